@@ -1,0 +1,53 @@
+// Package trust holds text that was written by somebody else: every string
+// that came from a server. Such text is data. It is kept as it came, and it
+// reaches a person only through the safe rendering of this package.
+//
+// The package is a leaf: no I/O, no clock, no knowledge of servers or screens.
+package trust
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+)
+
+// Text is a string that came from a server: a name, a description, an id, a
+// cursor, an error message, a payload. It is comparable and may be a map key.
+//
+// Text has no String method on purpose: it cannot be concatenated, styled or
+// printed by accident. Package fmt and log/slog show its escaped one-line form;
+// [Text.Raw] is for the protocol, the store and exports only.
+type Text struct{ s string }
+
+// Untrusted marks s as text from a server.
+func Untrusted(s string) Text { return Text{s} }
+
+// Raw returns the text as it came. Callers are the store, the wire and exports
+// of exact bytes; a screen, a log or an error never is.
+func (t Text) Raw() string { return t.s }
+
+// IsZero reports whether the text is empty.
+func (t Text) IsZero() bool { return t.s == "" }
+
+// Len returns the length in bytes.
+func (t Text) Len() int { return len(t.s) }
+
+// Format implements [fmt.Formatter]: every verb prints the escaped one-line
+// form, so that a stray %v in an error or a log cannot act on a terminal.
+func (t Text) Format(f fmt.State, verb rune) {
+	s := Line(t).Plain()
+	if verb == 'q' {
+		s = `"` + s + `"`
+	}
+	fmt.Fprint(f, s)
+}
+
+// LogValue implements [slog.LogValuer] with the escaped one-line form.
+func (t Text) LogValue() slog.Value { return slog.StringValue(Line(t).Plain()) }
+
+// MarshalJSON writes the text as a JSON string in which nothing can act on a
+// terminal: see [AppendJSONString].
+func (t Text) MarshalJSON() ([]byte, error) { return AppendJSONString(nil, t.s), nil }
+
+// UnmarshalJSON reads a JSON string.
+func (t *Text) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw, &t.s) }
