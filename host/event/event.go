@@ -1,0 +1,127 @@
+// Package event holds the types that the rooms of the host share: what a
+// subscription is, what the log keeps, and what a store must promise.
+//
+// The package is a leaf: values and rules, no I/O.
+package event
+
+import (
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// Kind says what a [Record] of the log is.
+type Kind string
+
+// The kinds of log records.
+const (
+	KindEvent    Kind = "event"    // an occurrence
+	KindGap      Kind = "gap"      // continuity could not be shown: see [Gap]
+	KindState    Kind = "state"    // a subscription changed its state: see [StateChange]
+	KindRejected Kind = "rejected" // a payload that strict parsing refused
+)
+
+// Mode is the way in which events reach the host.
+type Mode string
+
+// The delivery modes. ModeAuto is a wish, never what a subscription runs in.
+const (
+	ModeAuto    Mode = "auto"
+	ModePoll    Mode = "poll"
+	ModePush    Mode = "push"
+	ModeWebhook Mode = "webhook"
+)
+
+// Cursor is a position in a server's history, opaque to the host: stored as it
+// came and sent back as it came. The zero Cursor means "no position": it is sent
+// as null and starts from now. An empty string is a position like any other.
+type Cursor struct {
+	Text  trust.Text
+	Valid bool
+}
+
+// At returns the cursor that a server gave as text.
+func At(text trust.Text) Cursor { return Cursor{Text: text, Valid: true} }
+
+// Record is one entry of the log. Records are values: who reads one may keep it,
+// and must not change the bytes it refers to.
+type Record struct {
+	Seq        uint64 // assigned by the store at commit, from 1, without holes
+	Kind       Kind
+	Sub        SubID
+	Server     string     // the operator's name or URL for the server
+	Type       trust.Text // event type
+	Mode       Mode       // the mode it arrived in
+	ReceivedAt time.Time  // UTC
+
+	// Of events and rejected payloads.
+	EventID   trust.Text
+	Timestamp trust.Text // when it occurred, as the server spelled it
+	Cursor    Cursor     // position after this event, if it carried one
+	WebhookID trust.Text // the delivery's id, when it came by webhook
+	Raw       []byte     // the exact bytes as received
+	Data      []byte     // the occurrence's data: a part of Raw, or nil
+	Replayed  bool       // the server sent it from its history
+	Flags     []string   // what was noticed on arrival, e.g. FlagIDMismatch
+
+	Gap    *Gap         // of gaps
+	State  *StateChange // of state changes
+	Reason trust.Text   // of rejected payloads: what strict parsing refused
+}
+
+// Flags that the delivery sets on a record. The scanner has its own.
+const (
+	FlagIDMismatch = "id-mismatch" // webhook-id differs from eventId
+	FlagBodyDiffer = "body-differ" // a duplicate id came with another body; the first was kept
+)
+
+// Cause says why continuity could not be shown.
+type Cause string
+
+// The causes of gaps.
+const (
+	CauseTruncated      Cause = "truncated"       // the server started later than the cursor asked
+	CauseGap            Cause = "gap"             // the server sent a gap envelope
+	CauseLapsed         Cause = "lapsed"          // a webhook lease ended while nobody refreshed it
+	CauseCursorRejected Cause = "cursor-rejected" // the server refused the held cursor
+	CauseRestarted      Cause = "restarted"       // the server lost its history in a restart
+	CauseSilent         Cause = "silent"          // the stream went on elsewhere without a word
+	CauseNoReplay       Cause = "no-replay"       // the type has no cursor; nobody listened
+	CausePaused         Cause = "paused"          // the operator paused a type without replay
+)
+
+// Gap tells that events may be missing between two moments. A zero time means
+// that this end of the window is not known.
+type Gap struct {
+	Cause   Cause     `json:"cause"`
+	From    time.Time `json:"from,omitzero"` // UTC
+	To      time.Time `json:"to,omitzero"`   // UTC
+	Certain bool      `json:"certain"`       // the server said so; otherwise only possible
+}
+
+// State is a word of the vocabulary in which a subscription's life is told.
+type State string
+
+// The states of a subscription.
+const (
+	StateStarting   State = "starting"   // not yet confirmed by the server
+	StateVerifying  State = "verifying"  // the server is checking the callback
+	StateLive       State = "live"       // confirmed, and heard of within the heartbeat
+	StateStale      State = "stale"      // no sign of life for two heartbeat intervals
+	StatePolling    State = "polling"    // last poll answered; the next is due
+	StateDraining   State = "draining"   // the server has more; polling without a pause
+	StateBackoff    State = "backoff"    // failed; trying again later
+	StateRefreshing State = "refreshing" // a webhook lease is being renewed
+	StateSuspended  State = "suspended"  // the server stopped delivering
+	StateDenied     State = "denied"     // the server refuses for lack of rights
+	StateEnded      State = "ended"      // terminated; nothing will come
+	StatePaused     State = "paused"     // paused by the operator
+	StateResumed    State = "resumed"    // marker: went on from the saved cursor
+)
+
+// StateChange is a state with what it was derived from.
+type StateChange struct {
+	State    State      `json:"state"`
+	Evidence string     `json:"evidence,omitempty"` // our words
+	Error    trust.Text `json:"error,omitzero"`     // may hold the server's words
+}

@@ -1,0 +1,84 @@
+package event
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+)
+
+// ErrSecret is the root of every reason for which a webhook secret is refused.
+var ErrSecret = errors.New("webhook secret")
+
+// Secret is a value that must not leave the program in clear: a webhook secret,
+// a token, a header. Every way of printing it shows only its last four
+// characters. The zero Secret is absent.
+type Secret struct{ s string }
+
+// NewSecret wraps s.
+func NewSecret(s string) Secret { return Secret{s} }
+
+// NewWebhookSecret makes a whsec_ secret of 32 bytes from random (nil means the
+// system's source). SEP-3415, webhook: 24 to 64 bytes from a CSPRNG, made by
+// the host.
+func NewWebhookSecret(random io.Reader) (Secret, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	key := make([]byte, 32)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return Secret{}, fmt.Errorf("%w: no randomness: %w", ErrSecret, err)
+	}
+	return Secret{"whsec_" + base64.StdEncoding.EncodeToString(key)}, nil
+}
+
+// Reveal returns the secret in clear, for the wire and for sealing only.
+func (s Secret) Reveal() string { return s.s }
+
+// IsZero reports whether there is no secret.
+func (s Secret) IsZero() bool { return s.s == "" }
+
+// WebhookKey returns the bytes with which deliveries are signed.
+//
+// Errors: [ErrSecret], when the secret is not whsec_ and base64 of 24 to 64 bytes.
+func (s Secret) WebhookKey() ([]byte, error) {
+	text, ok := strings.CutPrefix(s.s, "whsec_")
+	if !ok {
+		return nil, fmt.Errorf("%w: does not begin with whsec_", ErrSecret)
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: not base64", ErrSecret)
+	}
+	if len(key) < 24 || len(key) > 64 {
+		return nil, fmt.Errorf("%w: %d bytes, must be 24 to 64", ErrSecret, len(key))
+	}
+	return key, nil
+}
+
+func (s Secret) mask() string {
+	switch {
+	case s.s == "":
+		return ""
+	case len(s.s) < 16:
+		return "…"
+	case strings.HasPrefix(s.s, "whsec_"):
+		return "whsec_…" + s.s[len(s.s)-4:]
+	}
+	return "…" + s.s[len(s.s)-4:]
+}
+
+// Format implements [fmt.Formatter] with the masked form for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.mask()) }
+
+// String returns the masked form.
+func (s Secret) String() string { return s.mask() }
+
+// LogValue implements [slog.LogValuer] with the masked form.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.mask()) }
+
+// MarshalJSON writes the masked form.
+func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + s.mask() + `"`), nil }

@@ -1,0 +1,131 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// Errors of a [Store].
+var (
+	// ErrClosed: the store was closed.
+	ErrClosed = errors.New("the store is closed")
+	// ErrNotFound: no such record, subscription or setting.
+	ErrNotFound = errors.New("not found")
+	// ErrFull: the disk has no room. Nothing of the batch was kept; the same
+	// batch may be submitted again.
+	ErrFull = errors.New("no room to store events")
+)
+
+// Batch is what one delivery hands to the store: all of it is committed, or none.
+type Batch struct {
+	Sub     SubID
+	Records []Record // Seq is ignored; events are kept once per (Sub, EventID)
+
+	// Cursor replaces the held position when it is not nil; it is committed in
+	// the same transaction as the records that it follows.
+	Cursor *Cursor
+
+	// Update changes the subscription in the same transaction, after Cursor. It
+	// runs on the writer's goroutine and must not block or keep the pointer. For
+	// an unknown Sub it gets a zero Subscription and creates it.
+	Update func(*Subscription)
+
+	// Remove deletes the subscription itself; its records stay. Ended, when not
+	// nil, is what the receiver remembers of its path.
+	Remove bool
+	Ended  *Ended
+
+	// Done is called once, after the commit or its failure, on the writer's
+	// goroutine. It must not block.
+	Done func(Outcome, error)
+}
+
+// Outcome tells what became of a [Batch].
+type Outcome struct {
+	Stored     int    // records that are new
+	Duplicates int    // events that were stored before
+	Last       uint64 // sequence number of the newest stored record, 0 if none
+}
+
+// Refusal is a webhook delivery that was not taken. It never holds the body.
+type Refusal struct {
+	At     time.Time
+	Sub    SubID  // if the path was known
+	Reason string // our words, e.g. "signature wrong"
+	Status int    // HTTP status that was answered
+	Bytes  int64  // length of the body, as far as it was read
+}
+
+// ServerSeen is what is remembered of a server between runs.
+type ServerSeen struct {
+	Name      string
+	Era       string
+	Version   string // protocol version
+	Transport string
+	Title     trust.Text // the server's own name
+	Release   trust.Text // the server's own version
+	At        time.Time
+}
+
+// Store keeps the log and the subscriptions. One goroutine writes; any number
+// may read. Implementations commit in groups, and call nothing back before the
+// commit has returned.
+type Store interface {
+	// Submit queues a batch and waits only while the queue is full.
+	// Errors: ErrClosed, or the cause of ctx. Then Done is not called.
+	Submit(ctx context.Context, b Batch) error
+
+	// Last returns the newest committed sequence number.
+	Last() uint64
+	// Get returns one record. Error: ErrNotFound.
+	Get(seq uint64) (Record, error)
+	// Forward calls fn for the records from seq on, oldest first, until fn
+	// returns false. It reads one consistent snapshot and must not call Submit.
+	Forward(seq uint64, fn func(Record) bool) error
+	// Backward is Forward in the other direction, from seq down.
+	Backward(seq uint64, fn func(Record) bool) error
+	// HasEvent reports whether the event is stored for the subscription.
+	HasEvent(sub SubID, id trust.Text) bool
+
+	// Subscriptions returns all that are kept, in order of creation.
+	Subscriptions() []Subscription
+	// Subscription returns one. Error: ErrNotFound.
+	Subscription(id SubID) (Subscription, error)
+	// EndedHooks returns the paths of subscriptions that are gone.
+	EndedHooks() []Ended
+
+	// Setting and SetSetting keep small values of the host, e.g. the receiver's
+	// address. Error of Setting: ErrNotFound.
+	Setting(key string) (string, error)
+	SetSetting(ctx context.Context, key, value string) error
+
+	// Saw remembers a server; Servers returns all that were seen.
+	Saw(ctx context.Context, s ServerSeen) error
+	Servers() []ServerSeen
+
+	// Refuse keeps a refused delivery among the newest 1,000.
+	Refuse(ctx context.Context, r Refusal) error
+	// Refusals returns the kept ones, newest first.
+	Refusals() []Refusal
+
+	// Watch calls fn after every commit that stored records, with the records in
+	// order and their sequence numbers set, on the writer's goroutine: fn must
+	// not block. The returned function ends it.
+	Watch(fn func([]Record)) (stop func())
+
+	// Info tells where and how the store keeps its data.
+	Info() StoreInfo
+	// Close commits what is queued and closes the file.
+	Close() error
+}
+
+// StoreInfo describes an open store.
+type StoreInfo struct {
+	Path      string // directory
+	Temporary bool   // removed at exit
+	Sealed    string // where the sealing key is kept: "keyring", "file" or "memory"
+	Err       error  // the last commit failed with this; nil when the next succeeded
+}

@@ -1,0 +1,113 @@
+package event
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// SubID is the short local id of a subscription. It is derived from the [Key],
+// so the same wish has the same id in every store.
+type SubID string
+
+// Key is what makes two subscriptions the same one.
+type Key struct {
+	Server string          // configured name, or the address as given
+	Type   trust.Text      // event type
+	Args   json.RawMessage // canonical JSON of the arguments: see [CanonicalArgs]
+}
+
+// ID returns the local id of the key: eight characters of a-z and 2-7.
+func (k Key) ID() SubID {
+	h := sha256.New()
+	for _, part := range []string{k.Server, k.Type.Raw(), string(k.Args)} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return SubID(strings.ToLower(base32.StdEncoding.EncodeToString(h.Sum(nil)[:5])))
+}
+
+// Subscription is what the store keeps of a subscription. It is a value.
+type Subscription struct {
+	ID      SubID
+	Key     Key
+	Created time.Time
+
+	Mode     Mode          // the mode it runs in
+	MaxAge   time.Duration // replay at most this far back; 0 means no bound
+	Cursor   Cursor        // position up to which everything is stored
+	Gave     bool          // the server gave a cursor at least once: replay is possible
+	LastSeen time.Time     // last sign of life that was stored; the start of a gap
+	Paused   bool
+
+	State    State // last state that was stored
+	Evidence string
+	Error    trust.Text
+
+	Lease Lease // of webhook mode
+	Hook  Hook  // of webhook mode
+
+	Printed uint64 // tail has written every record up to this sequence number
+}
+
+// Lease is what a server granted to a webhook subscription.
+type Lease struct {
+	ServerID      trust.Text // the server's routing handle; may change on a refresh
+	GrantedAt     time.Time
+	RefreshBefore time.Time // zero: no expiry was granted
+	Status        *DeliveryStatus
+}
+
+// DeliveryStatus is what the server says of its deliveries (SEP-3415, webhook
+// subscribe result). Absent members are zero.
+type DeliveryStatus struct {
+	Active         bool          `json:"active"`
+	LastDeliveryAt trust.Text    `json:"lastDeliveryAt,omitzero"`
+	LastError      trust.Text    `json:"lastError,omitzero"`
+	FailedSince    trust.Text    `json:"failedSince,omitzero"`
+	Throttled      bool          `json:"throttled,omitempty"`
+	RetryAfter     time.Duration `json:"retryAfter,omitempty"`
+}
+
+// Hook is the address at which a subscription takes deliveries, and the secrets
+// that sign them. It is stored before the server hears of it.
+type Hook struct {
+	URL      string    // complete callback URL
+	Path     string    // unguessable path, the key of the receiver's table
+	Secret   Secret    // whsec_…
+	Previous Secret    // still accepted until PreviousUntil
+	Until    time.Time // end of Previous's grace
+}
+
+// Ended tells what became of a hook's path after its subscription was gone.
+type Ended struct {
+	Path    string
+	At      time.Time
+	Removed bool // removed here by the operator: 410; otherwise it ended abnormally
+}
+
+// Type is an event type as a server describes it.
+type Type struct {
+	Name          trust.Text
+	Title         trust.Text
+	Description   trust.Text
+	Modes         []Mode // those the host knows, in the server's order
+	OtherModes    []trust.Text
+	InputSchema   json.RawMessage // as sent; nil if there is none
+	PayloadSchema json.RawMessage
+	Cursorless    bool // the server says that the type has no replay
+}
+
+// Offers reports whether the type lists the mode.
+func (t Type) Offers(m Mode) bool {
+	for _, have := range t.Modes {
+		if have == m {
+			return true
+		}
+	}
+	return false
+}
