@@ -1,0 +1,147 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"eventdeck/host/trust"
+)
+
+// Name is what an error means, whatever code a profile gives it. The host
+// branches on names, never on numbers (SEP-3415, error codes; field notes 4).
+type Name string
+
+// The error names of MCP Events and of the protocol below it.
+const (
+	NotFound              Name = "NotFound"
+	Forbidden             Name = "Forbidden"
+	ResourceExhausted     Name = "ResourceExhausted"
+	Unsupported           Name = "Unsupported"
+	CallbackEndpointError Name = "CallbackEndpointError"
+	ParseError            Name = "ParseError"
+	InvalidRequest        Name = "InvalidRequest"
+	MethodNotFound        Name = "MethodNotFound"
+	InvalidParams         Name = "InvalidParams"
+	InternalError         Name = "InternalError"
+	UnsupportedVersion    Name = "UnsupportedProtocolVersion"
+	MissingCapability     Name = "MissingClientCapability"
+	UnknownError          Name = "Unknown"
+)
+
+// Error codes, as they are sent by the demo servers and tests.
+const (
+	CodeParse              = -32700
+	CodeInvalidRequest     = -32600
+	CodeMethodNotFound     = -32601
+	CodeInvalidParams      = -32602
+	CodeInternal           = -32603
+	CodeUnsupportedVersion = -32022
+	CodeMissingCapability  = -32021
+)
+
+// Profile is one of the two families of codes and shapes of MCP Events.
+type Profile string
+
+// The profiles.
+const (
+	ProfileNone   Profile = ""
+	ProfileSEP    Profile = "SEP-3415"
+	ProfileSketch Profile = "sketch"
+)
+
+// Code returns the number that a profile gives to a name of MCP Events, or
+// [CodeInternal] for another name.
+func (p Profile) Code(n Name) int {
+	base := map[Name]int{NotFound: 0, Forbidden: 1, ResourceExhausted: 2, Unsupported: 3, CallbackEndpointError: 4}
+	i, ok := base[n]
+	switch {
+	case !ok:
+		return CodeInternal
+	case p == ProfileSketch:
+		return -32011 - i
+	}
+	return -32023 - i
+}
+
+// NameOf maps a code of either family to its name.
+func NameOf(code int) Name {
+	switch code {
+	case -32011, -32023:
+		return NotFound
+	case -32012, -32024:
+		return Forbidden
+	case -32013, -32025:
+		return ResourceExhausted
+	case -32014, -32026:
+		return Unsupported
+	case -32015, -32027:
+		return CallbackEndpointError
+	case CodeParse:
+		return ParseError
+	case CodeInvalidRequest:
+		return InvalidRequest
+	case CodeMethodNotFound:
+		return MethodNotFound
+	case CodeInvalidParams:
+		return InvalidParams
+	case CodeInternal:
+		return InternalError
+	case CodeUnsupportedVersion:
+		return UnsupportedVersion
+	case CodeMissingCapability:
+		return MissingCapability
+	}
+	return UnknownError
+}
+
+// Error is an error that a server answered with.
+type Error struct {
+	Code    int
+	Message trust.Text
+	Data    json.RawMessage // as sent; nil if absent
+}
+
+// Error implements error: the name, the code and the escaped message.
+func (e *Error) Error() string {
+	if e.Message.IsZero() {
+		return fmt.Sprintf("server answered %s (%d)", NameOf(e.Code), e.Code)
+	}
+	return fmt.Sprintf("server answered %s (%d): %v", NameOf(e.Code), e.Code, e.Message)
+}
+
+// Name returns what the error means.
+func (e *Error) Name() Name { return NameOf(e.Code) }
+
+// Detail returns a string member of the error's data: kind, reason, field,
+// limit, feature. It is empty if there is none.
+func (e *Error) Detail(member string) trust.Text {
+	var data map[string]json.RawMessage
+	if json.Unmarshal(e.Data, &data) != nil {
+		return trust.Text{}
+	}
+	var s trust.Text
+	if json.Unmarshal(data[member], &s) != nil {
+		return trust.Text{}
+	}
+	return s
+}
+
+// NameFrom returns the name of the [Error] in err's chain, or "" if there is none.
+func NameFrom(err error) Name {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Name()
+	}
+	return ""
+}
+
+// Is reports whether err is a server's error of that name, and, where detail is
+// not empty, whether the data member has the value.
+func Is(err error, name Name, member, value string) bool {
+	var e *Error
+	if !errors.As(err, &e) || e.Name() != name {
+		return false
+	}
+	return member == "" || e.Detail(member).Raw() == value
+}

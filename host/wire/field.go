@@ -1,0 +1,142 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// Cursor is a cursor member of a message, which knows three cases: absent (the
+// zero value), null, and a string. SEP-3415, cursor rules; field notes 9.
+type Cursor struct {
+	Present bool
+	Null    bool
+	Text    trust.Text
+}
+
+// UnmarshalJSON reads a string or null. Anything else counts as absent.
+func (c *Cursor) UnmarshalJSON(raw []byte) error {
+	*c = Cursor{}
+	if string(raw) == "null" {
+		*c = Cursor{Present: true, Null: true}
+		return nil
+	}
+	var s trust.Text
+	if json.Unmarshal(raw, &s) == nil {
+		*c = Cursor{Present: true, Text: s}
+	}
+	return nil
+}
+
+// HasText reports whether the cursor is a position.
+func (c Cursor) HasText() bool { return c.Present && !c.Null }
+
+// sentCursor writes a position or null: requests always carry a cursor (field notes 5).
+type sentCursor struct {
+	text  trust.Text
+	valid bool
+}
+
+func (c sentCursor) MarshalJSON() ([]byte, error) {
+	if !c.valid {
+		return []byte("null"), nil
+	}
+	return json.Marshal(c.text.Raw())
+}
+
+// members is an object whose members are read one by one, so that one bad member
+// costs only itself.
+type members map[string]json.RawMessage
+
+func decodeMembers(what string, raw json.RawMessage) (members, error) {
+	var m members
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, fmt.Errorf("%w: %s is not an object", ErrMalformed, what)
+	}
+	if m == nil {
+		return nil, fmt.Errorf("%w: %s is null", ErrMalformed, what)
+	}
+	return m, nil
+}
+
+func (m members) text(key string) trust.Text {
+	var s trust.Text
+	if json.Unmarshal(m[key], &s) != nil {
+		return trust.Text{}
+	}
+	return s
+}
+
+func (m members) bool(key string) bool {
+	var b bool
+	return json.Unmarshal(m[key], &b) == nil && b
+}
+
+func (m members) cursor(key string) Cursor {
+	var c Cursor
+	if raw, ok := m[key]; ok {
+		_ = c.UnmarshalJSON(raw) // reads anything
+	}
+	return c
+}
+
+func (m members) list(key string) []json.RawMessage {
+	var l []json.RawMessage
+	if json.Unmarshal(m[key], &l) != nil {
+		return nil
+	}
+	return l
+}
+
+// duration reads a number of units, also one spelled as a string. ok is false
+// when it is absent, null, or no number. Values beyond a year count as a year.
+func (m members) duration(key string, unit time.Duration) (d time.Duration, ok bool) {
+	text := strings.Trim(string(m[key]), `" `)
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) {
+		return 0, false
+	}
+	const year = 365 * 24 * time.Hour
+	f *= float64(unit)
+	switch {
+	case f > float64(year):
+		return year, true
+	case f < -float64(year):
+		return -year, true
+	}
+	return time.Duration(f), true
+}
+
+// time reads an ISO 8601 time. given is true if the member is there and not null.
+func (m members) time(key string) (t time.Time, given bool) {
+	raw, ok := m[key]
+	if !ok || string(raw) == "null" {
+		return time.Time{}, false
+	}
+	t, _ = ParseTime(m.text(key))
+	return t, true
+}
+
+// ParseTime reads the spellings of a time that servers use: RFC 3339 with or
+// without a zone (then UTC), with a space for the T.
+func ParseTime(text trust.Text) (time.Time, bool) {
+	s := strings.TrimSpace(text.Raw())
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// milliseconds is a duration that is sent as a whole number of milliseconds.
+type milliseconds time.Duration
+
+func (d milliseconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, time.Duration(d).Milliseconds(), 10), nil
+}

@@ -1,0 +1,179 @@
+// Package wire holds the messages of MCP Events, and of the JSON-RPC below it,
+// as Go types. It decodes liberally, as deployed servers need it, and encodes
+// strictly, as the proposals say.
+//
+// The package is a leaf: no I/O.
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"eventdeck/host/trust"
+)
+
+// ErrMalformed is the root of every failure to make sense of a message.
+var ErrMalformed = errors.New("malformed message")
+
+// ID is a JSON-RPC id in the form in which ids are compared: the text of a
+// string, the digits of a number. The id "18" and the id 18 are the same ID.
+type ID string
+
+// Message is one JSON-RPC message, not yet interpreted. Absent members are nil.
+type Message struct {
+	ID     ID   // empty if absent or null
+	HasID  bool // an id other than null was there
+	RawID  json.RawMessage
+	Method string // a protocol constant; compare only, never print
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *Error
+}
+
+// IsResponse reports whether the message answers a request.
+func (m Message) IsResponse() bool { return m.Method == "" && (m.Result != nil || m.Error != nil) }
+
+// IsNotification reports whether the message wants no answer.
+func (m Message) IsNotification() bool { return m.Method != "" && !m.HasID }
+
+type rawMessage struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
+}
+
+// DecodeMessages reads one frame: a message, or a batch of them (2025-03-26).
+// The byte slices of the messages are copies.
+//
+// Error: [ErrMalformed].
+func DecodeMessages(frame []byte) ([]Message, error) {
+	frame = bytes.TrimSpace(bytes.TrimPrefix(frame, []byte("\xef\xbb\xbf")))
+	if len(frame) > 0 && frame[0] == '[' {
+		var batch []json.RawMessage
+		if err := json.Unmarshal(frame, &batch); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		out := make([]Message, 0, len(batch))
+		for _, raw := range batch {
+			m, err := decodeMessage(raw)
+			if err != nil {
+				return out, err
+			}
+			out = append(out, m)
+		}
+		return out, nil
+	}
+	m, err := decodeMessage(frame)
+	if err != nil {
+		return nil, err
+	}
+	return []Message{m}, nil
+}
+
+func decodeMessage(raw []byte) (Message, error) {
+	var r rawMessage
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return Message{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	m := Message{Method: r.Method, Params: r.Params, RawID: r.ID}
+	if len(r.ID) > 0 && string(r.ID) != "null" {
+		m.ID, m.HasID = CanonicalID(r.ID), true
+	}
+	if len(r.Error) > 0 && string(r.Error) != "null" {
+		e := decodeError(r.Error)
+		m.Error = &e
+	} else if len(r.Result) > 0 {
+		m.Result = r.Result
+	}
+	if m.Method == "" && m.Result == nil && m.Error == nil {
+		return Message{}, fmt.Errorf("%w: neither method nor result nor error", ErrMalformed)
+	}
+	return m, nil
+}
+
+// CanonicalID returns the comparable form of the JSON text of an id.
+func CanonicalID(raw json.RawMessage) ID {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return ID(s)
+	}
+	return ID(strings.TrimSpace(string(raw)))
+}
+
+// EncodeRequest returns the frame of a request. params must marshal to an object.
+func EncodeRequest(id ID, method string, params any) ([]byte, error) {
+	return encode(struct {
+		JSONRPC string `json:"jsonrpc"`
+		ID      ID     `json:"id"`
+		Method  string `json:"method"`
+		Params  any    `json:"params,omitempty"`
+	}{"2.0", id, method, params})
+}
+
+// EncodeNotification returns the frame of a notification.
+func EncodeNotification(method string, params any) ([]byte, error) {
+	return encode(struct {
+		JSONRPC string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params,omitempty"`
+	}{"2.0", method, params})
+}
+
+// EncodeResult returns the frame that answers the request with the raw id.
+func EncodeResult(id json.RawMessage, result any) ([]byte, error) {
+	return encode(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Result  any             `json:"result"`
+	}{"2.0", orNull(id), result})
+}
+
+// EncodeError returns the frame that refuses the request with the raw id.
+func EncodeError(id json.RawMessage, code int, message string, data any) ([]byte, error) {
+	type body struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    any    `json:"data,omitempty"`
+	}
+	return encode(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   body            `json:"error"`
+	}{"2.0", orNull(id), body{code, message, data}})
+}
+
+func orNull(id json.RawMessage) json.RawMessage {
+	if len(id) == 0 {
+		return json.RawMessage("null")
+	}
+	return id
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func decodeError(raw json.RawMessage) Error {
+	var e struct {
+		Code    json.Number     `json:"code"`
+		Message trust.Text      `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if json.Unmarshal(raw, &e) != nil {
+		// Nested or textual errors: keep the words, the code stays unknown.
+		return Error{Message: trust.Untrusted(string(raw))}
+	}
+	code, _ := e.Code.Int64()
+	return Error{Code: int(code), Message: e.Message, Data: e.Data}
+}

@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// SubscribeRequest is the params of events/subscribe.
+type SubscribeRequest struct {
+	Name      trust.Text
+	Arguments json.RawMessage // nil: {}
+	At        Position
+	URL       string
+	Secret    string        // in clear: it goes on the wire
+	TTL       time.Duration // 0: the server decides
+	NoExpiry  bool          // ask for no expiry; TTL is ignored
+}
+
+// MarshalJSON writes the params, the secret in clear.
+func (r SubscribeRequest) MarshalJSON() ([]byte, error) {
+	p := struct {
+		subscribing
+		Delivery delivery         `json:"delivery"`
+		TTL      *json.RawMessage `json:"ttlMs,omitempty"`
+	}{
+		subscribing: newSubscribing(r.Name, r.Arguments, r.At),
+		Delivery:    delivery{Mode: "webhook", URL: r.URL, Secret: r.Secret},
+	}
+	if r.NoExpiry {
+		null := json.RawMessage("null")
+		p.TTL = &null
+	} else if r.TTL > 0 {
+		ms, _ := milliseconds(r.TTL).MarshalJSON()
+		p.TTL = (*json.RawMessage)(&ms)
+	}
+	return encode(p)
+}
+
+type delivery struct {
+	Mode   string `json:"mode"`
+	URL    string `json:"url"`
+	Secret string `json:"secret,omitempty"`
+}
+
+// UnsubscribeRequest is the params of events/unsubscribe.
+type UnsubscribeRequest struct {
+	Name      trust.Text
+	Arguments json.RawMessage // nil: {}
+	URL       string
+}
+
+// MarshalJSON writes the params, with the delivery's mode and url (field notes 5).
+func (r UnsubscribeRequest) MarshalJSON() ([]byte, error) {
+	s := newSubscribing(r.Name, r.Arguments, Position{})
+	return encode(struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		Delivery  delivery        `json:"delivery"`
+	}{s.Name, s.Arguments, delivery{Mode: "webhook", URL: r.URL}})
+}
+
+// SubscribeResult is the result of events/subscribe. Every member may be missing.
+type SubscribeResult struct {
+	ID            trust.Text
+	RefreshBefore time.Time // zero: see Expires
+	Expires       bool      // refreshBefore was given and not null; it may still be unreadable
+	Cursor        Cursor
+	Truncated     bool
+	Status        *DeliveryStatus // nil if absent
+}
+
+// DeliveryStatus is what the server says of its deliveries.
+type DeliveryStatus struct {
+	Active         bool
+	LastDeliveryAt trust.Text
+	LastError      trust.Text
+	FailedSince    trust.Text
+	Throttled      bool
+	RetryAfter     time.Duration
+}
+
+// DecodeSubscribe reads the result of events/subscribe. Error: [ErrMalformed].
+func DecodeSubscribe(raw json.RawMessage) (SubscribeResult, error) {
+	m, err := decodeMembers("the result of events/subscribe", raw)
+	if err != nil {
+		return SubscribeResult{}, err
+	}
+	r := SubscribeResult{ID: m.text("id"), Cursor: m.cursor("cursor"), Truncated: m.bool("truncated")}
+	r.RefreshBefore, r.Expires = m.time("refreshBefore")
+	if s, err := decodeMembers("deliveryStatus", m["deliveryStatus"]); err == nil {
+		r.Status = &DeliveryStatus{
+			Active:         s["active"] == nil || s.bool("active"),
+			LastDeliveryAt: s.text("lastDeliveryAt"),
+			LastError:      s.text("lastError"),
+			FailedSince:    s.text("failedSince"),
+			Throttled:      s.bool("throttled"),
+		}
+		r.Status.RetryAfter, _ = s.duration("retryAfterMs", time.Millisecond)
+	}
+	return r, nil
+}
