@@ -1,0 +1,65 @@
+// Package delivery runs a subscription's life: the poll loop, the push stream,
+// the webhook lease. Each is one state machine that takes what a server sends,
+// hands it to the store together with the position it leads to, and can tell at
+// any time what state the subscription is in and from what that was derived.
+package delivery
+
+import (
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Status is the state of a running subscription with its evidence. It is a value.
+type Status struct {
+	State State
+	Since time.Time
+	Error trust.Text // last error, kept until the next success
+
+	Opened        time.Time     // when the stream or lease was last confirmed
+	LastEvent     time.Time     // when the last event arrived
+	LastHeartbeat time.Time     // push: the last heartbeat
+	LastByte      time.Time     // push: the last byte, also of a comment
+	Interval      time.Duration // push: learned heartbeat interval, 0 while unknown
+	LastPoll      time.Time     // poll: the last answer
+	NextTry       time.Time     // poll, backoff, refresh: when the host acts next
+	Attempt       int           // failures in a row
+	LastDelivery  time.Time     // webhook: the last delivery taken
+	Lease         event.Lease   // webhook
+	Replayed      uint64        // events from the server's history since the start
+}
+
+// State is the word for the state; see package event.
+type State = event.State
+
+// Timing holds the durations by which subscriptions live. A zero member means
+// its default.
+type Timing struct {
+	PollFloor     time.Duration // least pause between polls; default 1 s
+	PollCap       time.Duration // longest pause between polls; default 5 min
+	BackoffMin    time.Duration // first pause after a failure; default 500 ms
+	BackoffMax    time.Duration // longest pause after failures; default 60 s
+	Watchdog      time.Duration // silence that ends a stream while no interval is learned; default 65 s
+	LeaseFloor    time.Duration // shortest time to a refresh; default 5 s
+	LeaseCheck    time.Duration // refresh of a lease without expiry or with an unreadable one; default 5 min
+	ConnectWithin time.Duration // a first connection that takes longer has failed; default 8 s
+}
+
+// WithDefaults returns t with every zero member replaced.
+func (t Timing) WithDefaults() Timing {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&t.PollFloor, time.Second)
+	def(&t.PollCap, 5*time.Minute)
+	def(&t.BackoffMin, 500*time.Millisecond)
+	def(&t.BackoffMax, time.Minute)
+	def(&t.Watchdog, 65*time.Second)
+	def(&t.LeaseFloor, 5*time.Second)
+	def(&t.LeaseCheck, 5*time.Minute)
+	def(&t.ConnectWithin, 8*time.Second)
+	return t
+}

@@ -1,0 +1,113 @@
+// Package host is the agent host without a face: it connects to MCP servers,
+// subscribes to their events in every mode, stores what arrives and goes on
+// where it stopped. Every face (screen, command line) uses this one API.
+//
+// The host never waits for a face: a face is told that something changed and
+// reads what it wants to show.
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Errors of the host that a face tells apart. Errors of servers are
+// *wire.Error in the chain.
+var (
+	// ErrUnknownServer: no server of that name was added.
+	ErrUnknownServer = errors.New("unknown server")
+	// ErrUnknownType: the server does not list the event type.
+	ErrUnknownType = errors.New("unknown event type")
+	// ErrMode: the type or the host cannot do the mode; the text names what they can.
+	ErrMode = errors.New("mode not possible")
+	// ErrArguments: the arguments fail the type's schema; the text names the field.
+	ErrArguments = errors.New("arguments not accepted")
+	// ErrNoEvents: the server has no events (it answered method-not-found).
+	ErrNoEvents = errors.New("server has no events")
+	// ErrRefused: the server refused for lack of rights.
+	ErrRefused = errors.New("refused by the server")
+	// ErrUnreachable: the server could not be reached.
+	ErrUnreachable = errors.New("server not reachable")
+)
+
+// Options configure a [Host]. The zero value of every member but Store works.
+type Options struct {
+	Store  event.Store
+	Log    *slog.Logger
+	Now    func() time.Time
+	Random io.Reader
+	Timing delivery.Timing
+
+	// CallbackURL is the public https address under which the receiver is
+	// reached, e.g. through a tunnel. Empty: https on loopback.
+	CallbackURL string
+	// ListenAddr is where the receiver listens. Empty: the address of the last
+	// run, else a free port on 127.0.0.1.
+	ListenAddr string
+	// PlainHTTP lets the receiver take plain HTTP, on loopback only.
+	PlainHTTP bool
+	// CADir is the directory of the local certificate authority. Empty: the
+	// user's state directory.
+	CADir string
+
+	// Trace gets every frame of the wire with secrets masked.
+	Trace func(server, direction string, frame trust.Text)
+	// OnStderr gets the lines that servers on stdio write to stderr.
+	OnStderr func(server string, line trust.Text)
+	// Failpoint is called at named points; tests end the process there.
+	Failpoint func(name string)
+}
+
+// API is what a face may ask of the host. [Host] implements it; tests of faces
+// may use a stand-in. All methods may be called from any goroutine.
+type API interface {
+	// AddServer makes a server known and begins to connect to it. Adding a name
+	// again replaces its address.
+	AddServer(s event.Server)
+	// Snapshot returns the present state.
+	Snapshot() Snapshot
+	// Changed returns a one-slot flag for one reader: it holds a value when the
+	// log or the snapshot changed since it was last drained. It is a flag, not a
+	// queue. The function ends it.
+	Changed() (<-chan struct{}, func())
+	// Log reads what is stored.
+	Log() *Log
+	// Types lists the event types of a server, waiting for its connection.
+	// Errors: ErrUnknownServer, ErrUnreachable, ErrNoEvents, ErrRefused.
+	Types(ctx context.Context, server string) ([]event.Type, error)
+	// Connected waits until the server has answered, and returns what is known of
+	// it. With firstTry it returns ErrUnreachable after the first failure,
+	// otherwise it waits for ever.
+	Connected(ctx context.Context, server string, firstTry bool) (ServerView, error)
+	// Check tells whether the request could be made, without sending it: the
+	// type, the mode, the arguments. It returns the mode that would be used.
+	// Errors: those of Types, ErrUnknownType, ErrMode, ErrArguments.
+	Check(ctx context.Context, r Request) (event.Mode, error)
+	// Subscribe begins a subscription, or returns the one with the same key after
+	// applying mode and position to it. It waits until the server has confirmed
+	// or refused it.
+	// Errors: those of Check, ErrRefused, *wire.Error.
+	Subscribe(ctx context.Context, r Request) (event.Subscription, error)
+	// Unsubscribe ends a subscription here and on its server; the records stay.
+	Unsubscribe(ctx context.Context, id event.SubID) error
+	// Pause stops delivery and keeps the position; Resume goes on.
+	Pause(ctx context.Context, id event.SubID) error
+	Resume(ctx context.Context, id event.SubID) error
+	// Skeleton returns an object of arguments for the type, made from its schema:
+	// required members with placeholders, defaults where the schema has them.
+	Skeleton(t event.Type) []byte
+	// Refusals returns the refused webhook deliveries, newest first.
+	Refusals() []event.Refusal
+	// Printed keeps how far tail has written a subscription's records.
+	Printed(ctx context.Context, id event.SubID, seq uint64) error
+	// Close takes no new delivery, finishes those begun, ends every goroutine.
+	// The store stays open. Subscriptions and leases stay.
+	Close() error
+}

@@ -1,0 +1,90 @@
+package host
+
+import (
+	"encoding/json"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Snapshot is the state of the host at one moment. It is a value: whoever holds
+// it may keep it.
+type Snapshot struct {
+	Version  uint64 // grows with every change
+	At       time.Time
+	Servers  []ServerView       // in the order in which they were added
+	Subs     []SubscriptionView // in order of creation
+	Store    event.StoreInfo
+	Last     uint64 // newest stored sequence number
+	Receiver string // address that takes deliveries, "" while none is needed
+	Resume   Resume
+}
+
+// Reach says how far the host has got with a server.
+type Reach string
+
+// The states of a connection.
+const (
+	ReachConnecting Reach = "connecting"
+	ReachReady      Reach = "ready"
+	ReachBackoff    Reach = "backoff" // failed; trying again at NextTry
+	ReachRefused    Reach = "refused" // the server refuses; tried seldom
+)
+
+// ServerView is what the host knows of a server.
+type ServerView struct {
+	Name       string
+	Address    string // URL or command line, for the operator; without headers
+	Reach      Reach
+	Since      time.Time
+	Attempt    int       // failed attempts in a row
+	NextTry    time.Time // in backoff
+	Err        string    // why the last attempt failed, safe to print
+	Era        string    // "2026-07-28 stateless" or "handshake"
+	Version    string    // protocol version
+	Transport  string
+	Profile    string     // "SEP-3415", "sketch", or "" if no events were advertised
+	Title      trust.Text // the server's own name
+	Release    trust.Text // the server's own version
+	Types      []event.Type
+	TypesKnown bool // events/list was answered in this session
+	TypesErr   string
+	BadTypes   int // descriptors that made no sense
+}
+
+// SubscriptionView is a subscription with what was last seen of it.
+type SubscriptionView struct {
+	event.Subscription
+	Status   delivery.Status
+	Stored   uint64 // events stored in this run
+	Dropped  uint64 // duplicates dropped in this run
+	Gaps     uint64 // gap records in this run
+	LastSeq  uint64 // its newest record, 0 if none in this run
+	LastTime time.Time
+}
+
+// Resume sums up what the host caught up on since it started.
+type Resume struct {
+	Replayed   uint64
+	Duplicates uint64
+	Gaps       uint64
+}
+
+// Request is a wish to subscribe.
+type Request struct {
+	Server string // a name that was added
+	Type   trust.Text
+	Args   json.RawMessage // nil: {}
+	Mode   event.Mode      // ModeAuto or a mode
+	From   From
+	MaxAge time.Duration // 0: no bound
+	TTL    time.Duration // of a webhook lease; 0: the server decides
+}
+
+// From says where delivery starts. The zero value is from now.
+type From struct {
+	Saved  bool         // go on where the store stands; with nothing saved, from now
+	Cursor event.Cursor // or at this position
+}
