@@ -1,0 +1,98 @@
+// Package receiver takes webhook deliveries (SEP-3415, webhook; Standard
+// Webhooks): an HTTPS server that believes nothing before the signature over
+// the raw body is verified, and acknowledges nothing before it is committed.
+//
+// The host gives it a [Book], which knows the paths and their secrets, and a
+// [Sink], which commits what arrived. The receiver itself keeps no state of
+// subscriptions: it drops no duplicates and remembers no ids. [CA] is the local
+// certificate authority under which it serves on loopback.
+package receiver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// PathState says what the [Book] knows of a path.
+type PathState int
+
+// What may be known of a path.
+const (
+	PathUnknown PathState = iota // never given out, or forgotten: 404
+	PathKnown                    // a subscription takes deliveries here
+	PathEnded                    // its subscription ended abnormally less than a day ago: 503
+	PathRemoved                  // its subscription was removed here: 410
+)
+
+// Entry is what the [Book] knows of the subscription behind a path.
+type Entry struct {
+	Sub           event.SubID
+	Current       event.Secret
+	Previous      event.Secret // the secret before the last rotation, or absent
+	PreviousUntil time.Time    // end of Previous's grace; zero means it is over
+	// InFlight: a subscribe, refresh or rotation was opened on the path within
+	// the last 60 s. Only then is a verification challenge answered.
+	InFlight bool
+}
+
+// Book finds the subscription behind a path.
+type Book interface {
+	// Lookup returns what is known of the path of a request, e.g. /hooks/ab12.
+	// It is called by many goroutines at once and must not block. For
+	// [PathRemoved] the Entry may hold the last secret; then only a well-signed
+	// delivery learns that the subscription is gone, and others get 401.
+	Lookup(path string) (Entry, PathState)
+}
+
+// Type says what the body of a delivery is.
+type Type string
+
+// The types of deliveries that reach a [Sink].
+const (
+	TypeEvent      Type = "event"      // an occurrence: no top-level "type"
+	TypeGap        Type = "gap"        // control envelope
+	TypeTerminated Type = "terminated" // control envelope
+	TypeControl    Type = "control"    // control envelope of a type that is not known here
+	TypeMalformed  Type = "malformed"  // strict parsing refused the body: see Delivery.Refused
+)
+
+// Delivery is a request whose signature and time were verified.
+type Delivery struct {
+	Sub          event.SubID
+	WebhookID    trust.Text // may differ from the event's id
+	ServerID     trust.Text // X-MCP-Subscription-Id, to be learned; empty if absent
+	At           time.Time  // of receipt, UTC
+	SentAt       time.Time  // of the attempt, as the sender signed it, UTC
+	Body         []byte     // exact bytes, the Sink's own
+	Type         Type
+	Control      trust.Text // of TypeControl: the top-level "type"
+	Refused      error      // of TypeMalformed: wraps [trust.ErrRefused]
+	UsedPrevious bool       // signed with the previous secret
+}
+
+// Errors of a [Sink].
+var (
+	// ErrRejected: the payload was refused and is committed as rejected. The
+	// answer is 400.
+	ErrRejected = errors.New("payload rejected")
+	// ErrBusy: nothing was committed; the sender should come again. The answer
+	// is 503 with Retry-After, as for every error that is not ErrRejected.
+	ErrBusy = errors.New("busy")
+)
+
+// Sink commits deliveries.
+type Sink interface {
+	// Deliver returns nil only after the commit: the sender is then told that
+	// the delivery need not come again. A duplicate is nil too. A delivery of
+	// [TypeMalformed] is committed as rejected; nil means the same as
+	// [ErrRejected] then. It is called by many goroutines at once, and must
+	// return when ctx ends.
+	//
+	// Errors: [ErrRejected], [ErrBusy], [event.ErrFull], the cause of ctx; any
+	// other is answered like ErrBusy.
+	Deliver(ctx context.Context, d Delivery) error
+}

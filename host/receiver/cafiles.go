@@ -1,0 +1,100 @@
+package receiver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// DefaultCADir returns the directory of the user's local certificate authority:
+// part of the user's state, whatever store is in use.
+//
+// Errors: [ErrCA], when the system names no home directory.
+func DefaultCADir() (string, error) {
+	return caDir(runtime.GOOS, os.Getenv, os.UserHomeDir)
+}
+
+func caDir(goos string, env func(string) string, home func() (string, error)) (string, error) {
+	state := env("XDG_STATE_HOME")
+	if goos == "windows" {
+		state = env("LocalAppData")
+	}
+	// The XDG specification tells to ignore a relative path.
+	if goos == "darwin" || !filepath.IsAbs(state) {
+		dir, err := home()
+		if err != nil {
+			return "", fmt.Errorf("%w: no home directory: %w", ErrCA, err)
+		}
+		switch goos {
+		case "darwin":
+			state = filepath.Join(dir, "Library", "Application Support")
+		case "windows":
+			state = filepath.Join(dir, "AppData", "Local")
+		default:
+			state = filepath.Join(dir, ".local", "state")
+		}
+	}
+	return filepath.Join(state, "eventdeck", "ca"), nil
+}
+
+// secureDir makes dir, or takes away what others may do there.
+func secureDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	return tighten(dir, info, 0o700)
+}
+
+// readPrivate reads a file that is nobody else's business.
+func readPrivate(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if err := tighten(path, info, 0o600); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// tighten takes away the rights that mode does not grant. Windows keeps rights
+// elsewhere: a user's state directory is private there.
+func tighten(path string, info fs.FileInfo, mode fs.FileMode) error {
+	if runtime.GOOS == "windows" || info.Mode().Perm()&^mode == 0 {
+		return nil
+	}
+	return os.Chmod(path, mode)
+}
+
+// writeAtomic writes a file beside path and puts it in place as a whole, by
+// place: os.Rename, or os.Link to keep a file that is there already.
+func writeAtomic(path string, data []byte, place func(from, to string) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := os.Remove(f.Name()); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}()
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return place(f.Name(), path)
+}

@@ -1,0 +1,40 @@
+package receiver
+
+import (
+	"net/http"
+	"sync"
+)
+
+// gate bounds the deliveries that are in flight and, once shut, lets none in.
+type gate struct {
+	mu   sync.Mutex
+	open int
+	max  int
+	shut bool
+}
+
+// enter admits a delivery, which must call leave. Errors: a *refusal.
+func (g *gate) enter() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.shut:
+		return &refusal{http.StatusServiceUnavailable, ReasonClosing, retrySoon}
+	case g.open >= g.max:
+		return &refusal{http.StatusServiceUnavailable, ReasonBusy, retrySoon}
+	}
+	g.open++
+	return nil
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open--
+}
+
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = true
+}

@@ -1,0 +1,223 @@
+package receiver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Limits of the server.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 15 * time.Second
+	idleTimeout       = 60 * time.Second
+	maxHeaderBytes    = 16 << 10
+	maxConnections    = 64
+	maxStreams        = 32 // of one HTTP/2 connection
+)
+
+// Errors of [New] and [Server.Listen].
+var (
+	// ErrOptions: a required option is missing.
+	ErrOptions = errors.New("receiver")
+	// ErrPlain: without TLS the receiver listens on loopback only.
+	ErrPlain = errors.New("plain HTTP is taken on loopback only: listen on 127.0.0.1, or serve HTTPS")
+)
+
+// Options of a [Server]. Book, Sink, and either Certificate or AllowPlain are
+// required; the zero value of the others works.
+type Options struct {
+	Book Book
+	Sink Sink
+
+	// Refused is told of every request that was not taken, before it is
+	// answered. It must not block.
+	Refused func(event.Refusal)
+	// Challenged is told of every verification that is answered, with the
+	// server's id for the subscription (may be empty). It must not block.
+	Challenged func(sub event.SubID, server trust.Text)
+
+	// Hosts are the names under which the receiver may be addressed besides
+	// those of loopback: the host of the callback URL, without a port.
+	Hosts []string
+
+	// Certificate makes the receiver speak HTTPS: see [CA.GetCertificate].
+	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	// AllowPlain makes a receiver without Certificate speak plain HTTP, on
+	// loopback only: for a proxy that ends TLS.
+	AllowPlain bool
+
+	Now            func() time.Time // default time.Now
+	Log            *slog.Logger     // default: discarded; never gets headers or bodies
+	MaxInFlight    int              // deliveries at once, then 503; default 256
+	DeliverTimeout time.Duration    // for the Sink to commit, then 503; default 10 s
+}
+
+// Server is the endpoint that takes deliveries. Its life is [Server.Listen],
+// [Server.Start], [Server.Shutdown], each once and in this order.
+type Server struct {
+	http     *http.Server
+	handler  *handler
+	plain    bool
+	giveUp   context.CancelFunc // ends deliveries that were begun
+	listener net.Listener
+
+	stopping func() bool // detaches the server from Start's context
+	served   sync.WaitGroup
+	serveErr error // valid after served
+}
+
+// New makes a server that does not listen yet.
+//
+// Errors: [ErrOptions].
+func New(o Options) (*Server, error) {
+	switch {
+	case o.Book == nil || o.Sink == nil:
+		return nil, fmt.Errorf("%w: Book and Sink are required", ErrOptions)
+	case o.Certificate == nil && !o.AllowPlain:
+		return nil, fmt.Errorf("%w: a certificate is required, or plain HTTP must be allowed", ErrOptions)
+	}
+	if o.Refused == nil {
+		o.Refused = func(event.Refusal) {}
+	}
+	if o.Challenged == nil {
+		o.Challenged = func(event.SubID, trust.Text) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxInFlight <= 0 {
+		o.MaxInFlight = 256
+	}
+	if o.DeliverTimeout <= 0 {
+		o.DeliverTimeout = 10 * time.Second
+	}
+	base, giveUp := context.WithCancel(context.Background())
+	h := &handler{o: o, gate: &gate{max: o.MaxInFlight}, base: base}
+	s := &Server{
+		handler: h,
+		giveUp:  giveUp,
+		plain:   o.Certificate == nil,
+		http: &http.Server{
+			Handler:                      h,
+			DisableGeneralOptionsHandler: true,
+			ReadHeaderTimeout:            readHeaderTimeout,
+			ReadTimeout:                  readTimeout,
+			WriteTimeout:                 writeTimeout,
+			IdleTimeout:                  idleTimeout,
+			MaxHeaderBytes:               maxHeaderBytes,
+			HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		},
+	}
+	if !s.plain {
+		s.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.Certificate}
+	}
+	return s, nil
+}
+
+// Listen binds the address, by default 127.0.0.1 and a free port. No request is
+// answered before [Server.Start].
+//
+// Errors: [ErrPlain], or what the system says, e.g. that the address is in use.
+func (s *Server) Listen(addr string) error {
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("receiver cannot listen on %s: %w; free the address or choose another", addr, err)
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); s.plain && (!ok || !tcp.IP.IsLoopback()) {
+		return errors.Join(fmt.Errorf("receiver cannot listen on %s: %w", addr, ErrPlain), listener.Close())
+	}
+	s.listener = listener
+	return nil
+}
+
+// Addr returns the address that [Server.Listen] bound, as host:port, or an
+// empty string before it.
+func (s *Server) Addr() string {
+	if s.listener == nil {
+		return ""
+	}
+	return s.listener.Addr().String()
+}
+
+// Start begins to answer. When ctx ends the server closes at once; for an
+// orderly end call [Server.Shutdown].
+//
+// Errors: [ErrOptions], when nothing listens.
+func (s *Server) Start(ctx context.Context) error {
+	if s.listener == nil {
+		return fmt.Errorf("%w: Start before Listen", ErrOptions)
+	}
+	s.stopping = context.AfterFunc(ctx, func() {
+		if err := s.close(); err != nil {
+			s.handler.o.Log.Warn("receiver did not close cleanly", "err", err)
+		}
+	})
+	limited := netutil.LimitListener(s.listener, maxConnections)
+	s.served.Go(func() {
+		var err error
+		if s.plain {
+			err = s.http.Serve(limited)
+		} else {
+			err = s.http.ServeTLS(limited, "", "")
+		}
+		if !errors.Is(err, http.ErrServerClosed) {
+			s.serveErr = fmt.Errorf("receiver on %s stopped: %w", s.Addr(), err)
+			s.handler.o.Log.Error("receiver stopped", "err", err)
+		}
+	})
+	return nil
+}
+
+// Wait returns when the server has stopped accepting, with the reason if it was
+// neither [Server.Shutdown] nor the end of Start's context.
+func (s *Server) Wait() error {
+	s.served.Wait()
+	return s.serveErr
+}
+
+// Shutdown takes no new delivery and finishes those begun. When ctx ends first,
+// it gives them up, unacknowledged, and returns the cause.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.handler.gate.close()
+	if s.stopping == nil {
+		s.giveUp()
+		if s.listener == nil {
+			return nil
+		}
+		return s.listener.Close()
+	}
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("receiver gave up deliveries in flight: %w", errors.Join(err, s.close()))
+	}
+	s.stopping()
+	s.giveUp()
+	return errors.Join(err, s.Wait())
+}
+
+// close ends everything without waiting for deliveries.
+func (s *Server) close() error {
+	s.handler.gate.close()
+	s.giveUp()
+	return s.http.Close()
+}
