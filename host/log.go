@@ -22,7 +22,8 @@ type Log struct {
 	bytes  int
 }
 
-func newLog(store event.Store) *Log { return &Log{store: store} }
+// NewLog returns a log on what the store keeps; its recent window is empty.
+func NewLog(store event.Store) *Log { return &Log{store: store} }
 
 // Last returns the newest sequence number, 0 if the log is empty.
 func (l *Log) Last() uint64 { return l.store.Last() }

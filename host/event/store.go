@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"eventdeck/host/trust"
@@ -14,6 +15,8 @@ var (
 	ErrClosed = errors.New("the store is closed")
 	// ErrNotFound: no such record, subscription or setting.
 	ErrNotFound = errors.New("not found")
+	// ErrFenced: an earlier batch with the same fence failed.
+	ErrFenced = errors.New("an earlier batch was not stored")
 	// ErrFull: the disk has no room. Nothing of the batch was kept; the same
 	// batch may be submitted again.
 	ErrFull = errors.New("no room to store events")
@@ -38,10 +41,24 @@ type Batch struct {
 	Remove bool
 	Ended  *Ended
 
+	// Fence, when not nil, ties this batch to those submitted before it with the
+	// same fence: once one of them has failed, the store refuses the later ones
+	// with [ErrFenced], so that a cursor never passes events that were not kept.
+	Fence *Fence
+
 	// Done is called once, after the commit or its failure, on the writer's
 	// goroutine. It must not block.
 	Done func(Outcome, error)
 }
+
+// Fence orders the batches of one delivery: see [Batch]. The zero Fence is whole.
+type Fence struct{ broken atomic.Bool }
+
+// Break marks the fence: a batch that carries it was not stored.
+func (f *Fence) Break() { f.broken.Store(true) }
+
+// Broken reports whether a batch with this fence has failed.
+func (f *Fence) Broken() bool { return f.broken.Load() }
 
 // Outcome tells what became of a [Batch].
 type Outcome struct {
@@ -127,5 +144,6 @@ type StoreInfo struct {
 	Path      string // directory
 	Temporary bool   // removed at exit
 	Sealed    string // where the sealing key is kept: "keyring", "file" or "memory"
+	KeyLost   bool   // secrets are stored whose key is gone: they read as zero until they are replaced
 	Err       error  // the last commit failed with this; nil when the next succeeded
 }
