@@ -1,10 +1,7 @@
 package trust
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -13,10 +10,17 @@ import (
 type Segment struct {
 	Text string // safe text
 	Mark bool   // stands for something that is not shown as it came
+	// Span is one more than the index in [Report.Spans] of the span that the
+	// text lies in; 0 outside of spans and in views without them.
+	Span int
 }
 
 // Rendered is one line of safe text, ready to be laid out. Its width is known
 // before any style is added.
+//
+// Different texts have different lines, also without style: a token has an odd
+// number of backslashes or opening guillemets, literal ones that could imitate
+// it are doubled, and a collapsed run has its count and a hash.
 type Rendered struct {
 	Segments []Segment
 	Width    int // cells
@@ -24,6 +28,9 @@ type Rendered struct {
 
 // Plain returns the line without styles.
 func (r Rendered) Plain() string {
+	if len(r.Segments) == 1 {
+		return r.Segments[0].Text
+	}
 	var b strings.Builder
 	for _, s := range r.Segments {
 		b.WriteString(s.Text)
@@ -31,40 +38,241 @@ func (r Rendered) Plain() string {
 	return b.String()
 }
 
-// Line returns the one-line form of t: line feeds and tabs are marks too.
-func Line(t Text) Rendered {
-	var r Rendered
-	for s := t.s; s != ""; {
-		c, n := utf8.DecodeRuneInString(s)
-		if c == utf8.RuneError && n == 1 {
-			r.add(fmt.Sprintf(`\x%02x`, s[0]), true)
-		} else if unsafeRune(c) {
-			r.add(token(c), true)
-		} else {
-			r.add(string(c), false)
+// ellipsis ends a line that was clipped.
+const ellipsis = "…"
+
+// Clip returns the line in at most width cells. What does not fit is replaced
+// by one visible ellipsis; a token is kept whole or left out.
+func (r Rendered) Clip(width int) Rendered {
+	if r.Width <= width {
+		return r
+	}
+	if width <= 0 {
+		return Rendered{}
+	}
+	var out Rendered
+	for _, s := range r.Segments {
+		head, _, w := s.split(width - 1 - out.Width)
+		if w > 0 {
+			out.push(head, w)
 		}
-		s = s[n:]
+		if len(head.Text) < len(s.Text) {
+			break
+		}
 	}
-	return r
+	out.push(Segment{Text: ellipsis, Mark: true}, 1)
+	return out
 }
 
-func (r *Rendered) add(s string, mark bool) {
-	r.Width += ansi.StringWidth(s)
-	if n := len(r.Segments); n > 0 && r.Segments[n-1].Mark == mark {
-		r.Segments[n-1].Text += s
-		return
-	}
-	r.Segments = append(r.Segments, Segment{Text: s, Mark: mark})
+// push adds a segment of w cells.
+func (r *Rendered) push(s Segment, w int) {
+	r.Segments = append(r.Segments, s)
+	r.Width += w
 }
 
-func unsafeRune(c rune) bool { return !unicode.IsGraphic(c) || unicode.Is(unicode.Mn, c) }
-
-func token(c rune) string {
-	switch {
-	case c < 0x80:
-		return fmt.Sprintf(`\x%02x`, c)
-	case c <= 0xffff:
-		return fmt.Sprintf(`\u%04x`, c)
+// split cuts s behind the last place that is at most room cells from its
+// start: between grapheme clusters, or around a token as a whole.
+func (s Segment) split(room int) (head, tail Segment, w int) {
+	head, tail = s, s
+	if s.Mark {
+		if w = cells(s.Text); w <= room {
+			tail.Text = ""
+			return head, tail, w
+		}
+		head.Text = ""
+		return head, tail, 0
 	}
-	return fmt.Sprintf(`\U%08x`, c)
+	n, w := fit(s.Text, room)
+	head.Text, tail.Text = s.Text[:n], s.Text[n:]
+	return head, tail, w
+}
+
+// fit returns how many bytes of safe text fit into room cells and the cells
+// they take.
+func fit(s string, room int) (n, w int) {
+	for n < len(s) {
+		size, cw := firstCluster(s[n:])
+		if w+cw > room {
+			break
+		}
+		n += size
+		w += cw
+	}
+	return n, w
+}
+
+// firstCluster returns the bytes and cells of the first grapheme cluster of s.
+func firstCluster(s string) (size, width int) {
+	if s[0] < 0x80 && (len(s) == 1 || s[1] < 0x80) {
+		return 1, 1
+	}
+	c, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	return len(c), w
+}
+
+// cells returns the width of safe text.
+func cells(s string) int {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
+// wrap cuts a line into lines of at most width cells, behind a blank where
+// there is one in the second half. All but the first start with indent blanks.
+func (r Rendered) wrap(width, indent int) []Rendered {
+	if width <= 0 || r.Width <= width {
+		return []Rendered{r}
+	}
+	indent = min(indent, width/2)
+	if width-indent < 2 { // a wide glyph must fit
+		indent = 0
+	}
+	var lines []Rendered
+	var cur Rendered
+	breakLine := func() {
+		lines = append(lines, cur)
+		cur = Rendered{}
+		if indent > 0 {
+			cur.push(Segment{Text: blanks(indent)}, indent)
+		}
+	}
+	for _, s := range r.Segments {
+		for s.Text != "" {
+			fresh := cur.Width == 0 || len(lines) > 0 && cur.Width == indent
+			head, tail, w := s.split(width - cur.Width)
+			if s.Mark && w == 0 && fresh {
+				// A token wider than the pane: there is no whole place for it.
+				n, nw := fit(s.Text, width-cur.Width)
+				head.Text, tail.Text, w = s.Text[:n], s.Text[n:], nw
+			}
+			if tail.Text != "" && !s.Mark {
+				if at := strings.LastIndexByte(head.Text, ' '); at >= len(head.Text)/2 && at >= 0 {
+					head.Text, tail.Text = s.Text[:at+1], s.Text[at+1:]
+					w = cells(head.Text)
+				}
+			}
+			if w == 0 && fresh {
+				// A glyph wider than the pane.
+				n, _ := firstCluster(s.Text)
+				head.Text, tail.Text, w = ellipsis, s.Text[n:], 1
+				head.Mark = true
+			}
+			if w > 0 {
+				cur.push(head, w)
+			}
+			if s = tail; s.Text != "" {
+				breakLine()
+			}
+		}
+	}
+	return append(lines, cur)
+}
+
+const manyBlanks = "                                                                "
+
+func blanks(n int) string {
+	if n <= len(manyBlanks) {
+		return manyBlanks[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// Line returns the one-line form of t: line feeds and tabs are tokens too.
+func Line(t Text) Rendered {
+	if cleanASCII(t.s) {
+		if t.s == "" {
+			return Rendered{}
+		}
+		return Rendered{Segments: []Segment{{Text: t.s}}, Width: len(t.s)}
+	}
+	p := printer{spell: spell}
+	p.text(t.s, nil)
+	return p.line()
+}
+
+// Block returns t with its line ends and tabs made real, a carriage return
+// before a line feed being part of the line end, wrapped to width cells; a
+// width of 0 or less means lines as long as they come.
+func Block(t Text, width int) []Rendered {
+	p := printer{spell: spell, breaks: true, width: width}
+	p.text(t.s, nil)
+	p.newLine(0)
+	return p.lines
+}
+
+// Escaped returns t in ASCII only: every other code point is a token of its
+// own, nothing is collapsed, every backslash is doubled. Letters that look
+// alike are told apart here. Lines end behind the token of a line feed.
+func Escaped(t Text, width int) []Rendered {
+	p := printer{width: width}
+	for u := (units{s: t.s}); u.i < len(t.s); {
+		w := u.next()
+		switch {
+		case w.r == '\n':
+			p.add(`\n`, 2, true, 0)
+			p.newLine(0)
+		case w.r == '\\':
+			p.add(`\\`, 2, false, 0)
+		case w.class == plain && w.r < 0x80:
+			p.add(t.s[w.start:w.end], 1, false, 0)
+		default:
+			for part := t.s[w.start:w.end]; part != ""; {
+				r, n, _ := decodeRune(part)
+				tok := spell(unit{r: r, class: w.class})
+				p.add(tok, len(tok), true, 0)
+				part = part[n:]
+			}
+		}
+	}
+	p.newLine(0)
+	return p.lines
+}
+
+// Hex returns raw as a table: offset, bytes, and their ASCII letters. width
+// chooses between 16 and 8 bytes a line; 0 or less means 16.
+func Hex(raw []byte, width int) []Rendered {
+	per := 16
+	if width > 0 && width < 76 {
+		per = 8
+	}
+	const digits = "0123456789abcdef"
+	lines := make([]Rendered, 0, len(raw)/per+1)
+	for at := 0; at < len(raw); at += per {
+		b := make([]byte, 0, 80)
+		for shift := 20; shift >= 0; shift -= 4 {
+			b = append(b, digits[at>>shift&15])
+		}
+		b = append(b, ' ', ' ')
+		row := raw[at:min(at+per, len(raw))]
+		for i := range per {
+			if i < len(row) {
+				b = append(b, digits[row[i]>>4], digits[row[i]&15], ' ')
+			} else {
+				b = append(b, ' ', ' ', ' ')
+			}
+		}
+		b = append(b, ' ')
+		for _, c := range row {
+			if c < 0x20 || c >= 0x7f {
+				c = '.'
+			}
+			b = append(b, c)
+		}
+		line := Rendered{Segments: []Segment{{Text: string(b)}}, Width: len(b)}
+		lines = append(lines, line.wrap(width, 0)...)
+	}
+	return lines
+}
+
+// cleanASCII tells whether s is shown as it is in every text view.
+func cleanASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

@@ -49,5 +49,17 @@ func (t Text) LogValue() slog.Value { return slog.StringValue(Line(t).Plain()) }
 // terminal: see [AppendJSONString].
 func (t Text) MarshalJSON() ([]byte, error) { return AppendJSONString(nil, t.s), nil }
 
-// UnmarshalJSON reads a JSON string.
-func (t *Text) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw, &t.s) }
+// UnmarshalJSON reads a JSON string. Unlike encoding/json it keeps invalid
+// bytes and lone surrogates. It leaves t alone on null.
+//
+// Errors: [ErrSyntax].
+func (t *Text) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" {
+		return nil
+	}
+	if len(raw) < 2 || raw[0] != '"' || !json.Valid(raw) {
+		return fmt.Errorf("%w: a string expected", ErrSyntax)
+	}
+	t.s = unquote(raw[1 : len(raw)-1])
+	return nil
+}

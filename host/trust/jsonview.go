@@ -1,0 +1,116 @@
+package trust
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+const (
+	// inlineDepth is the level from which the JSON view stays on one line.
+	inlineDepth = 64
+	indentStep  = 2
+	maxIndent   = 64
+)
+
+// JSON returns the detail view of a JSON payload: indented, keys in the order
+// and numbers in the digits of the text, what may not be shown in the \u
+// spelling, every line end in a string shown and followed by one. Lines have
+// no tabs and at most width cells; a width of 0 or less means lines as long as
+// they come. Below level 64 a value stays on one line. Text that is not JSON
+// comes as [Block].
+func JSON(raw []byte, width int) []Rendered { return Detail(raw, nil, width) }
+
+// Detail is [JSON] with the spans of a report on raw, as [Report.Spans],
+// shown by [Segment.Span].
+func Detail(raw []byte, spans []Span, width int) []Rendered {
+	if !json.Valid(raw) {
+		return Block(Text{string(raw)}, width)
+	}
+	v := jsonView{printer: printer{spell: spellJSON, json: true, breaks: true, width: width}, raw: raw}
+	for i, s := range spans {
+		if s.End > s.Start {
+			if v.spans == nil {
+				v.spans = map[int]spanMap{}
+			}
+			v.spans[s.at] = append(v.spans[s.at], mappedSpan{id: i + 1, start: s.Start, end: s.End})
+		}
+	}
+	v.print()
+	return v.lines
+}
+
+// jsonView lays out valid JSON.
+type jsonView struct {
+	printer
+	raw   []byte
+	spans map[int]spanMap // by the offset of the string
+	depth int
+}
+
+func (v *jsonView) print() {
+	raw := v.raw
+	for i := skipSpace(raw, 0); i < len(raw); i = skipSpace(raw, i) {
+		switch c := raw[i]; c {
+		case '{', '[':
+			i++
+			v.add(string(c), 1, false, 0)
+			if next := skipSpace(raw, i); raw[next] == c+2 {
+				v.add(string(c+2), 1, false, 0)
+				i = next + 1
+				continue
+			}
+			v.depth++
+			v.next()
+		case '}', ']':
+			i++
+			v.depth--
+			if v.depth+1 <= inlineDepth {
+				v.newLine(v.margin())
+			}
+			v.add(string(c), 1, false, 0)
+		case ',':
+			i++
+			v.add(",", 1, false, 0)
+			v.next()
+		case ':':
+			i++
+			v.add(": ", 2, false, 0)
+		case '"':
+			end := stringEnd(raw, i)
+			v.str(raw[i+1:end-1], v.spans[i])
+			i = end
+		default:
+			end := i + 1
+			for end < len(raw) && strings.IndexByte(",]} \n\t\r", raw[end]) < 0 {
+				end++
+			}
+			v.add(string(raw[i:end]), end-i, false, 0)
+			i = end
+		}
+	}
+	v.newLine(0)
+}
+
+// next goes on behind a bracket or a comma.
+func (v *jsonView) next() {
+	if v.depth <= inlineDepth {
+		v.newLine(v.margin())
+	}
+}
+
+// margin is the indentation of the present level. It also sets that of the
+// lines that continue a string.
+func (v *jsonView) margin() int {
+	m := min(v.depth*indentStep, maxIndent)
+	if v.width > 0 {
+		m = min(m, v.width/2)
+	}
+	return m
+}
+
+func (v *jsonView) str(inside []byte, at spanMap) {
+	v.indent = v.margin() + indentStep
+	v.add(`"`, 1, false, 0)
+	v.text(unquote(inside), at)
+	v.add(`"`, 1, false, 0)
+}

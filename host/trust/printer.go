@@ -1,0 +1,354 @@
+package trust
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Bounds of one grapheme cluster.
+const (
+	maxMarks = 4  // combining marks on one base
+	maxRunes = 16 // code points
+)
+
+// printer turns text into lines of safe segments.
+type printer struct {
+	spell  func(unit) string
+	json   bool // the text stands in a JSON string
+	breaks bool // a line feed ends the line
+	width  int  // wrap to it; 0 or less: do not
+
+	indent int // of the lines that continue a string
+	lines  []Rendered
+	cur    Rendered
+	buf    []byte // text of the open segment, which is not yet in cur
+	bufW   int
+	span   int // of the open segment
+}
+
+// add appends safe text of w cells. A token is a segment of its own.
+func (p *printer) add(s string, w int, mark bool, span int) {
+	if mark {
+		p.flush()
+		p.cur.push(Segment{Text: s, Mark: true, Span: span}, w)
+		return
+	}
+	if span != p.span {
+		p.flush()
+		p.span = span
+	}
+	p.buf = append(p.buf, s...)
+	p.bufW += w
+}
+
+func (p *printer) flush() {
+	if len(p.buf) > 0 {
+		p.cur.push(Segment{Text: string(p.buf), Span: p.span}, p.bufW)
+		p.buf, p.bufW = p.buf[:0], 0
+	}
+}
+
+// line returns what was added as one line.
+func (p *printer) line() Rendered {
+	p.flush()
+	return p.cur
+}
+
+// newLine ends the line; the next one starts with indent blanks.
+func (p *printer) newLine(indent int) {
+	p.flush()
+	p.lines = append(p.lines, p.cur.wrap(p.width, p.indent)...)
+	p.cur = Rendered{}
+	if indent > 0 {
+		p.cur.push(Segment{Text: blanks(indent)}, indent)
+	}
+}
+
+// column is the width of the line so far.
+func (p *printer) column() int { return p.cur.Width + p.bufW }
+
+// text adds s. at maps an offset in s to the span it lies in and to the offset
+// from which that may change; nil means no spans.
+func (p *printer) text(s string, at spanMap) {
+	u := units{s: s}
+	for u.i < len(s) {
+		if n := p.cleanRun(s[u.i:]); n > 0 {
+			p.ascii(s[u.i:u.i+n], u.i, at)
+			u.i += n
+			u.prev2, u.prev = u.prev, rune(s[u.i-1])
+			continue
+		}
+		save := u
+		w := u.next()
+		switch {
+		case p.breaks && (w.r == '\n' || w.r == '\t' || w.r == '\r' && u.peek(w) == '\n') && w.class == control:
+			p.layout(w)
+		case w.class == plain:
+			u = save
+			p.shown(&u, at)
+		default:
+			u = save
+			p.hidden(&u, at)
+		}
+	}
+}
+
+// cleanRun returns the length of the ASCII at the start of s that is shown as
+// it is and has no combining mark behind it.
+func (p *printer) cleanRun(s string) int {
+	i := 0
+	for i < len(s) && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '\\' && (s[i] != '"' || !p.json) {
+		i++
+	}
+	if i < len(s) && s[i] >= 0x80 && i > 0 {
+		i--
+	}
+	return i
+}
+
+// ascii adds clean ASCII that starts at offset base of its text.
+func (p *printer) ascii(s string, base int, at spanMap) {
+	for s != "" {
+		id, until := at.find(base)
+		n := min(len(s), until-base)
+		p.add(s[:n], n, false, id)
+		s, base = s[n:], base+n
+	}
+}
+
+// layout makes a line end or a tab real.
+func (p *printer) layout(w unit) {
+	switch {
+	case p.json && w.r == '\n':
+		p.add(`\n`, 2, true, 0)
+		p.newLine(p.indent)
+	case p.json && w.r == '\r':
+		p.add(`\r`, 2, true, 0)
+	case p.json:
+		p.add(`\t`, 2, true, 0)
+	case w.r == '\n':
+		p.newLine(0)
+	case w.r == '\t':
+		n := 4 - p.column()%4
+		p.add(blanks(n), n, false, 0)
+	}
+}
+
+// shown adds the stretch of shown units at u, cluster by cluster.
+func (p *printer) shown(u *units, at spanMap) {
+	start := u.i
+	for u.i < len(u.s) {
+		save := *u
+		w := u.next()
+		if w.class != plain || w.r == '\\' || w.r == '"' && p.json {
+			if w.class == plain && u.i == start+1 && w.start == start {
+				p.escapedASCII(u, w, at)
+				return
+			}
+			*u = save
+			break
+		}
+	}
+	p.clusters(u.s[start:u.i], start, at)
+}
+
+// escapedASCII adds a quote or a run of backslashes. A run that could imitate
+// a token is doubled.
+func (p *printer) escapedASCII(u *units, w unit, at spanMap) {
+	id, _ := at.find(w.start)
+	if w.r == '"' {
+		p.add(`\"`, 2, false, id)
+		return
+	}
+	for u.i < len(u.s) && u.s[u.i] == '\\' {
+		u.i++
+	}
+	run := u.s[w.start:u.i]
+	if p.json || p.tokenFollows(*u) {
+		run += run
+	}
+	p.add(run, len(run), false, id)
+	u.prev = '\\'
+}
+
+// tokenFollows tells whether what comes next is a token or looks like one
+// behind a backslash.
+func (p *printer) tokenFollows(u units) bool {
+	if u.i >= len(u.s) {
+		return false
+	}
+	switch u.s[u.i] {
+	case 'x', 'u', 'U':
+		return true
+	}
+	u.prev = '\\'
+	return u.next().class != plain
+}
+
+// clusters adds shown text that starts at offset base of its text.
+func (p *printer) clusters(s string, base int, at spanMap) {
+	if extends(s) {
+		// It would grow together with what stands before it.
+		r, n, _ := decodeRune(s)
+		id, _ := at.find(base)
+		tok := p.spell(unit{r: r, class: mark})
+		p.add(tok, len(tok), true, id)
+		s, base = s[n:], base+n
+		if s != "" {
+			p.clusters(s, base, at)
+		}
+		return
+	}
+	for i := 0; i < len(s); {
+		id, _ := at.find(base + i)
+		size, w := firstCluster(s[i:])
+		c := s[i : i+size]
+		i += size
+		switch {
+		case size == 1:
+			p.add(c, 1, false, id)
+		case c == tokenOpen:
+			p.add(tokenOpen+tokenOpen, 2*w, false, id)
+		case w == 0 || w > 2:
+			for c != "" {
+				r, n, _ := decodeRune(c)
+				tok := p.spell(unit{r: r})
+				p.add(tok, len(tok), true, id)
+				c = c[n:]
+			}
+		default:
+			p.cluster(c, w, id)
+		}
+	}
+}
+
+// cluster adds one grapheme cluster, of a flood only its start.
+func (p *printer) cluster(c string, w, span int) {
+	cut, marks, n := len(c), 0, 0
+	for i, r := range c {
+		if unicode.Is(unicode.M, r) && classOf(r) == mark {
+			marks++
+		}
+		if n++; marks > maxMarks || n > maxRunes {
+			cut = i
+			break
+		}
+	}
+	if strings.HasPrefix(c, tokenOpen) {
+		p.add(tokenOpen, cells(tokenOpen), false, span)
+	}
+	if cut == len(c) {
+		p.add(c, w, false, span)
+		return
+	}
+	rest := c[cut:]
+	c = strings.TrimRight(c[:cut], "\u200d")
+	what := "more"
+	if marks > maxMarks {
+		what = "marks"
+	}
+	p.add(c, cells(c), false, span)
+	tok := fmt.Sprintf("%s+%d %s #%s%s", tokenOpen, utf8.RuneCountInString(rest), what, shortHash(rest), tokenClose)
+	p.add(tok, cells(tok), true, span)
+}
+
+// extends tells whether the first rune of s joins the cluster before it.
+func extends(s string) bool {
+	if s[0] < 0x80 {
+		return false
+	}
+	_, n := utf8.DecodeRuneInString(s)
+	c, _ := ansi.FirstGraphemeCluster("a"+s[:n], ansi.GraphemeWidth)
+	return len(c) > 1
+}
+
+// hidden adds the run of hidden units at u as tokens.
+func (p *printer) hidden(u *units, at spanMap) {
+	var run []unit
+	for u.i < len(u.s) {
+		save := *u
+		w := u.next()
+		if w.class == plain || p.breaks && w.class == control && (w.r == '\n' || w.r == '\t' || w.r == '\r' && u.peek(w) == '\n') {
+			*u = save
+			break
+		}
+		run = append(run, w)
+	}
+	for len(run) > 0 {
+		n := runLength(run)
+		part := run[:n]
+		run = run[n:]
+		id, _ := at.find(part[0].start)
+		equal := part[0].r == part[n-1].r && len(kindsOf(part[:min(n, showMixed+1)], p.spell)) == 1
+		if equal && n > showEqual || n > showMixed || n > 1 && hiddenText(part) != "" {
+			tok := collapse(u.s, part, p.spell)
+			p.add(tok, cells(tok), true, id)
+			continue
+		}
+		for _, w := range part {
+			tok := p.spell(w)
+			p.add(tok, len(tok), true, id)
+		}
+	}
+}
+
+// runLength returns how many units at the start of run are told in one piece:
+// tags, selectors, or a mix of the others, from which long equal stretches
+// stand apart.
+func runLength(run []unit) int {
+	same := func(i int) bool { return run[i].r == run[0].r && run[i].class == run[0].class }
+	n := 1
+	for n < len(run) && same(n) {
+		n++
+	}
+	if n > showEqual {
+		return n
+	}
+	own := run[0].class == tag || run[0].class == selector
+	n = 1
+	equal := 1
+	for n < len(run) {
+		c := run[n].class
+		if own && c != run[0].class || !own && (c == tag || c == selector) {
+			break
+		}
+		if run[n].r == run[n-1].r {
+			if equal++; equal > showEqual && !own {
+				return n - showEqual
+			}
+		} else {
+			equal = 1
+		}
+		n++
+	}
+	return n
+}
+
+// spanMap finds the span that an offset of one string lies in.
+type spanMap []mappedSpan
+
+type mappedSpan struct{ id, start, end int }
+
+const noOffset = int(^uint(0) >> 1)
+
+// find returns the id of the first span around offset i, 0 outside, and the
+// next offset at which that may change.
+func (m spanMap) find(i int) (id, until int) {
+	until = noOffset
+	for _, s := range m {
+		switch {
+		case i < s.start:
+			until = min(until, s.start)
+		case i < s.end:
+			if id == 0 {
+				id = s.id
+			}
+			until = min(until, s.end)
+		}
+	}
+	return id, until
+}

@@ -1,0 +1,68 @@
+package trust
+
+import "strings"
+
+// summaryKeys are the members that say what an event is about, the best first.
+var summaryKeys = []string{
+	"title", "summary", "subject", "message", "text", "headline", "description",
+	"name", "body", "content", "preview", "status", "state", "action", "id",
+}
+
+// Summary picks the text that tells what a payload is about, for a row of a
+// list: the first member of the object that has a telling name and a scalar
+// value, in the order of [summaryKeys], at the top level or else one level
+// down; otherwise the payload as compact JSON. It is at most max bytes long;
+// a max of 0 or less means 256.
+func Summary(raw []byte, max int) Text {
+	if max <= 0 {
+		max = 256
+	}
+	members, err := ParseObject(raw, Limits{})
+	if err == nil {
+		if t, ok := telling(members); ok {
+			return cutText(t, max)
+		}
+		for _, m := range members {
+			if len(m.Value) > 0 && m.Value[0] == '{' {
+				inner, err := ParseObject(m.Value, Limits{})
+				if t, ok := telling(inner); err == nil && ok {
+					return cutText(t, max)
+				}
+			}
+		}
+	}
+	return cutText(Text{string(CompactJSON(raw[:min(len(raw), 64<<10)]))}, max)
+}
+
+// telling returns the value of the best member.
+func telling(members []Member) (Text, bool) {
+	for _, key := range summaryKeys {
+		for _, m := range members {
+			if m.Key.s != key || len(m.Value) == 0 {
+				continue
+			}
+			switch m.Value[0] {
+			case '"':
+				if s := unquote(m.Value[1 : len(m.Value)-1]); strings.TrimSpace(s) != "" {
+					return Text{s}, true
+				}
+			case '{', '[', 'n':
+			default:
+				return Text{string(m.Value)}, true
+			}
+		}
+	}
+	return Text{}, false
+}
+
+// cutText shortens t to max bytes, at the start of a code point.
+func cutText(t Text, max int) Text {
+	if len(t.s) <= max {
+		return t
+	}
+	end := max
+	for end > 0 && end > max-4 && t.s[end]&0xc0 == 0x80 {
+		end--
+	}
+	return Text{t.s[:end] + ellipsis}
+}

@@ -1,0 +1,393 @@
+package trust
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// valueKind tells the kinds of JSON values apart.
+type valueKind uint8
+
+const (
+	stringValue valueKind = iota
+	numberValue
+	literalValue
+	arrayValue
+	objectValue
+)
+
+// visitor hears what [walkJSON] finds, in the order of the text. depth counts
+// the containers around the thing: a member of the top-level object has 1.
+type visitor interface {
+	// key is called for each key; start and end bound it without its quotes.
+	key(depth int, start, end int, escaped bool)
+	// open is called at the bracket that starts an object or an array.
+	open(depth int, at int)
+	// value is called at the end of each value but the top-level one. For a
+	// string start and end include the quotes.
+	value(depth int, kind valueKind, start, end int, escaped bool)
+	// sameFold is called when a key differs from an earlier one of its object
+	// in the case of ASCII letters only; the offsets are those of key.
+	sameFold(start, end int)
+}
+
+// Character classes of JSON text.
+const (
+	jsonPlain  = iota // may stand in a string
+	jsonQuote         // ends a string
+	jsonEscape        // starts an escape
+	jsonBad           // may not stand in a string
+)
+
+var stringClass = func() (t [256]uint8) {
+	for i := range 0x20 {
+		t[i] = jsonBad
+	}
+	t['"'], t['\\'] = jsonQuote, jsonEscape
+	return t
+}()
+
+// seenKey is a key of an object that is still open.
+type seenKey struct {
+	hash       uint64 // of the key without the case of ASCII letters
+	start, end int
+	escaped    bool
+}
+
+// frame is an open container.
+type frame struct {
+	object  bool
+	start   int             // offset of its bracket
+	keys    int             // index of its first key in walker.seen
+	byExact map[string]bool // the exact keys, once there are many
+	byFold  map[uint64]bool // their hashes
+}
+
+// manyKeys is the size of an object from which its keys are kept in maps.
+const manyKeys = 24
+
+// jsonWalker reads a JSON text once, without recursion.
+type jsonWalker struct {
+	raw   []byte
+	lim   Limits
+	v     visitor
+	stack []frame
+	seen  []seenKey
+}
+
+// walkJSON reads raw strictly as [ParseObject] describes and reports it to v.
+func walkJSON(raw []byte, lim Limits, v visitor) error {
+	if len(raw) > lim.Bytes {
+		return fmt.Errorf("%w: %d bytes, at most %d are taken", ErrSize, len(raw), lim.Bytes)
+	}
+	var frames [16]frame
+	var keys [48]seenKey
+	w := jsonWalker{raw: raw, lim: lim, v: v, stack: frames[:0], seen: keys[:0]}
+	i := skipSpace(raw, 0)
+	if i >= len(raw) || raw[i] != '{' {
+		if _, _, _, err := w.scalar(i); i < len(raw) && (raw[i] == '[' || err == nil) {
+			return ErrNotObject
+		}
+		return syntaxError(raw, i, "an object")
+	}
+	i, err := w.run(i)
+	if err != nil {
+		return err
+	}
+	if i = skipSpace(raw, i); i < len(raw) {
+		return fmt.Errorf("%w, at byte %d", ErrTrailing, i)
+	}
+	return nil
+}
+
+// run reads the value that starts at i with a bracket, to its end.
+func (w *jsonWalker) run(i int) (int, error) {
+	raw := w.raw
+	for {
+		// A value starts at i.
+		if i < len(raw) && (raw[i] == '{' || raw[i] == '[') {
+			if len(w.stack) == w.lim.Depth {
+				return i, fmt.Errorf("%w: more than %d levels", ErrDepth, w.lim.Depth)
+			}
+			object := raw[i] == '{'
+			w.v.open(len(w.stack), i)
+			w.stack = append(w.stack, frame{object: object, start: i, keys: len(w.seen)})
+			i = skipSpace(raw, i+1)
+			if i < len(raw) && raw[i] == closing(object) {
+				var done bool
+				if i, done = w.close(i); done {
+					return i, nil
+				}
+			} else if object {
+				var err error
+				if i, err = w.readKey(i); err != nil {
+					return i, err
+				}
+				continue
+			} else {
+				continue
+			}
+		} else {
+			end, kind, escaped, err := w.scalar(i)
+			if err != nil {
+				return i, err
+			}
+			w.v.value(len(w.stack), kind, i, end, escaped)
+			i = end
+		}
+		// A value ended before i: go on in its container.
+		for {
+			i = skipSpace(raw, i)
+			top := &w.stack[len(w.stack)-1]
+			if i < len(raw) && raw[i] == ',' {
+				i = skipSpace(raw, i+1)
+				if top.object {
+					var err error
+					if i, err = w.readKey(i); err != nil {
+						return i, err
+					}
+				}
+				break
+			}
+			if i >= len(raw) || raw[i] != closing(top.object) {
+				return i, syntaxError(raw, i, "a comma or a closing bracket")
+			}
+			var done bool
+			if i, done = w.close(i); done {
+				return i, nil
+			}
+		}
+	}
+}
+
+func closing(object bool) byte {
+	if object {
+		return '}'
+	}
+	return ']'
+}
+
+// close ends the innermost container with the bracket at i.
+func (w *jsonWalker) close(i int) (next int, done bool) {
+	top := w.stack[len(w.stack)-1]
+	w.stack[len(w.stack)-1].byExact, w.stack[len(w.stack)-1].byFold = nil, nil
+	w.stack = w.stack[:len(w.stack)-1]
+	w.seen = w.seen[:top.keys]
+	if len(w.stack) == 0 {
+		return i + 1, true
+	}
+	kind := arrayValue
+	if top.object {
+		kind = objectValue
+	}
+	w.v.value(len(w.stack), kind, top.start, i+1, false)
+	return i + 1, false
+}
+
+// readKey reads the key that starts at i and its colon, and returns where the
+// value starts.
+func (w *jsonWalker) readKey(i int) (int, error) {
+	raw := w.raw
+	if i >= len(raw) || raw[i] != '"' {
+		return i, syntaxError(raw, i, "a key")
+	}
+	end, escaped, err := w.str(i)
+	if err != nil {
+		return i, err
+	}
+	k := seenKey{start: i + 1, end: end - 1, escaped: escaped}
+	if err := w.remember(k); err != nil {
+		return i, err
+	}
+	w.v.key(len(w.stack), k.start, k.end, escaped)
+	i = skipSpace(raw, end)
+	if i >= len(raw) || raw[i] != ':' {
+		return i, syntaxError(raw, i, "a colon")
+	}
+	return skipSpace(raw, i+1), nil
+}
+
+// remember keeps k among the keys of the innermost object and refuses a
+// duplicate.
+func (w *jsonWalker) remember(k seenKey) error {
+	text := w.keyBytes(k)
+	k.hash = foldHash(text)
+	top := &w.stack[len(w.stack)-1]
+	if top.byExact == nil && len(w.seen)-top.keys >= manyKeys {
+		top.byExact, top.byFold = map[string]bool{}, map[uint64]bool{}
+		for _, o := range w.seen[top.keys:] {
+			top.byExact[string(w.keyBytes(o))] = true
+			top.byFold[o.hash] = true
+		}
+	}
+	if top.byExact != nil {
+		if top.byExact[string(text)] {
+			return duplicate(text)
+		}
+		if top.byFold[k.hash] {
+			w.v.sameFold(k.start, k.end)
+		}
+		top.byExact[string(text)] = true
+		top.byFold[k.hash] = true
+		return nil
+	}
+	for _, o := range w.seen[top.keys:] {
+		if o.hash != k.hash {
+			continue
+		}
+		if bytes.Equal(w.keyBytes(o), text) {
+			return duplicate(text)
+		}
+		w.v.sameFold(k.start, k.end)
+	}
+	w.seen = append(w.seen, k)
+	return nil
+}
+
+func duplicate(key []byte) error {
+	return fmt.Errorf("%w %s", ErrDuplicateKey, Line(Text{string(key)}).Clip(60).Plain())
+}
+
+func (w *jsonWalker) keyBytes(k seenKey) []byte {
+	if !k.escaped {
+		return w.raw[k.start:k.end]
+	}
+	return []byte(unquote(w.raw[k.start:k.end]))
+}
+
+// foldHash is FNV-1a over b without the case of ASCII letters.
+func foldHash(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// scalar reads the string, number or literal that starts at i.
+func (w *jsonWalker) scalar(i int) (end int, kind valueKind, escaped bool, err error) {
+	raw := w.raw
+	if i >= len(raw) {
+		return i, 0, false, syntaxError(raw, i, "a value")
+	}
+	switch c := raw[i]; {
+	case c == '"':
+		end, escaped, err = w.str(i)
+		return end, stringValue, escaped, err
+	case c == '-' || '0' <= c && c <= '9':
+		if end = scanNumber(raw, i); end > 0 {
+			return end, numberValue, false, nil
+		}
+		return i, 0, false, syntaxError(raw, i, "a number")
+	}
+	for _, word := range [...]string{"true", "false", "null"} {
+		if len(raw)-i >= len(word) && string(raw[i:i+len(word)]) == word {
+			return i + len(word), literalValue, false, nil
+		}
+	}
+	return i, 0, false, syntaxError(raw, i, "a value")
+}
+
+// str reads the string whose opening quote is at i.
+func (w *jsonWalker) str(i int) (end int, escaped bool, err error) {
+	raw := w.raw
+	for j := i + 1; j < len(raw); j++ {
+		switch stringClass[raw[j]] {
+		case jsonPlain:
+		case jsonQuote:
+			return j + 1, escaped, nil
+		case jsonBad:
+			return i, false, syntaxError(raw, j, "an escaped control character")
+		case jsonEscape:
+			escaped = true
+			n := escapeLen(raw[j:])
+			if n == 0 {
+				return i, false, syntaxError(raw, j, "an escape")
+			}
+			j += n - 1
+		}
+	}
+	return i, false, syntaxError(raw, len(raw), "a closing quote")
+}
+
+// escapeLen returns the length of the escape at the start of b, 0 if it is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(b[2:]); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4[T []byte | string](b T) (rune, bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	var r rune
+	for i := range 4 {
+		c := b[i]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// scanNumber returns the end of the number that starts at i, 0 if it is none.
+func scanNumber(b []byte, i int) int {
+	digits := func() bool {
+		start := i
+		for i < len(b) && '0' <= b[i] && b[i] <= '9' {
+			i++
+		}
+		return i > start
+	}
+	if b[i] == '-' {
+		i++
+	}
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if !digits() {
+		return 0
+	}
+	if i < len(b) && b[i] == '.' {
+		i++
+		if !digits() {
+			return 0
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return 0
+		}
+	}
+	return i
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
