@@ -1,0 +1,231 @@
+package store
+
+import (
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+)
+
+// fillPercent of pages to which keys are only appended.
+const fillPercent = 0.95
+
+// commit is one write transaction. What it changes in memory is collected here
+// and published only when the transaction has succeeded.
+type commit struct {
+	store *Store
+	tx    *bolt.Tx
+	txid  int
+
+	last     uint64 // newest sequence number
+	stored   []event.Record
+	outcomes []event.Outcome
+	hashes   []hashed
+	byHash   map[uint64][]uint64
+	subs     map[event.SubID]*keptSub // nil: removed
+	outside  bool                     // code of the caller is running
+}
+
+type hashed struct{ hash, seq uint64 }
+
+// write applies the jobs and commits them, or none of them.
+func (c *commit) write(jobs []*job) error {
+	c.outcomes = make([]event.Outcome, len(jobs))
+	c.byHash = map[uint64][]uint64{}
+	c.subs = map[event.SubID]*keptSub{}
+	err := guard(func() bool { return c.outside }, func() error {
+		return c.store.db.Update(func(tx *bolt.Tx) error {
+			c.tx, c.txid = tx, tx.ID()
+			if err := c.apply(jobs); err != nil {
+				return err
+			}
+			if before := c.store.hooks.BeforeCommit; before != nil {
+				c.callOut(before)
+			}
+			return nil
+		})
+	})
+	if err == nil && c.store.failAfter != nil {
+		err = c.store.failAfter()
+	}
+	return err
+}
+
+func (c *commit) apply(jobs []*job) error {
+	first := c.last + 1
+	events := c.tx.Bucket(bucketEvents)
+	events.FillPercent = fillPercent
+	for i, j := range jobs {
+		if j.change != nil {
+			if err := j.change(c); err != nil {
+				return err
+			}
+			continue
+		}
+		for k := range j.entries {
+			if err := c.record(events, &j.entries[k], &c.outcomes[i]); err != nil {
+				return err
+			}
+		}
+		if err := c.subscription(&j.batch); err != nil {
+			return err
+		}
+	}
+	if c.last >= first {
+		if err := events.SetSequence(c.last); err != nil {
+			return err
+		}
+	}
+	if err := c.putHashes(first); err != nil {
+		return err
+	}
+	return c.putSubs()
+}
+
+// callOut runs fn, whose panics are not ours to recover.
+func (c *commit) callOut(fn func()) {
+	c.outside = true
+	fn()
+	c.outside = false
+}
+
+// record stores one record unless it is a duplicate.
+func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error {
+	dup, err := c.isDuplicate(events, e)
+	if err != nil {
+		return err
+	}
+	if dup {
+		out.Duplicates++
+		return nil
+	}
+	c.last++
+	if err := events.Put(seqKey(c.last), e.value); err != nil {
+		return fmt.Errorf("record %d: %w", c.last, err)
+	}
+	for _, h := range e.hashes {
+		c.hashes = append(c.hashes, hashed{h, c.last})
+		c.byHash[h] = append(c.byHash[h], c.last)
+	}
+	e.rec.Seq = c.last
+	c.stored = append(c.stored, e.rec)
+	out.Stored++
+	out.Last = c.last
+	return nil
+}
+
+// isDuplicate compares the record with those that have its hash, both committed
+// ones and those of this transaction: the hash alone decides nothing.
+func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (bool, error) {
+	if len(e.hashes) == 0 {
+		return false, nil
+	}
+	look := e.hashes[0]
+	for _, seq := range c.store.index.find(c.byHash[look], look) {
+		value := events.Get(seqKey(seq))
+		if value == nil {
+			continue
+		}
+		stored, err := decodeHead(value)
+		if err != nil {
+			return false, fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
+		}
+		if e.id.same(&stored) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// subscription applies a batch's cursor, update and removal.
+func (c *commit) subscription(b *event.Batch) error {
+	kept, known := c.sub(b.Sub)
+	if b.Update != nil || known && b.Cursor != nil {
+		sub := cloneSub(kept.sub)
+		if b.Cursor != nil {
+			sub.Cursor = *b.Cursor
+		}
+		if b.Update != nil {
+			c.callOut(func() { b.Update(&sub) })
+		}
+		sub.ID = b.Sub
+		next, err := kept.replace(cloneSub(sub), c.store.sealer)
+		if err != nil {
+			return err
+		}
+		c.subs[b.Sub] = &next
+	}
+	if b.Remove {
+		c.subs[b.Sub] = nil
+	}
+	if b.Ended != nil {
+		return c.putEnded(*b.Ended)
+	}
+	return nil
+}
+
+// sub returns a subscription as this transaction has it so far.
+func (c *commit) sub(id event.SubID) (keptSub, bool) {
+	if k, changed := c.subs[id]; changed {
+		if k == nil {
+			return keptSub{}, false
+		}
+		return *k, true
+	}
+	return c.store.subs.get(id)
+}
+
+func (c *commit) putHashes(base uint64) error {
+	if len(c.hashes) == 0 {
+		return nil
+	}
+	var value []byte
+	for _, h := range c.hashes {
+		value = appendHash(value, h.seq-base, h.hash)
+	}
+	dedup := c.tx.Bucket(bucketDedup)
+	dedup.FillPercent = fillPercent
+	if err := dedup.Put(seqKey(base), value); err != nil {
+		return fmt.Errorf("dedup record %d: %w", base, err)
+	}
+	return nil
+}
+
+func (c *commit) putSubs() error {
+	if len(c.subs) == 0 {
+		return nil
+	}
+	b := c.tx.Bucket(bucketSubs)
+	for id, k := range c.subs {
+		if k == nil {
+			if err := b.Delete([]byte(id)); err != nil {
+				return fmt.Errorf("remove subscription %s: %w", id, err)
+			}
+			continue
+		}
+		value, err := k.encode()
+		if err != nil {
+			return fmt.Errorf("subscription %s: %w", id, err)
+		}
+		if err := b.Put([]byte(id), value); err != nil {
+			return fmt.Errorf("subscription %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// landed reports whether a failed transaction is visible all the same: when the
+// last sync fails, its meta page may already be in the file. Memory must follow
+// what readers see, or the next commit would use its sequence numbers again.
+func (c *commit) landed() bool {
+	if c.txid == 0 {
+		return false
+	}
+	visible := 0
+	err := c.store.view(func(tx *bolt.Tx) error {
+		visible = tx.ID()
+		return nil
+	})
+	return err == nil && visible == c.txid
+}

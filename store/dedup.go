@@ -1,0 +1,214 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// hashVersion is the first byte of a dedup record: the hashes of one commit,
+// each as a uvarint distance of its sequence number from the record's key and
+// eight bytes. One record a commit, and not one key an id, keeps random keys
+// out of the tree, where each would touch a page of its own.
+const hashVersion = 1
+
+// space separates ids that do not exclude each other.
+type space byte
+
+const (
+	spaceEvent    space = 'e' // event ids, and webhook ids of events
+	spaceRejected space = 'r' // webhook ids of rejected payloads
+)
+
+// hashFunc maps an id to 64 bits under a key that the sender cannot know, so
+// that nobody can make ids collide.
+type hashFunc func(key []byte, in space, sub event.SubID, id string) uint64
+
+func keyedHash(key []byte, in space, sub event.SubID, id string) uint64 {
+	var scratch [512]byte
+	b := append(scratch[:0], key...)
+	b = append(b, byte(in))
+	b = appendText(b, string(sub))
+	b = append(b, id...)
+	sum := sha256.Sum256(b)
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// identity is what makes a record the same as another one.
+type identity struct {
+	in        space
+	sub       event.SubID
+	eventID   trust.Text // or, when it is empty,
+	webhookID trust.Text
+}
+
+// identify returns the identity of a record, and whether it has one. Only
+// events and rejected webhook deliveries do; of an event the event id decides,
+// and the webhook id only when there is no event id.
+func identify(r *event.Record) (identity, bool) {
+	id := identity{sub: r.Sub, webhookID: r.WebhookID}
+	switch r.Kind {
+	case event.KindEvent:
+		id.in, id.eventID = spaceEvent, r.EventID
+	case event.KindRejected:
+		id.in = spaceRejected
+	default:
+		return id, false
+	}
+	return id, !id.eventID.IsZero() || !id.webhookID.IsZero()
+}
+
+// same reports whether the stored record has the identity.
+func (id identity) same(stored *event.Record) bool {
+	other, ok := identify(stored)
+	if !ok || other.in != id.in || other.sub != id.sub {
+		return false
+	}
+	if !id.eventID.IsZero() {
+		return other.eventID == id.eventID
+	}
+	return other.webhookID == id.webhookID
+}
+
+// hashes returns under which hashes a record with this identity is remembered.
+// The first one is that by which it is looked up.
+func (id identity) hashes(hash func(space, event.SubID, string) uint64) []uint64 {
+	if id.eventID.IsZero() {
+		return []uint64{hash(id.in, id.sub, id.webhookID.Raw())}
+	}
+	first := hash(id.in, id.sub, id.eventID.Raw())
+	if id.webhookID.IsZero() || id.webhookID == id.eventID {
+		return []uint64{first}
+	}
+	return []uint64{first, hash(id.in, id.sub, id.webhookID.Raw())}
+}
+
+// index maps hashes to the sequence numbers of the records that have them. The
+// writer alone changes it.
+type index struct {
+	mu    sync.RWMutex
+	first map[uint64]uint64
+	more  map[uint64][]uint64 // further records with the same hash
+}
+
+func newIndex(size int) *index {
+	return &index{first: make(map[uint64]uint64, size), more: map[uint64][]uint64{}}
+}
+
+func (x *index) insert(hash, seq uint64) {
+	if _, taken := x.first[hash]; taken {
+		x.more[hash] = append(x.more[hash], seq)
+		return
+	}
+	x.first[hash] = seq
+}
+
+// find appends the sequence numbers that have the hash to seqs.
+func (x *index) find(seqs []uint64, hash uint64) []uint64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if seq, ok := x.first[hash]; ok {
+		seqs = append(seqs, seq)
+		seqs = append(seqs, x.more[hash]...)
+	}
+	return seqs
+}
+
+func appendHash(record []byte, distance, hash uint64) []byte {
+	if len(record) == 0 {
+		record = append(record, hashVersion)
+	}
+	record = binary.AppendUvarint(record, distance)
+	return binary.BigEndian.AppendUint64(record, hash)
+}
+
+// eachHash calls fn for what appendHash wrote.
+func eachHash(record []byte, fn func(distance, hash uint64)) error {
+	if len(record) == 0 || record[0] != hashVersion {
+		return errCodec
+	}
+	for record = record[1:]; len(record) > 0; {
+		distance, n := binary.Uvarint(record)
+		if n <= 0 || len(record) < n+8 {
+			return errCodec
+		}
+		fn(distance, binary.BigEndian.Uint64(record[n:]))
+		record = record[n+8:]
+	}
+	return nil
+}
+
+// loadIndex reads all dedup records.
+func loadIndex(tx *bolt.Tx) (*index, error) {
+	const hashSize = 9
+	b := tx.Bucket(bucketDedup)
+	size := 0
+	c := b.Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		size += len(v) / hashSize
+	}
+	x := newIndex(size)
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		if len(k) != 8 {
+			return nil, fmt.Errorf("%w: a dedup record has the key %x", ErrDamaged, k)
+		}
+		base := binary.BigEndian.Uint64(k)
+		if err := eachHash(v, func(distance, hash uint64) { x.insert(hash, base+distance) }); err != nil {
+			return nil, fmt.Errorf("%w: dedup record %d: %w", ErrDamaged, base, err)
+		}
+	}
+	return x, nil
+}
+
+// publish takes over what a commit has stored.
+func (x *index) publish(added []hashed) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, h := range added {
+		x.insert(h.hash, h.seq)
+	}
+}
+
+// loadDedup fills the index. It is the first thing that the writer does, so
+// that opening a large store does not wait for it.
+func (s *Store) loadDedup() error {
+	return s.view(func(tx *bolt.Tx) error {
+		x, err := loadIndex(tx)
+		if err != nil {
+			return err
+		}
+		s.index.mu.Lock()
+		defer s.index.mu.Unlock()
+		s.index.first, s.index.more = x.first, x.more
+		return nil
+	})
+}
+
+// HasEvent implements [event.Store]. Right after the opening it waits until the
+// index is loaded. What cannot be read counts as absent: storing it again finds
+// the duplicate, or the error.
+func (s *Store) HasEvent(sub event.SubID, id trust.Text) bool {
+	<-s.loaded
+	if id.IsZero() {
+		return false
+	}
+	want := identity{in: spaceEvent, sub: sub, eventID: id}
+	found := false
+	err := s.view(func(tx *bolt.Tx) error {
+		events := tx.Bucket(bucketEvents)
+		for _, seq := range s.index.find(nil, want.hashes(s.hashID)[0]) {
+			stored, err := decodeHead(events.Get(seqKey(seq)))
+			if err == nil && want.same(&stored) {
+				found = true
+			}
+		}
+		return nil
+	})
+	return err == nil && found
+}

@@ -1,0 +1,23 @@
+package store
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// guard runs fn and turns its panics into [ErrDamaged]: bbolt panics on pages
+// that make no sense, and reading a mapped file that was cut short is a memory
+// fault, which only this setting makes a panic. A panic while outside reports
+// true is not about the file and goes on.
+func guard(outside func() bool, fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if outside != nil && outside() {
+			return
+		}
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, r)
+		}
+	}()
+	return fn()
+}

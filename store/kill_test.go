@@ -1,0 +1,5 @@
+package store
+
+const killDirEnv = "EVENTDECK_STORE_KILL_DIR"
+
+func writeUntilKilled(string) {}

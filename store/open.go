@@ -1,0 +1,327 @@
+// Package store keeps the event log and the subscriptions in one bbolt file. It
+// implements [event.Store].
+//
+// One goroutine writes. It commits what is queued in groups: at once when the
+// last commit began 5 ms ago or more, else when 5 ms have passed or 1,024
+// records are there. Records, the hashes by which duplicates are found, cursors
+// and changes of subscriptions share one transaction, and nobody hears of it
+// before it has returned. Readers use snapshots and never wait for the writer.
+//
+// Secrets are sealed; the key is in the system's keyring, or in a file beside
+// the store where there is no keyring service. All files are private to the
+// user.
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"eventdeck/host/event"
+)
+
+// Errors of [Open] and of a [Store], besides those of package event.
+var (
+	// ErrLocked: another process has the store open. The text names it.
+	ErrLocked = errors.New("the store is in use")
+	// ErrNewer: a newer program has written the store.
+	ErrNewer = errors.New("the store was written by a newer program")
+	// ErrDamaged: the file is not what was written.
+	ErrDamaged = errors.New("the store is damaged")
+	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
+	// did not answer, or is not there although it has the key.
+	ErrKeyring = errors.New("the system's keyring")
+	// ErrBatch: what was handed in cannot be stored; a mistake of the caller.
+	ErrBatch = errors.New("not a valid change of the store")
+)
+
+// Options tell how to open a store. The zero value of all but Dir is right for
+// the program.
+type Options struct {
+	// Dir is the directory of the store. With Temporary it is the directory in
+	// which the temporary one is made, and "" means the system's place for these.
+	Dir string
+
+	// Temporary makes a new store with its key in memory, and Close removes it.
+	Temporary bool
+
+	// MaxSize bounds the database, in bytes. 0 means no bound. Beyond it batches
+	// fail with [event.ErrFull].
+	MaxSize int64
+
+	Keyring Keyring   // nil means the system's
+	Random  io.Reader // nil means crypto/rand
+	Hooks   Hooks
+
+	hash      hashFunc
+	keyLimit  time.Duration
+	failAfter func() error // turns a commit that succeeded into a failed one
+}
+
+// Hooks are called at fixed moments of every commit, on the writer's goroutine.
+// They exist for tests that end the process there.
+type Hooks struct {
+	BeforeCommit func() // all is in the transaction, nothing is in the file
+	AfterCommit  func() // all is in the file, nobody was told
+}
+
+// Store is an [event.Store] in a bbolt file. All its methods may be called from
+// any goroutine.
+type Store struct {
+	db        *bolt.DB
+	dir       string
+	temporary bool
+	sealed    string
+	sealer    sealer
+	hash      hashFunc
+	hashKey   []byte
+	hooks     Hooks
+	failAfter func() error
+
+	queue    *queue
+	index    *index
+	subs     subCache
+	last     atomic.Uint64
+	watchers watchers
+
+	loaded  chan struct{} // closed when the index is loaded
+	stopped chan struct{} // closed when the writer has ended
+
+	mu  sync.Mutex
+	err error
+
+	closing  sync.Once
+	closeErr error
+}
+
+var _ event.Store = (*Store)(nil)
+
+const lockTimeout = time.Second
+
+// Open opens the store in o.Dir, and makes it if there is none. It waits at most
+// 1 s for another process to release it, and 3 s for the keyring.
+//
+// Errors: [ErrLocked], [ErrNewer], [ErrDamaged], [ErrKeyring], [event.ErrFull],
+// and others of the file system.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	o = o.withDefaults()
+	dir, err := prepareDir(o)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	s, err := open(ctx, dir, o)
+	if err != nil {
+		if o.Temporary {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+		if isNoSpace(err) {
+			err = fmt.Errorf("%w: %w", event.ErrFull, err)
+		}
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	go s.run()
+	return s, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Keyring == nil {
+		o.Keyring = SystemKeyring()
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.hash == nil {
+		o.hash = keyedHash
+	}
+	if o.keyLimit == 0 {
+		o.keyLimit = keyringLimit
+	}
+	return o
+}
+
+func prepareDir(o Options) (string, error) {
+	if o.Temporary {
+		dir, err := os.MkdirTemp(o.Dir, "eventdeck-")
+		if err != nil {
+			return "", fmt.Errorf("temporary data directory: %w", err)
+		}
+		return dir, nil
+	}
+	if o.Dir == "" {
+		return "", errors.New("no data directory was given")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return "", fmt.Errorf("data directory: %w", err)
+	}
+	return dir, privateDir(dir)
+}
+
+func open(ctx context.Context, dir string, o Options) (*Store, error) {
+	db, err := openDB(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		db: db, dir: dir, temporary: o.Temporary,
+		hash: o.hash, hooks: o.Hooks, failAfter: o.failAfter,
+		queue: newQueue(), index: newIndex(0),
+		loaded: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if err := guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
+		return nil, errors.Join(err, removeHolder(dir), db.Close())
+	}
+	return s, nil
+}
+
+// openDB locks and opens the file.
+func openDB(dir string, o Options) (*bolt.DB, error) {
+	path := filepath.Join(dir, fileDB)
+	if err := checkNotEmptied(path); err != nil {
+		return nil, err
+	}
+	var db *bolt.DB
+	err := guard(nil, func() (err error) {
+		db, err = bolt.Open(path, 0o600, &bolt.Options{
+			Timeout:      lockTimeout,
+			FreelistType: bolt.FreelistMapType,
+			NoStatistics: true,
+			MaxSize:      int(o.MaxSize),
+			OpenFile:     openPrivate,
+		})
+		return err
+	})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, lockedError(dir)
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return db, nil
+}
+
+// checkNotEmptied refuses a database that was initialised once and is now empty
+// or gone: bbolt would start a new one without a word.
+func checkNotEmptied(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Size() > 0 {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	generation := filepath.Join(filepath.Dir(path), fileGeneration)
+	if _, err := os.Lstat(generation); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s was initialised and is now empty or missing; put a copy of it back, or remove %s to start with nothing", ErrDamaged, path, generation)
+}
+
+// prepare brings a database that is ours to use into service.
+func (s *Store) prepare(ctx context.Context, o Options) error {
+	// Only informative: a full disk must not keep the store from being read.
+	_ = writeHolder(s.dir, time.Now())
+	if err := migrate(s.db, o.Random); err != nil {
+		return err
+	}
+	if err := s.writeGeneration(); err != nil {
+		return err
+	}
+	key, err := s.findKey(ctx, o)
+	if err != nil {
+		return err
+	}
+	if s.sealer, err = newSealer(key, o.Random); err != nil {
+		return err
+	}
+	return s.db.View(func(tx *bolt.Tx) error {
+		s.hashKey = append([]byte(nil), tx.Bucket(bucketMeta).Get(metaHashKey)...)
+		s.last.Store(tx.Bucket(bucketEvents).Sequence())
+		s.subs.byID, err = loadSubs(tx, s.sealer)
+		return err
+	})
+}
+
+func (s *Store) findKey(ctx context.Context, o Options) (key []byte, err error) {
+	if s.temporary {
+		s.sealed, key = sealedMemory, make([]byte, 32)
+		if _, err := io.ReadFull(o.Random, key); err != nil {
+			return nil, fmt.Errorf("sealing key: no randomness: %w", err)
+		}
+		return key, nil
+	}
+	k := keeper{dir: s.dir, ring: o.Keyring, limit: o.keyLimit, random: o.Random}
+	key, s.sealed, err = k.key(ctx, s.db)
+	return key, err
+}
+
+// writeGeneration leaves the mark by which an emptied database is noticed.
+func (s *Store) writeGeneration() error {
+	if _, err := os.Lstat(filepath.Join(s.dir, fileGeneration)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var id []byte
+	err := s.db.View(func(tx *bolt.Tx) error {
+		id = append(id, tx.Bucket(bucketMeta).Get(metaID)...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return writePrivate(s.dir, fileGeneration, append(id, '\n'))
+}
+
+func (s *Store) setErr(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// Info implements [event.Store].
+func (s *Store) Info() event.StoreInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return event.StoreInfo{
+		Path:      s.dir,
+		Temporary: s.temporary,
+		Sealed:    s.sealed,
+		KeyLost:   s.subs.anyVoid(),
+		Err:       s.err,
+	}
+}
+
+// Close implements [event.Store]. It waits for what is queued; whoever waits in
+// Submit gets [event.ErrClosed]. It must not be called by a Done or a watcher. A
+// second call waits for the first one and returns the same.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.queue.close()
+		<-s.stopped
+		errs := []error{removeHolder(s.dir), s.db.Close()}
+		if s.temporary {
+			errs = append(errs, os.RemoveAll(s.dir))
+		}
+		if err := errors.Join(errs...); err != nil {
+			s.closeErr = fmt.Errorf("close the store: %w", err)
+		}
+	})
+	return s.closeErr
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// Bounds of the queue and of one commit.
+const (
+	queueRecords = 4096
+	queueBytes   = 8 << 20
+	groupRecords = 1024
+	commitEvery  = 5 * time.Millisecond
+)
+
+// job is one entry of the queue: a batch, or a change of a small bucket.
+type job struct {
+	batch   event.Batch
+	entries []entry
+	change  func(*commit) error
+	done    func(event.Outcome, error)
+	bytes   int
+}
+
+// weight is what the job counts against the bounds. A job without records
+// counts as one, so that these cannot pile up either.
+func (j *job) weight() int { return max(1, len(j.entries)) }
+
+// queue is a bounded first-in first-out queue with many producers and one
+// consumer. Who finds it full waits in line; the consumer admits from that line
+// when it takes. A job larger than the bounds is admitted alone.
+type queue struct {
+	mu      sync.Mutex
+	jobs    []*job
+	records int
+	bytes   int
+	waiting []*waiter
+	closed  bool
+
+	wake chan struct{} // one slot: tells the consumer to look again
+}
+
+type waiter struct {
+	job   *job
+	ready chan error // one slot: nil when admitted
+}
+
+func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+
+// put appends the job, waiting while the queue is full.
+//
+// Errors: [event.ErrClosed], or the cause of ctx. Then the job is not queued.
+func (q *queue) put(ctx context.Context, j *job) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return event.ErrClosed
+	}
+	if len(q.waiting) == 0 && q.fits(j) {
+		q.add(j)
+		q.mu.Unlock()
+		return nil
+	}
+	w := &waiter{job: j, ready: make(chan error, 1)}
+	q.waiting = append(q.waiting, w)
+	q.signal()
+	q.mu.Unlock()
+
+	select {
+	case err := <-w.ready:
+		return err
+	case <-ctx.Done():
+		return q.leave(ctx, w)
+	}
+}
+
+// leave takes w out of the line, unless it was admitted in the meantime.
+func (q *queue) leave(ctx context.Context, w *waiter) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, have := range q.waiting {
+		if have == w {
+			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
+			q.admit()
+			return context.Cause(ctx)
+		}
+	}
+	return <-w.ready
+}
+
+func (q *queue) fits(j *job) bool {
+	return len(q.jobs) == 0 || q.records+j.weight() <= queueRecords && q.bytes+j.bytes <= queueBytes
+}
+
+func (q *queue) add(j *job) {
+	before := q.records
+	q.jobs = append(q.jobs, j)
+	q.records += j.weight()
+	q.bytes += j.bytes
+	if before == 0 || before < groupRecords && q.records >= groupRecords {
+		q.signal()
+	}
+}
+
+// admit moves those who wait into the queue, in order, as far as there is room.
+func (q *queue) admit() {
+	n := 0
+	for n < len(q.waiting) && q.fits(q.waiting[n].job) {
+		q.add(q.waiting[n].job)
+		q.waiting[n].ready <- nil
+		n++
+	}
+	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
+}
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close refuses new jobs and those who wait for room; what is queued stays.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	for _, w := range q.waiting {
+		w.ready <- event.ErrClosed
+	}
+	q.waiting = nil
+	q.signal()
+}
+
+// next waits until something is queued and it is time to commit it: at the
+// moment due, or before it when a whole group is there, when somebody waits for
+// room, or when the queue was closed. It returns the oldest jobs, at most a
+// group, and nil when the queue is closed and empty.
+func (q *queue) next(due time.Time) []*job {
+	for {
+		q.mu.Lock()
+		empty, closed := len(q.jobs) == 0, q.closed
+		full := q.records >= groupRecords || len(q.waiting) > 0
+		q.mu.Unlock()
+
+		wait := time.Until(due)
+		switch {
+		case empty && closed:
+			return nil
+		case empty:
+			<-q.wake
+		case closed || full || wait <= 0:
+			return q.take()
+		default:
+			timer := time.NewTimer(wait)
+			select {
+			case <-q.wake:
+			case <-timer.C:
+			}
+			timer.Stop()
+		}
+	}
+}
+
+// take removes the oldest jobs: at most groupRecords records, at least one job.
+func (q *queue) take() []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, records := 0, 0
+	for n < len(q.jobs) {
+		records += q.jobs[n].weight()
+		if n > 0 && records > groupRecords {
+			break
+		}
+		q.records -= q.jobs[n].weight()
+		q.bytes -= q.jobs[n].bytes
+		n++
+	}
+	taken := q.jobs[:n:n]
+	q.jobs = append([]*job(nil), q.jobs[n:]...)
+	q.admit()
+	return taken
+}

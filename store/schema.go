@@ -1,0 +1,103 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// schemaVersion is the layout that this program writes.
+const schemaVersion = 1
+
+// The buckets of the file.
+var (
+	bucketMeta     = []byte("meta")     // the keys below
+	bucketEvents   = []byte("events")   // sequence number -> record
+	bucketDedup    = []byte("dedup")    // first sequence number of a commit -> hashes
+	bucketSubs     = []byte("subs")     // subscription id -> subscription
+	bucketEnded    = []byte("ended")    // path -> ended hook
+	bucketSettings = []byte("settings") // key -> value
+	bucketServers  = []byte("servers")  // server -> what was seen of it
+	bucketRefusals = []byte("refusals") // own sequence -> refused delivery
+)
+
+// The keys of the meta bucket.
+var (
+	metaVersion = []byte("version") // uint64
+	metaID      = []byte("id")      // random name of the store, in text
+	metaHashKey = []byte("hash")    // key of the dedup hash
+	metaSeal    = []byte("seal")    // sealInfo in JSON
+)
+
+// migrations holds, at position n, what turns version n into n+1.
+var migrations = []func(*bolt.Tx, io.Reader) error{0: initSchema}
+
+// migrate brings the file to the version of the program, in one transaction.
+// It writes nothing when there is nothing to do, so that a full disk does not
+// keep a store from being read.
+//
+// Error: [ErrNewer].
+func migrate(db *bolt.DB, random io.Reader) error {
+	have, err := fileVersion(db)
+	if err != nil {
+		return err
+	}
+	switch {
+	case have == schemaVersion:
+		return nil
+	case have > schemaVersion:
+		return fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d; use a newer eventdeck, or --data DIR for another place", ErrNewer, have, schemaVersion)
+	}
+	return db.Update(func(tx *bolt.Tx) error {
+		for v := have; v < schemaVersion; v++ {
+			if err := migrations[v](tx, random); err != nil {
+				return fmt.Errorf("migrate from version %d: %w", v, err)
+			}
+		}
+		return tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, schemaVersion))
+	})
+}
+
+// fileVersion returns 0 for a file in which nothing was written yet.
+func fileVersion(db *bolt.DB) (version uint64, err error) {
+	err = db.View(func(tx *bolt.Tx) error {
+		meta := tx.Bucket(bucketMeta)
+		if meta == nil {
+			if k, _ := tx.Cursor().First(); k != nil {
+				return errors.New("it is a database of another program")
+			}
+			return nil
+		}
+		v := meta.Get(metaVersion)
+		if len(v) != 8 {
+			return fmt.Errorf("%w: it has no version", ErrDamaged)
+		}
+		version = binary.BigEndian.Uint64(v)
+		return nil
+	})
+	return version, err
+}
+
+// initSchema makes the first version in an empty file.
+func initSchema(tx *bolt.Tx, random io.Reader) error {
+	for _, name := range [][]byte{bucketMeta, bucketEvents, bucketDedup, bucketSubs, bucketEnded, bucketSettings, bucketServers, bucketRefusals} {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	var b [48]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return fmt.Errorf("no randomness: %w", err)
+	}
+	meta := tx.Bucket(bucketMeta)
+	if err := meta.Put(metaID, fmt.Appendf(nil, "%x", b[:16])); err != nil {
+		return err
+	}
+	return meta.Put(metaHashKey, b[16:])
+}
+
+// seqKey is the key of a record: big endian, so that keys sort as numbers.
+func seqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }

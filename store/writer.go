@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// entry is a record on its way into the file.
+type entry struct {
+	rec    event.Record // with its own copy of the exact bytes
+	value  []byte
+	id     identity
+	hashes []uint64 // empty if the record has no identity
+}
+
+// Submit implements [event.Store]. The batch is encoded on the caller's
+// goroutine, and the store keeps none of its bytes. A record without a Sub gets
+// that of the batch.
+//
+// Errors: [event.ErrClosed], the cause of ctx, [ErrBatch].
+func (s *Store) Submit(ctx context.Context, b event.Batch) error {
+	if b.Sub == "" && (b.Cursor != nil || b.Update != nil || b.Remove) {
+		return fmt.Errorf("%w: it changes a subscription and names none", ErrBatch)
+	}
+	if b.Ended != nil && (b.Ended.Path == "" || len(b.Ended.Path) > maxKey) {
+		return fmt.Errorf("%w: the path of an ended hook has %d bytes", ErrBatch, len(b.Ended.Path))
+	}
+	if len(b.Sub) > maxKey {
+		return fmt.Errorf("%w: the subscription id has %d bytes", ErrBatch, len(b.Sub))
+	}
+	j := &job{batch: b, done: b.Done, entries: make([]entry, len(b.Records))}
+	for i := range b.Records {
+		e, err := s.newEntry(b.Sub, b.Records[i])
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrBatch, err)
+		}
+		j.entries[i] = e
+		j.bytes += len(e.value)
+	}
+	j.batch.Records = nil
+	return s.queue.put(ctx, j)
+}
+
+func (s *Store) newEntry(sub event.SubID, r event.Record) (entry, error) {
+	if r.Sub == "" {
+		r.Sub = sub
+	}
+	enc, err := encodeRecord(&r)
+	if err != nil {
+		return entry{}, err
+	}
+	r.Raw, r.Data = enc.raw, enc.data
+	r.ReceivedAt = r.ReceivedAt.UTC()
+	e := entry{rec: r, value: enc.value}
+	var ok bool
+	if e.id, ok = identify(&r); ok {
+		e.hashes = e.id.hashes(s.hashID)
+	}
+	return e, nil
+}
+
+func (s *Store) hashID(in space, sub event.SubID, id string) uint64 {
+	return s.hash(s.hashKey, in, sub, id)
+}
+
+// do queues a change and waits until it is committed. When ctx ends first the
+// change may still be made.
+func (s *Store) do(ctx context.Context, change func(*commit) error) error {
+	result := make(chan error, 1)
+	j := &job{change: change, done: func(_ event.Outcome, err error) { result <- err }}
+	if err := s.queue.put(ctx, j); err != nil {
+		return err
+	}
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// run is the writer's goroutine: it ends when the queue is closed and empty.
+func (s *Store) run() {
+	defer close(s.stopped)
+	loadErr := s.loadDedup()
+	close(s.loaded)
+	var due time.Time
+	for {
+		jobs := s.queue.next(due)
+		if jobs == nil {
+			return
+		}
+		due = time.Now().Add(commitEvery)
+		if loadErr != nil {
+			s.finish(jobs, nil, loadErr)
+			continue
+		}
+		s.commit(jobs)
+	}
+}
+
+// commit writes the jobs in one transaction, and then tells whom it concerns.
+func (s *Store) commit(jobs []*job) {
+	c := &commit{store: s, last: s.last.Load()}
+	err := c.write(jobs)
+	if err == nil && s.hooks.AfterCommit != nil {
+		s.hooks.AfterCommit()
+	}
+	if err != nil {
+		err = commitError(err)
+	}
+	if err == nil || c.landed() {
+		s.index.publish(c.hashes)
+		s.subs.publish(c.subs)
+		s.last.Store(c.last)
+		s.watchers.call(c.stored)
+	}
+	s.finish(jobs, c.outcomes, err)
+}
+
+// finish remembers err as the state of the store and calls the jobs' Done.
+func (s *Store) finish(jobs []*job, outcomes []event.Outcome, err error) {
+	s.setErr(err)
+	for i, j := range jobs {
+		switch {
+		case j.done == nil:
+		case err != nil:
+			j.done(event.Outcome{}, err)
+		default:
+			j.done(outcomes[i], nil)
+		}
+	}
+}
+
+func commitError(err error) error {
+	if isNoSpace(err) {
+		return fmt.Errorf("%w: %w", event.ErrFull, err)
+	}
+	if errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("commit to the store: %w", err)
+}
+
+// watchers are the callbacks of [Store.Watch].
+type watchers struct {
+	mu   sync.Mutex
+	next int
+	fns  []watcher
+}
+
+type watcher struct {
+	id int
+	fn func([]event.Record)
+}
+
+// Watch implements [event.Store]. Watchers are called before the Done of the
+// batches in the same commit, in the order in which they were added, and share
+// the records. A call that has begun may still be running when stop returns.
+func (s *Store) Watch(fn func([]event.Record)) (stop func()) {
+	w := &s.watchers
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := w.next
+	w.next++
+	w.fns = append(slices.Clone(w.fns), watcher{id, fn})
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.fns = slices.DeleteFunc(slices.Clone(w.fns), func(have watcher) bool { return have.id == id })
+	}
+}
+
+func (w *watchers) call(records []event.Record) {
+	if len(records) == 0 {
+		return
+	}
+	w.mu.Lock()
+	fns := w.fns
+	w.mu.Unlock()
+	for _, have := range fns {
+		have.fn(records)
+	}
+}
