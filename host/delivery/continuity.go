@@ -1,0 +1,67 @@
+package delivery
+
+import (
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// continuity decides, after a stream was opened at a saved position, whether
+// what came first proves that nothing is missing (field notes 9). A server that
+// ignores the cursor and says nothing would otherwise lose events in silence.
+type continuity struct {
+	sent   event.Cursor // the position that was asked for
+	before time.Time    // last sign of life before this opening; zero: none
+	opened time.Time
+	known  func(id trust.Text) bool
+
+	decided bool
+	moved   bool // the server confirmed another position than the one asked for
+}
+
+// noReplay reports whether the opening itself is a gap: there was a life before,
+// and no position to go on from.
+func (c *continuity) noReplay() bool {
+	if c.decided || c.before.IsZero() || c.sent.Valid {
+		return false
+	}
+	c.decided = true
+	return true
+}
+
+// mark looks at an active or heartbeat notification. It reports whether a
+// possible gap must be recorded.
+func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
+	if c.decided || c.before.IsZero() || !c.sent.Valid {
+		return false
+	}
+	if m.Truncated || m.Cursor.HasText() && m.Cursor.Text == c.sent.Text {
+		c.decided = true // the server said what it did
+		return false
+	}
+	if m.Cursor.HasText() {
+		c.moved = true
+	}
+	if heartbeat && c.moved {
+		c.decided = true
+		return true
+	}
+	return false
+}
+
+// event looks at an event. It reports whether it came from the server's history,
+// and whether a possible gap must be recorded before it.
+func (c *continuity) event(id, timestamp trust.Text) (replayed, gap bool) {
+	at, ok := wire.ParseTime(timestamp)
+	replayed = c.sent.Valid && ok && at.Before(c.opened)
+	if c.decided || c.before.IsZero() || !c.sent.Valid {
+		return replayed, false
+	}
+	c.decided = true
+	if replayed || c.known(id) {
+		return true, false
+	}
+	return false, true
+}

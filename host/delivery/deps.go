@@ -1,0 +1,76 @@
+package delivery
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Source is one server's way of delivering events, over whatever connection it
+// has at the moment. Every call waits for a connection as long as its context.
+type Source interface {
+	// Ready waits until the server is connected.
+	Ready(ctx context.Context) error
+	Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error)
+	// Stream opens a stream. sink is called on the stream's own goroutine, one
+	// note after another, never after Done; it may block, which slows the sender.
+	Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error)
+	Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error)
+	Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error
+}
+
+// Stream is an open push stream.
+type Stream interface {
+	// Close cancels the stream alone; Done follows.
+	Close()
+	Done() <-chan struct{}
+	// Err tells why the stream ended; nil for an ordinary end. Valid after Done.
+	Err() error
+	// LastByte is when anything was last received on the stream, comments included.
+	LastByte() time.Time
+}
+
+// Store is what a subscription's life needs of the store.
+type Store interface {
+	Submit(ctx context.Context, b event.Batch) error
+	Subscription(id event.SubID) (event.Subscription, error)
+	HasEvent(sub event.SubID, id trust.Text) bool
+}
+
+// Deps are what a [Runner] works with. Every member but Relist, Callback,
+// Failpoint and Log must be set.
+type Deps struct {
+	Source Source
+	Store  Store
+	Now    func() time.Time
+	Jitter func() float64 // a random number from 0 to 1, for backoff and refresh
+	Timing Timing
+	Random randomReader // source of webhook paths and secrets
+
+	// Changed is called when the status changed. It must not block.
+	Changed func()
+	// Relist lists the server's types again and returns an error if the type is
+	// gone or does not take the subscription's arguments and mode any more.
+	Relist func(ctx context.Context, k event.Key, m event.Mode) error
+	// Callback returns the complete address for a hook's path.
+	Callback func(path string) (string, error)
+	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.
+	TTL time.Duration
+	// Failpoint is called at named points; tests end the process there.
+	Failpoint func(name string)
+	Log       *slog.Logger
+}
+
+type randomReader interface{ Read([]byte) (int, error) }
+
+// The named points of [Deps.Failpoint].
+const (
+	// FailCommitted: a commit with events has returned, nothing was acknowledged.
+	FailCommitted = "committed"
+	// FailSubscribed: the server has granted a subscription, nothing was stored yet.
+	FailSubscribed = "subscribed"
+)

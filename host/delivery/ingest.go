@@ -1,0 +1,236 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// errStore is the end of an attempt whose events could not be stored.
+var errStore = errors.New("the store did not take the events")
+
+// ingest hands what one subscription receives to the store. It knows how many
+// batches are under way, so that an attempt begins from what is really stored.
+type ingest struct {
+	r        *Runner
+	replayed atomic.Uint64
+	lastSeen atomic.Int64 // Unix nanoseconds of the last sign of life
+
+	mu      sync.Mutex
+	idle    *sync.Cond
+	pending int
+	fence   *event.Fence
+	failed  func(error) // ends the attempt under way
+	paused  bool // the operator paused before this attempt
+}
+
+func (in *ingest) init(r *Runner) {
+	in.r = r
+	in.idle = sync.NewCond(&in.mu)
+	in.fence = new(event.Fence)
+	in.failed = func(error) {}
+}
+
+// drain waits until every batch was answered. The store answers each batch that
+// it took, also while closing.
+func (in *ingest) drain() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for in.pending > 0 {
+		in.idle.Wait()
+	}
+}
+
+// begin waits for what is under way and returns the subscription as it is stored:
+// the position from which an attempt may start.
+func (in *ingest) begin(context.Context) (event.Subscription, error) {
+	in.drain()
+	sub, err := in.r.deps.Store.Subscription(in.r.id)
+	if err != nil {
+		return sub, fmt.Errorf("subscription %s: %w", in.r.id, err)
+	}
+	in.mu.Lock()
+	in.fence = new(event.Fence)
+	in.paused = sub.State == event.StatePaused
+	in.mu.Unlock()
+	if in.lastSeen.Load() == 0 && !sub.LastSeen.IsZero() {
+		in.lastSeen.Store(sub.LastSeen.UnixNano())
+	}
+	return sub, nil
+}
+
+// onFailure sets what ends the attempt under way when a commit fails.
+func (in *ingest) onFailure(fn func(error)) {
+	in.mu.Lock()
+	in.failed = fn
+	in.mu.Unlock()
+}
+
+// awayCause says why nobody listened to a type without replay.
+func (in *ingest) awayCause() event.Cause {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.paused {
+		return event.CausePaused
+	}
+	return event.CauseNoReplay
+}
+
+func (in *ingest) seen(at time.Time) { in.lastSeen.Store(at.UnixNano()) }
+
+// lastSign returns the last sign of life, zero if there never was one.
+func (in *ingest) lastSign() time.Time {
+	if n := in.lastSeen.Load(); n != 0 {
+		return time.Unix(0, n).UTC()
+	}
+	return time.Time{}
+}
+
+// submit hands a batch over and returns when it is queued. A failed commit ends
+// the attempt.
+func (in *ingest) submit(ctx context.Context, b event.Batch) error {
+	in.mu.Lock()
+	b.Sub, b.Fence = in.r.id, in.fence
+	in.pending++
+	in.mu.Unlock()
+
+	update, done := b.Update, b.Done
+	sawCursor, seen := b.Cursor != nil && b.Cursor.Valid, in.lastSign()
+	b.Update = func(s *event.Subscription) {
+		s.Gave = s.Gave || sawCursor
+		if seen.After(s.LastSeen) {
+			s.LastSeen = seen
+		}
+		if update != nil {
+			update(s)
+		}
+	}
+	b.Done = func(o event.Outcome, err error) {
+		if err == nil && o.Stored > 0 {
+			in.r.deps.Failpoint(FailCommitted)
+		}
+		if done != nil {
+			done(o, err)
+		}
+		in.answered(err)
+	}
+	if err := in.r.deps.Store.Submit(ctx, b); err != nil {
+		in.answered(nil)
+		return fmt.Errorf("%w: %w", errStore, err)
+	}
+	return nil
+}
+
+func (in *ingest) answered(err error) {
+	in.mu.Lock()
+	in.pending--
+	failed := in.failed
+	if in.pending == 0 {
+		in.idle.Broadcast()
+	}
+	in.mu.Unlock()
+	if err != nil {
+		failed(fmt.Errorf("%w: %w", errStore, err))
+	}
+}
+
+// commit submits a batch and waits until it is stored.
+func (in *ingest) commit(ctx context.Context, b event.Batch) (event.Outcome, error) {
+	type answer struct {
+		o   event.Outcome
+		err error
+	}
+	ch := make(chan answer, 1)
+	b.Done = func(o event.Outcome, err error) { ch <- answer{o, err} }
+	if err := in.submit(ctx, b); err != nil {
+		return event.Outcome{}, err
+	}
+	select {
+	case a := <-ch:
+		return a.o, a.err
+	case <-ctx.Done():
+		return event.Outcome{}, context.Cause(ctx)
+	}
+}
+
+// record returns a record of this subscription, received now.
+func (in *ingest) record(kind event.Kind, fill func(*event.Record)) event.Record {
+	rec := event.Record{
+		Kind:       kind,
+		Sub:        in.r.id,
+		Server:     in.r.key.Server,
+		Type:       in.r.key.Type,
+		Mode:       in.r.mode,
+		ReceivedAt: in.r.deps.Now().UTC(),
+	}
+	fill(&rec)
+	return rec
+}
+
+// occurrence turns the bytes of one event into a record: an event, or a rejected
+// payload with the reason.
+func (in *ingest) occurrence(raw []byte) event.Record {
+	o, err := wire.ParseOccurrence(raw, trust.Limits{})
+	if err != nil {
+		return in.rejected(raw, err)
+	}
+	return in.record(event.KindEvent, func(rec *event.Record) {
+		rec.EventID, rec.Timestamp = o.EventID, o.Timestamp
+		if o.Cursor.HasText() {
+			rec.Cursor = event.At(o.Cursor.Text)
+		}
+		rec.Raw, rec.Data = o.Raw, o.Data
+	})
+}
+
+func (in *ingest) rejected(raw []byte, err error) event.Record {
+	return in.record(event.KindRejected, func(rec *event.Record) {
+		rec.Raw, rec.Reason = raw, trust.Untrusted(err.Error())
+	})
+}
+
+// gap returns a record that says that events may be missing since the last sign
+// of life.
+func (in *ingest) gap(cause event.Cause, certain bool) event.Record {
+	from := in.lastSign()
+	return in.record(event.KindGap, func(rec *event.Record) {
+		rec.Gap = &event.Gap{Cause: cause, From: from, To: rec.ReceivedAt, Certain: certain}
+	})
+}
+
+// position returns what a cursor of a message changes, nil if nothing: absent
+// keeps what is held, and so does null for a type that gave a cursor before
+// (contracts, cursors).
+func (in *ingest) position(c wire.Cursor) *event.Cursor {
+	if !c.HasText() {
+		return nil
+	}
+	at := event.At(c.Text)
+	return &at
+}
+
+func at(sub event.Subscription) wire.Position {
+	return wire.Position{Cursor: sub.Cursor.Text, Valid: sub.Cursor.Valid, MaxAge: sub.MaxAge}
+}
+
+// cursorRefused reports whether the server refused the position that was sent.
+func cursorRefused(err error) bool {
+	return wire.Is(err, wire.InvalidParams, "field", "cursor")
+}
+
+// forget drops a position that the server refused, and leaves a gap: what lies
+// between is gone (field notes 7).
+func (in *ingest) forget(ctx context.Context) error {
+	_, err := in.commit(ctx, event.Batch{
+		Records: []event.Record{in.gap(event.CauseCursorRejected, true)},
+		Cursor:  &event.Cursor{},
+	})
+	return err
+}

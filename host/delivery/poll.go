@@ -1,0 +1,122 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// A server that says hasMore and brings nothing is believed this often in a row.
+const emptyPages = 3
+
+// poll asks again and again until it fails.
+func (r *Runner) poll(ctx context.Context, sub event.Subscription) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.in.onFailure(func(err error) { cancel(err) })
+	defer r.in.onFailure(func(error) {})
+
+	p := polling{r: r, held: sub.Cursor, position: at(sub), before: r.in.lastSign()}
+	for {
+		wait, err := p.once(ctx)
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil && errors.Is(cause, errStore) {
+				return cause
+			}
+			return err
+		}
+		next := r.deps.Now().Add(wait)
+		r.set(func(s *Status) { s.NextTry = next })
+		if wait > 0 && !sleep(ctx, wait) || ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+type polling struct {
+	r        *Runner
+	held     event.Cursor
+	position wire.Position
+	before   time.Time // last sign of life before this attempt
+	asked    bool
+	empty    int
+}
+
+// once asks one time and returns how long to wait before the next.
+func (p *polling) once(ctx context.Context) (time.Duration, error) {
+	r, in := p.r, &p.r.in
+	sent := p.held
+	res, err := r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position})
+	if err != nil {
+		if cursorRefused(err) && sent.Valid {
+			if err := in.forget(ctx); err != nil {
+				return 0, err
+			}
+		}
+		return 0, err
+	}
+	now := r.deps.Now()
+	var b event.Batch
+	switch {
+	case res.Truncated:
+		b.Records = append(b.Records, in.gap(event.CauseTruncated, true))
+	case !p.asked && !sent.Valid && !p.before.IsZero():
+		b.Records = append(b.Records, in.gap(in.awayCause(), false))
+	}
+	for _, raw := range res.Events {
+		rec := in.occurrence(raw)
+		if rec.Kind == event.KindEvent {
+			rec.Replayed = !p.asked && sent.Valid && happenedBefore(rec.Timestamp, now)
+			if rec.Replayed {
+				in.replayed.Add(1)
+			}
+			r.touched(now)
+		}
+		b.Records = append(b.Records, rec)
+	}
+	if b.Cursor = in.position(res.Cursor); b.Cursor != nil {
+		p.held = *b.Cursor
+		p.position.Cursor, p.position.Valid = b.Cursor.Text, true
+	}
+	if !p.asked {
+		r.opened(ctx, now, sent.Valid && !p.before.IsZero(), event.StatePolling)
+	}
+	p.asked = true
+	in.seen(now)
+	if err := in.submit(ctx, b); err != nil {
+		return 0, err
+	}
+	return p.rest(res, now), nil
+}
+
+func happenedBefore(timestamp trust.Text, now time.Time) bool {
+	at, ok := wire.ParseTime(timestamp)
+	return ok && at.Before(now)
+}
+
+// rest returns the pause that the server asked for, within bounds: none while it
+// has more, but not for ever when nothing comes (field notes 7).
+func (p *polling) rest(res wire.PollResult, now time.Time) time.Duration {
+	if len(res.Events) > 0 {
+		p.empty = 0
+	} else {
+		p.empty++
+	}
+	more := res.HasMore && p.empty < emptyPages
+	p.r.set(func(s *Status) {
+		s.LastPoll = now
+		s.State = event.StatePolling
+		if more {
+			s.State = event.StateDraining
+		}
+	})
+	if more {
+		return 0
+	}
+	t := p.r.deps.Timing
+	return min(max(res.NextPoll, t.PollFloor), t.PollCap)
+}

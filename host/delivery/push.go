@@ -1,0 +1,266 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// errSilent is the end of a stream on which nothing came for too long.
+var errSilent = errors.New("no sign of life on the stream")
+
+// Heartbeats come at least every 30 s (mcp-events, section 6); a shorter interval
+// is learned, a longer one is not believed.
+const longestInterval = 30 * time.Second
+
+// push opens one stream and lives it to its end.
+func (r *Runner) push(ctx context.Context, sub event.Subscription) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.in.onFailure(func(err error) { cancel(err) })
+	defer r.in.onFailure(func(error) {})
+
+	opened := r.deps.Now()
+	p := &pushed{
+		r:      r,
+		ctx:    ctx,
+		cancel: cancel,
+		cont: continuity{
+			sent:   sub.Cursor,
+			before: r.in.lastSign(),
+			opened: opened,
+			known:  func(id trust.Text) bool { return r.deps.Store.HasEvent(r.id, id) },
+		},
+		beat: heart{signal: opened},
+		ring: make(chan struct{}, 1),
+	}
+	stream, err := r.deps.Source.Stream(ctx, wire.StreamRequest{Name: r.key.Type, Arguments: r.key.Args, At: at(sub)}, p.note)
+	if err == nil {
+		err = p.watch(stream)
+	}
+	if cause := context.Cause(ctx); cause != nil && errors.Is(cause, errStore) {
+		err = cause
+	}
+	var t *terminated
+	if cursorRefused(err) && sub.Cursor.Valid && !errors.As(err, &t) {
+		if err := r.in.forget(ctx); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// pushed is one open push stream. note runs on the stream's goroutine, watch on
+// the runner's.
+type pushed struct {
+	r      *Runner
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	cont   continuity // of note
+	ring   chan struct{}
+
+	mu    sync.Mutex
+	beat  heart
+	live  bool
+	final error // terminated
+}
+
+// heart is what is known of a stream's heartbeat.
+type heart struct {
+	signal   time.Time     // last event, heartbeat or confirmation
+	last     time.Time     // last heartbeat
+	interval time.Duration // 0: not learned yet
+}
+
+func (h *heart) beat(at time.Time) {
+	if !h.last.IsZero() {
+		gap := min(at.Sub(h.last), longestInterval)
+		h.interval = max(gap, h.interval*9/10)
+	}
+	h.last, h.signal = at, at
+}
+
+func (p *pushed) note(n wire.Note) {
+	now := p.r.deps.Now()
+	var err error
+	switch n.Method {
+	case wire.NoteActive:
+		err = p.marked(n, now, false)
+	case wire.NoteHeartbeat:
+		err = p.marked(n, now, true)
+	case wire.NoteEvent:
+		err = p.occurred(n, now)
+	case wire.NoteError:
+		fault := wire.DecodeFault(n.Params)
+		p.r.set(func(s *Status) { s.Error = trust.Untrusted(fault.Error()) })
+	case wire.NoteTerminated:
+		p.mu.Lock()
+		p.final = &terminated{wire.DecodeFault(n.Params)}
+		p.mu.Unlock()
+		p.cancel(p.final)
+	}
+	if err != nil {
+		p.cancel(err)
+	}
+}
+
+func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
+	in := &p.r.in
+	m := wire.DecodeMark(n.Params)
+	var b event.Batch
+	switch {
+	case m.Truncated:
+		p.cont.mark(m, heartbeat)
+		b.Records = append(b.Records, in.gap(event.CauseTruncated, true))
+	case p.cont.noReplay():
+		b.Records = append(b.Records, in.gap(in.awayCause(), false))
+	case p.cont.mark(m, heartbeat):
+		b.Records = append(b.Records, in.gap(event.CauseSilent, false))
+	}
+	b.Cursor = in.position(m.Cursor)
+	in.seen(now)
+	p.alive(now, func(h *heart) {
+		if heartbeat {
+			h.beat(now)
+		}
+	})
+	return in.submit(p.ctx, b)
+}
+
+func (p *pushed) occurred(n wire.Note, now time.Time) error {
+	in := &p.r.in
+	rec := in.occurrence(n.Params)
+	b := event.Batch{Records: []event.Record{rec}}
+	if rec.Kind == event.KindRejected {
+		b.Cursor = in.position(wire.DecodeMark(n.Params).Cursor)
+	} else {
+		if rec.Cursor.Valid {
+			b.Cursor = &rec.Cursor
+		}
+		var gap bool
+		if p.cont.noReplay() {
+			b.Records = []event.Record{in.gap(in.awayCause(), false), rec}
+		} else if b.Records[0].Replayed, gap = p.cont.event(rec.EventID, rec.Timestamp); gap {
+			b.Records = []event.Record{in.gap(event.CauseSilent, false), rec}
+		} else if b.Records[0].Replayed {
+			in.replayed.Add(1)
+		}
+	}
+	in.seen(now)
+	p.alive(now, nil)
+	p.r.touched(now)
+	return in.submit(p.ctx, b)
+}
+
+// alive notes a sign of life, and the first one as the confirmation.
+func (p *pushed) alive(now time.Time, change func(*heart)) {
+	p.mu.Lock()
+	p.beat.signal = now
+	if change != nil {
+		change(&p.beat)
+	}
+	first := !p.live
+	p.live = true
+	beat := p.beat
+	p.mu.Unlock()
+	if first {
+		p.r.opened(p.ctx, now, p.cont.sent.Valid && !p.cont.before.IsZero(), event.StateLive)
+	}
+	p.r.set(func(s *Status) {
+		s.State = event.StateLive
+		s.LastHeartbeat, s.Interval = beat.last, beat.interval
+	})
+	if first || change != nil {
+		select {
+		case p.ring <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// watch waits for the end of the stream, and ends it when it is silent: stale at
+// two heartbeat intervals without an event or heartbeat, closed at two and a half
+// without any byte (contracts, liveness).
+func (p *pushed) watch(stream Stream) error {
+	defer func() {
+		stream.Close()
+		<-stream.Done()
+	}()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		p.mu.Lock()
+		beat, final := p.beat, p.final
+		p.mu.Unlock()
+		if final != nil {
+			return final
+		}
+		now, lastByte := p.r.deps.Now(), stream.LastByte()
+		stale, dead := p.r.deps.Timing.Watchdog, p.r.deps.Timing.Watchdog
+		if beat.interval > 0 {
+			stale, dead = 2*beat.interval, beat.interval*5/2
+		}
+		if lastByte.Before(beat.signal) {
+			lastByte = beat.signal
+		}
+		quiet, silent := now.Sub(beat.signal), now.Sub(lastByte)
+		p.r.set(func(s *Status) {
+			s.LastByte = lastByte
+			if quiet >= stale && s.State == event.StateLive {
+				s.State = event.StateStale
+			}
+		})
+		if silent >= dead {
+			return fmt.Errorf("%w for %v", errSilent, silent.Round(time.Millisecond))
+		}
+		wait := dead - silent
+		if quiet < stale {
+			wait = min(wait, stale-quiet)
+		}
+		timer.Reset(max(wait, time.Millisecond))
+		select {
+		case <-timer.C:
+		case <-p.ring:
+		case <-stream.Done():
+			p.mu.Lock()
+			final := p.final
+			p.mu.Unlock()
+			if final != nil {
+				return final
+			}
+			return stream.Err()
+		case <-p.ctx.Done():
+			return context.Cause(p.ctx)
+		}
+	}
+}
+
+// opened notes that the server has confirmed the subscription.
+func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state State) {
+	firstInRun := !r.wasConfirmed()
+	var wasLost bool
+	r.set(func(s *Status) {
+		wasLost = s.Attempt > 0
+		s.State, s.Opened, s.Attempt, s.NextTry, s.Error = state, now, 0, time.Time{}, trust.Text{}
+	})
+	switch {
+	case firstInRun && resumed:
+		r.record(ctx, event.StateResumed, "from the saved cursor", nil)
+	case firstInRun:
+		r.record(ctx, state, "confirmed by the server", nil)
+	case wasLost:
+		r.record(ctx, state, "connected again", nil)
+	}
+	r.settle(nil)
+}
+
+// touched notes an event.
+func (r *Runner) touched(now time.Time) {
+	r.set(func(s *Status) { s.LastEvent = now })
+}

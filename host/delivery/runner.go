@@ -1,0 +1,294 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Runner lives one subscription in one mode, from Run to its end. Its methods
+// may be called from any goroutine.
+type Runner struct {
+	deps Deps
+	id   event.SubID
+	key  event.Key
+	mode event.Mode
+
+	in ingest
+
+	mu        sync.Mutex
+	status    Status
+	inflight  time.Time               // webhook: until when a verification is expected
+	terminate context.CancelCauseFunc // webhook: ends the attempt under way
+	confirmed chan struct{}
+	outcome   error // of the first attempt; valid once confirmed is closed
+	once      sync.Once
+	nudged    chan struct{}
+}
+
+// New returns a runner for a subscription that is in the store.
+func New(deps Deps, sub event.Subscription) *Runner {
+	deps.Timing = deps.Timing.WithDefaults()
+	if deps.Log == nil {
+		deps.Log = slog.New(slog.DiscardHandler)
+	}
+	if deps.Failpoint == nil {
+		deps.Failpoint = func(string) {}
+	}
+	r := &Runner{
+		deps:      deps,
+		id:        sub.ID,
+		key:       sub.Key,
+		mode:      sub.Mode,
+		confirmed: make(chan struct{}),
+		nudged:    make(chan struct{}, 1),
+		terminate: func(error) {},
+	}
+	r.in.init(r)
+	r.status = Status{State: event.StateStarting, Since: deps.Now(), Lease: sub.Lease}
+	return r
+}
+
+// Status returns the present state with its evidence.
+func (r *Runner) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.status
+	s.Replayed = r.in.replayed.Load()
+	return s
+}
+
+// Confirmed waits until the server has confirmed the subscription for the first
+// time, or refused it for good, and returns what it said. A server that cannot
+// be reached is tried again meanwhile.
+func (r *Runner) Confirmed(ctx context.Context) error {
+	select {
+	case <-r.confirmed:
+		return r.outcome
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Nudge asks a webhook runner to refresh its lease now, because the server may
+// have forgotten it.
+func (r *Runner) Nudge() {
+	select {
+	case r.nudged <- struct{}{}:
+	default:
+	}
+}
+
+// Run lives the subscription until ctx ends or the subscription does, and
+// returns when nothing of it is under way any more. It is called once.
+func (r *Runner) Run(ctx context.Context) {
+	defer func() {
+		r.settle(context.Cause(ctx))
+		r.in.drain()
+	}()
+	backoff := pause{timing: r.deps.Timing, jitter: r.deps.Jitter}
+	for ctx.Err() == nil {
+		if err := r.deps.Source.Ready(ctx); err != nil {
+			return
+		}
+		started := r.deps.Now()
+		err := r.attempt(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if done := r.conclude(ctx, err); done {
+			return
+		}
+		if r.hadLife(started) {
+			backoff.reset()
+		}
+		wait := backoff.next(err)
+		r.lost(ctx, err, wait)
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+func (r *Runner) attempt(ctx context.Context) error {
+	sub, err := r.in.begin(ctx)
+	if err != nil {
+		return err
+	}
+	switch r.mode {
+	case event.ModePoll:
+		return r.poll(ctx, sub)
+	case event.ModePush:
+		return r.push(ctx, sub)
+	case event.ModeWebhook:
+		return r.webhook(ctx, sub)
+	}
+	return fmt.Errorf("subscription %s has mode %q: nothing can run it", r.id, r.mode)
+}
+
+// hadLife reports whether the attempt that began then was worth something, so
+// that the next failure is the first of a new series. A server that confirms and
+// closes at once does not count, or it would be hammered.
+func (r *Runner) hadLife(began time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status.LastEvent.After(began) || r.status.Opened.After(began) && r.deps.Now().Sub(r.status.Opened) > 5*r.deps.Timing.BackoffMin
+}
+
+// terminated is the error of a subscription that the server ended while it ran.
+type terminated struct{ cause *wire.Error }
+
+func (t *terminated) Error() string { return "the server ended the subscription: " + t.cause.Error() }
+func (t *terminated) Unwrap() error { return t.cause }
+
+// conclude decides what an attempt's error means for the subscription's life
+// (mcp-events, sections 2 and 7). It reports whether the life is over.
+func (r *Runner) conclude(ctx context.Context, err error) bool {
+	var t *terminated
+	wasTerminated := errors.As(err, &t)
+	switch name := wire.NameFrom(err); {
+	case name == wire.Forbidden:
+		r.end(ctx, event.StateDenied, "the server refuses for lack of rights", err)
+		return true
+	case wire.Is(err, wire.NotFound, "kind", "event"), wire.Is(err, wire.Unsupported, "reason", "schema_changed"):
+		if !wasTerminated {
+			r.end(ctx, event.StateEnded, "the server does not offer this", err)
+			return true
+		}
+		if r.deps.Relist == nil {
+			r.end(ctx, event.StateEnded, "the event type was removed or changed", err)
+			return true
+		}
+		if again := r.deps.Relist(ctx, r.key, r.mode); again != nil {
+			r.end(ctx, event.StateEnded, "the event type was removed or changed", fmt.Errorf("%w; %w", err, again))
+			return true
+		}
+		return false
+	case wasTerminated:
+		r.end(ctx, event.StateEnded, "the server ended the subscription", err)
+		return true
+	case name == wire.NotFound, name == wire.Unsupported, name == wire.InvalidParams,
+		name == wire.MethodNotFound, name == wire.InvalidRequest:
+		// A bad request stays bad: looping on it would only hammer the server.
+		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
+		return true
+	case name == wire.InternalError && !r.wasConfirmed():
+		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
+		return true
+	}
+	return false
+}
+
+func (r *Runner) wasConfirmed() bool {
+	select {
+	case <-r.confirmed:
+		return r.outcome == nil
+	default:
+		return false
+	}
+}
+
+// settle tells Confirmed what became of the first attempt.
+func (r *Runner) settle(err error) {
+	r.once.Do(func() {
+		r.outcome = err
+		close(r.confirmed)
+	})
+}
+
+// set changes the status under its lock and tells the host.
+func (r *Runner) set(change func(*Status)) {
+	r.mu.Lock()
+	before := r.status.State
+	change(&r.status)
+	if r.status.State != before {
+		r.status.Since = r.deps.Now()
+	}
+	r.mu.Unlock()
+	r.deps.Changed()
+}
+
+// lost notes a failure that will be tried again. The first one of a series
+// leaves a record, the following only change the status.
+func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
+	var first bool
+	evidence := "the connection ended"
+	r.set(func(s *Status) {
+		first = s.Attempt == 0 && s.State != event.StateStarting
+		s.Attempt++
+		s.State = event.StateBackoff
+		s.NextTry = r.deps.Now().Add(wait)
+		if err != nil {
+			s.Error = trust.Untrusted(err.Error())
+		}
+	})
+	r.deps.Log.Warn("subscription interrupted", "sub", r.id, "mode", r.mode, "err", err, "again_in", wait)
+	if first {
+		r.record(ctx, event.StateBackoff, evidence, err)
+	}
+}
+
+func (r *Runner) end(ctx context.Context, state State, evidence string, err error) {
+	r.set(func(s *Status) {
+		s.State = state
+		s.NextTry = time.Time{}
+		s.Error = trust.Untrusted(err.Error())
+	})
+	r.record(ctx, state, evidence, err)
+	r.settle(err)
+}
+
+// record puts a state change into the log and onto the stored subscription.
+func (r *Runner) record(ctx context.Context, state State, evidence string, err error) {
+	change := &event.StateChange{State: state, Evidence: evidence}
+	if err != nil {
+		change.Error = trust.Untrusted(err.Error())
+	}
+	r.in.submit(ctx, event.Batch{
+		Records: []event.Record{r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })},
+		Update: func(s *event.Subscription) {
+			s.State, s.Evidence, s.Error = state, evidence, change.Error
+		},
+	})
+}
+
+// pause is exponential backoff with full jitter between half and the whole of
+// each step.
+type pause struct {
+	timing Timing
+	jitter func() float64
+	step   time.Duration
+}
+
+func (p *pause) reset() { p.step = 0 }
+
+// retryAfter is implemented by errors of servers that say when to come back.
+type retryAfter interface{ RetryAfter() time.Duration }
+
+func (p *pause) next(err error) time.Duration {
+	p.step = min(max(2*p.step, p.timing.BackoffMin), p.timing.BackoffMax)
+	wait := p.step/2 + time.Duration(p.jitter()*float64(p.step/2))
+	var hint retryAfter
+	if errors.As(err, &hint) {
+		wait = max(wait, min(hint.RetryAfter(), p.timing.PollCap))
+	}
+	return wait
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

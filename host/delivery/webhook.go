@@ -1,0 +1,302 @@
+package delivery
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// A challenge is answered while a subscribe was begun on the path within this
+// time (contracts, receiver).
+const verifyWindow = 60 * time.Second
+
+// leastLease keeps a server with absurdly short grants from being hammered.
+const leastLease = 500 * time.Millisecond
+
+// webhook keeps a lease: it subscribes, refreshes at 70 to 80 % of what was
+// granted, and returns when that fails or the server ends the subscription.
+func (r *Runner) webhook(ctx context.Context, sub event.Subscription) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.in.onFailure(func(err error) { cancel(err) })
+	defer r.in.onFailure(func(error) {})
+	r.mu.Lock()
+	r.terminate = cancel
+	r.mu.Unlock()
+
+	sub, err := r.hook(ctx, sub)
+	if err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		wait, err := r.lease(ctx, sub, first)
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			return err
+		}
+		r.set(func(s *Status) { s.NextTry = r.deps.Now().Add(wait) })
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-r.nudged:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+		timer.Stop()
+		if sub, err = r.deps.Store.Subscription(r.id); err != nil {
+			return fmt.Errorf("subscription %s: %w", r.id, err)
+		}
+	}
+}
+
+// hook makes sure that the subscription has a path, a secret and the present
+// address, and that they are stored before the server hears of them.
+func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscription, error) {
+	hook := sub.Hook
+	if hook.Path == "" {
+		path, err := newPath(r.deps.Random)
+		if err != nil {
+			return sub, err
+		}
+		hook.Path = path
+	}
+	if hook.Secret.IsZero() {
+		secret, err := event.NewWebhookSecret(r.deps.Random)
+		if err != nil {
+			return sub, err
+		}
+		hook.Secret = secret
+	}
+	url, err := r.deps.Callback(hook.Path)
+	if err != nil {
+		return sub, err
+	}
+	if hook.URL != "" && hook.URL != url {
+		// The address is a part of the subscription's identity on the server.
+		if err := Release(ctx, r.deps.Source, sub); err != nil {
+			r.deps.Log.Warn("old callback address stays on the server until its lease ends", "sub", r.id, "err", err)
+		}
+	}
+	hook.URL = url
+	if hook == sub.Hook {
+		return sub, nil
+	}
+	sub.Hook = hook
+	_, err = r.in.commit(ctx, event.Batch{Update: func(s *event.Subscription) { s.Hook = hook }})
+	return sub, err
+}
+
+func newPath(random io.Reader) (string, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	b := make([]byte, 18)
+	if _, err := io.ReadFull(random, b); err != nil {
+		return "", fmt.Errorf("no randomness for a webhook path: %w", err)
+	}
+	return "/hooks/" + base64.RawURLEncoding.EncodeToString(b), nil
+}
+
+// lease subscribes or refreshes once and returns when to do it again.
+func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool) (time.Duration, error) {
+	now := r.deps.Now()
+	r.mu.Lock()
+	r.inflight = now.Add(verifyWindow)
+	r.mu.Unlock()
+	r.set(func(s *Status) {
+		if opening && s.State != event.StateBackoff {
+			s.State = event.StateVerifying
+		} else if s.State == event.StateLive {
+			s.State = event.StateRefreshing
+		}
+	})
+	res, err := r.deps.Source.Subscribe(ctx, wire.SubscribeRequest{
+		Name: r.key.Type, Arguments: r.key.Args, At: at(sub),
+		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL,
+	})
+	if err != nil {
+		if cursorRefused(err) && sub.Cursor.Valid {
+			if err := r.in.forget(ctx); err != nil {
+				return 0, err
+			}
+		}
+		return 0, err
+	}
+	r.deps.Failpoint(FailSubscribed)
+	return r.granted(ctx, sub, res, opening)
+}
+
+func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.SubscribeResult, opening bool) (time.Duration, error) {
+	now := r.deps.Now()
+	before := r.in.lastSign()
+	lease := event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
+	lapsed := !sub.Lease.RefreshBefore.IsZero() && now.After(sub.Lease.RefreshBefore)
+	b := event.Batch{Cursor: r.in.position(res.Cursor), Update: func(s *event.Subscription) { s.Lease = lease }}
+	switch {
+	case res.Truncated:
+		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, true))
+	case sub.Cursor.Valid || before.IsZero():
+		// The server replays from the position, or there was no life before.
+	case lapsed:
+		b.Records = append(b.Records, r.in.gap(event.CauseLapsed, false))
+	case opening:
+		b.Records = append(b.Records, r.in.gap(r.in.awayCause(), false))
+	}
+	state := event.StateLive
+	if lease.Status != nil && !lease.Status.Active {
+		state = event.StateSuspended
+	}
+	if opening {
+		r.opened(ctx, now, sub.Cursor.Valid && !before.IsZero(), state)
+	}
+	r.in.seen(now)
+	if _, err := r.in.commit(ctx, b); err != nil {
+		return 0, err
+	}
+	var suspended bool
+	r.set(func(s *Status) {
+		suspended = state == event.StateSuspended && s.State != state
+		s.State, s.Lease, s.Opened = state, lease, now
+	})
+	if suspended {
+		r.record(ctx, state, fmt.Sprintf("the server stopped delivering: %v", lease.Status.LastError), nil)
+	}
+	return r.renewal(res, lease, now), nil
+}
+
+// renewal returns the time to the next refresh.
+func (r *Runner) renewal(res wire.SubscribeResult, lease event.Lease, now time.Time) time.Duration {
+	t := r.deps.Timing
+	share := 0.7 + 0.1*r.deps.Jitter()
+	part := func(d time.Duration) time.Duration { return time.Duration(share * float64(d)) }
+	var wait time.Duration
+	switch left := res.RefreshBefore.Sub(now); {
+	case !res.Expires:
+		wait = part(t.LeaseCheck)
+	case res.RefreshBefore.IsZero() || left <= 0:
+		wait = t.LeaseFloor
+	default:
+		wait = max(part(left), leastLease)
+	}
+	if s := lease.Status; s != nil && !s.Active {
+		wait = min(wait, max(s.RetryAfter, t.LeaseFloor))
+	}
+	return wait
+}
+
+func status(s *wire.DeliveryStatus) *event.DeliveryStatus {
+	if s == nil {
+		return nil
+	}
+	return &event.DeliveryStatus{
+		Active: s.Active, LastDeliveryAt: s.LastDeliveryAt, LastError: s.LastError,
+		FailedSince: s.FailedSince, Throttled: s.Throttled, RetryAfter: s.RetryAfter,
+	}
+}
+
+// InFlight reports whether a verification of the callback may be answered.
+func (r *Runner) InFlight() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.deps.Now().Before(r.inflight)
+}
+
+// Delivered is a webhook delivery whose signature was verified.
+type Delivered struct {
+	Kind      DeliveredKind
+	WebhookID trust.Text
+	ServerID  trust.Text // the server's routing handle, to be learned; may be empty
+	Body      []byte     // exact bytes; kept
+	Refused   error      // of DeliveredMalformed: why strict parsing refused it
+}
+
+// DeliveredKind says what the body of a delivery is.
+type DeliveredKind int
+
+// The kinds of deliveries.
+const (
+	DeliveredEvent DeliveredKind = iota
+	DeliveredGap
+	DeliveredTerminated
+	DeliveredMalformed
+)
+
+// ErrRejected: the payload was refused and is stored as rejected.
+var ErrRejected = errors.New("payload rejected")
+
+// Deliver stores a delivery and returns after the commit.
+//
+// Errors: [ErrRejected] after the refused payload was stored; what the store
+// answered; the cause of ctx.
+func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
+	in, now := &r.in, r.deps.Now()
+	mark := wire.DecodeMark(d.Body)
+	b := event.Batch{Cursor: in.position(mark.Cursor), Update: func(s *event.Subscription) {
+		if !d.ServerID.IsZero() {
+			s.Lease.ServerID = d.ServerID
+		}
+	}}
+	var rejected bool
+	switch d.Kind {
+	case DeliveredEvent, DeliveredMalformed:
+		rec := in.occurrence(d.Body)
+		if d.Refused != nil {
+			rec = in.rejected(d.Body, d.Refused)
+		}
+		rec.WebhookID = d.WebhookID
+		rejected = rec.Kind == event.KindRejected
+		if !rejected && rec.EventID != d.WebhookID {
+			rec.Flags = append(rec.Flags, event.FlagIDMismatch)
+		}
+		b.Records = []event.Record{rec}
+	case DeliveredGap:
+		b.Records = []event.Record{in.gap(event.CauseGap, true)}
+	case DeliveredTerminated:
+		b.Cursor = nil
+	}
+	in.seen(now)
+	if _, err := in.commit(ctx, b); err != nil {
+		return err
+	}
+	r.set(func(s *Status) {
+		s.LastDelivery = now
+		if d.Kind == DeliveredEvent {
+			s.LastEvent = now
+		}
+	})
+	if d.Kind == DeliveredTerminated {
+		r.mu.Lock()
+		end := r.terminate
+		r.mu.Unlock()
+		end(&terminated{wire.DecodeFault(d.Body)})
+	}
+	if rejected {
+		return ErrRejected
+	}
+	return nil
+}
+
+// Release ends a webhook subscription on its server. A server that does not know
+// it, or cannot be reached any more, counts as an end (field notes 14); the
+// error of the latter is returned for the record.
+func Release(ctx context.Context, src Source, sub event.Subscription) error {
+	if sub.Hook.URL == "" {
+		return nil
+	}
+	err := src.Unsubscribe(ctx, wire.UnsubscribeRequest{Name: sub.Key.Type, Arguments: sub.Key.Args, URL: sub.Hook.URL})
+	if wire.NameFrom(err) == wire.NotFound {
+		return nil
+	}
+	return err
+}
