@@ -1,0 +1,151 @@
+// Package config reads which MCP servers there are: the mcpServers JSON that MCP
+// clients share, addresses given on the command line, and headers.
+//
+// What it reads was written by the operator. Nothing here starts a process or
+// opens a connection.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"eventdeck/host/event"
+)
+
+// Errors of this package.
+var (
+	// ErrFile: the configuration file cannot be read or makes no sense. The text
+	// has the file's name and, for its content, line and column.
+	ErrFile = errors.New("configuration file")
+	// ErrUnknown: no server of that name is configured, and it is no address.
+	ErrUnknown = errors.New("unknown server")
+	// ErrVariable: a value names an environment variable that is not set.
+	ErrVariable = errors.New("environment variable not set")
+	// ErrAddress: an address given on the command line cannot be used.
+	ErrAddress = errors.New("server address")
+	// ErrHeader: a header given on the command line is not "K: V".
+	ErrHeader = errors.New("header")
+)
+
+// Env looks up an environment variable, as [os.LookupEnv] does.
+type Env func(name string) (value string, ok bool)
+
+// File is a configuration that was read: its servers in the order of the file.
+// Environment variables are put in when a server is asked for, so that a
+// variable that is missing for one server does not hinder the others.
+type File struct {
+	Path    string // as it was given; "" if there is none
+	servers []entry
+	env     Env
+}
+
+type entry struct {
+	name  string
+	where string // file:line:column of the name
+
+	command string
+	args    []string
+	env     []pair
+	dir     string
+	url     string
+	headers []pair
+}
+
+type pair struct{ key, value string }
+
+// Load reads the file at path. A file that is not there is an error only when it
+// was named by the operator; otherwise it is a configuration without servers.
+//
+// Errors: [ErrFile].
+func Load(path string, named bool, env Env) (*File, error) {
+	raw, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return &File{Path: path, env: env}, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	return Parse(path, raw, env)
+}
+
+// Names returns the names of the servers in the order of the file.
+func (f *File) Names() []string {
+	names := make([]string, len(f.servers))
+	for i, e := range f.servers {
+		names[i] = e.name
+	}
+	return names
+}
+
+// All returns every server.
+//
+// Errors: [ErrVariable], [ErrFile].
+func (f *File) All() ([]event.Server, error) {
+	servers := make([]event.Server, 0, len(f.servers))
+	for _, e := range f.servers {
+		s, err := e.server(f.env)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, s)
+	}
+	return servers, nil
+}
+
+// Find returns the server that arg means: a configured name, an http or https
+// address, or stdio: and a command line.
+//
+// Errors: [ErrUnknown], [ErrAddress], [ErrVariable], [ErrFile].
+func (f *File) Find(arg string) (event.Server, error) {
+	i := slices.IndexFunc(f.servers, func(e entry) bool { return e.name == arg })
+	if i >= 0 {
+		return f.servers[i].server(f.env)
+	}
+	if IsAddress(arg) {
+		return parseAddress(arg)
+	}
+	return event.Server{}, f.unknown(arg)
+}
+
+func (f *File) unknown(arg string) error {
+	if len(f.servers) == 0 {
+		return fmt.Errorf("%w %q: none is configured in %s; give an http(s) URL or stdio:COMMAND instead", ErrUnknown, arg, f.Path)
+	}
+	if near := Nearest(arg, f.Names()); near != "" {
+		return fmt.Errorf("%w %q: did you mean %q?", ErrUnknown, arg, near)
+	}
+	return fmt.Errorf("%w %q: `eventdeck servers` lists the configured ones, an http(s) URL or stdio:COMMAND works too", ErrUnknown, arg)
+}
+
+// server returns the entry with its variables put in.
+func (e entry) server(env Env) (event.Server, error) {
+	x := expander{env: env}
+	s := event.Server{
+		Name:    e.name,
+		Command: x.expand(e.command),
+		Dir:     x.expand(e.dir),
+		URL:     x.expand(e.url),
+		Env:     x.secrets(e.env),
+		Headers: x.secrets(e.headers),
+	}
+	for _, a := range e.args {
+		s.Args = append(s.Args, x.expand(a))
+	}
+	if x.missing != "" {
+		return event.Server{}, fmt.Errorf("%w: %s: server %q needs ${%s}; set it, or take it out of the file", ErrVariable, e.where, e.name, x.missing)
+	}
+	if s.URL != "" {
+		if err := checkURL(s.URL); err != nil {
+			return event.Server{}, fmt.Errorf("%w: %s: server %q: %w", ErrFile, e.where, e.name, err)
+		}
+	}
+	for name, value := range s.Headers {
+		if err := checkHeader(name, value.Reveal()); err != nil {
+			return event.Server{}, fmt.Errorf("%w: %s: server %q: %w", ErrFile, e.where, e.name, err)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+)
+
+// errNoHome: the system names no home directory.
+var errNoHome = errors.New("no home directory is known; say where with --config and --data")
+
+// Paths tells where a program's files belong by the habits of a system.
+type Paths struct {
+	System string // as [runtime.GOOS]
+	Env    Env
+	Home   string // the user's home directory, "" if unknown
+}
+
+// ConfigFile returns the default configuration file.
+func (p Paths) ConfigFile() (string, error) {
+	dir, err := p.base("XDG_CONFIG_HOME", "AppData", []string{"AppData", "Roaming"}, []string{".config"})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "eventdeck", "servers.json"), nil
+}
+
+// DataDir returns the default directory of the store.
+func (p Paths) DataDir() (string, error) {
+	dir, err := p.base("XDG_STATE_HOME", "LocalAppData", []string{"AppData", "Local"}, []string{".local", "state"})
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "eventdeck"), nil
+}
+
+// base returns the directory under which all programs keep such files: an
+// environment variable if it is set to an absolute path, else a place below the
+// home directory. (XDG Base Directory Specification 0.8: relative paths are
+// ignored.)
+func (p Paths) base(xdg, windowsVar string, windows, unix []string) (string, error) {
+	variable, below := xdg, unix
+	switch p.System {
+	case "darwin":
+		variable, below = "", []string{"Library", "Application Support"}
+	case "windows":
+		variable, below = windowsVar, windows
+	}
+	if dir, ok := p.Env(variable); ok && variable != "" && filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	if p.Home == "" {
+		return "", errNoHome
+	}
+	return filepath.Join(append([]string{p.Home}, below...)...), nil
+}
