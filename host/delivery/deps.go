@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -41,15 +42,18 @@ type Store interface {
 	HasEvent(sub event.SubID, id trust.Text) bool
 }
 
-// Deps are what a [Runner] works with. Every member but Relist, Callback,
-// Failpoint and Log must be set.
+// Deps are what a [Runner] works with. Every member but Random,
+// Relist, Callback, TTL, Failpoint and Log must be set.
 type Deps struct {
 	Source Source
 	Store  Store
 	Now    func() time.Time
-	Jitter func() float64 // a random number from 0 to 1, for backoff and refresh
+	Jitter func() float64 // a random number from 0 to 1, spreads refreshes
 	Timing Timing
-	Random randomReader // source of webhook paths and secrets
+	Random io.Reader // source of webhook paths and secrets; nil: the system's
+
+	// Backoff returns the pauses between attempts of one runner.
+	Backoff func() Backoff
 
 	// Changed is called when the status changed. It must not block.
 	Changed func()
@@ -65,7 +69,11 @@ type Deps struct {
 	Log       *slog.Logger
 }
 
-type randomReader interface{ Read([]byte) (int, error) }
+// Backoff says how long to wait after a failure, longer after each.
+type Backoff interface {
+	Next(err error) time.Duration
+	Reset()
+}
 
 // The named points of [Deps.Failpoint].
 const (

@@ -21,14 +21,15 @@ var errStore = errors.New("the store did not take the events")
 type ingest struct {
 	r        *Runner
 	replayed atomic.Uint64
-	lastSeen atomic.Int64 // Unix nanoseconds of the last sign of life
+	repeated atomic.Uint64 // duplicates dropped
+	lastSeen atomic.Int64  // Unix nanoseconds of the last sign of life
 
 	mu      sync.Mutex
 	idle    *sync.Cond
 	pending int
 	fence   *event.Fence
 	failed  func(error) // ends the attempt under way
-	paused  bool // the operator paused before this attempt
+	paused  bool        // the operator paused before this attempt
 }
 
 func (in *ingest) init(r *Runner) {
@@ -51,7 +52,9 @@ func (in *ingest) drain() {
 // begin waits for what is under way and returns the subscription as it is stored:
 // the position from which an attempt may start.
 func (in *ingest) begin(context.Context) (event.Subscription, error) {
-	in.drain()
+	if in.r.mode != event.ModeWebhook { // deliveries come at any time, and their cursors are safe
+		in.drain()
+	}
 	sub, err := in.r.deps.Store.Subscription(in.r.id)
 	if err != nil {
 		return sub, fmt.Errorf("subscription %s: %w", in.r.id, err)
@@ -113,6 +116,7 @@ func (in *ingest) submit(ctx context.Context, b event.Batch) error {
 		}
 	}
 	b.Done = func(o event.Outcome, err error) {
+		in.repeated.Add(uint64(o.Duplicates))
 		if err == nil && o.Stored > 0 {
 			in.r.deps.Failpoint(FailCommitted)
 		}

@@ -61,7 +61,7 @@ func (r *Runner) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.status
-	s.Replayed = r.in.replayed.Load()
+	s.Replayed, s.Duplicates = r.in.replayed.Load(), r.in.repeated.Load()
 	return s
 }
 
@@ -93,7 +93,7 @@ func (r *Runner) Run(ctx context.Context) {
 		r.settle(context.Cause(ctx))
 		r.in.drain()
 	}()
-	backoff := pause{timing: r.deps.Timing, jitter: r.deps.Jitter}
+	backoff := r.deps.Backoff()
 	for ctx.Err() == nil {
 		if err := r.deps.Source.Ready(ctx); err != nil {
 			return
@@ -107,9 +107,9 @@ func (r *Runner) Run(ctx context.Context) {
 			return
 		}
 		if r.hadLife(started) {
-			backoff.reset()
+			backoff.Reset()
 		}
-		wait := backoff.next(err)
+		wait := backoff.Next(err)
 		r.lost(ctx, err, wait)
 		if !sleep(ctx, wait) {
 			return
@@ -257,29 +257,6 @@ func (r *Runner) record(ctx context.Context, state State, evidence string, err e
 			s.State, s.Evidence, s.Error = state, evidence, change.Error
 		},
 	})
-}
-
-// pause is exponential backoff with full jitter between half and the whole of
-// each step.
-type pause struct {
-	timing Timing
-	jitter func() float64
-	step   time.Duration
-}
-
-func (p *pause) reset() { p.step = 0 }
-
-// retryAfter is implemented by errors of servers that say when to come back.
-type retryAfter interface{ RetryAfter() time.Duration }
-
-func (p *pause) next(err error) time.Duration {
-	p.step = min(max(2*p.step, p.timing.BackoffMin), p.timing.BackoffMax)
-	wait := p.step/2 + time.Duration(p.jitter()*float64(p.step/2))
-	var hint retryAfter
-	if errors.As(err, &hint) {
-		wait = max(wait, min(hint.RetryAfter(), p.timing.PollCap))
-	}
-	return wait
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

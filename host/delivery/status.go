@@ -28,6 +28,7 @@ type Status struct {
 	LastDelivery  time.Time     // webhook: the last delivery taken
 	Lease         event.Lease   // webhook
 	Replayed      uint64        // events from the server's history since the start
+	Duplicates    uint64        // events that were stored before
 }
 
 // State is the word for the state; see package event.

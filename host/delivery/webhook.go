@@ -139,7 +139,7 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 
 func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.SubscribeResult, opening bool) (time.Duration, error) {
 	now := r.deps.Now()
-	before := r.in.lastSign()
+	before := sub.LastSeen // deliveries may be ahead of the answer
 	lease := event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
 	lapsed := !sub.Lease.RefreshBefore.IsZero() && now.After(sub.Lease.RefreshBefore)
 	b := event.Batch{Cursor: r.in.position(res.Cursor), Update: func(s *event.Subscription) { s.Lease = lease }}

@@ -127,8 +127,15 @@ func (e *Error) Detail(member string) trust.Text {
 	return s
 }
 
+// ErrDenied: the transport refused for lack of rights, e.g. with HTTP 401 or 403.
+// Its name is [Forbidden].
+var ErrDenied = errors.New("refused for lack of rights")
+
 // NameFrom returns the name of the [Error] in err's chain, or "" if there is none.
 func NameFrom(err error) Name {
+	if errors.Is(err, ErrDenied) {
+		return Forbidden
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Name()

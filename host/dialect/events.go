@@ -1,0 +1,100 @@
+package dialect
+
+import (
+	"context"
+	"fmt"
+
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Bounds of events/list: a server that pages for ever is stopped here.
+const (
+	maxPages = 100
+	maxTypes = 10_000
+)
+
+// events is MCP Events: SEP-3415 and the sketch before it, which differ on the
+// wire only in what package wire already evens out.
+type events struct{ s *session.Session }
+
+func (e events) List(ctx context.Context) ([]event.Type, int, error) {
+	var (
+		types []event.Type
+		bad   int
+		next  *trust.Text
+	)
+	seen := map[trust.Text]bool{}
+	for range maxPages {
+		raw, err := e.s.Call(ctx, wire.MethodList, wire.ListRequest{Cursor: next})
+		if wire.NameFrom(err) == wire.MethodNotFound {
+			return nil, 0, fmt.Errorf("%w: %w", ErrNoEvents, err)
+		}
+		if err != nil {
+			return nil, 0, named(err)
+		}
+		page, err := wire.DecodeList(raw)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, d := range page.Types {
+			types = append(types, eventType(d))
+		}
+		bad += page.Bad
+		if page.Next == nil || seen[*page.Next] || len(types) >= maxTypes {
+			break
+		}
+		seen[*page.Next] = true
+		next = page.Next
+	}
+	return types, bad, nil
+}
+
+func eventType(d wire.Descriptor) event.Type {
+	t := event.Type{
+		Name: d.Name, Title: d.Title, Description: d.Description,
+		InputSchema: d.InputSchema, PayloadSchema: d.PayloadSchema, Cursorless: d.Cursorless,
+	}
+	for _, mode := range d.Delivery {
+		switch m := event.Mode(mode.Raw()); m {
+		case event.ModePoll, event.ModePush, event.ModeWebhook:
+			if !t.Offers(m) {
+				t.Modes = append(t.Modes, m)
+			}
+		default:
+			t.OtherModes = append(t.OtherModes, mode)
+		}
+	}
+	return t
+}
+
+func (e events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
+	raw, err := e.s.Call(ctx, wire.MethodPoll, r)
+	if err != nil {
+		return wire.PollResult{}, named(err)
+	}
+	return wire.DecodePoll(raw)
+}
+
+func (e events) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (*Stream, error) {
+	s, err := e.s.Open(ctx, wire.MethodStream, r, sink)
+	if err != nil {
+		return nil, named(err)
+	}
+	return &Stream{s}, nil
+}
+
+func (e events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
+	raw, err := e.s.Call(ctx, wire.MethodSubscribe, r)
+	if err != nil {
+		return wire.SubscribeResult{}, named(err)
+	}
+	return wire.DecodeSubscribe(raw)
+}
+
+func (e events) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
+	_, err := e.s.Call(ctx, wire.MethodUnsubscribe, r)
+	return named(err)
+}
