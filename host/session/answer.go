@@ -1,0 +1,175 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"eventdeck/host/wire"
+)
+
+// errUnfinished says that the frames so far do not answer the request.
+var errUnfinished = errors.New("not answered yet")
+
+// activity reads from src and reports that something came.
+type activity struct {
+	src   io.Reader
+	touch func()
+}
+
+func (a activity) Read(p []byte) (int, error) {
+	n, err := a.src.Read(p)
+	if n > 0 {
+		a.touch()
+	}
+	return n, err
+}
+
+// answer reads a response to its end, in all the shapes of field notes 3.
+func (l *httpLink) answer(x *exchange, req *http.Request, resp *http.Response) (json.RawMessage, error) {
+	body := activity{resp.Body, x.touch}
+	if resp.StatusCode/100 != 2 {
+		raw, err := readBounded(body, 64<<10)
+		if err != nil && !errors.Is(err, ErrTooLarge) {
+			l.opts.Log.Debug("body of a refusal was cut off", "status", resp.StatusCode, "error", err)
+		}
+		refused := l.refusal(resp, raw)
+		if lostSession(req, refused) {
+			l.lose(fmt.Errorf("%w: the server does not know it any more (HTTP %d)", ErrLost, resp.StatusCode))
+		}
+		return nil, refused
+	}
+	if isEventStream(resp.Header.Get("Content-Type")) {
+		return l.eventStream(x, body)
+	}
+	raw, err := readBounded(body, l.opts.maxAnswer())
+	switch {
+	case err != nil:
+		return nil, err
+	case len(bytes.TrimSpace(raw)) == 0:
+		return nil, fmt.Errorf("%w: HTTP %d without a body", ErrAnswer, resp.StatusCode)
+	}
+	result, err := l.take(x, raw)
+	if errors.Is(err, errUnfinished) {
+		return nil, fmt.Errorf("%w: it holds no answer to this request: %v", ErrAnswer, head(raw))
+	}
+	return result, err
+}
+
+// eventStream reads frames until one answers the request.
+func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, error) {
+	limit := l.opts.MaxFrame
+	if x.call {
+		limit = l.opts.maxAnswer()
+	}
+	events := newSSEReader(body, limit)
+	for {
+		e, err := events.next()
+		x.retry = events.retry
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, ErrCut
+		case errors.Is(err, ErrTooLarge):
+			l.opts.Log.Warn("server sent an event that is too large", "method", x.method, "error", err)
+			return nil, err
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", ErrCut, err)
+		}
+		if len(bytes.TrimSpace(e.data)) == 0 {
+			continue
+		}
+		result, err := l.take(x, e.data)
+		if e.name != "" && e.name != "message" && errors.Is(err, wire.ErrMalformed) {
+			continue // a kind of event that is none of ours, such as ping
+		}
+		if !errors.Is(err, errUnfinished) {
+			return result, err
+		}
+	}
+}
+
+// take handles the messages of one frame in order.
+//
+// Errors: errUnfinished when none of them answers x; that of the answer; [ErrAnswer].
+func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
+	l.opts.trace(Received, frame)
+	messages, err := wire.DecodeMessages(frame)
+	for _, m := range messages {
+		switch {
+		case m.IsNotification():
+			l.note(x, wire.Note{Method: m.Method, Params: m.Params})
+		case m.Method != "":
+			l.replyTo(x, m)
+		case m.HasID && m.ID != x.id || x.frame == nil:
+			l.opts.Log.Debug("server answered a request that was not made here", "method", x.method)
+		case m.Error != nil:
+			return nil, m.Error
+		default:
+			return m.Result, nil
+		}
+	}
+	if err != nil {
+		l.opts.Log.Warn("server sent a frame that is not JSON-RPC", "method", x.method, "frame", head(frame), "error", err)
+		return nil, fmt.Errorf("%w: %w: %v", ErrAnswer, err, head(frame))
+	}
+	return nil, errUnfinished
+}
+
+// note hands on a notification: the response that carries it decides whose it is.
+func (l *httpLink) note(x *exchange, n wire.Note) {
+	if x.ctx.Err() != nil {
+		return
+	}
+	if belongsToAll(n) {
+		l.unasked(n)
+		return
+	}
+	x.deliver(n)
+}
+
+// readBounded reads all of r. Errors: [ErrTooLarge], [ErrCut].
+func readBounded(r io.Reader, limit int) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err != nil {
+		return raw, fmt.Errorf("%w: %w", ErrCut, err)
+	}
+	if len(raw) > limit {
+		return raw[:limit], fmt.Errorf("%w: more than %d bytes; it begins %v", ErrTooLarge, limit, head(raw))
+	}
+	return raw, nil
+}
+
+// refusal returns the error for an answer whose status is not 2xx.
+func (l *httpLink) refusal(resp *http.Response, body []byte) *HTTPError {
+	if len(body) > 0 {
+		l.opts.trace(Received, body)
+	}
+	e := &HTTPError{
+		Status:     resp.StatusCode,
+		Body:       head(body),
+		RetryAfter: retryAfter(resp.Header.Get("Retry-After"), l.opts.Now()),
+	}
+	if messages, err := wire.DecodeMessages(body); err == nil && len(messages) > 0 && messages[0].Error != nil {
+		e.Err = messages[0].Error
+	}
+	return e
+}
+
+// lostSession reports whether a refusal means that the server forgot the
+// session: 404 (as the protocol says), or 400 with the generic code that
+// servers built on the TypeScript SDK's example give. An error with a name is
+// about the request, not the session.
+func lostSession(req *http.Request, refused *HTTPError) bool {
+	if req.Header.Get("Mcp-Session-Id") == "" || req.Method != http.MethodPost {
+		return false
+	}
+	var e *wire.Error
+	if !errors.As(refused, &e) {
+		return refused.Status == http.StatusNotFound
+	}
+	return refused.Status == http.StatusNotFound && e.Name() == wire.UnknownError ||
+		refused.Status == http.StatusBadRequest && e.Code == -32000
+}

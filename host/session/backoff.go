@@ -1,0 +1,56 @@
+package session
+
+import (
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// maxRetryAfter bounds how long a server can send the host away.
+const maxRetryAfter = time.Hour
+
+// Backoff says how long to wait before the next attempt: a random time between
+// Min and a ceiling that doubles with each attempt up to Max. Full jitter keeps
+// many clients of one server apart. The zero value works. It belongs to one
+// goroutine.
+type Backoff struct {
+	Min  time.Duration  // 0: 500 ms
+	Max  time.Duration  // 0: 60 s
+	Rand func() float64 // in [0, 1); nil: the system's
+
+	attempts int
+}
+
+// Next returns the wait after a failure, and counts it. Where err holds an
+// [*HTTPError] with RetryAfter, the wait is at least that long.
+func (b *Backoff) Next(err error) time.Duration {
+	low, high := b.Min, b.Max
+	if low <= 0 {
+		low = 500 * time.Millisecond
+	}
+	if high <= 0 {
+		high = time.Minute
+	}
+	high = max(low, high)
+	ceiling := low
+	for i := 0; i <= b.attempts && ceiling < high; i++ {
+		ceiling *= 2
+	}
+	ceiling = min(ceiling, high)
+	b.attempts++
+
+	random := rand.Float64
+	if b.Rand != nil {
+		random = b.Rand
+	}
+	wait := low + time.Duration(random()*float64(ceiling-low))
+	var refused *HTTPError
+	if errors.As(err, &refused) {
+		wait = max(wait, refused.RetryAfter)
+	}
+	return wait
+}
+
+// Reset forgets the failures so far: call it when an attempt has succeeded and
+// stayed so for a while.
+func (b *Backoff) Reset() { b.attempts = 0 }

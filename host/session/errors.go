@@ -1,0 +1,97 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// Errors of [Dial], [Session.Call] and [Stream.Result], besides the answers of
+// the server ([*HTTPError], *wire.Error) and the errors of the caller's context.
+var (
+	// ErrServer: the server's description makes no sense. Dialing again does not help.
+	ErrServer = errors.New("server is described wrongly")
+	// ErrUnreachable: no answer was begun: no such host, connection refused,
+	// TLS failure, program not found.
+	ErrUnreachable = errors.New("server cannot be reached")
+	// ErrVersion: host and server share no protocol version.
+	ErrVersion = errors.New("no common protocol version")
+)
+
+// Errors of one call or stream; the session goes on.
+var (
+	// ErrCut: the connection ended before the answer did.
+	ErrCut = errors.New("connection ended before the answer")
+	// ErrAnswer: the server sent something that is no answer: no JSON-RPC, or nothing.
+	ErrAnswer = errors.New("answer is not usable")
+	// ErrTooLarge: a frame is larger than [Options.MaxFrame], or an answer
+	// larger than sixteen of them. It is an [ErrAnswer] too.
+	ErrTooLarge = fmt.Errorf("%w: too large", ErrAnswer)
+)
+
+// Errors that end a session and everything open on it.
+var (
+	// ErrLost: the server's process died, or the server forgot the session.
+	// Dial anew.
+	ErrLost = errors.New("session is lost")
+	// ErrFraming: the process frames its messages with Content-Length headers.
+	// It is an [ErrLost] too, but dialing again does not help.
+	ErrFraming = fmt.Errorf("%w: Content-Length framing is not supported, the server must write one JSON message a line", ErrLost)
+	// ErrClosed: this side closed the stream or the session.
+	ErrClosed = errors.New("closed by the host")
+)
+
+// headLen bounds what is kept of an answer that makes no sense.
+const headLen = 200
+
+// head returns the first bytes of raw.
+func head(raw []byte) trust.Text {
+	return trust.Untrusted(string(raw[:min(len(raw), headLen)]))
+}
+
+// HTTPError is an HTTP answer with a status other than 2xx. Where its body is a
+// JSON-RPC error, the chain also holds that *wire.Error, which says more than
+// the status.
+type HTTPError struct {
+	Status     int
+	Body       trust.Text    // the first 200 bytes
+	RetryAfter time.Duration // 0: the server did not say
+	Err        error         // the body's *wire.Error, or nil
+}
+
+// Error implements error.
+func (e *HTTPError) Error() string {
+	status := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status)))
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("%s: %v", status, e.Err)
+	case e.Body.IsZero():
+		return status
+	}
+	return fmt.Sprintf("%s: %v", status, e.Body)
+}
+
+// Unwrap returns the body's JSON-RPC error.
+func (e *HTTPError) Unwrap() error { return e.Err }
+
+// Denied reports whether err is a refusal for lack of rights: HTTP 401 or 403.
+func Denied(err error) bool {
+	var e *HTTPError
+	return errors.As(err, &e) && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden)
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	if s, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
+		return time.Duration(min(max(s, 0), int(maxRetryAfter/time.Second))) * time.Second
+	}
+	if t, err := http.ParseTime(value); err == nil {
+		return min(max(t.Sub(now), 0), maxRetryAfter)
+	}
+	return 0
+}

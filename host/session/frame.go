@@ -1,0 +1,105 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"eventdeck/host/wire"
+)
+
+// Methods below MCP Events.
+const (
+	methodDiscover    = "server/discover"
+	methodInitialize  = "initialize"
+	methodListen      = "subscriptions/listen"
+	methodPing        = "ping"
+	noteInitialized   = "notifications/initialized"
+	noteCancelled     = "notifications/cancelled"
+	noteAcknowledged  = "notifications/subscriptions/acknowledged"
+	metaVersion       = "io.modelcontextprotocol/protocolVersion"
+	metaClientInfo    = "io.modelcontextprotocol/clientInfo"
+	metaClientCapable = "io.modelcontextprotocol/clientCapabilities"
+)
+
+type implementation struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+func (o Options) clientInfo() implementation {
+	return implementation{Name: o.ClientName, Version: o.ClientVersion}
+}
+
+// clientCapabilities declares the extension with an empty object.
+func clientCapabilities() map[string]any {
+	return map[string]any{"extensions": map[string]any{wire.Extension: struct{}{}}}
+}
+
+// params returns the params of a request; in the stateless era with the three
+// _meta members that every request carries, beside those that it has.
+func (s *Session) params(e era, params any) (json.RawMessage, error) {
+	raw := json.RawMessage("{}")
+	if params != nil {
+		var err error
+		if raw, err = marshal(params); err != nil {
+			return nil, fmt.Errorf("params: %w", err)
+		}
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
+		return nil, fmt.Errorf("params: must marshal to an object, not to %.40q", raw)
+	}
+	if !e.modern {
+		return raw, nil
+	}
+	meta := map[string]any{}
+	if own, ok := members["_meta"]; ok {
+		var given map[string]json.RawMessage
+		if err := json.Unmarshal(own, &given); err != nil {
+			return nil, fmt.Errorf("params: _meta: %w", err)
+		}
+		for k, v := range given {
+			meta[k] = v
+		}
+	}
+	meta[metaVersion] = e.version
+	meta[metaClientInfo] = s.opts.clientInfo()
+	meta[metaClientCapable] = clientCapabilities()
+	var err error
+	if members["_meta"], err = marshal(meta); err != nil {
+		return nil, fmt.Errorf("params: _meta: %w", err)
+	}
+	return marshal(members)
+}
+
+// requestFrame returns a request whose id is a number, which no server refuses.
+func requestFrame(id, method string, params json.RawMessage) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
+}
+
+// marshal is json.Marshal without HTML escapes.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// reply answers a request that the server made: a ping, and nothing else.
+func reply(m wire.Message) ([]byte, error) {
+	if m.Method == methodPing {
+		return wire.EncodeResult(m.RawID, struct{}{})
+	}
+	return wire.EncodeError(m.RawID, wire.CodeMethodNotFound, "this client answers ping only", nil)
+}
+
+// belongsToAll reports whether a notification is about the server as a whole,
+// whatever stream carries it.
+func belongsToAll(n wire.Note) bool {
+	return strings.HasSuffix(n.Method, "/list_changed")
+}

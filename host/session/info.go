@@ -1,0 +1,97 @@
+package session
+
+import (
+	"encoding/json"
+
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Eras and transports, as [Info] names them.
+const (
+	EraStateless  = "2026-07-28 stateless"
+	EraHandshake  = "handshake"
+	TransportHTTP = "streamable-http"
+	TransportPipe = "stdio"
+)
+
+// Info is what is known of a server since the session began.
+type Info struct {
+	Era       string
+	Version   string // of the protocol, in use; a server's word in the handshake era, cut to 32 printable ASCII characters
+	Transport string
+
+	ServerName    trust.Text
+	ServerVersion trust.Text
+	Instructions  trust.Text
+
+	Profile     wire.Profile // ProfileNone unless Advertised
+	Advertised  bool         // the server says that it has events, in either place, with any value
+	ListChanged bool         // it says that it reports changes of its event types
+
+	Raw json.RawMessage // the result of server/discover or initialize as sent
+}
+
+// greeting is the part of a discover or initialize result that is understood.
+type greeting struct {
+	supported []string
+	version   string
+	info      Info
+	known     bool // it looks like such a result
+}
+
+// readGreeting reads each member by itself: one of a wrong type hides only itself.
+func readGreeting(raw json.RawMessage) greeting {
+	m := object(raw)
+	server, capabilities := object(m["serverInfo"]), object(m["capabilities"])
+	g := greeting{known: m["serverInfo"] != nil || m["capabilities"] != nil || m["supportedVersions"] != nil || m["protocolVersion"] != nil}
+	read(m["supportedVersions"], &g.supported)
+	read(m["protocolVersion"], &g.version)
+	g.version = printable(g.version, 32)
+	g.info.Raw = raw
+	read(server["name"], &g.info.ServerName)
+	read(server["version"], &g.info.ServerVersion)
+	read(m["instructions"], &g.info.Instructions)
+
+	sketch, hasSketch := capabilities["events"]
+	sep, hasSEP := object(capabilities["extensions"])[wire.Extension]
+	switch {
+	case hasSEP:
+		g.info.Profile = wire.ProfileSEP
+	case hasSketch:
+		g.info.Profile = wire.ProfileSketch
+	}
+	g.info.Advertised = hasSEP || hasSketch
+	for _, c := range []json.RawMessage{sketch, sep} {
+		var says bool
+		read(object(c)["listChanged"], &says)
+		g.info.ListChanged = g.info.ListChanged || says
+	}
+	return g
+}
+
+// object returns the members of raw; none if it is no object.
+func object(raw json.RawMessage) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	read(raw, &m)
+	return m
+}
+
+// read decodes raw into v and leaves v alone if it is absent or of another type.
+func read[T any](raw json.RawMessage, v *T) {
+	var got T
+	if len(raw) > 0 && json.Unmarshal(raw, &got) == nil {
+		*v = got
+	}
+}
+
+// printable keeps the printable ASCII of s, at most n bytes: enough for a header.
+func printable(s string, n int) string {
+	out := make([]byte, 0, n)
+	for _, c := range []byte(s) {
+		if len(out) < n && c > 0x20 && c < 0x7f {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}

@@ -1,0 +1,210 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// versionStateless is the revision without a handshake.
+const versionStateless = "2026-07-28"
+
+// handshakeVersions are the revisions that begin with initialize, newest first.
+func handshakeVersions() []string {
+	return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+}
+
+// Dial connects to a server: it starts the process, or chooses the address, and
+// finds out how the server speaks. First it asks server/discover in the
+// stateless way; a server that does not understand or does not answer that gets
+// initialize (field notes 2). ctx bounds dialing only.
+//
+// Errors: [ErrServer], [ErrUnreachable], [ErrVersion], [ErrLost] when the process
+// ended, [*HTTPError], *wire.Error, [ErrCut], [ErrAnswer], the error of ctx.
+func Dial(ctx context.Context, server event.Server, opts Options) (*Session, error) {
+	s, err := dial(ctx, server, opts.withDefaults(), (*Session).greet)
+	if server.Command != "" && errors.Is(err, ErrLost) && !errors.Is(err, ErrFraming) && ctx.Err() == nil {
+		// Some processes do not survive a request before initialize.
+		s, err = dial(ctx, server, opts.withDefaults(), func(s *Session, ctx context.Context) error {
+			return s.initialize(ctx, handshakeVersions()[0])
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", server.Name, err)
+	}
+	return s, nil
+}
+
+func dial(ctx context.Context, server event.Server, opts Options, greet func(*Session, context.Context) error) (*Session, error) {
+	s := newSession(opts)
+	transport := TransportHTTP
+	var err error
+	if server.Command != "" {
+		transport = TransportPipe
+		s.link, err = startProcess(server, opts, s.unasked, s.end)
+	} else {
+		s.link, err = newHTTPLink(server, opts, s.unasked, s.end)
+	}
+	if err != nil {
+		s.end(err)
+		return nil, err
+	}
+	if err := greet(s, ctx); err != nil {
+		if lost := s.Err(); lost != nil {
+			err = lost
+		}
+		s.Close()
+		return nil, err
+	}
+	s.info.Transport = transport
+	s.listen()
+	return s, nil
+}
+
+// greet finds the era of the server and enters it.
+func (s *Session) greet(ctx context.Context) error {
+	version, err := s.discover(ctx)
+	if err == nil && version == "" {
+		return nil
+	}
+	if err != nil && !worthInitialize(ctx, s, err) {
+		return err
+	}
+	if version == "" {
+		version = handshakeVersions()[0]
+	}
+	silent := errors.Is(err, context.DeadlineExceeded)
+	err = s.initialize(ctx, version)
+	if silent && err != nil && wire.NameFrom(err) != "" {
+		// It was slow to start, and is of the other era after all.
+		if version, again := s.discover(ctx); again == nil && version == "" {
+			return nil
+		}
+	}
+	return err
+}
+
+// discover asks a server in the stateless way. A handshake version is returned
+// where the server names one that it speaks instead.
+func (s *Session) discover(ctx context.Context) (handshake string, err error) {
+	s.era.Store(&era{modern: true, version: versionStateless})
+	bounded, cancel := context.WithTimeout(ctx, s.opts.ProbeTimeout)
+	defer cancel()
+	raw, err := s.Call(bounded, methodDiscover, nil)
+	if err != nil {
+		if supported, ok := supportedVersions(err); ok {
+			return common(supported), err
+		}
+		return "", err
+	}
+	g := readGreeting(raw)
+	if !g.known {
+		return "", fmt.Errorf("%s: %w: %v", methodDiscover, ErrAnswer, head(raw))
+	}
+	if len(g.supported) > 0 && !slices.Contains(g.supported, versionStateless) {
+		if version := common(g.supported); version != "" {
+			return version, nil
+		}
+	}
+	s.info = g.info
+	s.info.Era, s.info.Version = EraStateless, versionStateless
+	return "", nil
+}
+
+// initialize makes the handshake, once more if the server names a version that
+// it would rather have.
+func (s *Session) initialize(ctx context.Context, version string) error {
+	s.era.Store(&era{})
+	raw, err := s.callInitialize(ctx, version)
+	if supported, ok := supportedVersions(err); ok {
+		other := common(supported)
+		if other == "" || other == version {
+			return fmt.Errorf("%w: %w", ErrVersion, err)
+		}
+		version = other
+		raw, err = s.callInitialize(ctx, version)
+	}
+	if err != nil {
+		return err
+	}
+	g := readGreeting(raw)
+	if !g.known {
+		return fmt.Errorf("%s: %w: %v", methodInitialize, ErrAnswer, head(raw))
+	}
+	if g.version != "" {
+		version = g.version // a server may answer with another
+	}
+	s.info = g.info
+	s.info.Era, s.info.Version = EraHandshake, version
+	s.era.Store(&era{version: version})
+
+	frame, err := wire.EncodeNotification(noteInitialized, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", noteInitialized, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.CallTimeout)
+	defer cancel()
+	if err := s.link.tell(ctx, *s.era.Load(), noteInitialized, frame); err != nil {
+		if errors.Is(err, ErrUnreachable) || ctx.Err() != nil || s.Err() != nil {
+			return fmt.Errorf("%s: %w", noteInitialized, err)
+		}
+		s.opts.Log.Warn("server did not take the end of the handshake; going on", "error", err)
+	}
+	return nil
+}
+
+func (s *Session) callInitialize(ctx context.Context, version string) (json.RawMessage, error) {
+	return s.Call(ctx, methodInitialize, map[string]any{
+		"protocolVersion": version,
+		"capabilities":    clientCapabilities(),
+		"clientInfo":      s.opts.clientInfo(),
+	})
+}
+
+// worthInitialize reports whether a server that answered server/discover like
+// this may still be one of the handshake era.
+func worthInitialize(ctx context.Context, s *Session, err error) bool {
+	if ctx.Err() != nil || s.Err() != nil || errors.Is(err, ErrUnreachable) {
+		return false
+	}
+	var refused *HTTPError
+	if !errors.As(err, &refused) {
+		return true
+	}
+	switch refused.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return true
+}
+
+// supportedVersions returns the versions that a refusal names in data.supported.
+func supportedVersions(err error) (versions []string, ok bool) {
+	var e *wire.Error
+	if !errors.As(err, &e) {
+		return nil, false
+	}
+	raw, ok := object(e.Data)["supported"]
+	if !ok {
+		return nil, false
+	}
+	read(raw, &versions)
+	return versions, true
+}
+
+// common returns the newest handshake revision among versions, or "".
+func common(versions []string) string {
+	for _, v := range handshakeVersions() {
+		if slices.Contains(versions, v) {
+			return v
+		}
+	}
+	return ""
+}

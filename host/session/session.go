@@ -1,0 +1,271 @@
+// Package session is one connection to one MCP server: it finds out how the
+// server speaks, makes calls, keeps streams open, and hands on what the server
+// says unasked. It knows two transports, a process and Streamable HTTP, and two
+// eras, the stateless one of 2026-07-28 and the handshake revisions before it.
+//
+// A session does not reconnect: when [Session.Lost] is closed, its owner dials
+// anew, after a [Backoff].
+package session
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// farewell bounds what is sent to a server about something that is over.
+const farewell = 2 * time.Second
+
+// Options tune a session. The zero value works.
+type Options struct {
+	ClientName    string // "": eventdeck
+	ClientVersion string // "": 0
+
+	CallTimeout  time.Duration // of one [Session.Call]; 0: 30 s
+	ProbeTimeout time.Duration // for an answer to server/discover; 0: 5 s
+	MaxFrame     int           // bytes of one notification; 0: 1 MiB. An answer may have sixteen times that.
+
+	// OnNote gets the notifications that belong to no stream, among them
+	// notifications/events/list_changed. It is called from several goroutines
+	// and must not block. After a pause in listening list_changed is reported
+	// without the server having said it. nil: the session does not listen.
+	OnNote func(wire.Note)
+	// OnStderr gets the lines that the server's process writes to its standard
+	// error, cut to 4 KiB. It must not block. nil: they go to Log.
+	OnStderr func(trust.Text)
+	// Trace gets every frame, without headers, secrets masked. It must not block.
+	Trace func(Direction, trust.Text)
+	Log   *slog.Logger // nil: nothing is logged
+
+	TLS    *tls.Config      // for https; nil: the system's
+	Now    func() time.Time // nil: time.Now
+	Reopen Backoff          // between attempts to listen for unasked notifications
+}
+
+func (o Options) withDefaults() Options {
+	if o.ClientName == "" {
+		o.ClientName = "eventdeck"
+	}
+	if o.ClientVersion == "" {
+		o.ClientVersion = "0"
+	}
+	if o.CallTimeout <= 0 {
+		o.CallTimeout = 30 * time.Second
+	}
+	if o.ProbeTimeout <= 0 {
+		o.ProbeTimeout = 5 * time.Second
+	}
+	if o.MaxFrame <= 0 {
+		o.MaxFrame = 1 << 20
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// maxAnswer bounds the answer to a call.
+func (o Options) maxAnswer() int { return 16 * o.MaxFrame }
+
+func (o Options) trace(d Direction, frame []byte) {
+	if o.Trace != nil {
+		o.Trace(d, maskFrame(frame))
+	}
+}
+
+// Session is a live connection to a server. Its methods may be called from many
+// goroutines at once.
+type Session struct {
+	opts Options
+	link link
+	info Info
+	era  atomic.Pointer[era]
+	ids  atomic.Int64
+
+	life context.Context // done when the session is over; its cause says why
+	end  context.CancelCauseFunc
+
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup // Add only under mu while closed is false
+}
+
+func newSession(opts Options) *Session {
+	s := &Session{opts: opts}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	s.era.Store(&era{})
+	// A random start keeps the ids of consecutive sessions apart: a late
+	// cancellation of the one must not hit a request of the next. They fit 31 bits.
+	s.ids.Store((1 + rand.Int64N(999_999)) * 1000)
+	return s
+}
+
+// Info says what is known of the server.
+func (s *Session) Info() Info { return s.info }
+
+// Lost is closed when the session is over: the process died, the server forgot
+// the session, or Close was called. Err says which.
+func (s *Session) Lost() <-chan struct{} { return s.life.Done() }
+
+// Err returns why the session is over, nil while it is not.
+//
+// Errors: [ErrLost], [ErrFraming], [ErrClosed].
+func (s *Session) Err() error { return context.Cause(s.life) }
+
+// Close ends every stream and call, takes leave of the server and waits until
+// nothing of the session is left; a process that does not go by itself is killed
+// after four seconds. It must not be called from a sink or a callback, and waits
+// for those that run.
+func (s *Session) Close() {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	s.mu.Unlock()
+	s.end(ErrClosed)
+	s.running.Wait()
+	if first {
+		s.link.close()
+	}
+}
+
+// Call makes one request and returns its result as sent. params must marshal to
+// an object; nil is the empty one. Without a deadline in ctx it takes at most
+// [Options.CallTimeout].
+//
+// Errors: *wire.Error and [*HTTPError] from the server, [ErrUnreachable],
+// [ErrCut], [ErrAnswer], [ErrTooLarge], [ErrLost], [ErrClosed], the error of the context.
+func (s *Session) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.opts.CallTimeout)
+		defer cancel()
+	}
+	x, err := s.prepare(ctx, method, params, s.unasked)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	x.call = true
+	if err := s.run(x); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	<-x.done
+	if errors.Is(x.err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("%s: the server did not answer in time: %w", method, x.err)
+	}
+	if x.err != nil {
+		return nil, fmt.Errorf("%s: %w", method, x.err)
+	}
+	return x.result, nil
+}
+
+// Open makes a request that stays open, without a timeout. The notifications
+// that belong to it go to sink, one after another, on a goroutine of the stream;
+// a sink that waits makes the server wait, and over HTTP it alone. The stream
+// ends with ctx.
+//
+// Errors: [ErrLost], [ErrClosed]. What the server says comes from [Stream.Result].
+func (s *Session) Open(ctx context.Context, method string, params any, sink func(wire.Note)) (*Stream, error) {
+	x, err := s.prepare(ctx, method, params, sink)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	if err := s.run(x); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	return &Stream{ID: x.id, x: x}, nil
+}
+
+// prepare makes a request that is not yet sent.
+func (s *Session) prepare(ctx context.Context, method string, params any, note func(wire.Note)) (*exchange, error) {
+	e := *s.era.Load()
+	raw, err := s.params(e, params)
+	if err != nil {
+		return nil, err
+	}
+	id := strconv.FormatInt(s.ids.Add(1), 10)
+	x := s.newExchange(ctx, e, method, note)
+	x.id, x.params = wire.ID(id), raw
+	x.frame = requestFrame(id, method, raw)
+	return x, nil
+}
+
+func (s *Session) newExchange(ctx context.Context, e era, method string, note func(wire.Note)) *exchange {
+	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now}
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	return x
+}
+
+// run carries x out on a goroutine of its own.
+//
+// Errors: why the session is over.
+func (s *Session) run(x *exchange) error {
+	stop := context.AfterFunc(s.life, func() { x.cancel(context.Cause(s.life)) })
+	err := s.spawn(func() {
+		result, err := s.link.exchange(x)
+		stop()
+		abandoned := err != nil && (x.ctx.Err() != nil || errors.Is(err, ErrAnswer))
+		x.finish(result, err)
+		if abandoned {
+			s.sayCancelled(x)
+		}
+	})
+	if err != nil {
+		stop()
+		x.cancel(err)
+	}
+	return err
+}
+
+// spawn starts a goroutine that Close waits for.
+func (s *Session) spawn(f func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	if err := s.Err(); err != nil {
+		return err
+	}
+	s.running.Go(f)
+	return nil
+}
+
+// sayCancelled tells the server that nobody waits for x any more. Over stateless
+// HTTP the end of the POST says it; handshake servers do not always notice that
+// (field notes 15). The handshake itself must not be cancelled.
+func (s *Session) sayCancelled(x *exchange) {
+	if x.frame == nil || x.method == methodInitialize || s.link.hangsUp(x.era) || errors.Is(s.Err(), ErrLost) {
+		return
+	}
+	frame, err := wire.EncodeNotification(noteCancelled, map[string]json.RawMessage{"requestId": json.RawMessage(x.id)})
+	if err != nil {
+		s.opts.Log.Error("cannot encode a cancellation", "error", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if err := s.link.tell(ctx, x.era, noteCancelled, frame); err != nil {
+		s.opts.Log.Debug("server was not told of a cancelled request", "method", x.method, "error", err)
+	}
+}
+
+// unasked takes a notification that belongs to no stream.
+func (s *Session) unasked(n wire.Note) {
+	if s.opts.OnNote != nil {
+		s.opts.OnNote(n)
+	}
+}

@@ -1,0 +1,158 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// sseEvent is one event of an event stream. data is valid until the next read.
+type sseEvent struct {
+	name string // of the event: line; "" or "message" is the ordinary kind
+	data []byte
+}
+
+// sseReader reads a text/event-stream as WHATWG defines it: comments, lines
+// ended by LF, CR or CRLF, several data lines, fields without a colon, a byte
+// order mark. Events without data are skipped. Beyond the definition, an event
+// that is cut off by a clean end of the stream is still returned.
+type sseReader struct {
+	src   io.Reader
+	max   int           // bytes of one event's data
+	retry time.Duration // last retry: line; 0 if none
+
+	buf        []byte
+	start, end int  // unread part of buf
+	skipLF     bool // the last line ended in CR
+	begun      bool // the place for a byte order mark is past
+	err        error
+
+	data []byte
+}
+
+func newSSEReader(src io.Reader, maxData int) *sseReader {
+	return &sseReader{src: src, max: maxData, buf: make([]byte, 4096)}
+}
+
+// next returns the next event that has data.
+//
+// Errors: [io.EOF] at a clean end, [ErrTooLarge], those of the source.
+func (r *sseReader) next() (sseEvent, error) {
+	r.data = r.data[:0]
+	var name string
+	lines := 0
+	for {
+		line, err := r.line()
+		if err != nil {
+			if errors.Is(err, io.EOF) && len(r.data) > 0 {
+				return sseEvent{name, r.data}, nil
+			}
+			return sseEvent{}, err
+		}
+		if len(line) == 0 {
+			if len(r.data) > 0 {
+				return sseEvent{name, r.data}, nil
+			}
+			name, lines = "", 0
+			continue
+		}
+		field, value := splitField(line)
+		switch string(field) {
+		case "data":
+			if lines > 0 {
+				r.data = append(r.data, '\n')
+			}
+			lines++
+			r.data = append(r.data, value...)
+			if len(r.data) > r.max {
+				return sseEvent{}, r.tooLarge(r.data)
+			}
+		case "event":
+			name = string(value)
+		case "retry":
+			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+				r.retry = time.Duration(ms) * time.Millisecond
+			}
+		}
+	}
+}
+
+// splitField cuts a line at its first colon and drops one space behind it. The
+// field of a comment is empty.
+func splitField(line []byte) (field, value []byte) {
+	field, value, _ = bytes.Cut(line, []byte(":"))
+	return field, bytes.TrimPrefix(value, []byte(" "))
+}
+
+// line returns the next line without its end. A last line without an end counts.
+func (r *sseReader) line() ([]byte, error) {
+	scanned := 0
+	for {
+		if r.skipLF && r.start < r.end {
+			if r.buf[r.start] == '\n' {
+				r.start++
+			}
+			r.skipLF = false
+		}
+		rest := r.buf[r.start:r.end]
+		if i := lineEnd(rest[scanned:]); i >= 0 {
+			i += scanned
+			r.skipLF = rest[i] == '\r'
+			r.start += i + 1
+			return r.trimMark(rest[:i]), nil
+		}
+		scanned = len(rest)
+		if r.err != nil {
+			r.start = r.end
+			if scanned > 0 && errors.Is(r.err, io.EOF) {
+				return r.trimMark(rest), nil
+			}
+			return nil, r.err
+		}
+		if scanned > r.max+len("data: ") {
+			return nil, r.tooLarge(rest)
+		}
+		r.fill()
+	}
+}
+
+func (r *sseReader) trimMark(line []byte) []byte {
+	if !r.begun {
+		r.begun = true
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	return line
+}
+
+func lineEnd(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf >= 0 {
+		b = b[:lf]
+	}
+	if cr := bytes.IndexByte(b, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
+// fill reads once, after it made room.
+func (r *sseReader) fill() {
+	if r.start > 0 {
+		r.end = copy(r.buf, r.buf[r.start:r.end])
+		r.start = 0
+	}
+	if r.end == len(r.buf) {
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	n, err := r.src.Read(r.buf[r.end:])
+	r.end += n
+	r.err = err
+}
+
+func (r *sseReader) tooLarge(begin []byte) error {
+	r.err = fmt.Errorf("%w: an event has more than %d bytes; it begins %v", ErrTooLarge, r.max, head(begin))
+	return r.err
+}
