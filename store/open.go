@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -208,12 +209,21 @@ func openDB(dir string, o Options) (*bolt.DB, error) {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, lockedError(dir)
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
-	case err != nil:
+	case err != nil && fromSystem(err):
 		return nil, fmt.Errorf("%s: %w", path, err)
+	case errors.Is(err, ErrDamaged):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
 	}
 	return db, nil
+}
+
+// fromSystem reports whether err is about access to the file. What else bbolt
+// says when it opens a file is about its content, and much of that has no name.
+func fromSystem(err error) bool {
+	var code syscall.Errno
+	return errors.As(err, &code) || errors.Is(err, errNotPrivate) || isNoSpace(err)
 }
 
 // checkNotEmptied refuses a database that was initialised once and is now empty

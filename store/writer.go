@@ -89,6 +89,7 @@ func (s *Store) do(ctx context.Context, change func(*commit) error) error {
 func (s *Store) run() {
 	defer close(s.stopped)
 	loadErr := s.loadDedup()
+	s.setErr(loadErr)
 	close(s.loaded)
 	var due time.Time
 	for {

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+func codecCases() map[string]event.Record {
+	at := time.Date(2026, 2, 19, 15, 30, 0, 5, time.UTC)
+	raw := []byte("{\"t\":\"caf\xe9\",\"data\":{\"a\":1}}")
+	data := raw[bytes.IndexByte(raw[1:], '{')+1 : len(raw)-1]
+	return map[string]event.Record{
+		"zero": {Kind: event.KindEvent},
+		"event": {
+			Kind: event.KindEvent, Sub: "abcdefgh", Server: "pager", Type: text("a.b"), Mode: event.ModeWebhook,
+			ReceivedAt: at, EventID: text("e\x001"), Timestamp: text("2026"), Cursor: event.At(text("c\x1b]52")),
+			WebhookID: text("w"), Raw: raw, Data: data, Replayed: true, Flags: []string{event.FlagIDMismatch, ""},
+		},
+		"empty cursor": {Kind: event.KindEvent, Cursor: event.At(text(""))},
+		"empty raw":    {Kind: event.KindEvent, Raw: []byte{}, Data: []byte{}},
+		"data alone":   {Kind: event.KindEvent, Data: []byte(`{}`)},
+		"data apart":   {Kind: event.KindEvent, Raw: raw, Data: []byte(`{"b":2}`)},
+		"data equal":   {Kind: event.KindEvent, Raw: raw, Data: bytes.Clone(data)},
+		"far times": {
+			Kind: event.KindGap, ReceivedAt: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC),
+			Gap: &event.Gap{Cause: event.CauseSilent, From: time.Date(-4000, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(99999, 1, 1, 0, 0, 0, 999999999, time.UTC), Certain: true},
+		},
+		"open gap": {Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap}},
+		"state":    {Kind: event.KindState, State: &event.StateChange{State: event.StateStale, Evidence: "no word for 61 s", Error: text("\xff")}},
+		"rejected": {Kind: event.KindRejected, Raw: []byte("{"), Reason: text("syntax"), WebhookID: text("w")},
+		"long":     {Kind: event.KindEvent, EventID: text(strings.Repeat("i", 3000)), Raw: bytes.Repeat([]byte("r"), 300000)},
+	}
+}
+
+func TestRecordsRoundTrip(t *testing.T) {
+	for name, want := range codecCases() {
+		enc, err := encodeRecord(&want)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		want.Seq = 7
+		got, err := decodeRecord(7, enc.value)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\ngot  %+v\nwant %+v\n%v", name, got, want, err)
+		}
+		if !bytes.Equal(enc.raw, want.Raw) || !bytes.Equal(enc.data, want.Data) {
+			t.Errorf("%s: raw %q, data %q", name, enc.raw, enc.data)
+		}
+		head, err := decodeHead(enc.value)
+		if err != nil || head.EventID != want.EventID || head.WebhookID != want.WebhookID {
+			t.Errorf("%s: head %+v, %v", name, head, err)
+		}
+	}
+}
+
+func TestDataIsStoredOnce(t *testing.T) {
+	r := newEvent("1")
+	r.Raw = bytes.Repeat([]byte("y"), 1000)
+	r.Data = r.Raw[10:990]
+	for name, data := range map[string][]byte{"a slice of raw": r.Raw[10:990], "with its own capacity": r.Raw[10:990:990], "a copy": bytes.Clone(r.Raw[10:990])} {
+		r.Data = data
+		enc, err := encodeRecord(&r)
+		if err != nil || len(enc.value) > 1200 {
+			t.Errorf("%s: %d bytes, %v", name, len(enc.value), err)
+		}
+	}
+}
+
+func TestDecodeRefusesWhatIsNotARecord(t *testing.T) {
+	r := codecCases()["event"]
+	enc, err := encodeRecord(&r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := enc.value
+	headEnd := len(good) - len(r.Raw)
+	for n := range headEnd {
+		if _, err := decodeRecord(1, good[:n]); err == nil {
+			t.Errorf("the first %d bytes are taken for a record", n)
+		}
+	}
+	for name, bad := range map[string][]byte{
+		"newer version":          append([]byte{recordVersion + 1}, good[1:]...),
+		"unknown kind":           {recordVersion, 1, 99},
+		"raw that was not there": append(mustEncode(t, event.Record{Kind: event.KindGap}), 'x'),
+		"data beyond raw":        good[:len(good)-3],
+		"endless number":         append([]byte{recordVersion, 12, 1}, bytes.Repeat([]byte{0xff}, 11)...),
+	} {
+		if _, err := decodeRecord(1, bad); err == nil {
+			t.Errorf("%s: taken for a record", name)
+		}
+	}
+}
+
+func mustEncode(t testing.TB, r event.Record) []byte {
+	t.Helper()
+	enc, err := encodeRecord(&r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc.value
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	for _, r := range codecCases() {
+		f.Add(mustEncode(f, r))
+	}
+	f.Fuzz(func(t *testing.T, value []byte) {
+		r, err := decodeRecord(3, value)
+		if err != nil {
+			return
+		}
+		again, err := decodeRecord(3, mustEncode(t, r))
+		if err != nil || !reflect.DeepEqual(r, again) {
+			t.Errorf("%+v\nbecomes %+v\n%v", r, again, err)
+		}
+	})
+}
+
+func FuzzRecordRoundTrip(f *testing.F) {
+	f.Add("sub", "id", "cursor", true, []byte("raw"), 0, 2, int64(1), int64(5), "flag")
+	f.Fuzz(func(t *testing.T, sub, id, cursor string, has bool, raw []byte, from, to int, sec, nsec int64, flag string) {
+		r := event.Record{
+			Kind: event.KindEvent, Sub: event.SubID(sub), EventID: text(id), Type: text(cursor), Replayed: has,
+			ReceivedAt: time.Unix(sec, nsec).UTC(), Raw: raw, Flags: []string{flag},
+		}
+		if has {
+			r.Cursor = event.At(text(cursor))
+			r.State = &event.StateChange{State: event.State(flag), Error: text(id)}
+		}
+		if 0 <= from && from <= to && to <= len(raw) {
+			r.Data = raw[from:to]
+		}
+		got, err := decodeRecord(0, mustEncode(t, r))
+		if err != nil || !reflect.DeepEqual(got, r) {
+			t.Errorf("got  %+v\nwant %+v\n%v", got, r, err)
+		}
+	})
+}
+
+func FuzzHashes(f *testing.F) {
+	f.Add(appendHash(appendHash(nil, 0, 1), 300, ^uint64(0)))
+	f.Fuzz(func(t *testing.T, record []byte) {
+		var again []byte
+		if eachHash(record, func(d, h uint64) { again = appendHash(again, d, h) }) != nil || len(again) == 0 {
+			return
+		}
+		var third []byte
+		if err := eachHash(again, func(d, h uint64) { third = appendHash(third, d, h) }); err != nil || !bytes.Equal(again, third) {
+			t.Errorf("%x becomes %x, %v", again, third, err)
+		}
+	})
+}

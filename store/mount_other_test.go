@@ -1,0 +1,7 @@
+//go:build !linux
+
+package store
+
+import "errors"
+
+func mountSmall(string, string) (func() error, error) { return nil, errors.ErrUnsupported }

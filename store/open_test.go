@@ -1,0 +1,258 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+)
+
+// makeStore leaves a closed store with some events and a secret.
+func makeStore(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	s := openTest(t, Options{Dir: dir})
+	b := eventsBatch("aa", "1", "2", "3")
+	b.Update = set(fullSub(t))
+	store(t, s, b)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func openError(t *testing.T, dir string) error {
+	t.Helper()
+	s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+	if err == nil {
+		t.Cleanup(func() { s.Close() })
+	}
+	return err
+}
+
+func TestSecondInstanceIsToldWhoIsFirst(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, Options{Dir: dir})
+	start := time.Now()
+	err := openError(t, dir)
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("process %d ", os.Getpid())) || !strings.Contains(err.Error(), "--data") {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	store(t, s, eventsBatch("aa", "1")) // the first one is undisturbed
+
+	if err := os.WriteFile(filepath.Join(dir, filePID), []byte("rubbish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := openError(t, dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("%v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := openError(t, dir); err != nil {
+		t.Errorf("after the first one has gone: %v", err)
+	}
+}
+
+func TestEmptiedOrMissingFileIsNoticed(t *testing.T) {
+	for name, spoil := range map[string]func(string) error{
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+		"missing": os.Remove,
+	} {
+		dir := makeStore(t)
+		if err := spoil(filepath.Join(dir, fileDB)); err != nil {
+			t.Fatal(err)
+		}
+		if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fileGeneration) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(filepath.Join(dir, fileGeneration)); err != nil {
+			t.Fatal(err)
+		}
+		if err := openError(t, dir); err != nil {
+			t.Errorf("%s, after doing as told: %v", name, err)
+		}
+	}
+}
+
+func TestDamagedFilesAreRefused(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeroMetas := bytes.Clone(good)
+	clear(zeroMetas[:2*os.Getpagesize()])
+	for name, content := range map[string][]byte{
+		"100 bytes": good[:100], "one page": good[:os.Getpagesize()], "text": bytes.Repeat([]byte("text "), 9999), "no meta pages": zeroMetas,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, fileDB), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestDamageNeverPanics opens, reads and writes files with damaged pages. Each
+// ends with an error or works; a panic would end the test binary.
+func TestDamageNeverPanics(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := len(good) / os.Getpagesize()
+	random := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for n := range 64 {
+		bad := bytes.Clone(good)
+		switch n % 4 {
+		case 0:
+			bad = bad[:1+random.IntN(len(good))]
+		case 1:
+			page := random.IntN(pages) * os.Getpagesize()
+			clear(bad[page : page+os.Getpagesize()])
+		default:
+			for range 40 {
+				bad[random.IntN(len(good))] ^= byte(1 + random.IntN(255))
+			}
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, fileDB), bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring(), MaxSize: 1 << 20})
+		if err != nil {
+			refused++
+			continue
+		}
+		_ = s.Forward(0, func(event.Record) bool { return true })
+		<-submit(t, s, eventsBatch("aa", "1", "9"))
+		_ = s.Close()
+	}
+	if refused == 0 {
+		t.Error("none of them was refused")
+	}
+}
+
+func putMeta(t *testing.T, dir string, put func(*bolt.Tx) error) {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(dir, fileDB), 0o600, &bolt.Options{Timeout: lockTimeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(put), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFilesOfOtherVersions(t *testing.T) {
+	dir := makeStore(t)
+	putMeta(t, dir, func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, schemaVersion+1))
+	})
+	if err := openError(t, dir); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "newer") {
+		t.Errorf("newer: %v", err)
+	}
+	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Delete(metaVersion) })
+	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("without a version: %v", err)
+	}
+
+	dir = t.TempDir()
+	putMeta(t, dir, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err })
+	if err := openError(t, dir); err == nil || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("another program's: %v", err)
+	}
+
+	dir = makeStore(t)
+	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":9}`)) })
+	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a newer subscription: %v", err)
+	}
+	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{`)) })
+	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a damaged subscription: %v", err)
+	}
+	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(metaSeal, []byte(`{`)) })
+	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
+		t.Errorf("damaged words on the key: %v", err)
+	}
+}
+
+func TestTemporaryStoreIsRemoved(t *testing.T) {
+	parent := t.TempDir()
+	s := openTest(t, Options{Dir: parent, Temporary: true})
+	store(t, s, event.Batch{Sub: "aa", Update: set(fullSub(t))})
+	info := s.Info()
+	if !info.Temporary || info.Sealed != "memory" || filepath.Dir(info.Path) != parent {
+		t.Errorf("%+v", info)
+	}
+	if _, err := os.Stat(info.Path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+func TestOpenIsRefused(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, Options{Dir: t.TempDir()}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := Open(t.Context(), Options{}); err == nil {
+		t.Error("no directory: opened")
+	}
+	if _, err := Open(t.Context(), Options{Temporary: true, Dir: filepath.Join(t.TempDir(), "none")}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("temporary in a directory that is not there: %v", err)
+	}
+	parent := t.TempDir()
+	none := bytes.NewReader(nil)
+	if _, err := Open(t.Context(), Options{Temporary: true, Dir: parent, Random: none}); err == nil {
+		t.Error("no randomness: opened")
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) != 0 {
+		t.Errorf("a temporary store that failed to open leaves %v, %v", left, err)
+	}
+	for _, n := range []int{0, 48, 60} { // for the schema; the key; the first secret
+		random := bytes.NewReader(make([]byte, n))
+		if _, err := Open(t.Context(), Options{Dir: t.TempDir(), Keyring: NoKeyring(), Random: random}); err == nil {
+			t.Errorf("%d random bytes: opened", n)
+		}
+	}
+}
+
+func TestNoRandomnessForASecret(t *testing.T) {
+	s := openTest(t, Options{Random: bytes.NewReader(make([]byte, 48+40))})
+	for _, sub := range []event.Subscription{
+		{Hook: event.Hook{Secret: event.NewSecret("whsec_1")}}, {Hook: event.Hook{Previous: event.NewSecret("whsec_1")}},
+	} {
+		if r := <-submit(t, s, event.Batch{Sub: "aa", Update: set(sub)}); r.err == nil {
+			t.Error("a secret was stored without a random nonce")
+		}
+	}
+	if len(s.Subscriptions()) != 0 {
+		t.Error("the subscription is there")
+	}
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+func jobOf(records, bytes int) *job { return &job{entries: make([]entry, records), bytes: bytes} }
+
+func TestQueueHasALeadingEdge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		start := time.Now()
+		put := func(records int) {
+			if err := q.put(t.Context(), jobOf(records, 0)); err != nil {
+				t.Error(err)
+			}
+		}
+		next := func(due time.Time, jobs int, at time.Duration) {
+			t.Helper()
+			if got := len(q.next(due)); got != jobs || time.Since(start) != at {
+				t.Errorf("%d jobs at %v, want %d at %v", got, time.Since(start), jobs, at)
+			}
+		}
+		put(1)
+		next(time.Time{}, 1, 0)
+
+		due := start.Add(commitEvery)
+		go func() {
+			for range 3 {
+				put(1)
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		next(due, 3, 5*time.Millisecond) // gathered until it was due
+
+		go func() {
+			time.Sleep(20 * time.Millisecond)
+			put(1)
+		}()
+		next(start.Add(10*time.Millisecond), 1, 25*time.Millisecond) // long due: at once
+
+		due = time.Now().Add(commitEvery)
+		go func() {
+			time.Sleep(time.Millisecond)
+			put(1000)
+			time.Sleep(time.Millisecond)
+			put(24)
+			put(1)
+		}()
+		next(due, 2, 27*time.Millisecond) // a whole group does not wait
+
+		q.close()
+		next(time.Now().Add(time.Hour), 1, 27*time.Millisecond) // nor does the rest at the end
+		if q.next(time.Time{}) != nil {
+			t.Error("a closed and empty queue has a next group")
+		}
+	})
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	for name, c := range map[string]struct{ held, more *job }{
+		"records":           {jobOf(queueRecords-1, 0), jobOf(2, 0)},
+		"bytes":             {jobOf(1, queueBytes), jobOf(1, 1)},
+		"larger than all":   {jobOf(1, 1), jobOf(queueRecords*2, queueBytes*2)},
+		"jobs of no record": {jobOf(queueRecords, 0), jobOf(0, 0)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q := newQueue()
+			if err := q.put(t.Context(), c.held); err != nil {
+				t.Fatal(err)
+			}
+			var order []*job
+			done := make(chan *job, 2)
+			put := func(j *job) {
+				if err := q.put(t.Context(), j); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				done <- j
+			}
+			go put(c.more)
+			synctest.Wait()
+			behind := jobOf(1, 0)
+			go put(behind) // may fit, and must not overtake
+			synctest.Wait()
+			if len(done) != 0 {
+				t.Fatalf("%s: put does not wait", name)
+			}
+			for len(order) < 3 {
+				order = append(order, q.next(time.Now().Add(time.Hour))...)
+			}
+			if order[0] != c.held || order[1] != c.more || order[2] != behind || q.records != 0 || q.bytes != 0 {
+				t.Errorf("%s: order %p, left %d records and %d bytes", name, order, q.records, q.bytes)
+			}
+		})
+	}
+}
+
+func TestWaitingEndsWithTheContextAndTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		if err := q.put(t.Context(), jobOf(queueRecords, 0)); err != nil {
+			t.Fatal(err)
+		}
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		errs := make(chan error, 2)
+		go func() { errs <- q.put(ctx, jobOf(1, 0)) }()
+		synctest.Wait()
+		cancel(cause)
+		if err := <-errs; err != cause {
+			t.Errorf("cancelled: %v", err)
+		}
+		if err := q.put(ctx, jobOf(1, 0)); err != cause {
+			t.Errorf("cancelled before: %v", err)
+		}
+		go func() { errs <- q.put(t.Context(), jobOf(1, 0)) }()
+		synctest.Wait()
+		q.close()
+		if err := <-errs; err != event.ErrClosed {
+			t.Errorf("closed: %v", err)
+		}
+		if got := len(q.next(time.Time{})); got != 1 {
+			t.Errorf("%d jobs are left, want the first one", got)
+		}
+	})
+}
+
+func TestLeavingTheLineLetsOthersIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		if err := q.put(t.Context(), jobOf(queueRecords-1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		errs := make(chan error, 2)
+		go func() { errs <- q.put(ctx, jobOf(2, 0)) }()
+		synctest.Wait()
+		go func() { errs <- q.put(t.Context(), jobOf(1, 0)) }()
+		synctest.Wait()
+		cancel()
+		a, b := <-errs, <-errs
+		if (a == nil) == (b == nil) {
+			t.Errorf("%v and %v, want one to leave and the other to enter", a, b)
+		}
+	})
+}
