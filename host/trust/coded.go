@@ -1,0 +1,155 @@
+package trust
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+)
+
+const (
+	minCoded  = 24 // characters of base64 or hex
+	minBinary = 64 // digits of binary
+	maxNested = 2  // codings inside of one another
+)
+
+// encoded opens what is written in base64, hex or binary digits and scans it.
+func (s *scanner) encoded(f *field) { s.open2(f.text, f, 0, 0, 0) }
+
+// open2 looks for coded stretches in text. At depth 0 text is that of the
+// field, else what was decoded from its [start, end).
+func (s *scanner) open2(text string, f *field, depth, start, end int) {
+	for i := 0; i < len(text); {
+		n := codedLength(text[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		if n >= minCoded {
+			if plain, ok := decodeAny(text[i : i+n]); ok {
+				a, b := start, end
+				if depth == 0 {
+					a, b = i, i+n
+				}
+				s.codedText(plain, f, depth, a, b)
+			}
+		}
+		i += n
+	}
+}
+
+// codedText judges what a stretch of a field says.
+func (s *scanner) codedText(plain string, f *field, depth, start, end int) {
+	if s.matchDerived(plain, f, start, end) {
+		s.raise(hit{flag: "inj.encoded", weight: 3}, f, start, end)
+		s.decode(plain)
+	} else if isProse(plain) {
+		s.raise(hit{flag: "inj.encoded", weight: 2}, f, start, end)
+		s.decode(plain)
+	}
+	if depth+1 < maxNested {
+		s.open2(plain, f, depth+1, start, end)
+	}
+}
+
+// codedLength returns the length of the stretch at the start of s that could
+// be coded; groups of binary digits may have blanks between them.
+func codedLength(s string) int {
+	n := 0
+	for n < len(s) && isCoded(s[n]) {
+		n++
+	}
+	if n == 8 && isBinary(s[:8]) {
+		for n+9 <= len(s) && s[n] == ' ' && isBinary(s[n+1:n+9]) {
+			n += 9
+		}
+	}
+	if n == 2 && isHex(s[:2]) {
+		for n+3 <= len(s) && s[n] == ' ' && isHex(s[n+1:n+3]) {
+			n += 3
+		}
+	}
+	for n < len(s) && n > 0 && s[n] == '=' {
+		n++
+	}
+	return n
+}
+
+func isCoded(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c == '+' || c == '/' || c == '-' || c == '_'
+}
+
+func isBinary(s string) bool { return strings.Trim(s, "01") == "" }
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+// decodeAny decodes s in the first coding that gives text.
+func decodeAny(s string) (string, bool) {
+	dense := strings.ReplaceAll(s, " ", "")
+	switch {
+	case isBinary(dense):
+		return binaryText(dense)
+	case isHex(dense) && len(dense)%2 == 0:
+		if b, err := hex.DecodeString(dense); err == nil && isText(b) {
+			return string(b), true
+		}
+	}
+	s = strings.TrimRight(s, "=")
+	s = strings.NewReplacer("-", "+", "_", "/").Replace(s)
+	if b, err := base64.RawStdEncoding.DecodeString(s[:len(s)-trailing(len(s))]); err == nil && isText(b) {
+		return string(b), true
+	}
+	return "", false
+}
+
+// trailing is how many characters of base64 of length n say nothing.
+func trailing(n int) int {
+	if n%4 == 1 {
+		return 1
+	}
+	return 0
+}
+
+func binaryText(digits string) (string, bool) {
+	b := make([]byte, 0, len(digits)/8)
+	for i := 0; i+8 <= len(digits); i += 8 {
+		var c byte
+		for _, d := range digits[i : i+8] {
+			c = c<<1 | byte(d-'0')
+		}
+		b = append(b, c)
+	}
+	return string(b), len(b) >= 8 && isText(b)
+}
+
+// isText tells whether b reads as text: printable nearly throughout.
+func isText(b []byte) bool {
+	if len(b) < 8 {
+		return false
+	}
+	letters := 0
+	for _, c := range b {
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z' || c == ' ' || c >= 0x80:
+			letters++
+		case c < 0x20 && c != '\n' && c != '\t' && c != '\r' || c == 0x7f:
+			return false
+		}
+	}
+	return letters*10 >= len(b)*6 && strings.ToValidUTF8(string(b), "") == string(b)
+}
+
+// isProse tells whether s looks like a sentence: several words of letters with
+// blanks between.
+func isProse(s string) bool {
+	words := 0
+	for w := range strings.FieldsSeq(s) {
+		if strings.ContainsAny(w, "{}=<>;_\"") {
+			return false
+		}
+		if len(w) >= 2 && len(w) <= 16 {
+			words++
+		}
+	}
+	return words >= 4 && len(s)/words <= 10
+}

@@ -1,0 +1,164 @@
+package trust
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// folded is a text as rules read it: lower case, compatibility forms and
+// accents resolved, invisible characters gone.
+type folded struct {
+	text    []byte
+	offs    []int32 // of each byte of text in the original; nil: the same
+	size    int     // of the original
+	changed bool    // more than the case of ASCII letters
+}
+
+// original returns the offset in the original of offset i in the text.
+func (f *folded) original(i int) int {
+	switch {
+	case i >= len(f.text):
+		return f.size
+	case f.offs == nil:
+		return i
+	}
+	return int(f.offs[i])
+}
+
+// fold folds s.
+func fold(s string) folded {
+	f := folded{text: make([]byte, len(s)), size: len(s)}
+	ascii := true
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x80 {
+			ascii = false
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		f.text[i] = c
+	}
+	if ascii {
+		return f
+	}
+	return foldRunes(s)
+}
+
+func foldRunes(s string) folded {
+	f := folded{text: make([]byte, 0, len(s)), offs: make([]int32, 0, len(s)), size: len(s), changed: true}
+	put := func(b []byte, at int) {
+		f.text = append(f.text, b...)
+		for range b {
+			f.offs = append(f.offs, int32(at))
+		}
+	}
+	var buf [utf8.UTFMax]byte
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < 0x80 {
+			if 'A' <= c && c <= 'Z' {
+				c |= 0x20
+			}
+			f.text = append(f.text, c)
+			f.offs = append(f.offs, int32(i))
+			i++
+			continue
+		}
+		r, n, ok := decodeRune(s[i:])
+		switch {
+		case !ok || isSurrogate(r):
+			put([]byte{' '}, i)
+		case keepsForm(r):
+			put(utf8.AppendRune(buf[:0], r), i)
+		default:
+			foldRune(r, func(r rune) { put(utf8.AppendRune(buf[:0], r), i) })
+		}
+		i += n
+	}
+	return f
+}
+
+// keepsForm tells quickly that folding changes nothing: Han, kana, Hangul.
+func keepsForm(r rune) bool {
+	return 0x3041 <= r && r <= 0x3096 || 0x30a1 <= r && r <= 0x30fa ||
+		0x4e00 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3
+}
+
+// foldRune gives the folded form of one code point, which may be nothing.
+func foldRune(r rune, emit func(rune)) {
+	switch classOf(r) {
+	case invisible, tag, selector, bidi, mark, c1:
+		if !unicode.Is(unicode.Mc, r) && !(classOf(r) == mark && keepsMarks(r)) {
+			return
+		}
+	case space, separator:
+		emit(' ')
+		return
+	}
+	var buf [utf8.UTFMax]byte
+	for _, d := range string(norm.NFKD.Bytes(utf8.AppendRune(buf[:0], r))) {
+		switch {
+		case unicode.Is(unicode.Mn, d) && !keepsMarks(d):
+		case d == 'ı':
+			emit('i')
+		case d == 'ł' || d == 'Ł':
+			emit('l')
+		case d == 'ø' || d == 'Ø':
+			emit('o')
+		case d == 'đ' || d == 'Đ':
+			emit('d')
+		case d == 'ß':
+			emit('s')
+			emit('s')
+		case d == '’' || d == '‘' || d == 'ʼ':
+			emit('\'')
+		default:
+			emit(unicode.ToLower(d))
+		}
+	}
+}
+
+// keepsMarks tells whether r is a mark that spells: vowel signs of Indic
+// scripts and Thai.
+func keepsMarks(r rune) bool { return 0x900 <= r && r <= 0xfff }
+
+// skeleton returns s as it looks: folded, look-alikes as Latin letters.
+func skeleton(s string) []byte {
+	f := fold(s)
+	var b []byte
+	for _, r := range string(f.text) {
+		if l, ok := lookalikes[r]; ok {
+			r = rune(l)
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	return b
+}
+
+// lookalikes are letters of other scripts, in lower case, that are drawn like
+// Latin ones.
+var lookalikes = func() map[rune]byte {
+	m := map[rune]byte{}
+	add := func(latin, others string) {
+		i := 0
+		for _, r := range others {
+			m[r] = latin[i]
+			if up := unicode.ToUpper(r); up != r {
+				if _, ok := m[up]; !ok {
+					m[up] = latin[i]
+				}
+			}
+			i++
+		}
+	}
+	add("aceopxyijshbdqwlkmtvgf", "асеорхуіјѕһЬԁԛԝӏкмтѵɡғ")
+	add("aovpyuikntxe", "αονρυυικητχε")
+	add("abehikmnoptxyzcs", "ΑΒΕΗΙΚΜΝΟΡΤΧΥΖϹՏ")
+	add("abcehkmoptxyi", "АВСЕНКМОРТХУІ")
+	add("oshnupqgfl", "օѕհոսքգցֆӏ")
+	return m
+}()
