@@ -1,0 +1,82 @@
+// Command eventdeck is a terminal host for MCP Events.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/store"
+	"eventdeck/ui/cli"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the program at once, by the system's default.
+	defer context.AfterFunc(ctx, stop)()
+	// With a handler for SIGPIPE a write to a closed pipe returns an error instead
+	// of ending the process; children do not inherit it.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // only matters where a default path is needed, and is said there
+	}
+	return cli.Main(ctx, cli.Program{
+		Args:           os.Args[1:],
+		Stdin:          os.Stdin,
+		Stdout:         os.Stdout,
+		Stderr:         os.Stderr,
+		Env:            os.LookupEnv,
+		Home:           home,
+		System:         runtime.GOOS,
+		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		Version:        version(),
+		OpenStore:      openStore,
+		NewHost:        newHost,
+		Screen:         screen,
+		CA:             host.CA,
+		DemoServer:     host.DemoServer,
+		Executable:     os.Executable,
+	})
+}
+
+func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
+	dir := o.Dir
+	if o.Temporary {
+		dir = "" // the system's place for temporary files
+	}
+	s, err := store.Open(ctx, store.Options{Dir: dir, Temporary: o.Temporary})
+	if err != nil {
+		return nil, err // not a nil *store.Store in an interface
+	}
+	return s, nil
+}
+
+func newHost(o host.Options) (host.API, error) {
+	h, err := host.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// version tells what was built, as far as the toolchain recorded it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}

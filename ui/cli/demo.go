@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// demoFlags are the flags of demo.
+type demoFlags struct {
+	speed float64
+	seed  int64
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	var f demoFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "The screen on the built-in demo servers, with nothing to configure",
+		Args:  exactly(0),
+		Run: a.run(func(cmd *cobra.Command, _ []string) error {
+			if f.speed <= 0 {
+				return usagef("--speed must be more than 0")
+			}
+			return a.demo(cmd.Context(), f)
+		}),
+	}
+	cmd.Flags().Float64Var(&f.speed, "speed", 1, "how many times faster than life the incident runs")
+	cmd.Flags().Int64Var(&f.seed, "seed", 1, "fixes content and timing")
+	return cmd
+}
+
+// demoWishes are the subscriptions of a first start. Between them they use every
+// mode of both servers.
+var demoWishes = [...]struct {
+	server string
+	mode   event.Mode
+}{
+	{"pager", event.ModePush},
+	{"pager", event.ModeWebhook},
+	{"pager", event.ModePoll},
+	{"chat", event.ModePush},
+	{"chat", event.ModePoll},
+}
+
+func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
+	if err := a.needTerminal(); err != nil {
+		return err
+	}
+	if len(a.flags.headers) > 0 {
+		return usagef("--header: the demo servers need none")
+	}
+	exe, err := a.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program to start the chat server: %w", err)
+	}
+	url, stopPager, err := a.startPager(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopPager()) }()
+	d, err := a.open(ctx, a.keptOrTemporary(), false)
+	if err != nil {
+		return err
+	}
+	info := d.store.Info()
+	first := len(d.store.Subscriptions()) == 0
+	d.AddServer(event.Server{Name: "pager", URL: url})
+	d.AddServer(event.Server{Name: "chat", Command: exe, Args: []string{
+		"demo-server", "chat",
+		"--speed", strconv.FormatFloat(f.speed, 'g', -1, 64),
+		"--seed", strconv.FormatInt(f.seed, 10),
+	}})
+	wait := func() error { return nil }
+	subscribing, cancel := context.WithCancel(ctx)
+	if first {
+		wait = d.subscribeDemo(subscribing)
+	}
+	err = a.Screen(ctx, a.screenOptions(d))
+	cancel()
+	err = errors.Join(err, wait(), d.close())
+	a.farewell(info, "demo")
+	return err
+}
+
+// startPager runs the pager in this process, on loopback, and returns its
+// address and what ends it.
+func (a *app) startPager(ctx context.Context, f demoFlags) (url string, stop func() error, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	lines, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := a.DemoServer(ctx, "pager", host.DemoOptions{
+			Listen: "127.0.0.1:0", Speed: f.speed, Seed: f.seed, Out: io.Discard, Err: out,
+		})
+		if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		_ = out.CloseWithError(io.EOF) // never fails
+		done <- err
+	}()
+	r := bufio.NewReader(lines)
+	line, readErr := r.ReadString('\n')
+	// The server must never wait for a reader.
+	var drain sync.WaitGroup
+	drain.Go(func() { _, _ = io.Copy(io.Discard, r) })
+	stop = func() error {
+		cancel()
+		err := <-done
+		drain.Wait()
+		return err
+	}
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if readErr != nil || !ok {
+		return "", nil, errors.Join(errors.New("the demo server did not start"), stop())
+	}
+	return url, stop, nil
+}
+
+// subscribeDemo begins the subscriptions of a first start. The returned function
+// waits for the end of that and tells what failed.
+func (d *deck) subscribeDemo(ctx context.Context) (wait func() error) {
+	var wg sync.WaitGroup
+	errs := make([]error, len(demoWishes))
+	used := make(map[string]map[string]bool)
+	var mu sync.Mutex
+	for i, w := range demoWishes {
+		wg.Go(func() {
+			types, err := d.Types(ctx, w.server)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			mu.Lock()
+			if used[w.server] == nil {
+				used[w.server] = make(map[string]bool)
+			}
+			t, ok := pickType(types, w.mode, used[w.server])
+			mu.Unlock()
+			if !ok {
+				errs[i] = fmt.Errorf("%s offers no type for %s", w.server, w.mode)
+				return
+			}
+			_, errs[i] = d.Subscribe(ctx, host.Request{Server: w.server, Type: t.Name, Mode: w.mode})
+		})
+	}
+	return func() error {
+		wg.Wait()
+		if ctx.Err() != nil && !anyReal(errs) {
+			return nil
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// anyReal reports whether something failed for another reason than the end of
+// the program.
+func anyReal(errs []error) bool {
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return true
+		}
+	}
+	return false
+}
+
+// pickType takes the first type that is not used yet, offers the mode and needs
+// no arguments.
+func pickType(types []event.Type, mode event.Mode, used map[string]bool) (event.Type, bool) {
+	for _, t := range types {
+		var schema struct {
+			Required []string `json:"required"`
+		}
+		// A schema that cannot be read requires nothing that is known here.
+		_ = json.Unmarshal(t.InputSchema, &schema)
+		if t.Offers(mode) && !used[t.Name.Raw()] && len(schema.Required) == 0 {
+			used[t.Name.Raw()] = true
+			return t, true
+		}
+	}
+	return event.Type{}, false
+}

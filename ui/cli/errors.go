@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"eventdeck/host"
+	"eventdeck/host/wire"
+)
+
+// usageError is a mistake in the command line itself.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+func exitCode(err error) int {
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.Is(err, errNotMet):
+		return exitNotMet
+	case errors.Is(err, host.ErrRefused), wire.NameFrom(err) == wire.Forbidden:
+		return exitRefused
+	case isBrokenPipe(err):
+		return exitDone
+	}
+	return exitError
+}
+
+// isBrokenPipe reports whether whoever read our output has gone.
+func isBrokenPipe(err error) bool {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return true
+	}
+	const errorBrokenPipe, errorNoData = syscall.Errno(109), syscall.Errno(232)
+	return runtime.GOOS == "windows" && (errors.Is(err, errorBrokenPipe) || errors.Is(err, errorNoData))
+}
+
+// message returns err as one line that can act on no terminal.
+func message(err error) string {
+	text := strings.TrimSpace(err.Error())
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\n", "; ")
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// say writes one line for the operator to standard error.
+func (a *app) say(format string, args ...any) {
+	// There is nowhere left to tell that standard error is gone.
+	_, _ = fmt.Fprintf(a.Stderr, "eventdeck: "+format+"\n", args...)
+}

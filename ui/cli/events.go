@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+)
+
+// eventsFlags are the flags of events.
+type eventsFlags struct {
+	since  string
+	limit  uint64
+	format formatFlags
+}
+
+func (a *app) eventsCommand() *cobra.Command {
+	var f eventsFlags
+	cmd := &cobra.Command{
+		Use:   "events [SUB]",
+		Short: "Print what is kept, oldest first",
+		Long: "events prints the same lines as tail from what is kept, of one subscription or of all.\n" +
+			"--since takes a duration before now (10m) or a time (2026-07-28T12:00:00Z).",
+		Args: maximum(1),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.events(cmd.Context(), args, f)
+		}),
+	}
+	s := cmd.Flags()
+	s.StringVar(&f.since, "since", "", "only what was received since then: a duration or a `TIME`")
+	s.Uint64Var(&f.limit, "limit", 0, "only the newest `N`")
+	addFormat(cmd, &f.format)
+	return cmd
+}
+
+func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err error) {
+	format, err := a.format(f.format)
+	if err != nil {
+		return err
+	}
+	since, err := parseSince(f.since, time.Now())
+	if err != nil {
+		return err
+	}
+	o, there, err := a.existing()
+	if err != nil || !there {
+		return err
+	}
+	store, err := a.openStore(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	pick := func(r event.Record) bool { return !r.ReceivedAt.Before(since) }
+	if len(args) > 0 {
+		id := event.SubID(args[0])
+		pick = func(r event.Record) bool { return r.Sub == id && !r.ReceivedAt.Before(since) }
+	}
+	printed, err := a.print(ctx, store, format, pick, f.limit)
+	if err != nil || printed > 0 || len(args) == 0 {
+		return err
+	}
+	if _, err := store.Subscription(event.SubID(args[0])); errors.Is(err, event.ErrNotFound) {
+		return noSubscription(event.SubID(args[0]))
+	}
+	return nil
+}
+
+// print writes the records that pick takes, oldest first, and of these the
+// newest limit ones (0: all). It returns how many it wrote.
+func (a *app) print(ctx context.Context, store event.Store, format func([]byte, event.Record) []byte, pick func(event.Record) bool, limit uint64) (printed uint64, err error) {
+	first, err := startOf(store, pick, limit)
+	if err != nil || first == 0 {
+		return 0, err
+	}
+	w := bufio.NewWriterSize(a.Stdout, batchBytes)
+	var line []byte
+	var failed error
+	err = store.Forward(first, func(r event.Record) bool {
+		if !pick(r) {
+			return ctx.Err() == nil
+		}
+		line = format(line[:0], r)
+		if _, failed = w.Write(line); failed != nil {
+			return false
+		}
+		printed++
+		return ctx.Err() == nil && (limit == 0 || printed < limit)
+	})
+	if err != nil {
+		return printed, err
+	}
+	if failed == nil {
+		failed = w.Flush()
+	}
+	if failed != nil {
+		return printed, fmt.Errorf("standard output: %w", failed)
+	}
+	return printed, nil
+}
+
+// startOf returns the position of the oldest record to print, 0 if there is none.
+func startOf(store event.Store, pick func(event.Record) bool, limit uint64) (uint64, error) {
+	if limit == 0 {
+		return min(store.Last(), 1), nil
+	}
+	first, found := uint64(0), uint64(0)
+	err := store.Backward(store.Last(), func(r event.Record) bool {
+		if pick(r) {
+			first = r.Seq
+			found++
+		}
+		return found < limit
+	})
+	return first, err
+}
+
+// parseSince reads a duration before now or a moment. Nothing means always.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usagef("--since %q: give a duration like 10m, or a time like 2026-07-28T12:00:00Z", text)
+}

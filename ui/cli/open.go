@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// deck is an open store with a host on it.
+type deck struct {
+	host.API
+	store  event.Store
+	stderr *lastWords
+	log    io.Closer
+}
+
+// open opens the store and starts a host on it.
+func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, err error) {
+	if err := a.checkReceiver(); err != nil {
+		return nil, err
+	}
+	logger, logFile, err := a.logger()
+	if err != nil {
+		return nil, err
+	}
+	d := &deck{log: logFile, stderr: &lastWords{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.closeStore())
+		}
+	}()
+	if d.store, err = a.openStore(ctx, o); err != nil {
+		return nil, err
+	}
+	options := host.Options{
+		Store:       d.store,
+		Log:         logger,
+		CallbackURL: a.flags.callback,
+		ListenAddr:  a.flags.listen,
+		PlainHTTP:   a.flags.plainHTTP,
+		OnStderr: func(server string, line trust.Text) {
+			d.stderr.heard(server, line)
+			logger.Info("a server wrote to standard error", "server", server, "line", line)
+		},
+	}
+	if trace {
+		options.Trace = a.tracer()
+	}
+	if d.API, err = a.NewHost(options); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// close ends the host, then the store.
+func (d *deck) close() error { return errors.Join(d.API.Close(), d.closeStore()) }
+
+func (d *deck) closeStore() error {
+	var errs []error
+	if d.store != nil {
+		errs = append(errs, d.store.Close())
+	}
+	return errors.Join(append(errs, d.log.Close())...)
+}
+
+func (a *app) openStore(ctx context.Context, o StoreOptions) (event.Store, error) {
+	store, err := a.OpenStore(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	info := store.Info()
+	if info.Sealed == "file" {
+		a.say("no keyring service here: the key that seals secrets is a file in %s", info.Path)
+	}
+	if info.KeyLost {
+		a.say("the key that sealed the stored secrets is gone: webhook subscriptions get new ones")
+	}
+	return store, nil
+}
+
+// kept says which store --data or the habit of the system means.
+func (a *app) kept() (StoreOptions, error) {
+	if a.flags.data != "" {
+		return StoreOptions{Dir: a.flags.data}, nil
+	}
+	dir, err := a.paths().DataDir()
+	return StoreOptions{Dir: dir}, err
+}
+
+// keptOrTemporary is the store of commands that keep nothing unless --data is given.
+func (a *app) keptOrTemporary() StoreOptions {
+	return StoreOptions{Dir: a.flags.data, Temporary: a.flags.data == ""}
+}
+
+// existing is kept for commands that only look at what is there. With a default
+// directory that was never used there is nothing, which is no error.
+func (a *app) existing() (o StoreOptions, there bool, err error) {
+	if o, err = a.kept(); err != nil {
+		return o, false, err
+	}
+	_, err = os.Stat(o.Dir)
+	switch {
+	case err == nil:
+		return o, true, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return o, false, err
+	case a.flags.data != "":
+		return o, false, fmt.Errorf("there is no data in %s; check --data", o.Dir)
+	}
+	a.say("nothing is kept yet in %s", o.Dir)
+	return o, false, nil
+}
+
+// server finds the server that arg means and gives it the headers of --header.
+func (a *app) server(file *config.File, arg string) (event.Server, error) {
+	s, err := file.Find(arg)
+	if err != nil {
+		return event.Server{}, err
+	}
+	if len(a.flags.headers) == 0 {
+		return s, nil
+	}
+	if s.URL == "" {
+		return event.Server{}, usagef("--header: %q is a process and takes no headers", arg)
+	}
+	headers := make(map[string]event.Secret, len(s.Headers)+len(a.flags.headers))
+	for name, value := range s.Headers {
+		headers[name] = value
+	}
+	for _, line := range a.flags.headers {
+		name, value, err := config.ParseHeader(line, a.Env)
+		if err != nil {
+			return event.Server{}, usagef("--header: %w", err)
+		}
+		for have := range headers {
+			if strings.EqualFold(have, name) {
+				delete(headers, have)
+			}
+		}
+		headers[name] = value
+	}
+	s.Headers = headers
+	return s, nil
+}
+
+// servers returns the one that is named, or all that are configured.
+func (a *app) servers(args []string) ([]event.Server, error) {
+	file, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		if len(a.flags.headers) > 0 {
+			return nil, usagef("--header needs a SERVER: it is not sent to every configured one")
+		}
+		return file.All()
+	}
+	s, err := a.server(file, args[0])
+	if err != nil {
+		return nil, err
+	}
+	return []event.Server{s}, nil
+}
+
+// checkReceiver refuses addresses for webhook deliveries that cannot work.
+func (a *app) checkReceiver() error {
+	if u := a.flags.callback; u != "" {
+		parsed, err := url.Parse(u)
+		if err != nil || parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+			return usagef("--callback-url must look like https://name/path, without user, query and fragment")
+		}
+	}
+	if a.flags.listen == "" {
+		return nil
+	}
+	name, _, err := net.SplitHostPort(a.flags.listen)
+	if err != nil {
+		return usagef("--listen must look like 127.0.0.1:8443")
+	}
+	if a.flags.plainHTTP && !isLoopback(name) {
+		return usagef("--plain-http works on loopback only, and %q is not", name)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// logger returns where the program tells what it does: the file of --log, or
+// nowhere.
+func (a *app) logger() (*slog.Logger, io.Closer, error) {
+	if a.flags.log == "" {
+		return slog.New(slog.DiscardHandler), io.NopCloser(nil), nil
+	}
+	file, err := os.OpenFile(a.flags.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--log: %w", err)
+	}
+	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})), file, nil
+}
+
+// tracer writes every frame of the wire to standard error.
+func (a *app) tracer() func(server, direction string, frame trust.Text) {
+	var mu sync.Mutex
+	return func(server, direction string, frame trust.Text) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = fmt.Fprintf(a.Stderr, "%s %s %v\n", server, direction, frame)
+	}
+}
+
+// lastWords keeps the last line that each process wrote to standard error: when
+// it cannot be reached, that is usually why.
+type lastWords struct {
+	mu   sync.Mutex
+	line map[string]trust.Text
+}
+
+func (w *lastWords) heard(server string, line trust.Text) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.line == nil {
+		w.line = make(map[string]trust.Text)
+	}
+	w.line[server] = line
+}
+
+// explain adds the last words of the server to err, if there are any.
+func (w *lastWords) explain(server string, err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if line, ok := w.line[server]; ok && err != nil {
+		return fmt.Errorf("%w; it last wrote: %v", err, line)
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// A batch of lines is written when it has this many bytes, or when nothing more
+// is there to print.
+const batchBytes = 256 << 10
+
+// endWithin is how long the end of a subscription on its server may take.
+const endWithin = 5 * time.Second
+
+// errEnded: nothing will come any more.
+var errEnded = errors.New("the subscription has ended")
+
+// printer writes the records of one subscription to standard output. What it
+// has written is at least once there: the position is committed after the write.
+type printer struct {
+	deck   *deck
+	out    io.Writer
+	format func([]byte, event.Record) []byte
+	keep   bool // the subscription stays, and with it the position
+
+	sub   event.Subscription
+	pos   uint64 // every record up to here is written
+	count uint64 // events written
+	full  bool   // as many as were asked for
+	over  bool   // the state that was read last is one that ends it
+	buf   []byte
+}
+
+// begin subscribes. A subscription that goes on first prints what was stored and
+// not yet printed.
+func (p *printer) begin(ctx context.Context, r host.Request) error {
+	args, err := event.CanonicalArgs(r.Args)
+	if err != nil {
+		return fmt.Errorf("%w: %w", host.ErrArguments, err)
+	}
+	id := event.Key{Server: r.Server, Type: r.Type, Args: args}.ID()
+	saved, err := p.deck.store.Subscription(id)
+	switch {
+	case err == nil && r.From.Saved:
+		p.pos = saved.Printed
+	case err == nil || errors.Is(err, event.ErrNotFound):
+		p.pos = p.deck.Log().Last()
+	default:
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
+	p.sub, err = p.deck.Subscribe(limited, r)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = fmt.Errorf("%w: the subscription was not confirmed within %v", host.ErrUnreachable, requestWithin)
+	}
+	return stopped(ctx, err)
+}
+
+// run prints until count events are written (0: no bound), limit is over (0:
+// none), ctx ends, or nothing can come any more.
+func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) error {
+	changed, stop := p.deck.Changed()
+	defer stop()
+	var timeout <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	for {
+		if err := p.drain(ctx, count); err != nil || p.full {
+			return err
+		}
+		if p.over {
+			if err := p.ended(); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return p.drain(ctx, count)
+		case <-timeout:
+			if err := p.drain(ctx, count); err != nil || p.full || count == 0 {
+				return err
+			}
+			return fmt.Errorf("%w: %d of %d events came within %v", errNotMet, p.count, count, limit)
+		}
+	}
+}
+
+// drain writes what is stored and not yet written.
+func (p *printer) drain(ctx context.Context, count uint64) error {
+	for more := true; more && !p.full; {
+		more = false
+		before := p.pos
+		p.buf = p.buf[:0]
+		err := p.deck.Log().After(p.pos, func(r event.Record) bool {
+			p.pos = r.Seq
+			if r.Sub == p.sub.ID {
+				p.take(r)
+			}
+			p.full = count > 0 && p.count >= count
+			more = len(p.buf) >= batchBytes
+			return !p.full && !more
+		})
+		if err != nil {
+			return err
+		}
+		if len(p.buf) == 0 {
+			return nil
+		}
+		if _, err := p.out.Write(p.buf); err != nil {
+			p.pos = before
+			return fmt.Errorf("standard output: %w", err)
+		}
+		if err := p.commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *printer) take(r event.Record) {
+	p.buf = p.format(p.buf, r)
+	switch {
+	case r.Kind == event.KindEvent:
+		p.count++
+	case r.Kind == event.KindState && r.State != nil:
+		p.over = r.State.State == event.StateEnded || r.State.State == event.StateDenied
+	}
+}
+
+// commit keeps the position. It does not follow ctx: what is written is written.
+func (p *printer) commit(ctx context.Context) error {
+	if !p.keep {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	if err := p.deck.Printed(ctx, p.sub.ID, p.pos); err != nil {
+		return fmt.Errorf("keep the printed position: %w", err)
+	}
+	return nil
+}
+
+// ended tells why nothing will come any more. A state that was printed late may
+// be over by now: then it returns nil.
+func (p *printer) ended() error {
+	for _, view := range p.deck.Snapshot().Subs {
+		if view.ID != p.sub.ID {
+			continue
+		}
+		state, reason := view.Status.State, view.Status.Error
+		if state == "" {
+			state, reason = view.State, view.Error
+		}
+		switch state {
+		case event.StateDenied:
+			return fmt.Errorf("%w: %v", host.ErrRefused, reason)
+		case event.StateEnded:
+			return fmt.Errorf("%w: %v", errEnded, reason)
+		}
+	}
+	return nil
+}
+
+// end undoes the subscription, unless it is kept.
+func (p *printer) end(ctx context.Context) error {
+	if p.keep {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	// The store goes away with it: a server that cannot be told forgets by itself.
+	_ = p.deck.Unsubscribe(ctx, p.sub.ID)
+	return nil
+}

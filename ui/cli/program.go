@@ -1,0 +1,88 @@
+// Package cli is the command line: every command, its flags, what it prints and
+// the code with which it ends. Commands use the host through [host.API], as the
+// screen does; what only the whole program has (the store, the demo servers, the
+// screen) is handed in by main.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// Program is what the command line runs with. Tests put stand-ins here.
+type Program struct {
+	Args   []string // without the program's name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Env    func(name string) (string, bool) // as os.LookupEnv
+	Home   string                           // the user's home directory, "" if unknown
+	System string                           // as runtime.GOOS
+
+	// StdinTerminal and StdoutTerminal tell whether a person sits there.
+	StdinTerminal  bool
+	StdoutTerminal bool
+
+	Version string // of the program
+
+	OpenStore  OpenStore
+	NewHost    func(host.Options) (host.API, error)
+	Screen     func(context.Context, ScreenOptions) error
+	CA         func(dir string) (certPath string, err error)
+	DemoServer func(ctx context.Context, name string, o host.DemoOptions) error
+	// Executable returns the path of this program, which starts itself as a demo
+	// server.
+	Executable func() (string, error)
+}
+
+// OpenStore opens a store. Its errors name what holds or breaks it.
+type OpenStore func(ctx context.Context, o StoreOptions) (event.Store, error)
+
+// StoreOptions say which store.
+type StoreOptions struct {
+	Dir       string // its directory; ignored by a temporary one
+	Temporary bool   // a new one that is removed when it is closed
+}
+
+// ScreenOptions are what the screen needs.
+type ScreenOptions struct {
+	API     host.API
+	Input   io.Reader
+	Output  io.Writer
+	NoColor bool
+}
+
+// Exit codes of the program.
+const (
+	exitDone    = 0
+	exitError   = 1
+	exitUsage   = 2
+	exitNotMet  = 3 // what was asked for did not happen in time
+	exitRefused = 4 // the server refused for lack of rights
+)
+
+// Main runs one command and returns its exit code. Cancelling ctx ends a running
+// command in good order; that is how SIGINT and SIGTERM arrive. What went wrong
+// is one line on p.Stderr.
+func Main(ctx context.Context, p Program) int {
+	a := &app{Program: p}
+	err := a.execute(ctx)
+	if err == nil {
+		return exitDone
+	}
+	code := exitCode(err)
+	if code != exitDone {
+		a.say("%s", message(err))
+	}
+	return code
+}
+
+// errNotMet: --for ended before --count was reached.
+var errNotMet = errors.New("not met in time")
+
+// errStopped: the operator ended a command that was waiting for something.
+var errStopped = errors.New("interrupted")

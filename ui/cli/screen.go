@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"eventdeck/host/event"
+)
+
+// screen runs the full-screen program on the configured servers, or on one.
+func (a *app) screen(ctx context.Context, args []string) error {
+	servers, err := a.servers(args)
+	if err != nil {
+		return err
+	}
+	if err := a.needTerminal(); err != nil {
+		return err
+	}
+	o, err := a.kept()
+	if err != nil {
+		return err
+	}
+	d, err := a.open(ctx, o, false)
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		d.AddServer(s)
+	}
+	err = a.Screen(ctx, a.screenOptions(d))
+	info := d.store.Info()
+	err = errors.Join(err, d.close())
+	a.farewell(info, args...)
+	return err
+}
+
+func (a *app) screenOptions(d *deck) ScreenOptions {
+	return ScreenOptions{API: d.API, Input: a.Stdin, Output: a.Stdout, NoColor: a.noColor()}
+}
+
+// needTerminal refuses to start the screen where it cannot be drawn.
+func (a *app) needTerminal() error {
+	const instead = "use `eventdeck tail SERVER TYPE` to print events as lines"
+	term, _ := a.Env("TERM")
+	switch {
+	case !a.StdinTerminal || !a.StdoutTerminal:
+		return usagef("the screen needs a terminal, and this is none: %s", instead)
+	case term == "dumb":
+		return usagef("the screen needs more than a dumb terminal (TERM=dumb): %s", instead)
+	}
+	return nil
+}
+
+// farewell says where the data is and how to go on.
+func (a *app) farewell(info event.StoreInfo, words ...string) {
+	if info.Temporary {
+		a.say("the temporary data was removed; with --data DIR it is kept")
+		return
+	}
+	command := []string{"eventdeck"}
+	if a.flags.config != "" {
+		command = append(command, "--config", a.flags.config)
+	}
+	if a.flags.data != "" {
+		command = append(command, "--data", info.Path)
+	}
+	command = append(command, words...)
+	for i, w := range command {
+		command[i] = quoteWord(w)
+	}
+	a.say("events are kept in %s; go on with: %s", info.Path, strings.Join(command, " "))
+}
+
+// quoteWord quotes a word for a shell where it must be.
+func quoteWord(w string) string {
+	if w != "" && strings.IndexFunc(w, func(r rune) bool {
+		return !strings.ContainsRune("-_./:=@%+,~", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// connectWithin is how long a first connection may take; then it has failed.
+const connectWithin = 10 * time.Second
+
+// connect waits for the server's first answer.
+func (d *deck) connect(ctx context.Context, server string) (host.ServerView, error) {
+	limited, cancel := context.WithTimeout(ctx, connectWithin-time.Second)
+	defer cancel()
+	view, err := d.Connected(limited, server, true)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = fmt.Errorf("%w: %s did not answer within %v", host.ErrUnreachable, safe(server), connectWithin)
+	}
+	return view, d.stderr.explain(server, stopped(ctx, err))
+}
+
+// types lists the event types of a server that has answered.
+func (d *deck) types(ctx context.Context, server string) ([]event.Type, error) {
+	limited, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
+	types, err := d.Types(limited, server)
+	return types, stopped(ctx, err)
+}
+
+// requestWithin bounds one request to a server that has answered before.
+const requestWithin = 30 * time.Second
+
+// stopped tells an operator's interruption from a failure.
+func stopped(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return errStopped
+	}
+	return err
+}
+
+func (a *app) serversCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "servers [SERVER]",
+		Short:             "Show the servers: how they are reached and what they can do",
+		Args:              maximum(1),
+		ValidArgsFunction: a.completeServer,
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.showServers(cmd.Context(), args)
+		}),
+	}
+}
+
+func (a *app) showServers(ctx context.Context, args []string) (err error) {
+	servers, err := a.servers(args)
+	if err != nil {
+		return err
+	}
+	if len(servers) == 0 {
+		a.say("no server is configured: put one into %s, or give an http(s) URL or stdio:COMMAND to a command", a.configPath())
+		return nil
+	}
+	d, err := a.open(ctx, StoreOptions{Temporary: true}, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	views := d.ask(ctx, servers)
+	if ctx.Err() != nil {
+		return errStopped
+	}
+	if a.flags.json {
+		var b []byte
+		for _, v := range views {
+			b = v.appendJSON(b)
+		}
+		_, err := a.Stdout.Write(b)
+		return err
+	}
+	t := &table{}
+	t.add("NAME", "TRANSPORT", "PROTOCOL", "EVENTS", "SERVER", "STATE")
+	for _, v := range views {
+		t.add(safe(v.Name), v.Transport, v.protocol(), v.events(), v.title(), v.state())
+	}
+	return t.write(a.Stdout)
+}
+
+// configPath is for messages.
+func (a *app) configPath() string {
+	if a.flags.config != "" {
+		return a.flags.config
+	}
+	path, err := a.paths().ConfigFile()
+	if err != nil {
+		return "a file for --config"
+	}
+	return path
+}
+
+// serverReport is what one server said, or why it said nothing.
+type serverReport struct {
+	host.ServerView
+	types int
+	err   error
+}
+
+// ask connects to all servers at once and waits for every answer.
+func (d *deck) ask(ctx context.Context, servers []event.Server) []serverReport {
+	reports := make([]serverReport, len(servers))
+	for _, s := range servers {
+		d.AddServer(s)
+	}
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() {
+			r := &reports[i]
+			r.ServerView, r.err = d.connect(ctx, s.Name)
+			r.Name = s.Name
+			if r.err == nil {
+				var types []event.Type
+				types, r.err = d.types(ctx, s.Name)
+				r.types = len(types)
+			}
+		})
+	}
+	wg.Wait()
+	return reports
+}
+
+func (r serverReport) protocol() string {
+	return safe(strings.TrimSpace(strings.Join([]string{r.Version, r.Era}, " ")))
+}
+
+func (r serverReport) title() string {
+	return strings.TrimSpace(plain(r.Title) + " " + plain(r.Release))
+}
+
+func (r serverReport) events() string {
+	switch {
+	case errors.Is(r.err, host.ErrNoEvents):
+		return "none"
+	case r.err != nil:
+		return "unknown"
+	case r.Profile == "":
+		return fmt.Sprintf("not advertised, %d types", r.types)
+	}
+	return fmt.Sprintf("%s, %d types", r.Profile, r.types)
+}
+
+func (r serverReport) state() string {
+	if r.err == nil || errors.Is(r.err, host.ErrNoEvents) {
+		return "ready"
+	}
+	return message(r.err)
+}
+
+func (r serverReport) appendJSON(b []byte) []byte {
+	b = append(b, `{"name":`...)
+	b = trust.AppendJSONString(b, r.Name)
+	b = appendString(b, "address", r.Address)
+	b = appendString(b, "transport", r.Transport)
+	b = appendString(b, "era", r.Era)
+	b = appendString(b, "version", r.Version)
+	b = appendString(b, "profile", r.Profile)
+	b = appendText(b, "title", r.Title)
+	b = appendText(b, "release", r.Release)
+	b = appendName(b, "events")
+	b = fmt.Appendf(b, "%t", r.err == nil)
+	b = appendName(b, "types")
+	b = fmt.Appendf(b, "%d", r.types)
+	b = appendName(b, "error")
+	if r.err == nil {
+		b = append(b, "null"...)
+	} else {
+		b = trust.AppendJSONString(b, message(r.err))
+	}
+	return append(b, '}', '\n')
+}

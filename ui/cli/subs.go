@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+func (a *app) subsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "subs",
+		Short: "List, pause, resume and remove the subscriptions that are kept",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command subs %q%s; use list, rm, pause or resume", args[0], meantCommand(cmd, args[0]))
+			}
+			return usagef("subs: say what to do: list, rm ID, pause ID or resume ID")
+		},
+		Run: func(*cobra.Command, []string) {},
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the subscriptions that are kept",
+		Args:  exactly(0),
+		Run:   a.run(func(cmd *cobra.Command, _ []string) error { return a.listSubs(cmd.Context()) }),
+	}
+	cmd.AddCommand(list,
+		a.subVerb("rm", "End a subscription here and on its server; its records stay",
+			func(ctx context.Context, d *deck, id event.SubID) error { return d.Unsubscribe(ctx, id) }),
+		a.subVerb("pause", "Stop delivery and keep the position",
+			func(ctx context.Context, d *deck, id event.SubID) error { return d.Pause(ctx, id) }),
+		a.subVerb("resume", "Go on where a paused subscription stopped",
+			func(ctx context.Context, d *deck, id event.SubID) error { return d.Resume(ctx, id) }),
+	)
+	return cmd
+}
+
+func (a *app) subVerb(name, short string, verb func(context.Context, *deck, event.SubID) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " ID",
+		Short: short,
+		Args:  exactly(1),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.changeSub(cmd.Context(), event.SubID(args[0]), verb)
+		}),
+	}
+}
+
+// changeSub finds a subscription, connects to its server and does something to
+// it.
+func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(context.Context, *deck, event.SubID) error) (err error) {
+	o, there, err := a.existing()
+	if err != nil {
+		return err
+	}
+	if !there {
+		return noSubscription(id)
+	}
+	d, err := a.open(ctx, o, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	sub, err := d.store.Subscription(id)
+	if errors.Is(err, event.ErrNotFound) {
+		return noSubscription(id)
+	} else if err != nil {
+		return err
+	}
+	servers, err := a.servers([]string{sub.Key.Server})
+	if err != nil {
+		// Its server was taken out of the configuration: the subscription can only
+		// be changed here.
+		a.say("the server cannot be told: %s", message(err))
+	} else {
+		d.AddServer(servers[0])
+		if _, err := d.connect(ctx, servers[0].Name); err != nil {
+			a.say("the server cannot be told now: %s", message(err))
+		}
+	}
+	limited, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
+	return stopped(ctx, verb(limited, d, id))
+}
+
+func noSubscription(id event.SubID) error {
+	return fmt.Errorf("there is no subscription %q; `eventdeck subs list` shows the ids", string(id))
+}
+
+func (a *app) listSubs(ctx context.Context) (err error) {
+	o, there, err := a.existing()
+	if err != nil || !there {
+		return err
+	}
+	store, err := a.openStore(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	subs := store.Subscriptions()
+	if a.flags.json {
+		var b []byte
+		for _, s := range subs {
+			b = appendSubscription(b, s)
+		}
+		_, err = a.Stdout.Write(b)
+		return err
+	}
+	if len(subs) == 0 {
+		a.say("no subscription is kept in %s", store.Info().Path)
+		return nil
+	}
+	t := &table{}
+	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "STATE")
+	for _, s := range subs {
+		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plain(compact(s.Key.Args)), string(s.Mode), subState(s))
+	}
+	return t.write(a.Stdout)
+}
+
+// subState is what was last known of it, in words.
+func subState(s event.Subscription) string {
+	words := []string{string(s.State)}
+	if s.Paused {
+		words[0] = string(event.StatePaused)
+	}
+	if s.Evidence != "" {
+		words = append(words, safe(s.Evidence))
+	}
+	if !s.Error.IsZero() {
+		words = append(words, plain(s.Error))
+	}
+	if !s.Lease.RefreshBefore.IsZero() {
+		words = append(words, "lease until "+s.Lease.RefreshBefore.Local().Format(time.DateTime))
+	}
+	return strings.Join(words, ", ")
+}
+
+// appendSubscription appends the subscription as one line of JSON, without
+// secrets.
+func appendSubscription(b []byte, s event.Subscription) []byte {
+	b = append(b, `{"id":`...)
+	b = trust.AppendJSONString(b, string(s.ID))
+	b = appendString(b, "server", s.Key.Server)
+	b = appendText(b, "type", s.Key.Type)
+	b = appendName(b, "arguments")
+	if len(s.Key.Args) > 0 {
+		b = trust.AppendCompactJSON(b, s.Key.Args)
+	} else {
+		b = append(b, "{}"...)
+	}
+	b = appendString(b, "mode", string(s.Mode))
+	b = appendString(b, "state", string(s.State))
+	b = appendString(b, "evidence", s.Evidence)
+	b = appendText(b, "error", s.Error)
+	b = appendName(b, "paused")
+	b = fmt.Appendf(b, "%t", s.Paused)
+	b = appendName(b, "cursor")
+	if s.Cursor.Valid {
+		b = trust.AppendJSONString(b, s.Cursor.Text.Raw())
+	} else {
+		b = append(b, "null"...)
+	}
+	b = appendTime(b, "created", s.Created)
+	b = appendTime(b, "lastSeen", s.LastSeen)
+	b = appendTime(b, "refreshBefore", s.Lease.RefreshBefore)
+	b = appendName(b, "printed")
+	b = fmt.Appendf(b, "%d", s.Printed)
+	return append(b, '}', '\n')
+}

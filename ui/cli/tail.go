@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// tailFlags are the flags of tail.
+type tailFlags struct {
+	args     []string
+	argsJSON string
+	mode     string
+	from     string
+	maxAge   time.Duration
+	count    uint64
+	limit    time.Duration
+	format   formatFlags
+	trace    bool
+}
+
+// formatFlags choose how records are printed.
+type formatFlags struct {
+	plain bool
+	raw   bool
+}
+
+func (a *app) tailCommand() *cobra.Command {
+	var f tailFlags
+	cmd := &cobra.Command{
+		Use:   "tail SERVER TYPE",
+		Short: "Subscribe and print what arrives",
+		Long: "tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.\n" +
+			"With --data the subscription stays and --from saved goes on after the last printed record;\n" +
+			"without it everything is undone at the end. It ends with 3 when --for is over before --count is reached.",
+		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data",
+		Args:              exactly(2),
+		ValidArgsFunction: a.completeServer,
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.tail(cmd.Context(), args[0], args[1], f)
+		}),
+	}
+	s := cmd.Flags()
+	s.StringArrayVar(&f.args, "arg", nil, "argument `key=value`, typed by the schema; repeat it for lists")
+	s.StringVar(&f.argsJSON, "args", "", "arguments as a `JSON` object")
+	s.StringVar(&f.mode, "mode", "auto", "auto, poll, push or webhook")
+	s.StringVar(&f.from, "from", "now", "now, saved, or a `CURSOR`")
+	s.DurationVar(&f.maxAge, "max-age", 0, "replay nothing older than this")
+	s.Uint64Var(&f.count, "count", 0, "end after `N` events")
+	s.DurationVar(&f.limit, "for", 0, "end after this `DURATION`")
+	s.BoolVar(&f.trace, "trace", false, "show the wire on standard error, with secrets masked")
+	addFormat(cmd, &f.format)
+	fixed(cmd, "mode", "auto", "poll", "push", "webhook")
+	fixed(cmd, "from", "now", "saved")
+	return cmd
+}
+
+// addFormat adds the flags that tail and events share.
+func addFormat(cmd *cobra.Command, f *formatFlags) {
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "print lines for a person, also when standard output is no terminal")
+	cmd.Flags().BoolVar(&f.raw, "raw", false, "add the exact bytes as base64 (JSON only)")
+}
+
+// fixed offers the values of a flag to the shell.
+func fixed(cmd *cobra.Command, flag string, values ...cobra.Completion) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // no such flag: a mistake in this package, met by every test
+	}
+}
+
+// format decides between lines of JSON and lines for a person.
+func (a *app) format(f formatFlags) (func([]byte, event.Record) []byte, error) {
+	if f.plain && (a.flags.json || f.raw) {
+		return nil, usagef("--plain goes with neither --json nor --raw")
+	}
+	if f.plain || a.StdoutTerminal && !a.flags.json && !f.raw {
+		return appendPlain, nil
+	}
+	return func(b []byte, r event.Record) []byte { return appendRecord(b, r, f.raw) }, nil
+}
+
+// check refuses values of flags that mean nothing.
+func (f tailFlags) check() error {
+	switch event.Mode(f.mode) {
+	case event.ModeAuto, event.ModePoll, event.ModePush, event.ModeWebhook:
+	default:
+		return usagef("--mode %q: must be auto, poll, push or webhook", f.mode)
+	}
+	if f.maxAge < 0 {
+		return usagef("--max-age must not be negative")
+	}
+	if f.limit < 0 {
+		return usagef("--for must not be negative")
+	}
+	return nil
+}
+
+func (f tailFlags) position() host.From {
+	switch f.from {
+	case "now":
+		return host.From{}
+	case "saved":
+		return host.From{Saved: true}
+	}
+	return host.From{Cursor: event.At(trust.Untrusted(f.from))}
+}
+
+// wish is what the command line asks for, before the server was heard.
+type wish struct {
+	flags   tailFlags
+	server  event.Server
+	typ     trust.Text
+	args    []argument
+	members []trust.Member
+}
+
+func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	format, err := a.format(f.format)
+	if err != nil {
+		return err
+	}
+	w := wish{flags: f, typ: trust.Untrusted(typ)}
+	if w.args, err = splitArgs(f.args); err != nil {
+		return err
+	}
+	if w.members, err = parseArgsJSON(f.argsJSON); err != nil {
+		return err
+	}
+	servers, err := a.servers([]string{server})
+	if err != nil {
+		return err
+	}
+	w.server = servers[0]
+	o := a.keptOrTemporary()
+	d, err := a.open(ctx, o, f.trace)
+	if err != nil {
+		return err
+	}
+	p := &printer{deck: d, out: a.Stdout, format: format, keep: !o.Temporary}
+	err = a.follow(ctx, p, w)
+	return errors.Join(err, d.close())
+}
+
+// follow subscribes and prints until something ends it.
+func (a *app) follow(ctx context.Context, p *printer, w wish) error {
+	p.deck.AddServer(w.server)
+	if _, err := p.deck.connect(ctx, w.server.Name); err != nil {
+		return orDone(ctx, err)
+	}
+	request, err := w.request(ctx, p.deck)
+	if err != nil {
+		return orDone(ctx, err)
+	}
+	if err := p.begin(ctx, request); err != nil {
+		return orDone(ctx, err)
+	}
+	if !a.flags.json && a.StdoutTerminal {
+		a.say("subscribed to %s of %s by %s, as %s", plain(p.sub.Key.Type), safe(w.server.Name), p.sub.Mode, p.sub.ID)
+	}
+	err = p.run(ctx, w.flags.count, w.flags.limit)
+	return errors.Join(err, p.end(ctx))
+}
+
+// orDone takes an interruption before anything was printed for what it is: the
+// operator's wish, not an error.
+func orDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+// request makes the request; the types of the server are asked for when an --arg
+// must be typed.
+func (w wish) request(ctx context.Context, d *deck) (host.Request, error) {
+	var schema json.RawMessage
+	if len(w.args) > 0 {
+		types, err := d.types(ctx, w.server.Name)
+		if err != nil {
+			return host.Request{}, err
+		}
+		t, err := findType(types, w.typ.Raw())
+		if err != nil {
+			return host.Request{}, err
+		}
+		schema = t.InputSchema
+	}
+	args, err := buildArgs(w.members, w.args, schema)
+	if err != nil {
+		return host.Request{}, err
+	}
+	return host.Request{
+		Server: w.server.Name,
+		Type:   w.typ,
+		Args:   args,
+		Mode:   event.Mode(w.flags.mode),
+		From:   w.flags.position(),
+		MaxAge: w.flags.maxAge,
+	}, nil
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+func (a *app) demoServerCommand() *cobra.Command {
+	var o host.DemoOptions
+	var token string
+	cmd := &cobra.Command{
+		Use:   "demo-server pager|chat",
+		Short: "Run one of the built-in demo servers alone",
+		Long: "pager speaks Streamable HTTP and says on standard error where it listens; chat speaks on stdin and stdout.\n" +
+			"On loopback pager needs no flags. On another address it needs --token, --allow-loopback and --ca where it shall\n" +
+			"demand a bearer, deliver to loopback, and trust an authority.",
+		Args:      exactly(1),
+		ValidArgs: []cobra.Completion{"pager", "chat"},
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			if args[0] != "pager" && args[0] != "chat" {
+				return usagef("there is no demo server %q; use pager or chat", args[0])
+			}
+			if o.Speed <= 0 {
+				return usagef("--speed must be more than 0")
+			}
+			if o.Rate < 0 {
+				return usagef("--rate must not be negative")
+			}
+			o.Token = event.NewSecret(token)
+			o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
+			err := a.DemoServer(cmd.Context(), args[0], o)
+			if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDR` at which pager listens")
+	f.Float64Var(&o.Speed, "speed", 1, "how many times faster than life the incident runs")
+	f.Int64Var(&o.Seed, "seed", 1, "fixes content and timing")
+	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with `N` events a second")
+	f.StringVar(&token, "token", "", "demand this bearer `TOKEN`")
+	f.BoolVar(&o.AllowLoopback, "allow-loopback", false, "deliver to callbacks on loopback, also when listening elsewhere")
+	f.StringVar(&o.CAFile, "ca", "", "trust the certificates in this `FILE` for deliveries")
+	return cmd
+}
+
+func (a *app) caCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ca",
+		Short: "Show the local certificate authority and how to trust it",
+		Args:  exactly(0),
+		Run: a.run(func(*cobra.Command, []string) error {
+			path, err := a.CA("")
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				line, err := json.Marshal(map[string]string{"path": path})
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
+				return err
+			}
+			_, err = fmt.Fprintf(a.Stdout, "%s\n\n%s\n", path, trustAdvice(a.System, path))
+			return err
+		}),
+	}
+}
+
+// trustAdvice tells how a server on this machine can trust the authority.
+func trustAdvice(system, path string) string {
+	quoted := `"` + path + `"`
+	var all string
+	switch system {
+	case "darwin":
+		all = "security add-trusted-cert -k ~/Library/Keychains/login.keychain-db " + quoted
+	case "windows":
+		all = "certutil -user -addstore Root " + quoted
+	default:
+		all = "sudo cp " + quoted + " /usr/local/share/ca-certificates/eventdeck.crt && sudo update-ca-certificates"
+	}
+	return strings.Join([]string{
+		"Webhook deliveries to this machine are signed for by this authority. It is good for loopback names only.",
+		"A server that delivers here must trust it. For one process:",
+		"  Go, Python, Ruby   SSL_CERT_FILE=" + quoted,
+		"  Node.js            NODE_EXTRA_CA_CERTS=" + quoted,
+		"  curl               curl --cacert " + quoted,
+		"For everything on this machine:",
+		"  " + all,
+	}, "\n")
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  exactly(0),
+		Run: a.run(func(*cobra.Command, []string) error {
+			platform := a.System + "/" + runtime.GOARCH
+			if a.flags.json {
+				line, err := json.Marshal(map[string]string{"version": a.Version, "go": runtime.Version(), "platform": platform})
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
+				return err
+			}
+			_, err := fmt.Fprintf(a.Stdout, "eventdeck %s %s %s\n", a.Version, runtime.Version(), platform)
+			return err
+		}),
+	}
+}

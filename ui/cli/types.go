@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+func (a *app) typesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "types SERVER",
+		Short:             "List the event types of a server with modes and schemas",
+		Args:              exactly(1),
+		ValidArgsFunction: a.completeServer,
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.showTypes(cmd.Context(), args)
+		}),
+	}
+}
+
+func (a *app) showTypes(ctx context.Context, args []string) (err error) {
+	servers, err := a.servers(args)
+	if err != nil {
+		return err
+	}
+	d, err := a.open(ctx, StoreOptions{Temporary: true}, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
+	d.AddServer(servers[0])
+	if _, err := d.connect(ctx, servers[0].Name); err != nil {
+		return err
+	}
+	types, err := d.types(ctx, servers[0].Name)
+	if err != nil {
+		return err
+	}
+	if len(types) == 0 {
+		a.say("the server lists no event types")
+	}
+	var b []byte
+	for _, t := range types {
+		if a.flags.json {
+			b = appendType(b, t)
+		} else {
+			b = appendTypePlain(b, t)
+		}
+	}
+	_, err = a.Stdout.Write(b)
+	return err
+}
+
+// appendType appends the type as one line of JSON.
+func appendType(b []byte, t event.Type) []byte {
+	b = append(b, `{"name":`...)
+	b = trust.AppendJSONString(b, t.Name.Raw())
+	b = appendText(b, "description", t.Description)
+	b = append(b, `,"modes":[`...)
+	for i, m := range t.Modes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = trust.AppendJSONString(b, string(m))
+	}
+	b = append(b, ']')
+	b = appendSchema(b, "inputSchema", t.InputSchema)
+	b = appendSchema(b, "payloadSchema", t.PayloadSchema)
+	return append(b, '}', '\n')
+}
+
+func appendSchema(b []byte, name string, schema []byte) []byte {
+	b = appendName(b, name)
+	if len(schema) == 0 {
+		return append(b, "null"...)
+	}
+	return trust.AppendCompactJSON(b, schema)
+}
+
+// appendTypePlain appends the type for a person: a line with name and modes,
+// and one for each thing that is known besides.
+func appendTypePlain(b []byte, t event.Type) []byte {
+	modes := make([]string, 0, len(t.Modes)+len(t.OtherModes))
+	for _, m := range t.Modes {
+		modes = append(modes, string(m))
+	}
+	for _, m := range t.OtherModes {
+		modes = append(modes, plain(m)+" (not known here)")
+	}
+	if len(modes) == 0 {
+		modes = append(modes, "no mode")
+	}
+	b = append(b, plain(t.Name)...)
+	b = append(b, "  "+strings.Join(modes, ", ")+"\n"...)
+	if !t.Description.IsZero() {
+		b = append(b, "    "+plain(t.Description)+"\n"...)
+	}
+	if len(t.InputSchema) > 0 {
+		b = append(b, "    arguments  "+plain(compact(t.InputSchema))+"\n"...)
+	}
+	if len(t.PayloadSchema) > 0 {
+		b = append(b, "    payload    "+plain(compact(t.PayloadSchema))+"\n"...)
+	}
+	return b
+}
+
+func compact(raw []byte) trust.Text { return trust.Untrusted(string(trust.CompactJSON(raw))) }
