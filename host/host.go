@@ -44,6 +44,8 @@ type Options struct {
 	Now    func() time.Time
 	Random io.Reader
 	Timing delivery.Timing
+	// ClientVersion is told to servers.
+	ClientVersion string
 
 	// CallbackURL is the public https address under which the receiver is
 	// reached, e.g. through a tunnel. Empty: https on loopback.

@@ -1,0 +1,276 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+// The setting under which the receiver's address is kept, so that leases go on
+// after a restart.
+const settingReceiver = "receiver.address"
+
+// How long the path of an ended subscription is answered as "come again"
+// (contracts, receiver).
+const endedMemory = 24 * time.Hour
+
+// How long Close waits for deliveries that have begun.
+const finishWithin = 5 * time.Second
+
+// hooks is the host's side of the receiver: it starts it when the first webhook
+// subscription needs it, knows the paths, and commits what arrives. It
+// implements [receiver.Book] and [receiver.Sink].
+type hooks struct {
+	host *Host
+
+	mu     sync.Mutex
+	server *receiver.Server
+	base   string // what paths are appended to
+	closed bool
+	paths  map[string]event.SubID
+	ended  map[string]event.Ended
+
+	refusals  chan event.Refusal // bounded; a flood of bad requests is only counted
+	uncounted atomic.Uint64
+}
+
+func (k *hooks) init(h *Host) {
+	k.host = h
+	k.paths = map[string]event.SubID{}
+	k.ended = map[string]event.Ended{}
+	k.refusals = make(chan event.Refusal, 256)
+	h.wg.Go(k.keepRefusals)
+	for _, e := range h.opts.Store.EndedHooks() {
+		k.ended[e.Path] = e
+	}
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Hook.Path != "" {
+			k.paths[sub.Hook.Path] = sub.ID
+		}
+	}
+}
+
+func (k *hooks) know(path string, id event.SubID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.paths[path] = id
+}
+
+func (k *hooks) forget(e event.Ended) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.paths, e.Path)
+	k.ended[e.Path] = e
+}
+
+// callback returns the complete address of a path.
+func (k *hooks) callback(path string, id event.SubID) (string, error) {
+	k.know(path, id)
+	base, err := k.address()
+	if err != nil {
+		return "", err
+	}
+	return base + path, nil
+}
+
+func (k *hooks) listening() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.server == nil {
+		return ""
+	}
+	return k.server.Addr()
+}
+
+// address starts the receiver if it does not run yet, and returns what the paths
+// are appended to.
+func (k *hooks) address() (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return "", errors.New("the receiver is closed")
+	}
+	if k.server != nil {
+		return k.base, nil
+	}
+	o := k.host.opts
+	ro := receiver.Options{
+		Book: k, Sink: k, Refused: k.refused,
+		AllowPlain: o.PlainHTTP,
+		Now:        o.Now, Log: o.Log,
+	}
+	if u, err := url.Parse(o.CallbackURL); err == nil && u.Hostname() != "" {
+		ro.Hosts = []string{u.Hostname()}
+	}
+	if !o.PlainHTTP {
+		ca, err := openCA(o.CADir, o.Now)
+		if err != nil {
+			return "", fmt.Errorf("webhook receiver: %w", err)
+		}
+		ro.Certificate = ca.GetCertificate
+	}
+	server, err := receiver.New(ro)
+	if err != nil {
+		return "", fmt.Errorf("webhook receiver: %w", err)
+	}
+	if err := k.listen(server); err != nil {
+		return "", fmt.Errorf("webhook receiver: %w", err)
+	}
+	if err := server.Start(context.WithoutCancel(k.host.ctx)); err != nil {
+		return "", fmt.Errorf("webhook receiver: %w", err)
+	}
+	k.server = server
+	k.base = strings.TrimSuffix(o.CallbackURL, "/")
+	if k.base == "" {
+		scheme := "https://"
+		if o.PlainHTTP {
+			scheme = "http://"
+		}
+		k.base = scheme + server.Addr()
+	}
+	return k.base, nil
+}
+
+// listen takes the wished address, else that of the last run, else a free port.
+func (k *hooks) listen(server *receiver.Server) error {
+	o := k.host.opts
+	if o.ListenAddr != "" {
+		return server.Listen(o.ListenAddr)
+	}
+	saved, err := o.Store.Setting(settingReceiver)
+	if err == nil && saved != "" {
+		err = server.Listen(saved)
+		if err == nil {
+			return nil
+		}
+		o.Log.Warn("the receiver's address of the last run is taken; callbacks get a new one", "address", saved, "err", err)
+	}
+	if err := server.Listen("127.0.0.1:0"); err != nil {
+		return err
+	}
+	if _, _, err := net.SplitHostPort(server.Addr()); err != nil {
+		return err
+	}
+	return o.Store.SetSetting(k.host.ctx, settingReceiver, server.Addr())
+}
+
+func (k *hooks) close() error {
+	k.mu.Lock()
+	server := k.server
+	k.closed = true
+	k.mu.Unlock()
+	if server == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
+	defer cancel()
+	return server.Shutdown(ctx)
+}
+
+// Lookup implements [receiver.Book].
+func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
+	k.mu.Lock()
+	id, known := k.paths[path]
+	gone, ended := k.ended[path]
+	k.mu.Unlock()
+	now := k.host.opts.Now()
+	if !known {
+		switch {
+		case !ended:
+			return receiver.Entry{}, receiver.PathUnknown
+		case gone.Removed:
+			return receiver.Entry{}, receiver.PathRemoved
+		case now.Sub(gone.At) < endedMemory:
+			return receiver.Entry{}, receiver.PathEnded
+		}
+		return receiver.Entry{}, receiver.PathUnknown
+	}
+	sub, err := k.host.opts.Store.Subscription(id)
+	if err != nil || sub.Hook.Path != path {
+		return receiver.Entry{}, receiver.PathUnknown
+	}
+	entry := receiver.Entry{Sub: id, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until}
+	if sub.State == event.StateEnded || sub.State == event.StateDenied {
+		return entry, receiver.PathEnded
+	}
+	if l := k.host.life(id); l != nil {
+		entry.InFlight = l.runner.InFlight()
+	}
+	return entry, receiver.PathKnown
+}
+
+// Deliver implements [receiver.Sink].
+func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
+	l := k.host.life(d.Sub)
+	if l == nil {
+		return fmt.Errorf("%w: subscription %s is not running", receiver.ErrBusy, d.Sub)
+	}
+	kind := delivery.DeliveredEvent
+	switch d.Type {
+	case receiver.TypeGap:
+		kind = delivery.DeliveredGap
+	case receiver.TypeTerminated:
+		kind = delivery.DeliveredTerminated
+	case receiver.TypeMalformed:
+		kind = delivery.DeliveredMalformed
+	case receiver.TypeControl:
+		k.host.opts.Log.Info("control envelope of an unknown type", "sub", d.Sub, "type", d.Control)
+		return nil
+	}
+	err := l.runner.Deliver(ctx, delivery.Delivered{
+		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: d.Refused,
+	})
+	if errors.Is(err, delivery.ErrRejected) {
+		return receiver.ErrRejected
+	}
+	return err
+}
+
+// refused is told of every refused request. It does not wait for the store.
+func (k *hooks) refused(r event.Refusal) {
+	select {
+	case k.refusals <- r:
+	default:
+		k.uncounted.Add(1)
+	}
+}
+
+// keepRefusals stores refused deliveries for the operator until the host ends.
+func (k *hooks) keepRefusals() {
+	log := k.host.opts.Log
+	for {
+		select {
+		case r := <-k.refusals:
+			if n := k.uncounted.Swap(0); n > 0 {
+				log.Warn("more refused deliveries than could be noted", "left_out", n)
+			}
+			if err := k.host.opts.Store.Refuse(k.host.ctx, r); err != nil && k.host.ctx.Err() == nil {
+				log.Warn("a refused delivery could not be noted", "reason", r.Reason, "err", err)
+			}
+			k.host.notify()
+		case <-k.host.ctx.Done():
+			return
+		}
+	}
+}
+
+func openCA(dir string, now func() time.Time) (*receiver.CA, error) {
+	if dir == "" {
+		d, err := receiver.DefaultCADir()
+		if err != nil {
+			return nil, err
+		}
+		dir = d
+	}
+	return receiver.OpenCA(dir, now)
+}

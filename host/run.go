@@ -1,0 +1,314 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+)
+
+// Host is the agent host. It implements [API].
+type Host struct {
+	opts Options
+	log  *Log
+
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	wg        sync.WaitGroup
+	stopWatch func()
+	version   atomic.Uint64
+
+	mu      sync.Mutex
+	closed  bool
+	servers []*server
+	lives   map[event.SubID]*life
+	counts  map[event.SubID]*counts
+	flags   map[chan struct{}]struct{}
+
+	hooks hooks
+	// busy serializes the verbs on subscriptions, so that a pause and a resume of
+	// the same one cannot overtake each other.
+	busy sync.Mutex
+}
+
+// life is a subscription that is being lived.
+type life struct {
+	runner *delivery.Runner
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+type counts struct {
+	stored, gaps, last uint64
+	at                 time.Time
+}
+
+// New returns a host on an open store, which stays the caller's to close, after
+// the host. Nothing is connected yet: see [Host.AddServer].
+func New(o Options) (*Host, error) {
+	if o.Store == nil {
+		return nil, errors.New("a host needs a store")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Timing = o.Timing.WithDefaults()
+	h := &Host{
+		opts:   o,
+		log:    NewLog(o.Store),
+		lives:  map[event.SubID]*life{},
+		counts: map[event.SubID]*counts{},
+		flags:  map[chan struct{}]struct{}{},
+	}
+	h.ctx, h.cancel = context.WithCancelCause(context.Background())
+	h.hooks.init(h)
+	h.stopWatch = o.Store.Watch(h.stored)
+	return h, nil
+}
+
+// stored follows the store's commits. It runs on the writer's goroutine.
+func (h *Host) stored(records []event.Record) {
+	h.log.add(records)
+	h.mu.Lock()
+	for _, r := range records {
+		c := h.counts[r.Sub]
+		if c == nil {
+			c = new(counts)
+			h.counts[r.Sub] = c
+		}
+		switch r.Kind {
+		case event.KindEvent:
+			c.stored++
+		case event.KindGap:
+			c.gaps++
+		}
+		c.last, c.at = r.Seq, r.ReceivedAt
+	}
+	h.mu.Unlock()
+	h.notify()
+}
+
+// notify raises every reader's flag.
+func (h *Host) notify() {
+	h.version.Add(1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for ch := range h.flags {
+		signal(ch)
+	}
+}
+
+// Changed implements [API].
+func (h *Host) Changed() (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	ch <- struct{}{}
+	h.mu.Lock()
+	h.flags[ch] = struct{}{}
+	h.mu.Unlock()
+	return ch, func() {
+		h.mu.Lock()
+		delete(h.flags, ch)
+		h.mu.Unlock()
+	}
+}
+
+// Log implements [API].
+func (h *Host) Log() *Log { return h.log }
+
+// Refusals implements [API].
+func (h *Host) Refusals() []event.Refusal { return h.opts.Store.Refusals() }
+
+func (h *Host) backoff() *session.Backoff {
+	return &session.Backoff{Min: h.opts.Timing.BackoffMin, Max: h.opts.Timing.BackoffMax}
+}
+
+// AddServer implements [API].
+func (h *Host) AddServer(spec event.Server) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return
+	}
+	i := slices.IndexFunc(h.servers, func(s *server) bool { return s.spec.Name == spec.Name })
+	var old *server
+	s := newServer(h, spec)
+	ctx, cancel := context.WithCancel(h.ctx)
+	s.cancel = cancel
+	if i >= 0 {
+		old = h.servers[i]
+		h.servers[i] = s
+	} else {
+		h.servers = append(h.servers, s)
+	}
+	h.wg.Go(func() { s.run(ctx) })
+	h.mu.Unlock()
+
+	if old != nil {
+		for _, sub := range h.opts.Store.Subscriptions() {
+			if sub.Key.Server == spec.Name {
+				h.stopLife(sub.ID)
+			}
+		}
+		old.cancel()
+		<-old.done
+	}
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server == spec.Name {
+			h.start(sub)
+		}
+	}
+	h.notify()
+}
+
+func (h *Host) server(name string) (*server, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.servers {
+		if s.spec.Name == name {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("%w %q", ErrUnknownServer, name)
+}
+
+// start begins to live a stored subscription, unless it is paused or over.
+func (h *Host) start(sub event.Subscription) {
+	if sub.Paused || sub.State == event.StateEnded || sub.State == event.StateDenied {
+		return
+	}
+	s, err := h.server(sub.Key.Server)
+	if err != nil {
+		return // its server is not configured; the snapshot says so
+	}
+	if sub.Mode == event.ModeWebhook && sub.Hook.Path != "" {
+		// Deliveries come whether or not the server can be reached from here.
+		h.hooks.know(sub.Hook.Path, sub.ID)
+		if _, err := h.hooks.address(); err != nil {
+			h.opts.Log.Error("the receiver could not be started", "err", err)
+		}
+	}
+	r := delivery.New(delivery.Deps{
+		Source:    s,
+		Store:     h.opts.Store,
+		Now:       h.opts.Now,
+		Jitter:    rand.Float64,
+		Timing:    h.opts.Timing,
+		Random:    h.opts.Random,
+		Backoff:   func() delivery.Backoff { return h.backoff() },
+		Changed:   h.notify,
+		Relist:    h.relist,
+		Callback:  func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
+		TTL:       sub.TTL,
+		Failpoint: h.opts.Failpoint,
+		Log:       h.opts.Log,
+	}, sub)
+	ctx, cancel := context.WithCancel(h.ctx)
+	l := &life{runner: r, cancel: cancel, done: make(chan struct{})}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || h.lives[sub.ID] != nil {
+		cancel()
+		return
+	}
+	h.lives[sub.ID] = l
+	h.wg.Go(func() {
+		defer close(l.done)
+		r.Run(ctx)
+	})
+}
+
+// stopLife ends the living of a subscription and waits for it.
+func (h *Host) stopLife(id event.SubID) {
+	h.mu.Lock()
+	l := h.lives[id]
+	h.mu.Unlock()
+	if l == nil {
+		return
+	}
+	l.cancel()
+	<-l.done
+	h.mu.Lock()
+	delete(h.lives, id)
+	h.mu.Unlock()
+}
+
+func (h *Host) life(id event.SubID) *life {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lives[id]
+}
+
+// nudge refreshes the leases that a server may have forgotten.
+func (h *Host) nudge(server string) {
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server != server || sub.Mode != event.ModeWebhook {
+			continue
+		}
+		if l := h.life(sub.ID); l != nil {
+			l.runner.Nudge()
+		}
+	}
+}
+
+// Close implements [API].
+func (h *Host) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	h.mu.Unlock()
+	err := h.hooks.close()
+	h.cancel(errors.New("the host is closing"))
+	h.wg.Wait()
+	h.stopWatch()
+	return err
+}
+
+// Snapshot implements [API].
+func (h *Host) Snapshot() Snapshot {
+	snap := Snapshot{
+		Version:  h.version.Load(),
+		At:       h.opts.Now(),
+		Store:    h.opts.Store.Info(),
+		Last:     h.opts.Store.Last(),
+		Receiver: h.hooks.listening(),
+	}
+	subs := h.opts.Store.Subscriptions()
+	h.mu.Lock()
+	servers := slices.Clone(h.servers)
+	for _, sub := range subs {
+		v := SubscriptionView{Subscription: sub, Status: delivery.Status{State: sub.State, Error: sub.Error, Lease: sub.Lease}}
+		if c := h.counts[sub.ID]; c != nil {
+			v.Stored, v.Gaps, v.LastSeq, v.LastTime = c.stored, c.gaps, c.last, c.at
+		}
+		if l := h.lives[sub.ID]; l != nil {
+			v.Status = l.runner.Status()
+			v.Dropped = v.Status.Duplicates
+		} else if sub.Paused {
+			v.Status.State = event.StatePaused
+		}
+		snap.Resume.Replayed += v.Status.Replayed
+		snap.Resume.Duplicates += v.Dropped
+		snap.Resume.Gaps += v.Gaps
+		snap.Subs = append(snap.Subs, v)
+	}
+	h.mu.Unlock()
+	for _, s := range servers {
+		snap.Servers = append(snap.Servers, s.snapshot())
+	}
+	return snap
+}

@@ -1,0 +1,152 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// checkArguments validates canonical arguments against the type's schema. A
+// schema that cannot be used checks nothing: the server has the last word.
+func checkArguments(t event.Type, args []byte) error {
+	schema, resolved := resolve(t.InputSchema)
+	if resolved == nil {
+		return nil
+	}
+	var value map[string]any
+	if err := json.Unmarshal(args, &value); err != nil {
+		return fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	for _, name := range schema.Required {
+		if _, ok := value[name]; !ok {
+			return fmt.Errorf("%w: %v needs %v%s", ErrArguments, t.Name, trust.Untrusted(name), wanted(schema.Properties[name]))
+		}
+	}
+	names := make([]string, 0, len(value))
+	for name := range value {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		prop := schema.Properties[name]
+		if prop == nil {
+			continue
+		}
+		if r, err := prop.CloneSchemas().Resolve(nil); err == nil {
+			if err := r.Validate(value[name]); err != nil {
+				return fmt.Errorf("%w: %v%s: %s", ErrArguments, trust.Untrusted(name), wanted(prop), clean(err))
+			}
+		}
+	}
+	if err := resolved.Validate(value); err != nil {
+		return fmt.Errorf("%w: %s", ErrArguments, clean(err))
+	}
+	return nil
+}
+
+func resolve(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var schema jsonschema.Schema
+	if json.Unmarshal(raw, &schema) != nil {
+		return nil, nil
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return nil, nil
+	}
+	return &schema, resolved
+}
+
+// clean makes a validator's message, which quotes the server's schema, printable
+// and one line.
+func clean(err error) string {
+	return trust.Line(trust.Untrusted(strings.Join(strings.Fields(err.Error()), " "))).Plain()
+}
+
+// wanted says what a property takes, in words for an error.
+func wanted(s *jsonschema.Schema) string {
+	switch {
+	case s == nil:
+		return ""
+	case len(s.Enum) > 0:
+		raw, err := json.Marshal(s.Enum)
+		if err != nil {
+			return ""
+		}
+		return " (one of " + trust.Line(trust.Untrusted(string(raw))).Plain() + ")"
+	case s.Type != "":
+		return " (" + trust.Line(trust.Untrusted(s.Type)).Plain() + ")"
+	}
+	return ""
+}
+
+// Skeleton implements [API].
+func (h *Host) Skeleton(t event.Type) []byte {
+	schema, _ := resolve(t.InputSchema)
+	if schema == nil {
+		return []byte("{}")
+	}
+	value := map[string]any{}
+	for _, name := range schema.Required {
+		value[name] = placeholder(schema.Properties[name])
+	}
+	for name, prop := range schema.Properties {
+		if prop != nil && len(prop.Default) > 0 {
+			value[name] = prop.Default
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if enc.Encode(value) != nil {
+		return []byte("{}")
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func placeholder(s *jsonschema.Schema) any {
+	switch {
+	case s == nil:
+		return nil
+	case len(s.Default) > 0:
+		return s.Default
+	case s.Const != nil:
+		return *s.Const
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	}
+	kind := s.Type
+	if kind == "" && len(s.Types) > 0 {
+		kind = s.Types[0]
+	}
+	switch kind {
+	case "string":
+		return ""
+	case "integer", "number":
+		if s.Minimum != nil {
+			return *s.Minimum
+		}
+		return 0
+	case "boolean":
+		return false
+	case "array":
+		return []any{}
+	case "object":
+		inner := map[string]any{}
+		for _, name := range s.Required {
+			inner[name] = placeholder(s.Properties[name])
+		}
+		return inner
+	}
+	return nil
+}

@@ -1,0 +1,334 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/dialect"
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// A server that refuses for lack of rights, or is described wrongly, is tried
+// this seldom: the operator must do something first.
+const refusedPause = 5 * time.Minute
+
+// server keeps one server connected. It is the [delivery.Source] of its
+// subscriptions, over whatever session it has at the moment.
+type server struct {
+	host *Host
+	spec event.Server
+
+	cancel context.CancelFunc
+	done   chan struct{}
+	relist chan struct{} // one slot: list the types again
+
+	mu      sync.Mutex
+	view    ServerView
+	dialect dialect.Dialect
+	ready   chan struct{} // closed while connected
+	tried   chan struct{} // closed after the first attempt
+	listed  chan struct{} // closed once the types of this connection are known, or an error
+	failure error         // of the last attempt
+	listErr error
+}
+
+func newServer(h *Host, spec event.Server) *server {
+	return &server{
+		host:   h,
+		spec:   spec,
+		done:   make(chan struct{}),
+		relist: make(chan struct{}, 1),
+		ready:  make(chan struct{}),
+		tried:  make(chan struct{}),
+		listed: make(chan struct{}),
+		view:   ServerView{Name: spec.Name, Address: address(spec), Reach: ReachConnecting, Since: h.opts.Now()},
+	}
+}
+
+// address is what the operator sees: a URL without userinfo and query, or the
+// command line.
+func address(s event.Server) string {
+	if s.URL == "" {
+		return strings.Join(append([]string{s.Command}, s.Args...), " ")
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return "(not a URL)"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// run connects, and connects again, until ctx ends.
+func (s *server) run(ctx context.Context) {
+	defer close(s.done)
+	backoff := s.host.backoff()
+	for again := false; ctx.Err() == nil; again = true {
+		sess, err := s.dial(ctx)
+		if err == nil {
+			began := s.host.opts.Now()
+			s.connected(ctx, sess, again)
+			err = s.serve(ctx, sess)
+			if s.host.opts.Now().Sub(began) > 5*s.host.opts.Timing.BackoffMin {
+				backoff.Reset()
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		wait := backoff.Next(err)
+		reach := ReachBackoff
+		if session.Denied(err) || errors.Is(err, session.ErrServer) || errors.Is(err, session.ErrFraming) || errors.Is(err, session.ErrVersion) {
+			wait, reach = max(wait, refusedPause), ReachRefused
+		}
+		s.disconnected(err, reach, wait)
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+func (s *server) dial(ctx context.Context) (*session.Session, error) {
+	o := s.host.opts
+	ctx, cancel := context.WithTimeout(ctx, o.Timing.ConnectWithin)
+	defer cancel()
+	opts := session.Options{
+		ClientVersion: o.ClientVersion,
+		OnNote:        s.note,
+		Log:           o.Log.With("server", s.spec.Name),
+		Now:           o.Now,
+	}
+	if o.OnStderr != nil {
+		opts.OnStderr = func(line trust.Text) { o.OnStderr(s.spec.Name, line) }
+	}
+	if o.Trace != nil {
+		opts.Trace = func(d session.Direction, frame trust.Text) { o.Trace(s.spec.Name, string(d), frame) }
+	}
+	return session.Dial(ctx, s.spec, opts)
+}
+
+func (s *server) note(n wire.Note) {
+	if n.Method == wire.NoteListChanged {
+		signal(s.relist)
+	}
+}
+
+// connected publishes the session. After a pause the server may have forgotten
+// the leases of webhook subscriptions: they are refreshed at once.
+func (s *server) connected(ctx context.Context, sess *session.Session, again bool) {
+	info := sess.Info()
+	now := s.host.opts.Now()
+	s.mu.Lock()
+	s.dialect = dialect.For(sess)
+	v := &s.view
+	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
+	v.Era, v.Version, v.Transport = string(info.Era), info.Version, string(info.Transport)
+	v.Title, v.Release = info.ServerName, info.ServerVersion
+	v.Profile = string(info.Profile)
+	seen := event.ServerSeen{Name: v.Name, Era: v.Era, Version: v.Version, Transport: v.Transport, Title: v.Title, Release: v.Release, At: now.UTC()}
+	close(s.ready)
+	s.failure = nil
+	s.closeTried()
+	s.mu.Unlock()
+	s.host.notify()
+	if err := s.host.opts.Store.Saw(ctx, seen); err != nil && ctx.Err() == nil {
+		s.host.opts.Log.Warn("the server could not be remembered", "server", s.spec.Name, "err", err)
+	}
+	if again {
+		s.host.nudge(s.spec.Name)
+	}
+	signal(s.relist)
+}
+
+// serve lists the types when they may have changed, until the session is lost.
+func (s *server) serve(ctx context.Context, sess *session.Session) error {
+	defer sess.Close()
+	first := true
+	for {
+		select {
+		case <-s.relist:
+			_, err := s.list(ctx)
+			if err != nil && ctx.Err() == nil {
+				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Name, "err", err)
+			}
+			if !first {
+				s.host.nudge(s.spec.Name)
+			}
+			first = false
+		case <-sess.Lost():
+			return sess.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// list asks for the event types and keeps them.
+func (s *server) list(ctx context.Context) ([]event.Type, error) {
+	d, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	types, bad, err := d.List(ctx)
+	s.mu.Lock()
+	s.listErr = err
+	if err == nil {
+		s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, ""
+	} else {
+		s.view.TypesErr = err.Error()
+	}
+	select {
+	case <-s.listed:
+	default:
+		close(s.listed)
+	}
+	s.mu.Unlock()
+	s.host.notify()
+	return types, err
+}
+
+func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
+	s.mu.Lock()
+	s.dialect = nil
+	select {
+	case <-s.ready:
+		s.ready = make(chan struct{})
+		s.listed = make(chan struct{})
+	default:
+	}
+	s.failure = err
+	v := &s.view
+	if v.Reach != reach {
+		v.Since = s.host.opts.Now()
+	}
+	v.Reach, v.NextTry = reach, s.host.opts.Now().Add(wait)
+	v.Attempt++
+	v.TypesKnown = false
+	if err != nil {
+		v.Err = err.Error()
+	}
+	s.closeTried()
+	s.mu.Unlock()
+	s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
+	s.host.notify()
+}
+
+func (s *server) closeTried() {
+	select {
+	case <-s.tried:
+	default:
+		close(s.tried)
+	}
+}
+
+func (s *server) snapshot() ServerView {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.view
+}
+
+// session waits for the connection.
+func (s *server) session(ctx context.Context) (dialect.Dialect, error) {
+	for {
+		s.mu.Lock()
+		d, ready := s.dialect, s.ready
+		s.mu.Unlock()
+		if d != nil {
+			return d, nil
+		}
+		select {
+		case <-ready:
+		case <-s.done:
+			return nil, fmt.Errorf("%w: %s was removed", ErrUnreachable, s.spec.Name)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// firstTry waits for the connection, or for the first failure to connect.
+func (s *server) firstTry(ctx context.Context) error {
+	select {
+	case <-s.tried:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dialect != nil {
+		return nil
+	}
+	if s.failure == nil {
+		return fmt.Errorf("%w: %s", ErrUnreachable, s.view.Address)
+	}
+	if session.Denied(s.failure) {
+		return fmt.Errorf("%w: %w", ErrRefused, s.failure)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrUnreachable, s.view.Address, s.failure)
+}
+
+// Ready implements [delivery.Source].
+func (s *server) Ready(ctx context.Context) error {
+	_, err := s.session(ctx)
+	return err
+}
+
+// Poll implements [delivery.Source].
+func (s *server) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
+	d, err := s.session(ctx)
+	if err != nil {
+		return wire.PollResult{}, err
+	}
+	return d.Poll(ctx, r)
+}
+
+// Stream implements [delivery.Source].
+func (s *server) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (delivery.Stream, error) {
+	d, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := d.Stream(ctx, r, sink)
+	if err != nil {
+		return nil, err
+	}
+	return stream, nil
+}
+
+// Subscribe implements [delivery.Source].
+func (s *server) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
+	d, err := s.session(ctx)
+	if err != nil {
+		return wire.SubscribeResult{}, err
+	}
+	return d.Subscribe(ctx, r)
+}
+
+// Unsubscribe implements [delivery.Source].
+func (s *server) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
+	d, err := s.session(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Unsubscribe(ctx, r)
+}
+
+// signal fills a one-slot flag.
+func signal(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}

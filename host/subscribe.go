@@ -1,0 +1,378 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/dialect"
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// How long the host takes leave of a server's subscription.
+const releaseWithin = 5 * time.Second
+
+// Connected implements [API].
+func (h *Host) Connected(ctx context.Context, name string, firstTry bool) (ServerView, error) {
+	s, err := h.server(name)
+	if err != nil {
+		return ServerView{}, err
+	}
+	if firstTry {
+		err = s.firstTry(ctx)
+	} else {
+		err = s.Ready(ctx)
+	}
+	return s.snapshot(), err
+}
+
+// Types implements [API].
+func (h *Host) Types(ctx context.Context, name string) ([]event.Type, error) {
+	s, err := h.server(name)
+	if err != nil {
+		return nil, err
+	}
+	types, err := s.list(ctx)
+	return types, explain(err)
+}
+
+// explain gives the errors of rooms the names that faces know.
+func explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, dialect.ErrNoEvents):
+		return fmt.Errorf("%w: %w", ErrNoEvents, err)
+	case wire.NameFrom(err) == wire.Forbidden:
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	case errors.Is(err, session.ErrUnreachable):
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return err
+}
+
+// known returns the types of a server, asking only if they are not known yet.
+func (h *Host) known(ctx context.Context, s *server) ([]event.Type, error) {
+	for {
+		s.mu.Lock()
+		types, known, listed, connected, err := s.view.Types, s.view.TypesKnown, s.listed, s.dialect != nil, s.listErr
+		s.mu.Unlock()
+		if known {
+			return types, nil
+		}
+		if connected {
+			select {
+			case <-listed:
+				if err != nil {
+					return nil, explain(err)
+				}
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+			continue
+		}
+		if err := s.Ready(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Check implements [API].
+func (h *Host) Check(ctx context.Context, r Request) (event.Mode, error) {
+	mode, _, err := h.check(ctx, r)
+	return mode, err
+}
+
+func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, error) {
+	s, err := h.server(r.Server)
+	if err != nil {
+		return "", event.Key{}, err
+	}
+	types, err := h.known(ctx, s)
+	if err != nil {
+		return "", event.Key{}, err
+	}
+	t, err := find(types, r.Type)
+	if err != nil {
+		return "", event.Key{}, fmt.Errorf("%w at %s", err, r.Server)
+	}
+	mode, err := h.choose(t, r.Mode)
+	if err != nil {
+		return "", event.Key{}, err
+	}
+	args, err := event.CanonicalArgs(r.Args)
+	if err != nil {
+		return "", event.Key{}, fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	if err := checkArguments(t, args); err != nil {
+		return "", event.Key{}, err
+	}
+	return mode, event.Key{Server: r.Server, Type: r.Type, Args: args}, nil
+}
+
+func find(types []event.Type, name trust.Text) (event.Type, error) {
+	for _, t := range types {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	if len(types) == 0 {
+		return event.Type{}, fmt.Errorf("%w %q: the server lists none", ErrUnknownType, name)
+	}
+	var names []string
+	for _, t := range types[:min(len(types), 8)] {
+		names = append(names, trust.Line(t.Name).Plain())
+	}
+	more := ""
+	if len(types) > 8 {
+		more = fmt.Sprintf(" and %d more", len(types)-8)
+	}
+	return event.Type{}, fmt.Errorf("%w %q: there are %s%s", ErrUnknownType, name, strings.Join(names, ", "), more)
+}
+
+// choose returns the mode for a type (mcp-events, section 8; contracts, mode auto).
+func (h *Host) choose(t event.Type, want event.Mode) (event.Mode, error) {
+	if want == "" || want == event.ModeAuto {
+		if h.opts.CallbackURL != "" && t.Offers(event.ModeWebhook) {
+			return event.ModeWebhook, nil
+		}
+		for _, m := range []event.Mode{event.ModePush, event.ModePoll} {
+			if t.Offers(m) {
+				return m, nil
+			}
+		}
+		if t.Offers(event.ModeWebhook) {
+			return "", fmt.Errorf("%w: %v offers only webhook; give a callback address with --callback-url, or force it with --mode webhook", ErrMode, t.Name)
+		}
+		return "", fmt.Errorf("%w: %v offers no mode that this host knows", ErrMode, t.Name)
+	}
+	switch want {
+	case event.ModePoll, event.ModePush, event.ModeWebhook:
+	default:
+		return "", fmt.Errorf("%w: there is no mode %q; use auto, poll, push or webhook", ErrMode, want)
+	}
+	if t.Offers(want) {
+		return want, nil
+	}
+	var have []string
+	for _, m := range t.Modes {
+		have = append(have, string(m))
+	}
+	if len(have) == 0 {
+		have = []string{"none that this host knows"}
+	}
+	return "", fmt.Errorf("%w: %v does not offer %s; it offers %s", ErrMode, t.Name, want, strings.Join(have, ", "))
+}
+
+// Subscribe implements [API].
+func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, error) {
+	mode, key, err := h.check(ctx, r)
+	if err != nil {
+		return event.Subscription{}, err
+	}
+	id := key.ID()
+	l, isNew, err := h.begin(ctx, key, mode, r)
+	if err != nil {
+		return event.Subscription{}, err
+	}
+	err = l.runner.Confirmed(ctx)
+	sub, gone := h.opts.Store.Subscription(id)
+	if isNew && wire.NameFrom(err) != "" && gone == nil {
+		// A subscription that never was leaves nothing behind.
+		h.busy.Lock()
+		defer h.busy.Unlock()
+		h.stopLife(id)
+		return sub, errors.Join(explain(err), h.remove(ctx, sub))
+	}
+	if err != nil {
+		return sub, explain(err)
+	}
+	return sub, gone
+}
+
+// begin stores the wish and starts to live it.
+func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Request) (l *life, isNew bool, err error) {
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	id := key.ID()
+	old, err := h.opts.Store.Subscription(id)
+	isNew = errors.Is(err, event.ErrNotFound)
+	if err != nil && !isNew {
+		return nil, false, err
+	}
+	if !isNew && old.Mode == event.ModeWebhook && mode != event.ModeWebhook {
+		h.release(ctx, old)
+	}
+	h.stopLife(id)
+	err = h.update(ctx, id, nil, func(s *event.Subscription) {
+		if s.Created.IsZero() {
+			s.ID, s.Key, s.Created = id, key, h.opts.Now().UTC()
+		}
+		s.Mode, s.MaxAge, s.TTL, s.Paused = mode, r.MaxAge, r.TTL, false
+		s.State, s.Evidence, s.Error = event.StateStarting, "", trust.Text{}
+		switch {
+		case r.From.Cursor.Valid:
+			s.Cursor = r.From.Cursor
+		case !r.From.Saved:
+			// From now is a new beginning: nothing before it is missed.
+			s.Cursor, s.LastSeen = event.Cursor{}, time.Time{}
+		}
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	sub, err := h.opts.Store.Subscription(id)
+	if err != nil {
+		return nil, false, err
+	}
+	h.start(sub)
+	if l = h.life(id); l == nil {
+		return nil, false, errors.New("the host is closing")
+	}
+	return l, isNew, nil
+}
+
+// update commits a change of a subscription and waits for it.
+func (h *Host) update(ctx context.Context, id event.SubID, records []event.Record, change func(*event.Subscription)) error {
+	return h.commit(ctx, event.Batch{Sub: id, Records: records, Update: change})
+}
+
+func (h *Host) commit(ctx context.Context, b event.Batch) error {
+	done := make(chan error, 1)
+	b.Done = func(_ event.Outcome, err error) { done <- err }
+	if err := h.opts.Store.Submit(ctx, b); err != nil {
+		return err
+	}
+	select {
+	case err := <-done:
+		h.notify()
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (h *Host) remove(ctx context.Context, sub event.Subscription) error {
+	b := event.Batch{Sub: sub.ID, Remove: true}
+	if sub.Hook.Path != "" {
+		b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
+		h.hooks.forget(*b.Ended)
+	}
+	return h.commit(ctx, b)
+}
+
+// release ends a webhook subscription on its server, as far as that can be
+// reached; it ends here in any case (field notes 14).
+func (h *Host) release(ctx context.Context, sub event.Subscription) {
+	s, err := h.server(sub.Key.Server)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, releaseWithin)
+		defer cancel()
+		err = delivery.Release(ctx, s, sub)
+	}
+	if err != nil {
+		h.opts.Log.Warn("the lease stays on the server until it ends there", "sub", sub.ID, "err", err)
+	}
+}
+
+// Unsubscribe implements [API].
+func (h *Host) Unsubscribe(ctx context.Context, id event.SubID) error {
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	sub, err := h.mustHave(id)
+	if err != nil {
+		return err
+	}
+	h.stopLife(id)
+	if sub.Mode == event.ModeWebhook {
+		if now, err := h.opts.Store.Subscription(id); err == nil {
+			sub = now // the lease may have got its address meanwhile
+		}
+		h.release(ctx, sub)
+	}
+	return h.remove(ctx, sub)
+}
+
+func (h *Host) mustHave(id event.SubID) (event.Subscription, error) {
+	sub, err := h.opts.Store.Subscription(id)
+	if err != nil {
+		return sub, fmt.Errorf("subscription %s: %w; see: eventdeck subs list", id, err)
+	}
+	return sub, nil
+}
+
+// Pause implements [API].
+func (h *Host) Pause(ctx context.Context, id event.SubID) error {
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	sub, err := h.mustHave(id)
+	if err != nil || sub.Paused {
+		return err
+	}
+	h.stopLife(id)
+	if sub.Mode == event.ModeWebhook {
+		h.release(ctx, sub)
+	}
+	change := &event.StateChange{State: event.StatePaused, Evidence: "paused by the operator"}
+	return h.update(ctx, id, []event.Record{h.mark(sub, change)}, func(s *event.Subscription) {
+		s.Paused, s.State, s.Evidence = true, change.State, change.Evidence
+	})
+}
+
+func (h *Host) mark(sub event.Subscription, change *event.StateChange) event.Record {
+	return event.Record{
+		Kind: event.KindState, Sub: sub.ID, Server: sub.Key.Server, Type: sub.Key.Type,
+		Mode: sub.Mode, ReceivedAt: h.opts.Now().UTC(), State: change,
+	}
+}
+
+// Resume implements [API].
+func (h *Host) Resume(ctx context.Context, id event.SubID) error {
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	sub, err := h.mustHave(id)
+	if err != nil || !sub.Paused {
+		return err
+	}
+	if err := h.update(ctx, id, nil, func(s *event.Subscription) { s.Paused = false }); err != nil {
+		return err
+	}
+	sub.Paused = false
+	h.start(sub)
+	h.notify()
+	return nil
+}
+
+// Printed implements [API].
+func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
+	return h.update(ctx, id, nil, func(s *event.Subscription) { s.Printed = max(s.Printed, seq) })
+}
+
+// relist decides whether a subscription that the server ended may begin again:
+// the type must still be there, offer the mode, and take the arguments.
+func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
+	s, err := h.server(k.Server)
+	if err != nil {
+		return err
+	}
+	types, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := find(types, k.Type)
+	if err != nil {
+		return err
+	}
+	if !t.Offers(m) {
+		return fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
+	}
+	return checkArguments(t, k.Args)
+}
+
+var _ API = (*Host)(nil)
