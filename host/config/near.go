@@ -1,10 +1,10 @@
 package config
 
-// Nearest returns the name that was probably meant, or "" if none is near: at
-// most one mistake in three letters, and one in a short word.
+// Nearest returns the name that was probably meant, or "" if none is near: about
+// one mistake in three letters.
 func Nearest(word string, names []string) string {
 	letters := []rune(word)
-	best, least := "", max(1, len(letters)/3)+1
+	best, least := "", (len(letters)+2)/3+1
 	for _, name := range names {
 		if d := distance(letters, []rune(name)); d < least {
 			best, least = name, d
