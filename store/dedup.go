@@ -153,7 +153,7 @@ func loadIndex(tx *bolt.Tx) (*index, error) {
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		size += len(v) / hashSize
 	}
-	x := newIndex(size)
+	x := newIndex(min(size, int(tx.Size()/hashSize))) // lengths may be damaged
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		if len(k) != 8 {
 			return nil, fmt.Errorf("%w: a dedup record has the key %x", ErrDamaged, k)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -162,8 +163,8 @@ func TestDamagedRecordIsNamed(t *testing.T) {
 }
 
 // BenchmarkOpen opens a store with a million events and waits until duplicates
-// can be found. On two shared cores, with the file in the page cache: 12 ms until
-// Open returns, and 90 ms more for the index.
+// can be found. On two shared cores, with the file in the page cache: 1.4 ms until
+// Open returns, and 80 ms more for the index.
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	s := openTest(b, Options{Dir: dir})
@@ -181,12 +182,14 @@ func BenchmarkOpen(b *testing.B) {
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
+	var opened time.Duration
 	for b.Loop() {
+		start := time.Now()
 		s, err := Open(b.Context(), Options{Dir: dir, Keyring: NoKeyring()})
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N+1), "ms-so-far/op")
+		opened += time.Since(start)
 		<-s.loaded
 		if s.Last() != million {
 			b.Fatalf("%d records", s.Last())
@@ -195,4 +198,5 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(float64(opened.Microseconds())/1000/float64(b.N), "ms-to-open/op")
 }

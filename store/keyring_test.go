@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,20 +20,24 @@ import (
 
 // fakeRing is a keyring in memory.
 type fakeRing struct {
+	mu       sync.Mutex
 	entries  map[string]string
 	get, set error
 	forget   bool          // takes a secret and holds nothing
 	hang     chan struct{} // calls return when it is closed
 }
 
-func (r *fakeRing) wait() {
+// enter waits as long as the keyring hangs, and returns with its lock.
+func (r *fakeRing) enter() {
 	if r.hang != nil {
 		<-r.hang
 	}
+	r.mu.Lock()
 }
 
 func (r *fakeRing) Get(service, account string) (string, error) {
-	r.wait()
+	r.enter()
+	defer r.mu.Unlock()
 	if r.get != nil {
 		return "", r.get
 	}
@@ -44,7 +49,8 @@ func (r *fakeRing) Get(service, account string) (string, error) {
 }
 
 func (r *fakeRing) Set(service, account, secret string) error {
-	r.wait()
+	r.enter()
+	defer r.mu.Unlock()
 	if r.set != nil {
 		return r.set
 	}
