@@ -1,0 +1,125 @@
+// Package docs holds the documents of the project, and the tests that keep them
+// true.
+package docs
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "eventdeck"
+
+// arrows says which packages of the module a package may import: the arrows of
+// docs/architecture.md. A name that ends in /... stands for a folder.
+var arrows = map[string][]string{
+	".":             {"ui/...", "host", "host/event", "store"},
+	"ui/...":        {"ui/...", "host", "host/event", "host/trust", "host/config", "themes"},
+	"host":          {"host/..."},
+	"host/config":   {"host/event", "host/trust"},
+	"host/session":  {"host/event", "host/wire", "host/trust"},
+	"host/dialect":  {"host/session", "host/event", "host/wire", "host/trust"},
+	"host/delivery": {"host/event", "host/wire", "host/trust"},
+	"host/receiver": {"host/event", "host/wire", "host/trust"},
+	"host/demo":     {"host/event", "host/wire", "host/trust", "host/receiver"},
+	"host/event":    {"host/trust"},
+	"host/wire":     {"host/trust"},
+	"host/trust":    {},
+	"store":         {"host/event", "host/trust"},
+	"themes":        {},
+	"docs/...":      {"host/...", "ui/...", "store"},
+}
+
+// foreign says which modules of others a folder must not import.
+var foreign = map[string][]string{
+	"host":   {"charm.land/", "go.etcd.io/bbolt", "github.com/spf13/cobra"},
+	"store":  {"charm.land/"},
+	"themes": {"go.etcd.io/bbolt"},
+}
+
+func TestImportsFollowTheArrows(t *testing.T) {
+	seen := 0
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != ".." {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		seen++
+		check(t, path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 20 {
+		t.Fatalf("only %d files were looked at: the walk misses the project", seen)
+	}
+}
+
+func check(t *testing.T, path string) {
+	t.Helper()
+	rel, err := filepath.Rel("..", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg := filepath.ToSlash(filepath.Dir(rel))
+	allowed, ok := rule(pkg)
+	if !ok {
+		t.Errorf("%s: package %s has no arrows; add it to docs/architecture.md and to this test", rel, pkg)
+		return
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inner, ok := strings.CutPrefix(name, module+"/"); ok {
+			if !matches(allowed, inner) {
+				t.Errorf("%s imports %s: against the arrows", rel, inner)
+			}
+			continue
+		}
+		for folder, names := range foreign {
+			for _, bad := range names {
+				if (pkg == folder || strings.HasPrefix(pkg, folder+"/")) && strings.HasPrefix(name, bad) {
+					t.Errorf("%s imports %s: not in %s", rel, name, folder)
+				}
+			}
+		}
+	}
+}
+
+func rule(pkg string) ([]string, bool) {
+	if allowed, ok := arrows[pkg]; ok {
+		return allowed, true
+	}
+	for name, allowed := range arrows {
+		if folder, ok := strings.CutSuffix(name, "/..."); ok && (pkg == folder || strings.HasPrefix(pkg, folder+"/")) {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func matches(allowed []string, name string) bool {
+	for _, a := range allowed {
+		folder, tree := strings.CutSuffix(a, "/...")
+		if name == folder || tree && strings.HasPrefix(name, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
