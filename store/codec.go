@@ -48,9 +48,8 @@ type encoded struct {
 	raw, data []byte // parts of value, or nil
 }
 
-// encodeRecord returns the stored form of r, which shares no memory with r.
-//
-// Error: errKind.
+// encodeRecord returns the stored form of r, which shares no memory with r. A
+// record of an unknown kind is an error.
 func encodeRecord(r *event.Record) (encoded, error) {
 	kind := slices.Index(kinds[:], r.Kind)
 	if kind < 1 {
