@@ -20,6 +20,14 @@ func (s *scanner) encoded(f *field) { s.open2(f.text, f, 0, 0, 0) }
 func (s *scanner) open2(text string, f *field, depth, start, end int) {
 	for i := 0; i < len(text); {
 		n := codedLength(text[i:])
+		if c := text[i]; (c == '.' || c == '-') && depth == 0 && (i == 0 || text[i-1] == ' ' || text[i-1] == '>' || text[i-1] == '\n') {
+			if plain, m := morseAt(text[i:]); len(plain) >= minMorse {
+				s.raise(hit{flag: "inj.encoded", weight: 2}, f, i, i+m)
+				s.decode(plain)
+				s.matchDerived(plain, f, i, i+m)
+				n = max(n, m)
+			}
+		}
 		if n == 0 {
 			i++
 			continue
@@ -43,7 +51,12 @@ func (s *scanner) codedText(plain string, f *field, depth, start, end int) {
 		s.raise(hit{flag: "inj.encoded", weight: 3}, f, start, end)
 		s.decode(plain)
 	} else if isProse(plain) {
-		s.raise(hit{flag: "inj.encoded", weight: 2}, f, start, end)
+		// A value that is coded as a whole is more likely data.
+		weight := 3
+		if start == 0 && end == len(f.text) {
+			weight = 2
+		}
+		s.raise(hit{flag: "inj.encoded", weight: weight}, f, start, end)
 		s.decode(plain)
 	}
 	if depth+1 < maxNested {
@@ -139,17 +152,59 @@ func isText(b []byte) bool {
 	return letters*10 >= len(b)*6 && strings.ToValidUTF8(string(b), "") == string(b)
 }
 
-// isProse tells whether s looks like a sentence: several words of letters with
-// blanks between.
+// isProse tells whether s looks like a sentence: mostly words of letters.
 func isProse(s string) bool {
-	words := 0
+	words, odd := 0, 0
 	for w := range strings.FieldsSeq(s) {
-		if strings.ContainsAny(w, "{}=<>;_\"") {
-			return false
-		}
-		if len(w) >= 2 && len(w) <= 16 {
+		switch {
+		case strings.ContainsAny(w, "{}=<>;_\"") || len(w) > 16:
+			odd++
+		case len(w) >= 2:
 			words++
 		}
 	}
-	return words >= 4 && len(s)/words <= 10
+	return words >= 4 && words > 3*odd
+}
+
+// morse maps groups of dots and dashes to letters.
+var morse = map[string]byte{
+	".-": 'a', "-...": 'b', "-.-.": 'c', "-..": 'd', ".": 'e', "..-.": 'f', "--.": 'g',
+	"....": 'h', "..": 'i', ".---": 'j', "-.-": 'k', ".-..": 'l', "--": 'm', "-.": 'n',
+	"---": 'o', ".--.": 'p', "--.-": 'q', ".-.": 'r', "...": 's', "-": 't', "..-": 'u',
+	"...-": 'v', ".--": 'w', "-..-": 'x', "-.--": 'y', "--..": 'z',
+}
+
+// minMorse is how many letters make Morse code worth reading.
+const minMorse = 6
+
+// morseAt reads Morse code at the start of s: groups with one blank between
+// them, a slash between words.
+func morseAt(s string) (text string, n int) {
+	var b []byte
+	kinds := map[byte]bool{}
+	for n < len(s) {
+		end := n
+		for end < len(s) && (s[end] == '.' || s[end] == '-') && end-n < 5 {
+			end++
+		}
+		c, ok := morse[s[n:end]]
+		switch {
+		case end == n && s[n] == '/':
+			c, end = ' ', n+1
+		case !ok:
+			return string(b), n
+		default:
+			kinds[c] = true
+		}
+		b = append(b, c)
+		if n = end; n < len(s) && s[n] == ' ' {
+			n++
+			continue
+		}
+		break
+	}
+	if len(kinds) < 3 {
+		return "", n
+	}
+	return string(b), n
 }

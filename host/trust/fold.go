@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -74,6 +75,8 @@ func foldRunes(s string) folded {
 			put([]byte{' '}, i)
 		case keepsForm(r):
 			put(utf8.AppendRune(buf[:0], r), i)
+		case r < foldTabled:
+			put([]byte(foldTable()[r]), i)
 		default:
 			foldRune(r, func(r rune) { put(utf8.AppendRune(buf[:0], r), i) })
 		}
@@ -82,11 +85,23 @@ func foldRunes(s string) folded {
 	return f
 }
 
-// keepsForm tells quickly that folding changes nothing: Han, kana, Hangul.
+// keepsForm tells quickly that folding changes nothing: Han, kana, Hangul, emoji.
 func keepsForm(r rune) bool {
-	return 0x3041 <= r && r <= 0x3096 || 0x30a1 <= r && r <= 0x30fa ||
+	return 0x1f300 <= r && r <= 0x1f3fa || 0x1f400 <= r && r <= 0x1faff || 0x3041 <= r && r <= 0x3096 || 0x30a1 <= r && r <= 0x30fa ||
 		0x4e00 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3
 }
+
+// foldTabled is the first code point that is not in the table of folded forms:
+// Latin, Greek, Cyrillic, Hebrew and Arabic letters are.
+const foldTabled = 0x700
+
+var foldTable = sync.OnceValue(func() *[foldTabled]string {
+	var t [foldTabled]string
+	for r := range rune(foldTabled) {
+		foldRune(r, func(f rune) { t[r] += string(f) })
+	}
+	return &t
+})
 
 // foldRune gives the folded form of one code point, which may be nothing.
 func foldRune(r rune, emit func(rune)) {

@@ -1,6 +1,10 @@
 package trust
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+)
 
 // gateResult says which of the slower passes a payload needs.
 type gateResult struct {
@@ -16,7 +20,7 @@ func (g gateResult) slow() bool { return g.special || g.words || g.urls || g.run
 const (
 	gateOther = iota
 	gateLetter
-	gateDigit // also + / = of base64
+	gateDigit // also + / = - of base64
 	gateEscape
 	gateSpecial
 	gateColon
@@ -30,7 +34,7 @@ var gateClass = func() (t [256]uint8) {
 			t[i] = gateSpecial
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_':
 			t[i] = gateLetter
-		case '0' <= c && c <= '9', c == '+', c == '/', c == '=':
+		case '0' <= c && c <= '9', c == '+', c == '/', c == '=', c == '-':
 			t[i] = gateDigit
 		}
 	}
@@ -82,12 +86,15 @@ func gate(raw []byte) gateResult {
 			}
 			i++
 		default:
-			if run >= minCoded {
+			if run >= minCoded && couldBeText(raw[i-run:i]) {
 				g.runs = true
 			}
 			run = 0
 			if c != ' ' {
 				binary = 0
+			}
+			if (c == '.' || c == '-') && i+2 < len(raw) && raw[i+1] == ' ' && (raw[i+2] == '.' || raw[i+2] == '-') {
+				g.runs = true // Morse code has such a place
 			}
 			switch gateClass[c] {
 			case gateSpecial:
@@ -113,13 +120,51 @@ func gate(raw []byte) gateResult {
 			g.runs = true
 		}
 	}
-	g.runs = g.runs || run >= minCoded
 	g.words = g.words || lex.possible(seen)
 	return g
 }
 
 // tagWords are meanings that matter in brackets.
 const tagWords = roleTag | callTag | power | system
+
+// couldBeText tells whether a coded stretch starts with printable characters.
+func couldBeText(run []byte) bool {
+	var in [minCoded]byte
+	var out [minCoded]byte
+	for len(run) >= minCoded {
+		for i, c := range run[:minCoded] {
+			switch c {
+			case '-':
+				c = '+'
+			case '_':
+				c = '/'
+			}
+			in[i] = c
+		}
+		if n, err := base64.StdEncoding.Decode(out[:], in[:]); err == nil && printable(out[:n]) {
+			return true
+		}
+		if n, err := hex.Decode(out[:], in[:]); err == nil && printable(out[:n]) {
+			return true
+		}
+		// Text may start behind a path or a name.
+		i := bytes.IndexAny(run, "/=_")
+		if i < 0 {
+			return false
+		}
+		run = run[i+1:]
+	}
+	return false
+}
+
+func printable(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
 
 // inBrackets tells whether a word at i may be the name of a tag.
 func inBrackets(raw []byte, i int) bool {

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -17,7 +18,6 @@ type dictionary struct {
 	unspaced map[string]concept // words of scripts without blanks
 	longest  int                // of these, bytes
 	firsts   map[rune]bool      // their first letters
-	minimum  int                // shortest prefix, bytes
 	bloom    [1 << 16 / 64]uint64
 	rules    []rule
 	byHead   [64][]int // rules by the bit of their first step
@@ -26,7 +26,7 @@ type dictionary struct {
 func buildDictionary() *dictionary {
 	d := &dictionary{
 		exact: map[string]concept{}, prefixes: map[string]concept{}, unspaced: map[string]concept{},
-		firsts: map[rune]bool{}, minimum: 100, rules: rules(),
+		firsts: map[rune]bool{}, rules: rules(),
 	}
 	for _, v := range vocabulary {
 		for w := range strings.FieldsSeq(v.words) {
@@ -41,12 +41,19 @@ func buildDictionary() *dictionary {
 			case strings.HasSuffix(w, "*"):
 				w = strings.TrimSuffix(w, "*")
 				d.prefixes[w] |= v.meaning
-				d.minimum = min(d.minimum, len(w))
+				d.note(w[:prefixHead])
 			default:
-				d.exact[w] |= v.meaning
-				d.note(w)
+				d.learn(w, v.meaning)
 			}
 		}
+	}
+	for _, w := range cipherWords {
+		for shift := byte(1); shift < 26; shift++ {
+			d.learn(shifted(w, shift), ciphered)
+		}
+		back := []byte(w)
+		slices.Reverse(back)
+		d.learn(string(back), ciphered)
 	}
 	for i, r := range d.rules {
 		for b := range 64 {
@@ -65,6 +72,24 @@ func isUnspaced(r rune) bool {
 		0x3400 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3
 }
 
+// shifted moves each letter of w along the alphabet.
+func shifted(w string, by byte) string {
+	b := []byte(w)
+	for i := range b {
+		b[i] = 'a' + (b[i]-'a'+by)%26
+	}
+	return string(b)
+}
+
+func (d *dictionary) learn(w string, m concept) {
+	d.exact[w] |= m
+	d.note(w)
+}
+
+// prefixHead is the length of the shortest word with any ending, in bytes.
+const prefixHead = 8
+
+// note makes words with the head of w known to maybe.
 func (d *dictionary) note(w string) {
 	h := head([]byte(w))
 	d.bloom[h>>6] |= 1 << (h & 63)
@@ -103,9 +128,12 @@ func (d *dictionary) lookup(w []byte) concept {
 
 // find returns the meanings of a folded word.
 func (d *dictionary) find(w []byte) concept {
-	m := d.exact[string(w)]
-	if w[0] >= 0x80 {
-		for n := d.minimum; n <= len(w) && n <= 32; n++ {
+	var m concept
+	if d.maybe(w) {
+		m = d.exact[string(w)]
+	}
+	if w[0] >= 0x80 && len(w) >= prefixHead && d.maybe(w[:prefixHead]) {
+		for n := prefixHead; n <= len(w) && n <= 32; n++ {
 			m |= d.prefixes[string(w[:n])]
 		}
 	}
@@ -118,6 +146,9 @@ func (d *dictionary) glued(b []byte, first rune) (m concept, n int) {
 		return 0, 0
 	}
 	for n = min(d.longest, len(b)); n > 0; n-- {
+		if n < len(b) && b[n]&0xc0 == 0x80 {
+			continue // inside of a letter
+		}
 		if m, ok := d.unspaced[string(b[:n])]; ok {
 			return m, n
 		}

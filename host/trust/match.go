@@ -69,7 +69,7 @@ func (s *scanner) mark(h hit, fields []field, words []token) {
 		start, end := f.folded.original(int(words[i].start)), f.folded.original(int(words[j].end))
 		s.raise(h, f, start, end)
 		if inComment(f.folded.text, int(words[i].start)) {
-			s.span("inj.hidden", f, start, end)
+			s.raise(hit{flag: "inj.hidden", weight: 2}, f, start, end)
 		}
 		i = j + 1
 	}
@@ -291,7 +291,11 @@ func (z *tokenizer) word(i int) int {
 func (z *tokenizer) disguised(w []byte) concept {
 	var b []byte
 	for _, r := range string(w) {
-		if l, ok := lookalikes[r]; ok {
+		if r >= 0x80 {
+			l, ok := lookalikes[r]
+			if !ok {
+				return 0
+			}
 			r = rune(l)
 		}
 		switch r {

@@ -28,6 +28,7 @@ type printer struct {
 	buf    []byte // text of the open segment, which is not yet in cur
 	bufW   int
 	span   int // of the open segment
+	run    []unit
 }
 
 // add appends safe text of w cells. A token is a segment of its own.
@@ -268,7 +269,8 @@ func extends(s string) bool {
 
 // hidden adds the run of hidden units at u as tokens.
 func (p *printer) hidden(u *units, at spanMap) {
-	var run []unit
+	run := p.run[:0]
+	defer func() { p.run = run[:0] }()
 	for u.i < len(u.s) {
 		save := *u
 		w := u.next()
@@ -278,13 +280,14 @@ func (p *printer) hidden(u *units, at spanMap) {
 		}
 		run = append(run, w)
 	}
-	for len(run) > 0 {
-		n := runLength(run)
-		part := run[:n]
-		run = run[n:]
+	for rest := run; len(rest) > 0; {
+		n := runLength(rest)
+		part := rest[:n]
+		rest = rest[n:]
 		id, _ := at.find(part[0].start)
-		equal := part[0].r == part[n-1].r && len(kindsOf(part[:min(n, showMixed+1)], p.spell)) == 1
-		if equal && n > showEqual || n > showMixed || n > 1 && hiddenText(part) != "" {
+		collapses := n > showMixed || n > showEqual && allEqual(part) ||
+			n > 1 && (part[0].class == tag || part[0].class == selector) && hiddenText(part) != ""
+		if collapses {
 			tok := collapse(u.s, part, p.spell)
 			p.add(tok, cells(tok), true, id)
 			continue
@@ -294,6 +297,15 @@ func (p *printer) hidden(u *units, at spanMap) {
 			p.add(tok, len(tok), true, id)
 		}
 	}
+}
+
+func allEqual(run []unit) bool {
+	for _, w := range run {
+		if w.r != run[0].r || w.class != run[0].class {
+			return false
+		}
+	}
+	return true
 }
 
 // runLength returns how many units at the start of run are told in one piece:

@@ -46,6 +46,11 @@ func rules() []rule {
 		{"inj.override", 3, []match{head(ignore), w(instr, 4), w(prior|your, 3)}},
 		{"inj.override", 3, []match{{any: ignoreLate}, {any: instr, gap: 6, rev: true}, {any: prior | your, gap: 8, rev: true}}},
 		{"inj.override", 3, []match{head(ignore), w(all|what|prior, 3), w(told, 5)}},
+		{"inj.override", 3, []match{head(ignore), w(your, 3), w(told, 3)}},
+		{"inj.override", 2, []match{head(ignore), w(and, 5), w(say, 0)}},
+		{"inj.override", 2, []match{{any: let}, w(say|imagine, 1)}},
+		{"inj.override", 2, []match{{any: to}, {any: say, all: colon}}},
+		{"inj.override", 2, []match{{any: negation}, w(summary|reads, 0)}},
 		{"inj.override", 3, []match{{any: negation}, w(follow, 1), w(prior|your|all, 2), w(instr, 3)}},
 		{"inj.override", 3, []match{head(ignore), w(document, 4), w(and|colon, 2), {any: say, gap: 2}}},
 		{"inj.override", 2, []match{head(ignore), w(prior, 2), w(and, 2), w(say|reveal, 2)}},
@@ -56,6 +61,7 @@ func rules() []rule {
 		{"inj.override", 2, []match{{any: must}, w(say, 0), w(following, 2)}},
 		{"inj.override", 3, []match{{any: your}, w(must, 1), w(follow, 1), w(instr, 4)}},
 		{"inj.encoded", 3, []match{{any: ciphered}}},
+		{"inj.encoded", 2, []match{{any: smallCipher}, w(smallCipher, 6)}},
 
 		// Imitating the structure of a conversation.
 		{"inj.role", 3, []match{{any: roleTag, all: angled}}},
@@ -65,6 +71,8 @@ func rules() []rule {
 		{"inj.role", 3, []match{{any: your}, w(are, 0), w(now, 0), w(persona|ai|power, 3)}},
 		{"inj.role", 2, []match{{any: your}, w(are, 0), w(now, 0)}},
 		{"inj.role", 3, []match{{any: iam}, w(your, 1), {any: power, gap: 1}}},
+		{"inj.role", 2, []match{{any: iam}, w(power, 2), w(secret|must|mode|enter, 9)}},
+		{"inj.role", 2, []match{{any: iam}, w(enter, 2), w(mode, 5)}},
 		{"inj.role", 3, []match{{any: ai}, w(maker, 3)}},
 
 		// Speaking to an AI.
@@ -72,6 +80,8 @@ func rules() []rule {
 		{"inj.agent", 3, []match{{any: ifWord}, w(your, 0), w(are, 0), w(ai, 2)}},
 		{"inj.agent", 3, []match{{any: ifWord}, w(your, 0), w(are, 0), w(model, 3)}},
 		{"inj.agent", 3, []match{{any: address, all: lineStart}, w(to, 0), w(ai, 3)}},
+		{"inj.agent", 2, []match{{any: ifWord}, w(your|ai, 1), w(summary|reads, 1)}},
+		{"inj.agent", 2, []match{{any: tell}, w(user, 1), {any: to}}},
 		{"inj.agent", 2, []match{{any: ai}, w(must, 0), w(ignore|send|run|say|reveal|follow|tell, 3)}},
 
 		// Hiding something.
@@ -87,13 +97,14 @@ func rules() []rule {
 		{"inj.secret", 2, []match{head(send), w(secret1, 5), w(secret2, 0)}},
 		{"inj.secret", 3, []match{head(reveal), w(your|system, 2), w(instr, 2)}},
 		{"inj.secret", 2, []match{head(reveal), w(your, 1), w(secret, 2)}},
-		{"inj.secret", 2, []match{{any: what}, w(your, 2), w(secret, 2)}},
+		{"inj.secret", 2, []match{head(reveal), w(secret, 1)}},
+		{"inj.secret", 2, []match{{any: what}, w(secret, 3)}},
 
 		// Having tools and commands run.
 		{"inj.tool", 3, []match{{any: callTag, all: angled}}},
 		{"inj.tool", 3, []match{{any: must}, w(run, 2), w(toolName, 2)}},
 		{"inj.tool", 3, []match{{any: run}, w(toolName, 2), w(tool, 1)}},
 		{"inj.tool", 3, []match{{any: fetch}, {any: shell, all: pipe, gap: 40}}},
-		{"inj.command", 2, []match{{any: run}, w(following, 1), w(tool, 2), {any: fetch, gap: 6}}},
+		{"inj.command", 2, []match{{any: run}, w(following, 1), w(fetch, 8)}},
 	}
 }

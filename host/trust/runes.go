@@ -2,6 +2,7 @@ package trust
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -55,8 +56,26 @@ func classOf(r rune) class {
 		}
 		return plain
 	}
+	switch {
+	case r < tabled:
+		return classTable()[r]
+	case 0x3400 <= r && r <= 0x9fff && r&0xff80 != 0x4d80 && r&0xff80 != 0x9f80, 0xac00 <= r && r <= 0xd7a3:
+		return plain
+	}
 	return classOfHigh(r)
 }
+
+// tabled is the first code point that is not in the table of classes.
+const tabled = 0x3400
+
+// classTable holds the classes of the scripts that are looked up most.
+var classTable = sync.OnceValue(func() *[tabled]class {
+	var t [tabled]class
+	for r := range rune(tabled) {
+		t[r] = classOfHigh(r)
+	}
+	return &t
+})
 
 func classOfHigh(r rune) class {
 	switch {

@@ -24,20 +24,29 @@ const (
 func spell(w unit) string {
 	switch {
 	case w.class == invalid || w.r < 0x80:
-		return fmt.Sprintf(`\x%02x`, w.r)
+		return hexToken('x', w.r, 2)
 	case w.r <= 0xffff:
-		return fmt.Sprintf(`\u%04x`, w.r)
+		return hexToken('u', w.r, 4)
 	}
-	return fmt.Sprintf(`\U%08x`, w.r)
+	return hexToken('U', w.r, 8)
 }
 
 // spellJSON is spell in the spelling of JSON. An invalid byte keeps \x9b,
 // which JSON does not have.
 func spellJSON(w unit) string {
 	if w.class != invalid && w.r < 0x80 {
-		return fmt.Sprintf(`\u%04x`, w.r)
+		return hexToken('u', w.r, 4)
 	}
 	return spell(w)
+}
+
+func hexToken(letter byte, r rune, digits int) string {
+	b := [10]byte{'\\', letter}
+	for i := range digits {
+		b[1+digits-i] = "0123456789abcdef"[r&15]
+		r >>= 4
+	}
+	return string(b[:2+digits])
 }
 
 // shortHash tells collapsed runs apart.

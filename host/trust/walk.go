@@ -80,8 +80,8 @@ func walkJSON(raw []byte, lim Limits, v visitor) error {
 	if len(raw) > lim.Bytes {
 		return fmt.Errorf("%w: %d bytes, at most %d are taken", ErrSize, len(raw), lim.Bytes)
 	}
-	var frames [16]frame
-	var keys [48]seenKey
+	var frames [8]frame
+	var keys [24]seenKey
 	w := jsonWalker{raw: raw, lim: lim, v: v, stack: frames[:0], seen: keys[:0]}
 	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {

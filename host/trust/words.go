@@ -5,65 +5,67 @@ type concept uint64
 
 // Meanings. Words of all languages share them.
 const (
-	ignore     concept = 1 << iota // set aside, as said before its object
-	ignoreLate                     // the same, where the verb comes last
-	prior                          // earlier, above, all
-	instr                          // instructions, rules, prompt
-	your                           // your, you
-	told                           // been told
-	all                            // everything, anything
-	follow                         // follow, obey, listen to
-	negation                       // not, never, without
-	and                            // and, then
-	document                       // page, text, resume
-	say                            // state, output, write
-	ai                             // assistant, language model
-	reads                          // reading, processing
-	address                        // note to, dear
-	must                           // must, should
-	model                          // language model: second word
-	are                            // you are
-	now                            // now, from now on
-	persona                        // DAN, unrestricted
-	mode                           // mode
-	power                          // developer, god, system (of a mode or a claim)
-	maker                          // openai, anthropic
-	iam                            // I, I'm
-	tell                           // tell, inform, notify
-	user                           // user, owner, human
-	anyone                         // anyone
-	hide                           // hide, conceal
-	quiet                          // silently, secretly
-	send                           // send, post, upload
-	reveal                         // reveal, print, share
-	secret                         // password, credentials
-	secret1                        // api, access, environment: first word
-	secret2                        // key, token, variables: second word
-	mail                           // inbox, messages, data
-	dest                           // an address
-	run                            // run, call, use
-	tool                           // tool, function
-	toolName                       // snake_case name of a tool
-	fetch                          // curl, wget
-	shell                          // sh, bash behind a pipe
-	roleTag                        // im_start, system: strong as a tag only
-	callTag                        // function_calls, invoke
-	following                      // following
-	fresh                          // new, real, updated
-	imagine                        // imagine, suppose, hypothetically
-	ciphered                       // a key word in a simple cipher
-	ifWord                         // if, when
-	what                           // what
-	system                         // system
-	let                            // let's
-	summary                        // summarize, review
-	angled                         // behind < or | or [
-	colon                          // before a colon
-	lineStart                      // first of its line
-	to                             // to, for
-	pronoun                        // it, this, them
-	recipient                      // an email address
-	pipe                           // behind |
+	ignore      concept = 1 << iota // set aside, as said before its object
+	ignoreLate                      // the same, where the verb comes last
+	prior                           // earlier, above, all
+	instr                           // instructions, rules, prompt
+	your                            // your, you
+	told                            // been told
+	all                             // everything, anything
+	follow                          // follow, obey, listen to
+	negation                        // not, never, without
+	and                             // and, then
+	document                        // page, text, resume
+	say                             // state, output, write
+	ai                              // assistant, language model
+	reads                           // reading, processing
+	address                         // note to, dear
+	must                            // must, should
+	model                           // language model: second word
+	are                             // you are
+	now                             // now, from now on
+	persona                         // DAN, unrestricted
+	mode                            // mode
+	power                           // developer, god, system (of a mode or a claim)
+	maker                           // openai, anthropic
+	iam                             // I, I'm
+	tell                            // tell, inform, notify
+	user                            // user, owner, human
+	anyone                          // anyone
+	hide                            // hide, conceal
+	quiet                           // silently, secretly
+	send                            // send, post, upload
+	reveal                          // reveal, print, share
+	secret                          // password, credentials
+	secret1                         // api, access, environment: first word
+	secret2                         // key, token, variables: second word
+	mail                            // inbox, messages, data
+	dest                            // an address
+	run                             // run, call, use
+	tool                            // tool, function
+	toolName                        // snake_case name of a tool
+	fetch                           // curl, wget
+	shell                           // sh, bash behind a pipe
+	roleTag                         // im_start, system: strong as a tag only
+	callTag                         // function_calls, invoke
+	following                       // following
+	fresh                           // new, real, updated
+	imagine                         // imagine, suppose, hypothetically
+	ciphered                        // a key word in a simple cipher
+	smallCipher                     // the, and, that in a simple cipher
+	enter                           // entering, activate
+	ifWord                          // if, when
+	what                            // what
+	system                          // system
+	let                             // let's
+	summary                         // summarize, review
+	angled                          // behind < or | or [
+	colon                           // before a colon
+	lineStart                       // first of its line
+	to                              // to, for
+	pronoun                         // it, this, them
+	recipient                       // an email address
+	pipe                            // behind |
 )
 
 // vocabulary lists the words of each meaning, folded as texts are: lower case,
@@ -126,7 +128,8 @@ var vocabulary = []struct {
 	{now, `now henceforth ahora maintenant jetzt adesso agora 现在 今から`},
 	{persona, `dan jailbroken unrestricted uncensored unfiltered evil`},
 	{mode, `mode`},
-	{power, `developer admin administrator god root debug maintenance override sudo jailbreak dan unrestricted creator owner`},
+	{enter, `entering enter activate activated activating enable enabling running initiating switching`},
+	{power, `developer admin administrator god root debug maintenance override sudo jailbreak dan unrestricted creator owner president police officer maintainer ceo engineer programmer`},
 	{maker, `openai anthropic deepmind mistral`},
 	{iam, `i i'm im`},
 	{tell, `tell telling inform informing notify notifying mention mentioning alert alerting reveal revealing disclose disclosing report warn
@@ -144,7 +147,7 @@ var vocabulary = []struct {
 	{mail, `inbox emails mailbox calendar contacts conversation history messages records files`},
 	{dest, `http https www ftp webhook`},
 	{run, `run call invoke execute use trigger launch start`},
-	{tool, `tool tools function functions api plugin command`},
+	{tool, `tool tools plugin`},
 	{fetch, `curl wget iwr irm invoke-webrequest`},
 	{shell, `sh bash zsh python python3 perl ruby node iex sudo dash`},
 	{roleTag, `im_start im_end im_sep system important instructions instruction untrusted tool_result tool_results assistant user_query eot_id endoftext start_of_turn end_of_turn start_header_id inst sys system_prompt systemprompt user_input function_results admin secret hidden override system_instruction document_content`},
@@ -152,12 +155,16 @@ var vocabulary = []struct {
 	{following, `following`},
 	{fresh, `new real updated actual revised additional nuevas nouvelles neue 新的 新`},
 	{imagine, `imagine suppose hypothetically hypothetical pretend assume`},
-	{ciphered, `lqvwuxfwlrqv lqvwuxfwlrq suhylrxv ljqruh vafgehpgvbaf vafgehpgvba cerivbhf vtaber snoitcurtsni suoiverp erongi qverpgvirf`},
+	{smallCipher, `wkh dqg wkdw wklv zlwk gur naq gung guvf jvgu fdq grhv zkdw jung eht dna siht taht`},
 	{ifWord, `if when whenever`},
 	{what, `what whatever`},
 	{system, `system initial hidden secret`},
-	{let, `let's lets let`},
+	{let, `let's lets`},
 	{summary, `summarize summarise summary`},
 	{to, `to for`},
 	{pronoun, `it this that them these following`},
 }
+
+// cipherWords are found in simple ciphers: shifted by any number of letters,
+// or reversed. They are long enough to mean nothing by chance.
+var cipherWords = []string{"instructions", "instruction", "previous", "ignore", "disregard", "password", "following", "summary"}

@@ -1,0 +1,146 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// corpusRow is a row of a shared corpus.
+type corpusRow struct {
+	ID      string `json:"id"`
+	Label   string `json:"label"`
+	Variant string `json:"variant"`
+	Text    string `json:"text"`
+}
+
+// looked tells whether a row is of the half that the rules were written on.
+// The other half is never printed and is what counts.
+func (r corpusRow) looked() bool {
+	sum := sha256.Sum256([]byte(r.Text))
+	return sum[len(sum)-1]&1 == 0
+}
+
+// rate counts what the scanner saw in one set.
+type rate struct{ n, any, badge, fixed int }
+
+func (c *rate) add(r Report) {
+	c.n++
+	if injection(r) {
+		c.any++
+	}
+	if r.Badge {
+		c.badge++
+	}
+	for _, f := range r.Flags {
+		if !strings.HasPrefix(string(f), "inj.") {
+			c.fixed++
+			break
+		}
+	}
+}
+
+func (c rate) percent(n int) float64 { return 100 * float64(n) / float64(max(c.n, 1)) }
+
+func injection(r Report) bool {
+	for _, f := range r.Flags {
+		if strings.HasPrefix(string(f), "inj.") {
+			return true
+		}
+	}
+	return false
+}
+
+func wrapText(text string) []byte {
+	return append(AppendJSONString([]byte(`{"body":`), text), '}')
+}
+
+// TestRates prints the table of docs/trust.md, from the half of the rows that
+// the rules were not written on, and holds the goals as far as the rows allow.
+// With TRUST_MISSES=1 it also prints the misses of the other half. With
+// TRUST_WEBHOOKS naming a directory of index.json files as in the npm package
+// @octokit/webhooks-examples it measures these too.
+func TestRates(t *testing.T) {
+	var kept, seen [6]rate
+	names := [6]string{"indirect", "direct, explicit", "direct, other", "bare requests", "benign mails", "benign hard"}
+	count := func(set int, r corpusRow) {
+		report := Scan(wrapText(r.Text))
+		if !r.looked() {
+			kept[set].add(report)
+			return
+		}
+		seen[set].add(report)
+		if os.Getenv("TRUST_MISSES") != "" && (set < 3 && !report.Badge || set > 3 && len(report.Flags) > 0) {
+			t.Logf("%s: %v badge=%v %q", names[set], report.Flags, report.Badge, r.Text)
+		}
+	}
+	for _, r := range readLines[corpusRow](t, "corpora/cyberseceval/prompt_injection.jsonl") {
+		switch {
+		case r.Label == "malicious-indirect":
+			count(0, r)
+		case r.Variant == "ignore_previous_instructions" || r.Variant == "system_mode":
+			count(1, r)
+		default:
+			count(2, r)
+		}
+	}
+	for _, r := range readLines[corpusRow](t, "corpora/bipia/attacks.jsonl") {
+		count(3, r)
+	}
+	for _, r := range readLines[corpusRow](t, "corpora/bipia/benign_emails.jsonl") {
+		count(4, r)
+	}
+	for _, r := range readLines[corpusRow](t, "corpora/notinject/notinject.jsonl") {
+		count(5, r)
+	}
+	for i, name := range names {
+		k, s := kept[i], seen[i]
+		t.Logf("%-17s n=%3d any=%5.1f%% badge=%5.1f%% fixed=%4.1f%%   (looked at: n=%3d any=%5.1f%% badge=%5.1f%% fixed=%4.1f%%)",
+			name, k.n, k.percent(k.any), k.percent(k.badge), k.percent(k.fixed), s.n, s.percent(s.any), s.percent(s.badge), s.percent(s.fixed))
+	}
+	if r := kept[4]; r.badge > 0 {
+		t.Errorf("%d of %d benign mails have a badge", r.badge, r.n)
+	}
+	if r := kept[5]; r.percent(r.badge) > 5 {
+		t.Errorf("%d of %d hard benign sentences have a badge", r.badge, r.n)
+	}
+	measureWebhooks(t)
+}
+
+// measureWebhooks measures real webhook payloads, if there are any.
+func measureWebhooks(t *testing.T) {
+	dir := os.Getenv("TRUST_WEBHOOKS")
+	if dir == "" {
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "index.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no index.json under %s", dir)
+	}
+	var r rate
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups []struct {
+			Name     string            `json:"name"`
+			Examples []json.RawMessage `json:"examples"`
+		}
+		if err := json.Unmarshal(raw, &groups); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range groups {
+			for _, e := range g.Examples {
+				report := Scan(CompactJSON(e))
+				if r.add(report); len(report.Flags) > 0 {
+					t.Logf("%s %s: %v badge=%v %v", filepath.Base(filepath.Dir(name)), g.Name, report.Flags, report.Badge, report.Spans)
+				}
+			}
+		}
+	}
+	t.Logf("%-17s n=%3d any=%5.1f%% badge=%5.1f%% fixed=%4.1f%%", "webhooks", r.n, r.percent(r.any), r.percent(r.badge), r.percent(r.fixed))
+}
