@@ -54,7 +54,6 @@ type receiverCase struct {
 		Header    map[string]string `json:"header"`
 		BodyJSON  json.RawMessage   `json:"body_json"`
 		BodyNot   string            `json:"body_not_contains"`
-		MaxRead   int64             `json:"max_read"`
 	} `json:"expect"`
 }
 

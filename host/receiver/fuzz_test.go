@@ -57,14 +57,14 @@ func FuzzVerify(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.signatures = append(h.signatures, signature0(signed))
+		h.signatures = append(h.signatures, parseEntry(signed))
 		if _, err := h.Verify(body, Entry{Current: vectorSecret}, h.SentAt); err != nil {
 			t.Fatalf("own signature refused: %v", err)
 		}
 	})
 }
 
-func signature0(entry string) signature {
+func parseEntry(entry string) signature {
 	version, value, _ := strings.Cut(entry, ",")
 	return signature{version, value}
 }
