@@ -30,6 +30,7 @@ type storedSub struct {
 	Mode     event.Mode    `json:"mode"`
 	MaxAge   time.Duration `json:"maxAge,omitempty"`
 	TTL      time.Duration `json:"ttl,omitempty"`
+	TTL      time.Duration `json:"ttl,omitempty"`
 	Cursor   *storedCursor `json:"cursor,omitempty"`
 	Gave     bool          `json:"gave,omitempty"`
 	LastSeen timestamp     `json:"lastSeen"`
@@ -126,6 +127,7 @@ func (k keptSub) encode() ([]byte, error) {
 		Mode:     s.Mode,
 		MaxAge:   s.MaxAge,
 		TTL:      s.TTL,
+		TTL:      s.TTL,
 		Gave:     s.Gave,
 		LastSeen: stamp(s.LastSeen),
 		Paused:   s.Paused,
@@ -184,6 +186,7 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 
 		Mode:     in.Mode,
 		MaxAge:   in.MaxAge,
+		TTL:      in.TTL,
 		TTL:      in.TTL,
 		Gave:     in.Gave,
 		LastSeen: in.LastSeen.time(),

@@ -102,8 +102,21 @@ func (s *Store) run() {
 			s.finish(jobs, nil, loadErr)
 			continue
 		}
-		s.commit(jobs)
+		if jobs = s.whole(jobs); len(jobs) > 0 {
+			s.commit(jobs)
+		}
 	}
+}
+
+// whole refuses the batches behind a broken fence and returns the others.
+func (s *Store) whole(jobs []*job) []*job {
+	return slices.DeleteFunc(jobs, func(j *job) bool {
+		broken := j.batch.Fence != nil && j.batch.Fence.Broken()
+		if broken && j.done != nil {
+			j.done(event.Outcome{}, event.ErrFenced)
+		}
+		return broken
+	})
 }
 
 // commit writes the jobs in one transaction, and then tells whom it concerns.
@@ -129,6 +142,9 @@ func (s *Store) commit(jobs []*job) {
 func (s *Store) finish(jobs []*job, outcomes []event.Outcome, err error) {
 	s.setErr(err)
 	for i, j := range jobs {
+		if err != nil && j.batch.Fence != nil {
+			j.batch.Fence.Break()
+		}
 		switch {
 		case j.done == nil:
 		case err != nil:

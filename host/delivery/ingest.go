@@ -126,6 +126,7 @@ func (in *ingest) submit(ctx context.Context, b event.Batch) error {
 		in.answered(err)
 	}
 	if err := in.r.deps.Store.Submit(ctx, b); err != nil {
+		b.Fence.Break()
 		in.answered(nil)
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
