@@ -30,7 +30,6 @@ type storedSub struct {
 	Mode     event.Mode    `json:"mode"`
 	MaxAge   time.Duration `json:"maxAge,omitempty"`
 	TTL      time.Duration `json:"ttl,omitempty"`
-	TTL      time.Duration `json:"ttl,omitempty"`
 	Cursor   *storedCursor `json:"cursor,omitempty"`
 	Gave     bool          `json:"gave,omitempty"`
 	LastSeen timestamp     `json:"lastSeen"`
@@ -127,7 +126,6 @@ func (k keptSub) encode() ([]byte, error) {
 		Mode:     s.Mode,
 		MaxAge:   s.MaxAge,
 		TTL:      s.TTL,
-		TTL:      s.TTL,
 		Gave:     s.Gave,
 		LastSeen: stamp(s.LastSeen),
 		Paused:   s.Paused,
@@ -186,7 +184,6 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 
 		Mode:     in.Mode,
 		MaxAge:   in.MaxAge,
-		TTL:      in.TTL,
 		TTL:      in.TTL,
 		Gave:     in.Gave,
 		LastSeen: in.LastSeen.time(),
