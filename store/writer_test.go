@@ -43,6 +43,27 @@ func TestFailedCommitLeavesNoTrace(t *testing.T) {
 	equal(t, store(t, s, big), event.Outcome{Stored: 1, Duplicates: 1, Last: 3})
 }
 
+func TestBatchesBehindABrokenFence(t *testing.T) {
+	s := openTest(t, Options{MaxSize: 256 << 10})
+	var fence event.Fence
+	fenced := func(ids ...string) event.Batch {
+		b := eventsBatch("aa", ids...)
+		b.Fence = &fence
+		return b
+	}
+	store(t, s, fenced("1"))
+	big := fenced("2")
+	big.Records[0].Raw = make([]byte, 1<<20)
+	if r := <-submit(t, s, big); !errors.Is(r.err, event.ErrFull) {
+		t.Fatal(r.err)
+	}
+	if r := <-submit(t, s, fenced("3")); !errors.Is(r.err, event.ErrFenced) {
+		t.Errorf("behind the failed batch: %+v", r)
+	}
+	store(t, s, eventsBatch("aa", "4")) // others are not held up
+	equal(t, ids(t, s), []string{"1", "4"})
+}
+
 func TestCommitThatFailedButLanded(t *testing.T) {
 	broken := errors.New("sync failed")
 	fail := true
