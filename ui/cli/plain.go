@@ -21,7 +21,7 @@ func appendPlain(b []byte, r event.Record) []byte {
 	case r.Kind == event.KindRejected:
 		b = appendWords(b, "payload refused: "+plain(r.Reason))
 	default:
-		b = appendWords(b, plain(r.EventID), plain(trust.Untrusted(string(trust.CompactJSON(r.Data)))))
+		b = appendWords(b, plain(r.EventID), plainJSON(r.Data))
 		if r.Replayed {
 			b = appendWords(b, "(replayed)")
 		}
@@ -71,5 +71,17 @@ func stateText(s event.StateChange) string {
 // plain renders a text of a server for one line.
 func plain(t trust.Text) string { return trust.Line(t).Plain() }
 
-// safe does the same for a text of the operator: it may have been pasted.
+// plainJSON renders JSON of a server for one line.
+func plainJSON(raw []byte) string {
+	var b strings.Builder
+	for _, line := range trust.JSON(raw, 0) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strings.TrimLeft(line.Plain(), " "))
+	}
+	return b.String()
+}
+
+// safe does what plain does for a text of the operator: it may have been pasted.
 func safe(s string) string { return plain(trust.Untrusted(s)) }

@@ -120,7 +120,7 @@ func (a *app) listSubs(ctx context.Context) (err error) {
 	t := &table{}
 	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "STATE")
 	for _, s := range subs {
-		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plain(compact(s.Key.Args)), string(s.Mode), subState(s))
+		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.Key.Args), string(s.Mode), subState(s))
 	}
 	return t.write(a.Stdout)
 }

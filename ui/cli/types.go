@@ -101,12 +101,10 @@ func appendTypePlain(b []byte, t event.Type) []byte {
 		b = append(b, "    "+plain(t.Description)+"\n"...)
 	}
 	if len(t.InputSchema) > 0 {
-		b = append(b, "    arguments  "+plain(compact(t.InputSchema))+"\n"...)
+		b = append(b, "    arguments  "+plainJSON(t.InputSchema)+"\n"...)
 	}
 	if len(t.PayloadSchema) > 0 {
-		b = append(b, "    payload    "+plain(compact(t.PayloadSchema))+"\n"...)
+		b = append(b, "    payload    "+plainJSON(t.PayloadSchema)+"\n"...)
 	}
 	return b
 }
-
-func compact(raw []byte) trust.Text { return trust.Untrusted(string(trust.CompactJSON(raw))) }

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+func TestLines(t *testing.T) {
+	sub := event.Subscription{ID: "abcd2345", Mode: event.ModePush, Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
+	full := occurrence(sub, "e1", "{ \"b\": 1.0e2,\n \"a\": \"<&\x7f\u202e\\u0041\", \"b\": [ ] }")
+	full.Seq = 7
+	bare := event.Record{Seq: 1, Kind: event.KindEvent, Sub: "s", Server: "h", Type: trust.Untrusted("t"), Mode: event.ModePoll, ReceivedAt: at.In(time.FixedZone("", 3600))}
+	empty := full
+	empty.Cursor = event.At(trust.Untrusted(""))
+	empty.Data, empty.Flags = []byte("null"), []string{event.FlagIDMismatch, event.FlagBodyDiffer}
+	gap := event.Record{Seq: 2, Kind: event.KindGap, Sub: "s", Server: "h", Type: trust.Untrusted("t"), Mode: event.ModePush, ReceivedAt: at,
+		Gap: &event.Gap{Cause: event.CauseTruncated, To: at, Certain: true}}
+	state := event.Record{Seq: 3, Kind: event.KindState, Sub: "s", Server: "h", Type: trust.Untrusted("t"), Mode: event.ModeWebhook, ReceivedAt: at,
+		State: &event.StateChange{State: event.StateBackoff, Evidence: "connection reset", Error: trust.Untrusted("a\x1b[31m\n")}}
+	rejected := event.Record{Seq: 4, Kind: event.KindRejected, Sub: "s", Server: "h", Type: trust.Untrusted("t"), Mode: event.ModePoll, ReceivedAt: at,
+		Raw: []byte("{\xff"), Reason: trust.Untrusted("not valid JSON")}
+	tests := map[string]struct {
+		record event.Record
+		raw    bool
+		want   string
+	}{
+		"event":    {full, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]}}`},
+		"raw":      {full, true, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]},"raw":"eyJldmVudElkIjoiZTEifQ=="}`},
+		"absent":   {bare, true, `{"seq":1,"kind":"event","server":"h","type":"t","subscription":"s","mode":"poll","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null}`},
+		"flags":    {empty, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"","data":null,"flags":["id-mismatch","body-differ"]}`},
+		"gap":      {gap, false, `{"seq":2,"kind":"gap","server":"h","type":"t","subscription":"s","mode":"push","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"cause":"truncated","from":null,"to":"2026-07-28T12:00:00.005Z","certain":true}`},
+		"state":    {state, false, `{"seq":3,"kind":"state","server":"h","type":"t","subscription":"s","mode":"webhook","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"state":"backoff","evidence":"connection reset","error":"a\u001b[31m\n"}`},
+		"rejected": {rejected, true, `{"seq":4,"kind":"rejected","server":"h","type":"t","subscription":"s","mode":"poll","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"reason":"not valid JSON","raw":"e/8="}`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := string(appendRecord(nil, tt.record, tt.raw))
+			if got != tt.want+"\n" {
+				t.Errorf("got  %swant %s", got, tt.want)
+			}
+			if !json.Valid([]byte(got)) {
+				t.Error("not JSON")
+			}
+		})
+	}
+}
+
+func TestPlainLines(t *testing.T) {
+	sub := event.Subscription{ID: "s", Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
+	r := occurrence(sub, "e\x1b1", "{\"a\":\n [\"\\u0007\u202e\\\"x\"]}")
+	r.Replayed, r.Flags = true, []string{"id-mismatch"}
+	clock := at.Local().Format("15:04:05.000")
+	gapFrom := at.Local().Format(time.DateTime)
+	tests := map[string]struct {
+		record event.Record
+		want   []string
+	}{
+		"event":    {r, []string{clock + "  pager  incident.created  e", `{ "a": [ "\u0007\u202e\"x" ] }`, "(replayed)", "[id-mismatch]"}},
+		"gap":      {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseSilent, From: at, To: at}}, []string{"gap: events may be missing from " + gapFrom + " to " + gapFrom + " (silent)"}},
+		"certain":  {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}}, []string{"gap: events are missing (gap)"}},
+		"state":    {event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateLive, Evidence: "heartbeat", Error: trust.Untrusted("was cut")}}, []string{"state: live, heartbeat, was cut"}},
+		"rejected": {event.Record{Kind: event.KindRejected, Reason: trust.Untrusted("duplicate key")}, []string{"payload refused: duplicate key"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := string(appendPlain(nil, tt.record))
+			for _, want := range tt.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}
+			if strings.ContainsAny(strings.TrimSuffix(got, "\n"), "\x1b\x07\n") {
+				t.Errorf("a control character got out: %q", got)
+			}
+		})
+	}
+}
+
+func BenchmarkLine(b *testing.B) {
+	sub := event.Subscription{ID: "abcd2345", Mode: event.ModePush, Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
+	r := occurrence(sub, "e1", `{"severity":"P1","service":"payments","title":"p99 latency above 4s","n":123456,"tags":["eu","db"]}`)
+	var line []byte
+	for b.Loop() {
+		line = appendRecord(line[:0], r, false)
+	}
+}
