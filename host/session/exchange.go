@@ -40,7 +40,7 @@ type exchange struct {
 	era    era
 	call   bool // ends with its answer: a large one is expected
 	note   func(wire.Note)
-	taken  func()          // the server has begun to answer over HTTP; may be nil
+	taken  func()          // called when the server has taken the request; may be nil
 	ctx    context.Context // its cause says why the exchange was given up
 	cancel context.CancelCauseFunc
 

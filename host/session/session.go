@@ -51,6 +51,8 @@ type Options struct {
 	TLS    *tls.Config      // for https; nil: the system's
 	Now    func() time.Time // nil: time.Now
 	Reopen Backoff          // between attempts to listen for unasked notifications
+
+	patience time.Duration // with each step of stopping a process
 }
 
 func (o Options) withDefaults() Options {
@@ -68,6 +70,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = 1 << 20
+	}
+	if o.patience <= 0 {
+		o.patience = patience
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -1,0 +1,104 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"eventdeck/host/wire"
+)
+
+// inboxBytes bounds what waits for a slow sink before the pipe is stalled.
+const inboxBytes = 4 << 20
+
+// letter is a message for one exchange, or the reason why it fails.
+type letter struct {
+	message wire.Message
+	size    int
+	err     error
+}
+
+// inbox is the queue between the reader of a pipe and one exchange, bounded by
+// bytes. One goroutine puts, another takes.
+type inbox struct {
+	x     *exchange
+	ready chan struct{} // one slot: something was put
+	room  chan struct{} // one slot: something was taken
+	gone  chan struct{} // closed when the exchange is over
+
+	mu      sync.Mutex
+	letters []letter
+	bytes   int
+}
+
+func newInbox(x *exchange) *inbox {
+	return &inbox{x: x, ready: make(chan struct{}, 1), room: make(chan struct{}, 1), gone: make(chan struct{})}
+}
+
+// put adds a letter. It waits while the queue is full, and drops the letter
+// when the exchange is over.
+func (b *inbox) put(l letter) {
+	b.x.touch()
+	for !b.offer(l) {
+		select {
+		case <-b.room:
+		case <-b.gone:
+			return
+		}
+	}
+	wake(b.ready)
+}
+
+func (b *inbox) offer(l letter) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bytes > 0 && b.bytes+l.size > inboxBytes {
+		return false
+	}
+	b.letters = append(b.letters, l)
+	b.bytes += l.size
+	return true
+}
+
+// take waits for the next letter. What came before a session was lost is still
+// taken.
+//
+// Errors: the cause of the exchange's context.
+func (b *inbox) take() (letter, error) {
+	for {
+		cause := context.Cause(b.x.ctx)
+		if cause == nil || errors.Is(cause, ErrLost) {
+			if l, ok := b.first(); ok {
+				return l, nil
+			}
+		}
+		if cause != nil {
+			return letter{}, cause
+		}
+		select {
+		case <-b.ready:
+		case <-b.x.ctx.Done():
+		}
+	}
+}
+
+func (b *inbox) first() (letter, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.letters) == 0 {
+		return letter{}, false
+	}
+	l := b.letters[0]
+	b.letters[0] = letter{}
+	b.letters = b.letters[1:]
+	b.bytes -= l.size
+	wake(b.room)
+	return l, true
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

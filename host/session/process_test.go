@@ -1,0 +1,274 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+type flood struct {
+	Count int `json:"count"`
+	Size  int `json:"size"`
+}
+
+func stderr() (Options, chan string) {
+	c := make(chan string, 100)
+	return Options{OnStderr: func(t trust.Text) { c <- t.Raw() }}, c
+}
+
+func TestProcessStateless(t *testing.T) {
+	s := mustDial(t, process(t, "modern"), Options{})
+	if i := s.Info(); i.Era != EraStateless || i.Transport != TransportPipe || !i.Advertised {
+		t.Errorf("info %+v", i)
+	}
+}
+
+func TestProcessHandshake(t *testing.T) {
+	s := mustDial(t, process(t, "handshake"), Options{})
+	if i := s.Info(); i.Era != EraHandshake || i.Version != "2025-06-18" || i.Transport != TransportPipe {
+		t.Errorf("info %+v", i)
+	}
+}
+
+func TestProcessSilentOnDiscover(t *testing.T) {
+	s := mustDial(t, process(t, "silent"), Options{ProbeTimeout: 50 * time.Millisecond})
+	if s.Info().Era != EraHandshake {
+		t.Errorf("info %+v", s.Info())
+	}
+}
+
+func TestProcessThatCrashesOnDiscoverIsStartedForInitialize(t *testing.T) {
+	s := mustDial(t, process(t, "crashes-before-initialize"), Options{})
+	if s.Info().Era != EraHandshake {
+		t.Errorf("info %+v", s.Info())
+	}
+}
+
+func TestProcessContentLengthFramingIsNamed(t *testing.T) {
+	_, err := Dial(soon(t), process(t, "framing"), Options{})
+	if !errors.Is(err, ErrFraming) || !strings.Contains(err.Error(), "Content-Length framing is not supported") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestProcessNotFound(t *testing.T) {
+	_, err := Dial(soon(t), event.Server{Name: "x", Command: "no-such-program-here"}, Options{})
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "no-such-program-here") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestProcessGetsEnvironment(t *testing.T) {
+	server := process(t, "modern")
+	server.Env["FLAVOUR"] = event.NewSecret("salty")
+	s := mustDial(t, server, Options{})
+	if raw, err := s.Call(soon(t), "test/env", nil); err != nil || string(raw) != `"salty"` {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+func TestProcessGarbageOnStdoutIsSkipped(t *testing.T) {
+	s := mustDial(t, process(t, "modern"), Options{})
+	if raw, err := s.Call(soon(t), "test/garbage", nil); err != nil || string(raw) != `"ok"` {
+		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+func TestProcessIDsOfOtherTypes(t *testing.T) {
+	s := mustDial(t, process(t, "handshake"), Options{})
+	if raw, err := s.Call(soon(t), "test/stringid", nil); err != nil || string(raw) != "1" {
+		t.Errorf("string id: %s, %v", raw, err)
+	}
+	if _, err := s.Call(soon(t), "test/nullid", nil); wire.NameFrom(err) != wire.InvalidRequest {
+		t.Errorf("null id: %v", err)
+	}
+}
+
+func TestProcessDeathLosesTheSession(t *testing.T) {
+	s := mustDial(t, process(t, "modern"), Options{})
+	stream, err := s.Open(soon(t), wire.MethodStream, flood{}, func(wire.Note) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.Call(soon(t), "test/exit", nil); !errors.Is(err, ErrLost) {
+		t.Errorf("call: %v", err)
+	}
+	for _, want := range []string{"exit status 7", "memory"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not name %q", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("error holds a live escape: %q", err)
+	}
+	get(t, "loss", s.Lost())
+	if _, err := stream.Result(); !errors.Is(err, ErrLost) {
+		t.Errorf("stream: %v", err)
+	}
+	if _, err := s.Call(soon(t), "test/env", nil); !errors.Is(err, ErrLost) {
+		t.Errorf("later call: %v", err)
+	}
+}
+
+func TestProcessThatClosesItsOutputIsLost(t *testing.T) {
+	opts, _ := stderr()
+	s := mustDial(t, process(t, "modern"), opts)
+	if _, err := s.Call(soon(t), "test/close", nil); !errors.Is(err, ErrLost) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestProcessStreamsAreRoutedAndCancelledAlone(t *testing.T) {
+	opts, lines := stderr()
+	s := mustDial(t, process(t, "handshake"), opts)
+	const streams, events = 50, 40
+	type got struct {
+		stream *Stream
+		notes  chan wire.Note
+	}
+	var all []got
+	for range streams {
+		sink, c := notes()
+		stream, err := s.Open(soon(t), wire.MethodStream, flood{Count: events}, sink)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, got{stream, c})
+	}
+	for _, g := range all {
+		for want := range events {
+			if n := get(t, "event", g.notes); n.Route() != g.stream.ID || number(t, n) != want {
+				t.Fatalf("stream %s got %s, want n %d", g.stream.ID, n.Params, want)
+			}
+		}
+	}
+	first := all[0]
+	first.stream.Close()
+	first.stream.Close()
+	get(t, "end", first.stream.Done())
+	if line := get(t, "cancellation", lines); !strings.Contains(line, `"requestId":`+string(first.stream.ID)) {
+		t.Errorf("server was told %s", line)
+	}
+	// The server has sent a late event before this answer.
+	if _, err := s.Call(soon(t), "test/env", nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(first.notes) != 0 {
+		t.Error("a closed stream got an event")
+	}
+	for _, g := range all[1:] {
+		select {
+		case <-g.stream.Done():
+			t.Fatalf("stream %s ended too", g.stream.ID)
+		default:
+		}
+	}
+}
+
+func TestProcessSlowSinkDoesNotStallOthersUntilItsQueueIsFull(t *testing.T) {
+	s := mustDial(t, process(t, "modern"), Options{})
+	hold, began := make(chan struct{}), make(chan struct{}, 20_000)
+	slow := func(count int) *Stream {
+		stream, err := s.Open(soon(t), wire.MethodStream, flood{Count: count, Size: 1000}, func(wire.Note) {
+			began <- struct{}{}
+			<-hold
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		get(t, "event", began)
+		return stream
+	}
+	one := slow(3000)
+	if _, err := s.Call(soon(t), "test/env", nil); err != nil {
+		t.Errorf("call beside 3 MB for a slow sink: %v", err)
+	}
+	two := slow(9000)
+	ctx, cancel := context.WithTimeout(soon(t), 300*time.Millisecond)
+	defer cancel()
+	if _, err := s.Call(ctx, "test/env", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("call beside a full queue: %v", err)
+	}
+	close(hold)
+	one.Close()
+	two.Close()
+	if _, err := s.Call(soon(t), "test/env", nil); err != nil {
+		t.Errorf("call after the queue moved: %v", err)
+	}
+}
+
+func TestProcessLimits(t *testing.T) {
+	s := mustDial(t, process(t, "handshake"), Options{MaxFrame: 1000})
+	if _, err := s.Call(soon(t), "test/big", nil); err != nil {
+		t.Errorf("an answer may be larger than a notification: %v", err)
+	}
+	stream, err := s.Open(soon(t), wire.MethodStream, flood{Count: 1, Size: 1500}, func(wire.Note) { t.Error("a note that is too large was delivered") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Result(); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("stream: %v", err)
+	}
+	if _, err := s.Call(soon(t), "test/huge", nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("huge answer: %v", err)
+	}
+	if _, err := s.Call(soon(t), "test/env", nil); err != nil {
+		t.Errorf("the session did not go on: %v", err)
+	}
+}
+
+func TestProcessRequestsAreAnswered(t *testing.T) {
+	opts, lines := stderr()
+	s := mustDial(t, process(t, "handshake"), opts)
+	if _, err := s.Call(soon(t), "test/asks", nil); err != nil {
+		t.Fatal(err)
+	}
+	if line := get(t, "pong", lines); !strings.Contains(line, `"id":"p","result":{}`) {
+		t.Errorf("ping was answered with %s", line)
+	}
+	if line := get(t, "refusal", lines); !strings.Contains(line, `-32601`) {
+		t.Errorf("roots/list was answered with %s", line)
+	}
+}
+
+func TestProcessUnaskedNotes(t *testing.T) {
+	sink, c := notes()
+	s := mustDial(t, process(t, "handshake"), Options{OnNote: sink})
+	if _, err := s.Call(soon(t), "test/unasked", nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := get(t, "list_changed", c); n.Method != wire.NoteListChanged {
+		t.Errorf("note %+v", n)
+	}
+}
+
+func TestProcessStubbornIsKilled(t *testing.T) {
+	opts, lines := stderr()
+	opts.patience = 50 * time.Millisecond
+	s := mustDial(t, process(t, "stubborn"), opts)
+	s.Close()
+	if line := get(t, "word", lines); line != "staying" {
+		t.Errorf("it said %q", line)
+	}
+	link := s.link.(*processLink)
+	if link.cmd.ProcessState.Success() {
+		t.Errorf("it ended by itself: %v", link.cmd.ProcessState)
+	}
+	if err := s.Err(); !errors.Is(err, ErrClosed) {
+		t.Errorf("cause %v", err)
+	}
+}
+
+func TestProcessEndsByItselfWhenItsInputCloses(t *testing.T) {
+	s := mustDial(t, process(t, "modern"), Options{})
+	s.Close()
+	if state := s.link.(*processLink).cmd.ProcessState; !state.Success() {
+		t.Errorf("state %v", state)
+	}
+}

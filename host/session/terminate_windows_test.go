@@ -1,0 +1,5 @@
+package session
+
+import "os"
+
+var terminate = os.Kill
