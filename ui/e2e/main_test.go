@@ -1,0 +1,102 @@
+// Package e2e tests the whole program: real processes, real sockets, kills.
+//
+// The test binary is the program too: started with the variable below it runs
+// the command line with the same parts as main, and with what a test wants to
+// inject (failpoints, short durations).
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/store"
+	"eventdeck/ui/cli"
+)
+
+// Variables by which a test injects something into the program.
+const (
+	envProgram   = "EVENTDECK_E2E_PROGRAM"   // be the program
+	envFailpoint = "EVENTDECK_E2E_FAILPOINT" // NAME:N, die by SIGKILL at the Nth passing
+	envWatchdog  = "EVENTDECK_E2E_WATCHDOG"  // duration
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envProgram) != "" {
+		os.Exit(program())
+	}
+	os.Exit(m.Run())
+}
+
+func program() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return cli.Main(ctx, cli.Program{
+		Args:       os.Args[1:],
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Env:        os.LookupEnv,
+		Home:       os.Getenv("HOME"),
+		System:     runtime.GOOS,
+		Version:    "test",
+		OpenStore:  openStore,
+		NewHost:    newHost,
+		CA:         host.CA,
+		DemoServer: host.DemoServer,
+		Executable: os.Executable,
+	})
+}
+
+func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
+	s, err := store.Open(ctx, store.Options{Dir: o.Dir, Temporary: o.Temporary, Keyring: store.NoKeyring()})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newHost(o host.Options) (host.API, error) {
+	if name, count, ok := strings.Cut(os.Getenv(envFailpoint), ":"); ok {
+		n, err := strconv.ParseInt(count, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		var passed atomic.Int64
+		o.Failpoint = func(at string) {
+			if at == name && passed.Add(1) == n {
+				kill()
+			}
+		}
+	}
+	if text := os.Getenv(envWatchdog); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return nil, err
+		}
+		o.Timing.Watchdog = d
+		o.Timing.BackoffMin = 50 * time.Millisecond
+	}
+	return host.New(o)
+}
+
+// kill ends the process as kill -9 does, and does not return.
+func kill() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		err = p.Kill()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "cannot kill myself:", err)
+		}
+	}
+	select {}
+}

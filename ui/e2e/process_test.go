@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait for a cause; it is never waited out when all is well.
+const patience = 60 * time.Second
+
+// world is a user's machine for one test: a home, a state directory.
+type world struct {
+	t   *testing.T
+	dir string
+}
+
+func newWorld(t *testing.T) *world { return &world{t, t.TempDir()} }
+
+func (w *world) data() string { return filepath.Join(w.dir, "data") }
+
+// process is a running program whose output lines are kept.
+type process struct {
+	t      *testing.T
+	name   string
+	cmd    *exec.Cmd
+	stderr *lines
+	stdout *lines
+	exited chan struct{}
+	err    error
+}
+
+// start runs the program. env entries are NAME=VALUE.
+func (w *world) start(env []string, args ...string) *process {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p := &process{t: w.t, name: strings.Join(args, " "), stdout: newLines(), stderr: newLines(), exited: make(chan struct{})}
+	p.cmd = exec.Command(self, args...)
+	p.cmd.Env = append(os.Environ(), envProgram+"=1", "HOME="+w.dir, "XDG_STATE_HOME="+filepath.Join(w.dir, "state"),
+		"XDG_CONFIG_HOME="+filepath.Join(w.dir, "config"), "DBUS_SESSION_BUS_ADDRESS=", "NO_COLOR=1")
+	p.cmd.Env = append(p.cmd.Env, env...)
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() { p.stdout.read(stdout) })
+	reading.Go(func() { p.stderr.read(stderr) })
+	go func() {
+		reading.Wait()
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
+	w.t.Cleanup(p.kill)
+	return p
+}
+
+// kill ends the process with SIGKILL and waits for it.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended by itself
+	<-p.exited
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatalf("signal %v to %s: %v", s, p.name, err)
+	}
+}
+
+// wait waits for the end and returns the exit code.
+func (p *process) wait() int {
+	p.t.Helper()
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.t.Fatalf("%s does not end\nstderr: %s", p.name, p.stderr.text())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// await waits until the output has n lines that match.
+func (p *process) await(l *lines, n int, match func(string) bool) string {
+	p.t.Helper()
+	line, ok := l.await(n, match, p.exited)
+	if !ok {
+		p.t.Fatalf("%s: the awaited line did not come\nstdout: %.3000s\nstderr: %.3000s", p.name, l.text(), p.stderr.text())
+	}
+	return line
+}
+
+// pager starts the demo server and returns its address.
+func (w *world) pager(args ...string) (*process, string) {
+	w.t.Helper()
+	p := w.start(nil, append([]string{"demo-server", "pager"}, args...)...)
+	line := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, "listening on ") })
+	return p, strings.TrimPrefix(line, "listening on ")
+}
+
+// run runs a command to its end and returns what it wrote to stdout.
+func (w *world) run(args ...string) (string, int) {
+	w.t.Helper()
+	p := w.start(nil, args...)
+	code := p.wait()
+	return p.stdout.text(), code
+}
+
+// record is a JSON line of tail and events.
+type record struct {
+	Seq          uint64          `json:"seq"`
+	Kind         string          `json:"kind"`
+	Subscription string          `json:"subscription"`
+	Mode         string          `json:"mode"`
+	EventID      string          `json:"eventId"`
+	Cursor       *string         `json:"cursor"`
+	Data         json.RawMessage `json:"data"`
+	Cause        string          `json:"cause"`
+	Certain      bool            `json:"certain"`
+	State        string          `json:"state"`
+}
+
+// n is the number of a load.tick event.
+func (r record) n(t *testing.T) int {
+	t.Helper()
+	var d struct{ N int }
+	if err := json.Unmarshal(r.Data, &d); err != nil || d.N == 0 {
+		t.Fatalf("event %s has no data.n: %s", r.EventID, r.Data)
+	}
+	return d.N
+}
+
+func decode(t *testing.T, text string) []record {
+	t.Helper()
+	var out []record
+	for _, line := range strings.Split(text, "\n") {
+		if line == "" {
+			continue
+		}
+		var r record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("not a JSON line: %v: %s", err, line)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// stored returns all that the store of the world holds.
+func (w *world) stored() []record {
+	w.t.Helper()
+	out, code := w.run("events", "--data", w.data(), "--json")
+	if code != 0 {
+		w.t.Fatalf("events ended with %d", code)
+	}
+	return decode(w.t, out)
+}
+
+func isEvent(line string) bool { return strings.Contains(line, `"kind":"event"`) }
+
+// lines collects the lines of an output.
+type lines struct {
+	mu      sync.Mutex
+	all     []string
+	changed chan struct{}
+}
+
+func newLines() *lines { return &lines{changed: make(chan struct{})} }
+
+func (l *lines) read(r io.Reader) {
+	br := bufio.NewReaderSize(r, 1<<16)
+	for {
+		line, err := br.ReadBytes('\n')
+		if len(line) > 0 {
+			l.mu.Lock()
+			l.all = append(l.all, string(bytes.TrimRight(line, "\r\n")))
+			close(l.changed)
+			l.changed = make(chan struct{})
+			l.mu.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (l *lines) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.all, "\n")
+}
+
+func (l *lines) await(n int, match func(string) bool, exited <-chan struct{}) (string, bool) {
+	deadline := time.After(patience)
+	found, next := 0, 0
+	for {
+		l.mu.Lock()
+		for ; next < len(l.all); next++ {
+			if match(l.all[next]) {
+				if found++; found == n {
+					line := l.all[next]
+					l.mu.Unlock()
+					return line, true
+				}
+			}
+		}
+		changed := l.changed
+		l.mu.Unlock()
+		select {
+		case <-changed:
+		case <-exited:
+			exited = nil
+			if l.drained(next) {
+				return "", false
+			}
+		case <-deadline:
+			return "", false
+		}
+	}
+}
+
+func (l *lines) drained(next int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return next >= len(l.all)
+}
