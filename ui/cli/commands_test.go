@@ -1,0 +1,343 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+var incident = event.Type{
+	Name: trust.Untrusted("incident.created"), Description: trust.Untrusted("A page\n\x1b[31m"),
+	Modes: []event.Mode{event.ModePush, event.ModePoll}, OtherModes: []trust.Text{trust.Untrusted("pigeon")},
+	InputSchema:   []byte(`{"type": "object", "properties": {"severity": {"enum": ["P1", "P2"]}}}`),
+	PayloadSchema: []byte("{ }"),
+}
+
+func TestUsageErrors(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		says string
+	}{
+		"unknown flag":      {[]string{"tail", "--nope"}, "unknown flag: --nope; `eventdeck tail --help` lists the flags"},
+		"flag needs value":  {[]string{"servers", "--config"}, "flag needs an argument"},
+		"bad duration":      {[]string{"tail", "pager", "t", "--for", "soon"}, "--for"},
+		"bad count":         {[]string{"tail", "pager", "t", "--count", "-1"}, "--count"},
+		"tail without type": {[]string{"tail", "pager"}, "something is missing; usage: eventdeck tail SERVER TYPE"},
+		"too much":          {[]string{"types", "a", "b"}, `"b" is too much`},
+		"misspelled":        {[]string{"tial", "pager", "t"}, `no command "tial", did you mean "tail"?`},
+		"subs":              {[]string{"subs"}, "list, rm ID, pause ID or resume ID"},
+		"subs misspelled":   {[]string{"subs", "lst"}, `did you mean "list"?`},
+		"subs rm":           {[]string{"subs", "rm"}, "usage: eventdeck subs rm ID"},
+		"mode":              {[]string{"tail", "pager", "t", "--mode", "pull"}, "must be auto, poll, push or webhook"},
+		"max age":           {[]string{"tail", "pager", "t", "--max-age", "-1s"}, "--max-age"},
+		"negative for":      {[]string{"tail", "pager", "t", "--for", "-1s"}, "--for"},
+		"plain and json":    {[]string{"tail", "pager", "t", "--plain", "--json"}, "--plain goes with neither"},
+		"plain and raw":     {[]string{"events", "--plain", "--raw"}, "--plain goes with neither"},
+		"arg":               {[]string{"tail", "pager", "t", "--arg", "x"}, "key=value"},
+		"args":              {[]string{"tail", "pager", "t", "--args", "[]"}, "--args: "},
+		"header":            {[]string{"tail", "pager", "t", "--header", "x"}, "--header: "},
+		"header to process": {[]string{"tail", "chat", "t", "--header", "K: v"}, "takes no headers"},
+		"header to all":     {[]string{"servers", "--header", "K: v"}, "--header needs a SERVER"},
+		"header variable":   {[]string{"types", "pager", "--header", "K: ${NONE}"}, "${NONE}"},
+		"since":             {[]string{"events", "--since", "yesterday"}, "--since"},
+		"callback":          {[]string{"tail", "pager", "t", "--callback-url", "http://h"}, "--callback-url must look like https://"},
+		"listen":            {[]string{"tail", "pager", "t", "--listen", "8443"}, "--listen must look like"},
+		"plain http":        {[]string{"tail", "pager", "t", "--listen", "0.0.0.0:80", "--plain-http"}, "on loopback only"},
+		"demo server":       {[]string{"demo-server", "mail"}, "use pager or chat"},
+		"demo speed":        {[]string{"demo-server", "pager", "--speed", "0"}, "--speed"},
+		"demo rate":         {[]string{"demo-server", "pager", "--rate", "-1"}, "--rate"},
+		"screen":            {nil, "`eventdeck tail SERVER TYPE`"},
+		"demo screen":       {[]string{"demo"}, "`eventdeck tail SERVER TYPE`"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.expect(t, exitUsage, tt.says, tt.args...)
+			if b.out.String() != "" || len(b.opened) != b.store.closed {
+				t.Errorf("stdout %q, %d stores opened, %d closed", b.out.String(), len(b.opened), b.store.closed)
+			}
+		})
+	}
+}
+
+func TestErrorsHaveTheirCode(t *testing.T) {
+	forbidden := &wire.Error{Code: -32024, Message: trust.Untrusted("no\x1b[2J\nway")}
+	tests := map[string]struct {
+		connect, types, subscribe error
+		code                      int
+		says                      string
+	}{
+		"unreachable":   {fmt.Errorf("%w: connection refused", host.ErrUnreachable), nil, nil, exitError, "server not reachable: connection refused"},
+		"no rights":     {fmt.Errorf("%w: 401", host.ErrRefused), nil, nil, exitRefused, "refused by the server: 401"},
+		"no events":     {nil, host.ErrNoEvents, nil, exitError, "server has no events"},
+		"unknown type":  {nil, nil, fmt.Errorf("%w %q; it has: incident.created", host.ErrUnknownType, "x"), exitError, "it has: incident.created"},
+		"mode":          {nil, nil, fmt.Errorf("%w: has push, poll", host.ErrMode), exitError, "has push, poll"},
+		"arguments":     {nil, nil, fmt.Errorf("%w: severity: must be one of\nP1, P2", host.ErrArguments), exitError, "severity: must be one of; P1, P2"},
+		"forbidden":     {nil, nil, forbidden, exitRefused, "Forbidden"},
+		"bad answer":    {nil, nil, &wire.Error{Code: -32603}, exitError, "InternalError"},
+		"untyped value": {nil, nil, nil, exitError, `"severity" must be one of P1, P2, not "P9"`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.standIn.connect = func(context.Context, string) error { return tt.connect }
+			b.standIn.types, b.typesErr = []event.Type{incident}, tt.types
+			b.standIn.subscribe = func(context.Context, host.Request) error { return tt.subscribe }
+			args := []string{"tail", "pager", "incident.created", "--count", "1", "--arg", "severity=P1"}
+			if name == "untyped value" {
+				args[6] = "severity=P9"
+			}
+			b.expect(t, tt.code, tt.says, args...)
+			if b.out.String() != "" || !b.closed || b.store.closed != 1 {
+				t.Errorf("stdout %q, host closed %t, store closed %d", b.out.String(), b.closed, b.store.closed)
+			}
+		})
+	}
+}
+
+func TestUnknownServersAndFiles(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, exitError, `unknown server "pagr": did you mean "pager"?`, "types", "pagr")
+	b = newBench(t)
+	b.p.StdinTerminal, b.p.StdoutTerminal = true, true
+	b.expect(t, exitError, `did you mean "types"?`, "typs")
+	b = newBench(t)
+	b.expect(t, exitError, "none.json", "servers", "--config", filepath.Join(t.TempDir(), "none.json"))
+	b = newBench(t)
+	bad := filepath.Join(t.TempDir(), "bad.json")
+	if err := os.WriteFile(bad, []byte("{\n \"mcpServers\": }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.expect(t, exitError, bad+":2:16: ", "servers", "--config", bad)
+	b = newBench(t)
+	b.expect(t, exitError, "server address", "types", "ws://h")
+}
+
+func TestAStoreThatCannotBeOpened(t *testing.T) {
+	b := newBench(t)
+	b.p.OpenStore = func(context.Context, StoreOptions) (event.Store, error) {
+		return nil, errors.New("the store is in use: process 42 has /data open")
+	}
+	for _, args := range [][]string{{"tail", "pager", "t"}, {"subs", "list"}, {"events"}, {"subs", "rm", "x"}} {
+		b.err = lockedBuffer{}
+		b.expect(t, exitError, "process 42", append(args, "--data", b.data(t))...)
+	}
+}
+
+func TestTypes(t *testing.T) {
+	b := newBench(t)
+	b.standIn.types = []event.Type{incident, {Name: trust.Untrusted("bare")}}
+	b.expect(t, exitDone, "", "types", "pager", "--json", "--header", "authorization: Bearer ${TOKEN}")
+	want := `{"name":"incident.created","description":"A page\n\u001b[31m","modes":["push","poll"],"inputSchema":{"type":"object","properties":{"severity":{"enum":["P1","P2"]}}},"payloadSchema":{}}
+{"name":"bare","description":null,"modes":[],"inputSchema":null,"payloadSchema":null}
+`
+	if got := b.out.String(); got != want {
+		t.Errorf("got %s", got)
+	}
+	headers := b.standIn.servers[0].Headers
+	if len(headers) != 2 || headers["authorization"].Reveal() != "Bearer t0ken" || headers["X-Kept"].Reveal() != "1" {
+		t.Errorf("headers %d: --header must replace the configured one", len(headers))
+	}
+	if len(b.opened) != 1 || !b.opened[0].Temporary {
+		t.Errorf("opened %+v, want a temporary store", b.opened)
+	}
+
+	b = newBench(t)
+	b.standIn.types = []event.Type{incident, {Name: trust.Untrusted("bare")}}
+	b.expect(t, exitDone, "", "types", "pager")
+	for _, want := range []string{"incident.created  push, poll, pigeon (not known here)\n", "A page", `arguments  { "type": "object"`, "bare  no mode\n"} {
+		if !strings.Contains(b.out.String(), want) {
+			t.Errorf("%q is missing in %s", want, b.out.String())
+		}
+	}
+	b = newBench(t)
+	b.expect(t, exitDone, "lists no event types", "types", "stdio:x 'y z'")
+	if s := b.standIn.servers[0]; s.Command != "x" || len(s.Args) != 1 || s.Args[0] != "y z" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestServers(t *testing.T) {
+	b := newBench(t)
+	b.standIn.types = []event.Type{incident}
+	b.standIn.connect = func(_ context.Context, server string) error {
+		if server == "chat" {
+			b.options.OnStderr("chat", trust.Untrusted("module not\x1b found"))
+			return fmt.Errorf("%w: exit status 1", host.ErrUnreachable)
+		}
+		return nil
+	}
+	b.expect(t, exitDone, "", "servers")
+	for _, want := range []string{"NAME", "pager  http", "2026-07-28 stateless", "SEP-3415, 1 types", "ready", "chat", "server not reachable: exit status 1; it last wrote: module not"} {
+		if !strings.Contains(b.out.String(), want) {
+			t.Errorf("%q is missing in %s", want, b.out.String())
+		}
+	}
+	b.out = lockedBuffer{}
+	b.expect(t, exitDone, "", "servers", "pager", "--json")
+	want := `{"name":"pager","address":"http://h/mcp","transport":"http","era":"stateless","version":"2026-07-28","profile":"SEP-3415","title":"Pa\u001bger","release":"1.0","events":true,"types":1,"error":null}` + "\n"
+	if got := b.out.String(); got != want {
+		t.Errorf("got %s", got)
+	}
+	b = newBench(t)
+	b.typesErr = host.ErrNoEvents
+	b.expect(t, exitDone, "", "servers", "pager")
+	if !strings.Contains(b.out.String(), "none") {
+		t.Error(b.out.String())
+	}
+	b = newBench(t)
+	b.p.Home = t.TempDir()
+	b.expect(t, exitDone, "no server is configured: put one into "+b.p.Home, "servers")
+}
+
+func TestSmallCommands(t *testing.T) {
+	b := newBench(t)
+	b.expect(t, exitDone, "", "version")
+	if got := b.out.String(); got != "eventdeck v1.2.3 "+runtime.Version()+" linux/"+runtime.GOARCH+"\n" {
+		t.Errorf("version: %q", got)
+	}
+	b = newBench(t)
+	b.expect(t, exitDone, "", "ca")
+	if got := b.out.String(); !strings.HasPrefix(got, "/state/ca.pem\n") || !strings.Contains(got, `NODE_EXTRA_CA_CERTS="/state/ca.pem"`) || !strings.Contains(got, "update-ca-certificates") {
+		t.Errorf("ca: %q", got)
+	}
+	b = newBench(t)
+	b.expect(t, exitDone, "", "ca", "--json")
+	if got := b.out.String(); got != `{"path":"/state/ca.pem"}`+"\n" {
+		t.Errorf("ca: %q", got)
+	}
+	for system, want := range map[string]string{"darwin": "add-trusted-cert", "windows": "certutil"} {
+		if !strings.Contains(trustAdvice(system, "x"), want) {
+			t.Errorf("%s: %s", system, trustAdvice(system, "x"))
+		}
+	}
+	b = newBench(t)
+	b.p.CA = func(string) (string, error) { return "", errors.New("no home directory") }
+	b.expect(t, exitError, "no home directory", "ca")
+}
+
+func TestDemoServer(t *testing.T) {
+	b := newBench(t)
+	var name string
+	var o host.DemoOptions
+	b.p.DemoServer = func(ctx context.Context, n string, got host.DemoOptions) error {
+		name, o = n, got
+		return nil
+	}
+	b.expect(t, exitDone, "", "demo-server", "pager", "--listen", "127.0.0.1:7", "--speed", "2.5", "--seed", "9", "--rate", "500", "--token", "sesame", "--allow-loopback", "--ca", "f.pem")
+	if name != "pager" || o.Listen != "127.0.0.1:7" || o.Speed != 2.5 || o.Seed != 9 || o.Rate != 500 || o.Token.Reveal() != "sesame" || !o.AllowLoopback || o.CAFile != "f.pem" || o.In == nil || o.Out == nil || o.Err == nil {
+		t.Errorf("%s %+v", name, o)
+	}
+	if b.flagsListen() != "" {
+		t.Error("--listen of the demo server reached the receiver")
+	}
+	b = newBench(t)
+	b.p.DemoServer = func(ctx context.Context, _ string, _ host.DemoOptions) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code := b.runIn(ctx, "demo-server", "chat"); code != exitDone {
+		t.Errorf("interrupted: code %d", code)
+	}
+}
+
+// flagsListen is the address that a host would have been given.
+func (b *bench) flagsListen() string { return b.options.ListenAddr }
+
+func TestHelpHasNoColours(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"tail", "--help"}, {"help", "subs"}, {"completion", "bash"}, {"--version"}} {
+		b := newBench(t)
+		if code := b.run(t, args...); code != exitDone || b.err.String() != "" {
+			t.Errorf("%q: code %d, %q", args, code, b.err.String())
+		}
+		if out := b.out.String(); out == "" || strings.Contains(out, "\x1b") {
+			t.Errorf("%q: colours, or nothing: %q", args, out)
+		}
+	}
+}
+
+func TestNoColor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		args []string
+		env  map[string]string
+		want bool
+	}{
+		"by itself": {nil, nil, false},
+		"flag":      {[]string{"--no-color"}, nil, true},
+		"variable":  {nil, map[string]string{"NO_COLOR": "1"}, true},
+		"empty":     {nil, map[string]string{"NO_COLOR": ""}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.p.StdinTerminal, b.p.StdoutTerminal = true, true
+			b.p.Env = environment(tt.env)
+			var got ScreenOptions
+			b.p.Screen = func(_ context.Context, o ScreenOptions) error {
+				got = o
+				return nil
+			}
+			b.expect(t, exitDone, "", append([]string{"pager"}, tt.args...)...)
+			if got.NoColor != tt.want || got.API == nil {
+				t.Errorf("%+v", got)
+			}
+			a := &app{Program: b.p}
+			if hidden := a.helpOutput() != b.p.Stdout; hidden != tt.want {
+				t.Errorf("help: terminal hidden %t, want %t", hidden, tt.want)
+			}
+		})
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for want, args := range map[string][]string{
+		"pager\nchat\n":  {"__complete", "types", ""},
+		"webhook\n":      {"__complete", "tail", "pager", "t", "--mode", ""},
+		"pager\nchat\n:": {"__complete", "demo-server", ""},
+	} {
+		b := newBench(t)
+		if code := b.run(t, args...); code != exitDone || !strings.Contains(b.out.String(), want) {
+			t.Errorf("%q: code %d, got %q, want %q", args, code, b.out.String(), want)
+		}
+	}
+}
+
+func TestTheLogIsAFileOfOnesOwn(t *testing.T) {
+	b := newBench(t)
+	path := filepath.Join(t.TempDir(), "log")
+	b.standIn.connect = func(context.Context, string) error {
+		b.options.OnStderr("pager", trust.Untrusted("hello\x1b"))
+		return nil
+	}
+	b.expect(t, exitDone, "", "types", "pager", "--log", path)
+	content, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(content), "hello") || strings.Contains(string(content), "\x1b") {
+		t.Errorf("%q, %v", content, err)
+	}
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	b = newBench(t)
+	b.expect(t, exitError, "--log: ", "types", "pager", "--log", filepath.Join(path, "x"))
+}
+
+func TestTheSealingKeyInAFileIsSaidOnce(t *testing.T) {
+	b := newBench(t)
+	b.store.info.Sealed, b.store.info.KeyLost = "file", true
+	b.store.add(event.Record{Kind: event.KindEvent})
+	b.expect(t, exitDone, "the key that seals secrets is a file in /data", "events", "--data", b.data(t))
+	if n := strings.Count(b.err.String(), "is a file in"); n != 1 || !strings.Contains(b.err.String(), "get new ones") {
+		t.Errorf("said %d times: %q", n, b.err.String())
+	}
+}

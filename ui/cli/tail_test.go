@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// ids returns the event ids of the lines of JSON on standard output.
+func (b *bench) ids() string {
+	var ids []string
+	for line := range strings.Lines(b.out.String()) {
+		if _, rest, ok := strings.Cut(line, `"eventId":"`); ok {
+			id, _, _ := strings.Cut(rest, `"`)
+			ids = append(ids, id)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// fill makes every new subscription receive events e1 to en.
+func (b *bench) fill(n int) {
+	b.subscribed = func(sub event.Subscription) {
+		for i := range n {
+			b.arrive(occurrence(sub, fmt.Sprintf("e%d", i+1), `{"n":1}`))
+		}
+	}
+}
+
+func TestTailCountsEventsOnly(t *testing.T) {
+	b := newBench(t)
+	b.store.add(event.Record{Kind: event.KindEvent, Sub: "other"})
+	b.subscribed = func(sub event.Subscription) {
+		gap := event.Record{Kind: event.KindGap, Sub: sub.ID, Gap: &event.Gap{Cause: event.CauseGap}}
+		other := occurrence(sub, "other", "{}")
+		other.Sub = "other"
+		b.arrive(gap, occurrence(sub, "e1", "{}"), other, gap)
+		b.arrive(occurrence(sub, "e2", "{}"), occurrence(sub, "e3", "{}"))
+	}
+	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--count", "2")
+	if got, lines := b.ids(), strings.Count(b.out.String(), "\n"); got != "e1 e2" || lines != 4 {
+		t.Errorf("printed %q in %d lines, want 2 events and 2 gaps", got, lines)
+	}
+}
+
+func TestTailWithoutDataUndoesEverything(t *testing.T) {
+	b := newBench(t)
+	b.standIn.types = []event.Type{incident}
+	b.fill(3)
+	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--count", "2", "--arg", "severity=P2", "--args", `{"x":1}`, "--max-age", "5m", "--mode", "poll", "--from", "c7")
+	if got := b.ids(); got != "e1 e2" {
+		t.Errorf("printed %q", got)
+	}
+	r := b.request[0]
+	if r.Server != "pager" || r.Type.Raw() != "incident.created" || string(r.Args) != `{"severity":"P2","x":1}` || r.Mode != event.ModePoll || r.MaxAge != 5*time.Minute || r.From.Saved || r.From.Cursor != event.At(trust.Untrusted("c7")) {
+		t.Errorf("%+v", r)
+	}
+	if !b.opened[0].Temporary || len(b.verbs) != 1 || !strings.HasPrefix(b.verbs[0], "rm ") || len(b.printed) != 0 || !b.closed || b.store.closed != 1 {
+		t.Errorf("opened %+v, verbs %q, printed %v, closed %t %d", b.opened, b.verbs, b.printed, b.closed, b.store.closed)
+	}
+}
+
+func TestTailWithDataGoesOnAfterWhatWasPrinted(t *testing.T) {
+	b := newBench(t)
+	dir := b.data(t)
+	tail := func(args ...string) {
+		t.Helper()
+		b.out = lockedBuffer{}
+		b.expect(t, exitDone, "", append([]string{"tail", "pager", "incident.created", "--data", dir}, args...)...)
+	}
+	b.fill(3)
+	tail("--count", "2", "--from", "saved")
+	if got := b.ids(); got != "e1 e2" || b.opened[0] != (StoreOptions{Dir: dir}) {
+		t.Fatalf("first: printed %q, opened %+v", got, b.opened)
+	}
+	if len(b.verbs) != 0 || b.printed[len(b.printed)-1] != 2 {
+		t.Fatalf("verbs %q, printed %v: the subscription must stay, at event 2", b.verbs, b.printed)
+	}
+	b.subscribed = nil
+	tail("--count", "1", "--from", "saved")
+	if got := b.ids(); got != "e3" {
+		t.Errorf("resumed: printed %q, want what was stored and not printed", got)
+	}
+	b.subscribed = func(sub event.Subscription) { b.arrive(occurrence(sub, "e4", "{}"), occurrence(sub, "e5", "{}")) }
+	b.store.change(b.store.subs[0].ID, func(s *event.Subscription) { s.Printed = 0 })
+	tail("--count", "1")
+	if got := b.ids(); got != "e4" {
+		t.Errorf("from now: printed %q, want nothing of before", got)
+	}
+}
+
+func TestTailFromSavedWithNothingSavedMeansNow(t *testing.T) {
+	b := newBench(t)
+	key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created"), Args: []byte("{}")}
+	b.store.add(occurrence(event.Subscription{ID: key.ID(), Key: key}, "of-a-removed-subscription", "{}"))
+	b.fill(1)
+	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--data", b.data(t), "--from", "saved", "--count", "1")
+	if got := b.ids(); got != "e1" || !b.request[0].From.Saved {
+		t.Errorf("printed %q, %+v", got, b.request[0].From)
+	}
+}
+
+func TestTailEndsByTime(t *testing.T) {
+	tests := map[string]struct {
+		args   []string
+		events int
+		code   int
+		says   string
+	}{
+		"alone":        {[]string{"--for", "1h"}, 2, exitDone, ""},
+		"before count": {[]string{"--for", "1h", "--count", "3"}, 2, exitNotMet, "not met in time: 2 of 3 events came within 1h0m0s"},
+		"count first":  {[]string{"--for", "1h", "--count", "2"}, 2, exitDone, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.fill(tt.events)
+				b.expect(t, tt.code, tt.says, append([]string{"tail", "pager", "incident.created"}, tt.args...)...)
+				if got := b.ids(); got != "e1 e2" {
+					t.Errorf("printed %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestTailEndsBySignal(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.subscribed = func(sub event.Subscription) {
+		b.arrive(occurrence(sub, "e1", "{}"))
+		cancel()
+	}
+	if code := b.runIn(ctx, "tail", "pager", "incident.created", "--count", "5"); code != exitDone {
+		t.Errorf("code %d, %q", code, b.err.String())
+	}
+	if b.ids() != "e1" || len(b.verbs) != 1 {
+		t.Errorf("printed %q, verbs %q: what was stored must be printed, the subscription undone", b.ids(), b.verbs)
+	}
+	b = newBench(t)
+	ctx, cancel = context.WithCancel(t.Context())
+	b.standIn.connect = func(ctx context.Context, _ string) error {
+		cancel()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if code := b.runIn(ctx, "tail", "pager", "incident.created"); code != exitDone || b.err.String() != "" {
+		t.Errorf("while connecting: code %d, %q", code, b.err.String())
+	}
+}
+
+func TestTailGivesUpOnTheFirstConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.standIn.connect = func(ctx context.Context, _ string) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		began := time.Now()
+		b.expect(t, exitError, "server not reachable: pager did not answer within 10s", "tail", "pager", "incident.created")
+		if took := time.Since(began); took >= 10*time.Second {
+			t.Errorf("took %v", took)
+		}
+		b = newBench(t)
+		b.standIn.subscribe = func(ctx context.Context, _ host.Request) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		b.expect(t, exitError, "the subscription was not confirmed within 30s", "tail", "pager", "incident.created")
+	})
+}
+
+// closedPipe is a standard output whose reader goes away after some writes.
+type closedPipe struct {
+	io.Writer
+	writes int
+	err    error
+}
+
+func (c *closedPipe) Write(p []byte) (int, error) {
+	if c.writes--; c.writes < 0 {
+		return 0, c.err
+	}
+	return c.Writer.Write(p)
+}
+
+func TestABrokenPipeEndsQuietly(t *testing.T) {
+	b := newBench(t)
+	b.p.Stdout = &closedPipe{Writer: &b.out, writes: 1, err: &fsError{syscall.EPIPE}}
+	b.subscribed = func(sub event.Subscription) {
+		b.arrive(occurrence(sub, "e1", `"`+strings.Repeat("x", batchBytes)+`"`), occurrence(sub, "e2", "{}"))
+	}
+	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--data", b.data(t))
+	if b.err.String() != "" || b.ids() != "e1" || len(b.printed) != 1 || b.printed[0] != 1 {
+		t.Errorf("says %q, printed %q, committed %v: only what was written may be committed", b.err.String(), b.ids(), b.printed)
+	}
+	b = newBench(t)
+	b.p.Stdout = &closedPipe{err: syscall.EPIPE}
+	b.store.add(event.Record{Kind: event.KindEvent})
+	b.expect(t, exitDone, "", "events", "--data", b.data(t))
+	b = newBench(t)
+	b.fill(1)
+	b.p.Stdout = &closedPipe{err: syscall.ENOSPC}
+	b.expect(t, exitError, "standard output: ", "tail", "pager", "incident.created")
+}
+
+type fsError struct{ err error }
+
+func (e *fsError) Error() string { return "write |1: broken pipe" }
+func (e *fsError) Unwrap() error { return e.err }
+
+func TestTailEndsWithItsSubscription(t *testing.T) {
+	for state, want := range map[event.State]struct {
+		code int
+		says string
+	}{
+		event.StateEnded:  {exitError, "the subscription has ended: gone"},
+		event.StateDenied: {exitRefused, "refused by the server: gone"},
+	} {
+		b := newBench(t)
+		b.subscribed = func(sub event.Subscription) {
+			b.store.change(sub.ID, func(s *event.Subscription) { s.State, s.Error = state, trust.Untrusted("gone\x1b") })
+			b.arrive(event.Record{Kind: event.KindState, Sub: sub.ID, State: &event.StateChange{State: state}})
+		}
+		b.expect(t, want.code, want.says, "tail", "pager", "incident.created")
+		if !strings.Contains(b.out.String(), `"state":"`+string(state)+`"`) {
+			t.Errorf("the record was not printed: %q", b.out.String())
+		}
+	}
+	// A record of an end that was followed by a new beginning ends nothing.
+	b := newBench(t)
+	b.subscribed = func(sub event.Subscription) {
+		b.arrive(event.Record{Kind: event.KindState, Sub: sub.ID, State: &event.StateChange{State: event.StateEnded}})
+		b.arrive(occurrence(sub, "e1", "{}"))
+	}
+	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--count", "1")
+}
+
+func TestTailFormats(t *testing.T) {
+	for name, tt := range map[string]struct {
+		terminal bool
+		args     []string
+		want     string
+	}{
+		"pipe":           {false, nil, `{"seq":1,`},
+		"pipe, plain":    {false, []string{"--plain"}, "  pager  incident.created  e1  "},
+		"terminal":       {true, nil, "  pager  incident.created  e1  "},
+		"terminal, JSON": {true, []string{"--json"}, `{"seq":1,`},
+		"terminal, raw":  {true, []string{"--raw"}, `,"raw":"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.p.StdoutTerminal = tt.terminal
+			b.fill(1)
+			b.expect(t, exitDone, "", append([]string{"tail", "pager", "incident.created", "--count", "1"}, tt.args...)...)
+			if !strings.Contains(b.out.String(), tt.want) {
+				t.Errorf("got %q, want %q", b.out.String(), tt.want)
+			}
+		})
+	}
+}
+
+func TestTraceIsForStandardError(t *testing.T) {
+	b := newBench(t)
+	b.standIn.connect = func(context.Context, string) error {
+		b.options.Trace("pager", "send", trust.Untrusted("{\"a\":\x1b}"))
+		return nil
+	}
+	b.fill(1)
+	b.expect(t, exitDone, "pager send {", "tail", "pager", "incident.created", "--count", "1", "--trace", "--callback-url", "https://h/hooks", "--listen", "127.0.0.1:0", "--plain-http")
+	if o := b.options; o.CallbackURL != "https://h/hooks" || o.ListenAddr != "127.0.0.1:0" || !o.PlainHTTP {
+		t.Errorf("%+v", o)
+	}
+	b = newBench(t)
+	b.fill(1)
+	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--count", "1")
+	if b.options.Trace != nil {
+		t.Error("traced without --trace")
+	}
+}
+
+func TestTailPrintsWhileEventsArrive(t *testing.T) {
+	b := newBench(t)
+	const n = 5000
+	arrived := make(chan struct{})
+	b.subscribed = func(sub event.Subscription) {
+		go func() {
+			defer close(arrived)
+			for i := range n {
+				b.arrive(occurrence(sub, fmt.Sprint(i), `{"pad":"`+strings.Repeat("x", 200)+`"}`))
+			}
+		}()
+	}
+	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--count", fmt.Sprint(n), "--data", b.data(t))
+	<-arrived
+	ids := strings.Fields(b.ids())
+	if len(ids) != n {
+		t.Fatalf("%d events printed, want %d", len(ids), n)
+	}
+	for i, id := range ids {
+		if id != fmt.Sprint(i) {
+			t.Fatalf("event %d is %s", i, id)
+		}
+	}
+}
+
+func TestTailKeepsErrorsOfTheEnd(t *testing.T) {
+	b := newBench(t)
+	b.fill(1)
+	b.store.closeAs = errors.New("close the store: no room")
+	b.expect(t, exitError, "no room", "tail", "pager", "incident.created", "--count", "1")
+}
