@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"unicode/utf8"
 )
 
 // gateResult says which of the slower passes a payload needs.
@@ -48,7 +49,7 @@ func gate(raw []byte) gateResult {
 	var g gateResult
 	lex := lexicon()
 	var seen concept
-	run, bits, binary, single := 0, false, 0, 0
+	run, binary, single := 0, 0, 0
 	for i := 0; i < len(raw); {
 		c := raw[i]
 		switch gateClass[c] {
@@ -58,14 +59,15 @@ func gate(raw []byte) gateResult {
 				i++
 			}
 			run += i - start
-			if lex.maybe(raw[start:i]) {
+			isKey := i+1 < len(raw) && raw[i] == '"' && raw[i+1] == ':'
+			if !isKey && lex.maybe(raw[start:i]) {
 				m := lex.lookup(raw[start:i])
 				if m&tagWords != 0 && inBrackets(raw, start) {
 					m |= angled
 				}
 				seen |= m
 			}
-			if i-start == 1 {
+			if i-start == 1 && !digitAt(raw, start-1) && !digitAt(raw, i) {
 				single++
 			} else if i-start > 2 {
 				single = 0
@@ -73,15 +75,10 @@ func gate(raw []byte) gateResult {
 			if single >= spelledLetters {
 				g.words = true
 			}
-			bits = false
+			binary = 0
 		case gateDigit:
 			run++
-			if c == '0' || c == '1' {
-				if !bits {
-					bits = true
-				}
-				binary++
-			} else if c >= '2' && c <= '9' {
+			if binary++; c != '0' && c != '1' {
 				binary = 0
 			}
 			i++
@@ -127,6 +124,10 @@ func gate(raw []byte) gateResult {
 // tagWords are meanings that matter in brackets.
 const tagWords = roleTag | callTag | power | system
 
+func digitAt(raw []byte, i int) bool {
+	return i >= 0 && i < len(raw) && '0' <= raw[i] && raw[i] <= '9'
+}
+
 // couldBeText tells whether a coded stretch starts with printable characters.
 func couldBeText(run []byte) bool {
 	var in [minCoded]byte
@@ -157,13 +158,24 @@ func couldBeText(run []byte) bool {
 	return false
 }
 
+// printable tells whether b could be the start of a sentence in UTF-8, or of
+// more coded text.
 func printable(b []byte) bool {
-	for _, c := range b {
+	blank, coded := false, true
+	for i := 0; i < len(b); {
+		c := b[i]
+		blank = blank || c == ' ' || c >= 0x80
+		coded = coded && isCoded(c)
 		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
 			return false
 		}
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i > len(b)-utf8.UTFMax && !utf8.FullRune(b[i:])
+		}
+		i += n
 	}
-	return true
+	return blank || coded
 }
 
 // inBrackets tells whether a word at i may be the name of a tag.
@@ -195,7 +207,7 @@ func plainLink(raw []byte, i int) bool {
 		return !activeScheme(scheme)
 	}
 	if !bytes.EqualFold(scheme, []byte("http")) && !bytes.EqualFold(scheme, []byte("https")) {
-		return false
+		return !activeScheme(scheme)
 	}
 	host := raw[i+3:]
 	for j, c := range host {

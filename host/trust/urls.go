@@ -6,7 +6,7 @@ import (
 )
 
 // schemes that open something other than a page.
-var activeSchemes = []string{"javascript", "vbscript", "data", "file", "vscode", "ms-msdt", "search-ms", "smb", "jar", "intent"}
+var activeSchemes = []string{"javascript", "vbscript", "data", "file", "vscode", "msdt", "ms-msdt", "ms", "search-ms", "smb", "jar", "intent"}
 
 // activeScheme tells whether a link with the scheme opens a program or a file.
 func activeScheme(scheme []byte) bool {
