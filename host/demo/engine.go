@@ -1,0 +1,294 @@
+package demo
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"time"
+
+	"eventdeck/host/wire"
+)
+
+// engine is what both servers do with MCP Events, whatever carries it. It is
+// immutable and may be used by many goroutines.
+type engine struct {
+	origin
+	profile wire.Profile
+	types   []*eventType
+	page    int // event types on a page of events/list
+}
+
+// newRun returns the origin of a run that starts now.
+func newRun(random io.Reader) (origin, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	id := make([]byte, 5)
+	if _, err := io.ReadFull(random, id); err != nil {
+		return origin{}, fmt.Errorf("no randomness for the id of the run: %w", err)
+	}
+	return origin{run: "r" + hex.EncodeToString(id), start: time.Now()}, nil
+}
+
+// fault is the error that a request is answered with.
+type fault struct {
+	name    wire.Name
+	message string
+	data    map[string]any
+}
+
+func (f *fault) code(p wire.Profile) int {
+	switch f.name {
+	case wire.InvalidParams:
+		return wire.CodeInvalidParams
+	case wire.MethodNotFound:
+		return wire.CodeMethodNotFound
+	case wire.InvalidRequest:
+		return wire.CodeInvalidRequest
+	}
+	return p.Code(f.name)
+}
+
+// body returns the error object.
+func (f *fault) body(p wire.Profile) map[string]any {
+	b := map[string]any{"code": f.code(p), "message": f.message}
+	if f.data != nil {
+		b["data"] = f.data
+	}
+	return b
+}
+
+func badParam(field, message string) *fault {
+	return &fault{wire.InvalidParams, message, map[string]any{"field": field}}
+}
+
+// pageMark begins the cursors of events/list.
+const pageMark = "page-"
+
+// list answers events/list: the types that exist at now, page by page.
+func (e *engine) list(params json.RawMessage, now time.Time) (map[string]any, *fault) {
+	var p struct {
+		Cursor *string `json:"cursor"`
+	}
+	if f := decode(params, &p); f != nil {
+		return nil, f
+	}
+	from := 0
+	if p.Cursor != nil {
+		n, err := strconv.Atoi((*p.Cursor)[min(len(pageMark), len(*p.Cursor)):])
+		if err != nil || n <= 0 || n >= len(e.types) || *p.Cursor != pageMark+strconv.Itoa(n) {
+			return nil, badParam("cursor", "no such page")
+		}
+		from = n
+	}
+	to := min(from+e.page, len(e.types))
+	found := []any{}
+	for _, t := range e.types[from:to] {
+		if !t.exists(now) {
+			continue
+		}
+		d := map[string]any{"name": t.name, "description": t.description, "delivery": t.modes, "inputSchema": t.input, "payloadSchema": t.payload}
+		if t.cursorless {
+			d["cursorless"] = true
+		}
+		found = append(found, d)
+	}
+	r := map[string]any{"events": found}
+	if to < len(e.types) {
+		r["nextCursor"] = pageMark + strconv.Itoa(to)
+	}
+	return r, nil
+}
+
+// nextChange returns when the list of types changes next; zero means never.
+func (e *engine) nextChange(now time.Time) time.Time {
+	var next time.Time
+	for _, t := range e.types {
+		if t.span == nil {
+			continue
+		}
+		if _, at := t.span.at(now); next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
+// wish is a subscription as it was asked for, checked.
+type wish struct {
+	kind *eventType
+	args map[string]any
+	raw  string // canonical JSON of args
+	pos  uint64 // everything up to here is not wanted
+	held bool   // a cursor was given: pos is where the client is
+	// truncated: events after the cursor are not held any more, or the cursor
+	// is of another run.
+	truncated bool
+}
+
+type wishParams struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Params    json.RawMessage `json:"params"` // earlier spelling of arguments
+	Cursor    json.RawMessage `json:"cursor"`
+	MaxAgeMs  *float64        `json:"maxAgeMs"`
+	MaxAge    *float64        `json:"maxAge"` // earlier spelling, seconds
+}
+
+// resolve checks the params that poll, stream and subscribe have in common.
+func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wish, *fault) {
+	var p wishParams
+	if f := decode(params, &p); f != nil {
+		return wish{}, f
+	}
+	t, f := e.find(p.Name, now)
+	if f != nil {
+		return wish{}, f
+	}
+	if !t.offers(mode) {
+		return wish{}, &fault{wire.Unsupported, p.Name + " is not delivered by " + mode,
+			map[string]any{"reason": "delivery_mode", "feature": mode, "supported": t.modes}}
+	}
+	args, raw, f := t.arguments(p)
+	if f != nil {
+		return wish{}, f
+	}
+	w := wish{kind: t, args: args, raw: raw}
+	if f := e.place(&w, p, now); f != nil {
+		return wish{}, f
+	}
+	return w, nil
+}
+
+func (e *engine) find(name string, now time.Time) (*eventType, *fault) {
+	if name == "" {
+		return nil, badParam("name", "name is missing")
+	}
+	for _, t := range e.types {
+		if t.name == name && t.exists(now) {
+			return t, nil
+		}
+	}
+	return nil, &fault{wire.NotFound, "no such event type", map[string]any{"kind": "event", "name": name}}
+}
+
+// arguments validates the arguments against the input schema.
+func (t *eventType) arguments(p wishParams) (map[string]any, string, *fault) {
+	given := p.Arguments
+	if given == nil {
+		given = p.Params
+	}
+	args := map[string]any{}
+	if len(given) > 0 && string(given) != "null" {
+		if json.Unmarshal(given, &args) != nil {
+			return nil, "", badParam("arguments", "arguments must be an object")
+		}
+	}
+	if err := t.schema.Validate(args); err != nil {
+		field := t.badArgument(args)
+		return nil, "", badParam(field, field+" does not fit the inputSchema: "+err.Error())
+	}
+	canonical, err := json.Marshal(args) // sorts the keys
+	if err != nil {
+		return nil, "", badParam("arguments", "arguments cannot be spelled")
+	}
+	return args, string(canonical), nil
+}
+
+// badArgument names the argument for which validation failed.
+func (t *eventType) badArgument(args map[string]any) string {
+	s := t.schema.Schema()
+	for _, name := range s.Required {
+		if _, ok := args[name]; !ok {
+			return "arguments." + name
+		}
+	}
+	names := make([]string, 0, len(args))
+	for name := range args {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		property := s.Properties[name]
+		if property == nil {
+			return "arguments." + name
+		}
+		r, err := property.Resolve(nil)
+		if err != nil || r.Validate(args[name]) != nil {
+			return "arguments." + name
+		}
+	}
+	return "arguments"
+}
+
+// place finds where delivery starts: at the cursor, but not before now - maxAge
+// and not before the oldest event that is held; from now without a cursor.
+func (e *engine) place(w *wish, p wishParams, now time.Time) *fault {
+	count := w.kind.feed.count(now)
+	w.pos = count
+	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {
+		return nil
+	}
+	var cursor string
+	if json.Unmarshal(p.Cursor, &cursor) != nil {
+		return badParam("cursor", "cursor must be a string or null")
+	}
+	if w.kind.cursorless {
+		return nil
+	}
+	first := w.kind.oldest(count)
+	pos, ok := e.position(w.kind.feed, cursor)
+	w.held = true
+	if !ok || pos > count || pos+1 < first {
+		pos, w.truncated = first-1, true
+	}
+	age := -1.0
+	switch {
+	case p.MaxAgeMs != nil:
+		age = *p.MaxAgeMs
+	case p.MaxAge != nil:
+		age = *p.MaxAge * 1000
+	}
+	if age >= 0 {
+		oldest := now.Add(-time.Duration(min(age, 1e12) * float64(time.Millisecond)))
+		pos = max(pos, w.kind.feed.count(oldest))
+	}
+	w.pos = pos
+	return nil
+}
+
+// mark returns the cursor member's value for a position: null without replay.
+func (e *engine) mark(t *eventType, pos uint64) any {
+	if t.cursorless {
+		return nil
+	}
+	return e.cursor(t.feed, pos)
+}
+
+// appendOccurrence appends event n with the cursor of position at.
+func (e *engine) appendOccurrence(dst []byte, t *eventType, n, at uint64) []byte {
+	dst = append(dst, '{')
+	dst = t.feed.appendBody(dst, n)
+	if t.cursorless {
+		return append(dst, `,"cursor":null}`...)
+	}
+	dst = append(dst, `,"cursor":"`...)
+	dst = e.appendCursor(dst, t.feed, at)
+	return append(dst, `"}`...)
+}
+
+// decode reads params into v; absent params are an empty object.
+func decode(params json.RawMessage, v any) *fault {
+	if len(bytes.TrimSpace(params)) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(params, v); err != nil {
+		return badParam("params", "params: "+err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+// Package demo holds two real MCP servers that speak MCP Events over real
+// connections, for trying a host without any other server, and for its tests:
+//
+//   - pager: Streamable HTTP, protocol 2026-07-28, SEP-3415; push, poll and
+//     webhook, all with replay.
+//   - chat: stdio, handshake revisions, the earlier design sketch; push and
+//     poll, one type without replay.
+//
+// A scripted incident runs through both: a deploy, rising errors, pages,
+// chatter, a rollback, the all clear; after three minutes (at speed 1) it
+// begins anew. A few of its payloads are hostile on purpose.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// PagerPath is where pager's endpoint lies on its address.
+const PagerPath = "/mcp"
+
+// PagerOptions configure a [Pager]. The zero value is usable.
+type PagerOptions struct {
+	Listen string  // address for [RunPager]; "" means 127.0.0.1:8931
+	Speed  float64 // of the script; 0 means 1
+	Seed   int64   // fixes content and timing, never ids and cursors
+	Rate   int     // events per second of load.tick; 0: the type is not offered
+
+	// Token, when set, is demanded as bearer of every request; its holder is
+	// the principal.
+	Token event.Secret
+	// CAFile names PEM certificates that are trusted for callbacks beside the
+	// system's. It is read again at each connection, and may not exist yet.
+	CAFile string
+
+	// On a loopback address these three are implied. On any other address each
+	// must be asked for.
+	AllowLoopback     bool // callbacks may go to loopback addresses
+	TrustCA           bool // CAFile is used
+	LoopbackPrincipal bool // a caller on loopback is the principal "demo"
+
+	Heartbeat        time.Duration // of idle streams; 0 means 5 s; at most 30 s
+	History          int           // events of a scripted type that are held; 0 means 2,000
+	DefaultTTL       time.Duration // of webhook subscriptions; 0 means 10 min
+	MaxSubscriptions int           // webhook subscriptions of a principal; 0 means 100
+	MaxStreams       int           // open streams; 0 means 1,000
+
+	// Backoff holds the waits before the second and every later try of a
+	// delivery; nil means 0.5 s, 15 s, 2 min and 9 min.
+	Backoff []time.Duration
+	// SuspendAfter is how long deliveries may fail without a success before the
+	// server stops trying; 0 means 2 min.
+	SuspendAfter time.Duration
+
+	Random io.Reader    // of the run's id and challenges; nil means the system's
+	Stderr io.Writer    // gets the line with the endpoint; nil means nowhere
+	Log    *slog.Logger // nil means nowhere
+}
+
+func (o PagerOptions) withDefaults() PagerOptions {
+	setDefault(&o.Listen, "127.0.0.1:8931")
+	setDefault(&o.Speed, 1)
+	setDefault(&o.Heartbeat, 5*time.Second)
+	o.Heartbeat = min(o.Heartbeat, 30*time.Second)
+	setDefault(&o.History, 2000)
+	setDefault(&o.DefaultTTL, 10*time.Minute)
+	setDefault(&o.MaxSubscriptions, 100)
+	setDefault(&o.MaxStreams, 1000)
+	setDefault(&o.SuspendAfter, 2*time.Minute)
+	if o.Backoff == nil {
+		o.Backoff = []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
+	}
+	if o.Stderr == nil {
+		o.Stderr = io.Discard
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func setDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// ErrOptions is the root of every reason for which a server does not start
+// with the options it got.
+var ErrOptions = errors.New("demo server options")
+
+// Pager is the demo server over Streamable HTTP. Make it with [NewPager].
+type Pager struct {
+	engine
+	opts    PagerOptions
+	hooks   *hooks
+	streams chan struct{} // one slot for every open stream
+
+	mu      sync.Mutex
+	revoked chan struct{} // closed by Revoke, then replaced
+}
+
+// NewPager makes a server whose run starts now.
+//
+// Errors: [ErrOptions]; failure of the randomness.
+func NewPager(opts PagerOptions) (*Pager, error) {
+	opts = opts.withDefaults()
+	if opts.Speed < 0 || opts.Rate < 0 || opts.History < 0 {
+		return nil, fmt.Errorf("%w: speed, rate and history must not be negative", ErrOptions)
+	}
+	o, err := newRun(opts.Random)
+	if err != nil {
+		return nil, err
+	}
+	types, err := catalog(o, settings{opts.Speed, opts.Seed, opts.Rate, opts.History}, pagerTypes())
+	if err != nil {
+		return nil, err
+	}
+	p := &Pager{
+		engine:  engine{origin: o, profile: wire.ProfileSEP, types: types, page: 4},
+		opts:    opts,
+		streams: make(chan struct{}, opts.MaxStreams),
+		revoked: make(chan struct{}),
+	}
+	p.hooks = newHooks(&p.engine, opts)
+	return p, nil
+}
+
+// RunPager serves a pager on opts.Listen until ctx ends, which is no error. The
+// first line on opts.Stderr is "listening on" and the complete endpoint URL.
+//
+// Errors: those of [NewPager], of listening and of serving.
+func RunPager(ctx context.Context, opts PagerOptions) error {
+	p, err := NewPager(opts)
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", p.opts.Listen)
+	if err != nil {
+		return fmt.Errorf("pager cannot listen on %s: %w", p.opts.Listen, err)
+	}
+	if _, err := fmt.Fprintf(p.opts.Stderr, "listening on http://%s%s\n", ln.Addr(), PagerPath); err != nil {
+		ln.Close()
+		return fmt.Errorf("pager cannot say where it listens: %w", err)
+	}
+	return p.Serve(ctx, ln)
+}
+
+// Serve answers on ln, which it closes, until ctx ends, which is no error. It
+// returns after every goroutine of the server has ended. It may be called once.
+func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if onLoopback(ln.Addr()) {
+		p.opts.AllowLoopback, p.opts.TrustCA, p.opts.LoopbackPrincipal = true, true, true
+	}
+	p.hooks.begin(ctx, p.opts)
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	srv := &http.Server{
+		Handler:           p.handler(onLoopback(ln.Addr())),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		Protocols:         protocols,
+		ErrorLog:          slog.NewLogLogger(p.opts.Log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(ln) }()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		failed <- nil
+	}
+	cancel()
+	grace, done := context.WithTimeout(context.Background(), time.Second)
+	defer done()
+	if srv.Shutdown(grace) != nil {
+		srv.Close()
+	}
+	<-failed
+	p.hooks.wait()
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("pager stopped serving: %w", err)
+	}
+	return nil
+}
+
+// Revoke takes away the rights behind everything that is open: streams and
+// webhook subscriptions end with terminated and Forbidden. New ones are taken.
+func (p *Pager) Revoke() {
+	p.mu.Lock()
+	close(p.revoked)
+	p.revoked = make(chan struct{})
+	p.mu.Unlock()
+	p.hooks.terminateAll(revokedFault())
+}
+
+func (p *Pager) revocation() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.revoked
+}
+
+func onLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}

@@ -1,0 +1,112 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"eventdeck/host/wire"
+)
+
+// slot takes one of the bounded number of streams. It is nil when none is left.
+func (p *Pager) slot() (release func()) {
+	select {
+	case p.streams <- struct{}{}:
+		return func() { <-p.streams }
+	default:
+		return nil
+	}
+}
+
+func (p *Pager) tooManyStreams() *fault {
+	return &fault{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": p.opts.MaxStreams, "resource": "streams"}}
+}
+
+// serveStream answers events/stream.
+func (p *Pager) serveStream(w http.ResponseWriter, r *http.Request, c call) {
+	wanted, f := p.resolve(c.params, "push", time.Now())
+	if f != nil {
+		p.answerFault(w, c.id, f)
+		return
+	}
+	release := p.slot()
+	if release == nil {
+		p.answerFault(w, c.id, p.tooManyStreams())
+		return
+	}
+	defer release()
+	out := startSSE(w)
+	s := &stream{engine: &p.engine, wish: wanted, id: c.id, heartbeat: p.opts.Heartbeat, revoked: p.revocation(),
+		write: out.write, open: sseOpen, close: sseClose}
+	if err := s.run(r.Context()); err != nil && r.Context().Err() == nil {
+		p.opts.Log.Debug("stream ended", "type", wanted.kind.name, "error", err)
+		return
+	}
+	out.finish(c.id)
+}
+
+// serveListen answers subscriptions/listen: notifications outside of requests.
+func (p *Pager) serveListen(w http.ResponseWriter, r *http.Request, c call) {
+	var params struct {
+		Notifications map[string]json.RawMessage `json:"notifications"`
+	}
+	if f := decode(c.params, &params); f != nil {
+		p.answerFault(w, c.id, f)
+		return
+	}
+	release := p.slot()
+	if release == nil {
+		p.answerFault(w, c.id, p.tooManyStreams())
+		return
+	}
+	defer release()
+	honoured := map[string]any{}
+	var wanted bool
+	if json.Unmarshal(params.Notifications["eventsListChanged"], &wanted) == nil && wanted {
+		honoured["eventsListChanged"] = true
+	}
+	out := startSSE(w)
+	if p.listen(r.Context(), out, c.id, honoured) == nil {
+		out.finish(c.id)
+	}
+}
+
+// listen returns nil when the server ends it.
+func (p *Pager) listen(ctx context.Context, out *sse, id json.RawMessage, honoured map[string]any) error {
+	meta := map[string]any{wire.MetaSubscription: id}
+	send := func(method string, params map[string]any) error {
+		frame, err := wire.EncodeNotification(method, params)
+		if err != nil {
+			return err
+		}
+		return out.frame(frame)
+	}
+	if err := send("notifications/subscriptions/acknowledged", map[string]any{"notifications": honoured, "_meta": meta}); err != nil {
+		return err
+	}
+	beat := time.NewTicker(p.opts.Heartbeat)
+	defer beat.Stop()
+	change := time.NewTimer(time.Hour)
+	defer change.Stop()
+	for {
+		if next := p.nextChange(time.Now()); !next.IsZero() && honoured["eventsListChanged"] == true {
+			change.Reset(max(0, time.Until(next)))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-beat.C:
+			if err := out.write([]byte(": alive\n\n")); err != nil {
+				return err
+			}
+		case <-change.C:
+			if honoured["eventsListChanged"] != true {
+				continue
+			}
+			if err := send(wire.NoteListChanged, map[string]any{"_meta": meta}); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package demo
+
+import (
+	"encoding/json"
+	"time"
+)
+
+const (
+	maxPoll  = 500         // events in one answer
+	nextPoll = time.Second // until the client should ask again
+)
+
+// poll answers events/poll.
+func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wish, *fault) {
+	w, f := e.resolve(params, "poll", now)
+	if f != nil {
+		return nil, w, f
+	}
+	var p struct {
+		MaxEvents int `json:"maxEvents"`
+	}
+	if f := decode(params, &p); f != nil {
+		return nil, w, f
+	}
+	limit := maxPoll
+	if p.MaxEvents > 0 {
+		limit = min(limit, p.MaxEvents)
+	}
+	count := w.kind.feed.count(now)
+	events, pos := []json.RawMessage{}, w.pos
+	for pos < count && len(events) < limit {
+		pos++
+		if w.kind.feed.matches(pos, w.args) {
+			occurrence := append(w.kind.feed.appendBody([]byte{'{'}, pos), '}')
+			events = append(events, occurrence)
+		}
+	}
+	w.pos = pos
+	return map[string]any{
+		"events":     events,
+		"cursor":     e.mark(w.kind, pos),
+		"truncated":  w.truncated,
+		"hasMore":    pos < count,
+		"nextPollMs": nextPoll.Milliseconds(),
+	}, w, nil
+}

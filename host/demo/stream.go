@@ -1,0 +1,158 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"eventdeck/host/wire"
+)
+
+const (
+	// gather is the shortest time between two writes of one stream: the events
+	// that fall due in it share a write.
+	gather = 2 * time.Millisecond
+	// batchBytes is about the most that one write holds.
+	batchBytes = 64 << 10
+)
+
+// stream is one push subscription. It keeps a position and no queue: how fast
+// its peer reads decides only how far it is behind.
+type stream struct {
+	*engine
+	wish
+	id        json.RawMessage // of the request that opened it
+	heartbeat time.Duration
+	revoked   <-chan struct{} // closed when the rights behind it are taken away
+	// write sends frames that were framed with open and close. It blocks as
+	// long as the peer does.
+	write       func([]byte) error
+	open, close string
+
+	buf []byte
+}
+
+// run writes notifications until ctx ends, the subscription is terminated or
+// the peer is gone. It returns nil when the server ended the stream by itself.
+func (s *stream) run(ctx context.Context) error {
+	s.note(wire.NoteActive, map[string]any{"cursor": s.mark(s.kind, s.pos), "truncated": s.truncated})
+	if err := s.flush(); err != nil {
+		return err
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-s.revoked:
+			return s.terminate(revokedFault())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+		now := time.Now()
+		if !s.kind.exists(now) {
+			return s.terminate(goneFault(s.kind))
+		}
+		behind := s.fill(now)
+		if len(s.buf) == 0 && now.Sub(last) >= s.heartbeat {
+			s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.mark(s.kind, s.pos)})
+		}
+		if len(s.buf) > 0 {
+			if err := s.flush(); err != nil {
+				return err
+			}
+			last = now
+		}
+		if behind {
+			timer.Reset(0)
+			continue
+		}
+		timer.Reset(max(gather, time.Until(s.next(last))))
+	}
+}
+
+// fill takes what is due and reports whether more is.
+func (s *stream) fill(now time.Time) (behind bool) {
+	count := s.kind.feed.count(now)
+	if first := s.kind.oldest(count); s.pos+1 < first {
+		s.pos = first - 1
+		s.note(wire.NoteActive, map[string]any{"cursor": s.mark(s.kind, s.pos), "truncated": true})
+	}
+	for s.pos < count && len(s.buf) < batchBytes {
+		s.pos++
+		if s.kind.feed.matches(s.pos, s.args) {
+			s.event(s.pos)
+		}
+	}
+	return s.pos < count
+}
+
+// next returns when there is something to do.
+func (s *stream) next(last time.Time) time.Time {
+	at := s.kind.feed.when(s.pos + 1)
+	if beat := last.Add(s.heartbeat); beat.Before(at) {
+		at = beat
+	}
+	if s.kind.span != nil {
+		if _, change := s.kind.span.at(time.Now()); change.Before(at) {
+			at = change
+		}
+	}
+	return at
+}
+
+func (s *stream) event(n uint64) {
+	s.buf = append(s.buf, s.open...)
+	s.buf = append(s.buf, `{"jsonrpc":"2.0","method":"notifications/events/event","params":`...)
+	s.buf = s.appendOccurrence(s.buf, s.kind, n, n)
+	s.buf = s.buf[:len(s.buf)-1] // the routing members go into the same object
+	s.buf = append(s.buf, ',')
+	s.buf = s.appendRoute(s.buf)
+	s.buf = append(s.buf, `}}`...)
+	s.buf = append(s.buf, s.close...)
+}
+
+// appendRoute appends the members that tie a notification to its request: the
+// _meta key, and for the sketch also requestId of its earlier drafts.
+func (s *stream) appendRoute(dst []byte) []byte {
+	if s.profile == wire.ProfileSketch {
+		dst = append(dst, `"requestId":`...)
+		dst = append(dst, s.id...)
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"_meta":{"`+wire.MetaSubscription+`":`...)
+	dst = append(dst, s.id...)
+	return append(dst, '}')
+}
+
+func (s *stream) note(method string, params map[string]any) {
+	params["_meta"] = map[string]any{wire.MetaSubscription: s.id}
+	if s.profile == wire.ProfileSketch {
+		params["requestId"] = s.id
+	}
+	frame, err := wire.EncodeNotification(method, params)
+	if err != nil {
+		panic("demo: a notification of our own cannot be encoded: " + err.Error())
+	}
+	s.buf = append(append(append(s.buf, s.open...), frame...), s.close...)
+}
+
+func (s *stream) terminate(f *fault) error {
+	s.note(wire.NoteTerminated, map[string]any{"error": f.body(s.profile)})
+	return s.flush()
+}
+
+func (s *stream) flush() error {
+	err := s.write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+func revokedFault() *fault {
+	return &fault{wire.Forbidden, "access to the events was taken away", map[string]any{"reason": "revoked"}}
+}
+
+func goneFault(t *eventType) *fault {
+	return &fault{wire.NotFound, "the event type is gone", map[string]any{"kind": "event", "name": t.name}}
+}
