@@ -32,8 +32,8 @@ func (a *app) eventsCommand() *cobra.Command {
 		}),
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.since, "since", "", "only what was received since then: a duration or a `TIME`")
-	s.Uint64Var(&f.limit, "limit", 0, "only the newest `N`")
+	s.StringVar(&f.since, "since", "", "only what was received since then")
+	s.Uint64Var(&f.limit, "limit", 0, "only so many, the newest")
 	addFormat(cmd, &f.format)
 	return cmd
 }

@@ -22,9 +22,8 @@ import (
 // deck is an open store with a host on it.
 type deck struct {
 	host.API
-	store  event.Store
-	stderr *lastWords
-	log    io.Closer
+	store event.Store
+	log   io.Closer
 }
 
 // open opens the store and starts a host on it.
@@ -36,7 +35,7 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 	if err != nil {
 		return nil, err
 	}
-	d := &deck{log: logFile, stderr: &lastWords{}}
+	d := &deck{log: logFile}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.closeStore())
@@ -52,7 +51,6 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 		ListenAddr:  a.flags.listen,
 		PlainHTTP:   a.flags.plainHTTP,
 		OnStderr: func(server string, line trust.Text) {
-			d.stderr.heard(server, line)
 			logger.Info("a server wrote to standard error", "server", server, "line", line)
 		},
 	}
@@ -222,30 +220,4 @@ func (a *app) tracer() func(server, direction string, frame trust.Text) {
 		defer mu.Unlock()
 		_, _ = fmt.Fprintf(a.Stderr, "%s %s %v\n", server, direction, frame)
 	}
-}
-
-// lastWords keeps the last line that each process wrote to standard error: when
-// it cannot be reached, that is usually why.
-type lastWords struct {
-	mu   sync.Mutex
-	line map[string]trust.Text
-}
-
-func (w *lastWords) heard(server string, line trust.Text) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.line == nil {
-		w.line = make(map[string]trust.Text)
-	}
-	w.line[server] = line
-}
-
-// explain adds the last words of the server to err, if there are any.
-func (w *lastWords) explain(server string, err error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if line, ok := w.line[server]; ok && err != nil {
-		return fmt.Errorf("%w; it last wrote: %v", err, line)
-	}
-	return err
 }

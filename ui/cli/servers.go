@@ -26,7 +26,7 @@ func (d *deck) connect(ctx context.Context, server string) (host.ServerView, err
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("%w: %s did not answer within %v", host.ErrUnreachable, safe(server), connectWithin)
 	}
-	return view, d.stderr.explain(server, stopped(ctx, err))
+	return view, stopped(ctx, err)
 }
 
 // types lists the event types of a server that has answered.

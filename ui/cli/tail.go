@@ -48,13 +48,13 @@ func (a *app) tailCommand() *cobra.Command {
 		}),
 	}
 	s := cmd.Flags()
-	s.StringArrayVar(&f.args, "arg", nil, "argument `key=value`, typed by the schema; repeat it for lists")
-	s.StringVar(&f.argsJSON, "args", "", "arguments as a `JSON` object")
+	s.StringArrayVar(&f.args, "arg", nil, "argument key=value, typed by the schema; repeat it for lists")
+	s.StringVar(&f.argsJSON, "args", "", "arguments as a JSON object")
 	s.StringVar(&f.mode, "mode", "auto", "auto, poll, push or webhook")
-	s.StringVar(&f.from, "from", "now", "now, saved, or a `CURSOR`")
+	s.StringVar(&f.from, "from", "now", "now, saved, or a cursor")
 	s.DurationVar(&f.maxAge, "max-age", 0, "replay nothing older than this")
-	s.Uint64Var(&f.count, "count", 0, "end after `N` events")
-	s.DurationVar(&f.limit, "for", 0, "end after this `DURATION`")
+	s.Uint64Var(&f.count, "count", 0, "end after so many events")
+	s.DurationVar(&f.limit, "for", 0, "end after this time")
 	s.BoolVar(&f.trace, "trace", false, "show the wire on standard error, with secrets masked")
 	addFormat(cmd, &f.format)
 	fixed(cmd, "mode", "auto", "poll", "push", "webhook")

@@ -45,13 +45,13 @@ func (a *app) demoServerCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDR` at which pager listens")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "address at which pager listens")
 	f.Float64Var(&o.Speed, "speed", 1, "how many times faster than life the incident runs")
 	f.Int64Var(&o.Seed, "seed", 1, "fixes content and timing")
-	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with `N` events a second")
-	f.StringVar(&token, "token", "", "demand this bearer `TOKEN`")
+	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with so many events a second")
+	f.StringVar(&token, "token", "", "bearer token to demand")
 	f.BoolVar(&o.AllowLoopback, "allow-loopback", false, "deliver to callbacks on loopback, also when listening elsewhere")
-	f.StringVar(&o.CAFile, "ca", "", "trust the certificates in this `FILE` for deliveries")
+	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries (default the local authority)")
 	return cmd
 }
 
