@@ -67,6 +67,9 @@ func gate(raw []byte) gateResult {
 				}
 				seen |= m
 			}
+			if !isKey && (digitAt(raw, i) || digitAt(raw, start-1)) {
+				seen |= lex.leet(raw, start, i)
+			}
 			if i-start == 1 && !digitAt(raw, start-1) && !digitAt(raw, i) {
 				single++
 			} else if i-start > 2 {

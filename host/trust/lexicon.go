@@ -126,6 +126,48 @@ func (d *dictionary) lookup(w []byte) concept {
 	return d.exact[string(buf[:len(w)])]
 }
 
+// leet returns the meanings of the word of letters and digits around
+// raw[start:end], with its digits read as the letters that they look like.
+func (d *dictionary) leet(raw []byte, start, end int) concept {
+	var buf [20]byte
+	for start > 0 && end-start <= len(buf) && (digitAt(raw, start-1) || gateClass[raw[start-1]] == gateLetter) {
+		start--
+	}
+	for end < len(raw) && end-start <= len(buf) && (digitAt(raw, end) || gateClass[raw[end]] == gateLetter) {
+		end++
+	}
+	if end-start > len(buf) {
+		return 0
+	}
+	w := buf[:copy(buf[:], raw[start:end])]
+	for i, c := range w {
+		w[i] = unleet(c)
+	}
+	if !d.maybe(w) {
+		return 0
+	}
+	return d.lookup(w)
+}
+
+// unleet returns the letter that a digit looks like.
+func unleet[T byte | rune](c T) T {
+	switch c {
+	case '0':
+		return 'o'
+	case '1':
+		return 'i'
+	case '3':
+		return 'e'
+	case '4':
+		return 'a'
+	case '5':
+		return 's'
+	case '7':
+		return 't'
+	}
+	return c
+}
+
 // find returns the meanings of a folded word.
 func (d *dictionary) find(w []byte) concept {
 	var m concept

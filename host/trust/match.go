@@ -298,21 +298,7 @@ func (z *tokenizer) disguised(w []byte) concept {
 			}
 			r = rune(l)
 		}
-		switch r {
-		case '0':
-			r = 'o'
-		case '1':
-			r = 'i'
-		case '3':
-			r = 'e'
-		case '4':
-			r = 'a'
-		case '5':
-			r = 's'
-		case '7':
-			r = 't'
-		}
-		b = utf8.AppendRune(b, r)
+		b = utf8.AppendRune(b, unleet(r))
 	}
 	if bytes.Equal(b, w) {
 		return 0

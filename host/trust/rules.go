@@ -86,6 +86,7 @@ func rules() []rule {
 
 		// Hiding something.
 		{"inj.conceal", 3, []match{{any: negation}, w(tell, 1), w(user, 3)}},
+		{"inj.conceal", 3, []match{{any: tell}, w(negation, 0), w(user, 2)}},
 		{"inj.conceal", 3, []match{{any: hide}, w(pronoun, 2), w(user, 4)}},
 		{"inj.conceal", 2, []match{{any: negation}, w(tell, 0), w(anyone, 2)}},
 		{"inj.conceal", 2, []match{{any: quiet}, w(send|run|reveal, 2)}},

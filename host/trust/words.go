@@ -106,8 +106,8 @@ var vocabulary = []struct {
 		instrukcje polecenia wytyczne instrukce pokyny
 		инструкци* указани* правила команд* iнструкцi* вказiвк* інструкці* вказівк*
 		talimatlari talimatlar talimat yonergeleri komutlari instruksi perintah arahan chi dan lenh instructiuni instructiunile οδηγιες εντολες
-		التعليمات تعليمات الأوامر الاوامر ההוראות הוראות निर्देशों निर्देश आदेश دستورالعمل دستورات دستور
-		指令 指示 命令 提示 规则 說明 说明 要求 규칙 지시 지시사항 명령 지침 プロンプト 命令 คำสั่ง คำแนะนำ utasitas* ohjeet`},
+		التعليمات تعليمات الأوامر الاوامر ההוראות הוראות निर्देशों निर्देश आदेश دستورالعمل دستورالعمل* دستورات دستور
+		指令 指示 命令 提示 规则 說明 说明 要求 규칙 지시 지시사항 명령 지침 プロンプト 命令 คำสั่ง คำแนะนำ utasitast utasitasokat utasitas ohjeet ohjeita`},
 	{your, `your you yourself tu tus vos votre deine deinen ihre tuoi suas twoje ваши твои`},
 	{told, `told instructed given learned learnt dicho gesagt dit detto said`},
 	{all, `everything anything all todo tout alles tutto tudo wszystko все всё 一切 所有`},
@@ -135,8 +135,8 @@ var vocabulary = []struct {
 	{tell, `tell telling inform informing notify notifying mention mentioning alert alerting reveal revealing disclose disclosing report warn
 		digas informes menciones avises dites informez mentionnez sage erwahne informiere informare menzionare dire conte informe mencione
 		говори сообщай упоминай 告诉 告知 通知 提及 透露 教え 伝え 知らせ 알리 말하 تخبر बताएं`},
-	{user, `user users human humans owner operator operators reader customer usuario utilisateur nutzer benutzer utente usuario usuario gebruiker пользовател* 用户 使用者 ユーザー ユーザ 사용자 المستخدم उपयोगकर्ता`},
-	{anyone, `anyone anybody nobody nadie personne niemandem nessuno ninguem никому`},
+	{user, `user human owner operator reader customer usuario utilisateur nutzer benutzer utente usuario usuario gebruiker пользовател* 用户 使用者 ユーザー ユーザ 사용자 المستخدم उपयोगकर्ता`},
+	{anyone, `users humans operators customers anyone anybody nobody nadie personne niemandem nessuno ninguem никому`},
 	{hide, `hide conceal hidden invisible`},
 	{quiet, `silently secretly covertly quietly discreetly stealthily`},
 	{send, `send sends forward post upload email exfiltrate transmit leak submit deliver envia enviar envie envoie envoyez sende schicke invia inviare mande отправь отправить пришли 发送 發送 送信 보내 أرسل`},
