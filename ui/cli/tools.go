@@ -21,8 +21,8 @@ func (a *app) demoServerCommand() *cobra.Command {
 		Use:   "demo-server pager|chat",
 		Short: "Run one of the built-in demo servers alone",
 		Long: "pager speaks Streamable HTTP and says on standard error where it listens; chat speaks on stdin and stdout.\n" +
-			"On loopback pager needs no flags. On another address it needs --token, --allow-loopback and --ca where it shall\n" +
-			"demand a bearer, deliver to loopback, and trust an authority.",
+			"On loopback pager delivers to loopback, trusts the local authority and needs no token from callers on loopback.\n" +
+			"On another address each of these needs its flag.",
 		Args:      exactly(1),
 		ValidArgs: []cobra.Completion{"pager", "chat"},
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -36,6 +36,7 @@ func (a *app) demoServerCommand() *cobra.Command {
 				return usagef("--rate must not be negative")
 			}
 			o.Token = event.NewSecret(token)
+			o.TrustCA = o.TrustCA || o.CAFile != ""
 			o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
 			err := a.DemoServer(cmd.Context(), args[0], o)
 			if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
@@ -45,13 +46,15 @@ func (a *app) demoServerCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "address at which pager listens")
+	f.StringVar(&o.Listen, "listen", "", "address at which pager listens (default 127.0.0.1:8931)")
 	f.Float64Var(&o.Speed, "speed", 1, "how many times faster than life the incident runs")
 	f.Int64Var(&o.Seed, "seed", 1, "fixes content and timing")
 	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with so many events a second")
 	f.StringVar(&token, "token", "", "bearer token to demand")
-	f.BoolVar(&o.AllowLoopback, "allow-loopback", false, "deliver to callbacks on loopback, also when listening elsewhere")
-	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries (default the local authority)")
+	f.BoolVar(&o.AllowLoopback, "allow-loopback", false, "deliver to callbacks on loopback")
+	f.BoolVar(&o.TrustCA, "trust-ca", false, "trust the local authority for deliveries")
+	f.BoolVar(&o.LoopbackPrincipal, "loopback-principal", false, "take callers on loopback without a token")
+	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries, in place of the local authority")
 	return cmd
 }
 
