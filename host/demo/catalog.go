@@ -118,7 +118,7 @@ func chatTypes() []blueprint {
 			payload: `"room":{"type":"string"},"author":{"type":"string"},"text":{"type":"string"}`},
 		{name: "reaction.added", description: "Somebody reacted to a message.", modes: modes, args: argRoom,
 			payload: `"room":{"type":"string"},"by":{"type":"string"},"emoji":{"type":"string"}`},
-		{name: "presence.changed", description: "Somebody came or went. Not kept: what nobody hears is gone.", modes: modes, cursorless: true,
+		{name: "presence.changed", description: "Somebody came or went. Not kept: what nobody hears is gone.", modes: []string{"push"}, cursorless: true,
 			payload: `"user":{"type":"string"},"presence":{"type":"string"}`},
 	}
 }

@@ -125,6 +125,7 @@ type wish struct {
 	args map[string]any
 	raw  string // canonical JSON of args
 	pos  uint64 // everything up to here is not wanted
+	max  int    // events in an answer to a poll
 	held bool   // a cursor was given: pos is where the client is
 	// truncated: events after the cursor are not held any more, or the cursor
 	// is of another run.

@@ -22,13 +22,20 @@ func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wi
 	if f := decode(params, &p); f != nil {
 		return nil, w, f
 	}
-	limit := maxPoll
+	w.max = maxPoll
 	if p.MaxEvents > 0 {
-		limit = min(limit, p.MaxEvents)
+		w.max = min(w.max, p.MaxEvents)
 	}
+	result, w := e.take(w, now)
+	return result, w, nil
+}
+
+// take returns the result of a poll for what is due after the wish's position,
+// and the wish with the position moved on.
+func (e *engine) take(w wish, now time.Time) (map[string]any, wish) {
 	count := w.kind.feed.count(now)
 	events, pos := []json.RawMessage{}, w.pos
-	for pos < count && len(events) < limit {
+	for pos < count && len(events) < w.max {
 		pos++
 		if w.kind.feed.matches(pos, w.args) {
 			occurrence := append(w.kind.feed.appendBody([]byte{'{'}, pos), '}')
@@ -42,5 +49,5 @@ func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wi
 		"truncated":  w.truncated,
 		"hasMore":    pos < count,
 		"nextPollMs": nextPoll.Milliseconds(),
-	}, w, nil
+	}, w
 }

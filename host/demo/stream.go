@@ -51,10 +51,10 @@ func (s *stream) run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		now := time.Now()
-		if !s.kind.exists(now) {
+		behind := s.fill(now)
+		if !behind && !s.kind.exists(now) {
 			return s.terminate(goneFault(s.kind))
 		}
-		behind := s.fill(now)
 		if len(s.buf) == 0 && now.Sub(last) >= s.heartbeat {
 			s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.mark(s.kind, s.pos)})
 		}

@@ -1,0 +1,434 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+const (
+	maxOutstanding = 1024 // events sent and not acknowledged, of one subscription
+	minFailures    = 3    // in a row, before a subscription is suspended
+)
+
+// hook is one webhook subscription. Its worker hands out events in order, keeps
+// the ones that are not acknowledged, and forgets the rest: the watermark is
+// the position before the oldest outstanding event.
+type hook struct {
+	owner     *hooks
+	id        string
+	principal string
+	url       string
+	wish      wish
+
+	stop     chan struct{} // closed by cancel
+	stopOnce sync.Once     //
+	ended    chan *fault   // what to terminate with
+	kick     chan struct{} // something changed for the worker
+
+	mu            sync.Mutex
+	over          bool // the worker takes no part in deliveries any more
+	secret        event.Secret
+	previous      event.Secret
+	dualUntil     time.Time
+	refreshBefore time.Time // zero: no expiry
+	pos           uint64    // newest event that was handed out
+	epoch         int       // grows when pos is moved; older results are ignored
+	outstanding   map[uint64]*attempt
+	waiting       int       // outstanding events that wait for a retry
+	gapOwed       bool      // the receiver must be told that events were skipped
+	quietUntil    time.Time // the receiver asked to be left alone
+	health        health
+}
+
+// attempt is an outstanding event.
+type attempt struct {
+	tries int
+	due   time.Time // of the next try; zero while one is under way
+}
+
+// health is what deliveryStatus reports.
+type health struct {
+	suspended    bool
+	lastDelivery time.Time
+	lastError    string
+	failedSince  time.Time
+	failures     int // in a row
+	abandoned    int
+}
+
+func newHook(h *hooks, id, principal, url string, w wish, secret event.Secret) *hook {
+	return &hook{owner: h, id: id, principal: principal, url: url, wish: w, secret: secret, pos: w.pos,
+		stop: make(chan struct{}), ended: make(chan *fault, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
+}
+
+func (k *hook) cancel() { k.stopOnce.Do(func() { close(k.stop) }) }
+
+func (k *hook) terminate(f *fault) {
+	select {
+	case k.ended <- f:
+	default: // it ends already
+	}
+}
+
+// granted applies a subscribe or refresh and returns its result. A refresh lifts
+// a suspension, retries at once what was not acknowledged, and replays from an
+// older cursor. The result is nil when the subscription has just ended.
+func (k *hook) granted(ttl time.Duration, w wish, secret event.Secret, fresh bool) map[string]any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.over {
+		return nil
+	}
+	now := time.Now()
+	k.refreshBefore = time.Time{}
+	if ttl > 0 {
+		k.refreshBefore = now.Add(ttl)
+	}
+	if secret != k.secret {
+		k.previous, k.secret, k.dualUntil = k.secret, secret, now.Add(dualSign)
+	}
+	status := k.statusLocked()
+	if !fresh {
+		k.health.suspended, k.health.failures, k.health.failedSince = false, 0, time.Time{}
+		k.quietUntil = time.Time{}
+		k.moveLocked(w, now)
+		status["active"] = true
+	}
+	result := map[string]any{"id": k.id, "cursor": k.owner.engine.mark(k.wish.kind, k.watermarkLocked()),
+		"truncated": w.truncated, "refreshBefore": nil, "deliveryStatus": status}
+	if !k.refreshBefore.IsZero() {
+		result["refreshBefore"] = string(appendTime(nil, k.refreshBefore))
+	}
+	select {
+	case k.kick <- struct{}{}:
+	default:
+	}
+	return result
+}
+
+func (k *hook) isOver() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.over
+}
+
+func (k *hook) moveLocked(w wish, now time.Time) {
+	if w.held && (w.truncated || w.pos < k.watermarkLocked()) {
+		k.rewindLocked(w.pos)
+		return
+	}
+	for n, a := range k.outstanding {
+		if w.held && n <= w.pos {
+			k.dropLocked(n)
+		} else if !a.due.IsZero() {
+			a.tries, a.due = 0, now
+		}
+	}
+	if w.held {
+		k.pos = max(k.pos, w.pos)
+	}
+}
+
+func (k *hook) rewindLocked(pos uint64) {
+	k.pos, k.waiting = pos, 0
+	k.epoch++
+	clear(k.outstanding)
+}
+
+func (k *hook) dropLocked(n uint64) {
+	if a := k.outstanding[n]; a != nil && !a.due.IsZero() {
+		k.waiting--
+	}
+	delete(k.outstanding, n)
+}
+
+// watermarkLocked returns the position up to which everything is acknowledged
+// or given up.
+func (k *hook) watermarkLocked() uint64 { return k.watermarkBesideLocked(math.MaxUint64) }
+
+// watermarkBesideLocked is the watermark if event n were acknowledged too: whoever
+// stores n may store that cursor with it.
+func (k *hook) watermarkBesideLocked(n uint64) uint64 {
+	mark := k.pos
+	for m := range k.outstanding {
+		if m != n {
+			mark = min(mark, m-1)
+		}
+	}
+	return mark
+}
+
+func (k *hook) statusLocked() map[string]any {
+	s := map[string]any{"active": !k.health.suspended, "lastDeliveryAt": nil, "lastError": nil, "failedSince": nil,
+		"throttled": false, "abandoned": k.health.abandoned}
+	if !k.health.lastDelivery.IsZero() {
+		s["lastDeliveryAt"] = string(appendTime(nil, k.health.lastDelivery))
+	}
+	if k.health.lastError != "" {
+		s["lastError"] = k.health.lastError
+	}
+	if !k.health.failedSince.IsZero() {
+		s["failedSince"] = string(appendTime(nil, k.health.failedSince))
+	}
+	if wait := time.Until(k.quietUntil); wait > 0 {
+		s["throttled"], s["retryAfterMs"] = true, wait.Milliseconds()
+	}
+	return s
+}
+
+// job is one request to make.
+type job struct {
+	n     uint64 // 0: a gap envelope
+	epoch int
+	delivery
+}
+
+type result struct {
+	job
+	outcome
+}
+
+// run delivers until ctx or the subscription ends.
+func (k *hook) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan result, deliveriesEach)
+	inFlight := 0
+	defer func() {
+		cancel()
+		for ; inFlight > 0; inFlight-- {
+			<-results
+		}
+	}()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		for inFlight < deliveriesEach {
+			j, ok := k.take(time.Now())
+			if !ok {
+				break
+			}
+			inFlight++
+			go func() { results <- result{j, k.owner.sender.send(ctx, j.delivery)} }()
+		}
+		expired, gone, next := k.plan(time.Now(), inFlight)
+		if expired {
+			return
+		}
+		if gone {
+			k.farewell(ctx, goneFault(k.wish.kind))
+			return
+		}
+		timer.Reset(max(time.Millisecond, time.Until(next)))
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.stop:
+			return
+		case f := <-k.ended:
+			k.farewell(ctx, f)
+			return
+		case r := <-results:
+			inFlight--
+			if ctx.Err() == nil {
+				k.settle(r, time.Now())
+			}
+		case <-k.kick:
+		case <-timer.C:
+		}
+	}
+}
+
+// take returns the next request to make, if one is due.
+func (k *hook) take(now time.Time) (job, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.health.suspended || now.Before(k.quietUntil) {
+		return job{}, false
+	}
+	kind := k.wish.kind
+	count := kind.feed.count(now)
+	if first := kind.oldest(count); k.pos+1 < first {
+		k.pos, k.gapOwed = first-1, true
+	}
+	if k.gapOwed && k.waiting == 0 {
+		k.gapOwed = false
+		return k.controlLocked("gap", map[string]any{"cursor": k.owner.engine.mark(kind, k.watermarkLocked())}, now), true
+	}
+	if k.waiting > 0 {
+		for n, a := range k.outstanding {
+			if !a.due.IsZero() && !a.due.After(now) {
+				a.due = time.Time{}
+				k.waiting--
+				return k.eventLocked(n, now), true
+			}
+		}
+	}
+	if len(k.outstanding) >= maxOutstanding {
+		return job{}, false
+	}
+	for k.pos < count {
+		k.pos++
+		if kind.feed.matches(k.pos, k.wish.args) {
+			k.outstanding[k.pos] = &attempt{}
+			return k.eventLocked(k.pos, now), true
+		}
+	}
+	return job{}, false
+}
+
+func (k *hook) eventLocked(n uint64, now time.Time) job {
+	e := k.owner.engine
+	body := e.appendOccurrence(make([]byte, 0, 1024), k.wish.kind, n, k.watermarkBesideLocked(n))
+	var id struct {
+		EventID string `json:"eventId"`
+	}
+	_ = json.Unmarshal(body, &id) // our own text
+	return job{n: n, epoch: k.epoch, delivery: k.deliveryLocked(id.EventID, body, now)}
+}
+
+func (k *hook) controlLocked(kind string, members map[string]any, now time.Time) job {
+	members["type"] = kind
+	body, err := json.Marshal(members)
+	if err != nil {
+		panic("demo: an envelope of our own cannot be encoded: " + err.Error())
+	}
+	return job{epoch: k.epoch, delivery: k.deliveryLocked("msg_"+kind+"_"+k.owner.token(), body, now)}
+}
+
+func (k *hook) deliveryLocked(id string, body []byte, now time.Time) delivery {
+	secrets := []event.Secret{k.secret}
+	if now.Before(k.dualUntil) {
+		secrets = append(secrets, k.previous)
+	}
+	return delivery{url: k.url, subID: k.id, webhookID: id, body: body, secrets: secrets}
+}
+
+// settle records what became of a request.
+func (k *hook) settle(r result, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.recordLocked(r.outcome, now)
+	if r.epoch != k.epoch {
+		return
+	}
+	a := k.outstanding[r.n]
+	switch {
+	case r.n == 0:
+		if !r.ok && !r.final {
+			k.gapOwed = true
+			k.quietUntil = laterOf(k.quietUntil, now.Add(time.Second))
+		}
+	case a == nil:
+	case r.ok:
+		k.dropLocked(r.n)
+	case r.final || a.tries >= len(k.owner.opts.Backoff):
+		k.dropLocked(r.n)
+		k.health.abandoned++
+		k.gapOwed = true
+	default:
+		a.due = now.Add(max(k.owner.opts.Backoff[a.tries], r.wait))
+		a.tries++
+		k.waiting++
+	}
+	if !r.ok && k.health.failures >= minFailures && now.Sub(k.health.failedSince) >= k.owner.opts.SuspendAfter {
+		k.health.suspended = true
+		k.rewindLocked(k.watermarkLocked())
+	}
+}
+
+func (k *hook) recordLocked(o outcome, now time.Time) {
+	if o.ok {
+		k.health.lastDelivery, k.health.lastError = now, ""
+		k.health.failedSince, k.health.failures = time.Time{}, 0
+		return
+	}
+	k.health.lastError = o.category
+	k.health.failures++
+	if k.health.failedSince.IsZero() {
+		k.health.failedSince = now
+	}
+	if o.wait > 0 {
+		k.quietUntil = laterOf(k.quietUntil, now.Add(o.wait))
+	}
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// plan tells whether the subscription is over, and when to look again.
+func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	kind := k.wish.kind
+	next = now.Add(time.Minute)
+	sooner := func(t time.Time) {
+		if t.Before(next) {
+			next = t
+		}
+	}
+	if !k.refreshBefore.IsZero() {
+		if !now.Before(k.refreshBefore) {
+			k.over = true
+			return true, false, next
+		}
+		sooner(k.refreshBefore)
+	}
+	if kind.span != nil {
+		exists, change := kind.span.at(now)
+		if !exists && inFlight == 0 {
+			k.over = true
+			return false, true, next
+		}
+		sooner(change)
+	}
+	if k.health.suspended || inFlight == deliveriesEach {
+		return false, false, next
+	}
+	if now.Before(k.quietUntil) {
+		sooner(k.quietUntil)
+		return false, false, next
+	}
+	if k.waiting > 0 {
+		for _, a := range k.outstanding {
+			if !a.due.IsZero() {
+				sooner(a.due)
+			}
+		}
+	}
+	if len(k.outstanding) < maxOutstanding {
+		sooner(kind.feed.when(k.pos + 1))
+	}
+	return false, false, next
+}
+
+// farewell tells the receiver that the subscription has ended, with the same
+// retries as an event.
+func (k *hook) farewell(ctx context.Context, f *fault) {
+	k.mu.Lock()
+	k.over = true
+	j := k.controlLocked("terminated", map[string]any{"error": f.body(k.owner.engine.profile)}, time.Now())
+	k.mu.Unlock()
+	for tries := 0; ; tries++ {
+		o := k.owner.sender.send(ctx, j.delivery)
+		if o.ok || o.final || tries >= len(k.owner.opts.Backoff) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.stop:
+			return
+		case <-time.After(max(k.owner.opts.Backoff[tries], o.wait)):
+		}
+	}
+}

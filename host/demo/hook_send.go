@@ -1,0 +1,209 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+const (
+	sendTimeout = 10 * time.Second
+	maxAnswer   = 64 << 10 // bytes of an answer that are read
+	maxWait     = 5 * time.Minute
+)
+
+// errBlocked: the address is not one that deliveries may go to.
+var errBlocked = errors.New("the callback's address is not publicly routable")
+
+// outcome is what became of one attempt.
+type outcome struct {
+	ok       bool
+	final    bool          // refused for good: 410 and 413
+	category string        // of SEP-3415's lastError
+	wait     time.Duration // Retry-After
+	body     []byte        // of the answer, when it was asked for
+}
+
+// sender makes the HTTP requests of webhook deliveries. It follows no redirect,
+// uses no proxy, and connects only to addresses that were checked when they
+// were dialled, so that neither a name that changes nor a redirect can lead it
+// elsewhere.
+type sender struct {
+	client    *http.Client
+	transport *http.Transport
+}
+
+func newSender(allowLoopback bool, caFile string, perHost int) *sender {
+	dialer := &net.Dialer{
+		Timeout: sendTimeout,
+		Control: func(_, address string, _ syscall.RawConn) error { return checkAddress(address, allowLoopback) },
+	}
+	tr := &http.Transport{
+		MaxIdleConnsPerHost: perHost,
+		IdleConnTimeout:     time.Minute,
+		DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return dialTLS(ctx, dialer, network, addr, caFile)
+		},
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return nil, fmt.Errorf("%w: only https is delivered to", errBlocked)
+		},
+	}
+	return &sender{transport: tr, client: &http.Client{
+		Transport:     tr,
+		Timeout:       sendTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+func dialTLS(ctx context.Context, dialer *net.Dialer, network, addr, caFile string) (net.Conn, error) {
+	raw, err := dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	conn := tls.Client(raw, &tls.Config{ServerName: host, RootCAs: roots(caFile), MinVersion: tls.VersionTLS12})
+	if err := conn.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("%w: %w", errTLS, err)
+	}
+	return conn, nil
+}
+
+var errTLS = errors.New("no TLS connection")
+
+// roots returns the system's certificates and those of the file, which may not
+// exist yet. Nil means the system's alone.
+func roots(caFile string) *x509.CertPool {
+	if caFile == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	pool.AppendCertsFromPEM(pem)
+	return pool
+}
+
+// specialRanges are the ranges that are unicast and still not reached over the
+// Internet, beside those that package netip tells by itself (IANA special-purpose
+// registries).
+var specialRanges = []string{
+	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+	"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+}
+
+// checkAddress refuses every address that is not globally routable.
+func checkAddress(address string, allowLoopback bool) error {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %s", errBlocked, address)
+	}
+	ip := ap.Addr().Unmap().WithZone("")
+	if ip.IsLoopback() && allowLoopback {
+		return nil
+	}
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() {
+		return fmt.Errorf("%w: %s", errBlocked, ip)
+	}
+	for _, r := range specialRanges {
+		if netip.MustParsePrefix(r).Contains(ip) {
+			return fmt.Errorf("%w: %s", errBlocked, ip)
+		}
+	}
+	return nil
+}
+
+// delivery is one signed request.
+type delivery struct {
+	url, subID, webhookID string
+	body                  []byte
+	secrets               []event.Secret // the newest first; each signs
+	wantBody              bool
+}
+
+// send makes one attempt.
+func (s *sender) send(ctx context.Context, d delivery) outcome {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(d.body))
+	if err != nil {
+		return outcome{category: "connection_refused"}
+	}
+	now := time.Now()
+	var signatures []string
+	for _, secret := range d.secrets {
+		signature, err := receiver.Sign(secret, d.webhookID, now, d.body)
+		if err != nil {
+			return outcome{category: "connection_refused"}
+		}
+		signatures = append(signatures, signature)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(receiver.HeaderID, d.webhookID)
+	req.Header.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set(receiver.HeaderSignature, strings.Join(signatures, " "))
+	req.Header.Set(receiver.HeaderSubscription, d.subID)
+	res, err := s.client.Do(req)
+	if err != nil {
+		return outcome{category: categoryOf(err)}
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil && d.wantBody {
+		return outcome{category: categoryOf(err)}
+	}
+	return judge(res, answer, d.wantBody)
+}
+
+func judge(res *http.Response, answer []byte, wantBody bool) outcome {
+	o := outcome{}
+	if wantBody {
+		o.body = answer
+	}
+	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
+		o.wait = min(time.Duration(s)*time.Second, maxWait)
+	}
+	switch code := res.StatusCode; {
+	case code >= 200 && code < 300:
+		o.ok = true
+	case code >= 500:
+		o.category = "http_5xx"
+	default:
+		o.category = "http_4xx" // a redirect is refused like one
+		o.final = code == http.StatusGone || code == http.StatusRequestEntityTooLarge
+	}
+	return o
+}
+
+func categoryOf(err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errTLS):
+		return "tls_error"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	}
+	return "connection_refused"
+}
