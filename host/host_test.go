@@ -1,0 +1,357 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"eventdeck/host"
+	"eventdeck/host/delivery"
+	"eventdeck/host/demo"
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+	"eventdeck/store"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+}
+
+// rig is a host on a real store, and a pager on loopback.
+type rig struct {
+	t     *testing.T
+	dir   string
+	url   string
+	store *store.Store
+	host  *host.Host
+}
+
+const patience = 20 * time.Second
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir()}
+	r.url = r.pager("127.0.0.1:0")
+	r.open()
+	return r
+}
+
+// pager serves until the test ends.
+func (r *rig) pager(addr string) string {
+	r.t.Helper()
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	p, err := demo.NewPager(demo.PagerOptions{Rate: 200, Speed: 20, CAFile: filepath.Join(r.dir, "ca", "ca.pem"), Stderr: io.Discard})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.Serve(ctx, l) }()
+	r.t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return "http://" + l.Addr().String() + demo.PagerPath
+}
+
+func (r *rig) open() {
+	r.t.Helper()
+	s, err := store.Open(context.Background(), store.Options{Dir: filepath.Join(r.dir, "data"), Keyring: store.NoKeyring()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	h, err := host.New(host.Options{
+		Store: s, CADir: filepath.Join(r.dir, "ca"),
+		Timing: delivery.Timing{PollFloor: 50 * time.Millisecond, BackoffMin: 20 * time.Millisecond},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	h.AddServer(event.Server{Name: "pager", URL: r.url})
+	r.store, r.host = s, h
+	r.t.Cleanup(r.close)
+}
+
+func (r *rig) close() {
+	if err := errors.Join(r.host.Close(), r.store.Close()); err != nil {
+		r.t.Error(err)
+	}
+}
+
+func (r *rig) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	r.t.Cleanup(cancel)
+	return ctx
+}
+
+func (r *rig) subscribe(mode event.Mode, from host.From) event.Subscription {
+	r.t.Helper()
+	sub, err := r.host.Subscribe(r.ctx(), host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: mode, From: from})
+	if err != nil {
+		r.t.Fatalf("subscribe by %s: %v", mode, err)
+	}
+	return sub
+}
+
+// await waits until the snapshot shows what is wished.
+func (r *rig) await(what string, ok func(host.Snapshot) bool) host.Snapshot {
+	r.t.Helper()
+	changed, stop := r.host.Changed()
+	defer stop()
+	deadline := time.After(patience)
+	for {
+		snap := r.host.Snapshot()
+		if ok(snap) {
+			return snap
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			r.t.Fatalf("%s did not happen: %+v", what, snap.Subs)
+		}
+	}
+}
+
+func (r *rig) awaitStored(n uint64) host.Snapshot {
+	r.t.Helper()
+	return r.await("storing", func(s host.Snapshot) bool { return len(s.Subs) == 1 && s.Subs[0].Stored >= n })
+}
+
+// numbers returns the event ids of the log in order and how many gaps there are.
+func (r *rig) ids() (ids []string, gaps int) {
+	r.t.Helper()
+	seen := map[string]bool{}
+	err := r.store.Forward(1, func(rec event.Record) bool {
+		switch rec.Kind {
+		case event.KindEvent:
+			id := rec.EventID.Raw()
+			if seen[id] {
+				r.t.Errorf("%s is stored twice", id)
+			}
+			seen[id] = true
+			ids = append(ids, id)
+		case event.KindGap:
+			gaps++
+		}
+		return true
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return ids, gaps
+}
+
+func TestEachModeStoresAndResumes(t *testing.T) {
+	for _, mode := range []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t)
+			sub := r.subscribe(mode, host.From{})
+			r.awaitStored(20)
+			before := r.store.Last()
+			r.close()
+
+			r.open() // begins by itself what the store holds
+			snap := r.awaitStored(20)
+			if snap.Subs[0].ID != sub.ID || snap.Subs[0].Mode != mode {
+				t.Errorf("resumed %s %s, want %s %s", snap.Subs[0].ID, snap.Subs[0].Mode, sub.ID, mode)
+			}
+			resumed := false
+			for seq := before + 1; seq <= r.store.Last(); seq++ {
+				rec, err := r.host.Log().Get(seq)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resumed = resumed || rec.Kind == event.KindState && rec.State.State == event.StateResumed
+			}
+			if !resumed {
+				t.Error("no marker says that delivery was resumed")
+			}
+			if _, gaps := r.ids(); gaps != 0 {
+				t.Errorf("%d gaps, want none", gaps)
+			}
+		})
+	}
+}
+
+func TestModeSwitchKeepsTheCursor(t *testing.T) {
+	r := newRig(t)
+	for _, mode := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook, event.ModePoll} {
+		n := r.host.Snapshot()
+		want := uint64(10)
+		if len(n.Subs) > 0 {
+			want += n.Subs[0].Stored
+		}
+		r.subscribe(mode, host.From{Saved: true})
+		r.awaitStored(want)
+	}
+	if _, gaps := r.ids(); gaps != 0 {
+		t.Errorf("%d gaps, want none", gaps)
+	}
+}
+
+func TestPauseKeepsThePosition(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModePush, host.From{})
+	r.awaitStored(5)
+	if err := r.host.Pause(r.ctx(), sub.ID); err != nil {
+		t.Fatal(err)
+	}
+	snap := r.host.Snapshot()
+	if snap.Subs[0].Status.State != event.StatePaused {
+		t.Errorf("state %s, want paused", snap.Subs[0].Status.State)
+	}
+	last := r.store.Last()
+	if err := r.host.Resume(r.ctx(), sub.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.await("going on", func(host.Snapshot) bool { return r.store.Last() > last+5 })
+	if _, gaps := r.ids(); gaps != 0 {
+		t.Errorf("%d gaps, want none", gaps)
+	}
+}
+
+func TestUnsubscribeEndsThePath(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModeWebhook, host.From{})
+	r.awaitStored(3)
+	stored, err := r.store.Subscription(sub.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.host.Unsubscribe(r.ctx(), sub.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.host.Snapshot().Subs); n != 0 {
+		t.Fatalf("%d subscriptions are left", n)
+	}
+	if got := r.deliver(stored.Hook.URL); got != http.StatusGone {
+		t.Errorf("a delivery to the removed path is answered %d, want 410", got)
+	}
+	if got := r.deliver(strings.TrimSuffix(stored.Hook.URL, stored.Hook.Path) + "/hooks/unknown"); got != http.StatusNotFound {
+		t.Errorf("a delivery to an unknown path is answered %d, want 404", got)
+	}
+	r.await("noting the refusals", func(host.Snapshot) bool { return len(r.host.Refusals()) >= 2 })
+}
+
+// deliver posts a delivery with a wrong signature and returns the status.
+func (r *rig) deliver(url string) int {
+	r.t.Helper()
+	secret, err := event.NewWebhookSecret(nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	now := time.Now()
+	body := `{"eventId":"x","name":"load.tick","timestamp":"2026-01-01T00:00:00Z","data":{}}`
+	sig, err := receiver.Sign(secret, "x", now, []byte(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for k, v := range map[string]string{
+		"Content-Type": "application/json", "webhook-id": "x", "webhook-signature": sig,
+		"X-MCP-Subscription-Id": "s",
+	} {
+		req.Header.Set(k, v)
+	}
+	req.Header.Set("webhook-timestamp", unix(now))
+	client := r.client()
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+func TestErrorsNameWhatIsWrong(t *testing.T) {
+	r := newRig(t)
+	cases := []struct {
+		name string
+		req  host.Request
+		want error
+		says string
+	}{
+		{"unknown server", host.Request{Server: "nobody"}, host.ErrUnknownServer, "nobody"},
+		{"unknown type", host.Request{Server: "pager", Type: trust.Untrusted("no.such")}, host.ErrUnknownType, "no.such"},
+		{"mode that the type lacks", host.Request{Server: "pager", Type: trust.Untrusted("page.sent"), Mode: event.ModePush}, host.ErrMode, "webhook"},
+		{"mode that is none", host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: "smoke"}, host.ErrMode, "smoke"},
+		{"arguments that are no object", host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Args: []byte(`[1]`)}, host.ErrArguments, "object"},
+		{"arguments twice", host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Args: []byte(`{"a":1,"a":2}`)}, host.ErrArguments, "duplicate"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := r.host.Subscribe(r.ctx(), c.req)
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %v that says %q", err, c.want, c.says)
+			}
+		})
+	}
+	if n := len(r.host.Snapshot().Subs); n != 0 {
+		t.Errorf("%d subscriptions stand after refused wishes", n)
+	}
+}
+
+// A cursor that the server refuses or does not know leaves a gap, never silence.
+func TestForeignCursorLeavesAGap(t *testing.T) {
+	for _, mode := range []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRig(t)
+			r.subscribe(mode, host.From{Cursor: event.At(trust.Untrusted("of-another-run.5"))})
+			r.awaitStored(3)
+			if _, gaps := r.ids(); gaps == 0 {
+				t.Error("no gap is recorded")
+			}
+		})
+	}
+}
+
+func TestUnreachableServerIsSaidAtOnce(t *testing.T) {
+	r := newRig(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	r.host.AddServer(event.Server{Name: "gone", URL: "http://" + addr + "/mcp"})
+	_, err = r.host.Connected(r.ctx(), "gone", true)
+	if !errors.Is(err, host.ErrUnreachable) {
+		t.Fatalf("got %v, want ErrUnreachable", err)
+	}
+	r.await("showing the failure", func(s host.Snapshot) bool {
+		return len(s.Servers) == 2 && s.Servers[1].Reach == host.ReachBackoff && s.Servers[1].Err != "" && !s.Servers[1].NextTry.IsZero()
+	})
+}
+
+func TestRefusalLeavesNothingBehind(t *testing.T) {
+	r := newRig(t)
+	_, err := r.host.Subscribe(r.ctx(), host.Request{
+		Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush, Args: []byte(`{"unknown-argument":{"deep":[1]}}`),
+	})
+	if err == nil {
+		t.Skip("the demo server takes any argument for this type")
+	}
+	if !errors.Is(err, host.ErrArguments) && wire.NameFrom(err) == "" {
+		t.Errorf("got %v", err)
+	}
+	if n := len(r.host.Snapshot().Subs); n != 0 {
+		t.Errorf("%d subscriptions stand after a refusal", n)
+	}
+}
