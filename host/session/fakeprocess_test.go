@@ -19,7 +19,10 @@ func process(t *testing.T, role string) event.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return event.Server{Name: role, Command: exe, Env: map[string]event.Secret{"SESSION_TEST_SERVER": event.NewSecret(role)}}
+	return event.Server{Name: role, Command: exe, Env: map[string]event.Secret{
+		"SESSION_TEST_SERVER": event.NewSecret(role),
+		"GORACE":              event.NewSecret("atexit_sleep_ms=0"), // or each process takes a second to end
+	}}
 }
 
 // serveProcess is the main function of a server that plays a role.

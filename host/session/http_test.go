@@ -1,10 +1,23 @@
 package session
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -88,4 +101,417 @@ func TestStreamDeliversAndClosesAlone(t *testing.T) {
 		t.Error("the other stream ended too")
 	default:
 	}
+}
+
+func TestAnswersInEveryShape(t *testing.T) {
+	final := func(a ask) string { return `{"jsonrpc":"2.0","id":` + a.id + `,"result":{"ok":true}}` }
+	for name, answer := range map[string]func(ask){
+		"JSON":                   func(a ask) { a.json(200, final(a)) },
+		"id as a string":         func(a ask) { a.json(200, `{"id":"`+a.id+`","result":{"ok":true}}`) },
+		"id null":                func(a ask) { a.json(200, `{"id":null,"result":{"ok":true}}`) },
+		"batch":                  func(a ask) { a.json(200, `[{"method":"notifications/x"},`+final(a)+`]`) },
+		"SSE":                    func(a ask) { a.sse("event: message\nid: 1\ndata: " + final(a) + "\n\n") },
+		"SSE, empty first":       func(a ask) { a.sse("id: 0\nretry: 100\ndata:\n\n: hi\r\n\r\ndata: " + final(a) + "\r\n\r\n") },
+		"SSE with a ping event":  func(a ask) { a.sse("event: ping\ndata: now\n\ndata: " + final(a) + "\n\n") },
+		"SSE cut behind the end": func(a ask) { a.sse("data: " + final(a)) },
+		"SSE, garbage behind":    func(a ask) { a.sse("data: " + final(a) + "\n\ndata: {{{\n\n") },
+		"SSE, another's answer":  func(a ask) { a.sse("data: {\"id\":\"other\",\"result\":1}\n\ndata: " + final(a) + "\n\n") },
+		"byte order mark":        func(a ask) { a.json(200, "\xef\xbb\xbf"+final(a)) },
+		"no content type": func(a ask) {
+			a.w.Header()["Content-Type"] = nil
+			io.WriteString(a.w, final(a))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := mustDial(t, modernFake(t, map[string]func(ask){"m": answer}).server(), Options{})
+			if raw, err := s.Call(soon(t), "m", nil); err != nil || string(raw) != `{"ok":true}` {
+				t.Errorf("%s, %v", raw, err)
+			}
+		})
+	}
+}
+
+func TestOneBadAnswerFailsOneCall(t *testing.T) {
+	isHTTP := func(status int) func(error) bool {
+		return func(err error) bool {
+			var e *HTTPError
+			return errors.As(err, &e) && e.Status == status
+		}
+	}
+	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	named := func(n wire.Name) func(error) bool { return func(err error) bool { return wire.NameFrom(err) == n } }
+	for name, c := range map[string]struct {
+		answer func(ask)
+		want   func(error) bool
+	}{
+		"400 plain":           {func(a ask) { a.plain(400, "bad") }, isHTTP(400)},
+		"401 plain":           {func(a ask) { a.plain(401, "who?") }, isHTTP(401)},
+		"403 plain":           {func(a ask) { a.plain(403, "no") }, isHTTP(403)},
+		"404 plain":           {func(a ask) { a.plain(404, "where?") }, isHTTP(404)},
+		"500 empty":           {func(a ask) { a.w.WriteHeader(500) }, isHTTP(500)},
+		"200 with an error":   {func(a ask) { a.fail(200, -32011, "null") }, named(wire.NotFound)},
+		"400 with an error":   {func(a ask) { a.fail(400, -32602, "null") }, named(wire.InvalidParams)},
+		"404 with an error":   {func(a ask) { a.fail(404, -32023, "null") }, named(wire.NotFound)},
+		"403 with an error":   {func(a ask) { a.fail(403, -32024, "null") }, named(wire.Forbidden)},
+		"202 empty":           {func(a ask) { a.w.WriteHeader(202) }, is(ErrAnswer)},
+		"200 HTML":            {func(a ask) { a.w.Header().Set("Content-Type", "text/html"); io.WriteString(a.w, "<p>") }, is(ErrAnswer)},
+		"JSON, not RPC":       {func(a ask) { a.json(200, `{"ok":true}`) }, is(ErrAnswer)},
+		"someone else's id":   {func(a ask) { a.json(200, `{"id":"x","result":1}`) }, is(ErrAnswer)},
+		"SSE garbage":         {func(a ask) { a.sse("data: {{{\n\n"); <-a.gone() }, is(ErrAnswer)},
+		"SSE without an end":  {func(a ask) { a.sse(": nothing\n\n") }, is(ErrCut)},
+		"SSE cut in a frame":  {func(a ask) { a.sse(`data: {"id":`) }, is(ErrAnswer)},
+		"connection cut":      {func(a ask) { a.sse("data: "); panic(http.ErrAbortHandler) }, is(ErrCut)},
+		"cut before anything": {func(a ask) { panic(http.ErrAbortHandler) }, is(ErrUnreachable)},
+		"too large":           {func(a ask) { a.result(`"` + strings.Repeat("x", 20_000) + `"`) }, is(ErrTooLarge)},
+		"too large SSE":       {func(a ask) { a.sse("data: " + strings.Repeat("x", 20_000)); <-a.gone() }, is(ErrTooLarge)},
+		"redirect elsewhere":  {func(a ask) { http.Redirect(a.w, a.r, "http://127.0.0.1:1/", 307) }, is(ErrAnswer)},
+		"redirect to GET":     {func(a ask) { http.Redirect(a.w, a.r, "/other", 302) }, is(ErrAnswer)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := modernFake(t, map[string]func(ask){"m": c.answer, "good": func(a ask) { a.result("1") }})
+			s := mustDial(t, f.server(), Options{MaxFrame: 1000})
+			_, err := s.Call(soon(t), "m", nil)
+			if err == nil || !c.want(err) || strings.Contains(err.Error(), strings.Repeat("x", 300)) {
+				t.Errorf("error %v", err)
+			}
+			if _, err := s.Call(soon(t), "good", nil); err != nil {
+				t.Errorf("the session did not go on: %v", err)
+			}
+		})
+	}
+}
+
+func TestRedirectOnTheSameHostIsFollowed(t *testing.T) {
+	f := modernFake(t, map[string]func(ask){"m": func(a ask) {
+		if a.r.URL.Path != "/there" {
+			http.Redirect(a.w, a.r, "/there", 308)
+			return
+		}
+		a.result("1")
+	}})
+	if _, err := mustDial(t, f.server(), Options{}).Call(soon(t), "m", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSessionIsLostWhenTheServerForgetsIt(t *testing.T) {
+	for name, forget := range map[string]func(ask){
+		"404 plain":      func(a ask) { a.plain(404, "gone") },
+		"404 with error": func(a ask) { a.json(404, `{"id":null,"error":{"code":-32001,"message":"Session not found"}}`) },
+		"400 with error": func(a ask) { a.json(400, `{"id":null,"error":{"code":-32000,"message":"no valid session"}}`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := handshakeFake(t, map[string]func(ask){
+				"m":               forget,
+				wire.MethodStream: func(a ask) { a.sse(": open\n\n"); <-a.gone() },
+				"absent":          func(a ask) { a.fail(404, -32601, "null") },
+			})
+			s := mustDial(t, f.server(), Options{})
+			stream, err := s.Open(soon(t), wire.MethodStream, nil, func(wire.Note) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Call(soon(t), "absent", nil); wire.NameFrom(err) != wire.MethodNotFound || s.Err() != nil {
+				t.Fatalf("a method that is not found: %v, session %v", err, s.Err())
+			}
+			if _, err := s.Call(soon(t), "m", nil); err == nil {
+				t.Error("no error")
+			}
+			get(t, "loss", s.Lost())
+			if _, err := stream.Result(); !errors.Is(err, ErrLost) || !errors.Is(s.Err(), ErrLost) {
+				t.Errorf("stream %v, session %v", err, s.Err())
+			}
+			if _, err := s.Open(soon(t), "m", nil, func(wire.Note) {}); !errors.Is(err, ErrLost) {
+				t.Errorf("open: %v", err)
+			}
+		})
+	}
+}
+
+func TestFiftyStreams(t *testing.T) {
+	const streams, events = 50, 20
+	handler := func(a ask) {
+		for n := range events {
+			a.note(wire.NoteEvent, n)
+		}
+		<-a.gone()
+	}
+	f := modernFake(t, map[string]func(ask){wire.MethodStream: handler, "m": func(a ask) { a.result("1") }})
+	secure := httptest.NewUnstartedServer(f)
+	secure.EnableHTTP2 = true
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(secure.Certificate())
+	for _, address := range []string{f.URL, secure.URL} {
+		s := mustDial(t, event.Server{Name: "x", URL: address}, Options{TLS: &tls.Config{RootCAs: roots}})
+		var all sync.WaitGroup
+		for i := range streams {
+			all.Go(func() {
+				sink, c := notes()
+				stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for want := range events {
+					select {
+					case n := <-c:
+						if n.Route() != stream.ID || number(t, n) != want {
+							t.Errorf("stream %s got %s", stream.ID, n.Params)
+						}
+					case <-soon(t).Done():
+						t.Errorf("event %d did not come", want)
+						return
+					}
+				}
+				if i%2 == 0 {
+					stream.Close()
+					<-stream.Done()
+				}
+			})
+		}
+		all.Wait()
+		if _, err := s.Call(soon(t), "m", nil); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	}
+	if a := f.wait(t, "m"); a.r.ProtoMajor != 1 {
+		t.Errorf("plain: HTTP/%d", a.r.ProtoMajor)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if last := f.seen[len(f.seen)-1].r; last.ProtoMajor != 2 {
+		t.Errorf("https: HTTP/%d", last.ProtoMajor)
+	}
+}
+
+func TestStreamThatIsRefusedOrAnsweredWithJSON(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(ask)
+		want   wire.Name
+	}{
+		"error":  {func(a ask) { a.fail(200, -32023, "null") }, wire.NotFound},
+		"result": {func(a ask) { a.result("{}") }, ""},
+		"SSE":    {func(a ask) { a.note(wire.NoteActive, 1); a.sse("data: {\"id\":" + a.id + ",\"result\":{}}\n\n") }, ""},
+	} {
+		s := mustDial(t, modernFake(t, map[string]func(ask){wire.MethodStream: c.answer}).server(), Options{})
+		stream, err := s.Open(soon(t), wire.MethodStream, nil, func(wire.Note) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := stream.Result(); wire.NameFrom(err) != c.want || c.want == "" && string(raw) != "{}" {
+			t.Errorf("%s: %s, %v", name, raw, err)
+		}
+	}
+}
+
+func TestSlowSinkStallsItsOwnStreamOnly(t *testing.T) {
+	f := modernFake(t, map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteEvent, 1); <-a.gone() }})
+	clock := newClock()
+	s := mustDial(t, f.server(), Options{Now: clock.now})
+	entered, hold := make(chan bool, 1), make(chan struct{})
+	slow, err := s.Open(soon(t), wire.MethodStream, nil, func(wire.Note) { entered <- true; <-hold })
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, "event", entered)
+	sink, c := notes()
+	if _, err := s.Open(soon(t), wire.MethodStream, nil, sink); err != nil {
+		t.Fatal(err)
+	}
+	get(t, "event on the other stream", c)
+	clock.add(time.Hour)
+	if heard := slow.LastByte(); !heard.Equal(clock.now()) {
+		t.Errorf("while the sink works the server counts as silent since %v", heard)
+	}
+	close(hold)
+}
+
+func TestCommentsCountAsLife(t *testing.T) {
+	more := make(chan struct{})
+	f := modernFake(t, map[string]func(ask){wire.MethodStream: func(a ask) {
+		a.note(wire.NoteActive, 1)
+		<-more
+		a.sse(": still here\n\n")
+		<-a.gone()
+	}})
+	clock := newClock()
+	s := mustDial(t, f.server(), Options{Now: clock.now})
+	sink, c := notes()
+	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, "active", c)
+	clock.add(time.Minute)
+	close(more)
+	for ctx := soon(t); !stream.LastByte().Equal(clock.now()); runtime.Gosched() {
+		if ctx.Err() != nil {
+			t.Fatalf("last byte at %v, now %v", stream.LastByte(), clock.now())
+		}
+	}
+}
+
+func TestHandshakeCancelIsSaid(t *testing.T) {
+	f := handshakeFake(t, map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteActive, 1); <-a.gone() }})
+	s := mustDial(t, f.server(), Options{})
+	sink, c := notes()
+	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, "active", c)
+	stream.Close()
+	if got := string(f.wait(t, noteCancelled).params); got != `{"requestId":`+string(stream.ID)+`}` {
+		t.Errorf("cancelled %s, want %s", got, stream.ID)
+	}
+	s.Close()
+	if a := f.wait(t, http.MethodDelete); a.r.Header.Get("Mcp-Session-Id") != "s-1" {
+		t.Errorf("DELETE with %v", a.r.Header)
+	}
+}
+
+func TestStatelessCancelHangsUp(t *testing.T) {
+	gone := make(chan bool, 1)
+	f := modernFake(t, map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteActive, 1); <-a.gone(); gone <- true }})
+	s := mustDial(t, f.server(), Options{})
+	ctx, cancel := context.WithCancel(soon(t))
+	sink, c := notes()
+	stream, err := s.Open(ctx, wire.MethodStream, nil, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, "active", c)
+	cancel()
+	get(t, "hang-up", gone)
+	if _, err := stream.Result(); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	s.Close()
+	if f.count(noteCancelled) != 0 {
+		t.Error("the stateless era has no need of notifications/cancelled over HTTP")
+	}
+}
+
+func TestCallTimeout(t *testing.T) {
+	f := modernFake(t, map[string]func(ask){"m": func(a ask) { <-a.gone() }})
+	s := mustDial(t, f.server(), Options{CallTimeout: 50 * time.Millisecond})
+	if _, err := s.Call(context.Background(), "m", nil); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "m: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestListenReopensAndSuspectsAChange(t *testing.T) {
+	var opened atomic.Int32
+	f := modernFake(t, map[string]func(ask){methodListen: func(a ask) {
+		a.note(noteAcknowledged, 0)
+		if opened.Add(1) == 1 {
+			a.note(wire.NoteListChanged, 1)
+			return
+		}
+		<-a.gone()
+	}})
+	sink, c := notes()
+	mustDial(t, f.server(), Options{OnNote: sink, Reopen: Backoff{Min: time.Millisecond}})
+	if n := get(t, "list_changed", c); n.Method != wire.NoteListChanged || number(t, n) != 1 {
+		t.Errorf("note %+v", n)
+	}
+	if n := get(t, "suspicion", c); n.Method != wire.NoteListChanged || n.Params != nil {
+		t.Errorf("note %+v", n)
+	}
+	if got := string(f.wait(t, methodListen).params); !strings.Contains(got, `"notifications":{"eventsListChanged":true}`) {
+		t.Errorf("params %s", got)
+	}
+}
+
+func TestGeneralStreamOfHandshakeServers(t *testing.T) {
+	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
+		a.sse(`data: {"jsonrpc":"2.0","id":9,"method":"ping"}` + "\n\n")
+		a.sse(`data: {"jsonrpc":"2.0","method":"notifications/events/list_changed"}` + "\n\n")
+		<-a.gone()
+	}})
+	sink, c := notes()
+	mustDial(t, f.server(), Options{OnNote: sink})
+	if n := get(t, "list_changed", c); n.Method != wire.NoteListChanged {
+		t.Errorf("note %+v", n)
+	}
+	if h := f.wait(t, http.MethodGet).r.Header; h.Get("Mcp-Session-Id") != "s-1" || h.Get("Accept") != "text/event-stream" {
+		t.Errorf("headers %v", h)
+	}
+	f.wait(t, "") // the answer to the ping
+}
+
+func TestNoGeneralStream(t *testing.T) {
+	f := handshakeFake(t, map[string]func(ask){"m": func(a ask) { a.result("1") }})
+	s := mustDial(t, f.server(), Options{OnNote: func(wire.Note) {}, Reopen: Backoff{Min: time.Millisecond, Max: time.Millisecond}})
+	f.wait(t, http.MethodGet)
+	if _, err := s.Call(soon(t), "m", nil); err != nil {
+		t.Error(err)
+	}
+	if n := f.count(http.MethodGet); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestHeadersAreSentAndSecretsAreNotTraced(t *testing.T) {
+	const secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5"
+	f := modernFake(t, map[string]func(ask){"tools/call": func(a ask) { a.fail(400, -32602, `{"was":"`+secret+`"}`) }})
+	server := f.server()
+	server.Headers = map[string]event.Secret{"Authorization": event.NewSecret("Bearer very-long-token-hunter2"), "Accept": event.NewSecret("x/y")}
+	frames := make(chan trust.Text, 100)
+	logged := &lockedBuffer{}
+	s := mustDial(t, server, Options{Trace: func(_ Direction, frame trust.Text) { frames <- frame }, Log: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	if _, err := s.Call(soon(t), "tools/call", map[string]any{"name": "größe", "delivery": map[string]string{"secret": secret}}); err == nil {
+		t.Error("no error")
+	}
+	h := f.wait(t, "tools/call").r.Header
+	if h.Get("Authorization") != "Bearer very-long-token-hunter2" || !strings.HasPrefix(h.Get("Accept"), "application/json") || h.Get("Mcp-Name") != "=?base64?Z3LDtsOfZQ==?=" {
+		t.Errorf("headers %v", h)
+	}
+	s.Close()
+	close(frames)
+	text := logged.String()
+	masked := 0
+	for frame := range frames {
+		masked += strings.Count(frame.Raw(), "whsec_…Nzg5")
+		text += frame.Raw()
+	}
+	if masked != 2 || strings.Contains(text, "MDEy") || strings.Contains(text, "hunter2") {
+		t.Errorf("masked %d times in %s", masked, text)
+	}
+}
+
+func TestParamsMustBeAnObject(t *testing.T) {
+	s := mustDial(t, modernFake(t, map[string]func(ask){"m": func(a ask) { a.result("1") }}).server(), Options{})
+	for _, bad := range []any{7, []int{1}, make(chan int), map[string]any{"_meta": 1}} {
+		if _, err := s.Call(soon(t), "m", bad); err == nil {
+			t.Errorf("%v was sent", bad)
+		}
+	}
+	if _, err := s.Call(soon(t), "m", map[string]any{"_meta": map[string]int{"mine": 1}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	f := modernFake(t, map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteActive, 1); <-a.gone() }})
+	s := mustDial(t, f.server(), Options{})
+	sink, c := notes()
+	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, "active", c)
+	s.Close()
+	get(t, "end", stream.Done())
+	if _, err := stream.Result(); !errors.Is(err, ErrClosed) {
+		t.Errorf("stream %v", err)
+	}
+	if _, err := s.Call(soon(t), "m", nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("call %v", err)
+	}
+	get(t, "Lost", s.Lost())
+	s.Close()
 }

@@ -1,0 +1,48 @@
+package session
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+)
+
+func TestBackoff(t *testing.T) {
+	r := 0.0
+	b := Backoff{Min: time.Second, Max: 10 * time.Second, Rand: func() float64 { return r }}
+	for _, want := range []time.Duration{2, 4, 8, 10, 10} {
+		r = 1 - 1e-12
+		if got := b.Next(nil).Round(time.Millisecond); got != want*time.Second {
+			t.Errorf("at most %v, want %v", got, want*time.Second)
+		}
+	}
+	r = 0
+	if got := b.Next(nil); got != time.Second {
+		t.Errorf("at least %v", got)
+	}
+	b.Reset()
+	r = 0.5
+	if got := b.Next(nil); got != 1500*time.Millisecond {
+		t.Errorf("after a reset %v", got)
+	}
+	if got := b.Next(fmt.Errorf("x: %w", &HTTPError{Status: 503, RetryAfter: time.Minute})); got != time.Minute {
+		t.Errorf("with Retry-After %v", got)
+	}
+	var zero Backoff
+	if got := zero.Next(nil); got < 500*time.Millisecond || got > time.Second {
+		t.Errorf("zero value %v", got)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for in, want := range map[string]time.Duration{
+		"5": 5 * time.Second, " 7 ": 7 * time.Second, "-1": 0, "": 0, "soon": 0, "99999999": time.Hour,
+		now.Add(time.Minute).Format(http.TimeFormat): time.Minute,
+		now.Add(-time.Hour).Format(http.TimeFormat):  0,
+	} {
+		if got := retryAfter(in, now); got != want {
+			t.Errorf("%q: %v, want %v", in, got, want)
+		}
+	}
+}
