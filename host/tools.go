@@ -1,8 +1,11 @@
 package host
 
 import (
+	"context"
+	"fmt"
 	"io"
 
+	"eventdeck/host/demo"
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
 )
@@ -40,4 +43,30 @@ type DemoOptions struct {
 
 	In       io.Reader // of chat: standard input
 	Out, Err io.Writer // standard output and error
+}
+
+// DemoServer runs the demo server "pager" or "chat" until ctx ends, which is no
+// error; chat also ends with its standard input. The first line that pager
+// writes to o.Err is "listening on" and its complete URL.
+//
+// Errors: [demo.ErrOptions], [receiver.ErrCA], and those of the connections.
+func DemoServer(ctx context.Context, name string, o DemoOptions) error {
+	switch name {
+	case "pager":
+		if o.CAFile == "" {
+			// It need not be there yet: pager reads it at each delivery.
+			var err error
+			if o.CAFile, err = receiver.DefaultCertPath(); err != nil {
+				return err
+			}
+		}
+		return demo.RunPager(ctx, demo.PagerOptions{
+			Listen: o.Listen, Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Token: o.Token, CAFile: o.CAFile,
+			AllowLoopback: o.AllowLoopback, TrustCA: o.TrustCA, LoopbackPrincipal: o.LoopbackPrincipal,
+			Stderr: o.Err,
+		})
+	case "chat":
+		return demo.RunChat(ctx, demo.ChatOptions{Speed: o.Speed, Seed: o.Seed, Rate: o.Rate}, o.In, o.Out, o.Err)
+	}
+	return fmt.Errorf("%w: there is no server %q", demo.ErrOptions, name)
 }

@@ -75,7 +75,7 @@ func OpenCA(dir string, now func() time.Time) (*CA, error) {
 
 // CertPath returns the path of the authority's certificate (PEM): the file that
 // a sender must be told to trust.
-func (ca *CA) CertPath() string { return filepath.Join(ca.dir, "ca.pem") }
+func (ca *CA) CertPath() string { return certPath(ca.dir) }
 
 // GetCertificate returns a certificate for the receiver, renewed when needed.
 // It fits [tls.Config] and [Options].

@@ -17,6 +17,20 @@ func DefaultCADir() (string, error) {
 	return caDir(runtime.GOOS, os.Getenv, os.UserHomeDir)
 }
 
+// DefaultCertPath returns where the certificate of the user's local certificate
+// authority is, or will be once there is one.
+//
+// Errors: [ErrCA], when the system names no home directory.
+func DefaultCertPath() (string, error) {
+	dir, err := DefaultCADir()
+	if err != nil {
+		return "", err
+	}
+	return certPath(dir), nil
+}
+
+func certPath(dir string) string { return filepath.Join(dir, "ca.pem") }
+
 func caDir(goos string, env func(string) string, home func() (string, error)) (string, error) {
 	state := env("XDG_STATE_HOME")
 	if goos == "windows" {

@@ -71,7 +71,7 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestErrorsHaveTheirCode(t *testing.T) {
-	forbidden := &wire.Error{Code: -32024, Message: trust.Untrusted("no\x1b[2J\nway")}
+	forbidden := fmt.Errorf("%w: %w", host.ErrRefused, &wire.Error{Code: -32024, Message: trust.Untrusted("no\x1b[2J\nway")})
 	tests := map[string]struct {
 		connect, types, subscribe error
 		code                      int

@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"eventdeck/host"
-	"eventdeck/host/wire"
 )
 
 // usageError is a mistake in the command line itself.
@@ -29,7 +28,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, errNotMet):
 		return exitNotMet
-	case errors.Is(err, host.ErrRefused), wire.NameFrom(err) == wire.Forbidden:
+	case errors.Is(err, host.ErrRefused):
 		return exitRefused
 	case isBrokenPipe(err):
 		return exitDone
