@@ -77,6 +77,7 @@ type Server struct {
 	stopping func() bool // detaches the server from Start's context
 	served   sync.WaitGroup
 	serveErr error // valid after served
+	unused   unused
 }
 
 // New makes a server that does not listen yet.
@@ -125,6 +126,7 @@ func New(o Options) (*Server, error) {
 			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
 	}
+	s.http.ConnState = s.unused.follow
 	if !s.plain {
 		s.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.Certificate}
 	}
@@ -206,6 +208,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 		return s.listener.Close()
 	}
+	s.unused.close()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("receiver gave up deliveries in flight: %w", errors.Join(err, s.close()))

@@ -1,0 +1,30 @@
+package receiver
+
+import (
+	"context"
+	"net"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// A sender that holds a connection ready must not delay the end.
+func TestShutdownDoesNotWaitForUnusedConnections(t *testing.T) {
+	r := newRig(t, testBook(), false, nil)
+	conn, err := net.Dial("tcp", r.server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for accepted := 0; accepted == 0; runtime.Gosched() {
+		r.server.unused.mu.Lock()
+		accepted = len(r.server.unused.conns)
+		r.server.unused.mu.Unlock()
+	}
+	// net/http alone waits five seconds for such a connection.
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if err := r.server.Shutdown(ctx); err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+}
