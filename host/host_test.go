@@ -202,6 +202,17 @@ func TestModeSwitchKeepsTheCursor(t *testing.T) {
 	}
 }
 
+func TestAutoGoesOnInTheSavedMode(t *testing.T) {
+	r := newRig(t)
+	r.subscribe(event.ModePoll, host.From{})
+	if sub := r.subscribe(event.ModeAuto, host.From{Saved: true}); sub.Mode != event.ModePoll {
+		t.Errorf("goes on by %s, want poll as before", sub.Mode)
+	}
+	if sub := r.subscribe(event.ModeAuto, host.From{}); sub.Mode != event.ModePush {
+		t.Errorf("begins anew by %s, want push", sub.Mode)
+	}
+}
+
 func TestPauseKeepsThePosition(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePush, host.From{})

@@ -102,19 +102,26 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	if err != nil {
 		return "", event.Key{}, fmt.Errorf("%w at %s", err, r.Server)
 	}
-	mode, err := h.choose(t, r.Mode)
-	if err != nil {
-		return "", event.Key{}, err
-	}
 	args, err := event.CanonicalArgs(r.Args)
 	if err != nil {
 		return "", event.Key{}, fmt.Errorf("%w: %w", ErrArguments, err)
 	}
+	key := event.Key{Server: r.Server, Type: r.Type, Args: args}
+	want := r.Mode
+	if old, err := h.opts.Store.Subscription(key.ID()); err == nil && r.From.Saved && auto(want) && t.Offers(old.Mode) {
+		want = old.Mode // what goes on goes on as it was
+	}
+	mode, err := h.choose(t, want)
+	if err != nil {
+		return "", event.Key{}, err
+	}
 	if err := checkArguments(t, args); err != nil {
 		return "", event.Key{}, err
 	}
-	return mode, event.Key{Server: r.Server, Type: r.Type, Args: args}, nil
+	return mode, key, nil
 }
+
+func auto(m event.Mode) bool { return m == "" || m == event.ModeAuto }
 
 func find(types []event.Type, name trust.Text) (event.Type, error) {
 	for _, t := range types {
@@ -138,7 +145,7 @@ func find(types []event.Type, name trust.Text) (event.Type, error) {
 
 // choose returns the mode for a type (mcp-events, section 8; contracts, mode auto).
 func (h *Host) choose(t event.Type, want event.Mode) (event.Mode, error) {
-	if want == "" || want == event.ModeAuto {
+	if auto(want) {
 		if h.opts.CallbackURL != "" && t.Offers(event.ModeWebhook) {
 			return event.ModeWebhook, nil
 		}
