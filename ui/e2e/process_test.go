@@ -110,7 +110,7 @@ func (p *process) await(l *lines, n int, match func(string) bool) string {
 // pager starts the demo server and returns its address.
 func (w *world) pager(args ...string) (*process, string) {
 	w.t.Helper()
-	p := w.start(nil, append([]string{"demo-server", "pager"}, args...)...)
+	p := w.start(nil, append([]string{"demo-server", "pager", "--listen", "127.0.0.1:0"}, args...)...)
 	line := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, "listening on ") })
 	return p, strings.TrimPrefix(line, "listening on ")
 }
