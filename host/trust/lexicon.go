@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"sync"
@@ -95,14 +96,22 @@ func (d *dictionary) note(w string) {
 	d.bloom[h>>6] |= 1 << (h & 63)
 }
 
-// head is a hash of the length class and the first letters of a word, without
-// the case of ASCII letters.
+// head is a hash of the length, the first four letters and the last one of a
+// word, without the case of ASCII letters.
 func head(w []byte) uint32 {
-	h := uint32(len(w)) * 0x9e3779b1
-	for i := 0; i < len(w) && i < 5; i++ {
-		h = (h ^ uint32(w[i]|0x20)) * 16777619
+	var x uint32
+	if len(w) >= 4 {
+		x = binary.LittleEndian.Uint32(w)
+	} else {
+		for _, c := range w {
+			x = x<<8 | uint32(c)
+		}
 	}
-	return h >> 16
+	x |= 0x20202020
+	if len(w) > 0 {
+		x ^= uint32(w[len(w)-1]|0x20) << 13
+	}
+	return (x*0x9e3779b1 + uint32(len(w))*0x85ebca6b) >> 16
 }
 
 // maybe tells whether an ASCII word could be in the dictionary.
@@ -130,8 +139,11 @@ func (d *dictionary) lookup(w []byte) concept {
 // raw[start:end], with its digits read as the letters that they look like.
 func (d *dictionary) leet(raw []byte, start, end int) concept {
 	var buf [20]byte
-	for start > 0 && end-start <= len(buf) && (digitAt(raw, start-1) || gateClass[raw[start-1]] == gateLetter) {
+	for digitAt(raw, start-1) {
 		start--
+	}
+	if start > 0 && gateClass[raw[start-1]] == gateLetter {
+		return 0 // it was looked at from its first letter
 	}
 	for end < len(raw) && end-start <= len(buf) && (digitAt(raw, end) || gateClass[raw[end]] == gateLetter) {
 		end++

@@ -154,9 +154,9 @@ func follows(steps []match, tokens []token, i int) (first, last int, ok bool) {
 			}
 		}
 		if n < 0 && m.rev {
-			for j := i - 1; j >= 0 && j >= i-1-m.gap && tokens[j].sentence == tokens[i].sentence; j-- {
-				if fits(m, tokens, j) {
-					first = min(first, j)
+			for j := max(0, i-1-m.gap); j < len(tokens) && j <= i+1+m.gap; j++ {
+				if j != i && tokens[j].sentence == tokens[i].sentence && fits(m, tokens, j) {
+					first, last = min(first, j), max(last, j)
 					n = at
 					break
 				}

@@ -187,7 +187,12 @@ func (p *printer) tokenFollows(u units) bool {
 		return true
 	}
 	u.prev = '\\'
-	return u.next().class != plain
+	rest := u.s[u.i:]
+	if u.next().class != plain || extends(rest) {
+		return true
+	}
+	_, w := firstCluster(rest)
+	return w == 0 || w > 2
 }
 
 // clusters adds shown text that starts at offset base of its text.

@@ -68,3 +68,6 @@ var reasons = map[Flag]string{
 	"inj.hidden":   "instruction where a reader does not look",
 	"inj.command":  "command that changes much",
 }
+
+// Reason says in words what a flag stands for; "" for an unknown one.
+func (f Flag) Reason() string { return reasons[f] }

@@ -149,7 +149,8 @@ func (r Rendered) wrap(width, indent int) []Rendered {
 				head.Text, tail.Text, w = s.Text[:n], s.Text[n:], nw
 			}
 			if tail.Text != "" && !s.Mark {
-				if at := strings.LastIndexByte(head.Text, ' '); at >= len(head.Text)/2 && at >= 0 {
+				at := strings.LastIndexByte(head.Text, ' ')
+				if size, _ := firstCluster(s.Text[max(at, 0):]); at >= len(head.Text)/2 && size == 1 {
 					head.Text, tail.Text = s.Text[:at+1], s.Text[at+1:]
 					w = cells(head.Text)
 				}

@@ -3,6 +3,7 @@ package trust
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -27,6 +28,9 @@ func checkSafe(t *testing.T, what string, r Rendered) {
 	}
 	if got := ansi.StringWidth(s); got != r.Width {
 		t.Fatalf("%s: says %d cells, has %d: %q", what, r.Width, got, s)
+	}
+	if got := ansi.StringWidth("│" + s + "│"); got != r.Width+2 {
+		t.Fatalf("%s: %d cells between borders, not %d: %q", what, got-2, r.Width, s)
 	}
 	sum := 0
 	for _, seg := range r.Segments {
@@ -111,6 +115,14 @@ func checkText(t *testing.T, s string) {
 				}
 			}
 		}
+	}
+	// The safe form of a text, taken as a text, has another safe form: nothing
+	// can imitate a token.
+	if p := line.Plain(); p != s && Line(Text{p}).Plain() == p {
+		t.Fatalf("Line(%q) = %q is its own safe form", s, p)
+	}
+	if p := plainLines(JSON(AppendJSONString(nil, s), 0)); p == plainLines(JSON(AppendJSONString(nil, line.Plain()), 0)) && line.Plain() != s {
+		t.Fatalf("the JSON views of %q and %q are alike: %s", s, line.Plain(), p)
 	}
 	q := AppendJSONString(nil, s)
 	if !json.Valid(q) {
@@ -221,7 +233,38 @@ func FuzzParseObject(f *testing.F) {
 		if c := CompactJSON(raw); !json.Valid(c) {
 			t.Fatalf("CompactJSON(%q) = %q", raw, c)
 		}
-		Scan(raw)
+		if back, err := ParseObject(CompactJSON(raw), Limits{}); err != nil && utf8.Valid(raw) || len(back) != len(members) && err == nil {
+			t.Fatalf("CompactJSON(%q) has %d members, not %d: %v", raw, len(back), len(members), err)
+		}
+	})
+}
+
+// FuzzScan scans any bytes and renders what was found.
+func FuzzScan(f *testing.F) {
+	for _, raw := range bigPayloads() {
+		f.Add(raw[:min(len(raw), 300)])
+	}
+	f.Add([]byte(hostileEvent))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, payload := range [][]byte{raw, wrapText(string(raw))} {
+			r := Scan(payload)
+			for _, s := range r.Spans {
+				if s.Start < 0 || s.End < s.Start || s.End > len(payload) {
+					t.Fatalf("span %+v in %q", s, payload)
+				}
+			}
+			if !slices.IsSorted(r.Flags) || len(r.Spans) > MaxSpans {
+				t.Fatalf("%v, %d spans", r.Flags, len(r.Spans))
+			}
+			for _, width := range []int{0, 3, 33} {
+				for _, l := range Detail(payload, r.Spans, width) {
+					checkSafe(t, "detail", l)
+					if width > 0 && l.Width > width {
+						t.Fatalf("%d cells in %d", l.Width, width)
+					}
+				}
+			}
+		}
 	})
 }
 

@@ -13,7 +13,7 @@ type match struct {
 	all concept // and all of these
 	gap int     // at most so many words before it
 	not concept // none of these in the two words before it
-	rev bool    // it may also stand before the first word, within the gap
+	rev bool    // it may stand on either side of the first word, within the gap
 }
 
 // signs are meanings that come from the place of a word. They are not looked

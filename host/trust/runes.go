@@ -148,7 +148,7 @@ func isPictograph(r rune) bool {
 	case r < 0xa9:
 		return false
 	case 0x1f000 <= r && r <= 0x1faff:
-		return true
+		return classOf(r) == plain
 	case r == 0xa9, r == 0xae, r == 0x2139, r == 0x303d, r == 0x3030, r == 0x3297, r == 0x3299:
 		return true
 	}
@@ -246,7 +246,8 @@ func (u *units) legal(w unit) bool {
 		}
 	case space:
 		// The blank of Japanese and Chinese typography between wide letters.
-		return w.r == 0x3000 && u.prev >= 0x2e80 && u.peek(w) >= 0x2e80
+		next := u.peek(w)
+		return w.r == 0x3000 && u.prev >= 0x2e80 && next >= 0x2e80 && classOf(next) == plain
 	}
 	return false
 }
