@@ -338,6 +338,7 @@ func (k *hook) settle(r result, now time.Time) {
 	}
 	if !r.ok && k.health.failures >= minFailures && now.Sub(k.health.failedSince) >= k.owner.opts.SuspendAfter {
 		k.health.suspended = true
+		k.owner.opts.Log.Warn("webhook suspended", "subscription", k.id, "error", k.health.lastError)
 		k.rewindLocked(k.watermarkLocked())
 	}
 }

@@ -63,8 +63,9 @@ func (h *hooks) begin(ctx context.Context, opts PagerOptions) {
 // wait returns when every worker has ended; ctx of begin must be over.
 func (h *hooks) wait() {
 	h.mu.Lock() // whoever entered before is counted; nobody enters after
+	workers := &h.workers
 	h.mu.Unlock()
-	h.workers.Wait()
+	workers.Wait()
 	h.sender.transport.CloseIdleConnections()
 }
 
