@@ -268,6 +268,9 @@ func (z *tokenizer) word(i int) int {
 		start++
 	}
 	w = bytes.TrimRight(w, "'")
+	if owner, ok := bytes.CutSuffix(w, []byte("'s")); ok && z.lex.find(w) == 0 && len(owner) > 0 {
+		w = owner
+	}
 	if len(w) == 0 {
 		return end
 	}

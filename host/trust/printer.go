@@ -333,7 +333,7 @@ func runLength(run []unit) int {
 		if own && c != run[0].class || !own && (c == tag || c == selector) {
 			break
 		}
-		if run[n].r == run[n-1].r {
+		if run[n].r == run[n-1].r && c == run[n-1].class {
 			if equal++; equal > showEqual && !own {
 				return n - showEqual
 			}

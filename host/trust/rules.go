@@ -48,6 +48,7 @@ func rules() []rule {
 		{"inj.override", 3, []match{head(ignore), w(all|what|prior, 3), w(told, 5)}},
 		{"inj.override", 3, []match{head(ignore), w(your, 3), w(told, 3)}},
 		{"inj.override", 2, []match{head(ignore), w(and, 5), w(say, 0)}},
+		{"inj.override", 3, []match{head(ignore), w(and, 5), w(utter, 0)}},
 		{"inj.override", 2, []match{{any: let}, w(say|imagine, 1)}},
 		{"inj.override", 2, []match{{any: to}, {any: say, all: colon}}},
 		{"inj.override", 2, []match{{any: negation}, w(summary|reads, 0)}},

@@ -17,6 +17,7 @@ const (
 	and                             // and, then
 	document                        // page, text, resume
 	say                             // state, output, write
+	utter                           // state, claim: said to no colleague
 	ai                              // assistant, language model
 	reads                           // reading, processing
 	address                         // note to, dear
@@ -115,10 +116,15 @@ var vocabulary = []struct {
 	{negation, `not never don't dont doesn't without avoid stop cannot no nunca ne pas jamais nicht niemals keine non mai nao niet inte ikke nie не никогда нельзя 不要 不得 别 请勿 勿 切勿 ないで しないで するな 말고 마세요 마라 لا बिना मत jangan`},
 	{and, `and then but instead y et und e en och og i и 并 然后 並 そして 그리고`},
 	{document, `webpage website page article document documents function content contents text resume email mail message data table paper code file context conversation input request question query task comment description page review the
+		caption image transaction description statement paragraph sentence topic title story
+		cv curriculum lebenslauf artikel articulo webseite sitio contenido contenu inhalt datos donnees daten tabla tableau tabelle correo courriel mensaje nachricht leyenda imagen bild codigo artigo conteudo dados codice dati contenuto
+		функци* страниц* резюме текст письмо данные содержани* документ* таблиц* сообщени* 简历 论文 表格 数据 代码 邮件 関数 履歴書 論文 データ メール 이력서 문서 함수
 		fonction page texte document pagina funcion pagina texto seite funktion dokument text 网页 文件 内容 函数 文档 文章`},
 	{say, `state say output print respond write display claim answer reply indicate declare conclude repeat pretend
 		indiquez dites repondez affichez diga di responde escribe indica sage schreibe antworte gib di scrivi rispondi diga responda escreva
-		скажи напиши ответь выведи 声明 说 输出 回答 写 回复 陈述 出力 答えて 말해 출력`},
+		declara afirma establece menciona indique declarez affirmez enoncez gebe angeben erklare behaupte dichiara afferma informe
+		скажи напиши ответь выведи укажи укажите скажите напишите заявите 声称 写道 写明 指出 述べ 言っ 声明 说 输出 回答 写 回复 陈述 出力 答えて 말해 출력`},
+	{utter, `state claim declare pretend respond indiquez declarez affirmez declara afirma indica behaupte erklare dichiara 声明 声称 陈述 述べ`},
 	{ai, `ai ais ia llm llms chatbot chatbots chatgpt gpt gpt-4 gemini copilot claude assistant assistants agent agents llama ki ии asistente assistente искусственный 助手 人工智能 ai助手 アシスタント 에이전트`},
 	{reads, `reading reads read processing process processes parsing parse parses summarizing summarising summarizes analyzing analysing analyzes handling handles seeing scanning ingesting reviewing`},
 	{address, `note attention dear hey hello message instructions instruction notice hi attn hint reminder`},
