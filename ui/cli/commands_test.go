@@ -177,14 +177,14 @@ func TestServers(t *testing.T) {
 		return nil
 	}
 	b.expect(t, exitDone, "", "servers")
-	for _, want := range []string{"NAME", "pager  http", "2026-07-28 stateless", "SEP-3415, 1 types", "ready", "chat", "server not reachable: exit status 1"} {
+	for _, want := range []string{"NAME", "pager  http", "  2026-07-28 stateless  SEP-3415, 1 types", "ready", "chat", "server not reachable: exit status 1"} {
 		if !strings.Contains(b.out.String(), want) {
 			t.Errorf("%q is missing in %s", want, b.out.String())
 		}
 	}
 	b.out = lockedBuffer{}
 	b.expect(t, exitDone, "", "servers", "pager", "--json")
-	want := `{"name":"pager","address":"http://h/mcp","transport":"http","era":"stateless","version":"2026-07-28","profile":"SEP-3415","title":"Pa\u001bger","release":"1.0","events":true,"types":1,"error":null}` + "\n"
+	want := `{"name":"pager","address":"http://h/mcp","transport":"http","era":"2026-07-28 stateless","version":"2026-07-28","profile":"SEP-3415","title":"Pa\u001bger","release":"1.0","events":true,"types":1,"error":null}` + "\n"
 	if got := b.out.String(); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -334,8 +334,8 @@ func TestTheLogIsAFileOfOnesOwn(t *testing.T) {
 func TestTheSealingKeyInAFileIsSaidOnce(t *testing.T) {
 	b := newBench(t)
 	b.store.info.Sealed, b.store.info.KeyLost = "file", true
-	b.store.add(event.Record{Kind: event.KindEvent})
-	b.expect(t, exitDone, "the key that seals secrets is a file in /data", "events", "--data", b.data(t))
+	b.fill(1)
+	b.expect(t, exitDone, "the key that seals secrets is a file in /data", "tail", "pager", "t", "--count", "1", "--data", b.data(t))
 	if n := strings.Count(b.err.String(), "is a file in"); n != 1 || !strings.Contains(b.err.String(), "get new ones") {
 		t.Errorf("said %d times: %q", n, b.err.String())
 	}

@@ -51,7 +51,7 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 	if err != nil || !there {
 		return err
 	}
-	store, err := a.openStore(ctx, o)
+	store, err := a.OpenStore(ctx, o)
 	if err != nil {
 		return err
 	}

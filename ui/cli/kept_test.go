@@ -47,6 +47,12 @@ func TestSubsList(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, b.out.String())
 		}
 	}
+	b.out = lockedBuffer{}
+	b.store.change(sub.ID, func(s *event.Subscription) { s.Paused, s.State = false, event.StatePaused })
+	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
+	if !strings.Contains(b.out.String(), "goes on when the host next runs") {
+		t.Errorf("resumed: %s", b.out.String())
+	}
 	b = newBench(t)
 	b.expect(t, exitDone, "no subscription is kept in /data", "subs", "list", "--data", b.data(t))
 }

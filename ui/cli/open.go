@@ -41,9 +41,10 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 			err = errors.Join(err, d.closeStore())
 		}
 	}()
-	if d.store, err = a.openStore(ctx, o); err != nil {
+	if d.store, err = a.OpenStore(ctx, o); err != nil {
 		return nil, err
 	}
+	a.sayHowSealed(d.store.Info())
 	options := host.Options{
 		Store:       d.store,
 		Log:         logger,
@@ -74,19 +75,14 @@ func (d *deck) closeStore() error {
 	return errors.Join(append(errs, d.log.Close())...)
 }
 
-func (a *app) openStore(ctx context.Context, o StoreOptions) (event.Store, error) {
-	store, err := a.OpenStore(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	info := store.Info()
+// sayHowSealed tells what the operator should know of the sealing of secrets.
+func (a *app) sayHowSealed(info event.StoreInfo) {
 	if info.Sealed == "file" {
 		a.say("no keyring service here: the key that seals secrets is a file in %s", info.Path)
 	}
 	if info.KeyLost {
 		a.say("the key that sealed the stored secrets is gone: webhook subscriptions get new ones")
 	}
-	return store, nil
 }
 
 // kept says which store --data or the habit of the system means.

@@ -96,8 +96,10 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 	}
 }
 
-// drain writes what is stored and not yet written.
+// drain writes what is stored when it is called and not yet written; what comes
+// meanwhile waits for the next time, so that a flood cannot keep tail from its end.
 func (p *printer) drain(ctx context.Context, count uint64) error {
+	last := p.deck.Log().Last()
 	for more := true; more && !p.full; {
 		more = false
 		before := p.pos
@@ -108,8 +110,8 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 				p.take(r)
 			}
 			p.full = count > 0 && p.count >= count
-			more = len(p.buf) >= batchBytes
-			return !p.full && !more
+			more = len(p.buf) >= batchBytes && r.Seq < last
+			return !p.full && len(p.buf) < batchBytes && r.Seq < last
 		})
 		if err != nil {
 			return err

@@ -137,7 +137,10 @@ func (d *deck) ask(ctx context.Context, servers []event.Server) []serverReport {
 }
 
 func (r serverReport) protocol() string {
-	return safe(strings.TrimSpace(strings.Join([]string{r.Version, r.Era}, " ")))
+	if strings.HasPrefix(r.Era, r.Version) {
+		return safe(r.Era)
+	}
+	return safe(r.Version + " " + r.Era)
 }
 
 func (r serverReport) title() string {

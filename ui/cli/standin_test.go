@@ -198,7 +198,7 @@ func (s *standIn) Connected(ctx context.Context, server string, firstTry bool) (
 		}
 	}
 	return host.ServerView{
-		Name: server, Address: "http://h/mcp", Transport: "http", Era: "stateless", Version: "2026-07-28", Profile: "SEP-3415",
+		Name: server, Address: "http://h/mcp", Transport: "http", Era: "2026-07-28 stateless", Version: "2026-07-28", Profile: "SEP-3415",
 		Title: trust.Untrusted("Pa\x1bger"), Release: trust.Untrusted("1.0"),
 	}, nil
 }

@@ -99,7 +99,7 @@ func (a *app) listSubs(ctx context.Context) (err error) {
 	if err != nil || !there {
 		return err
 	}
-	store, err := a.openStore(ctx, o)
+	store, err := a.OpenStore(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,12 @@ func (a *app) listSubs(ctx context.Context) (err error) {
 // subState is what was last known of it, in words.
 func subState(s event.Subscription) string {
 	words := []string{string(s.State)}
-	if s.Paused {
+	switch {
+	case s.Paused:
 		words[0] = string(event.StatePaused)
+	case s.State == event.StatePaused:
+		// What was stored last is the pause that has ended since.
+		return "goes on when the host next runs"
 	}
 	if s.Evidence != "" {
 		words = append(words, safe(s.Evidence))
