@@ -26,7 +26,7 @@ type hook struct {
 	wish      wish
 
 	stop     chan struct{} // closed by cancel
-	stopOnce sync.Once     //
+	stopOnce sync.Once
 	ended    chan *fault   // what to terminate with
 	kick     chan struct{} // something changed for the worker
 

@@ -1,8 +1,11 @@
 package demo
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -281,11 +284,33 @@ func TestCursorsRoundTrip(t *testing.T) {
 	}
 }
 
-func TestFirstLine(t *testing.T) {
+func TestRunPagerNamesABadAddress(t *testing.T) {
 	var b bytes.Buffer
 	p := PagerOptions{Listen: "256.0.0.1:1", Stderr: &b}
 	if err := RunPager(t.Context(), p); err == nil || b.Len() > 0 {
 		t.Errorf("listening on nonsense: %v, %q", err, b.String())
+	}
+}
+
+func TestRunPagerSaysWhereItListens(t *testing.T) {
+	read, write := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- RunPager(ctx, PagerOptions{Listen: "127.0.0.1:0", Stderr: write}) }()
+	line, err := bufio.NewReader(read).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, ok := strings.CutPrefix(line, "listening on ")
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	r := &rig{t: t, url: strings.TrimSpace(url), client: &http.Client{Transport: tr}}
+	if !ok || r.call("ping", nil) == nil {
+		t.Errorf("first line: %q", line)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 
