@@ -15,6 +15,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
+	"eventdeck/ui/tui"
 )
 
 func main() { os.Exit(run()) }
@@ -70,6 +71,10 @@ func newHost(o host.Options) (host.API, error) {
 		return nil, err
 	}
 	return h, nil
+}
+
+func screen(ctx context.Context, o cli.ScreenOptions) error {
+	return tui.Run(ctx, tui.Options{API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor})
 }
 
 // version tells what was built, as far as the toolchain recorded it.

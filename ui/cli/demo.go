@@ -87,7 +87,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if first {
 		wait = d.subscribeDemo(subscribing)
 	}
-	err = a.Screen(ctx, a.screenOptions(d))
+	err = a.Screen(ctx, a.screenOptions(d, true))
 	cancel()
 	err = errors.Join(err, wait(), d.close())
 	a.farewell(info, "demo")

@@ -51,6 +51,7 @@ type StoreOptions struct {
 // ScreenOptions are what the screen needs.
 type ScreenOptions struct {
 	API     host.API
+	Demo    bool // on the demo servers
 	Input   io.Reader
 	Output  io.Writer
 	NoColor bool

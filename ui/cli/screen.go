@@ -28,15 +28,15 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	for _, s := range servers {
 		d.AddServer(s)
 	}
-	err = a.Screen(ctx, a.screenOptions(d))
+	err = a.Screen(ctx, a.screenOptions(d, false))
 	info := d.store.Info()
 	err = errors.Join(err, d.close())
 	a.farewell(info, args...)
 	return err
 }
 
-func (a *app) screenOptions(d *deck) ScreenOptions {
-	return ScreenOptions{API: d.API, Input: a.Stdin, Output: a.Stdout, NoColor: a.noColor()}
+func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
+	return ScreenOptions{API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout, NoColor: a.noColor()}
 }
 
 // needTerminal refuses to start the screen where it cannot be drawn.
