@@ -68,14 +68,14 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) error {
 	changed, stop := p.deck.Changed()
 	defer stop()
-	var timeout <-chan time.Time
+	within := ctx
 	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		timeout = timer.C
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
 	}
 	for {
-		if err := p.drain(ctx, count); err != nil || p.full {
+		if err := p.drain(within, count); err != nil || p.full {
 			return err
 		}
 		if p.over {
@@ -85,10 +85,9 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 		}
 		select {
 		case <-changed:
-		case <-ctx.Done():
-			return p.drain(ctx, count)
-		case <-timeout:
-			if err := p.drain(ctx, count); err != nil || p.full || count == 0 {
+		case <-within.Done():
+			// What was stored by now belongs to what was asked for.
+			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.full || count == 0 || ctx.Err() != nil {
 				return err
 			}
 			return fmt.Errorf("%w: %d of %d events came within %v", errNotMet, p.count, count, limit)
@@ -96,11 +95,12 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 	}
 }
 
-// drain writes what is stored when it is called and not yet written; what comes
-// meanwhile waits for the next time, so that a flood cannot keep tail from its end.
+// drain writes what is stored when it is called and not yet written, or less when
+// ctx ends. What comes meanwhile waits for the next time, so that a flood cannot
+// keep tail from its end.
 func (p *printer) drain(ctx context.Context, count uint64) error {
 	last := p.deck.Log().Last()
-	for more := true; more && !p.full; {
+	for more := true; more && !p.full && ctx.Err() == nil; {
 		more = false
 		before := p.pos
 		p.buf = p.buf[:0]
