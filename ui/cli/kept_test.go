@@ -168,13 +168,6 @@ func TestScreen(t *testing.T) {
 func demoBench(t *testing.T) *bench {
 	b := newBench(t)
 	b.p.StdinTerminal, b.p.StdoutTerminal = true, true
-	all := []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}
-	b.standIn.types = []event.Type{
-		{Name: trust.Untrusted("needs"), Modes: all, InputSchema: []byte(`{"required": ["x"]}`)},
-		{Name: trust.Untrusted("one"), Modes: all},
-		{Name: trust.Untrusted("two"), Modes: all},
-		{Name: trust.Untrusted("three"), Modes: all},
-	}
 	b.p.DemoServer = func(ctx context.Context, _ string, o host.DemoOptions) error {
 		if _, err := fmt.Fprintf(o.Err, "listening on http://%s/mcp\n", o.Listen); err != nil {
 			return err
@@ -200,9 +193,6 @@ func TestDemoSubscribesInEveryMode(t *testing.T) {
 	got := map[string]bool{}
 	for _, r := range b.request {
 		got[r.Server+" "+string(r.Mode)] = true
-		if r.Type.Raw() == "needs" {
-			t.Error("a type was taken that needs arguments")
-		}
 	}
 	if len(got) != 5 || !got["pager webhook"] || !got["pager push"] || !got["pager poll"] || !got["chat push"] || !got["chat poll"] {
 		t.Errorf("subscribed %v", got)
