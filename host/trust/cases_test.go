@@ -2,10 +2,12 @@ package trust
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,6 +191,44 @@ func checkCase(t *testing.T, c untrustedCase) {
 		}
 	}
 	checkViews(t, c, raw, detail)
+	checkSinks(t, raw, err)
+}
+
+// checkSinks puts the strings of a payload where programs put strings: error
+// texts, formatted output, logs and JSON.
+func checkSinks(t *testing.T, raw []byte, refusal error) {
+	t.Helper()
+	s := scanner{raw: raw, collect: true}
+	if walkJSON(raw, Limits{}.withDefaults(), &s) != nil {
+		s.found = []field{{text: string(raw)}}
+	}
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	jsonLogger := slog.New(slog.NewJSONHandler(&log, nil))
+	for i, f := range s.found {
+		if i == 50 {
+			break
+		}
+		text := Text{f.text}
+		logger.Info("event", "text", text)
+		jsonLogger.Info("event", "text", text)
+		fmt.Fprintf(&log, "%v %s %q %+v %#v %x %d\n", text, text, text, text, text, text, text)
+		fmt.Fprintln(&log, text, fmt.Errorf("about %v: %w", text, ErrRefused), &text, []Text{text}, map[Text]int{text: 1})
+		b, err := json.Marshal(map[string]any{"text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Write(b)
+	}
+	fmt.Fprintln(&log, refusal)
+	for l := range strings.SplitSeq(log.String(), "\n") {
+		for u := (units{s: l}); u.i < len(l); {
+			switch w := u.next(); w.class {
+			case control, c1, bidi, tag, separator, invalid, surrogate, private, nonchar:
+				t.Fatalf("%q at %d of %.300q", w.r, w.start, l)
+			}
+		}
+	}
 }
 
 // checkViews looks at the payload in every view of this package.

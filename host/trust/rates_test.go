@@ -17,8 +17,10 @@ type corpusRow struct {
 	Text    string `json:"text"`
 }
 
-// looked tells whether a row is of the half that the rules were written on.
-// The other half is never printed and is what counts.
+// looked tells whether a row was read while rules were written. The shared
+// rows of CyberSecEval and NotInject have been split by this parity before, so
+// it is true for all of them; of BIPIA it is true for about a half. The other
+// rows are never printed.
 func (r corpusRow) looked() bool {
 	sum := sha256.Sum256([]byte(r.Text))
 	return sum[len(sum)-1]&1 == 0
@@ -45,6 +47,14 @@ func (c *rate) add(r Report) {
 
 func (c rate) percent(n int) float64 { return 100 * float64(n) / float64(max(c.n, 1)) }
 
+func (c rate) log(t *testing.T, set, rows string) {
+	t.Helper()
+	if c.n > 0 {
+		t.Logf("%-17s %-14s n=%3d highlighted %5.1f%% badge %5.1f%% other flags %4.1f%%",
+			set, rows, c.n, c.percent(c.any), c.percent(c.badge), c.percent(c.fixed))
+	}
+}
+
 func injection(r Report) bool {
 	for _, f := range r.Flags {
 		if strings.HasPrefix(string(f), "inj.") {
@@ -58,9 +68,9 @@ func wrapText(text string) []byte {
 	return append(AppendJSONString([]byte(`{"body":`), text), '}')
 }
 
-// TestRates prints the table of docs/trust.md, from the half of the rows that
-// the rules were not written on, and holds the goals as far as the rows allow.
-// With TRUST_MISSES=1 it also prints the misses of the other half. With
+// TestRates prints the table of docs/trust.md, rows that were looked at apart
+// from the others, and holds the goals for benign text. With TRUST_MISSES=1 it
+// also prints the misses among the rows that were looked at. With
 // TRUST_WEBHOOKS naming a directory of index.json files as in the npm package
 // @octokit/webhooks-examples it measures these too.
 func TestRates(t *testing.T) {
@@ -97,15 +107,20 @@ func TestRates(t *testing.T) {
 		count(5, r)
 	}
 	for i, name := range names {
-		k, s := kept[i], seen[i]
-		t.Logf("%-17s n=%3d any=%5.1f%% badge=%5.1f%% fixed=%4.1f%%   (looked at: n=%3d any=%5.1f%% badge=%5.1f%% fixed=%4.1f%%)",
-			name, k.n, k.percent(k.any), k.percent(k.badge), k.percent(k.fixed), s.n, s.percent(s.any), s.percent(s.badge), s.percent(s.fixed))
+		kept[i].log(t, name, "not looked at")
+		seen[i].log(t, name, "looked at")
 	}
-	if r := kept[4]; r.badge > 0 {
-		t.Errorf("%d of %d benign mails have a badge", r.badge, r.n)
+	for i, limit := range map[int]float64{4: 1, 5: 5} {
+		for _, r := range []rate{kept[i], seen[i]} {
+			if r.percent(r.badge) > limit {
+				t.Errorf("%s: %d of %d have a badge", names[i], r.badge, r.n)
+			}
+		}
 	}
-	if r := kept[5]; r.percent(r.badge) > 5 {
-		t.Errorf("%d of %d hard benign sentences have a badge", r.badge, r.n)
+	for i, goals := range map[int][2]float64{0: {75, 60}} {
+		if r := seen[i]; r.percent(r.any) < goals[0] || r.percent(r.badge) < goals[1] {
+			t.Errorf("%s: %d of %d highlighted, %d with a badge", names[i], r.any, r.n, r.badge)
+		}
 	}
 	measureWebhooks(t)
 }
@@ -142,5 +157,5 @@ func measureWebhooks(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%-17s n=%3d any=%5.1f%% badge=%5.1f%% fixed=%4.1f%%", "webhooks", r.n, r.percent(r.any), r.percent(r.badge), r.percent(r.fixed))
+	r.log(t, "webhooks", "not looked at")
 }

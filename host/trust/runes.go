@@ -140,7 +140,10 @@ var joinerScripts = []*unicode.RangeTable{
 	unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-func joins(r rune) bool { return r >= 0x600 && unicode.In(r, joinerScripts...) }
+// joins tells whether r is a shown letter or mark of one of them.
+func joins(r rune) bool {
+	return r >= 0x600 && unicode.In(r, joinerScripts...) && (classOf(r) == plain || classOf(r) == mark)
+}
 
 // isPictograph tells whether r may be part of an emoji sequence.
 func isPictograph(r rune) bool {
@@ -246,10 +249,15 @@ func (u *units) legal(w unit) bool {
 		}
 	case space:
 		// The blank of Japanese and Chinese typography between wide letters.
-		next := u.peek(w)
-		return w.r == 0x3000 && u.prev >= 0x2e80 && next >= 0x2e80 && classOf(next) == plain
+		return w.r == 0x3000 && isIdeographic(u.prev) && isIdeographic(u.peek(w))
 	}
 	return false
+}
+
+// isIdeographic tells whether r is a letter or a sign of Chinese, Japanese or
+// Korean text.
+func isIdeographic(r rune) bool {
+	return (0x3001 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3 || 0xff01 <= r && r <= 0xff60) && classOf(r) == plain
 }
 
 func isKeycapBase(r rune) bool { return '0' <= r && r <= '9' || r == '#' || r == '*' }

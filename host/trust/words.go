@@ -59,6 +59,7 @@ const (
 	what                            // what
 	system                          // system
 	let                             // let's
+	instead                         // instead
 	summary                         // summarize, review
 	angled                          // behind < or | or [
 	colon                           // before a colon
@@ -76,7 +77,7 @@ var vocabulary = []struct {
 	meaning concept
 	words   string
 }{
-	{ignore, `ignore ignoring disregard disregarding forget overlook bypass neglect discard override
+	{ignore, `supersede supersedes ignore ignoring disregard disregarding forget overlook bypass neglect discard override
 		ignora ignorad ignorar ignore olvida olvide olvidad olvidar descarta descarte omite omita desestima
 		ignorez ignorer oubliez oublie oublier negligez
 		ignoriere ignorieren ignoriert vergiss vergesst vergessen missachte missachten
@@ -165,6 +166,7 @@ var vocabulary = []struct {
 	{ifWord, `if when whenever`},
 	{what, `what whatever`},
 	{system, `system initial hidden secret`},
+	{instead, `instead stattdessen`},
 	{let, `let's lets`},
 	{summary, `summarize summarise summary`},
 	{to, `to for`},
