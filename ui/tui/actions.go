@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// action is something the operator can do. Keys, hints and help come from the
+// one table of actions.
+type action struct {
+	id    string
+	title string
+	keys  []string
+	hint  string   // short form for the hints line; "" is not hinted
+	panes []paneID // where it works; none means everywhere
+	// dangerous actions end something and ask first.
+	dangerous bool
+	when      func(*app) bool // nil: always
+	run       func(*app) tea.Cmd
+}
+
+func (x *action) works(a *app) bool {
+	if len(x.panes) > 0 {
+		in := false
+		for _, p := range x.panes {
+			in = in || p == a.focus
+		}
+		if !in {
+			return false
+		}
+	}
+	return x.when == nil || x.when(a)
+}
+
+func (x *action) keyWords() string { return strings.Join(x.keys, " ") }
+
+func act(fn func(*app)) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd { fn(a); return nil }
+}
+
+// actions is the table, in the order of help.
+func actions() []action {
+	inTree, inStream := []paneID{treePane}, []paneID{streamPane}
+	return []action{
+		{id: "subscribe", title: "subscribe to the chosen event type", keys: []string{"s"}, hint: "subscribe", when: (*app).canSubscribe, run: (*app).openForm},
+		{id: "open", title: "open what is chosen", keys: []string{"enter"}, hint: "open", run: (*app).open},
+		{id: "filter", title: "filter the stream by words", keys: []string{"/"}, hint: "filter", run: act((*app).openFilter)},
+		{id: "pause.view", title: "freeze the view, or let it go on", keys: []string{"space"}, hint: "freeze", run: act((*app).freeze)},
+		{id: "follow", title: "follow the newest event", keys: []string{"f"}, hint: "follow", run: act((*app).followNewest)},
+		{id: "pause", title: "pause or resume the subscription", keys: []string{"P"}, hint: "pause", when: (*app).onSub, run: (*app).pauseSub},
+		{id: "unsubscribe", title: "end the subscription", keys: []string{"D"}, hint: "unsubscribe", dangerous: true, when: (*app).onSub, run: act((*app).askUnsubscribe)},
+		{id: "zoom", title: "give the pane the whole screen, or back", keys: []string{"z"}, hint: "zoom", run: act(func(a *app) { a.zoom = !a.zoom })},
+		{id: "down", title: "down", keys: []string{"j", "down"}, run: act(func(a *app) { a.move(1) })},
+		{id: "up", title: "up", keys: []string{"k", "up"}, run: act(func(a *app) { a.move(-1) })},
+		{id: "top", title: "to the first row", keys: []string{"g", "home"}, run: act(func(a *app) { a.moveEnd(false) })},
+		{id: "bottom", title: "to the newest row, and follow", keys: []string{"G", "end"}, run: act(func(a *app) { a.moveEnd(true) })},
+		{id: "half.down", title: "half a page down", keys: []string{"ctrl+d", "pgdown"}, run: act(func(a *app) { a.move(a.half()) })},
+		{id: "half.up", title: "half a page up", keys: []string{"ctrl+u", "pgup"}, run: act(func(a *app) { a.move(-a.half()) })},
+		{id: "fold", title: "fold, or to the node above", keys: []string{"h", "left"}, panes: inTree, run: act(func(a *app) { a.tree.fold(); a.rescope() })},
+		{id: "unfold", title: "unfold, or to the node below", keys: []string{"l", "right"}, panes: inTree, run: act(func(a *app) { a.tree.unfold(); a.rescope() })},
+		{id: "problem.next", title: "next gap, change of state or refusal", keys: []string{"]"}, panes: inStream, run: act(func(a *app) { a.toMarker(1) })},
+		{id: "problem.previous", title: "previous gap, change of state or refusal", keys: []string{"["}, panes: inStream, run: act(func(a *app) { a.toMarker(-1) })},
+		{id: "next", title: "next pane", keys: []string{"tab"}, run: act(func(a *app) { a.turn(1) })},
+		{id: "previous", title: "previous pane", keys: []string{"shift+tab"}, run: act(func(a *app) { a.turn(-1) })},
+		{id: "tree", title: "to the servers", keys: []string{"1"}, run: act(func(a *app) { a.enter(treePane) })},
+		{id: "stream", title: "to the stream", keys: []string{"2"}, run: act(func(a *app) { a.enter(streamPane) })},
+		{id: "detail", title: "to the detail", keys: []string{"3"}, run: act(func(a *app) { a.enter(detailPane) })},
+		{id: "back", title: "one step back; never quits", keys: []string{"esc"}, run: act(func(a *app) { a.back() })},
+		{id: "help", title: "what works here", keys: []string{"?"}, hint: "help", run: act(func(a *app) { a.dialog = newHelp(a) })},
+		{id: "quit", title: "back, or quit", keys: []string{"q"}, hint: "quit", run: (*app).backOrQuit},
+		{id: "quit.now", title: "quit", keys: []string{"ctrl+c"}, run: (*app).quit},
+	}
+}
+
+// press runs the action of a key.
+func (a *app) press(key string) tea.Cmd {
+	for i := range a.actions {
+		x := &a.actions[i]
+		for _, k := range x.keys {
+			if k == key && x.works(a) {
+				return x.run(a)
+			}
+		}
+	}
+	return nil
+}

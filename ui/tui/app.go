@@ -1,0 +1,322 @@
+// Package tui is the screen: a tree of servers, event types and subscriptions,
+// the stream of what arrives, and the chosen event in full. It sees the host
+// through [host.API] only and keeps nothing that the host must not lose.
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/themes"
+)
+
+// Options say what the screen runs on. API is needed; every other zero value works.
+type Options struct {
+	API     host.API
+	Demo    bool      // on the demo servers: empty places say so
+	Input   io.Reader // nil: standard input
+	Output  io.Writer // nil: standard output
+	NoColor bool      // attributes only; NO_COLOR does the same
+	Theme   string    // a name of package themes; "" lets the background decide
+	Env     []string  // as os.Environ; nil: that of the process
+	Now     func() time.Time
+	// Program options for tests: window size, colour profile, signals.
+	Program []tea.ProgramOption
+}
+
+// app is the state of the screen. It is changed by Update only.
+type app struct {
+	api    host.API
+	demo   bool
+	now    func() time.Time
+	ctx    context.Context
+	work   jobs
+	theme  themes.Theme
+	fixed  bool // the theme was chosen; the background does not matter
+	look   int  // grows when anything changes how rows look
+	glyphs *glyphs
+	slow   bool // over SSH
+
+	w, h    int
+	lay     layout
+	focus   paneID
+	subject paneID // what the detail is about
+	zoom    bool
+
+	snap    host.Snapshot
+	widest  widest
+	tree    tree
+	stream  stream
+	detail  detail
+	rate    rate
+	dialog  dialog
+	prompt  *prompt
+	note    note
+	actions []action
+
+	changed <-chan struct{}
+	woken   time.Time
+	focused bool
+	aging   bool
+	leaving bool
+
+	crumbs, statuses, hintses, titles canvas
+	frame                             []byte
+	boxed                             canvas
+}
+
+func newApp(ctx context.Context, o Options) *app {
+	a := &app{
+		api: o.API, demo: o.Demo, now: o.Now, ctx: ctx, focused: true,
+		tree: newTree(), stream: newStream(), actions: actions(),
+		focus: streamPane, subject: streamPane,
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	env := environment(o.Env)
+	a.glyphs = glyphsFor(env)
+	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
+	noColor := o.NoColor || env("NO_COLOR") != ""
+	a.theme, a.fixed = themes.For(true, noColor), noColor
+	if t, ok := themes.Named(o.Theme); ok {
+		a.theme, a.fixed = t, true
+	}
+	a.take(a.api.Snapshot())
+	if len(a.snap.Subs) == 0 {
+		a.focus, a.subject = treePane, treePane
+	}
+	if err := a.stream.show(a.api.Log(), query{}); err != nil {
+		a.fail("cannot read the log", err)
+	}
+	return a
+}
+
+func (a *app) clock() time.Time { return a.now() }
+
+// Init implements [tea.Model].
+func (a *app) Init() tea.Cmd {
+	cmds := []tea.Cmd{a.awaitChange(), a.age()}
+	if !a.fixed {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update implements [tea.Model].
+func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := a.update(msg)
+	return a, tea.Batch(cmd, a.fetch(), a.age())
+}
+
+func (a *app) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		a.w, a.h = msg.Width, msg.Height
+		a.look++
+	case tea.BackgroundColorMsg:
+		if !a.fixed {
+			a.theme = themes.For(msg.IsDark(), false)
+			a.look++
+		}
+	case tea.FocusMsg:
+		a.focused = true
+	case tea.BlurMsg:
+		a.focused = false
+	case wakeMsg:
+		if !msg.at.IsZero() {
+			a.woken = msg.at
+		}
+		if a.catchUp() {
+			return tea.Batch(a.awaitChange(), func() tea.Msg { return moreMsg{} })
+		}
+		return a.awaitChange()
+	case moreMsg:
+		if a.catchUp() {
+			return func() tea.Msg { return moreMsg{} }
+		}
+	case ageMsg:
+		a.aging = false
+	case pageMsg:
+		a.stream.take(page(msg))
+		a.stream.settle()
+		if msg.err != nil {
+			a.stream.oldest = true
+			a.fail("cannot read the log", msg.err)
+		}
+	case doneMsg:
+		return a.done(msg)
+	case checkedMsg:
+		if f, ok := a.dialog.(*form); ok {
+			f.checked(msg)
+		}
+	case tea.KeyPressMsg:
+		return a.key(msg)
+	case tea.PasteMsg:
+		if a.dialog != nil {
+			return a.dialog.paste(a, msg.Content)
+		}
+		if a.prompt != nil {
+			a.prompt.insert(a, msg.Content)
+		}
+	}
+	return nil
+}
+
+// moreMsg: the log has more than one step takes.
+type moreMsg struct{}
+
+// key gives a key to what has the keys: a dialog, the filter, then the actions.
+func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	if name == "ctrl+c" {
+		return a.quit()
+	}
+	if !a.note.sticky {
+		a.note = note{}
+	}
+	switch {
+	case a.dialog != nil:
+		return a.dialog.key(a, name, k.Text)
+	case a.prompt != nil:
+		a.prompt.key(a, name, k.Text)
+		return nil
+	}
+	return a.press(name)
+}
+
+// doneMsg: something that was asked of the host is done.
+type doneMsg struct {
+	what string
+	err  error
+	form *form // the form that asked, if one did
+	quit bool
+}
+
+func (a *app) done(msg doneMsg) tea.Cmd {
+	if msg.quit {
+		return tea.Quit
+	}
+	if msg.form != nil {
+		msg.form.busy = false
+		if msg.err != nil && a.dialog == dialog(msg.form) {
+			msg.form.refuse(msg.err)
+			return nil
+		}
+		if a.dialog == dialog(msg.form) {
+			a.dialog = nil
+		}
+	}
+	if msg.err != nil {
+		if !errors.Is(msg.err, context.Canceled) {
+			a.fail(msg.what, msg.err)
+		}
+		return nil
+	}
+	a.tell(msg.what)
+	a.take(a.api.Snapshot())
+	return nil
+}
+
+// ask has the host do something.
+func (a *app) ask(what string, fn func(context.Context) error) tea.Cmd {
+	return a.do(func(ctx context.Context) tea.Msg { return doneMsg{what: what, err: fn(ctx)} })
+}
+
+// rescope shows the part of the stream that belongs to the chosen node.
+func (a *app) rescope() {
+	if a.stream.query.node == a.tree.at {
+		return
+	}
+	a.requery(newQuery(a.tree.at, a.stream.query.text))
+}
+
+func (a *app) requery(q query) {
+	if err := a.stream.show(a.api.Log(), q); err != nil {
+		a.fail("cannot read the log", err)
+	}
+}
+
+// selected returns the subscription that the keys are about: the chosen node, or
+// that of the chosen record.
+func (a *app) selected() *host.SubscriptionView {
+	id := a.tree.at.sub
+	if a.focus != treePane {
+		if r, err := a.api.Log().Get(a.stream.at); err == nil {
+			id = r.Sub
+		}
+	}
+	if id == "" {
+		if r := a.tree.chosen(); r.node.level() == 2 && r.kids == 1 {
+			for i := range a.snap.Subs {
+				if s := &a.snap.Subs[i]; s.Key.Server == r.node.server && s.Key.Type == r.node.typ {
+					return s
+				}
+			}
+		}
+	}
+	return a.sub(id)
+}
+
+func (a *app) sub(id event.SubID) *host.SubscriptionView {
+	for i := range a.snap.Subs {
+		if id != "" && a.snap.Subs[i].ID == id {
+			return &a.snap.Subs[i]
+		}
+	}
+	return nil
+}
+
+// Run shows the screen until the operator quits or ctx ends. The terminal is
+// left as it was found. The host stays open.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a := newApp(ctx, o)
+	changed, stop := o.API.Changed()
+	defer stop()
+	a.changed = changed
+
+	opts := []tea.ProgramOption{tea.WithContext(ctx)}
+	if o.Input != nil {
+		opts = append(opts, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		opts = append(opts, tea.WithOutput(o.Output))
+	}
+	if o.Env != nil {
+		opts = append(opts, tea.WithEnvironment(o.Env))
+	}
+	_, err := tea.NewProgram(a, append(opts, o.Program...)...).Run()
+	ended := ctx.Err() != nil
+	cancel()
+	a.work.wait()
+	switch {
+	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
+		return nil
+	}
+	return fmt.Errorf("screen: %w", err)
+}
+
+func environment(env []string) func(string) string {
+	if env == nil {
+		env = os.Environ()
+	}
+	return func(name string) string {
+		for i := len(env) - 1; i >= 0; i-- {
+			if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+				return v
+			}
+		}
+		return ""
+	}
+}

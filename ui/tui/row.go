@@ -1,0 +1,157 @@
+package tui
+
+import (
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// row is one record as the stream shows it: formed once, laid out once for each
+// width and look.
+type row struct {
+	kind   event.Kind
+	at     time.Time
+	server trust.Rendered
+	typ    trust.Rendered
+	text   trust.Rendered
+	role   themes.Role
+	marker bool // no event: a gap, a change of state, a refusal
+	flags  string
+
+	line string // laid out, not chosen
+	key  columns
+}
+
+// columns are the widths of a stream's columns.
+type columns struct {
+	width, time, server, typ int
+	look                     int
+}
+
+const (
+	timeLong  = "15:04:05.0"
+	timeShort = "15:04:05"
+	// rowText bounds how much of a summary is kept, in bytes.
+	rowText = 512
+)
+
+// formRow makes the row of a record.
+func formRow(r event.Record) *row {
+	out := &row{
+		kind: r.Kind, at: r.ReceivedAt,
+		server: ours(r.Server), typ: trust.Line(r.Type),
+		marker: r.Kind != event.KindEvent, role: themes.Plain,
+	}
+	switch {
+	case r.Kind == event.KindGap && r.Gap != nil:
+		out.role, out.text = themes.Gap, ours(gapWords(*r.Gap))
+	case r.Kind == event.KindState && r.State != nil:
+		out.role, out.text = stateRole(r.State.State), stateWords(r)
+	case r.Kind == event.KindRejected:
+		out.role = themes.Bad
+		out.text = join(ours("payload refused: "), trust.Line(r.Reason))
+	default:
+		out.text = trust.Line(trust.Summary(r.Data, rowText))
+		out.flags = flagWords(r, out.text)
+	}
+	return out
+}
+
+func stateRole(s event.State) themes.Role {
+	switch s {
+	case event.StateResumed, event.StateLive:
+		return themes.Busy
+	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateDenied, event.StateEnded:
+		return themes.Warn
+	}
+	return themes.Dim
+}
+
+func stateWords(r event.Record) trust.Rendered {
+	text := string(r.State.State)
+	if r.Mode != "" {
+		text = modeWord(r.Mode) + " " + text
+	}
+	if r.State.Evidence != "" {
+		text += ", " + r.State.Evidence
+	}
+	line := ours(text)
+	if !r.State.Error.IsZero() {
+		line = join(line, ours(": "), trust.Line(r.State.Error))
+	}
+	return line
+}
+
+func join(lines ...trust.Rendered) trust.Rendered {
+	var out trust.Rendered
+	for _, l := range lines {
+		out.Segments = append(out.Segments, l.Segments...)
+		out.Width += l.Width
+	}
+	return out
+}
+
+// flagWords tells what is special about an event.
+func flagWords(r event.Record, text trust.Rendered) string {
+	var s string
+	if r.Replayed {
+		s = "replay"
+	}
+	for _, f := range r.Flags {
+		if s != "" {
+			s += " "
+		}
+		s += ours(f).Plain()
+	}
+	for _, seg := range text.Segments {
+		if seg.Mark {
+			if s != "" {
+				s += " "
+			}
+			return s + "!ctl"
+		}
+	}
+	return s
+}
+
+// lay writes the row. Everything but the first cell, which shows the cursor.
+func (r *row) lay(c *canvas, g *glyphs, cols columns) {
+	switch {
+	case cols.time >= len(timeLong):
+		c.put(themes.Dim, r.at.Local().Format(timeLong)+" ")
+	case cols.time > 0:
+		c.put(themes.Dim, r.at.Local().Format(timeShort)+" ")
+	}
+	serverRole, typeRole := themes.Server, themes.Type
+	if r.marker {
+		serverRole, typeRole = themes.Dim, themes.Dim
+	}
+	if cols.server > 0 {
+		c.column(serverRole, r.server, cols.server)
+		c.put(themes.Plain, " ")
+	}
+	if cols.typ > 0 {
+		c.column(typeRole, r.typ, cols.typ)
+		c.put(themes.Plain, " ")
+	}
+	if r.marker {
+		c.put(r.role, g.gap+g.gap+" ")
+		c.safe(r.role, r.text.Clip(c.room))
+		if c.room > 1 {
+			c.put(r.role, " ")
+			c.line(r.role, g.gap)
+		}
+		return
+	}
+	room := c.room
+	if r.flags != "" {
+		room -= len(r.flags) + 1
+	}
+	if room < 8 {
+		room = c.room
+	}
+	c.safe(themes.Plain, r.text.Clip(room))
+	c.right(themes.Warn, r.flags)
+}

@@ -1,0 +1,295 @@
+package tui
+
+import (
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// stream is the pane of arriving records. Its places are sequence numbers, so
+// that arrivals, folding and reading on move nothing that is being read.
+type stream struct {
+	window
+	follow  bool   // the newest row is chosen and shown
+	paused  bool   // the view is frozen; arrivals are counted
+	frozen  uint64 // paused: everything up to here is in the window
+	waiting int    // paused: arrivals that match
+	at      uint64 // chosen record, 0 if there is none
+	top     uint64 // record in the first row
+	height  int
+
+	formed map[uint64]*row
+	draws  canvas
+	one    canvas
+	lines  []string
+	drawn  streamKey
+}
+
+// streamKey is what the drawn rows were made from.
+type streamKey struct {
+	cols    columns
+	h       int
+	at, top uint64
+	end     uint64
+	rows    int
+	gen     int
+	focus   bool
+	more    bool
+}
+
+// formedMax bounds the rows that are kept formed.
+const formedMax = 2_048
+
+func newStream() stream {
+	return stream{follow: true, formed: map[uint64]*row{}}
+}
+
+// show changes what the stream shows. What is chosen stays if it still matches.
+func (s *stream) show(log *host.Log, q query) error {
+	err := s.reset(log, q)
+	s.paused, s.waiting = false, 0
+	s.settle()
+	return err
+}
+
+// settle puts choice and top on rows that exist.
+func (s *stream) settle() {
+	n := len(s.seqs)
+	if n == 0 {
+		s.at, s.top = 0, 0
+		return
+	}
+	if s.follow {
+		s.at = s.seqs[n-1]
+		s.top = s.seqs[max(0, n-max(s.height, 1))]
+		return
+	}
+	s.at = s.seqs[min(s.index(s.at), n-1)]
+	s.reveal()
+}
+
+// reveal scrolls as little as needed to show the choice.
+func (s *stream) reveal() {
+	n, h := len(s.seqs), max(s.height, 1)
+	if n == 0 {
+		return
+	}
+	at, top := s.index(s.at), s.index(s.top)
+	if at < top {
+		top = at
+	}
+	if at >= top+h {
+		top = at - h + 1
+	}
+	top = max(0, min(top, n-h))
+	s.top = s.seqs[top]
+}
+
+// arrive takes what the log has got since the last time. It reports how many
+// events of the whole log came and whether there is more to take.
+func (s *stream) arrive(log *host.Log) (came int, more bool, err error) {
+	if s.cut {
+		return 0, false, nil
+	}
+	if behind := log.Last() - s.seen; s.follow && !s.paused && behind > 2*catchUpMax {
+		err := s.reset(log, s.query)
+		s.settle()
+		return int(behind), false, err
+	}
+	left := catchUpMax
+	err = log.After(s.seen, func(r event.Record) bool {
+		if left == 0 {
+			more = true
+			return false
+		}
+		left--
+		s.seen = r.Seq
+		if r.Kind == event.KindEvent {
+			came++
+		}
+		if !s.query.matches(&r) {
+			return true
+		}
+		if s.paused {
+			s.waiting++
+		} else {
+			s.seqs = append(s.seqs, r.Seq)
+		}
+		return true
+	})
+	if s.follow && !s.paused {
+		s.trimFront()
+		s.settle()
+	} else if over := len(s.seqs) - windowMax; over > 0 {
+		s.seqs = s.seqs[:windowMax:windowMax]
+		s.seen, s.cut = s.seqs[windowMax-1], true
+	} else if s.at == 0 {
+		s.settle()
+	}
+	return came, more, err
+}
+
+// pause freezes the view or lets it go on.
+func (s *stream) pause() {
+	if !s.paused {
+		s.paused, s.frozen, s.waiting = true, s.seen, 0
+		return
+	}
+	s.paused, s.waiting = false, 0
+	if s.frozen < s.seen {
+		s.seen = s.frozen
+	}
+}
+
+// toNewest follows the stream from its newest row.
+func (s *stream) toNewest(log *host.Log) error {
+	s.follow = true
+	if s.paused {
+		s.pause()
+	}
+	if s.cut {
+		if err := s.reset(log, s.query); err != nil {
+			return err
+		}
+	}
+	s.settle()
+	return nil
+}
+
+// by moves the choice by n rows. Moving up ends following; reaching the newest
+// row by hand does not begin it.
+func (s *stream) by(n int) {
+	if len(s.seqs) == 0 || n == 0 {
+		return
+	}
+	if n < 0 {
+		s.follow = false
+	}
+	i := max(0, min(s.index(s.at)+n, len(s.seqs)-1))
+	s.at = s.seqs[i]
+	s.reveal()
+}
+
+// first chooses the oldest row that is held.
+func (s *stream) first() { s.by(-len(s.seqs)) }
+
+// wants tells whether rows beyond an end of the window are needed.
+func (s *stream) wants() (older, newer bool) {
+	if s.fetching || s.height == 0 {
+		return false, false
+	}
+	at, top := s.index(s.at), s.index(s.top)
+	older = !s.oldest && (len(s.seqs) < s.height || top == 0 || at < s.height) && !(s.follow && len(s.seqs) >= s.height)
+	newer = s.cut && !s.paused && at+s.height >= len(s.seqs)
+	return older, newer && !older
+}
+
+// below counts the rows after those that are shown.
+func (s *stream) below() int {
+	return max(0, len(s.seqs)-s.index(s.top)-s.height)
+}
+
+// row returns the formed row of a record.
+func (s *stream) row(log *host.Log, seq uint64) *row {
+	if r, ok := s.formed[seq]; ok {
+		return r
+	}
+	rec, err := log.Get(seq)
+	if err != nil {
+		return &row{marker: true, role: themes.Bad, text: ours("cannot be read: " + err.Error())}
+	}
+	if len(s.formed) >= formedMax {
+		clear(s.formed)
+	}
+	r := formRow(rec)
+	s.formed[seq] = r
+	return r
+}
+
+// columnsFor shares the width among the columns, by what the scope leaves open.
+func (s *stream) columnsFor(a *app, w int) columns {
+	cols := columns{width: w, look: a.look}
+	switch {
+	case a.lay.onlySummry:
+	case a.lay.shortTime:
+		cols.time = len(timeShort)
+	default:
+		cols.time = len(timeLong)
+	}
+	if a.lay.onlySummry {
+		return cols
+	}
+	level := s.query.node.level()
+	if level < 1 && len(a.snap.Servers) > 1 {
+		cols.server = min(a.widest.server, max(6, w/8))
+	}
+	if level < 2 {
+		cols.typ = min(a.widest.typ, max(10, w/4))
+	}
+	return cols
+}
+
+// widest is the room that names would like to have.
+type widest struct{ server, typ int }
+
+func measure(snap *host.Snapshot) widest {
+	var w widest
+	for i := range snap.Servers {
+		w.server = max(w.server, ours(snap.Servers[i].Name).Width)
+	}
+	for i := range snap.Subs {
+		w.typ = max(w.typ, trust.Line(snap.Subs[i].Key.Type).Width)
+	}
+	return w
+}
+
+// draw returns exactly h rows of w cells.
+func (s *stream) draw(a *app, w, h int) []string {
+	if s.height != h {
+		s.height = h
+		s.settle()
+	}
+	key := streamKey{cols: s.columnsFor(a, w), h: h, at: s.at, top: s.top, rows: len(s.seqs), gen: s.gen, focus: a.focus == streamPane, more: s.fetching}
+	if n := len(s.seqs); n > 0 {
+		key.end = s.seqs[n-1]
+	}
+	if key == s.drawn && len(s.seqs) > 0 {
+		return s.lines
+	}
+	s.drawn = key
+	c := &s.draws
+	c.begin(&a.theme, w)
+	top := s.index(s.top)
+	for i := top; i < len(s.seqs) && i < top+h; i++ {
+		s.drawRow(a, c, s.seqs[i], key)
+	}
+	if len(s.seqs) == 0 {
+		a.teach(c, w)
+	}
+	s.lines = c.rows(h, s.lines)
+	return s.lines
+}
+
+func (s *stream) drawRow(a *app, c *canvas, seq uint64, key streamKey) {
+	r := s.row(a.api.Log(), seq)
+	if seq == s.at {
+		c.only(themes.CursorOff)
+		if key.focus {
+			c.only(themes.Cursor)
+		}
+		c.put(themes.Plain, a.glyphs.cursor)
+		r.lay(c, a.glyphs, key.cols)
+		c.end()
+		return
+	}
+	if r.line == "" || r.key != key.cols {
+		s.one.begin(&a.theme, key.cols.width)
+		s.one.put(themes.Plain, " ")
+		r.lay(&s.one, a.glyphs, key.cols)
+		s.one.end()
+		r.line, r.key = string(s.one.buf), key.cols
+	}
+	c.buf = append(c.buf, r.line...)
+	c.ends = append(c.ends, len(c.buf))
+}

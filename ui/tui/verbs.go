@@ -1,0 +1,242 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// What the actions do.
+
+// endLeasesWithin bounds how long quitting waits for servers to end leases.
+const endLeasesWithin = 8 * time.Second
+
+func (a *app) half() int {
+	switch a.focus {
+	case treePane:
+		return max(1, a.tree.height/2)
+	case detailPane:
+		return max(1, a.detail.height/2)
+	}
+	return max(1, a.stream.height/2)
+}
+
+func (a *app) move(n int) {
+	switch a.focus {
+	case treePane:
+		a.tree.by(n)
+		a.rescope()
+	case detailPane:
+		a.detail.by(n)
+	default:
+		a.stream.by(n)
+	}
+}
+
+func (a *app) moveEnd(last bool) {
+	switch {
+	case a.focus == treePane && last:
+		a.tree.last()
+		a.rescope()
+	case a.focus == treePane:
+		a.tree.first()
+		a.rescope()
+	case a.focus == detailPane && last:
+		a.detail.by(len(a.detail.lines))
+	case a.focus == detailPane:
+		a.detail.by(-len(a.detail.lines))
+	case last:
+		a.followNewest()
+	default:
+		a.stream.first()
+	}
+}
+
+// enter gives the keys to a pane.
+func (a *app) enter(p paneID) {
+	a.focus = p
+	if p != detailPane {
+		a.subject = p
+	}
+}
+
+func (a *app) turn(n int) {
+	a.enter(treePane + paneID((int(a.focus-treePane)+n+3)%3))
+}
+
+func (a *app) open() tea.Cmd {
+	switch a.focus {
+	case treePane:
+		if r := a.tree.chosen(); r.node.level() == 2 && r.kids == 0 && a.canSubscribe() {
+			return a.openForm()
+		}
+		a.enter(streamPane)
+	case streamPane:
+		if a.stream.at != 0 {
+			a.stream.follow = false
+			a.enter(detailPane)
+		}
+	}
+	return nil
+}
+
+// back goes one step back. At the root it does nothing.
+func (a *app) back() bool {
+	switch {
+	case a.zoom:
+		a.zoom = false
+	case a.focus == detailPane:
+		a.enter(a.subject)
+	case a.stream.paused:
+		a.freeze()
+	case a.stream.query.text != "":
+		a.requery(newQuery(a.stream.query.node, ""))
+	case a.tree.at != node{}:
+		a.tree.at = node{}
+		a.rescope()
+	case a.lay.stacked && a.focus == treePane:
+		a.enter(streamPane)
+	default:
+		return false
+	}
+	return true
+}
+
+func (a *app) backOrQuit() tea.Cmd {
+	if a.zoom || a.focus == detailPane && a.lay.stacked {
+		a.back()
+		return nil
+	}
+	return a.quit()
+}
+
+// quit asks once if servers go on delivering to webhook leases.
+func (a *app) quit() tea.Cmd {
+	if a.leaving {
+		return tea.Quit
+	}
+	var hooks []event.SubID
+	for i := range a.snap.Subs {
+		if s := &a.snap.Subs[i]; s.Mode == event.ModeWebhook && stateOf(*s) != event.StateEnded {
+			hooks = append(hooks, s.ID)
+		}
+	}
+	if len(hooks) == 0 || a.snap.Store.Temporary {
+		return tea.Quit
+	}
+	a.leaving = true
+	a.dialog = &confirm{
+		head: "Quit",
+		text: []string{
+			count(len(hooks), "webhook subscription") + " will go on at their servers.",
+			"Kept leases are taken up again by the next run.",
+		},
+		choices: []choice{
+			{"k", "keep them and quit", func(*app) tea.Cmd { return tea.Quit }},
+			{"u", "unsubscribe and quit", func(a *app) tea.Cmd { return a.endLeases(hooks) }},
+		},
+		gone: func(a *app) { a.leaving = false },
+	}
+	return nil
+}
+
+func (a *app) endLeases(ids []event.SubID) tea.Cmd {
+	a.tell("ending " + count(len(ids), "lease") + " " + a.glyphs.more)
+	return a.do(func(ctx context.Context) tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, endLeasesWithin)
+		defer cancel()
+		var err error
+		for _, id := range ids {
+			if e := a.api.Unsubscribe(ctx, id); e != nil {
+				err = e
+			}
+		}
+		return doneMsg{quit: true, err: err}
+	})
+}
+
+func (a *app) freeze() {
+	a.stream.pause()
+	if !a.stream.paused {
+		a.catchUp()
+	}
+}
+
+func (a *app) followNewest() {
+	if err := a.stream.toNewest(a.api.Log()); err != nil {
+		a.fail("cannot read the log", err)
+	}
+	a.catchUp()
+	if a.focus == detailPane && !a.lay.stacked || a.focus == treePane {
+		return
+	}
+	a.enter(streamPane)
+}
+
+// toMarker chooses the next row that is no event.
+func (a *app) toMarker(step int) {
+	s := &a.stream
+	for i := s.index(s.at) + step; i >= 0 && i < len(s.seqs); i += step {
+		r, err := a.api.Log().Get(s.seqs[i])
+		if err == nil && r.Kind != event.KindEvent {
+			s.follow = false
+			s.at = s.seqs[i]
+			s.reveal()
+			return
+		}
+	}
+	a.tell("no more markers that way")
+}
+
+func (a *app) onSub() bool { return a.selected() != nil }
+
+func (a *app) pauseSub() tea.Cmd {
+	v := a.selected()
+	id, name := v.ID, subName(v.Key)
+	if v.Paused || stateOf(*v) == event.StatePaused {
+		return a.ask("resumed "+name, func(ctx context.Context) error { return a.api.Resume(ctx, id) })
+	}
+	return a.ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return a.api.Pause(ctx, id) })
+}
+
+func (a *app) askUnsubscribe() {
+	v := a.selected()
+	id, name := v.ID, subName(v.Key)
+	a.dialog = &confirm{
+		head: "Unsubscribe",
+		text: []string{name + " (" + string(v.Mode) + ")", "It ends here and at the server. Stored events stay."},
+		choices: []choice{
+			{"y", "unsubscribe", func(a *app) tea.Cmd {
+				return a.ask("unsubscribed from "+name, func(ctx context.Context) error { return a.api.Unsubscribe(ctx, id) })
+			}},
+		},
+	}
+}
+
+// subName names a subscription for a line; what a server wrote is made safe.
+func subName(k event.Key) string {
+	s := ours(k.Server).Plain() + " " + trust.Line(k.Type).Plain()
+	if !noArgs(k.Args) {
+		s += " " + ours(string(k.Args)).Plain()
+	}
+	return s
+}
+
+// note is a line for the operator: what was done, or what failed.
+type note struct {
+	text   string
+	at     time.Time
+	bad    bool
+	sticky bool
+}
+
+func (a *app) tell(text string) { a.note = note{text: text, at: a.clock()} }
+
+func (a *app) fail(what string, err error) {
+	a.note = note{text: fmt.Sprintf("%s: %v", what, err), at: a.clock(), bad: true}
+}

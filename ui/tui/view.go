@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/themes"
+)
+
+// View implements [tea.Model].
+func (a *app) View() tea.View {
+	v := tea.NewView(a.draw())
+	v.AltScreen = true
+	v.ReportFocus = true
+	v.WindowTitle = "eventdeck"
+	return v
+}
+
+// draw returns exactly h lines of exactly w cells.
+func (a *app) draw() string {
+	if a.w <= 0 || a.h <= 0 {
+		return ""
+	}
+	a.lay = arrange(a.w, a.h, a.focus, a.zoom)
+	if a.lay.tiny {
+		return a.drawTiny()
+	}
+	l := &a.lay
+	var left, mid, right, scope []string
+	if !l.tree.empty() {
+		left = a.pane(treePane, l.tree)
+	}
+	if !l.stream.empty() {
+		mid = a.pane(streamPane, l.stream)
+	}
+	if !l.detail.empty() {
+		right = a.pane(detailPane, l.detail)
+	}
+	if !l.scope.empty() {
+		scope = a.drawScope(l.scope.w)
+	}
+	crumb, status, hints := a.drawCrumb(), a.drawStatus(), a.drawHints()
+	divider := a.theme.On(themes.Rule) + a.glyphs.divider + themes.Reset
+
+	b := a.frame[:0]
+	for y := range a.h {
+		if y > 0 {
+			b = append(b, '\n')
+		}
+		switch {
+		case y == l.crumb.y && !l.crumb.empty():
+			b = append(b, crumb...)
+			continue
+		case y == l.status.y:
+			b = append(b, status...)
+			continue
+		case y == l.hints.y && !l.hints.empty():
+			b = append(b, hints...)
+			continue
+		case y == l.scope.y && !l.scope.empty():
+			b = append(b, scope[0]...)
+			continue
+		}
+		x := 0
+		for _, p := range [...]struct {
+			rect
+			rows []string
+		}{{l.tree, left}, {l.stream, mid}, {l.detail, right}} {
+			if p.empty() || y < p.y || y >= p.y+p.h {
+				continue
+			}
+			if p.x > x {
+				b = append(b, divider...)
+			}
+			b = append(b, p.rows[y-p.y]...)
+			x = p.x + p.w
+		}
+	}
+	a.frame = b
+	if a.dialog != nil {
+		return a.over(strings.Split(string(b), "\n"))
+	}
+	return string(b)
+}
+
+// pane draws a pane: its title, then its rows.
+func (a *app) pane(p paneID, r rect) []string {
+	c := &a.titles
+	c.begin(&a.theme, r.w)
+	role, rule, glyph := themes.Title, themes.Rule, a.glyphs.rule
+	if p == a.focus && a.dialog == nil {
+		role, rule, glyph = themes.TitleOn, themes.RuleOn, a.glyphs.ruleOn
+	}
+	c.put(rule, glyph)
+	c.put(role, " "+a.paneTitle(p)+" ")
+	c.line(rule, glyph)
+	c.end()
+	rows := c.rows(1, nil)
+	switch p {
+	case treePane:
+		return append(rows, a.tree.draw(a, r.w, r.h-1)...)
+	case streamPane:
+		return append(rows, a.stream.draw(a, r.w, r.h-1)...)
+	}
+	return append(rows, a.detail.draw(a, r.w, r.h-1)...)
+}
+
+func (a *app) paneTitle(p paneID) string {
+	switch p {
+	case treePane:
+		return "1 Servers"
+	case streamPane:
+		if n := a.stream.below(); n > 0 && !a.stream.follow {
+			return fmt.Sprintf("2 Stream %s %s below", a.glyphs.dot, number(uint64(n)))
+		}
+		return "2 Stream"
+	}
+	if a.subject == treePane {
+		return "3 Detail " + a.glyphs.dot + " why is it quiet?"
+	}
+	if a.stream.at != 0 {
+		return fmt.Sprintf("3 Detail %s record %s", a.glyphs.dot, number(a.stream.at))
+	}
+	return "3 Detail"
+}
+
+func (a *app) drawTiny() string {
+	c := &a.statuses
+	c.begin(&a.theme, a.w)
+	text := fmt.Sprintf("%d subs, %d in trouble, %s stored", a.tree.total.all, a.tree.total.trouble, number(a.snap.Last))
+	for y := range a.h {
+		if y == a.h/2 {
+			c.fill(max(0, (a.w-len(text))/2))
+			c.put(themes.Plain, text)
+		}
+		c.end()
+	}
+	return strings.Join(c.rows(a.h, nil), "\n")
+}
+
+// over lays the dialog over the frame.
+func (a *app) over(lines []string) string {
+	w, h := a.dialog.size(a)
+	w = max(1, min(w, a.w-4))
+	h = max(1, min(h, a.h-4))
+	x, y := (a.w-w-2)/2, max(0, (a.h-h-2)/2)
+	c := &a.boxed
+	c.begin(&a.theme, w+2)
+	c.put(themes.RuleOn, a.glyphs.ruleOn)
+	c.put(themes.TitleOn, " "+a.dialog.title()+" ")
+	c.line(themes.RuleOn, a.glyphs.ruleOn)
+	c.end()
+	var in canvas
+	in.begin(&a.theme, w)
+	a.dialog.draw(a, &in, h)
+	side := a.theme.On(themes.RuleOn) + a.glyphs.divider + themes.Reset
+	for _, row := range in.rows(h, nil) {
+		c.buf = append(append(append(c.buf, side...), row...), side...)
+		c.ends = append(c.ends, len(c.buf))
+	}
+	c.line(themes.RuleOn, a.glyphs.ruleOn)
+	c.end()
+	for i, row := range c.rows(h+2, nil) {
+		if y+i < len(lines) {
+			lines[y+i] = splice(lines[y+i], row, x, w+2, a.w)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// splice puts a row of w cells over a line of total cells, from x on.
+func splice(line, row string, x, w, total int) string {
+	left := ansi.Truncate(line, x, "")
+	left += themes.Reset + strings.Repeat(" ", max(0, x-ansi.StringWidth(left)))
+	right := ansi.TruncateLeft(line, x+w, "")
+	gap := total - x - w - ansi.StringWidth(right)
+	return left + row + themes.Reset + strings.Repeat(" ", max(0, gap)) + right
+}

@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+)
+
+// Frames. The first change after quiet shows at once; while changes go on, the
+// screen is told of them at most once in an interval. Changed is a flag, not a
+// queue: whoever is woken reads the log again.
+const (
+	fastFrame = 16 * time.Millisecond
+	slowFrame = 33 * time.Millisecond // over SSH, or while nobody looks
+	ageEvery  = time.Second           // evidence grows older
+)
+
+// wakeMsg: the log or the snapshot changed.
+type wakeMsg struct{ at time.Time }
+
+// ageMsg: a second went by.
+type ageMsg struct{}
+
+// pageMsg: more rows of the log were read.
+type pageMsg page
+
+// do runs fn beside the program. It ends with the program, which waits for it.
+func (a *app) do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		if !a.work.begin() {
+			return nil
+		}
+		defer a.work.end()
+		return fn(a.ctx)
+	}
+}
+
+// jobs counts what runs beside the program.
+type jobs struct {
+	mu     sync.Mutex
+	closed bool
+	wg     sync.WaitGroup
+}
+
+func (j *jobs) begin() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.closed {
+		j.wg.Add(1)
+	}
+	return !j.closed
+}
+
+func (j *jobs) end() { j.wg.Done() }
+
+// wait lets nothing begin any more and waits for what runs.
+func (j *jobs) wait() {
+	j.mu.Lock()
+	j.closed = true
+	j.mu.Unlock()
+	j.wg.Wait()
+}
+
+// awaitChange waits for the flag, then for the rest of the interval.
+func (a *app) awaitChange() tea.Cmd {
+	if a.changed == nil {
+		return nil
+	}
+	every := fastFrame
+	if a.slow || !a.focused {
+		every = slowFrame
+	}
+	last := a.woken
+	return a.do(func(ctx context.Context) tea.Msg {
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, ok := <-a.changed:
+			if !ok {
+				return nil
+			}
+		}
+		if rest := every - time.Since(last); rest > 0 {
+			t := time.NewTimer(rest)
+			defer t.Stop()
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-t.C:
+			}
+		}
+		return wakeMsg{time.Now()}
+	})
+}
+
+// age asks to be told when the evidence has grown older, unless that is asked
+// already, nobody looks, or there is nothing that ages.
+func (a *app) age() tea.Cmd {
+	if a.aging || !a.focused || len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 {
+		return nil
+	}
+	a.aging = true
+	return a.do(func(ctx context.Context) tea.Msg {
+		t := time.NewTimer(ageEvery)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			return ageMsg{}
+		}
+	})
+}
+
+// fetch reads rows that the stream wants but does not hold.
+func (a *app) fetch() tea.Cmd {
+	older, newer := a.stream.wants()
+	if !older && !newer {
+		return nil
+	}
+	s := &a.stream
+	s.fetching = true
+	log, q, gen, from, seen := a.api.Log(), s.query, s.gen, s.from, s.seen
+	return a.do(func(context.Context) tea.Msg {
+		if older {
+			return pageMsg(readOlder(log, q, gen, from, pageScan, pageRows))
+		}
+		return pageMsg(readNewer(log, q, gen, seen, pageScan, pageRows))
+	})
+}
+
+// catchUp takes the newest snapshot and what the log has got.
+func (a *app) catchUp() (more bool) {
+	a.take(a.api.Snapshot())
+	came, more, err := a.stream.arrive(a.api.Log())
+	if err != nil {
+		a.fail("cannot read the log", err)
+	}
+	a.rate.add(a.clock(), came)
+	return more
+}
+
+func (a *app) take(snap host.Snapshot) {
+	a.snap = snap
+	a.widest = measure(&a.snap)
+	a.tree.load(&a.snap)
+}
+
+// rate counts events by the second, over the last five.
+type rate struct {
+	second [5]int64
+	events [5]int
+}
+
+func (r *rate) add(now time.Time, n int) {
+	s := now.Unix()
+	i := int(s % 5)
+	if r.second[i] != s {
+		r.second[i], r.events[i] = s, 0
+	}
+	r.events[i] += n
+}
+
+// perSecond is the mean of the five seconds up to now.
+func (r *rate) perSecond(now time.Time) float64 {
+	sum := 0
+	for i, s := range r.second {
+		if now.Unix()-s < 5 {
+			sum += r.events[i]
+		}
+	}
+	return float64(sum) / 5
+}

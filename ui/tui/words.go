@@ -1,0 +1,191 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// span spells a duration in its one or two largest units: 3 s, 12 m, 2 h 5 m.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		d = 0
+		fallthrough
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + " s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + " m"
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h %d m", int(d/time.Hour), int(d%time.Hour/time.Minute))
+	}
+	return fmt.Sprintf("%d d %d h", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
+}
+
+// ago spells how long something is past.
+func ago(now, t time.Time) string { return span(now.Sub(t)) + " ago" }
+
+// number groups digits: 18,332.
+func number(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count spells a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return number(uint64(n)) + " " + noun + "s"
+}
+
+// evidence says from what a subscription's state was derived, shortest first.
+func evidence(v host.SubscriptionView, now time.Time) string {
+	s := v.Status
+	var parts []string
+	switch s.State {
+	case event.StateBackoff:
+		parts = append(parts, fmt.Sprintf("try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now))))
+	case event.StatePaused:
+		parts = append(parts, "by you")
+		if !s.Since.IsZero() {
+			parts = append(parts, ago(now, s.Since))
+		}
+	case event.StateStale:
+		if last := newest(s.LastHeartbeat, s.LastEvent, s.LastByte); !last.IsZero() {
+			parts = append(parts, "silent for "+span(now.Sub(last)))
+		}
+	case event.StatePolling, event.StateDraining:
+		if !s.LastPoll.IsZero() {
+			parts = append(parts, "polled "+ago(now, s.LastPoll))
+		}
+		if s.State == event.StatePolling && s.NextTry.After(now) {
+			parts = append(parts, "next in "+span(s.NextTry.Sub(now)))
+		}
+	case event.StateEnded, event.StateDenied, event.StateSuspended:
+		if !s.Since.IsZero() {
+			parts = append(parts, "since "+s.Since.Local().Format("15:04:05"))
+		}
+	default:
+		parts = append(parts, alive(v, now)...)
+	}
+	if len(parts) == 0 && s.State == "" && v.Evidence != "" {
+		parts = append(parts, ours(v.Evidence).Plain())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// alive is the evidence of a push stream or a webhook lease that works.
+func alive(v host.SubscriptionView, now time.Time) []string {
+	s := v.Status
+	var parts []string
+	if v.Mode == event.ModeWebhook {
+		lease := s.Lease
+		if lease.GrantedAt.IsZero() {
+			lease = v.Lease
+		}
+		if !lease.RefreshBefore.IsZero() {
+			parts = append(parts, "lease "+span(lease.RefreshBefore.Sub(now)))
+		}
+		if !s.LastDelivery.IsZero() {
+			parts = append(parts, "delivery "+ago(now, s.LastDelivery))
+		}
+		return parts
+	}
+	switch {
+	case !s.LastHeartbeat.IsZero() && !s.LastHeartbeat.Before(s.LastEvent):
+		parts = append(parts, "heartbeat "+ago(now, s.LastHeartbeat))
+	case !s.LastEvent.IsZero():
+		parts = append(parts, "event "+ago(now, s.LastEvent))
+	case !s.Opened.IsZero():
+		parts = append(parts, "opened "+ago(now, s.Opened))
+	}
+	return parts
+}
+
+// reach says how far the host has got with a server.
+func reach(s host.ServerView, now time.Time) string {
+	switch s.Reach {
+	case host.ReachReady:
+		return "ready"
+	case host.ReachConnecting:
+		if s.Attempt > 0 {
+			return fmt.Sprintf("connecting, try %d", s.Attempt+1)
+		}
+		return "connecting"
+	case host.ReachBackoff:
+		return fmt.Sprintf("unreachable, try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now)))
+	}
+	return string(s.Reach)
+}
+
+// stateOf is the state that is shown: that of the running subscription, else
+// the stored one.
+func stateOf(v host.SubscriptionView) event.State {
+	if v.Status.State != "" {
+		return v.Status.State
+	}
+	if v.State != "" {
+		return v.State
+	}
+	return event.StateStarting
+}
+
+func newest(times ...time.Time) time.Time {
+	var t time.Time
+	for _, u := range times {
+		if u.After(t) {
+			t = u
+		}
+	}
+	return t
+}
+
+// noArgs tells whether a subscription's arguments say nothing.
+func noArgs(raw []byte) bool {
+	t := bytes.TrimSpace(raw)
+	return len(t) == 0 || string(t) == "{}"
+}
+
+// modeWord is the mode as rows show it.
+func modeWord(m event.Mode) string {
+	if m == event.ModeWebhook {
+		return "hook"
+	}
+	return string(m)
+}
+
+// causes explains gaps in our words.
+var causes = map[event.Cause]string{
+	event.CauseTruncated:      "the server no longer had the events from the saved position on",
+	event.CauseGap:            "the server said that it skipped events",
+	event.CauseLapsed:         "the webhook lease ended while nobody refreshed it",
+	event.CauseCursorRejected: "the server refused the saved position",
+	event.CauseRestarted:      "the server lost its history in a restart",
+	event.CauseSilent:         "the stream went on elsewhere without a word",
+	event.CauseNoReplay:       "the type cannot be replayed and nobody was listening",
+	event.CausePaused:         "you paused a type that cannot be replayed",
+}
+
+// gapWords tells a gap on one line.
+func gapWords(g event.Gap) string {
+	text := "gap: events may be missing"
+	if g.Certain {
+		text = "gap: events are missing"
+	}
+	if !g.From.IsZero() {
+		text += " from " + g.From.Local().Format("15:04:05")
+	}
+	if !g.To.IsZero() {
+		text += " to " + g.To.Local().Format("15:04:05")
+	}
+	return text + " (" + string(g.Cause) + ")"
+}
