@@ -87,7 +87,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.plainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),
-		a.subsCommand(), a.eventsCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
+		a.subsCommand(), a.eventsCommand(), a.scanCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
 	)
 	return root
 }

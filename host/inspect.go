@@ -1,0 +1,38 @@
+package host
+
+import (
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Inspection is what the host sees in the bytes of one event: whether they are
+// taken, what was noticed, and how they are shown.
+type Inspection struct {
+	Refused error // why strict parsing does not take it; nil when it is taken
+	Report  trust.Report
+	Lines   []trust.Rendered // the detail view, not wrapped
+	Row     trust.Rendered   // the one-line form
+}
+
+// Inspect looks at the exact bytes of one event as the delivery of an event does.
+func Inspect(raw []byte) Inspection {
+	in := Inspection{Report: trust.Scan(raw)}
+	o, err := wire.ParseOccurrence(raw, trust.Limits{})
+	in.Refused = err
+	in.Lines = trust.Detail(raw, in.Report.Spans, 0)
+	in.Row = trust.Line(Headline(event.Record{Raw: raw, Data: o.Data}))
+	return in
+}
+
+// headlineBytes bounds the one-line form of a record.
+const headlineBytes = 512
+
+// Headline picks the text that tells what a record is about, for its row in a
+// list: from the data of an event, else from the bytes as they came.
+func Headline(r event.Record) trust.Text {
+	if len(r.Data) > 0 {
+		return trust.Summary(r.Data, headlineBytes)
+	}
+	return trust.Summary(r.Raw, headlineBytes)
+}

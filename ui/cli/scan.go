@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host"
+	"eventdeck/host/trust"
+)
+
+// maxScanLine is how long a line of scan's input may be, in bytes.
+const maxScanLine = 8 << 20
+
+// errLineTooLong: a line of the input has more than maxScanLine bytes.
+var errLineTooLong = errors.New("line too long")
+
+func (a *app) scanCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "scan [FILE]",
+		Short: "Say what eventdeck sees in payloads",
+		Long: "scan reads one event a line, from FILE or standard input, and prints one JSON object a line: whether\n" +
+			"it would be taken, what was noticed and where, and how it would be shown. {\"base64\": \"…\"} stands for\n" +
+			"bytes that are not text. A line may have 8 MiB. Refused events are a result, not an error.",
+		Args: maximum(1),
+		Run: a.run(func(_ *cobra.Command, args []string) error {
+			in := a.Stdin
+			if len(args) > 0 {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return fmt.Errorf("scan: %w", err)
+				}
+				defer f.Close() // read only
+				in = f
+			}
+			return scan(in, a.Stdout)
+		}),
+	}
+}
+
+// scanned is one line of the output.
+type scanned struct {
+	Accepted bool         `json:"accepted"`
+	Error    string       `json:"error"`
+	Flags    []trust.Flag `json:"flags"`
+	Badge    bool         `json:"badge"`
+	Spans    []trust.Span `json:"spans"`
+	Decoded  []trust.Text `json:"decoded"`
+	Lines    []string     `json:"lines"`
+	Row      string       `json:"row"`
+}
+
+func scan(in io.Reader, out io.Writer) error {
+	lines := bufio.NewReaderSize(in, 64<<10)
+	w := bufio.NewWriterSize(out, batchBytes)
+	for n := 1; ; n++ {
+		line, err := readLine(lines)
+		if err == io.EOF {
+			return w.Flush()
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("scan: line %d: %w", n, err), w.Flush())
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		answer, err := appendScanned(nil, inspect(line))
+		if err != nil {
+			return errors.Join(fmt.Errorf("scan: line %d: %w", n, err), w.Flush())
+		}
+		if _, err := w.Write(answer); err != nil {
+			return err
+		}
+		if lines.Buffered() == 0 { // whoever writes by hand sees the answer at once
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readLine returns a line without its end; the last one may lack it.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxScanLine+2:
+			return nil, fmt.Errorf("%w: more than %d bytes", errLineTooLong, maxScanLine)
+		case err == nil, err == io.EOF && len(line) > 0:
+			return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+func inspect(line []byte) scanned {
+	in := host.Inspect(payload(line))
+	s := scanned{
+		Accepted: in.Refused == nil,
+		Flags:    in.Report.Flags,
+		Badge:    in.Report.Badge,
+		Spans:    in.Report.Spans,
+		Decoded:  in.Report.Decoded,
+		Row:      in.Row.Plain(),
+	}
+	if in.Refused != nil {
+		s.Error = message(in.Refused)
+	}
+	for _, l := range in.Lines {
+		s.Lines = append(s.Lines, l.Plain())
+	}
+	return s
+}
+
+// payload returns the bytes that a line of the input stands for.
+func payload(line []byte) []byte {
+	members, err := trust.ParseObject(line, trust.Limits{Bytes: maxScanLine})
+	if err != nil || len(members) != 1 || members[0].Key.Raw() != "base64" {
+		return line
+	}
+	var text string
+	if json.Unmarshal(members[0].Value, &text) != nil {
+		return line
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return line
+	}
+	return raw
+}
+
+// appendScanned appends the line, with nothing in it that acts on a terminal.
+func appendScanned(b []byte, s scanned) ([]byte, error) {
+	if s.Flags == nil {
+		s.Flags = []trust.Flag{}
+	}
+	if s.Spans == nil {
+		s.Spans = []trust.Span{}
+	}
+	if s.Decoded == nil {
+		s.Decoded = []trust.Text{}
+	}
+	if s.Lines == nil {
+		s.Lines = []string{}
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return b, err
+	}
+	return append(trust.AppendCompactJSON(b, bytes.TrimSpace(buf.Bytes())), '\n'), nil
+}
