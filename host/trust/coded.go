@@ -13,11 +13,11 @@ const (
 )
 
 // encoded opens what is written in base64, hex or binary digits and scans it.
-func (s *scanner) encoded(f *field) { s.open2(f.text, f, 0, 0, 0) }
+func (s *scanner) encoded(f *field) { s.decodeStretches(f.text, f, 0, 0, 0) }
 
-// open2 looks for coded stretches in text. At depth 0 text is that of the
+// decodeStretches looks for coded stretches in text. At depth 0 text is that of the
 // field, else what was decoded from its [start, end).
-func (s *scanner) open2(text string, f *field, depth, start, end int) {
+func (s *scanner) decodeStretches(text string, f *field, depth, start, end int) {
 	for i := 0; i < len(text); {
 		n := codedLength(text[i:])
 		if c := text[i]; (c == '.' || c == '-') && depth == 0 && (i == 0 || text[i-1] == ' ' || text[i-1] == '>' || text[i-1] == '\n') {
@@ -60,7 +60,7 @@ func (s *scanner) codedText(plain string, f *field, depth, start, end int) {
 		s.decode(plain)
 	}
 	if depth+1 < maxNested {
-		s.open2(plain, f, depth+1, start, end)
+		s.decodeStretches(plain, f, depth+1, start, end)
 	}
 }
 

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -141,17 +142,21 @@ func foldRune(r rune, emit func(rune)) {
 // scripts and Thai.
 func keepsMarks(r rune) bool { return 0x900 <= r && r <= 0xfff }
 
-// skeleton returns s as it looks: folded, look-alikes as Latin letters.
-func skeleton(s string) []byte {
-	f := fold(s)
-	var b []byte
-	for _, r := range string(f.text) {
+// skeleton returns s as it looks, whatever its case: without what is invisible,
+// look-alikes as Latin letters.
+func skeleton(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKC.String(s) {
+		switch classOf(r) {
+		case invisible, tag, selector, bidi:
+			continue
+		}
 		if l, ok := lookalikes[r]; ok {
 			r = rune(l)
 		}
-		b = utf8.AppendRune(b, r)
+		b.WriteRune(unicode.ToLower(r))
 	}
-	return b
+	return b.String()
 }
 
 // lookalikes are letters of other scripts, in lower case, that are drawn like

@@ -7,7 +7,6 @@ import (
 
 // special looks at the code points of a field: terminal and Unicode classes.
 func (s *scanner) special(f *field) {
-	before := len(s.flags)
 	var hostile bool
 	var w word
 	styled, cjk := 0, false
@@ -54,7 +53,7 @@ func (s *scanner) special(f *field) {
 	if fullwidth := strings.ContainsFunc(f.text, isFullwidth); styled >= 4 && !(fullwidth && cjk) {
 		s.span("uni.styled", f, styledAt, len(f.text))
 	}
-	if f.key && (hostile || len(s.flags) > before && s.flags[len(s.flags)-1] == "uni.mixed-script") {
+	if f.key && (hostile || w.odd) {
 		s.place("json.key-hostile", f.at)
 	}
 }
@@ -149,7 +148,7 @@ func (s *scanner) foldedKeys() {
 		if !f.key || cleanASCII(f.text) {
 			continue
 		}
-		look := string(skeleton(f.text))
+		look := skeleton(f.text)
 		if plainKeys[look] {
 			s.place("json.case-key", f.at)
 		}
@@ -168,10 +167,10 @@ func isFullwidth(r rune) bool { return 0xff21 <= r && r <= 0xff3a || 0xff41 <= r
 // word follows the letters of one word and their scripts.
 type word struct {
 	start                 int
-	letters, latin, alien int // alien: letters of Cyrillic, Greek or the like
-	alike                 int // of them those that look like Latin ones
-	at                    int // the first of these
-	host                  bool
+	letters, latin, alien int  // alien: letters of Cyrillic, Greek or the like
+	alike                 int  // of them those that look like Latin ones
+	at                    int  // the first of these
+	odd                   bool // some word before was flagged
 }
 
 func (w *word) rune(s *scanner, f *field, r rune, i int) {
@@ -211,11 +210,12 @@ func (w *word) rune(s *scanner, f *field, r rune, i int) {
 // end judges the word that ends at i.
 func (w *word) end(s *scanner, f *field, i int) {
 	v := *w
-	*w = word{}
+	*w = word{odd: v.odd}
 	switch {
 	case v.alien == 0 || v.alien != v.alike:
 		return
 	case v.latin > 0:
+		w.odd = true
 		s.span("uni.mixed-script", f, v.start, i)
 	case v.letters == v.alike && v.letters >= 2 && isHost(f.text, v.start, i):
 		s.span("uni.confusable", f, v.start, i)

@@ -11,13 +11,17 @@ var summaryKeys = []string{
 // Summary picks the text that tells what a payload is about, for a row of a
 // list: the first member of the object that has a telling name and a scalar
 // value, in the order of [summaryKeys], at the top level or else one level
-// down; otherwise the payload as compact JSON. It is at most max bytes long;
-// a max of 0 or less means 256.
+// down; otherwise the payload as compact JSON. Of a whole event it is the
+// summary of its data. It is at most max bytes long; a max of 0 or less means
+// 256.
 func Summary(raw []byte, max int) Text {
 	if max <= 0 {
 		max = 256
 	}
 	members, err := ParseObject(raw, Limits{})
+	if data := eventData(members); data != nil {
+		return Summary(data, max)
+	}
 	if err == nil {
 		if t, ok := telling(members); ok {
 			return cutText(t, max)
@@ -32,6 +36,27 @@ func Summary(raw []byte, max int) Text {
 		}
 	}
 	return cutText(Text{string(CompactJSON(raw[:min(len(raw), 64<<10)]))}, max)
+}
+
+// eventData returns the data of an occurrence, nil if the members are not
+// those of one.
+func eventData(members []Member) []byte {
+	var data []byte
+	isEvent := false
+	for _, m := range members {
+		switch m.Key.s {
+		case "eventId":
+			isEvent = true
+		case "data":
+			if len(m.Value) > 2 && m.Value[0] == '{' {
+				data = m.Value
+			}
+		}
+	}
+	if !isEvent {
+		return nil
+	}
+	return data
 }
 
 // telling returns the value of the best member.
