@@ -192,12 +192,29 @@ func (in *ingest) occurrence(raw []byte) event.Record {
 			rec.Cursor = event.At(o.Cursor.Text)
 		}
 		rec.Raw, rec.Data = o.Raw, o.Data
+		rec.Flags = scanned(raw)
 	})
+}
+
+// scanned returns what the scanner notices in a payload, as a record keeps it.
+func scanned(raw []byte) []string {
+	report := trust.Scan(raw)
+	if len(report.Flags) == 0 {
+		return nil
+	}
+	flags := make([]string, 0, len(report.Flags)+1)
+	for _, f := range report.Flags {
+		flags = append(flags, string(f))
+	}
+	if report.Badge {
+		flags = append(flags, event.FlagBadge)
+	}
+	return flags
 }
 
 func (in *ingest) rejected(raw []byte, err error) event.Record {
 	return in.record(event.KindRejected, func(rec *event.Record) {
-		rec.Raw, rec.Reason = raw, trust.Untrusted(err.Error())
+		rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(err.Error()), scanned(raw)
 	})
 }
 

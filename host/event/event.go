@@ -69,8 +69,9 @@ type Record struct {
 	Reason trust.Text   // of rejected payloads: what strict parsing refused
 }
 
-// Flags that the delivery sets on a record. The scanner has its own.
+// Flags that the delivery sets on a record, beside those of [trust.Scan].
 const (
+	FlagBadge      = "to-ai"       // the event as a whole speaks to an AI: the report's badge
 	FlagIDMismatch = "id-mismatch" // webhook-id differs from eventId
 	FlagBodyDiffer = "body-differ" // a duplicate id came with another body; the first was kept
 )
