@@ -286,7 +286,9 @@ func Run(ctx context.Context, o Options) error {
 	defer stop()
 	a.changed = changed
 
-	opts := []tea.ProgramOption{tea.WithContext(ctx)}
+	// Signals end ctx. The program's own handler would wait for ever for a loop
+	// that ctx has ended before.
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
