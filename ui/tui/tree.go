@@ -382,7 +382,7 @@ func (t *tree) drawSub(a *app, c *canvas, v *host.SubscriptionView) {
 	}
 	if e := evidence(*v, a.clock()); e != "" {
 		room := c.room - len(stored) - 1
-		c.safe(themes.Dim, ours(" "+e).Clip(room))
+		c.safe(themes.Dim, ours(", "+e).Clip(room))
 	}
 	c.right(themes.Plain, stored)
 }

@@ -176,6 +176,9 @@ func splice(line, row string, x, w, total int) string {
 	left := ansi.Truncate(line, x, "")
 	left += themes.Reset + strings.Repeat(" ", max(0, x-ansi.StringWidth(left)))
 	right := ansi.TruncateLeft(line, x+w, "")
+	if ansi.StringWidth(right) > total-x-w { // a wide glyph lies across the edge
+		right = ansi.TruncateLeft(line, x+w+1, "")
+	}
 	gap := total - x - w - ansi.StringWidth(right)
 	return left + row + themes.Reset + strings.Repeat(" ", max(0, gap)) + right
 }

@@ -1,0 +1,359 @@
+package tui
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+var update = flag.Bool("update", false, "write the golden screens anew")
+
+func screenOf(a *app) string { return ansi.Strip(a.draw()) }
+
+// exact fails unless the frame has h lines of w cells and nothing that could act.
+func exact(t testing.TB, a *app) {
+	t.Helper()
+	frame := a.draw()
+	lines := strings.Split(frame, "\n")
+	if len(lines) != a.h {
+		t.Fatalf("%d lines on a screen of %d by %d", len(lines), a.w, a.h)
+	}
+	for i, l := range lines {
+		if w := ansi.StringWidth(l); w != a.w {
+			t.Fatalf("line %d has %d cells on a screen of %d by %d: %q", i, w, a.w, a.h, ansi.Strip(l))
+		}
+	}
+	for _, r := range ansi.Strip(frame) {
+		if r != '\n' && (r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x202e) {
+			t.Fatalf("%U reached the screen", r)
+		}
+	}
+}
+
+func TestGoldenScreens(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"start": nil, "scoped": {"1", "j", "j", "j"}, "detail": {"2", "enter"},
+		"marker": {"2", "[", "["}, "form": {"1", "j", "j", "s"}, "help": {"?"}, "filter": {"/", "p", "9", "9"},
+	} {
+		for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				a := open(t, incident(), size[0], size[1])
+				a.draw()
+				press(t, a, keys...)
+				exact(t, a)
+				got := screenOf(a) + "\n"
+				file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]))
+				if *update {
+					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got != string(want) {
+					t.Errorf("%s differs; go test -update writes it anew\n%s", file, got)
+				}
+			})
+		}
+	}
+}
+
+func TestRandomKeysAtRandomSizes(t *testing.T) {
+	keys := []string{"enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "backspace", "space",
+		"ctrl+s", "ctrl+d", "ctrl+u", "j", "k", "g", "G", "1", "2", "3", "/", "f", "s", "P", "D", "z", "?", "h", "l", "[", "]", "q", "p", "é", "世", "n"}
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		h := incident()
+		a := open(t, h, 80, 24)
+		for step := range 150 {
+			switch rnd.IntN(12) {
+			case 0:
+				a.Update(tea.WindowSizeMsg{Width: rnd.IntN(230), Height: rnd.IntN(70)})
+			case 1:
+				h.event("pager", "incident.created", fmt.Sprintf("\u200b\x9b tick %d 👩‍👩‍👧 e\u0301", step))
+				arrive(a)
+			default:
+				press(t, a, keys[rnd.IntN(len(keys))])
+			}
+			if a.w > 0 && a.h > 0 {
+				exact(t, a)
+			}
+		}
+	}
+}
+
+func TestEscNeverQuits(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "1", "j", "j", "z", "/", "x", "enter", "?")
+	for range 10 {
+		if press(t, a, "esc") {
+			t.Fatal("esc quit")
+		}
+		exact(t, a)
+	}
+	if a.dialog != nil || a.zoom || a.stream.query.text != "" || a.tree.at != (node{}) {
+		t.Error("ten times esc did not lead to the root")
+	}
+}
+
+func TestArrivalsDoNotMoveWhatIsRead(t *testing.T) {
+	h := incident()
+	for i := range 200 {
+		h.event("pager", "incident.created", fmt.Sprint("old ", i))
+	}
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "2", "k", "k", "ctrl+u")
+	at, top := a.stream.at, a.stream.top
+	for i := range 5000 {
+		h.event("pager", "incident.created", fmt.Sprint("new ", i))
+	}
+	arrive(a)
+	a.draw()
+	if a.stream.at != at || a.stream.top != top {
+		t.Errorf("reading moved from %d/%d to %d/%d", at, top, a.stream.at, a.stream.top)
+	}
+	press(t, a, "G")
+	if a.draw(); a.stream.at != h.store.Last() || !a.stream.follow {
+		t.Errorf("G leads to %d, newest is %d", a.stream.at, h.store.Last())
+	}
+}
+
+func TestFreezeCountsWhatWaits(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "2", "space")
+	rows := len(a.stream.seqs)
+	for range 7 {
+		h.event("pager", "incident.created", "later")
+	}
+	arrive(a)
+	if len(a.stream.seqs) != rows || !strings.Contains(screenOf(a), "FROZEN (7 waiting)") {
+		t.Errorf("frozen view has %d rows, had %d", len(a.stream.seqs), rows)
+	}
+	press(t, a, "space")
+	if len(a.stream.seqs) != rows+7 {
+		t.Errorf("after the freeze %d rows, want %d", len(a.stream.seqs), rows+7)
+	}
+}
+
+func TestWindowIsBoundedAndReadsBack(t *testing.T) {
+	h := incident()
+	for i := range 40_000 {
+		h.event("pager", "incident.created", fmt.Sprint(i))
+	}
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "2")
+	for range 60 {
+		press(t, a, "g")
+		a.draw()
+		if len(a.stream.seqs) > windowMax {
+			t.Fatalf("%d rows are held", len(a.stream.seqs))
+		}
+	}
+	if a.stream.at != 1 {
+		t.Errorf("the oldest row is %d", a.stream.at)
+	}
+	for range 4000 {
+		press(t, a, "ctrl+d")
+	}
+	if a.stream.cut || a.stream.at != h.store.Last() {
+		t.Errorf("reading on ended at %d of %d", a.stream.at, h.store.Last())
+	}
+}
+
+func TestFilterAndScope(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	a.draw()
+	press(t, a, "/", "P", "9", "9", "enter")
+	if len(a.stream.seqs) != 1 {
+		t.Errorf("filter shows %d rows", len(a.stream.seqs))
+	}
+	press(t, a, "esc", "1", "G")
+	if got := a.stream.query.node.server; got != "chat" {
+		t.Errorf("scope is %q", got)
+	}
+}
+
+func TestSubscribe(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "s")
+	if s := screenOf(a); !strings.Contains(s, "no callback address") || !strings.Contains(s, "eventdeck tail pager incident.created --mode auto --args") {
+		t.Errorf("the form tells too little:\n%s", s)
+	}
+	press(t, a, "down", "tab", "right", "ctrl+s")
+	if len(h.asked) != 1 || h.asked[0].Mode != event.ModePush || !h.asked[0].From.Saved {
+		t.Fatalf("asked %+v", h.asked)
+	}
+	if a.dialog != nil || !strings.Contains(screenOf(a), "subscribed to pager incident.created") {
+		t.Error("the form did not close, or nothing was said")
+	}
+}
+
+func TestRefusalStaysAtTheForm(t *testing.T) {
+	h := incident()
+	h.refuse = errors.New("forbidden by \x1b[31mpolicy")
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "s", "ctrl+s")
+	exact(t, a)
+	if _, ok := a.dialog.(*form); !ok || !strings.Contains(screenOf(a), "forbidden by") {
+		t.Errorf("refusal is not at the form:\n%s", screenOf(a))
+	}
+	press(t, a, "tab", "tab", "backspace", "x", "ctrl+s")
+	if len(h.asked) != 1 {
+		t.Error("arguments that are no JSON were sent")
+	}
+}
+
+func TestUnsubscribeAsks(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "j", "D", "n")
+	if len(h.ended) != 0 {
+		t.Fatal("ended without a yes")
+	}
+	press(t, a, "D", "y", "P")
+	if len(h.ended) != 1 || len(h.paused) != 1 {
+		t.Errorf("ended %v, paused %v", h.ended, h.paused)
+	}
+}
+
+func TestQuitAsksAboutLeases(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	if press(t, a, "q") || press(t, a, "esc") {
+		t.Fatal("quit without asking")
+	}
+	if press(t, a, "q"); !press(t, a, "k") || len(h.ended) != 0 {
+		t.Error("keeping the leases did not quit, or ended them")
+	}
+	a = open(t, h, 120, 40)
+	a.draw()
+	if press(t, a, "q"); !press(t, a, "u") || len(h.ended) != 1 {
+		t.Errorf("unsubscribing ended %v", h.ended)
+	}
+	a = open(t, h, 120, 40)
+	if press(t, a, "ctrl+c"); !press(t, a, "ctrl+c") {
+		t.Error("twice ctrl+c did not quit")
+	}
+}
+
+func TestHelpListsOnlyWhatWorks(t *testing.T) {
+	a := open(t, newFake(), 120, 40)
+	if s := screenOf(a); !strings.Contains(s, "No servers") {
+		t.Errorf("an empty screen teaches nothing:\n%s", s)
+	}
+	for _, x := range newHelp(a).rows {
+		if x.id == "subscribe" || x.id == "unsubscribe" {
+			t.Errorf("%s is listed with nothing to do it on", x.id)
+		}
+	}
+	seen := map[string]string{}
+	for _, x := range a.actions {
+		for _, k := range x.keys {
+			if seen[k] != "" {
+				t.Errorf("%s is the key of %s and of %s", k, seen[k], x.id)
+			}
+			seen[k] = x.id
+		}
+	}
+}
+
+func TestASCIIGlyphs(t *testing.T) {
+	g := glyphsFor(environment([]string{"LANG=C"}))
+	a := open(t, incident(), 80, 24)
+	a.glyphs = g
+	press(t, a, "1")
+	for _, r := range screenOf(a) {
+		if r > 0x7e && !strings.ContainsRune("…日本語", r) {
+			t.Errorf("%q is not ASCII", r)
+		}
+	}
+}
+
+func TestLayout(t *testing.T) {
+	for w := range 240 {
+		for h := range 70 {
+			for _, focus := range []paneID{treePane, streamPane, detailPane} {
+				for _, zoom := range []bool{false, true} {
+					l := arrange(w, h, focus, zoom)
+					if l.tiny {
+						if w >= leastWidth && h >= leastHeight {
+							t.Fatalf("%dx%d is no tiny screen", w, h)
+						}
+						continue
+					}
+					cells := 0
+					for _, r := range []rect{l.crumb, l.scope, l.tree, l.stream, l.detail, l.status, l.hints} {
+						if r.empty() {
+							continue
+						}
+						if r.x < 0 || r.y < 0 || r.x+r.w > w || r.y+r.h > h {
+							t.Fatalf("%dx%d: %+v stands out", w, h, r)
+						}
+						cells += r.w * r.h
+					}
+					if gaps := w*h - cells; gaps < 0 || gaps > 2*h {
+						t.Fatalf("%dx%d focus %d: %d cells belong to nobody", w, h, focus, gaps)
+					}
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkView(b *testing.B) {
+	h := incident()
+	for i := range 9000 {
+		h.event("pager", "incident.created", fmt.Sprint("event number ", i, " in the incident"))
+	}
+	a := open(b, h, 200, 50)
+	a.draw()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		a.stream.by(-1 + 2*(i/100%2))
+		a.draw()
+	}
+}
+
+func BenchmarkArrive(b *testing.B) {
+	h := incident()
+	a := open(b, h, 200, 50)
+	a.draw()
+	b.ReportAllocs()
+	for b.Loop() {
+		for range 20 {
+			h.event("pager", "incident.created", "tick")
+		}
+		a.catchUp()
+		a.draw()
+	}
+}
+
+func BenchmarkFilter(b *testing.B) {
+	q := newQuery(node{}, "nothing here")
+	r := event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Data: []byte(strings.Repeat("pool exhausted ", 30))}
+	for b.Loop() {
+		q.matches(&r)
+	}
+}

@@ -1,0 +1,278 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// start is when the stand-in's time begins.
+var start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
+
+// fakeStore keeps records in memory. Only what a face reads is there.
+type fakeStore struct {
+	event.Store
+	mu   sync.Mutex
+	recs []event.Record
+}
+
+func (s *fakeStore) Last() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return uint64(len(s.recs))
+}
+
+func (s *fakeStore) Get(seq uint64) (event.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if seq == 0 || seq > uint64(len(s.recs)) {
+		return event.Record{}, event.ErrNotFound
+	}
+	return s.recs[seq-1], nil
+}
+
+func (s *fakeStore) Forward(seq uint64, fn func(event.Record) bool) error {
+	for ; ; seq++ {
+		r, err := s.Get(seq)
+		if err != nil || !fn(r) {
+			return nil
+		}
+	}
+}
+
+func (s *fakeStore) Backward(seq uint64, fn func(event.Record) bool) error {
+	for ; seq > 0; seq-- {
+		if r, err := s.Get(seq); err != nil || !fn(r) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// fakeHost is a stand-in for the host that counts what is asked of it.
+type fakeHost struct {
+	host.API
+	store *fakeStore
+	log   *host.Log
+
+	mu       sync.Mutex
+	snap     host.Snapshot
+	flag     chan struct{}
+	asked    []host.Request
+	ended    []event.SubID
+	paused   []event.SubID
+	refuse   error
+	argsFail error
+}
+
+func newFake() *fakeHost {
+	s := &fakeStore{}
+	return &fakeHost{store: s, log: host.NewLog(s), flag: make(chan struct{}, 1)}
+}
+
+func (h *fakeHost) Snapshot() host.Snapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.snap
+	s.Servers = append([]host.ServerView(nil), s.Servers...)
+	s.Subs = append([]host.SubscriptionView(nil), s.Subs...)
+	s.Last = h.store.Last()
+	return s
+}
+
+func (h *fakeHost) Changed() (<-chan struct{}, func()) { return h.flag, func() {} }
+func (h *fakeHost) Log() *host.Log                     { return h.log }
+func (h *fakeHost) Skeleton(event.Type) []byte         { return []byte("{\n  \"severity\": \"P1\"\n}") }
+
+func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
+	if r.Mode == event.ModeWebhook {
+		return "", fmt.Errorf("%w: no callback address", host.ErrMode)
+	}
+	return r.Mode, h.argsFail
+}
+
+func (h *fakeHost) Subscribe(_ context.Context, r host.Request) (event.Subscription, error) {
+	h.mu.Lock()
+	h.asked = append(h.asked, r)
+	err := h.refuse
+	h.mu.Unlock()
+	if err != nil {
+		return event.Subscription{}, err
+	}
+	v := h.subscribe(r.Server, r.Type.Raw(), event.ModePush, string(r.Args))
+	return v.Subscription, nil
+}
+
+func (h *fakeHost) Unsubscribe(_ context.Context, id event.SubID) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = append(h.ended, id)
+	return h.refuse
+}
+
+func (h *fakeHost) Pause(_ context.Context, id event.SubID) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.paused = append(h.paused, id)
+	return h.refuse
+}
+
+// touch tells the face that something changed.
+func (h *fakeHost) touch() {
+	select {
+	case h.flag <- struct{}{}:
+	default:
+	}
+}
+
+func (h *fakeHost) server(name string, types ...event.Type) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.snap.Version++
+	h.snap.Servers = append(h.snap.Servers, host.ServerView{
+		Name: name, Address: "http://127.0.0.1:7000/mcp", Reach: host.ReachReady, Since: start,
+		Era: "2026-07-28 stateless", Version: "2026-07-28", Transport: "http", Profile: "SEP-3415", Types: types, TypesKnown: true,
+	})
+}
+
+func (h *fakeHost) subscribe(server, typ string, mode event.Mode, args string) host.SubscriptionView {
+	canonical, _ := event.CanonicalArgs([]byte(args))
+	key := event.Key{Server: server, Type: trust.Untrusted(typ), Args: canonical}
+	v := host.SubscriptionView{Subscription: event.Subscription{ID: key.ID(), Key: key, Mode: mode, Created: start}}
+	v.Status = delivery.Status{State: event.StateLive, Since: start, Opened: start, LastHeartbeat: start.Add(-3 * time.Second), Interval: 15 * time.Second}
+	switch mode {
+	case event.ModePoll:
+		v.Status = delivery.Status{State: event.StatePolling, Since: start, LastPoll: start.Add(-6 * time.Second), NextTry: start.Add(24 * time.Second)}
+	case event.ModeWebhook:
+		v.Lease.RefreshBefore = start.Add(12 * time.Minute)
+		v.Status = delivery.Status{State: event.StateLive, Since: start, Lease: v.Lease, LastDelivery: start.Add(-9 * time.Second)}
+		v.Status.Lease.GrantedAt = start
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.snap.Version++
+	h.snap.Subs = append(h.snap.Subs, v)
+	return v
+}
+
+func (h *fakeHost) add(r event.Record) uint64 {
+	h.store.mu.Lock()
+	defer h.store.mu.Unlock()
+	r.Seq = uint64(len(h.store.recs)) + 1
+	if r.ReceivedAt.IsZero() {
+		r.ReceivedAt = start.Add(time.Duration(r.Seq) * 300 * time.Millisecond)
+	}
+	if r.Kind == "" {
+		r.Kind = event.KindEvent
+		r.EventID = trust.Untrusted(fmt.Sprintf("evt_%d", r.Seq))
+	}
+	h.store.recs = append(h.store.recs, r)
+	return r.Seq
+}
+
+func (h *fakeHost) event(server, typ, title string) uint64 {
+	data, _ := json.Marshal(map[string]any{"title": title, "severity": "P1", "n": 12345678901234567})
+	return h.add(event.Record{Server: server, Type: trust.Untrusted(typ), Mode: event.ModePush, Data: data,
+		Sub: event.Key{Server: server, Type: trust.Untrusted(typ), Args: json.RawMessage("{}")}.ID()})
+}
+
+// incident is a host with servers, subscriptions in every mode and some history.
+func incident() *fakeHost {
+	h := newFake()
+	all := []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook}
+	h.server("pager",
+		event.Type{Name: trust.Untrusted("incident.created"), Description: trust.Untrusted("A page was sent."), Modes: all, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		event.Type{Name: trust.Untrusted("incident.resolved"), Modes: all},
+		event.Type{Name: trust.Untrusted("deploy.finished"), Modes: []event.Mode{event.ModePoll}})
+	h.server("chat", event.Type{Name: trust.Untrusted("message.posted"), Modes: []event.Mode{event.ModePush, event.ModePoll}})
+	h.subscribe("pager", "incident.created", event.ModePush, "{}")
+	h.subscribe("pager", "incident.resolved", event.ModeWebhook, `{"severity":"P1"}`)
+	h.subscribe("chat", "message.posted", event.ModePoll, "{}")
+	h.snap.Servers[1].Reach, h.snap.Servers[1].Attempt = host.ReachBackoff, 3
+	h.snap.Servers[1].NextTry, h.snap.Servers[1].Err = start.Add(8*time.Second), "connection refused"
+	h.snap.Store = event.StoreInfo{Path: "/home/op/.local/state/eventdeck", Sealed: "keyring"}
+	h.event("pager", "incident.created", "p99 latency above 4s")
+	h.event("chat", "message.posted", "looking at it")
+	h.add(event.Record{Kind: event.KindState, Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush,
+		State: &event.StateChange{State: event.StateResumed, Evidence: "from the saved cursor, 12 replayed"}})
+	h.add(event.Record{Kind: event.KindGap, Server: "chat", Type: trust.Untrusted("message.posted"), Mode: event.ModePoll,
+		Gap: &event.Gap{Cause: event.CauseTruncated, From: start.Add(-time.Minute), To: start, Certain: true}})
+	h.add(event.Record{Kind: event.KindRejected, Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush,
+		Reason: trust.Untrusted("duplicate key"), Raw: []byte(`{"a":1,"a":2}`)})
+	h.event("pager", "incident.created", "pool exhausted \x1b[31mred\x1b]0;owned\a \u202eevil 日本語")
+	return h
+}
+
+// quiet is the environment of tests: UTF-8 and nothing else.
+var quiet = []string{"LANG=C.UTF-8", "TERM=xterm-256color"}
+
+// open returns the screen on h at a size, in theme none and at a fixed time.
+func open(t testing.TB, h *fakeHost, w, hgt int) *app {
+	t.Helper()
+	time.Local = time.UTC
+	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return start }})
+	a.Update(tea.WindowSizeMsg{Width: w, Height: hgt})
+	return a
+}
+
+// named maps the keys that are no letters.
+var named = map[string]tea.Key{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab},
+	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
+	"backspace": {Code: tea.KeyBackspace}, "space": {Code: tea.KeySpace, Text: " "},
+	"ctrl+s": {Code: 's', Mod: tea.ModCtrl}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl},
+	"ctrl+d": {Code: 'd', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "pgup": {Code: tea.KeyPgUp},
+}
+
+// press types keys and runs what they ask for until nothing is left.
+func press(t testing.TB, a *app, keys ...string) (quit bool) {
+	t.Helper()
+	for _, k := range keys {
+		key, ok := named[k]
+		if !ok {
+			key = tea.Key{Code: []rune(k)[0], Text: k}
+		}
+		if settle(a, a.key(tea.KeyPressMsg(key))) {
+			quit = true
+		}
+		for cmd := a.fetch(); cmd != nil; cmd = a.fetch() {
+			settle(a, cmd)
+		}
+	}
+	return quit
+}
+
+func settle(a *app, cmd tea.Cmd) (quit bool) {
+	if cmd == nil {
+		return false
+	}
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.QuitMsg:
+		return true
+	case tea.BatchMsg:
+		for _, c := range msg {
+			quit = settle(a, c) || quit
+		}
+	default:
+		return settle(a, a.update(msg))
+	}
+	return quit
+}
+
+// arrive tells the screen that the log has grown.
+func arrive(a *app) {
+	for a.catchUp() {
+	}
+}
