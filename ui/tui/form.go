@@ -52,13 +52,13 @@ type checkedMsg struct {
 }
 
 func (a *app) canSubscribe() bool {
-	_, t := a.subject4form()
+	_, t := a.formSubject()
 	return t != nil
 }
 
-// subject4form returns the event type that the choice is about: that of the
+// formSubject returns the event type that the choice is about: that of the
 // chosen node, else that of the chosen record.
-func (a *app) subject4form() (string, *event.Type) {
+func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.at
 	if n.level() < 2 && a.focus != treePane {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {
@@ -77,7 +77,7 @@ func (a *app) subject4form() (string, *event.Type) {
 }
 
 func (a *app) openForm() tea.Cmd {
-	server, t := a.subject4form()
+	server, t := a.formSubject()
 	f := &form{server: server, typ: *t}
 	for _, m := range []event.Mode{event.ModeAuto, event.ModePush, event.ModePoll, event.ModeWebhook} {
 		c := modeChoice{mode: m}

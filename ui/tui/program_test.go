@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"go.uber.org/goleak"
+
+	"eventdeck/ui/internal/screen"
+)
+
+// TestProgram drives the real program through a terminal: start, an arriving
+// event, the subscribe form, quit.
+func TestProgram(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	h := incident()
+	s := screen.New(120, 40, true)
+	in, keys := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Options{API: h, Demo: true, Input: in, Output: s, Theme: "dark", Env: quiet, Program: []tea.ProgramOption{
+			tea.WithWindowSize(120, 40), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(),
+		}})
+	}()
+	see := func(text string) {
+		t.Helper()
+		if err := s.Wait(ctx, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	typed := func(k string) {
+		t.Helper()
+		if _, err := io.WriteString(keys, k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	see("pool exhausted")
+	see("push resumed, from the saved cursor")
+	see("untrusted data from pager")
+	h.event("pager", "incident.created", "rollback \x1b[2J\x1b]0;owned\a begins")
+	h.touch()
+	see("rollback")
+	typed("1jjs")
+	see("eventdeck tail pager incident.created --mode auto")
+	typed("\x13")
+	see("subscribed to pager incident.created")
+	if file := os.Getenv("EVENTDECK_PICTURE"); file != "" {
+		if err := os.WriteFile(file, []byte(s.SVG()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	typed("q")
+	see("webhook subscription will go on")
+	typed("k")
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-ctx.Done():
+		t.Fatal("the program did not end")
+	}
+	keys.Close()
+	if s.Alternate() || s.CursorHidden() || strings.Contains(s.Title(), "owned") {
+		t.Errorf("alternate %v, cursor hidden %v, title %q", s.Alternate(), s.CursorHidden(), s.Title())
+	}
+}
