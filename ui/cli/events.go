@@ -17,6 +17,7 @@ type eventsFlags struct {
 	since  string
 	limit  uint64
 	format formatFlags
+	seal   envelopeFlags
 }
 
 func (a *app) eventsCommand() *cobra.Command {
@@ -35,13 +36,22 @@ func (a *app) eventsCommand() *cobra.Command {
 	s.StringVar(&f.since, "since", "", "only what was received since then")
 	s.Uint64Var(&f.limit, "limit", 0, "only so many, the newest")
 	addFormat(cmd, &f.format)
+	s.StringVar(&f.seal.mode, "envelope", "", "print events as they are handed on: json, marked, base64 or fields")
+	s.StringArrayVar(&f.seal.fields, "field", nil, "member of the payload for --envelope fields; may be repeated")
 	return cmd
 }
 
 func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err error) {
+	if err := f.seal.check(len(args)); err != nil {
+		return err
+	}
 	format, err := a.format(f.format)
 	if err != nil {
 		return err
+	}
+	seal := &sealer{flags: f.seal}
+	if f.seal.mode != "" {
+		format = seal.append
 	}
 	since, err := parseSince(f.since, time.Now())
 	if err != nil {
@@ -61,7 +71,12 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 		id := event.SubID(args[0])
 		pick = func(r event.Record) bool { return r.Sub == id && !r.ReceivedAt.Before(since) }
 	}
+	if f.seal.mode != "" {
+		all := pick
+		pick = func(r event.Record) bool { return r.Kind == event.KindEvent && all(r) }
+	}
 	printed, err := a.print(ctx, store, format, pick, f.limit)
+	err = errors.Join(err, seal.err)
 	if err != nil || printed > 0 || len(args) == 0 {
 		return err
 	}

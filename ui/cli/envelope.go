@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// envelopeFlags ask for events as they are handed to a command or a model.
+type envelopeFlags struct {
+	mode   string
+	fields []string
+}
+
+// check refuses flags that mean nothing. subs is how many subscriptions were named.
+func (f envelopeFlags) check(subs int) error {
+	switch trust.Mode(f.mode) {
+	case "":
+		if len(f.fields) > 0 {
+			return usagef("--field goes with --envelope fields")
+		}
+		return nil
+	case trust.ModeJSON, trust.ModeMarked, trust.ModeBase64:
+		if len(f.fields) > 0 {
+			return usagef("--field goes with --envelope fields")
+		}
+	case trust.ModeFields:
+		if len(f.fields) == 0 {
+			return usagef("--envelope fields needs at least one --field NAME")
+		}
+	default:
+		return usagef("--envelope %q: must be json, marked, base64 or fields", f.mode)
+	}
+	if subs == 0 {
+		return usagef("--envelope needs a subscription: eventdeck events SUB --envelope %s", f.mode)
+	}
+	return nil
+}
+
+// sealer formats events as envelopes. Records of other kinds have no payload and
+// no envelope. The first event that cannot be sealed is kept in err.
+type sealer struct {
+	flags envelopeFlags
+	err   error
+}
+
+func (s *sealer) append(b []byte, r event.Record) []byte {
+	if s.err != nil {
+		return b
+	}
+	envelope := trust.Envelope{
+		Server:       trust.Untrusted(r.Server),
+		Subscription: string(r.Sub),
+		Verified:     verified(r.Mode),
+		ReceivedAt:   r.ReceivedAt,
+		Payload:      r.Data,
+		Report:       trust.Scan(r.Raw),
+		Mode:         trust.Mode(s.flags.mode),
+		Fields:       s.flags.fields,
+	}
+	sealed, err := envelope.Seal()
+	if err != nil {
+		s.err = fmt.Errorf("event %d: %w", r.Seq, err)
+		return b
+	}
+	return append(b, sealed...)
+}
+
+// verified says what is known of where an event came from.
+func verified(m event.Mode) string {
+	if m == event.ModeWebhook {
+		return "webhook signature verified"
+	}
+	return "received on a connection to the server"
+}
