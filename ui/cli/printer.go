@@ -78,10 +78,8 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 		if err := p.drain(within, count); err != nil || p.full {
 			return err
 		}
-		if p.over {
-			if err := p.ended(); err != nil {
-				return err
-			}
+		if err := p.trouble(); err != nil {
+			return err
 		}
 		select {
 		case <-changed:
@@ -153,10 +151,18 @@ func (p *printer) commit(ctx context.Context) error {
 	return nil
 }
 
-// ended tells why nothing will come any more. A state that was printed late may
-// be over by now: then it returns nil.
-func (p *printer) ended() error {
-	for _, view := range p.deck.Snapshot().Subs {
+// trouble tells why nothing can come any more: the store takes nothing, or the
+// subscription is over. A state that was printed late may be over by now: then
+// it returns nil.
+func (p *printer) trouble() error {
+	snapshot := p.deck.Snapshot()
+	if err := snapshot.Store.Err; err != nil {
+		return fmt.Errorf("events cannot be kept in %s: %w", snapshot.Store.Path, err)
+	}
+	if !p.over {
+		return nil
+	}
+	for _, view := range snapshot.Subs {
 		if view.ID != p.sub.ID {
 			continue
 		}

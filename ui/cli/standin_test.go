@@ -109,7 +109,18 @@ func (m *memory) Servers() []event.ServerSeen                      { return nil 
 func (m *memory) Refuse(context.Context, event.Refusal) error      { return nil }
 func (m *memory) Refusals() []event.Refusal                        { return nil }
 func (m *memory) Watch(func([]event.Record)) func()                { return func() {} }
-func (m *memory) Info() event.StoreInfo                            { return m.info }
+
+func (m *memory) Info() event.StoreInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.info
+}
+
+func (m *memory) fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.info.Err = err
+}
 
 func (m *memory) Close() error {
 	m.mu.Lock()
@@ -164,7 +175,7 @@ func (s *standIn) AddServer(server event.Server) {
 }
 
 func (s *standIn) Snapshot() host.Snapshot {
-	var snapshot host.Snapshot
+	snapshot := host.Snapshot{Store: s.store.Info()}
 	for _, sub := range s.store.Subscriptions() {
 		snapshot.Subs = append(snapshot.Subs, host.SubscriptionView{Subscription: sub})
 	}

@@ -321,3 +321,15 @@ func TestTailKeepsErrorsOfTheEnd(t *testing.T) {
 	b.store.closeAs = errors.New("close the store: no room")
 	b.expect(t, exitError, "no room", "tail", "pager", "incident.created", "--count", "1")
 }
+
+func TestTailEndsWhenNothingCanBeKept(t *testing.T) {
+	b := newBench(t)
+	b.subscribed = func(sub event.Subscription) {
+		b.arrive(occurrence(sub, "e1", "{}"))
+		b.store.fail(fmt.Errorf("%w: disk full", event.ErrFull))
+	}
+	b.expect(t, exitError, "events cannot be kept in /data: no room to store events: disk full", "tail", "pager", "incident.created", "--data", b.data(t))
+	if b.ids() != "e1" || !b.closed || b.store.closed != 1 {
+		t.Errorf("printed %q, closed %t %d", b.ids(), b.closed, b.store.closed)
+	}
+}
