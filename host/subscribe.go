@@ -373,13 +373,16 @@ func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 		return err
 	}
 	t, err := find(types, k.Type)
+	if err == nil && !t.Offers(m) {
+		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
+	}
+	if err == nil {
+		err = checkArguments(t, k.Args)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", delivery.ErrGone, err)
 	}
-	if !t.Offers(m) {
-		return fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
-	}
-	return checkArguments(t, k.Args)
+	return nil
 }
 
 var _ API = (*Host)(nil)

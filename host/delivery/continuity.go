@@ -18,6 +18,7 @@ type continuity struct {
 	known  func(id trust.Text) bool
 
 	decided bool
+	placed  bool // the server has told a position since the opening
 	moved   bool // the server confirmed another position than the one asked for
 }
 
@@ -34,10 +35,15 @@ func (c *continuity) noReplay() bool {
 // mark looks at an active or heartbeat notification. It reports whether a
 // possible gap must be recorded.
 func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
+	c.placed = true
+	if m.Truncated {
+		c.decided = true // the gap is told
+		return false
+	}
 	if c.decided || c.before.IsZero() || !c.sent.Valid {
 		return false
 	}
-	if m.Truncated || m.Cursor.HasText() && m.Cursor.Text == c.sent.Text {
+	if m.Cursor.HasText() && m.Cursor.Text == c.sent.Text {
 		c.decided = true // the server said what it did
 		return false
 	}
@@ -49,6 +55,16 @@ func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
 		return true
 	}
 	return false
+}
+
+// since returns where a gap that the server tells of now begins, when last was
+// the last sign of life: what came before the server told its position does not
+// show that all of it came.
+func (c *continuity) since(last time.Time) time.Time {
+	if c.placed || c.before.IsZero() {
+		return last
+	}
+	return c.before
 }
 
 // event looks at an event. It reports whether it came from the server's history,

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -57,8 +58,9 @@ type Deps struct {
 
 	// Changed is called when the status changed. It must not block.
 	Changed func()
-	// Relist lists the server's types again and returns an error if the type is
-	// gone or does not take the subscription's arguments and mode any more.
+	// Relist lists the server's types again. It returns ErrGone if the type is
+	// gone or does not take the subscription's arguments and mode any more;
+	// after any other error the subscription is tried again.
 	Relist func(ctx context.Context, k event.Key, m event.Mode) error
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
@@ -68,6 +70,9 @@ type Deps struct {
 	Failpoint func(name string)
 	Log       *slog.Logger
 }
+
+// ErrGone: the server does not offer any more what the subscription asks for.
+var ErrGone = errors.New("no longer offered")
 
 // Backoff says how long to wait after a failure, longer after each.
 type Backoff interface {

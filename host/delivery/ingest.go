@@ -16,6 +16,9 @@ import (
 // errStore is the end of an attempt whose events could not be stored.
 var errStore = errors.New("the store did not take the events")
 
+// ErrStopped: the runner has ended and takes nothing any more.
+var ErrStopped = errors.New("the subscription is not running")
+
 // ingest hands what one subscription receives to the store. It knows how many
 // batches are under way, so that an attempt begins from what is really stored.
 type ingest struct {
@@ -23,20 +26,44 @@ type ingest struct {
 	replayed atomic.Uint64
 	repeated atomic.Uint64 // duplicates dropped
 	lastSeen atomic.Int64  // Unix nanoseconds of the last sign of life
+	gave     atomic.Bool   // the server gave a cursor at least once
+	fresh    atomic.Bool   // this attempt brought an event that was not stored before
 
 	mu      sync.Mutex
 	idle    *sync.Cond
 	pending int
 	fence   *event.Fence
+	passed  bool        // a batch of this attempt was not handed over: no later cursor may be
+	stopped bool        // the runner has ended
 	failed  func(error) // ends the attempt under way
 	paused  bool        // the operator paused before this attempt
 }
 
-func (in *ingest) init(r *Runner) {
+func (in *ingest) init(r *Runner, sub event.Subscription) {
 	in.r = r
+	in.know(sub)
 	in.idle = sync.NewCond(&in.mu)
 	in.fence = new(event.Fence)
 	in.failed = func(error) {}
+}
+
+// know takes over what an earlier life of the subscription left.
+func (in *ingest) know(sub event.Subscription) {
+	if !sub.LastSeen.IsZero() {
+		in.lastSeen.CompareAndSwap(0, sub.LastSeen.UnixNano())
+	}
+	if sub.Gave {
+		in.gave.Store(true)
+	}
+}
+
+// stop refuses what comes from now on and waits for what is under way: a batch
+// after the end would bring a removed subscription back.
+func (in *ingest) stop() {
+	in.mu.Lock()
+	in.stopped = true
+	in.mu.Unlock()
+	in.drain()
 }
 
 // drain waits until every batch was answered. The store answers each batch that
@@ -51,7 +78,7 @@ func (in *ingest) drain() {
 
 // begin waits for what is under way and returns the subscription as it is stored:
 // the position from which an attempt may start.
-func (in *ingest) begin(context.Context) (event.Subscription, error) {
+func (in *ingest) begin() (event.Subscription, error) {
 	if in.r.mode != event.ModeWebhook { // deliveries come at any time, and their cursors are safe
 		in.drain()
 	}
@@ -60,12 +87,11 @@ func (in *ingest) begin(context.Context) (event.Subscription, error) {
 		return sub, fmt.Errorf("subscription %s: %w", in.r.id, err)
 	}
 	in.mu.Lock()
-	in.fence = new(event.Fence)
+	in.fence, in.passed = new(event.Fence), false
 	in.paused = sub.State == event.StatePaused
 	in.mu.Unlock()
-	if in.lastSeen.Load() == 0 && !sub.LastSeen.IsZero() {
-		in.lastSeen.Store(sub.LastSeen.UnixNano())
-	}
+	in.know(sub)
+	in.fresh.Store(false)
 	return sub, nil
 }
 
@@ -97,15 +123,39 @@ func (in *ingest) lastSign() time.Time {
 }
 
 // submit hands a batch over and returns when it is queued. A failed commit ends
-// the attempt.
+// the attempt. What one attempt received goes behind one fence; the cursors of
+// webhook deliveries are safe without.
+//
+// Errors: [ErrStopped], errStore.
 func (in *ingest) submit(ctx context.Context, b event.Batch) error {
+	ordered := in.r.mode != event.ModeWebhook
 	in.mu.Lock()
-	b.Sub, b.Fence = in.r.id, in.fence
+	switch {
+	case in.stopped:
+		in.mu.Unlock()
+		return fmt.Errorf("subscription %s: %w", in.r.id, ErrStopped)
+	case ordered && in.passed && b.Cursor != nil:
+		in.mu.Unlock()
+		return fmt.Errorf("%w: an earlier one was not handed over", errStore)
+	}
+	b.Sub = in.r.id
+	if ordered {
+		b.Fence = in.fence
+	}
 	in.pending++
 	in.mu.Unlock()
 
 	update, done := b.Update, b.Done
 	sawCursor, seen := b.Cursor != nil && b.Cursor.Valid, in.lastSign()
+	if sawCursor {
+		in.gave.Store(true)
+	}
+	events := 0
+	for i := range b.Records {
+		if b.Records[i].Kind == event.KindEvent {
+			events++
+		}
+	}
 	b.Update = func(s *event.Subscription) {
 		s.Gave = s.Gave || sawCursor
 		if seen.After(s.LastSeen) {
@@ -117,6 +167,9 @@ func (in *ingest) submit(ctx context.Context, b event.Batch) error {
 	}
 	b.Done = func(o event.Outcome, err error) {
 		in.repeated.Add(uint64(o.Duplicates))
+		if err == nil && events > o.Duplicates {
+			in.fresh.Store(true)
+		}
 		if err == nil && o.Stored > 0 {
 			in.r.deps.Failpoint(FailCommitted)
 		}
@@ -126,7 +179,9 @@ func (in *ingest) submit(ctx context.Context, b event.Batch) error {
 		in.answered(err)
 	}
 	if err := in.r.deps.Store.Submit(ctx, b); err != nil {
-		b.Fence.Break()
+		in.mu.Lock()
+		in.passed = true
+		in.mu.Unlock()
 		in.answered(nil)
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
@@ -159,7 +214,10 @@ func (in *ingest) commit(ctx context.Context, b event.Batch) (event.Outcome, err
 	}
 	select {
 	case a := <-ch:
-		return a.o, a.err
+		if a.err != nil {
+			return a.o, fmt.Errorf("%w: %w", errStore, a.err)
+		}
+		return a.o, nil
 	case <-ctx.Done():
 		return event.Outcome{}, context.Cause(ctx)
 	}
@@ -218,10 +276,8 @@ func (in *ingest) rejected(raw []byte, err error) event.Record {
 	})
 }
 
-// gap returns a record that says that events may be missing since the last sign
-// of life.
-func (in *ingest) gap(cause event.Cause, certain bool) event.Record {
-	from := in.lastSign()
+// gap returns a record that says that events may be missing since from.
+func (in *ingest) gap(cause event.Cause, from time.Time, certain bool) event.Record {
 	return in.record(event.KindGap, func(rec *event.Record) {
 		rec.Gap = &event.Gap{Cause: cause, From: from, To: rec.ReceivedAt, Certain: certain}
 	})
@@ -231,11 +287,14 @@ func (in *ingest) gap(cause event.Cause, certain bool) event.Record {
 // keeps what is held, and so does null for a type that gave a cursor before
 // (contracts, cursors).
 func (in *ingest) position(c wire.Cursor) *event.Cursor {
-	if !c.HasText() {
-		return nil
+	switch {
+	case c.HasText():
+		at := event.At(c.Text)
+		return &at
+	case c.Null && !in.gave.Load():
+		return &event.Cursor{}
 	}
-	at := event.At(c.Text)
-	return &at
+	return nil
 }
 
 func at(sub event.Subscription) wire.Position {
@@ -248,11 +307,10 @@ func cursorRefused(err error) bool {
 }
 
 // forget drops a position that the server refused, and leaves a gap: what lies
-// between is gone (field notes 7).
+// between is gone (field notes 7). The caller asks again at once, from now.
 func (in *ingest) forget(ctx context.Context) error {
-	_, err := in.commit(ctx, event.Batch{
-		Records: []event.Record{in.gap(event.CauseCursorRejected, true)},
-		Cursor:  &event.Cursor{},
-	})
+	gap := in.gap(event.CauseCursorRejected, in.lastSign(), true)
+	in.seen(gap.ReceivedAt)
+	_, err := in.commit(ctx, event.Batch{Records: []event.Record{gap}, Cursor: &event.Cursor{}})
 	return err
 }

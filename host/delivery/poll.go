@@ -20,7 +20,8 @@ func (r *Runner) poll(ctx context.Context, sub event.Subscription) error {
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
 
-	p := polling{r: r, held: sub.Cursor, position: at(sub), before: r.in.lastSign()}
+	p := polling{r: r, position: at(sub), before: r.in.lastSign(), began: r.deps.Now()}
+	p.behind = p.position.Valid
 	for {
 		wait, err := p.once(ctx)
 		if err != nil {
@@ -39,38 +40,39 @@ func (r *Runner) poll(ctx context.Context, sub event.Subscription) error {
 
 type polling struct {
 	r        *Runner
-	held     event.Cursor
 	position wire.Position
+	began    time.Time
 	before   time.Time // last sign of life before this attempt
 	asked    bool
-	empty    int
+	behind   bool // still reading what happened before this attempt
+	empty    int  // pages in a row that brought nothing
 }
 
 // once asks one time and returns how long to wait before the next.
 func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	r, in := p.r, &p.r.in
-	sent := p.held
+	sent := p.position
 	res, err := r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position})
 	if err != nil {
-		if cursorRefused(err) && sent.Valid {
-			if err := in.forget(ctx); err != nil {
-				return 0, err
-			}
+		if !cursorRefused(err) || !sent.Valid {
+			return 0, err
 		}
-		return 0, err
+		p.position = wire.Position{MaxAge: sent.MaxAge}
+		p.before, p.behind = time.Time{}, false // the gap is told
+		return 0, in.forget(ctx)
 	}
 	now := r.deps.Now()
 	var b event.Batch
 	switch {
 	case res.Truncated:
-		b.Records = append(b.Records, in.gap(event.CauseTruncated, true))
+		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.lastSign(), true))
 	case !p.asked && !sent.Valid && !p.before.IsZero():
-		b.Records = append(b.Records, in.gap(in.awayCause(), false))
+		b.Records = append(b.Records, in.gap(in.awayCause(), p.before, false))
 	}
 	for _, raw := range res.Events {
 		rec := in.occurrence(raw)
 		if rec.Kind == event.KindEvent {
-			rec.Replayed = !p.asked && sent.Valid && happenedBefore(rec.Timestamp, now)
+			rec.Replayed = p.behind && happenedBefore(rec.Timestamp, p.began)
 			if rec.Replayed {
 				in.replayed.Add(1)
 			}
@@ -79,16 +81,23 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 		b.Records = append(b.Records, rec)
 	}
 	if b.Cursor = in.position(res.Cursor); b.Cursor != nil {
-		p.held = *b.Cursor
-		p.position.Cursor, p.position.Valid = b.Cursor.Text, true
+		p.position.Cursor, p.position.Valid = b.Cursor.Text, b.Cursor.Valid
 	}
+	p.behind = p.behind && res.HasMore
 	if !p.asked {
 		r.opened(ctx, now, sent.Valid && !p.before.IsZero(), event.StatePolling)
 	}
 	p.asked = true
 	in.seen(now)
-	if err := in.submit(ctx, b); err != nil {
+	// The next request tells the server how far we are: not before it is stored.
+	outcome, err := in.commit(ctx, b)
+	if err != nil {
 		return 0, err
+	}
+	if len(res.Events) > outcome.Duplicates || p.position != sent && len(res.Events) > 0 {
+		p.empty = 0
+	} else {
+		p.empty++
 	}
 	return p.rest(res, now), nil
 }
@@ -101,11 +110,6 @@ func happenedBefore(timestamp trust.Text, now time.Time) bool {
 // rest returns the pause that the server asked for, within bounds: none while it
 // has more, but not for ever when nothing comes (field notes 7).
 func (p *polling) rest(res wire.PollResult, now time.Time) time.Duration {
-	if len(res.Events) > 0 {
-		p.empty = 0
-	} else {
-		p.empty++
-	}
 	more := res.HasMore && p.empty < emptyPages
 	p.r.set(func(s *Status) {
 		s.LastPoll = now

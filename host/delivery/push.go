@@ -16,11 +16,31 @@ import (
 var errSilent = errors.New("no sign of life on the stream")
 
 // Heartbeats come at least every 30 s (mcp-events, section 6); a shorter interval
-// is learned, a longer one is not believed.
-const longestInterval = 30 * time.Second
+// is learned, a longer one is not believed. Those that come closer than the
+// shortest are one beat: a burst says nothing about the interval.
+const (
+	longestInterval  = 30 * time.Second
+	shortestInterval = 500 * time.Millisecond
+)
 
-// push opens one stream and lives it to its end.
+// push opens one stream and lives it to its end; a second one, from now, if the
+// server refuses the position.
 func (r *Runner) push(ctx context.Context, sub event.Subscription) error {
+	err := r.stream(ctx, sub, r.in.lastSign())
+	var t *terminated
+	if !sub.Cursor.Valid || !cursorRefused(err) || errors.As(err, &t) {
+		return err
+	}
+	if err := r.in.forget(ctx); err != nil {
+		return err
+	}
+	sub.Cursor = event.Cursor{}
+	return r.stream(ctx, sub, time.Time{}) // the gap is told
+}
+
+// stream opens one stream and lives it to its end. before is the last sign of
+// life until now.
+func (r *Runner) stream(ctx context.Context, sub event.Subscription, before time.Time) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
@@ -33,7 +53,7 @@ func (r *Runner) push(ctx context.Context, sub event.Subscription) error {
 		cancel: cancel,
 		cont: continuity{
 			sent:   sub.Cursor,
-			before: r.in.lastSign(),
+			before: before,
 			opened: opened,
 			known:  func(id trust.Text) bool { return r.deps.Store.HasEvent(r.id, id) },
 		},
@@ -42,16 +62,10 @@ func (r *Runner) push(ctx context.Context, sub event.Subscription) error {
 	}
 	stream, err := r.deps.Source.Stream(ctx, wire.StreamRequest{Name: r.key.Type, Arguments: r.key.Args, At: at(sub)}, p.note)
 	if err == nil {
-		err = p.watch(stream)
+		return p.watch(stream)
 	}
-	if cause := context.Cause(ctx); cause != nil && errors.Is(cause, errStore) {
-		err = cause
-	}
-	var t *terminated
-	if cursorRefused(err) && sub.Cursor.Valid && !errors.As(err, &t) {
-		if err := r.in.forget(ctx); err != nil {
-			return err
-		}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause // a note ended the opening
 	}
 	return err
 }
@@ -65,25 +79,29 @@ type pushed struct {
 	cont   continuity // of note
 	ring   chan struct{}
 
-	mu    sync.Mutex
-	beat  heart
-	live  bool
-	final error // terminated
+	mu   sync.Mutex
+	beat heart
+	live bool
 }
 
 // heart is what is known of a stream's heartbeat.
 type heart struct {
 	signal   time.Time     // last event, heartbeat or confirmation
 	last     time.Time     // last heartbeat
+	counted  time.Time     // last heartbeat from which the interval is measured
 	interval time.Duration // 0: not learned yet
 }
 
 func (h *heart) beat(at time.Time) {
-	if !h.last.IsZero() {
-		gap := min(at.Sub(h.last), longestInterval)
-		h.interval = max(gap, h.interval*9/10)
-	}
 	h.last, h.signal = at, at
+	gap := at.Sub(h.counted)
+	if !h.counted.IsZero() && gap < shortestInterval {
+		return
+	}
+	if !h.counted.IsZero() {
+		h.interval = max(min(gap, longestInterval), h.interval*9/10)
+	}
+	h.counted = at
 }
 
 func (p *pushed) note(n wire.Note) {
@@ -100,10 +118,7 @@ func (p *pushed) note(n wire.Note) {
 		fault := wire.DecodeFault(n.Params)
 		p.r.set(func(s *Status) { s.Error = trust.Untrusted(fault.Error()) })
 	case wire.NoteTerminated:
-		p.mu.Lock()
-		p.final = &terminated{wire.DecodeFault(n.Params)}
-		p.mu.Unlock()
-		p.cancel(p.final)
+		p.cancel(&terminated{wire.DecodeFault(n.Params)})
 	}
 	if err != nil {
 		p.cancel(err)
@@ -116,12 +131,12 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	var b event.Batch
 	switch {
 	case m.Truncated:
+		b.Records = append(b.Records, in.gap(event.CauseTruncated, p.cont.since(in.lastSign()), true))
 		p.cont.mark(m, heartbeat)
-		b.Records = append(b.Records, in.gap(event.CauseTruncated, true))
 	case p.cont.noReplay():
-		b.Records = append(b.Records, in.gap(in.awayCause(), false))
+		b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.before, false))
 	case p.cont.mark(m, heartbeat):
-		b.Records = append(b.Records, in.gap(event.CauseSilent, false))
+		b.Records = append(b.Records, in.gap(event.CauseSilent, p.cont.before, false))
 	}
 	b.Cursor = in.position(m.Cursor)
 	in.seen(now)
@@ -145,9 +160,9 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		}
 		var gap bool
 		if p.cont.noReplay() {
-			b.Records = []event.Record{in.gap(in.awayCause(), false), rec}
+			b.Records = []event.Record{in.gap(in.awayCause(), p.cont.before, false), rec}
 		} else if b.Records[0].Replayed, gap = p.cont.event(rec.EventID, rec.Timestamp); gap {
-			b.Records = []event.Record{in.gap(event.CauseSilent, false), rec}
+			b.Records = []event.Record{in.gap(event.CauseSilent, p.cont.before, false), rec}
 		} else if b.Records[0].Replayed {
 			in.replayed.Add(1)
 		}
@@ -172,11 +187,13 @@ func (p *pushed) alive(now time.Time, change func(*heart)) {
 	if first {
 		p.r.opened(p.ctx, now, p.cont.sent.Valid && !p.cont.before.IsZero(), event.StateLive)
 	}
+	var woke bool
 	p.r.set(func(s *Status) {
+		woke = s.State == event.StateStale
 		s.State = event.StateLive
 		s.LastHeartbeat, s.Interval = beat.last, beat.interval
 	})
-	if first || change != nil {
+	if first || woke || change != nil {
 		select {
 		case p.ring <- struct{}{}:
 		default:
@@ -187,30 +204,39 @@ func (p *pushed) alive(now time.Time, change func(*heart)) {
 // watch waits for the end of the stream, and ends it when it is silent: stale at
 // two heartbeat intervals without an event or heartbeat, closed at two and a half
 // without any byte (contracts, liveness).
-func (p *pushed) watch(stream Stream) error {
+func (p *pushed) watch(stream Stream) (err error) {
 	defer func() {
+		if cause := context.Cause(p.ctx); cause != nil {
+			err = cause
+		}
+		p.cancel(context.Canceled) // a note may wait for the store
 		stream.Close()
 		<-stream.Done()
 	}()
+	p.mu.Lock()
+	if !p.live {
+		p.beat.signal = p.r.deps.Now() // the silence begins when the stream is open
+	}
+	p.mu.Unlock()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		p.mu.Lock()
-		beat, final := p.beat, p.final
-		p.mu.Unlock()
-		if final != nil {
-			return final
-		}
-		now, lastByte := p.r.deps.Now(), stream.LastByte()
-		stale, dead := p.r.deps.Timing.Watchdog, p.r.deps.Timing.Watchdog
-		if beat.interval > 0 {
-			stale, dead = 2*beat.interval, beat.interval*5/2
-		}
-		if lastByte.Before(beat.signal) {
-			lastByte = beat.signal
-		}
-		quiet, silent := now.Sub(beat.signal), now.Sub(lastByte)
+		var quiet, silent, stale, dead time.Duration
 		p.r.set(func(s *Status) {
+			// Read under the status' lock: a sign of life that comes now is
+			// seen here, or sets the state after this.
+			p.mu.Lock()
+			beat := p.beat
+			p.mu.Unlock()
+			now, lastByte := p.r.deps.Now(), stream.LastByte()
+			if lastByte.Before(beat.signal) {
+				lastByte = beat.signal
+			}
+			stale, dead = p.r.deps.Timing.Watchdog, p.r.deps.Timing.Watchdog
+			if beat.interval > 0 {
+				stale, dead = 2*beat.interval, beat.interval*5/2
+			}
+			quiet, silent = now.Sub(beat.signal), now.Sub(lastByte)
 			s.LastByte = lastByte
 			if quiet >= stale && s.State == event.StateLive {
 				s.State = event.StateStale
@@ -228,12 +254,6 @@ func (p *pushed) watch(stream Stream) error {
 		case <-timer.C:
 		case <-p.ring:
 		case <-stream.Done():
-			p.mu.Lock()
-			final := p.final
-			p.mu.Unlock()
-			if final != nil {
-				return final
-			}
 			return stream.Err()
 		case <-p.ctx.Done():
 			return context.Cause(p.ctx)

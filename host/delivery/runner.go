@@ -26,6 +26,8 @@ type Runner struct {
 	mu        sync.Mutex
 	status    Status
 	inflight  time.Time               // webhook: until when a verification is expected
+	away      time.Time               // last sign of life before this runner
+	final     error                   // webhook: the server ended the subscription; for the next attempt
 	terminate context.CancelCauseFunc // webhook: ends the attempt under way
 	confirmed chan struct{}
 	outcome   error // of the first attempt; valid once confirmed is closed
@@ -51,7 +53,8 @@ func New(deps Deps, sub event.Subscription) *Runner {
 		nudged:    make(chan struct{}, 1),
 		terminate: func(error) {},
 	}
-	r.in.init(r)
+	r.in.init(r, sub)
+	r.away = sub.LastSeen
 	r.status = Status{State: event.StateStarting, Since: deps.Now(), Lease: sub.Lease}
 	return r
 }
@@ -91,11 +94,12 @@ func (r *Runner) Nudge() {
 func (r *Runner) Run(ctx context.Context) {
 	defer func() {
 		r.settle(context.Cause(ctx))
-		r.in.drain()
+		r.in.stop()
 	}()
 	backoff := r.deps.Backoff()
 	for ctx.Err() == nil {
 		if err := r.deps.Source.Ready(ctx); err != nil {
+			r.settle(err)
 			return
 		}
 		started := r.deps.Now()
@@ -104,6 +108,9 @@ func (r *Runner) Run(ctx context.Context) {
 			return
 		}
 		if done := r.conclude(ctx, err); done {
+			return
+		}
+		if ctx.Err() != nil {
 			return
 		}
 		if r.hadLife(started) {
@@ -118,7 +125,7 @@ func (r *Runner) Run(ctx context.Context) {
 }
 
 func (r *Runner) attempt(ctx context.Context) error {
-	sub, err := r.in.begin(ctx)
+	sub, err := r.in.begin()
 	if err != nil {
 		return err
 	}
@@ -134,12 +141,13 @@ func (r *Runner) attempt(ctx context.Context) error {
 }
 
 // hadLife reports whether the attempt that began then was worth something, so
-// that the next failure is the first of a new series. A server that confirms and
-// closes at once does not count, or it would be hammered.
+// that the next failure is the first of a new series. A server that confirms,
+// perhaps repeats itself, and closes at once does not count, or it would be
+// hammered.
 func (r *Runner) hadLife(began time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.status.LastEvent.After(began) || r.status.Opened.After(began) && r.deps.Now().Sub(r.status.Opened) > 5*r.deps.Timing.BackoffMin
+	return r.in.fresh.Load() || !r.status.Opened.Before(began) && r.deps.Now().Sub(r.status.Opened) > 5*r.deps.Timing.BackoffMin
 }
 
 // terminated is the error of a subscription that the server ended while it ran.
@@ -166,7 +174,8 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 			r.end(ctx, event.StateEnded, "the event type was removed or changed", err)
 			return true
 		}
-		if again := r.deps.Relist(ctx, r.key, r.mode); again != nil {
+		// Where the list cannot be had now, the next attempt tells.
+		if again := r.deps.Relist(ctx, r.key, r.mode); errors.Is(again, ErrGone) {
 			r.end(ctx, event.StateEnded, "the event type was removed or changed", fmt.Errorf("%w; %w", err, again))
 			return true
 		}
@@ -179,7 +188,7 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 		// A bad request stays bad: looping on it would only hammer the server.
 		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
 		return true
-	case name == wire.InternalError && !r.wasConfirmed():
+	case name == wire.InternalError && r.in.lastSign().IsZero():
 		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
 		return true
 	}
@@ -251,12 +260,15 @@ func (r *Runner) record(ctx context.Context, state State, evidence string, err e
 	if err != nil {
 		change.Error = trust.Untrusted(err.Error())
 	}
-	r.in.submit(ctx, event.Batch{
+	stored := r.in.submit(ctx, event.Batch{
 		Records: []event.Record{r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })},
 		Update: func(s *event.Subscription) {
 			s.State, s.Evidence, s.Error = state, evidence, change.Error
 		},
 	})
+	if stored != nil && ctx.Err() == nil {
+		r.deps.Log.Warn("a change of state was not stored", "sub", r.id, "state", state, "err", stored)
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

@@ -28,9 +28,16 @@ func (r *Runner) webhook(ctx context.Context, sub event.Subscription) error {
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
-	r.mu.Lock()
-	r.terminate = cancel
-	r.mu.Unlock()
+	if final := r.endable(cancel); final != nil {
+		return final
+	}
+	defer func() {
+		// What ended this attempt is used up; what came too late for it is not.
+		final := r.endable(func(error) {})
+		if final != nil && final != context.Cause(ctx) {
+			r.terminated(final)
+		}
+	}()
 
 	sub, err := r.hook(ctx, sub)
 	if err != nil {
@@ -58,6 +65,25 @@ func (r *Runner) webhook(ctx context.Context, sub event.Subscription) error {
 			return fmt.Errorf("subscription %s: %w", r.id, err)
 		}
 	}
+}
+
+// endable sets what ends the attempt under way, and returns why it must not go
+// on if the server ended the subscription meanwhile.
+func (r *Runner) endable(end context.CancelCauseFunc) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	final := r.final
+	r.final, r.terminate = nil, end
+	return final
+}
+
+// terminated ends the attempt under way, or else the next one.
+func (r *Runner) terminated(err error) {
+	r.mu.Lock()
+	end := r.terminate
+	r.final = err
+	r.mu.Unlock()
+	end(err)
 }
 
 // hook makes sure that the subscription has a path, a secret and the present
@@ -126,12 +152,15 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL,
 	})
 	if err != nil {
-		if cursorRefused(err) && sub.Cursor.Valid {
-			if err := r.in.forget(ctx); err != nil {
-				return 0, err
-			}
+		if !cursorRefused(err) || !sub.Cursor.Valid {
+			return 0, err
 		}
-		return 0, err
+		if err := r.in.forget(ctx); err != nil {
+			return 0, err
+		}
+		sub.Cursor = event.Cursor{}
+		sub.LastSeen, r.away = time.Time{}, time.Time{} // the gap is told
+		return r.lease(ctx, sub, opening)
 	}
 	r.deps.Failpoint(FailSubscribed)
 	return r.granted(ctx, sub, res, opening)
@@ -139,38 +168,43 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 
 func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.SubscribeResult, opening bool) (time.Duration, error) {
 	now := r.deps.Now()
-	before := sub.LastSeen // deliveries may be ahead of the answer
+	before := sub.LastSeen
+	if !r.wasConfirmed() {
+		before = r.away // deliveries may be ahead of the answer
+	}
+	if res.ID.IsZero() {
+		res.ID = sub.Lease.ServerID
+	}
 	lease := event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
 	lapsed := !sub.Lease.RefreshBefore.IsZero() && now.After(sub.Lease.RefreshBefore)
 	b := event.Batch{Cursor: r.in.position(res.Cursor), Update: func(s *event.Subscription) { s.Lease = lease }}
 	switch {
 	case res.Truncated:
-		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, true))
+		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, before, true))
 	case sub.Cursor.Valid || before.IsZero():
 		// The server replays from the position, or there was no life before.
 	case lapsed:
-		b.Records = append(b.Records, r.in.gap(event.CauseLapsed, false))
+		b.Records = append(b.Records, r.in.gap(event.CauseLapsed, before, false))
 	case opening:
-		b.Records = append(b.Records, r.in.gap(r.in.awayCause(), false))
-	}
-	state := event.StateLive
-	if lease.Status != nil && !lease.Status.Active {
-		state = event.StateSuspended
+		b.Records = append(b.Records, r.in.gap(r.in.awayCause(), before, false))
 	}
 	if opening {
-		r.opened(ctx, now, sub.Cursor.Valid && !before.IsZero(), state)
+		r.opened(ctx, now, sub.Cursor.Valid && !before.IsZero(), event.StateLive)
 	}
 	r.in.seen(now)
 	if _, err := r.in.commit(ctx, b); err != nil {
 		return 0, err
 	}
-	var suspended bool
-	r.set(func(s *Status) {
-		suspended = state == event.StateSuspended && s.State != state
-		s.State, s.Lease, s.Opened = state, lease, now
-	})
-	if suspended {
+	state := event.StateLive
+	if suspended(lease) {
+		state = event.StateSuspended
+	}
+	r.set(func(s *Status) { s.State, s.Lease, s.Opened = state, lease, now })
+	switch was := !opening && suspended(sub.Lease); {
+	case suspended(lease) && !was:
 		r.record(ctx, state, fmt.Sprintf("the server stopped delivering: %v", lease.Status.LastError), nil)
+	case was && !suspended(lease):
+		r.record(ctx, state, "the server delivers again", nil)
 	}
 	return r.renewal(res, lease, now), nil
 }
@@ -194,6 +228,8 @@ func (r *Runner) renewal(res wire.SubscribeResult, lease event.Lease, now time.T
 	}
 	return wait
 }
+
+func suspended(l event.Lease) bool { return l.Status != nil && !l.Status.Active }
 
 func status(s *wire.DeliveryStatus) *event.DeliveryStatus {
 	if s == nil {
@@ -237,8 +273,8 @@ var ErrRejected = errors.New("payload rejected")
 
 // Deliver stores a delivery and returns after the commit.
 //
-// Errors: [ErrRejected] after the refused payload was stored; what the store
-// answered; the cause of ctx.
+// Errors: [ErrRejected] after the refused payload was stored; [ErrStopped] when
+// Run has ended; what the store answered; the cause of ctx.
 func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	in, now := &r.in, r.deps.Now()
 	mark := wire.DecodeMark(d.Body)
@@ -261,7 +297,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		}
 		b.Records = []event.Record{rec}
 	case DeliveredGap:
-		b.Records = []event.Record{in.gap(event.CauseGap, true)}
+		b.Records = []event.Record{in.gap(event.CauseGap, in.lastSign(), true)}
 	case DeliveredTerminated:
 		b.Cursor = nil
 	}
@@ -276,10 +312,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		}
 	})
 	if d.Kind == DeliveredTerminated {
-		r.mu.Lock()
-		end := r.terminate
-		r.mu.Unlock()
-		end(&terminated{wire.DecodeFault(d.Body)})
+		r.terminated(&terminated{wire.DecodeFault(d.Body)})
 	}
 	if rejected {
 		return ErrRejected

@@ -3,6 +3,7 @@ package event
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -81,4 +82,4 @@ func (s Secret) String() string { return s.mask() }
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.mask()) }
 
 // MarshalJSON writes the masked form.
-func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + s.mask() + `"`), nil }
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.mask()) }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -46,7 +47,7 @@ func (c sentCursor) MarshalJSON() ([]byte, error) {
 	if !c.valid {
 		return []byte("null"), nil
 	}
-	return json.Marshal(c.text.Raw())
+	return c.text.MarshalJSON() // keeps lone surrogates: it goes back as it came
 }
 
 // members is an object whose members are read one by one, so that one bad member
@@ -98,7 +99,7 @@ func (m members) list(key string) []json.RawMessage {
 func (m members) duration(key string, unit time.Duration) (d time.Duration, ok bool) {
 	text := strings.Trim(string(m[key]), `" `)
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(f) {
+	if err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(f) {
 		return 0, false
 	}
 	const year = 365 * 24 * time.Hour

@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"eventdeck/host/trust"
@@ -48,9 +50,10 @@ type rawMessage struct {
 }
 
 // DecodeMessages reads one frame: a message, or a batch of them (2025-03-26).
-// The byte slices of the messages are copies.
+// The byte slices of the messages are copies. A member of a batch that makes no
+// sense costs only itself.
 //
-// Error: [ErrMalformed].
+// Error: [ErrMalformed], also beside the messages that make sense.
 func DecodeMessages(frame []byte) ([]Message, error) {
 	frame = bytes.TrimSpace(bytes.TrimPrefix(frame, []byte("\xef\xbb\xbf")))
 	if len(frame) > 0 && frame[0] == '[' {
@@ -59,14 +62,16 @@ func DecodeMessages(frame []byte) ([]Message, error) {
 			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		out := make([]Message, 0, len(batch))
+		var bad error
 		for _, raw := range batch {
 			m, err := decodeMessage(raw)
 			if err != nil {
-				return out, err
+				bad = err
+				continue
 			}
 			out = append(out, m)
 		}
-		return out, nil
+		return out, bad
 	}
 	m, err := decodeMessage(frame)
 	if err != nil {
@@ -165,15 +170,21 @@ func encode(v any) ([]byte, error) {
 }
 
 func decodeError(raw json.RawMessage) Error {
-	var e struct {
-		Code    json.Number     `json:"code"`
-		Message trust.Text      `json:"message"`
-		Data    json.RawMessage `json:"data"`
+	m, err := decodeMembers("the error", raw)
+	if err != nil {
+		// Textual errors: keep the words, the code stays unknown.
+		var words trust.Text
+		if json.Unmarshal(raw, &words) != nil {
+			words = trust.Untrusted(string(raw))
+		}
+		return Error{Message: words}
 	}
-	if json.Unmarshal(raw, &e) != nil {
-		// Nested or textual errors: keep the words, the code stays unknown.
-		return Error{Message: trust.Untrusted(string(raw))}
+	e := Error{Message: m.text("message")}
+	if code, err := strconv.ParseFloat(strings.Trim(string(m["code"]), `" `), 64); err == nil && math.Abs(code) < 1<<31 {
+		e.Code = int(code)
 	}
-	code, _ := e.Code.Int64()
-	return Error{Code: int(code), Message: e.Message, Data: e.Data}
+	if data := m["data"]; string(data) != "null" {
+		e.Data = data
+	}
+	return e
 }

@@ -38,7 +38,7 @@ func (r ListRequest) MarshalJSON() ([]byte, error) {
 	if r.Cursor == nil {
 		return []byte("{}"), nil
 	}
-	return encode(map[string]string{"cursor": r.Cursor.Raw()})
+	return encode(map[string]sentCursor{"cursor": {*r.Cursor, true}})
 }
 
 // Descriptor is one event type as a server lists it. Missing members are zero.
