@@ -57,8 +57,8 @@ func actions() []action {
 		{id: "bottom", title: "to the newest row, and follow", keys: []string{"G", "end"}, run: act(func(a *app) { a.moveEnd(true) })},
 		{id: "half.down", title: "half a page down", keys: []string{"ctrl+d", "pgdown"}, run: act(func(a *app) { a.move(a.half()) })},
 		{id: "half.up", title: "half a page up", keys: []string{"ctrl+u", "pgup"}, run: act(func(a *app) { a.move(-a.half()) })},
-		{id: "fold", title: "fold, or to the node above", keys: []string{"h", "left"}, panes: inTree, run: act(func(a *app) { a.tree.fold(); a.rescope() })},
-		{id: "unfold", title: "unfold, or to the node below", keys: []string{"l", "right"}, panes: inTree, run: act(func(a *app) { a.tree.unfold(); a.rescope() })},
+		{id: "fold", title: "fold, or to the node above", keys: []string{"h", "left"}, panes: inTree, run: act(func(a *app) { a.fold(false) })},
+		{id: "unfold", title: "unfold, or to the node below", keys: []string{"l", "right"}, panes: inTree, run: act(func(a *app) { a.fold(true) })},
 		{id: "problem.next", title: "next gap, change of state or refusal", keys: []string{"]"}, panes: inStream, run: act(func(a *app) { a.toMarker(1) })},
 		{id: "problem.previous", title: "previous gap, change of state or refusal", keys: []string{"["}, panes: inStream, run: act(func(a *app) { a.toMarker(-1) })},
 		{id: "next", title: "next pane", keys: []string{"tab"}, run: act(func(a *app) { a.turn(1) })},
@@ -71,6 +71,16 @@ func actions() []action {
 		{id: "quit", title: "back, or quit", keys: []string{"q"}, hint: "quit", run: (*app).backOrQuit},
 		{id: "quit.now", title: "quit", keys: []string{"ctrl+c"}, run: (*app).quit},
 	}
+}
+
+// action returns an action by its id.
+func (a *app) action(id string) *action {
+	for i := range a.actions {
+		if a.actions[i].id == id {
+			return &a.actions[i]
+		}
+	}
+	return nil
 }
 
 // press runs the action of a key.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -18,6 +19,11 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // screens show local times
+	os.Exit(m.Run())
+}
 
 func screenOf(a *app) string { return ansi.Strip(a.draw()) }
 
@@ -187,6 +193,19 @@ func TestFilterAndScope(t *testing.T) {
 	press(t, a, "esc", "1", "G")
 	if got := a.stream.query.node.server; got != "chat" {
 		t.Errorf("scope is %q", got)
+	}
+}
+
+func TestFolding(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "h")
+	if strings.Contains(screenOf(a), "deploy.finished") {
+		t.Error("a closed server shows its types")
+	}
+	press(t, a, "l", "l")
+	if s := screenOf(a); !strings.Contains(s, "deploy.finished") || a.tree.at.typ != trust.Untrusted("incident.created") {
+		t.Errorf("opening led to %+v\n%s", a.tree.at, s)
 	}
 }
 

@@ -219,7 +219,6 @@ var quiet = []string{"LANG=C.UTF-8", "TERM=xterm-256color"}
 // open returns the screen on h at a size, in theme none and at a fixed time.
 func open(t testing.TB, h *fakeHost, w, hgt int) *app {
 	t.Helper()
-	time.Local = time.UTC
 	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return start }})
 	a.Update(tea.WindowSizeMsg{Width: w, Height: hgt})
 	return a

@@ -167,8 +167,17 @@ func (a *app) drawHints() string {
 			hint(c, h[i], h[i+1])
 		}
 	default:
+		// Help and quit always have room.
+		const last = len(" ? help  q quit ")
+		c.room -= last
 		for i := range a.actions {
-			if x := &a.actions[i]; x.hint != "" && x.works(a) {
+			if x := &a.actions[i]; x.hint != "" && x.id != "help" && x.id != "quit" && x.works(a) {
+				hint(c, x.keys[0], x.hint)
+			}
+		}
+		c.room += last
+		for _, id := range []string{"help", "quit"} {
+			if x := a.action(id); x != nil {
 				hint(c, x.keys[0], x.hint)
 			}
 		}

@@ -57,6 +57,17 @@ func (a *app) moveEnd(last bool) {
 	}
 }
 
+// fold closes or opens the chosen node, and goes where nothing is to close or open.
+func (a *app) fold(open bool) {
+	if open {
+		a.tree.unfold()
+	} else {
+		a.tree.fold()
+	}
+	a.tree.load(&a.snap)
+	a.rescope()
+}
+
 // enter gives the keys to a pane.
 func (a *app) enter(p paneID) {
 	a.focus = p
