@@ -164,8 +164,8 @@ func TestOneBadAnswerFailsOneCall(t *testing.T) {
 		"cut before anything": {func(a ask) { panic(http.ErrAbortHandler) }, is(ErrUnreachable)},
 		"too large":           {func(a ask) { a.result(`"` + strings.Repeat("x", 20_000) + `"`) }, is(ErrTooLarge)},
 		"too large SSE":       {func(a ask) { a.sse("data: " + strings.Repeat("x", 20_000)); <-a.gone() }, is(ErrTooLarge)},
-		"redirect elsewhere":  {func(a ask) { http.Redirect(a.w, a.r, "http://127.0.0.1:1/", 307) }, is(ErrAnswer)},
-		"redirect to GET":     {func(a ask) { http.Redirect(a.w, a.r, "/other", 302) }, is(ErrAnswer)},
+		"redirect elsewhere":  {func(a ask) { http.Redirect(a.w, a.r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect) }, is(ErrAnswer)},
+		"redirect to GET":     {func(a ask) { http.Redirect(a.w, a.r, "/other", http.StatusFound) }, is(ErrAnswer)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := modernFake(t, map[string]func(ask){"m": c.answer, "good": func(a ask) { a.result("1") }})
@@ -184,7 +184,7 @@ func TestOneBadAnswerFailsOneCall(t *testing.T) {
 func TestRedirectOnTheSameHostIsFollowed(t *testing.T) {
 	f := modernFake(t, map[string]func(ask){"m": func(a ask) {
 		if a.r.URL.Path != "/there" {
-			http.Redirect(a.w, a.r, "/there", 308)
+			http.Redirect(a.w, a.r, "/there", http.StatusPermanentRedirect)
 			return
 		}
 		a.result("1")
