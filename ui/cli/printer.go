@@ -146,9 +146,18 @@ func (p *printer) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
 	if err := p.deck.Printed(ctx, p.sub.ID, p.pos); err != nil {
-		return fmt.Errorf("keep the printed position: %w", err)
+		return p.cannotKeep(err)
 	}
 	return nil
+}
+
+// cannotKeep says what a store that takes nothing means for the operator.
+func (p *printer) cannotKeep(err error) error {
+	advice := ""
+	if errors.Is(err, event.ErrFull) {
+		advice = "; make room and run it again"
+	}
+	return fmt.Errorf("nothing can be kept in %s: %w%s", p.deck.store.Info().Path, err, advice)
 }
 
 // trouble tells why nothing can come any more: the store takes nothing, or the
@@ -157,7 +166,7 @@ func (p *printer) commit(ctx context.Context) error {
 func (p *printer) trouble() error {
 	snapshot := p.deck.Snapshot()
 	if err := snapshot.Store.Err; err != nil {
-		return fmt.Errorf("events cannot be kept in %s: %w", snapshot.Store.Path, err)
+		return p.cannotKeep(err)
 	}
 	if !p.over {
 		return nil

@@ -328,7 +328,7 @@ func TestTailEndsWhenNothingCanBeKept(t *testing.T) {
 		b.arrive(occurrence(sub, "e1", "{}"))
 		b.store.fail(fmt.Errorf("%w: disk full", event.ErrFull))
 	}
-	b.expect(t, exitError, "events cannot be kept in /data: no room to store events: disk full", "tail", "pager", "incident.created", "--data", b.data(t))
+	b.expect(t, exitError, "nothing can be kept in /data: no room to store events: disk full; make room and run it again", "tail", "pager", "incident.created", "--data", b.data(t))
 	if b.ids() != "e1" || !b.closed || b.store.closed != 1 {
 		t.Errorf("printed %q, closed %t %d", b.ids(), b.closed, b.store.closed)
 	}
