@@ -92,7 +92,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.theme, a.fixed = t, true
 	}
 	a.take(a.api.Snapshot())
-	if len(a.snap.Subs) == 0 {
+	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = treePane, treePane
 	}
 	if err := a.stream.show(a.api.Log(), query{}); err != nil {
@@ -244,6 +244,12 @@ func (a *app) requery(q query) {
 	if err := a.stream.show(a.api.Log(), q); err != nil {
 		a.fail("cannot read the log", err)
 	}
+}
+
+// onNode tells whether the detail is about the chosen node. Everything is no
+// node to look at while there is a record.
+func (a *app) onNode() bool {
+	return a.subject == treePane && (a.tree.at != node{} || a.stream.at == 0)
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or

@@ -49,7 +49,7 @@ func (d *detail) by(n int) {
 // draw returns exactly h rows of w cells.
 func (d *detail) draw(a *app, w, h int) []string {
 	key := detailKey{w: w}
-	if a.subject == treePane {
+	if a.onNode() {
 		key.node, key.version, key.second = a.tree.at, a.snap.Version, a.clock().Unix()
 	} else {
 		key.seq = a.stream.at
@@ -60,7 +60,7 @@ func (d *detail) draw(a *app, w, h int) []string {
 		}
 		d.of = key
 		d.lines = d.lines[:0]
-		if a.subject == treePane {
+		if a.onNode() {
 			d.node(a)
 		} else {
 			d.record(a, w)

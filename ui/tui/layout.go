@@ -117,7 +117,7 @@ func treeColumns(w int) int {
 	case w >= detailWidth:
 		return 46
 	case w >= 120:
-		return 42
+		return 45
 	}
 	return 34
 }

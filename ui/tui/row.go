@@ -105,6 +105,9 @@ func flagWords(r event.Record, text trust.Rendered) string {
 		}
 		s += ours(f).Plain()
 	}
+	if len(r.Flags) > 0 {
+		return s
+	}
 	for _, seg := range text.Segments {
 		if seg.Mark {
 			if s != "" {

@@ -118,7 +118,7 @@ func (a *app) paneTitle(p paneID) string {
 		}
 		return "2 Stream"
 	}
-	if a.subject == treePane {
+	if a.onNode() {
 		return "3 Detail " + a.glyphs.dot + " why is it quiet?"
 	}
 	if a.stream.at != 0 {

@@ -68,7 +68,7 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 			parts = append(parts, "polled "+ago(now, s.LastPoll))
 		}
 		if s.State == event.StatePolling && s.NextTry.After(now) {
-			parts = append(parts, "next in "+span(s.NextTry.Sub(now)))
+			parts = append(parts, "next "+span(s.NextTry.Sub(now)))
 		}
 	case event.StateEnded, event.StateDenied, event.StateSuspended:
 		if !s.Since.IsZero() {
@@ -96,7 +96,7 @@ func alive(v host.SubscriptionView, now time.Time) []string {
 			parts = append(parts, "lease "+span(lease.RefreshBefore.Sub(now)))
 		}
 		if !s.LastDelivery.IsZero() {
-			parts = append(parts, "delivery "+ago(now, s.LastDelivery))
+			parts = append(parts, "last "+ago(now, s.LastDelivery))
 		}
 		return parts
 	}
