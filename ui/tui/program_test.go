@@ -26,7 +26,7 @@ func TestProgram(t *testing.T) {
 	in, keys := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{API: h, Demo: true, Input: in, Output: s, Theme: "dark", Env: quiet, Program: []tea.ProgramOption{
+		ended <- Run(ctx, Options{API: h, Demo: true, Input: in, Output: s, Theme: "dark", Env: quiet, Now: func() time.Time { return start }, Program: []tea.ProgramOption{
 			tea.WithWindowSize(120, 40), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(),
 		}})
 	}()
@@ -43,7 +43,7 @@ func TestProgram(t *testing.T) {
 		}
 	}
 	see("pool exhausted")
-	see("push resumed, from the saved cursor")
+	see("push resumed, from the saved")
 	see("untrusted data from pager")
 	h.event("pager", "incident.created", "rollback \x1b[2J\x1b]0;owned\a begins")
 	h.touch()
