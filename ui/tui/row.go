@@ -1,7 +1,12 @@
 package tui
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -93,30 +98,22 @@ func join(lines ...trust.Rendered) trust.Rendered {
 	return out
 }
 
-// flagWords tells what is special about an event.
+// flagWords tells what is special about an event: the first flag and how many
+// more there are. The detail has them all.
 func flagWords(r event.Record, text trust.Rendered) string {
-	var s string
+	var flags []string
 	if r.Replayed {
-		s = "replay"
-	}
-	for _, f := range r.Flags {
-		if s != "" {
-			s += " "
-		}
-		s += ours(f).Plain()
+		flags = append(flags, "replay")
 	}
 	if len(r.Flags) > 0 {
-		return s
+		flags = append(flags, ours(r.Flags[0]).Clip(16).Plain())
+	} else if slices.ContainsFunc(text.Segments, func(s trust.Segment) bool { return s.Mark }) {
+		flags = append(flags, "!ctl")
 	}
-	for _, seg := range text.Segments {
-		if seg.Mark {
-			if s != "" {
-				s += " "
-			}
-			return s + "!ctl"
-		}
+	if len(r.Flags) > 1 {
+		flags = append(flags, "+"+strconv.Itoa(len(r.Flags)-1))
 	}
-	return s
+	return strings.Join(flags, " ")
 }
 
 // lay writes the row. Everything but the first cell, which shows the cursor.
@@ -150,7 +147,7 @@ func (r *row) lay(c *canvas, g *glyphs, cols columns) {
 	}
 	room := c.room
 	if r.flags != "" {
-		room -= len(r.flags) + 1
+		room -= ansi.StringWidth(r.flags) + 1
 	}
 	if room < 8 {
 		room = c.room

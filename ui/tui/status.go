@@ -140,15 +140,15 @@ func (a *app) drawTotals(c *canvas) {
 		}
 	}
 	c.put(themes.Dim, "  "+a.glyphs.divider+"  "+number(a.snap.Last)+" stored")
-	if r := a.snap.Resume; r.Replayed+r.Duplicates+r.Gaps > 0 {
-		c.put(themes.Dim, fmt.Sprintf("  %s  caught up: %s replayed, %s dropped, %s", a.glyphs.divider,
-			number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")))
-	}
 	switch {
 	case a.snap.Store.KeyLost:
 		c.put(themes.Warn, "  "+a.glyphs.divider+"  the key of stored secrets is lost")
 	case a.snap.Store.Sealed == "file":
 		c.put(themes.Warn, "  "+a.glyphs.divider+"  secrets: key in a file")
+	}
+	if r := a.snap.Resume; r.Replayed+r.Duplicates+r.Gaps > 0 {
+		c.put(themes.Dim, fmt.Sprintf("  %s  caught up: %s replayed, %s dropped, %s", a.glyphs.divider,
+			number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")))
 	}
 }
 
