@@ -181,9 +181,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if name == "ctrl+c" {
 		return a.quit()
 	}
-	if !a.note.sticky {
-		a.note = note{}
-	}
+	a.note = note{}
 	switch {
 	case a.dialog != nil:
 		return a.dialog.key(a, name, k.Text)

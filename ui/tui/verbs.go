@@ -238,16 +238,15 @@ func subName(k event.Key) string {
 	return s
 }
 
-// note is a line for the operator: what was done, or what failed.
+// note is a line for the operator: what was done, or what failed. The next key
+// takes it away.
 type note struct {
-	text   string
-	at     time.Time
-	bad    bool
-	sticky bool
+	text string
+	bad  bool
 }
 
-func (a *app) tell(text string) { a.note = note{text: text, at: a.clock()} }
+func (a *app) tell(text string) { a.note = note{text: text} }
 
 func (a *app) fail(what string, err error) {
-	a.note = note{text: fmt.Sprintf("%s: %v", what, err), at: a.clock(), bad: true}
+	a.note = note{text: fmt.Sprintf("%s: %v", what, err), bad: true}
 }
