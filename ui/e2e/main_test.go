@@ -18,10 +18,13 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/term"
+
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
+	"eventdeck/ui/tui"
 )
 
 // Variables by which a test injects something into the program.
@@ -42,14 +45,19 @@ func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return cli.Main(ctx, cli.Program{
-		Args:       os.Args[1:],
-		Stdin:      os.Stdin,
-		Stdout:     os.Stdout,
-		Stderr:     os.Stderr,
-		Env:        os.LookupEnv,
-		Home:       os.Getenv("HOME"),
-		System:     runtime.GOOS,
-		Version:    "test",
+		Args:           os.Args[1:],
+		Stdin:          os.Stdin,
+		Stdout:         os.Stdout,
+		Stderr:         os.Stderr,
+		Env:            os.LookupEnv,
+		Home:           os.Getenv("HOME"),
+		System:         runtime.GOOS,
+		Version:        "test",
+		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
+			return tui.Run(ctx, tui.Options{API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor})
+		},
 		OpenStore:  openStore,
 		NewHost:    newHost,
 		CA:         host.CA,

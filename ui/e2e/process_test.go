@@ -23,7 +23,17 @@ type world struct {
 	dir string
 }
 
-func newWorld(t *testing.T) *world { return &world{t, t.TempDir()} }
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t, t.TempDir()}
+	if err := os.Mkdir(w.temp(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// temp is where temporary files of the program go.
+func (w *world) temp() string { return filepath.Join(w.dir, "tmp") }
 
 func (w *world) data() string { return filepath.Join(w.dir, "data") }
 
@@ -47,9 +57,7 @@ func (w *world) start(env []string, args ...string) *process {
 	}
 	p := &process{t: w.t, name: strings.Join(args, " "), stdout: newLines(), stderr: newLines(), exited: make(chan struct{})}
 	p.cmd = exec.Command(self, args...)
-	p.cmd.Env = append(os.Environ(), envProgram+"=1", "HOME="+w.dir, "XDG_STATE_HOME="+filepath.Join(w.dir, "state"),
-		"XDG_CONFIG_HOME="+filepath.Join(w.dir, "config"), "DBUS_SESSION_BUS_ADDRESS=", "NO_COLOR=1")
-	p.cmd.Env = append(p.cmd.Env, env...)
+	p.cmd.Env = append(w.env(), env...)
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -71,6 +79,12 @@ func (w *world) start(env []string, args ...string) *process {
 	}()
 	w.t.Cleanup(p.kill)
 	return p
+}
+
+// env is the environment of a program in this world.
+func (w *world) env() []string {
+	return append(os.Environ(), envProgram+"=1", "HOME="+w.dir, "XDG_STATE_HOME="+filepath.Join(w.dir, "state"),
+		"XDG_CONFIG_HOME="+filepath.Join(w.dir, "config"), "DBUS_SESSION_BUS_ADDRESS=", "TMPDIR="+w.temp())
 }
 
 // kill ends the process with SIGKILL and waits for it.

@@ -1,0 +1,201 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"eventdeck/ui/internal/screen"
+)
+
+// esc is the Escape key in a form that cannot be taken for the beginning of
+// another key.
+const esc = "\x1b[27u"
+
+// terminal is a program on a pseudo-terminal, as a person sees it.
+type terminal struct {
+	t      *testing.T
+	screen *screen.Screen
+	tty    *os.File
+	cmd    *exec.Cmd
+	ended  chan error
+}
+
+// terminal starts the program on a terminal of that size.
+func (w *world) terminal(width, height int, args ...string) *terminal {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(w.env(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "NO_COLOR=", "SSH_CONNECTION=")
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c := &terminal{t: w.t, screen: screen.New(width, height, false), tty: tty, cmd: cmd, ended: make(chan error, 1)}
+	go func() {
+		_, err := io.Copy(c.screen, tty)
+		if err != nil && !errors.Is(err, syscall.EIO) { // what Linux says when the program is gone
+			c.ended <- err
+			return
+		}
+		c.ended <- cmd.Wait()
+	}()
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended by itself
+		tty.Close()
+	})
+	return c
+}
+
+func (c *terminal) keys(text string) {
+	c.t.Helper()
+	if _, err := c.tty.WriteString(text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// sees waits until the screen satisfies cond.
+func (c *terminal) sees(what string, cond func(text string) bool) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := c.screen.Until(ctx, what, cond); err != nil {
+		c.t.Fatalf("%v\n%s", err, c.screen.Text())
+	}
+}
+
+func (c *terminal) reads(text string) {
+	c.t.Helper()
+	c.sees(text, func(have string) bool { return strings.Contains(have, text) })
+}
+
+// end waits for the program and returns its exit code.
+func (c *terminal) end() int {
+	c.t.Helper()
+	if err := <-c.ended; err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			c.t.Fatal(err)
+		}
+	}
+	return c.cmd.ProcessState.ExitCode()
+}
+
+func (c *terminal) endsWell() {
+	c.t.Helper()
+	if code := c.end(); code != 0 {
+		c.t.Errorf("ended with %d\n%s", code, c.screen.Text())
+	}
+	if c.screen.Alternate() || c.screen.CursorHidden() {
+		c.t.Error("the terminal is not as it was")
+	}
+}
+
+// The demo shows both servers, all three modes and arriving events by itself.
+func TestDemoOnATerminal(t *testing.T) {
+	w := newWorld(t)
+	c := w.terminal(160, 45, "demo")
+	c.sees("both servers in all three modes", func(s string) bool {
+		for _, word := range []string{"pager ready", "chat  ready", "push live", "poll polling", "hook live"} {
+			if !strings.Contains(strings.ReplaceAll(s, "chat ready", "chat  ready"), word) {
+				return false
+			}
+		}
+		return true
+	})
+	c.sees("events of both", func(s string) bool {
+		return strings.Contains(s, "incident.activi") && strings.Contains(s, "message.posted ")
+	})
+	if file := os.Getenv("EVENTDECK_PICTURE"); file != "" {
+		picture(c, file)
+	}
+	for range 10 {
+		c.keys(esc) // Esc never quits
+	}
+	c.keys("?")
+	c.reads("Keys that work here")
+	c.keys(esc)
+	c.sees("the help gone", func(s string) bool { return !strings.Contains(s, "Keys that work here") })
+	c.keys("q")
+	c.endsWell()
+	if left, err := os.ReadDir(w.temp()); err != nil || len(left) > 0 {
+		t.Errorf("the demo left something behind: %v %v", left, err)
+	}
+}
+
+// picture writes the screen as the README shows it:
+//
+//	EVENTDECK_PICTURE=$PWD/docs/screen.svg go test ./ui/e2e -run TestDemoOnATerminal
+func picture(c *terminal, file string) {
+	c.t.Helper()
+	c.sees("a payload that tries something", func(s string) bool { return strings.Contains(s, "to-ai") })
+	if err := os.WriteFile(file, []byte(c.screen.SVG()), 0o644); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// A person subscribes, sees an event, quits, comes back and reads that delivery
+// went on from the saved position.
+func TestSubscribeQuitResume(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--speed", "10")
+	args := []string{url, "--data", w.data()}
+	c := w.terminal(120, 40, args...)
+	c.reads("incident.activity")
+	c.keys("jj")
+	c.reads("Press s")
+	c.keys("s")
+	c.reads("Subscribe")
+	c.keys("\x13") // ctrl+s
+	c.reads("push live")
+	c.sees("an event", func(s string) bool {
+		return strings.Contains(s, "incident.activi") && !strings.Contains(s, " 0 stored")
+	})
+	c.keys("q")
+	c.endsWell()
+	if !strings.Contains(c.screen.Text(), w.data()) {
+		t.Errorf("the end does not say where the data is:\n%s", c.screen.Text())
+	}
+
+	c = w.terminal(120, 40, args...)
+	c.reads("resumed")
+	c.reads("push live")
+	c.keys("q")
+	c.endsWell()
+	seen := map[string]bool{}
+	for _, r := range w.stored() {
+		if r.Kind == "gap" {
+			t.Errorf("gap %d: %s", r.Seq, r.Cause)
+		}
+		if r.Kind == "event" && seen[r.EventID] {
+			t.Errorf("%s is stored twice", r.EventID)
+		}
+		seen[r.EventID] = true
+	}
+}
+
+// SIGTERM leaves the terminal as it was.
+func TestTerminalAfterSIGTERM(t *testing.T) {
+	w := newWorld(t)
+	c := w.terminal(100, 30, "demo")
+	c.reads("pager")
+	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	c.end()
+	if c.screen.Alternate() || c.screen.CursorHidden() {
+		t.Error("the terminal is not as it was")
+	}
+}
