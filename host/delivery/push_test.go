@@ -1,0 +1,515 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// resumed makes the subscription one that was live an hour ago at cursor c7.
+func (r *rig) resumed() time.Time {
+	seen := time.Now().Add(-time.Hour).UTC()
+	r.sub.Cursor, r.sub.Gave, r.sub.LastSeen = event.At(cur("c7").Text), true, seen
+	return seen
+}
+
+func TestPushConfirmation(t *testing.T) {
+	for name, script := range map[string]func(s *stream){
+		"active":               func(s *stream) { s.active("c1"); s.event("e1") },
+		"several active":       func(s *stream) { s.active("c0"); s.active("c1"); s.event("e1"); s.active("e1") },
+		"none":                 func(s *stream) { s.event("e1") },
+		"events before it":     func(s *stream) { s.event("e1"); s.active("e1") },
+		"only a heartbeat":     func(s *stream) { s.heartbeat("c1"); s.event("e1") },
+		"an active of {}":      func(s *stream) { s.active(""); s.event("e1") },
+		"an unreadable active": func(s *stream) { s.note(wire.NoteActive, `[]`); s.event("e1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { script(s); return s.stay() }
+				r.start()
+				if err := r.runner.Confirmed(r.t.Context()); err != nil {
+					t.Error(err)
+				}
+				r.wantState(event.StateLive)
+				r.wantLog("e1")
+				r.wantCursor("=e1")
+				equal(t, r.log(true), "<live> e1")
+			})
+		})
+	}
+}
+
+func TestPushIsNotConfirmedBySilence(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { return s.stay() }
+		r.start().pass(10 * time.Second)
+		r.wantState(event.StateStarting)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := r.runner.Confirmed(ctx); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestConfirmedEndsWithTheRunner(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		gone := errors.New("the server was removed")
+		r.src.ready = func(context.Context) error { return gone }
+		r.start().wantEnded(true)
+		if err := r.runner.Confirmed(r.t.Context()); !errors.Is(err, gone) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestHeartbeatsMoveTheCursor(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			for i := 2; s.wait(10 * time.Second); i++ {
+				s.heartbeat(fmt.Sprint("c", i))
+			}
+			return nil
+		}
+		r.start().pass(35 * time.Second)
+		r.wantCursor("=c4")
+		s := r.runner.Status()
+		equal(t, s.Interval, 10*time.Second)
+		equal(t, s.LastHeartbeat, time.Now().Add(-5*time.Second))
+		equal(t, r.saved().LastSeen, time.Now().Add(-5*time.Second).UTC())
+	})
+}
+
+func TestPushLiveness(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			for range 3 { // at 10, 20, 30 s
+				if s.wait(10 * time.Second) {
+					s.heartbeat("c1")
+				}
+			}
+			return s.stay()
+		}
+		r.start().pass(49 * time.Second)
+		r.wantState(event.StateLive)
+		r.pass(time.Second) // two intervals
+		r.wantState(event.StateStale)
+		r.pass(5*time.Second - time.Millisecond)
+		equal(t, r.src.calls(), 1)
+		r.pass(time.Millisecond) // two and a half
+		r.wantState(event.StateBackoff)
+		r.pass(time.Second)
+		equal(t, r.src.cursors(), "- =c1")
+	})
+}
+
+func TestCommentsKeepAStaleStreamOpen(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			s.heartbeat("c1")
+			for i := 1; s.wait(10 * time.Second); i++ {
+				switch {
+				case i == 1:
+					s.heartbeat("c1")
+				case i == 12:
+					s.event("e1") // at 120 s
+				default:
+					s.byte()
+				}
+			}
+			return nil
+		}
+		r.start().pass(115 * time.Second)
+		equal(t, r.src.calls(), 1)
+		r.wantState(event.StateStale)
+		if s := r.runner.Status(); !s.LastByte.After(time.Now().Add(-15 * time.Second)) {
+			t.Errorf("last byte %v ago", time.Since(s.LastByte))
+		}
+		r.pass(6 * time.Second)
+		r.wantState(event.StateLive)
+		r.pass(18 * time.Second) // 139 s
+		r.wantState(event.StateLive)
+		r.pass(time.Second)
+		r.wantState(event.StateStale)
+	})
+}
+
+func TestWatchdogBeforeAnIntervalIsLearned(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { return s.stay() }
+		r.start().pass(65*time.Second - time.Millisecond)
+		r.wantState(event.StateStarting)
+		r.pass(time.Millisecond)
+		r.wantState(event.StateBackoff)
+		if e := r.runner.Status().Error.Raw(); !strings.Contains(e, "no sign of life") {
+			t.Error(e)
+		}
+	})
+}
+
+func TestBurstOfHeartbeatsTeachesNothing(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			s.heartbeat("c1")
+			s.wait(time.Millisecond)
+			s.heartbeat("c1")
+			for s.wait(30 * time.Second) {
+				s.heartbeat("c1")
+			}
+			return nil
+		}
+		r.start().pass(10 * time.Minute)
+		r.wantState(event.StateLive)
+		equal(t, r.src.calls(), 1)
+		equal(t, r.runner.Status().Interval, longestInterval)
+	})
+}
+
+func TestTransientErrorLeavesTheStreamOpen(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			s.note(wire.NoteError, `{"error":{"code":-32025,"message":"slow down"}}`)
+			s.event("e1")
+			return s.stay()
+		}
+		r.start()
+		r.wantState(event.StateLive)
+		r.wantLog("e1")
+		if e := r.runner.Status().Error.Raw(); !strings.Contains(e, "slow down") {
+			t.Error(e)
+		}
+	})
+}
+
+func TestTerminated(t *testing.T) {
+	gone := fmt.Errorf("%w: not listed", ErrGone)
+	tests := map[string]struct {
+		params string
+		relist error
+		want   State // "" means that it begins again
+	}{
+		"forbidden":                  {`{"error":{"code":-32012}}`, nil, event.StateDenied},
+		"without an error":           {`{}`, nil, event.StateEnded},
+		"only a reason":              {`{"reason":"quota"}`, nil, event.StateEnded},
+		"flat":                       {`{"code":-32024}`, nil, event.StateDenied},
+		"type is gone":               {`{"error":{"code":-32023,"data":{"kind":"event"}}}`, gone, event.StateEnded},
+		"type is there again":        {`{"error":{"code":-32011,"data":{"kind":"event"}}}`, nil, ""},
+		"schema still fits":          {`{"error":{"code":-32026,"data":{"reason":"schema_changed"}}}`, nil, ""},
+		"schema does not fit":        {`{"error":{"code":-32014,"data":{"reason":"schema_changed"}}}`, gone, event.StateEnded},
+		"types cannot be listed now": {`{"error":{"code":-32011,"data":{"kind":"event"}}}`, errors.New("connection reset"), ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				r.deps.Relist = func(context.Context, event.Key, event.Mode) error { return tt.relist }
+				r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+					s.active("c1")
+					if n == 1 {
+						s.event("e1")
+						s.note(wire.NoteTerminated, tt.params)
+						return nil
+					}
+					return s.stay()
+				}
+				r.start().pass(time.Minute)
+				r.wantLog("e1")
+				if tt.want == "" {
+					r.wantState(event.StateLive)
+					equal(t, r.src.cursors(), "- =e1")
+					return
+				}
+				r.wantEnded(true)
+				r.wantState(tt.want)
+				equal(t, r.saved().State, tt.want)
+				equal(t, r.src.calls(), 1)
+			})
+		})
+	}
+}
+
+func TestShutdownWhileListingAgainIsNoEnd(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.deps.Relist = func(ctx context.Context, _ event.Key, _ event.Mode) error { <-ctx.Done(); return ctx.Err() }
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			s.note(wire.NoteTerminated, `{"error":{"code":-32011,"data":{"kind":"event"}}}`)
+			return nil
+		}
+		r.start()
+		r.stop()
+		if s := r.saved().State; s == event.StateEnded {
+			t.Error("stored as ended")
+		}
+	})
+}
+
+func TestRefusalAtTheOpening(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.open = func(int) error { return fault(-32012, "") }
+		r.start().wantEnded(true)
+		r.wantState(event.StateDenied)
+	})
+}
+
+func TestServerThatClosesAtOnceIsNotHammered(t *testing.T) {
+	for name, script := range map[string]func(s *stream){
+		"at once":                  func(*stream) {},
+		"after its confirmation":   func(s *stream) { s.active("c1") },
+		"after repeating an event": func(s *stream) { s.active("c1"); s.event("e1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { script(s); return nil }
+				r.start().pass(time.Hour)
+				if n := r.src.calls(); n > 70 {
+					t.Errorf("%d streams in an hour", n)
+				}
+				r.wantState(event.StateBackoff)
+			})
+		})
+	}
+}
+
+func TestLongLifeResetsTheBackoff(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			if n < 5 {
+				return errors.New("cut")
+			}
+			s.active("c1")
+			s.wait(10 * time.Second)
+			return errors.New("cut")
+		}
+		r.start().pass(time.Minute)
+		equal(t, r.src.pause(4), 8*time.Second)
+		equal(t, r.src.pause(5), 11*time.Second)
+	})
+}
+
+func TestPushContinuity(t *testing.T) {
+	tests := map[string]struct {
+		script func(r *rig, s *stream)
+		want   string
+	}{
+		"the cursor is confirmed": {func(r *rig, s *stream) { s.active("c7"); s.event("e8") }, "e8"},
+		"history is replayed": {func(r *rig, s *stream) {
+			s.active("c9")
+			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
+			s.event("e9")
+		}, "e8 e9"},
+		"the last event is repeated": {func(r *rig, s *stream) {
+			r.store.mu.Lock()
+			r.store.ids["e7"] = true
+			r.store.mu.Unlock()
+			s.active("")
+			s.event("e7")
+			s.event("e8")
+		}, "e8"},
+		"the server says truncated": {func(r *rig, s *stream) {
+			s.note(wire.NoteActive, `{"cursor":"c9","truncated":true}`)
+			s.event("e9")
+		}, "gap:truncated! e9"},
+		"the cursor is ignored, an event comes": {func(r *rig, s *stream) {
+			s.active("c9")
+			s.wait(time.Second)
+			s.event("e10")
+		}, "gap:silent e10"},
+		"the cursor is ignored, nothing comes": {func(r *rig, s *stream) {
+			s.active("c9")
+			s.wait(time.Second)
+			s.heartbeat("c9")
+			s.heartbeat("c9")
+		}, "gap:silent"},
+		"no cursor at all": {func(r *rig, s *stream) { s.event("e9"); s.event("e10") }, "gap:silent e9 e10"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				seen := r.resumed()
+				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { tt.script(r, s); return s.stay() }
+				r.start().pass(2 * time.Second)
+				equal(t, r.src.cursors(), "=c7")
+				r.wantLog(tt.want)
+				for _, g := range r.gaps() {
+					if !g.From.Equal(seen) || g.Certain != (g.Cause == event.CauseTruncated) {
+						t.Errorf("%+v, want it to begin at %v", g, seen)
+					}
+				}
+				if got := r.log(true); !strings.HasPrefix(got, "<resumed>") {
+					t.Errorf("no marker of the resumption: %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestFirstLifeHasNoGap(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.event("e1")
+			s.heartbeat("c2")
+			return s.stay()
+		}
+		r.start()
+		r.wantLog("e1")
+	})
+}
+
+func TestTruncatedMidStream(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		began := time.Now().UTC()
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			s.wait(5 * time.Second)
+			s.note(wire.NoteActive, `{"cursor":"c9","truncated":true}`)
+			return s.stay()
+		}
+		r.start().pass(5 * time.Second)
+		equal(t, r.gaps(), []event.Gap{{Cause: event.CauseTruncated, From: began, To: began.Add(5 * time.Second), Certain: true}})
+		r.wantCursor("=c9")
+		equal(t, r.src.calls(), 1)
+	})
+}
+
+func TestPushOfATypeWithoutReplay(t *testing.T) {
+	for name, script := range map[string]func(s *stream){
+		"active first": func(s *stream) { s.note(wire.NoteActive, `{"cursor":null}`); s.event("e1") },
+		"event first":  func(s *stream) { s.note(wire.NoteEvent, occurrence("e1", time.Now(), "")) },
+		"truncated":    func(s *stream) { s.note(wire.NoteActive, `{"truncated":true}`); s.event("e1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				r.resumed()
+				r.sub.Cursor, r.sub.Gave = event.Cursor{}, false
+				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { script(s); return s.stay() }
+				r.start()
+				want := "gap:no-replay e1"
+				if name == "truncated" {
+					want = "gap:truncated! e1"
+				}
+				r.wantLog(want)
+			})
+		})
+	}
+}
+
+func TestPushCursorRejected(t *testing.T) {
+	refuse := fault(wire.CodeInvalidParams, `{"field":"cursor"}`)
+	for name, atOpen := range map[string]bool{"as the answer": true, "as the end of the stream": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				r.resumed()
+				if atOpen {
+					r.src.open = func(n int) error {
+						if n == 1 {
+							return refuse
+						}
+						return nil
+					}
+				}
+				r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+					if n == 1 {
+						return refuse
+					}
+					s.active("d0")
+					return s.stay()
+				}
+				r.start()
+				equal(t, r.src.cursors(), "=c7 -")
+				r.wantLog("gap:cursor-rejected!")
+				r.wantCursor("=d0")
+				r.wantState(event.StateLive)
+			})
+		})
+	}
+}
+
+func TestPushRejectedPayload(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			s.note(wire.NoteEvent, `{"name":"t","cursor":"c2","data":{}}`)
+			return s.stay()
+		}
+		r.start()
+		r.wantLog("rejected")
+		r.wantCursor("=c2")
+	})
+}
+
+func TestPushFailedCommitPassesNothingOver(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, q wire.StreamRequest, s *stream) error {
+			at := 0
+			if q.At.Valid {
+				fmt.Sscanf(q.At.Cursor.Raw(), "c%d", &at)
+			}
+			s.active(fmt.Sprint("c", at))
+			for i := at + 1; i <= 20; i++ {
+				s.note(wire.NoteEvent, occurrence(fmt.Sprint("e", i), time.Now(), fmt.Sprint("c", i)))
+			}
+			return s.stay()
+		}
+		r.store.delay = time.Millisecond
+		failed := false
+		r.store.failWith(func(b event.Batch) error {
+			if !failed && len(b.Records) > 0 && b.Records[0].EventID.Raw() == "e5" {
+				failed = true
+				return event.ErrFull
+			}
+			return nil
+		})
+		r.start().pass(10 * time.Second)
+		equal(t, failed, true)
+		r.wantLog("e1 e2 e3 e4 e5 e6 e7 e8 e9 e10 e11 e12 e13 e14 e15 e16 e17 e18 e19 e20")
+		r.wantCursor("=c20")
+		r.wantState(event.StateLive)
+	})
+}
+
+// An event that waits for room in the store when the host ends was not taken:
+// no event after it may move the cursor past it.
+func TestEndWhileTheStoreIsFull(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.store.close()
+		r.store = newMemory(2)
+		r.deps.Store = r.store
+		hold := make(chan struct{})
+		r.store.hold = hold
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			for i := 1; i <= 4; i++ { // the last ones are on their way when it is cancelled
+				s.note(wire.NoteEvent, occurrence(fmt.Sprint("e", i), time.Now(), fmt.Sprint("c", i)))
+				if s.ctx.Err() != nil && hold != nil {
+					close(hold)
+					hold = nil
+					synctest.Wait()
+				}
+			}
+			return nil
+		}
+		r.start()
+		r.stop()
+		if got := r.saved().Cursor.Text.Raw(); got != "" {
+			var at int
+			fmt.Sscanf(got, "c%d", &at)
+			for i := 1; i <= at; i++ {
+				if !r.store.HasEvent(subID, trust.Untrusted(fmt.Sprint("e", i))) {
+					t.Errorf("the cursor is %s, e%d is not stored", got, i)
+				}
+			}
+		}
+	})
+}
