@@ -269,40 +269,39 @@ func FuzzScan(f *testing.F) {
 }
 
 // duplicateByDecoder looks for the same key twice in one object with the
-// decoder of the standard library.
+// decoder of the standard library. It gives up where that does.
 func duplicateByDecoder(raw []byte) bool {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	dec.UseNumber()
-	var value func() bool
-	value = func() bool {
+	duplicate := false
+	var value func() error
+	value = func() error {
 		tok, err := dec.Token()
 		if err != nil {
-			return false
+			return err
 		}
 		d, ok := tok.(json.Delim)
 		if !ok {
-			return false
+			return nil
 		}
 		seen := map[string]bool{}
 		for dec.More() {
 			if d == '{' {
 				k, err := dec.Token()
 				if err != nil {
-					return false
+					return err
 				}
 				// U+FFFD may stand for different surrogates.
-				if s, _ := k.(string); seen[s] && !strings.Contains(s, "\ufffd") {
-					return true
-				} else {
-					seen[s] = true
-				}
+				s, _ := k.(string)
+				duplicate = duplicate || seen[s] && !strings.Contains(s, "\ufffd")
+				seen[s] = true
 			}
-			if value() {
-				return true
+			if err := value(); err != nil {
+				return err
 			}
 		}
-		dec.Token()
-		return false
+		_, err = dec.Token()
+		return err
 	}
-	return value()
+	return value() == nil && duplicate
 }
