@@ -76,12 +76,17 @@ func (in *ingest) drain() {
 	}
 }
 
-// begin waits for what is under way and returns the subscription as it is stored:
-// the position from which an attempt may start.
-func (in *ingest) begin() (event.Subscription, error) {
+// settled waits for what the attempt handed over.
+func (in *ingest) settled() {
 	if in.r.mode != event.ModeWebhook { // deliveries come at any time, and their cursors are safe
 		in.drain()
 	}
+}
+
+// begin waits for what is under way and returns the subscription as it is stored:
+// the position from which an attempt may start.
+func (in *ingest) begin() (event.Subscription, error) {
+	in.settled()
 	sub, err := in.r.deps.Store.Subscription(in.r.id)
 	if err != nil {
 		return sub, fmt.Errorf("subscription %s: %w", in.r.id, err)

@@ -513,3 +513,18 @@ func TestEndWhileTheStoreIsFull(t *testing.T) {
 		}
 	})
 }
+
+func TestCutsUnderLoadDoNotSlowTheHostDown(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.store.delay = time.Millisecond
+		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			s.active(fmt.Sprint("e", n-1))
+			s.event(fmt.Sprint("e", n))
+			return errors.New("cut")
+		}
+		r.start().pass(10 * time.Second)
+		if n := r.src.calls(); n < 9 {
+			t.Errorf("%d streams in 10 s, though each brought something new", n)
+		}
+	})
+}

@@ -113,6 +113,7 @@ func (r *Runner) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		r.in.settled()
 		if r.hadLife(started) {
 			backoff.Reset()
 		}
