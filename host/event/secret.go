@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"unique"
 )
 
 // ErrSecret is the root of every reason for which a webhook secret is refused.
@@ -16,11 +17,20 @@ var ErrSecret = errors.New("webhook secret")
 
 // Secret is a value that must not leave the program in clear: a webhook secret,
 // a token, a header. Every way of printing it shows only its last four
-// characters. The zero Secret is absent.
-type Secret struct{ s string }
+// characters. The zero Secret is absent. Secrets are comparable.
+type Secret struct {
+	// A handle, because package fmt prints the strings of unexported fields, and
+	// of verb %p, without asking the type.
+	h unique.Handle[string]
+}
 
 // NewSecret wraps s.
-func NewSecret(s string) Secret { return Secret{s} }
+func NewSecret(s string) Secret {
+	if s == "" {
+		return Secret{}
+	}
+	return Secret{unique.Make(s)}
+}
 
 // NewWebhookSecret makes a whsec_ secret of 32 bytes from random (nil means the
 // system's source). SEP-3415, webhook: 24 to 64 bytes from a CSPRNG, made by
@@ -33,25 +43,30 @@ func NewWebhookSecret(random io.Reader) (Secret, error) {
 	if _, err := io.ReadFull(random, key); err != nil {
 		return Secret{}, fmt.Errorf("%w: no randomness: %w", ErrSecret, err)
 	}
-	return Secret{"whsec_" + base64.StdEncoding.EncodeToString(key)}, nil
+	return NewSecret("whsec_" + base64.StdEncoding.EncodeToString(key)), nil
 }
 
 // Reveal returns the secret in clear, for the wire and for sealing only.
-func (s Secret) Reveal() string { return s.s }
+func (s Secret) Reveal() string {
+	if s.IsZero() {
+		return ""
+	}
+	return s.h.Value()
+}
 
 // IsZero reports whether there is no secret.
-func (s Secret) IsZero() bool { return s.s == "" }
+func (s Secret) IsZero() bool { return s == Secret{} }
 
 // WebhookKey returns the bytes with which deliveries are signed.
 //
 // Errors: [ErrSecret], when the secret is not whsec_ and base64 of 24 to 64 bytes.
 func (s Secret) WebhookKey() ([]byte, error) {
-	text, ok := strings.CutPrefix(s.s, "whsec_")
+	text, ok := strings.CutPrefix(s.Reveal(), "whsec_")
 	if !ok {
 		return nil, fmt.Errorf("%w: does not begin with whsec_", ErrSecret)
 	}
 	key, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil {
+	if err != nil || strings.ContainsAny(text, "\r\n") { // which the decoder skips
 		return nil, fmt.Errorf("%w: not base64", ErrSecret)
 	}
 	if len(key) < 24 || len(key) > 64 {
@@ -61,15 +76,16 @@ func (s Secret) WebhookKey() ([]byte, error) {
 }
 
 func (s Secret) mask() string {
+	clear := s.Reveal()
 	switch {
-	case s.s == "":
+	case clear == "":
 		return ""
-	case len(s.s) < 16:
+	case len(clear) < 16:
 		return "…"
-	case strings.HasPrefix(s.s, "whsec_"):
-		return "whsec_…" + s.s[len(s.s)-4:]
+	case strings.HasPrefix(clear, "whsec_"):
+		return "whsec_…" + clear[len(clear)-4:]
 	}
-	return "…" + s.s[len(s.s)-4:]
+	return "…" + clear[len(clear)-4:]
 }
 
 // Format implements [fmt.Formatter] with the masked form for every verb.
