@@ -21,12 +21,12 @@ type Runner struct {
 	key  event.Key
 	mode event.Mode
 
-	in ingest
+	in   ingest
+	away time.Time // last sign of life before this runner; of Run's goroutine
 
 	mu        sync.Mutex
 	status    Status
 	inflight  time.Time               // webhook: until when a verification is expected
-	away      time.Time               // last sign of life before this runner
 	final     error                   // webhook: the server ended the subscription; for the next attempt
 	terminate context.CancelCauseFunc // webhook: ends the attempt under way
 	confirmed chan struct{}
