@@ -140,7 +140,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	seen := event.ServerSeen{Name: v.Name, Era: v.Era, Version: v.Version, Transport: v.Transport, Title: v.Title, Release: v.Release, At: now.UTC()}
 	close(s.ready)
 	s.failure = nil
-	s.closeTried()
+	closeOnce(s.tried)
 	s.mu.Unlock()
 	s.host.notify()
 	if err := s.host.opts.Store.Saw(ctx, seen); err != nil && ctx.Err() == nil {
@@ -153,20 +153,40 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 }
 
 // serve lists the types when they may have changed, until the session is lost.
+// A list that could not be had is asked for again. The pauses grow, so that a
+// server that says list_changed without end is neither asked without end nor told
+// of every lease again.
 func (s *server) serve(ctx context.Context, sess *session.Session) error {
 	defer sess.Close()
-	first := true
+	backoff := s.host.backoff()
+	relist := s.relist // nil while the last list is too young
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	var asked time.Time
+	known := false
 	for {
 		select {
-		case <-s.relist:
+		case <-relist:
+			now := s.host.opts.Now()
+			if now.Sub(asked) > s.host.opts.Timing.BackoffMax {
+				backoff.Reset()
+			}
 			_, err := s.list(ctx)
-			if err != nil && ctx.Err() == nil {
-				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Name, "err", err)
-			}
-			if !first {
+			switch {
+			case err == nil && known:
 				s.host.nudge(s.spec.Name)
+			case err == nil:
+				known = true
+			case ctx.Err() == nil:
+				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Name, "err", err)
+				if retriable(err) {
+					signal(s.relist)
+				}
 			}
-			first = false
+			asked, relist = now, nil
+			rest.Reset(backoff.Next(err))
+		case <-rest.C:
+			relist = s.relist
 		case <-sess.Lost():
 			return sess.Err()
 		case <-ctx.Done():
@@ -175,7 +195,13 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 	}
 }
 
-// list asks for the event types and keeps them.
+// retriable reports whether a list that failed with err may be had later.
+func retriable(err error) bool {
+	return !errors.Is(err, dialect.ErrNoEvents) && wire.NameFrom(err) != wire.Forbidden
+}
+
+// list asks for the event types and keeps them, unless the connection on which
+// they came is over.
 func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	d, err := s.session(ctx)
 	if err != nil {
@@ -183,16 +209,14 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	}
 	types, bad, err := d.List(ctx)
 	s.mu.Lock()
-	s.listErr = err
-	if err == nil {
-		s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, ""
-	} else {
-		s.view.TypesErr = err.Error()
-	}
-	select {
-	case <-s.listed:
-	default:
-		close(s.listed)
+	if s.dialect == d {
+		s.listErr = err
+		if err == nil {
+			s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, ""
+		} else {
+			s.view.TypesErr = err.Error()
+		}
+		closeOnce(s.listed)
 	}
 	s.mu.Unlock()
 	s.host.notify()
@@ -204,8 +228,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	s.dialect = nil
 	select {
 	case <-s.ready:
-		s.ready = make(chan struct{})
-		s.listed = make(chan struct{})
+		s.ready, s.listed, s.listErr = make(chan struct{}), make(chan struct{}), nil
 	default:
 	}
 	s.failure = err
@@ -219,17 +242,18 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	if err != nil {
 		v.Err = err.Error()
 	}
-	s.closeTried()
+	closeOnce(s.tried)
 	s.mu.Unlock()
 	s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
 	s.host.notify()
 }
 
-func (s *server) closeTried() {
+// closeOnce closes a channel unless it is closed. The callers share a lock.
+func closeOnce(ch chan struct{}) {
 	select {
-	case <-s.tried:
+	case <-ch:
 	default:
-		close(s.tried)
+		close(ch)
 	}
 }
 
@@ -262,6 +286,7 @@ func (s *server) session(ctx context.Context) (dialect.Dialect, error) {
 func (s *server) firstTry(ctx context.Context) error {
 	select {
 	case <-s.tried:
+	case <-s.done:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
