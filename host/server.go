@@ -228,6 +228,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	s.dialect = nil
 	select {
 	case <-s.ready:
+		closeOnce(s.listed) // whoever waits looks again
 		s.ready, s.listed, s.listErr = make(chan struct{}), make(chan struct{}), nil
 	default:
 	}
