@@ -27,11 +27,15 @@ const endedMemory = 24 * time.Hour
 // How long Close waits for deliveries that have begun.
 const finishWithin = 5 * time.Second
 
+var errReceiverClosed = errors.New("the receiver is closed")
+
 // hooks is the host's side of the receiver: it starts it when the first webhook
 // subscription needs it, knows the paths, and commits what arrives. It
 // implements [receiver.Book] and [receiver.Sink].
 type hooks struct {
 	host *Host
+
+	starting sync.Mutex // serializes address, which is slow; mu is never held that long
 
 	mu     sync.Mutex
 	server *receiver.Server
@@ -95,14 +99,36 @@ func (k *hooks) listening() string {
 // address starts the receiver if it does not run yet, and returns what the paths
 // are appended to.
 func (k *hooks) address() (string, error) {
+	k.starting.Lock()
+	defer k.starting.Unlock()
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed {
-		return "", errors.New("the receiver is closed")
+	server, base, closed := k.server, k.base, k.closed
+	k.mu.Unlock()
+	if closed {
+		return "", errReceiverClosed
 	}
-	if k.server != nil {
-		return k.base, nil
+	if server != nil {
+		return base, nil
 	}
+	server, err := k.serve()
+	if err != nil {
+		return "", fmt.Errorf("webhook receiver: %w", err)
+	}
+	base = k.baseOf(server)
+	k.mu.Lock()
+	closed = k.closed
+	if !closed {
+		k.server, k.base = server, base
+	}
+	k.mu.Unlock()
+	if closed {
+		return "", errors.Join(errReceiverClosed, shutdown(server))
+	}
+	return base, nil
+}
+
+// serve starts a receiver.
+func (k *hooks) serve() (*receiver.Server, error) {
 	o := k.host.opts
 	ro := receiver.Options{
 		Book: k, Sink: k, Refused: k.refused,
@@ -115,30 +141,29 @@ func (k *hooks) address() (string, error) {
 	if !o.PlainHTTP {
 		ca, err := openCA(o.CADir, o.Now)
 		if err != nil {
-			return "", fmt.Errorf("webhook receiver: %w", err)
+			return nil, err
 		}
 		ro.Certificate = ca.GetCertificate
 	}
 	server, err := receiver.New(ro)
 	if err != nil {
-		return "", fmt.Errorf("webhook receiver: %w", err)
+		return nil, err
 	}
 	if err := k.listen(server); err != nil {
-		return "", fmt.Errorf("webhook receiver: %w", err)
+		return nil, errors.Join(err, shutdown(server))
 	}
-	if err := server.Start(context.WithoutCancel(k.host.ctx)); err != nil {
-		return "", fmt.Errorf("webhook receiver: %w", err)
+	return server, server.Start(context.WithoutCancel(k.host.ctx))
+}
+
+// baseOf returns the address under which senders reach the receiver.
+func (k *hooks) baseOf(server *receiver.Server) string {
+	switch o := k.host.opts; {
+	case o.CallbackURL != "":
+		return strings.TrimSuffix(o.CallbackURL, "/")
+	case o.PlainHTTP:
+		return "http://" + server.Addr()
 	}
-	k.server = server
-	k.base = strings.TrimSuffix(o.CallbackURL, "/")
-	if k.base == "" {
-		scheme := "https://"
-		if o.PlainHTTP {
-			scheme = "http://"
-		}
-		k.base = scheme + server.Addr()
-	}
-	return k.base, nil
+	return "https://" + server.Addr()
 }
 
 // listen takes the wished address, else that of the last run, else a free port.
@@ -172,6 +197,10 @@ func (k *hooks) close() error {
 	if server == nil {
 		return nil
 	}
+	return shutdown(server)
+}
+
+func shutdown(server *receiver.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
 	defer cancel()
 	return server.Shutdown(ctx)

@@ -35,6 +35,8 @@ var (
 	ErrRefused = errors.New("refused by the server")
 	// ErrUnreachable: the server could not be reached.
 	ErrUnreachable = errors.New("server not reachable")
+	// ErrStopped: another call ended or paused the subscription meanwhile.
+	ErrStopped = delivery.ErrStopped
 )
 
 // Options configure a [Host]. The zero value of every member but Store works.
@@ -95,7 +97,7 @@ type API interface {
 	// Subscribe begins a subscription, or returns the one with the same key after
 	// applying mode and position to it. It waits until the server has confirmed
 	// or refused it.
-	// Errors: those of Check, ErrRefused, *wire.Error.
+	// Errors: those of Check, ErrRefused, ErrStopped, *wire.Error.
 	Subscribe(ctx context.Context, r Request) (event.Subscription, error)
 	// Unsubscribe ends a subscription here and on its server; the records stay.
 	Unsubscribe(ctx context.Context, id event.SubID) error

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/session"
+	"eventdeck/host/trust"
 )
 
 // Host is the agent host. It implements [API].
@@ -35,15 +36,29 @@ type Host struct {
 	flags   map[chan struct{}]struct{}
 
 	hooks hooks
-	// busy serializes the verbs on subscriptions, so that a pause and a resume of
-	// the same one cannot overtake each other.
-	busy sync.Mutex
+	// verbs serializes what is done to subscriptions and servers as a whole, so
+	// that a pause and a resume of the same one cannot overtake each other.
+	verbs turn
 }
+
+// turn is a lock that is waited for no longer than a context.
+type turn chan struct{}
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t turn) give() { <-t }
 
 // life is a subscription that is being lived.
 type life struct {
 	runner *delivery.Runner
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	done   chan struct{}
 }
 
@@ -71,6 +86,7 @@ func New(o Options) (*Host, error) {
 		lives:  map[event.SubID]*life{},
 		counts: map[event.SubID]*counts{},
 		flags:  map[chan struct{}]struct{}{},
+		verbs:  make(turn, 1),
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.hooks.init(h)
@@ -136,6 +152,10 @@ func (h *Host) backoff() *session.Backoff {
 
 // AddServer implements [API].
 func (h *Host) AddServer(spec event.Server) {
+	if h.verbs.take(h.ctx) != nil {
+		return // the host is closing
+	}
+	defer h.verbs.give()
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -183,7 +203,8 @@ func (h *Host) server(name string) (*server, error) {
 	return nil, fmt.Errorf("%w %q", ErrUnknownServer, name)
 }
 
-// start begins to live a stored subscription, unless it is paused or over.
+// start begins to live a stored subscription, unless it is paused or over. Only
+// the holder of verbs may call it.
 func (h *Host) start(sub event.Subscription) {
 	if sub.Paused || sub.State == event.StateEnded || sub.State == event.StateDenied {
 		return
@@ -214,22 +235,24 @@ func (h *Host) start(sub event.Subscription) {
 		Failpoint: h.opts.Failpoint,
 		Log:       h.opts.Log,
 	}, sub)
-	ctx, cancel := context.WithCancel(h.ctx)
+	ctx, cancel := context.WithCancelCause(h.ctx)
 	l := &life{runner: r, cancel: cancel, done: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed || h.lives[sub.ID] != nil {
-		cancel()
+		cancel(nil)
 		return
 	}
 	h.lives[sub.ID] = l
 	h.wg.Go(func() {
 		defer close(l.done)
+		defer cancel(nil)
 		r.Run(ctx)
 	})
 }
 
-// stopLife ends the living of a subscription and waits for it.
+// stopLife ends the living of a subscription and waits for it. Only the holder
+// of verbs may call it.
 func (h *Host) stopLife(id event.SubID) {
 	h.mu.Lock()
 	l := h.lives[id]
@@ -237,7 +260,7 @@ func (h *Host) stopLife(id event.SubID) {
 	if l == nil {
 		return
 	}
-	l.cancel()
+	l.cancel(fmt.Errorf("subscription %s: %w", id, delivery.ErrStopped))
 	<-l.done
 	h.mu.Lock()
 	delete(h.lives, id)
@@ -298,8 +321,8 @@ func (h *Host) Snapshot() Snapshot {
 		if l := h.lives[sub.ID]; l != nil {
 			v.Status = l.runner.Status()
 			v.Dropped = v.Status.Duplicates
-		} else if sub.Paused {
-			v.Status.State = event.StatePaused
+		} else if v.Status.State = idleState(sub); !slices.ContainsFunc(servers, func(s *server) bool { return s.spec.Name == sub.Key.Server }) {
+			v.Status.Error = trust.Untrusted("no server of this name is configured")
 		}
 		snap.Resume.Replayed += v.Status.Replayed
 		snap.Resume.Duplicates += v.Dropped
@@ -311,4 +334,16 @@ func (h *Host) Snapshot() Snapshot {
 		snap.Servers = append(snap.Servers, s.snapshot())
 	}
 	return snap
+}
+
+// idleState is the state of a subscription that nobody lives. The word that was
+// stored last would look alive.
+func idleState(sub event.Subscription) event.State {
+	switch {
+	case sub.Paused:
+		return event.StatePaused
+	case sub.State == event.StateEnded, sub.State == event.StateDenied:
+		return sub.State
+	}
+	return event.StateStarting
 }

@@ -183,6 +183,12 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	if err != nil {
 		return event.Subscription{}, err
 	}
+	if mode == event.ModeWebhook {
+		// What keeps the receiver from listening does not go away by trying again.
+		if _, err := h.hooks.address(); err != nil {
+			return event.Subscription{}, err
+		}
+	}
 	id := key.ID()
 	l, isNew, err := h.begin(ctx, key, mode, r)
 	if err != nil {
@@ -191,11 +197,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	err = l.runner.Confirmed(ctx)
 	sub, gone := h.opts.Store.Subscription(id)
 	if isNew && wire.NameFrom(err) != "" && gone == nil {
-		// A subscription that never was leaves nothing behind.
-		h.busy.Lock()
-		defer h.busy.Unlock()
-		h.stopLife(id)
-		return sub, errors.Join(explain(err), h.remove(ctx, sub))
+		return sub, errors.Join(explain(err), h.undo(ctx, id, l))
 	}
 	if err != nil {
 		return sub, explain(err)
@@ -203,20 +205,36 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	return sub, gone
 }
 
+// undo removes a subscription that never was, unless somebody has begun it anew
+// since.
+func (h *Host) undo(ctx context.Context, id event.SubID, l *life) error {
+	if err := h.verbs.take(ctx); err != nil {
+		return err
+	}
+	defer h.verbs.give()
+	if h.life(id) != l {
+		return nil
+	}
+	h.stopLife(id)
+	return h.remove(ctx, id)
+}
+
 // begin stores the wish and starts to live it.
 func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Request) (l *life, isNew bool, err error) {
-	h.busy.Lock()
-	defer h.busy.Unlock()
+	if err := h.verbs.take(ctx); err != nil {
+		return nil, false, err
+	}
+	defer h.verbs.give()
 	id := key.ID()
-	old, err := h.opts.Store.Subscription(id)
+	_, err = h.opts.Store.Subscription(id)
 	isNew = errors.Is(err, event.ErrNotFound)
 	if err != nil && !isNew {
 		return nil, false, err
 	}
-	if !isNew && old.Mode == event.ModeWebhook && mode != event.ModeWebhook {
-		h.release(ctx, old)
-	}
 	h.stopLife(id)
+	if mode != event.ModeWebhook {
+		h.release(ctx, id)
+	}
 	err = h.update(ctx, id, nil, func(s *event.Subscription) {
 		if s.Created.IsZero() {
 			s.ID, s.Key, s.Created = id, key, h.opts.Now().UTC()
@@ -232,6 +250,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		}
 	})
 	if err != nil {
+		h.goOn(id)
 		return nil, false, err
 	}
 	sub, err := h.opts.Store.Subscription(id)
@@ -250,33 +269,46 @@ func (h *Host) update(ctx context.Context, id event.SubID, records []event.Recor
 	return h.commit(ctx, event.Batch{Sub: id, Records: records, Update: change})
 }
 
+// commit waits until the store has answered, also when ctx ends once the batch is
+// queued: whoever goes on must know what is stored.
 func (h *Host) commit(ctx context.Context, b event.Batch) error {
 	done := make(chan error, 1)
 	b.Done = func(_ event.Outcome, err error) { done <- err }
 	if err := h.opts.Store.Submit(ctx, b); err != nil {
 		return err
 	}
-	select {
-	case err := <-done:
-		h.notify()
+	err := <-done
+	h.notify()
+	return err
+}
+
+// remove ends a subscription that nobody lives any more.
+func (h *Host) remove(ctx context.Context, id event.SubID) error {
+	sub, err := h.opts.Store.Subscription(id)
+	if err != nil {
 		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	b := event.Batch{Sub: id, Remove: true}
+	if sub.Hook.Path == "" {
+		return h.commit(ctx, b)
+	}
+	b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
+	h.hooks.forget(*b.Ended)
+	err = h.commit(ctx, b)
+	if err != nil {
+		h.hooks.know(sub.Hook.Path, id)
+	}
+	return err
 }
 
-func (h *Host) remove(ctx context.Context, sub event.Subscription) error {
-	b := event.Batch{Sub: sub.ID, Remove: true}
-	if sub.Hook.Path != "" {
-		b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
-		h.hooks.forget(*b.Ended)
+// release ends a subscription on its server if it is a webhook's, as far as the
+// server can be reached; it ends here in any case (field notes 14). Nobody lives
+// it any more: what is stored is all that the server was told.
+func (h *Host) release(ctx context.Context, id event.SubID) {
+	sub, err := h.opts.Store.Subscription(id)
+	if err != nil || sub.Mode != event.ModeWebhook {
+		return
 	}
-	return h.commit(ctx, b)
-}
-
-// release ends a webhook subscription on its server, as far as that can be
-// reached; it ends here in any case (field notes 14).
-func (h *Host) release(ctx context.Context, sub event.Subscription) {
 	s, err := h.server(sub.Key.Server)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, releaseWithin)
@@ -284,26 +316,34 @@ func (h *Host) release(ctx context.Context, sub event.Subscription) {
 		err = delivery.Release(ctx, s, sub)
 	}
 	if err != nil {
-		h.opts.Log.Warn("the lease stays on the server until it ends there", "sub", sub.ID, "err", err)
+		h.opts.Log.Warn("the lease stays on the server until it ends there", "sub", id, "err", err)
 	}
 }
 
 // Unsubscribe implements [API].
 func (h *Host) Unsubscribe(ctx context.Context, id event.SubID) error {
-	h.busy.Lock()
-	defer h.busy.Unlock()
-	sub, err := h.mustHave(id)
-	if err != nil {
+	if err := h.verbs.take(ctx); err != nil {
+		return err
+	}
+	defer h.verbs.give()
+	if _, err := h.mustHave(id); err != nil {
 		return err
 	}
 	h.stopLife(id)
-	if sub.Mode == event.ModeWebhook {
-		if now, err := h.opts.Store.Subscription(id); err == nil {
-			sub = now // the lease may have got its address meanwhile
-		}
-		h.release(ctx, sub)
+	h.release(ctx, id)
+	err := h.remove(ctx, id)
+	if err != nil {
+		h.goOn(id)
 	}
-	return h.remove(ctx, sub)
+	return err
+}
+
+// goOn lives a subscription as it is stored, after a verb on it has failed: it
+// must not look alive and be dead.
+func (h *Host) goOn(id event.SubID) {
+	if sub, err := h.opts.Store.Subscription(id); err == nil {
+		h.start(sub)
+	}
 }
 
 func (h *Host) mustHave(id event.SubID) (event.Subscription, error) {
@@ -316,20 +356,24 @@ func (h *Host) mustHave(id event.SubID) (event.Subscription, error) {
 
 // Pause implements [API].
 func (h *Host) Pause(ctx context.Context, id event.SubID) error {
-	h.busy.Lock()
-	defer h.busy.Unlock()
+	if err := h.verbs.take(ctx); err != nil {
+		return err
+	}
+	defer h.verbs.give()
 	sub, err := h.mustHave(id)
 	if err != nil || sub.Paused {
 		return err
 	}
 	h.stopLife(id)
-	if sub.Mode == event.ModeWebhook {
-		h.release(ctx, sub)
-	}
+	h.release(ctx, id)
 	change := &event.StateChange{State: event.StatePaused, Evidence: "paused by the operator"}
-	return h.update(ctx, id, []event.Record{h.mark(sub, change)}, func(s *event.Subscription) {
+	err = h.update(ctx, id, []event.Record{h.mark(sub, change)}, func(s *event.Subscription) {
 		s.Paused, s.State, s.Evidence = true, change.State, change.Evidence
 	})
+	if err != nil {
+		h.goOn(id)
+	}
+	return err
 }
 
 func (h *Host) mark(sub event.Subscription, change *event.StateChange) event.Record {
@@ -341,8 +385,10 @@ func (h *Host) mark(sub event.Subscription, change *event.StateChange) event.Rec
 
 // Resume implements [API].
 func (h *Host) Resume(ctx context.Context, id event.SubID) error {
-	h.busy.Lock()
-	defer h.busy.Unlock()
+	if err := h.verbs.take(ctx); err != nil {
+		return err
+	}
+	defer h.verbs.give()
 	sub, err := h.mustHave(id)
 	if err != nil || !sub.Paused {
 		return err

@@ -1,0 +1,166 @@
+package host_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/store"
+)
+
+// strange is a stateless server that a test bends.
+type strange struct {
+	lists     atomic.Int64                                 // how often events/list was asked
+	list      func(n int64) string                         // the answer to the nth events/list: result or error member
+	listening func(w http.ResponseWriter, r *http.Request) // subscriptions/listen; nil: refused
+}
+
+const emptyList = `"result":{"events":[]}`
+
+func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	answer := `"error":{"code":-32601,"message":"no"}`
+	switch m.Method {
+	case "server/discover":
+		answer = `"result":{"supportedVersions":["2026-07-28"],"serverInfo":{"name":"strange","version":"1"},"capabilities":{"extensions":{"io.modelcontextprotocol/events":{"listChanged":true}}}}`
+	case "events/list":
+		answer = s.list(s.lists.Add(1))
+	case "subscriptions/listen":
+		if s.listening != nil {
+			s.listening(w, r)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
+}
+
+// hostOn returns a host that knows the server as "strange".
+func hostOn(t *testing.T, s *strange, o host.Options) *host.Host {
+	t.Helper()
+	kept, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Store, o.CADir = kept, t.TempDir()
+	h, err := host.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := httptest.NewServer(s)
+	h.AddServer(event.Server{Name: "strange", URL: served.URL})
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+		served.CloseClientConnections()
+		served.Close()
+		if err := kept.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func TestListThatFailsIsAskedForAgain(t *testing.T) {
+	s := &strange{list: func(n int64) string {
+		if n < 3 {
+			return `"error":{"code":-32603,"message":"not now"}`
+		}
+		return emptyList
+	}}
+	h := hostOn(t, s, host.Options{Timing: delivery.Timing{BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond}})
+	r := &rig{t: t, host: h}
+	r.await("listing", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown && s.Servers[0].TypesErr == "" })
+}
+
+func TestListChangedWithoutEndIsAnsweredWithCare(t *testing.T) {
+	said := make(chan struct{})
+	s := &strange{
+		list: func(int64) string { return emptyList },
+		listening: func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for range 2000 {
+				if _, err := io.WriteString(w, `data: {"jsonrpc":"2.0","method":"notifications/events/list_changed"}`+"\n\n"); err != nil {
+					return
+				}
+				w.(http.Flusher).Flush()
+			}
+			close(said)
+			<-r.Context().Done()
+		},
+	}
+	h := hostOn(t, s, host.Options{Timing: delivery.Timing{BackoffMin: time.Hour, BackoffMax: time.Hour}})
+	r := &rig{t: t, host: h}
+	r.await("listing", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown })
+	<-said
+	if _, err := h.Types(r.ctx(), "strange"); err != nil { // the session has read what was said before
+		t.Fatal(err)
+	}
+	if n := s.lists.Load(); n > 2 {
+		t.Errorf("the types were listed %d times", n)
+	}
+}
+
+func TestWebhookSaysThatNobodyCanListen(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	s := &strange{list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["webhook"]}]}` }}
+	h := hostOn(t, s, host.Options{ListenAddr: taken.Addr().String()})
+	r := &rig{t: t, host: h}
+	ctx := r.ctx()
+	_, err = h.Subscribe(ctx, host.Request{Server: "strange", Type: trust.Untrusted("a"), Mode: event.ModeWebhook})
+	if err == nil || ctx.Err() != nil {
+		t.Errorf("got %v, want what keeps the receiver from listening", err)
+	}
+	if n := len(h.Snapshot().Subs); n != 0 {
+		t.Errorf("%d subscriptions stand", n)
+	}
+}
+
+// A server that is replaced before it was reached lets go of those who wait for it.
+func TestReplacedServerIsNotWaitedFor(t *testing.T) {
+	s := &strange{list: func(int64) string { return emptyList }}
+	h := hostOn(t, s, host.Options{})
+	r := &rig{t: t, host: h}
+	deaf, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	h.AddServer(event.Server{Name: "deaf", URL: "http://" + deaf.Addr().String()})
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.Connected(r.ctx(), "deaf", true)
+		done <- err
+	}()
+	conn, err := deaf.Accept() // the host is waiting for its answer
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	h.AddServer(event.Server{Name: "deaf", URL: "http://" + deaf.Addr().String() + "/again"})
+	if err := <-done; err == nil {
+		t.Error("a server that never answered is said to be connected")
+	}
+}

@@ -1,0 +1,107 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Whatever is done to subscriptions at the same time, each is lived by nobody or
+// by one, as the store says, and every goroutine ends with the host.
+func TestVerbsInAnyOrder(t *testing.T) {
+	r := newRig(t)
+	ctx := r.ctx()
+	const subs, rounds = 3, 6
+	var ids [subs]event.SubID
+	server := func(i int) event.Server { return event.Server{Name: fmt.Sprint("pager", i), URL: r.url} }
+	wish := func(i int, mode event.Mode, from host.From) host.Request {
+		return host.Request{Server: server(i).Name, Type: trust.Untrusted("load.tick"), Mode: mode, From: from}
+	}
+	modes := []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}
+	for i := range ids {
+		r.host.AddServer(server(i))
+		sub, err := r.host.Subscribe(ctx, wish(i, modes[i], host.From{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = sub.ID
+	}
+	var wg sync.WaitGroup
+	for i := range ids {
+		verbs := []func(n int) error{
+			func(int) error { return r.host.Pause(ctx, ids[i]) },
+			func(int) error { return r.host.Resume(ctx, ids[i]) },
+			func(int) error { return r.host.Unsubscribe(ctx, ids[i]) },
+			func(n int) error {
+				_, err := r.host.Subscribe(ctx, wish(i, modes[(i+n)%len(modes)], host.From{Saved: n%2 == 0}))
+				return err
+			},
+			func(n int) error {
+				if n%3 == 0 {
+					r.host.AddServer(server(i))
+				}
+				return nil
+			},
+		}
+		for _, verb := range verbs {
+			wg.Go(func() {
+				for n := range rounds {
+					err := verb(n)
+					if err != nil && !errors.Is(err, event.ErrNotFound) && !errors.Is(err, host.ErrStopped) && !errors.Is(err, host.ErrUnreachable) {
+						t.Errorf("round %d: %v", n, err)
+					}
+					r.host.Snapshot()
+				}
+			})
+		}
+	}
+	wg.Wait()
+
+	for i, id := range ids {
+		if _, err := r.host.Subscribe(ctx, wish(i, modes[i], host.From{})); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.host.Pause(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A second life of a subscription would go on storing.
+	last := r.store.Last()
+	r.subscribe(event.ModePoll, host.From{})
+	r.await("storing of another", func(host.Snapshot) bool { return r.store.Last() > last+20 })
+	err := r.store.Forward(last+1, func(rec event.Record) bool {
+		for _, id := range ids {
+			if rec.Sub == id {
+				t.Errorf("%s of the paused subscription %s is stored", rec.Kind, id)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A verb that fails leaves the subscription living as it is stored.
+func TestFailedVerbChangesNothing(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModePush, host.From{})
+	over, cancel := context.WithCancel(r.ctx())
+	cancel()
+	if err := r.host.Pause(over, sub.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("pause: %v", err)
+	}
+	if err := r.host.Unsubscribe(over, sub.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("unsubscribe: %v", err)
+	}
+	last := r.store.Last()
+	r.await("going on", func(s host.Snapshot) bool {
+		return r.store.Last() > last+5 && s.Subs[0].Status.State == event.StateLive
+	})
+}
