@@ -228,7 +228,10 @@ func TestPauseKeepsThePosition(t *testing.T) {
 	if err := r.host.Resume(r.ctx(), sub.ID); err != nil {
 		t.Fatal(err)
 	}
-	r.await("going on", func(host.Snapshot) bool { return r.store.Last() > last+5 })
+	snap = r.await("going on", func(host.Snapshot) bool { return r.store.Last() > last+5 })
+	if stored := snap.Subs[0].State; stored != event.StateLive {
+		t.Errorf("stored as %s, want live", stored)
+	}
 	if _, gaps := r.ids(); gaps != 0 {
 		t.Errorf("%d gaps, want none", gaps)
 	}

@@ -239,8 +239,11 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		if s.Created.IsZero() {
 			s.ID, s.Key, s.Created = id, key, h.opts.Now().UTC()
 		}
-		s.Mode, s.MaxAge, s.TTL, s.Paused = mode, r.MaxAge, r.TTL, false
 		s.State, s.Evidence, s.Error = event.StateStarting, "", trust.Text{}
+		if s.Paused {
+			s.State = event.StateResumed
+		}
+		s.Mode, s.MaxAge, s.TTL, s.Paused = mode, r.MaxAge, r.TTL, false
 		switch {
 		case r.From.Cursor.Valid:
 			s.Cursor = r.From.Cursor
@@ -338,8 +341,8 @@ func (h *Host) Unsubscribe(ctx context.Context, id event.SubID) error {
 	return err
 }
 
-// goOn lives a subscription as it is stored, after a verb on it has failed: it
-// must not look alive and be dead.
+// goOn lives a subscription as it is stored. After a verb that failed it must
+// not look alive and be dead.
 func (h *Host) goOn(id event.SubID) {
 	if sub, err := h.opts.Store.Subscription(id); err == nil {
 		h.start(sub)
@@ -393,11 +396,13 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 	if err != nil || !sub.Paused {
 		return err
 	}
-	if err := h.update(ctx, id, nil, func(s *event.Subscription) { s.Paused = false }); err != nil {
+	err = h.update(ctx, id, nil, func(s *event.Subscription) {
+		s.Paused, s.State, s.Evidence = false, event.StateResumed, "resumed by the operator"
+	})
+	if err != nil {
 		return err
 	}
-	sub.Paused = false
-	h.start(sub)
+	h.goOn(id)
 	h.notify()
 	return nil
 }

@@ -105,3 +105,19 @@ func TestFailedVerbChangesNothing(t *testing.T) {
 		return r.store.Last() > last+5 && s.Subs[0].Status.State == event.StateLive
 	})
 }
+
+func TestResumeIsStoredThoughTheServerIsAway(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModePoll, host.From{})
+	if err := r.host.Pause(r.ctx(), sub.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.host.AddServer(event.Server{Name: "pager", URL: "not an address"})
+	if err := r.host.Resume(r.ctx(), sub.ID); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := r.store.Subscription(sub.ID)
+	if err != nil || stored.Paused || stored.State != event.StateResumed {
+		t.Errorf("paused %t, state %s, %v; want resumed", stored.Paused, stored.State, err)
+	}
+}

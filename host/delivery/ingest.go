@@ -93,7 +93,7 @@ func (in *ingest) begin() (event.Subscription, error) {
 	}
 	in.mu.Lock()
 	in.fence, in.passed = new(event.Fence), false
-	in.paused = sub.State == event.StatePaused
+	in.paused = sub.State == event.StateResumed
 	in.mu.Unlock()
 	in.know(sub)
 	in.fresh.Store(false)

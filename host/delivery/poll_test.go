@@ -168,7 +168,7 @@ func TestEmptyCursorIsAPosition(t *testing.T) {
 
 func TestCursorlessTypeLeavesAGapForTheTimeAway(t *testing.T) {
 	for state, cause := range map[State]event.Cause{
-		event.StatePolling: event.CauseNoReplay, event.StatePaused: event.CausePaused,
+		event.StatePolling: event.CauseNoReplay, event.StateResumed: event.CausePaused,
 	} {
 		bubble(t, event.ModePoll, func(r *rig) {
 			seen := time.Now().Add(-time.Hour).UTC()

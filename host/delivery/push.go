@@ -271,7 +271,7 @@ func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state 
 	})
 	switch {
 	case firstInRun && resumed:
-		r.record(ctx, event.StateResumed, "from the saved cursor", nil)
+		r.mark(ctx, event.StateResumed, state, "from the saved cursor", nil)
 	case firstInRun:
 		r.record(ctx, state, "confirmed by the server", nil)
 	case wasLost:

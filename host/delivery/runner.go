@@ -257,7 +257,12 @@ func (r *Runner) end(ctx context.Context, state State, evidence string, err erro
 
 // record puts a state change into the log and onto the stored subscription.
 func (r *Runner) record(ctx context.Context, state State, evidence string, err error) {
-	change := &event.StateChange{State: state, Evidence: evidence}
+	r.mark(ctx, state, state, evidence, err)
+}
+
+// mark is record where the log tells another word than the state that follows.
+func (r *Runner) mark(ctx context.Context, word, state State, evidence string, err error) {
+	change := &event.StateChange{State: word, Evidence: evidence}
 	if err != nil {
 		change.Error = trust.Untrusted(err.Error())
 	}

@@ -183,7 +183,7 @@ func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.S
 		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, before, true))
 	case sub.Cursor.Valid || before.IsZero():
 		// The server replays from the position, or there was no life before.
-	case lapsed:
+	case lapsed && r.in.awayCause() != event.CausePaused:
 		b.Records = append(b.Records, r.in.gap(event.CauseLapsed, before, false))
 	case opening:
 		b.Records = append(b.Records, r.in.gap(r.in.awayCause(), before, false))

@@ -117,7 +117,7 @@ const (
 	StateDenied     State = "denied"     // the server refuses for lack of rights
 	StateEnded      State = "ended"      // terminated; nothing will come
 	StatePaused     State = "paused"     // paused by the operator
-	StateResumed    State = "resumed"    // marker: went on from the saved cursor
+	StateResumed    State = "resumed"    // of a subscription: resumed by the operator, not yet confirmed; in the log: went on from the saved cursor
 )
 
 // StateChange is a state with what it was derived from.

@@ -48,7 +48,7 @@ func TestSubsList(t *testing.T) {
 		}
 	}
 	b.out = lockedBuffer{}
-	b.store.change(sub.ID, func(s *event.Subscription) { s.Paused, s.State = false, event.StatePaused })
+	b.store.change(sub.ID, func(s *event.Subscription) { s.Paused, s.State = false, event.StateResumed })
 	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
 	if !strings.Contains(b.out.String(), "goes on when the host next runs") {
 		t.Errorf("resumed: %s", b.out.String())

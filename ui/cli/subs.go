@@ -131,8 +131,7 @@ func subState(s event.Subscription) string {
 	switch {
 	case s.Paused:
 		words[0] = string(event.StatePaused)
-	case s.State == event.StatePaused:
-		// What was stored last is the pause that has ended since.
+	case s.State == event.StateResumed:
 		return "goes on when the host next runs"
 	}
 	if s.Evidence != "" {
