@@ -73,7 +73,6 @@ type Record struct {
 const (
 	FlagBadge      = "to-ai"       // the event as a whole speaks to an AI: the report's badge
 	FlagIDMismatch = "id-mismatch" // webhook-id differs from eventId
-	FlagBodyDiffer = "body-differ" // a duplicate id came with another body; the first was kept
 )
 
 // Cause says why continuity could not be shown.
