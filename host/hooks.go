@@ -37,12 +37,12 @@ type hooks struct {
 
 	starting sync.Mutex // serializes address, which is slow; mu is never held that long
 
-	mu     sync.Mutex
-	server *receiver.Server
-	base   string // what paths are appended to
-	closed bool
-	paths  map[string]event.SubID
-	ended  map[string]event.Ended
+	mu      sync.Mutex
+	server  *receiver.Server
+	base    string // what paths are appended to
+	closed  bool
+	paths   map[string]event.SubID
+	removed map[string]bool // paths of subscriptions that the operator removed
 
 	refusals  chan event.Refusal // bounded; a flood of bad requests is only counted
 	uncounted atomic.Uint64
@@ -51,11 +51,13 @@ type hooks struct {
 func (k *hooks) init(h *Host) {
 	k.host = h
 	k.paths = map[string]event.SubID{}
-	k.ended = map[string]event.Ended{}
+	k.removed = map[string]bool{}
 	k.refusals = make(chan event.Refusal, 256)
 	h.wg.Go(k.keepRefusals)
 	for _, e := range h.opts.Store.EndedHooks() {
-		k.ended[e.Path] = e
+		if e.Removed {
+			k.removed[e.Path] = true
+		}
 	}
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if sub.Hook.Path != "" {
@@ -70,11 +72,11 @@ func (k *hooks) know(path string, id event.SubID) {
 	k.paths[path] = id
 }
 
-func (k *hooks) forget(e event.Ended) {
+func (k *hooks) forget(path string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.paths, e.Path)
-	k.ended[e.Path] = e
+	delete(k.paths, path)
+	k.removed[path] = true
 }
 
 // callback returns the complete address of a path.
@@ -210,17 +212,11 @@ func shutdown(server *receiver.Server) error {
 func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 	k.mu.Lock()
 	id, known := k.paths[path]
-	gone, ended := k.ended[path]
+	removed := k.removed[path]
 	k.mu.Unlock()
-	now := k.host.opts.Now()
 	if !known {
-		switch {
-		case !ended:
-			return receiver.Entry{}, receiver.PathUnknown
-		case gone.Removed:
+		if removed {
 			return receiver.Entry{}, receiver.PathRemoved
-		case now.Sub(gone.At) < endedMemory:
-			return receiver.Entry{}, receiver.PathEnded
 		}
 		return receiver.Entry{}, receiver.PathUnknown
 	}
@@ -230,12 +226,25 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 	}
 	entry := receiver.Entry{Sub: id, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until}
 	if sub.State == event.StateEnded || sub.State == event.StateDenied {
-		return entry, receiver.PathEnded
+		if k.host.opts.Now().Sub(k.endedAt(path)) < endedMemory {
+			return entry, receiver.PathEnded
+		}
+		return receiver.Entry{}, receiver.PathUnknown
 	}
 	if l := k.host.life(id); l != nil {
 		entry.InFlight = l.runner.InFlight()
 	}
 	return entry, receiver.PathKnown
+}
+
+// endedAt returns when the subscription of a path ended, zero if that is forgotten.
+func (k *hooks) endedAt(path string) time.Time {
+	for _, e := range k.host.opts.Store.EndedHooks() {
+		if e.Path == path {
+			return e.At
+		}
+	}
+	return time.Time{}
 }
 
 // Deliver implements [receiver.Sink].

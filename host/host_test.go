@@ -263,6 +263,13 @@ func TestUnsubscribeEndsThePath(t *testing.T) {
 // deliver posts a delivery with a wrong signature and returns the status.
 func (r *rig) deliver(url string) int {
 	r.t.Helper()
+	client := r.client()
+	defer client.CloseIdleConnections()
+	return r.post(client, url)
+}
+
+func (r *rig) post(client *http.Client, url string) int {
+	r.t.Helper()
 	secret, err := event.NewWebhookSecret(nil)
 	if err != nil {
 		r.t.Fatal(err)
@@ -284,8 +291,6 @@ func (r *rig) deliver(url string) int {
 		req.Header.Set(k, v)
 	}
 	req.Header.Set("webhook-timestamp", unix(now))
-	client := r.client()
-	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
 		r.t.Fatal(err)

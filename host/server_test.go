@@ -20,9 +20,11 @@ import (
 
 // strange is a stateless server that a test bends.
 type strange struct {
-	lists     atomic.Int64                                 // how often events/list was asked
-	list      func(n int64) string                         // the answer to the nth events/list: result or error member
-	listening func(w http.ResponseWriter, r *http.Request) // subscriptions/listen; nil: refused
+	lists      atomic.Int64         // how often events/list was asked
+	list       func(n int64) string // the answer to the nth events/list: result or error member
+	subscribes atomic.Int64
+	subscribe  func(n int64) string                         // the answer to the nth events/subscribe; nil: refused
+	listening  func(w http.ResponseWriter, r *http.Request) // subscriptions/listen; nil: refused
 }
 
 const emptyList = `"result":{"events":[]}`
@@ -42,6 +44,10 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = `"result":{"supportedVersions":["2026-07-28"],"serverInfo":{"name":"strange","version":"1"},"capabilities":{"extensions":{"io.modelcontextprotocol/events":{"listChanged":true}}}}`
 	case "events/list":
 		answer = s.list(s.lists.Add(1))
+	case "events/subscribe":
+		if s.subscribe != nil {
+			answer = s.subscribe(s.subscribes.Add(1))
+		}
 	case "subscriptions/listen":
 		if s.listening != nil {
 			s.listening(w, r)
@@ -162,5 +168,38 @@ func TestReplacedServerIsNotWaitedFor(t *testing.T) {
 	h.AddServer(event.Server{Name: "deaf", URL: "http://" + deaf.Addr().String() + "/again"})
 	if err := <-done; err == nil {
 		t.Error("a server that never answered is said to be connected")
+	}
+}
+
+// A path is remembered for a day after the server has ended its subscription.
+func TestPathOfAnEndedSubscriptionIsForgottenAfterADay(t *testing.T) {
+	var later atomic.Int64
+	s := &strange{
+		list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["webhook"]}]}` },
+		subscribe: func(n int64) string {
+			if n == 1 {
+				return `"result":{"id":"s","refreshBefore":"2000-01-01T00:00:00Z"}`
+			}
+			return `"error":{"code":-32024,"message":"no more"}`
+		},
+	}
+	h := hostOn(t, s, host.Options{
+		PlainHTTP: true,
+		Now:       func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
+		Timing:    delivery.Timing{LeaseFloor: time.Millisecond},
+	})
+	r := &rig{t: t, host: h}
+	if _, err := h.Subscribe(r.ctx(), host.Request{Server: "strange", Type: trust.Untrusted("a"), Mode: event.ModeWebhook}); err != nil {
+		t.Fatal(err)
+	}
+	snap := r.await("the end", func(s host.Snapshot) bool { return s.Subs[0].State == event.StateDenied })
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	if got := r.post(client, snap.Subs[0].Hook.URL); got != http.StatusServiceUnavailable {
+		t.Errorf("at first a delivery is answered %d, want 503", got)
+	}
+	later.Store(int64(25 * time.Hour))
+	if got := r.post(client, snap.Subs[0].Hook.URL); got != http.StatusNotFound {
+		t.Errorf("after a day a delivery is answered %d, want 404", got)
 	}
 }

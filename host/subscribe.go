@@ -296,7 +296,7 @@ func (h *Host) remove(ctx context.Context, id event.SubID) error {
 		return h.commit(ctx, b)
 	}
 	b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
-	h.hooks.forget(*b.Ended)
+	h.hooks.forget(sub.Hook.Path)
 	err = h.commit(ctx, b)
 	if err != nil {
 		h.hooks.know(sub.Hook.Path, id)

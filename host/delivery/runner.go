@@ -267,6 +267,7 @@ func (r *Runner) mark(ctx context.Context, word, state State, evidence string, e
 		change.Error = trust.Untrusted(err.Error())
 	}
 	stored := r.in.submit(ctx, event.Batch{
+		Ended:   r.ended(state),
 		Records: []event.Record{r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })},
 		Update: func(s *event.Subscription) {
 			s.State, s.Evidence, s.Error = state, evidence, change.Error
@@ -275,6 +276,19 @@ func (r *Runner) mark(ctx context.Context, word, state State, evidence string, e
 	if stored != nil && ctx.Err() == nil {
 		r.deps.Log.Warn("a change of state was not stored", "sub", r.id, "state", state, "err", stored)
 	}
+}
+
+// ended returns what the receiver remembers of the path of a webhook subscription
+// that is over.
+func (r *Runner) ended(state State) *event.Ended {
+	if r.mode != event.ModeWebhook || state != event.StateEnded && state != event.StateDenied {
+		return nil
+	}
+	sub, err := r.deps.Store.Subscription(r.id)
+	if err != nil || sub.Hook.Path == "" {
+		return nil
+	}
+	return &event.Ended{Path: sub.Hook.Path, At: r.deps.Now().UTC()}
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {
