@@ -200,8 +200,8 @@ func retriable(err error) bool {
 	return !errors.Is(err, dialect.ErrNoEvents) && wire.NameFrom(err) != wire.Forbidden
 }
 
-// list asks for the event types and keeps them, unless the connection on which
-// they came is over.
+// list asks for the event types and keeps them, or why they could not be had:
+// not when the connection on which they came is over, or the caller gave up.
 func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	d, err := s.session(ctx)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	}
 	types, bad, err := d.List(ctx)
 	s.mu.Lock()
-	if s.dialect == d {
+	if s.dialect == d && (err == nil || ctx.Err() == nil) {
 		s.listErr = err
 		if err == nil {
 			s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, ""
@@ -276,11 +276,15 @@ func (s *server) session(ctx context.Context) (dialect.Dialect, error) {
 		select {
 		case <-ready:
 		case <-s.done:
-			return nil, fmt.Errorf("%w: %s was removed", ErrUnreachable, s.spec.Name)
+			return nil, s.gone()
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+func (s *server) gone() error {
+	return fmt.Errorf("%w: %s was removed or replaced", ErrUnreachable, s.spec.Name)
 }
 
 // firstTry waits for the connection, or for the first failure to connect.

@@ -1,7 +1,9 @@
 package host_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -201,5 +203,35 @@ func TestPathOfAnEndedSubscriptionIsForgottenAfterADay(t *testing.T) {
 	later.Store(int64(25 * time.Hour))
 	if got := r.post(client, snap.Subs[0].Hook.URL); got != http.StatusNotFound {
 		t.Errorf("after a day a delivery is answered %d, want 404", got)
+	}
+}
+
+// Whoever gives up asking for the types does not spoil them for others.
+func TestListThatWasGivenUpIsNobodysError(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	s := &strange{list: func(n int64) string {
+		if n == 2 {
+			close(asked)
+			<-answer
+		}
+		return emptyList
+	}}
+	h := hostOn(t, s, host.Options{})
+	r := &rig{t: t, host: h}
+	r.await("listing", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown })
+	ctx, giveUp := context.WithCancel(r.ctx())
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.Types(ctx, "strange")
+		done <- err
+	}()
+	<-asked
+	giveUp()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	close(answer)
+	if err := h.Snapshot().Servers[0].TypesErr; err != "" {
+		t.Errorf("shown for all: %s", err)
 	}
 }

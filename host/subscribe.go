@@ -72,6 +72,8 @@ func (h *Host) known(ctx context.Context, s *server) ([]event.Type, error) {
 				if err != nil {
 					return nil, explain(err)
 				}
+			case <-s.done:
+				return nil, s.gone()
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
 			}
