@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"sync"
 
 	"eventdeck/host/event"
@@ -20,6 +21,7 @@ type Log struct {
 	mu     sync.Mutex
 	recent []event.Record // ascending, without holes; a slice that is cut at the front
 	bytes  int
+	cut    int // bytes of records that were cut and that the array of recent may still hold
 }
 
 // NewLog returns a log on what the store keeps; its recent window is empty.
@@ -98,9 +100,13 @@ func (l *Log) add(records []event.Record) {
 	cut := 0
 	for cut < len(l.recent)-1 && (len(l.recent)-cut > recentRecords || l.bytes > recentBytes) {
 		l.bytes -= weight(l.recent[cut])
+		l.cut += weight(l.recent[cut])
 		cut++
 	}
 	l.recent = l.recent[cut:]
+	if l.cut > recentBytes {
+		l.recent, l.cut = slices.Clone(l.recent), 0
+	}
 }
 
 func weight(r event.Record) int { return len(r.Raw) + 256 }
