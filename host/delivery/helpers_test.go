@@ -341,7 +341,6 @@ type rig struct {
 	deps   Deps
 	sub    event.Subscription
 	runner *Runner
-	points []string
 
 	cancel context.CancelFunc
 	ended  chan struct{}
