@@ -100,7 +100,8 @@ type Store interface {
 	// Get returns one record. Error: ErrNotFound.
 	Get(seq uint64) (Record, error)
 	// Forward calls fn for the records from seq on, oldest first, until fn
-	// returns false. It reads one consistent snapshot and must not call Submit.
+	// returns false. It ends with the record that was the newest when it was
+	// called, and holds up no commit while fn runs.
 	Forward(seq uint64, fn func(Record) bool) error
 	// Backward is Forward in the other direction, from seq down.
 	Backward(seq uint64, fn func(Record) bool) error
