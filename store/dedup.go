@@ -24,6 +24,7 @@ type space byte
 const (
 	spaceEvent    space = 'e' // event ids, and webhook ids of events
 	spaceRejected space = 'r' // webhook ids of rejected payloads
+	spaceGap      space = 'g' // webhook ids of gap envelopes
 )
 
 // hashFunc maps an id to 64 bits under a key that the sender cannot know, so
@@ -49,8 +50,8 @@ type identity struct {
 }
 
 // identify returns the identity of a record, and whether it has one. Only
-// events and rejected webhook deliveries do; of an event the event id decides,
-// and the webhook id only when there is no event id.
+// events, and rejected payloads and gaps that came by webhook do; of an event the
+// event id decides, and the webhook id only when there is no event id.
 func identify(r *event.Record) (identity, bool) {
 	id := identity{sub: r.Sub, webhookID: r.WebhookID}
 	switch r.Kind {
@@ -58,6 +59,8 @@ func identify(r *event.Record) (identity, bool) {
 		id.in, id.eventID = spaceEvent, r.EventID
 	case event.KindRejected:
 		id.in = spaceRejected
+	case event.KindGap:
+		id.in = spaceGap
 	default:
 		return id, false
 	}

@@ -56,7 +56,7 @@ func TestWebhookIDs(t *testing.T) {
 	rec := func(kind event.Kind, id, hook string) event.Record {
 		return event.Record{Kind: kind, EventID: text(id), WebhookID: text(hook)}
 	}
-	ev, rej := event.KindEvent, event.KindRejected
+	ev, rej, gap := event.KindEvent, event.KindRejected, event.KindGap
 	for name, c := range map[string]struct {
 		stored, next event.Record
 		dup          bool
@@ -72,7 +72,9 @@ func TestWebhookIDs(t *testing.T) {
 		"rejected with the same and other event id": {rec(rej, "1", "w"), rec(rej, "2", "w"), true},
 		"rejected without a webhook id":             {rec(rej, "1", ""), rec(rej, "1", ""), false},
 		"rejected and event":                        {rec(rej, "", "w"), rec(ev, "", "w"), false},
-		"gap":                                       {rec(event.KindGap, "", "w"), rec(event.KindGap, "", "w"), false},
+		"gap without a webhook id":                  {rec(gap, "", ""), rec(gap, "", ""), false},
+		"gap envelope sent again":                   {rec(gap, "", "w"), rec(gap, "", "w"), true},
+		"gap and rejected":                          {rec(gap, "", "w"), rec(rej, "", "w"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

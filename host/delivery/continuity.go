@@ -57,6 +57,13 @@ func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
 	return false
 }
 
+// reached reports whether the position of an active or heartbeat notification may
+// be kept. A server that confirms another position than the one asked for may
+// still be about to replay what lies between: a cut there must not pass it over.
+func (c *continuity) reached(m wire.Mark, heartbeat bool) bool {
+	return heartbeat || m.Truncated || c.decided || !c.sent.Valid || m.Cursor.Text == c.sent.Text
+}
+
 // since returns where a gap that the server tells of now begins, when last was
 // the last sign of life: what came before the server told its position does not
 // show that all of it came.

@@ -69,8 +69,12 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	case !p.asked && !sent.Valid && !p.before.IsZero():
 		b.Records = append(b.Records, in.gap(in.awayCause(), p.before, false))
 	}
+	told := res.Cursor
 	for _, raw := range res.Events {
 		rec := in.occurrence(raw)
+		if own := wire.DecodeMark(raw).Cursor; !res.Cursor.Present && own.HasText() {
+			told = own // some servers give the position with each event only (field notes 7)
+		}
 		if rec.Kind == event.KindEvent {
 			rec.Replayed = p.behind && happenedBefore(rec.Timestamp, p.began)
 			if rec.Replayed {
@@ -80,7 +84,7 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 		}
 		b.Records = append(b.Records, rec)
 	}
-	if b.Cursor = in.position(res.Cursor); b.Cursor != nil {
+	if b.Cursor = in.position(told); b.Cursor != nil {
 		p.position.Cursor, p.position.Valid = b.Cursor.Text, b.Cursor.Valid
 	}
 	p.behind = p.behind && res.HasMore

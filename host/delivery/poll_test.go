@@ -34,6 +34,24 @@ func TestPollBootstrapsWithNullAndGoesOnFromTheCursor(t *testing.T) {
 	})
 }
 
+func TestPollGoesOnFromTheEventsOwnCursors(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
+			switch n {
+			case 1:
+				return wire.PollResult{Events: raw(occurrence("e1", time.Now(), "c1"), occurrence("e2", time.Now(), "c2"))}, nil
+			case 2:
+				return wire.PollResult{Events: raw(occurrence("e3", time.Now(), "c3")), Cursor: cur("page")}, nil
+			}
+			return wire.PollResult{}, nil
+		}
+		r.start().pass(2500 * time.Millisecond)
+		equal(t, r.src.cursors(), "- =c2 =page")
+		r.wantLog("e1 e2 e3")
+		r.wantCursor("=page")
+	})
+}
+
 func TestPollPause(t *testing.T) {
 	tests := map[string]struct{ next, want time.Duration }{
 		"absent":   {0, time.Second},

@@ -138,7 +138,9 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	case p.cont.mark(m, heartbeat):
 		b.Records = append(b.Records, in.gap(event.CauseSilent, p.cont.before, false))
 	}
-	b.Cursor = in.position(m.Cursor)
+	if p.cont.reached(m, heartbeat) {
+		b.Cursor = in.position(m.Cursor)
+	}
 	in.seen(now)
 	p.alive(now, func(h *heart) {
 		if heartbeat {

@@ -356,6 +356,27 @@ func TestPushContinuity(t *testing.T) {
 	}
 }
 
+// A server may confirm its newest position first and replay up to it afterwards:
+// a cut between the two must not pass the replay over.
+func TestCutBeforeTheReplayKeepsThePosition(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.resumed()
+		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			s.active("c9")
+			if n == 1 {
+				return errors.New("cut")
+			}
+			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
+			s.event("c9")
+			return s.stay()
+		}
+		r.start().pass(10 * time.Second)
+		equal(t, r.src.cursors(), "=c7 =c7")
+		r.wantLog("e8 c9")
+		r.wantCursor("=c9")
+	})
+}
+
 func TestFirstLifeHasNoGap(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {

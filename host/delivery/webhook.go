@@ -297,7 +297,9 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		}
 		b.Records = []event.Record{rec}
 	case DeliveredGap:
-		b.Records = []event.Record{in.gap(event.CauseGap, in.lastSign(), true)}
+		gap := in.gap(event.CauseGap, in.lastSign(), true)
+		gap.WebhookID = d.WebhookID
+		b.Records = []event.Record{gap}
 	case DeliveredTerminated:
 		b.Cursor = nil
 	}

@@ -309,10 +309,13 @@ func TestDeliveries(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		r.wantCursor("=c3")
-		r.mustDeliver(Delivered{Kind: DeliveredGap, Body: []byte(`{"type":"gap","cursor":"c9"}`)})
+		r.mustDeliver(Delivered{Kind: DeliveredGap, WebhookID: trust.Untrusted("msg_gap_1"), Body: []byte(`{"type":"gap","cursor":"c9"}`)})
 		r.wantCursor("=c9")
 		r.wantLog("e1 e2 rejected rejected gap:gap!")
 		for _, rec := range r.store.all() {
+			if rec.Kind == event.KindGap {
+				equal(t, rec.WebhookID.Raw(), "msg_gap_1")
+			}
 			if rec.Kind == event.KindEvent {
 				points++
 				flagged := len(rec.Flags) == 1 && rec.Flags[0] == event.FlagIDMismatch
