@@ -235,3 +235,19 @@ func TestListThatWasGivenUpIsNobodysError(t *testing.T) {
 		t.Errorf("shown for all: %s", err)
 	}
 }
+
+func TestRefusalLeavesNothingBehind(t *testing.T) {
+	s := &strange{
+		list:      func(int64) string { return `"result":{"events":[{"name":"a","delivery":["webhook"]}]}` },
+		subscribe: func(int64) string { return `"error":{"code":-32024,"message":"no"}` },
+	}
+	h := hostOn(t, s, host.Options{PlainHTTP: true})
+	r := &rig{t: t, host: h}
+	_, err := h.Subscribe(r.ctx(), host.Request{Server: "strange", Type: trust.Untrusted("a"), Mode: event.ModeWebhook})
+	if !errors.Is(err, host.ErrRefused) {
+		t.Errorf("got %v, want ErrRefused", err)
+	}
+	if n := len(h.Snapshot().Subs); n != 0 {
+		t.Errorf("%d subscriptions stand after a refusal", n)
+	}
+}
