@@ -340,6 +340,21 @@ func TestForeignCursorLeavesAGap(t *testing.T) {
 	}
 }
 
+// A server whose description cannot be used is shown with its fault, and does not
+// keep the others from working.
+func TestFaultyServerIsShown(t *testing.T) {
+	r := newRig(t)
+	fault := errors.New("needs ${TOKEN}, which is not set")
+	r.host.AddServer(event.Server{Name: "broken", Fault: fault})
+	if _, err := r.host.Connected(r.ctx(), "broken", true); !errors.Is(err, fault) {
+		t.Errorf("got %v, want the fault", err)
+	}
+	snap := r.await("both servers", func(s host.Snapshot) bool { return len(s.Servers) == 2 && s.Servers[0].Reach == host.ReachReady })
+	if v := snap.Servers[1]; v.Reach != host.ReachRefused || !strings.Contains(v.Err, "TOKEN") || !v.NextTry.IsZero() {
+		t.Errorf("shown as %s, %q, next try %v", v.Reach, v.Err, v.NextTry)
+	}
+}
+
 func TestUnreachableServerIsSaidAtOnce(t *testing.T) {
 	r := newRig(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

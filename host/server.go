@@ -57,6 +57,9 @@ func newServer(h *Host, spec event.Server) *server {
 // address is what the operator sees: a URL without userinfo and query, or the
 // command line.
 func address(s event.Server) string {
+	if s.Fault != nil {
+		return "(not usable)"
+	}
 	if s.URL == "" {
 		return strings.Join(append([]string{s.Command}, s.Args...), " ")
 	}
@@ -71,6 +74,11 @@ func address(s event.Server) string {
 // run connects, and connects again, until ctx ends.
 func (s *server) run(ctx context.Context) {
 	defer close(s.done)
+	if s.spec.Fault != nil {
+		s.disconnected(s.spec.Fault, ReachRefused, 0)
+		<-ctx.Done()
+		return
+	}
 	backoff := s.host.backoff()
 	for again := false; ctx.Err() == nil; again = true {
 		sess, err := s.dial(ctx)
@@ -237,7 +245,10 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	if v.Reach != reach {
 		v.Since = s.host.opts.Now()
 	}
-	v.Reach, v.NextTry = reach, s.host.opts.Now().Add(wait)
+	v.Reach, v.NextTry = reach, time.Time{}
+	if wait > 0 { // else nothing is tried again
+		v.NextTry = s.host.opts.Now().Add(wait)
+	}
 	v.Attempt++
 	v.TypesKnown = false
 	if err != nil {

@@ -395,8 +395,14 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 	}
 	defer h.verbs.give()
 	sub, err := h.mustHave(id)
-	if err != nil || !sub.Paused {
+	if err != nil {
 		return err
+	}
+	if !sub.Paused {
+		if sub.State == event.StateEnded || sub.State == event.StateDenied {
+			return fmt.Errorf("subscription %s is over (%s, %s): subscribe again to begin anew", id, sub.State, sub.Evidence)
+		}
+		return nil
 	}
 	err = h.update(ctx, id, nil, func(s *event.Subscription) {
 		s.Paused, s.State, s.Evidence = false, event.StateResumed, "resumed by the operator"

@@ -30,7 +30,7 @@ const (
 	ReachConnecting Reach = "connecting"
 	ReachReady      Reach = "ready"
 	ReachBackoff    Reach = "backoff" // failed; trying again at NextTry
-	ReachRefused    Reach = "refused" // the server refuses; tried seldom
+	ReachRefused    Reach = "refused" // the server refuses, tried seldom; or its description cannot be used
 )
 
 // ServerView is what the host knows of a server.

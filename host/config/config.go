@@ -80,19 +80,18 @@ func (f *File) Names() []string {
 	return names
 }
 
-// All returns every server.
-//
-// Errors: [ErrVariable], [ErrFile].
-func (f *File) All() ([]event.Server, error) {
+// All returns every server. One that cannot be used does not keep the others
+// away: it has a Fault, [ErrVariable] or [ErrFile].
+func (f *File) All() []event.Server {
 	servers := make([]event.Server, 0, len(f.servers))
 	for _, e := range f.servers {
 		s, err := e.server(f.env)
 		if err != nil {
-			return nil, err
+			s = event.Server{Name: e.name, Fault: err}
 		}
 		servers = append(servers, s)
 	}
-	return servers, nil
+	return servers
 }
 
 // Find returns the server that arg means: a configured name, an http or https

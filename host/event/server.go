@@ -15,4 +15,8 @@ type Server struct {
 	Headers map[string]Secret
 
 	AdHoc bool // given on the command line, not configured
+
+	// Fault says why the description cannot be used, e.g. that a variable in it is
+	// not set. Such a server is shown with its fault, and never connected.
+	Fault error
 }

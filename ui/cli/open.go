@@ -160,7 +160,7 @@ func (a *app) servers(args []string) ([]event.Server, error) {
 		if len(a.flags.headers) > 0 {
 			return nil, usagef("--header needs a SERVER: it is not sent to every configured one")
 		}
-		return file.All()
+		return file.All(), nil
 	}
 	s, err := a.server(file, args[0])
 	if err != nil {
