@@ -123,6 +123,8 @@ func TestErrorDetails(t *testing.T) {
 	equal(t, NameFrom(fmt.Errorf("http: %w", ErrDenied)), Forbidden)
 	equal(t, NameFrom(errors.New("reset")), "")
 	equal(t, e.Name(), NotFound)
+	why := &Error{Code: -32027, Data: json.RawMessage(`{"reason":"tls\u001b_error","limit":3}`)}
+	equal(t, why.Error(), `server answered CallbackEndpointError (-32027) (reason tls\x1b_error)`)
 	for _, s := range []string{e.Error(), (&Error{Code: -32012}).Error()} {
 		for _, c := range []byte(s) {
 			if c < 0x20 {

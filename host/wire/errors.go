@@ -104,10 +104,16 @@ type Error struct {
 
 // Error implements error: the name, the code and the escaped message.
 func (e *Error) Error() string {
-	if e.Message.IsZero() {
-		return fmt.Sprintf("server answered %s (%d)", NameOf(e.Code), e.Code)
+	text := fmt.Sprintf("server answered %s (%d)", NameOf(e.Code), e.Code)
+	if !e.Message.IsZero() {
+		text += fmt.Sprintf(": %v", e.Message)
 	}
-	return fmt.Sprintf("server answered %s (%d): %v", NameOf(e.Code), e.Code, e.Message)
+	for _, member := range [...]string{"reason", "field", "limit", "feature"} {
+		if detail := e.Detail(member); !detail.IsZero() {
+			text += fmt.Sprintf(" (%s %v)", member, detail)
+		}
+	}
+	return text
 }
 
 // Name returns what the error means.

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
 // A batch of lines is written when it has this many bytes, or when nothing more
@@ -54,13 +55,54 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	default:
 		return err
 	}
+	isNew := err != nil
 	limited, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
+	// A server that is silent may still answer; one that keeps failing has failed.
+	failing := time.AfterFunc(connectWithin-time.Second, func() {
+		if !p.reason(id).IsZero() {
+			cancel()
+		}
+	})
+	defer failing.Stop()
+	began := time.Now()
 	p.sub, err = p.deck.Subscribe(limited, r)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
-		err = fmt.Errorf("%w: the subscription was not confirmed within %v", host.ErrUnreachable, requestWithin)
+		err = p.notConfirmed(id, time.Since(began))
+		if isNew {
+			err = errors.Join(err, p.undo(ctx, id))
+		}
 	}
 	return stopped(ctx, err)
+}
+
+// reason returns what went wrong last with a subscription that runs here.
+func (p *printer) reason(id event.SubID) trust.Text {
+	for _, view := range p.deck.Snapshot().Subs {
+		if view.ID == id {
+			return view.Status.Error
+		}
+	}
+	return trust.Text{}
+}
+
+func (p *printer) notConfirmed(id event.SubID, after time.Duration) error {
+	within := after.Round(time.Second)
+	if reason := p.reason(id); !reason.IsZero() {
+		return fmt.Errorf("the subscription was not confirmed within %v: %v", within, reason)
+	}
+	return fmt.Errorf("%w: the subscription was not confirmed within %v", host.ErrUnreachable, within)
+}
+
+// undo takes back a subscription that never was.
+func (p *printer) undo(ctx context.Context, id event.SubID) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	err := p.deck.Unsubscribe(ctx, id)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // run prints until count events are written (0: no bound), limit is over (0:

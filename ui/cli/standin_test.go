@@ -137,6 +137,7 @@ type standIn struct {
 	connect    func(ctx context.Context, server string) error
 	types      []event.Type
 	typesErr   error
+	trouble    trust.Text                                // of every subscription
 	subscribe  func(context.Context, host.Request) error // before the subscription is there
 	subscribed func(event.Subscription)                  // after it
 
@@ -177,7 +178,9 @@ func (s *standIn) AddServer(server event.Server) {
 func (s *standIn) Snapshot() host.Snapshot {
 	snapshot := host.Snapshot{Store: s.store.Info()}
 	for _, sub := range s.store.Subscriptions() {
-		snapshot.Subs = append(snapshot.Subs, host.SubscriptionView{Subscription: sub})
+		view := host.SubscriptionView{Subscription: sub}
+		view.Status.Error = s.trouble
+		snapshot.Subs = append(snapshot.Subs, view)
 	}
 	return snapshot
 }

@@ -181,6 +181,31 @@ func TestTailGivesUpOnTheFirstConnection(t *testing.T) {
 	})
 }
 
+func TestTailSaysWhyASubscriptionIsNotConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.trouble = trust.Untrusted("server answered CallbackEndpointError (-32027) (reason tls_error)")
+		key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created"), Args: []byte("{}")}
+		b.standIn.subscribe = func(ctx context.Context, _ host.Request) error {
+			b.store.change(key.ID(), func(sub *event.Subscription) { sub.Key = key })
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		began := time.Now()
+		b.expect(t, exitError, "not confirmed within 9s: server answered CallbackEndpointError (-32027) (reason tls_error)", "tail", "pager", "incident.created", "--data", "d")
+		if took := time.Since(began); took >= 10*time.Second {
+			t.Errorf("took %v", took)
+		}
+		if len(b.verbs) != 1 || b.verbs[0] != "rm "+string(key.ID()) {
+			t.Errorf("not taken back: %v", b.verbs)
+		}
+		code := b.run(t, "tail", "pager", "incident.created", "--data", "d")
+		if code != exitError || len(b.verbs) != 1 {
+			t.Errorf("code %d; one that was there before must stay: %v", code, b.verbs)
+		}
+	})
+}
+
 // closedPipe is a standard output whose reader goes away after some writes.
 type closedPipe struct {
 	io.Writer
