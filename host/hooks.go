@@ -283,23 +283,37 @@ func (k *hooks) refused(r event.Refusal) {
 	}
 }
 
-// keepRefusals stores refused deliveries for the operator until the host ends.
+// keepRefusals stores refused deliveries for the operator until the host ends,
+// and then those that wait.
 func (k *hooks) keepRefusals() {
-	log := k.host.opts.Log
 	for {
 		select {
 		case r := <-k.refusals:
-			if n := k.uncounted.Swap(0); n > 0 {
-				log.Warn("more refused deliveries than could be noted", "left_out", n)
-			}
-			if err := k.host.opts.Store.Refuse(k.host.ctx, r); err != nil && k.host.ctx.Err() == nil {
-				log.Warn("a refused delivery could not be noted", "reason", r.Reason, "err", err)
-			}
-			k.host.notify()
+			k.keepRefusal(k.host.ctx, r)
 		case <-k.host.ctx.Done():
-			return
+			ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
+			defer cancel()
+			for {
+				select {
+				case r := <-k.refusals:
+					k.keepRefusal(ctx, r)
+				default:
+					return
+				}
+			}
 		}
 	}
+}
+
+func (k *hooks) keepRefusal(ctx context.Context, r event.Refusal) {
+	log := k.host.opts.Log
+	if n := k.uncounted.Swap(0); n > 0 {
+		log.Warn("more refused deliveries than could be noted", "left_out", n)
+	}
+	if err := k.host.opts.Store.Refuse(ctx, r); err != nil {
+		log.Warn("a refused delivery could not be noted", "reason", r.Reason, "err", err)
+	}
+	k.host.notify()
 }
 
 func openCA(dir string, now func() time.Time) (*receiver.CA, error) {
