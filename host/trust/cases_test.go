@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// untrustedCase is one line of the shared case file.
+// untrustedCase is one line of testdata/untrusted.jsonl.
 type untrustedCase struct {
 	ID         string `json:"id"`
 	Class      string `json:"class"`
@@ -75,22 +75,16 @@ func (c untrustedCase) raw(t *testing.T) []byte {
 	return nil
 }
 
-// shared opens a file of the directory that stands beside the repository.
-func shared(t testing.TB, name string) *os.File {
-	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", name)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatalf("the shared directory beside the repository is needed for this test: %v", err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
+// readLines reads a file of one JSON value per line.
 func readLines[T any](t testing.TB, name string) []T {
 	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
 	var out []T
-	sc := bufio.NewScanner(shared(t, name))
+	sc := bufio.NewScanner(f)
 	sc.Buffer(nil, 16<<20)
 	for sc.Scan() {
 		var v T
@@ -129,7 +123,7 @@ func showsToken(s, visible string) bool {
 }
 
 func TestCases(t *testing.T) {
-	cases := readLines[untrustedCase](t, "cases/untrusted.jsonl")
+	cases := readLines[untrustedCase](t, filepath.Join("testdata", "untrusted.jsonl"))
 	if len(cases) < 100 {
 		t.Fatalf("only %d cases", len(cases))
 	}

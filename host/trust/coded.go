@@ -3,6 +3,7 @@ package trust
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"math/bits"
 	"strings"
 )
 
@@ -21,12 +22,15 @@ func (s *scanner) decodeStretches(text string, f *field, depth, start, end int) 
 	for i := 0; i < len(text); {
 		n := codedLength(text[i:])
 		if c := text[i]; (c == '.' || c == '-') && depth == 0 && (i == 0 || text[i-1] == ' ' || text[i-1] == '>' || text[i-1] == '\n') {
-			if plain, m := morseAt(text[i:]); len(plain) >= minMorse {
+			plain, m := morseAt(text[i:])
+			if len(plain) >= minMorse {
 				s.raise(hit{flag: "inj.encoded", weight: 2}, f, i, i+m)
 				s.decode(plain)
 				s.matchDerived(plain, f, i, i+m)
 				n = max(n, m)
 			}
+			// A long run that says nothing is not read again from its middle.
+			n = max(n, m-maxMorseSign)
 		}
 		if n == 0 {
 			i++
@@ -177,14 +181,17 @@ var morse = map[string]byte{
 // minMorse is how many letters make Morse code worth reading.
 const minMorse = 6
 
+// maxMorseSign bounds the dots and dashes of one letter.
+const maxMorseSign = 5
+
 // morseAt reads Morse code at the start of s: groups with one blank between
 // them, a slash between words.
 func morseAt(s string) (text string, n int) {
 	var b []byte
-	kinds := map[byte]bool{}
+	var kinds uint32
 	for n < len(s) {
 		end := n
-		for end < len(s) && (s[end] == '.' || s[end] == '-') && end-n < 5 {
+		for end < len(s) && (s[end] == '.' || s[end] == '-') && end-n < maxMorseSign {
 			end++
 		}
 		c, ok := morse[s[n:end]]
@@ -192,9 +199,9 @@ func morseAt(s string) (text string, n int) {
 		case end == n && s[n] == '/':
 			c, end = ' ', n+1
 		case !ok:
-			return string(b), n
+			return morseText(b, kinds), n
 		default:
-			kinds[c] = true
+			kinds |= 1 << (c - 'a')
 		}
 		b = append(b, c)
 		if n = end; n < len(s) && s[n] == ' ' {
@@ -203,8 +210,14 @@ func morseAt(s string) (text string, n int) {
 		}
 		break
 	}
-	if len(kinds) < 3 {
-		return "", n
+	return morseText(b, kinds), n
+}
+
+// morseText returns what was read, or nothing if it has fewer than three
+// different letters, as dots and rules of ordinary text do.
+func morseText(b []byte, kinds uint32) string {
+	if bits.OnesCount32(kinds) < 3 {
+		return ""
 	}
-	return string(b), n
+	return string(b)
 }

@@ -93,8 +93,8 @@ func keepsForm(r rune) bool {
 }
 
 // foldTabled is the first code point that is not in the table of folded forms:
-// Latin, Greek, Cyrillic, Hebrew and Arabic letters are.
-const foldTabled = 0x700
+// Latin, Greek, Cyrillic, Hebrew, Arabic and Indic letters are.
+const foldTabled = 0x1000
 
 var foldTable = sync.OnceValue(func() *[foldTabled]string {
 	var t [foldTabled]string

@@ -3,6 +3,8 @@ package trust
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +17,17 @@ type corpusRow struct {
 	Label   string `json:"label"`
 	Variant string `json:"variant"`
 	Text    string `json:"text"`
+}
+
+// corpus returns the path of a corpus, which stands beside the repository. The
+// test is skipped where there is none.
+func corpus(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join("..", "..", "..", "shared", name)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("rates need the corpora beside the repository: %v", err)
+	}
+	return path
 }
 
 // looked tells whether a row was read while rules were written. The shared
@@ -87,7 +100,7 @@ func TestRates(t *testing.T) {
 			t.Logf("%s: %v badge=%v %q", names[set], report.Flags, report.Badge, r.Text)
 		}
 	}
-	for _, r := range readLines[corpusRow](t, "corpora/cyberseceval/prompt_injection.jsonl") {
+	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/cyberseceval/prompt_injection.jsonl")) {
 		switch {
 		case r.Label == "malicious-indirect":
 			count(0, r)
@@ -97,13 +110,13 @@ func TestRates(t *testing.T) {
 			count(2, r)
 		}
 	}
-	for _, r := range readLines[corpusRow](t, "corpora/bipia/attacks.jsonl") {
+	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/bipia/attacks.jsonl")) {
 		count(3, r)
 	}
-	for _, r := range readLines[corpusRow](t, "corpora/bipia/benign_emails.jsonl") {
+	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/bipia/benign_emails.jsonl")) {
 		count(4, r)
 	}
-	for _, r := range readLines[corpusRow](t, "corpora/notinject/notinject.jsonl") {
+	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/notinject/notinject.jsonl")) {
 		count(5, r)
 	}
 	for i, name := range names {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRulesByLanguage asks to set aside earlier instructions in the languages
@@ -206,5 +207,24 @@ func TestSpans(t *testing.T) {
 	}
 	if want := []string{"ignore all of the", "previous instructions"}; !slices.Equal(marked, want) {
 		t.Errorf("marked %q, want %q", marked, want)
+	}
+}
+
+// TestWorkIsBounded scans text in which much could start and nothing ends. The
+// time is far above what is needed, and far below that of quadratic work, which
+// took over a minute.
+func TestWorkIsBounded(t *testing.T) {
+	const limit = 5 * time.Second
+	payloads := bigPayloads()
+	for _, name := range []string{"dots", "dashes", "c1", "c1doubled", "schemes", "images"} {
+		t.Run(name, func(t *testing.T) {
+			text := payloads[name][len(`{"body":"`):]
+			for _, raw := range [][]byte{payloads[name], text} {
+				start := time.Now()
+				if Scan(raw); time.Since(start) > limit {
+					t.Errorf("%d bytes of %q took %v", len(raw), raw[9:29], time.Since(start))
+				}
+			}
+		})
 	}
 }

@@ -121,6 +121,8 @@ type scanner struct {
 	collect bool // keep the strings
 	found   []field
 
+	strings  stringEnds
+	closing  linkEnds
 	children []int // of the open containers
 	protoAt  int   // depth of an open "constructor" member, 0 for none
 

@@ -49,8 +49,8 @@ func (s *scanner) sequence(f *field, start int, kind rune, rest string) {
 		s.csi(f, start, base, rest)
 		return
 	}
-	n, ended := stringSequence(rest)
-	body, end := rest[:n], base+n
+	end, ended := s.strings.end(f.text, base)
+	body := f.text[base:end]
 	mark := func(flag Flag) { s.span(flag, f, start, end) }
 	if !ended {
 		mark("term.unterminated")
@@ -58,6 +58,7 @@ func (s *scanner) sequence(f *field, start int, kind rune, rest string) {
 	switch kind {
 	case ']':
 		mark("term.osc")
+		body = body[:min(len(body), maxCommand)]
 		number, _, _ := strings.Cut(body, ";")
 		switch number {
 		case "0", "1", "2":
@@ -116,26 +117,59 @@ func (s *scanner) csi(f *field, start, base int, rest string) {
 	}
 }
 
+// maxCommand bounds how much of an operating system command is read.
+const maxCommand = 1024
+
+// stringEnds finds the ends of the string sequences of one field. It remembers
+// the last one, so that many starts before one end are not each read to it.
+type stringEnds struct {
+	text      string
+	from, to  int // starts for which the answer is known
+	at        int
+	known     bool
+	endedThen bool
+}
+
+// end returns where the string sequence ends whose content starts at base, and
+// whether it has an end of its own.
+func (e *stringEnds) end(text string, base int) (int, bool) {
+	if !e.known || e.text != text || base < e.from || base > e.to {
+		n, doubled, ended := stringSequence(text[base:])
+		*e = stringEnds{text: text, from: base, to: base + doubled, at: base + n, known: true, endedThen: ended}
+	}
+	return e.at, e.endedThen
+}
+
 // stringSequence returns the length of a string sequence with its end, which
 // is BEL, ESC \ or U+009C. Another escape cancels it, but tmux doubles those
-// that it passes through.
-func stringSequence(s string) (n int, ended bool) {
+// that it passes through; the offset of the first of these, or of the end, is
+// doubled.
+func stringSequence(s string) (n, doubled int, ended bool) {
 	inner := 0
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == 0x07:
-			return i + 1, true
+			return i + 1, first(doubled, inner, i), true
 		case s[i] == 0xc2 && i+1 < len(s) && s[i+1] == 0x9c:
-			return i + 2, true
+			return i + 2, first(doubled, inner, i), true
 		case s[i] != 0x1b:
 		case i+1 < len(s) && s[i+1] == '\\':
-			return i + 2, true
+			return i + 2, first(doubled, inner, i), true
 		case i+1 < len(s) && s[i+1] == 0x1b && inner < 16:
+			doubled = first(doubled, inner, i)
 			inner++
 			i++
 		default:
-			return i, false
+			return i, first(doubled, inner, i), false
 		}
 	}
-	return len(s), false
+	return len(s), first(doubled, inner, len(s)), false
+}
+
+// first returns doubled once there was one, else i.
+func first(doubled, inner, i int) int {
+	if inner > 0 {
+		return doubled
+	}
+	return i
 }

@@ -43,14 +43,18 @@ func (s *scanner) link(f *field, i int) {
 		start--
 	}
 	scheme := strings.ToLower(text[start:i])
-	end := start + urlLength(text[start:])
+	mark := func(flag Flag) {
+		if s.flag(flag); len(s.spans) < MaxSpans {
+			s.span(flag, f, start, start+urlLength(text[start:]))
+		}
+	}
 	if !strings.HasPrefix(text[i:], "://") {
 		switch scheme {
 		case "javascript", "vbscript":
-			s.span("url.scheme", f, start, end)
+			mark("url.scheme")
 		case "data":
 			if strings.HasPrefix(text[i:], ":text/html") || strings.HasPrefix(text[i:], ":image/svg") {
-				s.span("url.scheme", f, start, end)
+				mark("url.scheme")
 			}
 		}
 		return
@@ -58,28 +62,65 @@ func (s *scanner) link(f *field, i int) {
 	switch {
 	case scheme == "http" || scheme == "https":
 	case activeScheme([]byte(scheme)):
-		s.span("url.scheme", f, start, end)
+		mark("url.scheme")
 		return
 	default:
 		return
 	}
-	host, user := authority(text[i+3 : max(end, i+3)])
+	host, user := authority(text[i+3 : i+3+authorityLength(text[i+3:])])
 	if user {
-		s.span("url.userinfo", f, start, end)
+		mark("url.userinfo")
 	}
 	if strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--") {
-		s.span("url.punycode", f, start, end)
+		mark("url.punycode")
 	}
 }
+
+// maxLink bounds how far a link is read.
+const maxLink = 2048
 
 // urlLength returns how far a link reaches.
 func urlLength(s string) int {
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c == '"' || c == '<' || c == '>' || c == ')' || c == ']' || i == 2048 {
+		if endsLink(s[i]) || i == maxLink {
 			return i
 		}
 	}
 	return len(s)
+}
+
+func endsLink(c byte) bool {
+	return c <= ' ' || c == '"' || c == '<' || c == '>' || c == ')' || c == ']'
+}
+
+// authorityLength returns how far the authority of a link reaches.
+func authorityLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; endsLink(c) || c == '/' || c == '?' || c == '#' || c == '\\' || i == maxLink {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// linkEnds finds the ends of the Markdown links of one field. It remembers the
+// last one, so that many starts before one end are not each read to it.
+type linkEnds struct {
+	text  string
+	at    int
+	known bool
+}
+
+// end returns where the target ends that starts at i.
+func (e *linkEnds) end(text string, i int) int {
+	if !e.known || e.text != text || e.at < i {
+		n := strings.IndexAny(text[i:], ")\n")
+		if n < 0 {
+			n = len(text) - i
+		}
+		*e = linkEnds{text: text, at: i + n, known: true}
+	}
+	return e.at
 }
 
 // authority returns the host of a link behind its "://", in lower case, and
@@ -106,17 +147,15 @@ func (s *scanner) markdownLink(f *field, i int) {
 		return
 	}
 	open += max(0, i-300)
-	label, target := text[open+1:i-1], text[i+1:]
-	if n := strings.IndexAny(target[:min(len(target), 2048)], ")\n"); n >= 0 {
-		target = target[:n]
-	} else {
-		target = target[:min(len(target), 2048)]
+	end := s.closing.end(text, i+1)
+	if end-i > maxLink {
+		return
 	}
+	label, target := text[open+1:i-1], text[i+1:end]
 	_, after, ok := strings.Cut(target, "://")
 	if !ok {
 		return
 	}
-	end := i + 1 + len(target)
 	if open > 0 && text[open-1] == '!' && carriesData(after) {
 		s.raise(hit{flag: "inj.exfil", weight: 3}, f, open-1, end)
 	}
@@ -142,8 +181,9 @@ func carriesData(url string) bool {
 	if !ok {
 		query = url
 	}
+	query = strings.ToLower(query[:min(len(query), 512)])
 	for _, hole := range []string{"{{", "${", "%7b%7b", "<data>", "[data", "{data", "your_", "session_token", "$secret"} {
-		if strings.Contains(strings.ToLower(query), hole) {
+		if strings.Contains(query, hole) {
 			return true
 		}
 	}
