@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 )
 
 // A batch of lines is written when it has this many bytes, or when nothing more
@@ -60,7 +59,7 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	defer cancel()
 	// A server that is silent may still answer; one that keeps failing has failed.
 	failing := time.AfterFunc(connectWithin-time.Second, func() {
-		if !p.reason(id).IsZero() {
+		if p.view(id).Status.Attempt > 0 {
 			cancel()
 		}
 	})
@@ -76,20 +75,23 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	return stopped(ctx, err)
 }
 
-// reason returns what went wrong last with a subscription that runs here.
-func (p *printer) reason(id event.SubID) trust.Text {
+// view returns how a subscription that runs here fares.
+func (p *printer) view(id event.SubID) host.SubscriptionView {
 	for _, view := range p.deck.Snapshot().Subs {
 		if view.ID == id {
-			return view.Status.Error
+			return view
 		}
 	}
-	return trust.Text{}
+	return host.SubscriptionView{}
 }
 
 func (p *printer) notConfirmed(id event.SubID, after time.Duration) error {
-	within := after.Round(time.Second)
-	if reason := p.reason(id); !reason.IsZero() {
-		return fmt.Errorf("the subscription was not confirmed within %v: %v", within, reason)
+	within, status := after.Round(time.Second), p.view(id).Status
+	switch {
+	case !status.Error.IsZero():
+		return fmt.Errorf("the subscription was not confirmed within %v: %v", within, status.Error)
+	case status.Attempt > 0:
+		return fmt.Errorf("the subscription was not confirmed within %v: the server ends it at once", within)
 	}
 	return fmt.Errorf("%w: the subscription was not confirmed within %v", host.ErrUnreachable, within)
 }

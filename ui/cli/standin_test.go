@@ -138,6 +138,7 @@ type standIn struct {
 	types      []event.Type
 	typesErr   error
 	trouble    trust.Text                                // of every subscription
+	attempts   int                                       // in vain, of every subscription
 	subscribe  func(context.Context, host.Request) error // before the subscription is there
 	subscribed func(event.Subscription)                  // after it
 
@@ -179,7 +180,7 @@ func (s *standIn) Snapshot() host.Snapshot {
 	snapshot := host.Snapshot{Store: s.store.Info()}
 	for _, sub := range s.store.Subscriptions() {
 		view := host.SubscriptionView{Subscription: sub}
-		view.Status.Error = s.trouble
+		view.Status.Error, view.Status.Attempt = s.trouble, s.attempts
 		snapshot.Subs = append(snapshot.Subs, view)
 	}
 	return snapshot

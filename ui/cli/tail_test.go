@@ -184,6 +184,7 @@ func TestTailGivesUpOnTheFirstConnection(t *testing.T) {
 func TestTailSaysWhyASubscriptionIsNotConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
+		b.attempts = 3
 		b.trouble = trust.Untrusted("server answered CallbackEndpointError (-32027) (reason tls_error)")
 		key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created"), Args: []byte("{}")}
 		b.standIn.subscribe = func(ctx context.Context, _ host.Request) error {
@@ -199,7 +200,11 @@ func TestTailSaysWhyASubscriptionIsNotConfirmed(t *testing.T) {
 		if len(b.verbs) != 1 || b.verbs[0] != "rm "+string(key.ID()) {
 			t.Errorf("not taken back: %v", b.verbs)
 		}
+		b.trouble = trust.Text{}
 		code := b.run(t, "tail", "pager", "incident.created", "--data", "d")
+		if !strings.Contains(b.err.String(), "within 9s: the server ends it at once") {
+			t.Errorf("says %q", b.err.String())
+		}
 		if code != exitError || len(b.verbs) != 1 {
 			t.Errorf("code %d; one that was there before must stay: %v", code, b.verbs)
 		}
