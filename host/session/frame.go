@@ -74,11 +74,6 @@ func (s *Session) params(e era, params any) (json.RawMessage, error) {
 	return marshal(members)
 }
 
-// requestFrame returns a request whose id is a number, which no server refuses.
-func requestFrame(id, method string, params json.RawMessage) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
-}
-
 // marshal is json.Marshal without HTML escapes.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer

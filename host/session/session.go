@@ -204,7 +204,7 @@ func (s *Session) prepare(ctx context.Context, method string, params any, note f
 	id := strconv.FormatInt(s.ids.Add(1), 10)
 	x := s.newExchange(ctx, e, method, note)
 	x.id, x.params = wire.ID(id), raw
-	x.frame = requestFrame(id, method, raw)
+	x.frame = wire.EncodeRequest(x.id, method, raw)
 	return x, nil
 }
 

@@ -27,11 +27,11 @@ func TestRequestsAreStrict(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := EncodeRequest("7", "m", tt.params)
+			params, err := encode(tt.params)
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, string(got), `{"jsonrpc":"2.0","id":"7","method":"m","params":`+tt.want+`}`)
+			equal(t, string(EncodeRequest("7", "m", params)), `{"jsonrpc":"2.0","id":7,"method":"m","params":`+tt.want+`}`)
 		})
 	}
 }
@@ -42,11 +42,11 @@ func TestCursorGoesBackAsItCame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sent, err := EncodeRequest("1", MethodPoll, PollRequest{Name: text("t"), At: Position{Cursor: r.Cursor.Text, Valid: true}})
+		params, err := encode(PollRequest{Name: text("t"), At: Position{Cursor: r.Cursor.Text, Valid: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := DecodeMessages(sent)
+		m, err := DecodeMessages(EncodeRequest("1", MethodPoll, params))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,14 +110,10 @@ func CanonicalID(raw json.RawMessage) ID {
 	return ID(strings.TrimSpace(string(raw)))
 }
 
-// EncodeRequest returns the frame of a request. params must marshal to an object.
-func EncodeRequest(id ID, method string, params any) ([]byte, error) {
-	return encode(struct {
-		JSONRPC string `json:"jsonrpc"`
-		ID      ID     `json:"id"`
-		Method  string `json:"method"`
-		Params  any    `json:"params,omitempty"`
-	}{"2.0", id, method, params})
+// EncodeRequest returns the frame of a request. The id must be the digits of a
+// number, which no server refuses; params must be the JSON text of an object.
+func EncodeRequest(id ID, method string, params json.RawMessage) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
 }
 
 // EncodeNotification returns the frame of a notification.
