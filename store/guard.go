@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -15,7 +16,11 @@ func guard(outside func() bool, fn func() error) (err error) {
 		if outside != nil && outside() {
 			return
 		}
-		if r := recover(); r != nil {
+		switch r := recover().(type) {
+		case nil:
+		case runtime.Error: // a fault that says nothing to an operator
+			err = fmt.Errorf("%w: its pages make no sense (%v)", ErrDamaged, r)
+		default:
 			err = fmt.Errorf("%w: %v", ErrDamaged, r)
 		}
 	}()

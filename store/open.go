@@ -189,6 +189,8 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
+const damageAdvice = "put a copy of it back, or use --data DIR for another place"
+
 // openDB locks and opens the file.
 func openDB(dir string, o Options) (*bolt.DB, error) {
 	path := filepath.Join(dir, fileDB)
@@ -212,9 +214,9 @@ func openDB(dir string, o Options) (*bolt.DB, error) {
 	case err != nil && fromSystem(err):
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, ErrDamaged):
-		return nil, err
+		return nil, fmt.Errorf("%s: %w; %s", path, err, damageAdvice)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+		return nil, fmt.Errorf("%s: %w: %w; %s", path, ErrDamaged, err, damageAdvice)
 	}
 	return db, nil
 }

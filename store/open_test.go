@@ -175,6 +175,23 @@ func putMeta(t *testing.T, dir string, put func(*bolt.Tx) error) {
 	}
 }
 
+func TestDamagedFileIsNamedWithWhatToDo(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"overwritten": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 1<<16)), 0o600) },
+		"cut short":   func(path string) error { return os.Truncate(path, 20000) },
+	} {
+		dir := makeStore(t)
+		path := filepath.Join(dir, fileDB)
+		if err := damage(path); err != nil {
+			t.Fatal(err)
+		}
+		err := openError(t, dir)
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "--data DIR") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestFilesOfOtherVersions(t *testing.T) {
 	dir := makeStore(t)
 	putMeta(t, dir, func(tx *bolt.Tx) error {
