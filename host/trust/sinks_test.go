@@ -18,7 +18,9 @@ import (
 // function; the type trust.Text itself keeps them apart everywhere else.
 
 // allowedSinks are files whose use was looked at, with the reason.
-var allowedSinks = map[string]string{}
+var allowedSinks = map[string]string{
+	"ui/tui/copy.go": "raw bytes go to the clipboard on a key of their own, in base64",
+}
 
 // sinkFuncs are functions that print, log or style their arguments.
 var sinkFuncs = map[string][]string{
