@@ -31,6 +31,9 @@ const (
 	Bad                   // failed
 	Gap                   // events are or may be missing
 	Mark                  // stands for text that is not shown as it came
+	Span                  // text in which something was noticed
+	SpanMark              // a mark in such text
+	SpanOn                // the place that is explained now
 	Gutter                // the bar beside text from a server
 	Server                // names of servers
 	Type                  // names of event types

@@ -21,10 +21,13 @@ func TestEveryThemeHasAName(t *testing.T) {
 func TestAttributesCarryWhatColoursDo(t *testing.T) {
 	for _, name := range Names() {
 		th, _ := Named(name)
-		for _, r := range []Role{Cursor, Mark, TitleOn, Alarm, FieldOn, CursorOff} {
+		for _, r := range []Role{Cursor, Mark, TitleOn, Alarm, FieldOn, CursorOff, Span, SpanMark, SpanOn} {
 			if th.On(r) == th.On(Plain) {
 				t.Errorf("%s: role %d looks like plain text", name, r)
 			}
+		}
+		if th.On(Span) == th.On(SpanOn) || th.On(Span) == th.On(Mark) || th.On(SpanMark) == th.On(Span) {
+			t.Errorf("%s: spans, marks in them and the one that is explained look alike", name)
 		}
 		if !strings.Contains(th.On(Mark), "4") {
 			t.Errorf("%s: marks are not underlined: %q", name, th.On(Mark))

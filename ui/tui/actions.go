@@ -11,7 +11,7 @@ import (
 type action struct {
 	id    string
 	title string
-	keys  []string
+	keys  []string // two keys in a row are parted by a blank
 	hint  string   // short form for the hints line; "" is not hinted
 	panes []paneID // where it works; none means everywhere
 	// dangerous actions end something and ask first.
@@ -41,15 +41,22 @@ func act(fn func(*app)) func(*app) tea.Cmd {
 
 // actions is the table, in the order of help.
 func actions() []action {
-	inTree, inStream := []paneID{treePane}, []paneID{streamPane}
+	inTree, inStream, inDetail := []paneID{treePane}, []paneID{streamPane}, []paneID{detailPane}
 	return []action{
 		{id: "subscribe", title: "subscribe to the chosen event type", keys: []string{"s"}, hint: "subscribe", when: (*app).canSubscribe, run: (*app).openForm},
 		{id: "open", title: "open what is chosen", keys: []string{"enter"}, hint: "open", run: (*app).open},
-		{id: "filter", title: "filter the stream by words", keys: []string{"/"}, hint: "filter", run: act((*app).openFilter)},
+		{id: "filter", title: "filter by words, flag:term, flag:any", keys: []string{"/"}, hint: "filter", run: act((*app).openFilter)},
 		{id: "pause.view", title: "freeze the view, or let it go on", keys: []string{"space"}, hint: "freeze", run: act((*app).freeze)},
 		{id: "follow", title: "follow the newest event", keys: []string{"f"}, hint: "follow", run: act((*app).followNewest)},
 		{id: "pause", title: "pause or resume the subscription", keys: []string{"P"}, hint: "pause", when: (*app).onSub, run: (*app).pauseSub},
 		{id: "unsubscribe", title: "end the subscription", keys: []string{"D"}, hint: "unsubscribe", dangerous: true, when: (*app).onSub, run: act((*app).askUnsubscribe)},
+		{id: "why", title: "why it is flagged, and hidden text in clear", keys: []string{"w"}, hint: "why", when: (*app).onPayload, run: act((*app).openWhy)},
+		{id: "view", title: "payload rendered, escaped, hex or raw JSON", keys: []string{"v"}, hint: "view", when: (*app).onPayload, run: act((*app).nextView)},
+		{id: "span.next", title: "next place noticed", keys: []string{"n"}, hint: "next place", panes: inDetail, when: (*app).onPayload, run: act(func(a *app) { a.toSpan(1) })},
+		{id: "span.previous", title: "previous place noticed", keys: []string{"N"}, panes: inDetail, when: (*app).onPayload, run: act(func(a *app) { a.toSpan(-1) })},
+		{id: "copy", title: "copy the payload, escaped", keys: []string{"y y"}, when: (*app).onPayload, run: (*app).copyPayload},
+		{id: "copy.id", title: "copy the event id, escaped", keys: []string{"y i"}, when: (*app).onPayload, run: (*app).copyID},
+		{id: "copy.raw", title: "copy the raw bytes: they may act when pasted", keys: []string{"y r"}, when: (*app).onPayload, run: (*app).copyRaw},
 		{id: "zoom", title: "give the pane the whole screen, or back", keys: []string{"z"}, hint: "zoom", run: act(func(a *app) { a.zoom = !a.zoom })},
 		{id: "down", title: "down", keys: []string{"j", "down"}, run: act(func(a *app) { a.move(1) })},
 		{id: "up", title: "up", keys: []string{"k", "up"}, run: act(func(a *app) { a.move(-1) })},
@@ -83,13 +90,21 @@ func (a *app) action(id string) *action {
 	return nil
 }
 
-// press runs the action of a key.
+// press runs the action of a key, or remembers the first of two keys.
 func (a *app) press(key string) tea.Cmd {
+	first := a.chord
+	a.chord = ""
+	if first != "" {
+		key = first + " " + key
+	}
 	for i := range a.actions {
 		x := &a.actions[i]
 		for _, k := range x.keys {
 			if k == key && x.works(a) {
 				return x.run(a)
+			}
+			if strings.HasPrefix(k, key+" ") && x.works(a) {
+				a.chord = key
 			}
 		}
 	}

@@ -42,7 +42,7 @@ type app struct {
 	work   jobs
 	theme  themes.Theme
 	fixed  bool // the theme was chosen; the background does not matter
-	look   int  // grows when anything changes how rows look
+	looks  int  // grows when anything changes how rows look
 	glyphs *glyphs
 	slow   bool // over SSH
 
@@ -52,16 +52,18 @@ type app struct {
 	subject paneID // what the detail is about
 	zoom    bool
 
-	snap    host.Snapshot
-	widest  widest
-	tree    tree
-	stream  stream
-	detail  detail
-	rate    rate
-	dialog  dialog
-	prompt  *prompt
-	note    note
-	actions []action
+	snap     host.Snapshot
+	widest   widest
+	tree     tree
+	stream   stream
+	detail   detail
+	payloads payloads
+	rate     rate
+	dialog   dialog
+	prompt   *prompt
+	note     note
+	actions  []action
+	chord    string // first key of an action that has two
 
 	changed <-chan struct{}
 	woken   time.Time
@@ -79,6 +81,7 @@ func newApp(ctx context.Context, o Options) *app {
 		api: o.API, demo: o.Demo, now: o.Now, ctx: ctx, focused: true,
 		tree: newTree(), stream: newStream(), actions: actions(),
 		focus: streamPane, subject: streamPane,
+		payloads: payloads{found: map[uint64]*findings{}},
 	}
 	if a.now == nil {
 		a.now = time.Now
@@ -115,18 +118,18 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
-	return a, tea.Batch(cmd, a.fetch(), a.age())
+	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age())
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.w, a.h = msg.Width, msg.Height
-		a.look++
+		a.looks++
 	case tea.BackgroundColorMsg:
 		if !a.fixed {
 			a.theme = themes.For(msg.IsDark(), false)
-			a.look++
+			a.looks++
 		}
 	case tea.FocusMsg:
 		a.focused = true
@@ -153,6 +156,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 			a.stream.oldest = true
 			a.fail("cannot read the log", msg.err)
 		}
+	case lookedMsg:
+		a.looked(msg)
 	case doneMsg:
 		return a.done(msg)
 	case checkedMsg:

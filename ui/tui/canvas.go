@@ -19,6 +19,7 @@ type canvas struct {
 	ends []int // where each row ends in buf
 
 	room    int         // cells left in the row that is being written
+	span    int         // the span that is explained, as [trust.Segment.Span]
 	base    themes.Role // what Plain means in this row
 	forced  bool        // base replaces every role but marks
 	role    themes.Role // last role written
@@ -27,7 +28,7 @@ type canvas struct {
 
 // begin starts a pane of the given width. The buffer is used again.
 func (c *canvas) begin(theme *themes.Theme, width int) {
-	c.theme, c.width = theme, width
+	c.theme, c.width, c.span = theme, width, 0
 	c.buf, c.ends = c.buf[:0], c.ends[:0]
 	c.startRow()
 }
@@ -81,20 +82,30 @@ func (c *canvas) text(s string) {
 	}
 }
 
-// safe writes a rendered line of a server. A mark is told apart by an attribute
-// in every theme, also in a selected row.
+// safe writes a rendered line of a server. Marks and spans are told apart by an
+// attribute in every theme, marks also in a selected row.
 func (c *canvas) safe(r themes.Role, line trust.Rendered) {
 	for _, s := range line.Segments {
 		if c.room <= 0 {
 			return
 		}
-		if !s.Mark {
+		role := r
+		switch {
+		case s.Span > 0 && s.Span == c.span:
+			role = themes.SpanOn
+		case s.Span > 0 && s.Mark:
+			role = themes.SpanMark
+		case s.Span > 0:
+			role = themes.Span
+		case s.Mark:
+			role = themes.Mark
+		default:
 			c.put(r, s.Text)
 			continue
 		}
 		forced := c.forced
 		c.forced = false
-		c.style(themes.Mark)
+		c.style(role)
 		c.forced = forced
 		c.text(s.Text)
 	}

@@ -10,9 +10,6 @@ import (
 	"eventdeck/themes"
 )
 
-// payloadMax bounds how much of one payload is laid out, in bytes.
-const payloadMax = 256 << 10
-
 // detailLine is one line of the detail: our words, or a server's behind the
 // gutter.
 type detailLine struct {
@@ -28,6 +25,8 @@ type detail struct {
 	lines  []detailLine
 	top    int
 	height int
+	shown  int // rows of lines; the last row may tell about a span
+	span   int // the span that is explained, from 1; 0 is none
 	of     detailKey
 	draws  canvas
 	out    []string
@@ -40,10 +39,12 @@ type detailKey struct {
 	version uint64
 	second  int64
 	w       int
+	view    payloadView
+	gen     int
 }
 
 func (d *detail) by(n int) {
-	d.top = max(0, min(d.top+n, len(d.lines)-d.height))
+	d.top = max(0, min(d.top+n, len(d.lines)-d.shown))
 }
 
 // draw returns exactly h rows of w cells.
@@ -52,11 +53,11 @@ func (d *detail) draw(a *app, w, h int) []string {
 	if a.onNode() {
 		key.node, key.version, key.second = a.tree.at, a.snap.Version, a.clock().Unix()
 	} else {
-		key.seq = a.stream.at
+		key.seq, key.view, key.gen = a.stream.at, a.payloads.view, a.payloads.gen
 	}
 	if key != d.of {
 		if key.seq != d.of.seq || key.node != d.of.node {
-			d.top = 0
+			d.top, d.span = 0, 0
 		}
 		d.of = key
 		d.lines = d.lines[:0]
@@ -66,25 +67,58 @@ func (d *detail) draw(a *app, w, h int) []string {
 			d.record(a, w)
 		}
 	}
-	d.height = h
+	d.height, d.shown = h, h
+	f := a.findingsHere()
+	if f != nil && len(f.report.Spans) > 0 && h > 3 {
+		d.shown--
+	}
 	d.by(0)
 	c := &d.draws
 	c.begin(&a.theme, w)
-	for i := d.top; i < len(d.lines) && i < d.top+h; i++ {
-		l := &d.lines[i]
-		if l.gutter {
-			c.put(themes.Gutter, a.glyphs.gutter)
+	c.span = d.span
+	for i := d.top; i < d.top+d.shown; i++ {
+		if i < len(d.lines) {
+			d.lines[i].draw(c, a.glyphs)
 		} else {
-			c.put(themes.Plain, " ")
+			c.end()
 		}
-		if l.label != "" {
-			c.put(themes.Dim, l.label+" ")
-		}
-		c.safe(l.role, l.text.Clip(c.room))
-		c.end()
+	}
+	if d.shown < h {
+		d.drawSpan(a, c, f.report.Spans)
 	}
 	d.out = c.rows(h, d.out)
 	return d.out
+}
+
+func (l *detailLine) draw(c *canvas, g *glyphs) {
+	if l.gutter {
+		c.put(themes.Gutter, g.gutter)
+	} else {
+		c.put(themes.Plain, " ")
+	}
+	if l.label != "" {
+		c.put(themes.Dim, l.label+" ")
+	}
+	c.safe(l.role, l.text.Clip(c.room))
+	c.end()
+}
+
+// drawSpan explains the span that n and N lead to.
+func (d *detail) drawSpan(a *app, c *canvas, spans []trust.Span) {
+	if d.span == 0 || d.span > len(spans) {
+		c.put(themes.Key, " n")
+		c.put(themes.Dim, " to the "+count(len(spans), "place")+" noticed ")
+		c.put(themes.Key, " w")
+		c.put(themes.Dim, " why")
+		c.end()
+		return
+	}
+	s := &spans[d.span-1]
+	c.put(themes.Key, fmt.Sprintf(" %d/%d ", d.span, len(spans)))
+	c.put(themes.Strong, string(s.Flag)+" ")
+	c.put(themes.Plain, s.Reason+" ")
+	c.safe(themes.Dim, join(ours("at "), trust.Line(s.Path)).Clip(c.room))
+	c.end()
 }
 
 func (d *detail) say(label string, role themes.Role, text string) {
@@ -123,6 +157,7 @@ func (d *detail) record(a *app, w int) {
 		d.lines = append(d.lines, detailLine{label: "cursor  ", text: trust.Line(r.Cursor.Text)})
 	}
 	d.say("came by ", themes.Plain, cameBy(r))
+	d.flags(r.Flags, w)
 	width := max(w-1, 1)
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
@@ -139,13 +174,61 @@ func (d *detail) record(a *app, w int) {
 		}
 	case r.Kind == event.KindRejected:
 		d.say("refused ", themes.Bad, "the payload was kept but not taken")
-		d.quote(r.Server, append(trust.Block(r.Reason, width), trust.Block(trust.Untrusted(string(capped(r.Raw))), width)...))
+		d.quote(r.Server, trust.Block(r.Reason, width))
+		d.payload(a, &r, width)
 	default:
-		d.quote(r.Server, trust.JSON(capped(r.Data), width))
-		if len(r.Data) > payloadMax {
-			d.say("", themes.Warn, fmt.Sprintf("The first 256 KiB of %s bytes are shown.", number(uint64(len(r.Data)))))
+		d.payload(a, &r, width)
+	}
+}
+
+// flags names every flag of a record.
+func (d *detail) flags(flags []string, w int) {
+	const label = "flags   "
+	line := ""
+	for _, f := range gravestFirst(flags) {
+		name := signsOfSeverity[severityOf(f)].sign + ours(f).Plain()
+		if line != "" && len(label)+len(line)+len(name)+3 > w {
+			d.say(label, themes.Warn, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += name
+	}
+	d.say(label, themes.Warn, line)
+}
+
+// payload shows what a server wrote: as it was laid out beside the program, and
+// until then a beginning of it.
+func (d *detail) payload(a *app, r *event.Record, width int) {
+	p := &a.payloads
+	data := payloadOf(r)
+	if f := p.found[r.Seq]; f != nil {
+		for _, q := range f.problems {
+			d.lines = append(d.lines, detailLine{label: "schema  ", role: themes.Warn, text: schemaWords(q)})
 		}
 	}
+	if p.of == (laidOut{r.Seq, p.view, width}) {
+		d.quote(r.Server, p.lines)
+		if rest := len(data) - payloadMax; rest > 0 {
+			d.say("", themes.Warn, fmt.Sprintf("+%s bytes are not shown", number(uint64(rest))))
+		}
+		return
+	}
+	d.quote(r.Server, p.view.lay(data[:min(len(data), payloadNow)], nil, width))
+	if len(data) > payloadNow {
+		d.say("", themes.Dim, "more is on its way")
+	}
+}
+
+// schemaWords tells where a payload fails its schema.
+func schemaWords(p host.Problem) trust.Rendered {
+	at := ours("as a whole")
+	if !p.Path.IsZero() {
+		at = join(ours("at "), trust.Line(p.Path))
+	}
+	return join(ours("fails its schema "), at, ours(": "), ours(p.Says))
 }
 
 func capped(b []byte) []byte { return b[:min(len(b), payloadMax)] }
@@ -170,9 +253,6 @@ func cameBy(r event.Record) string {
 	s := string(r.Mode)
 	if r.Replayed {
 		s += ", from the server's history"
-	}
-	for _, f := range r.Flags {
-		s += ", " + f
 	}
 	return s
 }

@@ -176,8 +176,26 @@ func (h *fakeHost) add(r event.Record) uint64 {
 		r.Kind = event.KindEvent
 		r.EventID = trust.Untrusted(fmt.Sprintf("evt_%d", r.Seq))
 	}
+	if r.Flags == nil {
+		r.Flags = scanned(payloadOf(&r))
+	}
 	h.store.recs = append(h.store.recs, r)
 	return r.Seq
+}
+
+// scanned are the flags of a payload as the delivery sets them.
+func scanned(raw []byte) (flags []string) {
+	if len(raw) == 0 {
+		return nil
+	}
+	report := trust.Scan(raw)
+	for _, f := range report.Flags {
+		flags = append(flags, string(f))
+	}
+	if report.Badge {
+		flags = append(flags, event.FlagBadge)
+	}
+	return flags
 }
 
 func (h *fakeHost) event(server, typ, title string) uint64 {
@@ -220,7 +238,8 @@ var quiet = []string{"LANG=C.UTF-8", "TERM=xterm-256color"}
 func open(t testing.TB, h *fakeHost, w, hgt int) *app {
 	t.Helper()
 	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return start }})
-	a.Update(tea.WindowSizeMsg{Width: w, Height: hgt})
+	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
+	settle(a, a.look())
 	return a
 }
 
@@ -248,6 +267,7 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 		for cmd := a.fetch(); cmd != nil; cmd = a.fetch() {
 			settle(a, cmd)
 		}
+		settle(a, a.look())
 	}
 	return quit
 }

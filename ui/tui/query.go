@@ -9,15 +9,29 @@ import (
 )
 
 // query says which records a stream shows: those of a node that contain every
-// word, without regard to case.
+// word and have a flag for every flag term, without regard to case.
 type query struct {
 	node  node
 	text  string   // as typed
 	words []string // lower case
+	flags []string // starts of names of flags; flagAny takes every flag
 }
 
+const (
+	flagTerm = "flag:" // begins a term about flags
+	flagAny  = "any"
+)
+
 func newQuery(n node, text string) query {
-	return query{node: n, text: text, words: strings.Fields(strings.ToLower(text))}
+	q := query{node: n, text: text}
+	for _, w := range strings.Fields(strings.ToLower(text)) {
+		if name, ok := strings.CutPrefix(w, flagTerm); ok {
+			q.flags = append(q.flags, name)
+		} else {
+			q.words = append(q.words, w)
+		}
+	}
+	return q
 }
 
 // matches tells whether the stream shows the record.
@@ -25,12 +39,27 @@ func (q *query) matches(r *event.Record) bool {
 	if !q.node.holds(r) {
 		return false
 	}
+	for _, f := range q.flags {
+		if !flagged(r, f) {
+			return false
+		}
+	}
 	for _, w := range q.words {
 		if !contains(r, w) {
 			return false
 		}
 	}
 	return true
+}
+
+// flagged tells whether a record has a flag whose name starts so.
+func flagged(r *event.Record, start string) bool {
+	for _, f := range r.Flags {
+		if start == flagAny || strings.HasPrefix(f, start) {
+			return true
+		}
+	}
+	return start == ""
 }
 
 func contains(r *event.Record, word string) bool {

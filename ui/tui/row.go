@@ -1,13 +1,9 @@
 package tui
 
 import (
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -23,7 +19,7 @@ type row struct {
 	text   trust.Rendered
 	role   themes.Role
 	marker bool // no event: a gap, a change of state, a refusal
-	flags  string
+	signs  signs
 
 	line string // laid out, not chosen
 	key  columns
@@ -38,8 +34,6 @@ type columns struct {
 const (
 	timeLong  = "15:04:05.0"
 	timeShort = "15:04:05"
-	// rowText bounds how much of a summary is kept, in bytes.
-	rowText = 512
 )
 
 // formRow makes the row of a record.
@@ -58,8 +52,10 @@ func formRow(r event.Record) *row {
 		out.role = themes.Bad
 		out.text = join(ours("payload refused: "), trust.Line(r.Reason))
 	default:
-		out.text = trust.Line(trust.Summary(r.Data, rowText))
-		out.flags = flagWords(r, out.text)
+		out.text = trust.Line(host.Headline(r))
+	}
+	if !out.marker || r.Kind == event.KindRejected {
+		out.signs = signsOf(r)
 	}
 	return out
 }
@@ -98,24 +94,6 @@ func join(lines ...trust.Rendered) trust.Rendered {
 	return out
 }
 
-// flagWords tells what is special about an event: the first flag and how many
-// more there are. The detail has them all.
-func flagWords(r event.Record, text trust.Rendered) string {
-	var flags []string
-	if r.Replayed {
-		flags = append(flags, "replay")
-	}
-	if len(r.Flags) > 0 {
-		flags = append(flags, ours(r.Flags[0]).Clip(16).Plain())
-	} else if slices.ContainsFunc(text.Segments, func(s trust.Segment) bool { return s.Mark }) {
-		flags = append(flags, "!ctl")
-	}
-	if len(r.Flags) > 1 {
-		flags = append(flags, "+"+strconv.Itoa(len(r.Flags)-1))
-	}
-	return strings.Join(flags, " ")
-}
-
 // lay writes the row. Everything but the first cell, which shows the cursor.
 func (r *row) lay(c *canvas, g *glyphs, cols columns) {
 	switch {
@@ -136,22 +114,18 @@ func (r *row) lay(c *canvas, g *glyphs, cols columns) {
 		c.column(typeRole, r.typ, cols.typ)
 		c.put(themes.Plain, " ")
 	}
+	signs := r.signs.fit(c.room)
 	if r.marker {
 		c.put(r.role, g.gap+g.gap+" ")
-		c.safe(r.role, r.text.Clip(c.room))
-		if c.room > 1 {
+		c.safe(r.role, r.text.Clip(max(0, c.room-signs.width())))
+		if signs.width() > 0 {
+			signs.lay(c)
+		} else if c.room > 1 {
 			c.put(r.role, " ")
 			c.line(r.role, g.gap)
 		}
 		return
 	}
-	room := c.room
-	if r.flags != "" {
-		room -= ansi.StringWidth(r.flags) + 1
-	}
-	if room < 8 {
-		room = c.room
-	}
-	c.safe(themes.Plain, r.text.Clip(room))
-	c.right(themes.Warn, r.flags)
+	c.safe(themes.Plain, r.text.Clip(max(0, c.room-signs.width())))
+	signs.lay(c)
 }

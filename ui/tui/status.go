@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"eventdeck/host"
 	"eventdeck/host/trust"
@@ -160,7 +161,13 @@ func (a *app) drawHints() string {
 	case a.prompt != nil:
 		c.put(themes.Key, " / ")
 		a.prompt.field.drawLine(c, 0, true)
-		c.right(themes.Dim, "enter keep  esc undo")
+		c.right(themes.Dim, "words, flag:term, flag:any  enter keep  esc undo")
+	case a.chord != "":
+		for i := range a.actions {
+			if x := &a.actions[i]; strings.HasPrefix(x.keys[0], a.chord+" ") && x.works(a) {
+				hint(c, x.keys[0], x.title)
+			}
+		}
 	case a.dialog != nil:
 		h := a.dialog.hints()
 		for i := 0; i+1 < len(h); i += 2 {
@@ -190,8 +197,11 @@ func hint(c *canvas, key, word string) {
 	if c.room < len(key)+len(word)+2 {
 		return
 	}
-	c.put(themes.Key, " "+key)
-	c.put(themes.Dim, " "+word+" ")
+	c.put(themes.Key, " ")
+	c.put(themes.Key, key)
+	c.put(themes.Dim, " ")
+	c.put(themes.Dim, word)
+	c.put(themes.Dim, " ")
 }
 
 // teach fills an empty stream with what to do next.

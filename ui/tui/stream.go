@@ -209,7 +209,7 @@ func (s *stream) row(log *host.Log, seq uint64) *row {
 
 // columnsFor shares the width among the columns, by what the scope leaves open.
 func (s *stream) columnsFor(a *app, w int) columns {
-	cols := columns{width: w, look: a.look}
+	cols := columns{width: w, look: a.looks}
 	switch {
 	case a.lay.onlySummry:
 	case a.lay.shortTime:

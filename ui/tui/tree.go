@@ -255,7 +255,7 @@ func (t *tree) draw(a *app, w, h int) []string {
 		t.top++
 	}
 	t.top = max(0, min(t.top, len(t.rows)-h))
-	key := treeKey{a.snap.Version, uint64(a.clock().Unix()), w, h, t.top, t.at, a.focus == treePane, a.look}
+	key := treeKey{a.snap.Version, uint64(a.clock().Unix()), w, h, t.top, t.at, a.focus == treePane, a.looks}
 	if key == t.drawn {
 		return t.lines
 	}

@@ -95,10 +95,12 @@ func (a *app) pane(p paneID, r rect) []string {
 		role, rule, glyph = themes.TitleOn, themes.RuleOn, a.glyphs.ruleOn
 	}
 	c.put(rule, glyph)
-	c.put(role, " "+a.paneTitle(p)+" ")
+	c.put(role, " ")
+	c.put(role, a.paneTitle(p))
+	c.put(role, " ")
 	c.line(rule, glyph)
 	c.end()
-	rows := c.rows(1, nil)
+	rows := append(make([]string, 0, r.h), one(c))
 	switch p {
 	case treePane:
 		return append(rows, a.tree.draw(a, r.w, r.h-1)...)
@@ -122,9 +124,17 @@ func (a *app) paneTitle(p paneID) string {
 		return "3 Detail " + a.glyphs.dot + " why is it quiet?"
 	}
 	if a.stream.at != 0 {
-		return fmt.Sprintf("3 Detail %s record %s", a.glyphs.dot, number(a.stream.at))
+		return "3 Detail " + a.glyphs.dot + " record " + number(a.stream.at) + a.viewTitle()
 	}
 	return "3 Detail"
+}
+
+// viewTitle says how the payload is shown, where it is not the usual way.
+func (a *app) viewTitle() string {
+	if a.payloads.view == viewRendered || !a.onPayload() {
+		return ""
+	}
+	return " " + a.glyphs.dot + " " + a.payloads.view.word()
 }
 
 func (a *app) drawTiny() string {

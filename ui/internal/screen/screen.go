@@ -169,11 +169,11 @@ func (s *Screen) step(b []byte) int {
 	case c < 0x20 || c == 0x7f:
 		s.control(c)
 		return 1
-	case c < utf8.RuneSelf:
+	case c < utf8.RuneSelf && (len(b) == 1 || b[1] < utf8.RuneSelf):
 		s.put(string(c), 1)
 		return 1
 	}
-	if !utf8.FullRune(b) {
+	if !utf8.FullRune(b) || b[0] < utf8.RuneSelf && !utf8.FullRune(b[1:]) {
 		return 0
 	}
 	g, w := ansi.FirstGraphemeCluster(string(b), ansi.GraphemeWidth)

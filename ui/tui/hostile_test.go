@@ -1,0 +1,405 @@
+package tui
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+	"eventdeck/ui/internal/screen"
+)
+
+// hostileCase is one line of the shared case file.
+type hostileCase struct {
+	ID         string `json:"id"`
+	Class      string `json:"class"`
+	Payload    string `json:"payload"`
+	PayloadB64 []byte `json:"payload_b64"`
+	PayloadGen *struct {
+		Op, Open, Close, Unit string
+		Depth, Count          int
+		Wrap                  []string
+	} `json:"payload_gen"`
+	Expect struct {
+		Visible  []string `json:"visible"`
+		Decoded  []string `json:"decoded"`
+		MustShow []string `json:"must_show"`
+		Badge    *bool    `json:"badge"`
+	} `json:"expect"`
+}
+
+func (c *hostileCase) raw() []byte {
+	switch g := c.PayloadGen; {
+	case len(c.PayloadB64) > 0:
+		return c.PayloadB64
+	case g == nil:
+		return []byte(c.Payload)
+	case g.Op == "nest":
+		return []byte(g.Wrap[0] + strings.Repeat(g.Open, g.Depth) + strings.Repeat(g.Close, g.Depth) + g.Wrap[1])
+	case g.Op == "repeat":
+		return []byte(g.Wrap[0] + strings.Repeat(g.Unit, g.Count) + g.Wrap[1])
+	default:
+		keys := make([]string, g.Count)
+		for i := range keys {
+			keys[i] = fmt.Sprintf(`"k%d":%d`, i, i)
+		}
+		return []byte(g.Wrap[0] + strings.Join(keys, ",") + g.Wrap[1])
+	}
+}
+
+func hostileCases(t testing.TB) []hostileCase {
+	t.Helper()
+	var f *os.File
+	var err error
+	for _, path := range []string{"../../host/trust/testdata/untrusted.jsonl", "../../../shared/cases/untrusted.jsonl"} {
+		if f, err = os.Open(filepath.FromSlash(path)); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatalf("the case file is needed for this test: %v", err)
+	}
+	defer f.Close()
+	var out []hostileCase
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 16<<20)
+	for sc.Scan() {
+		var c hostileCase
+		if err := json.Unmarshal(sc.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Class != "receiver" {
+			out = append(out, c)
+		}
+	}
+	if err := sc.Err(); err != nil || len(out) < 90 {
+		t.Fatalf("%d cases, %v", len(out), err)
+	}
+	return out
+}
+
+// record makes of a case what the delivery would make of it. Its text also
+// stands wherever a server's words may stand.
+func (c *hostileCase) record() event.Record {
+	raw := c.raw()
+	words := trust.Untrusted(string(raw[:min(len(raw), 400)]))
+	r := event.Record{Kind: event.KindEvent, Server: "pager", Type: words, Mode: event.ModePush, EventID: words,
+		Timestamp: words, Cursor: event.At(words), Raw: raw, Data: raw, Flags: scanned(raw)}
+	if o, err := wire.ParseOccurrence(raw, trust.Limits{}); err == nil {
+		r.Data, r.EventID, r.Type, r.Cursor = o.Data, o.EventID, o.Name, event.At(o.Cursor.Text)
+	} else if _, err := trust.ParseObject(raw, trust.Limits{}); err != nil {
+		r.Kind, r.Data, r.Reason = event.KindRejected, nil, trust.Untrusted(err.Error()+string(raw[:min(len(raw), 400)]))
+	}
+	return r
+}
+
+// TestHostileCases puts every case into every place of the screen and looks at
+// what a terminal makes of it.
+func TestHostileCases(t *testing.T) {
+	for _, c := range hostileCases(t) {
+		t.Run(c.ID, func(t *testing.T) {
+			h := incident()
+			h.snap.Servers[0].Title = trust.Untrusted(c.Payload)
+			h.snap.Servers[1].Err = trust.Line(trust.Untrusted(c.Payload)).Plain()
+			h.add(c.record())
+			a := open(t, h, 120, 40)
+			look := func(where string, keys ...string) string {
+				t.Helper()
+				press(t, a, keys...)
+				settle(a, a.look())
+				return onTerminal(t, a, where)
+			}
+			row := look("row")
+			if badge := c.Expect.Badge; badge != nil && *badge != strings.Contains(row, badgeWord) {
+				t.Errorf("badge in the row: %v", !*badge)
+			}
+			look("detail", "2", "enter", "z")
+			text := readThrough(t, a, "rendered")
+			for _, v := range c.Expect.Visible {
+				if !showsToken(text, v) && !showsToken(readEnvelope(t, a), v) {
+					t.Errorf("no token for %s in\n%s", v, text)
+				}
+			}
+			for _, s := range c.Expect.MustShow {
+				if !strings.Contains(text, s) {
+					t.Errorf("%q does not show in\n%s", s, text)
+				}
+			}
+			for range payloadViews - 1 {
+				press(t, a, "v")
+				readThrough(t, a, a.payloads.view.word())
+			}
+			look("rendered again", "v")
+			whyText := look("why", "w")
+			for _, s := range c.Expect.Decoded {
+				if !strings.Contains(strings.Join(strings.Fields(whyText), " "), s[:min(len(s), 40)]) {
+					t.Errorf("%q is not in clear in\n%s", s, whyText)
+				}
+			}
+			look("left", "esc")
+			for range 4 {
+				look("next span", "n")
+			}
+			a.fail("asked the server", fmt.Errorf("it says %v and %s", trust.Untrusted(string(c.raw()[:min(len(c.raw()), 400)])), c.Payload))
+			onTerminal(t, a, "status")
+			a.requery(newQuery(node{server: "pager", typ: trust.Untrusted(c.Payload)}, c.Payload))
+			look("crumb", "z", "2")
+		})
+	}
+}
+
+// readEnvelope returns the record's own words from the top of the detail.
+func readEnvelope(t *testing.T, a *app) string {
+	t.Helper()
+	a.detail.top = 0
+	return onTerminal(t, a, "envelope")
+}
+
+// readThrough pages through the detail, at most a few screens of it, and joins
+// what a payload shows, without the indentation of wrapped lines.
+func readThrough(t *testing.T, a *app, where string) string {
+	t.Helper()
+	a.detail.top = 0
+	for range 3 {
+		onTerminal(t, a, where)
+		press(t, a, "ctrl+d")
+	}
+	var b strings.Builder
+	for i := range a.detail.lines {
+		if l := &a.detail.lines[i]; l.gutter {
+			b.WriteString(strings.TrimLeft(l.text.Plain(), " "))
+		}
+	}
+	return b.String()
+}
+
+// onTerminal draws the screen on a terminal and checks it there: nothing acts,
+// every line has its width, what is ours stands where it belongs, and lines of
+// a server have their gutter.
+func onTerminal(t testing.TB, a *app, where string) string {
+	t.Helper()
+	frame := a.draw()
+	lines := strings.Split(frame, "\n")
+	if len(lines) != a.h {
+		t.Fatalf("%s: %d lines on a screen of %d", where, len(lines), a.h)
+	}
+	for i, l := range lines {
+		if w := ansi.StringWidth(l); w != a.w {
+			t.Fatalf("%s: line %d has %d cells of %d: %q", where, i, w, a.w, ansi.Strip(l))
+		}
+	}
+	s := screen.New(a.w, a.h, true)
+	fmt.Fprint(s, frame)
+	if v := a.View(); v.WindowTitle != "eventdeck" || s.Title() != "" {
+		t.Fatalf("%s: title %q %q", where, v.WindowTitle, s.Title())
+	}
+	harmless(t, where, frame)
+	text := s.Text()
+	if strings.Join(strings.Fields(text), "") != strings.Join(strings.Fields(ansi.Strip(frame)), "") {
+		t.Fatalf("%s: the terminal shows something else:\n%s", where, text)
+	}
+	if a.lay.tiny {
+		return text
+	}
+	cells := s.Cells()
+	if a.dialog == nil && !a.lay.detail.empty() {
+		d := a.lay.detail
+		for y := d.y + 1; y < d.y+1+a.detail.shown; y++ {
+			i := a.detail.top + y - d.y - 1
+			if i < len(a.detail.lines) && a.detail.lines[i].gutter && cells[y][d.x].Text != a.glyphs.gutter {
+				t.Fatalf("%s: no gutter in line %d of\n%s", where, y, text)
+			}
+		}
+		if d.x > 0 {
+			for y := d.y; y < d.y+d.h; y++ {
+				if cells[y][d.x-1].Text != a.glyphs.divider {
+					t.Fatalf("%s: no border in line %d of\n%s", where, y, text)
+				}
+			}
+		}
+	}
+	if !a.lay.crumb.empty() && !strings.HasPrefix(text, " eventdeck") {
+		t.Fatalf("%s: the top line is gone:\n%s", where, text)
+	}
+	return text
+}
+
+// harmless fails if a frame has anything but letters and our own styles.
+func harmless(t testing.TB, where, frame string) {
+	t.Helper()
+	if !utf8.ValidString(frame) {
+		t.Fatalf("%s: no UTF-8", where)
+	}
+	for rest := frame; rest != ""; {
+		if end := strings.IndexByte(rest, 'm'); strings.HasPrefix(rest, "\x1b[") && end > 0 && strings.Trim(rest[2:end], "0123456789;") == "" {
+			rest = rest[end+1:]
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(rest)
+		switch {
+		case r == '\n':
+		case r < 0x20, r >= 0x7f && r < 0xa0, unicode.Is(unicode.Bidi_Control, r),
+			r >= 0xe0000 && r < 0xe0080 && !strings.Contains(frame, "\U0001f3f4"),
+			r == 0x200b, r == 0x2060, r == 0xfeff, r == 0xad, r == 0x2028, r == 0x2029, unicode.Is(unicode.Co, r):
+			t.Fatalf("%s: %U reached the terminal: %.80q", where, r, rest)
+		}
+		rest = rest[n:]
+	}
+}
+
+func showsToken(s, visible string) bool {
+	var r rune
+	fmt.Sscanf(visible, "U+%X", &r)
+	return slices.ContainsFunc([]string{`\u%04x`, `\x%02x`, `\U%08x`}, func(f string) bool { return strings.Contains(s, fmt.Sprintf(f, r)) })
+}
+
+func TestFlagFilter(t *testing.T) {
+	h := newFake()
+	h.server("pager")
+	for _, flags := range [][]string{nil, {"term.csi", "inj.override", event.FlagBadge}, {"uni.bidi"}} {
+		if flags == nil {
+			flags = []string{}
+		}
+		h.add(event.Record{Server: "pager", Type: trust.Untrusted("x"), Data: []byte(`{"title":"pool"}`), Flags: flags})
+	}
+	a := open(t, h, 120, 40)
+	for filter, want := range map[string]int{"": 3, "flag:": 3, "flag:any": 2, "flag:term": 1, "FLAG:uni.b": 1, "flag:to-ai": 1, "flag:inj pool": 1, "flag:inj nope": 0, "flag:json": 0, "flag:term flag:uni": 0} {
+		a.requery(newQuery(node{}, filter))
+		if n := len(a.stream.seqs); n != want {
+			t.Errorf("%q shows %d rows, want %d", filter, n, want)
+		}
+	}
+}
+
+func TestSignsOfRows(t *testing.T) {
+	for want, flags := range map[string][]string{
+		"":          {},
+		" AI!":      {"inj.override", "inj.tool", event.FlagBadge},
+		" AI! !ctl": {"inj.override", "term.csi", event.FlagBadge},
+		" ~inj":     {"inj.tool"},
+		" !ctl+2":   {"layout.long", "term.csi", "uni.invisible"},
+		" !uni":     {"uni.tag"},
+		" .long":    {"layout.long"},
+		" ~id":      {event.FlagIDMismatch},
+		" .uni":     {"uni.pua"},
+		" .flag":    {"odd\x1b[31m"},
+		" !json+1":  {"json.dup-key", "url.mismatch"},
+	} {
+		var c canvas
+		a := open(t, newFake(), 80, 24)
+		c.begin(&a.theme, 20)
+		s := signsOf(event.Record{Flags: flags})
+		s.lay(&c)
+		c.end()
+		if got := ansi.Strip(one(&c)); strings.TrimLeft(got, " ") != strings.TrimLeft(want, " ") || s.width() != len(want) {
+			t.Errorf("%v shows %q of width %d, want %q", flags, got, s.width(), want)
+		}
+	}
+}
+
+func TestSchemaProblemsShow(t *testing.T) {
+	h := incident()
+	h.snap.Servers[0].Types[0].PayloadSchema = json.RawMessage(`{"properties":{"n":{"type":"string"}}}`)
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "enter")
+	if s := screenOf(a); !strings.Contains(s, "fails its schema at /n: ") {
+		t.Errorf("no word about the schema:\n%s", s)
+	}
+}
+
+func TestLateAnswersAreDropped(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "2")
+	late := a.payloads.of
+	press(t, a, "k", "k", "k", "k", "k")
+	if a.stream.at == late.seq {
+		t.Fatal("the choice did not move")
+	}
+	now := a.payloads.of
+	a.update(lookedMsg{late, &findings{}, trust.Block(trust.Untrusted("late words"), 80)})
+	if a.payloads.of != now || strings.Contains(screenOf(a), "late words") {
+		t.Error("an answer about another record is shown")
+	}
+}
+
+func TestCopy(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "enter")
+	copied := func(keys ...string) string {
+		t.Helper()
+		var cmd tea.Cmd
+		for _, k := range keys {
+			cmd = a.key(tea.KeyPressMsg{Code: rune(k[0]), Text: k})
+		}
+		if cmd == nil {
+			return ""
+		}
+		return fmt.Sprint(cmd())
+	}
+	if s := copied("y", "y"); !strings.Contains(s, `\u001b[31m`) || strings.ContainsAny(s, "\x1b\a\u202e") || !strings.Contains(screenOf(a), "copied the payload, escaped") {
+		t.Errorf("yy copies %q", s)
+	}
+	if s := copied("y", "i"); s != "evt_6" {
+		t.Errorf("yi copies %q", s)
+	}
+	r, _ := h.log.Get(6)
+	if s := copied("y", "r"); s != string(r.Data) {
+		t.Errorf("yr copies %q", s)
+	}
+	if s := copied("y", "j"); s != "" || a.chord != "" {
+		t.Errorf("yj copies %q", s)
+	}
+	h.add(event.Record{Server: "pager", Data: []byte(`{"a":"` + strings.Repeat("x", copyMax) + `"}`)})
+	press(t, a, "2", "G")
+	arrive(a)
+	if s := copied("y", "r"); s != "" || !strings.Contains(screenOf(a), "not copied") {
+		t.Errorf("%d bytes were copied", len(s))
+	}
+}
+
+// FuzzKeys presses keys at changing sizes on a log of hostile payloads.
+func FuzzKeys(f *testing.F) {
+	cases := hostileCases(f)
+	f.Add([]byte("2\rvvvwjjnNN\x1bw\x1byyyi"), uint64(1))
+	f.Add([]byte("/flag:term\r[[]]zv3nw\x1bq"), uint64(2))
+	f.Fuzz(func(t *testing.T, keys []byte, seed uint64) {
+		rnd := rand.New(rand.NewPCG(seed, 7))
+		h := incident()
+		for range 6 {
+			h.add(cases[rnd.IntN(len(cases))].record())
+		}
+		a := open(t, h, 40+rnd.IntN(180), 10+rnd.IntN(60))
+		for _, k := range keys[:min(len(keys), 60)] {
+			switch {
+			case k == '\r':
+				press(t, a, "enter")
+			case k == 0x1b:
+				press(t, a, "esc")
+			case k == '\t':
+				press(t, a, "tab")
+			case k >= 0x80:
+				a.update(tea.WindowSizeMsg{Width: rnd.IntN(230), Height: rnd.IntN(70)})
+				press(t, a, "2")
+			case k >= 0x20 && k < 0x7f:
+				press(t, a, string(rune(k)))
+			}
+			if a.w > 0 && a.h > 0 {
+				onTerminal(t, a, fmt.Sprintf("after %q", k))
+			}
+		}
+	})
+}

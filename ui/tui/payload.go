@@ -1,0 +1,210 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Bounds of what is shown of one payload, in bytes.
+const (
+	payloadMax = 256 << 10 // laid out at all
+	payloadNow = 8 << 10   // laid out at once, while the rest is looked at beside
+)
+
+// findingsMax bounds the findings that are kept.
+const findingsMax = 64
+
+// payloadView is a way to show a payload.
+type payloadView uint8
+
+const (
+	viewRendered payloadView = iota // indented, with what was noticed
+	viewEscaped                     // ASCII only, every other character by its number
+	viewHex                         // bytes
+	viewSource                      // JSON as it came
+	payloadViews
+)
+
+func (v payloadView) word() string {
+	return [...]string{"rendered", "escaped", "hex", "raw JSON"}[v]
+}
+
+// lay lays a payload out.
+func (v payloadView) lay(data []byte, spans []trust.Span, width int) []trust.Rendered {
+	switch v {
+	case viewEscaped:
+		return trust.Escaped(trust.Untrusted(string(data)), width)
+	case viewHex:
+		return fold(trust.Hex(data, width), width)
+	case viewSource:
+		return trust.Block(trust.Untrusted(string(data)), width)
+	}
+	return trust.Detail(data, spans, width)
+}
+
+// fold wraps lines that are wider than a very narrow pane.
+func fold(lines []trust.Rendered, width int) []trust.Rendered {
+	var out []trust.Rendered
+	for _, l := range lines {
+		if l.Width <= width {
+			out = append(out, l)
+			continue
+		}
+		out = append(out, trust.Block(trust.Untrusted(l.Plain()), width)...)
+	}
+	return out
+}
+
+// payloadOf returns the bytes of a record that a server wrote: the data of an
+// event, all of a refused payload.
+func payloadOf(r *event.Record) []byte {
+	if len(r.Data) > 0 {
+		return r.Data
+	}
+	return r.Raw
+}
+
+// findings are what was noticed in the payload of a record.
+type findings struct {
+	report   trust.Report
+	problems []host.Problem
+}
+
+// laidOut names the lines of a payload.
+type laidOut struct {
+	seq  uint64
+	view payloadView
+	w    int
+}
+
+// payloads has payloads looked at beside the program, one at a time: a quarter
+// of a megabyte takes long enough to be felt.
+type payloads struct {
+	view  payloadView
+	found map[uint64]*findings
+	of    laidOut // what lines show
+	lines []trust.Rendered
+	busy  bool
+	gen   int // grows with every answer
+}
+
+// lookedMsg: a payload was looked at.
+type lookedMsg struct {
+	of    laidOut
+	found *findings
+	lines []trust.Rendered
+}
+
+// look has the payload of the detail looked at, unless that was done or runs.
+func (a *app) look() tea.Cmd {
+	p := &a.payloads
+	want := laidOut{a.stream.at, p.view, a.payloadWidth()}
+	if p.busy || want == p.of || want.seq == 0 || want.w <= 0 {
+		return nil
+	}
+	r, ok := a.payload()
+	if !ok {
+		return nil
+	}
+	typ, known := a.typeOf(&r), p.found[want.seq]
+	p.busy = true
+	return a.do(func(context.Context) tea.Msg { return examine(want, typ, payloadOf(&r), known) })
+}
+
+// examine scans a payload, checks it against its schema and lays it out.
+func examine(of laidOut, typ event.Type, data []byte, known *findings) lookedMsg {
+	if known == nil {
+		known = &findings{report: trust.Scan(data), problems: host.CheckPayload(typ, data)}
+	}
+	return lookedMsg{of, known, of.view.lay(capped(data), known.report.Spans, of.w)}
+}
+
+// looked takes an answer. Lines that nobody waits for any more are dropped; what
+// was noticed stays true.
+func (a *app) looked(msg lookedMsg) {
+	p := &a.payloads
+	p.busy = false
+	p.gen++
+	if len(p.found) >= findingsMax {
+		clear(p.found)
+	}
+	p.found[msg.of.seq] = msg.found
+	if msg.of == (laidOut{a.stream.at, p.view, a.payloadWidth()}) {
+		p.of, p.lines = msg.of, msg.lines
+	}
+}
+
+// payloadWidth is the room for a payload's lines in the detail.
+func (a *app) payloadWidth() int {
+	if w := arrange(a.w, a.h, a.focus, a.zoom).detail.w; w > 1 {
+		return w - 1
+	}
+	return 80
+}
+
+// payload returns the chosen record, if a server wrote a payload of it.
+func (a *app) payload() (event.Record, bool) {
+	if a.onNode() || a.stream.at == 0 {
+		return event.Record{}, false
+	}
+	r, err := a.api.Log().Get(a.stream.at)
+	return r, err == nil && (r.Kind == event.KindEvent || r.Kind == event.KindRejected)
+}
+
+func (a *app) onPayload() bool { _, ok := a.payload(); return ok }
+
+// findingsHere returns what was noticed in the chosen payload, nil as long as
+// that is not known.
+func (a *app) findingsHere() *findings {
+	if a.onNode() {
+		return nil
+	}
+	return a.payloads.found[a.stream.at]
+}
+
+// typeOf returns the type of an event as its server lists it now.
+func (a *app) typeOf(r *event.Record) event.Type {
+	for i := range a.snap.Servers {
+		s := &a.snap.Servers[i]
+		for j := range s.Types {
+			if s.Name == r.Server && s.Types[j].Name == r.Type {
+				return s.Types[j]
+			}
+		}
+	}
+	return event.Type{Name: r.Type}
+}
+
+func (a *app) nextView() { a.payloads.view = (a.payloads.view + 1) % payloadViews }
+
+// toSpan goes on to the next place at which something was noticed.
+func (a *app) toSpan(step int) {
+	f := a.findingsHere()
+	if f == nil || len(f.report.Spans) == 0 {
+		a.tell("no place in this payload was noticed")
+		return
+	}
+	n := len(f.report.Spans)
+	d := &a.detail
+	switch {
+	case d.span == 0 && step < 0:
+		d.span = n
+	default:
+		d.span = (d.span-1+step+n)%n + 1
+	}
+	for i := range d.lines {
+		for _, s := range d.lines[i].text.Segments {
+			if s.Span == d.span {
+				if i < d.top || i >= d.top+d.shown {
+					d.by(i - d.shown/3 - d.top)
+				}
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// placesMax bounds the places that are listed for one flag.
+const placesMax = 6
+
+// why tells for every flag of the chosen record what it means, where it was
+// raised, and which hidden text was found.
+type why struct {
+	lines []detailLine
+	top   int
+	shown int
+}
+
+func (a *app) openWhy() { a.dialog = &why{} }
+
+func (d *why) title() string { return "Why is it flagged?" }
+
+func (d *why) size(a *app) (int, int) {
+	w := max(1, min(a.w-8, 110))
+	d.fill(a, w)
+	return w, min(len(d.lines), max(1, a.h-6))
+}
+
+// fill writes the lines anew: what was noticed may have become known meanwhile.
+func (d *why) fill(a *app, w int) {
+	d.lines = d.lines[:0]
+	r, ok := a.payload()
+	if !ok {
+		d.say(themes.Dim, "This record has no payload.")
+		return
+	}
+	f := a.findingsHere()
+	flags := slices.Clone(r.Flags)
+	if f != nil {
+		for _, x := range f.report.Flags {
+			if !slices.Contains(flags, string(x)) {
+				flags = append(flags, string(x))
+			}
+		}
+	}
+	flags = gravestFirst(flags)
+	if len(flags) == 0 {
+		d.say(themes.Plain, "Nothing was noticed. That does not mean that it is harmless.")
+	}
+	for _, name := range flags {
+		d.flag(name, f)
+	}
+	if f == nil {
+		d.say(themes.Dim, "The places are being looked for.")
+		return
+	}
+	if len(f.report.Decoded) > 0 {
+		d.say(themes.Plain, "")
+		d.say(themes.Strong, "Hidden or encoded text in clear")
+		for _, t := range f.report.Decoded {
+			for _, l := range trust.Block(t, max(1, w-1)) {
+				d.lines = append(d.lines, detailLine{gutter: true, text: l})
+			}
+		}
+	}
+	if len(f.problems) > 0 {
+		d.say(themes.Plain, "")
+		for _, p := range f.problems {
+			d.lines = append(d.lines, detailLine{role: themes.Warn, text: schemaWords(p)})
+		}
+	}
+}
+
+func (d *why) say(role themes.Role, text string) {
+	d.lines = append(d.lines, detailLine{role: role, text: ours(text)})
+}
+
+func (d *why) flag(name string, f *findings) {
+	s := signsOfSeverity[severityOf(name)]
+	head := s.sign + " " + name
+	if name == event.FlagBadge {
+		head = badgeWord + " " + name
+	}
+	d.lines = append(d.lines, detailLine{role: s.role, text: join(ours(head+": "), ours(reasonOf(name)))})
+	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch {
+		return
+	}
+	n := 0
+	for i := range f.report.Spans {
+		p := &f.report.Spans[i]
+		if string(p.Flag) != name {
+			continue
+		}
+		if n++; n <= placesMax {
+			d.place(i+1, p)
+		}
+	}
+	switch {
+	case n > placesMax:
+		d.say(themes.Dim, fmt.Sprintf("    and in %s more", count(n-placesMax, "place")))
+	case n == 0 && !f.report.Has(trust.Flag(name)):
+		d.say(themes.Dim, "    around the payload: in the event's name, id, time or cursor")
+	case n == 0:
+		d.say(themes.Dim, "    the payload as a whole")
+	}
+}
+
+func (d *why) place(i int, s *trust.Span) {
+	where := ours("the top level")
+	if !s.Path.IsZero() {
+		where = trust.Line(s.Path)
+	}
+	text := join(ours(fmt.Sprintf("    %d at ", i)), where)
+	if s.End > s.Start {
+		text = join(text, ours(fmt.Sprintf(", bytes %d to %d", s.Start, s.End)))
+	}
+	if s.Reason != s.Flag.Reason() {
+		text = join(text, ours(": "+s.Reason))
+	}
+	d.lines = append(d.lines, detailLine{role: themes.Dim, text: text})
+}
+
+func (d *why) draw(a *app, c *canvas, h int) {
+	d.shown = h
+	d.by(0)
+	for i := d.top; i < len(d.lines) && i < d.top+h; i++ {
+		d.lines[i].draw(c, a.glyphs)
+	}
+}
+
+func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.lines)-d.shown)) }
+
+func (d *why) key(a *app, name, _ string) tea.Cmd {
+	switch name {
+	case "esc", "q", "w":
+		a.dialog = nil
+	case "j", "down":
+		d.by(1)
+	case "k", "up":
+		d.by(-1)
+	case "g", "home":
+		d.by(-len(d.lines))
+	case "G", "end":
+		d.by(len(d.lines))
+	case "ctrl+d", "pgdown", "space":
+		d.by(max(1, d.shown/2))
+	case "ctrl+u", "pgup":
+		d.by(-max(1, d.shown/2))
+	}
+	return nil
+}
+
+func (d *why) paste(*app, string) tea.Cmd { return nil }
+func (d *why) hints() []string            { return []string{"j k", "scroll", "esc", "back"} }
