@@ -222,6 +222,7 @@ func (p *pushed) watch(stream Stream) (err error) {
 	p.mu.Unlock()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	began := p.r.deps.Now()
 	for {
 		var quiet, silent, stale, dead time.Duration
 		p.r.set(func(s *Status) {
@@ -251,6 +252,11 @@ func (p *pushed) watch(stream Stream) (err error) {
 		if quiet < stale {
 			wait = min(wait, stale-quiet)
 		}
+		if left := p.r.deps.Timing.Unsaid - p.r.deps.Now().Sub(began); left > 0 {
+			wait = min(wait, left)
+		} else {
+			p.r.settle(nil) // some servers never say that a stream is active
+		}
 		timer.Reset(max(wait, time.Millisecond))
 		select {
 		case <-timer.C:
@@ -265,10 +271,10 @@ func (p *pushed) watch(stream Stream) (err error) {
 
 // opened notes that the server has confirmed the subscription.
 func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state State) {
-	firstInRun := !r.wasConfirmed()
-	var wasLost bool
+	var firstInRun, wasLost bool
 	r.set(func(s *Status) {
-		wasLost = s.Attempt > 0
+		firstInRun, wasLost = !r.said, s.Attempt > 0
+		r.said = true
 		s.State, s.Opened, s.Attempt, s.NextTry, s.Error = state, now, 0, time.Time{}, trust.Text{}
 	})
 	switch {

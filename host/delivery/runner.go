@@ -26,6 +26,7 @@ type Runner struct {
 
 	mu        sync.Mutex
 	status    Status
+	said      bool                    // the server has confirmed the subscription in this run
 	inflight  time.Time               // webhook: until when a verification is expected
 	final     error                   // webhook: the server ended the subscription; for the next attempt
 	terminate context.CancelCauseFunc // webhook: ends the attempt under way
@@ -69,7 +70,8 @@ func (r *Runner) Status() Status {
 }
 
 // Confirmed waits until the server has confirmed the subscription for the first
-// time, or refused it for good, and returns what it said. A server that cannot
+// time, or refused it for good, and returns what it said. A stream that stays open
+// without a word counts as confirmed after [Timing.Unsaid]. A server that cannot
 // be reached is tried again meanwhile.
 func (r *Runner) Confirmed(ctx context.Context) error {
 	select {
@@ -197,12 +199,9 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 }
 
 func (r *Runner) wasConfirmed() bool {
-	select {
-	case <-r.confirmed:
-		return r.outcome == nil
-	default:
-		return false
-	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.said
 }
 
 // settle tells Confirmed what became of the first attempt.
@@ -230,6 +229,10 @@ func (r *Runner) set(change func(*Status)) {
 func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	var first bool
 	evidence := "the connection ended"
+	var t *terminated
+	if errors.As(err, &t) {
+		evidence = "the server ended it; the type is still listed"
+	}
 	r.set(func(s *Status) {
 		first = s.Attempt == 0 && s.State != event.StateStarting
 		s.Attempt++

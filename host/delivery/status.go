@@ -42,6 +42,7 @@ type Timing struct {
 	BackoffMin    time.Duration // first pause after a failure; default 500 ms
 	BackoffMax    time.Duration // longest pause after failures; default 60 s
 	Watchdog      time.Duration // silence that ends a stream while no interval is learned; default 65 s
+	Unsaid        time.Duration // silence after which an open stream counts as accepted; default 3 s
 	LeaseFloor    time.Duration // shortest time to a refresh; default 5 s
 	LeaseCheck    time.Duration // refresh of a lease without expiry or with an unreadable one; default 5 min
 	ConnectWithin time.Duration // a first connection that takes longer has failed; default 8 s
@@ -59,6 +60,7 @@ func (t Timing) WithDefaults() Timing {
 	def(&t.BackoffMin, 500*time.Millisecond)
 	def(&t.BackoffMax, time.Minute)
 	def(&t.Watchdog, 65*time.Second)
+	def(&t.Unsaid, 3*time.Second)
 	def(&t.LeaseFloor, 5*time.Second)
 	def(&t.LeaseCheck, 5*time.Minute)
 	def(&t.ConnectWithin, 8*time.Second)

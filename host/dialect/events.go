@@ -26,7 +26,7 @@ func (e events) List(ctx context.Context) ([]event.Type, int, error) {
 		bad   int
 		next  *trust.Text
 	)
-	seen := map[trust.Text]bool{}
+	seen, have := map[trust.Text]bool{}, map[trust.Text]bool{}
 	for range maxPages {
 		raw, err := e.s.Call(ctx, wire.MethodList, wire.ListRequest{Cursor: next})
 		if wire.NameFrom(err) == wire.MethodNotFound {
@@ -40,6 +40,10 @@ func (e events) List(ctx context.Context) ([]event.Type, int, error) {
 			return nil, 0, err
 		}
 		for _, d := range page.Types {
+			if have[d.Name] {
+				continue // a page came twice, or a descriptor
+			}
+			have[d.Name] = true
 			types = append(types, eventType(d))
 		}
 		bad += page.Bad

@@ -65,6 +65,10 @@ func perform(role, id, method string, params json.RawMessage, line []byte) (done
 	note := func(id string, n int) {
 		fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/events/event","params":{"n":%d,"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`+"\n", n, id)
 	}
+	if role == "babbles" {
+		fmt.Println("starting up, please wait")
+		return false, 0
+	}
 	switch method {
 	case methodDiscover:
 		switch role {

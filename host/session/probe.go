@@ -60,6 +60,11 @@ func dial(ctx context.Context, server event.Server, opts Options, greet func(*Se
 			err = lost
 		}
 		s.Close()
+		if l, ok := s.link.(*processLink); ok {
+			if sample := l.sample.Load(); sample != nil {
+				err = fmt.Errorf("%w; what it writes to standard output is not JSON-RPC, e.g. %v", err, *sample)
+			}
+		}
 		return nil, err
 	}
 	s.info.Transport = transport

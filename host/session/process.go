@@ -47,7 +47,8 @@ type processLink struct {
 	mu      sync.Mutex
 	inboxes map[wire.ID]*inbox
 
-	garbage int // lines that were no JSON-RPC; of the reader
+	garbage int                        // lines that were no JSON-RPC; of the reader
+	sample  atomic.Pointer[trust.Text] // the beginning of the first of them
 }
 
 // write is a frame on its way; done, with one slot, gets the outcome.

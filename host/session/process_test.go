@@ -57,6 +57,15 @@ func TestProcessContentLengthFramingIsNamed(t *testing.T) {
 	}
 }
 
+func TestProcessThatOnlyBabblesIsNamed(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := Dial(ctx, process(t, "babbles"), Options{ProbeTimeout: 100 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "is not JSON-RPC, e.g. starting up, please wait") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestProcessNotFound(t *testing.T) {
 	_, err := Dial(soon(t), event.Server{Name: "x", Command: "no-such-program-here"}, Options{})
 	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "no-such-program-here") {

@@ -94,7 +94,10 @@ func (l *processLink) failAll(begin []byte) {
 func (l *processLink) take(line []byte) {
 	messages, err := wire.DecodeMessages(line)
 	if err != nil {
-		l.garbage++
+		if l.garbage++; l.garbage == 1 {
+			sample := head(line)
+			l.sample.Store(&sample)
+		}
 		if l.garbage&(l.garbage-1) == 0 { // the first, the second, the fourth, …
 			l.opts.Log.Warn("server writes to standard output what is not JSON-RPC", "lines", l.garbage, "frame", head(line))
 		}

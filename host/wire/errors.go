@@ -104,6 +104,9 @@ type Error struct {
 
 // Error implements error: the name, the code and the escaped message.
 func (e *Error) Error() string {
+	if e.Code == 0 && e.Message.IsZero() && len(e.Data) == 0 {
+		return "the server gave no reason"
+	}
 	text := fmt.Sprintf("server answered %s (%d)", NameOf(e.Code), e.Code)
 	if !e.Message.IsZero() {
 		text += fmt.Sprintf(": %v", e.Message)

@@ -83,7 +83,7 @@ func DecodeList(raw json.RawMessage) (ListResult, error) {
 		}
 		for _, mode := range d.list("delivery") {
 			var s trust.Text
-			if json.Unmarshal(mode, &s) == nil {
+			if json.Unmarshal(mode, &s) == nil && !s.IsZero() {
 				t.Delivery = append(t.Delivery, s)
 			}
 		}

@@ -1,0 +1,131 @@
+package dialect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// connect returns the dialect of a server that answers each method with the
+// result or error that answers holds, as JSON text of that member.
+func connect(t *testing.T, answers func(method string, params json.RawMessage) string) Dialect {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params json.RawMessage
+		}
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
+			t.Error(err)
+		}
+		if m.Method == "server/discover" {
+			w.Write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}}}}`))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + answers(m.Method, m.Params) + `}`))
+	}))
+	s, err := session.Dial(context.Background(), event.Server{Name: "s", URL: srv.URL}, session.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		srv.Close()
+	})
+	return For(s)
+}
+
+func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
+	calls := 0
+	d := connect(t, func(_ string, params json.RawMessage) string {
+		calls++
+		var p struct{ Cursor *string }
+		if err := json.Unmarshal(params, &p); err != nil {
+			t.Error(err)
+		}
+		if calls == 1 && p.Cursor != nil {
+			t.Errorf("the first page is asked for with cursor %q", *p.Cursor)
+		}
+		return `"result":{"events":[{"name":"a","delivery":["push","push","smoke",null]},{"name":"b","delivery":null},{"name":""},7],"nextCursor":"again"}`
+	})
+	types, bad, err := d.List(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(types) != 2 || types[0].Name.Raw() != "a" || types[1].Name.Raw() != "b" {
+		t.Errorf("types %v", types)
+	}
+	if m := types[0].Modes; len(m) != 1 || m[0] != event.ModePush {
+		t.Errorf("modes %v", m)
+	}
+	if o := types[0].OtherModes; len(o) != 1 || o[0].Raw() != "smoke" {
+		t.Errorf("other modes %v", o)
+	}
+	if calls != 2 || bad != 4 {
+		t.Errorf("%d calls and %d bad descriptors, want 2 and 4", calls, bad)
+	}
+}
+
+func TestListWithoutEvents(t *testing.T) {
+	d := connect(t, func(string, json.RawMessage) string { return `"error":{"code":-32601,"message":"?"}` })
+	if _, _, err := d.List(context.Background()); !errors.Is(err, ErrNoEvents) {
+		t.Errorf("got %v, want ErrNoEvents", err)
+	}
+}
+
+func TestVerbsCarryResultsAndErrors(t *testing.T) {
+	d := connect(t, func(method string, _ json.RawMessage) string {
+		switch method {
+		case wire.MethodPoll:
+			return `"result":{"cursor":"c1","hasMore":true}`
+		case wire.MethodSubscribe:
+			return `"result":{"id":"sub"}`
+		case wire.MethodUnsubscribe:
+			return `"result":{}`
+		}
+		return `"error":{"code":-32011,"message":"no","data":{"kind":"event"}}`
+	})
+	ctx, name := context.Background(), trust.Untrusted("t")
+	if r, err := d.Poll(ctx, wire.PollRequest{Name: name}); err != nil || r.Cursor.Text.Raw() != "c1" || !r.HasMore {
+		t.Errorf("poll: %+v, %v", r, err)
+	}
+	if r, err := d.Subscribe(ctx, wire.SubscribeRequest{Name: name}); err != nil || r.ID.Raw() != "sub" {
+		t.Errorf("subscribe: %+v, %v", r, err)
+	}
+	if err := d.Unsubscribe(ctx, wire.UnsubscribeRequest{Name: name}); err != nil {
+		t.Errorf("unsubscribe: %v", err)
+	}
+	s, err := d.Stream(ctx, wire.StreamRequest{Name: name}, func(wire.Note) { t.Error("a note on a refused stream") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if err := s.Err(); wire.NameFrom(err) != wire.NotFound {
+		t.Errorf("stream: %v, want NotFound", err)
+	}
+}
+
+func TestRefusalByTheTransportIsForbidden(t *testing.T) {
+	err := named(&session.HTTPError{Status: http.StatusUnauthorized})
+	if wire.NameFrom(err) != wire.Forbidden || !errors.Is(err, wire.ErrDenied) {
+		t.Errorf("got %v", err)
+	}
+	own := &session.HTTPError{Status: http.StatusForbidden, Err: &wire.Error{Code: -32602}}
+	if got := named(own); wire.NameFrom(got) != wire.InvalidParams {
+		t.Errorf("the server's own word is lost: %v", got)
+	}
+}
