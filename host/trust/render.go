@@ -2,6 +2,8 @@ package trust
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -91,7 +93,7 @@ func (s Segment) split(room int) (head, tail Segment, w int) {
 // they take.
 func fit(s string, room int) (n, w int) {
 	for n < len(s) {
-		size, cw := firstCluster(s[n:])
+		size, cw := firstGlyph(s[n:])
 		if w+cw > room {
 			break
 		}
@@ -108,6 +110,21 @@ func firstCluster(s string) (size, width int) {
 	}
 	c, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	return len(c), w
+}
+
+// firstGlyph is firstCluster with the spacing marks behind it that are clusters of
+// their own, as some Myanmar ones are: a line must not begin with one.
+func firstGlyph(s string) (size, width int) {
+	size, width = firstCluster(s)
+	for size < len(s) && s[size] >= 0x80 {
+		r, _ := utf8.DecodeRuneInString(s[size:])
+		if !unicode.Is(unicode.Mc, r) {
+			break
+		}
+		n, w := firstCluster(s[size:])
+		size, width = size+n, width+w
+	}
+	return size, width
 }
 
 // cells returns the width of safe text.
@@ -157,7 +174,7 @@ func (r Rendered) wrap(width, indent int) []Rendered {
 			}
 			if w == 0 && fresh {
 				// A glyph wider than the pane.
-				n, _ := firstCluster(s.Text)
+				n, _ := firstGlyph(s.Text)
 				head.Text, tail.Text, w = ellipsis, s.Text[n:], 1
 				head.Mark = true
 			}

@@ -201,7 +201,7 @@ func TestJSONView(t *testing.T) {
 }
 
 func FuzzRender(f *testing.F) {
-	for _, s := range []string{"", "a\\x1b\x1b", "‹\u0301‹", "👩🏽\u200d🚀\u200d", "\U0001f3fb\u0600a", "ക്ക\u0d4e", "\xed\xa0\xbd\xed\xb8\x80", "한\u1100\u1161", strings.Repeat("\u200b\u200c", 20)} {
+	for _, s := range []string{"", "a\\x1b\x1b", "‹\u0301‹", "👩🏽\u200d🚀\u200d", "\U0001f3fb\u0600a", "ക്ക\u0d4e", "\xed\xa0\xbd\xed\xb8\x80", "한\u1100\u1161", strings.Repeat("\u200b\u200c", 20), "AAA\ue850\x7f\u04ac\u106d", "🏀\u200d\xa9"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) { checkText(t, s) })

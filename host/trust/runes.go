@@ -215,12 +215,15 @@ func (u *units) next() unit {
 	return w
 }
 
-// peek returns the rune behind w, 0 at the end.
+// peek returns the rune behind w, 0 at the end and before an invalid byte.
 func (u *units) peek(w unit) rune {
 	if w.end >= len(u.s) {
 		return 0
 	}
-	r, _, _ := decodeRune(u.s[w.end:])
+	r, _, ok := decodeRune(u.s[w.end:])
+	if !ok {
+		return 0
+	}
 	return r
 }
 
