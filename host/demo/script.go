@@ -118,15 +118,15 @@ func (b *scriptBuilder) chatter() {
 	people := []string{"mira", "jonas", "ade", "lin", "sofia"}
 	lines := []string{"anyone else seeing failed orders?", "looking", "graphs are not happy", "I can reproduce it in staging", "support has 40 tickets now",
 		"rolling back is safe, migrations are additive", "who owns the retry policy?", "coffee, then postmortem", "back to normal here 🎉", "merci à tous"}
-	hostile := hostileTexts()
+	hostile := tricks()
 	at := 400 * time.Millisecond
 	for n := 0; at < period; n++ {
-		author, text := people[b.rnd.IntN(len(people))], lines[b.rnd.IntN(len(lines))]
+		author, said := people[b.rnd.IntN(len(people))], trick{text: lines[b.rnd.IntN(len(lines))]}
 		if n%5 == 3 {
-			author, text = "guest", hostile[n/5%len(hostile)]
+			author, said = "guest", hostile[n/5%len(hostile)]
 		}
 		room := []string{"incidents", "general"}[b.rnd.IntN(2)]
-		data := fmt.Sprintf(`{"room":"%s","author":"%s","text":%s}`, room, author, quoteJSON(text))
+		data := fmt.Sprintf(`{"room":"%s","author":"%s","text":%s%s}`, room, author, quoteJSON(said.text), said.members)
 		tags := map[string]string{"room": room, "author": author}
 		b.add(at, "note.added", data, tags)
 		b.add(at+50*time.Millisecond, "message.posted", data, tags)
