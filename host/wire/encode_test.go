@@ -37,7 +37,7 @@ func TestRequestsAreStrict(t *testing.T) {
 }
 
 func TestCursorGoesBackAsItCame(t *testing.T) {
-	for _, spelled := range []string{`"a"`, `""`, `"\ud800"`, `"\u001b\u202e\u0000"`, `"😀<\"\\"`} {
+	for _, spelled := range []string{`"a"`, `""`, `"\ud800"`, `"\u001b\u202e\u0000"`, `"😀<\"\\"`, "\"\x9a\\u008d\xff\"", "\"\xed\xa0\""} {
 		r, err := DecodePoll([]byte(`{"cursor":` + spelled + `}`))
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"eventdeck/host/trust"
 )
@@ -47,7 +48,40 @@ func (c sentCursor) MarshalJSON() ([]byte, error) {
 	if !c.valid {
 		return []byte("null"), nil
 	}
-	return c.text.MarshalJSON() // keeps lone surrogates: it goes back as it came
+	return appendOpaque(nil, c.text.Raw()), nil
+}
+
+// appendOpaque appends s as a JSON string that reads back as s, byte for byte: lone
+// surrogates are escaped, as they came, and bytes that are no UTF-8 stay what they
+// are, since no escape stands for them.
+func appendOpaque(b []byte, s string) []byte {
+	b = append(b, '"')
+	for s != "" {
+		n := 0 // up to the first byte that is neither UTF-8 nor of a surrogate
+		for n < len(s) {
+			r, size := utf8.DecodeRuneInString(s[n:])
+			if r == utf8.RuneError && size == 1 {
+				if !surrogateAt(s[n:]) {
+					break
+				}
+				size = 3
+			}
+			n += size
+		}
+		if n == 0 {
+			b, s = append(b, s[0]), s[1:]
+			continue
+		}
+		quoted := trust.AppendJSONString(nil, s[:n])
+		b, s = append(b, quoted[1:len(quoted)-1]...), s[n:]
+	}
+	return append(b, '"')
+}
+
+// surrogateAt reports whether s begins with the three bytes in which package trust
+// keeps a lone surrogate.
+func surrogateAt(s string) bool {
+	return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2] >= 0x80 && s[2] <= 0xbf
 }
 
 // members is an object whose members are read one by one, so that one bad member
