@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -400,58 +399,6 @@ func TestCallTimeout(t *testing.T) {
 	s := mustDial(t, f.server(), Options{CallTimeout: 50 * time.Millisecond})
 	if _, err := s.Call(context.Background(), "m", nil); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "m: ") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestListenReopensAndSuspectsAChange(t *testing.T) {
-	var opened atomic.Int32
-	f := modernFake(t, map[string]func(ask){methodListen: func(a ask) {
-		a.note(noteAcknowledged, 0)
-		if opened.Add(1) == 1 {
-			a.note(wire.NoteListChanged, 1)
-			return
-		}
-		<-a.gone()
-	}})
-	sink, c := notes()
-	mustDial(t, f.server(), Options{OnNote: sink, Reopen: Backoff{Min: time.Millisecond}})
-	if n := get(t, "list_changed", c); n.Method != wire.NoteListChanged || number(t, n) != 1 {
-		t.Errorf("note %+v", n)
-	}
-	if n := get(t, "suspicion", c); n.Method != wire.NoteListChanged || n.Params != nil {
-		t.Errorf("note %+v", n)
-	}
-	if got := string(f.wait(t, methodListen).params); !strings.Contains(got, `"notifications":{"eventsListChanged":true}`) {
-		t.Errorf("params %s", got)
-	}
-}
-
-func TestGeneralStreamOfHandshakeServers(t *testing.T) {
-	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
-		a.sse(`data: {"jsonrpc":"2.0","id":9,"method":"ping"}` + "\n\n")
-		a.sse(`data: {"jsonrpc":"2.0","method":"notifications/events/list_changed"}` + "\n\n")
-		<-a.gone()
-	}})
-	sink, c := notes()
-	mustDial(t, f.server(), Options{OnNote: sink})
-	if n := get(t, "list_changed", c); n.Method != wire.NoteListChanged {
-		t.Errorf("note %+v", n)
-	}
-	if h := f.wait(t, http.MethodGet).r.Header; h.Get("Mcp-Session-Id") != "s-1" || h.Get("Accept") != "text/event-stream" {
-		t.Errorf("headers %v", h)
-	}
-	f.wait(t, "") // the answer to the ping
-}
-
-func TestNoGeneralStream(t *testing.T) {
-	f := handshakeFake(t, map[string]func(ask){"m": func(a ask) { a.result("1") }})
-	s := mustDial(t, f.server(), Options{OnNote: func(wire.Note) {}, Reopen: Backoff{Min: time.Millisecond, Max: time.Millisecond}})
-	f.wait(t, http.MethodGet)
-	if _, err := s.Call(soon(t), "m", nil); err != nil {
-		t.Error(err)
-	}
-	if n := f.count(http.MethodGet); n != 1 {
-		t.Errorf("asked %d times", n)
 	}
 }
 
