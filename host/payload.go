@@ -32,10 +32,14 @@ const (
 // any other. Without a schema, and with one that cannot be used, that is
 // recursive or very involved, nothing is found.
 func CheckPayload(t event.Type, data []byte) []Problem {
-	if !boundedSchema(t.PayloadSchema) {
+	return checkSchema(t.PayloadSchema, data)
+}
+
+func checkSchema(schema json.RawMessage, data []byte) []Problem {
+	if !boundedSchema(schema) {
 		return nil
 	}
-	root, resolved := resolve(t.PayloadSchema)
+	root, resolved := resolve(schema)
 	if resolved == nil {
 		return nil
 	}
@@ -79,6 +83,11 @@ func (c *payloadCheck) at(path string, s *jsonschema.Schema, value any, depth in
 func (c *payloadCheck) inside(path string, s *jsonschema.Schema, value any, depth int) {
 	switch value := value.(type) {
 	case map[string]any:
+		for _, name := range s.Required {
+			if _, ok := value[name]; !ok && len(c.found) < maxProblems {
+				c.found = append(c.found, Problem{Path: trust.Untrusted(path + "/" + pointerEscapes.Replace(name)), Says: "is missing"})
+			}
+		}
 		names := make([]string, 0, len(value))
 		for name := range value {
 			names = append(names, name)

@@ -15,7 +15,7 @@ func TestCheckPayload(t *testing.T) {
 		"$defs":{"count":{"type":"integer","minimum":1}}}`
 	for data, want := range map[string]string{
 		`{"title":"x","n":3}`:                    "",
-		`{"n":3}`:                                "",
+		`{"n":3}`:                                "/title",
 		`{"title":7}`:                            "/title",
 		`{"title":"x","n":0}`:                    "/n",
 		`{"title":"x","labels":["ok","long",5]}`: "/labels/1 /labels/2",
