@@ -27,8 +27,11 @@ type Options struct {
 	Output  io.Writer // nil: standard output
 	NoColor bool      // attributes only; NO_COLOR does the same
 	Theme   string    // a name of package themes; "" lets the background decide
-	Env     []string  // as os.Environ; nil: that of the process
-	Now     func() time.Time
+	// ReadOnly hides and refuses every action that changes what servers or the
+	// store hold.
+	ReadOnly bool
+	Env      []string // as os.Environ; nil: that of the process
+	Now      func() time.Time
 	// Program options for tests: window size, colour profile, signals.
 	Program []tea.ProgramOption
 }
@@ -45,6 +48,8 @@ type app struct {
 	looks  int  // grows when anything changes how rows look
 	glyphs *glyphs
 	slow   bool // over SSH
+
+	readOnly bool
 
 	w, h    int
 	lay     layout
@@ -78,7 +83,7 @@ type app struct {
 
 func newApp(ctx context.Context, o Options) *app {
 	a := &app{
-		api: o.API, demo: o.Demo, now: o.Now, ctx: ctx, focused: true,
+		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, now: o.Now, ctx: ctx, focused: true,
 		tree: newTree(), stream: newStream(), actions: actions(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},

@@ -106,9 +106,9 @@ func (l *detailLine) draw(c *canvas, g *glyphs) {
 // drawSpan explains the span that n and N lead to.
 func (d *detail) drawSpan(a *app, c *canvas, spans []trust.Span) {
 	if d.span == 0 || d.span > len(spans) {
-		c.put(themes.Key, " n")
+		c.put(themes.Key, " "+a.keyOf("span.next"))
 		c.put(themes.Dim, " to the "+count(len(spans), "place")+" noticed ")
-		c.put(themes.Key, " w")
+		c.put(themes.Key, " "+a.keyOf("why"))
 		c.put(themes.Dim, " why")
 		c.end()
 		return

@@ -139,11 +139,11 @@ func TestHostileCases(t *testing.T) {
 				}
 			}
 			for range payloadViews - 1 {
-				press(t, a, "v")
+				press(t, a, "V")
 				readThrough(t, a, a.payloads.view.word())
 			}
-			look("rendered again", "v")
-			whyText := look("why", "w")
+			look("rendered again", "V")
+			whyText := look("why", "!")
 			for _, s := range c.Expect.Decoded {
 				if !strings.Contains(strings.Join(strings.Fields(whyText), " "), s[:min(len(s), 40)]) {
 					t.Errorf("%q is not in clear in\n%s", s, whyText)
@@ -374,8 +374,8 @@ func TestCopy(t *testing.T) {
 // FuzzKeys presses keys at changing sizes on a log of hostile payloads.
 func FuzzKeys(f *testing.F) {
 	cases := slices.DeleteFunc(hostileCases(f), func(c hostileCase) bool { return len(c.raw()) > 4096 })
-	f.Add([]byte("2\rvvvwjjnNN\x1bw\x1byyyi"), uint64(1))
-	f.Add([]byte("/flag:term\r[[]]zv3nw\x1bq"), uint64(2))
+	f.Add([]byte("2\rVVV!jjnNN\x1b!\x1byyyi"), uint64(1))
+	f.Add([]byte("/flag:term\r[[]]zV3n!\x1bq"), uint64(2))
 	f.Fuzz(func(t *testing.T, keys []byte, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		h := incident()

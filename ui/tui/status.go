@@ -164,8 +164,8 @@ func (a *app) drawHints() string {
 		c.right(themes.Dim, "words, flag:term, flag:any  enter keep  esc undo")
 	case a.chord != "":
 		for i := range a.actions {
-			if x := &a.actions[i]; strings.HasPrefix(x.keys[0], a.chord+" ") && x.works(a) {
-				hint(c, x.keys[0], x.title)
+			if x := &a.actions[i]; x.works(a) {
+				a.hintChord(c, x)
 			}
 		}
 	case a.dialog != nil:
@@ -179,13 +179,13 @@ func (a *app) drawHints() string {
 		c.room -= last
 		for i := range a.actions {
 			if x := &a.actions[i]; x.hint != "" && x.id != "help" && x.id != "quit" && x.works(a) {
-				hint(c, x.keys[0], x.hint)
+				hint(c, x.key(), x.hint)
 			}
 		}
 		c.room += last
 		for _, id := range []string{"help", "quit"} {
 			if x := a.action(id); x != nil {
-				hint(c, x.keys[0], x.hint)
+				hint(c, x.key(), x.hint)
 			}
 		}
 	}
@@ -193,8 +193,19 @@ func (a *app) drawHints() string {
 	return one(c)
 }
 
+// hintChord names the second key of an action whose first one was pressed.
+func (a *app) hintChord(c *canvas, x *action) {
+	for _, k := range x.keys {
+		if second, ok := strings.CutPrefix(k, a.chord+" "); ok {
+			hint(c, second, x.title)
+			return
+		}
+	}
+}
+
+// hint names a key and what it does. An action without a key is not hinted.
 func hint(c *canvas, key, word string) {
-	if c.room < len(key)+len(word)+2 {
+	if key == "" || c.room < len(key)+len(word)+2 {
 		return
 	}
 	c.put(themes.Key, " ")

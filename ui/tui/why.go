@@ -138,7 +138,7 @@ func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.lines)-d.shown)) }
 
 func (d *why) key(a *app, name, _ string) tea.Cmd {
 	switch name {
-	case "esc", "q", "w":
+	case "esc", "q", "!":
 		a.dialog = nil
 	case "j", "down":
 		d.by(1)

@@ -1,0 +1,98 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// actions is the table. Every subject has its own function; the order is that of
+// hints, and help puts together what has the same heading.
+func actions() []action {
+	return slices.Concat(
+		subscribeActions(),
+		streamActions(),
+		subscriptionActions(),
+		eventActions(),
+		moveActions(),
+		paneActions(),
+		programActions(),
+	)
+}
+
+var (
+	inTree   = []paneID{treePane}
+	inStream = []paneID{streamPane}
+	inDetail = []paneID{detailPane}
+)
+
+func subscribeActions() []action {
+	return grouped("Subscriptions",
+		action{id: "subscribe", title: "subscribe to the chosen event type", keys: []string{"s"}, hint: "subscribe", dangerous: true, when: (*app).canSubscribe, run: (*app).openForm},
+	)
+}
+
+func subscriptionActions() []action {
+	return grouped("Subscriptions",
+		action{id: "pause", title: "pause or resume the subscription", keys: []string{"P"}, hint: "pause", dangerous: true, when: (*app).onSub, run: (*app).pauseSub},
+		action{id: "unsubscribe", title: "end the subscription", keys: []string{"D"}, hint: "unsubscribe", dangerous: true, when: (*app).onSub, run: act((*app).askUnsubscribe)},
+	)
+}
+
+func streamActions() []action {
+	return grouped("Stream",
+		action{id: "open", title: "open what is chosen", keys: []string{"enter"}, hint: "open", run: (*app).open},
+		action{id: "filter", title: "filter by words, flag:term, flag:any", keys: []string{"/"}, hint: "filter", run: act((*app).openFilter)},
+		action{id: "pause.view", title: "freeze the view, or let it go on", keys: []string{"space"}, hint: "freeze", run: act((*app).freeze)},
+		action{id: "follow", title: "follow the newest event", keys: []string{"f"}, hint: "follow", run: act((*app).followNewest)},
+		action{id: "problem.next", title: "next gap, change of state or refusal", keys: []string{"]"}, panes: inStream, run: act(func(a *app) { a.toMarker(1) })},
+		action{id: "problem.previous", title: "previous gap, change of state or refusal", keys: []string{"["}, panes: inStream, run: act(func(a *app) { a.toMarker(-1) })},
+	)
+}
+
+func eventActions() []action {
+	return grouped("Event",
+		action{id: "why", title: "why it is flagged, and hidden text in clear", keys: []string{"!"}, hint: "why", when: (*app).onPayload, run: act((*app).openWhy)},
+		action{id: "view", title: "payload rendered, escaped, hex or raw JSON", keys: []string{"V"}, hint: "view", when: (*app).onPayload, run: act((*app).nextView)},
+		action{id: "span.next", title: "next place noticed", keys: []string{"n"}, hint: "next place", panes: inDetail, when: (*app).onPayload, run: act(func(a *app) { a.toSpan(1) })},
+		action{id: "span.previous", title: "previous place noticed", keys: []string{"N"}, panes: inDetail, when: (*app).onPayload, run: act(func(a *app) { a.toSpan(-1) })},
+		action{id: "copy", title: "copy the payload, escaped", keys: []string{"y p", "y y"}, when: (*app).onPayload, run: (*app).copyPayload},
+		action{id: "copy.id", title: "copy the event id, escaped", keys: []string{"y i"}, when: (*app).onPayload, run: (*app).copyID},
+		action{id: "copy.raw", title: "copy the raw bytes: they may act when pasted", keys: []string{"y r"}, when: (*app).onPayload, run: (*app).copyRaw},
+	)
+}
+
+func moveActions() []action {
+	return grouped("Move",
+		action{id: "down", title: "down", keys: []string{"j", "down"}, run: act(func(a *app) { a.move(1) })},
+		action{id: "up", title: "up", keys: []string{"k", "up"}, run: act(func(a *app) { a.move(-1) })},
+		action{id: "top", title: "to the first row", keys: []string{"g", "home"}, run: act(func(a *app) { a.moveEnd(false) })},
+		action{id: "bottom", title: "to the newest row, and follow", keys: []string{"G", "end"}, run: act(func(a *app) { a.moveEnd(true) })},
+		action{id: "half.down", title: "half a page down", keys: []string{"ctrl+d", "pgdown"}, run: act(func(a *app) { a.move(a.half()) })},
+		action{id: "half.up", title: "half a page up", keys: []string{"ctrl+u", "pgup"}, run: act(func(a *app) { a.move(-a.half()) })},
+		action{id: "fold", title: "fold, or to the node above", keys: []string{"h", "left"}, panes: inTree, run: act(func(a *app) { a.fold(false) })},
+		action{id: "unfold", title: "unfold, or to the node below", keys: []string{"l", "right"}, panes: inTree, run: act(func(a *app) { a.fold(true) })},
+	)
+}
+
+func paneActions() []action {
+	return grouped("Panes",
+		action{id: "zoom", title: "give the pane the whole screen, or back", keys: []string{"z"}, hint: "zoom", run: act(func(a *app) { a.zoom = !a.zoom })},
+		action{id: "next", title: "next pane", keys: []string{"tab"}, run: act(func(a *app) { a.turn(1) })},
+		action{id: "previous", title: "previous pane", keys: []string{"shift+tab"}, run: act(func(a *app) { a.turn(-1) })},
+		action{id: "tree", title: "to the servers", keys: []string{"1"}, run: act(func(a *app) { a.enter(treePane) })},
+		action{id: "stream", title: "to the stream", keys: []string{"2"}, run: act(func(a *app) { a.enter(streamPane) })},
+		action{id: "detail", title: "to the detail", keys: []string{"3"}, run: act(func(a *app) { a.enter(detailPane) })},
+		action{id: "back", title: "one step back; never quits", keys: []string{"esc"}, run: act(func(a *app) { a.back() })},
+	)
+}
+
+func programActions() []action {
+	return grouped("Program",
+		action{id: "help", title: "what works here", keys: []string{"?"}, hint: "help", run: act(func(a *app) { a.dialog = newHelp(a) })},
+		action{id: "redraw", title: "draw the screen anew", keys: []string{"ctrl+l"}, run: func(*app) tea.Cmd { return tea.ClearScreen }},
+		action{id: "suspend", title: "suspend the program; fg comes back", keys: []string{"ctrl+z"}, run: func(*app) tea.Cmd { return tea.Suspend }},
+		action{id: "quit", title: "back, or quit", keys: []string{"q"}, hint: "quit", run: (*app).backOrQuit},
+		action{id: "quit.now", title: "quit", keys: []string{"ctrl+c"}, run: (*app).quit},
+	)
+}
