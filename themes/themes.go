@@ -3,98 +3,92 @@
 //
 // No role is told by its colour alone: each has a word, a glyph or an attribute
 // beside it, so that the theme "none" loses nothing.
+//
+// Operators add themes of their own as files: see [ReadDir].
 package themes
-
-import (
-	"strconv"
-	"strings"
-)
-
-// Role is a purpose on the screen.
-type Role uint8
-
-// The roles.
-const (
-	Plain     Role = iota // ordinary text
-	Dim                   // what can wait: separators, ages, counts
-	Strong                // what is read first
-	Brand                 // the program's own name
-	Title                 // title of a pane
-	TitleOn               // title of the pane that has the keys
-	Rule                  // lines between panes
-	RuleOn                // line of the pane that has the keys
-	Cursor                // the selected row of the pane that has the keys
-	CursorOff             // the selected row of another pane
-	Good                  // live, confirmed
-	Busy                  // on the way
-	Warn                  // needs a look
-	Bad                   // failed
-	Gap                   // events are or may be missing
-	Mark                  // stands for text that is not shown as it came
-	Span                  // text in which something was noticed
-	SpanMark              // a mark in such text
-	SpanOn                // the place that is explained now
-	Gutter                // the bar beside text from a server
-	Server                // names of servers
-	Type                  // names of event types
-	Key                   // a key that can be pressed
-	Field                 // an input
-	FieldOn               // the input that has the keys
-	Off                   // cannot be chosen
-	Alarm                 // a whole line that wants attention
-	roles
-)
 
 // Reset ends every role.
 const Reset = "\x1b[m"
 
-// look is what a role is made of.
-type look struct {
-	fg, bg string // SGR colour parameters, "" for the terminal's own
-	attrs  string // SGR attributes: 1 bold, 2 faint, 3 italic, 4 underline, 7 reverse
-}
-
 // Theme gives roles their look. It is a value.
 type Theme struct {
-	Name string
-	on   [roles]string
+	Name  string
+	About string // for whom or what it is, in a few words
+	Suits Background
+	looks [roles]look
+	on    [roles]string
+}
+
+// Background is the kind of terminal background that a theme is made for.
+type Background uint8
+
+// The backgrounds.
+const (
+	AnyBackground Background = iota
+	DarkBackground
+	LightBackground
+)
+
+// String returns the word for it.
+func (b Background) String() string {
+	return [...]string{"any", "dark", "light"}[b]
 }
 
 // On returns the sequence that begins a role. It undoes the role before.
-func (t Theme) On(r Role) string {
+func (t *Theme) On(r Role) string {
 	if int(r) >= len(t.on) || t.on[r] == "" {
 		return Reset
 	}
 	return t.on[r]
 }
 
-// Names lists the themes.
-func Names() []string { return []string{"dark", "light", "high-contrast", "ansi16", "none"} }
+// Depth is how many colours a terminal has.
+type Depth uint8
 
-// Named returns a theme by its name.
+// The depths.
+const (
+	ManyColours    Depth = iota // 256 or more
+	SixteenColours              // only its own sixteen
+	NoColours                   // or colours are not wanted
+)
+
+// All returns the themes of the program, in the order in which they are offered.
+func All() []Theme {
+	out := make([]Theme, len(builtIn))
+	for i, b := range builtIn {
+		out[i] = build(b)
+	}
+	return out
+}
+
+// Names lists the themes of the program.
+func Names() []string {
+	out := make([]string, len(builtIn))
+	for i, b := range builtIn {
+		out[i] = b.name
+	}
+	return out
+}
+
+// Named returns a theme of the program by its name.
 func Named(name string) (Theme, bool) {
-	switch name {
-	case "dark":
-		return build(name, dark.looks()), true
-	case "light":
-		return build(name, light.looks()), true
-	case "high-contrast":
-		return build(name, contrast.looks()), true
-	case "ansi16":
-		return build(name, ansi16.looks()), true
-	case "none":
-		return build(name, none()), true
+	for _, b := range builtIn {
+		if b.name == name {
+			return build(b), true
+		}
 	}
 	return Theme{}, false
 }
 
-// For returns the default for a terminal: none without colours, otherwise by
-// its background.
-func For(darkBackground, noColor bool) Theme {
+// For returns the default for a terminal: by its background, unless it has few
+// colours.
+func For(darkBackground bool, d Depth) Theme {
 	name := "light"
 	switch {
-	case noColor:
+	case d == NoColours:
 		name = "none"
+	case d == SixteenColours:
+		name = "ansi16"
 	case darkBackground:
 		name = "dark"
 	}
@@ -102,28 +96,14 @@ func For(darkBackground, noColor bool) Theme {
 	return t
 }
 
-func build(name string, looks [roles]look) Theme {
-	t := Theme{Name: name}
-	for i, l := range looks {
-		var params []string
-		for _, p := range []string{l.attrs, l.fg, l.bg} {
-			if p != "" {
-				params = append(params, p)
-			}
-		}
-		if len(params) > 0 {
-			t.on[i] = "\x1b[0;" + strings.Join(params, ";") + "m"
-		}
-	}
+func build(b definition) Theme {
+	t := Theme{Name: b.name, About: b.about, Suits: b.suits, looks: b.looks()}
+	t.render()
 	return t
 }
 
-// rgb is a colour as in a style sheet, 0xRRGGBB.
-type rgb uint32
-
-func (c rgb) params(first string) string {
-	return first + ";2;" + strconv.Itoa(int(c>>16&255)) + ";" + strconv.Itoa(int(c>>8&255)) + ";" + strconv.Itoa(int(c&255))
+func (t *Theme) render() {
+	for i, l := range t.looks {
+		t.on[i] = l.on()
+	}
 }
-
-func fg(c rgb) string { return c.params("38") }
-func bg(c rgb) string { return c.params("48") }

@@ -1,16 +1,22 @@
 package themes
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
 
 func TestEveryThemeHasAName(t *testing.T) {
-	for _, name := range Names() {
+	seen := map[string]bool{}
+	for i, name := range Names() {
 		th, ok := Named(name)
-		if !ok || th.Name != name {
+		if !ok || th.Name != name || th.About == "" || All()[i].Name != name || seen[name] {
 			t.Errorf("Named(%q) = %q, %v", name, th.Name, ok)
 		}
+		seen[name] = true
+	}
+	if len(seen) < 8 {
+		t.Errorf("%d themes", len(seen))
 	}
 	if _, ok := Named("plaid"); ok {
 		t.Error("a theme that does not exist was found")
@@ -19,40 +25,137 @@ func TestEveryThemeHasAName(t *testing.T) {
 
 // What must be seen without colours differs by an attribute.
 func TestAttributesCarryWhatColoursDo(t *testing.T) {
-	for _, name := range Names() {
-		th, _ := Named(name)
-		for _, r := range []Role{Cursor, Mark, TitleOn, Alarm, FieldOn, CursorOff, Span, SpanMark, SpanOn} {
-			if th.On(r) == th.On(Plain) {
-				t.Errorf("%s: role %d looks like plain text", name, r)
-			}
+	for _, th := range All() {
+		if err := th.check(); err != nil {
+			t.Errorf("%s: %v", th.Name, err)
 		}
 		if th.On(Span) == th.On(SpanOn) || th.On(Span) == th.On(Mark) || th.On(SpanMark) == th.On(Span) {
-			t.Errorf("%s: spans, marks in them and the one that is explained look alike", name)
+			t.Errorf("%s: spans, marks in them and the one that is explained look alike", th.Name)
 		}
-		if !strings.Contains(th.On(Mark), "4") {
-			t.Errorf("%s: marks are not underlined: %q", name, th.On(Mark))
+		if th.On(Cursor) == th.On(CursorOff) {
+			t.Errorf("%s: the pane that has the keys is not told", th.Name)
 		}
 	}
 }
 
 func TestNoneHasNoColour(t *testing.T) {
 	th, _ := Named("none")
-	for r := Role(0); r < roles; r++ {
+	for _, r := range Roles() {
 		for _, p := range strings.Split(strings.Trim(th.On(r), "\x1b[m"), ";") {
 			if len(p) > 1 {
-				t.Errorf("role %d uses %q", r, th.On(r))
+				t.Errorf("%v uses %q", r, th.On(r))
 			}
 		}
 	}
 }
 
-func TestTheBackgroundDecides(t *testing.T) {
+func TestTheTerminalDecides(t *testing.T) {
 	for _, c := range []struct {
-		dark, noColor bool
-		want          string
-	}{{true, false, "dark"}, {false, false, "light"}, {true, true, "none"}, {false, true, "none"}} {
-		if got := For(c.dark, c.noColor).Name; got != c.want {
-			t.Errorf("For(%v, %v) = %s, want %s", c.dark, c.noColor, got, c.want)
+		dark  bool
+		depth Depth
+		want  string
+	}{
+		{true, ManyColours, "dark"}, {false, ManyColours, "light"}, {true, NoColours, "none"},
+		{false, NoColours, "none"}, {true, SixteenColours, "ansi16"}, {false, SixteenColours, "ansi16"},
+	} {
+		if got := For(c.dark, c.depth).Name; got != c.want {
+			t.Errorf("For(%v, %v) = %s, want %s", c.dark, c.depth, got, c.want)
 		}
 	}
+}
+
+// usual are the backgrounds that terminals come with, from one end to the other.
+var usual = map[Background][]colour{
+	DarkBackground:  {rgb(0x000000), rgb(0x1e1e1e), rgb(0x002b36), rgb(0x282c34)},
+	LightBackground: {rgb(0xffffff), rgb(0xfafafa), rgb(0xfdf6e3)},
+}
+
+// Text has a contrast of 4.5 and lines one of 3 (WCAG 2.2, 1.4.3 and 1.4.11),
+// on every usual background, on the role's own and in selected rows.
+func TestContrast(t *testing.T) {
+	for _, th := range All() {
+		for _, r := range Roles() {
+			l := th.looks[r]
+			if l.text&fromRGB == 0 {
+				continue
+			}
+			least, on := 4.5, usual[th.Suits]
+			if r == Rule || r == RuleOn {
+				least = 3
+			}
+			if l.back != 0 {
+				on = []colour{l.back}
+			}
+			for _, b := range on {
+				if c := contrast(l.text, b); c < least {
+					t.Errorf("%s: %v has a contrast of %.2f on %06x, want %.1f", th.Name, r, c, b&0xffffff, least)
+				}
+			}
+		}
+		if back := th.looks[Cursor].back; back != 0 && th.Suits != AnyBackground {
+			far := 0.0
+			for _, b := range usual[th.Suits] {
+				far = max(far, contrast(back, b))
+			}
+			if far < 1.3 {
+				t.Errorf("%s: a selected row is hard to find: %.2f", th.Name, far)
+			}
+		}
+	}
+}
+
+// seenBy are matrices on linear RGB that show what people see who lack the
+// cones for red or green (Viénot, Brettel, Mollon 1999).
+var seenBy = map[string][3][3]float64{
+	"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
+	"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
+}
+
+func TestSafeThemesKeepStatesApart(t *testing.T) {
+	for _, name := range []string{"safe-dark", "safe-light"} {
+		th, _ := Named(name)
+		states := []Role{Good, Busy, Warn, Bad}
+		for who, m := range seenBy {
+			for i, x := range states {
+				for _, y := range states[i+1:] {
+					if d := apart(th.looks[x].text, th.looks[y].text, m); d < 15 {
+						t.Errorf("%s: with %s %v and %v are %.1f apart, want 15", name, who, x, y, d)
+					}
+				}
+			}
+		}
+	}
+}
+
+// apart is the distance in CIE L*a*b* after a matrix on linear RGB.
+func apart(x, y colour, m [3][3]float64) float64 {
+	a, b := lab(x, m), lab(y, m)
+	return math.Sqrt(math.Pow(a[0]-b[0], 2) + math.Pow(a[1]-b[1], 2) + math.Pow(a[2]-b[2], 2))
+}
+
+func lab(c colour, m [3][3]float64) [3]float64 {
+	var lin, seen [3]float64
+	for i := range lin {
+		v := float64(c>>(16-8*i)&255) / 255
+		lin[i] = v / 12.92
+		if v > 0.04045 {
+			lin[i] = math.Pow((v+0.055)/1.055, 2.4)
+		}
+	}
+	for i := range seen {
+		for j := range lin {
+			seen[i] += m[i][j] * lin[j]
+		}
+		seen[i] = max(seen[i], 0)
+	}
+	f := func(v float64) float64 {
+		if v > 0.008856 {
+			return math.Cbrt(v)
+		}
+		return 7.787*v + 16.0/116
+	}
+	x := f((0.4124*seen[0] + 0.3576*seen[1] + 0.1805*seen[2]) / 0.95047)
+	y := f(0.2126*seen[0] + 0.7152*seen[1] + 0.0722*seen[2])
+	z := f((0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.08883)
+	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }

@@ -36,6 +36,7 @@ func (a *app) demoCommand() *cobra.Command {
 			return a.demo(cmd.Context(), f)
 		}),
 	}
+	a.addScreenFlags(cmd)
 	cmd.Flags().Float64Var(&f.speed, "speed", 1, "how many times faster than life the incident runs")
 	cmd.Flags().Int64Var(&f.seed, "seed", 1, "fixes content and timing")
 	return cmd

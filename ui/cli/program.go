@@ -55,6 +55,10 @@ type ScreenOptions struct {
 	Input   io.Reader
 	Output  io.Writer
 	NoColor bool
+
+	Theme    string // name of a theme, "" for the one that was kept or suits
+	ThemeDir string // where the operator's themes are, "" for nowhere
+	Glyphs   string // "ascii", or "" for what suits
 }
 
 // Exit codes of the program.

@@ -30,6 +30,7 @@ type flags struct {
 	callback  string
 	listen    string
 	plainHTTP bool
+	screen    screenFlags
 }
 
 func (a *app) execute(ctx context.Context) error {
@@ -85,6 +86,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.callback, "callback-url", "", "public https address at which webhook deliveries reach this host")
 	f.StringVar(&a.flags.listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
 	f.BoolVar(&a.flags.plainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
+	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),
 		a.subsCommand(), a.eventsCommand(), a.scanCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),

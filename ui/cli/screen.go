@@ -35,10 +35,6 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	return err
 }
 
-func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
-	return ScreenOptions{API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout, NoColor: a.noColor()}
-}
-
 // needTerminal refuses to start the screen where it cannot be drawn.
 func (a *app) needTerminal() error {
 	const instead = "use `eventdeck tail SERVER TYPE` to print events as lines"

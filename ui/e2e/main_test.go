@@ -56,7 +56,10 @@ func program() int {
 		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
-			return tui.Run(ctx, tui.Options{API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor})
+			return tui.Run(ctx, tui.Options{
+				API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
+				Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
+			})
 		},
 		OpenStore:  openStore,
 		NewHost:    newHost,

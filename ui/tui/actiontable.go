@@ -16,6 +16,7 @@ func actions() []action {
 		eventActions(),
 		moveActions(),
 		paneActions(),
+		lookActions(),
 		programActions(),
 	)
 }

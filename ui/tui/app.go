@@ -26,7 +26,10 @@ type Options struct {
 	Input   io.Reader // nil: standard input
 	Output  io.Writer // nil: standard output
 	NoColor bool      // attributes only; NO_COLOR does the same
-	Theme   string    // a name of package themes; "" lets the background decide
+	Theme   string    // name of a theme; "" takes the one that was kept, else the background decides
+	// ThemeDir is where the operator's themes are; "": there are none.
+	ThemeDir string
+	Glyphs   string // "ascii" or "unicode"; "" lets EVENTDECK_GLYPHS, what was kept, or the locale decide
 	// ReadOnly hides and refuses every action that changes what servers or the
 	// store hold.
 	ReadOnly bool
@@ -44,8 +47,8 @@ type app struct {
 	ctx    context.Context
 	work   jobs
 	theme  themes.Theme
-	fixed  bool // the theme was chosen; the background does not matter
-	looks  int  // grows when anything changes how rows look
+	skin   skin
+	looks  int // grows when anything changes how rows look
 	glyphs *glyphs
 	slow   bool // over SSH
 
@@ -92,13 +95,8 @@ func newApp(ctx context.Context, o Options) *app {
 		a.now = time.Now
 	}
 	env := environment(o.Env)
-	a.glyphs = glyphsFor(env)
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
-	noColor := o.NoColor || env("NO_COLOR") != ""
-	a.theme, a.fixed = themes.For(true, noColor), noColor
-	if t, ok := themes.Named(o.Theme); ok {
-		a.theme, a.fixed = t, true
-	}
+	a.initSkin(o, env)
 	a.take(a.api.Snapshot())
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = treePane, treePane
@@ -113,11 +111,7 @@ func (a *app) clock() time.Time { return a.now() }
 
 // Init implements [tea.Model].
 func (a *app) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.awaitChange(), a.age()}
-	if !a.fixed {
-		cmds = append(cmds, tea.RequestBackgroundColor)
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(a.awaitChange(), a.age(), tea.RequestBackgroundColor)
 }
 
 // Update implements [tea.Model].
@@ -131,13 +125,13 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		a.w, a.h = msg.Width, msg.Height
 		a.looks++
-	case tea.BackgroundColorMsg:
-		if !a.fixed {
-			a.theme = themes.For(msg.IsDark(), false)
-			a.looks++
-		}
+	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
+		a.terminalSays(msg)
+	case ownThemesMsg:
+		a.ownThemes(msg)
 	case tea.FocusMsg:
 		a.focused = true
+		return a.reloadThemes(false)
 	case tea.BlurMsg:
 		a.focused = false
 	case wakeMsg:

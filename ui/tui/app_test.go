@@ -299,7 +299,7 @@ func TestHelpListsOnlyWhatWorks(t *testing.T) {
 }
 
 func TestASCIIGlyphs(t *testing.T) {
-	g := glyphsFor(environment([]string{"LANG=C"}))
+	g := glyphsFor(environment([]string{"LANG=C"}), "", "")
 	a := open(t, incident(), 80, 24)
 	a.glyphs = g
 	press(t, a, "1")

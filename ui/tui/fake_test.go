@@ -73,6 +73,7 @@ type fakeHost struct {
 	paused   []event.SubID
 	refuse   error
 	argsFail error
+	settings map[string]string
 }
 
 func newFake() *fakeHost {

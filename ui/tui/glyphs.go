@@ -30,10 +30,19 @@ var asciiGlyphs = glyphs{
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x",
 }
 
-// glyphsFor chooses by the locale: the first of LC_ALL, LC_CTYPE and LANG that
-// is set says whether the terminal takes UTF-8. Systems without these variables
-// are taken for able.
-func glyphsFor(env func(string) string) *glyphs {
+// glyphSets are the sets by their names.
+var glyphSets = map[string]*glyphs{"unicode": &unicodeGlyphs, "ascii": &asciiGlyphs}
+
+// glyphsFor chooses by the first that names a set: the command line,
+// EVENTDECK_GLYPHS, what the operator kept. Else the locale decides: the first
+// of LC_ALL, LC_CTYPE and LANG that is set says whether the terminal takes UTF-8.
+// Systems without these variables are taken for able.
+func glyphsFor(env func(string) string, flag, kept string) *glyphs {
+	for _, name := range []string{flag, env("EVENTDECK_GLYPHS"), kept} {
+		if set, ok := glyphSets[strings.ToLower(name)]; ok {
+			return set
+		}
+	}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		v := strings.ToLower(env(name))
 		if v == "" {

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/themes"
+)
+
+// screenFlags are those of the commands that open the screen.
+type screenFlags struct {
+	theme   string
+	ascii   bool
+	plain   bool
+	present bool
+}
+
+func (a *app) addScreenFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.flags.screen.theme, "theme", "", "theme of the screen; T in it chooses one and keeps it")
+	f.BoolVar(&a.flags.screen.ascii, "ascii", false, "ASCII glyphs only; EVENTDECK_GLYPHS=ascii does the same")
+	fixed(cmd, "theme", themes.Names()...)
+}
+
+// themeDir is where the operator's themes are, "" if no such place is known.
+func (a *app) themeDir() string {
+	file, err := a.paths().ConfigFile()
+	if err != nil {
+		return "" // the screen works without
+	}
+	return filepath.Join(filepath.Dir(file), "themes")
+}
+
+// screenOptions say how the screen is to look and behave.
+func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
+	s := &a.flags.screen
+	o := ScreenOptions{
+		API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout,
+		NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(),
+	}
+	if s.ascii {
+		o.Glyphs = "ascii"
+	}
+	return o
+}

@@ -1,0 +1,163 @@
+package tui
+
+import (
+	"context"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+func openWith(t testing.TB, h *fakeHost, o Options) *app {
+	t.Helper()
+	o.API, o.Now = h, func() time.Time { return start }
+	if o.Env == nil {
+		o.Env = quiet
+	}
+	a := newApp(context.Background(), o)
+	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	return a
+}
+
+func TestThePickerPreviewsKeepsAndRestores(t *testing.T) {
+	h := incident()
+	a := openWith(t, h, Options{})
+	press(t, a, "T", "j", "j")
+	if a.theme.Name == "dark" {
+		t.Error("the screen does not show the chosen theme")
+	}
+	exact(t, a)
+	press(t, a, "esc")
+	if a.theme.Name != "dark" || len(h.settings) > 0 {
+		t.Errorf("esc leaves %s, kept %v", a.theme.Name, h.settings)
+	}
+	press(t, a, "T", "j", "j", "enter")
+	if a.theme.Name != "contrast-dark" || h.settings[keptTheme] != "contrast-dark" {
+		t.Errorf("enter leaves %s, kept %v", a.theme.Name, h.settings)
+	}
+	a.update(tea.BackgroundColorMsg{Color: color.White})
+	if a.theme.Name != "contrast-dark" {
+		t.Error("the background replaced the theme that was chosen")
+	}
+	if again := openWith(t, h, Options{}); again.theme.Name != "contrast-dark" {
+		t.Errorf("the next run begins with %s", again.theme.Name)
+	}
+	if again := openWith(t, h, Options{Theme: "ember"}); again.theme.Name != "ember" {
+		t.Errorf("the command line asks for ember and gets %s", again.theme.Name)
+	}
+	if again := openWith(t, h, Options{NoColor: true}); again.theme.Name != "none" {
+		t.Errorf("without colours: %s", again.theme.Name)
+	}
+}
+
+func TestTheTerminalChoosesTheTheme(t *testing.T) {
+	a := openWith(t, incident(), Options{})
+	a.update(tea.BackgroundColorMsg{Color: color.White})
+	if a.theme.Name != "light" {
+		t.Errorf("on white: %s", a.theme.Name)
+	}
+	a.update(tea.ColorProfileMsg{Profile: colorprofile.ANSI})
+	if a.theme.Name != "ansi16" {
+		t.Errorf("with sixteen colours: %s", a.theme.Name)
+	}
+}
+
+func TestOwnThemesAreReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "mine.json")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"base": "dark"}`)
+	h := incident()
+	h.settings = map[string]string{keptTheme: "mine"}
+	a := openWith(t, h, Options{ThemeDir: dir})
+	before := a.draw()
+	if a.theme.Name != "mine" {
+		t.Fatalf("the kept theme is not worn but %s", a.theme.Name)
+	}
+	write(`{"base": "dark", "roles": {"type": {"text": "#010203"}}}`)
+	a.update(tea.BlurMsg{})
+	settle(a, a.update(tea.FocusMsg{}))
+	if got := a.draw(); got == before || !strings.Contains(got, "38;2;1;2;3") {
+		t.Error("focus does not read the theme again")
+	}
+	write(`{"base": "dark", "roles": {"typ": {}}}`)
+	settle(a, a.update(tea.FocusMsg{}))
+	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `no role "typ"`) {
+		t.Errorf("a broken file is not told:\n%s", s)
+	}
+	a.note = note{}
+	settle(a, a.update(tea.FocusMsg{}))
+	if a.note.text != "" {
+		t.Error("the same error is told at every focus")
+	}
+	press(t, a, "T", "r")
+	if !a.note.bad {
+		t.Error("asked for, the error is not told")
+	}
+}
+
+func TestGlyphsAreChosen(t *testing.T) {
+	h := incident()
+	if a := openWith(t, h, Options{Env: append(quiet, "EVENTDECK_GLYPHS=ascii")}); a.glyphs != &asciiGlyphs {
+		t.Error("the environment does not choose")
+	}
+	a := openWith(t, h, Options{})
+	settle(a, a.action("glyphs").run(a))
+	if a.glyphs != &asciiGlyphs || openWith(t, h, Options{}).glyphs != &asciiGlyphs {
+		t.Error("what was chosen is not kept")
+	}
+	if a := openWith(t, h, Options{Glyphs: "unicode"}); a.glyphs != &unicodeGlyphs {
+		t.Error("the command line does not come first")
+	}
+}
+
+// Without colours and with ASCII glyphs every state of a subscription and of a
+// server still tells itself apart.
+func TestStatesWithoutColour(t *testing.T) {
+	all := []event.State{event.StateStarting, event.StateVerifying, event.StateLive, event.StateStale, event.StatePolling, event.StateDraining,
+		event.StateBackoff, event.StateRefreshing, event.StateSuspended, event.StateDenied, event.StateEnded, event.StatePaused, event.StateResumed}
+	seen := map[string]event.State{}
+	for _, s := range all {
+		h := incident()
+		h.snap.Subs[0].Status.State = s
+		a := open(t, h, 80, 24)
+		a.glyphs = &asciiGlyphs
+		var c canvas
+		c.begin(&a.theme, 34)
+		a.tree.drawSub(a, &c, &a.snap.Subs[0])
+		c.end()
+		row := ansi.Strip(one(&c))
+		if !strings.Contains(row, string(s)) || seen[row] != "" {
+			t.Errorf("%s and %s look alike: %q", s, seen[row], row)
+		}
+		seen[row] = s
+	}
+	words := map[string]bool{}
+	for _, r := range []host.Reach{host.ReachConnecting, host.ReachReady, host.ReachBackoff, host.ReachRefused} {
+		words[reach(host.ServerView{Reach: r, NextTry: start.Add(time.Second)}, start)] = true
+	}
+	if len(words) != 4 {
+		t.Errorf("states of servers look alike: %v", words)
+	}
+	signs := map[string]bool{}
+	for _, s := range signsOfSeverity[info:] {
+		signs[s.sign] = true
+	}
+	if len(signs) != 3 {
+		t.Errorf("severities look alike: %v", signs)
+	}
+}

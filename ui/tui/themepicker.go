@@ -1,0 +1,129 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// themePicker shows the screen in each theme while it is chosen.
+type themePicker struct {
+	before  themes.Theme
+	list    []themes.Theme
+	at, top int
+}
+
+func (a *app) openThemes() {
+	p := &themePicker{before: a.theme}
+	a.dialog = p
+	p.load(a)
+}
+
+// load takes the themes there are; the one that is worn stays chosen.
+func (p *themePicker) load(a *app) {
+	p.list = a.themes()
+	for i := range p.list {
+		if p.list[i].Name == a.theme.Name {
+			p.at = i
+		}
+	}
+	p.at = min(p.at, len(p.list)-1)
+}
+
+func (p *themePicker) title() string { return "Theme" }
+
+// samples are the lines under the list that show what the theme does.
+const samples = 5
+
+func (p *themePicker) size(*app) (int, int) { return 58, len(p.list) + samples + 1 }
+
+func (p *themePicker) draw(a *app, c *canvas, h int) {
+	rows := h
+	if h > samples+3 {
+		rows = h - samples - 1
+	}
+	p.top = max(min(p.top, p.at), p.at-rows+1)
+	for i := p.top; i < len(p.list) && i < p.top+rows; i++ {
+		t := &p.list[i]
+		mark := " "
+		if i == p.at {
+			c.only(themes.Cursor)
+			mark = a.glyphs.cursor
+		}
+		c.put(themes.Plain, mark)
+		c.safe(themes.Plain, ours(pad(t.Name, 16)).Clip(c.room))
+		c.safe(themes.Dim, ours(t.About).Clip(max(0, c.room-9)))
+		if t.Suits != themes.AnyBackground {
+			c.right(themes.Dim, "on "+t.Suits.String()+" ")
+		}
+		c.end()
+	}
+	if rows < h {
+		c.end()
+		p.sample(a, c)
+	}
+}
+
+// sample shows the roles at work, each beside its word.
+func (p *themePicker) sample(a *app, c *canvas) {
+	c.put(themes.Plain, " ")
+	for _, s := range []event.State{event.StateLive, event.StateStarting, event.StateStale, event.StateSuspended} {
+		glyph, role := a.glyphs.sign(s)
+		c.put(role, glyph+" "+string(s)+"  ")
+	}
+	c.put(themes.Dim, "ages 3 s")
+	c.end()
+	c.put(themes.Gap, " "+a.glyphs.gap+a.glyphs.gap+" gap: events are missing ")
+	c.line(themes.Gap, a.glyphs.gap)
+	c.end()
+	c.put(themes.Gutter, " "+a.glyphs.gutter)
+	c.put(themes.Server, "pager ")
+	c.put(themes.Type, "incident.created ")
+	c.safe(themes.Plain, trust.Line(trust.Untrusted("pool \x1b[31mred")))
+	c.put(themes.Bad, " !ctl")
+	c.end()
+	c.put(themes.Plain, " ")
+	c.put(themes.Key, "s")
+	c.put(themes.Dim, " subscribe ")
+	c.put(themes.Field, " a field ")
+	c.put(themes.FieldOn, " with the keys ")
+	c.put(themes.Off, " not now")
+	c.end()
+	c.only(themes.Alarm)
+	c.put(themes.Plain, " failed: a line that wants attention")
+	c.end()
+}
+
+func (p *themePicker) key(a *app, name, _ string) tea.Cmd {
+	switch name {
+	case "esc", "q", "T":
+		a.dialog = nil
+		a.wear(p.before)
+		return nil
+	case "enter":
+		a.dialog = nil
+		a.skin.name = p.list[p.at].Name
+		return a.keep(keptTheme, a.skin.name, "theme "+a.skin.name)
+	case "r":
+		return a.reloadThemes(true)
+	case "j", "down":
+		p.at = min(p.at+1, len(p.list)-1)
+	case "k", "up":
+		p.at = max(p.at-1, 0)
+	case "g", "home":
+		p.at = 0
+	case "G", "end":
+		p.at = len(p.list) - 1
+	default:
+		return nil
+	}
+	a.wear(p.list[p.at])
+	return nil
+}
+
+func (p *themePicker) paste(*app, string) tea.Cmd { return nil }
+func (p *themePicker) hints() []string {
+	return []string{"j k", "look", "enter", "keep", "r", "read yours again", "esc", "as it was"}
+}
