@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
+	"eventdeck/host/trust"
 )
 
 // The setting under which the receiver's address is kept, so that leases go on
@@ -44,8 +45,10 @@ type hooks struct {
 	paths   map[string]event.SubID
 	removed map[string]bool // paths of subscriptions that the operator removed
 
-	refusals  chan event.Refusal // bounded; a flood of bad requests is only counted
-	uncounted atomic.Uint64
+	refusals   chan event.Refusal // bounded; a flood of bad requests is only counted
+	uncounted  atomic.Uint64
+	challenges chan event.AuditEntry // answered ones, bounded likewise
+	damper     damper
 }
 
 func (k *hooks) init(h *Host) {
@@ -53,6 +56,7 @@ func (k *hooks) init(h *Host) {
 	k.paths = map[string]event.SubID{}
 	k.removed = map[string]bool{}
 	k.refusals = make(chan event.Refusal, 256)
+	k.challenges = make(chan event.AuditEntry, 64)
 	h.wg.Go(k.keepRefusals)
 	for _, e := range h.opts.Store.EndedHooks() {
 		if e.Removed {
@@ -133,7 +137,7 @@ func (k *hooks) address() (string, error) {
 func (k *hooks) serve() (*receiver.Server, error) {
 	o := k.host.opts
 	ro := receiver.Options{
-		Book: k, Sink: k, Refused: k.refused,
+		Book: k, Sink: k, Refused: k.refused, Challenged: k.challenged,
 		AllowPlain: o.PlainHTTP,
 		Now:        o.Now, Log: o.Log,
 	}
@@ -276,6 +280,7 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 
 // refused is told of every refused request. It does not wait for the store.
 func (k *hooks) refused(r event.Refusal) {
+	k.host.meter.refused()
 	select {
 	case k.refusals <- r:
 	default:
@@ -283,13 +288,31 @@ func (k *hooks) refused(r event.Refusal) {
 	}
 }
 
-// keepRefusals stores refused deliveries for the operator until the host ends,
-// and then those that wait.
+// challenged is told of every challenge that was answered. It does not wait for
+// the store.
+func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
+	sub, err := k.host.opts.Store.Subscription(id)
+	if err != nil {
+		return // removed meanwhile
+	}
+	e := k.host.act(event.ActorSecurity, "challenge answered", sub, "")
+	e.Detail = serverID
+	select {
+	case k.challenges <- e:
+	default:
+		k.uncounted.Add(1)
+	}
+}
+
+// keepRefusals stores for the operator which deliveries were refused and which
+// challenges answered, until the host ends, and then those that wait.
 func (k *hooks) keepRefusals() {
 	for {
 		select {
 		case r := <-k.refusals:
 			k.keepRefusal(k.host.ctx, r)
+		case e := <-k.challenges:
+			k.host.note(k.host.ctx, e)
 		case <-k.host.ctx.Done():
 			ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
 			defer cancel()
@@ -297,6 +320,8 @@ func (k *hooks) keepRefusals() {
 				select {
 				case r := <-k.refusals:
 					k.keepRefusal(ctx, r)
+				case e := <-k.challenges:
+					k.host.note(ctx, e)
 				default:
 					return
 				}
@@ -313,7 +338,27 @@ func (k *hooks) keepRefusal(ctx context.Context, r event.Refusal) {
 	if err := k.host.opts.Store.Refuse(ctx, r); err != nil {
 		log.Warn("a refused delivery could not be noted", "reason", r.Reason, "err", err)
 	}
+	k.auditRefusal(ctx, r)
 	k.host.notify()
+}
+
+// auditRefusal notes a refused delivery in the audit log, and of many alike one.
+func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
+	what, _, _ := strings.Cut(r.Reason, ":")
+	left, ok := k.damper.pass(damped{r.Sub, what}, r.At)
+	if !ok {
+		return
+	}
+	sub, err := k.host.opts.Store.Subscription(r.Sub)
+	if err != nil {
+		sub = event.Subscription{ID: r.Sub}
+	}
+	e := k.host.act(event.ActorSecurity, "delivery refused", sub, r.Reason)
+	e.At, e.Result = r.At, fmt.Sprintf("answered %d", r.Status)
+	if left > 0 {
+		e.Detail = trust.Untrusted(fmt.Sprintf("%s (and %d more since the last entry)", r.Reason, left))
+	}
+	k.host.note(ctx, e)
 }
 
 func openCA(dir string, now func() time.Time) (*receiver.CA, error) {

@@ -111,6 +111,26 @@ type API interface {
 	Refusals() []event.Refusal
 	// Printed keeps how far tail has written a subscription's records.
 	Printed(ctx context.Context, id event.SubID, seq uint64) error
+	// Setting and SetSetting keep what faces remember, under keys that begin with
+	// [SettingPrefix].
+	// Errors: [ErrSetting], [event.ErrNotFound], those of the store.
+	Setting(key string) (string, error)
+	SetSetting(ctx context.Context, key, value string) error
+	// Marks returns the operator's marks in order of their records. The list must
+	// not be changed. SetMark keeps one in place of that of its kind at the same
+	// record; a zero At means now. RemoveMark removes one, if it is there.
+	Marks() []event.Mark
+	SetMark(ctx context.Context, m event.Mark) error
+	RemoveMark(ctx context.Context, seq uint64, line bool) error
+	// Audit reads the audit log.
+	Audit() *Audit
+	// Wire holds the newest frames of the wire, AppLog the newest warnings of the
+	// program and what servers wrote to standard error. A frame alone raises no
+	// flag.
+	Wire() *Ring[WireFrame]
+	AppLog() *Ring[LogLine]
+	// Stats returns the numbers of this run.
+	Stats() Stats
 	// Close takes no new delivery, finishes those begun, ends every goroutine.
 	// The store stays open. Subscriptions and leases stay.
 	Close() error

@@ -19,8 +19,11 @@ import (
 
 // Host is the agent host. It implements [API].
 type Host struct {
-	opts Options
-	log  *Log
+	opts   Options
+	log    *Log
+	wire   *Ring[WireFrame]
+	appLog *Ring[LogLine]
+	meter  *meter
 
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -34,6 +37,9 @@ type Host struct {
 	lives   map[event.SubID]*life
 	counts  map[event.SubID]*counts
 	flags   map[chan struct{}]struct{}
+	marks   []event.Mark
+	// duplicates that were dropped in lives that are over.
+	duplicates uint64
 
 	hooks hooks
 	// verbs serializes what is done to subscriptions and servers as a whole, so
@@ -81,13 +87,18 @@ func New(o Options) (*Host, error) {
 	}
 	o.Timing = o.Timing.WithDefaults()
 	h := &Host{
-		opts:   o,
 		log:    NewLog(o.Store),
+		wire:   NewRing[WireFrame](wireFrames, wireBytes),
+		appLog: NewRing[LogLine](logLines, logBytes),
+		meter:  newMeter(o.Now()),
+		marks:  o.Store.Marks(),
 		lives:  map[event.SubID]*life{},
 		counts: map[event.SubID]*counts{},
 		flags:  map[chan struct{}]struct{}{},
 		verbs:  make(turn, 1),
 	}
+	o.Log = slog.New(&journal{next: o.Log.Handler(), keep: h.keepLine})
+	h.opts = o
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.hooks.init(h)
 	h.stopWatch = o.Store.Watch(h.stored)
@@ -97,6 +108,7 @@ func New(o Options) (*Host, error) {
 // stored follows the store's commits. It runs on the writer's goroutine.
 func (h *Host) stored(records []event.Record) {
 	h.log.add(records)
+	h.meter.stored(records, h.opts.Now())
 	h.mu.Lock()
 	for _, r := range records {
 		c := h.counts[r.Sub]
@@ -264,6 +276,7 @@ func (h *Host) stopLife(id event.SubID) {
 	<-l.done
 	h.mu.Lock()
 	delete(h.lives, id)
+	h.duplicates += l.runner.Status().Duplicates
 	h.mu.Unlock()
 }
 

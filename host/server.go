@@ -117,12 +117,11 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		OnNote:        s.note,
 		Log:           o.Log.With("server", s.spec.Name),
 		Now:           o.Now,
-	}
-	if o.OnStderr != nil {
-		opts.OnStderr = func(line trust.Text) { o.OnStderr(s.spec.Name, line) }
-	}
-	if o.Trace != nil {
-		opts.Trace = func(d session.Direction, frame trust.Text) { o.Trace(s.spec.Name, string(d), frame) }
+		OnStderr:      func(line trust.Text) { s.host.stderr(s.spec.Name, line) },
+		Trace: func(d session.Direction, frame trust.Text, size int) {
+			s.host.trace(s.spec.Name, d, frame, size)
+		},
+		TraceLimit: s.host.traceLimit(),
 	}
 	return session.Dial(ctx, s.spec, opts)
 }

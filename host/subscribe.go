@@ -199,6 +199,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	err = l.runner.Confirmed(ctx)
 	sub, gone := h.opts.Store.Subscription(id)
 	if isNew && wire.NameFrom(err) != "" && gone == nil {
+		h.failed(ctx, "subscribe", sub, err)
 		return sub, errors.Join(explain(err), h.undo(ctx, id, l))
 	}
 	if err != nil {
@@ -218,7 +219,7 @@ func (h *Host) undo(ctx context.Context, id event.SubID, l *life) error {
 		return nil
 	}
 	h.stopLife(id)
-	return h.remove(ctx, id)
+	return h.remove(ctx, id, event.ActorHost, "refused subscription removed")
 }
 
 // begin stores the wish and starts to live it.
@@ -237,7 +238,9 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	if mode != event.ModeWebhook {
 		h.release(ctx, id)
 	}
-	err = h.update(ctx, id, nil, func(s *event.Subscription) {
+	wish := event.Subscription{ID: id, Key: key}
+	audit := h.act(event.ActorOperator, "subscribe", wish, "mode "+string(mode))
+	err = h.update(ctx, id, nil, audit, func(s *event.Subscription) {
 		if s.Created.IsZero() {
 			s.ID, s.Key, s.Created = id, key, h.opts.Now().UTC()
 		}
@@ -269,9 +272,10 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	return l, isNew, nil
 }
 
-// update commits a change of a subscription and waits for it.
-func (h *Host) update(ctx context.Context, id event.SubID, records []event.Record, change func(*event.Subscription)) error {
-	return h.commit(ctx, event.Batch{Sub: id, Records: records, Update: change})
+// update commits a change of a subscription, with what the audit log says of it,
+// and waits for it.
+func (h *Host) update(ctx context.Context, id event.SubID, records []event.Record, audit event.AuditEntry, change func(*event.Subscription)) error {
+	return h.commit(ctx, event.Batch{Sub: id, Records: records, Audit: []event.AuditEntry{audit}, Update: change})
 }
 
 // commit waits until the store has answered, also when ctx ends once the batch is
@@ -288,12 +292,12 @@ func (h *Host) commit(ctx context.Context, b event.Batch) error {
 }
 
 // remove ends a subscription that nobody lives any more.
-func (h *Host) remove(ctx context.Context, id event.SubID) error {
+func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, action string) error {
 	sub, err := h.opts.Store.Subscription(id)
 	if err != nil {
 		return err
 	}
-	b := event.Batch{Sub: id, Remove: true}
+	b := event.Batch{Sub: id, Remove: true, Audit: []event.AuditEntry{h.act(actor, action, sub, "")}}
 	if sub.Hook.Path == "" {
 		return h.commit(ctx, b)
 	}
@@ -336,7 +340,7 @@ func (h *Host) Unsubscribe(ctx context.Context, id event.SubID) error {
 	}
 	h.stopLife(id)
 	h.release(ctx, id)
-	err := h.remove(ctx, id)
+	err := h.remove(ctx, id, event.ActorOperator, "unsubscribe")
 	if err != nil {
 		h.goOn(id)
 	}
@@ -372,7 +376,8 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 	h.stopLife(id)
 	h.release(ctx, id)
 	change := &event.StateChange{State: event.StatePaused, Evidence: "paused by the operator"}
-	err = h.update(ctx, id, []event.Record{h.mark(sub, change)}, func(s *event.Subscription) {
+	audit := h.act(event.ActorOperator, "pause", sub, "")
+	err = h.update(ctx, id, []event.Record{h.mark(sub, change)}, audit, func(s *event.Subscription) {
 		s.Paused, s.State, s.Evidence = true, change.State, change.Evidence
 	})
 	if err != nil {
@@ -404,7 +409,7 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 		}
 		return nil
 	}
-	err = h.update(ctx, id, nil, func(s *event.Subscription) {
+	err = h.update(ctx, id, nil, h.act(event.ActorOperator, "resume", sub, ""), func(s *event.Subscription) {
 		s.Paused, s.State, s.Evidence = false, event.StateResumed, "resumed by the operator"
 	})
 	if err != nil {
@@ -417,7 +422,7 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 
 // Printed implements [API].
 func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
-	return h.update(ctx, id, nil, func(s *event.Subscription) { s.Printed = max(s.Printed, seq) })
+	return h.commit(ctx, event.Batch{Sub: id, Update: func(s *event.Subscription) { s.Printed = max(s.Printed, seq) }})
 }
 
 // relist decides whether a subscription that the server ended may begin again:

@@ -24,6 +24,7 @@ type commit struct {
 	hashes   []hashed
 	byHash   map[uint64][]uint64
 	subs     map[event.SubID]*keptSub // nil: removed
+	audited  uint64                   // newest entry of the audit log, 0: none was added
 	outside  bool                     // code of the caller is running
 }
 
@@ -69,6 +70,9 @@ func (c *commit) apply(jobs []*job) error {
 			}
 		}
 		if err := c.subscription(&j.batch); err != nil {
+			return err
+		}
+		if err := c.audit(j.batch.Audit); err != nil {
 			return err
 		}
 	}
@@ -161,6 +165,15 @@ func (c *commit) subscription(b *event.Batch) error {
 	}
 	if b.Ended != nil {
 		return c.putEnded(*b.Ended)
+	}
+	return nil
+}
+
+func (c *commit) audit(entries []event.AuditEntry) error {
+	for _, e := range entries {
+		if err := c.putAudit(e); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -67,6 +67,7 @@ type Options struct {
 
 	hash      hashFunc
 	keyLimit  time.Duration
+	maxAudit  uint64
 	failAfter func() error // turns a commit that succeeded into a failed one
 }
 
@@ -89,12 +90,15 @@ type Store struct {
 	hashKey   []byte
 	hooks     Hooks
 	failAfter func() error
+	maxAudit  uint64
 
 	queue    *queue
 	index    *index
 	subs     subCache
 	last     atomic.Uint64
+	audited  atomic.Uint64 // newest entry of the audit log
 	watchers watchers
+	load     load
 
 	loaded  chan struct{} // closed when the index is loaded
 	stopped chan struct{} // closed when the writer has ended
@@ -151,6 +155,9 @@ func (o Options) withDefaults() Options {
 	if o.keyLimit == 0 {
 		o.keyLimit = keyringLimit
 	}
+	if o.maxAudit == 0 {
+		o.maxAudit = maxAudit
+	}
 	return o
 }
 
@@ -179,7 +186,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		db: db, dir: dir, temporary: o.Temporary,
-		hash: o.hash, hooks: o.Hooks, failAfter: o.failAfter,
+		hash: o.hash, hooks: o.Hooks, failAfter: o.failAfter, maxAudit: o.maxAudit,
 		queue: newQueue(), index: newIndex(0),
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -267,6 +274,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		s.hashKey = append([]byte(nil), tx.Bucket(bucketMeta).Get(metaHashKey)...)
 		s.last.Store(tx.Bucket(bucketEvents).Sequence())
+		s.audited.Store(tx.Bucket(bucketAudit).Sequence())
 		s.subs.byID, err = loadSubs(tx, s.sealer)
 		return err
 	})
@@ -317,6 +325,7 @@ func (s *Store) Info() event.StoreInfo {
 		Sealed:    s.sealed,
 		KeyLost:   s.subs.anyVoid(),
 		Err:       s.err,
+		Load:      s.loadNow(),
 	}
 }
 

@@ -119,6 +119,13 @@ func (q *queue) admit() {
 	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
 }
 
+// size returns how many records and bytes are queued.
+func (q *queue) size() (records, bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.records, q.bytes
+}
+
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:

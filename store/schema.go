@@ -10,7 +10,7 @@ import (
 )
 
 // schemaVersion is the layout that this program writes.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // The buckets of the file.
 var (
@@ -22,6 +22,8 @@ var (
 	bucketSettings = []byte("settings") // key -> value
 	bucketServers  = []byte("servers")  // server -> what was seen of it
 	bucketRefusals = []byte("refusals") // own sequence -> refused delivery
+	bucketAudit    = []byte("audit")    // own sequence -> entry of the audit log
+	bucketMarks    = []byte("marks")    // sequence number and kind -> mark
 )
 
 // The keys of the meta bucket.
@@ -33,7 +35,7 @@ var (
 )
 
 // migrations holds, at position n, what turns version n into n+1.
-var migrations = []func(*bolt.Tx, io.Reader) error{0: initSchema}
+var migrations = []func(*bolt.Tx, io.Reader) error{0: initSchema, 1: addAudit}
 
 // migrate brings the file to the version of the program, in one transaction.
 // It writes nothing when there is nothing to do, so that a full disk does not
@@ -97,6 +99,16 @@ func initSchema(tx *bolt.Tx, random io.Reader) error {
 		return err
 	}
 	return meta.Put(metaHashKey, b[16:])
+}
+
+// addAudit makes room for the audit log and the operator's marks.
+func addAudit(tx *bolt.Tx, _ io.Reader) error {
+	for _, name := range [][]byte{bucketAudit, bucketMarks} {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seqKey is the key of a record: big endian, so that keys sort as numbers.

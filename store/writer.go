@@ -122,7 +122,9 @@ func (s *Store) whole(jobs []*job) []*job {
 // commit writes the jobs in one transaction, and then tells whom it concerns.
 func (s *Store) commit(jobs []*job) {
 	c := &commit{store: s, last: s.last.Load()}
+	began := time.Now()
 	err := c.write(jobs)
+	took := time.Since(began)
 	if err == nil && s.hooks.AfterCommit != nil {
 		s.hooks.AfterCommit()
 	}
@@ -133,6 +135,10 @@ func (s *Store) commit(jobs []*job) {
 		s.index.publish(c.hashes)
 		s.subs.publish(c.subs)
 		s.last.Store(c.last)
+		if c.audited > 0 {
+			s.audited.Store(c.audited)
+		}
+		s.load.add(len(c.stored), took)
 		s.watchers.call(c.stored)
 	}
 	s.finish(jobs, c.outcomes, err)

@@ -271,6 +271,7 @@ func (r *Runner) mark(ctx context.Context, word, state State, evidence string, e
 	}
 	stored := r.in.submit(ctx, event.Batch{
 		Ended:   r.ended(state),
+		Audit:   r.audit(state, evidence, change.Error),
 		Records: []event.Record{r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })},
 		Update: func(s *event.Subscription) {
 			s.State, s.Evidence, s.Error = state, evidence, change.Error
@@ -292,6 +293,20 @@ func (r *Runner) ended(state State) *event.Ended {
 		return nil
 	}
 	return &event.Ended{Path: sub.Hook.Path, At: r.deps.Now().UTC()}
+}
+
+// audit returns what the audit log says of a change of state: only what a server
+// did to the subscription is an act.
+func (r *Runner) audit(state State, evidence string, err trust.Text) []event.AuditEntry {
+	switch state {
+	case event.StateEnded, event.StateDenied, event.StateSuspended:
+	default:
+		return nil
+	}
+	return []event.AuditEntry{{
+		At: r.deps.Now().UTC(), Actor: event.ActorServer, Action: "subscription " + string(state),
+		Server: r.key.Server, Type: r.key.Type, Sub: r.id, Result: evidence, Detail: err,
+	}}
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

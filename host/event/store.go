@@ -41,6 +41,10 @@ type Batch struct {
 	Remove bool
 	Ended  *Ended
 
+	// Audit is what the audit log says of it; Seq is ignored. It is committed in
+	// the same transaction.
+	Audit []AuditEntry
+
 	// Fence, when not nil, ties this batch to those submitted before it with the
 	// same fence: once one of them has failed, the store refuses the later ones
 	// with [ErrFenced], so that a cursor never passes events that were not kept.
@@ -129,6 +133,22 @@ type Store interface {
 	// Refusals returns the kept ones, newest first.
 	Refusals() []Refusal
 
+	// Audit appends to the audit log and returns after the commit. The newest
+	// 100,000 entries are kept.
+	Audit(ctx context.Context, e AuditEntry) error
+	// AuditLast returns the sequence number of the newest entry, 0 if there is none.
+	AuditLast() uint64
+	// AuditBefore calls fn for the entries before seq, newest first, until fn
+	// returns false. Zero means from the newest one.
+	AuditBefore(seq uint64, fn func(AuditEntry) bool) error
+
+	// Marks returns what the operator put into the log, in order of Seq.
+	Marks() []Mark
+	// SetMark keeps a mark, in place of one at the same record and of the same
+	// kind. RemoveMark removes it; one that is not there is no error.
+	SetMark(ctx context.Context, m Mark) error
+	RemoveMark(ctx context.Context, seq uint64, line bool) error
+
 	// Watch calls fn after every commit that stored records, with the records in
 	// order and their sequence numbers set, on the writer's goroutine: fn must
 	// not block. The returned function ends it.
@@ -147,4 +167,14 @@ type StoreInfo struct {
 	Sealed    string // where the sealing key is kept: "keyring", "file" or "memory"
 	KeyLost   bool   // secrets are stored whose key is gone: they read as zero until they are replaced
 	Err       error  // the last commit failed with this; nil when the next succeeded
+	Load      StoreLoad
+}
+
+// StoreLoad tells how busy a store is.
+type StoreLoad struct {
+	Queued, QueuedMax           int // what waits to be committed, and the bound beyond which Submit waits
+	QueuedBytes, QueuedBytesMax int
+	Commits                     uint64        // since the store was opened
+	Records                     uint64        // stored by these
+	CommitP50, CommitP95        time.Duration // how long recent commits took
 }

@@ -409,7 +409,7 @@ func TestHeadersAreSentAndSecretsAreNotTraced(t *testing.T) {
 	server.Headers = map[string]event.Secret{"Authorization": event.NewSecret("Bearer very-long-token-hunter2"), "Accept": event.NewSecret("x/y")}
 	frames := make(chan trust.Text, 100)
 	logged := &lockedBuffer{}
-	s := mustDial(t, server, Options{Trace: func(_ Direction, frame trust.Text) { frames <- frame }, Log: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := mustDial(t, server, Options{Trace: func(_ Direction, frame trust.Text, _ int) { frames <- frame }, Log: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if _, err := s.Call(soon(t), "tools/call", map[string]any{"name": "größe", "delivery": map[string]string{"secret": secret}}); err == nil {
 		t.Error("no error")
 	}

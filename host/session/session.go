@@ -44,9 +44,11 @@ type Options struct {
 	// OnStderr gets the lines that the server's process writes to its standard
 	// error, cut to 4 KiB. It must not block. nil: they go to Log.
 	OnStderr func(trust.Text)
-	// Trace gets every frame, without headers, secrets masked. It must not block.
-	Trace func(Direction, trust.Text)
-	Log   *slog.Logger // nil: nothing is logged
+	// Trace gets every frame, without headers, secrets masked, cut to TraceLimit;
+	// size is its whole length. It must not block.
+	Trace      func(d Direction, frame trust.Text, size int)
+	TraceLimit int          // bytes of a traced frame; 0: all
+	Log        *slog.Logger // nil: nothing is logged
 
 	TLS    *tls.Config      // for https; nil: the system's
 	Now    func() time.Time // nil: time.Now
@@ -87,9 +89,14 @@ func (o Options) withDefaults() Options {
 func (o Options) maxAnswer() int { return 16 * o.MaxFrame }
 
 func (o Options) trace(d Direction, frame []byte) {
-	if o.Trace != nil {
-		o.Trace(d, maskFrame(frame))
+	if o.Trace == nil {
+		return
 	}
+	size := len(frame)
+	if o.TraceLimit > 0 {
+		frame = frame[:min(size, o.TraceLimit)]
+	}
+	o.Trace(d, maskFrame(frame), size)
 }
 
 // Session is a live connection to a server. Its methods may be called from many

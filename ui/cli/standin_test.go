@@ -19,6 +19,7 @@ type memory struct {
 	records []event.Record
 	subs    []event.Subscription
 	info    event.StoreInfo
+	audit   []event.AuditEntry
 	closed  int
 	closeAs error
 }
@@ -108,7 +109,27 @@ func (m *memory) Saw(context.Context, event.ServerSeen) error      { return nil 
 func (m *memory) Servers() []event.ServerSeen                      { return nil }
 func (m *memory) Refuse(context.Context, event.Refusal) error      { return nil }
 func (m *memory) Refusals() []event.Refusal                        { return nil }
-func (m *memory) Watch(func([]event.Record)) func()                { return func() {} }
+func (m *memory) Marks() []event.Mark                              { return nil }
+func (m *memory) SetMark(context.Context, event.Mark) error        { return nil }
+func (m *memory) RemoveMark(context.Context, uint64, bool) error   { return nil }
+func (m *memory) AuditLast() uint64                                { return uint64(len(m.audit)) }
+
+func (m *memory) Audit(_ context.Context, e event.AuditEntry) error {
+	e.Seq = uint64(len(m.audit) + 1)
+	m.audit = append(m.audit, e)
+	return nil
+}
+
+func (m *memory) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
+	for i := len(m.audit) - 1; i >= 0; i-- {
+		if e := m.audit[i]; (seq == 0 || e.Seq < seq) && !fn(e) {
+			break
+		}
+	}
+	return nil
+}
+
+func (m *memory) Watch(func([]event.Record)) func() { return func() {} }
 
 func (m *memory) Info() event.StoreInfo {
 	m.mu.Lock()
@@ -258,6 +279,15 @@ func (s *standIn) Pause(_ context.Context, id event.SubID) error       { return 
 func (s *standIn) Resume(_ context.Context, id event.SubID) error      { return s.verb("resume", id) }
 func (s *standIn) Skeleton(event.Type) []byte                          { return []byte("{}") }
 func (s *standIn) Refusals() []event.Refusal                           { return nil }
+func (s *standIn) Setting(string) (string, error)                      { return "", event.ErrNotFound }
+func (s *standIn) SetSetting(context.Context, string, string) error    { return nil }
+func (s *standIn) Marks() []event.Mark                                 { return nil }
+func (s *standIn) SetMark(context.Context, event.Mark) error           { return nil }
+func (s *standIn) RemoveMark(context.Context, uint64, bool) error      { return nil }
+func (s *standIn) Audit() *host.Audit                                  { return host.NewAudit(s.store) }
+func (s *standIn) Wire() *host.Ring[host.WireFrame]                    { return host.NewRing[host.WireFrame](1, 0) }
+func (s *standIn) AppLog() *host.Ring[host.LogLine]                    { return host.NewRing[host.LogLine](1, 0) }
+func (s *standIn) Stats() host.Stats                                   { return host.Stats{} }
 
 func (s *standIn) Printed(_ context.Context, id event.SubID, seq uint64) error {
 	s.mu.Lock()

@@ -1,0 +1,152 @@
+package host_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// acts returns the audit log in short, oldest first.
+func (r *rig) acts() (out []string) {
+	r.t.Helper()
+	err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
+		out = append(out, fmt.Sprintf("%s: %s", e.Actor, e.Action))
+		return true
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func TestActsAreAudited(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModeWebhook, host.From{})
+	r.awaitStored(1)
+	stored, err := r.store.Subscription(sub.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A flood of one kind is one entry.
+	for range 20 {
+		if got := r.deliver(stored.Hook.URL); got != http.StatusUnauthorized {
+			t.Fatalf("a wrong signature is answered %d", got)
+		}
+	}
+	r.await("counting the refusals", func(host.Snapshot) bool {
+		return r.host.Stats().Refusals == 20 && slices.Contains(r.acts(), "security: delivery refused")
+	})
+	for _, verb := range []func() error{
+		func() error { return r.host.Pause(r.ctx(), sub.ID) },
+		func() error { return r.host.Resume(r.ctx(), sub.ID) },
+		func() error { return r.host.Unsubscribe(r.ctx(), sub.ID) },
+	} {
+		if err := verb(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = r.host.Subscribe(r.ctx(), host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePoll, Args: []byte(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.DeleteFunc(r.acts(), func(s string) bool { return s == "security: challenge answered" })
+	want := []string{"operator: subscribe", "security: delivery refused", "operator: pause", "operator: resume", "operator: unsubscribe", "operator: subscribe"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if !slices.Contains(r.acts(), "security: challenge answered") {
+		t.Error("the answered challenge is missing")
+	}
+}
+
+func TestSettingsOfFacesOnly(t *testing.T) {
+	r := newRig(t)
+	if err := r.host.SetSetting(r.ctx(), "ui.columns", `{"a":1}`); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.host.Setting("ui.columns"); err != nil || got != `{"a":1}` {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := r.host.Setting("ui.none"); !errors.Is(err, event.ErrNotFound) {
+		t.Errorf("absent: %v", err)
+	}
+	if err := r.host.SetSetting(r.ctx(), "receiver.address", "x"); !errors.Is(err, host.ErrSetting) {
+		t.Errorf("the host's own: %v", err)
+	}
+}
+
+func TestMarksAreKept(t *testing.T) {
+	r := newRig(t)
+	if err := r.host.SetMark(r.ctx(), event.Mark{Seq: 4, Note: "here"}); err != nil {
+		t.Fatal(err)
+	}
+	if m := r.host.Marks(); len(m) != 1 || m[0].Note != "here" || m[0].At.IsZero() {
+		t.Errorf("%+v", m)
+	}
+	r.close()
+	r.open()
+	if err := r.host.RemoveMark(r.ctx(), 4, true); err != nil || len(r.host.Marks()) != 1 {
+		t.Errorf("a line was not there: %v, %v", err, r.host.Marks())
+	}
+	if err := r.host.RemoveMark(r.ctx(), 4, false); err != nil || len(r.host.Marks()) != 0 {
+		t.Errorf("removed: %v, %v", err, r.host.Marks())
+	}
+}
+
+func TestWireIsKeptMaskedAndCounted(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModeWebhook, host.From{})
+	r.awaitStored(5)
+	stored, err := r.store.Subscription(sub.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := stored.Hook.Secret.Reveal()
+	sent, received := 0, 0
+	r.host.Wire().After(0, func(_ uint64, f host.WireFrame) bool {
+		if strings.Contains(f.Frame.Raw(), secret) {
+			t.Error("the secret is in the wire log")
+		}
+		if f.Server != "pager" || f.Bytes < f.Frame.Len()/2 || f.At.IsZero() {
+			t.Errorf("%+v", f)
+		}
+		if f.Sent {
+			sent++
+		} else {
+			received++
+		}
+		return true
+	})
+	if sent == 0 || received == 0 {
+		t.Errorf("%d frames sent, %d received", sent, received)
+	}
+	s := r.host.Stats()
+	if s.Events < 5 || s.Store.Commits == 0 || s.BySub[sub.ID].Minutes[59] == 0 && s.BySub[sub.ID].Minutes[58] == 0 || s.Ingest.N == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestWarningsAreKept(t *testing.T) {
+	r := newRig(t)
+	r.host.AddServer(event.Server{Name: "broken", Fault: errors.New("needs \x1b[31m${TOKEN}")})
+	if _, err := r.host.Connected(r.ctx(), "broken", true); err == nil {
+		t.Fatal("a faulty server is connected")
+	}
+	r.await("the warning", func(host.Snapshot) bool {
+		found := false
+		r.host.AppLog().After(0, func(_ uint64, l host.LogLine) bool {
+			found = found || l.Server == "broken" && l.Level == slog.LevelWarn && strings.Contains(l.Text, "server not connected") && !strings.Contains(l.Text, "\x1b")
+			return true
+		})
+		return found
+	})
+}

@@ -1,0 +1,146 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+)
+
+// Bounds of what the host remembers of its own doings, for faces that show it.
+const (
+	wireFrames = 5000
+	wireBytes  = 4 << 20
+	wireClip   = 4 << 10 // of one frame
+	logLines   = 2000
+	logBytes   = 1 << 20
+)
+
+// WireFrame is a frame that was sent to a server or received from it.
+type WireFrame struct {
+	At     time.Time // UTC
+	Server string
+	Sent   bool
+	Frame  trust.Text // secrets masked, cut to 4 KiB
+	Bytes  int        // whole length
+}
+
+// LogLine is a warning or an error of the program, or a line that a server wrote
+// to its standard error.
+type LogLine struct {
+	At     time.Time // UTC
+	Level  slog.Level
+	Text   string // safe to print
+	Server string // "" if it is about none
+}
+
+// Wire implements [API].
+func (h *Host) Wire() *Ring[WireFrame] { return h.wire }
+
+// AppLog implements [API].
+func (h *Host) AppLog() *Ring[LogLine] { return h.appLog }
+
+// trace keeps a frame, and hands it to whoever asked for all of them. It runs on
+// the goroutine that reads or writes the wire.
+func (h *Host) trace(server string, d session.Direction, frame trust.Text, size int) {
+	if h.opts.Trace != nil {
+		h.opts.Trace(server, string(d), frame)
+	}
+	if frame.Len() > wireClip {
+		frame = trust.Untrusted(strings.Clone(frame.Raw()[:wireClip]))
+	}
+	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server, Sent: d == session.Sent, Frame: frame, Bytes: size}, frame.Len())
+}
+
+// traceLimit is how much of a frame anybody wants.
+func (h *Host) traceLimit() int {
+	if h.opts.Trace != nil {
+		return 0
+	}
+	return wireClip
+}
+
+// stderr keeps a line that a server's process wrote to its standard error.
+func (h *Host) stderr(server string, line trust.Text) {
+	if h.opts.OnStderr != nil {
+		h.opts.OnStderr(server, line)
+	}
+	h.keepLine(LogLine{At: h.opts.Now().UTC(), Level: slog.LevelInfo, Text: trust.Line(line).Plain(), Server: server})
+	h.notify()
+}
+
+func (h *Host) keepLine(l LogLine) { h.appLog.Add(l, len(l.Text)+len(l.Server)) }
+
+// journal is a [slog.Handler] that keeps warnings and errors for faces and hands
+// everything on.
+type journal struct {
+	next   slog.Handler
+	keep   func(LogLine)
+	attrs  []string // key=value
+	group  string   // prefix of the keys
+	server string
+}
+
+// Enabled implements [slog.Handler].
+func (j *journal) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn || j.next.Enabled(ctx, level)
+}
+
+// Handle implements [slog.Handler].
+func (j *journal) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		line := j.with(attrsOf(r))
+		text := strings.Join(append([]string{r.Message}, line.attrs...), " ")
+		j.keep(LogLine{At: r.Time.UTC(), Level: r.Level, Text: trust.Line(trust.Untrusted(text)).Plain(), Server: line.server})
+	}
+	if !j.next.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return j.next.Handle(ctx, r)
+}
+
+// with returns a copy that says more. The server is told apart.
+func (j *journal) with(attrs []slog.Attr) *journal {
+	out := *j
+	out.attrs = slices.Clone(j.attrs)
+	for _, a := range attrs {
+		value := a.Value.Resolve()
+		if a.Key == "server" && j.group == "" && value.Kind() == slog.KindString {
+			out.server = value.String()
+			continue
+		}
+		out.attrs = append(out.attrs, fmt.Sprintf("%s%s=%v", j.group, a.Key, value.Any()))
+	}
+	return &out
+}
+
+// WithAttrs implements [slog.Handler].
+func (j *journal) WithAttrs(attrs []slog.Attr) slog.Handler {
+	out := j.with(attrs)
+	out.next = j.next.WithAttrs(attrs)
+	return out
+}
+
+// WithGroup implements [slog.Handler].
+func (j *journal) WithGroup(name string) slog.Handler {
+	out := *j
+	out.next = j.next.WithGroup(name)
+	if name != "" {
+		out.group += name + "."
+	}
+	return &out
+}
+
+func attrsOf(r slog.Record) []slog.Attr {
+	attrs := make([]slog.Attr, 0, r.NumAttrs())
+	r.Attrs(func(a slog.Attr) bool {
+		attrs = append(attrs, a)
+		return true
+	})
+	return attrs
+}

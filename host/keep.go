@@ -1,0 +1,73 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"eventdeck/host/event"
+)
+
+// SettingPrefix begins the keys of what faces keep; the host's own settings have
+// others.
+const SettingPrefix = "ui."
+
+// ErrSetting: a face asked for a setting whose key does not begin with [SettingPrefix].
+var ErrSetting = errors.New("not a setting of a face")
+
+func checkSetting(key string) error {
+	if !strings.HasPrefix(key, SettingPrefix) {
+		return fmt.Errorf("%w: %q does not begin with %q", ErrSetting, key, SettingPrefix)
+	}
+	return nil
+}
+
+// Setting implements [API].
+func (h *Host) Setting(key string) (string, error) {
+	if err := checkSetting(key); err != nil {
+		return "", err
+	}
+	return h.opts.Store.Setting(key)
+}
+
+// SetSetting implements [API].
+func (h *Host) SetSetting(ctx context.Context, key, value string) error {
+	if err := checkSetting(key); err != nil {
+		return err
+	}
+	return h.opts.Store.SetSetting(ctx, key, value)
+}
+
+// Marks implements [API]. The list is shared and never changed.
+func (h *Host) Marks() []event.Mark {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.marks
+}
+
+// SetMark implements [API].
+func (h *Host) SetMark(ctx context.Context, m event.Mark) error {
+	if m.At.IsZero() {
+		m.At = h.opts.Now()
+	}
+	m.At = m.At.UTC()
+	return h.changeMarks(h.opts.Store.SetMark(ctx, m))
+}
+
+// RemoveMark implements [API].
+func (h *Host) RemoveMark(ctx context.Context, seq uint64, line bool) error {
+	return h.changeMarks(h.opts.Store.RemoveMark(ctx, seq, line))
+}
+
+// changeMarks reads the marks again, so that faces need not ask the store.
+func (h *Host) changeMarks(err error) error {
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.marks = h.opts.Store.Marks()
+	h.mu.Unlock()
+	h.notify()
+	return nil
+}

@@ -1,0 +1,275 @@
+package host
+
+import (
+	"math/bits"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Stats are the numbers of this run. They are values: whoever holds them may
+// keep them.
+type Stats struct {
+	At      time.Time
+	Started time.Time
+
+	Events     uint64 // stored
+	Duplicates uint64 // events that were stored before, and dropped
+	Replayed   uint64 // events from a server's history
+	Flagged    uint64 // events in which something was noticed
+	Gaps       uint64
+	Rejected   uint64 // payloads that strict parsing refused
+	Refusals   uint64 // webhook deliveries that were not taken
+	Bytes      uint64 // of events and rejected payloads
+
+	Store event.StoreLoad
+
+	// Lag is the time from when an event occurred, as its server says, to when it
+	// was received; Ingest from there to its commit. Both of the last one to two
+	// minutes.
+	Lag, Ingest Quantiles
+
+	Total  Rate
+	BySub  map[event.SubID]Rate
+	ByType map[TypeKey]Rate
+}
+
+// TypeKey names an event type of a server.
+type TypeKey struct {
+	Server string
+	Type   trust.Text
+}
+
+// Quantiles are the middle and the 95th percentile of durations, to about a
+// fifth of their value. N is of how many; 0: nothing was measured.
+type Quantiles struct {
+	P50, P95 time.Duration
+	N        uint64
+}
+
+// Rate counts events in buckets by the time of receipt, the newest last. The
+// newest bucket of each is not over yet.
+type Rate struct {
+	Seconds [60]uint32 // of one second each
+	Minutes [60]uint32 // of one minute each
+}
+
+// meter gathers [Stats]. The store's writer feeds it.
+type meter struct {
+	mu      sync.Mutex
+	sum     Stats
+	total   pace
+	subs    map[event.SubID]*pace
+	types   map[TypeKey]*pace
+	lag     spread
+	ingest  spread
+	started time.Time
+}
+
+func newMeter(now time.Time) *meter {
+	return &meter{started: now, subs: map[event.SubID]*pace{}, types: map[TypeKey]*pace{}}
+}
+
+// measured bounds how many records of one commit are timed.
+const measured = 64
+
+// stored counts what a commit stored.
+func (m *meter) stored(records []event.Record, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range records {
+		r := &records[i]
+		m.sum.Bytes += uint64(len(r.Raw))
+		switch r.Kind {
+		case event.KindGap:
+			m.sum.Gaps++
+		case event.KindRejected:
+			m.sum.Rejected++
+		case event.KindEvent:
+			m.event(r, now, i < measured)
+		}
+	}
+}
+
+func (m *meter) event(r *event.Record, now time.Time, timed bool) {
+	m.sum.Events++
+	if r.Replayed {
+		m.sum.Replayed++
+	}
+	if len(r.Flags) > 0 {
+		m.sum.Flagged++
+	}
+	m.total.add(r.ReceivedAt)
+	paceOf(m.subs, r.Sub).add(r.ReceivedAt)
+	paceOf(m.types, TypeKey{r.Server, r.Type}).add(r.ReceivedAt)
+	if !timed {
+		return
+	}
+	m.ingest.add(now.Sub(r.ReceivedAt), now)
+	if at, ok := wire.ParseTime(r.Timestamp); ok && !r.Replayed {
+		m.lag.add(r.ReceivedAt.Sub(at), now)
+	}
+}
+
+func paceOf[K comparable](all map[K]*pace, key K) *pace {
+	p := all[key]
+	if p == nil {
+		p = new(pace)
+		all[key] = p
+	}
+	return p
+}
+
+func (m *meter) refused() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum.Refusals++
+}
+
+func (m *meter) stats(now time.Time) Stats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sum
+	s.At, s.Started = now, m.started
+	s.Lag, s.Ingest = m.lag.quantiles(now), m.ingest.quantiles(now)
+	s.Total = m.total.rate(now)
+	s.BySub = make(map[event.SubID]Rate, len(m.subs))
+	for id, p := range m.subs {
+		s.BySub[id] = p.rate(now)
+	}
+	s.ByType = make(map[TypeKey]Rate, len(m.types))
+	for key, p := range m.types {
+		s.ByType[key] = p.rate(now)
+	}
+	return s
+}
+
+// pace counts in two rings of buckets. The zero pace is ready.
+type pace struct{ seconds, minutes buckets }
+
+func (p *pace) add(at time.Time) {
+	p.seconds.add(at.Unix())
+	p.minutes.add(at.Unix() / 60)
+}
+
+func (p *pace) rate(now time.Time) Rate {
+	return Rate{Seconds: p.seconds.upTo(now.Unix()), Minutes: p.minutes.upTo(now.Unix() / 60)}
+}
+
+// buckets count by a clock that ticks in whole steps; only the newest 60 are kept.
+type buckets struct {
+	last   int64 // newest bucket
+	counts [60]uint32
+}
+
+func (b *buckets) add(tick int64) {
+	if tick > b.last {
+		b.clear(tick)
+	}
+	if tick > b.last-int64(len(b.counts)) {
+		b.counts[tick%int64(len(b.counts))]++
+	}
+}
+
+// clear empties the buckets that come into use up to tick.
+func (b *buckets) clear(tick int64) {
+	n := int64(len(b.counts))
+	for t := max(b.last, tick-n) + 1; t <= tick; t++ {
+		b.counts[t%n] = 0
+	}
+	b.last = tick
+}
+
+// upTo returns the counts in order, the newest last.
+func (b *buckets) upTo(tick int64) (out [60]uint32) {
+	n := int64(len(b.counts))
+	for i := range out {
+		if t := tick - n + 1 + int64(i); t <= b.last && t > b.last-n && t >= 0 {
+			out[i] = b.counts[t%n]
+		}
+	}
+	return out
+}
+
+// spread is a histogram of durations over the last one to two minutes. Each power
+// of two of microseconds has four classes. The zero spread is ready.
+type spread struct {
+	began        time.Time // of now
+	now, earlier [160]uint64
+}
+
+const spreadWindow = time.Minute
+
+func (s *spread) add(d time.Duration, at time.Time) {
+	s.turn(at)
+	s.now[class(d)]++
+}
+
+// turn begins a new window when the present one is over.
+func (s *spread) turn(at time.Time) {
+	switch age := at.Sub(s.began); {
+	case age < spreadWindow:
+		return
+	case age < 2*spreadWindow:
+		s.earlier = s.now
+	default:
+		s.earlier = [160]uint64{}
+	}
+	s.began, s.now = at, [160]uint64{}
+}
+
+// class returns the class of a duration; what is negative counts as nothing.
+func class(d time.Duration) int {
+	us := uint64(max(d, 0) / time.Microsecond)
+	if us < 4 {
+		return int(us)
+	}
+	power := bits.Len64(us) - 1
+	return min(4*(power-1)+int(us>>(power-2)&3), 159)
+}
+
+// middle returns the duration in the middle of a class.
+func middle(class int) time.Duration {
+	if class < 4 {
+		return time.Duration(class) * time.Microsecond
+	}
+	power := class/4 + 1
+	step := uint64(1) << (power - 2)
+	return time.Duration(uint64(4+class%4)*step+step/2) * time.Microsecond
+}
+
+func (s *spread) quantiles(at time.Time) Quantiles {
+	s.turn(at)
+	var q Quantiles
+	for i := range s.now {
+		q.N += s.now[i] + s.earlier[i]
+	}
+	var seen uint64
+	for i := range s.now {
+		before := seen
+		seen += s.now[i] + s.earlier[i]
+		if half := (q.N + 1) / 2; before < half && seen >= half {
+			q.P50 = middle(i)
+		}
+		if most := (q.N*95 + 99) / 100; before < most && seen >= most {
+			q.P95 = middle(i)
+		}
+	}
+	return q
+}
+
+// Stats implements [API].
+func (h *Host) Stats() Stats {
+	s := h.meter.stats(h.opts.Now())
+	s.Store = h.opts.Store.Info().Load
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.Duplicates = h.duplicates
+	for _, l := range h.lives {
+		s.Duplicates += l.runner.Status().Duplicates
+	}
+	return s
+}

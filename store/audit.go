@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+const (
+	maxAudit = 100_000 // entries that are kept
+	// An entry that is added removes at most so many old ones, so that a log that
+	// is far over its bound holds up no commit.
+	auditPrune = 4
+	auditChunk = 256 // entries that one transaction reads
+)
+
+// storedAudit is an [event.AuditEntry] in the file; the sequence number is its
+// key. Everything that a server or an operator wrote is bytes, since JSON
+// strings cannot hold every text.
+type storedAudit struct {
+	At     timestamp   `json:"at"`
+	Actor  event.Actor `json:"actor"`
+	Action string      `json:"action"`
+	Server []byte      `json:"server,omitempty"`
+	Type   []byte      `json:"type,omitempty"`
+	Sub    event.SubID `json:"sub,omitempty"`
+	Record uint64      `json:"record,omitempty"`
+	Result []byte      `json:"result,omitempty"`
+	Detail []byte      `json:"detail,omitempty"`
+}
+
+// Audit implements [event.Store]. It shares the commits of the log.
+//
+// Errors: [event.ErrClosed], [event.ErrFull], the cause of ctx. When ctx ends
+// first the entry may still be kept.
+func (s *Store) Audit(ctx context.Context, e event.AuditEntry) error {
+	return s.do(ctx, func(c *commit) error { return c.putAudit(e) })
+}
+
+// putAudit appends an entry and removes a few that are over the bound.
+func (c *commit) putAudit(e event.AuditEntry) error {
+	value, err := json.Marshal(storedAudit{
+		At: stamp(e.At), Actor: e.Actor, Action: e.Action,
+		Server: []byte(e.Server), Type: []byte(e.Type.Raw()), Sub: e.Sub, Record: e.Record,
+		Result: []byte(e.Result), Detail: []byte(e.Detail.Raw()),
+	})
+	if err != nil {
+		return fmt.Errorf("audit entry: %w", err)
+	}
+	b := c.tx.Bucket(bucketAudit)
+	b.FillPercent = fillPercent
+	n, err := b.NextSequence()
+	if err != nil {
+		return fmt.Errorf("audit entry: %w", err)
+	}
+	if err := b.Put(seqKey(n), value); err != nil {
+		return fmt.Errorf("audit entry %d: %w", n, err)
+	}
+	c.audited = n
+	return c.pruneAudit(b, n)
+}
+
+func (c *commit) pruneAudit(b *bolt.Bucket, last uint64) error {
+	cursor := b.Cursor()
+	k, _ := cursor.First()
+	for range auditPrune {
+		if len(k) != 8 || last-binary.BigEndian.Uint64(k) < c.store.maxAudit {
+			return nil
+		}
+		if err := b.Delete(k); err != nil {
+			return fmt.Errorf("remove an old audit entry: %w", err)
+		}
+		k, _ = cursor.First()
+	}
+	return nil
+}
+
+// AuditLast implements [event.Store].
+func (s *Store) AuditLast() uint64 { return s.audited.Load() }
+
+// AuditBefore implements [event.Store]. It holds up no commit while fn runs.
+//
+// Errors: [event.ErrClosed], [ErrDamaged].
+func (s *Store) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
+	if seq == 0 {
+		seq = s.AuditLast() + 1
+	}
+	for seq > 1 {
+		chunk, err := s.auditChunk(seq - 1)
+		if err != nil || len(chunk) == 0 {
+			return err
+		}
+		for _, e := range chunk {
+			if !fn(e) {
+				return nil
+			}
+		}
+		seq = chunk[len(chunk)-1].Seq
+	}
+	return nil
+}
+
+// auditChunk returns entries from seq down.
+func (s *Store) auditChunk(seq uint64) ([]event.AuditEntry, error) {
+	var chunk []event.AuditEntry
+	err := s.view(func(tx *bolt.Tx) error {
+		c := tx.Bucket(bucketAudit).Cursor()
+		for k, v := seekBackward(c, seq); k != nil && len(chunk) < auditChunk; k, v = c.Prev() {
+			var in storedAudit
+			if err := json.Unmarshal(v, &in); err != nil || len(k) != 8 {
+				return fmt.Errorf("%w: audit entry %x", ErrDamaged, k)
+			}
+			chunk = append(chunk, event.AuditEntry{
+				Seq: binary.BigEndian.Uint64(k), At: in.At.time(), Actor: in.Actor, Action: in.Action,
+				Server: string(in.Server), Type: trust.Untrusted(string(in.Type)), Sub: in.Sub, Record: in.Record,
+				Result: string(in.Result), Detail: trust.Untrusted(string(in.Detail)),
+			})
+		}
+		return nil
+	})
+	return chunk, err
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"eventdeck/host/event"
+)
+
+const (
+	maxMarks = 10_000
+	maxNote  = 4096 // bytes of a mark's note
+)
+
+// storedMark is an [event.Mark] in the file. Its key is the sequence number and
+// a byte that is 1 for a line.
+type storedMark struct {
+	At   timestamp `json:"at"`
+	Note []byte    `json:"note,omitempty"`
+}
+
+func markKey(seq uint64, line bool) []byte {
+	if line {
+		return append(seqKey(seq), 1)
+	}
+	return append(seqKey(seq), 0)
+}
+
+// SetMark implements [event.Store]. It returns after the commit.
+//
+// Errors: [event.ErrClosed], [event.ErrFull], the cause of ctx; [ErrBatch] for a
+// note over 4 KiB, or when 10,000 marks are kept.
+func (s *Store) SetMark(ctx context.Context, m event.Mark) error {
+	if len(m.Note) > maxNote {
+		return fmt.Errorf("%w: the note of a mark has %d bytes, must be at most %d", ErrBatch, len(m.Note), maxNote)
+	}
+	if len(s.Marks()) >= maxMarks {
+		return fmt.Errorf("%w: %d marks are kept; remove some first", ErrBatch, maxMarks)
+	}
+	value, err := json.Marshal(storedMark{stamp(m.At), []byte(m.Note)})
+	if err != nil {
+		return fmt.Errorf("mark at record %d: %w", m.Seq, err)
+	}
+	return s.do(ctx, func(c *commit) error {
+		return c.tx.Bucket(bucketMarks).Put(markKey(m.Seq, m.Line), value)
+	})
+}
+
+// RemoveMark implements [event.Store]. It returns after the commit; the errors
+// are those of [Store.SetMark].
+func (s *Store) RemoveMark(ctx context.Context, seq uint64, line bool) error {
+	return s.do(ctx, func(c *commit) error {
+		return c.tx.Bucket(bucketMarks).Delete(markKey(seq, line))
+	})
+}
+
+// Marks implements [event.Store]. A mark that cannot be read is left out.
+func (s *Store) Marks() []event.Mark {
+	var marks []event.Mark
+	s.each(bucketMarks, func(k, v []byte) {
+		var in storedMark
+		if len(k) != 9 || json.Unmarshal(v, &in) != nil {
+			return
+		}
+		marks = append(marks, event.Mark{
+			Seq: binary.BigEndian.Uint64(k), At: in.At.time(), Note: string(in.Note), Line: k[8] == 1,
+		})
+	})
+	return marks
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	var limit uint64
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Print who did what, oldest first",
+		Long: "audit prints the audit log: what the operator, the host and the servers did to subscriptions,\n" +
+			"and what checks found (refused deliveries, answered challenges). The newest 100,000 entries are kept.",
+		Args: exactly(0),
+		Run:  a.run(func(cmd *cobra.Command, _ []string) error { return a.audit(cmd.Context(), limit) }),
+	}
+	cmd.Flags().Uint64Var(&limit, "limit", 0, "only so many, the newest")
+	return cmd
+}
+
+func (a *app) audit(ctx context.Context, limit uint64) (err error) {
+	o, there, err := a.existing()
+	if err != nil || !there {
+		return err
+	}
+	store, err := a.OpenStore(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	var entries []event.AuditEntry
+	err = store.AuditBefore(0, func(e event.AuditEntry) bool {
+		entries = append(entries, e)
+		return ctx.Err() == nil && (limit == 0 || uint64(len(entries)) < limit)
+	})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(entries)
+	if len(entries) == 0 {
+		a.say("nothing is in the audit log of %s", store.Info().Path)
+	}
+	if err := a.printAudit(entries); err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	return nil
+}
+
+func (a *app) printAudit(entries []event.AuditEntry) error {
+	w := bufio.NewWriter(a.Stdout)
+	var line []byte
+	for _, e := range entries {
+		if a.flags.json {
+			line = appendAudit(line[:0], e)
+		} else {
+			line = appendPlainAudit(line[:0], e)
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// appendAudit appends the entry as one line of JSON.
+func appendAudit(b []byte, e event.AuditEntry) []byte {
+	b = fmt.Appendf(b, `{"seq":%d`, e.Seq)
+	b = appendTime(b, "at", e.At)
+	b = appendString(b, "actor", string(e.Actor))
+	b = appendString(b, "action", e.Action)
+	b = appendString(b, "server", e.Server)
+	b = appendText(b, "type", e.Type)
+	b = appendString(b, "subscription", string(e.Sub))
+	if e.Record != 0 {
+		b = fmt.Appendf(appendName(b, "record"), "%d", e.Record)
+	}
+	b = appendString(b, "result", e.Result)
+	b = appendText(b, "detail", e.Detail)
+	return append(b, '}', '\n')
+}
+
+func appendPlainAudit(b []byte, e event.AuditEntry) []byte {
+	b = e.At.Local().AppendFormat(b, time.DateTime)
+	b = fmt.Appendf(b, "  %-8s  %s", e.Actor, safe(e.Action))
+	for _, word := range []string{safe(e.Server), plain(e.Type), string(e.Sub), safe(e.Result), plain(e.Detail)} {
+		if word != "" && word != event.ResultOK {
+			b = append(append(b, "  "...), word...)
+		}
+	}
+	return append(b, '\n')
+}
