@@ -141,7 +141,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	s.dialect = dialect.For(sess)
 	v := &s.view
 	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
-	v.Era, v.Version, v.Transport = string(info.Era), info.Version, string(info.Transport)
+	v.Era, v.Version, v.Transport, v.HTTP = string(info.Era), info.Version, string(info.Transport), info.HTTP
 	v.Title, v.Release = info.ServerName, info.ServerVersion
 	v.Profile = string(info.Profile)
 	seen := event.ServerSeen{Name: v.Name, Era: v.Era, Version: v.Version, Transport: v.Transport, Title: v.Title, Release: v.Release, At: now.UTC()}

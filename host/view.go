@@ -39,12 +39,13 @@ type ServerView struct {
 	Address    string // URL or command line, for the operator; without headers
 	Reach      Reach
 	Since      time.Time
-	Attempt    int       // failed attempts in a row
-	NextTry    time.Time // in backoff
-	Err        string    // why the last attempt failed, safe to print
-	Era        string    // "2026-07-28 stateless" or "handshake"
-	Version    string    // protocol version
-	Transport  string
+	Attempt    int        // failed attempts in a row
+	NextTry    time.Time  // in backoff
+	Err        string     // why the last attempt failed, safe to print
+	Era        string     // "2026-07-28 stateless" or "handshake"
+	Version    string     // protocol version
+	Transport  string     // streamable-http, http+sse, websocket or stdio: what is really used
+	HTTP       string     // version of HTTP, "" for a process
 	Profile    string     // "SEP-3415", "sketch", or "" if no events were advertised
 	Title      trust.Text // the server's own name
 	Release    trust.Text // the server's own version

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -48,8 +49,8 @@ func checkURL(raw string) error {
 		return fmt.Errorf("not a URL: %w", err)
 	case u.User != nil:
 		return errors.New("the URL holds a user name or password; give it in a header instead")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%q: only http, https and stdio: are spoken", raw)
+	case !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme):
+		return fmt.Errorf("%q: only http, https, ws, wss and stdio: are spoken", raw)
 	case u.Hostname() == "":
 		return fmt.Errorf("%q: the host is missing", raw)
 	}

@@ -52,6 +52,9 @@ type entry struct {
 	dir     string
 	url     string
 	headers []pair
+
+	transport string // a hint, "" if there is none
+	caFile    string
 }
 
 type pair struct{ key, value string }
@@ -94,8 +97,8 @@ func (f *File) All() []event.Server {
 	return servers
 }
 
-// Find returns the server that arg means: a configured name, an http or https
-// address, or stdio: and a command line.
+// Find returns the server that arg means: a configured name, an http, https,
+// ws or wss address, or stdio: and a command line.
 //
 // Errors: [ErrUnknown], [ErrAddress], [ErrVariable], [ErrFile].
 func (f *File) Find(arg string) (event.Server, error) {
@@ -111,12 +114,12 @@ func (f *File) Find(arg string) (event.Server, error) {
 
 func (f *File) unknown(arg string) error {
 	if len(f.servers) == 0 {
-		return fmt.Errorf("%w %q: none is configured in %s; give an http(s) URL or stdio:COMMAND instead", ErrUnknown, arg, f.Path)
+		return fmt.Errorf("%w %q: none is configured in %s; give an http(s) or ws(s) URL or stdio:COMMAND instead", ErrUnknown, arg, f.Path)
 	}
 	if near := Nearest(arg, f.Names()); near != "" {
 		return fmt.Errorf("%w %q: did you mean %q?", ErrUnknown, arg, near)
 	}
-	return fmt.Errorf("%w %q: `eventdeck servers` lists the configured ones, an http(s) URL or stdio:COMMAND works too", ErrUnknown, arg)
+	return fmt.Errorf("%w %q: `eventdeck servers` lists the configured ones, an http(s) or ws(s) URL or stdio:COMMAND works too", ErrUnknown, arg)
 }
 
 // server returns the entry with its variables put in.
@@ -129,6 +132,7 @@ func (e entry) server(env Env) (event.Server, error) {
 		URL:     x.expand(e.url),
 		Env:     x.secrets(e.env),
 		Headers: x.secrets(e.headers),
+		CAFile:  x.expand(e.caFile),
 	}
 	for _, a := range e.args {
 		s.Args = append(s.Args, x.expand(a))
@@ -137,7 +141,11 @@ func (e entry) server(env Env) (event.Server, error) {
 		return event.Server{}, fmt.Errorf("%w: %s: server %q needs ${%s}; set it, or take it out of the file", ErrVariable, e.where, e.name, x.missing)
 	}
 	if s.URL != "" {
-		if err := checkURL(s.URL); err != nil {
+		err := checkURL(s.URL)
+		if err == nil {
+			s.URL, s.Transport, err = applyHint(s.URL, e.transport)
+		}
+		if err != nil {
 			return event.Server{}, fmt.Errorf("%w: %s: server %q: %w", ErrFile, e.where, e.name, err)
 		}
 	}

@@ -182,7 +182,7 @@ func TestFindTakesAddresses(t *testing.T) {
 	for arg, want := range map[string]string{
 		"stdio:":               "the command is missing",
 		`stdio:x "y`:           "a quote is not closed",
-		"ws://h":               "only http, https",
+		"gopher://h":           "only http, https",
 		"https://u:hunter2@h/": "user name or password",
 		"http:// h/":           "not a URL",
 	} {

@@ -164,6 +164,10 @@ func (p *parser) server(m member) (entry, error) {
 			err = p.value(e, f, &e.dir, "a string")
 		case "url":
 			err = p.value(e, f, &e.url, "a string")
+		case "caFile":
+			err = p.value(e, f, &e.caFile, "a string")
+		case "transport", "type":
+			err = p.transport(&e, f)
 		case "env":
 			e.env, err = p.pairs(e, f)
 		case "headers":
@@ -178,8 +182,27 @@ func (p *parser) server(m member) (entry, error) {
 		return entry{}, p.errorf(m.at, `server %q needs a "command" or a "url"`, e.name)
 	case e.command != "" && e.url != "":
 		return entry{}, p.errorf(m.at, `server %q has both a "command" and a "url"; remove one`, e.name)
+	case e.url != "" && e.transport == hintStdio:
+		return entry{}, p.errorf(m.at, `server %q has a "url", but its transport is stdio; give a "command" or another transport`, e.name)
 	}
 	return e, nil
+}
+
+// transport reads the hints that clients use. A "type" of another client's
+// making is left alone; it may mean something else there.
+func (p *parser) transport(e *entry, f member) error {
+	var hint string
+	if err := p.value(*e, f, &hint, "a string"); err != nil {
+		return err
+	}
+	known, ok := transports()[strings.ToLower(hint)]
+	switch {
+	case ok:
+		e.transport = known
+	case f.key == "transport":
+		return p.errorf(f.start, `server %q: "transport" is %q; use http, sse, ws, h2c or stdio`, e.name, hint)
+	}
+	return nil
 }
 
 func (p *parser) value(e entry, f member, to any, shape string) error {

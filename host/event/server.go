@@ -11,8 +11,12 @@ type Server struct {
 	Dir     string
 
 	// … or an address.
-	URL     string
+	URL     string // http, https, ws or wss
 	Headers map[string]Secret
+	// Transport is a hint where the address does not say enough: one of the
+	// constants, or "" to find out.
+	Transport string
+	CAFile    string // PEM certificates that are trusted beside the system's
 
 	AdHoc bool // given on the command line, not configured
 
@@ -20,3 +24,10 @@ type Server struct {
 	// not set. Such a server is shown with its fault, and never connected.
 	Fault error
 }
+
+// Hints of [Server.Transport].
+const (
+	TransportHTTP = "http" // Streamable HTTP, and nothing else is tried
+	TransportSSE  = "sse"  // HTTP+SSE of 2024-11-05
+	TransportH2C  = "h2c"  // Streamable HTTP over HTTP/2 without TLS, on loopback
+)

@@ -142,22 +142,6 @@ func readBounded(r io.Reader, limit int) ([]byte, error) {
 	return raw, nil
 }
 
-// refusal returns the error for an answer whose status is not 2xx.
-func (l *httpLink) refusal(resp *http.Response, body []byte) *HTTPError {
-	if len(body) > 0 {
-		l.opts.trace(Received, body)
-	}
-	e := &HTTPError{
-		Status:     resp.StatusCode,
-		Body:       head(body),
-		RetryAfter: retryAfter(resp.Header.Get("Retry-After"), l.opts.Now()),
-	}
-	if messages, err := wire.DecodeMessages(body); err == nil && len(messages) > 0 && messages[0].Error != nil {
-		e.Err = messages[0].Error
-	}
-	return e
-}
-
 // lostSession reports whether a refusal means that the server forgot the
 // session: 404 (as the protocol says), or 400 with the generic code that
 // servers built on the TypeScript SDK's example give. An error with a name is

@@ -62,6 +62,7 @@ type HTTPError struct {
 	Body       trust.Text    // the first 200 bytes
 	RetryAfter time.Duration // 0: the server did not say
 	Err        error         // the body's *wire.Error, or nil
+	Challenges []string      // the values of WWW-Authenticate, the server's words
 }
 
 // Error implements error.

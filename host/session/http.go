@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,24 +8,17 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"eventdeck/host/event"
 	"eventdeck/host/wire"
 )
 
 // httpLink speaks Streamable HTTP: every request is a POST of its own.
 type httpLink struct {
-	opts    Options
-	url     string
-	headers map[string]event.Secret
-	client  *http.Client
+	*web
 	unasked func(wire.Note)
 	lose    func(error) // ends the session
 
@@ -38,57 +30,17 @@ type httpLink struct {
 	slots   chan struct{} // bounds the replies under way
 }
 
-// newHTTPLink checks the address. It does not connect.
-//
-// Error: [ErrServer].
-func newHTTPLink(server event.Server, opts Options, unasked func(wire.Note), lose func(error)) (*httpLink, error) {
-	u, err := url.Parse(server.URL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, fmt.Errorf("%w: its address must be http:// or https:// with a host", ErrServer)
-	}
-	l := &httpLink{
-		opts: opts, url: u.String(), headers: server.Headers,
-		unasked: unasked, lose: lose, slots: make(chan struct{}, 8),
-	}
+// newHTTPLink does not connect.
+func newHTTPLink(w *web, unasked func(wire.Note), lose func(error)) *httpLink {
+	l := &httpLink{web: w, unasked: unasked, lose: lose, slots: make(chan struct{}, 8)}
 	l.life, l.end = context.WithCancel(context.Background())
-	l.client = &http.Client{CheckRedirect: sameServer, Transport: newTransport(opts)}
-	return l, nil
-}
-
-// newTransport returns a transport that sets bounds to connecting, and none to
-// an answer. HTTP/2 pings notice a dead peer; over HTTP/1.1 TCP's keep-alive does.
-func newTransport(opts Options) *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        opts.TLS.Clone(),
-		TLSHandshakeTimeout:    10 * time.Second,
-		ForceAttemptHTTP2:      true,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
-		MaxIdleConnsPerHost:    16,
-		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
-		DisableCompression:     true, // a compressing server holds events back
-	}
-}
-
-var errRedirect = errors.New("the server redirects, which is not followed: configure the address it names")
-
-// sameServer follows a redirect only where it repeats the request to the same
-// host: headers and webhook secrets must not reach another.
-func sameServer(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	if len(via) > 5 || req.Method != first.Method || req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
-		return errRedirect
-	}
-	return nil
+	return l
 }
 
 func (l *httpLink) hangsUp(e era) bool { return e.modern }
 
 func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
-	req, err := l.request(x.ctx, x.era, x.method, x.frame)
+	req, err := l.message(x.ctx, x.era, x.method, x.frame)
 	if err != nil {
 		return nil, err
 	}
@@ -116,28 +68,17 @@ func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
 	return result, err
 }
 
-// request returns a POST of the frame; of no frame, the GET of the general stream.
-func (l *httpLink) request(ctx context.Context, e era, method string, frame []byte) (*http.Request, error) {
-	verb, body := http.MethodPost, io.Reader(bytes.NewReader(frame))
+// message returns a POST of the frame; of no frame, the GET of the general stream.
+func (l *httpLink) message(ctx context.Context, e era, method string, frame []byte) (*http.Request, error) {
+	verb := http.MethodPost
 	if frame == nil {
-		verb, body = http.MethodGet, nil
+		verb = http.MethodGet
 	}
-	req, err := http.NewRequestWithContext(ctx, verb, l.url, body)
+	req, err := l.request(ctx, verb, l.url, frame)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrServer, err)
+		return nil, err
 	}
-	req.Header.Set("User-Agent", l.opts.ClientName+"/"+l.opts.ClientVersion)
-	for name, value := range l.headers {
-		req.Header.Set(name, value.Reveal())
-		if strings.EqualFold(name, "Host") {
-			req.Host = value.Reveal()
-		}
-	}
-	if frame == nil {
-		req.Header.Set("Accept", "text/event-stream")
-	} else {
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
+	if frame != nil {
 		l.opts.trace(Sent, frame)
 	}
 	if e.version != "" {
@@ -150,25 +91,6 @@ func (l *httpLink) request(ctx context.Context, e era, method string, frame []by
 		req.Header.Set("Mcp-Session-Id", *id)
 	}
 	return req, nil
-}
-
-// do sends a request. Its errors name the host only: an address may hold secrets.
-func (l *httpLink) do(req *http.Request) (*http.Response, error) {
-	resp, err := l.client.Do(req)
-	if err == nil {
-		return resp, nil
-	}
-	if req.Context().Err() != nil {
-		return nil, context.Cause(req.Context())
-	}
-	var outer *url.Error
-	if errors.As(err, &outer) {
-		err = outer.Err
-	}
-	if errors.Is(err, errRedirect) {
-		return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
-	}
-	return nil, fmt.Errorf("%w: %s: %w", ErrUnreachable, req.URL.Host, err)
 }
 
 // targetName returns what a call is about, for the methods whose requests say
@@ -195,7 +117,7 @@ func targetName(method string, params json.RawMessage) string {
 
 // tell sends a notification, or a reply if method is empty.
 func (l *httpLink) tell(ctx context.Context, e era, method string, frame []byte) error {
-	req, err := l.request(ctx, e, method, frame)
+	req, err := l.message(ctx, e, method, frame)
 	if err != nil {
 		return err
 	}
@@ -250,7 +172,7 @@ func (l *httpLink) close() {
 func (l *httpLink) deleteSession(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	req, err := l.request(ctx, era{}, "", nil)
+	req, err := l.message(ctx, era{}, "", nil)
 	if err != nil {
 		l.opts.Log.Debug("cannot end the server's session", "error", err)
 		return

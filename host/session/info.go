@@ -9,10 +9,12 @@ import (
 
 // Eras and transports, as [Info] names them.
 const (
-	EraStateless  = "2026-07-28 stateless"
-	EraHandshake  = "handshake"
-	TransportHTTP = "streamable-http"
-	TransportPipe = "stdio"
+	EraStateless    = "2026-07-28 stateless"
+	EraHandshake    = "handshake"
+	TransportHTTP   = "streamable-http"
+	TransportLegacy = "http+sse"
+	TransportSocket = "websocket"
+	TransportPipe   = "stdio"
 )
 
 // Info is what is known of a server since the session began.
@@ -20,6 +22,7 @@ type Info struct {
 	Era       string
 	Version   string // of the protocol, in use; a server's word in the handshake era, cut to 32 printable ASCII characters
 	Transport string
+	HTTP      string // version that the server answered in, such as HTTP/2.0; "" for a process
 
 	ServerName    trust.Text
 	ServerVersion trust.Text

@@ -28,12 +28,20 @@ func handshakeVersions() []string {
 // Errors: [ErrServer], [ErrUnreachable], [ErrVersion], [ErrLost] when the process
 // ended, [*HTTPError], *wire.Error, [ErrCut], [ErrAnswer], the error of ctx.
 func Dial(ctx context.Context, server event.Server, opts Options) (*Session, error) {
-	s, err := dial(ctx, server, opts.withDefaults(), (*Session).greet)
-	if server.Command != "" && errors.Is(err, ErrLost) && !errors.Is(err, ErrFraming) && ctx.Err() == nil {
-		// Some processes do not survive a request before initialize.
-		s, err = dial(ctx, server, opts.withDefaults(), func(s *Session, ctx context.Context) error {
-			return s.initialize(ctx, handshakeVersions()[0])
-		})
+	opts = opts.withDefaults()
+	s, err := dial(ctx, server, opts, (*Session).greet)
+	if shared := server.Command != "" || socketURL(server.URL); shared && errors.Is(err, ErrLost) && !errors.Is(err, ErrFraming) && ctx.Err() == nil {
+		// Some servers end the connection at a request before initialize.
+		s, err = dial(ctx, server, opts, (*Session).handshake)
+	}
+	if server.Transport == "" && legacyWorthTrying(err) && ctx.Err() == nil && !socketURL(server.URL) {
+		legacy := server
+		legacy.Transport = event.TransportSSE
+		if old, again := dial(ctx, legacy, opts, (*Session).handshake); again == nil {
+			s, err = old, nil
+		} else {
+			opts.Log.Debug("not a server of HTTP+SSE either", "error", again)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", server.Name, err)
@@ -43,18 +51,14 @@ func Dial(ctx context.Context, server event.Server, opts Options) (*Session, err
 
 func dial(ctx context.Context, server event.Server, opts Options, greet func(*Session, context.Context) error) (*Session, error) {
 	s := newSession(opts)
-	transport := TransportHTTP
-	var err error
-	if server.Command != "" {
-		transport = TransportPipe
-		s.link, err = startProcess(server, opts, s.unasked, s.end)
-	} else {
-		s.link, err = newHTTPLink(server, opts, s.unasked, s.end)
-	}
-	if err != nil {
+	if err := s.connect(ctx, server); err != nil {
 		s.end(err)
 		return nil, err
 	}
+	if s.info.Transport == TransportLegacy {
+		greet = (*Session).handshake // it is older than the stateless era
+	}
+	transport := s.info.Transport
 	if err := greet(s, ctx); err != nil {
 		if lost := s.Err(); lost != nil {
 			err = lost
@@ -68,8 +72,46 @@ func dial(ctx context.Context, server event.Server, opts Options, greet func(*Se
 		return nil, err
 	}
 	s.info.Transport = transport
+	if l, ok := s.link.(interface{ version() string }); ok {
+		s.info.HTTP = l.version()
+	}
 	s.listen()
 	return s, nil
+}
+
+// connect chooses the transport and makes its link.
+func (s *Session) connect(ctx context.Context, server event.Server) (err error) {
+	if server.Command != "" {
+		s.info.Transport = TransportPipe
+		s.link, err = startProcess(server, s.opts, s.unasked, s.end)
+		return err
+	}
+	if socketURL(server.URL) {
+		s.info.Transport = TransportSocket
+		s.link, err = dialSocket(ctx, server, s.opts, s.unasked, s.end)
+		return err
+	}
+	w, err := newWeb(server, s.opts)
+	if err != nil {
+		return err
+	}
+	if server.Transport != event.TransportSSE {
+		s.info.Transport = TransportHTTP
+		s.link = newHTTPLink(w, s.unasked, s.end)
+		return nil
+	}
+	s.info.Transport = TransportLegacy
+	bounded, cancel := context.WithTimeoutCause(ctx, 2*s.opts.ProbeTimeout, errNoEndpoint)
+	defer cancel()
+	if s.link, err = dialLegacy(bounded, w, s.opts, s.unasked, s.end); err != nil {
+		w.client.CloseIdleConnections()
+	}
+	return err
+}
+
+// handshake is greet for a server that is known to be of the handshake era.
+func (s *Session) handshake(ctx context.Context) error {
+	return s.initialize(ctx, handshakeVersions()[0])
 }
 
 // greet finds the era of the server and enters it.

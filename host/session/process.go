@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,36 +26,20 @@ const (
 // processLink speaks with a process over its standard input and output, one
 // message a line.
 type processLink struct {
-	opts    Options
-	cmd     *exec.Cmd
-	stdin   io.WriteCloser
-	stdout  *os.File
-	stderr  *os.File
-	unasked func(wire.Note)
-	lose    func(error) // ends the session
+	router
+	out    outbox
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *os.File
+	stderr *os.File
+	lose   func(error) // ends the session
 
-	writes  chan write
-	replies chan []byte   // answers to the server; bounded, so that reading never waits for writing
-	stop    chan struct{} // closed when nothing is written any more
 	outDone chan struct{} // standard output is read to its end
 	errDone chan struct{} // so is standard error
 	exited  chan struct{} // the process was waited for
-	deaf    chan struct{} // the process does not read its standard input
 	workers sync.WaitGroup
 
 	lastWords atomic.Pointer[trust.Text] // last line of standard error
-
-	mu      sync.Mutex
-	inboxes map[wire.ID]*inbox
-
-	garbage int                        // lines that were no JSON-RPC; of the reader
-	sample  atomic.Pointer[trust.Text] // the beginning of the first of them
-}
-
-// write is a frame on its way; done, with one slot, gets the outcome.
-type write struct {
-	frame []byte
-	done  chan error
 }
 
 // startProcess starts the server's process: directly, never through a shell, in
@@ -62,12 +47,10 @@ type write struct {
 //
 // Error: [ErrUnreachable].
 func startProcess(server event.Server, opts Options, unasked func(wire.Note), lose func(error)) (*processLink, error) {
-	l := &processLink{
-		opts: opts, unasked: unasked, lose: lose,
-		writes: make(chan write), replies: make(chan []byte, 16),
-		stop: make(chan struct{}), outDone: make(chan struct{}), errDone: make(chan struct{}), exited: make(chan struct{}), deaf: make(chan struct{}),
-		inboxes: map[wire.ID]*inbox{},
-	}
+	l := &processLink{lose: lose, outDone: make(chan struct{}), errDone: make(chan struct{}), exited: make(chan struct{})}
+	l.router.init(opts, unasked)
+	l.out.init(l.exited)
+	l.send = l.tell
 	l.cmd = exec.Command(server.Command, server.Args...)
 	l.cmd.Dir = server.Dir
 	l.cmd.Env = os.Environ()
@@ -78,7 +61,7 @@ func startProcess(server event.Server, opts Options, unasked func(wire.Note), lo
 	if err := l.start(); err != nil {
 		return nil, fmt.Errorf("%w: cannot start %q: %w", ErrUnreachable, server.Command, err)
 	}
-	l.workers.Go(l.write)
+	l.workers.Go(func() { l.out.run(l.replies, l.write) })
 	l.workers.Go(l.readOut)
 	l.workers.Go(l.readErr)
 	l.workers.Go(l.watch)
@@ -126,44 +109,44 @@ func (l *processLink) start() (err error) {
 // hangsUp: a pipe does not tell the server of one exchange that was given up.
 func (l *processLink) hangsUp(era) bool { return false }
 
-// write is the goroutine that writes to the process.
-func (l *processLink) write() {
-	for {
-		var w write
-		select {
-		case w = <-l.writes:
-		case frame := <-l.replies:
-			w = write{frame, make(chan error, 1)}
-		case <-l.stop:
-			return
-		}
-		l.opts.trace(Sent, w.frame)
-		if _, err := l.stdin.Write(append(w.frame, '\n')); err != nil {
-			w.done <- fmt.Errorf("%w: its process does not read: %w", ErrLost, err)
-			close(l.deaf)
-			return
-		}
-		w.done <- nil
+func (l *processLink) write(frame []byte) error {
+	l.opts.trace(Sent, frame)
+	if _, err := l.stdin.Write(append(frame, '\n')); err != nil {
+		return fmt.Errorf("%w: its process does not read: %w", ErrLost, err)
 	}
+	return nil
 }
 
 func (l *processLink) tell(ctx context.Context, _ era, _ string, frame []byte) error {
-	w := write{frame, make(chan error, 1)}
-	select {
-	case l.writes <- w:
-	case <-l.deaf:
-		return ErrLost
-	case <-l.exited:
-		return ErrLost
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	return l.out.put(ctx, frame)
+}
+
+// readOut is the goroutine that reads from the process.
+func (l *processLink) readOut() {
+	defer close(l.outDone)
+	lines := newLineReader(l.stdout, l.opts.maxAnswer())
+	for {
+		line, cut, err := lines.next()
+		switch {
+		case err != nil:
+			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+				l.opts.Log.Warn("cannot read the server's standard output", "error", err)
+			}
+			return
+		case cut:
+			l.failAll(line)
+		case hasContentLength(line):
+			l.lose(ErrFraming)
+			return
+		case len(bytes.TrimSpace(line)) > 0:
+			l.take(line)
+		}
 	}
-	select {
-	case err := <-w.done:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+}
+
+func hasContentLength(line []byte) bool {
+	const name = "Content-Length:"
+	return len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
 // watch waits for the end of the process and declares the session lost.
@@ -177,7 +160,7 @@ func (l *processLink) watch() {
 	select {
 	case <-l.exited:
 	case <-l.outDone:
-	case <-l.deaf:
+	case <-l.out.deaf:
 	}
 	grace := time.NewTimer(drainGrace)
 	defer grace.Stop()
@@ -205,7 +188,7 @@ func (l *processLink) lostBecause(what string) error {
 
 // close stops the process: it closes its input, then asks, then kills.
 func (l *processLink) close() {
-	close(l.stop)
+	l.out.close()
 	l.stdin.Close()
 	for _, urge := range []func(*exec.Cmd){terminateGroup, killGroup} {
 		wait := time.NewTimer(l.opts.patience)

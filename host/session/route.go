@@ -1,29 +1,51 @@
 package session
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"sync"
+	"sync/atomic"
 
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
+// router hands what comes on a connection that all exchanges share — a pipe, a
+// WebSocket, the one stream of HTTP+SSE — to the exchange that it belongs to.
+// One goroutine reads and calls take.
+type router struct {
+	opts    Options
+	unasked func(wire.Note)
+	send    func(ctx context.Context, e era, method string, frame []byte) error
+	replies chan []byte // answers to the server; bounded, so that reading never waits for writing
+
+	mu      sync.Mutex
+	inboxes map[wire.ID]*inbox
+
+	garbage int                        // frames that were no JSON-RPC; of the reader
+	sample  atomic.Pointer[trust.Text] // the beginning of the first of them
+}
+
+func (r *router) init(opts Options, unasked func(wire.Note)) {
+	r.opts, r.unasked = opts, unasked
+	r.replies, r.inboxes = make(chan []byte, 16), map[wire.ID]*inbox{}
+}
+
 // exchange sends x and takes what the reader puts into its inbox.
-func (l *processLink) exchange(x *exchange) (json.RawMessage, error) {
+func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 	box := newInbox(x)
-	l.mu.Lock()
-	l.inboxes[x.id] = box
-	l.mu.Unlock()
+	r.mu.Lock()
+	r.inboxes[x.id] = box
+	r.mu.Unlock()
 	defer func() {
-		l.mu.Lock()
-		delete(l.inboxes, x.id)
-		l.mu.Unlock()
+		r.mu.Lock()
+		delete(r.inboxes, x.id)
+		r.mu.Unlock()
 		close(box.gone)
 	}()
-	if err := l.tell(x.ctx, x.era, x.method, x.frame); err != nil && !errors.Is(err, ErrLost) {
+	if err := r.send(x.ctx, x.era, x.method, x.frame); err != nil && !errors.Is(err, ErrLost) {
 		return nil, err
 	}
 	if x.taken != nil {
@@ -46,83 +68,66 @@ func (l *processLink) exchange(x *exchange) (json.RawMessage, error) {
 	}
 }
 
-// readOut is the goroutine that reads from the process.
-func (l *processLink) readOut() {
-	defer close(l.outDone)
-	lines := newLineReader(l.stdout, l.opts.maxAnswer())
-	for {
-		line, cut, err := lines.next()
-		switch {
-		case err != nil:
-			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
-				l.opts.Log.Warn("cannot read the server's standard output", "error", err)
-			}
-			return
-		case cut:
-			l.failAll(line)
-		case hasContentLength(line):
-			l.lose(ErrFraming)
-			return
-		case len(bytes.TrimSpace(line)) > 0:
-			l.take(line)
-		}
-	}
-}
-
-func hasContentLength(line []byte) bool {
-	const name = "Content-Length:"
-	return len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name))
-}
-
-// failAll ends every exchange: a line that was not read to its end may have
+// failAll ends every exchange: a frame that was not read to its end may have
 // been for any of them, and skipping it could lose an event in silence.
-func (l *processLink) failAll(begin []byte) {
-	l.opts.Log.Warn("server wrote a line that is too large", "frame", head(begin))
-	err := fmt.Errorf("%w: a line has more than %d bytes; it begins %v", ErrTooLarge, l.opts.maxAnswer(), head(begin))
-	l.mu.Lock()
-	boxes := make([]*inbox, 0, len(l.inboxes))
-	for _, box := range l.inboxes {
-		boxes = append(boxes, box)
-	}
-	l.mu.Unlock()
-	for _, box := range boxes {
+func (r *router) failAll(begin []byte) {
+	r.opts.Log.Warn("server wrote a frame that is too large", "frame", head(begin))
+	err := fmt.Errorf("%w: a frame has more than %d bytes; it begins %v", ErrTooLarge, r.opts.maxAnswer(), head(begin))
+	for _, box := range r.all() {
 		box.put(letter{err: err})
 	}
 }
 
-// take hands on the messages of one line.
-func (l *processLink) take(line []byte) {
-	messages, err := wire.DecodeMessages(line)
+// touch records for every exchange that the connection is alive.
+func (r *router) touch() {
+	for _, box := range r.all() {
+		box.x.touch()
+	}
+}
+
+func (r *router) all() []*inbox {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	boxes := make([]*inbox, 0, len(r.inboxes))
+	for _, box := range r.inboxes {
+		boxes = append(boxes, box)
+	}
+	return boxes
+}
+
+// take hands on the messages of one frame.
+func (r *router) take(frame []byte) {
+	messages, err := wire.DecodeMessages(frame)
 	if err != nil {
-		if l.garbage++; l.garbage == 1 {
-			sample := head(line)
-			l.sample.Store(&sample)
+		if r.garbage++; r.garbage == 1 {
+			sample := head(frame)
+			r.sample.Store(&sample)
 		}
-		if l.garbage&(l.garbage-1) == 0 { // the first, the second, the fourth, …
-			l.opts.Log.Warn("server writes to standard output what is not JSON-RPC", "lines", l.garbage, "frame", head(line))
+		if r.garbage&(r.garbage-1) == 0 { // the first, the second, the fourth, …
+			r.opts.Log.Warn("server writes what is not JSON-RPC", "frames", r.garbage, "frame", head(frame))
 		}
 	} else {
-		l.opts.trace(Received, line)
+		r.opts.trace(Received, frame)
 	}
 	for _, m := range messages {
 		switch {
 		case m.IsResponse():
-			l.takeResponse(m, len(line))
+			r.takeResponse(m, len(frame))
 		case m.IsNotification():
-			l.takeNote(m, len(line))
+			r.takeNote(m, len(frame))
 		default:
-			l.takeRequest(m)
+			r.takeRequest(m)
 		}
 	}
 }
 
-func (l *processLink) takeResponse(m wire.Message, size int) {
-	box := l.find(m.ID)
+func (r *router) takeResponse(m wire.Message, size int) {
+	box := r.find(m.ID)
 	if box == nil && !m.HasID {
-		box = l.only()
+		box = r.only()
 	}
 	if box == nil {
-		l.opts.Log.Debug("server answered a request that is over")
+		r.opts.Log.Debug("server answered a request that is over")
 		return
 	}
 	box.put(letter{message: m, size: size})
@@ -130,21 +135,21 @@ func (l *processLink) takeResponse(m wire.Message, size int) {
 
 // takeNote routes by the id of the subscription. What comes late for a stream
 // that is over is dropped.
-func (l *processLink) takeNote(m wire.Message, size int) {
+func (r *router) takeNote(m wire.Message, size int) {
 	n := wire.Note{Method: m.Method, Params: m.Params}
 	route := n.Route()
-	box := l.find(route)
-	tooLarge := size > l.opts.MaxFrame
+	box := r.find(route)
+	tooLarge := size > r.opts.MaxFrame
 	if tooLarge {
-		l.opts.Log.Warn("server sent a notification that is too large", "frame", head(m.Params))
+		r.opts.Log.Warn("server sent a notification that is too large", "frame", head(m.Params))
 	}
 	switch {
 	case belongsToAll(n), route == "", box != nil && box.x.call:
 		if !tooLarge {
-			l.unasked(n)
+			r.unasked(n)
 		}
 	case box == nil:
-		l.opts.Log.Debug("server sent a notification for a stream that is over")
+		r.opts.Log.Debug("server sent a notification for a stream that is over")
 	case tooLarge:
 		box.put(letter{err: fmt.Errorf("%w: a notification has %d bytes; it begins %v", ErrTooLarge, size, head(m.Params))})
 	default:
@@ -152,34 +157,34 @@ func (l *processLink) takeNote(m wire.Message, size int) {
 	}
 }
 
-func (l *processLink) takeRequest(m wire.Message) {
+func (r *router) takeRequest(m wire.Message) {
 	frame, err := reply(m)
 	if err != nil {
-		l.opts.Log.Warn("cannot answer the server's request", "error", err)
+		r.opts.Log.Warn("cannot answer the server's request", "error", err)
 		return
 	}
 	select {
-	case l.replies <- frame:
+	case r.replies <- frame:
 	default:
-		l.opts.Log.Warn("server makes more requests than it reads answers; one is left unanswered")
+		r.opts.Log.Warn("server makes more requests than it reads answers; one is left unanswered")
 	}
 }
 
-func (l *processLink) find(id wire.ID) *inbox {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inboxes[id]
+func (r *router) find(id wire.ID) *inbox {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inboxes[id]
 }
 
 // only returns the one open exchange, nil if there is another: to it belongs an
 // error without an id.
-func (l *processLink) only() *inbox {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.inboxes) != 1 {
+func (r *router) only() *inbox {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.inboxes) != 1 {
 		return nil
 	}
-	for _, box := range l.inboxes {
+	for _, box := range r.inboxes {
 		return box
 	}
 	return nil

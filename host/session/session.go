@@ -1,7 +1,8 @@
 // Package session is one connection to one MCP server: it finds out how the
 // server speaks, makes calls, keeps streams open, and hands on what the server
-// says unasked. It knows two transports, a process and Streamable HTTP, and two
-// eras, the stateless one of 2026-07-28 and the handshake revisions before it.
+// says unasked. It knows four transports, a process, Streamable HTTP, the HTTP+SSE
+// of 2024-11-05 and WebSocket, and two eras, the stateless one of 2026-07-28 and
+// the handshake revisions before it.
 //
 // A session does not reconnect: when [Session.Lost] is closed, its owner dials
 // anew, after a [Backoff].
@@ -50,11 +51,14 @@ type Options struct {
 	TraceLimit int          // bytes of a traced frame; 0: all
 	Log        *slog.Logger // nil: nothing is logged
 
-	TLS    *tls.Config      // for https; nil: the system's
+	TLS    *tls.Config      // for https and wss; nil: the system's
+	Auth   Authorizer       // of servers whose headers hold no Authorization; nil: none
 	Now    func() time.Time // nil: time.Now
 	Reopen Backoff          // between attempts to listen for unasked notifications
 
-	patience time.Duration // with each step of stopping a process
+	patience   time.Duration // with each step of stopping a process
+	pingEvery  time.Duration // on a WebSocket
+	pongWithin time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -75,6 +79,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.patience <= 0 {
 		o.patience = patience
+	}
+	if o.pingEvery <= 0 {
+		o.pingEvery = pingEvery
+	}
+	if o.pongWithin <= 0 {
+		o.pongWithin = pongWithin
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -120,7 +120,7 @@ func TestUnknownServersAndFiles(t *testing.T) {
 	}
 	b.expect(t, exitError, bad+":2:16: ", "servers", "--config", bad)
 	b = newBench(t)
-	b.expect(t, exitError, "server address", "types", "ws://h")
+	b.expect(t, exitError, "server address", "types", "gopher://h")
 }
 
 func TestAStoreThatCannotBeOpened(t *testing.T) {
@@ -184,7 +184,7 @@ func TestServers(t *testing.T) {
 	}
 	b.out = lockedBuffer{}
 	b.expect(t, exitDone, "", "servers", "pager", "--json")
-	want := `{"name":"pager","address":"http://h/mcp","transport":"http","era":"2026-07-28 stateless","version":"2026-07-28","profile":"SEP-3415","title":"Pa\u001bger","release":"1.0","events":true,"types":1,"error":null}` + "\n"
+	want := `{"name":"pager","address":"http://h/mcp","transport":"http","http":"","era":"2026-07-28 stateless","version":"2026-07-28","profile":"SEP-3415","title":"Pa\u001bger","release":"1.0","events":true,"types":1,"error":null}` + "\n"
 	if got := b.out.String(); got != want {
 		t.Errorf("got %s", got)
 	}

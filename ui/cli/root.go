@@ -61,7 +61,7 @@ func (a *app) root() *cobra.Command {
 		Use:   "eventdeck [SERVER]",
 		Short: "A terminal host for MCP Events",
 		Long: "eventdeck connects to MCP servers, subscribes to their events, shows what arrives and keeps it.\n" +
-			"SERVER is a configured name, an http(s) URL, or stdio:COMMAND ARGS.",
+			"SERVER is a configured name, an http(s) or ws(s) URL, or stdio:COMMAND ARGS.",
 		Example:           "eventdeck demo\neventdeck https://example.com/mcp\neventdeck tail pager incident.created --json",
 		Args:              serverOrCommand,
 		ValidArgsFunction: a.completeServer,

@@ -66,7 +66,7 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if len(servers) == 0 {
-		a.say("no server is configured: put one into %s, or give an http(s) URL or stdio:COMMAND to a command", a.configPath())
+		a.say("no server is configured: put one into %s, or give an http(s) or ws(s) URL or stdio:COMMAND to a command", a.configPath())
 		return nil
 	}
 	d, err := a.open(ctx, StoreOptions{Temporary: true}, false)
@@ -89,7 +89,7 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 	t := &table{}
 	t.add("NAME", "TRANSPORT", "PROTOCOL", "EVENTS", "SERVER", "STATE")
 	for _, v := range views {
-		t.add(safe(v.Name), v.Transport, v.protocol(), v.events(), v.title(), v.state())
+		t.add(safe(v.Name), v.transport(), v.protocol(), v.events(), v.title(), v.state())
 	}
 	return t.write(a.Stdout)
 }
@@ -136,6 +136,10 @@ func (d *deck) ask(ctx context.Context, servers []event.Server) []serverReport {
 	return reports
 }
 
+func (r serverReport) transport() string {
+	return safe(strings.TrimSpace(r.Transport + " " + r.HTTP))
+}
+
 func (r serverReport) protocol() string {
 	if strings.HasPrefix(r.Era, r.Version) {
 		return safe(r.Era)
@@ -171,6 +175,7 @@ func (r serverReport) appendJSON(b []byte) []byte {
 	b = trust.AppendJSONString(b, r.Name)
 	b = appendString(b, "address", r.Address)
 	b = appendString(b, "transport", r.Transport)
+	b = appendString(b, "http", r.HTTP)
 	b = appendString(b, "era", r.Era)
 	b = appendString(b, "version", r.Version)
 	b = appendString(b, "profile", r.Profile)

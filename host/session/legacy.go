@@ -1,0 +1,212 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"eventdeck/host/wire"
+)
+
+var errNoEndpoint = fmt.Errorf("%w: the event stream does not name the address for messages in time", ErrAnswer)
+
+// legacyLink speaks HTTP+SSE, the transport of 2024-11-05: one stream on which
+// the server says everything, and an address to which the host posts.
+type legacyLink struct {
+	router
+	web    *web
+	lose   func(error) // ends the session
+	target string      // where messages go
+	body   io.Closer   // of the stream
+
+	life    context.Context // of the stream and of replies
+	end     context.CancelFunc
+	workers sync.WaitGroup
+}
+
+// dialLegacy opens the stream and waits for its first event, the address for
+// messages. ctx bounds that alone.
+//
+// Errors: those of a request, [ErrAnswer] when the stream does not begin like one.
+func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Note), lose func(error)) (*legacyLink, error) {
+	l := &legacyLink{web: w, lose: lose}
+	l.router.init(opts, unasked)
+	l.send = l.tell
+	l.life, l.end = context.WithCancel(context.Background())
+	stop := context.AfterFunc(ctx, l.end)
+	defer stop()
+	events, err := l.open()
+	if err == nil {
+		err = l.endpoint(events)
+	}
+	if err != nil {
+		l.end()
+		if l.body != nil {
+			l.body.Close()
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, err
+	}
+	l.workers.Go(func() { l.read(events) })
+	l.workers.Go(l.answerRequests)
+	return l, nil
+}
+
+func (l *legacyLink) open() (*sseReader, error) {
+	req, err := l.web.request(l.life, http.MethodGet, l.web.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := l.web.do(req)
+	if err != nil {
+		return nil, err
+	}
+	l.body = resp.Body
+	if resp.StatusCode != http.StatusOK {
+		raw, _ := readBounded(resp.Body, 4<<10) // a refusal is one without its words too
+		return nil, l.web.refusal(resp, raw)
+	}
+	if kind := resp.Header.Get("Content-Type"); !isEventStream(kind) {
+		return nil, fmt.Errorf("%w: no event stream but %v", ErrAnswer, head([]byte(kind)))
+	}
+	return newSSEReader(activity{resp.Body, l.touch}, l.opts.maxAnswer()), nil
+}
+
+// endpoint takes the first event. The address must be on the same origin: what
+// is posted there holds the operator's headers.
+func (l *legacyLink) endpoint(events *sseReader) error {
+	e, err := events.next()
+	if err != nil {
+		return fmt.Errorf("%w: the stream ended before it named an address: %w", ErrAnswer, err)
+	}
+	if e.name != "endpoint" {
+		return fmt.Errorf("%w: the stream begins with %v, not with the address for messages", ErrAnswer, head([]byte(e.name)))
+	}
+	base, err := url.Parse(l.web.url)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrServer, err)
+	}
+	text := strings.Trim(strings.TrimSpace(string(e.data)), `"`)
+	target, err := base.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%w: the address for messages makes no sense: %v", ErrAnswer, head(e.data))
+	}
+	if target.Scheme != base.Scheme || target.Host != base.Host || target.User != nil {
+		return fmt.Errorf("%w: the address for messages is on another origin, which is not trusted: %v", ErrAnswer, head(e.data))
+	}
+	l.target = target.String()
+	return nil
+}
+
+func (l *legacyLink) version() string { return l.web.version() }
+
+// hangsUp: one stream carries all exchanges.
+func (l *legacyLink) hangsUp(era) bool { return false }
+
+// tell posts a frame. Servers acknowledge it, with whatever words; one that
+// answers right there is understood.
+func (l *legacyLink) tell(ctx context.Context, e era, _ string, frame []byte) error {
+	req, err := l.web.request(ctx, http.MethodPost, l.target, frame)
+	if err != nil {
+		return err
+	}
+	if e.version != "" {
+		req.Header.Set("MCP-Protocol-Version", e.version)
+	}
+	l.opts.trace(Sent, frame)
+	resp, err := l.web.do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		body, _ := readBounded(resp.Body, 64<<10) // a refusal is one without its words too
+		refused := l.web.refusal(resp, body)
+		if resp.StatusCode == http.StatusNotFound && refused.Err == nil {
+			l.lose(fmt.Errorf("%w: the server does not know it any more (HTTP %d)", ErrLost, resp.StatusCode))
+		}
+		return refused
+	}
+	body, err := readBounded(resp.Body, l.opts.maxAnswer())
+	if err != nil {
+		l.opts.Log.Debug("acknowledgement was cut off", "error", err)
+		return nil
+	}
+	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte("{")) || bytes.HasPrefix(body, []byte("[")) {
+		if _, err := wire.DecodeMessages(body); err == nil {
+			l.take(body)
+		}
+	}
+	return nil
+}
+
+// read is the goroutine that reads the stream.
+func (l *legacyLink) read(events *sseReader) {
+	defer l.end()
+	defer l.body.Close()
+	for {
+		e, err := events.next()
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			l.failAll(e.data)
+			l.lose(fmt.Errorf("%w: %w", ErrLost, err))
+			return
+		case errors.Is(err, io.EOF):
+			l.lose(fmt.Errorf("%w: the server ended the stream", ErrLost))
+			return
+		case err != nil:
+			l.lose(fmt.Errorf("%w: the stream broke: %w", ErrLost, err))
+			return
+		case e.name != "" && e.name != "message":
+			continue // a kind of event that is none of ours, such as ping
+		case len(bytes.TrimSpace(e.data)) > 0:
+			l.take(e.data)
+		}
+	}
+}
+
+// answerRequests posts the answers to the server's own requests.
+func (l *legacyLink) answerRequests() {
+	for {
+		select {
+		case frame := <-l.replies:
+			ctx, cancel := context.WithTimeout(l.life, l.opts.CallTimeout)
+			if err := l.tell(ctx, era{}, "", frame); err != nil {
+				l.opts.Log.Debug("server did not take a reply", "error", err)
+			}
+			cancel()
+		case <-l.life.Done():
+			return
+		}
+	}
+}
+
+// close hangs up, which ends the server's session.
+func (l *legacyLink) close() {
+	l.end()
+	l.body.Close()
+	l.workers.Wait()
+	l.web.client.CloseIdleConnections()
+}
+
+// legacyWorthTrying reports whether a server that refused initialize like this
+// may be one of 2024-11-05, as its revision tells clients to find out.
+func legacyWorthTrying(err error) bool {
+	var refused *HTTPError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,228 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// subprotocol is what servers in the field call MCP over WebSocket; there is no
+// standard for it.
+const subprotocol = "mcp"
+
+const (
+	pingEvery  = 20 * time.Second
+	pongWithin = 10 * time.Second
+)
+
+func isSocket(scheme string) bool { return scheme == "ws" || scheme == "wss" }
+
+// socketLink speaks over a WebSocket, one message a text frame.
+type socketLink struct {
+	router
+	out     outbox
+	web     *web
+	conn    *websocket.Conn
+	lose    func(error)     // ends the session
+	life    context.Context // of reading, writing and pinging
+	end     context.CancelFunc
+	workers sync.WaitGroup
+}
+
+// dialSocket makes the WebSocket. ctx bounds that alone.
+//
+// Errors: [ErrServer], [ErrUnreachable], [*HTTPError], [ErrAnswer], the cause of ctx.
+func dialSocket(ctx context.Context, server event.Server, opts Options, unasked func(wire.Note), lose func(error)) (*socketLink, error) {
+	w, err := newWeb(server, opts)
+	if err != nil {
+		return nil, err
+	}
+	l := &socketLink{web: w, lose: lose}
+	l.router.init(opts, unasked)
+	l.life, l.end = context.WithCancel(context.Background())
+	l.out.init(l.life.Done())
+	l.send = l.tell
+	if l.conn, err = w.upgrade(ctx, func() { l.touch() }); err != nil {
+		l.end()
+		return nil, err
+	}
+	l.conn.SetReadLimit(-1) // read bounds each message itself, and goes on
+	l.workers.Go(l.read)
+	l.workers.Go(func() { l.out.run(l.replies, l.write) })
+	l.workers.Go(l.ping)
+	return l, nil
+}
+
+// upgrade makes the handshake, and once more if a refusal brought a better token.
+func (w *web) upgrade(ctx context.Context, pong func()) (*websocket.Conn, error) {
+	for again := false; ; again = true {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrServer, err)
+		}
+		w.dress(req)
+		token, err := w.bear(req)
+		if err != nil {
+			return nil, err
+		}
+		conn, resp, err := websocket.Dial(ctx, w.url, &websocket.DialOptions{
+			HTTPClient: w.client, HTTPHeader: req.Header, Host: req.Host, Subprotocols: []string{subprotocol},
+			OnPongReceived: func(context.Context, []byte) { pong() },
+		})
+		if err == nil {
+			w.proto.Store(&resp.Proto)
+			if conn.Subprotocol() == "" {
+				w.opts.Log.Debug("server does not name the subprotocol mcp; going on")
+			}
+			return conn, nil
+		}
+		if refusal := w.upgradeRefusal(resp); refusal != nil {
+			if w.auth != nil && !again && refusesRights(refusal.Status) {
+				if better, err := w.refused(ctx, token, resp); err != nil {
+					return nil, err
+				} else if better {
+					continue
+				}
+			}
+			return nil, refusal
+		}
+		if resp != nil {
+			return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
+		}
+		return nil, w.failure(ctx, req.URL.Host, err)
+	}
+}
+
+// upgradeRefusal returns the error for a handshake that was answered with a
+// status of its own, nil for any other failure.
+func (w *web) upgradeRefusal(resp *http.Response) *HTTPError {
+	if resp == nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil
+	}
+	var body []byte
+	if resp.Body != nil {
+		body, _ = io.ReadAll(resp.Body) // the library bounds it, and what is missing is not missed
+	}
+	return w.refusal(resp, body)
+}
+
+func (l *socketLink) version() string { return l.web.version() }
+
+// hangsUp: the socket does not tell the server of one exchange that was given up.
+func (l *socketLink) hangsUp(era) bool { return false }
+
+func (l *socketLink) tell(ctx context.Context, _ era, _ string, frame []byte) error {
+	return l.out.put(ctx, frame)
+}
+
+// write gives the library a context of the link: one that ends would end the socket.
+func (l *socketLink) write(frame []byte) error {
+	l.opts.trace(Sent, frame)
+	ctx, cancel := context.WithTimeout(l.life, l.opts.CallTimeout)
+	defer cancel()
+	if err := l.conn.Write(ctx, websocket.MessageText, frame); err != nil {
+		err = fmt.Errorf("%w: the WebSocket cannot be written: %w", ErrLost, err)
+		l.lose(err)
+		return err
+	}
+	return nil
+}
+
+// read is the goroutine that reads from the socket.
+func (l *socketLink) read() {
+	defer l.end()
+	for {
+		_, src, err := l.conn.Reader(l.life)
+		if err == nil {
+			err = l.message(src)
+		}
+		if err != nil {
+			l.lose(socketEnd(err))
+			return
+		}
+	}
+}
+
+// message takes one message, text or not. Of one that is too large the rest is
+// skipped.
+func (l *socketLink) message(src io.Reader) error {
+	limit := l.opts.maxAnswer()
+	frame, err := io.ReadAll(io.LimitReader(src, int64(limit)+1))
+	if err != nil {
+		return err
+	}
+	if len(frame) > limit {
+		l.failAll(frame)
+		_, err := io.Copy(io.Discard, src)
+		return err
+	}
+	if text := strings.TrimSpace(string(frame[:min(len(frame), 64)])); text != "" {
+		l.take(frame)
+	}
+	return nil
+}
+
+// socketEnd says why the socket ended, with the server's own words made safe.
+func socketEnd(err error) error {
+	var closed websocket.CloseError
+	if errors.As(err, &closed) {
+		if closed.Reason == "" {
+			return fmt.Errorf("%w: the server closed the WebSocket (%d)", ErrLost, closed.Code)
+		}
+		return fmt.Errorf("%w: the server closed the WebSocket (%d): %v", ErrLost, closed.Code, head([]byte(closed.Reason)))
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: the WebSocket was cut", ErrLost)
+	}
+	return fmt.Errorf("%w: the WebSocket broke: %w", ErrLost, err)
+}
+
+// ping notices a peer that is gone without a word.
+func (l *socketLink) ping() {
+	tick := time.NewTicker(l.opts.pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-l.life.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(l.life, l.opts.pongWithin)
+		err := l.conn.Ping(ctx)
+		cancel()
+		if err != nil && l.life.Err() == nil {
+			l.lose(fmt.Errorf("%w: the WebSocket gave no pong: %w", ErrLost, err))
+			l.end()
+			return
+		}
+	}
+}
+
+// close takes leave of the server, and of one that does not answer after a while.
+func (l *socketLink) close() {
+	l.out.close()
+	cut := time.AfterFunc(farewell, func() { _ = l.conn.CloseNow() })
+	_ = l.conn.Close(websocket.StatusNormalClosure, "") // a server that is gone needs no farewell
+	cut.Stop()
+	l.end()
+	_ = l.conn.CloseNow()
+	l.workers.Wait()
+	l.web.client.CloseIdleConnections()
+}
+
+// socketURL tells whether an address is one of a WebSocket.
+func socketURL(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && isSocket(u.Scheme)
+}

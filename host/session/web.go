@@ -1,0 +1,208 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// Authorizer gives the requests of sessions the right to be made. Its methods
+// may be called from many goroutines at once.
+type Authorizer interface {
+	// Token returns the bearer token of the next request, the zero Secret for none.
+	Token(ctx context.Context) (event.Secret, error)
+	// Refused is told that a request with the token was answered 401 or 403, with
+	// the values of its WWW-Authenticate. It reports whether there is another
+	// token with which the request is worth repeating.
+	Refused(ctx context.Context, token event.Secret, status int, challenges []string) (again bool, err error)
+}
+
+// web makes the HTTP requests to one server, with its headers and its rights.
+type web struct {
+	opts    Options
+	url     string
+	headers map[string]event.Secret
+	auth    Authorizer // nil: the headers say it all
+	client  *http.Client
+	proto   atomic.Pointer[string] // of the last answer
+}
+
+// newWeb checks the address. It does not connect.
+//
+// Error: [ErrServer].
+func newWeb(server event.Server, opts Options) (*web, error) {
+	u, err := url.Parse(server.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && !isSocket(u.Scheme) {
+		return nil, fmt.Errorf("%w: its address must be http, https, ws or wss, with a host", ErrServer)
+	}
+	transport, err := newTransport(server, opts)
+	if err != nil {
+		return nil, err
+	}
+	w := &web{opts: opts, url: u.String(), headers: server.Headers, auth: opts.Auth}
+	for name := range server.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			w.auth = nil
+		}
+	}
+	w.client = &http.Client{CheckRedirect: sameServer, Transport: transport}
+	return w, nil
+}
+
+var errRedirect = errors.New("the server redirects, which is not followed: configure the address it names")
+
+// sameServer follows a redirect only where it repeats the request to the same
+// host: headers and webhook secrets must not reach another.
+func sameServer(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if len(via) > 5 || req.Method != first.Method || req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
+		return errRedirect
+	}
+	return nil
+}
+
+// request returns a request to target with the headers that all of them have.
+func (w *web) request(ctx context.Context, verb, target string, body []byte) (*http.Request, error) {
+	var src io.Reader
+	if body != nil {
+		src = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, verb, target, src)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrServer, err)
+	}
+	w.dress(req)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+	} else {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	return req, nil
+}
+
+// dress puts on the headers of the operator.
+func (w *web) dress(req *http.Request) {
+	req.Header.Set("User-Agent", w.opts.ClientName+"/"+w.opts.ClientVersion)
+	for name, value := range w.headers {
+		req.Header.Set(name, value.Reveal())
+		if strings.EqualFold(name, "Host") {
+			req.Host = value.Reveal()
+		}
+	}
+}
+
+// do sends a request, and once more if a refusal brought a better token. Its
+// errors name the host only: an address may hold secrets.
+func (w *web) do(req *http.Request) (*http.Response, error) {
+	token, err := w.bear(req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := w.send(req)
+	if err != nil || !refusesRights(resp.StatusCode) || w.auth == nil {
+		return resp, err
+	}
+	again, err := w.refused(req.Context(), token, resp)
+	if err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	if !again {
+		return resp, nil
+	}
+	resp.Body.Close()
+	next := req.Clone(req.Context())
+	if req.GetBody != nil {
+		if next.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := w.bear(next); err != nil {
+		return nil, err
+	}
+	return w.send(next)
+}
+
+func refusesRights(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// refused asks whether the request is worth repeating. A server that can go no
+// further without the operator is [HTTPError] 401 or 403, which the caller reads
+// from the response.
+func (w *web) refused(ctx context.Context, token event.Secret, resp *http.Response) (again bool, err error) {
+	return w.auth.Refused(ctx, token, resp.StatusCode, resp.Header.Values("WWW-Authenticate"))
+}
+
+// bear puts the token onto a request and returns it.
+func (w *web) bear(req *http.Request) (event.Secret, error) {
+	if w.auth == nil {
+		return event.Secret{}, nil
+	}
+	token, err := w.auth.Token(req.Context())
+	if err != nil {
+		return event.Secret{}, err
+	}
+	if !token.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+token.Reveal())
+	}
+	return token, nil
+}
+
+func (w *web) send(req *http.Request) (*http.Response, error) {
+	resp, err := w.client.Do(req)
+	if err != nil {
+		return nil, w.failure(req.Context(), req.URL.Host, err)
+	}
+	w.proto.Store(&resp.Proto)
+	return resp, nil
+}
+
+func (w *web) failure(ctx context.Context, host string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
+	if errors.Is(err, errRedirect) {
+		return fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrUnreachable, host, err)
+}
+
+// version returns the version of HTTP that the server was last heard in.
+func (w *web) version() string {
+	if p := w.proto.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
+
+// refusal returns the error for an answer whose status is not 2xx.
+func (w *web) refusal(resp *http.Response, body []byte) *HTTPError {
+	if len(body) > 0 {
+		w.opts.trace(Received, body)
+	}
+	e := &HTTPError{
+		Status:     resp.StatusCode,
+		Body:       head(body),
+		RetryAfter: retryAfter(resp.Header.Get("Retry-After"), w.opts.Now()),
+		Challenges: resp.Header.Values("WWW-Authenticate"),
+	}
+	if messages, err := wire.DecodeMessages(body); err == nil && len(messages) > 0 && messages[0].Error != nil {
+		e.Err = messages[0].Error
+	}
+	return e
+}
