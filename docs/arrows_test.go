@@ -18,7 +18,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":             {"ui/...", "host", "host/event", "store"},
-	"ui/...":        {"ui/...", "host", "host/event", "host/trust", "host/config", "themes"},
+	"ui/...":        {"ui/...", "host", "host/event", "host/trust", "host/config", "host/filter", "host/export", "themes"},
 	"host":          {"host/..."},
 	"host/config":   {"host/event", "host/trust"},
 	"host/session":  {"host/event", "host/wire", "host/trust"},
@@ -27,6 +27,8 @@ var arrows = map[string][]string{
 	"host/receiver": {"host/event", "host/wire", "host/trust"},
 	"host/demo":     {"host/event", "host/wire", "host/trust", "host/receiver"},
 	"host/event":    {"host/trust"},
+	"host/filter":   {"host/event", "host/trust"},
+	"host/export":   {"host/event", "host/filter", "host/trust"},
 	"host/wire":     {"host/trust"},
 	"host/trust":    {},
 	"store":         {"host/event", "host/trust"},

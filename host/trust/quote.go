@@ -18,10 +18,13 @@ const (
 // unquote decodes the inside of a JSON string that was read before. Invalid
 // bytes stay as they are.
 func unquote(b []byte) string {
-	return string(appendUnquoted(make([]byte, 0, len(b)), b))
+	return string(AppendUnquoted(make([]byte, 0, len(b)), b))
 }
 
-func appendUnquoted(dst, b []byte) []byte {
+// AppendUnquoted appends to dst the text with its JSON escapes decoded: the
+// inside of a JSON string, or a whole JSON text whose strings are to be searched.
+// Anything else stays as it is, so that no input is wrong.
+func AppendUnquoted[T []byte | string](dst []byte, b T) []byte {
 	for i := 0; i < len(b); {
 		c := b[i]
 		if c != '\\' || i+1 >= len(b) {
@@ -37,7 +40,7 @@ func appendUnquoted(dst, b []byte) []byte {
 }
 
 // escapeRune decodes the escape at the start of b, of a pair of surrogates both.
-func escapeRune(b []byte) (r rune, n int) {
+func escapeRune[T []byte | string](b T) (r rune, n int) {
 	switch b[1] {
 	case 'b':
 		return '\b', 2

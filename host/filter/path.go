@@ -1,0 +1,206 @@
+package filter
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// segment is a step of a path: the name of a member, or the place of an element.
+type segment struct {
+	name  string
+	index int // -1: a name
+}
+
+type operator uint8
+
+const (
+	opExists operator = iota
+	opEqual
+	opContains
+	opLess
+	opLessEqual
+	opMore
+	opMoreEqual
+)
+
+var operators = [...]string{opExists: "", opEqual: "=", opContains: "~", opLess: "<", opLessEqual: "<=", opMore: ">", opMoreEqual: ">="}
+
+// nestingMax bounds the arrays in arrays that a path goes through.
+const nestingMax = 64
+
+// member asks for a value in the payload.
+type member struct {
+	path    []segment
+	op      operator
+	want    pattern
+	number  bool // want is a number
+	scratch *scratch
+}
+
+func (n *member) match(r *event.Record) bool {
+	data := view(r.Data)
+	start := skipSpace(data, 0)
+	if start >= len(data) {
+		return false
+	}
+	return n.reach(data, start, len(data), n.path, 0)
+}
+
+// reach looks for a value on the rest of the path, from the value at data[at:end].
+func (n *member) reach(data string, at, end int, path []segment, depth int) bool {
+	if depth > nestingMax || at >= end {
+		return false
+	}
+	switch {
+	case len(path) == 0 && (n.op == opExists || data[at] != '['):
+		return n.test(data[at:end])
+	case data[at] == '[':
+		for i, m := 0, enter(data, at); m.next(); i++ {
+			if len(path) == 0 || path[0].index < 0 {
+				if n.reach(data, m.value, m.end, path, depth+1) {
+					return true
+				}
+			} else if i == path[0].index {
+				return n.reach(data, m.value, m.end, path[1:], depth+1)
+			}
+		}
+	case data[at] == '{' && path[0].index < 0:
+		for m := enter(data, at); m.next(); {
+			if sameKey(m.key, path[0].name) {
+				return n.reach(data, m.value, m.end, path[1:], depth+1)
+			}
+		}
+	}
+	return false
+}
+
+func sameKey(key, name string) bool {
+	return key == name || strings.Contains(key, `\`) && string(trust.AppendUnquoted(nil, key)) == name
+}
+
+// test holds a value against what is wanted.
+func (n *member) test(value string) bool {
+	if n.op == opExists {
+		return true
+	}
+	text := inside(value)
+	if value[0] == '"' && strings.Contains(text, `\`) {
+		return n.holds(string(trust.AppendUnquoted(nil, text)), false)
+	}
+	return n.holds(text, value[0] == '-' || '0' <= value[0] && value[0] <= '9')
+}
+
+// holds compares a text, which may stand for a number.
+func (n *member) holds(text string, isNumber bool) bool {
+	switch n.op {
+	case opEqual:
+		return n.want.in(text) || n.number && isNumber && number(text) && compareNumbers(text, n.want.word.text) == 0
+	case opContains:
+		return n.want.in(text)
+	}
+	var order int
+	switch {
+	case !n.number && !isNumber:
+		order = compareFolded(text, n.want.word.lower)
+	case n.number && number(text):
+		order = compareNumbers(text, n.want.word.text)
+	default:
+		return false
+	}
+	switch n.op {
+	case opLess:
+		return order < 0
+	case opLessEqual:
+		return order <= 0
+	case opMore:
+		return order > 0
+	}
+	return order >= 0
+}
+
+// number reports whether a text is a JSON number, or would be one without zeros
+// in front.
+func number(s string) bool {
+	i := 0
+	digits := func() bool {
+		start := i
+		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+			i++
+		}
+		return i > start
+	}
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	if !digits() {
+		return false
+	}
+	if i < len(s) && s[i] == '.' {
+		if i++; !digits() {
+			return false
+		}
+	}
+	if i < len(s) && s[i]|0x20 == 'e' {
+		if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return i == len(s)
+}
+
+// compareNumbers compares two numbers: whole ones exactly, others as floats.
+func compareNumbers(a, b string) int {
+	aNegative, aDigits, aWhole := whole(a)
+	bNegative, bDigits, bWhole := whole(b)
+	if !aWhole || !bWhole {
+		// A number beyond a float's range is infinite.
+		x, _ := strconv.ParseFloat(a, 64)
+		y, _ := strconv.ParseFloat(b, 64)
+		return cmp.Compare(x, y)
+	}
+	if aNegative != bNegative {
+		if aNegative {
+			return -1
+		}
+		return 1
+	}
+	order := cmp.Or(cmp.Compare(len(aDigits), len(bDigits)), strings.Compare(aDigits, bDigits))
+	if aNegative {
+		return -order
+	}
+	return order
+}
+
+// whole splits a number without fraction and exponent. Zero is not negative.
+func whole(s string) (negative bool, digits string, ok bool) {
+	digits, negative = strings.CutPrefix(s, "-")
+	digits = strings.TrimLeft(digits, "0")
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false, "", false
+		}
+	}
+	return negative && digits != "", digits, true
+}
+
+// compareFolded compares a text with one in lower case, letters of ASCII without
+// regard to case, the rest by bytes.
+func compareFolded(s, lower string) int {
+	for i := range min(len(s), len(lower)) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return cmp.Compare(c, lower[i])
+		}
+	}
+	return cmp.Compare(len(s), len(lower))
+}
