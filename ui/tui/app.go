@@ -239,7 +239,7 @@ func (a *app) rescope() {
 	if a.stream.query.node == a.tree.at {
 		return
 	}
-	a.requery(newQuery(a.tree.at, a.stream.query.text))
+	a.requery(a.stream.query.at(a.tree.at))
 }
 
 func (a *app) requery(q query) {

@@ -370,7 +370,7 @@ func BenchmarkArrive(b *testing.B) {
 }
 
 func BenchmarkFilter(b *testing.B) {
-	q := newQuery(node{}, "nothing here")
+	q := mustQuery(b, node{}, "nothing here")
 	r := event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Data: []byte(strings.Repeat("pool exhausted ", 30))}
 	for b.Loop() {
 		q.matches(&r)

@@ -142,6 +142,7 @@ func (d *help) hints() []string            { return []string{"j k", "move", "ent
 type prompt struct {
 	field  editor
 	before query
+	err    error // what is typed is no filter; the stream stays as it was
 }
 
 func (a *app) openFilter() {
@@ -157,17 +158,27 @@ func (p *prompt) key(a *app, name, text string) {
 		a.prompt = nil
 		a.requery(p.before)
 	case "enter":
-		a.prompt = nil
+		if p.err == nil {
+			a.prompt = nil
+		}
 	default:
 		if p.field.key(name, text) {
-			a.requery(newQuery(p.before.node, p.field.text()))
+			p.apply(a)
 		}
 	}
 }
 
 func (p *prompt) insert(a *app, s string) {
 	p.field.insert(s)
-	a.requery(newQuery(p.before.node, p.field.text()))
+	p.apply(a)
+}
+
+// apply shows what the filter takes, if it is one.
+func (p *prompt) apply(a *app) {
+	var q query
+	if q, p.err = newQuery(p.before.node, p.field.text(), a.clock()); p.err == nil {
+		a.requery(q)
+	}
 }
 
 // editor is a small field for text: one line, or several.

@@ -155,7 +155,7 @@ func TestHostileCases(t *testing.T) {
 			}
 			a.fail("asked the server", fmt.Errorf("it says %v and %s", trust.Untrusted(string(c.raw()[:min(len(c.raw()), 400)])), c.Payload))
 			onTerminal(t, a, "status")
-			a.requery(newQuery(node{server: "pager", typ: trust.Untrusted(c.Payload)}, c.Payload))
+			a.requery(query{node: node{server: "pager", typ: trust.Untrusted(c.Payload)}, text: c.Payload})
 			look("crumb", "z", "2")
 		})
 	}
@@ -277,7 +277,7 @@ func TestFlagFilter(t *testing.T) {
 	}
 	a := open(t, h, 120, 40)
 	for filter, want := range map[string]int{"": 3, "flag:": 3, "flag:any": 2, "flag:term": 1, "FLAG:uni.b": 1, "flag:to-ai": 1, "flag:inj pool": 1, "flag:inj nope": 0, "flag:json": 0, "flag:term flag:uni": 0} {
-		a.requery(newQuery(node{}, filter))
+		a.requery(mustQuery(t, node{}, filter))
 		if n := len(a.stream.seqs); n != want {
 			t.Errorf("%q shows %d rows, want %d", filter, n, want)
 		}

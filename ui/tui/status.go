@@ -161,7 +161,11 @@ func (a *app) drawHints() string {
 	case a.prompt != nil:
 		c.put(themes.Key, " / ")
 		a.prompt.field.drawLine(c, 0, true)
-		c.right(themes.Dim, "words, flag:term, flag:any  enter keep  esc undo")
+		if a.prompt.err != nil {
+			c.safe(themes.Bad, ours("  "+a.prompt.err.Error()).Clip(c.room))
+		} else {
+			c.right(themes.Dim, "words, !not, a | b, server: sev: .path>5  enter keep  esc undo")
+		}
 	case a.chord != "":
 		for i := range a.actions {
 			if x := &a.actions[i]; x.works(a) {

@@ -106,7 +106,7 @@ func (a *app) back() bool {
 	case a.stream.paused:
 		a.freeze()
 	case a.stream.query.text != "":
-		a.requery(newQuery(a.stream.query.node, ""))
+		a.requery(query{node: a.stream.query.node})
 	case a.tree.at != node{}:
 		a.tree.at = node{}
 		a.rescope()

@@ -1,0 +1,47 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+func mustQuery(t testing.TB, n node, text string) query {
+	t.Helper()
+	q, err := newQuery(n, text, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// While what is typed is no filter, the stream stays as it was, the mistake is
+// named, and enter does not keep it.
+func TestMistakeInTheFilter(t *testing.T) {
+	h := newFake()
+	h.server("pager")
+	for _, title := range []string{"pool exhausted", "pool is back"} {
+		h.add(event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("x"), Data: []byte(`{"title":"` + title + `"}`)})
+	}
+	a := open(t, h, 120, 40)
+	for _, k := range []string{"/", "p", "o", "o", "l", "space", "("} {
+		press(t, a, k)
+	}
+	press(t, a, "enter")
+	if a.prompt == nil || a.prompt.err == nil || len(a.stream.seqs) != 2 {
+		t.Fatalf("prompt %+v, %d rows", a.prompt, len(a.stream.seqs))
+	}
+	if text := a.drawHints(); !strings.Contains(text, "column 7") {
+		t.Errorf("the mistake is not named: %q", text)
+	}
+	for _, k := range []string{"b", "a", "c", "k", ")"} {
+		press(t, a, k)
+	}
+	press(t, a, "enter")
+	if a.prompt != nil || len(a.stream.seqs) != 1 {
+		t.Errorf("prompt %+v, %d rows", a.prompt, len(a.stream.seqs))
+	}
+}
