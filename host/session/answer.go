@@ -68,7 +68,12 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 	events := newSSEReader(body, limit)
 	for {
 		e, err := events.next()
-		x.retry = events.retry
+		if events.retry > 0 {
+			x.retry = events.retry
+		}
+		if events.id != "" {
+			x.lastID = events.id
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil, ErrCut
@@ -118,12 +123,14 @@ func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
 	return nil, errUnfinished
 }
 
-// note hands on a notification: the response that carries it decides whose it is.
+// note hands on a notification: the response that carries it decides whose it
+// is. On a stream that was resumed the route does: a server that ignores
+// Last-Event-ID opens its general stream instead.
 func (l *httpLink) note(x *exchange, n wire.Note) {
 	if x.ctx.Err() != nil {
 		return
 	}
-	if belongsToAll(n) {
+	if belongsToAll(n) || x.resumed && n.Route() != x.id && n.Route() != "" {
 		l.unasked(n)
 		return
 	}

@@ -49,7 +49,9 @@ type exchange struct {
 	last  atomic.Int64 // last byte, since epoch
 	busy  atomic.Bool  // note runs
 
-	retry time.Duration // when to come back, as the server's stream said; read after done
+	retry   time.Duration // when to come back, as the server's stream said; read after done
+	lastID  string        // of the last event on the server's stream; as retry
+	resumed bool          // the stream was cut and is another
 
 	done   chan struct{}
 	result json.RawMessage // result and err are set before done is closed

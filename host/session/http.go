@@ -44,6 +44,9 @@ func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.frame == nil && x.lastID != "" {
+		req.Header.Set(headerLastID, x.lastID)
+	}
 	if name := targetName(x.method, x.params); x.era.modern && name != "" {
 		req.Header.Set("Mcp-Name", name)
 	}
@@ -62,6 +65,9 @@ func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
 		}
 	}
 	result, err := l.answer(x, req, resp)
+	if errors.Is(err, ErrCut) && x.resumable() {
+		result, err = l.resume(x, err)
+	}
 	if err != nil && x.ctx.Err() != nil && errors.Is(err, ErrCut) {
 		return nil, context.Cause(x.ctx)
 	}

@@ -15,7 +15,7 @@ const steady = 10 * time.Second
 // subscriptions/listen where the server is stateless and reports changes, the
 // general stream of handshake HTTP. A process needs none.
 func (s *Session) listen() {
-	var open func(taken func()) (*exchange, error)
+	var open opener
 	switch modern := s.info.Era == EraStateless; {
 	case s.opts.OnNote == nil:
 		return
@@ -31,7 +31,11 @@ func (s *Session) listen() {
 	}
 }
 
-func (s *Session) openListen(taken func()) (*exchange, error) {
+// opener opens the way on which the server speaks unasked, behind the event
+// with the last id if it has one. taken is called when the server has agreed.
+type opener func(taken func(), lastID string) (*exchange, error)
+
+func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 	type wanted struct {
 		EventsListChanged bool `json:"eventsListChanged"`
 	}
@@ -48,47 +52,52 @@ func (s *Session) openListen(taken func()) (*exchange, error) {
 	return x, s.run(x)
 }
 
-func (s *Session) openGeneral(taken func()) (*exchange, error) {
+func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 	x := s.newExchange(s.life, *s.era.Load(), "", s.unasked)
-	x.taken = taken
+	x.taken, x.lastID = taken, lastID
 	return x, s.run(x)
 }
 
 // keepListening opens again whenever the stream ends, until the session is over
 // or the server says that it has no such thing.
-func (s *Session) keepListening(open func(taken func()) (*exchange, error)) {
+func (s *Session) keepListening(open opener) {
 	backoff := s.opts.Reopen
-	taken := func() {}
+	taken, lastID := func() {}, ""
 	for {
 		begun := s.opts.Now()
-		x, err := open(taken)
+		x, err := open(taken, lastID)
 		if err != nil {
 			return
 		}
-		taken = s.suspectChange
 		<-x.done
 		if s.life.Err() != nil {
 			return
 		}
-		if neverListens(x.err) {
+		lost := lastID != "" && neverListens(x.err) // it does not know that event
+		lastID = x.lastID
+		if lost {
+			lastID = ""
+		}
+		taken = func() { s.suspectChange(lastID == "") }
+		if neverListens(x.err) && !lost {
 			s.opts.Log.Debug("server sends nothing unasked", "method", x.method, "error", x.err)
 			return
 		}
 		if s.opts.Now().Sub(begun) >= steady {
 			backoff.Reset()
 		}
-		wait := time.NewTimer(max(backoff.Next(x.err), min(x.retry, time.Minute)))
-		select {
-		case <-wait.C:
-		case <-s.life.Done():
-			wait.Stop()
+		if !pause(s.life, max(backoff.Next(x.err), min(x.retry, maxRetry))) {
 			return
 		}
 	}
 }
 
-// suspectChange reports a change that may have gone unheard.
-func (s *Session) suspectChange() {
+// suspectChange reports a change that may have gone unheard; unheard, that
+// anything else may have, because the server was not asked to repeat it.
+func (s *Session) suspectChange(unheard bool) {
+	if unheard && s.opts.OnUnheard != nil {
+		s.opts.OnUnheard()
+	}
 	if s.info.ListChanged {
 		s.unasked(wire.Note{Method: wire.NoteListChanged})
 	}

@@ -42,6 +42,10 @@ type Options struct {
 	// and must not block. After a pause in listening list_changed is reported
 	// without the server having said it. nil: the session does not listen.
 	OnNote func(wire.Note)
+	// OnUnheard is called when the server may have said something unasked that
+	// nobody heard: listening was interrupted, and the server was not asked to
+	// repeat what it said meanwhile. It must not block.
+	OnUnheard func()
 	// OnStderr gets the lines that the server's process writes to its standard
 	// error, cut to 4 KiB. It must not block. nil: they go to Log.
 	OnStderr func(trust.Text)

@@ -23,6 +23,7 @@ type sseReader struct {
 	src   io.Reader
 	max   int           // bytes of one event's data
 	retry time.Duration // last retry: line; 0 if none
+	id    string        // last id: line of an event that is complete
 
 	buf        []byte
 	start, end int  // unread part of buf
@@ -43,7 +44,7 @@ func newSSEReader(src io.Reader, maxData int) *sseReader {
 func (r *sseReader) next() (sseEvent, error) {
 	r.data = r.data[:0]
 	var name string
-	lines := 0
+	id, lines := r.id, 0
 	for {
 		line, err := r.line()
 		if err != nil {
@@ -53,6 +54,7 @@ func (r *sseReader) next() (sseEvent, error) {
 			return sseEvent{}, err
 		}
 		if len(line) == 0 {
+			r.id = id
 			if len(r.data) > 0 {
 				return sseEvent{name, r.data}, nil
 			}
@@ -72,12 +74,30 @@ func (r *sseReader) next() (sseEvent, error) {
 			}
 		case "event":
 			name = string(value)
+		case "id":
+			if len(value) <= maxEventID && headerSafe(value) {
+				id = string(value)
+			}
 		case "retry":
 			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
 				r.retry = time.Duration(ms) * time.Millisecond
 			}
 		}
 	}
+}
+
+// maxEventID bounds what is sent back as Last-Event-ID.
+const maxEventID = 1 << 10
+
+// headerSafe reports whether a value can stand in a header. An id that cannot is
+// none: WHATWG says so of NUL.
+func headerSafe(value []byte) bool {
+	for _, c := range value {
+		if c < 0x20 && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // splitField cuts a line at its first colon and drops one space behind it. The
