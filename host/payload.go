@@ -19,6 +19,9 @@ type Problem struct {
 	Says string     // what the schema says about it, safe to print
 }
 
+// Missing is what a [Problem] says of a member that must be there.
+const Missing = "is missing"
+
 // Bounds of [CheckPayload].
 const (
 	maxProblems   = 20
@@ -85,7 +88,7 @@ func (c *payloadCheck) inside(path string, s *jsonschema.Schema, value any, dept
 	case map[string]any:
 		for _, name := range s.Required {
 			if _, ok := value[name]; !ok && len(c.found) < maxProblems {
-				c.found = append(c.found, Problem{Path: trust.Untrusted(path + "/" + pointerEscapes.Replace(name)), Says: "is missing"})
+				c.found = append(c.found, Problem{Path: trust.Untrusted(path + "/" + pointerEscapes.Replace(name)), Says: Missing})
 			}
 		}
 		names := make([]string, 0, len(value))

@@ -1,0 +1,192 @@
+// Package form is the model of a form that is made from the schema of an event
+// type: what was filled in, what of it is sent, and what is wrong with it. It
+// draws nothing and asks nobody.
+package form
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Entry is one line of a form: a field that is filled in, or the heading of a
+// section.
+type Entry struct {
+	host.Field
+	Depth   int  // sections around it
+	Heading bool // of a section: nothing is filled in here
+
+	made   host.Field // as the schema wants it, whatever was loaded into it
+	state  state
+	text   string
+	picked map[int]bool
+	means  string // what a moment in words stands for
+	now    func() time.Time
+}
+
+type state uint8
+
+const (
+	unset state = iota // left alone: not sent
+	filled
+	null
+)
+
+// Model is a form and what was filled in.
+type Model struct {
+	typ     event.Type
+	entries []*Entry
+	extra   []member // of loaded arguments: what no field has
+	base    string   // the arguments that were loaded last
+}
+
+// New returns an empty form for a type. A type without a usable schema has one
+// entry, which is the JSON of all arguments. Now is the clock for moments that
+// are written relative to it.
+func New(t event.Type, now func() time.Time) *Model {
+	m := &Model{typ: t}
+	m.add(host.Fields(t), 0, now)
+	if len(m.entries) == 0 {
+		f := host.Field{Kind: host.FieldJSON, Hint: trust.Untrusted("JSON: the type has no schema to make fields from")}
+		m.entries = []*Entry{{Field: f, made: f, now: now}}
+	}
+	m.base = string(m.JSON())
+	return m
+}
+
+func (m *Model) add(fields []host.Field, depth int, now func() time.Time) {
+	for _, f := range fields {
+		e := &Entry{Field: f, Depth: depth, Heading: f.Kind == host.FieldSection, now: now}
+		if f.Kind == host.FieldBoolean {
+			for _, v := range []string{"true", "false"} {
+				e.Choices = append(e.Choices, host.Choice{Value: json.RawMessage(v), Label: trust.Untrusted(v)})
+			}
+		}
+		e.made = e.Field
+		m.entries = append(m.entries, e)
+		m.add(f.Fields, depth+1, now)
+	}
+}
+
+// Entries returns the lines of the form in order.
+func (m *Model) Entries() []*Entry { return m.entries }
+
+// Type returns the event type that the form is for.
+func (m *Model) Type() event.Type { return m.typ }
+
+// Extra are the loaded arguments that no field has, as JSON; nil if there are
+// none. They are sent as they were.
+func (m *Model) Extra() json.RawMessage {
+	if len(m.extra) == 0 {
+		return nil
+	}
+	var o object
+	for _, x := range m.extra {
+		o.put(x.path, x.value)
+	}
+	return o.json()
+}
+
+// Dirty tells whether the arguments differ from those that were loaded.
+func (m *Model) Dirty() bool {
+	for _, e := range m.entries {
+		if _, _, err := e.value(); err != nil {
+			return true
+		}
+	}
+	return string(m.JSON()) != m.base
+}
+
+// Chooses tells whether the entry is filled in by choosing, not by writing.
+func (e *Entry) Chooses() bool { return len(e.Choices) > 0 }
+
+// Many tells whether several choices can be chosen, or several lines written.
+func (e *Entry) Many() bool { return e.Kind == host.FieldEnums || e.Kind == host.FieldList }
+
+// Lines tells whether the text may have several lines.
+func (e *Entry) Lines() bool { return e.Kind == host.FieldList || e.Kind == host.FieldJSON }
+
+// Set tells whether something was filled in, null included.
+func (e *Entry) Set() bool { return e.state != unset }
+
+// Null tells whether null is sent.
+func (e *Entry) Null() bool { return e.state == null }
+
+// Text is what was written.
+func (e *Entry) Text() string { return e.text }
+
+// Means is the moment for which the text stands; "" if it stands for itself.
+func (e *Entry) Means() string { return e.means }
+
+// Write fills the entry in. Nothing written is nothing sent.
+func (e *Entry) Write(text string) {
+	e.text, e.means, e.state = text, "", filled
+	if strings.TrimSpace(text) == "" {
+		e.state = unset
+	}
+	if e.Kind == host.FieldString && isMoment(e.Format) {
+		if t, ok := moment(text, e.Format, e.now()); ok {
+			e.means = t
+		}
+	}
+}
+
+// Clear leaves the entry as if it had never been touched.
+func (e *Entry) Clear() {
+	e.Field = e.made
+	e.text, e.means, e.picked, e.state = "", "", nil, unset
+}
+
+// SetNull sends null, where the schema takes it.
+func (e *Entry) SetNull() {
+	if e.Nullable {
+		e.Clear()
+		e.state = null
+	}
+}
+
+// Picked tells whether a choice is chosen.
+func (e *Entry) Picked(i int) bool { return e.picked[i] }
+
+// Pick chooses: the one choice, or one more of several; a choice that was chosen
+// is taken back.
+func (e *Entry) Pick(i int) {
+	if i < 0 || i >= len(e.Choices) {
+		return
+	}
+	was := e.picked[i]
+	if e.Kind != host.FieldEnums || e.picked == nil {
+		e.picked = map[int]bool{}
+	}
+	delete(e.picked, i)
+	if !was {
+		e.picked[i] = true
+	}
+	e.text, e.state = "", filled
+	if len(e.picked) == 0 {
+		e.state = unset
+	}
+}
+
+// DefaultChoice returns the choice that the server takes when nothing is sent,
+// -1 if it is not known.
+func (e *Entry) DefaultChoice() int {
+	return slices.IndexFunc(e.Choices, func(c host.Choice) bool { return e.Default != nil && same(c.Value, e.Default) })
+}
+
+// same compares values by their canonical spelling.
+func same(a, b json.RawMessage) bool {
+	wrap := func(v json.RawMessage) string {
+		c, err := event.CanonicalArgs([]byte(`{"v":` + string(v) + `}`))
+		if err != nil {
+			return string(v)
+		}
+		return string(c)
+	}
+	return wrap(a) == wrap(b)
+}

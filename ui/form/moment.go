@@ -1,0 +1,96 @@
+package form
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+var errNegative = errors.New("a duration cannot be less than nothing")
+
+func isMoment(format string) bool { return format == "date-time" || format == "date" }
+
+// isWritten tells whether text is already spelled as the format wants.
+func isWritten(text, format string) bool {
+	layout := time.RFC3339Nano
+	if format == "date" {
+		layout = time.DateOnly
+	}
+	_, err := time.Parse(layout, text)
+	return err == nil
+}
+
+// moment reads a moment as people write it: now, -1h, now+30m, today, yesterday,
+// 14:05, 2026-03-14, 2026-03-14 14:05, in the zone of now. It returns the
+// spelling that the format wants. It fails for what is spelled so already.
+func moment(text, format string, now time.Time) (string, bool) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	t, ok := readMoment(text, now)
+	if !ok || isWritten(text, format) {
+		return "", false
+	}
+	if format == "date" {
+		return t.Format(time.DateOnly), true
+	}
+	return t.Format(time.RFC3339), true
+}
+
+func readMoment(text string, now time.Time) (time.Time, bool) {
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "now":
+		return now, true
+	case "today":
+		return day, true
+	case "yesterday":
+		return day.AddDate(0, 0, -1), true
+	case "tomorrow":
+		return day.AddDate(0, 0, 1), true
+	}
+	rest := strings.TrimSpace(strings.TrimPrefix(text, "now"))
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		if d, err := Duration(rest[1:]); err == nil {
+			if rest[0] == '-' {
+				d = -d
+			}
+			return now.Add(d), true
+		}
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return day.Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second), true
+		}
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02t15:04", "2006-01-02t15:04:05"} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// Duration reads a duration as people write it: 90s, 5m, 1h30m, 2d. Blanks do
+// not matter. It is never negative.
+//
+// Errors: what [time.ParseDuration] says.
+func Duration(text string) (time.Duration, error) {
+	text = strings.ReplaceAll(strings.ToLower(text), " ", "")
+	var days time.Duration
+	if before, after, ok := strings.Cut(text, "d"); ok {
+		d, err := time.ParseDuration(before + "h")
+		if err != nil {
+			return 0, err
+		}
+		if days, text = 24*d, after; text == "" {
+			text = "0s"
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, err
+	}
+	if d += days; d < 0 || days < 0 {
+		return 0, errNegative
+	}
+	return d, nil
+}
