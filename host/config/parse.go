@@ -10,12 +10,13 @@ import (
 )
 
 // Parse reads the text of a configuration. Unknown members are left alone: they
-// belong to other clients of the same file.
+// belong to other clients of the same file. Comments and a comma behind the last
+// member are passed over.
 //
 // Errors: [ErrFile], with path, line and column.
 func Parse(path string, raw []byte, env Env) (*File, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
-	p := parser{path: path, raw: raw}
+	p := parser{path: path, raw: plain(raw, false)}
 	if err := p.syntax(); err != nil {
 		return nil, err
 	}

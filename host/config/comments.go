@@ -1,0 +1,64 @@
+package config
+
+// plain blanks what JSON does not know but people write into configuration
+// files: comments and a comma behind the last member. Offsets stay as they are.
+// Line ends in comments stay too, so that places can be named, unless flat is
+// set.
+func plain(raw []byte, flat bool) []byte {
+	out := make([]byte, len(raw))
+	copy(out, raw)
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			if flat || out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+	}
+	comma := -1 // of the last comma, while nothing but blanks came after it
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			i = stringEnd(raw, i)
+			comma = -1
+		case c == '/' && i+1 < len(raw) && (raw[i+1] == '/' || raw[i+1] == '*'):
+			end := commentEnd(raw, i)
+			blank(i, end)
+			i = end - 1
+		case c == ',':
+			comma = i
+		case (c == '}' || c == ']') && comma >= 0:
+			blank(comma, comma+1)
+			comma = -1
+		case !isBlank(c):
+			comma = -1
+		}
+	}
+	return out
+}
+
+// stringEnd returns the offset of the quote that ends the string at i.
+func stringEnd(raw []byte, i int) int {
+	for i++; i < len(raw) && raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// commentEnd returns the offset behind the comment at i. The line end is no part
+// of it.
+func commentEnd(raw []byte, i int) int {
+	if raw[i+1] == '/' {
+		for i < len(raw) && raw[i] != '\n' {
+			i++
+		}
+		return i
+	}
+	for i += 2; i+1 < len(raw); i++ {
+		if raw[i] == '*' && raw[i+1] == '/' {
+			return i + 2
+		}
+	}
+	return len(raw)
+}

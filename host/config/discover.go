@@ -1,0 +1,213 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Found is a server in the configuration of another MCP client.
+type Found struct {
+	Draft            // under the name that it would get here
+	Client  string   // the program's name
+	Path    string   // its file
+	There   string   // the server's name in that file
+	Have    bool     // this server is configured here already
+	Off     bool     // it is switched off there
+	Also    []string // other files that hold the same server
+	Notes   []string // what the operator should know before it is used
+	Problem string   // why it cannot be taken over, "" if it can
+}
+
+// Usable tells whether the server can be added here.
+func (f Found) Usable() bool { return f.Problem == "" && !f.Have }
+
+// maxForeign bounds the file of another client.
+const maxForeign = 64 << 20
+
+// Discover reads the files of the MCP clients that are known and are there, and
+// returns their servers. Present is the directory whose project files are read,
+// "" for none. Nothing is started, connected to or written.
+//
+// A server whose name is taken gets another one; one that is configured here
+// already, or was found before, is told as such. Files that cannot be read are
+// told in errs: they do not hinder the others.
+//
+// Errors in errs: [ErrFile].
+func Discover(p Paths, present string, have []Draft) (found []Found, errs []error) {
+	seen := map[string]bool{}
+	for _, c := range clients {
+		for _, at := range c.files {
+			dir := p.dir(at.base, present)
+			path := filepath.Join(dir, filepath.FromSlash(at.path))
+			if dir == "" || seen[path+c.under[0]] {
+				continue
+			}
+			seen[path+c.under[0]] = true
+			servers, err := c.read(path)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			for _, s := range servers {
+				found = collect(found, c.found(s, path, p, dir), have)
+			}
+		}
+	}
+	return found, errs
+}
+
+// collect adds a server to those found, or says that it is there already.
+func collect(all []Found, f Found, have []Draft) []Found {
+	for i := range all {
+		if f.Problem == "" && all[i].same(f.Draft) {
+			all[i].Also = append(all[i].Also, f.Path)
+			return all
+		}
+	}
+	taken := func(name string) bool {
+		return slices.ContainsFunc(have, func(d Draft) bool { return d.Name == name }) ||
+			slices.ContainsFunc(all, func(o Found) bool { return o.Name == name && o.Usable() })
+	}
+	f.Have = slices.ContainsFunc(have, f.same)
+	for n, name := 2, f.There+"-"+short(f.Client); f.Usable() && taken(f.Name); n++ {
+		f.Name = name
+		name = fmt.Sprintf("%s-%s-%d", f.There, short(f.Client), n)
+	}
+	return append(all, f)
+}
+
+func short(client string) string {
+	return strings.ReplaceAll(strings.ToLower(client), " ", "-")
+}
+
+// foreign is a server as another client writes it: the union of their members.
+type foreign struct {
+	name string
+
+	Command     json.RawMessage `json:"command"` // a string, a list of words, or an object
+	Args        []string        `json:"args"`
+	Env         map[string]any  `json:"env"`
+	Environment map[string]any  `json:"environment"`
+	Dir         string          `json:"cwd"`
+
+	Type      string `json:"type"`
+	Transport string `json:"transport"`
+	URL       string `json:"url"`
+	HTTPURL   string `json:"httpUrl"`
+	ServerURL string `json:"serverUrl"`
+
+	Headers    map[string]any    `json:"headers"`
+	Static     map[string]any    `json:"http_headers"`
+	FromEnv    map[string]string `json:"env_http_headers"`
+	BearerFrom string            `json:"bearer_token_env_var"`
+
+	Disabled bool  `json:"disabled"`
+	Enabled  *bool `json:"enabled"`
+
+	problem string
+}
+
+// read returns the servers of one file. A file that is not there has none.
+func (c client) read(path string) ([]foreign, error) {
+	raw, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && c.toml {
+		raw, err = fromTOML(raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
+	}
+	p := parser{path: path, raw: plain(bytes.TrimPrefix(raw, []byte("\ufeff")), false)}
+	if len(bytes.TrimSpace(p.raw)) == 0 {
+		return nil, nil
+	}
+	if err := p.syntax(); err != nil {
+		return nil, err
+	}
+	servers, err := p.below(0, len(p.raw), c.under)
+	if err != nil || c.name != "Claude Code" {
+		return servers, err
+	}
+	return c.projects(p, servers)
+}
+
+// projects adds the servers that Claude Code keeps for single projects.
+func (c client) projects(p parser, servers []foreign) ([]foreign, error) {
+	top, err := p.object(0, len(p.raw), "the file")
+	if err != nil {
+		return servers, err
+	}
+	list, ok := find(top, "projects")
+	if !ok {
+		return servers, nil
+	}
+	folders, err := p.object(list.start, list.end, `"projects"`)
+	for _, f := range folders {
+		more, e := p.below(f.start, f.end, c.under)
+		servers, err = append(servers, more...), errors.Join(err, e)
+	}
+	return servers, err
+}
+
+// below returns the servers under a path of members.
+func (p parser) below(start, end int, names []string) ([]foreign, error) {
+	what := "the file"
+	for _, name := range names {
+		list, err := p.object(start, end, what)
+		if err != nil {
+			return nil, err
+		}
+		m, ok := find(list, name)
+		if !ok || string(p.raw[m.start:m.end]) == "null" {
+			return nil, nil
+		}
+		start, end, what = m.start, m.end, fmt.Sprintf("%q", name)
+	}
+	list, err := p.object(start, end, what)
+	var servers []foreign
+	for _, m := range list {
+		f := foreign{name: m.key}
+		if json.Unmarshal(p.raw[m.start:m.end], &f) != nil {
+			f = foreign{name: m.key, problem: "its description is not written as expected"}
+		}
+		servers = append(servers, f)
+	}
+	return servers, err
+}
+
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it was only read
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("not a regular file"))
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, maxForeign+1))
+	if err == nil && len(raw) > maxForeign {
+		err = fmt.Errorf("more than %d MiB", maxForeign>>20)
+	}
+	return raw, err
+}
+
+func fromTOML(raw []byte) ([]byte, error) {
+	var all struct {
+		Servers map[string]any `toml:"mcp_servers"`
+	}
+	if err := toml.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"mcp_servers": all.Servers})
+}

@@ -1,0 +1,178 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/http/httpguts"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// ErrDraft: the description of a server cannot be used; the text says why.
+var ErrDraft = errors.New("server")
+
+// Draft is a server as it is written into the file: variables are not put in.
+type Draft struct {
+	Name string
+
+	// Either a process …
+	Command string
+	Args    []string
+	Env     []Pair
+	Dir     string
+
+	// … or an address.
+	URL     string
+	Headers []Pair
+}
+
+// Pair is a variable of the environment or a header.
+type Pair struct {
+	Name  string
+	Value event.Secret // may hold ${NAME}
+}
+
+func newPair(name, value string) Pair { return Pair{name, event.NewSecret(value)} }
+
+// Check tells whether the draft can be saved. Variables need not be set yet.
+//
+// Errors: [ErrDraft].
+func (d Draft) Check() error {
+	switch {
+	case d.Name == "":
+		return fmt.Errorf("%w: it needs a name", ErrDraft)
+	case d.Name != strings.TrimSpace(d.Name) || strings.IndexFunc(d.Name, func(r rune) bool { return !unicode.IsGraphic(r) }) >= 0:
+		return fmt.Errorf("%w: the name %q has blanks at an end or characters that cannot be seen", ErrDraft, d.Name)
+	case IsAddress(d.Name):
+		return fmt.Errorf("%w: %q is an address; a name is a word for it", ErrDraft, d.Name)
+	case d.Command == "" && d.URL == "":
+		return fmt.Errorf("%w %q: give it a URL or a command", ErrDraft, d.Name)
+	case d.Command != "" && d.URL != "":
+		return fmt.Errorf("%w %q: it has both a URL and a command", ErrDraft, d.Name)
+	}
+	if d.URL != "" && !strings.Contains(d.URL, "${") {
+		if err := checkURL(d.URL); err != nil {
+			return fmt.Errorf("%w %q: %w", ErrDraft, d.Name, err)
+		}
+	}
+	for _, h := range d.Headers {
+		if !httpguts.ValidHeaderFieldName(h.Name) || !httpguts.ValidHeaderFieldValue(h.Value.Reveal()) {
+			return fmt.Errorf("%w %q: %q is no header, or its value holds characters that no header may have", ErrDraft, d.Name, h.Name)
+		}
+	}
+	for _, e := range d.Env {
+		if e.Name == "" || strings.ContainsAny(e.Name, "=\x00") || strings.Contains(e.Value.Reveal(), "\x00") {
+			return fmt.Errorf("%w %q: %q is no environment variable", ErrDraft, d.Name, e.Name)
+		}
+	}
+	return nil
+}
+
+// Server returns the server that the draft describes, with its variables put in.
+//
+// Errors: [ErrDraft], [ErrVariable], [ErrFile].
+func (d Draft) Server(env Env) (event.Server, error) {
+	if err := d.Check(); err != nil {
+		return event.Server{}, err
+	}
+	e := entry{
+		name: d.Name, where: "here", command: d.Command, args: d.Args, dir: d.Dir, url: d.URL,
+		env: pairs(d.Env), headers: pairs(d.Headers),
+	}
+	return e.server(env)
+}
+
+func pairs(from []Pair) []pair {
+	var out []pair
+	for _, p := range from {
+		out = append(out, pair{p.Name, p.Value.Reveal()})
+	}
+	return out
+}
+
+// What says what the draft connects to or runs, for the operator: the address,
+// or the command with its arguments. Values of headers and variables are not in
+// it.
+func (d Draft) What() string {
+	if d.URL != "" {
+		return d.URL
+	}
+	if d.Command == "" {
+		return ""
+	}
+	words := []string{quote(d.Command)}
+	for _, a := range d.Args {
+		words = append(words, quote(a))
+	}
+	return strings.Join(words, " ")
+}
+
+func quote(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n\r'\"\\") {
+		return word
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
+}
+
+// same tells whether two drafts reach the same server in the same way.
+func (d Draft) same(o Draft) bool {
+	return d.What() == o.What() && d.Dir == o.Dir
+}
+
+// appendJSON writes the value of the draft's member, indented.
+func (d Draft) appendJSON(b []byte, prefix string) []byte {
+	inner := prefix + "  "
+	first := true
+	member := func(name string, value []byte) {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(append(b, '\n'), inner...), '"')
+		b = append(append(b, name...), `": `...)
+		b = append(b, value...)
+	}
+	text := func(name, s string) {
+		if s != "" {
+			member(name, spell(s))
+		}
+	}
+	object := func(name string, list []Pair) {
+		if len(list) == 0 {
+			return
+		}
+		v := []byte{'{'}
+		for i, p := range list {
+			if i > 0 {
+				v = append(v, ',')
+			}
+			v = append(append(append(v, '\n'), inner...), "  "...)
+			v = append(append(append(v, spell(p.Name)...), ": "...), spell(p.Value.Reveal())...)
+		}
+		member(name, append(append(append(v, '\n'), inner...), '}'))
+	}
+	b = append(b, '{')
+	text("url", d.URL)
+	object("headers", d.Headers)
+	text("command", d.Command)
+	if len(d.Args) > 0 {
+		v := []byte{'['}
+		for i, a := range d.Args {
+			if i > 0 {
+				v = append(v, ", "...)
+			}
+			v = append(v, spell(a)...)
+		}
+		member("args", append(v, ']'))
+	}
+	object("env", d.Env)
+	text("cwd", d.Dir)
+	return append(append(append(b, '\n'), prefix...), '}')
+}
+
+func spell(s string) json.RawMessage { return trust.AppendJSONString(nil, s) }

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// found makes a server of this program from that of another client.
+func (c client) found(s foreign, path string, p Paths, dir string) Found {
+	f := Found{Client: c.name, Path: path, There: s.name, Off: s.Disabled || s.Enabled != nil && !*s.Enabled, Problem: s.problem}
+	f.Name = strings.TrimSpace(s.name)
+	v := &foreignValues{home: p.Home, dir: dir}
+	s.command(&f, v)
+	for _, u := range []string{s.HTTPURL, s.ServerURL, s.URL} {
+		if f.URL == "" {
+			f.URL = v.text(u)
+		}
+	}
+	f.Dir = v.text(s.Dir)
+	f.Env = slices.Concat(f.Env, v.pairs(s.Env), v.pairs(s.Environment))
+	f.Headers = append(v.pairs(s.Headers), v.pairs(s.Static)...)
+	for _, name := range slices.Sorted(maps.Keys(s.FromEnv)) {
+		f.Headers = append(f.Headers, newPair(name, "${"+s.FromEnv[name]+"}"))
+	}
+	if s.BearerFrom != "" {
+		f.Headers = append(f.Headers, newPair("Authorization", "Bearer ${"+s.BearerFrom+"}"))
+	}
+	if f.Command != "" && f.URL != "" {
+		f.Command, f.Args, f.Env = "", nil, nil // clients that write both mean the address
+	}
+	f.Notes = v.notes
+	if f.Off {
+		f.Notes = append(f.Notes, "switched off there")
+	}
+	if err := f.Check(); err != nil && f.Problem == "" {
+		_, f.Problem, _ = strings.Cut(err.Error(), ": ")
+	}
+	return f
+}
+
+// command reads the spellings of a command: a string beside args, a list of
+// words, an object with path and args.
+func (s foreign) command(f *Found, v *foreignValues) {
+	var words []string
+	var object struct {
+		Path string         `json:"path"`
+		Args []string       `json:"args"`
+		Env  map[string]any `json:"env"`
+	}
+	switch {
+	case len(s.Command) == 0 || string(s.Command) == "null":
+		return
+	case json.Unmarshal(s.Command, &f.Command) == nil:
+		words = append([]string{f.Command}, s.Args...)
+	case json.Unmarshal(s.Command, &words) == nil && len(words) > 0:
+		words = append(words, s.Args...)
+	case json.Unmarshal(s.Command, &object) == nil && object.Path != "":
+		words = append([]string{object.Path}, object.Args...)
+		f.Env = v.pairs(object.Env)
+	default:
+		f.Problem = "its command is not written as expected"
+		return
+	}
+	f.Command, f.Args = v.text(words[0]), nil
+	for _, w := range words[1:] {
+		f.Args = append(f.Args, v.text(w))
+	}
+}
+
+// foreignValues translates values of other clients and notes what they need.
+type foreignValues struct {
+	home, dir string
+	notes     []string
+}
+
+func (v *foreignValues) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(v.notes, text) {
+		v.notes = append(v.notes, text)
+	}
+}
+
+// Variables as other clients write them.
+var (
+	editorVariable = regexp.MustCompile(`\$\{([a-zA-Z]+)(?::([^}]*))?\}`)
+	braceVariable  = regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	shellVariable  = regexp.MustCompile(`\$([A-Z_][A-Z0-9_]*)\b`)
+	noName         = regexp.MustCompile(`[^A-Z0-9]+`)
+)
+
+// text spells the variables of a value as this program does.
+func (v *foreignValues) text(s string) string {
+	s = editorVariable.ReplaceAllStringFunc(s, func(whole string) string {
+		m := editorVariable.FindStringSubmatch(whole)
+		switch {
+		case m[1] == "env":
+			return "${" + m[2] + "}"
+		case m[1] == "input":
+			name := strings.Trim(noName.ReplaceAllString(strings.ToUpper(m[2]), "_"), "_")
+			v.note("asks for %q there; here it is the variable %s", m[2], name)
+			return "${" + name + "}"
+		case m[1] == "userHome" && v.home != "":
+			return v.home
+		case m[1] == "workspaceFolder" && v.dir != "" && v.dir != v.home:
+			return v.dir
+		case m[1] == "workspaceFolder":
+			v.note("%s is not known here", whole)
+		}
+		return whole
+	})
+	s = braceVariable.ReplaceAllString(s, "$${$1}")
+	return shellVariable.ReplaceAllString(s, "$${$1}")
+}
+
+// pairs translates variables or headers, in the order of their names.
+func (v *foreignValues) pairs(m map[string]any) []Pair {
+	var out []Pair
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		switch value := m[name].(type) {
+		case string:
+			out = append(out, newPair(name, v.text(value)))
+		case float64, bool:
+			out = append(out, newPair(name, fmt.Sprint(value)))
+		case nil:
+		default:
+			v.note("%s has a value that is no text; it is left out", name)
+		}
+	}
+	return out
+}
