@@ -32,12 +32,24 @@ func (a *app) themeDir() string {
 	return filepath.Join(filepath.Dir(file), "themes")
 }
 
+// session is what the window title calls this run: the directory that --data
+// names, or demo.
+func (a *app) session(demo bool) string {
+	switch {
+	case a.flags.data != "":
+		return filepath.Base(filepath.Clean(a.flags.data))
+	case demo:
+		return "demo"
+	}
+	return ""
+}
+
 // screenOptions say how the screen is to look and behave.
 func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
 	s := &a.flags.screen
 	o := ScreenOptions{
 		API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout,
-		NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(),
+		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(),
 	}
 	if s.ascii {
 		o.Glyphs = "ascii"

@@ -29,6 +29,7 @@ type Options struct {
 	Theme   string    // name of a theme; "" takes the one that was kept, else the background decides
 	// ThemeDir is where the operator's themes are; "": there are none.
 	ThemeDir string
+	Session  string // what the window title calls this run; "" for nothing
 	Glyphs   string // "ascii" or "unicode"; "" lets EVENTDECK_GLYPHS, what was kept, or the locale decide
 	// ReadOnly hides and refuses every action that changes what servers or the
 	// store hold.
@@ -76,6 +77,9 @@ type app struct {
 	changed <-chan struct{}
 	woken   time.Time
 	focused bool
+	notify  notifier
+	mouse   mouse
+	session string
 	aging   bool
 	leaving bool
 
@@ -97,6 +101,8 @@ func newApp(ctx context.Context, o Options) *app {
 	env := environment(o.Env)
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	a.initSkin(o, env)
+	a.initNotify(env)
+	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
 	a.take(a.api.Snapshot())
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = treePane, treePane
@@ -117,7 +123,7 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
-	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age())
+	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age(), a.notice())
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -130,10 +136,17 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case ownThemesMsg:
 		a.ownThemes(msg)
 	case tea.FocusMsg:
-		a.focused = true
-		return a.reloadThemes(false)
+		a.looksAt(true)
+		return tea.Batch(a.reloadThemes(false), func() tea.Msg { return moreMsg{} })
 	case tea.BlurMsg:
-		a.focused = false
+		a.looksAt(false)
+	case notifyMsg:
+		a.notify.waiting = false
+	case tea.MouseWheelMsg, wheelMsg:
+		return a.wheel()
+	case tea.MouseClickMsg:
+		a.note = note{}
+		return a.click(msg.Mouse())
 	case wakeMsg:
 		if !msg.at.IsZero() {
 			a.woken = msg.at
@@ -224,7 +237,9 @@ func (a *app) done(msg doneMsg) tea.Cmd {
 		}
 		return nil
 	}
-	a.tell(msg.what)
+	if msg.what != "" {
+		a.tell(msg.what)
+	}
 	a.take(a.api.Snapshot())
 	return nil
 }
@@ -296,7 +311,7 @@ func Run(ctx context.Context, o Options) error {
 
 	// Signals end ctx. The program's own handler would wait for ever for a loop
 	// that ctx has ended before.
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter)}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}

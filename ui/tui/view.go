@@ -15,7 +15,10 @@ func (a *app) View() tea.View {
 	v := tea.NewView(a.draw())
 	v.AltScreen = true
 	v.ReportFocus = true
-	v.WindowTitle = "eventdeck"
+	v.WindowTitle = a.windowTitle()
+	if !a.mouse.off {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	return v
 }
 
@@ -151,12 +154,17 @@ func (a *app) drawTiny() string {
 	return strings.Join(c.rows(a.h, nil), "\n")
 }
 
-// over lays the dialog over the frame.
-func (a *app) over(lines []string) string {
-	w, h := a.dialog.size(a)
+// boxAt returns where the frame of the dialog begins and the cells inside it.
+func (a *app) boxAt() (x, y, w, h int) {
+	w, h = a.dialog.size(a)
 	w = max(1, min(w, a.w-4))
 	h = max(1, min(h, a.h-4))
-	x, y := (a.w-w-2)/2, max(0, (a.h-h-2)/2)
+	return (a.w - w - 2) / 2, max(0, (a.h-h-2)/2), w, h
+}
+
+// over lays the dialog over the frame.
+func (a *app) over(lines []string) string {
+	x, y, w, h := a.boxAt()
 	c := &a.boxed
 	c.begin(&a.theme, w+2)
 	c.put(themes.RuleOn, a.glyphs.ruleOn)

@@ -15,8 +15,9 @@ import (
 // queue: whoever is woken reads the log again.
 const (
 	fastFrame = 16 * time.Millisecond
-	slowFrame = 33 * time.Millisecond // over SSH, or while nobody looks
-	ageEvery  = time.Second           // evidence grows older
+	slowFrame = 33 * time.Millisecond  // over SSH
+	awayFrame = 200 * time.Millisecond // while nobody looks
+	ageEvery  = time.Second            // evidence grows older
 )
 
 // wakeMsg: the log or the snapshot changed.
@@ -71,7 +72,10 @@ func (a *app) awaitChange() tea.Cmd {
 		return nil
 	}
 	every := fastFrame
-	if a.slow || !a.focused {
+	switch {
+	case !a.focused:
+		every = awayFrame
+	case a.slow:
 		every = slowFrame
 	}
 	last := a.woken

@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// wheelFrame is the least time between two steps of the wheel that are shown.
+// Steps between them are added up.
+const wheelFrame = 16 * time.Millisecond
+
+// wheelRows is how far one step of the wheel goes.
+const wheelRows = 3
+
+// mouse is what the mouse did that is not yet shown. While it is off, the
+// terminal selects text as usual.
+type mouse struct {
+	off   bool
+	x, y  int
+	steps int  // of the wheel, down is positive
+	armed bool // wheelMsg will come
+}
+
+// wheelMsg: it is time to show what the wheel did meanwhile.
+type wheelMsg struct{}
+
+// clicker is a dialog whose rows can be clicked. x and y count from the first
+// cell inside its frame.
+type clicker interface {
+	click(a *app, x, y int) tea.Cmd
+}
+
+// filter swallows what need not be drawn: movements, releases, and steps of the
+// wheel while one was shown just now. It runs before Update, on its goroutine.
+func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	switch msg := msg.(type) {
+	case tea.MouseMotionMsg, tea.MouseReleaseMsg:
+		return nil
+	case tea.MouseWheelMsg:
+		m := &a.mouse
+		m.x, m.y = msg.X, msg.Y
+		switch msg.Button {
+		case tea.MouseWheelUp:
+			m.steps--
+		case tea.MouseWheelDown:
+			m.steps++
+		}
+		if m.armed {
+			return nil
+		}
+	}
+	return msg
+}
+
+// wheel shows the steps of the wheel that were not shown yet.
+func (a *app) wheel() tea.Cmd {
+	m := &a.mouse
+	n := m.steps
+	m.steps, m.armed = 0, n != 0
+	if n == 0 {
+		return nil
+	}
+	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.after(wheelFrame, wheelMsg{}))
+}
+
+// scrollAt scrolls what is under the pointer; the keys stay where they are.
+func (a *app) scrollAt(x, y, rows int) tea.Cmd {
+	if a.dialog != nil {
+		key := "down"
+		if rows < 0 {
+			key, rows = "up", -rows
+		}
+		var cmds []tea.Cmd
+		for range rows {
+			if a.dialog != nil {
+				cmds = append(cmds, a.dialog.key(a, key, ""))
+			}
+		}
+		return tea.Batch(cmds...)
+	}
+	switch p, _ := a.paneAt(x, y); p {
+	case noPane:
+	case streamPane:
+		a.stream.scroll(rows)
+	default:
+		keys := a.focus
+		a.focus = p
+		a.move(rows)
+		a.focus = keys
+	}
+	return nil
+}
+
+// paneAt returns the pane under a cell and the row in it; -1 is its title.
+func (a *app) paneAt(x, y int) (paneID, int) {
+	for _, p := range [...]struct {
+		id paneID
+		rect
+	}{{treePane, a.lay.tree}, {streamPane, a.lay.stream}, {detailPane, a.lay.detail}} {
+		if !p.empty() && x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {
+			return p.id, y - p.y - 1
+		}
+	}
+	return noPane, 0
+}
+
+// click gives the keys to the pane and chooses the row under the pointer. A
+// click on what is chosen opens it.
+func (a *app) click(m tea.Mouse) tea.Cmd {
+	if m.Button != tea.MouseLeft || a.prompt != nil {
+		return nil
+	}
+	if a.dialog != nil {
+		if d, ok := a.dialog.(clicker); ok {
+			if x, y, in := a.inDialog(m.X, m.Y); in {
+				return d.click(a, x, y)
+			}
+		}
+		return nil
+	}
+	if s := a.lay.scope; !s.empty() && m.Y == s.y {
+		a.enter(treePane)
+		return nil
+	}
+	p, row := a.paneAt(m.X, m.Y)
+	if p == noPane {
+		return nil
+	}
+	had := a.focus == p
+	a.enter(p)
+	if row < 0 {
+		return nil
+	}
+	var again bool
+	switch p {
+	case treePane:
+		again = a.clickTree(row)
+	case streamPane:
+		again = a.clickStream(row)
+	}
+	if had && again {
+		return a.open()
+	}
+	return nil
+}
+
+func (a *app) clickTree(row int) (again bool) {
+	i := a.tree.top + row
+	if i >= len(a.tree.rows) {
+		return false
+	}
+	n := a.tree.rows[i].node
+	if again = n == a.tree.at; !again {
+		a.tree.at = n
+		a.rescope()
+	}
+	return again
+}
+
+func (a *app) clickStream(row int) (again bool) {
+	s := &a.stream
+	i := s.index(s.top) + row
+	if i >= len(s.seqs) {
+		return false
+	}
+	again = s.at == s.seqs[i]
+	s.at, s.follow = s.seqs[i], false
+	return again
+}
+
+// scroll moves what is shown by n rows; the choice goes along.
+func (s *stream) scroll(n int) {
+	if len(s.seqs) == 0 {
+		return
+	}
+	h := max(s.height, 1)
+	if n < 0 {
+		s.follow = false
+	}
+	top := max(0, min(s.index(s.top)+n, len(s.seqs)-h))
+	s.top = s.seqs[top]
+	s.at = s.seqs[max(top, min(s.index(s.at), top+h-1, len(s.seqs)-1))]
+}
+
+// inDialog returns the place of a cell inside the frame of the dialog.
+func (a *app) inDialog(x, y int) (int, int, bool) {
+	left, top, w, h := a.boxAt()
+	x, y = x-left-1, y-top-1
+	return x, y, x >= 0 && x < w && y >= 0 && y < h
+}
+
+// switchMouse hands the mouse to the terminal, so that it selects text, or back.
+func (a *app) switchMouse() tea.Cmd {
+	a.mouse.off = !a.mouse.off
+	if a.mouse.off {
+		return a.keep(keptMouse, "off", "the mouse selects text; "+a.keyOf("mouse")+" gives it back to the screen")
+	}
+	return a.keep(keptMouse, "on", "the mouse works here; "+a.keyOf("mouse")+" lets it select text")
+}

@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func mouseAt(x, y int, b tea.MouseButton) tea.Mouse { return tea.Mouse{X: x, Y: y, Button: b} }
+
+func TestClickChoosesPaneAndRow(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	a.update(tea.MouseClickMsg(mouseAt(2, a.lay.tree.y+3, tea.MouseLeft)))
+	if a.focus != treePane || a.tree.at != a.tree.rows[2].node {
+		t.Errorf("focus %v, chosen %v", a.focus, a.tree.at)
+	}
+	a.tree.at = node{}
+	a.rescope()
+	a.draw()
+	r := a.lay.stream
+	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+2, tea.MouseLeft)))
+	if a.focus != streamPane || a.stream.at != a.stream.seqs[1] || a.stream.follow {
+		t.Errorf("focus %v, at %d, follow %v", a.focus, a.stream.at, a.stream.follow)
+	}
+	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+2, tea.MouseLeft)))
+	if a.focus != detailPane {
+		t.Error("a click on what is chosen does not open it")
+	}
+	exact(t, a)
+}
+
+func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
+	h := incident()
+	for range 300 {
+		h.event("pager", "incident.created", "x")
+	}
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1")
+	r := a.lay.stream
+	top := a.stream.index(a.stream.top)
+	shown := 0
+	for range 10 {
+		if msg := a.filter(a, tea.MouseWheelMsg(mouseAt(r.x+1, r.y+1, tea.MouseWheelUp))); msg != nil {
+			shown++
+			a.update(msg)
+		}
+	}
+	if shown != 1 {
+		t.Errorf("%d of ten steps are drawn at once", shown)
+	}
+	a.update(wheelMsg{})
+	a.update(wheelMsg{})
+	if got := top - a.stream.index(a.stream.top); got != 10*wheelRows {
+		t.Errorf("ten steps scroll %d rows", got)
+	}
+	if a.focus != treePane || a.stream.follow || a.mouse.armed {
+		t.Errorf("focus %v, follow %v, armed %v", a.focus, a.stream.follow, a.mouse.armed)
+	}
+	if msg := a.filter(a, tea.MouseMotionMsg{}); msg != nil {
+		t.Error("movements are drawn")
+	}
+}
+
+func TestTheMouseCanBeSwitchedOff(t *testing.T) {
+	h := incident()
+	a := open(t, h, 80, 24)
+	if a.View().MouseMode == tea.MouseModeNone {
+		t.Error("the mouse is off by itself")
+	}
+	press(t, a, "f2")
+	if a.View().MouseMode != tea.MouseModeNone || h.settings[keptMouse] != "off" {
+		t.Error("F2 does not give the mouse to the terminal")
+	}
+	if open(t, h, 80, 24).View().MouseMode != tea.MouseModeNone {
+		t.Error("that is not kept")
+	}
+}

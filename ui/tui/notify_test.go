@@ -1,0 +1,202 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"go.uber.org/goleak"
+
+	"eventdeck/ui/internal/screen"
+)
+
+// hostileTexts are what a payload may try when it is told by the terminal.
+var hostileTexts = []string{
+	"\x1b]0;owned\a", "\x1b\\\x1b[2J", "\a\a\a", "\x9b31m", "\u009b2J", "\u009c", "\x1bP1;2|17/ab\x1b\\",
+	"a;b;c", "\u202evil", "line\nbreak\rreturn", "\x00\x07\x1b", "日本語 \U000e0041 👩‍👩‍👧", strings.Repeat("long ", 500), "\xff\xfe",
+}
+
+// No byte of what is told ends the sequence, begins another one, or rings.
+func TestAlertsHoldNoControls(t *testing.T) {
+	for _, k := range alerts[1:] {
+		for _, text := range hostileTexts {
+			s := k.sequence(text, text, false, false)
+			for part := range strings.SplitSeq(strings.TrimSuffix(s, "\x1b\\"), "\x1b\\") {
+				inner, ok := strings.CutPrefix(part, "\x1b]")
+				if !ok {
+					t.Fatalf("%s of %q: %q", k, text, s)
+				}
+				for _, r := range inner {
+					if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x202e || r == '\ufffd' {
+						t.Errorf("%s of %q lets %U out: %q", k, text, r, s)
+					}
+				}
+			}
+			if k == alertOSC777 && strings.Count(s, ";") != 3 {
+				t.Errorf("a text makes fields: %q", s)
+			}
+			if ascii := k.sequence(text, text, false, true); strings.ContainsFunc(ascii, func(r rune) bool { return r >= 0x7f }) {
+				t.Errorf("beyond ASCII: %q", ascii)
+			}
+			if len(s) > 2_000 {
+				t.Errorf("%s writes %d bytes", k, len(s))
+			}
+		}
+	}
+	if s := alertOSC9.sequence("t", "b", true, false); s != "\x1bPtmux;\x1b\x1b]9;t: b\x1b\x1b\\\x1b\\" {
+		t.Errorf("through tmux: %q", s)
+	}
+}
+
+func TestTheTerminalIsToldItsOwnWay(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		want alert
+	}{
+		{[]string{"TERM=xterm-kitty"}, alertOSC99}, {[]string{"TERM_PROGRAM=iTerm.app"}, alertOSC9},
+		{[]string{"TERM_PROGRAM=WezTerm"}, alertOSC777}, {[]string{"TERM=foot"}, alertOSC777},
+		{[]string{"TERM=xterm-256color"}, alertBell}, {[]string{"TERM=xterm-kitty", "TMUX=/tmp/x"}, alertBell},
+	} {
+		if got := alertFor(environment(c.env)); got != c.want {
+			t.Errorf("%v: %s, want %s", c.env, got, c.want)
+		}
+	}
+}
+
+// raws runs a command and returns what it writes to the terminal.
+func raws(cmd tea.Cmd) (out []string) {
+	if cmd == nil {
+		return nil
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			out = append(out, raws(c)...)
+		}
+	case tea.RawMsg:
+		out = append(out, fmt.Sprint(msg.Msg))
+	}
+	return out
+}
+
+func TestNotificationsOnlyWhileAway(t *testing.T) {
+	h := incident()
+	h.settings = map[string]string{keptNotify: `{"on":true,"by":"osc9","rules":[{"filter":"disk"},{"filter":"load","off":true}]}`}
+	now := start
+	ctx, cancel := context.WithCancel(t.Context())
+	a := newApp(ctx, Options{API: h, Env: quiet, Now: func() time.Time { return now }})
+	a.update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	tells := func(titles ...string) []string {
+		for _, s := range titles {
+			h.event("pager", "incident.created", s)
+		}
+		arrive(a)
+		return raws(a.notice())
+	}
+	if got := tells("disk full"); len(got) > 0 {
+		t.Errorf("told while the operator looks: %q", got)
+	}
+	a.update(tea.BlurMsg{})
+	if got := tells("cpu", "load"); len(got) > 0 {
+		t.Errorf("told what no rule asks for: %q", got)
+	}
+	got := tells("the disk \x1b]0;owned\a is full")
+	if len(got) != 1 || !strings.Contains(got[0], "pager incident.created: ") || strings.Contains(got[0], "\x1b]0") {
+		t.Fatalf("told %q", got)
+	}
+	if title := a.View().WindowTitle; title != "(3) eventdeck" {
+		t.Errorf("the title is %q", title)
+	}
+	now = now.Add(3 * time.Second)
+	cancel() // what waits for the rest of the ten seconds ends at once
+	if got := tells("disk 2", "disk 3"); len(got) > 0 || !a.notify.waiting {
+		t.Errorf("told again after 3 s: %q", got)
+	}
+	a.update(notifyMsg{})
+	now = now.Add(8 * time.Second)
+	if got := tells("disk 4"); len(got) != 1 || !strings.Contains(got[0], "3 new, newest ") {
+		t.Errorf("told %q", got)
+	}
+	a.update(tea.FocusMsg{})
+	if got := tells("disk 5"); len(got) > 0 || a.View().WindowTitle != "eventdeck" {
+		t.Errorf("told after the focus came back: %q", got)
+	}
+}
+
+func TestNotificationRulesAreEditedAndKept(t *testing.T) {
+	h := incident()
+	a := open(t, h, 80, 24)
+	press(t, a, "b", "o")
+	exact(t, a)
+	press(t, a, "d", "i", "s", "k", "enter", "a", "x", "esc", "m")
+	if got, want := h.settings[keptNotify], `{"on":true,"by":"bell","rules":[{"filter":"disk"}]}`; got != want {
+		t.Errorf("kept %s, want %s", got, want)
+	}
+	press(t, a, "space")
+	if len(a.notify.queries) != 0 {
+		t.Error("a rule that is off still tells")
+	}
+	press(t, a, "a", "/", "enter")
+	if s := screenOf(a); !strings.Contains(s, "filter, column") || len(a.notify.queries) != 0 {
+		t.Errorf("a filter that cannot be read is taken:\n%s", s)
+	}
+	press(t, a, "esc", "D", "esc")
+	if a.dialog != nil || len(a.notify.set.Rules) > 0 {
+		t.Errorf("rules %v", a.notify.set.Rules)
+	}
+	if off := open(t, newFake(), 80, 24); off.notify.set.On {
+		t.Error("notifications are on by themselves")
+	}
+}
+
+// What the program writes to the terminal: the notification is there, the
+// sequences of the payload are not.
+func TestHostileNotificationOnTheRawOutput(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	h := incident()
+	h.settings = map[string]string{keptNotify: `{"on":true,"by":"osc777","rules":[{"filter":""}]}`}
+	s := screen.New(100, 30, true)
+	in, keys := io.Pipe()
+	raw := &recorder{to: s}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Options{API: h, Session: "on\x1b]0;x\acall", Input: in, Output: raw, Theme: "dark", Env: quiet, Program: []tea.ProgramOption{
+			tea.WithWindowSize(100, 30), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(),
+		}})
+	}()
+	if err := s.Wait(ctx, "pool exhausted"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(keys, "\x1b[O2z"); err != nil { // the focus goes
+		t.Fatal(err)
+	}
+	if err := s.Until(ctx, "the stream alone", func(text string) bool { return !strings.Contains(text, "3 Detail") }); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range hostileTexts {
+		h.event("pager", "incident.created", text)
+	}
+	h.touch()
+	if err := raw.until(ctx, "777;notify;eventdeck;"); err != nil {
+		t.Fatal(err)
+	}
+	title := s.Title()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	keys.Close()
+	if strings.Contains(title, "owned") || !strings.Contains(title, "eventdeck: on") {
+		t.Errorf("the title is %q", title)
+	}
+	if out := raw.text(); strings.Contains(out, "\x1b]0;owned") || strings.Contains(out, "\u202e") || strings.Contains(out, "\u009b") {
+		t.Error("a sequence of a payload got out")
+	}
+}

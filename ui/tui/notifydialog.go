@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+)
+
+// notifyDialog edits the rules of notifications. Every change is kept at once.
+type notifyDialog struct {
+	at, top int
+	edit    *editor // the filter of the rule at, while it is typed
+	before  string
+	fresh   bool  // the rule is new: esc takes it away
+	wrong   error // with the filter that was typed
+}
+
+func (a *app) openNotify() { a.dialog = &notifyDialog{} }
+
+func (d *notifyDialog) title() string          { return "Notifications" }
+func (d *notifyDialog) size(a *app) (int, int) { return 66, 6 + max(3, len(a.notify.set.Rules)) }
+
+func (d *notifyDialog) draw(a *app, c *canvas, h int) {
+	n := &a.notify
+	on := "off"
+	if n.set.On {
+		on = "on"
+	}
+	for _, line := range [][2]string{
+		{"o", on + ", while this window has not the focus; one in 10 s at most"},
+		{"m", "by " + n.way()},
+		{"t", "try it now"},
+	} {
+		c.put(themes.Key, " "+pad(line[0], 2))
+		c.put(themes.Plain, line[1])
+		c.end()
+	}
+	c.end()
+	if d.wrong != nil {
+		c.safe(themes.Bad, ours(" "+d.wrong.Error()).Clip(c.room))
+	} else {
+		c.put(themes.Title, " Rules: filters, as in the stream; an empty one matches all")
+	}
+	c.end()
+	if len(n.set.Rules) == 0 {
+		c.put(themes.Dim, "   none yet: nothing is told. Press a to add one.")
+		c.end()
+	}
+	rows := max(1, h-5)
+	d.top = max(min(d.top, d.at), d.at-rows+1)
+	for i := d.top; i < len(n.set.Rules) && i < d.top+rows; i++ {
+		d.rule(a, c, i)
+	}
+}
+
+func (d *notifyDialog) rule(a *app, c *canvas, i int) {
+	r := a.notify.set.Rules[i]
+	sign, word, role := a.glyphs.chosen, "on ", themes.Plain
+	if r.Off {
+		sign, word, role = a.glyphs.choice, "off", themes.Off
+	}
+	mark := " "
+	if i == d.at {
+		mark = a.glyphs.cursor
+		if d.edit == nil {
+			c.only(themes.Cursor)
+		}
+	}
+	c.put(themes.Plain, mark)
+	c.put(role, sign+" "+word+" ")
+	switch {
+	case i == d.at && d.edit != nil:
+		d.edit.drawLine(c, 0, true)
+	case r.Filter == "":
+		c.put(themes.Dim, "everything")
+	default:
+		c.safe(role, ours(r.Filter).Clip(c.room))
+	}
+	c.end()
+}
+
+// way names how the operator is told.
+func (n *notifier) way() string {
+	words := map[alert]string{
+		alertBell: "the bell", alertOSC9: "OSC 9 (iTerm2 and others)",
+		alertOSC99: "OSC 99 (kitty)", alertOSC777: "OSC 777 (foot, Ghostty, WezTerm, urxvt)",
+	}
+	if n.set.By == "" {
+		return words[n.detects] + ", as this terminal suggests"
+	}
+	return words[n.set.By]
+}
+
+func (d *notifyDialog) key(a *app, name, text string) tea.Cmd {
+	n := &a.notify
+	if d.edit != nil {
+		return d.typed(a, name, text)
+	}
+	rules := n.set.Rules
+	switch name {
+	case "esc", "q", "b":
+		a.dialog = nil
+		return nil
+	case "j", "down":
+		d.at = max(0, min(d.at+1, len(rules)-1))
+		return nil
+	case "k", "up":
+		d.at = max(d.at-1, 0)
+		return nil
+	case "t":
+		return a.alert("this is how notifications look")
+	case "o":
+		n.set.On = !n.set.On
+		if n.set.On && len(rules) == 0 {
+			d.add(n)
+		}
+	case "m":
+		n.set.By = nextAlert(n.set.By)
+	case "a":
+		d.add(n)
+		return nil
+	case "enter", "e":
+		if len(rules) > 0 {
+			d.begin(rules[d.at].Filter, false)
+		}
+		return nil
+	case "space":
+		if len(rules) == 0 {
+			return nil
+		}
+		rules[d.at].Off = !rules[d.at].Off
+	case "D", "delete":
+		if len(rules) == 0 {
+			return nil
+		}
+		n.set.Rules = slices.Delete(rules, d.at, d.at+1)
+		d.at = max(0, min(d.at, len(n.set.Rules)-1))
+	default:
+		return nil
+	}
+	return a.keepNotify()
+}
+
+// nextAlert goes through what the terminal suggests and every way there is.
+func nextAlert(now alert) alert {
+	if now == "" {
+		return alerts[0]
+	}
+	if i := slices.Index(alerts, now) + 1; i < len(alerts) {
+		return alerts[i]
+	}
+	return ""
+}
+
+func (d *notifyDialog) add(n *notifier) {
+	n.set.Rules = append(n.set.Rules, notifyRule{})
+	d.at = len(n.set.Rules) - 1
+	d.begin("", true)
+}
+
+func (d *notifyDialog) begin(text string, fresh bool) {
+	d.edit, d.before, d.fresh = &editor{one: true}, text, fresh
+	d.edit.set(text)
+}
+
+// typed gives a key to the filter that is typed.
+func (d *notifyDialog) typed(a *app, name, text string) tea.Cmd {
+	n := &a.notify
+	switch name {
+	case "enter":
+		if _, d.wrong = newQuery(node{}, d.edit.text(), a.clock()); d.wrong != nil {
+			return nil
+		}
+		n.set.Rules[d.at].Filter = d.edit.text()
+		d.edit = nil
+		return a.keepNotify()
+	case "esc":
+		if d.fresh {
+			n.set.Rules = slices.Delete(n.set.Rules, d.at, d.at+1)
+			d.at = max(0, d.at-1)
+		}
+		d.edit, d.wrong = nil, nil
+		return a.keepNotify()
+	}
+	d.edit.key(name, text)
+	return nil
+}
+
+func (d *notifyDialog) paste(_ *app, text string) tea.Cmd {
+	if d.edit != nil {
+		d.edit.insert(text)
+	}
+	return nil
+}
+
+func (d *notifyDialog) hints() []string {
+	if d.edit != nil {
+		return []string{"enter", "keep", "esc", "undo"}
+	}
+	return []string{"a", "add", "enter", "edit", "space", "on or off", "D", "delete", "esc", "back"}
+}
