@@ -23,6 +23,8 @@ type commit struct {
 	outcomes []event.Outcome
 	hashes   []hashed
 	byHash   map[uint64][]uint64
+	dropped  []hashed                 // identities that are forgotten
+	usage    map[event.SubID]usage    // changes
 	subs     map[event.SubID]*keptSub // nil: removed
 	audited  uint64                   // newest entry of the audit log, 0: none was added
 	outside  bool                     // code of the caller is running
@@ -35,6 +37,7 @@ func (c *commit) write(jobs []*job) error {
 	c.outcomes = make([]event.Outcome, len(jobs))
 	c.byHash = map[uint64][]uint64{}
 	c.subs = map[event.SubID]*keptSub{}
+	c.usage = map[event.SubID]usage{}
 	err := guard(func() bool { return c.outside }, func() error {
 		return c.store.db.Update(func(tx *bolt.Tx) error {
 			c.tx, c.txid = tx, tx.ID()
@@ -76,12 +79,18 @@ func (c *commit) apply(jobs []*job) error {
 			return err
 		}
 	}
+	if err := c.makeRoom(int(c.last + 1 - first)); err != nil {
+		return err
+	}
 	if c.last >= first {
 		if err := events.SetSequence(c.last); err != nil {
 			return err
 		}
 	}
 	if err := c.putHashes(first); err != nil {
+		return err
+	}
+	if err := c.putUsage(); err != nil {
 		return err
 	}
 	return c.putSubs()
@@ -112,6 +121,7 @@ func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error
 		c.hashes = append(c.hashes, hashed{h, c.last})
 		c.byHash[h] = append(c.byHash[h], c.last)
 	}
+	c.count(e.rec.Sub, usage{1, recordSize(e.value)})
 	e.rec.Seq = c.last
 	c.stored = append(c.stored, e.rec)
 	out.Stored++
@@ -128,6 +138,9 @@ func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (bool, error) {
 	look := e.hashes[0]
 	for _, seq := range c.store.index.find(c.byHash[look], look) {
 		value := events.Get(seqKey(seq))
+		if value == nil {
+			value = c.tx.Bucket(bucketGone).Get(seqKey(seq))
+		}
 		if value == nil {
 			continue
 		}

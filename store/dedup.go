@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
@@ -112,6 +113,24 @@ func (x *index) insert(hash, seq uint64) {
 	x.first[hash] = seq
 }
 
+func (x *index) remove(hash, seq uint64) {
+	more := x.more[hash]
+	if i := slices.Index(more, seq); i >= 0 {
+		more = slices.Delete(more, i, i+1)
+	} else if have, ok := x.first[hash]; !ok || have != seq {
+		return
+	} else if len(more) > 0 {
+		x.first[hash], more = more[0], more[1:]
+	} else {
+		delete(x.first, hash)
+	}
+	if len(more) == 0 {
+		delete(x.more, hash)
+	} else {
+		x.more[hash] = more
+	}
+}
+
 // find appends the sequence numbers that have the hash to seqs.
 func (x *index) find(seqs []uint64, hash uint64) []uint64 {
 	x.mu.RLock()
@@ -169,10 +188,13 @@ func loadIndex(tx *bolt.Tx) (*index, error) {
 	return x, nil
 }
 
-// publish takes over what a commit has stored.
-func (x *index) publish(added []hashed) {
+// publish takes over what a commit has stored and forgotten.
+func (x *index) publish(added, dropped []hashed) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	for _, h := range dropped {
+		x.remove(h.hash, h.seq)
+	}
 	for _, h := range added {
 		x.insert(h.hash, h.seq)
 	}
@@ -206,7 +228,11 @@ func (s *Store) HasEvent(sub event.SubID, id trust.Text) bool {
 	err := s.view(func(tx *bolt.Tx) error {
 		events := tx.Bucket(bucketEvents)
 		for _, seq := range s.index.find(nil, want.hashes(s.hashID)[0]) {
-			stored, err := decodeHead(events.Get(seqKey(seq)))
+			value := events.Get(seqKey(seq))
+			if value == nil {
+				value = tx.Bucket(bucketGone).Get(seqKey(seq))
+			}
+			stored, err := decodeHead(value)
 			if err == nil && want.same(&stored) {
 				found = true
 			}

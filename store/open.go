@@ -63,6 +63,7 @@ type Options struct {
 
 	Keyring Keyring   // nil means the system's
 	Random  io.Reader // nil means crypto/rand
+	Now     func() time.Time
 	Hooks   Hooks
 
 	hash      hashFunc
@@ -95,6 +96,9 @@ type Store struct {
 	queue    *queue
 	index    *index
 	subs     subCache
+	usage    usageTable
+	pruner   *pruner
+	now      func() time.Time
 	last     atomic.Uint64
 	audited  atomic.Uint64 // newest entry of the audit log
 	watchers watchers
@@ -139,6 +143,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	go s.run()
+	pruning, cancel := context.WithCancel(context.Background())
+	s.pruner.cancel = cancel
+	go s.runPruner(pruning)
 	return s, nil
 }
 
@@ -148,6 +155,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.hash == nil {
 		o.hash = keyedHash
@@ -187,7 +197,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{
 		db: db, dir: dir, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, failAfter: o.failAfter, maxAudit: o.maxAudit,
-		queue: newQueue(), index: newIndex(0),
+		queue: newQueue(), index: newIndex(0), pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if err := guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
@@ -257,7 +267,7 @@ func checkNotEmptied(path string) error {
 // prepare brings a database that is ours to use into service.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
-	_ = writeHolder(s.dir, time.Now())
+	_ = writeHolder(s.dir, s.now())
 	if err := migrate(s.db, o.Random); err != nil {
 		return err
 	}
@@ -271,7 +281,13 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if s.sealer, err = newSealer(key, o.Random); err != nil {
 		return err
 	}
+	if err := s.loadRetention(); err != nil {
+		return err
+	}
 	return s.db.View(func(tx *bolt.Tx) error {
+		if s.usage.total, s.usage.bySub, err = loadUsage(tx); err != nil {
+			return err
+		}
 		s.hashKey = append([]byte(nil), tx.Bucket(bucketMeta).Get(metaHashKey)...)
 		s.last.Store(tx.Bucket(bucketEvents).Sequence())
 		s.audited.Store(tx.Bucket(bucketAudit).Sequence())
@@ -317,6 +333,11 @@ func (s *Store) setErr(err error) {
 
 // Info implements [event.Store].
 func (s *Store) Info() event.StoreInfo {
+	kept := s.usage.all()
+	var size int64
+	if info, err := os.Stat(filepath.Join(s.dir, fileDB)); err == nil {
+		size = info.Size()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return event.StoreInfo{
@@ -326,6 +347,9 @@ func (s *Store) Info() event.StoreInfo {
 		KeyLost:   s.subs.anyVoid(),
 		Err:       s.err,
 		Load:      s.loadNow(),
+		Records:   uint64(max(0, kept.records)),
+		Bytes:     kept.bytes,
+		FileBytes: size,
 	}
 }
 
@@ -334,8 +358,10 @@ func (s *Store) Info() event.StoreInfo {
 // second call waits for the first one and returns the same.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
+		s.pruner.cancel()
 		s.queue.close()
 		<-s.stopped
+		<-s.pruner.done
 		errs := []error{removeHolder(s.dir), s.db.Close()}
 		if s.temporary {
 			errs = append(errs, os.RemoveAll(s.dir))

@@ -10,7 +10,7 @@ import (
 )
 
 // schemaVersion is the layout that this program writes.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // The buckets of the file.
 var (
@@ -24,6 +24,8 @@ var (
 	bucketRefusals = []byte("refusals") // own sequence -> refused delivery
 	bucketAudit    = []byte("audit")    // own sequence -> entry of the audit log
 	bucketMarks    = []byte("marks")    // sequence number and kind -> mark
+	bucketUsage    = []byte("usage")    // subscription id -> records and bytes kept of it
+	bucketGone     = []byte("gone")     // sequence number -> identity of a pruned record
 )
 
 // The keys of the meta bucket.
@@ -35,7 +37,11 @@ var (
 )
 
 // migrations holds, at position n, what turns version n into n+1.
-var migrations = []func(*bolt.Tx, io.Reader) error{0: initSchema, 1: addAudit}
+var migrations = []func(*bolt.Tx, io.Reader) error{
+	0: initSchema,
+	1: addAudit,
+	2: func(tx *bolt.Tx, _ io.Reader) error { return addUsage(tx) },
+}
 
 // migrate brings the file to the version of the program, in one transaction.
 // It writes nothing when there is nothing to do, so that a full disk does not

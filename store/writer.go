@@ -132,14 +132,18 @@ func (s *Store) commit(jobs []*job) {
 		err = commitError(err)
 	}
 	if err == nil || c.landed() {
-		s.index.publish(c.hashes)
+		s.index.publish(c.hashes, c.dropped)
 		s.subs.publish(c.subs)
+		s.usage.publish(c.usage)
 		s.last.Store(c.last)
 		if c.audited > 0 {
 			s.audited.Store(c.audited)
 		}
 		s.load.add(len(c.stored), took)
 		s.watchers.call(c.stored)
+		s.overflow(c.usage)
+	} else {
+		clear(s.pruner.places)
 	}
 	s.finish(jobs, c.outcomes, err)
 }

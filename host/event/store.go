@@ -149,6 +149,11 @@ type Store interface {
 	SetMark(ctx context.Context, m Mark) error
 	RemoveMark(ctx context.Context, seq uint64, line bool) error
 
+	// Retention tells how much is kept; SetRetention changes it. What is beyond
+	// the bounds goes soon after, oldest first, in small steps.
+	Retention() Retention
+	SetRetention(ctx context.Context, r Retention) error
+
 	// Watch calls fn after every commit that stored records, with the records in
 	// order and their sequence numbers set, on the writer's goroutine: fn must
 	// not block. The returned function ends it.
@@ -167,6 +172,9 @@ type StoreInfo struct {
 	Sealed    string // where the sealing key is kept: "keyring", "file" or "memory"
 	KeyLost   bool   // secrets are stored whose key is gone: they read as zero until they are replaced
 	Err       error  // the last commit failed with this; nil when the next succeeded
+	Records   uint64 // that are kept
+	Bytes     int64  // of these records, without what the file needs around them
+	FileBytes int64  // of the file
 	Load      StoreLoad
 }
 

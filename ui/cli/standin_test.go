@@ -131,6 +131,9 @@ func (m *memory) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
 
 func (m *memory) Watch(func([]event.Record)) func() { return func() {} }
 
+func (m *memory) Retention() event.Retention                          { return event.Retention{} }
+func (m *memory) SetRetention(context.Context, event.Retention) error { return nil }
+
 func (m *memory) Info() event.StoreInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()

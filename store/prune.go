@@ -1,0 +1,426 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+)
+
+const (
+	// pruneBatch bounds the records that one transaction removes, so that none
+	// holds up the commits behind it.
+	pruneBatch = 2_000
+	// pruneLook bounds the records that one transaction looks at to find those of
+	// one subscription.
+	pruneLook = 50_000
+	// pruneSlack is how far below a bound pruning goes, so that a store at its
+	// bound is not pruned with every commit: one part in so many.
+	pruneSlack = 100
+	// pruneEvery is how often ages are looked at.
+	pruneEvery = time.Minute
+	// dedupFor is how long an event is known as a duplicate at least, even when
+	// it was pruned (contract: dedup keys live at least 24 hours).
+	dedupFor = 24 * time.Hour
+	// maxGone bounds the pruned events that are known as duplicates, so that a
+	// store at its bound does not grow under a feed that fills it within hours.
+	maxGone = 2_000_000
+)
+
+const settingRetention = "retention"
+
+// pruner removes what is beyond the bounds. Its places are touched by the
+// writer's goroutine only.
+type pruner struct {
+	mu   sync.Mutex
+	keep event.Retention
+
+	wake    chan struct{} // one slot: a bound was passed
+	cancel  context.CancelFunc
+	done    chan struct{}
+	maxGone int
+	places  map[event.SubID]uint64 // of each bounded subscription: nothing before it is its own
+}
+
+func newPruner() *pruner {
+	return &pruner{
+		keep: event.DefaultRetention(), maxGone: maxGone, wake: make(chan struct{}, 1),
+		cancel: func() {}, done: make(chan struct{}), places: map[event.SubID]uint64{},
+	}
+}
+
+// Retention implements [event.Store].
+func (s *Store) Retention() event.Retention {
+	s.pruner.mu.Lock()
+	defer s.pruner.mu.Unlock()
+	return s.pruner.keep
+}
+
+// SetRetention implements [event.Store]. It returns after the commit; the errors
+// are those of [Store.SetSetting], and [ErrBatch] for a negative bound.
+func (s *Store) SetRetention(ctx context.Context, r event.Retention) error {
+	for _, l := range [...]event.Limits{r.Total, r.PerSub} {
+		if l.Age < 0 || l.Bytes < 0 {
+			return fmt.Errorf("%w: a bound of the retention is negative", ErrBatch)
+		}
+	}
+	value, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("retention: %w", err)
+	}
+	if err := s.SetSetting(ctx, settingRetention, string(value)); err != nil {
+		return err
+	}
+	s.pruner.mu.Lock()
+	s.pruner.keep = r
+	s.pruner.mu.Unlock()
+	s.pruner.signal()
+	return nil
+}
+
+// loadRetention reads what was set; without that the default holds.
+func (s *Store) loadRetention() error {
+	value, err := s.Setting(settingRetention)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var r event.Retention
+	if err := json.Unmarshal([]byte(value), &r); err != nil {
+		return fmt.Errorf("%w: the retention: %w", ErrDamaged, err)
+	}
+	s.pruner.keep = r
+	return nil
+}
+
+func (p *pruner) signal() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// overflow wakes the pruner when a bound of count or bytes was passed by the
+// subscriptions in changed.
+func (s *Store) overflow(changed map[event.SubID]usage) {
+	keep := s.Retention()
+	over := beyond(keep.Total, s.usage.all())
+	for sub := range changed {
+		over = over || beyond(keep.PerSub, s.usage.of(sub))
+	}
+	if over {
+		s.pruner.signal()
+	}
+}
+
+func beyond(l event.Limits, u usage) bool {
+	return l.Records > 0 && u.records > 0 && uint64(u.records) > l.Records || l.Bytes > 0 && u.bytes > l.Bytes
+}
+
+// reduced is what pruning brings the bounds of count and bytes down to.
+func reduced(l event.Limits) event.Limits {
+	l.Records -= l.Records / pruneSlack
+	l.Bytes -= l.Bytes / pruneSlack
+	return l
+}
+
+// runPruner prunes until ctx ends. A round that failed is tried again with the
+// next reason: the commit's error is the state of the store.
+func (s *Store) runPruner(ctx context.Context) {
+	defer close(s.pruner.done)
+	tick := time.NewTicker(pruneEvery)
+	defer tick.Stop()
+	for {
+		for s.pruneRound(ctx) {
+		}
+		select {
+		case <-s.pruner.wake:
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// pruneRound removes one batch and reports whether there may be more to remove.
+func (s *Store) pruneRound(ctx context.Context) bool {
+	now := s.now()
+	if !s.prunable(now) {
+		return false
+	}
+	more := false
+	err := s.do(ctx, func(c *commit) (err error) {
+		more, err = c.prune(s.Retention(), now)
+		return err
+	})
+	return err == nil && more
+}
+
+// prunable reports whether a transaction is worth it.
+func (s *Store) prunable(now time.Time) bool {
+	keep := s.Retention()
+	if beyond(keep.Total, s.usage.all()) || keep.PerSub.Age > 0 && s.Last() > 0 {
+		return true
+	}
+	for _, u := range s.usage.each() {
+		if beyond(keep.PerSub, u) {
+			return true
+		}
+	}
+	old := false
+	err := s.view(func(tx *bolt.Tx) error {
+		old = keep.Total.Age > 0 && olderThan(tx.Bucket(bucketEvents), now.Add(-keep.Total.Age)) ||
+			olderThan(tx.Bucket(bucketGone), now.Add(-dedupFor))
+		return nil
+	})
+	return err == nil && old
+}
+
+// olderThan reports whether the first record of the bucket was received before t.
+func olderThan(b *bolt.Bucket, t time.Time) bool {
+	k, v := b.Cursor().First()
+	if k == nil {
+		return false
+	}
+	head, err := decodeHead(v)
+	return err == nil && head.ReceivedAt.Before(t)
+}
+
+// victim is a record that goes.
+type victim struct {
+	seq  uint64
+	head event.Record
+	size int64
+}
+
+// makeRoom prunes in the transaction that added n records to a store at its
+// bound, twice as many at most, so that pruning keeps up with any feed.
+func (c *commit) makeRoom(n int) error {
+	keep := c.store.Retention()
+	if n == 0 || !beyond(keep.Total, c.total()) {
+		return nil
+	}
+	if _, err := c.pruneTotal(keep.Total, c.store.now(), 2*n); err != nil {
+		return err
+	}
+	return c.dropHashes()
+}
+
+// total is the usage of the whole store as this transaction has it so far.
+func (c *commit) total() usage {
+	left := c.store.usage.all()
+	for _, change := range c.usage {
+		left = left.plus(change)
+	}
+	return left
+}
+
+// pruneTotal removes at most n records beyond the bounds of the whole store.
+func (c *commit) pruneTotal(l event.Limits, now time.Time, n int) (removed int, err error) {
+	if err := c.forget(now, 2*n); err != nil {
+		return 0, err
+	}
+	victims, err := c.oldest(l, now, n)
+	if err != nil {
+		return 0, err
+	}
+	return len(victims), c.remove(victims, now)
+}
+
+// prune removes what is beyond the bounds, at most about pruneBatch records.
+func (c *commit) prune(keep event.Retention, now time.Time) (more bool, err error) {
+	removed, err := c.pruneTotal(keep.Total, now, pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	more = removed >= pruneBatch
+	for sub, u := range c.store.usage.each() {
+		limited := keep.PerSub.Age > 0 || beyond(keep.PerSub, u.plus(c.usage[sub]))
+		if !limited || removed >= pruneBatch {
+			continue
+		}
+		own, further, err := c.oldestOf(sub, keep.PerSub, now)
+		if err != nil {
+			return false, err
+		}
+		if err := c.remove(own, now); err != nil {
+			return false, err
+		}
+		removed += len(own)
+		more = more || further
+	}
+	return more, c.dropHashes()
+}
+
+// oldest picks at most n of the oldest records beyond the bounds of the whole store.
+func (c *commit) oldest(l event.Limits, now time.Time, n int) ([]victim, error) {
+	left := c.total()
+	var goal event.Limits
+	if beyond(l, left) {
+		goal = reduced(l)
+	}
+	var victims []victim
+	cur := c.tx.Bucket(bucketEvents).Cursor()
+	for k, v := cur.First(); k != nil && len(victims) < n; k, v = cur.Next() {
+		x, err := newVictim(k, v)
+		if err != nil {
+			return nil, err
+		}
+		aged := l.Age > 0 && now.Sub(x.head.ReceivedAt) > l.Age
+		if !aged && !beyond(goal, left) {
+			break
+		}
+		victims = append(victims, x)
+		left = left.plus(usage{-1, -x.size})
+	}
+	return victims, nil
+}
+
+// oldestOf picks the oldest records of one subscription beyond its bounds. It
+// looks at a bounded number of records and remembers where it stood; further
+// reports whether it has to go on there.
+func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victims []victim, further bool, err error) {
+	left := c.store.usage.of(sub).plus(c.usage[sub])
+	var goal event.Limits
+	if beyond(l, left) {
+		goal = reduced(l)
+	}
+	places := c.store.pruner.places
+	cur := c.tx.Bucket(bucketEvents).Cursor()
+	looked := 0
+	for k, v := cur.Seek(seqKey(places[sub])); k != nil; k, v = cur.Next() {
+		x, err := newVictim(k, v)
+		if err != nil {
+			return nil, false, err
+		}
+		aged := l.Age > 0 && now.Sub(x.head.ReceivedAt) > l.Age
+		if !aged && !beyond(goal, left) {
+			return victims, false, nil
+		}
+		if looked++; looked > pruneLook || len(victims) >= pruneBatch {
+			return victims, true, nil
+		}
+		places[sub] = x.seq
+		if x.head.Sub == sub {
+			victims = append(victims, x)
+			left = left.plus(usage{-1, -x.size})
+		}
+	}
+	return victims, false, nil
+}
+
+func newVictim(k, v []byte) (victim, error) {
+	head, err := decodeHead(v)
+	if err != nil || len(k) != 8 {
+		return victim{}, fmt.Errorf("%w: the record %x: %w", ErrDamaged, k, errCodec)
+	}
+	return victim{seq: binary.BigEndian.Uint64(k), head: head, size: recordSize(v)}, nil
+}
+
+// remove deletes records. The identity of those that are younger than dedupFor
+// stays.
+func (c *commit) remove(victims []victim, now time.Time) error {
+	events, gone := c.tx.Bucket(bucketEvents), c.tx.Bucket(bucketGone)
+	gone.FillPercent = fillPercent
+	known := gone.Sequence()
+	for _, x := range victims {
+		if err := events.Delete(seqKey(x.seq)); err != nil {
+			return fmt.Errorf("prune record %d: %w", x.seq, err)
+		}
+		c.count(x.head.Sub, usage{-1, -x.size})
+		id, ok := identify(&x.head)
+		switch {
+		case !ok:
+		case now.Sub(x.head.ReceivedAt) >= dedupFor:
+			c.drop(id, x.seq)
+		default:
+			r := x.head
+			rest, err := encodeRecord(&event.Record{Kind: r.Kind, Sub: r.Sub, ReceivedAt: r.ReceivedAt, EventID: r.EventID, WebhookID: r.WebhookID})
+			if err != nil {
+				return err
+			}
+			if err := gone.Put(seqKey(x.seq), rest.value); err != nil {
+				return fmt.Errorf("prune record %d: %w", x.seq, err)
+			}
+			known++
+		}
+	}
+	return gone.SetSequence(known)
+}
+
+// drop forgets an identity when the transaction succeeds.
+func (c *commit) drop(id identity, seq uint64) {
+	for _, h := range id.hashes(c.store.hashID) {
+		c.dropped = append(c.dropped, hashed{h, seq})
+	}
+}
+
+// forget removes the identities of at most n pruned records that are old enough,
+// or too many. The bucket's sequence counts what is in it.
+func (c *commit) forget(now time.Time, n int) error {
+	gone := c.tx.Bucket(bucketGone)
+	known := int(gone.Sequence())
+	var old []victim
+	cur := gone.Cursor()
+	for k, v := cur.First(); k != nil && len(old) < n; k, v = cur.Next() {
+		x, err := newVictim(k, v)
+		if err != nil {
+			return err
+		}
+		if now.Sub(x.head.ReceivedAt) < dedupFor && known-len(old) <= c.store.pruner.maxGone {
+			break
+		}
+		old = append(old, x)
+	}
+	for _, x := range old {
+		if err := gone.Delete(seqKey(x.seq)); err != nil {
+			return fmt.Errorf("forget record %d: %w", x.seq, err)
+		}
+		if id, ok := identify(&x.head); ok {
+			c.drop(id, x.seq)
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	return gone.SetSequence(uint64(max(0, known-len(old))))
+}
+
+// dropHashes deletes the dedup records of which nothing is left. The last one
+// stays.
+func (c *commit) dropHashes() error {
+	live := c.last + 1
+	for _, name := range [][]byte{bucketEvents, bucketGone} {
+		if k, _ := c.tx.Bucket(name).Cursor().First(); len(k) == 8 {
+			live = min(live, binary.BigEndian.Uint64(k))
+		}
+	}
+	dedup := c.tx.Bucket(bucketDedup)
+	var dead [][]byte
+	cur := dedup.Cursor()
+	k, _ := cur.First()
+	for k != nil && len(dead) < pruneBatch {
+		next, _ := cur.Next()
+		if len(next) != 8 || binary.BigEndian.Uint64(next) > live {
+			break
+		}
+		dead = append(dead, slices.Clone(k))
+		k = next
+	}
+	for _, k := range dead {
+		if err := dedup.Delete(k); err != nil {
+			return fmt.Errorf("dedup record %x: %w", k, err)
+		}
+	}
+	return nil
+}
