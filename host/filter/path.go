@@ -88,14 +88,15 @@ func (n *member) test(value string) bool {
 		return true
 	}
 	text := inside(value)
-	if value[0] == '"' && strings.Contains(text, `\`) {
-		return n.holds(string(trust.AppendUnquoted(nil, text)), false)
+	if strings.Contains(text, `\`) {
+		return n.holds(string(trust.AppendUnquoted(nil, text)), value[0])
 	}
-	return n.holds(text, value[0] == '-' || '0' <= value[0] && value[0] <= '9')
+	return n.holds(text, value[0])
 }
 
-// holds compares a text, which may stand for a number.
-func (n *member) holds(text string, isNumber bool) bool {
+// holds compares the text of a value that begins with a byte.
+func (n *member) holds(text string, begins byte) bool {
+	isText, isNumber := begins == '"', begins == '-' || '0' <= begins && begins <= '9'
 	switch n.op {
 	case opEqual:
 		return n.want.in(text) || n.number && isNumber && number(text) && compareNumbers(text, n.want.word.text) == 0
@@ -104,7 +105,9 @@ func (n *member) holds(text string, isNumber bool) bool {
 	}
 	var order int
 	switch {
-	case !n.number && !isNumber:
+	case !isText && !isNumber:
+		return false
+	case !n.number && isText:
 		order = compareFolded(text, n.want.word.lower)
 	case n.number && number(text):
 		order = compareNumbers(text, n.want.word.text)
