@@ -1,0 +1,172 @@
+package filter
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"eventdeck/host/event"
+)
+
+// Candidate is a way to go on with a filter.
+type Candidate struct {
+	From, To int    // the bytes of the text that it replaces
+	Text     string // what stands there then; shown as it is, it acts on no terminal
+	Help     string // what it means, "" for a value
+}
+
+// candidatesMax bounds what [Complete] returns.
+const candidatesMax = 50
+
+// Complete returns how the term at the cursor, an offset in bytes, may go on:
+// the names of fields, and the values and paths in seen, which may be nil. What
+// begins with the typed text comes before what only contains it.
+func Complete(text string, cursor int, seen *Seen) []Candidate {
+	cursor = max(0, min(cursor, len(text)))
+	if !utf8.ValidString(text) {
+		return nil
+	}
+	from, to := termAt(text, cursor)
+	typed := text[from:cursor]
+	c := completion{from: from, to: to}
+	switch {
+	case strings.HasPrefix(typed, `"`) || strings.HasPrefix(typed, "/"):
+	case strings.HasPrefix(typed, "."):
+		c.path(typed, seen)
+	default:
+		l := lexer{text: typed}
+		if name := l.fieldName(); name != "" {
+			c.field(name, typed[len(name)+1:], seen)
+		} else {
+			c.names(typed)
+		}
+	}
+	return c.found[:min(len(c.found), candidatesMax)]
+}
+
+// termAt returns the bounds of the term that the cursor is in or behind; between
+// terms it is empty.
+func termAt(text string, cursor int) (from, to int) {
+	l := lexer{text: text}
+	for {
+		l.while(func(r rune) bool { return !isBareRune(r) || r == '!' })
+		start := l.at
+		if start > cursor || l.done() && start < cursor {
+			return cursor, cursor
+		}
+		l.skipTerm()
+		if cursor <= l.at {
+			return start, l.at
+		}
+	}
+}
+
+// skipTerm goes to the end of a term, finished or not.
+func (l *lexer) skipTerm() {
+	if l.peek() == '/' {
+		for l.at++; !l.done() && l.text[l.at] != '/'; l.at++ {
+			if l.text[l.at] == '\\' && l.at+1 < len(l.text) {
+				l.at++
+			}
+		}
+		l.at = min(l.at+1, len(l.text))
+	}
+	for !l.done() && l.atBare() {
+		if l.peek() == '"' {
+			if _, err := l.phrase(); err != nil {
+				l.at = len(l.text)
+			}
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(l.text[l.at:])
+		l.at += n
+	}
+}
+
+func (l *lexer) atBare() bool { return !l.atEnd() }
+
+// completion collects candidates for one term.
+type completion struct {
+	from, to int
+	found    []Candidate
+}
+
+func (c *completion) add(text, help string) {
+	c.found = append(c.found, Candidate{c.from, c.to, text, help})
+}
+
+// names offers the fields.
+func (c *completion) names(typed string) {
+	for f, name := range fieldNames {
+		if strings.HasPrefix(name, strings.ToLower(typed)) {
+			c.add(name+":", fieldHelp[f])
+		}
+	}
+	if typed == "" {
+		c.add(".", "a value of the payload, as in .severity=P1")
+	}
+}
+
+func (c *completion) field(name, typed string, seen *Seen) {
+	f := field(slices.Index(fieldNames[:], strings.ToLower(name)))
+	if f >= fields {
+		return
+	}
+	begin := fieldNames[f] + ":"
+	values := seen.values(f)
+	slices.Sort(values)
+	switch f {
+	case fieldMode:
+		values = []string{string(event.ModePoll), string(event.ModePush), string(event.ModeWebhook)}
+	case fieldKind:
+		values = []string{string(event.KindEvent), string(event.KindGap), string(event.KindState), string(event.KindRejected)}
+	case fieldFlag:
+		values = append([]string{anyFlag}, values...)
+	case fieldSince, fieldUntil:
+		values = []string{"10m", "1h", "1d"}
+	}
+	if exact, ok := strings.CutPrefix(typed, "="); ok {
+		begin, typed = begin+"=", exact
+	}
+	c.values(begin, typed, values)
+}
+
+// values offers those that begin with the typed text, then those that contain it.
+func (c *completion) values(begin, typed string, values []string) {
+	w := newWord(strings.TrimPrefix(typed, `"`))
+	for _, first := range []bool{true, false} {
+		for _, v := range values {
+			if w.in(v) && w.starts(v) == first {
+				c.add(string(appendValue([]byte(begin), v)), "")
+			}
+		}
+	}
+}
+
+func (c *completion) path(typed string, seen *Seen) {
+	p := parser{lexer: lexer{text: typed}}
+	path, err := p.path()
+	if err == nil && !p.done() {
+		name := string(appendPath(nil, path))
+		start := p.at
+		if op, _ := p.operator(); op != opExists {
+			values := seen.at(name)
+			slices.Sort(values)
+			c.values(name+typed[start:p.at], typed[p.at:], values)
+		}
+		return
+	}
+	paths := seen.allPaths()
+	slices.Sort(paths)
+	w := newWord(typed)
+	for _, name := range paths {
+		if w.starts(name) {
+			c.add(name, "")
+		}
+	}
+	for _, name := range paths {
+		if part := newWord(typed[1:]); !w.starts(name) && typed != "." && part.in(name) {
+			c.add(name, "")
+		}
+	}
+}

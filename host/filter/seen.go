@@ -1,0 +1,137 @@
+package filter
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Bounds of what is remembered of the values that were seen.
+const (
+	seenNames   = 256 // values of a field, and paths
+	seenValues  = 24  // values of a path
+	seenBytes   = 64  // a value, or a path
+	seenMembers = 200 // members of one payload that are looked at
+	seenDepth   = 6   // steps of a path
+)
+
+// Seen remembers, within bounds, what records had in them, for [Complete] to
+// offer. The zero Seen is empty; all methods may be called from any goroutine.
+type Seen struct {
+	mu    sync.Mutex
+	named [fields][]string
+	paths []string            // as [Complete] spells them, in order of appearance
+	texts map[string][]string // by path
+}
+
+// Know offers a value of a field although no record had it: the name of a server
+// that is connected, a type that it lists. Unknown fields are passed over, and
+// so are values that cannot be shown as they are.
+func (s *Seen) Know(field string, value trust.Text) {
+	if f := slices.Index(fieldNames[:], field); f >= 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		remember(&s.named[f], value.Raw(), seenNames)
+	}
+}
+
+// Add remembers what a record has in it. It keeps nothing of r itself.
+func (s *Seen) Add(r *event.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	remember(&s.named[fieldServer], r.Server, seenNames)
+	remember(&s.named[fieldType], r.Type.Raw(), seenNames)
+	remember(&s.named[fieldSub], string(r.Sub), seenNames)
+	for _, f := range r.Flags {
+		remember(&s.named[fieldFlag], f, seenNames)
+	}
+	data := view(r.Data)
+	if text, ok := severity(data); ok {
+		remember(&s.named[fieldSev], text, seenNames)
+	}
+	left := seenMembers
+	s.walk(data, skipSpace(data, 0), nil, &left)
+}
+
+// walk remembers the members of the value at data[at:].
+func (s *Seen) walk(data string, at int, path []segment, left *int) {
+	if at >= len(data) || len(path) >= seenDepth || data[at] != '{' && data[at] != '[' {
+		return
+	}
+	for m := enter(data, at); *left > 0 && m.next(); {
+		*left--
+		inner := path
+		if m.object {
+			inner = append(path[:len(path):len(path)], segment{m.key, -1})
+		}
+		switch data[m.value] {
+		case '{', '[':
+			s.walk(data, m.value, inner, left)
+		default:
+			if len(inner) > 0 {
+				s.text(inner, inside(data[m.value:m.end]))
+			}
+		}
+	}
+}
+
+func (s *Seen) text(path []segment, text string) {
+	name := string(appendPath(nil, path))
+	if !remember(&s.paths, name, seenNames) {
+		return
+	}
+	if s.texts == nil {
+		s.texts = map[string][]string{}
+	}
+	values := s.texts[name]
+	remember(&values, text, seenValues)
+	s.texts[name] = values
+}
+
+// remember adds a copy of value to values unless there is no room. Values that
+// could not be shown or typed as they are are left out. It reports whether the
+// value is there.
+func remember(values *[]string, value string, most int) bool {
+	if slices.Contains(*values, value) {
+		return true
+	}
+	if value == "" || len(value) > seenBytes || len(*values) >= most || strings.Contains(value, `\`) ||
+		trust.Line(trust.Untrusted(value)).Plain() != value {
+		return false
+	}
+	*values = append(*values, strings.Clone(value))
+	return true
+}
+
+// values returns what was seen of a field.
+func (s *Seen) values(f field) []string {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.named[f])
+}
+
+// at returns the values that were seen at a path.
+func (s *Seen) at(path string) []string {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.texts[path])
+}
+
+// allPaths returns the paths that were seen.
+func (s *Seen) allPaths() []string {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.paths)
+}
