@@ -67,7 +67,7 @@ type app struct {
 	stream   stream
 	detail   detail
 	payloads payloads
-	rate     rate
+	rates    rates
 	dialog   dialog
 	prompt   *prompt
 	note     note
@@ -123,6 +123,7 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
+	a.measureRates()
 	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age(), a.notice())
 }
 

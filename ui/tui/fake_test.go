@@ -74,6 +74,8 @@ type fakeHost struct {
 	refuse   error
 	argsFail error
 	settings map[string]string
+	stats    host.Stats
+	measured int // calls of Stats
 }
 
 func newFake() *fakeHost {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 )
 
@@ -23,4 +24,11 @@ func (h *fakeHost) SetSetting(_ context.Context, key, value string) error {
 	}
 	h.settings[key] = value
 	return h.refuse
+}
+
+func (h *fakeHost) Stats() host.Stats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.measured++
+	return h.stats
 }

@@ -16,18 +16,22 @@ type glyphs struct {
 	gutter, cursor, gap    string
 	path, dot, more        string
 	chosen, choice, cannot string
+	none                   string   // of a spark: nothing
+	bars                   []string // of a spark, lowest first
 }
 
 var unicodeGlyphs = glyphs{
 	open: "▾", closed: "▸", live: "●", quiet: "○", busy: "◌", bad: "✗", paused: "‖", ended: "■", leaf: "·",
 	rule: "─", ruleOn: "━", divider: "│", gutter: "▌", cursor: "▶", gap: "╌",
 	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×",
+	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 }
 
 var asciiGlyphs = glyphs{
 	open: "v", closed: ">", live: "*", quiet: "o", busy: "~", bad: "!", paused: "=", ended: "#", leaf: "-",
 	rule: "-", ruleOn: "=", divider: "|", gutter: "|", cursor: ">", gap: "-",
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x",
+	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
 }
 
 // glyphSets are the sets by their names.

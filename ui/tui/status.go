@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"eventdeck/host"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -28,12 +30,9 @@ func (a *app) drawCrumb() string {
 		c.put(themes.Dim, " demo")
 	}
 	c.put(themes.Dim, "  ")
-	tail := a.following()
-	if r := a.rate.perSecond(a.clock()); r > 0 {
-		tail += "  " + strconv.FormatFloat(r, 'f', 1, 64) + "/s"
-	}
+	tail := a.following() + a.headRate()
 	room := c.room
-	c.room -= len(tail) + 2
+	c.room -= ansi.StringWidth(tail) + 2
 	kept := c.room
 	a.drawPath(c)
 	if t := a.stream.query.text; t != "" && a.prompt == nil {

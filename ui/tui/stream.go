@@ -86,16 +86,16 @@ func (s *stream) reveal() {
 	s.top = s.seqs[top]
 }
 
-// arrive takes what the log has got since the last time. It reports how many
-// events of the whole log came and whether there is more to take.
-func (s *stream) arrive(log *host.Log) (came int, more bool, err error) {
+// arrive takes what the log has got since the last time. It reports whether
+// there is more to take.
+func (s *stream) arrive(log *host.Log) (more bool, err error) {
 	if s.cut {
-		return 0, false, nil
+		return false, nil
 	}
 	if behind := log.Last() - s.seen; s.follow && !s.paused && behind > 2*catchUpMax {
 		err := s.reset(log, s.query)
 		s.settle()
-		return int(behind), false, err
+		return false, err
 	}
 	left := catchUpMax
 	err = log.After(s.seen, func(r event.Record) bool {
@@ -105,9 +105,6 @@ func (s *stream) arrive(log *host.Log) (came int, more bool, err error) {
 		}
 		left--
 		s.seen = r.Seq
-		if r.Kind == event.KindEvent {
-			came++
-		}
 		if !s.query.matches(&r) {
 			return true
 		}
@@ -127,7 +124,7 @@ func (s *stream) arrive(log *host.Log) (came int, more bool, err error) {
 	} else if s.at == 0 {
 		s.settle()
 	}
-	return came, more, err
+	return more, err
 }
 
 // pause freezes the view or lets it go on.

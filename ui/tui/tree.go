@@ -384,7 +384,7 @@ func (t *tree) drawSub(a *app, c *canvas, v *host.SubscriptionView) {
 		room := c.room - len(stored) - 1
 		c.safe(themes.Dim, ours(", "+e).Clip(room))
 	}
-	c.right(themes.Plain, stored)
+	c.right(themes.Plain, a.subSpark(v.ID, c.room-len(stored)-2)+stored)
 }
 
 // drawRemark tells what does not fit beside a node: an error, else arguments.
