@@ -34,6 +34,8 @@ type Options struct {
 	// ReadOnly hides and refuses every action that changes what servers or the
 	// store hold.
 	ReadOnly bool
+	// Settings is the operator's file of settings; "": there is none.
+	Settings string
 	Env      []string // as os.Environ; nil: that of the process
 	Now      func() time.Time
 	// Program options for tests: window size, colour profile, signals.
@@ -72,7 +74,17 @@ type app struct {
 	prompt   *prompt
 	note     note
 	actions  []action
+	commands []command
 	chord    string // first key of an action that has two
+
+	userFile         userFile
+	settingsProblems []string
+	memo             memo
+	saver            saver
+	wanted           node // the scope of the last run, until there is such a node
+	filters          map[string]string
+	marks            marks
+	search           search
 
 	changed <-chan struct{}
 	woken   time.Time
@@ -91,7 +103,7 @@ type app struct {
 func newApp(ctx context.Context, o Options) *app {
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, now: o.Now, ctx: ctx, focused: true,
-		tree: newTree(), stream: newStream(), actions: actions(),
+		tree: newTree(), stream: newStream(), actions: actions(), commands: commands(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
@@ -107,8 +119,11 @@ func newApp(ctx context.Context, o Options) *app {
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = treePane, treePane
 	}
-	if err := a.stream.show(a.api.Log(), query{}); err != nil {
-		a.fail("cannot read the log", err)
+	a.loadFilters()
+	a.recall()
+	a.startStream()
+	if msg, changed := readSettings(userFile{path: o.Settings}, false); changed {
+		a.applySettings(msg)
 	}
 	return a
 }
@@ -124,7 +139,7 @@ func (a *app) Init() tea.Cmd {
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
 	a.measureRates()
-	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age(), a.notice())
+	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age(), a.notice(), a.save(false))
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -138,7 +153,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.ownThemes(msg)
 	case tea.FocusMsg:
 		a.looksAt(true)
-		return tea.Batch(a.reloadThemes(false), func() tea.Msg { return moreMsg{} })
+		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), func() tea.Msg { return moreMsg{} })
 	case tea.BlurMsg:
 		a.looksAt(false)
 	case notifyMsg:
@@ -160,6 +175,12 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		if a.catchUp() {
 			return func() tea.Msg { return moreMsg{} }
 		}
+	case settingsMsg:
+		a.applySettings(msg)
+	case foundMsg:
+		a.found(msg)
+	case savedMsg:
+		a.saved(msg)
 	case ageMsg:
 		a.aging = false
 	case pageMsg:
@@ -204,8 +225,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	case a.dialog != nil:
 		return a.dialog.key(a, name, k.Text)
 	case a.prompt != nil:
-		a.prompt.key(a, name, k.Text)
-		return nil
+		return a.prompt.key(a, name, k.Text)
 	}
 	return a.press(name)
 }

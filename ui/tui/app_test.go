@@ -287,15 +287,6 @@ func TestHelpListsOnlyWhatWorks(t *testing.T) {
 			t.Errorf("%s is listed with nothing to do it on", x.id)
 		}
 	}
-	seen := map[string]string{}
-	for _, x := range a.actions {
-		for _, k := range x.keys {
-			if seen[k] != "" {
-				t.Errorf("%s is the key of %s and of %s", k, seen[k], x.id)
-			}
-			seen[k] = x.id
-		}
-	}
 }
 
 func TestASCIIGlyphs(t *testing.T) {

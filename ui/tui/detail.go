@@ -76,7 +76,7 @@ func (d *detail) draw(a *app, w, h int) []string {
 	d.by(0)
 	c := &d.draws
 	c.begin(&a.theme, w)
-	c.span = d.span
+	c.span, c.found = d.span, a.search.text
 	for i := d.top; i < d.top+d.shown; i++ {
 		if i < len(d.lines) {
 			d.lines[i].draw(c, a.glyphs)
@@ -107,7 +107,7 @@ func (l *detailLine) draw(c *canvas, g *glyphs) {
 // drawSpan explains the span that n and N lead to.
 func (d *detail) drawSpan(a *app, c *canvas, spans []trust.Span) {
 	if d.span == 0 || d.span > len(spans) {
-		c.put(themes.Key, " "+a.keyOf("span.next"))
+		c.put(themes.Key, " "+a.keyOf("match.next"))
 		c.put(themes.Dim, " to the "+count(len(spans), "place")+" noticed ")
 		c.put(themes.Key, " "+a.keyOf("why"))
 		c.put(themes.Dim, " why")

@@ -76,6 +76,7 @@ type fakeHost struct {
 	settings map[string]string
 	stats    host.Stats
 	measured int // calls of Stats
+	marks    []event.Mark
 }
 
 func newFake() *fakeHost {

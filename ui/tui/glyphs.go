@@ -18,6 +18,7 @@ type glyphs struct {
 	chosen, choice, cannot string
 	none                   string   // of a spark: nothing
 	bars                   []string // of a spark, lowest first
+	mark, picked           string   // of rows of the stream
 }
 
 var unicodeGlyphs = glyphs{
@@ -25,6 +26,7 @@ var unicodeGlyphs = glyphs{
 	rule: "─", ruleOn: "━", divider: "│", gutter: "▌", cursor: "▶", gap: "╌",
 	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×",
 	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	mark: "◆", picked: "▪",
 }
 
 var asciiGlyphs = glyphs{
@@ -32,6 +34,7 @@ var asciiGlyphs = glyphs{
 	rule: "-", ruleOn: "=", divider: "|", gutter: "|", cursor: ">", gap: "-",
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x",
 	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
+	mark: "+", picked: "*",
 }
 
 // glyphSets are the sets by their names.

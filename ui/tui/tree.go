@@ -94,6 +94,13 @@ func newTree() tree {
 	return tree{closed: map[node]bool{}}
 }
 
+// reveal opens what is above a node.
+func (t *tree) reveal(n node) {
+	for p := n.parent(); p.level() > 0; p = p.parent() {
+		delete(t.closed, p)
+	}
+}
+
 // load takes a snapshot. The chosen node stays, or its nearest parent does.
 func (t *tree) load(snap *host.Snapshot) {
 	t.rows = append(t.rows[:0], treeRow{kids: len(snap.Servers), open: true})

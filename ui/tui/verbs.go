@@ -103,6 +103,10 @@ func (a *app) back() bool {
 		a.zoom = false
 	case a.focus == detailPane:
 		a.enter(a.subject)
+	case a.stream.selected.on:
+		a.stream.selected = selection{}
+	case a.search.text != "":
+		a.search.text = ""
 	case a.stream.paused:
 		a.freeze()
 	case a.stream.query.text != "":

@@ -83,10 +83,15 @@ func (a *app) draw() string {
 		}
 	}
 	a.frame = b
-	if a.dialog != nil {
-		return a.over(strings.Split(string(b), "\n"))
+	if a.dialog == nil && a.prompt == nil && a.chord == "" {
+		return string(b)
 	}
-	return string(b)
+	lines := strings.Split(string(b), "\n")
+	a.bottom(lines)
+	if a.dialog != nil {
+		a.over(lines)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // pane draws a pane: its title, then its rows.
@@ -163,7 +168,7 @@ func (a *app) boxAt() (x, y, w, h int) {
 }
 
 // over lays the dialog over the frame.
-func (a *app) over(lines []string) string {
+func (a *app) over(lines []string) {
 	x, y, w, h := a.boxAt()
 	c := &a.boxed
 	c.begin(&a.theme, w+2)
@@ -186,7 +191,6 @@ func (a *app) over(lines []string) string {
 			lines[y+i] = splice(lines[y+i], row, x, w+2, a.w)
 		}
 	}
-	return strings.Join(lines, "\n")
 }
 
 // splice puts a row of w cells over a line of total cells, from x on.

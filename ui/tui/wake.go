@@ -149,6 +149,8 @@ func (a *app) catchUp() (more bool) {
 
 func (a *app) take(snap host.Snapshot) {
 	a.snap = snap
+	a.marks.load(a.api.Marks())
 	a.widest = measure(&a.snap)
 	a.tree.load(&a.snap)
+	a.want()
 }
