@@ -115,7 +115,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 	opts := session.Options{
 		ClientVersion: o.ClientVersion,
 		OnNote:        s.note,
-		OnPause:       func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
+		OnUnheard:     func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
 		Log:           o.Log.With("server", s.spec.Name),
 		Now:           o.Now,
 		OnStderr:      func(line trust.Text) { s.host.stderr(s.spec.Name, line) },
