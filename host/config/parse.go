@@ -15,12 +15,13 @@ import (
 //
 // Errors: [ErrFile], with path, line and column.
 func Parse(path string, raw []byte, env Env) (*File, error) {
-	p := newParser(path, raw)
-	if err := p.syntax(`{"mcpServers": {}}`); err != nil {
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	p := parser{path: path, raw: plain(raw, false)}
+	if err := p.syntax(); err != nil {
 		return nil, err
 	}
 	f := &File{Path: path, env: env}
-	top, err := p.object(0, len(p.raw), "the file")
+	top, err := p.object(0, len(raw), "the file")
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +60,6 @@ type parser struct {
 	raw  []byte
 }
 
-// newParser leaves out the byte order mark with which some editors begin a file.
-func newParser(path string, raw []byte) parser {
-	return parser{path: path, raw: plain(bytes.TrimPrefix(raw, []byte("\ufeff")), false)}
-}
-
 // member is one member of an object, with offsets into the text.
 type member struct {
 	key        string
@@ -80,10 +76,9 @@ func find(members []member, key string) (member, bool) {
 	return member{}, false
 }
 
-// syntax refuses what is no JSON; least is what an empty file should hold.
-func (p *parser) syntax(least string) error {
+func (p *parser) syntax() error {
 	if len(bytes.TrimSpace(p.raw)) == 0 {
-		return p.errorf(0, "the file is empty; it should hold %s", least)
+		return p.errorf(0, `the file is empty; it should hold {"mcpServers": {}}`)
 	}
 	var v json.RawMessage
 	err := json.Unmarshal(p.raw, &v)

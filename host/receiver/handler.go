@@ -37,7 +37,6 @@ const (
 	ReasonBusy        = "too many deliveries at once"
 	ReasonClosing     = "shutting down"
 	ReasonNotStored   = "not stored"
-	ReasonAwaited     = "the server's secret has not come yet"
 	ReasonNotInFlight = "verification without a subscribe in flight"
 	ReasonPanic       = "internal error"
 )
@@ -121,10 +120,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 	if !plainJSON(r.Header) {
 		return challenge, &refusal{http.StatusUnsupportedMediaType, ReasonMediaType, 0}
 	}
-	if state == PathKnown && entry.Awaited {
-		return challenge, &refusal{http.StatusServiceUnavailable, ReasonAwaited, retrySoon}
-	}
-	headers, err := readProof(r.Header, entry.Scheme)
+	headers, err := ReadHeaders(r.Header)
 	if err != nil {
 		return challenge, &refusal{http.StatusBadRequest, ReasonMalformed + ": " + err.Error(), 0}
 	}
@@ -145,14 +141,14 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 		return challenge, err
 	}
 	now := h.o.Now()
-	previous, err := headers.verify(body, entry, now)
+	previous, err := headers.Verify(body, entry, now)
 	if err != nil {
 		return challenge, unverified(err)
 	}
 	if state == PathRemoved {
 		return challenge, gone
 	}
-	c := classify(body, entry.Foreign)
+	c := classify(body)
 	if c.kind == typeVerification {
 		if !entry.InFlight {
 			return challenge, &refusal{http.StatusForbidden, ReasonNotInFlight, 0}

@@ -75,6 +75,112 @@ func (d *confirm) key(a *app, name, _ string) tea.Cmd {
 func (d *confirm) paste(*app, string) tea.Cmd { return nil }
 func (d *confirm) hints() []string            { return []string{"esc", "back"} }
 
+// help lists what works in the place from which it was opened, and runs it.
+type help struct {
+	rows    []*action
+	at, top int
+}
+
+func newHelp(a *app) *help {
+	d := &help{}
+	for i := range a.actions {
+		if x := &a.actions[i]; x.works(a) && x.id != "help" {
+			d.rows = append(d.rows, x)
+		}
+	}
+	return d
+}
+
+func (d *help) title() string        { return "Keys that work here" }
+func (d *help) size(*app) (int, int) { return 62, len(d.rows) }
+
+func (d *help) draw(a *app, c *canvas, h int) {
+	if d.at < d.top {
+		d.top = d.at
+	}
+	if d.at >= d.top+h {
+		d.top = d.at - h + 1
+	}
+	for i := d.top; i < len(d.rows) && i < d.top+h; i++ {
+		mark := " "
+		if i == d.at {
+			c.only(themes.Cursor)
+			mark = a.glyphs.cursor
+		}
+		c.put(themes.Plain, mark)
+		c.put(themes.Key, pad(d.rows[i].keyWords(), 16))
+		c.put(themes.Plain, d.rows[i].title)
+		c.end()
+	}
+}
+
+func (d *help) key(a *app, name, _ string) tea.Cmd {
+	switch name {
+	case "esc", "q", "?":
+		a.dialog = nil
+	case "j", "down":
+		d.at = min(d.at+1, len(d.rows)-1)
+	case "k", "up":
+		d.at = max(d.at-1, 0)
+	case "g", "home":
+		d.at = 0
+	case "G", "end":
+		d.at = len(d.rows) - 1
+	case "enter":
+		a.dialog = nil
+		if x := d.rows[d.at]; x.works(a) {
+			return x.run(a)
+		}
+	}
+	return nil
+}
+
+func (d *help) paste(*app, string) tea.Cmd { return nil }
+func (d *help) hints() []string            { return []string{"j k", "move", "enter", "do it", "esc", "back"} }
+
+// prompt is the filter line. The stream follows what is typed.
+type prompt struct {
+	field  editor
+	before query
+	err    error // what is typed is no filter; the stream stays as it was
+}
+
+func (a *app) openFilter() {
+	a.prompt = &prompt{before: a.stream.query}
+	a.prompt.field.one = true
+	a.prompt.field.set(a.stream.query.text)
+	a.enter(streamPane)
+}
+
+func (p *prompt) key(a *app, name, text string) {
+	switch name {
+	case "esc":
+		a.prompt = nil
+		a.requery(p.before)
+	case "enter":
+		if p.err == nil {
+			a.prompt = nil
+		}
+	default:
+		if p.field.key(name, text) {
+			p.apply(a)
+		}
+	}
+}
+
+func (p *prompt) insert(a *app, s string) {
+	p.field.insert(s)
+	p.apply(a)
+}
+
+// apply shows what the filter takes, if it is one.
+func (p *prompt) apply(a *app) {
+	var q query
+	if q, p.err = newQuery(p.before.node, p.field.text(), a.clock()); p.err == nil {
+		a.requery(q)
+	}
+}
+
 // editor is a small field for text: one line, or several.
 type editor struct {
 	lines    [][]rune

@@ -16,25 +16,22 @@ type glyphs struct {
 	gutter, cursor, gap    string
 	path, dot, more        string
 	chosen, choice, cannot string
-	none                   string   // of a spark: nothing
-	bars                   []string // of a spark, lowest first
-	mark, picked           string   // of rows of the stream
+	up, down               string // the order of a column
+	bars                   string // levels of a spark, the lowest first
 }
 
 var unicodeGlyphs = glyphs{
 	open: "▾", closed: "▸", live: "●", quiet: "○", busy: "◌", bad: "✗", paused: "‖", ended: "■", leaf: "·",
 	rule: "─", ruleOn: "━", divider: "│", gutter: "▌", cursor: "▶", gap: "╌",
 	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×",
-	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-	mark: "◆", picked: "▪",
+	up: "▴", down: "▾", bars: "▁▂▃▄▅▆▇█",
 }
 
 var asciiGlyphs = glyphs{
 	open: "v", closed: ">", live: "*", quiet: "o", busy: "~", bad: "!", paused: "=", ended: "#", leaf: "-",
 	rule: "-", ruleOn: "=", divider: "|", gutter: "|", cursor: ">", gap: "-",
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x",
-	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
-	mark: "+", picked: "*",
+	up: "^", down: "v", bars: "_.:-=+*#",
 }
 
 // glyphSets are the sets by their names.
@@ -69,6 +66,10 @@ func (g *glyphs) sign(s event.State) (string, themes.Role) {
 	switch s {
 	case event.StateLive, event.StatePolling:
 		return g.live, themes.Good
+	case stateQuiet:
+		return g.leaf, themes.Good
+	case stateGap:
+		return g.gap, themes.Warn
 	case event.StateDraining, event.StateRefreshing, event.StateResumed:
 		return g.live, themes.Busy
 	case event.StateStarting, event.StateVerifying:

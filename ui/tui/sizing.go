@@ -1,0 +1,79 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// layoutSetting is the key under which the arrangement of the panes is kept.
+const layoutSetting = "ui.layout"
+
+// shape is what the panes are placed for now.
+func (a *app) shape() shape {
+	return shape{arrangement: a.panes, w: a.w, h: a.h, focus: a.focus, subject: a.subject, size: a.size}
+}
+
+// zoom gives the pane with the keys the whole screen, or takes it back.
+func (a *app) zoom() {
+	if a.size == sizeFull {
+		a.size = sizeNormal
+		return
+	}
+	a.size = sizeFull
+}
+
+// grow gives the pane with the keys more of the screen, or less.
+func (a *app) grow(step int) {
+	a.size = paneSize(max(0, min(int(a.size)+step, int(paneSizes)-1)))
+}
+
+// turnSplit puts the detail on the other side of its list.
+func (a *app) turnSplit() tea.Cmd {
+	l := arrange(a.shape())
+	a.panes.Split = splitRight
+	if l.detail.x > 0 && l.detail.y == max(l.stream.y, l.table.y) {
+		a.panes.Split = splitBelow
+	}
+	return a.keepPanes()
+}
+
+// resize makes the pane with the keys wider or narrower, or higher or lower
+// where the panes stand under each other.
+func (a *app) resize(step int) tea.Cmd {
+	switch a.focus {
+	case treePane:
+		a.panes.Tree = max(-30, min(a.panes.Tree+2*step, 60))
+	case detailPane:
+		a.panes.List = max(-40, min(a.panes.List-5*step, 20))
+	default:
+		a.panes.List = max(-40, min(a.panes.List+5*step, 20))
+	}
+	return a.keepPanes()
+}
+
+func (a *app) keepPanes() tea.Cmd { return a.keepSetting(layoutSetting, a.panes) }
+
+// keepSetting keeps a part of the screen's state for the next run.
+func (a *app) keepSetting(key string, value any) tea.Cmd {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		a.fail("cannot keep "+key, err)
+		return nil
+	}
+	return a.do(func(ctx context.Context) tea.Msg {
+		if err := a.api.SetSetting(ctx, key, string(raw)); err != nil {
+			return doneMsg{what: "cannot keep " + key, err: err}
+		}
+		return nil
+	})
+}
+
+// readSetting reads what an earlier run kept. What cannot be read counts as
+// nothing kept: the screen then looks as in the first run.
+func (a *app) readSetting(key string, into any) {
+	if raw, err := a.api.Setting(key); err == nil {
+		_ = json.Unmarshal([]byte(raw), into)
+	}
+}
