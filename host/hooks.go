@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eventdeck/host/delivery"
+	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
@@ -228,7 +229,11 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 	if err != nil || sub.Hook.Path != path {
 		return receiver.Entry{}, receiver.PathUnknown
 	}
-	entry := receiver.Entry{Sub: id, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until}
+	entry := receiver.Entry{Sub: id, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until, Scheme: sub.Hook.Scheme}
+	if kind := dialect.KindOf(sub.Dialect); kind.Read != nil {
+		entry.Foreign = true
+		entry.Awaited = kind.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone
+	}
 	if sub.State == event.StateEnded || sub.State == event.StateDenied {
 		if k.host.opts.Now().Sub(k.endedAt(path)) < endedMemory {
 			return entry, receiver.PathEnded

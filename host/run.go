@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eventdeck/host/delivery"
+	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
@@ -232,20 +233,23 @@ func (h *Host) start(sub event.Subscription) {
 			h.opts.Log.Error("the receiver could not be started", "err", err)
 		}
 	}
+	kind := dialect.KindOf(sub.Dialect)
 	r := delivery.New(delivery.Deps{
-		Source:    s,
-		Store:     h.opts.Store,
-		Now:       h.opts.Now,
-		Jitter:    rand.Float64,
-		Timing:    h.opts.Timing,
-		Random:    h.opts.Random,
-		Backoff:   func() delivery.Backoff { return h.backoff() },
-		Changed:   h.notify,
-		Relist:    h.relist,
-		Callback:  func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
-		TTL:       sub.TTL,
-		Failpoint: h.opts.Failpoint,
-		Log:       h.opts.Log,
+		Source:       s,
+		Store:        h.opts.Store,
+		Now:          h.opts.Now,
+		Jitter:       rand.Float64,
+		Timing:       h.opts.Timing,
+		Random:       h.opts.Random,
+		Backoff:      func() delivery.Backoff { return h.backoff() },
+		Changed:      h.notify,
+		Relist:       h.relist,
+		Callback:     func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
+		TTL:          sub.TTL,
+		Read:         kind.Read,
+		ServerSecret: kind.ServerSecret,
+		Failpoint:    h.opts.Failpoint,
+		Log:          h.opts.Log,
 	}, sub)
 	ctx, cancel := context.WithCancelCause(h.ctx)
 	l := &life{runner: r, cancel: cancel, done: make(chan struct{})}

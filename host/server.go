@@ -115,6 +115,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 	opts := session.Options{
 		ClientVersion: o.ClientVersion,
 		OnNote:        s.note,
+		OnUnheard:     func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
 		Log:           o.Log.With("server", s.spec.Name),
 		Now:           o.Now,
 		OnStderr:      func(line trust.Text) { s.host.stderr(s.spec.Name, line) },
@@ -127,8 +128,23 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 }
 
 func (s *server) note(n wire.Note) {
-	if n.Method == wire.NoteListChanged {
+	s.mu.Lock()
+	d := s.dialect
+	s.mu.Unlock()
+	// What comes before the dialect is there belongs to nothing that was asked for.
+	if d != nil && d.Note(n) {
 		signal(s.relist)
+	}
+}
+
+// dialectOptions are those of every connection to the server.
+func (s *server) dialectOptions() dialect.Options {
+	o := s.host.opts
+	return dialect.Options{
+		Pulse:         min(15*time.Second, o.Timing.Watchdog/4),
+		AllowUnsigned: s.spec.AllowUnsigned,
+		Now:           o.Now,
+		Log:           o.Log.With("server", s.spec.Name),
 	}
 }
 
@@ -138,7 +154,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	info := sess.Info()
 	now := s.host.opts.Now()
 	s.mu.Lock()
-	s.dialect = dialect.For(sess)
+	s.dialect = dialect.For(sess, s.dialectOptions())
 	v := &s.view
 	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
 	v.Era, v.Version, v.Transport, v.HTTP = string(info.Era), info.Version, string(info.Transport), info.HTTP
@@ -220,6 +236,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		s.listErr = err
 		if err == nil {
 			s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, ""
+			s.view.Profile = d.Name()
 		} else {
 			s.view.TypesErr = err.Error()
 		}
@@ -363,6 +380,15 @@ func (s *server) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) err
 		return err
 	}
 	return d.Unsubscribe(ctx, r)
+}
+
+// Pause implements [delivery.Source].
+func (s *server) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
+	d, err := s.session(ctx)
+	if err != nil {
+		return err
+	}
+	return d.Pause(ctx, r)
 }
 
 // signal fills a one-slot flag.

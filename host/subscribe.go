@@ -117,7 +117,7 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	if err != nil {
 		return "", event.Key{}, err
 	}
-	if err := checkArguments(t, args); err != nil {
+	if err := h.checkWish(t, args); err != nil {
 		return "", event.Key{}, err
 	}
 	return mode, key, nil
@@ -229,16 +229,17 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	}
 	defer h.verbs.give()
 	id := key.ID()
-	_, err = h.opts.Store.Subscription(id)
+	old, err := h.opts.Store.Subscription(id)
 	isNew = errors.Is(err, event.ErrNotFound)
 	if err != nil && !isNew {
 		return nil, false, err
 	}
 	h.stopLife(id)
-	if mode != event.ModeWebhook {
+	if old.Mode != mode {
 		h.release(ctx, id)
 	}
 	wish := event.Subscription{ID: id, Key: key}
+	t, known := h.listed(key)
 	audit := h.act(event.ActorOperator, "subscribe", wish, "mode "+string(mode))
 	err = h.update(ctx, id, nil, audit, func(s *event.Subscription) {
 		if s.Created.IsZero() {
@@ -249,6 +250,9 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 			s.State = event.StateResumed
 		}
 		s.Mode, s.MaxAge, s.TTL, s.Paused = mode, r.MaxAge, r.TTL, false
+		if known {
+			s.Dialect, s.NoReplay = t.Dialect, t.Cursorless
+		}
 		switch {
 		case r.From.Cursor.Valid:
 			s.Cursor = r.From.Cursor
@@ -315,18 +319,14 @@ func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, ac
 // it any more: what is stored is all that the server was told.
 func (h *Host) release(ctx context.Context, id event.SubID) {
 	sub, err := h.opts.Store.Subscription(id)
-	if err != nil || sub.Mode != event.ModeWebhook {
+	if err != nil || !held(sub) {
 		return
 	}
-	s, err := h.server(sub.Key.Server)
-	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, releaseWithin)
-		defer cancel()
-		err = delivery.Release(ctx, s, sub)
-	}
-	if err != nil {
+	if err := h.leave(ctx, sub, delivery.Release); err != nil {
 		h.opts.Log.Warn("the lease stays on the server until it ends there", "sub", id, "err", err)
+		return
 	}
+	h.letGo(ctx, sub)
 }
 
 // Unsubscribe implements [API].
@@ -374,7 +374,7 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 		return err
 	}
 	h.stopLife(id)
-	h.release(ctx, id)
+	h.suspend(ctx, sub)
 	change := &event.StateChange{State: event.StatePaused, Evidence: "paused by the operator"}
 	audit := h.act(event.ActorOperator, "pause", sub, "")
 	err = h.update(ctx, id, []event.Record{h.mark(sub, change)}, audit, func(s *event.Subscription) {
@@ -441,7 +441,7 @@ func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
 	}
 	if err == nil {
-		err = checkArguments(t, k.Args)
+		err = h.checkWish(t, k.Args)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", delivery.ErrGone, err)

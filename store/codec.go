@@ -20,7 +20,8 @@ import (
 //	event id, timestamp, webhook id, reason, flags
 //
 // and then, as the bits say: the cursor; where the data lies in the raw bytes
-// (uvarint offset and length) or the data itself; the gap; the state. A text is
+// (uvarint offset and length) or the data itself; the gap; the state; the
+// labels. A text is
 // a uvarint length and bytes; a time is a varint of seconds and a uvarint of
 // nanoseconds since the Unix epoch. The sequence number is the key.
 const recordVersion = 1
@@ -35,6 +36,7 @@ const (
 	gapCertain
 	hasState
 	replayed
+	hasLabels
 )
 
 // The codes of the kinds are their positions here.
@@ -94,6 +96,15 @@ func encodeRecord(r *event.Record) (encoded, error) {
 		head = appendText(head, r.State.Evidence)
 		head = appendText(head, r.State.Error.Raw())
 	}
+	if l := r.Labels; l != nil {
+		for _, t := range [...]trust.Text{l.Name, l.Priority, l.Batch} {
+			head = appendText(head, t.Raw())
+		}
+		head = binary.AppendUvarint(head, uint64(len(l.Tags)))
+		for _, t := range l.Tags {
+			head = appendText(head, t.Raw())
+		}
+	}
 
 	v := make([]byte, 0, 1+binary.MaxVarintLen32+len(head)+len(r.Raw))
 	v = append(v, recordVersion)
@@ -130,6 +141,7 @@ func recordBits(r *event.Record) (bits uint64, offset int) {
 	set(r.Gap != nil, hasGap)
 	set(r.Gap != nil && r.Gap.Certain, gapCertain)
 	set(r.State != nil, hasState)
+	set(r.Labels != nil, hasLabels)
 	if r.Data != nil {
 		bits |= hasData
 		if offset = within(r.Raw, r.Data); offset < 0 || r.Raw == nil {
@@ -263,6 +275,13 @@ func (h *headReader) record() (event.Record, dataPlace) {
 	}
 	if p.bits&hasState != 0 {
 		r.State = &event.StateChange{State: event.State(h.text()), Evidence: h.text(), Error: trust.Untrusted(h.text())}
+	}
+	if p.bits&hasLabels != 0 {
+		l := &event.Labels{Name: trust.Untrusted(h.text()), Priority: trust.Untrusted(h.text()), Batch: trust.Untrusted(h.text())}
+		for n := h.uvarint(); n > 0 && !h.bad; n-- {
+			l.Tags = append(l.Tags, trust.Untrusted(h.text()))
+		}
+		r.Labels = l
 	}
 	return r, p
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
 func codecCases() map[string]event.Record {
@@ -32,6 +33,7 @@ func codecCases() map[string]event.Record {
 		},
 		"open gap": {Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap}},
 		"state":    {Kind: event.KindState, State: &event.StateChange{State: event.StateStale, Evidence: "no word for 61 s", Error: text("\xff")}},
+		"labels":   {Kind: event.KindEvent, Labels: &event.Labels{Name: text("n\xff"), Priority: text("high"), Batch: text("b"), Tags: []trust.Text{text("t"), text("")}}},
 		"rejected": {Kind: event.KindRejected, Raw: []byte("{"), Reason: text("syntax"), WebhookID: text("w")},
 		"long":     {Kind: event.KindEvent, EventID: text(strings.Repeat("i", 3000)), Raw: bytes.Repeat([]byte("r"), 300000)},
 	}

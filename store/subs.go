@@ -42,6 +42,10 @@ type storedSub struct {
 	Lease storedLease `json:"lease"`
 	Hook  storedHook  `json:"hook"`
 
+	Dialect  []byte `json:"dialect,omitempty"`
+	NoReplay bool   `json:"noReplay,omitempty"`
+	Resume   []byte `json:"resume,omitempty"` // sealed
+
 	Printed uint64 `json:"printed,omitempty"`
 }
 
@@ -69,7 +73,8 @@ type storedStatus struct {
 type storedHook struct {
 	URL      []byte    `json:"url,omitempty"`
 	Path     []byte    `json:"path,omitempty"`
-	Secret   []byte    `json:"secret,omitempty"`   // sealed
+	Secret   []byte    `json:"secret,omitempty"` // sealed
+	Scheme   []byte    `json:"scheme,omitempty"`
 	Previous []byte    `json:"previous,omitempty"` // sealed
 	Until    timestamp `json:"until"`
 }
@@ -84,8 +89,8 @@ func (t timestamp) time() time.Time { return time.Unix(t[0], t[1]).UTC() }
 // keptSub is a subscription in memory, with its secrets as they stand in the
 // file: a secret is sealed once and not at every change of the subscription.
 type keptSub struct {
-	sub              event.Subscription
-	secret, previous []byte // sealed
+	sub                      event.Subscription
+	secret, previous, resume []byte // sealed
 }
 
 // void reports whether a sealed secret could not be opened.
@@ -103,6 +108,11 @@ func (k keptSub) replace(sub event.Subscription, s sealer) (keptSub, error) {
 	}
 	if sub.Hook.Previous != k.sub.Hook.Previous {
 		if k.previous, err = s.seal(secretPlace(sub.ID, "previous"), sub.Hook.Previous.Reveal()); err != nil {
+			return k, err
+		}
+	}
+	if sub.Resume != k.sub.Resume {
+		if k.resume, err = s.seal(secretPlace(sub.ID, "resume"), sub.Resume.Reveal()); err != nil {
 			return k, err
 		}
 	}
@@ -143,10 +153,14 @@ func (k keptSub) encode() ([]byte, error) {
 			URL:      []byte(s.Hook.URL),
 			Path:     []byte(s.Hook.Path),
 			Secret:   k.secret,
+			Scheme:   []byte(s.Hook.Scheme),
 			Previous: k.previous,
 			Until:    stamp(s.Hook.Until),
 		},
-		Printed: s.Printed,
+		Dialect:  []byte(s.Dialect),
+		NoReplay: s.NoReplay,
+		Resume:   k.resume,
+		Printed:  s.Printed,
 	}
 	if s.Cursor.Valid {
 		out.Cursor = &storedCursor{[]byte(s.Cursor.Text.Raw())}
@@ -177,6 +191,7 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 	// An error means a lost key, which void reports; the secret is zero then.
 	secret, _ := seal.open(secretPlace(id, "secret"), in.Hook.Secret)
 	previous, _ := seal.open(secretPlace(id, "previous"), in.Hook.Previous)
+	resume, _ := seal.open(secretPlace(id, "resume"), in.Resume)
 	s := event.Subscription{
 		ID:      id,
 		Key:     event.Key{Server: string(in.Server), Type: text(in.Type), Args: in.Args},
@@ -202,10 +217,14 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 			URL:      string(in.Hook.URL),
 			Path:     string(in.Hook.Path),
 			Secret:   event.NewSecret(secret),
+			Scheme:   event.Scheme(in.Hook.Scheme),
 			Previous: event.NewSecret(previous),
 			Until:    in.Hook.Until.time(),
 		},
-		Printed: in.Printed,
+		Dialect:  string(in.Dialect),
+		NoReplay: in.NoReplay,
+		Resume:   event.NewSecret(resume),
+		Printed:  in.Printed,
 	}
 	if in.Cursor != nil {
 		s.Cursor = event.At(text(in.Cursor.Text))
@@ -220,7 +239,7 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 			RetryAfter:     st.RetryAfter,
 		}
 	}
-	return keptSub{sub: s, secret: in.Hook.Secret, previous: in.Hook.Previous}, nil
+	return keptSub{sub: s, secret: in.Hook.Secret, previous: in.Hook.Previous, resume: in.Resume}, nil
 }
 
 // cloneSub returns a copy that shares nothing that can be changed.

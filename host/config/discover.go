@@ -132,7 +132,7 @@ func (c client) read(path string) ([]foreign, error) {
 	if len(bytes.TrimSpace(p.raw)) == 0 {
 		return nil, nil
 	}
-	if err := p.syntax(); err != nil {
+	if err := p.syntax(`{"mcpServers": {}}`); err != nil {
 		return nil, err
 	}
 	servers, err := p.below(0, len(p.raw), c.under)

@@ -15,13 +15,12 @@ import (
 //
 // Errors: [ErrFile], with path, line and column.
 func Parse(path string, raw []byte, env Env) (*File, error) {
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
-	p := parser{path: path, raw: plain(raw, false)}
-	if err := p.syntax(); err != nil {
+	p := newParser(path, raw)
+	if err := p.syntax(`{"mcpServers": {}}`); err != nil {
 		return nil, err
 	}
 	f := &File{Path: path, env: env}
-	top, err := p.object(0, len(raw), "the file")
+	top, err := p.object(0, len(p.raw), "the file")
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +59,11 @@ type parser struct {
 	raw  []byte
 }
 
+// newParser leaves out the byte order mark with which some editors begin a file.
+func newParser(path string, raw []byte) parser {
+	return parser{path: path, raw: plain(bytes.TrimPrefix(raw, []byte("\ufeff")), false)}
+}
+
 // member is one member of an object, with offsets into the text.
 type member struct {
 	key        string
@@ -76,9 +80,10 @@ func find(members []member, key string) (member, bool) {
 	return member{}, false
 }
 
-func (p *parser) syntax() error {
+// syntax refuses what is no JSON; least is what an empty file should hold.
+func (p *parser) syntax(least string) error {
 	if len(bytes.TrimSpace(p.raw)) == 0 {
-		return p.errorf(0, `the file is empty; it should hold {"mcpServers": {}}`)
+		return p.errorf(0, "the file is empty; it should hold %s", least)
 	}
 	var v json.RawMessage
 	err := json.Unmarshal(p.raw, &v)

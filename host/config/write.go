@@ -48,7 +48,7 @@ func insert(path string, raw []byte, d Draft) ([]byte, error) {
 		return nil, err
 	}
 	p := parser{path: path, raw: plain(raw, false)}
-	if err := p.syntax(); err != nil {
+	if err := p.syntax(`{"mcpServers": {}}`); err != nil {
 		return nil, err
 	}
 	top, err := p.object(0, len(raw), "the file")

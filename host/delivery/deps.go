@@ -23,6 +23,8 @@ type Source interface {
 	Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error)
 	Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error)
 	Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error
+	// Pause asks the server to hold a subscription back that it keeps for us.
+	Pause(ctx context.Context, r wire.UnsubscribeRequest) error
 }
 
 // Stream is an open push stream.
@@ -44,7 +46,7 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Random,
-// Relist, Callback, TTL, Failpoint and Log must be set.
+// Relist, Callback, TTL, Read, ServerSecret, Failpoint and Log must be set.
 type Deps struct {
 	Source Source
 	Store  Store
@@ -66,6 +68,11 @@ type Deps struct {
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.
 	TTL time.Duration
+	// Read reads a webhook delivery; nil: as an occurrence of MCP Events. id is the
+	// delivery's id, which may be empty, at the time of receipt.
+	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
+	// ServerSecret: the server makes the webhook secret, this host none.
+	ServerSecret bool
 	// Failpoint is called at named points; tests end the process there.
 	Failpoint func(name string)
 	Log       *slog.Logger

@@ -228,6 +228,8 @@ func (s *source) Unsubscribe(_ context.Context, r wire.UnsubscribeRequest) error
 	return nil
 }
 
+func (s *source) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
+
 func (s *source) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
 	n := s.called(r.At)
 	if s.open != nil {

@@ -92,6 +92,7 @@ func (in *ingest) begin() (event.Subscription, error) {
 		return sub, fmt.Errorf("subscription %s: %w", in.r.id, err)
 	}
 	in.mu.Lock()
+	in.r.intact = in.r.intact && !in.fence.Broken() && !in.passed
 	in.fence, in.passed = new(event.Fence), false
 	in.paused = sub.State == event.StateResumed
 	in.mu.Unlock()
@@ -249,14 +250,44 @@ func (in *ingest) occurrence(raw []byte) event.Record {
 	if err != nil {
 		return in.rejected(raw, err)
 	}
+	return in.happened(o)
+}
+
+// noted is occurrence for the notification of an event, which a dialect may have
+// read already.
+func (in *ingest) noted(n wire.Note) event.Record {
+	switch {
+	case n.Refused != nil:
+		return in.rejected(n.Params, n.Refused)
+	case n.Event != nil:
+		return in.happened(*n.Event)
+	}
+	return in.occurrence(n.Params)
+}
+
+// happened turns an event that was read into a record.
+func (in *ingest) happened(o wire.Occurrence) event.Record {
 	return in.record(event.KindEvent, func(rec *event.Record) {
 		rec.EventID, rec.Timestamp = o.EventID, o.Timestamp
 		if o.Cursor.HasText() {
 			rec.Cursor = event.At(o.Cursor.Text)
 		}
 		rec.Raw, rec.Data = o.Raw, o.Data
-		rec.Flags = scanned(raw)
+		rec.Flags = scanned(o.Raw)
+		rec.Labels = in.labels(o)
 	})
+}
+
+// labels returns what an event says beside its data; nil if nothing.
+func (in *ingest) labels(o wire.Occurrence) *event.Labels {
+	l := event.Labels{Priority: o.Priority, Tags: o.Tags, Batch: o.Batch}
+	if o.Name != in.r.key.Type {
+		l.Name = o.Name
+	}
+	if l.Name.IsZero() && l.Priority.IsZero() && l.Batch.IsZero() && len(l.Tags) == 0 {
+		return nil
+	}
+	return &l
 }
 
 // scanned returns what the scanner notices in a payload, as a record keeps it.

@@ -51,6 +51,7 @@ func (r *Runner) stream(ctx context.Context, sub event.Subscription, before time
 		r:      r,
 		ctx:    ctx,
 		cancel: cancel,
+		intact: r.intact,
 		cont: continuity{
 			sent:   sub.Cursor,
 			before: before,
@@ -60,7 +61,10 @@ func (r *Runner) stream(ctx context.Context, sub event.Subscription, before time
 		beat: heart{signal: opened},
 		ring: make(chan struct{}, 1),
 	}
-	stream, err := r.deps.Source.Stream(ctx, wire.StreamRequest{Name: r.key.Type, Arguments: r.key.Args, At: at(sub)}, p.note)
+	stream, err := r.deps.Source.Stream(ctx, wire.StreamRequest{
+		Name: r.key.Type, Arguments: r.key.Args, At: at(sub),
+		Held: sub.Lease.ServerID, Resume: r.resumption(sub),
+	}, p.note)
 	if err == nil {
 		return p.watch(stream)
 	}
@@ -77,6 +81,7 @@ type pushed struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	cont   continuity // of note
+	intact bool       // nothing was lost before this stream
 	ring   chan struct{}
 
 	mu   sync.Mutex
@@ -117,6 +122,8 @@ func (p *pushed) note(n wire.Note) {
 	case wire.NoteError:
 		fault := wire.DecodeFault(n.Params)
 		p.r.set(func(s *Status) { s.Error = trust.Untrusted(fault.Error()) })
+	case wire.NoteResumable, wire.NoteResumed, wire.NoteAbandoned, wire.NoteInterrupt:
+		err = p.continued(n, now)
 	case wire.NoteTerminated:
 		p.cancel(&terminated{wire.DecodeFault(n.Params)})
 	}
@@ -141,6 +148,9 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	if p.cont.reached(m, heartbeat) {
 		b.Cursor = in.position(m.Cursor)
 	}
+	if !n.ServerID.IsZero() {
+		b.Update = func(s *event.Subscription) { s.Lease.ServerID = n.ServerID }
+	}
 	in.seen(now)
 	p.alive(now, func(h *heart) {
 		if heartbeat {
@@ -152,7 +162,7 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 
 func (p *pushed) occurred(n wire.Note, now time.Time) error {
 	in := &p.r.in
-	rec := in.occurrence(n.Params)
+	rec := in.noted(n)
 	b := event.Batch{Records: []event.Record{rec}}
 	if rec.Kind == event.KindRejected {
 		b.Cursor = in.position(wire.DecodeMark(n.Params).Cursor)
@@ -211,6 +221,7 @@ func (p *pushed) watch(stream Stream) (err error) {
 		if cause := context.Cause(p.ctx); cause != nil {
 			err = cause
 		}
+		p.ended(err)
 		p.cancel(context.Canceled) // a note may wait for the store
 		stream.Close()
 		<-stream.Done()

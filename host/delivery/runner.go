@@ -21,8 +21,11 @@ type Runner struct {
 	key  event.Key
 	mode event.Mode
 
-	in   ingest
-	away time.Time // last sign of life before this runner; of Run's goroutine
+	in ingest
+	// intact: the last stream ended by itself and all that came on it is stored. Of
+	// Run's goroutine.
+	intact bool
+	away   time.Time // last sign of life before this runner; of Run's goroutine
 
 	mu        sync.Mutex
 	status    Status
@@ -185,6 +188,9 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 		return false
 	case wasTerminated:
 		r.end(ctx, event.StateEnded, "the server ended the subscription", err)
+		return true
+	case errors.Is(err, wire.ErrUnacceptable):
+		r.end(ctx, event.StateEnded, "this host does not accept what the server offers", err)
 		return true
 	case name == wire.NotFound, name == wire.Unsupported, name == wire.InvalidParams,
 		name == wire.MethodNotFound, name == wire.InvalidRequest:

@@ -97,7 +97,7 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscr
 		}
 		hook.Path = path
 	}
-	if hook.Secret.IsZero() {
+	if hook.Secret.IsZero() && !r.deps.ServerSecret {
 		secret, err := event.NewWebhookSecret(r.deps.Random)
 		if err != nil {
 			return sub, err
@@ -149,7 +149,7 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 	})
 	res, err := r.deps.Source.Subscribe(ctx, wire.SubscribeRequest{
 		Name: r.key.Type, Arguments: r.key.Args, At: at(sub),
-		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL,
+		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.held(sub),
 	})
 	if err != nil {
 		if !cursorRefused(err) || !sub.Cursor.Valid {
@@ -177,12 +177,17 @@ func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.S
 	}
 	lease := event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
 	lapsed := !sub.Lease.RefreshBefore.IsZero() && now.After(sub.Lease.RefreshBefore)
-	b := event.Batch{Cursor: r.in.position(res.Cursor), Update: func(s *event.Subscription) { s.Lease = lease }}
+	b := event.Batch{Cursor: r.in.position(res.Cursor), Update: func(s *event.Subscription) {
+		s.Lease = lease
+		keepGiven(&s.Hook, res.Secret, now)
+	}}
 	switch {
 	case res.Truncated:
 		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, before, true))
 	case sub.Cursor.Valid || before.IsZero():
 		// The server replays from the position, or there was no life before.
+	case res.Anew:
+		b.Records = append(b.Records, r.in.gap(event.CauseLapsed, before, false))
 	case lapsed && r.in.awayCause() != event.CausePaused:
 		b.Records = append(b.Records, r.in.gap(event.CauseLapsed, before, false))
 	case opening:
@@ -277,7 +282,10 @@ var ErrRejected = errors.New("payload rejected")
 // Run has ended; what the store answered; the cause of ctx.
 func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	in, now := &r.in, r.deps.Now()
-	mark := wire.DecodeMark(d.Body)
+	var mark wire.Mark
+	if r.deps.Read == nil {
+		mark = wire.DecodeMark(d.Body)
+	}
 	b := event.Batch{Cursor: in.position(mark.Cursor), Update: func(s *event.Subscription) {
 		if !d.ServerID.IsZero() {
 			s.Lease.ServerID = d.ServerID
@@ -286,13 +294,10 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	var rejected bool
 	switch d.Kind {
 	case DeliveredEvent, DeliveredMalformed:
-		rec := in.occurrence(d.Body)
-		if d.Refused != nil {
-			rec = in.rejected(d.Body, d.Refused)
-		}
+		rec := r.delivered(d, now)
 		rec.WebhookID = d.WebhookID
 		rejected = rec.Kind == event.KindRejected
-		if !rejected && rec.EventID != d.WebhookID {
+		if !rejected && !d.WebhookID.IsZero() && rec.EventID != d.WebhookID {
 			rec.Flags = append(rec.Flags, event.FlagIDMismatch)
 		}
 		b.Records = []event.Record{rec}
@@ -322,14 +327,76 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	return nil
 }
 
-// Release ends a webhook subscription on its server. A server that does not know
+// delivered turns the body of a delivery into a record.
+func (r *Runner) delivered(d Delivered, now time.Time) event.Record {
+	if d.Refused != nil {
+		return r.in.rejected(d.Body, d.Refused)
+	}
+	if r.deps.Read == nil {
+		return r.in.occurrence(d.Body)
+	}
+	o, err := r.deps.Read(d.Body, d.WebhookID, now)
+	if err != nil {
+		return r.in.rejected(d.Body, err)
+	}
+	return r.in.happened(o)
+}
+
+// givenGrace is how long the secret before the present one is accepted, where the
+// server makes them.
+const givenGrace = 10 * time.Minute
+
+// keepGiven takes over a secret that the server made.
+func keepGiven(h *event.Hook, given *wire.GivenSecret, now time.Time) {
+	if given == nil {
+		return
+	}
+	secret := event.NewSecret(given.Text)
+	if !h.Secret.IsZero() && h.Secret != secret {
+		h.Previous, h.Until = h.Secret, now.Add(givenGrace)
+	}
+	h.Secret = secret
+	switch given.Type {
+	case "raw":
+		h.Scheme = event.SchemeRaw
+	case "none":
+		h.Scheme = event.SchemeNone
+	default:
+		h.Scheme = event.SchemeStandard
+	}
+}
+
+// held returns the server's id of a subscription whose deliveries can still be
+// told from forgeries; "" asks for a new one.
+func (r *Runner) held(sub event.Subscription) trust.Text {
+	if r.deps.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone {
+		return trust.Text{}
+	}
+	return sub.Lease.ServerID
+}
+
+// Suspend asks the server to hold back a push subscription that it keeps.
+func Suspend(ctx context.Context, src Source, sub event.Subscription) error {
+	return ignoreUnknown(src.Pause(ctx, ending(sub)))
+}
+
+// Release ends a webhook subscription, or a push subscription that outlives its
+// connection, on its server. A server that does not know
 // it, or cannot be reached any more, counts as an end (field notes 14); the
 // error of the latter is returned for the record.
 func Release(ctx context.Context, src Source, sub event.Subscription) error {
-	if sub.Hook.URL == "" {
+	if sub.Mode != event.ModePush && sub.Hook.URL == "" {
 		return nil
 	}
-	err := src.Unsubscribe(ctx, wire.UnsubscribeRequest{Name: sub.Key.Type, Arguments: sub.Key.Args, URL: sub.Hook.URL})
+	return ignoreUnknown(src.Unsubscribe(ctx, ending(sub)))
+}
+
+func ending(sub event.Subscription) wire.UnsubscribeRequest {
+	return wire.UnsubscribeRequest{Name: sub.Key.Type, Arguments: sub.Key.Args, URL: sub.Hook.URL, Held: sub.Lease.ServerID}
+}
+
+// ignoreUnknown drops the answer of a server that knows no such subscription.
+func ignoreUnknown(err error) error {
 	if wire.NameFrom(err) == wire.NotFound {
 		return nil
 	}

@@ -1,57 +1,151 @@
-// Package dialect knows how servers say "events". There is one interface; each
-// way of saying it is one file. Nothing above this package knows which dialect a
-// server speaks.
+// Package dialect knows how servers say "events". There is one interface, told in
+// the words of MCP Events; each other way of saying it is one file that translates.
+// Nothing above this package branches on the dialect of a server.
 package dialect
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/session"
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
-// ErrNoEvents: the server does not know the methods of any dialect.
-var ErrNoEvents = errors.New("the server does not know events/list")
+// Errors of the package.
+var (
+	// ErrNoEvents: the server does not know the methods of any dialect.
+	ErrNoEvents = errors.New("the server does not know events/list")
+	// ErrArguments: the arguments cannot be said in the type's dialect; the text
+	// says which, and why.
+	ErrArguments = errors.New("cannot be asked of this server")
+)
 
-// Dialect is one server's way of offering events, on one connection. Its methods
-// may be called from any goroutine.
+// Dialect is one way of offering events, on one connection. Its methods may be
+// called from any goroutine.
 //
-// Errors of all methods: those of package session, *wire.Error, and
-// [wire.ErrDenied] where the transport refused.
+// Errors of all methods: those of package session, *wire.Error,
+// [wire.ErrDenied] where the transport refused, [wire.ErrUnacceptable].
 type Dialect interface {
+	// Name is how types and subscriptions remember the dialect, and how it is
+	// shown.
+	Name() string
+	// Owns reports whether a type of this name is said in this dialect. It looks
+	// at nothing but the name: the types need not have been listed.
+	Owns(name trust.Text) bool
 	// List returns all event types, and how many descriptors made no sense.
 	// Error: [ErrNoEvents].
 	List(ctx context.Context) (types []event.Type, bad int, err error)
+	// Poll asks for events. Dialects without polling answer [wire.ErrUnacceptable].
 	Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error)
-	// Stream opens a push stream; see [session.Session.Open] for sink.
-	Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (*Stream, error)
+	// Stream opens a push stream and hands its notes, in the words of MCP Events,
+	// to sink: one after another, never after Done. The sink may block, which
+	// slows the sender.
+	Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error)
+	// Subscribe asks for webhook deliveries, or refreshes what r.Held names.
 	Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error)
+	// Unsubscribe ends what the server holds: a webhook subscription, or a push
+	// subscription that outlives its connection.
 	Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error
+	// Pause asks the server to hold back a push subscription that it keeps. Where
+	// it cannot, nothing is said: nobody listens, and what comes is dropped.
+	Pause(ctx context.Context, r wire.UnsubscribeRequest) error
+	// Note takes a notification that belongs to no stream. It reports whether the
+	// types may have changed. It may block, which slows the sender.
+	Note(n wire.Note) (relist bool)
 }
-
-// For returns the dialect of a connected server.
-func For(s *session.Session) Dialect { return events{s} }
 
 // Stream is an open push stream.
-type Stream struct{ s *session.Stream }
-
-// Close cancels the stream alone.
-func (s *Stream) Close() { s.s.Close() }
-
-// Done is closed when the stream has ended.
-func (s *Stream) Done() <-chan struct{} { return s.s.Done() }
-
-// Err tells why the stream ended; nil for an ordinary end. Valid after Done.
-func (s *Stream) Err() error {
-	_, err := s.s.Result()
-	return named(err)
+type Stream interface {
+	// Close cancels the stream alone; Done follows.
+	Close()
+	// Done is closed when the stream has ended.
+	Done() <-chan struct{}
+	// Err tells why the stream ended; nil for an ordinary end. Valid after Done.
+	Err() error
+	// LastByte is when anything was last received, comments included.
+	LastByte() time.Time
 }
 
-// LastByte is when anything was last received, comments included.
-func (s *Stream) LastByte() time.Time { return s.s.LastByte() }
+// Options tune the dialects of a connection. The zero value works.
+type Options struct {
+	// Pulse is how often a server without heartbeats is asked whether it lives,
+	// while somebody listens; 0: 15 s.
+	Pulse time.Duration
+	// AllowUnsigned takes webhook subscriptions whose deliveries nothing proves.
+	AllowUnsigned bool
+	Now           func() time.Time // nil: time.Now
+	Log           *slog.Logger     // nil: nothing is logged
+}
+
+func (o Options) withDefaults() Options {
+	if o.Pulse <= 0 {
+		o.Pulse = 15 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Kind is what is known of a dialect without a connection. A dialect that needs
+// none of it leaves the members nil.
+type Kind struct {
+	Name string
+	// Speaks reports whether a server says that it knows the dialect.
+	Speaks func(session.Info) bool
+	// On returns the dialect on a connection.
+	On func(*session.Session, Options) Dialect
+
+	// Check refuses arguments that cannot be said, before anything is sent.
+	// Error: [ErrArguments].
+	Check func(t event.Type, args json.RawMessage, now time.Time) error
+	// Firings returns when a subscription on a schedule delivers next, at most n
+	// times; nil for one that delivers at once.
+	Firings func(args json.RawMessage, now time.Time, n int) []time.Time
+	// Read reads a webhook delivery.
+	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
+	// ServerSecret: the server makes the webhook secret.
+	ServerSecret bool
+	// Lasting: a push subscription stays on the server when the stream ends.
+	Lasting bool
+}
+
+// kinds are all dialects, MCP Events first: it takes the names that no other owns.
+func kinds() []Kind { return []Kind{mcpEvents(), sep1803(), mcpe()} }
+
+// KindOf returns the kind that a type or subscription remembers; MCP Events for a
+// name that is not known.
+func KindOf(name string) Kind {
+	all := kinds()
+	for _, k := range all {
+		if k.Name == name {
+			return k
+		}
+	}
+	return all[0]
+}
+
+// For returns all dialects of a connected server as one. MCP Events is always
+// among them: not every server that has it says so.
+func For(s *session.Session, o Options) Dialect {
+	o = o.withDefaults()
+	m := &merged{log: o.Log}
+	for i, k := range kinds() {
+		if i == 0 || k.Speaks(s.Info()) {
+			m.all = append(m.all, k.On(s, o))
+		}
+	}
+	m.advertised = mcpEvents().Speaks(s.Info())
+	return m
+}
 
 // named gives a refusal by the transport its name.
 func named(err error) error {

@@ -46,7 +46,7 @@ func connect(t *testing.T, answers func(method string, params json.RawMessage) s
 		s.Close()
 		srv.Close()
 	})
-	return For(s)
+	return For(s, Options{})
 }
 
 func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {

@@ -18,9 +18,30 @@ const (
 
 // events is MCP Events: SEP-3415 and the sketch before it, which differ on the
 // wire only in what package wire already evens out.
-type events struct{ s *session.Session }
+type events struct {
+	s    *session.Session
+	opts Options
+	all  *carriers
+}
 
-func (e events) List(ctx context.Context) ([]event.Type, int, error) {
+func mcpEvents() Kind {
+	return Kind{
+		Speaks: func(i session.Info) bool { return i.Profile != wire.ProfileNone && !saysMCPE(i) },
+		On:     func(s *session.Session, o Options) Dialect { return &events{s, o, newCarriers()} },
+	}
+}
+
+// Name tells the profile that the server advertised.
+func (e *events) Name() string {
+	if e.s.Info().Profile == wire.ProfileNone {
+		return "MCP Events"
+	}
+	return string(e.s.Info().Profile)
+}
+
+func (e *events) Owns(trust.Text) bool { return true }
+
+func (e *events) List(ctx context.Context) ([]event.Type, int, error) {
 	var (
 		types []event.Type
 		bad   int
@@ -74,7 +95,7 @@ func eventType(d wire.Descriptor) event.Type {
 	return t
 }
 
-func (e events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
+func (e *events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
 	raw, err := e.s.Call(ctx, wire.MethodPoll, r)
 	if err != nil {
 		return wire.PollResult{}, named(err)
@@ -82,15 +103,11 @@ func (e events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, 
 	return wire.DecodePoll(raw)
 }
 
-func (e events) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (*Stream, error) {
-	s, err := e.s.Open(ctx, wire.MethodStream, r, sink)
-	if err != nil {
-		return nil, named(err)
-	}
-	return &Stream{s}, nil
+func (e *events) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
+	return carry(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink), nil
 }
 
-func (e events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
+func (e *events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
 	raw, err := e.s.Call(ctx, wire.MethodSubscribe, r)
 	if err != nil {
 		return wire.SubscribeResult{}, named(err)
@@ -98,7 +115,15 @@ func (e events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.Su
 	return wire.DecodeSubscribe(raw)
 }
 
-func (e events) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
+func (e *events) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
 	_, err := e.s.Call(ctx, wire.MethodUnsubscribe, r)
 	return named(err)
+}
+
+// Pause does nothing: who does not ask is sent nothing.
+func (e *events) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
+
+func (e *events) Note(n wire.Note) (relist bool) {
+	e.all.note(n)
+	return n.Method == wire.NoteListChanged
 }

@@ -63,10 +63,20 @@ type Record struct {
 	Data      []byte     // the occurrence's data: a part of Raw, or nil
 	Replayed  bool       // the server sent it from its history
 	Flags     []string   // what was noticed on arrival, e.g. FlagIDMismatch
+	Labels    *Labels    // what the server says of the event beside its data; nil: nothing
 
 	Gap    *Gap         // of gaps
 	State  *StateChange // of state changes
 	Reason trust.Text   // of rejected payloads: what strict parsing refused
+}
+
+// Labels are what a server says of an event beside its data. Absent members are
+// empty.
+type Labels struct {
+	Name     trust.Text   // the event's own name, where it is not that of the subscribed type
+	Priority trust.Text   // e.g. low, normal, high, critical
+	Tags     []trust.Text // in the server's order
+	Batch    trust.Text   // events with the same batch came as one
 }
 
 // Flags that the delivery sets on a record, beside those of [trust.Scan].
@@ -116,6 +126,7 @@ const (
 	StateDenied     State = "denied"     // the server refuses for lack of rights
 	StateEnded      State = "ended"      // terminated; nothing will come
 	StatePaused     State = "paused"     // paused by the operator
+	StateAbandoned  State = "abandoned"  // in the log only: the server gave up a stream that could have been resumed
 	StateResumed    State = "resumed"    // of a subscription: resumed by the operator, not yet confirmed; in the log: went on from the saved cursor
 )
 

@@ -18,6 +18,10 @@ type Server struct {
 	Transport string
 	CAFile    string // PEM certificates that are trusted beside the system's
 
+	// AllowUnsigned lets this server deliver webhooks that nothing proves to be
+	// genuine. Without it such a subscription is refused.
+	AllowUnsigned bool
+
 	AdHoc bool // given on the command line, not configured
 
 	// Fault says why the description cannot be used, e.g. that a variable in it is

@@ -45,12 +45,21 @@ type Subscription struct {
 	LastSeen time.Time     // last sign of life that was stored; the start of a gap
 	Paused   bool
 
+	// Dialect is the way of saying "events" that the type was listed in: empty for
+	// MCP Events, else a name of package dialect.
+	Dialect string
+	// NoReplay: the type has no cursor, so that what is sent while nobody listens
+	// is lost. A gap record stands for every such time.
+	NoReplay bool
+
 	State    State // last state that was stored
 	Evidence string
 	Error    trust.Text
 
-	Lease Lease // of webhook mode
+	Lease Lease // of webhook mode; its ServerID also of a push subscription that the server holds
 	Hook  Hook  // of webhook mode
+
+	Resume Secret // what resumes the open stream on a server that can; see package wire, Resume
 
 	Printed uint64 // tail has written every record up to this sequence number
 }
@@ -79,10 +88,22 @@ type DeliveryStatus struct {
 type Hook struct {
 	URL      string    // complete callback URL
 	Path     string    // unguessable path, the key of the receiver's table
-	Secret   Secret    // whsec_…
+	Secret   Secret    // whsec_…; of other schemes whatever the server made
+	Scheme   Scheme    // how Secret proves that a delivery is genuine
 	Previous Secret    // still accepted until PreviousUntil
 	Until    time.Time // end of Previous's grace
 }
+
+// Scheme is how a secret proves that a delivery is genuine.
+type Scheme string
+
+// The schemes. Those beside the standard one belong to servers that make the
+// secret themselves (SEP-1803, WebhookSecret).
+const (
+	SchemeStandard Scheme = ""     // Standard Webhooks: a signature by the decoded key
+	SchemeRaw      Scheme = "raw"  // a shared text: it signs as it stands, or is shown in a header
+	SchemeNone     Scheme = "none" // nothing proves it; the operator allowed that
+)
 
 // Ended tells what became of a hook's path after its subscription was gone.
 type Ended struct {
@@ -100,7 +121,8 @@ type Type struct {
 	OtherModes    []trust.Text
 	InputSchema   json.RawMessage // as sent; nil if there is none
 	PayloadSchema json.RawMessage
-	Cursorless    bool // the server says that the type has no replay
+	Cursorless    bool   // the type has no replay, as the server says or its dialect knows
+	Dialect       string // as in [Subscription]
 }
 
 // Offers reports whether the type lists the mode.

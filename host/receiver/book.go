@@ -34,6 +34,13 @@ type Entry struct {
 	Current       event.Secret
 	Previous      event.Secret // the secret before the last rotation, or absent
 	PreviousUntil time.Time    // end of Previous's grace; zero means it is over
+	// Scheme is how Current and Previous prove a delivery.
+	Scheme event.Scheme
+	// Awaited: the server makes the secret, and the answer that holds it has not
+	// been stored yet. Deliveries are told to come again at once.
+	Awaited bool
+	// Foreign: bodies are no envelopes of MCP Events; each is an event.
+	Foreign bool
 	// InFlight: a subscribe, refresh or rotation was opened on the path within
 	// the last 60 s. Only then is a verification challenge answered.
 	InFlight bool
@@ -63,7 +70,7 @@ const (
 // Delivery is a request whose signature and time were verified.
 type Delivery struct {
 	Sub          event.SubID
-	WebhookID    trust.Text // may differ from the event's id
+	WebhookID    trust.Text // may differ from the event's id; empty only where the scheme is not the standard one
 	ServerID     trust.Text // X-MCP-Subscription-Id, to be learned; empty if absent
 	At           time.Time  // of receipt, UTC
 	SentAt       time.Time  // of the attempt, as the sender signed it, UTC

@@ -24,11 +24,14 @@ type content struct {
 
 // classify reads a verified body. A top-level "type" that is null counts as
 // absent; one that is not a string is malformed, like a verification without a
-// challenge of 1 to 1024 characters.
-func classify(body []byte) content {
+// challenge of 1 to 1024 characters. A foreign body is an event whatever it says.
+func classify(body []byte, foreign bool) content {
 	members, err := trust.ParseObject(body, trust.Limits{Bytes: MaxBody})
 	if err != nil {
 		return content{kind: TypeMalformed, refused: err}
+	}
+	if foreign {
+		return content{kind: TypeEvent}
 	}
 	control, found, err := stringMember(members, "type")
 	if err != nil {

@@ -33,7 +33,7 @@ func TestClassify(t *testing.T) {
 		``:                          TypeMalformed,
 		"\ufeff{}":                  TypeMalformed,
 	} {
-		c := classify([]byte(body))
+		c := classify([]byte(body), false)
 		if c.kind != want {
 			t.Errorf("%.60q: %s, want %s", body, c.kind, want)
 		}
@@ -41,7 +41,7 @@ func TestClassify(t *testing.T) {
 			t.Errorf("%.60q: refused %v", body, c.refused)
 		}
 	}
-	if c := classify([]byte(`{"type":"pause"}`)); c.control != trust.Untrusted("pause") {
+	if c := classify([]byte(`{"type":"pause"}`), false); c.control != trust.Untrusted("pause") {
 		t.Errorf("control %v", c.control)
 	}
 }

@@ -74,7 +74,7 @@ func FuzzClassify(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		c := classify(body)
+		c := classify(body, false)
 		if (c.kind == TypeMalformed) != (c.refused != nil) || c.refused != nil && !errors.Is(c.refused, trust.ErrRefused) {
 			t.Fatalf("%s with %v", c.kind, c.refused)
 		}

@@ -37,6 +37,7 @@ const (
 	ReasonBusy        = "too many deliveries at once"
 	ReasonClosing     = "shutting down"
 	ReasonNotStored   = "not stored"
+	ReasonAwaited     = "the server's secret has not come yet"
 	ReasonNotInFlight = "verification without a subscribe in flight"
 	ReasonPanic       = "internal error"
 )
@@ -120,7 +121,10 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 	if !plainJSON(r.Header) {
 		return challenge, &refusal{http.StatusUnsupportedMediaType, ReasonMediaType, 0}
 	}
-	headers, err := ReadHeaders(r.Header)
+	if state == PathKnown && entry.Awaited {
+		return challenge, &refusal{http.StatusServiceUnavailable, ReasonAwaited, retrySoon}
+	}
+	headers, err := readProof(r.Header, entry.Scheme)
 	if err != nil {
 		return challenge, &refusal{http.StatusBadRequest, ReasonMalformed + ": " + err.Error(), 0}
 	}
@@ -141,14 +145,14 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 		return challenge, err
 	}
 	now := h.o.Now()
-	previous, err := headers.Verify(body, entry, now)
+	previous, err := headers.verify(body, entry, now)
 	if err != nil {
 		return challenge, unverified(err)
 	}
 	if state == PathRemoved {
 		return challenge, gone
 	}
-	c := classify(body)
+	c := classify(body, entry.Foreign)
 	if c.kind == typeVerification {
 		if !entry.InFlight {
 			return challenge, &refusal{http.StatusForbidden, ReasonNotInFlight, 0}

@@ -225,11 +225,19 @@ func (h Headers) Verify(body []byte, e Entry, now time.Time) (previous bool, err
 	default:
 		return false, ErrSignature
 	}
-	off := time.Duration(h.SentAt.Unix()-now.Unix()) * time.Second
-	if off < -Tolerance || off > Tolerance {
-		return false, &ClockError{Off: off}
+	if err := h.onTime(now); err != nil {
+		return false, err
 	}
 	return previous, nil
+}
+
+// onTime checks the time of a delivery whose signature is right. Error: [*ClockError].
+func (h Headers) onTime(now time.Time) error {
+	off := time.Duration(h.SentAt.Unix()-now.Unix()) * time.Second
+	if off < -Tolerance || off > Tolerance {
+		return &ClockError{Off: off}
+	}
+	return nil
 }
 
 // matches reports whether a v1 entry was made with key. It looks at every

@@ -53,6 +53,9 @@ func (l *httpLink) answer(x *exchange, req *http.Request, resp *http.Response) (
 		return nil, fmt.Errorf("%w: HTTP %d without a body", ErrAnswer, resp.StatusCode)
 	}
 	result, err := l.take(x, raw)
+	if errors.Is(err, errUnfinished) && x.early != nil {
+		return x.early, nil
+	}
 	if errors.Is(err, errUnfinished) {
 		return nil, fmt.Errorf("%w: it holds no answer to this request: %v", ErrAnswer, head(raw))
 	}
@@ -75,6 +78,8 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 			x.lastID = events.id
 		}
 		switch {
+		case errors.Is(err, io.EOF) && x.early != nil:
+			return x.early, nil
 		case errors.Is(err, io.EOF):
 			return nil, ErrCut
 		case errors.Is(err, ErrTooLarge):
@@ -108,10 +113,11 @@ func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
 			l.note(x, wire.Note{Method: m.Method, Params: m.Params})
 		case m.Method != "":
 			l.replyTo(x, m)
-		case m.HasID && m.ID != x.id || x.frame == nil:
+		case m.HasID && !x.answeredBy(m.ID) || x.frame == nil:
 			l.opts.Log.Debug("server answered a request that was not made here", "method", x.method)
 		case m.Error != nil:
 			return nil, m.Error
+		case x.ownAnswer(m):
 		default:
 			return m.Result, nil
 		}

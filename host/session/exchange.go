@@ -33,16 +33,19 @@ type era struct {
 
 // exchange is one request and everything that belongs to its answer.
 type exchange struct {
-	id     wire.ID
-	method string
-	params json.RawMessage
-	frame  []byte // nil: the general stream of handshake HTTP, which is no request
-	era    era
-	call   bool // ends with its answer: a large one is expected
-	note   func(wire.Note)
-	taken  func()          // called when the server has taken the request; may be nil
-	ctx    context.Context // its cause says why the exchange was given up
-	cancel context.CancelCauseFunc
+	id       wire.ID
+	method   string
+	params   json.RawMessage
+	frame    []byte // nil: the general stream of handshake HTTP, which is no request
+	era      era
+	call     bool // ends with its answer: a large one is expected
+	note     func(wire.Note)
+	of       wire.ID // an earlier request that this one resumes: what belongs to it comes here too
+	resuming bool
+	early    json.RawMessage // of a resuming request: its own answer, which does not end it
+	taken    func()          // called when the server has taken the request; may be nil
+	ctx      context.Context // its cause says why the exchange was given up
+	cancel   context.CancelCauseFunc
 
 	epoch time.Time
 	now   func() time.Time

@@ -37,6 +37,14 @@ func clientCapabilities() map[string]any {
 	return map[string]any{"extensions": map[string]any{wire.Extension: struct{}{}}}
 }
 
+// handshakeCapabilities declares beside it that streams may be resumed, which only
+// servers of the handshake era know.
+func handshakeCapabilities() map[string]any {
+	c := clientCapabilities()
+	c["streams"] = struct{}{}
+	return c
+}
+
 // params returns the params of a request; in the stateless era with the three
 // _meta members that every request carries, beside those that it has.
 func (s *Session) params(e era, params any) (json.RawMessage, error) {

@@ -209,7 +209,7 @@ func (s *Session) initialize(ctx context.Context, version string) error {
 func (s *Session) callInitialize(ctx context.Context, version string) (json.RawMessage, error) {
 	return s.Call(ctx, methodInitialize, map[string]any{
 		"protocolVersion": version,
-		"capabilities":    clientCapabilities(),
+		"capabilities":    handshakeCapabilities(),
 		"clientInfo":      s.opts.clientInfo(),
 	})
 }

@@ -38,10 +38,16 @@ func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 	box := newInbox(x)
 	r.mu.Lock()
 	r.inboxes[x.id] = box
+	if x.of != "" {
+		r.inboxes[x.of] = box
+	}
 	r.mu.Unlock()
 	defer func() {
 		r.mu.Lock()
 		delete(r.inboxes, x.id)
+		if r.inboxes[x.of] == box {
+			delete(r.inboxes, x.of)
+		}
 		r.mu.Unlock()
 		close(box.gone)
 	}()
@@ -62,6 +68,9 @@ func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 		case m.Error != nil:
 			return nil, m.Error
 		case m.IsResponse():
+			if x.ownAnswer(m) {
+				continue
+			}
 			return m.Result, nil
 		}
 		x.deliver(wire.Note{Method: m.Method, Params: m.Params})

@@ -38,13 +38,13 @@ type Options struct {
 	MaxFrame     int           // bytes of one notification; 0: 1 MiB. An answer may have sixteen times that.
 
 	// OnNote gets the notifications that belong to no stream, among them
-	// notifications/events/list_changed. It is called from several goroutines
-	// and must not block. After a pause in listening list_changed is reported
+	// notifications/events/list_changed. It is called from several goroutines; while
+	// it waits, so does the server. After a pause in listening list_changed is reported
 	// without the server having said it. nil: the session does not listen.
 	OnNote func(wire.Note)
 	// OnUnheard is called when the server may have said something unasked that
 	// nobody heard: listening was interrupted, and the server was not asked to
-	// repeat what it said meanwhile. It must not block.
+	// repeat what it said meanwhile. While it waits, so does the server.
 	OnUnheard func()
 	// OnStderr gets the lines that the server's process writes to its standard
 	// error, cut to 4 KiB. It must not block. nil: they go to Log.

@@ -23,19 +23,8 @@ func JSON(raw []byte, width int) []Rendered { return Detail(raw, nil, width) }
 // Detail is [JSON] with the spans of a report on raw, as [Report.Spans],
 // shown by [Segment.Span].
 func Detail(raw []byte, spans []Span, width int) []Rendered {
-	lines, _ := Outline(raw, spans, width)
-	return lines
-}
-
-// Fold is an object or a list of the detail view that can be closed: its first
-// line ends with the opening bracket, its last one begins with the closing one.
-type Fold struct{ First, Last int }
-
-// Outline is [Detail] with the places at which its lines can be folded, inner
-// ones before those around them. Text that is not JSON has none.
-func Outline(raw []byte, spans []Span, width int) ([]Rendered, []Fold) {
 	if !json.Valid(raw) {
-		return Block(Text{string(raw)}, width), nil
+		return Block(Text{string(raw)}, width)
 	}
 	v := jsonView{printer: printer{spell: spellJSON, json: true, breaks: true, width: width}, raw: raw}
 	for i, s := range spans {
@@ -47,7 +36,7 @@ func Outline(raw []byte, spans []Span, width int) ([]Rendered, []Fold) {
 		}
 	}
 	v.print()
-	return v.lines, v.folds
+	return v.lines
 }
 
 // jsonView lays out valid JSON.
@@ -56,8 +45,6 @@ type jsonView struct {
 	raw   []byte
 	spans map[int]spanMap // by the offset of the string
 	depth int
-	open  []int // first lines of what is open
-	folds []Fold
 }
 
 func (v *jsonView) print() {
@@ -74,14 +61,12 @@ func (v *jsonView) print() {
 			}
 			v.depth++
 			v.next()
-			v.open = append(v.open, len(v.lines)-1)
 		case '}', ']':
 			i++
 			v.depth--
 			if v.depth+1 <= inlineDepth {
 				v.newLine(v.margin())
 			}
-			v.close()
 			v.add(string(c), 1, false, 0)
 		case ',':
 			i++
@@ -104,16 +89,6 @@ func (v *jsonView) print() {
 		}
 	}
 	v.newLine(0)
-}
-
-// close notes where what was opened last is closed. What stays on one line
-// cannot be folded.
-func (v *jsonView) close() {
-	first := v.open[len(v.open)-1]
-	v.open = v.open[:len(v.open)-1]
-	if last := len(v.lines); v.depth+1 <= inlineDepth && last > first {
-		v.folds = append(v.folds, Fold{first, last})
-	}
 }
 
 // next goes on behind a bracket or a comma.

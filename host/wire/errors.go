@@ -140,6 +140,10 @@ func (e *Error) Detail(member string) trust.Text {
 // Its name is [Forbidden].
 var ErrDenied = errors.New("refused for lack of rights")
 
+// ErrUnacceptable: the server answered, and what it offers is not accepted here. To
+// ask again would change nothing.
+var ErrUnacceptable = errors.New("not accepted by this host")
+
 // NameFrom returns the name of the [Error] in err's chain, or "" if there is none.
 func NameFrom(err error) Name {
 	if errors.Is(err, ErrDenied) {

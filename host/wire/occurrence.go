@@ -19,6 +19,11 @@ type Occurrence struct {
 	Cursor    Cursor
 	Data      json.RawMessage // a part of Raw; nil if absent
 	Raw       json.RawMessage // the exact bytes
+
+	// Of dialects that say more of an event: empty elsewhere.
+	Priority trust.Text
+	Tags     []trust.Text
+	Batch    trust.Text // events with the same batch came as one
 }
 
 // ParseOccurrence reads an occurrence strictly: keys are exact, duplicates are

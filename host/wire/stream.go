@@ -11,6 +11,11 @@ type StreamRequest struct {
 	Name      trust.Text
 	Arguments json.RawMessage // nil: {}
 	At        Position
+
+	// What is held of an earlier stream for the same wish. It is not a part of the
+	// params: a dialect uses it to find that stream again.
+	Held   trust.Text // the server's id, see [Note]
+	Resume string     // in clear, see [Resume]; empty: none, or not wanted
 }
 
 // MarshalJSON writes the params.
@@ -18,11 +23,27 @@ func (r StreamRequest) MarshalJSON() ([]byte, error) {
 	return encode(newSubscribing(r.Name, r.Arguments, r.At))
 }
 
-// Note is a notification as it came.
+// Note is a notification as it came, or what a dialect made of it: then it is
+// told in the words of MCP Events, and one or more of the last members are set.
 type Note struct {
 	Method string
 	Params json.RawMessage
+
+	Event    *Occurrence // of [NoteEvent]: what Params say, already read; nil: Params are the occurrence
+	Refused  error       // of [NoteEvent]: why Params make no event
+	ServerID trust.Text  // of [NoteActive]: the id under which the server holds the subscription
+	Resume   *Resume     // of [NoteResumable]
 }
+
+// What a dialect tells of a stream beside the notifications of MCP Events. No
+// server can say these: dialects hand on only what begins with notifications/.
+const (
+	NoteResumable = "resumable" // the stream can be resumed with Note.Resume; nil: no longer
+	NoteResumed   = "resumed"   // the stream was cut and goes on where it stopped
+	NoteAbandoned = "abandoned" // the server gave up a stream that was to be resumed
+	NoteAnswered  = "answered"  // a request to resume was answered
+	NoteInterrupt = "interrupt" // what was said for some time may have gone unheard
+)
 
 // Route returns the id of the request that a notification belongs to, or "" if
 // it names none: the _meta key, or requestId of earlier drafts (field notes 8).

@@ -16,6 +16,10 @@ type SubscribeRequest struct {
 	Secret    string        // in clear: it goes on the wire
 	TTL       time.Duration // 0: the server decides
 	NoExpiry  bool          // ask for no expiry; TTL is ignored
+
+	// Held is the server's id of the subscription that is to be refreshed; empty:
+	// none is held. It is not a part of the params.
+	Held trust.Text
 }
 
 // MarshalJSON writes the params, the secret in clear.
@@ -49,6 +53,7 @@ type UnsubscribeRequest struct {
 	Name      trust.Text
 	Arguments json.RawMessage // nil: {}
 	URL       string
+	Held      trust.Text // the server's id of the subscription; not a part of the params
 }
 
 // MarshalJSON writes the params, with the delivery's mode and url (field notes 5).
@@ -69,6 +74,19 @@ type SubscribeResult struct {
 	Cursor        Cursor
 	Truncated     bool
 	Status        *DeliveryStatus // nil if absent
+
+	// Of dialects in which the server makes the secret. Nil: the one that is held
+	// stays.
+	Secret *GivenSecret
+	// Anew: the server had forgotten the subscription and made another one. What
+	// happened between may be missing.
+	Anew bool
+}
+
+// GivenSecret is a webhook secret that the server made (SEP-1803, WebhookSecret).
+type GivenSecret struct {
+	Type string // raw, standard or none
+	Text string // in clear; empty for none
 }
 
 // DeliveryStatus is what the server says of its deliveries.

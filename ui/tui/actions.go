@@ -16,6 +16,7 @@ type action struct {
 	group string   // heading in help and docs
 	keys  []string // two keys in a row are parted by a blank; none: unbound
 	hint  string   // short form for the hints line; "" is not hinted
+	menu  string   // of two keys: what the first one leads to, for the hints line
 	panes []paneID // where it works; none means everywhere
 	// dangerous actions change what servers or the store hold. They are neither
 	// shown nor run on a screen that only reads.

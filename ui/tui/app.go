@@ -34,6 +34,8 @@ type Options struct {
 	// ReadOnly hides and refuses every action that changes what servers or the
 	// store hold.
 	ReadOnly bool
+	// Settings is the operator's file of settings; "": there is none.
+	Settings string
 	Env      []string // as os.Environ; nil: that of the process
 	Now      func() time.Time
 	// Program options for tests: window size, colour profile, signals.
@@ -59,8 +61,7 @@ type app struct {
 	lay     layout
 	focus   paneID
 	subject paneID // what the detail is about
-	size    paneSize
-	panes   arrangement
+	zoom    bool
 
 	snap     host.Snapshot
 	widest   widest
@@ -68,15 +69,22 @@ type app struct {
 	stream   stream
 	detail   detail
 	payloads payloads
-	rate     rate
-	boards   boards
-	find     *findLine
-	trouble  trouble
+	rates    rates
 	dialog   dialog
 	prompt   *prompt
 	note     note
 	actions  []action
+	commands []command
 	chord    string // first key of an action that has two
+
+	userFile         userFile
+	settingsProblems []string
+	memo             memo
+	saver            saver
+	wanted           node // the scope of the last run, until there is such a node
+	filters          map[string]string
+	marks            marks
+	search           search
 
 	changed <-chan struct{}
 	woken   time.Time
@@ -95,7 +103,7 @@ type app struct {
 func newApp(ctx context.Context, o Options) *app {
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, now: o.Now, ctx: ctx, focused: true,
-		tree: newTree(), stream: newStream(), boards: newBoards(), actions: actions(),
+		tree: newTree(), stream: newStream(), actions: actions(), commands: commands(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
@@ -107,13 +115,15 @@ func newApp(ctx context.Context, o Options) *app {
 	a.initSkin(o, env)
 	a.initNotify(env)
 	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
-	a.readSetting(layoutSetting, &a.panes)
 	a.take(a.api.Snapshot())
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = treePane, treePane
 	}
-	if err := a.stream.show(a.api.Log(), query{}); err != nil {
-		a.fail("cannot read the log", err)
+	a.loadFilters()
+	a.recall()
+	a.startStream()
+	if msg, changed := readSettings(userFile{path: o.Settings}, false); changed {
+		a.applySettings(msg)
 	}
 	return a
 }
@@ -128,7 +138,8 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
-	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice())
+	a.measureRates()
+	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age(), a.notice(), a.save(false))
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -142,7 +153,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.ownThemes(msg)
 	case tea.FocusMsg:
 		a.looksAt(true)
-		return tea.Batch(a.reloadThemes(false), func() tea.Msg { return moreMsg{} })
+		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), func() tea.Msg { return moreMsg{} })
 	case tea.BlurMsg:
 		a.looksAt(false)
 	case notifyMsg:
@@ -164,6 +175,12 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		if a.catchUp() {
 			return func() tea.Msg { return moreMsg{} }
 		}
+	case settingsMsg:
+		a.applySettings(msg)
+	case foundMsg:
+		a.found(msg)
+	case savedMsg:
+		a.saved(msg)
 	case ageMsg:
 		a.aging = false
 	case pageMsg:
@@ -177,8 +194,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.looked(msg)
 	case doneMsg:
 		return a.done(msg)
-	case takeMsg:
-		msg.take(a)
 	case checkedMsg:
 		if f, ok := a.dialog.(*form); ok {
 			f.checked(msg)
@@ -210,11 +225,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	case a.dialog != nil:
 		return a.dialog.key(a, name, k.Text)
 	case a.prompt != nil:
-		a.prompt.key(a, name, k.Text)
-		return nil
-	case a.find != nil:
-		a.find.key(a, name, k.Text)
-		return nil
+		return a.prompt.key(a, name, k.Text)
 	}
 	return a.press(name)
 }
@@ -282,9 +293,6 @@ func (a *app) onNode() bool {
 // selected returns the subscription that the keys are about: the chosen node, or
 // that of the chosen record.
 func (a *app) selected() *host.SubscriptionView {
-	if a.table() != nil {
-		return a.rowSub()
-	}
 	id := a.tree.at.sub
 	if a.focus != treePane {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {

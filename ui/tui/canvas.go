@@ -19,6 +19,7 @@ type canvas struct {
 	ends []int // where each row ends in buf
 
 	room    int         // cells left in the row that is being written
+	found   string      // what is searched, in lower case: it is highlighted
 	span    int         // the span that is explained, as [trust.Segment.Span]
 	base    themes.Role // what Plain means in this row
 	forced  bool        // base replaces every role but marks
@@ -28,7 +29,7 @@ type canvas struct {
 
 // begin starts a pane of the given width. The buffer is used again.
 func (c *canvas) begin(theme *themes.Theme, width int) {
-	c.theme, c.width, c.span = theme, width, 0
+	c.theme, c.width, c.span, c.found = theme, width, 0, ""
 	c.buf, c.ends = c.buf[:0], c.ends[:0]
 	c.startRow()
 }
@@ -85,13 +86,23 @@ func (c *canvas) text(s string) {
 // safe writes a rendered line of a server. Marks and spans are told apart by an
 // attribute in every theme, marks also in a selected row.
 func (c *canvas) safe(r themes.Role, line trust.Rendered) {
+	if c.found == "" {
+		c.segments(r, line.Segments)
+		return
+	}
 	for _, s := range line.Segments {
+		c.segments(r, highlighted(s, c.found))
+	}
+}
+
+func (c *canvas) segments(r themes.Role, segments []trust.Segment) {
+	for _, s := range segments {
 		if c.room <= 0 {
 			return
 		}
 		role := r
 		switch {
-		case s.Span > 0 && s.Span == c.span:
+		case s.Span == foundSpan, s.Span > 0 && s.Span == c.span:
 			role = themes.SpanOn
 		case s.Span > 0 && s.Mark:
 			role = themes.SpanMark

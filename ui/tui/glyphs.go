@@ -16,22 +16,25 @@ type glyphs struct {
 	gutter, cursor, gap    string
 	path, dot, more        string
 	chosen, choice, cannot string
-	up, down               string // the order of a column
-	bars                   string // levels of a spark, the lowest first
+	none                   string   // of a spark: nothing
+	bars                   []string // of a spark, lowest first
+	mark, picked           string   // of rows of the stream
 }
 
 var unicodeGlyphs = glyphs{
 	open: "▾", closed: "▸", live: "●", quiet: "○", busy: "◌", bad: "✗", paused: "‖", ended: "■", leaf: "·",
 	rule: "─", ruleOn: "━", divider: "│", gutter: "▌", cursor: "▶", gap: "╌",
 	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×",
-	up: "▴", down: "▾", bars: "▁▂▃▄▅▆▇█",
+	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	mark: "◆", picked: "▪",
 }
 
 var asciiGlyphs = glyphs{
 	open: "v", closed: ">", live: "*", quiet: "o", busy: "~", bad: "!", paused: "=", ended: "#", leaf: "-",
 	rule: "-", ruleOn: "=", divider: "|", gutter: "|", cursor: ">", gap: "-",
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x",
-	up: "^", down: "v", bars: "_.:-=+*#",
+	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
+	mark: "+", picked: "*",
 }
 
 // glyphSets are the sets by their names.
@@ -66,10 +69,6 @@ func (g *glyphs) sign(s event.State) (string, themes.Role) {
 	switch s {
 	case event.StateLive, event.StatePolling:
 		return g.live, themes.Good
-	case stateQuiet:
-		return g.leaf, themes.Good
-	case stateGap:
-		return g.gap, themes.Warn
 	case event.StateDraining, event.StateRefreshing, event.StateResumed:
 		return g.live, themes.Busy
 	case event.StateStarting, event.StateVerifying:

@@ -7,10 +7,12 @@ import (
 	"eventdeck/host/filter"
 )
 
-// query says which records a stream shows: those of a node that the filter takes.
+// query says which records a stream shows: those of a node that the filter
+// takes, unless the filter is off.
 type query struct {
 	node   node
 	text   string // of the filter, as typed
+	off    bool   // the filter is kept and takes everything
 	filter *filter.Filter
 }
 
@@ -28,7 +30,10 @@ func (q query) at(n node) query {
 	return q
 }
 
+// filters tells whether the filter hides something.
+func (q *query) filters() bool { return !q.off && !q.filter.Everything() }
+
 // matches tells whether the stream shows the record.
 func (q *query) matches(r *event.Record) bool {
-	return q.node.holds(r) && q.filter.Match(r)
+	return q.node.holds(r) && (q.off || q.filter.Match(r))
 }

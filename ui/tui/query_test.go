@@ -31,10 +31,10 @@ func TestMistakeInTheFilter(t *testing.T) {
 		press(t, a, k)
 	}
 	press(t, a, "enter")
-	if a.prompt == nil || a.prompt.err == nil || len(a.stream.seqs) != 2 {
+	if a.prompt == nil || a.prompt.problem == "" || len(a.stream.seqs) != 2 {
 		t.Fatalf("prompt %+v, %d rows", a.prompt, len(a.stream.seqs))
 	}
-	if text := a.drawHints(); !strings.Contains(text, "column 7") {
+	if text := screenOf(a); !strings.Contains(text, "column 7") {
 		t.Errorf("the mistake is not named: %q", text)
 	}
 	for _, k := range []string{"b", "a", "c", "k", ")"} {

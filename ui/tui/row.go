@@ -29,6 +29,12 @@ type row struct {
 type columns struct {
 	width, time, server, typ int
 	look                     int
+	pan                      int       // cells of the text that are left of the pane
+	clock                    timeView  // how times are shown
+	now                      int64     // second, where times are relative to it
+	before                   time.Time // when the row before was received, where times are relative to that
+	mark                     string    // glyph in the first cell
+	found                    string    // what is searched and highlighted
 }
 
 const (
@@ -96,11 +102,8 @@ func join(lines ...trust.Rendered) trust.Rendered {
 
 // lay writes the row. Everything but the first cell, which shows the cursor.
 func (r *row) lay(c *canvas, g *glyphs, cols columns) {
-	switch {
-	case cols.time >= len(timeLong):
-		c.put(themes.Dim, r.at.Local().Format(timeLong)+" ")
-	case cols.time > 0:
-		c.put(themes.Dim, r.at.Local().Format(timeShort)+" ")
+	if cols.time > 0 {
+		c.put(themes.Dim, cols.clock.text(r.at, time.Unix(cols.now, 0), cols.before, cols.time)+" ")
 	}
 	serverRole, typeRole := themes.Server, themes.Type
 	if r.marker {
@@ -115,9 +118,10 @@ func (r *row) lay(c *canvas, g *glyphs, cols columns) {
 		c.put(themes.Plain, " ")
 	}
 	signs := r.signs.fit(c.room)
+	text := panned(r.text, cols.pan)
 	if r.marker {
 		c.put(r.role, g.gap+g.gap+" ")
-		c.safe(r.role, r.text.Clip(max(0, c.room-signs.width())))
+		c.safe(r.role, text.Clip(max(0, c.room-signs.width())))
 		if signs.width() > 0 {
 			signs.lay(c)
 		} else if c.room > 1 {
@@ -126,6 +130,6 @@ func (r *row) lay(c *canvas, g *glyphs, cols columns) {
 		}
 		return
 	}
-	c.safe(themes.Plain, r.text.Clip(max(0, c.room-signs.width())))
+	c.safe(themes.Plain, text.Clip(max(0, c.room-signs.width())))
 	signs.lay(c)
 }

@@ -3,7 +3,8 @@ package tui
 import (
 	"fmt"
 	"strconv"
-	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/host"
 	"eventdeck/host/trust"
@@ -28,18 +29,12 @@ func (a *app) drawCrumb() string {
 		c.put(themes.Dim, " demo")
 	}
 	c.put(themes.Dim, "  ")
-	tail := a.following()
-	if r := a.rate.perSecond(a.clock()); r > 0 {
-		tail += "  " + strconv.FormatFloat(r, 'f', 1, 64) + "/s"
-	}
+	tail := a.following() + a.headRate()
 	room := c.room
-	c.room -= len(tail) + 2
+	c.room -= ansi.StringWidth(tail) + 2
 	kept := c.room
 	a.drawPath(c)
-	if t := a.stream.query.text; t != "" && a.prompt == nil {
-		c.put(themes.Dim, "  filter ")
-		c.safe(themes.Key, ours(t))
-	}
+	a.drawFilter(c)
 	c.room += room - kept
 	role := themes.Good
 	if !a.stream.follow || a.stream.paused {
@@ -48,6 +43,23 @@ func (a *app) drawCrumb() string {
 	c.right(role, tail+" ")
 	c.end()
 	return one(c)
+}
+
+// drawFilter tells the filter: by its name if it is saved, and that it is off.
+func (a *app) drawFilter(c *canvas) {
+	q := &a.stream.query
+	if q.text == "" {
+		return
+	}
+	word, role := "  filter ", themes.Key
+	if q.off {
+		word, role = "  filter off ", themes.Off
+	}
+	c.put(themes.Dim, word)
+	if name := a.filterName(); name != "" {
+		c.safe(role, ours(name+": "))
+	}
+	c.safe(role, ours(q.text))
 }
 
 func (a *app) drawPath(c *canvas) {
@@ -153,88 +165,18 @@ func (a *app) drawTotals(c *canvas) {
 	}
 }
 
-// drawHints shows the filter while it is typed, else the keys that work.
-func (a *app) drawHints() string {
-	c := &a.hintses
-	c.begin(&a.theme, a.w)
-	switch {
-	case a.prompt != nil:
-		c.put(themes.Key, " / ")
-		a.prompt.field.drawLine(c, 0, true)
-		if a.prompt.err != nil {
-			c.safe(themes.Bad, ours("  "+a.prompt.err.Error()).Clip(c.room))
-		} else {
-			c.right(themes.Dim, "words, !not, a | b, server: sev: .path>5  enter keep  esc undo")
-		}
-	case a.find != nil:
-		c.put(themes.Key, " / ")
-		a.find.field.drawLine(c, 0, true)
-		c.right(themes.Dim, "words of a row  enter keep  esc undo")
-	case a.chord != "":
-		for i := range a.actions {
-			if x := &a.actions[i]; x.works(a) {
-				a.hintChord(c, x)
-			}
-		}
-	case a.dialog != nil:
-		h := a.dialog.hints()
-		for i := 0; i+1 < len(h); i += 2 {
-			hint(c, h[i], h[i+1])
-		}
-	default:
-		// Help and quit always have room.
-		const last = len(" ? help  q quit ")
-		c.room -= last
-		for i := range a.actions {
-			if x := &a.actions[i]; x.hint != "" && x.id != "help" && x.id != "quit" && x.works(a) {
-				hint(c, x.key(), x.hint)
-			}
-		}
-		c.room += last
-		for _, id := range []string{"help", "quit"} {
-			if x := a.action(id); x != nil {
-				hint(c, x.key(), x.hint)
-			}
-		}
-	}
-	c.end()
-	return one(c)
-}
-
-// hintChord names the second key of an action whose first one was pressed.
-func (a *app) hintChord(c *canvas, x *action) {
-	for _, k := range x.keys {
-		if second, ok := strings.CutPrefix(k, a.chord+" "); ok {
-			hint(c, second, x.title)
-			return
-		}
-	}
-}
-
-// hint names a key and what it does. An action without a key is not hinted.
-func hint(c *canvas, key, word string) {
-	if key == "" || c.room < len(key)+len(word)+2 {
-		return
-	}
-	c.put(themes.Key, " ")
-	c.put(themes.Key, key)
-	c.put(themes.Dim, " ")
-	c.put(themes.Dim, word)
-	c.put(themes.Dim, " ")
-}
-
 // teach fills an empty stream with what to do next.
 func (a *app) teach(c *canvas, _ int) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
 	switch {
-	case a.stream.query.text != "":
-		lines = []string{"Nothing matches the filter.", "", "esc takes it away, / changes it."}
+	case a.stream.query.filters():
+		lines = []string{"Nothing matches the filter.", "", a.keyOf("back") + " takes it away, " + a.keyOf("filter") + " changes it, " + a.keyOf("filter.toggle") + " turns it off."}
 	case len(a.snap.Subs) == 0 && len(a.snap.Servers) == 0:
 		lines = []string{"No servers.", "", "Name one: eventdeck https://host/mcp", "or look around: eventdeck demo"}
 	case len(a.snap.Subs) == 0:
-		lines = []string{"No subscriptions yet.", "", "Choose an event type in the tree (1, then j and k)", "and press s to subscribe."}
+		lines = []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + a.keyOf("tree") + ", then " + a.keyOf("down") + " and " + a.keyOf("up") + ")", "and press " + a.keyOf("subscribe") + " to subscribe."}
 	case a.stream.query.node.level() == 2 && a.tree.chosen().kids == 0:
-		lines = []string{"Not subscribed to this event type.", "", "Press s to subscribe."}
+		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	}
 	c.end()
 	for _, l := range lines {

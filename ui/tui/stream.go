@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"math"
+
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -11,13 +13,16 @@ import (
 // that arrivals, folding and reading on move nothing that is being read.
 type stream struct {
 	window
-	follow  bool   // the newest row is chosen and shown
-	paused  bool   // the view is frozen; arrivals are counted
-	frozen  uint64 // paused: everything up to here is in the window
-	waiting int    // paused: arrivals that match
-	at      uint64 // chosen record, 0 if there is none
-	top     uint64 // record in the first row
-	height  int
+	follow   bool   // the newest row is chosen and shown
+	paused   bool   // the view is frozen; arrivals are counted
+	frozen   uint64 // paused: everything up to here is in the window
+	waiting  int    // paused: arrivals that match
+	clock    timeView
+	pan      int // cells of the summaries that are left of the pane
+	selected selection
+	at       uint64 // chosen record, 0 if there is none
+	top      uint64 // record in the first row
+	height   int
 
 	formed map[uint64]*row
 	draws  canvas
@@ -36,6 +41,8 @@ type streamKey struct {
 	gen     int
 	focus   bool
 	more    bool
+	marks   int
+	picked  selection
 }
 
 // formedMax bounds the rows that are kept formed.
@@ -86,16 +93,16 @@ func (s *stream) reveal() {
 	s.top = s.seqs[top]
 }
 
-// arrive takes what the log has got since the last time. It reports how many
-// events of the whole log came and whether there is more to take.
-func (s *stream) arrive(log *host.Log) (came int, more bool, err error) {
+// arrive takes what the log has got since the last time. It reports whether
+// there is more to take.
+func (s *stream) arrive(log *host.Log) (more bool, err error) {
 	if s.cut {
-		return 0, false, nil
+		return false, nil
 	}
 	if behind := log.Last() - s.seen; s.follow && !s.paused && behind > 2*catchUpMax {
 		err := s.reset(log, s.query)
 		s.settle()
-		return int(behind), false, err
+		return false, err
 	}
 	left := catchUpMax
 	err = log.After(s.seen, func(r event.Record) bool {
@@ -105,9 +112,6 @@ func (s *stream) arrive(log *host.Log) (came int, more bool, err error) {
 		}
 		left--
 		s.seen = r.Seq
-		if r.Kind == event.KindEvent {
-			came++
-		}
 		if !s.query.matches(&r) {
 			return true
 		}
@@ -127,7 +131,7 @@ func (s *stream) arrive(log *host.Log) (came int, more bool, err error) {
 	} else if s.at == 0 {
 		s.settle()
 	}
-	return came, more, err
+	return more, err
 }
 
 // pause freezes the view or lets it go on.
@@ -209,7 +213,10 @@ func (s *stream) row(log *host.Log, seq uint64) *row {
 
 // columnsFor shares the width among the columns, by what the scope leaves open.
 func (s *stream) columnsFor(a *app, w int) columns {
-	cols := columns{width: w, look: a.looks}
+	cols := columns{width: w, look: a.looks, pan: s.pan, clock: s.clock, mark: " ", found: a.search.text}
+	if s.clock == timeRelative {
+		cols.now = a.clock().Unix()
+	}
 	switch {
 	case a.lay.onlySummry:
 	case a.lay.shortTime:
@@ -250,7 +257,7 @@ func (s *stream) draw(a *app, w, h int) []string {
 		s.height = h
 		s.settle()
 	}
-	key := streamKey{cols: s.columnsFor(a, w), h: h, at: s.at, top: s.top, rows: len(s.seqs), gen: s.gen, focus: a.focus == streamPane, more: s.fetching}
+	key := streamKey{cols: s.columnsFor(a, w), h: h, at: s.at, top: s.top, rows: len(s.seqs), gen: s.gen, focus: a.focus == streamPane, more: s.fetching, marks: a.marks.gen, picked: s.selected}
 	if n := len(s.seqs); n > 0 {
 		key.end = s.seqs[n-1]
 	}
@@ -260,9 +267,12 @@ func (s *stream) draw(a *app, w, h int) []string {
 	s.drawn = key
 	c := &s.draws
 	c.begin(&a.theme, w)
-	top := s.index(s.top)
-	for i := top; i < len(s.seqs) && i < top+h; i++ {
-		s.drawRow(a, c, s.seqs[i], key)
+	c.found = a.search.text
+	for i := s.topFor(&a.marks, h); i < len(s.seqs) && len(c.ends) < h; i++ {
+		s.drawRow(a, c, i, key)
+		for _, m := range a.marks.lines(s.seqs[i], s.after(i)) {
+			drawLine(c, a.glyphs, m)
+		}
 	}
 	if len(s.seqs) == 0 {
 		a.teach(c, w)
@@ -271,25 +281,73 @@ func (s *stream) draw(a *app, w, h int) []string {
 	return s.lines
 }
 
-func (s *stream) drawRow(a *app, c *canvas, seq uint64, key streamKey) {
+func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
+	seq, cols := s.seqs[i], key.cols
 	r := s.row(a.api.Log(), seq)
-	if seq == s.at {
+	if s.clock == timeDelta && i > 0 {
+		cols.before = s.row(a.api.Log(), s.seqs[i-1]).at
+	}
+	_, marked := a.marks.find(seq)
+	switch {
+	case marked:
+		cols.mark = a.glyphs.mark
+	case s.in(seq):
+		cols.mark = a.glyphs.picked
+	case seq == s.at:
+		cols.mark = a.glyphs.cursor
+	}
+	if seq == s.at || s.in(seq) {
 		c.only(themes.CursorOff)
-		if key.focus {
+		if key.focus && seq == s.at {
 			c.only(themes.Cursor)
 		}
-		c.put(themes.Plain, a.glyphs.cursor)
-		r.lay(c, a.glyphs, key.cols)
+		c.put(themes.Plain, cols.mark)
+		r.lay(c, a.glyphs, cols)
 		c.end()
 		return
 	}
-	if r.line == "" || r.key != key.cols {
-		s.one.begin(&a.theme, key.cols.width)
-		s.one.put(themes.Plain, " ")
-		r.lay(&s.one, a.glyphs, key.cols)
+	if r.line == "" || r.key != cols {
+		s.one.begin(&a.theme, cols.width)
+		s.one.found = cols.found
+		s.one.put(themes.Key, cols.mark)
+		r.lay(&s.one, a.glyphs, cols)
 		s.one.end()
-		r.line, r.key = string(s.one.buf), key.cols
+		r.line, r.key = string(s.one.buf), cols
 	}
 	c.buf = append(c.buf, r.line...)
 	c.ends = append(c.ends, len(c.buf))
+}
+
+// after is the record at which the lines behind row i end: the next row's, or
+// the end of the log.
+func (s *stream) after(i int) uint64 {
+	if i+1 < len(s.seqs) {
+		return s.seqs[i+1]
+	}
+	return math.MaxUint64
+}
+
+// topFor is the first row to draw, so that the chosen one shows although lines
+// take rows, too. Following, the newest lines show as well.
+func (s *stream) topFor(m *marks, h int) int {
+	top, at := s.index(s.top), s.index(s.at)
+	if len(m.all) == 0 || len(s.seqs) == 0 {
+		return top
+	}
+	end := s.seqs[min(at, len(s.seqs)-1)]
+	if s.follow {
+		end = math.MaxUint64
+	}
+	for top < at && at-top+1+len(m.lines(s.seqs[top], end)) > h {
+		top++
+	}
+	return top
+}
+
+// drawLine writes a line that says when it was drawn.
+func drawLine(c *canvas, g *glyphs, m event.Mark) {
+	c.put(themes.Key, g.rule+g.rule)
+	c.put(themes.Key, lineWords(m))
+	c.line(themes.Key, g.rule)
+	c.end()
 }

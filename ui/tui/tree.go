@@ -94,6 +94,13 @@ func newTree() tree {
 	return tree{closed: map[node]bool{}}
 }
 
+// reveal opens what is above a node.
+func (t *tree) reveal(n node) {
+	for p := n.parent(); p.level() > 0; p = p.parent() {
+		delete(t.closed, p)
+	}
+}
+
 // load takes a snapshot. The chosen node stays, or its nearest parent does.
 func (t *tree) load(snap *host.Snapshot) {
 	t.rows = append(t.rows[:0], treeRow{kids: len(snap.Servers), open: true})
@@ -384,7 +391,7 @@ func (t *tree) drawSub(a *app, c *canvas, v *host.SubscriptionView) {
 		room := c.room - len(stored) - 1
 		c.safe(themes.Dim, ours(", "+e).Clip(room))
 	}
-	c.right(themes.Plain, stored)
+	c.right(themes.Plain, a.subSpark(v.ID, c.room-len(stored)-2)+stored)
 }
 
 // drawRemark tells what does not fit beside a node: an error, else arguments.

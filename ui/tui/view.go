@@ -27,7 +27,7 @@ func (a *app) draw() string {
 	if a.w <= 0 || a.h <= 0 {
 		return ""
 	}
-	a.lay = arrange(a.shape())
+	a.lay = arrange(a.w, a.h, a.focus, a.zoom)
 	if a.lay.tiny {
 		return a.drawTiny()
 	}
@@ -39,9 +39,6 @@ func (a *app) draw() string {
 	if !l.stream.empty() {
 		mid = a.pane(streamPane, l.stream)
 	}
-	if !l.table.empty() {
-		mid = a.pane(a.subject, l.table)
-	}
 	if !l.detail.empty() {
 		right = a.pane(detailPane, l.detail)
 	}
@@ -49,10 +46,6 @@ func (a *app) draw() string {
 		scope = a.drawScope(l.scope.w)
 	}
 	crumb, status, hints := a.drawCrumb(), a.drawStatus(), a.drawHints()
-	list := l.stream
-	if !l.table.empty() {
-		list = l.table
-	}
 	divider := a.theme.On(themes.Rule) + a.glyphs.divider + themes.Reset
 
 	b := a.frame[:0]
@@ -78,7 +71,7 @@ func (a *app) draw() string {
 		for _, p := range [...]struct {
 			rect
 			rows []string
-		}{{l.tree, left}, {list, mid}, {l.detail, right}} {
+		}{{l.tree, left}, {l.stream, mid}, {l.detail, right}} {
 			if p.empty() || y < p.y || y >= p.y+p.h {
 				continue
 			}
@@ -90,10 +83,15 @@ func (a *app) draw() string {
 		}
 	}
 	a.frame = b
-	if a.dialog != nil {
-		return a.over(strings.Split(string(b), "\n"))
+	if a.dialog == nil && a.prompt == nil && a.chord == "" {
+		return string(b)
 	}
-	return string(b)
+	lines := strings.Split(string(b), "\n")
+	a.bottom(lines)
+	if a.dialog != nil {
+		a.over(lines)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // pane draws a pane: its title, then its rows.
@@ -106,7 +104,7 @@ func (a *app) pane(p paneID, r rect) []string {
 	}
 	c.put(rule, glyph)
 	c.put(role, " ")
-	c.put(role, a.paneTitle(p, r.w-4))
+	c.put(role, a.paneTitle(p))
 	c.put(role, " ")
 	c.line(rule, glyph)
 	c.end()
@@ -116,13 +114,11 @@ func (a *app) pane(p paneID, r rect) []string {
 		return append(rows, a.tree.draw(a, r.w, r.h-1)...)
 	case streamPane:
 		return append(rows, a.stream.draw(a, r.w, r.h-1)...)
-	case subsPane, logPane:
-		return append(rows, a.table().draw(a, r.w, r.h-1)...)
 	}
 	return append(rows, a.detail.draw(a, r.w, r.h-1)...)
 }
 
-func (a *app) paneTitle(p paneID, room int) string {
+func (a *app) paneTitle(p paneID) string {
 	switch p {
 	case treePane:
 		return "1 Servers"
@@ -131,14 +127,12 @@ func (a *app) paneTitle(p paneID, room int) string {
 			return fmt.Sprintf("2 Stream %s %s below", a.glyphs.dot, number(uint64(n)))
 		}
 		return "2 Stream"
-	case subsPane, logPane:
-		return a.board().title(room)
 	}
-	switch {
-	case a.rowSub() != nil, a.onNode():
+	if a.onNode() {
 		return "3 Detail " + a.glyphs.dot + " why is it quiet?"
-	case a.onRecord():
-		return a.recordTitle(room)
+	}
+	if a.stream.at != 0 {
+		return "3 Detail " + a.glyphs.dot + " record " + number(a.stream.at) + a.viewTitle()
 	}
 	return "3 Detail"
 }
@@ -174,7 +168,7 @@ func (a *app) boxAt() (x, y, w, h int) {
 }
 
 // over lays the dialog over the frame.
-func (a *app) over(lines []string) string {
+func (a *app) over(lines []string) {
 	x, y, w, h := a.boxAt()
 	c := &a.boxed
 	c.begin(&a.theme, w+2)
@@ -197,7 +191,6 @@ func (a *app) over(lines []string) string {
 			lines[y+i] = splice(lines[y+i], row, x, w+2, a.w)
 		}
 	}
-	return strings.Join(lines, "\n")
 }
 
 // splice puts a row of w cells over a line of total cells, from x on.

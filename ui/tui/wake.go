@@ -140,42 +140,17 @@ func (a *app) fetch() tea.Cmd {
 // catchUp takes the newest snapshot and what the log has got.
 func (a *app) catchUp() (more bool) {
 	a.take(a.api.Snapshot())
-	came, more, err := a.stream.arrive(a.api.Log())
+	more, err := a.stream.arrive(a.api.Log())
 	if err != nil {
 		a.fail("cannot read the log", err)
 	}
-	a.rate.add(a.clock(), came)
 	return more
 }
 
 func (a *app) take(snap host.Snapshot) {
 	a.snap = snap
+	a.marks.load(a.api.Marks())
 	a.widest = measure(&a.snap)
 	a.tree.load(&a.snap)
-}
-
-// rate counts events by the second, over the last five.
-type rate struct {
-	second [5]int64
-	events [5]int
-}
-
-func (r *rate) add(now time.Time, n int) {
-	s := now.Unix()
-	i := int(s % 5)
-	if r.second[i] != s {
-		r.second[i], r.events[i] = s, 0
-	}
-	r.events[i] += n
-}
-
-// perSecond is the mean of the five seconds up to now.
-func (r *rate) perSecond(now time.Time) float64 {
-	sum := 0
-	for i, s := range r.second {
-		if now.Unix()-s < 5 {
-			sum += r.events[i]
-		}
-	}
-	return float64(sum) / 5
+	a.want()
 }

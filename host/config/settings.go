@@ -1,0 +1,106 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Settings are what the operator chose for the screen: keys, and members that
+// other parts of the program read. The zero value is the settings of somebody
+// who chose nothing.
+type Settings struct {
+	Path string       // as it was given; "" if there is none
+	Keys []KeyBinding // in the order of the file
+
+	members map[string]json.RawMessage
+	places  map[string]string
+}
+
+// KeyBinding gives an action its keys. No keys unbind it.
+type KeyBinding struct {
+	Action string
+	Keys   []string // two keys in a row are parted by a blank
+	Where  string   // file:line:column, for messages
+}
+
+// SettingsFile returns the default file of settings.
+func (p Paths) SettingsFile() (string, error) {
+	servers, err := p.ConfigFile()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(servers), "settings.json"), nil
+}
+
+// LoadSettings reads the settings at path. A file that is not there is no error:
+// nobody has to have settings.
+//
+// Errors: [ErrFile].
+func LoadSettings(path string) (*Settings, error) {
+	raw, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Settings{Path: path}, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	return ParseSettings(path, raw)
+}
+
+// ParseSettings reads the text of settings: an object whose member "keys" gives
+// actions their keys. Other members are kept as they are: see [Settings.Member].
+//
+// Errors: [ErrFile], with path, line and column.
+func ParseSettings(path string, raw []byte) (*Settings, error) {
+	p := newParser(path, raw)
+	if err := p.syntax("{}"); err != nil {
+		return nil, err
+	}
+	top, err := p.object(0, len(p.raw), "the file")
+	if err != nil {
+		return nil, err
+	}
+	s := &Settings{Path: path, members: map[string]json.RawMessage{}, places: map[string]string{}}
+	for i, m := range top {
+		if first, ok := find(top[:i], m.key); ok {
+			line, _ := p.position(first.at)
+			return nil, p.errorf(m.at, "%q is there twice, first on line %d; remove one of them", m.key, line)
+		}
+		s.members[m.key], s.places[m.key] = p.raw[m.start:m.end], p.where(m.at)
+	}
+	if keys, ok := find(top, "keys"); ok {
+		s.Keys, err = p.bindings(keys)
+	}
+	return s, err
+}
+
+// bindings reads the member "keys".
+func (p *parser) bindings(keys member) ([]KeyBinding, error) {
+	members, err := p.object(keys.start, keys.end, `"keys"`)
+	if err != nil {
+		return nil, err
+	}
+	var out []KeyBinding
+	for i, m := range members {
+		if first, ok := find(members[:i], m.key); ok {
+			line, _ := p.position(first.at)
+			return nil, p.errorf(m.at, "action %q is there twice, first on line %d; remove one of them", m.key, line)
+		}
+		b := KeyBinding{Action: m.key, Where: p.where(m.at)}
+		if err := json.Unmarshal(p.raw[m.start:m.end], &b.Keys); err != nil {
+			return nil, p.errorf(m.start, `the keys of %q must be a list of strings, such as ["S", "y i"]; [] is no key`, m.key)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// Member returns a member of the file as it is there, and its place for
+// messages; nil if there is none.
+func (s *Settings) Member(name string) (value json.RawMessage, where string) {
+	return s.members[name], s.places[name]
+}

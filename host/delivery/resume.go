@@ -1,0 +1,60 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// resumption returns what an earlier stream can be resumed with, "" if it must not
+// be. A server that resumes sends what it has not sent before: safe where this
+// process has stored all that it was sent, or where there is no position to go on
+// from instead. After a crash, and after a stream that was given up here, the
+// cursor alone is sure to pass nothing over.
+func (r *Runner) resumption(sub event.Subscription) string {
+	if sub.Resume.IsZero() || sub.Cursor.Valid && !r.intact {
+		return ""
+	}
+	return sub.Resume.Reveal()
+}
+
+// ended notes how a stream ended: by itself, so that all that came is handed over,
+// or given up here.
+func (p *pushed) ended(err error) {
+	p.r.intact = err == nil || context.Cause(p.ctx) == nil && !errors.Is(err, errSilent)
+}
+
+// continued takes what a dialect tells of the stream itself.
+func (p *pushed) continued(n wire.Note, now time.Time) error {
+	in := &p.r.in
+	switch n.Method {
+	case wire.NoteResumable:
+		var secret event.Secret
+		if n.Resume != nil {
+			secret = event.NewSecret(n.Resume.Text())
+		}
+		return in.submit(p.ctx, event.Batch{Update: func(s *event.Subscription) { s.Resume = secret }})
+	case wire.NoteResumed:
+		var b event.Batch
+		if p.intact {
+			p.cont.decided = true // the server goes on where it stopped
+		} else if p.cont.noReplay() {
+			b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.before, false))
+		}
+		in.seen(now)
+		p.alive(now, nil)
+		p.r.mark(p.ctx, event.StateResumed, event.StateLive, "the server resumed the stream", nil)
+		return in.submit(p.ctx, b)
+	case wire.NoteAbandoned:
+		p.r.mark(p.ctx, event.StateAbandoned, event.StateBackoff, "the server gave up the stream; asking anew", nil)
+		return in.submit(p.ctx, event.Batch{Update: func(s *event.Subscription) { s.Resume = event.Secret{} }})
+	case wire.NoteInterrupt:
+		gap := in.gap(event.CauseNoReplay, in.lastSign(), false)
+		in.seen(now)
+		return in.submit(p.ctx, event.Batch{Records: []event.Record{gap}})
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package dialect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/session"
+	"eventdeck/host/wire"
+)
+
+// errGone: the server does not know a stream any more.
+var errGone = errors.New("the server gave up the stream")
+
+// How often and for how long a stream is asked for again whose server names no
+// bounds.
+const (
+	resumePause  = 500 * time.Millisecond
+	resumeLonger = 10 * time.Second
+	resumeFor    = 2 * time.Minute
+)
+
+// carriers are the open requests of a connection that can be resumed, by stream.
+type carriers struct {
+	mu       sync.Mutex
+	byStream map[string]*carried
+}
+
+func newCarriers() *carriers { return &carriers{byStream: map[string]*carried{}} }
+
+func (all *carriers) put(stream string, c *carried) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.byStream[stream] = c
+}
+
+func (all *carriers) drop(stream string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.byStream, stream)
+}
+
+// note takes the end of a stream where the connection carries all streams.
+func (all *carriers) note(n wire.Note) {
+	if n.Method != wire.NoteStreamEnd {
+		return
+	}
+	var p struct{ StreamID string }
+	if json.Unmarshal(n.Params, &p) != nil {
+		return
+	}
+	all.mu.Lock()
+	c := all.byStream[p.StreamID]
+	all.mu.Unlock()
+	if c != nil {
+		c.finished()
+	}
+}
+
+// carried is a request that stays open, over cuts where the server offers
+// resumable streams. It implements [Stream].
+type carried struct {
+	s      *session.Session
+	all    *carriers
+	log    *slog.Logger
+	method string
+	params any
+	sink   func(wire.Note)
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+	result json.RawMessage // result and err are set before done is closed
+	err    error
+
+	mu     sync.Mutex
+	open   *session.Stream // nil between two
+	token  *wire.Resume
+	heard  time.Time
+	ended  bool // the server said that the stream is complete
+	silent bool // nothing has come on the stream that is open
+}
+
+// carry opens a request. Where text holds what resumes an earlier one, that is
+// tried first.
+func carry(ctx context.Context, s *session.Session, all *carriers, o Options, method string, params any, text string, sink func(wire.Note)) *carried {
+	c := &carried{s: s, all: all, log: o.Log, method: method, params: params, sink: sink, done: make(chan struct{}), heard: o.Now()}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	earlier, ok := wire.ParseResume(text)
+	go func() {
+		defer close(c.done)
+		defer c.cancel(session.ErrClosed)
+		if !ok {
+			c.result, c.err = c.live(nil)
+		} else {
+			c.result, c.err = c.live(&earlier)
+		}
+		c.forget()
+	}()
+	return c
+}
+
+func (c *carried) Close() { c.cancel(session.ErrClosed) }
+
+func (c *carried) Done() <-chan struct{} { return c.done }
+
+func (c *carried) Err() error { return named(c.err) }
+
+func (c *carried) LastByte() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open != nil {
+		return c.open.LastByte()
+	}
+	return c.heard
+}
+
+// live carries the request to its end.
+func (c *carried) live(earlier *wire.Resume) (result json.RawMessage, err error) {
+	if earlier != nil {
+		c.keep(*earlier)
+		if result, err = c.resume(*earlier); errors.Is(err, errGone) {
+			c.forget()
+			c.sink(wire.Note{Method: wire.NoteAbandoned})
+		}
+	}
+	if earlier == nil || errors.Is(err, errGone) {
+		result, err = c.attach(func() (*session.Stream, error) { return c.s.Open(c.ctx, c.method, c.params, c.note) })
+	}
+	for {
+		token := c.held()
+		if token == nil || !wasCut(err) || c.ctx.Err() != nil || c.s.Err() != nil {
+			return result, err
+		}
+		c.log.Info("a stream was cut and is resumed", "method", c.method, "err", err)
+		cut := err
+		if result, err = c.resume(*token); errors.Is(err, errGone) {
+			c.forget()
+			c.sink(wire.Note{Method: wire.NoteAbandoned})
+			return nil, cut
+		}
+	}
+}
+
+// wasCut reports whether a request ended without the server's answer.
+func wasCut(err error) bool {
+	if err == nil || wire.NameFrom(err) != "" {
+		return false
+	}
+	var refused *session.HTTPError
+	if errors.As(err, &refused) {
+		return refused.Status/100 == 5
+	}
+	return errors.Is(err, session.ErrCut) || errors.Is(err, session.ErrUnreachable)
+}
+
+// resume waits as long as the server asks for, and goes on with the stream.
+//
+// Errors: errGone; otherwise those of the request that is resumed.
+func (c *carried) resume(token wire.Resume) (json.RawMessage, error) {
+	limit := token.Max
+	if limit == 0 {
+		limit = resumeFor
+	}
+	var tried time.Duration
+	for pause := resumePause; ; pause = min(2*pause, resumeLonger) {
+		wait := max(token.Min, pause)
+		if tried += wait; tried > limit && tried > wait {
+			return nil, errGone
+		}
+		if err := c.rest(wait); err != nil {
+			return nil, err
+		}
+		result, err := c.goOn(token)
+		if !c.unheard() || !wasCut(err) {
+			return result, err
+		}
+	}
+}
+
+// rest waits unless the stream or the connection ends.
+func (c *carried) rest(d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	case <-c.s.Lost():
+		return c.s.Err()
+	}
+}
+
+// goOn asks for the state of the stream, and then for what it carries.
+func (c *carried) goOn(token wire.Resume) (json.RawMessage, error) {
+	c.setUnheard(true)
+	raw, err := c.s.Call(c.ctx, wire.MethodPollOne, token)
+	known := err == nil
+	switch {
+	case wire.NameFrom(err) == wire.MethodNotFound: // the state comes with the stream
+	case wire.NameFrom(err) != "":
+		return nil, errGone
+	case err != nil:
+		return nil, err
+	}
+	if known && abandoned(raw) {
+		return nil, errGone
+	}
+	said := false
+	resumed := func() {
+		if !said {
+			said = true
+			c.sink(wire.Note{Method: wire.NoteResumed})
+		}
+	}
+	gone := false
+	note := func(n wire.Note) {
+		if n.Method == wire.NoteAnswered && abandoned(n.Params) {
+			gone = true
+			c.close()
+			return
+		}
+		resumed()
+		c.note(n)
+	}
+	if known {
+		resumed()
+	}
+	result, err := c.attach(func() (*session.Stream, error) {
+		return c.s.OpenResumed(c.ctx, wire.MethodResume, token, token.Request, note)
+	})
+	if gone || !said && wire.NameFrom(err) != "" {
+		return nil, errGone
+	}
+	return result, err
+}
+
+func abandoned(raw json.RawMessage) bool {
+	states, err := wire.DecodeStreams(raw)
+	return err == nil && len(states) > 0 && states[0].Gone()
+}
+
+// attach lives one request to its end.
+func (c *carried) attach(open func() (*session.Stream, error)) (json.RawMessage, error) {
+	s, err := open()
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.open = s
+	if c.token != nil && c.token.Request == "" {
+		c.token.Request = s.ID
+	}
+	over := c.ended
+	c.mu.Unlock()
+	if over {
+		s.Close()
+	}
+	result, err := s.Result()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard, c.open = s.LastByte(), nil
+	if c.ended {
+		return result, nil
+	}
+	return result, err
+}
+
+// note hands on what the server says on the stream. Whatever is not a notification
+// of the protocol stays here, so that no server can say what only dialects say.
+func (c *carried) note(n wire.Note) {
+	c.setUnheard(false)
+	switch {
+	case n.Method == wire.NoteStreamCreate:
+		token, err := wire.DecodeResume(n.Params)
+		if err != nil {
+			c.log.Warn("a resumable stream makes no sense", "err", err)
+			return
+		}
+		c.keep(token)
+		c.sink(wire.Note{Method: wire.NoteResumable, Resume: &token})
+	case n.Method == wire.NoteStreamEnd:
+		c.finished()
+	case strings.HasPrefix(n.Method, "notifications/"):
+		c.sink(wire.Note{Method: n.Method, Params: n.Params})
+	}
+}
+
+func (c *carried) keep(token wire.Resume) {
+	c.forget()
+	c.mu.Lock()
+	if token.Request == "" && c.open != nil {
+		token.Request = c.open.ID
+	}
+	c.token = &token
+	c.mu.Unlock()
+	c.all.put(token.Stream, c)
+}
+
+func (c *carried) forget() {
+	c.mu.Lock()
+	token := c.token
+	c.token = nil
+	c.mu.Unlock()
+	if token != nil {
+		c.all.drop(token.Stream)
+	}
+}
+
+// finished takes the end of the stream. The answer to the request may stand before
+// it or may be missing.
+func (c *carried) finished() {
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	c.close()
+}
+
+func (c *carried) close() {
+	c.mu.Lock()
+	open := c.open
+	c.mu.Unlock()
+	if open != nil {
+		open.Close()
+	}
+}
+
+func (c *carried) held() *wire.Resume {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.token
+}
+
+func (c *carried) setUnheard(silent bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.silent = silent
+}
+
+func (c *carried) unheard() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.silent
+}
+
+// callWithin is how long a call may take that the server does not make resumable.
+const callWithin = 30 * time.Second
+
+// call makes a request that may take long: over cuts, where the server makes its
+// stream resumable.
+func (all *carriers) call(ctx context.Context, s *session.Session, o Options, method string, params any, sink func(wire.Note)) (json.RawMessage, error) {
+	c := carry(ctx, s, all, o, method, params, "", sink)
+	limit := time.NewTimer(callWithin)
+	defer limit.Stop()
+	select {
+	case <-c.done:
+	case <-limit.C:
+		if c.held() == nil {
+			c.cancel(context.DeadlineExceeded)
+		}
+	}
+	<-c.done
+	return c.result, named(c.err)
+}

@@ -1,0 +1,146 @@
+package dialect
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"eventdeck/host/session"
+	"eventdeck/host/wire"
+)
+
+// held is a push subscription that has no request of its own: its events come
+// among the notifications of the connection. Its heartbeat is the server's answer
+// to the question whether it lives. It implements [Stream].
+type held struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	pulse  *pulse
+	end    func(context.Context) // takes leave of the server; may be nil
+	done   chan struct{}
+	err    error // set before done is closed
+
+	mu   sync.Mutex // one note after another
+	sink func(wire.Note)
+	over bool
+}
+
+// farewell bounds how long leave is taken of a server.
+const farewell = 2 * time.Second
+
+// hold begins a stream that lives as long as ctx and the connection.
+func hold(ctx context.Context, p *pulse, sink func(wire.Note)) *held {
+	h := &held{pulse: p, sink: sink, done: make(chan struct{})}
+	h.ctx, h.cancel = context.WithCancelCause(ctx)
+	return h
+}
+
+// begin starts to watch over the stream. end is called when it is over and the
+// connection is not.
+func (h *held) begin(end func(context.Context)) {
+	h.end = end
+	go h.watch()
+}
+
+func (h *held) watch() {
+	defer close(h.done)
+	beat := time.NewTicker(h.pulse.every)
+	defer beat.Stop()
+	for {
+		select {
+		case <-h.ctx.Done():
+			h.finish(context.Cause(h.ctx))
+			return
+		case <-h.pulse.s.Lost():
+			h.finish(h.pulse.s.Err())
+			return
+		case <-beat.C:
+			if h.pulse.beats(h.ctx) {
+				h.note(wire.Note{Method: wire.NoteHeartbeat})
+			}
+		}
+	}
+}
+
+// finish waits for the note that is under way and takes no other.
+func (h *held) finish(err error) {
+	h.cancel(err)
+	h.mu.Lock()
+	h.over, h.err = true, err
+	h.mu.Unlock()
+	if h.end == nil || h.pulse.s.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	h.end(ctx)
+}
+
+// note hands a note to the sink, and waits while another one is there.
+func (h *held) note(n wire.Note) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.over && h.ctx.Err() == nil {
+		h.sink(n)
+	}
+}
+
+func (h *held) Close() { h.cancel(session.ErrClosed) }
+
+func (h *held) Done() <-chan struct{} { return h.done }
+
+func (h *held) Err() error { return named(h.err) }
+
+func (h *held) LastByte() time.Time { return h.pulse.heard() }
+
+// pulse asks a server whether it lives, once for all streams of the connection.
+type pulse struct {
+	s     *session.Session
+	every time.Duration
+	now   func() time.Time
+
+	asking sync.Mutex // one question at a time
+	mu     sync.Mutex
+	last   time.Time
+}
+
+func newPulse(s *session.Session, o Options) *pulse {
+	return &pulse{s: s, every: o.Pulse, now: o.Now, last: o.Now()}
+}
+
+// beat notes a sign of life.
+func (p *pulse) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = p.now()
+}
+
+func (p *pulse) heard() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// beats reports whether the server lives. An answer to another stream's question
+// that is fresh counts.
+func (p *pulse) beats(ctx context.Context) bool {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	if p.now().Sub(p.heard()) < p.every/2 {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*p.every)
+	defer cancel()
+	method := "ping"
+	if p.s.Info().Era == session.EraStateless {
+		method = "server/discover" // there is no ping any more
+	}
+	_, err := p.s.Call(ctx, method, nil)
+	var refused *session.HTTPError
+	if err != nil && wire.NameFrom(err) == "" && !(errors.As(err, &refused) && refused.Status/100 == 4) {
+		return false
+	}
+	p.beat() // a refusal is an answer too
+	return true
+}

@@ -1,0 +1,175 @@
+package dialect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// merged is the dialects of one server as one. Each type goes to the dialect that
+// owns its name.
+type merged struct {
+	all        []Dialect // MCP Events first
+	advertised bool      // the server says that it knows MCP Events
+	log        *slog.Logger
+
+	mu    sync.Mutex
+	names []string // of the dialects that listed types last
+}
+
+// Name returns the dialects that the server turned out to speak.
+func (m *merged) Name() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return strings.Join(m.names, " + ")
+}
+
+func (m *merged) Owns(trust.Text) bool { return true }
+
+// List merges the types. A name that an earlier dialect listed, or that belongs to
+// another one, hides the type and counts as bad.
+func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
+	var (
+		types  []event.Type
+		bad    int
+		names  []string
+		absent error
+	)
+	seen := map[trust.Text]bool{}
+	for i, d := range m.all {
+		listed, wrong, err := d.List(ctx)
+		if m.passable(i, err) {
+			absent = errors.Join(absent, err)
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		names = append(names, d.Name())
+		bad += wrong
+		for _, t := range listed {
+			if seen[t.Name] || m.owner(t.Name) != d {
+				m.log.Warn("an event type is hidden: another dialect of the server has the name", "type", t.Name, "dialect", d.Name())
+				bad++
+				continue
+			}
+			seen[t.Name] = true
+			types = append(types, t)
+		}
+	}
+	if len(names) == 0 {
+		return nil, 0, absent
+	}
+	m.mu.Lock()
+	m.names = names
+	m.mu.Unlock()
+	return types, bad, nil
+}
+
+// passable reports whether the server may have other dialects after all.
+func (m *merged) passable(i int, err error) bool {
+	if errors.Is(err, ErrNoEvents) {
+		return true
+	}
+	// Servers refuse methods that they do not know in many ways.
+	return i == 0 && !m.advertised && len(m.all) > 1 && wire.NameFrom(err) != ""
+}
+
+// owner returns the dialect of a type.
+func (m *merged) owner(name trust.Text) Dialect {
+	for _, d := range m.all[1:] {
+		if d.Owns(name) {
+			return d
+		}
+	}
+	return m.all[0]
+}
+
+func (m *merged) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
+	return m.owner(r.Name).Poll(ctx, r)
+}
+
+func (m *merged) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
+	return m.owner(r.Name).Stream(ctx, r, sink)
+}
+
+func (m *merged) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
+	return m.owner(r.Name).Subscribe(ctx, r)
+}
+
+func (m *merged) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
+	return m.owner(r.Name).Unsubscribe(ctx, r)
+}
+
+func (m *merged) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
+	return m.owner(r.Name).Pause(ctx, r)
+}
+
+func (m *merged) Note(n wire.Note) (relist bool) {
+	for _, d := range m.all {
+		relist = d.Note(n) || relist
+	}
+	return relist
+}
+
+// Held is a subscription that a server says it holds for us.
+type Held struct {
+	ID       trust.Text   // to release it by
+	Types    []trust.Text // what it is subscribed to
+	Detail   trust.Text   // what else the server says, in its words
+	Callback trust.Text   // where it delivers to; empty: over the connection
+	Status   trust.Text   // e.g. active or paused; empty: not told
+}
+
+// Holder is a [Dialect] that can list and end the subscriptions that the server
+// holds, also those that nobody here knows.
+type Holder interface {
+	// Held lists them. Errors: those of [Dialect].
+	Held(ctx context.Context) ([]Held, error)
+	// Release ends one. Errors: those of [Dialect].
+	Release(ctx context.Context, id trust.Text) error
+}
+
+// Held lists what is held in every dialect that can tell.
+func (m *merged) Held(ctx context.Context) ([]Held, error) {
+	var all []Held
+	for _, d := range m.all {
+		h, ok := d.(Holder)
+		if !ok {
+			continue
+		}
+		held, err := h.Held(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Name(), err)
+		}
+		all = append(all, held...)
+	}
+	return all, nil
+}
+
+// Release ends a subscription in the dialect that lists it.
+func (m *merged) Release(ctx context.Context, id trust.Text) error {
+	for _, d := range m.all {
+		h, ok := d.(Holder)
+		if !ok {
+			continue
+		}
+		held, err := h.Held(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.Name(), err)
+		}
+		for _, have := range held {
+			if have.ID == id {
+				return h.Release(ctx, id)
+			}
+		}
+	}
+	return fmt.Errorf("subscription %v: %w", id, &wire.Error{Code: wire.ProfileSEP.Code(wire.NotFound)})
+}

@@ -1,0 +1,329 @@
+package dialect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// SEP1803 is the name of event subscriptions over resources.
+const SEP1803 = "SEP-1803"
+
+// Methods and notifications of SEP-1803 and of the resources it stands on.
+const (
+	methodResources   = "resources/list"
+	methodTemplates   = "resources/templates/list"
+	methodRead        = "resources/read"
+	methodSubscribe   = "resources/subscribe"
+	methodUnsubscribe = "resources/unsubscribe"
+	methodRegister    = "resources/subscriptions/register"
+	methodDeregister  = "resources/subscriptions/deregister"
+	methodListen      = "subscriptions/listen"
+
+	noteUpdated      = "notifications/resources/updated"
+	noteResources    = "notifications/resources/list_changed"
+	noteAcknowledged = "notifications/subscriptions/acknowledged"
+)
+
+const (
+	eventScheme        = "event://"
+	subscriptionScheme = "subscription://"
+)
+
+// resources is SEP-1803 on one connection: event types are resources with event://
+// addresses, subscriptions are subscription:// resources.
+type resources struct {
+	s     *session.Session
+	opts  Options
+	can   resourceAbilities
+	pulse *pulse
+
+	mu        sync.Mutex
+	byAddress map[string]*address
+	arrived   uint64
+	unlisted  map[trust.Text]bool // registrations that the server made and does not list
+}
+
+func sep1803() Kind {
+	return Kind{
+		Name:         SEP1803,
+		Speaks:       func(i session.Info) bool { return resourceAbilitiesOf(i).any() },
+		On:           newResources,
+		Check:        checkTemplate,
+		Read:         readResourceDelivery,
+		ServerSecret: true,
+	}
+}
+
+func newResources(s *session.Session, o Options) Dialect {
+	return &resources{s: s, opts: o, can: resourceAbilitiesOf(s.Info()), pulse: newPulse(s, o), byAddress: map[string]*address{}, unlisted: map[trust.Text]bool{}}
+}
+
+// resourceAbilities is what capabilities.resources says of events.
+type resourceAbilities struct {
+	events, inBand, webhook bool
+}
+
+func (a resourceAbilities) any() bool { return a.events || a.webhook }
+
+func resourceAbilitiesOf(i session.Info) (a resourceAbilities) {
+	var p struct {
+		Capabilities struct {
+			Resources map[string]json.RawMessage
+		}
+	}
+	if json.Unmarshal(i.Raw, &p) != nil {
+		return a
+	}
+	r := p.Capabilities.Resources
+	var ways []trust.Text
+	// A member of another type counts as absent.
+	_ = json.Unmarshal(r["events"], &a.events)
+	_ = json.Unmarshal(r["subscribe"], &a.inBand)
+	_ = json.Unmarshal(r["subscription"], &ways)
+	for _, w := range ways {
+		switch w.Raw() {
+		case "webhook":
+			a.webhook = true
+		case "notification":
+			a.inBand = true
+		}
+	}
+	return a
+}
+
+func (r *resources) Name() string { return SEP1803 }
+
+func (r *resources) Owns(name trust.Text) bool { return strings.HasPrefix(name.Raw(), eventScheme) }
+
+// List returns the event:// resources and templates.
+func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
+	var types []event.Type
+	bad, answered := 0, false
+	for _, list := range []struct{ method, member, address string }{
+		{methodResources, "resources", "uri"}, {methodTemplates, "resourceTemplates", "uriTemplate"},
+	} {
+		items, err := r.pages(ctx, list.method, list.member)
+		if wire.NameFrom(err) == wire.MethodNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		answered = true
+		for _, item := range items {
+			t, ours, err := r.eventType(item, list.address)
+			switch {
+			case err != nil:
+				bad++
+				r.opts.Log.Warn("an event resource makes no sense and is hidden", "method", list.method, "err", err)
+			case ours && len(types) < maxTypes:
+				types = append(types, t)
+			}
+		}
+	}
+	if !answered {
+		return nil, 0, fmt.Errorf("%w: nor any method of resources", ErrNoEvents)
+	}
+	return types, bad, nil
+}
+
+// pages returns the members of a list, page after page.
+func (r *resources) pages(ctx context.Context, method, member string) ([]json.RawMessage, error) {
+	var items []json.RawMessage
+	seen := map[string]bool{}
+	params := map[string]string{}
+	for range maxPages {
+		raw, err := r.s.Call(ctx, method, params)
+		if err != nil {
+			return nil, named(err)
+		}
+		var page map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, fmt.Errorf("%w: the result of %s", wire.ErrMalformed, method)
+		}
+		var list []json.RawMessage
+		_ = json.Unmarshal(page[member], &list) // anything else is an empty list
+		items = append(items, list...)
+		var next string
+		if json.Unmarshal(page["nextCursor"], &next) != nil || next == "" || seen[next] || len(items) > maxTypes {
+			break
+		}
+		seen[next] = true
+		params["cursor"] = next
+	}
+	return items, nil
+}
+
+// eventType reads a descriptor. ours is false for resources that are no events.
+func (r *resources) eventType(raw json.RawMessage, member string) (t event.Type, ours bool, err error) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil || m == nil {
+		return t, false, errors.New("a descriptor is not an object")
+	}
+	var where trust.Text
+	if json.Unmarshal(m[member], &where) != nil || where.IsZero() {
+		return t, false, fmt.Errorf("a descriptor without %s", member)
+	}
+	if !strings.HasPrefix(where.Raw(), eventScheme) {
+		return t, false, nil
+	}
+	var meta map[string]json.RawMessage
+	_ = json.Unmarshal(m["_meta"], &meta) // without it there are no schemas
+	t = event.Type{
+		Name: where, Title: firstText(m["title"], m["name"]), Description: firstText(m["description"]),
+		PayloadSchema: schemaOf(meta["eventSchema"]), Cursorless: true, Dialect: SEP1803,
+	}
+	if t.InputSchema, err = templateSchema(where.Raw(), schemaOf(meta["paramsSchema"]), member == "uriTemplate"); err != nil {
+		return t, false, err
+	}
+	if r.can.inBand {
+		t.Modes = append(t.Modes, event.ModePush)
+	}
+	if r.can.webhook {
+		t.Modes = append(t.Modes, event.ModeWebhook)
+	}
+	return t, true, nil
+}
+
+// firstText returns the first member that is a string with something in it.
+func firstText(list ...json.RawMessage) trust.Text {
+	for _, raw := range list {
+		var text trust.Text
+		if json.Unmarshal(raw, &text) == nil && !text.IsZero() {
+			return text
+		}
+	}
+	return trust.Text{}
+}
+
+// schemaOf returns raw if it is an object, nil otherwise.
+func schemaOf(raw json.RawMessage) json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil || m == nil {
+		return nil
+	}
+	return raw
+}
+
+// Poll: there is no history to ask for.
+func (r *resources) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
+	return wire.PollResult{}, fmt.Errorf("%w: %s has no polling", wire.ErrUnacceptable, SEP1803)
+}
+
+// Pause: an in-band subscription ends with its stream.
+func (r *resources) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
+
+// Note routes what the general stream brings to the addresses that it lies under.
+func (r *resources) Note(n wire.Note) (relist bool) {
+	r.pulse.beat()
+	switch n.Method {
+	case noteResources:
+		return true
+	case noteUpdated:
+		r.updated(n, nil)
+	case wire.NoteInterrupt:
+		for _, h := range r.listeners(func(string) bool { return true }) {
+			h.note(n)
+		}
+	}
+	return false
+}
+
+// update is the params of notifications/resources/updated.
+type update struct {
+	uri     trust.Text
+	payload json.RawMessage // a part of the params; nil if absent
+}
+
+func readUpdate(params json.RawMessage) (u update, err error) {
+	members, err := trust.ParseObject(params, trust.Limits{})
+	if err != nil {
+		return u, err
+	}
+	for _, m := range members {
+		switch m.Key.Raw() {
+		case "uri":
+			if err := json.Unmarshal(m.Value, &u.uri); err != nil {
+				return u, fmt.Errorf("%w: uri is not a string", wire.ErrOccurrence)
+			}
+		case "payload":
+			u.payload = m.Value
+		}
+	}
+	if u.uri.IsZero() {
+		return u, fmt.Errorf("%w: it has no uri", wire.ErrOccurrence)
+	}
+	return u, nil
+}
+
+// looseURI finds the address in params that strict parsing refuses, so that the
+// refusal is kept where it belongs.
+func looseURI(params json.RawMessage) string {
+	var p struct{ URI string }
+	_ = json.Unmarshal(params, &p) // then it belongs nowhere
+	return p.URI
+}
+
+// updated hands an update to the streams it is for; to only, if that is not nil.
+func (r *resources) updated(n wire.Note, only *held) {
+	u, refused := readUpdate(n.Params)
+	uri := u.uri.Raw()
+	if refused != nil {
+		uri = looseURI(n.Params)
+	}
+	if !strings.HasPrefix(uri, eventScheme) && only == nil {
+		return
+	}
+	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
+	if refused == nil {
+		at := r.opts.Now()
+		note.Event = &wire.Occurrence{
+			EventID: hashID(uri, u.payload, at, r.count()), Name: u.uri,
+			Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
+			Data:      u.payload, Raw: n.Params,
+		}
+	}
+	if only != nil {
+		only.note(note)
+		return
+	}
+	for _, h := range r.listeners(func(address string) bool { return under(uri, address) }) {
+		h.note(note)
+	}
+}
+
+func (r *resources) count() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arrived++
+	return r.arrived
+}
+
+func (r *resources) listeners(match func(address string) bool) (all []*held) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for where, a := range r.byAddress {
+		if match(where) {
+			for h := range a.listeners {
+				all = append(all, h)
+			}
+		}
+	}
+	return all
+}
+
+// under reports whether a resource is the subscribed one or lies under it.
+func under(uri, address string) bool {
+	rest, ok := strings.CutPrefix(uri, address)
+	return ok && (rest == "" || strings.HasSuffix(address, "/") || strings.ContainsRune("/?#", rune(rest[0])))
+}

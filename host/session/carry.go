@@ -1,0 +1,40 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"eventdeck/host/wire"
+)
+
+// OpenResumed makes a request that goes on with an earlier one, by the id that it
+// had: notifications and the answer of that one come to the new stream. Its own
+// answer does not end it, unless it is an error; the sink gets it as a note of
+// [wire.NoteAnswered]. For the rest it is [Session.Open].
+func (s *Session) OpenResumed(ctx context.Context, method string, params any, of wire.ID, sink func(wire.Note)) (*Stream, error) {
+	x, err := s.prepare(ctx, method, params, sink)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	x.of, x.resuming = of, true
+	if err := s.run(x); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	return &Stream{ID: x.id, x: x}, nil
+}
+
+// answeredBy reports whether an answer with the id is for this exchange.
+func (x *exchange) answeredBy(id wire.ID) bool {
+	return id == x.id || x.resuming && x.of != "" && id == x.of
+}
+
+// ownAnswer takes the answer to a resuming request, as far as it is not that of
+// the request which it resumes.
+func (x *exchange) ownAnswer(m wire.Message) bool {
+	if !x.resuming || m.HasID && m.ID != x.id || m.Result == nil {
+		return false
+	}
+	x.early = m.Result
+	x.deliver(wire.Note{Method: wire.NoteAnswered, Params: m.Result})
+	return true
+}

@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+)
+
+// keptFilters is the setting with the saved filters, by name.
+const keptFilters = "ui.filters"
+
+// filterSays is what stands under the filter while nothing is wrong with it.
+const filterSays = "enter keep  tab complete  up earlier  esc undo   words !not a|b server: sev: .path>5 since:10m"
+
+// openFilter opens the filter as it is. The stream follows what is typed, as
+// long as it is a filter.
+func (a *app) openFilter() {
+	before := a.stream.query
+	a.enter(streamPane)
+	a.askLine(&prompt{
+		label: "/", undo: &before, says: filterSays, past: a.memo.Filters,
+		change: func(a *app, text string) { a.tryFilter(before.node, text) },
+		gone:   func(a *app) { a.requery(before) },
+		tab:    (*app).completeFilterBar,
+		done: func(a *app, text string) tea.Cmd {
+			if a.tryFilter(before.node, text) {
+				a.memo.Filters = remembered(a.memo.Filters, text)
+			}
+			return nil
+		},
+	}, before.text)
+	a.filtered(before)
+}
+
+// tryFilter shows what a text takes, if it is a filter, and says at the prompt
+// how many that are or what is wrong.
+func (a *app) tryFilter(n node, text string) bool {
+	q, err := newQuery(n, text, a.clock())
+	if err != nil {
+		if a.prompt != nil {
+			a.prompt.problem = err.Error()
+		}
+		return false
+	}
+	a.requery(q)
+	a.filtered(q)
+	return true
+}
+
+// filtered says at the prompt how much is shown.
+func (a *app) filtered(q query) {
+	if a.prompt == nil {
+		return
+	}
+	a.prompt.says = filterSays
+	if q.filters() {
+		n := number(uint64(len(a.stream.seqs)))
+		if !a.stream.oldest {
+			n += "+"
+		}
+		a.prompt.says = n + " shown   " + filterSays
+	}
+}
+
+// toggleFilter turns the filter off, and on again.
+func (a *app) toggleFilter() {
+	q := a.stream.query
+	if q.text == "" {
+		a.tell("there is no filter to turn off; " + a.keyOf("filter") + " makes one")
+		return
+	}
+	q.off = !q.off
+	a.requery(q)
+	if q.off {
+		a.tell("the filter is off, and kept")
+	}
+}
+
+// loadFilters reads the saved filters.
+func (a *app) loadFilters() {
+	a.filters = map[string]string{}
+	if text := a.kept(keptFilters); text != "" {
+		if err := json.Unmarshal([]byte(text), &a.filters); err != nil {
+			a.fail("the saved filters cannot be read", err)
+		}
+	}
+}
+
+// saveFilters keeps the saved filters.
+func (a *app) saveFilters(done string) tea.Cmd {
+	text, err := json.Marshal(a.filters)
+	if err != nil {
+		a.fail("cannot save the filters", err)
+		return nil
+	}
+	return a.keep(keptFilters, string(text), done)
+}
+
+// useFilter applies a saved filter.
+func (a *app) useFilter(name string) error {
+	text, ok := a.filters[name]
+	if !ok {
+		return fmt.Errorf("%w: no filter is saved as %q", event.ErrNotFound, name)
+	}
+	q, err := newQuery(a.stream.query.node, text, a.clock())
+	if err != nil {
+		return err
+	}
+	a.requery(q)
+	a.enter(streamPane)
+	return nil
+}
+
+// filterName is the name under which the present filter is saved, "" if it is not.
+func (a *app) filterName() string {
+	for _, name := range sortedNames(a.filters) {
+		if a.filters[name] == a.stream.query.text {
+			return name
+		}
+	}
+	return ""
+}
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// filterWords begin the lines of the command that are no name.
+var filterWords = []string{"save", "delete", "set", "off", "on"}
+
+func runFilter(a *app, words []string) (tea.Cmd, error) {
+	if len(words) == 0 {
+		a.openFilter()
+		return nil, nil
+	}
+	rest := strings.Join(words[1:], " ")
+	switch words[0] {
+	case "save":
+		return a.saveFilter(rest)
+	case "delete":
+		if _, ok := a.filters[rest]; !ok {
+			return nil, fmt.Errorf("%w: no filter is saved as %q", event.ErrNotFound, rest)
+		}
+		delete(a.filters, rest)
+		return a.saveFilters("filter " + rest + " is no longer saved"), nil
+	case "off", "on":
+		if a.stream.query.text == "" {
+			return nil, errors.New("there is no filter")
+		}
+		if a.stream.query.off != (words[0] == "off") {
+			a.toggleFilter()
+		}
+		return nil, nil
+	case "set":
+		q, err := newQuery(a.stream.query.node, rest, a.clock())
+		if err == nil {
+			a.requery(q)
+		}
+		return nil, err
+	}
+	return nil, a.useFilter(strings.Join(words, " "))
+}
+
+func (a *app) saveFilter(name string) (tea.Cmd, error) {
+	switch {
+	case name == "":
+		return nil, fmt.Errorf("%w: filter save NAME", errUsage)
+	case slices.Contains(filterWords, name):
+		return nil, fmt.Errorf("%w: %q is a word of the command itself; take another name", errUsage, name)
+	case a.stream.query.text == "":
+		return nil, errors.New("there is no filter to save")
+	}
+	a.filters[name] = a.stream.query.text
+	return a.saveFilters("filter saved as " + name), nil
+}
+
+func completeFilter(a *app, words []string) []string {
+	if len(words) > 1 && words[0] == "delete" || len(words) == 1 {
+		names := sortedNames(a.filters)
+		if len(words) == 1 {
+			names = append(names, filterWords...)
+		}
+		return names
+	}
+	return nil
+}
+
+// scope shows the part of the stream that belongs to a node.
+func (a *app) scope(n node) {
+	a.tree.reveal(n)
+	a.tree.load(&a.snap)
+	a.tree.at = n
+	a.rescope()
+	a.enter(streamPane)
+}
+
+// completeFilterBar completes the word of the filter at the cursor.
+func (a *app) completeFilterBar() {}

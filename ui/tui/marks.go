@@ -1,0 +1,195 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// marks are the operator's marks as they were last read, in order of their
+// records: bookmarks on records, and lines behind records that say "now". They
+// belong to records, so that no filter moves them.
+type marks struct {
+	all []event.Mark
+	gen int // grows with every change
+}
+
+// load takes the marks of the host.
+func (m *marks) load(all []event.Mark) {
+	if !slices.Equal(all, m.all) {
+		m.all = all
+		m.gen++
+	}
+}
+
+// find returns the mark on a record.
+func (m *marks) find(seq uint64) (event.Mark, bool) {
+	for i := m.from(seq); i < len(m.all) && m.all[i].Seq == seq; i++ {
+		if !m.all[i].Line {
+			return m.all[i], true
+		}
+	}
+	return event.Mark{}, false
+}
+
+// from is the place of the first mark at or after a record.
+func (m *marks) from(seq uint64) int {
+	return sort.Search(len(m.all), func(i int) bool { return m.all[i].Seq >= seq })
+}
+
+// lines returns the lines behind the records from one up to, without, another.
+func (m *marks) lines(from, to uint64) []event.Mark {
+	var out []event.Mark
+	for i := m.from(from); i < len(m.all) && m.all[i].Seq < to; i++ {
+		if m.all[i].Line {
+			out = append(out, m.all[i])
+		}
+	}
+	return out
+}
+
+// list returns all marks, the newest record first.
+func (m *marks) list() []event.Mark {
+	out := slices.Clone(m.all)
+	slices.Reverse(out)
+	return out
+}
+
+// setMark keeps a mark.
+func (a *app) setMark(m event.Mark, what string) tea.Cmd {
+	if m.At.IsZero() {
+		m.At = a.clock()
+	}
+	return a.ask(what, func(ctx context.Context) error { return a.api.SetMark(ctx, m) })
+}
+
+func (a *app) removeMark(m event.Mark) tea.Cmd {
+	return a.ask("the mark is taken away", func(ctx context.Context) error { return a.api.RemoveMark(ctx, m.Seq, m.Line) })
+}
+
+// markChosen asks for the note of a mark on the chosen record. The mark itself
+// needs no note.
+func (a *app) markChosen() {
+	seq := a.stream.at
+	old, marked := a.marks.find(seq)
+	says := "enter marks the record, with or without a note; esc goes back"
+	if marked {
+		says = "enter keeps the note; an empty one takes the mark away"
+	}
+	a.askLine(&prompt{label: "mark " + number(seq) + ":", says: says, done: func(a *app, text string) tea.Cmd {
+		if marked && text == "" {
+			return a.removeMark(old)
+		}
+		return a.setMark(event.Mark{Seq: seq, Note: text}, "marked record "+number(seq))
+	}}, old.Note)
+}
+
+// markNow draws a line behind the newest record.
+func (a *app) markNow() tea.Cmd {
+	last := a.api.Log().Last()
+	if last == 0 {
+		a.tell("nothing is stored yet behind which a line could stand")
+		return nil
+	}
+	return a.setMark(event.Mark{Seq: last, Line: true}, "a line says: now")
+}
+
+// onRecord tells whether a record is chosen.
+func (a *app) onRecord() bool { return a.stream.at != 0 }
+
+// markWords tells a mark on one line.
+func (a *app) markWords(m event.Mark) trust.Rendered {
+	at := m.At.Local().Format("15:04:05")
+	if a.clock().Sub(m.At) > 20*time.Hour {
+		at = m.At.Local().Format("Jan 2 15:04")
+	}
+	what := "#" + number(m.Seq)
+	if m.Line {
+		what = "line after #" + number(m.Seq)
+	}
+	line := ours(at + "  " + what + "  ")
+	if m.Note != "" {
+		return join(line, ours(m.Note))
+	}
+	if r, ok := a.eventAt(m.Seq); ok {
+		return join(line, ours(r.Server+" "), trust.Line(r.Type))
+	}
+	return line
+}
+
+// lineWords are what a line in the stream says.
+func lineWords(m event.Mark) string {
+	text := " " + m.At.Local().Format("2006-01-02 15:04:05") + " "
+	if m.Note != "" {
+		text += ours(m.Note).Plain() + " "
+	}
+	return text
+}
+
+// markList lists the marks, leads to them and takes them away.
+type markList struct {
+	picker
+	marks []event.Mark
+}
+
+func (a *app) openMarks() {
+	d := &markList{}
+	d.load(a)
+	a.dialog = d
+}
+
+func (d *markList) load(a *app) {
+	d.marks = a.marks.list()
+	all := make([]pick, len(d.marks))
+	for i, m := range d.marks {
+		all[i] = pick{text: a.markWords(m), find: findable(a.markWords(m).Plain())}
+	}
+	text := d.field.text()
+	d.picker = newPicker(all)
+	d.field.set(text)
+	d.search()
+}
+
+func (d *markList) title() string          { return "Marks" }
+func (d *markList) size(a *app) (int, int) { return 76, max(3, len(d.marks)+1) }
+
+func (d *markList) draw(a *app, c *canvas, h int) {
+	if len(d.marks) == 0 {
+		c.put(themes.Dim, " No marks yet. "+a.keyOf("mark")+" marks a record, "+a.keyOf("mark.now")+" draws a line.")
+		c.end()
+		return
+	}
+	d.drawField(c, a.keyOf("marks"))
+	d.drawList(a, c, h-1, func(c *canvas, x *pick) { c.safe(themes.Plain, x.text.Clip(c.room)) })
+}
+
+func (d *markList) key(a *app, name, text string) tea.Cmd {
+	switch name {
+	case "esc":
+		a.dialog = nil
+	case "enter":
+		if d.chosen() != nil {
+			a.dialog = nil
+			a.gotoSeq(d.marks[d.found[d.at]].Seq)
+		}
+	case "delete", "ctrl+x":
+		if d.chosen() != nil {
+			return a.removeMark(d.marks[d.found[d.at]])
+		}
+	default:
+		d.picker.key(name, text)
+	}
+	return nil
+}
+
+func (d *markList) paste(_ *app, s string) tea.Cmd { d.insert(s); return nil }
+func (d *markList) hints() []string {
+	return []string{"enter", "go there", "delete", "take away", "type", "to find", "esc", "back"}
+}

@@ -1,0 +1,171 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// keptLayout is the setting with what the screen remembers.
+const keptLayout = "ui.layout"
+
+// saveEvery bounds how often the screen saves what it remembers.
+const saveEvery = time.Second
+
+// memo is what the screen remembers between runs: what was shown and how, and
+// the lines that were typed. Members that cannot be read are as at a first start.
+type memo struct {
+	Node    memoNode   `json:"node"`
+	Closed  []memoNode `json:"closed,omitempty"`
+	Filter  string     `json:"filter,omitempty"`
+	Off     bool       `json:"filterOff,omitempty"`
+	Reading uint64     `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
+	Focus   paneID     `json:"focus"`
+	Zoom    bool       `json:"zoom,omitempty"`
+	Clock   timeView   `json:"clock,omitempty"`
+
+	Filters  []string `json:"filters,omitempty"`  // typed, newest first
+	Searches []string `json:"searches,omitempty"` // typed, newest first
+	Commands []string `json:"commands,omitempty"` // typed, newest first
+}
+
+// memoNode is a node of the tree in JSON.
+type memoNode struct {
+	Server string      `json:"server,omitempty"`
+	Type   trust.Text  `json:"type,omitzero"`
+	Sub    event.SubID `json:"sub,omitempty"`
+}
+
+func memoOf(n node) memoNode  { return memoNode{n.server, n.typ, n.sub} }
+func (m memoNode) node() node { return node{m.Server, m.Type, m.Sub} }
+func compareNodes(x, y memoNode) int {
+	for _, c := range [...][2]string{{x.Server, y.Server}, {x.Type.Raw(), y.Type.Raw()}, {string(x.Sub), string(y.Sub)}} {
+		if c[0] != c[1] {
+			if c[0] < c[1] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// saver saves the memo when it has changed: one save at a time, at most one a
+// second, looked at after every message. There is no timer.
+type saver struct {
+	last   string // what was saved, or is being saved
+	at     time.Time
+	saving bool
+}
+
+// savedMsg: a save is done.
+type savedMsg struct{ err error }
+
+// present returns the memo of what is shown now.
+func (a *app) present() memo {
+	m := a.memo
+	m.Node, m.Filter, m.Off = memoOf(a.tree.at), a.stream.query.text, a.stream.query.off
+	if p := a.prompt; p != nil && p.undo != nil {
+		m.Filter, m.Off = p.undo.text, p.undo.off // what is typed is not yet kept
+	}
+	m.Focus, m.Zoom, m.Clock, m.Reading = a.focus, a.zoom, a.stream.clock, 0
+	if !a.stream.follow {
+		m.Reading = a.stream.at
+	}
+	m.Closed = nil
+	for n, closed := range a.tree.closed {
+		if closed {
+			m.Closed = append(m.Closed, memoOf(n))
+		}
+	}
+	slices.SortFunc(m.Closed, compareNodes)
+	return m
+}
+
+// save has the memo saved if it changed. At the end it is saved at once.
+func (a *app) save(atEnd bool) tea.Cmd {
+	s := &a.saver
+	if s.saving || !atEnd && a.clock().Sub(s.at) < saveEvery {
+		return nil
+	}
+	text, err := json.Marshal(a.present())
+	if err != nil || string(text) == s.last {
+		return nil
+	}
+	s.last, s.at, s.saving = string(text), a.clock(), true
+	value := s.last
+	return a.do(func(ctx context.Context) tea.Msg { return savedMsg{a.api.SetSetting(ctx, keptLayout, value)} })
+}
+
+func (a *app) saved(msg savedMsg) {
+	a.saver.saving = false
+	if msg.err != nil {
+		a.saver.last = ""
+		a.fail("cannot remember the layout", msg.err)
+	}
+}
+
+// recall shows what was shown when the screen was left.
+func (a *app) recall() {
+	text := a.kept(keptLayout)
+	if text == "" {
+		return
+	}
+	var m memo
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		a.fail("what the screen remembers cannot be read", err)
+		return
+	}
+	a.memo, a.saver.last = m, text
+	for _, n := range m.Closed {
+		a.tree.closed[n.node()] = true
+	}
+	a.tree.at = m.Node.node()
+	a.wanted = a.tree.at
+	a.tree.load(&a.snap)
+	a.want()
+	if m.Focus >= treePane && m.Focus <= detailPane {
+		a.enter(m.Focus)
+	}
+	a.zoom = m.Zoom
+	if m.Clock < timeViews {
+		a.stream.clock = m.Clock
+	}
+	q, err := newQuery(a.tree.at, m.Filter, a.clock())
+	if err != nil {
+		q = query{node: a.tree.at}
+	}
+	q.off = m.Off
+	a.stream.query = q
+	a.stream.follow = m.Reading == 0
+	a.stream.at = m.Reading
+}
+
+// startStream shows what was shown when the screen was left.
+func (a *app) startStream() {
+	s := &a.stream
+	reading := s.at
+	var err error
+	if s.follow || reading == 0 || reading > a.api.Log().Last() {
+		s.follow = true
+		err = s.show(a.api.Log(), s.query)
+	} else {
+		err = s.seek(a.api.Log(), reading)
+	}
+	if err != nil {
+		a.fail("cannot read the log", err)
+	}
+}
+
+// want goes to the scope of the last run as soon as there is such a node.
+func (a *app) want() {
+	if a.wanted != (node{}) && a.tree.find(a.wanted) >= 0 {
+		a.tree.at, a.wanted = a.wanted, node{}
+	}
+}

@@ -1,0 +1,209 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// search is what is looked for without hiding anything. Matches are highlighted
+// in rows and in the detail; n and N lead from record to record.
+type search struct {
+	text  string // in lower case, "" for none
+	token int    // answers to earlier walks are stale
+	busy  bool
+}
+
+// foundMsg: a walk through the log is over.
+type foundMsg struct {
+	token int
+	seq   uint64 // 0: nothing that way
+	err   error
+}
+
+// openSearch asks what to look for.
+func (a *app) openSearch() {
+	before := a.search.text
+	a.askLine(&prompt{
+		label: "search:", says: "highlights, and hides nothing   enter keep  up earlier  esc undo", past: a.memo.Searches,
+		change: func(a *app, text string) { a.search.text = strings.ToLower(text) },
+		gone:   func(a *app) { a.search.text = before },
+		done: func(a *app, text string) tea.Cmd {
+			a.search.text = strings.ToLower(text)
+			a.memo.Searches = remembered(a.memo.Searches, text)
+			if text == "" || a.holdsFound(a.stream.at) {
+				return nil
+			}
+			return a.nextFound(-1)
+		},
+	}, before)
+}
+
+// holdsFound tells whether a record holds what is searched.
+func (a *app) holdsFound(seq uint64) bool {
+	r, ok := a.eventAt(seq)
+	return ok && holdsText(&r, a.search.text)
+}
+
+// holdsText looks into what rows and details show of a record.
+func holdsText(r *event.Record, text string) bool {
+	for _, s := range []string{r.Server, r.Type.Raw(), r.EventID.Raw(), r.Reason.Raw()} {
+		if strings.Contains(strings.ToLower(s), text) {
+			return true
+		}
+	}
+	if r.Kind == event.KindGap && r.Gap != nil && strings.Contains(strings.ToLower(gapWords(*r.Gap)), text) {
+		return true
+	}
+	if r.Kind == event.KindState && r.State != nil && strings.Contains(strings.ToLower(stateWords(*r).Plain()), text) {
+		return true
+	}
+	return strings.Contains(strings.ToLower(string(payloadOf(r))), text)
+}
+
+// next leads to the next match of a search; in the detail without one, to the
+// next place noticed.
+func (a *app) next(step int) tea.Cmd {
+	if a.search.text == "" {
+		if a.focus == detailPane && a.onPayload() {
+			a.toSpan(step)
+			return nil
+		}
+		a.tell("nothing is searched; " + a.keyOf("search") + " begins")
+		return nil
+	}
+	return a.nextFound(step)
+}
+
+// nextFound has the log looked through for the next record that is shown and
+// holds the text.
+func (a *app) nextFound(step int) tea.Cmd {
+	if a.stream.at == 0 {
+		return nil
+	}
+	a.search.token++
+	a.search.busy = true
+	token, text, from, q, log := a.search.token, a.search.text, a.stream.at, a.stream.query, a.api.Log()
+	return a.do(func(ctx context.Context) tea.Msg {
+		msg := foundMsg{token: token}
+		look := func(r event.Record) bool {
+			if q.matches(&r) && holdsText(&r, text) {
+				msg.seq = r.Seq
+			}
+			return msg.seq == 0 && ctx.Err() == nil
+		}
+		if step > 0 {
+			msg.err = log.After(from, look)
+		} else {
+			msg.err = log.Before(from, look)
+		}
+		return msg
+	})
+}
+
+func (a *app) found(msg foundMsg) {
+	if msg.token != a.search.token {
+		return
+	}
+	a.search.busy = false
+	switch {
+	case msg.err != nil:
+		a.fail("cannot read the log", msg.err)
+	case msg.seq == 0:
+		a.tell("no more matches that way")
+	default:
+		if err := a.stream.seek(a.api.Log(), msg.seq); err != nil {
+			a.fail("cannot read the log", err)
+		}
+	}
+}
+
+// highlighted parts a segment so that what is searched stands in spans of its own.
+func highlighted(s trust.Segment, text string) []trust.Segment {
+	if s.Mark {
+		return []trust.Segment{s}
+	}
+	var out []trust.Segment
+	for s.Text != "" {
+		at, n := indexFold(s.Text, text)
+		if at < 0 {
+			break
+		}
+		if at > 0 {
+			out = append(out, trust.Segment{Text: s.Text[:at], Span: s.Span})
+		}
+		out = append(out, trust.Segment{Text: s.Text[at : at+n], Span: foundSpan})
+		s.Text = s.Text[at+n:]
+	}
+	if s.Text != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// foundSpan is the span of what was searched and found; spans of findings are
+// counted from 1.
+const foundSpan = 1 << 30
+
+// indexFold returns place and length of the first text in s without regard to
+// case. text is in lower case.
+func indexFold(s, text string) (at, n int) {
+	for i := range s {
+		if n := prefixFold(s[i:], text); n > 0 {
+			return i, n
+		}
+	}
+	return -1, 0
+}
+
+// prefixFold returns how many bytes of s are text, 0 if s does not begin so.
+func prefixFold(s, text string) int {
+	n := 0
+	for _, want := range text {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if size == 0 || unicode.ToLower(r) != want {
+			return 0
+		}
+		n += size
+	}
+	return n
+}
+
+// panned returns a line without its first cells. Tokens are kept whole.
+func panned(line trust.Rendered, cells int) trust.Rendered {
+	if cells <= 0 {
+		return line
+	}
+	var out trust.Rendered
+	left := cells
+	for _, s := range line.Segments {
+		w := ansi.StringWidth(s.Text)
+		if left >= w && left > 0 {
+			left -= w
+			continue
+		}
+		if left > 0 && !s.Mark {
+			for left > 0 && s.Text != "" {
+				n, cw := cluster(s.Text)
+				s.Text, left, w = s.Text[n:], left-cw, w-cw
+			}
+		}
+		left = 0
+		out.Segments = append(out.Segments, s)
+		out.Width += w
+	}
+	return out
+}
+
+// panStep is how far the stream pans, in cells.
+const panStep = 8
+
+// panBy moves the texts of the stream sideways.
+func (a *app) panBy(n int) { a.stream.pan = max(0, min(a.stream.pan+n, 4096)) }

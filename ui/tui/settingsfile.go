@@ -1,0 +1,95 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/config"
+)
+
+// userFile is the operator's file as it was last read.
+type userFile struct {
+	path string // "" if there is none
+	stat stamp
+	*config.Settings
+}
+
+// stamp tells whether a file has changed.
+type stamp struct {
+	size int64
+	time int64
+	mode fs.FileMode
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.Size(), info.ModTime().UnixNano(), info.Mode()}
+}
+
+// settingsMsg: the settings were read, or need not be.
+type settingsMsg struct {
+	file  userFile
+	err   error
+	asked bool // by the operator, who wants an answer
+}
+
+// readSettings reads the file if it has changed, or always when asked.
+func readSettings(had userFile, asked bool) (settingsMsg, bool) {
+	now := had
+	if now.stat = stampOf(had.path); now.stat == had.stat && !asked {
+		return settingsMsg{}, false
+	}
+	read, err := config.LoadSettings(had.path)
+	now.Settings = read
+	return settingsMsg{now, err, asked}, true
+}
+
+// reloadSettings has the settings read anew.
+func (a *app) reloadSettings(asked bool) tea.Cmd {
+	had := a.userFile
+	if had.path == "" {
+		if asked {
+			a.tell("there is no file of settings on this system")
+		}
+		return nil
+	}
+	return a.do(func(context.Context) tea.Msg {
+		if msg, changed := readSettings(had, asked); changed {
+			return msg
+		}
+		return nil
+	})
+}
+
+// applySettings takes what was read. What is wrong is told and never fatal: the
+// last good settings stay.
+func (a *app) applySettings(msg settingsMsg) {
+	if msg.err != nil {
+		a.userFile.stat = msg.file.stat
+		a.note = note{text: msg.err.Error() + "; the former settings stay", bad: true}
+		return
+	}
+	a.userFile = msg.file
+	a.actions = actions()
+	a.settingsProblems = bind(a.actions, a.userFile.Keys)
+	switch n := len(a.settingsProblems); {
+	case n > 1:
+		a.note = note{text: fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], count(n-1, "problem"), a.keyOf("settings.problems")), bad: true}
+	case n == 1:
+		a.note = note{text: a.settingsProblems[0], bad: true}
+	case msg.asked:
+		a.tell("settings are read from " + a.userFile.path)
+	}
+}
+
+// showSettingsProblems lists what is wrong in the file of settings.
+func (a *app) showSettingsProblems() {
+	a.dialog = &textBox{head: "Settings", lines: a.settingsProblems}
+}

@@ -1,0 +1,95 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+func TestSpark(t *testing.T) {
+	for _, c := range []struct {
+		counts []uint32
+		want   string
+	}{
+		{nil, ""}, {[]uint32{0, 0}, "··"}, {[]uint32{0, 1}, "·█"}, {[]uint32{1, 50, 100}, "▁▄█"}, {[]uint32{1 << 31, 1<<32 - 1}, "▄█"},
+	} {
+		if got := unicodeGlyphs.spark(c.counts); got != c.want {
+			t.Errorf("%v: %s, want %s", c.counts, got, c.want)
+		}
+	}
+	if got := asciiGlyphs.spark([]uint32{0, 1, 4, 8}); got != "._=#" {
+		t.Errorf("ASCII: %s", got)
+	}
+}
+
+// busy gives the stand-in's host some traffic.
+func busy(h *fakeHost) {
+	var r host.Rate
+	for i := range 60 {
+		r.Seconds[i], r.Minutes[i] = uint32(i%7), uint32(i*10)
+	}
+	h.stats = host.Stats{
+		At: start, Started: start.Add(-2 * time.Hour), Events: 18_332, Replayed: 12, Duplicates: 3, Flagged: 40, Gaps: 1, Rejected: 1, Bytes: 5 << 20,
+		Lag: host.Quantiles{P50: 800 * time.Millisecond, P95: 2100 * time.Millisecond, N: 90}, Ingest: host.Quantiles{P50: 300 * time.Microsecond, P95: 4 * time.Millisecond, N: 90},
+		Store: event.StoreLoad{QueuedMax: 4096, Commits: 900, CommitP50: 300 * time.Microsecond, CommitP95: 2 * time.Millisecond},
+		Total: r, BySub: map[event.SubID]host.Rate{h.snap.Subs[2].ID: r},
+		ByType: map[host.TypeKey]host.Rate{{Server: "chat", Type: trust.Untrusted("message.posted\x1b[31m")}: r},
+	}
+}
+
+func TestStatsScreen(t *testing.T) {
+	h := incident()
+	busy(h)
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
+		a := open(t, h, size[0], size[1])
+		press(t, a, "S")
+		exact(t, a)
+		press(t, a, "tab", "m", "G", "g")
+		exact(t, a)
+	}
+	a := open(t, h, 120, 40)
+	a.Update(wakeMsg{})
+	if s := screenOf(a); !strings.Contains(s, "2.8/s ▇█·▂▃▄▆▇█·▂▃") {
+		t.Errorf("no rate in the header:\n%s", s)
+	}
+	press(t, a, "S")
+	s := screenOf(a)
+	for _, want := range []string{"18,332 stored", "3 duplicates dropped", "p50 800 ms, p95 2.1 s", "p50 300 us, p95 4.0 ms", "poll polling"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is missing:\n%s", want, s)
+		}
+	}
+	press(t, a, "enter")
+	if a.stream.query.node.sub != h.snap.Subs[2].ID || a.dialog != nil {
+		t.Error("enter does not show the events of the busiest subscription")
+	}
+}
+
+// Numbers are asked for once a second, and not while nobody looks.
+func TestStatsAreNotAskedForTooOften(t *testing.T) {
+	h := incident()
+	now := start
+	a := newApp(t.Context(), Options{API: h, Env: quiet, Now: func() time.Time { return now }})
+	for range 100 {
+		a.Update(wakeMsg{})
+	}
+	if h.measured != 1 {
+		t.Errorf("asked %d times within a second", h.measured)
+	}
+	now = now.Add(time.Second)
+	a.Update(tea.BlurMsg{})
+	a.Update(wakeMsg{})
+	if h.measured != 1 {
+		t.Error("asked while nobody looks")
+	}
+	a.Update(tea.FocusMsg{})
+	if h.measured != 2 {
+		t.Error("not asked again when somebody looks")
+	}
+}

@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// timeView is a way to show when a record was received.
+type timeView uint8
+
+const (
+	timeLocal    timeView = iota
+	timeUTC               // with a Z behind it
+	timeRelative          // how long ago
+	timeDelta             // since the row before
+	timeViews
+)
+
+var timeViewNames = [timeViews]string{"local", "utc", "relative", "delta"}
+
+var timeViewTitles = [timeViews]string{"times are local", "times are in UTC", "times are relative to now", "times are since the row before"}
+
+// nextTimes goes on to the next way to show times.
+func (a *app) nextTimes() tea.Cmd {
+	a.stream.clock = (a.stream.clock + 1) % timeViews
+	a.tell(timeViewTitles[a.stream.clock])
+	return nil
+}
+
+// width is the room that times have when there is room for width cells.
+func (v timeView) width(long bool) int {
+	n := len(timeShort)
+	if long {
+		n = len(timeLong)
+	}
+	return n
+}
+
+// text spells a time in exactly width cells. before is when the row before was
+// received, zero if there is none.
+func (v timeView) text(at, now, before time.Time, width int) string {
+	s := ""
+	switch v {
+	case timeUTC:
+		at = at.UTC()
+		if width >= len(timeLong) {
+			s = at.Format(timeShort) + " Z"
+		} else {
+			s = at.Format("15:04") + "Z"
+		}
+	case timeRelative:
+		s = span(now.Sub(at))
+	case timeDelta:
+		if !before.IsZero() {
+			s = delta(at.Sub(before))
+		}
+	default:
+		s = at.Local().Format(timeShort)
+		if width >= len(timeLong) {
+			s = at.Local().Format(timeLong)
+		}
+		return s
+	}
+	if len(s) > width {
+		s = s[:width]
+	}
+	for len(s) < width {
+		s = " " + s
+	}
+	return s
+}
+
+// delta spells the time between two rows.
+func delta(d time.Duration) string {
+	sign := "+"
+	if d < 0 {
+		sign, d = "-", -d
+	}
+	switch {
+	case d < time.Second:
+		return sign + strconv.Itoa(int(d/time.Millisecond)) + "ms"
+	case d < time.Minute:
+		return sign + strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + "s"
+	}
+	return sign + span(d)
+}
