@@ -17,7 +17,7 @@ func TestSpark(t *testing.T) {
 		counts []uint32
 		want   string
 	}{
-		{nil, ""}, {[]uint32{0, 0}, "··"}, {[]uint32{0, 1}, "·█"}, {[]uint32{1, 50, 100}, "▁▄█"}, {[]uint32{1 << 31, 1<<32 - 1}, "▄█"},
+		{nil, ""}, {[]uint32{0, 0}, "··"}, {[]uint32{0, 1}, "·█"}, {[]uint32{1, 50, 100}, "▁▄█"}, {[]uint32{1 << 31, 1<<32 - 1}, "▅█"},
 	} {
 		if got := unicodeGlyphs.spark(c.counts); got != c.want {
 			t.Errorf("%v: %s, want %s", c.counts, got, c.want)
