@@ -88,7 +88,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if first {
 		wait = d.subscribeDemo(subscribing)
 	}
-	err = a.Screen(ctx, a.screenOptions(d, true))
+	err = a.show(ctx, d, true)
 	cancel()
 	err = errors.Join(err, wait(), d.close())
 	a.farewell(info, "demo")

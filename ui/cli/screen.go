@@ -28,18 +28,30 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	for _, s := range servers {
 		d.AddServer(s)
 	}
-	err = a.Screen(ctx, a.screenOptions(d, false))
+	err = a.show(ctx, d, false)
 	info := d.store.Info()
 	err = errors.Join(err, d.close())
 	a.farewell(info, args...)
 	return err
 }
 
+// show runs the screen, or the same in words.
+func (a *app) show(ctx context.Context, d *deck, demo bool) error {
+	if a.flags.screen.plain {
+		return newAnnouncer(d, a.Stdout).run(ctx)
+	}
+	return a.Screen(ctx, a.screenOptions(d, demo))
+}
+
 // needTerminal refuses to start the screen where it cannot be drawn.
 func (a *app) needTerminal() error {
-	const instead = "use `eventdeck tail SERVER TYPE` to print events as lines"
+	const instead = "use `eventdeck tail SERVER TYPE` to print events as lines, or --plain for the screen in words"
 	term, _ := a.Env("TERM")
 	switch {
+	case a.flags.screen.plain && a.flags.json:
+		return usagef("--plain is words; for JSON use `eventdeck tail SERVER TYPE --json`")
+	case a.flags.screen.plain:
+		return nil
 	case !a.StdinTerminal || !a.StdoutTerminal:
 		return usagef("the screen needs a terminal, and this is none: %s", instead)
 	case term == "dumb":

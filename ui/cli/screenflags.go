@@ -20,6 +20,7 @@ func (a *app) addScreenFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.flags.screen.theme, "theme", "", "theme of the screen; T in it chooses one and keeps it")
 	f.BoolVar(&a.flags.screen.ascii, "ascii", false, "ASCII glyphs only; EVENTDECK_GLYPHS=ascii does the same")
+	f.BoolVar(&a.flags.screen.plain, "plain", false, "the screen in words, for screen readers: only appends lines, needs no terminal")
 	fixed(cmd, "theme", themes.Names()...)
 }
 

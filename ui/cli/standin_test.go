@@ -169,6 +169,7 @@ type standIn struct {
 	mu      sync.Mutex
 	flags   map[chan struct{}]bool
 	servers []event.Server
+	views   []host.ServerView
 	request []host.Request
 	verbs   []string // rm, pause, resume with their id
 	printed []uint64
@@ -200,8 +201,17 @@ func (s *standIn) AddServer(server event.Server) {
 	s.servers = append(s.servers, server)
 }
 
+// view makes the snapshot tell this of its servers.
+func (s *standIn) view(servers ...host.ServerView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.views = servers
+}
+
 func (s *standIn) Snapshot() host.Snapshot {
-	snapshot := host.Snapshot{Store: s.store.Info()}
+	s.mu.Lock()
+	snapshot := host.Snapshot{Store: s.store.Info(), Servers: slices.Clone(s.views)}
+	s.mu.Unlock()
 	for _, sub := range s.store.Subscriptions() {
 		view := host.SubscriptionView{Subscription: sub}
 		view.Status.Error, view.Status.Attempt = s.trouble, s.attempts

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// announcer is the screen in words, for screen readers and for those who want to
+// scroll back: it only appends lines, and each stands for itself. It tells the
+// state of servers and subscriptions when it begins and when it changes, and
+// every record that arrives.
+type announcer struct {
+	deck *deck
+	out  io.Writer
+	now  func() time.Time
+
+	pos     uint64                      // every record up to here is told
+	servers map[string]string           // what was told of a server last
+	subs    map[event.SubID]event.State // the state that was told of a subscription last
+	buf     []byte
+}
+
+func newAnnouncer(d *deck, out io.Writer) *announcer {
+	return &announcer{deck: d, out: out, now: time.Now, pos: d.Log().Last(), servers: map[string]string{}, subs: map[event.SubID]event.State{}}
+}
+
+// run announces until ctx ends.
+func (p *announcer) run(ctx context.Context) error {
+	changed, stop := p.deck.Changed()
+	defer stop()
+	snap := p.deck.Snapshot()
+	p.line(fmt.Sprintf("eventdeck in words. %s, %s, %d records stored. Ctrl+C ends it.",
+		plural(len(snap.Servers), "server"), plural(len(snap.Subs), "subscription"), snap.Last))
+	if len(snap.Subs) == 0 {
+		p.line("nothing is subscribed yet: `eventdeck tail SERVER TYPE --data DIR` subscribes")
+	}
+	for {
+		p.states(p.deck.Snapshot())
+		if err := p.records(); err != nil {
+			return err
+		}
+		if _, err := p.out.Write(p.buf); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		if len(p.buf) >= batchBytes { // there may be more
+			p.buf = p.buf[:0]
+			continue
+		}
+		p.buf = p.buf[:0]
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, ok := <-changed:
+			if !ok {
+				return nil
+			}
+		}
+	}
+}
+
+// line appends one announcement of the program, with its time.
+func (p *announcer) line(text string) {
+	p.buf = p.now().Local().AppendFormat(p.buf, "15:04:05.000")
+	p.buf = append(append(append(p.buf, "  "...), text...), '\n')
+}
+
+// states announces what changed since it was told last.
+func (p *announcer) states(snap host.Snapshot) {
+	for _, s := range snap.Servers {
+		words := "server " + safe(s.Name) + " " + reachWords(s)
+		if p.servers[s.Name] != words {
+			p.servers[s.Name] = words
+			p.line(words)
+		}
+	}
+	there := make(map[event.SubID]bool, len(snap.Subs))
+	for _, v := range snap.Subs {
+		there[v.ID] = true
+		state := settled(v)
+		if p.subs[v.ID] != state {
+			p.subs[v.ID] = state
+			p.line("subscription " + safe(v.Key.Server) + " " + plain(v.Key.Type) + " by " + string(v.Mode) + " is " + string(state) + because(v.Status.Error))
+		}
+	}
+	for id := range p.subs {
+		if !there[id] {
+			delete(p.subs, id)
+			p.line("subscription " + string(id) + " is over")
+		}
+	}
+}
+
+// settled is the state of a subscription without those that come and go with
+// every poll and refresh.
+func settled(v host.SubscriptionView) event.State {
+	state := v.Status.State
+	if state == "" {
+		state = v.State
+	}
+	switch state {
+	case "":
+		return event.StateStarting
+	case event.StateDraining:
+		return event.StatePolling
+	case event.StateRefreshing:
+		return event.StateLive
+	}
+	return state
+}
+
+func reachWords(s host.ServerView) string {
+	words := "is " + string(s.Reach)
+	switch {
+	case s.Reach == host.ReachReady && s.TypesErr != "":
+		words += ", but its event types are not known: " + safe(s.TypesErr)
+	case s.Reach != host.ReachReady && s.Err != "":
+		words += ": " + safe(s.Err)
+	}
+	return words
+}
+
+func because(err trust.Text) string {
+	if err.IsZero() {
+		return ""
+	}
+	return ": " + plain(err)
+}
+
+// records announces what was stored, up to a batch.
+func (p *announcer) records() error {
+	return p.deck.Log().After(p.pos, func(r event.Record) bool {
+		p.pos = r.Seq
+		if r.Kind == event.KindState && r.State != nil && p.subs[r.Sub] == r.State.State {
+			return true // told as a state already
+		}
+		p.buf = appendPlain(p.buf, r)
+		return len(p.buf) < batchBytes
+	})
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
