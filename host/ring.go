@@ -8,6 +8,9 @@ import "sync"
 type Ring[T any] struct {
 	maxBytes int
 
+	of *Ring[T] // of a ring that [Ring.Mapped] returned: where the entries are
+	fn func(T) T
+
 	mu    sync.Mutex
 	slots []slot[T] // entry n is at n modulo the length
 	first uint64    // oldest entry that is kept
@@ -45,6 +48,9 @@ func (r *Ring[T]) slot(n uint64) *slot[T] { return &r.slots[n%uint64(len(r.slots
 // Last returns the number of the newest entry, 0 if there never was one. Entries
 // are numbered from 1, without holes.
 func (r *Ring[T]) Last() uint64 {
+	if r.of != nil {
+		return r.of.Last()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last
@@ -53,6 +59,10 @@ func (r *Ring[T]) Last() uint64 {
 // After calls fn for the entries after seq that are kept, oldest first, until fn
 // returns false. It holds up nobody while fn runs.
 func (r *Ring[T]) After(seq uint64, fn func(seq uint64, value T) bool) {
+	if r.of != nil {
+		r.of.After(seq, func(seq uint64, value T) bool { return fn(seq, r.fn(value)) })
+		return
+	}
 	var chunk [64]T
 	for {
 		from, n := r.copy(seq, chunk[:])

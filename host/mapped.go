@@ -1,0 +1,56 @@
+package host
+
+import "eventdeck/host/event"
+
+// Mapped returns the same log as fn shows it: fn is called with every record
+// that is read and returns what is handed on. It must not change what the record
+// refers to, and may be called from any goroutine.
+func (l *Log) Mapped(fn func(event.Record) event.Record) *Log {
+	return NewLog(&mappedStore{l.store, l, fn})
+}
+
+// mappedStore reads records through a log and a function.
+type mappedStore struct {
+	event.Store
+	log *Log
+	fn  func(event.Record) event.Record
+}
+
+func (m *mappedStore) Get(seq uint64) (event.Record, error) {
+	r, err := m.log.Get(seq)
+	if err != nil {
+		return r, err
+	}
+	return m.fn(r), nil
+}
+
+func (m *mappedStore) Forward(seq uint64, fn func(event.Record) bool) error {
+	return m.log.After(max(seq, 1)-1, func(r event.Record) bool { return fn(m.fn(r)) })
+}
+
+func (m *mappedStore) Backward(seq uint64, fn func(event.Record) bool) error {
+	if seq == 0 {
+		return nil
+	}
+	return m.log.Before(seq+1, func(r event.Record) bool { return fn(m.fn(r)) })
+}
+
+// Mapped returns the same audit log as fn shows it.
+func (a *Audit) Mapped(fn func(event.AuditEntry) event.AuditEntry) *Audit {
+	return NewAudit(&mappedAudit{a.store, fn})
+}
+
+type mappedAudit struct {
+	event.Store
+	fn func(event.AuditEntry) event.AuditEntry
+}
+
+func (m *mappedAudit) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
+	return m.Store.AuditBefore(seq, func(e event.AuditEntry) bool { return fn(m.fn(e)) })
+}
+
+// Mapped returns the same ring as fn shows it. It is for reading: what is added
+// to it goes nowhere.
+func (r *Ring[T]) Mapped(fn func(T) T) *Ring[T] {
+	return &Ring[T]{of: r, fn: fn, slots: make([]slot[T], 1), first: 1}
+}
