@@ -23,8 +23,19 @@ func JSON(raw []byte, width int) []Rendered { return Detail(raw, nil, width) }
 // Detail is [JSON] with the spans of a report on raw, as [Report.Spans],
 // shown by [Segment.Span].
 func Detail(raw []byte, spans []Span, width int) []Rendered {
+	lines, _ := Outline(raw, spans, width)
+	return lines
+}
+
+// Fold is an object or a list of the detail view that can be closed: its first
+// line ends with the opening bracket, its last one begins with the closing one.
+type Fold struct{ First, Last int }
+
+// Outline is [Detail] with the places at which its lines can be folded, inner
+// ones before those around them. Text that is not JSON has none.
+func Outline(raw []byte, spans []Span, width int) ([]Rendered, []Fold) {
 	if !json.Valid(raw) {
-		return Block(Text{string(raw)}, width)
+		return Block(Text{string(raw)}, width), nil
 	}
 	v := jsonView{printer: printer{spell: spellJSON, json: true, breaks: true, width: width}, raw: raw}
 	for i, s := range spans {
@@ -36,7 +47,7 @@ func Detail(raw []byte, spans []Span, width int) []Rendered {
 		}
 	}
 	v.print()
-	return v.lines
+	return v.lines, v.folds
 }
 
 // jsonView lays out valid JSON.
@@ -45,6 +56,8 @@ type jsonView struct {
 	raw   []byte
 	spans map[int]spanMap // by the offset of the string
 	depth int
+	open  []int // first lines of what is open
+	folds []Fold
 }
 
 func (v *jsonView) print() {
@@ -61,12 +74,14 @@ func (v *jsonView) print() {
 			}
 			v.depth++
 			v.next()
+			v.open = append(v.open, len(v.lines)-1)
 		case '}', ']':
 			i++
 			v.depth--
 			if v.depth+1 <= inlineDepth {
 				v.newLine(v.margin())
 			}
+			v.close()
 			v.add(string(c), 1, false, 0)
 		case ',':
 			i++
@@ -89,6 +104,16 @@ func (v *jsonView) print() {
 		}
 	}
 	v.newLine(0)
+}
+
+// close notes where what was opened last is closed. What stays on one line
+// cannot be folded.
+func (v *jsonView) close() {
+	first := v.open[len(v.open)-1]
+	v.open = v.open[:len(v.open)-1]
+	if last := len(v.lines); v.depth+1 <= inlineDepth && last > first {
+		v.folds = append(v.folds, Fold{first, last})
+	}
 }
 
 // next goes on behind a bracket or a comma.

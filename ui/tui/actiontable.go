@@ -17,6 +17,8 @@ func actions() []action {
 		markActions(),
 		moveActions(),
 		paneActions(),
+		layoutActions(),
+		tableActions(),
 		lookActions(),
 		programActions(),
 	)
@@ -26,6 +28,10 @@ var (
 	inTree   = []paneID{treePane}
 	inStream = []paneID{streamPane}
 	inDetail = []paneID{detailPane}
+	inTables = []paneID{subsPane, logPane}
+	inSubs   = []paneID{subsPane}
+	inFolds  = []paneID{treePane, detailPane}
+	onMain   = []paneID{treePane, streamPane, detailPane}
 )
 
 func subscribeActions() []action {
@@ -44,10 +50,10 @@ func subscriptionActions() []action {
 func streamActions() []action {
 	return grouped("Stream",
 		action{id: "open", title: "open what is chosen", keys: []string{"enter"}, hint: "open", run: (*app).open},
-		action{id: "filter", title: "filter: words, !not, a | b, server: sev: .path>5", keys: []string{"/"}, hint: "filter", run: act((*app).openFilter)},
-		action{id: "filter.toggle", title: "turn the filter off, and on again", keys: []string{"x"}, run: act((*app).toggleFilter)},
-		action{id: "pause.view", title: "freeze the view, or let it go on", keys: []string{"space"}, hint: "freeze", run: act((*app).freeze)},
-		action{id: "follow", title: "follow the newest event", keys: []string{"f"}, hint: "follow", run: act((*app).followNewest)},
+		action{id: "filter", title: "filter: words, !not, a | b, server: sev: .path>5", keys: []string{"/"}, hint: "filter", panes: onMain, run: act((*app).openFilter)},
+		action{id: "filter.toggle", title: "turn the filter off, and on again", keys: []string{"x"}, panes: onMain, run: act((*app).toggleFilter)},
+		action{id: "pause.view", title: "freeze the view, or let it go on", keys: []string{"space"}, hint: "freeze", panes: onMain, run: act((*app).freeze)},
+		action{id: "follow", title: "follow the newest event", keys: []string{"f"}, hint: "follow", panes: onMain, run: act((*app).followNewest)},
 		action{id: "search", title: "search: highlights, and hides nothing", keys: []string{"\\", "ctrl+f"}, run: act((*app).openSearch)},
 		action{id: "match.next", title: "next match, or next place noticed", keys: []string{"n"}, run: func(a *app) tea.Cmd { return a.next(1) }},
 		action{id: "match.previous", title: "previous match, or place noticed", keys: []string{"N"}, run: func(a *app) tea.Cmd { return a.next(-1) }},
@@ -73,33 +79,36 @@ func markActions() []action {
 	return grouped("Marks",
 		action{id: "mark", title: "mark the record, with or without a note", keys: []string{"m"}, when: (*app).onRecord, run: act((*app).markChosen)},
 		action{id: "marks", title: "list the marks", keys: []string{"'"}, run: act((*app).openMarks)},
-		action{id: "mark.now", title: "draw a line behind the newest record", keys: []string{"M"}, run: (*app).markNow},
+		action{id: "mark.now", title: "draw a line behind the newest record", keys: []string{"M"}, panes: inStream, run: (*app).markNow},
 	)
 }
 
 func moveActions() []action {
 	return grouped("Move",
-		action{id: "down", title: "down", keys: []string{"j", "down"}, run: act(func(a *app) { a.move(1) })},
-		action{id: "up", title: "up", keys: []string{"k", "up"}, run: act(func(a *app) { a.move(-1) })},
+		action{id: "down", title: "down; in a detail on the whole screen the next event", keys: []string{"j"}, run: act(func(a *app) { a.move(1) })},
+		action{id: "up", title: "up; in a detail on the whole screen the event before", keys: []string{"k"}, run: act(func(a *app) { a.move(-1) })},
+		action{id: "row.down", title: "one row down", keys: []string{"down"}, run: act(func(a *app) { a.step(1) })},
+		action{id: "row.up", title: "one row up", keys: []string{"up"}, run: act(func(a *app) { a.step(-1) })},
 		action{id: "top", title: "to the first row", keys: []string{"g", "home"}, run: act(func(a *app) { a.moveEnd(false) })},
 		action{id: "bottom", title: "to the newest row, and follow", keys: []string{"G", "end"}, run: act(func(a *app) { a.moveEnd(true) })},
 		action{id: "half.down", title: "half a page down", keys: []string{"ctrl+d", "pgdown"}, run: act(func(a *app) { a.move(a.half()) })},
 		action{id: "half.up", title: "half a page up", keys: []string{"ctrl+u", "pgup"}, run: act(func(a *app) { a.move(-a.half()) })},
 		action{id: "pan.left", title: "see more of the left", keys: []string{"h", "left"}, panes: inStream, run: act(func(a *app) { a.panBy(-panStep) })},
 		action{id: "pan.right", title: "see more of the right", keys: []string{"l", "right"}, panes: inStream, run: act(func(a *app) { a.panBy(panStep) })},
-		action{id: "fold", title: "fold, or to the node above", keys: []string{"h", "left"}, panes: inTree, run: act(func(a *app) { a.fold(false) })},
-		action{id: "unfold", title: "unfold, or to the node below", keys: []string{"l", "right"}, panes: inTree, run: act(func(a *app) { a.fold(true) })},
+		action{id: "fold", title: "fold; in the tree also to the node above", keys: []string{"h", "left"}, panes: inFolds, run: act(func(a *app) { a.fold(false) })},
+		action{id: "unfold", title: "unfold; in the tree also to the node below", keys: []string{"l", "right"}, panes: inFolds, run: act(func(a *app) { a.fold(true) })},
 	)
 }
 
 func paneActions() []action {
 	return grouped("Panes",
-		action{id: "zoom", title: "give the pane the whole screen, or back", keys: []string{"z"}, hint: "zoom", run: act(func(a *app) { a.zoom = !a.zoom })},
 		action{id: "next", title: "next pane", keys: []string{"tab"}, run: act(func(a *app) { a.turn(1) })},
 		action{id: "previous", title: "previous pane", keys: []string{"shift+tab"}, run: act(func(a *app) { a.turn(-1) })},
 		action{id: "tree", title: "to the servers", keys: []string{"1"}, run: act(func(a *app) { a.enter(treePane) })},
 		action{id: "stream", title: "to the stream", keys: []string{"2"}, run: act(func(a *app) { a.enter(streamPane) })},
 		action{id: "detail", title: "to the detail", keys: []string{"3"}, run: act(func(a *app) { a.enter(detailPane) })},
+		action{id: "subscriptions", title: "to the subscriptions, gaps, leases and refusals", keys: []string{"4"}, run: act(func(a *app) { a.enter(subsPane) })},
+		action{id: "log", title: "to the log: audit, wire, program", keys: []string{"5"}, hint: "log", run: act((*app).openLog)},
 		action{id: "back", title: "one step back; never quits", keys: []string{"esc"}, run: act(func(a *app) { a.back() })},
 	)
 }

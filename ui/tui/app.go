@@ -61,7 +61,8 @@ type app struct {
 	lay     layout
 	focus   paneID
 	subject paneID // what the detail is about
-	zoom    bool
+	size    paneSize
+	panes   arrangement
 
 	snap     host.Snapshot
 	widest   widest
@@ -70,6 +71,8 @@ type app struct {
 	detail   detail
 	payloads payloads
 	rates    rates
+	boards   boards
+	trouble  trouble
 	dialog   dialog
 	prompt   *prompt
 	note     note
@@ -103,7 +106,7 @@ type app struct {
 func newApp(ctx context.Context, o Options) *app {
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, now: o.Now, ctx: ctx, focused: true,
-		tree: newTree(), stream: newStream(), actions: actions(), commands: commands(),
+		tree: newTree(), stream: newStream(), boards: newBoards(), actions: actions(), commands: commands(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
@@ -139,7 +142,7 @@ func (a *app) Init() tea.Cmd {
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
 	a.measureRates()
-	return a, tea.Batch(cmd, a.fetch(), a.look(), a.age(), a.notice(), a.save(false))
+	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice(), a.save(false))
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -194,6 +197,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.looked(msg)
 	case doneMsg:
 		return a.done(msg)
+	case takeMsg:
+		msg.take(a)
 	case checkedMsg:
 		if f, ok := a.dialog.(*form); ok {
 			f.checked(msg)
@@ -293,6 +298,9 @@ func (a *app) onNode() bool {
 // selected returns the subscription that the keys are about: the chosen node, or
 // that of the chosen record.
 func (a *app) selected() *host.SubscriptionView {
+	if a.table() != nil {
+		return a.rowSub()
+	}
 	id := a.tree.at.sub
 	if a.focus != treePane {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {

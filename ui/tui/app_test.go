@@ -50,7 +50,9 @@ func exact(t testing.TB, a *app) {
 func TestGoldenScreens(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"start": nil, "scoped": {"1", "j", "j", "j"}, "detail": {"2", "enter"},
-		"marker": {"2", "[", "["}, "form": {"1", "j", "j", "s"}, "help": {"?"}, "filter": {"/", "p", "9", "9"},
+		"marker": {"2", "[", "["}, "subs": {"4"}, "gaps": {"4", "]"}, "resumed": {"4", "["}, "audit": {"5"}, "wire": {"5", "]"}, "app": {"5", "["},
+		"schema": {"2", "enter", "]", "]"}, "delivery": {"2", "enter", "[", "["}, "quiet": {"1", "j", "j", "j", "i"}, "zoomed": {"2", "enter", "z"},
+		"form": {"1", "j", "j", "s"}, "help": {"?"}, "filter": {"/", "p", "9", "9"},
 	} {
 		for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
@@ -79,7 +81,7 @@ func TestGoldenScreens(t *testing.T) {
 
 func TestRandomKeysAtRandomSizes(t *testing.T) {
 	keys := []string{"enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "backspace", "space",
-		"ctrl+s", "ctrl+d", "ctrl+u", "j", "k", "g", "G", "1", "2", "3", "/", "f", "s", "P", "D", "z", "?", "h", "l", "[", "]", "q", "p", "é", "世", "n"}
+		"ctrl+s", "ctrl+d", "ctrl+u", "j", "k", "g", "G", "1", "2", "3", "/", "f", "s", "P", "D", "z", "?", "h", "l", "[", "]", "q", "p", "4", "5", "+", "_", "|", "<", ">", "o", "i", "u", "c", "V", "é", "世", "n"}
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		h := incident()
@@ -110,7 +112,7 @@ func TestEscNeverQuits(t *testing.T) {
 		}
 		exact(t, a)
 	}
-	if a.dialog != nil || a.zoom || a.stream.query.text != "" || a.tree.at != (node{}) {
+	if a.dialog != nil || a.size != sizeNormal || a.stream.query.text != "" || a.tree.at != (node{}) {
 		t.Error("ten times esc did not lead to the root")
 	}
 }
@@ -175,7 +177,7 @@ func TestWindowIsBoundedAndReadsBack(t *testing.T) {
 	if a.stream.at != 1 {
 		t.Errorf("the oldest row is %d", a.stream.at)
 	}
-	for range 4000 {
+	for range 4400 {
 		press(t, a, "ctrl+d")
 	}
 	if a.stream.cut || a.stream.at != h.store.Last() {
@@ -304,28 +306,31 @@ func TestASCIIGlyphs(t *testing.T) {
 func TestLayout(t *testing.T) {
 	for w := range 240 {
 		for h := range 70 {
-			for _, focus := range []paneID{treePane, streamPane, detailPane} {
-				for _, zoom := range []bool{false, true} {
-					l := arrange(w, h, focus, zoom)
-					if l.tiny {
-						if w >= leastWidth && h >= leastHeight {
-							t.Fatalf("%dx%d is no tiny screen", w, h)
-						}
+			for _, focus := range []paneID{treePane, streamPane, detailPane, subsPane, logPane} {
+				s := shape{w: w, h: h, focus: focus, subject: focus, size: paneSize(w % 3)}
+				s.Split, s.Tree, s.List = split(h%3), w%91-30, h%61-40
+				if focus == detailPane {
+					s.subject = []paneID{streamPane, subsPane, logPane}[(w+h)%3]
+				}
+				l := arrange(s)
+				if l.tiny {
+					if w >= leastWidth && h >= leastHeight {
+						t.Fatalf("%dx%d is no tiny screen", w, h)
+					}
+					continue
+				}
+				cells := 0
+				for _, r := range []rect{l.crumb, l.scope, l.tree, l.stream, l.table, l.detail, l.status, l.hints} {
+					if r.empty() {
 						continue
 					}
-					cells := 0
-					for _, r := range []rect{l.crumb, l.scope, l.tree, l.stream, l.detail, l.status, l.hints} {
-						if r.empty() {
-							continue
-						}
-						if r.x < 0 || r.y < 0 || r.x+r.w > w || r.y+r.h > h {
-							t.Fatalf("%dx%d: %+v stands out", w, h, r)
-						}
-						cells += r.w * r.h
+					if r.x < 0 || r.y < 0 || r.x+r.w > w || r.y+r.h > h {
+						t.Fatalf("%dx%d: %+v stands out", w, h, r)
 					}
-					if gaps := w*h - cells; gaps < 0 || gaps > 2*h {
-						t.Fatalf("%dx%d focus %d: %d cells belong to nobody", w, h, focus, gaps)
-					}
+					cells += r.w * r.h
+				}
+				if gaps := w*h - cells; gaps < 0 || gaps > 2*h {
+					t.Fatalf("%+v: %d cells belong to nobody", s, gaps)
 				}
 			}
 		}

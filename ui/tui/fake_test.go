@@ -24,6 +24,7 @@ type fakeStore struct {
 	event.Store
 	mu   sync.Mutex
 	recs []event.Record
+	logs
 }
 
 func (s *fakeStore) Last() uint64 {
@@ -80,7 +81,7 @@ type fakeHost struct {
 }
 
 func newFake() *fakeHost {
-	s := &fakeStore{}
+	s := &fakeStore{logs: newLogs()}
 	return &fakeHost{store: s, log: host.NewLog(s), flag: make(chan struct{}, 1)}
 }
 
@@ -231,6 +232,7 @@ func incident() *fakeHost {
 		Gap: &event.Gap{Cause: event.CauseTruncated, From: start.Add(-time.Minute), To: start, Certain: true}})
 	h.add(event.Record{Kind: event.KindRejected, Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush,
 		Reason: trust.Untrusted("duplicate key"), Raw: []byte(`{"a":1,"a":2}`)})
+	h.history()
 	h.event("pager", "incident.created", "pool exhausted \x1b[31mred\x1b]0;owned\a \u202eevil 日本語")
 	return h
 }
@@ -272,6 +274,12 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 			settle(a, cmd)
 		}
 		settle(a, a.look())
+		for cmd := a.boardWork(); cmd != nil; cmd = a.boardWork() {
+			settle(a, cmd)
+		}
+		for cmd := a.sameWork(); cmd != nil; cmd = a.sameWork() {
+			settle(a, cmd)
+		}
 	}
 	return quit
 }

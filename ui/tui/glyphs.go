@@ -19,6 +19,7 @@ type glyphs struct {
 	none                   string   // of a spark: nothing
 	bars                   []string // of a spark, lowest first
 	mark, picked           string   // of rows of the stream
+	up, down               string   // the order of a column
 }
 
 var unicodeGlyphs = glyphs{
@@ -27,6 +28,7 @@ var unicodeGlyphs = glyphs{
 	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×",
 	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	mark: "◆", picked: "▪",
+	up: "▴", down: "▾",
 }
 
 var asciiGlyphs = glyphs{
@@ -35,6 +37,7 @@ var asciiGlyphs = glyphs{
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x",
 	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
 	mark: "+", picked: "*",
+	up: "^", down: "v",
 }
 
 // glyphSets are the sets by their names.
@@ -69,6 +72,10 @@ func (g *glyphs) sign(s event.State) (string, themes.Role) {
 	switch s {
 	case event.StateLive, event.StatePolling:
 		return g.live, themes.Good
+	case stateQuiet:
+		return g.leaf, themes.Good
+	case stateGap:
+		return g.gap, themes.Warn
 	case event.StateDraining, event.StateRefreshing, event.StateResumed:
 		return g.live, themes.Busy
 	case event.StateStarting, event.StateVerifying:

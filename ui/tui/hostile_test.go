@@ -329,7 +329,7 @@ func TestLateAnswersAreDropped(t *testing.T) {
 		t.Fatal("the choice did not move")
 	}
 	now := a.payloads.of
-	a.update(lookedMsg{late, &findings{}, trust.Block(trust.Untrusted("late words"), 80)})
+	a.update(lookedMsg{of: late, found: &findings{}, lines: trust.Block(trust.Untrusted("late words"), 80)})
 	if a.payloads.of != now || strings.Contains(screenOf(a), "late words") {
 		t.Error("an answer about another record is shown")
 	}

@@ -22,7 +22,7 @@ func (a *app) gotoSeq(seq uint64) {
 	if a.stream.at != seq {
 		a.tell("the record itself is not shown: the filter or the scope hides it")
 	}
-	a.zoom = false
+	a.size = sizeNormal
 	a.enter(streamPane)
 }
 

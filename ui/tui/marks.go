@@ -102,7 +102,7 @@ func (a *app) markNow() tea.Cmd {
 }
 
 // onRecord tells whether a record is chosen.
-func (a *app) onRecord() bool { return a.stream.at != 0 }
+func (a *app) onRecord() bool { return a.stream.at != 0 && a.table() == nil }
 
 // markWords tells a mark on one line.
 func (a *app) markWords(m event.Mark) trust.Rendered {

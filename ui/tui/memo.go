@@ -21,14 +21,16 @@ const saveEvery = time.Second
 // memo is what the screen remembers between runs: what was shown and how, and
 // the lines that were typed. Members that cannot be read are as at a first start.
 type memo struct {
-	Node    memoNode   `json:"node"`
-	Closed  []memoNode `json:"closed,omitempty"`
-	Filter  string     `json:"filter,omitempty"`
-	Off     bool       `json:"filterOff,omitempty"`
-	Reading uint64     `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
-	Focus   paneID     `json:"focus"`
-	Zoom    bool       `json:"zoom,omitempty"`
-	Clock   timeView   `json:"clock,omitempty"`
+	Node    memoNode    `json:"node"`
+	Closed  []memoNode  `json:"closed,omitempty"`
+	Filter  string      `json:"filter,omitempty"`
+	Off     bool        `json:"filterOff,omitempty"`
+	Reading uint64      `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
+	Focus   paneID      `json:"focus"`
+	Size    paneSize    `json:"size,omitempty"`
+	Panes   arrangement `json:"panes,omitzero"`
+	Tab     detailTab   `json:"tab,omitempty"`
+	Clock   timeView    `json:"clock,omitempty"`
 
 	Filters  []string `json:"filters,omitempty"`  // typed, newest first
 	Searches []string `json:"searches,omitempty"` // typed, newest first
@@ -74,7 +76,8 @@ func (a *app) present() memo {
 	if p := a.prompt; p != nil && p.undo != nil {
 		m.Filter, m.Off = p.undo.text, p.undo.off // what is typed is not yet kept
 	}
-	m.Focus, m.Zoom, m.Clock, m.Reading = a.focus, a.zoom, a.stream.clock, 0
+	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.stream.clock, 0
+	m.Panes, m.Tab = a.panes, a.detail.tab
 	if !a.stream.follow {
 		m.Reading = a.stream.at
 	}
@@ -130,10 +133,16 @@ func (a *app) recall() {
 	a.wanted = a.tree.at
 	a.tree.load(&a.snap)
 	a.want()
-	if m.Focus >= treePane && m.Focus <= detailPane {
+	if m.Focus >= treePane && m.Focus <= logPane {
 		a.enter(m.Focus)
 	}
-	a.zoom = m.Zoom
+	if m.Size < paneSizes {
+		a.size = m.Size
+	}
+	if m.Tab < detailTabs {
+		a.detail.tab = m.Tab
+	}
+	a.panes = m.Panes
 	if m.Clock < timeViews {
 		a.stream.clock = m.Clock
 	}

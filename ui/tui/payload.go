@@ -89,6 +89,7 @@ type payloads struct {
 	found map[uint64]*findings
 	of    laidOut // what lines show
 	lines []trust.Rendered
+	folds []trust.Fold
 	busy  bool
 	gen   int // grows with every answer
 }
@@ -98,6 +99,7 @@ type lookedMsg struct {
 	of    laidOut
 	found *findings
 	lines []trust.Rendered
+	folds []trust.Fold
 }
 
 // look has the payload of the detail looked at, unless that was done or runs.
@@ -121,7 +123,13 @@ func examine(of laidOut, typ event.Type, data []byte, known *findings) lookedMsg
 	if known == nil {
 		known = &findings{report: trust.Scan(data), problems: host.CheckPayload(typ, data)}
 	}
-	return lookedMsg{of, known, of.view.lay(capped(data), known.report.Spans, of.w)}
+	msg := lookedMsg{of: of, found: known}
+	if of.view == viewRendered {
+		msg.lines, msg.folds = trust.Outline(capped(data), known.report.Spans, of.w)
+	} else {
+		msg.lines = of.view.lay(capped(data), known.report.Spans, of.w)
+	}
+	return msg
 }
 
 // looked takes an answer. Lines that nobody waits for any more are dropped; what
@@ -135,13 +143,13 @@ func (a *app) looked(msg lookedMsg) {
 	}
 	p.found[msg.of.seq] = msg.found
 	if msg.of == (laidOut{a.stream.at, p.view, a.payloadWidth()}) {
-		p.of, p.lines = msg.of, msg.lines
+		p.of, p.lines, p.folds = msg.of, msg.lines, msg.folds
 	}
 }
 
 // payloadWidth is the room for a payload's lines in the detail.
 func (a *app) payloadWidth() int {
-	if w := arrange(a.w, a.h, a.focus, a.zoom).detail.w; w > 1 {
+	if w := arrange(a.shape()).detail.w; w > 1 {
 		return w - 1
 	}
 	return 80
@@ -149,7 +157,7 @@ func (a *app) payloadWidth() int {
 
 // payload returns the chosen record, if a server wrote a payload of it.
 func (a *app) payload() (event.Record, bool) {
-	if a.onNode() || a.stream.at == 0 {
+	if !a.showsRecord() {
 		return event.Record{}, false
 	}
 	r, err := a.api.Log().Get(a.stream.at)
@@ -161,7 +169,7 @@ func (a *app) onPayload() bool { _, ok := a.payload(); return ok }
 // findingsHere returns what was noticed in the chosen payload, nil as long as
 // that is not known.
 func (a *app) findingsHere() *findings {
-	if a.onNode() {
+	if !a.showsRecord() {
 		return nil
 	}
 	return a.payloads.found[a.stream.at]
@@ -191,6 +199,9 @@ func (a *app) toSpan(step int) {
 	}
 	n := len(f.report.Spans)
 	d := &a.detail
+	d.tab = tabPayload
+	d.unfoldAll()
+	d.fill(a, d.of.w)
 	switch {
 	case d.span == 0 && step < 0:
 		d.span = n
@@ -201,8 +212,9 @@ func (a *app) toSpan(step int) {
 		for _, s := range d.lines[i].text.Segments {
 			if s.Span == d.span {
 				if i < d.top || i >= d.top+d.shown {
-					d.by(i - d.shown/3 - d.top)
+					d.page(i - d.shown/3 - d.top)
 				}
+				d.at = i
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,6 +23,8 @@ func (a *app) half() int {
 		return max(1, a.tree.height/2)
 	case detailPane:
 		return max(1, a.detail.height/2)
+	case subsPane, logPane:
+		return max(1, a.table().height/2)
 	}
 	return max(1, a.stream.height/2)
 }
@@ -32,14 +35,32 @@ func (a *app) move(n int) {
 		a.tree.by(n)
 		a.rescope()
 	case detailPane:
-		a.detail.by(n)
+		if a.size == sizeFull && a.showsRecord() && (n == 1 || n == -1) {
+			a.stream.follow = false
+			a.stream.by(n)
+			return
+		}
+		a.detail.page(n)
+	case subsPane, logPane:
+		a.table().by(n)
 	default:
 		a.stream.by(n)
 	}
 }
 
+// step moves by one line, also where move goes to another event.
+func (a *app) step(n int) {
+	if a.focus == detailPane {
+		a.detail.by(n)
+		return
+	}
+	a.move(n)
+}
+
 func (a *app) moveEnd(last bool) {
 	switch {
+	case a.table() != nil && a.focus != detailPane:
+		a.table().end(last)
 	case a.focus == treePane && last:
 		a.tree.last()
 		a.rescope()
@@ -59,6 +80,10 @@ func (a *app) moveEnd(last bool) {
 
 // fold closes or opens the chosen node, and goes where nothing is to close or open.
 func (a *app) fold(open bool) {
+	if a.focus == detailPane {
+		a.detail.foldLine(open)
+		return
+	}
 	if open {
 		a.tree.unfold()
 	} else {
@@ -77,7 +102,12 @@ func (a *app) enter(p paneID) {
 }
 
 func (a *app) turn(n int) {
-	a.enter(treePane + paneID((int(a.focus-treePane)+n+3)%3))
+	order := []paneID{treePane, streamPane, detailPane}
+	if a.board() != nil {
+		order = []paneID{a.subject, detailPane}
+	}
+	i := slices.Index(order, a.focus)
+	a.enter(order[(i+n+len(order))%len(order)])
 }
 
 func (a *app) open() tea.Cmd {
@@ -92,6 +122,14 @@ func (a *app) open() tea.Cmd {
 			a.stream.follow = false
 			a.enter(detailPane)
 		}
+	case subsPane, logPane:
+		a.openRow()
+	case detailPane:
+		if d := &a.detail; d.at < len(d.lines) && d.lines[d.at].seq > 0 {
+			a.jump(d.lines[d.at].seq)
+		} else if d.at < len(d.lines) && d.lines[d.at].fold > 0 {
+			d.foldLine(d.folded[d.lines[d.at].fold-1])
+		}
 	}
 	return nil
 }
@@ -99,10 +137,14 @@ func (a *app) open() tea.Cmd {
 // back goes one step back. At the root it does nothing.
 func (a *app) back() bool {
 	switch {
-	case a.zoom:
-		a.zoom = false
+	case a.size == sizeFull:
+		a.size = sizeNormal
 	case a.focus == detailPane:
 		a.enter(a.subject)
+	case a.table() != nil && a.table().text != "":
+		a.findRows("")
+	case a.board() != nil:
+		a.enter(streamPane)
 	case a.stream.selected.on:
 		a.stream.selected = selection{}
 	case a.search.text != "":
@@ -123,7 +165,7 @@ func (a *app) back() bool {
 }
 
 func (a *app) backOrQuit() tea.Cmd {
-	if a.zoom || a.focus == detailPane && a.lay.stacked {
+	if a.size == sizeFull || a.board() != nil || a.focus == detailPane && a.lay.stacked {
 		a.back()
 		return nil
 	}

@@ -27,7 +27,7 @@ func (a *app) draw() string {
 	if a.w <= 0 || a.h <= 0 {
 		return ""
 	}
-	a.lay = arrange(a.w, a.h, a.focus, a.zoom)
+	a.lay = arrange(a.shape())
 	if a.lay.tiny {
 		return a.drawTiny()
 	}
@@ -39,6 +39,9 @@ func (a *app) draw() string {
 	if !l.stream.empty() {
 		mid = a.pane(streamPane, l.stream)
 	}
+	if !l.table.empty() {
+		mid = a.pane(a.subject, l.table)
+	}
 	if !l.detail.empty() {
 		right = a.pane(detailPane, l.detail)
 	}
@@ -46,6 +49,10 @@ func (a *app) draw() string {
 		scope = a.drawScope(l.scope.w)
 	}
 	crumb, status, hints := a.drawCrumb(), a.drawStatus(), a.drawHints()
+	list := l.stream
+	if !l.table.empty() {
+		list = l.table
+	}
 	divider := a.theme.On(themes.Rule) + a.glyphs.divider + themes.Reset
 
 	b := a.frame[:0]
@@ -71,7 +78,7 @@ func (a *app) draw() string {
 		for _, p := range [...]struct {
 			rect
 			rows []string
-		}{{l.tree, left}, {l.stream, mid}, {l.detail, right}} {
+		}{{l.tree, left}, {list, mid}, {l.detail, right}} {
 			if p.empty() || y < p.y || y >= p.y+p.h {
 				continue
 			}
@@ -104,7 +111,7 @@ func (a *app) pane(p paneID, r rect) []string {
 	}
 	c.put(rule, glyph)
 	c.put(role, " ")
-	c.put(role, a.paneTitle(p))
+	c.put(role, a.paneTitle(p, r.w-4))
 	c.put(role, " ")
 	c.line(rule, glyph)
 	c.end()
@@ -114,11 +121,13 @@ func (a *app) pane(p paneID, r rect) []string {
 		return append(rows, a.tree.draw(a, r.w, r.h-1)...)
 	case streamPane:
 		return append(rows, a.stream.draw(a, r.w, r.h-1)...)
+	case subsPane, logPane:
+		return append(rows, a.table().draw(a, r.w, r.h-1)...)
 	}
 	return append(rows, a.detail.draw(a, r.w, r.h-1)...)
 }
 
-func (a *app) paneTitle(p paneID) string {
+func (a *app) paneTitle(p paneID, room int) string {
 	switch p {
 	case treePane:
 		return "1 Servers"
@@ -127,12 +136,14 @@ func (a *app) paneTitle(p paneID) string {
 			return fmt.Sprintf("2 Stream %s %s below", a.glyphs.dot, number(uint64(n)))
 		}
 		return "2 Stream"
+	case subsPane, logPane:
+		return a.board().title(room)
 	}
-	if a.onNode() {
+	switch {
+	case a.rowSub() != nil, a.onNode():
 		return "3 Detail " + a.glyphs.dot + " why is it quiet?"
-	}
-	if a.stream.at != 0 {
-		return "3 Detail " + a.glyphs.dot + " record " + number(a.stream.at) + a.viewTitle()
+	case a.showsRecord():
+		return a.recordTitle(room)
 	}
 	return "3 Detail"
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"eventdeck/host"
@@ -45,70 +44,6 @@ func count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return number(uint64(n)) + " " + noun + "s"
-}
-
-// evidence says from what a subscription's state was derived, shortest first.
-func evidence(v host.SubscriptionView, now time.Time) string {
-	s := v.Status
-	var parts []string
-	switch s.State {
-	case event.StateBackoff:
-		parts = append(parts, fmt.Sprintf("try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now))))
-	case event.StatePaused:
-		parts = append(parts, "by you")
-		if !s.Since.IsZero() {
-			parts = append(parts, ago(now, s.Since))
-		}
-	case event.StateStale:
-		if last := newest(s.LastHeartbeat, s.LastEvent, s.LastByte); !last.IsZero() {
-			parts = append(parts, "silent for "+span(now.Sub(last)))
-		}
-	case event.StatePolling, event.StateDraining:
-		if !s.LastPoll.IsZero() {
-			parts = append(parts, "polled "+ago(now, s.LastPoll))
-		}
-		if s.State == event.StatePolling && s.NextTry.After(now) {
-			parts = append(parts, "next "+span(s.NextTry.Sub(now)))
-		}
-	case event.StateEnded, event.StateDenied, event.StateSuspended:
-		if !s.Since.IsZero() {
-			parts = append(parts, "since "+s.Since.Local().Format("15:04:05"))
-		}
-	default:
-		parts = append(parts, alive(v, now)...)
-	}
-	if len(parts) == 0 && s.State == "" && v.Evidence != "" {
-		parts = append(parts, ours(v.Evidence).Plain())
-	}
-	return strings.Join(parts, ", ")
-}
-
-// alive is the evidence of a push stream or a webhook lease that works.
-func alive(v host.SubscriptionView, now time.Time) []string {
-	s := v.Status
-	var parts []string
-	if v.Mode == event.ModeWebhook {
-		lease := s.Lease
-		if lease.GrantedAt.IsZero() {
-			lease = v.Lease
-		}
-		if !lease.RefreshBefore.IsZero() {
-			parts = append(parts, "lease "+span(lease.RefreshBefore.Sub(now)))
-		}
-		if !s.LastDelivery.IsZero() {
-			parts = append(parts, "last "+ago(now, s.LastDelivery))
-		}
-		return parts
-	}
-	switch {
-	case !s.LastHeartbeat.IsZero() && !s.LastHeartbeat.Before(s.LastEvent):
-		parts = append(parts, "heartbeat "+ago(now, s.LastHeartbeat))
-	case !s.LastEvent.IsZero():
-		parts = append(parts, "event "+ago(now, s.LastEvent))
-	case !s.Opened.IsZero():
-		parts = append(parts, "opened "+ago(now, s.Opened))
-	}
-	return parts
 }
 
 // reach says how far the host has got with a server.
@@ -188,4 +123,15 @@ func gapWords(g event.Gap) string {
 		text += " to " + g.To.Local().Format("15:04:05")
 	}
 	return text + " (" + string(g.Cause) + ")"
+}
+
+// shortSpan spells a duration for a narrow column: 120 ms, 2.5 s, 4 m.
+func shortSpan(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.Itoa(int(d/time.Millisecond)) + " ms"
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return span(d)
 }

@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// node tells what is known of the chosen node: why it is quiet.
+func (d *detail) node(a *app) {
+	r := a.tree.chosen()
+	switch {
+	case r.sub != nil:
+		d.subscription(a, r.sub)
+	case r.node.level() == 2:
+		d.eventType(a, r)
+	case r.server != nil:
+		d.server(a, r.server)
+	default:
+		d.everything(a)
+	}
+}
+
+func (d *detail) everything(a *app) {
+	d.say("", themes.Strong, fmt.Sprintf("%s, %s", count(len(a.snap.Servers), "server"), count(len(a.snap.Subs), "subscription")))
+	d.say("stored  ", themes.Plain, number(a.snap.Last)+" records in "+a.snap.Store.Path)
+	r := a.snap.Resume
+	d.say("resumed ", themes.Plain, fmt.Sprintf("%s replayed, %s dropped, %s since the start", count(int(r.Replayed), "event"), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")))
+	d.say("receiver", themes.Plain, a.snap.Receiver)
+	if a.snap.Store.Sealed == "file" {
+		d.say("secrets ", themes.Warn, "sealed with a key in a file beside the store: this system has no keyring")
+	}
+}
+
+func (d *detail) server(a *app, s *host.ServerView) {
+	d.say("", themes.Strong, s.Name)
+	d.say("state   ", themes.Plain, reach(*s, a.clock()))
+	d.say("error   ", themes.Warn, s.Err)
+	d.say("events  ", themes.Warn, s.TypesErr)
+	d.say("address ", themes.Plain, s.Address)
+	d.say("speaks  ", themes.Plain, strings.TrimSpace(s.Era+" "+s.Version+" over "+s.Transport+" "+s.HTTP))
+	d.say("profile ", themes.Plain, s.Profile)
+	if s.TypesKnown {
+		d.say("types   ", themes.Plain, number(uint64(len(s.Types))))
+	}
+	if s.BadTypes > 0 {
+		d.say("        ", themes.Warn, count(s.BadTypes, "descriptor")+" made no sense")
+	}
+	if !s.Title.IsZero() {
+		d.quote(s.Name, []trust.Rendered{join(trust.Line(s.Title), ours(" "), trust.Line(s.Release))})
+	}
+}
+
+func (d *detail) eventType(a *app, r *treeRow) {
+	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(r.node.server), ours(" "), trust.Line(r.node.typ))})
+	if r.typ == nil {
+		d.say("", themes.Warn, "The server does not list this type now.")
+		return
+	}
+	modes := ""
+	for _, m := range r.typ.Modes {
+		modes += string(m) + " "
+	}
+	d.say("modes   ", themes.Plain, modes)
+	if r.typ.Cursorless {
+		d.say("replay  ", themes.Warn, "none: what is missed stays missed")
+	}
+	if r.kids == 0 {
+		d.say("", themes.Key, "Not subscribed. Press "+a.keyOf("subscribe")+" to subscribe.")
+	}
+	width := max(d.of.w-1, 1)
+	d.quote(r.node.server, trust.Block(r.typ.Description, width))
+	if len(r.typ.InputSchema) > 0 {
+		d.say("", themes.Dim, "arguments")
+		d.quote(r.node.server, trust.JSON(capped(r.typ.InputSchema), width))
+	}
+}
+
+// subscription tells what is known of a subscription and why it is quiet.
+func (d *detail) subscription(a *app, v *host.SubscriptionView) {
+	now := a.clock()
+	word := stateWord(v, now)
+	_, role := a.glyphs.sign(word)
+	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(v.Key.Server), ours(" "), trust.Line(v.Key.Type))})
+	d.say("state   ", role, string(word)+", "+evidence(*v, now))
+	for _, f := range quietness(v, a.cursorless(v), now) {
+		d.fact(f)
+	}
+	d.say("id      ", themes.Plain, string(v.ID)+", "+string(v.Mode))
+	if !noArgs(v.Key.Args) {
+		d.say("args    ", themes.Plain, string(v.Key.Args))
+	}
+	d.since("since   ", v.Status.Since, now)
+	d.say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", count(int(v.Stored), "event"), count(int(v.Dropped), "duplicate"), count(int(v.Gaps), "gap")))
+	if !v.Status.Error.IsZero() {
+		d.quote(v.Key.Server, trust.Block(v.Status.Error, max(d.of.w-1, 1)))
+	}
+}
+
+// fact adds a line of evidence, on several lines where it is wider than the pane.
+func (d *detail) fact(f fact) {
+	width := d.of.w - len(f.label) - 2
+	if f.text.Width <= width || width < 8 {
+		d.lines = append(d.lines, detailLine{label: f.label, role: f.role, text: f.text})
+		return
+	}
+	label := f.label
+	for _, l := range trust.Block(trust.Untrusted(f.text.Plain()), width) {
+		d.lines = append(d.lines, detailLine{label: label, role: f.role, text: l})
+		label = strings.Repeat(" ", len(label))
+	}
+}
+
+// cursorless tells whether the server says that a subscription's type has no
+// replay.
+func (a *app) cursorless(v *host.SubscriptionView) bool {
+	return a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type}).Cursorless
+}
+
+func (d *detail) since(label string, t, now time.Time) {
+	if !t.IsZero() {
+		d.say(label, themes.Plain, at(t)+", "+ago(now, t))
+	}
+}

@@ -1,0 +1,272 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// The tabs of the detail beside the payload.
+
+// raw shows every byte of a record as it came.
+func (d *detail) raw(r *event.Record, w int) {
+	if len(r.Raw) == 0 {
+		d.say("", themes.Dim, "The host made this record itself; no bytes came with it.")
+		return
+	}
+	d.say("", themes.Dim, count(len(r.Raw), "byte")+", as they came")
+	d.quote(r.Server, trust.Block(trust.Untrusted(string(r.Raw[:min(len(r.Raw), rawMax)])), max(w-1, 1)))
+	if rest := len(r.Raw) - rawMax; rest > 0 {
+		d.say("", themes.Warn, "+"+number(uint64(rest))+" bytes are not shown; eventdeck events --raw has them all")
+	}
+}
+
+// rawMax bounds what the raw tab shows, in bytes.
+const rawMax = 32 << 10
+
+// schema compares a payload with the schema of its type.
+func (d *detail) schema(a *app, r *event.Record) {
+	if r.Kind != event.KindEvent {
+		d.say("", themes.Dim, "Only the payload of an event has a schema.")
+		return
+	}
+	typ := a.typeOf(r)
+	c := host.ComparePayload(typ, capped(r.Data))
+	switch {
+	case len(typ.PayloadSchema) == 0:
+		d.say("", themes.Dim, "The server gives no schema for the payloads of this type.")
+		return
+	case !c.Schema:
+		d.say("", themes.Warn, "The server's schema cannot be used: it is no JSON Schema, refers in circles, or the payload is no JSON.")
+		return
+	case len(c.Differences) == 0:
+		d.say("", themes.Good, "The payload is what its schema says; "+count(c.Members, "member")+" compared.")
+	}
+	for _, x := range c.Differences {
+		role, sign := themes.Warn, "! "
+		if x.Kind == host.DifferenceExtra {
+			role, sign = themes.Dim, "+ "
+		}
+		where := ours("the whole payload")
+		if !x.Path.IsZero() {
+			where = trust.Line(x.Path)
+		}
+		d.lines = append(d.lines, detailLine{label: sign + pad(string(x.Kind), 10), role: role, text: join(where, ours(" "), ours(x.Says))})
+	}
+	d.say("", themes.Plain, " ")
+	d.say("", themes.Dim, "the server's schema")
+	d.quote(r.Server, trust.JSON(capped(typ.PayloadSchema), max(d.of.w-1, 1)))
+}
+
+// delivery tells the way by which a record came.
+func (d *detail) delivery(a *app, r *event.Record) {
+	d.say("mode      ", themes.Plain, string(r.Mode))
+	d.say("record    ", themes.Plain, number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
+	d.say("received  ", themes.Plain, r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000")+lag(*r))
+	d.words("occurred  ", r.Timestamp)
+	if r.Replayed {
+		d.say("replayed  ", themes.Busy, "yes, from the server's history")
+	} else if r.Kind == event.KindEvent {
+		d.say("replayed  ", themes.Plain, "no")
+	}
+	if r.Mode == event.ModeWebhook && (r.Kind == event.KindEvent || r.Kind == event.KindRejected) {
+		d.say("signature ", themes.Good, "verified; a delivery that fails is refused and not kept")
+		d.words("webhook id", r.WebhookID)
+	}
+	d.words("event id  ", r.EventID)
+	d.cursors(a, r)
+	if v := a.sub(r.Sub); v != nil {
+		d.say("dedup     ", themes.Plain, "kept once per subscription and event id; "+count(int(v.Dropped), "duplicate")+" dropped in this run")
+		if v.Mode == event.ModeWebhook {
+			for _, f := range leaseFacts(v, a.clock()) {
+				d.lines = append(d.lines, detailLine{label: pad(strings.TrimSpace(f.label), 9), role: f.role, text: f.text})
+			}
+		}
+	} else {
+		d.say("dedup     ", themes.Dim, "the subscription has ended")
+	}
+	d.say("size      ", themes.Plain, count(len(r.Raw), "byte"))
+	for _, f := range gravestFirst(r.Flags) {
+		s := signsOfSeverity[severityOf(f)]
+		d.lines = append(d.lines, detailLine{label: "flag      ", role: s.role, text: join(ours(s.sign+" "), ours(f), ours(": "+reasonOf(f)))})
+	}
+}
+
+// cursorLook bounds how many records are looked at for the position before one.
+const cursorLook = 2_000
+
+func (d *detail) cursors(a *app, r *event.Record) {
+	var before event.Cursor
+	left := cursorLook
+	_ = a.api.Log().Before(r.Seq, func(p event.Record) bool {
+		left--
+		if p.Sub == r.Sub && p.Cursor.Valid {
+			before = p.Cursor
+			return false
+		}
+		return left > 0
+	})
+	if before.Valid {
+		d.lines = append(d.lines, detailLine{label: "cursor    ", text: join(ours("before: "), trust.Line(before.Text))})
+	}
+	if r.Cursor.Valid {
+		d.lines = append(d.lines, detailLine{label: "cursor    ", text: join(ours("after: "), trust.Line(r.Cursor.Text))})
+	} else {
+		d.say("cursor    ", themes.Dim, "none came with it")
+	}
+}
+
+// same are the records that tell of the same thing as the chosen one.
+type same struct {
+	of    uint64
+	keys  []keyField
+	found []sameRecord
+	from  uint64 // looked back to here
+	done  bool
+	busy  bool
+	err   error
+	gen   int
+}
+
+// keyField is a member that names what an event is about.
+type keyField struct {
+	name  trust.Text
+	value string // JSON
+}
+
+type sameRecord struct {
+	r    event.Record
+	what trust.Rendered // what is the same
+}
+
+// Bounds of the search for the same.
+const (
+	sameMax  = 200
+	sameLook = 200_000
+)
+
+// sameRecords lists what sameWork finds.
+func (d *detail) sameRecords(a *app, r *event.Record) {
+	s := &d.same
+	if s.of != r.Seq {
+		d.say("", themes.Dim, "Looking for records of the same thing.")
+		return
+	}
+	d.words("id      ", r.EventID)
+	for _, k := range s.keys {
+		d.lines = append(d.lines, detailLine{label: "field   ", text: join(trust.Line(k.name), ours(" = "), trust.Line(trust.Untrusted(k.value)))})
+	}
+	for i := range s.found {
+		x := &s.found[i]
+		head := ours(x.r.ReceivedAt.Local().Format("01-02 15:04:05 "))
+		text := join(head, trust.Line(x.r.Type), ours("  "), trust.Line(host.Headline(x.r)), ours("  same "), x.what)
+		d.lines = append(d.lines, detailLine{gutter: true, text: text, seq: x.r.Seq})
+	}
+	switch {
+	case s.err != nil:
+		d.say("", themes.Bad, "cannot be read: "+s.err.Error())
+	case !s.done:
+		d.say("", themes.Dim, "Looking back: "+number(s.from)+" records to go.")
+	case len(s.found) == 0:
+		d.say("", themes.Dim, "No other record has the same id or key.")
+	default:
+		d.say("", themes.Dim, a.keyOf("open")+" goes to the chosen one")
+	}
+}
+
+// keysOf returns the members of a payload that name what it is about.
+func keysOf(data []byte) []keyField {
+	members, err := trust.ParseObject(data, trust.Limits{})
+	if err != nil {
+		return nil
+	}
+	var out []keyField
+	for _, m := range members {
+		name := m.Key.Raw()
+		low := strings.ToLower(name)
+		if low != "id" && low != "key" && low != "uuid" && !strings.HasSuffix(name, "Id") && !strings.HasSuffix(name, "ID") && !strings.HasSuffix(low, "_id") && !strings.HasSuffix(low, "key") {
+			continue
+		}
+		if v := bytes.TrimSpace(m.Value); len(v) > 2 && len(v) < 200 && v[0] != '{' && v[0] != '[' && v[0] != 't' && v[0] != 'f' && v[0] != 'n' && len(out) < 4 {
+			out = append(out, keyField{m.Key, string(v)})
+		}
+	}
+	return out
+}
+
+// sameAs tells what a record has in common with the chosen one.
+func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
+	if r.Seq == of.Seq || r.Kind != event.KindEvent {
+		return trust.Rendered{}, false
+	}
+	if !of.EventID.IsZero() && r.EventID == of.EventID {
+		return ours("id"), true
+	}
+	for _, k := range keys {
+		if !bytes.Contains(r.Data, []byte(k.value)) {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(r.Data, &members) == nil && string(bytes.TrimSpace(members[k.name.Raw()])) == k.value {
+			return trust.Line(k.name), true
+		}
+	}
+	return trust.Rendered{}, false
+}
+
+// sameWork looks through the log beside the program while the tab is shown.
+func (a *app) sameWork() tea.Cmd {
+	s := &a.detail.same
+	if a.detail.tab != tabSame || !a.showsRecord() || s.busy {
+		return nil
+	}
+	log := a.api.Log()
+	if s.of != a.stream.at {
+		r, err := log.Get(a.stream.at)
+		*s = same{of: a.stream.at, gen: s.gen + 1, from: log.Last() + 1, err: err}
+		s.keys = keysOf(r.Data)
+	}
+	if s.done {
+		return nil
+	}
+	of, err := log.Get(s.of)
+	if err != nil {
+		s.done, s.err = true, err
+		return nil
+	}
+	s.busy = true
+	from, keys := s.from, s.keys
+	return a.do(func(ctx context.Context) tea.Msg {
+		var found []sameRecord
+		end, left := true, pageScan
+		err := log.Before(from, func(r event.Record) bool {
+			if left == 0 || ctx.Err() != nil {
+				end = false
+				return false
+			}
+			left--
+			from = r.Seq
+			if what, ok := sameAs(&r, &of, keys); ok {
+				found = append(found, sameRecord{r, what})
+			}
+			return true
+		})
+		return takeMsg{func(a *app) {
+			s.busy = false
+			s.gen++
+			if s.of != of.Seq {
+				return
+			}
+			s.found, s.from, s.err = append(s.found, found...), from, err
+			s.done = end || err != nil || len(s.found) >= sameMax || log.Last()-from > sameLook
+		}}
+	})
+}

@@ -1,0 +1,308 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// quietAfter is how long a subscription that works may bring nothing until it
+// is called quiet.
+const quietAfter = 10 * time.Minute
+
+// Words of the state vocabulary that are derived here: the host tells the rest.
+const (
+	stateQuiet event.State = "quiet" // works, and nothing has come for a while
+	stateGap   event.State = "gap"   // works, and its newest record is a gap
+)
+
+// noReplay marks what cannot be asked for again once it is missed.
+const noReplay = "no-replay"
+
+// stateWord is the word of a subscription's state as rows show it.
+func stateWord(v *host.SubscriptionView, now time.Time) event.State {
+	s := stateOf(*v)
+	if s != event.StateLive {
+		return s
+	}
+	if v.Gaps > 0 && v.Stored == 0 {
+		return stateGap
+	}
+	since := newest(v.Status.LastEvent, v.Status.LastDelivery, v.Status.Opened)
+	if !since.IsZero() && now.Sub(since) >= quietAfter {
+		return stateQuiet
+	}
+	return s
+}
+
+// evidence says from what a subscription's state was derived, the most telling
+// first.
+func evidence(v host.SubscriptionView, now time.Time) string {
+	s := v.Status
+	var parts []string
+	add := func(when bool, text string) {
+		if when {
+			parts = append(parts, text)
+		}
+	}
+	switch s.State {
+	case event.StateBackoff:
+		add(true, fmt.Sprintf("try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now))))
+	case event.StatePaused:
+		add(true, "by you")
+		add(!s.Since.IsZero(), ago(now, s.Since))
+	case event.StateStale:
+		last := newest(s.LastHeartbeat, s.LastEvent, s.LastByte)
+		add(!last.IsZero(), "silent for "+span(now.Sub(last)))
+	case event.StatePolling, event.StateDraining:
+		add(!s.LastPoll.IsZero(), "polled "+at(s.LastPoll))
+		add(s.State == event.StateDraining, "the server has more")
+		add(s.State == event.StatePolling && s.NextTry.After(now), "next in "+span(s.NextTry.Sub(now)))
+	case event.StateSuspended:
+		add(true, suspendedWords(v))
+	case event.StateEnded, event.StateDenied:
+		add(!s.Since.IsZero(), "since "+at(s.Since))
+	case event.StateStarting, event.StateVerifying, event.StateResumed:
+		add(!s.Since.IsZero(), "for "+span(now.Sub(s.Since)))
+	default:
+		parts = append(parts, alive(v, now)...)
+	}
+	if len(parts) == 0 && s.State == "" && v.Evidence != "" {
+		parts = append(parts, ours(v.Evidence).Plain())
+	}
+	if v.Gaps > 0 {
+		parts = append(parts, count(int(v.Gaps), "gap"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// alive is the evidence of a push stream or a webhook lease that works.
+func alive(v host.SubscriptionView, now time.Time) []string {
+	s := v.Status
+	var parts []string
+	if stateWord(&v, now) == stateQuiet {
+		parts = append(parts, "no event for "+span(now.Sub(newest(s.LastEvent, s.LastDelivery, s.Opened))))
+	}
+	if v.Mode == event.ModeWebhook {
+		if lease := leaseOf(&v); s.NextTry.After(now) {
+			parts = append(parts, "refresh due in "+span(s.NextTry.Sub(now)))
+		} else if !lease.RefreshBefore.IsZero() {
+			parts = append(parts, "lease "+span(lease.RefreshBefore.Sub(now)))
+		}
+		if !s.LastDelivery.IsZero() {
+			parts = append(parts, "last "+ago(now, s.LastDelivery))
+		}
+		return parts
+	}
+	switch {
+	case !s.LastHeartbeat.IsZero() && !s.LastHeartbeat.Before(s.LastEvent):
+		parts = append(parts, "heartbeat "+ago(now, s.LastHeartbeat))
+	case !s.LastEvent.IsZero():
+		parts = append(parts, "event "+ago(now, s.LastEvent))
+	case !s.Opened.IsZero():
+		parts = append(parts, "opened "+ago(now, s.Opened))
+	}
+	return parts
+}
+
+// leaseOf is the lease as the running subscription knows it, else the stored one.
+func leaseOf(v *host.SubscriptionView) event.Lease {
+	if !v.Status.Lease.GrantedAt.IsZero() {
+		return v.Status.Lease
+	}
+	return v.Lease
+}
+
+// suspendedWords tells why a server stopped delivering, and since when.
+func suspendedWords(v host.SubscriptionView) string {
+	why, since := "", ""
+	if d := leaseOf(&v).Status; d != nil {
+		why = trust.Line(d.LastError).Clip(40).Plain()
+		if t, err := time.Parse(time.RFC3339, d.FailedSince.Raw()); err == nil {
+			since = "since " + at(t)
+		}
+	}
+	if since == "" && !v.Status.Since.IsZero() {
+		since = "since " + at(v.Status.Since)
+	}
+	return strings.TrimSpace(why + " " + since)
+}
+
+// at spells a moment of today.
+func at(t time.Time) string { return t.Local().Format("15:04:05") }
+
+// fact is a line of evidence.
+type fact struct {
+	label string
+	role  themes.Role
+	text  trust.Rendered
+}
+
+// quietness answers why a subscription is quiet: what was last seen, what the
+// host does next, and whether silence means that nothing happened.
+func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact {
+	s := v.Status
+	var out []fact
+	add := func(label string, role themes.Role, text string) {
+		if text != "" {
+			out = append(out, fact{label, role, ours(text)})
+		}
+	}
+	moment := func(label string, t time.Time, never string) {
+		switch {
+		case !t.IsZero():
+			add(label, themes.Plain, at(t)+", "+ago(now, t))
+		case never != "":
+			add(label, themes.Dim, never)
+		}
+	}
+	known, verdict := silence(v, now)
+	role, head := themes.Warn, "we cannot know: "
+	if known {
+		role, head = themes.Good, "nothing happened: "
+	}
+	add("silence ", role, head+verdict)
+	add("next    ", themes.Plain, nextAct(v, now))
+	moment("event   ", newest(s.LastEvent, s.LastDelivery), "none in this run")
+	switch v.Mode {
+	case event.ModePush:
+		moment("opened  ", s.Opened, "the stream was not confirmed in this run")
+		moment("beat    ", s.LastHeartbeat, "no heartbeat was seen")
+		if s.Interval > 0 {
+			add("interval", themes.Plain, span(s.Interval)+" between heartbeats, as learned")
+		}
+	case event.ModePoll:
+		moment("poll    ", s.LastPoll, "no poll was answered in this run")
+	case event.ModeWebhook:
+		moment("delivery", s.LastDelivery, "none in this run")
+		out = append(out, leaseFacts(v, now)...)
+	}
+	if cursorless {
+		add("replay  ", themes.Warn, noReplay+": what is missed stays missed")
+	}
+	if !s.Error.IsZero() {
+		out = append(out, fact{"error   ", themes.Warn, trust.Line(s.Error)})
+	}
+	return out
+}
+
+func leaseFacts(v *host.SubscriptionView, now time.Time) []fact {
+	lease := leaseOf(v)
+	var out []fact
+	switch {
+	case lease.GrantedAt.IsZero() && lease.RefreshBefore.IsZero():
+		return append(out, fact{"lease   ", themes.Warn, ours("none was granted")})
+	case lease.RefreshBefore.IsZero():
+		out = append(out, fact{"lease   ", themes.Plain, ours("without an end")})
+	default:
+		out = append(out, fact{"lease   ", themes.Plain, ours("ends at " + at(lease.RefreshBefore) + ", in " + span(lease.RefreshBefore.Sub(now)))})
+	}
+	d := lease.Status
+	if d == nil {
+		return out
+	}
+	says := "it delivers"
+	if !d.Active {
+		says = "it has stopped delivering"
+	}
+	if d.Throttled {
+		says += ", throttled"
+	}
+	line := ours("at the last refresh: " + says)
+	if !d.LastError.IsZero() {
+		line = join(line, ours(", last error "), trust.Line(d.LastError))
+	}
+	if !d.LastDeliveryAt.IsZero() {
+		line = join(line, ours(", last delivery "), trust.Line(d.LastDeliveryAt))
+	}
+	return append(out, fact{"server  ", themes.Plain, line})
+}
+
+// silence tells whether silence of a subscription is known to mean that nothing
+// happened, and why.
+func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
+	s := v.Status
+	switch state := stateOf(*v); state {
+	case event.StatePaused:
+		return false, "you paused it; events stay at the server"
+	case event.StateDenied:
+		return false, "the server refuses for lack of rights"
+	case event.StateEnded:
+		return false, "the server ended the subscription; nothing will come"
+	case event.StateSuspended:
+		return false, "the server has stopped delivering"
+	case event.StateBackoff:
+		return false, fmt.Sprintf("%s in a row failed", count(max(s.Attempt, 1), "attempt"))
+	case event.StateStale:
+		return false, "the stream is open, and no byte came for two heartbeats"
+	case event.StateStarting, event.StateVerifying, event.StateResumed:
+		return false, "the server has not confirmed the subscription yet"
+	case event.StateDraining:
+		return false, "the server has more, it is being read"
+	}
+	switch v.Mode {
+	case event.ModePoll:
+		if s.LastPoll.IsZero() {
+			return false, "no poll was answered in this run"
+		}
+		return true, "the poll at " + at(s.LastPoll) + " was answered, and there was nothing newer"
+	case event.ModeWebhook:
+		d := leaseOf(v).Status
+		if d != nil && d.Active {
+			return false, "the lease is valid and the server says that it delivers, but a delivery that got lost on its way leaves no trace here"
+		}
+		return false, "the lease is valid, but a webhook that gets lost leaves no trace here"
+	}
+	sign := newest(s.LastHeartbeat, s.LastEvent)
+	switch {
+	case sign.IsZero():
+		return false, "the stream is open, and the server has sent no heartbeat yet"
+	case s.Interval == 0 && now.Sub(sign) > time.Minute:
+		return false, "the last sign of life is " + span(now.Sub(sign)) + " old and its interval is not known"
+	}
+	return true, "the stream is alive, its last sign of life is " + span(now.Sub(sign)) + " old"
+}
+
+// nextAct says what the host does next for a subscription, and when.
+func nextAct(v *host.SubscriptionView, now time.Time) string {
+	s := v.Status
+	in := ""
+	if s.NextTry.After(now) {
+		in = " at " + at(s.NextTry) + ", in " + span(s.NextTry.Sub(now))
+	}
+	switch stateOf(*v) {
+	case event.StatePaused:
+		return "nothing, until you resume it"
+	case event.StateEnded:
+		return "nothing; subscribe again to go on from the saved position"
+	case event.StateBackoff, event.StateDenied:
+		if in == "" {
+			return "it tries again at once"
+		}
+		return fmt.Sprintf("try %d%s", s.Attempt+1, in)
+	case event.StateStarting, event.StateVerifying, event.StateResumed, event.StateRefreshing:
+		return "it waits for the server's answer"
+	case event.StateDraining:
+		return "it polls on without a pause"
+	}
+	switch v.Mode {
+	case event.ModePoll:
+		return "it polls" + in
+	case event.ModeWebhook:
+		if in == "" {
+			return "it waits for deliveries"
+		}
+		return "it refreshes the lease" + in
+	}
+	if s.Interval == 0 {
+		return "it reconnects when the stream stays silent too long"
+	}
+	sign := newest(s.LastByte, s.LastHeartbeat, s.LastEvent, s.Opened)
+	giveUp := sign.Add(s.Interval * 5 / 2)
+	return "it reconnects at " + at(giveUp) + " if the stream stays silent until then"
+}

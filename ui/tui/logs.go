@@ -1,0 +1,424 @@
+package tui
+
+import (
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sort"
+	"strings"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// logRows bounds the rows of a log that are held.
+const logRows = 5_000
+
+// seqs are the numbers of the rows of a log, ascending.
+type seqs []uint64
+
+func (s seqs) len() int       { return len(s) }
+func (s seqs) id(i int) rowID { return rowID{seq: s[i]} }
+
+func (s seqs) find(id rowID) int {
+	i := sort.Search(len(s), func(i int) bool { return s[i] >= id.seq })
+	if i < len(s) && s[i] == id.seq {
+		return i
+	}
+	return -1
+}
+
+// ringLog shows a ring of the host.
+type ringLog[T any] struct {
+	seqs
+	ring  func(host.API) *host.Ring[T]
+	holds func(entry *T, text string) bool
+	seen  uint64
+	text  string
+	shown map[uint64]T // entries that are drawn
+}
+
+// read takes what the ring has got; what it lost is lost here too.
+func (t *ringLog[T]) read(a *app) bool {
+	ring := t.ring(a.api)
+	if ring == nil {
+		return false
+	}
+	before, first := len(t.seqs), uint64(0)
+	ring.After(0, func(seq uint64, _ T) bool { first = seq; return false })
+	if i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i] >= first }); i > 0 {
+		t.seqs = slices.Clone(t.seqs[i:])
+		before = -1
+	}
+	ring.After(t.seen, func(seq uint64, v T) bool {
+		t.seen = seq
+		if t.text == "" || t.holds(&v, t.text) {
+			t.seqs = append(t.seqs, seq)
+		}
+		return true
+	})
+	if len(t.shown) > 256 {
+		clear(t.shown)
+	}
+	return len(t.seqs) != before
+}
+
+// filter shows only entries that hold the text.
+func (t *ringLog[T]) filter(text string) {
+	t.text, t.seen, t.seqs = strings.ToLower(text), 0, nil
+}
+
+// entry returns one entry of the ring.
+func (t *ringLog[T]) entry(a *app, seq uint64) (out T, ok bool) {
+	if v, ok := t.shown[seq]; ok {
+		return v, true
+	}
+	t.ring(a.api).After(seq-1, func(at uint64, v T) bool {
+		out, ok = v, at == seq
+		return false
+	})
+	if ok {
+		if t.shown == nil {
+			t.shown = map[uint64]T{}
+		}
+		t.shown[seq] = out
+	}
+	return out, ok
+}
+
+// wireLog shows the frames of the wire.
+type wireLog struct{ ringLog[host.WireFrame] }
+
+func newWireLog() *wireLog {
+	return &wireLog{ringLog[host.WireFrame]{ring: host.API.Wire, holds: func(f *host.WireFrame, text string) bool {
+		return hasText(f.Server, text) || hasText(f.Frame.Raw(), text)
+	}}}
+}
+
+func (t *wireLog) columns() []tableColumn {
+	return []tableColumn{
+		{title: "AT", width: 12},
+		{title: "SERVER", width: 10, rank: 1},
+		{title: "", width: 4},
+		{title: "WHAT", width: 20, grow: 1, rank: 2},
+		{title: "FRAME", width: 20, grow: 3},
+		{title: "BYTES", width: 9, right: true, rank: 3},
+	}
+}
+
+func (t *wireLog) load(a *app) bool { return t.read(a) }
+
+func (t *wireLog) cell(a *app, i, col int) cell {
+	f, ok := t.entry(a, t.seqs[i])
+	if !ok {
+		return cell{}
+	}
+	switch col {
+	case 0:
+		return say(themes.Dim, f.At.Local().Format("15:04:05.000"))
+	case 1:
+		return say(themes.Server, f.Server)
+	case 2:
+		if f.Sent {
+			return say(themes.Busy, "sent")
+		}
+		return say(themes.Good, "got")
+	case 3:
+		return cell{themes.Type, frameWhat(f.Frame)}
+	case 4:
+		return cell{themes.Plain, trust.Line(trust.Untrusted(f.Frame.Raw()[:min(f.Frame.Len(), 512)]))}
+	}
+	return say(themes.Dim, number(uint64(f.Bytes)))
+}
+
+// frameWhat tells what a frame of JSON-RPC is: its method, or what it answers.
+func frameWhat(t trust.Text) trust.Rendered {
+	raw := []byte(t.Raw())
+	if method := member(raw, "method"); method != nil {
+		var s trust.Text
+		if json.Unmarshal(method, &s) == nil {
+			return trust.Line(s)
+		}
+	}
+	for _, name := range []string{"error", "result"} {
+		if member(raw, name) != nil {
+			return ours(name)
+		}
+	}
+	return trust.Rendered{}
+}
+
+// member returns a member of an object, also of one that was cut off behind it.
+func member(raw []byte, name string) json.RawMessage {
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		if key == name && (name == "error" || name == "result") {
+			return json.RawMessage("true")
+		}
+		var v json.RawMessage
+		if d.Decode(&v) != nil {
+			return nil
+		}
+		if key == name {
+			return v
+		}
+	}
+	return nil
+}
+
+func (t *wireLog) describe(a *app, d *detail, id rowID) {
+	f, ok := t.entry(a, id.seq)
+	if !ok {
+		d.say("", themes.Dim, "This frame is no longer kept.")
+		return
+	}
+	way := "received from "
+	if f.Sent {
+		way = "sent to "
+	}
+	d.say("", themes.Strong, way+f.Server)
+	d.say("at      ", themes.Plain, f.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("size    ", themes.Plain, count(f.Bytes, "byte"))
+	if f.Bytes > f.Frame.Len() {
+		d.say("", themes.Warn, "the end of the frame was not kept")
+	}
+	lines := trust.JSON([]byte(f.Frame.Raw()), max(d.of.w-1, 1))
+	if f.Sent {
+		for _, l := range lines {
+			d.lines = append(d.lines, detailLine{text: l})
+		}
+		return
+	}
+	d.quote(f.Server, lines)
+}
+
+func (t *wireLog) teach(*app) []string {
+	if t.text != "" {
+		return []string{"No frame holds these words.", "", "esc takes them away."}
+	}
+	return []string{"No frames yet. Secrets in them are masked; they are kept in memory only."}
+}
+
+// appLog shows warnings of the program and what servers wrote to stderr.
+type appLog struct{ ringLog[host.LogLine] }
+
+func newAppLog() *appLog {
+	return &appLog{ringLog[host.LogLine]{ring: host.API.AppLog, holds: func(l *host.LogLine, text string) bool {
+		return hasText(l.Server, text) || hasText(l.Text, text) || hasText(l.Level.String(), text)
+	}}}
+}
+
+func (t *appLog) columns() []tableColumn {
+	return []tableColumn{
+		{title: "AT", width: 12},
+		{title: "LEVEL", width: 6},
+		{title: "SERVER", width: 10, rank: 1},
+		{title: "WHAT", width: 20, grow: 1},
+	}
+}
+
+func (t *appLog) load(a *app) bool { return t.read(a) }
+
+func (t *appLog) cell(a *app, i, col int) cell {
+	l, ok := t.entry(a, t.seqs[i])
+	if !ok {
+		return cell{}
+	}
+	role := levelRole(l.Level)
+	switch col {
+	case 0:
+		return say(themes.Dim, l.At.Local().Format("15:04:05.000"))
+	case 1:
+		return say(role, strings.ToLower(l.Level.String()))
+	case 2:
+		return say(themes.Server, l.Server)
+	}
+	return say(role, l.Text)
+}
+
+func levelRole(l slog.Level) themes.Role {
+	switch {
+	case l >= slog.LevelError:
+		return themes.Bad
+	case l >= slog.LevelWarn:
+		return themes.Warn
+	}
+	return themes.Plain
+}
+
+func (t *appLog) describe(a *app, d *detail, id rowID) {
+	l, ok := t.entry(a, id.seq)
+	if !ok {
+		d.say("", themes.Dim, "This line is no longer kept.")
+		return
+	}
+	d.say("", levelRole(l.Level), strings.ToLower(l.Level.String()))
+	d.say("at      ", themes.Plain, l.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("server  ", themes.Plain, l.Server)
+	for _, line := range trust.Block(trust.Untrusted(l.Text), max(d.of.w-1, 1)) {
+		d.lines = append(d.lines, detailLine{text: line})
+	}
+}
+
+func (t *appLog) teach(*app) []string {
+	if t.text != "" {
+		return []string{"No line holds these words.", "", "esc takes them away."}
+	}
+	return []string{"No warnings."}
+}
+
+// auditLog shows who did what. It is kept in the store.
+type auditLog struct {
+	seqs
+	from, seen uint64 // everything from … to was read
+	oldest     bool
+	entries    map[uint64]event.AuditEntry
+	text       string
+}
+
+func newAuditLog() *auditLog { return &auditLog{entries: map[uint64]event.AuditEntry{}} }
+
+func (t *auditLog) columns() []tableColumn {
+	return []tableColumn{
+		{title: "AT", width: 14},
+		{title: "WHO", width: 8},
+		{title: "DID", width: 18},
+		{title: "RESULT", width: 8, rank: 1},
+		{title: "SERVER", width: 10, rank: 3},
+		{title: "TYPE", width: 12, grow: 1, rank: 4},
+		{title: "SUB", width: 8, rank: 5},
+		{title: "DETAIL", width: 12, grow: 2, rank: 2},
+	}
+}
+
+// load reads what is new. The audit log grows by acts, not by events: reading
+// back to what is known is short.
+func (t *auditLog) load(a *app) bool {
+	audit := a.api.Audit()
+	if audit == nil || audit.Last() == t.seen {
+		return false
+	}
+	var came seqs
+	newest := t.seen
+	_ = audit.Before(0, func(e event.AuditEntry) bool {
+		if e.Seq <= t.seen || len(came) >= logRows {
+			return false
+		}
+		newest = max(newest, e.Seq)
+		if t.holds(&e) {
+			came = append(came, e.Seq)
+			t.entries[e.Seq] = e
+		}
+		return true
+	})
+	t.seen = newest
+	slices.Reverse(came)
+	t.seqs = append(t.seqs, came...)
+	if over := len(t.seqs) - logRows; over > 0 {
+		for _, seq := range t.seqs[:over] {
+			delete(t.entries, seq)
+		}
+		t.seqs = slices.Clone(t.seqs[over:])
+	}
+	return true
+}
+
+func (t *auditLog) holds(e *event.AuditEntry) bool {
+	if t.text == "" {
+		return true
+	}
+	for _, s := range []string{string(e.Actor), e.Action, e.Server, e.Type.Raw(), string(e.Sub), e.Result, e.Detail.Raw()} {
+		if hasText(s, t.text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *auditLog) filter(text string) {
+	*t = auditLog{entries: map[uint64]event.AuditEntry{}, text: strings.ToLower(text)}
+}
+
+func (t *auditLog) cell(_ *app, i, col int) cell {
+	e := t.entries[t.seqs[i]]
+	switch col {
+	case 0:
+		return say(themes.Dim, e.At.Local().Format("01-02 15:04:05"))
+	case 1:
+		return say(actorRole(e.Actor), string(e.Actor))
+	case 2:
+		return say(themes.Plain, e.Action)
+	case 3:
+		if e.Result != event.ResultOK {
+			return say(themes.Bad, e.Result)
+		}
+		return say(themes.Dim, e.Result)
+	case 4:
+		return say(themes.Server, e.Server)
+	case 5:
+		return cell{themes.Type, trust.Line(e.Type)}
+	case 6:
+		return say(themes.Dim, string(e.Sub))
+	}
+	return cell{themes.Dim, trust.Line(e.Detail)}
+}
+
+func actorRole(who event.Actor) themes.Role {
+	switch who {
+	case event.ActorSecurity:
+		return themes.Warn
+	case event.ActorOperator:
+		return themes.Strong
+	}
+	return themes.Plain
+}
+
+func (t *auditLog) describe(a *app, d *detail, id rowID) {
+	e, ok := t.entries[id.seq]
+	if !ok {
+		return
+	}
+	d.say("", themes.Strong, e.Action)
+	d.say("number  ", themes.Plain, number(e.Seq))
+	d.say("at      ", themes.Plain, e.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("who     ", actorRole(e.Actor), string(e.Actor))
+	d.say("result  ", themes.Plain, e.Result)
+	d.say("server  ", themes.Plain, e.Server)
+	if !e.Type.IsZero() {
+		d.lines = append(d.lines, detailLine{label: "type    ", text: trust.Line(e.Type)})
+	}
+	d.say("sub     ", themes.Plain, string(e.Sub))
+	if e.Record > 0 {
+		d.say("record  ", themes.Plain, number(e.Record))
+	}
+	for _, line := range trust.Block(e.Detail, max(d.of.w-1, 1)) {
+		d.lines = append(d.lines, detailLine{gutter: true, text: line})
+	}
+}
+
+func (t *auditLog) open(a *app, id rowID) bool {
+	e := t.entries[id.seq]
+	switch {
+	case e.Record > 0:
+		return a.jump(e.Record)
+	case e.Sub != "":
+		return a.jumpToSub(e.Sub)
+	}
+	return false
+}
+
+func (t *auditLog) teach(*app) []string {
+	if t.text != "" {
+		return []string{"No act holds these words.", "", "esc takes them away."}
+	}
+	return []string{"Nothing was done yet. Acts of yours, of the host and of servers stand here,", "and the outcome of security checks."}
+}

@@ -1,0 +1,56 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/themes"
+)
+
+// quietView answers why the subscription is quiet that the keys are about. It
+// follows what is seen while it is open.
+type quietView struct {
+	id    event.SubID
+	lines detail
+	top   int
+}
+
+func (a *app) openQuiet() { a.dialog = &quietView{id: a.selected().ID} }
+
+func (d *quietView) title() string { return "Why is it quiet?" }
+
+func (d *quietView) size(a *app) (int, int) {
+	w := max(1, min(a.w-8, 100))
+	d.lines.lines, d.lines.of.w = d.lines.lines[:0], w
+	if v := a.sub(d.id); v != nil {
+		d.lines.subscription(a, v)
+	} else {
+		d.lines.say("", themes.Dim, "The subscription has ended.")
+	}
+	return w, min(len(d.lines.lines), max(1, a.h-6))
+}
+
+func (d *quietView) draw(a *app, c *canvas, h int) {
+	d.lines.shown = h
+	d.top = max(0, min(d.top, len(d.lines.lines)-h))
+	for i := d.top; i < len(d.lines.lines) && i < d.top+h; i++ {
+		d.lines.lines[i].draw(c, a.glyphs)
+	}
+}
+
+func (d *quietView) key(a *app, name, _ string) tea.Cmd {
+	switch name {
+	case "esc", "q", "i", "enter":
+		a.dialog = nil
+	case "j", "down":
+		d.top++
+	case "k", "up":
+		d.top--
+	}
+	return nil
+}
+
+func (d *quietView) paste(*app, string) tea.Cmd { return nil }
+func (d *quietView) hints() []string {
+	return []string{"j k", "scroll", "esc", "back"}
+}

@@ -1,0 +1,215 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// detailTab is a way to look at a record.
+type detailTab uint8
+
+const (
+	tabPayload detailTab = iota
+	tabRaw
+	tabSchema
+	tabDelivery
+	tabSame
+	detailTabs
+)
+
+func (t detailTab) word() string {
+	return [...]string{"Payload", "Raw", "Schema", "Delivery", "Same"}[t]
+}
+
+// turn shows another tab.
+func (d *detail) turn(a *app, step int) {
+	if a.showsRecord() {
+		d.tab = detailTab((int(d.tab) + step + int(detailTabs)) % int(detailTabs))
+	}
+}
+
+// showsRecord tells whether the detail is about a record.
+func (a *app) showsRecord() bool { return a.table() == nil && !a.onNode() && a.stream.at != 0 }
+
+func (d *detail) record(a *app, w int) {
+	if a.stream.at == 0 {
+		d.say("", themes.Dim, "The event that is chosen in the stream is shown here in full.")
+		return
+	}
+	r, err := a.api.Log().Get(a.stream.at)
+	if err != nil {
+		d.say("", themes.Bad, "cannot be read: "+err.Error())
+		return
+	}
+	switch d.tab {
+	case tabRaw:
+		d.raw(&r, w)
+	case tabSchema:
+		d.schema(a, &r)
+	case tabDelivery:
+		d.delivery(a, &r)
+	case tabSame:
+		d.sameRecords(a, &r)
+	default:
+		d.content(a, &r, w)
+	}
+}
+
+// content is the first tab: the record's own words and its payload.
+func (d *detail) content(a *app, r *event.Record, w int) {
+	d.envelope(r)
+	d.flags(r.Flags, w)
+	width := max(w-1, 1)
+	switch {
+	case r.Kind == event.KindGap && r.Gap != nil:
+		d.gap(r)
+	case r.Kind == event.KindState && r.State != nil:
+		d.say("state   ", stateRole(r.State.State), string(r.State.State))
+		d.say("evidence", themes.Plain, r.State.Evidence)
+		if !r.State.Error.IsZero() {
+			d.quote(r.Server, trust.Block(r.State.Error, width))
+		}
+	case r.Kind == event.KindRejected:
+		d.say("refused ", themes.Bad, "the payload was kept but not taken")
+		d.quote(r.Server, trust.Block(r.Reason, width))
+		d.payload(a, r, width)
+	default:
+		d.payload(a, r, width)
+	}
+}
+
+// envelope is what stands around a payload.
+func (d *detail) envelope(r *event.Record) {
+	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(r.Server), ours(" "), trust.Line(r.Type))})
+	d.say("received", themes.Plain, r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000")+lag(*r))
+	d.words("occurred", r.Timestamp)
+	d.words("id      ", r.EventID)
+	if r.Cursor.Valid {
+		d.lines = append(d.lines, detailLine{label: "cursor  ", text: trust.Line(r.Cursor.Text)})
+	}
+	d.say("came by ", themes.Plain, cameBy(*r))
+}
+
+// words adds a server's words behind our label.
+func (d *detail) words(label string, t trust.Text) {
+	if !t.IsZero() {
+		d.lines = append(d.lines, detailLine{label: label, text: trust.Line(t)})
+	}
+}
+
+func (d *detail) gap(r *event.Record) {
+	if r.Gap == nil {
+		return
+	}
+	d.say("", themes.Gap, gapWords(*r.Gap))
+	d.say("cause   ", themes.Plain, causes[r.Gap.Cause])
+	if !r.Gap.Certain {
+		d.say("", themes.Dim, "Nothing says that events were missed; nothing shows that none were.")
+	}
+}
+
+// flags names every flag of a record.
+func (d *detail) flags(flags []string, w int) {
+	const label = "flags   "
+	line := ""
+	for _, f := range gravestFirst(flags) {
+		name := signsOfSeverity[severityOf(f)].sign + ours(f).Plain()
+		if line != "" && len(label)+len(line)+len(name)+3 > w {
+			d.say(label, themes.Warn, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += name
+	}
+	d.say(label, themes.Warn, line)
+}
+
+// payload shows what a server wrote: as it was laid out beside the program, and
+// until then a beginning of it.
+func (d *detail) payload(a *app, r *event.Record, width int) {
+	p := &a.payloads
+	data := payloadOf(r)
+	if f := p.found[r.Seq]; f != nil {
+		for _, q := range f.problems {
+			d.lines = append(d.lines, detailLine{label: "schema  ", role: themes.Warn, text: schemaWords(q)})
+		}
+	}
+	if p.of == (laidOut{r.Seq, p.view, width}) {
+		d.quote(r.Server, nil)
+		d.foldable(p.lines, p.folds)
+		if rest := len(data) - payloadMax; rest > 0 {
+			d.say("", themes.Warn, fmt.Sprintf("+%s bytes are not shown", number(uint64(rest))))
+		}
+		return
+	}
+	d.quote(r.Server, p.view.lay(data[:min(len(data), payloadNow)], nil, width))
+	if len(data) > payloadNow {
+		d.say("", themes.Dim, "more is on its way")
+	}
+}
+
+// schemaWords tells where a payload fails its schema.
+func schemaWords(p host.Problem) trust.Rendered {
+	at := ours("as a whole")
+	if !p.Path.IsZero() {
+		at = join(ours("at "), trust.Line(p.Path))
+	}
+	return join(ours("fails its schema "), at, ours(": "), ours(p.Says))
+}
+
+func capped(b []byte) []byte { return b[:min(len(b), payloadMax)] }
+
+// lag tells how long an event was on its way, if its time can be read.
+func lag(r event.Record) string {
+	d, ok := lagOf(&r)
+	if !ok {
+		return ""
+	}
+	if d < time.Minute {
+		return fmt.Sprintf(", %.1f s after it occurred", d.Seconds())
+	}
+	return ", " + span(d) + " after it occurred"
+}
+
+// lagOf is how long an event was on its way, if its time can be read.
+func lagOf(r *event.Record) (time.Duration, bool) {
+	t, err := time.Parse(time.RFC3339, r.Timestamp.Raw())
+	d := r.ReceivedAt.Sub(t)
+	return d, err == nil && r.Kind == event.KindEvent && d >= 0 && d <= 365*24*time.Hour
+}
+
+func cameBy(r event.Record) string {
+	s := string(r.Mode)
+	if r.Replayed {
+		s += ", from the server's history"
+	}
+	return s
+}
+
+// recordTitle names the tabs of a record; the one that is shown is in brackets.
+func (a *app) recordTitle(room int) string {
+	names := make([]string, detailTabs)
+	for i := range detailTabs {
+		names[i] = i.word()
+		if i == a.detail.tab {
+			names[i] = "[" + names[i] + "]"
+		}
+	}
+	head := "3 "
+	s := head + strings.Join(names, " ")
+	if len(s) > room {
+		s = head + names[a.detail.tab]
+	}
+	if tail := " " + a.glyphs.dot + " record " + number(a.stream.at) + a.viewTitle(); len(s)+len(tail) <= room {
+		s += tail
+	}
+	return s
+}

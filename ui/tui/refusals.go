@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"slices"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// refusals lists the webhook deliveries that were not taken, newest first.
+type refusals struct {
+	list    []event.Refusal
+	version uint64
+	second  int64
+}
+
+func (t *refusals) columns() []tableColumn {
+	return []tableColumn{
+		{title: "AT", width: 14},
+		{title: "STATUS", width: 6, right: true},
+		{title: "REASON", width: 24, grow: 3},
+		{title: "SUB", width: 8, rank: 1},
+		{title: "TYPE", width: 16, grow: 1, rank: 3},
+		{title: "BYTES", width: 9, right: true, rank: 2},
+	}
+}
+
+func (t *refusals) load(a *app) bool {
+	second := a.clock().Unix()
+	if t.version == a.snap.Version && t.second == second {
+		return false
+	}
+	t.version, t.second = a.snap.Version, second
+	before := len(t.list)
+	t.list = a.api.Refusals()
+	return len(t.list) != before || before == refusalsKept
+}
+
+// refusalsKept is how many the store keeps: with so many, new ones do not change
+// their number.
+const refusalsKept = 1_000
+
+func (t *refusals) len() int { return len(t.list) }
+
+// A refusal has no id: its place from the oldest one stays while others come.
+func (t *refusals) id(i int) rowID {
+	return rowID{seq: uint64(t.list[i].At.UnixNano()), name: t.list[i].Reason}
+}
+
+func (t *refusals) find(id rowID) int {
+	return slices.IndexFunc(t.list, func(r event.Refusal) bool {
+		return uint64(r.At.UnixNano()) == id.seq && r.Reason == id.name
+	})
+}
+
+func (t *refusals) cell(a *app, i, col int) cell {
+	r := &t.list[i]
+	switch col {
+	case 0:
+		return say(themes.Dim, r.At.Local().Format("01-02 15:04:05"))
+	case 1:
+		return say(themes.Plain, number(uint64(r.Status)))
+	case 2:
+		return say(themes.Warn, r.Reason)
+	case 3:
+		return say(themes.Dim, string(r.Sub))
+	case 4:
+		if v := a.sub(r.Sub); v != nil {
+			return cell{themes.Type, trust.Line(v.Key.Type)}
+		}
+		return cell{}
+	}
+	return say(themes.Dim, number(uint64(max(r.Bytes, 0))))
+}
+
+func (t *refusals) describe(a *app, d *detail, id rowID) {
+	i := t.find(id)
+	if i < 0 {
+		return
+	}
+	r := &t.list[i]
+	d.say("", themes.Strong, "A delivery that was not taken")
+	d.say("at      ", themes.Plain, r.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("reason  ", themes.Warn, r.Reason)
+	d.say("answered", themes.Plain, number(uint64(r.Status)))
+	d.say("size    ", themes.Plain, count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")
+	if v := a.sub(r.Sub); v != nil {
+		d.say("", themes.Plain, "")
+		d.subscription(a, v)
+	} else {
+		d.say("path    ", themes.Plain, "no subscription here has it")
+	}
+}
+
+func (t *refusals) teach(a *app) []string {
+	if a.snap.Receiver == "" {
+		return []string{"No webhook subscription, so nothing is received and nothing refused."}
+	}
+	return []string{"No delivery was refused."}
+}

@@ -1,0 +1,294 @@
+package tui
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// subsTable lists the subscriptions of all servers, or of the scope.
+type subsTable struct {
+	subs    []host.SubscriptionView
+	order   []int // into subs
+	rates   map[event.SubID]host.Rate
+	lags    map[event.SubID]lagAt
+	log     *host.Log
+	now     time.Time
+	col     int
+	reverse bool
+	text    string
+
+	of subsKey
+}
+
+// subsKey is what the order was made from.
+type subsKey struct {
+	version uint64
+	scope   node
+	col     int
+	reverse bool
+	text    string
+}
+
+func newSubsTable() *subsTable { return &subsTable{col: -1} }
+
+// The columns of the subscriptions.
+const (
+	subState = iota
+	subMode
+	subServer
+	subType
+	subArgs
+	subEvidence
+	subLast
+	subCount
+	subDup
+	subLag
+	subLease
+	subRate
+)
+
+func (t *subsTable) columns() []tableColumn {
+	return []tableColumn{
+		subState:    {title: "STATE", width: 12},
+		subMode:     {title: "MODE", width: 5, rank: 2},
+		subServer:   {title: "SERVER", width: 10, grow: 1, rank: 4},
+		subType:     {title: "TYPE", width: 16, grow: 2},
+		subArgs:     {title: "ARGUMENTS", width: 10, grow: 2, rank: 8},
+		subEvidence: {title: "EVIDENCE", width: 22, grow: 3, rank: 3},
+		subLast:     {title: "LAST EVENT", width: 11, rank: 5, right: true},
+		subCount:    {title: "COUNT", width: 8, rank: 1, right: true},
+		subDup:      {title: "DUP", width: 5, rank: 9, right: true},
+		subLag:      {title: "LAG", width: 7, rank: 7, right: true},
+		subLease:    {title: "LEASE", width: 8, rank: 10, right: true},
+		subRate:     {title: "RATE", width: 15, rank: 6, right: true},
+	}
+}
+
+func (t *subsTable) sortBy(col int, reverse bool) { t.col, t.reverse = col, reverse }
+func (t *subsTable) filter(text string)           { t.text = strings.ToLower(text) }
+
+func (t *subsTable) load(a *app) bool {
+	t.now, t.log = a.clock(), a.api.Log()
+	t.rates = a.rates.BySub
+	key := subsKey{a.snap.Version, a.stream.query.node, t.col, t.reverse, t.text}
+	if key == t.of && len(t.subs) == len(a.snap.Subs) {
+		return false
+	}
+	t.of, t.subs = key, a.snap.Subs
+	t.order = t.order[:0]
+	for i := range t.subs {
+		if v := &t.subs[i]; inScope(key.scope, v) && t.holds(v) {
+			t.order = append(t.order, i)
+		}
+	}
+	if t.col >= 0 {
+		slices.SortStableFunc(t.order, func(i, j int) int {
+			c := t.compare(&t.subs[i], &t.subs[j])
+			if t.reverse {
+				return -c
+			}
+			return c
+		})
+	}
+	return true
+}
+
+func (t *subsTable) holds(v *host.SubscriptionView) bool {
+	if t.text == "" {
+		return true
+	}
+	for _, s := range []string{v.Key.Server, v.Key.Type.Raw(), string(v.Key.Args), string(v.Mode), string(stateWord(v, t.now)), string(v.ID)} {
+		if hasText(s, t.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// compare orders two subscriptions by the chosen column: what needs a look, what
+// is newer and what is more comes first.
+func (t *subsTable) compare(x, y *host.SubscriptionView) int {
+	switch t.col {
+	case subState:
+		return cmp.Or(cmp.Compare(urgency(x), urgency(y)), cmp.Compare(stateWord(x, t.now), stateWord(y, t.now)))
+	case subMode:
+		return cmp.Compare(x.Mode, y.Mode)
+	case subServer:
+		return cmp.Compare(x.Key.Server, y.Key.Server)
+	case subType:
+		return cmp.Compare(x.Key.Type.Raw(), y.Key.Type.Raw())
+	case subArgs:
+		return bytes.Compare(x.Key.Args, y.Key.Args)
+	case subEvidence:
+		return y.Status.Since.Compare(x.Status.Since)
+	case subLast:
+		return lastEvent(y).Compare(lastEvent(x))
+	case subCount:
+		return cmp.Compare(y.Stored, x.Stored)
+	case subDup:
+		return cmp.Compare(y.Dropped, x.Dropped)
+	case subLag:
+		return cmp.Compare(t.lag(y), t.lag(x))
+	case subLease:
+		return leaseOf(x).RefreshBefore.Compare(leaseOf(y).RefreshBefore)
+	case subRate:
+		return cmp.Compare(t.rate(y), t.rate(x))
+	}
+	return 0
+}
+
+// urgency orders states by how much they need a look.
+func urgency(v *host.SubscriptionView) int {
+	switch stateOf(*v) {
+	case event.StateEnded, event.StateDenied, event.StateSuspended:
+		return 0
+	case event.StateBackoff, event.StateStale:
+		return 1
+	case event.StateStarting, event.StateVerifying, event.StateResumed:
+		return 2
+	case event.StatePaused:
+		return 4
+	}
+	return 3
+}
+
+func lastEvent(v *host.SubscriptionView) time.Time {
+	return newest(v.Status.LastEvent, v.Status.LastDelivery)
+}
+
+func (t *subsTable) len() int       { return len(t.order) }
+func (t *subsTable) id(i int) rowID { return rowID{sub: t.subs[t.order[i]].ID} }
+
+func (t *subsTable) find(id rowID) int {
+	return slices.IndexFunc(t.order, func(i int) bool { return t.subs[i].ID == id.sub })
+}
+
+func (t *subsTable) cell(a *app, i, col int) cell {
+	v := &t.subs[t.order[i]]
+	switch col {
+	case subState:
+		word := stateWord(v, t.now)
+		glyph, role := a.glyphs.sign(word)
+		return say(role, glyph+" "+string(word))
+	case subMode:
+		return say(themes.Plain, modeWord(v.Mode))
+	case subServer:
+		return say(themes.Server, v.Key.Server)
+	case subType:
+		return cell{themes.Type, trust.Line(v.Key.Type)}
+	case subArgs:
+		if noArgs(v.Key.Args) {
+			return cell{}
+		}
+		return say(themes.Dim, string(v.Key.Args))
+	case subEvidence:
+		return t.evidence(v)
+	case subLast:
+		if last := lastEvent(v); !last.IsZero() {
+			return say(themes.Dim, ago(t.now, last))
+		}
+	case subCount:
+		return say(themes.Plain, number(v.Stored))
+	case subDup:
+		return counted(v.Dropped)
+	case subLag:
+		if d := t.lag(v); d > 0 {
+			return say(themes.Plain, shortSpan(d))
+		}
+	case subLease:
+		if end := leaseOf(v).RefreshBefore; v.Mode == event.ModeWebhook && !end.IsZero() {
+			return say(themes.Plain, span(end.Sub(t.now)))
+		}
+	case subRate:
+		return t.rateCell(a, v)
+	}
+	return cell{}
+}
+
+// evidence is the column that explains the state; an error comes first.
+func (t *subsTable) evidence(v *host.SubscriptionView) cell {
+	words := ours(evidence(*v, t.now))
+	if v.Status.Error.IsZero() {
+		return cell{themes.Dim, words}
+	}
+	return cell{themes.Warn, join(words, ours(": "), trust.Line(v.Status.Error))}
+}
+
+func (t *subsTable) describe(a *app, d *detail, id rowID) {
+	if v := a.sub(id.sub); v != nil {
+		d.subscription(a, v)
+	}
+}
+
+func (t *subsTable) open(a *app, id rowID) bool { return a.jumpToSub(id.sub) }
+
+func (t *subsTable) teach(a *app) []string {
+	switch {
+	case t.text != "":
+		return []string{"No subscription matches.", "", "esc takes the words away."}
+	case len(a.snap.Subs) > 0:
+		return []string{"No subscriptions in this scope.", "", "esc goes back; without a scope all are listed."}
+	}
+	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + a.keyOf("tree") + ") and press " + a.keyOf("subscribe") + "."}
+}
+
+// counted shows a number that is worth a look when it is not zero.
+func counted(n uint64) cell {
+	if n == 0 {
+		return say(themes.Dim, "0")
+	}
+	return say(themes.Plain, number(n))
+}
+
+// lagAt is how long the newest event of a subscription was on its way.
+type lagAt struct {
+	seq uint64
+	lag time.Duration
+}
+
+// rate is how many events came in a second, of late.
+func (t *subsTable) rate(v *host.SubscriptionView) float64 {
+	r := t.rates[v.ID]
+	return perSecond(r.Seconds[:])
+}
+
+// rateCell draws the course of the rate beside it.
+func (t *subsTable) rateCell(a *app, v *host.SubscriptionView) cell {
+	const seconds = 8
+	r, ok := t.rates[v.ID]
+	if !ok {
+		return cell{}
+	}
+	course := newestOf(r.Seconds[:], seconds)
+	if highest(course) == 0 {
+		return cell{}
+	}
+	return say(themes.Plain, a.glyphs.spark(course)+" "+rateWords(t.rate(v)))
+}
+
+// lag is how long the newest event was on its way, 0 if that is not known.
+func (t *subsTable) lag(v *host.SubscriptionView) time.Duration {
+	if v.LastSeq == 0 || t.log == nil {
+		return 0
+	}
+	if l, ok := t.lags[v.ID]; ok && l.seq == v.LastSeq {
+		return l.lag
+	}
+	var d time.Duration
+	if r, err := t.log.Get(v.LastSeq); err == nil {
+		d, _ = lagOf(&r)
+	}
+	if t.lags == nil {
+		t.lags = map[event.SubID]lagAt{}
+	}
+	t.lags[v.ID] = lagAt{v.LastSeq, d}
+	return d
+}

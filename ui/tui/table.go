@@ -1,0 +1,295 @@
+package tui
+
+import (
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// rowID names a row of a table, whatever its place. The zero value is no row.
+type rowID struct {
+	sub  event.SubID
+	seq  uint64
+	name string
+}
+
+// cell is one field of a row.
+type cell struct {
+	role themes.Role
+	text trust.Rendered
+}
+
+func say(role themes.Role, text string) cell { return cell{role, ours(text)} }
+
+// tableColumn is a column with the room it would like to have.
+type tableColumn struct {
+	title string
+	width int  // cells it takes
+	grow  int  // its share of the room that is left
+	right bool // numbers stand at the right
+	rank  int  // where there is no room the highest rank goes first; 0 stays
+}
+
+// source has the rows of a table.
+type source interface {
+	columns() []tableColumn
+	// load takes what the host has now and tells whether rows changed.
+	load(a *app) (changed bool)
+	len() int
+	id(i int) rowID
+	// find returns the place of a row, -1 if there is none.
+	find(id rowID) int
+	cell(a *app, i, col int) cell
+	// describe writes what the detail shows of a row.
+	describe(a *app, d *detail, id rowID)
+	// teach says what an empty table means.
+	teach(a *app) []string
+}
+
+// sorter is a source whose order the operator chooses.
+type sorter interface{ sortBy(col int, reverse bool) }
+
+// finder is a source that shows only rows with a text.
+type finder interface {
+	find(id rowID) int
+	filter(text string)
+}
+
+// opener is a source whose rows lead elsewhere.
+type opener interface {
+	open(a *app, id rowID) bool
+}
+
+// table shows rows of a source. What is chosen is a row, not a place: rows that
+// come, go or are sorted anew move it on the screen, never to another row.
+type table struct {
+	name    string
+	src     source
+	at      rowID
+	top     int
+	height  int
+	follow  bool // the newest row is chosen
+	tail    bool // rows come at the end, and the table begins by following
+	sort    int  // column by which rows are sorted
+	reverse bool
+	text    string // what rows must hold
+	gen     int    // grows when rows changed
+
+	draws  canvas
+	lines  []string
+	drawn  tableKey
+	widths []int
+}
+
+// tableKey is what the drawn rows were made from.
+type tableKey struct {
+	w, h, top, gen int
+	at             rowID
+	focus          bool
+	look           int
+	second         int64
+}
+
+func newTable(name string, src source, tail bool) *table {
+	return &table{name: name, src: src, tail: tail, follow: tail, sort: -1}
+}
+
+// load brings the rows up to date; the chosen row stays where it is shown.
+func (t *table) load(a *app) {
+	before := t.src.find(t.at)
+	if t.src.load(a) {
+		t.gen++
+	}
+	n := t.src.len()
+	if n == 0 {
+		t.at, t.top = rowID{}, 0
+		return
+	}
+	at := t.src.find(t.at)
+	switch {
+	case t.follow:
+		at = n - 1
+	case at < 0 && before >= 0:
+		at = min(before, n-1)
+	case at < 0:
+		at = 0
+	case before >= 0:
+		t.top += at - before
+	}
+	t.choose(at)
+}
+
+func (t *table) choose(i int) {
+	n, h := t.src.len(), max(t.height, 1)
+	if n == 0 {
+		return
+	}
+	i = max(0, min(i, n-1))
+	t.at = t.src.id(i)
+	if i < t.top {
+		t.top = i
+	}
+	if i >= t.top+h {
+		t.top = i - h + 1
+	}
+	t.top = max(0, min(t.top, n-h))
+}
+
+// by moves the choice by n rows.
+func (t *table) by(n int) {
+	if n < 0 {
+		t.follow = false
+	}
+	t.choose(max(t.src.find(t.at), 0) + n)
+}
+
+// end goes to the first or the last row; at the last one a table that grows
+// there follows again.
+func (t *table) end(last bool) {
+	if last {
+		t.follow = t.tail
+		t.choose(t.src.len() - 1)
+		return
+	}
+	t.follow = false
+	t.choose(0)
+}
+
+// sortNext sorts by another column.
+func (t *table) sortNext(step int) {
+	s, ok := t.src.(sorter)
+	if !ok {
+		return
+	}
+	n := len(t.src.columns())
+	for range n {
+		t.sort = (t.sort + step + n) % n
+		if t.sort >= len(t.widths) || t.widths[t.sort] > 0 {
+			break
+		}
+	}
+	s.sortBy(t.sort, t.reverse)
+}
+
+func (t *table) turnAround() {
+	if s, ok := t.src.(sorter); ok {
+		t.reverse = !t.reverse
+		s.sortBy(t.sort, t.reverse)
+	}
+}
+
+// fitColumns shares room among columns, each with a blank behind it. A width of
+// 0 leaves a column out.
+func fitColumns(cols []tableColumn, room int) []int {
+	widths := make([]int, len(cols))
+	used, grow := 0, 0
+	for i, c := range cols {
+		widths[i] = c.width
+		used += c.width + 1
+		grow += c.grow
+	}
+	for used > room {
+		worst := -1
+		for i, c := range cols {
+			if widths[i] > 0 && c.rank > 0 && (worst < 0 || c.rank > cols[worst].rank) {
+				worst = i
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		used -= widths[worst] + 1
+		grow -= cols[worst].grow
+		widths[worst] = 0
+	}
+	for i, c := range cols {
+		if widths[i] > 0 && c.grow > 0 && used < room {
+			more := (room - used) * c.grow / grow
+			widths[i] += more
+			used += more
+			grow -= c.grow
+		}
+	}
+	return widths
+}
+
+// draw returns exactly h rows of w cells.
+func (t *table) draw(a *app, w, h int) []string {
+	t.height = max(1, h-1)
+	t.load(a)
+	key := tableKey{w, h, t.top, t.gen, t.at, a.focus == subsPane || a.focus == logPane, a.looks, a.clock().Unix()}
+	if key == t.drawn {
+		return t.lines
+	}
+	t.drawn = key
+	cols := t.src.columns()
+	t.widths = fitColumns(cols, w-1)
+	c := &t.draws
+	c.begin(&a.theme, w)
+	t.drawHead(a, c, cols)
+	for i := t.top; i < t.src.len() && i < t.top+t.height; i++ {
+		t.drawRow(a, c, cols, i, key.focus)
+	}
+	if t.src.len() == 0 {
+		c.end()
+		for _, s := range t.src.teach(a) {
+			c.put(themes.Dim, "  "+s)
+			c.end()
+		}
+	}
+	t.lines = c.rows(h, t.lines)
+	return t.lines
+}
+
+func (t *table) drawHead(a *app, c *canvas, cols []tableColumn) {
+	c.put(themes.Plain, " ")
+	for i, col := range cols {
+		if t.widths[i] == 0 {
+			continue
+		}
+		role, title := themes.Dim, col.title
+		if i == t.sort {
+			role = themes.Strong
+			title += a.glyphs.down
+			if t.reverse {
+				title = col.title + a.glyphs.up
+			}
+		}
+		c.field(role, ours(title), t.widths[i], col.right)
+	}
+	c.end()
+}
+
+func (t *table) drawRow(a *app, c *canvas, cols []tableColumn, i int, focus bool) {
+	mark := " "
+	if t.src.id(i) == t.at {
+		mark = a.glyphs.cursor
+		c.only(themes.CursorOff)
+		if focus {
+			c.only(themes.Cursor)
+		}
+	}
+	c.put(themes.Plain, mark)
+	for j, col := range cols {
+		if t.widths[j] == 0 {
+			continue
+		}
+		x := t.src.cell(a, i, j)
+		c.field(x.role, x.text, t.widths[j], col.right)
+	}
+	c.end()
+}
+
+// field writes a column of a table and the blank behind it.
+func (c *canvas) field(r themes.Role, line trust.Rendered, width int, right bool) {
+	if right {
+		width = min(width, c.room)
+		line = line.Clip(width)
+		c.style(themes.Plain)
+		c.fill(width - line.Width)
+		c.safe(r, line)
+	} else {
+		c.column(r, line, width)
+	}
+	c.put(themes.Plain, " ")
+}

@@ -1,0 +1,39 @@
+package tui
+
+import (
+	"log/slog"
+	"time"
+
+	"eventdeck/host"
+)
+
+// troubleFor is how long the status line tells of an error that nobody looked at.
+const troubleFor = time.Minute
+
+// trouble is the newest error of the program's own log. It is told on the status
+// line until it was looked at or is old, and takes no key from anything.
+type trouble struct {
+	seen uint64 // of the ring: examined so far
+	line host.LogLine
+	open bool
+}
+
+// take looks at what the log has got.
+func (t *trouble) take(ring *host.Ring[host.LogLine]) {
+	if ring == nil || ring.Last() == t.seen {
+		return
+	}
+	ring.After(t.seen, func(seq uint64, l host.LogLine) bool {
+		t.seen = seq
+		if l.Level >= slog.LevelError {
+			t.line, t.open = l, true
+		}
+		return true
+	})
+}
+
+func (t *trouble) pending() bool { return t.open }
+func (t *trouble) see()          { t.open = false }
+
+// shown tells whether the status line tells of it now.
+func (t *trouble) shown(now time.Time) bool { return t.open && now.Sub(t.line.At) < troubleFor }

@@ -1,0 +1,83 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// layoutActions change how much of the screen the panes have.
+func layoutActions() []action {
+	return grouped("Panes",
+		action{id: "zoom", title: "give the pane the whole screen, or back", keys: []string{"z"}, hint: "zoom", run: act((*app).zoom)},
+		action{id: "grow", title: "give the pane more of the screen", keys: []string{"+"}, run: act(func(a *app) { a.grow(1) })},
+		action{id: "shrink", title: "give the pane less of the screen", keys: []string{"_"}, run: act(func(a *app) { a.grow(-1) })},
+		action{id: "split", title: "detail right of the list, or below", keys: []string{"|"}, run: act((*app).turnSplit)},
+		action{id: "narrower", title: "make the pane smaller", keys: []string{"<"}, run: act(func(a *app) { a.resize(-1) })},
+		action{id: "wider", title: "make the pane larger", keys: []string{">"}, run: act(func(a *app) { a.resize(1) })},
+		action{id: "tab.next", title: "next tab", keys: []string{"]"}, panes: onTabs, when: (*app).hasTabs, run: act(func(a *app) { a.turnTab(1) })},
+		action{id: "tab.previous", title: "previous tab", keys: []string{"["}, hint: "tabs", panes: onTabs, when: (*app).hasTabs, run: act(func(a *app) { a.turnTab(-1) })},
+	)
+}
+
+var onTabs = []paneID{detailPane, subsPane, logPane}
+
+func (a *app) hasTabs() bool { return a.focus != detailPane || a.showsRecord() }
+
+// tableActions work on the rows of the tables, and on a subscription wherever it
+// is chosen.
+func tableActions() []action {
+	return append(grouped("Tables",
+		action{id: "sort.next", title: "sort by the next column", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(1) })},
+		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(-1) })},
+		action{id: "sort.reverse", title: "turn the order around", keys: []string{"o"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().turnAround() })},
+		action{id: "find", title: "show only rows with these words", keys: []string{"/"}, hint: "filter", panes: inTables, when: (*app).canFind, run: act((*app).openFind)},
+	), grouped("Subscriptions",
+		action{id: "quiet", title: "why is it quiet?", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act((*app).openQuiet)},
+	)...)
+}
+
+// subRows are the panes in which a subscription is a row.
+var subRows = []paneID{treePane, subsPane}
+
+// openLog shows the log. An error that waits to be seen leads to the program's
+// own tab.
+func (a *app) openLog() {
+	if a.trouble.pending() {
+		a.boards.log.on = len(a.boards.log.tabs) - 1
+		a.boards.log.tabs[a.boards.log.on].end(true)
+		a.trouble.see()
+	}
+	a.enter(logPane)
+}
+
+func (a *app) canFind() bool {
+	t := a.table()
+	if t == nil {
+		return false
+	}
+	_, ok := t.src.(finder)
+	return ok
+}
+
+// openFind asks for words of rows; the table follows what is typed.
+func (a *app) openFind() {
+	before := a.table().text
+	a.askLine(&prompt{
+		label: "rows:", says: "words of a row   enter keep  esc undo",
+		change: (*app).findRows,
+		gone:   func(a *app) { a.findRows(before) },
+		done:   func(a *app, text string) tea.Cmd { a.findRows(text); return nil },
+	}, before)
+}
+
+// findRows shows only rows of the shown table that hold the text.
+func (a *app) findRows(text string) {
+	t := a.table()
+	if t == nil {
+		return
+	}
+	if s, ok := t.src.(finder); ok && t.text != text {
+		t.text = text
+		s.filter(text)
+		t.gen++
+	}
+}
