@@ -253,6 +253,9 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		if known {
 			s.Dialect, s.NoReplay = t.Dialect, t.Cursorless
 		}
+		if s.Hook.Secret.IsZero() {
+			s.Hook.Secret = r.Secret
+		}
 		switch {
 		case r.From.Cursor.Valid:
 			s.Cursor = r.From.Cursor

@@ -82,6 +82,7 @@ type Request struct {
 	From   From
 	MaxAge time.Duration // 0: no bound
 	TTL    time.Duration // of a webhook lease; 0: the server decides
+	Secret event.Secret  // of a new webhook subscription; zero: made here
 }
 
 // From says where delivery starts. The zero value is from now.

@@ -27,8 +27,10 @@ type Draft struct {
 	Dir     string
 
 	// … or an address.
-	URL     string
-	Headers []Pair
+	URL       string
+	Headers   []Pair
+	Transport string // a hint: http, sse, ws or h2c; "" to find out
+	CAFile    string // certificates that are trusted beside the system's
 }
 
 // Pair is a variable of the environment or a header.
@@ -60,6 +62,9 @@ func (d Draft) Check() error {
 			return fmt.Errorf("%w %q: %w", ErrDraft, d.Name, err)
 		}
 	}
+	if _, ok := transports()[d.Transport]; !ok && d.Transport != "" {
+		return fmt.Errorf("%w %q: there is no transport %q; use http, sse, ws or h2c, or leave it out", ErrDraft, d.Name, d.Transport)
+	}
 	for _, h := range d.Headers {
 		if !httpguts.ValidHeaderFieldName(h.Name) || !httpguts.ValidHeaderFieldValue(h.Value.Reveal()) {
 			return fmt.Errorf("%w %q: %q is no header, or its value holds characters that no header may have", ErrDraft, d.Name, h.Name)
@@ -82,7 +87,7 @@ func (d Draft) Server(env Env) (event.Server, error) {
 	}
 	e := entry{
 		name: d.Name, where: "here", command: d.Command, args: d.Args, dir: d.Dir, url: d.URL,
-		env: pairs(d.Env), headers: pairs(d.Headers),
+		env: pairs(d.Env), headers: pairs(d.Headers), transport: d.Transport, caFile: d.CAFile,
 	}
 	return e.server(env)
 }
@@ -158,6 +163,8 @@ func (d Draft) appendJSON(b []byte, prefix string) []byte {
 	}
 	b = append(b, '{')
 	text("url", d.URL)
+	text("transport", d.Transport)
+	text("caFile", d.CAFile)
 	object("headers", d.Headers)
 	text("command", d.Command)
 	if len(d.Args) > 0 {

@@ -20,6 +20,11 @@ func (c client) found(s foreign, path string, p Paths, dir string) Found {
 			f.URL = v.text(u)
 		}
 	}
+	for _, hint := range []string{s.Transport, s.Type} {
+		if known := transports()[strings.ToLower(hint)]; f.URL != "" && f.Transport == "" && known != hintStdio {
+			f.Transport = known
+		}
+	}
 	f.Dir = v.text(s.Dir)
 	f.Env = slices.Concat(f.Env, v.pairs(s.Env), v.pairs(s.Environment))
 	f.Headers = append(v.pairs(s.Headers), v.pairs(s.Static)...)

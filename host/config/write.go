@@ -146,6 +146,7 @@ func (f *File) Drafts() []Draft {
 		drafts = append(drafts, Draft{
 			Name: e.name, Command: e.command, Args: e.args, Dir: e.dir, URL: e.url,
 			Env: exported(e.env), Headers: exported(e.headers),
+			Transport: e.transport, CAFile: e.caFile,
 		})
 	}
 	return drafts

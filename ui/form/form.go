@@ -52,7 +52,11 @@ func New(t event.Type, now func() time.Time) *Model {
 	m := &Model{typ: t}
 	m.add(host.Fields(t), 0, now)
 	if len(m.entries) == 0 {
-		f := host.Field{Kind: host.FieldJSON, Hint: trust.Untrusted("JSON: the type has no schema to make fields from")}
+		why := "JSON; the type says nothing about its arguments"
+		if t.InputSchema != nil {
+			why = "JSON; the type names no arguments"
+		}
+		f := host.Field{Kind: host.FieldJSON, Hint: trust.Untrusted(why)}
 		m.entries = []*Entry{{Field: f, made: f, now: now}}
 	}
 	m.base = string(m.JSON())

@@ -37,12 +37,14 @@ var (
 func subscribeActions() []action {
 	return grouped("Subscriptions",
 		action{id: "subscribe", title: "subscribe to the chosen event type", keys: []string{"s"}, hint: "subscribe", dangerous: true, when: (*app).canSubscribe, run: (*app).openForm},
+		action{id: "mark.type", title: "mark the type, to subscribe to several at once", keys: []string{"*"}, panes: inTree, dangerous: true, when: (*app).onType, run: act((*app).markType)},
 	)
 }
 
 func subscriptionActions() []action {
 	return grouped("Subscriptions",
 		action{id: "pause", title: "pause or resume the subscription", keys: []string{"P"}, hint: "pause", dangerous: true, when: (*app).onSub, run: (*app).pauseSub},
+		action{id: "edit", title: "edit the subscription", keys: []string{"e"}, dangerous: true, when: (*app).editable, run: (*app).openEdit},
 		action{id: "unsubscribe", title: "end the subscription", keys: []string{"D"}, hint: "unsubscribe", dangerous: true, when: (*app).onSub, run: act((*app).askUnsubscribe)},
 	)
 }

@@ -56,6 +56,8 @@ type app struct {
 	slow   bool // over SSH
 
 	readOnly bool
+	env      func(string) string
+	marked   map[node]bool // event types that are subscribed to together
 
 	w, h    int
 	lay     layout
@@ -114,6 +116,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.now = time.Now
 	}
 	env := environment(o.Env)
+	a.env = env
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	a.initSkin(o, env)
 	a.initNotify(env)
@@ -200,9 +203,9 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case takeMsg:
 		msg.take(a)
 	case checkedMsg:
-		if f, ok := a.dialog.(*form); ok {
-			f.checked(msg)
-		}
+		msg.form.checked(msg)
+	case editedMsg:
+		return a.edited(msg)
 	case tea.KeyPressMsg:
 		return a.key(msg)
 	case tea.PasteMsg:
@@ -235,12 +238,21 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.press(name)
 }
 
+// asker is a form that waits for an answer of the host.
+type asker interface {
+	dialog
+	rest()                    // the answer is there
+	refuse(a *app, err error) // it is no
+}
+
 // doneMsg: something that was asked of the host is done.
 type doneMsg struct {
 	what string
 	err  error
-	form *form // the form that asked, if one did
+	form asker // the form that asked, if one did
 	quit bool
+
+	unmark bool // the marked types are done with
 }
 
 func (a *app) done(msg doneMsg) tea.Cmd {
@@ -248,9 +260,9 @@ func (a *app) done(msg doneMsg) tea.Cmd {
 		return tea.Quit
 	}
 	if msg.form != nil {
-		msg.form.busy = false
+		msg.form.rest()
 		if msg.err != nil && a.dialog == dialog(msg.form) {
-			msg.form.refuse(msg.err)
+			msg.form.refuse(a, msg.err)
 			return nil
 		}
 		if a.dialog == dialog(msg.form) {
@@ -262,6 +274,9 @@ func (a *app) done(msg doneMsg) tea.Cmd {
 			a.fail(msg.what, msg.err)
 		}
 		return nil
+	}
+	if msg.unmark {
+		a.marked = nil
 	}
 	if msg.what != "" {
 		a.tell(msg.what)

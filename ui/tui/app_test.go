@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -52,7 +51,7 @@ func TestGoldenScreens(t *testing.T) {
 		"start": nil, "scoped": {"1", "j", "j", "j"}, "detail": {"2", "enter"},
 		"marker": {"2", "[", "["}, "subs": {"4"}, "gaps": {"4", "]"}, "resumed": {"4", "["}, "audit": {"5"}, "wire": {"5", "]"}, "app": {"5", "["},
 		"schema": {"2", "enter", "]", "]"}, "delivery": {"2", "enter", "[", "["}, "quiet": {"1", "j", "j", "j", "i"}, "zoomed": {"2", "enter", "z"},
-		"form": {"1", "j", "j", "s"}, "help": {"?"}, "filter": {"/", "p", "9", "9"},
+		"help": {"?"}, "filter": {"/", "p", "9", "9"},
 	} {
 		for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
@@ -208,39 +207,6 @@ func TestFolding(t *testing.T) {
 	press(t, a, "l", "l")
 	if s := screenOf(a); !strings.Contains(s, "deploy.finished") || a.tree.at.typ != trust.Untrusted("incident.created") {
 		t.Errorf("opening led to %+v\n%s", a.tree.at, s)
-	}
-}
-
-func TestSubscribe(t *testing.T) {
-	h := incident()
-	a := open(t, h, 120, 40)
-	a.draw()
-	press(t, a, "1", "j", "j", "s")
-	if s := screenOf(a); !strings.Contains(s, "no callback address") || !strings.Contains(s, "eventdeck tail pager incident.created --mode auto --args") {
-		t.Errorf("the form tells too little:\n%s", s)
-	}
-	press(t, a, "down", "tab", "right", "ctrl+s")
-	if len(h.asked) != 1 || h.asked[0].Mode != event.ModePush || !h.asked[0].From.Saved {
-		t.Fatalf("asked %+v", h.asked)
-	}
-	if a.dialog != nil || !strings.Contains(screenOf(a), "subscribed to pager incident.created") {
-		t.Error("the form did not close, or nothing was said")
-	}
-}
-
-func TestRefusalStaysAtTheForm(t *testing.T) {
-	h := incident()
-	h.refuse = errors.New("forbidden by \x1b[31mpolicy")
-	a := open(t, h, 120, 40)
-	a.draw()
-	press(t, a, "1", "j", "j", "s", "ctrl+s")
-	exact(t, a)
-	if _, ok := a.dialog.(*form); !ok || !strings.Contains(screenOf(a), "forbidden by") {
-		t.Errorf("refusal is not at the form:\n%s", screenOf(a))
-	}
-	press(t, a, "tab", "tab", "backspace", "x", "ctrl+s")
-	if len(h.asked) != 1 {
-		t.Error("arguments that are no JSON were sent")
 	}
 }
 

@@ -2,30 +2,51 @@ package tui
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/themes"
+	"eventdeck/ui/form"
 )
 
-// form asks how to subscribe to an event type.
-type form struct {
-	server  string
-	typ     event.Type
-	modes   []modeChoice
-	mode    int
-	saved   bool
-	args    editor
-	at      int // field that has the keys
-	problem string
-	busy    bool
-	token   int // answers to earlier checks are stale
+// subForm asks how to subscribe to an event type, or to several at once.
+type subForm struct {
+	server string
+	typ    event.Type
+	many   []node                 // types that share the answers; nil: one type
+	old    *host.SubscriptionView // what is edited; nil: a new subscription
+	model  *form.Model
+
+	modes  []modeChoice
+	mode   int
+	chosen bool // the operator chose the mode
+	start  int  // index into starts
+	age    string
+	ttl    string
+	secret event.Secret
+	bare   bool // the secret is shown
+
+	on      formItem
+	edit    editor
+	chip    int // choice under the cursor, where several can be chosen
+	preview bool
+	top     int
+	drawn   formDrawing
+
+	problems []form.Problem
+	said     map[*form.Entry]string // by the server, until the field changes
+	tried    bool                   // it was sent once: what is missing is an error
+	banner   banner
+	busy     bool
+	edited   bool   // arguments were taken over from elsewhere
+	kept     string // settings of the subscription that is edited
+	token    int    // answers to earlier checks are stale
 }
 
 // modeChoice is a delivery mode and why it cannot be used.
@@ -34,26 +55,51 @@ type modeChoice struct {
 	why  string
 }
 
-// The fields of the form, in order.
+// formItem is a place of the form that can have the keys.
+type formItem struct {
+	kind  itemKind
+	entry *form.Entry // of a field
+}
+
+type itemKind uint8
+
 const (
-	fieldMode = iota
-	fieldStart
-	fieldArgs
-	fieldSend
-	fields
+	itemMode itemKind = iota
+	itemField
+	itemStart
+	itemAge
+	itemTTL
+	itemSend
 )
+
+// starts are the positions from which delivery can begin. A bound in time only
+// means something for a saved position.
+var starts = [...]struct {
+	word   string
+	saved  bool
+	age    time.Duration
+	custom bool
+}{
+	{word: "from now"}, {word: "saved position", saved: true},
+	{word: "last 5 m", saved: true, age: 5 * time.Minute},
+	{word: "1 h", saved: true, age: time.Hour},
+	{word: "24 h", saved: true, age: 24 * time.Hour},
+	{word: "other", saved: true, custom: true},
+}
+
+const customStart = len(starts) - 1
 
 // checkedMsg tells what the host thinks of a form.
 type checkedMsg struct {
-	form  *form
+	form  *subForm
 	token int
-	why   []string // by mode
-	args  string   // what is wrong with the arguments
+	why   []string   // by mode
+	best  event.Mode // that the host would take; "" if it takes none
 }
 
 func (a *app) canSubscribe() bool {
 	_, t := a.formSubject()
-	return t != nil
+	return t != nil || len(a.marked) > 0
 }
 
 // formSubject returns the event type that the choice is about: that of the
@@ -65,289 +111,276 @@ func (a *app) formSubject() (string, *event.Type) {
 			n = node{server: r.Server, typ: r.Type}
 		}
 	}
+	return n.server, a.listed(n)
+}
+
+// typeOf returns the event type of a node, nil if its server does not list it.
+func (a *app) listed(n node) *event.Type {
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		for j := range s.Types {
 			if s.Name == n.server && s.Types[j].Name == n.typ {
-				return s.Name, &s.Types[j]
+				return &s.Types[j]
 			}
 		}
 	}
-	return "", nil
+	return nil
 }
 
 func (a *app) openForm() tea.Cmd {
+	if len(a.marked) > 0 {
+		return a.openBulk()
+	}
 	server, t := a.formSubject()
-	f := &form{server: server, typ: *t}
-	for _, m := range []event.Mode{event.ModeAuto, event.ModePush, event.ModePoll, event.ModeWebhook} {
+	return a.newForm(server, *t, []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook}).open(a)
+}
+
+func (a *app) newForm(server string, t event.Type, modes []event.Mode) *subForm {
+	f := &subForm{server: server, typ: t, model: form.New(t, a.clock), said: map[*form.Entry]string{}}
+	for _, m := range modes {
 		c := modeChoice{mode: m}
 		if m != event.ModeAuto && !t.Offers(m) {
 			c.why = "not offered by the type"
 		}
 		f.modes = append(f.modes, c)
 	}
-	f.args.set(string(a.api.Skeleton(*t)))
-	f.args.row, f.args.col = 0, 0
+	f.mode = max(0, slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" }))
+	return f
+}
+
+// open shows the form with the keys where something has to be filled in.
+func (f *subForm) open(a *app) tea.Cmd {
 	a.dialog = f
+	f.validate()
+	f.enter(f.items()[0])
+	for _, it := range f.items() {
+		if it.kind == itemField && it.entry.Required {
+			f.enter(it)
+			break
+		}
+	}
+	f.size(a) // the hints of the first frame depend on it
 	return f.check(a)
 }
 
-// check asks the host about every mode and the arguments.
-func (f *form) check(a *app) tea.Cmd {
+// items are the places that can have the keys, in order.
+func (f *subForm) items() []formItem {
+	items := []formItem{{kind: itemMode}}
+	for _, e := range f.model.Entries() {
+		if !e.Heading {
+			items = append(items, formItem{kind: itemField, entry: e})
+		}
+	}
+	items = append(items, formItem{kind: itemStart})
+	if f.start == customStart {
+		items = append(items, formItem{kind: itemAge})
+	}
+	if f.webhook() {
+		items = append(items, formItem{kind: itemTTL})
+	}
+	return append(items, formItem{kind: itemSend})
+}
+
+func (f *subForm) webhook() bool { return f.modes[f.mode].mode == event.ModeWebhook }
+
+// enter gives the keys to an item.
+func (f *subForm) enter(it formItem) {
+	f.on, f.chip = it, 0
+	f.edit = editor{one: true}
+	switch it.kind {
+	case itemField:
+		f.edit.one = !it.entry.Lines()
+		f.edit.set(it.entry.Text())
+		for i := range it.entry.Choices {
+			if it.entry.Picked(i) {
+				f.chip = i
+				break
+			}
+		}
+	case itemAge:
+		f.edit.set(f.age)
+	case itemTTL:
+		f.edit.set(f.ttl)
+	}
+}
+
+// step gives the keys to the item n places further; it stops at the ends unless
+// it goes round.
+func (f *subForm) step(n int, round bool) {
+	items := f.items()
+	i := slices.Index(items, f.on) + n
+	if round {
+		i = (i + len(items)) % len(items)
+	}
+	f.enter(items[max(0, min(i, len(items)-1))])
+}
+
+// check asks the host about every mode.
+func (f *subForm) check(a *app) tea.Cmd {
+	if f.many != nil {
+		return nil
+	}
 	f.token++
 	msg := checkedMsg{form: f, token: f.token, why: make([]string, len(f.modes))}
 	r := f.request()
-	modes := append([]modeChoice(nil), f.modes...)
+	modes := slices.Clone(f.modes)
 	typ := f.typ
 	return a.do(func(ctx context.Context) tea.Msg {
 		for i, m := range modes {
-			if m.mode != event.ModeAuto && !typ.Offers(m.mode) {
+			if !typ.Offers(m.mode) {
 				msg.why[i] = "not offered by the type"
 				continue
 			}
 			r.Mode = m.mode
-			_, err := a.api.Check(ctx, r)
-			switch {
-			case err == nil:
-			case errors.Is(err, host.ErrArguments):
-				msg.args = err.Error()
-			default:
-				msg.why[i] = err.Error()
+			// What is wrong with the arguments is told at their fields.
+			if _, err := a.api.Check(ctx, r); err != nil && !errors.Is(err, host.ErrArguments) {
+				msg.why[i] = strings.TrimPrefix(err.Error(), host.ErrMode.Error()+": ")
 			}
+		}
+		r.Mode = event.ModeAuto
+		if best, err := a.api.Check(ctx, r); err == nil {
+			msg.best = best
 		}
 		return msg
 	})
 }
 
-func (f *form) checked(msg checkedMsg) {
+func (f *subForm) checked(msg checkedMsg) {
 	if msg.form != f || msg.token != f.token {
 		return
 	}
 	for i := range f.modes {
 		f.modes[i].why = msg.why[i]
 	}
-	f.problem = msg.args
-}
-
-func (f *form) refuse(err error) { f.problem = err.Error() }
-
-func (f *form) request() host.Request {
-	return host.Request{
-		Server: f.server, Type: f.typ.Name, Args: json.RawMessage(f.args.text()),
-		Mode: f.modes[f.mode].mode, From: host.From{Saved: f.saved},
-	}
-}
-
-// command is the same wish as a command line.
-func (f *form) command() string {
-	s := "eventdeck tail " + quoteArg(f.server) + " " + quoteArg(f.typ.Name.Raw()) + " --mode " + string(f.modes[f.mode].mode)
-	if f.saved {
-		s += " --from saved"
-	}
-	args := string(trust.CompactJSON([]byte(f.args.text())))
-	if json.Valid([]byte(f.args.text())) && !noArgs([]byte(args)) {
-		s += " --args " + quoteArg(args)
-	}
-	return s
-}
-
-// quoteArg quotes a word for a POSIX shell where it needs it.
-func quoteArg(s string) string {
-	plain := s != ""
-	for _, r := range s {
-		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@%+=,", r))
-	}
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func (f *form) title() string { return "Subscribe" }
-
-func (f *form) size(a *app) (int, int) {
-	return min(100, a.w-4), 14 + len(f.modes) + min(len(f.args.lines), 10)
-}
-
-func (f *form) draw(a *app, c *canvas, h int) {
-	c.put(themes.Plain, " ")
-	c.safe(themes.Server, ours(f.server))
-	c.put(themes.Plain, "  ")
-	c.safe(themes.Type, trust.Line(f.typ.Name))
-	c.end()
-	if !f.typ.Description.IsZero() && h > 16 {
-		c.put(themes.Gutter, a.glyphs.gutter)
-		c.safe(themes.Dim, trust.Line(f.typ.Description).Clip(c.room))
-		c.end()
-	}
-	f.drawModes(a, c)
-	f.label(a, c, fieldStart, "Start")
-	f.radio(a, c, !f.saved, "from now")
-	c.put(themes.Plain, "   ")
-	f.radio(a, c, f.saved, "from the saved position")
-	c.end()
-	f.drawArgs(a, c, h)
-	role := themes.Plain
-	if f.at == fieldSend {
-		role = themes.Cursor
-	}
-	c.put(themes.Plain, "   ")
-	if f.busy {
-		c.put(themes.Busy, "asking the server "+a.glyphs.more)
-	} else {
-		c.put(role, " Subscribe ")
-	}
-	c.end()
-	c.put(themes.Dim, " the same as")
-	c.end()
-	for _, l := range trust.Block(trust.Untrusted(f.command()), max(1, c.width-3)) {
-		c.put(themes.Plain, "   ")
-		c.safe(themes.Dim, l)
-		c.end()
-	}
-}
-
-func (f *form) label(a *app, c *canvas, field int, text string) {
-	if f.at == field {
-		c.put(themes.Key, " "+a.glyphs.cursor+" ")
-		c.put(themes.Strong, pad(text, 9))
+	if f.chosen && f.modes[f.mode].why == "" {
 		return
 	}
-	c.put(themes.Plain, "   ")
-	c.put(themes.Dim, pad(text, 9))
-}
-
-func (f *form) radio(a *app, c *canvas, on bool, text string) {
-	if on {
-		c.put(themes.Strong, "("+a.glyphs.chosen+") "+text)
-		return
+	best := slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" && c.mode == msg.best })
+	if best < 0 && f.modes[f.mode].why != "" {
+		best = slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" })
 	}
-	c.put(themes.Plain, "( ) "+text)
-}
-
-func (f *form) drawModes(a *app, c *canvas) {
-	for i, m := range f.modes {
-		if i == 0 {
-			f.label(a, c, fieldMode, "Delivery")
-		} else {
-			c.put(themes.Plain, "             ")
-		}
-		if m.why != "" {
-			c.put(themes.Off, "("+a.glyphs.cannot+") "+pad(string(m.mode), 7))
-			c.safe(themes.Off, ours(m.why).Clip(c.room))
-		} else {
-			f.radio(a, c, i == f.mode, string(m.mode))
-			if m.mode == event.ModeAuto {
-				c.put(themes.Dim, "   the best that the type and this host can do")
-			}
-		}
-		c.end()
+	if best >= 0 {
+		f.setMode(best)
 	}
 }
 
-func (f *form) drawArgs(a *app, c *canvas, h int) {
-	f.label(a, c, fieldArgs, "Arguments")
-	c.put(themes.Dim, "JSON, made from the type's schema")
-	c.end()
-	room := max(1, min(10, h-len(f.modes)-9))
-	top := max(0, min(f.args.row-room/2, len(f.args.lines)-room))
-	for i := top; i < len(f.args.lines) && i < top+room; i++ {
-		c.put(themes.Gutter, "   "+a.glyphs.divider)
-		f.args.drawLine(c, i, f.at == fieldArgs)
-		c.end()
-	}
-	if f.problem != "" {
-		for _, l := range trust.Block(trust.Untrusted(f.problem), max(1, c.width-5))[:1] {
-			c.put(themes.Bad, "   "+a.glyphs.bad+" ")
-			c.safe(themes.Bad, l)
+// setMode chooses a mode. A webhook gets its secret at once, so that it can be
+// looked at.
+func (f *subForm) setMode(i int) {
+	f.mode = i
+	if f.webhook() && f.secret.IsZero() && f.old == nil {
+		secret, err := event.NewWebhookSecret(nil)
+		if err != nil {
+			f.banner = banner{text: err.Error()}
+			return
 		}
+		f.secret = secret
 	}
-	c.end()
 }
 
-func (f *form) key(a *app, name, text string) tea.Cmd {
-	switch name {
-	case "esc":
-		a.dialog = nil
-		return nil
-	case "ctrl+s":
-		return f.send(a)
-	case "tab":
-		f.at = (f.at + 1) % fields
-		return nil
-	case "shift+tab":
-		f.at = (f.at + fields - 1) % fields
-		return nil
-	}
-	if f.at == fieldArgs {
-		if f.args.key(name, text) {
-			return f.check(a)
-		}
-		return nil
-	}
-	switch name {
-	case "enter":
-		if f.at == fieldSend {
-			return f.send(a)
-		}
-		f.at++
-	case "down", "j":
-		if f.at != fieldMode || !f.nextMode(1) {
-			f.at = min(f.at+1, fields-1)
-		}
-	case "up", "k":
-		if f.at != fieldMode || !f.nextMode(-1) {
-			f.at = max(f.at-1, 0)
-		}
-	case "left", "right", "h", "l", "space":
-		if f.at == fieldStart {
-			f.saved = !f.saved
-		}
-	}
-	return nil
+// validate looks for what is wrong with the fields.
+func (f *subForm) validate() {
+	f.problems = f.model.Problems()
 }
 
-// nextMode chooses the next mode that can be used.
-func (f *form) nextMode(step int) bool {
-	for i := f.mode + step; i >= 0 && i < len(f.modes); i += step {
-		if f.modes[i].why == "" {
-			f.mode = i
-			return true
+// problemOf says what is wrong with a field, "" if nothing is. What is only
+// missing counts once the form was sent.
+func (f *subForm) problemOf(e *form.Entry) string {
+	if text := f.said[e]; text != "" {
+		return text
+	}
+	for _, p := range f.problems {
+		if p.Entry == e && (f.tried || !p.Missing) {
+			return p.Text
 		}
 	}
-	return false
+	return ""
 }
 
-// send checks the arguments and the mode, then subscribes.
-func (f *form) send(a *app) tea.Cmd {
-	if f.busy {
-		return nil
+func (f *subForm) request() host.Request {
+	at := starts[f.start]
+	r := host.Request{
+		Server: f.server, Type: f.typ.Name, Args: f.model.JSON(), Mode: f.modes[f.mode].mode,
+		From: host.From{Saved: at.saved}, MaxAge: at.age,
 	}
-	if why := f.modes[f.mode].why; why != "" {
-		f.problem, f.at = string(f.modes[f.mode].mode)+": "+why, fieldMode
-		return nil
+	if at.custom {
+		r.MaxAge, _ = form.Duration(f.age) // checked before it is sent
 	}
-	if _, err := event.CanonicalArgs([]byte(f.args.text())); err != nil {
-		f.problem, f.at = err.Error(), fieldArgs
-		return nil
+	if f.webhook() {
+		r.Secret = f.secret
+		r.TTL, _ = form.Duration(f.ttl) // checked before it is sent
 	}
-	f.busy, f.problem = true, ""
-	r := f.request()
-	return a.do(func(ctx context.Context) tea.Msg {
-		_, err := a.api.Check(ctx, r)
-		if err == nil {
-			_, err = a.api.Subscribe(ctx, r)
-		}
-		return doneMsg{what: "subscribed to " + subName(event.Key{Server: r.Server, Type: r.Type, Args: r.Args}), err: err, form: f}
-	})
+	return r
 }
 
-func (f *form) paste(a *app, text string) tea.Cmd {
-	f.at = fieldArgs
-	f.args.insert(text)
-	return f.check(a)
+// durationProblem says what is wrong with one of the durations.
+func durationProblem(text string, needed bool) string {
+	if strings.TrimSpace(text) == "" && !needed {
+		return ""
+	}
+	if d, err := form.Duration(text); err != nil || d == 0 {
+		return "write it like 90s, 45m, 1h30m or 2d"
+	}
+	return ""
 }
 
-func (f *form) hints() []string {
-	return []string{"tab", "next field", "ctrl+s", "subscribe", "esc", "back"}
+func (f *subForm) rest() { f.busy = false }
+
+// dirty tells whether closing the form would lose something.
+func (f *subForm) dirty() bool {
+	return f.model.Dirty() || f.edited || f.old == nil && f.settings() != "\x00" || f.old != nil && f.settings() != f.kept
+}
+
+func (f *subForm) title() string {
+	switch {
+	case f.old != nil:
+		return "Edit the subscription"
+	case f.many != nil:
+		return "Subscribe to " + count(len(f.many), "event type")
+	}
+	return "Subscribe"
+}
+
+func (f *subForm) hints() []string {
+	h := []string{"tab", "next", "ctrl+s", "subscribe", "esc", "back", "ctrl+e", "as JSON"}
+	if !f.drawn.wide {
+		h = append(h, "ctrl+p", "preview")
+	}
+	if f.on.kind == itemField && f.on.entry.Nullable {
+		h = append(h, "ctrl+n", "null")
+	}
+	if f.webhook() && !f.secret.IsZero() {
+		h = append(h, "ctrl+r", "show the secret")
+	}
+	return append(h, "ctrl+t", "earlier ones")
+}
+
+// savedHere tells whether a position is kept for what the form asks for.
+func (f *subForm) savedHere(a *app) bool {
+	args, err := event.CanonicalArgs(f.model.JSON())
+	if err != nil {
+		return false
+	}
+	return a.sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
+}
+
+// noReplay says what a start before now cannot bring, "" if it can.
+func (f *subForm) noReplay(a *app) string {
+	switch {
+	case !starts[f.start].saved:
+		return ""
+	case f.many != nil:
+		return "types without a saved position begin now"
+	case !f.savedHere(a):
+		return "nothing is saved for these arguments: the same as from now"
+	case f.typ.Cursorless:
+		return "the type has no replay: what came before cannot be sent again"
+	}
+	return ""
+}
+
+// serverSays keeps a server's complaint at the field it names.
+func (f *subForm) serverSays(e *form.Entry, text trust.Text) {
+	f.said[e] = "the server: " + trust.Line(text).Plain()
+	f.enter(formItem{kind: itemField, entry: e})
 }

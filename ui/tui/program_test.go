@@ -49,7 +49,7 @@ func TestProgram(t *testing.T) {
 	h.touch()
 	see("rollback")
 	typed("1jjs")
-	see("eventdeck tail pager incident.created --mode auto")
+	see("eventdeck tail pager incident.created")
 	typed("\x13")
 	see("subscribed to pager incident.created")
 	if file := os.Getenv("EVENTDECK_PICTURE"); file != "" {

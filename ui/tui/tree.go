@@ -359,7 +359,11 @@ func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
 }
 
 func (t *tree) drawType(a *app, c *canvas, r *treeRow) {
-	c.put(themes.Dim, "  "+t.folding(a, r)+" ")
+	if a.marked[r.node] {
+		c.put(themes.Key, a.glyphs.chosen+" "+t.folding(a, r)+" ")
+	} else {
+		c.put(themes.Dim, "  "+t.folding(a, r)+" ")
+	}
 	var modes string
 	if r.typ != nil {
 		for i, m := range r.typ.Modes {

@@ -1,0 +1,302 @@
+package tui
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// golden compares the screen with the file of that name and its size.
+func golden(t *testing.T, a *app, name string) {
+	t.Helper()
+	exact(t, a)
+	got := screenOf(a) + "\n"
+	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, a.w, a.h))
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test -update writes it anew\n%s", file, got)
+	}
+}
+
+var goldenSizes = [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}}
+
+const orderSchema = `{"type":"object","required":["team","level"],"properties":{
+	"note":{"type":"string","description":"Words that must occur.","default":"any"},
+	"team":{"type":"string","pattern":"^[a-z]+$","description":"Who is \u001b[31mon call\u202e."},
+	"level":{"enum":["P1","P2",3],"default":"P2"},
+	"limit":{"type":"integer","minimum":1,"maximum":50},
+	"loud":{"type":"boolean","default":true},
+	"tags":{"type":"array","items":{"enum":["db","net","ui"]}},
+	"ids":{"type":"array","items":{"type":"integer"}},
+	"since":{"type":["string","null"],"format":"date-time"},
+	"where":{"type":"object","properties":{"zone":{"type":"string"},"rack":{"type":"number"}}},
+	"raw":{"oneOf":[{"type":"object"},{"type":"array"}]}}}`
+
+// orders is a host with one type that asks for every kind of field.
+func orders() *fakeHost {
+	h := newFake()
+	h.server("shop", event.Type{Name: trust.Untrusted("order.placed"), Description: trust.Untrusted("An order came in."),
+		Modes: []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}, InputSchema: json.RawMessage(orderSchema)})
+	return h
+}
+
+// openedForm is the form for the type of orders.
+func openedForm(t *testing.T, h *fakeHost, w, hgt int) (*app, *subForm) {
+	t.Helper()
+	a := open(t, h, w, hgt)
+	a.draw()
+	press(t, a, "1", "j", "j", "s")
+	f, ok := a.dialog.(*subForm)
+	if !ok {
+		t.Fatalf("no form:\n%s", screenOf(a))
+	}
+	a.draw()
+	return a, f
+}
+
+func typed(s string) []string { return strings.Split(s, "") }
+
+func TestGoldenForm(t *testing.T) {
+	for _, size := range goldenSizes {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			a, _ := openedForm(t, orders(), size[0], size[1])
+			golden(t, a, "form")
+			press(t, a, typed("OPS")...)
+			press(t, a, "ctrl+s")
+			golden(t, a, "form-wrong")
+			press(t, a, "ctrl+p")
+			golden(t, a, "form-preview")
+		})
+	}
+}
+
+func TestFormSubscribes(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "s")
+	if s := screenOf(a); !strings.Contains(s, "no callback address") || !strings.Contains(s, "eventdeck tail pager incident.created") {
+		t.Errorf("the form tells too little:\n%s", s)
+	}
+	press(t, a, "tab", "tab", "right", "ctrl+s")
+	if len(h.asked) != 1 || h.asked[0].Mode != event.ModePush || !h.asked[0].From.Saved || string(h.asked[0].Args) != "{}" {
+		t.Fatalf("asked %+v", h.asked)
+	}
+	if a.dialog != nil || !strings.Contains(screenOf(a), "subscribed to pager incident.created") {
+		t.Error("the form did not close, or nothing was said")
+	}
+}
+
+func TestRefusalStaysAtTheForm(t *testing.T) {
+	h := incident()
+	h.refuse = errors.New("forbidden by \x1b[31mpolicy")
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "s", "ctrl+s")
+	exact(t, a)
+	if _, ok := a.dialog.(*subForm); !ok || !strings.Contains(screenOf(a), "forbidden by") {
+		t.Errorf("refusal is not at the form:\n%s", screenOf(a))
+	}
+	press(t, a, "tab", "x", "ctrl+s")
+	if len(h.asked) != 1 {
+		t.Error("arguments that are no JSON were sent")
+	}
+}
+
+func TestFormFillsEveryField(t *testing.T) {
+	h := orders()
+	a, f := openedForm(t, h, 120, 40)
+	if f.on.entry.Name().Raw() != "team" {
+		t.Fatalf("the keys are at %v, not at the first required field", f.on)
+	}
+	press(t, a, typed("core")...)
+	press(t, a, "enter", "right", "right", "enter") // level: the default, then the next
+	press(t, a, "tab", "7", "tab")                  // note is left alone
+	press(t, a, "right", "right", "tab")            // loud: false
+	press(t, a, "space", "right", "right", "space", "enter")
+	press(t, a, "1", "enter", "2", "tab")
+	press(t, a, typed("-1h")...)
+	press(t, a, "tab")
+	press(t, a, typed("eu")...)
+	press(t, a, "tab", "tab")
+	press(t, a, typed(`[1]`)...)
+	exact(t, a)
+	press(t, a, "ctrl+s")
+	want := `{"team":"core","level":3,"limit":7,"loud":false,"tags":["db","ui"],"ids":[1,2],"since":"2026-03-14T13:03:05Z","where":{"zone":"eu"},"raw":[1]}`
+	if len(h.asked) != 1 || string(h.asked[0].Args) != want {
+		t.Fatalf("asked %s, want %s\n%s", argsAsked(h), want, screenOf(a))
+	}
+}
+
+func argsAsked(h *fakeHost) (all []string) {
+	for _, r := range h.asked {
+		all = append(all, string(r.Args))
+	}
+	return all
+}
+
+func TestFormShowsWhatIsWrong(t *testing.T) {
+	h := orders()
+	a, f := openedForm(t, h, 120, 40)
+	if s := screenOf(a); strings.Contains(s, "missing") {
+		t.Error("it complains before anything was done")
+	}
+	press(t, a, "ctrl+s")
+	if len(h.asked) > 0 || f.on.entry.Name().Raw() != "team" || !strings.Contains(screenOf(a), "is missing") {
+		t.Errorf("what is missing was sent or is not told:\n%s", screenOf(a))
+	}
+	press(t, a, "X")
+	if s := screenOf(a); !strings.Contains(s, "pattern") {
+		t.Errorf("the pattern is not told:\n%s", s)
+	}
+	exact(t, a)
+}
+
+func TestEscAsksOnlyIfSomethingWouldBeLost(t *testing.T) {
+	a, f := openedForm(t, orders(), 80, 24)
+	press(t, a, "esc")
+	if a.dialog != nil {
+		t.Fatal("a form left alone asks")
+	}
+	a, f = openedForm(t, orders(), 80, 24)
+	press(t, a, "x", "esc")
+	if _, ok := a.dialog.(*confirm); !ok {
+		t.Fatal("what was filled in is lost without a question")
+	}
+	press(t, a, "esc")
+	if a.dialog != dialog(f) {
+		t.Fatal("the form is not back")
+	}
+	press(t, a, "esc", "y")
+	if a.dialog != nil {
+		t.Error("the form did not close")
+	}
+}
+
+func TestEditingArgumentsMeansAnother(t *testing.T) {
+	h := orders()
+	h.subscribe("shop", "order.placed", event.ModePoll, `{"team":"core","level":"P1"}`)
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "j", "e")
+	f, ok := a.dialog.(*subForm)
+	if !ok {
+		t.Fatalf("no form:\n%s", screenOf(a))
+	}
+	press(t, a, "esc")
+	if a.dialog != nil {
+		t.Fatal("a form left alone asks")
+	}
+	press(t, a, "e")
+	f = a.dialog.(*subForm)
+	f.enter(formItem{kind: itemField, entry: f.model.Named("level")})
+	press(t, a, "right", "ctrl+s")
+	if s := screenOf(a); len(h.asked) > 0 || !strings.Contains(s, `- level: "P1"`) || !strings.Contains(s, `+ level: "P2"`) {
+		t.Fatalf("the difference is not shown:\n%s", s)
+	}
+	exact(t, a)
+	press(t, a, "y")
+	if len(h.asked) != 1 || string(h.asked[0].Args) != `{"team":"core","level":"P2"}` || len(h.ended) != 1 {
+		t.Errorf("asked %s, ended %v", argsAsked(h), h.ended)
+	}
+}
+
+func TestEditingSettingsKeepsThePosition(t *testing.T) {
+	h := orders()
+	h.subscribe("shop", "order.placed", event.ModePoll, `{"team":"core","level":"P1"}`)
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "j", "e")
+	f := a.dialog.(*subForm)
+	f.enter(formItem{kind: itemMode})
+	press(t, a, "left", "ctrl+s")
+	if len(h.asked) != 1 || h.asked[0].Mode != event.ModePush || !h.asked[0].From.Saved || len(h.ended) != 0 {
+		t.Errorf("asked %+v, ended %v", h.asked, h.ended)
+	}
+}
+
+func TestSeveralTypesAtOnce(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "*", "j", "j", "*", "s")
+	if f, ok := a.dialog.(*subForm); !ok || len(f.many) != 2 {
+		t.Fatalf("no form for two:\n%s", screenOf(a))
+	}
+	exact(t, a)
+	press(t, a, "ctrl+s")
+	if len(h.asked) != 2 || h.asked[0].Mode != event.ModeAuto || h.asked[1].Type.Raw() != "incident.resolved" {
+		t.Errorf("asked %+v", h.asked)
+	}
+	if a.dialog != nil || len(a.marked) > 0 {
+		t.Error("the form or the marks stay")
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	h := orders()
+	a, f := openedForm(t, h, 120, 40)
+	press(t, a, typed("core")...)
+	press(t, a, "ctrl+s")
+	if h.settings[keptTemplates] == "" {
+		t.Fatal("nothing was kept")
+	}
+	a, f = openedForm(t, h, 120, 40)
+	press(t, a, "ctrl+t")
+	if !strings.Contains(screenOf(a), `"team":"core"`) {
+		t.Fatalf("it is not offered:\n%s", screenOf(a))
+	}
+	exact(t, a)
+	press(t, a, "enter")
+	if a.dialog != dialog(f) || f.model.Named("team").Text() != "core" {
+		t.Error("it was not taken over")
+	}
+}
+
+func TestServerComplaintsFindTheirField(t *testing.T) {
+	_, f := openedForm(t, orders(), 120, 40)
+	for text, want := range map[string]string{
+		`"limit" is too large`: "limit", "arguments.where.zone: unknown": "zone", "bad team": "team", "no": "",
+	} {
+		e := f.meant(refusalSaying(text))
+		switch {
+		case e == nil && want != "", e != nil && e.Name().Raw() != want:
+			t.Errorf("%q is about %v, want %q", text, e, want)
+		}
+	}
+}
+
+func TestWebhookSecretIsMasked(t *testing.T) {
+	h := orders()
+	a, f := openedForm(t, h, 120, 40)
+	f.modes[2].why = "" // the stand-in's host has no callback address
+	f.setMode(2)
+	s := screenOf(a)
+	if f.secret.IsZero() || strings.Contains(s, f.secret.Reveal()) || !strings.Contains(s, "whsec_…") || !strings.Contains(s, "challenge") {
+		t.Fatalf("the secret is shown or missing:\n%s", s)
+	}
+	press(t, a, "ctrl+r")
+	if !strings.Contains(screenOf(a), f.secret.Reveal()[:20]) {
+		t.Error("ctrl+r does not show it")
+	}
+}
+
+func refusalSaying(text string) host.Refusal {
+	return host.Refusal{Name: host.RefusedParams, Message: trust.Untrusted(text)}
+}

@@ -1,0 +1,213 @@
+package tui
+
+import (
+	"strings"
+
+	"eventdeck/host"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/form"
+)
+
+// drawEntry writes a field: its name, what stands in it, what is wrong with it,
+// and, where there is room or it has the keys, what the server says of it.
+func (f *subForm) drawEntry(a *app, c *canvas, e *form.Entry, on, roomy bool) {
+	name := e.Name()
+	label := ours("Arguments")
+	if !name.IsZero() {
+		label = trust.Line(trust.Untrusted(depthOf(e.Depth) + name.Raw()))
+		if e.Required {
+			label = trust.Line(trust.Untrusted(depthOf(e.Depth) + name.Raw() + " *"))
+		}
+	}
+	f.label(a, c, on, label)
+	switch {
+	case e.Null():
+		c.put(themes.Strong, "null")
+		c.end()
+	case e.Chooses():
+		chips := make([]chip, len(e.Choices))
+		sent := -1 // without being chosen
+		if e.Required && !e.Set() && e.Kind != host.FieldEnums {
+			sent = e.DefaultChoice()
+		}
+		for i, ch := range e.Choices {
+			chips[i] = chip{label: trust.Line(ch.Label), on: e.Picked(i) || i == sent, cursor: on && i == f.chip}
+		}
+		f.drawChips(a, c, chips, e.Kind == host.FieldEnums)
+	case e.Lines():
+		f.drawLines(a, c, e, on)
+	default:
+		f.drawBox(c, on, e.Text(), placeholder(e))
+	}
+	if e.Means() != "" {
+		c.put(themes.Plain, "     = ")
+		c.safe(themes.Good, ours(e.Means()).Clip(c.room))
+		c.end()
+	}
+	if why := f.problemOf(e); why != "" {
+		f.remark(a, c, themes.Bad, why)
+	}
+	if on || roomy {
+		if !e.Description.IsZero() {
+			f.serverText(a, c, e.Description, 2)
+		}
+		if hint := about(e); !hint.IsZero() {
+			f.serverText(a, c, hint, 2)
+		}
+	}
+}
+
+// about says what a field takes and what the server takes without it.
+func about(e *form.Entry) trust.Text {
+	parts := []string{}
+	if !e.Title.IsZero() && e.Title != e.Name() {
+		parts = append(parts, e.Title.Raw())
+	}
+	if !e.Hint.IsZero() {
+		parts = append(parts, e.Hint.Raw())
+	}
+	if e.Default != nil {
+		parts = append(parts, "default "+string(e.Default))
+	}
+	return trust.Untrusted(strings.Join(parts, "; "))
+}
+
+// placeholder stands dimly in an empty field.
+func placeholder(e *form.Entry) trust.Rendered {
+	switch {
+	case e.Default != nil:
+		return trust.Line(trust.Untrusted(string(e.Default)))
+	case e.Format == "date-time":
+		return ours("2026-03-14T14:00:00Z, 14:00, -1h")
+	}
+	return trust.Rendered{}
+}
+
+// drawText writes one of our own fields.
+func (f *subForm) drawText(a *app, c *canvas, on bool, label, text, empty string) {
+	f.label(a, c, on, ours(label))
+	f.drawBox(c, on, text, ours(empty))
+}
+
+// drawBox writes a field of one line.
+func (f *subForm) drawBox(c *canvas, on bool, text string, empty trust.Rendered) {
+	width := min(max(c.room-3, 1), 48)
+	c.put(themes.Dim, "[")
+	rest := c.room - width
+	c.room = width
+	switch {
+	case on:
+		f.edit.drawLine(c, 0, true)
+		c.style(themes.FieldOn)
+	case text != "":
+		c.safe(themes.Field, ours(text).Clip(c.room))
+		c.style(themes.Field)
+	default:
+		c.safe(themes.Dim, empty.Clip(c.room))
+		c.style(themes.Field)
+	}
+	c.fill(c.room)
+	c.room += rest
+	c.put(themes.Dim, "]")
+	c.end()
+}
+
+// drawLines writes a field of several lines.
+func (f *subForm) drawLines(a *app, c *canvas, e *form.Entry, on bool) {
+	if !on && e.Text() == "" {
+		f.drawBox(c, false, "", placeholder(e))
+		return
+	}
+	c.put(themes.Dim, a.glyphs.more)
+	c.end()
+	show := editor{}
+	if on {
+		show = f.edit
+	} else {
+		show.set(e.Text())
+		show.row = 0
+	}
+	top := max(0, min(show.row-formMaxLines/2, len(show.lines)-formMaxLines))
+	for i := top; i < len(show.lines) && i < top+formMaxLines; i++ {
+		c.put(themes.Gutter, "     "+a.glyphs.divider)
+		show.drawLine(c, i, on)
+		c.end()
+	}
+	if hidden := len(show.lines) - top - formMaxLines; hidden > 0 {
+		c.put(themes.Dim, "      "+count(hidden, "more line"))
+		c.end()
+	}
+}
+
+// chip is one of several choices.
+type chip struct {
+	label  trust.Rendered
+	on     bool // chosen
+	off    bool // cannot be chosen
+	cursor bool
+}
+
+// drawChips writes choices one after the other, wrapped under the first. Of many
+// lines only those around the cursor are shown.
+func (f *subForm) drawChips(a *app, c *canvas, chips []chip, many bool) {
+	left := c.width - c.room
+	lines := [][]chip{nil}
+	room, at := c.room, 0
+	for _, ch := range chips {
+		ch.label = ch.label.Clip(max(1, c.room-4))
+		w := ch.label.Width + 6
+		if w > room && len(lines[len(lines)-1]) > 0 {
+			lines = append(lines, nil)
+			room = c.room
+		}
+		room -= w
+		lines[len(lines)-1] = append(lines[len(lines)-1], ch)
+		if ch.cursor {
+			at = len(lines) - 1
+		}
+	}
+	top := max(0, min(at-1, len(lines)-chipLines))
+	for i := top; i < len(lines) && i < top+chipLines; i++ {
+		if i > top {
+			c.put(themes.Plain, pad("", left-1))
+		}
+		for _, ch := range lines[i] {
+			f.drawChip(a, c, ch, many)
+		}
+		if hidden := len(lines) - top - chipLines; hidden > 0 && i == top+chipLines-1 {
+			c.right(themes.Dim, a.glyphs.more)
+		}
+		c.end()
+	}
+}
+
+// chipLines bounds the lines of choices that are shown at once.
+const chipLines = 4
+
+func (f *subForm) drawChip(a *app, c *canvas, ch chip, many bool) {
+	before, after := "(", ")"
+	if many {
+		before, after = "[", "]"
+	}
+	mark, role := " ", themes.Plain
+	switch {
+	case ch.off:
+		mark, role = a.glyphs.cannot, themes.Off
+	case ch.on:
+		mark, role = a.glyphs.chosen, themes.Strong
+	}
+	c.put(role, before+mark+after+" ")
+	if ch.cursor {
+		role = themes.Cursor
+	}
+	c.safe(role, ch.label.Clip(c.room))
+	c.put(themes.Plain, "  ")
+}
+
+// row appends a row that was drawn elsewhere in exactly the width of the canvas.
+func (c *canvas) row(s string) {
+	c.buf = append(c.buf, s...)
+	c.ends = append(c.ends, len(c.buf))
+	c.startRow()
+}

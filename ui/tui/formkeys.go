@@ -1,0 +1,224 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+)
+
+func (f *subForm) key(a *app, name, text string) tea.Cmd {
+	if f.busy && name != "esc" {
+		return nil
+	}
+	switch name {
+	case "esc":
+		return f.leave(a)
+	case "ctrl+s":
+		return f.send(a)
+	case "ctrl+e":
+		return f.editJSON(a)
+	case "ctrl+p":
+		f.preview = !f.preview
+		return nil
+	case "ctrl+r":
+		f.bare = !f.bare
+		return nil
+	case "ctrl+t":
+		return f.openTemplates(a)
+	case "tab", "shift+tab":
+		f.preview = false
+		f.step(map[string]int{"tab": 1, "shift+tab": -1}[name], true)
+		return nil
+	}
+	switch f.on.kind {
+	case itemMode, itemStart:
+		return f.chipKey(a, name)
+	case itemField:
+		if f.on.entry.Chooses() {
+			return f.choiceKey(a, name, text)
+		}
+		return f.textKey(a, name, text)
+	case itemAge, itemTTL:
+		return f.textKey(a, name, text)
+	}
+	switch name {
+	case "enter", "space":
+		return f.send(a)
+	case "up", "k":
+		f.step(-1, false)
+	}
+	return nil
+}
+
+// leave closes the form; what was filled in is not lost without a question.
+func (f *subForm) leave(a *app) tea.Cmd {
+	if f.preview && !f.drawn.wide {
+		f.preview = false
+		return nil
+	}
+	if !f.dirty() {
+		a.dialog = nil
+		return nil
+	}
+	back := func(a *app) { a.dialog = f }
+	a.dialog = &confirm{
+		head: "Leave the form", text: []string{"What you filled in is not kept."},
+		choices: []choice{{"y", "leave", func(*app) tea.Cmd { return nil }}},
+		gone:    back,
+	}
+	return nil
+}
+
+// chipKey moves among the modes or the starts; the one under the cursor is
+// chosen.
+func (f *subForm) chipKey(a *app, name string) tea.Cmd {
+	step := map[string]int{"left": -1, "h": -1, "right": 1, "l": 1, "space": 1}[name]
+	switch {
+	case name == "enter", name == "down", name == "j":
+		f.step(1, false)
+	case name == "up", name == "k":
+		f.step(-1, false)
+	case step == 0:
+	case f.on.kind == itemStart:
+		f.start = (f.start + step + len(starts)) % len(starts)
+	default:
+		f.nextMode(step)
+		return f.check(a)
+	}
+	return nil
+}
+
+// nextMode chooses the next mode that can be used.
+func (f *subForm) nextMode(step int) {
+	for i := 1; i < len(f.modes); i++ {
+		at := (f.mode + i*step + i*len(f.modes)) % len(f.modes)
+		if f.modes[at].why == "" {
+			f.chosen = true
+			f.setMode(at)
+			return
+		}
+	}
+}
+
+// choiceKey moves among the choices of a field. Where one can be chosen the one
+// under the cursor is; where several can, space chooses.
+func (f *subForm) choiceKey(a *app, name, text string) tea.Cmd {
+	e := f.on.entry
+	many := e.Kind == host.FieldEnums
+	to := -1
+	switch name {
+	case "enter", "down":
+		f.step(1, false)
+		return nil
+	case "up":
+		f.step(-1, false)
+		return nil
+	case "backspace", "delete", "ctrl+u":
+		e.Clear()
+		return f.changed(a)
+	case "ctrl+n":
+		e.SetNull()
+		return f.changed(a)
+	case "space":
+		if many || !e.Set() {
+			e.Pick(f.chip)
+		} else {
+			e.Clear()
+		}
+		return f.changed(a)
+	case "left":
+		to = f.chip - 1
+	case "right":
+		to = f.chip + 1
+	case "home":
+		to = 0
+	case "end":
+		to = len(e.Choices) - 1
+	default:
+		to = f.beginsWith(text)
+	}
+	if to < 0 || to >= len(e.Choices) {
+		if e.Set() || many {
+			return nil
+		}
+		to = f.chip
+	}
+	if !many && !e.Set() && (name == "right" || name == "left") {
+		to = max(e.DefaultChoice(), 0) // the first step shows where one stands
+	}
+	f.chip = to
+	if !many && !e.Picked(to) {
+		e.Pick(to)
+		return f.changed(a)
+	}
+	return nil
+}
+
+// beginsWith returns the next choice whose label begins with what was typed.
+func (f *subForm) beginsWith(text string) int {
+	e := f.on.entry
+	if strings.TrimSpace(text) == "" {
+		return -1
+	}
+	for i := 1; i <= len(e.Choices); i++ {
+		at := (f.chip + i) % len(e.Choices)
+		if strings.HasPrefix(strings.ToLower(strings.Trim(e.Choices[at].Label.Raw(), `"`)), strings.ToLower(text)) {
+			return at
+		}
+	}
+	return -1
+}
+
+// textKey edits a field for text.
+func (f *subForm) textKey(a *app, name, text string) tea.Cmd {
+	switch {
+	case name == "ctrl+n" && f.on.kind == itemField && f.on.entry.Nullable:
+		f.on.entry.SetNull()
+		f.edit.set("")
+		return f.changed(a)
+	case name == "enter" && f.edit.one,
+		name == "down" && f.edit.row >= len(f.edit.lines)-1:
+		f.step(1, false)
+		return nil
+	case name == "up" && f.edit.row == 0:
+		f.step(-1, false)
+		return nil
+	}
+	if !f.edit.key(name, text) {
+		return nil
+	}
+	return f.written(a)
+}
+
+// written takes over what stands in the field that has the keys.
+func (f *subForm) written(a *app) tea.Cmd {
+	switch f.on.kind {
+	case itemField:
+		f.on.entry.Write(f.edit.text())
+		return f.changed(a)
+	case itemAge:
+		f.age = f.edit.text()
+	case itemTTL:
+		f.ttl = f.edit.text()
+	}
+	return nil
+}
+
+// changed validates after a field was filled in.
+func (f *subForm) changed(a *app) tea.Cmd {
+	delete(f.said, f.on.entry)
+	f.banner = banner{}
+	f.validate()
+	return f.check(a)
+}
+
+func (f *subForm) paste(a *app, text string) tea.Cmd {
+	if f.busy || f.on.kind == itemField && f.on.entry.Chooses() || !slices.Contains([]itemKind{itemField, itemAge, itemTTL}, f.on.kind) {
+		return nil
+	}
+	f.edit.insert(text)
+	return f.written(a)
+}

@@ -1,0 +1,163 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/form"
+)
+
+// keptTemplates is the setting under which earlier subscriptions are kept.
+const keptTemplates = "ui.templates"
+
+// maxTemplates bounds them; the oldest go first.
+const maxTemplates = 50
+
+// template is an earlier subscription, to be used again.
+type template struct {
+	Server string          `json:"server"`
+	Type   string          `json:"type"`
+	Args   json.RawMessage `json:"args"`
+	Mode   event.Mode      `json:"mode"`
+	TTL    string          `json:"ttl,omitempty"`
+	At     time.Time       `json:"at"`
+}
+
+// templates returns the earlier subscriptions to a type, newest first: those at
+// the same server, then those at others.
+func (a *app) templates(server string, typ trust.Text) []template {
+	var own, others []template
+	for _, t := range a.allTemplates() {
+		switch {
+		case t.Type != typ.Raw():
+		case t.Server == server:
+			own = append(own, t)
+		default:
+			others = append(others, t)
+		}
+	}
+	return append(own, others...)
+}
+
+func (a *app) allTemplates() []template {
+	var all []template
+	if text := a.kept(keptTemplates); text != "" {
+		if err := json.Unmarshal([]byte(text), &all); err != nil {
+			return nil // what another version kept is no reason to stop
+		}
+	}
+	return all
+}
+
+// template returns what keeps a request for the next time.
+func (f *subForm) template(a *app, r host.Request) func(context.Context) error {
+	t := template{Server: r.Server, Type: r.Type.Raw(), Args: r.Args, Mode: r.Mode, TTL: f.ttl, At: a.clock().UTC()}
+	all := slices.DeleteFunc(a.allTemplates(), func(o template) bool {
+		return o.Server == t.Server && o.Type == t.Type && bytes.Equal(o.Args, t.Args)
+	})
+	all = append([]template{t}, all...)
+	raw, err := json.Marshal(all[:min(len(all), maxTemplates)])
+	if err != nil {
+		return nil
+	}
+	return func(ctx context.Context) error { return a.api.SetSetting(ctx, keptTemplates, string(raw)) }
+}
+
+// templatePicker chooses among earlier subscriptions.
+type templatePicker struct {
+	form *subForm
+	list []template
+	at   int
+	top  int
+}
+
+func (f *subForm) openTemplates(a *app) tea.Cmd {
+	list := a.templates(f.server, f.typ.Name)
+	if len(list) == 0 {
+		f.banner = banner{text: "there is no earlier subscription to this type"}
+		return nil
+	}
+	a.dialog = &templatePicker{form: f, list: list}
+	return nil
+}
+
+func (p *templatePicker) title() string        { return "Earlier subscriptions" }
+func (p *templatePicker) size(*app) (int, int) { return 76, len(p.list) }
+
+func (p *templatePicker) draw(a *app, c *canvas, h int) {
+	p.top = max(min(p.top, p.at), p.at-h+1)
+	for i := p.top; i < len(p.list) && i < p.top+h; i++ {
+		mark := " "
+		if i == p.at {
+			c.only(themes.Cursor)
+			mark = a.glyphs.cursor
+		}
+		t := &p.list[i]
+		c.put(themes.Plain, mark)
+		c.put(themes.Dim, t.At.Local().Format("01-02 15:04 "))
+		c.put(themes.Plain, pad(string(t.Mode), 7))
+		c.safe(themes.Server, ours(t.Server).Clip(min(c.room, 20)))
+		c.put(themes.Plain, " ")
+		c.safe(themes.Plain, ours(string(t.Args)).Clip(c.room))
+		c.end()
+	}
+}
+
+func (p *templatePicker) key(a *app, name, _ string) tea.Cmd {
+	switch name {
+	case "esc", "q", "ctrl+t":
+		a.dialog = p.form
+	case "j", "down":
+		p.at = min(p.at+1, len(p.list)-1)
+	case "k", "up":
+		p.at = max(p.at-1, 0)
+	case "enter":
+		a.dialog = p.form
+		return p.form.use(a, p.list[p.at])
+	}
+	return nil
+}
+
+func (p *templatePicker) paste(*app, string) tea.Cmd { return nil }
+func (p *templatePicker) hints() []string {
+	return []string{"j k", "move", "enter", "take over", "esc", "back"}
+}
+
+// use fills the form in as an earlier subscription was.
+func (f *subForm) use(a *app, t template) tea.Cmd {
+	if err := f.model.Load(t.Args); err != nil {
+		f.banner = banner{text: err.Error()}
+		return nil
+	}
+	f.banner, f.edited = banner{}, true
+	f.ttl = t.TTL
+	for i, m := range f.modes {
+		if m.mode == t.Mode && m.why == "" {
+			f.chosen = true
+			f.setMode(i)
+		}
+	}
+	f.said = map[*form.Entry]string{}
+	f.enter(f.items()[0])
+	f.validate()
+	return f.check(a)
+}
+
+// indentJSON lays JSON out for reading; what is none stays as it is.
+func indentJSON(text string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}
