@@ -134,6 +134,32 @@ func (k *hooks) address() (string, error) {
 	return base, nil
 }
 
+// expected returns what paths will most likely be appended to, without starting
+// the receiver.
+func (k *hooks) expected() string {
+	k.mu.Lock()
+	base := k.base
+	k.mu.Unlock()
+	o := k.host.opts
+	switch {
+	case base != "":
+		return base
+	case o.CallbackURL != "":
+		return strings.TrimSuffix(o.CallbackURL, "/")
+	}
+	address := o.ListenAddr
+	if saved, err := o.Store.Setting(settingReceiver); address == "" && err == nil {
+		address = saved
+	}
+	if address == "" {
+		address = "127.0.0.1:…"
+	}
+	if o.PlainHTTP {
+		return "http://" + address
+	}
+	return "https://" + address
+}
+
 // serve starts a receiver.
 func (k *hooks) serve() (*receiver.Server, error) {
 	o := k.host.opts

@@ -104,6 +104,36 @@ type API interface {
 	// Pause stops delivery and keeps the position; Resume goes on.
 	Pause(ctx context.Context, id event.SubID) error
 	Resume(ctx context.Context, id event.SubID) error
+	// SetMode goes on in another mode; position, dedup keys and records stay, and
+	// the log says so. A subscription that is over begins anew. It waits until the
+	// server has confirmed or refused it.
+	// Errors: [event.ErrNotFound], those of Check, ErrRefused, ErrStopped, *wire.Error.
+	SetMode(ctx context.Context, id event.SubID, m event.Mode) error
+	// SetFailover says whether a subscription goes on in another mode when its own
+	// keeps failing (webhook, push, poll, as far as the type offers them), and comes
+	// back. The mode in which it runs now is the preferred one.
+	SetFailover(ctx context.Context, id event.SubID, on bool) error
+	// Refresh polls, refreshes the lease or opens the stream again now, and waits
+	// for the answer.
+	// Errors: [event.ErrNotFound], ErrStopped if nobody lives it, those of the server.
+	Refresh(ctx context.Context, id event.SubID) error
+	// ResetCursor goes on at another position: at a cursor, or from now. Saved
+	// changes nothing.
+	ResetCursor(ctx context.Context, id event.SubID, from From) error
+	// Reconnect connects to a server anew and lists its types again. It does not
+	// wait. Errors: ErrUnknownServer, the fault of the server's description.
+	Reconnect(server string) error
+	// RemoveServer ends a server's subscriptions as Unsubscribe does, and forgets
+	// the server. Error: ErrUnknownServer.
+	RemoveServer(ctx context.Context, name string) error
+	// TestServer connects to a server that was not added, lists its types and
+	// leaves. Nothing is kept. What was found out is returned beside an error too.
+	// Errors: ErrUnreachable, ErrRefused, ErrNoEvents.
+	TestServer(ctx context.Context, s event.Server) (ServerView, error)
+	// Preview tells what Subscribe would send, as far as it is known now; it does
+	// not wait for the server.
+	// Errors: ErrUnknownServer, ErrUnknownType, ErrMode, ErrArguments.
+	Preview(r Request) (Preview, error)
 	// Skeleton returns an object of arguments for the type, made from its schema:
 	// required members with placeholders, defaults where the schema has them.
 	Skeleton(t event.Type) []byte

@@ -355,7 +355,7 @@ func TestFaultyServerIsShown(t *testing.T) {
 		t.Errorf("got %v, want the fault", err)
 	}
 	snap := r.await("both servers", func(s host.Snapshot) bool { return len(s.Servers) == 2 && s.Servers[0].Reach == host.ReachReady })
-	if v := snap.Servers[1]; v.Reach != host.ReachRefused || !strings.Contains(v.Err, "TOKEN") || !v.NextTry.IsZero() {
+	if v := snap.Servers[1]; v.Reach != host.ReachFault || !strings.Contains(v.Err, "TOKEN") || !v.NextTry.IsZero() {
 		t.Errorf("shown as %s, %q, next try %v", v.Reach, v.Err, v.NextTry)
 	}
 }

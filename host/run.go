@@ -43,9 +43,10 @@ type Host struct {
 	duplicates uint64
 
 	hooks hooks
-	// verbs serializes what is done to subscriptions and servers as a whole, so
-	// that a pause and a resume of the same one cannot overtake each other.
-	verbs turn
+	// turns serialize what is done to a server and its subscriptions as a whole, so
+	// that a pause and a resume of the same one cannot overtake each other. Servers
+	// do not wait for each other: one that is away holds up its own only.
+	turns map[string]turn
 }
 
 // turn is a lock that is waited for no longer than a context.
@@ -61,6 +62,38 @@ func (t turn) take(ctx context.Context) error {
 }
 
 func (t turn) give() { <-t }
+
+// turn returns the turn of a server.
+func (h *Host) turn(server string) turn {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.turns[server]
+	if t == nil {
+		t = make(turn, 1)
+		h.turns[server] = t
+	}
+	return t
+}
+
+// hold takes the turn of a subscription's server, and returns the subscription as
+// it is then.
+//
+// Errors: [event.ErrNotFound], the cause of ctx.
+func (h *Host) hold(ctx context.Context, id event.SubID) (event.Subscription, turn, error) {
+	sub, err := h.mustHave(id)
+	if err != nil {
+		return sub, nil, err
+	}
+	t := h.turn(sub.Key.Server)
+	if err := t.take(ctx); err != nil {
+		return sub, nil, err
+	}
+	if sub, err = h.mustHave(id); err != nil {
+		t.give()
+		return sub, nil, err
+	}
+	return sub, t, nil
+}
 
 // life is a subscription that is being lived.
 type life struct {
@@ -96,7 +129,7 @@ func New(o Options) (*Host, error) {
 		lives:  map[event.SubID]*life{},
 		counts: map[event.SubID]*counts{},
 		flags:  map[chan struct{}]struct{}{},
-		verbs:  make(turn, 1),
+		turns:  map[string]turn{},
 	}
 	o.Log = slog.New(&journal{next: o.Log.Handler(), keep: h.keepLine})
 	h.opts = o
@@ -165,10 +198,11 @@ func (h *Host) backoff() *session.Backoff {
 
 // AddServer implements [API].
 func (h *Host) AddServer(spec event.Server) {
-	if h.verbs.take(h.ctx) != nil {
+	t := h.turn(spec.Name)
+	if t.take(h.ctx) != nil {
 		return // the host is closing
 	}
-	defer h.verbs.give()
+	defer t.give()
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -217,7 +251,7 @@ func (h *Host) server(name string) (*server, error) {
 }
 
 // start begins to live a stored subscription, unless it is paused or over. Only
-// the holder of verbs may call it.
+// the holder of its server's turn may call it.
 func (h *Host) start(sub event.Subscription) {
 	if sub.Paused || sub.State == event.StateEnded || sub.State == event.StateDenied {
 		return
@@ -244,10 +278,12 @@ func (h *Host) start(sub event.Subscription) {
 		Backoff:      func() delivery.Backoff { return h.backoff() },
 		Changed:      h.notify,
 		Relist:       h.relist,
+		Modes:        h.modes,
 		Callback:     func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		Read:         kind.Read,
 		ServerSecret: kind.ServerSecret,
+		Lasting:      kind.Lasting,
 		Failpoint:    h.opts.Failpoint,
 		Log:          h.opts.Log,
 	}, sub)
@@ -267,8 +303,8 @@ func (h *Host) start(sub event.Subscription) {
 	})
 }
 
-// stopLife ends the living of a subscription and waits for it. Only the holder
-// of verbs may call it.
+// stopLife ends the living of a subscription and waits for it. Only the
+// holder of its server's turn may call it.
 func (h *Host) stopLife(id event.SubID) {
 	h.mu.Lock()
 	l := h.lives[id]

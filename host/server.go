@@ -30,6 +30,7 @@ type server struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	relist chan struct{} // one slot: list the types again
+	again  chan struct{} // one slot: connect anew
 
 	mu      sync.Mutex
 	view    ServerView
@@ -47,6 +48,7 @@ func newServer(h *Host, spec event.Server) *server {
 		spec:   spec,
 		done:   make(chan struct{}),
 		relist: make(chan struct{}, 1),
+		again:  make(chan struct{}, 1),
 		ready:  make(chan struct{}),
 		tried:  make(chan struct{}),
 		listed: make(chan struct{}),
@@ -75,7 +77,7 @@ func address(s event.Server) string {
 func (s *server) run(ctx context.Context) {
 	defer close(s.done)
 	if s.spec.Fault != nil {
-		s.disconnected(s.spec.Fault, ReachRefused, 0)
+		s.disconnected(s.spec.Fault, ReachFault, 0)
 		<-ctx.Done()
 		return
 	}
@@ -83,6 +85,7 @@ func (s *server) run(ctx context.Context) {
 	for again := false; ctx.Err() == nil; again = true {
 		sess, err := s.dial(ctx)
 		if err == nil {
+			drain(s.again) // this is the connection that was asked for
 			began := s.host.opts.Now()
 			s.connected(ctx, sess, again)
 			err = s.serve(ctx, sess)
@@ -93,15 +96,21 @@ func (s *server) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		wait := backoff.Next(err)
-		reach := ReachBackoff
-		if session.Denied(err) || errors.Is(err, session.ErrServer) || errors.Is(err, session.ErrFraming) || errors.Is(err, session.ErrVersion) {
-			wait, reach = max(wait, refusedPause), ReachRefused
+		if errors.Is(err, errReconnect) {
+			s.disconnected(err, ReachConnecting, 0)
+			backoff.Reset()
+			continue
+		}
+		wait, reach := backoff.Next(err), reachOf(err)
+		if reach != ReachBackoff {
+			wait = max(wait, refusedPause)
 		}
 		s.disconnected(err, reach, wait)
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
+		case <-s.again:
+			backoff.Reset()
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -156,10 +165,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	s.mu.Lock()
 	s.dialect = dialect.For(sess, s.dialectOptions())
 	v := &s.view
-	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
-	v.Era, v.Version, v.Transport, v.HTTP = string(info.Era), info.Version, string(info.Transport), info.HTTP
-	v.Title, v.Release = info.ServerName, info.ServerVersion
-	v.Profile = string(info.Profile)
+	v.greet(info, now)
 	seen := event.ServerSeen{Name: v.Name, Era: v.Era, Version: v.Version, Transport: v.Transport, Title: v.Title, Release: v.Release, At: now.UTC()}
 	close(s.ready)
 	s.failure = nil
@@ -210,6 +216,8 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 			rest.Reset(backoff.Next(err))
 		case <-rest.C:
 			relist = s.relist
+		case <-s.again:
+			return errReconnect
 		case <-sess.Lost():
 			return sess.Err()
 		case <-ctx.Done():
@@ -272,7 +280,9 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	}
 	closeOnce(s.tried)
 	s.mu.Unlock()
-	s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
+	if reach != ReachConnecting {
+		s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
+	}
 	s.host.notify()
 }
 
@@ -330,10 +340,7 @@ func (s *server) firstTry(ctx context.Context) error {
 	if s.failure == nil {
 		return fmt.Errorf("%w: %s", ErrUnreachable, s.view.Address)
 	}
-	if session.Denied(s.failure) {
-		return fmt.Errorf("%w: %w", ErrRefused, s.failure)
-	}
-	return fmt.Errorf("%w: %s: %w", ErrUnreachable, s.view.Address, s.failure)
+	return s.whyNot(s.failure)
 }
 
 // Ready implements [delivery.Source].
@@ -389,6 +396,14 @@ func (s *server) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
 		return err
 	}
 	return d.Pause(ctx, r)
+}
+
+// drain empties a one-slot flag.
+func drain(ch chan struct{}) {
+	select {
+	case <-ch:
+	default:
+	}
 }
 
 // signal fills a one-slot flag.

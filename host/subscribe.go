@@ -211,10 +211,13 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 // undo removes a subscription that never was, unless somebody has begun it anew
 // since.
 func (h *Host) undo(ctx context.Context, id event.SubID, l *life) error {
-	if err := h.verbs.take(ctx); err != nil {
+	_, t, err := h.hold(ctx, id)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil
+	} else if err != nil {
 		return err
 	}
-	defer h.verbs.give()
+	defer t.give()
 	if h.life(id) != l {
 		return nil
 	}
@@ -224,10 +227,14 @@ func (h *Host) undo(ctx context.Context, id event.SubID, l *life) error {
 
 // begin stores the wish and starts to live it.
 func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Request) (l *life, isNew bool, err error) {
-	if err := h.verbs.take(ctx); err != nil {
+	turn := h.turn(key.Server)
+	if err := turn.take(ctx); err != nil {
 		return nil, false, err
 	}
-	defer h.verbs.give()
+	defer turn.give()
+	if _, err := h.server(key.Server); err != nil {
+		return nil, false, err // removed meanwhile
+	}
 	id := key.ID()
 	old, err := h.opts.Store.Subscription(id)
 	isNew = errors.Is(err, event.ErrNotFound)
@@ -334,13 +341,16 @@ func (h *Host) release(ctx context.Context, id event.SubID) {
 
 // Unsubscribe implements [API].
 func (h *Host) Unsubscribe(ctx context.Context, id event.SubID) error {
-	if err := h.verbs.take(ctx); err != nil {
+	_, t, err := h.hold(ctx, id)
+	if err != nil {
 		return err
 	}
-	defer h.verbs.give()
-	if _, err := h.mustHave(id); err != nil {
-		return err
-	}
+	defer t.give()
+	return h.finish(ctx, id)
+}
+
+// finish ends a subscription here and on its server.
+func (h *Host) finish(ctx context.Context, id event.SubID) error {
 	h.stopLife(id)
 	h.release(ctx, id)
 	err := h.remove(ctx, id, event.ActorOperator, "unsubscribe")
@@ -368,13 +378,13 @@ func (h *Host) mustHave(id event.SubID) (event.Subscription, error) {
 
 // Pause implements [API].
 func (h *Host) Pause(ctx context.Context, id event.SubID) error {
-	if err := h.verbs.take(ctx); err != nil {
+	sub, t, err := h.hold(ctx, id)
+	if err != nil {
 		return err
 	}
-	defer h.verbs.give()
-	sub, err := h.mustHave(id)
-	if err != nil || sub.Paused {
-		return err
+	defer t.give()
+	if sub.Paused {
+		return nil
 	}
 	h.stopLife(id)
 	h.suspend(ctx, sub)
@@ -398,14 +408,11 @@ func (h *Host) mark(sub event.Subscription, change *event.StateChange) event.Rec
 
 // Resume implements [API].
 func (h *Host) Resume(ctx context.Context, id event.SubID) error {
-	if err := h.verbs.take(ctx); err != nil {
-		return err
-	}
-	defer h.verbs.give()
-	sub, err := h.mustHave(id)
+	sub, t, err := h.hold(ctx, id)
 	if err != nil {
 		return err
 	}
+	defer t.give()
 	if !sub.Paused {
 		if sub.State == event.StateEnded || sub.State == event.StateDenied {
 			return fmt.Errorf("subscription %s is over (%s, %s): subscribe again to begin anew", id, sub.State, sub.Evidence)

@@ -30,7 +30,8 @@ const (
 	ReachConnecting Reach = "connecting"
 	ReachReady      Reach = "ready"
 	ReachBackoff    Reach = "backoff" // failed; trying again at NextTry
-	ReachRefused    Reach = "refused" // the server refuses, tried seldom; or its description cannot be used
+	ReachRefused    Reach = "refused" // the server refuses; tried seldom
+	ReachFault      Reach = "fault"   // its description cannot be used: see Err
 )
 
 // ServerView is what the host knows of a server.

@@ -27,7 +27,10 @@ type storedSub struct {
 	Args    []byte    `json:"args"`
 	Created timestamp `json:"created"`
 
-	Mode     event.Mode    `json:"mode"`
+	Mode      event.Mode `json:"mode"`
+	Failover  bool       `json:"failover,omitempty"`
+	Preferred event.Mode `json:"preferred,omitempty"`
+
 	MaxAge   time.Duration `json:"maxAge,omitempty"`
 	TTL      time.Duration `json:"ttl,omitempty"`
 	Cursor   *storedCursor `json:"cursor,omitempty"`
@@ -133,7 +136,10 @@ func (k keptSub) encode() ([]byte, error) {
 		Args:    s.Key.Args,
 		Created: stamp(s.Created),
 
-		Mode:     s.Mode,
+		Mode:      s.Mode,
+		Failover:  s.Failover,
+		Preferred: s.Preferred,
+
 		MaxAge:   s.MaxAge,
 		TTL:      s.TTL,
 		Gave:     s.Gave,
@@ -197,7 +203,10 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 		Key:     event.Key{Server: string(in.Server), Type: text(in.Type), Args: in.Args},
 		Created: in.Created.time(),
 
-		Mode:     in.Mode,
+		Mode:      in.Mode,
+		Failover:  in.Failover,
+		Preferred: in.Preferred,
+
 		MaxAge:   in.MaxAge,
 		TTL:      in.TTL,
 		Gave:     in.Gave,

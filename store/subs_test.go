@@ -54,7 +54,7 @@ func fullSub(t *testing.T) event.Subscription {
 	var s event.Subscription
 	var n int64
 	fill(t, reflect.ValueOf(&s).Elem(), &n)
-	s.ID, s.Mode, s.State = "aa", event.ModeWebhook, event.StateLive
+	s.ID, s.Mode, s.Preferred, s.State = "aa", event.ModeWebhook, event.ModePush, event.StateLive
 	return s
 }
 

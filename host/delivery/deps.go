@@ -46,7 +46,8 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Random,
-// Relist, Callback, TTL, Read, ServerSecret, Failpoint and Log must be set.
+// Relist, Modes, Callback, TTL, Read, ServerSecret, Lasting, Failpoint and Log
+// must be set.
 type Deps struct {
 	Source Source
 	Store  Store
@@ -64,6 +65,9 @@ type Deps struct {
 	// gone or does not take the subscription's arguments and mode any more;
 	// after any other error the subscription is tried again.
 	Relist func(ctx context.Context, k event.Key, m event.Mode) error
+	// Modes returns the modes that the type offers and the host can do; a failover
+	// chooses among them. nil: none.
+	Modes func(k event.Key) []event.Mode
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.
@@ -73,6 +77,8 @@ type Deps struct {
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
 	// ServerSecret: the server makes the webhook secret, this host none.
 	ServerSecret bool
+	// Lasting: a push subscription stays on the server when its stream ends.
+	Lasting bool
 	// Failpoint is called at named points; tests end the process there.
 	Failpoint func(name string)
 	Log       *slog.Logger

@@ -29,6 +29,7 @@ type memory struct {
 	mu      sync.Mutex
 	subs    map[event.SubID]event.Subscription
 	records []event.Record
+	audit   []event.AuditEntry
 	ids     map[string]bool
 	fail    func(event.Batch) error // nil: every commit succeeds
 	delay   time.Duration           // of every commit
@@ -113,6 +114,7 @@ func (m *memory) apply(b event.Batch) (out event.Outcome) {
 		out.Stored++
 		out.Last = r.Seq
 	}
+	m.audit = append(m.audit, b.Audit...)
 	sub := m.subs[b.Sub]
 	if b.Cursor != nil {
 		sub.Cursor = *b.Cursor
@@ -150,6 +152,12 @@ func (m *memory) all() []event.Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.records)
+}
+
+func (m *memory) audits() []event.AuditEntry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.audit)
 }
 
 // source is a server whose answers a test writes.
@@ -316,6 +324,8 @@ func raw(occurrences ...string) (out []json.RawMessage) {
 	}
 	return out
 }
+
+func text(s string) trust.Text { return trust.Untrusted(s) }
 
 func cur(s string) wire.Cursor { return wire.Cursor{Present: true, Text: trust.Untrusted(s)} }
 

@@ -78,7 +78,7 @@ func (in *ingest) drain() {
 
 // settled waits for what the attempt handed over.
 func (in *ingest) settled() {
-	if in.r.mode != event.ModeWebhook { // deliveries come at any time, and their cursors are safe
+	if in.r.Mode() != event.ModeWebhook { // deliveries come at any time, and their cursors are safe
 		in.drain()
 	}
 }
@@ -134,7 +134,11 @@ func (in *ingest) lastSign() time.Time {
 //
 // Errors: [ErrStopped], errStore.
 func (in *ingest) submit(ctx context.Context, b event.Batch) error {
-	ordered := in.r.mode != event.ModeWebhook
+	return in.hand(ctx, b, in.r.Mode() != event.ModeWebhook)
+}
+
+// hand is submit. What is ordered goes behind the fence of the attempt.
+func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	in.mu.Lock()
 	switch {
 	case in.stopped:
@@ -209,13 +213,17 @@ func (in *ingest) answered(err error) {
 
 // commit submits a batch and waits until it is stored.
 func (in *ingest) commit(ctx context.Context, b event.Batch) (event.Outcome, error) {
+	return in.commitAs(ctx, b, in.r.Mode() != event.ModeWebhook)
+}
+
+func (in *ingest) commitAs(ctx context.Context, b event.Batch, ordered bool) (event.Outcome, error) {
 	type answer struct {
 		o   event.Outcome
 		err error
 	}
 	ch := make(chan answer, 1)
 	b.Done = func(o event.Outcome, err error) { ch <- answer{o, err} }
-	if err := in.submit(ctx, b); err != nil {
+	if err := in.hand(ctx, b, ordered); err != nil {
 		return event.Outcome{}, err
 	}
 	select {
@@ -236,7 +244,7 @@ func (in *ingest) record(kind event.Kind, fill func(*event.Record)) event.Record
 		Sub:        in.r.id,
 		Server:     in.r.key.Server,
 		Type:       in.r.key.Type,
-		Mode:       in.r.mode,
+		Mode:       in.r.Mode(),
 		ReceivedAt: in.r.deps.Now().UTC(),
 	}
 	fill(&rec)

@@ -32,7 +32,7 @@ func (r *Runner) poll(ctx context.Context, sub event.Subscription) error {
 		}
 		next := r.deps.Now().Add(wait)
 		r.set(func(s *Status) { s.NextTry = next })
-		if wait > 0 && !sleep(ctx, wait) || ctx.Err() != nil {
+		if wait > 0 && !r.pause(ctx, wait) || ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
@@ -98,6 +98,7 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	r.answer(nil)
 	if len(res.Events) > outcome.Duplicates || p.position != sent && len(res.Events) > 0 {
 		p.empty = 0
 	} else {

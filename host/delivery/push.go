@@ -233,7 +233,7 @@ func (p *pushed) watch(stream Stream) (err error) {
 	p.mu.Unlock()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	began := p.r.deps.Now()
+	began, said := p.r.deps.Now(), false
 	for {
 		var quiet, silent, stale, dead time.Duration
 		p.r.set(func(s *Status) {
@@ -265,13 +265,17 @@ func (p *pushed) watch(stream Stream) (err error) {
 		}
 		if left := p.r.deps.Timing.Unsaid - p.r.deps.Now().Sub(began); left > 0 {
 			wait = min(wait, left)
-		} else {
-			p.r.settle(nil) // some servers never say that a stream is active
+		} else if !said {
+			said = true // some servers never say that a stream is active
+			p.r.settle(nil)
+			p.r.answer(nil)
 		}
 		timer.Reset(max(wait, time.Millisecond))
 		select {
 		case <-timer.C:
 		case <-p.ring:
+		case <-p.r.nudged:
+			return errAsked
 		case <-stream.Done():
 			return stream.Err()
 		case <-p.ctx.Done():
@@ -297,6 +301,7 @@ func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state 
 		r.record(ctx, state, "connected again", nil)
 	}
 	r.settle(nil)
+	r.answer(nil)
 }
 
 // touched notes an event.

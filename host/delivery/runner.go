@@ -13,13 +13,12 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Runner lives one subscription in one mode, from Run to its end. Its methods
-// may be called from any goroutine.
+// Runner lives one subscription, in one mode at a time, from Run to its end. Its
+// methods may be called from any goroutine.
 type Runner struct {
 	deps Deps
 	id   event.SubID
 	key  event.Key
-	mode event.Mode
 
 	in ingest
 	// intact: the last stream ended by itself and all that came on it is stored. Of
@@ -28,6 +27,9 @@ type Runner struct {
 	away   time.Time // last sign of life before this runner; of Run's goroutine
 
 	mu        sync.Mutex
+	mode      event.Mode // changed by Run alone, between attempts
+	fail      failover
+	asked     []chan error // who waits for the outcome of a refresh
 	status    Status
 	said      bool                    // the server has confirmed the subscription in this run
 	inflight  time.Time               // webhook: until when a verification is expected
@@ -37,6 +39,7 @@ type Runner struct {
 	outcome   error // of the first attempt; valid once confirmed is closed
 	once      sync.Once
 	nudged    chan struct{}
+	over      chan struct{} // closed when Run has ended
 }
 
 // New returns a runner for a subscription that is in the store.
@@ -55,10 +58,12 @@ func New(deps Deps, sub event.Subscription) *Runner {
 		mode:      sub.Mode,
 		confirmed: make(chan struct{}),
 		nudged:    make(chan struct{}, 1),
+		over:      make(chan struct{}),
 		terminate: func(error) {},
 	}
 	r.in.init(r, sub)
 	r.away = sub.LastSeen
+	r.fail = newFailover(sub)
 	r.status = Status{State: event.StateStarting, Since: deps.Now(), Lease: sub.Lease}
 	return r
 }
@@ -68,6 +73,12 @@ func (r *Runner) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.status
+	if s.Mode = r.mode; r.fail.on && r.fail.preferred != r.mode {
+		s.Preferred = r.fail.preferred
+		if r.in.gave.Load() {
+			s.PreferredTry = r.fail.retry
+		}
+	}
 	s.Replayed, s.Duplicates = r.in.replayed.Load(), r.in.repeated.Load()
 	return s
 }
@@ -85,21 +96,14 @@ func (r *Runner) Confirmed(ctx context.Context) error {
 	}
 }
 
-// Nudge asks a webhook runner to refresh its lease now, because the server may
-// have forgotten it.
-func (r *Runner) Nudge() {
-	select {
-	case r.nudged <- struct{}{}:
-	default:
-	}
-}
-
 // Run lives the subscription until ctx ends or the subscription does, and
 // returns when nothing of it is under way any more. It is called once.
 func (r *Runner) Run(ctx context.Context) {
 	defer func() {
 		r.settle(context.Cause(ctx))
 		r.in.stop()
+		close(r.over)
+		r.answer(fmt.Errorf("subscription %s: %w", r.id, ErrStopped))
 	}()
 	backoff := r.deps.Backoff()
 	for ctx.Err() == nil {
@@ -108,9 +112,20 @@ func (r *Runner) Run(ctx context.Context) {
 			return
 		}
 		started := r.deps.Now()
-		err := r.attempt(ctx)
+		err := r.limited(ctx)
 		if ctx.Err() != nil {
 			return
+		}
+		if to := r.next(err, started); to.mode != "" {
+			if err = r.move(ctx, to); err == nil {
+				continue // the pauses go on growing until the server is worth something
+			}
+			if ctx.Err() != nil {
+				return
+			}
+		}
+		if errors.Is(err, errAsked) || errors.Is(err, errPrefer) {
+			continue // to begin again at once
 		}
 		if done := r.conclude(ctx, err); done {
 			return
@@ -124,7 +139,8 @@ func (r *Runner) Run(ctx context.Context) {
 		}
 		wait := backoff.Next(err)
 		r.lost(ctx, err, wait)
-		if !sleep(ctx, wait) {
+		r.answer(err)
+		if !r.pause(ctx, wait) {
 			return
 		}
 	}
@@ -135,15 +151,16 @@ func (r *Runner) attempt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	switch r.mode {
+	switch mode := r.Mode(); mode {
 	case event.ModePoll:
 		return r.poll(ctx, sub)
 	case event.ModePush:
 		return r.push(ctx, sub)
 	case event.ModeWebhook:
 		return r.webhook(ctx, sub)
+	default:
+		return fmt.Errorf("subscription %s has mode %q: nothing can run it", r.id, mode)
 	}
-	return fmt.Errorf("subscription %s has mode %q: nothing can run it", r.id, r.mode)
 }
 
 // hadLife reports whether the attempt that began then was worth something, so
@@ -181,7 +198,7 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 			return true
 		}
 		// Where the list cannot be had now, the next attempt tells.
-		if again := r.deps.Relist(ctx, r.key, r.mode); errors.Is(again, ErrGone) {
+		if again := r.deps.Relist(ctx, r.key, r.Mode()); errors.Is(again, ErrGone) {
 			r.end(ctx, event.StateEnded, "the event type was removed or changed", fmt.Errorf("%w; %w", err, again))
 			return true
 		}
@@ -248,7 +265,7 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 			s.Error = trust.Untrusted(err.Error())
 		}
 	})
-	r.deps.Log.Warn("subscription interrupted", "sub", r.id, "mode", r.mode, "err", err, "again_in", wait)
+	r.deps.Log.Warn("subscription interrupted", "sub", r.id, "mode", r.Mode(), "err", err, "again_in", wait)
 	if first {
 		r.record(ctx, event.StateBackoff, evidence, err)
 	}
@@ -262,6 +279,7 @@ func (r *Runner) end(ctx context.Context, state State, evidence string, err erro
 	})
 	r.record(ctx, state, evidence, err)
 	r.settle(err)
+	r.answer(err)
 }
 
 // record puts a state change into the log and onto the stored subscription.
@@ -288,10 +306,10 @@ func (r *Runner) mark(ctx context.Context, word, state State, evidence string, e
 	}
 }
 
-// ended returns what the receiver remembers of the path of a webhook subscription
-// that is over.
+// ended returns what the receiver remembers of the path of a subscription that is
+// over.
 func (r *Runner) ended(state State) *event.Ended {
-	if r.mode != event.ModeWebhook || state != event.StateEnded && state != event.StateDenied {
+	if state != event.StateEnded && state != event.StateDenied {
 		return nil
 	}
 	sub, err := r.deps.Store.Subscription(r.id)

@@ -27,6 +27,9 @@ type Status struct {
 	Attempt       int           // failures in a row
 	LastDelivery  time.Time     // webhook: the last delivery taken
 	Lease         event.Lease   // webhook
+	Mode          event.Mode    // in which it runs now
+	Preferred     event.Mode    // of a failover: the mode that is preferred, if another one runs
+	PreferredTry  time.Time     // when that is tried again; zero: when this one fails
 	Replayed      uint64        // events from the server's history since the start
 	Duplicates    uint64        // events that were stored before
 }
@@ -34,7 +37,7 @@ type Status struct {
 // State is the word for the state; see package event.
 type State = event.State
 
-// Timing holds the durations by which subscriptions live. A zero member means
+// Timing holds the durations and counts by which subscriptions live. A zero member means
 // its default.
 type Timing struct {
 	PollFloor     time.Duration // least pause between polls; default 1 s
@@ -45,6 +48,10 @@ type Timing struct {
 	Unsaid        time.Duration // silence after which an open stream counts as accepted; default 3 s
 	LeaseFloor    time.Duration // shortest time to a refresh; default 5 s
 	LeaseCheck    time.Duration // refresh of a lease without expiry or with an unreadable one; default 5 min
+	FailoverAfter time.Duration // failing for so long leads to the next mode; default 30 s
+	FailoverTries int           // so do so many failures in a row; default 4
+	PreferredMin  time.Duration // first pause before the preferred mode is tried again; default 1 min
+	PreferredMax  time.Duration // longest of these pauses; default 30 min
 	ConnectWithin time.Duration // a first connection that takes longer has failed; default 8 s
 }
 
@@ -63,6 +70,12 @@ func (t Timing) WithDefaults() Timing {
 	def(&t.Unsaid, 3*time.Second)
 	def(&t.LeaseFloor, 5*time.Second)
 	def(&t.LeaseCheck, 5*time.Minute)
+	def(&t.FailoverAfter, 30*time.Second)
+	def(&t.PreferredMin, time.Minute)
+	def(&t.PreferredMax, 30*time.Minute)
+	if t.FailoverTries <= 0 {
+		t.FailoverTries = 4
+	}
 	def(&t.ConnectWithin, 8*time.Second)
 	return t
 }

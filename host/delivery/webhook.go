@@ -51,6 +51,7 @@ func (r *Runner) webhook(ctx context.Context, sub event.Subscription) error {
 			}
 			return err
 		}
+		r.answer(nil)
 		r.set(func(s *Status) { s.NextTry = r.deps.Now().Add(wait) })
 		timer := time.NewTimer(wait)
 		select {
@@ -211,6 +212,9 @@ func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.S
 	case was && !suspended(lease):
 		r.record(ctx, state, "the server delivers again", nil)
 	}
+	if suspended(lease) && r.failsOver() {
+		return 0, fmt.Errorf("%w: %v", errSuspended, lease.Status.LastError)
+	}
 	return r.renewal(res, lease, now), nil
 }
 
@@ -282,15 +286,14 @@ var ErrRejected = errors.New("payload rejected")
 // Run has ended; what the store answered; the cause of ctx.
 func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	in, now := &r.in, r.deps.Now()
-	var mark wire.Mark
-	if r.deps.Read == nil {
-		mark = wire.DecodeMark(d.Body)
-	}
-	b := event.Batch{Cursor: in.position(mark.Cursor), Update: func(s *event.Subscription) {
+	b := event.Batch{Update: func(s *event.Subscription) {
 		if !d.ServerID.IsZero() {
 			s.Lease.ServerID = d.ServerID
 		}
 	}}
+	if r.Mode() == event.ModeWebhook && r.deps.Read == nil {
+		b.Cursor = in.position(wire.DecodeMark(d.Body).Cursor)
+	} // else it is late, after a change of mode: the position is that of the new mode
 	var rejected bool
 	switch d.Kind {
 	case DeliveredEvent, DeliveredMalformed:
@@ -308,8 +311,11 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	case DeliveredTerminated:
 		b.Cursor = nil
 	}
+	for i := range b.Records {
+		b.Records[i].Mode = event.ModeWebhook
+	}
 	in.seen(now)
-	if _, err := in.commit(ctx, b); err != nil {
+	if _, err := in.commitAs(ctx, b, false); err != nil {
 		return err
 	}
 	r.set(func(s *Status) {
@@ -318,7 +324,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 			s.LastEvent = now
 		}
 	})
-	if d.Kind == DeliveredTerminated {
+	if d.Kind == DeliveredTerminated && r.Mode() == event.ModeWebhook {
 		r.terminated(&terminated{wire.DecodeFault(d.Body)})
 	}
 	if rejected {

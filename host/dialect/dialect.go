@@ -59,6 +59,13 @@ type Dialect interface {
 	Note(n wire.Note) (relist bool)
 }
 
+// Previewer is a [Dialect] that can tell what it would send.
+type Previewer interface {
+	// Preview returns what would be sent for a [wire.PollRequest], a
+	// [wire.StreamRequest] or a [wire.SubscribeRequest].
+	Preview(request any) (method string, params json.RawMessage, err error)
+}
+
 // Stream is an open push stream.
 type Stream interface {
 	// Close cancels the stream alone; Done follows.

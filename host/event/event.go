@@ -127,6 +127,7 @@ const (
 	StateEnded      State = "ended"      // terminated; nothing will come
 	StatePaused     State = "paused"     // paused by the operator
 	StateAbandoned  State = "abandoned"  // in the log only: the server gave up a stream that could have been resumed
+	StateSwitched   State = "switched"   // in the log only: went on in another mode
 	StateResumed    State = "resumed"    // of a subscription: resumed by the operator, not yet confirmed; in the log: went on from the saved cursor
 )
 

@@ -37,7 +37,10 @@ type Subscription struct {
 	Key     Key
 	Created time.Time
 
-	Mode     Mode          // the mode it runs in
+	Mode      Mode // the mode it runs in
+	Failover  bool // goes on in another mode when its own keeps failing
+	Preferred Mode // of a failover: the mode that the operator chose, while another one runs
+
 	MaxAge   time.Duration // replay at most this far back; 0 means no bound
 	TTL      time.Duration // lifetime asked of a webhook lease; 0: the server decides
 	Cursor   Cursor        // position up to which everything is stored

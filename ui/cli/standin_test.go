@@ -292,15 +292,29 @@ func (s *standIn) Pause(_ context.Context, id event.SubID) error       { return 
 func (s *standIn) Resume(_ context.Context, id event.SubID) error      { return s.verb("resume", id) }
 func (s *standIn) Skeleton(event.Type) []byte                          { return []byte("{}") }
 func (s *standIn) Refusals() []event.Refusal                           { return nil }
-func (s *standIn) Setting(string) (string, error)                      { return "", event.ErrNotFound }
-func (s *standIn) SetSetting(context.Context, string, string) error    { return nil }
-func (s *standIn) Marks() []event.Mark                                 { return nil }
-func (s *standIn) SetMark(context.Context, event.Mark) error           { return nil }
-func (s *standIn) RemoveMark(context.Context, uint64, bool) error      { return nil }
-func (s *standIn) Audit() *host.Audit                                  { return host.NewAudit(s.store) }
-func (s *standIn) Wire() *host.Ring[host.WireFrame]                    { return host.NewRing[host.WireFrame](1, 0) }
-func (s *standIn) AppLog() *host.Ring[host.LogLine]                    { return host.NewRing[host.LogLine](1, 0) }
-func (s *standIn) Stats() host.Stats                                   { return host.Stats{} }
+func (s *standIn) Reconnect(string) error                              { return nil }
+func (s *standIn) RemoveServer(context.Context, string) error          { return nil }
+func (s *standIn) Refresh(_ context.Context, id event.SubID) error     { return s.verb("refresh", id) }
+func (s *standIn) Preview(host.Request) (host.Preview, error)          { return host.Preview{}, nil }
+func (s *standIn) SetMode(_ context.Context, id event.SubID, m event.Mode) error {
+	return s.verb("mode "+string(m), id)
+}
+func (s *standIn) SetFailover(context.Context, event.SubID, bool) error { return nil }
+func (s *standIn) ResetCursor(context.Context, event.SubID, host.From) error {
+	return nil
+}
+func (s *standIn) TestServer(context.Context, event.Server) (host.ServerView, error) {
+	return host.ServerView{}, nil
+}
+func (s *standIn) Setting(string) (string, error)                   { return "", event.ErrNotFound }
+func (s *standIn) SetSetting(context.Context, string, string) error { return nil }
+func (s *standIn) Marks() []event.Mark                              { return nil }
+func (s *standIn) SetMark(context.Context, event.Mark) error        { return nil }
+func (s *standIn) RemoveMark(context.Context, uint64, bool) error   { return nil }
+func (s *standIn) Audit() *host.Audit                               { return host.NewAudit(s.store) }
+func (s *standIn) Wire() *host.Ring[host.WireFrame]                 { return host.NewRing[host.WireFrame](1, 0) }
+func (s *standIn) AppLog() *host.Ring[host.LogLine]                 { return host.NewRing[host.LogLine](1, 0) }
+func (s *standIn) Stats() host.Stats                                { return host.Stats{} }
 
 func (s *standIn) Printed(_ context.Context, id event.SubID, seq uint64) error {
 	s.mu.Lock()

@@ -76,7 +76,7 @@ func (g *glyphs) sign(s event.State) (string, themes.Role) {
 		return g.leaf, themes.Good
 	case stateGap:
 		return g.gap, themes.Warn
-	case event.StateDraining, event.StateRefreshing, event.StateResumed:
+	case event.StateDraining, event.StateRefreshing, event.StateResumed, event.StateSwitched:
 		return g.live, themes.Busy
 	case event.StateStarting, event.StateVerifying:
 		return g.busy, themes.Busy

@@ -68,7 +68,7 @@ func formRow(r event.Record) *row {
 
 func stateRole(s event.State) themes.Role {
 	switch s {
-	case event.StateResumed, event.StateLive:
+	case event.StateResumed, event.StateSwitched, event.StateLive:
 		return themes.Busy
 	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateDenied, event.StateEnded:
 		return themes.Warn

@@ -105,7 +105,7 @@ func (a *app) drawScope(w int) []string {
 		switch s.Reach {
 		case host.ReachReady:
 			role = themes.Good
-		case host.ReachBackoff, host.ReachRefused:
+		case host.ReachBackoff, host.ReachRefused, host.ReachFault:
 			role = themes.Warn
 		}
 		c.safe(themes.Server, ours(s.Name).Clip(min(c.room, 20)))

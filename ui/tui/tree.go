@@ -340,7 +340,7 @@ func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
 		}
 	case host.ReachBackoff:
 		glyph, role = a.glyphs.quiet, themes.Warn
-	case host.ReachRefused:
+	case host.ReachRefused, host.ReachFault:
 		glyph, role = a.glyphs.bad, themes.Bad
 	}
 	fold := a.glyphs.open

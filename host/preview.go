@@ -1,0 +1,144 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"eventdeck/host/dialect"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Preview is what a [Request] would send, without sending it.
+type Preview struct {
+	Mode    event.Mode
+	Method  string
+	Params  json.RawMessage // secrets masked
+	Command string          // the command line that does the same, for a POSIX shell
+}
+
+// noSecret stands for a secret that is made when the subscription begins.
+const noSecret = "whsec_…"
+
+// Preview implements [API].
+func (h *Host) Preview(r Request) (Preview, error) {
+	s, err := h.server(r.Server)
+	if err != nil {
+		return Preview{}, err
+	}
+	args, err := event.CanonicalArgs(r.Args)
+	if err != nil {
+		return Preview{}, fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	key := event.Key{Server: r.Server, Type: r.Type, Args: args}
+	p := Preview{Mode: r.Mode, Command: command(r, args)}
+	old, err := h.opts.Store.Subscription(key.ID())
+	if err != nil && !errors.Is(err, event.ErrNotFound) {
+		return Preview{}, err
+	}
+	s.mu.Lock()
+	types, d := s.view.Types, s.dialect
+	s.mu.Unlock()
+	if t, err := find(types, r.Type); err == nil {
+		if r.From.Saved && auto(r.Mode) && t.Offers(old.Mode) {
+			r.Mode = old.Mode
+		}
+		if p.Mode, err = h.choose(t, r.Mode); err != nil {
+			return Preview{}, err
+		}
+	} else if auto(r.Mode) {
+		return Preview{}, err // what the type offers decides
+	}
+	at := wire.Position{MaxAge: r.MaxAge}
+	switch {
+	case r.From.Cursor.Valid:
+		at.Cursor, at.Valid = r.From.Cursor.Text, true
+	case r.From.Saved:
+		at.Cursor, at.Valid = old.Cursor.Text, old.Cursor.Valid
+	}
+	req, method, err := h.requestOf(p.Mode, key, at, old.Hook, r)
+	if err != nil {
+		return Preview{}, err
+	}
+	if own, ok := d.(dialect.Previewer); ok {
+		p.Method, p.Params, err = own.Preview(req)
+		return p, err
+	}
+	p.Method = method
+	p.Params, err = req.MarshalJSON()
+	return p, err
+}
+
+// requestOf returns the request of a mode, its secret masked.
+func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook event.Hook, r Request) (req json.Marshaler, method string, err error) {
+	switch mode {
+	case event.ModePoll:
+		return wire.PollRequest{Name: key.Type, Arguments: key.Args, At: at}, wire.MethodPoll, nil
+	case event.ModePush:
+		return wire.StreamRequest{Name: key.Type, Arguments: key.Args, At: at}, wire.MethodStream, nil
+	case event.ModeWebhook:
+		secret := hook.Secret.String()
+		if hook.Secret.IsZero() {
+			secret = noSecret
+		}
+		url := hook.URL
+		if url == "" {
+			url = h.hooks.expected() + "/hooks/…"
+		}
+		return wire.SubscribeRequest{Name: key.Type, Arguments: key.Args, At: at, URL: url, Secret: secret, TTL: r.TTL}, wire.MethodSubscribe, nil
+	}
+	return nil, "", fmt.Errorf("%w: there is no mode %q; use auto, poll, push or webhook", ErrMode, mode)
+}
+
+// command returns the command line that subscribes as r does.
+func command(r Request, args json.RawMessage) string {
+	words := []string{"eventdeck", "tail", quote(r.Server), quote(r.Type.Raw())}
+	if len(args) > 0 && string(args) != "{}" {
+		words = append(words, "--args", quote(string(args)))
+	}
+	if !auto(r.Mode) {
+		words = append(words, "--mode", string(r.Mode))
+	}
+	switch {
+	case r.From.Cursor.Valid:
+		words = append(words, "--from", quote(r.From.Cursor.Text.Raw()))
+	case r.From.Saved:
+		words = append(words, "--from", "saved")
+	}
+	if r.MaxAge > 0 {
+		words = append(words, "--max-age", r.MaxAge.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// quote returns a word as a POSIX shell reads it back, on one line in which
+// nothing can act: what cannot stand there is written as an escape of $'…'.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
+	}
+	if word != "" && word[0] != '-' && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	if trust.Line(trust.Untrusted(word)).Plain() == word {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	b.WriteString("$'")
+	for _, c := range []byte(word) {
+		switch {
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20 || c >= 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
+}

@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"eventdeck/host/dialect"
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+)
+
+// errReconnect ends a connection that is to be made anew.
+var errReconnect = errors.New("reconnecting on demand")
+
+// Reconnect implements [API].
+func (h *Host) Reconnect(name string) error {
+	s, err := h.server(name)
+	if err != nil {
+		return err
+	}
+	if s.spec.Fault != nil {
+		return fmt.Errorf("server %s: %w", name, s.spec.Fault)
+	}
+	signal(s.again)
+	h.note(h.ctx, h.serverAct("reconnect", name))
+	return nil
+}
+
+func (h *Host) serverAct(action, name string) event.AuditEntry {
+	return h.act(event.ActorOperator, action, event.Subscription{Key: event.Key{Server: name}}, "")
+}
+
+// RemoveServer implements [API].
+func (h *Host) RemoveServer(ctx context.Context, name string) error {
+	t := h.turn(name)
+	if err := t.take(ctx); err != nil {
+		return err
+	}
+	defer t.give()
+	s, err := h.server(name)
+	if err != nil {
+		return err
+	}
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server != name {
+			continue
+		}
+		if err := h.finish(ctx, sub.ID); err != nil {
+			return fmt.Errorf("server %s stays: subscription %s could not be ended: %w", name, sub.ID, err)
+		}
+	}
+	h.mu.Lock()
+	h.servers = slices.DeleteFunc(slices.Clone(h.servers), func(have *server) bool { return have == s })
+	h.mu.Unlock()
+	s.cancel()
+	<-s.done
+	h.note(ctx, h.serverAct("remove server", name))
+	return nil
+}
+
+// TestServer implements [API].
+func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, error) {
+	s := newServer(h, spec)
+	v := s.view
+	fail := func(reach Reach, err error) (ServerView, error) {
+		v.Reach, v.Err = reach, err.Error()
+		return v, err
+	}
+	if spec.Fault != nil {
+		return fail(ReachFault, spec.Fault)
+	}
+	sess, err := s.dial(ctx)
+	if err != nil {
+		return fail(reachOf(err), s.whyNot(err))
+	}
+	defer sess.Close()
+	v.greet(sess.Info(), h.opts.Now())
+	v.Types, v.BadTypes, err = dialect.For(sess, s.dialectOptions()).List(ctx)
+	if err != nil {
+		v.TypesErr = err.Error()
+		return v, explain(err)
+	}
+	v.TypesKnown = true
+	return v, nil
+}
+
+// greet takes over what a server said of itself.
+func (v *ServerView) greet(info session.Info, now time.Time) {
+	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
+	v.Era, v.Version, v.Transport, v.HTTP = string(info.Era), info.Version, string(info.Transport), info.HTTP
+	v.Title, v.Release = info.ServerName, info.ServerVersion
+	v.Profile = string(info.Profile)
+}
+
+// reachOf says what a failure to connect means.
+func reachOf(err error) Reach {
+	switch {
+	case session.Denied(err), errors.Is(err, session.ErrFraming), errors.Is(err, session.ErrVersion):
+		return ReachRefused
+	case errors.Is(err, session.ErrServer):
+		return ReachFault
+	}
+	return ReachBackoff
+}
+
+// whyNot gives a failure to connect the names that faces know.
+func (s *server) whyNot(err error) error {
+	if session.Denied(err) {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrUnreachable, s.view.Address, err)
+}

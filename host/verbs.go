@@ -1,0 +1,184 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// over reports whether nothing will come for a subscription until it is begun anew.
+func over(sub event.Subscription) bool {
+	return sub.State == event.StateEnded || sub.State == event.StateDenied
+}
+
+// running returns the life of a subscription.
+//
+// Errors: [ErrStopped], which says why nobody lives it.
+func (h *Host) running(id event.SubID) (*life, error) {
+	if l := h.life(id); l != nil {
+		return l, nil
+	}
+	sub, err := h.mustHave(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case sub.Paused:
+		return nil, fmt.Errorf("subscription %s is paused: %w; resume it first", id, ErrStopped)
+	case over(sub):
+		return nil, fmt.Errorf("subscription %s is over (%s, %s): %w; subscribe again to begin anew", id, sub.State, sub.Evidence, ErrStopped)
+	}
+	_, err = h.server(sub.Key.Server)
+	if err == nil {
+		err = ErrStopped
+	}
+	return nil, fmt.Errorf("subscription %s: %w", id, err)
+}
+
+// SetMode implements [API].
+func (h *Host) SetMode(ctx context.Context, id event.SubID, m event.Mode) error {
+	sub, err := h.mustHave(id)
+	if err != nil {
+		return err
+	}
+	mode, _, err := h.check(ctx, Request{Server: sub.Key.Server, Type: sub.Key.Type, Args: sub.Key.Args, Mode: m})
+	if err == nil && mode == event.ModeWebhook {
+		// What keeps the receiver from listening does not go away by trying again.
+		_, err = h.hooks.address()
+	}
+	if err != nil {
+		return h.failed(ctx, delivery.ActionSwitched, sub, err)
+	}
+	l, err := h.switchMode(ctx, id, mode)
+	if err != nil {
+		return h.failed(ctx, delivery.ActionSwitched, sub, err)
+	}
+	if l == nil {
+		return nil // paused, or nothing was to be changed
+	}
+	return explain(l.runner.Confirmed(ctx))
+}
+
+// switchMode stores another mode and goes on in it. It returns the new life, nil if
+// there is none.
+func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode) (*life, error) {
+	sub, t, err := h.hold(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer t.give()
+	if sub.Mode == mode && sub.Preferred == "" && !over(sub) {
+		return nil, nil
+	}
+	h.stopLife(id)
+	if sub.Mode != mode {
+		h.release(ctx, id)
+	}
+	change := delivery.Switched(sub.Mode, mode, "by the operator", nil)
+	record := h.mark(sub, change)
+	record.Mode = mode
+	audit := h.act(event.ActorOperator, delivery.ActionSwitched, sub, fmt.Sprintf("%s -> %s", sub.Mode, mode))
+	err = h.update(ctx, id, []event.Record{record}, audit, func(s *event.Subscription) {
+		s.Mode, s.Preferred = mode, ""
+		if !s.Paused {
+			s.State, s.Evidence, s.Error = event.StateStarting, change.Evidence, trust.Text{}
+		}
+	})
+	h.goOn(id)
+	return h.life(id), err
+}
+
+// SetFailover implements [API].
+func (h *Host) SetFailover(ctx context.Context, id event.SubID, on bool) error {
+	sub, t, err := h.hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer t.give()
+	if sub.Failover == on {
+		return nil
+	}
+	action := "failover off"
+	if on {
+		action = "failover on"
+	}
+	l := h.life(id)
+	err = h.update(ctx, id, nil, h.act(event.ActorOperator, action, sub, ""), func(s *event.Subscription) {
+		s.Failover, s.Preferred = on, ""
+	})
+	if err == nil && l != nil {
+		l.runner.SetFailover(on)
+	}
+	return err
+}
+
+// modes returns the modes that a subscription may run in. Webhook is among them
+// only where deliveries can reach this host: there is a callback address, or the
+// subscription had one before.
+func (h *Host) modes(k event.Key) []event.Mode {
+	s, err := h.server(k.Server)
+	if err != nil {
+		return nil
+	}
+	t, err := find(s.snapshot().Types, k.Type)
+	if err != nil {
+		return nil
+	}
+	sub, err := h.opts.Store.Subscription(k.ID())
+	reachable := h.opts.CallbackURL != "" || err == nil && sub.Hook.Path != ""
+	var modes []event.Mode
+	for _, m := range t.Modes {
+		if m != event.ModeWebhook || reachable {
+			modes = append(modes, m)
+		}
+	}
+	return modes
+}
+
+// Refresh implements [API].
+func (h *Host) Refresh(ctx context.Context, id event.SubID) error {
+	l, err := h.running(id)
+	if err != nil {
+		return err
+	}
+	sub, err := h.mustHave(id)
+	if err != nil {
+		return err
+	}
+	if err := l.runner.Refresh(ctx); err != nil {
+		return h.failed(ctx, "refresh", sub, explain(err))
+	}
+	h.note(ctx, h.act(event.ActorOperator, "refresh", sub, ""))
+	return nil
+}
+
+// ResetCursor implements [API].
+func (h *Host) ResetCursor(ctx context.Context, id event.SubID, from From) error {
+	sub, t, err := h.hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer t.give()
+	if from.Saved && !from.Cursor.Valid {
+		return nil
+	}
+	evidence := "position set to now by the operator"
+	if from.Cursor.Valid {
+		evidence = "position set by the operator"
+	}
+	h.stopLife(id)
+	record := h.mark(sub, &event.StateChange{State: event.StateStarting, Evidence: evidence})
+	audit := h.act(event.ActorOperator, "reset cursor", sub, "")
+	audit.Detail = from.Cursor.Text
+	err = h.update(ctx, id, []event.Record{record}, audit, func(s *event.Subscription) {
+		s.Cursor = from.Cursor
+		if !from.Cursor.Valid {
+			s.LastSeen = time.Time{} // a new beginning: nothing before it is missed
+		}
+	})
+	h.goOn(id)
+	return err
+}
