@@ -80,7 +80,7 @@ func newHost(o host.Options) (host.API, error) {
 func screen(ctx context.Context, o cli.ScreenOptions) error {
 	return tui.Run(ctx, tui.Options{
 		API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
-		Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
+		Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 	})
 }
 

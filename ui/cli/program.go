@@ -56,6 +56,7 @@ type ScreenOptions struct {
 	Output  io.Writer
 	NoColor bool
 
+	Present  bool   // for an audience
 	Session  string // what the window title calls this run
 	Theme    string // name of a theme, "" for the one that was kept or suits
 	ThemeDir string // where the operator's themes are, "" for nowhere

@@ -21,6 +21,7 @@ func (a *app) addScreenFlags(cmd *cobra.Command) {
 	f.StringVar(&a.flags.screen.theme, "theme", "", "theme of the screen; T in it chooses one and keeps it")
 	f.BoolVar(&a.flags.screen.ascii, "ascii", false, "ASCII glyphs only; EVENTDECK_GLYPHS=ascii does the same")
 	f.BoolVar(&a.flags.screen.plain, "plain", false, "the screen in words, for screen readers: only appends lines, needs no terminal")
+	f.BoolVar(&a.flags.screen.present, "present", false, "for an audience: captions, more space, personal and secret values masked")
 	fixed(cmd, "theme", themes.Names()...)
 }
 
@@ -50,7 +51,7 @@ func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
 	s := &a.flags.screen
 	o := ScreenOptions{
 		API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout,
-		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(),
+		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(), Present: s.present,
 	}
 	if s.ascii {
 		o.Glyphs = "ascii"

@@ -58,7 +58,7 @@ func program() int {
 		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
 			return tui.Run(ctx, tui.Options{
 				API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
-				Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
+				Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 			})
 		},
 		OpenStore:  openStore,

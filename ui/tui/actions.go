@@ -107,6 +107,7 @@ func (a *app) press(key string) tea.Cmd {
 		x := &a.actions[i]
 		for _, k := range x.keys {
 			if k == key && x.works(a) {
+				a.audience.pressed(key, x.title)
 				return a.perform(x)
 			}
 			if strings.HasPrefix(k, key+" ") && x.works(a) {

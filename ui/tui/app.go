@@ -31,6 +31,9 @@ type Options struct {
 	ThemeDir string
 	Session  string // what the window title calls this run; "" for nothing
 	Glyphs   string // "ascii" or "unicode"; "" lets EVENTDECK_GLYPHS, what was kept, or the locale decide
+	// Present shows the screen to others: what is personal or secret is masked,
+	// rows stand apart, and captions tell what happens.
+	Present bool
 	// ReadOnly hides and refuses every action that changes what servers or the
 	// store hold.
 	ReadOnly bool
@@ -91,14 +94,15 @@ type app struct {
 	marks            marks
 	search           search
 
-	changed <-chan struct{}
-	woken   time.Time
-	focused bool
-	notify  notifier
-	mouse   mouse
-	session string
-	aging   bool
-	leaving bool
+	changed  <-chan struct{}
+	woken    time.Time
+	focused  bool
+	notify   notifier
+	mouse    mouse
+	audience presenter
+	session  string
+	aging    bool
+	leaving  bool
 
 	crumbs, statuses, hintses, titles canvas
 	frame                             []byte
@@ -106,6 +110,9 @@ type app struct {
 }
 
 func newApp(ctx context.Context, o Options) *app {
+	if o.Present {
+		o.API = present(o.API)
+	}
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, now: o.Now, ctx: ctx, focused: true,
 		tree: newTree(), stream: newStream(), boards: newBoards(), actions: actions(), commands: commands(),
@@ -115,6 +122,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if a.now == nil {
 		a.now = time.Now
 	}
+	a.audience.on = o.Present
 	env := environment(o.Env)
 	a.env = env
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
@@ -145,13 +153,14 @@ func (a *app) Init() tea.Cmd {
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
 	a.measureRates()
+	a.watch()
 	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice(), a.save(false))
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		a.w, a.h = msg.Width, msg.Height
+		a.w, a.h = msg.Width, a.audience.fit(msg.Height)
 		a.looks++
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
 		a.terminalSays(msg)
@@ -231,8 +240,10 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.note = note{}
 	switch {
 	case a.dialog != nil:
+		a.audience.typed(name, "in "+a.dialog.title())
 		return a.dialog.key(a, name, k.Text)
 	case a.prompt != nil:
+		a.audience.typed(name, "in the filter")
 		return a.prompt.key(a, name, k.Text)
 	}
 	return a.press(name)

@@ -99,6 +99,9 @@ func (a *app) paneAt(x, y int) (paneID, int) {
 		rect
 	}{{treePane, a.lay.tree}, {streamPane, a.lay.stream}, {detailPane, a.lay.detail}} {
 		if !p.empty() && x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {
+			if row := y - p.y - 1; row >= 0 && p.id != detailPane {
+				return p.id, row / a.stride(p.h-1)
+			}
 			return p.id, y - p.y - 1
 		}
 	}

@@ -12,7 +12,11 @@ import (
 
 // View implements [tea.Model].
 func (a *app) View() tea.View {
-	v := tea.NewView(a.draw())
+	content := a.draw()
+	if n := a.audience.rows; n > 0 {
+		content += "\n" + a.captions(n)
+	}
+	v := tea.NewView(content)
 	v.AltScreen = true
 	v.ReportFocus = true
 	v.WindowTitle = a.windowTitle()
@@ -118,11 +122,11 @@ func (a *app) pane(p paneID, r rect) []string {
 	rows := append(make([]string, 0, r.h), one(c))
 	switch p {
 	case treePane:
-		return append(rows, a.tree.draw(a, r.w, r.h-1)...)
+		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.tree.draw(a, r.w, h) })...)
 	case streamPane:
-		return append(rows, a.stream.draw(a, r.w, r.h-1)...)
+		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.stream.draw(a, r.w, h) })...)
 	case subsPane, logPane:
-		return append(rows, a.table().draw(a, r.w, r.h-1)...)
+		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.table().draw(a, r.w, h) })...)
 	}
 	return append(rows, a.detail.draw(a, r.w, r.h-1)...)
 }

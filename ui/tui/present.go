@@ -1,0 +1,224 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// presented is the host as it is shown to others: what is personal or secret is
+// masked before the screen gets it, so that no pane, copy or export has it. See
+// mask.go for what that is. The host itself keeps everything.
+type presented struct {
+	host.API
+	log *host.Log
+}
+
+// errMasked: a request was made from what is masked.
+var errMasked = errors.New("the arguments are masked on this screen (--present); subscribe without it")
+
+func present(api host.API) *presented {
+	return &presented{api, api.Log().Mapped(maskRecord)}
+}
+
+func maskRecord(r event.Record) event.Record {
+	r.Raw, r.Data = maskJSON(r.Raw), maskJSON(r.Data)
+	r.Reason = maskWords(r.Reason)
+	if r.State != nil {
+		s := *r.State
+		s.Evidence, s.Error = maskText(s.Evidence), maskWords(s.Error)
+		r.State = &s
+	}
+	return r
+}
+
+func maskWords(t trust.Text) trust.Text { return trust.Untrusted(maskText(t.Raw())) }
+
+// Log implements [host.API].
+func (p *presented) Log() *host.Log { return p.log }
+
+// Wire implements [host.API].
+func (p *presented) Wire() *host.Ring[host.WireFrame] {
+	return p.API.Wire().Mapped(func(f host.WireFrame) host.WireFrame {
+		f.Frame = trust.Untrusted(string(maskJSON([]byte(f.Frame.Raw()))))
+		return f
+	})
+}
+
+// AppLog implements [host.API].
+func (p *presented) AppLog() *host.Ring[host.LogLine] {
+	return p.API.AppLog().Mapped(func(l host.LogLine) host.LogLine {
+		l.Text = maskText(l.Text)
+		return l
+	})
+}
+
+// Audit implements [host.API].
+func (p *presented) Audit() *host.Audit {
+	return p.API.Audit().Mapped(func(e event.AuditEntry) event.AuditEntry {
+		e.Detail = trust.Untrusted(string(maskJSON([]byte(e.Detail.Raw()))))
+		return e
+	})
+}
+
+// Snapshot implements [host.API].
+func (p *presented) Snapshot() host.Snapshot {
+	s := p.API.Snapshot()
+	servers, subs := make([]host.ServerView, len(s.Servers)), make([]host.SubscriptionView, len(s.Subs))
+	for i, v := range s.Servers {
+		v.Address, v.Err = maskText(v.Address), maskText(v.Err)
+		servers[i] = v
+	}
+	for i, v := range s.Subs {
+		v.Key.Args = maskJSON(v.Key.Args)
+		v.Status.Error = maskWords(v.Status.Error)
+		subs[i] = v
+	}
+	s.Servers, s.Subs = servers, subs
+	return s
+}
+
+// Check implements [host.API].
+func (p *presented) Check(ctx context.Context, r host.Request) (event.Mode, error) {
+	if strings.Contains(string(r.Args), masked) {
+		return "", errMasked
+	}
+	return p.API.Check(ctx, r)
+}
+
+// Subscribe implements [host.API].
+func (p *presented) Subscribe(ctx context.Context, r host.Request) (event.Subscription, error) {
+	if strings.Contains(string(r.Args), masked) {
+		return event.Subscription{}, errMasked
+	}
+	sub, err := p.API.Subscribe(ctx, r)
+	sub.Key.Args = json.RawMessage(maskJSON(sub.Key.Args))
+	return sub, err
+}
+
+// presenter tells an audience what happens, in lines below the screen.
+type presenter struct {
+	on       bool
+	rows     int    // of the terminal, for captions
+	key      string // pressed last
+	did      string // what that does
+	happened string // told or arrived last
+	seen     uint64 // the log was looked at up to here
+	lines    canvas
+}
+
+// captionRows is how many rows the captions take on a terminal of h rows.
+func (p *presenter) captionRows(h int) int {
+	switch {
+	case !p.on || h < leastHeight+2:
+		return 0
+	case h < 24:
+		return 1
+	}
+	return 3
+}
+
+// fit returns how many of h rows are left to the screen.
+func (p *presenter) fit(h int) int {
+	p.rows = p.captionRows(h)
+	return h - p.rows
+}
+
+// pressed notes a key and what it does.
+func (p *presenter) pressed(key, does string) {
+	p.key, p.did, p.happened = strings.ReplaceAll(key, "+", " + "), does, ""
+}
+
+// typed notes a key that a dialog or the filter has got. Letters are not told:
+// they may spell a secret.
+func (p *presenter) typed(key, where string) {
+	if len([]rune(key)) > 1 {
+		p.pressed(key, where)
+	}
+}
+
+// watch takes what is to be told: the newest gap, refusal or change of state, and
+// what the screen says itself.
+func (a *app) watch() {
+	p := &a.audience
+	if !p.on {
+		return
+	}
+	if a.note.text != "" {
+		p.happened = a.note.text
+	}
+	last := a.snap.Last
+	if p.seen == 0 || last < p.seen || last-p.seen > catchUpMax {
+		p.seen = last
+	}
+	err := a.api.Log().After(p.seen, func(r event.Record) bool {
+		if r.Seq <= last && r.Kind != event.KindEvent {
+			row := formRow(r)
+			p.happened = ours(r.Server).Plain() + " " + trust.Line(r.Type).Plain() + ": " + row.text.Plain()
+		}
+		return r.Seq < last
+	})
+	p.seen = last
+	if err != nil {
+		a.fail("cannot read the log", err)
+	}
+}
+
+// captions are the lines below the screen: the key that was pressed and what it
+// does, then what came of it.
+func (a *app) captions(rows int) string {
+	c := &a.audience.lines
+	c.begin(&a.theme, a.w)
+	p := &a.audience
+	first := func() {
+		if p.key != "" {
+			c.put(themes.Cursor, " "+p.key+" ")
+			c.put(themes.Strong, "  "+p.did)
+		}
+	}
+	if rows == 1 {
+		first()
+		if p.happened != "" && c.room > 20 {
+			c.put(themes.Plain, "   ")
+			c.safe(themes.Plain, ours(p.happened).Clip(c.room))
+		}
+		c.end()
+		return one(c)
+	}
+	c.line(themes.RuleOn, a.glyphs.ruleOn)
+	c.end()
+	c.fill(max(0, a.w/6))
+	first()
+	c.end()
+	c.fill(max(0, a.w/6))
+	c.safe(themes.Plain, ours(p.happened).Clip(c.room))
+	c.end()
+	return strings.Join(c.rows(rows, nil), "\n")
+}
+
+// airy draws rows with a blank one between them while the screen is presented.
+func (a *app) airy(w, h int, draw func(h int) []string) []string {
+	if !a.audience.on || h < 8 {
+		return draw(h)
+	}
+	blank := themes.Reset + strings.Repeat(" ", w)
+	out := make([]string, 0, h)
+	for _, row := range draw((h + 1) / 2) {
+		out = append(out, row, blank)
+	}
+	return out[:h]
+}
+
+// stride is how many rows of the screen a row of a pane takes.
+func (a *app) stride(paneRows int) int {
+	if !a.audience.on || paneRows < 8 {
+		return 1
+	}
+	return 2
+}

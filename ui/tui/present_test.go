@@ -1,0 +1,101 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+func presenting(t *testing.T, h *fakeHost, w, hgt int) *app {
+	t.Helper()
+	a := newApp(t.Context(), Options{API: h, Env: quiet, Theme: "none", Present: true, Now: func() time.Time { return start }})
+	a.Update(tea.WindowSizeMsg{Width: w, Height: hgt})
+	settle(a, a.look())
+	return a
+}
+
+func shown(a *app) string { return ansi.Strip(a.View().Content) }
+
+func TestPresentedScreenHoldsNothingPersonal(t *testing.T) {
+	h := incident()
+	h.snap.Servers[0].Address = "https://ann:hunter2@example.com/mcp"
+	h.snap.Subs[0].Key.Args = []byte(`{"user":"Ann Smith"}`)
+	h.add(event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush, Sub: h.snap.Subs[0].ID,
+		Data: []byte(`{"title":"ann@example.com reports","user":{"name":"Ann Smith"},"token":"t0psecret","n":1}`),
+		Raw:  []byte(`{"data":{"title":"ann@example.com reports","user":{"name":"Ann Smith"},"token":"t0psecret","n":1}}`)})
+	a := presenting(t, h, 160, 45)
+	seen := shown(a)
+	press(t, a, "3")
+	for range 4 {
+		press(t, a, "V")
+		seen += shown(a)
+	}
+	press(t, a, "1", "j")
+	seen += shown(a)
+	press(t, a, "j", "j")
+	seen += shown(a)
+	for _, secret := range []string{"ann@example", "Ann Smith", "t0psecret", "hunter2", "616e6e40"} {
+		if strings.Contains(seen, secret) {
+			t.Errorf("%q is shown:\n%s", secret, seen)
+		}
+	}
+	if !strings.Contains(seen, "*** reports") {
+		t.Errorf("the event is not shown:\n%s", seen)
+	}
+	if _, err := a.api.Subscribe(t.Context(), host.Request{Args: a.snap.Subs[0].Key.Args}); err == nil || len(h.asked) > 0 {
+		t.Error("masked arguments are sent")
+	}
+}
+
+func TestCaptionsTellWhatHappens(t *testing.T) {
+	h := incident()
+	a := presenting(t, h, 120, 40)
+	a.key(tea.KeyPressMsg{Code: 'z', Text: "z"})
+	if s := shown(a); !strings.Contains(s, " z   give the pane the whole screen") {
+		t.Errorf("the key is not told:\n%s", s)
+	}
+	h.add(event.Record{Kind: event.KindGap, Server: "chat", Type: trust.Untrusted("message.posted"), Gap: &event.Gap{Cause: event.CauseSilent, Certain: true}})
+	a.Update(wakeMsg{})
+	if s := shown(a); !strings.Contains(s, "chat message.posted: gap: events are missing (silent)") {
+		t.Errorf("the gap is not told:\n%s", s)
+	}
+	press(t, a, "?", "x")
+	if s := shown(a); strings.Contains(s, " x  ") && strings.Contains(s, "in Keys") {
+		t.Errorf("a letter that is typed is told:\n%s", s)
+	}
+}
+
+func TestPresentedScreenFitsTheTerminal(t *testing.T) {
+	for _, size := range [][2]int{{200, 60}, {120, 40}, {100, 30}, {80, 24}, {60, 20}, {40, 12}, {40, 10}, {20, 5}} {
+		a := presenting(t, incident(), size[0], size[1])
+		for _, keys := range [][]string{nil, {"1", "j"}, {"3"}, {"?"}, {"esc", "z"}} {
+			press(t, a, keys...)
+			lines := strings.Split(a.View().Content, "\n")
+			if len(lines) != size[1] {
+				t.Fatalf("%v: %d lines", size, len(lines))
+			}
+			for i, l := range lines {
+				if w := ansi.StringWidth(l); w != size[0] {
+					t.Fatalf("%v: line %d has %d cells: %q", size, i, w, ansi.Strip(l))
+				}
+			}
+		}
+	}
+}
+
+func TestClicksHitTheRowWhenRowsStandApart(t *testing.T) {
+	a := presenting(t, incident(), 120, 40)
+	a.View()
+	r := a.lay.stream
+	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+1+2*2, tea.MouseLeft)))
+	if a.stream.at != a.stream.seqs[2] {
+		t.Errorf("chose %d, want %d", a.stream.at, a.stream.seqs[2])
+	}
+}
