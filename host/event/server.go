@@ -17,6 +17,7 @@ type Server struct {
 	// constants, or "" to find out.
 	Transport string
 	CAFile    string // PEM certificates that are trusted beside the system's
+	OAuth     OAuth
 
 	// AllowUnsigned lets this server deliver webhooks that nothing proves to be
 	// genuine. Without it such a subscription is refused.
@@ -35,3 +36,19 @@ const (
 	TransportSSE  = "sse"  // HTTP+SSE of 2024-11-05
 	TransportH2C  = "h2c"  // Streamable HTTP over HTTP/2 without TLS, on loopback
 )
+
+// OAuth is what the operator has agreed with an authorization server. The zero
+// value finds everything out.
+type OAuth struct {
+	ClientID     string
+	ClientSecret Secret
+	// MetadataURL is the client-id metadata document that describes the host: an
+	// https address of the operator's.
+	MetadataURL string
+	Scopes      []string // none: those that the server names
+	Issuer      string   // the only authorization server that may be used; "": the one that the server names
+	// ClientCredentials signs the host in with its own id and secret, without a
+	// browser.
+	ClientCredentials bool
+	CallbackPort      int // of the redirect to loopback; 0: any
+}

@@ -124,6 +124,12 @@ type Store interface {
 	Setting(key string) (string, error)
 	SetSetting(ctx context.Context, key, value string) error
 
+	// Credential and SetCredential keep secrets of the host, e.g. the tokens of a
+	// sign-in, sealed. The zero Secret removes one. Error of Credential:
+	// ErrNotFound; one whose sealing key is lost is not found either.
+	Credential(name string) (Secret, error)
+	SetCredential(ctx context.Context, name string, value Secret) error
+
 	// Saw remembers a server; Servers returns all that were seen.
 	Saw(ctx context.Context, s ServerSeen) error
 	Servers() []ServerSeen

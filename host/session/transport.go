@@ -21,26 +21,13 @@ import (
 
 // newTransport returns a transport that sets bounds to connecting, and none to
 // an answer. HTTP/2 pings notice a dead peer; over HTTP/1.1 TCP's keep-alive
-// does. Proxies are those of the environment.
+// does.
 //
 // Error: [ErrServer], for certificate authorities that cannot be read.
 func newTransport(server event.Server, opts Options) (http.RoundTripper, error) {
-	config, err := tlsConfig(server, opts.TLS, opts.Log)
+	t, err := BaseTransport(server, opts.TLS, opts.Log)
 	if err != nil {
 		return nil, err
-	}
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
-	t := &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        config,
-		TLSHandshakeTimeout:    10 * time.Second,
-		ForceAttemptHTTP2:      true,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
-		MaxIdleConnsPerHost:    16,
-		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
-		DisableCompression:     true, // a compressing server holds events back
 	}
 	if u, err := url.Parse(server.URL); err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) {
 		return t, nil
@@ -52,6 +39,34 @@ func newTransport(server event.Server, opts Options) (http.RoundTripper, error) 
 	p.settled.Store(server.Transport == event.TransportH2C)
 	p.useTwo.Store(server.Transport == event.TransportH2C)
 	return p, nil
+}
+
+// BaseTransport returns what every request about a server goes through: its
+// certificate authorities beside the system's, the proxies of the environment.
+// base and log may be nil.
+//
+// Error: [ErrServer], for certificate authorities that cannot be read.
+func BaseTransport(server event.Server, base *tls.Config, log *slog.Logger) (*http.Transport, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	config, err := tlsConfig(server, base, log)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        config,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+		DisableCompression:     true, // a compressing server holds events back
+	}, nil
 }
 
 // plain speaks HTTP/1.1 without TLS, and HTTP/2 to a server that understands

@@ -105,14 +105,18 @@ func (m *memory) Subscription(id event.SubID) (event.Subscription, error) {
 func (m *memory) EndedHooks() []event.Ended                        { return nil }
 func (m *memory) Setting(string) (string, error)                   { return "", event.ErrNotFound }
 func (m *memory) SetSetting(context.Context, string, string) error { return nil }
-func (m *memory) Saw(context.Context, event.ServerSeen) error      { return nil }
-func (m *memory) Servers() []event.ServerSeen                      { return nil }
-func (m *memory) Refuse(context.Context, event.Refusal) error      { return nil }
-func (m *memory) Refusals() []event.Refusal                        { return nil }
-func (m *memory) Marks() []event.Mark                              { return nil }
-func (m *memory) SetMark(context.Context, event.Mark) error        { return nil }
-func (m *memory) RemoveMark(context.Context, uint64, bool) error   { return nil }
-func (m *memory) AuditLast() uint64                                { return uint64(len(m.audit)) }
+func (m *memory) Credential(string) (event.Secret, error) {
+	return event.Secret{}, event.ErrNotFound
+}
+func (m *memory) SetCredential(context.Context, string, event.Secret) error { return nil }
+func (m *memory) Saw(context.Context, event.ServerSeen) error               { return nil }
+func (m *memory) Servers() []event.ServerSeen                               { return nil }
+func (m *memory) Refuse(context.Context, event.Refusal) error               { return nil }
+func (m *memory) Refusals() []event.Refusal                                 { return nil }
+func (m *memory) Marks() []event.Mark                                       { return nil }
+func (m *memory) SetMark(context.Context, event.Mark) error                 { return nil }
+func (m *memory) RemoveMark(context.Context, uint64, bool) error            { return nil }
+func (m *memory) AuditLast() uint64                                         { return uint64(len(m.audit)) }
 
 func (m *memory) Audit(_ context.Context, e event.AuditEntry) error {
 	e.Seq = uint64(len(m.audit) + 1)

@@ -1,0 +1,228 @@
+package signin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"eventdeck/host/trust"
+)
+
+// challenge is what a refusal says about signing in.
+type challenge struct {
+	metadata string   // address of the resource's metadata
+	scopes   []string // that the request needs
+	reason   string
+}
+
+// readChallenge reads WWW-Authenticate. One that makes no sense is none.
+func readChallenge(values []string) (c challenge) {
+	parsed, err := oauthex.ParseWWWAuthenticate(values)
+	if err != nil {
+		return c
+	}
+	for _, p := range parsed {
+		if p.Scheme != "bearer" {
+			continue
+		}
+		if c.metadata == "" {
+			c.metadata = p.Params["resource_metadata"]
+		}
+		if len(c.scopes) == 0 {
+			c.scopes = scopes(p.Params["scope"])
+		}
+		if c.reason == "" {
+			c.reason = p.Params["error"]
+		}
+	}
+	return c
+}
+
+// scopes splits a list of scopes and leaves out what none can be (RFC 6749, 3.3).
+func scopes(list string) []string {
+	return slices.DeleteFunc(strings.Fields(list), func(s string) bool {
+		return strings.ContainsFunc(s, func(r rune) bool { return r < 0x21 || r > 0x7e || r == '"' || r == '\\' })
+	})
+}
+
+// place is where and for what the host may sign in.
+type place struct {
+	resource string
+	scopes   []string
+	server   *oauthex.AuthServerMeta
+}
+
+// Discover finds out whether and where the server wants the operator to sign in.
+//
+// Errors: [ErrNone], [ErrMetadata].
+func (a *Account) Discover(ctx context.Context) error {
+	_, err := a.discover(ctx)
+	return err
+}
+
+func (a *Account) discover(ctx context.Context) (place, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	a.mu.Lock()
+	c := readChallenge(a.challenges)
+	a.mu.Unlock()
+	resource, err := a.resourceMetadata(ctx, c.metadata)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{resource: resource.Resource, scopes: c.scopes}
+	if len(p.scopes) == 0 {
+		p.scopes = scopes(strings.Join(resource.ScopesSupported, " "))
+	}
+	issuer := resource.AuthorizationServers[0]
+	if want := a.opts.Server.OAuth.Issuer; want != "" {
+		if !slices.ContainsFunc(resource.AuthorizationServers, func(s string) bool { return sameIssuer(s, want) }) {
+			return place{}, fmt.Errorf("%w: the server names %v, and the configuration allows %s only", ErrMetadata, words(issuer), want)
+		}
+		issuer = want
+	}
+	if err := a.checkAddress(issuer); err != nil {
+		return place{}, fmt.Errorf("%w: authorization server: %w", ErrMetadata, err)
+	}
+	p.server, err = auth.GetAuthServerMetadata(ctx, issuer, a.client)
+	switch {
+	case ctx.Err() != nil:
+		return place{}, fmt.Errorf("%w: authorization server %v did not answer in time: %w", ErrMetadata, words(issuer), context.Cause(ctx))
+	case resource.assumed && (err != nil || p.server == nil):
+		return place{}, fmt.Errorf("%w: the server does not say where; a token goes into a header of the configuration", ErrNone)
+	case err != nil:
+		return place{}, fmt.Errorf("%w: authorization server %v: %v", ErrMetadata, words(issuer), words(err.Error()))
+	case p.server == nil:
+		return place{}, fmt.Errorf("%w: authorization server %v publishes no metadata", ErrMetadata, words(issuer))
+	}
+	return p, a.checkServer(p.server)
+}
+
+// checkServer demands what is needed and safe of an authorization server.
+func (a *Account) checkServer(m *oauthex.AuthServerMeta) error {
+	if !slices.Contains(m.CodeChallengeMethodsSupported, "S256") {
+		return fmt.Errorf("%w: authorization server %v does not know PKCE with S256", ErrMetadata, words(m.Issuer))
+	}
+	for name, address := range map[string]string{
+		"authorization": m.AuthorizationEndpoint, "token": m.TokenEndpoint,
+		"registration": m.RegistrationEndpoint, "revocation": m.RevocationEndpoint,
+	} {
+		if address == "" && (name == "registration" || name == "revocation" || name == "authorization" && a.opts.Server.OAuth.ClientCredentials) {
+			continue
+		}
+		if err := a.checkAddress(address); err != nil {
+			return fmt.Errorf("%w: %s endpoint: %w", ErrMetadata, name, err)
+		}
+	}
+	return nil
+}
+
+// protected is the metadata of the server as a resource (RFC 9728).
+type protected struct {
+	Resource             string   `json:"resource"`
+	AuthorizationServers []string `json:"authorization_servers"`
+	ScopesSupported      []string `json:"scopes_supported"`
+
+	assumed bool // the server publishes none; it may be its own authorization server, as in 2025-03-26
+}
+
+// resourceMetadata asks the address that the server named, then those that RFC
+// 9728 gives. Metadata that are there and wrong end the search.
+func (a *Account) resourceMetadata(ctx context.Context, named string) (protected, error) {
+	own, err := url.Parse(a.resource)
+	if err != nil {
+		return protected{}, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	const known = "/.well-known/oauth-protected-resource"
+	origin := own.Scheme + "://" + own.Host
+	addresses := []string{named, origin + known + strings.TrimSuffix(own.EscapedPath(), "/"), origin + known}
+	for _, address := range slices.Compact(addresses) {
+		if address == "" {
+			continue
+		}
+		var m protected
+		err := a.getJSON(ctx, address, &m)
+		if errors.Is(err, errAbsent) && address != named {
+			continue // many servers answer every address with some page
+		}
+		if err != nil {
+			return protected{}, fmt.Errorf("%w: %v: %w", ErrMetadata, words(address), err)
+		}
+		if !covers(m.Resource, own) {
+			return protected{}, fmt.Errorf("%w: they are for %v, not for %s", ErrMetadata, words(m.Resource), a.resource)
+		}
+		if len(m.AuthorizationServers) == 0 {
+			return protected{}, fmt.Errorf("%w: they name no authorization server", ErrMetadata)
+		}
+		return m, nil
+	}
+	return protected{Resource: a.resource, AuthorizationServers: []string{origin}, assumed: true}, nil
+}
+
+// covers reports whether a resource is the address or a part of its path: a
+// server may publish metadata for all of its endpoints.
+func covers(resource string, own *url.URL) bool {
+	u, err := url.Parse(resource)
+	if err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return false
+	}
+	if !strings.EqualFold(u.Scheme, own.Scheme) || !strings.EqualFold(hostPort(u), hostPort(own)) {
+		return false
+	}
+	path := strings.TrimSuffix(u.EscapedPath(), "/")
+	rest, ok := strings.CutPrefix(own.EscapedPath(), path)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+func hostPort(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	if u.Scheme == "https" {
+		return u.Hostname() + ":443"
+	}
+	return u.Hostname() + ":80"
+}
+
+func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
+
+// errAbsent: there is no JSON document at an address.
+var errAbsent = errors.New("there are none")
+
+// getJSON reads a document of at most 1 MiB.
+//
+// Errors: errAbsent; those of asking.
+func (a *Account) getJSON(ctx context.Context, address string, v any) error {
+	if err := a.checkAddress(address); err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	status, body, err := a.ask(req)
+	switch {
+	case err != nil && (status != 0 || errors.Is(err, errRedirected)):
+		return fmt.Errorf("%w: %w", errAbsent, err)
+	case err != nil:
+		return err
+	case status != http.StatusOK:
+		return fmt.Errorf("%w: HTTP %d", errAbsent, status)
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return errors.New("it is not the JSON that it should be")
+	}
+	return nil
+}
+
+// words makes a stranger's words safe to print, and short.
+func words(s string) trust.Text { return trust.Untrusted(cut(s, 200)) }

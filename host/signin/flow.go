@@ -1,0 +1,240 @@
+package signin
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+const callbackPath = "/callback"
+
+// Flow is a sign-in that waits for the operator. Its owner calls Wait or Close.
+type Flow struct {
+	URL    string // to open in the operator's browser; "" when there is nothing to do but wait
+	Issuer string // the authorization server that the operator will meet
+
+	account  *Account
+	place    place
+	client   registration
+	asked    []string
+	state    string
+	verifier string
+	result   chan answer // one slot
+	server   *http.Server
+	served   chan struct{}
+}
+
+// answer is what the browser brought back.
+type answer struct {
+	code string
+	err  error
+}
+
+// Begin finds out where to sign in, makes the host known there and listens on
+// loopback for the browser to come back.
+//
+// Errors: [ErrNone], [ErrMetadata], [ErrClient], those of listening.
+func (a *Account) Begin(ctx context.Context) (*Flow, error) {
+	p, err := a.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &Flow{Issuer: p.server.Issuer, account: a, place: p, asked: a.wish(p, a.state())}
+	if a.opts.Server.OAuth.ClientCredentials {
+		return f, nil
+	}
+	if slices.Contains(p.server.ScopesSupported, "offline_access") {
+		f.asked = union(f.asked, []string{"offline_access"})
+	}
+	ln, err := a.listen()
+	if err != nil {
+		return nil, fmt.Errorf("the sign-in cannot come back: %w", err)
+	}
+	redirect := "http://" + ln.Addr().String() + callbackPath
+	if f.client, err = a.register(ctx, p, redirect); err != nil {
+		ln.Close()
+		return nil, err
+	}
+	f.state, f.verifier = rand.Text(), oauth2.GenerateVerifier()
+	f.client.Redirect = redirect
+	config := oauth2.Config{
+		ClientID: f.client.ID, RedirectURL: redirect, Scopes: f.asked,
+		Endpoint: oauth2.Endpoint{AuthURL: p.server.AuthorizationEndpoint},
+	}
+	f.URL = config.AuthCodeURL(f.state, oauth2.S256ChallengeOption(f.verifier), oauth2.SetAuthURLParam("resource", p.resource))
+	f.serve(ln)
+	return f, nil
+}
+
+// listen takes the port of the configuration, else that of the last time, which
+// the authorization server may insist on, else a free one.
+func (a *Account) listen() (net.Listener, error) {
+	port := a.opts.Server.OAuth.CallbackPort
+	if port != 0 {
+		return net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	}
+	if u, err := url.Parse(a.state().Client.Redirect); err == nil && u.Port() != "" {
+		if ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", u.Port())); err == nil {
+			return ln, nil
+		}
+	}
+	return net.Listen("tcp", "127.0.0.1:0")
+}
+
+// register returns what the authorization server knows the host as: what the
+// operator configured, a document that describes the host, what was agreed the
+// last time, or a new registration.
+func (a *Account) register(ctx context.Context, p place, redirect string) (registration, error) {
+	own, k := a.opts.Server.OAuth, a.state()
+	switch {
+	case own.ClientID != "":
+		if k.Grant.Issuer != "" && own.Issuer == "" && !k.Client.Dynamic && k.Client.ID == own.ClientID && !sameIssuer(k.Grant.Issuer, p.server.Issuer) {
+			return registration{}, fmt.Errorf("%w: the server names %v now, before it was %v: sign out first, if that is right", ErrMetadata, words(p.server.Issuer), words(k.Grant.Issuer))
+		}
+		return registration{ID: own.ClientID, Secret: own.ClientSecret.Reveal(), Method: secretMethod(p.server.TokenEndpointAuthMethodsSupported)}, nil
+	case own.MetadataURL != "" && p.server.ClientIDMetadataDocumentSupported:
+		return registration{ID: own.MetadataURL, Method: "none"}, nil
+	case k.Client.Dynamic && sameIssuer(k.Grant.Issuer, p.server.Issuer) && k.Client.Redirect == redirect:
+		return k.Client, nil
+	case p.server.RegistrationEndpoint == "":
+		return registration{}, fmt.Errorf("%w: %v takes no registrations by itself; register eventdeck there and put the id into the configuration as oauth.clientId", ErrClient, words(p.server.Issuer))
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	r, err := oauthex.RegisterClient(ctx, p.server.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
+		RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: "none", ApplicationType: "native",
+		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		ClientName: "eventdeck", Scope: strings.Join(a.wish(p, k), " "),
+	}, a.client)
+	if err != nil {
+		return registration{}, fmt.Errorf("%w: %v: %v", ErrClient, words(p.server.Issuer), words(err.Error()))
+	}
+	return registration{ID: r.ClientID, Secret: r.ClientSecret, Method: r.TokenEndpointAuthMethod, Dynamic: true}, nil
+}
+
+// serve takes the browser's return until Close.
+func (f *Flow) serve(ln net.Listener) {
+	f.result, f.served = make(chan answer, 1), make(chan struct{})
+	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	go func() {
+		defer close(f.served)
+		_ = f.server.Serve(ln) // ends with ErrServerClosed
+	}()
+}
+
+// ServeHTTP implements [http.Handler] for the redirect. A request without the
+// right state is not the operator's, and changes nothing.
+func (f *Flow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": "default-src 'none'",
+		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+	} {
+		w.Header().Set(name, value)
+	}
+	q := r.URL.Query()
+	if r.URL.Path != callbackPath || r.Method != http.MethodGet ||
+		subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.state)) != 1 {
+		w.WriteHeader(http.StatusNotFound)
+		page(w, "This is not the sign-in that eventdeck waits for.")
+		return
+	}
+	a := f.read(q)
+	select {
+	case f.result <- a:
+	default: // it came twice
+	}
+	if a.err != nil {
+		page(w, "The sign-in did not work out. The terminal says why. This window can be closed.")
+		return
+	}
+	page(w, "The sign-in is complete. This window can be closed.")
+}
+
+func page(w io.Writer, text string) {
+	fmt.Fprintf(w, "<!doctype html><title>eventdeck</title><p>%s</p>\n", text)
+}
+
+// read judges what the browser brought: an answer of another authorization
+// server is refused (RFC 9207).
+func (f *Flow) read(q url.Values) answer {
+	iss := q.Get("iss")
+	switch {
+	case iss != "" && iss != f.place.server.Issuer:
+		return answer{err: fmt.Errorf("%w: the answer comes from %v, not from %v", ErrMetadata, words(iss), words(f.place.server.Issuer))}
+	case iss == "" && f.place.server.AuthorizationResponseIssParameterSupported:
+		return answer{err: fmt.Errorf("%w: the answer does not say that it comes from %v", ErrMetadata, words(f.place.server.Issuer))}
+	case q.Get("error") != "":
+		return answer{err: fmt.Errorf("%w: %v", ErrDenied, words(strings.TrimSpace(q.Get("error")+" "+q.Get("error_description"))))}
+	case q.Get("code") == "":
+		return answer{err: fmt.Errorf("%w: the answer holds no code", ErrDenied)}
+	}
+	return answer{code: q.Get("code")}
+}
+
+// Wait waits for the browser to come back and keeps the tokens. It closes the
+// flow.
+//
+// Errors: [ErrDenied], [ErrMetadata], [ErrToken], the cause of ctx.
+func (f *Flow) Wait(ctx context.Context) error {
+	defer f.Close()
+	a := f.account
+	if f.server == nil {
+		if err := a.take(ctx); err != nil {
+			return err
+		}
+		defer a.give()
+		return a.credentials(ctx)
+	}
+	var came answer
+	select {
+	case came = <-f.result:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if came.err != nil {
+		return came.err
+	}
+	if err := a.take(ctx); err != nil {
+		return err
+	}
+	defer a.give()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
+	defer cancel()
+	g := grant{Issuer: f.place.server.Issuer, Resource: f.place.resource, TokenURL: f.place.server.TokenEndpoint, Revoke: f.place.server.RevocationEndpoint}
+	t, err := a.tokenRequest(ctx, g, f.client, url.Values{
+		"grant_type": {"authorization_code"}, "code": {came.code},
+		"redirect_uri": {f.client.Redirect}, "code_verifier": {f.verifier},
+	})
+	if err != nil {
+		return err
+	}
+	a.keep(ctx, kept{Grant: g, Client: f.client}.with(t, f.asked, a.opts.Now()))
+	return nil
+}
+
+// Close gives the sign-in up. It may be called more than once.
+func (f *Flow) Close() {
+	if f.server == nil {
+		return
+	}
+	// The page that says how it went is still on its way.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := f.server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
+		f.server.Close()
+	}
+	<-f.served
+}

@@ -1,0 +1,159 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+var errRedirected = errors.New("it redirects, which is not followed")
+
+// newClient returns a client that follows no redirect and, for a server on the
+// public network, dials no address of another: what a server says of itself must
+// not make the host ask its own neighbours.
+func newClient(base *http.Transport, private func() bool) *http.Client {
+	if base == nil {
+		base = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second}
+	}
+	t := base.Clone()
+	t.DisableKeepAlives = true // questions are rare, and nothing is to be left behind
+	t.MaxResponseHeaderBytes = 64 << 10
+	proxies := proxyHosts(t)
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		d := &net.Dialer{Timeout: 10 * time.Second}
+		if !slices.Contains(proxies, address) {
+			d.Control = func(_, dialled string, _ syscall.RawConn) error {
+				to, err := netip.ParseAddrPort(dialled)
+				if err != nil {
+					return err
+				}
+				if !isPublic(to.Addr()) && !private() {
+					return fmt.Errorf("%s is not on the public network, and the server is", to.Addr())
+				}
+				return nil
+			}
+		}
+		return d.DialContext(ctx, network, address)
+	}
+	return &http.Client{
+		Transport:     t,
+		Timeout:       askWithin,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirected },
+	}
+}
+
+// proxyHosts returns the addresses of the proxies that t would use.
+func proxyHosts(t *http.Transport) (hosts []string) {
+	if t.Proxy == nil {
+		return nil
+	}
+	for _, target := range []string{"http://public.invalid/", "https://public.invalid/"} {
+		req, err := http.NewRequest(http.MethodGet, target, nil)
+		if err != nil {
+			continue
+		}
+		if u, err := t.Proxy(req); err == nil && u != nil {
+			port := u.Port()
+			if port == "" {
+				port = map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+			}
+			if port == "" {
+				port = "80"
+			}
+			hosts = append(hosts, net.JoinHostPort(u.Hostname(), port))
+		}
+	}
+	return hosts
+}
+
+// onPrivateNetwork reports whether a host has an address that is not public.
+func onPrivateNetwork(host string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	return err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPublic(ip) })
+}
+
+func isPublic(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+		return false
+	}
+	for _, reserved := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"} {
+		if netip.MustParsePrefix(reserved).Contains(ip) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkAddress demands https, or http to loopback where the server is no
+// stranger to it.
+func (a *Account) checkAddress(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return errors.New("there is none")
+	case err != nil || u.Host == "":
+		return fmt.Errorf("%v is no address", words(address))
+	case u.User != nil:
+		return errors.New("the address holds a user name")
+	case u.Scheme == "https":
+	case u.Scheme == "http" && isLoopback(u.Hostname()):
+	default:
+		return fmt.Errorf("%v is not https", words(address))
+	}
+	if isLoopback(u.Hostname()) && !a.private() {
+		return fmt.Errorf("%v is on this machine, and the server is not", words(address))
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// ask makes a request and reads an answer in JSON of at most 1 MiB. The status
+// is that of the answer, 0 if there was none. The error says what was wrong with
+// it, in words for the operator.
+func (a *Account) ask(req *http.Request) (status int, body []byte, err error) {
+	resp, err := a.client.Do(req)
+	if err != nil {
+		var outer *url.Error
+		if errors.As(err, &outer) {
+			err = outer.Err
+		}
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	const limit = 1 << 20
+	body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err != nil {
+		return resp.StatusCode, nil, fmt.Errorf("the answer was cut off: %w", err)
+	}
+	if len(body) > limit {
+		return resp.StatusCode, nil, errors.New("the answer has more than 1 MiB")
+	}
+	kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+		if len(strings.TrimSpace(string(body))) == 0 {
+			return resp.StatusCode, nil, fmt.Errorf("it answers HTTP %d without a word", resp.StatusCode)
+		}
+		return resp.StatusCode, nil, fmt.Errorf("it answers HTTP %d with %v, not with JSON", resp.StatusCode, words(resp.Header.Get("Content-Type")))
+	}
+	return resp.StatusCode, body, nil
+}

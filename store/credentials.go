@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+)
+
+// credentialPrefix begins the keys of sealed values among the settings.
+const credentialPrefix = "credential/"
+
+func credentialPlace(name string) string { return "settings/" + credentialPrefix + name }
+
+// Credential implements [event.Store].
+//
+// Errors: [event.ErrNotFound], also for one that was sealed with another key.
+func (s *Store) Credential(name string) (event.Secret, error) {
+	var sealed []byte
+	err := s.view(func(tx *bolt.Tx) error {
+		sealed = append(sealed, tx.Bucket(bucketSettings).Get([]byte(credentialPrefix+name))...)
+		return nil
+	})
+	if err != nil {
+		return event.Secret{}, err
+	}
+	if len(sealed) == 0 {
+		return event.Secret{}, fmt.Errorf("credential %q: %w", name, event.ErrNotFound)
+	}
+	plain, err := s.sealer.open(credentialPlace(name), sealed)
+	if err != nil {
+		return event.Secret{}, fmt.Errorf("credential %q: %w: %w", name, event.ErrNotFound, err)
+	}
+	return event.NewSecret(plain), nil
+}
+
+// SetCredential implements [event.Store]. It returns after the commit; the errors
+// are those of [Store.SetSetting].
+func (s *Store) SetCredential(ctx context.Context, name string, value event.Secret) error {
+	if value.IsZero() {
+		return s.do(ctx, func(c *commit) error { return c.tx.Bucket(bucketSettings).Delete([]byte(credentialPrefix + name)) })
+	}
+	sealed, err := s.sealer.seal(credentialPlace(name), value.Reveal())
+	if err != nil {
+		return fmt.Errorf("credential %q: %w", name, err)
+	}
+	return s.put(ctx, bucketSettings, credentialPrefix+name, sealed)
+}
