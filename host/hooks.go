@@ -301,7 +301,7 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 		return nil
 	}
 	err := l.runner.Deliver(ctx, delivery.Delivered{
-		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: d.Refused,
+		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: d.Refused, Previous: d.UsedPrevious,
 	})
 	if errors.Is(err, delivery.ErrRejected) {
 		return receiver.ErrRejected

@@ -61,6 +61,10 @@ type Options struct {
 	// user's state directory.
 	CADir string
 
+	// RotateEvery is how old a webhook secret may get before a refresh brings a new
+	// one. 0: secrets change on demand only.
+	RotateEvery time.Duration
+
 	// Trace gets every frame of the wire with secrets masked.
 	Trace func(server, direction string, frame trust.Text)
 	// OnStderr gets the lines that servers on stdio write to stderr.
@@ -120,6 +124,11 @@ type API interface {
 	// ResetCursor goes on at another position: at a cursor, or from now. Saved
 	// changes nothing.
 	ResetCursor(ctx context.Context, id event.SubID, from From) error
+	// RotateSecret gives a webhook subscription a new secret and tells the server;
+	// the old one is accepted until the new one was seen, and for a grace. When the
+	// server cannot be told now, it is told at the next attempt.
+	// Errors: [event.ErrNotFound], ErrMode, [delivery.ErrRotating], those of Refresh.
+	RotateSecret(ctx context.Context, id event.SubID) error
 	// Reconnect connects to a server anew and lists its types again. It does not
 	// wait. Errors: ErrUnknownServer, the fault of the server's description.
 	Reconnect(server string) error

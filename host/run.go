@@ -281,6 +281,7 @@ func (h *Host) start(sub event.Subscription) {
 		Modes:        h.modes,
 		Callback:     func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
 		TTL:          sub.TTL,
+		RotateEvery:  h.opts.RotateEvery,
 		Read:         kind.Read,
 		ServerSecret: kind.ServerSecret,
 		Lasting:      kind.Lasting,

@@ -80,6 +80,7 @@ type storedHook struct {
 	Scheme   []byte    `json:"scheme,omitempty"`
 	Previous []byte    `json:"previous,omitempty"` // sealed
 	Until    timestamp `json:"until"`
+	Since    timestamp `json:"since,omitzero"`
 }
 
 // timestamp is a time in JSON that holds every year and every nanosecond.
@@ -162,6 +163,7 @@ func (k keptSub) encode() ([]byte, error) {
 			Scheme:   []byte(s.Hook.Scheme),
 			Previous: k.previous,
 			Until:    stamp(s.Hook.Until),
+			Since:    stamp(s.Hook.Since),
 		},
 		Dialect:  []byte(s.Dialect),
 		NoReplay: s.NoReplay,
@@ -229,6 +231,7 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 			Scheme:   event.Scheme(in.Hook.Scheme),
 			Previous: event.NewSecret(previous),
 			Until:    in.Hook.Until.time(),
+			Since:    in.Hook.Since.time(),
 		},
 		Dialect:  string(in.Dialect),
 		NoReplay: in.NoReplay,

@@ -46,7 +46,7 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Random,
-// Relist, Modes, Callback, TTL, Read, ServerSecret, Lasting, Failpoint and Log
+// Relist, Modes, Callback, TTL, RotateEvery, Read, ServerSecret, Lasting, Failpoint and Log
 // must be set.
 type Deps struct {
 	Source Source
@@ -72,6 +72,8 @@ type Deps struct {
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.
 	TTL time.Duration
+	// RotateEvery is how old a webhook secret may get; 0: as old as it likes.
+	RotateEvery time.Duration
 	// Read reads a webhook delivery; nil: as an occurrence of MCP Events. id is the
 	// delivery's id, which may be empty, at the time of receipt.
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)

@@ -224,15 +224,13 @@ func (r *Runner) move(ctx context.Context, to step) error {
 	preferred := r.fail.preferred
 	r.mu.Unlock()
 	change := Switched(from, to.mode, to.why, to.err)
-	result, record := event.ResultOK, r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })
+	audit := r.act(event.ActorHost, ActionSwitched)
+	audit.Detail = trust.Untrusted(change.Evidence)
+	record := r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })
 	record.Mode = to.mode
 	_, err := r.in.commit(ctx, event.Batch{
 		Records: []event.Record{record},
-		Audit: []event.AuditEntry{{
-			At: r.deps.Now().UTC(), Actor: event.ActorHost, Action: ActionSwitched,
-			Server: r.key.Server, Type: r.key.Type, Sub: r.id, Result: result,
-			Detail: trust.Untrusted(change.Evidence),
-		}},
+		Audit:   []event.AuditEntry{audit},
 		Update: func(s *event.Subscription) {
 			s.Mode, s.Preferred = to.mode, ""
 			if to.mode != preferred {

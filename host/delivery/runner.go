@@ -327,10 +327,9 @@ func (r *Runner) audit(state State, evidence string, err trust.Text) []event.Aud
 	default:
 		return nil
 	}
-	return []event.AuditEntry{{
-		At: r.deps.Now().UTC(), Actor: event.ActorServer, Action: "subscription " + string(state),
-		Server: r.key.Server, Type: r.key.Type, Sub: r.id, Result: evidence, Detail: err,
-	}}
+	e := r.act(event.ActorServer, "subscription "+string(state))
+	e.Result, e.Detail = evidence, err
+	return []event.AuditEntry{e}
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

@@ -39,11 +39,11 @@ func (r *Runner) webhook(ctx context.Context, sub event.Subscription) error {
 		}
 	}()
 
-	sub, err := r.hook(ctx, sub)
-	if err != nil {
-		return err
-	}
 	for first := true; ; first = false {
+		var err error
+		if sub, err = r.hook(ctx, sub); err != nil {
+			return err
+		}
 		wait, err := r.lease(ctx, sub, first)
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
@@ -99,11 +99,13 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscr
 		hook.Path = path
 	}
 	if hook.Secret.IsZero() && !r.deps.ServerSecret {
-		secret, err := event.NewWebhookSecret(r.deps.Random)
-		if err != nil {
+		if err := Rotate(&hook, r.deps.Random, r.deps.Now()); err != nil {
 			return sub, err
 		}
-		hook.Secret = secret
+	}
+	rotated, err := r.turnSecret(&hook, r.deps.Now())
+	if err != nil {
+		return sub, err
 	}
 	url, err := r.deps.Callback(hook.Path)
 	if err != nil {
@@ -120,7 +122,11 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscr
 		return sub, nil
 	}
 	sub.Hook = hook
-	_, err = r.in.commit(ctx, event.Batch{Update: func(s *event.Subscription) { s.Hook = hook }})
+	b := event.Batch{Update: func(s *event.Subscription) { s.Hook = hook }}
+	if rotated {
+		b.Audit = append(b.Audit, r.act(event.ActorHost, ActionRotate))
+	}
+	_, err = r.in.commit(ctx, b)
 	return sub, err
 }
 
@@ -264,6 +270,7 @@ type Delivered struct {
 	ServerID  trust.Text // the server's routing handle, to be learned; may be empty
 	Body      []byte     // exact bytes; kept
 	Refused   error      // of DeliveredMalformed: why strict parsing refused it
+	Previous  bool       // signed with the secret before the last rotation
 }
 
 // DeliveredKind says what the body of a delivery is.
@@ -314,6 +321,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	for i := range b.Records {
 		b.Records[i].Mode = event.ModeWebhook
 	}
+	r.signed(&b, d.Previous, now)
 	in.seen(now)
 	if _, err := in.commitAs(ctx, b, false); err != nil {
 		return err

@@ -95,6 +95,7 @@ type Hook struct {
 	Scheme   Scheme    // how Secret proves that a delivery is genuine
 	Previous Secret    // still accepted until PreviousUntil
 	Until    time.Time // end of Previous's grace
+	Since    time.Time // when Secret was made; zero: not known
 }
 
 // Scheme is how a secret proves that a delivery is genuine.

@@ -58,16 +58,25 @@ func TestSubsList(t *testing.T) {
 }
 
 func TestSubsVerbs(t *testing.T) {
-	for _, verb := range []string{"rm", "pause", "resume"} {
+	for verb, did := range map[string]string{
+		"rm": "rm", "pause": "pause", "resume": "resume", "refresh": "refresh", "rotate": "rotate",
+		"mode poll": "mode poll", "failover on": "failover true", "failover off": "failover false",
+	} {
 		b := newBench(t)
 		sub := b.keep("pager", "incident.created", 0)
-		b.expect(t, exitDone, "", "subs", verb, string(sub.ID), "--data", b.data(t), "--header", "K: v")
-		if len(b.verbs) != 1 || b.verbs[0] != verb+" "+string(sub.ID) || b.standIn.servers[0].Name != "pager" || b.standIn.servers[0].Headers["K"].Reveal() != "v" || !b.closed || b.store.closed != 1 {
+		name, word, more := strings.Cut(verb, " ")
+		args := []string{"subs", name, string(sub.ID)}
+		if more {
+			args = append(args, word)
+		}
+		b.expect(t, exitDone, "", append(args, "--data", b.data(t), "--header", "K: v")...)
+		if len(b.verbs) != 1 || b.verbs[0] != did+" "+string(sub.ID) || b.standIn.servers[0].Name != "pager" || b.standIn.servers[0].Headers["K"].Reveal() != "v" || !b.closed || b.store.closed != 1 {
 			t.Errorf("%s: did %q, servers %v", verb, b.verbs, b.standIn.servers)
 		}
 	}
 	b := newBench(t)
 	sub := b.keep("gone", "t", 0)
+	b.expect(t, exitUsage, `"smoke" must be one of poll, push, webhook`, "subs", "mode", string(sub.ID), "smoke", "--data", b.data(t))
 	b.expect(t, exitDone, `the server cannot be told: unknown server "gone"`, "subs", "rm", string(sub.ID), "--data", b.data(t))
 	if len(b.verbs) != 1 {
 		t.Errorf("did %q", b.verbs)

@@ -51,6 +51,7 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 		CallbackURL: a.flags.callback,
 		ListenAddr:  a.flags.listen,
 		PlainHTTP:   a.flags.plainHTTP,
+		RotateEvery: a.flags.rotate,
 		OnStderr: func(server string, line trust.Text) {
 			logger.Info("a server wrote to standard error", "server", server, "line", line)
 		},

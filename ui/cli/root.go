@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
@@ -30,6 +31,7 @@ type flags struct {
 	callback  string
 	listen    string
 	plainHTTP bool
+	rotate    time.Duration
 	screen    screenFlags
 }
 
@@ -85,6 +87,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.noColor, "no-color", false, "no colours")
 	f.StringVar(&a.flags.callback, "callback-url", "", "public https address at which webhook deliveries reach this host")
 	f.StringVar(&a.flags.listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
+	f.DurationVar(&a.flags.rotate, "rotate-secrets", 0, "give webhook subscriptions a new secret when theirs is so old (default never)")
 	f.BoolVar(&a.flags.plainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
 	a.addScreenFlags(root)
 	root.AddCommand(

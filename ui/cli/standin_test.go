@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -303,7 +304,10 @@ func (s *standIn) Preview(host.Request) (host.Preview, error)          { return 
 func (s *standIn) SetMode(_ context.Context, id event.SubID, m event.Mode) error {
 	return s.verb("mode "+string(m), id)
 }
-func (s *standIn) SetFailover(context.Context, event.SubID, bool) error { return nil }
+func (s *standIn) SetFailover(_ context.Context, id event.SubID, on bool) error {
+	return s.verb(fmt.Sprintf("failover %t", on), id)
+}
+func (s *standIn) RotateSecret(_ context.Context, id event.SubID) error { return s.verb("rotate", id) }
 func (s *standIn) ResetCursor(context.Context, event.SubID, host.From) error {
 	return nil
 }

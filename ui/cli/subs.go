@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +17,12 @@ import (
 func (a *app) subsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "subs",
-		Short: "List, pause, resume and remove the subscriptions that are kept",
+		Short: "List and change the subscriptions that are kept",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command subs %q%s; use list, rm, pause or resume", args[0], meantCommand(cmd, args[0]))
+				return usagef("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, refresh or rotate", args[0], meantCommand(cmd, args[0]))
 			}
-			return usagef("subs: say what to do: list, rm ID, pause ID or resume ID")
+			return usagef("subs: say what to do: list, rm ID, pause ID, resume ID, mode ID MODE, failover ID on|off, refresh ID or rotate ID")
 		},
 		Run: func(*cobra.Command, []string) {},
 	}
@@ -38,6 +39,18 @@ func (a *app) subsCommand() *cobra.Command {
 			func(ctx context.Context, d *deck, id event.SubID) error { return d.Pause(ctx, id) }),
 		a.subVerb("resume", "Go on where a paused subscription stopped",
 			func(ctx context.Context, d *deck, id event.SubID) error { return d.Resume(ctx, id) }),
+		a.subVerb("refresh", "Poll, refresh the lease or open the stream again now",
+			func(ctx context.Context, d *deck, id event.SubID) error { return d.Refresh(ctx, id) }),
+		a.subVerb("rotate", "Give a webhook subscription a new secret; the old one is accepted for a while",
+			func(ctx context.Context, d *deck, id event.SubID) error { return d.RotateSecret(ctx, id) }),
+		a.subChoice("mode", "Go on in another mode, at the same position", []cobra.Completion{"poll", "push", "webhook"},
+			func(ctx context.Context, d *deck, id event.SubID, mode string) error {
+				return d.SetMode(ctx, id, event.Mode(mode))
+			}),
+		a.subChoice("failover", "Go on in another mode when its own keeps failing, and come back", []cobra.Completion{"on", "off"},
+			func(ctx context.Context, d *deck, id event.SubID, word string) error {
+				return d.SetFailover(ctx, id, word == "on")
+			}),
 	)
 	return cmd
 }
@@ -49,6 +62,30 @@ func (a *app) subVerb(name, short string, verb func(context.Context, *deck, even
 		Args:  exactly(1),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
 			return a.changeSub(cmd.Context(), event.SubID(args[0]), verb)
+		}),
+	}
+}
+
+// subChoice is subVerb with one of a few words behind the id.
+func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(context.Context, *deck, event.SubID, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " ID " + strings.Join(words, "|"),
+		Short: short,
+		Args:  exactly(2),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return words, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			word := args[1]
+			if !slices.Contains(words, word) {
+				return usagef("subs %s: %q must be one of %s", name, word, strings.Join(words, ", "))
+			}
+			return a.changeSub(cmd.Context(), event.SubID(args[0]), func(ctx context.Context, d *deck, id event.SubID) error {
+				return verb(ctx, d, id, word)
+			})
 		}),
 	}
 }

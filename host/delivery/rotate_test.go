@@ -1,0 +1,93 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// leasing grants leases and returns the secrets that it was sent.
+func leasing(r *rig, lease time.Duration) *[]string {
+	var secrets []string
+	r.sub.Cursor = event.At(text("0"))
+	r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+		secrets = append(secrets, q.Secret)
+		return wire.SubscribeResult{ID: text("s"), Expires: true, RefreshBefore: time.Now().Add(lease), Cursor: cur("0")}, nil
+	}
+	return &secrets
+}
+
+func deliver(t *testing.T, r *rig, id string, previous bool) {
+	t.Helper()
+	err := r.runner.Deliver(context.Background(), Delivered{WebhookID: text(id), Body: []byte(occurrence(id, time.Now(), "")), Previous: previous})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSecretsAreRotatedOnSchedule(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		secrets := leasing(r, 20*time.Minute)
+		r.deps.RotateEvery, r.deps.Random = time.Hour, nil
+		r.start().pass(59 * time.Minute)
+		first := r.saved().Hook
+		if first.Since.IsZero() || !first.Previous.IsZero() {
+			t.Errorf("%+v", first)
+		}
+		r.pass(20 * time.Minute)
+		second := r.saved().Hook
+		if second.Secret == first.Secret || second.Previous != first.Secret || second.Path != first.Path || second.URL != first.URL {
+			t.Errorf("rotated: %+v", second)
+		}
+		// Nothing was signed with the new one: the old one stays, for a day at most.
+		deliver(t, r, "e1", true)
+		r.pass(2 * time.Hour)
+		if h := r.saved().Hook; h.Secret != second.Secret || h.Previous != first.Secret || !h.Until.Equal(second.Since.Add(rotationLimit)) {
+			t.Errorf("not seen yet: %+v", h)
+		}
+		deliver(t, r, "e2", false)
+		deliver(t, r, "e3", true) // one that lagged
+		if h := r.saved().Hook; !h.Until.Equal(time.Now().Add(rotationGrace)) {
+			t.Errorf("seen: until %v", h.Until)
+		}
+		r.pass(40 * time.Minute)
+		if h := r.saved().Hook; h.Previous == first.Secret {
+			t.Errorf("after the grace: %+v", h)
+		}
+		last := (*secrets)[len(*secrets)-1]
+		if last != r.saved().Hook.Secret.Reveal() || (*secrets)[0] != first.Secret.Reveal() {
+			t.Error("the server was not sent the secrets")
+		}
+		var acts []string
+		for _, e := range r.store.audits() {
+			acts = append(acts, string(e.Actor)+" "+e.Action)
+		}
+		if got := strings.Join(acts, ", "); !strings.HasPrefix(got, "host rotate secret, security new secret seen, host rotate secret") {
+			t.Errorf("acts: %s", got)
+		}
+		r.wantLog("e1 e2 e3")
+	})
+}
+
+func TestRotateWaitsForTheOneBefore(t *testing.T) {
+	now := time.Date(2026, 2, 19, 15, 30, 0, 0, time.UTC)
+	var h event.Hook
+	if err := Rotate(&h, nil, now); err != nil || h.Secret.IsZero() || !h.Previous.IsZero() {
+		t.Errorf("first: %v %+v", err, h)
+	}
+	if err := Rotate(&h, nil, now); err != nil || h.Previous.IsZero() {
+		t.Errorf("second: %v %+v", err, h)
+	}
+	if err := Rotate(&h, nil, now.Add(time.Hour)); !errors.Is(err, ErrRotating) {
+		t.Errorf("under way: %v", err)
+	}
+	h.Until = now.Add(rotationGrace) // seen
+	if err := Rotate(&h, nil, now); err != nil {
+		t.Errorf("after it was seen: %v", err)
+	}
+}
