@@ -41,6 +41,7 @@ type Options struct {
 	Settings string
 	Env      []string // as os.Environ; nil: that of the process
 	Now      func() time.Time
+	Memory   func() uint64 // bytes in use; nil: those of the process
 	// Program options for tests: window size, colour profile, signals.
 	Program []tea.ProgramOption
 }
@@ -50,6 +51,7 @@ type app struct {
 	api    host.API
 	demo   bool
 	now    func() time.Time
+	memory func() uint64
 	ctx    context.Context
 	work   jobs
 	theme  themes.Theme
@@ -77,7 +79,9 @@ type app struct {
 	payloads payloads
 	rates    rates
 	boards   boards
+	columns  columnChoice
 	trouble  trouble
+	stored   time.Time // when the newest record was seen to be stored
 	dialog   dialog
 	prompt   *prompt
 	note     note
@@ -123,6 +127,9 @@ func newApp(ctx context.Context, o Options) *app {
 		a.now = time.Now
 	}
 	a.audience.on = o.Present
+	if a.memory = o.Memory; a.memory == nil {
+		a.memory = memoryInUse
+	}
 	env := environment(o.Env)
 	a.env = env
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""

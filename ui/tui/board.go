@@ -79,6 +79,9 @@ func (b *board) title(room int) string {
 // boardWork has the shown table's source do what takes long beside the program.
 func (a *app) boardWork() tea.Cmd {
 	if t := a.table(); t != nil {
+		if _, ok := t.src.(*appLog); ok {
+			a.trouble.see()
+		}
 		if w, ok := t.src.(worker); ok {
 			return w.work(a)
 		}

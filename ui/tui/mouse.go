@@ -97,7 +97,7 @@ func (a *app) paneAt(x, y int) (paneID, int) {
 	for _, p := range [...]struct {
 		id paneID
 		rect
-	}{{treePane, a.lay.tree}, {streamPane, a.lay.stream}, {detailPane, a.lay.detail}} {
+	}{{treePane, a.lay.tree}, {streamPane, a.lay.stream}, {detailPane, a.lay.detail}, {a.subject, a.lay.table}} {
 		if !p.empty() && x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {
 			if row := y - p.y - 1; row >= 0 && p.id != detailPane {
 				return p.id, row / a.stride(p.h-1)
@@ -141,6 +141,8 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		again = a.clickTree(row)
 	case streamPane:
 		again = a.clickStream(row)
+	case subsPane, logPane:
+		again = a.table().click(row - 1)
 	}
 	if had && again {
 		return a.open()

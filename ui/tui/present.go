@@ -159,7 +159,7 @@ func (a *app) watch() {
 	}
 	err := a.api.Log().After(p.seen, func(r event.Record) bool {
 		if r.Seq <= last && r.Kind != event.KindEvent {
-			row := formRow(r)
+			row := formRow(r, typePick{}, &plan{})
 			p.happened = ours(r.Server).Plain() + " " + trust.Line(r.Type).Plain() + ": " + row.text.Plain()
 		}
 		return r.Seq < last

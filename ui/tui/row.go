@@ -3,7 +3,6 @@ package tui
 import (
 	"time"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -20,21 +19,28 @@ type row struct {
 	role   themes.Role
 	marker bool // no event: a gap, a change of state, a refusal
 	signs  signs
+	field  trust.Rendered
+	grave  themes.Role
+	sub    string
+	mode   string
+	size   string
+	paths  []trust.Rendered // values of the columns of the plan that show a place
 
 	line string // laid out, not chosen
 	key  columns
 }
 
-// columns are the widths of a stream's columns.
+// columns is what a row was laid out for.
 type columns struct {
-	width, time, server, typ int
-	look                     int
-	pan                      int       // cells of the text that are left of the pane
-	clock                    timeView  // how times are shown
-	now                      int64     // second, where times are relative to it
-	before                   time.Time // when the row before was received, where times are relative to that
-	mark                     string    // glyph in the first cell
-	found                    string    // what is searched and highlighted
+	width  int
+	plan   int // generation of the plan
+	look   int
+	pan    int       // cells of the text that are left of the pane
+	clock  timeView  // how times are shown
+	now    int64     // second, where times are relative to it
+	before time.Time // when the row before was received, where times are relative to that
+	mark   string    // glyph in the first cell
+	found  string    // what is searched and highlighted
 }
 
 const (
@@ -43,7 +49,7 @@ const (
 )
 
 // formRow makes the row of a record.
-func formRow(r event.Record) *row {
+func formRow(r event.Record, pick typePick, p *plan) *row {
 	out := &row{
 		kind: r.Kind, at: r.ReceivedAt,
 		server: ours(r.Server), typ: trust.Line(r.Type),
@@ -58,7 +64,19 @@ func formRow(r event.Record) *row {
 		out.role = themes.Bad
 		out.text = join(ours("payload refused: "), trust.Line(r.Reason))
 	default:
-		out.text = trust.Line(host.Headline(r))
+		out.text = trust.Line(summaryOf(&r, pick))
+		out.field = fieldOf(&r, pick)
+		out.grave = gravity(out.field.Plain())
+	}
+	out.sub, out.mode = string(r.Sub), modeWord(r.Mode)
+	if n := len(r.Raw); n > 0 {
+		out.size = sizeWord(n)
+	}
+	for _, c := range p.cols {
+		if c.Kind == colPath {
+			t, _ := valueAt(r.Data, c.Path)
+			out.paths = append(out.paths, trust.Line(t))
+		}
 	}
 	if !out.marker || r.Kind == event.KindRejected {
 		out.signs = signsOf(r)
@@ -101,35 +119,109 @@ func join(lines ...trust.Rendered) trust.Rendered {
 }
 
 // lay writes the row. Everything but the first cell, which shows the cursor.
-func (r *row) lay(c *canvas, g *glyphs, cols columns) {
-	if cols.time > 0 {
-		c.put(themes.Dim, cols.clock.text(r.at, time.Unix(cols.now, 0), cols.before, cols.time)+" ")
+func (r *row) lay(c *canvas, g *glyphs, cols columns, p *plan) {
+	path, last := 0, true
+	for i, col := range p.cols {
+		if r.marker && col.Kind != colTime && col.Kind != colServer && col.Kind != colType {
+			continue // its text has all the room
+		}
+		value := trust.Rendered{}
+		if col.Kind == colPath && path < len(r.paths) {
+			value = r.paths[path]
+			path++
+		}
+		if col.Kind == colSummary {
+			last = false
+			r.layText(c, g, cols, p.after(i))
+			continue
+		}
+		if p.width[i] > 0 {
+			r.layColumn(c, col.Kind, value, cols, p.width[i])
+		}
 	}
-	serverRole, typeRole := themes.Server, themes.Type
-	if r.marker {
-		serverRole, typeRole = themes.Dim, themes.Dim
-	}
-	if cols.server > 0 {
-		c.column(serverRole, r.server, cols.server)
-		c.put(themes.Plain, " ")
-	}
-	if cols.typ > 0 {
-		c.column(typeRole, r.typ, cols.typ)
-		c.put(themes.Plain, " ")
+	if last {
+		r.layText(c, g, cols, 0)
 	}
 	signs := r.signs.fit(c.room)
-	text := panned(r.text, cols.pan)
-	if r.marker {
-		c.put(r.role, g.gap+g.gap+" ")
-		c.safe(r.role, text.Clip(max(0, c.room-signs.width())))
-		if signs.width() > 0 {
-			signs.lay(c)
-		} else if c.room > 1 {
-			c.put(r.role, " ")
-			c.line(r.role, g.gap)
+	signs.lay(c)
+}
+
+// after is the room that the columns behind one take.
+func (p *plan) after(i int) int {
+	n := 0
+	for _, w := range p.width[i+1:] {
+		if w > 0 {
+			n += w + 1
 		}
+	}
+	return n
+}
+
+func (r *row) layColumn(c *canvas, kind columnKind, value trust.Rendered, cols columns, width int) {
+	switch kind {
+	case colTime:
+		c.put(themes.Dim, cols.clock.text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
+		return
+	case colServer:
+		c.column(r.dimmed(themes.Server), r.server, width)
+	case colType:
+		c.column(r.dimmed(themes.Type), r.typ, width)
+	case colField:
+		c.column(r.grave, r.field, width)
+	case colSub:
+		c.column(themes.Dim, ours(r.sub), width)
+	case colMode:
+		c.column(themes.Dim, ours(r.mode), width)
+	case colSize:
+		c.field(themes.Dim, ours(r.size), width, true)
+		return
+	default:
+		c.column(themes.Plain, value, width)
+	}
+	c.put(themes.Plain, " ")
+}
+
+func (r *row) dimmed(role themes.Role) themes.Role {
+	if r.marker {
+		return themes.Dim
+	}
+	return role
+}
+
+// layText writes the summary into the room that signs and later columns leave.
+func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) {
+	signs := r.signs.fit(c.room - after)
+	room := max(0, c.room-signs.width()-after)
+	text := panned(r.text, cols.pan)
+	if !r.marker {
+		if after == 0 {
+			c.safe(themes.Plain, text.Clip(room))
+			return
+		}
+		c.column(themes.Plain, text, room-1)
+		c.put(themes.Plain, " ")
 		return
 	}
-	c.safe(themes.Plain, text.Clip(max(0, c.room-signs.width())))
-	signs.lay(c)
+	keep := c.room - room
+	c.room = room
+	c.put(r.role, g.gap+g.gap+" ")
+	c.safe(r.role, text.Clip(c.room))
+	if c.room > 1 && signs.width() == 0 {
+		c.put(r.role, " ")
+		c.line(r.role, g.gap)
+	}
+	c.style(themes.Plain)
+	c.fill(c.room)
+	c.room = keep
+}
+
+// sizeWord spells a size in at most seven cells.
+func sizeWord(n int) string {
+	switch {
+	case n < 1<<10:
+		return number(uint64(n)) + " B"
+	case n < 1<<20:
+		return number(uint64(n>>10)) + " KB"
+	}
+	return number(uint64(n>>20)) + " MB"
 }

@@ -18,7 +18,8 @@ import (
 // once a second, and only while somebody looks.
 type rates struct {
 	host.Stats
-	at time.Time
+	at     time.Time
+	memory uint64 // bytes that the process has of the system
 }
 
 // measureRates asks for the numbers when a second went by.
@@ -27,7 +28,7 @@ func (a *app) measureRates() {
 	if !a.rates.at.IsZero() && (!a.focused || now.Sub(a.rates.at) < time.Second) {
 		return
 	}
-	a.rates = rates{a.api.Stats(), now}
+	a.rates = rates{a.api.Stats(), now, a.memory()}
 	if d, ok := a.dialog.(*statsDialog); ok {
 		d.load(a)
 	}

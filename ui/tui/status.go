@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -132,37 +131,6 @@ func (a *app) drawStatus() string {
 	}
 	c.end()
 	return one(c)
-}
-
-func (a *app) drawTotals(c *canvas) {
-	if a.snap.Store.Err != nil {
-		c.only(themes.Alarm)
-		c.put(themes.Plain, " not stored: ")
-		c.safe(themes.Plain, ours(a.snap.Store.Err.Error()).Clip(c.room))
-		return
-	}
-	t := &a.tree.total
-	c.put(themes.Plain, " "+count(t.all, "sub"))
-	for _, p := range [...]struct {
-		n    int
-		word string
-		role themes.Role
-	}{{t.trouble, "in trouble", themes.Bad}, {t.live, "push", themes.Good}, {t.poll, "poll", themes.Good}, {t.hook, "webhook", themes.Good}, {t.waiting, "starting", themes.Busy}, {t.paused, "paused", themes.Dim}} {
-		if p.n > 0 {
-			c.put(p.role, "  "+strconv.Itoa(p.n)+" "+p.word)
-		}
-	}
-	c.put(themes.Dim, "  "+a.glyphs.divider+"  "+number(a.snap.Last)+" stored")
-	switch {
-	case a.snap.Store.KeyLost:
-		c.put(themes.Warn, "  "+a.glyphs.divider+"  the key of stored secrets is lost")
-	case a.snap.Store.Sealed == "file":
-		c.put(themes.Warn, "  "+a.glyphs.divider+"  secrets: key in a file")
-	}
-	if r := a.snap.Resume; r.Replayed+r.Duplicates+r.Gaps > 0 {
-		c.put(themes.Dim, fmt.Sprintf("  %s  caught up: %s replayed, %s dropped, %s", a.glyphs.divider,
-			number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")))
-	}
 }
 
 // teach fills an empty stream with what to do next.

@@ -25,6 +25,7 @@ type stream struct {
 	height   int
 
 	formed map[uint64]*row
+	plan   plan
 	draws  canvas
 	one    canvas
 	lines  []string
@@ -195,44 +196,28 @@ func (s *stream) below() int {
 }
 
 // row returns the formed row of a record.
-func (s *stream) row(log *host.Log, seq uint64) *row {
+func (s *stream) row(a *app, seq uint64) *row {
 	if r, ok := s.formed[seq]; ok {
 		return r
 	}
-	rec, err := log.Get(seq)
+	rec, err := a.api.Log().Get(seq)
 	if err != nil {
 		return &row{marker: true, role: themes.Bad, text: ours("cannot be read: " + err.Error())}
 	}
 	if len(s.formed) >= formedMax {
 		clear(s.formed)
 	}
-	r := formRow(rec)
+	r := formRow(rec, a.pick(&rec), &s.plan)
 	s.formed[seq] = r
 	return r
 }
 
-// columnsFor shares the width among the columns, by what the scope leaves open.
+// columnsFor says for what rows are laid out now.
 func (s *stream) columnsFor(a *app, w int) columns {
 	cols := columns{width: w, look: a.looks, pan: s.pan, clock: s.clock, mark: " ", found: a.search.text}
+	cols.plan = s.planFor(a, w).gen
 	if s.clock == timeRelative {
 		cols.now = a.clock().Unix()
-	}
-	switch {
-	case a.lay.onlySummry:
-	case a.lay.shortTime:
-		cols.time = len(timeShort)
-	default:
-		cols.time = len(timeLong)
-	}
-	if a.lay.onlySummry {
-		return cols
-	}
-	level := s.query.node.level()
-	if level < 1 && len(a.snap.Servers) > 1 {
-		cols.server = min(a.widest.server, max(6, w/8))
-	}
-	if level < 2 {
-		cols.typ = min(a.widest.typ, max(10, w/4))
 	}
 	return cols
 }
@@ -283,9 +268,9 @@ func (s *stream) draw(a *app, w, h int) []string {
 
 func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
 	seq, cols := s.seqs[i], key.cols
-	r := s.row(a.api.Log(), seq)
+	r := s.row(a, seq)
 	if s.clock == timeDelta && i > 0 {
-		cols.before = s.row(a.api.Log(), s.seqs[i-1]).at
+		cols.before = s.row(a, s.seqs[i-1]).at
 	}
 	_, marked := a.marks.find(seq)
 	switch {
@@ -302,7 +287,7 @@ func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
 			c.only(themes.Cursor)
 		}
 		c.put(themes.Plain, cols.mark)
-		r.lay(c, a.glyphs, cols)
+		r.lay(c, a.glyphs, cols, &s.plan)
 		c.end()
 		return
 	}
@@ -310,7 +295,7 @@ func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
 		s.one.begin(&a.theme, cols.width)
 		s.one.found = cols.found
 		s.one.put(themes.Key, cols.mark)
-		r.lay(&s.one, a.glyphs, cols)
+		r.lay(&s.one, a.glyphs, cols, &s.plan)
 		s.one.end()
 		r.line, r.key = string(s.one.buf), cols
 	}

@@ -155,6 +155,19 @@ func (t *table) end(last bool) {
 	t.choose(0)
 }
 
+// click chooses the row that is shown in a place and reports whether it was
+// chosen before.
+func (t *table) click(row int) (again bool) {
+	i := t.top + row
+	if row < 0 || i >= t.src.len() {
+		return false
+	}
+	again = t.src.id(i) == t.at
+	t.follow = false
+	t.choose(i)
+	return again
+}
+
 // sortNext sorts by another column.
 func (t *table) sortNext(step int) {
 	s, ok := t.src.(sorter)

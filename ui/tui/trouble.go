@@ -32,8 +32,7 @@ func (t *trouble) take(ring *host.Ring[host.LogLine]) {
 	})
 }
 
-func (t *trouble) pending() bool { return t.open }
-func (t *trouble) see()          { t.open = false }
+func (t *trouble) see() { t.open = false }
 
 // shown tells whether the status line tells of it now.
 func (t *trouble) shown(now time.Time) bool { return t.open && now.Sub(t.line.At) < troubleFor }

@@ -41,7 +41,7 @@ var subRows = []paneID{treePane, subsPane}
 // openLog shows the log. An error that waits to be seen leads to the program's
 // own tab.
 func (a *app) openLog() {
-	if a.trouble.pending() {
+	if a.trouble.shown(a.clock()) {
 		a.boards.log.on = len(a.boards.log.tabs) - 1
 		a.boards.log.tabs[a.boards.log.on].end(true)
 		a.trouble.see()

@@ -148,7 +148,12 @@ func (a *app) catchUp() (more bool) {
 }
 
 func (a *app) take(snap host.Snapshot) {
+	if snap.Last > a.snap.Last && a.snap.Version > 0 {
+		a.stored = a.clock()
+	}
 	a.snap = snap
+	a.forgetPicks()
+	a.trouble.take(a.api.AppLog())
 	a.marks.load(a.api.Marks())
 	a.widest = measure(&a.snap)
 	a.tree.load(&a.snap)

@@ -1,0 +1,98 @@
+package tui
+
+import (
+	"fmt"
+	"runtime/metrics"
+	"strconv"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/themes"
+)
+
+// resumeShown is how long the status line tells what the host caught up on; the
+// tab Resumed tells it always.
+const resumeShown = 2 * time.Minute
+
+// memoryInUse is what the process has of the system's memory, in bytes.
+func memoryInUse() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
+}
+
+// part is a piece of the status line. It is shown whole or not at all.
+type part struct {
+	role themes.Role
+	text string
+}
+
+// drawTotals tells the state of everything: what may need a look comes first.
+func (a *app) drawTotals(c *canvas) {
+	now := a.clock()
+	switch {
+	case a.snap.Store.Err != nil:
+		c.only(themes.Alarm)
+		c.put(themes.Plain, " not stored: ")
+		c.safe(themes.Plain, ours(a.snap.Store.Err.Error()).Clip(c.room))
+		return
+	case a.trouble.shown(now):
+		c.only(themes.Alarm)
+		l := &a.trouble.line
+		c.put(themes.Plain, " error "+ago(now, l.At)+", "+a.keyOf("log")+" opens it: ")
+		c.safe(themes.Plain, join(ours(l.Server), ours(" "), ours(l.Text)).Clip(c.room))
+		return
+	}
+	c.put(themes.Plain, " ")
+	a.drawSubTotals(c)
+	for _, p := range a.facts(now) {
+		text := " " + a.glyphs.divider + " " + p.text
+		if ansi.StringWidth(text)+1 <= c.room {
+			c.put(themes.Rule, text[:len(text)-len(p.text)])
+			c.put(p.role, p.text)
+		}
+	}
+}
+
+// drawSubTotals counts subscriptions by what they are.
+func (a *app) drawSubTotals(c *canvas) {
+	t := &a.tree.total
+	c.put(themes.Plain, count(t.all, "sub"))
+	sep := ": "
+	for _, p := range [...]struct {
+		n    int
+		word string
+		role themes.Role
+	}{{t.trouble, "in trouble", themes.Bad}, {t.live, "push", themes.Good}, {t.poll, "poll", themes.Good}, {t.hook, "webhook", themes.Good}, {t.waiting, "starting", themes.Busy}, {t.paused, "paused", themes.Dim}} {
+		if p.n > 0 {
+			c.put(themes.Plain, sep)
+			c.put(p.role, strconv.Itoa(p.n)+" "+p.word)
+			sep = " "
+		}
+	}
+}
+
+// facts are the pieces behind the subscriptions, the most telling first.
+func (a *app) facts(now time.Time) []part {
+	s := &a.rates
+	out := []part{{themes.Dim, number(a.snap.Last) + " stored"}}
+	add := func(when bool, role themes.Role, text string) {
+		if when {
+			out = append(out, part{role, text})
+		}
+	}
+	r := a.snap.Resume
+	add(r.Replayed+r.Duplicates+r.Gaps > 0 && now.Sub(s.Started) < resumeShown, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
+		number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")))
+	add(a.snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
+	add(a.snap.Store.Sealed == "file", themes.Warn, "secrets: key in a file")
+	add(!a.stored.IsZero(), themes.Dim, "saved "+ago(now, a.stored))
+	add(s.Store.Queued > 0, themes.Busy, number(uint64(s.Store.Queued))+" to save")
+	add(s.Gaps > 0, themes.Gap, count(int(s.Gaps), "gap"))
+	add(s.Rejected+s.Refusals > 0, themes.Warn, number(s.Rejected+s.Refusals)+" refused")
+	add(true, themes.Dim, number(s.Duplicates)+" dropped")
+	add(s.Lag.N > 0, themes.Dim, "lag p95 "+shortSpan(s.Lag.P95))
+	add(s.memory > 0, themes.Dim, "mem "+number(s.memory>>20)+" MB")
+	return out
+}
