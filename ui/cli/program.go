@@ -61,6 +61,9 @@ type ScreenOptions struct {
 	Theme    string // name of a theme, "" for the one that was kept or suits
 	ThemeDir string // where the operator's themes are, "" for nowhere
 	Glyphs   string // "ascii", or "" for what suits
+
+	ReadOnly bool   // actions that change something are hidden and refused
+	Settings string // the operator's file of settings, "" for none
 }
 
 // Exit codes of the program.

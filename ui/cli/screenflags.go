@@ -14,6 +14,7 @@ type screenFlags struct {
 	ascii   bool
 	plain   bool
 	present bool
+	reads   bool
 }
 
 func (a *app) addScreenFlags(cmd *cobra.Command) {
@@ -22,6 +23,7 @@ func (a *app) addScreenFlags(cmd *cobra.Command) {
 	f.BoolVar(&a.flags.screen.ascii, "ascii", false, "ASCII glyphs only; EVENTDECK_GLYPHS=ascii does the same")
 	f.BoolVar(&a.flags.screen.plain, "plain", false, "the screen in words, for screen readers: only appends lines, needs no terminal")
 	f.BoolVar(&a.flags.screen.present, "present", false, "for an audience: captions, more space, personal and secret values masked")
+	f.BoolVar(&a.flags.screen.reads, "read-only", false, "a screen that only reads: nothing that changes servers or what is kept can be done")
 	fixed(cmd, "theme", themes.Names()...)
 }
 
@@ -32,6 +34,15 @@ func (a *app) themeDir() string {
 		return "" // the screen works without
 	}
 	return filepath.Join(filepath.Dir(file), "themes")
+}
+
+// settingsFile is the operator's file of settings, "" if no such place is known.
+func (a *app) settingsFile() string {
+	file, err := a.paths().SettingsFile()
+	if err != nil {
+		return "" // the screen works without
+	}
+	return file
 }
 
 // session is what the window title calls this run: the directory that --data
@@ -52,6 +63,7 @@ func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
 	o := ScreenOptions{
 		API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout,
 		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(), Present: s.present,
+		ReadOnly: s.reads, Settings: a.settingsFile(),
 	}
 	if s.ascii {
 		o.Glyphs = "ascii"

@@ -14,6 +14,8 @@ func actions() []action {
 		streamActions(),
 		subscriptionActions(),
 		eventActions(),
+		copyActions(),
+		readerActions(),
 		markActions(),
 		moveActions(),
 		paneActions(),
@@ -31,6 +33,7 @@ var (
 	inTables = []paneID{subsPane, logPane}
 	inSubs   = []paneID{subsPane}
 	inFolds  = []paneID{treePane, detailPane}
+	onEvent  = []paneID{streamPane, detailPane}
 	onMain   = []paneID{treePane, streamPane, detailPane}
 )
 
@@ -52,7 +55,7 @@ func subscriptionActions() []action {
 func streamActions() []action {
 	return grouped("Stream",
 		action{id: "open", title: "open what is chosen", keys: []string{"enter"}, hint: "open", run: (*app).open},
-		action{id: "filter", title: "filter: words, !not, a | b, server: sev: .path>5", keys: []string{"/"}, hint: "filter", panes: onMain, run: act((*app).openFilter)},
+		action{id: "filter", title: "filter: words, !not, a | b, server: sev: .path>5", keys: []string{"/"}, hint: "filter", panes: onMain, run: (*app).openFilter},
 		action{id: "filter.toggle", title: "turn the filter off, and on again", keys: []string{"x"}, panes: onMain, run: act((*app).toggleFilter)},
 		action{id: "pause.view", title: "freeze the view, or let it go on", keys: []string{"space"}, hint: "freeze", panes: onMain, run: act((*app).freeze)},
 		action{id: "follow", title: "follow the newest event", keys: []string{"f"}, hint: "follow", panes: onMain, run: act((*app).followNewest)},
@@ -71,9 +74,6 @@ func eventActions() []action {
 	return grouped("Event",
 		action{id: "why", title: "why it is flagged, and hidden text in clear", keys: []string{"!"}, hint: "why", when: (*app).onPayload, run: act((*app).openWhy)},
 		action{id: "view", title: "payload rendered, escaped, hex or raw JSON", keys: []string{"V"}, hint: "view", when: (*app).onPayload, run: act((*app).nextView)},
-		action{id: "copy", title: "copy the payload, escaped", keys: []string{"y p", "y y"}, when: (*app).onPayload, run: (*app).copyPayload},
-		action{id: "copy.id", title: "copy the event id, escaped", keys: []string{"y i"}, when: (*app).onPayload, run: (*app).copyID},
-		action{id: "copy.raw", title: "copy the raw bytes: they may act when pasted", keys: []string{"y r"}, when: (*app).onPayload, run: (*app).copyRaw},
 	)
 }
 
@@ -124,6 +124,6 @@ func programActions() []action {
 		action{id: "redraw", title: "draw the screen anew", keys: []string{"ctrl+l"}, run: func(*app) tea.Cmd { return tea.ClearScreen }},
 		action{id: "suspend", title: "suspend the program; fg comes back", keys: []string{"ctrl+z"}, run: func(*app) tea.Cmd { return tea.Suspend }},
 		action{id: "quit", title: "back, or quit", keys: []string{"q"}, hint: "quit", run: (*app).backOrQuit},
-		action{id: "quit.now", title: "quit", keys: []string{"ctrl+c"}, run: (*app).quit},
+		action{id: "quit.now", title: "quit from anywhere", keys: []string{"ctrl+c"}, run: (*app).quit},
 	)
 }

@@ -16,6 +16,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/filter"
 	"eventdeck/themes"
 )
 
@@ -97,6 +98,8 @@ type app struct {
 	filters          map[string]string
 	marks            marks
 	search           search
+	clipboard        clipboard
+	seen             *filter.Seen // what filters can be completed with
 
 	changed  <-chan struct{}
 	woken    time.Time
@@ -131,9 +134,10 @@ func newApp(ctx context.Context, o Options) *app {
 		a.memory = memoryInUse
 	}
 	env := environment(o.Env)
-	a.env = env
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
+	a.env = env
 	a.initSkin(o, env)
+	a.clipboard = systemClipboard(env)
 	a.initNotify(env)
 	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
 	a.take(a.api.Snapshot())
@@ -199,6 +203,12 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case settingsMsg:
 		a.applySettings(msg)
+	case readMsg:
+		return a.read(msg)
+	case copiedMsg:
+		a.copiedNative(msg.err)
+	case seenMsg:
+		a.seen = msg.seen
 	case foundMsg:
 		a.found(msg)
 	case savedMsg:

@@ -188,7 +188,11 @@ func completeServer(a *app, _ []string) []string {
 }
 
 func runTheme(a *app, words []string) (tea.Cmd, error) {
-	if len(words) != 1 {
+	if len(words) == 0 {
+		a.openThemes()
+		return nil, nil
+	}
+	if len(words) > 1 {
 		return nil, usage(a.command("theme"))
 	}
 	return a.useTheme(words[0])

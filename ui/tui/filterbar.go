@@ -21,7 +21,7 @@ const filterSays = "enter keep  tab complete  up earlier  esc undo   words !not 
 
 // openFilter opens the filter as it is. The stream follows what is typed, as
 // long as it is a filter.
-func (a *app) openFilter() {
+func (a *app) openFilter() tea.Cmd {
 	before := a.stream.query
 	a.enter(streamPane)
 	a.askLine(&prompt{
@@ -37,6 +37,7 @@ func (a *app) openFilter() {
 		},
 	}, before.text)
 	a.filtered(before)
+	return a.learn()
 }
 
 // tryFilter shows what a text takes, if it is a filter, and says at the prompt
@@ -135,8 +136,7 @@ var filterWords = []string{"save", "delete", "set", "off", "on"}
 
 func runFilter(a *app, words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		a.openFilter()
-		return nil, nil
+		return a.openFilter(), nil
 	}
 	rest := strings.Join(words[1:], " ")
 	switch words[0] {
@@ -198,6 +198,3 @@ func (a *app) scope(n node) {
 	a.rescope()
 	a.enter(streamPane)
 }
-
-// completeFilterBar completes the word of the filter at the cursor.
-func (a *app) completeFilterBar() {}

@@ -33,8 +33,10 @@ func wordScore(word, text string) int {
 		}
 		at := from + i
 		switch {
+		case at == 0 && (len(text) == len(word) || !letter(text[len(word)])):
+			return 1100
 		case at == 0:
-			return 1000
+			best = 1000
 		case !letter(text[at-1]):
 			best = max(best, 900-min(at, 100))
 		default:
@@ -48,8 +50,8 @@ func wordScore(word, text string) int {
 	return best
 }
 
-// scatterScore rates the letters of a word in order: close together and at
-// the starts of words is better. Less than half of the pairs close is no match.
+// scatterScore rates the letters of a word in order: side by side is best, then
+// at the starts of words. Letters that are too scattered are no match.
 func scatterScore(word, text string) int {
 	score, at, last := 300, 0, -1
 	for _, r := range word {
@@ -58,13 +60,19 @@ func scatterScore(word, text string) int {
 			return 0
 		}
 		at += i
-		if last >= 0 && at != last && letter(text[at-1]) {
-			score -= 40 + min(at-last, 20)
+		if last >= 0 && at != last {
+			score -= 20 + min(at-last, 20)
+			if letter(text[at-1]) {
+				score -= 40
+			}
 		}
 		at += len(string(r))
 		last = at
 	}
-	return max(0, score)
+	if score < 150 {
+		return 0
+	}
+	return score
 }
 
 func letter(b byte) bool {

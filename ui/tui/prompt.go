@@ -19,6 +19,7 @@ type prompt struct {
 	done   func(a *app, text string) tea.Cmd // enter; the prompt stays open if it sets problem
 	gone   func(a *app)                      // esc
 	tab    func(a *app)                      // completes, nil if nothing does
+	offers offers                            // what tab offers
 	undo   *query                            // of the filter: what esc goes back to
 
 	past []string // newest first

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -175,35 +174,3 @@ func prefixFold(s, text string) int {
 	}
 	return n
 }
-
-// panned returns a line without its first cells. Tokens are kept whole.
-func panned(line trust.Rendered, cells int) trust.Rendered {
-	if cells <= 0 {
-		return line
-	}
-	var out trust.Rendered
-	left := cells
-	for _, s := range line.Segments {
-		w := ansi.StringWidth(s.Text)
-		if left >= w && left > 0 {
-			left -= w
-			continue
-		}
-		if left > 0 && !s.Mark {
-			for left > 0 && s.Text != "" {
-				n, cw := cluster(s.Text)
-				s.Text, left, w = s.Text[n:], left-cw, w-cw
-			}
-		}
-		left = 0
-		out.Segments = append(out.Segments, s)
-		out.Width += w
-	}
-	return out
-}
-
-// panStep is how far the stream pans, in cells.
-const panStep = 8
-
-// panBy moves the texts of the stream sideways.
-func (a *app) panBy(n int) { a.stream.pan = max(0, min(a.stream.pan+n, 4096)) }

@@ -42,7 +42,7 @@ func (a *app) selectRange() {
 	s.selected = selection{on: true, from: s.at}
 	s.follow = false
 	a.enter(streamPane)
-	a.tell("range: move to its other end; " + a.keyOf("copy.menu") + " copies, " + a.keyOf("export") + " writes, esc ends it")
+	a.tell("range: move to its other end; " + a.keyOf("copy") + " copies, " + a.keyOf("export") + " writes, esc ends it")
 }
 
 // selectAll takes everything that the stream shows into the range.

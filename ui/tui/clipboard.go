@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// clipboardWithin bounds how long a program of the system may take for a copy.
+const clipboardWithin = 2 * time.Second
+
+// clipboard is the system's own clipboard, beside that of the terminal. Over SSH
+// there is none: it would be that of the other end.
+type clipboard struct {
+	name string
+	args []string
+}
+
+// clipboardFor finds the program that sets the clipboard, "" if there is none.
+func clipboardFor(system string, env func(string) string, find func(string) (string, error)) clipboard {
+	if env("SSH_CONNECTION") != "" || env("SSH_TTY") != "" {
+		return clipboard{}
+	}
+	var programs []clipboard
+	switch {
+	case system == "darwin":
+		programs = []clipboard{{name: "pbcopy"}}
+	case system == "windows" || env("WSL_DISTRO_NAME") != "":
+		programs = []clipboard{{name: "clip.exe"}}
+	}
+	if env("WAYLAND_DISPLAY") != "" {
+		programs = append(programs, clipboard{"wl-copy", []string{"--type", "text/plain"}})
+	}
+	if env("DISPLAY") != "" {
+		programs = append(programs, clipboard{"xclip", []string{"-in", "-selection", "clipboard"}}, clipboard{"xsel", []string{"--input", "--clipboard"}})
+	}
+	for _, p := range programs {
+		if path, err := find(p.name); err == nil {
+			return clipboard{path, p.args}
+		}
+	}
+	return clipboard{}
+}
+
+func systemClipboard(env func(string) string) clipboard {
+	return clipboardFor(runtime.GOOS, env, exec.LookPath)
+}
+
+// set runs the program without a shell and gives it the text.
+func (c clipboard) set(ctx context.Context, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, clipboardWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.name, c.args...)
+	cmd.Stdin = strings.NewReader(text)
+	if strings.HasSuffix(c.name, "clip.exe") {
+		cmd.Stdin = bytes.NewReader(utf16LE(text))
+	}
+	// Some of these programs go on in the background to serve the text; with
+	// files of their own nothing waits for them.
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = nil, nil, 100*time.Millisecond
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil
+	}
+	return err
+}
+
+// utf16LE encodes text as clip.exe wants it; UTF-8 it takes for the code page of
+// the console.
+func utf16LE(text string) []byte {
+	out := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(u), byte(u>>8))
+	}
+	return out
+}
+
+// copiedMsg: the system's clipboard was set, or was not.
+type copiedMsg struct{ err error }
+
+// copyNative sets the system's clipboard, if there is one.
+func (a *app) copyNative(text string) tea.Cmd {
+	c := a.clipboard
+	if c.name == "" {
+		return nil
+	}
+	return a.do(func(ctx context.Context) tea.Msg { return copiedMsg{c.set(ctx, text)} })
+}
+
+// copiedNative tells of a failure only: the terminal may have taken the text.
+func (a *app) copiedNative(err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		a.fail("the system's clipboard did not take it, the terminal may have", err)
+	}
+}

@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/filter"
+	"eventdeck/host/trust"
+)
+
+// learnMax bounds the newest records from which values for completion are learned.
+const learnMax = 2_000
+
+// seenMsg: the values with which filters can be completed were gathered.
+type seenMsg struct{ seen *filter.Seen }
+
+// learn gathers from the newest records what a filter can be completed with.
+func (a *app) learn() tea.Cmd {
+	snap, log := a.snap, a.api.Log()
+	return a.do(func(ctx context.Context) tea.Msg {
+		seen := &filter.Seen{}
+		for i := range snap.Servers {
+			s := &snap.Servers[i]
+			seen.Know("server", trust.Untrusted(s.Name))
+			for j := range s.Types {
+				seen.Know("type", s.Types[j].Name)
+			}
+		}
+		left := learnMax
+		_ = log.Before(0, func(r event.Record) bool { // without the log there are still the names
+			seen.Add(&r)
+			left--
+			return left > 0 && ctx.Err() == nil
+		})
+		return seenMsg{seen}
+	})
+}
+
+// offers are the ways in which a line may go on; tab leads from one to the next.
+type offers struct {
+	list   []filter.Candidate
+	at     int
+	before string // the line without any of them
+	made   string // the line with the present one
+}
+
+// completeFilterBar takes the next candidate for the term at the cursor.
+func (a *app) completeFilterBar() {
+	p := a.prompt
+	o := &p.offers
+	text := p.field.text()
+	if len(o.list) > 0 && text == o.made {
+		o.at = (o.at + 1) % len(o.list)
+	} else {
+		cursor := len(string([]rune(text)[:p.field.col]))
+		*o = offers{list: filter.Complete(text, cursor, a.seen), before: text}
+	}
+	if len(o.list) == 0 {
+		p.says = "nothing is known that goes on like this"
+		return
+	}
+	c := o.list[o.at]
+	o.made = o.before[:c.From] + c.Text + o.before[c.To:]
+	p.field.set(o.made)
+	p.field.col = len([]rune(o.before[:c.From] + c.Text))
+	p.changed(a)
+	p.says = o.words()
+}
+
+// words lists what tab offers, the present one first.
+func (o *offers) words() string {
+	var b strings.Builder
+	for i := range min(len(o.list), 12) {
+		c := o.list[(o.at+i)%len(o.list)]
+		if i > 0 {
+			b.WriteString("   ")
+		}
+		b.WriteString(c.Text)
+		if i == 0 && c.Help != "" {
+			b.WriteString(" (" + c.Help + ")")
+		}
+	}
+	return b.String()
+}
