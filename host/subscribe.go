@@ -198,7 +198,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	}
 	err = l.runner.Confirmed(ctx)
 	sub, gone := h.opts.Store.Subscription(id)
-	if isNew && wire.NameFrom(err) != "" && gone == nil {
+	if isNew && (wire.NameFrom(err) != "" || errors.Is(err, wire.ErrUnacceptable)) && gone == nil {
 		h.failed(ctx, "subscribe", sub, err)
 		return sub, errors.Join(explain(err), h.undo(ctx, id, l))
 	}

@@ -207,7 +207,7 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 		r.end(ctx, event.StateEnded, "the server ended the subscription", err)
 		return true
 	case errors.Is(err, wire.ErrUnacceptable):
-		r.end(ctx, event.StateEnded, "this host does not accept what the server offers", err)
+		r.end(ctx, event.StateEnded, "it cannot be had from this server", err)
 		return true
 	case name == wire.NotFound, name == wire.Unsupported, name == wire.InvalidParams,
 		name == wire.MethodNotFound, name == wire.InvalidRequest:

@@ -140,9 +140,9 @@ func (e *Error) Detail(member string) trust.Text {
 // Its name is [Forbidden].
 var ErrDenied = errors.New("refused for lack of rights")
 
-// ErrUnacceptable: the server answered, and what it offers is not accepted here. To
-// ask again would change nothing.
-var ErrUnacceptable = errors.New("not accepted by this host")
+// ErrUnacceptable: what is asked for cannot be had, for a reason other than an error
+// of the protocol. To ask again would change nothing.
+var ErrUnacceptable = errors.New("it cannot be had")
 
 // NameFrom returns the name of the [Error] in err's chain, or "" if there is none.
 func NameFrom(err error) Name {

@@ -35,7 +35,7 @@ func TestUsageErrors(t *testing.T) {
 		"tail without type": {[]string{"tail", "pager"}, "something is missing; usage: eventdeck tail SERVER TYPE"},
 		"too much":          {[]string{"types", "a", "b"}, `"b" is too much`},
 		"misspelled":        {[]string{"tial", "pager", "t"}, `no command "tial", did you mean "tail"?`},
-		"subs":              {[]string{"subs"}, "list, rm ID, pause ID or resume ID"},
+		"subs":              {[]string{"subs"}, "refresh ID or rotate ID"},
 		"subs misspelled":   {[]string{"subs", "lst"}, `did you mean "list"?`},
 		"subs rm":           {[]string{"subs", "rm"}, "usage: eventdeck subs rm ID"},
 		"mode":              {[]string{"tail", "pager", "t", "--mode", "pull"}, "must be auto, poll, push or webhook"},

@@ -1,0 +1,203 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	_ "time/tzdata" // systems without a zone database have the same zones
+
+	"eventdeck/host/trust"
+)
+
+// errCron is the root of every reason for which a cron expression is refused.
+var errCron = errors.New("cron expression")
+
+// cron is an expression of five fields: minute, hour, day of the month, month, day
+// of the week. Where both days are restricted, either will do, as in crontab(5).
+type cron struct {
+	minutes, hours, days, months, weekdays uint64 // one bit for each value
+	anyDay, anyWeekday                     bool   // the field begins with *
+}
+
+// cronField is one field of an expression.
+type cronField struct {
+	name     string
+	from, to int
+	names    []string // of the values from from on
+}
+
+func cronFields() [5]cronField {
+	return [5]cronField{
+		{"minute", 0, 59, nil},
+		{"hour", 0, 23, nil},
+		{"day of the month", 1, 31, nil},
+		{"month", 1, 12, strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec")},
+		{"day of the week", 0, 7, strings.Fields("sun mon tue wed thu fri sat")},
+	}
+}
+
+func cronMacros() map[string]string {
+	return map[string]string{
+		"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *",
+		"@weekly": "0 0 * * 0", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+	}
+}
+
+// parseCron reads an expression or one of the usual names such as @daily.
+//
+// Error: errCron, which names the field.
+func parseCron(text string) (cron, error) {
+	if macro, ok := cronMacros()[strings.ToLower(strings.TrimSpace(text))]; ok {
+		text = macro
+	}
+	parts := strings.Fields(text)
+	if len(parts) != 5 {
+		return cron{}, fmt.Errorf("%w: it has %d fields and needs five: minute, hour, day of the month, month, day of the week", errCron, len(parts))
+	}
+	var bits [5]uint64
+	for i, f := range cronFields() {
+		var err error
+		if bits[i], err = f.parse(parts[i]); err != nil {
+			return cron{}, err
+		}
+	}
+	c := cron{
+		minutes: bits[0], hours: bits[1], days: bits[2], months: bits[3], weekdays: bits[4],
+		anyDay: isStar(parts[2]), anyWeekday: isStar(parts[4]),
+	}
+	if c.weekdays&(1<<7) != 0 { // Sunday has two numbers
+		c.weekdays |= 1
+	}
+	return c, nil
+}
+
+func isStar(field string) bool { return strings.HasPrefix(field, "*") || field == "?" }
+
+func (f cronField) errorf(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s", errCron, f.name, fmt.Sprintf(format, args...))
+}
+
+func (f cronField) parse(text string) (bits uint64, err error) {
+	for _, part := range strings.Split(text, ",") {
+		more, err := f.item(part)
+		if err != nil {
+			return 0, err
+		}
+		bits |= more
+	}
+	return bits, nil
+}
+
+// item reads one of *, a, a-b, each with a step.
+func (f cronField) item(text string) (bits uint64, err error) {
+	span, stepText, stepped := strings.Cut(text, "/")
+	step := 1
+	if stepped {
+		if step, err = strconv.Atoi(stepText); err != nil || step < 1 {
+			return 0, f.errorf("the step %v is no number from 1 on", trust.Untrusted(stepText))
+		}
+	}
+	from, to := f.from, f.to
+	if span != "*" && !(span == "?" && strings.HasPrefix(f.name, "day")) {
+		low, high, ranged := strings.Cut(span, "-")
+		if from, err = f.value(low); err != nil {
+			return 0, err
+		}
+		switch {
+		case ranged:
+			if to, err = f.value(high); err != nil {
+				return 0, err
+			}
+		case !stepped:
+			to = from
+		}
+	}
+	if from > to {
+		return 0, f.errorf("%d-%d runs backwards", from, to)
+	}
+	for v := from; v <= to; v += step {
+		bits |= 1 << v
+	}
+	return bits, nil
+}
+
+func (f cronField) value(text string) (int, error) {
+	if i := slices.Index(f.names, strings.ToLower(text)); i >= 0 {
+		return f.from + i, nil
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || text[0] == '+' || v < f.from || v > f.to || len(text) > 2 {
+		return 0, f.errorf("%v is not from %d to %d", trust.Untrusted(text), f.from, f.to)
+	}
+	return v, nil
+}
+
+// cronHorizon bounds the search for the next time: the 29th of February comes once
+// in eight years at worst.
+const cronHorizon = 9 * 366
+
+// next returns the first time after t, in the zone of t, zero if there is none. A
+// time of the clock that a change of daylight saving leaves out is left out here
+// too, and one that comes twice counts once.
+func (c cron) next(t time.Time) time.Time {
+	zone := t.Location()
+	for day := range cronHorizon {
+		d := time.Date(t.Year(), t.Month(), t.Day()+day, 12, 0, 0, 0, zone)
+		if !c.onDay(d) {
+			continue
+		}
+		for hour := range 24 {
+			if c.hours&(1<<hour) == 0 {
+				continue
+			}
+			for minute := range 60 {
+				if c.minutes&(1<<minute) == 0 {
+					continue
+				}
+				at := time.Date(d.Year(), d.Month(), d.Day(), hour, minute, 0, 0, zone)
+				if at.Hour() == hour && at.Minute() == minute && at.After(t) {
+					return at
+				}
+			}
+		}
+	}
+	return time.Time{}
+}
+
+func (c cron) onDay(d time.Time) bool {
+	if c.months&(1<<int(d.Month())) == 0 {
+		return false
+	}
+	day, weekday := c.days&(1<<d.Day()) != 0, c.weekdays&(1<<int(d.Weekday())) != 0
+	if c.anyDay || c.anyWeekday {
+		return day && weekday
+	}
+	return day || weekday
+}
+
+// firings returns the next n times after t.
+func (c cron) firings(t time.Time, n int) []time.Time {
+	var all []time.Time
+	for range n {
+		if t = c.next(t); t.IsZero() {
+			break
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// loadZone finds a zone by its IANA name; none means UTC.
+func loadZone(name string) (*time.Location, error) {
+	if name == "" {
+		return time.UTC, nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, fmt.Errorf("%v is no IANA time zone, such as Europe/Berlin", trust.Untrusted(name))
+	}
+	return zone, nil
+}

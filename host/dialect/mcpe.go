@@ -1,0 +1,309 @@
+package dialect
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// MCPE is the name of event subscription through tools.
+const MCPE = "MCPE"
+
+// FilteredStream is the one event type of a server that speaks MCPE: what it
+// delivers is decided by the filter among the arguments.
+const FilteredStream = "filtered-stream"
+
+// Notifications of MCPE, whatever stands before them.
+const (
+	noteMCPEEvent   = "events/event"
+	noteMCPEBatch   = "events/batch"
+	noteMCPEExpired = "events/subscription_expired"
+	noteTools       = "notifications/tools/list_changed"
+)
+
+// tools is MCPE on one connection: subscriptions are made by calling tools, events
+// come among the notifications of the connection.
+type tools struct {
+	s     *session.Session
+	opts  Options
+	can   filterAbilities
+	pulse *pulse
+	all   *carriers
+
+	opening sync.Mutex // one subscription is looked for at a time
+
+	mu       sync.Mutex
+	byID     map[string]*held
+	awaiting int // openings under way: events may come before their answer
+	early    []earlyNote
+	bytes    int // of early
+}
+
+// earlyNote is a notification for a subscription that is not known yet.
+type earlyNote struct {
+	id string
+	n  wire.Note
+}
+
+// Bounds of what is held for subscriptions that are being made.
+const (
+	maxEarly      = 1000
+	maxEarlyBytes = 4 << 20
+)
+
+func mcpe() Kind {
+	return Kind{
+		Name:    MCPE,
+		Speaks:  func(i session.Info) bool { return saysMCPE(i) || mayHaveTools(i) },
+		On:      newTools,
+		Check:   checkFiltered,
+		Firings: filteredFirings,
+		Lasting: true,
+	}
+}
+
+func newTools(s *session.Session, o Options) Dialect {
+	return &tools{
+		s: s, opts: o, can: filterAbilitiesOf(s.Info()), pulse: newPulse(s, o), all: newCarriers(), byID: map[string]*held{},
+	}
+}
+
+// filterAbilities is what capabilities.events says of MCPE.
+type filterAbilities struct {
+	said      bool // there is a member that the sketch's capability has not
+	max       int  // 0: not told
+	channels  []string
+	pause     bool
+	wildcards bool
+}
+
+func capabilities(i session.Info) map[string]json.RawMessage {
+	var p struct{ Capabilities map[string]json.RawMessage }
+	_ = json.Unmarshal(i.Raw, &p) // of another type: none
+	return p.Capabilities
+}
+
+func filterAbilitiesOf(i session.Info) filterAbilities {
+	a := filterAbilities{channels: []string{channelRealtime}, pause: true, wildcards: true}
+	var m map[string]json.RawMessage
+	if json.Unmarshal(capabilities(i)["events"], &m) != nil {
+		return a
+	}
+	for _, key := range []string{"maxSubscriptions", "deliveryChannels", "features"} {
+		a.said = a.said || m[key] != nil
+	}
+	_ = json.Unmarshal(m["maxSubscriptions"], &a.max)
+	var channels, known []string
+	_ = json.Unmarshal(m["deliveryChannels"], &channels)
+	for _, c := range []string{channelRealtime, channelCron, channelScheduled} {
+		if slices.Contains(channels, c) {
+			known = append(known, c)
+		}
+	}
+	if len(known) > 0 {
+		a.channels = known
+	}
+	if features := m["features"]; features != nil {
+		var f struct {
+			Pause, Wildcards                bool
+			CronSchedule, ScheduledDelivery *bool
+		}
+		_ = json.Unmarshal(features, &f) // of another type: no features
+		a.pause, a.wildcards = f.Pause, f.Wildcards
+		drop := func(flag *bool, channel string) {
+			if flag != nil && !*flag {
+				a.channels = slices.DeleteFunc(a.channels, func(c string) bool { return c == channel })
+			}
+		}
+		drop(f.CronSchedule, channelCron)
+		drop(f.ScheduledDelivery, channelScheduled)
+	}
+	return a
+}
+
+// saysMCPE reports whether capabilities.events is that of MCPE and not the sketch's.
+func saysMCPE(i session.Info) bool { return filterAbilitiesOf(i).said }
+
+// mayHaveTools reports whether only the tools can tell: there is an events
+// capability that says nothing, and there are tools.
+func mayHaveTools(i session.Info) bool {
+	c := capabilities(i)
+	var m map[string]json.RawMessage
+	return c["tools"] != nil && c["events"] != nil && (json.Unmarshal(c["events"], &m) != nil || m["listChanged"] == nil)
+}
+
+func (t *tools) Name() string { return MCPE }
+
+func (t *tools) Owns(name trust.Text) bool { return name.Raw() == FilteredStream }
+
+// List returns the filtered stream if the tools confirm that there is one.
+func (t *tools) List(ctx context.Context) ([]event.Type, int, error) {
+	raw, err := t.s.Call(ctx, "tools/list", nil)
+	if name := wire.NameFrom(err); name == wire.MethodNotFound || name != "" && !t.can.said {
+		return nil, 0, fmt.Errorf("%w, nor tools: %w", ErrNoEvents, err)
+	}
+	if err != nil {
+		return nil, 0, named(err)
+	}
+	found := false
+	for page := 0; err == nil && !found && page < maxPages; page++ {
+		var list struct {
+			Tools []struct{ Name trust.Text }
+			Next  string `json:"nextCursor"`
+		}
+		if json.Unmarshal(raw, &list) != nil {
+			return nil, 0, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
+		}
+		for _, tool := range list.Tools {
+			found = found || tool.Name.Raw() == toolSubscribe
+		}
+		if list.Next == "" || found {
+			break
+		}
+		raw, err = t.s.Call(ctx, "tools/list", map[string]string{"cursor": list.Next})
+	}
+	if err != nil {
+		return nil, 0, named(err)
+	}
+	if !found {
+		return nil, 0, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, toolSubscribe)
+	}
+	return []event.Type{t.filtered()}, 0, nil
+}
+
+func (t *tools) filtered() event.Type {
+	text := "What passes a filter of event types, tags and priorities, delivered over the connection."
+	if t.can.max > 0 {
+		text += fmt.Sprintf(" The server holds at most %d such subscriptions.", t.can.max)
+	}
+	return event.Type{
+		Name: trust.Untrusted(FilteredStream), Title: trust.Untrusted("Filtered stream"), Description: trust.Untrusted(text),
+		Modes: []event.Mode{event.ModePush}, InputSchema: t.can.schema(), Cursorless: true, Dialect: MCPE,
+	}
+}
+
+// Poll: there is no history to ask for.
+func (t *tools) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
+	return wire.PollResult{}, fmt.Errorf("%w: %s has no polling", wire.ErrUnacceptable, MCPE)
+}
+
+// Subscribe: the events come over the connection.
+func (t *tools) Subscribe(context.Context, wire.SubscribeRequest) (wire.SubscribeResult, error) {
+	return wire.SubscribeResult{}, fmt.Errorf("%w: %s does not deliver to a callback", wire.ErrUnacceptable, MCPE)
+}
+
+// Note hands events to the stream of their subscription.
+func (t *tools) Note(n wire.Note) (relist bool) {
+	t.pulse.beat()
+	t.all.note(n)
+	switch method := strings.TrimPrefix(n.Method, "notifications/"); {
+	case n.Method == noteTools:
+		return true
+	case n.Method == wire.NoteInterrupt:
+		for _, h := range t.streams() {
+			h.note(n)
+		}
+	case method == noteMCPEEvent, method == noteMCPEBatch, method == noteMCPEExpired:
+		t.route(method, n)
+	}
+	return false
+}
+
+func (t *tools) streams() (all []*held) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, h := range t.byID {
+		all = append(all, h)
+	}
+	return all
+}
+
+func (t *tools) route(method string, n wire.Note) {
+	var p struct{ SubscriptionID string }
+	_ = json.Unmarshal(n.Params, &p) // then it belongs to none
+	t.mu.Lock()
+	h := t.byID[p.SubscriptionID]
+	kept := false
+	if h == nil && t.awaiting > 0 && len(t.early) < maxEarly && t.bytes+len(n.Params) <= maxEarlyBytes {
+		t.early = append(t.early, earlyNote{p.SubscriptionID, wire.Note{Method: method, Params: n.Params}})
+		t.bytes += len(n.Params)
+		kept = true
+	}
+	t.mu.Unlock()
+	if h == nil {
+		if !kept {
+			t.opts.Log.Debug("an event for a subscription that nobody listens to", "id", trust.Untrusted(p.SubscriptionID))
+		}
+		return
+	}
+	for _, note := range translate(method, n.Params, t.opts) {
+		h.note(note)
+	}
+}
+
+// translate says in the words of MCP Events what a notification says.
+func translate(method string, params json.RawMessage, o Options) []wire.Note {
+	switch method {
+	case noteMCPEExpired:
+		return []wire.Note{{Method: wire.NoteTerminated, Params: json.RawMessage(`{"error":{"message":"the subscription has expired"}}`)}}
+	case noteMCPEEvent:
+		var p struct{ Event json.RawMessage }
+		if json.Unmarshal(params, &p) != nil || p.Event == nil {
+			return []wire.Note{{Method: wire.NoteEvent, Params: params, Refused: fmt.Errorf("%w: no event in it", wire.ErrOccurrence)}}
+		}
+		return []wire.Note{readFiltered(p.Event, "", o, 0)}
+	}
+	var p struct{ Events []json.RawMessage }
+	if json.Unmarshal(params, &p) != nil {
+		return []wire.Note{{Method: wire.NoteEvent, Params: params, Refused: fmt.Errorf("%w: no events in it", wire.ErrOccurrence)}}
+	}
+	sum := sha256.Sum256(params)
+	batch := "b-" + base64.RawURLEncoding.EncodeToString(sum[:9])
+	notes := make([]wire.Note, 0, len(p.Events))
+	for i, raw := range p.Events {
+		notes = append(notes, readFiltered(raw, batch, o, uint64(i)))
+	}
+	return notes
+}
+
+// readFiltered reads one event of MCPE strictly.
+func readFiltered(raw json.RawMessage, batch string, o Options, n uint64) wire.Note {
+	note := wire.Note{Method: wire.NoteEvent, Params: raw}
+	members, err := trust.ParseObject(raw, trust.Limits{})
+	if err != nil {
+		note.Refused = err
+		return note
+	}
+	e := wire.Occurrence{Raw: raw, Batch: trust.Untrusted(batch)}
+	for _, m := range members {
+		switch m.Key.Raw() {
+		case "id":
+			_ = json.Unmarshal(m.Value, &e.EventID) // of another type: as if absent
+		case "type":
+			_ = json.Unmarshal(m.Value, &e.Name)
+		case "data":
+			e.Data = m.Value
+		case "metadata":
+			var meta map[string]json.RawMessage
+			_ = json.Unmarshal(m.Value, &meta)
+			_ = json.Unmarshal(meta["timestamp"], &e.Timestamp)
+			_ = json.Unmarshal(meta["priority"], &e.Priority)
+			_ = json.Unmarshal(meta["tags"], &e.Tags)
+		}
+	}
+	if e.EventID.IsZero() {
+		e.EventID = hashID(e.Name.Raw(), raw, o.Now(), n)
+	}
+	note.Event = &e
+	return note
+}

@@ -1,0 +1,176 @@
+package dialect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Stream takes up the subscription that the server holds for the wish, or makes one.
+func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
+	w, err := readWish(r.Arguments)
+	if err != nil {
+		return nil, errors.Join(wire.ErrUnacceptable, err)
+	}
+	if len(w.Channels) == 0 {
+		w.Channels = t.can.channels[:1]
+	}
+	h := hold(ctx, t.pulse, sink)
+	t.opening.Lock()
+	defer t.opening.Unlock()
+	t.await(1)
+	defer t.await(-1)
+	id, err := t.takeUp(h.ctx, w.request(), r.Held.Raw())
+	if err != nil {
+		h.cancel(err)
+		return nil, named(err)
+	}
+	h.mu.Lock() // what comes from now on waits for what came before
+	t.mu.Lock()
+	t.byID[id] = h
+	early := t.early
+	t.mu.Unlock()
+	h.sink(wire.Note{Method: wire.NoteActive, ServerID: trust.Untrusted(id)})
+	for _, e := range early {
+		if e.id != id {
+			continue
+		}
+		for _, n := range translate(e.n.Method, e.n.Params, t.opts) {
+			h.sink(n)
+		}
+	}
+	h.mu.Unlock()
+	h.begin(func(context.Context) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.byID[id] == h {
+			delete(t.byID, id)
+		}
+	})
+	return h, nil
+}
+
+// await counts the subscriptions that are being made. With the last of them what
+// was held for them is dropped.
+func (t *tools) await(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.awaiting += n; t.awaiting == 0 {
+		t.early, t.bytes = nil, 0
+	}
+}
+
+// takeUp returns the server's id of a subscription that is as wished: the one that
+// was held, another one that nobody here listens to, or a new one.
+func (t *tools) takeUp(ctx context.Context, q request, held string) (id string, err error) {
+	list, err := t.listKept(ctx)
+	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, wire.ErrUnacceptable) && !errors.Is(err, wire.ErrMalformed) {
+		return "", err // the connection is the trouble, not the tool
+	}
+	list = slices.DeleteFunc(list, func(k kept) bool { return k.Status == "expired" || t.taken(k.ID) })
+	at := slices.IndexFunc(list, func(k kept) bool { return held != "" && k.ID == held })
+	if at < 0 {
+		at = slices.IndexFunc(list, func(k kept) bool { return k.same(q) })
+	}
+	if at < 0 {
+		return t.subscribe(ctx, q)
+	}
+	return list[at].ID, t.adopt(ctx, list[at], q)
+}
+
+func (t *tools) taken(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id] != nil
+}
+
+// adopt makes a subscription deliver what is wished.
+func (t *tools) adopt(ctx context.Context, k kept, q request) error {
+	if !k.same(q) || q.ExpiresAt != "" && k.ExpiresAt != q.ExpiresAt {
+		change := map[string]any{"subscriptionId": k.ID, "filter": q.Filter, "delivery": q.Delivery}
+		if q.ExpiresAt != "" {
+			change["expiresAt"] = q.ExpiresAt
+		}
+		if _, err := t.call(ctx, toolUpdate, change); err != nil && !errors.Is(err, wire.ErrMalformed) {
+			return err
+		}
+	}
+	if k.Status == "paused" {
+		return t.byName(ctx, toolResume, trust.Untrusted(k.ID))
+	}
+	return nil
+}
+
+func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
+	raw, err := t.call(ctx, toolSubscribe, q)
+	if err != nil {
+		return "", err
+	}
+	k := readKept(raw)
+	if k.ID == "" {
+		return "", errors.Join(wire.ErrUnacceptable, &toolError{toolSubscribe, trust.Untrusted("it named no subscription")})
+	}
+	return k.ID, nil
+}
+
+// schema returns the JSON Schema of the arguments: those that the server can heed.
+func (a filterAbilities) schema() json.RawMessage {
+	type object = map[string]any
+	list := func(item object, about string) object {
+		return object{"type": "array", "items": item, "uniqueItems": true, "description": about}
+	}
+	text := func(about string) object { return object{"type": "string", "description": about} }
+	pattern := object{"type": "string", "minLength": 1}
+	about := "Event types, any of them, e.g. github.push"
+	if a.wildcards {
+		about += " or github.*"
+	} else {
+		pattern["pattern"] = `^[^*]+$`
+	}
+	channels := list(object{"enum": a.channels}, "How events are delivered")
+	channels["default"], channels["minItems"] = a.channels[:1], 1
+	properties := object{
+		"eventTypes": list(pattern, about),
+		"tags":       list(object{"type": "string", "minLength": 1}, "Tags, any of them"),
+		"priority":   list(object{"enum": priorities()}, "Priorities, any of them"),
+		"channels":   channels,
+		"expiresAt":  object{"type": "string", "format": "date-time", "description": "When the subscription ends"},
+		"serverSideHandler": object{"type": "object", "required": []string{"type"},
+			"description": "Runs ON THE SERVER for each event: a bash command, an agent or a webhook. Nothing runs there without it.",
+			"properties":  object{"type": object{"enum": []string{"bash", "agent", "webhook"}}}},
+	}
+	cronned, scheduled := slices.Contains(a.channels, channelCron), slices.Contains(a.channels, channelScheduled)
+	if cronned {
+		properties["cronExpression"] = text("Channel cron: minute hour day month weekday, e.g. 0 9 * * 1-5")
+		properties["maxEventsPerDelivery"] = object{"type": "integer", "minimum": 1, "description": "Channel cron: the most events of a delivery"}
+	}
+	if scheduled {
+		properties["deliverAt"] = object{"type": "string", "description": "Channel scheduled: when, e.g. 2026-12-24T18:00:00Z"}
+		properties["description"] = text("Channel scheduled: what the delivery is for")
+		properties["autoExpire"] = object{"type": "boolean", "description": "Channel scheduled: end after the delivery"}
+	}
+	if cronned || scheduled {
+		properties["timezone"] = text("IANA time zone, e.g. Europe/Berlin; UTC if none is named")
+		properties["aggregateEvents"] = object{"type": "boolean", "description": "Channels cron and scheduled: all events in one batch"}
+	}
+	raw, err := json.Marshal(object{"type": "object", "properties": properties, "additionalProperties": false})
+	if err != nil {
+		return nil // strings and lists can always be encoded
+	}
+	return raw
+}
+
+// defaultChannels returns the channels that a schema names as default.
+func defaultChannels(schema json.RawMessage) []string {
+	var s struct {
+		Properties struct {
+			Channels struct{ Default []string }
+		}
+	}
+	_ = json.Unmarshal(schema, &s) // without: none
+	return s.Properties.Channels.Default
+}

@@ -1,0 +1,334 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// The delivery channels of MCPE.
+const (
+	channelRealtime  = "realtime"
+	channelCron      = "cron"
+	channelScheduled = "scheduled"
+)
+
+// wish is the arguments of a filtered stream, as the operator gives them.
+type wish struct {
+	EventTypes []string `json:"eventTypes,omitempty"`
+	Tags       []string `json:"tags,omitempty"`
+	Priority   []string `json:"priority,omitempty"`
+
+	Channels    []string `json:"channels,omitempty"`
+	Cron        string   `json:"cronExpression,omitempty"`
+	Timezone    string   `json:"timezone,omitempty"`
+	Aggregate   *bool    `json:"aggregateEvents,omitempty"`
+	MaxEvents   *int     `json:"maxEventsPerDelivery,omitempty"`
+	DeliverAt   string   `json:"deliverAt,omitempty"`
+	Description string   `json:"description,omitempty"`
+	AutoExpire  *bool    `json:"autoExpire,omitempty"`
+	ExpiresAt   string   `json:"expiresAt,omitempty"`
+
+	// Handler asks the server to act on events itself. It has a name that nobody
+	// gives by accident.
+	Handler json.RawMessage `json:"serverSideHandler,omitempty"`
+}
+
+// errWish is the beginning of every refusal of a wish.
+func errWish(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrArguments, fmt.Errorf(format, args...))
+}
+
+// readWish reads arguments. Members that are not known are refused: a handler
+// under another name must not be lost in silence.
+//
+// Error: [ErrArguments].
+func readWish(args json.RawMessage) (wish, error) {
+	var w wish
+	if len(args) == 0 {
+		return w, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&w); err != nil {
+		if strings.Contains(err.Error(), `"handler"`) {
+			return w, errWish("a handler runs on the server; to ask for that, name it serverSideHandler")
+		}
+		return w, errWish("%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return w, nil
+}
+
+// check refuses what makes no sense at now.
+//
+// Error: [ErrArguments].
+func (w wish) check(now time.Time) error {
+	for _, check := range []func(time.Time) error{w.checkFilter, w.checkChannels, w.checkCron, w.checkScheduled, w.checkExpiry, w.checkHandler} {
+		if err := check(now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w wish) checkFilter(time.Time) error {
+	for _, pattern := range w.EventTypes {
+		for _, part := range strings.Split(pattern, ".") {
+			if part == "" || part != "*" && strings.Contains(part, "*") {
+				return errWish("eventTypes: %v must be like github.push, or github.* with a whole part left open", trust.Untrusted(pattern))
+			}
+		}
+	}
+	for _, p := range w.Priority {
+		if !slices.Contains(priorities(), p) {
+			return errWish("priority: %v is none of %s", trust.Untrusted(p), strings.Join(priorities(), ", "))
+		}
+	}
+	return nil
+}
+
+func priorities() []string { return []string{"low", "normal", "high", "critical"} }
+
+func (w wish) has(channel string) bool { return slices.Contains(w.Channels, channel) }
+
+func (w wish) checkChannels(time.Time) error {
+	for _, c := range w.Channels {
+		if c != channelRealtime && c != channelCron && c != channelScheduled {
+			return errWish("channels: %v is none of realtime, cron, scheduled", trust.Untrusted(c))
+		}
+	}
+	return nil
+}
+
+func (w wish) checkCron(now time.Time) error {
+	if !w.has(channelCron) {
+		if w.Cron != "" {
+			return errWish("cronExpression is for the channel cron, which is not among channels")
+		}
+		return nil
+	}
+	c, err := parseCron(w.Cron)
+	if err != nil {
+		return errWish("cronExpression: %w", err)
+	}
+	zone, err := loadZone(w.Timezone)
+	if err != nil {
+		return errWish("timezone: %w", err)
+	}
+	if c.next(now.In(zone)).IsZero() {
+		return errWish("cronExpression: it never comes true")
+	}
+	if w.MaxEvents != nil && *w.MaxEvents < 1 {
+		return errWish("maxEventsPerDelivery must be 1 or more")
+	}
+	return nil
+}
+
+func (w wish) checkScheduled(now time.Time) error {
+	if !w.has(channelScheduled) {
+		if w.DeliverAt != "" {
+			return errWish("deliverAt is for the channel scheduled, which is not among channels")
+		}
+		return nil
+	}
+	at, err := w.deliverAt()
+	if err != nil {
+		return err
+	}
+	if !at.After(now) {
+		return errWish("deliverAt: %s is over", at.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// deliverAt reads the time of a scheduled delivery: with a zone of its own, or the
+// time of the clock in the zone that is named.
+func (w wish) deliverAt() (time.Time, error) {
+	if w.DeliverAt == "" {
+		return time.Time{}, errWish("deliverAt is needed for the channel scheduled")
+	}
+	zone, err := loadZone(w.Timezone)
+	if err != nil {
+		return time.Time{}, errWish("timezone: %w", err)
+	}
+	if at, err := time.Parse(time.RFC3339, w.DeliverAt); err == nil {
+		return at, nil
+	}
+	at, err := time.ParseInLocation("2006-01-02T15:04:05", w.DeliverAt, zone)
+	if err != nil {
+		return time.Time{}, errWish("deliverAt: %v is no time like 2026-12-24T18:00:00Z", trust.Untrusted(w.DeliverAt))
+	}
+	return at, nil
+}
+
+func (w wish) checkExpiry(now time.Time) error {
+	if w.ExpiresAt == "" {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, w.ExpiresAt)
+	if err != nil {
+		return errWish("expiresAt: %v is no time like 2026-12-24T18:00:00Z", trust.Untrusted(w.ExpiresAt))
+	}
+	if !at.After(now) {
+		return errWish("expiresAt: %s is over", at.Format(time.RFC3339))
+	}
+	return nil
+}
+
+func (w wish) checkHandler(time.Time) error {
+	if len(w.Handler) == 0 || string(w.Handler) == "null" {
+		return nil
+	}
+	var h struct{ Type, Command, URL string }
+	if err := json.Unmarshal(w.Handler, &h); err != nil {
+		return errWish("serverSideHandler: not an object with a type")
+	}
+	switch h.Type {
+	case "agent":
+		return nil
+	case "bash":
+		if h.Command == "" {
+			return errWish("serverSideHandler: bash needs a command")
+		}
+		return nil
+	case "webhook":
+		if u, err := url.Parse(h.URL); err != nil || u.Scheme != "https" || u.Host == "" {
+			return errWish("serverSideHandler: webhook needs an https url")
+		}
+		return nil
+	}
+	return errWish("serverSideHandler: the type must be bash, agent or webhook")
+}
+
+// request is the arguments of events_subscribe, and what the server says of a
+// subscription.
+type request struct {
+	Filter    filter          `json:"filter"`
+	Delivery  deliveryWish    `json:"delivery"`
+	Handler   json.RawMessage `json:"handler,omitempty"`
+	ExpiresAt string          `json:"expiresAt,omitempty"`
+}
+
+type filter struct {
+	EventTypes []string `json:"eventTypes,omitempty"`
+	Tags       []string `json:"tags,omitempty"`
+	Priority   []string `json:"priority,omitempty"`
+}
+
+type deliveryWish struct {
+	Channels  []string   `json:"channels"`
+	Cron      *cronWish  `json:"cronSchedule,omitempty"`
+	Scheduled *sometimes `json:"scheduledDelivery,omitempty"`
+}
+
+type cronWish struct {
+	Expression string `json:"expression"`
+	Timezone   string `json:"timezone,omitempty"`
+	Aggregate  *bool  `json:"aggregateEvents,omitempty"`
+	MaxEvents  *int   `json:"maxEventsPerDelivery,omitempty"`
+}
+
+type sometimes struct {
+	DeliverAt   string `json:"deliverAt"`
+	Timezone    string `json:"timezone,omitempty"`
+	Description string `json:"description,omitempty"`
+	Aggregate   *bool  `json:"aggregateEvents,omitempty"`
+	AutoExpire  *bool  `json:"autoExpire,omitempty"`
+}
+
+// request returns what is sent for the wish.
+func (w wish) request() request {
+	q := request{
+		Filter:   filter{w.EventTypes, w.Tags, w.Priority},
+		Delivery: deliveryWish{Channels: w.Channels},
+		Handler:  w.Handler, ExpiresAt: w.ExpiresAt,
+	}
+	if len(q.Delivery.Channels) == 0 {
+		q.Delivery.Channels = []string{channelRealtime}
+	}
+	if w.has(channelCron) {
+		q.Delivery.Cron = &cronWish{w.Cron, w.Timezone, w.Aggregate, w.MaxEvents}
+	}
+	if w.has(channelScheduled) {
+		q.Delivery.Scheduled = &sometimes{w.DeliverAt, w.Timezone, w.Description, w.Aggregate, w.AutoExpire}
+	}
+	return q
+}
+
+// same reports whether two requests ask for the same events in the same way.
+func (q request) same(other request) bool {
+	return q.Filter.same(other.Filter) && slices.Equal(sorted(q.Delivery.Channels), sorted(other.Delivery.Channels)) &&
+		reflect.DeepEqual(q.Delivery.Cron.bare(), other.Delivery.Cron.bare()) && reflect.DeepEqual(q.Delivery.Scheduled.bare(), other.Delivery.Scheduled.bare())
+}
+
+func (f filter) same(other filter) bool {
+	return slices.Equal(sorted(f.EventTypes), sorted(other.EventTypes)) && slices.Equal(sorted(f.Tags), sorted(other.Tags)) &&
+		slices.Equal(sorted(f.Priority), sorted(other.Priority))
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+// bare leaves out what servers fill in by themselves.
+func (c *cronWish) bare() [2]string {
+	if c == nil {
+		return [2]string{}
+	}
+	return [2]string{c.Expression, c.Timezone}
+}
+
+func (s *sometimes) bare() string {
+	if s == nil {
+		return ""
+	}
+	if at, ok := wire.ParseTime(trust.Untrusted(s.DeliverAt)); ok {
+		return at.Format(time.RFC3339)
+	}
+	return s.DeliverAt
+}
+
+// checkFiltered is [Kind.Check] of MCPE.
+func checkFiltered(t event.Type, args json.RawMessage, now time.Time) error {
+	w, err := readWish(args)
+	if err != nil {
+		return err
+	}
+	if len(w.Channels) == 0 {
+		if offered := defaultChannels(t.InputSchema); len(offered) > 0 && offered[0] != channelRealtime {
+			return errWish("channels is needed: the server does not deliver in realtime")
+		}
+	}
+	return w.check(now)
+}
+
+// filteredFirings is [Kind.Firings] of MCPE.
+func filteredFirings(args json.RawMessage, now time.Time, n int) []time.Time {
+	w, err := readWish(args)
+	if err != nil {
+		return nil
+	}
+	var all []time.Time
+	if w.has(channelCron) {
+		c, err := parseCron(w.Cron)
+		zone, zoneErr := loadZone(w.Timezone)
+		if errors.Join(err, zoneErr) == nil {
+			all = c.firings(now.In(zone), n)
+		}
+	}
+	if w.has(channelScheduled) {
+		if at, err := w.deliverAt(); err == nil && at.After(now) {
+			all = append(all, at)
+		}
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return all[:min(n, len(all))]
+}
