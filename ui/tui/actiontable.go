@@ -73,13 +73,14 @@ func streamActions() []action {
 func eventActions() []action {
 	return grouped("Event",
 		action{id: "why", title: "why it is flagged, and hidden text in clear", keys: []string{"!"}, hint: "why", when: (*app).onPayload, run: act((*app).openWhy)},
+		action{id: "reread", title: "read the subscription again from this record on", keys: []string{"r"}, panes: onEvent, dangerous: true, when: (*app).canReread, run: act((*app).askReread)},
 		action{id: "view", title: "payload rendered, escaped, hex or raw JSON", keys: []string{"V"}, hint: "view", when: (*app).onPayload, run: act((*app).nextView)},
 	)
 }
 
 func markActions() []action {
 	return grouped("Marks",
-		action{id: "mark", title: "mark the record, with or without a note", keys: []string{"m"}, when: (*app).onRecord, run: act((*app).markChosen)},
+		action{id: "mark", title: "mark the record, with or without a note", keys: []string{"m"}, panes: onEvent, when: (*app).onRecord, run: act((*app).markChosen)},
 		action{id: "marks", title: "list the marks", keys: []string{"'"}, run: act((*app).openMarks)},
 		action{id: "mark.now", title: "draw a line behind the newest record", keys: []string{"M"}, panes: inStream, run: (*app).markNow},
 	)

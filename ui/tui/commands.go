@@ -17,7 +17,7 @@ import (
 
 // commands is the table of what can be typed.
 func commands() []command {
-	return []command{
+	return append(subCommands(), []command{
 		{name: "sub", usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", title: "subscribe", dangerous: true, run: runSubscribe, complete: completeSubscribe},
 		{name: "filter", usage: "NAME | save NAME | delete NAME | set TEXT | off | on", title: "use a saved filter, save this one, take it away", run: runFilter, complete: completeFilter},
 		{name: "goto", usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", title: "go to a moment or a record", run: runGoto},
@@ -25,7 +25,7 @@ func commands() []command {
 		{name: "theme", usage: "NAME", title: "change the theme", run: runTheme, complete: completeTheme},
 		{name: "time", usage: "local | utc | relative | delta", title: "how times are shown", run: runTime, complete: func(*app, []string) []string { return timeViewNames[:] }},
 		{name: "mark", usage: "[NOTE]", title: "mark the chosen record", run: runMark},
-	}
+	}...)
 }
 
 func runSubscribe(a *app, words []string) (tea.Cmd, error) {

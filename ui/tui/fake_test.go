@@ -78,6 +78,7 @@ type fakeHost struct {
 	stats    host.Stats
 	measured int // calls of Stats
 	marks    []event.Mark
+	did      []string // verbs on subscriptions and servers
 }
 
 func newFake() *fakeHost {

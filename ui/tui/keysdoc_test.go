@@ -1,0 +1,100 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestKeysPageIsCurrent compares docs/keys.md with the table of actions. With
+// EVENTDECK_WRITE_DOCS=1 it writes the page anew.
+func TestKeysPageIsCurrent(t *testing.T) {
+	page := keysPage()
+	file := filepath.FromSlash("../../docs/keys.md")
+	if os.Getenv("EVENTDECK_WRITE_DOCS") != "" {
+		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != page {
+		t.Errorf("docs/keys.md is not current; EVENTDECK_WRITE_DOCS=1 go test ./ui/tui -run TestKeysPage writes it anew")
+	}
+}
+
+// keysPage is the reference of keys and commands in Markdown.
+func keysPage() string {
+	var b strings.Builder
+	b.WriteString(`# Keys and commands
+
+This page is made from the table of actions; do not edit it.
+
+` + "`?` on the screen lists the keys that work where you are, and runs them. `:` finds everything by its name, and takes the commands below." + `
+
+Keys can be changed in ` + "`settings.json`" + ` beside ` + "`servers.json`" + ` (on Linux ` + "`~/.config/eventdeck/settings.json`" + `), by the id of the action. An empty list takes the key away; two keys in a row are parted by a blank. Comments are allowed.
+
+` + "```json" + `
+{
+  "keys": {
+    "subscribe": ["F"],
+    "unsubscribe": [],
+    "copy.id": ["y i", "ctrl+y"]
+  }
+}
+` + "```" + `
+
+The file is read again when the window gets the focus back, and by ` + "`:settings.reload`" + `. What is wrong in it (an unknown action, a key that two actions want) is told with both places; it never keeps the screen from starting. A key that you choose is taken from the action that has it otherwise.
+
+Actions marked with † change what servers or the store hold; ` + "`--read-only`" + ` hides and refuses them.
+`)
+	group := ""
+	table := actions()
+	for _, x := range byGroup(table) {
+		if x.group != group {
+			group = x.group
+			fmt.Fprintf(&b, "\n## %s\n\n| Keys | Action | Where | Id |\n|---|---|---|---|\n", group)
+		}
+		sign := ""
+		if x.dangerous {
+			sign = " †"
+		}
+		fmt.Fprintf(&b, "| %s | %s%s | %s | `%s` |\n", codes(x.keys), mdCell(x.title), sign, placesOf(x.panes), x.id)
+	}
+	b.WriteString("\n## Commands\n\n| Command | What it does |\n|---|---|\n")
+	for _, c := range commands() {
+		sign := ""
+		if c.dangerous {
+			sign = " †"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s%s |\n", mdCell(strings.TrimSpace(":"+c.name+" "+c.usage)), mdCell(c.title), sign)
+	}
+	b.WriteString("\nThe id of an action is a command, too: `:follow`.\n")
+	return b.String()
+}
+
+func codes(keys []string) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = "`" + mdCell(k) + "`"
+	}
+	return strings.Join(out, " ")
+}
+
+// mdCell spells a text for a cell of a table.
+func mdCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+func placesOf(panes []paneID) string {
+	if len(panes) == 0 {
+		return "everywhere"
+	}
+	var words []string
+	for _, p := range panes {
+		words = append(words, map[paneID]string{treePane: "servers", streamPane: "stream", detailPane: "detail", subsPane: "subscriptions", logPane: "log"}[p])
+	}
+	return strings.Join(words, ", ")
+}

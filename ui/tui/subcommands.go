@@ -1,0 +1,136 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// errNoSubscription: a command is about a subscription, and none is chosen.
+var errNoSubscription = errors.New("no subscription is chosen: choose one in the tree or a record of it")
+
+// subCommands are the typed commands about the chosen subscription and about servers.
+func subCommands() []command {
+	return []command{
+		{name: "mode", usage: "push | poll | webhook", title: "switch the delivery mode", dangerous: true, run: onSubscription(runMode), complete: completeMode},
+		{name: "failover", usage: "on | off", title: "go on in another mode when this one fails", dangerous: true, run: onSubscription(runFailover), complete: func(*app, []string) []string { return []string{"on", "off"} }},
+		{name: "rotate", title: "make a new webhook secret", dangerous: true, run: onSubscription(runRotate)},
+		{name: "refresh", title: "poll, refresh the lease or open the stream again now", dangerous: true, run: onSubscription(runRefresh)},
+		{name: "reset", usage: "now | here", title: "go on from now, or from the chosen record", dangerous: true, run: onSubscription(runReset), complete: func(*app, []string) []string { return []string{"now", "here"} }},
+		{name: "reconnect", usage: "SERVER", title: "connect anew and list the types again", dangerous: true, run: runReconnect, complete: completeServer},
+	}
+}
+
+// onSubscription makes a command of one that is about the chosen subscription.
+func onSubscription(fn func(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error)) func(*app, []string) (tea.Cmd, error) {
+	return func(a *app, words []string) (tea.Cmd, error) {
+		v := a.selected()
+		if v == nil {
+			return nil, errNoSubscription
+		}
+		return fn(a, v, words)
+	}
+}
+
+func runMode(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
+	mode := strings.Join(words, " ")
+	if mode == string(event.ModeAuto) || !slices.Contains(modeNames, mode) {
+		return nil, usage(a.command("mode"))
+	}
+	id, name := v.ID, subName(v.Key)
+	return a.ask(name+" goes on by "+mode, func(ctx context.Context) error { return a.api.SetMode(ctx, id, event.Mode(mode)) }), nil
+}
+
+func completeMode(a *app, _ []string) []string {
+	v := a.selected()
+	if v == nil {
+		return nil
+	}
+	typ := a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type})
+	var out []string
+	for _, m := range typ.Modes {
+		if m != v.Mode {
+			out = append(out, string(m))
+		}
+	}
+	return out
+}
+
+func runFailover(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
+	word := strings.Join(words, " ")
+	if word != "on" && word != "off" {
+		return nil, usage(a.command("failover"))
+	}
+	id := v.ID
+	return a.ask("failover is "+word+" for "+subName(v.Key), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, word == "on") }), nil
+}
+
+func runRotate(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
+	id := v.ID
+	return a.ask("new secret for "+subName(v.Key), func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) }), nil
+}
+
+func runRefresh(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
+	id := v.ID
+	return a.ask("asked the server again for "+subName(v.Key), func(ctx context.Context) error { return a.api.Refresh(ctx, id) }), nil
+}
+
+func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
+	switch strings.Join(words, " ") {
+	case "now":
+		return a.resetTo(v, host.From{}, "goes on from now"), nil
+	case "here":
+		r, ok := a.rereadable()
+		if !ok || r.Sub != v.ID {
+			return nil, errors.New("the chosen record has no cursor of this subscription to go on from")
+		}
+		return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", number(r.Seq))), nil
+	}
+	return nil, usage(a.command("reset"))
+}
+
+func (a *app) resetTo(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
+	id := v.ID
+	return a.ask(subName(v.Key)+" "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
+}
+
+// rereadable returns the chosen record, if its subscription can be read again
+// from it.
+func (a *app) rereadable() (event.Record, bool) {
+	r, ok := a.eventAt(a.stream.at)
+	return r, ok && r.Cursor.Valid && a.sub(r.Sub) != nil
+}
+
+func (a *app) canReread() bool { _, ok := a.rereadable(); return ok && !a.onNode() }
+
+// askReread has the subscription of the chosen record read again from there.
+func (a *app) askReread() {
+	r, ok := a.rereadable()
+	if !ok {
+		return
+	}
+	v := a.sub(r.Sub)
+	a.dialog = &confirm{
+		head: "Read again",
+		text: []string{subName(v.Key), fmt.Sprintf("The server is asked for everything after record %s.", number(r.Seq)), "What is stored stays, and is not stored twice."},
+		choices: []choice{{"y", "read again from here", func(a *app) tea.Cmd {
+			return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", number(r.Seq)))
+		}}},
+	}
+}
+
+func runReconnect(a *app, words []string) (tea.Cmd, error) {
+	name := strings.Join(words, " ")
+	if err := a.api.Reconnect(name); err != nil {
+		return nil, err
+	}
+	a.tell("connecting to " + ours(name).Plain() + " anew")
+	return nil, nil
+}
