@@ -17,6 +17,7 @@ const (
 // everything older from the store. All methods may be called from any goroutine.
 type Log struct {
 	store event.Store
+	index gramIndex // of the newest records, for Search
 
 	mu     sync.Mutex
 	recent []event.Record // ascending, without holes; a slice that is cut at the front

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unsafe"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -179,12 +180,32 @@ func decodeRecord(seq uint64, value []byte) (event.Record, error) {
 	if err != nil {
 		return event.Record{}, err
 	}
-	h := headReader{rest: string(head)}
-	r, place := h.record()
+	var r event.Record
+	err = readRecord(&r, seq, string(head), append([]byte{}, raw...))
+	return r, err
+}
+
+// lendRecord reads a stored value into r. What r refers to is the value itself,
+// and memory that the next call with the same r uses again.
+//
+// Error: errCodec.
+func lendRecord(r *event.Record, seq uint64, value []byte) error {
+	head, raw, err := splitRecord(value)
+	if err != nil {
+		return err
+	}
+	return readRecord(r, seq, unsafe.String(unsafe.SliceData(head), len(head)), raw)
+}
+
+// readRecord reads a record from its head and its raw bytes, and keeps both.
+func readRecord(r *event.Record, seq uint64, head string, raw []byte) error {
+	h := headReader{rest: head}
+	place := h.record(r)
 	r.Seq = seq
-	if place.bits&hasRaw != 0 {
-		r.Raw = append([]byte{}, raw...)
-	} else if len(raw) > 0 {
+	switch {
+	case place.bits&hasRaw != 0:
+		r.Raw = raw[:len(raw):len(raw)]
+	case len(raw) > 0:
 		h.bad = true
 	}
 	if place.bits&(hasData|dataApart) == hasData {
@@ -195,9 +216,10 @@ func decodeRecord(seq uint64, value []byte) (event.Record, error) {
 		}
 	}
 	if h.bad || h.rest != "" {
-		return event.Record{}, errCodec
+		*r = event.Record{}
+		return errCodec
 	}
-	return r, nil
+	return nil
 }
 
 // decodeHead returns a record without its raw bytes and data.
@@ -209,7 +231,8 @@ func decodeHead(value []byte) (event.Record, error) {
 		return event.Record{}, err
 	}
 	h := headReader{rest: string(head)}
-	r, _ := h.record()
+	var r event.Record
+	h.record(&r)
 	if h.bad {
 		return event.Record{}, errCodec
 	}
@@ -238,12 +261,13 @@ type headReader struct {
 // dataPlace tells where a record's data lies.
 type dataPlace struct{ bits, offset, length uint64 }
 
-func (h *headReader) record() (event.Record, dataPlace) {
-	var r event.Record
+// record reads a head into r, of which it uses the room for flags again.
+func (h *headReader) record(r *event.Record) dataPlace {
+	*r = event.Record{Flags: r.Flags[:0]}
 	var p dataPlace
 	if h.rest == "" || int(h.rest[0]) >= len(kinds) || h.rest[0] == 0 {
 		h.fail()
-		return r, p
+		return p
 	}
 	r.Kind = kinds[h.rest[0]]
 	h.rest = h.rest[1:]
@@ -283,7 +307,7 @@ func (h *headReader) record() (event.Record, dataPlace) {
 		}
 		r.Labels = l
 	}
-	return r, p
+	return p
 }
 
 func (h *headReader) fail() { h.bad, h.rest = true, "" }

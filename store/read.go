@@ -52,38 +52,42 @@ func (s *Store) Get(seq uint64) (event.Record, error) {
 func decodeStored(seq uint64, value []byte) (event.Record, error) {
 	r, err := decodeRecord(seq, value)
 	if err != nil {
-		return r, fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
+		return r, damagedRecord(seq, err)
 	}
 	return r, nil
+}
+
+func damagedRecord(seq uint64, err error) error {
+	return fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
 }
 
 // Forward implements [event.Store]: it ends with the record that was the newest
 // when it was called.
 func (s *Store) Forward(seq uint64, fn func(event.Record) bool) error {
-	last := s.Last()
-	for n := firstChunk; seq <= last; n = min(2*n, maxChunk) {
-		chunk, err := s.chunk(n, seq, last, seekForward, (*bolt.Cursor).Next)
-		if err != nil {
-			return err
-		}
-		for _, r := range chunk {
-			if !fn(r) {
-				return nil
-			}
-		}
-		if len(chunk) == 0 {
-			return nil
-		}
-		seq = chunk[len(chunk)-1].Seq + 1
+	if last := s.Last(); seq <= last {
+		return s.copies(seq, last, fn)
 	}
 	return nil
 }
 
 // Backward implements [event.Store].
 func (s *Store) Backward(seq uint64, fn func(event.Record) bool) error {
-	seq = min(seq, s.Last())
-	for n := firstChunk; seq > 0; n = min(2*n, maxChunk) {
-		chunk, err := s.chunk(n, seq, seq, seekBackward, (*bolt.Cursor).Prev)
+	if seq = min(seq, s.Last()); seq > 0 {
+		return s.copies(seq, 1, fn)
+	}
+	return nil
+}
+
+// copies calls fn for the records from..to, outside of any transaction.
+func (s *Store) copies(from, to uint64, fn func(event.Record) bool) error {
+	for n := firstChunk; ; n = min(2*n, maxChunk) {
+		chunk, size := make([]event.Record, 0, n), 0
+		next, err := s.span(from, to, func(seq uint64, value []byte) (bool, error) {
+			r, err := decodeStored(seq, value)
+			chunk = append(chunk, r)
+			size += len(value)
+			return len(chunk) < n && size < chunkBytes, err
+		})
 		if err != nil {
 			return err
 		}
@@ -92,42 +96,80 @@ func (s *Store) Backward(seq uint64, fn func(event.Record) bool) error {
 				return nil
 			}
 		}
-		if len(chunk) == 0 {
+		if next == 0 {
 			return nil
 		}
-		seq = chunk[len(chunk)-1].Seq - 1
+		from = next
+	}
+}
+
+// Scan implements [event.Store].
+func (s *Store) Scan(from, to uint64, fn func(*event.Record) bool) error {
+	var lent event.Record
+	if from == 0 && to > 0 {
+		from = 1
+	}
+	for from != 0 {
+		n := 0
+		next, err := s.span(from, to, func(seq uint64, value []byte) (bool, error) {
+			if err := lendRecord(&lent, seq, value); err != nil {
+				return false, damagedRecord(seq, err)
+			}
+			if !fn(&lent) {
+				n = -1
+				return false, nil
+			}
+			n++
+			return n < maxChunk, nil
+		})
+		if err != nil || n < 0 {
+			return err
+		}
+		from = next
 	}
 	return nil
 }
 
-// chunk returns up to n records in the order of step, from seq on, none of them
-// newer than last.
-func (s *Store) chunk(n int, seq, last uint64, seek func(*bolt.Cursor, uint64) (k, v []byte), step func(*bolt.Cursor) (k, v []byte)) ([]event.Record, error) {
-	records := make([]event.Record, 0, n)
-	err := s.view(func(tx *bolt.Tx) error {
+// span calls visit for the stored records from..to, downwards when to is less,
+// in one transaction and until visit returns false. It returns where to go on, 0
+// if there is nothing more.
+func (s *Store) span(from, to uint64, visit func(seq uint64, value []byte) (bool, error)) (next uint64, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketEvents).Cursor()
-		size := 0
-		for k, v := seek(c, seq); k != nil && len(records) < n && size < chunkBytes; k, v = step(c) {
+		k, v := c.Seek(seqKey(from))
+		step := c.Next
+		if to < from {
+			k, v = seekBackward(c, from)
+			step = c.Prev
+		}
+		for ; k != nil; k, v = step() {
 			if len(k) != 8 {
 				return fmt.Errorf("%w: a record has the key %x", ErrDamaged, k)
 			}
-			at := binary.BigEndian.Uint64(k)
-			if at > last {
-				break
+			seq := binary.BigEndian.Uint64(k)
+			if from <= to && seq > to || to < from && seq < to {
+				return nil
 			}
-			r, err := decodeStored(at, v)
-			if err != nil {
+			if more, err := visit(seq, v); err != nil || !more {
+				next = after(seq, from, to)
 				return err
 			}
-			records = append(records, r)
-			size += len(v)
 		}
 		return nil
 	})
-	return records, err
+	return next, err
 }
 
-func seekForward(c *bolt.Cursor, seq uint64) (k, v []byte) { return c.Seek(seqKey(seq)) }
+// after returns the number behind seq on the way from..to, 0 at its end.
+func after(seq, from, to uint64) uint64 {
+	switch {
+	case seq == to:
+		return 0
+	case from < to:
+		return seq + 1
+	}
+	return seq - 1
+}
 
 // seekBackward finds the last record at or before seq.
 func seekBackward(c *bolt.Cursor, seq uint64) (k, v []byte) {

@@ -109,6 +109,11 @@ type Store interface {
 	Forward(seq uint64, fn func(Record) bool) error
 	// Backward is Forward in the other direction, from seq down.
 	Backward(seq uint64, fn func(Record) bool) error
+	// Scan calls fn for the records from..to, downwards when to is less, until fn
+	// returns false. It lends them: a record and everything it refers to are
+	// valid until fn returns, and nothing of it may be kept or changed. fn must
+	// not call the store. Other goroutines may scan meanwhile.
+	Scan(from, to uint64, fn func(*Record) bool) error
 	// HasEvent reports whether the event is stored for the subscription.
 	HasEvent(sub SubID, id trust.Text) bool
 

@@ -74,6 +74,13 @@ func (m *memory) Forward(seq uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
+func (m *memory) Scan(from, to uint64, fn func(*event.Record) bool) error {
+	if from <= to {
+		return m.Forward(from, func(r event.Record) bool { return r.Seq <= to && fn(&r) })
+	}
+	return m.Backward(from, func(r event.Record) bool { return r.Seq >= to && fn(&r) })
+}
+
 func (m *memory) Backward(seq uint64, fn func(event.Record) bool) error {
 	m.mu.Lock()
 	records := m.records

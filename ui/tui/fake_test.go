@@ -51,6 +51,13 @@ func (s *fakeStore) Forward(seq uint64, fn func(event.Record) bool) error {
 	}
 }
 
+func (s *fakeStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
+	if from <= to {
+		return s.Forward(from, func(r event.Record) bool { return r.Seq <= to && fn(&r) })
+	}
+	return s.Backward(from, func(r event.Record) bool { return r.Seq >= to && fn(&r) })
+}
+
 func (s *fakeStore) Backward(seq uint64, fn func(event.Record) bool) error {
 	for ; seq > 0; seq-- {
 		if r, err := s.Get(seq); err != nil || !fn(r) {
