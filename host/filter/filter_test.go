@@ -76,6 +76,8 @@ func TestMatchOtherKinds(t *testing.T) {
 	state := &event.Record{Kind: event.KindState, Mode: event.ModePoll, State: &event.StateChange{State: event.StateBackoff, Evidence: "answered 503", Error: trust.Untrusted("try later")}}
 	refused := &event.Record{Kind: event.KindRejected, Reason: trust.Untrusted("duplicate key"), Raw: []byte(`{"a":1,"a":2,"sevère":1}`)}
 	nested := &event.Record{Kind: event.KindEvent, Data: []byte(`{"alert":{"level":"cri\u0074ical"},"n":1}`)}
+	labelled := &event.Record{Kind: event.KindEvent, Data: []byte("{}"), Labels: &event.Labels{
+		Name: trust.Untrusted("renamed"), Priority: trust.Untrusted("high"), Tags: []trust.Text{trust.Untrusted("x"), trust.Untrusted("eu-west")}}}
 	for _, c := range []struct {
 		r    *event.Record
 		text string
@@ -84,6 +86,7 @@ func TestMatchOtherKinds(t *testing.T) {
 		{gap, "truncated", true}, {gap, "kind:gap server:chat", true}, {gap, ".a!=1", true}, {gap, ".a", false}, {gap, "sev:", true}, {gap, "sev:P1", false}, {gap, "flag:any", false},
 		{state, "backoff", true}, {state, `"answered 503"`, true}, {state, "later", true}, {state, "mode:poll", true},
 		{refused, "duplicate", true}, {refused, "SEVÈRE", true}, {refused, ".a", false}, {refused, "kind:rej", true},
+		{labelled, "sev:high", true}, {labelled, "eu-west", true}, {labelled, "renamed", true}, {labelled, "sev:low", false},
 		{nested, "sev:critical", true}, {nested, "sev:crit", true}, {nested, "sev:high", false},
 	} {
 		if got := parse(t, c.text).Match(c.r); got != c.want {

@@ -79,33 +79,46 @@ type anywhere struct {
 }
 
 func (n *anywhere) match(r *event.Record) bool {
-	if n.in(r.Server) || n.in(r.Type.Raw()) {
+	return anyText(r, func(s string) bool { return n.in(s) }) || n.scratch.decoded(payload(r), &n.pattern)
+}
+
+// anyText tells whether one of the texts that a row shows, or the payload as it
+// came, is what is looked for.
+func anyText(r *event.Record, is func(string) bool) bool {
+	if is(r.Server) || is(r.Type.Raw()) || is(payload(r)) || is(r.EventID.Raw()) || is(string(r.Kind)) || is(string(r.Mode)) {
 		return true
-	}
-	payload := r.Data
-	if len(payload) == 0 {
-		payload = r.Raw
-	}
-	if n.in(view(payload)) {
-		return true
-	}
-	for _, s := range [...]string{r.EventID.Raw(), string(r.Kind), string(r.Mode), r.Reason.Raw()} {
-		if n.in(s) {
-			return true
-		}
 	}
 	for _, s := range r.Flags {
-		if n.in(s) {
+		if is(s) {
 			return true
 		}
 	}
-	if r.State != nil && (n.in(string(r.State.State)) || n.in(r.State.Evidence) || n.in(r.State.Error.Raw())) {
+	if !r.Reason.IsZero() && is(r.Reason.Raw()) {
 		return true
 	}
-	if r.Gap != nil && n.in(string(r.Gap.Cause)) {
+	if s := r.State; s != nil && (is(string(s.State)) || is(s.Evidence) || is(s.Error.Raw())) {
 		return true
 	}
-	return n.scratch.decoded(view(payload), &n.pattern)
+	if l := r.Labels; l != nil {
+		if is(l.Name.Raw()) || is(l.Priority.Raw()) || is(l.Batch.Raw()) {
+			return true
+		}
+		for _, tag := range l.Tags {
+			if is(tag.Raw()) {
+				return true
+			}
+		}
+	}
+	return r.Gap != nil && is(string(r.Gap.Cause))
+}
+
+// payload returns what a server wrote: the data of an event, all of a refused
+// payload.
+func payload(r *event.Record) string {
+	if len(r.Data) > 0 {
+		return view(r.Data)
+	}
+	return view(r.Raw)
 }
 
 // scratch lends buffers in which escapes are decoded.
@@ -189,7 +202,7 @@ func (n *part) match(r *event.Record) bool {
 	case fieldFlag:
 		return n.flag(r.Flags)
 	}
-	return n.severity(view(r.Data))
+	return n.severity(r)
 }
 
 func (n *part) flag(flags []string) bool {
@@ -208,10 +221,12 @@ func (n *part) anyFlag() bool {
 	return n.field == fieldFlag && n.re == nil && !n.exact && n.word.lower == anyFlag
 }
 
-func (n *part) severity(data string) bool {
-	text, ok := severity(data)
+// severity holds what the payload calls its severity, or else the priority that
+// the server gave the event.
+func (n *part) severity(r *event.Record) bool {
+	text, ok := severity(view(r.Data))
 	if !ok {
-		return false
+		return r.Labels != nil && !r.Labels.Priority.IsZero() && n.begins(r.Labels.Priority.Raw())
 	}
 	if !strings.Contains(text, `\`) {
 		return n.begins(text)

@@ -19,29 +19,12 @@ type Signature [SignatureBits / 64]uint64
 
 // Add sets the bits of everything in a record that a filter looks for words in.
 func (s *Signature) Add(r *event.Record) {
-	for _, text := range [...]string{
-		r.Server, r.Type.Raw(), string(r.Sub), r.EventID.Raw(), string(r.Mode), string(r.Kind), r.Reason.Raw(),
-	} {
+	s.text(string(r.Sub))
+	anyText(r, func(text string) bool {
 		s.text(text)
-	}
-	for _, text := range r.Flags {
-		s.text(text)
-	}
-	if r.State != nil {
-		s.text(string(r.State.State))
-		s.text(r.State.Evidence)
-		s.text(r.State.Error.Raw())
-	}
-	if r.Gap != nil {
-		s.text(string(r.Gap.Cause))
-	}
-	payload := r.Data
-	if len(payload) == 0 {
-		payload = r.Raw
-	}
-	text := view(payload)
-	s.text(text)
-	if strings.IndexByte(text, '\\') >= 0 {
+		return false
+	})
+	if text := payload(r); strings.IndexByte(text, '\\') >= 0 {
 		s.text(string(trust.AppendUnquoted(nil, text)))
 	}
 }
