@@ -218,7 +218,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case pageMsg:
 		a.stream.take(page(msg))
 		a.stream.settle()
-		if msg.err != nil {
+		if msg.err != nil && msg.gen == a.stream.gen {
 			a.stream.oldest = true
 			a.fail("cannot read the log", msg.err)
 		}

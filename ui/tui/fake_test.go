@@ -22,8 +22,9 @@ var start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 // fakeStore keeps records in memory. Only what a face reads is there.
 type fakeStore struct {
 	event.Store
-	mu   sync.Mutex
-	recs []event.Record
+	scanFails error
+	mu        sync.Mutex
+	recs      []event.Record
 	logs
 }
 
@@ -52,6 +53,9 @@ func (s *fakeStore) Forward(seq uint64, fn func(event.Record) bool) error {
 }
 
 func (s *fakeStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
+	if s.scanFails != nil {
+		return s.scanFails
+	}
 	if from <= to {
 		return s.Forward(from, func(r event.Record) bool { return r.Seq <= to && fn(&r) })
 	}

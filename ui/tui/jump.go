@@ -78,9 +78,8 @@ func (s *stream) seek(log *host.Log, seq uint64) error {
 // resetAt begins anew at a record: it and what is before it, and so much of what
 // is after it that the record stands in its surroundings.
 func (w *window) resetAt(log *host.Log, q query, seq uint64) error {
-	w.query = q
-	w.gen++
-	w.fetching, w.oldest = false, false
+	w.begin(q)
+	w.oldest = false
 	w.seen, w.from = seq, seq+1
 	w.seqs = nil
 	older := readOlder(log, q, w.gen, w.from, firstScan, firstRows)

@@ -33,6 +33,19 @@ func (q query) at(n node) query {
 // filters tells whether the filter hides something.
 func (q *query) filters() bool { return !q.off && !q.filter.Everything() }
 
+// needs returns what the texts of matching records have in them.
+func (q *query) needs() [][]string {
+	if q.off {
+		return nil
+	}
+	return q.filter.Needs()
+}
+
+// narrows tells whether the query shows nothing that an earlier one did not.
+func (q *query) narrows(earlier *query) bool {
+	return q.node == earlier.node && (earlier.off || !q.off && q.filter.Narrows(earlier.filter))
+}
+
 // matches tells whether the stream shows the record.
 func (q *query) matches(r *event.Record) bool {
 	return q.node.holds(r) && (q.off || q.filter.Match(r))

@@ -59,6 +59,9 @@ func (a *app) drawFilter(c *canvas) {
 		c.safe(role, ours(name+": "))
 	}
 	c.safe(role, ours(q.text))
+	if far := a.stream.searched(); far != "" {
+		c.put(themes.Dim, "  "+far)
+	}
 }
 
 func (a *app) drawPath(c *canvas) {
@@ -137,6 +140,8 @@ func (a *app) drawStatus() string {
 func (a *app) teach(c *canvas, _ int) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
 	switch {
+	case a.stream.searched() != "":
+		lines = []string{"Nothing matches yet: " + a.stream.searched() + " of the history."}
 	case a.stream.query.filters():
 		lines = []string{"Nothing matches the filter.", "", a.keyOf("back") + " takes it away, " + a.keyOf("filter") + " changes it, " + a.keyOf("filter.toggle") + " turns it off."}
 	case len(a.snap.Subs) == 0 && len(a.snap.Servers) == 0:

@@ -55,7 +55,10 @@ func newStream() stream {
 
 // show changes what the stream shows. What is chosen stays if it still matches.
 func (s *stream) show(log *host.Log, q query) error {
-	err := s.reset(log, q)
+	narrowed, err := s.narrow(log, q)
+	if !narrowed {
+		err = s.reset(log, q)
+	}
 	s.paused, s.waiting = false, 0
 	s.settle()
 	return err
@@ -186,6 +189,7 @@ func (s *stream) wants() (older, newer bool) {
 	}
 	at, top := s.index(s.at), s.index(s.top)
 	older = !s.oldest && (len(s.seqs) < s.height || top == 0 || at < s.height) && !(s.follow && len(s.seqs) >= s.height)
+	older = older || !s.oldest && !s.cut && s.query.filters() && len(s.seqs) < pageRows
 	newer = s.cut && !s.paused && at+s.height >= len(s.seqs)
 	return older, newer && !older
 }

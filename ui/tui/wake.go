@@ -129,10 +129,12 @@ func (a *app) fetch() tea.Cmd {
 	s := &a.stream
 	s.fetching = true
 	log, q, gen, from, seen := a.api.Log(), s.query, s.gen, s.from, s.seen
+	if older {
+		ctx, stop := context.WithCancel(a.ctx)
+		s.stop = stop
+		return a.do(func(context.Context) tea.Msg { return pageMsg(searchOlder(ctx, log, q, gen, from)) })
+	}
 	return a.do(func(context.Context) tea.Msg {
-		if older {
-			return pageMsg(readOlder(log, q, gen, from, pageScan, pageRows))
-		}
 		return pageMsg(readNewer(log, q, gen, seen, pageScan, pageRows))
 	})
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"sort"
 
 	"eventdeck/host"
@@ -12,7 +13,7 @@ const (
 	windowMax  = 10_000 // rows that are held
 	firstScan  = 2_000  // records read at once when the query changes
 	firstRows  = 300    // rows with which a first read is content
-	pageScan   = 20_000 // records read by one request for more
+	pageScan   = 20_000 // records read by one request for newer ones
 	pageRows   = 1_000  // rows with which such a request is content
 	catchUpMax = 4_000  // arrivals taken in one step
 )
@@ -30,6 +31,7 @@ type window struct {
 	oldest   bool   // there is nothing before from
 	cut      bool   // rows after the last one were let go to make room
 	fetching bool
+	stop     context.CancelFunc // ends the search that runs; nil if there is none
 }
 
 // page is the answer to a request for more rows.
@@ -45,9 +47,8 @@ type page struct {
 // reset begins anew at the newest record. What is at hand is read at once, so
 // that a change of the query shows in the same frame.
 func (w *window) reset(log *host.Log, q query) error {
-	w.query = q
-	w.gen++
-	w.cut, w.fetching, w.oldest = false, false, false
+	w.begin(q)
+	w.cut, w.oldest = false, false
 	w.seen = log.Last()
 	w.from = w.seen + 1
 	w.seqs = nil
@@ -102,6 +103,10 @@ func (w *window) take(p page) {
 		return
 	}
 	w.fetching = false
+	if w.stop != nil {
+		w.stop()
+		w.stop = nil
+	}
 	if p.older {
 		w.seqs = append(p.seqs[:len(p.seqs):len(p.seqs)], w.seqs...)
 		w.from = p.edge

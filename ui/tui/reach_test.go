@@ -1,0 +1,81 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// history is a fake with more events than are read at once, of which few match.
+func history(n int) *fakeHost {
+	h := newFake()
+	h.server("pager")
+	for i := range n {
+		title := "tick"
+		if i < 3 {
+			title = fmt.Sprintf("needle %d", i)
+		}
+		h.event("pager", "load.tick", title)
+	}
+	return h
+}
+
+// A filter finds what is far beyond the rows that are at hand, and tells how far
+// it looked meanwhile.
+func TestFilterReachesTheWholeHistory(t *testing.T) {
+	a := open(t, history(3*firstScan), 120, 40)
+	a.draw()
+	a.requery(mustQuery(t, node{}, "needle"))
+	if len(a.stream.seqs) != 0 || a.stream.oldest {
+		t.Fatalf("%d rows at once", len(a.stream.seqs))
+	}
+	cmd := a.fetch()
+	if text := screenOf(a); !strings.Contains(text, "searched 33 %") || !strings.Contains(text, "Nothing matches yet") {
+		t.Errorf("no progress is told:\n%s", text)
+	}
+	settle(a, cmd)
+	if len(a.stream.seqs) != 3 || !a.stream.oldest {
+		t.Errorf("%d rows, all of them: %v", len(a.stream.seqs), a.stream.oldest)
+	}
+	if text := screenOf(a); strings.Contains(text, "searched") || !strings.Contains(text, "needle 0") {
+		t.Errorf("the search has not ended:\n%s", text)
+	}
+}
+
+// Another filter ends the search for the one before, of which nothing is shown or
+// told any more; a stricter one goes on where that had come to.
+func TestAnotherFilterEndsTheSearch(t *testing.T) {
+	a := open(t, history(3*firstScan), 120, 40)
+	a.draw()
+	a.requery(mustQuery(t, node{}, "needle"))
+	first := a.fetch()
+	a.requery(mustQuery(t, node{}, "nothing"))
+	msg, ok := first().(pageMsg)
+	if !ok || msg.err == nil {
+		t.Fatalf("the first search was not ended: %+v", msg)
+	}
+	a.stream.take(page(msg))
+	if len(a.stream.seqs) != 0 || a.stream.oldest {
+		t.Errorf("its answer was taken: %+v", a.stream.window)
+	}
+	a.requery(mustQuery(t, node{}, "needle"))
+	settle(a, a.fetch())
+	a.requery(mustQuery(t, node{}, `"needle 2"`))
+	if len(a.stream.seqs) != 1 || !a.stream.oldest {
+		t.Errorf("a stricter filter: %d rows, all of them: %v", len(a.stream.seqs), a.stream.oldest)
+	}
+}
+
+// When the history cannot be searched, that is said once.
+func TestSearchFails(t *testing.T) {
+	h := history(3 * firstScan)
+	a := open(t, h, 120, 40)
+	a.draw()
+	a.requery(mustQuery(t, node{}, "needle"))
+	h.store.scanFails = errors.New("the disk is gone")
+	settle(a, a.fetch())
+	if text := screenOf(a); !strings.Contains(text, "the disk is gone") || !a.stream.oldest {
+		t.Errorf("nothing is said:\n%s", text)
+	}
+}
