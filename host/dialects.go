@@ -50,6 +50,9 @@ func (h *Host) leave(ctx context.Context, sub event.Subscription, tell func(cont
 	if err != nil {
 		return err
 	}
+	if err := s.awayFor(releaseWithin); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	return tell(ctx, s, sub)

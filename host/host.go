@@ -141,8 +141,17 @@ type API interface {
 	TestServer(ctx context.Context, s event.Server) (ServerView, error)
 	// Preview tells what Subscribe would send, as far as it is known now; it does
 	// not wait for the server.
-	// Errors: ErrUnknownServer, ErrUnknownType, ErrMode, ErrArguments.
+	// Errors: ErrUnknownServer, ErrUnknownType, ErrMode, ErrArguments,
+	// [dialect.ErrNoPreview].
 	Preview(r Request) (Preview, error)
+	// Remote returns what the server holds for this host as far as can be known:
+	// what it lists, where its dialect can list; else the leases that it granted,
+	// and those that ended here without its word.
+	// Errors: ErrUnknownServer, those of the server.
+	Remote(ctx context.Context, server string) ([]RemoteSubscription, error)
+	// EndRemote ends one of these on the server.
+	// Errors: ErrUnknownServer, [event.ErrNotFound], [ErrInUse], those of the server.
+	EndRemote(ctx context.Context, server string, id trust.Text) error
 	// Skeleton returns an object of arguments for the type, made from its schema:
 	// required members with placeholders, defaults where the schema has them.
 	Skeleton(t event.Type) []byte

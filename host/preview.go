@@ -59,26 +59,25 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	case r.From.Saved:
 		at.Cursor, at.Valid = old.Cursor.Text, old.Cursor.Valid
 	}
-	req, method, err := h.requestOf(p.Mode, key, at, old.Hook, r)
+	req, err := h.requestOf(p.Mode, key, at, old.Hook, r)
 	if err != nil {
 		return Preview{}, err
 	}
+	preview := dialect.Preview
 	if own, ok := d.(dialect.Previewer); ok {
-		p.Method, p.Params, err = own.Preview(req)
-		return p, err
+		preview = own.Preview
 	}
-	p.Method = method
-	p.Params, err = req.MarshalJSON()
+	p.Method, p.Params, err = preview(req)
 	return p, err
 }
 
 // requestOf returns the request of a mode, its secret masked.
-func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook event.Hook, r Request) (req json.Marshaler, method string, err error) {
+func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook event.Hook, r Request) (any, error) {
 	switch mode {
 	case event.ModePoll:
-		return wire.PollRequest{Name: key.Type, Arguments: key.Args, At: at}, wire.MethodPoll, nil
+		return wire.PollRequest{Name: key.Type, Arguments: key.Args, At: at}, nil
 	case event.ModePush:
-		return wire.StreamRequest{Name: key.Type, Arguments: key.Args, At: at}, wire.MethodStream, nil
+		return wire.StreamRequest{Name: key.Type, Arguments: key.Args, At: at}, nil
 	case event.ModeWebhook:
 		secret := hook.Secret.String()
 		if hook.Secret.IsZero() {
@@ -88,9 +87,9 @@ func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook 
 		if url == "" {
 			url = h.hooks.expected() + "/hooks/…"
 		}
-		return wire.SubscribeRequest{Name: key.Type, Arguments: key.Args, At: at, URL: url, Secret: secret, TTL: r.TTL}, wire.MethodSubscribe, nil
+		return wire.SubscribeRequest{Name: key.Type, Arguments: key.Args, At: at, URL: url, Secret: secret, TTL: r.TTL}, nil
 	}
-	return nil, "", fmt.Errorf("%w: there is no mode %q; use auto, poll, push or webhook", ErrMode, mode)
+	return nil, fmt.Errorf("%w: there is no mode %q; use auto, poll, push or webhook", ErrMode, mode)
 }
 
 // command returns the command line that subscribes as r does.

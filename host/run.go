@@ -39,6 +39,8 @@ type Host struct {
 	counts  map[event.SubID]*counts
 	flags   map[chan struct{}]struct{}
 	marks   []event.Mark
+	// orphans are leases that ended here without the server's word.
+	orphans []orphan
 	// duplicates that were dropped in lives that are over.
 	duplicates uint64
 
@@ -133,6 +135,7 @@ func New(o Options) (*Host, error) {
 	}
 	o.Log = slog.New(&journal{next: o.Log.Handler(), keep: h.keepLine})
 	h.opts = o
+	h.orphans = loadOrphans(o.Store)
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.hooks.init(h)
 	h.stopWatch = o.Store.Watch(h.stored)

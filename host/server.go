@@ -343,6 +343,18 @@ func (s *server) firstTry(ctx context.Context) error {
 	return s.whyNot(s.failure)
 }
 
+// awayFor returns why the server is not connected, if it will not be tried again
+// within d: nobody needs to wait for it.
+func (s *server) awayFor(d time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := &s.view
+	if s.dialect != nil || v.Reach == ReachConnecting || !v.NextTry.IsZero() && v.NextTry.Sub(s.host.opts.Now()) < d {
+		return nil
+	}
+	return s.whyNot(s.failure)
+}
+
 // Ready implements [delivery.Source].
 func (s *server) Ready(ctx context.Context) error {
 	_, err := s.session(ctx)

@@ -334,6 +334,7 @@ func (h *Host) release(ctx context.Context, id event.SubID) {
 	}
 	if err := h.leave(ctx, sub, delivery.Release); err != nil {
 		h.opts.Log.Warn("the lease stays on the server until it ends there", "sub", id, "err", err)
+		h.orphan(ctx, sub)
 		return
 	}
 	h.letGo(ctx, sub)

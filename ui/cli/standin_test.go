@@ -304,10 +304,14 @@ func (s *standIn) Pause(_ context.Context, id event.SubID) error       { return 
 func (s *standIn) Resume(_ context.Context, id event.SubID) error      { return s.verb("resume", id) }
 func (s *standIn) Skeleton(event.Type) []byte                          { return []byte("{}") }
 func (s *standIn) Refusals() []event.Refusal                           { return nil }
-func (s *standIn) Reconnect(string) error                              { return nil }
-func (s *standIn) RemoveServer(context.Context, string) error          { return nil }
-func (s *standIn) Refresh(_ context.Context, id event.SubID) error     { return s.verb("refresh", id) }
-func (s *standIn) Preview(host.Request) (host.Preview, error)          { return host.Preview{}, nil }
+func (s *standIn) EndRemote(context.Context, string, trust.Text) error { return nil }
+func (s *standIn) Remote(context.Context, string) ([]host.RemoteSubscription, error) {
+	return nil, nil
+}
+func (s *standIn) Reconnect(string) error                          { return nil }
+func (s *standIn) RemoveServer(context.Context, string) error      { return nil }
+func (s *standIn) Refresh(_ context.Context, id event.SubID) error { return s.verb("refresh", id) }
+func (s *standIn) Preview(host.Request) (host.Preview, error)      { return host.Preview{}, nil }
 func (s *standIn) SetMode(_ context.Context, id event.SubID, m event.Mode) error {
 	return s.verb("mode "+string(m), id)
 }

@@ -1,0 +1,257 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/dialect"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// RemoteSubscription is a subscription that a server holds for this host.
+type RemoteSubscription struct {
+	ServerID  trust.Text // to end it by: the server's id, or the callback address where none was given
+	Type      trust.Text
+	Detail    trust.Text
+	Mine      event.SubID // the subscription here that it serves, "" if none does
+	Duplicate bool        // another one serves the same
+	Orphan    bool        // it ended here, and the server has not confirmed the end
+}
+
+// ErrInUse: what is to be ended on the server serves a subscription here.
+var ErrInUse = errors.New("in use")
+
+// The setting under which orphans are kept, and how many.
+const (
+	settingOrphans = "host.orphans"
+	maxOrphans     = 200
+)
+
+// orphan is a lease that ended here without the server's word. Text of others is
+// bytes, since JSON strings cannot hold every text.
+type orphan struct {
+	Sub     event.SubID `json:"sub"`
+	Server  []byte      `json:"server"`
+	Type    []byte      `json:"type"`
+	Args    []byte      `json:"args"`
+	Dialect string      `json:"dialect,omitempty"`
+	Mode    event.Mode  `json:"mode"`
+	URL     []byte      `json:"url,omitempty"`
+	ID      []byte      `json:"id,omitempty"`
+	At      time.Time   `json:"at"`
+	Until   time.Time   `json:"until,omitzero"` // zero: not known
+}
+
+// remoteID is what an orphan is ended by.
+func (o orphan) remoteID() trust.Text {
+	if len(o.ID) > 0 {
+		return trust.Untrusted(string(o.ID))
+	}
+	return trust.Untrusted(string(o.URL))
+}
+
+// subscription returns as much of the subscription as its end on the server needs.
+func (o orphan) subscription() event.Subscription {
+	return event.Subscription{
+		ID: o.Sub, Mode: o.Mode, Dialect: o.Dialect,
+		Key:   event.Key{Server: string(o.Server), Type: trust.Untrusted(string(o.Type)), Args: o.Args},
+		Lease: event.Lease{ServerID: trust.Untrusted(string(o.ID))},
+		Hook:  event.Hook{URL: string(o.URL)},
+	}
+}
+
+// loadOrphans reads what an earlier run left; what cannot be read is forgotten.
+func loadOrphans(store event.Store) []orphan {
+	var out []orphan
+	if text, err := store.Setting(settingOrphans); err == nil && json.Unmarshal([]byte(text), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// orphan remembers a lease whose end the server did not confirm.
+func (h *Host) orphan(ctx context.Context, sub event.Subscription) {
+	o := orphan{
+		Sub: sub.ID, Server: []byte(sub.Key.Server), Type: []byte(sub.Key.Type.Raw()), Args: sub.Key.Args,
+		Dialect: sub.Dialect, Mode: sub.Mode, URL: []byte(sub.Hook.URL), ID: []byte(sub.Lease.ServerID.Raw()),
+		At: h.opts.Now().UTC(), Until: sub.Lease.RefreshBefore,
+	}
+	if o.remoteID().IsZero() {
+		return // the server was never told of it
+	}
+	h.changeOrphans(ctx, func(all []orphan) []orphan {
+		all = append(slices.DeleteFunc(all, func(have orphan) bool { return have.Sub == o.Sub && have.remoteID() == o.remoteID() }), o)
+		return all[max(0, len(all)-maxOrphans):]
+	})
+}
+
+func (h *Host) changeOrphans(ctx context.Context, change func([]orphan) []orphan) {
+	h.mu.Lock()
+	h.orphans = change(slices.Clone(h.orphans))
+	text, err := json.Marshal(h.orphans)
+	h.mu.Unlock()
+	if err == nil {
+		err = h.opts.Store.SetSetting(context.WithoutCancel(ctx), settingOrphans, string(text))
+	}
+	if err != nil {
+		h.opts.Log.Warn("leases that ended without the server's word were not noted", "err", err)
+	}
+}
+
+// orphansOf returns the orphans of a server that may still be there, and forgets
+// those whose lease is over or that are lived again.
+func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
+	now := h.opts.Now()
+	gone := func(o orphan) bool {
+		if !o.Until.IsZero() && o.Until.Before(now) {
+			return true
+		}
+		sub, err := h.opts.Store.Subscription(o.Sub)
+		return err == nil && !sub.Paused && !over(sub) && sub.Mode == o.Mode && sub.Hook.URL == string(o.URL)
+	}
+	h.mu.Lock()
+	all := slices.Clone(h.orphans)
+	h.mu.Unlock()
+	if slices.ContainsFunc(all, gone) {
+		h.changeOrphans(ctx, func(all []orphan) []orphan { return slices.DeleteFunc(all, gone) })
+	}
+	return slices.DeleteFunc(all, func(o orphan) bool { return string(o.Server) != server || gone(o) })
+}
+
+// Remote implements [API].
+func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription, error) {
+	s, err := h.server(server)
+	if err != nil {
+		return nil, err
+	}
+	r := remotes{host: h, server: server, seen: map[trust.Text]bool{}, serves: map[event.SubID]bool{}}
+	d, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if holder, ok := d.(dialect.Holder); ok {
+		listed, err := holder.Held(ctx)
+		if err != nil {
+			return nil, explain(err)
+		}
+		for _, held := range listed {
+			r.listed(held)
+		}
+	}
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server == server && held(sub) && !sub.Paused && !over(sub) && sub.Lease.ServerID != (trust.Text{}) {
+			r.granted(sub)
+		}
+	}
+	for _, o := range h.orphansOf(ctx, server) {
+		r.orphaned(o)
+	}
+	return r.out, nil
+}
+
+// remotes gathers what is known from different sides.
+type remotes struct {
+	host   *Host
+	server string
+	out    []RemoteSubscription
+	seen   map[trust.Text]bool
+	serves map[event.SubID]bool // subscriptions here that are served by one of these
+}
+
+func (r *remotes) add(s RemoteSubscription) {
+	if r.seen[s.ServerID] {
+		return
+	}
+	r.seen[s.ServerID] = true
+	if s.Mine != "" {
+		s.Duplicate = r.serves[s.Mine]
+		r.serves[s.Mine] = true
+	}
+	r.out = append(r.out, s)
+}
+
+// listed takes what the server says.
+func (r *remotes) listed(held dialect.Held) {
+	s := RemoteSubscription{ServerID: held.ID, Detail: held.Detail}
+	if len(held.Types) > 0 {
+		s.Type = held.Types[0]
+	}
+	if !held.Status.IsZero() {
+		s.Detail = trust.Untrusted(fmt.Sprintf("%v %v", held.Status, held.Detail))
+	}
+	for _, sub := range r.host.opts.Store.Subscriptions() {
+		byAddress := !held.Callback.IsZero() && held.Callback.Raw() == sub.Hook.URL
+		if sub.Key.Server == r.server && (sub.Lease.ServerID == held.ID || byAddress) {
+			s.Mine = sub.ID
+		}
+	}
+	r.add(s)
+}
+
+// granted takes a lease that the server granted, as far as it says nothing else.
+func (r *remotes) granted(sub event.Subscription) {
+	detail := "no expiry was granted"
+	if !sub.Lease.RefreshBefore.IsZero() {
+		detail = "granted until " + sub.Lease.RefreshBefore.UTC().Format(time.RFC3339)
+	}
+	r.add(RemoteSubscription{ServerID: sub.Lease.ServerID, Type: sub.Key.Type, Detail: trust.Untrusted(detail), Mine: sub.ID})
+}
+
+func (r *remotes) orphaned(o orphan) {
+	detail := "ended here at " + o.At.Format(time.RFC3339) + ", not confirmed by the server"
+	if !o.Until.IsZero() {
+		detail += "; its lease ends at " + o.Until.UTC().Format(time.RFC3339)
+	}
+	r.add(RemoteSubscription{ServerID: o.remoteID(), Type: trust.Untrusted(string(o.Type)), Detail: trust.Untrusted(detail), Orphan: true})
+}
+
+// EndRemote implements [API].
+func (h *Host) EndRemote(ctx context.Context, server string, id trust.Text) error {
+	entry := h.serverAct("end remote subscription", server)
+	entry.Detail = id
+	err := h.endRemote(ctx, server, id)
+	if err != nil {
+		entry.Result = "failed: " + err.Error()
+	}
+	h.note(context.WithoutCancel(ctx), entry)
+	return explain(err)
+}
+
+func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) error {
+	s, err := h.server(server)
+	if err != nil {
+		return err
+	}
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server == server && held(sub) && sub.Lease.ServerID == id && h.life(sub.ID) != nil {
+			return fmt.Errorf("%w: it serves subscription %s here; unsubscribe or pause that", ErrInUse, sub.ID)
+		}
+	}
+	for _, o := range h.orphansOf(ctx, server) {
+		if o.remoteID() != id {
+			continue
+		}
+		if err := delivery.Release(ctx, s, o.subscription()); err != nil {
+			return err
+		}
+		h.changeOrphans(ctx, func(all []orphan) []orphan {
+			return slices.DeleteFunc(all, func(have orphan) bool { return string(have.Server) == server && have.remoteID() == id })
+		})
+		return nil
+	}
+	d, err := s.session(ctx)
+	if err != nil {
+		return err
+	}
+	holder, ok := d.(dialect.Holder)
+	if !ok {
+		return fmt.Errorf("subscription %v at %s: %w", id, server, event.ErrNotFound)
+	}
+	return holder.Release(ctx, id)
+}
