@@ -53,6 +53,7 @@ func run() int {
 		Screen:         screen,
 		CA:             host.CA,
 		DemoServer:     host.DemoServer,
+		Browse:         cli.Browse,
 		Executable:     os.Executable,
 	})
 }

@@ -65,6 +65,10 @@ type Options struct {
 	// one. 0: secrets change on demand only.
 	RotateEvery time.Duration
 
+	// Vault keeps the tokens of sign-ins. nil: the store. One that is given is
+	// asked only after a server has refused.
+	Vault Vault
+
 	// Trace gets every frame of the wire with secrets masked.
 	Trace func(server, direction string, frame trust.Text)
 	// OnStderr gets the lines that servers on stdio write to stderr.
@@ -179,6 +183,11 @@ type API interface {
 	AppLog() *Ring[LogLine]
 	// Stats returns the numbers of this run.
 	Stats() Stats
+	// SignIn begins a sign-in to a server and returns what the operator has to
+	// open. SignOut revokes and forgets the tokens.
+	// Errors: [ErrUnknownServer], [ErrNoSignIn], those of the authorization server.
+	SignIn(ctx context.Context, server string) (SignIn, error)
+	SignOut(ctx context.Context, server string) error
 	// Close takes no new delivery, finishes those begun, ends every goroutine.
 	// The store stays open. Subscriptions and leases stay.
 	Close() error

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/session"
+	"eventdeck/host/signin"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -32,6 +33,8 @@ type server struct {
 	relist chan struct{} // one slot: list the types again
 	again  chan struct{} // one slot: connect anew
 
+	account *signin.Account // nil: there is nothing to sign in to
+
 	mu      sync.Mutex
 	view    ServerView
 	dialect dialect.Dialect
@@ -44,15 +47,16 @@ type server struct {
 
 func newServer(h *Host, spec event.Server) *server {
 	return &server{
-		host:   h,
-		spec:   spec,
-		done:   make(chan struct{}),
-		relist: make(chan struct{}, 1),
-		again:  make(chan struct{}, 1),
-		ready:  make(chan struct{}),
-		tried:  make(chan struct{}),
-		listed: make(chan struct{}),
-		view:   ServerView{Name: spec.Name, Address: address(spec), Reach: ReachConnecting, Since: h.opts.Now()},
+		host:    h,
+		account: h.account(spec),
+		spec:    spec,
+		done:    make(chan struct{}),
+		relist:  make(chan struct{}, 1),
+		again:   make(chan struct{}, 1),
+		ready:   make(chan struct{}),
+		tried:   make(chan struct{}),
+		listed:  make(chan struct{}),
+		view:    ServerView{Name: spec.Name, Address: address(spec), Reach: ReachConnecting, Since: h.opts.Now()},
 	}
 }
 
@@ -102,6 +106,9 @@ func (s *server) run(ctx context.Context) {
 			continue
 		}
 		wait, reach := backoff.Next(err), reachOf(err)
+		if s.wantsSignIn(ctx, err) {
+			err, reach = fmt.Errorf("%w: %w", ErrSignIn, err), ReachSignIn
+		}
 		if reach != ReachBackoff {
 			wait = max(wait, refusedPause)
 		}
@@ -132,6 +139,9 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 			s.host.trace(s.spec.Name, d, frame, size)
 		},
 		TraceLimit: s.host.traceLimit(),
+	}
+	if s.account != nil {
+		opts.Auth = s.account
 	}
 	return session.Dial(ctx, s.spec, opts)
 }
@@ -297,8 +307,12 @@ func closeOnce(ch chan struct{}) {
 
 func (s *server) snapshot() ServerView {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.view
+	v := s.view
+	s.mu.Unlock()
+	if s.account != nil {
+		v.SignIn, v.SignedIn = s.account.Need(), s.account.SignedIn()
+	}
+	return v
 }
 
 // session waits for the connection.

@@ -73,6 +73,9 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 		return fail(ReachFault, spec.Fault)
 	}
 	sess, err := s.dial(ctx)
+	if s.wantsSignIn(ctx, err) {
+		return fail(ReachSignIn, s.whyNot(fmt.Errorf("%w: %w", ErrSignIn, err)))
+	}
 	if err != nil {
 		return fail(reachOf(err), s.whyNot(err))
 	}

@@ -31,6 +31,7 @@ const (
 	ReachReady      Reach = "ready"
 	ReachBackoff    Reach = "backoff" // failed; trying again at NextTry
 	ReachRefused    Reach = "refused" // the server refuses; tried seldom
+	ReachSignIn     Reach = "sign-in" // the server wants the operator to sign in: see [API.SignIn]
 	ReachFault      Reach = "fault"   // its description cannot be used: see Err
 )
 
@@ -53,7 +54,9 @@ type ServerView struct {
 	Types      []event.Type
 	TypesKnown bool // events/list was answered in this session
 	TypesErr   string
-	BadTypes   int // descriptors that made no sense
+	BadTypes   int    // descriptors that made no sense
+	SignIn     string // why the operator should sign in, "" if there is no need; safe to print
+	SignedIn   bool   // there are tokens that [API.SignOut] would take away
 }
 
 // SubscriptionView is a subscription with what was last seen of it.

@@ -55,6 +55,7 @@ type entry struct {
 
 	transport string // a hint, "" if there is none
 	caFile    string
+	oauth     oauth
 }
 
 type pair struct{ key, value string }
@@ -133,6 +134,10 @@ func (e entry) server(env Env) (event.Server, error) {
 		Env:     x.secrets(e.env),
 		Headers: x.secrets(e.headers),
 		CAFile:  x.expand(e.caFile),
+	}
+	var err error
+	if s.OAuth, err = e.oauth.expand(&x); err != nil && x.missing == "" {
+		return event.Server{}, fmt.Errorf("%w: %s: server %q: %w", ErrFile, e.where, e.name, err)
 	}
 	for _, a := range e.args {
 		s.Args = append(s.Args, x.expand(a))

@@ -172,6 +172,8 @@ func (p *parser) server(m member) (entry, error) {
 			err = p.value(e, f, &e.url, "a string")
 		case "caFile":
 			err = p.value(e, f, &e.caFile, "a string")
+		case "oauth":
+			err = p.oauth(&e, f)
 		case "transport", "type":
 			err = p.transport(&e, f)
 		case "env":

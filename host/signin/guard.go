@@ -106,6 +106,8 @@ func (a *Account) checkAddress(address string) error {
 		return errors.New("there is none")
 	case err != nil || u.Host == "":
 		return fmt.Errorf("%v is no address", words(address))
+	case strings.ContainsFunc(address, func(r rune) bool { return r < 0x21 || r > 0x7e }):
+		return fmt.Errorf("%v is no address: it holds more than visible ASCII", words(address))
 	case u.User != nil:
 		return errors.New("the address holds a user name")
 	case u.Scheme == "https":

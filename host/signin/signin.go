@@ -57,6 +57,8 @@ type Vault interface {
 type Options struct {
 	Server event.Server
 	Vault  Vault
+	// Lazy leaves the vault alone until the server has refused a request.
+	Lazy bool
 	// Transport is used for every request, with the addresses that it dials held
 	// against the server's: nil means one of the standard library's.
 	Transport *http.Transport
@@ -154,8 +156,12 @@ func (a *Account) Need() string {
 	return a.need
 }
 
-// SignedIn reports whether there is a token, or the means to get one.
+// SignedIn reports whether there is a token, or the means to get one, as far as
+// is known.
 func (a *Account) SignedIn() bool {
+	if a.opts.Lazy && !a.known() {
+		return false
+	}
 	k := a.state()
 	return k.Access != "" || k.Refresh != "" || a.opts.Server.OAuth.ClientCredentials
 }
@@ -165,6 +171,9 @@ func (a *Account) SignedIn() bool {
 //
 // Errors: those of the token endpoint, when it cannot be asked.
 func (a *Account) Token(ctx context.Context) (event.Secret, error) {
+	if a.opts.Lazy && !a.known() {
+		return event.Secret{}, nil
+	}
 	k := a.state()
 	if !a.ending(k) {
 		return event.NewSecret(k.Access), nil
@@ -278,6 +287,12 @@ func (a *Account) take(ctx context.Context) error {
 }
 
 func (a *Account) give() { <-a.turn }
+
+func (a *Account) known() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.loaded
+}
 
 // state returns what is kept, read from the vault the first time.
 func (a *Account) state() kept {

@@ -56,6 +56,9 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 			logger.Info("a server wrote to standard error", "server", server, "line", line)
 		},
 	}
+	if o.Temporary {
+		options.Vault = &keptVault{a: a, ctx: ctx}
+	}
 	if trace {
 		options.Trace = a.tracer()
 	}

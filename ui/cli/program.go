@@ -34,6 +34,8 @@ type Program struct {
 	Screen     func(context.Context, ScreenOptions) error
 	CA         func(dir string) (certPath string, err error)
 	DemoServer func(ctx context.Context, name string, o host.DemoOptions) error
+	// Browse opens an address in the operator's browser; nil: there is none.
+	Browse func(address string) error
 	// Executable returns the path of this program, which starts itself as a demo
 	// server.
 	Executable func() (string, error)

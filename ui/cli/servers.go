@@ -26,6 +26,9 @@ func (d *deck) connect(ctx context.Context, server string) (host.ServerView, err
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("%w: %s did not answer within %v", host.ErrUnreachable, safe(server), connectWithin)
 	}
+	if errors.Is(err, host.ErrSignIn) {
+		err = fmt.Errorf("%w; `eventdeck sign-in %s` does it", err, safe(server))
+	}
 	return view, stopped(ctx, err)
 }
 

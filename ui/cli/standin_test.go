@@ -178,6 +178,10 @@ type standIn struct {
 	subscribe  func(context.Context, host.Request) error // before the subscription is there
 	subscribed func(event.Subscription)                  // after it
 
+	signInFlow host.SignIn
+	signInErr  error
+	signOutErr error
+
 	mu      sync.Mutex
 	flags   map[chan struct{}]bool
 	servers []event.Server
@@ -334,6 +338,10 @@ func (s *standIn) Audit() *host.Audit                               { return hos
 func (s *standIn) Wire() *host.Ring[host.WireFrame]                 { return host.NewRing[host.WireFrame](1, 0) }
 func (s *standIn) AppLog() *host.Ring[host.LogLine]                 { return host.NewRing[host.LogLine](1, 0) }
 func (s *standIn) Stats() host.Stats                                { return host.Stats{} }
+func (s *standIn) SignOut(context.Context, string) error            { return s.signOutErr }
+func (s *standIn) SignIn(context.Context, string) (host.SignIn, error) {
+	return s.signInFlow, s.signInErr
+}
 
 func (s *standIn) Printed(_ context.Context, id event.SubID, seq uint64) error {
 	s.mu.Lock()

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"eventdeck/host/event"
+)
+
+// oauth is the "oauth" member of a server, before variables are put in.
+type oauth struct {
+	clientID, clientSecret, metadataURL, issuer, grant string
+
+	scopes []string
+	port   int
+}
+
+// Grants of the "grant" member.
+const (
+	grantCode   = "authorization_code"
+	grantClient = "client_credentials"
+)
+
+// oauth reads what was agreed with an authorization server.
+func (p *parser) oauth(e *entry, m member) error {
+	fields, err := p.object(m.start, m.end, fmt.Sprintf("server %q: %q", e.name, m.key))
+	if err != nil {
+		return err
+	}
+	o := &e.oauth
+	for _, f := range fields {
+		switch f.key {
+		case "clientId":
+			err = p.value(*e, f, &o.clientID, "a string")
+		case "clientSecret":
+			err = p.value(*e, f, &o.clientSecret, "a string")
+		case "clientMetadataUrl":
+			err = p.value(*e, f, &o.metadataURL, "a string")
+		case "issuer":
+			err = p.value(*e, f, &o.issuer, "a string")
+		case "grant":
+			if err = p.value(*e, f, &o.grant, "a string"); err == nil && o.grant != grantCode && o.grant != grantClient {
+				err = p.errorf(f.start, "server %q: \"grant\" is %q; use %s or %s", e.name, o.grant, grantCode, grantClient)
+			}
+		case "scopes", "scope":
+			err = p.scopes(*e, f, &o.scopes)
+		case "callbackPort":
+			if err = p.value(*e, f, &o.port, "a number"); err == nil && (o.port < 1 || o.port > 65535) {
+				err = p.errorf(f.start, "server %q: %q must be a port, 1 to 65535", e.name, f.key)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if o.grant == grantClient && (o.clientID == "" || o.clientSecret == "") {
+		return p.errorf(m.at, `server %q: grant client_credentials needs "clientId" and "clientSecret"`, e.name)
+	}
+	return nil
+}
+
+// scopes reads a list of strings, or one string with blanks.
+func (p *parser) scopes(e entry, f member, to *[]string) error {
+	var one string
+	if json.Unmarshal(p.raw[f.start:f.end], &one) == nil {
+		*to = strings.Fields(one)
+		return nil
+	}
+	return p.value(e, f, to, "a list of strings")
+}
+
+// expand puts the variables in.
+func (o oauth) expand(x *expander) (event.OAuth, error) {
+	out := event.OAuth{
+		ClientID: x.expand(o.clientID), ClientSecret: event.NewSecret(x.expand(o.clientSecret)),
+		MetadataURL: x.expand(o.metadataURL), Issuer: x.expand(o.issuer),
+		Scopes: o.scopes, ClientCredentials: o.grant == grantClient, CallbackPort: o.port,
+	}
+	for name, address := range map[string]string{"issuer": out.Issuer, "clientMetadataUrl": out.MetadataURL} {
+		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && (name != "issuer" || u.Scheme != "http")) {
+			return event.OAuth{}, fmt.Errorf("oauth.%s must be an https:// address", name)
+		}
+	}
+	return out, nil
+}

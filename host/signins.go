@@ -1,0 +1,139 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/signin"
+)
+
+// Vault keeps the secrets of sign-ins sealed. Every [event.Store] is one.
+type Vault = signin.Vault
+
+// ErrSignIn: the server wants the operator to sign in. It is an [ErrRefused] too.
+var ErrSignIn = errors.New("sign-in is needed")
+
+// ErrNoSignIn: the server does not take sign-ins; the text says what to do.
+var ErrNoSignIn = signin.ErrNone
+
+// SignIn is a sign-in that was begun and waits for the operator.
+type SignIn struct {
+	URL    string // to open in a browser; "" when there is nothing to do but wait
+	Issuer string // who will ask the operator, an address; safe to print after escaping
+	// Wait waits for the operator, keeps the tokens and connects to the server
+	// anew. It must be called; with a context that is done it gives the sign-in up.
+	Wait func(ctx context.Context) error
+}
+
+// signInWithin bounds how long an operator may take to come back.
+const signInWithin = 15 * time.Minute
+
+// vault is where sign-ins are kept.
+func (o Options) vault() Vault {
+	if o.Vault != nil {
+		return o.Vault
+	}
+	return o.Store
+}
+
+// account returns the host's right to use the server, nil where there is nothing
+// to sign in to.
+func (h *Host) account(spec event.Server) *signin.Account {
+	if spec.Fault != nil || spec.URL == "" {
+		return nil
+	}
+	log := h.opts.Log.With("server", spec.Name)
+	transport, err := session.BaseTransport(spec, nil, log)
+	if err != nil {
+		return nil // dialing says what is wrong
+	}
+	return signin.New(signin.Options{
+		Server: spec, Vault: h.opts.vault(), Lazy: h.opts.Vault != nil, Transport: transport, Now: h.opts.Now, Log: log,
+	})
+}
+
+// SignIn implements [API].
+func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
+	s, err := h.server(name)
+	if err != nil {
+		return SignIn{}, err
+	}
+	if s.account == nil {
+		return SignIn{}, fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
+	}
+	// Its refusal says where, so one is waited for; a server that is there already
+	// is asked without.
+	if err := s.tryOnce(ctx); err != nil {
+		return SignIn{}, err
+	}
+	flow, err := s.account.Begin(ctx)
+	if err != nil {
+		h.note(ctx, h.signInAct("sign in", name, err))
+		return SignIn{}, fmt.Errorf("%s: %w", name, err)
+	}
+	wait := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, signInWithin, errors.New("nobody came back from the browser in time"))
+		defer cancel()
+		err := flow.Wait(ctx)
+		h.note(context.WithoutCancel(ctx), h.signInAct("sign in", name, err))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		h.notify()
+		signal(s.again)
+		return nil
+	}
+	return SignIn{URL: flow.URL, Issuer: flow.Issuer, Wait: wait}, nil
+}
+
+// SignOut implements [API].
+func (h *Host) SignOut(ctx context.Context, name string) error {
+	s, err := h.server(name)
+	if err != nil {
+		return err
+	}
+	if s.account == nil {
+		return fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
+	}
+	err = s.account.SignOut(ctx)
+	h.note(ctx, h.signInAct("sign out", name, err))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	h.notify()
+	signal(s.again)
+	return nil
+}
+
+func (h *Host) signInAct(action, name string, err error) event.AuditEntry {
+	e := h.serverAct(action, name)
+	if err != nil {
+		e.Result = err.Error()
+	}
+	return e
+}
+
+// tryOnce waits for the first attempt to connect, whatever becomes of it.
+func (s *server) tryOnce(ctx context.Context) error {
+	select {
+	case <-s.tried:
+		return nil
+	case <-s.done:
+		return s.gone()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// wantsSignIn reports whether a refusal is one that signing in may mend.
+func (s *server) wantsSignIn(ctx context.Context, err error) bool {
+	if s.account == nil || !session.Denied(err) || s.account.Need() == "" {
+		return false
+	}
+	// What is wrong with the metadata is said when the operator signs in.
+	return !errors.Is(s.account.Discover(ctx), ErrNoSignIn)
+}
