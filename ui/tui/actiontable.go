@@ -21,6 +21,7 @@ func actions() []action {
 		paneActions(),
 		layoutActions(),
 		tableActions(),
+		lifeActions(),
 		lookActions(),
 		programActions(),
 	)

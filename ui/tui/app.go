@@ -140,6 +140,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.clipboard = systemClipboard(env)
 	a.initNotify(env)
 	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
+	a.readSetting(columnsSetting, &a.columns.by)
 	a.take(a.api.Snapshot())
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = treePane, treePane

@@ -99,6 +99,7 @@ type takeMsg struct{ take func(*app) }
 func (a *app) turnTab(step int) {
 	if b := a.board(); b != nil && a.focus != detailPane {
 		b.turn(step)
+		a.table().load(a)
 		return
 	}
 	a.detail.turn(a, step)

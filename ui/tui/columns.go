@@ -140,7 +140,7 @@ func widths(cols []streamColumn, key planKey) []int {
 			out[i] = 14
 		}
 		if out[i] > 0 && c.Width > 0 {
-			out[i] = c.Width
+			out[i] = max(3, min(c.Width, 80))
 		}
 		if out[i] > 0 {
 			used += out[i] + 1

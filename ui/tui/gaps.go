@@ -170,7 +170,7 @@ func (t *gapLedger) describe(a *app, d *detail, id rowID) {
 	d.gap(&r)
 	d.say("", themes.Plain, "")
 	if v := a.sub(r.Sub); v != nil {
-		d.say("", themes.Key, a.keyOf("open")+" shows the place in the stream")
+		d.say("", themes.Key, a.keyOf("sub.refresh")+" asks the server again from the saved position, "+a.keyOf("open")+" shows the place in the stream")
 		d.subscription(a, v)
 	} else {
 		d.say("", themes.Dim, "The subscription has ended. "+a.keyOf("open")+" shows the place in the stream.")

@@ -46,11 +46,13 @@ func (d *quietView) key(a *app, name, _ string) tea.Cmd {
 		d.top++
 	case "k", "up":
 		d.top--
+	case "u":
+		return a.perform(a.action("sub.refresh"))
 	}
 	return nil
 }
 
 func (d *quietView) paste(*app, string) tea.Cmd { return nil }
 func (d *quietView) hints() []string {
-	return []string{"j k", "scroll", "esc", "back"}
+	return []string{"j k", "scroll", "u", "ask the server again", "esc", "back"}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,4 +22,30 @@ func (a *app) kept(key string) string {
 // keep keeps a setting for the next run and then says what was done.
 func (a *app) keep(key, value, done string) tea.Cmd {
 	return a.ask(done, func(ctx context.Context) error { return a.api.SetSetting(ctx, key, value) })
+}
+
+// keepSetting keeps a part of the screen's state as JSON, without a word.
+func (a *app) keepSetting(key string, value any) tea.Cmd {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		a.fail("cannot keep "+key, err)
+		return nil
+	}
+	return a.do(func(ctx context.Context) tea.Msg {
+		if err := a.api.SetSetting(ctx, key, string(raw)); err != nil {
+			return doneMsg{what: "cannot keep " + key, err: err}
+		}
+		return nil
+	})
+}
+
+// readSetting reads what an earlier run kept with keepSetting.
+func (a *app) readSetting(key string, into any) {
+	text := a.kept(key)
+	if text == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		a.fail("what was kept under "+key+" cannot be read", err)
+	}
 }

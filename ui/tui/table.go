@@ -169,7 +169,7 @@ func (t *table) click(row int) (again bool) {
 }
 
 // sortNext sorts by another column.
-func (t *table) sortNext(step int) {
+func (t *table) sortNext(a *app, step int) {
 	s, ok := t.src.(sorter)
 	if !ok {
 		return
@@ -182,12 +182,14 @@ func (t *table) sortNext(step int) {
 		}
 	}
 	s.sortBy(t.sort, t.reverse)
+	t.load(a)
 }
 
-func (t *table) turnAround() {
+func (t *table) turnAround(a *app) {
 	if s, ok := t.src.(sorter); ok {
 		t.reverse = !t.reverse
 		s.sortBy(t.sort, t.reverse)
+		t.load(a)
 	}
 }
 

@@ -99,6 +99,9 @@ func (a *app) enter(p paneID) {
 	if p != detailPane {
 		a.subject = p
 	}
+	if t := a.table(); t != nil {
+		t.load(a)
+	}
 }
 
 func (a *app) turn(n int) {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -25,18 +27,18 @@ func (a *app) hasTabs() bool { return a.focus != detailPane || a.showsRecord() }
 // tableActions work on the rows of the tables, and on a subscription wherever it
 // is chosen.
 func tableActions() []action {
-	return append(grouped("Tables",
-		action{id: "sort.next", title: "sort by the next column", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(1) })},
-		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(-1) })},
-		action{id: "sort.reverse", title: "turn the order around", keys: []string{"o"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().turnAround() })},
+	return slices.Concat(grouped("Stream",
+		action{id: "columns", title: "choose the columns of the stream", keys: []string{"c"}, panes: onMain, run: act((*app).openColumns)},
+	), grouped("Tables",
+		action{id: "sort.next", title: "sort by the next column", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(a, 1) })},
+		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(a, -1) })},
+		action{id: "sort.reverse", title: "turn the order around", keys: []string{"o"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().turnAround(a) })},
 		action{id: "find", title: "show only rows with these words", keys: []string{"/"}, hint: "filter", panes: inTables, when: (*app).canFind, run: act((*app).openFind)},
 	), grouped("Subscriptions",
 		action{id: "quiet", title: "why is it quiet?", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act((*app).openQuiet)},
-	)...)
+		action{id: "server.reconnect", title: "connect to the server anew and list its types again", keys: []string{"R"}, panes: inTree, dangerous: true, when: (*app).onServer, run: (*app).reconnect},
+	))
 }
-
-// subRows are the panes in which a subscription is a row.
-var subRows = []paneID{treePane, subsPane}
 
 // openLog shows the log. An error that waits to be seen leads to the program's
 // own tab.
@@ -79,5 +81,18 @@ func (a *app) findRows(text string) {
 		t.text = text
 		s.filter(text)
 		t.gen++
+		t.load(a)
 	}
+}
+
+func (a *app) onServer() bool { return a.tree.at.server != "" }
+
+func (a *app) reconnect() tea.Cmd {
+	name := a.tree.at.server
+	if err := a.api.Reconnect(name); err != nil {
+		a.fail("cannot connect to "+name, err)
+		return nil
+	}
+	a.tell("connecting to " + ours(name).Plain() + " anew")
+	return nil
 }

@@ -1,0 +1,270 @@
+package tui
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// columnPicker chooses the columns of the stream: which, in what order, how wide.
+// The stream shows every change at once.
+type columnPicker struct {
+	name    string // of the setting
+	node    node
+	rows    []columnRow
+	at, top int
+	before  []streamColumn // nil: the usual ones
+}
+
+// columnRow is a column that is shown or could be.
+type columnRow struct {
+	streamColumn
+	on   bool
+	says string // where it comes from
+}
+
+// Bounds of what the picker offers.
+const (
+	offeredPaths = 60
+	offeredDepth = 3
+	seenRecords  = 50
+)
+
+// openColumns edits the columns of the event type in scope, else those of the
+// stream of several types.
+func (a *app) openColumns() {
+	n := a.stream.query.node
+	d := &columnPicker{name: typeKey(n), node: n}
+	if d.name != "" {
+		d.node = node{server: n.server, typ: n.typ}
+	}
+	d.before = a.columns.by[d.name]
+	d.fill(a)
+	a.dialog = d
+}
+
+// fill lists what is shown, then what could be.
+func (d *columnPicker) fill(a *app) {
+	d.rows = d.rows[:0]
+	for _, c := range a.columns.of(d.node) {
+		d.rows = append(d.rows, columnRow{c, true, ""})
+	}
+	offer := func(c streamColumn, says string) {
+		for i := range d.rows {
+			if r := &d.rows[i]; r.Kind == c.Kind && r.Path == c.Path {
+				if r.says == "" {
+					r.says = says
+				}
+				return
+			}
+		}
+		if len(d.rows) < offeredPaths {
+			d.rows = append(d.rows, columnRow{c, false, says})
+		}
+	}
+	for _, c := range usualColumns {
+		offer(c, kindSays[c.Kind])
+	}
+	schemaPaths(a.typeOf(&event.Record{Server: d.node.server, Type: d.node.typ}).PayloadSchema, func(path string) {
+		offer(streamColumn{Kind: colPath, Path: path}, "in the schema")
+	})
+	left := seenRecords
+	_ = a.api.Log().Before(0, func(r event.Record) bool {
+		left--
+		if r.Kind == event.KindEvent && d.node.holds(&r) {
+			seenPaths(r.Data, func(path string) { offer(streamColumn{Kind: colPath, Path: path}, "seen") })
+		}
+		return left > 0
+	})
+}
+
+var kindSays = map[columnKind]string{
+	colTime: "when it was received", colServer: "if there are several", colType: "if there are several",
+	colField: "how grave it is, or its status", colSummary: "takes the room that is left",
+	colSub: "subscription", colMode: "delivery mode", colSize: "bytes as received",
+}
+
+// schemaPaths calls fn for the scalars that a schema of an object names.
+func schemaPaths(schema json.RawMessage, fn func(path string)) {
+	var walk func(raw json.RawMessage, at string, depth int)
+	left := offeredPaths
+	walk = func(raw json.RawMessage, at string, depth int) {
+		var s struct {
+			Type       any                        `json:"type"`
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		if left == 0 || depth > offeredDepth || json.Unmarshal(raw, &s) != nil {
+			return
+		}
+		if len(s.Properties) == 0 {
+			if at != "" && s.Type != "object" && s.Type != "array" {
+				left--
+				fn(at)
+			}
+			return
+		}
+		names := make([]string, 0, len(s.Properties))
+		for name := range s.Properties {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			walk(s.Properties[name], at+"/"+pointerName(name), depth+1)
+		}
+	}
+	if len(schema) > 0 {
+		walk(schema, "", 0)
+	}
+}
+
+// seenPaths calls fn for the scalars of a payload.
+func seenPaths(data []byte, fn func(path string)) {
+	var walk func(raw []byte, at string, depth int)
+	walk = func(raw []byte, at string, depth int) {
+		members, err := trust.ParseObject(raw, trust.Limits{})
+		if err != nil {
+			return
+		}
+		for _, m := range members {
+			path := at + "/" + pointerName(m.Key.Raw())
+			switch {
+			case len(m.Value) == 0 || len(path) > 100 || m.Value[0] == '[':
+			case m.Value[0] != '{':
+				fn(path)
+			case depth < offeredDepth:
+				walk(m.Value, path, depth+1)
+			}
+		}
+	}
+	walk(data, "", 1)
+}
+
+func pointerName(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+
+func (d *columnPicker) title() string {
+	if d.name == "" {
+		return "Columns of several types"
+	}
+	return "Columns of " + ours(d.node.server).Plain() + " " + trust.Line(d.node.typ).Plain()
+}
+
+func (d *columnPicker) size(*app) (int, int) { return 60, len(d.rows) }
+
+func (d *columnPicker) draw(a *app, c *canvas, h int) {
+	d.top = max(0, min(d.top, d.at))
+	if d.at >= d.top+h {
+		d.top = d.at - h + 1
+	}
+	for i := d.top; i < len(d.rows) && i < d.top+h; i++ {
+		r := &d.rows[i]
+		mark, sign, role := " ", a.glyphs.choice, themes.Dim
+		if r.on {
+			sign, role = a.glyphs.chosen, themes.Plain
+		}
+		if i == d.at {
+			c.only(themes.Cursor)
+			mark = a.glyphs.cursor
+		}
+		c.put(themes.Plain, mark+sign+" ")
+		c.column(role, r.name(), max(12, c.width-30))
+		width := ""
+		if r.Width > 0 {
+			width = number(uint64(r.Width))
+		}
+		c.put(themes.Dim, " "+pad(width, 3))
+		c.safe(themes.Dim, ours(r.says).Clip(c.room))
+		c.end()
+	}
+}
+
+// apply shows the rows that are on.
+func (d *columnPicker) apply(a *app) {
+	cols := []streamColumn{}
+	for _, r := range d.rows {
+		if r.on {
+			cols = append(cols, r.streamColumn)
+		}
+	}
+	a.columns.set(d.name, cols)
+}
+
+func (d *columnPicker) move(step int) {
+	if j := d.at + step; j >= 0 && j < len(d.rows) {
+		d.rows[d.at], d.rows[j] = d.rows[j], d.rows[d.at]
+		d.at = j
+	}
+}
+
+// widen changes the width of a column that has one.
+func (d *columnPicker) widen(step int) {
+	r := &d.rows[d.at]
+	if r.Kind == colSummary {
+		return
+	}
+	if r.Width == 0 {
+		r.Width = 12
+	}
+	r.Width = max(3, min(r.Width+step, 80))
+}
+
+// change does what a key says and tells whether the columns changed.
+func (d *columnPicker) change(a *app, name string) (changed bool) {
+	switch name {
+	case "j", "down":
+		d.at = min(d.at+1, len(d.rows)-1)
+	case "k", "up":
+		d.at = max(d.at-1, 0)
+	case "g", "home":
+		d.at = 0
+	case "G", "end":
+		d.at = len(d.rows) - 1
+	case "space":
+		d.rows[d.at].on = !d.rows[d.at].on
+		return true
+	case "J", "shift+down":
+		d.move(1)
+		return true
+	case "K", "shift+up":
+		d.move(-1)
+		return true
+	case "<", "left":
+		d.widen(-1)
+		return true
+	case ">", "right":
+		d.widen(1)
+		return true
+	case "r":
+		a.columns.set(d.name, nil)
+		d.fill(a)
+		d.at = min(d.at, len(d.rows)-1)
+	}
+	return false
+}
+
+func (d *columnPicker) key(a *app, name, _ string) tea.Cmd {
+	switch name {
+	case "esc", "q":
+		a.columns.set(d.name, d.before)
+		a.dialog = nil
+	case "enter":
+		a.dialog = nil
+		a.tell("columns are kept")
+		return a.keepSetting(columnsSetting, a.columns.by)
+	default:
+		if d.change(a, name) {
+			d.apply(a)
+		}
+	}
+	return nil
+}
+
+func (d *columnPicker) paste(*app, string) tea.Cmd { return nil }
+func (d *columnPicker) hints() []string {
+	return []string{"space", "show", "J K", "order", "< >", "width", "r", "usual", "enter", "keep", "esc", "undo"}
+}

@@ -1,0 +1,107 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// subRows are the panes in which a subscription is a row.
+var subRows = []paneID{treePane, subsPane}
+
+// lifeActions change how a subscription lives.
+func lifeActions() []action {
+	return grouped("Subscriptions",
+		action{id: "sub.refresh", title: "ask the server again from the saved position", keys: []string{"u"}, dangerous: true, when: (*app).onSub, run: (*app).refreshSub},
+		action{id: "sub.mode", title: "change the delivery mode", keys: []string{"M"}, panes: subRows, dangerous: true, when: (*app).onSub, run: act((*app).askMode)},
+		action{id: "sub.failover", title: "automatic failover on or off: webhook, push, poll", keys: []string{"F"}, panes: subRows, dangerous: true, when: (*app).onSub, run: (*app).turnFailover},
+		action{id: "sub.reset", title: "reset the saved position", keys: []string{"C"}, panes: subRows, dangerous: true, when: (*app).onSub, run: act((*app).askReset)},
+		action{id: "sub.rotate", title: "make a new webhook secret", keys: []string{"K"}, panes: subRows, dangerous: true, when: (*app).onHook, run: act((*app).askRotate)},
+	)
+}
+
+func (a *app) onHook() bool {
+	v := a.selected()
+	return v != nil && v.Mode == event.ModeWebhook
+}
+
+func (a *app) refreshSub() tea.Cmd {
+	v := a.selected()
+	id := v.ID
+	return a.ask("asked the server again for "+subName(v.Key), func(ctx context.Context) error { return a.api.Refresh(ctx, id) })
+}
+
+func (a *app) turnFailover() tea.Cmd {
+	v := a.selected()
+	id, on := v.ID, !v.Failover
+	word := "off"
+	if on {
+		word = "on"
+	}
+	return a.ask("failover is "+word+" for "+subName(v.Key), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
+}
+
+// askMode offers the modes that the type has.
+func (a *app) askMode() {
+	v := a.selected()
+	id, name := v.ID, subName(v.Key)
+	typ := a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type})
+	d := &confirm{head: "Delivery mode", text: []string{name + " (" + string(v.Mode) + ")", "Position and dedup set are kept."}}
+	for _, m := range typ.Modes {
+		if m == v.Mode {
+			continue
+		}
+		key := map[event.Mode]string{event.ModePoll: "o", event.ModePush: "p", event.ModeWebhook: "w"}[m]
+		d.choices = append(d.choices, choice{key, "by " + string(m), func(a *app) tea.Cmd {
+			return a.ask(name+" comes by "+string(m)+" now", func(ctx context.Context) error { return a.api.SetMode(ctx, id, m) })
+		}})
+	}
+	if len(d.choices) == 0 {
+		a.tell("the type offers no other mode than " + string(v.Mode))
+		return
+	}
+	a.dialog = d
+}
+
+// askReset offers the positions to go on from.
+func (a *app) askReset() {
+	v := a.selected()
+	id, name := v.ID, subName(v.Key)
+	reset := func(what string, from host.From) func(*app) tea.Cmd {
+		return func(a *app) tea.Cmd {
+			return a.ask(name+" goes on "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
+		}
+	}
+	d := &confirm{head: "Reset the position", text: []string{name, "What is stored stays, and is not stored twice."},
+		choices: []choice{{"n", "from now: what came meanwhile is skipped", reset("from now", host.From{})}}}
+	if seq := a.chosenSeq(); seq > 0 {
+		if r, err := a.api.Log().Get(seq); err == nil && r.Sub == id && r.Cursor.Valid {
+			d.choices = append(d.choices, choice{"r", fmt.Sprintf("from record %s on", number(seq)), reset("from record "+number(seq), host.From{Cursor: r.Cursor})})
+		}
+	}
+	a.dialog = d
+}
+
+// chosenSeq is the record that a row of a table or the stream is about.
+func (a *app) chosenSeq() uint64 {
+	if t := a.table(); t != nil {
+		return t.at.seq
+	}
+	return a.stream.at
+}
+
+func (a *app) askRotate() {
+	v := a.selected()
+	id, name := v.ID, subName(v.Key)
+	a.dialog = &confirm{
+		head: "New webhook secret",
+		text: []string{name, "The old one stays accepted for a short while."},
+		choices: []choice{{"y", "make a new secret", func(a *app) tea.Cmd {
+			return a.ask("new secret for "+name, func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) })
+		}}},
+	}
+}

@@ -1,0 +1,317 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+func TestRowActionsOfSubscriptions(t *testing.T) {
+	for keys, want := range map[string]string{
+		"4 u":             "refresh %s",
+		"4 M o":           "mode poll %s",
+		"4 F":             "failover true %s",
+		"4 C n":           "reset now %s",
+		"1 j j j u":       "refresh %s",
+		"1 j j j M esc u": "refresh %s",
+	} {
+		h := incident()
+		a := open(t, h, 120, 40)
+		a.draw()
+		press(t, a, strings.Fields(keys)...)
+		if want := fmt.Sprintf(want, h.snap.Subs[0].ID); len(h.did) != 1 || h.did[0] != want {
+			t.Errorf("%s asked for %q, want %q", keys, h.did, want)
+		}
+	}
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	if press(t, a, "4", "K"); len(h.did) != 0 || a.dialog != nil {
+		t.Error("a subscription without a webhook offers a new secret")
+	}
+	if press(t, a, "j", "K", "y"); !slices.Equal(h.did, []string{"rotate " + string(h.snap.Subs[1].ID)}) {
+		t.Errorf("asked for %q", h.did)
+	}
+	if press(t, a, "1", "j", "R"); h.did[1] != "reconnect pager" {
+		t.Errorf("asked for %q", h.did)
+	}
+}
+
+func TestTableKeepsTheChosenRow(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "4", "j", "j")
+	chosen := a.table().at
+	for range len(a.table().src.columns()) {
+		press(t, a, "l")
+		a.draw()
+		press(t, a, "o")
+		exact(t, a)
+		if a.table().at != chosen {
+			t.Fatalf("sorting by column %d moved the choice", a.table().sort)
+		}
+	}
+	h.subscribe("aaa", "new.type", event.ModePush, "{}")
+	a.take(h.Snapshot())
+	a.draw()
+	if a.table().at != chosen {
+		t.Error("a new row moved the choice")
+	}
+	h.snap.Subs = slices.DeleteFunc(h.snap.Subs, func(v host.SubscriptionView) bool { return v.ID == chosen.sub })
+	h.snap.Version++
+	a.take(h.Snapshot())
+	exact(t, a)
+	if at := a.table().at; at == chosen || at == (rowID{}) {
+		t.Errorf("after the chosen row went, %+v is chosen", at)
+	}
+}
+
+func TestSortPutsTroubleFirst(t *testing.T) {
+	h := incident()
+	h.snap.Subs[2].Status.State = event.StateSuspended
+	a := open(t, h, 160, 40)
+	press(t, a, "4")
+	a.draw()
+	press(t, a, "l")
+	a.draw()
+	if got := a.table().src.id(0).sub; got != h.snap.Subs[2].ID {
+		t.Errorf("first row is %s", got)
+	}
+	press(t, a, "o")
+	if got := a.table().src.id(2).sub; got != h.snap.Subs[2].ID {
+		t.Errorf("turned around, the last row is %s", got)
+	}
+}
+
+func TestLogsLeadToWhatTheyTell(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	a.draw()
+	press(t, a, "5", "k", "enter")
+	if a.board() != nil || a.stream.at != 4 {
+		t.Errorf("an act on record 4 leads to %d", a.stream.at)
+	}
+	press(t, a, "5", "g", "enter")
+	if a.tree.at.sub == "" || a.focus != streamPane {
+		t.Errorf("an act on a subscription leads to %+v", a.tree.at)
+	}
+	press(t, a, "5", "]", "/", "s", "u", "b", "s", "c", "r", "enter")
+	if n := a.table().src.len(); n != 1 {
+		t.Errorf("%d frames hold the words", n)
+	}
+	if s := screenOf(a); !strings.Contains(s, `"secret": "whsec_***"`) {
+		t.Errorf("the frame is not shown:\n%s", s)
+	}
+	press(t, a, "esc")
+	if n := a.table().src.len(); n != 2 || a.board() == nil {
+		t.Errorf("esc left %d frames", n)
+	}
+	if press(t, a, "esc"); a.board() != nil {
+		t.Error("the second esc did not lead back")
+	}
+}
+
+func TestGapsLeadToTheStream(t *testing.T) {
+	h := incident()
+	for range 30_000 {
+		h.add(event.Record{Kind: event.KindState, Server: "pager", State: &event.StateChange{State: event.StateLive}})
+	}
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "4", "]")
+	a.draw()
+	if n := a.table().src.len(); n != 1 {
+		t.Fatalf("%d gaps, want 1", n)
+	}
+	h.add(event.Record{Kind: event.KindGap, Server: "pager", Gap: &event.Gap{Cause: event.CauseSilent}})
+	arrive(a)
+	a.draw()
+	if n := a.table().src.len(); n != 2 || a.table().at.seq != 4 {
+		t.Errorf("%d gaps, %d is chosen", n, a.table().at.seq)
+	}
+	if press(t, a, "enter"); a.stream.at != 4 {
+		t.Errorf("led to %d", a.stream.at)
+	}
+}
+
+// TestVocabulary shows every word of the vocabulary with its evidence.
+func TestVocabulary(t *testing.T) {
+	now := start
+	for word, v := range map[string]host.SubscriptionView{
+		"starting, for 4 s":                              {Status: delivery.Status{State: event.StateStarting, Since: now.Add(-4 * time.Second)}},
+		"verifying, for 4 s":                             {Status: delivery.Status{State: event.StateVerifying, Since: now.Add(-4 * time.Second)}},
+		"live, heartbeat 3 s ago":                        {Status: delivery.Status{State: event.StateLive, Opened: now, LastHeartbeat: now.Add(-3 * time.Second)}},
+		"quiet, no event for 20 m, heartbeat 3 s ago":    {Status: delivery.Status{State: event.StateLive, Opened: now.Add(-20 * time.Minute), LastHeartbeat: now.Add(-3 * time.Second)}},
+		"stale, silent for 40 s":                         {Status: delivery.Status{State: event.StateStale, LastByte: now.Add(-40 * time.Second)}},
+		"polling, polled 14:03:01, next in 24 s":         {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, LastPoll: now.Add(-4 * time.Second), NextTry: now.Add(24 * time.Second)}},
+		"draining, polled 14:03:04, the server has more": {Status: delivery.Status{State: event.StateDraining, LastPoll: now.Add(-time.Second)}},
+		"backoff, try 4 in 8 s":                          {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(8 * time.Second)}},
+		"refreshing, lease 1 m":                          {Subscription: event.Subscription{Mode: event.ModeWebhook, Lease: event.Lease{RefreshBefore: now.Add(time.Minute)}}, Status: delivery.Status{State: event.StateRefreshing}},
+		"live, refresh due in 12 m":                      {Subscription: event.Subscription{Mode: event.ModeWebhook}, Status: delivery.Status{State: event.StateLive, NextTry: now.Add(12 * time.Minute)}},
+		"suspended, http_5xx since 13:50:00":             {Subscription: event.Subscription{Lease: event.Lease{Status: &event.DeliveryStatus{LastError: trust.Untrusted("http_5xx"), FailedSince: trust.Untrusted("2026-03-14T13:50:00Z")}}}, Status: delivery.Status{State: event.StateSuspended}},
+		"gap, opened 9 s ago, 1 gap":                     {Gaps: 1, Status: delivery.Status{State: event.StateLive, Opened: now.Add(-9 * time.Second)}},
+		"denied, since 14:03:00":                         {Status: delivery.Status{State: event.StateDenied, Since: now.Add(-5 * time.Second)}},
+		"ended, since 14:03:00":                          {Status: delivery.Status{State: event.StateEnded, Since: now.Add(-5 * time.Second)}},
+		"paused, by you, 5 s ago":                        {Status: delivery.Status{State: event.StatePaused, Since: now.Add(-5 * time.Second)}},
+	} {
+		if got := string(stateWord(&v, now)) + ", " + evidence(v, now); got != word {
+			t.Errorf("%q, want %q", got, word)
+		}
+		facts := quietness(&v, true, now)
+		var text string
+		for _, f := range facts {
+			text += f.label + f.text.Plain() + "\n"
+		}
+		known := strings.Contains(text, "nothing happened: ")
+		if known == strings.Contains(text, "we cannot know: ") || !strings.Contains(text, "next") || !strings.Contains(text, noReplay) {
+			t.Errorf("%s: the view tells\n%s", word, text)
+		}
+		if certain := strings.HasPrefix(word, "polling") || strings.Contains(word, "heartbeat"); known != certain {
+			t.Errorf("%s: known is %v", word, known)
+		}
+	}
+}
+
+func TestNewestErrorTakesTheStatusLine(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	h.store.lines.Add(host.LogLine{At: start.Add(-5 * time.Second), Level: slog.LevelError, Text: "cannot reach \x1b[31mit", Server: "chat"}, 10)
+	focus := a.focus
+	arrive(a)
+	if s := screenOf(a); !strings.Contains(s, "error 5 s ago, 5 opens it: chat cannot reach") || a.focus != focus {
+		t.Errorf("the error is not told:\n%s", s)
+	}
+	exact(t, a)
+	press(t, a, "5")
+	if s := screenOf(a); !strings.Contains(s, "[App]") || strings.Contains(s, "opens it") {
+		t.Errorf("5 does not lead to it:\n%s", s)
+	}
+}
+
+func TestColumnsOfAType(t *testing.T) {
+	h := incident()
+	h.snap.Servers[0].Types[0].PayloadSchema = json.RawMessage(`{"properties":{"severity":{"type":"string"},"host":{"type":"object","properties":{"name":{"type":["string","null"]}}}}}`)
+	h.add(event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush, Data: []byte(`{"severity":"P2","title":"t","host":{"name":"db-\u001b[1mmain"}}`)})
+	a := open(t, h, 160, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "c")
+	d := a.dialog.(*columnPicker)
+	i := slices.IndexFunc(d.rows, func(r columnRow) bool { return r.Path == "/host/name" })
+	if i < 0 || d.rows[i].says != "in the schema" {
+		t.Fatalf("the schema's place is not offered: %+v", d.rows)
+	}
+	for range i {
+		press(t, a, "j")
+	}
+	press(t, a, "space")
+	for range i - 1 {
+		press(t, a, "K")
+	}
+	exact(t, a)
+	press(t, a, "enter")
+	if s := screenOf(a); !strings.Contains(s, `db-\x1b[1mm`) {
+		t.Errorf("the column does not show:\n%s", s)
+	}
+	b := open(t, h, 160, 40)
+	press(t, b, "1", "j", "j")
+	if s := screenOf(b); !strings.Contains(s, `db-\x1b[1mm`) {
+		t.Errorf("the column is gone in the next run:\n%s", s)
+	}
+	press(t, b, "c", "r", "enter")
+	if s := screenOf(b); strings.Contains(strings.Split(s, "[Payload]")[0], `db-\x1b[1mm`) {
+		t.Errorf("the usual columns do not come back:\n%s", s)
+	}
+}
+
+func TestValueAt(t *testing.T) {
+	data := []byte(`{"a":{"b/c":[1,{"d":"x\u001b"}],"n":null,"t":true},"a~":12.50}`)
+	for path, want := range map[string]string{
+		"/a/b~1c/1/d": "x\x1b", "/a/b~1c/0": "1", "/a~0": "12.50", "/a/t": "true", "/a/n": "", "/a/b~1c/9": "", "/x": "", "/a/t/x": "", "/a/b~1c": `[1,{"d":"x\u001b"}]`,
+	} {
+		if got, _ := valueAt(data, path); got.Raw() != want {
+			t.Errorf("%s is %q, want %q", path, got.Raw(), want)
+		}
+	}
+}
+
+func TestFoldingAPayload(t *testing.T) {
+	h := incident()
+	h.add(event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Data: []byte(`{"title":"t","who":{"name":"x","mail":"evil\u202e"},"z":1}`)})
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "enter")
+	a.draw()
+	for a.detail.lines[a.detail.at].fold == 0 || !strings.Contains(a.detail.lines[a.detail.at].text.Plain(), "who") {
+		press(t, a, "down")
+		a.draw()
+	}
+	press(t, a, "down", "h")
+	if s := screenOf(a); !strings.Contains(s, `"who": { 3 lines, 1 place noticed`) || strings.Contains(s, `"mail"`) || !strings.Contains(s, `"z": 1`) {
+		t.Errorf("not folded:\n%s", s)
+	}
+	exact(t, a)
+	press(t, a, "l")
+	if s := screenOf(a); !strings.Contains(s, `"mail"`) {
+		t.Errorf("not opened again:\n%s", s)
+	}
+	press(t, a, "h", "n")
+	if s := screenOf(a); !strings.Contains(s, `"mail"`) {
+		t.Errorf("a place that was noticed stays hidden:\n%s", s)
+	}
+}
+
+func TestSameRecords(t *testing.T) {
+	h := incident()
+	for i, id := range []string{"A1", "B2", "A1"} {
+		h.add(event.Record{Server: "pager", Type: trust.Untrusted("incident.resolved"), Data: fmt.Appendf(nil, `{"incidentId":%q,"title":"number %d"}`, id, i)})
+	}
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "2", "enter", "[")
+	s := screenOf(a)
+	if !strings.Contains(s, "number 0  same incidentId") || strings.Contains(s, "number 1  same") {
+		t.Errorf("the same are not found:\n%s", s)
+	}
+	for a.detail.lines[a.detail.at].seq == 0 {
+		press(t, a, "down")
+	}
+	if press(t, a, "enter"); a.stream.at != 7 {
+		t.Errorf("led to record %d", a.stream.at)
+	}
+}
+
+func TestZoomedDetailGoesFromEventToEvent(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	a.draw()
+	press(t, a, "2", "enter", "z", "k")
+	if a.stream.at != 5 || arrange(a.shape()).detail.w != 120 {
+		t.Errorf("record %d, %+v", a.stream.at, a.shape())
+	}
+	press(t, a, "j")
+	if a.stream.at != 6 {
+		t.Errorf("record %d", a.stream.at)
+	}
+}
+
+func TestPanesAreKept(t *testing.T) {
+	h := incident()
+	a := open(t, h, 200, 60)
+	a.draw()
+	press(t, a, "2", ">", ">", "|")
+	a.draw()
+	want := a.lay
+	settle(a, a.save(true))
+	b := open(t, h, 200, 60)
+	b.draw()
+	if b.lay.stream != want.stream || b.lay.detail != want.detail {
+		t.Errorf("panes %+v and %+v, were %+v and %+v", b.lay.stream, b.lay.detail, want.stream, want.detail)
+	}
+}
