@@ -81,13 +81,15 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 	}
 	switch p, _ := a.paneAt(x, y); p {
 	case noPane:
+	case treePane:
+		a.tree.by(rows)
+		a.rescope()
 	case streamPane:
 		a.stream.scroll(rows)
+	case detailPane:
+		a.detail.by(rows)
 	default:
-		keys := a.focus
-		a.focus = p
-		a.move(rows)
-		a.focus = keys
+		a.table().scroll(rows)
 	}
 	return nil
 }
@@ -186,6 +188,16 @@ func (s *stream) scroll(n int) {
 	top := max(0, min(s.index(s.top)+n, len(s.seqs)-h))
 	s.top = s.seqs[top]
 	s.at = s.seqs[max(top, min(s.index(s.at), top+h-1, len(s.seqs)-1))]
+}
+
+// scroll moves what is shown by n rows; the choice goes along.
+func (t *table) scroll(n int) {
+	if n < 0 {
+		t.follow = false
+	}
+	at, last := max(t.src.find(t.at), 0), t.src.len()-1
+	t.top = max(0, min(t.top+n, last+1-t.height))
+	t.choose(max(t.top, min(at, t.top+t.height-1, last)))
 }
 
 // inDialog returns the place of a cell inside the frame of the dialog.

@@ -64,6 +64,24 @@ func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
 	}
 }
 
+func TestMouseOnTables(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "4")
+	a.draw()
+	r := a.lay.table
+	if r.empty() {
+		t.Fatal("4 shows no table")
+	}
+	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+3, tea.MouseLeft)))
+	tab := a.table()
+	if tab.src.find(tab.at) != 1 {
+		t.Errorf("a click on the second row chooses row %d", tab.src.find(tab.at))
+	}
+	a.mouse.x, a.mouse.y, a.mouse.steps = r.x+4, r.y+3, -1
+	a.update(wheelMsg{})
+	exact(t, a)
+}
+
 func TestTheMouseCanBeSwitchedOff(t *testing.T) {
 	h := incident()
 	a := open(t, h, 80, 24)
