@@ -129,8 +129,10 @@ func (d *statsDialog) buckets(r *statsRow) []uint32 {
 	return r.rate.Seconds[:]
 }
 
-func (d *statsDialog) title() string        { return "Stats" }
-func (d *statsDialog) size(*app) (int, int) { return 112, 60 }
+func (d *statsDialog) title() string { return "Stats" }
+func (d *statsDialog) size(a *app) (int, int) {
+	return 112, len(d.counters(a)) + 1 + max(6, len(d.rows))
+}
 
 func (d *statsDialog) draw(a *app, c *canvas, h int) {
 	lines := d.counters(a)
@@ -195,13 +197,18 @@ func (d *statsDialog) row(a *app, c *canvas, i int) {
 	}
 	counts := d.buckets(r)
 	words := rateWords(perSecond(r.rate.Seconds[:])) + " " + padLeft(number(total(counts)), 9)
-	bars := newestOf(counts, max(0, min(59, c.room-60)))
-	room := max(0, c.room-len(bars)-len(words)-3)
-	c.column(themes.Server, r.server, min(14, room/3))
+	bars := newestOf(counts, max(0, min(59, c.room-68)))
+	names := max(0, c.room-len(bars)-len(words)-5)
+	state := 0
+	if !d.types && names > 44 {
+		state = 16
+	}
+	server := min(14, names/3)
+	c.column(themes.Server, r.server, server)
 	c.put(themes.Plain, " ")
-	c.column(themes.Type, r.typ, max(0, room-min(14, room/3)-len(r.state)-1))
+	c.column(themes.Type, r.typ, names-server-state)
 	c.put(themes.Plain, " ")
-	c.put(themes.Dim, r.state)
+	c.column(themes.Dim, ours(r.state), state)
 	c.right(themes.Plain, a.glyphs.spark(bars)+" "+words+" ")
 	c.end()
 }

@@ -37,7 +37,7 @@ func (p *themePicker) title() string { return "Theme" }
 // samples are the lines under the list that show what the theme does.
 const samples = 5
 
-func (p *themePicker) size(*app) (int, int) { return 58, len(p.list) + samples + 1 }
+func (p *themePicker) size(*app) (int, int) { return 62, len(p.list) + samples + 1 }
 
 func (p *themePicker) draw(a *app, c *canvas, h int) {
 	rows := h
