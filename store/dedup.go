@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -184,6 +185,7 @@ func loadIndex(tx *bolt.Tx) (*index, error) {
 		if err := eachHash(v, func(distance, hash uint64) { x.insert(hash, base+distance) }); err != nil {
 			return nil, fmt.Errorf("%w: dedup record %d: %w", ErrDamaged, base, err)
 		}
+		runtime.Gosched() // a large index is loaded while the first screen is drawn
 	}
 	return x, nil
 }
