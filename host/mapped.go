@@ -35,6 +35,13 @@ func (m *mappedStore) Backward(seq uint64, fn func(event.Record) bool) error {
 	return m.log.Before(seq+1, func(r event.Record) bool { return fn(m.fn(r)) })
 }
 
+func (m *mappedStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
+	return m.Store.Scan(from, to, func(r *event.Record) bool {
+		shown := m.fn(*r)
+		return fn(&shown)
+	})
+}
+
 // Mapped returns the same audit log as fn shows it.
 func (a *Audit) Mapped(fn func(event.AuditEntry) event.AuditEntry) *Audit {
 	return NewAudit(&mappedAudit{a.store, fn})

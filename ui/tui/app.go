@@ -183,6 +183,10 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), func() tea.Msg { return moreMsg{} })
 	case tea.BlurMsg:
 		a.looksAt(false)
+	case timelineMsg:
+		if d, ok := a.dialog.(*timeline); ok {
+			d.counted(msg)
+		}
 	case notifyMsg:
 		a.notify.waiting = false
 	case tea.MouseWheelMsg, wheelMsg:

@@ -1,0 +1,261 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/themes"
+)
+
+// timeline draws how much was stored when, over the whole history, and leads to a
+// moment of it.
+type timeline struct {
+	first, last time.Time // of all that is stored
+	from, to    time.Time // what is drawn; to is not included
+	counts      []uint64
+	at          int // bucket under the cursor
+	token       int // of the newest request
+	busy        bool
+	err         error
+}
+
+// timelineMsg is the answer to a request for counts.
+type timelineMsg struct {
+	token  int
+	counts []uint64
+	err    error
+}
+
+// leastBucket is the shortest bucket that zooming reaches.
+const leastBucket = time.Millisecond
+
+func (a *app) openTimeline() tea.Cmd {
+	d := &timeline{}
+	log := a.api.Log()
+	first := func(t *time.Time) func(event.Record) bool {
+		return func(r event.Record) bool { *t = r.ReceivedAt; return false }
+	}
+	if err := log.After(0, first(&d.first)); err != nil {
+		a.fail("cannot read the log", err)
+		return nil
+	}
+	if err := log.Before(0, first(&d.last)); err != nil {
+		a.fail("cannot read the log", err)
+		return nil
+	}
+	if d.first.IsZero() {
+		a.tell("nothing is stored yet")
+		return nil
+	}
+	a.dialog = d
+	d.whole()
+	d.at = -1 // the newest one, as soon as it is known how many there are
+	return d.load(a)
+}
+
+// whole shows all that is stored.
+func (d *timeline) whole() {
+	d.from, d.to = d.first, d.last.Add(time.Millisecond)
+	if d.to.Sub(d.from) < time.Second { // also where a clock was set back
+		d.to = d.from.Add(time.Second)
+	}
+}
+
+// load has the records counted, a bucket for each column.
+func (d *timeline) load(a *app) tea.Cmd {
+	_, _, w, _ := a.boxAt()
+	n := max(1, w-2)
+	d.token++
+	d.busy = true
+	log, from, to, token := a.api.Log(), d.from, d.to, d.token
+	return a.do(func(ctx context.Context) tea.Msg {
+		counts, err := log.Histogram(ctx, from, to, n)
+		return timelineMsg{token, counts, err}
+	})
+}
+
+// counted takes the answer to the newest request.
+func (d *timeline) counted(msg timelineMsg) {
+	if msg.token != d.token {
+		return
+	}
+	d.busy, d.counts, d.err = false, msg.counts, msg.err
+	if d.at < 0 {
+		d.at = len(d.counts) - 1
+	}
+	d.at = max(0, min(d.at, len(d.counts)-1))
+}
+
+// begins is the moment at which a bucket begins.
+func (d *timeline) begins(bucket int) time.Time {
+	if len(d.counts) == 0 {
+		return d.from
+	}
+	return d.from.Add(time.Duration(float64(d.to.Sub(d.from)) * float64(bucket) / float64(len(d.counts))))
+}
+
+func (d *timeline) title() string          { return "Timeline of what is stored" }
+func (d *timeline) size(a *app) (int, int) { return a.w - 8, min(18, a.h-6) }
+
+func (d *timeline) draw(a *app, c *canvas, h int) {
+	switch {
+	case d.err != nil:
+		c.safe(themes.Bad, ours(" cannot count: "+d.err.Error()).Clip(c.room))
+		c.end()
+		return
+	case len(d.counts) == 0:
+		c.put(themes.Dim, " counting "+a.glyphs.more)
+		c.end()
+		return
+	}
+	rows := max(1, h-3)
+	for y := rows - 1; y >= 0; y-- {
+		d.bars(a, c, y, rows)
+	}
+	from, to := d.begins(0), d.to
+	c.put(themes.Dim, " "+moment(from, d.to.Sub(d.from)))
+	c.right(themes.Dim, moment(to, d.to.Sub(d.from))+" ")
+	c.end()
+	c.end()
+	here, next := d.begins(d.at), d.begins(d.at+1)
+	c.put(themes.Strong, " "+here.Local().Format("2006-01-02 15:04:05.000"))
+	c.put(themes.Plain, ", "+short(next.Sub(here))+": "+count(int(d.counts[d.at]), "record"))
+	c.end()
+}
+
+// bars draws one row of the bars; row 0 is the lowest. The bucket under the
+// cursor is reversed from top to bottom.
+func (d *timeline) bars(a *app, c *canvas, y, rows int) {
+	most := uint64(1)
+	for _, n := range d.counts {
+		most = max(most, n)
+	}
+	levels := len(a.glyphs.bars)
+	width := c.room - 2
+	c.put(themes.Plain, " ")
+	for x := range width {
+		i := x * len(d.counts) / width
+		glyph := " "
+		if n := d.counts[i]; n > 0 {
+			// Something is never drawn as nothing.
+			full := max(1, int(float64(n)/float64(most)*float64(rows*levels)+0.5))
+			switch part := full - y*levels; {
+			case part >= levels:
+				glyph = a.glyphs.bars[levels-1]
+			case part > 0:
+				glyph = a.glyphs.bars[part-1]
+			}
+		}
+		role := themes.Good
+		if i == d.at {
+			role = themes.Cursor
+		}
+		c.put(role, glyph)
+	}
+	c.end()
+}
+
+// moment spells a time as exactly as a span of time needs.
+func moment(t time.Time, within time.Duration) string {
+	switch {
+	case within < time.Minute:
+		return t.Local().Format("15:04:05.000")
+	case within < 24*time.Hour:
+		return t.Local().Format("15:04:05")
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+func (d *timeline) key(a *app, name, _ string) tea.Cmd {
+	n := len(d.counts)
+	switch name {
+	case "esc", "q":
+		a.dialog = nil
+	case "h", "left":
+		d.at--
+	case "l", "right":
+		d.at++
+	case "b", "pgup", "up", "shift+left":
+		d.at -= max(1, n/10)
+	case "w", "pgdown", "down", "shift+right":
+		d.at += max(1, n/10)
+	case "g", "home":
+		d.at = 0
+	case "G", "end":
+		d.at = n - 1
+	case "+", "=":
+		return d.zoom(a, 4)
+	case "-":
+		return d.zoom(a, 0.25)
+	case "0":
+		d.whole()
+		return d.load(a)
+	case "enter":
+		return d.jump(a)
+	}
+	d.at = max(0, min(d.at, n-1))
+	return nil
+}
+
+// zoom draws a shorter or a longer part of the history around the cursor.
+func (d *timeline) zoom(a *app, by float64) tea.Cmd {
+	if len(d.counts) == 0 {
+		return nil
+	}
+	middle := d.begins(d.at)
+	span := time.Duration(float64(d.to.Sub(d.from)) / by)
+	if span < leastBucket*time.Duration(len(d.counts)) {
+		return nil
+	}
+	all := d.last.Add(time.Millisecond).Sub(d.first)
+	if span >= all {
+		d.whole()
+	} else {
+		d.from = middle.Add(-span / 2)
+		if end := d.last.Add(time.Millisecond); d.from.Add(span).After(end) {
+			d.from = end.Add(-span)
+		}
+		if d.from.Before(d.first) {
+			d.from = d.first
+		}
+		d.to = d.from.Add(span)
+	}
+	d.at = int(float64(len(d.counts)) * float64(middle.Sub(d.from)) / float64(d.to.Sub(d.from)))
+	return d.load(a)
+}
+
+// jump shows the first record from the cursor on in the stream.
+func (d *timeline) jump(a *app) tea.Cmd {
+	if len(d.counts) == 0 {
+		return nil
+	}
+	seq, err := a.api.Log().SeqAt(d.begins(d.at))
+	if err != nil {
+		a.fail("cannot read the log", err)
+		return nil
+	}
+	a.dialog = nil
+	a.jump(min(seq, a.api.Log().Last()))
+	a.enter(streamPane)
+	return nil
+}
+
+func (d *timeline) click(a *app, x, _ int) tea.Cmd {
+	_, _, w, _ := a.boxAt()
+	if n := len(d.counts); n > 0 && w > 2 && x > 0 {
+		i := min((x-1)*n/(w-2), n-1)
+		if i == d.at {
+			return d.jump(a)
+		}
+		d.at = i
+	}
+	return nil
+}
+
+func (d *timeline) paste(*app, string) tea.Cmd { return nil }
+func (d *timeline) hints() []string {
+	return []string{"h l", "move", "+ -", "zoom", "0", "all", "enter", "go there", "esc", "back"}
+}
