@@ -11,6 +11,7 @@ import (
 func actions() []action {
 	return slices.Concat(
 		subscribeActions(),
+		signInActions(),
 		streamActions(),
 		subscriptionActions(),
 		eventActions(),

@@ -18,6 +18,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/themes"
+	"eventdeck/ui/internal/browser"
 )
 
 // Options say what the screen runs on. API is needed; every other zero value works.
@@ -40,7 +41,8 @@ type Options struct {
 	ReadOnly bool
 	// Settings is the operator's file of settings; "": there is none.
 	Settings string
-	Env      []string // as os.Environ; nil: that of the process
+	Env      []string                   // as os.Environ; nil: that of the process
+	Browse   func(address string) error // opens an address; nil: in the operator's browser
 	Now      func() time.Time
 	Memory   func() uint64 // bytes in use; nil: those of the process
 	// Program options for tests: window size, colour profile, signals.
@@ -63,6 +65,7 @@ type app struct {
 
 	readOnly bool
 	env      func(string) string
+	browse   func(address string) error
 	marked   map[node]bool // event types that are subscribed to together
 
 	w, h    int
@@ -136,6 +139,9 @@ func newApp(ctx context.Context, o Options) *app {
 	env := environment(o.Env)
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	a.env = env
+	if a.browse = o.Browse; a.browse == nil {
+		a.browse = browser.Open
+	}
 	a.initSkin(o, env)
 	a.clipboard = systemClipboard(env)
 	a.initNotify(env)
@@ -229,6 +235,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case lookedMsg:
 		a.looked(msg)
+	case startSignInMsg:
+		return a.startSignIn(msg)
 	case doneMsg:
 		return a.done(msg)
 	case takeMsg:

@@ -17,7 +17,7 @@ import (
 
 // commands is the table of what can be typed.
 func commands() []command {
-	return append(subCommands(), []command{
+	return append(append(subCommands(), signInCommands()...), []command{
 		{name: "sub", usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", title: "subscribe", dangerous: true, run: runSubscribe, complete: completeSubscribe},
 		{name: "filter", usage: "NAME | save NAME | delete NAME | set TEXT | off | on", title: "use a saved filter, save this one, take it away", run: runFilter, complete: completeFilter},
 		{name: "goto", usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", title: "go to a moment or a record", run: runGoto},

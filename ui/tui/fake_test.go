@@ -89,6 +89,7 @@ type fakeHost struct {
 	stats    host.Stats
 	measured int // calls of Stats
 	marks    []event.Mark
+	flow     host.SignIn
 	did      []string // verbs on subscriptions and servers
 }
 

@@ -107,7 +107,7 @@ func (a *app) drawScope(w int) []string {
 		switch s.Reach {
 		case host.ReachReady:
 			role = themes.Good
-		case host.ReachBackoff, host.ReachRefused, host.ReachFault:
+		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault:
 			role = themes.Warn
 		}
 		c.safe(themes.Server, ours(s.Name).Clip(min(c.room, 20)))

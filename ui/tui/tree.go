@@ -305,7 +305,7 @@ func (t *tree) drawRow(a *app, c *canvas, r *treeRow) {
 	}
 	switch {
 	case r.remark:
-		t.drawRemark(c, r)
+		t.drawRemark(a, c, r)
 	case r.sub != nil:
 		t.drawSub(a, c, r.sub)
 	case r.node.level() == 2:
@@ -338,7 +338,7 @@ func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
 		if s.TypesErr != "" {
 			glyph, role = a.glyphs.quiet, themes.Warn
 		}
-	case host.ReachBackoff:
+	case host.ReachBackoff, host.ReachSignIn:
 		glyph, role = a.glyphs.quiet, themes.Warn
 	case host.ReachRefused, host.ReachFault:
 		glyph, role = a.glyphs.bad, themes.Bad
@@ -399,7 +399,7 @@ func (t *tree) drawSub(a *app, c *canvas, v *host.SubscriptionView) {
 }
 
 // drawRemark tells what does not fit beside a node: an error, else arguments.
-func (t *tree) drawRemark(c *canvas, r *treeRow) {
+func (t *tree) drawRemark(a *app, c *canvas, r *treeRow) {
 	switch {
 	case r.sub != nil && !r.sub.Status.Error.IsZero():
 		c.put(themes.Warn, "      ")
@@ -407,6 +407,9 @@ func (t *tree) drawRemark(c *canvas, r *treeRow) {
 	case r.sub != nil:
 		c.put(themes.Dim, "      ")
 		c.safe(themes.Dim, ours(string(r.sub.Key.Args)).Clip(c.room))
+	case r.server.Reach == host.ReachSignIn:
+		c.put(themes.Warn, "    ")
+		c.safe(themes.Warn, ours(r.server.SignIn+": "+a.keyOf("sign-in")).Clip(c.room))
 	case r.server.Err != "" && r.server.Reach != host.ReachReady:
 		c.put(themes.Warn, "    ")
 		c.safe(themes.Warn, ours(r.server.Err).Clip(c.room))

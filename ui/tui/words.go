@@ -58,6 +58,8 @@ func reach(s host.ServerView, now time.Time) string {
 		return "connecting"
 	case host.ReachBackoff:
 		return fmt.Sprintf("unreachable, try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now)))
+	case host.ReachSignIn:
+		return "needs sign-in"
 	}
 	return string(s.Reach)
 }

@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/ui/internal/browser"
+)
+
+func (h *fakeHost) SignIn(_ context.Context, server string) (host.SignIn, error) {
+	return h.flow, h.note("sign in %s", server)
+}
+
+func (h *fakeHost) SignOut(_ context.Context, server string) error {
+	return h.note("sign out %s", server)
+}
+
+// locked is a screen on a server that wants a sign-in, with its row chosen.
+func locked(t *testing.T, wait func(ctx context.Context) error) (*fakeHost, *app, *[]string) {
+	h := incident()
+	h.flow = host.SignIn{URL: "https://as.example/authorize?" + strings.Repeat("x", 300), Issuer: "https://as.example", Wait: wait}
+	h.snap.Servers[0].SignIn, h.snap.Servers[0].Reach = "the server wants to know who is asking", host.ReachSignIn
+	a := open(t, h, 100, 30)
+	opened := &[]string{}
+	a.browse = func(address string) error { *opened = append(*opened, address); return nil }
+	press(t, a, "1", "g", "j")
+	return h, a, opened
+}
+
+func TestSignIn(t *testing.T) {
+	h, a, opened := locked(t, func(context.Context) error { return nil })
+	if text := screenOf(a); !strings.Contains(text, "sign in") {
+		t.Errorf("the key is not hinted:\n%s", text)
+	}
+	press(t, a, "L")
+	if !slices.Contains(h.did, "sign in "+h.snap.Servers[0].Name) || len(*opened) != 1 || (*opened)[0] != h.flow.URL {
+		t.Errorf("did %q, opened %q", h.did, *opened)
+	}
+	if a.dialog != nil || !strings.Contains(a.note.text, "signed in to") {
+		t.Errorf("dialog %v, note %q", a.dialog, a.note.text)
+	}
+}
+
+func TestSignInDialog(t *testing.T) {
+	h, a, opened := locked(t, func(context.Context) error { return nil })
+	gone := false
+	d := &signInDialog{server: "pager", flow: h.flow, cancel: func() { gone = true }}
+	a.dialog = d
+	a.browse = func(string) error { return browser.ErrNone }
+	d.open(a)
+	exact(t, a)
+	text := screenOf(a)
+	for _, want := range []string{"Sign in", "asked by https://as.example", "There is no browser here", "https://as.example/authorize?xxx"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not shown:\n%s", want, text)
+		}
+	}
+	a.browse = func(address string) error { *opened = append(*opened, address); return nil }
+	press(t, a, "o")
+	if len(*opened) != 1 {
+		t.Errorf("opened %q", *opened)
+	}
+	press(t, a, "esc")
+	if a.dialog != nil || !gone {
+		t.Error("esc does not give up")
+	}
+}
+
+func TestSignInThatFails(t *testing.T) {
+	_, a, _ := locked(t, func(context.Context) error { return errors.New("the token endpoint answers HTML") })
+	press(t, a, "L")
+	if !a.note.bad || !strings.Contains(a.note.text, "answers HTML") {
+		t.Errorf("note %q", a.note.text)
+	}
+	h, a, _ := locked(t, nil)
+	h.refuse = host.ErrNoSignIn
+	press(t, a, "L")
+	if !a.note.bad || a.dialog != nil {
+		t.Errorf("note %q", a.note.text)
+	}
+}
+
+func TestSignOutCommand(t *testing.T) {
+	h, a, _ := locked(t, nil)
+	if cmd, err := a.command("sign-out").run(a, []string{"pager"}); err != nil {
+		t.Fatal(err)
+	} else {
+		settle(a, cmd)
+	}
+	if !slices.Contains(h.did, "sign out pager") {
+		t.Errorf("did %q", h.did)
+	}
+}
