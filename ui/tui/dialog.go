@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,11 +50,19 @@ func (d *confirm) draw(_ *app, c *canvas, _ int) {
 		c.end()
 	}
 	c.end()
-	for _, ch := range append(d.choices[:len(d.choices):len(d.choices)], choice{key: "esc", title: "go back, nothing happens"}) {
+	for _, ch := range d.all() {
 		c.put(themes.Key, " "+pad(ch.key, 5))
 		c.put(themes.Plain, ch.title)
 		c.end()
 	}
+}
+
+// all are the choices and what esc does.
+func (d *confirm) all() []choice {
+	if slices.ContainsFunc(d.choices, func(c choice) bool { return c.key == "esc" }) {
+		return d.choices
+	}
+	return append(d.choices[:len(d.choices):len(d.choices)], choice{key: "esc", title: "go back, nothing happens"})
 }
 
 func (d *confirm) key(a *app, name, _ string) tea.Cmd {

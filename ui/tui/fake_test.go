@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -279,6 +280,9 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 	t.Helper()
 	for _, k := range keys {
 		key, ok := named[k]
+		if letter, ctrl := strings.CutPrefix(k, "ctrl+"); ctrl && !ok {
+			key, ok = tea.Key{Code: rune(letter[0]), Mod: tea.ModCtrl}, true
+		}
 		if !ok {
 			key = tea.Key{Code: []rune(k)[0], Text: k}
 		}

@@ -179,11 +179,11 @@ func TestEscAsksOnlyIfSomethingWouldBeLost(t *testing.T) {
 	if _, ok := a.dialog.(*confirm); !ok {
 		t.Fatal("what was filled in is lost without a question")
 	}
-	press(t, a, "esc")
+	press(t, a, "n")
 	if a.dialog != dialog(f) {
 		t.Fatal("the form is not back")
 	}
-	press(t, a, "esc", "y")
+	press(t, a, "esc", "esc")
 	if a.dialog != nil {
 		t.Error("the form did not close")
 	}

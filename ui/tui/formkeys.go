@@ -66,8 +66,12 @@ func (f *subForm) leave(a *app) tea.Cmd {
 	back := func(a *app) { a.dialog = f }
 	a.dialog = &confirm{
 		head: "Leave the form", text: []string{"What you filled in is not kept."},
-		choices: []choice{{"y", "leave", func(*app) tea.Cmd { return nil }}},
-		gone:    back,
+		choices: []choice{
+			{"n", "go on filling it in", func(a *app) tea.Cmd { back(a); return nil }},
+			{"y", "leave", func(*app) tea.Cmd { return nil }},
+			{"esc", "leave", func(*app) tea.Cmd { return nil }}, // so that esc leads out of everything
+		},
+		gone: back,
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -215,7 +214,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 		return text
 	}
 	cells := s.Cells()
-	if a.dialog == nil && !a.lay.detail.empty() {
+	if a.dialog == nil && a.prompt == nil && a.chord == "" && !a.lay.detail.empty() {
 		d := a.lay.detail
 		for y := d.y + 1; y < d.y+1+a.detail.shown; y++ {
 			i := a.detail.top + y - d.y - 1
@@ -369,37 +368,4 @@ func TestCopy(t *testing.T) {
 	if s := copied("y", "r"); s != "" || !strings.Contains(screenOf(a), "not copied") {
 		t.Errorf("%d bytes were copied", len(s))
 	}
-}
-
-// FuzzKeys presses keys at changing sizes on a log of hostile payloads.
-func FuzzKeys(f *testing.F) {
-	cases := slices.DeleteFunc(hostileCases(f), func(c hostileCase) bool { return len(c.raw()) > 4096 })
-	f.Add([]byte("2\rVVV!jjnNN\x1b!\x1byyyi"), uint64(1))
-	f.Add([]byte("/flag:term\r[[]]zV3n!\x1bq"), uint64(2))
-	f.Fuzz(func(t *testing.T, keys []byte, seed uint64) {
-		rnd := rand.New(rand.NewPCG(seed, 7))
-		h := incident()
-		for range 6 {
-			h.add(cases[rnd.IntN(len(cases))].record())
-		}
-		a := open(t, h, 40+rnd.IntN(100), 10+rnd.IntN(40))
-		for i, k := range keys[:min(len(keys), 40)] {
-			switch {
-			case k == '\r':
-				press(t, a, "enter")
-			case k == 0x1b:
-				press(t, a, "esc")
-			case k == '\t':
-				press(t, a, "tab")
-			case k >= 0x80:
-				a.update(tea.WindowSizeMsg{Width: rnd.IntN(200), Height: rnd.IntN(50)})
-				press(t, a, "2")
-			case k >= 0x20 && k < 0x7f:
-				press(t, a, string(rune(k)))
-			}
-			if a.w > 0 && a.h > 0 && (i%4 == 3 || i == len(keys)-1) {
-				onTerminal(t, a, fmt.Sprintf("after %q", k))
-			}
-		}
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -67,13 +68,9 @@ func (p program) words(system string, env func(string) string, find func(string)
 }
 
 // readMsg: the program in which a payload was read has ended.
-type readMsg struct {
-	file string
-	err  error
-}
+type readMsg struct{ err error }
 
-// openIn shows the chosen payload in a program. The program gets a file of its
-// own with safe text; it is removed when the program ends.
+// openIn shows the chosen payload in a program.
 func (a *app) openIn(p program) tea.Cmd {
 	r, ok := a.payload()
 	if !ok {
@@ -84,19 +81,35 @@ func (a *app) openIn(p program) tea.Cmd {
 		a.fail("cannot open the payload", err)
 		return nil
 	}
-	file, err := writeTemp(readable(&r))
+	cmd := exec.CommandContext(a.ctx, words[0], words[1:]...)
+	return tea.Exec(&reading{cmd, readable(&r)}, func(err error) tea.Msg { return readMsg{err} })
+}
+
+// reading runs a program on a file of its own, which only the user can read and
+// which is gone when the program ends. It implements [tea.ExecCommand].
+type reading struct {
+	*exec.Cmd
+	text []byte
+}
+
+func (r *reading) SetStdin(in io.Reader)   { r.Stdin = in }
+func (r *reading) SetStdout(out io.Writer) { r.Stdout = out }
+func (r *reading) SetStderr(out io.Writer) { r.Stderr = out }
+
+// Run writes the file, runs the program and removes the file.
+func (r *reading) Run() error {
+	file, err := writeTemp(r.text)
 	if err != nil {
-		a.fail("cannot open the payload", err)
-		return nil
+		return err
 	}
-	cmd := exec.CommandContext(a.ctx, words[0], append(words[1:], file)...)
-	return tea.ExecProcess(cmd, func(err error) tea.Msg { return readMsg{file, err} })
+	r.Args = append(r.Args, file)
+	return errors.Join(r.Cmd.Run(), os.Remove(file))
 }
 
 // read takes the terminal back from the program.
 func (a *app) read(msg readMsg) tea.Cmd {
-	if err := errors.Join(msg.err, os.Remove(msg.file)); err != nil {
-		a.fail("the program that showed the payload", err)
+	if msg.err != nil {
+		a.fail("the program that showed the payload", msg.err)
 	}
 	// The terminal may show what the program left of itself.
 	return tea.ClearScreen
