@@ -29,14 +29,14 @@ func CA(dir string) (certPath string, err error) {
 
 // DemoOptions configure a demo server.
 type DemoOptions struct {
-	Listen string       // address of pager; empty: 127.0.0.1:8931
+	Listen string       // address of all but chat; empty: 127.0.0.1 and a port of the server's own
 	Speed  float64      // times faster than life; 0: 1
 	Seed   int64        // fixes content and timing
 	Rate   int          // events a second of load.tick; 0: the type is not offered
-	Token  event.Secret // bearer that pager demands; zero: none
+	Token  event.Secret // bearer that all but chat demand; zero: none
 	CAFile string       // certificates to trust for deliveries; empty: the local authority
 
-	// Implied where pager listens on loopback.
+	// Implied where the server listens on loopback.
 	AllowLoopback     bool // callbacks on loopback are allowed
 	TrustCA           bool // CAFile is used
 	LoopbackPrincipal bool // a caller on loopback needs no token
@@ -45,21 +45,33 @@ type DemoOptions struct {
 	Out, Err io.Writer // standard output and error
 }
 
-// DemoServer runs the demo server "pager" or "chat" until ctx ends, which is no
-// error; chat also ends with its standard input. The first line that pager
-// writes to o.Err is "listening on" and its complete URL.
+// DemoServers are the names of the demo servers.
+func DemoServers() []string { return []string{"pager", "chat", "archive", "digest"} }
+
+// DemoServer runs one of the [DemoServers] until ctx ends, which is no error; chat,
+// which speaks on o.In and o.Out, also ends with its input. The first line that the
+// others write to o.Err is "listening on" and their complete URL.
 //
 // Errors: [demo.ErrOptions], [receiver.ErrCA], and those of the connections.
 func DemoServer(ctx context.Context, name string, o DemoOptions) error {
-	switch name {
-	case "pager":
-		if o.CAFile == "" {
-			// It need not be there yet: pager reads it at each delivery.
-			var err error
-			if o.CAFile, err = receiver.DefaultCertPath(); err != nil {
-				return err
-			}
+	if o.CAFile == "" {
+		// It need not be there yet: servers read it at each delivery.
+		var err error
+		if o.CAFile, err = receiver.DefaultCertPath(); err != nil && name != "chat" {
+			return err
 		}
+	}
+	others := demo.ServerOptions{
+		Listen: o.Listen, Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Token: o.Token, CAFile: o.CAFile,
+		AllowLoopback: o.AllowLoopback, TrustCA: o.TrustCA, LoopbackPrincipal: o.LoopbackPrincipal,
+		Stderr: o.Err,
+	}
+	switch name {
+	case "archive":
+		return demo.RunArchive(ctx, others)
+	case "digest":
+		return demo.RunDigest(ctx, others)
+	case "pager":
 		return demo.RunPager(ctx, demo.PagerOptions{
 			Listen: o.Listen, Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Token: o.Token, CAFile: o.CAFile,
 			AllowLoopback: o.AllowLoopback, TrustCA: o.TrustCA, LoopbackPrincipal: o.LoopbackPrincipal,

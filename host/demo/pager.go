@@ -1,12 +1,15 @@
-// Package demo holds two real MCP servers that speak MCP Events over real
-// connections, for trying a host without any other server, and for its tests:
+// Package demo holds four real MCP servers that say events over real connections,
+// each in another way, for trying a host without any other server, and for its
+// tests:
 //
 //   - pager: Streamable HTTP, protocol 2026-07-28, SEP-3415; push, poll and
 //     webhook, all with replay.
 //   - chat: stdio, handshake revisions, the earlier design sketch; push and
 //     poll, one type without replay.
+//   - archive: HTTP+SSE of 2024-11-05, SEP-1803; push and webhook, no replay.
+//   - digest: WebSocket, handshake revisions, MCPE; push, no replay.
 //
-// A scripted incident runs through both: a deploy, rising errors, pages,
+// A scripted incident runs through all of them: a deploy, rising errors, pages,
 // chatter, a rollback, the all clear; after three minutes (at speed 1) it
 // begins anew. A few of its payloads are hostile on purpose.
 package demo

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host/cron"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
@@ -117,15 +118,15 @@ func (w wish) checkCron(now time.Time) error {
 		}
 		return nil
 	}
-	c, err := parseCron(w.Cron)
+	c, err := cron.Parse(w.Cron)
 	if err != nil {
 		return errWish("cronExpression: %w", err)
 	}
-	zone, err := loadZone(w.Timezone)
+	zone, err := cron.Zone(w.Timezone)
 	if err != nil {
 		return errWish("timezone: %w", err)
 	}
-	if c.next(now.In(zone)).IsZero() {
+	if c.Next(now.In(zone)).IsZero() {
 		return errWish("cronExpression: it never comes true")
 	}
 	if w.MaxEvents != nil && *w.MaxEvents < 1 {
@@ -157,7 +158,7 @@ func (w wish) deliverAt() (time.Time, error) {
 	if w.DeliverAt == "" {
 		return time.Time{}, errWish("deliverAt is needed for the channel scheduled")
 	}
-	zone, err := loadZone(w.Timezone)
+	zone, err := cron.Zone(w.Timezone)
 	if err != nil {
 		return time.Time{}, errWish("timezone: %w", err)
 	}
@@ -318,10 +319,10 @@ func filteredFirings(args json.RawMessage, now time.Time, n int) []time.Time {
 	}
 	var all []time.Time
 	if w.has(channelCron) {
-		c, err := parseCron(w.Cron)
-		zone, zoneErr := loadZone(w.Timezone)
+		c, err := cron.Parse(w.Cron)
+		zone, zoneErr := cron.Zone(w.Timezone)
 		if errors.Join(err, zoneErr) == nil {
-			all = c.firings(now.In(zone), n)
+			all = c.Firings(now.In(zone), n)
 		}
 	}
 	if w.has(channelScheduled) {

@@ -53,7 +53,7 @@ func TestUsageErrors(t *testing.T) {
 		"callback":          {[]string{"tail", "pager", "t", "--callback-url", "http://h"}, "--callback-url must look like https://"},
 		"listen":            {[]string{"tail", "pager", "t", "--listen", "8443"}, "--listen must look like"},
 		"plain http":        {[]string{"tail", "pager", "t", "--listen", "0.0.0.0:80", "--plain-http"}, "on loopback only"},
-		"demo server":       {[]string{"demo-server", "mail"}, "use pager or chat"},
+		"demo server":       {[]string{"demo-server", "mail"}, "use pager, chat, archive, digest"},
 		"demo speed":        {[]string{"demo-server", "pager", "--speed", "0"}, "--speed"},
 		"demo rate":         {[]string{"demo-server", "pager", "--rate", "-1"}, "--rate"},
 		"screen":            {nil, "`eventdeck tail SERVER TYPE`"},
@@ -301,9 +301,9 @@ func TestNoColor(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for want, args := range map[string][]string{
-		"pager\nchat\n":  {"__complete", "types", ""},
-		"webhook\n":      {"__complete", "tail", "pager", "t", "--mode", ""},
-		"pager\nchat\n:": {"__complete", "demo-server", ""},
+		"pager\nchat\n":                   {"__complete", "types", ""},
+		"webhook\n":                       {"__complete", "tail", "pager", "t", "--mode", ""},
+		"pager\nchat\narchive\ndigest\n:": {"__complete", "demo-server", ""},
 	} {
 		b := newBench(t)
 		if code := b.run(t, args...); code != exitDone || !strings.Contains(b.out.String(), want) {

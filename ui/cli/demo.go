@@ -53,6 +53,8 @@ var demoWishes = [...]struct {
 	{"pager", "deploy.changed", event.ModePoll},
 	{"chat", "message.posted", event.ModePoll},
 	{"chat", "presence.changed", event.ModePush},
+	{"archive", "event://archive/filed", event.ModePush},
+	{"digest", "filtered-stream", event.ModePush},
 }
 
 func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
@@ -66,23 +68,26 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if err != nil {
 		return fmt.Errorf("find this program to start the chat server: %w", err)
 	}
-	url, stopPager, err := a.startPager(ctx, f)
+	servers, stop, err := a.startServers(ctx, f)
+	defer func() { err = errors.Join(err, stop()) }()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stopPager()) }()
 	d, err := a.open(ctx, a.keptOrTemporary(), false)
 	if err != nil {
 		return err
 	}
 	info := d.store.Info()
 	first := len(d.store.Subscriptions()) == 0
-	d.AddServer(event.Server{Name: "pager", URL: url})
+	d.AddServer(servers[0])
 	d.AddServer(event.Server{Name: "chat", Command: exe, Args: []string{
 		"demo-server", "chat",
 		"--speed", strconv.FormatFloat(f.speed, 'g', -1, 64),
 		"--seed", strconv.FormatInt(f.seed, 10),
 	}})
+	for _, s := range servers[1:] {
+		d.AddServer(s)
+	}
 	wait := func() error { return nil }
 	subscribing, cancel := context.WithCancel(ctx)
 	if first {
@@ -95,14 +100,36 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	return err
 }
 
-// startPager runs the pager in this process, on loopback, and returns its
+// startServers runs the demo servers that have an address. The returned function
+// ends them, also after an error.
+func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Server, stop func() error, err error) {
+	var stops []func() error
+	stop = func() error {
+		var errs []error
+		for _, s := range stops {
+			errs = append(errs, s())
+		}
+		return errors.Join(errs...)
+	}
+	for _, name := range []string{"pager", "archive", "digest"} {
+		url, end, err := a.startServer(ctx, name, f)
+		if err != nil {
+			return nil, stop, err
+		}
+		stops = append(stops, end)
+		servers = append(servers, event.Server{Name: name, URL: url})
+	}
+	return servers, stop, nil
+}
+
+// startServer runs a demo server in this process, on loopback, and returns its
 // address and what ends it.
-func (a *app) startPager(ctx context.Context, f demoFlags) (url string, stop func() error, err error) {
+func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url string, stop func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	lines, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := a.DemoServer(ctx, "pager", host.DemoOptions{
+		err := a.DemoServer(ctx, name, host.DemoOptions{
 			Listen: "127.0.0.1:0", Speed: f.speed, Seed: f.seed, Out: io.Discard, Err: out,
 		})
 		if errors.Is(err, context.Canceled) {
@@ -124,7 +151,7 @@ func (a *app) startPager(ctx context.Context, f demoFlags) (url string, stop fun
 	}
 	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if readErr != nil || !ok {
-		return "", nil, errors.Join(errors.New("the demo server did not start"), stop())
+		return "", nil, errors.Join(fmt.Errorf("the demo server %s did not start", name), stop())
 	}
 	return url, stop, nil
 }

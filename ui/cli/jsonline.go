@@ -67,10 +67,34 @@ func appendKind(b []byte, r event.Record) []byte {
 		b = appendString(b, "state", string(r.State.State))
 		b = appendString(b, "evidence", r.State.Evidence)
 		b = appendText(b, "error", r.State.Error)
+	case r.Kind == event.KindEvent && r.Labels != nil:
+		b = appendLabels(b, *r.Labels)
 	case r.Kind == event.KindRejected:
 		b = appendText(b, "reason", r.Reason)
 	}
 	return b
+}
+
+// appendLabels appends what the server says of an event beside its data, as far as
+// it says something.
+func appendLabels(b []byte, l event.Labels) []byte {
+	for _, m := range [...]struct {
+		name string
+		text trust.Text
+	}{{"name", l.Name}, {"priority", l.Priority}, {"batch", l.Batch}} {
+		if !m.text.IsZero() {
+			b = appendText(b, m.name, m.text)
+		}
+	}
+	if len(l.Tags) == 0 {
+		return b
+	}
+	b = appendName(b, "tags")
+	for i, tag := range l.Tags {
+		b = append(b, "[,"[min(i, 1)])
+		b = trust.AppendJSONString(b, tag.Raw())
+	}
+	return append(b, ']')
 }
 
 // appendName appends a member's name, which needs no escaping.

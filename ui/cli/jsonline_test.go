@@ -89,3 +89,18 @@ func BenchmarkLine(b *testing.B) {
 		line = appendRecord(line[:0], r, false)
 	}
 }
+
+func TestLineTellsLabels(t *testing.T) {
+	r := event.Record{Kind: event.KindEvent, Labels: &event.Labels{
+		Name: trust.Untrusted("git\x1bhub.push"), Priority: trust.Untrusted("high"), Batch: trust.Untrusted("b-1"),
+		Tags: []trust.Text{trust.Untrusted("ci"), trust.Untrusted("\u202e")},
+	}}
+	line := string(appendRecord(nil, r, false))
+	if want := `,"name":"git\u001bhub.push","priority":"high","batch":"b-1","tags":["ci","\u202e"]}`; !strings.HasSuffix(line, want+"\n") {
+		t.Errorf("got %s, want it to end with %s", line, want)
+	}
+	r.Labels = &event.Labels{Priority: trust.Untrusted("low")}
+	if line := string(appendRecord(nil, r, false)); !strings.Contains(line, `"priority":"low"}`) || strings.Contains(line, `"tags"`) {
+		t.Errorf("got %s", line)
+	}
+}

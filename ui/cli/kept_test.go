@@ -203,10 +203,13 @@ func TestDemoSubscribesInEveryMode(t *testing.T) {
 	for _, r := range b.request {
 		got[r.Server+" "+string(r.Mode)] = true
 	}
-	if len(got) != 5 || !got["pager webhook"] || !got["pager push"] || !got["pager poll"] || !got["chat push"] || !got["chat poll"] {
+	if len(got) != 7 || !got["archive push"] || !got["digest push"] || !got["pager webhook"] || !got["pager push"] || !got["pager poll"] || !got["chat push"] || !got["chat poll"] {
 		t.Errorf("subscribed %v", got)
 	}
 	pager, chat := b.standIn.servers[0], b.standIn.servers[1]
+	if len(b.standIn.servers) != 4 {
+		t.Errorf("%d servers", len(b.standIn.servers))
+	}
 	if pager.URL != "http://127.0.0.1:0/mcp" || chat.Command != "/bin/eventdeck" || strings.Join(chat.Args, " ") != "demo-server chat --speed 4 --seed 7" {
 		t.Errorf("%+v %+v", pager, chat)
 	}
@@ -236,7 +239,7 @@ func TestDemoEndsWhileItSubscribes(t *testing.T) {
 func TestDemoServerThatDoesNotStart(t *testing.T) {
 	b := demoBench(t)
 	b.p.DemoServer = func(context.Context, string, host.DemoOptions) error { return errors.New("listen: no loopback") }
-	b.expect(t, exitError, "the demo server did not start; listen: no loopback", "demo")
+	b.expect(t, exitError, "the demo server pager did not start; listen: no loopback", "demo")
 	if len(b.opened) != 0 {
 		t.Errorf("opened %+v", b.opened)
 	}

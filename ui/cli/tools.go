@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,16 +19,17 @@ func (a *app) demoServerCommand() *cobra.Command {
 	var o host.DemoOptions
 	var token string
 	cmd := &cobra.Command{
-		Use:   "demo-server pager|chat",
+		Use:   "demo-server pager|chat|archive|digest",
 		Short: "Run one of the built-in demo servers alone",
-		Long: "pager speaks Streamable HTTP and says on standard error where it listens; chat speaks on stdin and stdout.\n" +
-			"On loopback pager delivers to loopback, trusts the local authority and needs no token from callers on loopback.\n" +
+		Long: "pager speaks Streamable HTTP, chat stdin and stdout, archive HTTP+SSE, digest WebSocket.\n" +
+			"All but chat say on standard error where they listen.\n" +
+			"On loopback they deliver to loopback, trust the local authority and need no token from callers on loopback.\n" +
 			"On another address each of these needs its flag.",
 		Args:      exactly(1),
-		ValidArgs: []cobra.Completion{"pager", "chat"},
+		ValidArgs: host.DemoServers(),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
-			if args[0] != "pager" && args[0] != "chat" {
-				return usagef("there is no demo server %q; use pager or chat", args[0])
+			if !slices.Contains(host.DemoServers(), args[0]) {
+				return usagef("there is no demo server %q; use %s", args[0], strings.Join(host.DemoServers(), ", "))
 			}
 			if o.Speed <= 0 {
 				return usagef("--speed must be more than 0")
@@ -46,7 +48,7 @@ func (a *app) demoServerCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "", "address at which pager listens (default 127.0.0.1:8931)")
+	f.StringVar(&o.Listen, "listen", "", "address at which it listens (default 127.0.0.1:8931 for pager, 8933 for archive, 8934 for digest)")
 	f.Float64Var(&o.Speed, "speed", 1, "how many times faster than life the incident runs")
 	f.Int64Var(&o.Seed, "seed", 1, "fixes content and timing")
 	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with so many events a second")

@@ -1,4 +1,7 @@
-package dialect
+// Package cron reads cron expressions and tells when they come true, in any zone.
+//
+// The package is a leaf: no I/O but the zone database that Go brings along.
+package cron
 
 import (
 	"errors"
@@ -12,25 +15,30 @@ import (
 	"eventdeck/host/trust"
 )
 
-// errCron is the root of every reason for which a cron expression is refused.
-var errCron = errors.New("cron expression")
+// Errors of the package.
+var (
+	// ErrExpression is the root of every reason for which an expression is refused.
+	ErrExpression = errors.New("cron expression")
+	// ErrZone: there is no such time zone.
+	ErrZone = errors.New("no IANA time zone")
+)
 
-// cron is an expression of five fields: minute, hour, day of the month, month, day
+// Expression is a cron expression of five fields: minute, hour, day of the month, month, day
 // of the week. Where both days are restricted, either will do, as in crontab(5).
-type cron struct {
+type Expression struct {
 	minutes, hours, days, months, weekdays uint64 // one bit for each value
 	anyDay, anyWeekday                     bool   // the field begins with *
 }
 
-// cronField is one field of an expression.
-type cronField struct {
+// field is one field of an expression.
+type field struct {
 	name     string
 	from, to int
 	names    []string // of the values from from on
 }
 
-func cronFields() [5]cronField {
-	return [5]cronField{
+func fields() [5]field {
+	return [5]field{
 		{"minute", 0, 59, nil},
 		{"hour", 0, 23, nil},
 		{"day of the month", 1, 31, nil},
@@ -39,32 +47,32 @@ func cronFields() [5]cronField {
 	}
 }
 
-func cronMacros() map[string]string {
+func macros() map[string]string {
 	return map[string]string{
 		"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *",
 		"@weekly": "0 0 * * 0", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
 	}
 }
 
-// parseCron reads an expression or one of the usual names such as @daily.
+// Parse reads an expression or one of the usual names such as @daily.
 //
-// Error: errCron, which names the field.
-func parseCron(text string) (cron, error) {
-	if macro, ok := cronMacros()[strings.ToLower(strings.TrimSpace(text))]; ok {
+// Error: [ErrExpression], which names the field.
+func Parse(text string) (Expression, error) {
+	if macro, ok := macros()[strings.ToLower(strings.TrimSpace(text))]; ok {
 		text = macro
 	}
 	parts := strings.Fields(text)
 	if len(parts) != 5 {
-		return cron{}, fmt.Errorf("%w: it has %d fields and needs five: minute, hour, day of the month, month, day of the week", errCron, len(parts))
+		return Expression{}, fmt.Errorf("%w: it has %d fields and needs five: minute, hour, day of the month, month, day of the week", ErrExpression, len(parts))
 	}
 	var bits [5]uint64
-	for i, f := range cronFields() {
+	for i, f := range fields() {
 		var err error
 		if bits[i], err = f.parse(parts[i]); err != nil {
-			return cron{}, err
+			return Expression{}, err
 		}
 	}
-	c := cron{
+	c := Expression{
 		minutes: bits[0], hours: bits[1], days: bits[2], months: bits[3], weekdays: bits[4],
 		anyDay: isStar(parts[2]), anyWeekday: isStar(parts[4]),
 	}
@@ -74,13 +82,13 @@ func parseCron(text string) (cron, error) {
 	return c, nil
 }
 
-func isStar(field string) bool { return strings.HasPrefix(field, "*") || field == "?" }
+func isStar(text string) bool { return strings.HasPrefix(text, "*") || text == "?" }
 
-func (f cronField) errorf(format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %s", errCron, f.name, fmt.Sprintf(format, args...))
+func (f field) errorf(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s", ErrExpression, f.name, fmt.Sprintf(format, args...))
 }
 
-func (f cronField) parse(text string) (bits uint64, err error) {
+func (f field) parse(text string) (bits uint64, err error) {
 	for _, part := range strings.Split(text, ",") {
 		more, err := f.item(part)
 		if err != nil {
@@ -92,7 +100,7 @@ func (f cronField) parse(text string) (bits uint64, err error) {
 }
 
 // item reads one of *, a, a-b, each with a step.
-func (f cronField) item(text string) (bits uint64, err error) {
+func (f field) item(text string) (bits uint64, err error) {
 	span, stepText, stepped := strings.Cut(text, "/")
 	step := 1
 	if stepped {
@@ -124,7 +132,7 @@ func (f cronField) item(text string) (bits uint64, err error) {
 	return bits, nil
 }
 
-func (f cronField) value(text string) (int, error) {
+func (f field) value(text string) (int, error) {
 	if i := slices.Index(f.names, strings.ToLower(text)); i >= 0 {
 		return f.from + i, nil
 	}
@@ -135,16 +143,16 @@ func (f cronField) value(text string) (int, error) {
 	return v, nil
 }
 
-// cronHorizon bounds the search for the next time: the 29th of February comes once
+// horizon bounds the search for the next time: the 29th of February comes once
 // in eight years at worst.
-const cronHorizon = 9 * 366
+const horizon = 9 * 366
 
-// next returns the first time after t, in the zone of t, zero if there is none. A
+// Next returns the first time after t, in the zone of t, zero if there is none. A
 // time of the clock that a change of daylight saving leaves out is left out here
 // too, and one that comes twice counts once.
-func (c cron) next(t time.Time) time.Time {
+func (c Expression) Next(t time.Time) time.Time {
 	zone := t.Location()
-	for day := range cronHorizon {
+	for day := range horizon {
 		d := time.Date(t.Year(), t.Month(), t.Day()+day, 12, 0, 0, 0, zone)
 		if !c.onDay(d) {
 			continue
@@ -167,7 +175,7 @@ func (c cron) next(t time.Time) time.Time {
 	return time.Time{}
 }
 
-func (c cron) onDay(d time.Time) bool {
+func (c Expression) onDay(d time.Time) bool {
 	if c.months&(1<<int(d.Month())) == 0 {
 		return false
 	}
@@ -178,11 +186,11 @@ func (c cron) onDay(d time.Time) bool {
 	return day || weekday
 }
 
-// firings returns the next n times after t.
-func (c cron) firings(t time.Time, n int) []time.Time {
+// Firings returns the next n times after t.
+func (c Expression) Firings(t time.Time, n int) []time.Time {
 	var all []time.Time
 	for range n {
-		if t = c.next(t); t.IsZero() {
+		if t = c.Next(t); t.IsZero() {
 			break
 		}
 		all = append(all, t)
@@ -190,14 +198,16 @@ func (c cron) firings(t time.Time, n int) []time.Time {
 	return all
 }
 
-// loadZone finds a zone by its IANA name; none means UTC.
-func loadZone(name string) (*time.Location, error) {
+// Zone finds a time zone by its IANA name; none means UTC.
+//
+// Error: [ErrZone].
+func Zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("%v is no IANA time zone, such as Europe/Berlin", trust.Untrusted(name))
+		return nil, fmt.Errorf("%w: %v; they are like Europe/Berlin", ErrZone, trust.Untrusted(name))
 	}
 	return zone, nil
 }

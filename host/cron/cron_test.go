@@ -1,4 +1,4 @@
-package dialect
+package cron
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 func zoned(t *testing.T, zone, text string) time.Time {
 	t.Helper()
-	loc, err := loadZone(zone)
+	loc, err := Zone(zone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func zoned(t *testing.T, zone, text string) time.Time {
 	return at
 }
 
-func TestCronFirings(t *testing.T) {
+func TestFirings(t *testing.T) {
 	for _, c := range []struct{ text, zone, now, want string }{
 		{"0 9 * * *", "America/New_York", "2026-11-20 09:00", "2026-11-21 09:00, 2026-11-22 09:00, 2026-11-23 09:00"},
 		{"*/20 * * * *", "UTC", "2026-11-20 09:41", "2026-11-20 10:00, 2026-11-20 10:20, 2026-11-20 10:40"},
@@ -36,13 +36,13 @@ func TestCronFirings(t *testing.T) {
 		{"@weekly", "UTC", "2026-11-20 12:00", "2026-11-22 00:00, 2026-11-29 00:00, 2026-12-06 00:00"},
 		{"0 0 30 2 *", "UTC", "2026-11-20 12:00", ""},
 	} {
-		cr, err := parseCron(c.text)
+		cr, err := Parse(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
 		var got []string
-		for _, at := range cr.firings(zoned(t, c.zone, c.now), 3) {
+		for _, at := range cr.Firings(zoned(t, c.zone, c.now), 3) {
 			got = append(got, at.Format("2006-01-02 15:04"))
 		}
 		if strings.Join(got, ", ") != c.want {
@@ -51,7 +51,7 @@ func TestCronFirings(t *testing.T) {
 	}
 }
 
-func TestCronRefusals(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"":               "0 fields",
 		"* * * *":        "4 fields",
@@ -73,8 +73,8 @@ func TestCronRefusals(t *testing.T) {
 		"000 * * * *":    "minute",
 		"* * * * \x1b[0": "day of the week",
 	} {
-		_, err := parseCron(text)
-		if !errors.Is(err, errCron) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") {
+		_, err := Parse(text)
+		if !errors.Is(err, ErrExpression) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
@@ -82,25 +82,25 @@ func TestCronRefusals(t *testing.T) {
 
 func TestZones(t *testing.T) {
 	for name, ok := range map[string]bool{"": true, "Europe/Berlin": true, "UTC": true, "Local": false, "Mars/Olympus": false, "../etc/passwd": false} {
-		if _, err := loadZone(name); (err == nil) != ok {
+		if _, err := Zone(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
 
-func FuzzCron(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("0 9 * * 1-5")
 	f.Add("*/5 1,2 ? jan-mar sun")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := parseCron(text)
+		c, err := Parse(text)
 		if err != nil {
-			if !errors.Is(err, errCron) {
+			if !errors.Is(err, ErrExpression) {
 				t.Error(err)
 			}
 			return
 		}
 		now := time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC)
-		if at := c.next(now); !at.IsZero() && (!at.After(now) || at.Second() != 0) {
+		if at := c.Next(now); !at.IsZero() && (!at.After(now) || at.Second() != 0) {
 			t.Errorf("%q fires at %v", text, at)
 		}
 	})

@@ -1,0 +1,129 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// registration is one callback: what it gets, and the secret that signs it.
+type registration struct {
+	uris   []string
+	target string
+	secret event.Secret
+	cancel context.CancelFunc
+}
+
+// Waits between the tries of a delivery, and how many there are.
+const (
+	archiveRetry    = 500 * time.Millisecond
+	archiveLongest  = 5 * time.Second
+	archivePatience = 10 * time.Minute
+)
+
+// register makes a registration and begins to deliver. The secret is ours, and is
+// told in the answer alone.
+func (a *Archive) register(params json.RawMessage) (map[string]any, *fault) {
+	var p struct {
+		URIs   []string `json:"uris"`
+		Target string   `json:"targetUri"`
+	}
+	if f := decode(params, &p); f != nil {
+		return nil, f
+	}
+	if u, err := url.Parse(p.Target); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return nil, badParam("targetUri", "targetUri must be an https URL")
+	}
+	if len(p.URIs) == 0 || len(p.URIs) > 16 {
+		return nil, badParam("uris", "uris must name 1 to 16 event resources")
+	}
+	for _, uri := range p.URIs {
+		if _, _, ok := a.topic(uri); !ok {
+			return nil, badParam("uris", "no such event resource: "+uri)
+		}
+	}
+	secret, err := event.NewWebhookSecret(a.random)
+	if err != nil {
+		return nil, &fault{wire.InternalError, "no randomness", nil}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over || len(a.registrations) >= maxRegistrations {
+		return nil, &fault{wire.ResourceExhausted, "too many registrations", map[string]any{"limit": maxRegistrations}}
+	}
+	a.registered++
+	uri := fmt.Sprintf("subscription://archive/%s/%d", a.run, a.registered)
+	ctx, cancel := context.WithCancel(a.life)
+	r := &registration{uris: p.URIs, target: p.Target, secret: secret, cancel: cancel}
+	a.registrations[uri] = r
+	for _, one := range p.URIs {
+		f, args, _ := a.topic(one)
+		from := f.count(time.Now())
+		a.workers.Go(func() {
+			follow(ctx, f, from, args, func(n uint64) bool { return a.deliver(ctx, uri, r, one, happened(f, n)) })
+		})
+	}
+	return map[string]any{"subscription": map[string]any{
+		"uri": uri, "eventUris": p.URIs, "targetUri": p.Target,
+		"webhookSecret": map[string]any{"type": "standard", "key": secret.Reveal()},
+	}}, nil
+}
+
+// deliver sends one event until it is taken. It is false when the registration is
+// over.
+func (a *Archive) deliver(ctx context.Context, uri string, r *registration, topic string, h happening) bool {
+	kind := kindFiled
+	if topic == archiveTick {
+		kind = "load.tick"
+	}
+	body, err := json.Marshal(map[string]any{"type": kind, "timestamp": h.Timestamp, "data": h.Data})
+	if err != nil {
+		return true // what cannot be said is left out
+	}
+	began := time.Now()
+	for wait := archiveRetry; ; wait = min(2*wait, archiveLongest) {
+		o := a.sender.send(ctx, delivery{url: r.target, subID: uri, webhookID: h.EventID, body: body, secrets: []event.Secret{r.secret}})
+		switch {
+		case o.ok:
+			return true
+		case o.final, time.Since(began) > archivePatience:
+			a.drop(uri)
+			return false
+		}
+		timer := time.NewTimer(max(wait, o.wait))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+	}
+}
+
+func (a *Archive) drop(uri string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.registrations[uri]
+	if r == nil {
+		return false
+	}
+	r.cancel()
+	delete(a.registrations, uri)
+	return true
+}
+
+func (a *Archive) deregister(params json.RawMessage) (map[string]any, *fault) {
+	uri, f := decodeURI(params)
+	if f != nil {
+		return nil, f
+	}
+	if !a.drop(uri) {
+		return nil, &fault{wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"}}
+	}
+	return map[string]any{}, nil
+}

@@ -1,0 +1,321 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"eventdeck/host/wire"
+)
+
+// DigestPath is where digest's endpoint lies on its address.
+const DigestPath = "/mcp"
+
+const (
+	maxTopics       = 100 // subscriptions that digest holds
+	maxConnections  = 100
+	digestBatch     = 100 // events of a batch, where nobody asks for fewer
+	digestBacklog   = 500 // events that wait for a batch at most
+	socketWrite     = time.Minute
+	mcpSubprotocol  = "mcp"
+	kindTick        = "load.tick"
+	mcpeSubscribe   = "events_subscribe"
+	mcpeUnsubscribe = "events_unsubscribe"
+	mcpeList        = "events_list"
+	mcpePause       = "events_pause"
+	mcpeResume      = "events_resume"
+	mcpeUpdate      = "events_update"
+)
+
+// Digest is the demo server of MCPE over WebSocket: subscriptions are made by
+// calling tools, stay when the connection ends, and deliver at once, on a cron
+// schedule or at one time. What falls due in realtime while nobody is connected is
+// lost. Make it with [NewDigest].
+type Digest struct {
+	origin
+	opts    ServerOptions
+	feeds   []feed
+	guard   guard
+	workers sync.WaitGroup
+
+	mu     sync.Mutex
+	topics map[string]*topic
+	made   int
+	conns  int
+}
+
+// NewDigest makes a server whose run starts now.
+//
+// Errors: [ErrOptions]; failure of the randomness.
+func NewDigest(o ServerOptions) (*Digest, error) {
+	o = o.withDefaults()
+	setDefault(&o.Listen, "127.0.0.1:8934")
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	from, err := newRun(o.Random)
+	if err != nil {
+		return nil, err
+	}
+	d := &Digest{origin: from, opts: o, topics: map[string]*topic{}}
+	d.feeds = append(d.feeds, mixed{timeline{origin: from, kind: "digest", steps: script(o.Seed), period: period, speed: o.Speed}})
+	if o.Rate > 0 {
+		d.feeds = append(d.feeds, ticker{origin: from, seed: o.Seed, rate: float64(o.Rate)})
+	}
+	return d, nil
+}
+
+// RunDigest serves a digest on o.Listen until ctx ends, which is no error. The
+// first line on o.Stderr is "listening on" and the complete endpoint URL.
+//
+// Errors: those of [NewDigest], of listening and of serving.
+func RunDigest(ctx context.Context, o ServerOptions) error {
+	d, err := NewDigest(o)
+	if err != nil {
+		return err
+	}
+	return listenAndServe(ctx, "digest", d.opts.Listen, "ws", DigestPath, d.opts, d.Serve)
+}
+
+// Serve answers on ln, which it closes, until ctx ends, which is no error. It
+// returns after every goroutine of the server has ended. It may be called once.
+func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
+	d.guard = guard{token: d.opts.Token, loopback: onLoopback(ln.Addr()), open: d.opts.LoopbackPrincipal}
+	mux := http.NewServeMux()
+	mux.HandleFunc(DigestPath, d.serveSocket)
+	err := serveHTTP(ctx, "digest", ln, mux, d.opts.Log)
+	d.mu.Lock() // whoever entered before is counted; the server takes nobody any more
+	workers := &d.workers
+	d.mu.Unlock()
+	workers.Wait()
+	return err
+}
+
+// caller is one connection of a client.
+type caller struct {
+	dialogue
+	workers sync.WaitGroup
+}
+
+// serveSocket serves one connection to its end.
+func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if !d.guard.admit(w, r) || !d.enter(w) {
+		return
+	}
+	defer d.leave()
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{mcpSubprotocol}})
+	if err != nil {
+		return // it has answered
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	conn.SetReadLimit(maxRequest)
+	c := &caller{}
+	c.dialogue = dialogue{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
+		within, done := context.WithTimeout(ctx, socketWrite)
+		defer done()
+		err := conn.Write(within, websocket.MessageText, frame)
+		if err != nil {
+			cancel()
+		}
+		return err
+	}}
+	for {
+		_, frame, err := conn.Read(ctx)
+		if err != nil {
+			break
+		}
+		messages, err := wire.DecodeMessages(frame)
+		if err != nil {
+			c.answer(nil, nil, &fault{wire.InvalidRequest, "one JSON-RPC message a frame expected", nil})
+			continue
+		}
+		for _, m := range messages {
+			if m.HasID && m.Method != "" {
+				result, f := d.dispatch(c, m)
+				c.answer(m.RawID, result, f)
+			}
+		}
+	}
+	cancel()
+	d.unbind(c)
+	c.workers.Wait()
+	_ = conn.CloseNow() // the peer may be gone
+}
+
+func (d *Digest) enter(w http.ResponseWriter) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conns >= maxConnections {
+		http.Error(w, "too many connections", http.StatusServiceUnavailable)
+		return false
+	}
+	d.conns++
+	d.workers.Add(1)
+	return true
+}
+
+func (d *Digest) leave() {
+	d.mu.Lock()
+	d.conns--
+	d.mu.Unlock()
+	d.workers.Done()
+}
+
+func (d *Digest) dispatch(c *caller, m wire.Message) (any, *fault) {
+	switch m.Method {
+	case "initialize":
+		return greeting(m.Params, "digest", "Digest (demo)", "An incident, filtered as you like: call events_subscribe.", map[string]any{
+			"tools": map[string]any{},
+			"events": map[string]any{
+				"maxSubscriptions": maxTopics, "deliveryChannels": []string{"realtime", "cron", "scheduled"},
+				"features": map[string]any{"pause": true, "wildcards": true, "cronSchedule": true, "scheduledDelivery": true},
+			},
+		}), nil
+	case "ping":
+		return map[string]any{}, nil
+	case "tools/list":
+		return map[string]any{"tools": digestTools()}, nil
+	case "tools/call":
+		return d.callTool(c, m.Params)
+	}
+	return nil, noMethod(m.Method)
+}
+
+func digestTools() []any {
+	object := func(required ...string) map[string]any {
+		return map[string]any{"type": "object", "required": append([]string{}, required...)}
+	}
+	var all []any
+	for _, t := range []struct {
+		name, about string
+		input       map[string]any
+	}{
+		{mcpeSubscribe, "Subscribe to the events that pass a filter.", object("delivery")},
+		{mcpeUnsubscribe, "End a subscription.", object("subscriptionId")},
+		{mcpeList, "List the subscriptions.", object()},
+		{mcpePause, "Hold a subscription back.", object("subscriptionId")},
+		{mcpeResume, "Go on with a subscription.", object("subscriptionId")},
+		{mcpeUpdate, "Change a subscription.", object("subscriptionId")},
+	} {
+		all = append(all, map[string]any{"name": t.name, "description": t.about, "inputSchema": t.input})
+	}
+	return all
+}
+
+// callTool answers tools/call. What a tool refuses is a result that says so.
+func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *fault) {
+	var p struct {
+		Name      string
+		Arguments json.RawMessage
+	}
+	if f := decode(params, &p); f != nil {
+		return nil, f
+	}
+	var w topicWish
+	if len(p.Arguments) > 0 {
+		if err := json.Unmarshal(p.Arguments, &w); err != nil {
+			return toolFailure("the arguments make no sense"), nil
+		}
+	}
+	var answer any
+	var err error
+	switch p.Name {
+	case mcpeSubscribe:
+		answer, err = d.subscribe(c, w)
+	case mcpeList:
+		answer = d.list(c, w.Status)
+	case mcpeUnsubscribe, mcpePause, mcpeResume, mcpeUpdate:
+		answer, err = d.change(c, p.Name, w)
+	default:
+		return nil, badParam("name", "no such tool")
+	}
+	if err != nil {
+		return toolFailure(err.Error()), nil
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return toolFailure("the answer cannot be spelled"), nil
+	}
+	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}, nil
+}
+
+func toolFailure(text string) map[string]any {
+	return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": text}}}
+}
+
+// mixed is a timeline of steps of every kind: each event is of its step's kind.
+type mixed struct{ timeline }
+
+// member returns event n in the words of MCPE.
+func member(f feed, n uint64) map[string]any {
+	h := happened(f, n)
+	kind, priority := kindTick, "low"
+	tags := []string{}
+	if m, ok := f.(mixed); ok {
+		_, s := m.step(n)
+		kind, priority = s.kind, priorityOf(s.tags["severity"])
+		for _, key := range []string{"service", "room"} {
+			if tag := s.tags[key]; tag != "" {
+				tags = append(tags, tag)
+			}
+		}
+	}
+	return map[string]any{
+		"id": h.EventID, "type": kind, "data": h.Data,
+		"metadata": map[string]any{"timestamp": h.Timestamp, "priority": priority, "tags": tags, "sourceEventId": strconv.FormatUint(n, 10)},
+	}
+}
+
+func priorityOf(severity string) string {
+	switch severity {
+	case "critical":
+		return "critical"
+	case "warning":
+		return "high"
+	case "info":
+		return "normal"
+	}
+	return "low"
+}
+
+// passes reports whether a filter lets an event through: within a list any will
+// do, between the lists all must.
+func (f topicFilter) passes(event map[string]any) bool {
+	kind, _ := event["type"].(string)
+	meta, _ := event["metadata"].(map[string]any)
+	tags, _ := meta["tags"].([]string)
+	priority, _ := meta["priority"].(string)
+	if len(f.EventTypes) > 0 && !slices.ContainsFunc(f.EventTypes, func(p string) bool { return matchesType(p, kind) }) {
+		return false
+	}
+	if len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(tags, t) }) {
+		return false
+	}
+	return len(f.Priority) == 0 || slices.Contains(f.Priority, priority)
+}
+
+// matchesType matches part by part; a last * stands for all that follows.
+func matchesType(pattern, kind string) bool {
+	want, have := strings.Split(pattern, "."), strings.Split(kind, ".")
+	for i, part := range want {
+		switch {
+		case part == "*" && i == len(want)-1:
+			return len(have) > i
+		case i >= len(have) || part != "*" && part != have[i]:
+			return false
+		}
+	}
+	return len(want) == len(have)
+}
+
+var errNoTopic = errors.New("no such subscription")

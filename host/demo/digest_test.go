@@ -1,0 +1,204 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// listener is a client of digest.
+type listener struct {
+	t    *testing.T
+	conn *websocket.Conn
+	next int
+	held []map[string]json.RawMessage // frames that were not asked for yet
+}
+
+func dialDigest(t *testing.T, address string) *listener {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, "ws://"+address+DigestPath, &websocket.DialOptions{Subprotocols: []string{"mcp"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetReadLimit(-1)
+	t.Cleanup(func() { conn.CloseNow() })
+	return &listener{t: t, conn: conn}
+}
+
+func newListener(t *testing.T, o ServerOptions) (*listener, string) {
+	t.Helper()
+	d, err := NewDigest(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := serving(t, d.Serve)
+	return dialDigest(t, address), address
+}
+
+// frame returns the next frame that matches, and keeps the others.
+func (l *listener) frame(what string, match func(map[string]json.RawMessage) bool) map[string]json.RawMessage {
+	l.t.Helper()
+	for i, m := range l.held {
+		if match(m) {
+			l.held = append(l.held[:i:i], l.held[i+1:]...)
+			return m
+		}
+	}
+	ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		_, raw, err := l.conn.Read(ctx)
+		if err != nil {
+			l.t.Fatalf("%s did not come: %v", what, err)
+		}
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &m); err != nil {
+			l.t.Fatal(err)
+		}
+		if match(m) {
+			return m
+		}
+		l.held = append(l.held, m)
+	}
+}
+
+func (l *listener) note(method string) map[string]json.RawMessage {
+	l.t.Helper()
+	m := l.frame(method, func(m map[string]json.RawMessage) bool { return string(m["method"]) == `"`+method+`"` })
+	var params map[string]json.RawMessage
+	if err := json.Unmarshal(m["params"], &params); err != nil {
+		l.t.Fatal(err)
+	}
+	return params
+}
+
+// tool calls a tool and returns its structured content, and its words when it failed.
+func (l *listener) tool(name, arguments string) (content map[string]json.RawMessage, failed string) {
+	l.t.Helper()
+	l.next++
+	id := fmt.Sprint(l.next)
+	text := `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+	if err := l.conn.Write(l.t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		l.t.Fatal(err)
+	}
+	m := l.frame("the answer", func(m map[string]json.RawMessage) bool { return string(m["id"]) == id })
+	var result struct {
+		IsError bool
+		Content []struct{ Text string }
+		Struct  map[string]json.RawMessage `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(m["result"], &result); err != nil {
+		l.t.Fatalf("%v: %s", err, m["error"])
+	}
+	if result.IsError {
+		return nil, result.Content[0].Text
+	}
+	return result.Struct, ""
+}
+
+func (l *listener) subscribe(arguments string) string {
+	l.t.Helper()
+	content, failed := l.tool(mcpeSubscribe, arguments)
+	if failed != "" {
+		l.t.Fatal(failed)
+	}
+	return string(content["subscriptionId"])
+}
+
+func TestDigestFilters(t *testing.T) {
+	l, _ := newListener(t, ServerOptions{Speed: 50})
+	l.subscribe(`{"filter":{"eventTypes":["incident.*"],"priority":["critical","high"]},"delivery":{"channels":["realtime"]}}`)
+	for range 10 {
+		var p struct {
+			Type     string
+			Metadata struct{ Priority string }
+		}
+		if err := json.Unmarshal(l.note("events/event")["event"], &p); err != nil || !strings.HasPrefix(p.Type, "incident.") || p.Metadata.Priority != "critical" && p.Metadata.Priority != "high" {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	for pattern, want := range map[string]bool{"a.b": true, "a.*": true, "*": true, "a": false, "a.b.*": false, "*.b": true, "*.c": false, "a.b.c": false} {
+		if matchesType(pattern, "a.b") != want {
+			t.Errorf("%s matches a.b: %v", pattern, !want)
+		}
+	}
+}
+
+func TestDigestRefusesWhatMakesNoSense(t *testing.T) {
+	l, _ := newListener(t, ServerOptions{})
+	for arguments, want := range map[string]string{
+		`{}`:                                 "delivery is missing",
+		`{"delivery":{"channels":[]}}`:       "must name a channel",
+		`{"delivery":{"channels":["x"]}}`:    "no such channel",
+		`{"delivery":{"channels":["cron"]}}`: "cronSchedule",
+		`{"delivery":{"channels":["cron"],"cronSchedule":{"expression":"x"}}}`:                             "five",
+		`{"delivery":{"channels":["cron"],"cronSchedule":{"expression":"@daily","timezone":"Mars"}}}`:      "IANA",
+		`{"delivery":{"channels":["scheduled"]}}`:                                                          "scheduledDelivery",
+		`{"delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"2020-01-01T00:00:00Z"}}}`: "is over",
+		`{"delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"soon"}}}`:                 "no time",
+		`{"delivery":{"channels":["realtime"]},"handler":{"type":"bash"}}`:                                 "no handlers",
+		`{"delivery":{"channels":["realtime"]},"expiresAt":"2020-01-01T00:00:00Z"}`:                        "to come",
+	} {
+		if _, failed := l.tool(mcpeSubscribe, arguments); !strings.Contains(failed, want) {
+			t.Errorf("%s: %q, want %q", arguments, failed, want)
+		}
+	}
+	if _, failed := l.tool(mcpePause, `{"subscriptionId":"x"}`); failed == "" {
+		t.Error("a subscription that is not there can be paused")
+	}
+}
+
+func TestDigestDeliversABatchAtItsTime(t *testing.T) {
+	l, _ := newListener(t, ServerOptions{Speed: 50})
+	at := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339)
+	id := l.subscribe(`{"filter":{"eventTypes":["errors.*"]},"delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"` + at + `"}}}`)
+	p := l.note("events/batch")
+	var events []struct{ Type string }
+	if err := json.Unmarshal(p["events"], &events); err != nil || len(events) < 2 || events[0].Type != "errors.sampled" || string(p["subscriptionId"]) != id {
+		t.Errorf("batch %s of %d, %v", p["subscriptionId"], len(events), err)
+	}
+	if got := l.note("events/subscription_expired"); string(got["subscriptionId"]) != id {
+		t.Errorf("expired %s, want %s", got["subscriptionId"], id)
+	}
+	if content, _ := l.tool(mcpeList, `{"status":"expired"}`); !strings.Contains(string(content["subscriptions"]), `"expired"`) {
+		t.Errorf("listed %s", content["subscriptions"])
+	}
+}
+
+func TestDigestKeepsSubscriptionsOverConnections(t *testing.T) {
+	l, address := newListener(t, ServerOptions{Speed: 50, Rate: 100})
+	id := l.subscribe(`{"filter":{"eventTypes":["load.tick"]},"delivery":{"channels":["realtime"]}}`)
+	l.note("events/event")
+	if content, failed := l.tool(mcpePause, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"paused"` {
+		t.Errorf("%s, %s", content["status"], failed)
+	}
+	l.conn.CloseNow()
+	again := dialDigest(t, address)
+	if content, _ := again.tool(mcpeList, `{}`); !strings.Contains(string(content["subscriptions"]), id) {
+		t.Fatalf("listed %s", content["subscriptions"])
+	}
+	if content, failed := again.tool(mcpeResume, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"active"` {
+		t.Errorf("%s, %s", content["status"], failed)
+	}
+	if got := again.note("events/event"); string(got["subscriptionId"]) != id {
+		t.Errorf("an event of %s", got["subscriptionId"])
+	}
+	soon := time.Now().Add(1500 * time.Millisecond).UTC().Format(time.RFC3339Nano)
+	if _, failed := again.tool(mcpeUpdate, `{"subscriptionId":`+id+`,"expiresAt":"`+soon+`"}`); failed != "" {
+		t.Error(failed)
+	}
+	again.note("events/subscription_expired")
+	if _, failed := again.tool(mcpeUnsubscribe, `{"subscriptionId":`+id+`}`); failed != "" {
+		t.Error(failed)
+	}
+	if content, _ := again.tool(mcpeList, `{}`); string(content["subscriptions"]) != "[]" {
+		t.Errorf("listed %s", content["subscriptions"])
+	}
+}

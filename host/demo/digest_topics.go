@@ -1,0 +1,380 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"eventdeck/host/cron"
+)
+
+// topicWish is the arguments of the tools.
+type topicWish struct {
+	SubscriptionID string          `json:"subscriptionId"`
+	Status         string          `json:"status"`
+	Filter         *topicFilter    `json:"filter"`
+	Delivery       *topicDelivery  `json:"delivery"`
+	Handler        json.RawMessage `json:"handler"`
+	ExpiresAt      *string         `json:"expiresAt"`
+}
+
+type topicFilter struct {
+	EventTypes []string `json:"eventTypes,omitempty"`
+	Tags       []string `json:"tags,omitempty"`
+	Priority   []string `json:"priority,omitempty"`
+}
+
+type topicDelivery struct {
+	Channels  []string        `json:"channels"`
+	Cron      *topicCron      `json:"cronSchedule,omitempty"`
+	Scheduled *topicScheduled `json:"scheduledDelivery,omitempty"`
+}
+
+type topicCron struct {
+	Expression string `json:"expression"`
+	Timezone   string `json:"timezone,omitempty"`
+	Aggregate  *bool  `json:"aggregateEvents,omitempty"`
+	MaxEvents  int    `json:"maxEventsPerDelivery,omitempty"`
+}
+
+type topicScheduled struct {
+	DeliverAt   string `json:"deliverAt"`
+	Timezone    string `json:"timezone,omitempty"`
+	Description string `json:"description,omitempty"`
+	Aggregate   *bool  `json:"aggregateEvents,omitempty"`
+	AutoExpire  *bool  `json:"autoExpire,omitempty"`
+}
+
+// topic is one subscription. It is guarded by the lock of its server.
+type topic struct {
+	id        string
+	filter    topicFilter
+	delivery  topicDelivery
+	status    string // active, paused or expired
+	created   time.Time
+	expiresAt time.Time // zero: never
+	since     []uint64  // of each feed: what waits for a batch lies behind
+
+	owner  *caller            // nil: nobody is connected
+	cancel context.CancelFunc // ends what delivers to owner; nil: nothing does
+}
+
+func (t *topic) view() map[string]any {
+	v := map[string]any{
+		"subscriptionId": t.id, "status": t.status, "filter": t.filter, "delivery": t.delivery,
+		"createdAt": t.created.UTC().Format(time.RFC3339),
+	}
+	if !t.expiresAt.IsZero() {
+		v["expiresAt"] = t.expiresAt.UTC().Format(time.RFC3339)
+	}
+	return v
+}
+
+// plan is when a topic delivers.
+type plan struct {
+	realtime bool
+	cron     *cron.Expression
+	zone     *time.Location
+	at       time.Time // of the one scheduled delivery; zero: none
+	expires  bool      // it ends with that
+}
+
+func (d topicDelivery) plan(now time.Time) (p plan, err error) {
+	if len(d.Channels) == 0 {
+		return p, errors.New("delivery.channels must name a channel")
+	}
+	for _, c := range d.Channels {
+		switch c {
+		case "realtime":
+			p.realtime = true
+		case "cron":
+			err = d.planCron(&p)
+		case "scheduled":
+			err = d.planScheduled(&p, now)
+		default:
+			err = fmt.Errorf("no such channel: %q", c)
+		}
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (d topicDelivery) planCron(p *plan) error {
+	if d.Cron == nil {
+		return errors.New("the channel cron needs delivery.cronSchedule")
+	}
+	expression, err := cron.Parse(d.Cron.Expression)
+	if err != nil {
+		return err
+	}
+	p.cron = &expression
+	p.zone, err = cron.Zone(d.Cron.Timezone)
+	return err
+}
+
+func (d topicDelivery) planScheduled(p *plan, now time.Time) error {
+	if d.Scheduled == nil {
+		return errors.New("the channel scheduled needs delivery.scheduledDelivery")
+	}
+	zone, err := cron.Zone(d.Scheduled.Timezone)
+	if err != nil {
+		return err
+	}
+	if p.at, err = time.Parse(time.RFC3339, d.Scheduled.DeliverAt); err != nil {
+		if p.at, err = time.ParseInLocation("2006-01-02T15:04:05", d.Scheduled.DeliverAt, zone); err != nil {
+			return errors.New("deliverAt is no time")
+		}
+	}
+	if !p.at.After(now) {
+		return errors.New("deliverAt is over")
+	}
+	p.expires = d.Scheduled.AutoExpire == nil || *d.Scheduled.AutoExpire
+	return nil
+}
+
+// subscribe makes a topic that delivers to the caller.
+func (d *Digest) subscribe(c *caller, w topicWish) (any, error) {
+	now := time.Now()
+	if len(w.Handler) > 0 && string(w.Handler) != "null" {
+		return nil, errors.New("this server runs no handlers")
+	}
+	if w.Delivery == nil {
+		return nil, errors.New("delivery is missing")
+	}
+	if _, err := w.Delivery.plan(now); err != nil {
+		return nil, err
+	}
+	t := &topic{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
+	if err := t.apply(topicWish{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.topics) >= maxTopics {
+		return nil, fmt.Errorf("at most %d subscriptions", maxTopics)
+	}
+	d.made++
+	t.id = fmt.Sprintf("%s-%d", d.run, d.made)
+	d.topics[t.id] = t
+	d.bind(c, t)
+	return t.view(), nil
+}
+
+// counts returns how far each feed has got.
+func (d *Digest) counts(now time.Time) (all []uint64) {
+	for _, f := range d.feeds {
+		all = append(all, f.count(now))
+	}
+	return all
+}
+
+// apply changes what the wish names.
+func (t *topic) apply(w topicWish, now time.Time) error {
+	if w.ExpiresAt != nil && *w.ExpiresAt != "" {
+		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
+		if err != nil || !at.After(now) {
+			return errors.New("expiresAt must be a time to come")
+		}
+		t.expiresAt = at
+	}
+	if w.Delivery != nil {
+		if _, err := w.Delivery.plan(now); err != nil {
+			return err
+		}
+		t.delivery = *w.Delivery
+	}
+	if w.Filter != nil {
+		t.filter = *w.Filter
+	}
+	return nil
+}
+
+// list returns the topics, and binds them to the caller: who asks for them is there
+// to hear of them.
+func (d *Digest) list(c *caller, status string) any {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := []any{}
+	for _, t := range d.topics {
+		if t.status == "active" {
+			d.bind(c, t)
+		}
+		if status == "" || t.status == status {
+			all = append(all, t.view())
+		}
+	}
+	return map[string]any{"subscriptions": all}
+}
+
+// change does what a tool asks for one topic.
+func (d *Digest) change(c *caller, tool string, w topicWish) (any, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.topics[w.SubscriptionID]
+	if t == nil {
+		return nil, errNoTopic
+	}
+	now := time.Now()
+	switch tool {
+	case mcpeUnsubscribe:
+		t.stop()
+		delete(d.topics, t.id)
+		return map[string]any{"subscriptionId": t.id, "status": "unsubscribed"}, nil
+	case mcpePause:
+		t.stop()
+		t.status = "paused"
+		return t.view(), nil
+	case mcpeResume:
+		t.status = "active"
+	case mcpeUpdate:
+		if err := t.apply(w, now); err != nil {
+			return nil, err
+		}
+	}
+	if t.status == "active" {
+		t.stop()
+		d.bind(c, t)
+	}
+	return t.view(), nil
+}
+
+func (t *topic) stop() {
+	if t.cancel != nil {
+		t.cancel()
+	}
+	t.owner, t.cancel = nil, nil
+}
+
+// bind lets a topic deliver to the caller, unless it does. Only the holder of the
+// lock may call it.
+func (d *Digest) bind(c *caller, t *topic) {
+	p, err := t.delivery.plan(t.created)
+	if t.owner == c || err != nil || c.ctx.Err() != nil {
+		return
+	}
+	t.stop()
+	ctx, cancel := context.WithCancel(c.ctx)
+	t.owner, t.cancel = c, cancel
+	now := time.Now()
+	filter := t.filter
+	if p.realtime {
+		for i, f := range d.feeds {
+			from := d.counts(now)[i]
+			c.workers.Go(func() { d.stream(ctx, c, t.id, f, from, filter) })
+		}
+	}
+	c.workers.Go(func() { d.schedule(ctx, c, t, p) })
+}
+
+// unbind lets go of what a caller heard.
+func (d *Digest) unbind(c *caller) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.topics {
+		if t.owner == c {
+			t.stop()
+		}
+	}
+}
+
+// stream delivers the events of one feed as they fall due.
+func (d *Digest) stream(ctx context.Context, c *caller, id string, f feed, from uint64, filter topicFilter) {
+	follow(ctx, f, from, nil, func(n uint64) bool {
+		event := member(f, n)
+		if !filter.passes(event) {
+			return true
+		}
+		return c.notify("events/event", map[string]any{"subscriptionId": id, "event": event}) == nil
+	})
+}
+
+// schedule waits for the times of a topic: its batches, and its end.
+func (d *Digest) schedule(ctx context.Context, c *caller, t *topic, p plan) {
+	for {
+		now := time.Now()
+		var next time.Time
+		sooner := func(at time.Time) {
+			if !at.IsZero() && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
+		}
+		if p.cron != nil {
+			sooner(p.cron.Next(now.In(p.zone)))
+		}
+		sooner(p.at)
+		d.mu.Lock()
+		end := t.expiresAt
+		d.mu.Unlock()
+		sooner(end)
+		if next.IsZero() {
+			return
+		}
+		timer := time.NewTimer(time.Until(next))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		if next.Equal(end) {
+			d.expire(c, t)
+			return
+		}
+		if !d.deliverBatch(c, t) {
+			return
+		}
+		if next.Equal(p.at) {
+			p.at = time.Time{}
+			if p.expires && p.cron == nil && !p.realtime {
+				d.expire(c, t)
+				return
+			}
+		}
+	}
+}
+
+// deliverBatch sends what has gathered since the last batch, the newest of it if
+// there is too much.
+func (d *Digest) deliverBatch(c *caller, t *topic) bool {
+	d.mu.Lock()
+	since, filter, most := t.since, t.filter, digestBatch
+	if t.delivery.Cron != nil && t.delivery.Cron.MaxEvents > 0 {
+		most = min(t.delivery.Cron.MaxEvents, digestBatch)
+	}
+	t.since = d.counts(time.Now())
+	until := t.since
+	d.mu.Unlock()
+	var events []map[string]any
+	for i, f := range d.feeds {
+		from := since[i]
+		if until[i] > from+digestBacklog {
+			from = until[i] - digestBacklog
+		}
+		for n := from + 1; n <= until[i]; n++ {
+			if event := member(f, n); filter.passes(event) {
+				events = append(events, event)
+			}
+		}
+	}
+	for len(events) > 0 {
+		n := min(most, len(events))
+		if c.notify("events/batch", map[string]any{"subscriptionId": t.id, "events": events[:n]}) != nil {
+			return false
+		}
+		events = events[n:]
+	}
+	return true
+}
+
+// expire ends a topic and says so.
+func (d *Digest) expire(c *caller, t *topic) {
+	d.mu.Lock()
+	t.status = "expired"
+	t.stop()
+	d.mu.Unlock()
+	_ = c.notify("events/subscription_expired", map[string]any{"subscriptionId": t.id}) // whoever is gone sees it in the list
+}

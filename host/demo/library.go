@@ -1,0 +1,104 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// ServerOptions configure the servers archive and digest. The zero value is usable.
+type ServerOptions struct {
+	Listen string  // address; "" means 127.0.0.1 and a port of the server's own
+	Speed  float64 // of the script; 0 means 1
+	Seed   int64   // fixes content and timing, never ids
+	Rate   int     // events per second of load.tick; 0: the type is not offered
+
+	// Token, when set, is demanded as bearer of every request.
+	Token event.Secret
+	// CAFile names PEM certificates that are trusted for callbacks beside the
+	// system's. It is read again at each connection, and may not exist yet.
+	CAFile string
+
+	// On a loopback address these three are implied. On any other address each
+	// must be asked for.
+	AllowLoopback     bool // callbacks may go to loopback addresses
+	TrustCA           bool // CAFile is used
+	LoopbackPrincipal bool // a caller on loopback needs no token
+
+	Random io.Reader    // of the run's id and of secrets; nil means the system's
+	Stderr io.Writer    // gets the line with the endpoint; nil means nowhere
+	Log    *slog.Logger // nil means nowhere
+}
+
+func (o ServerOptions) withDefaults() ServerOptions {
+	setDefault(&o.Speed, 1)
+	if o.Stderr == nil {
+		o.Stderr = io.Discard
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func (o ServerOptions) check() error {
+	if o.Speed < 0 || o.Rate < 0 {
+		return fmt.Errorf("%w: speed and rate must not be negative", ErrOptions)
+	}
+	return nil
+}
+
+// kindFiled is what happens in the archive.
+const kindFiled = "document.filed"
+
+// shelves are where the archive files documents.
+func shelves() []string { return []string{"incidents", "deploys", "runbooks", "letters"} }
+
+// filings is the script of the archive: what people file while the incident runs.
+func filings(seed int64) []step {
+	rnd := rand.New(rand.NewPCG(uint64(seed), 0x61726368))
+	titles := map[string][]string{
+		"incidents": {"Timeline of $INC", "First report of $INC", "Customer letters about $INC", "Numbers behind $INC"},
+		"deploys":   {"Change list of 2026.11.$LOOP", "Canary report 2026.11.$LOOP", "Rollback plan 2026.11.$LOOP"},
+		"runbooks":  {"Checkout: queue is old", "Payments: retries loop", "Who to call at night"},
+		"letters":   {"A compliment", "A complaint", "An offer that is too good"},
+	}
+	authors := []string{"mira", "jonas", "ade", "lin", "sofia"}
+	hostile := tricks()
+	var steps []step
+	at := 300 * time.Millisecond
+	for n := 0; at < period; n++ {
+		shelf := shelves()[rnd.IntN(len(shelves()))]
+		list := titles[shelf]
+		title, author := quoteJSON(list[rnd.IntN(len(list))]), authors[rnd.IntN(len(authors))]
+		if shelf == "letters" && n%2 == 1 {
+			title, author = quoteJSON(hostile[n%len(hostile)].text), "guest"
+		}
+		data := fmt.Sprintf(`{"shelf":%q,"document":"doc-$LOOP-%d","title":%s,"author":%q,"pages":%d}`, shelf, n+1, title, author, 1+rnd.IntN(40))
+		steps = append(steps, step{at: at, kind: kindFiled, data: data, tags: map[string]string{"shelf": shelf}})
+		at += 500*time.Millisecond + time.Duration(rnd.Int64N(int64(1500*time.Millisecond)))
+	}
+	return steps
+}
+
+// happening is event n of a feed, taken apart.
+type happening struct {
+	EventID   string          `json:"eventId"`
+	Timestamp string          `json:"timestamp"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// happened returns event n of a feed.
+func happened(f feed, n uint64) happening {
+	raw := append(f.appendBody([]byte{'{'}, n), '}')
+	var h happening
+	if err := json.Unmarshal(raw, &h); err != nil {
+		panic("demo: an event of our own is no JSON: " + err.Error())
+	}
+	return h
+}
