@@ -124,6 +124,8 @@ func (p *pushed) note(n wire.Note) {
 		p.r.set(func(s *Status) { s.Error = trust.Untrusted(fault.Error()) })
 	case wire.NoteResumable, wire.NoteResumed, wire.NoteAbandoned, wire.NoteInterrupt:
 		err = p.continued(n, now)
+	case wire.NoteSkipped:
+		err = p.skipped(n, now)
 	case wire.NoteTerminated:
 		p.cancel(&terminated{wire.DecodeFault(n.Params)})
 	}
@@ -182,6 +184,16 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 	in.seen(now)
 	p.alive(now, nil)
 	p.r.touched(now)
+	return in.submit(p.ctx, b)
+}
+
+// skipped takes note of a frame that could not be taken. Nobody knows whether it
+// was an event.
+func (p *pushed) skipped(n wire.Note, now time.Time) error {
+	in := &p.r.in
+	b := event.Batch{Records: []event.Record{in.rejected(n.Params, n.Refused), in.gap(event.CauseSilent, in.lastSign(), false)}}
+	in.seen(now)
+	p.alive(now, nil)
 	return in.submit(p.ctx, b)
 }
 

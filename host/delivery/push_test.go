@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -446,6 +447,31 @@ func TestCutsUnderLoadDoNotSlowTheHostDown(t *testing.T) {
 		r.start().pass(10 * time.Second)
 		if n := r.src.calls(); n < 9 {
 			t.Errorf("%d streams in 10 s, though each brought something new", n)
+		}
+	})
+}
+
+// A frame that could not be taken leaves what is known of it and a possible gap;
+// the stream goes on.
+func TestSkippedFrameLeavesItsMark(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c0")
+			s.event("e1")
+			s.sink(wire.Note{Method: wire.NoteSkipped, Params: json.RawMessage("xxx"), Refused: errors.New("too large")})
+			s.event("e2")
+			return s.stay()
+		}
+		r.start().pass(time.Second)
+		r.wantLog("e1 rejected gap:silent e2")
+		r.wantState(event.StateLive)
+		for _, rec := range r.store.all() {
+			if rec.Kind == event.KindRejected && (string(rec.Raw) != "xxx" || rec.Reason.Raw() != "too large") {
+				t.Errorf("%+v", rec)
+			}
+		}
+		if r.src.calls() != 1 {
+			t.Errorf("%d streams", r.src.calls())
 		}
 	})
 }

@@ -285,6 +285,8 @@ func (c *carried) note(n wire.Note) {
 		c.sink(wire.Note{Method: wire.NoteResumable, Resume: &token})
 	case n.Method == wire.NoteStreamEnd:
 		c.finished()
+	case n.Method == wire.NoteSkipped && n.Refused != nil:
+		c.sink(wire.Note{Method: n.Method, Params: n.Params, Refused: n.Refused})
 	case strings.HasPrefix(n.Method, "notifications/"):
 		c.sink(wire.Note{Method: n.Method, Params: n.Params})
 	}

@@ -84,7 +84,11 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 			return nil, ErrCut
 		case errors.Is(err, ErrTooLarge):
 			l.opts.Log.Warn("server sent an event that is too large", "method", x.method, "error", err)
-			return nil, err
+			if x.call {
+				return nil, err
+			}
+			x.skip(e.data, err)
+			continue
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", ErrCut, err)
 		}
@@ -94,6 +98,10 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 		result, err := l.take(x, e.data)
 		if e.name != "" && e.name != "message" && errors.Is(err, wire.ErrMalformed) {
 			continue // a kind of event that is none of ours, such as ping
+		}
+		if !x.call && errors.Is(err, wire.ErrMalformed) {
+			x.skip(e.data, err)
+			continue
 		}
 		if !errors.Is(err, errUnfinished) {
 			return result, err

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -70,6 +71,18 @@ func (x *exchange) deliver(n wire.Note) {
 	x.note(n)
 	x.touch()
 	x.busy.Store(false)
+}
+
+// maxSkipped bounds what is kept of a frame that is skipped.
+const maxSkipped = 64 << 10
+
+// skip tells the owner of a stream of a frame that could not be taken. The stream
+// goes on: to end it would only meet the same frame again.
+func (x *exchange) skip(begin []byte, why error) {
+	if x.ctx.Err() != nil {
+		return
+	}
+	x.deliver(wire.Note{Method: wire.NoteSkipped, Params: slices.Clone(begin[:min(len(begin), maxSkipped)]), Refused: why})
 }
 
 func (x *exchange) lastByte() time.Time {

@@ -16,6 +16,7 @@ type letter struct {
 	message wire.Message
 	size    int
 	err     error
+	begin   []byte // of a frame that a stream skips, for the reason err
 }
 
 // inbox is the queue between the reader of a pipe and one exchange, bounded by

@@ -157,8 +157,6 @@ func (l *legacyLink) read(events *sseReader) {
 		switch {
 		case errors.Is(err, ErrTooLarge):
 			l.failAll(e.data)
-			l.lose(fmt.Errorf("%w: %w", ErrLost, err))
-			return
 		case errors.Is(err, io.EOF):
 			l.lose(fmt.Errorf("%w: the server ended the stream", ErrLost))
 			return

@@ -214,15 +214,19 @@ func TestLegacySessionThatIsForgotten(t *testing.T) {
 func TestLegacyFrameThatIsTooLarge(t *testing.T) {
 	l := &legacy{}
 	s := mustDial(t, newLegacy(t, l).server(), Options{MaxFrame: 1000})
-	stream, err := s.Open(soon(t), wire.MethodStream, nil, func(wire.Note) {})
+	sink, c := notes()
+	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.frames <- `"` + strings.Repeat("x", 20_000) + `"`
-	if _, err := stream.Result(); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("error %v", err)
+	defer stream.Close()
+	get(t, "the event that opens it", c)
+	for range 2 { // the stream goes on
+		l.frames <- `"` + strings.Repeat("x", 20_000) + `"`
+		if n := get(t, "note", c); n.Method != wire.NoteSkipped || !errors.Is(n.Refused, ErrTooLarge) || len(n.Params) == 0 {
+			t.Errorf("got %+v", n)
+		}
 	}
-	get(t, "loss", s.Lost())
 }
 
 func TestLegacyCommentsCountAsLife(t *testing.T) {

@@ -217,13 +217,17 @@ func TestProcessLimits(t *testing.T) {
 	if _, err := s.Call(soon(t), "test/big", nil); err != nil {
 		t.Errorf("an answer may be larger than a notification: %v", err)
 	}
-	stream, err := s.Open(soon(t), wire.MethodStream, flood{Count: 1, Size: 1500}, func(wire.Note) { t.Error("a note that is too large was delivered") })
+	sink, c := notes()
+	stream, err := s.Open(soon(t), wire.MethodStream, flood{Count: 2, Size: 1500}, sink)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stream.Result(); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("stream: %v", err)
+	for range 2 { // the stream goes on
+		if n := get(t, "note", c); n.Method != wire.NoteSkipped || !errors.Is(n.Refused, ErrTooLarge) {
+			t.Errorf("got %+v", n)
+		}
 	}
+	stream.Close()
 	if _, err := s.Call(soon(t), "test/huge", nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("huge answer: %v", err)
 	}

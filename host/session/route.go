@@ -63,6 +63,9 @@ func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 		switch {
 		case err != nil:
 			return nil, err
+		case in.begin != nil:
+			x.skip(in.begin, in.err)
+			continue
 		case in.err != nil:
 			return nil, in.err
 		case m.Error != nil:
@@ -77,13 +80,13 @@ func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 	}
 }
 
-// failAll ends every exchange: a frame that was not read to its end may have
-// been for any of them, and skipping it could lose an event in silence.
+// failAll ends every call, and tells every stream that it skips a frame: one that
+// was not read to its end may have been for any of them.
 func (r *router) failAll(begin []byte) {
 	r.opts.Log.Warn("server wrote a frame that is too large", "frame", head(begin))
 	err := fmt.Errorf("%w: a frame has more than %d bytes; it begins %v", ErrTooLarge, r.opts.maxAnswer(), head(begin))
 	for _, box := range r.all() {
-		box.put(letter{err: err})
+		box.put(refused(box, begin, err))
 	}
 }
 
@@ -160,10 +163,20 @@ func (r *router) takeNote(m wire.Message, size int) {
 	case box == nil:
 		r.opts.Log.Debug("server sent a notification for a stream that is over")
 	case tooLarge:
-		box.put(letter{err: fmt.Errorf("%w: a notification has %d bytes; it begins %v", ErrTooLarge, size, head(m.Params))})
+		box.put(refused(box, m.Params, fmt.Errorf("%w: a notification has %d bytes; it begins %v", ErrTooLarge, size, head(m.Params))))
 	default:
 		box.put(letter{message: m, size: size})
 	}
+}
+
+// refused returns the letter about a frame that is not taken.
+func refused(box *inbox, begin []byte, err error) letter {
+	l := letter{err: err}
+	if !box.x.call {
+		l.begin = append([]byte{}, begin[:min(len(begin), maxSkipped)]...)
+		l.size = len(l.begin)
+	}
+	return l
 }
 
 func (r *router) takeRequest(m wire.Message) {

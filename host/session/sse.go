@@ -28,6 +28,8 @@ type sseReader struct {
 	buf        []byte
 	start, end int  // unread part of buf
 	skipLF     bool // the last line ended in CR
+	skipLine   bool // the rest of the line is dropped
+	skipEvent  bool // so is what comes before the next empty line
 	begun      bool // the place for a byte order mark is past
 	err        error
 
@@ -38,11 +40,15 @@ func newSSEReader(src io.Reader, maxData int) *sseReader {
 	return &sseReader{src: src, max: maxData, buf: make([]byte, 4096)}
 }
 
-// next returns the next event that has data.
+// next returns the next event that has data. Of an event that is too large it
+// returns the beginning with the error, and skips the rest the next time.
 //
 // Errors: [io.EOF] at a clean end, [ErrTooLarge], those of the source.
 func (r *sseReader) next() (sseEvent, error) {
 	r.data = r.data[:0]
+	if err := r.skip(); err != nil {
+		return sseEvent{}, err
+	}
 	var name string
 	id, lines := r.id, 0
 	for {
@@ -51,7 +57,7 @@ func (r *sseReader) next() (sseEvent, error) {
 			if errors.Is(err, io.EOF) && len(r.data) > 0 {
 				return sseEvent{name, r.data}, nil
 			}
-			return sseEvent{}, err
+			return sseEvent{data: r.data}, err
 		}
 		if len(line) == 0 {
 			r.id = id
@@ -70,7 +76,7 @@ func (r *sseReader) next() (sseEvent, error) {
 			lines++
 			r.data = append(r.data, value...)
 			if len(r.data) > r.max {
-				return sseEvent{}, r.tooLarge(r.data)
+				return sseEvent{data: r.data}, r.tooLarge(r.data)
 			}
 		case "event":
 			name = string(value)
@@ -109,6 +115,9 @@ func splitField(line []byte) (field, value []byte) {
 
 // line returns the next line without its end. A last line without an end counts.
 func (r *sseReader) line() ([]byte, error) {
+	if err := r.skipRest(); err != nil {
+		return nil, err
+	}
 	scanned := 0
 	for {
 		if r.skipLF && r.start < r.end {
@@ -133,7 +142,10 @@ func (r *sseReader) line() ([]byte, error) {
 			return nil, r.err
 		}
 		if scanned > r.max+len("data: ") {
-			return nil, r.tooLarge(rest)
+			_, begin := splitField(rest)
+			r.data = append(r.data, begin...)
+			r.start, r.skipLine = r.end, true
+			return nil, r.tooLarge(r.data)
 		}
 		r.fill()
 	}
@@ -173,6 +185,41 @@ func (r *sseReader) fill() {
 }
 
 func (r *sseReader) tooLarge(begin []byte) error {
-	r.err = fmt.Errorf("%w: an event has more than %d bytes; it begins %v", ErrTooLarge, r.max, head(begin))
-	return r.err
+	r.skipEvent = true
+	return fmt.Errorf("%w: an event has more than %d bytes; it begins %v", ErrTooLarge, r.max, head(begin))
+}
+
+// skip drops the rest of an event that was too large.
+func (r *sseReader) skip() error {
+	for r.skipEvent {
+		line, err := r.line()
+		switch {
+		case errors.Is(err, ErrTooLarge):
+		case err != nil:
+			return err
+		case len(line) == 0:
+			r.skipEvent = false
+		}
+	}
+	r.data = r.data[:0]
+	return nil
+}
+
+// skipRest drops the rest of a line that was too large.
+func (r *sseReader) skipRest() error {
+	for r.skipLine {
+		rest := r.buf[r.start:r.end]
+		if i := lineEnd(rest); i >= 0 {
+			r.skipLF = rest[i] == '\r'
+			r.start += i + 1
+			r.skipLine = false
+			return nil
+		}
+		r.start = r.end
+		if r.err != nil {
+			return r.err
+		}
+		r.fill()
+	}
+	return nil
 }

@@ -64,6 +64,30 @@ func TestSSELimit(t *testing.T) {
 	}
 }
 
+func TestSSEGoesOnAfterOneThatIsTooLarge(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, in := range []string{
+		"data: " + long + "\n\ndata: b\n\n",
+		"data: " + long + "\r\ndata: " + long + "\r\n: " + long + "\r\n\r\ndata: b\r\n\r\n",
+		strings.Repeat("data: xxxxxxxxx\n", 20) + "\ndata: b\n\n",
+		": " + long + "\ndata: a\n\ndata: b\n\n",
+	} {
+		for _, src := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
+			r := newSSEReader(src, 100)
+			e, err := r.next()
+			if !errors.Is(err, ErrTooLarge) || len(e.data) == 0 {
+				t.Errorf("%.20q: got %.40q, error %v", in, e.data, err)
+			}
+			if e, err = r.next(); err != nil || string(e.data) != "b" {
+				t.Errorf("%.20q: then %.40q, error %v", in, e.data, err)
+			}
+			if _, err = r.next(); !errors.Is(err, io.EOF) {
+				t.Errorf("%.20q: in the end %v", in, err)
+			}
+		}
+	}
+}
+
 func TestSSESourceFails(t *testing.T) {
 	broken := errors.New("broken")
 	_, _, err := readAllEvents(io.MultiReader(strings.NewReader("data: a\n"), iotest.ErrReader(broken)), 100)

@@ -30,18 +30,20 @@ type Note struct {
 	Params json.RawMessage
 
 	Event    *Occurrence // of [NoteEvent]: what Params say, already read; nil: Params are the occurrence
-	Refused  error       // of [NoteEvent]: why Params make no event
+	Refused  error       // of [NoteEvent]: why Params make no event; of [NoteSkipped]: why it was skipped
 	ServerID trust.Text  // of [NoteActive]: the id under which the server holds the subscription
 	Resume   *Resume     // of [NoteResumable]
 }
 
-// What a dialect tells of a stream beside the notifications of MCP Events. No
-// server can say these: dialects hand on only what begins with notifications/.
+// What a dialect or the session tells of a stream beside the notifications of MCP
+// Events. No server can say these: dialects hand on only what begins with
+// notifications/.
 const (
 	NoteResumable = "resumable" // the stream can be resumed with Note.Resume; nil: no longer
 	NoteResumed   = "resumed"   // the stream was cut and goes on where it stopped
 	NoteAbandoned = "abandoned" // the server gave up a stream that was to be resumed
 	NoteAnswered  = "answered"  // a request to resume was answered
+	NoteSkipped   = "skipped"   // a frame could not be taken; Params are its beginning, and no JSON
 	NoteInterrupt = "interrupt" // what was said for some time may have gone unheard
 )
 
