@@ -69,6 +69,7 @@ type Options struct {
 	hash      hashFunc
 	keyLimit  time.Duration
 	maxAudit  uint64
+	alone     bool         // no snapshots by itself
 	failAfter func() error // turns a commit that succeeded into a failed one
 }
 
@@ -106,6 +107,8 @@ type Store struct {
 
 	loaded  chan struct{} // closed when the index is loaded
 	stopped chan struct{} // closed when the writer has ended
+
+	snapshotsDone chan struct{} // closed when no snapshot is made any more
 
 	mu  sync.Mutex
 	err error
@@ -146,6 +149,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	pruning, cancel := context.WithCancel(context.Background())
 	s.pruner.cancel = cancel
 	go s.runPruner(pruning)
+	if o.Temporary || o.alone {
+		close(s.snapshotsDone)
+	} else {
+		go s.runSnapshots(pruning)
+	}
 	return s, nil
 }
 
@@ -199,6 +207,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 		hash: o.hash, hooks: o.Hooks, failAfter: o.failAfter, maxAudit: o.maxAudit,
 		queue: newQueue(), index: newIndex(0), pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
+		snapshotsDone: make(chan struct{}),
 	}
 	if err := guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
 		return nil, errors.Join(err, removeHolder(dir), db.Close())
@@ -214,20 +223,20 @@ func openDB(dir string, o Options) (*bolt.DB, error) {
 	if err := checkNotEmptied(path); err != nil {
 		return nil, err
 	}
+	return openBolt(path, &bolt.Options{MaxSize: int(o.MaxSize)})
+}
+
+// openBolt opens a database file of ours and names what is wrong with it.
+func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
+	o.Timeout, o.FreelistType, o.NoStatistics, o.OpenFile = lockTimeout, bolt.FreelistMapType, true, openPrivate
 	var db *bolt.DB
 	err := guard(nil, func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{
-			Timeout:      lockTimeout,
-			FreelistType: bolt.FreelistMapType,
-			NoStatistics: true,
-			MaxSize:      int(o.MaxSize),
-			OpenFile:     openPrivate,
-		})
+		db, err = bolt.Open(path, 0o600, o)
 		return err
 	})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, lockedError(dir)
+		return nil, lockedError(filepath.Dir(path))
 	case err != nil && fromSystem(err):
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, ErrDamaged):
@@ -268,6 +277,9 @@ func checkNotEmptied(path string) error {
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
 	_ = writeHolder(s.dir, s.now())
+	if err := s.snapshotOlder(); err != nil {
+		return err
+	}
 	if err := migrate(s.db, o.Random); err != nil {
 		return err
 	}
@@ -362,6 +374,7 @@ func (s *Store) Close() error {
 		s.queue.close()
 		<-s.stopped
 		<-s.pruner.done
+		<-s.snapshotsDone
 		errs := []error{removeHolder(s.dir), s.db.Close()}
 		if s.temporary {
 			errs = append(errs, os.RemoveAll(s.dir))

@@ -149,7 +149,7 @@ func TestDamageIsAnError(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, fileDB), bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring(), alone: true})
 		if err != nil {
 			refused++
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) && !strings.Contains(err.Error(), "another program") {

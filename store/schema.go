@@ -28,6 +28,12 @@ var (
 	bucketGone     = []byte("gone")     // sequence number -> identity of a pruned record
 )
 
+// tables are all of them.
+var tables = [][]byte{
+	bucketMeta, bucketEvents, bucketDedup, bucketSubs, bucketEnded, bucketSettings,
+	bucketServers, bucketRefusals, bucketAudit, bucketMarks, bucketUsage, bucketGone,
+}
+
 // The keys of the meta bucket.
 var (
 	metaVersion = []byte("version") // uint64
@@ -72,21 +78,25 @@ func migrate(db *bolt.DB, random io.Reader) error {
 // fileVersion returns 0 for a file in which nothing was written yet.
 func fileVersion(db *bolt.DB) (version uint64, err error) {
 	err = db.View(func(tx *bolt.Tx) error {
-		meta := tx.Bucket(bucketMeta)
-		if meta == nil {
-			if k, _ := tx.Cursor().First(); k != nil {
-				return errors.New("it is a database of another program")
-			}
-			return nil
-		}
-		v := meta.Get(metaVersion)
-		if len(v) != 8 {
-			return fmt.Errorf("%w: it has no version", ErrDamaged)
-		}
-		version = binary.BigEndian.Uint64(v)
-		return nil
+		version, err = versionOf(tx)
+		return err
 	})
 	return version, err
+}
+
+func versionOf(tx *bolt.Tx) (uint64, error) {
+	meta := tx.Bucket(bucketMeta)
+	if meta == nil {
+		if k, _ := tx.Cursor().First(); k != nil {
+			return 0, errors.New("it is a database of another program")
+		}
+		return 0, nil
+	}
+	v := meta.Get(metaVersion)
+	if len(v) != 8 {
+		return 0, fmt.Errorf("%w: it has no version", ErrDamaged)
+	}
+	return binary.BigEndian.Uint64(v), nil
 }
 
 // initSchema makes the first version in an empty file.

@@ -34,6 +34,7 @@ func openTest(t testing.TB, o Options) *Store {
 	if o.Keyring == nil {
 		o.Keyring = NoKeyring()
 	}
+	o.alone = true
 	s, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -98,6 +98,7 @@ const (
 	CauseSilent         Cause = "silent"          // the stream went on elsewhere without a word
 	CauseNoReplay       Cause = "no-replay"       // the type has no cursor; nobody listened
 	CausePaused         Cause = "paused"          // the operator paused a type without replay
+	CauseDamaged        Cause = "damaged"         // records were lost with a damaged store
 )
 
 // Gap tells that events may be missing between two moments. A zero time means

@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// compactBytes is how much one transaction of [Compact] copies.
+const compactBytes = 8 << 20
+
+// Compact writes the store in dir anew, without the room that removed records
+// have left. Nobody may have it open. It returns the bytes before and after.
+//
+// Errors: [ErrLocked], [ErrDamaged], those of the file system.
+func Compact(dir string) (before, after int64, err error) {
+	if before, err = sizeOf(filepath.Join(dir, fileDB)); err != nil {
+		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	}
+	err = replaceFile(dir, fileDB, func(temp string) error {
+		// The lock on the old file is held until the new one is in its place, or
+		// not at all: a second program would find the old content.
+		from, err := openReadOnly(dir, fileDB)
+		if err != nil {
+			return err
+		}
+		to, err := openBolt(temp, &bolt.Options{NoSync: true})
+		if err != nil {
+			return errors.Join(err, from.Close())
+		}
+		err = guard(nil, func() error { return bolt.Compact(to, from, compactBytes) })
+		if err == nil {
+			err = to.Sync()
+		}
+		return errors.Join(err, to.Close(), from.Close())
+	})
+	if err == nil {
+		after, err = sizeOf(filepath.Join(dir, fileDB))
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	}
+	return before, after, nil
+}
+
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Backup copies the store in dir to file, which must not exist. Nobody may have
+// it open. The sealing key is not in the copy. It returns the bytes written.
+//
+// Errors: [ErrLocked], [ErrDamaged], those of the file system.
+func Backup(dir, file string) (int64, error) {
+	db, err := openReadOnly(dir, fileDB)
+	if err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
+	n, err := copyOut(db, file)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
+	return n, nil
+}
+
+func copyOut(db *bolt.DB, file string) (n int64, err error) {
+	out, err := openPrivate(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	err = guard(nil, func() error {
+		return db.View(func(tx *bolt.Tx) error {
+			n, err = tx.WriteTo(out)
+			return err
+		})
+	})
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return 0, errors.Join(err, os.Remove(file))
+	}
+	return n, nil
+}
+
+// Restore puts the copy in file into the place of the store in dir, after it was
+// checked; say gets what the check finds. What was there is moved aside, under
+// the returned name, "" if there was nothing. Nobody may have the store open.
+//
+// Errors: [ErrLocked]; [ErrDamaged] when the copy is; those of the file system.
+func Restore(ctx context.Context, dir, file string, now time.Time, say func(string)) (aside string, err error) {
+	if err := privateDir(dir); err != nil {
+		return "", fmt.Errorf("restore the store: %w", err)
+	}
+	if err := notInUse(dir); err != nil {
+		return "", fmt.Errorf("restore the store: %w", err)
+	}
+	err = replaceFile(dir, fileDB, func(temp string) error {
+		if err := copyIn(file, temp); err != nil {
+			return err
+		}
+		if err := checkDB(ctx, temp, say); err != nil {
+			return err
+		}
+		aside, err = moveAside(dir, "before", now)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("restore the store: %w", err)
+	}
+	return aside, nil
+}
+
+func copyIn(file, to string) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := openPrivate(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
+// notInUse refuses a store that somebody has open. A file that is no database is
+// in nobody's use.
+func notInUse(dir string) error {
+	db, err := openReadOnly(dir, fileDB)
+	if errors.Is(err, ErrLocked) {
+		return err
+	}
+	if err == nil {
+		return db.Close()
+	}
+	return nil
+}
+
+// moveAside renames the database file, if there is one, and returns its new name.
+func moveAside(dir, why string, now time.Time) (string, error) {
+	name := fileDB + "." + why + "-" + now.UTC().Format(snapshotTime)
+	err := os.Rename(filepath.Join(dir, fileDB), filepath.Join(dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	return name, err
+}

@@ -1,0 +1,315 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+)
+
+// fillStore makes a closed store with n events of each of two subscriptions and
+// a secret.
+func fillStore(t *testing.T, n int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	s := openTest(t, Options{Dir: dir})
+	for i := range n {
+		for _, sub := range []event.SubID{"aa", "bb"} {
+			cursor := event.At(text(fmt.Sprint("c", i)))
+			b := eventsBatch(sub, fmt.Sprint(i))
+			b.Cursor = &cursor
+			b.Update = func(s *event.Subscription) {
+				s.Key = event.Key{Server: "pager", Type: text("load.tick"), Args: []byte("{}")}
+				s.Hook.Secret = event.NewSecret("whsec_recovered")
+			}
+			store(t, s, b)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// said collects an account.
+type said struct{ lines []string }
+
+func (s *said) say(line string) { s.lines = append(s.lines, line) }
+
+func (s *said) has(t *testing.T, words string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(s.lines, "\n"), words) {
+		t.Errorf("%q is not said in:\n%s", words, strings.Join(s.lines, "\n"))
+	}
+}
+
+func TestCheckOfASoundStore(t *testing.T) {
+	dir := fillStore(t, 50)
+	var out said
+	if err := Check(t.Context(), dir, out.say); err != nil {
+		t.Fatal(err, out.lines)
+	}
+	out.has(t, "100 records of 2 subscriptions")
+	s := openTest(t, Options{Dir: dir})
+	if err := Check(t.Context(), dir, out.say); !errors.Is(err, ErrLocked) {
+		t.Errorf("a store in use: %v", err)
+	}
+	equal(t, s.Info().Records, 100)
+}
+
+func TestCheckFindsWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(*bolt.Tx) error
+		says string
+	}{
+		"record": {func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(3), []byte("x")) }, "record 3"},
+		"number": {func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).SetSequence(1) }, "newer than the last number"},
+		"table":  {func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketMarks) }, "table marks is missing"},
+		"usage":  {func(tx *bolt.Tx) error { return tx.Bucket(bucketUsage).Put(usageKey("aa"), encodeUsage(usage{1, 1})) }, "1 of 1 are noted"},
+		"hashes": {func(tx *bolt.Tx) error { return tx.Bucket(bucketDedup).Put(seqKey(1), []byte{9}) }, "dedup record 1"},
+		"sub":    {func(tx *bolt.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte("{")) }, "subscription aa"},
+		"server": {func(tx *bolt.Tx) error { return tx.Bucket(bucketServers).Put([]byte("pager"), []byte("{")) }, "servers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := fillStore(t, 5)
+			putMeta(t, dir, c.harm)
+			var out said
+			if err := Check(t.Context(), dir, out.say); !errors.Is(err, ErrDamaged) {
+				t.Errorf("the check says %v", err)
+			}
+			out.has(t, c.says)
+		})
+	}
+}
+
+func TestCompactGivesRoomBack(t *testing.T) {
+	dir := fillStore(t, 500)
+	s := openTest(t, Options{Dir: dir, Now: func() time.Time { return newEvent("").ReceivedAt.Add(48 * time.Hour) }})
+	keep(t, s, event.Retention{Total: event.Limits{Records: 10}})
+	want := ids(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, after, err := Compact(dir)
+	if err != nil || after >= before {
+		t.Errorf("%d bytes became %d: %v", before, after, err)
+	}
+	s = openTest(t, Options{Dir: dir})
+	equal(t, ids(t, s), want)
+	equal(t, s.Last(), 1000)
+}
+
+func TestBackupAndRestore(t *testing.T) {
+	dir := fillStore(t, 5)
+	file := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := Backup(dir, file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Backup(dir, file); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over an older copy: %v", err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || bytes.Contains(content, []byte("whsec_recovered")) {
+		t.Errorf("the secret is in the copy, or %v", err)
+	}
+	s := openTest(t, Options{Dir: dir})
+	store(t, s, eventsBatch("aa", "later"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out said
+	aside, err := Restore(t.Context(), dir, file, newEvent("").ReceivedAt, out.say)
+	if err != nil || aside != "state.db.before-20260219T153000Z" {
+		t.Fatal(aside, err)
+	}
+	s = openTest(t, Options{Dir: dir})
+	equal(t, s.Info().Records, 10)
+	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), dir, file, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a copy that is none: %v", err)
+	}
+	s = openTest(t, Options{Dir: dir})
+	equal(t, s.Info().Records, 10)
+}
+
+// A snapshot is a store without its log.
+func TestSnapshotIsAStore(t *testing.T) {
+	dir := fillStore(t, 3)
+	s := openTest(t, Options{Dir: dir})
+	at := time.Date(2026, 2, 19, 15, 0, 0, 0, time.UTC)
+	for i := range snapshotsKept + 2 {
+		if err := takeSnapshot(s.db, dir, at.Add(time.Duration(i)*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := s.Subscriptions()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := snapshots(dir)
+	if err != nil || len(names) != snapshotsKept || names[0] != "snapshot-20260219T210000Z.db" {
+		t.Fatal(names, err)
+	}
+	if err := os.Rename(filepath.Join(dir, names[0]), filepath.Join(dir, fileDB)); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, Options{Dir: dir})
+	equal(t, s.Subscriptions(), want)
+	equal(t, s.Info().Records, 0)
+	equal(t, store(t, s, eventsBatch("aa", "next")).Last, 7)
+}
+
+func TestSnapshotIsMadeWhenItIsDue(t *testing.T) {
+	clock := newWallClock()
+	s := openTest(t, Options{Dir: fillStore(t, 1), Now: clock.now})
+	expect := func(n int) {
+		t.Helper()
+		if names, err := snapshots(s.dir); err != nil || len(names) != n {
+			t.Errorf("%d are expected: %v %v", n, names, err)
+		}
+	}
+	last := s.snapshotAfter(0)
+	expect(1)
+	store(t, s, eventsBatch("aa", "x"))
+	last = s.snapshotAfter(last)
+	expect(1)
+	clock.advance(snapshotEvery)
+	last = s.snapshotAfter(last)
+	expect(2)
+	clock.advance(snapshotEvery)
+	s.snapshotAfter(last)
+	expect(2) // nothing was committed
+}
+
+func TestSnapshotBeforeAMigration(t *testing.T) {
+	dir := fillStore(t, 1)
+	putMeta(t, dir, func(tx *bolt.Tx) error {
+		if err := errors.Join(tx.DeleteBucket(bucketUsage), tx.DeleteBucket(bucketGone)); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketMeta).Put(metaVersion, seqKey(2))
+	})
+	openTest(t, Options{Dir: dir})
+	names, err := snapshots(dir)
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	db, err := openReadOnly(dir, names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if v, err := fileVersion(db); v != 2 || err != nil {
+		t.Errorf("its version is %d, %v", v, err)
+	}
+}
+
+func TestRecoverOfASoundFile(t *testing.T) {
+	dir := fillStore(t, 20)
+	var out said
+	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+		t.Fatal(err)
+	}
+	out.has(t, "40 records are kept")
+	s := openTest(t, Options{Dir: dir})
+	equal(t, s.Info().Records, 40)
+	equal(t, s.Subscriptions()[0].Cursor, event.At(text("c19")))
+	equal(t, store(t, s, eventsBatch("aa", "0", "19")).Duplicates, 2)
+}
+
+// harmRecord makes one stored record unreadable, as a damaged page does.
+func harmRecord(t *testing.T, dir string, seq uint64) {
+	t.Helper()
+	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(seq), []byte{0xff}) })
+}
+
+func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
+	dir := fillStore(t, 20)
+	s := openTest(t, Options{Dir: dir})
+	if err := takeSnapshot(s.db, dir, newEvent("").ReceivedAt); err != nil {
+		t.Fatal(err)
+	}
+	cursor := event.At(text("after the snapshot"))
+	store(t, s, event.Batch{Sub: "aa", Cursor: &cursor})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	harmRecord(t, dir, 15)
+	harmRecord(t, dir, 30)
+
+	now := newEvent("").ReceivedAt.Add(time.Hour)
+	var out said
+	if err := Recover(t.Context(), dir, now, out.say); err != nil {
+		t.Fatal(err, out.lines)
+	}
+	for _, words := range []string{"24 records are kept", "records 15 to 30 are lost", "snapshot-20260219T153000Z.db", "2 subscriptions have a gap record", "state.db.damaged-"} {
+		out.has(t, words)
+	}
+	s = openTest(t, Options{Dir: dir})
+	equal(t, s.Subscriptions()[0].Cursor, event.At(text("c19")))
+	equal(t, s.Last(), 42)
+	gap, err := s.Get(41)
+	if err != nil || gap.Gap == nil || gap.Gap.Cause != event.CauseDamaged || !gap.Gap.Certain || !gap.Gap.To.Equal(now) {
+		t.Errorf("the gap is %+v, %v", gap.Gap, err)
+	}
+	// What was lost may come again, what was kept may not come twice.
+	equal(t, store(t, s, eventsBatch("aa", "0", "7", "19")).Stored, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(t.Context(), dir, out.say); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRecoverWithoutAFile(t *testing.T) {
+	dir := fillStore(t, 4)
+	var out said
+	path := filepath.Join(dir, fileDB)
+	if err := os.WriteFile(path, bytes.Repeat([]byte("damage"), 10_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Recover(t.Context(), dir, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
+		t.Errorf("without a snapshot: %v", err)
+	}
+	if content, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(content, []byte("damage")) {
+		t.Errorf("the damaged file was touched: %v", err)
+	}
+}
+
+func TestRecoverFromASnapshotAlone(t *testing.T) {
+	dir := fillStore(t, 4)
+	s := openTest(t, Options{Dir: dir})
+	if err := takeSnapshot(s.db, dir, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, fileDB), 0); err != nil {
+		t.Fatal(err)
+	}
+	var out said
+	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+		t.Fatal(err)
+	}
+	out.has(t, "nothing of the file can be read: it is empty")
+	s = openTest(t, Options{Dir: dir})
+	equal(t, len(s.Subscriptions()), 2)
+	equal(t, s.Last(), 10)
+	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
+}

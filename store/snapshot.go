@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// A snapshot is a store of its own that holds everything but the log:
+// subscriptions, cursors, leases, sealed secrets, settings. A store whose file is
+// damaged begins again with the newest one.
+const (
+	snapshotPrefix = "snapshot-"
+	snapshotSuffix = ".db"
+	snapshotTime   = "20060102T150405Z"
+	snapshotEvery  = time.Hour
+	snapshotLook   = 10 * time.Minute // how often it is looked whether one is due
+	snapshotsKept  = 5
+)
+
+// notInSnapshot are the tables that a snapshot has without content: the log, what
+// belongs to its records, and what is kept for the record only.
+var notInSnapshot = [][]byte{bucketEvents, bucketDedup, bucketUsage, bucketGone, bucketAudit, bucketRefusals}
+
+// snapshots returns the names of the snapshots in dir, newest first.
+func snapshots(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if n := e.Name(); strings.HasPrefix(n, snapshotPrefix) && strings.HasSuffix(n, snapshotSuffix) {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	slices.Reverse(names)
+	return names, nil
+}
+
+// snapshotAt returns when a snapshot was made.
+func snapshotAt(name string) (time.Time, error) {
+	return time.Parse(snapshotTime, strings.TrimSuffix(strings.TrimPrefix(name, snapshotPrefix), snapshotSuffix))
+}
+
+// takeSnapshot copies what is not the log to a file beside the database, and
+// removes the oldest snapshots.
+func takeSnapshot(db *bolt.DB, dir string, now time.Time) error {
+	name := snapshotPrefix + now.UTC().Format(snapshotTime) + snapshotSuffix
+	err := replaceFile(dir, name, func(temp string) error {
+		dst, err := openBolt(temp, &bolt.Options{})
+		if err != nil {
+			return err
+		}
+		err = guard(nil, func() error {
+			return db.View(func(from *bolt.Tx) error {
+				return dst.Update(func(to *bolt.Tx) error { return copyControl(to, from) })
+			})
+		})
+		return errors.Join(err, dst.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	names, err := snapshots(dir)
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	for _, old := range names[min(snapshotsKept, len(names)):] {
+		if err := os.Remove(filepath.Join(dir, old)); err != nil {
+			return fmt.Errorf("snapshot: %w", err)
+		}
+	}
+	return nil
+}
+
+// copyControl copies the tables that a snapshot holds.
+func copyControl(to, from *bolt.Tx) error {
+	return from.ForEach(func(name []byte, b *bolt.Bucket) error {
+		c, err := to.CreateBucketIfNotExists(name)
+		if err != nil {
+			return err
+		}
+		if err := c.SetSequence(b.Sequence()); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(notInSnapshot, func(n []byte) bool { return string(n) == string(name) }) {
+			if string(name) == string(bucketGone) {
+				return c.SetSequence(0) // it counts what is in it
+			}
+			return nil
+		}
+		return b.ForEach(c.Put)
+	})
+}
+
+// replaceFile has make write a private file, and puts it in the place of name.
+func replaceFile(dir, name string, make func(temp string) error) error {
+	temp := filepath.Join(dir, name+".new")
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := make(temp); err != nil {
+		return errors.Join(err, ignoreMissing(os.Remove(temp)))
+	}
+	if err := os.Rename(temp, filepath.Join(dir, name)); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return syncDir(dir)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// runSnapshots makes one an hour, if anything was committed since the last one,
+// until ctx ends. One that cannot be made is not the store's failure: it is
+// tried again.
+func (s *Store) runSnapshots(ctx context.Context) {
+	defer close(s.snapshotsDone)
+	<-s.loaded
+	last := 0
+	for {
+		last = s.snapshotAfter(last)
+		timer := time.NewTimer(snapshotLook)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// snapshotAfter makes a snapshot if one is due and there was a commit after the
+// given one. It returns the newest commit that a snapshot holds.
+func (s *Store) snapshotAfter(last int) int {
+	at := s.newestTx()
+	if at == last || !s.snapshotDue() || takeSnapshot(s.db, s.dir, s.now()) != nil {
+		return last
+	}
+	return at
+}
+
+// snapshotOlder keeps a snapshot of a file that is about to be migrated.
+func (s *Store) snapshotOlder() error {
+	have, err := fileVersion(s.db)
+	if err != nil || have == 0 || have >= schemaVersion {
+		return err
+	}
+	return takeSnapshot(s.db, s.dir, s.now())
+}
+
+// snapshotDue reports whether the newest snapshot is too old, or there is none
+// and something to put into it.
+func (s *Store) snapshotDue() bool {
+	names, err := snapshots(s.dir)
+	if err != nil || len(names) == 0 {
+		return err == nil && len(s.Subscriptions()) > 0
+	}
+	at, err := snapshotAt(names[0])
+	return err != nil || s.now().Sub(at) >= snapshotEvery
+}
+
+func (s *Store) newestTx() (id int) {
+	_ = s.view(func(tx *bolt.Tx) error {
+		id = tx.ID()
+		return nil
+	})
+	return id
+}
