@@ -55,6 +55,9 @@ func run() int {
 		DemoServer:     host.DemoServer,
 		Browse:         cli.Browse,
 		Executable:     os.Executable,
+		StoreTools: cli.StoreTools{
+			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
+		},
 	})
 }
 

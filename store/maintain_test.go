@@ -221,7 +221,7 @@ func TestSnapshotBeforeAMigration(t *testing.T) {
 func TestRecoverOfASoundFile(t *testing.T) {
 	dir := fillStore(t, 20)
 	var out said
-	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
 		t.Fatal(err)
 	}
 	out.has(t, "40 records are kept")
@@ -253,10 +253,10 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 
 	now := newEvent("").ReceivedAt.Add(time.Hour)
 	var out said
-	if err := Recover(t.Context(), dir, now, out.say); err != nil {
+	if err := Recover(t.Context(), dir, true, now, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
-	for _, words := range []string{"24 records are kept", "records 15 to 30 are lost", "snapshot-20260219T153000Z.db", "2 subscriptions have a gap record", "state.db.damaged-"} {
+	for _, words := range []string{"38 records are kept", "lost: records 15\n", "lost: records 30\n", "snapshot-20260219T153000Z.db", "2 subscriptions have a gap record", "state.db.damaged-"} {
 		out.has(t, words)
 	}
 	s = openTest(t, Options{Dir: dir})
@@ -267,7 +267,7 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 		t.Errorf("the gap is %+v, %v", gap.Gap, err)
 	}
 	// What was lost may come again, what was kept may not come twice.
-	equal(t, store(t, s, eventsBatch("aa", "0", "7", "19")).Stored, 1)
+	equal(t, store(t, s, eventsBatch("aa", "0", "7", "19")).Stored, 1) // the fifteenth record
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestRecoverWithoutAFile(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Repeat([]byte("damage"), 10_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Recover(t.Context(), dir, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
+	if err := Recover(t.Context(), dir, true, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
 		t.Errorf("without a snapshot: %v", err)
 	}
 	if content, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(content, []byte("damage")) {
@@ -304,7 +304,7 @@ func TestRecoverFromASnapshotAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out said
-	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
 		t.Fatal(err)
 	}
 	out.has(t, "nothing of the file can be read: it is empty")

@@ -64,8 +64,9 @@ func (s *Store) Retention() event.Retention {
 	return s.pruner.keep
 }
 
-// SetRetention implements [event.Store]. It returns after the commit; the errors
-// are those of [Store.SetSetting], and [ErrBatch] for a negative bound.
+// SetRetention implements [event.Store]. It returns when what is beyond the
+// bounds is gone; the errors are those of [Store.SetSetting], and [ErrBatch] for
+// a negative bound.
 func (s *Store) SetRetention(ctx context.Context, r event.Retention) error {
 	for _, l := range [...]event.Limits{r.Total, r.PerSub} {
 		if l.Age < 0 || l.Bytes < 0 {
@@ -82,7 +83,8 @@ func (s *Store) SetRetention(ctx context.Context, r event.Retention) error {
 	s.pruner.mu.Lock()
 	s.pruner.keep = r
 	s.pruner.mu.Unlock()
-	s.pruner.signal()
+	for s.pruneRound(ctx) {
+	}
 	return nil
 }
 

@@ -1,12 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -20,14 +24,17 @@ import (
 // missing. Each of them gets a gap record. The damaged file is moved aside. say
 // gets an account of what was kept and what was not.
 //
-// Nobody may have the store open. A file whose pages make no sense may end the
-// process: run it in one of its own; a run that was ended leaves the damaged file
-// where it was.
+// Records are read page by page, which no damage can mislead. Subscriptions are
+// read with bbolt, which damage may lead astray: run it in a process of its own,
+// and if that dies, again without useFile, which takes them from a snapshot only.
+// A run that was ended leaves the damaged file where it was.
 //
-// Errors: [ErrLocked]; [ErrDamaged] when nothing could be read and there is no
-// snapshot; those of ctx and of the file system.
-func Recover(ctx context.Context, dir string, now time.Time, say func(string)) error {
-	r := &recovery{dir: dir, now: now, say: say}
+// Nobody may have the store open.
+//
+// Errors: [ErrLocked]; [ErrDamaged] when there are no subscriptions that can be
+// read; those of ctx and of the file system.
+func Recover(ctx context.Context, dir string, useFile bool, now time.Time, say func(string)) error {
+	r := &recovery{dir: dir, useFile: useFile, now: now, say: say}
 	if err := r.run(ctx); err != nil {
 		return fmt.Errorf("recover the store: %w", err)
 	}
@@ -35,14 +42,14 @@ func Recover(ctx context.Context, dir string, now time.Time, say func(string)) e
 }
 
 type recovery struct {
-	dir string
-	now time.Time
-	say func(string)
+	dir     string
+	useFile bool
+	now     time.Time
+	say     func(string)
 
-	to       *bolt.DB
-	hashKey  []byte
-	kept     int
-	from, at uint64 // first and last missing record, 0 if none is
+	to      *bolt.DB
+	hashKey []byte
+	kept    int
 }
 
 func (r *recovery) run(ctx context.Context) error {
@@ -51,25 +58,17 @@ func (r *recovery) run(ctx context.Context) error {
 	}
 	aside := ""
 	err := replaceFile(r.dir, fileDB, func(temp string) (err error) {
-		old, err := r.openDamaged()
-		if err != nil {
-			r.say(fmt.Sprintf("nothing of the file can be read: %v", err))
-		}
 		if r.to, err = openBolt(temp, &bolt.Options{NoSync: true}); err != nil {
 			return err
 		}
-		err = r.rebuild(ctx, old)
+		err = r.rebuild(ctx)
 		if err == nil {
 			err = r.to.Sync()
 		}
-		err = errors.Join(err, r.to.Close())
-		if old != nil {
-			err = errors.Join(err, old.Close())
+		if err = errors.Join(err, r.to.Close()); err != nil {
+			return err
 		}
-		if err == nil {
-			err = checkDB(ctx, temp, func(string) {})
-		}
-		if err == nil {
+		if err = checkDB(ctx, temp, func(string) {}); err == nil {
 			aside, err = moveAside(r.dir, "damaged", r.now)
 		}
 		return err
@@ -83,43 +82,76 @@ func (r *recovery) run(ctx context.Context) error {
 	return nil
 }
 
-// openDamaged opens the damaged file, nil if that cannot be done.
-func (r *recovery) openDamaged() (*bolt.DB, error) {
-	path := filepath.Join(r.dir, fileDB)
-	info, err := os.Stat(path)
+func (r *recovery) rebuild(ctx context.Context) error {
+	found, err := readPages(ctx, filepath.Join(r.dir, fileDB))
 	if err != nil {
-		return nil, err
-	}
-	if info.Size() == 0 {
-		return nil, errors.New("it is empty")
-	}
-	return openBolt(path, &bolt.Options{ReadOnly: true})
-}
-
-func (r *recovery) rebuild(ctx context.Context, old *bolt.DB) error {
-	missing, last := r.missing(ctx, old)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err := r.control(old, missing); err != nil {
-		return err
-	}
-	if old != nil {
-		if err := r.records(ctx, old); err != nil {
+		if ctx.Err() != nil {
 			return err
 		}
+		r.say(fmt.Sprintf("nothing of the file can be read: %v", err))
+	} else {
+		defer found.close()
+	}
+	last := uint64(0)
+	if r.useFile && found != nil {
+		last = r.lastGiven()
+	}
+	lost := found.missing(last)
+	r.tellLost(lost)
+	if err := r.control(len(lost) > 0); err != nil {
+		return err
+	}
+	if err := r.records(ctx, found); err != nil {
+		return err
 	}
 	r.say(fmt.Sprintf("%d records are kept", r.kept))
-	return r.close(missing, last)
+	return r.close(len(lost) > 0)
 }
 
-// control takes over everything but the log.
-func (r *recovery) control(old *bolt.DB, missing bool) error {
-	if old != nil && !missing {
-		if err := r.copyFrom(old); err == nil {
-			r.say("subscriptions, cursors and settings are those of the file")
-			return nil
+// readFile gives fn a read transaction on the damaged file.
+func (r *recovery) readFile(fn func(*bolt.Tx) error) error {
+	db, err := openReadOnly(r.dir, fileDB)
+	if err != nil {
+		return err
+	}
+	return errors.Join(guard(nil, func() error { return db.View(fn) }), db.Close())
+}
+
+// lastGiven returns the last sequence number that the file has given, 0 if it
+// does not say.
+func (r *recovery) lastGiven() (last uint64) {
+	_ = r.readFile(func(tx *bolt.Tx) error {
+		if b := tx.Bucket(bucketEvents); b != nil {
+			last = b.Sequence()
 		}
+		return nil
+	})
+	return last
+}
+
+// tellLost names the ranges in which records were lost, a few of them.
+func (r *recovery) tellLost(lost []span) {
+	const few = 10
+	for _, s := range lost[:min(few, len(lost))] {
+		r.say(fmt.Sprintf("lost: records %v", s))
+	}
+	if len(lost) > few {
+		r.say(fmt.Sprintf("and in %d further places", len(lost)-few))
+	}
+}
+
+// control takes over everything but the log: from the file if its log is whole,
+// else from the newest sound snapshot, so that no cursor is ahead of what is kept.
+func (r *recovery) control(missing bool) error {
+	fromFile := func() error {
+		if !r.useFile {
+			return errors.New("it is left out")
+		}
+		return r.readFile(r.copyFrom)
+	}
+	if !missing && fromFile() == nil {
+		r.say("subscriptions, cursors and settings are those of the file")
+		return nil
 	}
 	names, err := snapshots(r.dir)
 	if err != nil {
@@ -128,7 +160,7 @@ func (r *recovery) control(old *bolt.DB, missing bool) error {
 	for _, name := range names {
 		db, err := openReadOnly(r.dir, name)
 		if err == nil {
-			err = errors.Join(r.copyFrom(db), db.Close())
+			err = errors.Join(guard(nil, func() error { return db.View(r.copyFrom) }), db.Close())
 		}
 		if err == nil {
 			r.say(fmt.Sprintf("subscriptions, cursors and settings are those of %s: what was changed after that is lost", name))
@@ -136,152 +168,59 @@ func (r *recovery) control(old *bolt.DB, missing bool) error {
 		}
 		r.say(fmt.Sprintf("%s cannot be used: %v", name, err))
 	}
-	if old != nil {
-		if err := r.copyFrom(old); err == nil {
-			r.say("there is no sound snapshot: subscriptions, cursors and settings are those of the damaged file")
-			return nil
-		}
+	if fromFile() == nil {
+		r.say("there is no sound snapshot: subscriptions, cursors and settings are those of the damaged file")
+		return nil
 	}
 	return fmt.Errorf("%w: neither the file nor a snapshot has subscriptions that can be read; put a copy back with `eventdeck store restore FILE`", ErrDamaged)
 }
 
 // copyFrom takes over everything but the log, or nothing.
-func (r *recovery) copyFrom(db *bolt.DB) error {
-	err := guard(nil, func() error {
-		return db.View(func(from *bolt.Tx) error {
-			return r.to.Update(func(to *bolt.Tx) error {
-				if err := copyControl(to, from); err != nil {
-					return err
-				}
-				for _, name := range tables {
-					if to.Bucket(name) == nil {
-						return fmt.Errorf("%w: the table %s is missing", ErrDamaged, name)
-					}
-				}
-				r.hashKey = append([]byte(nil), to.Bucket(bucketMeta).Get(metaHashKey)...)
-				return nil
-			})
-		})
-	})
-	return err
-}
-
-// missing reports whether there are records that cannot be read, and the last
-// sequence number that was given, as far as that is known.
-func (r *recovery) missing(ctx context.Context, old *bolt.DB) (missing bool, last uint64) {
-	if old == nil {
-		return true, 0
-	}
-	first, err := r.scan(ctx, old, 0, forward, func(uint64, []byte) error { return nil })
-	if err == nil {
-		return false, first
-	}
-	r.say(fmt.Sprintf("the log can be read up to record %d: %v", first, err))
-	end, newest := uint64(0), uint64(0)
-	_, back := r.scan(ctx, old, 0, backward, func(seq uint64, _ []byte) error {
-		if seq <= first {
-			return errStop
+func (r *recovery) copyFrom(from *bolt.Tx) error {
+	return r.to.Update(func(to *bolt.Tx) error {
+		if err := copyControl(to, from); err != nil {
+			return err
 		}
-		end, newest = seq, max(newest, seq)
+		for _, name := range tables {
+			if to.Bucket(name) == nil {
+				return fmt.Errorf("%w: the table %s is missing", ErrDamaged, name)
+			}
+		}
+		r.hashKey = append([]byte(nil), to.Bucket(bucketMeta).Get(metaHashKey)...)
 		return nil
 	})
-	r.from = first + 1
-	if end > 0 {
-		r.at = end - 1
-		r.say(fmt.Sprintf("and again from record %d to %d", end, newest))
-	} else if back != nil && !errors.Is(back, errStop) {
-		r.say(fmt.Sprintf("from its end nothing can be read: %v", back))
-	}
-	return true, max(first, newest)
 }
 
-var errStop = errors.New("far enough")
-
-// scanChunk bounds what is read between two looks at the guard.
-const scanChunk = 1_000
-
-type direction bool
-
-const (
-	forward  direction = true
-	backward direction = false
-)
-
-// scan calls fn for the records of a file, forward from seq on or backward from
-// the newest, and returns the last sequence number for which it could. fn must
-// not keep the value.
-func (r *recovery) scan(ctx context.Context, db *bolt.DB, seq uint64, dir direction, fn func(uint64, []byte) error) (last uint64, err error) {
-	err = guard(nil, func() error {
-		return db.View(func(tx *bolt.Tx) error {
-			b := tx.Bucket(bucketEvents)
-			if b == nil {
-				return fmt.Errorf("%w: the table events is missing", ErrDamaged)
-			}
-			cur := b.Cursor()
-			step := cur.Next
-			k, v := cur.Seek(seqKey(seq))
-			if dir == backward {
-				step = cur.Prev
-				k, v = cur.Last()
-			}
-			for n := 1; k != nil; k, v = step() {
-				if n++; n%scanChunk == 0 && ctx.Err() != nil {
-					return context.Cause(ctx)
-				}
-				if len(k) != 8 {
-					return fmt.Errorf("%w: a record has the key %x", ErrDamaged, k)
-				}
-				at := binary.BigEndian.Uint64(k)
-				if _, err := decodeRecord(at, v); err != nil {
-					return fmt.Errorf("%w: record %d: %w", ErrDamaged, at, err)
-				}
-				if err := fn(at, v); err != nil {
-					return err
-				}
-				last = at
-			}
-			return nil
-		})
-	})
-	return last, err
-}
-
-// records copies what can be read, in order.
-func (r *recovery) records(ctx context.Context, old *bolt.DB) error {
+// records copies what was found.
+func (r *recovery) records(ctx context.Context, found *pages) error {
 	w := &salvage{recovery: r}
-	_, err := r.scan(ctx, old, 0, forward, w.add)
-	if w.err != nil || ctx.Err() != nil {
-		return errors.Join(w.err, ctx.Err())
-	}
-	if err != nil && r.at > 0 {
-		_, err = r.scan(ctx, old, r.at+1, forward, w.add)
-		if w.err != nil || ctx.Err() != nil {
-			return errors.Join(w.err, ctx.Err())
-		}
+	if err := found.each(ctx, w.add); err != nil {
+		return err
 	}
 	return w.flush()
 }
 
+// salvageGroup is how many records one transaction of a salvage writes.
+const salvageGroup = 1_000
+
 // salvage writes records into the new file, in groups.
 type salvage struct {
 	*recovery
-	group []struct {
-		seq   uint64
-		value []byte
-	}
-	err error // of the new file
+	group []kept
+}
+
+// kept is a record that could be read.
+type kept struct {
+	seq   uint64
+	value []byte
 }
 
 func (w *salvage) add(seq uint64, value []byte) error {
-	w.group = append(w.group, struct {
-		seq   uint64
-		value []byte
-	}{seq, append([]byte(nil), value...)})
-	if len(w.group) < scanChunk {
+	w.group = append(w.group, kept{seq, append([]byte(nil), value...)})
+	if len(w.group) < salvageGroup {
 		return nil
 	}
-	w.err = w.flush()
-	return w.err
+	return w.flush()
 }
 
 func (w *salvage) flush() error {
@@ -342,10 +281,10 @@ func addToUsage(tx *bolt.Tx, bySub map[event.SubID]usage) error {
 
 // close sets the next sequence number, and records a gap for every subscription
 // when records are missing.
-func (r *recovery) close(missing bool, last uint64) error {
+func (r *recovery) close(missing bool) error {
 	return r.to.Update(func(tx *bolt.Tx) error {
 		events := tx.Bucket(bucketEvents)
-		last = max(last, events.Sequence())
+		last := events.Sequence()
 		if k, _ := events.Cursor().Last(); len(k) == 8 {
 			last = max(last, binary.BigEndian.Uint64(k))
 		}
@@ -386,11 +325,6 @@ func (r *recovery) gaps(tx *bolt.Tx, last uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.from > 0 && r.at > 0 {
-		r.say(fmt.Sprintf("records %d to %d are lost", r.from, r.at))
-	} else if r.from > 0 {
-		r.say(fmt.Sprintf("records from %d on are lost", r.from))
-	}
-	r.say(fmt.Sprintf("%d subscriptions have a gap record; their servers are asked again from the cursors of the snapshot", subs))
+	r.say(fmt.Sprintf("%d subscriptions have a gap record; their servers are asked again from the cursors above", subs))
 	return last, addToUsage(tx, bySub)
 }

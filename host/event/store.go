@@ -161,7 +161,7 @@ type Store interface {
 	RemoveMark(ctx context.Context, seq uint64, line bool) error
 
 	// Retention tells how much is kept; SetRetention changes it. What is beyond
-	// the bounds goes soon after, oldest first, in small steps.
+	// the bounds goes, oldest first, in small steps.
 	Retention() Retention
 	SetRetention(ctx context.Context, r Retention) error
 

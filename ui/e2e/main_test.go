@@ -66,6 +66,9 @@ func program() int {
 		CA:         host.CA,
 		DemoServer: host.DemoServer,
 		Executable: os.Executable,
+		StoreTools: cli.StoreTools{
+			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
+		},
 	})
 }
 

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// errChildDied: a process that read a damaged store came to no end of its own.
+var errChildDied = errors.New("reading the store ended the process")
+
+// Bounds of a process that reads a damaged store: damage can lead a reader in
+// circles.
+const (
+	childStack  = 2 << 20 // bytes of one goroutine
+	childMemory = 1 << 30 // bytes in all
+	childLook   = 100 * time.Millisecond
+)
+
+// inChild runs a command on the store in a process of its own, which is this
+// program with --here: a damaged file may end it.
+//
+// Errors: what the command says; errChildDied.
+func (a *app) inChild(ctx context.Context, dir, what string, flags ...string) error {
+	self, err := a.Executable()
+	if err != nil {
+		return err
+	}
+	var stderr firstBytes
+	cmd := exec.CommandContext(ctx, self, append([]string{"store", what, "--here", "--data", dir}, flags...)...)
+	cmd.Stdout, cmd.Stderr = a.Stdout, &stderr
+	err = cmd.Run()
+	switch said := bytes.TrimSpace(stderr.first); {
+	case err == nil:
+		return nil
+	case cmd.ProcessState == nil || ctx.Err() != nil:
+		return fmt.Errorf("store %s: %w", what, err)
+	case cmd.ProcessState.ExitCode() == exitError && len(said) > 0:
+		return errors.New(string(bytes.TrimPrefix(said, []byte("eventdeck: "))))
+	}
+	return fmt.Errorf("store %s: %w: %w", what, errChildDied, err)
+}
+
+// firstBytes keeps the beginning of what is written to it.
+type firstBytes struct{ first []byte }
+
+const childSays = 64 << 10
+
+func (b *firstBytes) Write(p []byte) (int, error) {
+	b.first = append(b.first, p[:min(len(p), childSays-len(b.first))]...)
+	return len(p), nil
+}
+
+// boundChild ends the process when it takes more than its bounds. The returned
+// function ends the watch.
+func boundChild() (stop func()) {
+	debug.SetMaxStack(childStack)
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(childLook)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+			var m runtime.MemStats
+			if runtime.ReadMemStats(&m); m.Sys > childMemory {
+				os.Exit(exitUsage) // not exitError: there is nothing to say
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+func hidden(cmd *cobra.Command, flag *bool, name string) {
+	cmd.Flags().BoolVar(flag, name, false, "")
+	_ = cmd.Flags().MarkHidden(name) // fails for a flag that does not exist only
+}

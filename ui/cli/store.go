@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+)
+
+// StoreTools look after a store that nobody has open. Each takes the store's
+// directory; say gets lines of an account.
+type StoreTools struct {
+	Check   func(ctx context.Context, dir string, say func(string)) error
+	Compact func(dir string) (before, after int64, err error)
+	Backup  func(dir, file string) (bytes int64, err error)
+	// Restore returns the name under which what was there is kept, "" if there
+	// was nothing.
+	Restore func(ctx context.Context, dir, file string, now time.Time, say func(string)) (aside string, err error)
+	// Recover takes nothing but records from the file without useFile.
+	Recover func(ctx context.Context, dir string, useFile bool, now time.Time, say func(string)) error
+}
+
+func (a *app) storeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "Look after what is kept: its size and bounds, checks, copies",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command store %q%s; use info, keep, check, compact, backup, restore or recover", args[0], meantCommand(cmd, args[0]))
+			}
+			return nil
+		},
+		Run: a.run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
+	}
+	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(),
+		&cobra.Command{
+			Use: "compact", Short: "Give back the room that removed records have left", Args: exactly(0),
+			Run: a.run(func(*cobra.Command, []string) error { return a.storeCompact() }),
+		},
+		&cobra.Command{
+			Use: "backup FILE", Short: "Copy the store to a new file; the sealing key is not in it", Args: exactly(1),
+			Run: a.run(func(_ *cobra.Command, args []string) error { return a.storeBackup(args[0]) }),
+		},
+		&cobra.Command{
+			Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
+			Run: a.run(func(cmd *cobra.Command, args []string) error { return a.storeRestore(cmd.Context(), args[0]) }),
+		})
+	return cmd
+}
+
+func (a *app) storeInfoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "info", Short: "Tell how much is kept, where, and within which bounds", Args: exactly(0),
+		Run: a.run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
+	}
+}
+
+// storeSummary is what `store info --json` prints.
+type storeSummary struct {
+	Path      string          `json:"path"`
+	Records   uint64          `json:"records"`
+	Bytes     int64           `json:"bytes"`
+	FileBytes int64           `json:"fileBytes"`
+	Oldest    *time.Time      `json:"oldest,omitempty"`
+	Newest    *time.Time      `json:"newest,omitempty"`
+	Subs      int             `json:"subscriptions"`
+	Sealed    string          `json:"sealed"`
+	Keep      event.Retention `json:"keep"`
+}
+
+func (a *app) storeInfo(ctx context.Context) (err error) {
+	s, err := a.openKept(ctx)
+	if s == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	info := s.Info()
+	out := storeSummary{
+		Path: info.Path, Records: info.Records, Bytes: info.Bytes, FileBytes: info.FileBytes,
+		Subs: len(s.Subscriptions()), Sealed: info.Sealed, Keep: s.Retention(),
+	}
+	note := func(at **time.Time) func(event.Record) bool {
+		return func(r event.Record) bool {
+			*at = &r.ReceivedAt
+			return false
+		}
+	}
+	if err := errors.Join(s.Forward(0, note(&out.Oldest)), s.Backward(s.Last(), note(&out.Newest))); err != nil {
+		return err
+	}
+	if a.flags.json {
+		line, err := json.Marshal(out)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
+		return err
+	}
+	var t table
+	t.add("directory", out.Path)
+	t.add("records", fmt.Sprintf("%d, %s", out.Records, sizeWords(out.Bytes)))
+	t.add("file", sizeWords(out.FileBytes))
+	if out.Oldest != nil && out.Newest != nil {
+		t.add("from", out.Oldest.UTC().Format(time.RFC3339))
+		t.add("to", out.Newest.UTC().Format(time.RFC3339))
+	}
+	t.add("subscriptions", fmt.Sprint(out.Subs))
+	t.add("sealing key", out.Sealed)
+	t.add("kept in all", limitWords(out.Keep.Total))
+	t.add("per subscription", limitWords(out.Keep.PerSub))
+	return t.write(a.Stdout)
+}
+
+// openKept opens the store that is there. It is nil without an error when
+// nothing was kept yet.
+func (a *app) openKept(ctx context.Context) (event.Store, error) {
+	o, there, err := a.existing()
+	if err != nil || !there {
+		return nil, err
+	}
+	return a.OpenStore(ctx, o)
+}
+
+func (a *app) storeKeepCommand() *cobra.Command {
+	var total, perSub limitFlags
+	cmd := &cobra.Command{
+		Use:   "keep",
+		Short: "Bound how much is kept; without a flag tell the bounds",
+		Long: "What is beyond a bound goes, oldest first: at once, and from then on with what is added.\n" +
+			"0 takes a bound away. Ages are like 90m, 12h, 30d; sizes like 500MB or 2GiB.",
+		Example: "eventdeck store keep --age 30d --size 5GiB\neventdeck store keep --sub-events 100000",
+		Args:    exactly(0),
+		Run: a.run(func(cmd *cobra.Command, _ []string) (err error) {
+			o, err := a.kept()
+			if err != nil {
+				return err
+			}
+			s, err := a.OpenStore(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			keep := s.Retention()
+			if err := errors.Join(total.apply(&keep.Total, ""), perSub.apply(&keep.PerSub, "sub-")); err != nil {
+				return err
+			}
+			if keep != s.Retention() {
+				if err := s.SetRetention(cmd.Context(), keep); err != nil {
+					return err
+				}
+			}
+			_, err = fmt.Fprintf(a.Stdout, "in all: %s\nper subscription: %s\n", limitWords(keep.Total), limitWords(keep.PerSub))
+			return err
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&total.age, "age", "", "how long records are kept")
+	f.StringVar(&total.size, "size", "", "how much is kept in all")
+	f.StringVar(&total.records, "events", "", "how many records are kept in all")
+	f.StringVar(&perSub.age, "sub-age", "", "how long records of a subscription are kept")
+	f.StringVar(&perSub.size, "sub-size", "", "how much is kept of a subscription")
+	f.StringVar(&perSub.records, "sub-events", "", "how many records are kept of a subscription")
+	return cmd
+}
+
+func (a *app) storeCheckCommand() *cobra.Command {
+	var here bool
+	cmd := &cobra.Command{
+		Use: "check", Short: "Read the whole store and tell what is wrong with it", Args: exactly(0),
+		Run: a.run(func(cmd *cobra.Command, _ []string) error {
+			return a.withExisting(func(dir string) error {
+				if !here {
+					return a.checkInChild(cmd.Context(), dir)
+				}
+				defer boundChild()()
+				if err := a.StoreTools.Check(cmd.Context(), dir, a.tell); err != nil {
+					return err
+				}
+				a.tell("nothing is wrong")
+				return nil
+			})
+		}),
+	}
+	hidden(cmd, &here, "here")
+	return cmd
+}
+
+func (a *app) checkInChild(ctx context.Context, dir string) error {
+	err := a.inChild(ctx, dir, "check")
+	if errors.Is(err, errChildDied) {
+		err = fmt.Errorf("the store in %s is damaged so that reading it leads nowhere; `eventdeck store recover` keeps what can be read", dir)
+	}
+	return err
+}
+
+func (a *app) storeRecoverCommand() *cobra.Command {
+	var here, withoutFile bool
+	cmd := &cobra.Command{
+		Use:   "recover",
+		Short: "Make a sound store of what can be read of a damaged one",
+		Long: "Records that can be read are kept. Where some are missing, subscriptions and cursors come from the newest\n" +
+			"snapshot, so that servers are asked again for what is lost, and each subscription gets a gap record.\n" +
+			"The damaged file is kept beside the new one.",
+		Args: exactly(0),
+		Run: a.run(func(cmd *cobra.Command, _ []string) error {
+			return a.withExisting(func(dir string) error {
+				if here {
+					defer boundChild()()
+					return a.StoreTools.Recover(cmd.Context(), dir, !withoutFile, time.Now(), a.tell)
+				}
+				err := a.inChild(cmd.Context(), dir, "recover")
+				if errors.Is(err, errChildDied) {
+					a.tell("the file's subscriptions cannot be read")
+					err = a.inChild(cmd.Context(), dir, "recover", "--without-file")
+				}
+				return err
+			})
+		}),
+	}
+	hidden(cmd, &here, "here")
+	hidden(cmd, &withoutFile, "without-file")
+	return cmd
+}
+
+// tell writes a line of an account.
+func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.Stdout, line) }
+
+// withExisting does something with the directory of the store that is there.
+func (a *app) withExisting(do func(dir string) error) error {
+	o, there, err := a.existing()
+	if err != nil || !there {
+		return err
+	}
+	return do(o.Dir)
+}
+
+func (a *app) storeCompact() error {
+	return a.withExisting(func(dir string) error {
+		before, after, err := a.StoreTools.Compact(dir)
+		if err == nil {
+			a.tell(fmt.Sprintf("%s became %s", sizeWords(before), sizeWords(after)))
+		}
+		return err
+	})
+}
+
+func (a *app) storeBackup(file string) error {
+	return a.withExisting(func(dir string) error {
+		n, err := a.StoreTools.Backup(dir, file)
+		if err == nil {
+			a.tell(fmt.Sprintf("%s with %s; the key that opens its secrets is not in it", file, sizeWords(n)))
+		}
+		return err
+	})
+}
+
+func (a *app) storeRestore(ctx context.Context, file string) error {
+	o, err := a.kept()
+	if err != nil {
+		return err
+	}
+	aside, err := a.StoreTools.Restore(ctx, o.Dir, file, time.Now(), a.tell)
+	if err != nil {
+		return err
+	}
+	if aside != "" {
+		a.tell(fmt.Sprintf("what was there is kept as %s in %s", aside, o.Dir))
+	}
+	a.tell("the copy is in its place")
+	return nil
+}
