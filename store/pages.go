@@ -143,9 +143,9 @@ func (p *pages) value(at place) ([]byte, error) {
 }
 
 // missing returns which numbers between the first record and the last number
-// that was given have no record. Without a file everything is missing.
+// that was given have no record. Without any everything is missing.
 func (p *pages) missing(last uint64) []span {
-	if p == nil {
+	if p == nil || len(p.at) == 0 {
 		return []span{{1, math.MaxUint64}}
 	}
 	var lost []span

@@ -34,12 +34,9 @@ type Program struct {
 	Screen     func(context.Context, ScreenOptions) error
 	CA         func(dir string) (certPath string, err error)
 	DemoServer func(ctx context.Context, name string, o host.DemoOptions) error
-<<<<<<< HEAD
 	// Browse opens an address in the operator's browser; nil: there is none.
-	Browse func(address string) error
-=======
+	Browse     func(address string) error
 	StoreTools StoreTools
->>>>>>> d09cbda (Look after the store from the command line)
 	// Executable returns the path of this program, which starts itself as a demo
 	// server.
 	Executable func() (string, error)

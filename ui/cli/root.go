@@ -92,12 +92,8 @@ func (a *app) root() *cobra.Command {
 	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),
-<<<<<<< HEAD
 		a.subsCommand(), a.eventsCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
-=======
-		a.subsCommand(), a.eventsCommand(), a.auditCommand(), a.scanCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
 		a.storeCommand(),
->>>>>>> d09cbda (Look after the store from the command line)
 	)
 	return root
 }
