@@ -86,6 +86,7 @@ func screen(ctx context.Context, o cli.ScreenOptions) error {
 		API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 		Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 		ReadOnly: o.ReadOnly, Settings: o.Settings,
+		Servers: o.Servers, StartDemo: o.StartDemo,
 	})
 }
 

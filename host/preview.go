@@ -80,8 +80,12 @@ func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook 
 		return wire.StreamRequest{Name: key.Type, Arguments: key.Args, At: at}, nil
 	case event.ModeWebhook:
 		secret := hook.Secret.String()
-		if hook.Secret.IsZero() {
+		switch {
+		case !hook.Secret.IsZero():
+		case r.Secret.IsZero():
 			secret = noSecret
+		default:
+			secret = r.Secret.String()
 		}
 		url := hook.URL
 		if url == "" {

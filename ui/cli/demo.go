@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,10 +65,6 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if len(a.flags.headers) > 0 {
 		return usagef("--header: the demo servers need none")
 	}
-	exe, err := a.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program to start the chat server: %w", err)
-	}
 	servers, stop, err := a.startServers(ctx, f)
 	defer func() { err = errors.Join(err, stop()) }()
 	if err != nil {
@@ -79,13 +76,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	}
 	info := d.store.Info()
 	first := len(d.store.Subscriptions()) == 0
-	d.AddServer(servers[0])
-	d.AddServer(event.Server{Name: "chat", Command: exe, Args: []string{
-		"demo-server", "chat",
-		"--speed", strconv.FormatFloat(f.speed, 'g', -1, 64),
-		"--seed", strconv.FormatInt(f.seed, 10),
-	}})
-	for _, s := range servers[1:] {
+	for _, s := range servers {
 		d.AddServer(s)
 	}
 	wait := func() error { return nil }
@@ -100,8 +91,9 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	return err
 }
 
-// startServers runs the demo servers that have an address. The returned function
-// ends them, also after an error.
+// startServers runs the demo servers that have an address, and returns how all of
+// them are reached. The returned function ends them, also after an error; chat is
+// a process of its host.
 func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Server, stop func() error, err error) {
 	var stops []func() error
 	stop = func() error {
@@ -111,6 +103,15 @@ func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Se
 		}
 		return errors.Join(errs...)
 	}
+	exe, err := a.Executable()
+	if err != nil {
+		return nil, stop, fmt.Errorf("find this program to start the chat server: %w", err)
+	}
+	chat := event.Server{Name: "chat", Command: exe, Args: []string{
+		"demo-server", "chat",
+		"--speed", strconv.FormatFloat(f.speed, 'g', -1, 64),
+		"--seed", strconv.FormatInt(f.seed, 10),
+	}}
 	for _, name := range []string{"pager", "archive", "digest"} {
 		url, end, err := a.startServer(ctx, name, f)
 		if err != nil {
@@ -119,7 +120,7 @@ func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Se
 		stops = append(stops, end)
 		servers = append(servers, event.Server{Name: name, URL: url})
 	}
-	return servers, stop, nil
+	return slices.Insert(servers, 1, chat), stop, nil
 }
 
 // startServer runs a demo server in this process, on loopback, and returns its

@@ -24,6 +24,8 @@ type deck struct {
 	host.API
 	store event.Store
 	log   io.Closer
+	// startDemo starts the demo servers on this deck; nil: it cannot.
+	startDemo func(context.Context) error
 }
 
 // open opens the store and starts a host on it.

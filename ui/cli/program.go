@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"eventdeck/host"
+	"eventdeck/host/config"
 	"eventdeck/host/event"
 )
 
@@ -58,6 +59,9 @@ type ScreenOptions struct {
 	Input   io.Reader
 	Output  io.Writer
 	NoColor bool
+	Servers config.Source // where servers are configured
+	// StartDemo starts the demo servers inside of the program; nil: it cannot.
+	StartDemo func(context.Context) error
 
 	Present  bool   // for an audience
 	Session  string // what the window title calls this run

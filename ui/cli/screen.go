@@ -28,9 +28,11 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	for _, s := range servers {
 		d.AddServer(s)
 	}
+	late := &lateDemo{app: a, deck: d, ctx: ctx}
+	d.startDemo = late.start
 	err = a.show(ctx, d, false)
 	info := d.store.Info()
-	err = errors.Join(err, d.close())
+	err = errors.Join(err, late.leave(), d.close(), late.stop())
 	a.farewell(info, args...)
 	return err
 }

@@ -65,6 +65,9 @@ func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
 		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(), Present: s.present,
 		ReadOnly: s.reads, Settings: a.settingsFile(),
 	}
+	if !demo {
+		o.Servers, o.StartDemo = a.source(), d.startDemo
+	}
 	if s.ascii {
 		o.Glyphs = "ascii"
 	}

@@ -52,7 +52,7 @@ func stopped(ctx context.Context, err error) error {
 }
 
 func (a *app) serversCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:               "servers [SERVER]",
 		Short:             "Show the servers: how they are reached and what they can do",
 		Args:              maximum(1),
@@ -61,6 +61,8 @@ func (a *app) serversCommand() *cobra.Command {
 			return a.showServers(cmd.Context(), args)
 		}),
 	}
+	cmd.AddCommand(a.importCommand())
+	return cmd
 }
 
 func (a *app) showServers(ctx context.Context, args []string) (err error) {

@@ -185,6 +185,7 @@ type standIn struct {
 	mu      sync.Mutex
 	flags   map[chan struct{}]bool
 	servers []event.Server
+	removed []string // names of servers
 	views   []host.ServerView
 	request []host.Request
 	verbs   []string // rm, pause, resume with their id
@@ -312,8 +313,13 @@ func (s *standIn) EndRemote(context.Context, string, trust.Text) error { return 
 func (s *standIn) Remote(context.Context, string) ([]host.RemoteSubscription, error) {
 	return nil, nil
 }
-func (s *standIn) Reconnect(string) error                          { return nil }
-func (s *standIn) RemoveServer(context.Context, string) error      { return nil }
+func (s *standIn) Reconnect(string) error { return nil }
+
+func (s *standIn) RemoveServer(_ context.Context, name string) error {
+	s.removed = append(s.removed, name)
+	return nil
+}
+
 func (s *standIn) Refresh(_ context.Context, id event.SubID) error { return s.verb("refresh", id) }
 func (s *standIn) Preview(host.Request) (host.Preview, error)      { return host.Preview{}, nil }
 func (s *standIn) SetMode(_ context.Context, id event.SubID, m event.Mode) error {

@@ -14,6 +14,7 @@ func actions() []action {
 		signInActions(),
 		streamActions(),
 		subscriptionActions(),
+		setupActions(),
 		eventActions(),
 		copyActions(),
 		readerActions(),

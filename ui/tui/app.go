@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/themes"
@@ -41,10 +42,14 @@ type Options struct {
 	ReadOnly bool
 	// Settings is the operator's file of settings; "": there is none.
 	Settings string
-	Env      []string                   // as os.Environ; nil: that of the process
-	Browse   func(address string) error // opens an address; nil: in the operator's browser
-	Now      func() time.Time
-	Memory   func() uint64 // bytes in use; nil: those of the process
+	// Servers is where servers are configured; without a file none can be added.
+	Servers config.Source
+	// StartDemo starts the demo servers inside of the program; nil: it cannot.
+	StartDemo func(context.Context) error
+	Env       []string                   // as os.Environ; nil: that of the process
+	Browse    func(address string) error // opens an address; nil: in the operator's browser
+	Now       func() time.Time
+	Memory    func() uint64 // bytes in use; nil: those of the process
 	// Program options for tests: window size, colour profile, signals.
 	Program []tea.ProgramOption
 }
@@ -67,6 +72,10 @@ type app struct {
 	env      func(string) string
 	browse   func(address string) error
 	marked   map[node]bool // event types that are subscribed to together
+	servers  config.Source
+
+	startDemo func(context.Context) error // nil: it cannot
+	starting  bool                        // the demo servers are
 
 	w, h    int
 	lay     layout
@@ -137,6 +146,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.memory = memoryInUse
 	}
 	env := environment(o.Env)
+	a.servers, a.startDemo = o.Servers, o.StartDemo
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	a.env = env
 	if a.browse = o.Browse; a.browse == nil {
@@ -243,6 +253,14 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		msg.take(a)
 	case checkedMsg:
 		msg.form.checked(msg)
+	case testedMsg:
+		msg.dialog.testEnded(msg)
+	case switchableMsg:
+		msg.dialog.checked(msg)
+	case discoveredMsg:
+		msg.dialog.discovered(msg)
+	case demoMsg:
+		a.demoBegun(msg)
 	case editedMsg:
 		return a.edited(msg)
 	case tea.KeyPressMsg:

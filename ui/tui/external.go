@@ -2,14 +2,11 @@ package tui
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"runtime"
 
 	tea "charm.land/bubbletea/v2"
-
-	"eventdeck/host/config"
 )
 
 // editedMsg: the operator's editor has ended.
@@ -19,59 +16,41 @@ type editedMsg struct {
 	then func(a *app, text string) tea.Cmd
 }
 
-// errNoEditor: neither VISUAL nor EDITOR names a program.
-var errNoEditor = errors.New("set VISUAL or EDITOR to a program that edits files")
-
 // editText has the operator's editor change a text. The file is readable by the
 // operator alone and is gone afterwards.
-func (a *app) editText(name, text string, then func(a *app, text string) tea.Cmd) tea.Cmd {
-	cmd, dir, err := editorFor(a.env, name, text)
+func (a *app) editText(text string, then func(a *app, text string) tea.Cmd) tea.Cmd {
+	words, err := editorProgram.words(runtime.GOOS, a.env, exec.LookPath)
+	var file string
+	if err == nil {
+		file, err = writeTemp([]byte(text))
+	}
 	if err != nil {
 		a.fail("cannot edit", err)
 		return nil
 	}
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
-		msg := editedMsg{then: then, err: err}
-		if err == nil {
-			var raw []byte
-			raw, msg.err = os.ReadFile(filepath.Join(dir, name))
-			msg.text = string(raw)
-		}
-		msg.err = errors.Join(msg.err, os.RemoveAll(dir))
-		return msg
-	})
+	cmd := exec.CommandContext(a.ctx, words[0], append(words[1:], file)...)
+	return tea.ExecProcess(cmd, func(err error) tea.Msg { return readBack(file, err, then) })
 }
 
-// editorFor writes the text into a file and returns the command that edits it.
-func editorFor(env func(string) string, name, text string) (cmd *exec.Cmd, dir string, err error) {
-	line := env("VISUAL")
-	if line == "" {
-		line = env("EDITOR")
+// readBack reads and removes what the editor left.
+func readBack(file string, err error, then func(a *app, text string) tea.Cmd) editedMsg {
+	msg := editedMsg{then: then, err: err}
+	if err == nil {
+		var raw []byte
+		raw, msg.err = os.ReadFile(file)
+		msg.text = string(raw)
 	}
-	if line == "" {
-		return nil, "", errNoEditor
-	}
-	words, err := config.SplitCommand(line)
-	if err != nil {
-		return nil, "", fmt.Errorf("the editor %q: %w", line, err)
-	}
-	if dir, err = os.MkdirTemp("", "eventdeck-edit-"); err != nil {
-		return nil, "", err
-	}
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return nil, "", errors.Join(err, os.RemoveAll(dir))
-	}
-	return exec.Command(words[0], append(words[1:], path)...), dir, nil
+	msg.err = errors.Join(msg.err, os.Remove(file))
+	return msg
 }
 
 // edited takes what the editor left.
 func (a *app) edited(msg editedMsg) tea.Cmd {
 	if msg.err != nil {
 		a.fail("the editor", msg.err)
-		return nil
+		return tea.ClearScreen
 	}
-	return msg.then(a, msg.text)
+	return tea.Batch(tea.ClearScreen, msg.then(a, msg.text))
 }
 
 // editJSON edits the arguments of the form as JSON.
@@ -80,7 +59,7 @@ func (f *subForm) editJSON(a *app) tea.Cmd {
 	if text == "{}" {
 		text = string(a.api.Skeleton(f.typ))
 	}
-	return a.editText("arguments.json", indentJSON(text), func(a *app, text string) tea.Cmd {
+	return a.editText(indentJSON(text), func(a *app, text string) tea.Cmd {
 		if a.dialog != dialog(f) {
 			return nil
 		}

@@ -86,6 +86,7 @@ type fakeHost struct {
 	paused   []event.SubID
 	refuse   error
 	argsFail error
+	tested   host.ServerView // what a test finds
 	settings map[string]string
 	stats    host.Stats
 	measured int // calls of Stats

@@ -43,10 +43,15 @@ type subForm struct {
 	said     map[*form.Entry]string // by the server, until the field changes
 	tried    bool                   // it was sent once: what is missing is an error
 	banner   banner
-	busy     bool
-	edited   bool   // arguments were taken over from elsewhere
-	kept     string // settings of the subscription that is edited
-	token    int    // answers to earlier checks are stale
+	shown    struct { // what the host said of the request
+		key     string
+		preview host.Preview
+		err     error
+	}
+	busy   bool
+	edited bool   // arguments were taken over from elsewhere
+	kept   string // settings of the subscription that is edited
+	token  int    // answers to earlier checks are stale
 }
 
 // modeChoice is a delivery mode and why it cannot be used.

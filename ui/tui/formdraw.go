@@ -2,9 +2,10 @@ package tui
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"eventdeck/host"
-	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/form"
@@ -249,11 +250,7 @@ func (f *subForm) drawModes(a *app, c *canvas, on bool) {
 // drawHook explains what webhook delivery needs.
 func (f *subForm) drawHook(a *app, c *canvas) {
 	f.label(a, c, false, ours("Callback"))
-	where := a.snap.Receiver
-	if where == "" {
-		where = "an address of this host, made when you subscribe"
-	}
-	c.safe(themes.Plain, ours(where).Clip(c.room))
+	c.safe(themes.Plain, ours(f.callback(a)).Clip(c.room))
 	c.end()
 	for _, l := range wrap("The server checks the address with a challenge; this host answers it.", c.width-5, 2) {
 		c.put(themes.Plain, "     ")
@@ -304,11 +301,15 @@ func (f *subForm) drawSend(a *app, c *canvas, on bool) {
 func (f *subForm) drawPreview(a *app, w int) []string {
 	var c canvas
 	c.begin(&a.theme, w)
-	method, params, command := f.wish(a)
+	p, err := f.previewed(a)
 	c.put(themes.Strong, " Request ")
-	c.put(themes.Dim, method)
+	c.put(themes.Dim, p.Method)
 	c.end()
-	for _, l := range trust.Block(trust.Untrusted(params), max(1, w-2)) {
+	params := indentJSON(string(p.Params))
+	if err != nil {
+		params = err.Error()
+	}
+	for _, l := range trust.Block(trust.Untrusted(strings.TrimSpace(params)), max(1, w-2)) {
 		c.put(themes.Plain, " ")
 		c.safe(themes.Plain, l)
 		c.end()
@@ -316,7 +317,7 @@ func (f *subForm) drawPreview(a *app, w int) []string {
 	c.end()
 	c.put(themes.Strong, " The same as")
 	c.end()
-	for _, l := range trust.Block(trust.Untrusted(command), max(1, w-2)) {
+	for _, l := range trust.Block(trust.Untrusted(p.Command), max(1, w-2)) {
 		c.put(themes.Plain, " ")
 		c.safe(themes.Dim, l)
 		c.end()
@@ -324,41 +325,28 @@ func (f *subForm) drawPreview(a *app, w int) []string {
 	return c.rows(len(c.ends), nil)
 }
 
-// wish is what would be sent, as far as it is known here.
-func (f *subForm) wish(a *app) (method, params, command string) {
+// previewed asks the host what it would send, once for each request.
+func (f *subForm) previewed(a *app) (host.Preview, error) {
 	r := f.request()
-	p := map[string]any{"name": r.Type.Raw(), "arguments": r.Args, "cursor": nil}
-	if r.From.Saved && f.savedHere(a) {
-		p["cursor"] = "(the saved one)"
+	key := fmt.Sprint(r.Mode, r.From, r.MaxAge, r.TTL, r.Secret, string(r.Args))
+	if f.shown.key != key {
+		f.shown.key = key
+		f.shown.preview, f.shown.err = a.api.Preview(r)
 	}
-	if r.MaxAge > 0 {
-		p["maxAgeMs"] = r.MaxAge.Milliseconds()
-	}
-	method = map[event.Mode]string{event.ModePoll: "events/poll", event.ModePush: "events/stream", event.ModeWebhook: "events/subscribe"}[r.Mode]
-	if r.Mode == event.ModeWebhook {
-		p["delivery"] = map[string]any{"mode": "webhook", "url": "(made when you subscribe)", "secret": r.Secret.String()}
-		if r.TTL > 0 {
-			p["ttlMs"] = r.TTL.Milliseconds()
-		}
-	}
-	raw, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		raw = []byte(err.Error())
-	}
-	return method, string(raw), tailCommand(r)
+	return f.shown.preview, f.shown.err
 }
 
-// tailCommand is the same wish as a command line.
-func tailCommand(r host.Request) string {
-	s := "eventdeck tail " + quoteArg(r.Server) + " " + quoteArg(r.Type.Raw()) + " --mode " + string(r.Mode)
-	if r.From.Saved {
-		s += " --from saved"
+// callback is the address to which the server would deliver, as far as it is
+// known.
+func (f *subForm) callback(a *app) string {
+	var params struct {
+		Delivery struct {
+			URL string `json:"url"`
+		} `json:"delivery"`
 	}
-	if r.MaxAge > 0 {
-		s += " --max-age " + r.MaxAge.String()
+	p, err := f.previewed(a)
+	if err != nil || json.Unmarshal(p.Params, &params) != nil || params.Delivery.URL == "" {
+		return "an address of this host, made when you subscribe"
 	}
-	if !noArgs(r.Args) {
-		s += " --args " + quoteArg(string(r.Args))
-	}
-	return s
+	return params.Delivery.URL
 }

@@ -16,6 +16,7 @@ type glyphs struct {
 	gutter, cursor, gap    string
 	path, dot, more        string
 	chosen, choice, cannot string
+	masked                 string   // stands for one character that is not shown
 	none                   string   // of a spark: nothing
 	bars                   []string // of a spark, lowest first
 	mark, picked           string   // of rows of the stream
@@ -25,7 +26,7 @@ type glyphs struct {
 var unicodeGlyphs = glyphs{
 	open: "▾", closed: "▸", live: "●", quiet: "○", busy: "◌", bad: "✗", paused: "‖", ended: "■", leaf: "·",
 	rule: "─", ruleOn: "━", divider: "│", gutter: "▌", cursor: "▶", gap: "╌",
-	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×",
+	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×", masked: "•",
 	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	mark: "◆", picked: "▪",
 	up: "▴", down: "▾",
@@ -34,7 +35,7 @@ var unicodeGlyphs = glyphs{
 var asciiGlyphs = glyphs{
 	open: "v", closed: ">", live: "*", quiet: "o", busy: "~", bad: "!", paused: "=", ended: "#", leaf: "-",
 	rule: "-", ruleOn: "=", divider: "|", gutter: "|", cursor: ">", gap: "-",
-	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x",
+	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x", masked: "*",
 	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
 	mark: "+", picked: "*",
 	up: "^", down: "v",

@@ -144,10 +144,14 @@ func (a *app) teach(c *canvas, _ int) {
 		lines = []string{"Nothing matches yet: " + a.stream.searched() + " of the history."}
 	case a.stream.query.filters():
 		lines = []string{"Nothing matches the filter.", "", a.keyOf("back") + " takes it away, " + a.keyOf("filter") + " changes it, " + a.keyOf("filter.toggle") + " turns it off."}
-	case len(a.snap.Subs) == 0 && len(a.snap.Servers) == 0:
-		lines = []string{"No servers.", "", "Name one: eventdeck https://host/mcp", "or look around: eventdeck demo"}
+	case len(a.snap.Servers) == 0:
+		c.end()
+		drawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
+		return
 	case len(a.snap.Subs) == 0:
-		lines = []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + a.keyOf("tree") + ", then " + a.keyOf("down") + " and " + a.keyOf("up") + ")", "and press " + a.keyOf("subscribe") + " to subscribe."}
+		c.end()
+		drawLessons(c, "No subscriptions yet.", a.noSubscriptions())
+		return
 	case a.stream.query.node.level() == 2 && a.tree.chosen().kids == 0:
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	}

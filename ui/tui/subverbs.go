@@ -17,7 +17,7 @@ var subRows = []paneID{treePane, subsPane}
 func lifeActions() []action {
 	return grouped("Subscriptions",
 		action{id: "sub.refresh", title: "ask the server again from the saved position", keys: []string{"u"}, dangerous: true, when: (*app).onSub, run: (*app).refreshSub},
-		action{id: "sub.mode", title: "change the delivery mode", keys: []string{"M"}, panes: subRows, dangerous: true, when: (*app).onSub, run: act((*app).askMode)},
+		action{id: "sub.mode", title: "change the delivery mode, or failover", keys: []string{"M"}, panes: subRows, dangerous: true, when: (*app).onSub, run: (*app).openModeSwitch},
 		action{id: "sub.failover", title: "automatic failover on or off: webhook, push, poll", keys: []string{"F"}, panes: subRows, dangerous: true, when: (*app).onSub, run: (*app).turnFailover},
 		action{id: "sub.reset", title: "reset the saved position", keys: []string{"C"}, panes: subRows, dangerous: true, when: (*app).onSub, run: act((*app).askReset)},
 		action{id: "sub.rotate", title: "make a new webhook secret", keys: []string{"K"}, panes: subRows, dangerous: true, when: (*app).onHook, run: act((*app).askRotate)},
@@ -43,28 +43,6 @@ func (a *app) turnFailover() tea.Cmd {
 		word = "on"
 	}
 	return a.ask("failover is "+word+" for "+subName(v.Key), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
-}
-
-// askMode offers the modes that the type has.
-func (a *app) askMode() {
-	v := a.selected()
-	id, name := v.ID, subName(v.Key)
-	typ := a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type})
-	d := &confirm{head: "Delivery mode", text: []string{name + " (" + string(v.Mode) + ")", "Position and dedup set are kept."}}
-	for _, m := range typ.Modes {
-		if m == v.Mode {
-			continue
-		}
-		key := map[event.Mode]string{event.ModePoll: "o", event.ModePush: "p", event.ModeWebhook: "w"}[m]
-		d.choices = append(d.choices, choice{key, "by " + string(m), func(a *app) tea.Cmd {
-			return a.ask(name+" comes by "+string(m)+" now", func(ctx context.Context) error { return a.api.SetMode(ctx, id, m) })
-		}})
-	}
-	if len(d.choices) == 0 {
-		a.tell("the type offers no other mode than " + string(v.Mode))
-		return
-	}
-	a.dialog = d
 }
 
 // askReset offers the positions to go on from.

@@ -274,10 +274,7 @@ func (t *tree) draw(a *app, w, h int) []string {
 	}
 	if len(a.snap.Servers) == 0 {
 		c.end()
-		for _, s := range noServers {
-			c.put(themes.Dim, "  "+s)
-			c.end()
-		}
+		drawLessons(c, "No servers yet.", a.noServers())
 	}
 	t.lines = c.rows(h, t.lines)
 	return t.lines
@@ -417,13 +414,4 @@ func (t *tree) drawRemark(a *app, c *canvas, r *treeRow) {
 		c.put(themes.Warn, "    ")
 		c.safe(themes.Warn, ours(r.server.TypesErr).Clip(c.room))
 	}
-}
-
-var noServers = []string{
-	"No servers yet.",
-	"",
-	"Quit with q, then try",
-	"  eventdeck demo",
-	"or name one:",
-	"  eventdeck https://host/mcp",
 }

@@ -1,0 +1,45 @@
+package config
+
+import "errors"
+
+// ErrNoFile: it is not known where servers are configured.
+var ErrNoFile = errors.New("no configuration file is known; name one with --config")
+
+// Source is where servers are configured, and where other clients keep theirs.
+type Source struct {
+	File    string // the configuration that is read and added to
+	Paths   Paths  // of this user and system
+	Present string // directory whose project files of other clients are read, "" for none
+}
+
+// Drafts returns the servers of the file as they stand there.
+//
+// Errors: [ErrFile], [ErrNoFile].
+func (s Source) Drafts() ([]Draft, error) {
+	if s.File == "" {
+		return nil, ErrNoFile
+	}
+	f, err := Load(s.File, false, s.Paths.Env)
+	if err != nil {
+		return nil, err
+	}
+	return f.Drafts(), nil
+}
+
+// Add is [Add] on the file.
+func (s Source) Add(drafts ...Draft) error {
+	if s.File == "" {
+		return ErrNoFile
+	}
+	return Add(s.File, drafts...)
+}
+
+// Discover is [Discover] against what the file holds. When that cannot be read
+// nothing is looked for.
+func (s Source) Discover() ([]Found, []error) {
+	have, err := s.Drafts()
+	if err != nil {
+		return nil, []error{err}
+	}
+	return Discover(s.Paths, s.Present, have)
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/config"
+	"eventdeck/host/trust"
+)
+
+// importCommand takes over servers from the files of other MCP clients.
+func (a *app) importCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "import [NAME…]",
+		Short: "Take over servers from the files of other MCP clients",
+		Long: "import reads the configuration files of MCP clients on this machine and shows what it found.\n" +
+			"With --yes it writes the servers that are named, or all of them, into the configuration.\n" +
+			"Nothing is started or connected to. Values of headers and variables are never shown.\n\n" +
+			"Known clients: " + strings.Join(config.ClientNames(), ", ") + ".",
+		Example: "eventdeck servers import\neventdeck servers import github --yes",
+		Run: a.run(func(_ *cobra.Command, args []string) error {
+			return a.importServers(args, yes)
+		}),
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "write them into the configuration")
+	return cmd
+}
+
+func (a *app) importServers(names []string, yes bool) error {
+	source := a.source()
+	found, errs := source.Discover()
+	if len(found) == 0 && len(errs) > 0 {
+		return errs[0]
+	}
+	for _, err := range errs {
+		a.say("%s", message(err))
+	}
+	drafts, err := wanted(found, names)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		if err := a.writeFoundJSON(found); err != nil {
+			return err
+		}
+	} else if err := a.writeFound(found); err != nil {
+		return err
+	}
+	switch {
+	case len(found) == 0:
+		a.say("no server was found in the files of other MCP clients; `eventdeck servers import --help` lists them")
+	case len(drafts) == 0:
+		a.say("nothing to import")
+	case !yes:
+		a.say("nothing was written; --yes writes %d to %s", len(drafts), safe(source.File))
+	default:
+		if err := source.Add(drafts...); err != nil {
+			return err
+		}
+		a.say("wrote %d to %s", len(drafts), safe(source.File))
+	}
+	return nil
+}
+
+// wanted returns the servers to import: those that are named, else all that can
+// be used and are not switched off.
+func wanted(found []config.Found, names []string) ([]config.Draft, error) {
+	var drafts []config.Draft
+	for _, f := range found {
+		if len(names) == 0 && f.Usable() && !f.Off || f.Usable() && slices.Contains(names, f.Name) {
+			drafts = append(drafts, f.Draft)
+		}
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(found, func(f config.Found) bool { return f.Name == name })
+		switch {
+		case i < 0:
+			var have []string
+			for _, f := range found {
+				have = append(have, f.Name)
+			}
+			if near := config.Nearest(name, have); near != "" {
+				return nil, usagef("no server %q was found; did you mean %q?", name, near)
+			}
+			return nil, usagef("no server %q was found; `eventdeck servers import` lists them", name)
+		case found[i].Have:
+			return nil, fmt.Errorf("%q is configured already", name)
+		case found[i].Problem != "":
+			return nil, fmt.Errorf("%q cannot be taken over: %s", name, found[i].Problem)
+		}
+	}
+	return drafts, nil
+}
+
+func (a *app) writeFound(found []config.Found) error {
+	if len(found) == 0 {
+		return nil
+	}
+	t := &table{}
+	t.add("NAME", "CLIENT", "WOULD RUN OR REACH", "NEEDS", "STATE", "FILE")
+	for _, f := range found {
+		var needs []string
+		for _, p := range slices.Concat(f.Env, f.Headers) {
+			needs = append(needs, p.Name)
+		}
+		t.add(safe(f.Name), f.Client, safe(f.What()), safe(strings.Join(needs, " ")), safe(foundState(f)), safe(f.Path))
+	}
+	return t.write(a.Stdout)
+}
+
+func foundState(f config.Found) string {
+	switch {
+	case f.Have:
+		return "configured already"
+	case f.Problem != "":
+		return "cannot be used: " + f.Problem
+	case len(f.Notes) > 0:
+		return strings.Join(f.Notes, "; ")
+	case f.Name != strings.TrimSpace(f.There):
+		return "renamed: " + f.There + " is taken"
+	}
+	return "new"
+}
+
+func (a *app) writeFoundJSON(found []config.Found) error {
+	var b []byte
+	for _, f := range found {
+		b = append(b, `{"name":`...)
+		b = trust.AppendJSONString(b, f.Name)
+		for _, m := range [...][2]string{{"client", f.Client}, {"file", f.Path}, {"reaches", f.What()}, {"state", foundState(f)}} {
+			b = appendString(b, m[0], m[1])
+		}
+		b = appendName(b, "usable")
+		b = fmt.Appendf(b, "%t}\n", f.Usable())
+	}
+	_, err := a.Stdout.Write(b)
+	return err
+}

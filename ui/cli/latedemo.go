@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+)
+
+// lateDemo are demo servers that are started from the screen. They live as long
+// as the screen; their subscriptions end with them, because no later run could
+// reach them again.
+type lateDemo struct {
+	app  *app
+	deck *deck
+	ctx  context.Context // of the screen
+
+	mu      sync.Mutex
+	servers []event.Server
+	end     []func() error // what ends the servers
+	wait    func() error   // for the subscriptions that are begun
+	cancel  context.CancelFunc
+}
+
+// demoLeaveWithin bounds how long the end of the demo subscriptions may take.
+const demoLeaveWithin = 3 * time.Second
+
+var errDemoRuns = errors.New("they run already")
+
+// start starts the servers, adds them and begins to subscribe.
+func (l *lateDemo) start(context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.servers != nil {
+		return errDemoRuns
+	}
+	servers, stop, err := l.app.startServers(l.ctx, demoFlags{speed: 1, seed: 1})
+	if err != nil {
+		return errors.Join(err, stop())
+	}
+	l.servers, l.end = servers, append(l.end, stop)
+	for _, s := range servers {
+		l.deck.AddServer(s)
+	}
+	ctx, cancel := context.WithCancel(l.ctx)
+	l.cancel, l.wait = cancel, l.deck.subscribeDemo(ctx)
+	return nil
+}
+
+// leave ends the subscriptions at the demo servers. What arrived stays.
+func (l *lateDemo) leave() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.servers == nil {
+		return nil
+	}
+	l.cancel()
+	err := l.wait()
+	ctx, cancel := context.WithTimeout(context.Background(), demoLeaveWithin)
+	defer cancel()
+	for _, s := range l.servers {
+		err = errors.Join(err, l.deck.RemoveServer(ctx, s.Name))
+	}
+	return err
+}
+
+// stop ends the servers. The host must be closed before.
+func (l *lateDemo) stop() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var err error
+	for _, end := range l.end {
+		err = errors.Join(err, end())
+	}
+	return err
+}
+
+// source is where servers are configured, as the screen needs it.
+func (a *app) source() config.Source {
+	s := config.Source{Paths: a.paths(), File: a.flags.config}
+	if s.File == "" {
+		if file, err := a.paths().ConfigFile(); err == nil {
+			s.File = file
+		}
+	}
+	return s
+}

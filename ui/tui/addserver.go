@@ -1,0 +1,276 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+)
+
+// addServer asks for a server, tests the connection, and writes it into the
+// configuration.
+type addServer struct {
+	fields [addFields]editor
+	at     int
+	named  bool // the operator wrote the name
+	bare   bool // values are shown
+
+	problem string
+	tested  *config.Draft // the test was about it
+	found   host.ServerView
+	failed  error
+	busy    string
+	token   int
+}
+
+// The fields, in order. Headers belong to an address, variables to a command.
+const (
+	addWhere = iota
+	addName
+	addPairs
+	addFields
+)
+
+// testedMsg is what a test of a connection found.
+type testedMsg struct {
+	dialog *addServer
+	token  int
+	draft  config.Draft
+	view   host.ServerView
+	err    error
+}
+
+// canConfigure tells whether servers can be added from here.
+func (a *app) canConfigure() bool { return a.servers.File != "" }
+
+func (a *app) openAddServer() {
+	d := &addServer{}
+	for i := range d.fields {
+		d.fields[i].one = i != addPairs
+		d.fields[i].set("")
+	}
+	a.dialog = d
+}
+
+func (d *addServer) title() string { return "Add a server" }
+
+// isURL tells whether an address stands there, not a command.
+func (d *addServer) isURL() bool { return strings.Contains(d.fields[addWhere].text(), "://") }
+
+// draft reads the fields.
+func (d *addServer) draft() (config.Draft, error) {
+	where := strings.TrimSpace(d.fields[addWhere].text())
+	s := config.Draft{Name: strings.TrimSpace(d.fields[addName].text())}
+	pairs, err := d.pairs()
+	if err != nil {
+		return s, err
+	}
+	if where == "" {
+		return s, errors.New("write the URL of a server, or the command that starts one")
+	}
+	if d.isURL() {
+		s.URL, s.Headers = where, pairs
+	} else {
+		words, err := config.SplitCommand(strings.TrimPrefix(where, "stdio:"))
+		if err != nil {
+			return s, err
+		}
+		s.Command, s.Args, s.Env = words[0], words[1:], pairs
+	}
+	return s, s.Check()
+}
+
+// pairs reads headers or variables, one a line. Errors never repeat a value.
+func (d *addServer) pairs() ([]config.Pair, error) {
+	var out []config.Pair
+	for i, line := range strings.Split(d.fields[addPairs].text(), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(line, d.separator())
+		if !ok && d.isURL() {
+			return nil, fmt.Errorf("line %d: write a header as Name: value", i+1)
+		}
+		if !ok {
+			return nil, fmt.Errorf("line %d: write a variable as NAME=value", i+1)
+		}
+		if d.isURL() {
+			value = strings.TrimSpace(value)
+		}
+		out = append(out, config.Pair{Name: strings.TrimSpace(name), Value: event.NewSecret(value)})
+	}
+	return out, nil
+}
+
+func (d *addServer) separator() string {
+	if d.isURL() {
+		return ":"
+	}
+	return "="
+}
+
+// suggest names the server after its address or command.
+func (d *addServer) suggest() {
+	if d.named {
+		return
+	}
+	where := strings.TrimSpace(d.fields[addWhere].text())
+	name := ""
+	if u, err := url.Parse(where); d.isURL() && err == nil {
+		labels := strings.Split(strings.TrimPrefix(strings.TrimPrefix(u.Hostname(), "www."), "mcp."), ".")
+		name = labels[0]
+	} else if words, err := config.SplitCommand(strings.TrimPrefix(where, "stdio:")); err == nil && !d.isURL() {
+		name = strings.TrimSuffix(filepath.Base(words[0]), ".exe")
+		for _, w := range words[1:] { // the package that a runner starts says more than the runner
+			if (name == "npx" || name == "uvx" || name == "bunx") && !strings.HasPrefix(w, "-") {
+				name = strings.TrimPrefix(filepath.Base(w), "server-")
+			}
+		}
+	}
+	d.fields[addName].set(name)
+}
+
+func (d *addServer) key(a *app, name, text string) tea.Cmd {
+	if d.busy != "" {
+		if name == "esc" {
+			d.busy = ""
+			d.token++
+		}
+		return nil
+	}
+	f := &d.fields[d.at]
+	switch {
+	case name == "esc":
+		return d.leave(a)
+	case name == "ctrl+s":
+		return d.save(a)
+	case name == "ctrl+t":
+		return d.test(a)
+	case name == "ctrl+r":
+		d.bare = !d.bare
+	case name == "tab", name == "enter" && f.one && d.at+1 < addFields, name == "down" && f.row >= len(f.lines)-1:
+		d.at = (d.at + 1) % addFields
+	case name == "shift+tab", name == "up" && f.row == 0:
+		d.at = (d.at + addFields - 1) % addFields
+	case f.key(name, text):
+		d.written()
+	}
+	return nil
+}
+
+// written takes notice of a change in the field that has the keys.
+func (d *addServer) written() {
+	d.problem, d.tested = "", nil
+	switch d.at {
+	case addWhere:
+		d.suggest()
+	case addName:
+		d.named = d.fields[addName].text() != ""
+	}
+}
+
+func (d *addServer) paste(_ *app, text string) tea.Cmd {
+	if d.busy == "" {
+		d.fields[d.at].insert(strings.TrimRight(text, "\r\n"))
+		d.written()
+	}
+	return nil
+}
+
+func (d *addServer) leave(a *app) tea.Cmd {
+	if d.fields[addWhere].text() == "" && d.fields[addPairs].text() == "" {
+		a.dialog = nil
+		return nil
+	}
+	a.dialog = &confirm{
+		head: "Leave", text: []string{"The server is not saved."},
+		choices: []choice{{"y", "leave", func(*app) tea.Cmd { return nil }}},
+		gone:    func(a *app) { a.dialog = d },
+	}
+	return nil
+}
+
+// test connects to the server, lists its types and leaves. Nothing is kept.
+func (d *addServer) test(a *app) tea.Cmd {
+	draft, err := d.draft()
+	var s event.Server
+	if err == nil {
+		s, err = draft.Server(a.servers.Paths.Env)
+	}
+	if err != nil {
+		d.problem = err.Error()
+		return nil
+	}
+	d.token++
+	d.busy, d.problem = "connecting", ""
+	msg := testedMsg{dialog: d, token: d.token, draft: draft}
+	return a.do(func(ctx context.Context) tea.Msg {
+		msg.view, msg.err = a.api.TestServer(ctx, s)
+		return msg
+	})
+}
+
+func (d *addServer) testEnded(msg testedMsg) {
+	if msg.token != d.token {
+		return
+	}
+	d.busy = ""
+	d.tested, d.found, d.failed = &msg.draft, msg.view, msg.err
+}
+
+// save writes the server into the configuration. One that was not tested is
+// tested first; what the test says is no reason not to save.
+func (d *addServer) save(a *app) tea.Cmd {
+	draft, err := d.draft()
+	if err != nil {
+		d.problem = err.Error()
+		return nil
+	}
+	if d.tested == nil {
+		if _, err := draft.Server(a.servers.Paths.Env); err == nil || !errors.Is(err, config.ErrVariable) {
+			return d.test(a)
+		}
+		d.tested, d.failed = &draft, errors.New("not tested: a variable is not set in this environment")
+		return nil
+	}
+	d.busy = "saving"
+	return a.addServers("added "+draft.Name+" to "+a.servers.File, d, draft)
+}
+
+// addServers writes servers into the configuration, then connects to them.
+func (a *app) addServers(what string, from asker, drafts ...config.Draft) tea.Cmd {
+	return a.do(func(context.Context) tea.Msg {
+		done := doneMsg{what: what, form: from}
+		if done.err = a.servers.Add(drafts...); done.err != nil {
+			return done
+		}
+		for _, d := range drafts {
+			s, err := d.Server(a.servers.Paths.Env)
+			if err != nil {
+				s = event.Server{Name: d.Name, Fault: err}
+			}
+			a.api.AddServer(s)
+		}
+		return done
+	})
+}
+
+func (d *addServer) rest() { d.busy = "" }
+
+func (d *addServer) refuse(_ *app, err error) { d.problem = err.Error() }
+
+func (d *addServer) hints() []string {
+	save := "test"
+	if d.tested != nil {
+		save = "save"
+	}
+	return []string{"tab", "next", "ctrl+s", save, "ctrl+t", "test again", "ctrl+r", "show values", "esc", "back"}
+}

@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+)
+
+// The first minute: what a screen with nothing on it teaches and starts.
+
+// setupActions are about servers, not about subscriptions.
+func setupActions() []action {
+	return grouped("Servers",
+		action{id: "server.add", title: "add a server", keys: []string{"A"}, dangerous: true, when: (*app).canConfigure, run: act((*app).openAddServer)},
+		action{id: "server.import", title: "import servers from other MCP clients", keys: []string{"I"}, dangerous: true, when: (*app).canConfigure, run: (*app).openImport},
+		action{id: "demo", title: "start the demo servers", keys: []string{"d"}, hint: "demo", dangerous: true, when: (*app).canDemo, run: (*app).beginDemo},
+	)
+}
+
+// canDemo tells whether the demo servers can be started from here: on a screen
+// without servers.
+func (a *app) canDemo() bool {
+	return a.startDemo != nil && len(a.snap.Servers) == 0 && !a.starting
+}
+
+func (a *app) beginDemo() tea.Cmd {
+	a.starting = true
+	a.tell("starting the demo servers " + a.glyphs.more)
+	start := a.startDemo
+	return a.do(func(ctx context.Context) tea.Msg {
+		return demoMsg{err: start(ctx)}
+	})
+}
+
+// demoMsg: the demo servers run, or do not.
+type demoMsg struct{ err error }
+
+func (a *app) demoBegun(msg demoMsg) {
+	a.starting = false
+	if msg.err != nil {
+		a.fail("the demo servers", msg.err)
+		return
+	}
+	a.tell("the demo servers run inside this program and end with it")
+	a.take(a.api.Snapshot())
+	a.enter(streamPane)
+}
+
+// lesson is a line that names a key and what it does.
+type lesson struct{ key, text string }
+
+// noServers says how servers get here.
+func (a *app) noServers() []lesson {
+	var l []lesson
+	if x := a.action("server.add"); x != nil && x.works(a) {
+		l = append(l, lesson{a.keyOf("server.add"), "add a server"}, lesson{a.keyOf("server.import"), "import from other MCP clients"})
+	}
+	if a.canDemo() {
+		l = append(l, lesson{a.keyOf("demo"), "look around on demo servers"})
+	}
+	if len(l) == 0 {
+		l = append(l, lesson{"", "eventdeck https://host/mcp"}, lesson{"", "eventdeck demo"})
+	}
+	return l
+}
+
+// noSubscriptions says how events get here.
+func (a *app) noSubscriptions() []lesson {
+	return []lesson{
+		{a.keyOf("tree"), "to the servers and their event types"},
+		{a.keyOf("down") + " " + a.keyOf("up"), "choose an event type"},
+		{a.keyOf("subscribe"), "subscribe to it"},
+	}
+}
+
+func drawLessons(c *canvas, head string, list []lesson) {
+	c.put(themes.Plain, "  "+head)
+	c.end()
+	c.end()
+	for _, l := range list {
+		c.put(themes.Key, "  "+pad(l.key, 4))
+		c.put(themes.Dim, l.text)
+		c.end()
+	}
+}

@@ -1,0 +1,272 @@
+package tui
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/config"
+	"eventdeck/themes"
+)
+
+// importer shows the servers in the files of other MCP clients and takes over
+// those that the operator chooses.
+type importer struct {
+	found   []config.Found
+	errs    []error
+	looking bool
+	chosen  map[int]bool
+	at, top int
+	problem string
+	busy    bool
+}
+
+// discoveredMsg: the files of other clients were read.
+type discoveredMsg struct {
+	dialog *importer
+	found  []config.Found
+	errs   []error
+}
+
+func (a *app) openImport() tea.Cmd {
+	d := &importer{looking: true, chosen: map[int]bool{}}
+	a.dialog = d
+	return a.do(func(context.Context) tea.Msg {
+		msg := discoveredMsg{dialog: d}
+		msg.found, msg.errs = a.servers.Discover()
+		return msg
+	})
+}
+
+func (d *importer) discovered(msg discoveredMsg) {
+	d.looking, d.found, d.errs = false, msg.found, msg.errs
+}
+
+func (d *importer) title() string { return "Import servers" }
+
+func (d *importer) size(a *app) (int, int) {
+	w := min(120, a.w-4)
+	if len(d.found) == 0 {
+		return w, 6 + len(d.errs)
+	}
+	return w, len(d.found) + len(d.about(a, w)) + 2 + len(d.errs)
+}
+
+func (d *importer) draw(a *app, c *canvas, h int) {
+	switch {
+	case d.looking:
+		c.put(themes.Busy, " reading the files of other clients "+a.glyphs.more)
+		c.end()
+		return
+	case len(d.found) == 0:
+		d.drawNothing(a, c)
+		return
+	}
+	about := d.about(a, c.width)
+	// Half of a low screen stays for the list.
+	if most := h - min(len(d.found), max(2, h/2)) - 1; len(about) > most {
+		about = about[:max(0, most)]
+	}
+	rows := max(1, h-len(about)-1)
+	d.top = max(min(d.top, d.at), d.at-rows+1)
+	for i := d.top; i < len(d.found) && i < d.top+rows; i++ {
+		d.drawRow(a, c, i)
+	}
+	for len(c.ends) < min(rows, len(d.found)) {
+		c.end()
+	}
+	c.line(themes.Rule, a.glyphs.rule)
+	c.end()
+	for _, row := range about {
+		c.row(row)
+	}
+}
+
+func (d *importer) drawNothing(a *app, c *canvas) {
+	texts := []string{"No server was found in the files of other MCP clients.", "Looked for: " + strings.Join(config.ClientNames(), ", ") + "."}
+	for _, err := range d.errs {
+		texts = append(texts, err.Error())
+	}
+	for _, text := range texts {
+		for _, l := range wrap(text, c.width-2, 4) {
+			c.put(themes.Plain, " ")
+			c.safe(themes.Plain, l)
+			c.end()
+		}
+	}
+}
+
+func (d *importer) drawRow(a *app, c *canvas, i int) {
+	f := &d.found[i]
+	role, box := themes.Plain, "[ ] "
+	switch {
+	case !f.Usable():
+		role, box = themes.Off, " "+a.glyphs.cannot+"  "
+	case d.chosen[i]:
+		box = "[" + a.glyphs.chosen + "] "
+	}
+	if i == d.at {
+		c.only(themes.Cursor)
+		c.put(themes.Plain, a.glyphs.cursor)
+	} else {
+		c.put(themes.Plain, " ")
+	}
+	c.put(role, box)
+	c.column(role, ours(f.Name), min(22, c.width/3))
+	c.put(themes.Plain, " ")
+	if c.width >= 60 {
+		c.column(themes.Dim, ours(f.Client), 15)
+	}
+	what := f.What()
+	switch {
+	case f.Have:
+		what = "configured here already"
+	case f.Problem != "":
+		what = f.Problem
+	}
+	c.safe(role, ours(what).Clip(c.room))
+	c.end()
+}
+
+// about says everything about the chosen server.
+func (d *importer) about(a *app, w int) []string {
+	var c canvas
+	c.begin(&a.theme, w)
+	f := &d.found[d.at]
+	verb := "would run "
+	if f.URL != "" {
+		verb = "would connect to "
+	}
+	texts := []string{verb + f.What()}
+	if f.Problem != "" {
+		texts[0] = "cannot be taken over: " + f.Problem
+	}
+	if f.Dir != "" {
+		texts = append(texts, "in "+f.Dir)
+	}
+	for _, p := range append(f.Env[:len(f.Env):len(f.Env)], f.Headers...) {
+		value := p.Value.String()
+		if clear := p.Value.Reveal(); strings.HasPrefix(clear, "${") && strings.IndexByte(clear, '}') == len(clear)-1 {
+			value = clear
+		}
+		texts = append(texts, "with "+p.Name+" = "+value)
+	}
+	texts = append(texts, "from "+f.Path)
+	if len(f.Also) > 0 {
+		texts = append(texts, "also in "+strings.Join(f.Also, ", "))
+	}
+	if f.Name != strings.TrimSpace(f.There) && f.Usable() {
+		texts = append(texts, "renamed: the name "+f.There+" is taken")
+	}
+	texts = append(texts, f.Notes...)
+	if d.problem != "" {
+		texts = append([]string{d.problem}, texts...)
+	}
+	for i, text := range texts {
+		role := themes.Plain
+		if i == 0 && d.problem != "" {
+			role = themes.Bad
+		}
+		for _, l := range wrap(text, w-2, 3) {
+			c.put(role, " ")
+			c.safe(role, l)
+			c.end()
+		}
+	}
+	for _, err := range d.errs {
+		for _, l := range wrap("not read: "+err.Error(), w-2, 2) {
+			c.put(themes.Warn, " ")
+			c.safe(themes.Warn, l)
+			c.end()
+		}
+	}
+	return c.rows(len(c.ends), nil)
+}
+
+func (d *importer) key(a *app, name, _ string) tea.Cmd {
+	if name == "esc" || name == "q" {
+		a.dialog = nil
+		return nil
+	}
+	if d.busy || len(d.found) == 0 {
+		return nil
+	}
+	switch name {
+	case "j", "down":
+		d.at = min(d.at+1, len(d.found)-1)
+	case "k", "up":
+		d.at = max(d.at-1, 0)
+	case "g", "home":
+		d.at = 0
+	case "G", "end":
+		d.at = len(d.found) - 1
+	case "space":
+		d.choose(d.at, !d.chosen[d.at])
+		d.at = min(d.at+1, len(d.found)-1)
+	case "a":
+		all := len(d.chosen) == 0
+		for i := range d.found {
+			d.choose(i, all && !d.found[i].Off)
+		}
+	case "ctrl+s", "enter":
+		return d.ask(a)
+	}
+	return nil
+}
+
+func (d *importer) choose(i int, on bool) {
+	d.problem = ""
+	delete(d.chosen, i)
+	if on && d.found[i].Usable() {
+		d.chosen[i] = true
+	}
+}
+
+// ask says once more what is about to happen: servers that are processes run as
+// soon as they are taken over.
+func (d *importer) ask(a *app) tea.Cmd {
+	if len(d.chosen) == 0 {
+		d.problem = "nothing is chosen: space chooses, a chooses all"
+		return nil
+	}
+	var drafts []config.Draft
+	run := 0
+	for i := range d.found {
+		if d.chosen[i] {
+			drafts = append(drafts, d.found[i].Draft)
+			if d.found[i].Command != "" {
+				run++
+			}
+		}
+	}
+	text := []string{count(len(drafts), "server") + " will be written to " + shortPath(a.servers.File) + "."}
+	if run > 0 {
+		text = append(text, count(run, "command")+" of theirs will be started now, and at each start.")
+	}
+	a.dialog = &confirm{
+		head: "Import", text: text,
+		choices: []choice{{"y", "import and connect", func(a *app) tea.Cmd {
+			a.dialog, d.busy = d, true
+			return a.addServers("imported "+count(len(drafts), "server"), d, drafts...)
+		}}},
+		gone: func(a *app) { a.dialog = d },
+	}
+	return nil
+}
+
+// shortPath keeps the end of a long path.
+func shortPath(path string) string {
+	if len(path) <= 40 {
+		return path
+	}
+	return filepath.Join("…", filepath.Base(filepath.Dir(path)), filepath.Base(path))
+}
+
+func (d *importer) rest()                      { d.busy = false }
+func (d *importer) refuse(_ *app, err error)   { d.problem = err.Error() }
+func (d *importer) paste(*app, string) tea.Cmd { return nil }
+func (d *importer) hints() []string {
+	return []string{"space", "choose", "a", "all", "enter", "import", "j k", "move", "esc", "back"}
+}

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/themes"
+)
+
+// modeSwitch lets a live subscription go on in another mode.
+type modeSwitch struct {
+	id       event.SubID
+	name     string
+	now      event.Mode
+	failover bool
+	modes    []modeChoice
+	at       int
+}
+
+// switchableMsg tells which modes the host would take.
+type switchableMsg struct {
+	dialog *modeSwitch
+	why    []string
+}
+
+// switchModes are the modes in the order of failover.
+var switchModes = []event.Mode{event.ModeWebhook, event.ModePush, event.ModePoll}
+
+// switchKeys choose them, one letter each.
+const switchKeys = "wpo"
+
+func (a *app) openModeSwitch() tea.Cmd {
+	v := a.selected()
+	d := &modeSwitch{id: v.ID, name: subName(v.Key), now: v.Mode, failover: v.Failover}
+	for i, m := range switchModes {
+		d.modes = append(d.modes, modeChoice{mode: m})
+		if m == v.Mode {
+			d.at = i
+		}
+	}
+	a.dialog = d
+	r := host.Request{Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args}
+	return a.do(func(ctx context.Context) tea.Msg {
+		msg := switchableMsg{dialog: d, why: make([]string, len(switchModes))}
+		for i, m := range switchModes {
+			r.Mode = m
+			if _, err := a.api.Check(ctx, r); err != nil && !errors.Is(err, host.ErrArguments) {
+				msg.why[i] = strings.TrimPrefix(err.Error(), host.ErrMode.Error()+": ")
+			}
+		}
+		return msg
+	})
+}
+
+func (d *modeSwitch) checked(msg switchableMsg) {
+	for i := range d.modes {
+		d.modes[i].why = msg.why[i]
+	}
+}
+
+func (d *modeSwitch) title() string { return "Delivery" }
+
+func (d *modeSwitch) size(a *app) (int, int) { return 72, len(d.modes) + 6 }
+
+func (d *modeSwitch) draw(a *app, c *canvas, _ int) {
+	c.put(themes.Plain, " ")
+	c.safe(themes.Plain, ours(d.name).Clip(c.room))
+	c.end()
+	for i, m := range d.modes {
+		mark, role := " ", themes.Plain
+		switch {
+		case m.mode == d.now:
+			mark, role = a.glyphs.chosen, themes.Strong
+		case m.why != "":
+			mark, role = a.glyphs.cannot, themes.Off
+		}
+		if i == d.at {
+			c.only(themes.Cursor)
+			c.put(themes.Plain, a.glyphs.cursor)
+		} else {
+			c.put(themes.Plain, " ")
+		}
+		c.put(role, "("+mark+") ")
+		c.put(themes.Key, switchKeys[i:i+1]+" ")
+		c.put(role, pad(string(m.mode), 8))
+		switch {
+		case m.mode == d.now:
+			c.put(themes.Dim, "now")
+		case m.why != "":
+			c.safe(themes.Off, ours(m.why).Clip(c.room))
+		}
+		c.end()
+	}
+	c.end()
+	state := "off: it stays in its mode when that fails"
+	if d.failover {
+		state = "on: webhook, push, poll, and back by itself"
+	}
+	c.put(themes.Key, " f ")
+	c.put(themes.Plain, "failover ")
+	c.put(themes.Dim, state)
+	c.end()
+	c.put(themes.Dim, " Position and what is known as delivered stay.")
+	c.end()
+}
+
+func (d *modeSwitch) key(a *app, name, _ string) tea.Cmd {
+	id := d.id
+	switch name {
+	case "esc", "q":
+		a.dialog = nil
+	case "j", "down":
+		d.at = min(d.at+1, len(d.modes)-1)
+	case "k", "up":
+		d.at = max(d.at-1, 0)
+	case "f":
+		on := !d.failover
+		a.dialog = nil
+		what := "failover is off for " + d.name
+		if on {
+			what = "failover is on for " + d.name
+		}
+		return a.ask(what, func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
+	case "w", "p", "o":
+		d.at = strings.Index(switchKeys, name)
+		return d.take(a)
+	case "enter":
+		return d.take(a)
+	}
+	return nil
+}
+
+// take goes on in the mode under the cursor.
+func (d *modeSwitch) take(a *app) tea.Cmd {
+	id, m := d.id, d.modes[d.at]
+	switch {
+	case m.why != "":
+		a.fail(string(m.mode), errors.New(m.why))
+		return nil
+	case m.mode == d.now:
+		a.dialog = nil
+		return nil
+	}
+	a.dialog = nil
+	return a.ask(d.name+" goes on by "+string(m.mode), func(ctx context.Context) error { return a.api.SetMode(ctx, id, m.mode) })
+}
+
+func (d *modeSwitch) paste(*app, string) tea.Cmd { return nil }
+func (d *modeSwitch) hints() []string {
+	return []string{"j k", "move", "enter", "switch", "f", "failover", "esc", "back"}
+}
