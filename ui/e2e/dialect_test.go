@@ -1,0 +1,196 @@
+package e2e
+
+import (
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// dialectCase is one way of saying events, with what is promised after a kill or a
+// cut: that all is replayed, or that every hole has a gap record.
+type dialectCase struct {
+	server, typ, args, mode string
+	replayed                bool
+}
+
+func dialectCases() map[string]dialectCase {
+	return map[string]dialectCase{
+		"SEP-1803 in the connection": {"archive", "event://archive/load.tick", "", "push", false},
+		"SEP-1803 by webhook":        {"archive", "event://archive/load.tick", "", "webhook", true},
+		"MCPE":                       {"digest", "filtered-stream", `{"eventTypes":["load.*"]}`, "push", false},
+	}
+}
+
+// tail is the command line that follows the case on a server.
+func (c dialectCase) tail(w *world, address string) []string {
+	args := []string{"tail", address, c.typ, "--mode", c.mode, "--from", "saved", "--data", w.data(), "--json"}
+	if c.args != "" {
+		args = append(args, "--args", c.args)
+	}
+	return args
+}
+
+// serve starts a demo server and returns its address.
+func (w *world) serve(name string, args ...string) (*process, string) {
+	w.t.Helper()
+	p := w.start(nil, append([]string{"demo-server", name, "--listen", "127.0.0.1:0"}, args...)...)
+	line := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, "listening on ") })
+	return p, strings.TrimPrefix(line, "listening on ")
+}
+
+// inFront puts a proxy in front of an address of any scheme.
+func inFront(t *testing.T, address string) (*proxy, string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProxy(t, u.Host)
+	u.Host = p.listener.Addr().String()
+	return p, u.String()
+}
+
+// noSilentHole holds the numbers of load.tick against the gap records: each number
+// once, and where some are missing a gap record stands between.
+func (c dialectCase) noSilentHole(t *testing.T, stored []record) {
+	t.Helper()
+	seen := map[int]bool{}
+	last, low, high, gap, holes := 0, 0, 0, false, 0
+	for _, r := range stored {
+		switch r.Kind {
+		case "gap":
+			gap = true
+		case "rejected":
+			t.Errorf("record %d was rejected", r.Seq)
+		case "event":
+			n := r.n(t)
+			if seen[n] {
+				t.Errorf("event %d is stored twice", n)
+			}
+			if last > 0 && n > last+1 {
+				holes++
+				if !gap && !c.replayed {
+					t.Errorf("between %d and %d events are missing without a word", last, n)
+				}
+			}
+			if low == 0 || n < low {
+				low = n
+			}
+			seen[n], last, gap, high = true, n, false, max(high, n)
+		}
+	}
+	if len(seen) < 100 {
+		t.Fatalf("only %d events were stored", len(seen))
+	}
+	for n := low; c.replayed && n <= high; n++ {
+		if !seen[n] {
+			t.Fatalf("event %d of %d to %d is missing", n, low, high)
+		}
+	}
+	t.Logf("%d events, each once, %d holes with a word", len(seen), holes)
+}
+
+// A host that is killed leaves no silent hole in any dialect.
+func TestKillInEveryDialect(t *testing.T) {
+	for name, c := range dialectCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			_, address := w.serve(c.server, "--rate", "200")
+			tail := c.tail(w, address)
+			for i := range max(3, kills(t)/5) {
+				var env []string
+				if i == 1 {
+					env = []string{envFailpoint + "=committed:3"}
+				}
+				p := w.start(env, tail...)
+				if env != nil {
+					if code := p.wait(); code == 0 {
+						t.Fatal("the failpoint was not reached")
+					}
+					continue
+				}
+				p.await(p.stdout, 20+30*i, isEvent)
+				p.kill()
+			}
+			p := w.start(nil, tail...)
+			p.await(p.stdout, 150, isEvent)
+			p.signal(syscall.SIGTERM)
+			if code := p.wait(); code != 0 {
+				t.Fatalf("tail ended with %d: %s", code, p.stderr.text())
+			}
+			c.noSilentHole(t, w.stored())
+		})
+	}
+}
+
+// A connection that is reset again and again leaves no silent hole either.
+func TestResetInEveryDialect(t *testing.T) {
+	for name, c := range dialectCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			_, direct := w.serve(c.server, "--rate", "200")
+			proxy, address := inFront(t, direct)
+			p := w.start([]string{envWatchdog + "=2s"}, c.tail(w, address)...)
+			for i := range 4 {
+				p.await(p.stdout, 50*(i+1), isEvent)
+				proxy.reset()
+			}
+			p.await(p.stdout, 400, isEvent)
+			p.signal(os.Interrupt)
+			p.wait()
+			c.noSilentHole(t, w.stored())
+		})
+	}
+}
+
+// A server that falls silent without closing is given up, with a gap.
+func TestSilenceInEveryDialect(t *testing.T) {
+	for name, c := range dialectCases() {
+		if c.mode != "push" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			_, direct := w.serve(c.server, "--rate", "100")
+			proxy, address := inFront(t, direct)
+			p := w.start([]string{envWatchdog + "=1s"}, c.tail(w, address)...)
+			p.await(p.stdout, 50, isEvent)
+			proxy.mu.Lock()
+			proxy.mute = true
+			proxy.mu.Unlock()
+			p.await(p.stdout, 1, func(s string) bool { return strings.Contains(s, `"state":"backoff"`) })
+			proxy.mu.Lock()
+			proxy.mute = false
+			proxy.mu.Unlock()
+			proxy.reset()
+			p.await(p.stdout, 1, func(s string) bool { return strings.Contains(s, `"cause":"no-replay"`) })
+			p.await(p.stdout, 200, isEvent)
+			p.signal(syscall.SIGTERM)
+			p.wait()
+			c.noSilentHole(t, w.stored())
+		})
+	}
+}
+
+// tail works on the first type of each demo server, without arguments and in mode
+// auto.
+func TestTailOnEveryDemoServer(t *testing.T) {
+	for _, name := range []string{"pager", "archive", "digest"} {
+		w := newWorld(t)
+		_, address := w.serve(name, "--speed", "20")
+		out, code := w.run("types", address, "--json")
+		types := strings.Split(strings.TrimSpace(out), "\n")
+		if code != 0 || !strings.HasPrefix(types[0], `{"name":"`) {
+			t.Fatalf("%s: types ended with %d: %s", name, code, out)
+		}
+		first, _, _ := strings.Cut(strings.TrimPrefix(types[0], `{"name":"`), `"`)
+		if out, code := w.run("tail", address, first, "--count", "3", "--for", "30s"); code != 0 {
+			t.Errorf("%s: tail of %s ended with %d: %s", name, first, code, out)
+		}
+	}
+}
