@@ -15,6 +15,8 @@ import (
 func (d *detail) node(a *app) {
 	r := a.tree.chosen()
 	switch {
+	case r.item != nil:
+		d.item(a, r.item)
 	case r.sub != nil:
 		d.subscription(a, r.sub)
 	case r.node.level() == 2:

@@ -49,7 +49,7 @@ func exact(t testing.TB, a *app) {
 func TestGoldenScreens(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"start": nil, "scoped": {"1", "j", "j", "j"}, "detail": {"2", "enter"},
-		"marker": {"2", "[", "["}, "subs": {"4"}, "gaps": {"4", "]"}, "resumed": {"4", "["}, "columns": {"1", "j", "j", "c"}, "same": {"2", "enter", "["}, "audit": {"5"}, "wire": {"5", "]"}, "app": {"5", "["},
+		"marker": {"2", "[", "["}, "subs": {"4"}, "gaps": {"4", "]"}, "resumed": {"4", "["}, "remote": {"4", "]", "]"}, "columns": {"1", "j", "j", "c"}, "same": {"2", "enter", "["}, "audit": {"5"}, "wire": {"5", "]"}, "app": {"5", "["},
 		"schema": {"2", "enter", "]", "]"}, "delivery": {"2", "enter", "[", "["}, "quiet": {"1", "j", "j", "j", "i"}, "zoomed": {"2", "enter", "z"},
 		"help": {"?"}, "filter": {"/", "p", "9", "9"},
 	} {

@@ -25,6 +25,7 @@ func newBoards() boards {
 		subs: board{number: "4", tabs: []*table{
 			newTable("Subscriptions", newSubsTable(), false),
 			newTable("Gaps", newGapLedger(), false),
+			newTable("At servers", newRemotes(), false),
 			newTable("Refused", &refusals{}, false),
 			newTable("Resumed", &resumed{}, false),
 		}},

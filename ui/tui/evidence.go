@@ -250,7 +250,7 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		if s.LastPoll.IsZero() {
 			return false, "no poll was answered in this run"
 		}
-		return true, "the poll at " + at(s.LastPoll) + " was answered, and there was nothing newer"
+		return true, "the poll at " + at(s.LastPoll) + " was answered and brought all there was"
 	case event.ModeWebhook:
 		d := leaseOf(v).Status
 		if d != nil && d.Active {

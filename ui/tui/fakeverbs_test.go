@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
 // note remembers what was asked of the host.
@@ -34,6 +35,23 @@ func (h *fakeHost) ResetCursor(_ context.Context, id event.SubID, from host.From
 		return h.note("reset now %s", id)
 	}
 	return h.note("reset %s %s", from.Cursor.Text.Raw(), id)
+}
+
+// Remote tells of an orphan and of a duplicate beside what is there.
+func (h *fakeHost) Remote(_ context.Context, server string) ([]host.RemoteSubscription, error) {
+	if server != "pager" {
+		return nil, host.ErrUnreachable
+	}
+	typ := trust.Untrusted("incident.created")
+	return []host.RemoteSubscription{
+		{ServerID: trust.Untrusted("sub_1"), Type: typ, Mine: h.snap.Subs[0].ID},
+		{ServerID: trust.Untrusted("sub_2"), Type: typ, Mine: h.snap.Subs[0].ID, Duplicate: true},
+		{ServerID: trust.Untrusted("sub_\x1b[2J3"), Type: typ, Orphan: true, Detail: trust.Untrusted("lease until 15:00")},
+	}, nil
+}
+
+func (h *fakeHost) EndRemote(_ context.Context, server string, id trust.Text) error {
+	return h.note("end %s %v", server, id)
 }
 
 func (h *fakeHost) Reconnect(server string) error { return h.note("reconnect %s", server) }

@@ -92,6 +92,8 @@ func (a *app) loadFilters() {
 			a.fail("the saved filters cannot be read", err)
 		}
 	}
+	a.listItems()
+	a.tree.load(&a.snap)
 }
 
 // saveFilters keeps the saved filters.

@@ -102,8 +102,8 @@ func (t *wireLog) columns() []tableColumn {
 		{title: "AT", width: 12},
 		{title: "SERVER", width: 10, rank: 1},
 		{title: "", width: 4},
-		{title: "WHAT", width: 20, grow: 1, rank: 2},
-		{title: "FRAME", width: 20, grow: 3},
+		{title: "WHAT", width: 20, grow: 1},
+		{title: "FRAME", width: 20, grow: 3, rank: 4},
 		{title: "BYTES", width: 9, right: true, rank: 3},
 	}
 }

@@ -45,7 +45,7 @@ type memoNode struct {
 }
 
 func memoOf(n node) memoNode  { return memoNode{n.server, n.typ, n.sub} }
-func (m memoNode) node() node { return node{m.Server, m.Type, m.Sub} }
+func (m memoNode) node() node { return node{server: m.Server, typ: m.Type, sub: m.Sub} }
 func compareNodes(x, y memoNode) int {
 	for _, c := range [...][2]string{{x.Server, y.Server}, {x.Type.Raw(), y.Type.Raw()}, {string(x.Sub), string(y.Sub)}} {
 		if c[0] != c[1] {

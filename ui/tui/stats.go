@@ -103,7 +103,7 @@ func (d *statsDialog) load(a *app) {
 	} else {
 		for i := range a.snap.Subs {
 			v := &a.snap.Subs[i]
-			d.rows = append(d.rows, statsRow{node{v.Key.Server, v.Key.Type, v.ID}, ours(v.Key.Server), trust.Line(v.Key.Type),
+			d.rows = append(d.rows, statsRow{node{server: v.Key.Server, typ: v.Key.Type, sub: v.ID}, ours(v.Key.Server), trust.Line(v.Key.Type),
 				modeWord(v.Mode) + " " + string(stateOf(*v)), a.rates.BySub[v.ID]})
 		}
 	}

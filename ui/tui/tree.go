@@ -4,7 +4,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/themes"
 )
 
 // node names a place in the tree and the part of the stream that belongs to it.
@@ -13,6 +12,7 @@ type node struct {
 	server string
 	typ    trust.Text
 	sub    event.SubID
+	item   string // of the second section: no part of the stream, everything
 }
 
 // level is how deep a node lies: 0 everything, 1 server, 2 type, 3 subscription.
@@ -59,6 +59,7 @@ type treeRow struct {
 	server *host.ServerView
 	typ    *event.Type
 	sub    *host.SubscriptionView
+	item   *treeItem
 	kids   int // what is below, shown or not
 	open   bool
 }
@@ -67,6 +68,8 @@ type treeRow struct {
 // snapshot; the place that is chosen is a node, not a row.
 type tree struct {
 	rows   []treeRow
+	items  []treeItem // the second section
+	itemOf itemsKey
 	at     node
 	top    int
 	closed map[node]bool // folded by the operator
@@ -111,7 +114,8 @@ func (t *tree) load(snap *host.Snapshot) {
 	for i := range snap.Servers {
 		t.loadServer(&snap.Servers[i], snap.Subs)
 	}
-	for t.at.level() > 0 && t.find(t.at) < 0 {
+	t.loadItems()
+	for t.at != (node{}) && t.find(t.at) < 0 {
 		t.at = t.at.parent()
 	}
 	t.drawn = treeKey{}
@@ -248,170 +252,5 @@ func (t *tree) unfold() {
 	}
 	if r.kids > 0 {
 		t.by(1)
-	}
-}
-
-// draw returns exactly h rows of w cells.
-func (t *tree) draw(a *app, w, h int) []string {
-	t.height = h
-	at := max(t.find(t.at), 0)
-	if at < t.top {
-		t.top = at
-	}
-	for end := at + 1; t.top+h < min(end+t.remarks(at), len(t.rows)); {
-		t.top++
-	}
-	t.top = max(0, min(t.top, len(t.rows)-h))
-	key := treeKey{a.snap.Version, uint64(a.clock().Unix()), w, h, t.top, t.at, a.focus == treePane, a.looks}
-	if key == t.drawn {
-		return t.lines
-	}
-	t.drawn = key
-	c := &t.draws
-	c.begin(&a.theme, w)
-	for i := t.top; i < len(t.rows) && i < t.top+h; i++ {
-		t.drawRow(a, c, &t.rows[i])
-	}
-	if len(a.snap.Servers) == 0 {
-		c.end()
-		drawLessons(c, "No servers yet.", a.noServers())
-	}
-	t.lines = c.rows(h, t.lines)
-	return t.lines
-}
-
-// remarks counts the remarks below row i.
-func (t *tree) remarks(i int) int {
-	n := 0
-	for j := i + 1; j < len(t.rows) && t.rows[j].remark; j++ {
-		n++
-	}
-	return n
-}
-
-func (t *tree) drawRow(a *app, c *canvas, r *treeRow) {
-	if r.node == t.at && !r.remark {
-		if a.focus == treePane {
-			c.only(themes.Cursor)
-		} else {
-			c.only(themes.CursorOff)
-		}
-		c.put(themes.Plain, a.glyphs.cursor)
-	} else {
-		c.put(themes.Plain, " ")
-	}
-	switch {
-	case r.remark:
-		t.drawRemark(a, c, r)
-	case r.sub != nil:
-		t.drawSub(a, c, r.sub)
-	case r.node.level() == 2:
-		t.drawType(a, c, r)
-	case r.server != nil:
-		t.drawServer(a, c, r)
-	default:
-		c.put(themes.Strong, "all servers")
-		c.right(themes.Dim, count(t.total.all, "sub"))
-	}
-	c.end()
-}
-
-func (t *tree) folding(a *app, r *treeRow) string {
-	switch {
-	case r.kids == 0:
-		return a.glyphs.leaf
-	case r.open:
-		return a.glyphs.open
-	}
-	return a.glyphs.closed
-}
-
-func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
-	s := r.server
-	glyph, role := a.glyphs.busy, themes.Busy
-	switch s.Reach {
-	case host.ReachReady:
-		glyph, role = a.glyphs.live, themes.Good
-		if s.TypesErr != "" {
-			glyph, role = a.glyphs.quiet, themes.Warn
-		}
-	case host.ReachBackoff, host.ReachSignIn:
-		glyph, role = a.glyphs.quiet, themes.Warn
-	case host.ReachRefused, host.ReachFault:
-		glyph, role = a.glyphs.bad, themes.Bad
-	}
-	fold := a.glyphs.open
-	if !r.open {
-		fold = a.glyphs.closed
-	}
-	c.put(themes.Dim, fold+" ")
-	c.put(role, glyph+" ")
-	c.safe(themes.Server, ours(s.Name).Clip(max(8, c.room/2)))
-	c.put(role, " "+reach(*s, a.clock()))
-	if r.kids > 0 {
-		c.right(themes.Dim, count(r.kids, "sub"))
-	} else if s.TypesKnown {
-		c.right(themes.Dim, count(len(s.Types), "type"))
-	}
-}
-
-func (t *tree) drawType(a *app, c *canvas, r *treeRow) {
-	if a.marked[r.node] {
-		c.put(themes.Key, a.glyphs.chosen+" "+t.folding(a, r)+" ")
-	} else {
-		c.put(themes.Dim, "  "+t.folding(a, r)+" ")
-	}
-	var modes string
-	if r.typ != nil {
-		for i, m := range r.typ.Modes {
-			if i > 0 {
-				modes += " "
-			}
-			modes += modeWord(m)
-		}
-	}
-	room := c.room - len(modes) - 1
-	if room < 12 {
-		room, modes = c.room, ""
-	}
-	c.safe(themes.Type, trust.Line(r.node.typ).Clip(room))
-	c.right(themes.Dim, modes)
-}
-
-func (t *tree) drawSub(a *app, c *canvas, v *host.SubscriptionView) {
-	state := stateOf(*v)
-	glyph, role := a.glyphs.sign(state)
-	c.put(role, "    "+glyph+" ")
-	c.put(themes.Plain, modeWord(v.Mode)+" ")
-	c.put(role, string(state))
-	stored := ""
-	if v.Stored > 0 {
-		stored = number(v.Stored)
-	}
-	if e := evidence(*v, a.clock()); e != "" {
-		room := c.room - len(stored) - 1
-		c.safe(themes.Dim, ours(", "+e).Clip(room))
-	}
-	c.right(themes.Plain, a.subSpark(v.ID, c.room-len(stored)-2)+stored)
-}
-
-// drawRemark tells what does not fit beside a node: an error, else arguments.
-func (t *tree) drawRemark(a *app, c *canvas, r *treeRow) {
-	switch {
-	case r.sub != nil && !r.sub.Status.Error.IsZero():
-		c.put(themes.Warn, "      ")
-		c.safe(themes.Warn, trust.Line(r.sub.Status.Error).Clip(c.room))
-	case r.sub != nil:
-		c.put(themes.Dim, "      ")
-		c.safe(themes.Dim, ours(string(r.sub.Key.Args)).Clip(c.room))
-	case r.server.Reach == host.ReachSignIn:
-		c.put(themes.Warn, "    ")
-		c.safe(themes.Warn, ours(r.server.SignIn+": "+a.keyOf("sign-in")).Clip(c.room))
-	case r.server.Err != "" && r.server.Reach != host.ReachReady:
-		c.put(themes.Warn, "    ")
-		c.safe(themes.Warn, ours(r.server.Err).Clip(c.room))
-	default:
-		c.put(themes.Warn, "    ")
-		c.safe(themes.Warn, ours(r.server.TypesErr).Clip(c.room))
 	}
 }

@@ -116,6 +116,9 @@ func (a *app) turn(n int) {
 func (a *app) open() tea.Cmd {
 	switch a.focus {
 	case treePane:
+		if x := a.tree.chosen().item; x != nil {
+			return a.openItem(x)
+		}
 		if r := a.tree.chosen(); r.node.level() == 2 && r.kids == 0 && a.canSubscribe() {
 			return a.openForm()
 		}

@@ -34,6 +34,8 @@ func tableActions() []action {
 		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(a, -1) })},
 		action{id: "sort.reverse", title: "turn the order around", keys: []string{"o"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().turnAround(a) })},
 		action{id: "find", title: "show only rows with these words", keys: []string{"/"}, hint: "filter", panes: inTables, when: (*app).canFind, run: act((*app).openFind)},
+		action{id: "remote.end", title: "end what a server holds and nobody here wants", keys: []string{"X"}, hint: "end it", panes: inSubs, dangerous: true, when: onTable[*remotes], run: act((*app).askEndRemote)},
+		action{id: "remote.ask", title: "ask the servers again what they hold", keys: []string{"R"}, hint: "ask again", panes: inSubs, when: (*app).onRemotes, run: act(func(a *app) { a.table().src.(*remotes).forget() })},
 	), grouped("Subscriptions",
 		action{id: "quiet", title: "why is it quiet?", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act((*app).openQuiet)},
 		action{id: "server.reconnect", title: "connect to the server anew and list its types again", keys: []string{"R"}, panes: inTree, dangerous: true, when: (*app).onServer, run: (*app).reconnect},

@@ -315,3 +315,43 @@ func TestPanesAreKept(t *testing.T) {
 		t.Errorf("panes %+v and %+v, were %+v and %+v", b.lay.stream, b.lay.detail, want.stream, want.detail)
 	}
 }
+
+func TestOrphansAreEndedAtTheServer(t *testing.T) {
+	h := incident()
+	a := open(t, h, 160, 40)
+	a.draw()
+	press(t, a, "4", "]", "]")
+	s := screenOf(a)
+	if !strings.Contains(s, "! orphan") || !strings.Contains(s, "~ duplicate") || !strings.Contains(s, `sub_\x1b[2J3`) {
+		t.Fatalf("what the server holds is not told:\n%s", s)
+	}
+	exact(t, a)
+	press(t, a, "g", "X", "n")
+	if len(h.did) != 0 {
+		t.Fatal("ended without a yes")
+	}
+	press(t, a, "X", "y")
+	if len(h.did) != 1 || h.did[0] != `end pager sub_\x1b[2J3` {
+		t.Errorf("asked for %q", h.did)
+	}
+}
+
+func TestTreeListsFiltersAndMarks(t *testing.T) {
+	h := incident()
+	h.settings = map[string]string{keptFilters: `{"errors":"sev:error"}`}
+	h.marks = []event.Mark{{Seq: 2, At: start, Note: "it began"}}
+	a := open(t, h, 120, 40)
+	s := screenOf(a)
+	if !strings.Contains(s, "errors  sev:error") || !strings.Contains(s, "it began") {
+		t.Fatalf("the second section is missing:\n%s", s)
+	}
+	press(t, a, "1", "G")
+	exact(t, a)
+	if press(t, a, "enter"); a.stream.at != 2 || a.focus != streamPane {
+		t.Errorf("the mark leads to %d", a.stream.at)
+	}
+	press(t, a, "1", "k", "enter")
+	if a.stream.query.text != "sev:error" {
+		t.Errorf("the filter is %q", a.stream.query.text)
+	}
+}

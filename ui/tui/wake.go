@@ -158,6 +158,7 @@ func (a *app) take(snap host.Snapshot) {
 	a.trouble.take(a.api.AppLog())
 	a.marks.load(a.api.Marks())
 	a.widest = measure(&a.snap)
+	a.listItems()
 	a.tree.load(&a.snap)
 	a.want()
 }

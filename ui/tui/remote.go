@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// remotes lists the subscriptions that servers say they hold for us, the ones
+// that nobody here wants first: they cost a server work, and us deliveries.
+type remotes struct {
+	rows  []remoteRow
+	state map[string]string // what is known of a server that has no rows
+	asked map[string]bool
+	gen   int
+	drawn int
+}
+
+type remoteRow struct {
+	server string
+	sub    host.RemoteSubscription
+}
+
+// remoteWithin bounds how long a server is waited for.
+const remoteWithin = 10 * time.Second
+
+func newRemotes() *remotes { return &remotes{state: map[string]string{}, asked: map[string]bool{}} }
+
+func (t *remotes) columns() []tableColumn {
+	return []tableColumn{
+		{title: "WHAT", width: 11},
+		{title: "SERVER", width: 10, grow: 1, rank: 1},
+		{title: "TYPE", width: 16, grow: 2},
+		{title: "ID THERE", width: 12, grow: 1, rank: 2},
+		{title: "HERE", width: 8, rank: 4},
+		{title: "DETAIL", width: 20, grow: 3, rank: 3},
+	}
+}
+
+func (t *remotes) load(*app) bool {
+	changed := t.gen != t.drawn
+	t.drawn = t.gen
+	return changed
+}
+
+// work asks the servers that were not asked yet.
+func (t *remotes) work(a *app) tea.Cmd {
+	var cmds []tea.Cmd
+	for i := range a.snap.Servers {
+		s := &a.snap.Servers[i]
+		if t.asked[s.Name] || s.Reach != host.ReachReady {
+			continue
+		}
+		t.asked[s.Name] = true
+		t.state[s.Name] = "asked"
+		name := s.Name
+		cmds = append(cmds, a.do(func(ctx context.Context) tea.Msg {
+			ctx, cancel := context.WithTimeout(ctx, remoteWithin)
+			defer cancel()
+			held, err := a.api.Remote(ctx, name)
+			return takeMsg{func(*app) { t.take(name, held, err) }}
+		}))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (t *remotes) take(server string, held []host.RemoteSubscription, err error) {
+	t.gen++
+	t.rows = slices.DeleteFunc(t.rows, func(r remoteRow) bool { return r.server == server })
+	t.state[server] = "holds " + count(len(held), "subscription") + " for us"
+	if err != nil {
+		t.state[server] = "cannot tell: " + err.Error()
+	}
+	for _, s := range held {
+		t.rows = append(t.rows, remoteRow{server, s})
+	}
+	slices.SortStableFunc(t.rows, func(x, y remoteRow) int { return x.rank() - y.rank() })
+}
+
+// forget has the servers asked again.
+func (t *remotes) forget() { clear(t.asked) }
+
+// rank puts first what should not be there.
+func (r *remoteRow) rank() int {
+	switch {
+	case r.sub.Orphan || r.sub.Mine == "":
+		return 0
+	case r.sub.Duplicate:
+		return 1
+	}
+	return 2
+}
+
+func (r *remoteRow) word() (themes.Role, string) {
+	switch r.rank() {
+	case 0:
+		return themes.Bad, "! orphan"
+	case 1:
+		return themes.Warn, "~ duplicate"
+	}
+	return themes.Good, "  ours"
+}
+
+func (r *remoteRow) id() rowID {
+	return rowID{sub: r.sub.Mine, name: r.server + "\x00" + r.sub.ServerID.Raw()}
+}
+
+func (t *remotes) len() int       { return len(t.rows) }
+func (t *remotes) id(i int) rowID { return t.rows[i].id() }
+
+func (t *remotes) find(id rowID) int {
+	return slices.IndexFunc(t.rows, func(r remoteRow) bool { return r.id() == id })
+}
+
+func (t *remotes) cell(_ *app, i, col int) cell {
+	r := &t.rows[i]
+	switch col {
+	case 0:
+		return say(r.word())
+	case 1:
+		return say(themes.Server, r.server)
+	case 2:
+		return cell{themes.Type, trust.Line(r.sub.Type)}
+	case 3:
+		return cell{themes.Dim, trust.Line(r.sub.ServerID)}
+	case 4:
+		return say(themes.Dim, string(r.sub.Mine))
+	}
+	return cell{themes.Dim, trust.Line(r.sub.Detail)}
+}
+
+func (t *remotes) describe(a *app, d *detail, id rowID) {
+	i := t.find(id)
+	if i < 0 {
+		for _, s := range t.words(a) {
+			d.say("", themes.Plain, s)
+		}
+		return
+	}
+	r := &t.rows[i]
+	_, word := r.word()
+	switch r.rank() {
+	case 0:
+		d.say("", themes.Strong, "An orphan: the server holds it for us, and no subscription here knows it.")
+	case 1:
+		d.say("", themes.Strong, "A duplicate: the server delivers the same events twice.")
+	default:
+		d.say("", themes.Strong, "The server's side of "+string(r.sub.Mine))
+	}
+	d.say("what    ", themes.Plain, word)
+	d.say("server  ", themes.Plain, r.server)
+	d.quote(r.server, []trust.Rendered{join(trust.Line(r.sub.Type), ours(" "), trust.Line(r.sub.ServerID)), trust.Line(r.sub.Detail)})
+	if r.rank() < 2 {
+		d.say("", themes.Key, a.keyOf("remote.end")+" ends it at the server")
+	}
+	for _, s := range t.words(a) {
+		d.say("", themes.Dim, s)
+	}
+}
+
+// words says what every server answered.
+func (t *remotes) words(a *app) []string {
+	var out []string
+	for i := range a.snap.Servers {
+		name := a.snap.Servers[i].Name
+		state := t.state[name]
+		if state == "" {
+			state = "is not connected"
+		}
+		out = append(out, name+" "+state)
+	}
+	return out
+}
+
+func (t *remotes) teach(a *app) []string {
+	return append([]string{"Servers list here what they hold for us.", ""}, t.words(a)...)
+}
+
+// askEndRemote asks before a server ends a subscription.
+func (a *app) askEndRemote() {
+	t := a.table()
+	src, ok := t.src.(*remotes)
+	i := -1
+	if ok {
+		i = src.find(t.at)
+	}
+	if i < 0 {
+		return
+	}
+	r := src.rows[i]
+	text := []string{"Nothing here knows it; its events go nowhere."}
+	if r.sub.Mine != "" {
+		text = []string{"The subscription " + string(r.sub.Mine) + " here may have to subscribe anew."}
+	}
+	a.dialog = &confirm{
+		head: "End at " + r.server,
+		text: append([]string{trust.Line(r.sub.Type).Plain() + " " + trust.Line(r.sub.ServerID).Plain()}, text...),
+		choices: []choice{{"y", "end it at the server", func(a *app) tea.Cmd {
+			return a.do(func(ctx context.Context) tea.Msg {
+				err := a.api.EndRemote(ctx, r.server, r.sub.ServerID)
+				return takeMsg{func(a *app) {
+					delete(src.asked, r.server)
+					if err != nil {
+						a.fail("cannot end it at "+r.server, err)
+						return
+					}
+					a.tell("ended at " + r.server)
+				}}
+			})
+		}}},
+	}
+}
+
+// onRemotes tells whether the subscriptions that servers hold are shown.
+func (a *app) onRemotes() bool {
+	t := a.table()
+	if t == nil {
+		return false
+	}
+	_, ok := t.src.(*remotes)
+	return ok
+}

@@ -1,0 +1,98 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// treeItem is a row of the tree's second section: a heading, a saved filter or a
+// mark. It is no part of the stream, it leads somewhere.
+type treeItem struct {
+	id     string // "" of a heading
+	filter string // name of a saved filter
+	mark   event.Mark
+	text   trust.Rendered
+}
+
+// marksListed bounds the marks that the tree lists; the list of marks has all.
+const marksListed = 20
+
+// itemsKey is what the second section was made from.
+type itemsKey struct {
+	marks   int
+	filters string
+}
+
+// listItems lists the saved filters and the newest marks, if they changed.
+func (a *app) listItems() {
+	key := itemsKey{marks: a.marks.gen}
+	if len(a.filters) > 0 {
+		key.filters = fmt.Sprint(a.filters)
+	}
+	if key == a.tree.itemOf {
+		return
+	}
+	a.tree.itemOf = key
+	var out []treeItem
+	head := func(text string) { out = append(out, treeItem{text: ours(text)}) }
+	if len(a.filters) > 0 {
+		head("Saved filters")
+		for _, name := range sortedNames(a.filters) {
+			out = append(out, treeItem{id: "filter " + name, filter: name, text: join(ours(name), ours("  "+a.filters[name]))})
+		}
+	}
+	if list := a.marks.list(); len(list) > 0 {
+		head("Marks")
+		for _, m := range list[:min(len(list), marksListed)] {
+			out = append(out, treeItem{id: "mark " + strconv.FormatUint(m.Seq, 10) + strconv.FormatBool(m.Line), mark: m, text: a.markWords(m)})
+		}
+	}
+	a.tree.items = out
+}
+
+func (t *tree) loadItems() {
+	for i := range t.items {
+		x := &t.items[i]
+		t.rows = append(t.rows, treeRow{node: node{item: x.id}, item: x, remark: x.id == ""})
+	}
+}
+
+func (t *tree) drawItem(c *canvas, r *treeRow) {
+	role, indent := themes.Plain, " "
+	if r.item.id == "" {
+		role, indent = themes.Dim, ""
+	}
+	c.put(themes.Plain, indent)
+	c.safe(role, r.item.text.Clip(c.room))
+}
+
+// openItem leads to what a row of the second section names.
+func (a *app) openItem(x *treeItem) tea.Cmd {
+	if x.filter == "" {
+		a.jump(x.mark.Seq)
+		return nil
+	}
+	if err := a.useFilter(x.filter); err != nil {
+		a.fail("cannot use the filter", err)
+	}
+	return nil
+}
+
+func (d *detail) item(a *app, x *treeItem) {
+	if x.filter != "" {
+		d.say("", themes.Strong, x.filter)
+		d.say("filter  ", themes.Plain, a.filters[x.filter])
+		d.say("", themes.Key, a.keyOf("open")+" filters the stream by it")
+		return
+	}
+	d.say("", themes.Strong, "mark on record "+number(x.mark.Seq))
+	d.say("set     ", themes.Plain, x.mark.At.Local().Format("2006-01-02 15:04:05"))
+	d.say("note    ", themes.Plain, x.mark.Note)
+	d.say("", themes.Key, a.keyOf("open")+" shows the record in the stream")
+}
