@@ -119,6 +119,7 @@ type app struct {
 	notify   notifier
 	mouse    mouse
 	audience presenter
+	rest     rest
 	session  string
 	aging    bool
 	leaving  bool
@@ -424,7 +425,10 @@ func Run(ctx context.Context, o Options) error {
 	if o.Env != nil {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
-	_, err := tea.NewProgram(a, append(opts, o.Program...)...).Run()
+	p := tea.NewProgram(a, append(opts, o.Program...)...)
+	a.rest.program = p
+	_, err := p.Run()
+	a.rest.end()
 	ended := ctx.Err() != nil
 	cancel()
 	a.work.wait()
