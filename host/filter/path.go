@@ -207,3 +207,77 @@ func compareFolded(s, lower string) int {
 	}
 	return cmp.Compare(len(s), len(lower))
 }
+
+// Path is a path into payloads, as in a filter: .user.name, .items[0].id.
+type Path struct{ path []segment }
+
+// ParsePath reads a path.
+//
+// Error: *[Error].
+func ParsePath(text string) (*Path, error) {
+	p := parser{lexer: lexer{text: text}}
+	if !strings.HasPrefix(text, ".") {
+		return nil, p.fail("a path begins with a dot, as in .severity")
+	}
+	path, err := p.path()
+	if err == nil && !p.done() {
+		err = p.fail("the path ends here; put a name with other signs in quotes, as in .\"odd name\"")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Path{path}, nil
+}
+
+// String returns the path as [ParsePath] reads it.
+func (p *Path) String() string { return string(appendPath(nil, p.path)) }
+
+// Text returns the first value that the path reaches in a payload: a string
+// without its quotes and escapes, anything else as it is spelled there. ok is
+// false when there is none.
+func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
+	s := view(data)
+	start := skipSpace(s, 0)
+	if start >= len(s) {
+		return text, false
+	}
+	at, end, ok := first(s, start, len(s), p.path, 0)
+	if !ok {
+		return text, false
+	}
+	value := s[at:end]
+	if value[0] == '"' {
+		return trust.Untrusted(string(trust.AppendUnquoted(nil, inside(value)))), true
+	}
+	return trust.Untrusted(strings.TrimSpace(strings.Clone(value))), true
+}
+
+// first returns the bounds of the first value at the end of the path.
+func first(data string, at, end int, path []segment, depth int) (int, int, bool) {
+	switch {
+	case depth > nestingMax || at >= end:
+		return 0, 0, false
+	case len(path) == 0:
+		return at, end, true
+	case data[at] == '[':
+		for i, m := 0, enter(data, at); m.next(); i++ {
+			if path[0].index >= 0 && i != path[0].index {
+				continue
+			}
+			rest := path
+			if path[0].index >= 0 {
+				rest = path[1:]
+			}
+			if from, to, ok := first(data, m.value, m.end, rest, depth+1); ok {
+				return from, to, true
+			}
+		}
+	case data[at] == '{' && path[0].index < 0:
+		for m := enter(data, at); m.next(); {
+			if sameKey(m.key, path[0].name) {
+				return first(data, m.value, m.end, path[1:], depth+1)
+			}
+		}
+	}
+	return 0, 0, false
+}

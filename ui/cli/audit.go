@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host/event"
+	"eventdeck/host/export"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -60,7 +61,7 @@ func (a *app) printAudit(entries []event.AuditEntry) error {
 	var line []byte
 	for _, e := range entries {
 		if a.flags.json {
-			line = appendAudit(line[:0], e)
+			line = export.AppendAudit(line[:0], e)
 		} else {
 			line = appendPlainAudit(line[:0], e)
 		}
@@ -69,23 +70,6 @@ func (a *app) printAudit(entries []event.AuditEntry) error {
 		}
 	}
 	return w.Flush()
-}
-
-// appendAudit appends the entry as one line of JSON.
-func appendAudit(b []byte, e event.AuditEntry) []byte {
-	b = fmt.Appendf(b, `{"seq":%d`, e.Seq)
-	b = appendTime(b, "at", e.At)
-	b = appendString(b, "actor", string(e.Actor))
-	b = appendString(b, "action", e.Action)
-	b = appendString(b, "server", e.Server)
-	b = appendText(b, "type", e.Type)
-	b = appendString(b, "subscription", string(e.Sub))
-	if e.Record != 0 {
-		b = fmt.Appendf(appendName(b, "record"), "%d", e.Record)
-	}
-	b = appendString(b, "result", e.Result)
-	b = appendText(b, "detail", e.Detail)
-	return append(b, '}', '\n')
 }
 
 func appendPlainAudit(b []byte, e event.AuditEntry) []byte {

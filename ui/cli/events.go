@@ -15,6 +15,7 @@ import (
 // eventsFlags are the flags of events.
 type eventsFlags struct {
 	since  string
+	filter string
 	limit  uint64
 	format formatFlags
 	seal   envelopeFlags
@@ -34,6 +35,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	}
 	s := cmd.Flags()
 	s.StringVar(&f.since, "since", "", "only what was received since then")
+	s.StringVar(&f.filter, "filter", "", "only what this filter takes, e.g. 'sev:P1 !test'; see docs/filter.md")
 	s.Uint64Var(&f.limit, "limit", 0, "only so many, the newest")
 	addFormat(cmd, &f.format)
 	s.StringVar(&f.seal.mode, "envelope", "", "print events as they are handed on: json, marked, base64 or fields")
@@ -57,6 +59,10 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 	if err != nil {
 		return err
 	}
+	wanted, err := parseFilter("filter", f.filter, time.Now())
+	if err != nil {
+		return err
+	}
 	o, there, err := a.existing()
 	if err != nil || !there {
 		return err
@@ -66,10 +72,8 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	pick := func(r event.Record) bool { return !r.ReceivedAt.Before(since) }
-	if len(args) > 0 {
-		id := event.SubID(args[0])
-		pick = func(r event.Record) bool { return r.Sub == id && !r.ReceivedAt.Before(since) }
+	pick := func(r event.Record) bool {
+		return (len(args) == 0 || r.Sub == event.SubID(args[0])) && !r.ReceivedAt.Before(since) && wanted.Match(&r)
 	}
 	if f.seal.mode != "" {
 		all := pick

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host/config"
+	"eventdeck/host/export"
 	"eventdeck/host/trust"
 )
 
@@ -132,9 +133,9 @@ func (a *app) writeFoundJSON(found []config.Found) error {
 		b = append(b, `{"name":`...)
 		b = trust.AppendJSONString(b, f.Name)
 		for _, m := range [...][2]string{{"client", f.Client}, {"file", f.Path}, {"reaches", f.What()}, {"state", foundState(f)}} {
-			b = appendString(b, m[0], m[1])
+			b = export.AppendString(b, m[0], m[1])
 		}
-		b = appendName(b, "usable")
+		b = export.AppendName(b, "usable")
 		b = fmt.Appendf(b, "%t}\n", f.Usable())
 	}
 	_, err := a.Stdout.Write(b)

@@ -29,10 +29,13 @@ type printer struct {
 	format func([]byte, event.Record) []byte
 	keep   bool // the subscription stays, and with it the position
 
+	filters tailFilters
+
 	sub   event.Subscription
 	pos   uint64 // every record up to here is written
 	count uint64 // events written
-	full  bool   // as many as were asked for
+	full  bool   // what was asked for is there
+	fails error  // what was asked not to come has come
 	over  bool   // the state that was read last is one that ends it
 	buf   []byte
 }
@@ -107,8 +110,8 @@ func (p *printer) undo(ctx context.Context, id event.SubID) error {
 	return err
 }
 
-// run prints until count events are written (0: no bound), limit is over (0:
-// none), ctx ends, or nothing can come any more.
+// run prints until count events are written (0: no bound), a filter is met, limit
+// is over (0: none), ctx ends, or nothing can come any more.
 func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) error {
 	changed, stop := p.deck.Changed()
 	defer stop()
@@ -120,7 +123,7 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 	}
 	for {
 		if err := p.drain(within, count); err != nil || p.full {
-			return err
+			return errors.Join(err, p.fails)
 		}
 		if err := p.trouble(); err != nil {
 			return err
@@ -129,10 +132,10 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 		case <-changed:
 		case <-within.Done():
 			// What was stored by now belongs to what was asked for.
-			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.full || count == 0 || ctx.Err() != nil {
-				return err
+			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.full || ctx.Err() != nil {
+				return errors.Join(err, p.fails)
 			}
-			return fmt.Errorf("%w: %d of %d events came within %v", errNotMet, p.count, count, limit)
+			return p.filters.notMet(p.count, count, limit)
 		}
 	}
 }
@@ -151,7 +154,7 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 			if r.Sub == p.sub.ID {
 				p.take(r)
 			}
-			p.full = count > 0 && p.count >= count
+			p.full = p.full || count > 0 && p.count >= count
 			more = len(p.buf) >= batchBytes && r.Seq < last
 			return !p.full && len(p.buf) < batchBytes && r.Seq < last
 		})
@@ -172,11 +175,16 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 	return nil
 }
 
+// take prints a record if the filter takes it or it is what ends tail.
 func (p *printer) take(r event.Record) {
-	p.buf = p.format(p.buf, r)
+	p.full, p.fails = p.filters.ends(&r)
+	if p.full || p.filters.print.Match(&r) {
+		p.buf = p.format(p.buf, r)
+		if r.Kind == event.KindEvent {
+			p.count++
+		}
+	}
 	switch {
-	case r.Kind == event.KindEvent:
-		p.count++
 	case r.Kind == event.KindState && r.State != nil:
 		p.over = r.State.State == event.StateEnded || r.State.State == event.StateDenied
 	}

@@ -92,7 +92,7 @@ func (a *app) root() *cobra.Command {
 	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),
-		a.subsCommand(), a.eventsCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
+		a.subsCommand(), a.eventsCommand(), a.exportCommand(), a.importEventsCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
 		a.storeCommand(),
 	)
 	return root

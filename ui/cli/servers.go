@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/export"
 	"eventdeck/host/trust"
 )
 
@@ -178,19 +179,19 @@ func (r serverReport) state() string {
 func (r serverReport) appendJSON(b []byte) []byte {
 	b = append(b, `{"name":`...)
 	b = trust.AppendJSONString(b, r.Name)
-	b = appendString(b, "address", r.Address)
-	b = appendString(b, "transport", r.Transport)
-	b = appendString(b, "http", r.HTTP)
-	b = appendString(b, "era", r.Era)
-	b = appendString(b, "version", r.Version)
-	b = appendString(b, "profile", r.Profile)
-	b = appendText(b, "title", r.Title)
-	b = appendText(b, "release", r.Release)
-	b = appendName(b, "events")
+	b = export.AppendString(b, "address", r.Address)
+	b = export.AppendString(b, "transport", r.Transport)
+	b = export.AppendString(b, "http", r.HTTP)
+	b = export.AppendString(b, "era", r.Era)
+	b = export.AppendString(b, "version", r.Version)
+	b = export.AppendString(b, "profile", r.Profile)
+	b = export.AppendText(b, "title", r.Title)
+	b = export.AppendText(b, "release", r.Release)
+	b = export.AppendName(b, "events")
 	b = fmt.Appendf(b, "%t", r.err == nil)
-	b = appendName(b, "types")
+	b = export.AppendName(b, "types")
 	b = fmt.Appendf(b, "%d", r.types)
-	b = appendName(b, "error")
+	b = export.AppendName(b, "error")
 	if r.err == nil {
 		b = append(b, "null"...)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host/event"
+	"eventdeck/host/export"
 	"eventdeck/host/trust"
 )
 
@@ -188,30 +189,30 @@ func subState(s event.Subscription) string {
 func appendSubscription(b []byte, s event.Subscription) []byte {
 	b = append(b, `{"id":`...)
 	b = trust.AppendJSONString(b, string(s.ID))
-	b = appendString(b, "server", s.Key.Server)
-	b = appendText(b, "type", s.Key.Type)
-	b = appendName(b, "arguments")
+	b = export.AppendString(b, "server", s.Key.Server)
+	b = export.AppendText(b, "type", s.Key.Type)
+	b = export.AppendName(b, "arguments")
 	if len(s.Key.Args) > 0 {
 		b = trust.AppendCompactJSON(b, s.Key.Args)
 	} else {
 		b = append(b, "{}"...)
 	}
-	b = appendString(b, "mode", string(s.Mode))
-	b = appendString(b, "state", string(s.State))
-	b = appendString(b, "evidence", s.Evidence)
-	b = appendText(b, "error", s.Error)
-	b = appendName(b, "paused")
+	b = export.AppendString(b, "mode", string(s.Mode))
+	b = export.AppendString(b, "state", string(s.State))
+	b = export.AppendString(b, "evidence", s.Evidence)
+	b = export.AppendText(b, "error", s.Error)
+	b = export.AppendName(b, "paused")
 	b = fmt.Appendf(b, "%t", s.Paused)
-	b = appendName(b, "cursor")
+	b = export.AppendName(b, "cursor")
 	if s.Cursor.Valid {
 		b = trust.AppendJSONString(b, s.Cursor.Text.Raw())
 	} else {
 		b = append(b, "null"...)
 	}
-	b = appendTime(b, "created", s.Created)
-	b = appendTime(b, "lastSeen", s.LastSeen)
-	b = appendTime(b, "refreshBefore", s.Lease.RefreshBefore)
-	b = appendName(b, "printed")
+	b = export.AppendTime(b, "created", s.Created)
+	b = export.AppendTime(b, "lastSeen", s.LastSeen)
+	b = export.AppendTime(b, "refreshBefore", s.Lease.RefreshBefore)
+	b = export.AppendName(b, "printed")
 	b = fmt.Appendf(b, "%d", s.Printed)
 	return append(b, '}', '\n')
 }

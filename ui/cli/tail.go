@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/export"
 	"eventdeck/host/trust"
 )
 
@@ -22,6 +23,9 @@ type tailFlags struct {
 	maxAge   time.Duration
 	count    uint64
 	limit    time.Duration
+	filter   string
+	until    string
+	failOn   string
 	format   formatFlags
 	trace    bool
 }
@@ -39,8 +43,10 @@ func (a *app) tailCommand() *cobra.Command {
 		Short: "Subscribe and print what arrives",
 		Long: "tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.\n" +
 			"With --data the subscription stays and --from saved goes on after the last printed record;\n" +
-			"without it everything is undone at the end. It ends with 3 when --for is over before --count is reached.",
-		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data",
+			"without it everything is undone at the end.\n\n" +
+			"--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.\n" +
+			"It ends with 0 when --until is met, with 1 when --fail-on is, and with 3 when --for is over before --count or --until.",
+		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
 		Args:              exactly(2),
 		ValidArgsFunction: a.completeServer,
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -55,6 +61,9 @@ func (a *app) tailCommand() *cobra.Command {
 	s.DurationVar(&f.maxAge, "max-age", 0, "replay nothing older than this")
 	s.Uint64Var(&f.count, "count", 0, "end after so many events")
 	s.DurationVar(&f.limit, "for", 0, "end after this time")
+	s.StringVar(&f.filter, "filter", "", "print only what this filter takes")
+	s.StringVar(&f.until, "until", "", "end after the first record that this filter takes")
+	s.StringVar(&f.failOn, "fail-on", "", "end with 1 after the first record that this filter takes")
 	s.BoolVar(&f.trace, "trace", false, "show the wire on standard error, with secrets masked")
 	addFormat(cmd, &f.format)
 	fixed(cmd, "mode", "auto", "poll", "push", "webhook")
@@ -84,7 +93,7 @@ func (a *app) format(f formatFlags) (func([]byte, event.Record) []byte, error) {
 	if f.plain || a.StdoutTerminal && !a.flags.json && !f.raw {
 		return appendPlain, nil
 	}
-	return func(b []byte, r event.Record) []byte { return appendRecord(b, r, f.raw) }, nil
+	return func(b []byte, r event.Record) []byte { return export.AppendLine(b, &r, f.raw) }, nil
 }
 
 // check refuses values of flags that mean nothing.
@@ -130,6 +139,10 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 	if err != nil {
 		return err
 	}
+	filters, err := f.filters(time.Now())
+	if err != nil {
+		return err
+	}
 	w := wish{flags: f, typ: trust.Untrusted(typ)}
 	if w.args, err = splitArgs(f.args); err != nil {
 		return err
@@ -147,7 +160,7 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 	if err != nil {
 		return err
 	}
-	p := &printer{deck: d, out: a.Stdout, format: format, keep: !o.Temporary}
+	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, keep: !o.Temporary}
 	err = a.follow(ctx, p, w)
 	return errors.Join(err, d.close())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host/event"
+	"eventdeck/host/export"
 	"eventdeck/host/trust"
 )
 
@@ -60,7 +61,7 @@ func (a *app) showTypes(ctx context.Context, args []string) (err error) {
 func appendType(b []byte, t event.Type) []byte {
 	b = append(b, `{"name":`...)
 	b = trust.AppendJSONString(b, t.Name.Raw())
-	b = appendText(b, "description", t.Description)
+	b = export.AppendText(b, "description", t.Description)
 	b = append(b, `,"modes":[`...)
 	for i, m := range t.Modes {
 		if i > 0 {
@@ -75,7 +76,7 @@ func appendType(b []byte, t event.Type) []byte {
 }
 
 func appendSchema(b []byte, name string, schema []byte) []byte {
-	b = appendName(b, name)
+	b = export.AppendName(b, name)
 	if len(schema) == 0 {
 		return append(b, "null"...)
 	}

@@ -1,4 +1,4 @@
-package cli
+package export
 
 import (
 	"encoding/json"
@@ -9,6 +9,16 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
+
+var at = time.Date(2026, 7, 28, 12, 0, 0, 5_000_000, time.UTC)
+
+func occurrence(sub event.Subscription, id, data string) event.Record {
+	return event.Record{
+		Kind: event.KindEvent, Sub: sub.ID, Server: sub.Key.Server, Type: sub.Key.Type, Mode: sub.Mode, ReceivedAt: at,
+		EventID: trust.Untrusted(id), Timestamp: trust.Untrusted("2026-07-28T12:00:00Z"), Cursor: event.At(trust.Untrusted("c-" + id)),
+		Raw: []byte(`{"eventId":"` + id + `"}`), Data: []byte(data),
+	}
+}
 
 func TestLines(t *testing.T) {
 	sub := event.Subscription{ID: "abcd2345", Mode: event.ModePush, Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
@@ -39,7 +49,7 @@ func TestLines(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := string(appendRecord(nil, tt.record, tt.raw))
+			got := string(AppendLine(nil, &tt.record, tt.raw))
 			if got != tt.want+"\n" {
 				t.Errorf("got  %swant %s", got, tt.want)
 			}
@@ -50,43 +60,12 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func TestPlainLines(t *testing.T) {
-	sub := event.Subscription{ID: "s", Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
-	r := occurrence(sub, "e\x1b1", "{\"a\":\n [\"\\u0007\u202e\\\"x\"]}")
-	r.Replayed, r.Flags = true, []string{"id-mismatch"}
-	clock := at.Local().Format("15:04:05.000")
-	gapFrom := at.Local().Format(time.DateTime)
-	tests := map[string]struct {
-		record event.Record
-		want   []string
-	}{
-		"event":    {r, []string{clock + "  pager  incident.created  e", `{ "a": [ "\u0007\u202e\"x" ] }`, "(replayed)", "[id-mismatch]"}},
-		"gap":      {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseSilent, From: at, To: at}}, []string{"gap: events may be missing from " + gapFrom + " to " + gapFrom + " (silent)"}},
-		"certain":  {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}}, []string{"gap: events are missing (gap)"}},
-		"state":    {event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateLive, Evidence: "heartbeat", Error: trust.Untrusted("was cut")}}, []string{"state: live, heartbeat, was cut"}},
-		"rejected": {event.Record{Kind: event.KindRejected, Reason: trust.Untrusted("duplicate key")}, []string{"payload refused: duplicate key"}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := string(appendPlain(nil, tt.record))
-			for _, want := range tt.want {
-				if !strings.Contains(got, want) {
-					t.Errorf("got %q, want %q in it", got, want)
-				}
-			}
-			if strings.ContainsAny(strings.TrimSuffix(got, "\n"), "\x1b\x07\n") {
-				t.Errorf("a control character got out: %q", got)
-			}
-		})
-	}
-}
-
 func BenchmarkLine(b *testing.B) {
 	sub := event.Subscription{ID: "abcd2345", Mode: event.ModePush, Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
 	r := occurrence(sub, "e1", `{"severity":"P1","service":"payments","title":"p99 latency above 4s","n":123456,"tags":["eu","db"]}`)
 	var line []byte
 	for b.Loop() {
-		line = appendRecord(line[:0], r, false)
+		line = AppendLine(line[:0], &r, false)
 	}
 }
 
@@ -95,12 +74,12 @@ func TestLineTellsLabels(t *testing.T) {
 		Name: trust.Untrusted("git\x1bhub.push"), Priority: trust.Untrusted("high"), Batch: trust.Untrusted("b-1"),
 		Tags: []trust.Text{trust.Untrusted("ci"), trust.Untrusted("\u202e")},
 	}}
-	line := string(appendRecord(nil, r, false))
+	line := string(AppendLine(nil, &r, false))
 	if want := `,"name":"git\u001bhub.push","priority":"high","batch":"b-1","tags":["ci","\u202e"]}`; !strings.HasSuffix(line, want+"\n") {
 		t.Errorf("got %s, want it to end with %s", line, want)
 	}
 	r.Labels = &event.Labels{Priority: trust.Untrusted("low")}
-	if line := string(appendRecord(nil, r, false)); !strings.Contains(line, `"priority":"low"}`) || strings.Contains(line, `"tags"`) {
+	if line := string(AppendLine(nil, &r, false)); !strings.Contains(line, `"priority":"low"}`) || strings.Contains(line, `"tags"`) {
 		t.Errorf("got %s", line)
 	}
 }

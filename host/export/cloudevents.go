@@ -1,0 +1,87 @@
+package export
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// AppendCloudEvent appends the record as an event of CloudEvents 1.0 in its JSON
+// format, on one line. The source is the server; what is no event of a server
+// has a type that begins with eventdeck. and what the host knows of it as data.
+// Beyond the specification's attributes there are the extensions subscription,
+// deliverymode and receivedat.
+//
+// Rules: CloudEvents 1.0.2, 3 (attributes), JSON format 3.1 (data).
+func AppendCloudEvent(b []byte, r *event.Record) []byte {
+	id, typ := r.EventID.Raw(), r.Type.Raw()
+	if r.Kind != event.KindEvent {
+		id, typ = "", "eventdeck."+string(r.Kind)
+	}
+	if id == "" {
+		id = "record-" + strconv.FormatUint(r.Seq, 10)
+	}
+	if typ == "" {
+		typ = "eventdeck.event"
+	}
+	b = append(b, `{"specversion":"1.0"`...)
+	b = AppendString(b, "id", attribute(id))
+	b = AppendString(b, "source", source(r.Server))
+	b = AppendString(b, "type", attribute(typ))
+	b = AppendTime(b, "time", occurred(r))
+	if r.Sub != "" {
+		b = AppendString(b, "subscription", attribute(string(r.Sub)))
+	}
+	if r.Mode != "" {
+		b = AppendString(b, "deliverymode", attribute(string(r.Mode)))
+	}
+	b = AppendTime(b, "receivedat", r.ReceivedAt)
+	switch {
+	case r.Kind != event.KindEvent:
+		b = AppendString(b, "datacontenttype", "application/json")
+		b = append(AppendName(b, "data"), '{')
+		members := appendKind(nil, r)
+		if len(members) > 0 {
+			b = append(b, members[1:]...)
+		}
+		b = append(b, '}')
+	case len(r.Data) > 0:
+		b = AppendString(b, "datacontenttype", "application/json")
+		b = trust.AppendCompactJSON(AppendName(b, "data"), r.Data)
+	}
+	return append(b, '}', '\n')
+}
+
+// attribute returns a text as attributes may hold it: without control characters.
+func attribute(text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r < 0x20 || 0x7f <= r && r < 0xa0 || r == '\ufffd' }) < 0 {
+		return text
+	}
+	return trust.Line(trust.Untrusted(text)).Plain()
+}
+
+// source returns a server's name as a reference to a URI, which it must be and
+// which must not be empty.
+func source(server string) string {
+	if u, err := url.Parse(server); err == nil && u.Scheme != "" && u.Host != "" {
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		return u.String()
+	}
+	if server == "" {
+		return "eventdeck"
+	}
+	return url.PathEscape(server)
+}
+
+// occurred returns when an event occurred, as far as the server's time can be
+// read, else when it was received.
+func occurred(r *event.Record) time.Time {
+	if t, err := time.Parse(time.RFC3339, r.Timestamp.Raw()); err == nil {
+		return t
+	}
+	return r.ReceivedAt
+}

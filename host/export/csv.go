@@ -1,0 +1,130 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/filter"
+	"eventdeck/host/trust"
+)
+
+// column is one column of a table.
+type column struct {
+	name string
+	path *filter.Path               // into the payload, or
+	of   func(*event.Record) string // a member of the line
+}
+
+// DefaultColumns are the columns that a table has when none are named.
+func DefaultColumns() []string {
+	return []string{"seq", "kind", "receivedAt", "server", "type", "subscription", "mode", "eventId", "timestamp", "flags", "data"}
+}
+
+// lineColumns returns what columns there are beside paths.
+func lineColumns() []column {
+	return []column{
+		{name: "seq", of: func(r *event.Record) string { return strconv.FormatUint(r.Seq, 10) }},
+		{name: "kind", of: func(r *event.Record) string { return string(r.Kind) }},
+		{name: "receivedAt", of: func(r *event.Record) string { return moment(r.ReceivedAt) }},
+		{name: "server", of: func(r *event.Record) string { return r.Server }},
+		{name: "type", of: func(r *event.Record) string { return r.Type.Raw() }},
+		{name: "subscription", of: func(r *event.Record) string { return string(r.Sub) }},
+		{name: "mode", of: func(r *event.Record) string { return string(r.Mode) }},
+		{name: "eventId", of: func(r *event.Record) string { return r.EventID.Raw() }},
+		{name: "timestamp", of: func(r *event.Record) string { return r.Timestamp.Raw() }},
+		{name: "cursor", of: func(r *event.Record) string { return r.Cursor.Text.Raw() }},
+		{name: "flags", of: func(r *event.Record) string { return strings.Join(r.Flags, " ") }},
+		{name: "data", of: detail},
+	}
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// detail returns what a record is about: an event's data, or the members of its
+// kind that a line has.
+func detail(r *event.Record) string {
+	switch {
+	case len(r.Data) > 0:
+		return string(trust.CompactJSON(r.Data))
+	case r.Kind == event.KindGap && r.Gap != nil:
+		return string(r.Gap.Cause)
+	case r.Kind == event.KindState && r.State != nil:
+		return strings.TrimSpace(string(r.State.State) + " " + r.State.Evidence + " " + r.State.Error.Raw())
+	}
+	return r.Reason.Raw()
+}
+
+func parseColumns(names []string) ([]column, error) {
+	if len(names) == 0 {
+		names = DefaultColumns()
+	}
+	known := lineColumns()
+	var columns []column
+	for _, name := range names {
+		if strings.HasPrefix(name, ".") {
+			path, err := filter.ParsePath(name)
+			if err != nil {
+				return nil, fmt.Errorf("column %q %w: %w", name, ErrFormat, err)
+			}
+			columns = append(columns, column{name: name, path: path})
+			continue
+		}
+		i := slices.IndexFunc(known, func(c column) bool { return strings.EqualFold(c.name, name) })
+		if i < 0 {
+			var all []string
+			for _, c := range known {
+				all = append(all, c.name)
+			}
+			return nil, fmt.Errorf("column %q %w; there are %s, and paths into payloads like .severity", name, ErrFormat, strings.Join(all, ", "))
+		}
+		columns = append(columns, known[i])
+	}
+	return columns, nil
+}
+
+func (c *column) text(r *event.Record) string {
+	if c.path != nil {
+		text, _ := c.path.Text(r.Data)
+		return text.Raw()
+	}
+	return c.of(r)
+}
+
+// appendCell appends a cell with the comma before it. Its text is escaped as in
+// a JSON string, but for quote marks, which are doubled.
+func appendCell(b []byte, i int, text string) []byte {
+	if i > 0 {
+		b = append(b, ',')
+	}
+	if formula(text) {
+		text = "'" + text
+	}
+	escaped := string(trust.AppendJSONString(nil, text))
+	escaped = strings.ReplaceAll(escaped[1:len(escaped)-1], `\"`, `"`)
+	if !strings.ContainsAny(escaped, `",`) && strings.TrimSpace(escaped) == escaped {
+		return append(b, escaped...)
+	}
+	b = append(b, '"')
+	b = append(b, strings.ReplaceAll(escaped, `"`, `""`)...)
+	return append(b, '"')
+}
+
+// formula tells whether a spreadsheet would calculate the text, in ASCII or in
+// full width. Numbers are themselves.
+func formula(text string) bool {
+	trimmed := strings.TrimLeft(text, " \t\r\n")
+	if trimmed == "" || !strings.ContainsRune("=+-@＝＋－＠", []rune(trimmed)[0]) {
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err != nil || strings.ContainsAny(text, "xXpPnN_")
+}

@@ -1,0 +1,116 @@
+package export
+
+import (
+	"encoding/base64"
+	"strconv"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// AppendLine appends the record as one line of JSON: what tail, events and export
+// print. Every line has the same first members, null where they say nothing of
+// its kind, and then those of its kind. With raw it ends with the exact bytes as
+// base64. Nothing in the line can act on a terminal.
+func AppendLine(b []byte, r *event.Record, raw bool) []byte {
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendUint(b, r.Seq, 10)
+	b = AppendString(b, "kind", string(r.Kind))
+	b = AppendString(b, "server", r.Server)
+	b = AppendText(b, "type", r.Type)
+	b = AppendString(b, "subscription", string(r.Sub))
+	b = AppendString(b, "mode", string(r.Mode))
+	b = AppendText(b, "eventId", r.EventID)
+	b = AppendText(b, "timestamp", r.Timestamp)
+	b = AppendTime(b, "receivedAt", r.ReceivedAt)
+	b = AppendName(b, "cursor")
+	if r.Cursor.Valid {
+		b = trust.AppendJSONString(b, r.Cursor.Text.Raw())
+	} else {
+		b = append(b, "null"...)
+	}
+	b = AppendName(b, "data")
+	if len(r.Data) > 0 {
+		b = trust.AppendCompactJSON(b, r.Data)
+	} else {
+		b = append(b, "null"...)
+	}
+	b = appendKind(b, r)
+	if len(r.Flags) > 0 {
+		b = AppendName(b, "flags")
+		for i, flag := range r.Flags {
+			b = append(b, "[,"[min(i, 1)])
+			b = trust.AppendJSONString(b, flag)
+		}
+		b = append(b, ']')
+	}
+	if raw && r.Raw != nil {
+		b = AppendName(b, "raw")
+		b = append(b, '"')
+		b = base64.StdEncoding.AppendEncode(b, r.Raw)
+		b = append(b, '"')
+	}
+	return append(b, '}', '\n')
+}
+
+// appendKind appends the members that only this kind of record has.
+func appendKind(b []byte, r *event.Record) []byte {
+	switch {
+	case r.Kind == event.KindGap && r.Gap != nil:
+		b = AppendString(b, "cause", string(r.Gap.Cause))
+		b = AppendTime(b, "from", r.Gap.From)
+		b = AppendTime(b, "to", r.Gap.To)
+		b = AppendName(b, "certain")
+		b = strconv.AppendBool(b, r.Gap.Certain)
+	case r.Kind == event.KindState && r.State != nil:
+		b = AppendString(b, "state", string(r.State.State))
+		b = AppendString(b, "evidence", r.State.Evidence)
+		b = AppendText(b, "error", r.State.Error)
+	case r.Kind == event.KindEvent && r.Labels != nil:
+		b = appendLabels(b, r.Labels)
+	case r.Kind == event.KindRejected:
+		b = AppendText(b, "reason", r.Reason)
+	}
+	return b
+}
+
+// AppendAudit appends an entry of the audit log as one line of JSON, as safe as
+// [AppendLine].
+func AppendAudit(b []byte, e event.AuditEntry) []byte {
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendUint(b, e.Seq, 10)
+	b = AppendTime(b, "at", e.At)
+	b = AppendString(b, "actor", string(e.Actor))
+	b = AppendString(b, "action", e.Action)
+	b = AppendString(b, "server", e.Server)
+	b = AppendText(b, "type", e.Type)
+	b = AppendString(b, "subscription", string(e.Sub))
+	if e.Record != 0 {
+		b = strconv.AppendUint(AppendName(b, "record"), e.Record, 10)
+	}
+	b = AppendString(b, "result", e.Result)
+	b = AppendText(b, "detail", e.Detail)
+	return append(b, '}', '\n')
+}
+
+// appendLabels appends what the server says of an event beside its data, as far as
+// it says something.
+func appendLabels(b []byte, l *event.Labels) []byte {
+	for _, m := range [...]struct {
+		name string
+		text trust.Text
+	}{{"name", l.Name}, {"priority", l.Priority}, {"batch", l.Batch}} {
+		if !m.text.IsZero() {
+			b = AppendText(b, m.name, m.text)
+		}
+	}
+	if len(l.Tags) == 0 {
+		return b
+	}
+	b = AppendName(b, "tags")
+	for i, tag := range l.Tags {
+		b = append(b, "[,"[min(i, 1)])
+		b = trust.AppendJSONString(b, tag.Raw())
+	}
+	return append(b, ']')
+}

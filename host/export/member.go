@@ -1,0 +1,43 @@
+package export
+
+import (
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// AppendName appends the name of a member that is not the first of its object. It
+// needs no escaping.
+func AppendName(b []byte, name string) []byte {
+	b = append(b, `,"`...)
+	b = append(b, name...)
+	return append(b, `":`...)
+}
+
+// AppendString appends a member with a text of ours or of the operator.
+func AppendString(b []byte, name, value string) []byte {
+	return trust.AppendJSONString(AppendName(b, name), value)
+}
+
+// AppendText appends a member with a text of a server; an empty one is null.
+func AppendText(b []byte, name string, t trust.Text) []byte {
+	return appendNullable(AppendName(b, name), t)
+}
+
+func appendNullable(b []byte, t trust.Text) []byte {
+	if t.IsZero() {
+		return append(b, "null"...)
+	}
+	return trust.AppendJSONString(b, t.Raw())
+}
+
+// AppendTime appends a member with a moment as RFC 3339 in UTC; the zero time is null.
+func AppendTime(b []byte, name string, t time.Time) []byte {
+	b = AppendName(b, name)
+	if t.IsZero() {
+		return append(b, "null"...)
+	}
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
+	return append(b, '"')
+}

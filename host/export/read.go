@@ -1,0 +1,169 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// maxLine bounds a line that is read back, in bytes.
+const maxLine = 8 << 20
+
+// ErrLine: a line is none that [AppendLine] writes. The text names the line and
+// what is wrong with it.
+var ErrLine = errors.New("not a line of an export")
+
+// Read reads the records of an [NDJSON] export and hands them to fn, until fn
+// returns an error. Lines with the exact bytes give the records that were
+// exported; of others the data is kept, but not the bytes it came in. Sequence
+// numbers are those of the file. Empty lines are passed over. Nothing in the file
+// is trusted: payloads are parsed strictly, as on arrival.
+//
+// Errors: [ErrLine], those of r and of fn.
+func Read(r io.Reader, fn func(*event.Record) error) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 64<<10), maxLine)
+	n := 0
+	for s.Scan() {
+		n++
+		line := bytes.TrimSpace(s.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		record, err := readLine(line)
+		if err != nil {
+			return fmt.Errorf("line %d: %w: %w", n, ErrLine, err)
+		}
+		if err := fn(record); err != nil {
+			return err
+		}
+	}
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d: %w: it has more than %d MiB", n+1, ErrLine, maxLine>>20)
+	}
+	return s.Err()
+}
+
+// line is a line as it is read.
+type line struct {
+	Seq          uint64
+	Kind         event.Kind
+	Server       string
+	Type         trust.Text
+	Subscription event.SubID
+	Mode         event.Mode
+	EventID      trust.Text
+	Timestamp    trust.Text
+	ReceivedAt   time.Time
+	Cursor       *trust.Text
+	Data         json.RawMessage
+	Raw          []byte
+	Flags        []string
+
+	Name, Priority, Batch trust.Text
+	Tags                  []trust.Text
+
+	Cause    event.Cause
+	From, To time.Time
+	Certain  bool
+
+	State    event.State
+	Evidence string
+	Error    trust.Text
+
+	Reason trust.Text
+}
+
+func readLine(text []byte) (*event.Record, error) {
+	if _, err := trust.ParseObject(text, trust.Limits{Bytes: maxLine}); err != nil {
+		return nil, err
+	}
+	var in line
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	r := &event.Record{
+		Seq: in.Seq, Kind: in.Kind, Sub: in.Subscription, Server: in.Server, Type: in.Type, Mode: in.Mode, ReceivedAt: in.ReceivedAt.UTC(),
+		EventID: in.EventID, Timestamp: in.Timestamp, Flags: in.Flags, Reason: in.Reason, Raw: in.Raw,
+	}
+	if in.Cursor != nil {
+		r.Cursor = event.At(*in.Cursor)
+	}
+	switch in.Kind {
+	case event.KindGap:
+		r.Gap = &event.Gap{Cause: in.Cause, From: in.From.UTC(), To: in.To.UTC(), Certain: in.Certain}
+	case event.KindState:
+		r.State = &event.StateChange{State: in.State, Evidence: in.Evidence, Error: in.Error}
+	case event.KindEvent:
+		if l := (event.Labels{Name: in.Name, Priority: in.Priority, Batch: in.Batch}); !l.Name.IsZero() || !l.Priority.IsZero() || !l.Batch.IsZero() || len(in.Tags) > 0 {
+			l.Tags = in.Tags
+			r.Labels = &l
+		}
+		return r, in.payload(r)
+	}
+	return r, nil
+}
+
+// payload sets the data of an event: from its exact bytes where they are there.
+func (in *line) payload(r *event.Record) error {
+	if in.Raw == nil {
+		if in.Data != nil && string(in.Data) != "null" {
+			r.Data = bytes.Clone(in.Data)
+		}
+		return nil
+	}
+	members, err := trust.ParseObject(in.Raw, trust.Limits{})
+	if err != nil {
+		return fmt.Errorf("its exact bytes: %w", err)
+	}
+	for _, m := range members {
+		if m.Key == trust.Untrusted("data") {
+			r.Data = m.Value
+		}
+	}
+	if !bytes.Equal(trust.CompactJSON(r.Data), trust.CompactJSON(in.Data)) && r.Data != nil {
+		return errors.New("its data is not that of its exact bytes")
+	}
+	return nil
+}
+
+// check refuses what no export holds, and what would stand on a screen as the
+// host's own words.
+func (in *line) check() error {
+	switch in.Kind {
+	case event.KindEvent, event.KindGap, event.KindState, event.KindRejected:
+	default:
+		return fmt.Errorf("kind %q is none of event, gap, state and rejected", in.Kind)
+	}
+	switch {
+	case in.Subscription == "" || in.Server == "":
+		return errors.New("the subscription or the server is missing")
+	case in.ReceivedAt.IsZero():
+		return errors.New("receivedAt is missing")
+	case in.Kind == event.KindEvent && in.EventID.IsZero():
+		return errors.New("the event has no eventId")
+	}
+	own := append([]string{in.Server, string(in.Subscription), string(in.Mode), string(in.Cause), string(in.State), in.Evidence}, in.Flags...)
+	for _, text := range own {
+		if len(text) > 4<<10 || trust.Line(trust.Untrusted(text)).Plain() != text {
+			return fmt.Errorf("%v is no text of the host", trust.Untrusted(text[:min(len(text), 100)]))
+		}
+	}
+	for _, flag := range in.Flags {
+		if len(flag) > 64 || strings.Trim(flag, "abcdefghijklmnopqrstuvwxyz0123456789-._") != "" {
+			return fmt.Errorf("%v is no flag", trust.Untrusted(flag))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+	"eventdeck/host/export"
+)
+
+// exportFlags are the flags of export.
+type exportFlags struct {
+	format  string
+	filter  string
+	output  string
+	columns []string
+	raw     bool
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var f exportFlags
+	cmd := &cobra.Command{
+		Use:   "export [SUB]",
+		Short: "Write what is kept for other programs",
+		Long: "export writes what is kept, of one subscription or of all, oldest first: as lines of JSON (ndjson, the\n" +
+			"lines of tail), as a table (csv) or as CloudEvents 1.0. Text of servers is escaped; in a table a cell that\n" +
+			"a spreadsheet would calculate gets a quote mark in front. With --raw, import gives back the same records.",
+		Example: "eventdeck export --filter 'since:1d sev:P1' --format csv --columns receivedAt,type,.severity,.title --output day.csv\neventdeck export --raw | gzip > kept.ndjson.gz",
+		Args:    maximum(1),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.export(cmd.Context(), args, f)
+		}),
+	}
+	s := cmd.Flags()
+	s.StringVar(&f.format, "format", string(export.NDJSON), "ndjson, csv or cloudevents")
+	s.StringVar(&f.filter, "filter", "", "only what this filter takes; see docs/filter.md")
+	s.StringVar(&f.output, "output", "", "file to write, which must not exist yet (default standard output)")
+	s.StringSliceVar(&f.columns, "columns", nil, "columns of csv: seq, type, eventId and so on, and paths like .severity")
+	s.BoolVar(&f.raw, "raw", false, "add the exact bytes as base64 (ndjson only)")
+	fixed(cmd, "format", string(export.NDJSON), string(export.CSV), string(export.CloudEvents))
+	return cmd
+}
+
+func (a *app) export(ctx context.Context, args []string, f exportFlags) (err error) {
+	o := export.Options{Format: export.Format(f.format), Raw: f.raw, Columns: f.columns}
+	if _, err := export.NewWriter(io.Discard, o); err != nil {
+		return usagef("%w", err)
+	}
+	wanted, err := parseFilter("filter", f.filter, time.Now())
+	if err != nil {
+		return err
+	}
+	kept, there, err := a.existing()
+	if err != nil || !there {
+		return err
+	}
+	store, err := a.OpenStore(ctx, kept)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	out, name := a.Stdout, "standard output"
+	if f.output != "" {
+		file, openErr := os.OpenFile(f.output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(openErr, fs.ErrExist) {
+			return fmt.Errorf("--output: %w; remove it or take another name", openErr)
+		}
+		if openErr != nil {
+			return fmt.Errorf("--output: %w", openErr)
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		out, name = file, f.output
+	}
+	n, err := writeAll(ctx, store, out, o, func(r *event.Record) bool {
+		return (len(args) == 0 || r.Sub == event.SubID(args[0])) && wanted.Match(r)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if n == 0 && len(args) > 0 {
+		if _, err := store.Subscription(event.SubID(args[0])); errors.Is(err, event.ErrNotFound) {
+			return noSubscription(event.SubID(args[0]))
+		}
+	}
+	if f.output != "" {
+		a.say("%d records are in %s", n, f.output)
+	}
+	return nil
+}
+
+// writeAll writes the records that pick takes, oldest first, and returns how many.
+func writeAll(ctx context.Context, store event.Store, out io.Writer, o export.Options, pick func(*event.Record) bool) (n uint64, err error) {
+	w, err := export.NewWriter(out, o)
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = store.Forward(1, func(r event.Record) bool {
+		if pick(&r) {
+			n++
+			failed = w.Write(&r)
+		}
+		return failed == nil && ctx.Err() == nil
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return n, err
+	}
+	if ctx.Err() != nil {
+		err = errStopped
+	}
+	return n, errors.Join(err, w.Flush())
+}

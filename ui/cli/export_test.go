@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/store"
+)
+
+// realStores makes the bench use real stores.
+func (b *bench) realStores() {
+	b.p.OpenStore = func(ctx context.Context, o StoreOptions) (event.Store, error) {
+		return store.Open(ctx, store.Options{Dir: o.Dir, Keyring: store.NoKeyring()})
+	}
+}
+
+// storeSome keeps n events and two other records in a directory.
+func storeSome(t *testing.T, dir string, n int) {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := event.Record{Sub: "abcd2345", Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush, ReceivedAt: at}
+	gap, refused := base, base
+	gap.Kind, gap.Gap = event.KindGap, &event.Gap{Cause: event.CauseSilent, From: at}
+	refused.Kind, refused.Raw, refused.Reason = event.KindRejected, []byte("{\xff"), trust.Untrusted("not valid JSON")
+	records := []event.Record{gap}
+	for i := range n {
+		r := base
+		r.Kind, r.EventID = event.KindEvent, trust.Untrusted(fmt.Sprint("e", i+1))
+		r.Raw = fmt.Appendf(nil, `{"eventId":"e%d", "data": {"n":%d,"title":"=1+1"}}`, i+1, i+1)
+		r.Data = r.Raw[strings.Index(string(r.Raw), `{"n"`) : len(r.Raw)-1]
+		records = append(records, r)
+	}
+	done := make(chan error, 1)
+	if err := s.Submit(t.Context(), event.Batch{Sub: "abcd2345", Records: append(records, refused), Done: func(_ event.Outcome, err error) { done <- err }}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What one store exports with its bytes, another imports; again it changes
+// nothing.
+func TestExportAndImport(t *testing.T) {
+	b := newBench(t)
+	b.realStores()
+	from, to := t.TempDir(), t.TempDir()
+	storeSome(t, from, 2*importBatch)
+	file := filepath.Join(t.TempDir(), "kept.ndjson")
+	b.expect(t, exitDone, "1002 records are in "+file, "export", "--raw", "--output", file, "--data", from)
+	b.err = lockedBuffer{}
+	b.expect(t, exitError, "remove it or take another name", "export", "--output", file, "--data", from)
+	b.err = lockedBuffer{}
+	b.expect(t, exitDone, "1002 records are new, 0 were there already", "import", file, "--data", to)
+	b.err = lockedBuffer{}
+	b.expect(t, exitDone, "0 records are new, 1002 were there already", "import", file, "--data", to)
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.out = lockedBuffer{}
+	b.expect(t, exitDone, "", "export", "--raw", "--data", to)
+	if b.out.String() != string(want) {
+		t.Errorf("the copy is not the same:\n%.600s\n%.600s", b.out.String(), want)
+	}
+	b.err = lockedBuffer{}
+	b.p.Stdin = strings.NewReader(strings.SplitAfter(string(want), "\n")[1] + "nonsense\n")
+	if code := b.run(t, "import", "-", "--data", t.TempDir()); code != exitError || !strings.Contains(b.err.String(), "-: line 2: not a line of an export") || !strings.Contains(b.err.String(), "1 records are new") {
+		t.Errorf("a mistake ends with %d: %s", code, b.err.String())
+	}
+}
+
+func TestExportFormats(t *testing.T) {
+	b := newBench(t)
+	b.realStores()
+	dir := t.TempDir()
+	storeSome(t, dir, 3)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--format", "csv", "--columns", "seq,.n,.title", "--filter", ".n>1"}, "seq,.n,.title\r\n3,2,'=1+1\r\n4,3,'=1+1\r\n"},
+		{[]string{"--format", "cloudevents", "--filter", ".n=1"}, `{"specversion":"1.0","id":"e1","source":"pager","type":"incident.created","time":"2026-07-28T12:00:00.005Z","subscription":"abcd2345","deliverymode":"push","receivedat":"2026-07-28T12:00:00.005Z","datacontenttype":"application/json","data":{"n":1,"title":"=1+1"}}` + "\n"},
+		{[]string{"--filter", "id:e2"}, `{"seq":3,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e2","timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":{"n":2,"title":"=1+1"}}` + "\n"},
+	} {
+		b.out = lockedBuffer{}
+		code := b.run(t, append([]string{"export", "--data", dir}, tt.args...)...)
+		if got := b.out.String(); code != exitDone || got != tt.want {
+			t.Errorf("%q\ngot  %q\nwant %q", tt.args, got, tt.want)
+		}
+	}
+	b.out, b.err = lockedBuffer{}, lockedBuffer{}
+	b.expect(t, exitUsage, "there are ndjson, csv, cloudevents", "export", "--format", "xml", "--data", dir)
+	b.out, b.err = lockedBuffer{}, lockedBuffer{}
+	b.expect(t, exitUsage, "there are seq, kind", "export", "--format", "csv", "--columns", "x", "--data", dir)
+	b.err = lockedBuffer{}
+	b.expect(t, exitError, "no subscription", "export", "nosuchid", "--data", dir)
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+	"eventdeck/host/export"
+)
+
+// importBatch is the number of records that are stored at once.
+const importBatch = 500
+
+func (a *app) importEventsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FILE",
+		Short: "Store what export has written",
+		Long: "import reads the lines of `eventdeck export --raw` from FILE, or from standard input when FILE is -, and\n" +
+			"stores what is not there yet, behind what is kept. Payloads are parsed as strictly as on arrival. Lines\n" +
+			"without the exact bytes are stored with their data alone. A line that is wrong ends it; what came before\n" +
+			"it is stored, and running it again is safe.",
+		Example: "eventdeck import kept.ndjson --data ~/copy\ngunzip < kept.ndjson.gz | eventdeck import -",
+		Args:    exactly(1),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.imports(cmd.Context(), args[0])
+		}),
+	}
+}
+
+func (a *app) imports(ctx context.Context, name string) (err error) {
+	in := a.Stdin
+	if name != "-" {
+		file, openErr := os.Open(name)
+		if openErr != nil {
+			return openErr
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		in = file
+	}
+	o, err := a.kept()
+	if err != nil {
+		return err
+	}
+	store, err := a.OpenStore(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	a.sayHowSealed(store.Info())
+	i := importer{ctx: ctx, store: store, markers: map[[sha256.Size]byte]bool{}}
+	err = i.run(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w; of what came before, %d records are new", name, err, i.stored)
+	}
+	a.say("%d records are new, %d were there already", i.stored, i.known)
+	return nil
+}
+
+// importer stores records. Events are told apart by the store; a record of
+// another kind has no identity and is known by its content.
+type importer struct {
+	ctx           context.Context
+	store         event.Store
+	markers       map[[sha256.Size]byte]bool
+	batch         []event.Record
+	stored, known int
+}
+
+func (i *importer) run(in io.Reader) error {
+	err := i.store.Scan(1, i.store.Last(), func(r *event.Record) bool {
+		if r.Kind != event.KindEvent {
+			i.markers[fingerprint(*r)] = true
+		}
+		return i.ctx.Err() == nil
+	})
+	if err != nil {
+		return err
+	}
+	err = export.Read(in, i.take)
+	return errors.Join(err, i.flush())
+}
+
+func (i *importer) take(r *event.Record) error {
+	if i.ctx.Err() != nil {
+		return errStopped
+	}
+	if r.Kind != event.KindEvent {
+		key := fingerprint(*r)
+		if i.markers[key] {
+			i.known++
+			return nil
+		}
+		i.markers[key] = true
+	}
+	i.batch = append(i.batch, *r)
+	if len(i.batch) < importBatch {
+		return nil
+	}
+	return i.flush()
+}
+
+// flush stores what was taken and waits for the commit.
+func (i *importer) flush() error {
+	if len(i.batch) == 0 {
+		return nil
+	}
+	done := make(chan error, 1)
+	batch := event.Batch{Records: i.batch, Done: func(o event.Outcome, err error) {
+		i.stored += o.Stored
+		i.known += o.Duplicates
+		done <- err
+	}}
+	i.batch = nil
+	// What was read is stored, also when the operator ends it now.
+	if err := i.store.Submit(context.WithoutCancel(i.ctx), batch); err != nil {
+		return err
+	}
+	return <-done
+}
+
+// fingerprint is that of everything in a record but its number.
+func fingerprint(r event.Record) [sha256.Size]byte {
+	r.Seq = 0
+	return sha256.Sum256(export.AppendLine(nil, &r, true))
+}
