@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
@@ -17,8 +18,12 @@ type Preview struct {
 	Mode    event.Mode
 	Method  string
 	Params  json.RawMessage // secrets masked
+	Firings []time.Time     // when a subscription on a schedule delivers next; nil for one that delivers at once
 	Command string          // the command line that does the same, for a POSIX shell
 }
+
+// previewFirings is how many of the next deliveries a preview tells.
+const previewFirings = 3
 
 // noSecret stands for a secret that is made when the subscription begins.
 const noSecret = "whsec_…"
@@ -43,6 +48,15 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	types, d := s.view.Types, s.dialect
 	s.mu.Unlock()
 	if t, err := find(types, r.Type); err == nil {
+		kind := dialect.KindOf(t.Dialect)
+		if kind.Check != nil {
+			if err := kind.Check(t, args, h.opts.Now()); err != nil {
+				return p, fmt.Errorf("%w: %w", ErrArguments, err)
+			}
+		}
+		if kind.Firings != nil {
+			p.Firings = kind.Firings(args, h.opts.Now(), previewFirings)
+		}
 		if r.From.Saved && auto(r.Mode) && t.Offers(old.Mode) {
 			r.Mode = old.Mode
 		}

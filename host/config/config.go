@@ -56,6 +56,7 @@ type entry struct {
 	transport string // a hint, "" if there is none
 	caFile    string
 	oauth     oauth
+	unsigned  bool // deliveries that nothing proves are allowed
 }
 
 type pair struct{ key, value string }
@@ -134,6 +135,8 @@ func (e entry) server(env Env) (event.Server, error) {
 		Env:     x.secrets(e.env),
 		Headers: x.secrets(e.headers),
 		CAFile:  x.expand(e.caFile),
+
+		AllowUnsigned: e.unsigned,
 	}
 	var err error
 	if s.OAuth, err = e.oauth.expand(&x); err != nil && x.missing == "" {

@@ -170,6 +170,8 @@ func (p *parser) server(m member) (entry, error) {
 			err = p.value(e, f, &e.dir, "a string")
 		case "url":
 			err = p.value(e, f, &e.url, "a string")
+		case "allowUnsigned":
+			err = p.value(e, f, &e.unsigned, "true or false")
 		case "caFile":
 			err = p.value(e, f, &e.caFile, "a string")
 		case "oauth":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"eventdeck/host/trust"
@@ -12,19 +13,16 @@ import (
 
 // Stream takes up the subscription that the server holds for the wish, or makes one.
 func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
-	w, err := readWish(r.Arguments)
+	q, err := t.wanted(r.Arguments)
 	if err != nil {
 		return nil, errors.Join(wire.ErrUnacceptable, err)
-	}
-	if len(w.Channels) == 0 {
-		w.Channels = t.can.channels[:1]
 	}
 	h := hold(ctx, t.pulse, sink)
 	t.opening.Lock()
 	defer t.opening.Unlock()
 	t.await(1)
 	defer t.await(-1)
-	id, err := t.takeUp(h.ctx, w.request(), r.Held.Raw())
+	id, err := t.takeUp(h.ctx, q, r.Held.Raw())
 	if err != nil {
 		h.cancel(err)
 		return nil, named(err)
@@ -52,6 +50,29 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 		}
 	})
 	return h, nil
+}
+
+// wanted returns what is asked of the server. Error: [ErrArguments].
+func (t *tools) wanted(args json.RawMessage) (request, error) {
+	w, err := readWish(args)
+	if len(w.Channels) == 0 {
+		w.Channels = t.can.channels[:1]
+	}
+	return w.request(), err
+}
+
+// Preview implements [Previewer].
+func (t *tools) Preview(asked any) (string, json.RawMessage, error) {
+	r, ok := asked.(wire.StreamRequest)
+	if !ok {
+		return "", nil, fmt.Errorf("%w of a %T in %s", ErrNoPreview, asked, MCPE)
+	}
+	q, err := t.wanted(r.Arguments)
+	if err != nil {
+		return "", nil, err
+	}
+	raw, err := json.Marshal(toolCall{toolSubscribe, q})
+	return methodCall, raw, err
 }
 
 // await counts the subscriptions that are being made. With the last of them what

@@ -442,3 +442,22 @@ func FuzzFiltered(f *testing.F) {
 		_, _ = toolResult("t", raw) // any answer must be survived
 	})
 }
+
+func TestPreviewTellsWhichToolIsCalled(t *testing.T) {
+	d, _ := newPeer(t, filterCapabilities, newDesk().answer).connect(Options{})
+	p := d.(Previewer)
+	method, params, err := p.Preview(filteredRequest(`{"tags":["a"]}`))
+	if want := `{"name":"events_subscribe","arguments":{"filter":{"tags":["a"]},"delivery":{"channels":["realtime"]}}}`; err != nil || method != "tools/call" || string(params) != want {
+		t.Errorf("%s %s, %v", method, params, err)
+	}
+	for _, bad := range []any{filteredRequest(`{"handler":{}}`), wire.PollRequest{Name: trust.Untrusted(FilteredStream)}} {
+		if _, _, err := p.Preview(bad); err == nil {
+			t.Errorf("%T has a preview", bad)
+		}
+	}
+	ctx := background(t)
+	_, pollErr := d.Poll(ctx, wire.PollRequest{Name: trust.Untrusted(FilteredStream)})
+	_, hookErr := d.Subscribe(ctx, wire.SubscribeRequest{Name: trust.Untrusted(FilteredStream)})
+	mustBe(t, pollErr, wire.ErrUnacceptable)
+	mustBe(t, hookErr, wire.ErrUnacceptable)
+}

@@ -21,6 +21,14 @@ const (
 	toolUpdate      = "events_update"
 )
 
+const methodCall = "tools/call"
+
+// toolCall is the params of tools/call.
+type toolCall struct {
+	Name      string `json:"name"`
+	Arguments any    `json:"arguments"`
+}
+
 // toolError is what a tool answers that failed. To call it again would change
 // nothing.
 type toolError struct {
@@ -35,7 +43,7 @@ func (e *toolError) Unwrap() error { return wire.ErrUnacceptable }
 // call calls a tool and returns what it answers: structured content, or JSON in a
 // text.
 func (t *tools) call(ctx context.Context, tool string, args any) (json.RawMessage, error) {
-	raw, err := t.all.call(ctx, t.s, t.opts, "tools/call", map[string]any{"name": tool, "arguments": args}, func(n wire.Note) { t.Note(n) })
+	raw, err := t.all.call(ctx, t.s, t.opts, methodCall, toolCall{tool, args}, func(n wire.Note) { t.Note(n) })
 	if err != nil {
 		return nil, err
 	}

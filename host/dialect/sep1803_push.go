@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 
@@ -37,6 +39,38 @@ func (r *resources) Stream(ctx context.Context, q wire.StreamRequest, sink func(
 	return h, nil
 }
 
+// wanted returns the request that subscribes to an address.
+func (r *resources) wanted(where string) (method string, params any) {
+	if r.s.Info().Era == session.EraStateless {
+		return methodListen, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{where}}}
+	}
+	return methodSubscribe, map[string]string{"uri": where}
+}
+
+// Preview implements [Previewer].
+func (r *resources) Preview(request any) (string, json.RawMessage, error) {
+	var (
+		where, method string
+		params        any
+		err           error
+	)
+	switch q := request.(type) {
+	case wire.StreamRequest:
+		where, err = expand(q.Name.Raw(), q.Arguments)
+		method, params = r.wanted(where)
+	case wire.SubscribeRequest:
+		where, err = expand(q.Name.Raw(), q.Arguments)
+		method, params = methodRegister, callback(where, q.URL)
+	default:
+		err = fmt.Errorf("%w of a %T in %s", ErrNoPreview, request, SEP1803)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	raw, err := json.Marshal(params)
+	return method, raw, err
+}
+
 // join subscribes to the address unless another stream has. Events that come
 // before the answer are heard.
 func (r *resources) join(ctx context.Context, where string, h *held) error {
@@ -50,7 +84,8 @@ func (r *resources) join(ctx context.Context, where string, h *held) error {
 	if !first {
 		return nil
 	}
-	_, err := r.s.Call(ctx, methodSubscribe, map[string]string{"uri": where})
+	method, params := r.wanted(where)
+	_, err := r.s.Call(ctx, method, params)
 	if err != nil {
 		r.mu.Lock()
 		delete(a.listeners, h)
@@ -102,9 +137,8 @@ func (r *resources) leave(ctx context.Context, where string, h *held) {
 // listen subscribes by a stream of its own (2026-07-28).
 func (r *resources) listen(ctx context.Context, where string, sink func(wire.Note)) (Stream, error) {
 	h := hold(ctx, r.pulse, sink)
-	inner, err := r.s.Open(h.ctx, methodListen, map[string]any{
-		"notifications": map[string]any{"resourceSubscriptions": []string{where}},
-	}, func(n wire.Note) {
+	method, params := r.wanted(where)
+	inner, err := r.s.Open(h.ctx, method, params, func(n wire.Note) {
 		switch n.Method {
 		case noteAcknowledged:
 			h.note(wire.Note{Method: wire.NoteActive})

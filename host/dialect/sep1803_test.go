@@ -444,3 +444,28 @@ func FuzzTemplates(f *testing.F) {
 		}
 	})
 }
+
+func TestPreviewsTellWhatIsSent(t *testing.T) {
+	name := trust.Untrusted("event://repo/{name}")
+	args := json.RawMessage(`{"name":"a"}`)
+	push, hook := wire.StreamRequest{Name: name, Arguments: args}, wire.SubscribeRequest{Name: name, Arguments: args, URL: "https://h/x", Secret: "never sent"}
+	for _, c := range []struct {
+		stateless bool
+		request   any
+		want      string
+	}{
+		{false, push, `resources/subscribe {"uri":"event://repo/a"}`},
+		{true, push, `subscriptions/listen {"notifications":{"resourceSubscriptions":["event://repo/a"]}}`},
+		{false, hook, `resources/subscriptions/register {"targetUri":"https://h/x","uris":["event://repo/a"]}`},
+		{false, wire.PollRequest{Name: name}, ""},
+		{false, wire.StreamRequest{Name: name, Arguments: json.RawMessage(`{"other":1}`)}, ""},
+	} {
+		p := newPeer(t, resourceCapabilities, shelf(nil))
+		p.stateless = c.stateless
+		d, _ := p.connect(Options{})
+		method, params, err := d.(Previewer).Preview(c.request)
+		if c.want == "" && err == nil || c.want != "" && (err != nil || method+" "+string(params) != c.want) {
+			t.Errorf("%T: %s %s, %v, want %s", c.request, method, params, err, c.want)
+		}
+	}
+}

@@ -161,10 +161,15 @@ func (r *resources) isUnlisted(uri trust.Text) bool {
 	return r.unlisted[uri]
 }
 
+// callback is the params of a registration.
+func callback(where, target string) any {
+	return map[string]any{"uris": []string{where}, "targetUri": target}
+}
+
 // register makes a registration whose deliveries can be told from forgeries, or
 // none: one that is not accepted is ended again.
 func (r *resources) register(ctx context.Context, where, target string) (registration, error) {
-	raw, err := r.s.Call(ctx, methodRegister, map[string]any{"uris": []string{where}, "targetUri": target})
+	raw, err := r.s.Call(ctx, methodRegister, callback(where, target))
 	if err != nil {
 		return registration{}, named(err)
 	}

@@ -314,6 +314,15 @@ func (f *subForm) drawPreview(a *app, w int) []string {
 		c.safe(themes.Plain, l)
 		c.end()
 	}
+	for i, at := range p.Firings {
+		label := "     then "
+		if i == 0 {
+			label = " Delivers "
+		}
+		c.put(themes.Dim, label)
+		c.put(themes.Plain, at.Format("Mon 2006-01-02 15:04 MST"))
+		c.end()
+	}
 	c.end()
 	c.put(themes.Strong, " The same as")
 	c.end()
