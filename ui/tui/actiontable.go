@@ -17,6 +17,7 @@ func actions() []action {
 		setupActions(),
 		eventActions(),
 		copyActions(),
+		exportActions(),
 		readerActions(),
 		markActions(),
 		moveActions(),

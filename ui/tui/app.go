@@ -111,6 +111,8 @@ type app struct {
 	marks            marks
 	search           search
 	clipboard        clipboard
+	create           createFile
+	exporting        *exporting   // nil while none is written
 	seen             *filter.Seen // what filters can be completed with
 
 	changed  <-chan struct{}
@@ -154,7 +156,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.browse = browser.Open
 	}
 	a.initSkin(o, env)
-	a.clipboard = systemClipboard(env)
+	a.clipboard, a.create = systemClipboard(env), createPrivate
 	a.initNotify(env)
 	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
 	a.readSetting(columnsSetting, &a.columns.by)
@@ -225,6 +227,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case settingsMsg:
 		a.applySettings(msg)
+	case exportedMsg:
+		a.exported(msg)
 	case readMsg:
 		return a.read(msg)
 	case copiedMsg:

@@ -20,6 +20,7 @@ func commands() []command {
 	return append(append(subCommands(), signInCommands()...), []command{
 		{name: "sub", usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", title: "subscribe", dangerous: true, run: runSubscribe, complete: completeSubscribe},
 		{name: "filter", usage: "NAME | save NAME | delete NAME | set TEXT | off | on", title: "use a saved filter, save this one, take it away", run: runFilter, complete: completeFilter},
+		{name: "export", usage: "[last 1h] FILE [overwrite]", title: "write what is shown or selected", run: runExport, complete: completeExport},
 		{name: "goto", usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", title: "go to a moment or a record", run: runGoto},
 		{name: "server", usage: "NAME", title: "show one server", run: runServer, complete: completeServer},
 		{name: "theme", usage: "NAME", title: "change the theme", run: runTheme, complete: completeTheme},

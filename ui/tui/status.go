@@ -44,8 +44,13 @@ func (a *app) drawCrumb() string {
 	return one(c)
 }
 
-// drawFilter tells the filter: by its name if it is saved, and that it is off.
+// drawFilter tells what is searched, and the filter: by its name if it is saved,
+// and that it is off.
 func (a *app) drawFilter(c *canvas) {
+	if a.search.text != "" {
+		c.put(themes.Dim, "  search ")
+		c.safe(themes.SpanOn, ours(a.search.text))
+	}
 	q := &a.stream.query
 	if q.text == "" {
 		return
@@ -129,6 +134,9 @@ func (a *app) drawStatus() string {
 	case a.note.text != "":
 		c.put(themes.Strong, " ")
 		c.safe(themes.Strong, ours(a.note.text).Clip(c.room))
+	case a.exporting != nil:
+		c.put(themes.Busy, " writing "+number(uint64(a.exporting.n.Load()))+" ")
+		c.safe(themes.Busy, join(ours("to "), ours(a.exporting.path), ours("; "+a.keyOf("export.stop")+" stops it")).Clip(c.room))
 	default:
 		a.drawTotals(c)
 	}
