@@ -224,6 +224,53 @@ func TestBackwardOverHoles(t *testing.T) {
 	}
 }
 
+// Scan lends what Get copies, in both directions and over more than one chunk.
+func TestScanLendsWhatIsStored(t *testing.T) {
+	s := openTest(t, Options{})
+	n := uint64(2*maxChunk + 10)
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprint(i + 1)
+	}
+	store(t, s, eventsBatch("aa", ids...))
+	if err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Delete(seqKey(5)) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, first, last, count uint64 }{
+		{1, n, 1, n, n - 1}, {n, 1, n, 1, n - 1}, {0, n + 5, 1, n, n - 1}, {n + 5, 0, n, 1, n - 1}, {4, 6, 4, 6, 2}, {6, 4, 6, 4, 2}, {5, 5, 0, 0, 0}, {7, 7, 7, 7, 1}, {0, 0, 0, 0, 0},
+	} {
+		var first, last, count uint64
+		if err := s.Scan(c.from, c.to, func(r *event.Record) bool {
+			if first == 0 {
+				first = r.Seq
+			}
+			last = r.Seq
+			if count++; count%500 == 1 {
+				want, err := s.Get(r.Seq)
+				if lent := *r; err != nil || !reflect.DeepEqual(copied(lent), copied(want)) {
+					t.Errorf("record %d is lent as %+v, and read as %+v, %v", r.Seq, lent, want, err)
+				}
+			}
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if first != c.first || last != c.last || count != c.count {
+			t.Errorf("%d..%d: %d to %d, %d records", c.from, c.to, first, last, count)
+		}
+	}
+	count := 0
+	if err := s.Scan(1, n, func(*event.Record) bool { count++; return count < 3 }); err != nil || count != 3 {
+		t.Errorf("it goes on after false: %d, %v", count, err)
+	}
+}
+
+// copied makes the ways equal in which a record says that it has no flags.
+func copied(r event.Record) event.Record {
+	r.Flags = append([]string(nil), r.Flags...)
+	return r
+}
+
 func TestSubmitKeepsNoBytesOfTheCaller(t *testing.T) {
 	release := make(chan struct{})
 	s := openTest(t, Options{Hooks: Hooks{BeforeCommit: func() { <-release }}})

@@ -11,8 +11,9 @@ var summaryKeys = []string{
 // Summary picks the text that tells what a payload is about, for a row of a
 // list: the first member of the object that has a telling name and a scalar
 // value, in the order of [summaryKeys], at the top level or else one level
-// down; otherwise the payload as compact JSON. Of a whole event it is the
-// summary of its data. It is at most max bytes long; a max of 0 or less means
+// down; otherwise the names and values of the scalar members, as in "user mira,
+// presence away"; of a payload without any the compact JSON. Of a whole event it
+// is the summary of its data. It is at most max bytes long; a max of 0 or less means
 // 256.
 func Summary(raw []byte, max int) Text {
 	if max <= 0 {
@@ -33,6 +34,9 @@ func Summary(raw []byte, max int) Text {
 					return cutText(t, max)
 				}
 			}
+		}
+		if t, ok := listed(members, max); ok {
+			return cutText(t, max)
 		}
 	}
 	return cutText(Text{string(CompactJSON(raw[:min(len(raw), 64<<10)]))}, max)
@@ -78,6 +82,29 @@ func telling(members []Member) (Text, bool) {
 		}
 	}
 	return Text{}, false
+}
+
+// listed returns the names and values of the scalar members, enough of them for
+// max bytes.
+func listed(members []Member, max int) (Text, bool) {
+	var b []byte
+	for _, m := range members {
+		if len(m.Value) == 0 || m.Value[0] == '{' || m.Value[0] == '[' || m.Value[0] == 'n' || len(b) > max {
+			continue
+		}
+		value := string(m.Value)
+		if value[0] == '"' {
+			value = unquote(m.Value[1 : len(m.Value)-1])
+		}
+		if strings.TrimSpace(value) == "" {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(append(b, m.Key.s...), ' '), value...)
+	}
+	return Text{string(b)}, len(b) > 0
 }
 
 // cutText shortens t to max bytes, at the start of a code point.
