@@ -128,6 +128,8 @@ type app struct {
 
 	crumbs, statuses, hintses, titles canvas
 	frame                             []byte
+	status                            string
+	statusOf                          statusKey
 	boxed                             canvas
 }
 

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"eventdeck/host"
@@ -196,20 +195,20 @@ func cameBy(r event.Record) string {
 
 // recordTitle names the tabs of a record; the one that is shown is in brackets.
 func (a *app) recordTitle(room int) string {
-	names := make([]string, detailTabs)
+	s := append(make([]byte, 0, 96), '3')
 	for i := range detailTabs {
-		names[i] = i.word()
+		s = append(s, ' ')
 		if i == a.detail.tab {
-			names[i] = "[" + names[i] + "]"
+			s = append(append(append(s, '['), i.word()...), ']')
+		} else {
+			s = append(s, i.word()...)
 		}
 	}
-	head := "3 "
-	s := head + strings.Join(names, " ")
 	if len(s) > room {
-		s = head + names[a.detail.tab]
+		s = append(append(append(s[:0], "3 ["...), a.detail.tab.word()...), ']')
 	}
 	if tail := " " + a.glyphs.dot + " record " + number(a.stream.at) + a.viewTitle(); len(s)+len(tail) <= room {
-		s += tail
+		s = append(s, tail...)
 	}
-	return s
+	return string(s)
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -124,6 +125,11 @@ func (a *app) drawScope(w int) []string {
 
 // drawStatus tells the state of everything on one line.
 func (a *app) drawStatus() string {
+	key := statusKey{a.w, a.looks, a.clock().Unix(), a.snap.Version, a.snap.Last, errText(a.snap.Store.Err), a.rates.at, a.note, a.trouble.seen, a.trouble.open}
+	if key == a.statusOf {
+		return a.status
+	}
+	a.statusOf = key
 	c := &a.statuses
 	c.begin(&a.theme, a.w)
 	switch {
@@ -141,7 +147,27 @@ func (a *app) drawStatus() string {
 		a.drawTotals(c)
 	}
 	c.end()
-	return one(c)
+	a.status = one(c)
+	return a.status
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// statusKey is what the status line was made from.
+type statusKey struct {
+	w, look       int
+	second        int64
+	version, last uint64
+	failed        string
+	measured      time.Time
+	note          note
+	errors        uint64
+	pending       bool
 }
 
 // teach fills an empty stream with what to do next.
