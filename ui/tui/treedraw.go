@@ -162,7 +162,7 @@ func (t *tree) drawRemark(a *app, c *canvas, r *treeRow) {
 		c.safe(themes.Dim, ours(string(r.sub.Key.Args)).Clip(c.room))
 	case r.server.Reach == host.ReachSignIn:
 		c.put(themes.Warn, "    ")
-		c.safe(themes.Warn, ours(r.server.SignIn+": "+a.keyOf("sign-in")).Clip(c.room))
+		c.safe(themes.Warn, ours(a.keyOf("sign-in")+" signs in: "+r.server.SignIn).Clip(c.room))
 	case r.server.Err != "" && r.server.Reach != host.ReachReady:
 		c.put(themes.Warn, "    ")
 		c.safe(themes.Warn, ours(r.server.Err).Clip(c.room))
