@@ -83,12 +83,49 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		h.notify()
 		signal(s.again)
+		h.revive(name)
+		h.notify()
 		return nil
 	}
 	return SignIn{URL: flow.URL, Issuer: flow.Issuer, Wait: wait}, nil
 }
+
+// revive begins again the subscriptions that a server refused for lack of rights:
+// now there are some.
+func (h *Host) revive(server string) {
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server != server || sub.State != event.StateDenied || sub.Paused {
+			continue
+		}
+		if err := h.reviveOne(h.ctx, sub.ID); err != nil && h.ctx.Err() == nil {
+			h.opts.Log.Warn("a subscription that was refused could not be begun again", "subscription", sub.ID, "err", err)
+		}
+	}
+}
+
+func (h *Host) reviveOne(ctx context.Context, id event.SubID) error {
+	sub, t, err := h.hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer t.give()
+	if sub.State != event.StateDenied || sub.Paused {
+		return nil
+	}
+	err = h.update(ctx, id, nil, h.act(event.ActorHost, "resume", sub, "the operator signed in"), func(s *event.Subscription) {
+		s.State, s.Evidence = event.StateResumed, "the operator signed in"
+	})
+	if err == nil {
+		h.stopLife(id) // the one that ended
+		h.goOn(id)
+	}
+	return err
+}
+
+// wantsWithin bounds finding out whether a refusal can be mended: the operator
+// waits for the answer.
+const wantsWithin = 4 * time.Second
 
 // SignOut implements [API].
 func (h *Host) SignOut(ctx context.Context, name string) error {
@@ -134,6 +171,8 @@ func (s *server) wantsSignIn(ctx context.Context, err error) bool {
 	if s.account == nil || !session.Denied(err) || s.account.Need() == "" {
 		return false
 	}
+	ctx, cancel := context.WithTimeout(ctx, wantsWithin)
+	defer cancel()
 	// What is wrong with the metadata is said when the operator signs in.
 	return !errors.Is(s.account.Discover(ctx), ErrNoSignIn)
 }

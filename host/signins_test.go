@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/signin/signintest"
+	"eventdeck/host/trust"
 )
 
 // protect puts a guard with an authority of its own before the rig's pager.
@@ -195,5 +196,34 @@ func TestClientCredentialsNeedNobody(t *testing.T) {
 	r.host.AddServer(server)
 	if _, err := r.host.Connected(r.ctx(), "locked", true); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What the server refused when the tokens were gone goes on after a sign-in,
+// where it was.
+func TestSignInRevivesWhatWasRefused(t *testing.T) {
+	r := newRig(t)
+	var scope atomic.Value
+	authority, server := r.protect(&scope)
+	r.host.AddServer(server)
+	r.signIn("locked")
+	sub, err := r.host.Subscribe(r.ctx(), host.Request{Server: "locked", Type: trust.Untrusted("load.tick"), Mode: event.ModePoll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.awaitStored(5)
+	authority.Forget()
+	r.await("the refusal", func(s host.Snapshot) bool {
+		return len(s.Subs) == 1 && s.Subs[0].State == event.StateDenied && view(s, "locked").SignIn != ""
+	})
+	stored := r.host.Snapshot().Subs[0].Stored
+	r.signIn("locked")
+	snap := r.awaitStored(stored + 20)
+	if snap.Subs[0].ID != sub.ID {
+		t.Errorf("another subscription: %s", snap.Subs[0].ID)
+	}
+	ids, gaps := r.ids()
+	if gaps != 0 || unbroken(t, ids) != uint64(len(ids)) {
+		t.Errorf("%d gaps, %d of %d in a row", gaps, unbroken(t, ids), len(ids))
 	}
 }

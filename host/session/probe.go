@@ -101,7 +101,7 @@ func (s *Session) connect(ctx context.Context, server event.Server) (err error) 
 		return nil
 	}
 	s.info.Transport = TransportLegacy
-	bounded, cancel := context.WithTimeoutCause(ctx, 2*s.opts.ProbeTimeout, errNoEndpoint)
+	bounded, cancel := context.WithTimeoutCause(ctx, s.opts.ProbeTimeout, errNoEndpoint)
 	defer cancel()
 	if s.link, err = dialLegacy(bounded, w, s.opts, s.unasked, s.end); err != nil {
 		w.client.CloseIdleConnections()

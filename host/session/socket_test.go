@@ -228,10 +228,11 @@ func TestSocketRefusals(t *testing.T) {
 		"503":      {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "3"); w.WriteHeader(503) }, func(err error) bool { var e *HTTPError; return errors.As(err, &e) && e.RetryAfter == 3*time.Second }},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 307) }, func(err error) bool { return errors.Is(err, errRedirect) }},
 		"bad accept": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Connection", "Upgrade")
-			w.Header().Set("Upgrade", "websocket")
-			w.Header().Set("Sec-WebSocket-Accept", "no")
-			w.WriteHeader(101)
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: no\r\n\r\n")
+				conn.Close()
+			}
 		}, func(err error) bool { return errors.Is(err, ErrAnswer) }},
 	} {
 		t.Run(name, func(t *testing.T) {
