@@ -15,10 +15,16 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
+	"eventdeck/ui/crash"
 	"eventdeck/ui/tui"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	if crash.IsMonitor() {
+		os.Exit(crash.Monitor())
+	}
+	os.Exit(run())
+}
 
 func run() int {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -55,6 +61,7 @@ func run() int {
 		DemoServer:     host.DemoServer,
 		Browse:         cli.Browse,
 		Executable:     os.Executable,
+		WatchTerminal:  watchTerminal,
 		StoreTools: cli.StoreTools{
 			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
 		},
@@ -88,6 +95,14 @@ func screen(ctx context.Context, o cli.ScreenOptions) error {
 		ReadOnly: o.ReadOnly, Settings: o.Settings,
 		Servers: o.Servers, StartDemo: o.StartDemo,
 	})
+}
+
+func watchTerminal(dir string) (stop func() error, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return crash.Watch(crash.Options{Executable: self, Terminal: os.Stdin, Output: os.Stdout, Dir: dir, Version: version()})
 }
 
 // version tells what was built, as far as the toolchain recorded it.

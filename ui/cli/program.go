@@ -38,6 +38,10 @@ type Program struct {
 	// Browse opens an address in the operator's browser; nil: there is none.
 	Browse     func(address string) error
 	StoreTools StoreTools
+	// WatchTerminal sees to it that the terminal is as it was whatever ends the
+	// program, and keeps reports of crashes in dir; nil: nobody does. stop ends
+	// that in good order.
+	WatchTerminal func(dir string) (stop func() error, err error)
 	// Executable returns the path of this program, which starts itself as a demo
 	// server.
 	Executable func() (string, error)

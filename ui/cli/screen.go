@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 
 	"eventdeck/host/event"
@@ -42,7 +43,21 @@ func (a *app) show(ctx context.Context, d *deck, demo bool) error {
 	if a.flags.screen.plain {
 		return newAnnouncer(d, a.Stdout).run(ctx)
 	}
-	return a.Screen(ctx, a.screenOptions(d, demo))
+	return a.watched(func() error { return a.Screen(ctx, a.screenOptions(d, demo)) })
+}
+
+// watched runs the screen so that the terminal is restored whatever ends the
+// program. Without a monitor it runs all the same.
+func (a *app) watched(screen func() error) error {
+	dir, err := a.paths().DataDir()
+	if err != nil || a.WatchTerminal == nil {
+		return screen()
+	}
+	stop, err := a.WatchTerminal(filepath.Join(dir, "crashes"))
+	if err != nil {
+		return screen()
+	}
+	return errors.Join(screen(), stop())
 }
 
 // needTerminal refuses to start the screen where it cannot be drawn.

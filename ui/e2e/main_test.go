@@ -24,6 +24,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
+	"eventdeck/ui/crash"
 	"eventdeck/ui/tui"
 )
 
@@ -31,10 +32,14 @@ import (
 const (
 	envProgram   = "EVENTDECK_E2E_PROGRAM"   // be the program
 	envFailpoint = "EVENTDECK_E2E_FAILPOINT" // NAME:N, die by SIGKILL at the Nth passing
+	envPanic     = "EVENTDECK_E2E_PANIC"     // panic at the failpoint, in a goroutine of its own
 	envWatchdog  = "EVENTDECK_E2E_WATCHDOG"  // duration
 )
 
 func TestMain(m *testing.M) {
+	if crash.IsMonitor() {
+		os.Exit(crash.Monitor())
+	}
 	if os.Getenv(envProgram) != "" {
 		os.Exit(program())
 	}
@@ -66,6 +71,13 @@ func program() int {
 		CA:         host.CA,
 		DemoServer: host.DemoServer,
 		Executable: os.Executable,
+		WatchTerminal: func(dir string) (func() error, error) {
+			self, err := os.Executable()
+			if err != nil {
+				return nil, err
+			}
+			return crash.Watch(crash.Options{Executable: self, Terminal: os.Stdin, Output: os.Stdout, Dir: dir, Version: "test"})
+		},
 		StoreTools: cli.StoreTools{
 			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
 		},
@@ -89,6 +101,9 @@ func newHost(o host.Options) (host.API, error) {
 		var passed atomic.Int64
 		o.Failpoint = func(at string) {
 			if at == name && passed.Add(1) == n {
+				if os.Getenv(envPanic) != "" {
+					go panic(envPanic)
+				}
 				kill()
 			}
 		}

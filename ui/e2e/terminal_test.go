@@ -33,12 +33,19 @@ type terminal struct {
 // terminal starts the program on a terminal of that size.
 func (w *world) terminal(width, height int, args ...string) *terminal {
 	w.t.Helper()
+	return w.terminalWith(nil, width, height, args...)
+}
+
+// terminalWith is terminal with further variables, NAME=VALUE.
+func (w *world) terminalWith(env []string, width, height int, args ...string) *terminal {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(w.env(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "NO_COLOR=", "SSH_CONNECTION=")
+	cmd.Env = append(cmd.Env, env...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})
 	if err != nil {
 		w.t.Fatal(err)

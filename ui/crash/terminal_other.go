@@ -1,0 +1,16 @@
+//go:build !unix
+
+package crash
+
+import (
+	"encoding/json"
+	"os"
+	"os/signal"
+)
+
+// Elsewhere the console undoes its modes when the program ends.
+func readTerminal(*os.File) (json.RawMessage, error) { return nil, nil }
+
+func restoreTerminal(*os.File, json.RawMessage) {}
+
+func ignoreSignals() { signal.Ignore(os.Interrupt) }

@@ -1,0 +1,34 @@
+//go:build unix
+
+package crash
+
+import (
+	"encoding/json"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func readTerminal(f *os.File) (json.RawMessage, error) {
+	state, err := unix.IoctlGetTermios(int(f.Fd()), getTermios)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(state)
+}
+
+// restoreTerminal does what it can: nobody is left to hear of a failure.
+func restoreTerminal(f *os.File, kept json.RawMessage) {
+	var state unix.Termios
+	if json.Unmarshal(kept, &state) == nil {
+		_ = unix.IoctlSetTermios(int(f.Fd()), setTermios, &state)
+	}
+}
+
+// ignoreSignals makes the monitor outlive what ends the program. A process in
+// the background that sets a terminal would be stopped by SIGTTOU.
+func ignoreSignals() {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTTOU, syscall.SIGPIPE)
+}
