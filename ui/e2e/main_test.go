@@ -103,6 +103,7 @@ func newHost(o host.Options) (host.API, error) {
 			if at == name && passed.Add(1) == n {
 				if os.Getenv(envPanic) != "" {
 					go panic(envPanic)
+					select {}
 				}
 				kill()
 			}
