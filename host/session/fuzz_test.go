@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -50,9 +51,13 @@ func FuzzEndpoint(f *testing.F) {
 	for _, seed := range []string{"/messages?id=1", "//evil/x", "http://h/x", "https://h/x", "http://h@evil/x", "http://h:80/x", `"/x"`, "\\\\evil", "/\\evil", "http:\\\\evil", "javascript:1", " \t/x", "http://h\x00/"} {
 		f.Add(seed)
 	}
+	base, err := url.Parse("http://h/sse")
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, data string) {
-		l := &legacyLink{web: &web{url: "http://h/sse"}}
-		if l.endpoint(newSSEReader(strings.NewReader("event: endpoint\ndata: "+data+"\n\n"), 10_000)) != nil {
+		l := &legacyLink{}
+		if l.endpoint(newSSEReader(strings.NewReader("event: endpoint\ndata: "+data+"\n\n"), 10_000), base) != nil {
 			return
 		}
 		req, err := http.NewRequest(http.MethodPost, l.target, nil)

@@ -41,9 +41,9 @@ func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Not
 	l.life, l.end = context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, l.end)
 	defer stop()
-	events, err := l.open()
+	events, at, err := l.open()
 	if err == nil {
-		err = l.endpoint(events)
+		err = l.endpoint(events, at)
 	}
 	if err != nil {
 		l.end()
@@ -60,39 +60,36 @@ func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Not
 	return l, nil
 }
 
-func (l *legacyLink) open() (*sseReader, error) {
+// open asks for the stream, and returns it with the address where it was found.
+func (l *legacyLink) open() (*sseReader, *url.URL, error) {
 	req, err := l.web.request(l.life, http.MethodGet, l.web.url, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	resp, err := l.web.do(req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	l.body = resp.Body
 	if resp.StatusCode != http.StatusOK {
 		raw, _ := readBounded(resp.Body, 4<<10) // a refusal is one without its words too
-		return nil, l.web.refusal(resp, raw)
+		return nil, nil, l.web.refusal(resp, raw)
 	}
 	if kind := resp.Header.Get("Content-Type"); !isEventStream(kind) {
-		return nil, fmt.Errorf("%w: no event stream but %v", ErrAnswer, head([]byte(kind)))
+		return nil, nil, fmt.Errorf("%w: no event stream but %v", ErrAnswer, head([]byte(kind)))
 	}
-	return newSSEReader(activity{resp.Body, l.touch}, l.opts.maxAnswer()), nil
+	return newSSEReader(activity{resp.Body, l.touch}, l.opts.maxAnswer()), resp.Request.URL, nil
 }
 
 // endpoint takes the first event. The address must be on the same origin: what
 // is posted there holds the operator's headers.
-func (l *legacyLink) endpoint(events *sseReader) error {
+func (l *legacyLink) endpoint(events *sseReader, base *url.URL) error {
 	e, err := events.next()
 	if err != nil {
 		return fmt.Errorf("%w: the stream ended before it named an address: %w", ErrAnswer, err)
 	}
 	if e.name != "endpoint" {
 		return fmt.Errorf("%w: the stream begins with %v, not with the address for messages", ErrAnswer, head([]byte(e.name)))
-	}
-	base, err := url.Parse(l.web.url)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrServer, err)
 	}
 	text := strings.Trim(strings.TrimSpace(string(e.data)), `"`)
 	target, err := base.Parse(text)

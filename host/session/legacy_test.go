@@ -259,3 +259,17 @@ func eventually(t *testing.T, ok func() bool) {
 		}
 	}
 }
+
+func TestLegacyAddressIsRelativeToWhereTheStreamWasFound(t *testing.T) {
+	l := &legacy{endpoint: "../messages"}
+	f := newLegacy(t, l)
+	stream := f.handlers[http.MethodGet]
+	f.handlers[http.MethodGet] = func(a ask) {
+		if a.r.URL.Path != "/deep/sse" {
+			http.Redirect(a.w, a.r, "/deep/sse", http.StatusTemporaryRedirect)
+			return
+		}
+		stream(a)
+	}
+	mustDial(t, f.server(), Options{})
+}

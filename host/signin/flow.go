@@ -17,6 +17,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
+
+	"eventdeck/host/event"
 )
 
 const callbackPath = "/callback"
@@ -31,7 +33,7 @@ type Flow struct {
 	client   registration
 	asked    []string
 	state    string
-	verifier string
+	verifier event.Secret
 	result   chan answer // one slot
 	server   *http.Server
 	served   chan struct{}
@@ -68,13 +70,13 @@ func (a *Account) Begin(ctx context.Context) (*Flow, error) {
 		ln.Close()
 		return nil, err
 	}
-	f.state, f.verifier = rand.Text(), oauth2.GenerateVerifier()
+	f.state, f.verifier = rand.Text(), event.NewSecret(oauth2.GenerateVerifier())
 	f.client.Redirect = redirect
 	config := oauth2.Config{
 		ClientID: f.client.ID, RedirectURL: redirect, Scopes: f.asked,
 		Endpoint: oauth2.Endpoint{AuthURL: p.server.AuthorizationEndpoint},
 	}
-	f.URL = config.AuthCodeURL(f.state, oauth2.S256ChallengeOption(f.verifier), oauth2.SetAuthURLParam("resource", p.resource))
+	f.URL = config.AuthCodeURL(f.state, oauth2.S256ChallengeOption(f.verifier.Reveal()), oauth2.SetAuthURLParam("resource", p.resource))
 	f.serve(ln)
 	return f, nil
 }
@@ -104,7 +106,7 @@ func (a *Account) register(ctx context.Context, p place, redirect string) (regis
 		if k.Grant.Issuer != "" && own.Issuer == "" && !k.Client.Dynamic && k.Client.ID == own.ClientID && !sameIssuer(k.Grant.Issuer, p.server.Issuer) {
 			return registration{}, fmt.Errorf("%w: the server names %v now, before it was %v: sign out first, if that is right", ErrMetadata, words(p.server.Issuer), words(k.Grant.Issuer))
 		}
-		return registration{ID: own.ClientID, Secret: own.ClientSecret.Reveal(), Method: secretMethod(p.server.TokenEndpointAuthMethodsSupported)}, nil
+		return registration{ID: own.ClientID, Secret: own.ClientSecret, Method: secretMethod(p.server.TokenEndpointAuthMethodsSupported)}, nil
 	case own.MetadataURL != "" && p.server.ClientIDMetadataDocumentSupported:
 		return registration{ID: own.MetadataURL, Method: "none"}, nil
 	case k.Client.Dynamic && sameIssuer(k.Grant.Issuer, p.server.Issuer) && k.Client.Redirect == redirect:
@@ -122,7 +124,7 @@ func (a *Account) register(ctx context.Context, p place, redirect string) (regis
 	if err != nil {
 		return registration{}, fmt.Errorf("%w: %v: %v", ErrClient, words(p.server.Issuer), words(err.Error()))
 	}
-	return registration{ID: r.ClientID, Secret: r.ClientSecret, Method: r.TokenEndpointAuthMethod, Dynamic: true}, nil
+	return registration{ID: r.ClientID, Secret: event.NewSecret(r.ClientSecret), Method: r.TokenEndpointAuthMethod, Dynamic: true}, nil
 }
 
 // serve takes the browser's return until Close.
@@ -216,7 +218,7 @@ func (f *Flow) Wait(ctx context.Context) error {
 	g := grant{Issuer: f.place.server.Issuer, Resource: f.place.resource, TokenURL: f.place.server.TokenEndpoint, Revoke: f.place.server.RevocationEndpoint}
 	t, err := a.tokenRequest(ctx, g, f.client, url.Values{
 		"grant_type": {"authorization_code"}, "code": {came.code},
-		"redirect_uri": {f.client.Redirect}, "code_verifier": {f.verifier},
+		"redirect_uri": {f.client.Redirect}, "code_verifier": {f.verifier.Reveal()},
 	})
 	if err != nil {
 		return err

@@ -28,10 +28,10 @@ func FuzzToken(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Authorization", "Bearer "+got.access)
+		req.Header.Set("Authorization", "Bearer "+got.access.Reveal())
 		var b strings.Builder
-		if err := req.Write(&b); err != nil || !strings.Contains(b.String(), "\r\nAuthorization: Bearer "+got.access+"\r\n") {
-			t.Errorf("%q cannot be sent: %v", got.access, err)
+		if err := req.Write(&b); err != nil || !strings.Contains(b.String(), "\r\nAuthorization: Bearer "+got.access.Reveal()+"\r\n") {
+			t.Errorf("%q cannot be sent: %v", got.access.Reveal(), err)
 		}
 		if got.life < 0 {
 			t.Errorf("a life of %v", got.life)

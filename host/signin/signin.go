@@ -12,9 +12,6 @@ package signin
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -89,34 +86,6 @@ type Account struct {
 	need       string   // why the operator has to sign in, "" if not
 }
 
-// kept is what is sealed in the vault.
-type kept struct {
-	Grant    grant        `json:"grant"`
-	Client   registration `json:"client"`
-	Access   string       `json:"access,omitempty"`
-	Refresh  string       `json:"refresh,omitempty"`
-	Scopes   []string     `json:"scopes,omitempty"`
-	Obtained time.Time    `json:"obtained,omitzero"`
-	Expires  time.Time    `json:"expires,omitzero"` // zero: not said
-}
-
-// grant is the authorization server that gave the tokens.
-type grant struct {
-	Issuer   string `json:"issuer,omitempty"`
-	Resource string `json:"resource,omitempty"`
-	TokenURL string `json:"tokenUrl,omitempty"`
-	Revoke   string `json:"revokeUrl,omitempty"`
-}
-
-// registration is what the authorization server knows the host as.
-type registration struct {
-	ID       string `json:"id,omitempty"`
-	Secret   string `json:"secret,omitempty"`
-	Method   string `json:"method,omitempty"`   // of showing the secret
-	Redirect string `json:"redirect,omitempty"` // "": any
-	Dynamic  bool   `json:"dynamic,omitempty"`
-}
-
 // New returns the account of a server. It asks nobody. It is nil where there is
 // nothing to sign in to: for a process, and where the headers say it all.
 func New(opts Options) *Account {
@@ -163,7 +132,7 @@ func (a *Account) SignedIn() bool {
 		return false
 	}
 	k := a.state()
-	return k.Access != "" || k.Refresh != "" || a.opts.Server.OAuth.ClientCredentials
+	return !k.Access.IsZero() || !k.Refresh.IsZero() || a.opts.Server.OAuth.ClientCredentials
 }
 
 // Token returns the token of the next request, renewed if it is about to end. It
@@ -176,30 +145,30 @@ func (a *Account) Token(ctx context.Context) (event.Secret, error) {
 	}
 	k := a.state()
 	if !a.ending(k) {
-		return event.NewSecret(k.Access), nil
+		return k.Access, nil
 	}
 	if err := a.take(ctx); err != nil {
 		return event.Secret{}, err
 	}
 	defer a.give()
 	if k = a.state(); !a.ending(k) {
-		return event.NewSecret(k.Access), nil // another has renewed it
+		return k.Access, nil // another has renewed it
 	}
 	if err := a.renew(ctx, k); err != nil && !errors.Is(err, ErrToken) {
 		if a.opts.Now().Before(k.Expires) {
-			return event.NewSecret(k.Access), nil
+			return k.Access, nil
 		}
 		return event.Secret{}, err
 	}
-	return event.NewSecret(a.state().Access), nil
+	return a.state().Access, nil
 }
 
 // ending reports whether a token should be renewed before it is used.
 func (a *Account) ending(k kept) bool {
-	if k.Access == "" || k.Expires.IsZero() {
+	if k.Access.IsZero() || k.Expires.IsZero() {
 		return false
 	}
-	return (k.Refresh != "" || a.opts.Server.OAuth.ClientCredentials) && a.opts.Now().Add(renewAhead).After(k.Expires)
+	return (!k.Refresh.IsZero() || a.opts.Server.OAuth.ClientCredentials) && a.opts.Now().Add(renewAhead).After(k.Expires)
 }
 
 // Refused is told that a request with the token was answered with status 401 or
@@ -212,7 +181,7 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 	}
 	defer a.give()
 	k := a.state()
-	if k.Access != "" && k.Access != token.Reveal() {
+	if !k.Access.IsZero() && k.Access != token {
 		return true, nil // another has signed in or renewed it meanwhile
 	}
 	c := readChallenge(challenges)
@@ -230,9 +199,9 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 	case status == http.StatusForbidden:
 		a.demand("more rights are needed: " + trustedWords(c.scopes))
 		return false, nil
-	case k.Refresh != "" && !a.young(k):
+	case !k.Refresh.IsZero() && !a.young(k):
 		return a.outcome(a.renew(ctx, k))
-	case k.Access != "":
+	case !k.Access.IsZero():
 		a.demand("the server does not accept the token any more")
 	default:
 		a.demand("the server wants to know who is asking")
@@ -241,7 +210,7 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 }
 
 func (a *Account) young(k kept) bool {
-	return k.Access != "" && a.opts.Now().Sub(k.Obtained) < fresh
+	return !k.Access.IsZero() && a.opts.Now().Sub(k.Obtained) < fresh
 }
 
 // outcome turns the end of asking for a token into the answer to a refusal. That
@@ -292,57 +261,6 @@ func (a *Account) known() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.loaded
-}
-
-// state returns what is kept, read from the vault the first time.
-func (a *Account) state() kept {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.loaded {
-		return a.kept
-	}
-	sealed, err := a.opts.Vault.Credential(a.name())
-	switch {
-	case errors.Is(err, event.ErrNotFound):
-	case err != nil:
-		a.opts.Log.Warn("what is kept of a sign-in cannot be read", "error", err)
-		return a.kept
-	default:
-		if err := json.Unmarshal([]byte(sealed.Reveal()), &a.kept); err != nil {
-			a.opts.Log.Warn("what is kept of a sign-in makes no sense; sign in again")
-			a.kept = kept{}
-		}
-	}
-	a.loaded = true
-	return a.kept
-}
-
-// keep makes k the state, here and in the vault. A token that can be had without
-// the operator is not kept.
-func (a *Account) keep(ctx context.Context, k kept) {
-	a.mu.Lock()
-	a.kept, a.loaded = k, true
-	if k.Access != "" {
-		a.need = ""
-	}
-	a.mu.Unlock()
-	if a.opts.Server.OAuth.ClientCredentials {
-		return
-	}
-	text, err := json.Marshal(k)
-	if err == nil {
-		err = a.opts.Vault.SetCredential(ctx, a.name(), event.NewSecret(string(text)))
-	}
-	if err != nil {
-		a.opts.Log.Error("the tokens of a sign-in cannot be kept; it ends with this run", "error", err)
-	}
-}
-
-// name is where the vault keeps the account: tokens belong to a server under one
-// address, so that none is ever sent to another.
-func (a *Account) name() string {
-	sum := sha256.Sum256([]byte(a.opts.Server.Name + "\x00" + a.resource))
-	return "oauth/" + hex.EncodeToString(sum[:16])
 }
 
 func (a *Account) remember(challenges, scopes []string) {

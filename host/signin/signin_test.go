@@ -3,6 +3,7 @@ package signin_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -627,4 +628,21 @@ func TestDamagedVault(t *testing.T) {
 	r.want(401)
 	r.mustSignIn()
 	r.want(200)
+}
+
+// Nothing that can be printed by accident holds a token.
+func TestSecretsMaskThemselves(t *testing.T) {
+	const secret = "a-client-secret-of-a-robot"
+	r := newRig(t, func(r *rig) {
+		r.authority.Secret = secret
+		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true}
+	})
+	r.want(200)
+	token, err := r.account.Token(r.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprintf("%+v %#v", r.account, r.account); strings.Contains(text, secret) || strings.Contains(text, token.Reveal()) {
+		t.Error("an account that is printed shows its secrets")
+	}
 }

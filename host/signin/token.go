@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"eventdeck/host/event"
 )
 
 // errInvalidGrant: the authorization server does not accept what was shown for a
@@ -19,7 +21,7 @@ var errInvalidGrant = fmt.Errorf("%w: the sign-in is over", ErrToken)
 
 // token is the answer of a token endpoint.
 type token struct {
-	access, refresh string
+	access, refresh event.Secret
 	scopes          []string // nil: not said, those that were asked for
 	life            time.Duration
 }
@@ -61,11 +63,11 @@ func (a *Account) formRequest(ctx context.Context, address string, client regist
 	if err := a.checkAddress(address); err != nil {
 		return nil, fmt.Errorf("%w: token endpoint: %w", ErrMetadata, err)
 	}
-	basic := client.Secret != "" && client.Method != "client_secret_post"
+	basic := !client.Secret.IsZero() && client.Method != "client_secret_post"
 	if !basic {
 		form.Set("client_id", client.ID)
-		if client.Secret != "" {
-			form.Set("client_secret", client.Secret)
+		if !client.Secret.IsZero() {
+			form.Set("client_secret", client.Secret.Reveal())
 		}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
@@ -73,7 +75,7 @@ func (a *Account) formRequest(ctx context.Context, address string, client regist
 		return nil, err
 	}
 	if basic { // RFC 6749, 2.3.1: both parts are encoded first
-		req.SetBasicAuth(url.QueryEscape(client.ID), url.QueryEscape(client.Secret))
+		req.SetBasicAuth(url.QueryEscape(client.ID), url.QueryEscape(client.Secret.Reveal()))
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
@@ -119,7 +121,7 @@ func readToken(body []byte) (token, error) {
 	case len(in.Access) > 64<<10 || strings.ContainsFunc(in.Access, func(r rune) bool { return r < 0x21 || r > 0x7e }):
 		return token{}, errors.New("its token holds what no header may hold")
 	}
-	t := token{access: in.Access, refresh: in.Refresh}
+	t := token{access: event.NewSecret(in.Access), refresh: event.NewSecret(in.Refresh)}
 	if in.Scope != nil {
 		t.scopes = scopes(*in.Scope)
 	}
@@ -132,7 +134,7 @@ func readToken(body []byte) (token, error) {
 // with returns k with a new token. asked are the scopes that were asked for.
 func (k kept) with(t token, asked []string, now time.Time) kept {
 	k.Access, k.Obtained, k.Expires = t.access, now, time.Time{}
-	if t.refresh != "" {
+	if !t.refresh.IsZero() {
 		k.Refresh = t.refresh
 	}
 	if t.life > 0 {
@@ -156,9 +158,9 @@ func (a *Account) renew(ctx context.Context, k kept) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
 	defer cancel()
-	t, err := a.tokenRequest(ctx, k.Grant, k.Client, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {k.Refresh}})
+	t, err := a.tokenRequest(ctx, k.Grant, k.Client, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {k.Refresh.Reveal()}})
 	if errors.Is(err, errInvalidGrant) {
-		k.Access, k.Refresh = "", ""
+		k.Access, k.Refresh = event.Secret{}, event.Secret{}
 		a.keep(ctx, k)
 	}
 	if err != nil {
@@ -180,7 +182,7 @@ func (a *Account) credentials(ctx context.Context) error {
 		return err
 	}
 	own := a.opts.Server.OAuth
-	client := registration{ID: own.ClientID, Secret: own.ClientSecret.Reveal(), Method: secretMethod(p.server.TokenEndpointAuthMethodsSupported)}
+	client := registration{ID: own.ClientID, Secret: own.ClientSecret, Method: secretMethod(p.server.TokenEndpointAuthMethodsSupported)}
 	asked := a.wish(p, a.state())
 	form := url.Values{"grant_type": {"client_credentials"}}
 	if len(asked) > 0 {
@@ -191,7 +193,7 @@ func (a *Account) credentials(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.refresh = "" // RFC 6749, 4.4.3: there should be none, and none is needed
+	t.refresh = event.Secret{} // RFC 6749, 4.4.3: there should be none, and none is needed
 	a.keep(ctx, kept{Grant: g, Client: client}.with(t, asked, a.opts.Now()))
 	return nil
 }
@@ -215,15 +217,15 @@ func (a *Account) wish(p place, k kept) []string {
 // revoke tells the authorization server that the tokens are done with (RFC 7009).
 func (a *Account) revoke(ctx context.Context, k kept) error {
 	secret, hint := k.Refresh, "refresh_token"
-	if secret == "" {
+	if secret.IsZero() {
 		secret, hint = k.Access, "access_token"
 	}
-	if secret == "" || k.Grant.Revoke == "" {
+	if secret.IsZero() || k.Grant.Revoke == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req, err := a.formRequest(ctx, k.Grant.Revoke, k.Client, url.Values{"token": {secret}, "token_type_hint": {hint}})
+	req, err := a.formRequest(ctx, k.Grant.Revoke, k.Client, url.Values{"token": {secret.Reveal()}, "token_type_hint": {hint}})
 	if err != nil {
 		return err
 	}

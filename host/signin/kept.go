@@ -1,0 +1,128 @@
+package signin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// kept is what an account remembers.
+type kept struct {
+	Grant    grant
+	Client   registration
+	Access   event.Secret
+	Refresh  event.Secret
+	Scopes   []string
+	Obtained time.Time
+	Expires  time.Time // zero: not said
+}
+
+// grant is the authorization server that gave the tokens.
+type grant struct {
+	Issuer   string `json:"issuer,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	TokenURL string `json:"tokenUrl,omitempty"`
+	Revoke   string `json:"revokeUrl,omitempty"`
+}
+
+// registration is what the authorization server knows the host as.
+type registration struct {
+	ID       string
+	Secret   event.Secret
+	Method   string // of showing the secret
+	Redirect string // where the browser comes back to
+	Dynamic  bool   // the host registered itself
+}
+
+// sealed is kept with its secrets in clear, as the vault seals it.
+type sealed struct {
+	Grant  grant `json:"grant"`
+	Client struct {
+		ID       string `json:"id,omitempty"`
+		Secret   string `json:"secret,omitempty"`
+		Method   string `json:"method,omitempty"`
+		Redirect string `json:"redirect,omitempty"`
+		Dynamic  bool   `json:"dynamic,omitempty"`
+	} `json:"client"`
+	Access   string    `json:"access,omitempty"`
+	Refresh  string    `json:"refresh,omitempty"`
+	Scopes   []string  `json:"scopes,omitempty"`
+	Obtained time.Time `json:"obtained,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"`
+}
+
+func (k kept) encode() (event.Secret, error) {
+	s := sealed{Grant: k.Grant, Access: k.Access.Reveal(), Refresh: k.Refresh.Reveal(), Scopes: k.Scopes, Obtained: k.Obtained, Expires: k.Expires}
+	s.Client.ID, s.Client.Secret, s.Client.Method = k.Client.ID, k.Client.Secret.Reveal(), k.Client.Method
+	s.Client.Redirect, s.Client.Dynamic = k.Client.Redirect, k.Client.Dynamic
+	text, err := json.Marshal(s)
+	return event.NewSecret(string(text)), err
+}
+
+func decode(secret event.Secret) (kept, error) {
+	var s sealed
+	if json.Unmarshal([]byte(secret.Reveal()), &s) != nil {
+		return kept{}, errors.New("it is no JSON") // whose own error would repeat a part of it
+	}
+	c := s.Client
+	return kept{
+		Grant: s.Grant, Scopes: s.Scopes, Obtained: s.Obtained, Expires: s.Expires,
+		Access: event.NewSecret(s.Access), Refresh: event.NewSecret(s.Refresh),
+		Client: registration{c.ID, event.NewSecret(c.Secret), c.Method, c.Redirect, c.Dynamic},
+	}, nil
+}
+
+// state returns what is kept, read from the vault the first time.
+func (a *Account) state() kept {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.loaded {
+		return a.kept
+	}
+	secret, err := a.opts.Vault.Credential(a.name())
+	switch {
+	case errors.Is(err, event.ErrNotFound):
+	case err != nil:
+		a.opts.Log.Warn("what is kept of a sign-in cannot be read", "error", err)
+		return a.kept
+	default:
+		if a.kept, err = decode(secret); err != nil {
+			a.opts.Log.Warn("what is kept of a sign-in makes no sense; sign in again", "error", err)
+		}
+	}
+	a.loaded = true
+	return a.kept
+}
+
+// keep makes k the state, here and in the vault. A token that can be had without
+// the operator is not kept.
+func (a *Account) keep(ctx context.Context, k kept) {
+	a.mu.Lock()
+	a.kept, a.loaded = k, true
+	if !k.Access.IsZero() {
+		a.need = ""
+	}
+	a.mu.Unlock()
+	if a.opts.Server.OAuth.ClientCredentials {
+		return
+	}
+	secret, err := k.encode()
+	if err == nil {
+		err = a.opts.Vault.SetCredential(ctx, a.name(), secret)
+	}
+	if err != nil {
+		a.opts.Log.Error("the tokens of a sign-in cannot be kept; it ends with this run", "error", err)
+	}
+}
+
+// name is where the vault keeps the account: tokens belong to a server under one
+// address, so that none is ever sent to another.
+func (a *Account) name() string {
+	sum := sha256.Sum256([]byte(a.opts.Server.Name + "\x00" + a.resource))
+	return "oauth/" + hex.EncodeToString(sum[:16])
+}
