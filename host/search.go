@@ -13,7 +13,7 @@ import (
 // once.
 const (
 	firstBlock    = 512
-	maxBlock      = 16 << 10
+	maxBlock      = 8 << 10
 	searchWorkers = 4   // at most; fewer on fewer processors
 	askEvery      = 256 // records after which a block looks whether it is still wanted
 )

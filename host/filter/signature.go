@@ -8,8 +8,12 @@ import (
 	"eventdeck/host/trust"
 )
 
-// SignatureBits is the length of a [Signature].
-const SignatureBits = 2048
+// SignatureBits is the length of a [Signature]: a payload of 600 bytes sets a
+// third of them.
+const (
+	SignatureBits = 1 << signatureLog
+	signatureLog  = 10
+)
 
 // Signature tells which short runs of bytes the texts of a record have in them,
 // in lower case: pairs and triples, each of which sets one bit. A record whose
@@ -65,8 +69,8 @@ func (s *Signature) set(i int, run uint32) {
 	}
 }
 
-func pairBit(run uint32) uint32   { return (run & 0xffff) * 0x9e3779b1 >> 21 }
-func tripleBit(run uint32) uint32 { return (run&0xffffff | 1<<24) * 0x85ebca6b >> 21 }
+func pairBit(run uint32) uint32   { return (run & 0xffff) * 0x9e3779b1 >> (32 - signatureLog) }
+func tripleBit(run uint32) uint32 { return (run&0xffffff | 1<<24) * 0x85ebca6b >> (32 - signatureLog) }
 
 // Bits returns the bits that the signature of every record has that has the word
 // in it, as [Filter.Needs] spells words.
