@@ -96,6 +96,9 @@ func stateRole(s event.State) themes.Role {
 
 func stateWords(r event.Record) trust.Rendered {
 	text := string(r.State.State)
+	if r.State.State == event.StateSwitched {
+		return ours(r.State.Evidence) // it says so itself
+	}
 	if r.Mode != "" {
 		text = modeWord(r.Mode) + " " + text
 	}

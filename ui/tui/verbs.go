@@ -40,7 +40,11 @@ func (a *app) move(n int) {
 			a.stream.by(n)
 			return
 		}
-		a.detail.page(n)
+		if n == 1 || n == -1 {
+			a.detail.by(n)
+		} else {
+			a.detail.page(n)
+		}
 	case subsPane, logPane:
 		a.table().by(n)
 	default:
@@ -147,6 +151,8 @@ func (a *app) back() bool {
 		a.size = sizeNormal
 	case a.focus == detailPane:
 		a.enter(a.subject)
+	case a.focus == treePane && a.w < treeWidth:
+		a.enter(streamPane)
 	case a.table() != nil && a.table().text != "":
 		a.findRows("")
 	case a.board() != nil:
@@ -162,8 +168,6 @@ func (a *app) back() bool {
 	case a.tree.at != node{}:
 		a.tree.at = node{}
 		a.rescope()
-	case a.lay.stacked && a.focus == treePane:
-		a.enter(streamPane)
 	default:
 		return false
 	}

@@ -355,3 +355,30 @@ func TestTreeListsFiltersAndMarks(t *testing.T) {
 		t.Errorf("the filter is %q", a.stream.query.text)
 	}
 }
+
+func TestEscClosesTheTreeOverANarrowStream(t *testing.T) {
+	for _, w := range []int{90, 60} {
+		a := open(t, incident(), w, 24)
+		a.draw()
+		press(t, a, "1", "j", "j", "j")
+		if a.draw(); (w >= drawerWidth) == a.lay.stream.empty() {
+			t.Errorf("%d wide: the tree opens as %+v", w, a.lay)
+		}
+		scope := a.tree.at
+		if press(t, a, "esc"); a.focus != streamPane || a.tree.at != scope {
+			t.Errorf("%d wide: esc led to pane %d and scope %+v", w, a.focus, a.tree.at)
+		}
+		if press(t, a, "esc"); a.tree.at != (node{}) {
+			t.Errorf("%d wide: the second esc left the scope", w)
+		}
+	}
+}
+
+func TestSwitchedModeIsARow(t *testing.T) {
+	h := incident()
+	h.add(event.Record{Kind: event.KindState, Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePoll,
+		State: &event.StateChange{State: event.StateSwitched, Evidence: "mode switched push -> poll: by the operator"}})
+	if s := screenOf(open(t, h, 200, 50)); !strings.Contains(s, "mode switched push -> poll: by the operator") || strings.Contains(s, "poll switched") {
+		t.Errorf("the row tells:\n%s", s)
+	}
+}
