@@ -86,6 +86,9 @@ func Bits(word string) []int {
 	return bits
 }
 
+// Lower spells a text as [Filter.Needs] spells words.
+func Lower(text string) string { return lowered(text) }
+
 // Needs returns what a record must have in its texts for the filter to take it:
 // of each element at least one of the words, which are in lower case. Without
 // elements nothing is known.

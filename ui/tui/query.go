@@ -35,10 +35,16 @@ func (q *query) filters() bool { return !q.off && !q.filter.Everything() }
 
 // needs returns what the texts of matching records have in them.
 func (q *query) needs() [][]string {
-	if q.off {
-		return nil
+	var needs [][]string
+	if !q.off {
+		needs = q.filter.Needs()
 	}
-	return q.filter.Needs()
+	for _, text := range []string{q.node.server, q.node.typ.Raw(), string(q.node.sub)} {
+		if word := filter.Lower(text); len(word) > 1 {
+			needs = append(needs, []string{word})
+		}
+	}
+	return needs
 }
 
 // narrows tells whether the query shows nothing that an earlier one did not.
