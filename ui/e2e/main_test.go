@@ -64,6 +64,7 @@ func program() int {
 			return tui.Run(ctx, tui.Options{
 				API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 				Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
+				ReadOnly: o.ReadOnly, Settings: o.Settings,
 			})
 		},
 		OpenStore:  openStore,

@@ -37,6 +37,7 @@ type Screen struct {
 	newline     bool // a line feed also returns to the first column
 	alt, hidden bool
 	title       string
+	clipboard   string
 	saved       [2]int
 	last        string // for repetition
 	rest        []byte // an unfinished sequence
@@ -102,6 +103,9 @@ func (s *Screen) Alternate() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.a
 
 // CursorHidden reports whether the cursor is hidden.
 func (s *Screen) CursorHidden() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.hidden }
+
+// Clipboard returns what was put on the clipboard last (OSC 52).
+func (s *Screen) Clipboard() string { s.mu.Lock(); defer s.mu.Unlock(); return s.clipboard }
 
 // Title returns the window title that was set last.
 func (s *Screen) Title() string { s.mu.Lock(); defer s.mu.Unlock(); return s.title }

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"encoding/base64"
 	"strconv"
 	"strings"
 )
@@ -44,7 +45,8 @@ func (s *Screen) escape(b []byte) int {
 	return 2
 }
 
-// stringSequence takes a string sequence: only a window title has a meaning.
+// stringSequence takes a string sequence: a window title and what is put on the
+// clipboard have a meaning.
 func (s *Screen) stringSequence(b []byte) int {
 	end, n := bytes.IndexByte(b, 7), 1
 	if st := bytes.Index(b, []byte("\x1b\\")); st >= 0 && (end < 0 || st < end) {
@@ -58,6 +60,10 @@ func (s *Screen) stringSequence(b []byte) int {
 			s.title = t
 		} else if t, ok := strings.CutPrefix(body, "0;"); ok {
 			s.title = t
+		} else if t, ok := strings.CutPrefix(body, "52;c;"); ok {
+			if text, err := base64.StdEncoding.DecodeString(t); err == nil {
+				s.clipboard = string(text)
+			}
 		}
 	}
 	return end + n
