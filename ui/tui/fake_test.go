@@ -86,7 +86,8 @@ type fakeHost struct {
 	paused   []event.SubID
 	refuse   error
 	argsFail error
-	tested   host.ServerView // what a test finds
+	tested   host.ServerView           // what a test finds
+	held     []host.RemoteSubscription // what Remote tells instead of the usual
 	settings map[string]string
 	stats    host.Stats
 	measured int // calls of Stats

@@ -43,6 +43,9 @@ func (h *fakeHost) Remote(_ context.Context, server string) ([]host.RemoteSubscr
 		return nil, host.ErrUnreachable
 	}
 	typ := trust.Untrusted("incident.created")
+	if h.held != nil {
+		return h.held, nil
+	}
 	return []host.RemoteSubscription{
 		{ServerID: trust.Untrusted("sub_1"), Type: typ, Mine: h.snap.Subs[0].ID},
 		{ServerID: trust.Untrusted("sub_2"), Type: typ, Mine: h.snap.Subs[0].ID, Duplicate: true},

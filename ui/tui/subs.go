@@ -190,7 +190,7 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 		}
 		return say(themes.Dim, string(v.Key.Args))
 	case subEvidence:
-		return t.evidence(v)
+		return t.evidence(a, v)
 	case subLast:
 		if last := lastEvent(v); !last.IsZero() {
 			return say(themes.Dim, ago(t.now, last))
@@ -214,8 +214,11 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 }
 
 // evidence is the column that explains the state; an error comes first.
-func (t *subsTable) evidence(v *host.SubscriptionView) cell {
+func (t *subsTable) evidence(a *app, v *host.SubscriptionView) cell {
 	words := ours(evidence(*v, t.now))
+	if a.cursorless(v) {
+		words = join(words, ours(", "+noReplay))
+	}
 	if v.Status.Error.IsZero() {
 		return cell{themes.Dim, words}
 	}

@@ -122,8 +122,12 @@ func (t *tree) drawType(a *app, c *canvas, r *treeRow) {
 	var modes string
 	if r.typ != nil {
 		modes = modeList(r.typ.Modes, modeWord)
-		if c.room-len(modes) < trust.Line(r.node.typ).Width+1 {
+		name := trust.Line(r.node.typ).Width + 1
+		if c.room-len(modes) < name {
 			modes = modeList(r.typ.Modes, modeLetters)
+		}
+		if r.typ.Cursorless && c.room-len(modes)-len(noReplay)-1 >= name {
+			modes = noReplay + " " + modes
 		}
 	}
 	room := c.room - len(modes) - 1

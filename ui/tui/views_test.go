@@ -382,3 +382,16 @@ func TestSwitchedModeIsARow(t *testing.T) {
 		t.Errorf("the row tells:\n%s", s)
 	}
 }
+
+func TestTypesWithoutReplaySaySo(t *testing.T) {
+	h := incident()
+	h.snap.Servers[0].Types[0].Cursorless = true
+	a := open(t, h, 160, 40)
+	if s := screenOf(a); !strings.Contains(s, "no-replay push poll hook") {
+		t.Errorf("the tree does not say so:\n%s", s)
+	}
+	press(t, a, "4")
+	if s := screenOf(a); !strings.Contains(s, "heartbeat 3 s ago, no-rep") {
+		t.Errorf("the table does not say so:\n%s", s)
+	}
+}
