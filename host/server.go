@@ -249,11 +249,16 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		return nil, err
 	}
 	types, bad, err := d.List(ctx)
+	short := ""
+	if errors.Is(err, dialect.ErrPartial) {
+		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Name, "err", err)
+		short, err = err.Error(), nil
+	}
 	s.mu.Lock()
 	if s.dialect == d && (err == nil || ctx.Err() == nil) {
 		s.listErr = err
 		if err == nil {
-			s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, ""
+			s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, short
 			s.view.Profile = d.Name()
 		} else {
 			s.view.TypesErr = err.Error()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -249,5 +250,21 @@ func TestRefusalLeavesNothingBehind(t *testing.T) {
 	}
 	if n := len(h.Snapshot().Subs); n != 0 {
 		t.Errorf("%d subscriptions stand after a refusal", n)
+	}
+}
+
+// The types that were had are shown, with the word that there are more.
+func TestListThatIsCutShortIsShown(t *testing.T) {
+	s := &strange{list: func(n int64) string {
+		return fmt.Sprintf(`"result":{"events":[{"name":"t%d","delivery":["poll"]}],"nextCursor":"%d"}`, n, n)
+	}}
+	h := hostOn(t, s, host.Options{})
+	r := &rig{t: t, host: h}
+	snap := r.await("listing", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown })
+	if v := snap.Servers[0]; len(v.Types) != 100 || !strings.Contains(v.TypesErr, "cut short") {
+		t.Errorf("%d types, %q", len(v.Types), v.TypesErr)
+	}
+	if types, err := h.Types(r.ctx(), "strange"); err != nil || len(types) != 100 {
+		t.Errorf("%d types, %v", len(types), err)
 	}
 }

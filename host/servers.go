@@ -84,6 +84,8 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 	v.Types, v.BadTypes, err = dialect.For(sess, s.dialectOptions()).List(ctx)
 	if err != nil {
 		v.TypesErr = err.Error()
+	}
+	if err != nil && !errors.Is(err, dialect.ErrPartial) {
 		return v, explain(err)
 	}
 	v.TypesKnown = true

@@ -27,6 +27,7 @@ func (r *rig) protect(scope *atomic.Value) (*signintest.Authority, event.Server)
 		authority.Protect("/mcp", need, pager).ServeHTTP(w, req)
 	}))
 	r.t.Cleanup(func() {
+		r.close() // or it would connect again, and the server wait for that connection
 		srv.CloseClientConnections()
 		srv.Close()
 	})

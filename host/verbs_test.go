@@ -16,7 +16,7 @@ import (
 // by one, as the store says, and every goroutine ends with the host.
 func TestVerbsInAnyOrder(t *testing.T) {
 	r := newRig(t)
-	ctx := r.ctx()
+	ctx := t.Context() // how long so many verbs take says nothing
 	const subs, rounds = 3, 6
 	var ids [subs]event.SubID
 	server := func(i int) event.Server { return event.Server{Name: fmt.Sprint("pager", i), URL: r.url} }

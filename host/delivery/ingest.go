@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -316,7 +317,9 @@ func scanned(raw []byte) []string {
 
 func (in *ingest) rejected(raw []byte, err error) event.Record {
 	return in.record(event.KindRejected, func(rec *event.Record) {
-		rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(err.Error()), scanned(raw)
+		// The kind of the record says that it was refused.
+		reason := strings.TrimPrefix(err.Error(), trust.ErrRefused.Error()+": ")
+		rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(reason), scanned(raw)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
@@ -203,16 +204,15 @@ func TestRefusalsEndASubscription(t *testing.T) {
 		err  error
 		want State
 	}{
-		"forbidden, SEP":         {fault(-32024, ""), event.StateDenied},
-		"forbidden, sketch":      {fault(-32012, ""), event.StateDenied},
-		"by the transport":       {wire.ErrDenied, event.StateDenied},
-		"not found":              {fault(-32023, ""), event.StateEnded},
-		"type not found":         {fault(-32011, `{"kind":"event"}`), event.StateEnded},
-		"unsupported":            {fault(-32026, ""), event.StateEnded},
-		"schema changed":         {fault(-32026, `{"reason":"schema_changed"}`), event.StateEnded},
-		"invalid params":         {fault(-32602, `{"field":"arguments"}`), event.StateEnded},
-		"method not found":       {fault(-32601, ""), event.StateEnded},
-		"internal, at the start": {fault(-32603, ""), event.StateEnded},
+		"forbidden, SEP":    {fault(-32024, ""), event.StateDenied},
+		"forbidden, sketch": {fault(-32012, ""), event.StateDenied},
+		"by the transport":  {wire.ErrDenied, event.StateDenied},
+		"not found":         {fault(-32023, ""), event.StateEnded},
+		"type not found":    {fault(-32011, `{"kind":"event"}`), event.StateEnded},
+		"unsupported":       {fault(-32026, ""), event.StateEnded},
+		"schema changed":    {fault(-32026, `{"reason":"schema_changed"}`), event.StateEnded},
+		"invalid params":    {fault(-32602, `{"field":"arguments"}`), event.StateEnded},
+		"method not found":  {fault(-32601, ""), event.StateEnded},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -248,7 +248,7 @@ func TestOtherErrorsAreTriedAgain(t *testing.T) {
 				}
 				r.start()
 				r.wantState(event.StateBackoff)
-				if s := r.runner.Status(); s.Attempt != 1 || s.Error.IsZero() || !s.NextTry.Equal(time.Now().Add(time.Second)) {
+				if s := r.runner.Status(); s.Attempt != 1 || s.Error.Raw() != err.Error() || !s.NextTry.Equal(time.Now().Add(time.Second)) {
 					t.Errorf("%+v", s)
 				}
 				r.pass(7 * time.Second)
@@ -261,6 +261,62 @@ func TestOtherErrorsAreTriedAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the server answered stands on the subscription also when the program is
+// gone, from the first attempt on.
+func TestAnsweredErrorsAreShown(t *testing.T) {
+	for name, err := range map[string]error{
+		"ResourceExhausted":     fault(-32025, `{"limit":"subscriptions"}`),
+		"CallbackEndpointError": fault(-32015, `{"reason":"tls_error"}`),
+	} {
+		for _, mode := range allModes {
+			t.Run(name+" "+string(mode), func(t *testing.T) {
+				bubble(t, mode, func(r *rig) {
+					r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) { return wire.PollResult{}, err }
+					r.src.stream = func(int, wire.StreamRequest, *stream) error { return err }
+					r.src.subscribe = func(int, wire.SubscribeRequest) (wire.SubscribeResult, error) {
+						return wire.SubscribeResult{}, err
+					}
+					r.start().pass(5 * time.Second)
+					r.wantState(event.StateBackoff)
+					for _, got := range []trust.Text{r.runner.Status().Error, r.saved().Error} {
+						if !strings.Contains(got.Raw(), name) || got.Raw() != err.Error() {
+							t.Errorf("shown as %q", got.Raw())
+						}
+					}
+					if got := r.log(true); got != "<backoff>" || r.saved().Evidence != "the server refused for now" {
+						t.Errorf("log %s, evidence %q", got, r.saved().Evidence)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A server may need a moment; one that answers so for ever does not take the
+// subscription.
+func TestInternalErrorAtTheStartIsTriedAgain(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		fails := 3
+		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
+			if n <= fails {
+				return wire.PollResult{}, fault(wire.CodeInternal, "")
+			}
+			return wire.PollResult{Cursor: cur("1")}, nil
+		}
+		r.start().pass(10 * time.Second)
+		r.wantState(event.StatePolling)
+	})
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) {
+			return wire.PollResult{}, fault(wire.CodeInternal, "")
+		}
+		r.start().pass(time.Minute)
+		r.wantEnded(true)
+		r.wantState(event.StateEnded)
+		equal(t, r.src.calls(), startTries)
+	})
 }
 
 func TestInternalErrorDoesNotEndAKnownSubscription(t *testing.T) {
@@ -303,7 +359,7 @@ func TestPollStoresAPayloadThatItRefuses(t *testing.T) {
 		r.wantLog("rejected e1")
 		r.wantCursor("=2")
 		for _, rec := range r.store.all() {
-			if rec.Kind == event.KindRejected && (string(rec.Raw) != bad || rec.Reason.IsZero()) {
+			if rec.Kind == event.KindRejected && (string(rec.Raw) != bad || rec.Reason.IsZero() || strings.Contains(rec.Reason.Raw(), "refused")) {
 				t.Errorf("%+v", rec)
 			}
 		}

@@ -214,11 +214,23 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 		// A bad request stays bad: looping on it would only hammer the server.
 		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
 		return true
-	case name == wire.InternalError && r.in.lastSign().IsZero():
+	case name == wire.InternalError && r.in.lastSign().IsZero() && r.attempts() >= startTries:
+		// It was never had, and a bad request may be answered like this (field notes 4).
 		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
 		return true
 	}
 	return false
+}
+
+// startTries is how often a server that answers with internal errors is asked for
+// a subscription that it never confirmed.
+const startTries = 5
+
+// attempts returns how many attempts have failed in a row, with the present one.
+func (r *Runner) attempts() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status.Attempt + 1
 }
 
 func (r *Runner) wasConfirmed() bool {
@@ -251,13 +263,16 @@ func (r *Runner) set(change func(*Status)) {
 // leaves a record, the following only change the status.
 func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	var first bool
-	evidence := "the connection ended"
+	evidence, answered := "the connection ended", wire.NameFrom(err) != ""
 	var t *terminated
-	if errors.As(err, &t) {
+	switch {
+	case errors.As(err, &t):
 		evidence = "the server ended it; the type is still listed"
+	case answered:
+		evidence = "the server refused for now"
 	}
 	r.set(func(s *Status) {
-		first = s.Attempt == 0 && s.State != event.StateStarting
+		first = s.Attempt == 0 && (answered || s.State != event.StateStarting)
 		s.Attempt++
 		s.State = event.StateBackoff
 		s.NextTry = r.deps.Now().Add(wait)

@@ -20,6 +20,8 @@ import (
 var (
 	// ErrNoEvents: the server does not know the methods of any dialect.
 	ErrNoEvents = errors.New("the server does not know events/list")
+	// ErrPartial: the types are returned beside it, and there are more.
+	ErrPartial = errors.New("the list of event types was cut short")
 	// ErrArguments: the arguments cannot be said in the type's dialect; the text
 	// says which, and why.
 	ErrArguments = errors.New("cannot be asked of this server")
@@ -38,7 +40,7 @@ type Dialect interface {
 	// at nothing but the name: the types need not have been listed.
 	Owns(name trust.Text) bool
 	// List returns all event types, and how many descriptors made no sense.
-	// Error: [ErrNoEvents].
+	// Errors: [ErrNoEvents], [ErrPartial].
 	List(ctx context.Context) (types []event.Type, bad int, err error)
 	// Poll asks for events. Dialects without polling answer [wire.ErrUnacceptable].
 	Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error)

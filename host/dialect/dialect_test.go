@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -127,5 +128,18 @@ func TestRefusalByTheTransportIsForbidden(t *testing.T) {
 	own := &session.HTTPError{Status: http.StatusForbidden, Err: &wire.Error{Code: -32602}}
 	if got := named(own); wire.NameFrom(got) != wire.InvalidParams {
 		t.Errorf("the server's own word is lost: %v", got)
+	}
+}
+
+// A server that pages for ever is stopped, and that is said.
+func TestListThatIsCutShortSaysSo(t *testing.T) {
+	calls := 0
+	d := connect(t, func(string, json.RawMessage) string {
+		calls++
+		return fmt.Sprintf(`"result":{"events":[{"name":"t%d"}],"nextCursor":"%d"}`, calls, calls)
+	})
+	types, _, err := d.List(context.Background())
+	if !errors.Is(err, ErrPartial) || len(types) != maxPages || calls != maxPages {
+		t.Errorf("%d types after %d calls, %v", len(types), calls, err)
 	}
 }

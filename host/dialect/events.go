@@ -68,13 +68,16 @@ func (e *events) List(ctx context.Context) ([]event.Type, int, error) {
 			types = append(types, eventType(d))
 		}
 		bad += page.Bad
-		if page.Next == nil || seen[*page.Next] || len(types) >= maxTypes {
+		if page.Next == nil || seen[*page.Next] {
+			return types, bad, nil
+		}
+		if len(types) >= maxTypes {
 			break
 		}
 		seen[*page.Next] = true
 		next = page.Next
 	}
-	return types, bad, nil
+	return types, bad, fmt.Errorf("%w: %d types on at most %d pages are taken, and the server has more", ErrPartial, len(types), maxPages)
 }
 
 func eventType(d wire.Descriptor) event.Type {

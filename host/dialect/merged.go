@@ -41,6 +41,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 		bad    int
 		names  []string
 		absent error
+		short  error
 	)
 	seen := map[trust.Text]bool{}
 	for i, d := range m.all {
@@ -49,7 +50,9 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 			absent = errors.Join(absent, err)
 			continue
 		}
-		if err != nil {
+		if errors.Is(err, ErrPartial) {
+			short = errors.Join(short, err)
+		} else if err != nil {
 			return nil, 0, err
 		}
 		names = append(names, d.Name())
@@ -70,7 +73,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 	m.mu.Lock()
 	m.names = names
 	m.mu.Unlock()
-	return types, bad, nil
+	return types, bad, short
 }
 
 // passable reports whether the server may have other dialects after all.

@@ -254,7 +254,7 @@ func (h *handler) deliver(w http.ResponseWriter, d Delivery) error {
 	case errors.Is(err, ErrRejected), err == nil && d.Type == TypeMalformed:
 		reason := ReasonMalformed
 		if d.Refused != nil {
-			reason += ": " + d.Refused.Error()
+			reason += ": " + strings.TrimPrefix(d.Refused.Error(), trust.ErrRefused.Error()+": ")
 		}
 		return &refusal{http.StatusBadRequest, reason, 0}
 	case err == nil:
