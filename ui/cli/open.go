@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -24,6 +23,8 @@ type deck struct {
 	host.API
 	store event.Store
 	log   io.Closer
+	// unobserve ends what looks into the host from outside.
+	unobserve func() error
 	// startDemo starts the demo servers on this deck; nil: it cannot.
 	startDemo func(context.Context) error
 }
@@ -67,11 +68,14 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 	if d.API, err = a.NewHost(options); err != nil {
 		return nil, err
 	}
+	if d.unobserve, err = a.observed(d.API, logger); err != nil {
+		return nil, errors.Join(err, d.API.Close())
+	}
 	return d, nil
 }
 
 // close ends the host, then the store.
-func (d *deck) close() error { return errors.Join(d.API.Close(), d.closeStore()) }
+func (d *deck) close() error { return errors.Join(d.unobserve(), d.API.Close(), d.closeStore()) }
 
 func (d *deck) closeStore() error {
 	var errs []error
@@ -199,19 +203,6 @@ func (a *app) checkReceiver() error {
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// logger returns where the program tells what it does: the file of --log, or
-// nowhere.
-func (a *app) logger() (*slog.Logger, io.Closer, error) {
-	if a.flags.log == "" {
-		return slog.New(slog.DiscardHandler), io.NopCloser(nil), nil
-	}
-	file, err := os.OpenFile(a.flags.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--log: %w", err)
-	}
-	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})), file, nil
 }
 
 // tracer writes every frame of the wire to standard error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"charm.land/fang/v2"
@@ -26,7 +27,7 @@ type flags struct {
 	data      string
 	json      bool
 	headers   []string
-	log       string
+	observe   observeFlags
 	noColor   bool
 	callback  string
 	listen    string
@@ -83,7 +84,10 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.data, "data", "", "directory in which events are kept")
 	f.BoolVar(&a.flags.json, "json", false, "print JSON, one object a line")
 	f.StringArrayVar(&a.flags.headers, "header", nil, "header 'K: V' to send to SERVER; ${NAME} in it is an environment variable")
-	f.StringVar(&a.flags.log, "log", "", "file to which the program writes what it does")
+	f.StringVar(&a.flags.observe.log, "log", "", "file to which the program writes what it does; it is turned over at 10 MiB")
+	f.StringVar(&a.flags.observe.level, "log-level", "info", "least that --log takes: "+strings.Join(logLevels, ", "))
+	f.StringVar(&a.flags.observe.pprof, "pprof", "", "address on loopback at which profiles of the program are served")
+	fixed(root, "log-level", logLevels...)
 	f.BoolVar(&a.flags.noColor, "no-color", false, "no colours")
 	f.StringVar(&a.flags.callback, "callback-url", "", "public https address at which webhook deliveries reach this host")
 	f.StringVar(&a.flags.listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")

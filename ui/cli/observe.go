@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/ui/observe"
+)
+
+// observeFlags say how the program may be looked into.
+type observeFlags struct {
+	log   string
+	level string
+	pprof string
+}
+
+// The levels of --log-level.
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+// logger returns where the program tells what it does: the file of --log, or
+// nowhere.
+func (a *app) logger() (*slog.Logger, io.Closer, error) {
+	o := &a.flags.observe
+	if !slices.Contains(logLevels, o.level) {
+		return nil, nil, usagef("--log-level must be one of %s", strings.Join(logLevels, ", "))
+	}
+	if o.log == "" {
+		return slog.New(slog.DiscardHandler), io.NopCloser(nil), nil
+	}
+	file, err := observe.OpenLog(o.log)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--log: %w", err)
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.level)); err != nil {
+		return nil, nil, errors.Join(usagef("--log-level: %w", err), file.Close())
+	}
+	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})), file, nil
+}
+
+// observed lets the host be looked into as the flags and the environment want.
+// The returned function ends that.
+func (a *app) observed(api host.API, log *slog.Logger) (stop func() error, err error) {
+	var stops []func() error
+	stop = func() error {
+		var errs []error
+		for _, s := range stops {
+			errs = append(errs, s())
+		}
+		return errors.Join(errs...)
+	}
+	if a.flags.observe.pprof != "" {
+		bound, end, err := observe.ServeProfiles(a.flags.observe.pprof)
+		if err != nil {
+			return nil, usagef("--pprof: %w", err)
+		}
+		stops = append(stops, end)
+		a.say("profiles are at http://%s/debug/pprof/", bound)
+	}
+	export, wanted, err := observe.ExportFrom(a.Env)
+	if err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	if wanted {
+		export.Version, export.Started = a.Version, time.Now()
+		ctx, cancel := context.WithCancel(context.Background())
+		var done sync.WaitGroup
+		done.Go(func() {
+			export.Run(ctx, func() []observe.Metric { return metrics(api) }, func(err error) { log.Warn("numbers could not be sent", "err", err) })
+		})
+		stops = append(stops, func() error {
+			cancel()
+			done.Wait()
+			return nil
+		})
+	}
+	return stop, nil
+}
+
+// metrics are the host's numbers under the names that are documented in the
+// README.
+func metrics(api host.API) []observe.Metric {
+	s, info := api.Stats(), api.Snapshot().Store
+	count := func(name, unit string, n uint64) observe.Metric {
+		return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: float64(n), Count: true}
+	}
+	level := func(name, unit string, v float64) observe.Metric {
+		return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: v}
+	}
+	return []observe.Metric{
+		count("events", "{event}", s.Events),
+		count("events.duplicate", "{event}", s.Duplicates),
+		count("events.replayed", "{event}", s.Replayed),
+		count("events.flagged", "{event}", s.Flagged),
+		count("events.rejected", "{event}", s.Rejected),
+		count("events.bytes", "By", s.Bytes),
+		count("gaps", "{gap}", s.Gaps),
+		count("webhook.refused", "{delivery}", s.Refusals),
+		count("store.commits", "{commit}", s.Store.Commits),
+		level("store.queue", "{record}", float64(s.Store.Queued)),
+		level("store.commit.p95", "s", s.Store.CommitP95.Seconds()),
+		level("store.records", "{record}", float64(info.Records)),
+		level("store.bytes", "By", float64(info.FileBytes)),
+		level("lag.p50", "s", s.Lag.P50.Seconds()),
+		level("lag.p95", "s", s.Lag.P95.Seconds()),
+		level("ingest.p95", "s", s.Ingest.P95.Seconds()),
+	}
+}

@@ -1,0 +1,107 @@
+// Package observe is how a running program is looked into from outside: its log
+// file, its profiles, and its numbers over OpenTelemetry.
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// Bounds of a log file.
+const (
+	logBytes = 10 << 20 // of one file
+	logFiles = 3        // older ones that are kept, as FILE.1 to FILE.3
+)
+
+// LogFile is a log that begins a new file when it has grown to 10 MiB, and keeps
+// three older ones. It is readable by the user alone. Its methods may be called
+// from any goroutine.
+type LogFile struct {
+	path string
+	max  int64
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+}
+
+// OpenLog opens or makes the file at path; what is there stays.
+func OpenLog(path string) (*LogFile, error) {
+	l := &LogFile{path: path, max: logBytes}
+	if err := l.open(); err != nil {
+		return nil, fmt.Errorf("log file: %w", err)
+	}
+	return l, nil
+}
+
+func (l *LogFile) open() error {
+	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	l.file, l.size = file, info.Size()
+	return nil
+}
+
+// Write implements [io.Writer]. One call is one line, which stays in one file.
+func (l *LogFile) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return 0, fs.ErrClosed
+	}
+	// Something that is no file, like a pipe or /dev/stderr, has no size.
+	if l.size > 0 && l.size+int64(len(line)) > l.max {
+		if err := l.turn(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := l.file.Write(line)
+	l.size += int64(n)
+	return n, err
+}
+
+// turn makes room: FILE becomes FILE.1, that FILE.2, and so on.
+func (l *LogFile) turn() error {
+	if info, err := l.file.Stat(); err != nil || !info.Mode().IsRegular() {
+		l.size = 0
+		return err
+	}
+	if err := l.file.Close(); err != nil {
+		return err
+	}
+	l.file = nil
+	for n := logFiles - 1; n >= 0; n-- {
+		err := os.Rename(l.name(n), l.name(n+1))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, l.open())
+		}
+	}
+	return l.open()
+}
+
+func (l *LogFile) name(n int) string {
+	if n == 0 {
+		return l.path
+	}
+	return fmt.Sprintf("%s.%d", l.path, n)
+}
+
+// Close closes the file; later lines are lost.
+func (l *LogFile) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	file := l.file
+	l.file = nil
+	return file.Close()
+}

@@ -1,0 +1,201 @@
+package observe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Metric is a number at one moment.
+type Metric struct {
+	Name  string
+	Unit  string  // UCUM: "{event}", "By", "s"
+	Value float64 // a count or a level
+	Count bool    // it only grows, from the start of the program
+}
+
+// Export says where numbers go (OTLP over HTTP in JSON; OpenTelemetry protocol
+// exporter, environment variables).
+type Export struct {
+	Endpoint string // complete URL
+	Headers  http.Header
+	Every    time.Duration
+	Timeout  time.Duration
+	Service  string
+	Version  string
+	Started  time.Time
+	Now      func() time.Time
+	Client   *http.Client
+}
+
+// ErrExport: the variables of OpenTelemetry say something that cannot be done.
+var ErrExport = errors.New("OpenTelemetry")
+
+// ExportFrom reads the standard OTEL_ variables. Without an endpoint, or when
+// they switch it off, ok is false.
+//
+// Error: [ErrExport].
+func ExportFrom(env func(string) (string, bool)) (e Export, ok bool, err error) {
+	get := func(names ...string) string {
+		for _, n := range names {
+			if v, ok := env(n); ok && strings.TrimSpace(v) != "" {
+				return strings.TrimSpace(v)
+			}
+		}
+		return ""
+	}
+	e = Export{
+		Endpoint: get("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
+		Every:    time.Minute, Timeout: 10 * time.Second,
+		Service: get("OTEL_SERVICE_NAME"), Headers: http.Header{}, Now: time.Now, Client: http.DefaultClient,
+	}
+	if e.Endpoint == "" {
+		if base := get("OTEL_EXPORTER_OTLP_ENDPOINT"); base != "" {
+			e.Endpoint = strings.TrimSuffix(base, "/") + "/v1/metrics"
+		}
+	}
+	if e.Service == "" {
+		e.Service = "eventdeck"
+	}
+	if e.Endpoint == "" || strings.EqualFold(get("OTEL_SDK_DISABLED"), "true") || strings.EqualFold(get("OTEL_METRICS_EXPORTER"), "none") {
+		return e, false, nil
+	}
+	if u, err := url.Parse(e.Endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return e, false, fmt.Errorf("%w: OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL", ErrExport)
+	}
+	for name, to := range map[string]*time.Duration{"OTEL_METRIC_EXPORT_INTERVAL": &e.Every, "OTEL_EXPORTER_OTLP_TIMEOUT": &e.Timeout} {
+		if v := get(name); v != "" {
+			ms, err := strconv.Atoi(v)
+			if err != nil || ms < 1 {
+				return e, false, fmt.Errorf("%w: %s is no number of milliseconds", ErrExport, name)
+			}
+			*to = time.Duration(ms) * time.Millisecond
+		}
+	}
+	for pair := range strings.SplitSeq(get("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"), ",") {
+		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
+		if !found {
+			if key != "" {
+				return e, false, fmt.Errorf("%w: OTEL_EXPORTER_OTLP_HEADERS must look like key=value,key=value", ErrExport)
+			}
+			continue
+		}
+		plain, err := url.PathUnescape(strings.TrimSpace(value))
+		if err != nil {
+			return e, false, fmt.Errorf("%w: a value in OTEL_EXPORTER_OTLP_HEADERS is not URL-encoded", ErrExport)
+		}
+		e.Headers.Set(strings.TrimSpace(key), plain)
+	}
+	return e, true, nil
+}
+
+// Run sends the numbers that read returns until ctx ends, and a last time then.
+// failed is told of what could not be sent; the next time is tried all the same.
+func (e Export) Run(ctx context.Context, read func() []Metric, failed func(error)) {
+	tick := time.NewTicker(e.Every)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+		sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Timeout)
+		if err := e.Send(sending, read()); err != nil {
+			failed(err)
+		}
+		cancel()
+	}
+}
+
+// Send sends the numbers once.
+func (e Export) Send(ctx context.Context, metrics []Metric) error {
+	body, err := json.Marshal(e.message(metrics))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.Endpoint, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	r.Header = e.Headers.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := e.Client.Do(r)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	_, err = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10))
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
+		return fmt.Errorf("%w: %w", ErrExport, err)
+	}
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("%w: the collector answered %s", ErrExport, answer.Status)
+	}
+	return nil
+}
+
+// The message of opentelemetry-proto's metrics service, as far as it is used.
+type (
+	otlpMessage struct {
+		Resources []otlpResource `json:"resourceMetrics"`
+	}
+	otlpResource struct {
+		Resource struct {
+			Attributes []otlpAttribute `json:"attributes"`
+		} `json:"resource"`
+		Scopes []otlpScope `json:"scopeMetrics"`
+	}
+	otlpAttribute struct {
+		Key   string         `json:"key"`
+		Value map[string]any `json:"value"`
+	}
+	otlpScope struct {
+		Scope   map[string]string `json:"scope"`
+		Metrics []otlpMetric      `json:"metrics"`
+	}
+	otlpMetric struct {
+		Name  string    `json:"name"`
+		Unit  string    `json:"unit,omitempty"`
+		Sum   *otlpData `json:"sum,omitempty"`
+		Gauge *otlpData `json:"gauge,omitempty"`
+	}
+	otlpData struct {
+		Points      []otlpPoint `json:"dataPoints"`
+		Temporality int         `json:"aggregationTemporality,omitempty"` // 2: cumulative
+		Monotonic   bool        `json:"isMonotonic,omitempty"`
+	}
+	otlpPoint struct {
+		Start string  `json:"startTimeUnixNano,omitempty"`
+		Time  string  `json:"timeUnixNano"`
+		Value float64 `json:"asDouble"`
+	}
+)
+
+func (e Export) message(metrics []Metric) otlpMessage {
+	nano := func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
+	var r otlpResource
+	for _, a := range [...][2]string{{"service.name", e.Service}, {"service.version", e.Version}} {
+		r.Resource.Attributes = append(r.Resource.Attributes, otlpAttribute{a[0], map[string]any{"stringValue": a[1]}})
+	}
+	scope := otlpScope{Scope: map[string]string{"name": "eventdeck"}}
+	for _, m := range metrics {
+		point := otlpPoint{Time: nano(e.Now()), Value: m.Value}
+		out := otlpMetric{Name: m.Name, Unit: m.Unit}
+		if m.Count {
+			point.Start = nano(e.Started)
+			out.Sum = &otlpData{Points: []otlpPoint{point}, Temporality: 2, Monotonic: true}
+		} else {
+			out.Gauge = &otlpData{Points: []otlpPoint{point}}
+		}
+		scope.Metrics = append(scope.Metrics, out)
+	}
+	r.Scopes = []otlpScope{scope}
+	return otlpMessage{[]otlpResource{r}}
+}
