@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,13 +83,13 @@ func TestDemoFromTheScreen(t *testing.T) {
 		if o.Demo || o.StartDemo == nil || o.Servers.File == "" {
 			t.Errorf("%+v", o)
 		}
-		if err := o.StartDemo(ctx); err != nil {
-			return err
+		if names, err := o.StartDemo(ctx); err != nil || len(names) != 4 {
+			return fmt.Errorf("%q: %w", names, err)
 		}
 		for range demoWishes {
 			<-subscribed
 		}
-		if err := o.StartDemo(ctx); !errors.Is(err, errDemoRuns) {
+		if _, err := o.StartDemo(ctx); !errors.Is(err, errDemoRuns) {
 			t.Errorf("twice: %v", err)
 		}
 		return nil

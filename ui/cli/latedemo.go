@@ -31,23 +31,24 @@ const demoLeaveWithin = 3 * time.Second
 var errDemoRuns = errors.New("they run already")
 
 // start starts the servers, adds them and begins to subscribe.
-func (l *lateDemo) start(context.Context) error {
+func (l *lateDemo) start(context.Context) (names []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.servers != nil {
-		return errDemoRuns
+		return nil, errDemoRuns
 	}
 	servers, stop, err := l.app.startServers(l.ctx, demoFlags{speed: 1, seed: 1})
 	if err != nil {
-		return errors.Join(err, stop())
+		return nil, errors.Join(err, stop())
 	}
 	l.servers, l.end = servers, append(l.end, stop)
 	for _, s := range servers {
 		l.deck.AddServer(s)
+		names = append(names, s.Name)
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	l.cancel, l.wait = cancel, l.deck.subscribeDemo(ctx)
-	return nil
+	return names, nil
 }
 
 // leave ends the subscriptions at the demo servers. What arrived stays.

@@ -26,7 +26,7 @@ type deck struct {
 	// unobserve ends what looks into the host from outside.
 	unobserve func() error
 	// startDemo starts the demo servers on this deck; nil: it cannot.
-	startDemo func(context.Context) error
+	startDemo func(context.Context) ([]string, error)
 }
 
 // open opens the store and starts a host on it.

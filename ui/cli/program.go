@@ -64,8 +64,9 @@ type ScreenOptions struct {
 	Output  io.Writer
 	NoColor bool
 	Servers config.Source // where servers are configured
-	// StartDemo starts the demo servers inside of the program; nil: it cannot.
-	StartDemo func(context.Context) error
+	// StartDemo starts the demo servers inside of the program and names them; nil:
+	// it cannot. They and their subscriptions end with the screen.
+	StartDemo func(context.Context) (names []string, err error)
 
 	Present  bool   // for an audience
 	Session  string // what the window title calls this run

@@ -62,7 +62,7 @@ func program() int {
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
 			return tui.Run(ctx, tui.Options{
-				API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
+				API: o.API, Demo: o.Demo, Servers: o.Servers, StartDemo: o.StartDemo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 				Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 				ReadOnly: o.ReadOnly, Settings: o.Settings,
 			})

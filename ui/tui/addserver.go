@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -125,8 +126,7 @@ func (d *addServer) suggest() {
 	where := strings.TrimSpace(d.fields[addWhere].text())
 	name := ""
 	if u, err := url.Parse(where); d.isURL() && err == nil {
-		labels := strings.Split(strings.TrimPrefix(strings.TrimPrefix(u.Hostname(), "www."), "mcp."), ".")
-		name = labels[0]
+		name = hostName(u.Hostname())
 	} else if words, err := config.SplitCommand(strings.TrimPrefix(where, "stdio:")); err == nil && !d.isURL() {
 		name = strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 		for _, w := range words[1:] { // the package that a runner starts says more than the runner
@@ -136,6 +136,19 @@ func (d *addServer) suggest() {
 		}
 	}
 	d.fields[addName].set(name)
+}
+
+// hostName is a short name for the host of an address.
+func hostName(host string) string {
+	ip := net.ParseIP(host)
+	switch {
+	case host == "localhost" || ip != nil && ip.IsLoopback():
+		return "local"
+	case ip != nil:
+		return host
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(host, "www."), "mcp."), ".")
+	return name
 }
 
 func (d *addServer) key(a *app, name, text string) tea.Cmd {

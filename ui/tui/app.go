@@ -44,8 +44,9 @@ type Options struct {
 	Settings string
 	// Servers is where servers are configured; without a file none can be added.
 	Servers config.Source
-	// StartDemo starts the demo servers inside of the program; nil: it cannot.
-	StartDemo func(context.Context) error
+	// StartDemo starts the demo servers inside of the program and names them; nil:
+	// it cannot. They and their subscriptions end with the screen.
+	StartDemo func(context.Context) (names []string, err error)
 	Env       []string                   // as os.Environ; nil: that of the process
 	Browse    func(address string) error // opens an address; nil: in the operator's browser
 	Now       func() time.Time
@@ -74,8 +75,9 @@ type app struct {
 	marked   map[node]bool // event types that are subscribed to together
 	servers  config.Source
 
-	startDemo func(context.Context) error // nil: it cannot
-	starting  bool                        // the demo servers are
+	startDemo func(context.Context) ([]string, error) // nil: it cannot
+	starting  bool                                    // the demo servers are
+	passing   []string                                // servers that end with the screen
 
 	w, h    int
 	lay     layout

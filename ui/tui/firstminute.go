@@ -30,12 +30,16 @@ func (a *app) beginDemo() tea.Cmd {
 	a.tell("starting the demo servers " + a.glyphs.more)
 	start := a.startDemo
 	return a.do(func(ctx context.Context) tea.Msg {
-		return demoMsg{err: start(ctx)}
+		names, err := start(ctx)
+		return demoMsg{names: names, err: err}
 	})
 }
 
 // demoMsg: the demo servers run, or do not.
-type demoMsg struct{ err error }
+type demoMsg struct {
+	names []string
+	err   error
+}
 
 func (a *app) demoBegun(msg demoMsg) {
 	a.starting = false
@@ -43,6 +47,7 @@ func (a *app) demoBegun(msg demoMsg) {
 		a.fail("the demo servers", msg.err)
 		return
 	}
+	a.passing = msg.names
 	a.tell("the demo servers run inside this program and end with it")
 	a.take(a.api.Snapshot())
 	a.enter(streamPane)
@@ -55,10 +60,10 @@ type lesson struct{ key, text string }
 func (a *app) noServers() []lesson {
 	var l []lesson
 	if x := a.action("server.add"); x != nil && x.works(a) {
-		l = append(l, lesson{a.keyOf("server.add"), "add a server"}, lesson{a.keyOf("server.import"), "import from other MCP clients"})
+		l = append(l, lesson{a.keyOf("server.add"), "add a server"}, lesson{a.keyOf("server.import"), "import servers"})
 	}
 	if a.canDemo() {
-		l = append(l, lesson{a.keyOf("demo"), "look around on demo servers"})
+		l = append(l, lesson{a.keyOf("demo"), "try demo servers"})
 	}
 	if len(l) == 0 {
 		l = append(l, lesson{"", "eventdeck https://host/mcp"}, lesson{"", "eventdeck demo"})

@@ -64,7 +64,7 @@ func about(e *form.Entry) trust.Text {
 	if !e.Title.IsZero() && e.Title != e.Name() {
 		parts = append(parts, e.Title.Raw())
 	}
-	if !e.Hint.IsZero() {
+	if !e.Hint.IsZero() && e.Hint.Raw() != "text" { // which goes without saying
 		parts = append(parts, e.Hint.Raw())
 	}
 	if e.Default != nil {

@@ -44,11 +44,15 @@ func (a *app) openModeSwitch() tea.Cmd {
 		}
 	}
 	a.dialog = d
+	t := a.listed(node{server: v.Key.Server, typ: v.Key.Type})
 	r := host.Request{Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args}
 	return a.do(func(ctx context.Context) tea.Msg {
 		msg := switchableMsg{dialog: d, why: make([]string, len(switchModes))}
 		for i, m := range switchModes {
-			r.Mode = m
+			if r.Mode = m; t != nil && !t.Offers(m) {
+				msg.why[i] = "not offered by the type"
+				continue
+			}
 			if _, err := a.api.Check(ctx, r); err != nil && !errors.Is(err, host.ErrArguments) {
 				msg.why[i] = strings.TrimPrefix(err.Error(), host.ErrMode.Error()+": ")
 			}

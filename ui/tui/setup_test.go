@@ -30,7 +30,7 @@ func newcomer(t *testing.T, h *fakeHost, w, hgt int, foreign string) *app {
 	a := newApp(context.Background(), Options{
 		API: h, Env: quiet, Theme: "none", Now: func() time.Time { return start },
 		Servers:   config.Source{File: filepath.Join("config", "servers.json"), Paths: config.Paths{System: "linux", Home: ".", Env: env}},
-		StartDemo: func(context.Context) error { h.server("pager"); return h.refuse },
+		StartDemo: func(context.Context) ([]string, error) { h.server("pager"); return []string{"pager"}, h.refuse },
 	})
 	a.w, a.h = w, hgt
 	settle(a, a.look())
@@ -207,6 +207,11 @@ func TestDemoFromTheEmptyScreen(t *testing.T) {
 	}
 	if a.canDemo() {
 		t.Error("offered again")
+	}
+	h.subscribe("pager", "note.added", event.ModeWebhook, "{}")
+	a.take(h.Snapshot())
+	if !press(t, a, "q") {
+		t.Error("it asks about leases that end with the demo")
 	}
 	h = newFake()
 	h.refuse = errors.New("no loopback")

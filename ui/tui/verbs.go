@@ -189,7 +189,7 @@ func (a *app) quit() tea.Cmd {
 	}
 	var hooks []event.SubID
 	for i := range a.snap.Subs {
-		if s := &a.snap.Subs[i]; s.Mode == event.ModeWebhook && stateOf(*s) != event.StateEnded {
+		if s := &a.snap.Subs[i]; s.Mode == event.ModeWebhook && stateOf(*s) != event.StateEnded && !slices.Contains(a.passing, s.Key.Server) {
 			hooks = append(hooks, s.ID)
 		}
 	}

@@ -1,0 +1,93 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// anEvent tells whether a row of the stream is there: it begins with a time.
+func anEvent(s string) bool { return rowTime.MatchString(s) }
+
+var rowTime = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d `)
+
+// A newcomer starts the program with nothing configured, reads what the screen
+// says, and sees an event of a demo server after one key of at most six.
+func TestFirstEventWithoutDocs(t *testing.T) {
+	w := newWorld(t)
+	c := w.terminal(100, 30, "--data", w.data())
+	c.reads("try demo servers")
+	c.keys("d")
+	c.sees("events", func(s string) bool { return anEvent(s) && strings.Contains(s, "pager") && strings.Contains(s, "chat") })
+	c.keys("q")
+	c.endsWell()
+	for _, r := range w.stored() {
+		if r.Kind == "event" {
+			return
+		}
+	}
+	t.Error("no event is stored")
+}
+
+// Adding a server, subscribing to it and finding it again in the next run.
+func TestAddServerFromTheScreen(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--speed", "10")
+	c := w.terminal(100, 30, "--data", w.data())
+	c.reads("add a server")
+	c.keys("A")
+	c.reads("Add a server")
+	c.keys(url + "\x13") // ctrl+s tests
+	c.reads("It answers")
+	c.reads("incident.activity")
+	c.keys("\x13") // and saves
+	c.reads("local ready")
+	c.keys("1jjs")
+	c.reads("Subscribe")
+	c.keys("\x13")
+	c.sees("an event", anEvent)
+	c.keys("q")
+	c.endsWell()
+
+	c = w.terminal(100, 30, "--data", w.data())
+	c.reads("push live")
+	c.keys("q")
+	c.endsWell()
+}
+
+// Import takes over what another client runs, after a preview and a yes.
+func TestImportFromTheScreen(t *testing.T) {
+	w := newWorld(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := json.Marshal(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(w.dir, ".cursor", "mcp.json")
+	text := `{"mcpServers":{"talk":{"command":` + string(name) + `,"args":["demo-server","chat"],"env":{"KEPT":"hunter2hunter2hunter2"}}}}`
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c := w.terminal(100, 30, "--data", w.data())
+	c.reads("import servers")
+	c.keys("I")
+	c.reads("would run")
+	if strings.Contains(c.screen.Text(), "hunter2hunter2") {
+		t.Error("a secret is shown")
+	}
+	c.keys(" \r")
+	c.reads("will be written")
+	c.keys("y")
+	c.reads("talk ready")
+	c.keys("q")
+	c.endsWell()
+}
