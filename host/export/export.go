@@ -54,7 +54,6 @@ type Writer struct {
 	raw     bool
 	columns []column
 	line    []byte
-	count   uint64
 }
 
 // NewWriter returns a writer to w.
@@ -102,16 +101,12 @@ func (x *Writer) Write(r *event.Record) error {
 	default:
 		x.line = AppendLine(x.line, r, x.raw)
 	}
-	x.count++
 	_, err := x.out.Write(x.line)
 	return err
 }
 
 // end writes a row of cells.
 func (x *Writer) end() error {
-	if len(x.line) > 0 {
-		x.count++
-	}
 	_, err := x.out.Write(append(x.line, "\r\n"...))
 	return err
 }
