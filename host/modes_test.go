@@ -54,6 +54,9 @@ func TestSetModeKeepsWhatIsKnown(t *testing.T) {
 	if _, gaps := r.ids(); gaps != 0 {
 		t.Errorf("%d gaps, want none", gaps)
 	}
+	if stored, err := r.store.Subscription(sub.ID); err != nil || stored.Lease != (event.Lease{}) {
+		t.Errorf("a lease is left: %+v, %v", stored.Lease, err)
+	}
 	r.wantNumbers()
 }
 

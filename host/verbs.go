@@ -82,6 +82,9 @@ func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode) 
 	record.Mode = mode
 	audit := h.act(event.ActorOperator, delivery.ActionSwitched, sub, fmt.Sprintf("%s -> %s", sub.Mode, mode))
 	err = h.update(ctx, id, []event.Record{record}, audit, func(s *event.Subscription) {
+		if s.Mode != mode {
+			s.Lease = event.Lease{} // ended, or an orphan
+		}
 		s.Mode, s.Preferred = mode, ""
 		if !s.Paused {
 			s.State, s.Evidence, s.Error = event.StateStarting, change.Evidence, trust.Text{}

@@ -75,7 +75,13 @@ func (r *Runner) signed(b *event.Batch, previous bool, now time.Time) {
 	if err != nil || previous || !rotating(sub.Hook, now) {
 		return
 	}
-	b.Audit = append(b.Audit, r.act(event.ActorSecurity, "new secret seen"))
+	r.mu.Lock()
+	first := r.seenSecret != sub.Hook.Secret
+	r.seenSecret = sub.Hook.Secret
+	r.mu.Unlock()
+	if first { // deliveries come at once
+		b.Audit = append(b.Audit, r.act(event.ActorSecurity, "new secret seen"))
+	}
 	update := b.Update
 	b.Update = func(s *event.Subscription) {
 		if update != nil {

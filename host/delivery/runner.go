@@ -26,20 +26,21 @@ type Runner struct {
 	intact bool
 	away   time.Time // last sign of life before this runner; of Run's goroutine
 
-	mu        sync.Mutex
-	mode      event.Mode // changed by Run alone, between attempts
-	fail      failover
-	asked     []chan error // who waits for the outcome of a refresh
-	status    Status
-	said      bool                    // the server has confirmed the subscription in this run
-	inflight  time.Time               // webhook: until when a verification is expected
-	final     error                   // webhook: the server ended the subscription; for the next attempt
-	terminate context.CancelCauseFunc // webhook: ends the attempt under way
-	confirmed chan struct{}
-	outcome   error // of the first attempt; valid once confirmed is closed
-	once      sync.Once
-	nudged    chan struct{}
-	over      chan struct{} // closed when Run has ended
+	mu         sync.Mutex
+	mode       event.Mode // changed by Run alone, between attempts
+	fail       failover
+	asked      []chan error // who waits for the outcome of a refresh
+	status     Status
+	said       bool                    // the server has confirmed the subscription in this run
+	seenSecret event.Secret            // webhook: the newest one with which a delivery was signed
+	inflight   time.Time               // webhook: until when a verification is expected
+	final      error                   // webhook: the server ended the subscription; for the next attempt
+	terminate  context.CancelCauseFunc // webhook: ends the attempt under way
+	confirmed  chan struct{}
+	outcome    error // of the first attempt; valid once confirmed is closed
+	once       sync.Once
+	nudged     chan struct{}
+	over       chan struct{} // closed when Run has ended
 }
 
 // New returns a runner for a subscription that is in the store.
