@@ -130,3 +130,23 @@ func (a *app) refuse(key string) {
 		}
 	}
 }
+
+// bound tells whether a key begins the keys of an action.
+func (a *app) bound(key string) bool {
+	if a.chord != "" {
+		key = a.chord + " " + key
+	}
+	return slices.ContainsFunc(a.actions, func(x action) bool {
+		return slices.ContainsFunc(x.keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") })
+	})
+}
+
+// onOtherLayout names a key by its place on a PC keyboard, for layouts without
+// Latin letters. Terminals tell the place if they can.
+func onOtherLayout(k tea.KeyPressMsg) string {
+	k.Code, k.BaseCode, k.Text = k.BaseCode, 0, ""
+	if k.Mod == tea.ModShift {
+		return strings.ToUpper(string(k.Code))
+	}
+	return k.Keystroke()
+}

@@ -189,7 +189,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
 	a.measureRates()
 	a.watch()
-	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice(), a.save(false))
+	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice(), a.save())
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -302,6 +302,9 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	case a.prompt != nil:
 		a.audience.typed(name, "in the filter")
 		return a.prompt.key(a, name, k.Text)
+	}
+	if us := k.BaseCode; us != 0 && us != k.Code && !a.bound(name) {
+		name = onOtherLayout(k)
 	}
 	return a.press(name)
 }
@@ -440,6 +443,7 @@ func Run(ctx context.Context, o Options) error {
 	ended := ctx.Err() != nil
 	cancel()
 	a.work.wait()
+	a.saveAtEnd(context.WithoutCancel(ctx))
 	switch {
 	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
 		return nil

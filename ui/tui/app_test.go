@@ -51,7 +51,8 @@ func TestGoldenScreens(t *testing.T) {
 		"start": nil, "scoped": {"1", "j", "j", "j"}, "detail": {"2", "enter"},
 		"marker": {"2", "[", "["}, "subs": {"4"}, "gaps": {"4", "]"}, "resumed": {"4", "["}, "remote": {"4", "]", "]"}, "columns": {"1", "j", "j", "c"}, "same": {"2", "enter", "["}, "audit": {"5"}, "wire": {"5", "]"}, "app": {"5", "["},
 		"schema": {"2", "enter", "]", "]"}, "delivery": {"2", "enter", "[", "["}, "quiet": {"1", "j", "j", "j", "i"}, "zoomed": {"2", "enter", "z"},
-		"help": {"?"}, "filter": {"/", "p", "9", "9"},
+		"help": {"?"}, "filter": {"/", "p", "9", "9"}, "wrong": {"/", "(", "("}, "palette": {":", "t", "h"}, "command": {":", "t", "i", "m", "e", "space", "x", "enter"},
+		"copy": {"2", "y"}, "range": {"2", "v", "k", "k"}, "search": {"2", "\\", "p", "o", "o", "l", "enter"}, "note": {"2", "m", "a"}, "write": {"2", "w"}, "marks": {"'"},
 	} {
 		for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {

@@ -91,10 +91,10 @@ func (a *app) present() memo {
 	return m
 }
 
-// save has the memo saved if it changed. At the end it is saved at once.
-func (a *app) save(atEnd bool) tea.Cmd {
+// save has the memo saved if it changed.
+func (a *app) save() tea.Cmd {
 	s := &a.saver
-	if s.saving || !atEnd && a.clock().Sub(s.at) < saveEvery {
+	if s.saving || a.clock().Sub(s.at) < saveEvery {
 		return nil
 	}
 	text, err := json.Marshal(a.present())
@@ -104,6 +104,18 @@ func (a *app) save(atEnd bool) tea.Cmd {
 	s.last, s.at, s.saving = string(text), a.clock(), true
 	value := s.last
 	return a.do(func(ctx context.Context) tea.Msg { return savedMsg{a.api.SetSetting(ctx, keptLayout, value)} })
+}
+
+// saveAtEnd saves what changed since the last save, after the screen is gone. A
+// failure has nowhere to be told; the next start shows what was saved before.
+func (a *app) saveAtEnd(ctx context.Context) {
+	text, err := json.Marshal(a.present())
+	if err != nil || string(text) == a.saver.last && !a.saver.saving {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveEvery)
+	defer cancel()
+	_ = a.api.SetSetting(ctx, keptLayout, string(text))
 }
 
 func (a *app) saved(msg savedMsg) {

@@ -280,10 +280,10 @@ func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
 	switch {
 	case marked:
 		cols.mark = a.glyphs.mark
-	case s.in(seq):
-		cols.mark = a.glyphs.picked
 	case seq == s.at:
 		cols.mark = a.glyphs.cursor
+	case s.in(seq):
+		cols.mark = a.glyphs.picked
 	}
 	if seq == s.at || s.in(seq) {
 		c.only(themes.CursorOff)

@@ -20,6 +20,7 @@ func (a *app) View() tea.View {
 	v := tea.NewView(content)
 	v.AltScreen = true
 	v.ReportFocus = true
+	v.KeyboardEnhancements.ReportAlternateKeys = true
 	v.WindowTitle = a.windowTitle()
 	if !a.mouse.off {
 		v.MouseMode = tea.MouseModeCellMotion

@@ -308,7 +308,7 @@ func TestPanesAreKept(t *testing.T) {
 	press(t, a, "2", ">", ">", "|")
 	a.draw()
 	want := a.lay
-	settle(a, a.save(true))
+	a.saveAtEnd(t.Context())
 	b := open(t, h, 200, 60)
 	b.draw()
 	if b.lay.stream != want.stream || b.lay.detail != want.detail {

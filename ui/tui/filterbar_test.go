@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"eventdeck/host/event"
+)
+
+func TestFilterBar(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	press(t, a, "/")
+	word(t, a, "pool")
+	press(t, a, "enter")
+	rows := len(a.stream.seqs)
+	press(t, a, "x")
+	if a.stream.query.text != "pool" || len(a.stream.seqs) <= rows || !strings.Contains(screenOf(a), "filter off pool") {
+		t.Errorf("off: %q, %d rows", a.stream.query.text, len(a.stream.seqs))
+	}
+	press(t, a, "x")
+	if len(a.stream.seqs) != rows {
+		t.Error("on again shows something else")
+	}
+	press(t, a, "/")
+	if a.prompt.field.text() != "pool" {
+		t.Errorf("the bar opens with %q", a.prompt.field.text())
+	}
+	press(t, a, "ctrl+u")
+	word(t, a, "p99")
+	press(t, a, "enter", "/", "up")
+	if a.prompt.field.text() != "p99" {
+		t.Errorf("up shows %q", a.prompt.field.text())
+	}
+	press(t, a, "up")
+	if a.prompt.field.text() != "pool" {
+		t.Errorf("up and up shows %q", a.prompt.field.text())
+	}
+	press(t, a, "esc")
+	if a.stream.query.text != "p99" {
+		t.Errorf("esc leads to %q", a.stream.query.text)
+	}
+}
+
+func TestFilterCompletes(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "/")
+	word(t, a, "server:ch")
+	press(t, a, "tab")
+	if got := a.prompt.field.text(); !strings.HasPrefix(got, "server:chat") || len(a.stream.seqs) != 2 {
+		t.Errorf("completed to %q, %d rows", got, len(a.stream.seqs))
+	}
+	exact(t, a)
+	press(t, a, "ctrl+u")
+	word(t, a, "mo")
+	press(t, a, "tab")
+	first := a.prompt.field.text()
+	press(t, a, "tab", "tab")
+	if !strings.HasPrefix(first, "mo") {
+		t.Errorf("completed to %q", first)
+	}
+	press(t, a, "ctrl+u")
+	word(t, a, ".sever")
+	press(t, a, "tab")
+	if got := a.prompt.field.text(); !strings.HasPrefix(got, ".severity") {
+		t.Errorf("a path is completed to %q", got)
+	}
+}
+
+func TestFiltersAreSavedByName(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	press(t, a, "/")
+	word(t, a, "p99")
+	press(t, a, "enter")
+	settle(a, must(t, a, "filter save slow"))
+	press(t, a, "esc")
+	if a.stream.query.text != "" {
+		t.Fatal("esc keeps the filter")
+	}
+	b := open(t, h, 120, 40)
+	settle(b, must(t, b, "filter slow"))
+	if b.stream.query.text != "p99" || !strings.Contains(screenOf(b), "filter slow: p99") {
+		t.Errorf("the saved filter is %q", b.stream.query.text)
+	}
+	settle(b, must(t, b, "filter delete slow"))
+	if _, err := open(t, h, 120, 40).execute("filter slow"); !errors.Is(err, event.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	for _, line := range []string{"filter save", "filter save off"} {
+		if _, err := b.execute(line); !errors.Is(err, errUsage) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+func TestSearchHidesNothing(t *testing.T) {
+	h := incident()
+	for i := range 30 {
+		h.event("pager", "incident.created", fmt.Sprint("needle ", i%10))
+	}
+	a := open(t, h, 120, 40)
+	rows := len(a.stream.seqs)
+	press(t, a, "2", "\\")
+	word(t, a, "Needle 3")
+	press(t, a, "enter")
+	if len(a.stream.seqs) != rows {
+		t.Error("the search hides rows")
+	}
+	at := a.stream.at
+	if !strings.Contains(string(a.log(at).Data), "needle 3") {
+		t.Fatalf("the search leads to %d", at)
+	}
+	press(t, a, "N")
+	if a.stream.at >= at || !strings.Contains(string(a.log(a.stream.at).Data), "needle 3") {
+		t.Errorf("N leads to %d from %d", a.stream.at, at)
+	}
+	press(t, a, "n")
+	if a.stream.at != at {
+		t.Errorf("n leads to %d, was %d", a.stream.at, at)
+	}
+	frame := a.draw()
+	if n := strings.Count(frame, "needle 3"); n < 3 {
+		t.Errorf("%d matches are highlighted as one run", n)
+	}
+	exact(t, a)
+	press(t, a, "n", "n", "n", "n")
+	if !strings.Contains(screenOf(a), "no more matches") {
+		t.Error("the end is not told")
+	}
+	press(t, a, "esc")
+	if a.search.text != "" {
+		t.Error("esc keeps the search")
+	}
+}
+
+func (a *app) log(seq uint64) event.Record { r, _ := a.eventAt(seq); return r }
+
+func TestTimeViews(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	for want, view := range map[string]timeView{"14:03:05.3 pager": timeLocal, "14:03:05 Z pager": timeUTC, "0 s pager": timeRelative, "+300ms chat": timeDelta} {
+		a.stream.clock = view
+		if s := screenOf(a); !strings.Contains(s, want) {
+			t.Errorf("%v: no %q in\n%s", view, want, s)
+		}
+		exact(t, a)
+	}
+	a.stream.clock = timeLocal
+	press(t, a, "t")
+	if a.stream.clock != timeUTC || !strings.Contains(screenOf(a), "times are in UTC") {
+		t.Error("t does not lead to UTC")
+	}
+}
+
+func TestPanningStaysWhileRowsArrive(t *testing.T) {
+	h := incident()
+	h.event("pager", "incident.created", "0123456789abcdefghijklmnopqrstuvwxyz")
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "l", "l")
+	if s := screenOf(a); !strings.Contains(s, "…hijkl") {
+		t.Errorf("not panned:\n%s", s)
+	}
+	exact(t, a)
+	h.event("pager", "incident.created", "0123456789abcdefghijklmnopqrstuvwxyz")
+	arrive(a)
+	if a.stream.pan != 2*panStep {
+		t.Errorf("the pan is %d", a.stream.pan)
+	}
+	press(t, a, "h", "h", "h")
+	if a.stream.pan != 0 {
+		t.Errorf("the pan is %d", a.stream.pan)
+	}
+}

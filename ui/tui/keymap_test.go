@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestNoKeyIsTheKeyOfTwoActions(t *testing.T) {
+	for _, problem := range bind(actions(), nil) {
+		t.Error(problem)
+	}
+	ids := map[string]bool{}
+	for _, x := range actions() {
+		if x.id == "" || x.title == "" || x.group == "" || x.run == nil || ids[x.id] {
+			t.Errorf("%q: a row that is not whole, or is there twice", x.id)
+		}
+		ids[x.id] = true
+	}
+}
+
+func settingsOf(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestKeysAreBoundAndUnbound(t *testing.T) {
+	file := settingsOf(t, `{"keys": {"subscribe": ["S"], "unsubscribe": [], "help": ["f1", "?"]}}`)
+	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
+	if s := screenOf(a); !strings.Contains(s, " S subscribe") || strings.Contains(s, "unsubscribe") || !strings.Contains(s, "f1 help") {
+		t.Errorf("hints do not show the operator's keys:\n%s", s)
+	}
+	press(t, a, "1", "j", "j", "j", "D")
+	if a.dialog != nil {
+		t.Error("an unbound key works")
+	}
+	press(t, a, "k", "s")
+	if a.dialog != nil {
+		t.Error("the former key works")
+	}
+	press(t, a, "S")
+	if _, ok := a.dialog.(*subForm); !ok {
+		t.Errorf("the operator's key opens %T", a.dialog)
+	}
+}
+
+func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
+	file := settingsOf(t, "{\"keys\": {\n\"subscribe\": [\"z\"],\n\"subscrib\": [\"u\"],\n\"marks\": [\"z\", \"\"]}}")
+	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
+	all := strings.Join(a.settingsProblems, "\n")
+	for _, want := range []string{
+		"settings.json:3:1: there is no action \"subscrib\", did you mean \"subscribe\"?",
+		`settings.json:2:1: z is the key of "subscribe", which takes it from "zoom" (built in)`,
+		`settings.json:2:1: z is the key of "subscribe", which takes it from "marks" (` + file + ":4:1)",
+		"a key is missing",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not told in\n%s", want, all)
+		}
+	}
+	if !a.note.bad {
+		t.Error("nothing is told at the start")
+	}
+	if a.action("subscribe").key() != "z" || a.action("zoom").key() != "" {
+		t.Errorf("subscribe has %q, zoom %q", a.action("subscribe").key(), a.action("zoom").key())
+	}
+	if _, err := a.execute("settings.problems"); err != nil || !strings.Contains(screenOf(a), "did you mean") {
+		t.Errorf("%v\n%s", err, screenOf(a))
+	}
+	exact(t, a)
+}
+
+func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
+	file := settingsOf(t, `{}`)
+	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
+	if cmd := a.reloadSettings(false); cmd() != nil {
+		t.Error("a file that did not change was read")
+	}
+	if err := os.WriteFile(file, []byte(`{"keys":{"zoom":["Z"]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settle(a, a.update(tea.FocusMsg{}))
+	if a.action("zoom").key() != "Z" {
+		t.Errorf("zoom has %q", a.action("zoom").key())
+	}
+	if err := os.WriteFile(file, []byte(`{"keys":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settle(a, a.update(tea.FocusMsg{}))
+	if a.action("zoom").key() != "Z" || !a.note.bad || !strings.Contains(a.note.text, "settings.json:1:") {
+		t.Errorf("after a mistake zoom has %q, told is %q", a.action("zoom").key(), a.note.text)
+	}
+	a.note = note{}
+	settle(a, a.update(tea.FocusMsg{}))
+	if a.note.bad {
+		t.Error("the same mistake is told twice")
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	h := incident()
+	a := openWith(t, h, Options{ReadOnly: true, Theme: "none"})
+	press(t, a, "1", "j", "j", "j", "D")
+	if a.dialog != nil || !strings.Contains(a.note.text, "only reads") {
+		t.Errorf("D opens %T and says %q", a.dialog, a.note.text)
+	}
+	press(t, a, "P")
+	if len(h.paused) > 0 {
+		t.Error("paused")
+	}
+	for _, line := range []string{"sub incident.created", "unsubscribe"} {
+		if _, err := a.execute(line); !errors.Is(err, errReadOnly) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	press(t, a, "?")
+	if s := screenOf(a); strings.Contains(s, "end the subscription") {
+		t.Errorf("help offers what cannot be done:\n%s", s)
+	}
+	press(t, a, "esc", ":")
+	word(t, a, "subscribe to")
+	if d := a.dialog.(*palette); d.chosen() != nil && d.chosen().keys == "s" {
+		t.Error("the palette offers what cannot be done")
+	}
+}
+
+func TestHelpFindsByTextAndByKey(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "?")
+	all := len(a.dialog.(*help).found)
+	word(t, a, "zoom")
+	if d := a.dialog.(*help); len(d.found) == 0 || len(d.found) >= all || d.rows[d.found[0]].id != "zoom" {
+		t.Errorf("%d of %d found", len(d.found), all)
+	}
+	press(t, a, "enter")
+	if a.size != sizeFull || a.dialog != nil {
+		t.Error("enter did not run it")
+	}
+	press(t, a, "z", "?", "]")
+	if d := a.dialog.(*help); d.rows[d.found[0]].id != "problem.next" {
+		t.Errorf("] finds %s", d.rows[d.found[0]].id)
+	}
+	press(t, a, "esc", "ctrl+l")
+	if d := a.dialog.(*help); d.rows[d.found[0]].id != "redraw" {
+		t.Errorf("ctrl+l finds %s", d.rows[d.found[0]].id)
+	}
+	press(t, a, "esc", "esc")
+	if a.dialog != nil {
+		t.Error("esc does not leave")
+	}
+}
+
+// TestHelpAndPaletteHoldWhatWorks is rule 6 of the acceptance list: what help
+// shows works now, and the palette finds every action by its name.
+func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	for _, keys := range [][]string{{"1"}, {"1", "j", "j", "j"}, {"2"}, {"2", "g"}, {"3"}} {
+		press(t, a, keys...)
+		for _, x := range newHelp(a).rows {
+			if !x.works(a) {
+				t.Errorf("after %v help lists %s", keys, x.id)
+			}
+		}
+		for i := range a.actions {
+			x := &a.actions[i]
+			if !x.works(a) || x.id == "palette" {
+				continue
+			}
+			p := newPicker(a.everything())
+			p.field.set(x.title)
+			p.search()
+			if c := p.chosen(); c == nil || c.text.Plain() != ours(x.title).Plain() {
+				t.Errorf("after %v %q is not found by its name", keys, x.title)
+			}
+		}
+	}
+}
+
+// TestKeysOnOtherLayouts presses the key of J where a Russian layout has another
+// letter, and where the operator gave that letter an action of its own.
+func TestKeysOnOtherLayouts(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "2", "g")
+	at := a.stream.at
+	settle(a, a.key(tea.KeyPressMsg{Code: 'о', Text: "о", BaseCode: 'j'}))
+	if a.stream.at == at {
+		t.Error("the place of j does nothing")
+	}
+	settle(a, a.key(tea.KeyPressMsg{Code: 'п', Text: "П", BaseCode: 'g', Mod: tea.ModShift}))
+	if !a.stream.follow {
+		t.Error("shift and the place of g do nothing")
+	}
+	a.action("zoom").keys = []string{"о"}
+	settle(a, a.key(tea.KeyPressMsg{Code: 'о', Text: "о", BaseCode: 'j'}))
+	if a.size != sizeFull {
+		t.Error("the operator's letter does nothing")
+	}
+}

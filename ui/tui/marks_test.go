@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"eventdeck/host/event"
+)
+
+func TestMarksStayOnTheirRecords(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "g", "j", "m")
+	word(t, a, "look here")
+	press(t, a, "enter")
+	if len(h.marks) != 1 || h.marks[0].Seq != 2 || h.marks[0].Note != "look here" {
+		t.Fatalf("marks %+v", h.marks)
+	}
+	arrive(a)
+	press(t, a, "/")
+	word(t, a, "server:chat")
+	press(t, a, "enter")
+	if s := screenOf(a); !strings.Contains(s, "◆14:03:05.6") {
+		t.Errorf("the mark does not show:\n%s", s)
+	}
+	press(t, a, "M")
+	arrive(a)
+	h.event("chat", "message.posted", "after the line")
+	arrive(a)
+	exact(t, a)
+	lines := strings.Split(screenOf(a), "\n")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "── 2026-03-14 14:03:05") })
+	if at < 0 || !strings.Contains(lines[at+1], "after the line") {
+		t.Errorf("the line does not stand behind the newest record:\n%s", strings.Join(lines, "\n"))
+	}
+	press(t, a, "esc", "G", "'")
+	exact(t, a)
+	word(t, a, "look")
+	press(t, a, "enter")
+	if a.stream.at != 2 || a.stream.follow {
+		t.Errorf("the list leads to %d", a.stream.at)
+	}
+	press(t, a, "m", "ctrl+u", "enter")
+	if len(h.marks) != 1 {
+		t.Errorf("an empty note left %+v", h.marks)
+	}
+}
+
+// TestLinesDoNotHideTheChoice draws more lines than fit between the rows.
+func TestLinesDoNotHideTheChoice(t *testing.T) {
+	h := incident()
+	for i := range 60 {
+		seq := h.event("pager", "incident.created", fmt.Sprint("event ", i))
+		h.marks = append(h.marks, event.Mark{Seq: seq, At: start, Line: true})
+	}
+	a := open(t, h, 120, 24)
+	for range 70 {
+		press(t, a, "2", "k")
+		exact(t, a)
+		if want := fmt.Sprintf("▶%s", a.log(a.stream.at).ReceivedAt.Format(timeLong)); !strings.Contains(screenOf(a), want) {
+			t.Fatalf("row %d does not show:\n%s", a.stream.at, screenOf(a))
+		}
+	}
+	press(t, a, "G")
+	if s := screenOf(a); !strings.Contains(s, "event 59") {
+		t.Errorf("the newest does not show:\n%s", s)
+	}
+}

@@ -1,0 +1,81 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestLayoutIsRemembered(t *testing.T) {
+	h := incident()
+	now := start
+	open := func() *app {
+		a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return now }})
+		a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+		a.draw()
+		return a
+	}
+	a := open()
+	press(t, a, "1", "j", "j", "h", "l", "t", "2", "/")
+	word(t, a, "p99")
+	press(t, a, "enter", "x", "k", "k", "z")
+	now = now.Add(2 * time.Second)
+	settle(a, a.save())
+	want := a.present()
+	b := open()
+	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != sizeFull || got.Clock != timeUTC {
+		t.Errorf("remembered %+v, was %+v", got, want)
+	}
+	if b.stream.at != a.stream.at || b.stream.follow {
+		t.Errorf("reading at %d, was at %d", b.stream.at, a.stream.at)
+	}
+	h.settings[keptLayout] = `{"focus":99,"clock":77,"filter":"(("}`
+	c := open()
+	exact(t, c)
+	h.settings[keptLayout] = `nonsense`
+	if d := open(); !d.note.bad {
+		t.Error("a memory that cannot be read is not told")
+	}
+}
+
+// TestSavesAreFew holds the screen to one save at a time, at most one a second.
+func TestSavesAreFew(t *testing.T) {
+	h := incident()
+	now := start
+	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return now }})
+	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	settle(a, a.save())
+	press(t, a, "z")
+	if a.save() != nil {
+		t.Error("saved twice in a second")
+	}
+	now = now.Add(saveEvery)
+	cmd := a.save()
+	if cmd == nil {
+		t.Fatal("not saved after a second")
+	}
+	press(t, a, "z")
+	now = now.Add(saveEvery)
+	if a.save() != nil {
+		t.Error("a save began while another one runs")
+	}
+	settle(a, cmd)
+	if a.save() == nil {
+		t.Error("what changed meanwhile is not saved")
+	}
+}
+
+func TestTheEndIsSaved(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	settle(a, a.save())
+	press(t, a, "t")
+	a.saveAtEnd(t.Context())
+	if !strings.Contains(h.settings[keptLayout], `"clock":1`) {
+		t.Errorf("kept is %s", h.settings[keptLayout])
+	}
+}

@@ -1,0 +1,163 @@
+package tui
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// word types a text key by key.
+func word(t testing.TB, a *app, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r == ' ' {
+			press(t, a, "space")
+			continue
+		}
+		press(t, a, string(r))
+	}
+}
+
+func TestPaletteGoesToPlaces(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, ":")
+	word(t, a, "chat server")
+	exact(t, a)
+	press(t, a, "enter")
+	if a.stream.query.node != (node{server: "chat"}) || a.dialog != nil {
+		t.Errorf("the scope is %+v", a.stream.query.node)
+	}
+	press(t, a, ":")
+	word(t, a, "deploy type")
+	press(t, a, "enter")
+	if a.tree.at.typ != trust.Untrusted("deploy.finished") {
+		t.Errorf("the scope is %+v", a.tree.at)
+	}
+	press(t, a, ":")
+	word(t, a, "frz vw")
+	if c := a.dialog.(*palette).chosen(); c == nil || !strings.Contains(c.text.Plain(), "freeze the view") {
+		t.Errorf("letters in order find %+v", c)
+	}
+}
+
+func TestTypedCommands(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	run := func(line string) error {
+		t.Helper()
+		press(t, a, ":")
+		word(t, a, line)
+		exact(t, a)
+		press(t, a, "enter")
+		if d, ok := a.dialog.(*palette); ok {
+			problem := d.problem
+			if !strings.Contains(screenOf(a), problem[:min(len(problem), 30)]) {
+				t.Errorf("%q is not under the line", problem)
+			}
+			press(t, a, "esc", "esc")
+			return errors.New(problem)
+		}
+		return nil
+	}
+	if err := run(`sub incident.resolved severity=P2 n=5 mode=push`); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.asked[0]; r.Server != "pager" || string(r.Args) != `{"severity":"P2","n":5}` || r.Mode != event.ModePush {
+		t.Errorf("asked %+v", r)
+	}
+	for line, want := range map[string]string{
+		"sub nothing.here": "unknown event type", "sub incident.created mode=pull": "mode is", "filter nosuch": "not found",
+		"goto nowhere": "is no moment", "goto #99": "there is no record", "theme nosuch": "no theme", "fliter x": "did you mean", "sub incident.created x": "name=value",
+		`filter "x`: "not closed", "time now": "time local",
+	} {
+		if err := run(line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	if err := run("time utc"); err != nil || a.stream.clock != timeUTC {
+		t.Errorf("%v, times are %v", err, a.stream.clock)
+	}
+	if err := run("goto #2"); err != nil || a.stream.at != 2 || a.stream.follow {
+		t.Errorf("%v, at %d", err, a.stream.at)
+	}
+	if err := run("goto 2026-03-14 14:03:06"); err != nil || a.stream.at != 4 {
+		t.Errorf("%v, at %d", err, a.stream.at)
+	}
+	press(t, a, ":", "up")
+	if text := a.dialog.(*palette).field.text(); text != "goto 2026-03-14 14:03:06" {
+		t.Errorf("the history begins with %q", text)
+	}
+	press(t, a, "esc", "esc")
+	if d := a.dialog; d != nil {
+		t.Errorf("esc leaves %T", d)
+	}
+}
+
+func TestCommandsComplete(t *testing.T) {
+	h := incident()
+	h.snap.Servers[0].Types[0].InputSchema = json.RawMessage(`{"properties":{"severity":{"type":"string","enum":["P1","P2"]},"n":{"type":"integer"}}}`)
+	a := open(t, h, 120, 40)
+	press(t, a, ":")
+	word(t, a, "sub incident.c")
+	press(t, a, "tab")
+	word(t, a, "sev")
+	press(t, a, "tab")
+	if text := a.dialog.(*palette).field.text(); text != "sub incident.created severity=" {
+		t.Errorf("completed to %q", text)
+	}
+	word(t, a, "P2")
+	press(t, a, "enter")
+	if len(h.asked) != 1 || string(h.asked[0].Args) != `{"severity":"P2"}` {
+		t.Errorf("asked %+v", h.asked)
+	}
+}
+
+func must(t *testing.T, a *app, line string) tea.Cmd {
+	t.Helper()
+	cmd, err := a.execute(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func TestSubscriptionCommands(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	press(t, a, "2")
+	for _, line := range []string{"mode", "mode auto", "failover maybe", "reset there"} {
+		if _, err := a.execute(line); !errors.Is(err, errUsage) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if _, err := a.execute("reset here"); err == nil {
+		t.Error("a record without a cursor is read again")
+	}
+	for _, line := range []string{"mode poll", "failover on", "rotate", "refresh", "reset now"} {
+		settle(a, must(t, a, line))
+	}
+	sub := a.selected().ID
+	r := a.log(a.stream.at)
+	r.Seq, r.Cursor = 0, event.At(trust.Untrusted("c7"))
+	h.add(r)
+	arrive(a)
+	press(t, a, "r", "y")
+	want := []string{"mode poll", "failover true", "rotate", "refresh", "reset now", "reset c7"}
+	for i := range want {
+		want[i] += " " + string(sub)
+	}
+	if !slices.Equal(h.did, want) {
+		t.Errorf("asked for %q, want %q", h.did, want)
+	}
+	press(t, a, "1", "g")
+	if _, err := a.execute("mode poll"); !errors.Is(err, errNoSubscription) {
+		t.Errorf("%v", err)
+	}
+}
