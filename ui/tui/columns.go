@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -313,7 +314,7 @@ func valueAt(data []byte, path string) (trust.Text, bool) {
 		return trust.Text{}, false
 	}
 	compact := trust.CompactJSON(raw[:min(len(raw), 4<<10)])
-	return trust.Untrusted(string(compact[:min(len(compact), valueMax)])), true
+	return trust.Untrusted(beginning(compact, valueMax)), true
 }
 
 // inside returns a member of an object or a list.
@@ -346,6 +347,23 @@ func summaryOf(r *event.Record, p typePick) trust.Text {
 		}
 	}
 	return host.Headline(*r)
+}
+
+// compactOf is the beginning of a payload on one line.
+func compactOf(r *event.Record) trust.Text {
+	compact := trust.CompactJSON(r.Data[:min(len(r.Data), 4<<10)])
+	return trust.Untrusted(beginning(compact, 2*valueMax))
+}
+
+// beginning returns at most max bytes, without a part of a character.
+func beginning(b []byte, max int) string {
+	if len(b) <= max {
+		return string(b)
+	}
+	for max > 0 && !utf8.RuneStart(b[max]) {
+		max--
+	}
+	return string(b[:max])
 }
 
 // fieldOf is the member that tells how grave an event is.

@@ -67,6 +67,9 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 		out.text = trust.Line(summaryOf(&r, pick))
 		out.field = fieldOf(&r, pick)
 		out.grave = gravity(out.field.Plain())
+		if word := out.field.Plain(); word != "" && word == out.text.Plain() {
+			out.text = trust.Line(compactOf(&r)) // the same twice would tell nothing
+		}
 	}
 	out.sub, out.mode = string(r.Sub), modeWord(r.Mode)
 	if n := len(r.Raw); n > 0 {

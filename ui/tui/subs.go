@@ -68,7 +68,7 @@ func (t *subsTable) columns() []tableColumn {
 		subDup:      {title: "DUP", width: 5, rank: 9, right: true},
 		subLag:      {title: "LAG", width: 7, rank: 7, right: true},
 		subLease:    {title: "LEASE", width: 8, rank: 10, right: true},
-		subRate:     {title: "RATE", width: 15, rank: 6, right: true},
+		subRate:     {title: "RATE", width: 16, rank: 6, right: true},
 	}
 }
 

@@ -395,3 +395,11 @@ func TestTypesWithoutReplaySaySo(t *testing.T) {
 		t.Errorf("the table does not say so:\n%s", s)
 	}
 }
+
+func TestRowTellsNothingTwice(t *testing.T) {
+	h := incident()
+	h.add(event.Record{Server: "pager", Type: trust.Untrusted("load.tick"), Data: []byte(`{"n":7, "status":300}`)})
+	if s := screenOf(open(t, h, 120, 40)); !strings.Contains(s, `300      {"n":7,"status":300}`) {
+		t.Errorf("the row tells:\n%s", s)
+	}
+}
