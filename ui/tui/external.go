@@ -59,17 +59,20 @@ func (f *subForm) editJSON(a *app) tea.Cmd {
 	if text == "{}" {
 		text = string(a.api.Skeleton(f.typ))
 	}
-	return a.editText(indentJSON(text), func(a *app, text string) tea.Cmd {
-		if a.dialog != dialog(f) {
-			return nil
-		}
-		if err := f.model.Load([]byte(text)); err != nil {
-			f.banner = banner{text: err.Error(), next: "nothing was taken over; ctrl+e tries again"}
-			return nil
-		}
-		f.banner, f.edited = banner{}, true
-		f.enter(f.items()[0])
-		f.validate()
-		return f.check(a)
-	})
+	return a.editText(indentJSON(text), f.takeOver)
+}
+
+// takeOver fills the form in with arguments that were edited as JSON.
+func (f *subForm) takeOver(a *app, text string) tea.Cmd {
+	if a.dialog != dialog(f) {
+		return nil
+	}
+	if err := f.model.Load([]byte(text)); err != nil {
+		f.banner = banner{text: err.Error(), next: "nothing was taken over; ctrl+e tries again"}
+		return nil
+	}
+	f.banner, f.edited = banner{}, true
+	f.enter(f.items()[0])
+	f.validate()
+	return f.check(a)
 }
