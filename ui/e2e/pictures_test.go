@@ -45,7 +45,7 @@ func TestPictures(t *testing.T) {
 	c.keys("q")
 	c.endsWell()
 
-	c = w.terminal(140, 38, "demo", "--speed", "3", "--present", "--theme", "light")
+	c = w.terminal(140, 38, "demo", "--speed", "3", "--present", "--theme", "contrast-dark")
 	c.sees("masked names", func(s string) bool { return strings.Contains(s, "***") })
 	c.keys("2")
 	c.keys("j")
