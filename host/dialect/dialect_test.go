@@ -143,3 +143,13 @@ func TestListThatIsCutShortSaysSo(t *testing.T) {
 		t.Errorf("%d types after %d calls, %v", len(types), calls, err)
 	}
 }
+
+func TestChangesOfTheListAreTold(t *testing.T) {
+	all := newPeer(t, `{"tools":{},"events":{"features":{}},"resources":{"events":true}}`, func(call) string { return notFound })
+	d, _ := all.connect(Options{})
+	for method, want := range map[string]bool{wire.NoteListChanged: true, noteResources: true, noteTools: true, noteUpdated: false, "notifications/progress": false} {
+		if got := d.Note(wire.Note{Method: method, Params: json.RawMessage(`{}`)}); got != want {
+			t.Errorf("%s: list again %v, want %v", method, got, want)
+		}
+	}
+}

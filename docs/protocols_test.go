@@ -1,0 +1,64 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every row of protocols.md names tests that exist, or says why not.
+func TestProtocolsNameTestsThatExist(t *testing.T) {
+	raw, err := os.ReadFile("protocols.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile("`([a-z0-9]+)\\.((?:Test|Fuzz)[A-Za-z0-9_]+)`")
+	rows := 0
+	for i, line := range strings.Split(string(raw), "\n") {
+		cells := strings.Split(line, " | ")
+		if !strings.HasPrefix(line, "| ") || len(cells) != 2 || strings.HasSuffix(line, "| Held by, or why not |") {
+			continue
+		}
+		rows++
+		named := name.FindAllStringSubmatch(cells[1], -1)
+		if len(named) == 0 && len(strings.Fields(cells[1])) < 4 {
+			t.Errorf("protocols.md:%d: neither a test nor a reason: %s", i+1, cells[1])
+		}
+		for _, n := range named {
+			if !testExists(t, n[1], n[2]) {
+				t.Errorf("protocols.md:%d: there is no %s in package %s", i+1, n[2], n[1])
+			}
+		}
+	}
+	if rows < 100 {
+		t.Errorf("only %d rows were understood", rows)
+	}
+}
+
+// testExists reports whether a package has the test.
+func testExists(t *testing.T, pkg, test string) bool {
+	t.Helper()
+	dir := filepath.Join("..", "host", pkg)
+	switch pkg {
+	case "host":
+		dir = filepath.Join("..", "host")
+	case "e2e", "cli", "tui":
+		dir = filepath.Join("..", "ui", pkg)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(raw), "func "+test+"(") {
+			return true
+		}
+	}
+	return false
+}
