@@ -44,8 +44,6 @@ func (x *action) key() string {
 	return x.keys[0]
 }
 
-func (x *action) keyWords() string { return strings.Join(x.keys, " ") }
-
 // meets tells whether two actions can work in the same place.
 func (x *action) meets(y *action) bool {
 	return len(x.panes) == 0 || len(y.panes) == 0 || slices.ContainsFunc(x.panes, func(p paneID) bool { return slices.Contains(y.panes, p) })

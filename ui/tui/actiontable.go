@@ -33,7 +33,6 @@ func actions() []action {
 var (
 	inTree   = []paneID{treePane}
 	inStream = []paneID{streamPane}
-	inDetail = []paneID{detailPane}
 	inTables = []paneID{subsPane, logPane}
 	inSubs   = []paneID{subsPane}
 	inFolds  = []paneID{treePane, detailPane}

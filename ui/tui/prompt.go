@@ -13,7 +13,6 @@ type prompt struct {
 	field   editor
 	says    string // what the text means, or what can be done
 	problem string // what is wrong with it, shown instead
-	keep    bool   // an empty text is an answer
 
 	change func(a *app, text string)         // after every change; may set problem
 	done   func(a *app, text string) tea.Cmd // enter; the prompt stays open if it sets problem
