@@ -43,7 +43,12 @@ func run() int {
 	if err != nil {
 		home = "" // only matters where a default path is needed, and is said there
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // only project files of other clients are looked for there
+	}
 	return cli.Main(ctx, cli.Program{
+		Dir:            dir,
 		Args:           os.Args[1:],
 		Stdin:          os.Stdin,
 		Stdout:         os.Stdout,

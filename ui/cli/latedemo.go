@@ -81,7 +81,7 @@ func (l *lateDemo) stop() error {
 
 // source is where servers are configured, as the screen needs it.
 func (a *app) source() config.Source {
-	s := config.Source{Paths: a.paths(), File: a.flags.config}
+	s := config.Source{Paths: a.paths(), File: a.flags.config, Present: a.Dir}
 	if s.File == "" {
 		if file, err := a.paths().ConfigFile(); err == nil {
 			s.File = file

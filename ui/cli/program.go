@@ -22,6 +22,7 @@ type Program struct {
 	Stderr io.Writer
 	Env    func(name string) (string, bool) // as os.LookupEnv
 	Home   string                           // the user's home directory, "" if unknown
+	Dir    string                           // the present directory, "" if unknown
 	System string                           // as runtime.GOOS
 
 	// StdinTerminal and StdoutTerminal tell whether a person sits there.
