@@ -15,6 +15,8 @@ func TestCutFramesStayMasked(t *testing.T) {
 		`{"resumeToken" : "` + secret + `\"x","a":1}`,
 		`{"text":"use whsec_` + secret + ` now"}`,
 		`{"access_token":"` + secret + `"}`,
+		`{"webhookSecret":{"type":"raw","value":"` + secret + `"},"a":1}`,
+		`{"webhookSecret": {"key" : "` + secret + `","type":"stand{ard"}}`,
 	} {
 		for limit := 1; limit <= len(frame); limit++ {
 			var got string
