@@ -44,18 +44,21 @@ func (a *app) demoCommand() *cobra.Command {
 }
 
 // demoWishes are the subscriptions of a first start. Between them they use every
-// mode, and in each of these something arrives from the first second on.
+// mode. In all but the last, which gathers for a minute, something arrives from the
+// first second on.
 var demoWishes = [...]struct {
 	server, typ string
 	mode        event.Mode
+	args        string
 }{
-	{"pager", "incident.activity", event.ModePush},
-	{"pager", "note.added", event.ModeWebhook},
-	{"pager", "deploy.changed", event.ModePoll},
-	{"chat", "message.posted", event.ModePoll},
-	{"chat", "presence.changed", event.ModePush},
-	{"archive", "event://archive/filed", event.ModePush},
-	{"digest", "filtered-stream", event.ModePush},
+	{"pager", "incident.activity", event.ModePush, ""},
+	{"pager", "note.added", event.ModeWebhook, ""},
+	{"pager", "deploy.changed", event.ModePoll, ""},
+	{"chat", "message.posted", event.ModePoll, ""},
+	{"chat", "presence.changed", event.ModePush, ""},
+	{"archive", "event://archive/filed", event.ModePush, ""},
+	{"digest", "filtered-stream", event.ModePush, `{"eventTypes":["deploy.*","alert.*","page.*","canary.*"]}`},
+	{"digest", "filtered-stream", event.ModePush, `{"eventTypes":["errors.*"],"channels":["cron"],"cronExpression":"* * * * *"}`},
 }
 
 func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
@@ -164,7 +167,7 @@ func (d *deck) subscribeDemo(ctx context.Context) (wait func() error) {
 	errs := make([]error, len(demoWishes))
 	for i, w := range demoWishes {
 		wg.Go(func() {
-			_, errs[i] = d.Subscribe(ctx, host.Request{Server: w.server, Type: trust.Untrusted(w.typ), Mode: w.mode})
+			_, errs[i] = d.Subscribe(ctx, host.Request{Server: w.server, Type: trust.Untrusted(w.typ), Args: []byte(w.args), Mode: w.mode})
 		})
 	}
 	return func() error {
