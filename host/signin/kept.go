@@ -18,6 +18,7 @@ type kept struct {
 	Access   event.Secret
 	Refresh  event.Secret
 	Scopes   []string
+	Wanted   []string // scopes that were found missing since
 	Obtained time.Time
 	Expires  time.Time // zero: not said
 }
@@ -52,12 +53,13 @@ type sealed struct {
 	Access   string    `json:"access,omitempty"`
 	Refresh  string    `json:"refresh,omitempty"`
 	Scopes   []string  `json:"scopes,omitempty"`
+	Wanted   []string  `json:"wanted,omitempty"`
 	Obtained time.Time `json:"obtained,omitzero"`
 	Expires  time.Time `json:"expires,omitzero"`
 }
 
 func (k kept) encode() (event.Secret, error) {
-	s := sealed{Grant: k.Grant, Access: k.Access.Reveal(), Refresh: k.Refresh.Reveal(), Scopes: k.Scopes, Obtained: k.Obtained, Expires: k.Expires}
+	s := sealed{Grant: k.Grant, Access: k.Access.Reveal(), Refresh: k.Refresh.Reveal(), Scopes: k.Scopes, Wanted: k.Wanted, Obtained: k.Obtained, Expires: k.Expires}
 	s.Client.ID, s.Client.Secret, s.Client.Method = k.Client.ID, k.Client.Secret.Reveal(), k.Client.Method
 	s.Client.Redirect, s.Client.Dynamic = k.Client.Redirect, k.Client.Dynamic
 	text, err := json.Marshal(s)
@@ -71,7 +73,7 @@ func decode(secret event.Secret) (kept, error) {
 	}
 	c := s.Client
 	return kept{
-		Grant: s.Grant, Scopes: s.Scopes, Obtained: s.Obtained, Expires: s.Expires,
+		Grant: s.Grant, Scopes: s.Scopes, Wanted: s.Wanted, Obtained: s.Obtained, Expires: s.Expires,
 		Access: event.NewSecret(s.Access), Refresh: event.NewSecret(s.Refresh),
 		Client: registration{c.ID, event.NewSecret(c.Secret), c.Method, c.Redirect, c.Dynamic},
 	}, nil

@@ -82,7 +82,6 @@ type Account struct {
 	loaded     bool
 	kept       kept
 	challenges []string // of the last refusal
-	wanted     []string // scopes that refusals asked for
 	need       string   // why the operator has to sign in, "" if not
 }
 
@@ -188,7 +187,11 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 	if status == http.StatusForbidden && c.reason != "insufficient_scope" {
 		return false, nil
 	}
-	a.remember(challenges, c.scopes)
+	a.remember(challenges)
+	if status == http.StatusForbidden && len(union(k.Wanted, c.scopes)) > len(k.Wanted) {
+		k.Wanted = union(k.Wanted, c.scopes) // for the next sign-in, which may be another run's
+		a.keep(ctx, k)
+	}
 	switch {
 	case a.opts.Server.OAuth.ClientCredentials:
 		if a.young(k) && (status != http.StatusForbidden || len(union(k.Scopes, c.scopes)) == len(k.Scopes)) {
@@ -241,7 +244,7 @@ func (a *Account) SignOut(ctx context.Context) error {
 		a.opts.Log.Warn("the authorization server did not revoke the token", "error", err)
 	}
 	a.mu.Lock()
-	a.kept, a.wanted, a.need = kept{}, nil, ""
+	a.kept, a.need = kept{}, ""
 	a.mu.Unlock()
 	return a.opts.Vault.SetCredential(ctx, a.name(), event.Secret{})
 }
@@ -263,11 +266,10 @@ func (a *Account) known() bool {
 	return a.loaded
 }
 
-func (a *Account) remember(challenges, scopes []string) {
+func (a *Account) remember(challenges []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.challenges = slices.Clone(challenges)
-	a.wanted = union(a.wanted, scopes)
 }
 
 func (a *Account) demand(why string) {

@@ -254,6 +254,7 @@ func TestStepUp(t *testing.T) {
 	if need := r.account.Need(); !strings.Contains(need, "admin") {
 		t.Fatalf("need %q", need)
 	}
+	r.open() // the operator signs in with another command
 	r.mustSignIn()
 	r.want(200)
 	if n := len(r.authority.Clients()); n != 1 {

@@ -140,7 +140,7 @@ func (k kept) with(t token, asked []string, now time.Time) kept {
 	if t.life > 0 {
 		k.Expires = now.Add(t.life)
 	}
-	k.Scopes = asked
+	k.Scopes, k.Wanted = asked, nil
 	if t.scopes != nil {
 		k.Scopes = t.scopes
 	}
@@ -201,9 +201,6 @@ func (a *Account) credentials(ctx context.Context) error {
 // wish returns the scopes to ask for: those of the configuration, else those
 // that the server names; and those that were granted or found missing before.
 func (a *Account) wish(p place, k kept) []string {
-	a.mu.Lock()
-	wanted := a.wanted
-	a.mu.Unlock()
 	asked := a.opts.Server.OAuth.Scopes
 	if len(asked) == 0 {
 		asked = p.scopes
@@ -211,7 +208,7 @@ func (a *Account) wish(p place, k kept) []string {
 	if sameIssuer(k.Grant.Issuer, p.server.Issuer) {
 		asked = union(asked, k.Scopes)
 	}
-	return union(asked, wanted)
+	return union(asked, k.Wanted)
 }
 
 // revoke tells the authorization server that the tokens are done with (RFC 7009).
