@@ -166,6 +166,7 @@ func (k *hooks) serve() (*receiver.Server, error) {
 	ro := receiver.Options{
 		Book: k, Sink: k, Refused: k.refused, Challenged: k.challenged,
 		AllowPlain: o.PlainHTTP,
+		Bind:       o.Network.Listen,
 		Now:        o.Now, Log: o.Log,
 	}
 	if u, err := url.Parse(o.CallbackURL); err == nil && u.Hostname() != "" {

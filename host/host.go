@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"time"
 
 	"eventdeck/host/delivery"
@@ -69,12 +70,23 @@ type Options struct {
 	// asked only after a server has refused.
 	Vault Vault
 
+	// Network is how servers are reached and deliveries come in.
+	Network Network
+
 	// Trace gets every frame of the wire with secrets masked.
 	Trace func(server, direction string, frame trust.Text)
 	// OnStderr gets the lines that servers on stdio write to stderr.
 	OnStderr func(server string, line trust.Text)
 	// Failpoint is called at named points; tests end the process there.
 	Failpoint func(name string)
+}
+
+// Network is the host's way to the world. A nil member means the system's.
+type Network struct {
+	// Dial connects to servers that are reached over HTTP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Listen opens the receiver's listener. Its address must be a *net.TCPAddr.
+	Listen func(network, address string) (net.Listener, error)
 }
 
 // API is what a face may ask of the host. [Host] implements it; tests of faces

@@ -134,6 +134,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		OnUnheard:     func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
 		Log:           o.Log.With("server", s.spec.Name),
 		Now:           o.Now,
+		Dial:          o.Network.Dial,
 		OnStderr:      func(line trust.Text) { s.host.stderr(s.spec.Name, line) },
 		Trace: func(d session.Direction, frame trust.Text, size int) {
 			s.host.trace(s.spec.Name, d, frame, size)

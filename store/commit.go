@@ -47,11 +47,14 @@ func (c *commit) write(jobs []*job) error {
 			if before := c.store.hooks.BeforeCommit; before != nil {
 				c.callOut(before)
 			}
+			if fail := c.store.hooks.FailBefore; fail != nil {
+				return fail()
+			}
 			return nil
 		})
 	})
-	if err == nil && c.store.failAfter != nil {
-		err = c.store.failAfter()
+	if fail := c.store.hooks.FailAfter; err == nil && fail != nil {
+		err = fail()
 	}
 	return err
 }

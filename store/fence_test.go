@@ -45,7 +45,7 @@ func TestFailedCommitBreaksTheFence(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.failAfter = func() error { return fail }
+	s.hooks.FailAfter = func() error { return fail }
 	var fence event.Fence
 	done := make(chan error, 1)
 	err = s.Submit(context.Background(), event.Batch{

@@ -66,18 +66,20 @@ type Options struct {
 	Now     func() time.Time
 	Hooks   Hooks
 
-	hash      hashFunc
-	keyLimit  time.Duration
-	maxAudit  uint64
-	alone     bool         // no snapshots by itself
-	failAfter func() error // turns a commit that succeeded into a failed one
+	hash     hashFunc
+	keyLimit time.Duration
+	maxAudit uint64
+	alone    bool // no snapshots by itself
 }
 
 // Hooks are called at fixed moments of every commit, on the writer's goroutine.
-// They exist for tests that end the process there.
+// They exist for tests that end the process there, or have a bad disk.
 type Hooks struct {
 	BeforeCommit func() // all is in the transaction, nothing is in the file
 	AfterCommit  func() // all is in the file, nobody was told
+
+	FailBefore func() error // its error fails the commit; nothing is in the file
+	FailAfter  func() error // its error fails the commit although all is in the file, as a failed last sync does
 }
 
 // Store is an [event.Store] in a bbolt file. All its methods may be called from
@@ -91,7 +93,6 @@ type Store struct {
 	hash      hashFunc
 	hashKey   []byte
 	hooks     Hooks
-	failAfter func() error
 	maxAudit  uint64
 
 	queue    *queue
@@ -204,7 +205,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		db: db, dir: dir, temporary: o.Temporary,
-		hash: o.hash, hooks: o.Hooks, failAfter: o.failAfter, maxAudit: o.maxAudit,
+		hash: o.hash, hooks: o.Hooks, maxAudit: o.maxAudit,
 		queue: newQueue(), index: newIndex(0), pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 		snapshotsDone: make(chan struct{}),

@@ -67,12 +67,12 @@ func TestBatchesBehindABrokenFence(t *testing.T) {
 func TestCommitThatFailedButLanded(t *testing.T) {
 	broken := errors.New("sync failed")
 	fail := true
-	s := openTest(t, Options{failAfter: func() error {
+	s := openTest(t, Options{Hooks: Hooks{FailAfter: func() error {
 		if fail {
 			return broken
 		}
 		return nil
-	}})
+	}}})
 	b := eventsBatch("aa", "1")
 	b.Update = set(fullSub(t))
 	if r := <-submit(t, s, b); !errors.Is(r.err, broken) || errors.Is(r.err, event.ErrFull) {

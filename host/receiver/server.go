@@ -59,6 +59,9 @@ type Options struct {
 	// loopback only: for a proxy that ends TLS.
 	AllowPlain bool
 
+	// Bind opens the listener; default net.Listen.
+	Bind func(network, address string) (net.Listener, error)
+
 	Now            func() time.Time // default time.Now
 	Log            *slog.Logger     // default: discarded; never gets headers or bodies
 	MaxInFlight    int              // deliveries at once, then 503; default 256
@@ -95,6 +98,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.Challenged == nil {
 		o.Challenged = func(event.SubID, trust.Text) {}
+	}
+	if o.Bind == nil {
+		o.Bind = net.Listen
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -141,7 +147,7 @@ func (s *Server) Listen(addr string) error {
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
-	listener, err := net.Listen("tcp", addr)
+	listener, err := s.handler.o.Bind("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("receiver cannot listen on %s: %w; free the address or choose another", addr, err)
 	}

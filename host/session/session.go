@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,10 @@ type Options struct {
 	Trace      func(d Direction, frame trust.Text, size int)
 	TraceLimit int          // bytes of a traced frame; 0: all
 	Log        *slog.Logger // nil: nothing is logged
+
+	// Dial opens connections to servers that are reached over HTTP; nil: the
+	// system's, through the proxies of the environment.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	TLS    *tls.Config      // for https and wss; nil: the system's
 	Auth   Authorizer       // of servers whose headers hold no Authorization; nil: none

@@ -29,6 +29,9 @@ func newTransport(server event.Server, opts Options) (http.RoundTripper, error) 
 	if err != nil {
 		return nil, err
 	}
+	if opts.Dial != nil {
+		t.Proxy, t.DialContext = nil, opts.Dial
+	}
 	if u, err := url.Parse(server.URL); err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) {
 		return t, nil
 	}
