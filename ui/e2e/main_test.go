@@ -34,6 +34,7 @@ const (
 	envFailpoint = "EVENTDECK_E2E_FAILPOINT" // NAME:N, die by SIGKILL at the Nth passing
 	envPanic     = "EVENTDECK_E2E_PANIC"     // panic at the failpoint, in a goroutine of its own
 	envWatchdog  = "EVENTDECK_E2E_WATCHDOG"  // duration
+	envClock     = "EVENTDECK_E2E_CLOCK"     // file with a duration by which the host's clock is off
 )
 
 func TestMain(m *testing.M) {
@@ -117,8 +118,28 @@ func newHost(o host.Options) (host.API, error) {
 		}
 		o.Timing.Watchdog = d
 		o.Timing.BackoffMin = 50 * time.Millisecond
+		if d < 5*time.Second {
+			o.Timing.BackoffMax = 2 * time.Second
+		}
+	}
+	if file := os.Getenv(envClock); file != "" {
+		o.Now = func() time.Time { return time.Now().Add(clockError(file)) }
 	}
 	return host.New(o)
+}
+
+// clockError reads by how much the clock is off. A file that is just being written
+// means not at all.
+func clockError(file string) time.Duration {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 // kill ends the process as kill -9 does, and does not return.

@@ -51,11 +51,20 @@ type process struct {
 // start runs the program. env entries are NAME=VALUE.
 func (w *world) start(env []string, args ...string) *process {
 	w.t.Helper()
+	stdout := newLines()
+	p := w.startReading(env, stdout.read, args...)
+	p.stdout = stdout
+	return p
+}
+
+// startReading is start with another reader of standard output.
+func (w *world) startReading(env []string, read func(io.Reader), args ...string) *process {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := &process{t: w.t, name: strings.Join(args, " "), stdout: newLines(), stderr: newLines(), exited: make(chan struct{})}
+	p := &process{t: w.t, name: strings.Join(args, " "), stderr: newLines(), exited: make(chan struct{})}
 	p.cmd = exec.Command(self, args...)
 	p.cmd.Env = append(w.env(), env...)
 	stdout, err := p.cmd.StdoutPipe()
@@ -70,7 +79,7 @@ func (w *world) start(env []string, args ...string) *process {
 		w.t.Fatal(err)
 	}
 	var reading sync.WaitGroup
-	reading.Go(func() { p.stdout.read(stdout) })
+	reading.Go(func() { read(stdout) })
 	reading.Go(func() { p.stderr.read(stderr) })
 	go func() {
 		reading.Wait()
@@ -149,6 +158,10 @@ type record struct {
 	Cause        string          `json:"cause"`
 	Certain      bool            `json:"certain"`
 	State        string          `json:"state"`
+	Timestamp    time.Time       `json:"timestamp"`
+	ReceivedAt   time.Time       `json:"receivedAt"`
+	From         time.Time       `json:"from"`
+	To           time.Time       `json:"to"`
 }
 
 // n is the number of a load.tick event.
