@@ -99,6 +99,9 @@ func carry(ctx context.Context, s *session.Session, all *carriers, o Options, me
 			c.result, c.err = c.live(&earlier)
 		}
 		c.forget()
+		if c.complete() { // there is nothing to resume any more
+			c.sink(wire.Note{Method: wire.NoteResumable})
+		}
 	}()
 	return c
 }
@@ -258,7 +261,7 @@ func (c *carried) attach(open func() (*session.Stream, error)) (json.RawMessage,
 	over := c.ended
 	c.mu.Unlock()
 	if over {
-		s.Close()
+		s.Finish()
 	}
 	result, err := s.Result()
 	c.mu.Lock()
@@ -318,8 +321,18 @@ func (c *carried) forget() {
 func (c *carried) finished() {
 	c.mu.Lock()
 	c.ended = true
+	open := c.open
 	c.mu.Unlock()
-	c.close()
+	if open != nil {
+		open.Finish()
+	}
+}
+
+// complete reports whether the server said that the stream is over.
+func (c *carried) complete() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
 }
 
 func (c *carried) close() {

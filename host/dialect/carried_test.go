@@ -95,6 +95,9 @@ func TestAStreamIsResumedAfterACut(t *testing.T) {
 					t.Errorf("event %s, want %s", got, want)
 				}
 			}
+			if n := r.next(wire.NoteResumable); n.Resume != nil {
+				t.Errorf("a stream that is over can still be resumed: %+v", n.Resume)
+			}
 			if err := done(t, s); err != nil {
 				t.Errorf("the end of the stream is %v", err)
 			}

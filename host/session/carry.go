@@ -23,6 +23,17 @@ func (s *Session) OpenResumed(ctx context.Context, method string, params any, of
 	return &Stream{ID: x.id, x: x}, nil
 }
 
+// Finish ends the stream when all that has come is handed on. It is for a server
+// that says, elsewhere on the connection, that the stream is complete. On a stream
+// with a response of its own it is [Stream.Close].
+func (s *Stream) Finish() {
+	if !s.x.shared.Load() {
+		s.Close()
+		return
+	}
+	s.x.overOnce.Do(func() { close(s.x.over) })
+}
+
 // answeredBy reports whether an answer with the id is for this exchange.
 func (x *exchange) answeredBy(id wire.ID) bool {
 	return id == x.id || x.resuming && x.of != "" && id == x.of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,9 @@ type exchange struct {
 	of       wire.ID // an earlier request that this one resumes: what belongs to it comes here too
 	resuming bool
 	early    json.RawMessage // of a resuming request: its own answer, which does not end it
+	over     chan struct{}   // closed when nothing more comes than what has come
+	overOnce sync.Once
+	shared   atomic.Bool     // it waits in the inbox of a connection that carries others too
 	taken    func()          // called when the server has taken the request; may be nil
 	ctx      context.Context // its cause says why the exchange was given up
 	cancel   context.CancelCauseFunc

@@ -11,6 +11,9 @@ import (
 // inboxBytes bounds what waits for a slow sink before the pipe is stalled.
 const inboxBytes = 4 << 20
 
+// errOver: nothing more comes for an exchange.
+var errOver = errors.New("nothing more comes")
+
 // letter is a message for one exchange, or the reason why it fails.
 type letter struct {
 	message wire.Message
@@ -64,7 +67,8 @@ func (b *inbox) offer(l letter) bool {
 // take waits for the next letter. What came before a session was lost is still
 // taken.
 //
-// Errors: the cause of the exchange's context.
+// Errors: the cause of the exchange's context; errOver when all was taken and
+// nothing more comes.
 func (b *inbox) take() (letter, error) {
 	for {
 		cause := context.Cause(b.x.ctx)
@@ -77,7 +81,16 @@ func (b *inbox) take() (letter, error) {
 			return letter{}, cause
 		}
 		select {
+		case <-b.x.over:
+			if l, ok := b.first(); ok { // it came before the end
+				return l, nil
+			}
+			return letter{}, errOver
+		default:
+		}
+		select {
 		case <-b.ready:
+		case <-b.x.over:
 		case <-b.x.ctx.Done():
 		}
 	}

@@ -36,6 +36,7 @@ func (r *router) init(opts Options, unasked func(wire.Note)) {
 // exchange sends x and takes what the reader puts into its inbox.
 func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 	box := newInbox(x)
+	x.shared.Store(true)
 	r.mu.Lock()
 	r.inboxes[x.id] = box
 	if x.of != "" {
@@ -61,6 +62,8 @@ func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 		in, err := box.take()
 		m := in.message
 		switch {
+		case errors.Is(err, errOver):
+			return x.early, nil
 		case err != nil:
 			return nil, err
 		case in.begin != nil:

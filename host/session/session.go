@@ -235,7 +235,7 @@ func (s *Session) prepare(ctx context.Context, method string, params any, note f
 }
 
 func (s *Session) newExchange(ctx context.Context, e era, method string, note func(wire.Note)) *exchange {
-	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now}
+	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), over: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
 }
