@@ -66,7 +66,6 @@ func (w *world) million() string {
 type measured struct {
 	*terminal
 	began time.Time
-	quiet chan struct{} // closed when the program is gone
 }
 
 func (w *world) measured(path string, args ...string) *measured {

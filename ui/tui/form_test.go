@@ -169,12 +169,12 @@ func TestFormShowsWhatIsWrong(t *testing.T) {
 }
 
 func TestEscAsksOnlyIfSomethingWouldBeLost(t *testing.T) {
-	a, f := openedForm(t, orders(), 80, 24)
+	a, _ := openedForm(t, orders(), 80, 24)
 	press(t, a, "esc")
 	if a.dialog != nil {
 		t.Fatal("a form left alone asks")
 	}
-	a, f = openedForm(t, orders(), 80, 24)
+	a, f := openedForm(t, orders(), 80, 24)
 	press(t, a, "x", "esc")
 	if _, ok := a.dialog.(*confirm); !ok {
 		t.Fatal("what was filled in is lost without a question")
@@ -195,8 +195,7 @@ func TestEditingArgumentsMeansAnother(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "1", "j", "j", "j", "e")
-	f, ok := a.dialog.(*subForm)
-	if !ok {
+	if _, ok := a.dialog.(*subForm); !ok {
 		t.Fatalf("no form:\n%s", screenOf(a))
 	}
 	press(t, a, "esc")
@@ -204,7 +203,7 @@ func TestEditingArgumentsMeansAnother(t *testing.T) {
 		t.Fatal("a form left alone asks")
 	}
 	press(t, a, "e")
-	f = a.dialog.(*subForm)
+	f := a.dialog.(*subForm)
 	f.enter(formItem{kind: itemField, entry: f.model.Named("level")})
 	press(t, a, "right", "ctrl+s")
 	if s := screenOf(a); len(h.asked) > 0 || !strings.Contains(s, `- level: "P1"`) || !strings.Contains(s, `+ level: "P2"`) {
@@ -251,13 +250,13 @@ func TestSeveralTypesAtOnce(t *testing.T) {
 
 func TestTemplates(t *testing.T) {
 	h := orders()
-	a, f := openedForm(t, h, 120, 40)
+	a, _ := openedForm(t, h, 120, 40)
 	press(t, a, typed("core")...)
 	press(t, a, "ctrl+s")
 	if h.settings[keptTemplates] == "" {
 		t.Fatal("nothing was kept")
 	}
-	a, f = openedForm(t, h, 120, 40)
+	a, f := openedForm(t, h, 120, 40)
 	press(t, a, "ctrl+t")
 	if !strings.Contains(screenOf(a), `"team":"core"`) {
 		t.Fatalf("it is not offered:\n%s", screenOf(a))

@@ -279,10 +279,9 @@ func (t *appLog) teach(*app) []string {
 // auditLog shows who did what. It is kept in the store.
 type auditLog struct {
 	seqs
-	from, seen uint64 // everything from … to was read
-	oldest     bool
-	entries    map[uint64]event.AuditEntry
-	text       string
+	seen    uint64 // everything up to here was read
+	entries map[uint64]event.AuditEntry
+	text    string
 }
 
 func newAuditLog() *auditLog { return &auditLog{entries: map[uint64]event.AuditEntry{}} }
