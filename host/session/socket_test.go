@@ -223,10 +223,12 @@ func TestSocketRefusals(t *testing.T) {
 		answer http.HandlerFunc
 		want   func(error) bool
 	}{
-		"401":      {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who?", http.StatusUnauthorized) }, Denied},
-		"200":      {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, func(err error) bool { var e *HTTPError; return errors.As(err, &e) }},
-		"503":      {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "3"); w.WriteHeader(503) }, func(err error) bool { var e *HTTPError; return errors.As(err, &e) && e.RetryAfter == 3*time.Second }},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect) }, func(err error) bool { return errors.Is(err, errRedirect) }},
+		"401": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who?", http.StatusUnauthorized) }, Denied},
+		"200": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, func(err error) bool { var e *HTTPError; return errors.As(err, &e) }},
+		"503": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "3"); w.WriteHeader(503) }, func(err error) bool { var e *HTTPError; return errors.As(err, &e) && e.RetryAfter == 3*time.Second }},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}, func(err error) bool { return errors.Is(err, errRedirect) }},
 		"bad accept": {func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err == nil {
