@@ -10,6 +10,7 @@ package receiver
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"time"
 
@@ -36,6 +37,12 @@ type Entry struct {
 	PreviousUntil time.Time    // end of Previous's grace; zero means it is over
 	// Scheme is how Current and Previous prove a delivery.
 	Scheme event.Scheme
+	// KeyRequired: besides the secret, a key of the server must have signed. Keys are
+	// those that it publishes; KeysFresh says that they were asked for just now, so
+	// that a signature by another key is wrong, and not merely newer.
+	KeyRequired bool
+	Keys        []ed25519.PublicKey
+	KeysFresh   bool
 	// Awaited: the server makes the secret, and the answer that holds it has not
 	// been stored yet. Deliveries are told to come again at once.
 	Awaited bool

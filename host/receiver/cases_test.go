@@ -3,6 +3,7 @@ package receiver
 import (
 	"bufio"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -36,6 +37,7 @@ type caseRequest struct {
 	HeaderCase    string          `json:"header_case"`
 	Grace         string          `json:"grace"`
 	Fault         string          `json:"fault"`
+	Pin           string          `json:"pin"`
 	Repeat        int             `json:"repeat"`
 	Sequence      []caseRequest   `json:"sequence"`
 }
@@ -93,9 +95,6 @@ func TestReceiverCases(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.ID, func(t *testing.T) {
-			if c.ID == "R14" {
-				t.Skip("a policy that demands v1a is not part of the receiver yet")
-			}
 			t.Run("https", func(t *testing.T) { runCase(t, c, true) })
 			t.Run("plain", func(t *testing.T) { runCase(t, c, false) })
 		})
@@ -112,8 +111,12 @@ func runCase(t *testing.T, c receiverCase, tlsOn bool) {
 	if first.Grace == "closed" {
 		until = vectorTime.Add(-time.Second)
 	}
+	active := Entry{Sub: "active", Current: secret, Previous: secondSecret, PreviousUntil: until}
+	if first.Pin == "v1a" {
+		active.KeyRequired, active.Keys = true, []ed25519.PublicKey{serverKey().Public().(ed25519.PublicKey)}
+	}
 	book := fakeBook{
-		"/hooks/tok-active":  {Entry{Sub: "active", Current: secret, Previous: secondSecret, PreviousUntil: until}, PathKnown},
+		"/hooks/tok-active":  {active, PathKnown},
 		"/hooks/tok-pending": {Entry{Sub: "pending", Current: vectorSecret, InFlight: true}, PathKnown},
 		"/hooks/tok-gone":    {Entry{}, PathRemoved},
 		"/hooks/tok-nosuch":  {Entry{}, PathEnded},
@@ -220,7 +223,7 @@ func caseSignature(t *testing.T, spec, id string, at time.Time, body string) str
 		"v1:current": vectorSecret, "v1:pending": vectorSecret, "v1:previous": secondSecret, "v1:wrong": otherSecret,
 	}
 	if spec == "v1a:server" {
-		return ownV1a
+		return SignWithKey(serverKey(), id, at.Unix(), []byte(body))
 	}
 	secret, ok := secrets[spec]
 	if !ok {

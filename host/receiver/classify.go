@@ -11,9 +11,6 @@ import (
 // typeVerification is answered here and never reaches a [Sink].
 const typeVerification Type = "verification"
 
-// maxChallenge is the most characters of a challenge that are sent back.
-const maxChallenge = 1024
-
 // content is what a strict parse makes of a body.
 type content struct {
 	kind      Type

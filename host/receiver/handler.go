@@ -19,9 +19,6 @@ import (
 	"eventdeck/host/trust"
 )
 
-// MaxBody is the largest body that is taken, in bytes (SEP-3415, webhook).
-const MaxBody = 256 << 10
-
 // Reasons of refusals, as they stand in [event.Refusal]. A colon and details may
 // follow. The reasons of a wrong signature or clock are the texts of
 // [ErrSignature], [ErrSecretAsText] and [*ClockError].
@@ -35,6 +32,8 @@ const (
 	ReasonMediaType   = "not plain application/json"
 	ReasonStalled     = "body did not arrive in time"
 	ReasonBusy        = "too many deliveries at once"
+	ReasonTooMany     = "too many bad requests from there"
+	ReasonKeyAwaited  = "the server's signing keys are not known yet"
 	ReasonClosing     = "shutting down"
 	ReasonNotStored   = "not stored"
 	ReasonAwaited     = "the server's secret has not come yet"
@@ -58,24 +57,42 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.reason }
 
+// blames reports whether the refusal says something against the sender.
+func (r *refusal) blames() bool {
+	return r.status < 500 && r.status != http.StatusGone && r.status != http.StatusTooManyRequests
+}
+
 // handler answers requests. It is safe for use by many goroutines.
 type handler struct {
 	o    Options
 	gate *gate
+	bad  *limiter
 	// base ends when the server gives up deliveries that were begun.
 	base context.Context
 }
 
 // visit is what is known of one request so far, for the record of a refusal.
 type visit struct {
-	sub   event.SubID
-	bytes int64
+	sub    event.SubID
+	path   string // if it is known
+	bytes  int64
+	peer   *peer
+	proven bool // the delivery is genuine
 }
+
+func (v *visit) origin() origin { return origin{v.peer.source, v.path} }
 
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var v visit
+	if r.URL.Path == WellKnown && h.hostAllowed(r.Host) {
+		h.announce(w, r)
+		return
+	}
+	v := visit{peer: peerOf(r)}
 	challenge, err := h.protect(w, r, &v)
+	if v.proven {
+		v.peer.proven.Store(true)
+	}
 	if err != nil {
 		h.refuse(w, r, v, err)
 		return
@@ -107,10 +124,23 @@ func (h *handler) protect(w http.ResponseWriter, r *http.Request, v *visit) (cha
 // the Sink. A challenge that must be answered is returned; otherwise nil means
 // that the delivery is committed. Every error is a *refusal.
 func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challenge trust.Text, err error) {
-	if !h.hostAllowed(r.Host) {
+	allowed := h.hostAllowed(r.Host)
+	var entry Entry
+	state := PathUnknown
+	if allowed {
+		entry, state = h.o.Book.Lookup(r.URL.Path)
+	}
+	if state != PathUnknown {
+		v.path = r.URL.Path
+	}
+	if !v.peer.proven.Load() {
+		if wait := h.bad.wait(v.origin(), h.o.Now()); wait > 0 {
+			return challenge, &refusal{http.StatusTooManyRequests, ReasonTooMany, 1 + int(wait/time.Second)}
+		}
+	}
+	if !allowed {
 		return challenge, &refusal{http.StatusMisdirectedRequest, ReasonHost, 0}
 	}
-	entry, state := h.o.Book.Lookup(r.URL.Path)
 	if state == PathUnknown {
 		return challenge, &refusal{http.StatusNotFound, ReasonUnknownPath, 0}
 	}
@@ -147,8 +177,12 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 	now := h.o.Now()
 	previous, err := headers.verify(body, entry, now)
 	if err != nil {
+		if errors.Is(err, errUnknownKey) {
+			h.o.UnknownKey(entry.Sub)
+		}
 		return challenge, unverified(err)
 	}
+	v.proven = entry.Scheme != event.SchemeNone
 	if state == PathRemoved {
 		return challenge, gone
 	}
@@ -234,6 +268,8 @@ func unverified(err error) *refusal {
 	switch {
 	case errors.Is(err, ErrNoSecret):
 		return &refusal{http.StatusServiceUnavailable, err.Error(), retryLater}
+	case errors.Is(err, errUnknownKey):
+		return &refusal{http.StatusServiceUnavailable, ReasonKeyAwaited, retrySoon}
 	case errors.As(err, &clock):
 		return &refusal{http.StatusUnauthorized, clock.Error(), 0}
 	}
@@ -243,11 +279,11 @@ func unverified(err error) *refusal {
 // deliver waits for the commit. The sender's going away does not stop it: what
 // is verified is kept.
 func (h *handler) deliver(w http.ResponseWriter, d Delivery) error {
-	ctx, cancel := context.WithTimeout(h.base, h.o.DeliverTimeout)
+	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
 	defer cancel()
 	// The time that the body took must not shorten the time for the answer. A
 	// writer that knows no deadlines needs none.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.o.DeliverTimeout + writeTimeout))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.o.Limits.Deliver + writeTimeout))
 
 	err := h.o.Sink.Deliver(ctx, d)
 	switch {
@@ -280,6 +316,10 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err er
 	if !errors.As(err, &why) {
 		why = &refusal{http.StatusServiceUnavailable, ReasonPanic, retryLater}
 	}
+	if !v.proven && why.blames() {
+		v.peer.proven.Store(false)
+		h.bad.charge(v.origin(), h.o.Now())
+	}
 	h.o.Refused(event.Refusal{
 		At:     h.o.Now().UTC(),
 		Sub:    v.sub,
@@ -287,7 +327,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err er
 		Status: why.status,
 		Bytes:  v.bytes,
 	})
-	h.o.Log.LogAttrs(r.Context(), slog.LevelInfo, "delivery refused",
+	h.o.Log.LogAttrs(r.Context(), slog.LevelDebug, "delivery refused",
 		slog.String("sub", string(v.sub)), slog.Int("status", why.status), slog.Int64("bytes", v.bytes), slog.String("reason", why.reason))
 
 	header := w.Header()
@@ -302,7 +342,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err er
 	if why.retry > 0 {
 		header.Set("Retry-After", strconv.Itoa(why.retry))
 	}
-	if v.bytes == 0 && r.ContentLength != 0 {
+	if v.bytes == 0 && (r.ContentLength < 0 || r.ContentLength > maxDrained) {
 		// Without this the server would read a refused body to keep the connection.
 		header.Set("Connection", "close")
 	}

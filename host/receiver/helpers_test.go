@@ -93,6 +93,8 @@ type rig struct {
 	mu         sync.Mutex
 	refusals   []event.Refusal
 	challenged []trust.Text
+
+	unknownKeys []event.SubID
 }
 
 func newRig(t *testing.T, book Book, tlsOn bool, change func(*Options)) *rig {
@@ -111,6 +113,11 @@ func newRig(t *testing.T, book Book, tlsOn bool, change func(*Options)) *rig {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.challenged = append(r.challenged, server)
+		},
+		UnknownKey: func(sub event.SubID) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.unknownKeys = append(r.unknownKeys, sub)
 		},
 		AllowPlain: !tlsOn,
 	}

@@ -67,8 +67,15 @@ func shownSecrets(header http.Header) (shown []string) {
 // verify proves a delivery by the scheme of e. It reports whether the previous
 // secret was the one that matched.
 //
-// Errors: those of [Headers.Verify].
+// Errors: those of [Headers.Verify], [ErrServerKey], errUnknownKey.
 func (p proof) verify(body []byte, e Entry, now time.Time) (previous bool, err error) {
+	if previous, err = p.verifySecret(body, e, now); err == nil && e.KeyRequired {
+		err = p.verifyKey(body, e)
+	}
+	return previous, err
+}
+
+func (p proof) verifySecret(body []byte, e Entry, now time.Time) (previous bool, err error) {
 	switch e.Scheme {
 	case event.SchemeStandard:
 		return p.Verify(body, e, now)

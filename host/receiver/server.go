@@ -11,21 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-)
-
-// Limits of the server.
-const (
-	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 15 * time.Second
-	writeTimeout      = 15 * time.Second
-	idleTimeout       = 60 * time.Second
-	maxHeaderBytes    = 16 << 10
-	maxConnections    = 64
-	maxStreams        = 32 // of one HTTP/2 connection
 )
 
 // Errors of [New] and [Server.Listen].
@@ -62,10 +49,19 @@ type Options struct {
 	// Bind opens the listener; default net.Listen.
 	Bind func(network, address string) (net.Listener, error)
 
-	Now            func() time.Time // default time.Now
-	Log            *slog.Logger     // default: discarded; never gets headers or bodies
-	MaxInFlight    int              // deliveries at once, then 503; default 256
-	DeliverTimeout time.Duration    // for the Sink to commit, then 503; default 10 s
+	// Prefix is the path that senders see before the paths of the Book, when a proxy
+	// takes it away: the path of the callback URL. It stands in the document at
+	// [WellKnown].
+	Prefix string
+
+	// UnknownKey is told of a subscription whose server signed with a key that is
+	// not among [Entry.Keys]. It must not block.
+	UnknownKey func(event.SubID)
+
+	Limits Limits
+
+	Now func() time.Time // default time.Now
+	Log *slog.Logger     // default: discarded; never gets headers or bodies
 }
 
 // Server is the endpoint that takes deliveries. Its life is [Server.Listen],
@@ -80,7 +76,7 @@ type Server struct {
 	stopping func() bool // detaches the server from Start's context
 	served   sync.WaitGroup
 	serveErr error // valid after served
-	unused   unused
+	conns    conns
 }
 
 // New makes a server that does not listen yet.
@@ -108,14 +104,12 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.MaxInFlight <= 0 {
-		o.MaxInFlight = 256
+	if o.UnknownKey == nil {
+		o.UnknownKey = func(event.SubID) {}
 	}
-	if o.DeliverTimeout <= 0 {
-		o.DeliverTimeout = 10 * time.Second
-	}
+	o.Limits = o.Limits.withDefaults()
 	base, giveUp := context.WithCancel(context.Background())
-	h := &handler{o: o, gate: &gate{max: o.MaxInFlight}, base: base}
+	h := &handler{o: o, gate: &gate{max: o.Limits.InFlight}, bad: newLimiter(o.Limits.Bad, maxBuckets), base: base}
 	s := &Server{
 		handler: h,
 		giveUp:  giveUp,
@@ -132,7 +126,7 @@ func New(o Options) (*Server, error) {
 			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
 	}
-	s.http.ConnState = s.unused.follow
+	s.http.ConnState, s.http.ConnContext = s.conns.follow, s.conns.meet
 	if !s.plain {
 		s.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.Certificate}
 	}
@@ -180,7 +174,7 @@ func (s *Server) Start(ctx context.Context) error {
 			s.handler.o.Log.Warn("receiver did not close cleanly", "err", err)
 		}
 	})
-	limited := netutil.LimitListener(s.listener, maxConnections)
+	limited := newCapped(s.listener, s.handler.o.Limits.Connections, &s.conns)
 	s.served.Go(func() {
 		var err error
 		if s.plain {
@@ -214,7 +208,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 		return s.listener.Close()
 	}
-	s.unused.close()
+	s.conns.close()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("receiver gave up deliveries in flight: %w", errors.Join(err, s.close()))

@@ -156,7 +156,7 @@ func TestSinkErrors(t *testing.T) {
 		"too slow": {func(ctx context.Context, _ Delivery) error { <-ctx.Done(); return ctx.Err() }, 503, ReasonNotStored},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, testBook(), true, func(o *Options) { o.DeliverTimeout = 20 * time.Millisecond })
+			r := newRig(t, testBook(), true, func(o *Options) { o.Limits.Deliver = 20 * time.Millisecond })
 			r.sink.before = tt.deliver
 			got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret))
 			if got.status != tt.status || r.lastRefusal().Reason != tt.reason {
@@ -243,7 +243,7 @@ func errDeadline() error {
 
 func TestTooManyInFlight(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
-	r := newRig(t, testBook(), true, func(o *Options) { o.MaxInFlight = 1 })
+	r := newRig(t, testBook(), true, func(o *Options) { o.Limits.InFlight = 1 })
 	r.sink.before = func(context.Context, Delivery) error {
 		close(entered)
 		<-release

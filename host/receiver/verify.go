@@ -28,13 +28,6 @@ const (
 // (SEP-3415, webhook: within five minutes).
 const Tolerance = 300 * time.Second
 
-const (
-	maxIDBytes           = 255
-	maxSubscriptionBytes = 1024
-	maxSignatureBytes    = 4 << 10
-	maxSignatures        = 16
-)
-
 // Reasons for which a delivery is not believed.
 var (
 	// ErrHeaders: a header of the signature is missing, repeated or not in the
@@ -48,6 +41,9 @@ var (
 	// ErrOldSecret is an [ErrSignature] that would match with the previous
 	// secret, whose grace has ended.
 	ErrOldSecret = fmt.Errorf("%w: made with the previous secret after its grace", ErrSignature)
+	// ErrServerKey is an [ErrSignature] that is right by the secret, while a signature
+	// by a key of the server is demanded and is missing or wrong.
+	ErrServerKey = fmt.Errorf("%w: no v1a signature by a key of the server", ErrSignature)
 	// ErrNoSecret: our own secret is missing or cannot be used. The sender is
 	// not to blame.
 	ErrNoSecret = errors.New("no usable secret for the subscription")

@@ -17,9 +17,9 @@ func TestShutdownDoesNotWaitForUnusedConnections(t *testing.T) {
 	}
 	defer conn.Close()
 	for accepted := 0; accepted == 0; runtime.Gosched() {
-		r.server.unused.mu.Lock()
-		accepted = len(r.server.unused.conns)
-		r.server.unused.mu.Unlock()
+		r.server.conns.mu.Lock()
+		accepted = len(r.server.conns.all)
+		r.server.conns.mu.Unlock()
 	}
 	// net/http alone waits five seconds for such a connection.
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)

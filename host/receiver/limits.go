@@ -1,0 +1,68 @@
+package receiver
+
+import "time"
+
+// Bounds that no operator has a reason to change. docs/limits.md lists every bound
+// of the receiver; its test holds that page against this file.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeTimeout      = 15 * time.Second
+	idleTimeout       = 60 * time.Second
+	maxHeaderBytes    = 16 << 10
+	maxStreams        = 32 // of one HTTP/2 connection
+
+	// MaxBody is the largest body that is taken, in bytes (SEP-3415, webhook).
+	MaxBody = 256 << 10
+
+	maxIDBytes           = 255
+	maxSubscriptionBytes = 1024
+	maxSignatureBytes    = 4 << 10
+	maxSignatures        = 16
+	maxChallenge         = 1024 // characters
+
+	// maxDrained is the longest body of a refused request that is read away, so
+	// that its connection can stay; a new one would cost both sides more.
+	maxDrained = 16 << 10
+
+	// maxBuckets is how many sources are told apart; further ones share a bucket.
+	maxBuckets = 4096
+)
+
+// Limits are the bounds that an operator may change. A member that is zero takes
+// its default.
+type Limits struct {
+	// Connections are open at once; further ones wait. When there is no room, a
+	// connection that is idle and has not brought a genuine delivery is closed for
+	// one that waits. Default 64.
+	Connections int
+	// InFlight are deliveries that are verified or committed at once; further ones
+	// get 503. Default 512.
+	InFlight int
+	// Bad is how many requests that prove nothing are looked at, for each source
+	// and, at a path that is known, for each source and path. Further ones get 429.
+	// Genuine deliveries do not count, and neither does anything on a connection
+	// whose last delivery was genuine. Default 100 a second, 1,000 at once.
+	Bad Rate
+	// Deliver is how long a commit may take, then the answer is 503. Default 10 s.
+	Deliver time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Connections <= 0 {
+		l.Connections = 64
+	}
+	if l.InFlight <= 0 {
+		l.InFlight = 512
+	}
+	if l.Bad.PerSecond <= 0 {
+		l.Bad.PerSecond = 100
+	}
+	if l.Bad.Burst <= 0 {
+		l.Bad.Burst = 1000
+	}
+	if l.Deliver <= 0 {
+		l.Deliver = 10 * time.Second
+	}
+	return l
+}
