@@ -15,7 +15,6 @@ import (
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
-	"eventdeck/host/trust"
 )
 
 // The setting under which the receiver's address is kept, so that leases go on
@@ -39,15 +38,19 @@ type hooks struct {
 
 	starting sync.Mutex // serializes address, which is slow; mu is never held that long
 
-	mu      sync.Mutex
+	mu      sync.RWMutex
 	server  *receiver.Server
 	base    string // what paths are appended to
 	closed  bool
 	paths   map[string]event.SubID
 	removed map[string]bool // paths of subscriptions that the operator removed
+	ended   map[string]time.Time
+
+	keys serverKeys
 
 	refusals   chan event.Refusal // bounded; a flood of bad requests is only counted
 	uncounted  atomic.Uint64
+	leftOut    uint64                // of uncounted, not told yet; of keepRefusals' goroutine
 	challenges chan event.AuditEntry // answered ones, bounded likewise
 	damper     damper
 }
@@ -56,7 +59,9 @@ func (k *hooks) init(h *Host) {
 	k.host = h
 	k.paths = map[string]event.SubID{}
 	k.removed = map[string]bool{}
-	k.refusals = make(chan event.Refusal, 256)
+	k.ended = map[string]time.Time{}
+	k.keys.init(h)
+	k.refusals = make(chan event.Refusal, refusalsWaiting)
 	k.challenges = make(chan event.AuditEntry, 64)
 	h.wg.Go(k.keepRefusals)
 	for _, e := range h.opts.Store.EndedHooks() {
@@ -75,6 +80,7 @@ func (k *hooks) know(path string, id event.SubID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.paths[path] = id
+	delete(k.ended, path) // it begins anew
 }
 
 func (k *hooks) forget(path string) {
@@ -101,6 +107,19 @@ func (k *hooks) listening() string {
 		return ""
 	}
 	return k.server.Addr()
+}
+
+// ready makes sure that deliveries of a server can be taken. What keeps the receiver
+// from listening, or keys from being read, does not go away by subscribing again.
+func (k *hooks) ready(ctx context.Context, server string) error {
+	if _, err := k.address(); err != nil {
+		return err
+	}
+	s, err := k.host.server(server)
+	if err != nil {
+		return err
+	}
+	return k.keys.ensure(ctx, s.spec)
 }
 
 // address starts the receiver if it does not run yet, and returns what the paths
@@ -165,12 +184,14 @@ func (k *hooks) serve() (*receiver.Server, error) {
 	o := k.host.opts
 	ro := receiver.Options{
 		Book: k, Sink: k, Refused: k.refused, Challenged: k.challenged,
+		UnknownKey: k.unknownKey,
 		AllowPlain: o.PlainHTTP,
 		Bind:       o.Network.Listen,
+		Limits:     receiver.Limits{Connections: o.HookConnections, Bad: badRate(o.HookBadRate)},
 		Now:        o.Now, Log: o.Log,
 	}
 	if u, err := url.Parse(o.CallbackURL); err == nil && u.Hostname() != "" {
-		ro.Hosts = []string{u.Hostname()}
+		ro.Hosts, ro.Prefix = []string{u.Hostname()}, strings.TrimSuffix(u.EscapedPath(), "/")
 	}
 	if !o.PlainHTTP {
 		ca, err := openCA(o.CADir, o.Now)
@@ -242,10 +263,10 @@ func shutdown(server *receiver.Server) error {
 
 // Lookup implements [receiver.Book].
 func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
-	k.mu.Lock()
+	k.mu.RLock()
 	id, known := k.paths[path]
 	removed := k.removed[path]
-	k.mu.Unlock()
+	k.mu.RUnlock()
 	if !known {
 		if removed {
 			return receiver.Entry{}, receiver.PathRemoved
@@ -261,6 +282,10 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		entry.Foreign = true
 		entry.Awaited = kind.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone
 	}
+	if s, err := k.host.server(sub.Key.Server); err == nil && s.spec.RequireServerKey {
+		entry.KeyRequired = true
+		entry.Keys, entry.KeysFresh = k.keys.known(s.spec)
+	}
 	if sub.State == event.StateEnded || sub.State == event.StateDenied {
 		if k.host.opts.Now().Sub(k.endedAt(path)) < endedMemory {
 			return entry, receiver.PathEnded
@@ -275,8 +300,17 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 
 // endedAt returns when the subscription of a path ended, zero if that is forgotten.
 func (k *hooks) endedAt(path string) time.Time {
+	k.mu.RLock()
+	at, known := k.ended[path]
+	k.mu.RUnlock()
+	if known {
+		return at
+	}
 	for _, e := range k.host.opts.Store.EndedHooks() {
 		if e.Path == path {
+			k.mu.Lock()
+			k.ended[path] = e.At // the store is not asked again for each delivery
+			k.mu.Unlock()
 			return e.At
 		}
 	}
@@ -308,89 +342,6 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 		return receiver.ErrRejected
 	}
 	return err
-}
-
-// refused is told of every refused request. It does not wait for the store.
-func (k *hooks) refused(r event.Refusal) {
-	k.host.meter.refused()
-	select {
-	case k.refusals <- r:
-	default:
-		k.uncounted.Add(1)
-	}
-}
-
-// challenged is told of every challenge that was answered. It does not wait for
-// the store.
-func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
-	sub, err := k.host.opts.Store.Subscription(id)
-	if err != nil {
-		return // removed meanwhile
-	}
-	e := k.host.act(event.ActorSecurity, "challenge answered", sub, "")
-	e.Detail = serverID
-	select {
-	case k.challenges <- e:
-	default:
-		k.uncounted.Add(1)
-	}
-}
-
-// keepRefusals stores for the operator which deliveries were refused and which
-// challenges answered, until the host ends, and then those that wait.
-func (k *hooks) keepRefusals() {
-	for {
-		select {
-		case r := <-k.refusals:
-			k.keepRefusal(k.host.ctx, r)
-		case e := <-k.challenges:
-			k.host.note(k.host.ctx, e)
-		case <-k.host.ctx.Done():
-			ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
-			defer cancel()
-			for {
-				select {
-				case r := <-k.refusals:
-					k.keepRefusal(ctx, r)
-				case e := <-k.challenges:
-					k.host.note(ctx, e)
-				default:
-					return
-				}
-			}
-		}
-	}
-}
-
-func (k *hooks) keepRefusal(ctx context.Context, r event.Refusal) {
-	log := k.host.opts.Log
-	if n := k.uncounted.Swap(0); n > 0 {
-		log.Warn("more refused deliveries than could be noted", "left_out", n)
-	}
-	if err := k.host.opts.Store.Refuse(ctx, r); err != nil {
-		log.Warn("a refused delivery could not be noted", "reason", r.Reason, "err", err)
-	}
-	k.auditRefusal(ctx, r)
-	k.host.notify()
-}
-
-// auditRefusal notes a refused delivery in the audit log, and of many alike one.
-func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
-	what, _, _ := strings.Cut(r.Reason, ":")
-	left, ok := k.damper.pass(damped{r.Sub, what}, r.At)
-	if !ok {
-		return
-	}
-	sub, err := k.host.opts.Store.Subscription(r.Sub)
-	if err != nil {
-		sub = event.Subscription{ID: r.Sub}
-	}
-	e := k.host.act(event.ActorSecurity, "delivery refused", sub, r.Reason)
-	e.At, e.Result = r.At, fmt.Sprintf("answered %d", r.Status)
-	if left > 0 {
-		e.Detail = trust.Untrusted(fmt.Sprintf("%s (and %d more since the last entry)", r.Reason, left))
-	}
-	k.host.note(ctx, e)
 }
 
 func openCA(dir string, now func() time.Time) (*receiver.CA, error) {

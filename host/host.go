@@ -62,6 +62,12 @@ type Options struct {
 	// user's state directory.
 	CADir string
 
+	// HookConnections and HookBadRate bound what others can take from the receiver:
+	// open connections, and for each source the requests a second that prove
+	// nothing. 0: see [receiver.Limits].
+	HookConnections int
+	HookBadRate     int
+
 	// RotateEvery is how old a webhook secret may get before a refresh brings a new
 	// one. 0: secrets change on demand only.
 	RotateEvery time.Duration

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,8 @@ type rig struct {
 	url   string
 	store *store.Store
 	host  *host.Host
+	spec  event.Server // of the server that is added; its URL is that of the rig
+	later atomic.Int64 // how far the host's clock is ahead
 }
 
 const patience = 20 * time.Second
@@ -78,12 +81,14 @@ func (r *rig) open() {
 	}
 	h, err := host.New(host.Options{
 		Store: s, CADir: filepath.Join(r.dir, "ca"),
+		Now:    func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) },
 		Timing: delivery.Timing{PollFloor: 50 * time.Millisecond, BackoffMin: 20 * time.Millisecond},
 	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	h.AddServer(event.Server{Name: "pager", URL: r.url})
+	r.spec.Name, r.spec.URL = "pager", r.url
+	h.AddServer(r.spec)
 	r.store, r.host = s, h
 	r.t.Cleanup(r.close)
 }

@@ -186,8 +186,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 		return event.Subscription{}, err
 	}
 	if mode == event.ModeWebhook {
-		// What keeps the receiver from listening does not go away by trying again.
-		if _, err := h.hooks.address(); err != nil {
+		if err := h.hooks.ready(ctx, r.Server); err != nil {
 			return event.Subscription{}, err
 		}
 	}

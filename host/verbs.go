@@ -46,8 +46,7 @@ func (h *Host) SetMode(ctx context.Context, id event.SubID, m event.Mode) error 
 	}
 	mode, _, err := h.check(ctx, Request{Server: sub.Key.Server, Type: sub.Key.Type, Args: sub.Key.Args, Mode: m})
 	if err == nil && mode == event.ModeWebhook {
-		// What keeps the receiver from listening does not go away by trying again.
-		_, err = h.hooks.address()
+		err = h.hooks.ready(ctx, sub.Key.Server)
 	}
 	if err != nil {
 		return h.failed(ctx, delivery.ActionSwitched, sub, err)

@@ -107,24 +107,36 @@ type storedRefusal struct {
 
 // Refuse implements [event.Store]. It returns after the commit; the errors are
 // those of [Store.SetSetting].
-func (s *Store) Refuse(ctx context.Context, r event.Refusal) error {
-	value, err := json.Marshal(storedRefusal{stamp(r.At), r.Sub, r.Reason, r.Status, r.Bytes})
-	if err != nil {
-		return fmt.Errorf("refused delivery: %w", err)
+func (s *Store) Refuse(ctx context.Context, list ...event.Refusal) error {
+	values := make([][]byte, len(list))
+	for i, r := range list {
+		var err error
+		if values[i], err = json.Marshal(storedRefusal{stamp(r.At), r.Sub, r.Reason, r.Status, r.Bytes}); err != nil {
+			return fmt.Errorf("refused delivery: %w", err)
+		}
 	}
 	return s.do(ctx, func(c *commit) error {
 		b := c.tx.Bucket(bucketRefusals)
-		n, err := b.NextSequence()
-		if err != nil {
-			return err
-		}
-		if n > maxRefusals {
-			if err := b.Delete(seqKey(n - maxRefusals)); err != nil {
+		for _, value := range values {
+			if err := putRefusal(b, value); err != nil {
 				return err
 			}
 		}
-		return b.Put(seqKey(n), value)
+		return nil
 	})
+}
+
+func putRefusal(b *bolt.Bucket, value []byte) error {
+	n, err := b.NextSequence()
+	if err != nil {
+		return err
+	}
+	if n > maxRefusals {
+		if err := b.Delete(seqKey(n - maxRefusals)); err != nil {
+			return err
+		}
+	}
+	return b.Put(seqKey(n), value)
 }
 
 // Refusals implements [event.Store]. An entry that cannot be read is left out.

@@ -57,6 +57,7 @@ type entry struct {
 	caFile    string
 	oauth     oauth
 	unsigned  bool // deliveries that nothing proves are allowed
+	serverKey bool // deliveries must be signed by a key of the server too
 }
 
 type pair struct{ key, value string }
@@ -136,7 +137,8 @@ func (e entry) server(env Env) (event.Server, error) {
 		Headers: x.secrets(e.headers),
 		CAFile:  x.expand(e.caFile),
 
-		AllowUnsigned: e.unsigned,
+		AllowUnsigned:    e.unsigned,
+		RequireServerKey: e.serverKey,
 	}
 	var err error
 	if s.OAuth, err = e.oauth.expand(&x); err != nil && x.missing == "" {

@@ -172,6 +172,8 @@ func (p *parser) server(m member) (entry, error) {
 			err = p.value(e, f, &e.url, "a string")
 		case "allowUnsigned":
 			err = p.value(e, f, &e.unsigned, "true or false")
+		case "requireServerKey":
+			err = p.value(e, f, &e.serverKey, "true or false")
 		case "caFile":
 			err = p.value(e, f, &e.caFile, "a string")
 		case "oauth":

@@ -21,6 +21,7 @@ func TestTransportHints(t *testing.T) {
 		`{"url": "https://h/mcp", "type": "remote"}`:                {URL: "https://h/mcp"},
 		`{"command": "x", "type": "stdio"}`:                         {Command: "x"},
 		`{"url": "https://h/mcp", "allowUnsigned": true}`:           {URL: "https://h/mcp", AllowUnsigned: true},
+		`{"url": "https://h/mcp", "requireServerKey": true}`:        {URL: "https://h/mcp", RequireServerKey: true},
 		`{"url": "https://h/mcp", "caFile": "${DIR}/internal.pem"}`: {URL: "https://h/mcp", CAFile: "/etc/internal.pem"},
 	} {
 		f, err := Parse("f.json", []byte(`{"mcpServers": {"s": `+text+`}}`), env("DIR", "/etc"))

@@ -23,6 +23,10 @@ type Server struct {
 	// genuine. Without it such a subscription is refused.
 	AllowUnsigned bool
 
+	// RequireServerKey takes webhook deliveries only if a key that the server
+	// publishes at its own origin has signed them too (v1a).
+	RequireServerKey bool
+
 	AdHoc bool // given on the command line, not configured
 
 	// Fault says why the description cannot be used, e.g. that a variable in it is

@@ -139,8 +139,8 @@ type Store interface {
 	Saw(ctx context.Context, s ServerSeen) error
 	Servers() []ServerSeen
 
-	// Refuse keeps a refused delivery among the newest 1,000.
-	Refuse(ctx context.Context, r Refusal) error
+	// Refuse keeps refused deliveries among the newest 1,000, in one commit.
+	Refuse(ctx context.Context, r ...Refusal) error
 	// Refusals returns the kept ones, newest first.
 	Refusals() []Refusal
 

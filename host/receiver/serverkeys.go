@@ -120,7 +120,7 @@ func (p proof) verifyKey(body []byte, e Entry) error {
 	switch {
 	case found:
 		return nil
-	case offered && !e.KeysFresh:
+	case offered && (!e.KeysFresh || len(e.Keys) == 0):
 		return errUnknownKey
 	}
 	return ErrServerKey

@@ -1,0 +1,167 @@
+package host_test
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+	"eventdeck/host/trust"
+)
+
+// hookServer is a server with one type that it delivers by webhook, when a test
+// says so.
+type hookServer struct {
+	t   *testing.T
+	rig *rig
+	url string
+
+	mu     sync.Mutex
+	hook   string // callback of the newest subscribe
+	secret event.Secret
+	ended  []string // callbacks that were unsubscribed
+	refuse bool     // subscribes and unsubscribes
+	keys   []ed25519.PublicKey
+	asked  int // for the keys
+}
+
+// hookRig is a rig with a hookServer in place of the pager.
+func hookRig(t *testing.T, spec event.Server) (*rig, *hookServer) {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), spec: spec}
+	s := &hookServer{t: t, rig: r}
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	s.url = web.URL
+	r.url = web.URL + "/mcp"
+	r.open()
+	return r, s
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == receiver.WellKnownKeys {
+		s.serveKeys(w)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params struct {
+			Delivery struct{ URL, Secret string }
+		}
+	}
+	if err != nil || json.Unmarshal(body, &m) != nil || r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	if len(m.ID) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	result := `"error":{"code":-32601,"message":"no such method"}`
+	switch {
+	case m.Method == "server/discover":
+		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"hooks","version":"1"}}`
+	case m.Method == "events/list":
+		result = `"result":{"events":[{"name":"load.tick","delivery":["webhook"]}]}`
+	case s.refuse:
+		result = `"error":{"code":-32603,"message":"not now"}`
+	case m.Method == "events/subscribe":
+		s.hook, s.secret = m.Params.Delivery.URL, event.NewSecret(m.Params.Delivery.Secret)
+		result = fmt.Sprintf(`"result":{"id":"remote","refreshBefore":%q,"cursor":null}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	case m.Method == "events/unsubscribe":
+		s.ended = append(s.ended, m.Params.Delivery.URL)
+		result = `"result":{}`
+	}
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+}
+
+func (s *hookServer) serveKeys(w http.ResponseWriter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	if s.keys == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	var keys []string
+	for _, k := range s.keys {
+		keys = append(keys, fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","x":%q}`, base64.RawURLEncoding.EncodeToString(k)))
+	}
+	fmt.Fprintf(w, `{"keys":[%s]}`, strings.Join(keys, ","))
+}
+
+// deliver sends a delivery with the given id and body, signed by the secret and,
+// if there is one, a key of the server. It returns the status.
+func (s *hookServer) deliver(id, body string, key ed25519.PrivateKey) int {
+	s.t.Helper()
+	s.mu.Lock()
+	hook, secret := s.hook, s.secret
+	s.mu.Unlock()
+	return s.deliverTo(hook, secret, id, body, key)
+}
+
+func (s *hookServer) deliverTo(hook string, secret event.Secret, id, body string, key ed25519.PrivateKey) int {
+	s.t.Helper()
+	req, err := http.NewRequest(http.MethodPost, hook, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	now := time.Now()
+	sig, err := receiver.Sign(secret, id, now, []byte(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if key != nil {
+		sig += " " + receiver.SignWithKey(key, id, now.Unix(), []byte(body))
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", receiver.HeaderID: id, receiver.HeaderTimestamp: unix(now), receiver.HeaderSignature: sig,
+	} {
+		req.Header.Set(name, value)
+	}
+	client := s.rig.client()
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+func occurrence(id string) string {
+	return fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-02-19T16:00:00Z","data":{"id":%q}}`, id, id)
+}
+
+func (r *rig) tick() host.Request {
+	return host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModeWebhook}
+}
+
+// eventually tries until it is so.
+func (r *rig) eventually(what string, ok func() bool) {
+	r.t.Helper()
+	deadline := time.After(patience)
+	for !ok() {
+		select {
+		case <-deadline:
+			r.t.Fatalf("%s did not happen", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+	"eventdeck/host/trust"
+)
+
+// How many refused deliveries wait to be noted, and how often that is done: anybody
+// can have a delivery refused, and must not keep the store's writer busy by it.
+// Beyond that they are only counted.
+const (
+	refusalsWaiting = 1024
+	noteEvery       = 100 * time.Millisecond
+)
+
+// badRate allows for ten seconds of bad requests at once.
+func badRate(perSecond int) receiver.Rate {
+	return receiver.Rate{PerSecond: float64(perSecond), Burst: 10 * perSecond}
+}
+
+// refused is told of every refused request. It does not wait for the store.
+func (k *hooks) refused(r event.Refusal) {
+	k.host.meter.refused()
+	select {
+	case k.refusals <- r:
+	default:
+		k.uncounted.Add(1)
+	}
+}
+
+// challenged is told of every challenge that was answered. It does not wait for
+// the store.
+func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
+	sub, err := k.host.opts.Store.Subscription(id)
+	if err != nil {
+		return // removed meanwhile
+	}
+	e := k.host.act(event.ActorSecurity, "challenge answered", sub, "")
+	e.Detail = serverID
+	select {
+	case k.challenges <- e:
+	default:
+		k.uncounted.Add(1)
+	}
+}
+
+// keepRefusals stores for the operator which deliveries were refused and which
+// challenges answered, until the host ends, and then those that wait.
+func (k *hooks) keepRefusals() {
+	done := k.host.ctx.Done()
+	for {
+		select {
+		case r := <-k.refusals:
+			k.noteRefusals(k.host.ctx, r)
+		case e := <-k.challenges:
+			k.host.note(k.host.ctx, e)
+			continue
+		case <-done:
+			ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
+			defer cancel()
+			k.noteRest(ctx)
+			return
+		}
+		pause := time.NewTimer(noteEvery)
+		select {
+		case <-pause.C:
+		case <-done:
+		}
+		pause.Stop()
+	}
+}
+
+func (k *hooks) noteRest(ctx context.Context) {
+	for {
+		select {
+		case r := <-k.refusals:
+			k.noteRefusals(ctx, r)
+		case e := <-k.challenges:
+			k.host.note(ctx, e)
+		default:
+			return
+		}
+	}
+}
+
+// noteRefusals stores r and those that wait behind it.
+func (k *hooks) noteRefusals(ctx context.Context, r event.Refusal) {
+	log := k.host.opts.Log
+	list := append(make([]event.Refusal, 0, 1+len(k.refusals)), r)
+	for range len(k.refusals) {
+		list = append(list, <-k.refusals) // nobody else takes from it
+	}
+	if err := k.host.opts.Store.Refuse(ctx, list...); err != nil {
+		log.Warn("refused deliveries could not be noted", "refused", len(list), "err", err)
+	}
+	if n := k.uncounted.Swap(0); n > 0 {
+		k.leftOut += n
+	}
+	if k.leftOut > 0 {
+		if _, ok := k.damper.pass(damped{what: "left out"}, k.host.opts.Now()); ok {
+			log.Warn("more refused deliveries than could be noted", "left_out", k.leftOut)
+			k.leftOut = 0
+		}
+	}
+	for _, r := range list {
+		k.auditRefusal(ctx, r)
+	}
+	k.host.notify()
+}
+
+// auditRefusal notes a refused delivery in the audit log, and of many alike one.
+func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
+	what, _, _ := strings.Cut(r.Reason, ":")
+	left, ok := k.damper.pass(damped{r.Sub, what}, r.At)
+	if !ok {
+		return
+	}
+	sub, err := k.host.opts.Store.Subscription(r.Sub)
+	if err != nil {
+		sub = event.Subscription{ID: r.Sub}
+	}
+	k.host.opts.Log.Info("delivery refused", "sub", r.Sub, "status", r.Status, "bytes", r.Bytes, "reason", r.Reason, "more", left)
+	e := k.host.act(event.ActorSecurity, "delivery refused", sub, r.Reason)
+	e.At, e.Result = r.At, fmt.Sprintf("answered %d", r.Status)
+	if left > 0 {
+		e.Detail = trust.Untrusted(fmt.Sprintf("%s (and %d more since the last entry)", r.Reason, left))
+	}
+	k.host.note(ctx, e)
+}
