@@ -18,6 +18,9 @@ import (
 	"eventdeck/host/trust"
 )
 
+// hookFlags bound what others can take from the receiver of webhook deliveries.
+type hookFlags struct{ connections, badRate int }
+
 // deck is an open store with a host on it.
 type deck struct {
 	host.API
@@ -55,6 +58,10 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 		ListenAddr:  a.flags.listen,
 		PlainHTTP:   a.flags.plainHTTP,
 		RotateEvery: a.flags.rotate,
+
+		HookConnections: a.flags.hooks.connections,
+		HookBadRate:     a.flags.hooks.badRate,
+
 		OnStderr: func(server string, line trust.Text) {
 			logger.Info("a server wrote to standard error", "server", server, "line", line)
 		},
@@ -186,6 +193,9 @@ func (a *app) checkReceiver() error {
 		if err != nil || parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
 			return usagef("--callback-url must look like https://name/path, without user, query and fragment")
 		}
+	}
+	if f := a.flags.hooks; f.connections < 1 || f.badRate < 1 {
+		return usagef("--hook-connections and --hook-bad-rate must be at least 1")
 	}
 	if a.flags.listen == "" {
 		return nil

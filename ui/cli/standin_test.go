@@ -119,7 +119,7 @@ func (m *memory) Credential(string) (event.Secret, error) {
 func (m *memory) SetCredential(context.Context, string, event.Secret) error { return nil }
 func (m *memory) Saw(context.Context, event.ServerSeen) error               { return nil }
 func (m *memory) Servers() []event.ServerSeen                               { return nil }
-func (m *memory) Refuse(context.Context, ...event.Refusal) error               { return nil }
+func (m *memory) Refuse(context.Context, ...event.Refusal) error            { return nil }
 func (m *memory) Refusals() []event.Refusal                                 { return nil }
 func (m *memory) Marks() []event.Mark                                       { return nil }
 func (m *memory) SetMark(context.Context, event.Mark) error                 { return nil }
