@@ -81,9 +81,15 @@ func DecodeMessages(frame []byte) ([]Message, error) {
 }
 
 func decodeMessage(raw []byte) (Message, error) {
-	var r rawMessage
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return Message{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	r, ok := readEnvelope(raw)
+	if ok {
+		r.ID, r.Params = bytes.Clone(r.ID), bytes.Clone(r.Params)
+		r.Result, r.Error = bytes.Clone(r.Result), bytes.Clone(r.Error)
+	} else {
+		r = rawMessage{}
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return Message{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
 	}
 	m := Message{Method: r.Method, Params: r.Params, RawID: r.ID}
 	if len(r.ID) > 0 && string(r.ID) != "null" {
