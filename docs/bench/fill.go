@@ -1,17 +1,9 @@
-// Command bench makes what measurements need.
-//
-//	go run ./docs/bench fill DIR [EVENTS]
-//
-// makes a store with so many events (1,000,000 unless told) of 600 bytes, of five
-// types of one server, over the last day.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,28 +11,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/store"
 )
-
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
-
-func run(args []string) error {
-	if len(args) < 2 || len(args) > 3 || args[0] != "fill" {
-		return errors.New("usage: go run ./docs/bench fill DIR [EVENTS]")
-	}
-	events := 1_000_000
-	if len(args) == 3 {
-		n, err := strconv.Atoi(args[2])
-		if err != nil || n < 1 {
-			return fmt.Errorf("%q is no number of events", args[2])
-		}
-		events = n
-	}
-	return fill(args[1], events)
-}
 
 // batch is how many events one delivery hands over.
 const batch = 500
@@ -97,7 +67,7 @@ func record(key event.Key, n int, at time.Time) event.Record {
 	id := fmt.Sprintf("evt_%09d", n)
 	data := fmt.Sprintf(`{"n":%d,"severity":"P%d","title":"checkout latency above %d ms on host db-%02d","text":"%s"}`,
 		n, 1+n%4, 100+n%900, n%32, strings.Repeat("connection pool exhausted; ", 14))
-	raw := fmt.Sprintf(`{"eventId":%q,"name":%q,"timestamp":%q,"data":%s}`, id, key.Type.Raw(), at.Format(time.RFC3339Nano), data)
+	raw := `{"eventId":"` + id + `","name":"` + key.Type.Raw() + `","timestamp":"` + at.Format(time.RFC3339Nano) + `","data":` + data + `}`
 	at0 := strings.Index(raw, `"data":`) + len(`"data":`)
 	return event.Record{
 		Kind: event.KindEvent, Sub: key.ID(), Server: key.Server, Type: key.Type, Mode: event.ModePush, ReceivedAt: at,

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/store"
+	"eventdeck/ui/bench"
+)
+
+// ingest measures how many events a second the host takes and keeps, with its
+// screen open.
+func ingest(args []string) error {
+	flags := flag.NewFlagSet("ingest", flag.ContinueOnError)
+	mode := flags.String("mode", "push", "push or poll")
+	streams := flags.Int("streams", 50, "subscriptions")
+	rate := flags.Int("rate", 0, "events a second in all; 0: as fast as they are taken")
+	span := flags.Duration("for", time.Minute, "how long")
+	program := flags.String("program", "", "the host; built when not given")
+	pprof := flags.String("pprof", "", "address at which the host serves profiles")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if *program == "" {
+		if *program, err = build(dir, "."); err != nil {
+			return err
+		}
+	}
+	run, err := runHost(hostRun{
+		program: *program, dir: dir, mode: event.Mode(*mode), streams: *streams, rate: *rate, span: *span, pprof: *pprof,
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println(machine())
+	fmt.Println(run)
+	fmt.Println(run.screen)
+	return nil
+}
+
+// build compiles a program of this module.
+func build(dir, pkg string) (string, error) {
+	path := filepath.Join(dir, "program-"+filepath.Base(pkg))
+	out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", pkg, err, out)
+	}
+	return path, nil
+}
+
+// hostRun is one run of the host with its screen.
+type hostRun struct {
+	program, dir string
+	mode         event.Mode
+	streams      int
+	rate         int
+	span         time.Duration
+	pprof        string
+}
+
+// result is what one run of a program gave.
+type result struct {
+	emitted, kept int
+	took          time.Duration
+	ingest        [3]time.Duration // emit to receipt: p50, p99, most
+	visible       []time.Duration  // emit to visible, of each event
+	cpu           time.Duration
+	memory        int
+	screen        string
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("%s emitted, %s kept and verified, %s/s; emit to receipt p50 %v, p99 %v, most %v; emit to visible p50 %v, p99 %v; %.0f %% of a core, %.2f µs CPU an event; %d MB anonymous",
+		thousands(r.emitted), thousands(r.kept), thousands(r.perSecond()), r.ingest[0], r.ingest[1], r.ingest[2],
+		quantile(r.visible, 0.5).Round(100*time.Microsecond), quantile(r.visible, 0.99).Round(100*time.Microsecond),
+		100*r.cpu.Seconds()/r.took.Seconds(), r.cpu.Seconds()*1e6/float64(max(r.kept, 1)), r.memory>>20)
+}
+
+func (r result) perSecond() int { return int(float64(r.kept) / r.took.Seconds()) }
+
+// runHost feeds the host for a time, and then looks into its store.
+func runHost(run hostRun) (res result, err error) {
+	c := newClock()
+	f, err := newFeeder(run.streams, run.rate, 0, c)
+	if err != nil {
+		return res, err
+	}
+	defer f.close()
+	data := filepath.Join(run.dir, fmt.Sprintf("data-%d", time.Now().UnixNano()))
+	if err := subscribed(data, f.address, run.mode, run.streams); err != nil {
+		return res, err
+	}
+	args := []string{"--data", data}
+	if run.pprof != "" {
+		args = append(args, "--pprof", run.pprof)
+	}
+	watch := newWatch(c)
+	term, err := bench.Start(exec.Command(run.program, append(args, f.address)...), false, watch.seen)
+	if err != nil {
+		return res, err
+	}
+	defer func() {
+		if err != nil {
+			term.End("q")
+		}
+	}()
+	if err := awaitFeed(f, term); err != nil {
+		return res, err
+	}
+	p := process(term.Cmd.Process.Pid)
+	before, err := p.cpu()
+	if err != nil {
+		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
+	}
+	began := time.Now()
+	time.Sleep(run.span)
+	f.stop()
+	res.emitted = c.emitted()
+	watch.settle(res.emitted, 2*time.Second)
+	after, err := p.cpu()
+	if err != nil {
+		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
+	}
+	res.cpu = after - before
+	if res.memory, err = p.memory(); err != nil {
+		return res, err
+	}
+	res.visible, res.screen = watch.delays(), term.Text()
+	term.End("q")
+	last, err := verify(data, &res)
+	res.took = last.Sub(began)
+	return res, err
+}
+
+// awaitFeed waits until all streams are open.
+func awaitFeed(f *feeder, term *bench.Terminal) error {
+	for deadline := time.Now().Add(30 * time.Second); f.began.Load() == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the host opened %d of %d streams\n%s", f.opened.Load(), f.streams, term.Text())
+		}
+	}
+	return nil
+}
+
+// subscribed makes a store with so many subscriptions of the feeder.
+func subscribed(dir, address string, mode event.Mode, streams int) error {
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, streams)
+	for i := range streams {
+		key := event.Key{Server: address, Type: trust.Untrusted(loadType), Args: streamArgs(i)}
+		err := s.Submit(ctx, event.Batch{
+			Sub:    key.ID(),
+			Update: func(sub *event.Subscription) { sub.Key, sub.Mode, sub.Created = key, mode, time.Now() },
+			Done: func(_ event.Outcome, err error) {
+				if err != nil {
+					failed <- err
+				}
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// verify counts what the store holds: every event once, no gap. last is when the
+// last of them was received.
+func verify(dir string, res *result) (last time.Time, err error) {
+	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	if err != nil {
+		return last, err
+	}
+	defer s.Close()
+	seen := make([]bool, res.emitted+1)
+	var took []time.Duration
+	var bad error
+	err = s.Forward(1, func(r event.Record) bool {
+		switch r.Kind {
+		case event.KindGap, event.KindRejected:
+			bad = fmt.Errorf("the store has a record of kind %s at %d", r.Kind, r.Seq)
+		case event.KindEvent:
+			n, err := strconv.Atoi(strings.TrimPrefix(r.EventID.Raw(), "tick-"))
+			if err != nil || n < 1 || n > res.emitted || seen[n] {
+				bad = fmt.Errorf("record %d was not emitted, or is kept twice", r.Seq)
+				return false
+			}
+			seen[n] = true
+			res.kept++
+			last = r.ReceivedAt
+			if at, err := time.Parse(time.RFC3339Nano, r.Timestamp.Raw()); err == nil {
+				took = append(took, r.ReceivedAt.Sub(at))
+			}
+		}
+		return bad == nil
+	})
+	if err == nil {
+		err = bad
+	}
+	res.ingest = [3]time.Duration{quantile(took, 0.5), quantile(took, 0.99), quantile(took, 1)}
+	for i := range res.ingest {
+		res.ingest[i] = res.ingest[i].Round(100 * time.Microsecond)
+	}
+	return last, err
+}

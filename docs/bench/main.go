@@ -1,0 +1,51 @@
+// Command bench makes what measurements need, and measures.
+//
+//	go run ./docs/bench fill DIR [EVENTS]
+//
+// makes a store with so many events (1,000,000 unless told) of 600 bytes, of five
+// types of one server, over the last day.
+//
+//	go run ./docs/bench ingest [-mode push|poll] [-streams 50] [-rate 0] [-for 1m]
+//
+// runs the host with its screen on a pseudo-terminal, feeds it events of 600 bytes,
+// and counts what it kept.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	usage := errors.New("usage: go run ./docs/bench fill DIR [EVENTS] | ingest [FLAGS]")
+	if len(args) == 0 {
+		return usage
+	}
+	switch args[0] {
+	case "fill":
+		if len(args) < 2 || len(args) > 3 {
+			return usage
+		}
+		events := 1_000_000
+		if len(args) == 3 {
+			n, err := strconv.Atoi(args[2])
+			if err != nil || n < 1 {
+				return fmt.Errorf("%q is no number of events", args[2])
+			}
+			events = n
+		}
+		return fill(args[1], events)
+	case "ingest":
+		return ingest(args[1:])
+	}
+	return usage
+}

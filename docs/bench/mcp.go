@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host/wire"
+)
+
+// loadType is the type that the feeding server offers; its argument keeps streams apart.
+const loadType = "load"
+
+// feeder is an MCP server of 2026-07-28 that does nothing but send events: what it
+// costs must be small beside what the host costs.
+type feeder struct {
+	pace
+	streams int // the feed begins when so many are open
+	clock   *clock
+
+	address string
+	server  *http.Server
+	opened  atomic.Int32
+	page    atomic.Int64 // events that polls have got
+}
+
+func newFeeder(streams, rate, count int, c *clock) (*feeder, error) {
+	f := &feeder{streams: streams, clock: c}
+	f.rate, f.count = rate, count
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	f.address = "http://" + l.Addr().String() + "/mcp"
+	f.server = &http.Server{Handler: http.HandlerFunc(f.serve), ReadHeaderTimeout: time.Minute}
+	f.server.Protocols = new(http.Protocols)
+	f.server.Protocols.SetHTTP1(true)
+	go func() { _ = f.server.Serve(l) }() // ends with close
+	return f, nil
+}
+
+func (f *feeder) close() error { return f.server.Close() }
+
+func (f *feeder) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return // the client is gone
+	}
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(body, &m) != nil {
+		http.Error(w, "no request", http.StatusBadRequest)
+		return
+	}
+	switch m.Method {
+	case "server/discover":
+		f.answer(w, m.ID, `{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"`+wire.Extension+`":{}}},"serverInfo":{"name":"feeder","version":"1"},"resultType":"complete"}`)
+	case wire.MethodList:
+		f.answer(w, m.ID, `{"events":[{"name":"load","description":"load","delivery":["push","poll"],"inputSchema":{"type":"object","properties":{"stream":{"type":"integer"}}},"payloadSchema":{"type":"object"}}],"resultType":"complete"}`)
+	case wire.MethodPoll:
+		f.poll(w, m.ID)
+	case wire.MethodStream:
+		f.stream(w, r, m.ID, m.Params)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, m.ID)
+	}
+}
+
+func (f *feeder) answer(w http.ResponseWriter, id json.RawMessage, result string) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
+}
+
+// pageEvents is how many events one answer to a poll has at most.
+const pageEvents = 500
+
+// poll answers with the next events that are due, whoever asks.
+func (f *feeder) poll(w http.ResponseWriter, id json.RawMessage) {
+	if f.opened.Add(1) >= int32(f.streams) { // all have asked once
+		f.start()
+	}
+	due := int64(f.due())
+	var from, to int64
+	for {
+		from = f.page.Load()
+		to = min(due, from+pageEvents)
+		if f.page.CompareAndSwap(from, to) {
+			break
+		}
+	}
+	first := f.clock.emit(int(to - from))
+	event := newTemplate(occurrence(""))
+	now := time.Now().UTC().Format(timeLayout)
+	b := fmt.Appendf(make([]byte, 0, 1024+int(to-from)*eventBytes), `{"jsonrpc":"2.0","id":%s,"result":{"events":[`, id)
+	for n := range int(to - from) {
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = event.append(b, first+n, now)
+	}
+	b = fmt.Appendf(b, `],"cursor":"c.%d","hasMore":%t,"nextPollMs":5,"truncated":false,"resultType":"complete"}}`, to, to < due)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(b) // the client may be gone
+}
+
+// stream sends this stream's part of the events as they become due.
+func (f *feeder) stream(w http.ResponseWriter, r *http.Request, id json.RawMessage, params json.RawMessage) {
+	var p struct{ Arguments struct{ Stream int } }
+	if json.Unmarshal(params, &p) != nil {
+		http.Error(w, "no stream", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	control := http.NewResponseController(w)
+	meta := `"_meta":{"` + wire.MetaSubscription + `":` + string(id) + `}`
+	fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":%q,\"params\":{\"cursor\":\"c.0\",\"truncated\":false,%s}}\n\n", wire.NoteActive, meta)
+	if control.Flush() != nil {
+		return
+	}
+	if f.opened.Add(1) >= int32(f.streams) {
+		f.start()
+	}
+	event := newTemplate("data: " + `{"jsonrpc":"2.0","method":"` + wire.NoteEvent + `","params":` + occurrence(","+meta) + "}\n\n")
+	f.send(r.Context(), p.Arguments.Stream, event, func(b []byte) error {
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+		return control.Flush()
+	})
+}
+
+// gather is the shortest time between two writes of one stream.
+const gather = 2 * time.Millisecond
+
+// send writes the part of stream i until its end or that of ctx.
+func (f *feeder) send(ctx context.Context, i int, event *template, write func([]byte) error) {
+	tick := time.NewTicker(gather)
+	defer tick.Stop()
+	sent := 0
+	b := make([]byte, 0, 128<<10)
+	for {
+		n := min(share(f.due(), i%f.streams, f.streams)-sent, 100)
+		if n > 0 {
+			first := f.clock.emit(n)
+			now := time.Now().UTC().Format(timeLayout)
+			b = b[:0]
+			for k := range n {
+				b = event.append(b, first+k, now)
+			}
+			if write(b) != nil {
+				return
+			}
+			sent += n
+			if n == 100 {
+				continue
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// streamArgs are the arguments of subscription i.
+func streamArgs(i int) []byte { return []byte(`{"stream":` + strconv.Itoa(i) + `}`) }

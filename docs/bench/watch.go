@@ -1,0 +1,55 @@
+package main
+
+import (
+	"sync"
+	"time"
+)
+
+// watch notes when events became visible.
+type watch struct {
+	clock *clock
+	mu    sync.Mutex
+	last  int // newest that was seen
+	took  []time.Duration
+}
+
+func newWatch(c *clock) *watch { return &watch{clock: c} }
+
+// seen notes that event n can be seen now: with it, all before it are visible or
+// were passed over.
+func (w *watch) seen(n int) {
+	now := time.Since(w.clock.began)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ; w.last < n; w.last++ {
+		at, ok := w.clock.when(w.last + 1)
+		if !ok {
+			return
+		}
+		w.took = append(w.took, now-at)
+	}
+}
+
+func (w *watch) newest() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+func (w *watch) delays() []time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.took
+}
+
+// settle waits until event n is visible, or for as long as patience lasts without
+// anything new.
+func (w *watch) settle(n int, patience time.Duration) {
+	last, since := w.newest(), time.Now()
+	for last < n && time.Since(since) < patience {
+		time.Sleep(time.Millisecond)
+		if now := w.newest(); now != last {
+			last, since = now, time.Now()
+		}
+	}
+}

@@ -1,0 +1,156 @@
+//go:build !windows
+
+// Package bench runs programs on a pseudo-terminal and tells when events can be
+// seen there. It serves docs/bench.
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+
+	"eventdeck/ui/internal/screen"
+)
+
+// Mark stands before the ten digits of an event's number wherever it is shown.
+const Mark = "SEQ="
+
+const digits = 10
+
+// The size of the terminal.
+const (
+	Width  = 200
+	Height = 50
+)
+
+// Terminal is a program on a pseudo-terminal.
+type Terminal struct {
+	Began time.Time // when the program was started
+	Cmd   *exec.Cmd
+
+	tty    *os.File
+	screen *screen.Screen // nil: lines are read off the output
+	seen   func(number int)
+	ended  chan struct{} // closed when the program is gone
+	err    error         // of the program; set before ended is closed
+
+	mu   sync.Mutex
+	tail []byte // what is left of the last chunk, of plain output
+}
+
+// Start runs the program. seen is called from one goroutine with the number of the
+// newest event that can be seen, whenever there is more to see; it may be nil. plain
+// says that the program only prints lines: the numbers are then read off its output,
+// which costs less than a screen.
+func Start(cmd *exec.Cmd, plain bool, seen func(number int)) (*Terminal, error) {
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "SSH_CONNECTION=")
+	t := &Terminal{Began: time.Now(), Cmd: cmd, seen: seen, ended: make(chan struct{})}
+	if !plain {
+		t.screen = screen.New(Width, Height, false)
+	}
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: Width, Rows: Height})
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	t.tty = tty
+	go t.read()
+	return t, nil
+}
+
+// read ends when the program is gone.
+func (t *Terminal) read() {
+	defer close(t.ended)
+	chunk := make([]byte, 64<<10)
+	newest := 0
+	for {
+		n, err := t.tty.Read(chunk)
+		if found := t.take(chunk[:n]); found > newest && t.seen != nil {
+			newest = found
+			t.seen(newest)
+		}
+		if err != nil { // EIO, when the program is gone
+			t.err = t.Cmd.Wait()
+			return
+		}
+	}
+}
+
+// take returns the newest number that can be seen.
+func (t *Terminal) take(p []byte) int {
+	if t.screen != nil {
+		_, _ = t.screen.Write(p) // it never fails
+		if t.seen == nil {
+			return 0
+		}
+		return newestIn([]byte(t.screen.Text()))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tail = append(t.tail, p...)
+	found := newestIn(t.tail)
+	if keep := len(Mark) + digits; len(t.tail) > keep {
+		t.tail = append(t.tail[:0], t.tail[len(t.tail)-keep:]...)
+	}
+	return found
+}
+
+func newestIn(text []byte) int {
+	newest := 0
+	for {
+		i := bytes.Index(text, []byte(Mark))
+		if i < 0 || len(text) < i+len(Mark)+digits {
+			return newest
+		}
+		if n, err := strconv.Atoi(string(text[i+len(Mark):][:digits])); err == nil {
+			newest = max(newest, n)
+		}
+		text = text[i+len(Mark):]
+	}
+}
+
+// Text returns what stands on the screen.
+func (t *Terminal) Text() string {
+	if t.screen == nil {
+		return ""
+	}
+	return t.screen.Text()
+}
+
+// Wait waits until the screen shows text.
+func (t *Terminal) Wait(ctx context.Context, text string) error {
+	return t.screen.Until(ctx, strconv.Quote(text), func(shown string) bool { return strings.Contains(shown, text) })
+}
+
+// Keys types.
+func (t *Terminal) Keys(text string) error {
+	_, err := t.tty.WriteString(text)
+	return err
+}
+
+// Ended is closed when the program is gone.
+func (t *Terminal) Ended() <-chan struct{} { return t.ended }
+
+// End asks the program to end and returns when it has: by keys, then by signals.
+func (t *Terminal) End(keys string) {
+	defer t.tty.Close()
+	if keys != "" {
+		_ = t.Keys(keys) // it may be gone already
+	}
+	for _, stop := range []func() error{func() error { return nil }, func() error { return t.Cmd.Process.Signal(os.Interrupt) }, t.Cmd.Process.Kill} {
+		_ = stop() // as above
+		select {
+		case <-t.ended:
+			return
+		case <-time.After(5 * time.Second):
+		}
+	}
+	<-t.ended
+}
