@@ -255,11 +255,11 @@ func (in *ingest) record(kind event.Kind, fill func(*event.Record)) event.Record
 // occurrence turns the bytes of one event into a record: an event, or a rejected
 // payload with the reason.
 func (in *ingest) occurrence(raw []byte) event.Record {
-	o, err := wire.ParseOccurrence(raw, trust.Limits{})
+	o, report, err := wire.ReadOccurrence(raw, trust.Limits{})
 	if err != nil {
-		return in.rejected(raw, err)
+		return in.refused(raw, err, flagsOf(report))
 	}
-	return in.happened(o)
+	return in.happened(o, flagsOf(report))
 }
 
 // noted is occurrence for the notification of an event, which a dialect may have
@@ -269,39 +269,39 @@ func (in *ingest) noted(n wire.Note) event.Record {
 	case n.Refused != nil:
 		return in.rejected(n.Params, n.Refused)
 	case n.Event != nil:
-		return in.happened(*n.Event)
+		return in.happened(*n.Event, scanned(n.Event.Raw))
 	}
 	return in.occurrence(n.Params)
 }
 
 // happened turns an event that was read into a record.
-func (in *ingest) happened(o wire.Occurrence) event.Record {
+func (in *ingest) happened(o wire.Occurrence, flags []string) event.Record {
 	return in.record(event.KindEvent, func(rec *event.Record) {
 		rec.EventID, rec.Timestamp = o.EventID, o.Timestamp
 		if o.Cursor.HasText() {
 			rec.Cursor = event.At(o.Cursor.Text)
 		}
-		rec.Raw, rec.Data = o.Raw, o.Data
-		rec.Flags = scanned(o.Raw)
+		rec.Raw, rec.Data, rec.Flags = o.Raw, o.Data, flags
 		rec.Labels = in.labels(o)
 	})
 }
 
 // labels returns what an event says beside its data; nil if nothing.
 func (in *ingest) labels(o wire.Occurrence) *event.Labels {
-	l := event.Labels{Priority: o.Priority, Tags: o.Tags, Batch: o.Batch}
+	var name trust.Text
 	if o.Name != in.r.key.Type {
-		l.Name = o.Name
+		name = o.Name
 	}
-	if l.Name.IsZero() && l.Priority.IsZero() && l.Batch.IsZero() && len(l.Tags) == 0 {
+	if name.IsZero() && o.Priority.IsZero() && o.Batch.IsZero() && len(o.Tags) == 0 {
 		return nil
 	}
-	return &l
+	return &event.Labels{Name: name, Priority: o.Priority, Tags: o.Tags, Batch: o.Batch}
 }
 
 // scanned returns what the scanner notices in a payload, as a record keeps it.
-func scanned(raw []byte) []string {
-	report := trust.Scan(raw)
+func scanned(raw []byte) []string { return flagsOf(trust.Scan(raw)) }
+
+func flagsOf(report trust.Report) []string {
 	if len(report.Flags) == 0 {
 		return nil
 	}
@@ -316,10 +316,14 @@ func scanned(raw []byte) []string {
 }
 
 func (in *ingest) rejected(raw []byte, err error) event.Record {
+	return in.refused(raw, err, scanned(raw))
+}
+
+func (in *ingest) refused(raw []byte, err error, flags []string) event.Record {
 	return in.record(event.KindRejected, func(rec *event.Record) {
 		// The kind of the record says that it was refused.
 		reason := strings.TrimPrefix(err.Error(), trust.ErrRefused.Error()+": ")
-		rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(reason), scanned(raw)
+		rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(reason), flags
 	})
 }
 

@@ -353,7 +353,7 @@ func (r *Runner) delivered(d Delivered, now time.Time) event.Record {
 	if err != nil {
 		return r.in.rejected(d.Body, err)
 	}
-	return r.in.happened(o)
+	return r.in.happened(o, scanned(o.Raw))
 }
 
 // givenGrace is how long the secret before the present one is accepted, where the

@@ -65,6 +65,50 @@ func ParseObject(raw []byte, lim Limits) ([]Member, error) {
 	return c.members, nil
 }
 
+// ReadObject is [ParseObject] and [Scan] in one: the text is walked once. With an
+// error the report is that on a text which is refused.
+//
+// Errors: those of [ParseObject].
+func ReadObject(raw []byte, lim Limits) ([]Member, Report, error) {
+	g := gate(raw)
+	r := objectReader{scanner: scanner{raw: raw, collect: g.slow()}}
+	r.members.raw, r.members.members = raw, r.room[:0]
+	if err := walkJSON(raw, lim.withDefaults(), &r); err != nil {
+		return nil, scanRefused(raw, err), err
+	}
+	return r.members.members, r.scanner.finish(g), nil
+}
+
+// objectReader collects members and what is seen in them.
+type objectReader struct {
+	scanner
+	members memberCollector
+	room    [8]Member
+}
+
+func (r *objectReader) key(depth, start, end int, escaped bool) {
+	r.members.key(depth, start, end, escaped)
+	r.scanner.key(depth, start, end, escaped)
+}
+
+func (r *objectReader) value(depth int, kind valueKind, start, end int, escaped bool) {
+	r.members.value(depth, kind, start, end, escaped)
+	r.scanner.value(depth, kind, start, end, escaped)
+}
+
+// Text returns the value as a text: null is the empty one. ok is false if it is
+// neither that nor a string. Like [Text.UnmarshalJSON] it keeps invalid bytes and
+// lone surrogates.
+func (m Member) Text() (t Text, ok bool) {
+	switch {
+	case len(m.Value) >= 2 && m.Value[0] == '"':
+		return Text{unquote(m.Value[1 : len(m.Value)-1])}, true
+	case string(m.Value) == "null":
+		return Text{}, true
+	}
+	return Text{}, false
+}
+
 // memberCollector keeps the members of the top level.
 type memberCollector struct {
 	raw     []byte

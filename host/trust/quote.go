@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"bytes"
 	"encoding/json"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -18,6 +19,9 @@ const (
 // unquote decodes the inside of a JSON string that was read before. Invalid
 // bytes stay as they are.
 func unquote(b []byte) string {
+	if bytes.IndexByte(b, '\\') < 0 {
+		return string(b)
+	}
 	return string(AppendUnquoted(make([]byte, 0, len(b)), b))
 }
 

@@ -65,7 +65,12 @@ func Scan(raw []byte) Report {
 	if err := walkJSON(raw, Limits{}.withDefaults(), &s); err != nil {
 		return scanRefused(raw, err)
 	}
-	if len(raw) > flagBytes {
+	return s.finish(g)
+}
+
+// finish looks at what the walk over a payload has collected.
+func (s *scanner) finish(g gateResult) Report {
+	if len(s.raw) > flagBytes {
 		s.flag("json.size")
 	}
 	if s.collect {
@@ -123,8 +128,9 @@ type scanner struct {
 
 	strings  stringEnds
 	closing  linkEnds
-	children []int // of the open containers
-	protoAt  int   // depth of an open "constructor" member, 0 for none
+	children []int  // of the open containers
+	near     [8]int // room for these
+	protoAt  int    // depth of an open "constructor" member, 0 for none
 
 	flags   []Flag
 	spans   []Span
@@ -173,6 +179,9 @@ func (s *scanner) open(depth, at int) {
 		s.place("json.depth", at)
 	}
 	s.child()
+	if s.children == nil {
+		s.children = s.near[:0]
+	}
 	s.children = append(s.children, 0)
 }
 

@@ -56,23 +56,78 @@ type seenKey struct {
 
 // frame is an open container.
 type frame struct {
-	object  bool
-	start   int             // offset of its bracket
-	keys    int             // index of its first key in walker.seen
-	byExact map[string]bool // the exact keys, once there are many
-	byFold  map[uint64]bool // their hashes
+	object bool
+	start  int // offset of its bracket
+	keys   int // index of its first key in walker.seen
+	many   int // one more than its place in walker.many, once it has many keys
+}
+
+// manyNames are the keys of an object that has many.
+type manyNames struct {
+	exact map[string]bool
+	fold  map[uint64]bool // their hashes
 }
 
 // manyKeys is the size of an object from which its keys are kept in maps.
 const manyKeys = 24
 
-// jsonWalker reads a JSON text once, without recursion.
+// Most texts are no deeper than nearFrames, and have no more keys in their open
+// objects than nearKeys.
+const (
+	nearFrames = 8
+	nearKeys   = 24
+)
+
+// jsonWalker reads a JSON text once, without recursion. What it works with has room
+// in itself, and no text is among it, so that it stays on the stack.
 type jsonWalker struct {
-	raw   []byte
-	lim   Limits
-	v     visitor
-	stack []frame
-	seen  []seenKey
+	depth, keys int
+	frames      [nearFrames]frame
+	seen        [nearKeys]seenKey
+	farFrames   []frame
+	farSeen     []seenKey
+	many        []manyNames
+}
+
+// top returns the innermost container.
+func (w *jsonWalker) top() *frame {
+	if w.depth <= nearFrames {
+		return &w.frames[w.depth-1]
+	}
+	return &w.farFrames[w.depth-1-nearFrames]
+}
+
+func (w *jsonWalker) push(f frame) {
+	if w.depth < nearFrames {
+		w.frames[w.depth] = f
+	} else {
+		w.farFrames = append(w.farFrames[:w.depth-nearFrames], f)
+	}
+	w.depth++
+}
+
+// key returns a key of the open objects.
+func (w *jsonWalker) key(i int) seenKey {
+	if i < nearKeys {
+		return w.seen[i]
+	}
+	return w.farSeen[i-nearKeys]
+}
+
+func (w *jsonWalker) addKey(k seenKey) {
+	if w.keys < nearKeys {
+		w.seen[w.keys] = k
+	} else {
+		w.farSeen = append(w.farSeen[:w.keys-nearKeys], k)
+	}
+	w.keys++
+}
+
+// jsonText is a text that is walked, by whom, and within what limits.
+type jsonText struct {
+	raw []byte
+	lim Limits
+	v   visitor
 }
 
 // walkJSON reads raw strictly as [ParseObject] describes and reports it to v.
@@ -80,17 +135,16 @@ func walkJSON(raw []byte, lim Limits, v visitor) error {
 	if len(raw) > lim.Bytes {
 		return fmt.Errorf("%w: %d bytes, at most %d are taken", ErrSize, len(raw), lim.Bytes)
 	}
-	var frames [8]frame
-	var keys [24]seenKey
-	w := jsonWalker{raw: raw, lim: lim, v: v, stack: frames[:0], seen: keys[:0]}
+	var w jsonWalker
+	t := jsonText{raw, lim, v}
 	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
-		if _, _, _, err := w.scalar(i); i < len(raw) && (raw[i] == '[' || err == nil) {
+		if _, _, _, err := scalar(raw, i); i < len(raw) && (raw[i] == '[' || err == nil) {
 			return ErrNotObject
 		}
 		return syntaxError(raw, i, "an object")
 	}
-	i, err := w.run(i)
+	i, err := w.run(t, i)
 	if err != nil {
 		return err
 	}
@@ -101,26 +155,26 @@ func walkJSON(raw []byte, lim Limits, v visitor) error {
 }
 
 // run reads the value that starts at i with a bracket, to its end.
-func (w *jsonWalker) run(i int) (int, error) {
-	raw := w.raw
+func (w *jsonWalker) run(t jsonText, i int) (int, error) {
+	raw := t.raw
 	for {
 		// A value starts at i.
 		if i < len(raw) && (raw[i] == '{' || raw[i] == '[') {
-			if len(w.stack) == w.lim.Depth {
-				return i, fmt.Errorf("%w: more than %d levels", ErrDepth, w.lim.Depth)
+			if w.depth == t.lim.Depth {
+				return i, fmt.Errorf("%w: more than %d levels", ErrDepth, t.lim.Depth)
 			}
 			object := raw[i] == '{'
-			w.v.open(len(w.stack), i)
-			w.stack = append(w.stack, frame{object: object, start: i, keys: len(w.seen)})
+			t.v.open(w.depth, i)
+			w.push(frame{object: object, start: i, keys: w.keys})
 			i = skipSpace(raw, i+1)
 			if i < len(raw) && raw[i] == closing(object) {
 				var done bool
-				if i, done = w.close(i); done {
+				if i, done = w.close(t, i); done {
 					return i, nil
 				}
 			} else if object {
 				var err error
-				if i, err = w.readKey(i); err != nil {
+				if i, err = w.readKey(t, i); err != nil {
 					return i, err
 				}
 				continue
@@ -128,22 +182,22 @@ func (w *jsonWalker) run(i int) (int, error) {
 				continue
 			}
 		} else {
-			end, kind, escaped, err := w.scalar(i)
+			end, kind, escaped, err := scalar(raw, i)
 			if err != nil {
 				return i, err
 			}
-			w.v.value(len(w.stack), kind, i, end, escaped)
+			t.v.value(w.depth, kind, i, end, escaped)
 			i = end
 		}
 		// A value ended before i: go on in its container.
 		for {
 			i = skipSpace(raw, i)
-			top := &w.stack[len(w.stack)-1]
+			top := w.top()
 			if i < len(raw) && raw[i] == ',' {
 				i = skipSpace(raw, i+1)
 				if top.object {
 					var err error
-					if i, err = w.readKey(i); err != nil {
+					if i, err = w.readKey(t, i); err != nil {
 						return i, err
 					}
 				}
@@ -153,7 +207,7 @@ func (w *jsonWalker) run(i int) (int, error) {
 				return i, syntaxError(raw, i, "a comma or a closing bracket")
 			}
 			var done bool
-			if i, done = w.close(i); done {
+			if i, done = w.close(t, i); done {
 				return i, nil
 			}
 		}
@@ -168,38 +222,40 @@ func closing(object bool) byte {
 }
 
 // close ends the innermost container with the bracket at i.
-func (w *jsonWalker) close(i int) (next int, done bool) {
-	top := w.stack[len(w.stack)-1]
-	w.stack[len(w.stack)-1].byExact, w.stack[len(w.stack)-1].byFold = nil, nil
-	w.stack = w.stack[:len(w.stack)-1]
-	w.seen = w.seen[:top.keys]
-	if len(w.stack) == 0 {
+func (w *jsonWalker) close(t jsonText, i int) (next int, done bool) {
+	top := *w.top()
+	if top.many > 0 {
+		w.many = w.many[:top.many-1]
+	}
+	w.depth--
+	w.keys = top.keys
+	if w.depth == 0 {
 		return i + 1, true
 	}
 	kind := arrayValue
 	if top.object {
 		kind = objectValue
 	}
-	w.v.value(len(w.stack), kind, top.start, i+1, false)
+	t.v.value(w.depth, kind, top.start, i+1, false)
 	return i + 1, false
 }
 
 // readKey reads the key that starts at i and its colon, and returns where the
 // value starts.
-func (w *jsonWalker) readKey(i int) (int, error) {
-	raw := w.raw
+func (w *jsonWalker) readKey(t jsonText, i int) (int, error) {
+	raw := t.raw
 	if i >= len(raw) || raw[i] != '"' {
 		return i, syntaxError(raw, i, "a key")
 	}
-	end, escaped, err := w.str(i)
+	end, escaped, err := str(raw, i)
 	if err != nil {
 		return i, err
 	}
 	k := seenKey{start: i + 1, end: end - 1, escaped: escaped}
-	if err := w.remember(k); err != nil {
+	if err := w.remember(t, k); err != nil {
 		return i, err
 	}
-	w.v.key(len(w.stack), k.start, k.end, escaped)
+	t.v.key(w.depth, k.start, k.end, escaped)
 	i = skipSpace(raw, end)
 	if i >= len(raw) || raw[i] != ':' {
 		return i, syntaxError(raw, i, "a colon")
@@ -209,38 +265,43 @@ func (w *jsonWalker) readKey(i int) (int, error) {
 
 // remember keeps k among the keys of the innermost object and refuses a
 // duplicate.
-func (w *jsonWalker) remember(k seenKey) error {
-	text := w.keyBytes(k)
+func (w *jsonWalker) remember(t jsonText, k seenKey) error {
+	text := t.keyBytes(k)
 	k.hash = foldHash(text)
-	top := &w.stack[len(w.stack)-1]
-	if top.byExact == nil && len(w.seen)-top.keys >= manyKeys {
-		top.byExact, top.byFold = map[string]bool{}, map[uint64]bool{}
-		for _, o := range w.seen[top.keys:] {
-			top.byExact[string(w.keyBytes(o))] = true
-			top.byFold[o.hash] = true
+	top := w.top()
+	if top.many == 0 && w.keys-top.keys >= manyKeys {
+		names := manyNames{map[string]bool{}, map[uint64]bool{}}
+		for i := top.keys; i < w.keys; i++ {
+			o := w.key(i)
+			names.exact[string(t.keyBytes(o))] = true
+			names.fold[o.hash] = true
 		}
+		w.many = append(w.many, names)
+		top.many = len(w.many)
 	}
-	if top.byExact != nil {
-		if top.byExact[string(text)] {
+	if top.many > 0 {
+		names := w.many[top.many-1]
+		if names.exact[string(text)] {
 			return duplicate(text)
 		}
-		if top.byFold[k.hash] {
-			w.v.sameFold(k.start, k.end)
+		if names.fold[k.hash] {
+			t.v.sameFold(k.start, k.end)
 		}
-		top.byExact[string(text)] = true
-		top.byFold[k.hash] = true
+		names.exact[string(text)] = true
+		names.fold[k.hash] = true
 		return nil
 	}
-	for _, o := range w.seen[top.keys:] {
+	for i := top.keys; i < w.keys; i++ {
+		o := w.key(i)
 		if o.hash != k.hash {
 			continue
 		}
-		if bytes.Equal(w.keyBytes(o), text) {
+		if bytes.Equal(t.keyBytes(o), text) {
 			return duplicate(text)
 		}
-		w.v.sameFold(k.start, k.end)
+		t.v.sameFold(k.start, k.end)
 	}
-	w.seen = append(w.seen, k)
+	w.addKey(k)
 	return nil
 }
 
@@ -248,11 +309,11 @@ func duplicate(key []byte) error {
 	return fmt.Errorf("%w %s", ErrDuplicateKey, Line(Text{string(key)}).Clip(60).Plain())
 }
 
-func (w *jsonWalker) keyBytes(k seenKey) []byte {
+func (t jsonText) keyBytes(k seenKey) []byte {
 	if !k.escaped {
-		return w.raw[k.start:k.end]
+		return t.raw[k.start:k.end]
 	}
-	return []byte(unquote(w.raw[k.start:k.end]))
+	return []byte(unquote(t.raw[k.start:k.end]))
 }
 
 // foldHash is FNV-1a over b without the case of ASCII letters.
@@ -268,14 +329,13 @@ func foldHash(b []byte) uint64 {
 }
 
 // scalar reads the string, number or literal that starts at i.
-func (w *jsonWalker) scalar(i int) (end int, kind valueKind, escaped bool, err error) {
-	raw := w.raw
+func scalar(raw []byte, i int) (end int, kind valueKind, escaped bool, err error) {
 	if i >= len(raw) {
 		return i, 0, false, syntaxError(raw, i, "a value")
 	}
 	switch c := raw[i]; {
 	case c == '"':
-		end, escaped, err = w.str(i)
+		end, escaped, err = str(raw, i)
 		return end, stringValue, escaped, err
 	case c == '-' || '0' <= c && c <= '9':
 		if end = scanNumber(raw, i); end > 0 {
@@ -292,8 +352,7 @@ func (w *jsonWalker) scalar(i int) (end int, kind valueKind, escaped bool, err e
 }
 
 // str reads the string whose opening quote is at i.
-func (w *jsonWalker) str(i int) (end int, escaped bool, err error) {
-	raw := w.raw
+func str(raw []byte, i int) (end int, escaped bool, err error) {
 	for j := i + 1; j < len(raw); j++ {
 		switch stringClass[raw[j]] {
 		case jsonPlain:

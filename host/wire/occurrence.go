@@ -37,6 +37,23 @@ func ParseOccurrence(raw []byte, lim trust.Limits) (Occurrence, error) {
 	if err != nil {
 		return Occurrence{}, err
 	}
+	return newOccurrence(raw, list)
+}
+
+// ReadOccurrence is [ParseOccurrence] and [trust.Scan] of the same bytes in one. The
+// report is there also with an error.
+//
+// Errors: those of [ParseOccurrence].
+func ReadOccurrence(raw []byte, lim trust.Limits) (Occurrence, trust.Report, error) {
+	list, report, err := trust.ReadObject(raw, lim)
+	if err != nil {
+		return Occurrence{}, report, err
+	}
+	o, err := newOccurrence(raw, list)
+	return o, report, err
+}
+
+func newOccurrence(raw []byte, list []trust.Member) (Occurrence, error) {
 	o := Occurrence{Raw: raw}
 	for _, m := range list {
 		var dst *trust.Text
@@ -48,16 +65,20 @@ func ParseOccurrence(raw []byte, lim trust.Limits) (Occurrence, error) {
 		case "timestamp":
 			dst = &o.Timestamp
 		case "cursor":
-			_ = o.Cursor.UnmarshalJSON(m.Value) // reads anything
+			if text, ok := m.Text(); ok {
+				o.Cursor = Cursor{Present: true, Null: m.Value[0] == 'n', Text: text}
+			}
 		case "data":
 			o.Data = m.Value
 		}
 		if dst == nil {
 			continue
 		}
-		if err := json.Unmarshal(m.Value, dst); err != nil {
+		text, ok := m.Text()
+		if !ok {
 			return Occurrence{}, fmt.Errorf("%w: %v is not a string", ErrOccurrence, m.Key)
 		}
+		*dst = text
 	}
 	if o.EventID.IsZero() {
 		return Occurrence{}, fmt.Errorf("%w: it has no eventId", ErrOccurrence)
