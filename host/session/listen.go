@@ -53,7 +53,14 @@ func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 }
 
 func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
-	x := s.newExchange(s.life, *s.era.Load(), "", s.unasked)
+	sink := func(n wire.Note) {
+		if n.Method == wire.NoteSkipped {
+			s.opts.unheard()
+		} else {
+			s.unasked(n)
+		}
+	}
+	x := s.newExchange(s.life, *s.era.Load(), "", sink)
 	x.taken, x.lastID = taken, lastID
 	return x, s.run(x)
 }
@@ -95,8 +102,8 @@ func (s *Session) keepListening(open opener) {
 // suspectChange reports a change that may have gone unheard; unheard, that
 // anything else may have, because the server was not asked to repeat it.
 func (s *Session) suspectChange(unheard bool) {
-	if unheard && s.opts.OnUnheard != nil {
-		s.opts.OnUnheard()
+	if unheard {
+		s.opts.unheard()
 	}
 	if s.info.ListChanged {
 		s.unasked(wire.Note{Method: wire.NoteListChanged})

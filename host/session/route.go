@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,6 +92,25 @@ func (r *router) failAll(begin []byte) {
 	for _, box := range r.all() {
 		box.put(refused(box, begin, err))
 	}
+	r.opts.unheard()
+}
+
+// skipGarbled tells every stream that it skips a frame: it was to be a message, and
+// whom it was for cannot be read. Calls wait on, their answer may be another frame.
+func (r *router) skipGarbled(frame []byte, err error) {
+	for _, box := range r.all() {
+		if !box.x.call {
+			box.put(refused(box, frame, err))
+		}
+	}
+	r.opts.unheard()
+}
+
+// garbled reports whether a frame that is no message was meant to be one. What a
+// process logs to its standard output is not.
+func garbled(frame []byte) bool {
+	text := bytes.TrimSpace(frame)
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && bytes.Contains(text, []byte(`"jsonrpc"`)) && !json.Valid(text)
 }
 
 // touch records for every exchange that the connection is alive.
@@ -120,6 +140,9 @@ func (r *router) take(frame []byte) {
 		}
 		if r.garbage&(r.garbage-1) == 0 { // the first, the second, the fourth, …
 			r.opts.Log.Warn("server writes what is not JSON-RPC", "frames", r.garbage, "frame", head(frame))
+		}
+		if garbled(frame) {
+			r.skipGarbled(frame, fmt.Errorf("%w: it begins %v", err, head(frame)))
 		}
 	} else {
 		r.opts.trace(Received, frame)
@@ -160,7 +183,9 @@ func (r *router) takeNote(m wire.Message, size int) {
 	}
 	switch {
 	case belongsToAll(n), route == "", box != nil && box.x.call:
-		if !tooLarge {
+		if tooLarge {
+			r.opts.unheard()
+		} else {
 			r.unasked(n)
 		}
 	case box == nil:

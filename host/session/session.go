@@ -45,7 +45,7 @@ type Options struct {
 	OnNote func(wire.Note)
 	// OnUnheard is called when the server may have said something unasked that
 	// nobody heard: listening was interrupted, and the server was not asked to
-	// repeat what it said meanwhile. While it waits, so does the server.
+	// repeat what it said meanwhile; or a frame could not be taken. While it waits, so does the server.
 	OnUnheard func()
 	// OnStderr gets the lines that the server's process writes to its standard
 	// error, cut to 4 KiB. It must not block. nil: they go to Log.
@@ -105,6 +105,13 @@ func (o Options) withDefaults() Options {
 }
 
 // maxAnswer bounds the answer to a call.
+// unheard reports that something unasked may have gone unheard.
+func (o Options) unheard() {
+	if o.OnUnheard != nil {
+		o.OnUnheard()
+	}
+}
+
 func (o Options) maxAnswer() int { return 16 * o.MaxFrame }
 
 func (o Options) trace(d Direction, frame []byte) {

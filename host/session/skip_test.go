@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -41,4 +42,67 @@ func TestStreamGoesOnBehindFramesThatAreSkipped(t *testing.T) {
 	if n := get(t, "second", c); number(t, n) != 2 {
 		t.Errorf("%+v", n)
 	}
+}
+
+// A frame of a shared connection that was meant to be a message may have been an
+// event of any stream, or of those that have no request of their own.
+func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
+	frames := map[string]struct {
+		text             string
+		skipped, unheard bool
+	}{
+		"a log line":           {`listening {"jsonrpc"`, false, false},
+		"a log line in JSON":   {`{"level":"info","msg":"\"jsonrpc\""}`, false, false},
+		"a broken message":     {`{"jsonrpc":"2.0","method":"events/event","params":{oops}}`, true, true},
+		"a broken batch":       {` [{"jsonrpc":"2.0",]`, true, true},
+		"too large, of nobody": {`{"jsonrpc":"2.0","method":"events/event","params":{"x":"` + strings.Repeat("x", 2000) + `"}}`, false, true},
+		"too large by far":     {`{"jsonrpc":"2.0","method":"events/event","params":{"x":"` + strings.Repeat("x", 20_000) + `"}}`, true, true},
+	}
+	for name, tt := range frames {
+		t.Run(name, func(t *testing.T) {
+			server := serveSocket(t, mcp(), func(p peer, id, method string) bool {
+				talk(p, id, method)
+				if method == wire.MethodStream {
+					p.say("%s", tt.text)
+					talk(p, id, method)
+				}
+				return true
+			})
+			sink, c := notes()
+			unheard := make(chan bool, 10)
+			s := mustDial(t, server, Options{MaxFrame: 1000, OnNote: func(wire.Note) {}, OnUnheard: func() { unheard <- true }})
+			stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stream.Close()
+			get(t, "the event before", c)
+			n := get(t, "what follows", c)
+			if skipped := n.Method == wire.NoteSkipped; skipped != tt.skipped {
+				t.Errorf("%+v", n)
+			} else if skipped {
+				n = get(t, "the event behind", c)
+			}
+			if n.Method != wire.NoteEvent {
+				t.Errorf("%+v", n)
+			}
+			if got := len(unheard) > 0; got != tt.unheard {
+				t.Errorf("unheard: %v", got)
+			}
+		})
+	}
+}
+
+func TestSkippedFrameOfTheGeneralStreamIsUnheard(t *testing.T) {
+	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
+		a.sse("data: {oops\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"n\":2}}\n\n")
+		<-a.gone()
+	}})
+	sink, c := notes()
+	unheard := make(chan bool, 10)
+	mustDial(t, f.server(), Options{OnNote: sink, OnUnheard: func() { unheard <- true }})
+	if n := get(t, "the note behind", c); number(t, n) != 2 {
+		t.Errorf("%+v", n)
+	}
+	get(t, "the news that something went unheard", unheard)
 }
