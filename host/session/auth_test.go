@@ -82,6 +82,43 @@ func TestRefusalStands(t *testing.T) {
 	}
 }
 
+// renewing is an Authorizer whose token was renewed elsewhere, and is refused too.
+type renewing struct{ tokens, refused []string }
+
+func (r *renewing) Token(context.Context) (event.Secret, error) {
+	return event.NewSecret(r.tokens[0]), nil
+}
+
+func (r *renewing) Refused(_ context.Context, token event.Secret, _ int, _ []string) (bool, error) {
+	r.refused = append(r.refused, token.Reveal())
+	if len(r.tokens) == 1 {
+		return false, nil
+	}
+	r.tokens = r.tokens[1:]
+	return true, nil
+}
+
+func TestEveryRefusalIsToldToTheAccount(t *testing.T) {
+	f := modernFake(t, map[string]func(ask){"m": func(a ask) {
+		if demand(a, "renewed") {
+			a.result("{}")
+		}
+	}})
+	r := &renewing{tokens: []string{"", "kept", "renewed"}}
+	s := mustDial(t, f.server(), Options{Auth: r})
+	if _, err := s.Call(soon(t), "m", nil); err != nil || len(r.refused) != 2 || r.refused[1] != "kept" {
+		t.Errorf("%v, told of %q", err, r.refused)
+	}
+	r.tokens, r.refused = []string{"a", "b"}, nil
+	if _, err := s.Call(soon(t), "m", nil); !Denied(err) || len(r.refused) != 2 || r.refused[1] != "b" {
+		t.Errorf("%v, told of %q; the last refusal says that the operator is needed", err, r.refused)
+	}
+	r.tokens, r.refused = []string{"a", "b", "c", "d", "e", "f"}, nil
+	if _, err := s.Call(soon(t), "m", nil); !Denied(err) || len(r.refused) != asksAtMost {
+		t.Errorf("%v, told of %q; want an end", err, r.refused)
+	}
+}
+
 func TestHeaderOfTheOperatorWins(t *testing.T) {
 	f := modernFake(t, map[string]func(ask){})
 	server := f.server()

@@ -64,9 +64,9 @@ func dialSocket(ctx context.Context, server event.Server, opts Options, unasked 
 	return l, nil
 }
 
-// upgrade makes the handshake, and once more if a refusal brought a better token.
+// upgrade makes the handshake, and again while a refusal brings a better token.
 func (w *web) upgrade(ctx context.Context, pong func()) (*websocket.Conn, error) {
-	for again := false; ; again = true {
+	for asked := 1; ; asked++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrServer, err)
@@ -88,10 +88,10 @@ func (w *web) upgrade(ctx context.Context, pong func()) (*websocket.Conn, error)
 			return conn, nil
 		}
 		if refusal := w.upgradeRefusal(resp); refusal != nil {
-			if w.auth != nil && !again && refusesRights(refusal.Status) {
+			if w.auth != nil && refusesRights(refusal.Status) {
 				if better, err := w.refused(ctx, token, resp); err != nil {
 					return nil, err
-				} else if better {
+				} else if better && asked < asksAtMost {
 					continue
 				}
 			}

@@ -101,36 +101,39 @@ func (w *web) dress(req *http.Request) {
 	}
 }
 
-// do sends a request, and once more if a refusal brought a better token. Its
-// errors name the host only: an address may hold secrets.
+// asksAtMost is how often one request is made: with the token that was kept, with
+// one that was renewed, and with one that another brought meanwhile.
+const asksAtMost = 3
+
+// do sends a request, and again while a refusal brings a better token. Every
+// refusal is told to the account, the last one too: it is what says that the
+// operator is needed. Its errors name the host only: an address may hold secrets.
 func (w *web) do(req *http.Request) (*http.Response, error) {
-	token, err := w.bear(req)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := w.send(req)
-	if err != nil || !refusesRights(resp.StatusCode) || w.auth == nil {
-		return resp, err
-	}
-	again, err := w.refused(req.Context(), token, resp)
-	if err != nil {
-		resp.Body.Close()
-		return nil, err
-	}
-	if !again {
-		return resp, nil
-	}
-	resp.Body.Close()
-	next := req.Clone(req.Context())
-	if req.GetBody != nil {
-		if next.Body, err = req.GetBody(); err != nil {
+	for asked := 1; ; asked++ {
+		token, err := w.bear(req)
+		if err != nil {
 			return nil, err
 		}
+		resp, err := w.send(req)
+		if err != nil || !refusesRights(resp.StatusCode) || w.auth == nil {
+			return resp, err
+		}
+		again, err := w.refused(req.Context(), token, resp)
+		if err != nil {
+			resp.Body.Close()
+			return nil, err
+		}
+		if !again || asked == asksAtMost {
+			return resp, nil
+		}
+		resp.Body.Close()
+		req = req.Clone(req.Context())
+		if req.GetBody != nil {
+			if req.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if _, err := w.bear(next); err != nil {
-		return nil, err
-	}
-	return w.send(next)
 }
 
 func refusesRights(status int) bool {
