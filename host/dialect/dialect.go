@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -159,7 +160,7 @@ func For(s *session.Session, o Options) Dialect {
 // named gives a refusal by the transport its name.
 func named(err error) error {
 	if session.Denied(err) && wire.NameFrom(err) == "" {
-		return errors.Join(wire.ErrDenied, err)
+		return fmt.Errorf("%w: %w", wire.ErrDenied, err)
 	}
 	return err
 }

@@ -175,8 +175,10 @@ func TestDecodePoll(t *testing.T) {
 		"all":                 {`{"events":[{"eventId":"e"}],"cursor":"c","truncated":true,"hasMore":true,"nextPollMs":1500}`, PollResult{Events: []json.RawMessage{json.RawMessage(`{"eventId":"e"}`)}, Cursor: at("c"), Truncated: true, HasMore: true, NextPoll: 1500 * time.Millisecond}},
 		"cursor null":         {`{"cursor":null}`, PollResult{Cursor: Cursor{Present: true, Null: true}}},
 		"cursor empty":        {`{"cursor":""}`, PollResult{Cursor: at("")}},
-		"cursor a number":     {`{"cursor":7}`, PollResult{}},
-		"odd members":         {`{"events":{},"truncated":"yes","hasMore":1,"nextPollMs":[]}`, PollResult{}},
+		"cursor a number":     {`{"cursor":7}`, PollResult{Cursor: at("7")}},
+		"cursor an object":    {`{"cursor":{}}`, PollResult{}},
+		"events null":         {`{"events":null}`, PollResult{}},
+		"odd members":         {`{"truncated":"yes","hasMore":1,"nextPollMs":[]}`, PollResult{}},
 		"seconds":             {`{"nextPollSeconds":2}`, PollResult{NextPoll: 2 * time.Second}},
 		"both":                {`{"nextPollSeconds":2,"nextPollMs":5}`, PollResult{NextPoll: 5 * time.Millisecond}},
 		"pause as text":       {`{"nextPollMs":"250"}`, PollResult{NextPoll: 250 * time.Millisecond}},
@@ -196,8 +198,10 @@ func TestDecodePoll(t *testing.T) {
 			equal(t, got, tt.want)
 		})
 	}
-	if _, err := DecodePoll([]byte(`[]`)); !errors.Is(err, ErrMalformed) {
-		t.Error(err)
+	for _, raw := range []string{`[]`, `{"events":{}}`, `{"events":"none"}`} {
+		if _, err := DecodePoll([]byte(raw)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", raw, err)
+		}
 	}
 }
 

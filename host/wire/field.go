@@ -21,7 +21,9 @@ type Cursor struct {
 	Text    trust.Text
 }
 
-// UnmarshalJSON reads a string or null. Anything else counts as absent.
+// UnmarshalJSON reads a string or null. A number is its digits: a position that
+// was left out would be asked for again from now, and what came meanwhile be lost.
+// Anything else counts as absent.
 func (c *Cursor) UnmarshalJSON(raw []byte) error {
 	*c = Cursor{}
 	if string(raw) == "null" {
@@ -31,6 +33,11 @@ func (c *Cursor) UnmarshalJSON(raw []byte) error {
 	var s trust.Text
 	if json.Unmarshal(raw, &s) == nil {
 		*c = Cursor{Present: true, Text: s}
+		return nil
+	}
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		*c = Cursor{Present: true, Text: trust.Untrusted(n.String())}
 	}
 	return nil
 }

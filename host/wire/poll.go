@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"eventdeck/host/trust"
@@ -72,6 +73,9 @@ func DecodePoll(raw json.RawMessage) (PollResult, error) {
 	m, err := decodeMembers("the result of events/poll", raw)
 	if err != nil {
 		return PollResult{}, err
+	}
+	if raw := m["events"]; raw != nil && m.list("events") == nil && string(raw) != "null" {
+		return PollResult{}, fmt.Errorf("%w: the events of events/poll are not a list", ErrMalformed)
 	}
 	r := PollResult{
 		Events:    m.list("events"),
