@@ -162,7 +162,7 @@ func (f *Flow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page(w, "The sign-in did not work out. The terminal says why. This window can be closed.")
 		return
 	}
-	page(w, "The sign-in is complete. This window can be closed.")
+	page(w, "eventdeck has the answer. The terminal says whether you are signed in. This window can be closed.")
 }
 
 func page(w io.Writer, text string) {
