@@ -11,13 +11,18 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 )
 
-// acts returns the audit log in short, oldest first.
+// acts returns the audit log in short, oldest first, without the deliveries that were
+// on their way when their subscription ended.
 func (r *rig) acts() (out []string) {
 	r.t.Helper()
 	err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
+		if strings.HasPrefix(e.Detail.Raw(), receiver.ReasonNoSuchID) {
+			return true
+		}
 		out = append(out, fmt.Sprintf("%s: %s", e.Actor, e.Action))
 		return true
 	})

@@ -114,8 +114,13 @@ func (k *hooks) noteRefusals(ctx context.Context, r event.Refusal) {
 	k.host.notify()
 }
 
-// auditRefusal notes a refused delivery in the audit log, and of many alike one.
+// auditRefusal notes a refused delivery in the audit log, and of many alike one. A
+// delivery that was verified and could not be kept now, as during a pause, is
+// nothing that somebody tried.
 func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
+	if r.Reason == receiver.ReasonNotStored {
+		return
+	}
 	what, _, _ := strings.Cut(r.Reason, ":")
 	left, ok := k.damper.pass(damped{r.Sub, what}, r.At)
 	if !ok {

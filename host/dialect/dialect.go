@@ -129,7 +129,7 @@ type Kind struct {
 }
 
 // kinds are all dialects, MCP Events first: it takes the names that no other owns.
-func kinds() []Kind { return []Kind{mcpEvents(), sep1803(), mcpe()} }
+func kinds() []Kind { return []Kind{mcpEvents(), sep1803(), mcpe(), resourceUpdates()} }
 
 // KindOf returns the kind that a type or subscription remembers; MCP Events for a
 // name that is not known.

@@ -18,6 +18,7 @@ type held struct {
 	cancel context.CancelCauseFunc
 	pulse  *pulse
 	end    func(context.Context) // takes leave of the server; may be nil
+	aside  *aside                // nil: events are handed on as they come
 	done   chan struct{}
 	err    error // set before done is closed
 
@@ -45,6 +46,7 @@ func (h *held) begin(end func(context.Context)) {
 
 func (h *held) watch() {
 	defer close(h.done)
+	defer h.aside.wait()
 	beat := time.NewTicker(h.pulse.every)
 	defer beat.Stop()
 	for {
@@ -65,6 +67,7 @@ func (h *held) watch() {
 
 // finish waits for the note that is under way and takes no other.
 func (h *held) finish(err error) {
+	h.settle()
 	h.cancel(err)
 	h.mu.Lock()
 	h.over, h.err = true, err
@@ -83,6 +86,20 @@ func (h *held) note(n wire.Note) {
 	defer h.mu.Unlock()
 	if !h.over && h.ctx.Err() == nil {
 		h.sink(n)
+	}
+}
+
+// take hands an event to the sink, at once or when more is known of it.
+func (h *held) take(n wire.Note) {
+	if n.Event == nil || !h.aside.put(n) {
+		h.note(n)
+	}
+}
+
+// settle hands on at once what is put aside.
+func (h *held) settle() {
+	for _, n := range h.aside.rest() {
+		h.note(n)
 	}
 }
 

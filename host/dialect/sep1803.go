@@ -42,15 +42,13 @@ const (
 // resources is SEP-1803 on one connection: event types are resources with event://
 // addresses, subscriptions are subscription:// resources.
 type resources struct {
-	s     *session.Session
-	opts  Options
-	can   resourceAbilities
-	pulse *pulse
+	s         *session.Session
+	opts      Options
+	can       resourceAbilities
+	addresses *addresses
 
-	mu        sync.Mutex
-	byAddress map[string]*address
-	arrived   uint64
-	unlisted  map[trust.Text]bool // registrations that the server made and does not list
+	mu       sync.Mutex
+	unlisted map[trust.Text]bool // registrations that the server made and does not list
 }
 
 func sep1803() Kind {
@@ -65,7 +63,9 @@ func sep1803() Kind {
 }
 
 func newResources(s *session.Session, o Options) Dialect {
-	return &resources{s: s, opts: o, can: resourceAbilitiesOf(s.Info()), pulse: newPulse(s, o), byAddress: map[string]*address{}, unlisted: map[trust.Text]bool{}}
+	r := &resources{s: s, opts: o, can: resourceAbilitiesOf(s.Info()), unlisted: map[trust.Text]bool{}}
+	r.addresses = newAddresses(s, o, r.occurrence)
+	return r
 }
 
 // resourceAbilities is what capabilities.resources says of events.
@@ -112,7 +112,7 @@ func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
 	for _, list := range []struct{ method, member, address string }{
 		{methodResources, "resources", "uri"}, {methodTemplates, "resourceTemplates", "uriTemplate"},
 	} {
-		items, err := r.pages(ctx, list.method, list.member)
+		items, err := pages(ctx, r.s, list.method, list.member, maxTypes)
 		if wire.NameFrom(err) == wire.MethodNotFound {
 			continue
 		}
@@ -137,13 +137,13 @@ func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
 	return types, bad, nil
 }
 
-// pages returns the members of a list, page after page.
-func (r *resources) pages(ctx context.Context, method, member string) ([]json.RawMessage, error) {
+// pages returns the members of a list, page after page until there are enough.
+func pages(ctx context.Context, s *session.Session, method, member string, enough int) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	seen := map[string]bool{}
 	params := map[string]string{}
 	for range maxPages {
-		raw, err := r.s.Call(ctx, method, params)
+		raw, err := s.Call(ctx, method, params)
 		if err != nil {
 			return nil, named(err)
 		}
@@ -155,7 +155,7 @@ func (r *resources) pages(ctx context.Context, method, member string) ([]json.Ra
 		_ = json.Unmarshal(page[member], &list) // anything else is an empty list
 		items = append(items, list...)
 		var next string
-		if json.Unmarshal(page["nextCursor"], &next) != nil || next == "" || seen[next] || len(items) > maxTypes {
+		if json.Unmarshal(page["nextCursor"], &next) != nil || next == "" || seen[next] || len(items) > enough {
 			break
 		}
 		seen[next] = true
@@ -224,20 +224,7 @@ func (r *resources) Poll(context.Context, wire.PollRequest) (wire.PollResult, er
 func (r *resources) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
 
 // Note routes what the general stream brings to the addresses that it lies under.
-func (r *resources) Note(n wire.Note) (relist bool) {
-	r.pulse.beat()
-	switch n.Method {
-	case noteResources:
-		return true
-	case noteUpdated:
-		r.updated(n, nil)
-	case wire.NoteInterrupt:
-		for _, h := range r.listeners(func(string) bool { return true }) {
-			h.note(n)
-		}
-	}
-	return false
-}
+func (r *resources) Note(n wire.Note) (relist bool) { return r.addresses.note(n) }
 
 // update is the params of notifications/resources/updated.
 type update struct {
@@ -274,56 +261,18 @@ func looseURI(params json.RawMessage) string {
 	return p.URI
 }
 
-// updated hands an update to the streams it is for; to only, if that is not nil.
-func (r *resources) updated(n wire.Note, only *held) {
+// occurrence makes an event of an update. One that is no event:// resource is for nobody.
+func (r *resources) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 	u, refused := readUpdate(n.Params)
-	uri := u.uri.Raw()
-	if refused != nil {
-		uri = looseURI(n.Params)
-	}
-	if !strings.HasPrefix(uri, eventScheme) && only == nil {
-		return
-	}
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
-	if refused == nil {
-		at := r.opts.Now()
-		note.Event = &wire.Occurrence{
-			EventID: hashID(uri, u.payload, at, r.count()), Name: u.uri,
-			Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
-			Data:      u.payload, Raw: n.Params,
-		}
+	if refused != nil {
+		return looseURI(n.Params), note
 	}
-	if only != nil {
-		only.note(note)
-		return
+	at := r.opts.Now()
+	note.Event = &wire.Occurrence{
+		EventID: hashID(u.uri.Raw(), u.payload, at, nth), Name: u.uri,
+		Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
+		Data:      u.payload, Raw: n.Params,
 	}
-	for _, h := range r.listeners(func(address string) bool { return under(uri, address) }) {
-		h.note(note)
-	}
-}
-
-func (r *resources) count() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.arrived++
-	return r.arrived
-}
-
-func (r *resources) listeners(match func(address string) bool) (all []*held) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for where, a := range r.byAddress {
-		if match(where) {
-			for h := range a.listeners {
-				all = append(all, h)
-			}
-		}
-	}
-	return all
-}
-
-// under reports whether a resource is the subscribed one or lies under it.
-func under(uri, address string) bool {
-	rest, ok := strings.CutPrefix(uri, address)
-	return ok && (rest == "" || strings.HasSuffix(address, "/") || strings.ContainsRune("/?#", rune(rest[0])))
+	return u.uri.Raw(), note
 }

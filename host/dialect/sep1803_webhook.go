@@ -236,7 +236,7 @@ func (r *resources) registrations(ctx context.Context) ([]registration, error) {
 	if !r.can.webhook {
 		return nil, nil
 	}
-	items, err := r.pages(ctx, methodResources, "resources")
+	items, err := pages(ctx, r.s, methodResources, "resources", maxTypes)
 	if wire.NameFrom(err) == wire.MethodNotFound {
 		return nil, nil
 	}

@@ -1,0 +1,220 @@
+package dialect
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/session"
+	"eventdeck/host/wire"
+)
+
+// addresses are the resources of one connection that somebody here is subscribed
+// to: in the handshake era among the notifications of the connection, which knows
+// each address once, else by a stream for each.
+type addresses struct {
+	s     *session.Session
+	opts  Options
+	pulse *pulse
+	// read makes an event of a notification, the nth that came.
+	read func(n wire.Note, nth uint64) (uri string, note wire.Note)
+
+	mu        sync.Mutex
+	byAddress map[string]*address
+	arrived   uint64
+}
+
+func newAddresses(s *session.Session, o Options, read func(wire.Note, uint64) (string, wire.Note)) *addresses {
+	return &addresses{s: s, opts: o, pulse: newPulse(s, o), read: read, byAddress: map[string]*address{}}
+}
+
+// address is one address that the server was asked about in the handshake era.
+type address struct {
+	asking    sync.Mutex // one request about the address at a time
+	listeners map[*held]struct{}
+	waiting   int // streams that use the address or are about to
+}
+
+// open subscribes h to an address: by a request of its own where the server is
+// stateless, else among the notifications of the connection.
+func (r *addresses) open(ctx context.Context, where string, h *held) (Stream, error) {
+	if r.s.Info().Era == session.EraStateless {
+		return r.listen(where, h)
+	}
+	if err := r.join(ctx, where, h); err != nil {
+		h.cancel(err)
+		return nil, named(err)
+	}
+	h.begin(func(ctx context.Context) { r.leave(ctx, where, h) })
+	h.note(wire.Note{Method: wire.NoteActive})
+	return h, nil
+}
+
+// wanted returns the request that subscribes to an address.
+func (r *addresses) wanted(where string) (method string, params any) {
+	if r.s.Info().Era == session.EraStateless {
+		return methodListen, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{where}}}
+	}
+	return methodSubscribe, map[string]string{"uri": where}
+}
+
+// note routes what the general stream brings to the addresses that it lies under,
+// and reports whether the resources may have changed.
+func (r *addresses) note(n wire.Note) (relist bool) {
+	r.pulse.beat()
+	switch n.Method {
+	case noteResources:
+		return true
+	case noteUpdated:
+		uri, note := r.read(n, r.count())
+		for _, h := range r.listeners(func(address string) bool { return under(uri, address) }) {
+			h.take(note)
+		}
+	case wire.NoteInterrupt:
+		for _, h := range r.listeners(func(string) bool { return true }) {
+			h.note(n)
+		}
+	}
+	return false
+}
+
+// join subscribes to the address unless another stream has. Events that come
+// before the answer are heard.
+func (r *addresses) join(ctx context.Context, where string, h *held) error {
+	a := r.use(where)
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	r.mu.Lock()
+	first := len(a.listeners) == 0
+	a.listeners[h] = struct{}{}
+	r.mu.Unlock()
+	if !first {
+		return nil
+	}
+	method, params := r.wanted(where)
+	_, err := r.s.Call(ctx, method, params)
+	if err != nil {
+		r.mu.Lock()
+		delete(a.listeners, h)
+		r.mu.Unlock()
+		r.unuse(where, a)
+	}
+	return err
+}
+
+func (r *addresses) use(where string) *address {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.byAddress[where]
+	if a == nil {
+		a = &address{listeners: map[*held]struct{}{}}
+		r.byAddress[where] = a
+	}
+	a.waiting++
+	return a
+}
+
+func (r *addresses) unuse(where string, a *address) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a.waiting--; a.waiting == 0 {
+		delete(r.byAddress, where)
+	}
+}
+
+// leave unsubscribes from the address with its last stream.
+func (r *addresses) leave(ctx context.Context, where string, h *held) {
+	r.mu.Lock()
+	a := r.byAddress[where]
+	r.mu.Unlock()
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	r.mu.Lock()
+	delete(a.listeners, h)
+	last := len(a.listeners) == 0
+	r.mu.Unlock()
+	if last {
+		if _, err := r.s.Call(ctx, methodUnsubscribe, map[string]string{"uri": where}); err != nil {
+			r.opts.Log.Debug("server did not take the end of a subscription", "err", err)
+		}
+	}
+	r.unuse(where, a)
+}
+
+// listen subscribes by a stream of its own (2026-07-28).
+func (r *addresses) listen(where string, h *held) (Stream, error) {
+	method, params := r.wanted(where)
+	inner, err := r.s.Open(h.ctx, method, params, func(n wire.Note) {
+		switch n.Method {
+		case noteAcknowledged:
+			h.note(wire.Note{Method: wire.NoteActive})
+		case noteUpdated:
+			_, note := r.read(n, r.count())
+			h.take(note)
+		}
+	})
+	if err != nil {
+		h.cancel(err)
+		return nil, named(err)
+	}
+	l := &listened{held: h, inner: inner, done: make(chan struct{})}
+	h.begin(nil)
+	go l.watch()
+	return l, nil
+}
+
+// listened is a stream with a request of its own. The server is asked whether it
+// lives as for the others: not every server fills a quiet stream with comments.
+type listened struct {
+	*held
+	inner *session.Stream
+	done  chan struct{}
+	err   error
+}
+
+func (l *listened) watch() {
+	defer close(l.done)
+	_, l.err = l.inner.Result()
+	l.settle()
+	l.cancel(session.ErrClosed)
+	<-l.held.done
+}
+
+func (l *listened) Done() <-chan struct{} { return l.done }
+
+func (l *listened) Err() error { return named(l.err) }
+
+func (l *listened) LastByte() time.Time {
+	own, other := l.inner.LastByte(), l.held.LastByte()
+	if own.After(other) {
+		return own
+	}
+	return other
+}
+
+func (r *addresses) count() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arrived++
+	return r.arrived
+}
+
+func (r *addresses) listeners(match func(address string) bool) (all []*held) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for where, a := range r.byAddress {
+		if match(where) {
+			for h := range a.listeners {
+				all = append(all, h)
+			}
+		}
+	}
+	return all
+}
+
+// under reports whether a resource is the subscribed one or lies under it.
+func under(uri, address string) bool {
+	rest, ok := strings.CutPrefix(uri, address)
+	return ok && (rest == "" || strings.HasSuffix(address, "/") || strings.ContainsRune("/?#", rune(rest[0])))
+}

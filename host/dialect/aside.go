@@ -1,0 +1,105 @@
+package dialect
+
+import (
+	"context"
+	"sync"
+
+	"eventdeck/host/wire"
+)
+
+// aside keeps events of a stream until more is known of them. The connection that
+// brought them must not wait for that: the answers come over it. A nil aside takes
+// nothing.
+type aside struct {
+	more func(context.Context, wire.Note) wire.Note
+	wake chan struct{}
+	over chan struct{}
+
+	mu     sync.Mutex
+	queue  []wire.Note
+	closed bool
+}
+
+// maxAside bounds the events that wait. Those beyond it are handed on as they are.
+const maxAside = 256
+
+// putAside has the events of h wait for more, one after another, until its stream
+// ends.
+func (h *held) putAside(more func(context.Context, wire.Note) wire.Note) {
+	a := &aside{more: more, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	h.aside = a
+	go func() {
+		defer close(a.over)
+		for {
+			select {
+			case <-h.ctx.Done():
+				return
+			case <-a.wake:
+			}
+			for n, ok := a.first(); ok; n, ok = a.first() {
+				told := a.more(h.ctx, n)
+				if a.done() {
+					h.note(told)
+				}
+			}
+		}
+	}()
+}
+
+func (a *aside) put(n wire.Note) bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed || len(a.queue) == maxAside {
+		return false
+	}
+	a.queue = append(a.queue, n)
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// first returns the event that waits longest, and leaves it where it is.
+func (a *aside) first() (n wire.Note, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue) == 0 {
+		return n, false
+	}
+	return a.queue[0], true
+}
+
+// done takes the first event out; false if [aside.rest] has.
+func (a *aside) done() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue) == 0 {
+		return false
+	}
+	a.queue = a.queue[1:]
+	return true
+}
+
+// rest takes all that waits, and what is asked about. Nothing can be put there
+// afterwards.
+func (a *aside) rest() []wire.Note {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := a.queue
+	a.queue, a.closed = nil, true
+	return all
+}
+
+// wait waits until nothing is asked any more. The stream's context must have ended.
+func (a *aside) wait() {
+	if a != nil {
+		<-a.over
+	}
+}

@@ -1,0 +1,258 @@
+package dialect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// ResourceUpdates is the name of plain resource subscriptions, which base MCP has:
+// the server tells that a resource changed, and nothing of events.
+const ResourceUpdates = "resource updates"
+
+// ResourceUpdated is the one event type of a server with resource subscriptions.
+const ResourceUpdated = "resource.updated"
+
+// Bounds of what is asked beside the subscriptions.
+const (
+	maxExamples   = 50               // listed resources that the form suggests
+	maxTemplates  = 5                // that the description names
+	maxContents   = 256 << 10        // bytes of a resource that is read
+	contentsAfter = 10 * time.Second // a resource that takes longer to read is left out
+)
+
+// updates are the plain resource subscriptions of one connection.
+type updates struct {
+	s         *session.Session
+	opts      Options
+	addresses *addresses
+}
+
+// resourceUpdates is for servers that say nothing else of events: what SEP-1803
+// and MCP Events tell is more.
+func resourceUpdates() Kind {
+	return Kind{
+		Name: ResourceUpdates,
+		Speaks: func(i session.Info) bool {
+			can := resourceAbilitiesOf(i)
+			return can.inBand && !can.any() && !mcpEvents().Speaks(i)
+		},
+		On: func(s *session.Session, o Options) Dialect {
+			u := &updates{s: s, opts: o}
+			u.addresses = newAddresses(s, o, u.occurrence)
+			return u
+		},
+		Check: checkUpdates,
+	}
+}
+
+func (u *updates) Name() string { return ResourceUpdates }
+
+func (u *updates) Owns(name trust.Text) bool { return name.Raw() == ResourceUpdated }
+
+// List returns the one type. The resources that the server lists are suggestions:
+// it may take others.
+func (u *updates) List(ctx context.Context) ([]event.Type, int, error) {
+	resources, err := u.suggestions(ctx, methodResources, "resources", "uri", maxExamples)
+	if err != nil {
+		return nil, 0, err
+	}
+	templates, err := u.suggestions(ctx, methodTemplates, "resourceTemplates", "uriTemplate", maxTemplates)
+	if err != nil {
+		return nil, 0, err
+	}
+	schema, err := updatesSchema(resources, templates)
+	if err != nil {
+		return nil, 0, err
+	}
+	return []event.Type{{
+		Name: trust.Untrusted(ResourceUpdated), Title: trust.Untrusted("Resource updated"),
+		Description: trust.Untrusted("A resource of the server changed, or one that lies under it."),
+		Modes:       []event.Mode{event.ModePush}, InputSchema: schema, Cursorless: true, Dialect: ResourceUpdates,
+	}}, 0, nil
+}
+
+// suggestions returns the first addresses of a list; none where the server refuses
+// to list.
+func (u *updates) suggestions(ctx context.Context, method, list, member string, most int) ([]string, error) {
+	items, err := pages(ctx, u.s, method, list, most)
+	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, wire.ErrMalformed) {
+		return nil, err
+	}
+	found := []string{}
+	for _, item := range items {
+		var m map[string]json.RawMessage
+		var where string
+		_ = json.Unmarshal(item, &m) // of another type: no address
+		if json.Unmarshal(m[member], &where) == nil && where != "" && !foreignAddress(where) && len(found) < most {
+			found = append(found, where)
+		}
+	}
+	return found, nil
+}
+
+// foreignAddress reports whether an address belongs to SEP-1803.
+func foreignAddress(where string) bool {
+	return strings.HasPrefix(where, eventScheme) || strings.HasPrefix(where, subscriptionScheme)
+}
+
+// updatesSchema is the schema of the arguments.
+func updatesSchema(resources, templates []string) (json.RawMessage, error) {
+	about := "address of the resource"
+	if len(templates) > 0 {
+		about += "; also " + strings.Join(templates, ", ")
+	}
+	return json.Marshal(map[string]any{
+		"type": "object", "required": []string{"uri"}, "additionalProperties": false,
+		"properties": map[string]any{
+			"uri":  map[string]any{"type": "string", "minLength": 1, "description": about, "examples": resources},
+			"read": map[string]any{"type": "boolean", "description": "read the resource after each update and keep its contents with the event"},
+		},
+	})
+}
+
+// watch is what the arguments ask for.
+type watch struct {
+	URI  string `json:"uri"`
+	Read bool   `json:"read"`
+}
+
+// readWatch reads the arguments. Error: [ErrArguments].
+func readWatch(args json.RawMessage) (w watch, err error) {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&w); err != nil {
+		return w, fmt.Errorf("%w: uri must be a text, read true or false, and there is nothing else", ErrArguments)
+	}
+	where, err := url.Parse(w.URI)
+	switch {
+	case err != nil || where.Scheme == "":
+		return w, fmt.Errorf("%w: uri is no complete address; write it with its scheme, as in file:///etc/motd", ErrArguments)
+	case foreignAddress(w.URI):
+		return w, fmt.Errorf("%w: uri is an address of %s, which the server does not offer", ErrArguments, SEP1803)
+	}
+	return w, nil
+}
+
+func checkUpdates(_ event.Type, args json.RawMessage, _ time.Time) error {
+	_, err := readWatch(args)
+	return err
+}
+
+// Stream subscribes to one resource.
+func (u *updates) Stream(ctx context.Context, q wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
+	w, err := readWatch(q.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	h := hold(ctx, u.addresses.pulse, sink)
+	if w.Read {
+		h.putAside(u.withContents)
+	}
+	return u.addresses.open(ctx, w.URI, h)
+}
+
+// Preview implements [Previewer].
+func (u *updates) Preview(request any) (string, json.RawMessage, error) {
+	q, ok := request.(wire.StreamRequest)
+	if !ok {
+		return "", nil, fmt.Errorf("%w of a %T in %s", ErrNoPreview, request, ResourceUpdates)
+	}
+	w, err := readWatch(q.Arguments)
+	if err != nil {
+		return "", nil, err
+	}
+	method, params := u.addresses.wanted(w.URI)
+	raw, err := json.Marshal(params)
+	return method, raw, err
+}
+
+// occurrence makes an event of an update: its data is all that the server said.
+func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
+	said, refused := readUpdate(n.Params)
+	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
+	if refused != nil {
+		return looseURI(n.Params), note
+	}
+	at := u.opts.Now()
+	note.Event = &wire.Occurrence{
+		EventID: hashID(said.uri.Raw(), n.Params, at, nth), Name: trust.Untrusted(ResourceUpdated),
+		Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
+		Data:      n.Params, Raw: n.Params,
+	}
+	return said.uri.Raw(), note
+}
+
+// withContents adds what the server answers when the resource is read. An event
+// whose resource cannot be read, or is too large, stays as it is.
+func (u *updates) withContents(ctx context.Context, n wire.Note) wire.Note {
+	said, err := readUpdate(n.Params)
+	if err != nil {
+		return n
+	}
+	ctx, cancel := context.WithTimeout(ctx, contentsAfter)
+	defer cancel()
+	result, err := u.s.Call(ctx, methodRead, map[string]string{"uri": said.uri.Raw()})
+	if err == nil {
+		n.Params, err = joinContents(n.Params, result)
+	}
+	if err != nil {
+		u.opts.Log.Warn("a resource that changed could not be read; its event is kept without contents", "err", err)
+		return n
+	}
+	e := *n.Event
+	e.Data, e.Raw = n.Params, n.Params
+	n.Event = &e
+	return n
+}
+
+var errContents = errors.New("the contents of the resource are not kept")
+
+// joinContents adds the contents of a resource to what an update said of it. The
+// update comes back unchanged with an error.
+func joinContents(params, result json.RawMessage) (json.RawMessage, error) {
+	var answer struct{ Contents json.RawMessage }
+	_ = json.Unmarshal(result, &answer) // of another type: no contents
+	switch {
+	case len(answer.Contents) == 0 || answer.Contents[0] != '[':
+		return params, fmt.Errorf("%w: %s brought none", errContents, methodRead)
+	case len(answer.Contents) > maxContents:
+		return params, fmt.Errorf("%w: they have %d bytes, and %d are taken", errContents, len(answer.Contents), maxContents)
+	}
+	end := bytes.LastIndexByte(params, '}')
+	both := append(bytes.TrimRight(params[:end:end], " \t\r\n"), `,"contents":`...)
+	both = append(append(both, answer.Contents...), '}')
+	if _, err := trust.ParseObject(both, trust.Limits{}); err != nil {
+		return params, fmt.Errorf("%w: %w", errContents, err)
+	}
+	return both, nil
+}
+
+// Poll: there is no history to ask for.
+func (u *updates) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
+	return wire.PollResult{}, fmt.Errorf("%w: %s have no polling", wire.ErrUnacceptable, ResourceUpdates)
+}
+
+// Subscribe: updates come over the connection.
+func (u *updates) Subscribe(context.Context, wire.SubscribeRequest) (wire.SubscribeResult, error) {
+	return wire.SubscribeResult{}, fmt.Errorf("%w: %s have no webhooks", wire.ErrUnacceptable, ResourceUpdates)
+}
+
+// Unsubscribe: a subscription ends with its stream.
+func (u *updates) Unsubscribe(context.Context, wire.UnsubscribeRequest) error { return nil }
+
+// Pause: a subscription ends with its stream.
+func (u *updates) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
+
+// Note routes what the general stream brings to the resources that it lies under.
+func (u *updates) Note(n wire.Note) (relist bool) { return u.addresses.note(n) }
