@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"eventdeck/host/session"
@@ -17,6 +18,7 @@ const (
 	wireFrames = 5000
 	wireBytes  = 4 << 20
 	wireClip   = 4 << 10 // of one frame
+	wireEvents = 1000    // frames of events in a second: beyond that nobody reads them
 	logLines   = 2000
 	logBytes   = 1 << 20
 )
@@ -26,6 +28,7 @@ type WireFrame struct {
 	At     time.Time // UTC
 	Server string
 	Sent   bool
+	Passed uint64     // frames of events that came before it and were not kept, since the last one that was
 	Frame  trust.Text // secrets masked, cut to 4 KiB
 	Bytes  int        // whole length
 }
@@ -54,7 +57,31 @@ func (h *Host) trace(server string, d session.Direction, frame trust.Text, size 
 	if frame.Len() > wireClip {
 		frame = trust.Untrusted(strings.Clone(frame.Raw()[:wireClip]))
 	}
-	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server, Sent: d == session.Sent, Frame: frame, Bytes: size}, frame.Len())
+	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server, Sent: d == session.Sent, Frame: frame, Bytes: size, Passed: h.flood.passed.Swap(0)}, frame.Len())
+}
+
+// flood bounds how many frames of events are kept in a second.
+type flood struct {
+	second atomic.Int64
+	kept   atomic.Int64
+	passed atomic.Uint64
+}
+
+// traceEvent reports whether the frame of an event is kept. To keep one costs a copy,
+// and a look for secrets.
+func (h *Host) traceEvent() bool {
+	if h.opts.Trace != nil {
+		return true
+	}
+	f := &h.flood
+	if now := h.opts.Now().Unix(); f.second.Swap(now) != now {
+		f.kept.Store(0)
+	}
+	if f.kept.Add(1) <= wireEvents {
+		return true
+	}
+	f.passed.Add(1)
+	return false
 }
 
 // traceLimit is how much of a frame anybody wants.

@@ -22,6 +22,7 @@ import (
 type Host struct {
 	opts   Options
 	log    *Log
+	flood  flood
 	wire   *Ring[WireFrame]
 	appLog *Ring[LogLine]
 	meter  *meter

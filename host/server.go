@@ -140,6 +140,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 			s.host.trace(s.spec.Name, d, frame, size)
 		},
 		TraceLimit: s.host.traceLimit(),
+		TraceEvent: s.host.traceEvent,
 	}
 	if s.account != nil {
 		opts.Auth = s.account

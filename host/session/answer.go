@@ -113,8 +113,8 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 //
 // Errors: errUnfinished when none of them answers x; that of the answer; [ErrAnswer].
 func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
-	l.opts.trace(Received, frame)
 	messages, err := wire.DecodeMessages(frame)
+	l.opts.traceReceived(frame, messages)
 	for _, m := range messages {
 		switch {
 		case m.IsNotification():

@@ -145,7 +145,7 @@ func (r *router) take(frame []byte) {
 			r.skipGarbled(frame, fmt.Errorf("%w: it begins %v", err, head(frame)))
 		}
 	} else {
-		r.opts.trace(Received, frame)
+		r.opts.traceReceived(frame, messages)
 	}
 	for _, m := range messages {
 		switch {

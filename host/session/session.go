@@ -54,6 +54,9 @@ type Options struct {
 	// size is its whole length. It must not block.
 	Trace      func(d Direction, frame trust.Text, size int)
 	TraceLimit int          // bytes of a traced frame; 0: all
+	// TraceEvent is asked before the frame of an event is traced, and may pass over
+	// it: a flood is worth no copy of each frame. nil: all are traced.
+	TraceEvent func() bool
 	Log        *slog.Logger // nil: nothing is logged
 
 	// Dial opens connections to servers that are reached over HTTP; nil: the
@@ -123,6 +126,14 @@ func (o Options) trace(d Direction, frame []byte) {
 		frame = frame[:min(size, o.TraceLimit)]
 	}
 	o.Trace(d, maskFrame(frame), size)
+}
+
+// traceReceived traces a frame that was read as these messages.
+func (o Options) traceReceived(frame []byte, messages []wire.Message) {
+	if o.TraceEvent != nil && len(messages) == 1 && messages[0].Method == wire.NoteEvent && !o.TraceEvent() {
+		return
+	}
+	o.trace(Received, frame)
 }
 
 // Session is a live connection to a server. Its methods may be called from many

@@ -126,6 +126,9 @@ func (t *wireLog) cell(a *app, i, col int) cell {
 		}
 		return say(themes.Good, "got")
 	case 3:
+		if f.Passed > 0 {
+			return say(themes.Dim, "behind "+number(f.Passed)+" events that are not kept")
+		}
 		return cell{themes.Type, frameWhat(f.Frame)}
 	case 4:
 		return cell{themes.Plain, trust.Line(trust.Untrusted(f.Frame.Raw()[:min(f.Frame.Len(), 512)]))}

@@ -1,0 +1,40 @@
+package host
+
+import (
+	"testing"
+	"time"
+
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+)
+
+// TestAFloodOfEventsIsNotCopied: of a flood the wire's log keeps a part, and says
+// how much it passed over.
+func TestAFloodOfEventsIsNotCopied(t *testing.T) {
+	now := time.Unix(1000, 0)
+	h := &Host{opts: Options{Now: func() time.Time { return now }}, wire: NewRing[WireFrame](10, 1<<20)}
+	kept := 0
+	for range wireEvents + 50 {
+		if h.traceEvent() {
+			kept++
+		}
+	}
+	if kept != wireEvents {
+		t.Errorf("%d frames of a second are kept, not %d", kept, wireEvents)
+	}
+	now = now.Add(time.Second)
+	if !h.traceEvent() {
+		t.Error("nothing is kept in the next second")
+	}
+	for range 2 {
+		h.trace("pager", session.Received, trust.Untrusted("{}"), 2)
+	}
+	var passed []uint64
+	h.wire.After(0, func(_ uint64, f WireFrame) bool {
+		passed = append(passed, f.Passed)
+		return true
+	})
+	if len(passed) != 2 || passed[0] != 50 || passed[1] != 0 {
+		t.Errorf("passed over: %d, not 50 once", passed)
+	}
+}
