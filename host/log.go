@@ -95,13 +95,13 @@ func (l *Log) add(records []event.Record) {
 	// Readers may hold the old slice: append grows or fills beyond their length,
 	// cutting at the front never writes.
 	l.recent = append(l.recent, records...)
-	for _, r := range records {
-		l.bytes += weight(r)
+	for i := range records {
+		l.bytes += weight(&records[i])
 	}
 	cut := 0
 	for cut < len(l.recent)-1 && (len(l.recent)-cut > recentRecords || l.bytes > recentBytes) {
-		l.bytes -= weight(l.recent[cut])
-		l.cut += weight(l.recent[cut])
+		l.bytes -= weight(&l.recent[cut])
+		l.cut += weight(&l.recent[cut])
 		cut++
 	}
 	l.recent = l.recent[cut:]
@@ -110,4 +110,4 @@ func (l *Log) add(records []event.Record) {
 	}
 }
 
-func weight(r event.Record) int { return len(r.Raw) + 256 }
+func weight(r *event.Record) int { return len(r.Raw) + 256 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -120,7 +121,7 @@ func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error
 	if err := events.Put(seqKey(c.last), e.value); err != nil {
 		return fmt.Errorf("record %d: %w", c.last, err)
 	}
-	for _, h := range e.hashes {
+	for _, h := range e.hashes[:e.hashed] {
 		c.hashes = append(c.hashes, hashed{h, c.last})
 		c.byHash[h] = append(c.byHash[h], c.last)
 	}
@@ -135,7 +136,7 @@ func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error
 // isDuplicate compares the record with those that have its hash, both committed
 // ones and those of this transaction: the hash alone decides nothing.
 func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (bool, error) {
-	if len(e.hashes) == 0 {
+	if e.hashed == 0 {
 		return false, nil
 	}
 	look := e.hashes[0]
@@ -160,21 +161,30 @@ func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (bool, error) {
 
 // subscription applies a batch's cursor, update and removal.
 func (c *commit) subscription(b *event.Batch) error {
-	kept, known := c.sub(b.Sub)
+	kept, known := c.changing(b.Sub)
 	if b.Update != nil || known && b.Cursor != nil {
-		sub := cloneSub(kept.sub)
+		before, args, status := kept.secrets(), kept.sub.Key.Args, kept.sub.Lease.Status
+		sub := &kept.sub
 		if b.Cursor != nil {
 			sub.Cursor = *b.Cursor
 		}
 		if b.Update != nil {
-			c.callOut(func() { b.Update(&sub) })
+			c.outside = true
+			b.Update(sub)
+			c.outside = false
 		}
 		sub.ID = b.Sub
-		next, err := kept.replace(cloneSub(sub), c.store.sealer)
-		if err != nil {
+		if len(args) != len(sub.Key.Args) || len(args) > 0 && &args[0] != &sub.Key.Args[0] {
+			sub.Key.Args = slices.Clone(sub.Key.Args) // those of the caller
+		}
+		if given := sub.Lease.Status; given != nil && given != status {
+			own := *given
+			sub.Lease.Status = &own
+		}
+		if err := kept.seal(before, c.store.sealer); err != nil {
 			return err
 		}
-		c.subs[b.Sub] = &next
+		c.subs[b.Sub] = kept
 	}
 	if b.Remove {
 		c.subs[b.Sub] = nil
@@ -203,6 +213,21 @@ func (c *commit) sub(id event.SubID) (keptSub, bool) {
 		return *k, true
 	}
 	return c.store.subs.get(id)
+}
+
+// changing returns a subscription as this transaction has it so far, to be changed;
+// an empty one if it is not known.
+func (c *commit) changing(id event.SubID) (k *keptSub, known bool) {
+	k, changed := c.subs[id]
+	switch {
+	case k != nil:
+		return k, true
+	case changed: // removed
+		return &keptSub{}, false
+	}
+	have, known := c.store.subs.get(id)
+	have.sub = cloneSub(have.sub)
+	return &have, known
 }
 
 func (c *commit) putHashes(base uint64) error {

@@ -81,17 +81,17 @@ func (id identity) same(stored *event.Record) bool {
 	return other.webhookID == id.webhookID
 }
 
-// hashes returns under which hashes a record with this identity is remembered.
-// The first one is that by which it is looked up.
-func (id identity) hashes(hash func(space, event.SubID, string) uint64) []uint64 {
+// hashes appends to out under which hashes a record with this identity is
+// remembered. The first one is that by which it is looked up.
+func (id identity) hashes(out []uint64, hash func(space, event.SubID, string) uint64) []uint64 {
 	if id.eventID.IsZero() {
-		return []uint64{hash(id.in, id.sub, id.webhookID.Raw())}
+		return append(out, hash(id.in, id.sub, id.webhookID.Raw()))
 	}
-	first := hash(id.in, id.sub, id.eventID.Raw())
+	out = append(out, hash(id.in, id.sub, id.eventID.Raw()))
 	if id.webhookID.IsZero() || id.webhookID == id.eventID {
-		return []uint64{first}
+		return out
 	}
-	return []uint64{first, hash(id.in, id.sub, id.webhookID.Raw())}
+	return append(out, hash(id.in, id.sub, id.webhookID.Raw()))
 }
 
 // index maps hashes to the sequence numbers of the records that have them. The
@@ -229,7 +229,7 @@ func (s *Store) HasEvent(sub event.SubID, id trust.Text) bool {
 	found := false
 	err := s.view(func(tx *bolt.Tx) error {
 		events := tx.Bucket(bucketEvents)
-		for _, seq := range s.index.find(nil, want.hashes(s.hashID)[0]) {
+		for _, seq := range s.index.find(nil, want.hashes(nil, s.hashID)[0]) {
 			value := events.Get(seqKey(seq))
 			if value == nil {
 				value = tx.Bucket(bucketGone).Get(seqKey(seq))

@@ -362,7 +362,7 @@ func (c *commit) remove(victims []victim, now time.Time) error {
 
 // drop forgets an identity when the transaction succeeds.
 func (c *commit) drop(id identity, seq uint64) {
-	for _, h := range id.hashes(c.store.hashID) {
+	for _, h := range id.hashes(nil, c.store.hashID) {
 		c.dropped = append(c.dropped, hashed{h, seq})
 	}
 }

@@ -241,7 +241,7 @@ func (w *salvage) flush() error {
 			if !ok {
 				continue
 			}
-			for _, h := range id.hashes(func(in space, sub event.SubID, text string) uint64 { return keyedHash(w.hashKey, in, sub, text) }) {
+			for _, h := range id.hashes(nil, func(in space, sub event.SubID, text string) uint64 { return keyedHash(w.hashKey, in, sub, text) }) {
 				hashes = appendHash(hashes, g.seq-base, h)
 			}
 		}

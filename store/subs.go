@@ -102,26 +102,33 @@ func (k keptSub) void() bool {
 	return k.secret != nil && k.sub.Hook.Secret.IsZero() || k.previous != nil && k.sub.Hook.Previous.IsZero()
 }
 
-// replace returns k with the value sub, and its secrets sealed.
-func (k keptSub) replace(sub event.Subscription, s sealer) (keptSub, error) {
+// secrets are those of a subscription, in clear.
+type secrets struct{ hook, previous, resume event.Secret }
+
+func (k *keptSub) secrets() secrets {
+	return secrets{k.sub.Hook.Secret, k.sub.Hook.Previous, k.sub.Resume}
+}
+
+// seal seals the secrets that differ from those before.
+func (k *keptSub) seal(before secrets, s sealer) error {
 	var err error
-	if sub.Hook.Secret != k.sub.Hook.Secret {
+	sub := &k.sub
+	if sub.Hook.Secret != before.hook {
 		if k.secret, err = s.seal(secretPlace(sub.ID, "secret"), sub.Hook.Secret.Reveal()); err != nil {
-			return k, err
+			return err
 		}
 	}
-	if sub.Hook.Previous != k.sub.Hook.Previous {
+	if sub.Hook.Previous != before.previous {
 		if k.previous, err = s.seal(secretPlace(sub.ID, "previous"), sub.Hook.Previous.Reveal()); err != nil {
-			return k, err
+			return err
 		}
 	}
-	if sub.Resume != k.sub.Resume {
+	if sub.Resume != before.resume {
 		if k.resume, err = s.seal(secretPlace(sub.ID, "resume"), sub.Resume.Reveal()); err != nil {
-			return k, err
+			return err
 		}
 	}
-	k.sub = sub
-	return k, nil
+	return nil
 }
 
 func secretPlace(id event.SubID, field string) string {

@@ -16,7 +16,8 @@ type entry struct {
 	rec    event.Record // with its own copy of the exact bytes
 	value  []byte
 	id     identity
-	hashes []uint64 // empty if the record has no identity
+	hashes [2]uint64
+	hashed int // how many of them there are; 0 if the record has no identity
 }
 
 // Submit implements [event.Store]. The batch is encoded on the caller's
@@ -36,33 +37,32 @@ func (s *Store) Submit(ctx context.Context, b event.Batch) error {
 	}
 	j := &job{batch: b, done: b.Done, entries: make([]entry, len(b.Records))}
 	for i := range b.Records {
-		e, err := s.newEntry(b.Sub, b.Records[i])
-		if err != nil {
+		if err := s.enter(&j.entries[i], b.Sub, &b.Records[i]); err != nil {
 			return fmt.Errorf("%w: %w", ErrBatch, err)
 		}
-		j.entries[i] = e
-		j.bytes += len(e.value)
+		j.bytes += len(j.entries[i].value)
 	}
 	j.batch.Records = nil
 	return s.queue.put(ctx, j)
 }
 
-func (s *Store) newEntry(sub event.SubID, r event.Record) (entry, error) {
-	if r.Sub == "" {
-		r.Sub = sub
+// enter makes the entry of a record.
+func (s *Store) enter(e *entry, sub event.SubID, r *event.Record) error {
+	e.rec = *r
+	if e.rec.Sub == "" {
+		e.rec.Sub = sub
 	}
-	enc, err := encodeRecord(&r)
+	enc, err := encodeRecord(&e.rec)
 	if err != nil {
-		return entry{}, err
+		return err
 	}
-	r.Raw, r.Data = enc.raw, enc.data
-	r.ReceivedAt = r.ReceivedAt.UTC()
-	e := entry{rec: r, value: enc.value}
-	var ok bool
-	if e.id, ok = identify(&r); ok {
-		e.hashes = e.id.hashes(s.hashID)
+	e.value, e.rec.Raw, e.rec.Data = enc.value, enc.raw, enc.data
+	e.rec.ReceivedAt = e.rec.ReceivedAt.UTC()
+	if id, ok := identify(&e.rec); ok {
+		e.id = id
+		e.hashed = len(id.hashes(e.hashes[:0], s.hashID))
 	}
-	return e, nil
+	return nil
 }
 
 func (s *Store) hashID(in space, sub event.SubID, id string) uint64 {

@@ -196,10 +196,14 @@ func (s *scanner) child() {
 
 func (s *scanner) key(depth, start, end int, escaped bool) {
 	if end-start >= len("__proto__") || escaped {
-		switch k := keyString(s.raw[start:end], escaped); {
-		case k == "__proto__", k == "prototype" && s.protoAt > 0 && depth == s.protoAt+1:
+		k := s.raw[start:end]
+		if escaped {
+			k = []byte(unquote(k))
+		}
+		switch {
+		case string(k) == "__proto__", string(k) == "prototype" && s.protoAt > 0 && depth == s.protoAt+1:
 			s.place("json.proto-key", start-1)
-		case k == "constructor":
+		case string(k) == "constructor":
 			s.protoAt = depth
 		}
 	}
