@@ -53,7 +53,7 @@ type Options struct {
 	// Trace gets every frame, without headers, secrets masked, cut to TraceLimit;
 	// size is its whole length. It must not block.
 	Trace      func(d Direction, frame trust.Text, size int)
-	TraceLimit int          // bytes of a traced frame; 0: all
+	TraceLimit int // bytes of a traced frame; 0: all
 	// TraceEvent is asked before the frame of an event is traced, and may pass over
 	// it: a flood is worth no copy of each frame. nil: all are traced.
 	TraceEvent func() bool
