@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
@@ -94,53 +93,17 @@ func (id identity) hashes(out []uint64, hash func(space, event.SubID, string) ui
 	return append(out, hash(id.in, id.sub, id.webhookID.Raw()))
 }
 
-// index maps hashes to the sequence numbers of the records that have them. The
-// writer alone changes it.
+// index is a [table] that many may read while the writer changes it.
 type index struct {
 	mu    sync.RWMutex
-	first map[uint64]uint64
-	more  map[uint64][]uint64 // further records with the same hash
+	table *table
 }
 
-func newIndex(size int) *index {
-	return &index{first: make(map[uint64]uint64, size), more: map[uint64][]uint64{}}
-}
-
-func (x *index) insert(hash, seq uint64) {
-	if _, taken := x.first[hash]; taken {
-		x.more[hash] = append(x.more[hash], seq)
-		return
-	}
-	x.first[hash] = seq
-}
-
-func (x *index) remove(hash, seq uint64) {
-	more := x.more[hash]
-	if i := slices.Index(more, seq); i >= 0 {
-		more = slices.Delete(more, i, i+1)
-	} else if have, ok := x.first[hash]; !ok || have != seq {
-		return
-	} else if len(more) > 0 {
-		x.first[hash], more = more[0], more[1:]
-	} else {
-		delete(x.first, hash)
-	}
-	if len(more) == 0 {
-		delete(x.more, hash)
-	} else {
-		x.more[hash] = more
-	}
-}
-
-// find appends the sequence numbers that have the hash to seqs.
+// find appends the sequence numbers that may have the hash to seqs.
 func (x *index) find(seqs []uint64, hash uint64) []uint64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if seq, ok := x.first[hash]; ok {
-		seqs = append(seqs, seq)
-		seqs = append(seqs, x.more[hash]...)
-	}
-	return seqs
+	return x.table.find(seqs, hash)
 }
 
 func appendHash(record []byte, distance, hash uint64) []byte {
@@ -168,7 +131,7 @@ func eachHash(record []byte, fn func(distance, hash uint64)) error {
 }
 
 // loadIndex reads all dedup records.
-func loadIndex(tx *bolt.Tx) (*index, error) {
+func loadIndex(tx *bolt.Tx) (*table, error) {
 	const hashSize = 9
 	b := tx.Bucket(bucketDedup)
 	size := 0
@@ -176,7 +139,7 @@ func loadIndex(tx *bolt.Tx) (*index, error) {
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		size += len(v) / hashSize
 	}
-	x := newIndex(min(size, int(tx.Size()/hashSize))) // lengths may be damaged
+	x := newTable(min(size, int(tx.Size()/hashSize))) // lengths may be damaged
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		if len(k) != 8 {
 			return nil, fmt.Errorf("%w: a dedup record has the key %x", ErrDamaged, k)
@@ -195,10 +158,10 @@ func (x *index) publish(added, dropped []hashed) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, h := range dropped {
-		x.remove(h.hash, h.seq)
+		x.table.remove(h.hash, h.seq)
 	}
 	for _, h := range added {
-		x.insert(h.hash, h.seq)
+		x.table.insert(h.hash, h.seq)
 	}
 }
 
@@ -212,7 +175,7 @@ func (s *Store) loadDedup() error {
 		}
 		s.index.mu.Lock()
 		defer s.index.mu.Unlock()
-		s.index.first, s.index.more = x.first, x.more
+		s.index.table = x
 		return nil
 	})
 }

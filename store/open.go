@@ -206,7 +206,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{
 		db: db, dir: dir, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, maxAudit: o.maxAudit,
-		queue: newQueue(), index: newIndex(0), pruner: newPruner(), now: o.Now,
+		queue: newQueue(), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 		snapshotsDone: make(chan struct{}),
 	}

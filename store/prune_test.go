@@ -137,7 +137,7 @@ func TestPrunedEventIsKnownForADay(t *testing.T) {
 	}
 	s.index.mu.RLock()
 	defer s.index.mu.RUnlock()
-	equal(t, len(s.index.first), 1)
+	equal(t, s.index.table.len(), 1)
 }
 
 // Whatever is stored and pruned, what is kept is the newest, the counts are
