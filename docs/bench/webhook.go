@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
+	"sync"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/store"
+)
+
+// hookRun is one measurement of webhook deliveries. The sender is a process of its
+// own and gets it as JSON.
+type hookRun struct {
+	Hooks []hook // of the subscriptions
+	CA    string // file with the authority of the receiver's certificate
+	From  int    // number of the first delivery, so that none is sent twice
+	Conns int
+	Rate  int // deliveries a second; 0: as many as are answered
+	Bad   int // requests a second that are refused, on connections of their own
+	For   time.Duration
+}
+
+// hook is where a subscription takes deliveries.
+type hook struct{ URL, Secret string }
+
+// hookResult is what the sender saw.
+type hookResult struct {
+	Sent     int // deliveries; their numbers are those from From
+	Taken    int // of them were answered 2xx
+	Bad      int // requests that were refused
+	Statuses map[int]int
+	P50, P99 time.Duration
+	Took     time.Duration
+	CPU      time.Duration
+	Failed   string
+}
+
+// webhook measures the receiver with all behind it: TLS, signatures, commits.
+func webhook(args []string) (err error) {
+	f := flag.NewFlagSet("webhook", flag.ContinueOnError)
+	conns := f.Int("conns", 64, "connections of the sender")
+	subs := f.Int("subs", 50, "subscriptions")
+	length := f.Duration("for", 10*time.Second, "length of each measurement")
+	rounds := f.Int("rounds", 3, "times that each is repeated")
+	bad := f.Int("bad", 5000, "bad requests a second beside 1,000 good ones")
+	profile := f.String("cpuprofile", "", "file for a profile of the host")
+	dir := f.String("dir", "", "where the store is made (default a temporary directory)")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if *dir == "" {
+		if *dir, err = os.MkdirTemp("", "eventdeck-bench"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(*dir)) }()
+	}
+	sync, err := fsyncTime(*dir)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s; fsync of 4 KiB, p50: %v\n\n", machine(), sync)
+	rig, err := newHookRig(*dir, *subs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rig.close()) }()
+	if *profile != "" {
+		file, err := os.Create(*profile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	fmt.Printf("%-34s %10s %10s %6s %9s %9s %9s %14s %14s\n", "", "answered/s", "refused/s", "lost", "unstored", "p50", "p99", "CPU of host", "of sender")
+	for range *rounds {
+		for _, run := range []struct {
+			name string
+			hookRun
+		}{
+			{fmt.Sprintf("%d connections, at full speed", *conns), hookRun{Conns: *conns}},
+			{"1,000/s", hookRun{Conns: 16, Rate: 1000}},
+			{fmt.Sprintf("1,000/s beside %d bad ones", *bad), hookRun{Conns: 16, Rate: 1000, Bad: *bad}},
+		} {
+			run.For = *length
+			if err := rig.measure(run.name, run.hookRun); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fsyncTime is the median time of a small write with fsync.
+func fsyncTime(dir string) (time.Duration, error) {
+	f, err := os.CreateTemp(dir, "fsync")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	var took []time.Duration
+	for range 200 {
+		began := time.Now()
+		if _, err := f.WriteAt(make([]byte, 4096), 0); err != nil {
+			return 0, err
+		}
+		if err := f.Sync(); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	return took[len(took)/2], nil
+}
+
+// hookRig is a host with webhook subscriptions at a server that grants them.
+type hookRig struct {
+	dir   string
+	store *store.Store
+	host  *host.Host
+	web   *http.Server
+	subs  []event.SubID
+	sent  int
+
+	mu    sync.Mutex
+	hooks map[string]hook // by the arguments
+}
+
+func newHookRig(dir string, subs int) (_ *hookRig, err error) {
+	r := &hookRig{dir: dir, hooks: map[string]hook{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	ctx := context.Background()
+	if r.store, err = store.Open(ctx, store.Options{Dir: filepath.Join(dir, "data"), Keyring: store.NoKeyring()}); err != nil {
+		return nil, err
+	}
+	if r.host, err = host.New(host.Options{Store: r.store, CADir: filepath.Join(dir, "ca")}); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r.web = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: time.Minute}
+	go func() { _ = r.web.Serve(l) }() // ends with close
+	r.host.AddServer(event.Server{Name: "sender", URL: "http://" + l.Addr().String() + "/mcp", Transport: event.TransportHTTP})
+	for i := range subs {
+		sub, err := r.host.Subscribe(ctx, host.Request{
+			Server: "sender", Type: trust.Untrusted("load"), Mode: event.ModeWebhook, Args: fmt.Appendf(nil, `{"n":%d}`, i),
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.subs = append(r.subs, sub.ID)
+	}
+	return r, nil
+}
+
+func (r *hookRig) close() error {
+	var errs []error
+	if r.host != nil {
+		errs = append(errs, r.host.Close())
+	}
+	if r.web != nil {
+		errs = append(errs, r.web.Close())
+	}
+	if r.store != nil {
+		errs = append(errs, r.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// serve is an MCP server that grants webhook subscriptions.
+func (r *hookRig) serve(w http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(q.Body, 1<<20))
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params struct {
+			Arguments json.RawMessage
+			Delivery  hook
+		}
+	}
+	if err != nil || q.Method != http.MethodPost || json.Unmarshal(body, &m) != nil {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	if len(m.ID) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	result := `"error":{"code":-32601,"message":"no such method"}`
+	switch m.Method {
+	case "server/discover":
+		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"sender","version":"1"}}`
+	case "events/list":
+		result = `"result":{"events":[{"name":"load","delivery":["webhook"]}]}`
+	case "events/subscribe":
+		r.mu.Lock()
+		r.hooks[string(m.Params.Arguments)] = m.Params.Delivery
+		r.mu.Unlock()
+		result = `"result":{"id":"s","refreshBefore":null,"cursor":null}`
+	case "events/unsubscribe":
+		result = `"result":{}`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+}
+
+// measure lets a sender run and looks after every delivery that was acknowledged.
+func (r *hookRig) measure(name string, run hookRun) error {
+	run.CA, run.From = filepath.Join(r.dir, "ca", "ca.pem"), r.sent
+	r.mu.Lock()
+	for i := range r.subs {
+		run.Hooks = append(run.Hooks, r.hooks[fmt.Sprintf(`{"n":%d}`, i)])
+	}
+	r.mu.Unlock()
+	before, err := process(os.Getpid()).cpu()
+	if err != nil {
+		return err
+	}
+	res, err := sendApart(run)
+	if err != nil {
+		return err
+	}
+	after, err := process(os.Getpid()).cpu()
+	if err != nil {
+		return err
+	}
+	if res.Failed != "" {
+		return fmt.Errorf("the sender: %s", res.Failed)
+	}
+	r.sent += res.Sent
+	unstored := 0
+	for n := run.From; n < r.sent; n++ {
+		if !r.store.HasEvent(r.subs[n%len(r.subs)], trust.Untrusted(deliveryID(n))) {
+			unstored++
+		}
+	}
+	each := func(cpu time.Duration) string {
+		return fmt.Sprintf("%.0f µs each", float64(cpu.Microseconds())/float64(max(1, res.Taken+res.Bad)))
+	}
+	fmt.Printf("%-34s %10.0f %10.0f %6d %9d %9v %9v %14s %14s\n", name, float64(res.Taken)/res.Took.Seconds(), float64(res.Bad)/res.Took.Seconds(),
+		res.Sent-res.Taken, unstored, res.P50.Round(10*time.Microsecond), res.P99.Round(10*time.Microsecond),
+		each(after-before), each(res.CPU))
+	delete(res.Statuses, http.StatusNoContent)
+	if len(res.Statuses) > 0 {
+		fmt.Printf("  other answers: %v\n", res.Statuses)
+	}
+	return nil
+}
+
+// webhookSender is the word by which the program starts itself as the sender.
+const webhookSender = "webhook-send"
+
+// sendApart runs a sender in a process of its own.
+func sendApart(run hookRun) (res hookResult, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return res, err
+	}
+	cmd := exec.Command(exe, webhookSender)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return res, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return res, err
+	}
+	if err := cmd.Start(); err != nil {
+		return res, err
+	}
+	err = errors.Join(json.NewEncoder(in).Encode(run), in.Close(), json.NewDecoder(out).Decode(&res))
+	err = errors.Join(err, cmd.Wait())
+	res.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return res, err
+}
