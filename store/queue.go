@@ -14,7 +14,26 @@ const (
 	queueBytes   = 8 << 20
 	groupRecords = 1024
 	commitEvery  = 5 * time.Millisecond
+	// What somebody waits for is committed when the last commit is as long ago as it
+	// took, and so long at least: the writer then rests half of the time, and groups
+	// grow with the load.
+	awaitedEvery = time.Millisecond
 )
+
+// pace says when the next commit is to begin.
+type pace struct {
+	due  time.Time
+	soon time.Time // for a job that is awaited; never after due
+}
+
+// paceAfter returns the pace after a commit that began and ended then.
+func paceAfter(began, ended time.Time) pace {
+	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, ended.Sub(began)))}
+	if p.soon.After(p.due) {
+		p.soon = p.due
+	}
+	return p
+}
 
 // job is one entry of the queue: a batch, or a change of a small bucket.
 type job struct {
@@ -37,6 +56,7 @@ type queue struct {
 	jobs    []*job
 	records int
 	bytes   int
+	awaited int // jobs
 	waiting []*waiter
 	closed  bool
 
@@ -103,7 +123,11 @@ func (q *queue) add(j *job) {
 	q.jobs = append(q.jobs, j)
 	q.records += j.weight()
 	q.bytes += j.bytes
-	if before == 0 || before < groupRecords && q.records >= groupRecords {
+	first := j.batch.Awaited && q.awaited == 0
+	if j.batch.Awaited {
+		q.awaited++
+	}
+	if before == 0 || first || before < groupRecords && q.records >= groupRecords {
 		q.signal()
 	}
 }
@@ -146,14 +170,18 @@ func (q *queue) close() {
 }
 
 // next waits until something is queued and it is time to commit it: at the
-// moment due, or before it when a whole group is there, when somebody waits for
+// moment due, or soon when somebody waits for it, or before that when a whole group is there, when somebody waits for
 // room, or when the queue was closed. It returns the oldest jobs, at most a
 // group, and nil when the queue is closed and empty.
-func (q *queue) next(due time.Time) []*job {
+func (q *queue) next(p pace) []*job {
 	for {
 		q.mu.Lock()
 		empty, closed := len(q.jobs) == 0, q.closed
 		full := q.records >= groupRecords || len(q.waiting) > 0
+		due := p.due
+		if q.awaited > 0 {
+			due = p.soon
+		}
 		q.mu.Unlock()
 
 		wait := time.Until(due)
@@ -187,6 +215,9 @@ func (q *queue) take() []*job {
 		}
 		q.records -= q.jobs[n].weight()
 		q.bytes -= q.jobs[n].bytes
+		if q.jobs[n].batch.Awaited {
+			q.awaited--
+		}
 		n++
 	}
 	taken := q.jobs[:n:n]

@@ -23,7 +23,7 @@ func TestQueueHasALeadingEdge(t *testing.T) {
 		}
 		next := func(due time.Time, jobs int, at time.Duration) {
 			t.Helper()
-			if got := len(q.next(due)); got != jobs || time.Since(start) != at {
+			if got := len(q.next(pace{due: due, soon: due})); got != jobs || time.Since(start) != at {
 				t.Errorf("%d jobs at %v, want %d at %v", got, time.Since(start), jobs, at)
 			}
 		}
@@ -57,10 +57,52 @@ func TestQueueHasALeadingEdge(t *testing.T) {
 
 		q.close()
 		next(time.Now().Add(time.Hour), 1, 27*time.Millisecond) // nor does the rest at the end
-		if q.next(time.Time{}) != nil {
+		if q.next(pace{}) != nil {
 			t.Error("a closed and empty queue has a next group")
 		}
 	})
+}
+
+func TestAwaitedJobsAreCommittedSooner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		start := time.Now()
+		put := func(awaited bool) {
+			if err := q.put(t.Context(), &job{batch: event.Batch{Awaited: awaited}}); err != nil {
+				t.Error(err)
+			}
+		}
+		next := func(p pace, jobs int, at time.Duration) {
+			t.Helper()
+			if got := len(q.next(p)); got != jobs || time.Since(start) != at {
+				t.Errorf("%d jobs at %v, want %d at %v", got, time.Since(start), jobs, at)
+			}
+		}
+		p := paceAfter(start, start.Add(400*time.Microsecond))
+		go func() {
+			put(false)
+			time.Sleep(time.Millisecond)
+			put(true) // takes along what is queued
+		}()
+		next(p, 2, 1400*time.Microsecond)
+		if q.awaited != 0 {
+			t.Errorf("%d awaited jobs are left", q.awaited)
+		}
+		put(false)
+		next(paceAfter(start, start), 1, commitEvery)
+	})
+	began := time.Unix(0, 0)
+	for took, soon := range map[time.Duration]time.Duration{
+		0:                    awaitedEvery,
+		time.Millisecond:     2 * time.Millisecond,
+		2 * time.Millisecond: 4 * time.Millisecond,
+		4 * time.Millisecond: commitEvery,
+		time.Second:          commitEvery,
+	} {
+		if got := paceAfter(began, began.Add(took)).soon.Sub(began); got != soon {
+			t.Errorf("after a commit of %v: %v, want %v", took, got, soon)
+		}
+	}
 }
 
 func TestQueueIsBounded(t *testing.T) {
@@ -92,7 +134,7 @@ func TestQueueIsBounded(t *testing.T) {
 				t.Fatalf("%s: put does not wait", name)
 			}
 			for len(order) < 3 {
-				order = append(order, q.next(time.Now().Add(time.Hour))...)
+				order = append(order, q.next(pace{due: time.Now().Add(time.Hour)})...)
 			}
 			if order[0] != c.held || order[1] != c.more || order[2] != behind || q.records != 0 || q.bytes != 0 {
 				t.Errorf("%s: order %p, left %d records and %d bytes", name, order, q.records, q.bytes)
@@ -125,7 +167,7 @@ func TestWaitingEndsWithTheContextAndTheQueue(t *testing.T) {
 		if err := <-errs; err != event.ErrClosed {
 			t.Errorf("closed: %v", err)
 		}
-		if got := len(q.next(time.Time{})); got != 1 {
+		if got := len(q.next(pace{})); got != 1 {
 			t.Errorf("%d jobs are left, want the first one", got)
 		}
 	})

@@ -91,20 +91,19 @@ func (s *Store) run() {
 	loadErr := s.loadDedup()
 	s.setErr(loadErr)
 	close(s.loaded)
-	var due time.Time
+	var next pace
 	for {
-		jobs := s.queue.next(due)
+		jobs := s.queue.next(next)
 		if jobs == nil {
 			return
 		}
-		due = time.Now().Add(commitEvery)
+		began := time.Now()
 		if loadErr != nil {
 			s.finish(jobs, nil, loadErr)
-			continue
-		}
-		if jobs = s.whole(jobs); len(jobs) > 0 {
+		} else if jobs = s.whole(jobs); len(jobs) > 0 {
 			s.commit(jobs)
 		}
+		next = paceAfter(began, time.Now())
 	}
 }
 

@@ -224,6 +224,7 @@ func (in *ingest) commitAs(ctx context.Context, b event.Batch, ordered bool) (ev
 	}
 	ch := make(chan answer, 1)
 	b.Done = func(o event.Outcome, err error) { ch <- answer{o, err} }
+	b.Awaited = true
 	if err := in.hand(ctx, b, ordered); err != nil {
 		return event.Outcome{}, err
 	}

@@ -50,6 +50,10 @@ type Batch struct {
 	// with [ErrFenced], so that a cursor never passes events that were not kept.
 	Fence *Fence
 
+	// Awaited: somebody waits for the commit, e.g. the sender of a webhook delivery.
+	// It comes sooner then, at the price of smaller groups.
+	Awaited bool
+
 	// Done is called once, after the commit or its failure, on the writer's
 	// goroutine. It must not block.
 	Done func(Outcome, error)
