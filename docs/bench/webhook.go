@@ -58,6 +58,7 @@ func webhook(args []string) (err error) {
 	length := f.Duration("for", 10*time.Second, "length of each measurement")
 	rounds := f.Int("rounds", 3, "times that each is repeated")
 	bad := f.Int("bad", 5000, "bad requests a second beside 1,000 good ones")
+	full := f.Bool("full", false, "measure full speed alone")
 	profile := f.String("cpuprofile", "", "file for a profile of the host")
 	dir := f.String("dir", "", "where the store is made (default a temporary directory)")
 	if err := f.Parse(args); err != nil {
@@ -100,6 +101,9 @@ func webhook(args []string) (err error) {
 			{"1,000/s", hookRun{Conns: 16, Rate: 1000}},
 			{fmt.Sprintf("1,000/s beside %d bad ones", *bad), hookRun{Conns: 16, Rate: 1000, Bad: *bad}},
 		} {
+			if *full && run.Rate > 0 {
+				continue
+			}
 			run.For = *length
 			if err := rig.measure(run.name, run.hookRun); err != nil {
 				return err

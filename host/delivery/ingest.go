@@ -256,11 +256,17 @@ func (in *ingest) record(kind event.Kind, fill func(*event.Record)) event.Record
 // occurrence turns the bytes of one event into a record: an event, or a rejected
 // payload with the reason.
 func (in *ingest) occurrence(raw []byte) event.Record {
+	rec, _ := in.occurred(raw)
+	return rec
+}
+
+// occurred is occurrence, with the cursor that the bytes hold.
+func (in *ingest) occurred(raw []byte) (event.Record, wire.Cursor) {
 	o, report, err := wire.ReadOccurrence(raw, trust.Limits{})
 	if err != nil {
-		return in.refused(raw, err, flagsOf(report))
+		return in.refused(raw, err, flagsOf(report)), wire.DecodeMark(raw).Cursor
 	}
-	return in.happened(o, flagsOf(report))
+	return in.happened(o, flagsOf(report)), o.Cursor
 }
 
 // noted is occurrence for the notification of an event, which a dialect may have

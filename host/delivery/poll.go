@@ -72,8 +72,10 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	told := res.Cursor
 	for _, raw := range res.Events {
 		rec := in.occurrence(raw)
-		if own := wire.DecodeMark(raw).Cursor; !res.Cursor.Present && own.HasText() {
-			told = own // some servers give the position with each event only (field notes 7)
+		if !res.Cursor.Present {
+			if own := wire.DecodeMark(raw).Cursor; own.HasText() {
+				told = own // some servers give the position with each event only (field notes 7)
+			}
 		}
 		if rec.Kind == event.KindEvent {
 			rec.Replayed = p.behind && happenedBefore(rec.Timestamp, p.began)

@@ -298,13 +298,14 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 			s.Lease.ServerID = d.ServerID
 		}
 	}}
-	if r.Mode() == event.ModeWebhook && r.deps.Read == nil {
-		b.Cursor = in.position(wire.DecodeMark(d.Body).Cursor)
-	} // else it is late, after a change of mode: the position is that of the new mode
-	var rejected bool
+	var (
+		rejected bool
+		told     wire.Cursor
+	)
 	switch d.Kind {
 	case DeliveredEvent, DeliveredMalformed:
-		rec := r.delivered(d, now)
+		var rec event.Record
+		rec, told = r.delivered(d, now)
 		rec.WebhookID = d.WebhookID
 		rejected = rec.Kind == event.KindRejected
 		if !rejected && !d.WebhookID.IsZero() && rec.EventID != d.WebhookID {
@@ -312,12 +313,14 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		}
 		b.Records = []event.Record{rec}
 	case DeliveredGap:
+		told = wire.DecodeMark(d.Body).Cursor
 		gap := in.gap(event.CauseGap, in.lastSign(), true)
 		gap.WebhookID = d.WebhookID
 		b.Records = []event.Record{gap}
-	case DeliveredTerminated:
-		b.Cursor = nil
 	}
+	if r.Mode() == event.ModeWebhook && r.deps.Read == nil {
+		b.Cursor = in.position(told)
+	} // else it is late, after a change of mode: the position is that of the new mode
 	for i := range b.Records {
 		b.Records[i].Mode = event.ModeWebhook
 	}
@@ -341,19 +344,20 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	return nil
 }
 
-// delivered turns the body of a delivery into a record.
-func (r *Runner) delivered(d Delivered, now time.Time) event.Record {
+// delivered turns the body of a delivery into a record, and returns the cursor that
+// it holds.
+func (r *Runner) delivered(d Delivered, now time.Time) (event.Record, wire.Cursor) {
 	if d.Refused != nil {
-		return r.in.rejected(d.Body, d.Refused)
+		return r.in.rejected(d.Body, d.Refused), wire.DecodeMark(d.Body).Cursor
 	}
 	if r.deps.Read == nil {
-		return r.in.occurrence(d.Body)
+		return r.in.occurred(d.Body)
 	}
 	o, err := r.deps.Read(d.Body, d.WebhookID, now)
 	if err != nil {
-		return r.in.rejected(d.Body, err)
+		return r.in.rejected(d.Body, err), wire.Cursor{}
 	}
-	return r.in.happened(o, scanned(o.Raw))
+	return r.in.happened(o, scanned(o.Raw)), wire.Cursor{}
 }
 
 // givenGrace is how long the secret before the present one is accepted, where the

@@ -249,7 +249,16 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, v *visit) ([]
 	if r.ContentLength > MaxBody {
 		return nil, large
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	var body []byte
+	var err error
+	if r.ContentLength >= 0 && r.ContentLength <= maxDrained {
+		body = make([]byte, r.ContentLength) // a longer one takes memory only as it comes
+		var n int
+		n, err = io.ReadFull(r.Body, body)
+		body = body[:n]
+	} else {
+		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	}
 	v.bytes = int64(len(body))
 	var tooLarge *http.MaxBytesError
 	switch {
