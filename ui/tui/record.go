@@ -89,6 +89,7 @@ func (d *detail) envelope(r *event.Record) {
 	d.say("received", themes.Plain, r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000")+lag(*r))
 	d.words("occurred", r.Timestamp)
 	d.words("id      ", r.EventID)
+	d.labels(r.Labels)
 	if r.Cursor.Valid {
 		d.lines = append(d.lines, detailLine{label: "cursor  ", text: trust.Line(r.Cursor.Text)})
 	}
