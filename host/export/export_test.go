@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func records() []event.Record {
 	base := event.Record{Sub: "abcd2345", Server: "pager eu", Type: trust.Untrusted("incident.created"), Mode: event.ModePush, ReceivedAt: at}
 	e, gap, state, refused := base, base, base, base
 	e.Seq, e.Kind, e.EventID, e.Timestamp, e.Cursor = 1, event.KindEvent, trust.Untrusted("=e1"), trust.Untrusted("2026-07-28T12:00:00+02:00"), event.At(trust.Untrusted("c\x1b"))
-	e.Raw, e.Data, e.Flags = raw, data, []string{"term.csi", "to-ai"}
+	e.Raw, e.Data, e.Flags = raw, data, []string{"term.csi", "to-ai", "uni.bidi"}
 	e.Labels = &event.Labels{Priority: trust.Untrusted("high"), Tags: []trust.Text{trust.Untrusted("x")}}
 	gap.Seq, gap.Kind, gap.Gap = 2, event.KindGap, &event.Gap{Cause: event.CauseTruncated, From: at.Add(-time.Hour), Certain: true}
 	state.Seq, state.Kind, state.State = 3, event.KindState, &event.StateChange{State: event.StateBackoff, Evidence: "answered 503", Error: trust.Untrusted("=busy\x07")}
@@ -212,4 +213,16 @@ func FuzzRead(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// A line that leaves its flags out is flagged where it is read.
+func TestReadNoticesWhatALineHides(t *testing.T) {
+	const hiding = `{"seq":1,"kind":"event","server":"pager","type":"t","subscription":"aaaa","mode":"push","eventId":"e","timestamp":null,"receivedAt":"2026-03-14T14:03:00Z","cursor":null,"data":{"title":"\u001b[2J"}}`
+	var flags []string
+	if err := Read(strings.NewReader(hiding+"\n"), func(r *event.Record) error { flags = r.Flags; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(flags, "term.csi") {
+		t.Errorf("flags %v", flags)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,9 +111,37 @@ func readLine(text []byte) (*event.Record, error) {
 			l.Tags = in.Tags
 			r.Labels = &l
 		}
-		return r, in.payload(r)
+		if err := in.payload(r); err != nil {
+			return r, err
+		}
+		r.Flags = noticed(r)
 	}
 	return r, nil
+}
+
+// noticed are the flags of an event's line and what its payload is seen to try
+// here: a line must not hide that by leaving flags out.
+func noticed(r *event.Record) []string {
+	raw := r.Raw
+	if len(raw) == 0 {
+		raw = r.Data
+	}
+	flags := r.Flags
+	add := func(flag string) {
+		if !slices.Contains(flags, flag) {
+			flags = append(flags, flag)
+		}
+	}
+	if len(raw) > 0 {
+		report := trust.Scan(raw)
+		for _, f := range report.Flags {
+			add(string(f))
+		}
+		if report.Badge {
+			add(event.FlagBadge)
+		}
+	}
+	return flags
 }
 
 // payload sets the data of an event: from its exact bytes where they are there.
