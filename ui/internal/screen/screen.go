@@ -180,9 +180,23 @@ func (s *Screen) step(b []byte) int {
 	if !utf8.FullRune(b) || b[0] < utf8.RuneSelf && !utf8.FullRune(b[1:]) {
 		return 0
 	}
-	g, w := ansi.FirstGraphemeCluster(string(b), ansi.GraphemeWidth)
+	g, w := ansi.FirstGraphemeCluster(string(wholeRunes(b)), ansi.GraphemeWidth)
 	s.put(g, w)
 	return len(g)
+}
+
+// wholeRunes leaves out the beginning of a rune at the end: a cluster must not
+// take it for its own.
+func wholeRunes(b []byte) []byte {
+	for i := len(b) - 1; i > 0 && i > len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
 }
 
 func (s *Screen) control(c byte) {

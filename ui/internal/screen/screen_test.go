@@ -41,6 +41,19 @@ func TestSequences(t *testing.T) {
 	}
 }
 
+// Runes arrive in parts, too, wherever a read ends.
+func TestSplitRunes(t *testing.T) {
+	const in = "──a─é日─"
+	for at := range len(in) {
+		s := New(20, 1, false)
+		s.Write([]byte(in[:at]))
+		s.Write([]byte(in[at:]))
+		if got := s.Text(); got != in+"\n" {
+			t.Errorf("split at %d: %q", at, got)
+		}
+	}
+}
+
 func TestStylesAndPicture(t *testing.T) {
 	s := New(20, 1, false)
 	fmt.Fprint(s, "\x1b[1;38;2;1;2;3mred\x1b[m \x1b[7m<x>\x1b[27m\x1b]2;name\x07")

@@ -60,7 +60,8 @@ func (s *Screen) stringSequence(b []byte) int {
 			s.title = t
 		} else if t, ok := strings.CutPrefix(body, "0;"); ok {
 			s.title = t
-		} else if t, ok := strings.CutPrefix(body, "52;c;"); ok {
+		} else if t, ok := strings.CutPrefix(body, "52;"); ok {
+			_, t, _ = strings.Cut(t, ";") // which clipboard: tmux names none
 			if text, err := base64.StdEncoding.DecodeString(t); err == nil {
 				s.clipboard = string(text)
 			}
