@@ -63,9 +63,9 @@ func TestExportAndImport(t *testing.T) {
 	b.err = lockedBuffer{}
 	b.expect(t, exitError, "remove it or take another name", "export", "--output", file, "--data", from)
 	b.err = lockedBuffer{}
-	b.expect(t, exitDone, "1002 records are new, 0 were there already", "import", file, "--data", to)
+	b.expect(t, exitDone, "1002 records are new, 0 were there already", "store", "import", file, "--data", to)
 	b.err = lockedBuffer{}
-	b.expect(t, exitDone, "0 records are new, 1002 were there already", "import", file, "--data", to)
+	b.expect(t, exitDone, "0 records are new, 1002 were there already", "store", "import", file, "--data", to)
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestExportAndImport(t *testing.T) {
 	}
 	b.err = lockedBuffer{}
 	b.p.Stdin = strings.NewReader(strings.SplitAfter(string(want), "\n")[1] + "nonsense\n")
-	if code := b.run(t, "import", "-", "--data", t.TempDir()); code != exitError || !strings.Contains(b.err.String(), "-: line 2: not a line of an export") || !strings.Contains(b.err.String(), "1 records are new") {
+	if code := b.run(t, "store", "import", "-", "--data", t.TempDir()); code != exitError || !strings.Contains(b.err.String(), "-: line 2: not a line of an export") || !strings.Contains(b.err.String(), "1 records are new") {
 		t.Errorf("a mistake ends with %d: %s", code, b.err.String())
 	}
 }

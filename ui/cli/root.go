@@ -100,7 +100,7 @@ func (a *app) root() *cobra.Command {
 	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),
-		a.subsCommand(), a.eventsCommand(), a.exportCommand(), a.importEventsCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
+		a.subsCommand(), a.eventsCommand(), a.exportCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
 		a.storeCommand(),
 	)
 	return root
@@ -141,9 +141,17 @@ func serverOrCommand(cmd *cobra.Command, args []string) error {
 
 // meantCommand returns a hint if word is almost the name of a command.
 func meantCommand(root *cobra.Command, word string) string {
-	var names []string
+	var names, nested []string
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
+		for _, below := range c.Commands() {
+			if below.Name() == word {
+				nested = append(nested, c.Name()+" "+word)
+			}
+		}
+	}
+	if len(nested) > 0 {
+		return fmt.Sprintf(", did you mean %q?", strings.Join(nested, `" or "`))
 	}
 	if near := config.Nearest(word, names); near != "" {
 		return fmt.Sprintf(", did you mean %q?", near)

@@ -31,13 +31,13 @@ func (a *app) storeCommand() *cobra.Command {
 		Short: "Look after what is kept: its size and bounds, checks, copies",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command store %q%s; use info, keep, check, compact, backup, restore or recover", args[0], meantCommand(cmd, args[0]))
+				return usagef("there is no command store %q%s; use info, keep, check, compact, backup, restore, import or recover", args[0], meantCommand(cmd, args[0]))
 			}
 			return nil
 		},
 		Run: a.run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
 	}
-	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(),
+	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(), a.storeImportCommand(),
 		&cobra.Command{
 			Use: "compact", Short: "Give back the room that removed records have left", Args: exactly(0),
 			Run: a.run(func(*cobra.Command, []string) error { return a.storeCompact() }),

@@ -17,7 +17,7 @@ import (
 // importBatch is the number of records that are stored at once.
 const importBatch = 500
 
-func (a *app) importEventsCommand() *cobra.Command {
+func (a *app) storeImportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "Store what export has written",
@@ -25,7 +25,7 @@ func (a *app) importEventsCommand() *cobra.Command {
 			"stores what is not there yet, behind what is kept. Payloads are parsed as strictly as on arrival. Lines\n" +
 			"without the exact bytes are stored with their data alone. A line that is wrong ends it; what came before\n" +
 			"it is stored, and running it again is safe.",
-		Example: "eventdeck import kept.ndjson --data ~/copy\ngunzip < kept.ndjson.gz | eventdeck import -",
+		Example: "eventdeck store import kept.ndjson --data ~/copy\ngunzip < kept.ndjson.gz | eventdeck store import -",
 		Args:    exactly(1),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
 			return a.imports(cmd.Context(), args[0])
