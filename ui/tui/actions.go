@@ -113,19 +113,37 @@ func (a *app) press(key string) tea.Cmd {
 			}
 		}
 	}
-	if a.chord == "" && a.readOnly {
-		a.refuse(key)
+	if a.chord == "" {
+		a.refuse(key, first)
 	}
 	return nil
 }
 
-// refuse says why a key does nothing on a screen that only reads.
-func (a *app) refuse(key string) {
+// refuse says why a key does nothing. first is what was pressed before it, "" if
+// it stands alone.
+func (a *app) refuse(key, first string) {
+	var x *action
 	for i := range a.actions {
-		if x := &a.actions[i]; x.dangerous && slices.Contains(x.keys, key) {
-			a.fail(x.title, errReadOnly)
-			return
+		if slices.ContainsFunc(a.actions[i].keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") }) {
+			x = &a.actions[i]
+			if a.readOnly && x.dangerous {
+				a.fail(x.title, errReadOnly)
+				return
+			}
+			if len(x.panes) == 0 || slices.Contains(x.panes, a.focus) {
+				break // what its place is not is not the reason
+			}
 		}
+	}
+	help := "; " + a.keyOf("help") + " lists what works"
+	switch {
+	case x == nil && (first != "" || len(key) == 1):
+		a.tell(ours(key).Plain() + " does nothing here" + help)
+	case x == nil:
+	case len(x.panes) > 0 && !slices.Contains(x.panes, a.focus):
+		a.tell(key + " (" + x.title + ") does nothing in this place" + help)
+	default:
+		a.tell(key + " (" + x.title + ") has nothing to do it on" + help)
 	}
 }
 

@@ -177,7 +177,8 @@ func newApp(ctx context.Context, o Options) *app {
 	return a
 }
 
-func (a *app) clock() time.Time { return a.now() }
+// clock is the time, in the zone in which times are told.
+func (a *app) clock() time.Time { return a.now().In(a.stream.clock.zone()) }
 
 // Init implements [tea.Model].
 func (a *app) Init() tea.Cmd {

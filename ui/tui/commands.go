@@ -148,21 +148,20 @@ var momentForms = []struct {
 }
 
 // parseMoment reads a moment: a time of day, a date with or without one, or how
-// long ago it was.
+// long ago it was. It is one in the zone of now.
 func parseMoment(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
 	for _, f := range momentForms {
-		t, err := time.ParseInLocation(f.form, text, time.Local)
+		t, err := time.ParseInLocation(f.form, text, now.Location())
 		if err != nil {
 			continue
 		}
 		if f.dated {
 			return t, nil
 		}
-		local := now.Local()
-		t = time.Date(local.Year(), local.Month(), local.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.Local)
+		t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location())
 		if t.After(now) {
 			t = t.AddDate(0, 0, -1)
 		}
@@ -224,7 +223,7 @@ func runTime(a *app, words []string) (tea.Cmd, error) {
 	if i < 0 {
 		return nil, usage(a.command("time"))
 	}
-	a.stream.clock = timeView(i)
+	a.showTimes(timeView(i))
 	return nil, nil
 }
 

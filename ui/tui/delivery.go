@@ -70,7 +70,7 @@ func (d *detail) schema(a *app, r *event.Record) {
 func (d *detail) delivery(a *app, r *event.Record) {
 	d.say("mode      ", themes.Plain, string(r.Mode))
 	d.say("record    ", themes.Plain, number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
-	d.say("received  ", themes.Plain, r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000")+lag(*r))
+	d.say("received  ", themes.Plain, timeText(r.ReceivedAt, d.zone, stampFull)+lag(*r))
 	d.words("occurred  ", r.Timestamp)
 	if r.Replayed {
 		d.say("replayed  ", themes.Busy, "yes, from the server's history")
@@ -143,9 +143,8 @@ type keyField struct {
 }
 
 type sameRecord struct {
-	r     event.Record
-	what  trust.Rendered // what is the same
-	batch bool           // came in the same batch
+	r    event.Record
+	what trust.Rendered // what is the same
 }
 
 // Bounds of the search for the same.
@@ -165,12 +164,11 @@ func (d *detail) sameRecords(a *app, r *event.Record) {
 	for _, k := range s.keys {
 		d.lines = append(d.lines, detailLine{label: "field   ", text: join(trust.Line(k.name), ours(" = "), trust.Line(trust.Untrusted(k.value)))})
 	}
-	d.batch(r, a.glyphs)
 	for i := range s.found {
-		if x := &s.found[i]; !x.batch {
-			text := join(sameLine(&x.r), ours("  same "), x.what)
-			d.lines = append(d.lines, detailLine{gutter: true, text: text, seq: x.r.Seq})
-		}
+		x := &s.found[i]
+		head := ours(timeText(x.r.ReceivedAt, d.zone, stampDay) + " ")
+		text := join(head, trust.Line(x.r.Type), ours("  "), trust.Line(host.Headline(x.r)), ours("  same "), x.what)
+		d.lines = append(d.lines, detailLine{gutter: true, text: text, seq: x.r.Seq})
 	}
 	switch {
 	case s.err != nil:
@@ -182,14 +180,6 @@ func (d *detail) sameRecords(a *app, r *event.Record) {
 	default:
 		d.say("", themes.Dim, a.keyOf("open")+" goes to the chosen one")
 	}
-}
-
-func sameLine(r *event.Record) trust.Rendered {
-	name := r.Type
-	if r.Labels != nil && !r.Labels.Name.IsZero() {
-		name = r.Labels.Name
-	}
-	return join(ours(r.ReceivedAt.Local().Format("01-02 15:04:05 ")), trust.Line(name), ours("  "), trust.Line(host.Headline(*r)))
 }
 
 // keysOf returns the members of a payload that name what it is about.
@@ -216,9 +206,6 @@ func keysOf(data []byte) []keyField {
 func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
 	if r.Seq == of.Seq || r.Kind != event.KindEvent {
 		return trust.Rendered{}, false
-	}
-	if sameBatch(r, of) {
-		return ours("batch"), true
 	}
 	if !of.EventID.IsZero() && r.EventID == of.EventID {
 		return ours("id"), true
@@ -268,7 +255,7 @@ func (a *app) sameWork() tea.Cmd {
 			left--
 			from = r.Seq
 			if what, ok := sameAs(&r, &of, keys); ok {
-				found = append(found, sameRecord{r, what, sameBatch(&r, &of)})
+				found = append(found, sameRecord{r, what})
 			}
 			return true
 		})

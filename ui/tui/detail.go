@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"time"
 
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -31,6 +32,7 @@ type detail struct {
 	folded map[int]bool // folds of the payload that are closed, by their first line
 	same   same
 	of     detailKey
+	zone   *time.Location // in which times are told
 	draws  canvas
 	out    []string
 }
@@ -48,6 +50,7 @@ type detailKey struct {
 	view    payloadView
 	gen     int
 	folds   int
+	clock   timeView
 }
 
 // by moves the chosen line by n.
@@ -70,7 +73,7 @@ func (d *detail) page(n int) {
 
 // key says what the lines are to be made from now.
 func (d *detail) key(a *app, w int) detailKey {
-	key := detailKey{w: w}
+	key := detailKey{w: w, clock: a.stream.clock}
 	switch t := a.table(); {
 	case t != nil:
 		key.row, key.rows, key.version, key.second = t.at, t.gen, a.snap.Version, a.clock().Unix()
@@ -97,7 +100,7 @@ func (d *detail) fill(a *app, w int) {
 		clear(d.folded)
 		key.folds = 0
 	}
-	d.of = key
+	d.of, d.zone = key, a.clock().Location()
 	d.lines = d.lines[:0]
 	switch t := a.table(); {
 	case t != nil && t.at == (rowID{}):

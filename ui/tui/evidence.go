@@ -60,13 +60,13 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 		last := newest(s.LastHeartbeat, s.LastEvent, s.LastByte)
 		add(!last.IsZero(), "silent for "+span(now.Sub(last)))
 	case event.StatePolling, event.StateDraining:
-		add(!s.LastPoll.IsZero(), "polled "+at(s.LastPoll))
+		add(!s.LastPoll.IsZero(), "polled "+at(now, s.LastPoll))
 		add(s.State == event.StateDraining, "the server has more")
 		add(s.State == event.StatePolling && s.NextTry.After(now), "next in "+span(s.NextTry.Sub(now)))
 	case event.StateSuspended:
-		add(true, suspendedWords(v))
+		add(true, suspendedWords(v, now))
 	case event.StateEnded, event.StateDenied:
-		add(!s.Since.IsZero(), "since "+at(s.Since))
+		add(!s.Since.IsZero(), "since "+at(now, s.Since))
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
 		add(!s.Since.IsZero(), "for "+span(now.Sub(s.Since)))
 	default:
@@ -119,33 +119,22 @@ func leaseOf(v *host.SubscriptionView) event.Lease {
 }
 
 // suspendedWords tells why a server stopped delivering, and since when.
-func suspendedWords(v host.SubscriptionView) string {
+func suspendedWords(v host.SubscriptionView, now time.Time) string {
 	why, since := "", ""
 	if d := leaseOf(&v).Status; d != nil {
 		why = trust.Line(d.LastError).Clip(40).Plain()
 		if t, err := time.Parse(time.RFC3339, d.FailedSince.Raw()); err == nil {
-			since = "since " + at(t)
+			since = "since " + at(now, t)
 		}
 	}
 	if since == "" && !v.Status.Since.IsZero() {
-		since = "since " + at(v.Status.Since)
+		since = "since " + at(now, v.Status.Since)
 	}
 	return strings.TrimSpace(why + " " + since)
 }
 
-// upcoming is when a subscription on a schedule delivers next.
-func upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
-	if s := stateOf(*v); s == event.StatePaused || s == event.StateEnded {
-		return nil
-	}
-	return host.Firings(v.Subscription, now)
-}
-
-// firing spells when a schedule delivers, in its own time zone.
-func firing(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
-
-// at spells a moment of today.
-func at(t time.Time) string { return t.Local().Format("15:04:05") }
+// at spells a moment of today, in the zone of now.
+func at(now, t time.Time) string { return timeText(t, now.Location(), "15:04:05") }
 
 // fact is a line of evidence.
 type fact struct {
@@ -164,10 +153,10 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 			out = append(out, fact{label, role, ours(text)})
 		}
 	}
-	moment := func(label string, t time.Time, never string) {
+	when := func(label string, t time.Time, never string) {
 		switch {
 		case !t.IsZero():
-			add(label, themes.Plain, at(t)+", "+ago(now, t))
+			add(label, themes.Plain, at(now, t)+", "+ago(now, t))
 		case never != "":
 			add(label, themes.Dim, never)
 		}
@@ -179,26 +168,19 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 	}
 	add("silence ", role, head+verdict)
 	add("next    ", themes.Plain, nextAct(v, now))
-	moment("event   ", newest(s.LastEvent, s.LastDelivery), "none in this run")
+	when("event   ", newest(s.LastEvent, s.LastDelivery), "none in this run")
 	switch v.Mode {
 	case event.ModePush:
-		moment("opened  ", s.Opened, "the stream was not confirmed in this run")
-		moment("beat    ", s.LastHeartbeat, "no heartbeat was seen")
+		when("opened  ", s.Opened, "the stream was not confirmed in this run")
+		when("beat    ", s.LastHeartbeat, "no heartbeat was seen")
 		if s.Interval > 0 {
 			add("interval", themes.Plain, span(s.Interval)+" between heartbeats, as learned")
 		}
 	case event.ModePoll:
-		moment("poll    ", s.LastPoll, "no poll was answered in this run")
+		when("poll    ", s.LastPoll, "no poll was answered in this run")
 	case event.ModeWebhook:
-		moment("delivery", s.LastDelivery, "none in this run")
+		when("delivery", s.LastDelivery, "none in this run")
 		out = append(out, leaseFacts(v, now)...)
-	}
-	for i, t := range upcoming(v, now) {
-		label := "delivers"
-		if i > 0 {
-			label = "    then"
-		}
-		add(label, themes.Plain, firing(t)+", in "+span(t.Sub(now)))
 	}
 	if cursorless {
 		add("replay  ", themes.Warn, noReplay+": what is missed stays missed")
@@ -218,7 +200,7 @@ func leaseFacts(v *host.SubscriptionView, now time.Time) []fact {
 	case lease.RefreshBefore.IsZero():
 		out = append(out, fact{"lease   ", themes.Plain, ours("without an end")})
 	default:
-		out = append(out, fact{"lease   ", themes.Plain, ours("ends at " + at(lease.RefreshBefore) + ", in " + span(lease.RefreshBefore.Sub(now)))})
+		out = append(out, fact{"lease   ", themes.Plain, ours("ends at " + at(now, lease.RefreshBefore) + ", in " + span(lease.RefreshBefore.Sub(now)))})
 	}
 	d := lease.Status
 	if d == nil {
@@ -268,7 +250,7 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		if s.LastPoll.IsZero() {
 			return false, "no poll was answered in this run"
 		}
-		return true, "the poll at " + at(s.LastPoll) + " was answered and brought all there was"
+		return true, "the poll at " + at(now, s.LastPoll) + " was answered and brought all there was"
 	case event.ModeWebhook:
 		d := leaseOf(v).Status
 		if d != nil && d.Active {
@@ -291,7 +273,7 @@ func nextAct(v *host.SubscriptionView, now time.Time) string {
 	s := v.Status
 	in := ""
 	if s.NextTry.After(now) {
-		in = " at " + at(s.NextTry) + ", in " + span(s.NextTry.Sub(now))
+		in = " at " + at(now, s.NextTry) + ", in " + span(s.NextTry.Sub(now))
 	}
 	switch stateOf(*v) {
 	case event.StatePaused:
@@ -322,5 +304,5 @@ func nextAct(v *host.SubscriptionView, now time.Time) string {
 	}
 	sign := newest(s.LastByte, s.LastHeartbeat, s.LastEvent, s.Opened)
 	giveUp := sign.Add(s.Interval * 5 / 2)
-	return "it reconnects at " + at(giveUp) + " if the stream stays silent until then"
+	return "it reconnects at " + at(now, giveUp) + " if the stream stays silent until then"
 }

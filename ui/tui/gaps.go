@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -34,11 +35,11 @@ func newGapLedger() *gapLedger { return &gapLedger{} }
 
 func (t *gapLedger) columns() []tableColumn {
 	return []tableColumn{
-		{title: "SEEN", width: 14},
+		{title: "SEEN", width: 15},
 		{title: "EVENTS ARE", width: 16},
 		{title: "CAUSE", width: 15, rank: 1},
-		{title: "FROM", width: 8, rank: 3},
-		{title: "TO", width: 8, rank: 4},
+		{title: "FROM", width: 9, rank: 3},
+		{title: "TO", width: 9, rank: 4},
 		{title: "SERVER", width: 10, grow: 1, rank: 5},
 		{title: "TYPE", width: 16, grow: 2, rank: 2},
 		{title: "SUB", width: 8, rank: 6},
@@ -130,11 +131,11 @@ func (t *gapLedger) find(id rowID) int {
 	return slices.IndexFunc(t.rows, func(i int) bool { return t.gaps[i].Seq == id.seq })
 }
 
-func (t *gapLedger) cell(_ *app, i, col int) cell {
+func (t *gapLedger) cell(a *app, i, col int) cell {
 	r := &t.gaps[t.rows[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, r.ReceivedAt.Local().Format("01-02 15:04:05"))
+		return say(themes.Dim, a.when(r.ReceivedAt, t.above(i), stampDay))
 	case 1:
 		if r.Gap.Certain {
 			return say(themes.Bad, "missing")
@@ -144,11 +145,11 @@ func (t *gapLedger) cell(_ *app, i, col int) cell {
 		return say(themes.Plain, string(r.Gap.Cause))
 	case 3:
 		if !r.Gap.From.IsZero() {
-			return say(themes.Plain, at(r.Gap.From))
+			return say(themes.Plain, at(a.clock(), r.Gap.From))
 		}
 	case 4:
 		if !r.Gap.To.IsZero() {
-			return say(themes.Plain, at(r.Gap.To))
+			return say(themes.Plain, at(a.clock(), r.Gap.To))
 		}
 	case 5:
 		return say(themes.Server, r.Server)
@@ -160,6 +161,14 @@ func (t *gapLedger) cell(_ *app, i, col int) cell {
 	return cell{}
 }
 
+// above is when the gap of the row above was seen, the zero time for the first one.
+func (t *gapLedger) above(i int) time.Time {
+	if i == 0 {
+		return time.Time{}
+	}
+	return t.gaps[t.rows[i-1]].ReceivedAt
+}
+
 func (t *gapLedger) describe(a *app, d *detail, id rowID) {
 	r, err := a.api.Log().Get(id.seq)
 	if err != nil {
@@ -167,7 +176,7 @@ func (t *gapLedger) describe(a *app, d *detail, id rowID) {
 		return
 	}
 	d.envelope(&r)
-	d.gap(&r)
+	d.gap(a, &r)
 	d.say("", themes.Plain, "")
 	if v := a.sub(r.Sub); v != nil {
 		d.say("", themes.Key, a.keyOf("sub.refresh")+" asks the server again from the saved position, "+a.keyOf("open")+" shows the place in the stream")

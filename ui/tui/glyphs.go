@@ -16,12 +16,11 @@ type glyphs struct {
 	gutter, cursor, gap    string
 	path, dot, more        string
 	chosen, choice, cannot string
-	masked                 string    // stands for one character that is not shown
-	none                   string    // of a spark: nothing
-	bars                   []string  // of a spark, lowest first
-	mark, picked           string    // of rows of the stream
-	up, down               string    // the order of a column
-	joints                 [3]string // of rows that came as one: the first, one amidst, the last
+	masked                 string   // stands for one character that is not shown
+	none                   string   // of a spark: nothing
+	bars                   []string // of a spark, lowest first
+	mark, picked           string   // of rows of the stream
+	up, down               string   // the order of a column
 }
 
 var unicodeGlyphs = glyphs{
@@ -30,7 +29,7 @@ var unicodeGlyphs = glyphs{
 	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×", masked: "•",
 	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	mark: "◆", picked: "▪",
-	up: "▴", down: "▾", joints: [3]string{"┌", "├", "└"},
+	up: "▴", down: "▾",
 }
 
 var asciiGlyphs = glyphs{
@@ -39,7 +38,7 @@ var asciiGlyphs = glyphs{
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x", masked: "*",
 	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
 	mark: "+", picked: "*",
-	up: "^", down: "v", joints: [3]string{"/", "|", "\\"},
+	up: "^", down: "v",
 }
 
 // glyphSets are the sets by their names.

@@ -46,7 +46,7 @@ func byGroup(table []action) []*action {
 }
 
 func (d *help) title() string        { return "Keys that work here" }
-func (d *help) size(*app) (int, int) { return 68, len(d.rows) + 1 }
+func (d *help) size(*app) (int, int) { return 88, len(d.rows) + 1 }
 
 func (d *help) draw(a *app, c *canvas, h int) {
 	d.drawField(c, "?")

@@ -46,7 +46,7 @@ func (a *app) gotoTime(t time.Time) error {
 		return errNothingThere
 	case uint64(i) == last:
 		a.followNewest()
-		a.tell("nothing came after " + t.Local().Format(time.DateTime))
+		a.tell("nothing came after " + timeText(t, a.stream.clock.zone(), time.DateTime))
 		return nil
 	}
 	a.gotoSeq(uint64(i) + 1)

@@ -61,6 +61,7 @@ type shape struct {
 	focus   paneID
 	subject paneID // what the detail is about: it tells the screens apart
 	size    paneSize
+	rows    int // of the table that is shown; 0 if there is none
 }
 
 // Sizes at which the screen changes.
@@ -76,6 +77,7 @@ const (
 	underHeight             = 18  // from here the detail stands under the stream
 	leastTree, leastList    = 16, 24
 	leastRows               = 4
+	tableFrame              = 3 // lines of a table beside its rows: title, heads, a blank
 )
 
 // arrange places the panes.
@@ -143,7 +145,11 @@ func (l *layout) pair(list *rect, body rect, s shape) {
 		*list = rect{body.x, body.y, n, body.h}
 		l.detail = rect{body.x + n + 1, body.y, body.w - n - 1, body.h}
 	case s.h >= underHeight:
-		n := max(leastRows, min(body.h*percent/100, body.h-leastRows))
+		n := body.h * percent / 100
+		if s.rows > 0 && s.List == 0 && s.size == sizeNormal {
+			n = min(n, s.rows+tableFrame) // few rows leave their room to the detail
+		}
+		n = max(leastRows, min(n, body.h-leastRows))
 		*list = rect{body.x, body.y, body.w, n}
 		l.detail = rect{body.x, body.y + n, body.w, body.h - n}
 	case s.focus == detailPane:

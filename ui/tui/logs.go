@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -34,6 +35,7 @@ func (s seqs) find(id rowID) int {
 type ringLog[T any] struct {
 	seqs
 	ring  func(host.API) *host.Ring[T]
+	at    func(entry *T) time.Time
 	holds func(entry *T, text string) bool
 	seen  uint64
 	text  string
@@ -88,18 +90,30 @@ func (t *ringLog[T]) entry(a *app, seq uint64) (out T, ok bool) {
 	return out, ok
 }
 
+// above is when the row above came, the zero time for the first one.
+func (t *ringLog[T]) above(a *app, i int) time.Time {
+	if i == 0 {
+		return time.Time{}
+	}
+	v, ok := t.entry(a, t.seqs[i-1])
+	if !ok {
+		return time.Time{}
+	}
+	return t.at(&v)
+}
+
 // wireLog shows the frames of the wire.
 type wireLog struct{ ringLog[host.WireFrame] }
 
 func newWireLog() *wireLog {
-	return &wireLog{ringLog[host.WireFrame]{ring: host.API.Wire, holds: func(f *host.WireFrame, text string) bool {
+	return &wireLog{ringLog[host.WireFrame]{ring: host.API.Wire, at: func(f *host.WireFrame) time.Time { return f.At }, holds: func(f *host.WireFrame, text string) bool {
 		return hasText(f.Server, text) || hasText(f.Frame.Raw(), text)
 	}}}
 }
 
 func (t *wireLog) columns() []tableColumn {
 	return []tableColumn{
-		{title: "AT", width: 12},
+		{title: "AT", width: 13},
 		{title: "SERVER", width: 10, rank: 1},
 		{title: "", width: 4},
 		{title: "WHAT", width: 20, grow: 1},
@@ -117,7 +131,7 @@ func (t *wireLog) cell(a *app, i, col int) cell {
 	}
 	switch col {
 	case 0:
-		return say(themes.Dim, f.At.Local().Format("15:04:05.000"))
+		return say(themes.Dim, a.when(f.At, t.above(a, i), stampTime))
 	case 1:
 		return say(themes.Server, f.Server)
 	case 2:
@@ -189,7 +203,7 @@ func (t *wireLog) describe(a *app, d *detail, id rowID) {
 		way = "sent to "
 	}
 	d.say("", themes.Strong, way+f.Server)
-	d.say("at      ", themes.Plain, f.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("at      ", themes.Plain, timeText(f.At, d.zone, stampFull))
 	d.say("size    ", themes.Plain, count(f.Bytes, "byte"))
 	if f.Bytes > f.Frame.Len() {
 		d.say("", themes.Warn, "the end of the frame was not kept")
@@ -215,14 +229,14 @@ func (t *wireLog) teach(*app) []string {
 type appLog struct{ ringLog[host.LogLine] }
 
 func newAppLog() *appLog {
-	return &appLog{ringLog[host.LogLine]{ring: host.API.AppLog, holds: func(l *host.LogLine, text string) bool {
+	return &appLog{ringLog[host.LogLine]{ring: host.API.AppLog, at: func(l *host.LogLine) time.Time { return l.At }, holds: func(l *host.LogLine, text string) bool {
 		return hasText(l.Server, text) || hasText(l.Text, text) || hasText(l.Level.String(), text)
 	}}}
 }
 
 func (t *appLog) columns() []tableColumn {
 	return []tableColumn{
-		{title: "AT", width: 12},
+		{title: "AT", width: 13},
 		{title: "LEVEL", width: 6},
 		{title: "SERVER", width: 10, rank: 1},
 		{title: "WHAT", width: 20, grow: 1},
@@ -239,7 +253,7 @@ func (t *appLog) cell(a *app, i, col int) cell {
 	role := levelRole(l.Level)
 	switch col {
 	case 0:
-		return say(themes.Dim, l.At.Local().Format("15:04:05.000"))
+		return say(themes.Dim, a.when(l.At, t.above(a, i), stampTime))
 	case 1:
 		return say(role, strings.ToLower(l.Level.String()))
 	case 2:
@@ -265,7 +279,7 @@ func (t *appLog) describe(a *app, d *detail, id rowID) {
 		return
 	}
 	d.say("", levelRole(l.Level), strings.ToLower(l.Level.String()))
-	d.say("at      ", themes.Plain, l.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("at      ", themes.Plain, timeText(l.At, d.zone, stampFull))
 	d.say("server  ", themes.Plain, l.Server)
 	for _, line := range trust.Block(trust.Untrusted(l.Text), max(d.of.w-1, 1)) {
 		d.lines = append(d.lines, detailLine{text: line})
@@ -291,7 +305,7 @@ func newAuditLog() *auditLog { return &auditLog{entries: map[uint64]event.AuditE
 
 func (t *auditLog) columns() []tableColumn {
 	return []tableColumn{
-		{title: "AT", width: 14},
+		{title: "AT", width: 15},
 		{title: "WHO", width: 8},
 		{title: "DID", width: 18},
 		{title: "RESULT", width: 8, rank: 1},
@@ -350,11 +364,11 @@ func (t *auditLog) filter(text string) {
 	*t = auditLog{entries: map[uint64]event.AuditEntry{}, text: strings.ToLower(text)}
 }
 
-func (t *auditLog) cell(_ *app, i, col int) cell {
+func (t *auditLog) cell(a *app, i, col int) cell {
 	e := t.entries[t.seqs[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, e.At.Local().Format("01-02 15:04:05"))
+		return say(themes.Dim, a.when(e.At, t.above(i), stampDay))
 	case 1:
 		return say(actorRole(e.Actor), string(e.Actor))
 	case 2:
@@ -374,6 +388,14 @@ func (t *auditLog) cell(_ *app, i, col int) cell {
 	return cell{themes.Dim, trust.Line(e.Detail)}
 }
 
+// above is when the act of the row above was, the zero time for the first one.
+func (t *auditLog) above(i int) time.Time {
+	if i == 0 {
+		return time.Time{}
+	}
+	return t.entries[t.seqs[i-1]].At
+}
+
 func actorRole(who event.Actor) themes.Role {
 	switch who {
 	case event.ActorSecurity:
@@ -391,7 +413,7 @@ func (t *auditLog) describe(a *app, d *detail, id rowID) {
 	}
 	d.say("", themes.Strong, e.Action)
 	d.say("number  ", themes.Plain, number(e.Seq))
-	d.say("at      ", themes.Plain, e.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("at      ", themes.Plain, timeText(e.At, d.zone, stampFull))
 	d.say("who     ", actorRole(e.Actor), string(e.Actor))
 	d.say("result  ", themes.Plain, e.Result)
 	d.say("server  ", themes.Plain, e.Server)

@@ -106,9 +106,9 @@ func (a *app) onRecord() bool { return a.stream.at != 0 && a.table() == nil }
 
 // markWords tells a mark on one line.
 func (a *app) markWords(m event.Mark) trust.Rendered {
-	at := m.At.Local().Format("15:04:05")
+	at := timeText(m.At, a.stream.clock.zone(), timeShort)
 	if a.clock().Sub(m.At) > 20*time.Hour {
-		at = m.At.Local().Format("Jan 2 15:04")
+		at = timeText(m.At, a.stream.clock.zone(), "Jan 2 15:04")
 	}
 	what := "#" + number(m.Seq)
 	if m.Line {
@@ -125,8 +125,8 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 }
 
 // lineWords are what a line in the stream says.
-func lineWords(m event.Mark) string {
-	text := " " + m.At.Local().Format("2006-01-02 15:04:05") + " "
+func lineWords(m event.Mark, clock timeView) string {
+	text := " " + timeText(m.At, clock.zone(), time.DateTime) + " "
 	if m.Note != "" {
 		text += ours(m.Note).Plain() + " "
 	}

@@ -31,6 +31,7 @@ type memo struct {
 	Panes   arrangement `json:"panes,omitzero"`
 	Tab     detailTab   `json:"tab,omitempty"`
 	Clock   timeView    `json:"clock,omitempty"`
+	Tables  []memoTable `json:"tables,omitempty"`
 
 	Filters  []string `json:"filters,omitempty"`  // typed, newest first
 	Searches []string `json:"searches,omitempty"` // typed, newest first
@@ -77,7 +78,7 @@ func (a *app) present() memo {
 		m.Filter, m.Off = p.undo.text, p.undo.off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.stream.clock, 0
-	m.Panes, m.Tab = a.panes, a.detail.tab
+	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.memo()
 	if !a.stream.follow {
 		m.Reading = a.stream.at
 	}
@@ -155,6 +156,7 @@ func (a *app) recall() {
 		a.detail.tab = m.Tab
 	}
 	a.panes = m.Panes
+	a.boards.recall(m.Tables)
 	if m.Clock < timeViews {
 		a.stream.clock = m.Clock
 	}

@@ -161,7 +161,7 @@ func (n *notifier) words() string {
 	what := ours(r.Server).Plain() + " " + trust.Line(r.Type).Plain()
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		what += ": " + gapWords(*r.Gap)
+		what += ": " + gapWords(*r.Gap, timeLocal)
 	case r.Kind == event.KindState && r.State != nil:
 		what += ": " + string(r.State.State)
 	case r.Kind == event.KindRejected:

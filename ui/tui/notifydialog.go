@@ -29,23 +29,23 @@ func (d *notifyDialog) draw(a *app, c *canvas, h int) {
 		on = "on"
 	}
 	for _, line := range [][2]string{
-		{"o", on + ", while this window has not the focus; one in 10 s at most"},
+		{"o", on + " (only while the focus is elsewhere; one in 10 s at most)"},
 		{"m", "by " + n.way()},
 		{"t", "try it now"},
 	} {
 		c.put(themes.Key, " "+pad(line[0], 2))
-		c.put(themes.Plain, line[1])
+		c.safe(themes.Plain, ours(line[1]).Clip(c.room))
 		c.end()
 	}
 	c.end()
 	if d.wrong != nil {
 		c.safe(themes.Bad, ours(" "+d.wrong.Error()).Clip(c.room))
 	} else {
-		c.put(themes.Title, " Rules: filters, as in the stream; an empty one matches all")
+		c.safe(themes.Title, ours(" Rules: filters, as in the stream; an empty one matches all").Clip(c.room))
 	}
 	c.end()
 	if len(n.set.Rules) == 0 {
-		c.put(themes.Dim, "   none yet: nothing is told. Press a to add one.")
+		c.safe(themes.Dim, ours("   none yet, so nothing is told: a adds one").Clip(c.room))
 		c.end()
 	}
 	rows := max(1, h-5)

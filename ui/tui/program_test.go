@@ -26,7 +26,7 @@ func TestProgram(t *testing.T) {
 	in, keys := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{API: h, Demo: true, Input: in, Output: s, Theme: "dark", Env: quiet, Now: func() time.Time { return start }, Program: []tea.ProgramOption{
+		ended <- Run(ctx, Options{API: h, Input: in, Output: s, Theme: "dark", Env: quiet, Now: func() time.Time { return start }, Program: []tea.ProgramOption{
 			tea.WithWindowSize(120, 40), tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(),
 		}})
 	}()
@@ -58,7 +58,7 @@ func TestProgram(t *testing.T) {
 		}
 	}
 	typed("q")
-	see("webhook subscription will go on")
+	see("1 webhook subscription goes on")
 	typed("k")
 	select {
 	case err := <-ended:

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eventdeck/host"
@@ -67,7 +68,7 @@ func (d *detail) content(a *app, r *event.Record, w int) {
 	width := max(w-1, 1)
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		d.gap(r)
+		d.gap(a, r)
 	case r.Kind == event.KindState && r.State != nil:
 		d.say("state   ", stateRole(r.State.State), string(r.State.State))
 		d.say("evidence", themes.Plain, r.State.Evidence)
@@ -86,10 +87,9 @@ func (d *detail) content(a *app, r *event.Record, w int) {
 // envelope is what stands around a payload.
 func (d *detail) envelope(r *event.Record) {
 	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(r.Server), ours(" "), trust.Line(r.Type))})
-	d.say("received", themes.Plain, r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000")+lag(*r))
+	d.say("received", themes.Plain, timeText(r.ReceivedAt, d.zone, stampFull)+lag(*r))
 	d.words("occurred", r.Timestamp)
 	d.words("id      ", r.EventID)
-	d.labels(r.Labels)
 	if r.Cursor.Valid {
 		d.lines = append(d.lines, detailLine{label: "cursor  ", text: trust.Line(r.Cursor.Text)})
 	}
@@ -103,12 +103,15 @@ func (d *detail) words(label string, t trust.Text) {
 	}
 }
 
-func (d *detail) gap(r *event.Record) {
+func (d *detail) gap(a *app, r *event.Record) {
 	if r.Gap == nil {
 		return
 	}
-	d.say("", themes.Gap, gapWords(*r.Gap))
+	d.say("", themes.Gap, gapWords(*r.Gap, d.of.clock))
 	d.say("cause   ", themes.Plain, causes[r.Gap.Cause])
+	if a.demo || slices.Contains(a.passing, r.Server) {
+		d.say("", themes.Dim, demoGaps)
+	}
 	if !r.Gap.Certain {
 		d.say("", themes.Dim, "Nothing says that events were missed; nothing shows that none were.")
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -17,7 +18,7 @@ type refusals struct {
 
 func (t *refusals) columns() []tableColumn {
 	return []tableColumn{
-		{title: "AT", width: 14},
+		{title: "AT", width: 15},
 		{title: "STATUS", width: 6, right: true},
 		{title: "REASON", width: 24, grow: 3},
 		{title: "SUB", width: 8, rank: 1},
@@ -58,7 +59,7 @@ func (t *refusals) cell(a *app, i, col int) cell {
 	r := &t.list[i]
 	switch col {
 	case 0:
-		return say(themes.Dim, r.At.Local().Format("01-02 15:04:05"))
+		return say(themes.Dim, a.when(r.At, t.above(i), stampDay))
 	case 1:
 		return say(themes.Plain, number(uint64(r.Status)))
 	case 2:
@@ -74,6 +75,14 @@ func (t *refusals) cell(a *app, i, col int) cell {
 	return say(themes.Dim, number(uint64(max(r.Bytes, 0))))
 }
 
+// above is when the row above was, the zero time for the first one.
+func (t *refusals) above(i int) time.Time {
+	if i == 0 {
+		return time.Time{}
+	}
+	return t.list[i-1].At
+}
+
 func (t *refusals) describe(a *app, d *detail, id rowID) {
 	i := t.find(id)
 	if i < 0 {
@@ -81,7 +90,7 @@ func (t *refusals) describe(a *app, d *detail, id rowID) {
 	}
 	r := &t.list[i]
 	d.say("", themes.Strong, "A delivery that was not taken")
-	d.say("at      ", themes.Plain, r.At.Local().Format("2006-01-02 15:04:05.000"))
+	d.say("at      ", themes.Plain, timeText(r.At, d.zone, stampFull))
 	d.say("reason  ", themes.Warn, r.Reason)
 	d.say("answered", themes.Plain, number(uint64(r.Status)))
 	d.say("size    ", themes.Plain, count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")

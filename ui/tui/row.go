@@ -25,7 +25,6 @@ type row struct {
 	mode   string
 	size   string
 	paths  []trust.Rendered // values of the columns of the plan that show a place
-	labels *rowLabels       // nil: none
 
 	line string // laid out, not chosen
 	key  columns
@@ -42,7 +41,6 @@ type columns struct {
 	before time.Time // when the row before was received, where times are relative to that
 	mark   string    // glyph in the first cell
 	found  string    // what is searched and highlighted
-	joint  joint     // with the rows beside it
 }
 
 const (
@@ -59,7 +57,7 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 	}
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		out.role, out.text = themes.Gap, ours(gapWords(*r.Gap))
+		out.role, out.text = themes.Gap, ours(gapWords(*r.Gap, p.clock))
 	case r.Kind == event.KindState && r.State != nil:
 		out.role, out.text = stateRole(r.State.State), stateWords(r)
 	case r.Kind == event.KindRejected:
@@ -73,7 +71,7 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 			out.text = trust.Line(compactOf(&r)) // the same twice would tell nothing
 		}
 	}
-	out.sub, out.mode, out.labels = string(r.Sub), modeWord(r.Mode), labelsOf(r.Labels)
+	out.sub, out.mode = string(r.Sub), modeWord(r.Mode)
 	if n := len(r.Raw); n > 0 {
 		out.size = sizeWord(n)
 	}
@@ -183,15 +181,6 @@ func (r *row) layColumn(c *canvas, kind columnKind, value trust.Rendered, cols c
 	case colSize:
 		c.field(themes.Dim, ours(r.size), width, true)
 		return
-	case colPriority:
-		value = r.labels.value(kind)
-		c.column(gravity(value.Plain()), value, width)
-	case colName, colTags, colBatch:
-		role := themes.Plain
-		if kind != colName {
-			role = themes.Dim
-		}
-		c.column(role, r.labels.value(kind), width)
 	default:
 		c.column(themes.Plain, value, width)
 	}
@@ -207,7 +196,6 @@ func (r *row) dimmed(role themes.Role) themes.Role {
 
 // layText writes the summary into the room that signs and later columns leave.
 func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) {
-	layJoint(c, g, cols.joint)
 	signs := r.signs.fit(c.room - after)
 	room := max(0, c.room-signs.width()-after)
 	text := panned(r.text, cols.pan)

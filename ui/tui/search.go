@@ -58,7 +58,7 @@ func holdsText(r *event.Record, text string) bool {
 			return true
 		}
 	}
-	if r.Kind == event.KindGap && r.Gap != nil && strings.Contains(strings.ToLower(gapWords(*r.Gap)), text) {
+	if r.Kind == event.KindGap && r.Gap != nil && strings.Contains(strings.ToLower(gapWords(*r.Gap, timeLocal)), text) {
 		return true
 	}
 	if r.Kind == event.KindState && r.State != nil && strings.Contains(strings.ToLower(stateWords(*r).Plain()), text) {

@@ -2,7 +2,11 @@ package tui
 
 // shape is what the panes are placed for now.
 func (a *app) shape() shape {
-	return shape{arrangement: a.panes, w: a.w, h: a.h, focus: a.focus, subject: a.subject, size: a.size}
+	s := shape{arrangement: a.panes, w: a.w, h: a.h, focus: a.focus, subject: a.subject, size: a.size}
+	if t := a.table(); t != nil {
+		s.rows = t.tall(a)
+	}
+	return s
 }
 
 // zoom gives the pane with the keys the whole screen, or takes it back.

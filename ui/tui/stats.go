@@ -141,7 +141,7 @@ func (d *statsDialog) draw(a *app, c *canvas, h int) {
 	}
 	for _, l := range lines {
 		c.put(themes.Dim, " "+pad(l[0], 9))
-		c.put(themes.Plain, l[1])
+		c.safe(themes.Plain, ours(wholeParts(l[1], a.statsDot(), c.room)).Clip(c.room))
 		c.end()
 	}
 	d.head(c)
@@ -157,13 +157,16 @@ func (d *statsDialog) draw(a *app, c *canvas, h int) {
 	}
 }
 
+// statsDot parts the pieces of a line of counters.
+func (a *app) statsDot() string { return "  " + a.glyphs.dot + "  " }
+
 // counters are the lines above the table: a heading, then words.
 func (d *statsDialog) counters(a *app) [][2]string {
 	s := &a.rates
-	in := func(parts ...string) string { return strings.Join(parts, "  "+a.glyphs.dot+"  ") }
+	in := func(parts ...string) string { return strings.Join(parts, a.statsDot()) }
 	second, minute := newestOf(s.Total.Seconds[:], 60), newestOf(s.Total.Minutes[:], 60)
 	return [][2]string{
-		{"run", "since " + s.Started.Local().Format(time.DateTime) + ", " + span(s.At.Sub(s.Started))},
+		{"run", "since " + timeText(s.Started, a.stream.clock.zone(), time.DateTime) + ", " + span(s.At.Sub(s.Started))},
 		{"events", in(number(s.Events)+" stored", size(s.Bytes), number(s.Replayed)+" replayed", number(s.Duplicates)+" duplicates dropped", number(s.Flagged)+" flagged")},
 		{"trouble", in(count(int(s.Gaps), "gap"), number(s.Rejected)+" payloads refused", number(s.Refusals)+" deliveries refused")},
 		{"lag", in(quantiles("occurred to received", s.Lag), quantiles("received to stored", s.Ingest))},
@@ -196,7 +199,7 @@ func (d *statsDialog) row(a *app, c *canvas, i int) {
 		c.put(themes.Plain, " ")
 	}
 	counts := d.buckets(r)
-	words := rateWords(perSecond(r.rate.Seconds[:])) + " " + padLeft(number(total(counts)), 9)
+	words := padLeft(rateWords(perSecond(r.rate.Seconds[:])), 7) + " " + padLeft(number(total(counts)), 9)
 	bars := newestOf(counts, max(0, min(59, c.room-68)))
 	names := max(0, c.room-len(bars)-len(words)-5)
 	state := 0

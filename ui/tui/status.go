@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -99,7 +100,10 @@ func (a *app) following() string {
 	case a.stream.cut:
 		return "READING (more below)"
 	}
-	return fmt.Sprintf("READING (%s below)", number(uint64(a.stream.below())))
+	if n := a.stream.below(); n > 0 {
+		return fmt.Sprintf("READING (%s below)", number(uint64(n)))
+	}
+	return "READING"
 }
 
 // drawScope sums up the tree where it has no pane.
@@ -110,14 +114,19 @@ func (a *app) drawScope(w int) []string {
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		role := themes.Busy
+		word := reach(*s, a.clock())
 		switch s.Reach {
 		case host.ReachReady:
 			role = themes.Good
+			if n := a.failing(s.Name); n > 0 {
+				role = themes.Warn
+				word += ", " + strconv.Itoa(n) + " in trouble"
+			}
 		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault:
 			role = themes.Warn
 		}
 		c.safe(themes.Server, ours(s.Name).Clip(min(c.room, 20)))
-		c.put(role, " "+reach(*s, a.clock())+"  ")
+		c.put(role, " "+word+"  ")
 	}
 	c.end()
 	return c.rows(1, nil)
@@ -182,12 +191,12 @@ func (a *app) teach(c *canvas, _ int) {
 		c.end()
 		drawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
 		return
+	case a.stream.query.node.level() == 2 && a.tree.chosen().kids == 0:
+		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	case len(a.snap.Subs) == 0:
 		c.end()
 		drawLessons(c, "No subscriptions yet.", a.noSubscriptions())
 		return
-	case a.stream.query.node.level() == 2 && a.tree.chosen().kids == 0:
-		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	}
 	c.end()
 	for _, l := range lines {

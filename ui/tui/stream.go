@@ -24,8 +24,6 @@ type stream struct {
 	top      uint64 // record in the first row
 	height   int
 
-	labels labelSet // of the rows that were drawn in this scope
-
 	formed map[uint64]*row
 	plan   plan
 	draws  canvas
@@ -213,6 +211,7 @@ func (s *stream) row(a *app, seq uint64) *row {
 	if len(s.formed) >= formedMax {
 		clear(s.formed)
 	}
+	s.plan.clock = s.clock
 	r := formRow(rec, a.pick(&rec), &s.plan)
 	s.formed[seq] = r
 	return r
@@ -233,6 +232,9 @@ type widest struct{ server, typ int }
 
 func measure(snap *host.Snapshot) widest {
 	var w widest
+	if len(snap.Subs) == 0 && snap.Last > 0 {
+		w = widest{10, 18} // of records whose subscriptions are gone
+	}
 	for i := range snap.Servers {
 		w.server = max(w.server, ours(snap.Servers[i].Name).Width)
 	}
@@ -248,20 +250,12 @@ func (s *stream) draw(a *app, w, h int) []string {
 		s.height = h
 		s.settle()
 	}
-	s.drawRows(a, w, h)
-	if s.plan.of.labels != s.labels {
-		s.drawRows(a, w, h) // with the columns for them
-	}
-	return s.lines
-}
-
-func (s *stream) drawRows(a *app, w, h int) {
 	key := streamKey{cols: s.columnsFor(a, w), h: h, at: s.at, top: s.top, rows: len(s.seqs), gen: s.gen, focus: a.focus == streamPane, more: s.fetching, marks: a.marks.gen, picked: s.selected}
 	if n := len(s.seqs); n > 0 {
 		key.end = s.seqs[n-1]
 	}
 	if key == s.drawn && len(s.seqs) > 0 {
-		return
+		return s.lines
 	}
 	s.drawn = key
 	c := &s.draws
@@ -270,13 +264,14 @@ func (s *stream) drawRows(a *app, w, h int) {
 	for i := s.topFor(&a.marks, h); i < len(s.seqs) && len(c.ends) < h; i++ {
 		s.drawRow(a, c, i, key)
 		for _, m := range a.marks.lines(s.seqs[i], s.after(i)) {
-			drawLine(c, a.glyphs, m)
+			drawLine(c, a.glyphs, m, s.clock)
 		}
 	}
 	if len(s.seqs) == 0 {
 		a.teach(c, w)
 	}
 	s.lines = c.rows(h, s.lines)
+	return s.lines
 }
 
 func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
@@ -284,10 +279,6 @@ func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
 	r := s.row(a, seq)
 	if s.clock == timeDelta && i > 0 {
 		cols.before = s.row(a, s.seqs[i-1]).at
-	}
-	if r.labels != nil {
-		s.labels |= r.labels.set
-		cols.joint = s.jointOf(a, i)
 	}
 	_, marked := a.marks.find(seq)
 	switch {
@@ -347,9 +338,9 @@ func (s *stream) topFor(m *marks, h int) int {
 }
 
 // drawLine writes a line that says when it was drawn.
-func drawLine(c *canvas, g *glyphs, m event.Mark) {
+func drawLine(c *canvas, g *glyphs, m event.Mark, clock timeView) {
 	c.put(themes.Key, g.rule+g.rule)
-	c.put(themes.Key, lineWords(m))
+	c.put(themes.Key, lineWords(m, clock))
 	c.line(themes.Key, g.rule)
 	c.end()
 }

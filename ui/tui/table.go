@@ -73,6 +73,7 @@ type table struct {
 	sort    int  // column by which rows are sorted
 	reverse bool
 	text    string // what rows must hold
+	whole   int    // rows without that
 	gen     int    // grows when rows changed
 
 	draws  canvas
@@ -117,6 +118,16 @@ func (t *table) load(a *app) {
 		t.top += at - before
 	}
 	t.choose(at)
+}
+
+// tall is how many rows the table would like to show. Rows that a text hides
+// count: what is typed must not move the panes.
+func (t *table) tall(a *app) int {
+	t.load(a)
+	if t.text == "" {
+		t.whole = max(t.src.len(), len(t.src.teach(a))+1)
+	}
+	return t.whole
 }
 
 func (t *table) choose(i int) {

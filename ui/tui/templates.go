@@ -104,7 +104,7 @@ func (p *templatePicker) draw(a *app, c *canvas, h int) {
 		}
 		t := &p.list[i]
 		c.put(themes.Plain, mark)
-		c.put(themes.Dim, t.At.Local().Format("01-02 15:04 "))
+		c.put(themes.Dim, timeText(t.At, a.stream.clock.zone(), "01-02 15:04")+" ")
 		c.put(themes.Plain, pad(string(t.Mode), 7))
 		c.safe(themes.Server, ours(t.Server).Clip(min(c.room, 20)))
 		c.put(themes.Plain, " ")

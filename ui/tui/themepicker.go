@@ -54,7 +54,7 @@ func (p *themePicker) draw(a *app, c *canvas, h int) {
 		}
 		c.put(themes.Plain, mark)
 		c.safe(themes.Plain, ours(pad(t.Name, 16)).Clip(c.room))
-		c.safe(themes.Dim, ours(t.About).Clip(max(0, c.room-9)))
+		c.safe(themes.Dim, ours(t.About).Clip(max(0, c.room-10)))
 		if t.Suits != themes.AnyBackground {
 			c.right(themes.Dim, "on "+t.Suits.String()+" ")
 		}

@@ -115,13 +115,17 @@ func (d *timeline) draw(a *app, c *canvas, h int) {
 	for y := rows - 1; y >= 0; y-- {
 		d.bars(a, c, y, rows)
 	}
-	from, to := d.begins(0), d.to
-	c.put(themes.Dim, " "+moment(from, d.to.Sub(d.from)))
-	c.right(themes.Dim, moment(to, d.to.Sub(d.from))+" ")
+	from, to, zone := d.begins(0), d.to, a.stream.clock.zone()
+	c.put(themes.Dim, " "+moment(from.In(zone), d.to.Sub(d.from)))
+	c.right(themes.Dim, moment(to.In(zone), d.to.Sub(d.from))+" ")
 	c.end()
 	c.end()
 	here, next := d.begins(d.at), d.begins(d.at+1)
-	c.put(themes.Strong, " "+here.Local().Format("2006-01-02 15:04:05.000"))
+	layout := stampFull
+	if c.room < 50 {
+		layout = stampTime
+	}
+	c.put(themes.Strong, " "+timeText(here, zone, layout))
 	c.put(themes.Plain, ", "+short(next.Sub(here))+": "+count(int(d.counts[d.at]), "record"))
 	c.end()
 }
@@ -162,11 +166,11 @@ func (d *timeline) bars(a *app, c *canvas, y, rows int) {
 func moment(t time.Time, within time.Duration) string {
 	switch {
 	case within < time.Minute:
-		return t.Local().Format("15:04:05.000")
+		return timeText(t, t.Location(), stampTime)
 	case within < 24*time.Hour:
-		return t.Local().Format("15:04:05")
+		return timeText(t, t.Location(), timeShort)
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return timeText(t, t.Location(), "2006-01-02 15:04")
 }
 
 func (d *timeline) key(a *app, name, _ string) tea.Cmd {

@@ -22,11 +22,56 @@ var timeViewNames = [timeViews]string{"local", "utc", "relative", "delta"}
 
 var timeViewTitles = [timeViews]string{"times are local", "times are in UTC", "times are relative to now", "times are since the row before"}
 
+// zone is where the shown times are told.
+func (v timeView) zone() *time.Location {
+	if v == timeUTC {
+		return time.UTC
+	}
+	return time.Local
+}
+
+// timeText spells a moment in a zone; UTC has a Z behind it.
+func timeText(t time.Time, zone *time.Location, layout string) string {
+	if zone == time.UTC {
+		layout += "Z"
+	}
+	return t.In(zone).Format(layout)
+}
+
+// Layouts of moments in tables and details.
+const (
+	stampDay  = "01-02 15:04:05"
+	stampTime = "15:04:05.000"
+	stampFull = "2006-01-02 15:04:05.000"
+)
+
+// when spells a moment of a table's row; before is that of the row above, zero
+// if there is none.
+func (a *app) when(t, before time.Time, layout string) string {
+	switch v := a.stream.clock; {
+	case v == timeRelative:
+		return ago(a.clock(), t)
+	case v == timeDelta && before.IsZero():
+		return ""
+	case v == timeDelta:
+		return delta(t.Sub(before))
+	default:
+		return timeText(t, v.zone(), layout)
+	}
+}
+
 // nextTimes goes on to the next way to show times.
 func (a *app) nextTimes() tea.Cmd {
-	a.stream.clock = (a.stream.clock + 1) % timeViews
+	a.showTimes((a.stream.clock + 1) % timeViews)
 	a.tell(timeViewTitles[a.stream.clock])
 	return nil
+}
+
+// showTimes has times shown in a way everywhere.
+func (a *app) showTimes(v timeView) {
+	a.stream.clock = v
+	clear(a.stream.formed)
+	a.looks++
 }
 
 // width is the room that times have when there is room for width cells.

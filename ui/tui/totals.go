@@ -83,15 +83,19 @@ func (a *app) facts(now time.Time) []part {
 		}
 	}
 	r := a.snap.Resume
+	why := ""
+	if a.demo && r.Gaps > 0 {
+		why = " (demo servers began anew)"
+	}
 	add(r.Replayed+r.Duplicates+r.Gaps > 0 && now.Sub(s.Started) < resumeShown, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
-		number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")))
+		number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")+why))
 	add(a.snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
 	add(a.snap.Store.Sealed == "file", themes.Warn, "secrets: key in a file")
 	add(!a.stored.IsZero(), themes.Dim, "saved "+ago(now, a.stored))
 	add(s.Store.Queued > 0, themes.Busy, number(uint64(s.Store.Queued))+" to save")
 	add(s.Gaps > 0, themes.Gap, count(int(s.Gaps), "gap"))
 	add(s.Rejected+s.Refusals > 0, themes.Warn, number(s.Rejected+s.Refusals)+" refused")
-	add(true, themes.Dim, number(s.Duplicates)+" dropped")
+	add(true, themes.Dim, count(int(s.Duplicates), "duplicate"))
 	add(s.Lag.N > 0, themes.Dim, "lag p95 "+shortSpan(s.Lag.P95))
 	add(s.memory > 0, themes.Dim, "mem "+number(s.memory>>20)+" MB")
 	return out

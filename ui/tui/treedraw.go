@@ -1,6 +1,11 @@
 package tui
 
 import (
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -86,10 +91,13 @@ func (t *tree) folding(a *app, r *treeRow) string {
 
 func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
 	s := r.server
-	glyph, role := a.glyphs.busy, themes.Busy
+	glyph, role, bad := a.glyphs.busy, themes.Busy, 0
 	switch s.Reach {
 	case host.ReachReady:
 		glyph, role = a.glyphs.live, themes.Good
+		if bad = a.failing(s.Name); bad > 0 {
+			glyph, role = a.glyphs.quiet, themes.Warn
+		}
 		if s.TypesErr != "" {
 			glyph, role = a.glyphs.quiet, themes.Warn
 		}
@@ -106,11 +114,25 @@ func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
 	c.put(role, glyph+" ")
 	c.safe(themes.Server, ours(s.Name).Clip(max(8, c.room/2)))
 	c.put(role, " "+reach(*s, a.clock()))
+	if bad > 0 {
+		c.put(role, ", "+strconv.Itoa(bad)+" in trouble")
+	}
 	if r.kids > 0 {
 		c.right(themes.Dim, count(r.kids, "sub"))
 	} else if s.TypesKnown {
 		c.right(themes.Dim, count(len(s.Types), "type"))
 	}
+}
+
+// failing counts the subscriptions at a server that are in trouble: between the
+// calls of a server without a session only they show that it is gone.
+func (a *app) failing(server string) (n int) {
+	for i := range a.snap.Subs {
+		if v := &a.snap.Subs[i]; v.Key.Server == server && urgency(v) < 2 {
+			n++
+		}
+	}
+	return n
 }
 
 func (t *tree) drawType(a *app, c *canvas, r *treeRow) {
@@ -150,9 +172,25 @@ func (t *tree) drawSub(a *app, c *canvas, v *host.SubscriptionView) {
 	}
 	if e := evidence(*v, a.clock()); e != "" {
 		room := c.room - len(stored) - 1
-		c.safe(themes.Dim, ours(", "+e).Clip(room))
+		if first, rest, more := strings.Cut(e, ", "); more && state == event.StatePolling && len(first)+len(rest)+4 > room {
+			e = rest // when it polls next tells more than when it did
+		}
+		c.safe(themes.Dim, ours(wholeParts(", "+e, ", ", room)).Clip(room))
 	}
 	c.right(themes.Plain, a.subSpark(v.ID, c.room-len(stored)-2)+stored)
+}
+
+// wholeParts leaves out the last parts of a list that do not fit, but not the
+// first one.
+func wholeParts(text, sep string, room int) string {
+	for ansi.StringWidth(text) > room {
+		i := strings.LastIndex(text, sep)
+		if i <= 0 {
+			break
+		}
+		text = text[:i]
+	}
+	return text
 }
 
 // drawRemark tells what does not fit beside a node: an error, else arguments.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -92,7 +93,7 @@ func (d *detail) item(a *app, x *treeItem) {
 		return
 	}
 	d.say("", themes.Strong, "mark on record "+number(x.mark.Seq))
-	d.say("set     ", themes.Plain, x.mark.At.Local().Format("2006-01-02 15:04:05"))
+	d.say("set     ", themes.Plain, timeText(x.mark.At, d.zone, time.DateTime))
 	d.say("note    ", themes.Plain, x.mark.Note)
 	d.say("", themes.Key, a.keyOf("open")+" shows the record in the stream")
 }

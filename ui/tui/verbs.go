@@ -193,15 +193,15 @@ func (a *app) quit() tea.Cmd {
 			hooks = append(hooks, s.ID)
 		}
 	}
-	if len(hooks) == 0 || a.snap.Store.Temporary {
+	if len(hooks) == 0 || a.snap.Store.Temporary || a.demo { // demo servers end with the program
 		return tea.Quit
 	}
 	a.leaving = true
 	a.dialog = &confirm{
 		head: "Quit",
 		text: []string{
-			count(len(hooks), "webhook subscription") + " will go on at their servers.",
-			"Kept leases are taken up again by the next run.",
+			goOn(len(hooks)),
+			"What is kept is taken up again by the next run.",
 		},
 		choices: []choice{
 			{"k", "keep them and quit", func(*app) tea.Cmd { return tea.Quit }},
@@ -210,6 +210,13 @@ func (a *app) quit() tea.Cmd {
 		gone: func(a *app) { a.leaving = false },
 	}
 	return nil
+}
+
+func goOn(hooks int) string {
+	if hooks == 1 {
+		return "1 webhook subscription goes on at its server."
+	}
+	return count(hooks, "webhook subscription") + " go on at their servers."
 }
 
 func (a *app) endLeases(ids []event.SubID) tea.Cmd {

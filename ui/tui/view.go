@@ -30,6 +30,14 @@ func (a *app) View() tea.View {
 
 // draw returns exactly h lines of exactly w cells.
 func (a *app) draw() string {
+	if a.glyphs == &asciiGlyphs {
+		return strings.ReplaceAll(a.compose(), unicodeGlyphs.more, asciiGlyphs.more) // where texts are cut
+	}
+	return a.compose()
+}
+
+// compose lays the panes and what is over them together.
+func (a *app) compose() string {
 	if a.w <= 0 || a.h <= 0 {
 		return ""
 	}

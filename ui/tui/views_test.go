@@ -145,7 +145,7 @@ func TestGapsLeadToTheStream(t *testing.T) {
 
 // TestVocabulary shows every word of the vocabulary with its evidence.
 func TestVocabulary(t *testing.T) {
-	now := start
+	now := start.Local()
 	for word, v := range map[string]host.SubscriptionView{
 		"starting, for 4 s":                              {Status: delivery.Status{State: event.StateStarting, Since: now.Add(-4 * time.Second)}},
 		"verifying, for 4 s":                             {Status: delivery.Status{State: event.StateVerifying, Since: now.Add(-4 * time.Second)}},

@@ -112,17 +112,20 @@ var causes = map[event.Cause]string{
 	event.CausePaused:         "you paused a type that cannot be replayed",
 }
 
-// gapWords tells a gap on one line.
-func gapWords(g event.Gap) string {
+// demoGaps explains the gaps that a start of the demo on kept data begins with.
+const demoGaps = "Demo servers start anew with this program and remember nothing, so each start on kept data begins with a gap."
+
+// gapWords tells a gap on one line, with times as they are shown.
+func gapWords(g event.Gap, clock timeView) string {
 	text := "gap: events may be missing"
 	if g.Certain {
 		text = "gap: events are missing"
 	}
 	if !g.From.IsZero() {
-		text += " from " + g.From.Local().Format("15:04:05")
+		text += " from " + timeText(g.From, clock.zone(), timeShort)
 	}
 	if !g.To.IsZero() {
-		text += " to " + g.To.Local().Format("15:04:05")
+		text += " to " + timeText(g.To, clock.zone(), timeShort)
 	}
 	return text + " (" + string(g.Cause) + ")"
 }

@@ -1,0 +1,86 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// The tab and the order of a table are there again in the next run.
+func TestTablesAreKept(t *testing.T) {
+	h := incident()
+	a := open(t, h, 160, 40)
+	a.draw()
+	press(t, a, "5", "]", "4", "l")
+	a.draw()
+	press(t, a, "l", "o", "]")
+	a.saveAtEnd(t.Context())
+
+	b := open(t, h, 160, 40)
+	b.draw()
+	if b.table().name != "Gaps" || b.boards.log.on != 1 {
+		t.Errorf("the tabs are %s and %d", b.table().name, b.boards.log.on)
+	}
+	press(t, b, "[")
+	b.draw()
+	if b.table().sort != subMode || !b.table().reverse || b.table().src.(*subsTable).col != subMode {
+		t.Errorf("sorted by %d, reversed %v", b.table().sort, b.table().reverse)
+	}
+}
+
+// What is kept of a table that has changed since is left out.
+func TestForeignTableMemo(t *testing.T) {
+	b := newBoards()
+	b.recall([]memoTable{{Name: "Subscriptions", Sort: "NO SUCH COLUMN", Reverse: true}, {Name: "No such table", Shown: true}, {Name: "Wire", Shown: true, Sort: "AT"}})
+	if b.subs.tabs[0].sort != -1 || b.subs.on != 0 || b.log.on != 1 || b.log.tabs[1].sort != -1 {
+		t.Errorf("recalled %+v", b)
+	}
+}
+
+// The way to show times is that of every table and detail.
+func TestTablesTellTimesAsTheStreamDoes(t *testing.T) {
+	for keys, want := range map[string]string{
+		"4 ] t": "03-14 14:03:06Z", "5 t": "03-14 14:03:08Z", "5 ] t": "14:03:05.000Z", "4 t": "polled 14:02:59Z",
+		"4 ] t t": " ago", "2 enter t": "2026-03-14 14:03:06.800Z", "5 t t t": "+",
+	} {
+		a := open(t, incident(), 160, 40)
+		a.draw()
+		press(t, a, strings.Fields(keys)...)
+		exact(t, a)
+		if s := screenOf(a); !strings.Contains(s, want) {
+			t.Errorf("after %s nothing says %s:\n%s", keys, want, s)
+		}
+	}
+}
+
+// A table with few rows leaves its room to the detail, and what is looked for in
+// it does not move the panes.
+func TestFewRowsTakeLittleRoom(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "4")
+	a.draw()
+	if a.lay.table.h > 8 {
+		t.Errorf("three rows have %d lines", a.lay.table.h)
+	}
+	before := a.lay.table
+	press(t, a, "/", "c", "h", "a", "t", "enter")
+	if a.draw(); a.lay.table != before {
+		t.Errorf("looking for words made %+v of %+v", a.lay.table, before)
+	}
+}
+
+// The demo servers end with the program: there is nothing to keep at them.
+func TestDemoQuitsWithoutAsking(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	a.demo = true
+	if !press(t, a, "q") {
+		t.Error("the demo asks about leases at servers that end")
+	}
+}
+
+func TestEvidenceIsCutBetweenItsParts(t *testing.T) {
+	for room, want := range map[int]string{99: ", polled 1, next in 2, 3 gaps", 28: ", polled 1, next in 2", 12: ", polled 1", 4: ", polled 1"} {
+		if got := wholeParts(", polled 1, next in 2, 3 gaps", ", ", room); got != want {
+			t.Errorf("in %d cells: %q, want %q", room, got, want)
+		}
+	}
+}
