@@ -43,7 +43,13 @@ func (w *world) terminalWith(env []string, width, height int, args ...string) *t
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	cmd := exec.Command(self, args...)
+	return w.terminalOf(self, env, width, height, args...)
+}
+
+// terminalOf is terminalWith for another program.
+func (w *world) terminalOf(name string, env []string, width, height int, args ...string) *terminal {
+	w.t.Helper()
+	cmd := exec.Command(name, args...)
 	cmd.Env = append(w.env(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "NO_COLOR=", "SSH_CONNECTION=")
 	cmd.Env = append(cmd.Env, env...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})

@@ -1,0 +1,523 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"eventdeck/ui/internal/screen"
+)
+
+// What a person who knows k9s and lazygit expects of the program, each as a
+// scenario on a terminal.
+
+// 1. From a cold start to the first event of a demo server it takes at most six
+// keys, and the screen itself tells them.
+func TestAcceptFirstEventInSixKeys(t *testing.T) {
+	w := newWorld(t)
+	c := w.terminal(100, 30, "--data", w.data())
+	pressed := 0
+	for _, step := range []struct{ told, key string }{{"try demo servers", "d"}} {
+		c.reads(step.told)
+		if !regexp.MustCompile(`(?m)(^|\s)` + step.key + `\s+` + step.told).MatchString(c.screen.Text()) {
+			t.Errorf("nothing says that %s is the key to %s\n%s", step.key, step.told, c.screen.Text())
+		}
+		c.keys(step.key)
+		pressed++
+	}
+	c.sees("events", func(s string) bool { return anEvent(s) && strings.Contains(s, "pager") && strings.Contains(s, "chat") })
+	if pressed > 6 {
+		t.Errorf("%d keys", pressed)
+	}
+	if s := c.screen.Text(); strings.Contains(s, "gap:") {
+		t.Errorf("a newcomer's first screen shows a gap\n%s", s)
+	}
+	c.keys("q")
+	c.endsWell()
+	if !slices.ContainsFunc(w.stored(), func(r record) bool { return r.Kind == "event" }) {
+		t.Error("no event is stored")
+	}
+}
+
+// 2. The first screen answers without a key why nothing arrives: every
+// subscription tells the evidence for its state and what comes next.
+func TestAcceptWhyIsItQuietAtAGlance(t *testing.T) {
+	w := newWorld(t)
+	proc, url := w.pager("--speed", "0.001") // next to nothing happens there
+	c := w.terminal(160, 45, url, "--data", w.data())
+	c.reads("alert.fired")
+	c.keys(":sub alert.fired mode=push\r")
+	c.reads("push live")
+	c.keys(":sub deploy.changed mode=poll\r")
+	c.reads("poll polling")
+	c.keys("q")
+	c.endsWell()
+
+	c = w.terminal(160, 45, url, "--data", w.data())
+	c.sees("evidence of both", func(s string) bool {
+		return regexp.MustCompile(`push (live|quiet), (heartbeat|opened) \d+ s ago`).MatchString(s) &&
+			regexp.MustCompile(`poll polling, (polled \d\d:\d\d:\d\d, )?next in \d+ s`).MatchString(s)
+	})
+	proc.kill()
+	c.sees("the trouble and the next try", func(s string) bool {
+		return regexp.MustCompile(`(backoff|unreachable), try \d+ in \d+ s`).MatchString(s) && strings.Contains(s, "in trouble")
+	})
+	c.keys("\x03")
+	c.end()
+}
+
+// flood starts a screen on a server that sends n events a second, subscribed by
+// push, with the keys in the stream.
+func (w *world) flood(n int, args ...string) (c *terminal, url string, again []string) {
+	w.t.Helper()
+	_, url = w.pager("--rate", strconv.Itoa(n), "--seed", "7")
+	again = append([]string{url, "--data", w.data()}, args...)
+	c = w.terminal(120, 40, again...)
+	c.reads("load.tick")
+	c.keys(":load.tick\r")
+	c.reads("Not subscribed")
+	c.keys(":sub load.tick mode=push\r")
+	c.reads("push live")
+	c.keys("2")
+	c.sees("the flood", anEvent)
+	return c, url, again
+}
+
+// 3. After kill -9 under load the next start shows the same panes, scope, filter
+// and marks, tells what it caught up on, and has no event twice and none lost.
+func TestAcceptKillUnderLoad(t *testing.T) {
+	w := newWorld(t)
+	c, url, args := w.flood(1000)
+	c.keys("mfirst light\r")
+	c.reads("marked record")
+	c.keys("/kind:event\r")
+	c.reads("filter kind:event")
+	c.keys("z")
+	c.sees("the stream alone", func(s string) bool { return !strings.Contains(s, "1 Servers") })
+	c.sees("the layout saved", func(string) bool { return w.keeps(`"size":2`) && w.keeps("kind:event") })
+	c.kill()
+
+	c = w.terminal(120, 40, args...)
+	c.sees("panes, scope and filter as before", func(s string) bool {
+		crumb, _, _ := strings.Cut(s, "\n")
+		return strings.Contains(crumb, "load.tick") && strings.Contains(crumb, "filter kind:event") && !strings.Contains(s, "1 Servers")
+	})
+	caught := regexp.MustCompile(`caught up: ([\d,]+) replayed, ([\d,]+) duplicates? dropped, 0 gaps`)
+	c.sees("what was caught up", caught.MatchString)
+	c.keys("'")
+	c.reads("first light")
+	c.keys(esc)
+	c.sees("no list of marks", func(s string) bool { return !strings.Contains(s, "first light") })
+	c.kill()
+
+	low, high, seen := 0, 0, map[string]bool{}
+	resumed := 0
+	for _, r := range w.stored() {
+		switch {
+		case r.Kind == "gap":
+			t.Errorf("gap %d: %s", r.Seq, r.Cause)
+		case r.State == "resumed":
+			resumed++
+		}
+		if r.Kind != "event" {
+			continue
+		}
+		if seen[r.EventID] {
+			t.Errorf("%s is stored twice", r.EventID)
+		}
+		seen[r.EventID] = true
+		n := r.n(t)
+		if low == 0 || n < low {
+			low = n
+		}
+		high = max(high, n)
+	}
+	if high == 0 || len(seen) != high-low+1 {
+		t.Errorf("%d events of %d to %d at %s", len(seen), low, high, url)
+	}
+	if resumed == 0 {
+		t.Error("no row says that delivery was resumed")
+	}
+}
+
+// kill ends the program as kill -9 does and waits for that.
+func (c *terminal) kill() {
+	c.t.Helper()
+	if err := c.cmd.Process.Kill(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.end()
+}
+
+var below = regexp.MustCompile(`READING \(([\d,]+) below\)|READING \(more below\)`)
+
+// 4. While 5,000 events arrive in a second, typing in the filter answers at once,
+// what is read stays where it is, and the number of what waits grows.
+func TestAcceptReadingInAFlood(t *testing.T) {
+	w := newWorld(t)
+	c, _, _ := w.flood(5000)
+	c.keys("kkk")
+	c.sees("reading", func(s string) bool { return below.MatchString(s) })
+	rows := func(s string) []string {
+		var out []string
+		for _, line := range strings.Split(s, "\n") {
+			if _, row, ok := strings.Cut(line, "│"); ok && rowTime.MatchString(row) {
+				out = append(out, row)
+			}
+		}
+		return out
+	}
+	waiting := func(s string) int {
+		m := below.FindStringSubmatch(s)
+		if m == nil || m[1] == "" {
+			return 1 << 40 // more than is counted
+		}
+		n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	shown := c.screen.Text()
+	was, many := rows(shown), waiting(shown)
+	c.sees("more waiting", func(s string) bool { return below.MatchString(s) && waiting(s) > many })
+	if now := rows(c.screen.Text()); !slices.Equal(was, now) {
+		t.Errorf("what is read moved from\n%s\nto\n%s", strings.Join(was, "\n"), strings.Join(now, "\n"))
+	}
+	c.keys("/")
+	for i := range len("status>100") {
+		c.keys("status>100"[i : i+1])
+		c.sees("the typed letter", func(s string) bool { return strings.Contains(s, "status>100"[:i+1]) })
+	}
+	c.keys(esc)
+	c.keys(" ")
+	waits := regexp.MustCompile(`FROZEN \(([1-9][\d,]*) waiting\)`)
+	c.sees("a frozen view that counts", waits.MatchString)
+	first := waits.FindStringSubmatch(c.screen.Text())[1]
+	c.sees("a growing count", func(s string) bool { m := waits.FindStringSubmatch(s); return m != nil && m[1] != first })
+	c.keys("\x03")
+	c.end()
+}
+
+// 5. From every screen and dialog ten times esc leads to the root, and the
+// program still runs.
+func TestAcceptTenTimesEsc(t *testing.T) {
+	w := newWorld(t)
+	c := w.terminal(120, 40, "demo")
+	c.sees("the demo", func(s string) bool { return anEvent(s) && strings.Contains(s, "hook live") })
+	for _, place := range []struct{ keys, shows string }{
+		{"1jjj", ""}, {"2k", "READING"}, {"2f\r", ""}, {"2f\rz", ""}, {"2f!", "flagged"}, {"?", "Keys that work"}, {":", "Commands"}, {":theme ", "NAME"}, {"/sev:", "sev:"}, {"/(", "("},
+		{"\\pool", "pool"}, {"\\pool\r", "search pool"}, {"4", "[Subscriptions]"}, {"4]", "[Gaps]"}, {"4]", "[At servers]"}, {"4]", "[Refused]"}, {"4]", "[Resumed]"}, {"4]", "[Subscriptions]"}, {"4/pag", "pag"}, {"4C", ""}, {"4D", "Unsubscribe"},
+		{"4M", "━ Delivery"}, {"5", "[Audit]"}, {"5]", "[Wire]"}, {"5/sub", "sub"}, {"5]", "[App]"}, {"S", "━ Stats"}, {"H", "━ Timeline"}, {"T", "━ Theme"}, {"b", "Notifications"},
+		{"1jji", "Why is it quiet"}, {"1jjs", "━ Subscribe"}, {"1jjsab\t\t", "━ Subscribe"}, {"1jjjc", "olumns"}, {"2ma", "ote"}, {"'", "arks"}, {"2w", "rite"}, {"2y", "payload"}, {"2v", ""}, {"2 ", "FROZEN"}, {"2r", ""},
+	} {
+		c.keys(place.keys)
+		if place.shows != "" {
+			c.reads(place.shows)
+		}
+		c.keys(strings.Repeat(esc, 10))
+		c.sees("the root after "+strconv.Quote(place.keys), func(s string) bool {
+			crumb, _, _ := strings.Cut(s, "\n")
+			return strings.Contains(crumb, "eventdeck demo  all servers  ") && !strings.Contains(crumb, "filter") && !strings.Contains(crumb, "search") &&
+				strings.Contains(s, "1 Servers") && strings.Contains(s, "2 Stream") && strings.Contains(s, "3 ") && strings.Contains(s, "? help") && !strings.Contains(s, "│ ━")
+		})
+	}
+	c.keys("2f")
+	c.reads("FOLLOW")
+	c.keys("q")
+	c.endsWell()
+}
+
+// 6. Every key that the help lists works where it was opened, and every action
+// is found in the palette by its name. The rows are read from the screen.
+func TestAcceptHelpAndPalette(t *testing.T) {
+	w := newWorld(t)
+	c := w.terminal(140, 100, "demo")
+	c.sees("the demo", func(s string) bool { return anEvent(s) && strings.Contains(s, "hook live") })
+	c.keys("2") // the stream has the keys
+	c.keys("?")
+	var names []string
+	c.sees("the whole help", func(s string) bool {
+		names = listed(s)
+		return len(names) > 50 && slices.Contains(names, "quit from anywhere")
+	})
+	c.keys(esc)
+	for _, name := range names {
+		c.keys(":" + name)
+		c.sees("the action "+name, func(s string) bool { return paletteHas(s, name) })
+		c.keys(esc + esc)
+		c.sees("no palette", func(s string) bool { return !strings.Contains(s, "━ Commands") })
+	}
+	// What a key does is told at once or seen at once; each row is run by its place.
+	for _, name := range []string{"freeze the view", "list the marks", "rates, counters", "choose a theme", "times local, UTC", "to the log"} {
+		c.keys("?" + name)
+		c.sees("one row", func(s string) bool { return strings.Contains(s, "▶") && strings.Contains(s, name) })
+		before := c.screen.Text()
+		c.keys("\r")
+		c.sees("what "+name+" does", func(s string) bool { return s != before && !strings.Contains(s, "Keys that work here") })
+		c.keys(strings.Repeat(esc, 4))
+	}
+	c.keys("\x03")
+	c.end()
+}
+
+// listed reads the names of the actions that the help shows: what stands behind
+// the keys, without the heading at the right.
+func listed(text string) (names []string) {
+	left, right := -1, -1
+	for _, line := range strings.Split(text, "\n") {
+		row := []rune(line)
+		if at := strings.Index(line, "━ Keys that work here"); at >= 0 {
+			left = utf8.RuneCountInString(line[:at])
+			for right = left; right+1 < len(row) && (row[right+1] == '━' || right-left < 24); right++ {
+			}
+			continue
+		}
+		if left < 0 || right >= len(row) || row[left] != '│' || row[right] != '│' {
+			continue
+		}
+		name, _, _ := strings.Cut(string(row[left+19:right]), "   ")
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func paletteHas(text, name string) bool {
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, name) && !strings.Contains(line, "│: ") && !strings.Contains(line, "│:"+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// 7. An id goes to the clipboard in two keys over SSH, as OSC 52 and through tmux.
+func TestAcceptCopyOverSSH(t *testing.T) {
+	w := newWorld(t)
+	c := w.terminalWith([]string{"SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22"}, 120, 40, "demo")
+	copyID(c)
+	c.keys("\x03")
+	c.endsWell()
+}
+
+var shownID = regexp.MustCompile(`(?m)│ id +(incident\.activity\S+)`)
+
+func copyID(c *terminal) {
+	c.t.Helper()
+	c.sees("events", anEvent)
+	c.keys("2/kind:event type:incident.activity\r")
+	c.sees("only events", func(s string) bool {
+		return strings.Contains(s, "filter kind:event") && strings.Contains(s, "? help") && shownID.MatchString(s)
+	})
+	c.keys(" ")
+	c.reads("FROZEN")
+	c.keys("yi")
+	c.reads("copied the event id")
+	id := shownID.FindStringSubmatch(c.screen.Text())
+	if id == nil {
+		c.t.Fatalf("no id is shown\n%s", c.screen.Text())
+	}
+	c.sees("the id on the clipboard", func(string) bool { return c.screen.Clipboard() == id[1] })
+}
+
+func TestAcceptCopyThroughTmux(t *testing.T) {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("there is no tmux here")
+	}
+	w := newWorld(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := filepath.Join(w.dir, "tmux.conf")
+	// What tmux needs for any program's copies; the guide says so.
+	if err := os.WriteFile(conf, []byte("set -g set-clipboard on\nset -g escape-time 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(w.temp(), "s")
+	c := w.terminalOf(tmux, []string{"SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22", "TERM=xterm-256color", "TMUX="}, 130, 42,
+		"-S", socket, "-f", conf, "-u", "new-session", self, "demo")
+	t.Cleanup(func() { _ = exec.Command(tmux, "-S", socket, "kill-server").Run() }) // it may be gone
+	copyID(c)
+	c.keys("\x03")
+	c.end()
+}
+
+// 8. A payload with every trick of the terminal and of Unicode changes no cell
+// outside of its own row and of the detail, nothing of the terminal, and shows
+// that it tried.
+func TestAcceptHostilePayload(t *testing.T) {
+	const tricks = "\x1b[2J\x1b[H\x1b[31mred\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b]8;;http://evil.test\x1b\\\\link\x1b]8;;\x1b\\\\" +
+		"\x1bP1$q\x1b\\\\\x9b31m\x9d0;owned\x9c\x1b[?1049l\x1b[?25h\x1bc\x1b[6n\r\n\x08\x7f\x00\x0e\x07" +
+		"\u202e\u2066evil\u2069\u200b\u200d\ufeff\u2028\U000E0041\U000E0042z\u0335\u0336\u0337\u0338а👩\u200d👩\u200d👧\ufe0f"
+	shown := map[string][][]screen.Cell{}
+	for _, text := range []string{"all is well here", tricks} {
+		w := newWorld(t)
+		file := filepath.Join(w.dir, "in.ndjson")
+		var lines strings.Builder
+		for i, title := range []string{"one", "two", text, "four", "five"} {
+			data, err := json.Marshal(map[string]string{"title": title})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&lines, `{"seq":%d,"kind":"event","server":"pager","type":"incident.created","subscription":"aaaa","mode":"push","eventId":"e%d","timestamp":null,"receivedAt":"2026-03-14T14:03:0%d.5Z","cursor":null,"data":%s}`+"\n", i+1, i+1, i, data)
+		}
+		if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, code := w.run("store", "import", file, "--data", w.data()); code != 0 {
+			t.Fatalf("import ended with %d: %s", code, out)
+		}
+		c := w.terminal(160, 40, "--data", w.data(), "--theme", "none")
+		c.reads("five")
+		c.keys("2kk")
+		c.sees("the third record", func(s string) bool {
+			return strings.Contains(s, "READING") && regexp.MustCompile(`id +e3`).MatchString(s)
+		})
+		if text == tricks {
+			c.sees("that it tried", func(s string) bool {
+				return strings.Contains(s, "!ctl") && strings.Contains(s, `\x1b[2J`) && strings.Contains(s, "term.title")
+			})
+			c.keys("j")
+			c.sees("the fourth", func(s string) bool { return regexp.MustCompile(`id +e4`).MatchString(s) })
+			c.keys("k")
+			c.sees("the third again", func(s string) bool { return regexp.MustCompile(`id +e3`).MatchString(s) })
+		}
+		shown[text] = c.screen.Cells()
+		if title := c.screen.Title(); strings.Contains(title, "owned") || c.screen.Clipboard() != "" || !c.screen.Alternate() || !c.screen.CursorHidden() {
+			t.Errorf("title %q, clipboard %q, alternate %v", title, c.screen.Clipboard(), c.screen.Alternate())
+		}
+		c.keys("q")
+		c.endsWell()
+	}
+	calm, tried := shown["all is well here"], shown[tricks]
+	own, detail := -1, -1
+	for y := range calm {
+		line := lineOf(calm[y])
+		if strings.Contains(line, "all is well here") && own < 0 {
+			own = y
+		}
+		if x := strings.Index(line, "3 [Payload]"); x >= 0 {
+			detail = utf8.RuneCountInString(line[:x])
+		}
+	}
+	for y := range calm {
+		for x := range calm[y] {
+			if y == own || y > 1 && x >= detail-2 || y >= len(calm)-2 {
+				continue // its row, the detail, and the lines with memory and keys
+			}
+			if calm[y][x] != tried[y][x] {
+				t.Fatalf("cell %d of row %d became %+v\n%s\n%s", x, y, tried[y][x], lineOf(calm[y]), lineOf(tried[y]))
+			}
+		}
+	}
+	if own < 0 || detail < 0 {
+		t.Fatal("the screen is not laid out as this test takes it")
+	}
+}
+
+func lineOf(cells []screen.Cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		b.WriteString(c.Text)
+	}
+	return b.String()
+}
+
+// 9. At 80 by 24, without colours and in ASCII, every state tells itself apart.
+func TestAcceptPlainestTerminal(t *testing.T) {
+	w := newWorld(t)
+	proc, url := w.pager("--speed", "20")
+	c := w.terminalWith([]string{"NO_COLOR=1", "LANG=C", "LC_ALL=C"}, 80, 24, url, "--data", w.data())
+	c.reads("incident.activity")
+	word := func(what string) {
+		t.Helper()
+		c.reads(what)
+		for y, row := range c.screen.Cells() {
+			for _, cell := range row {
+				if s := cell.Style; s.FG != "" || s.BG != "" {
+					t.Fatalf("%s: row %d has colours %+v", what, y, s)
+				}
+				if len(cell.Text) > 0 && cell.Text[0] > 0x7e {
+					t.Fatalf("%s: row %d has %q", what, y, cell.Text)
+				}
+			}
+		}
+	}
+	c.keys("1jjs")
+	word("Subscribe")
+	c.keys("\x13")
+	word("* push live")
+	c.keys("1j")
+	c.keys("P")
+	word("paused")
+	c.keys("P")
+	word("* push live")
+	proc.kill()
+	word("push backoff, try")
+	word("ready, 1 in tro")
+	c.keys("4")
+	word("backoff")
+	c.keys("\x03")
+	c.end()
+}
+
+// 10. tail --json gives the same events as the screen: what the store holds, in
+// the same order and with the same ids.
+func TestAcceptTailSaysTheSame(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "100", "--seed", "7")
+	const n = 12
+	tail := w.start(nil, "tail", url, "load.tick", "--mode", "push", "--data", w.data(), "--json", "--count", fmt.Sprint(n))
+	if code := tail.wait(); code != 0 {
+		t.Fatalf("tail ended with %d: %s", code, tail.stderr.text())
+	}
+	var told []record
+	for _, r := range decode(t, tail.stdout.text()) {
+		if r.Kind == "event" {
+			told = append(told, r)
+		}
+	}
+	if len(told) != n {
+		t.Fatalf("tail told %d events", len(told))
+	}
+	if jq, err := exec.LookPath("jq"); err == nil {
+		cmd := exec.Command(jq, "-r", "select(.kind==\"event\").eventId")
+		cmd.Stdin = strings.NewReader(tail.stdout.text())
+		out, err := cmd.Output()
+		if ids := strings.Fields(string(out)); err != nil || len(ids) != n || ids[0] != told[0].EventID {
+			t.Errorf("jq reads %q, %v", ids, err)
+		}
+	}
+	c := w.terminal(160, 50, "--data", w.data()) // no server: nothing else arrives
+	c.sees("the events", func(s string) bool { return strings.Contains(s, "load.tick") })
+	c.keys("2/kind:event\rg")
+	for i, r := range told {
+		if i > 0 {
+			c.keys("j")
+		}
+		c.sees("event "+r.EventID, func(s string) bool {
+			return regexp.MustCompile(`id +` + regexp.QuoteMeta(r.EventID)).MatchString(s)
+		})
+		var d map[string]json.RawMessage
+		if err := json.Unmarshal(r.Data, &d); err != nil {
+			t.Fatal(err)
+		}
+		c.reads(`"n": ` + string(d["n"]))
+	}
+	c.keys("q")
+	c.end()
+}
