@@ -10,6 +10,9 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"eventdeck/host/event"
 )
 
 // compactBytes is how much one transaction of [Compact] copies.
@@ -66,21 +69,53 @@ func Backup(dir, file string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("back up the store: %w", err)
 	}
-	n, err := copyOut(db, file)
+	n, err := copyOut(context.Background(), db, file)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return 0, fmt.Errorf("back up the store: %w", err)
 	}
 	return n, nil
 }
 
-func copyOut(db *bolt.DB, file string) (n int64, err error) {
+// Backup copies the store as it is now to file, which must not exist, while it is in
+// use. Commits go on meanwhile, unless the file must be mapped anew to grow. The
+// sealing key is not in the copy. It returns the bytes written.
+//
+// Errors: the cause of ctx, [event.ErrClosed], [ErrDamaged], those of the file system.
+func (s *Store) Backup(ctx context.Context, file string) (int64, error) {
+	n, err := copyOut(ctx, s.db, file)
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		err = event.ErrClosed
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
+	return n, nil
+}
+
+// stopping is a writer that takes nothing more when ctx has ended.
+type stopping struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (w stopping) Write(b []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	return w.to.Write(b)
+}
+
+func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error) {
 	out, err := openPrivate(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
 	if err != nil {
 		return 0, err
 	}
 	err = guard(nil, func() error {
 		return db.View(func(tx *bolt.Tx) error {
-			n, err = tx.WriteTo(out)
+			n, err = tx.WriteTo(stopping{ctx, out})
 			return err
 		})
 	})

@@ -39,7 +39,7 @@ var (
 	// ErrNewer: a newer program has written the store.
 	ErrNewer = errors.New("the store was written by a newer program")
 	// ErrDamaged: the file is not what was written.
-	ErrDamaged = errors.New("the store is damaged")
+	ErrDamaged = event.ErrDamaged
 	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
 	// did not answer, or is not there although it has the key.
 	ErrKeyring = errors.New("the system's keyring")
@@ -182,7 +182,8 @@ func (o Options) withDefaults() Options {
 
 func prepareDir(o Options) (string, error) {
 	if o.Temporary {
-		dir, err := os.MkdirTemp(o.Dir, "eventdeck-")
+		removeAbandoned(o.Dir)
+		dir, err := os.MkdirTemp(o.Dir, temporaryPrefix)
 		if err != nil {
 			return "", fmt.Errorf("temporary data directory: %w", err)
 		}
@@ -216,7 +217,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-const damageAdvice = "put a copy of it back, or use --data DIR for another place"
+const damageAdvice = "`eventdeck store recover` keeps what can be read; or put a copy of it back, or use --data DIR for another place"
 
 // openDB locks and opens the file.
 func openDB(dir string, o Options) (*bolt.DB, error) {
@@ -298,6 +299,9 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		return err
 	}
 	return s.db.View(func(tx *bolt.Tx) error {
+		if err := quickCheck(tx); err != nil {
+			return err
+		}
 		if s.usage.total, s.usage.bySub, err = loadUsage(tx); err != nil {
 			return err
 		}

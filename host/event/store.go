@@ -20,6 +20,8 @@ var (
 	// ErrFull: the disk has no room. Nothing of the batch was kept; the same
 	// batch may be submitted again.
 	ErrFull = errors.New("no room to store events")
+	// ErrDamaged: what is stored is not what was written.
+	ErrDamaged = errors.New("the store is damaged")
 )
 
 // Batch is what one delivery hands to the store: all of it is committed, or none.
@@ -183,6 +185,7 @@ type Store interface {
 // StoreInfo describes an open store.
 type StoreInfo struct {
 	Path      string // directory
+	Holder    int    // the process that has it open, 0: this one
 	Temporary bool   // removed at exit
 	Sealed    string // where the sealing key is kept: "keyring", "file" or "memory"
 	KeyLost   bool   // secrets are stored whose key is gone: they read as zero until they are replaced

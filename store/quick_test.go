@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// spoil changes a closed store as no program of ours does.
+func spoil(t *testing.T, dir string, how func(*bolt.Tx) error) {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(dir, fileDB), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(how), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDamageIsFoundWhenAStoreIsOpened(t *testing.T) {
+	for name, how := range map[string]func(*bolt.Tx) error{
+		"the table marks is missing": func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketMarks) },
+		"the newest record, 10":      func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(10), []byte("?")) },
+		"newer than the last number": func(tx *bolt.Tx) error {
+			b := tx.Bucket(bucketEvents)
+			_, value := b.Cursor().Last()
+			return b.Put(seqKey(99), value)
+		},
+		"has the key": func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put([]byte("\xff\xff"), []byte("x")) },
+	} {
+		dir := fillStore(t, 5)
+		spoil(t, dir, func(tx *bolt.Tx) error {
+			if err := tx.Bucket(bucketEvents).SetSequence(10); err != nil {
+				return err
+			}
+			return how(tx)
+		})
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "eventdeck store recover") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s != nil {
+			t.Error("and it was opened: ", s.Close())
+		}
+	}
+}
+
+func TestTheQuickCheckIsQuick(t *testing.T) {
+	s := openTest(t, Options{Dir: fillStore(t, 200)})
+	took := time.Hour
+	for range 20 { // the best of some: the machine may be busy
+		began := time.Now()
+		if err := s.view(quickCheck); err != nil {
+			t.Fatal(err)
+		}
+		took = min(took, time.Since(began))
+	}
+	if took > time.Millisecond {
+		t.Errorf("it takes %v", took)
+	}
+}
+
+func TestBackupOfAStoreInUse(t *testing.T) {
+	s := openTest(t, Options{})
+	store(t, s, eventsBatch("aa", "1", "2"))
+	dir := t.TempDir()
+	file := filepath.Join(dir, fileDB)
+	n, err := s.Backup(t.Context(), file)
+	if size, statErr := sizeOf(file); err != nil || statErr != nil || n != size || n == 0 {
+		t.Fatal(n, size, err, statErr)
+	}
+	if _, err := s.Backup(t.Context(), file); err == nil {
+		t.Error("the copy was overwritten")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Backup(ended, filepath.Join(dir, "late")); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := sizeOf(filepath.Join(dir, "late")); err == nil {
+		t.Error("a copy that was given up is there")
+	}
+	store(t, s, eventsBatch("aa", "3"))
+	copied := openTest(t, Options{Dir: dir})
+	equal(t, ids(t, copied), []string{"1", "2"})
+}
