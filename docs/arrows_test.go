@@ -18,8 +18,9 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                      {"ui/...", "host", "host/event", "store"},
-	"ui/...":                 {"ui/...", "host", "host/event", "host/trust", "host/config", "host/filter", "host/export", "themes"},
+	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/trust", "host/config", "host/filter", "host/export", "themes"},
 	"host":                   {"host/..."},
+	"host/attach":            {"host", "host/delivery", "host/dialect", "host/event", "host/trust"},
 	"host/config":            {"host/event", "host/trust"},
 	"host/session":           {"host/event", "host/wire", "host/trust"},
 	"host/signin":            {"host/event", "host/trust"},

@@ -88,6 +88,20 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 	return l.store.Backward(seq-1, fn)
 }
 
+// Extend adds records that were read elsewhere, in order, to the recent window. When
+// some are missing before them, the window begins anew.
+func (l *Log) Extend(records []event.Record) {
+	if len(records) == 0 {
+		return
+	}
+	l.mu.Lock()
+	if n := len(l.recent); n > 0 && l.recent[n-1].Seq+1 != records[0].Seq {
+		l.recent, l.bytes, l.cut = nil, 0, 0
+	}
+	l.mu.Unlock()
+	l.add(records)
+}
+
 // add appends committed records. It is called by the store's writer, in order.
 func (l *Log) add(records []event.Record) {
 	l.mu.Lock()

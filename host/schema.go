@@ -100,7 +100,10 @@ func wanted(s *jsonschema.Schema) string {
 }
 
 // Skeleton implements [API].
-func (h *Host) Skeleton(t event.Type) []byte {
+func (h *Host) Skeleton(t event.Type) []byte { return Skeleton(t) }
+
+// Skeleton returns an object of arguments for the type: see [API].
+func Skeleton(t event.Type) []byte {
 	schema, _ := resolve(t.InputSchema)
 	if schema == nil {
 		return []byte("{}")

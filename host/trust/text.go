@@ -63,3 +63,12 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 	t.s = unquote(raw[1 : len(raw)-1])
 	return nil
 }
+
+// GobEncode writes the exact bytes, for another process of the same user.
+func (t Text) GobEncode() ([]byte, error) { return []byte(t.s), nil }
+
+// GobDecode reads what GobEncode wrote.
+func (t *Text) GobDecode(raw []byte) error {
+	t.s = string(raw)
+	return nil
+}

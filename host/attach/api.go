@@ -1,0 +1,285 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+var _ host.API = (*Client)(nil)
+
+// notHere says who can do it.
+func (c *Client) notHere(what string) error {
+	return fmt.Errorf("%s: %w: process %d has %s open; do it there, or quit it first", what, ErrNotHere, c.pid, c.dir)
+}
+
+// AddServer implements [host.API]: the first process finds the server by its name in
+// its own configuration. When it does not, what is asked of the server says so.
+func (c *Client) AddServer(s event.Server) {
+	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
+	defer cancel()
+	_, err := change(ctx, c, verbAdd, serverName{s.Name, print(s)})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		delete(c.refused, s.Name)
+	} else {
+		c.refused[s.Name] = fmt.Errorf("process %d has %s open: %w", c.pid, c.dir, err)
+	}
+}
+
+// taken tells why the first process does not know a server.
+func (c *Client) taken(server string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused[server]
+}
+
+// Log implements [host.API].
+func (c *Client) Log() *host.Log { return c.log }
+
+// Types implements [host.API].
+func (c *Client) Types(ctx context.Context, server string) ([]event.Type, error) {
+	if err := c.taken(server); err != nil {
+		return nil, err
+	}
+	return ask(ctx, c, verbTypes, server)
+}
+
+// Connected implements [host.API].
+func (c *Client) Connected(ctx context.Context, server string, firstTry bool) (host.ServerView, error) {
+	if err := c.taken(server); err != nil {
+		return host.ServerView{}, err
+	}
+	a, err := ask(ctx, c, verbReached, reachAsk{server, firstTry})
+	return a.View, err
+}
+
+// request returns what is sent of a request.
+//
+// Error: [ErrNotHere] for one with a secret.
+func (c *Client) request(r host.Request) (request, error) {
+	if err := c.taken(r.Server); err != nil {
+		return request{}, err
+	}
+	if !r.Secret.IsZero() {
+		return request{}, c.notHere("a secret of your own")
+	}
+	return request{r.Server, r.Type, r.Args, r.Mode, r.From, r.MaxAge, r.TTL}, nil
+}
+
+// Check implements [host.API].
+func (c *Client) Check(ctx context.Context, r host.Request) (event.Mode, error) {
+	q, err := c.request(r)
+	if err != nil {
+		return "", err
+	}
+	return ask(ctx, c, verbCheck, q)
+}
+
+// Subscribe implements [host.API].
+func (c *Client) Subscribe(ctx context.Context, r host.Request) (event.Subscription, error) {
+	q, err := c.request(r)
+	if err != nil {
+		return event.Subscription{}, err
+	}
+	return change(ctx, c, verbSubscribe, q)
+}
+
+// Preview implements [host.API].
+func (c *Client) Preview(r host.Request) (host.Preview, error) {
+	r.Secret = event.Secret{}
+	q, err := c.request(r)
+	if err != nil {
+		return host.Preview{}, err
+	}
+	return soon(c, verbPreview, q)
+}
+
+// Unsubscribe implements [host.API].
+func (c *Client) Unsubscribe(ctx context.Context, id event.SubID) error {
+	_, err := change(ctx, c, verbEnd, id)
+	return err
+}
+
+// Pause implements [host.API].
+func (c *Client) Pause(ctx context.Context, id event.SubID) error {
+	_, err := change(ctx, c, verbPause, id)
+	return err
+}
+
+// Resume implements [host.API].
+func (c *Client) Resume(ctx context.Context, id event.SubID) error {
+	_, err := change(ctx, c, verbResume, id)
+	return err
+}
+
+// SetMode implements [host.API].
+func (c *Client) SetMode(ctx context.Context, id event.SubID, m event.Mode) error {
+	_, err := change(ctx, c, verbMode, modeChange{id, m})
+	return err
+}
+
+// SetFailover implements [host.API].
+func (c *Client) SetFailover(ctx context.Context, id event.SubID, on bool) error {
+	_, err := change(ctx, c, verbFailover, failoverChange{id, on})
+	return err
+}
+
+// Refresh implements [host.API].
+func (c *Client) Refresh(ctx context.Context, id event.SubID) error {
+	_, err := change(ctx, c, verbRefresh, id)
+	return err
+}
+
+// ResetCursor implements [host.API].
+func (c *Client) ResetCursor(ctx context.Context, id event.SubID, from host.From) error {
+	_, err := change(ctx, c, verbReset, reset{id, from})
+	return err
+}
+
+// RotateSecret implements [host.API].
+func (c *Client) RotateSecret(ctx context.Context, id event.SubID) error {
+	_, err := change(ctx, c, verbRotate, id)
+	return err
+}
+
+// Reconnect implements [host.API].
+func (c *Client) Reconnect(server string) error {
+	if err := c.taken(server); err != nil {
+		return err
+	}
+	_, err := soon(c, verbReconnect, server)
+	return err
+}
+
+// RemoveServer implements [host.API].
+func (c *Client) RemoveServer(ctx context.Context, name string) error {
+	_, err := change(ctx, c, verbRemove, name)
+	return err
+}
+
+// TestServer implements [host.API]: the description of a server that nobody knows yet
+// may hold secrets and is not sent.
+func (c *Client) TestServer(context.Context, event.Server) (host.ServerView, error) {
+	return host.ServerView{}, c.notHere("the test of a server")
+}
+
+// Remote implements [host.API].
+func (c *Client) Remote(ctx context.Context, server string) ([]host.RemoteSubscription, error) {
+	return ask(ctx, c, verbRemote, server)
+}
+
+// EndRemote implements [host.API].
+func (c *Client) EndRemote(ctx context.Context, server string, id trust.Text) error {
+	_, err := change(ctx, c, verbEndRemote, remoteID{server, id})
+	return err
+}
+
+// Skeleton implements [host.API].
+func (c *Client) Skeleton(t event.Type) []byte { return host.Skeleton(t) }
+
+// Refusals implements [host.API].
+func (c *Client) Refusals() []event.Refusal {
+	out, err := soon(c, verbRefused, false)
+	if err != nil {
+		return nil // the state tells that nobody answers
+	}
+	return out
+}
+
+// Printed implements [host.API]. One process keeps the position of a subscription,
+// until it ends or detaches: the first that prints it.
+//
+// Error: [ErrPrints].
+func (c *Client) Printed(ctx context.Context, id event.SubID, seq uint64) error {
+	_, err := ask(ctx, c, verbPrinted, printed{id, seq})
+	return err
+}
+
+// Setting implements [host.API].
+func (c *Client) Setting(key string) (string, error) { return soon(c, verbSetting, key) }
+
+// SetSetting implements [host.API].
+func (c *Client) SetSetting(ctx context.Context, key, value string) error {
+	_, err := ask(ctx, c, verbSetSetting, setting{key, value})
+	return err
+}
+
+// Marks implements [host.API].
+func (c *Client) Marks() []event.Mark {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Marks
+}
+
+// SetMark implements [host.API].
+func (c *Client) SetMark(ctx context.Context, m event.Mark) error {
+	_, err := change(ctx, c, verbMark, m)
+	return err
+}
+
+// RemoveMark implements [host.API].
+func (c *Client) RemoveMark(ctx context.Context, seq uint64, line bool) error {
+	_, err := change(ctx, c, verbUnmark, markID{seq, line})
+	return err
+}
+
+// Audit implements [host.API].
+func (c *Client) Audit() *host.Audit { return host.NewAudit(c.Store()) }
+
+// Wire implements [host.API]. Frames come while somebody looks.
+func (c *Client) Wire() *host.Ring[host.WireFrame] {
+	c.wireWanted.Store(time.Now().UnixNano())
+	return c.wire
+}
+
+// AppLog implements [host.API].
+func (c *Client) AppLog() *host.Ring[host.LogLine] { return c.appLog }
+
+// Stats implements [host.API]: the last ones when nobody answers.
+func (c *Client) Stats() host.Stats {
+	s, err := soon(c, verbStats, false)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		c.stats = s
+	}
+	return c.stats
+}
+
+// SignIn implements [host.API].
+func (c *Client) SignIn(ctx context.Context, server string) (host.SignIn, error) {
+	if err := c.taken(server); err != nil {
+		return host.SignIn{}, err
+	}
+	a, err := ask(ctx, c, verbSignIn, server)
+	if err != nil {
+		return host.SignIn{}, err
+	}
+	return host.SignIn{URL: a.URL, Issuer: a.Issuer, Wait: func(ctx context.Context) error {
+		if ctx.Err() != nil { // to give it up, the first has to be told
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
+			defer cancel()
+		}
+		_, err := change(ctx, c, verbWait, a.ID)
+		return err
+	}}, nil
+}
+
+// SignOut implements [host.API].
+func (c *Client) SignOut(ctx context.Context, server string) error {
+	_, err := change(ctx, c, verbSignOut, server)
+	return err
+}
+
+// Backup copies the store of the first process, while it is in use, to a file that
+// does not exist yet, named by its absolute path. It returns the bytes written.
+func (c *Client) Backup(ctx context.Context, file string) (int64, error) {
+	return ask(ctx, c, verbBackup, file)
+}

@@ -1,0 +1,181 @@
+package attach
+
+import (
+	"bytes"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// verb names a request, and says what it takes and is answered with.
+type verb[In, Out any] string
+
+// nothing stands where a verb takes or gives nothing: gob has no empty value.
+type nothing bool
+
+// The verbs.
+const (
+	// Of the state and the log.
+	verbState   verb[stateAsk, state]                   = "state"
+	verbRecords verb[span, page]                        = "records"
+	verbGet     verb[uint64, record]                    = "get"
+	verbHas     verb[eventKey, bool]                    = "has"
+	verbSubs    verb[nothing, []event.Subscription]     = "subs"
+	verbSub     verb[event.SubID, event.Subscription]   = "sub"
+	verbAudit   verb[auditAsk, []event.AuditEntry]      = "audit"
+	verbSeen    verb[nothing, []event.ServerSeen]       = "seen"
+	verbStats   verb[nothing, host.Stats]               = "stats"
+	verbRefused verb[nothing, []event.Refusal]          = "refused"
+	verbRemote  verb[string, []host.RemoteSubscription] = "remote"
+	verbTypes   verb[string, []event.Type]              = "types"
+	verbReached verb[reachAsk, serverAnswer]            = "connected"
+	verbPreview verb[request, host.Preview]             = "preview"
+	verbCheck   verb[request, event.Mode]               = "check"
+	verbSetting verb[string, string]                    = "setting"
+	verbKeep    verb[nothing, event.Retention]          = "retention"
+	verbBackup  verb[string, int64]                     = "backup"
+	verbAdd     verb[serverName, nothing]               = "add-server"
+	verbSignIn  verb[string, signInAnswer]              = "sign-in"
+	verbWait    verb[uint64, nothing]                   = "sign-in-wait"
+
+	// What changes something.
+	verbSubscribe  verb[request, event.Subscription] = "subscribe"
+	verbEnd        verb[event.SubID, nothing]        = "unsubscribe"
+	verbPause      verb[event.SubID, nothing]        = "pause"
+	verbResume     verb[event.SubID, nothing]        = "resume"
+	verbMode       verb[modeChange, nothing]         = "mode"
+	verbFailover   verb[failoverChange, nothing]     = "failover"
+	verbRefresh    verb[event.SubID, nothing]        = "refresh"
+	verbReset      verb[reset, nothing]              = "reset"
+	verbRotate     verb[event.SubID, nothing]        = "rotate"
+	verbReconnect  verb[string, nothing]             = "reconnect"
+	verbRemove     verb[string, nothing]             = "remove-server"
+	verbEndRemote  verb[remoteID, nothing]           = "end-remote"
+	verbPrinted    verb[printed, nothing]            = "printed"
+	verbSetSetting verb[setting, nothing]            = "set-setting"
+	verbSetKeep    verb[event.Retention, nothing]    = "set-retention"
+	verbMark       verb[event.Mark, nothing]         = "mark"
+	verbUnmark     verb[markID, nothing]             = "unmark"
+	verbSignOut    verb[string, nothing]             = "sign-out"
+)
+
+// stateAsk asks for a state that is newer than Since, and waits for it that long.
+type stateAsk struct {
+	Since     uint64
+	Wait      time.Duration
+	Wire      bool   // with the frames of the wire
+	WireAfter uint64 // that are newer
+	AppAfter  uint64 // lines of the program's log that are newer
+}
+
+// state is the state of the first at one moment.
+type state struct {
+	Snapshot host.Snapshot // without Store.Err
+	StoreErr *failure
+	Marks    []event.Mark
+	Audited  uint64
+	Took     time.Duration // to gather it
+
+	Wire     []host.WireFrame
+	WireLast uint64
+	App      []host.LogLine
+	AppLast  uint64
+}
+
+// span asks for records From..To, downwards when To is less.
+type span struct {
+	From, To uint64
+	Count    int
+}
+
+// page is some of them. Next is where to go on, 0 at the end.
+type page struct {
+	Records []record
+	Next    uint64
+}
+
+// record is a record whose data, if it is a part of the raw bytes, is told by its
+// place.
+type record struct {
+	Record  event.Record
+	At, Len int
+}
+
+func newRecord(r event.Record) record {
+	out := record{Record: r}
+	if at := bytes.Index(r.Raw, r.Data); len(r.Data) > 0 && at >= 0 {
+		out.At, out.Len, out.Record.Data = at, len(r.Data), nil
+	}
+	return out
+}
+
+// record returns what was sent. A place outside of the bytes is no data.
+func (r record) record() event.Record {
+	if r.Len > 0 && r.At >= 0 && r.At <= len(r.Record.Raw) && r.Len <= len(r.Record.Raw)-r.At {
+		r.Record.Data = r.Record.Raw[r.At : r.At+r.Len]
+	}
+	return r.Record
+}
+
+type (
+	eventKey struct {
+		Sub event.SubID
+		ID  trust.Text
+	}
+	auditAsk struct {
+		Before uint64
+		Count  int
+	}
+	reachAsk struct {
+		Server   string
+		FirstTry bool
+	}
+	serverAnswer struct{ View host.ServerView }
+	// request is a [host.Request] without its secret.
+	request struct {
+		Server string
+		Type   trust.Text
+		Args   []byte
+		Mode   event.Mode
+		From   host.From
+		MaxAge time.Duration
+		TTL    time.Duration
+	}
+	// serverName names a server; Print tells whether both mean the same one.
+	serverName   struct{ Name, Print string }
+	signInAnswer struct {
+		URL, Issuer string
+		ID          uint64
+	}
+	modeChange struct {
+		Sub  event.SubID
+		Mode event.Mode
+	}
+	failoverChange struct {
+		Sub event.SubID
+		On  bool
+	}
+	reset struct {
+		Sub  event.SubID
+		From host.From
+	}
+	remoteID struct {
+		Server string
+		ID     trust.Text
+	}
+	printed struct {
+		Sub event.SubID
+		Seq uint64
+	}
+	setting struct{ Key, Value string }
+	markID  struct {
+		Seq  uint64
+		Line bool
+	}
+)
+
+func (r request) request() host.Request {
+	return host.Request{Server: r.Server, Type: r.Type, Args: r.Args, Mode: r.Mode, From: r.From, MaxAge: r.MaxAge, TTL: r.TTL}
+}

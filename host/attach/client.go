@@ -1,0 +1,260 @@
+package attach
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host"
+)
+
+// Client uses the host of another process. It implements [host.API]; what that can
+// do here only is refused with [ErrNotHere]. Calls after the end of the other
+// process return [ErrGone]. All methods may be called from any goroutine.
+type Client struct {
+	dir    string
+	pid    int
+	conn   *net.UnixConn
+	frames *frames
+	ctx    context.Context // of the connection; its cause says why it ended
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	slots  chan struct{} // requests that may be under way
+
+	mu       sync.Mutex
+	next     uint64
+	pending  map[uint64]*pending
+	flags    map[chan struct{}]struct{}
+	state    state
+	refused  map[string]error // servers that the first does not take
+	stats    host.Stats
+	pulling  sync.Mutex
+	wireLast uint64
+	appLast  uint64
+
+	log        *host.Log
+	wire       *host.Ring[host.WireFrame]
+	appLog     *host.Ring[host.LogLine]
+	last       atomic.Uint64 // newest record
+	audited    atomic.Uint64
+	wireWanted atomic.Int64 // when somebody last looked at the wire, in Unix nanoseconds
+}
+
+// pending is a request that is under way. Its answer is read on the goroutine of the
+// connection.
+type pending struct {
+	read func(*frames) error
+	done chan error
+}
+
+// Bounds of what a client remembers of the wire and of the program's log.
+const (
+	clientFrames     = 5000
+	clientFrameBytes = 4 << 20
+	clientLines      = 2000
+	clientLineBytes  = 1 << 20
+)
+
+// askWithin bounds questions that have no context of their own.
+const askWithin = 5 * time.Second
+
+// Attach connects to the process that has the store in dir open.
+//
+// Errors: [ErrNobody] when there is none that listens; [ErrVersion], [ErrPeer],
+// [ErrBusy]; the cause of ctx.
+func Attach(ctx context.Context, dir string) (*Client, error) {
+	dialer := net.Dialer{Timeout: helloWithin}
+	path := socketOf(dir)
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return nil, ErrNobody
+	}
+	raw, err := dialer.DialContext(ctx, "unix", path)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	conn := raw.(*net.UnixConn)
+	c, err := newClient(conn, dir)
+	if err == nil {
+		err = c.pull(ctx, stateAsk{})
+	}
+	if err != nil {
+		err = errors.Join(err, closed(conn.Close()))
+		if c != nil {
+			_ = c.Close() // what went wrong before says more
+		}
+		return nil, err
+	}
+	c.wg.Go(c.follow)
+	return c, nil
+}
+
+func newClient(conn *net.UnixConn, dir string) (*Client, error) {
+	if err := checkPeer(conn); err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(conn)
+	pid, err := greet(conn, in)
+	switch {
+	case errors.Is(err, ErrVersion):
+		return nil, err
+	case err != nil: // it was about to end, or has no room
+		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	c := &Client{
+		dir: dir, pid: pid, conn: conn, frames: newFrames(conn, in, maxAnswer, maxRequest),
+		slots: make(chan struct{}, maxRunning/2), pending: map[uint64]*pending{}, flags: map[chan struct{}]struct{}{},
+		refused: map[string]error{},
+		wire:    host.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
+		appLog:  host.NewRing[host.LogLine](clientLines, clientLineBytes),
+	}
+	c.log = host.NewLog(&remoteStore{c: c})
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	context.AfterFunc(c.ctx, func() { _ = conn.Close() }) // what reads and writes ends with it
+	c.wg.Go(c.read)
+	return c, nil
+}
+
+// PID returns the process that has the store open.
+func (c *Client) PID() int { return c.pid }
+
+// Done is closed when the connection has ended; [Client.Err] tells why.
+func (c *Client) Done() <-chan struct{} { return c.ctx.Done() }
+
+var errClosed = errors.New("detached")
+
+// Err returns why the connection ended: nil while it has not, and after Close.
+func (c *Client) Err() error {
+	if c.ctx.Err() == nil || errors.Is(context.Cause(c.ctx), errClosed) {
+		return nil
+	}
+	return context.Cause(c.ctx)
+}
+
+// Within returns a context that ends with the connection too; its cause is then that
+// of the end.
+func (c *Client) Within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// Close detaches. The other process goes on.
+func (c *Client) Close() error {
+	c.cancel(errClosed)
+	c.wg.Wait()
+	return nil
+}
+
+// read hands the answers to those who wait for them.
+func (c *Client) read() {
+	err := error(nil)
+	for err == nil {
+		err = c.answer()
+	}
+	if !errors.Is(err, ErrFrame) {
+		err = fmt.Errorf("%w: process %d, which had %s open; run the command again", ErrGone, c.pid, c.dir)
+	}
+	c.cancel(err)
+}
+
+func (c *Client) answer() error {
+	h, err := c.frames.next()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	p := c.pending[h.ID]
+	delete(c.pending, h.ID)
+	c.mu.Unlock()
+	switch {
+	case p == nil: // nobody waits any more
+		return c.frames.skip(h)
+	case h.Failed != nil:
+		err = c.frames.skip(h)
+		p.done <- h.Failed.err()
+		return err
+	case !h.Body:
+		return fmt.Errorf("%w: an answer is empty", ErrFrame)
+	}
+	if err := p.read(c.frames); err != nil {
+		return err
+	}
+	p.done <- nil
+	return nil
+}
+
+// ask sends a request and waits for the answer.
+//
+// Errors: those of the first process, [ErrGone], the cause of ctx.
+func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (Out, error) {
+	var none Out
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	case <-c.ctx.Done():
+		return none, context.Cause(c.ctx)
+	}
+	// The value is not read by the caller before done says so.
+	out := new(Out)
+	p := &pending{read: func(f *frames) error { return f.value(out) }, done: make(chan error, 1)}
+	c.mu.Lock()
+	c.next++
+	id := c.next
+	c.pending[id] = p
+	c.mu.Unlock()
+	if err := c.frames.write(header{ID: id, Verb: string(v)}, in); err != nil {
+		if c.ctx.Err() == nil && errors.Is(err, ErrFrame) {
+			c.cancel(err)
+		}
+		<-c.ctx.Done() // the reader notices too
+		return none, context.Cause(c.ctx)
+	}
+	select {
+	case err := <-p.done:
+		if err != nil {
+			return *out, err
+		}
+		return *out, nil
+	case <-c.ctx.Done():
+		return none, context.Cause(c.ctx)
+	case <-ctx.Done():
+		c.mu.Lock()
+		delete(c.pending, id)
+		c.mu.Unlock()
+		// A connection that does not take it has ended.
+		_ = c.frames.write(header{ID: id, Cancel: true}, nil)
+		return none, context.Cause(ctx)
+	}
+}
+
+// soon asks what has no context of its own.
+func soon[In, Out any](c *Client, v verb[In, Out], in In) (Out, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
+	defer cancel()
+	return ask(ctx, c, v, in)
+}
+
+// change asks for a change, and returns when what is shown here has it too.
+func change[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (Out, error) {
+	out, err := ask(ctx, c, v, in)
+	if c.ctx.Err() == nil {
+		// It was done or not; a state that is late shows it soon.
+		_ = c.pull(ctx, stateAsk{})
+	}
+	return out, err
+}

@@ -1,0 +1,76 @@
+package attach
+
+import (
+	"context"
+	"errors"
+
+	"eventdeck/host"
+	"eventdeck/host/delivery"
+	"eventdeck/host/dialect"
+	"eventdeck/host/event"
+)
+
+// failure is an error on its way to another process.
+type failure struct {
+	Text  string
+	Kinds []string // names of what it is, as errors.Is says
+}
+
+type kind struct {
+	name string
+	err  error
+}
+
+// kinds returns the errors that a face tells apart.
+func kinds() []kind {
+	return []kind{
+		{"not-found", event.ErrNotFound}, {"closed", event.ErrClosed}, {"full", event.ErrFull},
+		{"damaged", event.ErrDamaged}, {"secret", event.ErrSecret},
+		{"unknown-server", host.ErrUnknownServer}, {"unknown-type", host.ErrUnknownType},
+		{"mode", host.ErrMode}, {"arguments", host.ErrArguments}, {"no-events", host.ErrNoEvents},
+		{"refused", host.ErrRefused}, {"unreachable", host.ErrUnreachable}, {"stopped", host.ErrStopped},
+		{"sign-in", host.ErrSignIn}, {"no-sign-in", host.ErrNoSignIn}, {"in-use", host.ErrInUse},
+		{"setting", host.ErrSetting}, {"rotating", delivery.ErrRotating}, {"no-preview", dialect.ErrNoPreview},
+		{"not-here", ErrNotHere}, {"prints", ErrPrints}, {"busy", ErrBusy},
+		{"canceled", context.Canceled}, {"late", context.DeadlineExceeded},
+	}
+}
+
+// failed returns err as it is sent, nil for nil.
+func failed(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	f := &failure{Text: err.Error()}
+	for _, k := range kinds() {
+		if errors.Is(err, k.err) {
+			f.Kinds = append(f.Kinds, k.name)
+		}
+	}
+	return f
+}
+
+// err returns the error that was sent, nil for nil.
+func (f *failure) err() error {
+	if f == nil {
+		return nil
+	}
+	out := &remoteError{text: f.Text}
+	for _, k := range kinds() {
+		for _, name := range f.Kinds {
+			if name == k.name {
+				out.is = append(out.is, k.err)
+			}
+		}
+	}
+	return out
+}
+
+// remoteError is an error of the first process.
+type remoteError struct {
+	text string
+	is   []error
+}
+
+func (e *remoteError) Error() string   { return e.text }
+func (e *remoteError) Unwrap() []error { return e.is }

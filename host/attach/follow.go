@@ -1,0 +1,151 @@
+package attach
+
+import (
+	"context"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// A client asks for the state at most every pullEvery, and so seldom that the first
+// process spends no more than a twentieth of its time on that.
+const (
+	pullEvery  = 30 * time.Millisecond
+	pullShare  = 20
+	pullMost   = 2 * time.Second // longest pause
+	pullWait   = time.Minute     // how long an answer may wait for a change
+	wireEvery  = 500 * time.Millisecond
+	wireWanted = 3 * time.Second // after somebody looked at it
+)
+
+// followWindow is how many records a client fetches that it has missed; what is
+// older is read from the log when somebody wants it.
+const followWindow = 5000
+
+// follow keeps the state until the connection ends.
+func (c *Client) follow() {
+	for c.ctx.Err() == nil {
+		c.mu.Lock()
+		a := stateAsk{Since: c.state.Snapshot.Version, Wait: pullWait}
+		took := c.state.Took
+		c.mu.Unlock()
+		if time.Since(time.Unix(0, c.wireWanted.Load())) < wireWanted {
+			a.Wire, a.Wait = true, wireEvery
+		}
+		pause := time.NewTimer(min(max(pullShare*took, pullEvery), pullMost))
+		select {
+		case <-pause.C:
+		case <-c.ctx.Done():
+			pause.Stop()
+			return
+		}
+		// What the first refuses now it may give later; the pause is between.
+		_ = c.pull(c.ctx, a)
+	}
+}
+
+// pull asks for the state and the records that are new, and tells the readers.
+func (c *Client) pull(ctx context.Context, a stateAsk) error {
+	c.mu.Lock()
+	a.WireAfter, a.AppAfter = c.wireLast, c.appLast
+	c.mu.Unlock()
+	s, err := ask(ctx, c, verbState, a)
+	if err != nil {
+		return err
+	}
+	c.pulling.Lock()
+	defer c.pulling.Unlock()
+	if s.Snapshot.Version < c.version() {
+		return nil // another one was faster
+	}
+	if err := c.fetch(ctx, s.Snapshot.Last); err != nil {
+		return err
+	}
+	c.keep(s)
+	return nil
+}
+
+func (c *Client) version() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Snapshot.Version
+}
+
+// fetch adds the newest records up to last to the recent window.
+func (c *Client) fetch(ctx context.Context, last uint64) error {
+	have := c.last.Load()
+	if have == 0 || last <= have { // a client begins with the log as it is
+		c.last.Store(max(have, last))
+		return nil
+	}
+	s := span{From: max(have, last-min(last, followWindow)) + 1, To: last, Count: pageRecords}
+	for s.From != 0 {
+		p, err := ask(ctx, c, verbRecords, s)
+		if err != nil {
+			return err
+		}
+		records := make([]event.Record, len(p.Records))
+		for i, r := range p.Records {
+			records[i] = r.record()
+		}
+		c.log.Extend(records)
+		s.From = p.Next
+	}
+	c.last.Store(last)
+	return nil
+}
+
+// keep takes the state over and raises the flags.
+func (c *Client) keep(s state) {
+	s.Snapshot.Store.Err, s.Snapshot.Store.Holder = s.StoreErr.err(), c.pid
+	c.audited.Store(s.Audited)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.appLast = addNew(c.appLog, s.App, s.AppLast, c.appLast, func(l host.LogLine) int { return len(l.Text) + len(l.Server) })
+	c.wireLast = addNew(c.wire, s.Wire, s.WireLast, c.wireLast, func(f host.WireFrame) int { return f.Frame.Len() })
+	s.App, s.Wire = nil, nil
+	c.state = s
+	for ch := range c.flags {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// addNew adds the entries up to number last that are newer than have, and returns
+// the newest number. Two states that were asked for at once may bring the same.
+func addNew[T any](ring *host.Ring[T], entries []T, last, have uint64, size func(T) int) uint64 {
+	if last <= have {
+		return have
+	}
+	if fresh := last - have; fresh < uint64(len(entries)) {
+		entries = entries[uint64(len(entries))-fresh:]
+	}
+	for _, e := range entries {
+		ring.Add(e, size(e))
+	}
+	return last
+}
+
+// Changed implements [host.API].
+func (c *Client) Changed() (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	ch <- struct{}{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flags[ch] = struct{}{}
+	return ch, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.flags, ch)
+	}
+}
+
+// Snapshot implements [host.API]: the state as it was told last.
+func (c *Client) Snapshot() host.Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Snapshot
+}

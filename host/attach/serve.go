@@ -1,0 +1,300 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// handler reads what a verb takes, and returns what answers it.
+type handler func(*frames) (call func(context.Context, *session) (any, error), err error)
+
+// answer makes a handler of a function. What it gives is sent; gob needs a value.
+func answer[In, Out any](v verb[In, Out], fn func(context.Context, *session, In) (Out, error)) (string, handler) {
+	return string(v), func(f *frames) (func(context.Context, *session) (any, error), error) {
+		var in In
+		if err := f.value(&in); err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, e *session) (any, error) { return fn(ctx, e, in) }, nil
+	}
+}
+
+// handlers returns what answers each verb.
+func handlers() map[string]handler {
+	all := map[string]handler{}
+	add := func(name string, h handler) { all[name] = h }
+	add(answer(verbState, giveState))
+	add(answer(verbRecords, giveRecords))
+	add(answer(verbGet, func(_ context.Context, e *session, seq uint64) (record, error) {
+		r, err := e.api().Log().Get(seq)
+		return newRecord(r), err
+	}))
+	add(answer(verbHas, func(_ context.Context, e *session, k eventKey) (bool, error) {
+		return e.store().HasEvent(k.Sub, k.ID), nil
+	}))
+	add(answer(verbSubs, func(_ context.Context, e *session, _ nothing) ([]event.Subscription, error) {
+		return e.store().Subscriptions(), nil
+	}))
+	add(answer(verbSub, func(_ context.Context, e *session, id event.SubID) (event.Subscription, error) {
+		return e.store().Subscription(id)
+	}))
+	add(answer(verbAudit, giveAudit))
+	add(answer(verbSeen, func(_ context.Context, e *session, _ nothing) ([]event.ServerSeen, error) {
+		return e.store().Servers(), nil
+	}))
+	add(answer(verbStats, func(_ context.Context, e *session, _ nothing) (host.Stats, error) { return e.api().Stats(), nil }))
+	add(answer(verbRefused, func(_ context.Context, e *session, _ nothing) ([]event.Refusal, error) {
+		return e.api().Refusals(), nil
+	}))
+	add(answer(verbKeep, func(_ context.Context, e *session, _ nothing) (event.Retention, error) {
+		return e.store().Retention(), nil
+	}))
+	add(answer(verbBackup, giveBackup))
+	add(answer(verbSetKeep, func(ctx context.Context, e *session, r event.Retention) (nothing, error) {
+		return false, e.store().SetRetention(ctx, r)
+	}))
+	addServers(add)
+	addSubscriptions(add)
+	addKept(add)
+	return all
+}
+
+func addServers(add func(string, handler)) {
+	add(answer(verbAdd, addServer))
+	add(answer(verbTypes, func(ctx context.Context, e *session, server string) ([]event.Type, error) {
+		return e.api().Types(ctx, server)
+	}))
+	add(answer(verbReached, func(ctx context.Context, e *session, a reachAsk) (serverAnswer, error) {
+		v, err := e.api().Connected(ctx, a.Server, a.FirstTry)
+		return serverAnswer{v}, err
+	}))
+	add(answer(verbReconnect, func(_ context.Context, e *session, server string) (nothing, error) {
+		return false, e.api().Reconnect(server)
+	}))
+	add(answer(verbRemove, func(ctx context.Context, e *session, server string) (nothing, error) {
+		return false, e.api().RemoveServer(ctx, server)
+	}))
+	add(answer(verbRemote, func(ctx context.Context, e *session, server string) ([]host.RemoteSubscription, error) {
+		return e.api().Remote(ctx, server)
+	}))
+	add(answer(verbEndRemote, func(ctx context.Context, e *session, r remoteID) (nothing, error) {
+		return false, e.api().EndRemote(ctx, r.Server, r.ID)
+	}))
+	add(answer(verbSignIn, beginSignIn))
+	add(answer(verbWait, waitSignIn))
+	add(answer(verbSignOut, func(ctx context.Context, e *session, server string) (nothing, error) {
+		return false, e.api().SignOut(ctx, server)
+	}))
+}
+
+func addSubscriptions(add func(string, handler)) {
+	add(answer(verbPreview, func(_ context.Context, e *session, r request) (host.Preview, error) {
+		return e.api().Preview(r.request())
+	}))
+	add(answer(verbCheck, func(ctx context.Context, e *session, r request) (event.Mode, error) {
+		return e.api().Check(ctx, r.request())
+	}))
+	add(answer(verbSubscribe, func(ctx context.Context, e *session, r request) (event.Subscription, error) {
+		return e.api().Subscribe(ctx, r.request())
+	}))
+	for v, do := range map[verb[event.SubID, nothing]]func(host.API, context.Context, event.SubID) error{
+		verbEnd: host.API.Unsubscribe, verbPause: host.API.Pause, verbResume: host.API.Resume,
+		verbRefresh: host.API.Refresh, verbRotate: host.API.RotateSecret,
+	} {
+		add(answer(v, func(ctx context.Context, e *session, id event.SubID) (nothing, error) {
+			return false, do(e.api(), ctx, id)
+		}))
+	}
+	add(answer(verbMode, func(ctx context.Context, e *session, m modeChange) (nothing, error) {
+		return false, e.api().SetMode(ctx, m.Sub, m.Mode)
+	}))
+	add(answer(verbFailover, func(ctx context.Context, e *session, c failoverChange) (nothing, error) {
+		return false, e.api().SetFailover(ctx, c.Sub, c.On)
+	}))
+	add(answer(verbReset, func(ctx context.Context, e *session, r reset) (nothing, error) {
+		return false, e.api().ResetCursor(ctx, r.Sub, r.From)
+	}))
+	add(answer(verbPrinted, func(ctx context.Context, e *session, p printed) (nothing, error) {
+		if !e.server.claim(p.Sub, e) {
+			return false, ErrPrints
+		}
+		return false, e.api().Printed(ctx, p.Sub, p.Seq)
+	}))
+}
+
+func addKept(add func(string, handler)) {
+	add(answer(verbSetting, func(_ context.Context, e *session, key string) (string, error) { return e.api().Setting(key) }))
+	add(answer(verbSetSetting, func(ctx context.Context, e *session, s setting) (nothing, error) {
+		return false, e.api().SetSetting(ctx, s.Key, s.Value)
+	}))
+	add(answer(verbMark, func(ctx context.Context, e *session, m event.Mark) (nothing, error) {
+		return false, e.api().SetMark(ctx, m)
+	}))
+	add(answer(verbUnmark, func(ctx context.Context, e *session, m markID) (nothing, error) {
+		return false, e.api().RemoveMark(ctx, m.Seq, m.Line)
+	}))
+}
+
+func (e *session) api() host.API      { return e.server.opts.API }
+func (e *session) store() event.Store { return e.server.opts.Store }
+
+// giveState waits for a state that is newer than the client's.
+func giveState(ctx context.Context, e *session, a stateAsk) (state, error) {
+	changed, stop := e.api().Changed()
+	defer stop()
+	late := time.NewTimer(max(a.Wait, 0))
+	defer late.Stop()
+	for {
+		began := time.Now()
+		out := state{Snapshot: e.api().Snapshot()}
+		out.Took = time.Since(began)
+		if out.Snapshot.Version != a.Since || a.Wait <= 0 {
+			return e.fill(out, a), nil
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			a.Wait = 0
+		case <-ctx.Done():
+			return state{}, context.Cause(ctx)
+		}
+	}
+}
+
+// fill adds what belongs to a state beside the snapshot.
+func (e *session) fill(out state, a stateAsk) state {
+	out.StoreErr, out.Snapshot.Store.Err = failed(out.Snapshot.Store.Err), nil
+	out.Marks, out.Audited = e.api().Marks(), e.api().Audit().Last()
+	size := 0
+	e.api().AppLog().After(a.AppAfter, func(n uint64, l host.LogLine) bool {
+		out.App, out.AppLast = append(out.App, l), n
+		size += len(l.Text)
+		return size < pageBytes
+	})
+	if !a.Wire {
+		return out
+	}
+	size = 0
+	e.api().Wire().After(a.WireAfter, func(n uint64, f host.WireFrame) bool {
+		out.Wire, out.WireLast = append(out.Wire, f), n
+		size += f.Frame.Len()
+		return size < pageBytes
+	})
+	return out
+}
+
+// giveRecords reads a page. Nothing is held while it is sent.
+func giveRecords(ctx context.Context, e *session, s span) (page, error) {
+	var out page
+	size, most := 0, min(max(s.Count, 1), pageRecords)
+	take := func(r event.Record) bool {
+		down := s.To < s.From
+		if !down && r.Seq > s.To || down && r.Seq < s.To {
+			return false
+		}
+		out.Records = append(out.Records, newRecord(r))
+		size += len(r.Raw)
+		if len(out.Records) < most && size < pageBytes && ctx.Err() == nil {
+			return true
+		}
+		switch {
+		case r.Seq == s.To:
+		case down:
+			out.Next = r.Seq - 1
+		default:
+			out.Next = r.Seq + 1
+		}
+		return false
+	}
+	var err error
+	if log := e.api().Log(); s.To < s.From {
+		err = log.Before(s.From+1, take)
+	} else {
+		err = log.After(max(s.From, 1)-1, take)
+	}
+	return out, err
+}
+
+func giveAudit(_ context.Context, e *session, a auditAsk) ([]event.AuditEntry, error) {
+	var out []event.AuditEntry
+	most := min(max(a.Count, 1), pageRecords)
+	err := e.api().Audit().Before(a.Before, func(r event.AuditEntry) bool {
+		out = append(out, r)
+		return len(out) < most
+	})
+	return out, err
+}
+
+// giveBackup copies the store to a file of this system.
+func giveBackup(ctx context.Context, e *session, file string) (int64, error) {
+	b, ok := e.store().(Backuper)
+	if !ok || !filepath.IsAbs(file) {
+		return 0, fmt.Errorf("%w: a copy of the store", ErrNotHere)
+	}
+	return b.Backup(ctx, file)
+}
+
+// addServer makes a server known that is not. The description is that of the first
+// process: a client's would bring secrets over the socket.
+func addServer(_ context.Context, e *session, want serverName) (nothing, error) {
+	known := false
+	for _, v := range e.api().Snapshot().Servers {
+		known = known || v.Name == want.Name
+	}
+	find := e.server.opts.Find
+	if find == nil {
+		find = func(string) (event.Server, error) { return event.Server{}, errors.New("it is not known here") }
+	}
+	s, err := find(want.Name)
+	switch {
+	case err != nil && known: // it was added in another way, as demo servers are
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("%w: %w", host.ErrUnknownServer, err)
+	case print(s) != want.Print:
+		return false, fmt.Errorf("%w %q: the process with the store knows another server by this name", host.ErrUnknownServer, want.Name)
+	case !known:
+		e.api().AddServer(s)
+	}
+	return false, nil
+}
+
+// maxSignIns bounds the sign-ins of one client that are waited for.
+const maxSignIns = 4
+
+func beginSignIn(ctx context.Context, e *session, server string) (signInAnswer, error) {
+	e.mu.Lock()
+	full := len(e.signIns) >= maxSignIns
+	e.mu.Unlock()
+	if full {
+		return signInAnswer{}, fmt.Errorf("%w: %d sign-ins", ErrBusy, maxSignIns)
+	}
+	s, err := e.api().SignIn(ctx, server)
+	if err != nil {
+		return signInAnswer{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.signIn++
+	e.signIns[e.signIn] = s
+	return signInAnswer{s.URL, s.Issuer, e.signIn}, nil
+}
+
+var errNoSignIn = errors.New("no such sign-in")
+
+func waitSignIn(ctx context.Context, e *session, id uint64) (nothing, error) {
+	e.mu.Lock()
+	s, ok := e.signIns[id]
+	delete(e.signIns, id)
+	e.mu.Unlock()
+	if !ok {
+		return false, errNoSignIn
+	}
+	return false, s.Wait(ctx)
+}
