@@ -33,7 +33,7 @@ func (a *app) audit(ctx context.Context, limit uint64) (err error) {
 	if err != nil || !there {
 		return err
 	}
-	store, err := a.OpenStore(ctx, o)
+	store, err := a.openStore(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host"
+	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
@@ -68,6 +69,9 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if len(a.flags.headers) > 0 {
 		return usagef("--header: the demo servers need none")
 	}
+	if c, err := a.attached(ctx, a.keptOrTemporary()); err != nil || c != nil {
+		return a.demoElsewhere(ctx, c, err)
+	}
 	servers, stop, err := a.startServers(ctx, f)
 	defer func() { err = errors.Join(err, stop()) }()
 	if err != nil {
@@ -76,6 +80,9 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	d, err := a.open(ctx, a.keptOrTemporary(), false)
 	if err != nil {
 		return err
+	}
+	if d.client != nil { // it has begun meanwhile
+		return a.showAttached(ctx, d, true)
 	}
 	info := d.store.Info()
 	first := len(d.store.Subscriptions()) == 0
@@ -92,6 +99,16 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	err = errors.Join(err, wait(), d.close())
 	a.farewell(info, "demo")
 	return err
+}
+
+// demoElsewhere shows the demo that runs in another process.
+func (a *app) demoElsewhere(ctx context.Context, c *attach.Client, err error) error {
+	if err != nil {
+		return err
+	}
+	d := &deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
+	d.use(c)
+	return a.showAttached(ctx, d, true)
 }
 
 // startServers runs the demo servers that have an address, and returns how all of

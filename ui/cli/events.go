@@ -67,7 +67,7 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 	if err != nil || !there {
 		return err
 	}
-	store, err := a.OpenStore(ctx, o)
+	store, err := a.openStore(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) (err err
 	if err != nil || !there {
 		return err
 	}
-	store, err := a.OpenStore(ctx, kept)
+	store, err := a.openStore(ctx, kept)
 	if err != nil {
 		return err
 	}

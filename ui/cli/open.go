@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"sync"
 
 	"eventdeck/host"
+	"eventdeck/host/attach"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -26,6 +28,9 @@ type deck struct {
 	host.API
 	store event.Store
 	log   io.Closer
+	// Either the host is in another process, or other processes may use this one.
+	client *attach.Client
+	server *attach.Server
 	// unobserve ends what looks into the host from outside.
 	unobserve func() error
 	// startDemo starts the demo servers on this deck; nil: it cannot.
@@ -47,8 +52,44 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 			err = errors.Join(err, d.closeStore())
 		}
 	}()
-	if d.store, err = a.OpenStore(ctx, o); err != nil {
+	if err := a.attachOrStart(ctx, d, o, trace, logger); err != nil {
 		return nil, err
+	}
+	if d.unobserve, err = a.observed(d.API, logger); err != nil {
+		return nil, errors.Join(err, d.closeHost())
+	}
+	return d, nil
+}
+
+// attachOrStart gives the deck the host of the process that has the store open, or
+// one of its own.
+func (a *app) attachOrStart(ctx context.Context, d *deck, o StoreOptions, trace bool, logger *slog.Logger) error {
+	c, err := a.attached(ctx, o)
+	if err == nil && c == nil {
+		if err = a.start(ctx, d, o, trace, logger); err == nil {
+			return nil
+		}
+		if d.store != nil {
+			return err
+		}
+		// Who holds it may have begun to listen meanwhile.
+		var late error
+		if c, late = a.attached(ctx, o); late != nil || c == nil {
+			return err
+		}
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	d.use(c)
+	return a.checkAttached(c, trace)
+}
+
+// start opens the store and starts a host on it.
+func (a *app) start(ctx context.Context, d *deck, o StoreOptions, trace bool, logger *slog.Logger) (err error) {
+	if d.store, err = a.OpenStore(ctx, o); err != nil {
+		return err
 	}
 	a.sayHowSealed(d.store.Info())
 	options := host.Options{
@@ -73,16 +114,24 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 		options.Trace = a.tracer()
 	}
 	if d.API, err = a.NewHost(options); err != nil {
-		return nil, err
+		return err
 	}
-	if d.unobserve, err = a.observed(d.API, logger); err != nil {
-		return nil, errors.Join(err, d.API.Close())
+	if !o.Temporary {
+		a.serve(d, o, logger)
 	}
-	return d, nil
+	return nil
 }
 
 // close ends the host, then the store.
-func (d *deck) close() error { return errors.Join(d.unobserve(), d.API.Close(), d.closeStore()) }
+func (d *deck) close() error { return errors.Join(d.unobserve(), d.closeHost(), d.closeStore()) }
+
+func (d *deck) closeHost() error {
+	var err error
+	if d.server != nil {
+		err = d.server.Close()
+	}
+	return errors.Join(err, d.API.Close())
+}
 
 func (d *deck) closeStore() error {
 	var errs []error

@@ -27,14 +27,17 @@ type printer struct {
 	deck   *deck
 	out    io.Writer
 	format func([]byte, event.Record) []byte
+	say    func(format string, args ...any)
 	keep   bool // the subscription stays, and with it the position
+	reads  bool // the position is another process's to keep
+	full   bool // the disk is, and that was said
 
 	filters tailFilters
 
 	sub   event.Subscription
 	pos   uint64 // every record up to here is written
 	count uint64 // events written
-	full  bool   // what was asked for is there
+	done  bool   // what was asked for is there
 	fails error  // what was asked not to come has come
 	over  bool   // the state that was read last is one that ends it
 	buf   []byte
@@ -58,6 +61,9 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 		return err
 	}
 	isNew := err != nil
+	if !isNew && p.runsElsewhere(saved) {
+		return p.join(ctx, saved, r)
+	}
 	limited, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
 	// A server that is silent may still answer; one that keeps failing has failed.
@@ -74,6 +80,9 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 		if isNew {
 			err = errors.Join(err, p.undo(ctx, id))
 		}
+	}
+	if err == nil {
+		err = p.claim(ctx)
 	}
 	return stopped(ctx, err)
 }
@@ -122,7 +131,7 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 		defer cancel()
 	}
 	for {
-		if err := p.drain(within, count); err != nil || p.full {
+		if err := p.drain(within, count); err != nil || p.done {
 			return errors.Join(err, p.fails)
 		}
 		if err := p.trouble(); err != nil {
@@ -132,7 +141,7 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 		case <-changed:
 		case <-within.Done():
 			// What was stored by now belongs to what was asked for.
-			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.full || ctx.Err() != nil {
+			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.done || ctx.Err() != nil {
 				return errors.Join(err, p.fails)
 			}
 			return p.filters.notMet(p.count, count, limit)
@@ -145,7 +154,7 @@ func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) er
 // keep tail from its end.
 func (p *printer) drain(ctx context.Context, count uint64) error {
 	last := p.deck.Log().Last()
-	for more := true; more && !p.full && ctx.Err() == nil; {
+	for more := true; more && !p.done && ctx.Err() == nil; {
 		more = false
 		before := p.pos
 		p.buf = p.buf[:0]
@@ -154,9 +163,9 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 			if r.Sub == p.sub.ID {
 				p.take(r)
 			}
-			p.full = p.full || count > 0 && p.count >= count
+			p.done = p.done || count > 0 && p.count >= count
 			more = len(p.buf) >= batchBytes && r.Seq < last
-			return !p.full && len(p.buf) < batchBytes && r.Seq < last
+			return !p.done && len(p.buf) < batchBytes && r.Seq < last
 		})
 		if err != nil {
 			return err
@@ -177,8 +186,8 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 
 // take prints a record if the filter takes it or it is what ends tail.
 func (p *printer) take(r event.Record) {
-	p.full, p.fails = p.filters.ends(&r)
-	if p.full || p.filters.print.Match(&r) {
+	p.done, p.fails = p.filters.ends(&r)
+	if p.done || p.filters.print.Match(&r) {
 		p.buf = p.format(p.buf, r)
 		if r.Kind == event.KindEvent {
 			p.count++
@@ -192,22 +201,36 @@ func (p *printer) take(r event.Record) {
 
 // commit keeps the position. It does not follow ctx: what is written is written.
 func (p *printer) commit(ctx context.Context) error {
-	if !p.keep {
+	if !p.keep || p.reads {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
-	if err := p.deck.Printed(ctx, p.sub.ID, p.pos); err != nil {
+	if err := p.deck.Printed(ctx, p.sub.ID, p.pos); err != nil && !p.waits(err) {
 		return p.cannotKeep(err)
 	}
 	return nil
 }
 
+// waits reports whether err goes away when there is room again, and says so once:
+// nothing more is acknowledged until then, and what was printed is printed again
+// should the program end before.
+func (p *printer) waits(err error) bool {
+	if !errors.Is(err, event.ErrFull) {
+		return false
+	}
+	if !p.full {
+		p.full = true
+		p.say("nothing can be kept in %s: %s; it goes on when there is room", p.deck.store.Info().Path, message(err))
+	}
+	return true
+}
+
 // cannotKeep says what a store that takes nothing means for the operator.
 func (p *printer) cannotKeep(err error) error {
 	advice := ""
-	if errors.Is(err, event.ErrFull) {
-		advice = "; make room and run it again"
+	if errors.Is(err, event.ErrDamaged) {
+		advice = "; `eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"
 	}
 	return fmt.Errorf("nothing can be kept in %s: %w%s", p.deck.store.Info().Path, err, advice)
 }
@@ -217,8 +240,11 @@ func (p *printer) cannotKeep(err error) error {
 // it returns nil.
 func (p *printer) trouble() error {
 	snapshot := p.deck.Snapshot()
-	if err := snapshot.Store.Err; err != nil {
+	if err := snapshot.Store.Err; err != nil && !p.waits(err) {
 		return p.cannotKeep(err)
+	} else if err == nil && p.full {
+		p.full = false
+		p.say("there is room again in %s", snapshot.Store.Path)
 	}
 	if !p.over {
 		return nil

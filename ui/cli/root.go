@@ -66,7 +66,8 @@ func (a *app) root() *cobra.Command {
 		Short: "A terminal host for MCP Events",
 		Long: "eventdeck connects to MCP servers, subscribes to their events, shows what arrives and keeps it.\n" +
 			"An empty screen says how servers get there: d starts demo servers, A adds one, I imports those of other MCP clients.\n" +
-			"SERVER is a configured name, an http(s) or ws(s) URL, or stdio:COMMAND ARGS.",
+			"SERVER is a configured name, an http(s) or ws(s) URL, or stdio:COMMAND ARGS.\n" +
+			"Screens and commands on a data directory that another process has open attach to that process.",
 		Example:           "eventdeck demo\neventdeck https://example.com/mcp\neventdeck tail pager incident.created --json",
 		Args:              serverOrCommand,
 		ValidArgsFunction: a.completeServer,

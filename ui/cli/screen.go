@@ -29,6 +29,9 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	for _, s := range servers {
 		d.AddServer(s)
 	}
+	if d.client != nil {
+		return a.showAttached(ctx, d, false)
+	}
 	late := &lateDemo{app: a, deck: d, ctx: ctx}
 	d.startDemo = late.start
 	err = a.show(ctx, d, false)
@@ -44,6 +47,18 @@ func (a *app) show(ctx context.Context, d *deck, demo bool) error {
 		return newAnnouncer(d, a.Stdout).run(ctx)
 	}
 	return a.watched(func() error { return a.Screen(ctx, a.screenOptions(d, demo)) })
+}
+
+// showAttached runs the screen on the host of another process.
+func (a *app) showAttached(ctx context.Context, d *deck, demo bool) error {
+	within, cancel := d.within(ctx)
+	defer cancel()
+	pid := d.client.PID()
+	err := d.finish(a.show(within, d, demo))
+	if err == nil {
+		a.say("process %d goes on", pid)
+	}
+	return err
 }
 
 // watched runs the screen so that the terminal is restored whatever ends the

@@ -43,7 +43,7 @@ func (a *app) signOutCommand() *cobra.Command {
 }
 
 // withKept opens the store that is kept, with the server that is named.
-func (a *app) withKept(ctx context.Context, args []string, do func(d *deck, server string) error) (err error) {
+func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.Context, d *deck, server string) error) (err error) {
 	servers, err := a.servers(args)
 	if err != nil {
 		return err
@@ -56,13 +56,15 @@ func (a *app) withKept(ctx context.Context, args []string, do func(d *deck, serv
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
+	ctx, cancel := d.within(ctx)
+	defer cancel()
+	defer func() { err = d.finish(err) }()
 	d.AddServer(servers[0])
-	return do(d, servers[0].Name)
+	return do(ctx, d, servers[0].Name)
 }
 
 func (a *app) signIn(ctx context.Context, args []string, noBrowser bool) error {
-	return a.withKept(ctx, args, func(d *deck, server string) error {
+	return a.withKept(ctx, args, func(ctx context.Context, d *deck, server string) error {
 		limited, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		s, err := d.SignIn(limited, server)
@@ -86,7 +88,7 @@ func (a *app) signIn(ctx context.Context, args []string, noBrowser bool) error {
 }
 
 func (a *app) signOut(ctx context.Context, args []string) error {
-	return a.withKept(ctx, args, func(d *deck, server string) error {
+	return a.withKept(ctx, args, func(ctx context.Context, d *deck, server string) error {
 		if err := d.SignOut(ctx, server); err != nil {
 			return stopped(ctx, err)
 		}

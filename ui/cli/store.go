@@ -29,6 +29,8 @@ func (a *app) storeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
 		Short: "Look after what is kept: its size and bounds, checks, copies",
+		Long: "While another process has the store open, info, keep and backup ask that process, and check reads a copy;\n" +
+			"compact, restore and recover need the store to themselves.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("there is no command store %q%s; use info, keep, check, compact, backup, restore, import or recover", args[0], meantCommand(cmd, args[0]))
@@ -44,7 +46,7 @@ func (a *app) storeCommand() *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "backup FILE", Short: "Copy the store to a new file; the sealing key is not in it", Args: exactly(1),
-			Run: a.run(func(_ *cobra.Command, args []string) error { return a.storeBackup(args[0]) }),
+			Run: a.run(func(cmd *cobra.Command, args []string) error { return a.storeBackup(cmd.Context(), args[0]) }),
 		},
 		&cobra.Command{
 			Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
@@ -70,6 +72,7 @@ type storeSummary struct {
 	Newest    *time.Time      `json:"newest,omitempty"`
 	Subs      int             `json:"subscriptions"`
 	Sealed    string          `json:"sealed"`
+	InUse     int             `json:"inUseBy,omitempty"` // process that has it open
 	Keep      event.Retention `json:"keep"`
 }
 
@@ -82,7 +85,7 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	info := s.Info()
 	out := storeSummary{
 		Path: info.Path, Records: info.Records, Bytes: info.Bytes, FileBytes: info.FileBytes,
-		Subs: len(s.Subscriptions()), Sealed: info.Sealed, Keep: s.Retention(),
+		Subs: len(s.Subscriptions()), Sealed: info.Sealed, Keep: s.Retention(), InUse: info.Holder,
 	}
 	note := func(at **time.Time) func(event.Record) bool {
 		return func(r event.Record) bool {
@@ -103,6 +106,12 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	}
 	var t table
 	t.add("directory", out.Path)
+	if out.InUse != 0 {
+		t.add("in use by", fmt.Sprintf("process %d", out.InUse))
+	}
+	if info.Err != nil {
+		t.add("not stored", message(info.Err))
+	}
 	t.add("records", fmt.Sprintf("%d, %s", out.Records, sizeWords(out.Bytes)))
 	t.add("file", sizeWords(out.FileBytes))
 	if out.Oldest != nil && out.Newest != nil {
@@ -123,7 +132,7 @@ func (a *app) openKept(ctx context.Context) (event.Store, error) {
 	if err != nil || !there {
 		return nil, err
 	}
-	return a.OpenStore(ctx, o)
+	return a.openStore(ctx, o)
 }
 
 func (a *app) storeKeepCommand() *cobra.Command {
@@ -140,7 +149,7 @@ func (a *app) storeKeepCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.OpenStore(cmd.Context(), o)
+			s, err := a.openStore(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -175,7 +184,7 @@ func (a *app) storeCheckCommand() *cobra.Command {
 		Run: a.run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
 				if !here {
-					return a.checkInChild(cmd.Context(), dir)
+					return a.checkStore(cmd.Context(), dir)
 				}
 				defer boundChild()()
 				if err := a.StoreTools.Check(cmd.Context(), dir, a.tell); err != nil {
@@ -188,6 +197,18 @@ func (a *app) storeCheckCommand() *cobra.Command {
 	}
 	hidden(cmd, &here, "here")
 	return cmd
+}
+
+// checkStore checks the store, or a copy when another process has it open.
+func (a *app) checkStore(ctx context.Context, dir string) error {
+	c, err := a.attached(ctx, StoreOptions{Dir: dir})
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		return a.checkCopy(ctx, c, dir)
+	}
+	return a.checkInChild(ctx, dir)
 }
 
 func (a *app) checkInChild(ctx context.Context, dir string) error {
@@ -249,9 +270,17 @@ func (a *app) storeCompact() error {
 	})
 }
 
-func (a *app) storeBackup(file string) error {
+func (a *app) storeBackup(ctx context.Context, file string) error {
 	return a.withExisting(func(dir string) error {
-		n, err := a.StoreTools.Backup(dir, file)
+		c, err := a.attached(ctx, StoreOptions{Dir: dir})
+		var n int64
+		switch {
+		case err != nil:
+		case c != nil:
+			n, err = a.backUpAttached(ctx, c, file)
+		default:
+			n, err = a.StoreTools.Backup(dir, file)
+		}
 		if err == nil {
 			a.tell(fmt.Sprintf("%s with %s; the key that opens its secrets is not in it", file, sizeWords(n)))
 		}

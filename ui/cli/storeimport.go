@@ -47,7 +47,7 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := a.OpenStore(ctx, o)
+	store, err := a.openStore(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,9 @@ func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(context.C
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
+	ctx, cancelWithin := d.within(ctx)
+	defer cancelWithin()
+	defer func() { err = d.finish(err) }()
 	sub, err := d.store.Subscription(id)
 	if errors.Is(err, event.ErrNotFound) {
 		return noSubscription(id)
@@ -137,7 +139,7 @@ func (a *app) listSubs(ctx context.Context) (err error) {
 	if err != nil || !there {
 		return err
 	}
-	store, err := a.OpenStore(ctx, o)
+	store, err := a.openStore(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,9 @@ func (a *app) tailCommand() *cobra.Command {
 		Short: "Subscribe and print what arrives",
 		Long: "tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.\n" +
 			"With --data the subscription stays and --from saved goes on after the last printed record;\n" +
-			"without it everything is undone at the end.\n\n" +
+			"without it everything is undone at the end.\n" +
+			"When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,\n" +
+			"one that is new stays there. One process keeps the position for --from saved: the first that prints.\n\n" +
 			"--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.\n" +
 			"It ends with 0 when --until is met, with 1 when --fail-on is, and with 3 when --for is over before --count or --until.",
 		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
@@ -160,16 +162,21 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 	if err != nil {
 		return err
 	}
-	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, keep: !o.Temporary}
-	err = a.follow(ctx, p, w)
-	return errors.Join(err, d.close())
+	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, say: a.say, keep: !o.Temporary}
+	ctx, cancel := d.within(ctx)
+	defer cancel()
+	return d.finish(a.follow(ctx, p, w))
 }
 
 // follow subscribes and prints until something ends it.
 func (a *app) follow(ctx context.Context, p *printer, w wish) error {
 	p.deck.AddServer(w.server)
-	if _, err := p.deck.connect(ctx, w.server.Name); err != nil {
-		return orDone(ctx, err)
+	// Another process has its own connection, and a subscription that runs there goes
+	// on without it.
+	if p.deck.client == nil {
+		if _, err := p.deck.connect(ctx, w.server.Name); err != nil {
+			return orDone(ctx, err)
+		}
 	}
 	request, err := w.request(ctx, p.deck)
 	if err != nil {

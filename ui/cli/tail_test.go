@@ -352,13 +352,47 @@ func TestTailKeepsErrorsOfTheEnd(t *testing.T) {
 	b.expect(t, exitError, "no room", "tail", "pager", "incident.created", "--count", "1")
 }
 
+// onSaying calls do when what is written holds the words.
+type onSaying struct {
+	io.Writer
+	words string
+	do    func()
+}
+
+func (w *onSaying) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), w.words) {
+		w.do()
+	}
+	return w.Writer.Write(b)
+}
+
+// A full disk is said once, and tail goes on when there is room.
+func TestTailWaitsForRoom(t *testing.T) {
+	b := newBench(t)
+	var begun event.Subscription
+	b.subscribed = func(sub event.Subscription) {
+		b.arrive(occurrence(sub, "e1", "{}"))
+		b.store.fail(fmt.Errorf("%w: disk full", event.ErrFull))
+		begun = sub
+	}
+	b.p.Stderr = &onSaying{b.p.Stderr, "room again", func() { b.arrive(occurrence(begun, "e2", "{}")) }}
+	b.p.Stderr = &onSaying{b.p.Stderr, "goes on when there is room", func() {
+		b.store.fail(nil)
+		b.arrive()
+	}}
+	b.expect(t, exitDone, "there is room again in /data", "tail", "pager", "incident.created", "--data", b.data(t), "--count", "2")
+	if b.ids() != "e1 e2" || strings.Count(b.err.String(), "nothing can be kept in /data: no room to store events: disk full") != 1 {
+		t.Errorf("printed %q, said %q", b.ids(), b.err.String())
+	}
+}
+
 func TestTailEndsWhenNothingCanBeKept(t *testing.T) {
 	b := newBench(t)
 	b.subscribed = func(sub event.Subscription) {
 		b.arrive(occurrence(sub, "e1", "{}"))
-		b.store.fail(fmt.Errorf("%w: disk full", event.ErrFull))
+		b.store.fail(errors.New("the medium is gone"))
 	}
-	b.expect(t, exitError, "nothing can be kept in /data: no room to store events: disk full; make room and run it again", "tail", "pager", "incident.created", "--data", b.data(t))
+	b.expect(t, exitError, "nothing can be kept in /data: the medium is gone", "tail", "pager", "incident.created", "--data", b.data(t))
 	if b.ids() != "e1" || !b.closed || b.store.closed != 1 {
 		t.Errorf("printed %q, closed %t %d", b.ids(), b.closed, b.store.closed)
 	}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"eventdeck/host/attach"
+	"eventdeck/host/event"
+)
+
+// attached returns a client of the process that has the store open; nil when there is
+// none that listens.
+func (a *app) attached(ctx context.Context, o StoreOptions) (*attach.Client, error) {
+	if o.Temporary {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := attach.Attach(ctx, dir)
+	if errors.Is(err, attach.ErrNobody) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// openStore opens the store, or attaches to the process that has it open.
+func (a *app) openStore(ctx context.Context, o StoreOptions) (event.Store, error) {
+	c, err := a.attached(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		return c.Store(), nil
+	}
+	s, err := a.OpenStore(ctx, o)
+	if err == nil {
+		return s, nil
+	}
+	// Who holds it may have begun to listen meanwhile.
+	if c, late := a.attached(ctx, o); late == nil && c != nil {
+		return c.Store(), nil
+	}
+	return nil, err
+}
+
+// use makes the deck one on the host of another process.
+func (d *deck) use(c *attach.Client) { d.API, d.client, d.store = c, c, c.Store() }
+
+// checkAttached refuses what only the process that has the store open can do.
+func (a *app) checkAttached(c *attach.Client, trace bool) error {
+	f := &a.flags
+	for flag, given := range map[string]bool{
+		"--trace": trace, "--header": len(f.headers) > 0, "--callback-url": f.callback != "", "--listen": f.listen != "",
+		"--plain-http": f.plainHTTP, "--rotate-secrets": f.rotate != 0,
+	} {
+		if given {
+			return usagef("%s: process %d has the store open and does the work; give it there, or quit it first", flag, c.PID())
+		}
+	}
+	return nil
+}
+
+// serve lets other processes attach. Without it everything else works.
+func (a *app) serve(d *deck, o StoreOptions, log *slog.Logger) {
+	dir, err := filepath.Abs(o.Dir)
+	if err == nil {
+		d.server, err = attach.Serve(attach.Options{
+			API: d.API, Store: d.store, Dir: dir, Log: log,
+			Find: func(name string) (event.Server, error) {
+				file, err := a.config()
+				if err != nil {
+					return event.Server{}, err
+				}
+				return file.Find(name)
+			},
+		})
+	}
+	if err != nil {
+		log.Warn("other processes cannot attach", "err", err)
+	}
+}
+
+// within returns a context that ends with the process that the deck is attached to,
+// too.
+func (d *deck) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d.client == nil {
+		return context.WithCancel(ctx)
+	}
+	return d.client.Within(ctx)
+}
+
+// finish closes the deck. When the process that it was attached to has ended, that is
+// all there is to say.
+func (d *deck) finish(err error) error {
+	end := d.close()
+	if errors.Is(end, attach.ErrGone) {
+		return end
+	}
+	return errors.Join(err, end)
+}
+
+// keepsPosition reports whether this process keeps the position up to which the
+// subscription is printed: one does.
+func (d *deck) keepsPosition(ctx context.Context, id event.SubID) (bool, error) {
+	switch {
+	case d.client != nil:
+		err := d.client.Printed(ctx, id, 0)
+		if errors.Is(err, attach.ErrPrints) {
+			return false, nil
+		}
+		return err == nil, err
+	case d.server != nil:
+		return d.server.Claim(id), nil
+	}
+	return true, nil
+}
+
+// checkCopy checks the store that another process has open: a copy of it as it is now.
+func (a *app) checkCopy(ctx context.Context, c *attach.Client, dir string) (err error) {
+	defer func() { err = errors.Join(err, c.Close()) }()
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := c.Snapshot().Store.Err; err != nil {
+		a.tell(fmt.Sprintf("process %d could not store what came last: %s", c.PID(), message(err)))
+	}
+	temp, err := os.MkdirTemp(dir, "check-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	if _, err := c.Backup(ctx, filepath.Join(temp, "state.db")); err != nil {
+		return err
+	}
+	a.tell(fmt.Sprintf("process %d has the store open and goes on; this is a copy as of now", c.PID()))
+	return a.checkInChild(ctx, temp)
+}
+
+// backUpAttached copies the store that another process has open.
+func (a *app) backUpAttached(ctx context.Context, c *attach.Client, file string) (n int64, err error) {
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if file, err = filepath.Abs(file); err != nil {
+		return 0, err
+	}
+	return c.Backup(ctx, file)
+}

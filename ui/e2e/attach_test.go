@@ -1,0 +1,163 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func contains(words ...string) func(string) bool {
+	return func(line string) bool {
+		for _, w := range words {
+			if !strings.Contains(line, w) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// Commands on the data directory of a tail that runs see what it keeps, change what it
+// does, and copy it; they tell who it is.
+func TestCommandsBesideATail(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "50")
+	first := w.start(nil, "tail", url, "load.tick", "--json", "--data", w.data())
+	first.await(first.stdout, 3, isEvent)
+	pid := strconv.Itoa(first.cmd.Process.Pid)
+
+	if events := w.stored(); len(events) < 3 || events[0].Seq != 1 {
+		t.Errorf("%d records", len(events))
+	}
+	subs, code := w.run("subs", "list", "--json", "--data", w.data())
+	if code != 0 || strings.Count(subs, "\n") != 0 || !strings.Contains(subs, "load.tick") {
+		t.Fatalf("subs list: %d %s", code, subs)
+	}
+	id := decodeID(t, subs)
+	for _, args := range [][]string{
+		{"export", "--format", "csv"}, {"audit"}, {"store", "check"}, {"store", "backup", filepath.Join(w.dir, "copy.db")},
+		{"store", "keep", "--events", "1000"},
+	} {
+		p := w.start(nil, append(args, "--data", w.data())...)
+		if code := p.wait(); code != 0 {
+			t.Errorf("%v ends with %d: %s", args, code, p.stderr.text())
+		}
+	}
+	if info, err := os.Stat(filepath.Join(w.dir, "copy.db")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(w.data(), "check-*")); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+	if out, _ := w.run("store", "info", "--data", w.data()); !strings.Contains(out, "process "+pid) {
+		t.Errorf("store info does not tell who has it open: %s", out)
+	}
+	for _, args := range [][]string{{"store", "compact"}, {"store", "recover"}} {
+		p := w.start(nil, append(args, "--data", w.data())...)
+		if code := p.wait(); code != 1 || !strings.Contains(p.stderr.text(), "process "+pid) || strings.Contains(p.stderr.text(), "\n") {
+			t.Errorf("%v ends with %d: %s", args, code, p.stderr.text())
+		}
+	}
+
+	// The same subscription, printed twice: what is new arrives at both.
+	second := w.start(nil, "tail", url, "load.tick", "--json", "--data", w.data(), "--count", "5")
+	second.await(second.stderr, 1, contains("another process prints this subscription"))
+	if code := second.wait(); code != 0 || len(decode(t, second.stdout.text())) < 5 {
+		t.Errorf("the second tail ends with %d: %s", code, second.stderr.text())
+	}
+	refused := w.start(nil, "tail", url, "load.tick", "--data", w.data(), "--from", "0")
+	if code := refused.wait(); code != 2 || !strings.Contains(refused.stderr.text(), pid) {
+		t.Errorf("a cursor ends with %d: %s", code, refused.stderr.text())
+	}
+
+	if p := w.start(nil, "subs", "pause", id, "--data", w.data()); p.wait() != 0 {
+		t.Error("pause: ", p.stderr.text())
+	}
+	first.await(first.stdout, 1, contains(`"state":"paused"`))
+	if p := w.start(nil, "subs", "resume", id, "--data", w.data()); p.wait() != 0 {
+		t.Error("resume: ", p.stderr.text())
+	}
+	n := len(decode(t, first.stdout.text()))
+	first.await(first.stdout, n+3, contains(`"seq"`))
+
+	// Another type of the same server is subscribed to by the first, and stays there.
+	other := w.start(nil, "tail", url, "incident.activity", "--json", "--data", w.data(), "--count", "1")
+	if code := other.wait(); code != 0 {
+		t.Errorf("a new subscription ends with %d: %s", code, other.stderr.text())
+	}
+	if subs, _ := w.run("subs", "list", "--json", "--data", w.data()); strings.Count(subs, "\n") != 1 {
+		t.Errorf("not two subscriptions: %s", subs)
+	}
+	first.signal(os.Interrupt)
+	if code := first.wait(); code != 0 {
+		t.Errorf("the first ends with %d: %s", code, first.stderr.text())
+	}
+	if left, err := filepath.Glob(filepath.Join(w.data(), "attach.*")); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+func decodeID(t *testing.T, line string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(line, `{"id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	if !ok || id == "" {
+		t.Fatal("no id in ", line)
+	}
+	return id
+}
+
+// A second screen shows the same live state and changes it. When the first is killed
+// the second ends with one line and leaves the terminal as it was; a restart works.
+func TestTwoScreensOnOneStore(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--speed", "10")
+	args := []string{url, "--data", w.data()}
+	one := w.terminal(120, 40, args...)
+	one.reads("incident.activity")
+	one.keys("jj")
+	one.reads("Press s")
+	one.keys("s")
+	one.reads("Subscribe")
+	one.keys("\x13") // ctrl+s
+	one.reads("push live")
+
+	two := w.terminal(120, 40, args...)
+	two.reads("push live")
+	two.sees("an event", func(s string) bool {
+		return strings.Contains(s, "incident.activi") && !strings.Contains(s, " 0 stored")
+	})
+	out, code := w.run("subs", "list", "--json", "--data", w.data())
+	if code != 0 {
+		t.Fatal(code)
+	}
+	if _, code := w.run("subs", "pause", decodeID(t, out), "--data", w.data()); code != 0 {
+		t.Fatal(code)
+	}
+	for _, c := range []*terminal{one, two} {
+		c.reads("paused")
+	}
+	follower := w.start(nil, "tail", url, "note.added", "--json", "--data", w.data())
+	follower.await(follower.stdout, 1, contains(`"seq"`))
+
+	if err := one.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if code := two.end(); code != 1 || two.screen.Alternate() || two.screen.CursorHidden() {
+		t.Errorf("the second screen ends with %d\n%s", code, two.screen.Text())
+	}
+	if text := two.screen.Text(); strings.Count(text, "eventdeck: ") != 1 || !strings.Contains(text, "the process with the store has ended") {
+		t.Errorf("it says\n%s", text)
+	}
+	if code := follower.wait(); code != 1 || strings.Count(follower.stderr.text(), "eventdeck: ") != 1 {
+		t.Errorf("tail ends with %d: %s", code, follower.stderr.text())
+	}
+	again := w.terminal(120, 40, args...)
+	again.reads("paused")
+	again.keys("q")
+	again.endsWell()
+}
