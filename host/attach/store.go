@@ -159,7 +159,7 @@ func (s *remoteStore) Saw(context.Context, event.ServerSeen) error {
 	return s.c.notHere("noting a server")
 }
 
-func (s *remoteStore) Refuse(context.Context, event.Refusal) error {
+func (s *remoteStore) Refuse(context.Context, ...event.Refusal) error {
 	return s.c.notHere("noting a refusal")
 }
 
