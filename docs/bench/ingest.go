@@ -1,3 +1,5 @@
+//go:build !windows
+
 package main
 
 import (
@@ -75,7 +77,8 @@ type hostRun struct {
 // result is what one run of a program gave.
 type result struct {
 	emitted, kept int
-	took          time.Duration
+	took          time.Duration    // until the last one was received
+	span          time.Duration    // in which cpu was used
 	ingest        [3]time.Duration // emit to receipt: p50, p99, most
 	visible       []time.Duration  // emit to visible, of each event
 	cpu           time.Duration
@@ -87,7 +90,7 @@ func (r result) String() string {
 	return fmt.Sprintf("%s emitted, %s kept and verified, %s/s; emit to receipt p50 %v, p99 %v, most %v; emit to visible p50 %v, p99 %v; %.0f %% of a core, %.2f µs CPU an event; %d MB anonymous",
 		thousands(r.emitted), thousands(r.kept), thousands(r.perSecond()), r.ingest[0], r.ingest[1], r.ingest[2],
 		quantile(r.visible, 0.5).Round(100*time.Microsecond), quantile(r.visible, 0.99).Round(100*time.Microsecond),
-		100*r.cpu.Seconds()/r.took.Seconds(), r.cpu.Seconds()*1e6/float64(max(r.kept, 1)), r.memory>>20)
+		100*r.cpu.Seconds()/r.span.Seconds(), r.cpu.Seconds()*1e6/float64(max(r.kept, 1)), r.memory>>20)
 }
 
 func (r result) perSecond() int { return int(float64(r.kept) / r.took.Seconds()) }
@@ -135,7 +138,7 @@ func runHost(run hostRun) (res result, err error) {
 	if err != nil {
 		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
 	}
-	res.cpu = after - before
+	res.cpu, res.span = after-before, time.Since(began)
 	if res.memory, err = p.memory(); err != nil {
 		return res, err
 	}

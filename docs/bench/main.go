@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Command bench makes what measurements need, and measures.
 //
 //	go run ./docs/bench fill DIR [EVENTS]
@@ -14,6 +16,12 @@
 //
 // measures webhook deliveries over TLS, each answered after its commit: at full speed,
 // at 1,000 a second, and at 1,000 a second beside 5,000 bad requests.
+//
+//	go run ./docs/bench compare [-rates 1000,20000] [-for 10s] [-repeat 3] [-only NAMES]
+//
+// feeds the same events to the host, to a trivial Bubble Tea program, and to the
+// programs of Debian that are installed (lnav, less, multitail, jq, tail), in turns,
+// and prints what became of them as a table.
 package main
 
 import (
@@ -31,7 +39,7 @@ func main() {
 }
 
 func run(args []string) error {
-	usage := errors.New("usage: go run ./docs/bench fill DIR [EVENTS] | ingest [FLAGS] | webhook [FLAGS]")
+	usage := errors.New("usage: go run ./docs/bench fill DIR [EVENTS] | compare [FLAGS] | ingest [FLAGS] | start [FLAGS] DIR | subs [FLAGS] | webhook [FLAGS]")
 	if len(args) == 0 {
 		return usage
 	}
@@ -53,6 +61,8 @@ func run(args []string) error {
 		return webhook(args[1:])
 	case webhookSender:
 		return webhookSend()
+	case "compare":
+		return compare(args[1:])
 	case "ingest":
 		return ingest(args[1:])
 	}

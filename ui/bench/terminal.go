@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -52,6 +53,7 @@ type Terminal struct {
 // which costs less than a screen.
 func Start(cmd *exec.Cmd, plain bool, seen func(number int)) (*Terminal, error) {
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "SSH_CONNECTION=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ctty: 1} // its input may be a pipe
 	t := &Terminal{Began: time.Now(), Cmd: cmd, seen: seen, ended: make(chan struct{})}
 	if !plain {
 		t.screen = screen.New(Width, Height, false)
@@ -61,6 +63,7 @@ func Start(cmd *exec.Cmd, plain bool, seen func(number int)) (*Terminal, error) 
 		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
 	t.tty = tty
+	priority(cmd.Process.Pid)
 	go t.read()
 	return t, nil
 }

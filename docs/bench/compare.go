@@ -1,0 +1,233 @@
+//go:build !windows
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/bench"
+)
+
+// peer is a program that shows the same events.
+type peer struct {
+	name  string
+	args  []string // FILE stands for a file to which the events are appended; without it they come on the standard input
+	plain bool     // it prints lines, and nothing else
+	keys  string   // to follow the file
+	quit  string
+	note  string
+}
+
+// peers are those that can be installed from Debian, and plain.
+func peers(plain string) []peer {
+	return []peer{
+		{name: "plain Bubble Tea", args: []string{plain}, quit: "q", note: "keeps 200 lines, checks nothing"},
+		{name: "lnav", args: []string{"lnav", "-q", "FILE"}, keys: "G", quit: "q", note: "file reader"},
+		{name: "less +F", args: []string{"less", "-S", "+F", "FILE"}, quit: "\x03q", note: "file reader"},
+		{name: "multitail", args: []string{"multitail", "FILE"}, quit: "q", note: "file reader"},
+		{name: "jq", args: []string{"jq", "-c", "-C", "--unbuffered", "."}, plain: true, note: "printer"},
+		{name: "tail -f", args: []string{"tail", "-n", "+1", "-f", "FILE"}, plain: true, note: "printer"},
+	}
+}
+
+// compare feeds the host and its peers the same events and prints what became of
+// them as a table.
+func compare(args []string) error {
+	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
+	rates := flags.String("rates", "1000,20000", "events a second")
+	span := flags.Duration("for", 10*time.Second, "how long each run is fed")
+	only := flags.String("only", "", "names of the peers, with commas; all that are installed when not given")
+	repeat := flags.Int("repeat", 3, "runs of each, of which the one with the middle p50 is shown")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	host, err := build(dir, ".")
+	if err != nil {
+		return err
+	}
+	plain, err := build(dir, "./docs/bench/plain")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s, %s. Events of %d bytes.\n", time.Now().UTC().Format("2006-01-02 15:04"), machine(), eventBytes)
+	for field := range strings.SplitSeq(*rates, ",") {
+		rate, err := strconv.Atoi(field)
+		if err != nil || rate < 1 {
+			return fmt.Errorf("%q is no number of events a second", field)
+		}
+		fmt.Printf("\nAt %s events/s for %v:\n\n", thousands(rate), *span)
+		fmt.Println("| Program | visible p50 | p99 | ratio p50 | ratio p99 | seen in time | CPU of a core | anonymous memory | |")
+		fmt.Println("|---|---|---|---|---|---|---|---|---|")
+		runs := []func() (result, error){func() (result, error) {
+			return runHost(hostRun{program: host, dir: dir, mode: event.ModePush, streams: 1, rate: rate, span: *span})
+		}}
+		names, notes := []string{"eventdeck"}, []string{"scanned, deduplicated, stored"}
+		for _, p := range peers(plain) {
+			if *only != "" && !slices.Contains(strings.Split(*only, ","), p.name) {
+				continue
+			}
+			if _, err := exec.LookPath(p.args[0]); err != nil {
+				fmt.Fprintf(os.Stderr, "%s is not installed\n", p.args[0])
+				continue
+			}
+			names, notes = append(names, p.name), append(notes, p.note)
+			runs = append(runs, func() (result, error) { return p.run(dir, rate, *span) })
+		}
+		// In turns, so that what neighbours do falls on all of them.
+		all := make([][]result, len(runs))
+		for range *repeat {
+			for i, run := range runs {
+				r, err := run()
+				if err != nil {
+					return fmt.Errorf("%s: %w", names[i], err)
+				}
+				all[i] = append(all[i], r)
+			}
+		}
+		var base result
+		for i := range all {
+			r := middleOf(all[i])
+			if i == 0 {
+				base = r
+			}
+			p50, p99 := quantile(r.visible, 0.5), quantile(r.visible, 0.99)
+			fmt.Printf("| %s | %v | %v | %.2f | %.2f | %.0f %% | %.0f %% | %d MB | %s |\n", names[i], round(p50), round(p99),
+				ratio(quantile(base.visible, 0.5), p50), ratio(quantile(base.visible, 0.99), p99),
+				100*float64(len(r.visible))/float64(max(r.emitted, 1)), 100*r.cpu.Seconds()/r.span.Seconds(), r.memory>>20, notes[i])
+		}
+	}
+	fmt.Println("\nThe ratios are those of eventdeck to the program.")
+	return nil
+}
+
+func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
+
+// middleOf returns the run with the middle p50.
+func middleOf(runs []result) result {
+	slices.SortFunc(runs, func(a, b result) int { return int(quantile(a.visible, 0.5) - quantile(b.visible, 0.5)) })
+	return runs[len(runs)/2]
+}
+
+// run feeds the peer for a time.
+func (p peer) run(dir string, rate int, span time.Duration) (res result, err error) {
+	c := newClock()
+	path := filepath.Join(dir, fmt.Sprintf("feed-%d.jsonl", time.Now().UnixNano()))
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return res, err
+	}
+	defer func() {
+		out.Close()
+		os.Remove(path)
+	}()
+	args := slices.Clone(p.args)
+	at := slices.Index(args, "FILE")
+	if at >= 0 {
+		args[at] = path
+		if _, err := out.WriteString("{}\n"); err != nil { // some do not open an empty file
+			return res, err
+		}
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	if at < 0 {
+		in, feed, err := os.Pipe()
+		if err != nil {
+			return res, err
+		}
+		defer in.Close()
+		out.Close()
+		out, cmd.Stdin = feed, in
+	}
+	w := newWatch(c)
+	term, err := bench.Start(cmd, p.plain, w.seen)
+	if err != nil {
+		return res, err
+	}
+	defer term.End(p.quit)
+	time.Sleep(time.Second) // until it draws
+	if p.keys != "" {
+		if err := term.Keys(p.keys); err != nil {
+			return res, err
+		}
+	}
+	proc := process(cmd.Process.Pid)
+	before, err := proc.cpu()
+	if err != nil {
+		return res, fmt.Errorf("it ended: %w\n%s", err, term.Text())
+	}
+	began := time.Now()
+	if err := feedLines(out, newPace(rate), c, span); err != nil {
+		return res, err
+	}
+	res.emitted = c.emitted()
+	res.span = time.Since(began)
+	after, err := proc.cpu()
+	if err != nil {
+		return res, fmt.Errorf("it ended: %w\n%s", err, term.Text())
+	}
+	res.cpu = after - before
+	res.visible = w.delays() // what is seen later was not seen in time
+	res.memory, err = proc.memory()
+	return res, err
+}
+
+func newPace(rate int) *pace {
+	p := &pace{rate: rate}
+	p.start()
+	return p
+}
+
+// feedLines writes the events that fall due, a line each.
+func feedLines(out *os.File, p *pace, c *clock, span time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), span)
+	defer cancel()
+	line := newTemplate(occurrence("") + "\n")
+	tick := time.NewTicker(gather)
+	defer tick.Stop()
+	sent := 0
+	var b []byte
+	for {
+		if n := min(p.due()-sent, 100); n > 0 {
+			first := c.emit(n)
+			now := time.Now().UTC().Format(timeLayout)
+			b = b[:0]
+			for k := range n {
+				b = line.append(b, first+k, now)
+			}
+			// A pipe takes no more than its reader does.
+			if err := out.SetWriteDeadline(time.Now().Add(span)); err != nil && !errors.Is(err, os.ErrNoDeadline) {
+				return err
+			}
+			if _, err := out.Write(b); err != nil {
+				if errors.Is(err, os.ErrDeadlineExceeded) {
+					return nil
+				}
+				return err
+			}
+			sent += n
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
