@@ -14,7 +14,7 @@ import (
 // screen is told of them at most once in an interval. Changed is a flag, not a
 // queue: whoever is woken reads the log again.
 const (
-	fastFrame = 16 * time.Millisecond
+	fastFrame = 8 * time.Millisecond
 	slowFrame = 33 * time.Millisecond  // over SSH
 	awayFrame = 200 * time.Millisecond // while nobody looks
 	ageEvery  = time.Second            // evidence grows older
