@@ -1,0 +1,159 @@
+//go:build !windows
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/bench"
+)
+
+// start measures how long the host takes to its first frame on a store, with its
+// pages in memory or not, what it holds in memory then, and what it uses while
+// nothing happens.
+func start(args []string) error {
+	flags := flag.NewFlagSet("start", flag.ContinueOnError)
+	repeat := flags.Int("repeat", 11, "starts of each kind")
+	idle := flags.Duration("idle", 20*time.Second, "how long the CPU is measured while nothing happens")
+	streams := flags.Int("streams", 200, "subscriptions that are reopened; 0: this is not measured")
+	program := flags.String("program", "", "the host; built when not given")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return fmt.Errorf("usage: go run ./docs/bench start [FLAGS] DIR; fill makes the directory")
+	}
+	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if *program == "" {
+		if *program, err = build(dir, "."); err != nil {
+			return err
+		}
+	}
+	data := flags.Arg(0)
+	fmt.Println(machine())
+	for _, cold := range []bool{false, true} {
+		var took []time.Duration
+		for range *repeat {
+			if cold {
+				if err := forget(filepath.Join(data, "state.db")); err != nil {
+					return err
+				}
+			}
+			d, term, err := firstFrame(*program, data)
+			if err != nil {
+				return err
+			}
+			took = append(took, d)
+			term.End("q")
+		}
+		fmt.Printf("first frame, pages of the store in memory: %t: median %v, best %v, worst %v of %d\n", !cold, round(quantile(took, 0.5)), round(quantile(took, 0)), round(quantile(took, 1)), len(took))
+	}
+	if err := rest(*program, data, *idle); err != nil {
+		return err
+	}
+	if *streams > 0 {
+		return reopen(*program, data, *streams)
+	}
+	return nil
+}
+
+// forget lets the system drop the pages of a file from memory.
+func forget(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+}
+
+// firstFrame starts the host and waits for a whole screen.
+func firstFrame(program, data string, args ...string) (time.Duration, *bench.Terminal, error) {
+	term, err := bench.Start(exec.Command(program, append([]string{"--data", data}, args...)...), false, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err = term.Wait(ctx, "0 stored")
+	took := time.Since(term.Began)
+	if err != nil {
+		term.End("q")
+	}
+	return took, term, err
+}
+
+// rest measures memory and CPU while nothing happens.
+func rest(program, data string, idle time.Duration) error {
+	_, term, err := firstFrame(program, data)
+	if err != nil {
+		return err
+	}
+	defer term.End("q")
+	time.Sleep(5 * time.Second) // the identities are read
+	p := process(term.Cmd.Process.Pid)
+	for _, focus := range []struct{ name, keys string }{{"with the focus", "\x1b[I"}, {"without it", "\x1b[O"}} {
+		if err := term.Keys(focus.keys); err != nil {
+			return err
+		}
+		time.Sleep(time.Second)
+		before, err := p.cpu()
+		if err != nil {
+			return err
+		}
+		time.Sleep(idle)
+		after, err := p.cpu()
+		if err != nil {
+			return err
+		}
+		fmt.Printf("idle %s: %.2f %% of a core\n", focus.name, 100*(after-before).Seconds()/idle.Seconds())
+	}
+	memory, err := p.memory()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("anonymous memory: %d MB\n", memory>>20)
+	return nil
+}
+
+// reopen measures how long it takes until all subscriptions of a store are open
+// again. It adds them to the store.
+func reopen(program, data string, streams int) error {
+	f, err := newFeeder(streams, 1, 1, newClock())
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if err := subscribed(data, f.address, event.ModePush, streams); err != nil {
+		return err
+	}
+	_, term, err := firstFrame(program, data, f.address)
+	if err != nil {
+		return err
+	}
+	defer term.End("q")
+	if err := awaitFeed(f, term); err != nil {
+		return err
+	}
+	fmt.Printf("%d subscriptions open again: %v after the start\n", streams, round(time.Since(term.Began)))
+	time.Sleep(5 * time.Second)
+	memory, err := process(term.Cmd.Process.Pid).memory()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("anonymous memory with them: %d MB\n", memory>>20)
+	return nil
+}
