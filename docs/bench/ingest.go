@@ -98,7 +98,7 @@ func (r result) perSecond() int { return int(float64(r.kept) / r.took.Seconds())
 // runHost feeds the host for a time, and then looks into its store.
 func runHost(run hostRun) (res result, err error) {
 	c := newClock()
-	f, err := newFeeder(run.streams, run.rate, 0, c)
+	f, err := newFeeder(run.streams, run.rate, 0, false, c)
 	if err != nil {
 		return res, err
 	}

@@ -32,7 +32,9 @@ type feeder struct {
 	page    atomic.Int64 // events that polls have got
 }
 
-func newFeeder(streams, rate, count int, c *clock) (*feeder, error) {
+// newFeeder starts a feeder on loopback. two says that it speaks HTTP/2 and nothing
+// else.
+func newFeeder(streams, rate, count int, two bool, c *clock) (*feeder, error) {
 	f := &feeder{streams: streams, clock: c}
 	f.rate, f.count = rate, count
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +44,9 @@ func newFeeder(streams, rate, count int, c *clock) (*feeder, error) {
 	f.address = "http://" + l.Addr().String() + "/mcp"
 	f.server = &http.Server{Handler: http.HandlerFunc(f.serve), ReadHeaderTimeout: time.Minute}
 	f.server.Protocols = new(http.Protocols)
-	f.server.Protocols.SetHTTP1(true)
+	f.server.Protocols.SetHTTP1(!two)
+	f.server.Protocols.SetUnencryptedHTTP2(two)
+	f.server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 10_000}
 	go func() { _ = f.server.Serve(l) }() // ends with close
 	return f, nil
 }

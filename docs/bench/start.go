@@ -88,7 +88,7 @@ func firstFrame(program, data string, args ...string) (time.Duration, *bench.Ter
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	err = term.Wait(ctx, "0 stored")
+	err = term.Wait(ctx, " stored")
 	took := time.Since(term.Began)
 	if err != nil {
 		term.End("q")
@@ -132,7 +132,7 @@ func rest(program, data string, idle time.Duration) error {
 // reopen measures how long it takes until all subscriptions of a store are open
 // again. It adds them to the store.
 func reopen(program, data string, streams int) error {
-	f, err := newFeeder(streams, 1, 1, newClock())
+	f, err := newFeeder(streams, 1, 1, false, newClock())
 	if err != nil {
 		return err
 	}
