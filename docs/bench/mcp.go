@@ -100,7 +100,7 @@ func (f *feeder) poll(w http.ResponseWriter, id json.RawMessage) {
 	var from, to int64
 	for {
 		from = f.page.Load()
-		to = min(due, from+pageEvents)
+		to = max(from, min(due, from+pageEvents))
 		if f.page.CompareAndSwap(from, to) {
 			break
 		}
