@@ -42,7 +42,11 @@ func (r *addresses) open(ctx context.Context, where string, h *held) (Stream, er
 	if r.s.Info().Era == session.EraStateless {
 		return r.listen(where, h)
 	}
-	if err := r.join(ctx, where, h); err != nil {
+	err := h.deaf()
+	if err == nil {
+		err = r.join(ctx, where, h)
+	}
+	if err != nil {
 		h.cancel(err)
 		return nil, named(err)
 	}
@@ -144,6 +148,7 @@ func (r *addresses) leave(ctx context.Context, where string, h *held) {
 
 // listen subscribes by a stream of its own (2026-07-28).
 func (r *addresses) listen(where string, h *held) (Stream, error) {
+	h.own = true
 	method, params := r.wanted(where)
 	inner, err := r.s.Open(h.ctx, method, params, func(n wire.Note) {
 		switch n.Method {
@@ -152,6 +157,8 @@ func (r *addresses) listen(where string, h *held) (Stream, error) {
 		case noteUpdated:
 			_, note := r.read(n, r.count())
 			h.take(note)
+		case wire.NoteSkipped:
+			h.note(n)
 		}
 	})
 	if err != nil {

@@ -144,6 +144,35 @@ func TestListThatIsCutShortSaysSo(t *testing.T) {
 	}
 }
 
+// A server of two dialects of which one fails still has the types of the other.
+func TestADialectThatFailsHidesItsOwnTypesOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		want   error
+		names  int
+	}{
+		"an error":  {`"error":{"code":-32603,"message":"the database is down"}`, ErrPartial, 1},
+		"malformed": {`"result":[]`, ErrPartial, 1},
+	} {
+		p := newPeer(t, `{"events":{"listChanged":true},"resources":{"events":true,"subscribe":true}}`, func(call call) string {
+			if call.method == wire.MethodList {
+				return `"result":{"events":[{"name":"a.b","delivery":["poll"]}]}`
+			}
+			return c.answer
+		})
+		d, _ := p.connect(Options{})
+		types, _, err := d.List(background(t))
+		if !errors.Is(err, c.want) || len(types) != c.names {
+			t.Errorf("%s: %v, %v", name, typeNames(types), err)
+		}
+	}
+	p := newPeer(t, `{"resources":{"events":true,"subscribe":true}}`, func(call) string { return `"error":{"code":-32603,"message":"down"}` })
+	d, _ := p.connect(Options{})
+	if _, _, err := d.List(background(t)); errors.Is(err, ErrPartial) || wire.NameFrom(err) != wire.InternalError {
+		t.Errorf("nothing at all is %v", err)
+	}
+}
+
 func TestChangesOfTheListAreTold(t *testing.T) {
 	all := newPeer(t, `{"tools":{},"events":{"features":{}},"resources":{"events":true}}`, func(call) string { return notFound })
 	d, _ := all.connect(Options{})

@@ -17,6 +17,7 @@ type held struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	pulse  *pulse
+	own    bool                  // it has a request after all, on which its events come
 	end    func(context.Context) // takes leave of the server; may be nil
 	aside  *aside                // nil: events are handed on as they come
 	done   chan struct{}
@@ -58,11 +59,24 @@ func (h *held) watch() {
 			h.finish(h.pulse.s.Err())
 			return
 		case <-beat.C:
+			if err := h.deaf(); err != nil {
+				h.finish(err)
+				return
+			}
 			if h.pulse.beats(h.ctx) {
 				h.note(wire.Note{Method: wire.NoteHeartbeat})
 			}
 		}
 	}
+}
+
+// deaf tells why no event of the stream can come. A server that answers every ping
+// may have no stream to say them on.
+func (h *held) deaf() error {
+	if h.own {
+		return nil
+	}
+	return h.pulse.s.Deaf()
 }
 
 // finish waits for the note that is under way and takes no other.

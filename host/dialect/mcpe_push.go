@@ -15,9 +15,13 @@ import (
 func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
 	q, err := t.wanted(r.Arguments)
 	if err != nil {
-		return nil, errors.Join(wire.ErrUnacceptable, err)
+		return nil, fmt.Errorf("%w: %w", wire.ErrUnacceptable, err)
 	}
 	h := hold(ctx, t.pulse, sink)
+	if err := h.deaf(); err != nil {
+		h.cancel(err)
+		return nil, err
+	}
 	t.opening.Lock()
 	defer t.opening.Unlock()
 	t.await(1)
@@ -128,12 +132,15 @@ func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 
 func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
 	raw, err := t.call(ctx, toolSubscribe, q)
+	if errors.Is(err, wire.ErrMalformed) {
+		err = fmt.Errorf("%w: %w", wire.ErrUnacceptable, err) // again, it would make another one
+	}
 	if err != nil {
 		return "", err
 	}
 	k := readKept(raw)
 	if k.ID == "" {
-		return "", errors.Join(wire.ErrUnacceptable, &toolError{toolSubscribe, trust.Untrusted("it named no subscription")})
+		return "", &toolError{toolSubscribe, trust.Untrusted("it named no subscription")}
 	}
 	return k.ID, nil
 }

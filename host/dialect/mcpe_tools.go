@@ -77,7 +77,7 @@ func toolResult(tool string, raw json.RawMessage) (json.RawMessage, error) {
 	case r.ResultType == "input_required":
 		return nil, fmt.Errorf("%w: the tool %s asks for input, which only an operator can give", wire.ErrUnacceptable, tool)
 	case r.IsError:
-		return nil, &toolError{tool, trust.Untrusted(strings.Join(text, " "))}
+		return nil, &toolError{tool, wire.Clip(trust.Untrusted(strings.Join(text, " ")))}
 	case len(r.Structured) > 0 && string(r.Structured) != "null":
 		return r.Structured, nil
 	}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ func (m *merged) Name() string {
 func (m *merged) Owns(trust.Text) bool { return true }
 
 // List merges the types. A name that an earlier dialect listed, or that belongs to
-// another one, hides the type and counts as bad.
+// another one, hides the type and counts as bad. A dialect that the server answers
+// with an error hides its own types only.
 func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 	var (
 		types  []event.Type
@@ -42,6 +44,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 		names  []string
 		absent error
 		short  error
+		failed error
 	)
 	seen := map[trust.Text]bool{}
 	for i, d := range m.all {
@@ -50,9 +53,15 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 			absent = errors.Join(absent, err)
 			continue
 		}
-		if errors.Is(err, ErrPartial) {
+		switch {
+		case errors.Is(err, ErrPartial):
 			short = errors.Join(short, err)
-		} else if err != nil {
+		case errors.Is(err, wire.ErrDenied): // the operator can mend that
+			return nil, 0, err
+		case wire.NameFrom(err) != "" || errors.Is(err, wire.ErrMalformed):
+			failed = errors.Join(failed, err) // the other dialects may do
+			continue
+		case err != nil:
 			return nil, 0, err
 		}
 		names = append(names, d.Name())
@@ -68,7 +77,10 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, 0, absent
+		return nil, 0, cmp.Or(failed, absent)
+	}
+	if failed != nil {
+		short = errors.Join(short, fmt.Errorf("%w: %w", ErrPartial, failed))
 	}
 	m.mu.Lock()
 	m.names = names

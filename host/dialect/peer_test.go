@@ -28,6 +28,7 @@ type peer struct {
 	t            *testing.T
 	capabilities string
 	stateless    bool
+	mute         chan struct{} // if it is there, the general stream is refused once it is closed
 	// answer returns the members of an answer, as JSON text; "" closes without one.
 	answer func(c call) string
 
@@ -131,6 +132,14 @@ func (p *peer) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *peer) general(w http.ResponseWriter, r *http.Request) {
+	if p.mute != nil {
+		select {
+		case <-p.mute:
+		case <-r.Context().Done():
+		}
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.(http.Flusher).Flush()
 	for {

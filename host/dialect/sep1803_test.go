@@ -216,6 +216,7 @@ func TestStatelessSubscriptionHasAStreamOfItsOwn(t *testing.T) {
 		route := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, c.id)
 		c.frame(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{` + route + `}}`)
 		c.frame(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"event://all/1","payload":{"n":1},` + route + `}}`)
+		c.frame(`{"jsonrpc":"2.0",oops`)
 		<-end
 		return `"result":{}`
 	}
@@ -229,6 +230,7 @@ func TestStatelessSubscriptionHasAStreamOfItsOwn(t *testing.T) {
 	if e := r.event(); string(e.Data) != `{"n":1}` {
 		t.Errorf("data %s", e.Data)
 	}
+	r.next(wire.NoteSkipped)
 	c := p.await("the listen", 1, isMethod(methodListen))
 	if got := c.param("notifications", "resourceSubscriptions"); got != `["event://all"]` {
 		t.Errorf("listens to %s", got)
@@ -236,6 +238,52 @@ func TestStatelessSubscriptionHasAStreamOfItsOwn(t *testing.T) {
 	close(end)
 	if err := done(t, s); err != nil {
 		t.Errorf("an ordinary end is %v", err)
+	}
+}
+
+// What cannot be read of a registration is refused, and hides only itself.
+func TestRegistrationsThatMakeNoSense(t *testing.T) {
+	p := newPeer(t, resourceCapabilities, func(c call) string {
+		switch c.method {
+		case methodResources:
+			return `"result":{"resources":[null,7,{},{"uri":7},{"uri":"subscription://1","_meta":7,"targetUri":"https://h/y"}]}`
+		case methodRegister:
+			return `"result":{"subscription":null}`
+		}
+		return notFound
+	})
+	d, _ := p.connect(Options{})
+	if held, err := d.(Holder).Held(background(t)); err != nil || len(held) != 1 {
+		t.Errorf("%+v, %v", held, err)
+	}
+	_, err := d.Subscribe(background(t), wire.SubscribeRequest{Name: trust.Untrusted("event://all"), URL: "https://h/x"})
+	mustBe(t, err, wire.ErrMalformed)
+}
+
+// A server that has no stream for what it says unasked would look alive for ever.
+func TestAServerThatCannotSpeakUnaskedIsNotAlive(t *testing.T) {
+	for name, capabilities := range map[string]string{"resources": resourceCapabilities, "tools": filterCapabilities} {
+		k := newDesk()
+		p := newPeer(t, capabilities, func(c call) string {
+			if c.method == "tools/call" || c.method == "tools/list" {
+				return k.answer(c)
+			}
+			return `"result":{}`
+		})
+		p.mute = make(chan struct{})
+		d, _ := p.connect(Options{Pulse: time.Millisecond})
+		q := wire.StreamRequest{Name: trust.Untrusted("event://all")}
+		if name == "tools" {
+			q = filteredRequest(`{}`)
+		}
+		s, err := d.Stream(background(t), q, newRecorder(t).sink)
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(p.mute)
+		mustBe(t, done(t, s), session.ErrDeaf)
+		_, err = d.Stream(background(t), q, newRecorder(t).sink)
+		mustBe(t, err, session.ErrDeaf)
 	}
 }
 
@@ -415,6 +463,7 @@ func TestADeliveryIsReadAsStandardWebhooksSay(t *testing.T) {
 }
 
 func FuzzResourceMessages(f *testing.F) {
+	f.Add([]byte(`null`))
 	f.Add([]byte(`{"uri":"event://a","payload":{}}`))
 	f.Add([]byte(`{"uri":"subscription://a","_meta":{"webhookSecret":{"type":"raw","value":"x"}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

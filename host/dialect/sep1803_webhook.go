@@ -32,7 +32,7 @@ var errNoRegistration = fmt.Errorf("%w: no subscription", wire.ErrMalformed)
 // Errors: errNoRegistration; [event.ErrSecret] for a secret that makes no sense.
 func readRegistration(raw json.RawMessage) (registration, error) {
 	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
+	if json.Unmarshal(raw, &m) != nil || m == nil {
 		return registration{}, errNoRegistration
 	}
 	var meta map[string]json.RawMessage

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -16,19 +17,43 @@ const steady = 10 * time.Second
 // general stream of handshake HTTP. A process needs none.
 func (s *Session) listen() {
 	var open opener
-	switch modern := s.info.Era == EraStateless; {
+	modern, overHTTP := s.info.Era == EraStateless, s.info.Transport == TransportHTTP
+	switch {
 	case s.opts.OnNote == nil:
 		return
 	case modern && s.info.Advertised && s.info.ListChanged:
 		open = s.openListen
-	case !modern && s.info.Transport == TransportHTTP:
+	case !modern && overHTTP:
 		open = s.openGeneral
+	case modern && overHTTP:
+		s.setDeaf(errors.New("it is stateless, and answers only what it is asked"))
+		return
 	default:
 		return
 	}
 	if err := s.spawn(func() { s.keepListening(open) }); err != nil {
 		s.opts.Log.Debug("not listening: the session is over", "error", err)
 	}
+}
+
+// ErrDeaf: nothing can be heard of what the server says unasked. The text says why.
+var ErrDeaf = errors.New("the server has no way to say anything unasked")
+
+// Deaf tells why nothing is heard of what the server says unasked: it refuses the
+// stream for it, or has none. It is nil where the server is heard, as far as is known.
+//
+// Error: [ErrDeaf].
+func (s *Session) Deaf() error {
+	if why := s.deaf.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
+func (s *Session) setDeaf(cause error) {
+	// The cause is text only: it is not what became of a request of the caller's.
+	err := fmt.Errorf("%w: %v", ErrDeaf, cause)
+	s.deaf.Store(&err)
 }
 
 // opener opens the way on which the server speaks unasked, behind the event
@@ -72,13 +97,21 @@ func (s *Session) keepListening(open opener) {
 	taken, lastID := func() {}, ""
 	for {
 		begun := s.opts.Now()
-		x, err := open(taken, lastID)
+		agreed := false
+		x, err := open(func() {
+			agreed = true
+			s.deaf.Store(nil)
+			taken()
+		}, lastID)
 		if err != nil {
 			return
 		}
 		<-x.done
 		if s.life.Err() != nil {
 			return
+		}
+		if !agreed || errors.Is(x.err, ErrAnswer) {
+			s.setDeaf(x.err)
 		}
 		lost := lastID != "" && neverListens(x.err) // it does not know that event
 		lastID = x.lastID

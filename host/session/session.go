@@ -144,6 +144,7 @@ type Session struct {
 	info Info
 	era  atomic.Pointer[era]
 	ids  atomic.Int64
+	deaf atomic.Pointer[error] // see Deaf
 
 	life context.Context // done when the session is over; its cause says why
 	end  context.CancelCauseFunc

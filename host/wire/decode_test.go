@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"eventdeck/host/trust"
 )
@@ -295,5 +297,15 @@ func TestParseTimeRefusesOtherText(t *testing.T) {
 		if got, ok := ParseTime(text(s)); ok {
 			t.Errorf("%q: %v", s, got)
 		}
+	}
+}
+
+func TestWordsOfAServerAreClippedInErrors(t *testing.T) {
+	e := &Error{Code: CodeInternal, Message: text(strings.Repeat("é", 10_000)), Data: []byte(`{"reason":"` + strings.Repeat("x", 10_000) + `"}`)}
+	if got := e.Error(); len(got) > 3000 || !strings.Contains(got, "é…") || !utf8.ValidString(got) {
+		t.Errorf("%d bytes: %.80s", len(got), got)
+	}
+	if got := (&Error{Message: text("it has expired")}).Error(); got != "server answered: it has expired" {
+		t.Errorf("without a code: %s", got)
 	}
 }

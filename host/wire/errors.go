@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"eventdeck/host/trust"
 )
@@ -107,16 +108,34 @@ func (e *Error) Error() string {
 	if e.Code == 0 && e.Message.IsZero() && len(e.Data) == 0 {
 		return "the server gave no reason"
 	}
-	text := fmt.Sprintf("server answered %s (%d)", NameOf(e.Code), e.Code)
+	text := "server answered"
+	if e.Code != 0 {
+		text += fmt.Sprintf(" %s (%d)", NameOf(e.Code), e.Code)
+	}
 	if !e.Message.IsZero() {
-		text += fmt.Sprintf(": %v", e.Message)
+		text += fmt.Sprintf(": %v", Clip(e.Message))
 	}
 	for _, member := range [...]string{"reason", "field", "limit", "feature"} {
 		if detail := e.Detail(member); !detail.IsZero() {
-			text += fmt.Sprintf(" (%s %v)", member, detail)
+			text += fmt.Sprintf(" (%s %v)", member, Clip(detail))
 		}
 	}
 	return text
+}
+
+// Clip returns the beginning of a server's words, for an error: errors are stored
+// and shown in one line.
+func Clip(t trust.Text) trust.Text {
+	const most = 1000
+	s := t.Raw()
+	if len(s) <= most {
+		return t
+	}
+	end := most
+	for end > most-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return trust.Untrusted(s[:end] + "…")
 }
 
 // Name returns what the error means.
