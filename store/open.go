@@ -111,6 +111,8 @@ type Store struct {
 
 	snapshotsDone chan struct{} // closed when no snapshot is made any more
 
+	damage atomic.Pointer[error] // that a read has met
+
 	mu  sync.Mutex
 	err error
 
@@ -355,10 +357,15 @@ func (s *Store) Info() event.StoreInfo {
 	if info, err := os.Stat(filepath.Join(s.dir, fileDB)); err == nil {
 		size = info.Size()
 	}
+	var damage error
+	if met := s.damage.Load(); met != nil {
+		damage = *met
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return event.StoreInfo{
 		Path:      s.dir,
+		Damage:    damage,
 		Temporary: s.temporary,
 		Sealed:    s.sealed,
 		KeyLost:   s.subs.anyVoid(),

@@ -25,6 +25,9 @@ const (
 // Errors: [event.ErrClosed], [ErrDamaged], those of fn.
 func (s *Store) view(fn func(*bolt.Tx) error) error {
 	err := guard(nil, func() error { return s.db.View(fn) })
+	if errors.Is(err, ErrDamaged) {
+		s.damage.CompareAndSwap(nil, &err)
+	}
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return event.ErrClosed
 	}

@@ -72,8 +72,9 @@ type stateAsk struct {
 
 // state is the state of the first at one moment.
 type state struct {
-	Snapshot host.Snapshot // without Store.Err
+	Snapshot host.Snapshot // without the errors of the store
 	StoreErr *failure
+	Damage   *failure
 	Marks    []event.Mark
 	Audited  uint64
 	Took     time.Duration // to gather it

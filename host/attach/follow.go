@@ -98,7 +98,8 @@ func (c *Client) fetch(ctx context.Context, last uint64) error {
 
 // keep takes the state over and raises the flags.
 func (c *Client) keep(s state) {
-	s.Snapshot.Store.Err, s.Snapshot.Store.Holder = s.StoreErr.err(), c.pid
+	info := &s.Snapshot.Store
+	info.Err, info.Damage, info.Holder = s.StoreErr.err(), s.Damage.err(), c.pid
 	c.audited.Store(s.Audited)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -169,7 +169,9 @@ func giveState(ctx context.Context, e *session, a stateAsk) (state, error) {
 
 // fill adds what belongs to a state beside the snapshot.
 func (e *session) fill(out state, a stateAsk) state {
-	out.StoreErr, out.Snapshot.Store.Err = failed(out.Snapshot.Store.Err), nil
+	info := &out.Snapshot.Store
+	out.StoreErr, out.Damage = failed(info.Err), failed(info.Damage)
+	info.Err, info.Damage = nil, nil
 	out.Marks, out.Audited = e.api().Marks(), e.api().Audit().Last()
 	size := 0
 	e.api().AppLog().After(a.AppAfter, func(n uint64, l host.LogLine) bool {

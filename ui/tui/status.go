@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -134,7 +135,7 @@ func (a *app) drawScope(w int) []string {
 
 // drawStatus tells the state of everything on one line.
 func (a *app) drawStatus() string {
-	key := statusKey{a.w, a.looks, a.clock().Unix(), a.snap.Version, a.snap.Last, errText(a.snap.Store.Err), a.rates.at, a.note, a.trouble.seen, a.trouble.open}
+	key := statusKey{a.w, a.looks, a.clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.at, a.note, a.trouble.seen, a.trouble.open}
 	if key == a.statusOf {
 		return a.status
 	}

@@ -31,11 +31,12 @@ type part struct {
 // drawTotals tells the state of everything: what may need a look comes first.
 func (a *app) drawTotals(c *canvas) {
 	now := a.clock()
+	word, text := storeTrouble(a.snap.Store)
 	switch {
-	case a.snap.Store.Err != nil:
+	case word != "":
 		c.only(themes.Alarm)
-		c.put(themes.Plain, " not stored: ")
-		c.safe(themes.Plain, ours(a.snap.Store.Err.Error()).Clip(c.room))
+		c.put(themes.Plain, " "+word+": ")
+		c.safe(themes.Plain, ours(text).Clip(c.room))
 		return
 	case a.trouble.shown(now):
 		c.only(themes.Alarm)

@@ -1,0 +1,25 @@
+package tui
+
+import (
+	"errors"
+
+	"eventdeck/host/event"
+)
+
+// storeTrouble says what is wrong with the store and what to do about it: a word and
+// a sentence, both empty if nothing is wrong.
+func storeTrouble(s event.StoreInfo) (word, text string) {
+	damage := s.Damage
+	if errors.Is(s.Err, event.ErrDamaged) {
+		damage = s.Err
+	}
+	switch {
+	case damage != nil:
+		return "damaged", "quit, then `eventdeck store check` tells what, `eventdeck store recover` keeps what can be read: " + damage.Error()
+	case errors.Is(s.Err, event.ErrFull):
+		return "disk full", "nothing is acknowledged until there is room in " + s.Path + ": " + s.Err.Error()
+	case s.Err != nil:
+		return "not stored", s.Err.Error()
+	}
+	return "", ""
+}
