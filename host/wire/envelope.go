@@ -269,3 +269,54 @@ func digits(text []byte) bool {
 	}
 	return text[0] != '0' || len(text) == 1
 }
+
+// readMembers reads the members of an object as encoding/json reads them into a map,
+// with values that are parts of raw. ok is false for what is unusual, as in
+// readEnvelope.
+func readMembers(raw []byte) (m members, ok bool) {
+	s := skimmer{raw: raw}
+	if !s.token('{') {
+		return nil, false
+	}
+	m = members{}
+	for first := true; !s.token('}'); first = false {
+		if !first && !s.token(',') {
+			return nil, false
+		}
+		name, ok := s.plainString()
+		if !ok || !s.token(':') {
+			return nil, false
+		}
+		s.blank()
+		start := s.at
+		if !s.value() {
+			return nil, false
+		}
+		m[string(name)] = raw[start:s.at:s.at]
+	}
+	s.blank()
+	return m, s.at == len(raw)
+}
+
+// readList reads the values of an array; they are parts of raw. ok is as in
+// readEnvelope.
+func readList(raw []byte) (list []json.RawMessage, ok bool) {
+	s := skimmer{raw: raw}
+	if !s.token('[') {
+		return nil, false
+	}
+	list = []json.RawMessage{}
+	for first := true; !s.token(']'); first = false {
+		if !first && !s.token(',') {
+			return nil, false
+		}
+		s.blank()
+		start := s.at
+		if !s.value() {
+			return nil, false
+		}
+		list = append(list, raw[start:s.at:s.at])
+	}
+	s.blank()
+	return list, s.at == len(raw)
+}

@@ -17,7 +17,7 @@ var envelopes = []string{
 	`{"method":5}`, `{"method":null}`, `{"id":01,"method":"x"}`, `{"id":1,"method":"x"}x`, `{"id":1,}`, `{"id":1 "method":"x"}`,
 	`{"params":{"a":1,},"method":"x"}`, `{"params":[1,],"method":"x"}`, `{"params":{,},"method":"x"}`, `{"params":[}`, `{"params":{"a"}}`,
 	`{"params":nul}`, `{"params":-}`, `{"params":1.}`, `{"params":"` + "\x01" + `"}`, `{"params":"\x"}`, `{"params":"\u12g4"}`, `{"\xff":1,"method":"x"}`,
-	`{}`, `[]`, `null`, ``, `{`, `{"method":"x","params":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`,
+	`{}`, `[]`, `[{"a":1},2 , "x"]`, `[1,]`, `{"a":1,"a":2}`, `null`, ``, `{`, `{"method":"x","params":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`,
 	"{\"\u017Fesult\":1,\"method\":\"x\"}", "{\"\u212Aey\":1,\"method\":\"x\"}",
 }
 
@@ -28,6 +28,18 @@ func FuzzEnvelope(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		if m, ok := readMembers(raw); ok {
+			var want members
+			if err := json.Unmarshal(raw, &want); err != nil || !reflect.DeepEqual(m, want) {
+				t.Fatalf("%q: read %v, encoding/json reads %v: %v", raw, m, want, err)
+			}
+		}
+		if l, ok := readList(raw); ok {
+			var want []json.RawMessage
+			if err := json.Unmarshal(raw, &want); err != nil || !reflect.DeepEqual(l, want) {
+				t.Fatalf("%q: read %v, encoding/json reads %v: %v", raw, l, want, err)
+			}
+		}
 		got, ok := readEnvelope(raw)
 		if !ok {
 			return

@@ -92,11 +92,15 @@ func surrogateAt(s string) bool {
 }
 
 // members is an object whose members are read one by one, so that one bad member
-// costs only itself.
+// costs only itself. The values may be parts of what was read.
 type members map[string]json.RawMessage
 
 func decodeMembers(what string, raw json.RawMessage) (members, error) {
-	var m members
+	m, ok := readMembers(raw)
+	if ok {
+		return m, nil
+	}
+	m = nil
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return nil, fmt.Errorf("%w: %s is not an object", ErrMalformed, what)
 	}
@@ -128,6 +132,9 @@ func (m members) cursor(key string) Cursor {
 }
 
 func (m members) list(key string) []json.RawMessage {
+	if l, ok := readList(m[key]); ok {
+		return l
+	}
 	var l []json.RawMessage
 	if json.Unmarshal(m[key], &l) != nil {
 		return nil
