@@ -468,7 +468,7 @@ func TestAcceptPlainestTerminal(t *testing.T) {
 	word("* push live")
 	proc.kill()
 	word("push backoff, try")
-	word("ready, 1 in tro")
+	word("1 in trouble")
 	c.keys("4")
 	word("backoff")
 	c.keys("\x03")

@@ -295,6 +295,10 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if name == "ctrl+c" {
 		return a.quit()
 	}
+	if name == "alt+esc" { // two in a row, when they come through tmux
+		k.Mod = 0
+		return tea.Batch(a.key(k), a.key(k))
+	}
 	a.note = note{}
 	switch {
 	case a.dialog != nil:

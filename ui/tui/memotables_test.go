@@ -3,6 +3,10 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
 )
 
 // The tab and the order of a table are there again in the next run.
@@ -82,5 +86,27 @@ func TestEvidenceIsCutBetweenItsParts(t *testing.T) {
 		if got := wholeParts(", polled 1, next in 2, 3 gaps", ", ", room); got != want {
 			t.Errorf("in %d cells: %q, want %q", room, got, want)
 		}
+	}
+}
+
+// Two fast esc reach a program in tmux as one key.
+func TestTwoEscInOne(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "4", "/", "x")
+	a.key(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
+	if a.prompt != nil || a.board() != nil {
+		t.Errorf("prompt %v, screen %v", a.prompt != nil, a.subject)
+	}
+}
+
+// Where a server tells no time that can be read, there is no lag.
+func TestNoLagWithoutATime(t *testing.T) {
+	h := incident()
+	h.snap.Subs[0].LastSeq = h.add(event.Record{Kind: event.KindState, Server: "pager", State: &event.StateChange{State: event.StateLive}})
+	a := open(t, h, 200, 40)
+	press(t, a, "4")
+	a.draw()
+	if c := a.table().src.cell(a, 0, subLag); c.text.Width != 0 {
+		t.Errorf("the lag is %s", c.text.Plain())
 	}
 }

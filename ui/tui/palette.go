@@ -92,7 +92,7 @@ func (d *palette) draw(a *app, c *canvas, h int) {
 		c.put(themes.Key, cmd.usage+"  ")
 		c.put(themes.Dim, cmd.title)
 	case len(d.found) == 0:
-		c.put(themes.Dim, " nothing has this name")
+		c.put(themes.Dim, " nothing has this name; esc clears the line")
 	default:
 		c.put(themes.Dim, " "+count(len(d.found), "thing")+" to do or to go to")
 	}

@@ -75,7 +75,7 @@ func (a *app) drawFilter(c *canvas) {
 func (a *app) drawPath(c *canvas) {
 	n := a.stream.query.node
 	if n.level() == 0 {
-		c.put(themes.Plain, "all servers")
+		c.safe(themes.Plain, ours("all servers").Clip(c.room))
 		return
 	}
 	c.safe(themes.Server, ours(n.server).Clip(c.room))
@@ -121,7 +121,7 @@ func (a *app) drawScope(w int) []string {
 			role = themes.Good
 			if n := a.failing(s.Name); n > 0 {
 				role = themes.Warn
-				word += ", " + strconv.Itoa(n) + " in trouble"
+				word = strconv.Itoa(n) + " in trouble"
 			}
 		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault:
 			role = themes.Warn
@@ -194,6 +194,8 @@ func (a *app) teach(c *canvas, _ int) {
 		return
 	case a.stream.query.node.level() == 2 && a.tree.chosen().kids == 0:
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
+	case a.tree.total.trouble > 0:
+		lines = []string{"Nothing has arrived yet, and " + count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.keyOf("subscriptions") + " lists them, " + a.keyOf("quiet") + " there tells why and what the host does next."}
 	case len(a.snap.Subs) == 0:
 		c.end()
 		drawLessons(c, "No subscriptions yet.", a.noSubscriptions())

@@ -89,7 +89,9 @@ func (t *subsTable) load(a *app) bool {
 			t.order = append(t.order, i)
 		}
 	}
-	if t.col >= 0 {
+	if t.col < 0 { // until an order is chosen, what needs a look comes first
+		slices.SortStableFunc(t.order, func(i, j int) int { return cmp.Compare(urgency(&t.subs[i]), urgency(&t.subs[j])) })
+	} else {
 		slices.SortStableFunc(t.order, func(i, j int) int {
 			c := t.compare(&t.subs[i], &t.subs[j])
 			if t.reverse {
@@ -287,7 +289,9 @@ func (t *subsTable) lag(v *host.SubscriptionView) time.Duration {
 	}
 	var d time.Duration
 	if r, err := t.log.Get(v.LastSeq); err == nil {
-		d, _ = lagOf(&r)
+		if lag, ok := lagOf(&r); ok {
+			d = lag
+		}
 	}
 	if t.lags == nil {
 		t.lags = map[event.SubID]lagAt{}

@@ -113,10 +113,11 @@ func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
 	c.put(themes.Dim, fold+" ")
 	c.put(role, glyph+" ")
 	c.safe(themes.Server, ours(s.Name).Clip(max(8, c.room/2)))
-	c.put(role, " "+reach(*s, a.clock()))
+	word := reach(*s, a.clock())
 	if bad > 0 {
-		c.put(role, ", "+strconv.Itoa(bad)+" in trouble")
+		word = strconv.Itoa(bad) + " in trouble"
 	}
+	c.safe(role, ours(" "+word).Clip(c.room))
 	if r.kids > 0 {
 		c.right(themes.Dim, count(r.kids, "sub"))
 	} else if s.TypesKnown {

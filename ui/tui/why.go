@@ -51,7 +51,8 @@ func (d *why) fill(a *app, w int) {
 	}
 	flags = gravestFirst(flags)
 	if len(flags) == 0 {
-		d.say(themes.Plain, "Nothing was noticed. That does not mean that it is harmless.")
+		d.say(themes.Plain, "Nothing was noticed.")
+		d.say(themes.Plain, "That does not mean that it is harmless.")
 	}
 	for _, name := range flags {
 		d.flag(name, f)
