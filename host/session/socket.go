@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -131,12 +132,15 @@ func (l *socketLink) write(frame []byte) error {
 	l.opts.trace(Sent, frame)
 	ctx, cancel := context.WithTimeout(l.life, l.opts.CallTimeout)
 	defer cancel()
-	if err := l.conn.Write(ctx, websocket.MessageText, frame); err != nil {
-		err = fmt.Errorf("%w: the WebSocket cannot be written: %w", ErrLost, err)
-		l.lose(err)
-		return err
+	err := l.conn.Write(ctx, websocket.MessageText, frame)
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("%w: the WebSocket cannot be written: %w", ErrLost, err)
+	if !errors.Is(err, net.ErrClosed) { // else the reader knows why it was closed
+		l.lose(err)
+	}
+	return err
 }
 
 // read is the goroutine that reads from the socket.
