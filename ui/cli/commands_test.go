@@ -161,6 +161,12 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	b = newBench(t)
+	b.standIn.view(host.ServerView{Name: "other", BadTypes: 7}, host.ServerView{Name: "pager", TypesErr: "the list was cut short", BadTypes: 2})
+	b.expect(t, exitDone, "not all event types are shown: the list was cut short", "types", "pager")
+	if said := b.err.String(); !strings.Contains(said, "2 of the server's event types make no sense") || strings.Contains(said, "7 of") {
+		t.Errorf("said %q", said)
+	}
+	b = newBench(t)
 	b.expect(t, exitDone, "lists no event types", "types", "stdio:x 'y z'")
 	if s := b.standIn.servers[0]; s.Command != "x" || len(s.Args) != 1 || s.Args[0] != "y z" {
 		t.Errorf("%+v", s)

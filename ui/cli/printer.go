@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
 // A batch of lines is written when it has this many bytes, or when nothing more
@@ -259,12 +260,24 @@ func (p *printer) trouble() error {
 		}
 		switch state {
 		case event.StateDenied:
-			return fmt.Errorf("%w: %v", host.ErrRefused, reason)
+			return p.refused(snapshot, reason)
 		case event.StateEnded:
 			return fmt.Errorf("%w: %v", errEnded, reason)
 		}
 	}
 	return nil
+}
+
+// refused says that the server refuses, and what the operator can do about it.
+func (p *printer) refused(snapshot host.Snapshot, reason trust.Text) error {
+	err := fmt.Errorf("%w: %v", host.ErrRefused, reason)
+	name := p.sub.Key.Server
+	for _, server := range snapshot.Servers {
+		if server.Name == name && server.SignIn != "" {
+			return fmt.Errorf("%w; %s: `eventdeck sign-in %s`", err, server.SignIn, safe(name))
+		}
+	}
+	return err
 }
 
 // end undoes the subscription, unless it is kept.

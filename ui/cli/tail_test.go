@@ -268,8 +268,15 @@ func TestTailEndsWithItsSubscription(t *testing.T) {
 			t.Errorf("the record was not printed: %q", b.out.String())
 		}
 	}
-	// A record of an end that was followed by a new beginning ends nothing.
 	b := newBench(t)
+	b.standIn.view(host.ServerView{Name: "pager", SignIn: "more rights are needed: events:read"})
+	b.subscribed = func(sub event.Subscription) {
+		b.store.change(sub.ID, func(s *event.Subscription) { s.State, s.Error = event.StateDenied, trust.Untrusted("HTTP 403") })
+		b.arrive(event.Record{Kind: event.KindState, Sub: sub.ID, State: &event.StateChange{State: event.StateDenied}})
+	}
+	b.expect(t, exitRefused, "HTTP 403; more rights are needed: events:read: `eventdeck sign-in pager`", "tail", "pager", "incident.created")
+	// A record of an end that was followed by a new beginning ends nothing.
+	b = newBench(t)
 	b.subscribed = func(sub event.Subscription) {
 		b.arrive(event.Record{Kind: event.KindState, Sub: sub.ID, State: &event.StateChange{State: event.StateEnded}})
 		b.arrive(occurrence(sub, "e1", "{}"))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
@@ -45,6 +46,7 @@ func (a *app) showTypes(ctx context.Context, args []string) (err error) {
 	if len(types) == 0 {
 		a.say("the server lists no event types")
 	}
+	a.sayMissing(d.Snapshot(), servers[0].Name)
 	var b []byte
 	for _, t := range types {
 		if a.flags.json {
@@ -55,6 +57,21 @@ func (a *app) showTypes(ctx context.Context, args []string) (err error) {
 	}
 	_, err = a.Stdout.Write(b)
 	return err
+}
+
+// sayMissing tells of the types that the server has and that are not listed.
+func (a *app) sayMissing(snapshot host.Snapshot, server string) {
+	for _, view := range snapshot.Servers {
+		if view.Name != server {
+			continue
+		}
+		if view.TypesErr != "" {
+			a.say("not all event types are shown: %s", view.TypesErr)
+		}
+		if view.BadTypes > 0 {
+			a.say("%d of the server's event types make no sense and are left out; --log says why", view.BadTypes)
+		}
+	}
 }
 
 // appendType appends the type as one line of JSON.
