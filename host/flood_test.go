@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 )
@@ -27,7 +28,7 @@ func TestAFloodOfEventsIsNotCopied(t *testing.T) {
 		t.Error("nothing is kept in the next second")
 	}
 	for range 2 {
-		h.trace("pager", session.Received, trust.Untrusted("{}"), 2)
+		h.trace(event.Server{Name: "pager"}, session.Received, trust.Untrusted("{}"), 2)
 	}
 	var passed []uint64
 	h.wire.After(0, func(_ uint64, f WireFrame) bool {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 )
@@ -50,14 +51,14 @@ func (h *Host) AppLog() *Ring[LogLine] { return h.appLog }
 
 // trace keeps a frame, and hands it to whoever asked for all of them. It runs on
 // the goroutine that reads or writes the wire.
-func (h *Host) trace(server string, d session.Direction, frame trust.Text, size int) {
+func (h *Host) trace(server event.Server, d session.Direction, frame trust.Text, size int) {
 	if h.opts.Trace != nil {
-		h.opts.Trace(server, string(d), frame)
+		h.opts.Trace(server.Label(), string(d), frame)
 	}
 	if frame.Len() > wireClip {
 		frame = trust.Untrusted(strings.Clone(frame.Raw()[:wireClip]))
 	}
-	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server, Sent: d == session.Sent, Frame: frame, Bytes: size, Passed: h.flood.passed.Swap(0)}, frame.Len())
+	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server.Name, Sent: d == session.Sent, Frame: frame, Bytes: size, Passed: h.flood.passed.Swap(0)}, frame.Len())
 }
 
 // flood bounds how many frames of events are kept in a second.

@@ -132,12 +132,12 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		ClientVersion: o.ClientVersion,
 		OnNote:        s.note,
 		OnUnheard:     func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
-		Log:           o.Log.With("server", s.spec.Name),
+		Log:           o.Log.With("server", s.spec.Label()),
 		Now:           o.Now,
 		Dial:          o.Network.Dial,
 		OnStderr:      func(line trust.Text) { s.host.stderr(s.spec.Name, line) },
 		Trace: func(d session.Direction, frame trust.Text, size int) {
-			s.host.trace(s.spec.Name, d, frame, size)
+			s.host.trace(s.spec, d, frame, size)
 		},
 		TraceLimit: s.host.traceLimit(),
 		TraceEvent: s.host.traceEvent,
@@ -165,7 +165,7 @@ func (s *server) dialectOptions() dialect.Options {
 		Pulse:         min(15*time.Second, o.Timing.Watchdog/4),
 		AllowUnsigned: s.spec.AllowUnsigned,
 		Now:           o.Now,
-		Log:           o.Log.With("server", s.spec.Name),
+		Log:           o.Log.With("server", s.spec.Label()),
 	}
 }
 
@@ -185,7 +185,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	s.mu.Unlock()
 	s.host.notify()
 	if err := s.host.opts.Store.Saw(ctx, seen); err != nil && ctx.Err() == nil {
-		s.host.opts.Log.Warn("the server could not be remembered", "server", s.spec.Name, "err", err)
+		s.host.opts.Log.Warn("the server could not be remembered", "server", s.spec.Label(), "err", err)
 	}
 	if again {
 		s.host.nudge(s.spec.Name)
@@ -219,7 +219,7 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 			case err == nil:
 				known = true
 			case ctx.Err() == nil:
-				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Name, "err", err)
+				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Label(), "err", err)
 				if retriable(err) {
 					signal(s.relist)
 				}
@@ -253,7 +253,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	types, bad, err := d.List(ctx)
 	short := ""
 	if errors.Is(err, dialect.ErrPartial) {
-		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Name, "err", err)
+		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Label(), "err", err)
 		short, err = err.Error(), nil
 	}
 	s.mu.Lock()
@@ -298,7 +298,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	closeOnce(s.tried)
 	s.mu.Unlock()
 	if reach != ReachConnecting {
-		s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
+		s.host.opts.Log.Warn("server not connected", "server", s.spec.Label(), "err", err, "again_in", wait)
 	}
 	s.host.notify()
 }

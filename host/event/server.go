@@ -1,5 +1,7 @@
 package event
 
+import "strings"
+
 // Server says how to reach an MCP server. It comes from the operator.
 type Server struct {
 	Name string
@@ -32,6 +34,19 @@ type Server struct {
 	// Fault says why the description cannot be used, e.g. that a variable in it is
 	// not set. Such a server is shown with its fault, and never connected.
 	Fault error
+}
+
+// Label is the name for messages and logs. That of a server that was given by its
+// address is without the query, which may hold secrets.
+func (s Server) Label() string {
+	if !s.AdHoc || s.URL == "" {
+		return s.Name
+	}
+	where, _, found := strings.Cut(s.Name, "?")
+	if !found {
+		return s.Name
+	}
+	return where + "?…"
 }
 
 // Hints of [Server.Transport].

@@ -44,7 +44,7 @@ func Dial(ctx context.Context, server event.Server, opts Options) (*Session, err
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", server.Name, err)
+		return nil, fmt.Errorf("connect to %s: %w", server.Label(), err)
 	}
 	return s, nil
 }
