@@ -3,11 +3,29 @@ package host
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"eventdeck/host/delivery"
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 )
+
+// DialectName is how a dialect of [event.Type] and [event.Subscription] is shown.
+func DialectName(remembered string) string {
+	if remembered == "" {
+		return "MCP Events"
+	}
+	return remembered
+}
+
+// Firings returns when a subscription on a schedule delivers next after now, at most
+// three times and in its own time zone; nil for one that delivers at once.
+func Firings(sub event.Subscription, now time.Time) []time.Time {
+	if firings := dialect.KindOf(sub.Dialect).Firings; firings != nil {
+		return firings(sub.Key.Args, now, nextFirings)
+	}
+	return nil
+}
 
 // listed returns the type of a key as its server listed it last.
 func (h *Host) listed(k event.Key) (event.Type, bool) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/demo"
@@ -202,7 +203,27 @@ func TestWrongArgumentsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		t.Errorf("%d subscriptions were kept", len(subs))
 	}
 	p, err := r.host.Preview(host.Request{Server: "digest", Type: trust.Untrusted(dialect.FilteredStream), Args: json.RawMessage(`{"channels":["cron"],"cronExpression":"@daily"}`)})
-	if err != nil || len(p.Firings) != 3 || p.Method != "tools/call" {
+	if err != nil || len(p.Firings) != 3 || p.Method != "tools/call" || p.Callback != "" {
 		t.Errorf("preview %+v, %v", p, err)
+	}
+	p, err = r.host.Preview(host.Request{Server: "archive", Type: trust.Untrusted("event://archive/load.tick"), Mode: event.ModeWebhook})
+	if err != nil || p.Callback == "" || !strings.Contains(string(p.Params), `"targetUri":"`+p.Callback+`"`) {
+		t.Errorf("preview %+v %s, %v", p, p.Params, err)
+	}
+}
+
+func TestFiringsOfASubscription(t *testing.T) {
+	now := time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
+	sub := event.Subscription{Dialect: dialect.MCPE, Key: event.Key{Args: json.RawMessage(`{"channels":["cron"],"cronExpression":"0 9 * * *","timezone":"Asia/Tokyo"}`)}}
+	next := host.Firings(sub, now)
+	if len(next) != 3 || next[0].Format(time.RFC3339) != "2026-03-15T09:00:00+09:00" || !next[2].After(next[1]) {
+		t.Errorf("delivers at %v", next)
+	}
+	sub.Dialect = ""
+	if next := host.Firings(sub, now); next != nil {
+		t.Errorf("MCP Events deliver at %v", next)
+	}
+	if host.DialectName("") != "MCP Events" || host.DialectName(dialect.MCPE) != dialect.MCPE {
+		t.Error("a dialect is shown under another name")
 	}
 }

@@ -15,15 +15,16 @@ import (
 
 // Preview is what a [Request] would send, without sending it.
 type Preview struct {
-	Mode    event.Mode
-	Method  string
-	Params  json.RawMessage // secrets masked
-	Firings []time.Time     // when a subscription on a schedule delivers next; nil for one that delivers at once
-	Command string          // the command line that does the same, for a POSIX shell
+	Mode     event.Mode
+	Method   string
+	Params   json.RawMessage // secrets masked
+	Callback string          // address to which the server would deliver; "" in other modes than webhook
+	Firings  []time.Time     // when a subscription on a schedule delivers next; nil for one that delivers at once
+	Command  string          // the command line that does the same, for a POSIX shell
 }
 
-// previewFirings is how many of the next deliveries a preview tells.
-const previewFirings = 3
+// nextFirings is how many of the next deliveries are told.
+const nextFirings = 3
 
 // noSecret stands for a secret that is made when the subscription begins.
 const noSecret = "whsec_…"
@@ -55,7 +56,7 @@ func (h *Host) Preview(r Request) (Preview, error) {
 			}
 		}
 		if kind.Firings != nil {
-			p.Firings = kind.Firings(args, h.opts.Now(), previewFirings)
+			p.Firings = kind.Firings(args, h.opts.Now(), nextFirings)
 		}
 		if r.From.Saved && auto(r.Mode) && t.Offers(old.Mode) {
 			r.Mode = old.Mode
@@ -76,6 +77,9 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	req, err := h.requestOf(p.Mode, key, at, old.Hook, r)
 	if err != nil {
 		return Preview{}, err
+	}
+	if hook, ok := req.(wire.SubscribeRequest); ok {
+		p.Callback = hook.URL
 	}
 	preview := dialect.Preview
 	if own, ok := d.(dialect.Previewer); ok {

@@ -81,6 +81,27 @@ func TestAnInterruptionLeavesAGap(t *testing.T) {
 	})
 }
 
+func TestAGapBeginsWhereAStreamWasHeardLast(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.tell(wire.Note{Method: wire.NoteActive})
+			since := time.Now()
+			s.wait(time.Minute)
+			s.tell(wire.Note{Method: wire.NoteHeartbeat, Apart: true}) // the server lives, the way of its events is dead
+			s.wait(time.Second)
+			s.tell(wire.Note{Method: wire.NoteInterrupt, Since: since})
+			return s.stay()
+		}
+		r.start().pass(2 * time.Minute)
+		if g := r.gaps()[0]; g.To.Sub(g.From) != time.Minute+time.Second {
+			t.Errorf("gap %+v", g)
+		}
+		if !r.runner.Status().Apart {
+			t.Error("the heartbeat counts for the stream of the events")
+		}
+	})
+}
+
 func token() *wire.Resume { return &wire.Resume{Stream: "st", Token: "secret", Request: "1"} }
 
 func TestAResumableStreamIsKeptAndForgotten(t *testing.T) {

@@ -117,6 +117,7 @@ func (p *pushed) note(n wire.Note) {
 		err = p.marked(n, now, false)
 	case wire.NoteHeartbeat:
 		err = p.marked(n, now, true)
+		p.r.set(func(s *Status) { s.Apart = n.Apart })
 	case wire.NoteEvent:
 		err = p.occurred(n, now)
 	case wire.NoteError:

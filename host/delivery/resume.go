@@ -52,7 +52,11 @@ func (p *pushed) continued(n wire.Note, now time.Time) error {
 		p.r.mark(p.ctx, event.StateAbandoned, event.StateBackoff, "the server gave up the stream; asking anew", nil)
 		return in.submit(p.ctx, event.Batch{Update: func(s *event.Subscription) { s.Resume = event.Secret{} }})
 	case wire.NoteInterrupt:
-		gap := in.gap(event.CauseNoReplay, in.lastSign(), false)
+		from := in.lastSign()
+		if !n.Since.IsZero() && n.Since.Before(from) {
+			from = n.Since.UTC()
+		}
+		gap := in.gap(event.CauseNoReplay, from, false)
 		in.seen(now)
 		return in.submit(p.ctx, event.Batch{Records: []event.Record{gap}})
 	}

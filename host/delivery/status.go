@@ -21,6 +21,7 @@ type Status struct {
 	LastEvent     time.Time     // when the last event arrived
 	LastHeartbeat time.Time     // push: the last heartbeat
 	LastByte      time.Time     // push: the last byte, also of a comment
+	Apart         bool          // push: heartbeats show that the server lives, not that its events still come
 	Interval      time.Duration // push: learned heartbeat interval, 0 while unknown
 	LastPoll      time.Time     // poll: the last answer
 	NextTry       time.Time     // poll, backoff, refresh: when the host acts next

@@ -76,6 +76,7 @@ func (r *addresses) note(n wire.Note) (relist bool) {
 			h.take(note)
 		}
 	case wire.NoteInterrupt:
+		n.Since = r.s.UnheardSince()
 		for _, h := range r.listeners(func(string) bool { return true }) {
 			h.note(n)
 		}
@@ -166,6 +167,7 @@ func (r *addresses) listen(where string, h *held) (Stream, error) {
 		return nil, named(err)
 	}
 	l := &listened{held: h, inner: inner, done: make(chan struct{})}
+	h.hears = inner.Hears
 	h.begin(nil)
 	go l.watch()
 	return l, nil

@@ -20,6 +20,7 @@ type held struct {
 	own    bool                  // it has a request after all, on which its events come
 	end    func(context.Context) // takes leave of the server; may be nil
 	aside  *aside                // nil: events are handed on as they come
+	hears  func() bool           // would silence of what brings the events be noticed
 	done   chan struct{}
 	err    error // set before done is closed
 
@@ -33,7 +34,7 @@ const farewell = 2 * time.Second
 
 // hold begins a stream that lives as long as ctx and the connection.
 func hold(ctx context.Context, p *pulse, sink func(wire.Note)) *held {
-	h := &held{pulse: p, sink: sink, done: make(chan struct{})}
+	h := &held{pulse: p, sink: sink, hears: p.s.Hears, done: make(chan struct{})}
 	h.ctx, h.cancel = context.WithCancelCause(ctx)
 	return h
 }
@@ -64,7 +65,7 @@ func (h *held) watch() {
 				return
 			}
 			if h.pulse.beats(h.ctx) {
-				h.note(wire.Note{Method: wire.NoteHeartbeat})
+				h.note(wire.Note{Method: wire.NoteHeartbeat, Apart: !h.hears()})
 			}
 		}
 	}

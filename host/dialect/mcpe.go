@@ -210,6 +210,7 @@ func (t *tools) Note(n wire.Note) (relist bool) {
 	case n.Method == noteTools:
 		return true
 	case n.Method == wire.NoteInterrupt:
+		n.Since = t.s.UnheardSince()
 		for _, h := range t.streams() {
 			h.note(n)
 		}

@@ -196,7 +196,9 @@ func TestTheServersAnswerIsTheHeartbeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.next(wire.NoteActive)
-	r.next(wire.NoteHeartbeat)
+	if n := r.next(wire.NoteHeartbeat); !n.Apart {
+		t.Error("an answer counts for the general stream, which may be dead")
+	}
 	p.await("a ping", 2, isMethod("ping"))
 	if stream.LastByte().IsZero() {
 		t.Error("the last sign of life is not known")

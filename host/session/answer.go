@@ -69,6 +69,7 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 		limit = l.opts.maxAnswer()
 	}
 	events := newSSEReader(body, limit)
+	events.pause = x.beat
 	for {
 		e, err := events.next()
 		if events.retry > 0 {
@@ -97,6 +98,7 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 		}
 		result, err := l.take(x, e.data)
 		if e.name != "" && e.name != "message" && errors.Is(err, wire.ErrMalformed) {
+			x.beat()
 			continue // a kind of event that is none of ours, such as ping
 		}
 		if !x.call && errors.Is(err, wire.ErrMalformed) {
@@ -120,6 +122,9 @@ func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
 		case m.IsNotification():
 			l.note(x, wire.Note{Method: m.Method, Params: m.Params})
 		case m.Method != "":
+			if m.Method == methodPing {
+				x.beat()
+			}
 			l.replyTo(x, m)
 		case m.HasID && !x.answeredBy(m.ID) || x.frame == nil:
 			l.opts.Log.Debug("server answered a request that was not made here", "method", x.method)

@@ -57,6 +57,9 @@ type exchange struct {
 	last  atomic.Int64 // last byte, since epoch
 	busy  atomic.Bool  // note runs
 
+	rhythm       *rhythm // nil: its silence is judged elsewhere
+	leastSilence time.Duration
+
 	retry   time.Duration // when to come back, as the server's stream said; read after done
 	lastID  string        // of the last event on the server's stream; as retry
 	resumed bool          // the stream was cut and is another
@@ -99,6 +102,7 @@ func (x *exchange) lastByte() time.Time {
 // finish ends the exchange. It is called once, by the goroutine that ran it.
 func (x *exchange) finish(result json.RawMessage, err error) {
 	x.result, x.err = result, err
+	x.settle()
 	close(x.done)
 	x.cancel(ErrClosed)
 }

@@ -87,6 +87,7 @@ func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 	}
 	x := s.newExchange(s.life, *s.era.Load(), "", sink)
 	x.taken, x.lastID = taken, lastID
+	s.general.Store(x)
 	return x, s.run(x)
 }
 
@@ -107,6 +108,7 @@ func (s *Session) keepListening(open opener) {
 			return
 		}
 		<-x.done
+		s.noteSilence(x)
 		if s.life.Err() != nil {
 			return
 		}

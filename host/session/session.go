@@ -69,6 +69,7 @@ type Options struct {
 	Reopen Backoff          // between attempts to listen for unasked notifications
 
 	patience   time.Duration // with each step of stopping a process
+	silence    time.Duration // that is granted to a stream whose pauses are filled
 	pingEvery  time.Duration // on a WebSocket
 	pongWithin time.Duration
 }
@@ -91,6 +92,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.patience <= 0 {
 		o.patience = patience
+	}
+	if o.silence <= 0 {
+		o.silence = leastSilence
 	}
 	if o.pingEvery <= 0 {
 		o.pingEvery = pingEvery
@@ -145,6 +149,9 @@ type Session struct {
 	era  atomic.Pointer[era]
 	ids  atomic.Int64
 	deaf atomic.Pointer[error] // see Deaf
+	// general is the stream on which a handshake server over HTTP speaks unasked.
+	general      atomic.Pointer[exchange]
+	unheardSince atomic.Pointer[time.Time]
 
 	life context.Context // done when the session is over; its cause says why
 	end  context.CancelCauseFunc
@@ -254,7 +261,10 @@ func (s *Session) prepare(ctx context.Context, method string, params any, note f
 }
 
 func (s *Session) newExchange(ctx context.Context, e era, method string, note func(wire.Note)) *exchange {
-	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), over: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now}
+	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), over: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now, leastSilence: s.opts.silence}
+	if method == methodListen || method == "" { // the two on which servers speak unasked
+		x.rhythm = &rhythm{}
+	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
 }

@@ -22,6 +22,7 @@ type sseEvent struct {
 type sseReader struct {
 	src   io.Reader
 	max   int           // bytes of one event's data
+	pause func()        // called for each comment; nil: nobody cares
 	retry time.Duration // last retry: line; 0 if none
 	id    string        // last id: line of an event that is complete
 
@@ -69,6 +70,10 @@ func (r *sseReader) next() (sseEvent, error) {
 		}
 		field, value := splitField(line)
 		switch string(field) {
+		case "":
+			if r.pause != nil {
+				r.pause()
+			}
 		case "data":
 			if lines > 0 {
 				r.data = append(r.data, '\n')

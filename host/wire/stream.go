@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"time"
 
 	"eventdeck/host/trust"
 )
@@ -33,6 +34,8 @@ type Note struct {
 	Refused  error       // of [NoteEvent]: why Params make no event; of [NoteSkipped]: why it was skipped
 	ServerID trust.Text  // of [NoteActive]: the id under which the server holds the subscription
 	Resume   *Resume     // of [NoteResumable]
+	Since    time.Time   // of [NoteInterrupt]: when it was heard last; zero: until the interruption
+	Apart    bool        // of [NoteHeartbeat]: it shows that the server lives, not that its events still come
 }
 
 // What a dialect or the session tells of a stream beside the notifications of MCP

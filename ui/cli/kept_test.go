@@ -35,7 +35,7 @@ func TestSubsList(t *testing.T) {
 		s.Hook.Secret, s.Lease.RefreshBefore, s.Printed = event.NewSecret("whsec_very-secret-indeed"), at, 4
 	})
 	b.expect(t, exitDone, "", "subs", "list", "--json", "--data", b.data(t))
-	want := `{"id":"` + string(sub.ID) + `","server":"pager","type":"incident.created","arguments":{"a":"\u202e"},"mode":"push","state":"live","evidence":"heartbeat 3 s ago","error":"was\u001bcut","paused":false,"cursor":"c\u001b","created":"2026-07-28T12:00:00.005Z","lastSeen":null,"refreshBefore":"2026-07-28T12:00:00.005Z","printed":4}` + "\n"
+	want := `{"id":"` + string(sub.ID) + `","server":"pager","type":"incident.created","arguments":{"a":"\u202e"},"mode":"push","dialect":"MCP Events","noReplay":false,"state":"live","evidence":"heartbeat 3 s ago","error":"was\u001bcut","paused":false,"cursor":"c\u001b","created":"2026-07-28T12:00:00.005Z","lastSeen":null,"refreshBefore":"2026-07-28T12:00:00.005Z","printed":4}` + "\n"
 	if got := b.out.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
@@ -52,6 +52,19 @@ func TestSubsList(t *testing.T) {
 	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
 	if !strings.Contains(b.out.String(), "goes on when the host next runs") {
 		t.Errorf("resumed: %s", b.out.String())
+	}
+	b.out = lockedBuffer{}
+	b.store.change(sub.ID, func(s *event.Subscription) {
+		s.State, s.Dialect, s.NoReplay, s.Key.Args = event.StateLive, "MCPE", true, []byte(`{"channels":["cron"],"cronExpression":"0 9 * * *","timezone":"UTC"}`)
+	})
+	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
+	if s := b.out.String(); !strings.Contains(s, "MCPE, no replay") || !strings.Contains(s, "delivers 20") || !strings.Contains(s, "09:00 UTC") {
+		t.Errorf("a schedule without replay: %s", s)
+	}
+	b.out = lockedBuffer{}
+	b.expect(t, exitDone, "", "subs", "list", "--json", "--data", b.data(t))
+	if s := b.out.String(); !strings.Contains(s, `"dialect":"MCPE","noReplay":true`) {
+		t.Errorf("a schedule without replay: %s", s)
 	}
 	b = newBench(t)
 	b.expect(t, exitDone, "no subscription is kept in /data", "subs", "list", "--data", b.data(t))

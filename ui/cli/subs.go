@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
@@ -158,11 +159,19 @@ func (a *app) listSubs(ctx context.Context) (err error) {
 		return nil
 	}
 	t := &table{}
-	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "STATE")
+	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "DIALECT", "STATE")
 	for _, s := range subs {
-		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.Key.Args), string(s.Mode), subState(s))
+		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.Key.Args), string(s.Mode), dialectOf(s), subState(s))
 	}
 	return t.write(a.Stdout)
+}
+
+// dialectOf is how its events are said, and whether they can be asked for again.
+func dialectOf(s event.Subscription) string {
+	if s.NoReplay {
+		return host.DialectName(s.Dialect) + ", no replay"
+	}
+	return host.DialectName(s.Dialect)
 }
 
 // subState is what was last known of it, in words.
@@ -179,6 +188,9 @@ func subState(s event.Subscription) string {
 	}
 	if !s.Error.IsZero() {
 		words = append(words, plain(s.Error))
+	}
+	if next := host.Firings(s, time.Now()); len(next) > 0 && !s.Paused {
+		words = append(words, "delivers "+next[0].Format("2006-01-02 15:04 MST"))
 	}
 	if !s.Lease.RefreshBefore.IsZero() {
 		words = append(words, "lease until "+s.Lease.RefreshBefore.Local().Format(time.DateTime))
@@ -200,6 +212,9 @@ func appendSubscription(b []byte, s event.Subscription) []byte {
 		b = append(b, "{}"...)
 	}
 	b = export.AppendString(b, "mode", string(s.Mode))
+	b = export.AppendString(b, "dialect", host.DialectName(s.Dialect))
+	b = export.AppendName(b, "noReplay")
+	b = fmt.Appendf(b, "%t", s.NoReplay)
 	b = export.AppendString(b, "state", string(s.State))
 	b = export.AppendString(b, "evidence", s.Evidence)
 	b = export.AppendText(b, "error", s.Error)

@@ -69,6 +69,7 @@ func (d *detail) eventType(a *app, r *treeRow) {
 		modes += string(m) + " "
 	}
 	d.say("modes   ", themes.Plain, modes)
+	d.say("dialect ", themes.Plain, host.DialectName(r.typ.Dialect))
 	if r.typ.Cursorless {
 		d.say("replay  ", themes.Warn, "none: what is missed stays missed")
 	}
@@ -93,7 +94,7 @@ func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 	for _, f := range quietness(v, a.cursorless(v), now) {
 		d.fact(f)
 	}
-	d.say("id      ", themes.Plain, string(v.ID)+", "+string(v.Mode))
+	d.say("id      ", themes.Plain, string(v.ID)+", "+string(v.Mode)+", "+host.DialectName(v.Dialect))
 	if !noArgs(v.Key.Args) {
 		d.say("args    ", themes.Plain, string(v.Key.Args))
 	}
@@ -118,10 +119,10 @@ func (d *detail) fact(f fact) {
 	}
 }
 
-// cursorless tells whether the server says that a subscription's type has no
-// replay.
+// cursorless tells whether a subscription's type has no replay, as the server says or
+// as it was when it was subscribed to.
 func (a *app) cursorless(v *host.SubscriptionView) bool {
-	return a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type}).Cursorless
+	return v.NoReplay || a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type}).Cursorless
 }
 
 func (d *detail) since(label string, t, now time.Time) {

@@ -52,7 +52,8 @@ func (a *app) openColumns() {
 // fill lists what is shown, then what could be.
 func (d *columnPicker) fill(a *app) {
 	d.rows = d.rows[:0]
-	for _, c := range a.columns.of(d.node) {
+	labels := a.labelsSeen(d.node)
+	for _, c := range a.columns.of(d.node, labels) {
 		d.rows = append(d.rows, columnRow{c, true, ""})
 	}
 	offer := func(c streamColumn, says string) {
@@ -71,6 +72,11 @@ func (d *columnPicker) fill(a *app) {
 	for _, c := range usualColumns {
 		offer(c, kindSays[c.Kind])
 	}
+	for _, l := range labelColumns {
+		if labels&l.has != 0 {
+			offer(streamColumn{Kind: l.kind}, kindSays[l.kind])
+		}
+	}
 	schemaPaths(a.typeOf(&event.Record{Server: d.node.server, Type: d.node.typ}).PayloadSchema, func(path string) {
 		offer(streamColumn{Kind: colPath, Path: path}, "in the schema")
 	})
@@ -87,6 +93,7 @@ func (d *columnPicker) fill(a *app) {
 var kindSays = map[columnKind]string{
 	colTime: "when it was received", colServer: "if there are several", colType: "if there are several",
 	colField: "how grave it is, or its status", colSummary: "takes the room that is left",
+	colName: "of the event itself", colPriority: "as the server gives it", colTags: "as the server gives them", colBatch: "came as one",
 	colSub: "subscription", colMode: "delivery mode", colSize: "bytes as received",
 }
 

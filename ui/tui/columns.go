@@ -30,6 +30,12 @@ const (
 	colMode    columnKind = "mode"
 	colSize    columnKind = "size"
 	colPath    columnKind = "path" // a place in the payload
+
+	// Labels: see [event.Labels].
+	colName     columnKind = "name"
+	colPriority columnKind = "priority"
+	colTags     columnKind = "tags"
+	colBatch    columnKind = "batch"
 )
 
 // streamColumn is one column as the operator chose it.
@@ -52,7 +58,7 @@ var usualColumns = []streamColumn{{Kind: colTime}, {Kind: colServer}, {Kind: col
 
 // columnRank is the order in which columns go where there is no room for them
 // and a summary: the highest first.
-var columnRank = map[columnKind]int{colSize: 9, colMode: 8, colSub: 7, colPath: 5, colField: 4, colServer: 3, colType: 2, colTime: 1}
+var columnRank = map[columnKind]int{colSize: 9, colMode: 8, colSub: 7, colBatch: 6, colTags: 6, colPriority: 5, colPath: 5, colName: 4, colField: 4, colServer: 3, colType: 2, colTime: 1}
 
 // Room that a summary gets before columns do that tell less, and before others.
 const (
@@ -87,19 +93,23 @@ type planKey struct {
 	many   bool // several servers
 	choice int
 	clock  timeView
+	labels labelSet // that were seen
 }
 
 // planFor makes the plan anew if what it depends on has changed.
 func (s *stream) planFor(a *app, w int) *plan {
-	key := planKey{w, s.query.node, a.widest, a.lay.shortTime, a.lay.onlySummry, len(a.snap.Servers) != 1, a.columns.gen, s.clock}
 	p := &s.plan
+	if s.query.node != p.of.scope {
+		s.labels = 0
+	}
+	key := planKey{w, s.query.node, a.widest, a.lay.shortTime, a.lay.onlySummry, len(a.snap.Servers) != 1, a.columns.gen, s.clock, s.labels}
 	if key == p.of {
 		return p
 	}
 	kind := typeKey(key.scope) != typeKey(p.of.scope) || key.choice != p.of.choice
 	p.of = key
 	p.gen++
-	p.cols = a.columns.of(key.scope)
+	p.cols = a.columns.of(key.scope, key.labels)
 	p.width = widths(p.cols, key)
 	if kind {
 		clear(s.formed) // values of other columns
@@ -138,8 +148,14 @@ func widths(cols []streamColumn, key planKey) []int {
 			}
 		case colSize:
 			out[i] = 7
-		case colPath:
+		case colPath, colTags:
 			out[i] = 14
+		case colName:
+			out[i] = 20
+		case colPriority:
+			out[i] = 8
+		case colBatch:
+			out[i] = 6
 		}
 		if out[i] > 0 && c.Width > 0 {
 			out[i] = max(3, min(c.Width, 80))
@@ -190,12 +206,12 @@ type typeOfServer struct {
 // typePick is which members of a type's payloads a row shows.
 type typePick struct{ summary, field string } // JSON pointers; "" is not known
 
-// of returns the columns of a scope.
-func (c *columnChoice) of(n node) []streamColumn {
+// of returns the columns of a scope whose records have labels.
+func (c *columnChoice) of(n node, labels labelSet) []streamColumn {
 	if cols, ok := c.by[typeKey(n)]; ok && len(cols) > 0 {
 		return cols
 	}
-	return usualColumns
+	return usual(labels)
 }
 
 // set changes the columns of a scope; nil goes back to the usual ones.
@@ -367,8 +383,12 @@ func beginning(b []byte, max int) string {
 	return string(b[:max])
 }
 
-// fieldOf is the member that tells how grave an event is.
+// fieldOf is what tells how grave an event is: a member of its payload, else the
+// priority that the server gives it.
 func fieldOf(r *event.Record, p typePick) trust.Rendered {
+	if p.field == "" && r.Labels != nil && !r.Labels.Priority.IsZero() {
+		return trust.Line(r.Labels.Priority)
+	}
 	if p.field != "" {
 		t, _ := valueAt(r.Data, p.field)
 		return trust.Line(t)

@@ -143,8 +143,9 @@ type keyField struct {
 }
 
 type sameRecord struct {
-	r    event.Record
-	what trust.Rendered // what is the same
+	r     event.Record
+	what  trust.Rendered // what is the same
+	batch bool           // came in the same batch
 }
 
 // Bounds of the search for the same.
@@ -164,11 +165,12 @@ func (d *detail) sameRecords(a *app, r *event.Record) {
 	for _, k := range s.keys {
 		d.lines = append(d.lines, detailLine{label: "field   ", text: join(trust.Line(k.name), ours(" = "), trust.Line(trust.Untrusted(k.value)))})
 	}
+	d.batch(r, a.glyphs)
 	for i := range s.found {
-		x := &s.found[i]
-		head := ours(timeText(x.r.ReceivedAt, d.zone, stampDay) + " ")
-		text := join(head, trust.Line(x.r.Type), ours("  "), trust.Line(host.Headline(x.r)), ours("  same "), x.what)
-		d.lines = append(d.lines, detailLine{gutter: true, text: text, seq: x.r.Seq})
+		if x := &s.found[i]; !x.batch {
+			text := join(d.sameLine(&x.r), ours("  same "), x.what)
+			d.lines = append(d.lines, detailLine{gutter: true, text: text, seq: x.r.Seq})
+		}
 	}
 	switch {
 	case s.err != nil:
@@ -180,6 +182,14 @@ func (d *detail) sameRecords(a *app, r *event.Record) {
 	default:
 		d.say("", themes.Dim, a.keyOf("open")+" goes to the chosen one")
 	}
+}
+
+func (d *detail) sameLine(r *event.Record) trust.Rendered {
+	name := r.Type
+	if r.Labels != nil && !r.Labels.Name.IsZero() {
+		name = r.Labels.Name
+	}
+	return join(ours(timeText(r.ReceivedAt, d.zone, stampDay)+" "), trust.Line(name), ours("  "), trust.Line(host.Headline(*r)))
 }
 
 // keysOf returns the members of a payload that name what it is about.
@@ -206,6 +216,9 @@ func keysOf(data []byte) []keyField {
 func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
 	if r.Seq == of.Seq || r.Kind != event.KindEvent {
 		return trust.Rendered{}, false
+	}
+	if sameBatch(r, of) {
+		return ours("batch"), true
 	}
 	if !of.EventID.IsZero() && r.EventID == of.EventID {
 		return ours("id"), true
@@ -255,7 +268,7 @@ func (a *app) sameWork() tea.Cmd {
 			left--
 			from = r.Seq
 			if what, ok := sameAs(&r, &of, keys); ok {
-				found = append(found, sameRecord{r, what})
+				found = append(found, sameRecord{r, what, sameBatch(&r, &of)})
 			}
 			return true
 		})

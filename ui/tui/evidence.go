@@ -133,6 +133,17 @@ func suspendedWords(v host.SubscriptionView, now time.Time) string {
 	return strings.TrimSpace(why + " " + since)
 }
 
+// upcoming is when a subscription on a schedule delivers next.
+func upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
+	if s := stateOf(*v); s == event.StatePaused || s == event.StateEnded {
+		return nil
+	}
+	return host.Firings(v.Subscription, now)
+}
+
+// firing spells when a schedule delivers, in its own time zone.
+func firing(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
+
 // at spells a moment of today, in the zone of now.
 func at(now, t time.Time) string { return timeText(t, now.Location(), "15:04:05") }
 
@@ -181,6 +192,13 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 	case event.ModeWebhook:
 		when("delivery", s.LastDelivery, "none in this run")
 		out = append(out, leaseFacts(v, now)...)
+	}
+	for i, t := range upcoming(v, now) {
+		label := "delivers"
+		if i > 0 {
+			label = "    then"
+		}
+		add(label, themes.Plain, firing(t)+", in "+span(t.Sub(now)))
 	}
 	if cursorless {
 		add("replay  ", themes.Warn, noReplay+": what is missed stays missed")
@@ -264,6 +282,9 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		return false, "the stream is open, and the server has sent no heartbeat yet"
 	case s.Interval == 0 && now.Sub(sign) > time.Minute:
 		return false, "the last sign of life is " + span(now.Sub(sign)) + " old and its interval is not known"
+	}
+	if s.Apart {
+		return false, "the server answers, but its events come on a stream of their own that it leaves silent; a stream that died unseen looks the same"
 	}
 	return true, "the stream is alive, its last sign of life is " + span(now.Sub(sign)) + " old"
 }

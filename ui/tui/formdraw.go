@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -320,7 +319,7 @@ func (f *subForm) drawPreview(a *app, w int) []string {
 			label = " Delivers "
 		}
 		c.put(themes.Dim, label)
-		c.put(themes.Plain, at.Format("Mon 2006-01-02 15:04 MST"))
+		c.put(themes.Plain, firing(at))
 		c.end()
 	}
 	c.end()
@@ -348,14 +347,9 @@ func (f *subForm) previewed(a *app) (host.Preview, error) {
 // callback is the address to which the server would deliver, as far as it is
 // known.
 func (f *subForm) callback(a *app) string {
-	var params struct {
-		Delivery struct {
-			URL string `json:"url"`
-		} `json:"delivery"`
-	}
 	p, err := f.previewed(a)
-	if err != nil || json.Unmarshal(p.Params, &params) != nil || params.Delivery.URL == "" {
+	if err != nil || p.Callback == "" {
 		return "an address of this host, made when you subscribe"
 	}
-	return params.Delivery.URL
+	return p.Callback
 }

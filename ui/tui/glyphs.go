@@ -16,11 +16,12 @@ type glyphs struct {
 	gutter, cursor, gap    string
 	path, dot, more        string
 	chosen, choice, cannot string
-	masked                 string   // stands for one character that is not shown
-	none                   string   // of a spark: nothing
-	bars                   []string // of a spark, lowest first
-	mark, picked           string   // of rows of the stream
-	up, down               string   // the order of a column
+	masked                 string    // stands for one character that is not shown
+	none                   string    // of a spark: nothing
+	bars                   []string  // of a spark, lowest first
+	mark, picked           string    // of rows of the stream
+	up, down               string    // the order of a column
+	joints                 [3]string // of rows that came as one: the first, one amidst, the last
 }
 
 var unicodeGlyphs = glyphs{
@@ -29,7 +30,7 @@ var unicodeGlyphs = glyphs{
 	path: "›", dot: "·", more: "…", chosen: "●", choice: "○", cannot: "×", masked: "•",
 	none: "·", bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	mark: "◆", picked: "▪",
-	up: "▴", down: "▾",
+	up: "▴", down: "▾", joints: [3]string{"┌", "├", "└"},
 }
 
 var asciiGlyphs = glyphs{
@@ -38,7 +39,7 @@ var asciiGlyphs = glyphs{
 	path: ">", dot: "-", more: "~", chosen: "*", choice: "o", cannot: "x", masked: "*",
 	none: ".", bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
 	mark: "+", picked: "*",
-	up: "^", down: "v",
+	up: "^", down: "v", joints: [3]string{"/", "|", "\\"},
 }
 
 // glyphSets are the sets by their names.

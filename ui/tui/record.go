@@ -90,6 +90,7 @@ func (d *detail) envelope(r *event.Record) {
 	d.say("received", themes.Plain, timeText(r.ReceivedAt, d.zone, stampFull)+lag(*r))
 	d.words("occurred", r.Timestamp)
 	d.words("id      ", r.EventID)
+	d.labels(r.Labels)
 	if r.Cursor.Valid {
 		d.lines = append(d.lines, detailLine{label: "cursor  ", text: trust.Line(r.Cursor.Text)})
 	}

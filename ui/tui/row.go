@@ -25,6 +25,7 @@ type row struct {
 	mode   string
 	size   string
 	paths  []trust.Rendered // values of the columns of the plan that show a place
+	labels *rowLabels       // nil: none
 
 	line string // laid out, not chosen
 	key  columns
@@ -41,6 +42,7 @@ type columns struct {
 	before time.Time // when the row before was received, where times are relative to that
 	mark   string    // glyph in the first cell
 	found  string    // what is searched and highlighted
+	joint  joint     // with the rows beside it
 }
 
 const (
@@ -71,7 +73,7 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 			out.text = trust.Line(compactOf(&r)) // the same twice would tell nothing
 		}
 	}
-	out.sub, out.mode = string(r.Sub), modeWord(r.Mode)
+	out.sub, out.mode, out.labels = string(r.Sub), modeWord(r.Mode), labelsOf(r.Labels)
 	if n := len(r.Raw); n > 0 {
 		out.size = sizeWord(n)
 	}
@@ -181,6 +183,15 @@ func (r *row) layColumn(c *canvas, kind columnKind, value trust.Rendered, cols c
 	case colSize:
 		c.field(themes.Dim, ours(r.size), width, true)
 		return
+	case colPriority:
+		value = r.labels.value(kind)
+		c.column(gravity(value.Plain()), value, width)
+	case colName, colTags, colBatch:
+		role := themes.Plain
+		if kind != colName {
+			role = themes.Dim
+		}
+		c.column(role, r.labels.value(kind), width)
 	default:
 		c.column(themes.Plain, value, width)
 	}
@@ -196,6 +207,7 @@ func (r *row) dimmed(role themes.Role) themes.Role {
 
 // layText writes the summary into the room that signs and later columns leave.
 func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) {
+	layJoint(c, g, cols.joint)
 	signs := r.signs.fit(c.room - after)
 	room := max(0, c.room-signs.width()-after)
 	text := panned(r.text, cols.pan)

@@ -24,6 +24,8 @@ type stream struct {
 	top      uint64 // record in the first row
 	height   int
 
+	labels labelSet // of the rows that were drawn in this scope
+
 	formed map[uint64]*row
 	plan   plan
 	draws  canvas
@@ -250,12 +252,20 @@ func (s *stream) draw(a *app, w, h int) []string {
 		s.height = h
 		s.settle()
 	}
+	s.drawRows(a, w, h)
+	if s.plan.of.labels != s.labels {
+		s.drawRows(a, w, h) // with the columns for them
+	}
+	return s.lines
+}
+
+func (s *stream) drawRows(a *app, w, h int) {
 	key := streamKey{cols: s.columnsFor(a, w), h: h, at: s.at, top: s.top, rows: len(s.seqs), gen: s.gen, focus: a.focus == streamPane, more: s.fetching, marks: a.marks.gen, picked: s.selected}
 	if n := len(s.seqs); n > 0 {
 		key.end = s.seqs[n-1]
 	}
 	if key == s.drawn && len(s.seqs) > 0 {
-		return s.lines
+		return
 	}
 	s.drawn = key
 	c := &s.draws
@@ -271,7 +281,6 @@ func (s *stream) draw(a *app, w, h int) []string {
 		a.teach(c, w)
 	}
 	s.lines = c.rows(h, s.lines)
-	return s.lines
 }
 
 func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
@@ -279,6 +288,10 @@ func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
 	r := s.row(a, seq)
 	if s.clock == timeDelta && i > 0 {
 		cols.before = s.row(a, s.seqs[i-1]).at
+	}
+	if r.labels != nil {
+		s.labels |= r.labels.set
+		cols.joint = s.jointOf(a, i)
 	}
 	_, marked := a.marks.find(seq)
 	switch {

@@ -1,0 +1,126 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// rhythm learns how often a server says on a quiet stream that the stream lives,
+// with comments, pings or events that carry nothing. An answer to another request
+// proves that the server lives, not that what it says on this stream still comes.
+type rhythm struct {
+	mu      sync.Mutex
+	beats   int
+	last    time.Time
+	longest time.Duration // between two beats
+	timer   *time.Timer   // nil: the rhythm is not known yet
+}
+
+const (
+	// learnt is how many beats show a rhythm.
+	learnt = 3
+	// missed is how many of the longest pauses a stream may be silent.
+	missed = 3
+	// leastSilence is the silence that is granted to the quickest rhythm.
+	leastSilence = 15 * time.Second
+)
+
+var errSilent = errors.New("the stream fell silent")
+
+// beat notes that the server filled a pause, and from the third on cuts the
+// exchange when nothing at all comes for three times the longest pause.
+func (x *exchange) beat() {
+	r := x.rhythm
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := x.now()
+	if r.beats++; r.beats > 1 {
+		r.longest = max(r.longest, now.Sub(r.last))
+	}
+	r.last = now
+	if r.beats >= learnt && r.timer == nil {
+		r.timer = time.AfterFunc(x.patience(), x.listenFor)
+	}
+}
+
+// patience is the silence that ends the exchange. The rhythm's lock is held.
+func (x *exchange) patience() time.Duration { return max(missed*x.rhythm.longest, x.leastSilence) }
+
+// listenFor cuts the exchange if it was silent for too long, else it comes back.
+func (x *exchange) listenFor() {
+	r := x.rhythm
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if x.ctx.Err() != nil {
+		return
+	}
+	silent, most := x.now().Sub(x.lastByte()), x.patience()
+	if silent >= most {
+		x.cancel(fmt.Errorf("%w: %w: nothing came for %v, and something did every %v before", ErrCut, errSilent, silent.Round(time.Millisecond), r.longest.Round(time.Millisecond)))
+		return
+	}
+	r.timer.Reset(most - silent)
+}
+
+// settle ends the watch over the rhythm.
+func (x *exchange) settle() {
+	if x.rhythm == nil {
+		return
+	}
+	x.rhythm.mu.Lock()
+	defer x.rhythm.mu.Unlock()
+	if x.rhythm.timer != nil {
+		x.rhythm.timer.Stop()
+	}
+}
+
+// hears reports whether a silence that is too long would be noticed.
+func (x *exchange) hears() bool {
+	if x == nil || x.rhythm == nil {
+		return false
+	}
+	x.rhythm.mu.Lock()
+	defer x.rhythm.mu.Unlock()
+	return x.rhythm.timer != nil
+}
+
+// noteSilence remembers since when an exchange that is over was not heard, if it was
+// given up for that.
+func (s *Session) noteSilence(x *exchange) {
+	since := time.Time{}
+	if errors.Is(context.Cause(x.ctx), errSilent) {
+		since = x.lastByte()
+	}
+	s.unheardSince.Store(&since)
+}
+
+// UnheardSince returns when the session last heard what the server says unasked,
+// before the interruption that [Options.OnUnheard] told of; zero if it heard it
+// until then.
+func (s *Session) UnheardSince() time.Time {
+	if t := s.unheardSince.Load(); t != nil {
+		return *t
+	}
+	return time.Time{}
+}
+
+// Hears reports whether the session would notice that what the server says unasked
+// no longer comes: where it says so on the connection that brings its answers too,
+// or where it fills the pauses of a stream of its own.
+func (s *Session) Hears() bool {
+	if s.info.Era == EraStateless || s.info.Transport != TransportHTTP {
+		return true
+	}
+	return s.general.Load().hears()
+}
+
+// Hears reports whether it would be noticed that the stream is silent for too long:
+// where the server fills its pauses, or the connection is the one that brings the
+// answers to other requests too.
+func (s *Stream) Hears() bool { return s.x.shared.Load() || s.x.hears() }
