@@ -264,10 +264,10 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		}
 		switch {
 		case r.From.Cursor.Valid:
-			s.Cursor = r.From.Cursor
+			s.Cursor, s.Whole = r.From.Cursor, time.Time{}
 		case !r.From.Saved:
 			// From now is a new beginning: nothing before it is missed.
-			s.Cursor, s.LastSeen = event.Cursor{}, time.Time{}
+			s.Cursor, s.LastSeen, s.Whole = event.Cursor{}, time.Time{}, time.Time{}
 		}
 	})
 	if err != nil {

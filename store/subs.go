@@ -36,6 +36,7 @@ type storedSub struct {
 	Cursor   *storedCursor `json:"cursor,omitempty"`
 	Gave     bool          `json:"gave,omitempty"`
 	LastSeen timestamp     `json:"lastSeen"`
+	Whole    timestamp     `json:"whole,omitzero"`
 	Paused   bool          `json:"paused,omitempty"`
 
 	State    event.State `json:"state,omitempty"`
@@ -152,6 +153,7 @@ func (k keptSub) encode() ([]byte, error) {
 		TTL:      s.TTL,
 		Gave:     s.Gave,
 		LastSeen: stamp(s.LastSeen),
+		Whole:    stamp(s.Whole),
 		Paused:   s.Paused,
 
 		State:    s.State,
@@ -220,6 +222,7 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 		TTL:      in.TTL,
 		Gave:     in.Gave,
 		LastSeen: in.LastSeen.time(),
+		Whole:    in.Whole.time(),
 		Paused:   in.Paused,
 
 		State:    in.State,

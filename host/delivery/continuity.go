@@ -14,12 +14,18 @@ import (
 type continuity struct {
 	sent   event.Cursor // the position that was asked for
 	before time.Time    // last sign of life before this opening; zero: none
+	from   time.Time    // where a gap begins that this opening shows
 	opened time.Time
 	known  func(id trust.Text) bool
 
 	decided bool
 	placed  bool // the server has told a position since the opening
 	moved   bool // the server confirmed another position than the one asked for
+
+	// doubt: it replays, and nothing has shown yet whether up to the confirmed
+	// position, or from there.
+	doubt     bool
+	confirmed trust.Text
 }
 
 // noReplay reports whether the opening itself is a gap: there was a life before,
@@ -37,8 +43,12 @@ func (c *continuity) noReplay() bool {
 func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
 	c.placed = true
 	if m.Truncated {
-		c.decided = true // the gap is told
+		c.decided, c.doubt = true, false // the gap is told
 		return false
+	}
+	if heartbeat && c.doubt {
+		c.doubt = false
+		return m.Cursor.HasText() && m.Cursor.Text != c.confirmed
 	}
 	if c.decided || c.before.IsZero() || !c.sent.Valid {
 		return false
@@ -48,7 +58,7 @@ func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
 		return false
 	}
 	if m.Cursor.HasText() {
-		c.moved = true
+		c.moved, c.confirmed = true, m.Cursor.Text
 	}
 	if heartbeat && c.moved {
 		c.decided = true
@@ -76,14 +86,25 @@ func (c *continuity) since(last time.Time) time.Time {
 
 // event looks at an event. It reports whether it came from the server's history,
 // and whether a possible gap must be recorded before it.
-func (c *continuity) event(id, timestamp trust.Text) (replayed, gap bool) {
+func (c *continuity) event(id, timestamp trust.Text, position event.Cursor) (replayed, gap bool) {
 	at, ok := wire.ParseTime(timestamp)
 	replayed = c.sent.Valid && ok && at.Before(c.opened)
+	if c.doubt && position.Valid && position.Text == c.confirmed {
+		c.doubt = false // it has replayed up to there
+	}
+	if c.doubt && !replayed {
+		c.doubt = false
+		return false, true
+	}
 	if c.decided || c.before.IsZero() || !c.sent.Valid {
 		return replayed, false
 	}
 	c.decided = true
-	if replayed || c.known(id) {
+	switch {
+	case c.known(id):
+		return true, false
+	case replayed:
+		c.doubt = c.moved && (!position.Valid || position.Text != c.confirmed)
 		return true, false
 	}
 	return false, true

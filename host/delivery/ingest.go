@@ -27,6 +27,7 @@ type ingest struct {
 	replayed atomic.Uint64
 	repeated atomic.Uint64 // duplicates dropped
 	lastSeen atomic.Int64  // Unix nanoseconds of the last sign of life
+	whole    whole         // up to where nothing is missing
 	gave     atomic.Bool   // the server gave a cursor at least once
 	fresh    atomic.Bool   // this attempt brought an event that was not stored before
 
@@ -53,6 +54,7 @@ func (in *ingest) know(sub event.Subscription) {
 	if !sub.LastSeen.IsZero() {
 		in.lastSeen.CompareAndSwap(0, sub.LastSeen.UnixNano())
 	}
+	in.whole.reset(sub.Whole, in.r.Mode())
 	if sub.Gave {
 		in.gave.Store(true)
 	}
@@ -157,7 +159,7 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	in.mu.Unlock()
 
 	update, done := b.Update, b.Done
-	sawCursor, seen := b.Cursor != nil && b.Cursor.Valid, in.lastSign()
+	sawCursor, seen, whole := b.Cursor != nil && b.Cursor.Valid, in.lastSign(), in.whole.till()
 	if sawCursor {
 		in.gave.Store(true)
 	}
@@ -171,6 +173,9 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		s.Gave = s.Gave || sawCursor
 		if seen.After(s.LastSeen) {
 			s.LastSeen = seen
+		}
+		if whole.After(s.Whole) {
+			s.Whole = whole
 		}
 		if update != nil {
 			update(s)
@@ -367,7 +372,7 @@ func cursorRefused(err error) bool {
 // forget drops a position that the server refused, and leaves a gap: what lies
 // between is gone (field notes 7). The caller asks again at once, from now.
 func (in *ingest) forget(ctx context.Context) error {
-	gap := in.gap(event.CauseCursorRejected, in.lastSign(), true)
+	gap := in.gap(event.CauseCursorRejected, in.since(in.lastSign()), true)
 	in.seen(gap.ReceivedAt)
 	_, err := in.commit(ctx, event.Batch{Records: []event.Record{gap}, Cursor: &event.Cursor{}})
 	return err

@@ -51,7 +51,7 @@ type polling struct {
 // once asks one time and returns how long to wait before the next.
 func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	r, in := p.r, &p.r.in
-	sent := p.position
+	sent, asked := p.position, r.deps.Now()
 	res, err := r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position})
 	if err != nil {
 		if !cursorRefused(err) || !sent.Valid {
@@ -65,7 +65,7 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	var b event.Batch
 	switch {
 	case res.Truncated:
-		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.lastSign(), true))
+		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.since(in.lastSign()), true))
 	case !p.asked && !sent.Valid && !p.before.IsZero():
 		b.Records = append(b.Records, in.gap(in.awayCause(), p.before, false))
 	}
@@ -95,6 +95,11 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	}
 	p.asked = true
 	in.seen(now)
+	if n := len(b.Records); !res.HasMore {
+		in.whole.to(asked)
+	} else if n > 0 && b.Records[n-1].Kind == event.KindEvent {
+		in.whole.to(occurred(b.Records[n-1].Timestamp, asked))
+	}
 	// The next request tells the server how far we are: not before it is stored.
 	outcome, err := in.commit(ctx, b)
 	if err != nil {

@@ -55,6 +55,7 @@ func (r *Runner) stream(ctx context.Context, sub event.Subscription, before time
 		cont: continuity{
 			sent:   sub.Cursor,
 			before: before,
+			from:   r.in.since(before),
 			opened: opened,
 			known:  func(id trust.Text) bool { return r.deps.Store.HasEvent(r.id, id) },
 		},
@@ -141,12 +142,15 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	var b event.Batch
 	switch {
 	case m.Truncated:
-		b.Records = append(b.Records, in.gap(event.CauseTruncated, p.cont.since(in.lastSign()), true))
+		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.since(p.cont.since(in.lastSign())), true))
 		p.cont.mark(m, heartbeat)
 	case p.cont.noReplay():
-		b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.before, false))
+		b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.from, false))
 	case p.cont.mark(m, heartbeat):
-		b.Records = append(b.Records, in.gap(event.CauseSilent, p.cont.before, false))
+		b.Records = append(b.Records, in.gap(event.CauseSilent, p.cont.from, false))
+	}
+	if heartbeat || !p.cont.sent.Valid {
+		in.whole.to(now) // it has sent all that there was
 	}
 	if p.cont.reached(m, heartbeat) {
 		b.Cursor = in.position(m.Cursor)
@@ -175,17 +179,30 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		}
 		var gap bool
 		if p.cont.noReplay() {
-			b.Records = []event.Record{in.gap(in.awayCause(), p.cont.before, false), rec}
-		} else if b.Records[0].Replayed, gap = p.cont.event(rec.EventID, rec.Timestamp); gap {
-			b.Records = []event.Record{in.gap(event.CauseSilent, p.cont.before, false), rec}
+			b.Records = []event.Record{in.gap(in.awayCause(), p.cont.from, false), rec}
+		} else if b.Records[0].Replayed, gap = p.cont.event(rec.EventID, rec.Timestamp, rec.Cursor); gap {
+			b.Records = []event.Record{in.gap(event.CauseSilent, p.cont.from, false), rec}
 		} else if b.Records[0].Replayed {
 			in.replayed.Add(1)
 		}
+		in.whole.to(occurred(rec.Timestamp, now))
 	}
 	in.seen(now)
 	p.alive(now, nil)
 	p.r.touched(now)
 	return in.submit(p.ctx, b)
+}
+
+// doubted records a possible gap if the stream ended before it was clear where
+// the server had begun.
+func (p *pushed) doubted() {
+	if !p.cont.doubt {
+		return
+	}
+	gap := p.r.in.gap(event.CauseSilent, p.cont.from, false)
+	if err := p.r.in.submit(context.WithoutCancel(p.ctx), event.Batch{Records: []event.Record{gap}}); err != nil {
+		p.r.deps.Log.Warn("a possible gap was not stored", "sub", p.r.id, "err", err)
+	}
 }
 
 // skipped takes note of a frame that could not be taken. Nobody knows whether it
@@ -238,6 +255,7 @@ func (p *pushed) watch(stream Stream) (err error) {
 		p.cancel(context.Canceled) // a note may wait for the store
 		stream.Close()
 		<-stream.Done()
+		p.doubted()
 	}()
 	p.mu.Lock()
 	if !p.live {

@@ -209,8 +209,20 @@ func TestPushContinuity(t *testing.T) {
 		"history is replayed": {func(r *rig, s *stream) {
 			s.active("c9")
 			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
-			s.event("e9")
-		}, "e8 e9"},
+			s.note(wire.NoteEvent, occurrence("e9", time.Now(), "c9"))
+			s.event("e10")
+		}, "e8 e9 e10"},
+		"history is replayed from another position, an event comes": {func(r *rig, s *stream) {
+			s.active("c8")
+			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
+			s.event("e10")
+		}, "e9 gap:silent e10"},
+		"history is replayed from another position, nothing comes": {func(r *rig, s *stream) {
+			s.active("c8")
+			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
+			s.heartbeat("c9")
+			s.heartbeat("c9")
+		}, "e9 gap:silent"},
 		"the last event is repeated": {func(r *rig, s *stream) {
 			r.store.mu.Lock()
 			r.store.ids["e7"] = true

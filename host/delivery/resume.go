@@ -42,7 +42,7 @@ func (p *pushed) continued(n wire.Note, now time.Time) error {
 		if p.intact {
 			p.cont.decided = true // the server goes on where it stopped
 		} else if p.cont.noReplay() {
-			b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.before, false))
+			b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.from, false))
 		}
 		in.seen(now)
 		p.alive(now, nil)

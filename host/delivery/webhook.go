@@ -190,7 +190,7 @@ func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.S
 	}}
 	switch {
 	case res.Truncated:
-		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, before, true))
+		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, r.in.since(before), true))
 	case sub.Cursor.Valid || before.IsZero():
 		// The server replays from the position, or there was no life before.
 	case res.Anew:
@@ -199,6 +199,9 @@ func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.S
 		b.Records = append(b.Records, r.in.gap(event.CauseLapsed, before, false))
 	case opening:
 		b.Records = append(b.Records, r.in.gap(r.in.awayCause(), before, false))
+	}
+	if !sub.Cursor.Valid && before.IsZero() {
+		r.in.whole.to(now) // from now
 	}
 	if opening {
 		r.opened(ctx, now, sub.Cursor.Valid && !before.IsZero(), event.StateLive)
@@ -314,13 +317,16 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		b.Records = []event.Record{rec}
 	case DeliveredGap:
 		told = wire.DecodeMark(d.Body).Cursor
-		gap := in.gap(event.CauseGap, in.lastSign(), true)
+		gap := in.gap(event.CauseGap, in.since(in.lastSign()), true)
 		gap.WebhookID = d.WebhookID
 		b.Records = []event.Record{gap}
 	}
 	if r.Mode() == event.ModeWebhook && r.deps.Read == nil {
 		b.Cursor = in.position(told)
 	} // else it is late, after a change of mode: the position is that of the new mode
+	if b.Cursor != nil && d.Kind == DeliveredEvent && !rejected {
+		in.whole.delivered(occurred(b.Records[0].Timestamp, now), b.Cursor.Text)
+	}
 	for i := range b.Records {
 		b.Records[i].Mode = event.ModeWebhook
 	}

@@ -45,7 +45,8 @@ type Subscription struct {
 	TTL      time.Duration // lifetime asked of a webhook lease; 0: the server decides
 	Cursor   Cursor        // position up to which everything is stored
 	Gave     bool          // the server gave a cursor at least once: replay is possible
-	LastSeen time.Time     // last sign of life that was stored; the start of a gap
+	LastSeen time.Time     // last sign of life that was stored
+	Whole    time.Time     // nothing is missing up to here; zero: nobody can tell
 	Paused   bool
 
 	// Dialect is the way of saying "events" that the type was listed in: empty for

@@ -1,0 +1,104 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// A replay that is cut by the loss of the history: all is missing since the newest
+// event that came, not since it came.
+func TestGapBeginsWhereTheReplayStopped(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.resumed()
+		at := time.Now().Add(-30 * time.Minute).UTC().Truncate(time.Millisecond)
+		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			if n == 1 {
+				s.active("c7")
+				s.note(wire.NoteEvent, occurrence("e8", at, "c8"))
+				return errors.New("cut")
+			}
+			s.note(wire.NoteActive, `{"cursor":"d1","truncated":true}`)
+			return s.stay()
+		}
+		r.start().pass(10 * time.Second)
+		r.wantLog("e8 gap:truncated!")
+		if g := r.gaps()[0]; !g.From.Equal(at) {
+			t.Errorf("the gap begins at %v, want %v", g.From, at)
+		}
+	})
+}
+
+// A stream that ends in doubt leaves the doubt in the log.
+func TestDoubtIsRecordedWhenTheStreamEnds(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		seen := r.resumed()
+		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			if n == 1 {
+				s.active("c8")
+				s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
+				return errors.New("cut")
+			}
+			s.active("c9")
+			return s.stay()
+		}
+		r.start().pass(10 * time.Second)
+		r.wantLog("e9 gap:silent")
+		if g := r.gaps()[0]; !g.From.Equal(seen) {
+			t.Errorf("the gap begins at %v, want %v", g.From, seen)
+		}
+	})
+}
+
+// A poll that has more to come does not show that all came until now.
+func TestPollGapBeginsWhereThePagesStopped(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.sub.Cursor, r.sub.Gave, r.sub.LastSeen = event.At(cur("c7").Text), true, time.Now().Add(-time.Hour).UTC()
+		at := time.Now().Add(-30 * time.Minute).UTC().Truncate(time.Millisecond)
+		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
+			switch n {
+			case 1:
+				return wire.PollResult{Cursor: cur("c8"), HasMore: true, Events: raw(occurrence("e8", at, "c8"))}, nil
+			case 2:
+				return wire.PollResult{Cursor: cur("d1"), Truncated: true}, nil
+			}
+			return wire.PollResult{Cursor: cur("d1")}, nil
+		}
+		r.start().pass(10 * time.Second)
+		if g := r.gaps(); len(g) != 1 || !g[0].From.Equal(at) {
+			t.Errorf("%+v, want one from %v", g, at)
+		}
+	})
+}
+
+// Deliveries overtake each other: one that is held up holds the moment back.
+func TestWholeOfDeliveries(t *testing.T) {
+	var w whole
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	at := func(n int) time.Time { return began.Add(time.Duration(n) * time.Second) }
+	place := func(n int) trust.Text { return trust.Untrusted(fmt.Sprint(n)) }
+	for n := 1; n <= 9; n++ {
+		w.delivered(at(n), place(n))
+	}
+	if till := w.till(); till.After(at(9)) || till.IsZero() {
+		t.Fatalf("%v after nine in order", till)
+	}
+	before := w.till()
+	for n := 11; n <= 300; n++ { // 10 is held up
+		w.delivered(at(n), place(9))
+	}
+	w.delivered(at(3), place(2)) // one of before comes again
+	w.delivered(at(301), place(9))
+	if till := w.till(); till != before {
+		t.Errorf("%v, want %v: event 10 is missing", till, before)
+	}
+	w.delivered(at(10), place(301))
+	if till := w.till(); till != before && till.After(at(10)) {
+		t.Errorf("%v, want at most %v: what moved the position is not known", till, at(10))
+	}
+}

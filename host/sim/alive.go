@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// How long a subscription may look alive after the last byte came from the server:
+// its own patience, a call that is under way, and some slack.
+const (
+	pushAlive = 8*time.Second + 3*time.Second
+	pollAlive = 30*time.Second + 10*time.Second
+	hookAlive = longestLease + 30*time.Second + 10*time.Second
+)
+
+// watch holds what the host says of its subscriptions against what came from the
+// server.
+func (w *World) watch(ctx context.Context) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	alive := map[event.Mode]time.Duration{event.ModePush: pushAlive, event.ModePoll: pollAlive, event.ModeWebhook: hookAlive}
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		l := w.current()
+		if l == nil || l.dead.Load() {
+			continue
+		}
+		snap := l.host.Snapshot()
+		if w.o.Status != nil {
+			snap = w.o.Status(snap)
+		}
+		silent := time.Since(w.net.Heard(serverAddress))
+		for _, v := range snap.Subs {
+			switch v.Status.State {
+			case event.StateLive, event.StatePolling, event.StateDraining:
+			default:
+				continue
+			}
+			if silent > alive[v.Mode] && w.clock.Load() == 0 {
+				w.checker.Broken("%v looks %s, and nothing came from the server for %v", v.Key.Type, v.Status.State, silent)
+			}
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// Checker holds what the host keeps against what happened. A violation is a broken
+// promise, in words.
+type Checker struct {
+	mu         sync.Mutex
+	accounts   map[string]*account // by event type
+	violations []string
+	more       int // violations beyond those that are kept
+	tolerance  time.Duration
+}
+
+// account is what is known of one subscription.
+type account struct {
+	feed     *Feed
+	owed     int // events up to here are not owed
+	seen     []uint8
+	floor    int // all up to here are stored or gone
+	events   int
+	rejected int
+	gaps     []event.Gap
+	causes   map[event.Cause]int
+}
+
+const keptViolations = 20
+
+// NewChecker returns a checker for subscriptions to the feeds. A gap's window may
+// miss an event by the tolerance: what is under way for so long is not lost yet.
+func NewChecker(feeds []*Feed, tolerance time.Duration) *Checker {
+	c := &Checker{accounts: map[string]*account{}, tolerance: tolerance}
+	for _, f := range feeds {
+		c.accounts[f.Name] = &account{feed: f, causes: map[event.Cause]int{}}
+	}
+	return c
+}
+
+// Owe says that the host is subscribed: what happens from now on is owed.
+func (c *Checker) Owe() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range c.accounts {
+		a.owed = a.feed.Last()
+		a.floor = a.owed
+	}
+}
+
+func (c *Checker) broken(format string, args ...any) {
+	if len(c.violations) == keptViolations {
+		c.more++
+		return
+	}
+	c.violations = append(c.violations, fmt.Sprintf(format, args...))
+}
+
+// Broken notes a broken promise.
+func (c *Checker) Broken(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.broken(format, args...)
+}
+
+// Violations returns the broken promises.
+func (c *Checker) Violations() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := append([]string(nil), c.violations...)
+	if c.more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", c.more))
+	}
+	return out
+}
+
+// Stored takes the records of a commit.
+func (c *Checker) Stored(records []event.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range records {
+		c.record(&records[i])
+	}
+}
+
+func (c *Checker) record(r *event.Record) {
+	a := c.accounts[r.Type.Raw()]
+	if a == nil {
+		c.broken("a record of the unknown type %v", r.Type)
+		return
+	}
+	switch r.Kind {
+	case event.KindGap:
+		a.gaps = append(a.gaps, *r.Gap)
+		a.causes[r.Gap.Cause]++
+	case event.KindRejected:
+		a.rejected++
+	case event.KindEvent:
+		c.event(a, r)
+	}
+}
+
+func (c *Checker) event(a *account, r *event.Record) {
+	text, _ := strings.CutPrefix(r.EventID.Raw(), a.feed.Name+"-")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > a.feed.Last() {
+		c.broken("%s: event %v was never sent", a.feed.Name, r.EventID)
+		return
+	}
+	if !bytes.Equal(r.Data, []byte(a.feed.data(n))) {
+		c.broken("%s: event %d says %.60s, which was never sent", a.feed.Name, n, r.Data)
+	}
+	for len(a.seen) <= n {
+		a.seen = append(a.seen, 0)
+	}
+	if a.seen[n]++; a.seen[n] > 1 {
+		c.broken("%s: event %d is stored %d times", a.feed.Name, n, a.seen[n])
+	}
+	a.events++
+}
+
+func (a *account) has(n int) bool { return n < len(a.seen) && a.seen[n] > 0 }
+
+// Acked is told of a delivery that was answered with success.
+func (c *Checker) Acked(f *Feed, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.accounts[f.Name].has(n) {
+		c.broken("%s: event %d was acknowledged and is not stored", f.Name, n)
+	}
+}
+
+// Position is told of the cursor of a subscription as it is stored.
+func (c *Checker) Position(sub event.Subscription) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.position(sub)
+}
+
+func (c *Checker) position(sub event.Subscription) {
+	a := c.accounts[sub.Key.Type.Raw()]
+	if a == nil || a.feed.Cursorless || !sub.Cursor.Valid {
+		return
+	}
+	_, at := a.feed.read(sub.Cursor.Text.Raw())
+	for n := a.floor + 1; n <= at; n++ {
+		if !a.has(n) && !a.feed.Gone(n) {
+			c.broken("%s: the stored cursor is %d, event %d is not stored", a.feed.Name, at, n)
+			return
+		}
+		a.floor = n
+	}
+}
+
+// Reopened compares what was seen of the commits with what a store holds that was
+// opened again.
+func (c *Checker) Reopened(store event.Store) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	have := map[string][]uint8{}
+	for name, a := range c.accounts {
+		have[name] = make([]uint8, len(a.seen))
+	}
+	err := store.Forward(1, func(r event.Record) bool {
+		a := c.accounts[r.Type.Raw()]
+		if r.Kind != event.KindEvent || a == nil {
+			return true
+		}
+		n, _ := strconv.Atoi(strings.TrimPrefix(r.EventID.Raw(), a.feed.Name+"-"))
+		if n < 1 || n >= len(a.seen) {
+			c.broken("%s: event %v is in the file and was not committed", a.feed.Name, r.EventID)
+			return true
+		}
+		have[a.feed.Name][n]++
+		return true
+	})
+	if err != nil {
+		c.broken("the store cannot be read: %v", err)
+	}
+	for name, a := range c.accounts {
+		for n, seen := range a.seen {
+			if have[name][n] != seen {
+				c.broken("%s: event %d was committed %d times and is in the file %d times", name, n, seen, have[name][n])
+			}
+		}
+	}
+	for _, sub := range store.Subscriptions() {
+		c.position(sub)
+	}
+}
+
+// Missing returns how many events are owed that the server still holds.
+func (c *Checker) Missing() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range c.accounts {
+		for i := a.owed + 1; i <= a.feed.Last(); i++ {
+			if !a.has(i) && !a.feed.Gone(i) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Finish judges what is missing in the end.
+func (c *Checker) Finish() Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := Counts{Gaps: map[event.Cause]int{}}
+	for _, name := range sortedKeys(c.accounts) {
+		a := c.accounts[name]
+		for n := a.owed + 1; n <= a.feed.Last(); n++ {
+			t.Sent++
+			switch {
+			case a.has(n):
+				t.Stored++
+				if a.seen[n] > 1 {
+					t.Doubled++
+				}
+			case !a.feed.Gone(n):
+				t.Lost++
+				c.broken("%s: event %d is lost", name, n)
+			case a.covered(a.feed.At(n), c.tolerance):
+				t.Gone++
+			default:
+				t.Silent++
+				c.broken("%s: event %d of %v is gone without a gap record; there are %v", name, n, a.feed.At(n).UTC().Format(time.TimeOnly+".000"), a.nearest(a.feed.At(n)))
+			}
+		}
+		t.Rejected += a.rejected
+		for cause, n := range a.causes {
+			t.Gaps[cause] += n
+		}
+	}
+	return t
+}
+
+func (a *account) covered(at time.Time, tolerance time.Duration) bool {
+	for _, g := range a.gaps {
+		if (g.From.IsZero() || !at.Before(g.From.Add(-tolerance))) && !at.After(g.To.Add(tolerance)) {
+			return true
+		}
+	}
+	return false
+}
+
+// nearest describes the gaps around a moment.
+func (a *account) nearest(at time.Time) (text []string) {
+	for _, g := range a.gaps {
+		if g.To.After(at.Add(-30*time.Second)) && g.From.Before(at.Add(30*time.Second)) {
+			text = append(text, fmt.Sprintf("%s %s to %s", g.Cause, g.From.Format(time.TimeOnly+".000"), g.To.Format(time.TimeOnly+".000")))
+		}
+	}
+	return text
+}
+
+// Counts are what became of the events that were owed.
+type Counts struct {
+	Sent     int                 `json:"sent"`
+	Stored   int                 `json:"stored"`
+	Gone     int                 `json:"gone"` // could not be replayed; behind a gap record
+	Lost     int                 `json:"lost"`
+	Doubled  int                 `json:"doubled"`
+	Silent   int                 `json:"silent"` // gone without a gap record
+	Rejected int                 `json:"rejected"`
+	Gaps     map[event.Cause]int `json:"gaps"`
+}
+
+// Add adds other counts.
+func (t *Counts) Add(o Counts) {
+	t.Sent, t.Stored, t.Gone, t.Lost = t.Sent+o.Sent, t.Stored+o.Stored, t.Gone+o.Gone, t.Lost+o.Lost
+	t.Doubled, t.Silent, t.Rejected = t.Doubled+o.Doubled, t.Silent+o.Silent, t.Rejected+o.Rejected
+	if t.Gaps == nil {
+		t.Gaps = map[event.Cause]int{}
+	}
+	for cause, n := range o.Gaps {
+		t.Gaps[cause] += n
+	}
+}

@@ -1,0 +1,16 @@
+// Package sim is a small world in which the host is tried: a server whose history
+// is known, a network that harms what it carries, a disk that fails, a process that
+// dies at any instant, and a checker that holds the promises of the host against
+// what really happened:
+//
+//   - what the server could replay is stored;
+//   - nothing is stored twice, and nothing that was not sent;
+//   - what is gone stands behind a gap record;
+//   - a stored cursor is never ahead of the stored events, and nothing is
+//     acknowledged before it is stored;
+//   - no subscription looks alive when nothing came for long.
+//
+// The host and its store are the real ones. A world runs in a bubble of
+// testing/synctest, where minutes pass in milliseconds, and draws everything from
+// one seed: the same seed does the same, as far as goroutines run in the same order.
+package sim

@@ -1,0 +1,177 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// Feed is the history of one event type. Its events have numbers from 1; what an
+// event says follows from its number.
+type Feed struct {
+	Name string
+	// Mode is in which way the host subscribes to it.
+	Mode event.Mode
+	// Cursorless: the server replays nothing and gives no cursor.
+	Cursorless bool
+
+	mu      sync.Mutex
+	times   []time.Time
+	run     int          // cursors of another run mean nothing
+	oldest  int          // the first event that is still held
+	gone    map[int]bool // cannot be replayed for this host any more
+	refused int          // position that was refused; -1: none
+	quiet   bool         // the loss of the last history is not told to streams
+	changed chan struct{}
+}
+
+func newFeed(name string, mode event.Mode, cursorless bool) *Feed {
+	return &Feed{Name: name, Mode: mode, Cursorless: cursorless, run: 1, oldest: 1, refused: -1, gone: map[int]bool{}, changed: make(chan struct{})}
+}
+
+// Happen adds an event.
+func (f *Feed) Happen() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.times = append(f.times, time.Now())
+	if f.Cursorless {
+		f.gone[len(f.times)] = true // nobody can ask for it again
+	}
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// Lose forgets the history, as in a restart without a disk. A quiet loss is not
+// told to streams that ask for a position of before.
+func (f *Feed) Lose(quiet bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.run++
+	f.quiet = quiet
+	f.forget(len(f.times))
+}
+
+// Retain forgets all but the newest events.
+func (f *Feed) Retain(newest int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.forget(len(f.times) - newest)
+}
+
+// forget drops what was up to n. The lock is held.
+func (f *Feed) forget(n int) {
+	for ; f.oldest <= n; f.oldest++ {
+		f.gone[f.oldest] = true
+	}
+}
+
+// Last returns the newest event's number.
+func (f *Feed) Last() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.times)
+}
+
+// At returns when an event happened.
+func (f *Feed) At(n int) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.times[n-1]
+}
+
+// Gone reports whether the server can not replay an event any more.
+func (f *Feed) Gone(n int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.gone[n]
+}
+
+// refuse says that a position is not taken: the host will go on from now.
+func (f *Feed) refuse(at int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refused = at
+}
+
+// start returns where a request with a cursor starts, nil meaning from now.
+func (f *Feed) start(cursor *string) (at int, truncated bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if cursor == nil || f.Cursorless {
+		if f.refused >= 0 {
+			for n := f.refused + 1; n <= len(f.times); n++ {
+				f.gone[n] = true
+			}
+		}
+		return len(f.times), false
+	}
+	f.refused = -1
+	run, at := f.read(*cursor)
+	if run != f.run || at+1 < f.oldest {
+		return f.oldest - 1, true
+	}
+	return at, false
+}
+
+func (f *Feed) read(cursor string) (run, at int) {
+	left, right, _ := strings.Cut(cursor, ".")
+	run, err := strconv.Atoi(left)
+	if err != nil {
+		return 0, 0
+	}
+	if at, err = strconv.Atoi(right); err != nil {
+		return 0, 0
+	}
+	return run, at
+}
+
+// held moves a position behind what was forgotten.
+func (f *Feed) held(at int) (now int, moved bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at+1 < f.oldest {
+		return f.oldest - 1, true
+	}
+	return at, false
+}
+
+func (f *Feed) isQuiet() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.quiet
+}
+
+func (f *Feed) wait() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed
+}
+
+// cursor returns the position behind event n; nil for a type without.
+func (f *Feed) cursor(n int) any {
+	if f.Cursorless {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fmt.Sprintf("%d.%d", f.run, n)
+}
+
+func (f *Feed) id(n int) string { return fmt.Sprintf("%s-%d", f.Name, n) }
+
+func (f *Feed) data(n int) string {
+	return fmt.Sprintf(`{"n":%d,"text":"%s"}`, n, strings.Repeat(string(rune('a'+n%26)), 20+n*7%200))
+}
+
+// occurrence returns event n with the position that it leads to.
+func (f *Feed) occurrence(n, position int) map[string]any {
+	return map[string]any{
+		"eventId": f.id(n), "name": f.Name, "timestamp": f.At(n).UTC().Format(time.RFC3339Nano),
+		"cursor": f.cursor(position), "data": json.RawMessage(f.data(n)),
+	}
+}

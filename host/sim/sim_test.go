@@ -1,0 +1,73 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"eventdeck/host/event"
+	"eventdeck/host/sim"
+	"eventdeck/store"
+)
+
+func open(dir string, d *sim.Disk) (event.Store, error) {
+	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: store.NoKeyring(), Hooks: store.Hooks{
+		BeforeCommit: d.Before, AfterCommit: d.After, FailBefore: d.FailBefore, FailAfter: d.FailAfter,
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// live runs one world.
+func live(t *testing.T, o sim.Options) (r sim.Result) {
+	t.Helper()
+	o.Dir, o.Open = t.TempDir(), open
+	if path := os.Getenv(envLog); path != "" {
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		o.Log = slog.New(slog.NewTextHandler(io.Writer(f), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if r, err = sim.Run(o); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// judge fails the test for every broken promise.
+func judge(t *testing.T, r sim.Result) {
+	t.Helper()
+	for _, v := range r.Violations {
+		t.Error(v)
+	}
+	if r.Counts.Stored == 0 {
+		t.Error("nothing was stored")
+	}
+}
+
+// The promises hold in worlds of all kinds.
+func TestWorlds(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, live(t, sim.Options{Seed: seed, Events: 1000})) })
+	}
+}
+
+// Each mode alone sees more of its own faults.
+func TestModes(t *testing.T) {
+	for _, mode := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
+		t.Run(string(mode), func(t *testing.T) {
+			judge(t, live(t, sim.Options{Seed: 7, Events: 1500, Modes: []event.Mode{mode}}))
+		})
+	}
+}

@@ -1,0 +1,216 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// Options describe a world.
+type Options struct {
+	Seed   uint64
+	Dir    string // of the store
+	Events int    // of each feed
+	// Open opens the store with the disk's hooks.
+	Open func(dir string, d *Disk) (event.Store, error)
+	// Modes are the ways in which the host subscribes; nil: all, and a type without
+	// cursor.
+	Modes []event.Mode
+	// Sabotage breaks the host between its logic and its store, to see that the
+	// checker notices. nil: it is left alone.
+	Sabotage func(event.Store) event.Store
+	// Status replaces what the host says of itself, likewise.
+	Status func(host.Snapshot) host.Snapshot
+	Log    *slog.Logger
+}
+
+// Result is what a world came to.
+type Result struct {
+	Counts     Counts
+	Faults     map[string]int
+	Lives      int // of the host
+	Took       time.Duration
+	Violations []string
+}
+
+// World is one run. It lives in a bubble of testing/synctest.
+type World struct {
+	o       Options
+	net     *Network
+	server  *Server
+	feeds   []*Feed
+	checker *Checker
+	clock   atomic.Int64 // by how much the host's clock is off
+	skew    time.Duration
+	mu      sync.Mutex
+	now     *life // the running one, for other goroutines
+	life    *life // the running one
+	lives   int
+	rand    struct{ net, server, disk, chaos, feed *Random }
+}
+
+// delay is how long what is under way may take: a slow line with a full buffer, a
+// server that holds back its answer.
+const delay = 5 * time.Second
+
+// epoch is when a world begins.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Run lives one world to its end. It must be called within a bubble, and returns
+// when nothing of the world is left.
+func Run(o Options) (Result, error) {
+	time.Sleep(time.Until(epoch)) // the bubble begins in 2000, when moments had fewer digits
+	began := time.Now()
+	w := &World{o: o}
+	for i, r := range []**Random{&w.rand.net, &w.rand.server, &w.rand.disk, &w.rand.chaos, &w.rand.feed} {
+		*r = NewRandom(o.Seed, uint64(i))
+	}
+	if o.Modes == nil {
+		w.feeds = append(w.feeds, newFeed("bare", event.ModePush, true))
+		w.o.Modes = []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}
+	}
+	for _, m := range w.o.Modes {
+		w.feeds = append(w.feeds, newFeed(string(m), m, false))
+	}
+	if w.rand.chaos.Chance(0.3) {
+		w.skew = w.rand.chaos.Between(time.Minute, 10*time.Minute)
+	}
+	w.net = NewNetwork(w.rand.net)
+	w.checker = NewChecker(w.feeds, delay+w.skew)
+	w.server = NewServer(w.net, w.rand.server, w.feeds, w.checker.Acked)
+	err := w.run()
+	return Result{Counts: w.checker.Finish(), Faults: w.net.Faults(), Lives: w.lives, Took: time.Since(began), Violations: w.checker.Violations()}, err
+}
+
+func (w *World) run() error {
+	if err := w.server.Start(); err != nil {
+		return err
+	}
+	defer func() { w.server.Stop(false) }()
+	if err := w.begin(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching, happening sync.WaitGroup
+	watching.Go(func() { w.watch(ctx) })
+	defer watching.Wait()
+	defer cancel()
+	var over atomic.Int64
+	for _, f := range w.feeds {
+		happening.Go(func() {
+			w.produce(f)
+			over.Add(1)
+		})
+	}
+	err := w.torment(func() bool { return over.Load() == int64(len(w.feeds)) })
+	happening.Wait()
+	if err != nil {
+		return err
+	}
+	return w.settle()
+}
+
+// begin subscribes while all is well.
+func (w *World) begin() error {
+	for _, f := range w.feeds {
+		f.Happen() // there is a position to begin at
+	}
+	if err := w.reborn(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	w.checker.Owe()
+	for _, f := range w.feeds {
+		r := host.Request{Server: serverName, Type: trust.Untrusted(f.Name), Mode: f.Mode}
+		if !f.Cursorless {
+			r.From.Cursor = event.At(trust.Untrusted(f.cursor(1).(string)))
+		}
+		if _, err := w.life.host.Subscribe(ctx, r); err != nil {
+			return fmt.Errorf("subscribe to %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// produce lets events happen, in bursts and alone.
+func (w *World) produce(f *Feed) {
+	r := w.rand.feed
+	for n := 0; n < w.o.Events; {
+		for range 1 + r.N(40) {
+			f.Happen()
+			n++
+		}
+		time.Sleep(r.Between(0, 2*time.Second))
+	}
+}
+
+// settle ends every fault, waits until all is there, and looks at the file again.
+func (w *World) settle() error {
+	w.calm()
+	for range 300 {
+		if w.checker.Missing() == 0 {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	time.Sleep(15 * time.Second) // gaps are told
+	if err := w.life.bury(); err != nil {
+		return fmt.Errorf("end of the host: %w", err)
+	}
+	store, err := w.o.Open(w.o.Dir, &Disk{rand: w.rand.disk, net: w.net})
+	if err != nil {
+		return err
+	}
+	w.checker.Reopened(store)
+	return store.Close()
+}
+
+// calm ends every fault.
+func (w *World) calm() {
+	w.net.SetHarm(Harm{})
+	w.net.Speak(serverAddress)
+	w.server.Behave(Manners{})
+	w.clock.Store(0)
+	w.mend()
+	w.net.Speak(w.receiver())
+	w.net.ResetAll(serverAddress) // what is muted stays muted
+	w.net.ResetAll(w.receiver())
+}
+
+func (w *World) mend() {
+	w.life.disk.set(func(d *Disk) { d.full, d.bad, d.unsure, d.slow, d.before, d.after = false, 0, 0, 0, 0, 0 })
+	w.life.fail.Store(0)
+}
+
+// reborn starts a process of the host.
+func (w *World) reborn() error {
+	l, err := w.live()
+	if err != nil {
+		return err
+	}
+	w.life = l
+	w.mu.Lock()
+	w.now = l
+	w.mu.Unlock()
+	w.lives++
+	if address := w.receiver(); address != "" {
+		w.net.Garbled(address)
+	}
+	return nil
+}
+
+func (w *World) receiver() string { return w.life.host.Snapshot().Receiver }
+
+func (w *World) current() *life {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
