@@ -23,7 +23,7 @@ type continuity struct {
 	moved   bool // the server confirmed another position than the one asked for
 
 	// doubt: it replays, and nothing has shown yet whether up to the confirmed
-	// position, or from there.
+	// position, or from there. Until then the position is not moved.
 	doubt     bool
 	confirmed trust.Text
 }
@@ -71,7 +71,7 @@ func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
 // be kept. A server that confirms another position than the one asked for may
 // still be about to replay what lies between: a cut there must not pass it over.
 func (c *continuity) reached(m wire.Mark, heartbeat bool) bool {
-	return heartbeat || m.Truncated || c.decided || !c.sent.Valid || m.Cursor.Text == c.sent.Text
+	return heartbeat || m.Truncated || c.decided && !c.doubt || !c.sent.Valid || m.Cursor.Text == c.sent.Text
 }
 
 // since returns where a gap that the server tells of now begins, when last was
@@ -101,10 +101,10 @@ func (c *continuity) event(id, timestamp trust.Text, position event.Cursor) (rep
 	}
 	c.decided = true
 	switch {
-	case c.known(id):
+	case c.moved && replayed:
+		c.doubt = !position.Valid || position.Text != c.confirmed
 		return true, false
-	case replayed:
-		c.doubt = c.moved && (!position.Valid || position.Text != c.confirmed)
+	case replayed, c.known(id):
 		return true, false
 	}
 	return false, true

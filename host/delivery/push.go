@@ -185,24 +185,17 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		} else if b.Records[0].Replayed {
 			in.replayed.Add(1)
 		}
-		in.whole.to(occurred(rec.Timestamp, now))
+		if !p.cont.doubt {
+			in.whole.to(occurred(rec.Timestamp, now))
+		}
+	}
+	if p.cont.doubt {
+		b.Cursor = nil // a cut now must leave the doubt to the next stream
 	}
 	in.seen(now)
 	p.alive(now, nil)
 	p.r.touched(now)
 	return in.submit(p.ctx, b)
-}
-
-// doubted records a possible gap if the stream ended before it was clear where
-// the server had begun.
-func (p *pushed) doubted() {
-	if !p.cont.doubt {
-		return
-	}
-	gap := p.r.in.gap(event.CauseSilent, p.cont.from, false)
-	if err := p.r.in.submit(context.WithoutCancel(p.ctx), event.Batch{Records: []event.Record{gap}}); err != nil {
-		p.r.deps.Log.Warn("a possible gap was not stored", "sub", p.r.id, "err", err)
-	}
 }
 
 // skipped takes note of a frame that could not be taken. Nobody knows whether it
@@ -255,7 +248,6 @@ func (p *pushed) watch(stream Stream) (err error) {
 		p.cancel(context.Canceled) // a note may wait for the store
 		stream.Close()
 		<-stream.Done()
-		p.doubted()
 	}()
 	p.mu.Lock()
 	if !p.live {

@@ -34,21 +34,23 @@ func TestGapBeginsWhereTheReplayStopped(t *testing.T) {
 	})
 }
 
-// A stream that ends in doubt leaves the doubt in the log.
-func TestDoubtIsRecordedWhenTheStreamEnds(t *testing.T) {
+// A stream that ends in doubt leaves the doubt to the next one.
+func TestDoubtOutlivesTheStream(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		seen := r.resumed()
 		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			s.active("c8")
+			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
 			if n == 1 {
-				s.active("c8")
-				s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
 				return errors.New("cut")
 			}
-			s.active("c9")
+			s.heartbeat("c9")
 			return s.stay()
 		}
 		r.start().pass(10 * time.Second)
+		equal(t, r.src.cursors(), "=c7 =c7")
 		r.wantLog("e9 gap:silent")
+		r.wantCursor("=c9")
 		if g := r.gaps()[0]; !g.From.Equal(seen) {
 			t.Errorf("the gap begins at %v, want %v", g.From, seen)
 		}

@@ -52,6 +52,7 @@ type soakReport struct {
 	SilentGaps  int            `json:"silentGaps"`  // gone with a run's history, without a gap record
 	Gaps        map[string]int `json:"gaps"`        // records by cause
 	Rejected    int            `json:"rejected"`    // payloads
+	FirstFailed int            `json:"firstFailed"` // hosts whose first connection failed, and were started again
 	LookedAlive int            `json:"lookedAlive"` // silences that no state change told
 }
 
@@ -272,7 +273,10 @@ func (s *soak) run(length time.Duration) soakReport {
 		name := names[s.rand.IntN(len(names))]
 		faults[name]()
 		s.report.Faults[name]++
-		s.host.mustRun(s.t, name)
+		if s.host.gaveUp(s.t, name) {
+			s.report.FirstFailed++
+			s.startHost()
+		}
 		if time.Since(told) > time.Minute {
 			told = time.Now()
 			s.t.Logf("%s: %v, %d faults in %v, %d server runs, %d events printed", s.mode, time.Since(began).Round(time.Second), sum(s.report.Faults), s.report.Faults, len(s.runs), s.host.events.Load())
@@ -503,14 +507,20 @@ func (y *tally) await(within time.Duration, ok func() bool) bool {
 	return true
 }
 
-// mustRun fails the test when the host ended by itself.
-func (y *tally) mustRun(t *testing.T, after string) {
+// gaveUp reports whether the host ended because its first connection failed, as it
+// should (who started it starts it again). It fails the test when the host ended
+// by itself for another reason.
+func (y *tally) gaveUp(t *testing.T, after string) bool {
 	t.Helper()
 	select {
 	case <-y.exited:
-		t.Fatalf("after %q the host ended by itself: %v\n%s", after, y.err, y.stderr.text())
 	default:
+		return false
 	}
+	if y.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(y.stderr.text(), "server not reachable") {
+		t.Fatalf("after %q the host ended by itself: %v\n%s", after, y.err, y.stderr.text())
+	}
+	return true
 }
 
 func (y *tally) stopFor(d time.Duration) { stopFor(y.cmd, d) }
