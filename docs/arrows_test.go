@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"host/delivery":          {"host/event", "host/wire", "host/trust"},
 	"host/receiver":          {"host/event", "host/wire", "host/trust"},
 	"host/demo":              {"host/cron", "host/event", "host/wire", "host/trust", "host/receiver"},
+	"host/sim":               {"host", "host/delivery", "host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/event":             {"host/trust"},
 	"host/filter":            {"host/event", "host/trust"},
 	"host/export":            {"host/event", "host/filter", "host/trust"},

@@ -29,6 +29,7 @@ type commit struct {
 	subs     map[event.SubID]*keptSub // nil: removed
 	audited  uint64                   // newest entry of the audit log, 0: none was added
 	outside  bool                     // code of the caller is running
+	failed   error                    // of the hook that fails commits
 }
 
 type hashed struct{ hash, seq uint64 }
@@ -49,9 +50,9 @@ func (c *commit) write(jobs []*job) error {
 				c.callOut(before)
 			}
 			if fail := c.store.hooks.FailBefore; fail != nil {
-				return fail()
+				c.callOut(func() { c.failed = fail() })
 			}
-			return nil
+			return c.failed
 		})
 	})
 	if fail := c.store.hooks.FailAfter; err == nil && fail != nil {

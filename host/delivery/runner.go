@@ -34,6 +34,7 @@ type Runner struct {
 	said       bool                    // the server has confirmed the subscription in this run
 	seenSecret event.Secret            // webhook: the newest one with which a delivery was signed
 	inflight   time.Time               // webhook: until when a verification is expected
+	granted    bool                    // webhook: what the server answered to the last subscribe is stored
 	final      error                   // webhook: the server ended the subscription; for the next attempt
 	terminate  context.CancelCauseFunc // webhook: ends the attempt under way
 	confirmed  chan struct{}

@@ -145,7 +145,7 @@ func newPath(random io.Reader) (string, error) {
 func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool) (time.Duration, error) {
 	now := r.deps.Now()
 	r.mu.Lock()
-	r.inflight = now.Add(verifyWindow)
+	r.inflight, r.granted = now.Add(verifyWindow), false
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		if opening && s.State != event.StateBackoff {
@@ -170,10 +170,10 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 		return r.lease(ctx, sub, opening)
 	}
 	r.deps.Failpoint(FailSubscribed)
-	return r.granted(ctx, sub, res, opening)
+	return r.grant(ctx, sub, res, opening)
 }
 
-func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.SubscribeResult, opening bool) (time.Duration, error) {
+func (r *Runner) grant(ctx context.Context, sub event.Subscription, res wire.SubscribeResult, opening bool) (time.Duration, error) {
 	now := r.deps.Now()
 	before := sub.LastSeen
 	if !r.wasConfirmed() {
@@ -210,6 +210,9 @@ func (r *Runner) granted(ctx context.Context, sub event.Subscription, res wire.S
 	if _, err := r.in.commit(ctx, b); err != nil {
 		return 0, err
 	}
+	r.mu.Lock()
+	r.granted = true
+	r.mu.Unlock()
 	state := event.StateLive
 	if suspended(lease) {
 		state = event.StateSuspended
@@ -321,9 +324,9 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		gap.WebhookID = d.WebhookID
 		b.Records = []event.Record{gap}
 	}
-	if r.Mode() == event.ModeWebhook && r.deps.Read == nil {
+	if r.Mode() == event.ModeWebhook && r.deps.Read == nil && r.isGranted() {
 		b.Cursor = in.position(told)
-	} // else it is late, after a change of mode: the position is that of the new mode
+	} // else it is late, after a change of mode, or ahead of an answer: see isGranted
 	if b.Cursor != nil && d.Kind == DeliveredEvent && !rejected {
 		in.whole.delivered(occurred(b.Records[0].Timestamp, now), b.Cursor.Text)
 	}
@@ -348,6 +351,15 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		return ErrRejected
 	}
 	return nil
+}
+
+// isGranted reports whether the positions of deliveries may be kept. Before the
+// answer to a subscribe is stored, they may lie behind a gap that the answer tells
+// of, and the next subscribe would not be told again.
+func (r *Runner) isGranted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.granted
 }
 
 // delivered turns the body of a delivery into a record, and returns the cursor that

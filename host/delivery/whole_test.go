@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -103,4 +104,28 @@ func TestWholeOfDeliveries(t *testing.T) {
 	if till := w.till(); till != before && till.After(at(10)) {
 		t.Errorf("%v, want at most %v: what moved the position is not known", till, at(10))
 	}
+}
+
+// An answer that tells of a gap is lost, and deliveries come from behind the gap:
+// their positions must not hide it from the next subscribe.
+func TestLostAnswerDoesNotHideAGap(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		r.sub.Cursor, r.sub.Gave, r.sub.LastSeen = event.At(cur("c7").Text), true, time.Now().Add(-time.Hour).UTC()
+		r.src.subscribe = func(n int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			if n == 1 {
+				if err := r.runner.Deliver(context.Background(), delivered("e1", time.Now(), "d1")); err != nil {
+					t.Error(err)
+				}
+				return wire.SubscribeResult{}, errors.New("cut")
+			}
+			res := grant("sub_1", time.Hour)
+			res.Cursor, res.Truncated = cur("d1"), q.At.Cursor.Raw() == "c7"
+			return res, nil
+		}
+		r.start().pass(10 * time.Second)
+		equal(t, r.src.cursors(), "=c7 =c7")
+		r.wantLog("e1 gap:truncated!")
+		r.mustDeliver(delivered("e2", time.Now(), "d2"))
+		r.wantCursor("=d2")
+	})
 }

@@ -255,7 +255,7 @@ func (a *account) covered(at time.Time, tolerance time.Duration) bool {
 // nearest describes the gaps around a moment.
 func (a *account) nearest(at time.Time) (text []string) {
 	for _, g := range a.gaps {
-		if g.To.After(at.Add(-30*time.Second)) && g.From.Before(at.Add(30*time.Second)) {
+		if g.To.After(at.Add(-30 * time.Second)) {
 			text = append(text, fmt.Sprintf("%s %s to %s", g.Cause, g.From.Format(time.TimeOnly+".000"), g.To.Format(time.TimeOnly+".000")))
 		}
 	}

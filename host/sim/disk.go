@@ -8,7 +8,7 @@ import (
 )
 
 // Disk is what the store's commits go through. Its methods fit the hooks of the
-// store.
+// store. The zero Disk harms nothing.
 type Disk struct {
 	rand *Random
 	net  *Network // counts
@@ -70,7 +70,7 @@ func (d *Disk) FailBefore() error {
 	case d.full:
 		d.net.Count("commit failed: disk full")
 		return syscall.ENOSPC
-	case d.rand.Chance(d.bad):
+	case d.bad > 0 && d.rand.Chance(d.bad):
 		d.net.Count("commit failed: write error")
 		return syscall.EIO
 	}
@@ -81,7 +81,7 @@ func (d *Disk) FailBefore() error {
 func (d *Disk) FailAfter() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.rand.Chance(d.unsure) && !d.dead {
+	if d.unsure > 0 && d.rand.Chance(d.unsure) && !d.dead {
 		d.net.Count("commit failed: sync error")
 		return syscall.EIO
 	}

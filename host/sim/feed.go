@@ -175,3 +175,11 @@ func (f *Feed) occurrence(n, position int) map[string]any {
 		"cursor": f.cursor(position), "data": json.RawMessage(f.data(n)),
 	}
 }
+
+// Crowd returns many feeds for push.
+func Crowd(n int) (feeds []*Feed) {
+	for i := range n {
+		feeds = append(feeds, newFeed(fmt.Sprintf("crowd-%d", i), event.ModePush, false))
+	}
+	return feeds
+}

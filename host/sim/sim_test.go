@@ -58,7 +58,21 @@ func judge(t *testing.T, r sim.Result) {
 
 // The promises hold in worlds of all kinds.
 func TestWorlds(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, live(t, sim.Options{Seed: seed, Events: 1000})) })
+	}
+}
+
+// failed are the seeds of worlds that once found a broken promise.
+var failed = []uint64{
+	1000, 1003, // a gap began when a lease was refreshed, not where the deliveries had stopped
+	1002, 1016, // a stream replayed from another position than the one asked for
+	2000, 2001, // and died before that was clear
+	2084, // the answer that told of a gap was lost, and deliveries came from behind the gap
+}
+
+func TestFailedSeeds(t *testing.T) {
+	for _, seed := range failed {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, live(t, sim.Options{Seed: seed, Events: 1000})) })
 	}
 }

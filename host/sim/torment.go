@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -40,13 +41,16 @@ func torments() []torment {
 
 // torment injects faults until done.
 func (w *World) torment(done func() bool) error {
-	all, r := torments(), w.rand.chaos
+	r := w.rand.chaos
+	all := slices.DeleteFunc(torments(), func(t torment) bool { return w.o.Only != nil && !slices.Contains(w.o.Only, t.name) })
 	total := 0
 	for _, t := range all {
 		total += t.weight
 	}
-	if err := w.change(); err != nil {
-		return err
+	if w.o.Only == nil {
+		if err := w.change(); err != nil {
+			return err
+		}
 	}
 	for !done() {
 		time.Sleep(r.Between(50*time.Millisecond, 2*time.Second))

@@ -23,6 +23,8 @@ type Options struct {
 	// Modes are the ways in which the host subscribes; nil: all, and a type without
 	// cursor.
 	Modes []event.Mode
+	// Only are the names of the faults that are injected; nil: all.
+	Only []string
 	// Sabotage breaks the host between its logic and its store, to see that the
 	// checker notices. nil: it is left alone.
 	Sabotage func(event.Store) event.Store
