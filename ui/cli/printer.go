@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 )
 
 // A batch of lines is written when it has this many bytes, or when nothing more
@@ -85,7 +84,7 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	if err == nil {
 		err = p.claim(ctx)
 	}
-	return stopped(ctx, err)
+	return stopped(ctx, p.advise(r.Server, err))
 }
 
 // view returns how a subscription that runs here fares.
@@ -260,7 +259,7 @@ func (p *printer) trouble() error {
 		}
 		switch state {
 		case event.StateDenied:
-			return p.refused(snapshot, reason)
+			return p.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, reason))
 		case event.StateEnded:
 			return fmt.Errorf("%w: %v", errEnded, reason)
 		}
@@ -268,11 +267,12 @@ func (p *printer) trouble() error {
 	return nil
 }
 
-// refused says that the server refuses, and what the operator can do about it.
-func (p *printer) refused(snapshot host.Snapshot, reason trust.Text) error {
-	err := fmt.Errorf("%w: %v", host.ErrRefused, reason)
-	name := p.sub.Key.Server
-	for _, server := range snapshot.Servers {
+// advise adds to a server's refusal what the operator can do about it.
+func (p *printer) advise(name string, err error) error {
+	if !errors.Is(err, host.ErrRefused) {
+		return err
+	}
+	for _, server := range p.deck.Snapshot().Servers {
 		if server.Name == name && server.SignIn != "" {
 			return fmt.Errorf("%w; %s: `eventdeck sign-in %s`", err, server.SignIn, safe(name))
 		}

@@ -275,6 +275,10 @@ func TestTailEndsWithItsSubscription(t *testing.T) {
 		b.arrive(event.Record{Kind: event.KindState, Sub: sub.ID, State: &event.StateChange{State: event.StateDenied}})
 	}
 	b.expect(t, exitRefused, "HTTP 403; more rights are needed: events:read: `eventdeck sign-in pager`", "tail", "pager", "incident.created")
+	b = newBench(t) // refused at once
+	b.standIn.view(host.ServerView{Name: "pager", SignIn: "the server wants to know who is asking"})
+	b.standIn.subscribe = func(context.Context, host.Request) error { return fmt.Errorf("%w: HTTP 401", host.ErrRefused) }
+	b.expect(t, exitRefused, "HTTP 401; the server wants to know who is asking: `eventdeck sign-in pager`", "tail", "pager", "incident.created")
 	// A record of an end that was followed by a new beginning ends nothing.
 	b = newBench(t)
 	b.subscribed = func(sub event.Subscription) {
