@@ -43,8 +43,9 @@ type Field struct {
 	Nullable    bool            // takes null, too
 	Default     json.RawMessage // nil: none
 	Choices     []Choice
-	Item        FieldKind // of a list
-	Format      string    // of a string: date-time, date, …; "" if there is none
+	Examples    []trust.Text // of a string: what could stand there
+	Item        FieldKind    // of a list
+	Format      string       // of a string: date-time, date, …; "" if there is none
 	Hint        trust.Text
 	Fields      []Field // of a section
 }
@@ -87,6 +88,7 @@ type schemaNode struct {
 	Title       string            `json:"title"`
 	Description string            `json:"description"`
 	Default     json.RawMessage   `json:"default"`
+	Examples    []json.RawMessage `json:"examples"`
 	Const       json.RawMessage   `json:"const"`
 	Enum        []json.RawMessage `json:"enum"`
 	AnyOf       []json.RawMessage `json:"anyOf"`
@@ -275,10 +277,24 @@ func (m *fieldMaker) field(raw json.RawMessage, path []string, depth int) Field 
 	case len(n.types) == 1:
 		m.typed(&f, n, depth)
 	}
+	if f.Kind == FieldString {
+		f.Examples = n.examples()
+	}
 	if f.Nullable {
 		f.Hint = trust.Untrusted(f.Hint.Raw() + ", or null")
 	}
 	return f
+}
+
+// examples returns the texts that the schema gives as examples.
+func (n schemaNode) examples() (texts []trust.Text) {
+	for _, raw := range n.Examples[:min(len(n.Examples), maxChoices)] {
+		var s string
+		if json.Unmarshal(raw, &s) == nil && s != "" && !slices.Contains(texts, trust.Untrusted(s)) {
+			texts = append(texts, trust.Untrusted(s))
+		}
+	}
+	return texts
 }
 
 // typed decides about a schema of one type.

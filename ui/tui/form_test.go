@@ -299,3 +299,29 @@ func TestWebhookSecretIsMasked(t *testing.T) {
 func refusalSaying(text string) host.Refusal {
 	return host.Refusal{Name: host.RefusedParams, Message: trust.Untrusted(text)}
 }
+
+func TestExamplesAreFilledIn(t *testing.T) {
+	h := newFake()
+	h.server("files", event.Type{Name: trust.Untrusted("resource.updated"), Modes: []event.Mode{event.ModePush},
+		InputSchema: json.RawMessage(`{"type":"object","required":["uri"],"properties":{"uri":{"type":"string","examples":["file:///a",7,"db://t/1","file:///a"]}}}`)})
+	a, f := openedForm(t, h, 120, 40)
+	for f.on.kind != itemField {
+		press(t, a, "down")
+	}
+	if s := screenOf(a); !strings.Contains(s, "ctrl+l fills in 2 examples, as file:///a") {
+		t.Errorf("nothing tells of the examples:\n%s", s)
+	}
+	for _, want := range []string{"file:///a", "db://t/1", "file:///a"} {
+		if press(t, a, "ctrl+l"); f.on.entry.Text() != want {
+			t.Errorf("filled in %q, want %q", f.on.entry.Text(), want)
+		}
+	}
+	press(t, a, "ctrl+u", "d", "b", "ctrl+l")
+	if got := string(f.model.JSON()); got != `{"uri":"db://t/1"}` {
+		t.Errorf("what was written does not choose: %s", got)
+	}
+	press(t, a, "x", "ctrl+l")
+	if got := f.on.entry.Text(); got != "db://t/1x" {
+		t.Errorf("what fits no example became %q", got)
+	}
+}

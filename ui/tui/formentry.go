@@ -67,6 +67,9 @@ func about(e *form.Entry) trust.Text {
 	if !e.Hint.IsZero() && e.Hint.Raw() != "text" { // which goes without saying
 		parts = append(parts, e.Hint.Raw())
 	}
+	if n := len(e.Examples); n > 0 {
+		parts = append(parts, "ctrl+l fills in "+count(n, "example")+", as "+e.Examples[0].Raw())
+	}
 	if e.Default != nil {
 		parts = append(parts, "default "+string(e.Default))
 	}

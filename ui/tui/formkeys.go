@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/host/trust"
 )
 
 func (f *subForm) key(a *app, name, text string) tea.Cmd {
@@ -179,6 +180,9 @@ func (f *subForm) beginsWith(text string) int {
 // textKey edits a field for text.
 func (f *subForm) textKey(a *app, name, text string) tea.Cmd {
 	switch {
+	case name == "ctrl+l" && f.on.kind == itemField && len(f.on.entry.Examples) > 0:
+		f.edit.set(nextExample(f.on.entry.Examples, f.edit.text()))
+		return f.written(a)
 	case name == "ctrl+n" && f.on.kind == itemField && f.on.entry.Nullable:
 		f.on.entry.SetNull()
 		f.edit.set("")
@@ -195,6 +199,22 @@ func (f *subForm) textKey(a *app, name, text string) tea.Cmd {
 		return nil
 	}
 	return f.written(a)
+}
+
+// nextExample is the example behind the one that was written, else the first that
+// has in it what was.
+func nextExample(examples []trust.Text, text string) string {
+	for i, e := range examples {
+		if e.Raw() == text {
+			return examples[(i+1)%len(examples)].Raw()
+		}
+	}
+	for _, e := range examples {
+		if strings.Contains(strings.ToLower(e.Raw()), strings.ToLower(strings.TrimSpace(text))) {
+			return e.Raw()
+		}
+	}
+	return text
 }
 
 // written takes over what stands in the field that has the keys.
