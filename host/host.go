@@ -179,7 +179,8 @@ type API interface {
 	Skeleton(t event.Type) []byte
 	// Refusals returns the refused webhook deliveries, newest first.
 	Refusals() []event.Refusal
-	// Printed keeps how far tail has written a subscription's records.
+	// Printed keeps how far tail has written a subscription's records; never less
+	// far. When ctx ends first it may still be kept. Error: [event.ErrNotFound].
 	Printed(ctx context.Context, id event.SubID, seq uint64) error
 	// Setting and SetSetting keep what faces remember, under keys that begin with
 	// [SettingPrefix].

@@ -432,7 +432,23 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 
 // Printed implements [API].
 func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
-	return h.commit(ctx, event.Batch{Sub: id, Update: func(s *event.Subscription) { s.Printed = max(s.Printed, seq) }})
+	if _, err := h.mustHave(id); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	err := h.opts.Store.Submit(ctx, event.Batch{
+		Sub: id, Update: func(s *event.Subscription) { s.Printed = max(s.Printed, seq) },
+		Done: func(_ event.Outcome, err error) { done <- err },
+	})
+	if err != nil {
+		return err
+	}
+	select { // nothing depends on it: a store that does not answer is not waited for
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // relist decides whether a subscription that the server ended may begin again:

@@ -35,9 +35,10 @@ type Client struct {
 	state    state
 	refused  map[string]error // servers that the first does not take
 	stats    host.Stats
-	pulling  sync.Mutex
 	wireLast uint64
 	appLast  uint64
+
+	pulling chan struct{} // held by who brings a state in
 
 	log        *host.Log
 	wire       *host.Ring[host.WireFrame]
@@ -113,9 +114,9 @@ func newClient(conn *net.UnixConn, dir string) (*Client, error) {
 	c := &Client{
 		dir: dir, pid: pid, conn: conn, frames: newFrames(conn, in, maxAnswer, maxRequest),
 		slots: make(chan struct{}, maxRunning/2), pending: map[uint64]*pending{}, flags: map[chan struct{}]struct{}{},
-		refused: map[string]error{},
-		wire:    host.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
-		appLog:  host.NewRing[host.LogLine](clientLines, clientLineBytes),
+		refused: map[string]error{}, pulling: make(chan struct{}, 1),
+		wire:   host.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
+		appLog: host.NewRing[host.LogLine](clientLines, clientLineBytes),
 	}
 	c.log = host.NewLog(&remoteStore{c: c})
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())

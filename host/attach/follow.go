@@ -54,8 +54,12 @@ func (c *Client) pull(ctx context.Context, a stateAsk) error {
 	if err != nil {
 		return err
 	}
-	c.pulling.Lock()
-	defer c.pulling.Unlock()
+	select {
+	case c.pulling <- struct{}{}:
+		defer func() { <-c.pulling }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if s.Snapshot.Version < c.version() {
 		return nil // another one was faster
 	}

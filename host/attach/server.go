@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -140,6 +141,9 @@ func (s *Server) forget(e *session) {
 	}
 }
 
+// answerWithin bounds the last answers.
+const answerWithin = time.Second
+
 // session is one client.
 type session struct {
 	server *Server
@@ -156,17 +160,23 @@ type session struct {
 // run answers until the client or the server ends.
 func (e *session) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	// What reads or writes on the connection ends with ctx.
-	stop := context.AfterFunc(ctx, func() { _ = e.conn.Close() })
 	defer func() {
 		cancel()
-		stop()
-		_ = e.conn.Close() // it is over
 		e.wg.Wait()
+		_ = e.conn.Close() // it is over
 		e.giveUpSignIns()
 	}()
 	in := bufio.NewReader(e.conn)
+	hurry := context.AfterFunc(ctx, func() { _ = e.conn.Close() })
 	pid, err := greet(e.conn, in)
+	if !hurry() {
+		return
+	}
+	// At the end nothing more is read, and what was done is still answered.
+	context.AfterFunc(ctx, func() {
+		_ = e.conn.SetReadDeadline(time.Now()) // fails when it is closed already
+		_ = e.conn.SetWriteDeadline(time.Now().Add(answerWithin))
+	})
 	if err != nil {
 		e.server.opts.Log.Warn("a process that wanted to attach was not understood", "pid", pid, "err", err)
 		return

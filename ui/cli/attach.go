@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
@@ -95,12 +96,25 @@ func (d *deck) within(ctx context.Context) (context.Context, context.CancelFunc)
 	return d.client.Within(ctx)
 }
 
+// shared reports whether other processes may change what this one shows.
+func (d *deck) shared() bool { return d.client != nil || d.server != nil }
+
 // finish closes the deck. When the process that it was attached to has ended, that is
 // all there is to say.
 func (d *deck) finish(err error) error {
 	end := d.close()
 	if errors.Is(end, attach.ErrGone) {
 		return end
+	}
+	return errors.Join(err, end)
+}
+
+// leave closes the deck after a change. Once that was made, it does not matter that
+// the process that made it has ended, perhaps because of it.
+func (d *deck) leave(err error) error {
+	end := d.close()
+	if err == nil && errors.Is(end, attach.ErrGone) {
+		return nil
 	}
 	return errors.Join(err, end)
 }
@@ -121,6 +135,27 @@ func (d *deck) keepsPosition(ctx context.Context, id event.SubID) (bool, error) 
 	return true, nil
 }
 
+// What a check leaves behind that was killed goes with a later one.
+const (
+	copyPrefix = "check-"
+	copyAge    = time.Hour
+)
+
+func removeOldCopies(dir string, now time.Time) error {
+	old, err := filepath.Glob(filepath.Join(dir, copyPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range old {
+		if info, err := os.Lstat(path); err == nil && info.IsDir() && now.Sub(info.ModTime()) > copyAge {
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // checkCopy checks the store that another process has open: a copy of it as it is now.
 func (a *app) checkCopy(ctx context.Context, c *attach.Client, dir string) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
@@ -131,7 +166,10 @@ func (a *app) checkCopy(ctx context.Context, c *attach.Client, dir string) (err 
 	if err := c.Snapshot().Store.Err; err != nil {
 		a.tell(fmt.Sprintf("process %d could not store what came last: %s", c.PID(), message(err)))
 	}
-	temp, err := os.MkdirTemp(dir, "check-")
+	if err := removeOldCopies(dir, time.Now()); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(dir, copyPrefix)
 	if err != nil {
 		return err
 	}

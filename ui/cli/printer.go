@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"eventdeck/host"
@@ -206,10 +207,11 @@ func (p *printer) commit(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
-	if err := p.deck.Printed(ctx, p.sub.ID, p.pos); err != nil && !p.waits(err) {
-		return p.cannotKeep(err)
+	err := p.deck.Printed(ctx, p.sub.ID, p.pos)
+	if err == nil || errors.Is(err, event.ErrNotFound) || p.waits(err) {
+		return nil // one that was removed is told as that
 	}
-	return nil
+	return p.cannotKeep(err)
 }
 
 // waits reports whether err goes away when there is room again, and says so once:
@@ -246,13 +248,12 @@ func (p *printer) trouble() error {
 		p.full = false
 		p.say("there is room again in %s", snapshot.Store.Path)
 	}
-	if !p.over {
-		return nil
-	}
-	for _, view := range snapshot.Subs {
-		if view.ID != p.sub.ID {
-			continue
-		}
+	i := slices.IndexFunc(snapshot.Subs, func(v host.SubscriptionView) bool { return v.ID == p.sub.ID })
+	switch {
+	case i < 0 && p.deck.shared():
+		return fmt.Errorf("%w: another process removed it", errEnded)
+	case i >= 0 && p.over:
+		view := snapshot.Subs[i]
 		state, reason := view.Status.State, view.Status.Error
 		if state == "" {
 			state, reason = view.State, view.Error

@@ -58,7 +58,7 @@ func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.C
 	}
 	ctx, cancel := d.within(ctx)
 	defer cancel()
-	defer func() { err = d.finish(err) }()
+	defer func() { err = d.leave(err) }()
 	d.AddServer(servers[0])
 	return do(ctx, d, servers[0].Name)
 }

@@ -108,7 +108,7 @@ func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(context.C
 	}
 	ctx, cancelWithin := d.within(ctx)
 	defer cancelWithin()
-	defer func() { err = d.finish(err) }()
+	defer func() { err = d.leave(err) }()
 	sub, err := d.store.Subscription(id)
 	if errors.Is(err, event.ErrNotFound) {
 		return noSubscription(id)

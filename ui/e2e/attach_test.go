@@ -92,8 +92,10 @@ func TestCommandsBesideATail(t *testing.T) {
 	if subs, _ := w.run("subs", "list", "--json", "--data", w.data()); strings.Count(subs, "\n") != 1 {
 		t.Errorf("not two subscriptions: %s", subs)
 	}
-	first.signal(os.Interrupt)
-	if code := first.wait(); code != 0 {
+	if p := w.start(nil, "subs", "rm", id, "--data", w.data()); p.wait() != 0 {
+		t.Error("rm: ", p.stderr.text())
+	}
+	if code := first.wait(); code != 1 || !strings.HasSuffix(first.stderr.text(), "the subscription has ended: another process removed it") {
 		t.Errorf("the first ends with %d: %s", code, first.stderr.text())
 	}
 	if left, err := filepath.Glob(filepath.Join(w.data(), "attach.*")); err != nil || len(left) > 0 {

@@ -36,10 +36,10 @@ func TestStatusOfAStoreInTrouble(t *testing.T) {
 	}
 	h.mu.Lock()
 	h.snap.Version++
-	h.snap.Store.Err, h.snap.Store.Damage = nil, nil
+	h.snap.Store.Err, h.snap.Store.Damage, h.snap.Store.Holder = nil, nil, 4711
 	h.mu.Unlock()
 	a.Update(wakeMsg{})
-	if s := screenOf(a); strings.Contains(s, "not stored") || strings.Contains(s, "damaged") {
-		t.Errorf("it stays:\n%s", s)
+	if s := screenOf(a); strings.Contains(s, "not stored") || strings.Contains(s, "damaged") || !strings.Contains(s, "attached to process 4711") {
+		t.Errorf("it stays, or nobody is told:\n%s", s)
 	}
 }

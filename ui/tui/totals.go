@@ -90,6 +90,7 @@ func (a *app) facts(now time.Time) []part {
 	}
 	add(r.Replayed+r.Duplicates+r.Gaps > 0 && now.Sub(s.Started) < resumeShown, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
 		number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")+why))
+	add(a.snap.Store.Holder != 0, themes.Dim, fmt.Sprintf("attached to process %d", a.snap.Store.Holder))
 	add(a.snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
 	add(a.snap.Store.Sealed == "file", themes.Warn, "secrets: key in a file")
 	add(!a.stored.IsZero(), themes.Dim, "saved "+ago(now, a.stored))
