@@ -8,12 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// anEvent tells whether a row of the stream is there: it begins with a time.
-func anEvent(s string) bool { return rowTime.MatchString(s) }
+// anEvent tells whether a row of an event is in the stream: it begins with a time,
+// and is no change of state.
+func anEvent(s string) bool {
+	return slices.ContainsFunc(strings.Split(s, "\n"), func(row string) bool {
+		return rowTime.MatchString(row) && !strings.Contains(row, "╌╌")
+	})
+}
 
 var rowTime = regexp.MustCompile(`\d\d:\d\d:\d\d\.\d `)
 
@@ -47,7 +53,7 @@ func TestAddServerFromTheScreen(t *testing.T) {
 	c.reads("It answers")
 	c.reads("incident.activity")
 	c.keys("\x13") // and saves
-	c.reads("local ready")
+	c.sees("the server and no form", func(s string) bool { return strings.Contains(s, "local ready") && !strings.Contains(s, "Add a server") })
 	c.keys("1jjs")
 	c.reads("Subscribe")
 	c.keys("\x13")
