@@ -32,6 +32,11 @@
 //	go run ./docs/bench subs [-n 1000]
 //
 // measures what an idle push subscription holds in memory, over HTTP/2 and HTTP/1.1.
+//
+//	go run ./docs/bench disk [-rate 20000]
+//
+// measures whether the store holds a rate when each sync of the disk takes 5 ms, and
+// 20 ms, longer.
 package main
 
 import (
@@ -49,7 +54,7 @@ func main() {
 }
 
 func run(args []string) error {
-	usage := errors.New("usage: go run ./docs/bench fill DIR [EVENTS] | compare [FLAGS] | ingest [FLAGS] | start [FLAGS] DIR | subs [FLAGS] | webhook [FLAGS]")
+	usage := errors.New("usage: go run ./docs/bench fill DIR [EVENTS] | compare [FLAGS] | disk [FLAGS] | ingest [FLAGS] | start [FLAGS] DIR | subs [FLAGS] | webhook [FLAGS]")
 	if len(args) == 0 {
 		return usage
 	}
@@ -73,6 +78,8 @@ func run(args []string) error {
 		return webhookSend()
 	case "compare":
 		return compare(args[1:])
+	case "disk":
+		return disk(args[1:])
 	case "subs":
 		return subs(args[1:])
 	case "start":

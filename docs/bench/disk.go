@@ -1,0 +1,76 @@
+//go:build !windows
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/store"
+)
+
+// disk measures whether the store holds a rate on a disk that is slower by so much
+// at each sync, of which a commit has two.
+func disk(args []string) error {
+	flags := flag.NewFlagSet("disk", flag.ContinueOnError)
+	rate := flags.Int("rate", 20_000, "events a second, submitted one by one")
+	span := flags.Duration("for", 8*time.Second, "how long")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Println(machine())
+	for _, slower := range []time.Duration{0, 5 * time.Millisecond, 20 * time.Millisecond} {
+		took, begun, err := onDisk(filepath.Join(dir, slower.String()), slower, *rate, *span)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("each sync slower by %v: %s events/s of %s, submit to commit p50 %v, p99 %v\n", slower,
+			thousands(int(float64(len(took))/begun.Seconds())), thousands(*rate), round(quantile(took, 0.5)), round(quantile(took, 0.99)))
+	}
+	return nil
+}
+
+// onDisk submits events at a rate and returns how long each took to be stored, and
+// all of them.
+func onDisk(dir string, slower time.Duration, rate int, span time.Duration) (took []time.Duration, all time.Duration, err error) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: store.NoKeyring(),
+		Hooks: store.Hooks{BeforeCommit: func() { time.Sleep(2 * slower) }}})
+	if err != nil {
+		return nil, 0, err
+	}
+	key := event.Key{Server: "bench", Type: trust.Untrusted(loadType), Args: []byte("{}")}
+	var mu sync.Mutex
+	var failed error
+	p := newPace(rate)
+	began := time.Now()
+	for sent := 0; time.Since(began) < span; time.Sleep(time.Millisecond) {
+		for ; sent < p.due(); sent++ {
+			due := began.Add(time.Duration(float64(sent) / float64(rate) * float64(time.Second))) // not when there was room
+			err := s.Submit(ctx, event.Batch{Sub: key.ID(), Records: []event.Record{record(key, sent, due)}, Done: func(_ event.Outcome, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = errors.Join(failed, err)
+				took = append(took, time.Since(due))
+			}})
+			if err != nil {
+				return nil, 0, errors.Join(err, s.Close())
+			}
+		}
+	}
+	err = s.Close() // commits what is queued
+	return took, time.Since(began), errors.Join(err, failed)
+}
