@@ -125,8 +125,16 @@ func rest(program, data string, idle time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("anonymous memory: %d MB\n", memory>>20)
-	return nil
+	if err := term.Keys("/"); err != nil { // reads the newest records into an index
+		return err
+	}
+	time.Sleep(5 * time.Second)
+	indexed, err := p.memory()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("anonymous memory: %d MB, %d MB with a filter that is being typed\n", memory>>20, indexed>>20)
+	return term.Keys("\x1b[27u")
 }
 
 // reopen measures how long it takes until all subscriptions of a store are open
