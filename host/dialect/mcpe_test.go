@@ -332,6 +332,17 @@ func TestHeldSubscriptionsAreListed(t *testing.T) {
 	p.await("the unsubscribe", 1, isTool(toolUnsubscribe))
 }
 
+// What a server keeps beside the request may hold secrets: it is not shown.
+func TestHeldRequestsShowNoSecret(t *testing.T) {
+	const secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	k := readKept([]byte(`{"id":"s1","filter":{"eventTypes":["a.*"],"secret":"` + secret + `"},"delivery":{"channels":["webhook"],
+		"webhookSecret":{"value":"` + secret + `"},"headers":{"Authorization":"` + secret + `"}},"handler":{"token":"` + secret + `"},"token":"` + secret + `"}`))
+	shown, err := json.Marshal(k.request)
+	if err != nil || k.ID != "s1" || strings.Contains(string(shown), "AAECAwQF") {
+		t.Errorf("%s, %v", shown, err)
+	}
+}
+
 func TestWishesAreCheckedBeforeAnythingIsSent(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for args, want := range map[string]string{
