@@ -124,6 +124,46 @@ func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
 	return slices.DeleteFunc(all, func(o orphan) bool { return string(o.Server) != server || gone(o) })
 }
 
+// releaseOrphans ends on a server that is back what ended here while it was away. What
+// it cannot end now stays noted, and is tried at the next connection.
+func (h *Host) releaseOrphans(ctx context.Context, s *server) {
+	for _, o := range h.orphansOf(ctx, s.spec.Name) {
+		limited, cancel := context.WithTimeout(ctx, releaseWithin)
+		err := h.releaseOrphan(limited, s, o)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		entry := h.act(event.ActorHost, "orphaned lease ended", event.Subscription{ID: o.Sub, Key: o.subscription().Key}, "")
+		if err != nil {
+			entry.Result = "failed: " + err.Error()
+		}
+		h.note(ctx, entry)
+	}
+}
+
+// releaseOrphan ends an orphan on its server, and forgets it. It takes the server's
+// turn: a subscription that begins anew meanwhile may be granted the same lease.
+func (h *Host) releaseOrphan(ctx context.Context, s *server, o orphan) error {
+	server := string(o.Server)
+	t := h.turn(server)
+	if err := t.take(ctx); err != nil {
+		return err
+	}
+	defer t.give()
+	still := slices.ContainsFunc(h.orphansOf(ctx, server), func(have orphan) bool { return have.remoteID() == o.remoteID() })
+	if !still {
+		return nil
+	}
+	if err := delivery.Release(ctx, s, o.subscription()); err != nil {
+		return err
+	}
+	h.changeOrphans(ctx, func(all []orphan) []orphan {
+		return slices.DeleteFunc(all, func(have orphan) bool { return string(have.Server) == server && have.remoteID() == o.remoteID() })
+	})
+	return nil
+}
+
 // Remote implements [API].
 func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription, error) {
 	s, err := h.server(server)

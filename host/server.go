@@ -190,6 +190,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	if again {
 		s.host.nudge(s.spec.Name)
 	}
+	s.host.wg.Go(func() { s.host.releaseOrphans(ctx, s) })
 	signal(s.relist)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -215,6 +216,9 @@ func appendSubscription(b []byte, s event.Subscription) []byte {
 	b = export.AppendString(b, "dialect", host.DialectName(s.Dialect))
 	b = export.AppendName(b, "noReplay")
 	b = fmt.Appendf(b, "%t", s.NoReplay)
+	b = export.AppendName(b, "failover")
+	b = fmt.Appendf(b, "%t", s.Failover)
+	b = export.AppendString(b, "preferred", string(cmp.Or(s.Preferred, s.Mode)))
 	b = export.AppendString(b, "state", string(s.State))
 	b = export.AppendString(b, "evidence", s.Evidence)
 	b = export.AppendText(b, "error", s.Error)
