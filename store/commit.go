@@ -205,17 +205,6 @@ func (c *commit) audit(entries []event.AuditEntry) error {
 	return nil
 }
 
-// sub returns a subscription as this transaction has it so far.
-func (c *commit) sub(id event.SubID) (keptSub, bool) {
-	if k, changed := c.subs[id]; changed {
-		if k == nil {
-			return keptSub{}, false
-		}
-		return *k, true
-	}
-	return c.store.subs.get(id)
-}
-
 // changing returns a subscription as this transaction has it so far, to be changed;
 // an empty one if it is not known.
 func (c *commit) changing(id event.SubID) (k *keptSub, known bool) {

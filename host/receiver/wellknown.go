@@ -1,7 +1,6 @@
 package receiver
 
 import (
-	"io"
 	"net/http"
 
 	"eventdeck/host/trust"
@@ -25,7 +24,7 @@ func (h *handler) announce(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Type", "application/json")
 	body := append(trust.AppendJSONString([]byte(`{"receivers":[`), h.o.Prefix+PathPrefix), "]}\n"...)
-	if _, err := io.WriteString(w, string(body)); err != nil {
+	if _, err := w.Write(body); err != nil {
 		h.o.Log.Debug("the receiver's document was not sent", "err", err)
 	}
 }

@@ -170,8 +170,7 @@ func TestSecretsStayInside(t *testing.T) {
 	t.Cleanup(k.sending.Wait)
 
 	tokens := 0
-	var auth *signintest.Authority
-	auth = signintest.New()
+	auth := signintest.New()
 	auth.Override = func(rw http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/token" {
 			return false
