@@ -1,4 +1,4 @@
-//go:build !windows
+//go:build linux
 
 // Command bench makes what measurements need, and measures.
 //
