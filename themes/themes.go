@@ -42,6 +42,18 @@ func (t *Theme) On(r Role) string {
 	return t.on[r]
 }
 
+// Over returns the sequence of a role within a chosen row (Cursor or CursorOff):
+// the colours of the row with the attributes of the role, so that the row stays
+// one. In a row without a background of its own it is the role as it stands.
+func (t *Theme) Over(row, r Role) string {
+	base := t.looks[row]
+	if base.back == 0 {
+		return t.On(r)
+	}
+	base.attrs |= t.looks[r].attrs
+	return base.on()
+}
+
 // Depth is how many colours a terminal has.
 type Depth uint8
 

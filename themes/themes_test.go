@@ -159,3 +159,22 @@ func lab(c colour, m [3][3]float64) [3]float64 {
 	z := f((0.0193*seen[0] + 0.1192*seen[1] + 0.9505*seen[2]) / 1.08883)
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
+
+// A mark in a chosen row keeps the row's colours and is still told apart.
+func TestMarksInAChosenRow(t *testing.T) {
+	for _, name := range Names() {
+		theme, ok := Named(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		for _, row := range []Role{Cursor, CursorOff} {
+			if theme.Over(row, Mark) == theme.On(row) {
+				t.Errorf("%s: a mark looks like the rest of row %d", name, row)
+			}
+			back := theme.looks[row].back
+			if over := theme.Over(row, Mark); back != 0 && !strings.Contains(over, back.params(true)) {
+				t.Errorf("%s: a mark in row %d has another background: %q", name, row, over)
+			}
+		}
+	}
+}

@@ -114,12 +114,22 @@ func (c *canvas) segments(r themes.Role, segments []trust.Segment) {
 			c.put(r, s.Text)
 			continue
 		}
-		forced := c.forced
-		c.forced = false
-		c.style(role)
-		c.forced = forced
+		c.mark(role)
 		c.text(s.Text)
 	}
+}
+
+// mark begins a role that is told apart by an attribute also in a chosen row.
+func (c *canvas) mark(r themes.Role) {
+	if c.started && r == c.role {
+		return
+	}
+	on := c.theme.On(r)
+	if c.forced {
+		on = c.theme.Over(c.base, r)
+	}
+	c.buf = append(c.buf, on...)
+	c.role, c.started = r, true
 }
 
 // column writes a rendered line into exactly width cells.
