@@ -351,3 +351,45 @@ func FuzzReadPages(f *testing.F) {
 		}
 	})
 }
+
+// A subscription that cannot be read does not keep the others from being kept.
+func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
+	dir := fillStore(t, 3)
+	putMeta(t, dir, func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":1,"server":"=="}`))
+	})
+	var out said
+	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+		t.Fatal(err, out.lines)
+	}
+	out.has(t, `the entry "aa" of subs cannot be read and is left out`)
+	s := openTest(t, Options{Dir: dir})
+	if subs := s.Subscriptions(); len(subs) != 1 || subs[0].ID != "bb" {
+		t.Errorf("kept: %+v", subs)
+	}
+	equal(t, s.Info().Records, 6)
+}
+
+// A snapshot of the version before is brought up to date.
+func TestRecoverFromAnOlderSnapshot(t *testing.T) {
+	dir := fillStore(t, 2)
+	putMeta(t, dir, func(tx *bolt.Tx) error {
+		if err := errors.Join(tx.DeleteBucket(bucketUsage), tx.DeleteBucket(bucketGone)); err != nil {
+			return err
+		}
+		return tx.Bucket(bucketMeta).Put(metaVersion, seqKey(2))
+	})
+	s := openTest(t, Options{Dir: dir}) // makes the snapshot
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, fileDB), 0); err != nil {
+		t.Fatal(err)
+	}
+	var out said
+	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+		t.Fatal(err, out.lines)
+	}
+	s = openTest(t, Options{Dir: dir})
+	equal(t, len(s.Subscriptions()), 2)
+}

@@ -15,12 +15,15 @@ import (
 // The layout of bbolt's pages, as far as the search for records needs it: a page
 // begins with its number, its kind, the number of its elements and how many
 // further pages it takes; an element of a leaf says where its key lies, counted
-// from the element, and how long key and value are. Numbers are in the order of
+// from the element, and how long key and value are. The value of a table is the
+// page where it begins, 0 if it follows, and a counter. Numbers are in the order of
 // the machine, which is little endian wherever this program is built for.
 const (
 	pageHead     = 16
 	leafKind     = 0x02
 	leafElement  = 16
+	tableFlag    = 0x01
+	tableHead    = 16
 	maxPageBytes = 64 << 20
 )
 
@@ -92,7 +95,7 @@ func (p *pages) read(ctx context.Context) error {
 			if err != nil && err != io.EOF {
 				return err
 			}
-			if p.leaf(whole[:n], offset) {
+			if p.leaf(whole[:n], offset, false) {
 				step = (further + 1) * size
 			}
 		}
@@ -100,8 +103,12 @@ func (p *pages) read(ctx context.Context) error {
 	}
 }
 
-// leaf takes the records of a page and reports whether there were any.
-func (p *pages) leaf(page []byte, offset int64) (any bool) {
+// leaf takes the records of a page and reports whether there were any. A small
+// table lies in the page of the tables itself.
+func (p *pages) leaf(page []byte, offset int64, nested bool) (any bool) {
+	if len(page) < pageHead {
+		return false
+	}
 	count := int(binary.LittleEndian.Uint16(page[10:]))
 	for i := range count {
 		at := pageHead + i*leafElement
@@ -109,20 +116,33 @@ func (p *pages) leaf(page []byte, offset int64) (any bool) {
 			return any
 		}
 		e := page[at:]
-		pos, klen, vlen := binary.LittleEndian.Uint32(e[4:]), binary.LittleEndian.Uint32(e[8:]), binary.LittleEndian.Uint32(e[12:])
+		flags, pos := binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:])
+		klen, vlen := binary.LittleEndian.Uint32(e[8:]), binary.LittleEndian.Uint32(e[12:])
 		key := uint64(at) + uint64(pos)
-		if klen != 8 || key+8+uint64(vlen) > uint64(len(page)) {
+		value := key + uint64(klen)
+		if value+uint64(vlen) > uint64(len(page)) {
 			continue
 		}
-		seq := binary.BigEndian.Uint64(page[key:])
-		value := page[key+8:][:vlen]
-		if _, err := decodeRecord(seq, value); err != nil || seq == 0 {
-			continue
+		place := place{offset + int64(value), vlen}
+		switch content := page[value:][:vlen]; {
+		case flags == tableFlag && !nested && vlen >= tableHead && binary.LittleEndian.Uint64(content) == 0:
+			any = p.leaf(content[tableHead:], place.offset+tableHead, true) || any
+		case flags == 0 && klen == 8 && p.record(binary.BigEndian.Uint64(page[key:]), content, place):
+			any = true
 		}
-		any = true
-		p.found(seq, value, place{offset + int64(key) + 8, vlen})
 	}
 	return any
+}
+
+// record takes what is a record. The identities of pruned ones are stored in the
+// same way, but without a server.
+func (p *pages) record(seq uint64, value []byte, at place) bool {
+	r, err := decodeRecord(seq, value)
+	if err != nil || seq == 0 || r.Server == "" {
+		return false
+	}
+	p.found(seq, value, at)
+	return true
 }
 
 func (p *pages) found(seq uint64, value []byte, at place) {

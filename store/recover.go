@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -138,13 +140,13 @@ func (r *recovery) tellLost(lost []span) {
 // control takes over everything but the log: from the file if its log is whole,
 // else from the newest sound snapshot, so that no cursor is ahead of what is kept.
 func (r *recovery) control(missing bool) error {
-	fromFile := func() error {
+	fromFile := func(whole bool) error {
 		if !r.useFile {
 			return errors.New("it is left out")
 		}
-		return r.readFile(r.copyFrom)
+		return r.readFile(func(tx *bolt.Tx) error { return r.copyFrom(tx, whole) })
 	}
-	if !missing && fromFile() == nil {
+	if !missing && fromFile(true) == nil {
 		r.say("subscriptions, cursors and settings are those of the file")
 		return nil
 	}
@@ -155,7 +157,7 @@ func (r *recovery) control(missing bool) error {
 	for _, name := range names {
 		db, err := openReadOnly(r.dir, name)
 		if err == nil {
-			err = errors.Join(guard(nil, func() error { return db.View(r.copyFrom) }), db.Close())
+			err = errors.Join(guard(nil, func() error { return db.View(func(tx *bolt.Tx) error { return r.copyFrom(tx, true) }) }), db.Close())
 		}
 		if err == nil {
 			r.say(fmt.Sprintf("subscriptions, cursors and settings are those of %s: what was changed after that is lost", name))
@@ -163,17 +165,21 @@ func (r *recovery) control(missing bool) error {
 		}
 		r.say(fmt.Sprintf("%s cannot be used: %v", name, err))
 	}
-	if fromFile() == nil {
+	if fromFile(false) == nil {
 		r.say("there is no sound snapshot: subscriptions, cursors and settings are those of the damaged file")
 		return nil
 	}
 	return fmt.Errorf("%w: neither the file nor a snapshot has subscriptions that can be read; put a copy back with `eventdeck store restore FILE`", ErrDamaged)
 }
 
-// copyFrom takes over everything but the log, or nothing.
-func (r *recovery) copyFrom(from *bolt.Tx) error {
+// copyFrom takes over everything but the log, or nothing: whole refuses a file in
+// which something cannot be read, otherwise that is left out.
+func (r *recovery) copyFrom(from *bolt.Tx, whole bool) error {
 	return r.to.Update(func(to *bolt.Tx) error {
 		if err := copyControl(to, from); err != nil {
+			return err
+		}
+		if err := upgrade(to, nil); err != nil {
 			return err
 		}
 		for _, name := range tables {
@@ -181,9 +187,51 @@ func (r *recovery) copyFrom(from *bolt.Tx) error {
 				return fmt.Errorf("%w: the table %s is missing", ErrDamaged, name)
 			}
 		}
+		if err := r.leaveOut(to, whole); err != nil {
+			return err
+		}
 		r.hashKey = append([]byte(nil), to.Bucket(bucketMeta).Get(metaHashKey)...)
 		return nil
 	})
+}
+
+// leaveOut removes the entries that cannot be read.
+func (r *recovery) leaveOut(to *bolt.Tx, whole bool) error {
+	sealed, err := newSealer(make([]byte, 32), nil) // opens nothing
+	if err != nil {
+		return err
+	}
+	subReads := func(k, v []byte) bool {
+		_, err := decodeSub(event.SubID(k), v, sealed)
+		return err == nil
+	}
+	jsonReads := func(_, v []byte) bool { return json.Valid(v) }
+	for _, t := range []struct {
+		name  []byte
+		reads func(k, v []byte) bool
+	}{{bucketSubs, subReads}, {bucketServers, jsonReads}, {bucketEnded, jsonReads}} {
+		var bad [][]byte
+		b := to.Bucket(t.name)
+		err := b.ForEach(func(k, v []byte) error {
+			if !t.reads(k, v) {
+				bad = append(bad, bytes.Clone(k))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(bad) > 0 && whole {
+			return fmt.Errorf("%w: %d entries of %s cannot be read", ErrDamaged, len(bad), t.name)
+		}
+		for _, k := range bad {
+			r.say(fmt.Sprintf("the entry %q of %s cannot be read and is left out", k, t.name))
+			if err := b.Delete(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // records copies what was found.

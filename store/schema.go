@@ -65,14 +65,24 @@ func migrate(db *bolt.DB, random io.Reader) error {
 	case have > schemaVersion:
 		return fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d; use a newer eventdeck, or --data DIR for another place", ErrNewer, have, schemaVersion)
 	}
-	return db.Update(func(tx *bolt.Tx) error {
-		for v := have; v < schemaVersion; v++ {
-			if err := migrations[v](tx, random); err != nil {
-				return fmt.Errorf("migrate from version %d: %w", v, err)
-			}
+	return db.Update(func(tx *bolt.Tx) error { return upgrade(tx, random) })
+}
+
+// upgrade runs the migrations that a file needs; random is for an empty one.
+func upgrade(tx *bolt.Tx, random io.Reader) error {
+	have, err := versionOf(tx)
+	if err != nil {
+		return err
+	}
+	if have > schemaVersion {
+		return fmt.Errorf("%w: its layout has version %d", ErrNewer, have)
+	}
+	for v := have; v < schemaVersion; v++ {
+		if err := migrations[v](tx, random); err != nil {
+			return fmt.Errorf("migrate from version %d: %w", v, err)
 		}
-		return tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, schemaVersion))
-	})
+	}
+	return tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, schemaVersion))
 }
 
 // fileVersion returns 0 for a file in which nothing was written yet.

@@ -20,8 +20,8 @@ var errChildDied = errors.New("reading the store ended the process")
 // Bounds of a process that reads a damaged store: damage can lead a reader in
 // circles.
 const (
-	childStack  = 2 << 20 // bytes of one goroutine
-	childMemory = 1 << 30 // bytes in all
+	childStack  = 2 << 20   // bytes of one goroutine
+	childMemory = 512 << 20 // bytes in all
 	childLook   = 100 * time.Millisecond
 )
 
