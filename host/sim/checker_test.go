@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,12 +35,9 @@ func without(records []event.Record, fn func(event.Record) bool) (kept []event.R
 // The checker notices each way in which a host could break its promises.
 func TestCheckerNotices(t *testing.T) {
 	nth := func(every int) func(event.Record) bool {
-		n := 0
+		var n atomic.Int64
 		return func(r event.Record) bool {
-			if r.Kind == event.KindEvent {
-				n++
-			}
-			return r.Kind == event.KindEvent && n%every == 0
+			return r.Kind == event.KindEvent && n.Add(1)%int64(every) == 0
 		}
 	}
 	tests := map[string]struct {
