@@ -158,6 +158,7 @@ func (s *search) in(where string, text []byte) {
 
 // No secret of a run is in anything that the program wrote.
 func TestSecretsStayInside(t *testing.T) {
+	notUnderRace(t)
 	t.Setenv("E2E_BEARER", bearer)
 	t.Setenv("E2E_APIKEY", apiKey)
 	t.Setenv("E2E_CLIENT", oauthKey)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,7 +128,7 @@ func TestExportFromTheEnvironment(t *testing.T) {
 type collector struct {
 	got    chan map[string]any
 	header chan http.Header
-	status int
+	status atomic.Int64
 }
 
 func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -138,13 +139,14 @@ func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.got <- m
 	c.header <- r.Header
 	w := httptest.NewRecorder()
-	w.WriteHeader(c.status)
+	w.WriteHeader(int(c.status.Load()))
 	return w.Result(), nil
 }
 
 func TestNumbersAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &collector{got: make(chan map[string]any, 9), header: make(chan http.Header, 9), status: 200}
+		c := &collector{got: make(chan map[string]any, 9), header: make(chan http.Header, 9)}
+		c.status.Store(http.StatusOK)
 		e, ok, err := ExportFrom(environment("OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x=y"))
 		if !ok || err != nil {
 			t.Fatal(err)
@@ -177,7 +179,7 @@ func TestNumbersAreSent(t *testing.T) {
 				t.Errorf("%s is not in %s", part, text)
 			}
 		}
-		c.status = 500
+		c.status.Store(http.StatusInternalServerError)
 		cancel()
 		<-done
 		if len(c.got) != 1 || len(failures) != 1 || !errors.Is(failures[0], ErrExport) {
