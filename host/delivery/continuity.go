@@ -26,6 +26,7 @@ type continuity struct {
 	// position, or from there. Until then the position is not moved.
 	doubt     bool
 	confirmed trust.Text
+	caught    bool // in doubt: an event has come with the confirmed position
 }
 
 // noReplay reports whether the opening itself is a gap: there was a life before,
@@ -48,7 +49,7 @@ func (c *continuity) mark(m wire.Mark, heartbeat bool) bool {
 	}
 	if heartbeat && c.doubt {
 		c.doubt = false
-		return m.Cursor.HasText() && m.Cursor.Text != c.confirmed
+		return !c.caught && m.Cursor.HasText() && m.Cursor.Text != c.confirmed
 	}
 	if c.decided || c.before.IsZero() || !c.sent.Valid {
 		return false
@@ -89,12 +90,8 @@ func (c *continuity) since(last time.Time) time.Time {
 func (c *continuity) event(id, timestamp trust.Text, position event.Cursor) (replayed, gap bool) {
 	at, ok := wire.ParseTime(timestamp)
 	replayed = c.sent.Valid && ok && at.Before(c.opened)
-	if c.doubt && position.Valid && position.Text == c.confirmed {
-		c.doubt = false // it has replayed up to there
-	}
-	if c.doubt && !replayed {
-		c.doubt = false
-		return false, true
+	if c.doubt {
+		return replayed, c.doubted(id, position, replayed)
 	}
 	if c.decided || c.before.IsZero() || !c.sent.Valid {
 		return replayed, false
@@ -102,10 +99,27 @@ func (c *continuity) event(id, timestamp trust.Text, position event.Cursor) (rep
 	c.decided = true
 	switch {
 	case c.moved && replayed:
-		c.doubt = !position.Valid || position.Text != c.confirmed
-		return true, false
+		c.doubt = true
+		return true, c.doubted(id, position, replayed)
 	case replayed, c.known(id):
 		return true, false
 	}
 	return false, true
+}
+
+// doubted looks at an event while it is in doubt where the replay began, and reports
+// whether the event shows that it was behind the position that was asked for. The
+// confirmed position alone does not end the doubt: an event that overtook the first
+// one of a replay from there carries it too.
+func (c *continuity) doubted(id trust.Text, position event.Cursor, replayed bool) (gap bool) {
+	if position.Valid && position.Text == c.confirmed {
+		c.caught = true
+		c.doubt = replayed
+		return false
+	}
+	if replayed && (!c.caught || c.known(id)) {
+		return false
+	}
+	c.doubt = false
+	return replayed == c.caught
 }

@@ -223,6 +223,27 @@ func TestPushContinuity(t *testing.T) {
 			s.heartbeat("c9")
 			s.heartbeat("c9")
 		}, "e9 gap:silent"},
+		"history is replayed up to the confirmed position, nothing comes": {func(r *rig, s *stream) {
+			s.active("c9")
+			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
+			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
+			s.heartbeat("c9")
+			s.event("e10")
+		}, "e8 e9 e10"},
+		"history is replayed from another position, out of order": {func(r *rig, s *stream) {
+			s.active("c8")
+			s.note(wire.NoteEvent, occurrence("e10", time.Now().Add(-time.Minute), "c8"))
+			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c10"))
+			s.event("e11")
+		}, "e10 gap:silent e9 e11"},
+		"history is replayed, and its end twice": {func(r *rig, s *stream) {
+			s.active("c9")
+			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
+			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
+			s.wait(time.Second)
+			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c10"))
+			s.event("e11")
+		}, "e8 e9 e11"},
 		"the last event is repeated": {func(r *rig, s *stream) {
 			r.store.mu.Lock()
 			r.store.ids["e7"] = true
