@@ -94,7 +94,7 @@ func (h *Host) letGo(ctx context.Context, sub event.Subscription) {
 	if !kind.ServerSecret && !kind.Lasting {
 		return
 	}
-	err := h.commit(ctx, event.Batch{Sub: sub.ID, Update: func(s *event.Subscription) {
+	err := h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
 		s.Lease = event.Lease{}
 		if kind.ServerSecret {
 			s.Hook.Secret, s.Hook.Scheme = event.Secret{}, event.SchemeStandard

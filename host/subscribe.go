@@ -437,7 +437,7 @@ func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
 	}
 	done := make(chan error, 1)
 	err := h.opts.Store.Submit(ctx, event.Batch{
-		Sub: id, Update: func(s *event.Subscription) { s.Printed = max(s.Printed, seq) },
+		Sub: id, IfKept: true, Update: func(s *event.Subscription) { s.Printed = max(s.Printed, seq) },
 		Done: func(_ event.Outcome, err error) { done <- err },
 	})
 	if err != nil {

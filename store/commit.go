@@ -163,7 +163,7 @@ func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (bool, error) {
 // subscription applies a batch's cursor, update and removal.
 func (c *commit) subscription(b *event.Batch) error {
 	kept, known := c.changing(b.Sub)
-	if b.Update != nil || known && b.Cursor != nil {
+	if known && (b.Update != nil || b.Cursor != nil) || b.Update != nil && !b.IfKept {
 		before, args, status := kept.secrets(), kept.sub.Key.Args, kept.sub.Lease.Status
 		sub := &kept.sub
 		if b.Cursor != nil {

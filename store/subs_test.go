@@ -171,6 +171,22 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// A change that was under way when its subscription was removed does not bring a
+// part of it back.
+func TestUpdateAfterRemoval(t *testing.T) {
+	s := openTest(t, Options{})
+	store(t, s, event.Batch{Sub: "aa", Update: set(fullSub(t))})
+	store(t, s, event.Batch{Sub: "aa", Remove: true})
+	cursor := event.At(text("c"))
+	store(t, s, event.Batch{Sub: "aa", IfKept: true, Cursor: &cursor, Update: func(have *event.Subscription) { have.Printed = 9 }})
+	if subs := s.Subscriptions(); len(subs) != 0 {
+		t.Errorf("%+v", subs)
+	}
+	if _, err := s.Subscription("aa"); !errors.Is(err, event.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
 func TestRemoveAndMakeAgainInOneGroup(t *testing.T) {
 	hold := make(chan struct{})
 	s := openTest(t, Options{Hooks: Hooks{BeforeCommit: func() { <-hold }}})

@@ -155,7 +155,7 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		in.mu.Unlock()
 		return fmt.Errorf("%w: an earlier one was not handed over", errStore)
 	}
-	b.Sub = in.r.id
+	b.Sub, b.IfKept = in.r.id, true
 	if ordered {
 		b.Fence = in.fence
 	}

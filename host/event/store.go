@@ -37,6 +37,9 @@ type Batch struct {
 	// runs on the writer's goroutine and must not block or keep the pointer. For
 	// an unknown Sub it gets a zero Subscription and creates it.
 	Update func(*Subscription)
+	// IfKept leaves out Update and Cursor for an unknown Sub: what was removed while
+	// the change was on its way does not come back.
+	IfKept bool
 
 	// Remove deletes the subscription itself; its records stay. Ended, when not
 	// nil, is what the receiver remembers of its path.

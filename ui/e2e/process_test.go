@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -125,6 +126,11 @@ func (p *process) wait() int {
 	select {
 	case <-p.exited:
 	case <-time.After(patience):
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // its stacks tell what it waits for
+		select {
+		case <-p.exited:
+		case <-time.After(patience):
+		}
 		p.t.Fatalf("%s does not end\nstderr: %s", p.name, p.stderr.text())
 	}
 	return p.cmd.ProcessState.ExitCode()
