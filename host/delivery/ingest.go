@@ -54,11 +54,7 @@ func (in *ingest) know(sub event.Subscription) {
 	if !sub.LastSeen.IsZero() {
 		in.lastSeen.CompareAndSwap(0, sub.LastSeen.UnixNano())
 	}
-	whole := sub.Whole
-	if whole.IsZero() {
-		whole = sub.LastSeen // nothing better is known
-	}
-	in.whole.reset(whole, in.r.Mode())
+	in.whole.reset(sub.Whole, in.r.Mode())
 	if sub.Gave {
 		in.gave.Store(true)
 	}

@@ -119,7 +119,7 @@ func TestPollDoesNotLoopOnPagesThatBringNothing(t *testing.T) {
 func TestPollTruncated(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		seen := time.Now().Add(-time.Hour).UTC()
-		r.sub.Cursor, r.sub.LastSeen = event.At(cur("7").Text), seen
+		r.sub.Cursor, r.sub.LastSeen, r.sub.Whole = event.At(cur("7").Text), seen, seen
 		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
 			return wire.PollResult{Truncated: n == 1, Cursor: cur("9"), Events: raw(occurrence("e9", time.Now(), ""))}, nil
 		}

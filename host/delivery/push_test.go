@@ -18,7 +18,7 @@ import (
 // resumed makes the subscription one that was live an hour ago at cursor c7.
 func (r *rig) resumed() time.Time {
 	seen := time.Now().Add(-time.Hour).UTC()
-	r.sub.Cursor, r.sub.Gave, r.sub.LastSeen = event.At(cur("c7").Text), true, seen
+	r.sub.Cursor, r.sub.Gave, r.sub.LastSeen, r.sub.Whole = event.At(cur("c7").Text), true, seen, seen
 	return seen
 }
 

@@ -84,9 +84,10 @@ func (w *whole) delivered(at time.Time, position trust.Text) {
 }
 
 // since returns where a gap begins that is told now, when seen was the last sign
-// of life.
+// of life: zero while nothing shows how far back what came is whole, as behind a
+// position that the operator gave.
 func (in *ingest) since(seen time.Time) time.Time {
-	if at := in.whole.till(); !at.IsZero() && at.Before(seen) {
+	if at := in.whole.till(); at.Before(seen) {
 		return at
 	}
 	return seen

@@ -129,3 +129,26 @@ func TestLostAnswerDoesNotHideAGap(t *testing.T) {
 		r.wantCursor("=d2")
 	})
 }
+
+// Behind a position that the operator gave, what came first does not show that what
+// lies before it came too: it may have been held up and then dropped.
+func TestGapBehindAGivenPositionHasNoBegin(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		r.sub.Cursor = event.At(cur("c7").Text)
+		lost := false
+		r.src.subscribe = func(int, wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			res := grant("sub_1", time.Hour)
+			res.Cursor, res.Truncated = cur("c7"), lost
+			return res, nil
+		}
+		r.start()
+		r.mustDeliver(delivered("e9", time.Now(), "c7")) // e8 is held up
+		r.stop()
+		lost = true
+		r.start().pass(time.Second)
+		r.wantLog("e9 gap:truncated!")
+		if g := r.gaps()[0]; !g.From.IsZero() {
+			t.Errorf("the gap begins at %v, and what is lost may lie before", g.From)
+		}
+	})
+}
