@@ -35,14 +35,18 @@ func (w *World) watch(ctx context.Context) {
 		if w.o.Status != nil {
 			snap = w.o.Status(snap)
 		}
-		silent := time.Since(w.net.Heard(serverAddress))
+		heard := w.net.Heard(serverAddress)
+		// A jump of the model's clock moves what measures the host's patience too,
+		// which a real clock that is set does not: such a silence is not judged.
+		judged := w.clock.Load() == 0 && heard.After(time.Unix(0, w.jumped.Load()))
+		silent := time.Since(heard)
 		for _, v := range snap.Subs {
 			switch v.Status.State {
 			case event.StateLive, event.StatePolling, event.StateDraining:
 			default:
 				continue
 			}
-			if silent > alive[v.Mode] && w.clock.Load() == 0 {
+			if judged && silent > alive[v.Mode] {
 				w.checker.Broken("%v looks %s, and nothing came from the server for %v", v.Key.Type, v.Status.State, silent)
 			}
 		}

@@ -171,6 +171,7 @@ func (w *World) jump() error {
 	d := w.rand.chaos.Between(-w.skew, w.skew)
 	w.clock.Store(int64(d))
 	time.Sleep(w.rand.chaos.Between(0, 6*time.Second))
+	w.jumped.Store(time.Now().UnixNano())
 	w.clock.Store(0)
 	return nil
 }
