@@ -89,10 +89,16 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 }
 
 // Extend adds records that were read elsewhere, in order, to the recent window. When
-// some are missing before them, the window begins anew.
+// some are missing before or among them, the window begins anew behind the last hole.
 func (l *Log) Extend(records []event.Record) {
 	if len(records) == 0 {
 		return
+	}
+	for i := len(records) - 1; i > 0; i-- {
+		if records[i-1].Seq+1 != records[i].Seq {
+			records = records[i:]
+			break
+		}
 	}
 	l.mu.Lock()
 	if n := len(l.recent); n > 0 && l.recent[n-1].Seq+1 != records[0].Seq {

@@ -39,3 +39,15 @@ func TestWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 		t.Errorf("the newest is %d, %v", r.Seq, err)
 	}
 }
+
+// Retention removes records between others; a process that is attached reads them
+// page by page.
+func TestExtendWithHoles(t *testing.T) {
+	l := NewLog(nil)
+	l.Extend([]event.Record{{Seq: 1}, {Seq: 2}, {Seq: 5}, {Seq: 6}})
+	for _, seq := range []uint64{5, 6} {
+		if r, err := l.Get(seq); err != nil || r.Seq != seq {
+			t.Errorf("record %d: got %d, %v", seq, r.Seq, err)
+		}
+	}
+}
