@@ -62,3 +62,38 @@ func TestRefreshEndsAPauseAndTellsTheFailure(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// What the operator asks for is no failure of the mode.
+func TestRefreshDoesNotFailOver(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		_, _, _ = failing(r)
+		r.start()
+		for range 10 {
+			if err := r.runner.Refresh(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			r.pass(time.Second)
+		}
+		r.wantSwitches("")
+		r.wantState(event.StateLive)
+	})
+}
+
+// What was on its way when the stream was given up counts as sent for its server.
+func TestRefreshDoesNotResumeTheStreamThatItEnds(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.resumed()
+		var sent []string
+		r.src.stream = func(_ int, q wire.StreamRequest, s *stream) error {
+			sent = append(sent, q.Resume)
+			s.active(q.At.Cursor.Raw())
+			s.tell(wire.Note{Method: wire.NoteResumable, Resume: token()})
+			return s.stay()
+		}
+		r.start().pass(time.Minute)
+		if err := r.runner.Refresh(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, sent, []string{"", ""})
+	})
+}

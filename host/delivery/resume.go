@@ -24,7 +24,7 @@ func (r *Runner) resumption(sub event.Subscription) string {
 // ended notes how a stream ended: by itself, so that all that came is handed over,
 // or given up here.
 func (p *pushed) ended(err error) {
-	p.r.intact = err == nil || context.Cause(p.ctx) == nil && !errors.Is(err, errSilent)
+	p.r.intact = err == nil || context.Cause(p.ctx) == nil && !errors.Is(err, errSilent) && !errors.Is(err, errAsked)
 }
 
 // continued takes what a dialect tells of the stream itself.
