@@ -136,6 +136,9 @@ func (r *Runner) next(err error, began time.Time) step {
 			f.pause = 0
 		}
 	}
+	if errors.Is(err, errAsked) {
+		return step{}
+	}
 	if f.tries++; f.since.IsZero() {
 		f.since = now
 	}
@@ -219,7 +222,7 @@ func unfit(err error) bool {
 func (r *Runner) move(ctx context.Context, to step) error {
 	from := r.Mode()
 	left := r.leave(ctx, from)
-	r.in.drain()
+	r.in.settled()
 	r.mu.Lock()
 	preferred := r.fail.preferred
 	r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -260,4 +261,32 @@ func TestFailoverLosesNothing(t *testing.T) {
 	if moves < 30 {
 		t.Errorf("only %d changes of mode were lived through", moves)
 	}
+}
+
+// A server that could not be told of the change goes on delivering to the old
+// address. Deliveries that never pause must not keep the next mode from beginning.
+func TestLateDeliveriesDoNotHoldUpTheNextMode(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		_, _, _ = failing(r)
+		r.store.delay = 10 * time.Millisecond
+		var late sync.WaitGroup
+		defer late.Wait()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		r.src.ready = func(context.Context) error {
+			for lane := range 2 {
+				late.Go(func() {
+					sleep(ctx, time.Duration(lane)*5*time.Millisecond)
+					for n := 0; ctx.Err() == nil; n++ {
+						_ = r.runner.Deliver(ctx, delivered(fmt.Sprintf("e%d-%d", lane, n), time.Now(), ""))
+					}
+				})
+			}
+			r.src.ready = nil
+			sleep(ctx, time.Second)
+			return nil
+		}
+		r.start().pass(10 * time.Second)
+		r.wantState(event.StateLive)
+	})
 }

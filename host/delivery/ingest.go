@@ -33,7 +33,8 @@ type ingest struct {
 
 	mu      sync.Mutex
 	idle    *sync.Cond
-	pending int
+	pending int // batches under way
+	behind  int // of these, those behind a fence
 	fence   *event.Fence
 	passed  bool        // a batch of this attempt was not handed over: no later cursor may be
 	stopped bool        // the runner has ended
@@ -64,25 +65,21 @@ func (in *ingest) know(sub event.Subscription) {
 // after the end would bring a removed subscription back.
 func (in *ingest) stop() {
 	in.mu.Lock()
-	in.stopped = true
-	in.mu.Unlock()
-	in.drain()
-}
-
-// drain waits until every batch was answered. The store answers each batch that
-// it took, also while closing.
-func (in *ingest) drain() {
-	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.stopped = true
 	for in.pending > 0 {
 		in.idle.Wait()
 	}
 }
 
-// settled waits for what the attempt handed over.
+// settled waits until the store has answered what attempts handed over behind a
+// fence; it answers each batch that it took, also while closing. Deliveries by
+// webhook are not waited for: they come at any time, and their cursors are safe.
 func (in *ingest) settled() {
-	if in.r.Mode() != event.ModeWebhook { // deliveries come at any time, and their cursors are safe
-		in.drain()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for in.behind > 0 {
+		in.idle.Wait()
 	}
 }
 
@@ -154,6 +151,7 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	b.Sub, b.IfKept = in.r.id, true
 	if ordered {
 		b.Fence = in.fence
+		in.behind++
 	}
 	in.pending++
 	in.mu.Unlock()
@@ -192,23 +190,26 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		if done != nil {
 			done(o, err)
 		}
-		in.answered(err)
+		in.answered(err, ordered)
 	}
 	if err := in.r.deps.Store.Submit(ctx, b); err != nil {
 		in.mu.Lock()
 		in.passed = true
 		in.mu.Unlock()
-		in.answered(nil)
+		in.answered(nil, ordered)
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
 	return nil
 }
 
-func (in *ingest) answered(err error) {
+func (in *ingest) answered(err error, ordered bool) {
 	in.mu.Lock()
 	in.pending--
+	if ordered {
+		in.behind--
+	}
 	failed := in.failed
-	if in.pending == 0 {
+	if in.pending == 0 || ordered && in.behind == 0 {
 		in.idle.Broadcast()
 	}
 	in.mu.Unlock()

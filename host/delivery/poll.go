@@ -20,7 +20,7 @@ func (r *Runner) poll(ctx context.Context, sub event.Subscription) error {
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
 
-	p := polling{r: r, position: at(sub), before: r.in.lastSign(), began: r.deps.Now()}
+	p := polling{r: r, position: at(sub), before: r.in.since(r.in.lastSign()), began: r.deps.Now()}
 	p.behind = p.position.Valid
 	for {
 		wait, err := p.once(ctx)
@@ -42,7 +42,7 @@ type polling struct {
 	r        *Runner
 	position wire.Position
 	began    time.Time
-	before   time.Time // last sign of life before this attempt
+	before   time.Time // up to when nothing was missing before this attempt; zero: it is the first
 	asked    bool
 	behind   bool // still reading what happened before this attempt
 	empty    int  // pages in a row that brought nothing

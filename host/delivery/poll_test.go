@@ -398,3 +398,26 @@ func TestPollFailedCommitPassesNothingOver(t *testing.T) {
 		equal(t, failures, 0)
 	})
 }
+
+// What was received and not stored is missing too.
+func TestGapOfACursorlessTypeBeginsAtWhatIsStored(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
+			if n == 2 {
+				return wire.PollResult{Events: raw(occurrence("e1", time.Now(), "")), Cursor: null, NextPoll: time.Hour}, nil
+			}
+			return wire.PollResult{Cursor: null, NextPoll: time.Minute}, nil
+		}
+		r.store.failWith(func(b event.Batch) error {
+			if len(b.Records) > 0 && b.Records[0].Kind == event.KindEvent {
+				return event.ErrFull
+			}
+			return nil
+		})
+		began := time.Now().UTC()
+		r.start().pass(2 * time.Minute)
+		if g := r.gaps(); len(g) != 1 || !g[0].From.Equal(began) {
+			t.Errorf("gaps %+v, nothing is missing until %v", g, began)
+		}
+	})
+}

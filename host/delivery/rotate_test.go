@@ -98,3 +98,36 @@ func TestRotateWaitsForTheOneBefore(t *testing.T) {
 		t.Errorf("after it was seen: %v", err)
 	}
 }
+
+// The runner takes leave of an old address as long as the server likes; what the
+// operator does meanwhile stays.
+func TestRotationDuringAChangeOfAddressStays(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		secrets := leasing(r, time.Hour)
+		r.start().stop()
+		r.deps.Callback = func(path string) (string, error) { return "https://elsewhere" + path, nil }
+		var rotated event.Hook
+		r.src.unsubscribe = func(wire.UnsubscribeRequest) error {
+			hook := r.saved().Hook
+			if err := Rotate(&hook, nil, time.Now()); err != nil {
+				t.Error(err)
+			}
+			rotated = hook
+			done := make(chan error, 1)
+			if err := r.store.Submit(context.Background(), event.Batch{
+				Sub: subID, Update: func(s *event.Subscription) { s.Hook = hook }, Done: func(_ event.Outcome, err error) { done <- err },
+			}); err != nil {
+				t.Error(err)
+			}
+			return <-done
+		}
+		r.start()
+		h := r.saved().Hook
+		if h.Secret != rotated.Secret || h.Previous != rotated.Previous || !strings.HasPrefix(h.URL, "https://elsewhere") {
+			t.Errorf("got %+v, rotated %+v", h, rotated)
+		}
+		if got := (*secrets)[len(*secrets)-1]; got != h.Secret.Reveal() {
+			t.Error("the server was sent another secret than the stored one")
+		}
+	})
+}

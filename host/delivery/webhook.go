@@ -121,13 +121,30 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscr
 	if hook == sub.Hook {
 		return sub, nil
 	}
-	sub.Hook = hook
-	b := event.Batch{Update: func(s *event.Subscription) { s.Hook = hook }}
+	before, stored := sub.Hook, event.Hook{}
+	b := event.Batch{Update: func(s *event.Subscription) {
+		changeHook(&s.Hook, before, hook)
+		stored = s.Hook
+	}}
 	if rotated {
 		b.Audit = append(b.Audit, r.act(event.ActorHost, ActionRotate))
 	}
-	_, err = r.in.commit(ctx, b)
-	return sub, err
+	if _, err = r.in.commit(ctx, b); err != nil {
+		return sub, err
+	}
+	sub.Hook = stored
+	return sub, nil
+}
+
+// changeHook makes of what is stored what the runner made of before. Secrets that
+// were changed by somebody else meanwhile stay.
+func changeHook(stored *event.Hook, before, after event.Hook) {
+	stored.Path, stored.URL = after.Path, after.URL
+	ours := after.Secret != before.Secret || after.Previous != before.Previous
+	if ours && stored.Secret == before.Secret && stored.Previous == before.Previous {
+		stored.Secret, stored.Since = after.Secret, after.Since
+		stored.Previous, stored.Until = after.Previous, after.Until
+	}
 }
 
 func newPath(random io.Reader) (string, error) {
