@@ -338,8 +338,11 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 	err := l.runner.Deliver(ctx, delivery.Delivered{
 		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: d.Refused, Previous: d.UsedPrevious,
 	})
-	if errors.Is(err, delivery.ErrRejected) {
+	switch {
+	case errors.Is(err, delivery.ErrRejected):
 		return receiver.ErrRejected
+	case errors.Is(err, delivery.ErrChanged):
+		return receiver.ErrChanged
 	}
 	return err
 }

@@ -110,12 +110,15 @@ func (c *commit) callOut(fn func()) {
 
 // record stores one record unless it is a duplicate.
 func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error {
-	dup, err := c.isDuplicate(events, e)
+	dup, changed, err := c.isDuplicate(events, e)
 	if err != nil {
 		return err
 	}
 	if dup {
 		out.Duplicates++
+		if changed {
+			out.Changed++
+		}
 		return nil
 	}
 	c.last++
@@ -135,10 +138,11 @@ func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error
 }
 
 // isDuplicate compares the record with those that have its hash, both committed
-// ones and those of this transaction: the hash alone decides nothing.
-func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (bool, error) {
+// ones and those of this transaction: the hash alone decides nothing. Of a
+// duplicate it reports whether its content was changed.
+func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (dup, changed bool, err error) {
 	if e.hashed == 0 {
-		return false, nil
+		return false, false, nil
 	}
 	look := e.hashes[0]
 	for _, seq := range c.store.index.find(c.byHash[look], look) {
@@ -151,13 +155,13 @@ func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (bool, error) {
 		}
 		stored, err := decodeHead(value)
 		if err != nil {
-			return false, fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
+			return false, false, fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
 		}
 		if e.id.same(&stored) {
-			return true, nil
+			return true, isChanged(value, &e.rec), nil
 		}
 	}
-	return false, nil
+	return false, false, nil
 }
 
 // subscription applies a batch's cursor, update and removal.

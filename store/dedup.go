@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"runtime"
 	"sync"
 
@@ -78,6 +81,32 @@ func (id identity) same(stored *event.Record) bool {
 		return other.eventID == id.eventID
 	}
 	return other.webhookID == id.webhookID
+}
+
+// isChanged reports whether the data of a webhook delivery differ from those of the
+// stored record with its identity, white space and the order of keys apart. Of what
+// was pruned nothing is known.
+func isChanged(stored []byte, r *event.Record) bool {
+	var old event.Record
+	if r.Kind != event.KindEvent || r.WebhookID.IsZero() || lendRecord(&old, 0, stored) != nil || old.Data == nil || r.Data == nil {
+		return false
+	}
+	return !sameJSON(old.Data, r.Data)
+}
+
+func sameJSON(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	for raw, v := range map[*[]byte]*any{&a: &x, &b: &y} {
+		dec := json.NewDecoder(bytes.NewReader(*raw))
+		dec.UseNumber()
+		if dec.Decode(v) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(x, y)
 }
 
 // hashes appends to out under which hashes a record with this identity is

@@ -94,6 +94,35 @@ func TestWebhookIDs(t *testing.T) {
 	}
 }
 
+func TestChangedContentOfAWebhookIsTold(t *testing.T) {
+	rec := func(hook, data string) event.Record {
+		raw := []byte(`{"eventId":"1","data":` + data + `}`)
+		return event.Record{Kind: event.KindEvent, EventID: text("1"), WebhookID: text(hook), Raw: raw, Data: raw[len(`{"eventId":"1","data":`) : len(raw)-1]}
+	}
+	dir := t.TempDir()
+	s := openTest(t, Options{Dir: dir})
+	store(t, s, event.Batch{Sub: "aa", Records: []event.Record{rec("", `{"a":1,"b":[1.0,null]}`)}})
+	for name, c := range map[string]struct {
+		rec     event.Record
+		changed int
+	}{
+		"the same":              {rec("1", `{"a":1,"b":[1.0,null]}`), 0},
+		"spelled otherwise":     {rec("1", `{ "b" : [1.0, null],"\u0061":1}`), 0},
+		"another number":        {rec("1", `{"a":2,"b":[1.0,null]}`), 1},
+		"a member more":         {rec("1", `{"a":1,"b":[1.0,null],"c":0}`), 1},
+		"another kind of value": {rec("1", `"text"`), 1},
+		"not by webhook":        {rec("", `{"a":2}`), 0}, // a server may say more of an event in a poll
+	} {
+		out := store(t, s, event.Batch{Sub: "aa", Records: []event.Record{c.rec}})
+		if want := (event.Outcome{Duplicates: 1, Changed: c.changed}); out != want {
+			t.Errorf("%s: %+v", name, out)
+		}
+	}
+	if r, err := s.Get(1); err != nil || string(r.Data) != `{"a":1,"b":[1.0,null]}` {
+		t.Errorf("the first content was replaced: %s, %v", r.Data, err)
+	}
+}
+
 func TestCollidingHashesDropNothing(t *testing.T) {
 	dir := t.TempDir()
 	same := func([]byte, space, event.SubID, string) uint64 { return 42 }

@@ -105,6 +105,11 @@ func (m *memory) apply(b event.Batch) (out event.Outcome) {
 		if r.Kind == event.KindEvent {
 			if m.ids[r.EventID.Raw()] {
 				out.Duplicates++
+				for _, old := range m.records {
+					if old.EventID == r.EventID && string(old.Data) != string(r.Data) {
+						out.Changed++
+					}
+				}
 				continue
 			}
 			m.ids[r.EventID.Raw()] = true

@@ -310,10 +310,14 @@ const (
 // ErrRejected: the payload was refused and is stored as rejected.
 var ErrRejected = errors.New("payload rejected")
 
+// ErrChanged: an event with this id is stored with other data, which stay.
+var ErrChanged = errors.New("known id with other data")
+
 // Deliver stores a delivery and returns after the commit.
 //
-// Errors: [ErrRejected] after the refused payload was stored; [ErrStopped] when
-// Run has ended; what the store answered; the cause of ctx.
+// Errors: [ErrRejected] after the refused payload was stored; [ErrChanged] where
+// nothing was; [ErrStopped] when Run has ended; what the store answered; the cause
+// of ctx.
 func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	in, now := &r.in, r.deps.Now()
 	b := event.Batch{Update: func(s *event.Subscription) {
@@ -352,7 +356,8 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	}
 	r.signed(&b, d.Previous, now)
 	in.seen(now)
-	if _, err := in.commitAs(ctx, b, false); err != nil {
+	outcome, err := in.commitAs(ctx, b, false)
+	if err != nil {
 		return err
 	}
 	r.set(func(s *Status) {
@@ -364,8 +369,11 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	if d.Kind == DeliveredTerminated && r.Mode() == event.ModeWebhook {
 		r.terminated(&terminated{wire.DecodeFault(d.Body)})
 	}
-	if rejected {
+	switch {
+	case rejected:
 		return ErrRejected
+	case outcome.Changed > 0:
+		return ErrChanged
 	}
 	return nil
 }

@@ -295,6 +295,11 @@ func TestDeliveries(t *testing.T) {
 		r.mustDeliver(delivered("e1", time.Now(), "c1"))
 		r.mustDeliver(delivered("e1", time.Now(), "c1"))
 		equal(t, r.runner.Status().Duplicates, 1)
+		changed := delivered("e1", time.Now(), "c1")
+		changed.Body = []byte(strings.Replace(string(changed.Body), `"data":{`, `"data":{"more":1,`, 1))
+		if err := r.deliver(changed); !errors.Is(err, ErrChanged) {
+			t.Errorf("%v", err)
+		}
 
 		other := delivered("e2", time.Now(), "c2")
 		other.WebhookID = trust.Untrusted("msg_2")

@@ -93,8 +93,11 @@ var (
 	// ErrRejected: the payload was refused and is committed as rejected. The
 	// answer is 400.
 	ErrRejected = errors.New("payload rejected")
+	// ErrChanged: an event with this id is stored with other data, which stay. The
+	// sender need not come again, and the operator is told.
+	ErrChanged = errors.New("known id with other data")
 	// ErrBusy: nothing was committed; the sender should come again. The answer
-	// is 503 with Retry-After, as for every error that is not ErrRejected.
+	// is 503 with Retry-After, as for every error that is none of these.
 	ErrBusy = errors.New("busy")
 )
 
@@ -106,7 +109,7 @@ type Sink interface {
 	// [ErrRejected] then. It is called by many goroutines at once, and must
 	// return when ctx ends.
 	//
-	// Errors: [ErrRejected], [ErrBusy], [event.ErrFull], the cause of ctx; any
+	// Errors: [ErrRejected], [ErrChanged], [ErrBusy], [event.ErrFull], the cause of ctx; any
 	// other is answered like ErrBusy.
 	Deliver(ctx context.Context, d Delivery) error
 }

@@ -39,6 +39,7 @@ const (
 	ReasonAwaited     = "the server's secret has not come yet"
 	ReasonNotInFlight = "verification without a subscribe in flight"
 	ReasonPanic       = "internal error"
+	ReasonChanged     = "an id that is known, with other data: the first are kept" // answered as success
 )
 
 // Seconds after which a sender should come again.
@@ -194,7 +195,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 		h.o.Challenged(entry.Sub, headers.ServerID)
 		return c.challenge, nil
 	}
-	return challenge, h.deliver(w, Delivery{
+	return challenge, h.deliver(w, v, Delivery{
 		Sub:          entry.Sub,
 		WebhookID:    headers.ID,
 		ServerID:     headers.ServerID,
@@ -287,7 +288,7 @@ func unverified(err error) *refusal {
 
 // deliver waits for the commit. The sender's going away does not stop it: what
 // is verified is kept.
-func (h *handler) deliver(w http.ResponseWriter, d Delivery) error {
+func (h *handler) deliver(w http.ResponseWriter, v *visit, d Delivery) error {
 	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
 	defer cancel()
 	// The time that the body took must not shorten the time for the answer. A
@@ -302,6 +303,9 @@ func (h *handler) deliver(w http.ResponseWriter, d Delivery) error {
 			reason += ": " + strings.TrimPrefix(d.Refused.Error(), trust.ErrRefused.Error()+": ")
 		}
 		return &refusal{http.StatusBadRequest, reason, 0}
+	case errors.Is(err, ErrChanged):
+		h.tell(*v, &refusal{http.StatusNoContent, ReasonChanged, 0})
+		return nil
 	case err == nil:
 		return nil
 	}
@@ -329,15 +333,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err er
 		v.peer.proven.Store(false)
 		h.bad.charge(v.origin(), h.o.Now())
 	}
-	h.o.Refused(event.Refusal{
-		At:     h.o.Now().UTC(),
-		Sub:    v.sub,
-		Reason: why.reason,
-		Status: why.status,
-		Bytes:  v.bytes,
-	})
-	h.o.Log.LogAttrs(r.Context(), slog.LevelDebug, "delivery refused",
-		slog.String("sub", string(v.sub)), slog.Int("status", why.status), slog.Int64("bytes", v.bytes), slog.String("reason", why.reason))
+	h.tell(v, why)
 
 	header := w.Header()
 	setSafe(header)
@@ -359,6 +355,19 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err er
 	if _, err := io.WriteString(w, http.StatusText(why.status)+"\n"); err != nil {
 		h.o.Log.Debug("refusal not answered", "err", err)
 	}
+}
+
+// tell hands a refusal to the host.
+func (h *handler) tell(v visit, why *refusal) {
+	h.o.Refused(event.Refusal{
+		At:     h.o.Now().UTC(),
+		Sub:    v.sub,
+		Reason: why.reason,
+		Status: why.status,
+		Bytes:  v.bytes,
+	})
+	h.o.Log.LogAttrs(context.Background(), slog.LevelDebug, "delivery refused",
+		slog.String("sub", string(v.sub)), slog.Int("status", why.status), slog.Int64("bytes", v.bytes), slog.String("reason", why.reason))
 }
 
 func setSafe(header http.Header) {

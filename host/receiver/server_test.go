@@ -142,6 +142,15 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
+func TestOtherDataUnderAKnownIDAreTold(t *testing.T) {
+	r := newRig(t, testBook(), true, nil)
+	r.sink.before = func(context.Context, Delivery) error { return ErrChanged }
+	got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret))
+	if f := r.lastRefusal(); got.status != 204 || f.Reason != ReasonChanged || f.Status != 204 || f.Sub != "known" {
+		t.Errorf("%+v, %+v", got, f)
+	}
+}
+
 func TestSinkErrors(t *testing.T) {
 	for name, tt := range map[string]struct {
 		deliver func(context.Context, Delivery) error

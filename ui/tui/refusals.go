@@ -9,7 +9,7 @@ import (
 	"eventdeck/themes"
 )
 
-// refusals lists the webhook deliveries that were not taken, newest first.
+// refusals lists the webhook deliveries of which nothing was taken, newest first.
 type refusals struct {
 	list    []event.Refusal
 	version uint64
@@ -89,7 +89,11 @@ func (t *refusals) describe(a *app, d *detail, id rowID) {
 		return
 	}
 	r := &t.list[i]
-	d.say("", themes.Strong, "A delivery that was not taken")
+	what := "A delivery that was not taken"
+	if r.Status < 300 {
+		what = "A delivery whose data were not taken"
+	}
+	d.say("", themes.Strong, what)
 	d.say("at      ", themes.Plain, timeText(r.At, d.zone, stampFull))
 	d.say("reason  ", themes.Warn, r.Reason)
 	d.say("answered", themes.Plain, number(uint64(r.Status)))
