@@ -45,6 +45,7 @@ func peers(plain string) []peer {
 // them as a table.
 func compare(args []string) error {
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
+	program := flags.String("program", "", "the host; built when not given")
 	rates := flags.String("rates", "1000,20000", "events a second")
 	span := flags.Duration("for", 10*time.Second, "how long each run is fed")
 	only := flags.String("only", "", "names of the peers, with commas; all that are installed when not given")
@@ -57,9 +58,10 @@ func compare(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	host, err := build(dir, ".")
-	if err != nil {
-		return err
+	if *program == "" {
+		if *program, err = build(dir, "."); err != nil {
+			return err
+		}
 	}
 	plain, err := build(dir, "./docs/bench/plain")
 	if err != nil {
@@ -72,10 +74,10 @@ func compare(args []string) error {
 			return fmt.Errorf("%q is no number of events a second", field)
 		}
 		fmt.Printf("\nAt %s events/s for %v:\n\n", thousands(rate), *span)
-		fmt.Println("| Program | visible p50 | p99 | ratio p50 | ratio p99 | seen in time | CPU of a core | anonymous memory | |")
-		fmt.Println("|---|---|---|---|---|---|---|---|---|")
+		fmt.Println("| Program | visible p50 | p99 | ratio p50 | ratio p99 | seen in time | CPU of a core | frames/s, written | anonymous memory | |")
+		fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
 		runs := []func() (result, error){func() (result, error) {
-			return runHost(hostRun{program: host, dir: dir, mode: event.ModePush, streams: 1, rate: rate, span: *span})
+			return runHost(hostRun{program: *program, dir: dir, mode: event.ModePush, streams: 1, rate: rate, span: *span})
 		}}
 		names, notes := []string{"eventdeck"}, []string{"scanned, deduplicated, stored"}
 		for _, p := range peers(plain) {
@@ -107,9 +109,10 @@ func compare(args []string) error {
 				base = r
 			}
 			p50, p99 := quantile(r.visible, 0.5), quantile(r.visible, 0.99)
-			fmt.Printf("| %s | %v | %v | %.2f | %.2f | %.0f %% | %.0f %% | %d MB | %s |\n", names[i], round(p50), round(p99),
+			fmt.Printf("| %s | %v | %v | %.2f | %.2f | %.0f %% | %.0f %% | %.0f, %d kB/s | %d MB | %s |\n", names[i], round(p50), round(p99),
 				ratio(quantile(base.visible, 0.5), p50), ratio(quantile(base.visible, 0.99), p99),
-				100*float64(len(r.visible))/float64(max(r.emitted, 1)), 100*r.cpu.Seconds()/r.span.Seconds(), r.memory>>20, notes[i])
+				100*float64(len(r.visible))/float64(max(r.emitted, 1)), 100*r.cpu.Seconds()/r.span.Seconds(),
+				float64(r.output.Frames)/r.span.Seconds(), int(float64(r.output.Bytes)/r.span.Seconds())/1000, r.memory>>20, notes[i])
 		}
 	}
 	fmt.Println("\nThe ratios are those of eventdeck to the program.")
@@ -173,12 +176,12 @@ func (p peer) run(dir string, rate int, span time.Duration) (res result, err err
 	if err != nil {
 		return res, fmt.Errorf("it ended: %w\n%s", err, term.Text())
 	}
-	began := time.Now()
+	began, written := time.Now(), term.Output()
 	if err := feedLines(out, newPace(rate), c, span); err != nil {
 		return res, err
 	}
 	res.emitted = c.emitted()
-	res.span = time.Since(began)
+	res.span, res.output = time.Since(began), since(term.Output(), written)
 	after, err := proc.cpu()
 	if err != nil {
 		return res, fmt.Errorf("it ended: %w\n%s", err, term.Text())

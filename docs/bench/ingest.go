@@ -82,6 +82,7 @@ type result struct {
 	ingest        [3]time.Duration // emit to receipt: p50, p99, most
 	visible       []time.Duration  // emit to visible, of each event
 	cpu           time.Duration
+	output        bench.Output
 	memory        int
 	screen        string
 }
@@ -129,7 +130,7 @@ func runHost(run hostRun) (res result, err error) {
 	if err != nil {
 		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
 	}
-	began := time.Now()
+	began, written := time.Now(), term.Output()
 	time.Sleep(run.span)
 	f.stop()
 	res.emitted = c.emitted()
@@ -139,6 +140,7 @@ func runHost(run hostRun) (res result, err error) {
 		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
 	}
 	res.cpu, res.span = after-before, time.Since(began)
+	res.output = since(term.Output(), written)
 	if res.memory, err = p.memory(); err != nil {
 		return res, err
 	}
@@ -147,6 +149,10 @@ func runHost(run hostRun) (res result, err error) {
 	last, err := verify(data, &res)
 	res.took = last.Sub(began)
 	return res, err
+}
+
+func since(now, then bench.Output) bench.Output {
+	return bench.Output{Bytes: now.Bytes - then.Bytes, Frames: now.Frames - then.Frames}
 }
 
 // awaitFeed waits until all streams are open.

@@ -43,8 +43,9 @@ type Terminal struct {
 	ended  chan struct{} // closed when the program is gone
 	err    error         // of the program; set before ended is closed
 
-	mu   sync.Mutex
-	tail []byte // what is left of the last chunk, of plain output
+	mu     sync.Mutex
+	tail   []byte // what is left of the last chunk, of plain output
+	output Output
 }
 
 // Start runs the program. seen is called from one goroutine with the number of the
@@ -73,17 +74,45 @@ func (t *Terminal) read() {
 	defer close(t.ended)
 	chunk := make([]byte, 64<<10)
 	newest := 0
+	var quiet time.Time // since when nothing came
 	for {
 		n, err := t.tty.Read(chunk)
+		t.count(n, time.Since(quiet) > frameGap)
 		if found := t.take(chunk[:n]); found > newest && t.seen != nil {
 			newest = found
 			t.seen(newest)
 		}
+		quiet = time.Now()
 		if err != nil { // EIO, when the program is gone
 			t.err = t.Cmd.Wait()
 			return
 		}
 	}
+}
+
+// Output is how much a program has written.
+type Output struct {
+	Bytes  int
+	Frames int // outputs with a pause before them
+}
+
+// frameGap is the pause between two frames.
+const frameGap = time.Millisecond
+
+func (t *Terminal) count(bytes int, frame bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.output.Bytes += bytes
+	if frame {
+		t.output.Frames++
+	}
+}
+
+// Output returns how much the program has written until now.
+func (t *Terminal) Output() Output {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.output
 }
 
 // take returns the newest number that can be seen.

@@ -123,7 +123,7 @@ type app struct {
 	notify   notifier
 	mouse    mouse
 	audience presenter
-	rest     rest
+	painter  painter
 	session  string
 	aging    bool
 	leaving  bool
@@ -255,6 +255,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case lookedMsg:
 		a.looked(msg)
+	case lookAgainMsg:
+		a.payloads.rests = false
 	case startSignInMsg:
 		return a.startSignIn(msg)
 	case doneMsg:
@@ -442,9 +444,9 @@ func Run(ctx context.Context, o Options) error {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
 	p := tea.NewProgram(a, append(opts, o.Program...)...)
-	a.rest.program = p
+	a.painter.lead(p)
+	a.work.wg.Go(func() { a.painter.run(ctx, p.Send) })
 	_, err := p.Run()
-	a.rest.end()
 	ended := ctx.Err() != nil
 	cancel()
 	a.work.wait()

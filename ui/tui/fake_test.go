@@ -294,7 +294,9 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 		for cmd := a.fetch(); cmd != nil; cmd = a.fetch() {
 			settle(a, cmd)
 		}
-		settle(a, a.look())
+		for cmd := a.look(); cmd != nil; cmd = a.look() {
+			settle(a, cmd)
+		}
 		for cmd := a.boardWork(); cmd != nil; cmd = a.boardWork() {
 			settle(a, cmd)
 		}

@@ -34,8 +34,10 @@ type clicker interface {
 // filter swallows what need not be drawn: movements, releases, and steps of the
 // wheel while one was shown just now. It runs before Update, on its goroutine.
 func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
-	a.rest.touch()
 	switch msg := msg.(type) {
+	case paintMsg:
+		a.painter.paint()
+		return nil
 	case tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return nil
 	case tea.MouseWheelMsg:

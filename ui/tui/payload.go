@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -91,8 +92,17 @@ type payloads struct {
 	lines []trust.Rendered
 	folds []trust.Fold
 	busy  bool
-	gen   int // grows with every answer
+	last  time.Time // when one was looked at last, while the stream moves on by itself
+	rests bool      // lookAgainMsg is on its way
+	gen   int       // grows with every answer
 }
+
+// lookEvery is the time between two looks at the payloads of a stream that is
+// followed: nobody reads what was there for a moment.
+const lookEvery = 100 * time.Millisecond
+
+// lookAgainMsg: lookEvery is over.
+type lookAgainMsg struct{}
 
 // lookedMsg: a payload was looked at.
 type lookedMsg struct {
@@ -102,7 +112,8 @@ type lookedMsg struct {
 	folds []trust.Fold
 }
 
-// look has the payload of the detail looked at, unless that was done or runs.
+// look has the payload of the detail looked at, unless that was done, runs, or is
+// to wait for lookEvery.
 func (a *app) look() tea.Cmd {
 	p := &a.payloads
 	want := laidOut{a.stream.at, p.view, a.payloadWidth()}
@@ -112,6 +123,16 @@ func (a *app) look() tea.Cmd {
 	r, ok := a.payload()
 	if !ok {
 		return nil
+	}
+	if a.stream.follow && want.view == p.of.view && want.w == p.of.w {
+		if p.rests {
+			return nil
+		}
+		if wait := lookEvery - time.Since(p.last); wait > 0 {
+			p.rests = true
+			return a.do(func(ctx context.Context) tea.Msg { pause(ctx, wait); return lookAgainMsg{} })
+		}
+		p.last = time.Now()
 	}
 	typ, known := a.typeOf(&r), p.found[want.seq]
 	p.busy = true

@@ -12,7 +12,7 @@ import (
 
 // View implements [tea.Model].
 func (a *app) View() tea.View {
-	a.rest.touch() // what is drawn now is painted by the next frames
+	a.painter.touch() // what is drawn now is painted by the next frames
 	content := a.draw()
 	if n := a.audience.rows; n > 0 {
 		content += "\n" + a.captions(n)

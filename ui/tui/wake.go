@@ -11,10 +11,12 @@ import (
 )
 
 // Frames. The first change after quiet shows at once; while changes go on, the
-// screen is told of them at most once in an interval. Changed is a flag, not a
-// queue: whoever is woken reads the log again.
+// screen is told of them once in an interval, and then right after a commit: what
+// is shown is the newest there is. Each frame costs the renderer 2 ms of CPU.
+// Changed is a flag, not a queue: whoever is woken reads the log again.
 const (
-	fastFrame = 8 * time.Millisecond
+	fastFrame = 20 * time.Millisecond
+	commitDue = 5 * time.Millisecond   // while changes go on, the next commit comes within
 	slowFrame = 33 * time.Millisecond  // over SSH
 	awayFrame = 200 * time.Millisecond // while nobody looks
 	ageEvery  = time.Second            // evidence grows older
@@ -89,16 +91,28 @@ func (a *app) awaitChange() tea.Cmd {
 			}
 		}
 		if rest := every - time.Since(last); rest > 0 {
-			t := time.NewTimer(rest)
-			defer t.Stop()
-			select {
-			case <-ctx.Done():
+			if !pause(ctx, rest) {
 				return nil
-			case <-t.C:
 			}
+			a.awaitNext(ctx)
 		}
 		return wakeMsg{time.Now()}
 	})
+}
+
+// awaitNext waits a moment for the next change, which tells of all before it.
+func (a *app) awaitNext(ctx context.Context) {
+	select {
+	case <-a.changed:
+	default:
+	}
+	t := time.NewTimer(commitDue)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-a.changed:
+	case <-t.C:
+	}
 }
 
 // age asks to be told when the evidence has grown older, unless that is asked
