@@ -25,9 +25,11 @@ func records() []event.Record {
 	e.Seq, e.Kind, e.EventID, e.Timestamp, e.Cursor = 1, event.KindEvent, trust.Untrusted("=e1"), trust.Untrusted("2026-07-28T12:00:00+02:00"), event.At(trust.Untrusted("c\x1b"))
 	e.Raw, e.Data, e.Flags = raw, data, []string{"term.csi", "to-ai", "uni.bidi"}
 	e.Labels = &event.Labels{Priority: trust.Untrusted("high"), Tags: []trust.Text{trust.Untrusted("x")}}
+	e.WebhookID, e.Replayed = trust.Untrusted("msg_1\x1b"), true
 	gap.Seq, gap.Kind, gap.Gap = 2, event.KindGap, &event.Gap{Cause: event.CauseTruncated, From: at.Add(-time.Hour), Certain: true}
 	state.Seq, state.Kind, state.State = 3, event.KindState, &event.StateChange{State: event.StateBackoff, Evidence: "answered 503", Error: trust.Untrusted("=busy\x07")}
 	refused.Seq, refused.Kind, refused.Raw, refused.Reason = 4, event.KindRejected, []byte("{\xff\x1b"), trust.Untrusted("not valid JSON")
+	refused.WebhookID = trust.Untrusted("msg_2")
 	return []event.Record{e, gap, state, refused}
 }
 

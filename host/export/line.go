@@ -71,6 +71,18 @@ func appendKind(b []byte, r *event.Record) []byte {
 	case r.Kind == event.KindRejected:
 		b = AppendText(b, "reason", r.Reason)
 	}
+	return appendArrival(b, r)
+}
+
+// appendArrival appends how an event or a rejected payload came, as far as there is
+// something to say.
+func appendArrival(b []byte, r *event.Record) []byte {
+	if !r.WebhookID.IsZero() {
+		b = AppendText(b, "webhookId", r.WebhookID)
+	}
+	if r.Replayed {
+		b = strconv.AppendBool(AppendName(b, "replayed"), true)
+	}
 	return b
 }
 

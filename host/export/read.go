@@ -81,6 +81,9 @@ type line struct {
 	Error    trust.Text
 
 	Reason trust.Text
+
+	WebhookID trust.Text
+	Replayed  bool
 }
 
 func readLine(text []byte) (*event.Record, error) {
@@ -97,6 +100,7 @@ func readLine(text []byte) (*event.Record, error) {
 	r := &event.Record{
 		Seq: in.Seq, Kind: in.Kind, Sub: in.Subscription, Server: in.Server, Type: in.Type, Mode: in.Mode, ReceivedAt: in.ReceivedAt.UTC(),
 		EventID: in.EventID, Timestamp: in.Timestamp, Flags: in.Flags, Reason: in.Reason, Raw: in.Raw,
+		WebhookID: in.WebhookID, Replayed: in.Replayed,
 	}
 	if in.Cursor != nil {
 		r.Cursor = event.At(*in.Cursor)
