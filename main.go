@@ -78,7 +78,10 @@ func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
 	if o.Temporary {
 		dir = "" // the system's place for temporary files
 	}
-	s, err := store.Open(ctx, store.Options{Dir: dir, Temporary: o.Temporary})
+	s, err := store.Open(ctx, store.Options{
+		Dir: dir, Temporary: o.Temporary,
+		QueueRecords: o.QueueRecords, QueueBytes: o.QueueBytes, AuditEntries: o.AuditEntries,
+	})
 	if err != nil {
 		return nil, err // not a nil *store.Store in an interface
 	}

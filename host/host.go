@@ -72,6 +72,8 @@ type Options struct {
 	// one. 0: secrets change on demand only.
 	RotateEvery time.Duration
 
+	Limits Limits
+
 	// Vault keeps the tokens of sign-ins. nil: the store. One that is given is
 	// asked only after a server has refused.
 	Vault Vault
@@ -123,7 +125,7 @@ type API interface {
 	// Subscribe begins a subscription, or returns the one with the same key after
 	// applying mode and position to it. It waits until the server has confirmed
 	// or refused it.
-	// Errors: those of Check, ErrRefused, ErrStopped, *wire.Error.
+	// Errors: those of Check, ErrLimit, ErrRefused, ErrStopped, *wire.Error.
 	Subscribe(ctx context.Context, r Request) (event.Subscription, error)
 	// Unsubscribe ends a subscription here and on its server; the records stay.
 	Unsubscribe(ctx context.Context, id event.SubID) error

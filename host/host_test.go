@@ -40,6 +40,8 @@ type rig struct {
 	host  *host.Host
 	spec  event.Server // of the server that is added; its URL is that of the rig
 	later atomic.Int64 // how far the host's clock is ahead
+
+	limits host.Limits
 }
 
 const patience = 20 * time.Second
@@ -80,7 +82,7 @@ func (r *rig) open() {
 		r.t.Fatal(err)
 	}
 	h, err := host.New(host.Options{
-		Store: s, CADir: filepath.Join(r.dir, "ca"),
+		Store: s, CADir: filepath.Join(r.dir, "ca"), Limits: r.limits,
 		Now:    func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) },
 		Timing: delivery.Timing{PollFloor: 50 * time.Millisecond, BackoffMin: 20 * time.Millisecond},
 	})

@@ -42,6 +42,8 @@ type Host struct {
 	marks   []event.Mark
 	// orphans are leases that ended here without the server's word.
 	orphans []orphan
+	// beginning are subscriptions that are about to be stored.
+	beginning map[event.SubID]struct{}
 	// duplicates that were dropped in lives that are over.
 	duplicates uint64
 
@@ -122,7 +124,7 @@ func New(o Options) (*Host, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.Timing = o.Timing.WithDefaults()
+	o.Timing, o.Limits = o.Timing.WithDefaults(), o.Limits.withDefaults()
 	h := &Host{
 		log:    NewLog(o.Store),
 		wire:   NewRing[WireFrame](wireFrames, wireBytes),
@@ -133,6 +135,8 @@ func New(o Options) (*Host, error) {
 		counts: map[event.SubID]*counts{},
 		flags:  map[chan struct{}]struct{}{},
 		turns:  map[string]turn{},
+
+		beginning: map[event.SubID]struct{}{},
 	}
 	o.Log = slog.New(&journal{next: o.Log.Handler(), keep: h.keepLine})
 	h.opts = o
@@ -214,6 +218,9 @@ func (h *Host) AddServer(spec event.Server) {
 	}
 	i := slices.IndexFunc(h.servers, func(s *server) bool { return s.spec.Name == spec.Name })
 	var old *server
+	if i < 0 && len(h.servers) >= h.opts.Limits.Servers {
+		spec = event.Server{Name: spec.Name, AdHoc: spec.AdHoc, Fault: h.opts.Limits.tooMany()}
+	}
 	s := newServer(h, spec)
 	ctx, cancel := context.WithCancel(h.ctx)
 	s.cancel = cancel
@@ -286,6 +293,7 @@ func (h *Host) start(sub event.Subscription) {
 		Callback:     func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		RotateEvery:  h.opts.RotateEvery,
+		Limits:       h.opts.Limits.events(),
 		Read:         kind.Read,
 		ServerSecret: kind.ServerSecret,
 		Lasting:      kind.Lasting,

@@ -130,6 +130,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 	defer cancel()
 	opts := session.Options{
 		ClientVersion: o.ClientVersion,
+		MaxFrame:      o.Limits.Payload,
 		OnNote:        s.note,
 		OnUnheard:     func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
 		Log:           o.Log.With("server", s.spec.Label()),
@@ -164,6 +165,10 @@ func (s *server) dialectOptions() dialect.Options {
 	return dialect.Options{
 		Pulse:         min(15*time.Second, o.Timing.Watchdog/4),
 		AllowUnsigned: s.spec.AllowUnsigned,
+		Types:         o.Limits.Types,
+		TypePages:     o.Limits.TypePages,
+		TypeBytes:     o.Limits.TypeBytes,
+		Events:        o.Limits.events(),
 		Now:           o.Now,
 		Log:           o.Log.With("server", s.spec.Label()),
 	}

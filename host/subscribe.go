@@ -240,6 +240,13 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	if err != nil && !isNew {
 		return nil, false, err
 	}
+	if isNew {
+		settled, err := h.admit(id)
+		if err != nil {
+			return nil, false, err
+		}
+		defer settled()
+	}
 	h.stopLife(id)
 	if old.Mode != mode {
 		h.release(ctx, id)

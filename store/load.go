@@ -25,7 +25,7 @@ func (l *load) add(records int, took time.Duration) {
 }
 
 func (s *Store) loadNow() event.StoreLoad {
-	out := event.StoreLoad{QueuedMax: queueRecords, QueuedBytesMax: queueBytes}
+	out := event.StoreLoad{QueuedMax: s.queue.maxRecords, QueuedBytesMax: s.queue.maxBytes}
 	out.Queued, out.QueuedBytes = s.queue.size()
 	l := &s.load
 	l.mu.Lock()

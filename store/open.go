@@ -61,6 +61,12 @@ type Options struct {
 	// fail with [event.ErrFull].
 	MaxSize int64
 
+	// QueueRecords and QueueBytes bound what waits to be committed; beyond them
+	// Submit waits. 0 means 4,096 and 8 MiB.
+	QueueRecords, QueueBytes int
+	// AuditEntries is how many entries of the audit log are kept. 0 means 100,000.
+	AuditEntries int
+
 	Keyring Keyring   // nil means the system's
 	Random  io.Reader // nil means crypto/rand
 	Now     func() time.Time
@@ -68,7 +74,6 @@ type Options struct {
 
 	hash     hashFunc
 	keyLimit time.Duration
-	maxAudit uint64
 	alone    bool // no snapshots by itself
 }
 
@@ -176,8 +181,14 @@ func (o Options) withDefaults() Options {
 	if o.keyLimit == 0 {
 		o.keyLimit = keyringLimit
 	}
-	if o.maxAudit == 0 {
-		o.maxAudit = maxAudit
+	if o.AuditEntries == 0 {
+		o.AuditEntries = maxAudit
+	}
+	if o.QueueRecords == 0 {
+		o.QueueRecords = queueRecords
+	}
+	if o.QueueBytes == 0 {
+		o.QueueBytes = queueBytes
 	}
 	return o
 }
@@ -208,8 +219,8 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		db: db, dir: dir, temporary: o.Temporary,
-		hash: o.hash, hooks: o.Hooks, maxAudit: o.maxAudit,
-		queue: newQueue(), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
+		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries),
+		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 		snapshotsDone: make(chan struct{}),
 	}

@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// Bounds of the queue and of one commit.
+// Bounds of the queue, unless [Options] say otherwise, and of one commit.
 const (
 	queueRecords = 4096
 	queueBytes   = 8 << 20
@@ -52,6 +52,8 @@ func (j *job) weight() int { return max(1, len(j.entries)) }
 // consumer. Who finds it full waits in line; the consumer admits from that line
 // when it takes. A job larger than the bounds is admitted alone.
 type queue struct {
+	maxRecords, maxBytes int
+
 	mu      sync.Mutex
 	jobs    []*job
 	records int
@@ -68,7 +70,9 @@ type waiter struct {
 	ready chan error // one slot: nil when admitted
 }
 
-func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+func newQueue(records, bytes int) *queue {
+	return &queue{maxRecords: records, maxBytes: bytes, wake: make(chan struct{}, 1)}
+}
 
 // put appends the job, waiting while the queue is full.
 //
@@ -115,7 +119,7 @@ func (q *queue) leave(ctx context.Context, w *waiter) error {
 }
 
 func (q *queue) fits(j *job) bool {
-	return len(q.jobs) == 0 || q.records+j.weight() <= queueRecords && q.bytes+j.bytes <= queueBytes
+	return len(q.jobs) == 0 || q.records+j.weight() <= q.maxRecords && q.bytes+j.bytes <= q.maxBytes
 }
 
 func (q *queue) add(j *job) {

@@ -14,7 +14,7 @@ func jobOf(records, bytes int) *job { return &job{entries: make([]entry, records
 
 func TestQueueHasALeadingEdge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
+		q := newQueue(queueRecords, queueBytes)
 		start := time.Now()
 		put := func(records int) {
 			if err := q.put(t.Context(), jobOf(records, 0)); err != nil {
@@ -65,7 +65,7 @@ func TestQueueHasALeadingEdge(t *testing.T) {
 
 func TestAwaitedJobsAreCommittedSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
+		q := newQueue(queueRecords, queueBytes)
 		start := time.Now()
 		put := func(awaited bool) {
 			if err := q.put(t.Context(), &job{batch: event.Batch{Awaited: awaited}}); err != nil {
@@ -113,7 +113,7 @@ func TestQueueIsBounded(t *testing.T) {
 		"jobs of no record": {jobOf(queueRecords, 0), jobOf(0, 0)},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			q := newQueue()
+			q := newQueue(queueRecords, queueBytes)
 			if err := q.put(t.Context(), c.held); err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestQueueIsBounded(t *testing.T) {
 
 func TestWaitingEndsWithTheContextAndTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
+		q := newQueue(queueRecords, queueBytes)
 		if err := q.put(t.Context(), jobOf(queueRecords, 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestWaitingEndsWithTheContextAndTheQueue(t *testing.T) {
 
 func TestLeavingTheLineLetsOthersIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
+		q := newQueue(queueRecords, queueBytes)
 		if err := q.put(t.Context(), jobOf(queueRecords-1, 0)); err != nil {
 			t.Fatal(err)
 		}
@@ -191,4 +191,27 @@ func TestLeavingTheLineLetsOthersIn(t *testing.T) {
 			t.Errorf("%v and %v, want one to leave and the other to enter", a, b)
 		}
 	})
+}
+
+// The bounds that an operator has set, below, at and above them.
+func TestQueueTakesUpToItsBounds(t *testing.T) {
+	for name, c := range map[string]struct {
+		more *job
+		fits bool
+	}{
+		"records below": {jobOf(2, 1), true}, "records at": {jobOf(3, 1), true}, "records above": {jobOf(4, 1), false},
+		"bytes below": {jobOf(1, 49), true}, "bytes at": {jobOf(1, 50), true}, "bytes above": {jobOf(1, 51), false},
+	} {
+		q := newQueue(10, 100)
+		if err := q.put(t.Context(), jobOf(7, 50)); err != nil {
+			t.Fatal(err)
+		}
+		if got := q.fits(c.more); got != c.fits {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	s := openTest(t, Options{Dir: t.TempDir(), QueueRecords: 70, QueueBytes: 80_000})
+	if l := s.Info().Load; l.QueuedMax != 70 || l.QueuedBytesMax != 80_000 {
+		t.Errorf("%+v", l)
+	}
 }

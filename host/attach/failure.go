@@ -29,7 +29,7 @@ func kinds() []kind {
 		{"unknown-server", host.ErrUnknownServer}, {"unknown-type", host.ErrUnknownType},
 		{"mode", host.ErrMode}, {"arguments", host.ErrArguments}, {"no-events", host.ErrNoEvents},
 		{"refused", host.ErrRefused}, {"unreachable", host.ErrUnreachable}, {"stopped", host.ErrStopped},
-		{"sign-in", host.ErrSignIn}, {"no-sign-in", host.ErrNoSignIn}, {"in-use", host.ErrInUse},
+		{"sign-in", host.ErrSignIn}, {"no-sign-in", host.ErrNoSignIn}, {"in-use", host.ErrInUse}, {"limit", host.ErrLimit},
 		{"setting", host.ErrSetting}, {"rotating", delivery.ErrRotating}, {"no-preview", dialect.ErrNoPreview},
 		{"not-here", ErrNotHere}, {"prints", ErrPrints}, {"busy", ErrBusy},
 		{"canceled", context.Canceled}, {"late", context.DeadlineExceeded},

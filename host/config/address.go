@@ -19,7 +19,30 @@ func IsAddress(arg string) bool {
 	return strings.HasPrefix(arg, stdioPrefix) || strings.Contains(arg, "://")
 }
 
+// Bounds of what names a server, in bytes.
+const (
+	maxName    = 255
+	maxAddress = 4 << 10
+)
+
+func checkName(name string) error {
+	if len(name) > maxName {
+		return fmt.Errorf("the name of a server has %d bytes, must be at most %d; it begins %q", len(name), maxName, name[:40])
+	}
+	return nil
+}
+
+func checkLength(address string) error {
+	if len(address) > maxAddress {
+		return fmt.Errorf("an address has %d bytes, must be at most %d; put what is long into headers, or into a file that the command reads", len(address), maxAddress)
+	}
+	return nil
+}
+
 func parseAddress(arg string) (event.Server, error) {
+	if err := checkLength(arg); err != nil {
+		return event.Server{}, fmt.Errorf("%w: %w", ErrAddress, err)
+	}
 	s := event.Server{Name: arg, AdHoc: true}
 	command, ok := strings.CutPrefix(arg, stdioPrefix)
 	if !ok {
@@ -39,6 +62,9 @@ func parseAddress(arg string) (event.Server, error) {
 
 // checkURL never repeats an address in which a password may stand.
 func checkURL(raw string) error {
+	if err := checkLength(raw); err != nil {
+		return err
+	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"eventdeck/host/event"
@@ -67,12 +66,12 @@ type pair struct{ key, value string }
 //
 // Errors: [ErrFile].
 func Load(path string, named bool, env Env) (*File, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := readOwn(path, named)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return &File{Path: path, env: env}, nil
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, err
 	}
 	return Parse(path, raw, env)
 }

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,7 +116,7 @@ type foreign struct {
 
 // read returns the servers of one file. A file that is not there has none.
 func (c client) read(path string) ([]foreign, error) {
-	raw, err := readFile(path)
+	raw, err := readFile(path, maxForeign, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -184,22 +182,6 @@ func (p parser) below(start, end int, names []string) ([]foreign, error) {
 		servers = append(servers, f)
 	}
 	return servers, err
-}
-
-func readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() // it was only read
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("not a regular file"))
-	}
-	raw, err := io.ReadAll(io.LimitReader(file, maxForeign+1))
-	if err == nil && len(raw) > maxForeign {
-		err = fmt.Errorf("more than %d MiB", maxForeign>>20)
-	}
-	return raw, err
 }
 
 func fromTOML(raw []byte) ([]byte, error) {

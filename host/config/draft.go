@@ -50,6 +50,8 @@ func (d Draft) Check() error {
 		return fmt.Errorf("%w: it needs a name", ErrDraft)
 	case d.Name != strings.TrimSpace(d.Name) || strings.IndexFunc(d.Name, func(r rune) bool { return !unicode.IsGraphic(r) }) >= 0:
 		return fmt.Errorf("%w: the name %q has blanks at an end or characters that cannot be seen", ErrDraft, d.Name)
+	case checkName(d.Name) != nil:
+		return fmt.Errorf("%w: %w", ErrDraft, checkName(d.Name))
 	case IsAddress(d.Name):
 		return fmt.Errorf("%w: %q is an address; a name is a word for it", ErrDraft, d.Name)
 	case d.Command == "" && d.URL == "":

@@ -39,6 +39,9 @@ func Parse(path string, raw []byte, env Env) (*File, error) {
 		if strings.TrimSpace(m.key) == "" {
 			return nil, p.errorf(m.at, "a server has an empty name")
 		}
+		if err := checkName(m.key); err != nil {
+			return nil, p.errorf(m.at, "%w", err)
+		}
 		if first, ok := find(servers[:i], m.key); ok {
 			line, _ := p.position(first.at)
 			return nil, p.errorf(m.at, "server %q is there twice, first on line %d; rename one of them", m.key, line)

@@ -3,21 +3,19 @@ package config
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
-// Settings are what the operator chose for the screen: keys, and members that
-// other parts of the program read. The zero value is the settings of somebody
-// who chose nothing.
+// Settings are what the operator chose: keys of the screen, limits of the host, and
+// members that other parts of the program read. The zero value is the settings of
+// somebody who chose nothing.
 type Settings struct {
 	Path string       // as it was given; "" if there is none
 	Keys []KeyBinding // in the order of the file
 
-	members map[string]json.RawMessage
-	places  map[string]string
+	text parser
+	top  []member
 }
 
 // KeyBinding gives an action its keys. No keys unbind it.
@@ -41,18 +39,19 @@ func (p Paths) SettingsFile() (string, error) {
 //
 // Errors: [ErrFile].
 func LoadSettings(path string) (*Settings, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := readOwn(path, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &Settings{Path: path}, nil
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, err
 	}
 	return ParseSettings(path, raw)
 }
 
 // ParseSettings reads the text of settings: an object whose member "keys" gives
-// actions their keys. Other members are kept as they are: see [Settings.Member].
+// actions their keys. Other members are kept as they are: see [Settings.Limits] and
+// [Settings.Member].
 //
 // Errors: [ErrFile], with path, line and column.
 func ParseSettings(path string, raw []byte) (*Settings, error) {
@@ -64,13 +63,12 @@ func ParseSettings(path string, raw []byte) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Settings{Path: path, members: map[string]json.RawMessage{}, places: map[string]string{}}
+	s := &Settings{Path: path, text: p, top: top}
 	for i, m := range top {
 		if first, ok := find(top[:i], m.key); ok {
 			line, _ := p.position(first.at)
 			return nil, p.errorf(m.at, "%q is there twice, first on line %d; remove one of them", m.key, line)
 		}
-		s.members[m.key], s.places[m.key] = p.raw[m.start:m.end], p.where(m.at)
 	}
 	if keys, ok := find(top, "keys"); ok {
 		s.Keys, err = p.bindings(keys)
@@ -102,5 +100,9 @@ func (p *parser) bindings(keys member) ([]KeyBinding, error) {
 // Member returns a member of the file as it is there, and its place for
 // messages; nil if there is none.
 func (s *Settings) Member(name string) (value json.RawMessage, where string) {
-	return s.members[name], s.places[name]
+	m, ok := find(s.top, name)
+	if !ok {
+		return nil, ""
+	}
+	return s.text.raw[m.start:m.end], s.text.where(m.at)
 }

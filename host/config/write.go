@@ -26,9 +26,9 @@ func Add(path string, drafts ...Draft) error {
 	} else if err != nil {
 		return fmt.Errorf("%w: %w", ErrFile, err)
 	}
-	raw, err := os.ReadFile(target)
+	raw, err := readOwn(target, false)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %w", ErrFile, err)
+		return err
 	}
 	text := bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if len(bytes.TrimSpace(text)) == 0 {

@@ -46,7 +46,7 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Random,
-// Relist, Modes, Callback, TTL, RotateEvery, Read, ServerSecret, Lasting, Failpoint and Log
+// Relist, Modes, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting, Failpoint and Log
 // must be set.
 type Deps struct {
 	Source Source
@@ -81,6 +81,8 @@ type Deps struct {
 	ServerSecret bool
 	// Lasting: a push subscription stays on the server when its stream ends.
 	Lasting bool
+	// Limits bound one event that did not come by webhook; zero: the defaults.
+	Limits trust.Limits
 	// Failpoint is called at named points; tests end the process there.
 	Failpoint func(name string)
 	Log       *slog.Logger

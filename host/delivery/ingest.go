@@ -268,7 +268,7 @@ func (in *ingest) occurrence(raw []byte) event.Record {
 
 // occurred is occurrence, with the cursor that the bytes hold.
 func (in *ingest) occurred(raw []byte) (event.Record, wire.Cursor) {
-	o, report, err := wire.ReadOccurrence(raw, trust.Limits{})
+	o, report, err := wire.ReadOccurrence(raw, in.r.deps.Limits)
 	if err != nil {
 		return in.refused(raw, err, flagsOf(report)), wire.DecodeMark(raw).Cursor
 	}

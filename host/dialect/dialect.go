@@ -88,13 +88,28 @@ type Options struct {
 	Pulse time.Duration
 	// AllowUnsigned takes webhook subscriptions whose deliveries nothing proves.
 	AllowUnsigned bool
-	Now           func() time.Time // nil: time.Now
-	Log           *slog.Logger     // nil: nothing is logged
+	// Types, TypePages and TypeBytes bound what is read of the event types: beyond
+	// them there is an [ErrPartial]. 0: 10,000, 100, 64 MiB.
+	Types, TypePages, TypeBytes int
+	// Events bounds one event.
+	Events trust.Limits
+
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: nothing is logged
 }
 
 func (o Options) withDefaults() Options {
 	if o.Pulse <= 0 {
 		o.Pulse = 15 * time.Second
+	}
+	if o.Types <= 0 {
+		o.Types = maxTypes
+	}
+	if o.TypePages <= 0 {
+		o.TypePages = maxPages
+	}
+	if o.TypeBytes <= 0 {
+		o.TypeBytes = maxTypeBytes
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -10,12 +10,6 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Bounds of events/list: a server that pages for ever is stopped here.
-const (
-	maxPages = 100
-	maxTypes = 10_000
-)
-
 // events is MCP Events: SEP-3415 and the sketch before it, which differ on the
 // wire only in what package wire already evens out.
 type events struct {
@@ -47,8 +41,9 @@ func (e *events) List(ctx context.Context) ([]event.Type, int, error) {
 		bad   int
 		next  *trust.Text
 	)
+	read := listing{opts: e.opts}
 	seen, have := map[trust.Text]bool{}, map[trust.Text]bool{}
-	for range maxPages {
+	for {
 		raw, err := e.s.Call(ctx, wire.MethodList, wire.ListRequest{Cursor: next})
 		if wire.NameFrom(err) == wire.MethodNotFound {
 			return nil, 0, fmt.Errorf("%w: %w", ErrNoEvents, err)
@@ -60,24 +55,27 @@ func (e *events) List(ctx context.Context) ([]event.Type, int, error) {
 		if err != nil {
 			return nil, 0, err
 		}
+		read.page(raw)
+		bad += page.Bad
 		for _, d := range page.Types {
 			if have[d.Name] {
 				continue // a page came twice, or a descriptor
 			}
+			if err := read.enough(len(types)); err != nil {
+				return types, bad, err
+			}
 			have[d.Name] = true
 			types = append(types, eventType(d))
 		}
-		bad += page.Bad
 		if page.Next == nil || seen[*page.Next] {
 			return types, bad, nil
 		}
-		if len(types) >= maxTypes {
-			break
+		if err := read.full(); err != nil {
+			return types, bad, err
 		}
 		seen[*page.Next] = true
 		next = page.Next
 	}
-	return types, bad, fmt.Errorf("%w: %d types on at most %d pages are taken, and the server has more", ErrPartial, len(types), maxPages)
 }
 
 func eventType(d wire.Descriptor) event.Type {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -109,14 +110,17 @@ func (r *resources) Owns(name trust.Text) bool { return strings.HasPrefix(name.R
 func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
 	var types []event.Type
 	bad, answered := 0, false
+	var short error
 	for _, list := range []struct{ method, member, address string }{
 		{methodResources, "resources", "uri"}, {methodTemplates, "resourceTemplates", "uriTemplate"},
 	} {
-		items, err := pages(ctx, r.s, list.method, list.member, maxTypes)
+		items, err := pages(ctx, r.s, r.opts, list.method, list.member, math.MaxInt)
 		if wire.NameFrom(err) == wire.MethodNotFound {
 			continue
 		}
-		if err != nil {
+		if errors.Is(err, ErrPartial) {
+			short = err
+		} else if err != nil {
 			return nil, 0, err
 		}
 		answered = true
@@ -126,27 +130,33 @@ func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
 			case err != nil:
 				bad++
 				r.opts.Log.Warn("an event resource makes no sense and is hidden", "method", list.method, "err", err)
-			case ours && len(types) < maxTypes:
+			case ours && len(types) < r.opts.Types:
 				types = append(types, t)
+			case ours:
+				short = (&listing{opts: r.opts}).enough(len(types))
 			}
 		}
 	}
 	if !answered {
 		return nil, 0, fmt.Errorf("%w: nor any method of resources", ErrNoEvents)
 	}
-	return types, bad, nil
+	return types, bad, short
 }
 
 // pages returns the members of a list, page after page until there are enough.
-func pages(ctx context.Context, s *session.Session, method, member string, enough int) ([]json.RawMessage, error) {
+//
+// Errors: those of the server; [ErrPartial] beside what was read.
+func pages(ctx context.Context, s *session.Session, o Options, method, member string, enough int) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	seen := map[string]bool{}
 	params := map[string]string{}
-	for range maxPages {
+	read := listing{opts: o}
+	for {
 		raw, err := s.Call(ctx, method, params)
 		if err != nil {
 			return nil, named(err)
 		}
+		read.page(raw)
 		var page map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &page); err != nil {
 			return nil, fmt.Errorf("%w: the result of %s", wire.ErrMalformed, method)
@@ -156,12 +166,14 @@ func pages(ctx context.Context, s *session.Session, method, member string, enoug
 		items = append(items, list...)
 		var next string
 		if json.Unmarshal(page["nextCursor"], &next) != nil || next == "" || seen[next] || len(items) > enough {
-			break
+			return items, nil
+		}
+		if err := read.full(); err != nil {
+			return items, err
 		}
 		seen[next] = true
 		params["cursor"] = next
 	}
-	return items, nil
 }
 
 // eventType reads a descriptor. ours is false for resources that are no events.
@@ -232,8 +244,8 @@ type update struct {
 	payload json.RawMessage // a part of the params; nil if absent
 }
 
-func readUpdate(params json.RawMessage) (u update, err error) {
-	members, err := trust.ParseObject(params, trust.Limits{})
+func readUpdate(params json.RawMessage, lim trust.Limits) (u update, err error) {
+	members, err := trust.ParseObject(params, lim)
 	if err != nil {
 		return u, err
 	}
@@ -263,7 +275,7 @@ func looseURI(params json.RawMessage) string {
 
 // occurrence makes an event of an update. One that is no event:// resource is for nobody.
 func (r *resources) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
-	u, refused := readUpdate(n.Params)
+	u, refused := readUpdate(n.Params, r.opts.Events)
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
 	if refused != nil {
 		return looseURI(n.Params), note

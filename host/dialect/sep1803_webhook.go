@@ -236,11 +236,11 @@ func (r *resources) registrations(ctx context.Context) ([]registration, error) {
 	if !r.can.webhook {
 		return nil, nil
 	}
-	items, err := pages(ctx, r.s, methodResources, "resources", maxTypes)
+	items, err := pages(ctx, r.s, r.opts, methodResources, "resources", maxTypes)
 	if wire.NameFrom(err) == wire.MethodNotFound {
 		return nil, nil
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrPartial) { // a part of them is better than none
 		return nil, err
 	}
 	var all []registration

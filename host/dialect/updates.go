@@ -85,8 +85,8 @@ func (u *updates) List(ctx context.Context) ([]event.Type, int, error) {
 // suggestions returns the first addresses of a list; none where the server refuses
 // to list.
 func (u *updates) suggestions(ctx context.Context, method, list, member string, most int) ([]string, error) {
-	items, err := pages(ctx, u.s, method, list, most)
-	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, wire.ErrMalformed) {
+	items, err := pages(ctx, u.s, u.opts, method, list, most)
+	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, ErrPartial) && !errors.Is(err, wire.ErrMalformed) {
 		return nil, err
 	}
 	found := []string{}
@@ -179,7 +179,7 @@ func (u *updates) Preview(request any) (string, json.RawMessage, error) {
 
 // occurrence makes an event of an update: its data is all that the server said.
 func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
-	said, refused := readUpdate(n.Params)
+	said, refused := readUpdate(n.Params, u.opts.Events)
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
 	if refused != nil {
 		return looseURI(n.Params), note
@@ -196,7 +196,7 @@ func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 // withContents adds what the server answers when the resource is read. An event
 // whose resource cannot be read, or is too large, stays as it is.
 func (u *updates) withContents(ctx context.Context, n wire.Note) wire.Note {
-	said, err := readUpdate(n.Params)
+	said, err := readUpdate(n.Params, u.opts.Events)
 	if err != nil {
 		return n
 	}

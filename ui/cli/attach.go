@@ -39,7 +39,7 @@ func (a *app) openStore(ctx context.Context, o StoreOptions) (event.Store, error
 	if c != nil {
 		return c.Store(), nil
 	}
-	s, err := a.OpenStore(ctx, o)
+	s, err := a.openHere(ctx, o)
 	if err == nil {
 		return s, nil
 	}

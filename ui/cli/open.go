@@ -88,7 +88,7 @@ func (a *app) attachOrStart(ctx context.Context, d *deck, o StoreOptions, trace 
 
 // start opens the store and starts a host on it.
 func (a *app) start(ctx context.Context, d *deck, o StoreOptions, trace bool, logger *slog.Logger) (err error) {
-	if d.store, err = a.OpenStore(ctx, o); err != nil {
+	if d.store, err = a.openHere(ctx, o); err != nil {
 		return err
 	}
 	a.sayHowSealed(d.store.Info())
@@ -99,6 +99,7 @@ func (a *app) start(ctx context.Context, d *deck, o StoreOptions, trace bool, lo
 		ListenAddr:  a.flags.listen,
 		PlainHTTP:   a.flags.plainHTTP,
 		RotateEvery: a.flags.rotate,
+		Limits:      a.hostLimits(),
 
 		HookConnections: a.flags.hooks.connections,
 		HookBadRate:     a.flags.hooks.badRate,

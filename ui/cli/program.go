@@ -55,6 +55,9 @@ type OpenStore func(ctx context.Context, o StoreOptions) (event.Store, error)
 type StoreOptions struct {
 	Dir       string // its directory; ignored by a temporary one
 	Temporary bool   // a new one that is removed when it is closed
+
+	// Bounds that the operator has set; 0: the store's own.
+	QueueRecords, QueueBytes, AuditEntries int
 }
 
 // ScreenOptions are what the screen needs.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"charm.land/fang/v2"
@@ -19,6 +20,9 @@ type app struct {
 	Program
 	flags flags
 	err   error // of the command that ran
+
+	limitsRead sync.Once
+	limitsSet  config.Limits // see app.limits
 }
 
 // flags are those that every command has.

@@ -117,7 +117,7 @@ func (v *keptVault) with(ctx context.Context, do func(event.Store) error) error 
 	if _, err := os.Stat(o.Dir); err != nil {
 		return fmt.Errorf("no tokens: %w", event.ErrNotFound)
 	}
-	s, err := v.a.OpenStore(ctx, o)
+	s, err := v.a.openHere(ctx, o)
 	if err != nil {
 		v.say.Do(func() { v.a.say("tokens of earlier sign-ins are out of reach: %s", message(err)) })
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host/config"
 	"eventdeck/host/event"
 )
 
@@ -112,8 +113,8 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	if info.Err != nil {
 		t.add("not stored", message(info.Err))
 	}
-	t.add("records", fmt.Sprintf("%d, %s", out.Records, sizeWords(out.Bytes)))
-	t.add("file", sizeWords(out.FileBytes))
+	t.add("records", fmt.Sprintf("%d, %s", out.Records, config.SizeWords(out.Bytes)))
+	t.add("file", config.SizeWords(out.FileBytes))
 	if out.Oldest != nil && out.Newest != nil {
 		t.add("from", out.Oldest.UTC().Format(time.RFC3339))
 		t.add("to", out.Newest.UTC().Format(time.RFC3339))
@@ -264,7 +265,7 @@ func (a *app) storeCompact() error {
 	return a.withExisting(func(dir string) error {
 		before, after, err := a.StoreTools.Compact(dir)
 		if err == nil {
-			a.tell(fmt.Sprintf("%s became %s", sizeWords(before), sizeWords(after)))
+			a.tell(fmt.Sprintf("%s became %s", config.SizeWords(before), config.SizeWords(after)))
 		}
 		return err
 	})
@@ -282,7 +283,7 @@ func (a *app) storeBackup(ctx context.Context, file string) error {
 			n, err = a.StoreTools.Backup(dir, file)
 		}
 		if err == nil {
-			a.tell(fmt.Sprintf("%s with %s; the key that opens its secrets is not in it", file, sizeWords(n)))
+			a.tell(fmt.Sprintf("%s with %s; the key that opens its secrets is not in it", file, config.SizeWords(n)))
 		}
 		return err
 	})

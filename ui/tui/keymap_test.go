@@ -204,3 +204,14 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 		t.Error("the operator's letter does nothing")
 	}
 }
+
+func TestWrongLimitsAreTold(t *testing.T) {
+	file := settingsOf(t, `{"limits": {"servers": 0, "payloads": 1}, "keys": {"zoom": ["Z"]}}`)
+	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
+	if len(a.settingsProblems) != 2 || !strings.Contains(a.settingsProblems[0], "servers") || !strings.Contains(a.settingsProblems[1], `did you mean "payload"?`) {
+		t.Errorf("told is %q", a.settingsProblems)
+	}
+	if a.action("zoom").key() != "Z" {
+		t.Error("the keys are lost")
+	}
+}

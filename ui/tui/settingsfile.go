@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -79,6 +80,9 @@ func (a *app) applySettings(msg settingsMsg) {
 	a.userFile = msg.file
 	a.actions = actions()
 	a.settingsProblems = bind(a.actions, a.userFile.Keys)
+	if _, err := a.userFile.Limits(); err != nil {
+		a.settingsProblems = append(a.settingsProblems, strings.Split(err.Error(), "\n")...)
+	}
 	switch n := len(a.settingsProblems); {
 	case n > 1:
 		a.note = note{text: fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], count(n-1, "problem"), a.keyOf("settings.problems")), bad: true}

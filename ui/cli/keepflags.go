@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host/config"
 	"eventdeck/host/event"
 )
 
@@ -21,7 +22,7 @@ func (f limitFlags) apply(l *event.Limits, prefix string) (err error) {
 		}
 	}
 	if f.size != "" {
-		if l.Bytes, err = parseSize(f.size); err != nil {
+		if l.Bytes, err = config.ParseSize(f.size); err != nil {
 			return usagef("--%ssize: %w", prefix, err)
 		}
 	}
@@ -48,40 +49,6 @@ func parseAge(s string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is not an age like 90m, 12h or 30d", s)
 }
 
-var sizeUnits = []struct {
-	name  string
-	bytes int64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
-}
-
-// parseSize reads a number of bytes with a unit.
-func parseSize(s string) (int64, error) {
-	number, unit := s, int64(1)
-	for _, u := range sizeUnits {
-		if n := len(s) - len(u.name); n > 0 && strings.EqualFold(s[n:], u.name) {
-			number, unit = strings.TrimSpace(s[:n]), u.bytes
-			break
-		}
-	}
-	n, err := strconv.ParseFloat(number, 64)
-	if size := n * float64(unit); err == nil && n >= 0 && size < math.MaxInt64 {
-		return int64(size), nil
-	}
-	return 0, fmt.Errorf("%q is not a size like 500MB or 2GiB", s)
-}
-
-// sizeWords tells a number of bytes.
-func sizeWords(n int64) string {
-	for i := 3; i >= 0; i-- {
-		if u := sizeUnits[i]; n >= u.bytes {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
-		}
-	}
-	return fmt.Sprintf("%d B", n)
-}
-
 func ageWords(d time.Duration) string {
 	if day := 24 * time.Hour; d >= day && d%day == 0 {
 		return fmt.Sprintf("%dd", d/day)
@@ -95,7 +62,7 @@ func limitWords(l event.Limits) string {
 		words = append(words, ageWords(l.Age))
 	}
 	if l.Bytes > 0 {
-		words = append(words, sizeWords(l.Bytes))
+		words = append(words, config.SizeWords(l.Bytes))
 	}
 	if l.Records > 0 {
 		words = append(words, fmt.Sprintf("%d records", l.Records))

@@ -1,0 +1,90 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// ErrLimit: a bound of the host is reached; the text says which, and what to do.
+var ErrLimit = errors.New("limit reached")
+
+// The bounds of [Limits] that nobody has set.
+const (
+	defaultServers       = 1_000
+	defaultSubscriptions = 10_000
+	defaultPayload       = 1 << 20
+	defaultDepth         = 1_000
+)
+
+// Limits bound what the host takes from servers and holds for the operator. A
+// member that is zero takes its default.
+type Limits struct {
+	// Servers are connected; a further one has the fault [ErrLimit]. Default 1,000.
+	Servers int
+	// Subscriptions are kept; a further one is refused with [ErrLimit], and what is
+	// kept already goes on whatever the limit. Default 10,000.
+	Subscriptions int
+	// Types, TypePages and TypeBytes bound what is read of the types of one server;
+	// the view of the server says that there are more. Default: that of
+	// [dialect.Options].
+	Types, TypePages, TypeBytes int
+	// Payload is the size of one event, in bytes, and of the frame that carries it on
+	// a stream; an answer may have sixteen times that. An event beyond it is kept as
+	// rejected. Default 1 MiB. Webhook deliveries have a bound of their own.
+	Payload int
+	// Depth is how deep the JSON of an event may be nested. Default 1,000.
+	Depth int
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		have  *int
+		value int
+	}{
+		{&l.Servers, defaultServers}, {&l.Subscriptions, defaultSubscriptions},
+		{&l.Payload, defaultPayload}, {&l.Depth, defaultDepth},
+	} {
+		if *d.have <= 0 {
+			*d.have = d.value
+		}
+	}
+	return l
+}
+
+// events are the bounds of one event.
+func (l Limits) events() trust.Limits { return trust.Limits{Bytes: l.Payload, Depth: l.Depth} }
+
+const raise = `raise %q under "limits" in settings.json and start again`
+
+// admit makes room for one subscription more. What it returned must be called once
+// the subscription is stored, or is not: meanwhile nobody else gets the room.
+//
+// Error: [ErrLimit].
+func (h *Host) admit(id event.SubID) (settled func(), err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	count := len(h.beginning)
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if _, twice := h.beginning[sub.ID]; !twice {
+			count++
+		}
+	}
+	if count >= h.opts.Limits.Subscriptions {
+		return nil, fmt.Errorf("%w: %d subscriptions are kept; end some (`eventdeck subs list`, `eventdeck subs rm ID`), or "+raise,
+			ErrLimit, h.opts.Limits.Subscriptions, "subscriptions")
+	}
+	h.beginning[id] = struct{}{}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.beginning, id)
+	}, nil
+}
+
+// tooMany returns the fault of one server more than the host connects to.
+func (l Limits) tooMany() error {
+	return fmt.Errorf("%w: %d servers are connected; take some out of the configuration, or "+raise, ErrLimit, l.Servers, "servers")
+}

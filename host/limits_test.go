@@ -1,0 +1,152 @@
+package host_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// wish asks the nth server for a subscription; the pager answers to all their names.
+func wish(n int) host.Request {
+	return host.Request{Server: fmt.Sprint("pager", n), Type: trust.Untrusted("load.tick"), Mode: event.ModePoll}
+}
+
+// named adds the pager under further names.
+func (r *rig) named(n int) {
+	for i := range n {
+		spec := r.spec
+		spec.Name = fmt.Sprint("pager", i)
+		r.host.AddServer(spec)
+	}
+}
+
+func TestSubscriptionsAreBounded(t *testing.T) {
+	const limit = 3
+	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Subscriptions: limit}}
+	r.url = r.pager("127.0.0.1:0")
+	r.open()
+	r.named(limit + 2)
+	var first event.Subscription
+	for n := range limit {
+		sub, err := r.host.Subscribe(r.ctx(), wish(n))
+		if err != nil {
+			t.Fatalf("subscription %d: %v", n+1, err)
+		}
+		first = sub
+	}
+	refused := func(n int) {
+		t.Helper()
+		_, err := r.host.Subscribe(r.ctx(), wish(n))
+		if !errors.Is(err, host.ErrLimit) || !strings.Contains(err.Error(), "eventdeck subs rm ID") || !strings.Contains(err.Error(), `"subscriptions" under "limits" in settings.json`) {
+			t.Errorf("above the limit: %v", err)
+		}
+		if n := len(r.store.Subscriptions()); n != limit {
+			t.Errorf("%d are kept", n)
+		}
+	}
+	refused(limit)
+	if _, err := r.host.Subscribe(r.ctx(), wish(0)); err != nil {
+		t.Errorf("one that is there, again: %v", err)
+	}
+	if err := r.host.Unsubscribe(r.ctx(), first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.host.Subscribe(r.ctx(), wish(limit)); err != nil {
+		t.Errorf("after one was ended: %v", err)
+	}
+
+	r.close()
+	r.limits.Subscriptions = 1
+	r.open()
+	r.named(limit + 2)
+	r.await("all that are kept going on", func(s host.Snapshot) bool {
+		polling := 0
+		for _, sub := range s.Subs {
+			if sub.Status.State == event.StatePolling || sub.Status.State == event.StateDraining {
+				polling++
+			}
+		}
+		return polling == limit
+	})
+	refused(limit + 1)
+}
+
+// Wishes that are made at once share the room that there is.
+func TestSubscriptionsAreBoundedExactly(t *testing.T) {
+	const limit, wishes = 5, 20
+	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Subscriptions: limit}}
+	r.url = r.pager("127.0.0.1:0")
+	r.open()
+	r.named(wishes) // servers do not wait for each other
+	var kept, refused atomic.Int32
+	var wg sync.WaitGroup
+	for n := range wishes {
+		wg.Go(func() {
+			switch _, err := r.host.Subscribe(r.ctx(), wish(n)); {
+			case err == nil:
+				kept.Add(1)
+			case errors.Is(err, host.ErrLimit):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if kept.Load() != limit || refused.Load() != wishes-limit || len(r.store.Subscriptions()) != limit {
+		t.Errorf("%d are kept, %d were refused", kept.Load(), refused.Load())
+	}
+}
+
+func TestServersAreBounded(t *testing.T) {
+	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Servers: 2}}
+	r.url = r.pager("127.0.0.1:0")
+	r.open()
+	for _, name := range []string{"second", "third"} {
+		spec := r.spec
+		spec.Name = name
+		r.host.AddServer(spec)
+	}
+	r.host.AddServer(r.spec) // one that is there, again
+	snap := r.await("connecting", func(s host.Snapshot) bool {
+		return len(s.Servers) == 3 && s.Servers[0].Reach == host.ReachReady && s.Servers[1].Reach == host.ReachReady && s.Servers[2].Reach == host.ReachFault
+	})
+	if says := snap.Servers[2].Err; !strings.Contains(says, "2 servers are connected") || !strings.Contains(says, `"servers" under "limits" in settings.json`) {
+		t.Errorf("the third says %q", says)
+	}
+	if err := r.host.RemoveServer(r.ctx(), "second"); err != nil {
+		t.Fatal(err)
+	}
+	spec := r.spec
+	spec.Name = "third"
+	r.host.AddServer(spec)
+	r.await("connecting after one was removed", func(s host.Snapshot) bool {
+		return len(s.Servers) == 2 && s.Servers[1].Reach == host.ReachReady
+	})
+}
+
+// What the operator has set reaches the events.
+func TestEventsAreBoundedByTheOperator(t *testing.T) {
+	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Depth: 1}}
+	r.url = r.pager("127.0.0.1:0")
+	r.open()
+	r.subscribe(event.ModePoll, host.From{})
+	r.await("an event that is nested too deep", func(host.Snapshot) bool {
+		found := false
+		err := r.host.Log().After(0, func(rec event.Record) bool {
+			found = rec.Kind == event.KindRejected && strings.Contains(rec.Reason.Raw(), "nested too deep") && len(rec.Raw) > 0
+			return !found
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	})
+}

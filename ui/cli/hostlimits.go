@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+)
+
+// limits returns what the operator has set in the file of settings. What is wrong
+// there is said, and ends nothing: the default holds in its place.
+func (a *app) limits() config.Limits {
+	a.limitsRead.Do(func() {
+		path := a.settingsFile()
+		if path == "" {
+			return
+		}
+		s, err := config.LoadSettings(path)
+		if err == nil {
+			a.limitsSet, err = s.Limits()
+		}
+		if err == nil {
+			return
+		}
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			a.say("%s; the default holds in its place", message(fmt.Errorf("%s", line)))
+		}
+	})
+	return a.limitsSet
+}
+
+// openHere opens the store in this process.
+func (a *app) openHere(ctx context.Context, o StoreOptions) (event.Store, error) {
+	l := a.limits()
+	o.QueueRecords, o.QueueBytes, o.AuditEntries = l.QueueRecords, l.QueueBytes, l.AuditEntries
+	return a.OpenStore(ctx, o)
+}
+
+// hostLimits are those of the host.
+func (a *app) hostLimits() host.Limits {
+	l := a.limits()
+	return host.Limits{
+		Servers: l.Servers, Subscriptions: l.Subscriptions,
+		Types: l.Types, TypePages: l.TypePages, TypeBytes: l.TypeBytes,
+		Payload: l.Payload, Depth: l.Depth,
+	}
+}
