@@ -67,6 +67,7 @@ func Watch(o Options) (stop func() error, err error) {
 	cmd := exec.Command(o.Executable)
 	cmd.Env = append(os.Environ(), env+"="+string(words))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, o.Output, o.Output
+	cmd.SysProcAttr = apart()
 	err = cmd.Start()
 	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("watch the terminal: %w", err), out.Close())

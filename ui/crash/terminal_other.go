@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
 // Elsewhere the console undoes its modes when the program ends.
@@ -14,3 +15,5 @@ func readTerminal(*os.File) (json.RawMessage, error) { return nil, nil }
 func restoreTerminal(*os.File, json.RawMessage) {}
 
 func ignoreSignals() { signal.Ignore(os.Interrupt) }
+
+func apart() *syscall.SysProcAttr { return nil }

@@ -32,3 +32,8 @@ func restoreTerminal(f *os.File, kept json.RawMessage) {
 func ignoreSignals() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTTOU, syscall.SIGPIPE)
 }
+
+// apart puts the monitor into a process group of its own. When the program leads
+// the terminal's session, its death sends SIGHUP to its group, and a monitor that
+// has just been started does not ignore that yet.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

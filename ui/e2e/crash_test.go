@@ -16,19 +16,23 @@ import (
 // the store opens again.
 func TestTerminalAfterADeath(t *testing.T) {
 	for name, c := range map[string]struct {
-		env  []string
-		says string
+		env     []string
+		says    string
+		reports int
 	}{
-		"panic in a goroutine": {[]string{envPanic + "=1"}, "panic (its words are left out"},
-		"kill -9":              {nil, "it was killed"},
+		"panic in a goroutine":            {[]string{envPanic + "=1"}, "panic (its words are left out", 1},
+		"kill -9":                         {nil, "it was killed", 0},
+		"kill -9 before the monitor runs": {[]string{envLate + "=1"}, "it was killed", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			_, url := w.pager("--rate", "50")
 			w.run("tail", url, "load.tick", "--count", "1", "--data", w.data())
-			s := w.terminalWith(append(c.env, envFailpoint+"=committed:20"), 100, 30, "--data", w.data(), url)
+			env, die := w.mortal(append(c.env, envFailpoint+"=committed:1"))
+			s := w.terminalWith(env, 100, 30, "--data", w.data(), url)
 			before := usualModes(t)
 			s.reads("load.tick")
+			die()
 			s.end()
 			s.reads(c.says)
 			if s.screen.Alternate() || s.screen.CursorHidden() {
@@ -39,8 +43,8 @@ func TestTerminalAfterADeath(t *testing.T) {
 				t.Errorf("its modes are not as they were: %v", err)
 			}
 			reports, err := filepath.Glob(filepath.Join(w.dir, "*", "eventdeck", "crashes", "*"))
-			if want := len(c.env); err != nil || len(reports) != want {
-				t.Fatalf("%d reports are expected: %v %v", want, reports, err)
+			if err != nil || len(reports) != c.reports {
+				t.Fatalf("%d reports are expected: %v %v", c.reports, reports, err)
 			}
 			for _, file := range reports {
 				text, err := os.ReadFile(file)
@@ -52,6 +56,18 @@ func TestTerminalAfterADeath(t *testing.T) {
 				t.Error("the store does not open again:", code)
 			}
 		})
+	}
+}
+
+// mortal has a program pass no failpoint before die is called.
+func (w *world) mortal(env []string) (with []string, die func()) {
+	w.t.Helper()
+	gate := filepath.Join(w.dir, "gate")
+	return append(env, envGate+"="+gate), func() {
+		w.t.Helper()
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }
 

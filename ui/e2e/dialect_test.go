@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -58,7 +59,7 @@ func (c dialectCase) noSilentHole(t *testing.T, stored []record) {
 	t.Helper()
 	seen := map[int]bool{}
 	last, low, high, gap, holes := 0, 0, 0, false, 0
-	for _, r := range stored {
+	for i, r := range stored {
 		switch r.Kind {
 		case "gap":
 			gap = true
@@ -72,7 +73,7 @@ func (c dialectCase) noSilentHole(t *testing.T, stored []record) {
 			if last > 0 && n > last+1 {
 				holes++
 				if !gap && !c.replayed {
-					t.Errorf("between %d and %d events are missing without a word", last, n)
+					t.Errorf("between %d and %d events are missing without a word: %s", last, n, brief(stored[max(0, i-6):min(len(stored), i+6)]))
 				}
 			}
 			if low == 0 || n < low {
@@ -90,6 +91,15 @@ func (c dialectCase) noSilentHole(t *testing.T, stored []record) {
 		}
 	}
 	t.Logf("%d events, each once, %d holes with a word", len(seen), holes)
+}
+
+// brief tells records in a line.
+func brief(records []record) string {
+	var b strings.Builder
+	for _, r := range records {
+		fmt.Fprintf(&b, "\n%d %s %s%s%s %s", r.Seq, r.ReceivedAt.Format("05.000"), r.Kind, r.State, r.Cause, r.Data)
+	}
+	return b.String()
 }
 
 // A host that is killed leaves no silent hole in any dialect.

@@ -32,13 +32,16 @@ import (
 const (
 	envProgram   = "EVENTDECK_E2E_PROGRAM"   // be the program
 	envFailpoint = "EVENTDECK_E2E_FAILPOINT" // NAME:N, die by SIGKILL at the Nth passing
+	envGate      = "EVENTDECK_E2E_GATE"      // file without which no failpoint counts
 	envPanic     = "EVENTDECK_E2E_PANIC"     // panic at the failpoint, in a goroutine of its own
+	envLate      = "EVENTDECK_E2E_LATE"      // the monitor of the terminal begins after the program's death
 	envWatchdog  = "EVENTDECK_E2E_WATCHDOG"  // duration
 	envClock     = "EVENTDECK_E2E_CLOCK"     // file with a duration by which the host's clock is off
 )
 
 func TestMain(m *testing.M) {
 	if crash.IsMonitor() {
+		beLate()
 		os.Exit(crash.Monitor())
 	}
 	if os.Getenv(envProgram) != "" {
@@ -47,7 +50,19 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// beLate waits for the death of the program that started this monitor, if it asked
+// for that.
+func beLate() {
+	parent, late := os.LookupEnv(envLate)
+	for late && strconv.Itoa(os.Getppid()) == parent {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func program() int {
+	if os.Getenv(envLate) != "" {
+		os.Setenv(envLate, strconv.Itoa(os.Getpid()))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return cli.Main(ctx, cli.Program{
@@ -101,8 +116,9 @@ func newHost(o host.Options) (host.API, error) {
 			return nil, err
 		}
 		var passed atomic.Int64
+		gate := os.Getenv(envGate)
 		o.Failpoint = func(at string) {
-			if at == name && passed.Add(1) == n {
+			if at == name && isOpen(gate) && passed.Add(1) == n {
 				if os.Getenv(envPanic) != "" {
 					go panic(envPanic)
 					select {}
@@ -126,6 +142,14 @@ func newHost(o host.Options) (host.API, error) {
 		o.Now = func() time.Time { return time.Now().Add(clockError(file)) }
 	}
 	return host.New(o)
+}
+
+func isOpen(gate string) bool {
+	if gate == "" {
+		return true
+	}
+	_, err := os.Stat(gate)
+	return err == nil
 }
 
 // clockError reads by how much the clock is off. A file that is just being written

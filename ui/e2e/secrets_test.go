@@ -253,9 +253,11 @@ func TestSecretsStayInside(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatalf("the screen does not end\n%s", s.screen.Text())
 	}
-	s = look([]string{envPanic + "=1", envFailpoint + "=committed:12"}, "--present")
+	env, die := w.mortal([]string{envPanic + "=1", envFailpoint + "=committed:2"})
+	s = look(env, "--present")
 	s.sees("a first frame", func(text string) bool { return strings.TrimSpace(text) != "" })
 	outputs["the screen for an audience"] = s.screen.Text()
+	die()
 	k.mu.Lock()
 	hook, newest := k.hook, event.NewSecret(k.secrets[len(k.secrets)-1])
 	k.mu.Unlock()

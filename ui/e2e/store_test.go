@@ -15,6 +15,14 @@ func TestDamagedStoreIsRecovered(t *testing.T) {
 	if code := w.start(nil, "tail", url, "load.tick", "--count", "400", "--json", "--data", w.data()).wait(); code != 0 {
 		t.Fatal("tail ended with", code)
 	}
+	// The second run makes a snapshot of the subscription: whatever becomes of the file,
+	// there is something to begin again with.
+	if code := w.start(nil, "tail", url, "load.tick", "--count", "1", "--json", "--data", w.data(), "--from", "saved").wait(); code != 0 {
+		t.Fatal("the second tail ended with", code)
+	}
+	if found, err := filepath.Glob(filepath.Join(w.data(), "snapshot-*.db")); err != nil || len(found) != 1 {
+		t.Fatalf("snapshots: %v, %v", found, err)
+	}
 	file := filepath.Join(w.data(), "state.db")
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -97,11 +98,19 @@ func (c *terminal) reads(text string) {
 // end waits for the program and returns its exit code.
 func (c *terminal) end() int {
 	c.t.Helper()
-	if err := <-c.ended; err != nil {
+	select {
+	case err := <-c.ended:
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) {
+		if err != nil && !errors.As(err, &exit) {
 			c.t.Fatal(err)
 		}
+	case <-time.After(patience):
+		_ = c.cmd.Process.Signal(syscall.SIGQUIT) // its stacks tell what it waits for
+		select {
+		case <-c.ended:
+		case <-time.After(patience):
+		}
+		c.t.Fatalf("it does not end\n%s", c.screen.Text())
 	}
 	return c.cmd.ProcessState.ExitCode()
 }
