@@ -20,7 +20,8 @@ func (r *Runner) poll(ctx context.Context, sub event.Subscription) error {
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
 
-	p := polling{r: r, position: at(sub), before: r.in.since(r.in.lastSign()), began: r.deps.Now()}
+	before := r.in.lastSign()
+	p := polling{r: r, position: at(sub), before: before, from: r.in.since(before), began: r.deps.Now()}
 	p.behind = p.position.Valid
 	for {
 		wait, err := p.once(ctx)
@@ -42,7 +43,8 @@ type polling struct {
 	r        *Runner
 	position wire.Position
 	began    time.Time
-	before   time.Time // up to when nothing was missing before this attempt; zero: it is the first
+	before   time.Time // last sign of life before this attempt; zero: it is the first
+	from     time.Time // where a gap begins that this attempt shows
 	asked    bool
 	behind   bool // still reading what happened before this attempt
 	empty    int  // pages in a row that brought nothing
@@ -67,7 +69,7 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	case res.Truncated:
 		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.since(in.lastSign()), true))
 	case !p.asked && !sent.Valid && !p.before.IsZero():
-		b.Records = append(b.Records, in.gap(in.awayCause(), p.before, false))
+		b.Records = append(b.Records, in.gap(in.awayCause(), p.from, false))
 	}
 	told := res.Cursor
 	for _, raw := range res.Events {

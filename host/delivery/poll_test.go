@@ -191,7 +191,7 @@ func TestCursorlessTypeLeavesAGapForTheTimeAway(t *testing.T) {
 	} {
 		bubble(t, event.ModePoll, func(r *rig) {
 			seen := time.Now().Add(-time.Hour).UTC()
-			r.sub.LastSeen, r.sub.State = seen, state
+			r.sub.LastSeen, r.sub.Whole, r.sub.State = seen, seen, state
 			r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) { return wire.PollResult{Cursor: null}, nil }
 			r.start().pass(10 * time.Second)
 			equal(t, r.gaps(), []event.Gap{{Cause: cause, From: seen, To: time.Now().Add(-10 * time.Second).UTC()}})

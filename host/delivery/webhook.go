@@ -162,7 +162,7 @@ func newPath(random io.Reader) (string, error) {
 func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool) (time.Duration, error) {
 	now := r.deps.Now()
 	r.mu.Lock()
-	r.inflight, r.granted = now.Add(verifyWindow), false
+	r.inflight, r.granted = now.Add(verifyWindow), !sub.Cursor.Valid && sub.LastSeen.IsZero()
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		if opening && s.State != event.StateBackoff {
@@ -380,7 +380,8 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 
 // isGranted reports whether the positions of deliveries may be kept. Before the
 // answer to a subscribe is stored, they may lie behind a gap that the answer tells
-// of, and the next subscribe would not be told again.
+// of, and the next subscribe would not be told again. The answer to a first
+// subscribe, from now, tells of none.
 func (r *Runner) isGranted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -152,3 +152,25 @@ func TestGapBehindAGivenPositionHasNoBegin(t *testing.T) {
 		}
 	})
 }
+
+// The answer to a first subscribe is lost, and a delivery was ahead of it: what
+// comes after the delivery is asked for.
+func TestDeliveryAheadOfTheFirstAnswerIsAPosition(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		r.src.subscribe = func(n int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			if n == 1 {
+				if err := r.runner.Deliver(context.Background(), delivered("e1", time.Now(), "c1")); err != nil {
+					t.Error(err)
+				}
+				return wire.SubscribeResult{}, errors.New("cut")
+			}
+			res := grant("sub_1", time.Hour)
+			res.Cursor = cur(q.At.Cursor.Raw())
+			return res, nil
+		}
+		r.start().pass(10 * time.Second)
+		equal(t, r.src.cursors(), "- =c1")
+		r.wantLog("e1")
+		r.wantCursor("=c1")
+	})
+}

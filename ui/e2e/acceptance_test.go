@@ -401,8 +401,8 @@ func TestAcceptPlainestTerminal(t *testing.T) {
 		}
 	}
 	c.keys("1jjs")
-	word("Subscribe")
-	c.keys("\x13")
+	word(" Subscribe ")
+	c.subscribes()
 	word("* push live")
 	c.keys("1j")
 	c.keys("P")

@@ -124,8 +124,8 @@ func TestTwoScreensOnOneStore(t *testing.T) {
 	one.keys("jj")
 	one.reads("Press s")
 	one.keys("s")
-	one.reads("Subscribe")
-	one.keys("\x13") // ctrl+s
+	one.reads(" Subscribe ")
+	one.subscribes()
 	one.reads("push live")
 
 	two := w.terminal(120, 40, args...)

@@ -149,8 +149,8 @@ func TestMeasureKeys(t *testing.T) {
 		m.keys("j")
 	}
 	m.keys(":subscribe\r")
-	m.reads("Subscribe")
-	m.keys("\x13")
+	m.reads(" Subscribe ")
+	m.subscribes()
 	m.reads("push live")
 	m.keys("2G")
 	m.sees("the flood", func(s string) bool { return strings.Contains(s, ",") && strings.Contains(s, "/s") })

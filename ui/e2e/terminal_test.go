@@ -95,6 +95,13 @@ func (c *terminal) reads(text string) {
 	c.sees(text, func(have string) bool { return strings.Contains(have, text) })
 }
 
+// subscribes sends the form and waits until it is gone: keys would still be its own.
+func (c *terminal) subscribes() {
+	c.t.Helper()
+	c.keys("\x13") // ctrl+s
+	c.sees("no form", func(s string) bool { return !strings.Contains(s, " Subscribe ") })
+}
+
 // end waits for the program and returns its exit code.
 func (c *terminal) end() int {
 	c.t.Helper()
@@ -179,8 +186,8 @@ func TestSubscribeQuitResume(t *testing.T) {
 	c.keys("jj")
 	c.reads("Press s")
 	c.keys("s")
-	c.reads("Subscribe")
-	c.keys("\x13") // ctrl+s
+	c.reads(" Subscribe ")
+	c.subscribes()
 	c.reads("push live")
 	c.sees("an event", func(s string) bool {
 		return strings.Contains(s, "incident.activi") && !strings.Contains(s, " 0 stored")
