@@ -40,8 +40,9 @@ const (
 const settingKeys = "host.serverkeys/"
 
 // serverKeys are the keys with which servers sign deliveries: read from the server's
-// own origin and nowhere else, pinned in the store, read again when they are a day
-// old or a delivery is signed by another one.
+// own origin and nowhere else, pinned in the store, read again when a delivery is
+// signed by another one, and when they are a day old and a delivery comes or a
+// lease is refreshed.
 type serverKeys struct {
 	host *Host
 	ask  chan event.Server // bounded: who finds it full comes again with the next delivery
@@ -56,7 +57,11 @@ type keySet struct {
 	Origin string              `json:"origin"`
 	At     time.Time           `json:"at"`
 	Keys   []ed25519.PublicKey `json:"keys"`
+
+	// The newest question: its time, its address, and why it brought nothing.
 	tried  time.Time
+	asked  string
+	failed error
 }
 
 func (k *serverKeys) init(h *Host) {
@@ -146,7 +151,8 @@ func (k *serverKeys) ensure(ctx context.Context, spec event.Server) error {
 	return nil
 }
 
-// read asks a server for its keys, at most once a minute, and pins them.
+// read asks a server for its keys and pins them. Within a minute of a question it
+// returns what came of that one.
 func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
 	if err := k.turn.take(ctx); err != nil {
 		return err
@@ -157,17 +163,18 @@ func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
 		return err
 	}
 	old, now := k.pinned(spec.Name), k.host.opts.Now()
-	if gone := now.Sub(old.tried); old.Origin == from && gone >= 0 && gone < keysPause {
-		return nil
+	if gone := now.Sub(old.tried); old.asked == from && gone >= 0 && gone < keysPause {
+		return old.failed
 	}
-	tried := old
-	tried.tried = now
-	k.pin(spec.Name, tried)
-	keys, err := fetchKeys(ctx, spec, from)
+	keys, err := k.fetch(ctx, spec, from)
 	if err != nil {
+		tried := old
+		tried.tried, tried.asked = now, from
+		tried.failed = fmt.Errorf("%w (it is asked again at %s)", err, now.Add(keysPause).UTC().Format(time.RFC3339))
+		k.pin(spec.Name, tried)
 		return err
 	}
-	set := keySet{Origin: from, At: now.UTC(), Keys: keys, tried: now}
+	set := keySet{Origin: from, At: now.UTC(), Keys: keys, tried: now, asked: from}
 	text, err := json.Marshal(set)
 	if err != nil {
 		return err
@@ -220,12 +227,15 @@ func keysAddress(spec event.Server) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: receiver.WellKnownKeys}).String(), nil
 }
 
-func fetchKeys(ctx context.Context, spec event.Server, from string) ([]ed25519.PublicKey, error) {
-	transport, err := session.BaseTransport(spec, nil, nil)
+func (k *serverKeys) fetch(ctx context.Context, spec event.Server, from string) ([]ed25519.PublicKey, error) {
+	transport, err := session.BaseTransport(spec, nil, k.host.opts.Log)
 	if err != nil {
 		return nil, err
 	}
 	defer transport.CloseIdleConnections()
+	if dial := k.host.opts.Network.Dial; dial != nil {
+		transport.Proxy, transport.DialContext = nil, dial
+	}
 	client := &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -250,6 +260,18 @@ func fetchKeys(ctx context.Context, spec event.Server, from string) ([]ed25519.P
 		return nil, err
 	}
 	return receiver.ParseKeys(set)
+}
+
+// keepKeys has the keys of a subscription's server read again when it is time, also
+// while nothing is delivered, so that a key that was withdrawn is not believed long.
+func (k *hooks) keepKeys(id event.SubID) {
+	sub, err := k.host.opts.Store.Subscription(id)
+	if err != nil {
+		return
+	}
+	if s, err := k.host.server(sub.Key.Server); err == nil && s.spec.RequireServerKey {
+		k.keys.known(s.spec)
+	}
 }
 
 // unknownKey is told of a delivery that was signed by a key that is not known.

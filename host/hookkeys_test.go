@@ -1,9 +1,12 @@
 package host_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
+	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +89,123 @@ func TestServerKeyThatWasReplaced(t *testing.T) {
 	r.eventually("the new key is taken", func() bool { return s.deliver("evt_1", occurrence("evt_1"), next) == 204 })
 	if got := s.deliver("evt_2", occurrence("evt_2"), old); got != 401 {
 		t.Errorf("by the old key: %d", got)
+	}
+}
+
+func (s *hookServer) publish(keys ...ed25519.PrivateKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keys = nil
+	for _, k := range keys {
+		s.keys = append(s.keys, public(k))
+	}
+}
+
+func (s *hookServer) questions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+// However many deliveries are signed by keys that are not known, and however often
+// the operator asks, the server is asked for its keys once a minute.
+func TestServerIsNotAskedForItsKeysTooOften(t *testing.T) {
+	r, s := hookRig(t, event.Server{RequireServerKey: true})
+	for range 3 {
+		if _, err := r.host.Subscribe(r.ctx(), r.tick()); !errors.Is(err, host.ErrServerKeys) {
+			t.Fatalf("without keys: %v", err)
+		}
+	}
+	if n := s.questions(); n != 1 {
+		t.Errorf("a server without keys was asked %d times in a minute", n)
+	}
+	r.later.Store(int64(59 * time.Second))
+	s.publish(key(1))
+	if _, err := r.host.Subscribe(r.ctx(), r.tick()); !errors.Is(err, host.ErrServerKeys) {
+		t.Fatalf("just before the minute is over: %v", err)
+	}
+	r.later.Store(int64(61 * time.Second))
+	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
+		t.Fatalf("after a minute: %v", err)
+	}
+	if n := s.questions(); n != 2 {
+		t.Errorf("it was asked %d times", n)
+	}
+
+	for round, minutes := range []int{3, 4} {
+		r.later.Store(int64(time.Duration(minutes) * time.Minute))
+		want := s.questions() + 1
+		r.eventually("the keys are read again", func() bool {
+			if got := s.deliver("evt_1", occurrence("evt_1"), key(9)); got != 503 && got != 401 {
+				t.Fatalf("by an unknown key: %d", got)
+			}
+			return s.questions() == want
+		})
+		for range 20 {
+			s.deliver("evt_1", occurrence("evt_1"), key(9))
+		}
+		if got := s.deliver("evt_good", occurrence("evt_good"), key(1)); got != 204 {
+			t.Errorf("by the right key meanwhile: %d", got)
+		}
+		if n := s.questions(); n != want {
+			t.Errorf("round %d: asked %d times, want %d", round, n, want)
+		}
+	}
+}
+
+// A key that was withdrawn is noticed without a delivery, and believed no longer
+// than a week when the server does not answer.
+func TestServerKeysAreReadAgainEachDay(t *testing.T) {
+	r, s := hookRig(t, event.Server{RequireServerKey: true})
+	s.publish(key(1))
+	sub, err := r.host.Subscribe(r.ctx(), r.tick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		more  int
+	}{{24*time.Hour - time.Minute, 0}, {24*time.Hour + time.Minute, 1}} {
+		want := s.questions() + tt.more
+		r.later.Store(int64(tt.after))
+		for range 2 {
+			if err := r.host.Refresh(r.ctx(), sub.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.eventually("the keys are read", func() bool { return s.questions() >= want })
+		if n := s.questions(); n != want {
+			t.Errorf("after %s: asked %d times, want %d", tt.after, n, want)
+		}
+	}
+	read := time.Duration(r.later.Load())
+	s.publish() // nothing
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+	}{{7*24*time.Hour - time.Minute, 204}, {7*24*time.Hour + time.Minute, 503}} {
+		r.later.Store(int64(read + tt.after))
+		if got := s.deliver("evt_1", occurrence("evt_1"), key(1)); got != tt.want {
+			t.Errorf("%s without an answer: %d, want %d", tt.after, got, tt.want)
+		}
+	}
+}
+
+// Keys are asked for over the same way as everything else of a server.
+func TestServerKeysAreAskedForOverTheHostsNetwork(t *testing.T) {
+	r, s := hookRig(t, event.Server{RequireServerKey: true})
+	s.publish(key(1))
+	r.close()
+	at := strings.TrimPrefix(s.url, "http://")
+	r.url = "http://127.0.0.1:1/mcp" // where nobody listens
+	r.net.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, at)
+	}
+	r.open()
+	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
+		t.Fatal(err)
+	}
+	if s.questions() != 1 {
+		t.Errorf("asked %d times", s.questions())
 	}
 }

@@ -93,6 +93,7 @@ func (k *hooks) forget(path string) {
 // callback returns the complete address of a path.
 func (k *hooks) callback(path string, id event.SubID) (string, error) {
 	k.know(path, id)
+	k.keepKeys(id)
 	base, err := k.address()
 	if err != nil {
 		return "", err

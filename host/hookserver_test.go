@@ -122,7 +122,7 @@ func (s *hookServer) deliverTo(hook string, secret event.Secret, id, body string
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	now := time.Now()
+	now := time.Now().Add(time.Duration(s.rig.later.Load())) // by the host's clock
 	sig, err := receiver.Sign(secret, id, now, []byte(body))
 	if err != nil {
 		s.t.Fatal(err)

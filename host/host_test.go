@@ -42,6 +42,7 @@ type rig struct {
 	later atomic.Int64 // how far the host's clock is ahead
 
 	limits host.Limits
+	net    host.Network
 }
 
 const patience = 20 * time.Second
@@ -83,8 +84,9 @@ func (r *rig) open() {
 	}
 	h, err := host.New(host.Options{
 		Store: s, CADir: filepath.Join(r.dir, "ca"), Limits: r.limits,
-		Now:    func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) },
-		Timing: delivery.Timing{PollFloor: 50 * time.Millisecond, BackoffMin: 20 * time.Millisecond},
+		Now:     func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) },
+		Timing:  delivery.Timing{PollFloor: 50 * time.Millisecond, BackoffMin: 20 * time.Millisecond},
+		Network: r.net,
 	})
 	if err != nil {
 		r.t.Fatal(err)
