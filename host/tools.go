@@ -36,6 +36,8 @@ type DemoOptions struct {
 	Token  event.Secret // bearer that all but chat demand; zero: none
 	CAFile string       // certificates to trust for deliveries; empty: the local authority
 
+	ServerKey bool // pager signs deliveries with a published key too
+
 	// Implied where the server listens on loopback.
 	AllowLoopback     bool // callbacks on loopback are allowed
 	TrustCA           bool // CAFile is used
@@ -75,7 +77,7 @@ func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 		return demo.RunPager(ctx, demo.PagerOptions{
 			Listen: o.Listen, Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Token: o.Token, CAFile: o.CAFile,
 			AllowLoopback: o.AllowLoopback, TrustCA: o.TrustCA, LoopbackPrincipal: o.LoopbackPrincipal,
-			Stderr: o.Err,
+			ServerKey: o.ServerKey, Stderr: o.Err,
 		})
 	case "chat":
 		return demo.RunChat(ctx, demo.ChatOptions{Speed: o.Speed, Seed: o.Seed, Rate: o.Rate}, o.In, o.Out, o.Err)

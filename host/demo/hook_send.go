@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -46,6 +47,7 @@ type outcome struct {
 type sender struct {
 	client    *http.Client
 	transport *http.Transport
+	key       ed25519.PrivateKey // the server's own, or nil
 }
 
 func newSender(allowLoopback bool, caFile string, perHost int) *sender {
@@ -152,13 +154,9 @@ func (s *sender) send(ctx context.Context, d delivery) outcome {
 		return outcome{category: "connection_refused"}
 	}
 	now := time.Now()
-	var signatures []string
-	for _, secret := range d.secrets {
-		signature, err := receiver.Sign(secret, d.webhookID, now, d.body)
-		if err != nil {
-			return outcome{category: "connection_refused"}
-		}
-		signatures = append(signatures, signature)
+	signatures, err := s.proofs(d, now)
+	if err != nil {
+		return outcome{category: "connection_refused"}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set(receiver.HeaderID, d.webhookID)

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -32,7 +33,8 @@ type hooks struct {
 	opts   PagerOptions
 	sender *sender
 	random io.Reader
-	verify chan struct{} // one slot for every verification under way
+	key    ed25519.PrivateKey // see PagerOptions.ServerKey
+	verify chan struct{}      // one slot for every verification under way
 
 	ctx     context.Context // of begin: the life of the workers
 	workers sync.WaitGroup
@@ -58,6 +60,7 @@ func (h *hooks) begin(ctx context.Context, opts PagerOptions) {
 		ca = ""
 	}
 	h.sender = newSender(opts.AllowLoopback, ca, 2*deliveriesEach)
+	h.sender.key = h.key
 }
 
 // wait returns when every worker has ended; ctx of begin must be over.

@@ -42,6 +42,9 @@ type PagerOptions struct {
 	// Token, when set, is demanded as bearer of every request; its holder is
 	// the principal.
 	Token event.Secret
+	// ServerKey signs deliveries also as v1a, with a key that is made at the start
+	// and published at [receiver.WellKnownKeys].
+	ServerKey bool
 	// CAFile names PEM certificates that are trusted for callbacks beside the
 	// system's. It is read again at each connection, and may not exist yet.
 	CAFile string
@@ -137,6 +140,11 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 		revoked: make(chan struct{}),
 	}
 	p.hooks = newHooks(&p.engine, opts)
+	if opts.ServerKey {
+		if p.hooks.key, err = newServerKey(p.hooks.random); err != nil {
+			return nil, err
+		}
+	}
 	return p, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host/receiver"
 	"eventdeck/host/wire"
 )
 
@@ -53,6 +54,9 @@ func (p *Pager) handler(loopback bool) http.Handler {
 		}
 		p.serveMCP(w, r)
 	})
+	if key := p.hooks.key; key != nil {
+		mux.HandleFunc(receiver.WellKnownKeys, serveKeys(key))
+	}
 	return mux
 }
 

@@ -56,6 +56,7 @@ func (a *app) demoServerCommand() *cobra.Command {
 	f.BoolVar(&o.AllowLoopback, "allow-loopback", false, "deliver to callbacks on loopback")
 	f.BoolVar(&o.TrustCA, "trust-ca", false, "trust the local authority for deliveries")
 	f.BoolVar(&o.LoopbackPrincipal, "loopback-principal", false, "take callers on loopback without a token")
+	f.BoolVar(&o.ServerKey, "server-key", false, "pager signs deliveries also with a key that it makes and publishes (v1a)")
 	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries, in place of the local authority")
 	return cmd
 }

@@ -1,0 +1,61 @@
+package demo
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"eventdeck/host/receiver"
+)
+
+func newServerKey(random io.Reader) (ed25519.PrivateKey, error) {
+	seed := make([]byte, ed25519.SeedSize)
+	if _, err := io.ReadFull(random, seed); err != nil {
+		return nil, fmt.Errorf("no randomness for the server's key: %w", err)
+	}
+	return ed25519.NewKeyFromSeed(seed), nil
+}
+
+// serveKeys answers with the set of the one key (RFC 8037).
+func serveKeys(key ed25519.PrivateKey) http.HandlerFunc {
+	public := key.Public().(ed25519.PublicKey)
+	sum := sha256.Sum256(public)
+	set, err := json.Marshal(map[string]any{"keys": []map[string]string{{
+		"kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA",
+		"kid": base64.RawURLEncoding.EncodeToString(sum[:8]), "x": base64.RawURLEncoding.EncodeToString(public),
+	}}})
+	if err != nil {
+		panic("demo: a key set is no JSON: " + err.Error())
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "GET only", http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(set) // who goes away asks again
+	}
+}
+
+// proofs returns the entries of a delivery's signature header: by each secret, the
+// newest first, and by the server's own key if it has one.
+func (s *sender) proofs(d delivery, at time.Time) ([]string, error) {
+	var proofs []string
+	for _, secret := range d.secrets {
+		proof, err := receiver.Sign(secret, d.webhookID, at, d.body)
+		if err != nil {
+			return nil, err
+		}
+		proofs = append(proofs, proof)
+	}
+	if s.key != nil {
+		proofs = append(proofs, receiver.SignWithKey(s.key, d.webhookID, at.Unix(), d.body))
+	}
+	return proofs, nil
+}
