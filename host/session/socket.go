@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -39,6 +40,9 @@ type socketLink struct {
 	life    context.Context // of reading, writing and pinging
 	end     context.CancelFunc
 	workers sync.WaitGroup
+
+	taken  atomic.Int64 // frames that were handed on
+	taking atomic.Bool  // one is being handed on
 }
 
 // dialSocket makes the WebSocket. ctx bounds that alone.
@@ -167,14 +171,22 @@ func (l *socketLink) message(src io.Reader) error {
 		return err
 	}
 	if len(frame) > limit {
-		l.failAll(frame)
+		l.hand(l.failAll, frame)
 		_, err := io.Copy(io.Discard, src)
 		return err
 	}
 	if text := strings.TrimSpace(string(frame[:min(len(frame), 64)])); text != "" {
-		l.take(frame)
+		l.hand(l.take, frame)
 	}
 	return nil
+}
+
+// hand hands a frame on, which waits for those who take it.
+func (l *socketLink) hand(to func(frame []byte), frame []byte) {
+	l.taking.Store(true)
+	to(frame)
+	l.taken.Add(1)
+	l.taking.Store(false)
 }
 
 // socketEnd says why the socket ended, with the server's own words made safe.
@@ -192,7 +204,8 @@ func socketEnd(err error) error {
 	return fmt.Errorf("%w: the WebSocket broke: %w", ErrLost, err)
 }
 
-// ping notices a peer that is gone without a word.
+// ping notices a peer that is gone without a word. A pong that waits behind messages
+// which are slowly handed on here is no such sign.
 func (l *socketLink) ping() {
 	tick := time.NewTicker(l.opts.pingEvery)
 	defer tick.Stop()
@@ -202,10 +215,12 @@ func (l *socketLink) ping() {
 		case <-l.life.Done():
 			return
 		}
+		before := l.taken.Load()
 		ctx, cancel := context.WithTimeout(l.life, l.opts.pongWithin)
 		err := l.conn.Ping(ctx)
 		cancel()
-		if err != nil && l.life.Err() == nil {
+		slow := l.taking.Load() || l.taken.Load() != before
+		if err != nil && !slow && l.life.Err() == nil {
 			l.lose(fmt.Errorf("%w: the WebSocket gave no pong: %w", ErrLost, err))
 			l.end()
 			return

@@ -99,7 +99,10 @@ func TestSocket(t *testing.T) {
 		case method == methodDiscover:
 			header <- p.r.Header
 		case id == `"c"`:
-			replied <- true
+			select {
+			case replied <- true:
+			default: // of the streams that the end of the session cancels
+			}
 		}
 		return talk(p, id, method)
 	})
@@ -202,6 +205,41 @@ func TestSocketWithoutPongIsLost(t *testing.T) {
 	get(t, "loss", s.Lost())
 	if err := s.Err(); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "pong") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// While this side is slow, nothing is read, a pong neither.
+func TestSocketIsNotLostWhileNotesWait(t *testing.T) {
+	pings := make(chan struct{}, 100)
+	opts := mcp()
+	opts.OnPingReceived = func(context.Context, []byte) bool {
+		pings <- struct{}{}
+		return true
+	}
+	release := make(chan struct{})
+	noted := make(chan struct{}, 10)
+	s := mustDial(t, serveSocket(t, opts, talk), Options{
+		pingEvery: 5 * time.Millisecond, pongWithin: time.Second,
+		OnNote: func(wire.Note) {
+			noted <- struct{}{}
+			<-release
+		},
+	})
+	get(t, "the note", noted)
+	for len(pings) > 0 {
+		<-pings // those that were answered before
+	}
+	for range 2 { // the second one is sent when the first was given up
+		select {
+		case <-pings:
+		case <-s.Lost():
+			close(release)
+			t.Fatal(s.Err())
+		}
+	}
+	close(release)
+	if _, err := s.Call(soon(t), "m", nil); err != nil {
+		t.Error(err)
 	}
 }
 
