@@ -472,3 +472,25 @@ func TestPreviewTellsWhichToolIsCalled(t *testing.T) {
 	mustBe(t, pollErr, wire.ErrUnacceptable)
 	mustBe(t, hookErr, wire.ErrUnacceptable)
 }
+
+// An events capability that says nothing lets MCPE be among the dialects until the
+// tools were listed.
+func TestHeldIsNotAskedOfADialectThatTheServerHasNot(t *testing.T) {
+	p := newPeer(t, `{"events":{},"tools":{}}`, func(c call) string {
+		switch c.method {
+		case "events/list":
+			return `"result":{"events":[{"name":"a","delivery":["push"]}]}`
+		case "tools/list":
+			return `"result":{"tools":[{"name":"weather"}]}`
+		}
+		return `"error":{"code":-32602,"message":"unknown tool"}`
+	})
+	d, _ := p.connect(Options{})
+	types, _, err := d.List(background(t))
+	if err != nil || len(types) != 1 {
+		t.Fatalf("%v, %v", types, err)
+	}
+	if held, err := d.(Holder).Held(background(t)); err != nil || len(held) != 0 {
+		t.Errorf("got %v, %v", held, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,8 +22,9 @@ type merged struct {
 	advertised bool      // the server says that it knows MCP Events
 	log        *slog.Logger
 
-	mu    sync.Mutex
-	names []string // of the dialects that listed types last
+	mu     sync.Mutex
+	names  []string  // of the dialects that listed types last
+	absent []Dialect // those that the server turned out not to have
 }
 
 // Name returns the dialects that the server turned out to speak.
@@ -42,7 +44,8 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 		types  []event.Type
 		bad    int
 		names  []string
-		absent error
+		absent []Dialect
+		none   error
 		short  error
 		failed error
 	)
@@ -50,7 +53,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 	for i, d := range m.all {
 		listed, wrong, err := d.List(ctx)
 		if m.passable(i, err) {
-			absent = errors.Join(absent, err)
+			absent, none = append(absent, d), errors.Join(none, err)
 			continue
 		}
 		switch {
@@ -77,13 +80,13 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, 0, cmp.Or(failed, absent)
+		return nil, 0, cmp.Or(failed, none)
 	}
 	if failed != nil {
 		short = errors.Join(short, fmt.Errorf("%w: %w", ErrPartial, failed))
 	}
 	m.mu.Lock()
-	m.names = names
+	m.names, m.absent = names, absent
 	m.mu.Unlock()
 	return types, bad, short
 }
@@ -152,17 +155,32 @@ type Holder interface {
 	Release(ctx context.Context, id trust.Text) error
 }
 
+// holders returns the dialects that can tell what is held.
+func (m *merged) holders() (all []holding) {
+	m.mu.Lock()
+	absent := m.absent
+	m.mu.Unlock()
+	for _, d := range m.all {
+		if h, ok := d.(Holder); ok && !slices.Contains(absent, d) {
+			all = append(all, holding{h, d.Name()})
+		}
+	}
+	return all
+}
+
+// holding is a dialect that can tell what is held.
+type holding struct {
+	Holder
+	name string
+}
+
 // Held lists what is held in every dialect that can tell.
 func (m *merged) Held(ctx context.Context) ([]Held, error) {
 	var all []Held
-	for _, d := range m.all {
-		h, ok := d.(Holder)
-		if !ok {
-			continue
-		}
+	for _, h := range m.holders() {
 		held, err := h.Held(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Name(), err)
+			return nil, fmt.Errorf("%s: %w", h.name, err)
 		}
 		all = append(all, held...)
 	}
@@ -171,14 +189,10 @@ func (m *merged) Held(ctx context.Context) ([]Held, error) {
 
 // Release ends a subscription in the dialect that lists it.
 func (m *merged) Release(ctx context.Context, id trust.Text) error {
-	for _, d := range m.all {
-		h, ok := d.(Holder)
-		if !ok {
-			continue
-		}
+	for _, h := range m.holders() {
 		held, err := h.Held(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %w", d.Name(), err)
+			return fmt.Errorf("%s: %w", h.name, err)
 		}
 		for _, have := range held {
 			if have.ID == id {
