@@ -290,6 +290,7 @@ func (h *Host) start(sub event.Subscription) {
 		Changed:      h.notify,
 		Relist:       h.relist,
 		Modes:        h.modes,
+		Left:         h.orphan,
 		Callback:     func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		RotateEvery:  h.opts.RotateEvery,

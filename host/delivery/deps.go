@@ -46,7 +46,7 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Random,
-// Relist, Modes, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting, Failpoint and Log
+// Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting, Failpoint and Log
 // must be set.
 type Deps struct {
 	Source Source
@@ -68,6 +68,9 @@ type Deps struct {
 	// Modes returns the modes that the type offers and the host can do; a failover
 	// chooses among them. nil: none.
 	Modes func(k event.Key) []event.Mode
+	// Left is told of what stays on the server though it ended here: the server did
+	// not take leave of it. nil: nobody remembers it.
+	Left func(ctx context.Context, sub event.Subscription)
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.

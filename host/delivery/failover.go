@@ -282,10 +282,11 @@ func (r *Runner) leave(ctx context.Context, mode event.Mode) bool {
 	if err != nil {
 		return false // removed meanwhile
 	}
-	ctx, cancel := context.WithTimeout(ctx, takeLeave)
+	within, cancel := context.WithTimeout(ctx, takeLeave)
 	defer cancel()
-	if err := Release(ctx, r.deps.Source, sub); err != nil {
+	if err := Release(within, r.deps.Source, sub); err != nil {
 		r.deps.Log.Warn("the lease stays on the server until it ends there", "sub", r.id, "err", err)
+		r.deps.Left(ctx, sub)
 		return false
 	}
 	return true

@@ -290,3 +290,23 @@ func TestLateDeliveriesDoNotHoldUpTheNextMode(t *testing.T) {
 		r.wantState(event.StateLive)
 	})
 }
+
+// A server that is left and does not say so may go on delivering: somebody must end
+// that later.
+func TestWhatStaysOnTheServerIsTold(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		_, webhook, _ := failing(r)
+		var left []event.Subscription
+		r.deps.Left = func(_ context.Context, sub event.Subscription) { left = append(left, sub) }
+		r.src.unsubscribe = func(wire.UnsubscribeRequest) error { return errors.New("cut") }
+		r.start().pass(time.Second)
+		url := r.saved().Hook.URL
+		webhook.Store(true)
+		r.runner.Nudge()
+		r.pass(time.Minute)
+		r.wantSwitches("webhook>push")
+		if len(left) != 1 || left[0].Mode != event.ModeWebhook || left[0].Hook.URL != url {
+			t.Errorf("left %+v", left)
+		}
+	})
+}

@@ -50,6 +50,9 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	if deps.Log == nil {
 		deps.Log = slog.New(slog.DiscardHandler)
 	}
+	if deps.Left == nil {
+		deps.Left = func(context.Context, event.Subscription) {}
+	}
 	if deps.Failpoint == nil {
 		deps.Failpoint = func(string) {}
 	}

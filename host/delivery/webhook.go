@@ -115,6 +115,7 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscr
 		// The address is a part of the subscription's identity on the server.
 		if err := Release(ctx, r.deps.Source, sub); err != nil {
 			r.deps.Log.Warn("old callback address stays on the server until its lease ends", "sub", r.id, "err", err)
+			r.deps.Left(ctx, sub)
 		}
 	}
 	hook.URL = url
