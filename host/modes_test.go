@@ -140,6 +140,39 @@ func TestRefreshAndResetCursor(t *testing.T) {
 	}
 }
 
+// A stream that the server can resume goes on where it stopped, not where the operator
+// set the position.
+func TestANewPositionForgetsTheStreamBefore(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModePoll, host.From{})
+	set := func() {
+		done := make(chan error, 1)
+		if err := r.store.Submit(r.ctx(), event.Batch{
+			Sub: sub.ID, Update: func(s *event.Subscription) { s.Resume = event.NewSecret("token") }, Done: func(_ event.Outcome, err error) { done <- err },
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, verb := range map[string]func() error{
+		"reset": func() error { return r.host.ResetCursor(r.ctx(), sub.ID, host.From{}) },
+		"subscribe": func() error {
+			_, err := r.host.Subscribe(r.ctx(), host.Request{Server: "pager", Type: sub.Key.Type, Mode: event.ModePoll})
+			return err
+		},
+	} {
+		set()
+		if err := verb(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.store.Subscription(sub.ID); err != nil || !got.Resume.IsZero() {
+			t.Errorf("%s: the stream is still there, %v", name, err)
+		}
+	}
+}
+
 func TestReconnectAndRemoveServer(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModeWebhook, host.From{})

@@ -121,8 +121,7 @@ func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
 	if r.Reason == receiver.ReasonNotStored {
 		return
 	}
-	what, _, _ := strings.Cut(r.Reason, ":")
-	left, ok := k.damper.pass(damped{r.Sub, what}, r.At)
+	left, ok := k.damper.pass(damped{r.Sub, kindOf(r.Reason)}, r.At)
 	if !ok {
 		return
 	}
@@ -137,4 +136,13 @@ func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
 		e.Detail = trust.Untrusted(fmt.Sprintf("%s (and %d more since the last entry)", r.Reason, left))
 	}
 	k.host.note(ctx, e)
+}
+
+// kindOf returns what refusals of one kind have in common: their reason without
+// details and numbers.
+func kindOf(reason string) string {
+	if end := strings.IndexAny(reason, ":0123456789"); end >= 0 {
+		return reason[:end]
+	}
+	return reason
 }

@@ -271,10 +271,10 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		}
 		switch {
 		case r.From.Cursor.Valid:
-			s.Cursor, s.Whole = r.From.Cursor, time.Time{}
+			s.Cursor, s.Whole, s.Resume = r.From.Cursor, time.Time{}, event.Secret{}
 		case !r.From.Saved:
 			// From now is a new beginning: nothing before it is missed.
-			s.Cursor, s.LastSeen, s.Whole = event.Cursor{}, time.Time{}, time.Time{}
+			s.Cursor, s.LastSeen, s.Whole, s.Resume = event.Cursor{}, time.Time{}, time.Time{}, event.Secret{}
 		}
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eventdeck/host"
+	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
@@ -38,6 +39,16 @@ func TestVerbsInAnyOrder(t *testing.T) {
 			func(int) error { return r.host.Pause(ctx, ids[i]) },
 			func(int) error { return r.host.Resume(ctx, ids[i]) },
 			func(int) error { return r.host.Unsubscribe(ctx, ids[i]) },
+			func(n int) error { return r.host.SetMode(ctx, ids[i], modes[(i+n)%len(modes)]) },
+			func(n int) error { return r.host.SetFailover(ctx, ids[i], n%2 == 0) },
+			func(int) error { return r.host.ResetCursor(ctx, ids[i], host.From{}) },
+			func(int) error {
+				err := r.host.RotateSecret(ctx, ids[i])
+				if errors.Is(err, host.ErrMode) || errors.Is(err, delivery.ErrRotating) {
+					return nil
+				}
+				return err
+			},
 			func(n int) error {
 				_, err := r.host.Subscribe(ctx, wish(i, modes[(i+n)%len(modes)], host.From{Saved: n%2 == 0}))
 				return err
