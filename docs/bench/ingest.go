@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,6 +30,8 @@ func ingest(args []string) error {
 	span := flags.Duration("for", time.Minute, "how long")
 	program := flags.String("program", "", "the host; built when not given")
 	pprof := flags.String("pprof", "", "address at which the host serves profiles")
+	bounded := flags.Bool("retention", false, "with the retention of every new store, which removes the oldest events")
+	paced := flags.Int("paced", 90_000, "events a second of a second run, which the host is not behind; 0: there is none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -42,17 +45,28 @@ func ingest(args []string) error {
 			return err
 		}
 	}
-	run, err := runHost(hostRun{
-		program: *program, dir: dir, mode: event.Mode(*mode), streams: *streams, rate: *rate, span: *span, pprof: *pprof,
-	})
+	run := hostRun{
+		program: *program, dir: dir, mode: event.Mode(*mode), streams: *streams, rate: *rate, span: *span, pprof: *pprof, bounded: *bounded,
+	}
+	fmt.Println(machine())
+	res, err := runHost(run)
 	if err != nil {
 		return err
 	}
-	fmt.Println(machine())
-	fmt.Println(run)
-	fmt.Println(run.screen)
+	fmt.Println(res)
+	fmt.Println(res.screen)
+	if *paced > 0 && *rate == 0 {
+		run.rate, run.span = *paced, min(*span, pacedFor)
+		if res, err = runHost(run); err != nil {
+			return err
+		}
+		fmt.Printf("paced, %s/s for %v: %s\n", thousands(run.rate), run.span, res)
+	}
 	return nil
 }
+
+// pacedFor is how long the paced run is at most: a delay that grows shows in it.
+const pacedFor = 20 * time.Second
 
 // build compiles a program of this module.
 func build(dir, pkg string) (string, error) {
@@ -72,11 +86,13 @@ type hostRun struct {
 	rate         int
 	span         time.Duration
 	pprof        string
+	bounded      bool // with the store's usual retention
 }
 
 // result is what one run of a program gave.
 type result struct {
 	emitted, kept int
+	pruned        int              // of kept, records that retention removed
 	took          time.Duration    // until the last one was received
 	span          time.Duration    // in which cpu was used
 	ingest        [3]time.Duration // emit to receipt: p50, p99, most
@@ -88,8 +104,12 @@ type result struct {
 }
 
 func (r result) String() string {
-	return fmt.Sprintf("%s emitted, %s kept and verified, %s/s; emit to receipt p50 %v, p99 %v, most %v; emit to visible p50 %v, p99 %v; %.0f %% of a core, %.2f µs CPU an event; %d MB anonymous",
-		thousands(r.emitted), thousands(r.kept), thousands(r.perSecond()), r.ingest[0], r.ingest[1], r.ingest[2],
+	pruned := ""
+	if r.pruned > 0 {
+		pruned = fmt.Sprintf(" (%s of them by their sequence numbers: retention removed them)", thousands(r.pruned))
+	}
+	return fmt.Sprintf("%s emitted, %s kept and verified%s, %s/s; emit to receipt p50 %v, p99 %v, most %v; emit to visible p50 %v, p99 %v; %.0f %% of a core, %.2f µs CPU an event; %d MB anonymous",
+		thousands(r.emitted), thousands(r.kept), pruned, thousands(r.perSecond()), r.ingest[0], r.ingest[1], r.ingest[2],
 		quantile(r.visible, 0.5).Round(100*time.Microsecond), quantile(r.visible, 0.99).Round(100*time.Microsecond),
 		100*r.cpu.Seconds()/r.span.Seconds(), r.cpu.Seconds()*1e6/float64(max(r.kept, 1)), r.memory>>20)
 }
@@ -105,7 +125,8 @@ func runHost(run hostRun) (res result, err error) {
 	}
 	defer f.close()
 	data := filepath.Join(run.dir, fmt.Sprintf("data-%d", time.Now().UnixNano()))
-	if err := subscribed(data, f.address, run.mode, run.streams); err != nil {
+	defer os.RemoveAll(data)
+	if err := subscribed(data, f.address, run.mode, run.streams, run.bounded); err != nil {
 		return res, err
 	}
 	args := []string{"--data", data}
@@ -146,7 +167,7 @@ func runHost(run hostRun) (res result, err error) {
 	}
 	res.visible, res.screen = watch.delays(), term.Text()
 	term.End("q")
-	last, err := verify(data, &res)
+	last, err := verify(data, run.bounded, &res)
 	res.took = last.Sub(began)
 	return res, err
 }
@@ -165,12 +186,18 @@ func awaitFeed(f *feeder, term *bench.Terminal) error {
 	return nil
 }
 
-// subscribed makes a store with so many subscriptions of the feeder.
-func subscribed(dir, address string, mode event.Mode, streams int) error {
+// subscribed makes a store with so many subscriptions of the feeder. It keeps
+// everything unless it is bounded: then the retention that it has holds.
+func subscribed(dir, address string, mode event.Mode, streams int, bounded bool) (err error) {
 	ctx := context.Background()
 	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: store.NoKeyring()})
 	if err != nil {
 		return err
+	}
+	if !bounded {
+		if err := s.SetRetention(ctx, event.Retention{}); err != nil {
+			return errors.Join(err, s.Close())
+		}
 	}
 	failed := make(chan error, streams)
 	for i := range streams {
@@ -199,9 +226,10 @@ func subscribed(dir, address string, mode event.Mode, streams int) error {
 	}
 }
 
-// verify counts what the store holds: every event once, no gap. last is when the
+// verify counts what the store holds: every event once, no gap. Of a bounded store the
+// oldest records may be gone; what is there follows without a hole. last is when the
 // last of them was received.
-func verify(dir string, res *result) (last time.Time, err error) {
+func verify(dir string, bounded bool, res *result) (last time.Time, err error) {
 	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
 	if err != nil {
 		return last, err
@@ -210,7 +238,14 @@ func verify(dir string, res *result) (last time.Time, err error) {
 	seen := make([]bool, res.emitted+1)
 	var took []time.Duration
 	var bad error
+	next := uint64(0)
 	err = s.Forward(1, func(r event.Record) bool {
+		if next == 0 {
+			res.pruned = int(r.Seq) - 1
+		} else if r.Seq != next {
+			bad = fmt.Errorf("records %d to %d are missing in the middle of the store", next, r.Seq-1)
+		}
+		next = r.Seq + 1
 		switch r.Kind {
 		case event.KindGap, event.KindRejected:
 			bad = fmt.Errorf("the store has a record of kind %s at %d", r.Kind, r.Seq)
@@ -232,6 +267,10 @@ func verify(dir string, res *result) (last time.Time, err error) {
 	if err == nil {
 		err = bad
 	}
+	if res.pruned > 0 && !bounded && err == nil {
+		err = fmt.Errorf("the oldest %d records are gone, and the store has no bound", res.pruned)
+	}
+	res.kept += res.pruned
 	res.ingest = [3]time.Duration{quantile(took, 0.5), quantile(took, 0.99), quantile(took, 1)}
 	for i := range res.ingest {
 		res.ingest[i] = res.ingest[i].Round(100 * time.Microsecond)

@@ -145,7 +145,7 @@ func reopen(program, data string, streams int) error {
 		return err
 	}
 	defer f.close()
-	if err := subscribed(data, f.address, event.ModePush, streams); err != nil {
+	if err := subscribed(data, f.address, event.ModePush, streams, true); err != nil {
 		return err
 	}
 	_, term, err := firstFrame(program, data, f.address)

@@ -54,7 +54,7 @@ func holding(program, data string, n int, two bool) (int, error) {
 		return 0, err
 	}
 	defer f.close()
-	if err := subscribed(data, f.address, event.ModePush, n); err != nil {
+	if err := subscribed(data, f.address, event.ModePush, n, true); err != nil {
 		return 0, err
 	}
 	_, term, err := firstFrame(program, data, f.address)

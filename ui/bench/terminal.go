@@ -40,6 +40,7 @@ type Terminal struct {
 	tty    *os.File
 	screen *screen.Screen // nil: lines are read off the output
 	seen   func(number int)
+	wrote  chan struct{} // one slot: the program has written
 	ended  chan struct{} // closed when the program is gone
 	err    error         // of the program; set before ended is closed
 
@@ -55,7 +56,7 @@ type Terminal struct {
 func Start(cmd *exec.Cmd, plain bool, seen func(number int)) (*Terminal, error) {
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "SSH_CONNECTION=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ctty: 1} // its input may be a pipe
-	t := &Terminal{Began: time.Now(), Cmd: cmd, seen: seen, ended: make(chan struct{})}
+	t := &Terminal{Began: time.Now(), Cmd: cmd, seen: seen, wrote: make(chan struct{}, 1), ended: make(chan struct{})}
 	if !plain {
 		t.screen = screen.New(Width, Height, false)
 	}
@@ -83,6 +84,10 @@ func (t *Terminal) read() {
 			t.seen(newest)
 		}
 		quiet = time.Now()
+		select {
+		case t.wrote <- struct{}{}:
+		default:
+		}
 		if err != nil { // EIO, when the program is gone
 			t.err = t.Cmd.Wait()
 			return
@@ -165,6 +170,26 @@ func (t *Terminal) Wait(ctx context.Context, text string) error {
 func (t *Terminal) Keys(text string) error {
 	_, err := t.tty.WriteString(text)
 	return err
+}
+
+// Answer types and returns how long it took until the program wrote something.
+func (t *Terminal) Answer(ctx context.Context, keys string) (time.Duration, error) {
+	select {
+	case <-t.wrote: // before
+	default:
+	}
+	began := time.Now()
+	if err := t.Keys(keys); err != nil {
+		return 0, err
+	}
+	select {
+	case <-ctx.Done():
+		return 0, fmt.Errorf("nothing was written after %q: %w", keys, context.Cause(ctx))
+	case <-t.ended:
+		return 0, fmt.Errorf("%s ended after %q", t.Cmd.Path, keys)
+	case <-t.wrote:
+	}
+	return time.Since(began), nil
 }
 
 // Ended is closed when the program is gone.
