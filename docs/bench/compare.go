@@ -19,28 +19,6 @@ import (
 	"eventdeck/ui/bench"
 )
 
-// peer is a program that shows the same events.
-type peer struct {
-	name  string
-	args  []string // FILE stands for a file to which the events are appended; without it they come on the standard input
-	plain bool     // it prints lines, and nothing else
-	keys  string   // to follow the file
-	quit  string
-	note  string
-}
-
-// peers are those that can be installed from Debian, and plain.
-func peers(plain string) []peer {
-	return []peer{
-		{name: "plain Bubble Tea", args: []string{plain}, quit: "q", note: "keeps 200 lines, checks nothing"},
-		{name: "lnav", args: []string{"lnav", "-q", "FILE"}, keys: "G", quit: "q", note: "file reader"},
-		{name: "less +F", args: []string{"less", "-S", "+F", "FILE"}, quit: "\x03q", note: "file reader"},
-		{name: "multitail", args: []string{"multitail", "FILE"}, quit: "q", note: "file reader"},
-		{name: "jq", args: []string{"jq", "-c", "-C", "--unbuffered", "."}, plain: true, note: "printer"},
-		{name: "tail -f", args: []string{"tail", "-n", "+1", "-f", "FILE"}, plain: true, note: "printer"},
-	}
-}
-
 // compare feeds the host and its peers the same events and prints what became of
 // them as a table.
 func compare(args []string) error {
@@ -131,45 +109,34 @@ func middleOf(runs []result) result {
 
 // run feeds the peer for a time.
 func (p peer) run(dir string, rate int, span time.Duration) (res result, err error) {
-	c := newClock()
-	path := filepath.Join(dir, fmt.Sprintf("feed-%d.jsonl", time.Now().UnixNano()))
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	open := p.source
+	if open == nil {
+		open = piped
+	}
+	from, err := open(dir)
 	if err != nil {
 		return res, err
 	}
-	defer func() {
-		out.Close()
-		os.Remove(path)
-	}()
+	defer from.close()
 	args := slices.Clone(p.args)
-	at := slices.Index(args, "FILE")
-	if at >= 0 {
-		args[at] = path
-		if _, err := out.WriteString("{}\n"); err != nil { // some do not open an empty file
-			return res, err
+	if from.fill != nil {
+		for i := range args {
+			args[i] = from.fill.Replace(args[i])
 		}
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	if at < 0 {
-		in, feed, err := os.Pipe()
-		if err != nil {
-			return res, err
-		}
-		defer in.Close()
-		out.Close()
-		out, cmd.Stdin = feed, in
+	if from.input != nil {
+		cmd.Stdin = from.input
 	}
+	c := newClock()
 	w := newWatch(c)
 	term, err := bench.Start(cmd, p.plain, w.seen)
 	if err != nil {
 		return res, err
 	}
 	defer term.End(p.quit)
-	time.Sleep(time.Second) // until it draws
-	if p.keys != "" {
-		if err := term.Keys(p.keys); err != nil {
-			return res, err
-		}
+	if err := p.await(term); err != nil {
+		return res, err
 	}
 	proc := process(cmd.Process.Pid)
 	before, err := proc.cpu()
@@ -177,8 +144,8 @@ func (p peer) run(dir string, rate int, span time.Duration) (res result, err err
 		return res, fmt.Errorf("it ended: %w\n%s", err, term.Text())
 	}
 	began, written := time.Now(), term.Output()
-	if err := feedLines(out, newPace(rate), c, span); err != nil {
-		return res, err
+	if err := from.feed(&pace{rate: rate}, c, span); err != nil {
+		return res, fmt.Errorf("%w\n%s", err, term.Text())
 	}
 	res.emitted = c.emitted()
 	res.span, res.output = time.Since(began), since(term.Output(), written)
@@ -192,17 +159,72 @@ func (p peer) run(dir string, rate int, span time.Duration) (res result, err err
 	return res, err
 }
 
+// await waits until the peer can be fed.
+func (p peer) await(term *bench.Terminal) error {
+	if p.ready == "" {
+		time.Sleep(time.Second)
+	} else {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := term.Wait(ctx, p.ready); err != nil {
+			return err
+		}
+	}
+	if p.keys == "" {
+		return nil
+	}
+	return term.Keys(p.keys)
+}
+
+// piped writes to the standard input.
+func piped(string) (*source, error) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s := lines(out, func() error { return errors.Join(in.Close(), out.Close()) })
+	s.input = in
+	return s, nil
+}
+
+// appended writes to the end of a file.
+func appended(dir string) (*source, error) {
+	path := filepath.Join(dir, fmt.Sprintf("feed-%d.jsonl", time.Now().UnixNano()))
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := out.WriteString("{}\n"); err != nil { // some do not open an empty file
+		return nil, err
+	}
+	s := lines(out, func() error { return errors.Join(out.Close(), os.Remove(path)) })
+	s.fill = strings.NewReplacer("FILE", path)
+	return s, nil
+}
+
+func lines(out *os.File, end func() error) *source {
+	return &source{close: end, feed: func(p *pace, c *clock, span time.Duration) error {
+		p.start()
+		return feedLines(out, newTemplate(occurrence("")+"\n"), p, c, span)
+	}}
+}
+
 func newPace(rate int) *pace {
 	p := &pace{rate: rate}
 	p.start()
 	return p
 }
 
-// feedLines writes the events that fall due, a line each.
-func feedLines(out *os.File, p *pace, c *clock, span time.Duration) error {
+// outlet is where events are written: a file, a pipe, a connection.
+type outlet interface {
+	Write(b []byte) (int, error)
+	SetWriteDeadline(t time.Time) error
+}
+
+// feedLines writes the events that fall due.
+func feedLines(out outlet, line *template, p *pace, c *clock, span time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), span)
 	defer cancel()
-	line := newTemplate(occurrence("") + "\n")
 	tick := time.NewTicker(gather)
 	defer tick.Stop()
 	sent := 0

@@ -22,8 +22,8 @@
 //	go run ./docs/bench compare [-rates 1000,20000] [-for 10s] [-repeat 3] [-only NAMES]
 //
 // feeds the same events to the host, to a trivial Bubble Tea program, and to the
-// programs of Debian that are installed (lnav, less, multitail, jq, tail), in turns,
-// and prints what became of them as a table.
+// programs of Debian that are installed (mitmproxy, lnav, less, multitail, redis-tools,
+// curl, jq, tail), in turns, and prints what became of them as a table.
 //
 //	go run ./docs/bench start [-streams 200] DIR
 //
