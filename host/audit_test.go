@@ -155,3 +155,53 @@ func TestWarningsAreKept(t *testing.T) {
 		return found
 	})
 }
+
+func TestAddedServersAreInTheAuditLog(t *testing.T) {
+	r := newRig(t)
+	if acts := r.acts(); len(acts) > 0 {
+		t.Errorf("what was configured was noted: %q", acts)
+	}
+	r.host.AddServer(event.Server{Name: "hub", URL: "http://user:hunter2@127.0.0.1:1/secret-path?key=hunter2", ByHand: true})
+	r.host.AddServer(event.Server{Name: "hub", Command: "./hub", Args: []string{"hunter2"}, ByHand: true})
+	r.host.AddServer(event.Server{Name: "broken", Fault: errors.New("needs ${TOKEN}"), ByHand: true})
+	var got []string
+	if err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
+		got = append(got, fmt.Sprintf("%s: %s %s: %s, %s", e.Actor, e.Action, e.Server, e.Result, e.Detail.Raw()))
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"operator: add server broken: failed, needs ${TOKEN}",
+		"operator: change server hub: ok, ./hub",
+		"operator: add server hub: ok, http://127.0.0.1:1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What a subscription's runner logs can be shown with its server.
+func TestLinesOfRunnersNameTheServer(t *testing.T) {
+	r, s := hookRig(t, event.Server{})
+	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.refuse = true
+	s.mu.Unlock()
+	_ = r.host.Refresh(r.ctx(), r.store.Subscriptions()[0].ID) // what comes of it is logged
+	r.await("the runner's line", func(host.Snapshot) bool {
+		found := false
+		r.host.AppLog().After(0, func(_ uint64, l host.LogLine) bool {
+			if strings.Contains(l.Text, "subscription interrupted") {
+				found = true
+				if l.Server != "pager" || strings.Contains(l.Text, "server=") {
+					t.Errorf("%+v", l)
+				}
+			}
+			return true
+		})
+		return found
+	})
+}

@@ -83,7 +83,7 @@ func (h *Host) suspend(ctx context.Context, sub event.Subscription) {
 		return
 	}
 	if err := h.leave(ctx, sub, delivery.Suspend); err != nil {
-		h.opts.Log.Warn("the server was not told of the pause; what it sends is dropped", "sub", sub.ID, "err", err)
+		h.logOf(sub).Warn("the server was not told of the pause; what it sends is dropped", "sub", sub.ID, "err", err)
 	}
 }
 
@@ -101,6 +101,6 @@ func (h *Host) letGo(ctx context.Context, sub event.Subscription) {
 		}
 	}})
 	if err != nil {
-		h.opts.Log.Warn("the end of a subscription on its server was not noted", "sub", sub.ID, "err", err)
+		h.logOf(sub).Warn("the end of a subscription on its server was not noted", "sub", sub.ID, "err", err)
 	}
 }

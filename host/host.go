@@ -101,7 +101,8 @@ type Network struct {
 // may use a stand-in. All methods may be called from any goroutine.
 type API interface {
 	// AddServer makes a server known and begins to connect to it. Adding a name
-	// again replaces its address.
+	// again replaces its address. What the operator adds while the host runs
+	// ([event.Server.ByHand]) stands in the audit log.
 	AddServer(s event.Server)
 	// Snapshot returns the present state.
 	Snapshot() Snapshot

@@ -129,7 +129,7 @@ func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
 	if err != nil {
 		sub = event.Subscription{ID: r.Sub}
 	}
-	k.host.opts.Log.Info("delivery refused", "sub", r.Sub, "status", r.Status, "bytes", r.Bytes, "reason", r.Reason, "more", left)
+	k.host.logOf(sub).Info("delivery refused", "sub", r.Sub, "status", r.Status, "bytes", r.Bytes, "reason", r.Reason, "more", left)
 	e := k.host.act(event.ActorSecurity, "delivery refused", sub, r.Reason)
 	e.At, e.Result = r.At, fmt.Sprintf("answered %d", r.Status)
 	if left > 0 {

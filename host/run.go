@@ -247,6 +247,9 @@ func (h *Host) AddServer(spec event.Server) {
 			h.start(sub)
 		}
 	}
+	if spec.ByHand {
+		h.noteAdded(spec, old != nil)
+	}
 	h.notify()
 }
 
@@ -275,7 +278,7 @@ func (h *Host) start(sub event.Subscription) {
 		// Deliveries come whether or not the server can be reached from here.
 		h.hooks.know(sub.Hook.Path, sub.ID)
 		if _, err := h.hooks.address(); err != nil {
-			h.opts.Log.Error("the receiver could not be started", "err", err)
+			h.logOf(sub).Error("the receiver could not be started", "err", err)
 		}
 	}
 	kind := dialect.KindOf(sub.Dialect)
@@ -299,7 +302,7 @@ func (h *Host) start(sub event.Subscription) {
 		ServerSecret: kind.ServerSecret,
 		Lasting:      kind.Lasting,
 		Failpoint:    h.opts.Failpoint,
-		Log:          h.opts.Log,
+		Log:          h.logOf(sub),
 	}, sub)
 	ctx, cancel := context.WithCancelCause(h.ctx)
 	l := &life{runner: r, cancel: cancel, done: make(chan struct{})}

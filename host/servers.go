@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/url"
 	"slices"
 	"time"
 
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/session"
+	"eventdeck/host/trust"
 )
 
 // errReconnect ends a connection that is to be made anew.
@@ -31,6 +34,34 @@ func (h *Host) Reconnect(name string) error {
 
 func (h *Host) serverAct(action, name string) event.AuditEntry {
 	return h.act(event.ActorOperator, action, event.Subscription{Key: event.Key{Server: name}}, "")
+}
+
+// noteAdded notes in the audit log that the operator added a server, or described a
+// known one anew. Of its address that is told which holds no secret.
+func (h *Host) noteAdded(spec event.Server, known bool) {
+	e := h.serverAct("add server", spec.Name)
+	if known {
+		e.Action = "change server"
+	}
+	where := spec.Command
+	if u, err := url.Parse(spec.URL); spec.URL != "" && err == nil {
+		where = u.Scheme + "://" + u.Host
+	}
+	e.Detail = trust.Untrusted(where)
+	if spec.Fault != nil {
+		e.Result, e.Detail = "failed", trust.Untrusted(spec.Fault.Error())
+	}
+	h.note(h.ctx, e)
+}
+
+// logOf returns the log for what concerns a subscription: its lines name the server,
+// so that they can be shown with it.
+func (h *Host) logOf(sub event.Subscription) *slog.Logger {
+	label := event.ServerLabel(sub.Key.Server)
+	if s, err := h.server(sub.Key.Server); err == nil {
+		label = s.spec.Label()
+	}
+	return h.opts.Log.With("server", label)
 }
 
 // RemoveServer implements [API].

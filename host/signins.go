@@ -99,7 +99,7 @@ func (h *Host) revive(server string) {
 			continue
 		}
 		if err := h.reviveOne(h.ctx, sub.ID); err != nil && h.ctx.Err() == nil {
-			h.opts.Log.Warn("a subscription that was refused could not be begun again", "subscription", sub.ID, "err", err)
+			h.logOf(sub).Warn("a subscription that was refused could not be begun again", "sub", sub.ID, "err", err)
 		}
 	}
 }

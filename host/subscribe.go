@@ -339,7 +339,7 @@ func (h *Host) release(ctx context.Context, id event.SubID) {
 		return
 	}
 	if err := h.leave(ctx, sub, delivery.Release); err != nil {
-		h.opts.Log.Warn("the lease stays on the server until it ends there", "sub", id, "err", err)
+		h.logOf(sub).Warn("the lease stays on the server until it ends there", "sub", id, "err", err)
 		h.orphan(ctx, sub)
 		return
 	}

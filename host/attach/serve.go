@@ -262,6 +262,7 @@ func addServer(_ context.Context, e *session, want serverName) (nothing, error) 
 	case print(s) != want.Print:
 		return false, fmt.Errorf("%w %q: the process with the store knows another server by this name", host.ErrUnknownServer, want.Name)
 	case !known:
+		s.ByHand = true // somebody asked for it with a command
 		e.api().AddServer(s)
 	}
 	return false, nil

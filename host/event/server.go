@@ -29,7 +29,8 @@ type Server struct {
 	// publishes at its own origin has signed them too (v1a).
 	RequireServerKey bool
 
-	AdHoc bool // given on the command line, not configured
+	AdHoc  bool // given on the command line, not configured
+	ByHand bool // added by the operator while the host runs: the audit log tells of it
 
 	// Fault says why the description cannot be used, e.g. that a variable in it is
 	// not set. Such a server is shown with its fault, and never connected.
@@ -42,9 +43,21 @@ func (s Server) Label() string {
 	if !s.AdHoc || s.URL == "" {
 		return s.Name
 	}
-	where, _, found := strings.Cut(s.Name, "?")
+	return withoutQuery(s.Name)
+}
+
+// ServerLabel is the label of a server of which only the name is known.
+func ServerLabel(name string) string {
+	if !strings.Contains(name, "://") {
+		return name
+	}
+	return withoutQuery(name)
+}
+
+func withoutQuery(address string) string {
+	where, _, found := strings.Cut(address, "?")
 	if !found {
-		return s.Name
+		return address
 	}
 	return where + "?…"
 }

@@ -43,6 +43,7 @@ func (l *lateDemo) start(context.Context) (names []string, err error) {
 	}
 	l.servers, l.end = servers, append(l.end, stop)
 	for _, s := range servers {
+		s.ByHand = true
 		l.deck.AddServer(s)
 		names = append(names, s.Name)
 	}

@@ -270,6 +270,7 @@ func (a *app) addServers(what string, from asker, drafts ...config.Draft) tea.Cm
 			if err != nil {
 				s = event.Server{Name: d.Name, Fault: err}
 			}
+			s.ByHand = true
 			a.api.AddServer(s)
 		}
 		return done

@@ -18,7 +18,12 @@ func (h *fakeHost) Preview(r host.Request) (host.Preview, error) {
 	}, err
 }
 
-func (h *fakeHost) AddServer(s event.Server) { _ = h.note("add %s %s%s", s.Name, s.Command, s.URL) }
+func (h *fakeHost) AddServer(s event.Server) {
+	_ = h.note("add %s %s%s", s.Name, s.Command, s.URL)
+	if !s.ByHand {
+		_ = h.note("and it is not in the audit log")
+	}
+}
 
 func (h *fakeHost) TestServer(_ context.Context, s event.Server) (host.ServerView, error) {
 	return h.tested, h.note("test %s", s.Name)
