@@ -28,25 +28,23 @@ func (w *World) watch(ctx context.Context) {
 			return
 		}
 		l := w.current()
-		if l == nil || l.dead.Load() {
+		// A jump of the model's clock moves what the host's patience is measured with,
+		// and the intervals that it learns, which a real clock that is set does not.
+		if l == nil || l.dead.Load() || l.jumped.Load() {
 			continue
 		}
 		snap := l.host.Snapshot()
 		if w.o.Status != nil {
 			snap = w.o.Status(snap)
 		}
-		heard := w.net.Heard(serverAddress)
-		// A jump of the model's clock moves what measures the host's patience too,
-		// which a real clock that is set does not: such a silence is not judged.
-		judged := w.clock.Load() == 0 && heard.After(time.Unix(0, w.jumped.Load()))
-		silent := time.Since(heard)
+		silent := time.Since(w.net.Heard(serverAddress))
 		for _, v := range snap.Subs {
 			switch v.Status.State {
 			case event.StateLive, event.StatePolling, event.StateDraining:
 			default:
 				continue
 			}
-			if judged && silent > alive[v.Mode] {
+			if silent > alive[v.Mode] {
 				w.checker.Broken("%v looks %s, and nothing came from the server for %v", v.Key.Type, v.Status.State, silent)
 			}
 		}

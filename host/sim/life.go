@@ -24,14 +24,15 @@ var timing = delivery.Timing{
 
 // life is one run of the host's process.
 type life struct {
-	world *World
-	node  *Node
-	disk  *Disk
-	store event.Store // the real one
-	host  *host.Host
-	dead  atomic.Bool
-	stop  func()
-	fail  atomic.Int64 // failpoints to pass until death; 0: none
+	world  *World
+	node   *Node
+	disk   *Disk
+	store  event.Store // the real one
+	host   *host.Host
+	dead   atomic.Bool
+	stop   func()
+	jumped atomic.Bool  // its clock was set
+	fail   atomic.Int64 // failpoints to pass until death; 0: none
 }
 
 // live starts a process on the store of the world.

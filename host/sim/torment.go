@@ -169,9 +169,9 @@ func (w *World) jump() error {
 		return nil
 	}
 	d := w.rand.chaos.Between(-w.skew, w.skew)
+	w.life.jumped.Store(true)
 	w.clock.Store(int64(d))
 	time.Sleep(w.rand.chaos.Between(0, 6*time.Second))
-	w.jumped.Store(time.Now().UnixNano())
 	w.clock.Store(0)
 	return nil
 }

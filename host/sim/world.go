@@ -50,7 +50,6 @@ type World struct {
 	feeds   []*Feed
 	checker *Checker
 	clock   atomic.Int64 // by how much the host's clock is off
-	jumped  atomic.Int64 // when it was set right, in Unix nanoseconds
 	skew    time.Duration
 	mu      sync.Mutex
 	now     *life // the running one, for other goroutines
