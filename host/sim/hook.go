@@ -33,7 +33,8 @@ type hook struct {
 	acked  map[int]bool
 	busy   map[int]bool
 	due    map[int]time.Time // of what failed
-	gap    bool              // events were skipped, and the receiver was not told
+	gap    bool              // events were skipped, and the receiver did not take note
+	told   bool              // of that; the answer is not there yet
 	turn   int               // grows when the watermark goes back
 	old    []sent            // what was sent, to be sent again as it was
 	over   bool              // the receiver does not want it
@@ -121,12 +122,17 @@ func (s *Server) deliver(l *serverLife, k *hook) {
 		k.turn++
 	}
 	if k.gap {
-		k.gap = false
-		envelope := map[string]any{"type": "gap", "cursor": k.feed.cursor(k.mark)}
-		turn := k.turn
-		s.launch(l, m, k, "msg_gap_"+strconv.Itoa(s.rand.N(1<<30)), envelope, func(ok bool) {
-			k.gap = k.gap || !ok && turn == k.turn
-		})
+		// No position behind it may be told before the receiver knows: it would be
+		// where the next subscribe begins, and nobody would tell of the gap.
+		if !k.told {
+			k.told = true
+			turn := k.turn
+			s.launch(l, m, k, "msg_gap_"+strconv.Itoa(s.rand.N(1<<30)), map[string]any{"type": "gap", "cursor": k.feed.cursor(k.mark)}, func(ok bool) {
+				k.told = false
+				k.gap = k.gap && !(ok && turn == k.turn)
+			})
+		}
+		return
 	}
 	last := k.feed.Last()
 	for n := k.mark + 1; n <= last && len(k.busy) < window && n <= k.mark+64; n++ {
