@@ -35,7 +35,7 @@ func TestKillKeepsTheScreen(t *testing.T) {
 	c.sees("the stream alone", func(s string) bool { return !strings.Contains(s, "1 Servers") })
 	// What changed is saved with the first message after a second. It is committed
 	// when events that came later are.
-	c.sees("a save", func(string) bool { return w.keeps(`"clock":1`) })
+	c.sees("a save", func(string) bool { return w.keeps(`"clock":1`) && w.keeps(`"size":2`) })
 	shown := c.screen.Text()
 	c.sees("newer events", func(s string) bool { return s != shown })
 	shown = c.screen.Text()
