@@ -35,7 +35,7 @@ var (
 	// ErrRefused: the server refused for lack of rights.
 	ErrRefused = errors.New("refused by the server")
 	// ErrUnreachable: the server could not be reached.
-	ErrUnreachable = errors.New("server not reachable")
+	ErrUnreachable = errors.New("cannot connect")
 	// ErrStopped: another call ended or paused the subscription meanwhile.
 	ErrStopped = delivery.ErrStopped
 )

@@ -49,6 +49,8 @@ func (l *httpLink) answer(x *exchange, req *http.Request, resp *http.Response) (
 	switch {
 	case err != nil:
 		return nil, err
+	case bytes.HasPrefix(bytes.TrimSpace(raw), []byte("<")):
+		return nil, fmt.Errorf("%w: a web page, so this is hardly the address of an MCP server: %v", ErrAnswer, head(raw))
 	case len(bytes.TrimSpace(raw)) == 0:
 		return nil, fmt.Errorf("%w: HTTP %d without a body", ErrAnswer, resp.StatusCode)
 	}

@@ -193,6 +193,27 @@ func TestRedirectOnTheSameHostIsFollowed(t *testing.T) {
 	}
 }
 
+// What an operator must change is named, and nothing that may be secret.
+func TestErrorsNameWhatToChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(ask)
+		want   string
+	}{
+		"redirect": {func(a ask) {
+			http.Redirect(a.w, a.r, "http://user:hunter2@127.0.0.1:1/mcp/v2?key=hunter2", http.StatusTemporaryRedirect)
+		}, "http://127.0.0.1:1/mcp/v2"},
+		"HTML": {func(a ask) { a.w.Header().Set("Content-Type", "text/html"); io.WriteString(a.w, "\n<p>") }, "a web page"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := modernFake(t, map[string]func(ask){"m": c.answer})
+			_, err := mustDial(t, f.server(), Options{}).Call(soon(t), "m", nil)
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 func TestSessionIsLostWhenTheServerForgetsIt(t *testing.T) {
 	for name, forget := range map[string]func(ask){
 		"404 plain":      func(a ask) { a.plain(404, "gone") },

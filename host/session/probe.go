@@ -43,10 +43,7 @@ func Dial(ctx context.Context, server event.Server, opts Options) (*Session, err
 			opts.Log.Debug("not a server of HTTP+SSE either", "error", again)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", server.Label(), err)
-	}
-	return s, nil
+	return s, err
 }
 
 func dial(ctx context.Context, server event.Server, opts Options, greet func(*Session, context.Context) error) (*Session, error) {

@@ -58,16 +58,21 @@ func newWeb(server event.Server, opts Options) (*web, error) {
 	return w, nil
 }
 
-var errRedirect = errors.New("the server redirects, which is not followed: configure the address it names")
+var errRedirect = errors.New("the server redirects, which is not followed")
 
 // sameServer follows a redirect only where it repeats the request to the same
 // host: headers and webhook secrets must not reach another.
 func sameServer(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > 5 || req.Method != first.Method || req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
-		return errRedirect
+		return fmt.Errorf("%w: configure the address that it names if you trust it: %v", errRedirect, head([]byte(plainAddress(req.URL))))
 	}
 	return nil
+}
+
+// plainAddress is an address without what may be secret in it.
+func plainAddress(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // request returns a request to target with the headers that all of them have.
@@ -181,6 +186,9 @@ func (w *web) failure(ctx context.Context, host string, err error) error {
 	}
 	if errors.Is(err, errRedirect) {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
+	}
+	if strings.Contains(err.Error(), host) { // as dialing does
+		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrUnreachable, host, err)
 }

@@ -77,7 +77,7 @@ func TestErrorsHaveTheirCode(t *testing.T) {
 		code                      int
 		says                      string
 	}{
-		"unreachable":   {fmt.Errorf("%w: connection refused", host.ErrUnreachable), nil, nil, exitError, "server not reachable: connection refused"},
+		"unreachable":   {fmt.Errorf("%w: connection refused", host.ErrUnreachable), nil, nil, exitError, "cannot connect: connection refused"},
 		"no rights":     {fmt.Errorf("%w: 401", host.ErrRefused), nil, nil, exitRefused, "refused by the server: 401"},
 		"no events":     {nil, host.ErrNoEvents, nil, exitError, "server has no events"},
 		"unknown type":  {nil, nil, fmt.Errorf("%w %q; it has: incident.created", host.ErrUnknownType, "x"), exitError, "it has: incident.created"},
@@ -183,7 +183,7 @@ func TestServers(t *testing.T) {
 		return nil
 	}
 	b.expect(t, exitDone, "", "servers")
-	for _, want := range []string{"NAME", "pager  http", "  2026-07-28 stateless  SEP-3415, 1 types", "ready", "chat", "server not reachable: exit status 1"} {
+	for _, want := range []string{"NAME", "pager  http", "  2026-07-28 stateless  SEP-3415, 1 types", "ready", "chat", "cannot connect: exit status 1"} {
 		if !strings.Contains(b.out.String(), want) {
 			t.Errorf("%q is missing in %s", want, b.out.String())
 		}

@@ -97,7 +97,7 @@ func TestSubsVerbs(t *testing.T) {
 	b = newBench(t)
 	sub = b.keep("pager", "t", 0)
 	b.standIn.connect = func(context.Context, string) error { return host.ErrUnreachable }
-	b.expect(t, exitDone, "cannot be told now: server not reachable", "subs", "rm", string(sub.ID), "--data", b.data(t))
+	b.expect(t, exitDone, "cannot be told now: cannot connect", "subs", "rm", string(sub.ID), "--data", b.data(t))
 	if len(b.verbs) != 1 {
 		t.Errorf("did %q", b.verbs)
 	}

@@ -168,7 +168,7 @@ func TestTailGivesUpOnTheFirstConnection(t *testing.T) {
 			return ctx.Err()
 		}
 		began := time.Now()
-		b.expect(t, exitError, "server not reachable: pager did not answer within 10s", "tail", "pager", "incident.created")
+		b.expect(t, exitError, "cannot connect: pager did not answer within 10s", "tail", "pager", "incident.created")
 		if took := time.Since(began); took >= 10*time.Second {
 			t.Errorf("took %v", took)
 		}

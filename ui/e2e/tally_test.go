@@ -108,7 +108,7 @@ func (y *tally) gaveUp(t *testing.T, after string) bool {
 	default:
 		return false
 	}
-	first := y.events.Load() == 0 && strings.Contains(y.stderr.text(), "events/list") || strings.Contains(y.stderr.text(), "not reachable")
+	first := y.events.Load() == 0 && strings.Contains(y.stderr.text(), "events/list") || strings.Contains(y.stderr.text(), "cannot connect")
 	if y.cmd.ProcessState.ExitCode() != 1 || !first {
 		t.Fatalf("after %q the host ended by itself: %v\n%s", after, y.err, y.stderr.text())
 	}

@@ -45,7 +45,9 @@ func (d *detail) server(a *app, s *host.ServerView) {
 	d.say("error   ", themes.Warn, s.Err)
 	d.say("events  ", themes.Warn, s.TypesErr)
 	d.say("address ", themes.Plain, s.Address)
-	d.say("speaks  ", themes.Plain, strings.TrimSpace(s.Era+" "+s.Version+" over "+s.Transport+" "+s.HTTP))
+	if s.Transport != "" {
+		d.say("speaks  ", themes.Plain, strings.TrimSpace(s.Era+" "+s.Version+" over "+s.Transport+" "+s.HTTP))
+	}
 	d.say("profile ", themes.Plain, s.Profile)
 	if s.TypesKnown {
 		d.say("types   ", themes.Plain, number(uint64(len(s.Types))))

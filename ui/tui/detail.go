@@ -174,9 +174,10 @@ func (d *detail) drawSpan(a *app, c *canvas, spans []trust.Span) {
 	c.end()
 }
 
+// say adds our own words, on several lines where they are wider than the pane.
 func (d *detail) say(label string, role themes.Role, text string) {
 	if text != "" {
-		d.lines = append(d.lines, detailLine{label: label, role: role, text: ours(text)})
+		d.fact(fact{label, role, ours(text)})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/themes"
 )
 
@@ -78,6 +79,29 @@ func (a *app) noSubscriptions() []lesson {
 		{a.keyOf("down") + " " + a.keyOf("up"), "choose an event type"},
 		{a.keyOf("subscribe"), "subscribe to it"},
 	}
+}
+
+// unreached says why nothing of what is shown can be subscribed to: none of its
+// servers is connected. Otherwise it is empty.
+func (a *app) unreached() (lines []string) {
+	scope, now := a.stream.query.node.server, a.clock()
+	for i := range a.snap.Servers {
+		s := &a.snap.Servers[i]
+		if scope != "" && s.Name != scope {
+			continue
+		}
+		if s.Reach == host.ReachReady {
+			return nil
+		}
+		lines = append(lines, s.Name+": "+reach(*s, now), s.Err, "")
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if !a.readOnly {
+		lines = append(lines, a.keyOf("server.reconnect")+" on the server tries at once.")
+	}
+	return lines
 }
 
 func drawLessons(c *canvas, head string, list []lesson) {

@@ -181,7 +181,7 @@ type statusKey struct {
 }
 
 // teach fills an empty stream with what to do next.
-func (a *app) teach(c *canvas, _ int) {
+func (a *app) teach(c *canvas) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
 	switch {
 	case a.stream.searched() != "":
@@ -196,6 +196,8 @@ func (a *app) teach(c *canvas, _ int) {
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	case a.tree.total.trouble > 0:
 		lines = []string{"Nothing has arrived yet, and " + count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.keyOf("subscriptions") + " lists them, " + a.keyOf("quiet") + " there tells why and what the host does next."}
+	case len(a.unreached()) > 0:
+		lines = a.unreached()
 	case len(a.snap.Subs) == 0:
 		c.end()
 		drawLessons(c, "No subscriptions yet.", a.noSubscriptions())
@@ -203,7 +205,10 @@ func (a *app) teach(c *canvas, _ int) {
 	}
 	c.end()
 	for _, l := range lines {
-		c.put(themes.Dim, "  "+l)
-		c.end()
+		for _, part := range trust.Block(trust.Untrusted(l), max(c.width-4, 1)) {
+			c.put(themes.Dim, "  ")
+			c.safe(themes.Dim, part)
+			c.end()
+		}
 	}
 }

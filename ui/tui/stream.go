@@ -278,7 +278,7 @@ func (s *stream) drawRows(a *app, w, h int) {
 		}
 	}
 	if len(s.seqs) == 0 {
-		a.teach(c, w)
+		a.teach(c)
 	}
 	s.lines = c.rows(h, s.lines)
 }
