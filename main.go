@@ -27,14 +27,17 @@ func main() {
 }
 
 func run() int {
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	ends := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	interrupts := &tui.Interrupts{}
+	ctx, uninterrupted := interrupts.End(context.Background())
+	defer uninterrupted()
+	ctx, stop := signal.NotifyContext(ctx, ends...)
 	defer stop()
 	// A second signal ends the program at once, by the system's default.
-	defer context.AfterFunc(ctx, stop)()
+	defer context.AfterFunc(ctx, func() { stop(); uninterrupted() })()
 	// With a handler for SIGPIPE a write to a closed pipe returns an error instead
 	// of ending the process; children do not inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -61,12 +64,14 @@ func run() int {
 		Version:        version(),
 		OpenStore:      openStore,
 		NewHost:        newHost,
-		Screen:         screen,
-		CA:             host.CA,
-		DemoServer:     host.DemoServer,
-		Browse:         cli.Browse,
-		Executable:     os.Executable,
-		WatchTerminal:  watchTerminal,
+		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
+			return screen(ctx, interrupts, o)
+		},
+		CA:            host.CA,
+		DemoServer:    host.DemoServer,
+		Browse:        cli.Browse,
+		Executable:    os.Executable,
+		WatchTerminal: watchTerminal,
 		StoreTools: cli.StoreTools{
 			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
 		},
@@ -96,12 +101,13 @@ func newHost(o host.Options) (host.API, error) {
 	return h, nil
 }
 
-func screen(ctx context.Context, o cli.ScreenOptions) error {
+// screen shows the screen, which tells in when it lends the terminal.
+func screen(ctx context.Context, in *tui.Interrupts, o cli.ScreenOptions) error {
 	return tui.Run(ctx, tui.Options{
 		API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 		Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 		ReadOnly: o.ReadOnly, Settings: o.Settings,
-		Servers: o.Servers, StartDemo: o.StartDemo,
+		Servers: o.Servers, StartDemo: o.StartDemo, Interrupts: in,
 	})
 }
 

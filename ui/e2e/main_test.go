@@ -63,7 +63,10 @@ func program() int {
 	if os.Getenv(envLate) != "" {
 		os.Setenv(envLate, strconv.Itoa(os.Getpid()))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	interrupts := &tui.Interrupts{}
+	ctx, uninterrupted := interrupts.End(context.Background())
+	defer uninterrupted()
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer stop()
 	return cli.Main(ctx, cli.Program{
 		Args:           os.Args[1:],
@@ -80,7 +83,7 @@ func program() int {
 			return tui.Run(ctx, tui.Options{
 				API: o.API, Demo: o.Demo, Servers: o.Servers, StartDemo: o.StartDemo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 				Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
-				ReadOnly: o.ReadOnly, Settings: o.Settings,
+				ReadOnly: o.ReadOnly, Settings: o.Settings, Interrupts: interrupts,
 			})
 		},
 		OpenStore:  openStore,

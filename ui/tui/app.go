@@ -49,8 +49,10 @@ type Options struct {
 	StartDemo func(context.Context) (names []string, err error)
 	Env       []string                   // as os.Environ; nil: that of the process
 	Browse    func(address string) error // opens an address; nil: in the operator's browser
-	Now       func() time.Time
-	Memory    func() uint64 // bytes in use; nil: those of the process
+	// Interrupts, if not nil, is told while another program has the terminal.
+	Interrupts *Interrupts
+	Now        func() time.Time
+	Memory     func() uint64 // bytes in use; nil: those of the process
 	// Program options for tests: window size, colour profile, signals.
 	Program []tea.ProgramOption
 }
@@ -69,11 +71,12 @@ type app struct {
 	glyphs *glyphs
 	slow   bool // over SSH
 
-	readOnly bool
-	env      func(string) string
-	browse   func(address string) error
-	marked   map[node]bool // event types that are subscribed to together
-	servers  config.Source
+	readOnly   bool
+	interrupts *Interrupts
+	env        func(string) string
+	browse     func(address string) error
+	marked     map[node]bool // event types that are subscribed to together
+	servers    config.Source
 
 	startDemo func(context.Context) ([]string, error) // nil: it cannot
 	starting  bool                                    // the demo servers are
@@ -140,7 +143,7 @@ func newApp(ctx context.Context, o Options) *app {
 		o.API = present(o.API)
 	}
 	a := &app{
-		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, now: o.Now, ctx: ctx, focused: true,
+		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, now: o.Now, ctx: ctx, focused: true,
 		tree: newTree(), stream: newStream(), boards: newBoards(), actions: actions(), commands: commands(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},

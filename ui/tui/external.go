@@ -29,7 +29,7 @@ func (a *app) editText(text string, then func(a *app, text string) tea.Cmd) tea.
 		return nil
 	}
 	cmd := exec.CommandContext(a.ctx, words[0], append(words[1:], file)...)
-	return tea.ExecProcess(cmd, func(err error) tea.Msg { return readBack(file, err, then) })
+	return tea.Exec(&guest{cmd, a.interrupts.lend}, func(err error) tea.Msg { return readBack(file, err, then) })
 }
 
 // readBack reads and removes what the editor left.

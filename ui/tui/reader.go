@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -82,19 +81,15 @@ func (a *app) openIn(p program) tea.Cmd {
 		return nil
 	}
 	cmd := exec.CommandContext(a.ctx, words[0], words[1:]...)
-	return tea.Exec(&reading{cmd, readable(&r)}, func(err error) tea.Msg { return readMsg{err} })
+	return tea.Exec(&reading{guest{cmd, a.interrupts.lend}, readable(&r)}, func(err error) tea.Msg { return readMsg{err} })
 }
 
 // reading runs a program on a file of its own, which only the user can read and
 // which is gone when the program ends. It implements [tea.ExecCommand].
 type reading struct {
-	*exec.Cmd
+	guest
 	text []byte
 }
-
-func (r *reading) SetStdin(in io.Reader)   { r.Stdin = in }
-func (r *reading) SetStdout(out io.Writer) { r.Stdout = out }
-func (r *reading) SetStderr(out io.Writer) { r.Stderr = out }
 
 // Run writes the file, runs the program and removes the file.
 func (r *reading) Run() error {
@@ -103,7 +98,7 @@ func (r *reading) Run() error {
 		return err
 	}
 	r.Args = append(r.Args, file)
-	return errors.Join(r.Cmd.Run(), os.Remove(file))
+	return errors.Join(r.guest.Run(), os.Remove(file))
 }
 
 // read takes the terminal back from the program.

@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync/atomic"
+	"time"
+)
+
+// Interrupts ends the program at an interrupt, but not while the terminal is lent
+// to another program: the terminal sends ctrl+c to both, and there it means that
+// one, as in a pager. The zero value is ready.
+type Interrupts struct{ lent atomic.Int32 }
+
+// End returns a context that ends at an interrupt. After the first one, and after
+// stop, an interrupt is again what the system makes of it. The caller calls stop.
+func (i *Interrupts) End(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = context.WithCancel(parent)
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, os.Interrupt)
+	go func() {
+		defer stop()
+		defer signal.Stop(got)
+		for {
+			select {
+			case <-got:
+				if i.lent.Load() == 0 {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, stop
+}
+
+// lend has interrupts belong to another program until back is called, and a
+// little longer: on a busy machine that program's end is seen before the signal
+// that ended it. Nobody's ctrl+c is lost by that, which on the screen is a key.
+func (i *Interrupts) lend() (back func()) {
+	if i == nil {
+		return func() {}
+	}
+	i.lent.Add(1)
+	return func() { time.AfterFunc(lendRest, func() { i.lent.Add(-1) }) }
+}
+
+// lendRest is how late an interrupt may come that was for another program.
+const lendRest = 2 * time.Second
+
+// guest is a program that has the terminal for as long as it runs. It implements
+// [tea.ExecCommand].
+type guest struct {
+	*exec.Cmd
+	lend func() (back func())
+}
+
+func (g *guest) SetStdin(in io.Reader)   { g.Stdin = in }
+func (g *guest) SetStdout(out io.Writer) { g.Stdout = out }
+func (g *guest) SetStderr(out io.Writer) { g.Stderr = out }
+
+// Run runs the program to its end.
+func (g *guest) Run() error {
+	defer g.lend()()
+	return g.Cmd.Run()
+}
