@@ -15,7 +15,7 @@ import (
 // is shown is the newest there is. Each frame costs the renderer 2 ms of CPU.
 // Changed is a flag, not a queue: whoever is woken reads the log again.
 const (
-	fastFrame = 20 * time.Millisecond
+	fastFrame = 16 * time.Millisecond
 	commitDue = 5 * time.Millisecond   // while changes go on, the next commit comes within
 	slowFrame = 33 * time.Millisecond  // over SSH
 	awayFrame = 200 * time.Millisecond // while nobody looks
