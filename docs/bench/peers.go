@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -40,10 +41,10 @@ func peers(plain string) []peer {
 		{name: "lnav", args: []string{"lnav", "-q", "FILE"}, source: appended, keys: "G", quit: "q", note: "file reader"},
 		{name: "less +F", args: []string{"less", "-S", "+F", "FILE"}, source: appended, quit: "\x03q", note: "file reader"},
 		{name: "multitail", args: []string{"multitail", "FILE"}, source: appended, quit: "q", note: "file reader"},
-		{name: "redis-cli SUBSCRIBE", args: []string{"redis-cli", "-p", "PORT", "SUBSCRIBE", "load"}, source: published, plain: true, note: "printer, fed as by a message bus"},
-		{name: "curl -N", args: []string{"curl", "-s", "-N", "http://127.0.0.1:PORT/"}, source: streamed, plain: true, note: "printer, fed by SSE"},
-		{name: "jq", args: []string{"jq", "-c", "-C", "--unbuffered", "."}, plain: true, note: "printer"},
-		{name: "tail -f", args: []string{"tail", "-n", "+1", "-f", "FILE"}, source: appended, plain: true, note: "printer"},
+		{name: "redis-cli SUBSCRIBE", args: []string{"redis-cli", "-p", "PORT", "SUBSCRIBE", "load"}, source: published, plain: true, quit: "\x03", note: "printer, fed as by a message bus"},
+		{name: "curl -N", args: []string{"curl", "-s", "-N", "http://127.0.0.1:PORT/"}, source: streamed, plain: true, quit: "\x03", note: "printer, fed by SSE"},
+		{name: "jq", args: []string{"jq", "-c", "-C", "--unbuffered", "."}, plain: true, quit: "\x03", note: "printer"},
+		{name: "tail -f", args: []string{"tail", "-n", "+1", "-f", "FILE"}, source: appended, plain: true, quit: "\x03", note: "printer"},
 	}
 }
 
@@ -67,18 +68,22 @@ func dialled(until, greeting, line string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	var conn net.Conn // until close: the peer may end with it
 	return &source{
-		fill:  strings.NewReplacer("PORT", port),
-		close: l.Close,
+		fill: strings.NewReplacer("PORT", port),
+		close: func() error {
+			if conn != nil {
+				return errors.Join(conn.Close(), l.Close())
+			}
+			return l.Close()
+		},
 		feed: func(p *pace, c *clock, span time.Duration) error {
 			if err := l.(*net.TCPListener).SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
 				return err
 			}
-			conn, err := l.Accept()
-			if err != nil {
+			if conn, err = l.Accept(); err != nil {
 				return fmt.Errorf("it does not connect: %w", err)
 			}
-			defer conn.Close()
 			if err := conn.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
 				return err
 			}
