@@ -191,6 +191,7 @@ func TestWrongArgumentsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		{"digest", dialect.FilteredStream, `{"channels":["cron"],"cronExpression":"0 9 * *"}`, "five"},
 		{"digest", dialect.FilteredStream, `{"channels":["cron"],"cronExpression":"0 9 * * *","timezone":"Mars"}`, "IANA"},
 		{"digest", dialect.FilteredStream, `{"handler":{"type":"bash","command":"x"}}`, "handler"},
+		{"pager", "load.tick", `{"nothing":1}`, "nothing"},
 		{"archive", "event://archive/shelf/{shelf}", `{"shelf":"attic"}`, "shelf"},
 		{"archive", "event://archive/shelf/{shelf}", `{}`, "shelf"},
 	} {

@@ -40,6 +40,40 @@ func shelf(more func(c call) string) func(c call) string {
 	}
 }
 
+func TestResourceCapabilitiesDecideTheModes(t *testing.T) {
+	for capability, want := range map[string]string{
+		`{"events":true,"subscribe":true}`:                       "push",
+		`{"events":true,"subscription":["webhook"]}`:             "webhook",
+		`{"events":true,"subscription":["notification"]}`:        "push",
+		`{"subscribe":true,"subscription":["webhook","pigeon"]}`: "push webhook",
+		`{"events":true}`: "",
+		`{"events":true,"subscribe":"yes","subscription":"webhook"}`:     "",
+		`{"events":"yes","subscribe":true,"subscription":["webhook",7]}`: "push webhook",
+	} {
+		d, _ := newPeer(t, `{"resources":`+capability+`}`, shelf(nil)).connect(Options{})
+		types, _, err := d.List(background(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "none"
+		for _, listed := range types {
+			if listed.Dialect == SEP1803 {
+				got = strings.Join(modeNames(listed.Modes), " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", capability, got, want)
+		}
+	}
+}
+
+func modeNames(modes []event.Mode) (names []string) {
+	for _, m := range modes {
+		names = append(names, string(m))
+	}
+	return names
+}
+
 func TestResourcesAndTemplatesAreListedAsTypes(t *testing.T) {
 	d, _ := newPeer(t, resourceCapabilities, shelf(nil)).connect(Options{})
 	types, bad, err := d.List(background(t))
