@@ -27,12 +27,17 @@ type Client struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	slots  chan struct{} // requests that may be under way
+	wait   time.Duration // how long an answer may wait for a change
+	late   time.Duration // after which the first counts as stopped
 
 	mu       sync.Mutex
 	next     uint64
 	pending  map[uint64]*pending
 	flags    map[chan struct{}]struct{}
 	state    state
+	version  uint64           // of the newest state, as the first counts
+	turns    uint64           // how often the first fell silent or was heard again
+	silent   bool             // it does not answer
 	refused  map[string]error // servers that the first does not take
 	stats    host.Stats
 	wireLast uint64
@@ -71,6 +76,10 @@ const askWithin = 5 * time.Second
 // Errors: [ErrNobody] when there is none that listens; [ErrVersion], [ErrPeer],
 // [ErrBusy]; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
+	return attach(ctx, dir, pullWait, pullLate)
+}
+
+func attach(ctx context.Context, dir string, wait, late time.Duration) (*Client, error) {
 	dialer := net.Dialer{Timeout: helloWithin}
 	path := socketOf(dir)
 	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
@@ -95,6 +104,7 @@ func Attach(ctx context.Context, dir string) (*Client, error) {
 		}
 		return nil, err
 	}
+	c.wait, c.late = wait, late
 	c.wg.Go(c.follow)
 	return c, nil
 }

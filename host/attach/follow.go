@@ -2,10 +2,13 @@ package attach
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
 // A client asks for the state at most every pullEvery, and so seldom that the first
@@ -13,8 +16,9 @@ import (
 const (
 	pullEvery  = 30 * time.Millisecond
 	pullShare  = 20
-	pullMost   = 2 * time.Second // longest pause
-	pullWait   = time.Minute     // how long an answer may wait for a change
+	pullMost   = 2 * time.Second  // longest pause
+	pullWait   = 10 * time.Second // how long an answer may wait for a change
+	pullLate   = 5 * time.Second  // how much later the first counts as stopped
 	wireEvery  = 500 * time.Millisecond
 	wireWanted = 3 * time.Second // after somebody looked at it
 )
@@ -27,7 +31,7 @@ const followWindow = 5000
 func (c *Client) follow() {
 	for c.ctx.Err() == nil {
 		c.mu.Lock()
-		a := stateAsk{Since: c.state.Snapshot.Version, Wait: pullWait}
+		a := stateAsk{Since: c.version, Wait: c.wait}
 		took := c.state.Took
 		c.mu.Unlock()
 		if time.Since(time.Unix(0, c.wireWanted.Load())) < wireWanted {
@@ -40,8 +44,45 @@ func (c *Client) follow() {
 			pause.Stop()
 			return
 		}
+		late := time.AfterFunc(a.Wait+c.late, c.fellSilent)
 		// What the first refuses now it may give later; the pause is between.
 		_ = c.pull(c.ctx, a)
+		late.Stop()
+	}
+}
+
+// fellSilent says of the state that it is old: nothing in it may look alive any more.
+func (c *Client) fellSilent() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.silent {
+		return
+	}
+	c.silent = true
+	c.turns++
+	err := fmt.Errorf("%w: process %d; what is shown is from %s", event.ErrSilent, c.pid, c.state.Snapshot.At.Format(time.TimeOnly))
+	snap := &c.state.Snapshot
+	snap.Version = c.version + c.turns
+	snap.Store.Err = err
+	snap.Subs = slices.Clone(snap.Subs) // readers may have the old one
+	for i := range snap.Subs {
+		s := &snap.Subs[i].Status
+		switch s.State {
+		case event.StatePaused, event.StateEnded, event.StateDenied:
+		default:
+			s.State, s.Error = event.StateStale, trust.Untrusted(err.Error())
+		}
+	}
+	c.raise()
+}
+
+// raise raises the flags of the readers. The lock is held.
+func (c *Client) raise() {
+	for ch := range c.flags {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -60,7 +101,10 @@ func (c *Client) pull(ctx context.Context, a stateAsk) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if s.Snapshot.Version < c.version() {
+	c.mu.Lock()
+	older := s.Snapshot.Version < c.version
+	c.mu.Unlock()
+	if older {
 		return nil // another one was faster
 	}
 	if err := c.fetch(ctx, s.Snapshot.Last); err != nil {
@@ -68,12 +112,6 @@ func (c *Client) pull(ctx context.Context, a stateAsk) error {
 	}
 	c.keep(s)
 	return nil
-}
-
-func (c *Client) version() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.state.Snapshot.Version
 }
 
 // fetch adds the newest records up to last to the recent window.
@@ -110,13 +148,14 @@ func (c *Client) keep(s state) {
 	c.appLast = addNew(c.appLog, s.App, s.AppLast, c.appLast, func(l host.LogLine) int { return len(l.Text) + len(l.Server) })
 	c.wireLast = addNew(c.wire, s.Wire, s.WireLast, c.wireLast, func(f host.WireFrame) int { return f.Frame.Len() })
 	s.App, s.Wire = nil, nil
-	c.state = s
-	for ch := range c.flags {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
+	if c.silent {
+		c.silent = false
+		c.turns++
 	}
+	c.version = s.Snapshot.Version
+	s.Snapshot.Version += c.turns
+	c.state = s
+	c.raise()
 }
 
 // addNew adds the entries up to number last that are newer than have, and returns

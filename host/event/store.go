@@ -22,6 +22,9 @@ var (
 	ErrFull = errors.New("no room to store events")
 	// ErrDamaged: what is stored is not what was written.
 	ErrDamaged = errors.New("the store is damaged")
+	// ErrSilent: another process has the store open and does not answer, as one that
+	// was stopped.
+	ErrSilent = errors.New("the process with the store does not answer")
 )
 
 // Batch is what one delivery hands to the store: all of it is committed, or none.

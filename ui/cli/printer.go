@@ -29,9 +29,9 @@ type printer struct {
 	out    io.Writer
 	format func([]byte, event.Record) []byte
 	say    func(format string, args ...any)
-	keep   bool // the subscription stays, and with it the position
-	reads  bool // the position is another process's to keep
-	full   bool // the disk is, and that was said
+	keep   bool   // the subscription stays, and with it the position
+	reads  bool   // the position is another process's to keep
+	waited string // what to say when it is over what is waited for; "" if nothing is
 
 	filters tailFilters
 
@@ -214,17 +214,27 @@ func (p *printer) commit(ctx context.Context) error {
 	return p.cannotKeep(err)
 }
 
-// waits reports whether err goes away when there is room again, and says so once:
-// nothing more is acknowledged until then, and what was printed is printed again
-// should the program end before.
+// waits reports whether err goes away by itself, and says so once: when there is room
+// again, or when the process that has the store open goes on. Nothing more is
+// acknowledged until then, and what was printed is printed again should the program
+// end before.
 func (p *printer) waits(err error) bool {
-	if !errors.Is(err, event.ErrFull) {
+	path, over := p.deck.store.Info().Path, ""
+	switch {
+	case errors.Is(err, event.ErrFull):
+		over = fmt.Sprintf("there is room again in %s", path)
+		if p.waited != over {
+			p.say("nothing can be kept in %s: %s; it goes on when there is room", path, message(err))
+		}
+	case errors.Is(err, event.ErrSilent):
+		over = "the process with the store answers again"
+		if p.waited != over {
+			p.say("%s; it goes on when that does", message(err))
+		}
+	default:
 		return false
 	}
-	if !p.full {
-		p.full = true
-		p.say("nothing can be kept in %s: %s; it goes on when there is room", p.deck.store.Info().Path, message(err))
-	}
+	p.waited = over
 	return true
 }
 
@@ -244,9 +254,9 @@ func (p *printer) trouble() error {
 	snapshot := p.deck.Snapshot()
 	if err := snapshot.Store.Err; err != nil && !p.waits(err) {
 		return p.cannotKeep(err)
-	} else if err == nil && p.full {
-		p.full = false
-		p.say("there is room again in %s", snapshot.Store.Path)
+	} else if err == nil && p.waited != "" {
+		p.say("%s", p.waited)
+		p.waited = ""
 	}
 	i := slices.IndexFunc(snapshot.Subs, func(v host.SubscriptionView) bool { return v.ID == p.sub.ID })
 	switch {

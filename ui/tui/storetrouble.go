@@ -18,6 +18,8 @@ func storeTrouble(s event.StoreInfo) (word, text string) {
 		return "damaged", "quit, then `eventdeck store check` tells what, `eventdeck store recover` keeps what can be read: " + damage.Error()
 	case errors.Is(s.Err, event.ErrFull):
 		return "disk full", "nothing is acknowledged until there is room in " + s.Path + ": " + s.Err.Error()
+	case errors.Is(s.Err, event.ErrSilent):
+		return "no answer", s.Err.Error()
 	case s.Err != nil:
 		return "not stored", s.Err.Error()
 	}
