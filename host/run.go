@@ -26,6 +26,7 @@ type Host struct {
 	wire   *Ring[WireFrame]
 	appLog *Ring[LogLine]
 	meter  *meter
+	tidy   tidy
 
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -291,6 +292,7 @@ func (h *Host) start(sub event.Subscription) {
 		Random:       h.opts.Random,
 		Backoff:      func() delivery.Backoff { return h.backoff() },
 		Changed:      h.notify,
+		Settled:      h.tidy.end,
 		Relist:       h.relist,
 		Modes:        h.modes,
 		Left:         h.orphan,
@@ -313,6 +315,7 @@ func (h *Host) start(sub event.Subscription) {
 		return
 	}
 	h.lives[sub.ID] = l
+	h.tidy.begin()
 	h.wg.Go(func() {
 		defer close(l.done)
 		defer cancel(nil)
@@ -364,6 +367,7 @@ func (h *Host) Close() error {
 	}
 	h.closed = true
 	h.mu.Unlock()
+	h.tidy.close()
 	err := h.hooks.close()
 	h.cancel(errors.New("the host is closing"))
 	h.wg.Wait()

@@ -33,7 +33,8 @@
 //
 //	go run ./docs/bench subs [-n 1000]
 //
-// measures what an idle push subscription holds in memory, over HTTP/2 and HTTP/1.1.
+// measures what an idle push subscription holds in memory, over HTTP/2, HTTP/1.1 and
+// the standard input and output of a process.
 //
 //	go run ./docs/bench curves [-most 10000000]
 //
@@ -83,6 +84,8 @@ func run(args []string) error {
 		return webhook(args[1:])
 	case webhookSender:
 		return webhookSend()
+	case pipeFeeder:
+		return pipeFeed(args[1:])
 	case "compare":
 		return compare(args[1:])
 	case "curves":

@@ -19,6 +19,21 @@ import (
 // loadType is the type that the feeding server offers; its argument keeps streams apart.
 const loadType = "load"
 
+// The feeder's answers to server/discover and events/list.
+const (
+	discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"`+wire.Extension+`":{}}},"serverInfo":{"name":"feeder","version":"1"},"resultType":"complete"}`
+	listed     = `{"events":[{"name":"load","description":"load","delivery":["push","poll"],"inputSchema":{"type":"object","properties":{"stream":{"type":"integer"}}},"payloadSchema":{"type":"object"}}],"resultType":"complete"}`
+)
+
+// active is the confirmation of the stream that the request with the id opened.
+func active(id json.RawMessage) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{"cursor":"c.0","truncated":false,%s}}`, wire.NoteActive, streamMeta(id))
+}
+
+func streamMeta(id json.RawMessage) string {
+	return `"_meta":{"` + wire.MetaSubscription + `":` + string(id) + `}`
+}
+
 // feeder is an MCP server of 2026-07-28 that does nothing but send events: what it
 // costs must be small beside what the host costs.
 type feeder struct {
@@ -69,9 +84,9 @@ func (f *feeder) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	switch m.Method {
 	case "server/discover":
-		f.answer(w, m.ID, `{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"`+wire.Extension+`":{}}},"serverInfo":{"name":"feeder","version":"1"},"resultType":"complete"}`)
+		f.answer(w, m.ID, discovered)
 	case wire.MethodList:
-		f.answer(w, m.ID, `{"events":[{"name":"load","description":"load","delivery":["push","poll"],"inputSchema":{"type":"object","properties":{"stream":{"type":"integer"}}},"payloadSchema":{"type":"object"}}],"resultType":"complete"}`)
+		f.answer(w, m.ID, listed)
 	case wire.MethodPoll:
 		f.poll(w, m.ID)
 	case wire.MethodStream:
@@ -129,15 +144,14 @@ func (f *feeder) stream(w http.ResponseWriter, r *http.Request, id json.RawMessa
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
-	meta := `"_meta":{"` + wire.MetaSubscription + `":` + string(id) + `}`
-	fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":%q,\"params\":{\"cursor\":\"c.0\",\"truncated\":false,%s}}\n\n", wire.NoteActive, meta)
+	fmt.Fprintf(w, "data: %s\n\n", active(id))
 	if control.Flush() != nil {
 		return
 	}
 	if f.opened.Add(1) >= int32(f.streams) {
 		f.start()
 	}
-	event := newTemplate("data: " + `{"jsonrpc":"2.0","method":"` + wire.NoteEvent + `","params":` + occurrence(","+meta) + "}\n\n")
+	event := newTemplate("data: " + `{"jsonrpc":"2.0","method":"` + wire.NoteEvent + `","params":` + occurrence(","+streamMeta(id)) + "}\n\n")
 	f.send(r.Context(), p.Arguments.Stream, event, func(b []byte) error {
 		if _, err := w.Write(b); err != nil {
 			return err

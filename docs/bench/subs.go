@@ -3,13 +3,22 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/bench"
 )
 
 // subs measures what an idle push subscription holds in memory: the difference
@@ -17,7 +26,9 @@ import (
 func subs(args []string) error {
 	flags := flag.NewFlagSet("subs", flag.ContinueOnError)
 	many := flags.Int("n", 1000, "subscriptions")
+	over := flags.String("over", "HTTP/2,HTTP/1.1,stdio", "transports")
 	program := flags.String("program", "", "the host; built when not given")
+	profiles := flags.String("profiles", "", "directory for the profiles of the host with many of them")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -32,39 +43,148 @@ func subs(args []string) error {
 		}
 	}
 	fmt.Println(machine())
-	for _, two := range []bool{true, false} {
-		one, err := holding(*program, filepath.Join(dir, fmt.Sprint("one", two)), 1, two)
+	for _, transport := range strings.Split(*over, ",") {
+		name := strings.ReplaceAll(transport, "/", "-")
+		one, err := holding(*program, filepath.Join(dir, "one-"+name), 1, transport, "")
 		if err != nil {
 			return err
 		}
-		all, err := holding(*program, filepath.Join(dir, fmt.Sprint("many", two)), *many, two)
+		keep := ""
+		if *profiles != "" {
+			keep = filepath.Join(*profiles, name)
+		}
+		all, err := holding(*program, filepath.Join(dir, "many-"+name), *many, transport, keep)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%d idle push subscriptions, HTTP/2: %t: %d KB each (%d MB in all, %d MB with one)\n",
-			*many, two, (all-one)/(*many-1)>>10, all>>20, one>>20)
+		each := func(all, one int) float64 { return float64(all-one) / float64(*many-1) / 1024 }
+		fmt.Printf("%d idle push subscriptions over %s: %.1f KB each of anonymous memory (%.1f MB in all, %.1f MB with one); after a collection %.1f KB of heap and %.1f KB of stacks, of it %.1f KB of values\n",
+			*many, transport, each(all.anonymous, one.anonymous), float64(all.anonymous)/(1<<20), float64(one.anonymous)/(1<<20),
+			each(all.heap, one.heap), each(all.stacks, one.stacks), each(all.values, one.values))
 	}
 	return nil
 }
 
-// holding returns the anonymous memory of a host with so many idle subscriptions.
-func holding(program, data string, n int, two bool) (int, error) {
-	f, err := newFeeder(n, 1, 1, two, newClock())
+// held is what a host holds in memory, in bytes.
+type held struct {
+	anonymous int // resident, files apart
+	// After a collection:
+	heap   int // spans in use
+	stacks int
+	values int // in the heap's spans
+}
+
+// holding returns what a host with so many idle subscriptions holds. Profiles are
+// written to files that begin with the name profiles, if there is one.
+func holding(program, data string, n int, transport, profiles string) (h held, err error) {
+	address, opened, end, err := idleServer(data, n, transport)
 	if err != nil {
-		return 0, err
+		return h, err
 	}
-	defer f.close()
-	if err := subscribed(data, f.address, event.ModePush, n, true); err != nil {
-		return 0, err
+	defer func() { err = errors.Join(err, end()) }()
+	if err := subscribed(data, address, event.ModePush, n, true); err != nil {
+		return h, err
 	}
-	_, term, err := firstFrame(program, data, f.address)
+	pprof, err := freeAddress()
 	if err != nil {
-		return 0, err
+		return h, err
+	}
+	_, term, err := firstFrame(program, data, "--pprof", pprof, address)
+	if err != nil {
+		return h, err
 	}
 	defer term.End("q")
-	if err := awaitFeed(f, term); err != nil {
-		return 0, err
+	if err := opened(term); err != nil {
+		return h, err
 	}
 	time.Sleep(10 * time.Second) // what the opening took is given back
-	return process(term.Cmd.Process.Pid).memory()
+	if h.anonymous, err = process(term.Cmd.Process.Pid).memory(); err != nil {
+		return h, err
+	}
+	if profiles != "" {
+		for name, query := range map[string]string{"heap": "heap?gc=1", "goroutines": "goroutine?debug=1"} {
+			raw, err := fetch("http://" + pprof + "/debug/pprof/" + query)
+			if err != nil {
+				return h, err
+			}
+			if err := os.WriteFile(profiles+"."+name, raw, 0o644); err != nil {
+				return h, err
+			}
+		}
+	}
+	return h, h.collect(pprof)
+}
+
+// idleServer starts a server that sends nothing. opened waits until so many streams
+// are open.
+func idleServer(data string, streams int, transport string) (address string, opened func(*bench.Terminal) error, end func() error, err error) {
+	if transport != "stdio" {
+		f, err := newFeeder(streams, 1, 1, transport == "HTTP/2", newClock())
+		if err != nil {
+			return "", nil, nil, err
+		}
+		return f.address, func(term *bench.Terminal) error { return awaitFeed(f, term) }, f.close, nil
+	}
+	flag := data + ".opened"
+	address, err = pipeAddress(streams, flag)
+	opened = func(term *bench.Terminal) error {
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			if _, err := os.Stat(flag); !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("the host did not open %d streams\n%s", streams, term.Text())
+			}
+		}
+	}
+	return address, opened, func() error { return nil }, err
+}
+
+// freeAddress returns an address on loopback that nobody listens on.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func fetch(url string) ([]byte, error) {
+	resp, err := http.Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
+}
+
+// memStat is a line of the numbers below a heap profile as text.
+var memStat = regexp.MustCompile(`(?m)^# (HeapInuse|HeapAlloc|Stack) = (\d+)`)
+
+// collect lets the host collect garbage and reads what is left.
+func (h *held) collect(pprof string) error {
+	for range 3 { // stacks shrink by half each time
+		raw, err := fetch("http://" + pprof + "/debug/pprof/heap?debug=1&gc=1")
+		if err != nil {
+			return err
+		}
+		for _, m := range memStat.FindAllSubmatch(raw, -1) {
+			n, err := strconv.Atoi(string(m[2]))
+			if err != nil {
+				return err
+			}
+			switch string(m[1]) {
+			case "HeapInuse":
+				h.heap = n
+			case "HeapAlloc":
+				h.values = n
+			case "Stack":
+				h.stacks = n
+			}
+		}
+	}
+	if h.heap == 0 || h.stacks == 0 {
+		return errors.New("the host's heap profile has no numbers")
+	}
+	return nil
 }

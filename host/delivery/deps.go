@@ -45,7 +45,7 @@ type Store interface {
 	HasEvent(sub event.SubID, id trust.Text) bool
 }
 
-// Deps are what a [Runner] works with. Every member but Random,
+// Deps are what a [Runner] works with. Every member but Settled, Random,
 // Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting, Failpoint and Log
 // must be set.
 type Deps struct {
@@ -61,6 +61,8 @@ type Deps struct {
 
 	// Changed is called when the status changed. It must not block.
 	Changed func()
+	// Settled is called once, when [Runner.Confirmed] returns or the runner ends.
+	Settled func()
 	// Relist lists the server's types again. It returns ErrGone if the type is
 	// gone or does not take the subscription's arguments and mode any more;
 	// after any other error the subscription is tried again.

@@ -68,6 +68,11 @@ func (r *Runner) limited(ctx context.Context) error {
 	case due < 0:
 		return errPrefer
 	}
+	return r.timed(ctx, due)
+}
+
+// timed is limited while the preferred mode is due at some time.
+func (r *Runner) timed(ctx context.Context, due time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.NewTimer(due)

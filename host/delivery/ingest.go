@@ -85,11 +85,11 @@ func (in *ingest) settled() {
 
 // begin waits for what is under way and returns the subscription as it is stored:
 // the position from which an attempt may start.
-func (in *ingest) begin() (event.Subscription, error) {
+func (in *ingest) begin() (*event.Subscription, error) {
 	in.settled()
 	sub, err := in.r.deps.Store.Subscription(in.r.id)
 	if err != nil {
-		return sub, fmt.Errorf("subscription %s: %w", in.r.id, err)
+		return nil, fmt.Errorf("subscription %s: %w", in.r.id, err)
 	}
 	in.mu.Lock()
 	in.r.intact = in.r.intact && !in.fence.Broken() && !in.passed
@@ -98,7 +98,7 @@ func (in *ingest) begin() (event.Subscription, error) {
 	in.mu.Unlock()
 	in.know(sub)
 	in.fresh.Store(false)
-	return sub, nil
+	return &sub, nil
 }
 
 // onFailure sets what ends the attempt under way when a commit fails.
@@ -361,7 +361,7 @@ func (in *ingest) position(c wire.Cursor) *event.Cursor {
 	return nil
 }
 
-func at(sub event.Subscription) wire.Position {
+func at(sub *event.Subscription) wire.Position {
 	return wire.Position{Cursor: sub.Cursor.Text, Valid: sub.Cursor.Valid, MaxAge: sub.MaxAge}
 }
 

@@ -14,14 +14,14 @@ import (
 const emptyPages = 3
 
 // poll asks again and again until it fails.
-func (r *Runner) poll(ctx context.Context, sub event.Subscription) error {
+func (r *Runner) poll(ctx context.Context, from wire.Position) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
 
 	before := r.in.lastSign()
-	p := polling{r: r, position: at(sub), before: before, from: r.in.since(before), began: r.deps.Now()}
+	p := polling{r: r, position: from, before: before, from: r.in.since(before), began: r.deps.Now()}
 	p.behind = p.position.Valid
 	for {
 		wait, err := p.once(ctx)

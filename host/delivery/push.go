@@ -24,28 +24,41 @@ const (
 )
 
 // push opens one stream and lives it to its end; a second one, from now, if the
-// server refuses the position.
-func (r *Runner) push(ctx context.Context, sub event.Subscription) error {
-	err := r.stream(ctx, sub, r.in.lastSign())
-	var t *terminated
-	if !sub.Cursor.Valid || !cursorRefused(err) || errors.As(err, &t) {
+// server refuses the position. What waits here for days is many goroutines with
+// small stacks: the functions on the way keep nothing large.
+func (r *Runner) push(ctx context.Context, req *wire.StreamRequest) error {
+	err := r.stream(ctx, req, r.in.lastSign())
+	if !req.At.Valid || !positionRefused(err) {
 		return err
 	}
 	if err := r.in.forget(ctx); err != nil {
 		return err
 	}
-	sub.Cursor = event.Cursor{}
-	return r.stream(ctx, sub, time.Time{}) // the gap is told
+	req.At.Valid, req.At.Cursor = false, trust.Text{}
+	return r.stream(ctx, req, time.Time{}) // the gap is told
+}
+
+// positionRefused reports whether a stream could not begin where it was asked to.
+func positionRefused(err error) bool {
+	var t *terminated
+	return cursorRefused(err) && !errors.As(err, &t)
 }
 
 // stream opens one stream and lives it to its end. before is the last sign of
 // life until now.
-func (r *Runner) stream(ctx context.Context, sub event.Subscription, before time.Time) error {
+func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before time.Time) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r.in.onFailure(func(err error) { cancel(err) })
+	r.in.onFailure(cancel)
 	defer r.in.onFailure(func(error) {})
+	p, stream, err := r.open(ctx, cancel, req, before)
+	if err == nil {
+		err = p.watch(stream)
+	}
+	return err
+}
 
+func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *wire.StreamRequest, before time.Time) (*pushed, Stream, error) {
 	opened := r.deps.Now()
 	p := &pushed{
 		r:      r,
@@ -53,7 +66,7 @@ func (r *Runner) stream(ctx context.Context, sub event.Subscription, before time
 		cancel: cancel,
 		intact: r.intact,
 		cont: continuity{
-			sent:   sub.Cursor,
+			sent:   event.Cursor{Text: req.At.Cursor, Valid: req.At.Valid},
 			before: before,
 			from:   r.in.since(before),
 			opened: opened,
@@ -62,17 +75,11 @@ func (r *Runner) stream(ctx context.Context, sub event.Subscription, before time
 		beat: heart{signal: opened},
 		ring: make(chan struct{}, 1),
 	}
-	stream, err := r.deps.Source.Stream(ctx, wire.StreamRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: at(sub),
-		Held: sub.Lease.ServerID, Resume: r.resumption(sub),
-	}, p.note)
-	if err == nil {
-		return p.watch(stream)
+	stream, err := r.deps.Source.Stream(ctx, *req, p.note)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause // a note ended the opening
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		return cause // a note ended the opening
-	}
-	return err
+	return p, stream, err
 }
 
 // pushed is one open push stream. note runs on the stream's goroutine, watch on
@@ -84,6 +91,8 @@ type pushed struct {
 	cont   continuity // of note
 	intact bool       // nothing was lost before this stream
 	ring   chan struct{}
+	began  time.Time // of watch
+	said   bool      // of watch: it counts as accepted
 
 	mu   sync.Mutex
 	beat heart
@@ -236,64 +245,18 @@ func (p *pushed) alive(now time.Time, change func(*heart)) {
 	}
 }
 
-// watch waits for the end of the stream, and ends it when it is silent: stale at
-// two heartbeat intervals without an event or heartbeat, closed at two and a half
-// without any byte (contracts, liveness).
+// watch waits for the end of the stream, and ends it when it is silent.
 func (p *pushed) watch(stream Stream) (err error) {
-	defer func() {
-		if cause := context.Cause(p.ctx); cause != nil {
-			err = cause
-		}
-		p.ended(err)
-		p.cancel(context.Canceled) // a note may wait for the store
-		stream.Close()
-		<-stream.Done()
-	}()
-	p.mu.Lock()
-	if !p.live {
-		p.beat.signal = p.r.deps.Now() // the silence begins when the stream is open
-	}
-	p.mu.Unlock()
+	defer func() { err = p.leave(stream, err) }()
+	p.begin()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	began, said := p.r.deps.Now(), false
 	for {
-		var quiet, silent, stale, dead time.Duration
-		p.r.set(func(s *Status) {
-			// Read under the status' lock: a sign of life that comes now is
-			// seen here, or sets the state after this.
-			p.mu.Lock()
-			beat := p.beat
-			p.mu.Unlock()
-			now, lastByte := p.r.deps.Now(), stream.LastByte()
-			if lastByte.Before(beat.signal) {
-				lastByte = beat.signal
-			}
-			stale, dead = p.r.deps.Timing.Watchdog, p.r.deps.Timing.Watchdog
-			if beat.interval > 0 {
-				stale, dead = 2*beat.interval, beat.interval*5/2
-			}
-			quiet, silent = now.Sub(beat.signal), now.Sub(lastByte)
-			s.LastByte = lastByte
-			if quiet >= stale && s.State == event.StateLive {
-				s.State = event.StateStale
-			}
-		})
-		if silent >= dead {
-			return fmt.Errorf("%w for %v", errSilent, silent.Round(time.Millisecond))
+		wait, err := p.look(stream)
+		if err != nil {
+			return err
 		}
-		wait := dead - silent
-		if quiet < stale {
-			wait = min(wait, stale-quiet)
-		}
-		if left := p.r.deps.Timing.Unsaid - p.r.deps.Now().Sub(began); left > 0 {
-			wait = min(wait, left)
-		} else if !said {
-			said = true // some servers never say that a stream is active
-			p.r.settle(nil)
-			p.r.answer(nil)
-		}
-		timer.Reset(max(wait, time.Millisecond))
+		timer.Reset(wait)
 		select {
 		case <-timer.C:
 		case <-p.ring:
@@ -305,6 +268,73 @@ func (p *pushed) watch(stream Stream) (err error) {
 			return context.Cause(p.ctx)
 		}
 	}
+}
+
+// begin starts the silence: the stream is open now.
+func (p *pushed) begin() {
+	p.began = p.r.deps.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.live {
+		p.beat.signal = p.began
+	}
+}
+
+// leave ends the stream that is watched and returns why.
+func (p *pushed) leave(stream Stream, err error) error {
+	if cause := context.Cause(p.ctx); cause != nil {
+		err = cause
+	}
+	p.ended(err)
+	p.cancel(context.Canceled) // a note may wait for the store
+	stream.Close()
+	<-stream.Done()
+	return err
+}
+
+// look sets the state by what was heard, and returns when to look again: stale at
+// two heartbeat intervals without an event or heartbeat, closed at two and a half
+// without any byte (contracts, liveness).
+//
+// Error: errSilent.
+func (p *pushed) look(stream Stream) (time.Duration, error) {
+	var quiet, silent, stale, dead time.Duration
+	timing := &p.r.deps.Timing
+	p.r.set(func(s *Status) {
+		// Read under the status' lock: a sign of life that comes now is
+		// seen here, or sets the state after this.
+		p.mu.Lock()
+		beat := p.beat
+		p.mu.Unlock()
+		now, lastByte := p.r.deps.Now(), stream.LastByte()
+		if lastByte.Before(beat.signal) {
+			lastByte = beat.signal
+		}
+		stale, dead = timing.Watchdog, timing.Watchdog
+		if beat.interval > 0 {
+			stale, dead = 2*beat.interval, beat.interval*5/2
+		}
+		quiet, silent = now.Sub(beat.signal), now.Sub(lastByte)
+		s.LastByte = lastByte
+		if quiet >= stale && s.State == event.StateLive {
+			s.State = event.StateStale
+		}
+	})
+	if silent >= dead {
+		return 0, fmt.Errorf("%w for %v", errSilent, silent.Round(time.Millisecond))
+	}
+	wait := dead - silent
+	if quiet < stale {
+		wait = min(wait, stale-quiet)
+	}
+	if left := timing.Unsaid - p.r.deps.Now().Sub(p.began); left > 0 {
+		wait = min(wait, left)
+	} else if !p.said {
+		p.said = true // some servers never say that a stream is active
+		p.r.settle(nil)
+		p.r.answer(nil)
+	}
+	return max(wait, time.Millisecond), nil
 }
 
 // opened notes that the server has confirmed the subscription.

@@ -14,7 +14,7 @@ import (
 // process has stored all that it was sent, or where there is no position to go on
 // from instead. After a crash, and after a stream that was given up here, the
 // cursor alone is sure to pass nothing over.
-func (r *Runner) resumption(sub event.Subscription) string {
+func (r *Runner) resumption(sub *event.Subscription) string {
 	if sub.Resume.IsZero() || sub.Cursor.Valid && !r.intact {
 		return ""
 	}
@@ -25,6 +25,14 @@ func (r *Runner) resumption(sub event.Subscription) string {
 // or given up here.
 func (p *pushed) ended(err error) {
 	p.r.intact = err == nil || context.Cause(p.ctx) == nil && !errors.Is(err, errSilent) && !errors.Is(err, errAsked)
+}
+
+// streamRequest asks for a stream that goes on with what is stored.
+func (r *Runner) streamRequest(sub *event.Subscription) *wire.StreamRequest {
+	return &wire.StreamRequest{
+		Name: r.key.Type, Arguments: r.key.Args, At: at(sub),
+		Held: sub.Lease.ServerID, Resume: r.resumption(sub),
+	}
 }
 
 // continued takes what a dialect tells of the stream itself.

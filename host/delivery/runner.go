@@ -53,6 +53,9 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	if deps.Left == nil {
 		deps.Left = func(context.Context, event.Subscription) {}
 	}
+	if deps.Settled == nil {
+		deps.Settled = func() {}
+	}
 	if deps.Failpoint == nil {
 		deps.Failpoint = func(string) {}
 	}
@@ -118,37 +121,37 @@ func (r *Runner) Run(ctx context.Context) {
 		}
 		started := r.deps.Now()
 		err := r.limited(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if to := r.next(err, started); to.mode != "" {
-			if err = r.move(ctx, to); err == nil {
-				continue // the pauses go on growing until the server is worth something
-			}
-			if ctx.Err() != nil {
-				return
-			}
-		}
-		if errors.Is(err, errAsked) || errors.Is(err, errPrefer) {
-			continue // to begin again at once
-		}
-		if done := r.conclude(ctx, err); done {
-			return
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		r.in.settled()
-		if r.hadLife(started) {
-			backoff.Reset()
-		}
-		wait := backoff.Next(err)
-		r.lost(ctx, err, wait)
-		r.answer(err)
-		if !r.pause(ctx, wait) {
+		if ctx.Err() != nil || !r.goesOn(ctx, err, started, backoff) {
 			return
 		}
 	}
+}
+
+// goesOn waits for the time of the next attempt after one that began then and ended
+// with err. It is false when there is none.
+func (r *Runner) goesOn(ctx context.Context, err error, started time.Time, backoff Backoff) bool {
+	if to := r.next(err, started); to.mode != "" {
+		if err = r.move(ctx, to); err == nil {
+			return true // the pauses go on growing until the server is worth something
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+	}
+	if errors.Is(err, errAsked) || errors.Is(err, errPrefer) {
+		return true // to begin again at once
+	}
+	if r.conclude(ctx, err) || ctx.Err() != nil {
+		return false
+	}
+	r.in.settled()
+	if r.hadLife(started) {
+		backoff.Reset()
+	}
+	wait := backoff.Next(err)
+	r.lost(ctx, err, wait)
+	r.answer(err)
+	return r.pause(ctx, wait)
 }
 
 func (r *Runner) attempt(ctx context.Context) error {
@@ -158,14 +161,18 @@ func (r *Runner) attempt(ctx context.Context) error {
 	}
 	switch mode := r.Mode(); mode {
 	case event.ModePoll:
-		return r.poll(ctx, sub)
+		return r.poll(ctx, at(sub))
 	case event.ModePush:
-		return r.push(ctx, sub)
+		return r.push(ctx, r.streamRequest(sub))
 	case event.ModeWebhook:
 		return r.webhook(ctx, sub)
 	default:
-		return fmt.Errorf("subscription %s has mode %q: nothing can run it", r.id, mode)
+		return r.unknown(mode)
 	}
+}
+
+func (r *Runner) unknown(mode event.Mode) error {
+	return fmt.Errorf("subscription %s has mode %q: nothing can run it", r.id, mode)
 }
 
 // hadLife reports whether the attempt that began then was worth something, so
@@ -249,6 +256,7 @@ func (r *Runner) settle(err error) {
 	r.once.Do(func() {
 		r.outcome = err
 		close(r.confirmed)
+		r.deps.Settled()
 	})
 }
 

@@ -23,7 +23,8 @@ const leastLease = 500 * time.Millisecond
 
 // webhook keeps a lease: it subscribes, refreshes at 70 to 80 % of what was
 // granted, and returns when that fails or the server ends the subscription.
-func (r *Runner) webhook(ctx context.Context, sub event.Subscription) error {
+func (r *Runner) webhook(ctx context.Context, stored *event.Subscription) error {
+	sub := *stored
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
@@ -173,7 +174,7 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 		}
 	})
 	res, err := r.deps.Source.Subscribe(ctx, wire.SubscribeRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: at(sub),
+		Name: r.key.Type, Arguments: r.key.Args, At: at(&sub),
 		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.held(sub),
 	})
 	if err != nil {

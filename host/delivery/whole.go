@@ -22,8 +22,13 @@ type whole struct {
 	mu sync.Mutex
 	at time.Time
 
-	// Of webhooks: when the events occurred that were delivered last, the positions
-	// that came with them, and how many of each there were.
+	late *late // of webhooks; nil before the first delivery
+}
+
+// late is what is remembered of deliveries that may have overtaken others: when the
+// events occurred that were delivered last, the positions that came with them, and
+// how many of each there were.
+type late struct {
 	newest    [arrivals]time.Time
 	positions [arrivals]trust.Text
 	events    int
@@ -63,17 +68,21 @@ func (w *whole) to(at time.Time) {
 func (w *whole) delivered(at time.Time, position trust.Text) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.newest[w.events%arrivals] = at.UTC()
-	w.events++
-	if slices.Contains(w.positions[:min(w.places, arrivals)], position) {
+	if w.late == nil {
+		w.late = new(late)
+	}
+	l := w.late
+	l.newest[l.events%arrivals] = at.UTC()
+	l.events++
+	if slices.Contains(l.positions[:min(l.places, arrivals)], position) {
 		return
 	}
-	w.positions[w.places%arrivals] = position
-	if w.places++; w.places < 3 {
+	l.positions[l.places%arrivals] = position
+	if l.places++; l.places < 3 {
 		return
 	}
 	first := at.UTC()
-	for _, t := range w.newest[:min(w.events, arrivals)] {
+	for _, t := range l.newest[:min(l.events, arrivals)] {
 		if t.Before(first) {
 			first = t
 		}

@@ -89,21 +89,32 @@ type carried struct {
 func carry(ctx context.Context, s *session.Session, all *carriers, o Options, method string, params any, text string, sink func(wire.Note)) *carried {
 	c := &carried{s: s, all: all, log: o.Log, method: method, params: params, sink: sink, done: make(chan struct{}), heard: o.Now()}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
-	earlier, ok := wire.ParseResume(text)
-	go func() {
-		defer close(c.done)
-		defer c.cancel(session.ErrClosed)
-		if !ok {
-			c.result, c.err = c.live(nil)
-		} else {
-			c.result, c.err = c.live(&earlier)
-		}
-		c.forget()
-		if c.complete() { // there is nothing to resume any more
-			c.sink(wire.Note{Method: wire.NoteResumable})
-		}
-	}()
+	var earlier *wire.Resume
+	if token, ok := wire.ParseResume(text); ok {
+		earlier = &token
+	}
+	go c.run(earlier)
 	return c
+}
+
+// run carries the request to its end. It waits there for days, and so do others:
+// the functions on the way keep little on the stack.
+func (c *carried) run(earlier *wire.Resume) {
+	if earlier == nil || !c.takeUp(earlier) {
+		c.result, c.err = c.attached(c.s.Hold(c.ctx, c.method, c.params, c.note, c.attach))
+	}
+	c.finish()
+}
+
+// finish goes on with the request for as long as it is cut and can be resumed.
+func (c *carried) finish() {
+	c.overCuts()
+	c.forget()
+	if c.complete() { // there is nothing to resume any more
+		c.sink(wire.Note{Method: wire.NoteResumable})
+	}
+	c.cancel(session.ErrClosed)
+	close(c.done)
 }
 
 func (c *carried) Close() { c.cancel(session.ErrClosed) }
@@ -121,29 +132,35 @@ func (c *carried) LastByte() time.Time {
 	return c.heard
 }
 
-// live carries the request to its end.
-func (c *carried) live(earlier *wire.Resume) (result json.RawMessage, err error) {
-	if earlier != nil {
-		c.keep(*earlier)
-		if result, err = c.resume(*earlier); errors.Is(err, errGone) {
-			c.forget()
-			c.sink(wire.Note{Method: wire.NoteAbandoned})
-		}
+// takeUp goes on with an earlier request. It is false if the server gave that up.
+func (c *carried) takeUp(earlier *wire.Resume) bool {
+	c.keep(*earlier)
+	c.result, c.err = c.resume(*earlier)
+	return !c.givenUp()
+}
+
+// givenUp reports whether the server gave up the stream that was to be resumed, and
+// tells the sink then.
+func (c *carried) givenUp() bool {
+	if !errors.Is(c.err, errGone) {
+		return false
 	}
-	if earlier == nil || errors.Is(err, errGone) {
-		result, err = c.attach(func() (*session.Stream, error) { return c.s.Open(c.ctx, c.method, c.params, c.note) })
-	}
+	c.forget()
+	c.sink(wire.Note{Method: wire.NoteAbandoned})
+	return true
+}
+
+func (c *carried) overCuts() {
 	for {
 		token := c.held()
-		if token == nil || !wasCut(err) || c.ctx.Err() != nil || c.s.Err() != nil {
-			return result, err
+		if token == nil || !wasCut(c.err) || c.ctx.Err() != nil || c.s.Err() != nil {
+			return
 		}
-		c.log.Info("a stream was cut and is resumed", "method", c.method, "err", err)
-		cut := err
-		if result, err = c.resume(*token); errors.Is(err, errGone) {
-			c.forget()
-			c.sink(wire.Note{Method: wire.NoteAbandoned})
-			return nil, cut
+		c.log.Info("a stream was cut and is resumed", "method", c.method, "err", c.err)
+		cut := c.err
+		if c.result, c.err = c.resume(*token); c.givenUp() {
+			c.result, c.err = nil, cut
+			return
 		}
 	}
 }
@@ -233,9 +250,7 @@ func (c *carried) goOn(token wire.Resume) (json.RawMessage, error) {
 	if known {
 		resumed()
 	}
-	result, err := c.attach(func() (*session.Stream, error) {
-		return c.s.OpenResumed(c.ctx, wire.MethodResume, token, token.Request, note)
-	})
+	result, err := c.attached(c.s.HoldResumed(c.ctx, wire.MethodResume, token, token.Request, note, c.attach))
 	if gone || !said && wire.NameFrom(err) != "" {
 		return nil, errGone
 	}
@@ -247,12 +262,8 @@ func abandoned(raw json.RawMessage) bool {
 	return err == nil && len(states) > 0 && states[0].Gone()
 }
 
-// attach lives one request to its end.
-func (c *carried) attach(open func() (*session.Stream, error)) (json.RawMessage, error) {
-	s, err := open()
-	if err != nil {
-		return nil, err
-	}
+// attach notes that a request is open.
+func (c *carried) attach(s *session.Stream) {
 	c.mu.Lock()
 	c.open = s
 	if c.token != nil && c.token.Request == "" {
@@ -263,10 +274,16 @@ func (c *carried) attach(open func() (*session.Stream, error)) (json.RawMessage,
 	if over {
 		s.Finish()
 	}
-	result, err := s.Result()
+}
+
+// attached notes that a request has ended with what it returned.
+func (c *carried) attached(result json.RawMessage, err error) (json.RawMessage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard, c.open = s.LastByte(), nil
+	if c.open == nil {
+		return result, err // it was never open
+	}
+	c.heard, c.open = c.open.LastByte(), nil
 	if c.ended {
 		return result, nil
 	}

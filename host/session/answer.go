@@ -29,23 +29,32 @@ func (a activity) Read(p []byte) (int, error) {
 }
 
 // answer reads a response to its end, in all the shapes of field notes 3.
-func (l *httpLink) answer(x *exchange, req *http.Request, resp *http.Response) (json.RawMessage, error) {
-	body := activity{resp.Body, x.touch}
-	if resp.StatusCode/100 != 2 {
-		raw, err := readBounded(body, 64<<10)
-		if err != nil && !errors.Is(err, ErrTooLarge) {
-			l.opts.Log.Debug("body of a refusal was cut off", "status", resp.StatusCode, "error", err)
-		}
-		refused := l.refusal(resp, raw)
-		if lostSession(req, refused) {
-			l.lose(fmt.Errorf("%w: the server does not know it any more (HTTP %d)", ErrLost, resp.StatusCode))
-		}
-		return nil, refused
+func (l *httpLink) answer(x *exchange, resp *http.Response) (json.RawMessage, error) {
+	switch {
+	case resp.StatusCode/100 != 2:
+		return nil, l.refused(x, resp)
+	case isEventStream(resp.Header.Get("Content-Type")):
+		return l.eventStream(x, resp.Body)
 	}
-	if isEventStream(resp.Header.Get("Content-Type")) {
-		return l.eventStream(x, body)
+	return l.single(x, resp)
+}
+
+// refused returns what a response says whose status is not 2xx.
+func (l *httpLink) refused(x *exchange, resp *http.Response) error {
+	raw, err := readBounded(activity{resp.Body, x.touch}, 64<<10)
+	if err != nil && !errors.Is(err, ErrTooLarge) {
+		l.opts.Log.Debug("body of a refusal was cut off", "status", resp.StatusCode, "error", err)
 	}
-	raw, err := readBounded(body, l.opts.maxAnswer())
+	refused := l.refusal(resp, raw)
+	if lostSession(resp.Request, refused) {
+		l.lose(fmt.Errorf("%w: the server does not know it any more (HTTP %d)", ErrLost, resp.StatusCode))
+	}
+	return refused
+}
+
+// single reads a response that is one frame.
+func (l *httpLink) single(x *exchange, resp *http.Response) (json.RawMessage, error) {
+	raw, err := readBounded(activity{resp.Body, x.touch}, l.opts.maxAnswer())
 	switch {
 	case err != nil:
 		return nil, err
@@ -64,53 +73,62 @@ func (l *httpLink) answer(x *exchange, req *http.Request, resp *http.Response) (
 	return result, err
 }
 
-// eventStream reads frames until one answers the request.
+// eventStream reads frames until one answers the request. It waits for days, and so
+// do others: what it calls meanwhile needs little stack.
 func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, error) {
 	limit := l.opts.MaxFrame
 	if x.call {
 		limit = l.opts.maxAnswer()
 	}
 	events := newSSEReader(body, limit)
-	events.pause = x.beat
+	events.pause, events.touch = x.beat, x.touch
 	for {
-		e, err := events.next()
-		if events.retry > 0 {
-			x.retry = events.retry
-		}
-		if events.id != "" {
-			x.lastID = events.id
-		}
-		switch {
-		case errors.Is(err, io.EOF) && x.early != nil:
-			return x.early, nil
-		case errors.Is(err, io.EOF):
-			return nil, ErrCut
-		case errors.Is(err, ErrTooLarge):
-			l.opts.Log.Warn("server sent an event that is too large", "method", x.method, "error", err)
-			if x.call {
-				return nil, err
-			}
-			x.skip(e.data, err)
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("%w: %w", ErrCut, err)
-		}
-		if len(bytes.TrimSpace(e.data)) == 0 {
-			continue
-		}
-		result, err := l.take(x, e.data)
-		if e.name != "" && e.name != "message" && errors.Is(err, wire.ErrMalformed) {
-			x.beat()
-			continue // a kind of event that is none of ours, such as ping
-		}
-		if !x.call && errors.Is(err, wire.ErrMalformed) {
-			x.skip(e.data, err)
-			continue
-		}
-		if !errors.Is(err, errUnfinished) {
+		events.await()
+		if result, err := l.takeNext(x, events); err != errUnfinished {
 			return result, err
 		}
 	}
+}
+
+// takeNext handles the next frame of an event stream.
+//
+// Errors: errUnfinished when it does not answer x; otherwise as eventStream.
+func (l *httpLink) takeNext(x *exchange, events *sseReader) (json.RawMessage, error) {
+	e, err := events.next()
+	if events.retry > 0 {
+		x.retry = events.retry
+	}
+	if events.id != "" {
+		x.lastID = events.id
+	}
+	switch {
+	case errors.Is(err, io.EOF) && x.early != nil:
+		return x.early, nil
+	case errors.Is(err, io.EOF):
+		return nil, ErrCut
+	case errors.Is(err, ErrTooLarge):
+		l.opts.Log.Warn("server sent an event that is too large", "method", x.method, "error", err)
+		if x.call {
+			return nil, err
+		}
+		x.skip(e.data, err)
+		return nil, errUnfinished
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrCut, err)
+	}
+	if len(bytes.TrimSpace(e.data)) == 0 {
+		return nil, errUnfinished
+	}
+	result, err := l.take(x, e.data)
+	if e.name != "" && e.name != "message" && errors.Is(err, wire.ErrMalformed) {
+		x.beat()
+		return nil, errUnfinished // a kind of event that is none of ours, such as ping
+	}
+	if !x.call && errors.Is(err, wire.ErrMalformed) {
+		x.skip(e.data, err)
+		return nil, errUnfinished
+	}
+	return result, err
 }
 
 // take handles the messages of one frame in order.

@@ -2,25 +2,27 @@ package session
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 
 	"eventdeck/host/wire"
 )
 
-// OpenResumed makes a request that goes on with an earlier one, by the id that it
+// HoldResumed makes a request that goes on with an earlier one, by the id that it
 // had: notifications and the answer of that one come to the new stream. Its own
 // answer does not end it, unless it is an error; the sink gets it as a note of
-// [wire.NoteAnswered]. For the rest it is [Session.Open].
-func (s *Session) OpenResumed(ctx context.Context, method string, params any, of wire.ID, sink func(wire.Note)) (*Stream, error) {
+// [wire.NoteAnswered]. For the rest it is [Session.Hold].
+func (s *Session) HoldResumed(ctx context.Context, method string, params any, of wire.ID, sink func(wire.Note), opened func(*Stream)) (json.RawMessage, error) {
 	x, err := s.prepare(ctx, method, params, sink)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, err
 	}
 	x.of, x.resuming = of, true
-	if err := s.run(x); err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+	if err := s.hold(x, opened); err != nil {
+		return nil, err
 	}
-	return &Stream{ID: x.id, x: x}, nil
+	s.carryOut(x)
+	s.running.Done()
+	return x.result, x.err
 }
 
 // Finish ends the stream when all that has come is handed on. It is for a server

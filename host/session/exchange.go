@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -97,6 +98,12 @@ func (x *exchange) lastByte() time.Time {
 		return x.now()
 	}
 	return x.epoch.Add(time.Duration(x.last.Load()))
+}
+
+// refuse gives up an exchange that cannot begin.
+func (x *exchange) refuse(err error) error {
+	x.cancel(err)
+	return fmt.Errorf("%s: %w", x.method, err)
 }
 
 // finish ends the exchange. It is called once, by the goroutine that ran it.

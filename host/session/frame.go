@@ -28,7 +28,7 @@ type implementation struct {
 	Version string `json:"version"`
 }
 
-func (o Options) clientInfo() implementation {
+func (o *Options) clientInfo() implementation {
 	return implementation{Name: o.ClientName, Version: o.ClientVersion}
 }
 

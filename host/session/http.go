@@ -40,6 +40,31 @@ func newHTTPLink(w *web, unasked func(wire.Note), lose func(error)) *httpLink {
 func (l *httpLink) hangsUp(e era) bool { return e.modern }
 
 func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
+	resp, err := l.ask(x)
+	if err != nil {
+		return nil, err
+	}
+	result, err := l.answer(x, resp)
+	resp.Body.Close()
+	if err != nil {
+		return l.goOn(x, result, err)
+	}
+	return result, nil
+}
+
+// goOn fetches an answer that was cut, where that is possible.
+func (l *httpLink) goOn(x *exchange, result json.RawMessage, err error) (json.RawMessage, error) {
+	if errors.Is(err, ErrCut) && x.resumable() {
+		result, err = l.resume(x, err)
+	}
+	if err != nil && x.ctx.Err() != nil && errors.Is(err, ErrCut) {
+		return nil, context.Cause(x.ctx)
+	}
+	return result, err
+}
+
+// ask sends x's request and returns the head of the response.
+func (l *httpLink) ask(x *exchange) (*http.Response, error) {
 	req, err := l.message(x.ctx, x.era, x.method, x.frame)
 	if err != nil {
 		return nil, err
@@ -54,7 +79,6 @@ func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
 	x.touch()
 	if x.taken != nil && resp.StatusCode == http.StatusOK {
 		x.taken()
@@ -64,14 +88,7 @@ func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
 			l.id.Store(&id)
 		}
 	}
-	result, err := l.answer(x, req, resp)
-	if errors.Is(err, ErrCut) && x.resumable() {
-		result, err = l.resume(x, err)
-	}
-	if err != nil && x.ctx.Err() != nil && errors.Is(err, ErrCut) {
-		return nil, context.Cause(x.ctx)
-	}
-	return result, err
+	return resp, nil
 }
 
 // message returns a POST of the frame; of no frame, the GET of the general stream.

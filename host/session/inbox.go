@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 
@@ -64,36 +65,76 @@ func (b *inbox) offer(l letter) bool {
 	return true
 }
 
-// take waits for the next letter. What came before a session was lost is still
-// taken.
-//
-// Errors: the cause of the exchange's context; errOver when all was taken and
-// nothing more comes.
-func (b *inbox) take() (letter, error) {
-	for {
-		cause := context.Cause(b.x.ctx)
-		if cause == nil || errors.Is(cause, ErrLost) {
-			if l, ok := b.first(); ok {
-				return l, nil
-			}
-		}
-		if cause != nil {
-			return letter{}, cause
-		}
-		select {
-		case <-b.x.over:
-			if l, ok := b.first(); ok { // it came before the end
-				return l, nil
-			}
-			return letter{}, errOver
-		default:
-		}
+// await waits until something can be taken.
+func (b *inbox) await() {
+	if b.empty() {
 		select {
 		case <-b.ready:
 		case <-b.x.over:
 		case <-b.x.ctx.Done():
 		}
 	}
+}
+
+func (b *inbox) empty() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.letters) == 0
+}
+
+// take returns the next letter. What came before a session was lost is still
+// taken.
+//
+// Errors: the cause of the exchange's context; errOver when all was taken and
+// nothing more comes; errUnfinished when there is no letter yet.
+func (b *inbox) take() (letter, error) {
+	cause := context.Cause(b.x.ctx)
+	if cause == nil || errors.Is(cause, ErrLost) {
+		if l, ok := b.first(); ok {
+			return l, nil
+		}
+	}
+	if cause != nil {
+		return letter{}, cause
+	}
+	select {
+	case <-b.x.over:
+		if l, ok := b.first(); ok { // it came before the end
+			return l, nil
+		}
+		return letter{}, errOver
+	default:
+		return letter{}, errUnfinished
+	}
+}
+
+// takeNext handles the next letter.
+//
+// Errors: errUnfinished when it does not answer the exchange; that of the answer.
+func (b *inbox) takeNext() (json.RawMessage, error) {
+	x := b.x
+	in, err := b.take()
+	m := in.message
+	switch {
+	case errors.Is(err, errOver):
+		return x.early, nil
+	case err != nil:
+		return nil, err
+	case in.begin != nil:
+		x.skip(in.begin, in.err)
+		return nil, errUnfinished
+	case in.err != nil:
+		return nil, in.err
+	case m.Error != nil:
+		return nil, m.Error
+	case m.IsResponse():
+		if x.ownAnswer(m) {
+			return nil, errUnfinished
+		}
+		return m.Result, nil
+	}
+	x.deliver(wire.Note{Method: m.Method, Params: m.Params})
+	return nil, errUnfinished
 }
 
 func (b *inbox) first() (letter, bool) {

@@ -65,7 +65,7 @@ func (l *httpLink) resumeOnce(x *exchange) (json.RawMessage, error) {
 	if resp.StatusCode != http.StatusOK || !isEventStream(resp.Header.Get("Content-Type")) {
 		return nil, l.refusal(resp, nil)
 	}
-	return l.eventStream(x, activity{resp.Body, x.touch})
+	return l.eventStream(x, resp.Body)
 }
 
 const headerLastID = "Last-Event-ID"

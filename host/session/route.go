@@ -44,15 +44,7 @@ func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 		r.inboxes[x.of] = box
 	}
 	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		delete(r.inboxes, x.id)
-		if r.inboxes[x.of] == box {
-			delete(r.inboxes, x.of)
-		}
-		r.mu.Unlock()
-		close(box.gone)
-	}()
+	defer r.forget(box)
 	if err := r.send(x.ctx, x.era, x.method, x.frame); err != nil && !errors.Is(err, ErrLost) {
 		return nil, err
 	}
@@ -60,28 +52,21 @@ func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 		x.taken()
 	}
 	for {
-		in, err := box.take()
-		m := in.message
-		switch {
-		case errors.Is(err, errOver):
-			return x.early, nil
-		case err != nil:
-			return nil, err
-		case in.begin != nil:
-			x.skip(in.begin, in.err)
-			continue
-		case in.err != nil:
-			return nil, in.err
-		case m.Error != nil:
-			return nil, m.Error
-		case m.IsResponse():
-			if x.ownAnswer(m) {
-				continue
-			}
-			return m.Result, nil
+		box.await()
+		if result, err := box.takeNext(); err != errUnfinished {
+			return result, err
 		}
-		x.deliver(wire.Note{Method: m.Method, Params: m.Params})
 	}
+}
+
+func (r *router) forget(box *inbox) {
+	r.mu.Lock()
+	delete(r.inboxes, box.x.id)
+	if r.inboxes[box.x.of] == box {
+		delete(r.inboxes, box.x.of)
+	}
+	r.mu.Unlock()
+	close(box.gone)
 }
 
 // failAll ends every call, and tells every stream that it skips a frame: one that

@@ -113,15 +113,15 @@ func (o Options) withDefaults() Options {
 
 // maxAnswer bounds the answer to a call.
 // unheard reports that something unasked may have gone unheard.
-func (o Options) unheard() {
+func (o *Options) unheard() {
 	if o.OnUnheard != nil {
 		o.OnUnheard()
 	}
 }
 
-func (o Options) maxAnswer() int { return 16 * o.MaxFrame }
+func (o *Options) maxAnswer() int { return 16 * o.MaxFrame }
 
-func (o Options) trace(d Direction, frame []byte) {
+func (o *Options) trace(d Direction, frame []byte) {
 	if o.Trace == nil {
 		return
 	}
@@ -133,7 +133,7 @@ func (o Options) trace(d Direction, frame []byte) {
 }
 
 // traceReceived traces a frame that was read as these messages.
-func (o Options) traceReceived(frame []byte, messages []wire.Message) {
+func (o *Options) traceReceived(frame []byte, messages []wire.Message) {
 	if o.TraceEvent != nil && len(messages) == 1 && messages[0].Method == wire.NoteEvent && !o.TraceEvent() {
 		return
 	}
@@ -213,7 +213,7 @@ func (s *Session) Call(ctx context.Context, method string, params any) (json.Raw
 	}
 	x, err := s.prepare(ctx, method, params, s.unasked)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, err
 	}
 	x.call = true
 	if err := s.run(x); err != nil {
@@ -238,7 +238,7 @@ func (s *Session) Call(ctx context.Context, method string, params any) (json.Raw
 func (s *Session) Open(ctx context.Context, method string, params any, sink func(wire.Note)) (*Stream, error) {
 	x, err := s.prepare(ctx, method, params, sink)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, err
 	}
 	if err := s.run(x); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
@@ -246,12 +246,37 @@ func (s *Session) Open(ctx context.Context, method string, params any, sink func
 	return &Stream{ID: x.id, x: x}, nil
 }
 
+// Hold is [Session.Open] on the goroutine of the caller: it tells opened of the
+// stream before it sends the request, calls the sink, and returns with the end of
+// the stream what [Stream.Result] does.
+func (s *Session) Hold(ctx context.Context, method string, params any, sink func(wire.Note), opened func(*Stream)) (json.RawMessage, error) {
+	x, err := s.prepare(ctx, method, params, sink)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.hold(x, opened); err != nil {
+		return nil, err
+	}
+	s.carryOut(x)
+	s.running.Done()
+	return x.result, x.err
+}
+
+// hold begins x on the goroutine of the caller. Close waits for running.Done.
+func (s *Session) hold(x *exchange, opened func(*Stream)) error {
+	if err := s.enter(); err != nil {
+		return x.refuse(err)
+	}
+	opened(&Stream{ID: x.id, x: x})
+	return nil
+}
+
 // prepare makes a request that is not yet sent.
 func (s *Session) prepare(ctx context.Context, method string, params any, note func(wire.Note)) (*exchange, error) {
 	e := *s.era.Load()
 	raw, err := s.params(e, params)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	id := strconv.FormatInt(s.ids.Add(1), 10)
 	x := s.newExchange(ctx, e, method, note)
@@ -273,25 +298,50 @@ func (s *Session) newExchange(ctx context.Context, e era, method string, note fu
 //
 // Errors: why the session is over.
 func (s *Session) run(x *exchange) error {
-	stop := context.AfterFunc(s.life, func() { x.cancel(context.Cause(s.life)) })
-	err := s.spawn(func() {
-		result, err := s.link.exchange(x)
-		stop()
-		abandoned := err != nil && (x.ctx.Err() != nil || errors.Is(err, ErrAnswer))
-		x.finish(result, err)
-		if abandoned {
-			s.sayCancelled(x)
-		}
-	})
+	err := s.spawn(func() { s.carryOut(x) })
 	if err != nil {
-		stop()
 		x.cancel(err)
 	}
 	return err
 }
 
+// carryOut waits for days where a stream stays open, and so do others: it and what
+// it calls keep little on the stack.
+func (s *Session) carryOut(x *exchange) {
+	stop := s.endWith(x)
+	result, err := s.link.exchange(x)
+	stop()
+	s.finish(x, result, err)
+}
+
+// endWith ends x with the session, until stop is called.
+func (s *Session) endWith(x *exchange) (stop func() bool) {
+	return context.AfterFunc(s.life, func() { x.cancel(context.Cause(s.life)) })
+}
+
+func (s *Session) finish(x *exchange, result json.RawMessage, err error) {
+	abandoned := err != nil && (x.ctx.Err() != nil || errors.Is(err, ErrAnswer))
+	x.finish(result, err)
+	if abandoned {
+		s.sayCancelled(x)
+	}
+}
+
 // spawn starts a goroutine that Close waits for.
 func (s *Session) spawn(f func()) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	go func() {
+		defer s.running.Done()
+		f()
+	}()
+	return nil
+}
+
+// enter makes Close wait until running.Done is called. Errors: why the session is
+// over.
+func (s *Session) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -300,7 +350,7 @@ func (s *Session) spawn(f func()) error {
 	if err := s.Err(); err != nil {
 		return err
 	}
-	s.running.Go(f)
+	s.running.Add(1)
 	return nil
 }
 

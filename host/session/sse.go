@@ -21,6 +21,7 @@ type sseEvent struct {
 // that is cut off by a clean end of the stream is still returned.
 type sseReader struct {
 	src   io.Reader
+	touch func()        // called when something came; may be nil
 	max   int           // bytes of one event's data
 	pause func()        // called for each comment; nil: nobody cares
 	retry time.Duration // last retry: line; 0 if none
@@ -37,8 +38,27 @@ type sseReader struct {
 	data []byte
 }
 
+// It is not inlined, so that the reader is not on the stack of the goroutine that
+// waits for it.
+//
+//go:noinline
 func newSSEReader(src io.Reader, maxData int) *sseReader {
-	return &sseReader{src: src, max: maxData, buf: make([]byte, 4096)}
+	return &sseReader{src: src, max: maxData, buf: make([]byte, leastBuffer)}
+}
+
+// A stream that brings little keeps little room; one that brings much reads it in
+// large pieces.
+const (
+	leastBuffer = 512
+	mostBuffer  = 16 << 10 // to which it grows where no line needs more
+)
+
+// await waits until something is there to read. Between two events it returns when
+// the next one begins, or with the end of the stream.
+func (r *sseReader) await() {
+	for r.start == r.end && r.err == nil {
+		r.fill()
+	}
 }
 
 // next returns the next event that has data. Of an event that is too large it
@@ -182,12 +202,20 @@ func (r *sseReader) fill() {
 		r.start = 0
 	}
 	if r.end == len(r.buf) {
-		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+		r.grow()
 	}
 	n, err := r.src.Read(r.buf[r.end:])
 	r.end += n
 	r.err = err
+	if n > 0 && r.touch != nil {
+		r.touch()
+	}
+	if r.end == len(r.buf) && len(r.buf) < mostBuffer {
+		r.grow()
+	}
 }
+
+func (r *sseReader) grow() { r.buf = append(r.buf, make([]byte, len(r.buf))...) }
 
 func (r *sseReader) tooLarge(begin []byte) error {
 	r.skipEvent = true

@@ -154,3 +154,20 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
+
+func TestSSEBufferFollowsTheStream(t *testing.T) {
+	r := newSSEReader(strings.NewReader(strings.Repeat(": beat\n\n", 20)), 1<<20)
+	if r.await(); len(r.buf) != leastBuffer {
+		t.Errorf("a quiet stream keeps %d bytes of room, want %d", len(r.buf), leastBuffer)
+	}
+	r = newSSEReader(strings.NewReader(strings.Repeat("data: "+strings.Repeat("x", 100)+"\n\n", 1000)), 1<<20)
+	for {
+		r.await()
+		if _, err := r.next(); err != nil {
+			break
+		}
+	}
+	if len(r.buf) != mostBuffer {
+		t.Errorf("a busy stream has %d bytes of room, want %d", len(r.buf), mostBuffer)
+	}
+}
