@@ -92,7 +92,7 @@ func mcp() *websocket.AcceptOptions {
 }
 
 func TestSocket(t *testing.T) {
-	replied := make(chan bool, 1)
+	replied := make(chan bool, 3) // one for each request that is given up
 	header := make(chan http.Header, 1)
 	server := serveSocket(t, mcp(), func(p peer, id, method string) bool {
 		switch {
