@@ -21,7 +21,7 @@ const loadType = "load"
 
 // The feeder's answers to server/discover and events/list.
 const (
-	discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"`+wire.Extension+`":{}}},"serverInfo":{"name":"feeder","version":"1"},"resultType":"complete"}`
+	discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"` + wire.Extension + `":{}}},"serverInfo":{"name":"feeder","version":"1"},"resultType":"complete"}`
 	listed     = `{"events":[{"name":"load","description":"load","delivery":["push","poll"],"inputSchema":{"type":"object","properties":{"stream":{"type":"integer"}}},"payloadSchema":{"type":"object"}}],"resultType":"complete"}`
 )
 
