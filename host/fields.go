@@ -73,6 +73,9 @@ const (
 // The schema is the server's. Whatever it holds, this ends soon and the form is
 // of a bounded size; a part that no other kind of field fits is a [FieldJSON].
 func Fields(t event.Type) []Field {
+	if CheckSchema(t.InputSchema) != nil {
+		return nil
+	}
 	m := fieldMaker{root: t.InputSchema, refs: map[string]json.RawMessage{}, left: maxFields}
 	n, ok := m.node(t.InputSchema)
 	if !ok {

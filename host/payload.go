@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -131,7 +132,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // number of subschemas. The schema is the server's, and a validator follows
 // references that lead in circles until its stack is full.
 func boundedSchema(raw json.RawMessage) bool {
-	if len(raw) == 0 {
+	if len(raw) == 0 || CheckSchema(raw) != nil {
 		return false
 	}
 	var root any
@@ -157,6 +158,8 @@ func expands(root, node any, left *int) bool {
 		for name, v := range node {
 			ref, isRef := v.(string)
 			switch {
+			case name == "type" && !knownTypes(v):
+				return false
 			case name == "$dynamicRef", name == "$recursiveRef", name == "$id", name == "$anchor":
 				return false
 			case name == "$ref" && isRef:
@@ -165,6 +168,22 @@ func expands(root, node any, left *int) bool {
 					return false
 				}
 			case !expands(root, v, left):
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// knownTypes reports whether a member "type" names types that there are. With
+// others nothing would pass; a property of that name is an object, and none.
+func knownTypes(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return slices.Contains([]string{"object", "array", "string", "integer", "number", "boolean", "null"}, v)
+	case []any:
+		for _, one := range v {
+			if !knownTypes(one) {
 				return false
 			}
 		}

@@ -62,7 +62,7 @@ func CheckArguments(t event.Type, args []byte) []Problem {
 }
 
 func resolve(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {
-	if len(raw) == 0 {
+	if len(raw) == 0 || string(raw) == "null" || CheckSchema(raw) != nil {
 		return nil, nil
 	}
 	var schema jsonschema.Schema

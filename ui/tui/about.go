@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -80,6 +81,11 @@ func (d *detail) eventType(a *app, r *treeRow) {
 	}
 	width := max(d.of.w-1, 1)
 	d.quote(r.node.server, trust.Block(r.typ.Description, width))
+	for _, schema := range []json.RawMessage{r.typ.InputSchema, r.typ.PayloadSchema} {
+		if err := host.CheckSchema(schema); err != nil {
+			d.say("schema  ", themes.Warn, err.Error())
+		}
+	}
 	if len(r.typ.InputSchema) > 0 {
 		d.say("", themes.Dim, "arguments")
 		d.quote(r.node.server, trust.JSON(capped(r.typ.InputSchema), width))
