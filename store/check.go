@@ -21,7 +21,7 @@ const maxFindings = 20
 // most 20 times. Nobody may have the store open. A file whose pages make no sense
 // may end the process: run it in one of its own.
 //
-// Errors: [ErrLocked]; [ErrDamaged] when something is wrong; those of ctx and of
+// Errors: [ErrLocked]; [ErrForeign]; [ErrDamaged] when something is wrong; those of ctx and of
 // the file system.
 func Check(ctx context.Context, dir string, say func(string)) error {
 	path := filepath.Join(dir, fileDB)
@@ -41,11 +41,13 @@ func checkDB(ctx context.Context, path string, say func(string)) error {
 	}
 	k := &checker{say: say}
 	err = guard(nil, func() error { return db.View(func(tx *bolt.Tx) error { return k.check(ctx, tx) }) })
-	if err = errors.Join(err, db.Close()); err != nil {
+	switch err = errors.Join(err, db.Close()); {
+	case errors.Is(err, ErrForeign):
+		return misplaced(path, ErrForeign)
+	case err != nil:
 		return err
-	}
-	if k.wrong > 0 {
-		return fmt.Errorf("%w: %d findings; `eventdeck store recover` keeps what can be read", ErrDamaged, k.wrong)
+	case k.wrong > 0:
+		return &fileError{path, fmt.Errorf("%w: %d findings", ErrDamaged, k.wrong), "`eventdeck store recover` keeps what can be read"}
 	}
 	return nil
 }
@@ -53,8 +55,12 @@ func checkDB(ctx context.Context, path string, say func(string)) error {
 // openReadOnly opens a database file of dir without changing anything.
 func openReadOnly(dir, name string) (*bolt.DB, error) {
 	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, err // bbolt would make it
+	}
+	if info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, &fileError{path, fmt.Errorf("%w: the file is empty", ErrDamaged), damageAdvice}
 	}
 	return openBolt(path, &bolt.Options{ReadOnly: true})
 }
@@ -77,6 +83,9 @@ func (k *checker) check(ctx context.Context, tx *bolt.Tx) error {
 	}
 	if k.wrong > 0 {
 		return nil // what pages hold that make no sense says nothing
+	}
+	if _, err := versionOf(tx); errors.Is(err, ErrForeign) {
+		return err
 	}
 	if !k.tables(tx) {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,8 +22,11 @@ const compactBytes = 8 << 20
 // Compact writes the store in dir anew, without the room that removed records
 // have left. Nobody may have it open. It returns the bytes before and after.
 //
-// Errors: [ErrLocked], [ErrDamaged], those of the file system.
+// Errors: [ErrLocked], [ErrForeign], [ErrDamaged], those of the file system.
 func Compact(dir string) (before, after int64, err error) {
+	if err := holdsOurs(dir); err != nil {
+		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	}
 	if before, err = sizeOf(filepath.Join(dir, fileDB)); err != nil {
 		return 0, 0, fmt.Errorf("compact the store: %w", err)
 	}
@@ -52,6 +56,27 @@ func Compact(dir string) (before, after int64, err error) {
 	return before, after, nil
 }
 
+// holdsOurs refuses a directory without a store: bbolt copies whatever it can read.
+//
+// Errors: [ErrLocked], [ErrForeign], [ErrDamaged].
+func holdsOurs(dir string) error {
+	path := filepath.Join(dir, fileDB)
+	if err := checkNotEmptied(path); err != nil {
+		return err
+	}
+	db, err := openReadOnly(dir, fileDB)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no store in %s; check --data", dir)
+	} else if err != nil {
+		return err
+	}
+	err = guard(nil, func() error { _, err := fileVersion(db); return err })
+	if err = errors.Join(err, db.Close()); errors.Is(err, ErrForeign) {
+		return misplaced(path, ErrForeign)
+	}
+	return err
+}
+
 func sizeOf(path string) (int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -63,8 +88,11 @@ func sizeOf(path string) (int64, error) {
 // Backup copies the store in dir to file, which must not exist. Nobody may have
 // it open. The sealing key is not in the copy. It returns the bytes written.
 //
-// Errors: [ErrLocked], [ErrDamaged], those of the file system.
+// Errors: [ErrLocked], [ErrForeign], [ErrDamaged], those of the file system.
 func Backup(dir, file string) (int64, error) {
+	if err := holdsOurs(dir); err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
 	db, err := openReadOnly(dir, fileDB)
 	if err != nil {
 		return 0, fmt.Errorf("back up the store: %w", err)
@@ -132,7 +160,7 @@ func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 // checked; say gets what the check finds. What was there is moved aside, under
 // the returned name, "" if there was nothing. Nobody may have the store open.
 //
-// Errors: [ErrLocked]; [ErrDamaged] when the copy is; those of the file system.
+// Errors: [ErrLocked]; [ErrDamaged] or [ErrForeign] when the copy is; those of the file system.
 func Restore(ctx context.Context, dir, file string, now time.Time, say func(string)) (aside string, err error) {
 	if err := privateDir(dir); err != nil {
 		return "", fmt.Errorf("restore the store: %w", err)
@@ -145,7 +173,7 @@ func Restore(ctx context.Context, dir, file string, now time.Time, say func(stri
 			return err
 		}
 		if err := checkDB(ctx, temp, say); err != nil {
-			return err
+			return notACopy(file, err)
 		}
 		aside, err = moveAside(dir, "before", now)
 		return err
@@ -156,12 +184,24 @@ func Restore(ctx context.Context, dir, file string, now time.Time, say func(stri
 	return aside, nil
 }
 
+// notACopy says of the file what is wrong with what was copied of it.
+func notACopy(file string, err error) error {
+	var wrong *fileError
+	if errors.As(err, &wrong) {
+		err = wrong.err
+	}
+	return &fileError{file, err, "take another copy; the store is as it was"}
+}
+
 func copyIn(file, to string) error {
 	in, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	if info, err := in.Stat(); err != nil || info.IsDir() {
+		return errors.Join(err, fmt.Errorf("%s is a directory; name the file that `eventdeck store backup` made", file))
+	}
 	out, err := openPrivate(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
 	if err != nil {
 		return err

@@ -38,6 +38,8 @@ var (
 	ErrLocked = errors.New("the store is in use")
 	// ErrNewer: a newer program has written the store.
 	ErrNewer = errors.New("the store was written by a newer program")
+	// ErrForeign: the file is a database of another program.
+	ErrForeign = errors.New("it is a database of another program")
 	// ErrDamaged: the file is not what was written.
 	ErrDamaged = event.ErrDamaged
 	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
@@ -99,6 +101,7 @@ type Store struct {
 	hashKey   []byte
 	hooks     Hooks
 	maxAudit  uint64
+	alone     bool // no snapshots
 
 	queue    *queue
 	index    *index
@@ -132,8 +135,8 @@ const lockTimeout = time.Second
 // Open opens the store in o.Dir, and makes it if there is none. It waits at most
 // 1 s for another process to release it, and 3 s for the keyring.
 //
-// Errors: [ErrLocked], [ErrNewer], [ErrDamaged], [ErrKeyring], [event.ErrFull],
-// and others of the file system.
+// Errors: [ErrLocked], [ErrNewer], [ErrForeign], [ErrDamaged], [ErrKeyring],
+// [event.ErrFull], and others of the file system.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -157,7 +160,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	pruning, cancel := context.WithCancel(context.Background())
 	s.pruner.cancel = cancel
 	go s.runPruner(pruning)
-	if o.Temporary || o.alone {
+	if s.alone {
 		close(s.snapshotsDone)
 	} else {
 		go s.runSnapshots(pruning)
@@ -219,7 +222,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		db: db, dir: dir, temporary: o.Temporary,
-		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries),
+		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), alone: o.Temporary || o.alone,
 		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 		snapshotsDone: make(chan struct{}),
@@ -228,6 +231,27 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, errors.Join(err, removeHolder(dir), db.Close())
 	}
 	return s, nil
+}
+
+// fileError is what is wrong with a database file, and what helps.
+type fileError struct {
+	path   string
+	err    error
+	advice string
+}
+
+func (e *fileError) Error() string {
+	return fmt.Sprintf("%s: %v; %s", e.path, e.err, e.advice)
+}
+
+func (e *fileError) Unwrap() error { return e.err }
+
+// misplaced names a file that is none of ours.
+func misplaced(path string, err error) error {
+	if errors.Is(err, ErrForeign) {
+		return &fileError{path, err, "put the store's own file there, or use --data DIR for another place"}
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 const damageAdvice = "`eventdeck store recover` keeps what can be read; or put a copy of it back, or use --data DIR for another place"
@@ -245,19 +269,24 @@ func openDB(dir string, o Options) (*bolt.DB, error) {
 func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
 	o.Timeout, o.FreelistType, o.NoStatistics, o.OpenFile = lockTimeout, bolt.FreelistMapType, true, openPrivate
 	var db *bolt.DB
-	err := guard(nil, func() (err error) {
-		db, err = bolt.Open(path, 0o600, o)
-		return err
-	})
+	err := checkNotCut(path)
+	if err == nil {
+		err = guard(nil, func() (err error) {
+			db, err = bolt.Open(path, 0o600, o)
+			return err
+		})
+	}
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, lockedError(filepath.Dir(path))
+	case errors.Is(err, errNotPrivate):
+		return nil, err // it names the file
 	case err != nil && fromSystem(err):
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, ErrDamaged):
-		return nil, fmt.Errorf("%s: %w; %s", path, err, damageAdvice)
+		return nil, &fileError{path, err, damageAdvice}
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w: %w; %s", path, ErrDamaged, err, damageAdvice)
+		return nil, &fileError{path, fmt.Errorf("%w: %w", ErrDamaged, err), damageAdvice}
 	}
 	return db, nil
 }
@@ -288,15 +317,34 @@ func checkNotEmptied(path string) error {
 	return fmt.Errorf("%w: %s was initialised and is now empty or missing; put a copy of it back, or remove %s to start with nothing", ErrDamaged, path, generation)
 }
 
+// notEmptied refuses a database without a table where one was initialised once: it
+// would be initialised again without a word.
+func (s *Store) notEmptied() error {
+	version, err := fileVersion(s.db)
+	if err != nil || version > 0 {
+		return nil // what is wrong with the version is told when it is migrated
+	}
+	_, err = os.Lstat(filepath.Join(s.dir, fileGeneration))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return &fileError{filepath.Join(s.dir, fileDB), fmt.Errorf("%w: it was initialised and has no tables now", ErrDamaged), damageAdvice}
+}
+
 // prepare brings a database that is ours to use into service.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
 	_ = writeHolder(s.dir, s.now())
-	if err := s.snapshotOlder(); err != nil {
+	if err := s.notEmptied(); err != nil {
 		return err
 	}
+	if err := s.snapshotOlder(); err != nil {
+		return misplaced(filepath.Join(s.dir, fileDB), err)
+	}
 	if err := migrate(s.db, o.Random); err != nil {
-		return err
+		return misplaced(filepath.Join(s.dir, fileDB), err)
 	}
 	if err := s.writeGeneration(); err != nil {
 		return err
@@ -398,6 +446,7 @@ func (s *Store) Close() error {
 		<-s.stopped
 		<-s.pruner.done
 		<-s.snapshotsDone
+		s.lastSnapshot()
 		errs := []error{removeHolder(s.dir), s.db.Close()}
 		if s.temporary {
 			errs = append(errs, os.RemoveAll(s.dir))

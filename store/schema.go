@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -53,7 +52,7 @@ var migrations = []func(*bolt.Tx, io.Reader) error{
 // It writes nothing when there is nothing to do, so that a full disk does not
 // keep a store from being read.
 //
-// Error: [ErrNewer].
+// Errors: [ErrNewer], [ErrForeign].
 func migrate(db *bolt.DB, random io.Reader) error {
 	have, err := fileVersion(db)
 	if err != nil {
@@ -98,7 +97,7 @@ func versionOf(tx *bolt.Tx) (uint64, error) {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
 		if k, _ := tx.Cursor().First(); k != nil {
-			return 0, errors.New("it is a database of another program")
+			return 0, ErrForeign
 		}
 		return 0, nil
 	}

@@ -144,6 +144,14 @@ func (s *Store) runSnapshots(ctx context.Context) {
 	}
 }
 
+// lastSnapshot makes one when the store is closed if one is due: what lived for less
+// than it takes until it is looked again would have none.
+func (s *Store) lastSnapshot() {
+	if !s.alone {
+		s.snapshotAfter(0)
+	}
+}
+
 // snapshotAfter makes a snapshot if one is due and there was a commit after the
 // given one. It returns the newest commit that a snapshot holds.
 func (s *Store) snapshotAfter(last int) int {

@@ -23,20 +23,24 @@ const (
 	childStack  = 2 << 20   // bytes of one goroutine
 	childMemory = 512 << 20 // bytes in all
 	childLook   = 100 * time.Millisecond
+	childLeave  = 3 * time.Second // after it was asked to end
 )
 
 // inChild runs a command on the store in a process of its own, which is this
 // program with --here: a damaged file may end it.
 //
 // Errors: what the command says; errChildDied.
-func (a *app) inChild(ctx context.Context, dir, what string, flags ...string) error {
+func (a *app) inChild(ctx context.Context, dir, what string, args ...string) error {
 	self, err := a.Executable()
 	if err != nil {
 		return err
 	}
 	var stderr firstBytes
-	cmd := exec.CommandContext(ctx, self, append([]string{"store", what, "--here", "--data", dir}, flags...)...)
+	cmd := exec.CommandContext(ctx, self, append([]string{"store", what, "--here", "--data", dir}, args...)...)
 	cmd.Stdout, cmd.Stderr = a.Stdout, &stderr
+	// What is put into place is put there whole.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = childLeave
 	err = cmd.Run()
 	switch said := bytes.TrimSpace(stderr.first); {
 	case err == nil:

@@ -49,10 +49,7 @@ func (a *app) storeCommand() *cobra.Command {
 			Use: "backup FILE", Short: "Copy the store to a new file; the sealing key is not in it", Args: exactly(1),
 			Run: a.run(func(cmd *cobra.Command, args []string) error { return a.storeBackup(cmd.Context(), args[0]) }),
 		},
-		&cobra.Command{
-			Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
-			Run: a.run(func(cmd *cobra.Command, args []string) error { return a.storeRestore(cmd.Context(), args[0]) }),
-		})
+		a.storeRestoreCommand())
 	return cmd
 }
 
@@ -289,11 +286,32 @@ func (a *app) storeBackup(ctx context.Context, file string) error {
 	})
 }
 
-func (a *app) storeRestore(ctx context.Context, file string) error {
-	o, err := a.kept()
-	if err != nil {
-		return err
+func (a *app) storeRestoreCommand() *cobra.Command {
+	var here bool
+	cmd := &cobra.Command{
+		Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			o, err := a.kept()
+			if err != nil {
+				return err
+			}
+			if here {
+				defer boundChild()()
+				return a.storeRestore(cmd.Context(), o, args[0])
+			}
+			err = a.inChild(cmd.Context(), o.Dir, "restore", "--", args[0])
+			if errors.Is(err, errChildDied) {
+				err = fmt.Errorf("%s is damaged so that reading it leads nowhere; take another copy: the store is as it was", args[0])
+			}
+			return err
+		}),
 	}
+	hidden(cmd, &here, "here")
+	return cmd
+}
+
+// storeRestore checks the copy, which may end the process, before it puts it into place.
+func (a *app) storeRestore(ctx context.Context, o StoreOptions, file string) error {
 	aside, err := a.StoreTools.Restore(ctx, o.Dir, file, time.Now(), a.tell)
 	if err != nil {
 		return err

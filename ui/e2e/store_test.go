@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +52,44 @@ func TestDamagedStoreIsRecovered(t *testing.T) {
 	}
 	if code := w.start(nil, "tail", url, "load.tick", "--count", "1", "--json", "--data", w.data(), "--from", "saved").wait(); code != 0 {
 		t.Error("tail on a recovered store ends with", code)
+	}
+}
+
+// A copy is checked before it takes the place of the store, in a process of its own:
+// whatever its pages do to that, the store is as it was.
+func TestOnlySoundCopiesAreRestored(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "2000")
+	if code := w.start(nil, "tail", url, "load.tick", "--count", "400", "--json", "--data", w.data()).wait(); code != 0 {
+		t.Fatal("tail ended with", code)
+	}
+	good := filepath.Join(w.dir, "-good.db")
+	if code := w.start(nil, "store", "backup", "--data", w.data(), "--", good).wait(); code != 0 {
+		t.Fatal("backup ended with", code)
+	}
+	content, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbled := bytes.Clone(content)
+	for at := 2 * os.Getpagesize(); at < len(garbled); at += 7 {
+		garbled[at] ^= 0x5a
+	}
+	for name, bad := range map[string][]byte{"cut": content[:len(content)/2], "garbled": garbled, "empty": nil, "text": []byte("no store\n")} {
+		file := filepath.Join(w.dir, name+".db")
+		if err := os.WriteFile(file, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		restore := w.start(nil, "store", "restore", file, "--data", w.data())
+		if code, says := restore.wait(), restore.stderr.text(); code != 1 || !strings.Contains(says, file) || !strings.Contains(says, "the store is as it was") || strings.Contains(says, "\n") {
+			t.Errorf("%s: %d: %s", name, code, says)
+		}
+	}
+	if check := w.start(nil, "store", "check", "--data", w.data()); check.wait() != 0 {
+		t.Errorf("the store after that: %s", check.stderr.text())
+	}
+	restore := w.start(nil, "store", "restore", "--data", w.data(), "--", good)
+	if code := restore.wait(); code != 0 {
+		t.Errorf("a sound copy: %d: %s", code, restore.stderr.text())
 	}
 }
