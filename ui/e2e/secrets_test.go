@@ -3,27 +3,19 @@
 package e2e
 
 import (
-	"bytes"
-	"crypto/tls"
 	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/receiver"
 	"eventdeck/host/signin/signintest"
 )
 
@@ -34,127 +26,14 @@ const (
 	oauthID   = "eventdeck-test"
 	oauthKey  = "clientsecret-Hh5Jk29PpQwErTy"
 	oauthWord = "issuedtoken-" // begins every token that the authority issues
+
+	shown    = "headeroftherun-Uu82LmPq5XyZzAa" // on the command line
+	audience = "audience-3rFq8PzLw0KdTtXm7Y"    // in payloads; hidden on a screen for an audience only
 )
 
-// keeper is an MCP server that grants webhook subscriptions and delivers two events
-// after each subscribe and refresh. It knows every secret that it was told.
-type keeper struct {
-	t      *testing.T
-	wanted func(r *http.Request) bool // is the caller allowed
-
-	mu      sync.Mutex
-	serial  int
-	hook    string
-	secrets []string
-	sending sync.WaitGroup
-}
-
-// ServeHTTP implements [http.Handler].
-func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct {
-			Delivery struct{ URL, Secret string }
-		}
-	}
-	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &m) != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	}
-	if !k.wanted(r) {
-		w.WriteHeader(http.StatusUnauthorized)
-		return
-	}
-	if len(m.ID) == 0 {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	// A server that says too much: it repeats what it was told.
-	result := fmt.Sprintf(`"error":{"code":-32601,"message":"no such method","data":{"params":%s}}`, body)
-	switch m.Method {
-	case "server/discover":
-		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"keeper","version":"1"}}`
-	case "events/list":
-		result = `"result":{"events":[{"name":"load.tick","delivery":["webhook"]}]}`
-	case "events/subscribe":
-		k.mu.Lock()
-		k.hook = m.Params.Delivery.URL
-		k.secrets = append(k.secrets, m.Params.Delivery.Secret)
-		k.mu.Unlock()
-		k.sending.Go(func() { k.send(m.Params.Delivery.URL, event.NewSecret(m.Params.Delivery.Secret), 2) })
-		result = fmt.Sprintf(`"result":{"id":"remote","refreshBefore":null,"cursor":null,"secret":%q}`, m.Params.Delivery.Secret)
-	case "events/unsubscribe":
-		result = `"result":{}`
-	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
-}
-
-// send makes deliveries. A receiver that has ended meanwhile is no mistake.
-func (k *keeper) send(url string, secret event.Secret, n int) (status int) {
-	client := &http.Client{
-		Timeout:   5 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
-	}
-	for range n {
-		k.mu.Lock()
-		k.serial++
-		id := fmt.Sprintf("evt_%d", k.serial)
-		k.mu.Unlock()
-		body := fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-02-19T16:00:00Z","data":{"id":%q}}`, id, id)
-		now := time.Now()
-		sig, err := receiver.Sign(secret, id, now, []byte(body))
-		if err != nil {
-			k.t.Error(err)
-			return 0
-		}
-		req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-		if err != nil {
-			k.t.Error(err)
-			return 0
-		}
-		for name, value := range map[string]string{
-			"Content-Type": "application/json", receiver.HeaderID: id,
-			receiver.HeaderTimestamp: strconv.FormatInt(now.Unix(), 10), receiver.HeaderSignature: sig,
-		} {
-			req.Header.Set(name, value)
-		}
-		if resp, err := client.Do(req); err == nil {
-			resp.Body.Close()
-			status = resp.StatusCode
-		}
-	}
-	return status
-}
-
-// search holds whatever the program left against the secrets of the run.
-type search struct {
-	t     *testing.T
-	clear map[string][]byte // what must not be found, by what it is
-}
-
-func (s *search) add(what, secret string) {
-	s.clear[what] = []byte(secret)
-	s.clear[what+" in base64"] = []byte(strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret)), "="))
-	s.clear[what+" in hex"] = []byte(hex.EncodeToString([]byte(secret)))
-	if text, ok := strings.CutPrefix(secret, "whsec_"); ok {
-		s.clear[what+" without its prefix"] = []byte(text)
-		if key, err := base64.StdEncoding.DecodeString(text); err == nil {
-			s.clear[what+" decoded"] = key
-		}
-	}
-}
-
-func (s *search) in(where string, text []byte) {
-	s.t.Helper()
-	for what, secret := range s.clear {
-		if at := bytes.Index(text, secret); at >= 0 {
-			s.t.Errorf("%s holds the %s: …%q…", where, what, text[max(0, at-80):at])
-		}
-	}
-}
+// planted is no secret: it is a server's name and in each payload, so that it must be
+// found wherever a secret of theirs could have been.
+const planted = "planted-where-secrets-could-be"
 
 // No secret of a run is in anything that the program wrote.
 func TestSecretsStayInside(t *testing.T) {
@@ -203,102 +82,96 @@ func TestSecretsStayInside(t *testing.T) {
 
 	config := filepath.Join(w.dir, "servers.json")
 	if err := os.WriteFile(config, fmt.Appendf(nil, `{"mcpServers":{
-		"static": {"url": "%s/mcp", "headers": {"Authorization": "Bearer ${E2E_BEARER}", "X-Api-Key": "${E2E_APIKEY}"}},
+		%q: {"url": "%s/mcp", "headers": {"Authorization": "Bearer ${E2E_BEARER}", "X-Api-Key": "${E2E_APIKEY}"}},
 		"signed": {"url": "%s/mcp", "oauth": {"clientId": %q, "clientSecret": "${E2E_CLIENT}", "grant": "client_credentials"}}
-	}}`, web.URL, signed.URL, oauthID), 0o600); err != nil {
+	}}`, planted, web.URL, signed.URL, oauthID), 0o600); err != nil {
 		t.Fatal(err)
 	}
 
-	outputs := map[string]string{}
-	run := func(want int, args ...string) string {
+	left := evidence{t: t, texts: map[string]string{}}
+	common := []string{"--data", w.data(), "--config", config, "--log", filepath.Join(w.dir, "log"), "--log-level", "debug"}
+	run := func(want int, shows string, args ...string) string {
 		t.Helper()
-		p := w.start(nil, append(args, "--data", w.data(), "--config", config, "--log", filepath.Join(w.dir, "log"), "--log-level", "debug")...)
+		p := w.start(nil, append(args, common...)...)
 		code := p.wait()
+		text := p.stdout.text() + p.stderr.text()
 		if code != want {
-			t.Errorf("%s: code %d, want %d\n%s%s", p.name, code, want, p.stdout.text(), p.stderr.text())
+			t.Errorf("%s: code %d, want %d\n%s", p.name, code, want, text)
 		}
-		outputs[p.name] = p.stdout.text() + p.stderr.text()
-		return outputs[p.name]
+		left.keep(strings.Join(args, " "), shows, text)
+		return text
 	}
-	outputs["first"] = run(0, "tail", "static", "load.tick", "--mode", "webhook", "--count", "2", "--json", "--raw", "--trace")
-	_, id, _ := strings.Cut(run(0, "subs", "list", "--json"), `{"id":"`)
+	traced := run(0, planted, "tail", planted, "load.tick", "--mode", "webhook", "--count", "2", "--json", "--raw", "--trace")
+	if !strings.Contains(traced, "whsec_…") || !strings.Contains(traced, `"events/subscribe"`) {
+		t.Errorf("the trace does not show a masked secret:\n%s", traced)
+	}
+	_, id, _ := strings.Cut(run(0, planted, "subs", "list", "--json"), `{"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
-	run(0, "subs", "rotate", id)
-	run(1, "tail", "static", "no.such.type", "--trace", "--for", "1s")
-	run(0, "sign-in", "signed")
-	run(0, "types", "signed", "--json")
-	run(0, "tail", "signed", "load.tick", "--mode", "webhook", "--count", "1", "--trace")
+	run(0, "", "subs", "rotate", id)
+	run(1, "no.such.type", "tail", planted, "no.such.type", "--trace", "--for", "1s")
+	run(0, "signed", "sign-in", "signed")
+	run(0, "load.tick", "types", "signed", "--json")
+	run(0, planted, "tail", "signed", "load.tick", "--mode", "webhook", "--count", "1", "--json", "--trace")
 	if tokens == 0 {
 		t.Fatal("nobody signed in")
 	}
+	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", "1m", "--header", "X-Shown: " + shown}, common...))
 
 	// The screen, first as always, then for an audience, until it dies.
-	look := func(env []string, args ...string) *terminal {
-		return w.terminalWith(env, 200, 50, append(args, "--data", w.data(), "--config", config, "--log", filepath.Join(w.dir, "log.screen"), "--log-level", "debug")...)
+	snapshots := filepath.Join(w.data(), "snapshot-*.db")
+	for _, old := range glob(t, snapshots) { // it may be of a time without secrets
+		if err := os.Remove(old); err != nil {
+			t.Fatal(err)
+		}
 	}
-	s := look(nil)
-	s.reads("load.tick")
-	for _, visit := range []struct{ keys, shows string }{
-		{"4", "[Subscriptions]"}, {"]]", "[At servers]"}, {"]", "[Refused]"}, {"5", "[Audit]"}, {"]", "[Wire]"}, {"\r", "events/"}, {esc + "]", "[App]"},
-	} {
-		s.keys(visit.keys)
-		s.reads(visit.shows)
-		outputs["the screen at "+visit.shows] = s.screen.Text()
+	s := w.terminalWith(nil, 200, 50, common...)
+	s.visit(&left, "the screen", audience)
+	for deadline := time.After(patience); len(glob(t, snapshots)) == 0; {
+		select {
+		case <-deadline:
+			t.Fatal("no snapshot was made")
+		case <-time.After(10 * time.Millisecond): // another process makes it
+		}
 	}
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-s.ended:
-	case <-time.After(patience):
-		t.Fatalf("the screen does not end\n%s", s.screen.Text())
-	}
-	env, die := w.mortal([]string{envPanic + "=1", envFailpoint + "=committed:2"})
-	s = look(env, "--present")
-	s.sees("a first frame", func(text string) bool { return s.screen.Alternate() && strings.TrimSpace(text) != "" })
-	outputs["the screen for an audience"] = s.screen.Text()
-	die()
+	s.end()
+	env, die := w.mortal([]string{envPanic + "=1", envFailpoint + "=committed:1"})
+	s = w.terminalWith(env, 200, 50, append(common, "--present")...)
+	s.visit(&left, "the screen for an audience", "***")
 	k.mu.Lock()
 	hook, newest := k.hook, event.NewSecret(k.secrets[len(k.secrets)-1])
 	k.mu.Unlock()
-	deadline := time.After(patience)
 	wrong := event.NewSecret("whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32)))
-	for refused, over := false, false; !over; {
-		refused = refused || k.send(hook, wrong, 1) == http.StatusUnauthorized
-		if refused {
-			k.send(hook, newest, 1)
-		}
-		select {
-		case <-s.ended:
-			over = true
-		case <-deadline:
-			t.Fatalf("the screen did not die\n%s", s.screen.Text())
-		case <-time.After(10 * time.Millisecond): // the receiver may not listen yet
-		}
+	if got := k.send(hook, wrong, 1); got != http.StatusUnauthorized {
+		t.Errorf("a delivery with a wrong signature is answered %d", got)
 	}
-	outputs["the screen at the end"] = s.screen.Text()
+	die()
+	k.send(hook, newest, 1)
+	s.end()
+	left.keep("the screen at the end", "panic", s.screen.Text())
 
-	run(0, "events", "--json", "--raw")
-	run(0, "audit", "--json")
-	run(0, "export")
-	run(0, "export", "--format", "cloudevents")
-	run(0, "subs", "list")
-	run(0, "servers", "--json")
-	run(0, "store", "info", "--json")
-	run(0, "store", "check")
-	run(0, "store", "backup", filepath.Join(w.dir, "backup"))
-	if reports, err := filepath.Glob(filepath.Join(w.dir, "*", "eventdeck", "crashes", "*")); err != nil || len(reports) == 0 {
-		t.Errorf("no crash report: %v; it ended with %v and showed\n%s", err, s.cmd.ProcessState, outputs["the screen at the end"])
+	run(0, planted, "events", "--json", "--raw")
+	run(0, planted, "audit", "--json")
+	for _, format := range []string{"ndjson", "csv", "cloudevents"} {
+		run(0, planted, "export", "--format", format)
 	}
+	run(0, planted, "subs", "list")
+	run(0, planted, "servers", "--json")
+	run(0, `"records"`, "store", "info", "--json")
+	run(0, "", "store", "check")
+	backup := filepath.Join(w.dir, "backup")
+	run(0, "", "store", "backup", backup)
+	run(0, "", "store", "restore", backup)
+	run(0, planted, "events", "--json", "--limit", "1") // out of what was restored
 
-	if traced := outputs["first"]; !strings.Contains(traced, "whsec_…") || !strings.Contains(traced, `"events/subscribe"`) {
-		t.Errorf("the trace does not show a masked secret:\n%s", traced)
-	}
-	find := &search{t, map[string][]byte{}}
+	find := search{}
 	find.add("bearer token", bearer)
 	find.add("header", apiKey)
+	find.add("header of the run", shown)
 	find.add("client secret", oauthKey)
-	find.clear["issued token"] = []byte(oauthWord)
+	find["issued token"] = []byte(oauthWord)
 	for _, server := range []*keeper{k, guarded} {
 		for i, secret := range server.secrets {
 			find.add(fmt.Sprintf("webhook secret %d", i+1), secret)
@@ -307,20 +180,17 @@ func TestSecretsStayInside(t *testing.T) {
 	if len(k.secrets) < 2 || k.secrets[0] == k.secrets[len(k.secrets)-1] {
 		t.Errorf("the secret was not rotated: %d secrets", len(k.secrets))
 	}
-	for where, text := range outputs {
-		find.in(where, []byte(text))
-	}
-	files := 0
-	err := filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !d.Type().IsRegular() {
-			return err
-		}
-		files++
-		text, err := os.ReadFile(path)
-		find.in(path, text)
-		return err
+	left.files(w.dir, map[string]string{
+		filepath.Join(w.data(), "state.db"): planted, snapshots: planted, backup: planted, // as a core of the store holds it
+		filepath.Join(w.dir, "log"):                            planted,
+		filepath.Join(w.dir, "*", "eventdeck", "crashes", "*"): "main_test.go:",
 	})
-	if err != nil || files < 5 {
-		t.Errorf("%d files, %v", files, err)
+	left.holds(find)
+	for where, text := range left.texts {
+		if strings.HasPrefix(where, "the screen for an audience") {
+			if found := (search{"masked member": []byte(audience)}).finds([]byte(text)); len(found) > 0 {
+				t.Errorf("%s shows the %s", where, found)
+			}
+		}
 	}
 }

@@ -1,0 +1,112 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+// keeper is an MCP server that grants webhook subscriptions and delivers two events
+// after each subscribe and refresh. It knows every secret that it was told.
+type keeper struct {
+	t      *testing.T
+	wanted func(r *http.Request) bool // is the caller allowed
+
+	mu      sync.Mutex
+	serial  int
+	hook    string
+	secrets []string
+	sending sync.WaitGroup
+}
+
+// ServeHTTP implements [http.Handler].
+func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params struct {
+			Delivery struct{ URL, Secret string }
+		}
+	}
+	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &m) != nil {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	if !k.wanted(r) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if len(m.ID) == 0 {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	// A server that says too much: it repeats what it was told.
+	result := fmt.Sprintf(`"error":{"code":-32601,"message":"no such method","data":{"params":%s}}`, body)
+	switch m.Method {
+	case "server/discover":
+		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"keeper","version":"1"}}`
+	case "events/list":
+		result = `"result":{"events":[{"name":"load.tick","delivery":["webhook"]}]}`
+	case "events/subscribe":
+		k.mu.Lock()
+		k.hook = m.Params.Delivery.URL
+		k.secrets = append(k.secrets, m.Params.Delivery.Secret)
+		k.mu.Unlock()
+		k.sending.Go(func() { k.send(m.Params.Delivery.URL, event.NewSecret(m.Params.Delivery.Secret), 2) })
+		result = fmt.Sprintf(`"result":{"id":"remote","refreshBefore":null,"cursor":null,"secret":%q}`, m.Params.Delivery.Secret)
+	case "events/unsubscribe":
+		result = `"result":{}`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+}
+
+// send makes deliveries. A receiver that has ended meanwhile is no mistake.
+func (k *keeper) send(url string, secret event.Secret, n int) (status int) {
+	client := &http.Client{
+		Timeout:   5 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
+	}
+	for range n {
+		k.mu.Lock()
+		k.serial++
+		id := fmt.Sprintf("evt_%d", k.serial)
+		k.mu.Unlock()
+		body := fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-02-19T16:00:00Z","data":{"id":%q,"note":%q,"password":%q}}`, id, id, planted, audience)
+		now := time.Now()
+		sig, err := receiver.Sign(secret, id, now, []byte(body))
+		if err != nil {
+			k.t.Error(err)
+			return 0
+		}
+		req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+		if err != nil {
+			k.t.Error(err)
+			return 0
+		}
+		for name, value := range map[string]string{
+			"Content-Type": "application/json", receiver.HeaderID: id,
+			receiver.HeaderTimestamp: strconv.FormatInt(now.Unix(), 10), receiver.HeaderSignature: sig,
+		} {
+			req.Header.Set(name, value)
+		}
+		if resp, err := client.Do(req); err == nil {
+			resp.Body.Close()
+			status = resp.StatusCode
+		}
+	}
+	return status
+}
