@@ -127,6 +127,8 @@ type app struct {
 	mouse    mouse
 	audience presenter
 	painter  painter
+	last     tea.View // what was drawn last
+	idle     bool     // the last message can change the frame only
 	session  string
 	aging    bool
 	leaving  bool
@@ -191,6 +193,7 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
+	a.idle = drawsOnly(msg)
 	a.measureRates()
 	a.watch()
 	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice(), a.save())

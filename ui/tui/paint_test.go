@@ -126,3 +126,31 @@ func TestPayloadsOfAMovingStreamAreLookedAtNowAndThen(t *testing.T) {
 		}
 	})
 }
+
+// A frame that is as the last one takes no time from the next; after a key, or what
+// else may have the renderer write, it is painted all the same.
+func TestEqualFramesAreNotPainted(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	a.painter.drawn = make(chan struct{}, 1)
+	painted := func(msg tea.Msg) bool {
+		a.Update(msg)
+		a.View()
+		select {
+		case <-a.painter.drawn:
+			return true
+		default:
+			return false
+		}
+	}
+	painted(lookAgainMsg{})
+	if painted(lookAgainMsg{}) {
+		t.Error("a frame that did not change was painted")
+	}
+	if !painted(tea.WindowSizeMsg{Width: 120, Height: 40}) {
+		t.Error("the frame after a message of the terminal was not painted")
+	}
+	a.tell("something new")
+	if !painted(lookAgainMsg{}) {
+		t.Error("a frame that changed was not painted")
+	}
+}
