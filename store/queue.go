@@ -14,9 +14,9 @@ const (
 	queueBytes   = 8 << 20
 	groupRecords = 1024
 	commitEvery  = 5 * time.Millisecond
-	// What somebody waits for is committed when the last commit is as long ago as it
-	// took, and so long at least: the writer then rests half of the time, and groups
-	// grow with the load.
+	// What somebody waits for is committed when the last commit is twice as long ago
+	// as it took, and so long at least: the writer then rests two thirds of the time,
+	// and groups grow with the load.
 	awaitedEvery = time.Millisecond
 )
 
@@ -28,7 +28,7 @@ type pace struct {
 
 // paceAfter returns the pace after a commit that began and ended then.
 func paceAfter(began, ended time.Time) pace {
-	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, ended.Sub(began)))}
+	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, 2*ended.Sub(began)))}
 	if p.soon.After(p.due) {
 		p.soon = p.due
 	}

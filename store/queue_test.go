@@ -94,8 +94,8 @@ func TestAwaitedJobsAreCommittedSooner(t *testing.T) {
 	began := time.Unix(0, 0)
 	for took, soon := range map[time.Duration]time.Duration{
 		0:                    awaitedEvery,
-		time.Millisecond:     2 * time.Millisecond,
-		2 * time.Millisecond: 4 * time.Millisecond,
+		time.Millisecond:     3 * time.Millisecond,
+		2 * time.Millisecond: commitEvery,
 		4 * time.Millisecond: commitEvery,
 		time.Second:          commitEvery,
 	} {

@@ -93,7 +93,7 @@ func webhook(args []string) (err error) {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	fmt.Printf("%-34s %10s %10s %6s %9s %9s %9s %14s %14s\n", "", "answered/s", "refused/s", "lost", "unstored", "p50", "p99", "CPU of host", "of sender")
+	fmt.Printf("%-34s %10s %10s %6s %9s %9s %9s %14s %14s %9s\n", "", "answered/s", "refused/s", "lost", "unstored", "p50", "p99", "CPU of host", "of sender", "a commit")
 	for range *rounds {
 		for _, run := range []struct {
 			name string
@@ -243,6 +243,7 @@ func (r *hookRig) measure(name string, run hookRun) error {
 		run.Hooks = append(run.Hooks, r.hooks[fmt.Sprintf(`{"n":%d}`, i)])
 	}
 	r.mu.Unlock()
+	commits := r.store.Info().Load.Commits
 	before, err := process(os.Getpid()).cpu()
 	if err != nil {
 		return err
@@ -255,6 +256,7 @@ func (r *hookRig) measure(name string, run hookRun) error {
 	if err != nil {
 		return err
 	}
+	commits = r.store.Info().Load.Commits - commits
 	if res.Failed != "" {
 		return fmt.Errorf("the sender: %s", res.Failed)
 	}
@@ -268,9 +270,9 @@ func (r *hookRig) measure(name string, run hookRun) error {
 	each := func(cpu time.Duration) string {
 		return fmt.Sprintf("%.0f µs each", float64(cpu.Microseconds())/float64(max(1, res.Taken+res.Bad)))
 	}
-	fmt.Printf("%-34s %10.0f %10.0f %6d %9d %9v %9v %14s %14s\n", name, float64(res.Taken)/res.Took.Seconds(), float64(res.Bad)/res.Took.Seconds(),
+	fmt.Printf("%-34s %10.0f %10.0f %6d %9d %9v %9v %14s %14s %9.0f\n", name, float64(res.Taken)/res.Took.Seconds(), float64(res.Bad)/res.Took.Seconds(),
 		res.Sent-res.Taken, unstored, res.P50.Round(10*time.Microsecond), res.P99.Round(10*time.Microsecond),
-		each(after-before), each(res.CPU))
+		each(after-before), each(res.CPU), float64(res.Taken)/float64(max(1, commits)))
 	delete(res.Statuses, http.StatusNoContent)
 	if len(res.Statuses) > 0 {
 		fmt.Printf("  other answers: %v\n", res.Statuses)
