@@ -80,7 +80,11 @@ func (c *payloadCheck) at(path string, s *jsonschema.Schema, value any, depth in
 		for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 			err = inner
 		}
-		c.found = append(c.found, Problem{Path: trust.Untrusted(path), Says: clean(err)})
+		says := failing(s, value)
+		if says == "" {
+			says = clean(err)
+		}
+		c.found = append(c.found, Problem{Path: trust.Untrusted(path), Says: says})
 	}
 }
 

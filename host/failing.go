@@ -1,0 +1,66 @@
+package host
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"eventdeck/host/trust"
+)
+
+// failing says in plain words what a schema's own rule finds wrong with a value:
+// the validator quotes the value and speaks of keywords and code points. It is ""
+// for rules that only the validator knows.
+func failing(s *jsonschema.Schema, value any) string {
+	switch value := value.(type) {
+	case float64:
+		return failingNumber(s, value)
+	case string:
+		return failingText(s, value)
+	case []any:
+		switch {
+		case s.MinItems != nil && len(value) < *s.MinItems:
+			return fmt.Sprintf("has %d of at least %d items", len(value), *s.MinItems)
+		case s.MaxItems != nil && len(value) > *s.MaxItems:
+			return fmt.Sprintf("has %d items, at most %d are taken", len(value), *s.MaxItems)
+		}
+	}
+	return ""
+}
+
+func failingNumber(s *jsonschema.Schema, n float64) string {
+	switch {
+	case s.Type == "integer" && n != math.Trunc(n):
+		return "is no whole number"
+	case s.Minimum != nil && n < *s.Minimum:
+		return "must be at least " + short(*s.Minimum)
+	case s.Maximum != nil && n > *s.Maximum:
+		return "must be at most " + short(*s.Maximum)
+	case s.ExclusiveMinimum != nil && n <= *s.ExclusiveMinimum:
+		return "must be more than " + short(*s.ExclusiveMinimum)
+	case s.ExclusiveMaximum != nil && n >= *s.ExclusiveMaximum:
+		return "must be less than " + short(*s.ExclusiveMaximum)
+	}
+	return ""
+}
+
+func failingText(s *jsonschema.Schema, text string) string {
+	n := utf8.RuneCountInString(text)
+	switch {
+	case s.MinLength != nil && n < *s.MinLength:
+		return fmt.Sprintf("has %d of at least %d characters", n, *s.MinLength)
+	case s.MaxLength != nil && n > *s.MaxLength:
+		return fmt.Sprintf("has %d characters, at most %d are taken", n, *s.MaxLength)
+	case s.Pattern != "":
+		if re, err := regexp.Compile(s.Pattern); err == nil && !re.MatchString(text) {
+			return "does not match " + trust.Line(trust.Untrusted(s.Pattern)).Plain()
+		}
+	}
+	return ""
+}
+
+func short(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
