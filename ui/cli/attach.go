@@ -59,6 +59,7 @@ func (a *app) checkAttached(c *attach.Client, trace bool) error {
 	for flag, given := range map[string]bool{
 		"--trace": trace, "--header": len(f.headers) > 0, "--callback-url": f.callback != "", "--listen": f.listen != "",
 		"--plain-http": f.plainHTTP, "--rotate-secrets": f.rotate != 0,
+		"--hook-connections": f.hooks.connections != hookConnections, "--hook-bad-rate": f.hooks.badRate != hookBadRate,
 	} {
 		if given {
 			return usagef("%s: process %d has the store open and does the work; give it there, or quit it first", flag, c.PID())

@@ -23,6 +23,12 @@ import (
 // hookFlags bound what others can take from the receiver of webhook deliveries.
 type hookFlags struct{ connections, badRate int }
 
+// What hookFlags are when nobody says otherwise.
+const (
+	hookConnections = 64
+	hookBadRate     = 100
+)
+
 // deck is an open store with a host on it.
 type deck struct {
 	host.API

@@ -100,8 +100,8 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
 	f.DurationVar(&a.flags.rotate, "rotate-secrets", 0, "give webhook subscriptions a new secret when theirs is so old (default never)")
 	f.BoolVar(&a.flags.plainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
-	f.IntVar(&a.flags.hooks.connections, "hook-connections", 64, "webhook connections that may be open at once")
-	f.IntVar(&a.flags.hooks.badRate, "hook-bad-rate", 100, "requests a second, of one source, that the webhook receiver looks at although they prove nothing")
+	f.IntVar(&a.flags.hooks.connections, "hook-connections", hookConnections, "webhook connections that may be open at once")
+	f.IntVar(&a.flags.hooks.badRate, "hook-bad-rate", hookBadRate, "requests a second, of one source, that the webhook receiver looks at although they prove nothing")
 	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),

@@ -69,9 +69,11 @@ func TestCommandsBesideATail(t *testing.T) {
 	if code := second.wait(); code != 0 || len(decode(t, second.stdout.text())) < 5 {
 		t.Errorf("the second tail ends with %d: %s", code, second.stderr.text())
 	}
-	refused := w.start(nil, "tail", url, "load.tick", "--data", w.data(), "--from", "0")
-	if code := refused.wait(); code != 2 || !strings.Contains(refused.stderr.text(), pid) {
-		t.Errorf("a cursor ends with %d: %s", code, refused.stderr.text())
+	for _, only := range [][]string{{"--from", "0"}, {"--hook-connections", "32"}, {"--hook-bad-rate", "7"}} {
+		refused := w.start(nil, append([]string{"tail", url, "load.tick", "--data", w.data(), "--count", "1"}, only...)...)
+		if code := refused.wait(); code != 2 || !strings.Contains(refused.stderr.text(), pid) {
+			t.Errorf("%v ends with %d: %s", only, code, refused.stderr.text())
+		}
 	}
 
 	if p := w.start(nil, "subs", "pause", id, "--data", w.data()); p.wait() != 0 {
