@@ -142,8 +142,8 @@ func (a *app) jumpToSub(id event.SubID) bool {
 		return false
 	}
 	n := node{server: v.Key.Server, typ: v.Key.Type, sub: id}
-	delete(a.tree.closed, node{server: n.server})
-	delete(a.tree.closed, n.parent())
+	a.tree.closed[node{server: n.server}] = false
+	a.tree.closed[n.parent()] = false
 	a.tree.load(&a.snap)
 	a.tree.at = n
 	a.rescope()

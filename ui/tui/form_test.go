@@ -162,7 +162,7 @@ func TestFormShowsWhatIsWrong(t *testing.T) {
 		t.Errorf("what is missing was sent or is not told:\n%s", screenOf(a))
 	}
 	press(t, a, "X")
-	if s := screenOf(a); !strings.Contains(s, "pattern") {
+	if s := screenOf(a); !strings.Contains(s, "does not match ^") {
 		t.Errorf("the pattern is not told:\n%s", s)
 	}
 	exact(t, a)

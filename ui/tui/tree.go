@@ -72,7 +72,7 @@ type tree struct {
 	itemOf itemsKey
 	at     node
 	top    int
-	closed map[node]bool // folded by the operator
+	closed map[node]bool // folded by the operator, or unfolded where it is false
 	height int
 
 	total subTotals
@@ -100,7 +100,7 @@ func newTree() tree {
 // reveal opens what is above a node.
 func (t *tree) reveal(n node) {
 	for p := n.parent(); p.level() > 0; p = p.parent() {
-		delete(t.closed, p)
+		t.closed[p] = false
 	}
 }
 
@@ -142,10 +142,14 @@ func (s *subTotals) add(v *host.SubscriptionView) {
 	}
 }
 
+// typesShown is how many event types a server may have to stand unfolded without a
+// subscription: of more, the servers below would never be seen.
+const typesShown = 100
+
 func (t *tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) {
 	n := node{server: s.Name}
 	at := len(t.rows)
-	t.rows = append(t.rows, treeRow{node: n, server: s, open: !t.closed[n]})
+	t.rows = append(t.rows, treeRow{node: n, server: s})
 	types := make([]trust.Text, 0, len(s.Types)+4)
 	known := map[trust.Text]*event.Type{}
 	for i := range s.Types {
@@ -161,6 +165,8 @@ func (t *tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) {
 			}
 		}
 	}
+	closed, chosen := t.closed[n]
+	t.rows[at].open = !closed && (chosen || t.rows[at].kids > 0 || len(types) <= typesShown)
 	if !t.rows[at].open {
 		return
 	}
@@ -236,7 +242,7 @@ func (t *tree) last()  { t.by(len(t.rows)) }
 // fold closes the chosen node, or goes to the one above.
 func (t *tree) fold() {
 	r := t.chosen()
-	if l := t.at.level(); (l == 1 || l == 2) && r.open && r.kids > 0 {
+	if l := t.at.level(); r.open && (l == 1 && (r.kids > 0 || len(r.server.Types) > 0) || l == 2 && r.kids > 0) {
 		t.closed[t.at] = true
 		return
 	}
@@ -246,11 +252,11 @@ func (t *tree) fold() {
 // unfold opens the chosen node, or goes to the first one below.
 func (t *tree) unfold() {
 	r := t.chosen()
-	if t.closed[t.at] {
-		delete(t.closed, t.at)
+	if l := t.at.level(); !r.open && (l == 1 || l == 2 && r.kids > 0) {
+		t.closed[t.at] = false
 		return
 	}
-	if r.kids > 0 {
+	if r.kids > 0 || r.server != nil && len(r.server.Types) > 0 {
 		t.by(1)
 	}
 }

@@ -1,0 +1,49 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// A server with more event types than anybody reads through stands folded, until it
+// is unfolded or something is subscribed to there; one without subscriptions can be
+// folded too.
+func TestServersWithManyTypesAreFolded(t *testing.T) {
+	h := newFake()
+	var many []event.Type
+	for i := range typesShown + 1 {
+		many = append(many, event.Type{Name: trust.Untrusted(fmt.Sprintf("kind.%03d", i)), Modes: []event.Mode{event.ModePoll}})
+	}
+	h.server("many", many...)
+	h.server("pager", many[:1]...)
+	a := open(t, h, 120, 40)
+	press(t, a, "1", "g", "j")
+	if s := screenOf(a); strings.Count(s, "kind.") != 1 || !strings.Contains(s, "101 types") {
+		t.Fatalf("not folded:\n%s", s)
+	}
+	press(t, a, "l")
+	if s := screenOf(a); !strings.Contains(s, "kind.001") {
+		t.Fatalf("not unfolded:\n%s", s)
+	}
+	press(t, a, "l")
+	if a.tree.at.level() != 2 {
+		t.Errorf("to %v, not the first type", a.tree.at)
+	}
+	press(t, a, "h", "h")
+	if s := screenOf(a); strings.Count(s, "kind.") != 1 || a.tree.at.server != "many" {
+		t.Fatalf("not folded again, at %v:\n%s", a.tree.at, s)
+	}
+	h.subscribe("many", "kind.100", event.ModePoll, "{}")
+	press(t, a, "l", "G", "h")
+	if a.tree.at.server != "pager" {
+		t.Errorf("at %v", a.tree.at)
+	}
+	press(t, a, "h")
+	if s := screenOf(a); strings.Contains(s, "▾ ● pager") {
+		t.Errorf("a server without subscriptions is not folded:\n%s", s)
+	}
+}
