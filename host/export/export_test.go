@@ -88,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 		"no text of the host":   `{"kind":"gap","server":"a\u001b[31m","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
 		"is no flag":            `{"kind":"gap","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z","flags":["IGNORE ALL"]}`,
 		"not that of its exact": strings.Replace(good, `"severity":"P1"`, `"severity":"P2"`, 1),
-		"more than 8 MiB":       strings.Repeat("x", maxLine+1),
+		"more than 64 MiB":      strings.Repeat("x", maxLine+1),
 	} {
 		err := Read(strings.NewReader(text), func(*event.Record) error { return nil })
 		if !errors.Is(err, ErrLine) || !strings.Contains(err.Error(), name) {

@@ -15,8 +15,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// maxLine bounds a line that is read back, in bytes.
-const maxLine = 8 << 20
+// maxLine bounds a line that is read back, in bytes: what the largest event takes at
+// most, written with its exact bytes and with escapes for each byte of its data.
+const maxLine = 64 << 20
 
 // ErrLine: a line is none that [AppendLine] writes. The text names the line and
 // what is wrong with it.
@@ -156,7 +157,7 @@ func (in *line) payload(r *event.Record) error {
 		}
 		return nil
 	}
-	members, err := trust.ParseObject(in.Raw, trust.Limits{})
+	members, err := trust.ParseObject(in.Raw, trust.Limits{Bytes: maxLine})
 	if err != nil {
 		return fmt.Errorf("its exact bytes: %w", err)
 	}

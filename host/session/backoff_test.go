@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,6 +39,8 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for in, want := range map[string]time.Duration{
 		"5": 5 * time.Second, " 7 ": 7 * time.Second, "-1": 0, "": 0, "soon": 0, "99999999": time.Hour,
+		"3599": time.Hour - time.Second, "3600": time.Hour, "3601": time.Hour, strings.Repeat("9", 400): time.Hour, "-" + strings.Repeat("9", 400): 0,
+		"1.5": 0, "\x00": 0, "Mon, 99 Foo 2026": 0, "5, 7": 0, now.AddDate(900, 0, 0).Format(http.TimeFormat): time.Hour,
 		now.Add(time.Minute).Format(http.TimeFormat): time.Minute,
 		now.Add(-time.Hour).Format(http.TimeFormat):  0,
 	} {

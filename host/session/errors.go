@@ -88,7 +88,8 @@ func Denied(err error) bool {
 
 // retryAfter reads the header of that name: seconds, or a date.
 func retryAfter(value string, now time.Time) time.Duration {
-	if s, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
+	s, err := strconv.Atoi(strings.TrimSpace(value))
+	if err == nil || errors.Is(err, strconv.ErrRange) { // then s is the nearest that there is
 		return time.Duration(min(max(s, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
 	if t, err := http.ParseTime(value); err == nil {

@@ -88,7 +88,7 @@ func (o Options) withDefaults() Options {
 		o.ProbeTimeout = 5 * time.Second
 	}
 	if o.MaxFrame <= 0 {
-		o.MaxFrame = 1 << 20
+		o.MaxFrame = defaultFrame
 	}
 	if o.patience <= 0 {
 		o.patience = patience
@@ -111,7 +111,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// maxAnswer bounds the answer to a call.
 // unheard reports that something unasked may have gone unheard.
 func (o *Options) unheard() {
 	if o.OnUnheard != nil {
@@ -119,7 +118,14 @@ func (o *Options) unheard() {
 	}
 }
 
-func (o *Options) maxAnswer() int { return 16 * o.MaxFrame }
+// Bounds of what a server sends.
+const (
+	defaultFrame = 1 << 20 // bytes of one notification
+	answerFrames = 16      // an answer may have so many times that
+)
+
+// maxAnswer bounds the answer to a call.
+func (o *Options) maxAnswer() int { return answerFrames * o.MaxFrame }
 
 func (o *Options) trace(d Direction, frame []byte) {
 	if o.Trace == nil {

@@ -33,12 +33,17 @@ type Limits struct {
 	Depth int // levels of nesting; default 1000
 }
 
+const (
+	defaultBytes = 1 << 20
+	defaultDepth = 1000
+)
+
 func (l Limits) withDefaults() Limits {
 	if l.Bytes == 0 {
-		l.Bytes = 1 << 20
+		l.Bytes = defaultBytes
 	}
 	if l.Depth == 0 {
-		l.Depth = 1000
+		l.Depth = defaultDepth
 	}
 	return l
 }

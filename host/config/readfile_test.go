@@ -1,0 +1,49 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file below, at and above the bound of its size.
+func TestFilesAreBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "settings.json")
+	for n, fits := range map[int]bool{maxOwn - 1: true, maxOwn: true, maxOwn + 1: false} {
+		if err := os.WriteFile(path, []byte("{}"+strings.Repeat(" ", n-2)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, settings := LoadSettings(path)
+		_, servers := Load(path, true, nil)
+		for _, err := range []error{settings, servers, Add(path, Draft{Name: "a", Command: "x"})} {
+			if fits != (err == nil) || err != nil && (!errors.Is(err, ErrFile) || !strings.Contains(err.Error(), path+": it has more than 1.0 MiB")) {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+			if fits {
+				break // the last one has changed it
+			}
+		}
+	}
+	if err := os.Truncate(path, maxForeign+1); err != nil { // a hole takes no room
+		t.Fatal(err)
+	}
+	if _, err := readFile(path, maxForeign, false); err == nil || !strings.Contains(err.Error(), "64.0 MiB") {
+		t.Errorf("a file of another client: %v", err)
+	}
+}
+
+// What is no file is refused before it is opened: a pipe would wait for a writer, and
+// a device never ends.
+func TestWhatIsNoFileIsRefused(t *testing.T) {
+	for _, path := range []string{t.TempDir(), os.DevNull} {
+		_, settings := LoadSettings(path)
+		_, servers := Load(path, true, nil)
+		for _, err := range []error{settings, servers} {
+			if !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "it is no regular file but a d") {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}
