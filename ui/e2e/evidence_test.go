@@ -84,7 +84,7 @@ func (c *terminal) visit(e *evidence, who, payload string) {
 	c.reads("load.tick")
 	take := func(shows string) { e.keep(who+" at "+shows, shows, c.screen.Text()) }
 	c.keys("1")
-	c.reads(planted)
+	c.reads(planted[:part]) // the rest may be cut off
 	take(planted)
 	c.keys("2G") // to the newest record, and back to the newest event
 	for range 20 {
