@@ -14,10 +14,11 @@ const (
 	queueBytes   = 8 << 20
 	groupRecords = 1024
 	commitEvery  = 5 * time.Millisecond
-	// What somebody waits for is committed when the last commit is twice as long ago
-	// as it took, and so long at least: the writer then rests two thirds of the time,
-	// and groups grow with the load.
+	// What somebody waits for is committed when the last commit is as long ago as it
+	// took, and so long at least; twice as long ago when many batches shared it: groups
+	// grow with the load.
 	awaitedEvery = time.Millisecond
+	awaitedMany  = 16
 )
 
 // pace says when the next commit is to begin.
@@ -26,9 +27,14 @@ type pace struct {
 	soon time.Time // for a job that is awaited; never after due
 }
 
-// paceAfter returns the pace after a commit that began and ended then.
-func paceAfter(began, ended time.Time) pace {
-	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, 2*ended.Sub(began)))}
+// paceAfter returns the pace after a commit of so many batches that began and ended
+// then.
+func paceAfter(began, ended time.Time, batches int) pace {
+	rest := ended.Sub(began)
+	if batches >= awaitedMany {
+		rest *= 2
+	}
+	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, rest))}
 	if p.soon.After(p.due) {
 		p.soon = p.due
 	}
