@@ -75,6 +75,10 @@ func ReadDir(dir string) ([]Theme, error) {
 }
 
 func readFile(path, name string) (Theme, error) {
+	// A pipe would wait for a writer, and a device never ends.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return Theme{}, fmt.Errorf("%w %s: it is no regular file; take it out of the directory", ErrFile, path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return Theme{}, fmt.Errorf("%w: %w", ErrFile, err)

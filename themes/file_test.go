@@ -62,11 +62,14 @@ func TestReadDir(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink(os.DevNull, filepath.Join(dir, "device.json")); err != nil {
+		t.Skip("no links here: ", err)
+	}
 	found, err := ReadDir(dir)
 	if len(found) != 2 || found[0].Name != "a" || found[1].Name != "b" {
 		t.Errorf("found %v", found)
 	}
-	if !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), "broken.json") || !strings.Contains(err.Error(), "long.json") {
+	if !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), "broken.json") || !strings.Contains(err.Error(), "long.json") || !strings.Contains(err.Error(), "device.json: it is no regular file") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -141,6 +141,11 @@ func tlsConfig(server event.Server, base *tls.Config, log *slog.Logger) (*tls.Co
 		extra = append(pem, '\n')
 	}
 	if server.CAFile != "" {
+		// A device or a pipe may never end.
+		info, err := os.Stat(server.CAFile)
+		if err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%w: certificate authorities: %s is no regular file; name a file of PEM certificates", ErrServer, server.CAFile)
+		}
 		pem, err := os.ReadFile(server.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("%w: certificate authorities: %w", ErrServer, err)
