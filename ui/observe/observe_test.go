@@ -179,6 +179,7 @@ func TestNumbersAreSent(t *testing.T) {
 				t.Errorf("%s is not in %s", part, text)
 			}
 		}
+		synctest.Wait() // the first answer is read
 		c.status.Store(http.StatusInternalServerError)
 		cancel()
 		<-done
