@@ -18,16 +18,6 @@ import (
 // patience bounds every wait for a cause; it is never waited out when all is well.
 const patience = 60 * time.Second
 
-// notUnderRace leaves out tests of what the screen shows: the race detector makes
-// each process ten times slower, and what runs beside what is tried by the tests
-// of the packages and by those that kill and cut.
-func notUnderRace(t *testing.T) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("it tests what is shown, not what runs beside what")
-	}
-}
-
 // world is a user's machine for one test: a home, a state directory.
 type world struct {
 	t   *testing.T

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -37,7 +38,6 @@ const planted = "planted-where-secrets-could-be"
 
 // No secret of a run is in anything that the program wrote.
 func TestSecretsStayInside(t *testing.T) {
-	notUnderRace(t)
 	t.Setenv("E2E_BEARER", bearer)
 	t.Setenv("E2E_APIKEY", apiKey)
 	t.Setenv("E2E_CLIENT", oauthKey)
@@ -49,16 +49,16 @@ func TestSecretsStayInside(t *testing.T) {
 	t.Cleanup(web.Close)
 	t.Cleanup(k.sending.Wait)
 
-	tokens := 0
+	var tokens atomic.Int64
 	auth := signintest.New()
 	auth.Override = func(rw http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/token" {
 			return false
 		}
-		tokens++
+		n := strconv.FormatInt(tokens.Add(1), 10)
 		signintest.Answer(rw, http.StatusOK, map[string]any{
-			"access_token": oauthWord + strconv.Itoa(tokens) + "-access", "token_type": "Bearer", "expires_in": 3600,
-			"refresh_token": oauthWord + strconv.Itoa(tokens) + "-refresh",
+			"access_token": oauthWord + n + "-access", "token_type": "Bearer", "expires_in": 3600,
+			"refresh_token": oauthWord + n + "-refresh",
 		})
 		return true
 	}
@@ -112,7 +112,7 @@ func TestSecretsStayInside(t *testing.T) {
 	run(0, "signed", "sign-in", "signed")
 	run(0, "load.tick", "types", "signed", "--json")
 	run(0, planted, "tail", "signed", "load.tick", "--mode", "webhook", "--count", "1", "--json", "--trace")
-	if tokens == 0 {
+	if tokens.Load() == 0 {
 		t.Fatal("nobody signed in")
 	}
 	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", "1m", "--header", "X-Shown: " + shown}, common...))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +26,7 @@ const esc = "\x1b[27u"
 // terminal is a program on a pseudo-terminal, as a person sees it.
 type terminal struct {
 	t      *testing.T
+	dir    string // of its world
 	screen *screen.Screen
 	tty    *os.File
 	cmd    *exec.Cmd
@@ -57,7 +59,7 @@ func (w *world) terminalOf(name string, env []string, width, height int, args ..
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c := &terminal{t: w.t, screen: screen.New(width, height, false), tty: tty, cmd: cmd, ended: make(chan error, 1)}
+	c := &terminal{t: w.t, dir: w.dir, screen: screen.New(width, height, false), tty: tty, cmd: cmd, ended: make(chan error, 1)}
 	go func() {
 		_, err := io.Copy(c.screen, tty)
 		if err != nil && !errors.Is(err, syscall.EIO) { // what Linux says when the program is gone
@@ -116,6 +118,11 @@ func (c *terminal) end() int {
 		select {
 		case <-c.ended:
 		case <-time.After(patience):
+		}
+		reports, _ := filepath.Glob(filepath.Join(c.dir, "*", "eventdeck", "crashes", "*")) // the pattern is right
+		for _, file := range reports {
+			text, err := os.ReadFile(file)
+			c.t.Errorf("%s: %s, %v", file, text, err)
 		}
 		c.t.Fatalf("it does not end\n%s", c.screen.Text())
 	}
