@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"eventdeck/host/event"
@@ -12,6 +13,10 @@ import (
 
 // A server that says hasMore and brings nothing is believed this often in a row.
 const emptyPages = 3
+
+// How many events are asked for when the answer to a poll was too large; then a
+// quarter of that, down to one.
+const smallPage = 128
 
 // poll asks again and again until it fails.
 func (r *Runner) poll(ctx context.Context, from wire.Position) error {
@@ -48,13 +53,34 @@ type polling struct {
 	asked    bool
 	behind   bool // still reading what happened before this attempt
 	empty    int  // pages in a row that brought nothing
+	most     int  // events asked for at most; 0: the server decides
+}
+
+// smaller asks for fewer events a page, since the answer was too large.
+//
+// Error: why it was, when fewer cannot be asked for.
+func (p *polling) smaller(why error) error {
+	switch {
+	case p.most == 0:
+		p.most = smallPage
+	case p.most > 1:
+		p.most = max(1, p.most/4)
+	default:
+		return fmt.Errorf("the server's answer is too large also when one event is asked for; "+
+			"raise the limit of the payload, or reset the cursor to go on behind that event: %w", why)
+	}
+	p.r.deps.Log.Info("the answer to a poll is too large, fewer events are asked for", "sub", p.r.id, "events", p.most)
+	return nil
 }
 
 // once asks one time and returns how long to wait before the next.
 func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	r, in := p.r, &p.r.in
 	sent, asked := p.position, r.deps.Now()
-	res, err := r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position})
+	res, err := r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position, MaxEvents: p.most})
+	if errors.Is(err, wire.ErrTooLarge) {
+		return 0, p.smaller(err)
+	}
 	if err != nil {
 		if !cursorRefused(err) || !sent.Valid {
 			return 0, err
@@ -92,6 +118,9 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 		p.position.Cursor, p.position.Valid = b.Cursor.Text, b.Cursor.Valid
 	}
 	p.behind = p.behind && res.HasMore
+	if !res.HasMore {
+		p.most = 0 // what was large lies behind
+	}
 	if !p.asked {
 		r.opened(ctx, now, sent.Valid && !p.before.IsZero(), event.StatePolling)
 	}

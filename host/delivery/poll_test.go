@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -419,5 +421,55 @@ func TestGapOfACursorlessTypeBeginsAtWhatIsStored(t *testing.T) {
 		if g := r.gaps(); len(g) != 1 || !g[0].From.Equal(began) {
 			t.Errorf("gaps %+v, nothing is missing until %v", g, began)
 		}
+	})
+}
+
+// An answer that is too large is asked for again in smaller parts, until the server
+// has no more; one event that is too large alone is told, with what to do.
+func TestPollAsksForLessWhenTheAnswerIsTooLarge(t *testing.T) {
+	large := fmt.Errorf("answer: %w", wire.ErrTooLarge)
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.sub.Cursor = event.At(cur("0").Text)
+		var asked []int
+		r.src.poll = func(n int, q wire.PollRequest) (wire.PollResult, error) {
+			asked = append(asked, q.MaxEvents)
+			switch {
+			case n > 5:
+				return wire.PollResult{Cursor: cur("2")}, nil
+			case q.MaxEvents == 0 || q.MaxEvents > 32:
+				return wire.PollResult{}, large
+			}
+			return wire.PollResult{Events: raw(occurrence(fmt.Sprint("e", n), time.Now(), "")), Cursor: cur(fmt.Sprint(n)), HasMore: n == 3}, nil
+		}
+		r.start().pass(3500 * time.Millisecond)
+		r.wantState(event.StatePolling)
+		r.wantLog("e3 e4")
+		if want := []int{0, 128, 32, 32, 0}; !slices.Equal(asked[:5], want) {
+			t.Errorf("asked for %v, want %v", asked, want)
+		}
+		if s := r.runner.Status(); !s.Error.IsZero() {
+			t.Errorf("%v", s.Error)
+		}
+	})
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.sub.Cursor = event.At(cur("0").Text)
+		var asked []int
+		r.src.poll = func(n int, q wire.PollRequest) (wire.PollResult, error) {
+			asked = append(asked, q.MaxEvents)
+			if n > 6 {
+				return wire.PollResult{Cursor: cur("1")}, nil
+			}
+			return wire.PollResult{}, large
+		}
+		r.start()
+		r.wantState(event.StateBackoff)
+		if want := []int{0, 128, 32, 8, 2, 1}; !slices.Equal(asked, want) {
+			t.Errorf("asked for %v, want %v", asked, want)
+		}
+		if why := r.runner.Status().Error.Raw(); !strings.Contains(why, "reset the cursor") || !strings.Contains(why, "too large") {
+			t.Errorf("%s", why)
+		}
+		r.pass(2 * time.Second)
+		r.wantState(event.StatePolling) // the server mended it
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/wire"
 )
 
 // Errors of [Dial], [Session.Call] and [Stream.Result], besides the answers of
@@ -30,8 +31,8 @@ var (
 	// ErrAnswer: the server sent something that is no answer: no JSON-RPC, or nothing.
 	ErrAnswer = errors.New("answer is not usable")
 	// ErrTooLarge: a frame is larger than [Options.MaxFrame], or an answer
-	// larger than sixteen of them. It is an [ErrAnswer] too.
-	ErrTooLarge = fmt.Errorf("%w: too large", ErrAnswer)
+	// larger than sixteen of them. It is an [ErrAnswer] and a [wire.ErrTooLarge] too.
+	ErrTooLarge = fmt.Errorf("%w: %w", ErrAnswer, wire.ErrTooLarge)
 )
 
 // Errors that end a session and everything open on it.

@@ -159,6 +159,9 @@ func (e *Error) Detail(member string) trust.Text {
 // Its name is [Forbidden].
 var ErrDenied = errors.New("refused for lack of rights")
 
+// ErrTooLarge: a message is larger than the host takes.
+var ErrTooLarge = errors.New("too large")
+
 // ErrUnacceptable: what is asked for cannot be had, for a reason other than an error
 // of the protocol. To ask again would change nothing.
 var ErrUnacceptable = errors.New("it cannot be had")
