@@ -287,7 +287,7 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		entry.KeyRequired = true
 		entry.Keys, entry.KeysFresh = k.keys.known(s.spec)
 	}
-	if sub.State == event.StateEnded || sub.State == event.StateDenied {
+	if over(sub) {
 		if k.host.opts.Now().Sub(k.endedAt(path)) < endedMemory {
 			return entry, receiver.PathEnded
 		}

@@ -131,6 +131,8 @@ type API interface {
 	// Unsubscribe ends a subscription here and on its server; the records stay.
 	Unsubscribe(ctx context.Context, id event.SubID) error
 	// Pause stops delivery and keeps the position; Resume goes on.
+	// Errors: [event.ErrNotFound], ErrStopped for a subscription that is over, the
+	// cause of ctx.
 	Pause(ctx context.Context, id event.SubID) error
 	Resume(ctx context.Context, id event.SubID) error
 	// SetMode goes on in another mode; position, dedup keys and records stay, and

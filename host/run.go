@@ -268,7 +268,7 @@ func (h *Host) server(name string) (*server, error) {
 // start begins to live a stored subscription, unless it is paused or over. Only
 // the holder of its server's turn may call it.
 func (h *Host) start(sub event.Subscription) {
-	if sub.Paused || sub.State == event.StateEnded || sub.State == event.StateDenied {
+	if sub.Paused || over(sub) {
 		return
 	}
 	s, err := h.server(sub.Key.Server)
@@ -416,7 +416,7 @@ func idleState(sub event.Subscription) event.State {
 	switch {
 	case sub.Paused:
 		return event.StatePaused
-	case sub.State == event.StateEnded, sub.State == event.StateDenied:
+	case over(sub):
 		return sub.State
 	}
 	return event.StateStarting

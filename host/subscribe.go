@@ -393,6 +393,9 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 	if sub.Paused {
 		return nil
 	}
+	if over(sub) { // resumed, it would begin again in silence
+		return overError(sub)
+	}
 	h.stopLife(id)
 	h.suspend(ctx, sub)
 	change := &event.StateChange{State: event.StatePaused, Evidence: "paused by the operator"}
@@ -421,8 +424,8 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 	}
 	defer t.give()
 	if !sub.Paused {
-		if sub.State == event.StateEnded || sub.State == event.StateDenied {
-			return fmt.Errorf("subscription %s is over (%s, %s): subscribe again to begin anew", id, sub.State, sub.Evidence)
+		if over(sub) {
+			return overError(sub)
 		}
 		return nil
 	}

@@ -15,6 +15,12 @@ func over(sub event.Subscription) bool {
 	return sub.State == event.StateEnded || sub.State == event.StateDenied
 }
 
+// overError says that nothing can be done with a subscription that is over. It is an
+// [ErrStopped].
+func overError(sub event.Subscription) error {
+	return fmt.Errorf("subscription %s is over (%s, %s): %w; subscribe again to begin anew", sub.ID, sub.State, sub.Evidence, ErrStopped)
+}
+
 // running returns the life of a subscription.
 //
 // Errors: [ErrStopped], which says why nobody lives it.
@@ -29,7 +35,7 @@ func (h *Host) running(id event.SubID) (*life, error) {
 	case sub.Paused:
 		return nil, fmt.Errorf("subscription %s is paused: %w; resume it first", id, ErrStopped)
 	case over(sub):
-		return nil, fmt.Errorf("subscription %s is over (%s, %s): %w; subscribe again to begin anew", id, sub.State, sub.Evidence, ErrStopped)
+		return nil, overError(sub)
 	}
 	_, err = h.server(sub.Key.Server)
 	if err == nil {

@@ -132,3 +132,27 @@ func TestResumeIsStoredThoughTheServerIsAway(t *testing.T) {
 		t.Errorf("paused %t, state %s, %v; want resumed", stored.Paused, stored.State, err)
 	}
 }
+
+// Paused and resumed, a subscription that its server ended would begin again in
+// silence.
+func TestWhatIsOverIsNotPaused(t *testing.T) {
+	r := newRig(t)
+	sub := r.subscribe(event.ModePoll, host.From{})
+	done := make(chan error, 1)
+	if err := r.store.Submit(r.ctx(), event.Batch{
+		Sub: sub.ID, Update: func(s *event.Subscription) { s.State = event.StateEnded }, Done: func(_ event.Outcome, err error) { done <- err },
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	for name, verb := range map[string]func(context.Context, event.SubID) error{"pause": r.host.Pause, "resume": r.host.Resume} {
+		if err := verb(r.ctx(), sub.ID); !errors.Is(err, host.ErrStopped) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got, err := r.store.Subscription(sub.ID); err != nil || got.Paused {
+		t.Errorf("%+v, %v", got.Paused, err)
+	}
+}

@@ -79,15 +79,6 @@ func (s *scanner) finish(g gateResult) Report {
 	return s.report()
 }
 
-// ScanText is [Scan] for one string that is not part of a payload: a name, a
-// description, an error message.
-func ScanText(t Text) Report {
-	s := scanner{raw: []byte(t.s)}
-	s.found = append(s.found, field{text: t.s})
-	s.fields(gateResult{special: true, words: true, urls: true, runs: true})
-	return s.report()
-}
-
 // scanRefused reports on a text that is no payload.
 func scanRefused(raw []byte, err error) Report {
 	s := scanner{raw: raw}

@@ -192,9 +192,6 @@ func (t *Terminal) Answer(ctx context.Context, keys string) (time.Duration, erro
 	return time.Since(began), nil
 }
 
-// Ended is closed when the program is gone.
-func (t *Terminal) Ended() <-chan struct{} { return t.ended }
-
 // End asks the program to end and returns when it has: by keys, then by signals.
 func (t *Terminal) End(keys string) {
 	defer t.tty.Close()

@@ -135,7 +135,7 @@ func suspendedWords(v host.SubscriptionView, now time.Time) string {
 
 // upcoming is when a subscription on a schedule delivers next.
 func upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
-	if s := stateOf(*v); s == event.StatePaused || s == event.StateEnded {
+	if s := stateOf(*v); s == event.StatePaused || s == event.StateEnded || s == event.StateDenied {
 		return nil
 	}
 	return host.Firings(v.Subscription, now)
@@ -247,6 +247,9 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	s := v.Status
 	switch state := stateOf(*v); state {
 	case event.StatePaused:
+		if v.NoReplay {
+			return false, "you paused it; the server does not keep what happens meanwhile"
+		}
 		return false, "you paused it; events stay at the server"
 	case event.StateDenied:
 		return false, "the server refuses for lack of rights"
@@ -301,7 +304,9 @@ func nextAct(v *host.SubscriptionView, now time.Time) string {
 		return "nothing, until you resume it"
 	case event.StateEnded:
 		return "nothing; subscribe again to go on from the saved position"
-	case event.StateBackoff, event.StateDenied:
+	case event.StateDenied:
+		return "nothing; sign in, or subscribe again once you have the rights"
+	case event.StateBackoff:
 		if in == "" {
 			return "it tries again at once"
 		}

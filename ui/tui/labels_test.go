@@ -137,3 +137,16 @@ func TestSilenceBehindAHeartbeatOfAnotherWayIsNotKnown(t *testing.T) {
 		t.Errorf("known %v: %s", known, why)
 	}
 }
+
+func TestNothingIsPromisedForWhatIsOver(t *testing.T) {
+	h := incident()
+	v := &h.snap.Subs[0]
+	v.Status.State = event.StateDenied
+	if got := nextAct(v, start); !strings.HasPrefix(got, "nothing") {
+		t.Errorf("refused for lack of rights: %s", got)
+	}
+	v.Status.State, v.NoReplay = event.StatePaused, true
+	if _, why := silence(v, start); strings.Contains(why, "stay at the server") {
+		t.Errorf("paused without replay: %s", why)
+	}
+}
