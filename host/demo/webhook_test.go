@@ -181,7 +181,8 @@ func TestWebhookVerifiesThenDelivers(t *testing.T) {
 }
 
 func TestWebhookReplaysFromTheCursor(t *testing.T) {
-	r, c := hookRig(t, nil)
+	// A busy machine must be able to deliver faster than events come.
+	r, c := hookRig(t, func(o *PagerOptions) { o.Rate = 20 })
 	start := r.pager.cursor(r.pager.types[len(r.pager.types)-1].feed, 0)
 	r.call(wire.MethodSubscribe, c.params("load.tick", "cursor", start))
 	seen := map[float64]int{} // deliveries overtake each other
@@ -224,6 +225,11 @@ func TestWebhookRetriesAndThenGivesUp(t *testing.T) {
 			once = g
 		}
 	}
+	c.next(func(got) bool { // the retries overtake and are overtaken
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return tries[failing.id] >= 3 && tries[once.id] >= 2
+	})
 	last := c.next(isEvent).n() + 30
 	c.next(func(g got) bool { return g.n() >= last && g.kind == "" })
 	status := r.call(wire.MethodSubscribe, c.params("load.tick"))["deliveryStatus"].(map[string]any)
