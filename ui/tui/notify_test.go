@@ -177,7 +177,7 @@ func TestHostileNotificationOnTheRawOutput(t *testing.T) {
 	if _, err := io.WriteString(keys, "\x1b[O2z"); err != nil { // the focus goes
 		t.Fatal(err)
 	}
-	if err := s.Until(ctx, "the stream alone", func(text string) bool { return !strings.Contains(text, "3 Detail") }); err != nil {
+	if err := s.Until(ctx, "the stream alone", func(text string) bool { return !strings.Contains(text, "1 Servers") }); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range hostileTexts {
