@@ -76,7 +76,7 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	defer failing.Stop()
 	began := time.Now()
 	p.sub, err = p.deck.Subscribe(limited, r)
-	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+	if err != nil && limited.Err() != nil && (ctx.Err() == nil || isOver(ctx)) {
 		err = p.notConfirmed(id, time.Since(began))
 		if isNew {
 			err = errors.Join(err, p.undo(ctx, id))
@@ -84,6 +84,9 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	}
 	if err == nil {
 		err = p.claim(ctx)
+	}
+	if isOver(ctx) {
+		return p.advise(r.Server, err)
 	}
 	return stopped(ctx, p.advise(r.Server, err))
 }
@@ -120,17 +123,11 @@ func (p *printer) undo(ctx context.Context, id event.SubID) error {
 	return err
 }
 
-// run prints until count events are written (0: no bound), a filter is met, limit
-// is over (0: none), ctx ends, or nothing can come any more.
-func (p *printer) run(ctx context.Context, count uint64, limit time.Duration) error {
+// run prints until count events are written (0: no bound), a filter is met, within
+// ends because limit is over, ctx ends, or nothing can come any more.
+func (p *printer) run(ctx, within context.Context, count uint64, limit time.Duration) error {
 	changed, stop := p.deck.Changed()
 	defer stop()
-	within := ctx
-	if limit > 0 {
-		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
 	for {
 		if err := p.drain(within, count); err != nil || p.done {
 			return errors.Join(err, p.fails)

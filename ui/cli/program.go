@@ -107,7 +107,7 @@ func Main(ctx context.Context, p Program) int {
 	return code
 }
 
-// errNotMet: --for ended before --count was reached.
+// errNotMet: --for ended before --count was reached, or before anything could come.
 var errNotMet = errors.New("not met in time")
 
 // errStopped: the operator ended a command that was waiting for something.

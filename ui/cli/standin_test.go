@@ -173,6 +173,7 @@ type standIn struct {
 	connect    func(ctx context.Context, server string) error
 	types      []event.Type
 	typesErr   error
+	list       func(context.Context) error               // before the types are told
 	trouble    trust.Text                                // of every subscription
 	attempts   int                                       // in vain, of every subscription
 	subscribe  func(context.Context, host.Request) error // before the subscription is there
@@ -252,7 +253,14 @@ func (s *standIn) Changed() (<-chan struct{}, func()) {
 
 func (s *standIn) Log() *host.Log { return s.log }
 
-func (s *standIn) Types(context.Context, string) ([]event.Type, error) { return s.types, s.typesErr }
+func (s *standIn) Types(ctx context.Context, _ string) ([]event.Type, error) {
+	if s.list != nil {
+		if err := s.list(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.types, s.typesErr
+}
 
 func (s *standIn) Connected(ctx context.Context, server string, firstTry bool) (host.ServerView, error) {
 	if !firstTry {

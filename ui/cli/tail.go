@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,8 @@ func (a *app) tailCommand() *cobra.Command {
 			"When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,\n" +
 			"one that is new stays there. One process keeps the position for --from saved: the first that prints.\n\n" +
 			"--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.\n" +
-			"It ends with 0 when --until is met, with 1 when --fail-on is, and with 3 when --for is over before --count or --until.",
+			"It ends with 0 when --until is met, with 1 when --fail-on is, and with 3 when --for is over before --count or --until,\n" +
+			"or before the server has confirmed the subscription.",
 		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
 		Args:              exactly(2),
 		ValidArgsFunction: a.completeServer,
@@ -62,7 +64,7 @@ func (a *app) tailCommand() *cobra.Command {
 	s.StringVar(&f.from, "from", "now", "now, saved, or a cursor")
 	s.DurationVar(&f.maxAge, "max-age", 0, "replay nothing older than this")
 	s.Uint64Var(&f.count, "count", 0, "end after so many events")
-	s.DurationVar(&f.limit, "for", 0, "end after this time")
+	s.DurationVar(&f.limit, "for", 0, "end after this time, connecting included")
 	s.StringVar(&f.filter, "filter", "", "print only what this filter takes")
 	s.StringVar(&f.until, "until", "", "end after the first record that this filter takes")
 	s.StringVar(&f.failOn, "fail-on", "", "end with 1 after the first record that this filter takes")
@@ -170,27 +172,57 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 
 // follow subscribes and prints until something ends it.
 func (a *app) follow(ctx context.Context, p *printer, w wish) error {
+	within, cancel := w.flags.bound(ctx)
+	defer cancel()
+	if err := a.subscribe(within, p, w); err != nil {
+		return w.early(within, err)
+	}
+	if !a.flags.json && a.StdoutTerminal {
+		a.say("subscribed to %s of %s by %s, as %s", plain(p.sub.Key.Type), safe(w.server.Name), p.sub.Mode, p.sub.ID)
+	}
+	err := p.run(ctx, within, w.flags.count, w.flags.limit)
+	return errors.Join(err, p.end(ctx))
+}
+
+// subscribe begins what follow prints.
+func (a *app) subscribe(ctx context.Context, p *printer, w wish) error {
 	p.deck.AddServer(w.server)
 	// Another process has its own connection, and a subscription that runs there goes
 	// on without it.
 	if p.deck.client == nil {
 		if _, err := p.deck.connect(ctx, w.server.Name); err != nil {
-			return orDone(ctx, err)
+			return err
 		}
 	}
 	request, err := w.request(ctx, p.deck)
 	if err != nil {
-		return orDone(ctx, err)
+		return err
 	}
-	if err := p.begin(ctx, request); err != nil {
-		return orDone(ctx, err)
-	}
-	if !a.flags.json && a.StdoutTerminal {
-		a.say("subscribed to %s of %s by %s, as %s", plain(p.sub.Key.Type), safe(w.server.Name), p.sub.Mode, p.sub.ID)
-	}
-	err = p.run(ctx, w.flags.count, w.flags.limit)
-	return errors.Join(err, p.end(ctx))
+	return p.begin(ctx, request)
 }
+
+// bound ends ctx when --for is over.
+func (f tailFlags) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.limit > 0 {
+		return context.WithTimeout(ctx, f.limit)
+	}
+	return context.WithCancel(ctx)
+}
+
+// early tells why nothing was printed: --for was over before, or what [orDone] says.
+func (w wish) early(ctx context.Context, err error) error {
+	if !isOver(ctx) {
+		return orDone(ctx, err)
+	}
+	what := fmt.Sprintf("--for %v was over before %s confirmed the subscription", w.flags.limit, safe(w.server.Name))
+	if errors.Is(err, errStopped) || errors.Is(err, host.ErrUnreachable) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %s", errNotMet, what)
+	}
+	return fmt.Errorf("%w: %s: %w", errNotMet, what, err)
+}
+
+// isOver tells the end of a time from an interruption.
+func isOver(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 // orDone takes an interruption before anything was printed for what it is: the
 // operator's wish, not an error.

@@ -135,6 +135,38 @@ func TestTailEndsByTime(t *testing.T) {
 	}
 }
 
+// --for bounds the connection, the list of types and the subscription, too.
+func TestTailEndsByTimeBeforeItIsSubscribed(t *testing.T) {
+	wait := func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for name, hang := range map[string]func(*bench){
+		"connect": func(b *bench) { b.standIn.connect = func(ctx context.Context, _ string) error { return wait(ctx) } },
+		"list":    func(b *bench) { b.standIn.list = wait },
+		"subscribe": func(b *bench) {
+			b.standIn.subscribe = func(ctx context.Context, _ host.Request) error { return wait(ctx) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.standIn.types = []event.Type{incident}
+				hang(b)
+				began := time.Now()
+				b.expect(t, exitNotMet, "not met in time: --for 6s was over before pager confirmed the subscription",
+					"tail", "pager", "incident.created", "--for", "6s", "--arg", "severity=P1", "--data", "d")
+				if took := time.Since(began); took != 6*time.Second {
+					t.Errorf("took %v", took)
+				}
+				if name == "subscribe" && len(b.verbs) != 1 {
+					t.Errorf("not taken back: %q", b.verbs)
+				}
+			})
+		})
+	}
+}
+
 func TestTailEndsBySignal(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
