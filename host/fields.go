@@ -46,6 +46,7 @@ type Field struct {
 	Examples    []trust.Text // of a string: what could stand there
 	Item        FieldKind    // of a list
 	Format      string       // of a string: date-time, date, …; "" if there is none
+	Secret      bool         // what stands there is shown masked: format password, or writeOnly
 	Hint        trust.Text
 	Fields      []Field // of a section
 }
@@ -99,6 +100,7 @@ type schemaNode struct {
 	AllOf       []json.RawMessage `json:"allOf"`
 
 	Format           string      `json:"format"`
+	WriteOnly        bool        `json:"writeOnly"`
 	Pattern          string      `json:"pattern"`
 	MinLength        json.Number `json:"minLength"`
 	MaxLength        json.Number `json:"maxLength"`
@@ -270,6 +272,7 @@ func (m *fieldMaker) field(raw json.RawMessage, path []string, depth int) Field 
 	}
 	f.Title, f.Description = trust.Untrusted(n.Title), trust.Untrusted(n.Description)
 	f.Nullable = n.nullable
+	f.Secret = n.secret()
 	if len(n.Default) > 0 && string(n.Default) != "null" {
 		f.Default = n.Default
 	}
@@ -337,6 +340,7 @@ func (m *fieldMaker) list(f *Field, n, items schemaNode) {
 		return
 	}
 	f.Kind, f.Item, f.Format = FieldList, item, items.Format
+	f.Secret = f.Secret || items.secret()
 	f.Hint = trust.Untrusted(joined("one a line: "+items.hint(items.types[0]), size))
 }
 

@@ -17,10 +17,10 @@ import (
 type Preview struct {
 	Mode     event.Mode
 	Method   string
-	Params   json.RawMessage // secrets masked
+	Params   json.RawMessage // secrets masked, see [MaskArguments]
 	Callback string          // address to which the server would deliver; "" in other modes than webhook
 	Firings  []time.Time     // when a subscription on a schedule delivers next; nil for one that delivers at once
-	Command  string          // the command line that does the same, for a POSIX shell
+	Command  string          // the command line that does the same, for a POSIX shell; secrets masked
 }
 
 // nextFirings is how many of the next deliveries are told.
@@ -49,6 +49,8 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	types, d := s.view.Types, s.dialect
 	s.mu.Unlock()
 	if t, err := find(types, r.Type); err == nil {
+		key.Args = MaskArguments(t, args)
+		p.Command = command(r, key.Args)
 		kind := dialect.KindOf(t.Dialect)
 		if kind.Check != nil {
 			if err := kind.Check(t, args, h.opts.Now()); err != nil {

@@ -145,12 +145,20 @@ func (a *app) newForm(server string, t event.Type, modes []event.Mode) *subForm 
 	for _, m := range modes {
 		c := modeChoice{mode: m}
 		if m != event.ModeAuto && !t.Offers(m) {
-			c.why = "not offered by the type"
+			c.why = notOffered(t)
 		}
 		f.modes = append(f.modes, c)
 	}
 	f.mode = max(0, slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" }))
 	return f
+}
+
+// notOffered says why a mode that the type does not offer cannot be chosen.
+func notOffered(t event.Type) string {
+	if len(t.Modes) == 0 {
+		return "the server names no mode that is known here"
+	}
+	return "not offered by the type"
 }
 
 // open shows the form with the keys where something has to be filled in.
@@ -233,7 +241,7 @@ func (f *subForm) check(a *app) tea.Cmd {
 	return a.do(func(ctx context.Context) tea.Msg {
 		for i, m := range modes {
 			if !typ.Offers(m.mode) {
-				msg.why[i] = "not offered by the type"
+				msg.why[i] = notOffered(typ)
 				continue
 			}
 			r.Mode = m.mode

@@ -296,6 +296,43 @@ func TestWebhookSecretIsMasked(t *testing.T) {
 	}
 }
 
+func TestSecretFieldsAreMasked(t *testing.T) {
+	h := newFake()
+	h.server("shop", event.Type{Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePoll}, InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"pin":{"type":"string","format":"password"},"keys":{"type":"array","items":{"type":"string"},"writeOnly":true}}}`)})
+	h.subscribe("shop", "order.placed", event.ModePoll, `{"pin":"hunter2","keys":["sesame"]}`)
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "1", "j", "j", "j", "e")
+	f := a.dialog.(*subForm)
+	for _, on := range []string{"pin", "keys"} {
+		f.enter(formItem{kind: itemField, entry: f.model.Named(on)})
+		if s := strings.Join(f.drawFields(a, 80, true), "\n"); strings.Contains(s, "hunter2") || strings.Contains(s, "sesame") || !strings.Contains(s, "******") {
+			t.Errorf("with the keys at %s it is shown:\n%s", on, s)
+		}
+	}
+	press(t, a, typed("!?")...)
+	if got := string(f.model.JSON()); got != `{"keys":["sesame!?"],"pin":"hunter2"}` && got != `{"pin":"hunter2","keys":["sesame!?"]}` {
+		t.Errorf("masked text is sent: %s", got)
+	}
+	if lines := strings.Join(difference(f.typ, f.old.Key.Args, f.model.JSON()), "\n"); strings.Contains(lines, "sesame") || !strings.Contains(lines, "keys") {
+		t.Errorf("the difference tells\n%s", lines)
+	}
+	press(t, a, "ctrl+r")
+	if !strings.Contains(strings.Join(f.drawFields(a, 80, true), "\n"), "hunter2") {
+		t.Error("ctrl+r does not show them")
+	}
+}
+
+func TestTypeWithoutAMode(t *testing.T) {
+	h := newFake()
+	h.server("shop", event.Type{Name: trust.Untrusted("order.placed")})
+	a, _ := openedForm(t, h, 120, 40)
+	if s := screenOf(a); !strings.Contains(s, "push: the server names no mode") || strings.Contains(s, "not offered") {
+		t.Errorf("the form tells\n%s", s)
+	}
+}
+
 func refusalSaying(text string) host.Refusal {
 	return host.Refusal{Name: host.RefusedParams, Message: trust.Untrusted(text)}
 }

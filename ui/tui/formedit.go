@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
@@ -60,7 +61,7 @@ func (f *subForm) confirmEdit(a *app) bool {
 		return false
 	}
 	text := []string{"Arguments cannot change: a new subscription begins, then this one ends.", ""}
-	text = append(text, difference(f.old.Key.Args, args)...)
+	text = append(text, difference(f.typ, f.old.Key.Args, args)...)
 	if mode := f.modes[f.mode].mode; mode != f.old.Mode {
 		text = append(text, fmt.Sprintf("mode  %s, was %s", mode, f.old.Mode))
 	}
@@ -76,11 +77,15 @@ func (f *subForm) confirmEdit(a *app) bool {
 	return true
 }
 
-// difference says how arguments differ, one member a line.
-func difference(before, after json.RawMessage) []string {
+// difference says how arguments of a type differ, one member a line, secrets masked.
+func difference(t event.Type, before, after json.RawMessage) []string {
 	var x, y map[string]json.RawMessage
 	if json.Unmarshal(before, &x) != nil || json.Unmarshal(after, &y) != nil {
 		return []string{"- " + string(before), "+ " + string(after)}
+	}
+	var shownX, shownY map[string]json.RawMessage
+	if json.Unmarshal(host.MaskArguments(t, before), &shownX) != nil || json.Unmarshal(host.MaskArguments(t, after), &shownY) != nil {
+		return nil
 	}
 	names := map[string]bool{}
 	for name := range x {
@@ -95,10 +100,10 @@ func difference(before, after json.RawMessage) []string {
 			continue
 		}
 		label := trust.Line(trust.Untrusted(name)).Plain()
-		if v, ok := x[name]; ok {
+		if v, ok := shownX[name]; ok {
 			lines = append(lines, "- "+label+": "+string(v))
 		}
-		if v, ok := y[name]; ok {
+		if v, ok := shownY[name]; ok {
 			lines = append(lines, "+ "+label+": "+string(v))
 		}
 	}

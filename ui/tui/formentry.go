@@ -38,7 +38,7 @@ func (f *subForm) drawEntry(a *app, c *canvas, e *form.Entry, on, roomy bool) {
 	case e.Lines():
 		f.drawLines(a, c, e, on)
 	default:
-		f.drawBox(c, on, e.Text(), placeholder(e))
+		f.drawBox(c, on, f.shownText(e), placeholder(e))
 	}
 	if e.Means() != "" {
 		c.put(themes.Plain, "     = ")
@@ -69,6 +69,9 @@ func about(e *form.Entry) trust.Text {
 	}
 	if n := len(e.Examples); n > 0 {
 		parts = append(parts, "ctrl+l fills in "+count(n, "example")+", as "+e.Examples[0].Raw())
+	}
+	if e.Secret {
+		parts = append(parts, "shown masked; ctrl+r shows it")
 	}
 	if e.Default != nil {
 		parts = append(parts, "default "+string(e.Default))
@@ -101,7 +104,7 @@ func (f *subForm) drawBox(c *canvas, on bool, text string, empty trust.Rendered)
 	c.room = width
 	switch {
 	case on:
-		f.edit.drawLine(c, 0, true)
+		f.shownEdit().drawLine(c, 0, true)
 		c.style(themes.FieldOn)
 	case text != "":
 		c.safe(themes.Field, ours(text).Clip(c.room))
@@ -116,6 +119,40 @@ func (f *subForm) drawBox(c *canvas, on bool, text string, empty trust.Rendered)
 	c.end()
 }
 
+// hides tells whether what stands in a field is shown masked.
+func (f *subForm) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.bare }
+
+// shownText is what was written into a field, as it is shown.
+func (f *subForm) shownText(e *form.Entry) string {
+	if f.hides(e) {
+		return stars(e.Text())
+	}
+	return e.Text()
+}
+
+// shownEdit is the text that has the keys, as it is shown.
+func (f *subForm) shownEdit() *editor {
+	if f.on.kind != itemField || !f.hides(f.on.entry) {
+		return &f.edit
+	}
+	masked := f.edit
+	masked.lines = make([][]rune, len(f.edit.lines))
+	for i, l := range f.edit.lines {
+		masked.lines[i] = []rune(stars(string(l)))
+	}
+	return &masked
+}
+
+// stars hides a text behind one star for each character; lines stay.
+func stars(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return '*'
+	}, text)
+}
+
 // drawLines writes a field of several lines.
 func (f *subForm) drawLines(a *app, c *canvas, e *form.Entry, on bool) {
 	if !on && e.Text() == "" {
@@ -126,9 +163,9 @@ func (f *subForm) drawLines(a *app, c *canvas, e *form.Entry, on bool) {
 	c.end()
 	show := editor{}
 	if on {
-		show = f.edit
+		show = *f.shownEdit()
 	} else {
-		show.set(e.Text())
+		show.set(f.shownText(e))
 		show.row = 0
 	}
 	top := max(0, min(show.row-formMaxLines/2, len(show.lines)-formMaxLines))
