@@ -175,7 +175,7 @@ func runServer(a *app, words []string) (tea.Cmd, error) {
 	if !slices.Contains(completeServer(a, nil), name) {
 		return nil, fmt.Errorf("%w %q", host.ErrUnknownServer, name)
 	}
-	a.scope(node{server: name})
+	a.gotoPlace(node{server: name})
 	return nil, nil
 }
 

@@ -52,7 +52,11 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 	}
 	switch s.State {
 	case event.StateBackoff:
-		add(true, fmt.Sprintf("try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now))))
+		if s.NextTry.After(now) {
+			add(true, fmt.Sprintf("try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now))))
+		} else {
+			add(true, fmt.Sprintf("try %d runs", s.Attempt+1))
+		}
 	case event.StatePaused:
 		add(true, "by you")
 		add(!s.Since.IsZero(), ago(now, s.Since))
@@ -172,14 +176,20 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 			add(label, themes.Dim, never)
 		}
 	}
+	last := newest(s.LastEvent, s.LastDelivery)
 	known, verdict := silence(v, now)
 	role, head := themes.Warn, "we cannot know: "
-	if known {
+	switch {
+	case arriving(v, last, now):
+		role, head, verdict = themes.Good, "it is not quiet: ", "the last event came "+ago(now, last)
+	case known && !last.IsZero():
+		role, head = themes.Good, "nothing happened since "+at(now, last)+": "
+	case known:
 		role, head = themes.Good, "nothing happened: "
 	}
 	add("silence ", role, head+verdict)
 	add("next    ", themes.Plain, nextAct(v, now))
-	when("event   ", newest(s.LastEvent, s.LastDelivery), "none in this run")
+	when("event   ", last, "none in this run")
 	switch v.Mode {
 	case event.ModePush:
 		when("opened  ", s.Opened, "the stream was not confirmed in this run")
@@ -207,6 +217,19 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 		out = append(out, fact{"error   ", themes.Warn, trust.Line(s.Error)})
 	}
 	return out
+}
+
+// busyWithin is how new an event is when nobody would call the subscription silent.
+const busyWithin = 30 * time.Second
+
+// arriving tells whether events come right now: the subscription works, and its last
+// event is new.
+func arriving(v *host.SubscriptionView, last, now time.Time) bool {
+	switch stateOf(*v) {
+	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
+		return !last.IsZero() && now.Sub(last) < busyWithin
+	}
+	return false
 }
 
 func leaseFacts(v *host.SubscriptionView, now time.Time) []fact {

@@ -50,7 +50,7 @@ func (a *app) openModeSwitch() tea.Cmd {
 		msg := switchableMsg{dialog: d, why: make([]string, len(switchModes))}
 		for i, m := range switchModes {
 			if r.Mode = m; t != nil && !t.Offers(m) {
-				msg.why[i] = "not offered by the type"
+				msg.why[i] = notOffered(*t)
 				continue
 			}
 			if _, err := a.api.Check(ctx, r); err != nil && !errors.Is(err, host.ErrArguments) {

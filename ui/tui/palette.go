@@ -236,11 +236,19 @@ func (a *app) said(err error) tea.Cmd {
 	return nil
 }
 
+// gotoPlace limits the stream to a place and gives the keys to the tree, which shows
+// it: what can be done there are the keys of the tree.
+func (a *app) gotoPlace(n node) {
+	a.scope(n)
+	a.size = sizeNormal
+	a.enter(treePane)
+}
+
 // places lists what the stream can be limited to.
 func (a *app) places() []pick {
 	var out []pick
 	add := func(kind string, n node, text trust.Rendered) {
-		out = append(out, pick{kind: kind, text: text, find: findable(text.Plain(), kind), run: func(a *app) tea.Cmd { a.scope(n); return nil }})
+		out = append(out, pick{kind: kind, text: text, find: findable(text.Plain(), kind), run: func(a *app) tea.Cmd { a.gotoPlace(n); return nil }})
 	}
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]

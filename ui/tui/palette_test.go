@@ -31,8 +31,8 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	word(t, a, "chat server")
 	exact(t, a)
 	press(t, a, "enter")
-	if a.stream.query.node != (node{server: "chat"}) || a.dialog != nil {
-		t.Errorf("the scope is %+v", a.stream.query.node)
+	if a.stream.query.node != (node{server: "chat"}) || a.dialog != nil || a.focus != treePane || a.tree.at != a.stream.query.node {
+		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.query.node, a.tree.at, a.focus)
 	}
 	press(t, a, ":")
 	word(t, a, "deploy type")

@@ -181,6 +181,39 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
+// Where events come, the view does not say that nothing happens.
+func TestQuietnessWhileEventsArrive(t *testing.T) {
+	now := start
+	for last, want := range map[time.Duration]string{
+		2 * time.Second: "it is not quiet: the last event came 2 s ago",
+		5 * time.Minute: "nothing happened since " + at(now, now.Add(-5*time.Minute)) + ": the stream is alive",
+	} {
+		v := host.SubscriptionView{Status: delivery.Status{State: event.StateLive, Opened: now.Add(-time.Hour), LastEvent: now.Add(-last), LastHeartbeat: now}}
+		if got := quietness(&v, false, now)[0].text.Plain(); !strings.HasPrefix(got, want) {
+			t.Errorf("%v after an event: %q, want %q", last, got, want)
+		}
+	}
+	v := host.SubscriptionView{Status: delivery.Status{State: event.StateBackoff, Attempt: 1, LastEvent: now}}
+	if got := quietness(&v, false, now)[0].text.Plain(); !strings.HasPrefix(got, "we cannot know: ") {
+		t.Errorf("in backoff: %q", got)
+	}
+}
+
+// While an attempt runs, its time is not counted down any more.
+func TestAttemptThatRuns(t *testing.T) {
+	s := host.ServerView{Reach: host.ReachBackoff, Attempt: 1, NextTry: start}
+	if got := reach(s, start); got != "connecting, try 2" {
+		t.Errorf("at its time: %q", got)
+	}
+	if got := reach(s, start.Add(-time.Second)); got != "unreachable, try 2 in 1 s" {
+		t.Errorf("before: %q", got)
+	}
+	v := host.SubscriptionView{Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: start}}
+	if got := evidence(v, start.Add(time.Second)); got != "try 4 runs" {
+		t.Errorf("a subscription: %q", got)
+	}
+}
+
 func TestNewestErrorTakesTheStatusLine(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)

@@ -57,6 +57,9 @@ func reach(s host.ServerView, now time.Time) string {
 		}
 		return "connecting"
 	case host.ReachBackoff:
+		if !s.NextTry.IsZero() && !s.NextTry.After(now) { // the attempt runs until the host tells how it went
+			return fmt.Sprintf("connecting, try %d", s.Attempt+1)
+		}
 		return fmt.Sprintf("unreachable, try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now)))
 	case host.ReachSignIn:
 		return "needs sign-in"
