@@ -102,7 +102,7 @@ func TestProblemsNameTheirField(t *testing.T) {
 	for _, p := range m.Problems() {
 		got[strings.Join(p.Entry.Path, ".")] = p.Text
 	}
-	for name, part := range map[string]string{"n": "minimum", "ids": "line 2: not a number", "since": "not a moment", "any": "not JSON", "where.zone": "missing", "team": "missing"} {
+	for name, part := range map[string]string{"n": "must be at least 1", "ids": "line 2: not a number", "since": "not a moment", "any": "not JSON", "where.zone": "missing", "team": "missing"} {
 		if !strings.Contains(got[name], part) {
 			t.Errorf("%s: %q, want %q", name, got[name], part)
 		}
