@@ -108,7 +108,7 @@ func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 	}
 	d.since("since   ", v.Status.Since, now)
 	d.say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", count(int(v.Stored), "event"), count(int(v.Dropped), "duplicate"), count(int(v.Gaps), "gap")))
-	if !v.Status.Error.IsZero() {
+	if strings.ContainsAny(v.Status.Error.Raw(), "\r\n") { // else the evidence has it whole
 		d.quote(v.Key.Server, trust.Block(v.Status.Error, max(d.of.w-1, 1)))
 	}
 }

@@ -131,16 +131,16 @@ func (d *statsDialog) buckets(r *statsRow) []uint32 {
 
 func (d *statsDialog) title() string { return "Stats" }
 func (d *statsDialog) size(a *app) (int, int) {
-	return 112, len(d.counters(a)) + 1 + max(6, len(d.rows))
+	return 112, len(d.counters(a, 0)) + 1 + max(6, len(d.rows))
 }
 
 func (d *statsDialog) draw(a *app, c *canvas, h int) {
-	lines := d.counters(a)
+	lines := d.counters(a, c.room-statsLabel)
 	if len(lines) > h-4 {
 		lines = lines[:max(0, h-4)]
 	}
 	for _, l := range lines {
-		c.put(themes.Dim, " "+pad(l[0], 9))
+		c.put(themes.Dim, " "+pad(l[0], statsLabel-2))
 		c.safe(themes.Plain, ours(wholeParts(l[1], a.statsDot(), c.room)).Clip(c.room))
 		c.end()
 	}
@@ -160,20 +160,28 @@ func (d *statsDialog) draw(a *app, c *canvas, h int) {
 // statsDot parts the pieces of a line of counters.
 func (a *app) statsDot() string { return "  " + a.glyphs.dot + "  " }
 
-// counters are the lines above the table: a heading, then words.
-func (d *statsDialog) counters(a *app) [][2]string {
+// statsLabel is how many cells the heading of a counter takes.
+const statsLabel = 11
+
+// counters are the lines above the table: a heading, then words. Of a curve that is
+// wider than room beside its words only the newest part is there.
+func (d *statsDialog) counters(a *app, room int) [][2]string {
 	s := &a.rates
 	in := func(parts ...string) string { return strings.Join(parts, a.statsDot()) }
+	curve := func(counts []uint32, words string) string {
+		fits := max(0, min(len(counts), room-len(words)-2))
+		return a.glyphs.spark(counts[len(counts)-fits:]) + "  " + words
+	}
 	second, minute := newestOf(s.Total.Seconds[:], 60), newestOf(s.Total.Minutes[:], 60)
 	return [][2]string{
 		{"run", "since " + timeText(s.Started, a.stream.clock.zone(), time.DateTime) + ", " + span(s.At.Sub(s.Started))},
 		{"events", in(number(s.Events)+" stored", size(s.Bytes), number(s.Replayed)+" replayed", number(s.Duplicates)+" duplicates dropped", number(s.Flagged)+" flagged")},
-		{"trouble", in(count(int(s.Gaps), "gap"), number(s.Rejected)+" payloads refused", number(s.Refusals)+" deliveries refused")},
+		{"trouble", in(count(int(s.Gaps), "gap"), count(int(s.Rejected), "payload")+" refused", number(s.Refusals)+" deliveries refused")},
 		{"lag", in(quantiles("occurred to received", s.Lag), quantiles("received to stored", s.Ingest))},
 		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), number(s.Store.Commits)+" commits",
 			"commit p50 "+short(s.Store.CommitP50)+" p95 "+short(s.Store.CommitP95), number(a.snap.Last)+" records")},
-		{"1 minute", a.glyphs.spark(second) + "  " + rateWords(perSecond(s.Total.Seconds[:])) + ", most " + number(uint64(highest(second))) + "/s"},
-		{"1 hour", a.glyphs.spark(minute) + "  " + number(total(minute)) + " events, most " + number(uint64(highest(minute))) + " a minute"},
+		{"1 minute", curve(second, rateWords(perSecond(s.Total.Seconds[:]))+", most "+number(uint64(highest(second)))+"/s")},
+		{"1 hour", curve(minute, number(total(minute))+" events, most "+number(uint64(highest(minute)))+" a minute")},
 		{"", ""},
 	}
 }
@@ -246,7 +254,7 @@ func (d *statsDialog) key(a *app, name, _ string) tea.Cmd {
 }
 
 func (d *statsDialog) click(a *app, _, y int) tea.Cmd {
-	if i := d.top + y - len(d.counters(a)) - 1; i >= d.top && i < len(d.rows) && i < d.top+d.shown {
+	if i := d.top + y - len(d.counters(a, 0)) - 1; i >= d.top && i < len(d.rows) && i < d.top+d.shown {
 		d.at = i
 	}
 	return nil

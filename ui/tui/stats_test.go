@@ -50,6 +50,9 @@ func TestStatsScreen(t *testing.T) {
 		a := open(t, h, size[0], size[1])
 		press(t, a, "S")
 		exact(t, a)
+		if s := screenOf(a); size[1] > 12 && (!strings.Contains(s, "2.8/s, most 6/s") || !strings.Contains(s, "events, most 580 a minute") || !strings.Contains(s, "1 payload refused")) {
+			t.Errorf("%v: the numbers of the curves are cut off:\n%s", size, s)
+		}
 		press(t, a, "tab", "m", "G", "g")
 		exact(t, a)
 	}
@@ -68,6 +71,36 @@ func TestStatsScreen(t *testing.T) {
 	press(t, a, "enter")
 	if a.stream.query.node.sub != h.snap.Subs[2].ID || a.dialog != nil {
 		t.Error("enter does not show the events of the busiest subscription")
+	}
+}
+
+// Of rows that are not all held, the title claims no number, as the line above does not.
+func TestTitleOfACutStream(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	a.stream.follow, a.stream.cut = false, true
+	if got := a.paneTitle(streamPane, 80); !strings.Contains(got, "more below") || a.following() != "READING (more below)" {
+		t.Errorf("%q, %q", got, a.following())
+	}
+}
+
+// An error that the evidence tells whole is not told again as the server's words.
+func TestErrorIsToldOnce(t *testing.T) {
+	for text, times := range map[string]int{"connection refused": 1, "first\nsecond of it": 2} {
+		h := incident()
+		v := &h.snap.Subs[0]
+		v.Status.State, v.Status.Error = event.StateBackoff, trust.Untrusted(text)
+		a := open(t, h, 200, 60)
+		d := a.detail
+		d.lines = nil
+		d.of.w = 100
+		d.subscription(a, v)
+		n := 0
+		for _, l := range d.lines {
+			n += strings.Count(l.text.Plain(), text[len(text)-8:])
+		}
+		if n != times {
+			t.Errorf("%q is told %d times", text, n)
+		}
 	}
 }
 

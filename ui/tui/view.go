@@ -159,7 +159,12 @@ func (a *app) paneTitle(p paneID, room int) string {
 	case treePane:
 		return "1 Servers"
 	case streamPane:
-		if n := a.stream.below(); n > 0 && !a.stream.follow {
+		n := a.stream.below()
+		switch {
+		case a.stream.follow:
+		case a.stream.cut: // what is held is not all
+			return "2 Stream " + a.glyphs.dot + " more below"
+		case n > 0:
 			return fmt.Sprintf("2 Stream %s %s below", a.glyphs.dot, number(uint64(n)))
 		}
 		return "2 Stream"
