@@ -108,7 +108,7 @@ func TestSecretsStayInside(t *testing.T) {
 	_, id, _ := strings.Cut(run(0, planted, "subs", "list", "--json"), `{"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	run(0, "", "subs", "rotate", id)
-	run(1, "no.such.type", "tail", planted, "no.such.type", "--trace", "--for", "1s")
+	run(1, "no.such.type", "tail", planted, "no.such.type", "--trace", "--for", "1m")
 	run(0, "signed", "sign-in", "signed")
 	run(0, "load.tick", "types", "signed", "--json")
 	run(0, planted, "tail", "signed", "load.tick", "--mode", "webhook", "--count", "1", "--json", "--trace")
