@@ -114,7 +114,6 @@ func behind(t *testing.T, url string) (*proxy, string) {
 func modes(t *testing.T, f func(t *testing.T, mode string)) {
 	for _, mode := range []string{"push", "poll", "webhook"} {
 		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
 			f(t, mode)
 		})
 	}

@@ -106,7 +106,6 @@ func brief(records []record) string {
 func TestKillInEveryDialect(t *testing.T) {
 	for name, c := range dialectCases() {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			_, address := w.serve(c.server, "--rate", "200")
 			tail := c.tail(w, address)
@@ -140,7 +139,6 @@ func TestKillInEveryDialect(t *testing.T) {
 func TestResetInEveryDialect(t *testing.T) {
 	for name, c := range dialectCases() {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			_, direct := w.serve(c.server, "--rate", "200")
 			proxy, address := inFront(t, direct)
@@ -164,7 +162,6 @@ func TestSilenceInEveryDialect(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			_, direct := w.serve(c.server, "--rate", "100")
 			proxy, address := inFront(t, direct)
@@ -190,8 +187,9 @@ func TestSilenceInEveryDialect(t *testing.T) {
 // tail works on the first type of each demo server, without arguments and in mode
 // auto.
 func TestTailOnEveryDemoServer(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"pager", "archive", "digest"} {
-		w := newWorld(t)
+		w := newWorldAlone(t)
 		_, address := w.serve(name, "--speed", "20")
 		out, code := w.run("types", address, "--json")
 		types := strings.Split(strings.TrimSpace(out), "\n")

@@ -153,7 +153,7 @@ func (w *world) lookInto(e *evidence, args []string) {
 	line := p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "profiles are at ") })
 	_, address, _ := strings.Cut(line, "profiles are at ")
 	p.await(p.stdout, 1, func(s string) bool { return strings.Contains(s, "load.tick") })
-	for query, shows := range map[string]string{"goroutine?debug=2": "goroutine ", "heap?debug=1": "heap profile", "cmdline": "e2e.test"} {
+	for query, shows := range map[string]string{"goroutine?debug=2": "goroutine ", "heap?debug=1": "heap profile", "cmdline": filepath.Base(os.Args[0])} {
 		resp, err := http.Get(address + query)
 		if err != nil {
 			w.t.Fatal(err)

@@ -22,9 +22,10 @@ func TestAcceptHostilePayload(t *testing.T) {
 	const tricks = "\x1b[2J\x1b[H\x1b[31mred\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b]8;;http://evil.test\x1b\\\\link\x1b]8;;\x1b\\\\" +
 		"\x1bP1$q\x1b\\\\\x9b31m\x9d0;owned\x9c\x1b[?1049l\x1b[?25h\x1bc\x1b[6n\r\n\x08\x7f\x00\x0e\x07" +
 		"\u202e\u2066evil\u2069\u200b\u200d\ufeff\u2028\U000E0041\U000E0042z\u0335\u0336\u0337\u0338а👩\u200d👩\u200d👧\ufe0f"
+	t.Parallel()
 	shown := map[string][][]screen.Cell{}
 	for _, text := range []string{"all is well here", tricks} {
-		w := newWorld(t)
+		w := newWorldAlone(t)
 		file := filepath.Join(w.dir, "in.ndjson")
 		var lines strings.Builder
 		for i, title := range []string{"one", "two", text, "four", "five"} {

@@ -35,7 +35,6 @@ func kills(t *testing.T) int {
 func TestKill(t *testing.T) {
 	for _, mode := range []string{"push", "poll", "webhook"} {
 		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			_, url := w.pager("--rate", "500", "--seed", "7")
 			start := pollServer(t, url, "null").Cursor

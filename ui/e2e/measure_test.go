@@ -36,7 +36,7 @@ func measuring(t *testing.T) *world {
 	if os.Getenv(envMeasure) == "" {
 		t.Skip("set " + envMeasure + " to measure")
 	}
-	return newWorld(t)
+	return newWorldAlone(t)
 }
 
 // program builds the program and returns its path.

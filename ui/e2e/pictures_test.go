@@ -16,7 +16,7 @@ import (
 //
 // Without the variable it only checks that each of them can be reached.
 func TestPictures(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldAlone(t)
 	c := w.terminal(140, 38, "demo", "--speed", "3")
 	c.sees("everything live", func(s string) bool {
 		return strings.Contains(s, "push live") && strings.Contains(s, "hook live") && strings.Contains(s, "poll polling")

@@ -20,13 +20,22 @@ const patience = 60 * time.Second
 
 // world is a user's machine for one test: a home, a state directory.
 type world struct {
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	vars []string // NAME=VALUE, of the environment of every program
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t, t.TempDir()}
+	t.Parallel()
+	return newWorldAlone(t)
+}
+
+// newWorldAlone is newWorld for a test that measures, with no other beside it, and for
+// another world of the same test.
+func newWorldAlone(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
 	if err := os.Mkdir(w.temp(), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +102,7 @@ func (w *world) startReading(env []string, read func(io.Reader), args ...string)
 
 // env is the environment of a program in this world.
 func (w *world) env() []string {
-	return append(os.Environ(), envProgram+"=1", "HOME="+w.dir, "XDG_STATE_HOME="+filepath.Join(w.dir, "state"),
+	return append(append(os.Environ(), w.vars...), envProgram+"=1", "HOME="+w.dir, "XDG_STATE_HOME="+filepath.Join(w.dir, "state"),
 		"XDG_CONFIG_HOME="+filepath.Join(w.dir, "config"), "DBUS_SESSION_BUS_ADDRESS=", "TMPDIR="+w.temp())
 }
 

@@ -38,10 +38,8 @@ const planted = "planted-where-secrets-could-be"
 
 // No secret of a run is in anything that the program wrote.
 func TestSecretsStayInside(t *testing.T) {
-	t.Setenv("E2E_BEARER", bearer)
-	t.Setenv("E2E_APIKEY", apiKey)
-	t.Setenv("E2E_CLIENT", oauthKey)
 	w := newWorld(t)
+	w.vars = []string{"E2E_BEARER=" + bearer, "E2E_APIKEY=" + apiKey, "E2E_CLIENT=" + oauthKey}
 	k := &keeper{t: t, wanted: func(r *http.Request) bool {
 		return r.Header.Get("Authorization") == "Bearer "+bearer && r.Header.Get("X-Api-Key") == apiKey
 	}}

@@ -124,7 +124,7 @@ type soak struct {
 }
 
 func newSoak(t *testing.T, mode string, seed uint64) *soak {
-	s := &soak{t: t, w: newWorld(t), mode: mode, rand: rand.New(rand.NewPCG(seed, uint64(len(mode))))}
+	s := &soak{t: t, w: newWorldAlone(t), mode: mode, rand: rand.New(rand.NewPCG(seed, uint64(len(mode))))}
 	s.report = soakReport{Mode: mode, Seed: seed, Faults: map[string]int{}, Gaps: map[string]int{}}
 	s.clock = filepath.Join(s.w.dir, "clock")
 	s.address, s.receiver = freeAddress(t), freeAddress(t)
