@@ -20,6 +20,7 @@ type continuity struct {
 
 	decided bool
 	placed  bool // the server has told a position since the opening
+	early   bool // without replay: an event came before the opening was confirmed
 	moved   bool // the server confirmed another position than the one asked for
 
 	// doubt: it replays, and nothing has shown yet whether up to the confirmed
@@ -37,6 +38,15 @@ func (c *continuity) noReplay() bool {
 	}
 	c.decided = true
 	return true
+}
+
+// tooEarly reports, once, whether an event came before the confirmation that m is,
+// of a type without replay. It may be the last one of the subscription before this
+// one on the same connection, and what came between the two is missing.
+func (c *continuity) tooEarly(heartbeat bool) bool {
+	early := c.early && !heartbeat
+	c.early = c.early && !early
+	return early
 }
 
 // mark looks at an active or heartbeat notification. It reports whether a

@@ -153,7 +153,7 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	case m.Truncated:
 		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.since(p.cont.since(in.lastSign())), true))
 		p.cont.mark(m, heartbeat)
-	case p.cont.noReplay():
+	case p.cont.noReplay(), p.cont.tooEarly(heartbeat):
 		b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.from, false))
 	case p.cont.mark(m, heartbeat):
 		b.Records = append(b.Records, in.gap(event.CauseSilent, p.cont.from, false))
@@ -188,6 +188,7 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		}
 		var gap bool
 		if p.cont.noReplay() {
+			p.cont.early = true
 			b.Records = []event.Record{in.gap(in.awayCause(), p.cont.from, false), rec}
 		} else if b.Records[0].Replayed, gap = p.cont.event(rec.EventID, rec.Timestamp, rec.Cursor); gap {
 			b.Records = []event.Record{in.gap(event.CauseSilent, p.cont.from, false), rec}

@@ -204,7 +204,13 @@ func TestPushOfATypeWithoutReplay(t *testing.T) {
 	for name, script := range map[string]func(s *stream){
 		"active first": func(s *stream) { s.note(wire.NoteActive, `{"cursor":null}`); s.event("e1") },
 		"event first":  func(s *stream) { s.note(wire.NoteEvent, occurrence("e1", time.Now(), "")) },
-		"truncated":    func(s *stream) { s.note(wire.NoteActive, `{"truncated":true}`); s.event("e1") },
+		"event of the subscription before": func(s *stream) {
+			s.note(wire.NoteEvent, occurrence("e1", time.Now(), ""))
+			s.note(wire.NoteActive, `{}`) // e2 was between the two
+			s.note(wire.NoteEvent, occurrence("e3", time.Now(), ""))
+			s.note(wire.NoteActive, `{}`)
+		},
+		"truncated": func(s *stream) { s.note(wire.NoteActive, `{"truncated":true}`); s.event("e1") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, event.ModePush, func(r *rig) {
@@ -213,8 +219,11 @@ func TestPushOfATypeWithoutReplay(t *testing.T) {
 				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { script(s); return s.stay() }
 				r.start()
 				want := "gap:no-replay e1"
-				if name == "truncated" {
+				switch name {
+				case "truncated":
 					want = "gap:truncated! e1"
+				case "event of the subscription before":
+					want = "gap:no-replay e1 gap:no-replay e3"
 				}
 				r.wantLog(want)
 			})
