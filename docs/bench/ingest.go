@@ -155,7 +155,7 @@ func runHost(run hostRun) (res result, err error) {
 	time.Sleep(run.span)
 	f.stop()
 	res.emitted = c.emitted()
-	watch.settle(res.emitted, 2*time.Second)
+	watch.settle(res.emitted, 10*time.Second)
 	after, err := p.cpu()
 	if err != nil {
 		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
@@ -169,6 +169,9 @@ func runHost(run hostRun) (res result, err error) {
 	term.End("q")
 	last, err := verify(data, run.bounded, &res)
 	res.took = last.Sub(began)
+	if err == nil && res.kept != res.emitted {
+		err = fmt.Errorf("%d of %d events are stored, and nothing more came in ten seconds", res.kept, res.emitted)
+	}
 	return res, err
 }
 
