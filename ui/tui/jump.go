@@ -82,11 +82,13 @@ func (w *window) resetAt(log *host.Log, q query, seq uint64) error {
 	w.oldest = false
 	w.seen, w.from = seq, seq+1
 	w.seqs = nil
+	w.level()
 	older := readOlder(log, q, w.gen, w.from, firstScan, firstRows)
 	w.take(older)
 	newer := readNewer(log, q, w.gen, seq, firstScan, firstRows)
 	w.cut = !newer.end
 	w.take(newer)
+	w.jumped(log)
 	if older.err != nil {
 		return older.err
 	}

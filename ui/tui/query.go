@@ -33,6 +33,9 @@ func (q query) at(n node) query {
 // filters tells whether the filter hides something.
 func (q *query) filters() bool { return !q.off && !q.filter.Everything() }
 
+// everything tells whether the query takes every record.
+func (q *query) everything() bool { return q.node.level() == 0 && !q.filters() }
+
 // needs returns what the texts of matching records have in them.
 func (q *query) needs() [][]string {
 	var needs [][]string

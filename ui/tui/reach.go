@@ -46,6 +46,7 @@ func (s *stream) narrow(log *host.Log, q query) (bool, error) {
 	if err == nil {
 		s.begin(q)
 		s.seqs = left
+		s.level()
 	}
 	return true, err
 }

@@ -74,15 +74,6 @@ func TestStatsScreen(t *testing.T) {
 	}
 }
 
-// Of rows that are not all held, the title claims no number, as the line above does not.
-func TestTitleOfACutStream(t *testing.T) {
-	a := open(t, incident(), 120, 40)
-	a.stream.follow, a.stream.cut = false, true
-	if got := a.paneTitle(streamPane, 80); !strings.Contains(got, "more below") || a.following() != "READING (more below)" {
-		t.Errorf("%q, %q", got, a.following())
-	}
-}
-
 // An error that the evidence tells whole is not told again as the server's words.
 func TestErrorIsToldOnce(t *testing.T) {
 	for text, times := range map[string]int{"connection refused": 1, "first\nsecond of it": 2} {

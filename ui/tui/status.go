@@ -98,11 +98,9 @@ func (a *app) following() string {
 		return fmt.Sprintf("FROZEN (%s waiting)", number(uint64(a.stream.waiting)))
 	case a.stream.follow:
 		return "FOLLOW"
-	case a.stream.cut:
-		return "READING (more below)"
 	}
-	if n := a.stream.below(); n > 0 {
-		return fmt.Sprintf("READING (%s below)", number(uint64(n)))
+	if words := a.stream.belowWords(); words != "" {
+		return "READING (" + words + ")"
 	}
 	return "READING"
 }

@@ -13,10 +13,9 @@ import (
 // that arrivals, folding and reading on move nothing that is being read.
 type stream struct {
 	window
-	follow   bool   // the newest row is chosen and shown
-	paused   bool   // the view is frozen; arrivals are counted
-	frozen   uint64 // paused: everything up to here is in the window
-	waiting  int    // paused: arrivals that match
+	follow   bool // the newest row is chosen and shown
+	paused   bool // the view is frozen; arrivals are counted
+	waiting  int  // paused: arrivals that match
 	clock    timeView
 	pan      int // cells of the summaries that are left of the pane
 	selected selection
@@ -99,13 +98,17 @@ func (s *stream) reveal() {
 	s.top = s.seqs[top]
 }
 
-// arrive takes what the log has got since the last time. It reports whether
-// there is more to take.
+// arrive takes what the log has got since the last time; what a window that is
+// frozen or cut does not take is counted. It reports whether there is more to take.
 func (s *stream) arrive(log *host.Log) (more bool, err error) {
-	if s.cut {
-		return false, nil
+	if s.cut || s.paused {
+		n, more, err := s.count(log)
+		if s.paused {
+			s.waiting += n
+		}
+		return more, err
 	}
-	if behind := log.Last() - s.seen; s.follow && !s.paused && behind > 2*catchUpMax {
+	if behind := log.Last() - s.seen; s.follow && behind > 2*catchUpMax {
 		err := s.reset(log, s.query)
 		s.settle()
 		return false, err
@@ -118,23 +121,19 @@ func (s *stream) arrive(log *host.Log) (more bool, err error) {
 		}
 		left--
 		s.seen = r.Seq
-		if !s.query.matches(&r) {
-			return true
-		}
-		if s.paused {
-			s.waiting++
-		} else {
+		if s.query.matches(&r) {
 			s.seqs = append(s.seqs, r.Seq)
 		}
 		return true
 	})
-	if s.follow && !s.paused {
+	s.level()
+	if s.follow {
 		s.trimFront()
 		s.settle()
-	} else if over := len(s.seqs) - windowMax; over > 0 {
-		s.seqs = s.seqs[:windowMax:windowMax]
-		s.seen, s.cut = s.seqs[windowMax-1], true
-	} else if s.at == 0 {
+		return more, err
+	}
+	s.cutEnd()
+	if s.at == 0 {
 		s.settle()
 	}
 	return more, err
@@ -142,14 +141,7 @@ func (s *stream) arrive(log *host.Log) (more bool, err error) {
 
 // pause freezes the view or lets it go on.
 func (s *stream) pause() {
-	if !s.paused {
-		s.paused, s.frozen, s.waiting = true, s.seen, 0
-		return
-	}
-	s.paused, s.waiting = false, 0
-	if s.frozen < s.seen {
-		s.seen = s.frozen
-	}
+	s.paused, s.waiting = !s.paused, 0
 }
 
 // toNewest follows the stream from its newest row.
@@ -194,11 +186,6 @@ func (s *stream) wants() (older, newer bool) {
 	older = older || !s.oldest && !s.cut && s.query.filters() && len(s.seqs) < pageRows
 	newer = s.cut && !s.paused && at+s.height >= len(s.seqs)
 	return older, newer && !older
-}
-
-// below counts the rows after those that are shown.
-func (s *stream) below() int {
-	return max(0, len(s.seqs)-s.index(s.top)-s.height)
 }
 
 // row returns the formed row of a record.

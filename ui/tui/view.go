@@ -159,13 +159,8 @@ func (a *app) paneTitle(p paneID, room int) string {
 	case treePane:
 		return "1 Servers"
 	case streamPane:
-		n := a.stream.below()
-		switch {
-		case a.stream.follow:
-		case a.stream.cut: // what is held is not all
-			return "2 Stream " + a.glyphs.dot + " more below"
-		case n > 0:
-			return fmt.Sprintf("2 Stream %s %s below", a.glyphs.dot, number(uint64(n)))
+		if words := a.stream.belowWords(); words != "" && !a.stream.follow {
+			return "2 Stream " + a.glyphs.dot + " " + words
 		}
 		return "2 Stream"
 	case subsPane, logPane:

@@ -30,6 +30,7 @@ type window struct {
 	seen     uint64 // … to here was examined
 	oldest   bool   // there is nothing before from
 	cut      bool   // rows after the last one were let go to make room
+	tally    tally
 	fetching bool
 	stop     context.CancelFunc // ends the search that runs; nil if there is none
 }
@@ -52,6 +53,7 @@ func (w *window) reset(log *host.Log, q query) error {
 	w.seen = log.Last()
 	w.from = w.seen + 1
 	w.seqs = nil
+	w.level()
 	p := readOlder(log, q, w.gen, w.from, firstScan, firstRows)
 	w.take(p)
 	return p.err
@@ -111,15 +113,12 @@ func (w *window) take(p page) {
 		w.seqs = append(p.seqs[:len(p.seqs):len(p.seqs)], w.seqs...)
 		w.from = p.edge
 		w.oldest = p.end && p.err == nil
-		if over := len(w.seqs) - windowMax; over > 0 {
-			w.seqs = w.seqs[:windowMax:windowMax]
-			w.seen = w.seqs[windowMax-1]
-			w.cut = true
-		}
+		w.cutEnd()
 		return
 	}
 	w.seqs = append(w.seqs, p.seqs...)
 	w.seen = p.edge
+	w.reached(p.seqs)
 	if p.end {
 		w.cut = false
 	}

@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// tally counts the records behind a window that match its query, as far as the
+// window was told of them: nothing is read to count what was there before.
+type tally struct {
+	rows int    // matching records behind window.seen …
+	to   uint64 // … up to here …
+	hole uint64 // … without those up to here, which nobody has counted
+}
+
+// level says that nothing is known behind what was examined.
+func (w *window) level() { w.tally = tally{to: w.seen} }
+
+// cutEnd lets go of the newest rows beyond windowMax; they are counted as waiting.
+func (w *window) cutEnd() {
+	over := len(w.seqs) - windowMax
+	if over <= 0 {
+		return
+	}
+	if w.tally.hole <= w.seen {
+		w.tally.rows += over
+	}
+	w.seqs = w.seqs[:windowMax:windowMax]
+	w.seen, w.cut = w.seqs[windowMax-1], true
+}
+
+// jumped begins to count behind a window that was opened far from the newest record.
+func (w *window) jumped(log *host.Log) {
+	w.level()
+	if !w.cut {
+		return
+	}
+	if last := log.Last(); w.query.everything() {
+		w.count(log)
+	} else {
+		w.tally.to, w.tally.hole = last, last
+	}
+}
+
+// reached takes rows that were read on out of what waits.
+func (w *window) reached(seqs []uint64) {
+	for _, seq := range seqs {
+		if seq > w.tally.hole && seq <= w.tally.to {
+			w.tally.rows--
+		}
+	}
+	w.tally.rows = max(0, w.tally.rows)
+	if w.seen >= w.tally.to {
+		w.level()
+	}
+}
+
+// count counts what the log has got since the last time, and leaves it there. It
+// reports whether there is more to count.
+func (w *window) count(log *host.Log) (n int, more bool, err error) {
+	if last := log.Last(); w.query.everything() {
+		if last > w.tally.to {
+			n, w.tally.to = int(last-w.tally.to), last
+		}
+	} else {
+		left := catchUpMax
+		err = log.After(w.tally.to, func(r event.Record) bool {
+			if left == 0 {
+				more = true
+				return false
+			}
+			left--
+			w.tally.to = r.Seq
+			if w.query.matches(&r) {
+				n++
+			}
+			return true
+		})
+	}
+	w.tally.rows += n
+	return n, more, err
+}
+
+// below counts the rows after those that are shown, without those that a frozen view
+// keeps back. There may be more of them if atLeast is true.
+func (s *stream) below() (n int, atLeast bool) {
+	held := max(0, len(s.seqs)-s.index(s.top)-s.height)
+	return held + max(0, s.tally.rows-s.waiting), s.tally.hole > s.seen
+}
+
+// belowWords tells how many rows come after those that are shown, "" if none do.
+func (s *stream) belowWords() string {
+	n, atLeast := s.below()
+	switch {
+	case n == 0 && atLeast:
+		return "more below"
+	case n == 0:
+		return ""
+	case atLeast:
+		return number(uint64(n)) + "+ below"
+	}
+	return number(uint64(n)) + " below"
+}

@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// waits holds the numbers that are shown against what the log has behind the rows shown.
+func waits(t *testing.T, a *app, when string) int {
+	t.Helper()
+	a.draw()
+	s := &a.stream
+	shown := s.seqs[min(s.index(s.top)+s.height, len(s.seqs))-1]
+	want := 0
+	for seq := shown + 1; seq <= a.api.Log().Last(); seq++ {
+		if r, err := a.api.Log().Get(seq); err == nil && s.query.matches(&r) {
+			want++
+		}
+	}
+	head, title := fmt.Sprintf("READING (%s below)", number(uint64(want))), number(uint64(want))+" below"
+	if want == 0 {
+		head, title = "READING", "2 Stream"
+	}
+	if got := a.following(); got != head {
+		t.Errorf("%s: %q, want %q", when, got, head)
+	}
+	if got := a.paneTitle(streamPane, 80); !strings.HasSuffix(got, title) {
+		t.Errorf("%s: title %q, want %q", when, got, title)
+	}
+	return want
+}
+
+// What waits is a number that is true, also when more waits than the window holds:
+// while events come, while one reads on, goes back and freezes the view.
+func TestNumberOfWhatWaits(t *testing.T) {
+	for _, text := range []string{"", "tick"} {
+		t.Run("filter "+text, func(t *testing.T) {
+			h := incident()
+			flood := func(n int) {
+				for i := range n {
+					h.event("pager", "incident.created", []string{"tick", "tock"}[i%2])
+				}
+			}
+			flood(200)
+			a := open(t, h, 120, 40)
+			a.requery(mustQuery(t, node{}, text))
+			a.draw()
+			press(t, a, "2", "k", "k", "k")
+			waits(t, a, "at the end")
+			flood(1000)
+			arrive(a)
+			waits(t, a, "more than a page")
+			before := 0
+			for range 2 {
+				flood(windowMax * 3 / 2)
+				arrive(a)
+				if n := waits(t, a, "more than the window"); n <= before {
+					t.Errorf("%d wait, before %d", n, before)
+				} else {
+					before = n
+				}
+			}
+			if !a.stream.cut {
+				t.Fatal("the window was not cut: the test shows nothing")
+			}
+			for range 10 * windowMax / 20 {
+				press(t, a, "ctrl+d")
+			}
+			waits(t, a, "read on")
+			for range 30 {
+				press(t, a, "g")
+			}
+			flood(100)
+			arrive(a)
+			waits(t, a, "back at the oldest")
+			press(t, a, "space")
+			flood(8)
+			arrive(a)
+			want := 8
+			if text != "" {
+				want = 4
+			}
+			if got := a.following(); got != fmt.Sprintf("FROZEN (%d waiting)", want) {
+				t.Errorf("frozen: %q", got)
+			}
+			press(t, a, "space")
+			waits(t, a, "let go")
+			press(t, a, "G")
+			if a.draw(); a.following() != "FOLLOW" {
+				t.Errorf("at the newest: %q", a.following())
+			}
+		})
+	}
+}
+
+// Behind a place far back the rows of a filter were never counted: what is known is a
+// lower bound and says so, until reading on has passed what was not counted.
+func TestLowerBoundOfWhatWaits(t *testing.T) {
+	h := incident()
+	for i := range 3 * firstScan {
+		h.event("pager", "incident.created", []string{"tick", "tock"}[i%2])
+	}
+	a := open(t, h, 120, 40)
+	a.draw()
+	press(t, a, "2")
+	a.gotoSeq(100)
+	waits(t, a, "without a filter all is known")
+	press(t, a, "G")
+	a.requery(mustQuery(t, node{}, "tick"))
+	a.draw()
+	a.gotoSeq(100)
+	a.draw()
+	least, _ := a.stream.below()
+	if got := a.following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < firstRows/2 {
+		t.Errorf("%q", got)
+	}
+	h.event("pager", "incident.created", "tick")
+	h.event("pager", "incident.created", "tock")
+	arrive(a)
+	if n, atLeast := a.stream.below(); n != least+1 || !atLeast {
+		t.Errorf("%d and %v, want %d and more", n, atLeast, least+1)
+	}
+	for range 3 * firstScan / 20 {
+		press(t, a, "ctrl+d")
+	}
+	press(t, a, "ctrl+u", "ctrl+u", "ctrl+u")
+	waits(t, a, "read on")
+}
