@@ -205,6 +205,40 @@ func TestServers(t *testing.T) {
 	b.expect(t, exitDone, "no server is configured: put one into "+b.p.Home, "servers")
 }
 
+// The report is printed whatever becomes of the server; the code is for scripts.
+func TestANamedServerThatIsNotReadyHasItsCode(t *testing.T) {
+	for name, tt := range map[string]struct {
+		connect, types error
+		code           int
+		says           string
+	}{
+		"ready":       {nil, nil, exitDone, ""},
+		"no events":   {nil, host.ErrNoEvents, exitDone, ""},
+		"unreachable": {fmt.Errorf("%w: connection\nrefused", host.ErrUnreachable), nil, exitError, "eventdeck: cannot connect: connection; refused"},
+		"no rights":   {fmt.Errorf("%w: HTTP 401", host.ErrRefused), nil, exitRefused, "eventdeck: refused by the server: HTTP 401"},
+		"no list":     {nil, errors.New("the list of types was cut"), exitError, "eventdeck: the list of types was cut"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for format, row := range map[string]string{"": "http://h:1/mcp", "--json": `"name":"http://h:1/mcp"`} {
+				b := newBench(t)
+				b.standIn.connect = func(context.Context, string) error { return tt.connect }
+				b.typesErr = tt.types
+				args := []string{"servers", "http://h:1/mcp"}
+				if format != "" {
+					args = append(args, format)
+				}
+				b.expect(t, tt.code, tt.says, args...)
+				if !strings.Contains(b.out.String(), row) {
+					t.Errorf("the report is missing: %q", b.out.String())
+				}
+				if tt.says == "" && b.err.String() != "" {
+					t.Errorf("said %q", b.err.String())
+				}
+			}
+		})
+	}
+}
+
 func TestSmallCommands(t *testing.T) {
 	b := newBench(t)
 	b.expect(t, exitDone, "", "version")

@@ -54,8 +54,10 @@ func stopped(ctx context.Context, err error) error {
 
 func (a *app) serversCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "servers [SERVER]",
-		Short:             "Show the servers: how they are reached and what they can do",
+		Use:   "servers [SERVER]",
+		Short: "Show the servers: how they are reached and what they can do",
+		Long: "servers shows how each configured server, or SERVER alone, is reached and what it can do.\n" +
+			"It ends with 0 when all were asked, whatever they said; a SERVER that was named and cannot be reached ends it with 1.",
 		Args:              maximum(1),
 		ValidArgsFunction: a.completeServer,
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -89,15 +91,29 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 		for _, v := range views {
 			b = v.appendJSON(b)
 		}
-		_, err := a.Stdout.Write(b)
-		return err
+		if _, err := a.Stdout.Write(b); err != nil {
+			return err
+		}
+		return named(args, views)
 	}
 	t := &table{}
 	t.add("NAME", "TRANSPORT", "PROTOCOL", "EVENTS", "SERVER", "STATE")
 	for _, v := range views {
 		t.add(safe(v.Name), v.transport(), v.protocol(), v.events(), v.title(), v.state())
 	}
-	return t.write(a.Stdout)
+	if err := t.write(a.Stdout); err != nil {
+		return err
+	}
+	return named(args, views)
+}
+
+// named returns why the server that was asked for by name is not ready. Of all that
+// are configured the report tells it: one that is away is no failure of the command.
+func named(args []string, reports []serverReport) error {
+	if len(args) == 0 || reports[0].ready() {
+		return nil
+	}
+	return reports[0].err
 }
 
 // configPath is for messages.
@@ -169,8 +185,11 @@ func (r serverReport) events() string {
 	return fmt.Sprintf("%s, %d types", r.Profile, r.types)
 }
 
+// ready tells whether the server has answered. One without events is as ready.
+func (r serverReport) ready() bool { return r.err == nil || errors.Is(r.err, host.ErrNoEvents) }
+
 func (r serverReport) state() string {
-	if r.err == nil || errors.Is(r.err, host.ErrNoEvents) {
+	if r.ready() {
 		return "ready"
 	}
 	return message(r.err)
