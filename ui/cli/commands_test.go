@@ -255,6 +255,16 @@ func TestSmallCommands(t *testing.T) {
 	if got := b.out.String(); got != `{"path":"/state/ca.pem"}`+"\n" {
 		t.Errorf("ca: %q", got)
 	}
+	b = newBench(t)
+	asked := "not asked"
+	b.p.CA = func(dir string) (string, error) {
+		asked = dir
+		return "/state/ca.pem", nil
+	}
+	b.expect(t, exitDone, "the authority is one for all data directories; --data does not move it", "ca", "--json", "--data", b.data(t))
+	if asked != "" || b.out.String() != `{"path":"/state/ca.pem"}`+"\n" {
+		t.Errorf("asked for %q, got %q", asked, b.out.String())
+	}
 	for system, want := range map[string]string{"darwin": "add-trusted-cert", "windows": "certutil"} {
 		if !strings.Contains(trustAdvice(system, "x"), want) {
 			t.Errorf("%s: %s", system, trustAdvice(system, "x"))

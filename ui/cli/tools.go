@@ -65,11 +65,17 @@ func (a *app) caCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ca",
 		Short: "Show the local certificate authority and how to trust it",
-		Args:  exactly(0),
+		Long: "ca makes the authority on first use, and tells where its certificate is and how to trust it.\n" +
+			"It is one for all of the user's data directories, in the user's state directory: --data does not move it,\n" +
+			"so that what was told to trust it need not be told again.",
+		Args: exactly(0),
 		Run: a.run(func(*cobra.Command, []string) error {
 			path, err := a.CA("")
 			if err != nil {
 				return err
+			}
+			if a.flags.data != "" {
+				a.say("the authority is one for all data directories; --data does not move it")
 			}
 			if a.flags.json {
 				line, err := json.Marshal(map[string]string{"path": path})
