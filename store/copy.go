@@ -159,9 +159,11 @@ func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 // Restore puts the copy in file into the place of the store in dir, after it was
 // checked; say gets what the check finds. What was there is moved aside, under
 // the returned name, "" if there was nothing. Nobody may have the store open.
+// When in is not nil, the copy is what can be read from it, to its end, and file
+// is its name in errors.
 //
 // Errors: [ErrLocked]; [ErrDamaged] or [ErrForeign] when the copy is; those of the file system.
-func Restore(ctx context.Context, dir, file string, now time.Time, say func(string)) (aside string, err error) {
+func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error) {
 	if err := privateDir(dir); err != nil {
 		return "", fmt.Errorf("restore the store: %w", err)
 	}
@@ -169,7 +171,7 @@ func Restore(ctx context.Context, dir, file string, now time.Time, say func(stri
 		return "", fmt.Errorf("restore the store: %w", err)
 	}
 	err = replaceFile(dir, fileDB, func(temp string) error {
-		if err := copyIn(file, temp); err != nil {
+		if err := copyIn(file, in, temp); err != nil {
 			return err
 		}
 		if err := checkDB(ctx, temp, say); err != nil {
@@ -193,14 +195,17 @@ func notACopy(file string, err error) error {
 	return &fileError{file, err, "take another copy; the store is as it was"}
 }
 
-func copyIn(file, to string) error {
-	in, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if info, err := in.Stat(); err != nil || info.IsDir() {
-		return errors.Join(err, fmt.Errorf("%s is a directory; name the file that `eventdeck store backup` made", file))
+func copyIn(file string, in io.Reader, to string) error {
+	if in == nil {
+		opened, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		if info, err := opened.Stat(); err != nil || info.IsDir() {
+			return errors.Join(err, fmt.Errorf("%s is a directory; name the file that `eventdeck store backup` made", file))
+		}
+		in = opened
 	}
 	out, err := openPrivate(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
 	if err != nil {

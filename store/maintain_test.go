@@ -126,7 +126,7 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out said
-	aside, err := Restore(t.Context(), dir, file, newEvent("").ReceivedAt, out.say)
+	aside, err := Restore(t.Context(), dir, file, nil, newEvent("").ReceivedAt, out.say)
 	if err != nil || aside != "state.db.before-20260219T153000Z" {
 		t.Fatal(aside, err)
 	}
@@ -139,7 +139,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if err := os.WriteFile(file, []byte("no database"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), dir, file, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
+	if _, err := Restore(t.Context(), dir, file, nil, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a copy that is none: %v", err)
 	}
 	s = openTest(t, Options{Dir: dir})

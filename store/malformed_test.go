@@ -133,7 +133,7 @@ func TestMalformedCopiesAreNotRestored(t *testing.T) {
 		m.put(t, copied, good)
 		dir := makeStore(t)
 		was := fingerprint(t, dir)
-		_, err := Restore(t.Context(), dir, copied, time.Now(), func(string) {})
+		_, err := Restore(t.Context(), dir, copied, nil, time.Now(), func(string) {})
 		if err == nil || !strings.Contains(err.Error(), copied) || strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -31,13 +32,18 @@ const (
 //
 // Errors: what the command says; errChildDied.
 func (a *app) inChild(ctx context.Context, dir, what string, args ...string) error {
+	return a.inChildReading(ctx, nil, dir, what, args...)
+}
+
+// inChildReading is inChild with a standard input; nil: it has none.
+func (a *app) inChildReading(ctx context.Context, in io.Reader, dir, what string, args ...string) error {
 	self, err := a.Executable()
 	if err != nil {
 		return err
 	}
 	var stderr firstBytes
 	cmd := exec.CommandContext(ctx, self, append([]string{"store", what, "--here", "--data", dir}, args...)...)
-	cmd.Stdout, cmd.Stderr = a.Stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, a.Stdout, &stderr
 	// What is put into place is put there whole.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = childLeave

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,8 +21,8 @@ type StoreTools struct {
 	Compact func(dir string) (before, after int64, err error)
 	Backup  func(dir, file string) (bytes int64, err error)
 	// Restore returns the name under which what was there is kept, "" if there
-	// was nothing.
-	Restore func(ctx context.Context, dir, file string, now time.Time, say func(string)) (aside string, err error)
+	// was nothing. It reads the copy from in, if that is not nil; file then names it.
+	Restore func(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error)
 	// Recover takes nothing but records from the file without useFile.
 	Recover func(ctx context.Context, dir string, useFile bool, now time.Time, say func(string)) error
 }
@@ -290,18 +291,22 @@ func (a *app) storeRestoreCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
+		Long: "restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it takes the\n" +
+			"place of the store. What was there is kept beside it; a copy that is damaged changes nothing.",
+		Example: "eventdeck store restore kept.db\ngunzip < kept.db.gz | eventdeck store restore -",
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
 			o, err := a.kept()
 			if err != nil {
 				return err
 			}
+			in, name := a.copyToRestore(args[0])
 			if here {
 				defer boundChild()()
-				return a.storeRestore(cmd.Context(), o, args[0])
+				return a.storeRestore(cmd.Context(), o, name, in)
 			}
-			err = a.inChild(cmd.Context(), o.Dir, "restore", "--", args[0])
+			err = a.inChildReading(cmd.Context(), in, o.Dir, "restore", "--", args[0])
 			if errors.Is(err, errChildDied) {
-				err = fmt.Errorf("%s is damaged so that reading it leads nowhere; take another copy: the store is as it was", args[0])
+				err = fmt.Errorf("%s is damaged so that reading it leads nowhere; take another copy: the store is as it was", name)
 			}
 			return err
 		}),
@@ -310,9 +315,18 @@ func (a *app) storeRestoreCommand() *cobra.Command {
 	return cmd
 }
 
+// copyToRestore returns what to read when FILE is -, else nil, and its name for
+// messages.
+func (a *app) copyToRestore(file string) (in io.Reader, name string) {
+	if file == "-" {
+		return a.Stdin, "standard input"
+	}
+	return nil, file
+}
+
 // storeRestore checks the copy, which may end the process, before it puts it into place.
-func (a *app) storeRestore(ctx context.Context, o StoreOptions, file string) error {
-	aside, err := a.StoreTools.Restore(ctx, o.Dir, file, time.Now(), a.tell)
+func (a *app) storeRestore(ctx context.Context, o StoreOptions, file string, in io.Reader) error {
+	aside, err := a.StoreTools.Restore(ctx, o.Dir, file, in, time.Now(), a.tell)
 	if err != nil {
 		return err
 	}

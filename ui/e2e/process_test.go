@@ -70,6 +70,12 @@ func (w *world) start(env []string, args ...string) *process {
 // startReading is start with another reader of standard output.
 func (w *world) startReading(env []string, read func(io.Reader), args ...string) *process {
 	w.t.Helper()
+	return w.startOn(nil, env, read, args...)
+}
+
+// startOn is startReading with a standard input; nil: it has none.
+func (w *world) startOn(stdin *os.File, env []string, read func(io.Reader), args ...string) *process {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
@@ -77,6 +83,9 @@ func (w *world) startReading(env []string, read func(io.Reader), args ...string)
 	p := &process{t: w.t, name: strings.Join(args, " "), stderr: newLines(), exited: make(chan struct{})}
 	p.cmd = exec.Command(self, args...)
 	p.cmd.Env = append(w.env(), env...)
+	if stdin != nil {
+		p.cmd.Stdin = stdin
+	}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		w.t.Fatal(err)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -91,5 +92,58 @@ func TestOnlySoundCopiesAreRestored(t *testing.T) {
 	restore := w.start(nil, "store", "restore", "--data", w.data(), "--", good)
 	if code := restore.wait(); code != 0 {
 		t.Errorf("a sound copy: %d: %s", code, restore.stderr.text())
+	}
+}
+
+// What comes through a pipe is checked like a file: the whole copy takes the place of the
+// store, one whose writer ended early changes nothing.
+func TestACopyIsRestoredFromAPipe(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "2000")
+	if code := w.start(nil, "tail", url, "load.tick", "--count", "400", "--json", "--data", w.data()).wait(); code != 0 {
+		t.Fatal("tail ended with", code)
+	}
+	backup := filepath.Join(w.dir, "copy.db")
+	if code := w.start(nil, "store", "backup", "--data", w.data(), "--", backup).wait(); code != 0 {
+		t.Fatal("backup ended with", code)
+	}
+	content, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := func(dir string, content []byte) (code int, says string) {
+		t.Helper()
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := w.startOn(out, nil, newLines().read, "store", "restore", "-", "--data", dir)
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = in.Write(content)
+		if err := errors.Join(err, in.Close()); err != nil {
+			t.Error(err)
+		}
+		return p.wait(), p.stderr.text()
+	}
+	for name, bad := range map[string][]byte{"cut": content[:len(content)/2], "empty": nil} {
+		if code, says := restore(w.data(), bad); code != 1 || !strings.Contains(says, "standard input") || !strings.Contains(says, "the store is as it was") {
+			t.Errorf("%s: %d: %s", name, code, says)
+		}
+	}
+	fresh := filepath.Join(w.dir, "fresh")
+	if code, says := restore(fresh, content); code != 0 {
+		t.Fatalf("a whole copy: %d: %s", code, says)
+	}
+	events := func(dir string) string {
+		p := w.start(nil, "events", "--json", "--data", dir)
+		if code := p.wait(); code != 0 {
+			t.Fatalf("events ended with %d: %s", code, p.stderr.text())
+		}
+		return p.stdout.text()
+	}
+	if want, got := events(w.data()), events(fresh); got != want || !strings.Contains(want, `"kind":"event"`) {
+		t.Errorf("%d bytes of events were restored of %d", len(got), len(want))
 	}
 }
