@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -14,6 +15,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"mcpServers": {}}`, `{"mcpServers": {"a": {"command": "x", "args": ["y"], "env": {"K": "v"}, "cwd": "/"}}}`,
 		`{"mcpServers": {"a": {"url": "https://h", "headers": {"K": "${V:-w}"}}, "a": {}}}`, `{"mcpServers": [1, "ä"]}`, "{\n\n\"x\": }", "\xff",
+		`{"mcpServers": {"a": {"url": "https://h"}, /* one */ }} // two`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -25,8 +27,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if !json.Valid([]byte(strings.TrimPrefix(string(raw), "\ufeff"))) {
-			t.Fatal("taken, and not JSON")
+		if !json.Valid(plain(bytes.TrimPrefix(raw, []byte("\ufeff")), false)) {
+			t.Fatal("taken, and not JSON with comments")
 		}
 		for _, name := range file.Names() {
 			if s, err := file.Find(name); err == nil && (s.Name != name || s.Command == "" && s.URL == "") {
