@@ -24,9 +24,9 @@ func failing(s *jsonschema.Schema, value any) string {
 	case []any:
 		switch {
 		case s.MinItems != nil && len(value) < *s.MinItems:
-			return fmt.Sprintf("has %d of at least %d items", len(value), *s.MinItems)
+			return fmt.Sprintf("has %d, must have at least %s", len(value), several(*s.MinItems, "item"))
 		case s.MaxItems != nil && len(value) > *s.MaxItems:
-			return fmt.Sprintf("has %d items, at most %d are taken", len(value), *s.MaxItems)
+			return fmt.Sprintf("has %d, may have at most %s", len(value), several(*s.MaxItems, "item"))
 		}
 	}
 	return ""
@@ -52,9 +52,9 @@ func failingText(s *jsonschema.Schema, text string) string {
 	n := utf8.RuneCountInString(text)
 	switch {
 	case s.MinLength != nil && n < *s.MinLength:
-		return fmt.Sprintf("has %d of at least %d characters", n, *s.MinLength)
+		return fmt.Sprintf("has %d, must have at least %s", n, several(*s.MinLength, "character"))
 	case s.MaxLength != nil && n > *s.MaxLength:
-		return fmt.Sprintf("has %d characters, at most %d are taken", n, *s.MaxLength)
+		return fmt.Sprintf("has %d, may have at most %s", n, several(*s.MaxLength, "character"))
 	case s.Pattern != "":
 		if re, err := regexp.Compile(s.Pattern); err == nil && !re.MatchString(text) {
 			return "does not match " + trust.Line(trust.Untrusted(s.Pattern)).Plain()
@@ -64,3 +64,11 @@ func failingText(s *jsonschema.Schema, text string) string {
 }
 
 func short(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// several spells a number with its noun.
+func several(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -15,11 +15,11 @@ func TestProblemsOfArgumentsArePlainWords(t *testing.T) {
 		{`"type":"integer"`, `1.5`, "is no whole number"},
 		{`"type":"number","exclusiveMinimum":0.5`, `0.5`, "must be more than 0.5"},
 		{`"type":"number","exclusiveMaximum":1e21`, `1e21`, "must be less than 1000000000000000000000"},
-		{`"type":"string","minLength":2`, `"é"`, "has 1 of at least 2 characters"},
-		{`"type":"string","maxLength":5`, `"too long"`, "has 8 characters, at most 5 are taken"},
+		{`"type":"string","minLength":2`, `"é"`, "has 1, must have at least 2 characters"},
+		{`"type":"string","maxLength":5`, `"too long"`, "has 8, may have at most 5 characters"},
 		{`"type":"string","pattern":"^[a-z]+$"`, `"ABC"`, "does not match ^[a-z]+$"},
-		{`"type":"array","maxItems":1`, `[1,2]`, "has 2 items, at most 1 are taken"},
-		{`"type":"array","minItems":1`, `[]`, "has 0 of at least 1 items"},
+		{`"type":"array","maxItems":1`, `[1,2]`, "has 2, may have at most 1 item"},
+		{`"type":"array","minItems":1`, `[]`, "has 0, must have at least 1 item"},
 		{`"type":"string"`, `7`, `type: 7 has type "integer", want "string"`},
 	} {
 		typ := event.Type{InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{` + c.rule + `}}}`)}

@@ -47,7 +47,7 @@ func checkDB(ctx context.Context, path string, say func(string)) error {
 	case err != nil:
 		return err
 	case k.wrong > 0:
-		return &fileError{path, fmt.Errorf("%w: %d findings", ErrDamaged, k.wrong), "`eventdeck store recover` keeps what can be read"}
+		return &fileError{path, fmt.Errorf("%w: %s", ErrDamaged, some(k.wrong, "finding", "findings")), "`eventdeck store recover` keeps what can be read"}
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (k *checker) check(ctx context.Context, tx *bolt.Tx) error {
 	if err := k.small(tx); err != nil {
 		return err
 	}
-	k.say(fmt.Sprintf("%d records of %d subscriptions, %d bytes", records, len(bySub), tx.Size()))
+	k.say(fmt.Sprintf("%s of %s, %d bytes", some(records, "record", "records"), some(len(bySub), "subscription", "subscriptions"), tx.Size()))
 	return nil
 }
 
@@ -209,4 +209,12 @@ func (k *checker) small(tx *bolt.Tx) error {
 		}
 	}
 	return nil
+}
+
+// some spells a number with its noun.
+func some[N int | uint64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -184,7 +184,7 @@ func (t *tools) List(ctx context.Context) ([]event.Type, int, error) {
 func (t *tools) filtered() event.Type {
 	text := "What passes a filter of event types, tags and priorities, delivered over the connection."
 	if t.can.max > 0 {
-		text += fmt.Sprintf(" The server holds at most %d such subscriptions.", t.can.max)
+		text += fmt.Sprintf(" The server holds at most %d of them.", t.can.max)
 	}
 	return event.Type{
 		Name: trust.Untrusted(FilteredStream), Title: trust.Untrusted("Filtered stream"), Description: trust.Untrusted(text),

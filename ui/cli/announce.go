@@ -35,8 +35,8 @@ func (p *announcer) run(ctx context.Context) error {
 	changed, stop := p.deck.Changed()
 	defer stop()
 	snap := p.deck.Snapshot()
-	p.line(fmt.Sprintf("eventdeck in words. %s, %s, %d records stored. Ctrl+C ends it.",
-		plural(len(snap.Servers), "server"), plural(len(snap.Subs), "subscription"), snap.Last))
+	p.line(fmt.Sprintf("eventdeck in words. %s, %s, %s stored. Ctrl+C ends it.",
+		plural(len(snap.Servers), "server"), plural(len(snap.Subs), "subscription"), plural(snap.Last, "record")))
 	if len(snap.Subs) == 0 {
 		p.line("nothing is subscribed yet: `eventdeck tail SERVER TYPE --data DIR` subscribes")
 	}
@@ -144,9 +144,18 @@ func (p *announcer) records() error {
 	})
 }
 
-func plural(n int, noun string) string {
+// plural spells a number with its noun.
+func plural[N int | uint64 | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// are is plural with its verb.
+func are[N int | uint64 | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return plural(n, noun) + " are"
 }

@@ -183,7 +183,7 @@ func TestServers(t *testing.T) {
 		return nil
 	}
 	b.expect(t, exitDone, "", "servers")
-	for _, want := range []string{"NAME", "pager  http", "  2026-07-28 stateless  SEP-3415, 1 types", "ready", "chat", "cannot connect: exit status 1"} {
+	for _, want := range []string{"NAME", "pager  http", "  2026-07-28 stateless  SEP-3415, 1 type ", "ready", "chat", "cannot connect: exit status 1"} {
 		if !strings.Contains(b.out.String(), want) {
 			t.Errorf("%q is missing in %s", want, b.out.String())
 		}

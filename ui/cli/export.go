@@ -90,7 +90,7 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) (err err
 		}
 	}
 	if f.output != "" {
-		a.say("%d records are in %s", n, f.output)
+		a.say("%s in %s", are(n, "record"), f.output)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func TestExportAndImport(t *testing.T) {
 	}
 	b.err = lockedBuffer{}
 	b.p.Stdin = strings.NewReader(strings.SplitAfter(string(want), "\n")[1] + "nonsense\n")
-	if code := b.run(t, "store", "import", "-", "--data", t.TempDir()); code != exitError || !strings.Contains(b.err.String(), "-: line 2: not a line of an export") || !strings.Contains(b.err.String(), "1 records are new") {
+	if code := b.run(t, "store", "import", "-", "--data", t.TempDir()); code != exitError || !strings.Contains(b.err.String(), "-: line 2: not a line of an export") || !strings.Contains(b.err.String(), "1 record is new") {
 		t.Errorf("a mistake ends with %d: %s", code, b.err.String())
 	}
 }

@@ -65,7 +65,7 @@ func limitWords(l event.Limits) string {
 		words = append(words, config.SizeWords(l.Bytes))
 	}
 	if l.Records > 0 {
-		words = append(words, fmt.Sprintf("%d records", l.Records))
+		words = append(words, plural(l.Records, "record"))
 	}
 	if len(words) == 0 {
 		return "no bound"

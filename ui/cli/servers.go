@@ -180,9 +180,9 @@ func (r serverReport) events() string {
 	case r.err != nil:
 		return "unknown"
 	case r.Profile == "":
-		return fmt.Sprintf("not advertised, %d types", r.types)
+		return "not advertised, " + plural(r.types, "type")
 	}
-	return fmt.Sprintf("%s, %d types", r.Profile, r.types)
+	return r.Profile + ", " + plural(r.types, "type")
 }
 
 // ready tells whether the server has answered. One without events is as ready.

@@ -56,9 +56,9 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	i := importer{ctx: ctx, store: store, markers: map[[sha256.Size]byte]bool{}}
 	err = i.run(in)
 	if err != nil {
-		return fmt.Errorf("%s: %w; of what came before, %d records are new", name, err, i.stored)
+		return fmt.Errorf("%s: %w; of what came before, %s new", name, err, are(i.stored, "record"))
 	}
-	a.say("%d records are new, %d were there already", i.stored, i.known)
+	a.say("%s new, %s", are(i.stored, "record"), thereAlready(i.known))
 	return nil
 }
 
@@ -128,4 +128,11 @@ func (i *importer) flush() error {
 func fingerprint(r event.Record) [sha256.Size]byte {
 	r.Seq = 0
 	return sha256.Sum256(export.AppendLine(nil, &r, true))
+}
+
+func thereAlready(n int) string {
+	if n == 1 {
+		return "1 was there already"
+	}
+	return fmt.Sprintf("%d were there already", n)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +70,7 @@ func (a *app) sayMissing(snapshot host.Snapshot, server string) {
 			a.say("not all event types are shown: %s", view.TypesErr)
 		}
 		if view.BadTypes > 0 {
-			a.say("%d of the server's event types make no sense and are left out; --log says why", view.BadTypes)
+			a.say("%s; --log says why", leftOut(view.BadTypes))
 		}
 	}
 }
@@ -125,4 +126,11 @@ func appendTypePlain(b []byte, t event.Type) []byte {
 		b = append(b, "    payload    "+plainJSON(t.PayloadSchema)+"\n"...)
 	}
 	return b
+}
+
+func leftOut(types int) string {
+	if types == 1 {
+		return "1 of the server's event types makes no sense and is left out"
+	}
+	return fmt.Sprintf("%d of the server's event types make no sense and are left out", types)
 }

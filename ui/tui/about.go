@@ -31,9 +31,9 @@ func (d *detail) node(a *app) {
 
 func (d *detail) everything(a *app) {
 	d.say("", themes.Strong, fmt.Sprintf("%s, %s", count(len(a.snap.Servers), "server"), count(len(a.snap.Subs), "subscription")))
-	d.say("stored  ", themes.Plain, number(a.snap.Last)+" records in "+a.snap.Store.Path)
+	d.say("stored  ", themes.Plain, count(a.snap.Last, "record")+" in "+a.snap.Store.Path)
 	r := a.snap.Resume
-	d.say("resumed ", themes.Plain, fmt.Sprintf("%s replayed, %s dropped, %s since the start", count(int(r.Replayed), "event"), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")))
+	d.say("resumed ", themes.Plain, fmt.Sprintf("%s replayed, %s dropped, %s since the start", count(r.Replayed, "event"), count(r.Duplicates, "duplicate"), count(r.Gaps, "gap")))
 	d.say("receiver", themes.Plain, a.snap.Receiver)
 	if a.snap.Store.Sealed == "file" {
 		d.say("secrets ", themes.Warn, "sealed with a key in a file beside the store: this system has no keyring")
@@ -107,7 +107,7 @@ func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 		d.say("args    ", themes.Plain, string(v.Key.Args))
 	}
 	d.since("since   ", v.Status.Since, now)
-	d.say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", count(int(v.Stored), "event"), count(int(v.Dropped), "duplicate"), count(int(v.Gaps), "gap")))
+	d.say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", count(v.Stored, "event"), count(v.Dropped, "duplicate"), count(v.Gaps, "gap")))
 	if strings.ContainsAny(v.Status.Error.Raw(), "\r\n") { // else the evidence has it whole
 		d.quote(v.Key.Server, trust.Block(v.Status.Error, max(d.of.w-1, 1)))
 	}

@@ -25,7 +25,7 @@ func (d *detail) raw(r *event.Record, w int) {
 	d.say("", themes.Dim, count(len(r.Raw), "byte")+", as they came")
 	d.quote(r.Server, trust.Block(trust.Untrusted(string(r.Raw[:min(len(r.Raw), rawMax)])), max(w-1, 1)))
 	if rest := len(r.Raw) - rawMax; rest > 0 {
-		d.say("", themes.Warn, "+"+number(uint64(rest))+" bytes are not shown; eventdeck events --raw has them all")
+		d.say("", themes.Warn, "+"+count(rest, "byte")+" not shown; eventdeck events --raw has them all")
 	}
 }
 
@@ -84,7 +84,7 @@ func (d *detail) delivery(a *app, r *event.Record) {
 	d.words("event id  ", r.EventID)
 	d.cursors(a, r)
 	if v := a.sub(r.Sub); v != nil {
-		d.say("dedup     ", themes.Plain, "kept once per subscription and event id; "+count(int(v.Dropped), "duplicate")+" dropped in this run")
+		d.say("dedup     ", themes.Plain, "kept once per subscription and event id; "+count(v.Dropped, "duplicate")+" dropped in this run")
 		if v.Mode == event.ModeWebhook {
 			for _, f := range leaseFacts(v, a.clock()) {
 				d.lines = append(d.lines, detailLine{label: pad(strings.TrimSpace(f.label), 9), role: f.role, text: f.text})
@@ -176,7 +176,7 @@ func (d *detail) sameRecords(a *app, r *event.Record) {
 	case s.err != nil:
 		d.say("", themes.Bad, "cannot be read: "+s.err.Error())
 	case !s.done:
-		d.say("", themes.Dim, "Looking back: "+number(s.from)+" records to go.")
+		d.say("", themes.Dim, "Looking back: "+count(s.from, "record")+" to go.")
 	case len(s.found) == 0:
 		d.say("", themes.Dim, "No other record has the same id or key.")
 	default:

@@ -80,7 +80,7 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 		parts = append(parts, ours(v.Evidence).Plain())
 	}
 	if v.Gaps > 0 {
-		parts = append(parts, count(int(v.Gaps), "gap"))
+		parts = append(parts, count(v.Gaps, "gap"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -193,7 +193,7 @@ func (t *gapLedger) teach(*app) []string {
 	case t.err != nil:
 		return []string{"The log cannot be read: " + ours(t.err.Error()).Plain()}
 	case !t.done:
-		return []string{"Looking back through the log: " + number(t.from) + " records to go."}
+		return []string{"Looking back through the log: " + count(t.from, "record") + " to go."}
 	case len(t.gaps) > 0:
 		return []string{"No gaps in this scope."}
 	}
@@ -261,8 +261,8 @@ func (t *resumed) cell(a *app, i, col int) cell {
 func (t *resumed) describe(a *app, d *detail, id rowID) {
 	r := a.snap.Resume
 	d.say("", themes.Strong, "Since the start of this run")
-	d.say("replayed  ", themes.Plain, count(int(r.Replayed), "event")+" from the servers' histories")
-	d.say("duplicates", themes.Plain, number(r.Duplicates)+" came again and were dropped")
+	d.say("replayed  ", themes.Plain, count(r.Replayed, "event")+" from the servers' histories")
+	d.say("duplicates", themes.Plain, number(r.Duplicates)+" came again, dropped")
 	d.say("gaps      ", themes.Plain, number(r.Gaps))
 	d.say("", themes.Plain, "")
 	if v := a.sub(id.sub); v != nil {

@@ -141,7 +141,7 @@ func (t *wireLog) cell(a *app, i, col int) cell {
 		return say(themes.Good, "got")
 	case 3:
 		if f.Passed > 0 {
-			return say(themes.Dim, "behind "+number(f.Passed)+" events that are not kept")
+			return say(themes.Dim, "behind "+count(f.Passed, "event")+" not kept")
 		}
 		return cell{themes.Type, frameWhat(f.Frame)}
 	case 4:

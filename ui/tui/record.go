@@ -150,7 +150,7 @@ func (d *detail) payload(a *app, r *event.Record, width int) {
 		d.quote(r.Server, nil)
 		d.foldable(p.lines, p.folds)
 		if rest := len(data) - payloadMax; rest > 0 {
-			d.say("", themes.Warn, fmt.Sprintf("+%s bytes are not shown", number(uint64(rest))))
+			d.say("", themes.Warn, "+"+count(rest, "byte")+" not shown")
 		}
 		return
 	}

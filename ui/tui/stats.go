@@ -175,13 +175,13 @@ func (d *statsDialog) counters(a *app, room int) [][2]string {
 	second, minute := newestOf(s.Total.Seconds[:], 60), newestOf(s.Total.Minutes[:], 60)
 	return [][2]string{
 		{"run", "since " + timeText(s.Started, a.stream.clock.zone(), time.DateTime) + ", " + span(s.At.Sub(s.Started))},
-		{"events", in(number(s.Events)+" stored", size(s.Bytes), number(s.Replayed)+" replayed", number(s.Duplicates)+" duplicates dropped", number(s.Flagged)+" flagged")},
-		{"trouble", in(count(int(s.Gaps), "gap"), count(int(s.Rejected), "payload")+" refused", number(s.Refusals)+" deliveries refused")},
+		{"events", in(number(s.Events)+" stored", size(s.Bytes), number(s.Replayed)+" replayed", count(s.Duplicates, "duplicate")+" dropped", number(s.Flagged)+" flagged")},
+		{"trouble", in(count(s.Gaps, "gap"), count(s.Rejected, "payload")+" refused", count(s.Refusals, "delivery")+" refused")},
 		{"lag", in(quantiles("occurred to received", s.Lag), quantiles("received to stored", s.Ingest))},
-		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), number(s.Store.Commits)+" commits",
-			"commit p50 "+short(s.Store.CommitP50)+" p95 "+short(s.Store.CommitP95), number(a.snap.Last)+" records")},
+		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), count(s.Store.Commits, "commit"),
+			"commit p50 "+short(s.Store.CommitP50)+" p95 "+short(s.Store.CommitP95), count(a.snap.Last, "record"))},
 		{"1 minute", curve(second, rateWords(perSecond(s.Total.Seconds[:]))+", most "+number(uint64(highest(second)))+"/s")},
-		{"1 hour", curve(minute, number(total(minute))+" events, most "+number(uint64(highest(minute)))+" a minute")},
+		{"1 hour", curve(minute, count(total(minute), "event")+", most "+number(uint64(highest(minute)))+" a minute")},
 		{"", ""},
 	}
 }

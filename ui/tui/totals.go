@@ -89,15 +89,15 @@ func (a *app) facts(now time.Time) []part {
 		why = " (demo servers began anew)"
 	}
 	add(r.Replayed+r.Duplicates+r.Gaps > 0 && now.Sub(s.Started) < resumeShown, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
-		number(r.Replayed), count(int(r.Duplicates), "duplicate"), count(int(r.Gaps), "gap")+why))
+		number(r.Replayed), count(r.Duplicates, "duplicate"), count(r.Gaps, "gap")+why))
 	add(a.snap.Store.Holder != 0, themes.Dim, fmt.Sprintf("attached to process %d", a.snap.Store.Holder))
 	add(a.snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
 	add(a.snap.Store.Sealed == "file", themes.Warn, "secrets: key in a file")
 	add(!a.stored.IsZero(), themes.Dim, "saved "+ago(now, a.stored))
 	add(s.Store.Queued > 0, themes.Busy, number(uint64(s.Store.Queued))+" to save")
-	add(s.Gaps > 0, themes.Gap, count(int(s.Gaps), "gap"))
+	add(s.Gaps > 0, themes.Gap, count(s.Gaps, "gap"))
 	add(s.Rejected+s.Refusals > 0, themes.Warn, number(s.Rejected+s.Refusals)+" refused")
-	add(true, themes.Dim, count(int(s.Duplicates), "duplicate"))
+	add(true, themes.Dim, count(s.Duplicates, "duplicate"))
 	add(s.Lag.N > 0, themes.Dim, "lag p95 "+shortSpan(s.Lag.P95))
 	add(s.memory > 0, themes.Dim, "mem "+number(s.memory>>20)+" MB")
 	return out

@@ -186,7 +186,7 @@ func (a *app) viewTitle() string {
 func (a *app) drawTiny() string {
 	c := &a.statuses
 	c.begin(&a.theme, a.w)
-	text := fmt.Sprintf("%d subs, %d in trouble, %s stored", a.tree.total.all, a.tree.total.trouble, number(a.snap.Last))
+	text := fmt.Sprintf("%s, %d in trouble, %s stored", count(a.tree.total.all, "sub"), a.tree.total.trouble, number(a.snap.Last))
 	for y := range a.h {
 		if y == a.h/2 {
 			c.fill(max(0, (a.w-len(text))/2))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"eventdeck/host"
@@ -38,10 +39,13 @@ func number(n uint64) string {
 	return s
 }
 
-// count spells a number with its noun.
-func count(n int, noun string) string {
+// count spells a number with its noun: 1 delivery, 1,204 deliveries.
+func count[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
 	}
 	return number(uint64(n)) + " " + noun + "s"
 }
