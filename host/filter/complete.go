@@ -26,6 +26,9 @@ func Complete(text string, cursor int, seen *Seen) []Candidate {
 	if !utf8.ValidString(text) {
 		return nil
 	}
+	for cursor < len(text) && !utf8.RuneStart(text[cursor]) { // it is behind what it is in
+		cursor++
+	}
 	from, to := termAt(text, cursor)
 	typed := text[from:cursor]
 	c := completion{from: from, to: to}

@@ -98,6 +98,7 @@ func TestSeenIsBoundedAndClean(t *testing.T) {
 func FuzzComplete(f *testing.F) {
 	f.Add("server:p", 3, `{"a":"b"}`)
 	f.Add(`.a."b c"=`, 9, `{"a":{"b c":"\u0041"}}`)
+	f.Add(".ˌ", 2, `{"ˌ":1}`) // the cursor is within a character
 	f.Fuzz(func(t *testing.T, text string, cursor int, data string) {
 		s := &Seen{}
 		s.Add(&event.Record{Server: data, Data: []byte(data)})

@@ -327,14 +327,12 @@ func (l *lexer) take(c byte) bool {
 func (l *lexer) fail(says string) error { return &Error{l.at, says} }
 
 func (l *lexer) while(in func(rune) bool) string {
-	start := l.at
-	for _, r := range l.text[start:] {
-		if !in(r) {
-			break
-		}
-		l.at += utf8.RuneLen(r)
+	rest := l.text[l.at:]
+	if i := strings.IndexFunc(rest, func(r rune) bool { return !in(r) }); i >= 0 {
+		rest = rest[:i]
 	}
-	return l.text[start:l.at]
+	l.at += len(rest)
+	return rest
 }
 
 func (l *lexer) blanks() { l.while(unicode.IsSpace) }
