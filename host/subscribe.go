@@ -98,6 +98,10 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	}
 	types, err := h.known(ctx, s)
 	if err != nil {
+		if old, ok := h.goesOn(r); ok && ctx.Err() == nil && !errors.Is(err, ErrNoEvents) {
+			h.opts.Log.Warn("a subscription goes on without the list of types", "server", s.spec.Label(), "sub", old.ID, "err", err)
+			return old.Mode, old.Key, nil
+		}
 		return "", event.Key{}, err
 	}
 	t, err := find(types, r.Type)
@@ -121,6 +125,17 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 		return "", event.Key{}, err
 	}
 	return mode, key, nil
+}
+
+// goesOn returns the subscription that a request would go on with just as it is: that
+// needs no types, since the server was asked for the same before.
+func (h *Host) goesOn(r Request) (old event.Subscription, ok bool) {
+	args, err := event.CanonicalArgs(r.Args)
+	if err != nil || !r.From.Saved {
+		return old, false
+	}
+	old, err = h.opts.Store.Subscription(event.Key{Server: r.Server, Type: r.Type, Args: args}.ID())
+	return old, err == nil && (auto(r.Mode) || r.Mode == old.Mode)
 }
 
 func auto(m event.Mode) bool { return m == "" || m == event.ModeAuto }

@@ -43,8 +43,8 @@ func (a *app) tailCommand() *cobra.Command {
 		Use:   "tail SERVER TYPE",
 		Short: "Subscribe and print what arrives",
 		Long: "tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.\n" +
-			"With --data the subscription stays and --from saved goes on after the last printed record;\n" +
-			"without it everything is undone at the end.\n" +
+			"With --data the subscription stays and --from saved goes on after the last printed record,\n" +
+			"also when the server cannot list its types just now; without it everything is undone at the end.\n" +
 			"When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,\n" +
 			"one that is new stays there. One process keeps the position for --from saved: the first that prints.\n\n" +
 			"--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.\n" +
@@ -236,19 +236,7 @@ func orDone(ctx context.Context, err error) error {
 // request makes the request; the types of the server are asked for when an --arg
 // must be typed.
 func (w wish) request(ctx context.Context, d *deck) (host.Request, error) {
-	var schema json.RawMessage
-	if len(w.args) > 0 {
-		types, err := d.types(ctx, w.server.Name)
-		if err != nil {
-			return host.Request{}, err
-		}
-		t, err := findType(types, w.typ.Raw())
-		if err != nil {
-			return host.Request{}, err
-		}
-		schema = t.InputSchema
-	}
-	args, err := buildArgs(w.members, w.args, schema)
+	args, err := w.arguments(ctx, d)
 	if err != nil {
 		return host.Request{}, err
 	}
@@ -260,4 +248,22 @@ func (w wish) request(ctx context.Context, d *deck) (host.Request, error) {
 		From:   w.flags.position(),
 		MaxAge: w.flags.maxAge,
 	}, nil
+}
+
+func (w wish) arguments(ctx context.Context, d *deck) (json.RawMessage, error) {
+	if len(w.args) == 0 {
+		return buildArgs(w.members, nil, nil)
+	}
+	types, err := d.types(ctx, w.server.Name)
+	if err != nil {
+		if args, ok := w.savedArgs(ctx, d.store, err); ok {
+			return args, nil
+		}
+		return nil, err
+	}
+	t, err := findType(types, w.typ.Raw())
+	if err != nil {
+		return nil, err
+	}
+	return buildArgs(w.members, w.args, t.InputSchema)
 }
