@@ -11,6 +11,7 @@ type client struct {
 	files []place
 	under []string // names of the members that lead to the servers
 	toml  bool
+	yaml  bool
 }
 
 // place is a file below one of the directories in which programs keep theirs.
@@ -46,6 +47,8 @@ var clients = []client{
 	{name: "Copilot CLI", files: []place{{home, ".copilot/mcp-config.json"}}, under: []string{"mcpServers"}},
 	{name: "opencode", files: []place{{dotConfig, "opencode/opencode.json"}, {dotConfig, "opencode/opencode.jsonc"}, {project, "opencode.json"}}, under: []string{"mcp"}},
 	{name: "Crush", files: []place{{dotConfig, "crush/crush.json"}, {project, "crush.json"}}, under: []string{"mcp"}},
+	{name: "Goose", files: []place{{dotConfig, "goose/config.yaml"}, {dotConfig, "Block/goose/config/config.yaml"}}, under: []string{"extensions"}, yaml: true},
+	{name: "Continue", files: []place{{home, ".continue/config.yaml"}}, under: []string{"mcpServers"}, yaml: true},
 	{name: "Amazon Q", files: []place{{home, ".aws/amazonq/mcp.json"}}, under: []string{"mcpServers"}},
 }
 

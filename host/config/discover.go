@@ -111,14 +111,27 @@ type foreign struct {
 	Disabled bool  `json:"disabled"`
 	Enabled  *bool `json:"enabled"`
 
+	Keyring []string `json:"-"` // variables whose values that client keeps elsewhere
+
 	problem string
 }
 
 // read returns the servers of one file. A file that is not there has none.
 func (c client) read(path string) ([]foreign, error) {
-	raw, err := readFile(path, maxForeign, false)
+	most := maxForeign
+	if c.yaml {
+		most = maxYAML
+	}
+	raw, err := readFile(path, most, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if err == nil && c.yaml {
+		servers, err := fromYAML(raw, c.under[0])
+		if err != nil {
+			err = fmt.Errorf("%w: %s: %w", ErrFile, path, err)
+		}
+		return servers, err
 	}
 	if err == nil && c.toml {
 		raw, err = fromTOML(raw)

@@ -27,6 +27,12 @@ func (c client) found(s foreign, path string, p Paths, dir string) Found {
 	}
 	f.Dir = v.text(s.Dir)
 	f.Env = slices.Concat(f.Env, v.pairs(s.Env), v.pairs(s.Environment))
+	for _, name := range s.Keyring {
+		if _, ok := s.Env[name]; !ok {
+			v.note("%s is in the keyring of %s; here it is a variable", name, c.name)
+			f.Env = append(f.Env, newPair(name, "${"+name+"}"))
+		}
+	}
 	f.Headers = append(v.pairs(s.Headers), v.pairs(s.Static)...)
 	for _, name := range slices.Sorted(maps.Keys(s.FromEnv)) {
 		f.Headers = append(f.Headers, newPair(name, "${"+s.FromEnv[name]+"}"))
@@ -92,21 +98,23 @@ func (v *foreignValues) note(format string, args ...any) {
 var (
 	editorVariable = regexp.MustCompile(`\$\{([a-zA-Z]+)(?::([^}]*))?\}`)
 	braceVariable  = regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	secretVariable = regexp.MustCompile(`\$\{\{\s*(?:secrets|inputs)\.([^}\s]+)\s*\}\}`)
 	shellVariable  = regexp.MustCompile(`\$([A-Z_][A-Z0-9_]*)\b`)
 	noName         = regexp.MustCompile(`[^A-Z0-9]+`)
 )
 
 // text spells the variables of a value as this program does.
 func (v *foreignValues) text(s string) string {
+	s = secretVariable.ReplaceAllStringFunc(s, func(whole string) string {
+		return v.asked(secretVariable.FindStringSubmatch(whole)[1])
+	})
 	s = editorVariable.ReplaceAllStringFunc(s, func(whole string) string {
 		m := editorVariable.FindStringSubmatch(whole)
 		switch {
 		case m[1] == "env":
 			return "${" + m[2] + "}"
 		case m[1] == "input":
-			name := strings.Trim(noName.ReplaceAllString(strings.ToUpper(m[2]), "_"), "_")
-			v.note("asks for %q there; here it is the variable %s", m[2], name)
-			return "${" + name + "}"
+			return v.asked(m[2])
 		case m[1] == "userHome" && v.home != "":
 			return v.home
 		case m[1] == "workspaceFolder" && v.dir != "" && v.dir != v.home:
@@ -118,6 +126,13 @@ func (v *foreignValues) text(s string) string {
 	})
 	s = braceVariable.ReplaceAllString(s, "$${$1}")
 	return shellVariable.ReplaceAllString(s, "$${$1}")
+}
+
+// asked returns the variable for a value that the other client keeps or asks for.
+func (v *foreignValues) asked(what string) string {
+	name := strings.Trim(noName.ReplaceAllString(strings.ToUpper(what), "_"), "_")
+	v.note("asks for %q there; here it is the variable %s", what, name)
+	return "${" + name + "}"
 }
 
 // pairs translates variables or headers, in the order of their names.

@@ -26,11 +26,13 @@ func TestFilesAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if err := os.Truncate(path, maxForeign+1); err != nil { // a hole takes no room
-		t.Fatal(err)
-	}
-	if _, err := readFile(path, maxForeign, false); err == nil || !strings.Contains(err.Error(), "64.0 MiB") {
-		t.Errorf("a file of another client: %v", err)
+	for n, fits := range map[int64]bool{maxForeign - 1: true, maxForeign: true, maxForeign + 1: false} {
+		if err := os.Truncate(path, n); err != nil { // a hole takes no room
+			t.Fatal(err)
+		}
+		if _, err := readFile(path, maxForeign, false); fits != (err == nil) || !fits && !strings.Contains(err.Error(), "64.0 MiB") {
+			t.Errorf("a file of another client of %d bytes: %v", n, err)
+		}
 	}
 }
 
