@@ -66,7 +66,7 @@ type Options struct {
 const (
 	askWithin  = 20 * time.Second // for one question to an authorization server
 	renewAhead = 30 * time.Second // before the end of a token
-	fresh      = 10 * time.Second // a token this young that is refused is not renewed
+	fresh      = 10 * time.Second // a renewal that brought a token this young is not repeated
 )
 
 // Account is the host's right to use one server. Its methods may be called from
@@ -83,6 +83,8 @@ type Account struct {
 	kept       kept
 	challenges []string // of the last refusal
 	need       string   // why the operator has to sign in, "" if not
+
+	renewed event.Secret // the token that the last renewal brought; of the turn
 }
 
 // New returns the account of a server. It asks nobody. It is nil where there is
@@ -202,7 +204,7 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 	case status == http.StatusForbidden:
 		a.demand("more rights are needed: " + trustedWords(c.scopes))
 		return false, nil
-	case !k.Refresh.IsZero() && !a.young(k):
+	case !k.Refresh.IsZero() && !(a.young(k) && k.Access == a.renewed):
 		return a.outcome(a.renew(ctx, k))
 	case !k.Access.IsZero():
 		a.demand("the server does not accept the token any more")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -93,13 +94,35 @@ func TestManyRefusalsRenewOnce(t *testing.T) {
 	}
 }
 
-func TestTokenThatWasJustIssuedAndIsRefusedIsNotRenewed(t *testing.T) {
+func TestTokenOfASignInThatIsRefusedAtOnceIsRenewed(t *testing.T) {
 	r := newRig(t, nil)
 	r.mustSignIn()
 	r.authority.Expire()
-	r.want(401)
-	if n := len(r.authority.Requests()); n != 1 {
-		t.Errorf("%d requests for tokens", n)
+	r.want(200)
+	if n := len(r.authority.Requests()); n != 2 {
+		t.Errorf("%d requests for tokens, want the first and one renewal", n)
+	}
+}
+
+// A server that takes no token at all must not have tokens renewed without end.
+func TestTokenOfARenewalThatIsRefusedAtOnceIsNotRenewed(t *testing.T) {
+	r := newRig(t, nil)
+	r.mustSignIn()
+	for n := range 5 {
+		token, err := r.account.Token(r.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := r.account.Refused(r.ctx(), token, http.StatusUnauthorized, nil)
+		if err != nil || again != (n == 0) {
+			t.Errorf("refusal %d: again %t, %v", n+1, again, err)
+		}
+	}
+	if n := len(r.authority.Requests()); n != 2 {
+		t.Errorf("%d requests for tokens, want the first and one renewal", n)
+	}
+	if r.account.Need() == "" {
+		t.Error("the operator is not told")
 	}
 }
 

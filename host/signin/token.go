@@ -169,6 +169,7 @@ func (a *Account) renew(ctx context.Context, k kept) error {
 		}
 		return err
 	}
+	a.renewed = t.access
 	a.keep(ctx, k.with(t, k.Scopes, a.opts.Now()))
 	return nil
 }
