@@ -114,11 +114,13 @@ func (h *Host) SetFailover(ctx context.Context, id event.SubID, on bool) error {
 		action = "failover on"
 	}
 	l := h.life(id)
+	var mode event.Mode
 	err = h.update(ctx, id, nil, h.act(event.ActorOperator, action, sub, ""), func(s *event.Subscription) {
 		s.Failover, s.Preferred = on, ""
+		mode = s.Mode
 	})
 	if err == nil && l != nil {
-		l.runner.SetFailover(on)
+		l.runner.SetFailover(on, mode)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,11 +45,11 @@ func newFailover(sub event.Subscription) failover {
 	return f
 }
 
-// SetFailover turns the failover on or off for the mode in which the subscription
-// runs now, which becomes the preferred one.
-func (r *Runner) SetFailover(on bool) {
+// SetFailover turns the failover on or off. The mode is the one that the
+// subscription had when that was stored; it becomes the preferred one.
+func (r *Runner) SetFailover(on bool, mode event.Mode) {
 	r.mu.Lock()
-	r.fail = failover{on: on, preferred: r.mode}
+	r.fail = failover{on: on, preferred: mode}
 	r.mu.Unlock()
 	r.deps.Changed()
 }
@@ -89,10 +90,19 @@ func (r *Runner) timed(ctx context.Context, due time.Duration) error {
 				continue
 			}
 			cancel(errPrefer)
-			<-ended
+			if err := <-ended; final(err) {
+				return err
+			}
 			return errPrefer
 		}
 	}
+}
+
+// final reports whether the server said why an attempt ended: another mode must not
+// pass that over.
+func final(err error) bool {
+	var t *terminated
+	return errors.As(err, &t) || wire.NameFrom(err) != ""
 }
 
 // preferredIn returns the time until the preferred mode is tried again: 0 for
@@ -228,9 +238,6 @@ func (r *Runner) move(ctx context.Context, to step) error {
 	from := r.Mode()
 	left := r.leave(ctx, from)
 	r.in.settled()
-	r.mu.Lock()
-	preferred := r.fail.preferred
-	r.mu.Unlock()
 	change := Switched(from, to.mode, to.why, to.err)
 	audit := r.act(event.ActorHost, ActionSwitched)
 	audit.Detail = trust.Untrusted(change.Evidence)
@@ -240,8 +247,10 @@ func (r *Runner) move(ctx context.Context, to step) error {
 		Records: []event.Record{record},
 		Audit:   []event.AuditEntry{audit},
 		Update: func(s *event.Subscription) {
+			// As it is stored: the operator may have changed it meanwhile.
+			preferred := cmp.Or(s.Preferred, s.Mode)
 			s.Mode, s.Preferred = to.mode, ""
-			if to.mode != preferred {
+			if s.Failover && to.mode != preferred {
 				s.Preferred = preferred
 			}
 			s.State, s.Evidence, s.Error = event.StateStarting, change.Evidence, change.Error

@@ -111,13 +111,13 @@ func TestFailoverIsOffUnlessAskedFor(t *testing.T) {
 		push.Store(true)
 		r.start().pass(10 * time.Minute)
 		r.wantSwitches("")
-		r.runner.SetFailover(true)
+		r.runner.SetFailover(true, event.ModePush)
 		r.pass(5 * time.Minute)
 		before := r.switches()
 		if !strings.HasPrefix(before, "push>webhook") {
 			t.Errorf("switches %q", before)
 		}
-		r.runner.SetFailover(false)
+		r.runner.SetFailover(false, r.runner.Mode())
 		r.pass(time.Hour)
 		r.wantSwitches(before)
 	})
@@ -309,4 +309,56 @@ func TestWhatStaysOnTheServerIsTold(t *testing.T) {
 			t.Errorf("left %+v", left)
 		}
 	})
+}
+
+// The end that a server tells is told on also where the preferred mode falls due
+// before the stream is closed.
+func TestEndAtTheMomentOfTheTrialIsNotPassedOver(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		failing(r)
+		r.sub.Preferred, r.sub.Gave = event.ModeWebhook, true
+		r.deps.Timing.PreferredMin = time.Minute
+		r.src.stream = func(n int, q wire.StreamRequest, s *stream) error {
+			s.active(q.At.Cursor.Raw())
+			s.wait(59 * time.Second)
+			s.note(wire.NoteTerminated, `{"error":{"code":-32024,"message":"Forbidden"}}`)
+			time.Sleep(2 * time.Second) // to close takes longer than what is left
+			return s.ctx.Err()
+		}
+		r.start().pass(5 * time.Minute)
+		r.wantState(event.StateDenied)
+		r.wantSwitches("")
+	})
+}
+
+// What the operator chooses while a change of mode is on its way to the store holds.
+func TestFailoverThatIsSetDuringAMoveHolds(t *testing.T) {
+	for on, want := range map[bool]event.Mode{true: event.ModeWebhook, false: ""} {
+		bubble(t, event.ModeWebhook, func(r *rig) {
+			_, webhook, _ := failing(r)
+			webhook.Store(true)
+			r.sub.Preferred = event.ModePush
+			r.deps.Timing.PreferredMin = time.Hour
+			r.store.failWith(func(b event.Batch) error {
+				if len(b.Audit) == 0 || b.Audit[0].Action != ActionSwitched {
+					return nil
+				}
+				r.store.mu.Lock() // it is stored before the move
+				sub := r.store.subs[subID]
+				sub.Failover, sub.Preferred = on, ""
+				r.store.subs[subID] = sub
+				r.store.mu.Unlock()
+				r.runner.SetFailover(on, sub.Mode)
+				return nil
+			})
+			r.start().pass(5 * time.Minute)
+			r.wantSwitches("webhook>poll")
+			if sub := r.saved(); sub.Mode != event.ModePoll || sub.Preferred != want {
+				t.Errorf("failover %t: stored as %s, preferred %q, want %q", on, sub.Mode, sub.Preferred, want)
+			}
+			if got := r.runner.Status().Preferred; got != want {
+				t.Errorf("failover %t: it is said that %q is preferred, want %q", on, got, want)
+			}
+		})
+	}
 }
