@@ -123,6 +123,26 @@ func TestFirstVersionIsMigrated(t *testing.T) {
 	equal(t, len(s.Marks()), 0)
 }
 
+// At their bound marks are changed and not added.
+func TestMarksAtTheirBound(t *testing.T) {
+	s := openTest(t, Options{Dir: t.TempDir()})
+	mustDo(t, s.do(t.Context(), func(c *commit) error {
+		for seq := range uint64(maxMarks) {
+			if err := c.tx.Bucket(bucketMarks).Put(markKey(seq+1, true), []byte(`{}`)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	mustDo(t, s.SetMark(t.Context(), event.Mark{Seq: 7, Line: true, Note: "changed"}))
+	if got := s.Marks()[6]; got.Note != "changed" {
+		t.Errorf("mark %+v", got)
+	}
+	if err := s.SetMark(t.Context(), event.Mark{Seq: 7}); !errors.Is(err, ErrBatch) {
+		t.Errorf("another mark: %v", err)
+	}
+}
+
 func TestMarks(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})

@@ -32,6 +32,12 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// letGo releases the lock on a file and closes it. A mapping that nobody can take
+// away any more would hold the lock beyond the closing.
+func letGo(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 // isNoSpace reports whether err says that there is no room: a full disk, a
 // quota, a limit of the file's size.
 func isNoSpace(err error) bool {

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"syscall"
 
 	berrors "go.etcd.io/bbolt/errors"
@@ -18,6 +19,9 @@ const (
 func checkOwner(fs.FileInfo) error { return nil }
 
 func syncDir(string) error { return nil }
+
+// letGo closes a file, which releases its locks.
+func letGo(f *os.File) error { return f.Close() }
 
 // Codes of the system that package syscall does not name.
 const (

@@ -231,3 +231,30 @@ func TestSnapshotWhenAStoreIsClosed(t *testing.T) {
 		t.Errorf("%d subscriptions", n)
 	}
 }
+
+// bbolt panics on such a file when it is open and locked already. The lock must not
+// outlive that: what helps needs it.
+func TestPanicInOpenLeavesNoLock(t *testing.T) {
+	dir := t.TempDir()
+	mustDo(t, openTest(t, Options{Dir: dir}).Close())
+	path := filepath.Join(dir, fileDB)
+	good, err := os.ReadFile(path)
+	mustDo(t, err)
+	file := bytes.Clone(good)
+	size, freelist, newest := os.Getpagesize(), uint64(0), uint64(0)
+	for page := range 2 {
+		meta := file[page*size+16:]
+		if txid := binary.LittleEndian.Uint64(meta[48:]); txid >= newest {
+			freelist, newest = binary.LittleEndian.Uint64(meta[32:]), txid
+		}
+	}
+	file[int(freelist)*size+8] = 1 // the kind of the page
+	mustDo(t, os.WriteFile(path, file, 0o600))
+	for range 2 {
+		if _, err := Open(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "freelist") {
+			t.Errorf("opened: %v", err)
+		}
+	}
+	mustDo(t, os.WriteFile(path, good, 0o600))
+	mustDo(t, openTest(t, Options{Dir: dir}).Close())
+}

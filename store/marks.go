@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"eventdeck/host/event"
 )
@@ -31,12 +32,12 @@ func markKey(seq uint64, line bool) []byte {
 // SetMark implements [event.Store]. It returns after the commit.
 //
 // Errors: [event.ErrClosed], [event.ErrFull], the cause of ctx; [ErrBatch] for a
-// note over 4 KiB, or when 10,000 marks are kept.
+// note over 4 KiB, or for one mark more when 10,000 are kept.
 func (s *Store) SetMark(ctx context.Context, m event.Mark) error {
 	if len(m.Note) > maxNote {
 		return fmt.Errorf("%w: the note of a mark has %d bytes, must be at most %d", ErrBatch, len(m.Note), maxNote)
 	}
-	if len(s.Marks()) >= maxMarks {
+	if kept := s.Marks(); len(kept) >= maxMarks && !slices.ContainsFunc(kept, func(k event.Mark) bool { return k.Seq == m.Seq && k.Line == m.Line }) {
 		return fmt.Errorf("%w: %d marks are kept; remove some first", ErrBatch, maxMarks)
 	}
 	value, err := json.Marshal(storedMark{stamp(m.At), []byte(m.Note)})

@@ -267,14 +267,24 @@ func openDB(dir string, o Options) (*bolt.DB, error) {
 
 // openBolt opens a database file of ours and names what is wrong with it.
 func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
-	o.Timeout, o.FreelistType, o.NoStatistics, o.OpenFile = lockTimeout, bolt.FreelistMapType, true, openPrivate
+	var file *os.File // that bbolt leaves open and locked when it panics
+	o.Timeout, o.FreelistType, o.NoStatistics = lockTimeout, bolt.FreelistMapType, true
+	o.OpenFile = func(path string, flag int, mode os.FileMode) (f *os.File, err error) {
+		f, err = openPrivate(path, flag, mode)
+		file = f
+		return f, err
+	}
 	var db *bolt.DB
 	err := checkNotCut(path)
 	if err == nil {
 		err = guard(nil, func() (err error) {
 			db, err = bolt.Open(path, 0o600, o)
+			file = nil
 			return err
 		})
+	}
+	if file != nil {
+		err = errors.Join(err, letGo(file))
 	}
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
