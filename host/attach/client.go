@@ -27,12 +27,15 @@ type Client struct {
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	slots  chan struct{} // requests that may be under way
+	out    chan outgoing // requests that are to be written
+	recall chan struct{} // raised when there is something in recalled
 	wait   time.Duration // how long an answer may wait for a change
 	late   time.Duration // after which the first counts as stopped
 
 	mu       sync.Mutex
 	next     uint64
 	pending  map[uint64]*pending
+	recalled []uint64 // requests that were written and are not wanted any more
 	flags    map[chan struct{}]struct{}
 	state    state
 	version  uint64           // of the newest state, as the first counts
@@ -58,6 +61,12 @@ type Client struct {
 type pending struct {
 	read func(*frames) error
 	done chan error
+}
+
+// outgoing is a request that is to be written.
+type outgoing struct {
+	header header
+	value  any
 }
 
 // Bounds of what a client remembers of the wire and of the program's log.
@@ -123,7 +132,7 @@ func newClient(conn *net.UnixConn, dir string) (*Client, error) {
 	}
 	c := &Client{
 		dir: dir, pid: pid, conn: conn, frames: newFrames(conn, in, maxAnswer, maxRequest),
-		slots: make(chan struct{}, maxRunning/2), pending: map[uint64]*pending{}, flags: map[chan struct{}]struct{}{},
+		slots: make(chan struct{}, maxRunning/2), out: make(chan outgoing), recall: make(chan struct{}, 1), pending: map[uint64]*pending{}, flags: map[chan struct{}]struct{}{},
 		refused: map[string]error{}, pulling: make(chan struct{}, 1),
 		wire:   host.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
 		appLog: host.NewRing[host.LogLine](clientLines, clientLineBytes),
@@ -132,6 +141,7 @@ func newClient(conn *net.UnixConn, dir string) (*Client, error) {
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	context.AfterFunc(c.ctx, func() { _ = conn.Close() }) // what reads and writes ends with it
 	c.wg.Go(c.read)
+	c.wg.Go(c.write)
 	return c, nil
 }
 
@@ -175,10 +185,45 @@ func (c *Client) read() {
 	for err == nil {
 		err = c.answer()
 	}
+	c.end(err)
+}
+
+// end says why the connection ends.
+func (c *Client) end(err error) {
 	if !errors.Is(err, ErrFrame) {
 		err = fmt.Errorf("%w: process %d, which had %s open; run the command again", ErrGone, c.pid, c.dir)
 	}
 	c.cancel(err)
+}
+
+// write writes what is asked. A first process that reads nothing holds it up, and
+// nobody else.
+func (c *Client) write() {
+	err := error(nil)
+	for err == nil {
+		select {
+		case o := <-c.out:
+			err = c.frames.write(o.header, o.value)
+		case <-c.recall:
+			err = c.writeRecalled()
+		case <-c.ctx.Done():
+			return
+		}
+	}
+	c.end(err)
+}
+
+func (c *Client) writeRecalled() error {
+	c.mu.Lock()
+	ids := c.recalled
+	c.recalled = nil
+	c.mu.Unlock()
+	for _, id := range ids {
+		if err := c.frames.write(header{ID: id, Cancel: true}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *Client) answer() error {
@@ -207,7 +252,8 @@ func (c *Client) answer() error {
 	return nil
 }
 
-// ask sends a request and waits for the answer.
+// ask sends a request and waits for the answer. The request must not be changed
+// afterwards: it may still be written when ctx has ended.
 //
 // Errors: those of the first process, [ErrGone], the cause of ctx.
 func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (Out, error) {
@@ -228,12 +274,15 @@ func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (O
 	id := c.next
 	c.pending[id] = p
 	c.mu.Unlock()
-	if err := c.frames.write(header{ID: id, Verb: string(v)}, in); err != nil {
-		if c.ctx.Err() == nil && errors.Is(err, ErrFrame) {
-			c.cancel(err)
-		}
-		<-c.ctx.Done() // the reader notices too
+	select {
+	case c.out <- outgoing{header{ID: id, Verb: string(v)}, in}:
+	case <-c.ctx.Done():
 		return none, context.Cause(c.ctx)
+	case <-ctx.Done():
+		c.mu.Lock()
+		delete(c.pending, id)
+		c.mu.Unlock()
+		return none, context.Cause(ctx)
 	}
 	select {
 	case err := <-p.done:
@@ -246,9 +295,12 @@ func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (O
 	case <-ctx.Done():
 		c.mu.Lock()
 		delete(c.pending, id)
+		c.recalled = append(c.recalled, id)
 		c.mu.Unlock()
-		// A connection that does not take it has ended.
-		_ = c.frames.write(header{ID: id, Cancel: true}, nil)
+		select {
+		case c.recall <- struct{}{}:
+		default: // it is raised
+		}
 		return none, context.Cause(ctx)
 	}
 }

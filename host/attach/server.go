@@ -91,16 +91,36 @@ func (s *Server) claim(id event.SubID, by *session) bool {
 	return true
 }
 
-func (s *Server) accept(l *net.UnixListener) {
-	for {
+// Pauses after a connection could not be taken: the process may have as many files
+// open as it may.
+const (
+	acceptPause  = 50 * time.Millisecond
+	acceptLonger = 5 * time.Second
+)
+
+// listener is what a [net.UnixListener] does for a server.
+type listener interface {
+	AcceptUnix() (*net.UnixConn, error)
+}
+
+// accept takes connections until the listener is closed.
+func (s *Server) accept(l listener) {
+	for pause := acceptPause; ; {
 		conn, err := l.AcceptUnix()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			s.opts.Log.Warn("no other process can attach any more", "err", err)
-			return
+			s.opts.Log.Warn("no other process can attach now", "err", err, "again_in", pause)
+			select {
+			case <-time.After(pause):
+			case <-s.ctx.Done():
+				return
+			}
+			pause = min(2*pause, acceptLonger)
+			continue
 		}
+		pause = acceptPause
 		if err := s.begin(conn); err != nil {
 			s.opts.Log.Warn("a process that wanted to attach was refused", "err", err)
 			_ = conn.Close() // it was refused
