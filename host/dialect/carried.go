@@ -379,22 +379,50 @@ func (c *carried) unheard() bool {
 	return c.silent
 }
 
-// callWithin is how long a call may take that the server does not make resumable.
-const callWithin = 30 * time.Second
+// How long a call may take that the server does not make resumable, and how long one
+// may be silent that it does.
+const (
+	callWithin = 30 * time.Second
+	callSilent = 2 * time.Minute
+)
 
 // call makes a request that may take long: over cuts, where the server makes its
 // stream resumable.
 func (all *carriers) call(ctx context.Context, s *session.Session, o Options, method string, params any, sink func(wire.Note)) (json.RawMessage, error) {
 	c := carry(ctx, s, all, o, method, params, "", sink)
-	limit := time.NewTimer(callWithin)
-	defer limit.Stop()
-	select {
-	case <-c.done:
-	case <-limit.C:
-		if c.held() == nil {
-			c.cancel(context.DeadlineExceeded)
-		}
+	if late(c.done, c.look) {
+		c.cancel(context.DeadlineExceeded)
 	}
 	<-c.done
 	return c.result, named(c.err)
+}
+
+// look is what decides whether a call is late: when the server was heard last,
+// whether a request is open, and whether it can be resumed.
+func (c *carried) look() (heard time.Time, open, resumable bool) {
+	heard = c.LastByte()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return heard, c.open != nil, c.token != nil
+}
+
+// late waits until a call is done or late. While it is cut, the resuming has a bound
+// of its own.
+func late(done <-chan struct{}, look func() (heard time.Time, open, resumable bool)) bool {
+	limit := time.NewTimer(callWithin)
+	defer limit.Stop()
+	var before time.Time
+	for {
+		select {
+		case <-done:
+			return false
+		case <-limit.C:
+		}
+		heard, open, resumable := look()
+		if !resumable || open && heard.Equal(before) {
+			return true
+		}
+		before = heard
+		limit.Reset(callSilent)
+	}
 }
