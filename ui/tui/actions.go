@@ -142,6 +142,8 @@ func (a *app) refuse(key, first string) {
 	case x == nil:
 	case len(x.panes) > 0 && !slices.Contains(x.panes, a.focus):
 		a.tell(key + " (" + x.title + ") does nothing in this place" + help)
+	case a.table() != nil && a.table().src.len() == 0:
+		a.tell(key + " (" + x.title + ") has nothing to do it on: the table is empty" + help)
 	default:
 		a.tell(key + " (" + x.title + ") has nothing to do it on" + help)
 	}

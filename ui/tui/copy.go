@@ -24,13 +24,19 @@ func copyActions() []action {
 		action{id: "copy.id", title: "copy the event id, escaped", keys: []string{"y i"}, hint: "id", when: (*app).canCopy, run: (*app).copyID},
 		action{id: "copy.cursor", title: "copy the cursor, escaped", keys: []string{"y c"}, hint: "cursor", when: (*app).canCopy, run: (*app).copyCursor},
 		action{id: "copy.command", title: "copy a command line that subscribes to the same", keys: []string{"y k"}, hint: "command", when: (*app).canCopy, run: (*app).copyCommand},
-		action{id: "copy.line", title: "copy the row as text", keys: []string{"y l"}, hint: "line", when: (*app).canCopy, run: (*app).copyLine},
+		action{id: "copy.line", title: "copy the row as text", keys: []string{"y l"}, hint: "line", menu: "copy", when: (*app).canCopyLine, run: (*app).copyLine},
 		action{id: "copy.raw", title: "copy the raw bytes: they may act when pasted", keys: []string{"y r"}, hint: "raw bytes", when: (*app).onPayload, run: (*app).copyRaw},
 	)
 }
 
-// canCopy tells whether a record is chosen or a range is selected.
-func (a *app) canCopy() bool { return !a.onNode() && a.stream.at != 0 }
+// canCopy tells whether a record is chosen or a range is selected, and shown.
+func (a *app) canCopy() bool { return a.showsRecord() }
+
+// canCopyLine tells whether there is a row: of the stream, or of a table.
+func (a *app) canCopyLine() bool {
+	t := a.table()
+	return a.canCopy() || t != nil && t.at != (rowID{})
+}
 
 func (a *app) copyPayload() tea.Cmd {
 	return a.copyEach("the payload, escaped", "no payload", func(r *event.Record) string {
@@ -54,8 +60,11 @@ func (a *app) copyCursor() tea.Cmd {
 	})
 }
 
-// copyLine copies rows as they read, with the date.
+// copyLine copies rows as they read; those of the stream with the date.
 func (a *app) copyLine() tea.Cmd {
+	if t := a.table(); t != nil {
+		return a.copy("the row", t.line(a))
+	}
 	return a.copyEach("the row", "no row", func(r *event.Record) string { return lineOf(*r) })
 }
 

@@ -202,7 +202,8 @@ func (t *gapLedger) teach(*app) []string {
 
 // resumed is the report about what the host caught up on since it started.
 type resumed struct {
-	subs    []host.SubscriptionView
+	subs    []host.SubscriptionView // that caught up on something
+	silent  int                     // those that did not
 	version uint64
 	known   bool
 }
@@ -223,7 +224,14 @@ func (t *resumed) load(a *app) bool {
 	if t.known && t.version == a.snap.Version {
 		return false
 	}
-	t.subs, t.version, t.known = a.snap.Subs, a.snap.Version, true
+	t.subs, t.silent, t.version, t.known = t.subs[:0], 0, a.snap.Version, true
+	for i := range a.snap.Subs {
+		if v := &a.snap.Subs[i]; v.Status.Replayed+v.Dropped+v.Gaps > 0 {
+			t.subs = append(t.subs, *v)
+		} else {
+			t.silent++
+		}
+	}
 	return true
 }
 
@@ -264,6 +272,9 @@ func (t *resumed) describe(a *app, d *detail, id rowID) {
 	d.say("replayed  ", themes.Plain, count(r.Replayed, "event")+" from the servers' histories")
 	d.say("duplicates", themes.Plain, number(r.Duplicates)+" came again, dropped")
 	d.say("gaps      ", themes.Plain, number(r.Gaps))
+	if t.silent > 0 {
+		d.say("others    ", themes.Plain, count(t.silent, "subscription")+" had nothing to report")
+	}
 	d.say("", themes.Plain, "")
 	if v := a.sub(id.sub); v != nil {
 		d.subscription(a, v)
@@ -272,4 +283,9 @@ func (t *resumed) describe(a *app, d *detail, id rowID) {
 
 func (t *resumed) open(a *app, id rowID) bool { return a.jumpToSub(id.sub) }
 
-func (t *resumed) teach(*app) []string { return []string{"No subscriptions to resume."} }
+func (t *resumed) teach(*app) []string {
+	if t.silent > 0 {
+		return []string{"Nothing replayed, dropped or missed.", count(t.silent, "subscription") + " had nothing to report."}
+	}
+	return []string{"No subscriptions to resume."}
+}

@@ -237,9 +237,10 @@ func (a *app) said(err error) tea.Cmd {
 }
 
 // gotoPlace limits the stream to a place and gives the keys to the tree, which shows
-// it: what can be done there are the keys of the tree.
+// it and what is below it: what can be done there are the keys of the tree.
 func (a *app) gotoPlace(n node) {
 	a.scope(n)
+	a.tree.whole = true
 	a.size = sizeNormal
 	a.enter(treePane)
 }

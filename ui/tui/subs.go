@@ -21,6 +21,8 @@ type subsTable struct {
 	lags    map[event.SubID]lagAt
 	log     *host.Log
 	now     time.Time
+	widest  widest
+	args    bool // a subscription that is listed has arguments
 	col     int
 	reverse bool
 	text    string
@@ -56,13 +58,17 @@ const (
 )
 
 func (t *subsTable) columns() []tableColumn {
+	server, typ, args := max(t.widest.server, 6), max(t.widest.typ, 10), 0
+	if t.args {
+		args = 10
+	}
 	return []tableColumn{
 		subState:    {title: "STATE", width: 12},
 		subMode:     {title: "MODE", width: 5, rank: 2},
-		subServer:   {title: "SERVER", width: 10, grow: 1, rank: 4},
-		subType:     {title: "TYPE", width: 16, grow: 2},
-		subArgs:     {title: "ARGUMENTS", width: 10, grow: 2, rank: 8},
-		subEvidence: {title: "EVIDENCE", width: 22, grow: 3, rank: 3},
+		subServer:   {title: "SERVER", width: min(10, server), grow: 1, most: server, rank: 4},
+		subType:     {title: "TYPE", width: min(16, typ), grow: 2, most: typ},
+		subArgs:     {title: "ARGUMENTS", width: args, grow: 2, rank: 8},
+		subEvidence: {title: "EVIDENCE", width: 22, grow: 3, rank: 3, wish: 34},
 		subLast:     {title: "LAST EVENT", width: 11, rank: 5, right: true},
 		subCount:    {title: "COUNT", width: 8, rank: 1, right: true},
 		subDup:      {title: "DUP", width: 5, rank: 9, right: true},
@@ -77,16 +83,17 @@ func (t *subsTable) filter(text string)           { t.text = strings.ToLower(tex
 
 func (t *subsTable) load(a *app) bool {
 	t.now, t.log = a.clock(), a.api.Log()
-	t.rates = a.rates.BySub
+	t.rates, t.widest = a.rates.BySub, a.widest
 	key := subsKey{a.snap.Version, a.stream.query.node, t.col, t.reverse, t.text}
 	if key == t.of && len(t.subs) == len(a.snap.Subs) {
 		return false
 	}
 	t.of, t.subs = key, a.snap.Subs
-	t.order = t.order[:0]
+	t.order, t.args = t.order[:0], false
 	for i := range t.subs {
 		if v := &t.subs[i]; inScope(key.scope, v) && t.holds(v) {
 			t.order = append(t.order, i)
+			t.args = t.args || !noArgs(v.Key.Args)
 		}
 	}
 	if t.col < 0 { // until an order is chosen, what needs a look comes first

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -26,6 +28,8 @@ type tableColumn struct {
 	title string
 	width int  // cells it takes
 	grow  int  // its share of the room that is left
+	most  int  // cells beyond which it does not grow; 0 is no bound
+	wish  int  // cells for which columns that are only nice to have give way
 	right bool // numbers stand at the right
 	rank  int  // where there is no room the highest rank goes first; 0 stays
 }
@@ -45,6 +49,9 @@ type source interface {
 	// teach says what an empty table means.
 	teach(a *app) []string
 }
+
+// niceToHave is the rank from which columns give way to another one's wish.
+const niceToHave = 6
 
 // sorter is a source whose order the operator chooses.
 type sorter interface{ sortBy(col int, reverse bool) }
@@ -208,20 +215,23 @@ func (t *table) turnAround(a *app) {
 // 0 leaves a column out.
 func fitColumns(cols []tableColumn, room int) []int {
 	widths := make([]int, len(cols))
-	used, grow := 0, 0
+	used, grow, wish := 0, 0, 0
 	for i, c := range cols {
-		widths[i] = c.width
-		used += c.width + 1
-		grow += c.grow
+		if c.width > 0 {
+			widths[i] = c.width
+			used += c.width + 1
+			grow += c.grow
+			wish += max(0, c.wish-c.width)
+		}
 	}
-	for used > room {
+	for {
 		worst := -1
 		for i, c := range cols {
 			if widths[i] > 0 && c.rank > 0 && (worst < 0 || c.rank > cols[worst].rank) {
 				worst = i
 			}
 		}
-		if worst < 0 {
+		if worst < 0 || used <= room && (used+wish <= room || cols[worst].rank < niceToHave) {
 			break
 		}
 		used -= widths[worst] + 1
@@ -231,6 +241,9 @@ func fitColumns(cols []tableColumn, room int) []int {
 	for i, c := range cols {
 		if widths[i] > 0 && c.grow > 0 && used < room {
 			more := (room - used) * c.grow / grow
+			if c.most > 0 {
+				more = min(more, max(0, c.most-widths[i]))
+			}
 			widths[i] += more
 			used += more
 			grow -= c.grow
@@ -304,6 +317,21 @@ func (t *table) drawRow(a *app, c *canvas, cols []tableColumn, i int, focus bool
 		c.field(x.role, x.text, t.widths[j], col.right)
 	}
 	c.end()
+}
+
+// line is the chosen row as text, with all its columns.
+func (t *table) line(a *app) string {
+	i := t.src.find(t.at)
+	if i < 0 {
+		return ""
+	}
+	var fields []string
+	for j := range t.src.columns() {
+		if text := t.src.cell(a, i, j).text.Plain(); text != "" {
+			fields = append(fields, text)
+		}
+	}
+	return strings.Join(fields, "  ")
 }
 
 // field writes a column of a table and the blank behind it.

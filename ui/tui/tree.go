@@ -74,6 +74,7 @@ type tree struct {
 	top    int
 	closed map[node]bool // folded by the operator, or unfolded where it is false
 	height int
+	whole  bool // what is below the chosen node is to be shown too
 
 	total subTotals
 	draws canvas

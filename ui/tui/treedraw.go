@@ -22,6 +22,10 @@ func (t *tree) draw(a *app, w, h int) []string {
 	for end := at + 1; t.top+h < min(end+t.remarks(at), len(t.rows)); {
 		t.top++
 	}
+	if end := t.end(at); t.whole && end > t.top+h {
+		t.top = min(at, end-h)
+	}
+	t.whole = false
 	t.top = max(0, min(t.top, len(t.rows)-h))
 	key := treeKey{a.snap.Version, uint64(a.clock().Unix()), w, h, t.top, t.at, a.focus == treePane, a.looks}
 	if key == t.drawn {
@@ -39,6 +43,15 @@ func (t *tree) draw(a *app, w, h int) []string {
 	}
 	t.lines = c.rows(h, t.lines)
 	return t.lines
+}
+
+// end returns the row behind the last one that is below row i.
+func (t *tree) end(i int) int {
+	end := i + 1
+	for end < len(t.rows) && (t.rows[end].remark || t.rows[end].node.level() > t.rows[i].node.level()) {
+		end++
+	}
+	return end
 }
 
 // remarks counts the remarks below row i.

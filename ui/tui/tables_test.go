@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// The evidence of a state is told whole where other columns have room to spare, or are
+// only nice to have.
+func TestEvidenceHasTheFreeRoom(t *testing.T) {
+	for _, w := range []int{100, 120, 160, 200} {
+		a := open(t, incident(), w, 40)
+		press(t, a, "4")
+		if s := screenOf(a); !strings.Contains(s, "polled 14:02:59, next in 24 s ") || !strings.Contains(s, "COUNT") {
+			t.Errorf("%d cells:\n%s", w, s)
+		}
+	}
+	for room := range 160 {
+		cols, used := newSubsTable().columns(), 0
+		for i, w := range fitColumns(cols, room) {
+			if w > 0 {
+				used += w + 1
+			}
+			if cols[i].rank == 0 && w < cols[i].width {
+				t.Fatalf("%s has %d of %d cells", cols[i].title, w, cols[i].width)
+			}
+		}
+		if room >= 40 && used > room {
+			t.Fatalf("%d cells are used of %d", used, room)
+		}
+	}
+}
+
+// What is copied from a table is its row, never the record that the hidden stream has
+// chosen; of an empty table it is said that there is nothing.
+func TestCopyFromTables(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	copied := func(key string) string {
+		t.Helper()
+		if cmd := a.key(tea.KeyPressMsg{Code: rune(key[0]), Text: key}); cmd != nil {
+			return fmt.Sprint(cmd())
+		}
+		return ""
+	}
+	press(t, a, "4", "y")
+	if s := screenOf(a); !strings.Contains(s, "l line") || strings.Contains(s, "cursor  ") {
+		t.Errorf("offered:\n%s", s)
+	}
+	if s := copied("l"); !strings.Contains(s, "live  push  pager  incident.created  heartbeat 3 s ago") {
+		t.Errorf("copied %q", s)
+	}
+	press(t, a, "y")
+	if s := copied("i"); s != "" {
+		t.Errorf("copied the hidden record's id: %q", s)
+	}
+	h := incident()
+	h.store.refusals = nil
+	a = open(t, h, 120, 40)
+	press(t, a, "4", "]", "]", "]", "y")
+	if s := screenOf(a); a.chord != "" || !strings.Contains(s, "[Refused]") || !strings.Contains(s, "the table is empty") {
+		t.Errorf("of an empty table, %q:\n%s", a.chord, s)
+	}
+}
+
+// The report of the resume has rows of what was caught up on, and counts the rest.
+func TestResumedLeavesOutWhatHasNothingToReport(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	press(t, a, "4", "[")
+	if s := screenOf(a); !strings.Contains(s, "3 subscriptions had nothing to report") || strings.Contains(s, "REPLAYED") && strings.Contains(s, "incident.created") {
+		t.Errorf("nothing to report:\n%s", s)
+	}
+	h.snap.Subs[1].Status.Replayed, h.snap.Subs[2].Gaps = 12, 1
+	h.snap.Version++
+	arrive(a)
+	s := screenOf(a)
+	if n := a.table().src.len(); n != 2 || !strings.Contains(s, "1 subscription had nothing to report") {
+		t.Errorf("%d rows:\n%s", n, s)
+	}
+}
+
+// A jump to a server shows what is below it, as far as there is room.
+func TestJumpToAServerShowsItsTypes(t *testing.T) {
+	h := newFake()
+	for i := range 12 {
+		var types []event.Type
+		for j := range 5 {
+			types = append(types, event.Type{Name: trust.Untrusted(fmt.Sprintf("kind.%d.%d", i, j))})
+		}
+		h.server(fmt.Sprintf("server%d", i), types...)
+	}
+	a := open(t, h, 120, 40)
+	a.draw()
+	for _, i := range []int{7, 11, 2} {
+		a.gotoPlace(node{server: fmt.Sprintf("server%d", i)})
+		s := screenOf(a)
+		for _, want := range []string{fmt.Sprintf("server%d ", i), fmt.Sprintf("kind.%d.0", i), fmt.Sprintf("kind.%d.4", i)} {
+			if !strings.Contains(s, want) {
+				t.Errorf("%q is out of sight:\n%s", want, s)
+			}
+		}
+	}
+}
