@@ -58,6 +58,9 @@ func startProcess(server event.Server, opts Options, unasked func(wire.Note), lo
 		l.cmd.Env = append(l.cmd.Env, name+"="+value.Reveal())
 	}
 	ownGroup(l.cmd)
+	if err := checkDir(server.Dir); err != nil {
+		return nil, fmt.Errorf("%w: cannot start %q: %w", ErrUnreachable, server.Command, err)
+	}
 	if err := l.start(); err != nil {
 		return nil, fmt.Errorf("%w: cannot start %q: %w", ErrUnreachable, server.Command, err)
 	}
@@ -66,6 +69,22 @@ func startProcess(server event.Server, opts Options, unasked func(wire.Note), lo
 	l.workers.Go(l.readErr)
 	l.workers.Go(l.watch)
 	return l, nil
+}
+
+// checkDir tells of a directory that is none: the system would say that there is no such
+// program.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is a file")
+	}
+	if err != nil {
+		return fmt.Errorf("its directory %q cannot be used: %w; make it, or change cwd of the server", dir, err)
+	}
+	return nil
 }
 
 // start makes the pipes and starts the process. The pipes are files of our own

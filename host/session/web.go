@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -188,9 +189,28 @@ func (w *web) failure(ctx context.Context, host string, err error) error {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	if strings.Contains(err.Error(), host) { // as dialing does
-		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+		return fmt.Errorf("%w: %w%s", ErrUnreachable, err, aboutCertificate(err))
 	}
-	return fmt.Errorf("%w: %s: %w", ErrUnreachable, host, err)
+	return fmt.Errorf("%w: %s: %w%s", ErrUnreachable, host, err, aboutCertificate(err))
+}
+
+// aboutCertificate says what the operator can do about a certificate that was refused;
+// "" if err is about something else.
+func aboutCertificate(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(err, &authority):
+		return "; if its authority is to be trusted, name the file with that as caFile of the server"
+	case errors.As(err, &name):
+		return "; use a name that the certificate has, or have the server show another"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "; have it renewed, or set the clock of this machine right"
+	}
+	return ""
 }
 
 // version returns the version of HTTP that the server was last heard in.

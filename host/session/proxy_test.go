@@ -1,0 +1,50 @@
+package session
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"eventdeck/host/event"
+)
+
+// No request goes around a proxy that is wanted and cannot be read.
+func TestProxiesThatMakeNoSense(t *testing.T) {
+	for name, tt := range map[string]struct {
+		http, https, not string
+		to               string
+		says             string
+	}{
+		"none":            {"", "", "", "http://h/", ""},
+		"host and port":   {"proxy:3128", "", "", "http://h/", ""},
+		"a URL":           {"http://u:p@proxy:3128", "", "", "http://h/", ""},
+		"no brackets":     {"http://[x", "", "", "http://h/", "HTTP_PROXY is no URL of a proxy; write it as http://host:port, or unset it"},
+		"control":         {"http://pro\nxy", "", "", "http://h/", "HTTP_PROXY is no URL"},
+		"port":            {"", "http://u:s3cret@proxy:many", "", "https://h/", "HTTPS_PROXY is no URL"},
+		"of another kind": {"http://[x", "", "", "https://h/", ""},
+		"taken out":       {"http://[x", "", "h", "http://h/", ""},
+		"loopback":        {"http://[x", "", "", "http://127.0.0.1:1/", ""},
+	} {
+		to, err := url.Parse(tt.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = checkProxy(&httpproxy.Config{HTTPProxy: tt.http, HTTPSProxy: tt.https, NoProxy: tt.not}, to)
+		if (tt.says == "") != (err == nil) || err != nil && (!strings.HasPrefix(err.Error(), tt.says) || strings.Contains(err.Error(), "s3cret")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestADirectoryOfAProcessThatIsNone(t *testing.T) {
+	server := event.Server{Name: "x", Command: os.Args[0], Dir: filepath.Join(t.TempDir(), "none")}
+	_, err := Dial(soon(t), server, Options{})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("its directory %q cannot be used: ", server.Dir)) {
+		t.Errorf("got %v", err)
+	}
+}
