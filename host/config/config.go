@@ -158,6 +158,11 @@ func (e entry) server(env Env) (event.Server, error) {
 			return event.Server{}, fmt.Errorf("%w: %s: server %q: %w", ErrFile, e.where, e.name, err)
 		}
 	}
+	for name, value := range s.Env {
+		if !isVariable(name, value) {
+			return event.Server{}, fmt.Errorf("%w: %s: server %q: %q is no environment variable: its name must not be empty or hold =, and nothing in it NUL", ErrFile, e.where, e.name, name)
+		}
+	}
 	for name, value := range s.Headers {
 		if err := checkHeader(name, value.Reveal()); err != nil {
 			return event.Server{}, fmt.Errorf("%w: %s: server %q: %w", ErrFile, e.where, e.name, err)

@@ -73,11 +73,16 @@ func (d Draft) Check() error {
 		}
 	}
 	for _, e := range d.Env {
-		if e.Name == "" || strings.ContainsAny(e.Name, "=\x00") || strings.Contains(e.Value.Reveal(), "\x00") {
+		if !isVariable(e.Name, e.Value) {
 			return fmt.Errorf("%w %q: %q is no environment variable", ErrDraft, d.Name, e.Name)
 		}
 	}
 	return nil
+}
+
+// isVariable tells whether a process can be given this variable.
+func isVariable(name string, value event.Secret) bool {
+	return name != "" && !strings.ContainsAny(name, "=\x00") && !strings.Contains(value.Reveal(), "\x00")
 }
 
 // Server returns the server that the draft describes, with its variables put in.
