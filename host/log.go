@@ -2,6 +2,7 @@ package host
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"eventdeck/host/event"
@@ -13,6 +14,12 @@ const (
 	recentBytes   = 32 << 20
 )
 
+// Bounds of a piece of the window that grows.
+const (
+	pieceRecords = 256
+	pieceBytes   = 1 << 20
+)
+
 // Log reads what is stored: a bounded window of the newest records from memory,
 // everything older from the store. All methods may be called from any goroutine.
 type Log struct {
@@ -20,9 +27,31 @@ type Log struct {
 	index gramIndex // of the newest records, for Search
 
 	mu     sync.Mutex
-	recent []event.Record // ascending, without holes; a slice that is cut at the front
-	bytes  int
-	cut    int // bytes of records that were cut and that the array of recent may still hold
+	recent window
+	count  int // records of recent
+	bytes  int // their weight
+	tail   int // that of the last piece
+}
+
+// window is records in ascending order without holes, in pieces of which none is
+// empty. What is reached through a copy of it is never written again.
+type window [][]event.Record
+
+func (w window) first() uint64 { return w[0][0].Seq }
+
+func (w window) last() uint64 {
+	piece := w[len(w)-1]
+	return piece[len(piece)-1].Seq
+}
+
+// has reports whether the record is in the window.
+func (w window) has(seq uint64) bool { return len(w) > 0 && seq >= w.first() && seq <= w.last() }
+
+// at returns the places of the piece with a record that the window has, and of the
+// record in it.
+func (w window) at(seq uint64) (piece, place int) {
+	piece = sort.Search(len(w), func(i int) bool { return w[i][0].Seq > seq }) - 1
+	return piece, int(seq - w[piece][0].Seq)
 }
 
 // NewLog returns a log on what the store keeps; its recent window is empty.
@@ -33,33 +62,37 @@ func (l *Log) Last() uint64 { return l.store.Last() }
 
 // Get returns one record. Error: [event.ErrNotFound].
 func (l *Log) Get(seq uint64) (event.Record, error) {
-	l.mu.Lock()
-	if n := len(l.recent); n > 0 && seq >= l.recent[0].Seq && seq <= l.recent[n-1].Seq {
-		r := l.recent[seq-l.recent[0].Seq]
-		l.mu.Unlock()
-		return r, nil
+	if w := l.window(); w.has(seq) {
+		piece, place := w.at(seq)
+		return w[piece][place], nil
 	}
-	l.mu.Unlock()
 	return l.store.Get(seq)
+}
+
+func (l *Log) window() window {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.recent
 }
 
 // After calls fn for the records after seq, oldest first, until fn returns false.
 func (l *Log) After(seq uint64, fn func(event.Record) bool) error {
-	l.mu.Lock()
-	window := l.recent
-	l.mu.Unlock()
-	if len(window) > 0 && seq+1 >= window[0].Seq {
-		if last := window[len(window)-1].Seq; seq >= last {
-			return nil
-		}
-		for _, r := range window[seq+1-window[0].Seq:] {
+	w := l.window()
+	if len(w) == 0 || seq+1 < w.first() {
+		return l.store.Forward(seq+1, fn)
+	}
+	if seq >= w.last() {
+		return nil
+	}
+	piece, place := w.at(seq + 1)
+	for ; piece < len(w); piece, place = piece+1, 0 {
+		for _, r := range w[piece][place:] {
 			if !fn(r) {
 				return nil
 			}
 		}
-		return nil
 	}
-	return l.store.Forward(seq+1, fn)
+	return nil
 }
 
 // Before calls fn for the records before seq, newest first, until fn returns
@@ -68,18 +101,16 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 	if seq == 0 {
 		seq = l.store.Last() + 1
 	}
-	l.mu.Lock()
-	window := l.recent
-	l.mu.Unlock()
-	if len(window) > 0 {
-		for i := len(window) - 1; i >= 0; i-- {
-			if window[i].Seq >= seq {
+	w := l.window()
+	for i := len(w) - 1; i >= 0; i-- {
+		for _, r := range slices.Backward(w[i]) {
+			if r.Seq >= seq {
 				continue
 			}
-			if !fn(window[i]) {
+			if !fn(r) {
 				return nil
 			}
-			seq = window[i].Seq
+			seq = r.Seq
 		}
 	}
 	if seq <= 1 {
@@ -101,33 +132,44 @@ func (l *Log) Extend(records []event.Record) {
 		}
 	}
 	l.mu.Lock()
-	if n := len(l.recent); n > 0 && l.recent[n-1].Seq+1 != records[0].Seq {
-		l.recent, l.bytes, l.cut = nil, 0, 0
+	if w := l.recent; len(w) > 0 && w.last()+1 != records[0].Seq {
+		l.recent, l.count, l.bytes, l.tail = nil, 0, 0, 0
 	}
 	l.mu.Unlock()
 	l.add(records)
 }
 
-// add appends committed records. It is called by the store's writer, in order.
+// add appends committed records, which nobody changes any more. It is called by the
+// store's writer, in order.
 func (l *Log) add(records []event.Record) {
+	if len(records) == 0 {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Readers may hold the old slice: append grows or fills beyond their length,
-	// cutting at the front never writes.
-	l.recent = append(l.recent, records...)
+	added := weigh(records)
+	l.count, l.bytes = l.count+len(records), l.bytes+added
+	w := l.recent
+	for len(w) > 0 && (l.count-len(w[0]) >= recentRecords || l.bytes > recentBytes) {
+		l.count, l.bytes = l.count-len(w[0]), l.bytes-weigh(w[0])
+		w = w[1:]
+	}
+	w = slices.Clone(w) // readers may hold the old one
+	if n := len(w); n > 0 && len(records) < pieceRecords && len(w[n-1]) < pieceRecords && l.tail < pieceBytes {
+		w[n-1] = append(w[n-1], records...)
+		l.tail += added
+	} else {
+		w = append(w, slices.Clip(records))
+		l.tail = added
+	}
+	l.recent = w
+}
+
+func weigh(records []event.Record) (sum int) {
 	for i := range records {
-		l.bytes += weight(&records[i])
+		sum += weight(&records[i])
 	}
-	cut := 0
-	for cut < len(l.recent)-1 && (len(l.recent)-cut > recentRecords || l.bytes > recentBytes) {
-		l.bytes -= weight(&l.recent[cut])
-		l.cut += weight(&l.recent[cut])
-		cut++
-	}
-	l.recent = l.recent[cut:]
-	if l.cut > recentBytes {
-		l.recent, l.cut = slices.Clone(l.recent), 0
-	}
+	return sum
 }
 
 func weight(r *event.Record) int { return len(r.Raw) + 256 }
