@@ -37,7 +37,13 @@ type hashed struct{ hash, seq uint64 }
 // write applies the jobs and commits them, or none of them.
 func (c *commit) write(jobs []*job) error {
 	c.outcomes = make([]event.Outcome, len(jobs))
-	c.byHash = map[uint64][]uint64{}
+	records := 0
+	for _, j := range jobs {
+		records += len(j.entries)
+	}
+	c.stored = make([]event.Record, 0, records)
+	c.hashes = make([]hashed, 0, records)
+	c.byHash = make(map[uint64][]uint64, records)
 	c.subs = map[event.SubID]*keptSub{}
 	c.usage = map[event.SubID]usage{}
 	err := guard(func() bool { return c.outside }, func() error {

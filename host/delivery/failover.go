@@ -241,7 +241,8 @@ func (r *Runner) move(ctx context.Context, to step) error {
 	change := Switched(from, to.mode, to.why, to.err)
 	audit := r.act(event.ActorHost, ActionSwitched)
 	audit.Detail = trust.Untrusted(change.Evidence)
-	record := r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })
+	record := r.in.record(event.KindState)
+	record.State = change
 	record.Mode = to.mode
 	_, err := r.in.commit(ctx, event.Batch{
 		Records: []event.Record{record},

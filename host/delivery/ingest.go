@@ -246,8 +246,8 @@ func (in *ingest) commitAs(ctx context.Context, b event.Batch, ordered bool) (ev
 }
 
 // record returns a record of this subscription, received now.
-func (in *ingest) record(kind event.Kind, fill func(*event.Record)) event.Record {
-	rec := event.Record{
+func (in *ingest) record(kind event.Kind) event.Record {
+	return event.Record{
 		Kind:       kind,
 		Sub:        in.r.id,
 		Server:     in.r.key.Server,
@@ -255,8 +255,6 @@ func (in *ingest) record(kind event.Kind, fill func(*event.Record)) event.Record
 		Mode:       in.r.Mode(),
 		ReceivedAt: in.r.deps.Now().UTC(),
 	}
-	fill(&rec)
-	return rec
 }
 
 // occurrence turns the bytes of one event into a record: an event, or a rejected
@@ -289,14 +287,14 @@ func (in *ingest) noted(n wire.Note) event.Record {
 
 // happened turns an event that was read into a record.
 func (in *ingest) happened(o wire.Occurrence, flags []string) event.Record {
-	return in.record(event.KindEvent, func(rec *event.Record) {
-		rec.EventID, rec.Timestamp = o.EventID, o.Timestamp
-		if o.Cursor.HasText() {
-			rec.Cursor = event.At(o.Cursor.Text)
-		}
-		rec.Raw, rec.Data, rec.Flags = o.Raw, o.Data, flags
-		rec.Labels = in.labels(o)
-	})
+	rec := in.record(event.KindEvent)
+	rec.EventID, rec.Timestamp = o.EventID, o.Timestamp
+	if o.Cursor.HasText() {
+		rec.Cursor = event.At(o.Cursor.Text)
+	}
+	rec.Raw, rec.Data, rec.Flags = o.Raw, o.Data, flags
+	rec.Labels = in.labels(o)
+	return rec
 }
 
 // labels returns what an event says beside its data; nil if nothing.
@@ -333,18 +331,18 @@ func (in *ingest) rejected(raw []byte, err error) event.Record {
 }
 
 func (in *ingest) refused(raw []byte, err error, flags []string) event.Record {
-	return in.record(event.KindRejected, func(rec *event.Record) {
-		// The kind of the record says that it was refused.
-		reason := strings.TrimPrefix(err.Error(), trust.ErrRefused.Error()+": ")
-		rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(reason), flags
-	})
+	rec := in.record(event.KindRejected)
+	// The kind of the record says that it was refused.
+	reason := strings.TrimPrefix(err.Error(), trust.ErrRefused.Error()+": ")
+	rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(reason), flags
+	return rec
 }
 
 // gap returns a record that says that events may be missing since from.
 func (in *ingest) gap(cause event.Cause, from time.Time, certain bool) event.Record {
-	return in.record(event.KindGap, func(rec *event.Record) {
-		rec.Gap = &event.Gap{Cause: cause, From: from, To: rec.ReceivedAt, Certain: certain}
-	})
+	rec := in.record(event.KindGap)
+	rec.Gap = &event.Gap{Cause: cause, From: from, To: rec.ReceivedAt, Certain: certain}
+	return rec
 }
 
 // position returns what a cursor of a message changes, nil if nothing: absent

@@ -184,7 +184,7 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		b.Cursor = in.position(wire.DecodeMark(n.Params).Cursor)
 	} else {
 		if rec.Cursor.Valid {
-			b.Cursor = &rec.Cursor
+			b.Cursor = &b.Records[0].Cursor
 		}
 		var gap bool
 		if p.cont.noReplay() {

@@ -321,10 +321,12 @@ func (r *Runner) mark(ctx context.Context, word, state State, evidence string, e
 	if err != nil {
 		change.Error = trust.Untrusted(err.Error())
 	}
+	rec := r.in.record(event.KindState)
+	rec.State = change
 	stored := r.in.submit(ctx, event.Batch{
 		Ended:   r.ended(state),
 		Audit:   r.audit(state, evidence, change.Error),
-		Records: []event.Record{r.in.record(event.KindState, func(rec *event.Record) { rec.State = change })},
+		Records: []event.Record{rec},
 		Update: func(s *event.Subscription) {
 			s.State, s.Evidence, s.Error = state, evidence, change.Error
 		},
