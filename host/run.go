@@ -153,7 +153,8 @@ func (h *Host) stored(records []event.Record) {
 	h.log.add(records)
 	h.meter.stored(records, h.opts.Now())
 	h.mu.Lock()
-	for _, r := range records {
+	for i := range records {
+		r := &records[i]
 		c := h.counts[r.Sub]
 		if c == nil {
 			c = new(counts)

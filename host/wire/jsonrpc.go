@@ -86,10 +86,11 @@ func decodeMessage(raw []byte) (Message, error) {
 		r.ID, r.Params = bytes.Clone(r.ID), bytes.Clone(r.Params)
 		r.Result, r.Error = bytes.Clone(r.Result), bytes.Clone(r.Error)
 	} else {
-		r = rawMessage{}
-		if err := json.Unmarshal(raw, &r); err != nil {
+		var unusual rawMessage
+		if err := json.Unmarshal(raw, &unusual); err != nil {
 			return Message{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
+		r = unusual
 	}
 	m := Message{Method: r.Method, Params: r.Params, RawID: r.ID}
 	if len(r.ID) > 0 && string(r.ID) != "null" {

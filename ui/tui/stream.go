@@ -114,14 +114,15 @@ func (s *stream) arrive(log *host.Log) (more bool, err error) {
 		return false, err
 	}
 	left := catchUpMax
+	var record event.Record // one for all: what is matched is on the heap
 	err = log.After(s.seen, func(r event.Record) bool {
 		if left == 0 {
 			more = true
 			return false
 		}
 		left--
-		s.seen = r.Seq
-		if s.query.matches(&r) {
+		s.seen, record = r.Seq, r
+		if s.query.matches(&record) {
 			s.seqs = append(s.seqs, r.Seq)
 		}
 		return true
