@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -77,7 +78,10 @@ func Fields(t event.Type) []Field {
 	if CheckSchema(t.InputSchema) != nil {
 		return nil
 	}
-	m := fieldMaker{root: t.InputSchema, refs: map[string]json.RawMessage{}, left: maxFields}
+	m := fieldMaker{
+		root: t.InputSchema, refs: map[string]json.RawMessage{}, left: maxFields,
+		anySecret: sync.OnceValue(func() bool { return callsSecret(t.InputSchema, false) }),
+	}
 	n, ok := m.node(t.InputSchema)
 	if !ok {
 		return nil
@@ -134,6 +138,8 @@ type fieldMaker struct {
 	root json.RawMessage
 	refs map[string]json.RawMessage // what was looked up
 	left int                        // fields that may still be made
+
+	anySecret func() bool // something in the schema is secret
 }
 
 // node reads a schema. References, unions with null and an allOf of one part are
@@ -265,6 +271,14 @@ func (m *fieldMaker) members(n schemaNode, path []string, depth int) []Field {
 }
 
 func (m *fieldMaker) field(raw json.RawMessage, path []string, depth int) Field {
+	f := m.fieldOf(raw, path, depth)
+	if f.Kind == FieldJSON && !f.Secret {
+		f.Secret = m.holdsSecret(raw)
+	}
+	return f
+}
+
+func (m *fieldMaker) fieldOf(raw json.RawMessage, path []string, depth int) Field {
 	f := Field{Path: path, Kind: FieldJSON, Hint: trust.Untrusted("JSON")}
 	n, ok := m.node(raw)
 	if !ok {

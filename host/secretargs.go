@@ -1,7 +1,12 @@
 package host
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
 
 	"eventdeck/host/event"
 )
@@ -13,12 +18,71 @@ const secretShown = "***"
 // password of OpenAPI and the annotation writeOnly.
 func (n *schemaNode) secret() bool { return n.WriteOnly || n.Format == "password" }
 
+// holdsSecret tells whether something within a schema is secret, so that JSON that it
+// describes is shown masked as a whole. A reference in it may lead to any secret that
+// there is.
+func (m *fieldMaker) holdsSecret(raw json.RawMessage) bool {
+	return m.anySecret() && callsSecret(raw, true)
+}
+
+// callsSecret looks for the keywords at every depth; refs count as secret if asked for.
+func callsSecret(raw json.RawMessage, refs bool) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	var within func(v any) bool
+	within = func(v any) bool {
+		switch v := v.(type) {
+		case map[string]any:
+			_, refers := v["$ref"].(string)
+			if v["writeOnly"] == true || v["format"] == "password" || refs && refers {
+				return true
+			}
+			return slices.ContainsFunc(slices.Collect(maps.Values(v)), within)
+		case []any:
+			return slices.ContainsFunc(v, within)
+		}
+		return false
+	}
+	return within(v)
+}
+
 // MaskArguments returns the arguments of a type as they may be shown: the values that
-// its schema calls secret are "***". Arguments without such values, and those that are
+// its schema calls secret, or that hold such values in a way that has no fields, are
+// "***". Arguments without such values, and those that are
 // no object, are returned as they are.
 func MaskArguments(t event.Type, args json.RawMessage) json.RawMessage {
 	masked, _ := maskFields(Fields(t), args)
 	return masked
+}
+
+// shownArguments is what a subscription keeps to be shown: nil where nothing is secret.
+func shownArguments(t event.Type, args json.RawMessage) json.RawMessage {
+	if masked, hid := maskFields(Fields(t), args); hid {
+		return masked
+	}
+	return nil
+}
+
+// hideSecrets takes over what the types of a server that were just listed call secret:
+// for subscriptions that are older than their schema.
+func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Type) {
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server != server {
+			continue
+		}
+		t, err := find(types, sub.Key.Type)
+		if err != nil || bytes.Equal(shownArguments(t, sub.Key.Args), sub.Shown) {
+			continue
+		}
+		err = h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
+			s.Shown = shownArguments(t, s.Key.Args)
+		}})
+		if err != nil && !errors.Is(err, event.ErrClosed) {
+			h.opts.Log.Warn("what is secret in the arguments was not noted", "sub", sub.ID, "err", err)
+		}
+	}
 }
 
 // maskFields masks the members of an object and tells whether there were any.

@@ -274,6 +274,9 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		closeOnce(s.listed)
 	}
 	s.mu.Unlock()
+	if err == nil {
+		s.host.hideSecrets(ctx, s.spec.Name, types)
+	}
 	s.host.notify()
 	return types, err
 }

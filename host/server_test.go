@@ -27,6 +27,7 @@ type strange struct {
 	list       func(n int64) string // the answer to the nth events/list: result or error member
 	subscribes atomic.Int64
 	subscribe  func(n int64) string                         // the answer to the nth events/subscribe; nil: refused
+	poll       string                                       // the answer to each events/poll; "": refused
 	listening  func(w http.ResponseWriter, r *http.Request) // subscriptions/listen; nil: refused
 }
 
@@ -50,6 +51,10 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "events/subscribe":
 		if s.subscribe != nil {
 			answer = s.subscribe(s.subscribes.Add(1))
+		}
+	case "events/poll":
+		if s.poll != "" {
+			answer = s.poll
 		}
 	case "subscriptions/listen":
 		if s.listening != nil {

@@ -280,6 +280,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		s.Mode, s.MaxAge, s.TTL, s.Paused = mode, r.MaxAge, r.TTL, false
 		if known {
 			s.Dialect, s.NoReplay = t.Dialect, t.Cursorless
+			s.Shown = shownArguments(t, s.Key.Args)
 		}
 		if s.Hook.Secret.IsZero() {
 			s.Hook.Secret = r.Secret

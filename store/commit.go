@@ -188,6 +188,7 @@ func (c *commit) subscription(b *event.Batch) error {
 		if len(args) != len(sub.Key.Args) || len(args) > 0 && &args[0] != &sub.Key.Args[0] {
 			sub.Key.Args = slices.Clone(sub.Key.Args) // those of the caller
 		}
+		sub.Shown = slices.Clone(sub.Shown)
 		if given := sub.Lease.Status; given != nil && given != status {
 			own := *given
 			sub.Lease.Status = &own

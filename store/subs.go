@@ -25,6 +25,7 @@ type storedSub struct {
 	Server  []byte    `json:"server"`
 	Type    []byte    `json:"type"`
 	Args    []byte    `json:"args"`
+	Shown   []byte    `json:"shown,omitempty"` // absent: the arguments as they are
 	Created timestamp `json:"created"`
 
 	Mode      event.Mode `json:"mode"`
@@ -143,6 +144,7 @@ func (k keptSub) encode() ([]byte, error) {
 		Server:  []byte(s.Key.Server),
 		Type:    []byte(s.Key.Type.Raw()),
 		Args:    s.Key.Args,
+		Shown:   s.Shown,
 		Created: stamp(s.Created),
 
 		Mode:      s.Mode,
@@ -212,6 +214,7 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 	s := event.Subscription{
 		ID:      id,
 		Key:     event.Key{Server: string(in.Server), Type: text(in.Type), Args: in.Args},
+		Shown:   in.Shown,
 		Created: in.Created.time(),
 
 		Mode:      in.Mode,
@@ -266,7 +269,7 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 
 // cloneSub returns a copy that shares nothing that can be changed.
 func cloneSub(s event.Subscription) event.Subscription {
-	s.Key.Args = slices.Clone(s.Key.Args)
+	s.Key.Args, s.Shown = slices.Clone(s.Key.Args), slices.Clone(s.Shown)
 	if s.Lease.Status != nil {
 		status := *s.Lease.Status
 		s.Lease.Status = &status

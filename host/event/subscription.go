@@ -36,6 +36,9 @@ type Subscription struct {
 	ID      SubID
 	Key     Key
 	Created time.Time
+	// Shown are the arguments with what the type's schema calls secret masked; nil
+	// where nothing is. See [Subscription.ShownArgs].
+	Shown json.RawMessage
 
 	Mode      Mode // the mode it runs in
 	Failover  bool // goes on in another mode when its own keeps failing
@@ -66,6 +69,15 @@ type Subscription struct {
 	Resume Secret // what resumes the open stream on a server that can; see package wire, Resume
 
 	Printed uint64 // tail has written every record up to this sequence number
+}
+
+// ShownArgs returns the arguments as they may be shown to anybody. The ones in clear,
+// of the [Key], are for the wire, the store, and for making the same wish again.
+func (s *Subscription) ShownArgs() json.RawMessage {
+	if len(s.Shown) > 0 {
+		return s.Shown
+	}
+	return s.Key.Args
 }
 
 // Lease is what a server granted to a webhook subscription.

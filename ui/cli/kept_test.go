@@ -66,6 +66,14 @@ func TestSubsList(t *testing.T) {
 	if s := b.out.String(); !strings.Contains(s, `"dialect":"MCPE","noReplay":true`) {
 		t.Errorf("a schedule without replay: %s", s)
 	}
+	for _, form := range [][]string{nil, {"--json"}} {
+		b.out = lockedBuffer{}
+		b.store.change(sub.ID, func(s *event.Subscription) { s.Shown = []byte(`{"pin":"***"}`) })
+		b.expect(t, exitDone, "", append([]string{"subs", "list", "--data", b.data(t)}, form...)...)
+		if s := b.out.String(); !strings.Contains(s, `"***"`) || strings.Contains(s, "cronExpression") {
+			t.Errorf("what is secret in the arguments: %s", s)
+		}
+	}
 	b = newBench(t)
 	b.expect(t, exitDone, "no subscription is kept in /data", "subs", "list", "--data", b.data(t))
 }

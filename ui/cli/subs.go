@@ -162,7 +162,7 @@ func (a *app) listSubs(ctx context.Context) (err error) {
 	t := &table{}
 	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "DIALECT", "STATE")
 	for _, s := range subs {
-		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.Key.Args), string(s.Mode), dialectOf(s), subState(s))
+		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.ShownArgs()), string(s.Mode), dialectOf(s), subState(s))
 	}
 	return t.write(a.Stdout)
 }
@@ -207,8 +207,8 @@ func appendSubscription(b []byte, s event.Subscription) []byte {
 	b = export.AppendString(b, "server", s.Key.Server)
 	b = export.AppendText(b, "type", s.Key.Type)
 	b = export.AppendName(b, "arguments")
-	if len(s.Key.Args) > 0 {
-		b = trust.AppendCompactJSON(b, s.Key.Args)
+	if args := s.ShownArgs(); len(args) > 0 {
+		b = trust.AppendCompactJSON(b, args)
 	} else {
 		b = append(b, "{}"...)
 	}

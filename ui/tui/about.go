@@ -104,7 +104,7 @@ func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 	}
 	d.say("id      ", themes.Plain, string(v.ID)+", "+string(v.Mode)+", "+host.DialectName(v.Dialect))
 	if !noArgs(v.Key.Args) {
-		d.say("args    ", themes.Plain, string(v.Key.Args))
+		d.say("args    ", themes.Plain, string(v.ShownArgs()))
 	}
 	d.since("since   ", v.Status.Since, now)
 	d.say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", count(v.Stored, "event"), count(v.Dropped, "duplicate"), count(v.Gaps, "gap")))

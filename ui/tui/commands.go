@@ -64,7 +64,7 @@ func runSubscribe(a *app, words []string) (tea.Cmd, error) {
 	if r.Args, err = argsOf(rest, typ.InputSchema); err != nil {
 		return nil, err
 	}
-	return a.ask("subscribed to "+subName(event.Key{Server: r.Server, Type: r.Type, Args: r.Args}), func(ctx context.Context) error {
+	return a.ask("subscribed to "+wishName(*typ, r), func(ctx context.Context) error {
 		_, err := a.api.Subscribe(ctx, r)
 		return err
 	}), nil

@@ -81,7 +81,7 @@ func (a *app) copyCommand() tea.Cmd {
 		if v := a.sub(r.Sub); v != nil {
 			words = append(words, "--mode", string(v.Mode))
 			if !noArgs(v.Key.Args) {
-				words = append(words, "--args", quoteArg(string(trust.CompactJSON(v.Key.Args))))
+				words = append(words, "--args", quoteArg(string(trust.CompactJSON(v.ShownArgs()))))
 			}
 		}
 		return ours(strings.Join(words, " ")).Plain()

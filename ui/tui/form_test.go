@@ -362,3 +362,45 @@ func TestExamplesAreFilledIn(t *testing.T) {
 		t.Errorf("what fits no example became %q", got)
 	}
 }
+
+// What is secret in the arguments of a subscription is in no place that names it.
+func TestSecretArgumentsAreNotShown(t *testing.T) {
+	h := newFake()
+	typ := event.Type{Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePoll}, InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"pin":{"type":"string","format":"password"},"team":{"type":"string"}}}`)}
+	h.server("shop", typ)
+	const args = `{"pin":"hunter2","team":"core"}`
+	h.subscribe("shop", "order.placed", event.ModePoll, args)
+	sub := &h.snap.Subs[0].Subscription
+	sub.Shown = host.MaskArguments(typ, sub.Key.Args)
+	a := open(t, h, 200, 45)
+	a.draw()
+	seen := map[string]string{}
+	press(t, a, "1", "j", "j", "j")
+	seen["the tree, the header and the detail"] = screenOf(a)
+	for name, keys := range map[string][]string{
+		"the delivery dialog": {"M"}, "the question before an end": {"d"}, "the reset of the position": {"C"}, "the palette": {"ctrl+p"},
+	} {
+		press(t, a, keys...)
+		seen[name] = screenOf(a)
+		press(t, a, "esc")
+	}
+	r := host.Request{Server: "shop", Type: typ.Name, Args: json.RawMessage(args)}
+	seen["the note of a subscription"] = wishName(typ, r)
+	f := a.newForm("shop", typ, []event.Mode{event.ModePoll})
+	if err := f.template(a, r)(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.openTemplates(a)
+	seen["the earlier subscriptions"] = screenOf(a)
+	told := 0
+	for name, s := range seen {
+		if strings.Contains(s, "hunter2") {
+			t.Errorf("%s shows it:\n%s", name, s)
+		}
+		told += strings.Count(s, `"pin":"***"`)
+	}
+	if told < 4 || !strings.Contains(seen["the earlier subscriptions"], `"pin":"***"`) {
+		t.Errorf("the arguments are shown %d times:\n%s", told, seen)
+	}
+}

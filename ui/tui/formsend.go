@@ -70,7 +70,7 @@ func (f *subForm) sendable() bool {
 func (f *subForm) subscribe(a *app) tea.Cmd {
 	f.busy, f.banner = true, banner{}
 	r, old := f.request(), f.old
-	done := doneMsg{what: "subscribed to " + subName(event.Key{Server: r.Server, Type: r.Type, Args: r.Args}), form: f}
+	done := doneMsg{what: "subscribed to " + wishName(f.typ, r), form: f}
 	keep := f.template(a, r)
 	return a.do(func(ctx context.Context) tea.Msg {
 		_, done.err = a.api.Check(ctx, r)

@@ -36,7 +36,7 @@ const switchKeys = "wpo"
 
 func (a *app) openModeSwitch() tea.Cmd {
 	v := a.selected()
-	d := &modeSwitch{id: v.ID, name: subName(v.Key), now: v.Mode, failover: v.Failover}
+	d := &modeSwitch{id: v.ID, name: subName(&v.Subscription), now: v.Mode, failover: v.Failover}
 	for i, m := range switchModes {
 		d.modes = append(d.modes, modeChoice{mode: m})
 		if m == v.Mode {

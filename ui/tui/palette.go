@@ -259,8 +259,8 @@ func (a *app) places() []pick {
 		}
 	}
 	for i := range a.snap.Subs {
-		k := a.snap.Subs[i].Key
-		add("subscription", node{server: k.Server, typ: k.Type, sub: a.snap.Subs[i].ID}, ours(subName(k)))
+		s := &a.snap.Subs[i].Subscription
+		add("subscription", node{server: s.Key.Server, typ: s.Key.Type, sub: s.ID}, ours(subName(s)))
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -76,7 +75,7 @@ func (p *presented) Snapshot() host.Snapshot {
 		servers[i] = v
 	}
 	for i, v := range s.Subs {
-		v.Key.Args = maskJSON(v.Key.Args)
+		v.Key.Args, v.Shown = maskJSON(v.Key.Args), maskJSON(v.Shown)
 		v.Status.Error = maskWords(v.Status.Error)
 		subs[i] = v
 	}
@@ -98,7 +97,7 @@ func (p *presented) Subscribe(ctx context.Context, r host.Request) (event.Subscr
 		return event.Subscription{}, errMasked
 	}
 	sub, err := p.API.Subscribe(ctx, r)
-	sub.Key.Args = json.RawMessage(maskJSON(sub.Key.Args))
+	sub.Key.Args, sub.Shown = maskJSON(sub.Key.Args), maskJSON(sub.Shown)
 	return sub, err
 }
 

@@ -87,7 +87,7 @@ func (a *app) drawPath(c *canvas) {
 		c.put(themes.Dim, " "+a.glyphs.path+" ")
 		c.put(themes.Plain, string(v.Mode)+" ")
 		if !noArgs(v.Key.Args) {
-			c.safe(themes.Dim, ours(string(v.Key.Args)).Clip(c.room))
+			c.safe(themes.Dim, ours(string(v.ShownArgs())).Clip(c.room))
 		}
 	}
 }

@@ -114,7 +114,7 @@ func (t *subsTable) holds(v *host.SubscriptionView) bool {
 	if t.text == "" {
 		return true
 	}
-	for _, s := range []string{v.Key.Server, v.Key.Type.Raw(), string(v.Key.Args), string(v.Mode), string(stateWord(v, t.now)), string(v.ID)} {
+	for _, s := range []string{v.Key.Server, v.Key.Type.Raw(), string(v.ShownArgs()), string(v.Mode), string(stateWord(v, t.now)), string(v.ID)} {
 		if hasText(s, t.text) {
 			return true
 		}
@@ -135,7 +135,7 @@ func (t *subsTable) compare(x, y *host.SubscriptionView) int {
 	case subType:
 		return cmp.Compare(x.Key.Type.Raw(), y.Key.Type.Raw())
 	case subArgs:
-		return bytes.Compare(x.Key.Args, y.Key.Args)
+		return bytes.Compare(x.ShownArgs(), y.ShownArgs())
 	case subEvidence:
 		return y.Status.Since.Compare(x.Status.Since)
 	case subLast:
@@ -197,7 +197,7 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 		if noArgs(v.Key.Args) {
 			return cell{}
 		}
-		return say(themes.Dim, string(v.Key.Args))
+		return say(themes.Dim, string(v.ShownArgs()))
 	case subEvidence:
 		return t.evidence(a, v)
 	case subLast:

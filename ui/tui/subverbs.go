@@ -32,7 +32,7 @@ func (a *app) onHook() bool {
 func (a *app) refreshSub() tea.Cmd {
 	v := a.selected()
 	id := v.ID
-	return a.ask("asked the server again for "+subName(v.Key), func(ctx context.Context) error { return a.api.Refresh(ctx, id) })
+	return a.ask("asked the server again for "+subName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) })
 }
 
 func (a *app) turnFailover() tea.Cmd {
@@ -42,13 +42,13 @@ func (a *app) turnFailover() tea.Cmd {
 	if on {
 		word = "on"
 	}
-	return a.ask("failover is "+word+" for "+subName(v.Key), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
+	return a.ask("failover is "+word+" for "+subName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
 }
 
 // askReset offers the positions to go on from.
 func (a *app) askReset() {
 	v := a.selected()
-	id, name := v.ID, subName(v.Key)
+	id, name := v.ID, subName(&v.Subscription)
 	reset := func(what string, from host.From) func(*app) tea.Cmd {
 		return func(a *app) tea.Cmd {
 			return a.ask(name+" goes on "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
@@ -74,7 +74,7 @@ func (a *app) chosenSeq() uint64 {
 
 func (a *app) askRotate() {
 	v := a.selected()
-	id, name := v.ID, subName(v.Key)
+	id, name := v.ID, subName(&v.Subscription)
 	a.dialog = &confirm{
 		head: "New webhook secret",
 		text: []string{name, "The old one stays accepted for a short while."},

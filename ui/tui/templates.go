@@ -108,7 +108,7 @@ func (p *templatePicker) draw(a *app, c *canvas, h int) {
 		c.put(themes.Plain, pad(string(t.Mode), 7))
 		c.safe(themes.Server, ours(t.Server).Clip(min(c.room, 20)))
 		c.put(themes.Plain, " ")
-		c.safe(themes.Plain, ours(string(t.Args)).Clip(c.room))
+		c.safe(themes.Plain, ours(string(host.MaskArguments(p.form.typ, t.Args))).Clip(c.room))
 		c.end()
 	}
 }

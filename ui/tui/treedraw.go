@@ -215,7 +215,7 @@ func (t *tree) drawRemark(a *app, c *canvas, r *treeRow) {
 		c.safe(themes.Warn, trust.Line(r.sub.Status.Error).Clip(c.room))
 	case r.sub != nil:
 		c.put(themes.Dim, "      ")
-		c.safe(themes.Dim, ours(string(r.sub.Key.Args)).Clip(c.room))
+		c.safe(themes.Dim, ours(string(r.sub.ShownArgs())).Clip(c.room))
 	case r.server.Reach == host.ReachSignIn:
 		c.put(themes.Warn, "    ")
 		c.safe(themes.Warn, ours(a.keyOf("sign-in")+" signs in: "+r.server.SignIn).Clip(c.room))

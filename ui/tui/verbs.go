@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
@@ -271,7 +272,7 @@ func (a *app) onSub() bool { return a.selected() != nil }
 
 func (a *app) pauseSub() tea.Cmd {
 	v := a.selected()
-	id, name := v.ID, subName(v.Key)
+	id, name := v.ID, subName(&v.Subscription)
 	if v.Paused || stateOf(*v) == event.StatePaused {
 		return a.ask("resumed "+name, func(ctx context.Context) error { return a.api.Resume(ctx, id) })
 	}
@@ -280,7 +281,7 @@ func (a *app) pauseSub() tea.Cmd {
 
 func (a *app) askUnsubscribe() {
 	v := a.selected()
-	id, name := v.ID, subName(v.Key)
+	id, name := v.ID, subName(&v.Subscription)
 	a.dialog = &confirm{
 		head: "Unsubscribe",
 		text: []string{name + " (" + string(v.Mode) + ")", "It ends here and at the server. Stored events stay."},
@@ -293,12 +294,19 @@ func (a *app) askUnsubscribe() {
 }
 
 // subName names a subscription for a line; what a server wrote is made safe.
-func subName(k event.Key) string {
-	s := ours(k.Server).Plain() + " " + trust.Line(k.Type).Plain()
-	if !noArgs(k.Args) {
-		s += " " + ours(string(k.Args)).Plain()
+func subName(s *event.Subscription) string {
+	name := ours(s.Key.Server).Plain() + " " + trust.Line(s.Key.Type).Plain()
+	if !noArgs(s.Key.Args) {
+		name += " " + ours(string(s.ShownArgs())).Plain()
 	}
-	return s
+	return name
+}
+
+// wishName is subName for what is not subscribed to yet.
+func wishName(t event.Type, r host.Request) string {
+	return subName(&event.Subscription{
+		Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}, Shown: host.MaskArguments(t, r.Args),
+	})
 }
 
 // note is a line for the operator: what was done, or what failed. The next key
