@@ -19,7 +19,8 @@ import (
 )
 
 // keeper is an MCP server that grants webhook subscriptions and delivers two events
-// after each subscribe and refresh. It knows every secret that it was told.
+// after each subscribe and refresh, and opens streams that can be resumed, with one
+// event. It knows every secret that it was told.
 type keeper struct {
 	t      *testing.T
 	wanted func(r *http.Request) bool // is the caller allowed
@@ -59,7 +60,10 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "server/discover":
 		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"keeper","version":"1"}}`
 	case "events/list":
-		result = `"result":{"events":[{"name":"load.tick","delivery":["webhook"]}]}`
+		result = `"result":{"events":[{"name":"load.tick","delivery":["webhook"]},{"name":"held.tick","delivery":["push"]}]}`
+	case "events/stream":
+		k.stream(w, r, m.ID)
+		return
 	case "events/subscribe":
 		k.mu.Lock()
 		k.hook = m.Params.Delivery.URL
@@ -72,6 +76,21 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+}
+
+// stream holds a stream open until the host goes away.
+func (k *keeper) stream(w http.ResponseWriter, r *http.Request, id json.RawMessage) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
+	for _, note := range []string{
+		fmt.Sprintf(`"method":"notifications/stream/create","params":{"requestId":%s,"streamId":"st","resumeToken":%q,"resumeInterval":{"min":1,"max":5}}`, id, resumeToken),
+		fmt.Sprintf(`"method":"notifications/events/active","params":{%s}`, meta),
+		fmt.Sprintf(`"method":"notifications/events/event","params":{"eventId":"held_1","name":"held.tick","timestamp":"2026-02-19T16:00:00Z","data":{"note":%q},%s}`, planted, meta),
+	} {
+		fmt.Fprintf(w, `data: {"jsonrpc":"2.0",%s}`+"\n\n", note)
+	}
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
 }
 
 // send makes deliveries. A receiver that has ended meanwhile is no mistake.

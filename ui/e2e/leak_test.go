@@ -40,6 +40,14 @@ func (s search) add(what, secret string) {
 	}
 }
 
+// key adds a key that is kept in base64: as it is kept, and its bytes.
+func (s search) key(what, kept string) {
+	s.add(what, kept)
+	if raw, err := base64.StdEncoding.DecodeString(kept); err == nil {
+		s.add(what+" decoded", string(raw))
+	}
+}
+
 // parts adds the beginning, the middle and the end.
 func (s search) parts(what string, secret []byte) {
 	n := len(secret)

@@ -28,6 +28,8 @@ const (
 	oauthKey  = "clientsecret-Hh5Jk29PpQwErTy"
 	oauthWord = "issuedtoken-" // begins every token that the authority issues
 
+	resumeToken = "resumetoken-Kd83LmQz07TtVvXxYy" // of a stream
+
 	shown    = "headeroftherun-Uu82LmPq5XyZzAa" // on the command line
 	audience = "audience-3rFq8PzLw0KdTtXm7Y"    // in payloads; hidden on a screen for an audience only
 )
@@ -113,6 +115,12 @@ func TestSecretsStayInside(t *testing.T) {
 	if tokens.Load() == 0 {
 		t.Fatal("nobody signed in")
 	}
+	held := filepath.Join(w.dir, "held")
+	p := w.start(nil, "tail", planted, "held.tick", "--mode", "push", "--count", "1", "--json", "--trace", "--data", held, "--config", config)
+	if code := p.wait(); code != 0 || !strings.Contains(p.stderr.text(), `"resumeToken":"…`) {
+		t.Errorf("a stream that can be resumed: code %d\n%s", code, p.stderr.text())
+	}
+	left.keep("the stream", planted, p.stdout.text()+p.stderr.text())
 	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", "1m", "--header", "X-Shown: " + shown}, common...))
 
 	// The screen, first as always, then for an audience, until it dies.
@@ -170,6 +178,15 @@ func TestSecretsStayInside(t *testing.T) {
 	find.add("header of the run", shown)
 	find.add("client secret", oauthKey)
 	find["issued token"] = []byte(oauthWord)
+	find.add("resume token", resumeToken)
+	keys := []string{filepath.Join(w.data(), "state.key"), filepath.Join(held, "state.key")}
+	for i, path := range keys {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		find.key(fmt.Sprintf("sealing key %d", i+1), strings.TrimSpace(string(text)))
+	}
 	for _, server := range []*keeper{k, guarded} {
 		for i, secret := range server.secrets {
 			find.add(fmt.Sprintf("webhook secret %d", i+1), secret)
@@ -181,8 +198,12 @@ func TestSecretsStayInside(t *testing.T) {
 	left.files(w.dir, map[string]string{
 		filepath.Join(w.data(), "state.db"): planted, snapshots: planted, backup: planted, // as a core of the store holds it
 		filepath.Join(w.dir, "log"):                            planted,
+		filepath.Join(held, "state.db"):                        planted,
 		filepath.Join(w.dir, "*", "eventdeck", "crashes", "*"): "main_test.go:",
 	})
+	for _, path := range keys {
+		delete(left.texts, path) // where they belong
+	}
 	left.holds(find)
 	for where, text := range left.texts {
 		if strings.HasPrefix(where, "the screen for an audience") {
