@@ -154,6 +154,15 @@ func (e *Entry) SetNull() {
 	}
 }
 
+// TurnNull sends null where the schema takes it, or takes it back.
+func (e *Entry) TurnNull() {
+	if e.Null() {
+		e.Clear()
+	} else {
+		e.SetNull()
+	}
+}
+
 // Picked tells whether a choice is chosen.
 func (e *Entry) Picked(i int) bool { return e.picked[i] }
 

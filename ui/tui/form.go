@@ -20,6 +20,7 @@ type subForm struct {
 	server string
 	typ    event.Type
 	many   []node                 // types that share the answers; nil: one type
+	differ bool                   // their schemas differ
 	old    *host.SubscriptionView // what is edited; nil: a new subscription
 	model  *form.Model
 
@@ -356,11 +357,11 @@ func (f *subForm) title() string {
 
 func (f *subForm) hints() []string {
 	h := []string{"tab", "next", "ctrl+s", "subscribe", "esc", "back", "ctrl+e", "as JSON"}
+	if f.on.kind == itemField && f.on.entry.Nullable {
+		h = slices.Insert(h, 2, "ctrl+n", "null")
+	}
 	if !f.drawn.wide {
 		h = append(h, "ctrl+p", "preview")
-	}
-	if f.on.kind == itemField && f.on.entry.Nullable {
-		h = append(h, "ctrl+n", "null")
 	}
 	if f.webhook() && !f.secret.IsZero() {
 		h = append(h, "ctrl+r", "show the secret")

@@ -114,6 +114,13 @@ func (f *subForm) drawHead(a *app, c *canvas, roomy bool) {
 	if !f.typ.Description.IsZero() && f.many == nil && roomy {
 		f.serverText(a, c, f.typ.Description, 2)
 	}
+	if f.differ {
+		for _, l := range wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.width-4, 2) {
+			c.put(themes.Plain, " ")
+			c.safe(themes.Warn, l)
+			c.end()
+		}
+	}
 	if f.banner.text != "" {
 		for _, l := range wrap(f.banner.text, c.width-4, 3) {
 			c.put(themes.Bad, " "+a.glyphs.bad+" ")

@@ -144,11 +144,12 @@ func (a *app) openBulk() tea.Cmd {
 		return strings.Compare(x.server+"\x00"+x.typ.Raw(), y.server+"\x00"+y.typ.Raw())
 	})
 	first := *a.listed(many[0])
+	differ := false
 	shared := event.Type{Name: first.Name, InputSchema: first.InputSchema, Modes: first.Modes}
 	for _, n := range many[1:] {
 		t := a.listed(n)
 		if !bytes.Equal(t.InputSchema, shared.InputSchema) {
-			shared.InputSchema = nil
+			shared.InputSchema, differ = nil, true
 		}
 		shared.Modes = slices.DeleteFunc(slices.Clone(shared.Modes), func(m event.Mode) bool { return !t.Offers(m) })
 	}
@@ -158,7 +159,10 @@ func (a *app) openBulk() tea.Cmd {
 			f.modes[i].why = "not offered by all of them"
 		}
 	}
-	f.many = many
+	f.many, f.differ = many, differ
+	if differ {
+		f.model.Entries()[0].Hint = trust.Untrusted("JSON")
+	}
 	return f.open(a)
 }
 

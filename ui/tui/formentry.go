@@ -70,6 +70,12 @@ func about(e *form.Entry) trust.Text {
 	if n := len(e.Examples); n > 0 {
 		parts = append(parts, "ctrl+l fills in "+count(n, "example")+", as "+e.Examples[0].Raw())
 	}
+	switch {
+	case e.Null():
+		parts = append(parts, "ctrl+n takes null back")
+	case e.Nullable:
+		parts = append(parts, "ctrl+n sends null")
+	}
 	if e.Secret {
 		parts = append(parts, "shown masked; ctrl+r shows it")
 	}

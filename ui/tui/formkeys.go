@@ -125,7 +125,7 @@ func (f *subForm) choiceKey(a *app, name, text string) tea.Cmd {
 		e.Clear()
 		return f.changed(a)
 	case "ctrl+n":
-		e.SetNull()
+		e.TurnNull()
 		return f.changed(a)
 	case "space":
 		if many || !e.Set() {
@@ -184,7 +184,7 @@ func (f *subForm) textKey(a *app, name, text string) tea.Cmd {
 		f.edit.set(nextExample(f.on.entry.Examples, f.edit.text()))
 		return f.written(a)
 	case name == "ctrl+n" && f.on.kind == itemField && f.on.entry.Nullable:
-		f.on.entry.SetNull()
+		f.on.entry.TurnNull()
 		f.edit.set("")
 		return f.changed(a)
 	case name == "enter" && f.edit.one,
