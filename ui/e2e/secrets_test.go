@@ -121,6 +121,15 @@ func TestSecretsStayInside(t *testing.T) {
 		t.Errorf("a stream that can be resumed: code %d\n%s", code, p.stderr.text())
 	}
 	left.keep("the stream", planted, p.stdout.text()+p.stderr.text())
+	registrar := httptest.NewServer(http.HandlerFunc(registrar))
+	t.Cleanup(registrar.Close)
+	for _, typ := range []string{"event://raw", "event://standard"} {
+		p := w.start(nil, "tail", registrar.URL+"/mcp", typ, "--mode", "webhook", "--trace", "--data", held)
+		p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "webhookSecret") && strings.Contains(s, "…") })
+		p.signal(os.Interrupt)
+		p.wait()
+		left.keep("the registration for "+typ, typ, p.stdout.text()+p.stderr.text())
+	}
 	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", "1m", "--header", "X-Shown: " + shown}, common...))
 
 	// The screen, first as always, then for an audience, until it dies.
@@ -179,6 +188,8 @@ func TestSecretsStayInside(t *testing.T) {
 	find.add("client secret", oauthKey)
 	find["issued token"] = []byte(oauthWord)
 	find.add("resume token", resumeToken)
+	find.add("raw secret of a server", rawSecret)
+	find.add("standard secret of a server", standardSecret)
 	keys := []string{filepath.Join(w.data(), "state.key"), filepath.Join(held, "state.key")}
 	for i, path := range keys {
 		text, err := os.ReadFile(path)
