@@ -24,9 +24,23 @@ func (a *app) askRemoveServer() {
 	a.dialog = &confirm{
 		head: "Remove the server", text: text,
 		choices: []choice{{"y", "remove it", func(a *app) tea.Cmd {
-			return a.ask("removed "+ours(name).Plain(), func(ctx context.Context) error { return a.api.RemoveServer(ctx, name) })
+			return a.do(func(ctx context.Context) tea.Msg {
+				err := a.api.RemoveServer(ctx, name)
+				return takeMsg{func(a *app) { a.serverRemoved(name, err) }}
+			})
 		}}},
 	}
+}
+
+// serverRemoved leaves the scope of a server that is gone.
+func (a *app) serverRemoved(name string, err error) {
+	a.take(a.api.Snapshot())
+	if err != nil {
+		a.fail("cannot remove "+ours(name).Plain(), err)
+		return
+	}
+	a.tell("removed " + ours(name).Plain())
+	a.rescope()
 }
 
 func endsWith(subs int) string {
