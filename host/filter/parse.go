@@ -98,12 +98,14 @@ func (p *parser) and() (node, error) {
 
 func (p *parser) unary() (node, error) {
 	start := p.at
+	if p.peek() != '!' && p.peek() != '(' {
+		return p.term()
+	}
 	if p.depth++; p.depth > maxDepth {
 		return nil, p.fail("too many parentheses or exclamation marks around one another")
 	}
 	defer func() { p.depth-- }()
-	switch {
-	case p.take('!'):
+	if p.take('!') {
 		p.blanks()
 		if p.done() || p.peek() == '|' || p.peek() == ')' {
 			return nil, p.fail("! needs a term behind it, as in !test")
@@ -113,17 +115,16 @@ func (p *parser) unary() (node, error) {
 			return nil, err
 		}
 		return invert{n}, nil
-	case p.take('('):
-		n, err := p.or()
-		if err != nil {
-			return nil, err
-		}
-		if !p.take(')') {
-			return nil, &Error{start, "this ( is not closed; add )"}
-		}
-		return n, nil
 	}
-	return p.term()
+	p.take('(')
+	n, err := p.or()
+	if err != nil {
+		return nil, err
+	}
+	if !p.take(')') {
+		return nil, &Error{start, "this ( is not closed; add )"}
+	}
+	return n, nil
 }
 
 func (p *parser) term() (node, error) {
