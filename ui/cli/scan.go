@@ -97,7 +97,11 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case len(line) > maxScanLine+2:
 			return nil, fmt.Errorf("%w: more than %d bytes", errLineTooLong, maxScanLine)
 		case err == nil, err == io.EOF && len(line) > 0:
-			return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), nil
+			line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+			if len(line) > maxScanLine {
+				return nil, fmt.Errorf("%w: more than %d bytes", errLineTooLong, maxScanLine)
+			}
+			return line, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		}

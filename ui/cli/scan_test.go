@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -80,8 +81,15 @@ func TestScanBoundsALine(t *testing.T) {
 	if all := scanLines(t, long); len(all) != 1 || all[0].Accepted {
 		t.Errorf("a line of the greatest length: %d answers", len(all))
 	}
-	err := scan(strings.NewReader(long+"aaa\n"), &bytes.Buffer{})
-	if !errors.Is(err, errLineTooLong) {
+	if err := scan(strings.NewReader(long+"a\n"), &bytes.Buffer{}); !errors.Is(err, errLineTooLong) {
 		t.Errorf("got %v, want errLineTooLong", err)
+	}
+	for _, end := range []string{"", "\n", "\r\n"} {
+		for line, want := range map[string]error{long[1:]: nil, long: nil, long + "a": errLineTooLong} {
+			got, err := readLine(bufio.NewReader(strings.NewReader(line + end)))
+			if !errors.Is(err, want) || err == nil && len(got) != len(line) {
+				t.Errorf("%d bytes and %q: %d bytes, %v", len(line), end, len(got), err)
+			}
+		}
 	}
 }
