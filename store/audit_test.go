@@ -127,13 +127,15 @@ func TestFirstVersionIsMigrated(t *testing.T) {
 func TestMarksAtTheirBound(t *testing.T) {
 	s := openTest(t, Options{Dir: t.TempDir()})
 	mustDo(t, s.do(t.Context(), func(c *commit) error {
-		for seq := range uint64(maxMarks) {
+		for seq := range uint64(maxMarks - 1) {
 			if err := c.tx.Bucket(bucketMarks).Put(markKey(seq+1, true), []byte(`{}`)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
+	mustDo(t, s.SetMark(t.Context(), event.Mark{Seq: maxMarks, Line: true})) // the last for which there is room
+	equal(t, len(s.Marks()), maxMarks)
 	mustDo(t, s.SetMark(t.Context(), event.Mark{Seq: 7, Line: true, Note: "changed"}))
 	if got := s.Marks()[6]; got.Note != "changed" {
 		t.Errorf("mark %+v", got)
@@ -158,9 +160,12 @@ func TestMarks(t *testing.T) {
 	if err := s.RemoveMark(t.Context(), 7, false); err != nil {
 		t.Errorf("removing what is not there: %v", err)
 	}
-	if err := s.SetMark(t.Context(), event.Mark{Seq: 1, Note: string(make([]byte, maxNote+1))}); err == nil {
-		t.Error("a note that is too long is kept")
+	for n, want := range map[int]error{maxNote - 1: nil, maxNote: nil, maxNote + 1: ErrBatch} {
+		if err := s.SetMark(t.Context(), event.Mark{Seq: 1, Note: string(make([]byte, n))}); !errors.Is(err, want) {
+			t.Errorf("a note of %d bytes: %v", n, err)
+		}
 	}
+	mustDo(t, s.RemoveMark(t.Context(), 1, false))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

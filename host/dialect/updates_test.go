@@ -149,6 +149,9 @@ func TestStatelessUpdatesHaveAStreamOfTheirOwn(t *testing.T) {
 	}
 }
 
+// contentsOf returns contents of so many bytes.
+func contentsOf(n int) string { return `["` + strings.Repeat("x", n-4) + `"]` }
+
 func TestContentsAreReadAfterAnUpdate(t *testing.T) {
 	p := newPeer(t, updatesCapabilities, library(func(c call) string {
 		if c.method != methodRead {
@@ -159,6 +162,12 @@ func TestContentsAreReadAfterAnUpdate(t *testing.T) {
 			return `"result":{"contents":[{"uri":"db://t/1","text":"new"}]}`
 		case `"db://t/large"`:
 			return `"result":{"contents":["` + strings.Repeat("x", maxContents) + `"]}`
+		case `"db://t/below"`:
+			return `"result":{"contents":` + contentsOf(maxContents-1) + `}`
+		case `"db://t/at"`:
+			return `"result":{"contents":` + contentsOf(maxContents) + `}`
+		case `"db://t/above"`:
+			return `"result":{"contents":` + contentsOf(maxContents+1) + `}`
 		case `"db://t/odd"`:
 			return `"result":{"contents":[{"a":1,"a":2}]}`
 		case `"db://t/none"`:
@@ -170,7 +179,9 @@ func TestContentsAreReadAfterAnUpdate(t *testing.T) {
 	_, r := watchStream(t, d, `{"uri":"db://t","read":true}`)
 	for _, c := range []struct{ said, want string }{
 		{`{"uri":"db://t/1" }`, `{"uri":"db://t/1","contents":[{"uri":"db://t/1","text":"new"}]}`},
-		{`{"uri":"db://t/large"}`, ""}, {`{"uri":"db://t/odd"}`, ""}, {`{"uri":"db://t/none"}`, ""}, {`{"uri":"db://t/gone"}`, ""},
+		{`{"uri":"db://t/below"}`, `{"uri":"db://t/below","contents":` + contentsOf(maxContents-1) + `}`},
+		{`{"uri":"db://t/at"}`, `{"uri":"db://t/at","contents":` + contentsOf(maxContents) + `}`},
+		{`{"uri":"db://t/above"}`, ""}, {`{"uri":"db://t/large"}`, ""}, {`{"uri":"db://t/odd"}`, ""}, {`{"uri":"db://t/none"}`, ""}, {`{"uri":"db://t/gone"}`, ""},
 		{`{"uri":"db://t/1","contents":1}`, ""},
 	} {
 		if c.want == "" {

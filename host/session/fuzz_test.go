@@ -91,13 +91,15 @@ func FuzzLastEventID(f *testing.F) {
 
 func TestEventIDs(t *testing.T) {
 	for in, want := range map[string]string{
-		"id: 1\ndata: a\n\n":                        "1",
-		"id: 1\ndata:\n\n":                          "1", // an event without data counts
-		"id: 1\ndata: a\n\nid: 2\ndata: b":          "1", // one that was cut off does not
-		"id: 1\ndata: a\n\ndata: b\n\n":             "1",
-		"id: 1\ndata: a\n\nid\ndata: b\n\n":         "",
-		"id: a\x00b\ndata: a\n\n":                   "",
-		"id: " + strings.Repeat("x", 2000) + "\n\n": "",
+		"id: 1\ndata: a\n\n":                                "1",
+		"id: 1\ndata:\n\n":                                  "1", // an event without data counts
+		"id: 1\ndata: a\n\nid: 2\ndata: b":                  "1", // one that was cut off does not
+		"id: 1\ndata: a\n\ndata: b\n\n":                     "1",
+		"id: 1\ndata: a\n\nid\ndata: b\n\n":                 "",
+		"id: a\x00b\ndata: a\n\n":                           "",
+		"id: " + strings.Repeat("x", maxEventID-1) + "\n\n": strings.Repeat("x", maxEventID-1),
+		"id: " + strings.Repeat("x", maxEventID) + "\n\n":   strings.Repeat("x", maxEventID),
+		"id: " + strings.Repeat("x", maxEventID+1) + "\n\n": "",
 	} {
 		r := newSSEReader(strings.NewReader(in), 10_000)
 		var err error
