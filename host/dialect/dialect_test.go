@@ -1,12 +1,15 @@
 package dialect
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -22,6 +25,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // connect returns the dialect of a server that answers each method with the
 // result or error that answers holds, as JSON text of that member.
 func connect(t *testing.T, answers func(method string, params json.RawMessage) string) Dialect {
+	t.Helper()
+	return connectWith(t, Options{}, answers)
+}
+
+func connectWith(t *testing.T, o Options, answers func(method string, params json.RawMessage) string) Dialect {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {
@@ -47,7 +55,7 @@ func connect(t *testing.T, answers func(method string, params json.RawMessage) s
 		s.Close()
 		srv.Close()
 	})
-	return For(s, Options{})
+	return For(s, o)
 }
 
 func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
@@ -78,6 +86,22 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 	}
 	if calls != 2 || bad != 4 {
 		t.Errorf("%d calls and %d bad descriptors, want 2 and 4", calls, bad)
+	}
+}
+
+// Why a descriptor is hidden stands in the log, which the screen shows.
+func TestListTellsWhyDescriptorsAreHidden(t *testing.T) {
+	var out bytes.Buffer
+	d := connectWith(t, Options{Log: slog.New(slog.NewTextHandler(&out, nil))}, func(string, json.RawMessage) string {
+		return `"result":{"events":[{"name":"a"},{"name":""},7]}`
+	})
+	if _, bad, err := d.List(context.Background()); err != nil || bad != 2 {
+		t.Fatalf("%d bad, %v", bad, err)
+	}
+	for _, want := range []string{"descriptor 2: ", "descriptor 3: ", "has no name"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in %s", want, out.String())
+		}
 	}
 }
 

@@ -57,6 +57,9 @@ func (e *events) List(ctx context.Context) ([]event.Type, int, error) {
 		}
 		read.page(raw)
 		bad += page.Bad
+		for _, err := range page.Why {
+			e.opts.Log.Warn("an event type makes no sense and is hidden", "page", read.pages, "err", err)
+		}
 		for _, d := range page.Types {
 			if have[d.Name] {
 				continue // a page came twice, or a descriptor

@@ -146,6 +146,10 @@ func TestDecodeList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(got.Why) != 5 || !errors.Is(got.Why[0], ErrMalformed) || !strings.Contains(got.Why[0].Error(), "descriptor 5: ") || !strings.Contains(got.Why[0].Error(), "no name") {
+		t.Errorf("why: %v", got.Why)
+	}
+	got.Why = nil
 	next := text("p2")
 	equal(t, got, ListResult{
 		Types: []Descriptor{

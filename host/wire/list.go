@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"eventdeck/host/trust"
 )
@@ -58,7 +59,11 @@ type ListResult struct {
 	Types []Descriptor
 	Next  *trust.Text // nil: the last page
 	Bad   int
+	Why   []error // why descriptors made no sense: of the first few, safe to print
 }
+
+// maxWhy bounds the reasons of a page.
+const maxWhy = 5
 
 // DecodeList reads the result of events/list. Error: [ErrMalformed].
 func DecodeList(raw json.RawMessage) (ListResult, error) {
@@ -67,10 +72,16 @@ func DecodeList(raw json.RawMessage) (ListResult, error) {
 		return ListResult{}, err
 	}
 	var r ListResult
-	for _, item := range m.list("events") {
+	for i, item := range m.list("events") {
 		d, err := decodeMembers("an event type", item)
-		if err != nil || d.text("name").IsZero() {
+		if err == nil && d.text("name").IsZero() {
+			err = fmt.Errorf("%w: an event type has no name", ErrMalformed)
+		}
+		if err != nil {
 			r.Bad++
+			if len(r.Why) < maxWhy {
+				r.Why = append(r.Why, fmt.Errorf("descriptor %d: %w", i+1, err))
+			}
 			continue
 		}
 		t := Descriptor{

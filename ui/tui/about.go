@@ -54,7 +54,7 @@ func (d *detail) server(a *app, s *host.ServerView) {
 		d.say("types   ", themes.Plain, number(uint64(len(s.Types))))
 	}
 	if s.BadTypes > 0 {
-		d.say("        ", themes.Warn, count(s.BadTypes, "descriptor")+" made no sense")
+		d.say("        ", themes.Warn, count(s.BadTypes, "descriptor")+" made no sense; "+a.keyOf("log")+" App tells why")
 	}
 	if !s.Title.IsZero() {
 		d.quote(s.Name, []trust.Rendered{join(trust.Line(s.Title), ours(" "), trust.Line(s.Release))})
