@@ -2,7 +2,7 @@
 // implements [event.Store].
 //
 // One goroutine writes. It commits what is queued in groups: at once when the
-// last commit began 5 ms ago or more, else when 5 ms have passed or 1,024
+// last commit began 5 ms ago or more, else when 5 ms have passed or 2,048
 // records are there. Records, the hashes by which duplicates are found, cursors
 // and changes of subscriptions share one transaction, and nobody hears of it
 // before it has returned. Readers use snapshots and never wait for the writer.

@@ -12,7 +12,7 @@ import (
 const (
 	queueRecords = 4096
 	queueBytes   = 8 << 20
-	groupRecords = 1024
+	groupRecords = 2048
 	commitEvery  = 5 * time.Millisecond
 	// What somebody waits for is committed when the last commit is as long ago as it
 	// took, and so long at least; twice as long ago when many batches shared it: groups

@@ -48,7 +48,7 @@ func TestQueueHasALeadingEdge(t *testing.T) {
 		due = time.Now().Add(commitEvery)
 		go func() {
 			time.Sleep(time.Millisecond)
-			put(1000)
+			put(groupRecords - 24)
 			time.Sleep(time.Millisecond)
 			put(24)
 			put(1)
