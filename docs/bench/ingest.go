@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -156,6 +157,7 @@ func runHost(run hostRun) (res result, err error) {
 	f.stop()
 	res.emitted = c.emitted()
 	watch.settle(res.emitted, 10*time.Second)
+	settled(term, res.emitted, 10*time.Second)
 	after, err := p.cpu()
 	if err != nil {
 		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
@@ -173,6 +175,24 @@ func runHost(run hostRun) (res result, err error) {
 		err = fmt.Errorf("%d of %d events are stored, and nothing more came in ten seconds", res.kept, res.emitted)
 	}
 	return res, err
+}
+
+var storedOnScreen = regexp.MustCompile(`([\d,]+) stored`)
+
+// settled waits until the screen says that n events are stored, while that number
+// grows: the newest can be seen while other streams are behind.
+func settled(term *bench.Terminal, n int, patience time.Duration) {
+	last, since := -1, time.Now()
+	for last < n && time.Since(since) < patience {
+		time.Sleep(50 * time.Millisecond)
+		now := last
+		if m := storedOnScreen.FindStringSubmatch(term.Text()); m != nil {
+			now, _ = strconv.Atoi(strings.ReplaceAll(m[1], ",", "")) // 0 is less than what is waited for
+		}
+		if now != last {
+			last, since = now, time.Now()
+		}
+	}
 }
 
 func since(now, then bench.Output) bench.Output {
