@@ -70,10 +70,17 @@ var (
 	userInfo = regexp.MustCompile(`(://)[^/\s@"]+@`)
 )
 
-// maskText hides what is personal or secret by its shape.
+// maskText hides what is personal or secret by its shape, until nothing of such a
+// shape is left: what one pattern hides can complete the shape of another.
 func maskText(s string) string {
-	s = userInfo.ReplaceAllString(s, "${1}"+masked+"@")
-	return patterns.ReplaceAllString(s, masked)
+	for {
+		hidden := userInfo.ReplaceAllString(s, "${1}"+masked+"@")
+		hidden = patterns.ReplaceAllString(hidden, masked)
+		if hidden == s {
+			return s
+		}
+		s = hidden
+	}
 }
 
 // maskJSON hides what is personal or secret in a JSON text. Everything else stays

@@ -3,6 +3,8 @@ package tui
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -28,17 +30,58 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// What was valid stays valid, with the same names in the same order.
+// What was valid stays valid, with the same members in the same order, and nothing
+// of it is left to mask. What is no JSON has no members to be sure of: in it nothing
+// is left of the shapes that are hidden in every text.
 func FuzzMask(f *testing.F) {
 	f.Add([]byte(`{"user":{"id":17},"text":"a@b.c","x":[1,{"token":"t"}]}`))
 	f.Add([]byte(`{"a":"\"`))
+	f.Add([]byte(`["://ann+4930 1234567@host"]`))
+	f.Add([]byte(`"0":token":***"""0=00`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		out := maskJSON(raw)
-		if json.Valid(raw) && !json.Valid(out) {
-			t.Errorf("%q became %q", raw, out)
+		if !json.Valid(raw) {
+			if again := maskText(string(out)); again != string(out) {
+				t.Errorf("%q is left in %q, which was %q", again, out, raw)
+			}
+			return
+		}
+		if was, is := members(raw), members(out); !slices.Equal(was, is) {
+			t.Errorf("%q became %q: members %q became %q", raw, out, was, is)
 		}
 		if again := maskJSON(out); !bytes.Equal(again, out) {
 			t.Errorf("%q, masked again: %q", out, again)
 		}
 	})
+}
+
+// members lists the names, the delimiters and the kinds of values of a JSON text.
+func members(raw []byte) []string {
+	var list []string
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var objects []bool // of the open values, whether each is an object
+	name := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return append(list, err.Error())
+		}
+		if delim, ok := token.(json.Delim); ok {
+			list = append(list, delim.String())
+			if delim == '{' || delim == '[' {
+				objects = append(objects, delim == '{')
+			} else {
+				objects = objects[:len(objects)-1]
+			}
+			name = len(objects) > 0 && objects[len(objects)-1]
+			continue
+		}
+		if name {
+			list = append(list, fmt.Sprintf("%q", token))
+		} else {
+			list = append(list, fmt.Sprintf("%T", token))
+		}
+		name = !name && len(objects) > 0 && objects[len(objects)-1]
+	}
 }
