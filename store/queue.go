@@ -15,10 +15,8 @@ const (
 	groupRecords = 2048
 	commitEvery  = 5 * time.Millisecond
 	// What somebody waits for is committed when the last commit is as long ago as it
-	// took, and so long at least; twice as long ago when many batches shared it: groups
-	// grow with the load.
+	// took, and so long at least: groups grow with the load.
 	awaitedEvery = time.Millisecond
-	awaitedMany  = 16
 )
 
 // pace says when the next commit is to begin.
@@ -27,14 +25,9 @@ type pace struct {
 	soon time.Time // for a job that is awaited; never after due
 }
 
-// paceAfter returns the pace after a commit of so many batches that began and ended
-// then.
-func paceAfter(began, ended time.Time, batches int) pace {
-	rest := ended.Sub(began)
-	if batches >= awaitedMany {
-		rest *= 2
-	}
-	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, rest))}
+// paceAfter returns the pace after a commit that began and ended then.
+func paceAfter(began, ended time.Time) pace {
+	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, ended.Sub(began)))}
 	if p.soon.After(p.due) {
 		p.soon = p.due
 	}

@@ -78,7 +78,7 @@ func TestAwaitedJobsAreCommittedSooner(t *testing.T) {
 				t.Errorf("%d jobs at %v, want %d at %v", got, time.Since(start), jobs, at)
 			}
 		}
-		p := paceAfter(start, start.Add(400*time.Microsecond), 1)
+		p := paceAfter(start, start.Add(400*time.Microsecond))
 		go func() {
 			put(false)
 			time.Sleep(time.Millisecond)
@@ -89,25 +89,20 @@ func TestAwaitedJobsAreCommittedSooner(t *testing.T) {
 			t.Errorf("%d awaited jobs are left", q.awaited)
 		}
 		put(false)
-		next(paceAfter(start, start, 1), 1, commitEvery)
+		next(paceAfter(start, start), 1, commitEvery)
 	})
 	began := time.Unix(0, 0)
 	for _, c := range []struct {
-		took    time.Duration
-		batches int
-		soon    time.Duration
+		took, soon time.Duration
 	}{
-		{0, 1, awaitedEvery},
-		{time.Millisecond, 1, 2 * time.Millisecond},
-		{time.Millisecond, awaitedMany - 1, 2 * time.Millisecond},
-		{time.Millisecond, awaitedMany, 3 * time.Millisecond},
-		{2 * time.Millisecond, 1, 4 * time.Millisecond},
-		{2 * time.Millisecond, awaitedMany, commitEvery},
-		{4 * time.Millisecond, 1, commitEvery},
-		{time.Second, 1, commitEvery},
+		{0, awaitedEvery},
+		{time.Millisecond, 2 * time.Millisecond},
+		{2 * time.Millisecond, 4 * time.Millisecond},
+		{4 * time.Millisecond, commitEvery},
+		{time.Second, commitEvery},
 	} {
-		if got := paceAfter(began, began.Add(c.took), c.batches).soon.Sub(began); got != c.soon {
-			t.Errorf("after a commit of %d batches in %v: %v, want %v", c.batches, c.took, got, c.soon)
+		if got := paceAfter(began, began.Add(c.took)).soon.Sub(began); got != c.soon {
+			t.Errorf("after a commit of %v: %v, want %v", c.took, got, c.soon)
 		}
 	}
 }

@@ -97,13 +97,13 @@ func (s *Store) run() {
 		if jobs == nil {
 			return
 		}
-		began, batches := time.Now(), len(jobs)
+		began := time.Now()
 		if loadErr != nil {
 			s.finish(jobs, nil, loadErr)
 		} else if jobs = s.whole(jobs); len(jobs) > 0 {
 			s.commit(jobs)
 		}
-		next = paceAfter(began, time.Now(), batches)
+		next = paceAfter(began, time.Now())
 	}
 }
 
