@@ -73,8 +73,12 @@ func FuzzMask(f *testing.F) {
 	f.Add(`\u0022"\`, uint64(0xf0f0), byte(2), uint16(70))
 	f.Add("\xff\x00", ^uint64(0), byte(3), uint16(1000))
 	f.Fuzz(func(t *testing.T, beside string, escapes uint64, form byte, cut uint16) {
-		if strings.Contains(beside, secret[:5]) {
-			return // that one is not the secret
+		named := beside
+		for range 4 {
+			if strings.Contains(named, secret[:5]) {
+				return // that one is not the secret
+			}
+			named = unescape(named)
 		}
 		n := 0
 		spell := func(text string) string { // with the letters escaped that the bits say

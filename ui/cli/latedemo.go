@@ -26,7 +26,7 @@ type lateDemo struct {
 }
 
 // demoLeaveWithin bounds how long the end of the demo subscriptions may take.
-const demoLeaveWithin = 3 * time.Second
+const demoLeaveWithin = 10 * time.Second
 
 var errDemoRuns = errors.New("they run already")
 
