@@ -99,6 +99,11 @@ func decodeRune[T []byte | string](s T) (r rune, n int, ok bool) {
 
 func isSurrogate(r rune) bool { return surrMin <= r && r <= surrMax }
 
+// lowSurrogateAt reports whether s begins with the second half of a pair.
+func lowSurrogateAt[T []byte | string](s T) bool {
+	return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xb0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80
+}
+
 // AppendJSONString appends s to b as a JSON string that can act on no
 // terminal. C0, U+007F to U+009F, bidi controls, tags, U+2028, U+2029, U+FEFF
 // and other characters without a glyph are escaped, invalid bytes as \u00XX;
@@ -120,14 +125,15 @@ func appendEscaped[T []byte | string](b []byte, s T) []byte {
 			continue
 		}
 		r, n, ok := decodeRune(s[i:])
-		b = appendJSONRune(b, r, ok, i+n < len(s) && ok && isSurrogate(r) && s[i+n] == 0xed)
+		b = appendJSONRune(b, r, ok, ok && surrMin <= r && r < lowMin && lowSurrogateAt(s[i+n:]))
 		i += n
 	}
 	return b
 }
 
 // appendJSONRune appends one code point, escaped where it must be. pairs says
-// that another surrogate follows: then the two must not become one character.
+// that r and what follows are the halves of a pair: they must not become one
+// character.
 func appendJSONRune(b []byte, r rune, ok, pairs bool) []byte {
 	switch {
 	case !ok:

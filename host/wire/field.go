@@ -60,7 +60,8 @@ func (c sentCursor) MarshalJSON() ([]byte, error) {
 
 // appendOpaque appends s as a JSON string that reads back as s, byte for byte: lone
 // surrogates are escaped, as they came, and bytes that are no UTF-8 stay what they
-// are, since no escape stands for them.
+// are, since no escape stands for them. The bytes of a first half with a second one
+// behind it are such: as two escapes they would be one character.
 func appendOpaque(b []byte, s string) []byte {
 	b = append(b, '"')
 	for s != "" {
@@ -68,7 +69,7 @@ func appendOpaque(b []byte, s string) []byte {
 		for n < len(s) {
 			r, size := utf8.DecodeRuneInString(s[n:])
 			if r == utf8.RuneError && size == 1 {
-				if !surrogateAt(s[n:]) {
+				if !surrogateAt(s[n:]) || s[n+1] < 0xb0 && surrogateAt(s[n+3:]) && s[n+4] >= 0xb0 {
 					break
 				}
 				size = 3

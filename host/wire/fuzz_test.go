@@ -47,7 +47,8 @@ func FuzzDecodeMessages(f *testing.F) {
 }
 
 func FuzzDecodePoll(f *testing.F) {
-	for _, s := range []string{`{"events":[{"eventId":"e"},null],"cursor":"c","hasMore":true,"nextPollMs":1e999}`, `{"cursor":null,"nextPollSeconds":"-5"}`, `{"cursor":"\ud800"}`, `{}`, `null`} {
+	for _, s := range []string{`{"events":[{"eventId":"e"},null],"cursor":"c","hasMore":true,"nextPollMs":1e999}`, `{"cursor":null,"nextPollSeconds":"-5"}`, `{"cursor":"\ud800"}`, "{\"cursor\":\"\xed\xb8\x81\xed\xb8\x81\xed\"}",
+		"{\"cursor\":\"\xed\xa0\x80\xed\xb0\x80\"}", `{}`, `null`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
