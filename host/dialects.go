@@ -41,14 +41,14 @@ func (h *Host) listed(k event.Key) (event.Type, bool) {
 // dialect can say. Error: [ErrArguments].
 func (h *Host) checkWish(t event.Type, args []byte) error {
 	if err := checkArguments(t, args); err != nil {
-		return err
+		return withoutSecrets(t, args, err)
 	}
 	check := dialect.KindOf(t.Dialect).Check
 	if check == nil {
 		return nil
 	}
 	if err := check(t, args, h.opts.Now()); err != nil {
-		return fmt.Errorf("%w: %w", ErrArguments, err)
+		return withoutSecrets(t, args, fmt.Errorf("%w: %w", ErrArguments, err))
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (h *Host) Preview(r Request) (Preview, error) {
 		kind := dialect.KindOf(t.Dialect)
 		if kind.Check != nil {
 			if err := kind.Check(t, args, h.opts.Now()); err != nil {
-				return p, fmt.Errorf("%w: %w", ErrArguments, err)
+				return p, withoutSecrets(t, args, fmt.Errorf("%w: %w", ErrArguments, err))
 			}
 		}
 		if kind.Firings != nil {

@@ -40,6 +40,7 @@ type orphan struct {
 	Server  []byte      `json:"server"`
 	Type    []byte      `json:"type"`
 	Args    []byte      `json:"args"`
+	Shown   []byte      `json:"shown,omitempty"` // as of [event.Subscription]
 	Dialect string      `json:"dialect,omitempty"`
 	Mode    event.Mode  `json:"mode"`
 	URL     []byte      `json:"url,omitempty"`
@@ -78,7 +79,7 @@ func loadOrphans(store event.Store) []orphan {
 // orphan remembers a lease whose end the server did not confirm.
 func (h *Host) orphan(ctx context.Context, sub event.Subscription) {
 	o := orphan{
-		Sub: sub.ID, Server: []byte(sub.Key.Server), Type: []byte(sub.Key.Type.Raw()), Args: sub.Key.Args,
+		Sub: sub.ID, Server: []byte(sub.Key.Server), Type: []byte(sub.Key.Type.Raw()), Args: sub.Key.Args, Shown: sub.Shown,
 		Dialect: sub.Dialect, Mode: sub.Mode, URL: []byte(sub.Hook.URL), ID: []byte(sub.Lease.ServerID.Raw()),
 		At: h.opts.Now().UTC(), Until: sub.Lease.RefreshBefore,
 	}
@@ -178,7 +179,7 @@ func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription,
 	if holder, ok := d.(dialect.Holder); ok {
 		listed, err := holder.Held(ctx)
 		if err != nil {
-			return nil, explain(err)
+			return nil, explain(h.hidden.Error(err))
 		}
 		for _, held := range listed {
 			r.listed(held)
@@ -218,6 +219,7 @@ func (r *remotes) add(s RemoteSubscription) {
 
 // listed takes what the server says.
 func (r *remotes) listed(held dialect.Held) {
+	held.Detail = r.host.hidden.Text(held.Detail)
 	s := RemoteSubscription{ServerID: held.ID, Detail: held.Detail}
 	if len(held.Types) > 0 {
 		s.Type = held.Types[0]
@@ -293,5 +295,5 @@ func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) erro
 	if !ok {
 		return fmt.Errorf("subscription %v at %s: %w", id, server, event.ErrNotFound)
 	}
-	return holder.Release(ctx, id)
+	return h.hidden.Error(holder.Release(ctx, id))
 }

@@ -27,6 +27,7 @@ type Host struct {
 	appLog *Ring[LogLine]
 	meter  *meter
 	tidy   tidy
+	hidden session.Hidden // what subscriptions were told that is secret
 
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -139,9 +140,15 @@ func New(o Options) (*Host, error) {
 
 		beginning: map[event.SubID]struct{}{},
 	}
-	o.Log = slog.New(&journal{next: o.Log.Handler(), keep: h.keepLine})
+	o.Log = slog.New(&hidingHandler{&journal{next: o.Log.Handler(), keep: h.keepLine}, &h.hidden})
 	h.opts = o
 	h.orphans = loadOrphans(o.Store)
+	for _, sub := range o.Store.Subscriptions() {
+		h.hide(sub.Key.Args, sub.Shown)
+	}
+	for _, o := range h.orphans {
+		h.hide(o.Args, o.Shown)
+	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.hooks.init(h)
 	h.stopWatch = o.Store.Watch(h.stored)

@@ -58,7 +58,15 @@ func checkArguments(t event.Type, args []byte) error {
 // CheckArguments validates arguments against the inputSchema of their type and
 // says where they fail, as [CheckPayload] does for payloads.
 func CheckArguments(t event.Type, args []byte) []Problem {
-	return checkSchema(t.InputSchema, args)
+	found := checkSchema(t.InputSchema, args)
+	if len(found) == 0 {
+		return nil
+	}
+	hidden := hiddenOf(t, args)
+	for i := range found {
+		found[i].Says = hidden.String(found[i].Says)
+	}
+	return found
 }
 
 func resolve(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {

@@ -76,6 +76,7 @@ func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Typ
 		if err != nil || bytes.Equal(shownArguments(t, sub.Key.Args), sub.Shown) {
 			continue
 		}
+		h.hide(sub.Key.Args, shownArguments(t, sub.Key.Args))
 		err = h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
 			s.Shown = shownArguments(t, s.Key.Args)
 		}})

@@ -1,6 +1,12 @@
 package host
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"eventdeck/host/session"
+)
 
 func TestMaskArguments(t *testing.T) {
 	typ := schemaType(`{"properties":{
@@ -23,6 +29,32 @@ func TestMaskArguments(t *testing.T) {
 	} {
 		if got := string(MaskArguments(typ, []byte(args))); got != want {
 			t.Errorf("%s gives %s, want %s", args, got, want)
+		}
+	}
+}
+
+// What is masked is known scalar by scalar, by the member that holds it.
+func TestSecretArguments(t *testing.T) {
+	tell := func(args []session.Argument) (out []string) {
+		for _, a := range args {
+			out = append(out, fmt.Sprintf("%s=%s", a.Name, a.Value.Reveal()))
+		}
+		slices.Sort(out)
+		return out
+	}
+	for _, c := range []struct {
+		args, shown string
+		want        []string
+	}{
+		{`{"a":"x","b":"y"}`, ``, nil},
+		{`{"a":"x","b":"y\u00e9\"","n":1.50,"t":true,"z":null}`, `{"a":"x","b":"***","n":"***","t":"***","z":"***"}`, []string{`b=yé"`, "n=1.50", "t=true"}},
+		{`{"o":{"p":"x","u":"y"}}`, `{"o":{"p":"***","u":"y"}}`, []string{"p=x"}},
+		{`{"o":{"p":["x",{"q":7}],"u":"y"}}`, `{"o":"***"}`, []string{"p=x", "q=7", "u=y"}},
+		{`{"l":["x",[2]]}`, `{"l":"***"}`, []string{"l=2", "l=x"}},
+		{`7`, `{"l":"***"}`, nil},
+	} {
+		if got := tell(secretArguments("", []byte(c.args), []byte(c.shown))); !slices.Equal(got, c.want) {
+			t.Errorf("%s shown as %s: %q, want %q", c.args, c.shown, got, c.want)
 		}
 	}
 }

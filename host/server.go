@@ -142,11 +142,13 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		},
 		TraceLimit: s.host.traceLimit(),
 		TraceEvent: s.host.traceEvent,
+		Hidden:     &s.host.hidden,
 	}
 	if s.account != nil {
 		opts.Auth = s.account
 	}
-	return session.Dial(ctx, s.spec, opts)
+	sess, err := session.Dial(ctx, s.spec, opts)
+	return sess, s.host.hidden.Error(err)
 }
 
 func (s *server) note(n wire.Note) {
@@ -237,7 +239,7 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 		case <-s.again:
 			return errReconnect
 		case <-sess.Lost():
-			return sess.Err()
+			return s.host.hidden.Error(sess.Err())
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -257,6 +259,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		return nil, err
 	}
 	types, bad, err := d.List(ctx)
+	err = s.host.hidden.Error(err)
 	short := ""
 	if errors.Is(err, dialect.ErrPartial) {
 		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Label(), "err", err)
@@ -397,7 +400,8 @@ func (s *server) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult,
 	if err != nil {
 		return wire.PollResult{}, err
 	}
-	return d.Poll(ctx, r)
+	res, err := d.Poll(ctx, r)
+	return res, s.host.hidden.Error(err)
 }
 
 // Stream implements [delivery.Source].
@@ -406,11 +410,11 @@ func (s *server) Stream(ctx context.Context, r wire.StreamRequest, sink func(wir
 	if err != nil {
 		return nil, err
 	}
-	stream, err := d.Stream(ctx, r, sink)
+	stream, err := d.Stream(ctx, r, s.host.hidingSink(sink))
 	if err != nil {
-		return nil, err
+		return nil, s.host.hidden.Error(err)
 	}
-	return stream, nil
+	return hidingStream{stream, &s.host.hidden}, nil
 }
 
 // Subscribe implements [delivery.Source].
@@ -419,7 +423,11 @@ func (s *server) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.S
 	if err != nil {
 		return wire.SubscribeResult{}, err
 	}
-	return d.Subscribe(ctx, r)
+	res, err := d.Subscribe(ctx, r)
+	if res.Status != nil {
+		res.Status.LastError = s.host.hidden.Text(res.Status.LastError)
+	}
+	return res, s.host.hidden.Error(err)
 }
 
 // Unsubscribe implements [delivery.Source].
@@ -428,7 +436,7 @@ func (s *server) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) err
 	if err != nil {
 		return err
 	}
-	return d.Unsubscribe(ctx, r)
+	return s.host.hidden.Error(d.Unsubscribe(ctx, r))
 }
 
 // Pause implements [delivery.Source].
@@ -437,7 +445,7 @@ func (s *server) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
 	if err != nil {
 		return err
 	}
-	return d.Pause(ctx, r)
+	return s.host.hidden.Error(d.Pause(ctx, r))
 }
 
 // drain empties a one-slot flag.

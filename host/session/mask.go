@@ -34,37 +34,48 @@ const maskDepth = 4
 // wherever they stand, and the members that hold one in whatever form and spelling,
 // also where JSON is the text of a string. The frame may be cut off anywhere, and
 // need not be JSON.
-func maskFrame(frame []byte) trust.Text {
-	return trust.Untrusted(maskText(string(frame), maskDepth))
+//
+// So is what is hidden beside, nil for nothing; cut says that the frame is not whole.
+func maskFrame(frame []byte, hidden *hiddenSet, cut bool) trust.Text {
+	return trust.Untrusted(maskText(string(frame), maskDepth, hidden, cut))
 }
 
 // maskText masks a text that may be JSON. What holds no secret is returned as it is.
-func maskText(text string, depth int) string {
-	suspect := false
+func maskText(text string, depth int, hidden *hiddenSet, cut bool) string {
+	suspect := hidden.suspects(text, cut)
 	for _, sign := range secretSigns {
 		suspect = suspect || strings.Contains(text, sign)
 	}
 	if !suspect {
 		return text
 	}
-	m := masker{text: text, depth: depth}
+	m := masker{text: text, depth: depth, hidden: hidden, cut: cut}
 	for m.at < len(text) {
 		m.step()
 	}
 	m.plain(len(text))
-	return m.out.String()
+	return hidden.replace(m.out.String(), cut) // what stands across quotes
 }
 
 // masker goes through a text from one JSON string to the next.
 type masker struct {
-	text  string
-	depth int
-	out   strings.Builder
-	at    int // what is before is looked at
-	done  int // what is before is written
+	text   string
+	depth  int
+	hidden *hiddenSet
+	cut    bool // the text ends before its end
+	out    strings.Builder
+	at     int // what is before is looked at
+	done   int // what is before is written
 
-	inside []bool // of each open bracket: it belongs to a secret
+	open   []bracket
 	secret bool   // the next value is one, or holds one
+	member string // the name of the member to which the next value belongs
+}
+
+// bracket is an object or array that is not yet closed.
+type bracket struct {
+	secret bool   // it belongs to a secret
+	member string // to whose value it belongs
 }
 
 // step looks at the next character that is not in a string, or at a whole string.
@@ -74,20 +85,50 @@ func (m *masker) step() {
 		m.literal()
 		return
 	case '{', '[':
-		m.inside = append(m.inside, m.secret)
+		m.open = append(m.open, bracket{m.secret, m.member})
 	case '}', ']':
-		m.inside = m.inside[:max(0, len(m.inside)-1)]
+		if n := len(m.open); n > 0 {
+			m.member, m.open = m.open[n-1].member, m.open[:n-1]
+		}
 		m.secret = m.within()
 	case ',':
 		m.secret = m.within() && m.secret
+	default:
+		if m.hidden != nil && bare(m.text[m.at]) {
+			m.word()
+			return
+		}
 	}
 	m.at++
 }
 
+// bare reports whether a character may stand in a number, or in true and false.
+func bare(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
+}
+
+// word takes what stands without quotes: a number or boolean may be hidden.
+func (m *masker) word() {
+	begin := m.at
+	for m.at < len(m.text) && bare(m.text[m.at]) {
+		m.at++
+	}
+	if !m.hidden.is(m.member, m.text[begin:m.at], m.cut && m.at == len(m.text)) {
+		return
+	}
+	m.plain(begin)
+	if len(m.open) > 0 { // what was JSON still is
+		m.out.WriteString(`"` + hiddenShown + `"`)
+	} else {
+		m.out.WriteString(hiddenShown)
+	}
+	m.done = m.at
+}
+
 // within reports whether the present object or array belongs to a secret.
 func (m *masker) within() bool {
-	n := len(m.inside)
-	return n > 0 && m.inside[n-1]
+	n := len(m.open)
+	return n > 0 && m.open[n-1].secret
 }
 
 // literal takes a string: a name says what its value is, a value is masked if it
@@ -105,13 +146,15 @@ func (m *masker) literal() {
 	switch {
 	case closed && strings.HasPrefix(strings.TrimLeft(m.text[end:], " \t\r\n"), ":"):
 		m.name(clear)
-		masked = maskSecretText(clear)
+		masked = m.hidden.replace(maskSecretText(clear), false)
 	case m.secret:
 		masked = event.NewSecret(clear).String()
+	case m.hidden.is(m.member, clear, m.cut && !closed):
+		masked = hiddenShown
 	case m.depth > 0:
-		masked = maskText(clear, m.depth-1)
+		masked = maskText(clear, m.depth-1, m.hidden, m.cut && !closed)
 	default:
-		masked = maskSecretText(clear)
+		masked = m.hidden.replace(maskSecretText(clear), m.cut && !closed)
 	}
 	if masked == clear {
 		return
@@ -128,13 +171,14 @@ func (m *masker) literal() {
 
 // name takes note of a member's name.
 func (m *masker) name(name string) {
+	m.member = name
 	plain := strings.ToLower(strings.ReplaceAll(name, "_", ""))
 	m.secret = secretNames[plain] || m.within() && secretParts[plain]
 }
 
 // plain writes what was not written yet up to the given place.
 func (m *masker) plain(to int) {
-	m.out.WriteString(maskSecretText(m.text[m.done:to]))
+	m.out.WriteString(m.hidden.replace(maskSecretText(m.text[m.done:to]), false))
 	m.done = to
 }
 
@@ -184,20 +228,22 @@ func unescape(content string) string {
 // escape reads the escape with which the inside of a JSON string begins, or the two
 // that make one character. It is whole unless it is cut off.
 func escape(content string) (text string, size int, whole bool) {
-	sizes := []int{2}
-	if len(content) > 1 && content[1] == 'u' {
-		sizes = []int{12, 6}
-		if len(content) < 6 {
-			return "", 0, false
-		}
+	if len(content) < 2 {
+		return "", 0, false
 	}
-	for _, size := range sizes {
+	if content[1] != 'u' {
+		if i := strings.IndexByte("bfnrt", content[1]); i >= 0 {
+			return "\b\f\n\r\t"[i : i+1], 2, true
+		}
+		return content[1:2], 2, true
+	}
+	if len(content) < 6 {
+		return "", 0, false
+	}
+	for _, size := range [...]int{12, 6} {
 		if len(content) >= size && json.Unmarshal([]byte(`"`+content[:size]+`"`), &text) == nil {
 			return text, size, true
 		}
-	}
-	if len(content) < 2 {
-		return "", 0, false
 	}
 	return content[1:2], 2, true
 }

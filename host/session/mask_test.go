@@ -58,7 +58,7 @@ func TestSecretsAreMaskedInEverySpelling(t *testing.T) {
 		`{"progressToken":"` + secret + `","value":"\ud83d\ude00\u00"}`: `{"progressToken":"` + secret + `","value":"\ud83d\ude00\u00"}`,
 		`]}"secret`: `]}"secret`,
 	} {
-		if got := maskFrame([]byte(in)).Raw(); got != want {
+		if got := maskFrame([]byte(in), nil, false).Raw(); got != want {
 			t.Errorf("%s\ngives %s\n want %s", in, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func FuzzMask(f *testing.F) {
 			t.Fatalf("the test made no JSON: %s", frame)
 		}
 		whole := int(cut) >= len(frame)
-		got := maskFrame([]byte(frame[:min(int(cut), len(frame))])).Raw()
+		got := maskFrame([]byte(frame[:min(int(cut), len(frame))]), nil, !whole).Raw()
 		clear := got
 		for range 3 { // as often as it may be escaped
 			clear = unescape(clear)
@@ -117,7 +117,7 @@ func FuzzMask(f *testing.F) {
 		if whole && !json.Valid([]byte(got)) {
 			t.Errorf("%s\ngives no JSON: %s", frame, got)
 		}
-		maskFrame([]byte(beside)) // ends with whatever it is given
+		maskFrame([]byte(beside), nil, false) // ends with whatever it is given
 	})
 }
 

@@ -57,6 +57,7 @@ type Options struct {
 	// TraceEvent is asked before the frame of an event is traced, and may pass over
 	// it: a flood is worth no copy of each frame. nil: all are traced.
 	TraceEvent func() bool
+	Hidden     *Hidden      // what is masked in traced frames beside; nil: nothing
 	Log        *slog.Logger // nil: nothing is logged
 
 	// Dial opens connections to servers that are reached over HTTP; nil: the
@@ -135,7 +136,7 @@ func (o *Options) trace(d Direction, frame []byte) {
 	if o.TraceLimit > 0 {
 		frame = frame[:min(size, o.TraceLimit)]
 	}
-	o.Trace(d, maskFrame(frame), size)
+	o.Trace(d, maskFrame(frame, o.Hidden.load(), len(frame) < size), size)
 }
 
 // traceReceived traces a frame that was read as these messages.

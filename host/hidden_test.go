@@ -1,0 +1,132 @@
+package host_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// told gathers what a host tells of itself.
+type told struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (w *told) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *told) all() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// A server that repeats the secret arguments that it was told, in refusals, in states
+// and in results: they are in nothing that the host shows, keeps beside the
+// subscription, or logs.
+func TestServersThatRepeatSecretArguments(t *testing.T) {
+	const long, short = "hunter2 \\\"für\\\" all", "4711" // as JSON
+	const clear = `hunter2 "für" all`
+	args := fmt.Sprintf(`{"login":{"password":"%s","pin":%s,"user":"ada"}}`, long, short)
+	refused := func(code int) string {
+		return fmt.Sprintf(`"error":{"code":%d,"message":"no access with password %s","data":{"reason":"for %s","arguments":%s}}`, code, long, long, args)
+	}
+	s := &strange{
+		list: func(int64) string {
+			return `"result":{"events":[{"name":"t","delivery":["webhook","poll"],"inputSchema":{"type":"object","properties":{
+				"login":{"type":"object","properties":{"password":{"type":"string","format":"password","minLength":10},"pin":{"type":"integer","writeOnly":true},"user":{"type":"string"}}}}}}]}`
+		},
+		subscribe: func(n int64) string {
+			if n > 1 {
+				return refused(-32603)
+			}
+			return fmt.Sprintf(`"result":{"id":"s","refreshBefore":null,"cursor":null,"arguments":%s,"deliveryStatus":{"active":false,"lastError":"cannot use %s"}}`, args, long)
+		},
+		poll: refused(-32012),
+	}
+	var out told
+	var traced told
+	r := &rig{t: t, host: hostOn(t, s, host.Options{
+		Log:   slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Trace: func(_, direction string, frame trust.Text) { fmt.Fprintln(&traced, direction, frame.Raw()) },
+	})}
+	wish := host.Request{Server: "strange", Type: trust.Untrusted("t"), Args: json.RawMessage(args), Mode: event.ModePoll}
+	see := map[string]string{}
+
+	tooShort := wish
+	tooShort.Args = json.RawMessage(`{"login":{"password":"hunter2"}}`)
+	_, err := r.host.Check(r.ctx(), tooShort)
+	see["arguments that do not fit"] = fmt.Sprint(err)
+
+	_, err = r.host.Subscribe(r.ctx(), wish)
+	said, ok := host.RefusalOf(err)
+	if !ok || said.Name != host.RefusedRights || !strings.Contains(said.Message.Raw(), "password ***") || said.Reason.Raw() != "for ***" {
+		t.Errorf("refused with %+v", said)
+	}
+	see["the refusal"] = fmt.Sprintf("%v %s %s", err, said.Message.Raw(), said.Reason.Raw())
+
+	wish.Mode = event.ModeWebhook
+	sub, err := r.host.Subscribe(r.ctx(), wish)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.host.Refresh(r.ctx(), sub.ID) // it may be answered by the end of the first attempt
+	snap := r.await("the failure", func(snap host.Snapshot) bool { return !viewOf(snap, sub.ID).Status.Error.IsZero() })
+	see["the refresh"] = fmt.Sprint(r.host.Refresh(r.ctx(), sub.ID))
+	v := viewOf(snap, sub.ID)
+	see["the status"] = v.Status.Error.Raw() + v.Status.Lease.Status.LastError.Raw() + v.Error.Raw() + v.Evidence + v.Lease.Status.LastError.Raw() + string(v.Shown)
+
+	records := ""
+	if err := r.host.Log().Before(0, func(rec event.Record) bool {
+		if rec.State != nil {
+			records += rec.State.Evidence + rec.State.Error.Raw() + "\n"
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	see["the records"] = records
+	acts := ""
+	if err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
+		acts += fmt.Sprintln(e.Action, e.Result, e.Detail.Raw())
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	see["the audit log"] = acts
+	lines := ""
+	r.host.AppLog().After(0, func(_ uint64, l host.LogLine) bool { lines += l.Text + "\n"; return true })
+	see["the program's log"] = lines
+	see["the log"] = out.all()
+	frames := ""
+	r.host.Wire().After(0, func(_ uint64, f host.WireFrame) bool { frames += f.Frame.Raw() + "\n"; return true })
+	see["the wire"] = frames
+	see["the trace"] = traced.all()
+
+	for where, text := range see {
+		if !strings.Contains(text, "***") {
+			t.Errorf("%s shows nothing masked, so nothing is proven:\n%s", where, text)
+		}
+		for _, secret := range []string{clear, long, "hunter2", `"pin":` + short} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s shows %s:\n%s", where, secret, text)
+			}
+		}
+	}
+	if !strings.Contains(frames, `"password":"***","pin":"***","user":"ada"`) {
+		t.Errorf("the wire does not show what is sent:\n%s", frames)
+	}
+	if got, err := json.Marshal(viewOf(r.host.Snapshot(), sub.ID).Key.Args); err != nil || !strings.Contains(string(got), "hunter2") {
+		t.Errorf("kept are %s, %v", got, err)
+	}
+}

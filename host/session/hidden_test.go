@@ -1,0 +1,190 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+func hiding(args ...string) *Hidden {
+	h := new(Hidden)
+	for i := 0; i < len(args); i += 2 {
+		h.Add(Argument{Name: args[i], Value: event.NewSecret(args[i+1])})
+	}
+	return h
+}
+
+// What is hidden is masked in every spelling; what only resembles it stays.
+func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
+	h := hiding("password", "hunter2", "pin", "4711", "code", "471100", "long", `say "open sesame" / ü`, "on", "true", "mark", "x\ny")
+	for in, want := range map[string]string{
+		`{"params":{"arguments":{"password":"hunter2","team":"a"}}}`: `{"params":{"arguments":{"password":"***","team":"a"}}}`,
+		`{"password":"h\u0075nter2"}`:                                `{"password":"***"}`,
+		`{"a":"{\"b\":\"{\\\"password\\\":\\\"hunter2\\\"}\"}"}`:     `{"a":"{\"b\":\"{\\\"password\\\":\\\"***\\\"}\"}"}`,
+		`{"uri":"event://x/hunter2?q=hunter2&p=%68unter%32"}`:        `{"uri":"event://x/***?q=***&p=***"}`,
+		`{"message":"no access with password hunter2"}`:              `{"message":"no access with password ***"}`,
+		`{"hunter2":1}`:                       `{"***":1}`,
+		`no access with password hunter2!`:    `no access with password ***!`,
+		`rejected {"password":"h\u0075nter2"`: `rejected {"password":"***"`,
+
+		// Of quotes, spaces and other letters.
+		`{"long":"say \"open sesame\" \/ \u00fc"}`:             `{"long":"***"}`,
+		`{"uri":"x?l=say+%22open+sesame%22+%2f+%C3%bc"}`:       `{"uri":"x?l=***"}`,
+		`{"uri":"x?l=say%20%22open%20sesame%22%20/%20%c3%BC"}`: `{"uri":"x?l=***"}`,
+		`it was say "open sesame" / ü, was it`:                 `it was ***, was it`,
+		`{"text":"it was say \"open sesame\" \/ \u00fc"}`:      `{"text":"it was ***"}`,
+
+		// Short ones at their place only; numbers as whole ones.
+		`{"pin":4711,"id":4711,"a":[{"pin":"4711"}]}`:               `{"pin":"***","id":4711,"a":[{"pin":"***"}]}`,
+		`{"pin":[[{"x":1}],4711],"n":47110}`:                        `{"pin":[[{"x":1}],"***"],"n":47110}`,
+		`{"p\u0069n":"47\u00311"}`:                                  `{"p\u0069n":"***"}`,
+		`{"s":"{\"pin\":4711}"}`:                                    `{"s":"{\"pin\":\"***\"}"}`,
+		`{"on":true,"off":true}`:                                    `{"on":"***","off":true}`,
+		`{"id":471100,"at":1471100,"s":"code 471100, not 4711001"}`: `{"id":"***","at":1471100,"s":"code ***, not 4711001"}`,
+		`{"mark":"x\ny","other":"x\ny"}`:                            `{"mark":"***","other":"x\ny"}`,
+
+		// What is none stays as it is, to the byte.
+		`{"password":"hunter","caf\u00e9":"\u0000\/ 100%","s":"%zz %6"}`: `{"password":"hunter","caf\u00e9":"\u0000\/ 100%","s":"%zz %6"}`,
+	} {
+		if got := maskFrame([]byte(in), h.load(), false).Raw(); got != want {
+			t.Errorf("%s\ngives %s\n want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"no access with password hunter2":     "no access with password ***",
+		"more than 200 bytes; it begins hunt": "more than 200 bytes; it begins ***",
+		"clipped hunter…":                     "clipped ***…",
+		"a hunt is over":                      "a hunt is over",
+		"":                                    "",
+	} {
+		if got := h.Text(trust.Untrusted(in)).Raw(); got != want {
+			t.Errorf("%q gives %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Of what a cut frame holds, no more than a few letters of the beginning are left.
+func TestCutFramesStayHidden(t *testing.T) {
+	h := hiding("password", `hunter "2"/%ü of the north`, "pin", "98765", "code", "9876543210")
+	for _, frame := range []string{
+		`{"password":"hunter \"2\"/%\u00fc of the north","a":1}`,
+		`{"uri":"x?p=hunter+%222%22%2f%25%c3%bc+of+the+north&a"}`,
+		`{"text":"{\"password\":\"hunter \\\"2\\\"\\/%ü of the north\"}"}`,
+		`{"pin":"98765"}`, `{"pin":98765}`, `{"text":"code 9876543210 it was"}`, `{"code":9876543210}`,
+	} {
+		for limit := 1; limit <= len(frame); limit++ {
+			var got string
+			o := Options{TraceLimit: limit, Hidden: h, Trace: func(_ Direction, f trust.Text, _ int) { got = f.Raw() }}
+			o.trace(Sent, []byte(frame))
+			if strings.Contains(got, "hunt") || strings.Contains(got, "9876") {
+				t.Errorf("cut at %d: %s", limit, got)
+			}
+		}
+	}
+}
+
+// An error says what happened without what is hidden, and is what it was.
+func TestHiddenErrors(t *testing.T) {
+	h := hiding("password", "hünter2")
+	answer := &wire.Error{Code: -32012, Message: trust.Untrusted("no access with password hünter2"), Data: json.RawMessage(`{"reason":"hünter2","kind":"event"}`)}
+	err := fmt.Errorf("events/poll: %w", &HTTPError{Status: 403, Body: trust.Untrusted("hünter2"), Err: answer})
+	got := h.Error(fmt.Errorf("%w: of hünter2: %w", ErrAnswer, err))
+	if strings.Contains(got.Error(), "nter2") || !strings.Contains(got.Error(), "no access with password ***") {
+		t.Errorf("it says %v", got)
+	}
+	var seen *wire.Error
+	if !errors.Is(got, ErrAnswer) || !Denied(got) || wire.NameFrom(got) != wire.Forbidden || !wire.Is(got, wire.Forbidden, "kind", "event") || !errors.As(got, &seen) {
+		t.Errorf("it is no longer what it was: %v", got)
+	}
+	if seen.Message.Raw() != "no access with password ***" || seen.Detail("reason").Raw() != "***" || answer.Detail("reason").Raw() != "hünter2" {
+		t.Errorf("the answer is %s %s", seen.Message.Raw(), seen.Data)
+	}
+	if again := fmt.Errorf("again: %w", got); strings.Contains(again.Error(), "nter2") {
+		t.Errorf("wrapped it says %v", again)
+	}
+	for _, plain := range []error{nil, ErrAnswer} {
+		if h.Error(plain) != plain {
+			t.Errorf("%v is not the same", plain)
+		}
+	}
+	var none *Hidden
+	if none.Error(err) != err || none.Text(seen.Message) != seen.Message || new(Hidden).String("hünter2") != "hünter2" {
+		t.Error("nothing is hidden, and something was masked")
+	}
+	if got := string(hiding("a", `1,2,3,4`).JSON(json.RawMessage(`[1,2,3,4]`))); got != `{}` {
+		t.Errorf("what would be no JSON is %s", got)
+	}
+}
+
+// FuzzHidden: however a hidden value is spelled, it is masked, and what was JSON
+// still is.
+func FuzzHidden(f *testing.F) {
+	f.Add("hunter2", "beside", uint64(0), byte(0))
+	f.Add(`a "b" \c`+"\n", `{"pin":`, uint64(0xf0f0), byte(1))
+	f.Add("100%25+", "%31", ^uint64(0), byte(2))
+	f.Add("aaaaaa", "aaaaa", uint64(5), byte(3))
+	f.Fuzz(func(t *testing.T, value, beside string, escapes uint64, form byte) {
+		for _, part := range []string{"***", "z"} { // of what stands around it, and for it
+			if strings.Contains(value, part) || strings.Contains(part, value) {
+				return
+			}
+		}
+		if len(value) < leastHidden || strings.ContainsAny(value, "\ufffd") || strings.Trim(value, "0123456789,:{}[]\"") == "" {
+			return
+		}
+		h := hiding("p", value)
+		n := 0
+		spell := func(text string) []byte { // with the characters escaped that the bits say
+			out := []byte{'"'}
+			for _, r := range text {
+				if n++; escapes>>(n%64)&1 == 1 && r < 0x10000 {
+					out = fmt.Appendf(out, `\u%04x`, r)
+					continue
+				}
+				quoted := trust.AppendJSONString(nil, string(r))
+				out = append(out, quoted[1:len(quoted)-1]...)
+			}
+			return append(out, '"')
+		}
+		text := "z" + value + "z"
+		switch form % 4 {
+		case 1:
+			text = "z" + url.QueryEscape(value) + "z"
+		case 2:
+			text = string(append(append([]byte(`{"q":`), spell(value)...), '}'))
+		}
+		frame := fmt.Sprintf(`{"a":%s,"b":%s}`, spell(text), spell("z"))
+		if !json.Valid([]byte(frame)) {
+			return // a value that is no text cannot be sent either
+		}
+		got := maskFrame([]byte(frame), h.load(), false).Raw()
+		if strings.Contains(got, value) {
+			t.Errorf("%q in %s\ngives %s", value, frame, got)
+		}
+		if !strings.Contains(got, hiddenShown) {
+			t.Errorf("%q in %s\nis not masked: %s", value, frame, got)
+		}
+		h.String(beside) // ends with whatever it is given
+		h.JSON([]byte(beside))
+	})
+}
+
+func BenchmarkTraceOfAnEventWithHiddenArguments(b *testing.B) {
+	for name, text := range map[string]string{"plain": "word ", "escaped": `wo\nd `} {
+		b.Run(name, func(b *testing.B) {
+			frame := []byte(`{"jsonrpc":"2.0","method":"notifications/events/event","params":{"data":{"text":"` + strings.Repeat(text, 100) + `"}}}`)
+			o := Options{TraceLimit: 4096, Hidden: hiding("password", "hunter2", "pin", "4711"), Trace: func(Direction, trust.Text, int) {}}
+			b.ReportAllocs()
+			for b.Loop() {
+				o.trace(Received, frame)
+			}
+		})
+	}
+}
