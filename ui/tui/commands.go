@@ -60,6 +60,9 @@ func runSubscribe(a *app, words []string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := typedAnew(*typ, rest); err != nil {
+		return nil, err
+	}
 	r.Server, r.Type = server, typ.Name
 	if r.Args, err = argsOf(rest, typ.InputSchema); err != nil {
 		return nil, err

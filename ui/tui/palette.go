@@ -214,7 +214,7 @@ func (d *palette) enter(a *app) tea.Cmd {
 		a.dialog = d
 		return nil
 	}
-	a.memo.Commands = remembered(a.memo.Commands, line)
+	a.memo.Commands = remembered(a.memo.Commands, a.memorable(line))
 	return cmd
 }
 

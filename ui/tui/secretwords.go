@@ -1,0 +1,67 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// secretWord stands for the value of a typed name=value in what is remembered.
+const secretWord = "***"
+
+// memorable returns a typed line as it is remembered: without the values that the
+// schema of its event type calls secret. It is "" where the type is not known.
+func (a *app) memorable(line string) string {
+	words, err := splitWords(line)
+	if err != nil || len(words) < 2 || words[0] != "sub" {
+		return line
+	}
+	server := ""
+	for _, w := range words[2:] {
+		if name, ok := strings.CutPrefix(w, "server="); ok {
+			server = name
+		}
+	}
+	typ, err := a.findType(words[1], &server)
+	if err != nil {
+		return ""
+	}
+	masked := false
+	for i, w := range words[2:] {
+		if name, _, _ := strings.Cut(w, "="); secretName(*typ, name) {
+			words[i+2], masked = name+"="+secretWord, true
+		}
+	}
+	if !masked {
+		return line
+	}
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t\"'\\") {
+			words[i] = quoteArg(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// typedAnew refuses a line out of the history in which a secret is still to be typed.
+//
+// Error: errUsage.
+func typedAnew(typ event.Type, words []string) error {
+	for _, w := range words {
+		if name, value, _ := strings.Cut(w, "="); value == secretWord && secretName(typ, name) {
+			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", errUsage, name)
+		}
+	}
+	return nil
+}
+
+// secretName tells whether the argument of that name is not to be shown, all of it or
+// a part.
+func secretName(typ event.Type, name string) bool {
+	return slices.ContainsFunc(host.Fields(typ), func(f host.Field) bool { return f.Name().Raw() == name && holdsSecret(f) })
+}
+
+func holdsSecret(f host.Field) bool { return f.Secret || slices.ContainsFunc(f.Fields, holdsSecret) }

@@ -1,0 +1,50 @@
+package tui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// A secret that was typed is sent, and is not in the history, nor in what is kept of it.
+func TestTypedSecretsAreNotRemembered(t *testing.T) {
+	h := newFake()
+	h.server("shop", event.Type{Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePoll}, InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"pin":{"type":"string","format":"password"},"login":{"type":"object","properties":{"key":{"type":"string","writeOnly":true}}},"team":{"type":"string"}}}`)})
+	a := open(t, h, 120, 40)
+	for line, want := range map[string]string{
+		`sub order.placed  team=core mode=poll`:                    `sub order.placed  team=core mode=poll`,
+		`sub order.placed pin=hunter2 team="the core" server=shop`: `sub order.placed pin=*** 'team=the core' server=shop`,
+		`sub order.placed "pin=hunter2 sesame" team=it\'s`:         `sub order.placed pin=*** 'team=it'\''s'`,
+		`sub order.placed login='{"key":"hunter2"}'`:               `sub order.placed login=***`,
+		`sub order.placed pin=***`:                                 `sub order.placed pin=***`,
+		`sub nothing.here pin=hunter2`:                             ``,
+		`sub order.placed pin=hunter2 server=other`:                ``,
+		`time utc`: `time utc`,
+	} {
+		if got := a.memorable(line); got != want {
+			t.Errorf("%s is remembered as %q, want %q", line, got, want)
+		}
+	}
+	press(t, a, ":")
+	word(t, a, `sub order.placed pin=hunter2 team="the core" mode=poll`)
+	press(t, a, "enter")
+	if len(h.asked) != 1 || string(h.asked[0].Args) != `{"pin":"hunter2","team":"the core"}` {
+		t.Fatalf("asked %+v", h.asked)
+	}
+	const want = `sub order.placed pin=*** 'team=the core' mode=poll`
+	if kept, err := json.Marshal(a.present()); err != nil || strings.Contains(string(kept), "hunter2") {
+		t.Errorf("kept is %s, %v", kept, err)
+	}
+	press(t, a, ":", "up")
+	if text := a.dialog.(*palette).field.text(); text != want {
+		t.Errorf("the history begins with %q", text)
+	}
+	press(t, a, "enter")
+	if d, ok := a.dialog.(*palette); !ok || !strings.Contains(d.problem, "pin is secret") || len(h.asked) != 1 {
+		t.Errorf("the line out of the history is sent: %+v", h.asked)
+	}
+}
