@@ -7,7 +7,7 @@ var ErrNoFile = errors.New("no configuration file is known; name one with --conf
 
 // Source is where servers are configured, and where other clients keep theirs.
 type Source struct {
-	File    string // the configuration that is read and added to
+	File    string // the configuration that is read, added to and removed from
 	Paths   Paths  // of this user and system
 	Present string // directory whose project files of other clients are read, "" for none
 }
@@ -32,6 +32,14 @@ func (s Source) Add(drafts ...Draft) error {
 		return ErrNoFile
 	}
 	return Add(s.File, drafts...)
+}
+
+// Remove is [Remove] on the file.
+func (s Source) Remove(name string) error {
+	if s.File == "" {
+		return ErrNoFile
+	}
+	return Remove(s.File, name)
 }
 
 // Discover is [Discover] against what the file holds. When that cannot be read

@@ -39,7 +39,7 @@ func Add(path string, drafts ...Draft) error {
 			return err
 		}
 	}
-	return replace(target, raw, text)
+	return replace(target, raw, text, 0o600)
 }
 
 // insert returns the text of a configuration with one server more.
@@ -162,7 +162,7 @@ func exported(from []pair) []Pair {
 
 // replace writes a file beside the old one and puts it in its place, unless the
 // old one is no longer what was read.
-func replace(path string, read, text []byte) (err error) {
+func replace(path string, read, text []byte, mode fs.FileMode) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("%w: %w", ErrFile, err)
@@ -176,7 +176,12 @@ func replace(path string, read, text []byte) (err error) {
 			err = fmt.Errorf("%w: %s is left as it was: %w", ErrFile, path, errors.Join(err, os.Remove(temp.Name())))
 		}
 	}()
-	_, err = temp.Write(text)
+	if mode != 0o600 {
+		err = temp.Chmod(mode)
+	}
+	if err == nil {
+		_, err = temp.Write(text)
+	}
 	if err == nil {
 		err = temp.Sync()
 	}

@@ -40,6 +40,9 @@ func (d *confirm) size(*app) (int, int) {
 	for _, s := range d.text {
 		w = max(w, ours(s).Width+2)
 	}
+	for _, ch := range d.choices {
+		w = max(w, ours(ch.title).Width+8)
+	}
 	return w, len(d.text) + len(d.choices) + 3
 }
 

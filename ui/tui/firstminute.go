@@ -16,7 +16,7 @@ func setupActions() []action {
 	return grouped("Servers",
 		action{id: "server.add", title: "add a server", keys: []string{"A"}, dangerous: true, when: (*app).canConfigure, run: act((*app).openAddServer)},
 		action{id: "server.import", title: "import servers from other MCP clients", keys: []string{"I"}, dangerous: true, when: (*app).canConfigure, run: (*app).openImport},
-		action{id: "server.remove", title: "remove the server, and end its subscriptions", keys: []string{"X"}, panes: inTree, dangerous: true, when: (*app).onServerRow, run: act((*app).askRemoveServer)},
+		action{id: "server.remove", title: "remove the server, and end its subscriptions", keys: []string{"X"}, panes: inTree, dangerous: true, when: (*app).onServerRow, run: (*app).askRemoveServer},
 		action{id: "demo", title: "start the demo servers", keys: []string{"d"}, hint: "demo", dangerous: true, when: (*app).canDemo, run: (*app).beginDemo},
 	)
 }

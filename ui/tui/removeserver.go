@@ -2,44 +2,105 @@ package tui
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
 )
 
 func (a *app) onServerRow() bool { return a.tree.at.level() == 1 }
 
-// askRemoveServer tells what ends with a server, and removes it if that is wanted.
-func (a *app) askRemoveServer() {
-	name := a.tree.at.server
+// askRemoveServer is [app.askRemove] for the chosen server.
+func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.at.server) }
+
+// runRemove is what `:remove` does.
+func runRemove(a *app, words []string) (tea.Cmd, error) {
+	name := strings.Join(words, " ")
+	if !slices.Contains(completeServer(a, nil), name) {
+		return nil, fmt.Errorf("%w %q", host.ErrUnknownServer, name)
+	}
+	return a.askRemove(name), nil
+}
+
+// askRemove tells what ends with a server, and removes it if that is wanted: for
+// this run, or from the configuration too if that lists it.
+func (a *app) askRemove(name string) tea.Cmd {
 	subs := 0
 	for i := range a.snap.Subs {
 		if a.snap.Subs[i].Key.Server == name {
 			subs++
 		}
 	}
-	text := []string{name, endsWith(subs), "Stored events stay."}
-	if a.canConfigure() {
-		text = append(text, "The configuration stays as it is: what it lists", "is there again after the next start.")
+	d := &confirm{head: "Remove the server", text: []string{name, endsWith(subs), "Stored events stay."}}
+	a.dialog = d
+	if !a.canConfigure() || slices.Contains(a.passing, name) {
+		d.choices = []choice{removal("y", "remove it", name, false)}
+		return nil
 	}
-	a.dialog = &confirm{
-		head: "Remove the server", text: text,
-		choices: []choice{{"y", "remove it", func(a *app) tea.Cmd {
-			return a.do(func(ctx context.Context) tea.Msg {
-				err := a.api.RemoveServer(ctx, name)
-				return takeMsg{func(a *app) { a.serverRemoved(name, err) }}
-			})
-		}}},
+	told := len(d.text)
+	d.text = append(d.text, "Reading "+shortPath(a.servers.File)+" "+a.glyphs.more)
+	return a.do(func(context.Context) tea.Msg {
+		drafts, err := a.servers.Drafts()
+		listed := slices.ContainsFunc(drafts, func(have config.Draft) bool { return have.Name == name })
+		return takeMsg{func(a *app) {
+			d.text = append(d.text[:told], a.whereListed(listed, err)...)
+			if d.choices = []choice{removal("y", "remove it", name, false)}; listed {
+				d.choices = []choice{removal("y", "remove it for this run only", name, false), removal("f", "remove it from the file too", name, true)}
+			}
+		}}
+	})
+}
+
+// whereListed says what the configuration has to do with a server.
+func (a *app) whereListed(listed bool, err error) []string {
+	file := shortPath(a.servers.File)
+	switch {
+	case err != nil:
+		text := []string{"It may be there again after the next start:"}
+		for _, l := range wrap(err.Error(), 60, 3) {
+			text = append(text, l.Plain())
+		}
+		return text
+	case listed:
+		return []string{file + " lists it."}
 	}
+	return []string{file + " does not list it."}
+}
+
+// removal is a choice that removes a server, first from the file: when that fails
+// nothing has happened.
+func removal(key, title, name string, fromFile bool) choice {
+	return choice{key, title, func(a *app) tea.Cmd {
+		return a.do(func(ctx context.Context) tea.Msg {
+			var err error
+			what := "removed " + ours(name).Plain()
+			if fromFile {
+				what += ", also from " + shortPath(a.servers.File)
+				err = a.servers.Remove(name)
+			}
+			if err == nil {
+				err = a.api.RemoveServer(ctx, name)
+				if err != nil && fromFile {
+					err = fmt.Errorf("%w; it is no longer in %s", err, shortPath(a.servers.File))
+				}
+			}
+			return takeMsg{func(a *app) { a.serverRemoved(name, what, err) }}
+		})
+	}}
 }
 
 // serverRemoved leaves the scope of a server that is gone.
-func (a *app) serverRemoved(name string, err error) {
+func (a *app) serverRemoved(name, what string, err error) {
 	a.take(a.api.Snapshot())
 	if err != nil {
 		a.fail("cannot remove "+ours(name).Plain(), err)
 		return
 	}
-	a.tell("removed " + ours(name).Plain())
+	a.tell(what)
 	a.rescope()
 }
 

@@ -3,11 +3,14 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"eventdeck/host"
+	"eventdeck/host/config"
 )
 
 func (h *fakeHost) RemoveServer(_ context.Context, name string) error {
@@ -58,13 +61,153 @@ func TestRemoveAServer(t *testing.T) {
 	}
 }
 
-func TestRemoveAServerTellsOfTheConfiguration(t *testing.T) {
+// configured is a screen with two servers whose configuration is the text. The first
+// of them is chosen.
+func configured(t *testing.T, text string, size ...int) (*fakeHost, *app) {
+	t.Helper()
 	h := newFake()
 	h.server("pager")
-	a := newcomer(t, h, 120, 40, "")
-	press(t, a, "1", "j", "X")
-	if s := screenOf(a); !strings.Contains(s, "It has no subscriptions here.") || !strings.Contains(s, "is there again after the next start.") {
+	h.server("chat")
+	size = append(size, 120, 40)
+	a := newcomer(t, h, size[0], size[1], "")
+	if err := errors.Join(os.MkdirAll("config", 0o700), os.WriteFile(a.servers.File, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	press(t, a, "1", "j")
+	return h, a
+}
+
+// pagerAndChat lists both.
+const pagerAndChat = "{\n  \"mcpServers\": {\n    // the one\n    \"pager\": {\"url\": \"http://pager/\"},\n    \"chat\": {\"command\": \"chat\"},\n  }\n}\n"
+
+func TestGoldenRemoveServer(t *testing.T) {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range goldenSizes {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			_, a := configured(t, pagerAndChat, size[0], size[1])
+			press(t, a, "X")
+			t.Chdir(dir)
+			golden(t, a, "remove")
+		})
+	}
+}
+
+func TestRemoveAServerForThisRunOnly(t *testing.T) {
+	h, a := configured(t, pagerAndChat)
+	press(t, a, "X")
+	s := screenOf(a)
+	for _, want := range []string{"It has no subscriptions here.", "config/servers.json lists it.", "remove it for this run only", "remove it from the file too"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is not told:\n%s", want, s)
+		}
+	}
+	press(t, a, "y")
+	if got, err := os.ReadFile(a.servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+		t.Errorf("%q, %v, did %q", got, err, h.did)
+	}
+}
+
+func TestRemoveAServerFromTheConfiguration(t *testing.T) {
+	h, a := configured(t, pagerAndChat)
+	press(t, a, "X", "f")
+	const left = "{\n  \"mcpServers\": {\n    // the one\n    \"chat\": {\"command\": \"chat\"},\n  }\n}\n"
+	if got, err := os.ReadFile(a.servers.File); string(got) != left || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+		t.Errorf("%q, %v, did %q", got, err, h.did)
+	}
+	if s := screenOf(a); !strings.Contains(s, "removed pager, also from config/servers.json") {
 		t.Errorf("not told:\n%s", s)
+	}
+}
+
+// What fails leaves the file and the server as they were, and is told.
+func TestRemoveAServerFromAConfigurationThatChanged(t *testing.T) {
+	h, a := configured(t, pagerAndChat)
+	press(t, a, "X")
+	const theirs = `{"mcpServers": {`
+	if err := os.WriteFile(a.servers.File, []byte(theirs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	press(t, a, "f")
+	if got, err := os.ReadFile(a.servers.File); string(got) != theirs || err != nil || len(h.did) != 0 {
+		t.Errorf("%q, %v, did %q", got, err, h.did)
+	}
+	if s := screenOf(a); !strings.Contains(s, "cannot remove pager: configuration file: config/servers.json:1:17: unexpected end") {
+		t.Errorf("not told:\n%s", s)
+	}
+	press(t, a, "X")
+	if s := screenOf(a); !strings.Contains(s, "It may be there again after the next start:") || !strings.Contains(s, "servers.json:1:17") || strings.Contains(s, "from the file") {
+		t.Errorf("a file that cannot be read is not told of:\n%s", s)
+	}
+	press(t, a, "y")
+	if !slices.Equal(h.did, []string{"remove pager"}) {
+		t.Errorf("did %q", h.did)
+	}
+}
+
+func TestRemoveAServerThatTheHostKeeps(t *testing.T) {
+	h, a := configured(t, pagerAndChat)
+	h.refuse = errors.New("the store is full")
+	press(t, a, "X", "f")
+	if s := screenOf(a); !strings.Contains(s, "the store is full; it is no longer in config/servers.json") || len(h.snap.Servers) != 2 {
+		t.Errorf("not told:\n%s", s)
+	}
+}
+
+// A server that the file does not list is removed by one key, and the file is left alone.
+func TestRemoveAServerThatIsNotConfigured(t *testing.T) {
+	const other = `{"mcpServers": {"chat": {"command": "chat"}}}`
+	h, a := configured(t, other)
+	press(t, a, "X")
+	if s := screenOf(a); !strings.Contains(s, "config/servers.json does not list it.") || strings.Contains(s, "from the file") {
+		t.Errorf("not told:\n%s", s)
+	}
+	press(t, a, "f", "y")
+	if got, err := os.ReadFile(a.servers.File); string(got) != other || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+		t.Errorf("%q, %v, did %q", got, err, h.did)
+	}
+}
+
+// A demo server that runs inside of the program is none of the configuration's, even
+// when that has the same name.
+func TestRemoveADemoServer(t *testing.T) {
+	h, a := configured(t, pagerAndChat)
+	a.passing = []string{"pager"}
+	press(t, a, "X")
+	if s := screenOf(a); strings.Contains(s, "servers.json") {
+		t.Errorf("told of the configuration:\n%s", s)
+	}
+	press(t, a, "f", "y")
+	if got, err := os.ReadFile(a.servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+		t.Errorf("%q, %v, did %q", got, err, h.did)
+	}
+}
+
+// The typed command asks what the key asks.
+func TestRemoveCommand(t *testing.T) {
+	h, a := configured(t, pagerAndChat)
+	if got := a.completions("remove "); !slices.Equal(got, []string{"remove pager", "remove chat"}) {
+		t.Errorf("completes to %q", got)
+	}
+	press(t, a, ":")
+	press(t, a, typed("remove chat")...)
+	press(t, a, "enter")
+	if s := screenOf(a); len(h.did) != 0 || !strings.Contains(s, "Remove the server") || !strings.Contains(s, "remove it from the file too") {
+		t.Fatalf("did %q, not asked:\n%s", h.did, s)
+	}
+	press(t, a, "f")
+	f, err := config.Load(a.servers.File, true, nil)
+	if err != nil || !slices.Equal(f.Names(), []string{"pager"}) || !slices.Equal(h.did, []string{"remove chat"}) {
+		t.Errorf("%v, %v, did %q", f, err, h.did)
+	}
+	if _, err := a.execute("remove nobody"); !errors.Is(err, host.ErrUnknownServer) || a.dialog != nil {
+		t.Errorf("%v, %v", err, a.dialog)
+	}
+	a.readOnly = true
+	if _, err := a.execute("remove pager"); !errors.Is(err, errReadOnly) || a.dialog != nil {
+		t.Errorf("%v, %v", err, a.dialog)
 	}
 }
 

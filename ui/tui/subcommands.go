@@ -24,6 +24,7 @@ func subCommands() []command {
 		{name: "rotate", title: "make a new webhook secret", dangerous: true, run: onSubscription(runRotate)},
 		{name: "refresh", title: "poll, refresh the lease or open the stream again now", dangerous: true, run: onSubscription(runRefresh)},
 		{name: "reset", usage: "now | here", title: "go on from now, or from the chosen record", dangerous: true, run: onSubscription(runReset), complete: func(*app, []string) []string { return []string{"now", "here"} }},
+		{name: "remove", usage: "SERVER", title: "remove a server, and end its subscriptions", dangerous: true, run: runRemove, complete: completeServer},
 		{name: "reconnect", usage: "SERVER", title: "connect anew and list the types again", dangerous: true, run: runReconnect, complete: completeServer},
 	}
 }
