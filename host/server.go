@@ -269,7 +269,8 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	if s.dialect == d && (err == nil || ctx.Err() == nil) {
 		s.listErr = err
 		if err == nil {
-			s.view.Types, s.view.TypesKnown, s.view.BadTypes, s.view.TypesErr = types, true, bad, short
+			s.view.Types, s.view.TypesKnown, s.view.TypesErr = types, true, short
+			s.view.BadTypes, s.view.BadWhy = bad.Count, s.host.reasons(bad)
 			s.view.Profile = d.Name()
 		} else {
 			s.view.TypesErr = err.Error()

@@ -258,6 +258,18 @@ func TestRefusalLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+// What makes no sense in a list is counted, with why.
+func TestTypesThatMakeNoSenseAreTold(t *testing.T) {
+	s := &strange{list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["poll"]},{"name":""},7]}` }}
+	h := hostOn(t, s, host.Options{})
+	r := &rig{t: t, host: h}
+	snap := r.await("listing", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown })
+	v := snap.Servers[0]
+	if len(v.Types) != 1 || v.BadTypes != 2 || len(v.BadWhy) != 2 || !strings.Contains(v.BadWhy[0], "descriptor 2: ") || !strings.Contains(v.BadWhy[0], "has no name") {
+		t.Errorf("%d types, %d hidden, because %q", len(v.Types), v.BadTypes, v.BadWhy)
+	}
+}
+
 // The types that were had are shown, with the word that there are more.
 func TestListThatIsCutShortIsShown(t *testing.T) {
 	s := &strange{list: func(n int64) string {

@@ -54,9 +54,10 @@ type ServerView struct {
 	Types      []event.Type
 	TypesKnown bool // events/list was answered in this session
 	TypesErr   string
-	BadTypes   int    // descriptors that made no sense
-	SignIn     string // why the operator should sign in, "" if there is no need; safe to print
-	SignedIn   bool   // there are tokens that [API.SignOut] would take away
+	BadTypes   int      // descriptors that are hidden: they made no sense, or another dialect has the name
+	BadWhy     []string // why they are: of the first few, safe to print
+	SignIn     string   // why the operator should sign in, "" if there is no need; safe to print
+	SignedIn   bool     // there are tokens that [API.SignOut] would take away
 }
 
 // SubscriptionView is a subscription with what was last seen of it.

@@ -71,7 +71,7 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 		}
 		return `"result":{"events":[{"name":"a","delivery":["push","push","smoke",null]},{"name":"b","delivery":null},{"name":""},7],"nextCursor":"again"}`
 	})
-	types, bad, err := d.List(context.Background())
+	types, hidden, err := d.List(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,23 +84,24 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 	if o := types[0].OtherModes; len(o) != 1 || o[0].Raw() != "smoke" {
 		t.Errorf("other modes %v", o)
 	}
-	if calls != 2 || bad != 4 {
-		t.Errorf("%d calls and %d bad descriptors, want 2 and 4", calls, bad)
+	if calls != 2 || hidden.Count != 4 || len(hidden.Why) != 4 || !strings.HasPrefix(hidden.Why[0], "page 1, descriptor 3: ") || !strings.HasPrefix(hidden.Why[3], "page 2, descriptor 4: ") {
+		t.Errorf("%d calls and %d hidden, want 2 and 4, because %q", calls, hidden.Count, hidden.Why)
 	}
 }
 
-// Why a descriptor is hidden stands in the log, which the screen shows.
+// Why a descriptor is hidden stands in the log, and is returned.
 func TestListTellsWhyDescriptorsAreHidden(t *testing.T) {
 	var out bytes.Buffer
 	d := connectWith(t, Options{Log: slog.New(slog.NewTextHandler(&out, nil))}, func(string, json.RawMessage) string {
 		return `"result":{"events":[{"name":"a"},{"name":""},7]}`
 	})
-	if _, bad, err := d.List(context.Background()); err != nil || bad != 2 {
-		t.Fatalf("%d bad, %v", bad, err)
+	_, hidden, err := d.List(context.Background())
+	if err != nil || hidden.Count != 2 || len(hidden.Why) != 2 {
+		t.Fatalf("%+v, %v", hidden, err)
 	}
 	for _, want := range []string{"descriptor 2: ", "descriptor 3: ", "has no name"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is missing in %s", want, out.String())
+		if !strings.Contains(out.String(), want) || !strings.Contains(strings.Join(hidden.Why, "\n"), want) {
+			t.Errorf("%q is missing in %s or %q", want, out.String(), hidden.Why)
 		}
 	}
 }

@@ -35,46 +35,47 @@ func (e *events) Name() string {
 
 func (e *events) Owns(trust.Text) bool { return true }
 
-func (e *events) List(ctx context.Context) ([]event.Type, int, error) {
+func (e *events) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	var (
-		types []event.Type
-		bad   int
-		next  *trust.Text
+		types  []event.Type
+		hidden Hidden
+		next   *trust.Text
 	)
 	read := listing{opts: e.opts}
 	seen, have := map[trust.Text]bool{}, map[trust.Text]bool{}
 	for {
 		raw, err := e.s.Call(ctx, wire.MethodList, wire.ListRequest{Cursor: next})
 		if wire.NameFrom(err) == wire.MethodNotFound {
-			return nil, 0, fmt.Errorf("%w: %w", ErrNoEvents, err)
+			return nil, Hidden{}, fmt.Errorf("%w: %w", ErrNoEvents, err)
 		}
 		if err != nil {
-			return nil, 0, named(err)
+			return nil, Hidden{}, named(err)
 		}
 		page, err := wire.DecodeList(raw)
 		if err != nil {
-			return nil, 0, err
+			return nil, Hidden{}, err
 		}
 		read.page(raw)
-		bad += page.Bad
+		hidden.Count += page.Bad
 		for _, err := range page.Why {
 			e.opts.Log.Warn("an event type makes no sense and is hidden", "page", read.pages, "err", err)
+			hidden.tell("page %d, %v", read.pages, err)
 		}
 		for _, d := range page.Types {
 			if have[d.Name] {
 				continue // a page came twice, or a descriptor
 			}
 			if err := read.enough(len(types)); err != nil {
-				return types, bad, err
+				return types, hidden, err
 			}
 			have[d.Name] = true
 			types = append(types, eventType(d))
 		}
 		if page.Next == nil || seen[*page.Next] {
-			return types, bad, nil
+			return types, hidden, nil
 		}
 		if err := read.full(); err != nil {
-			return types, bad, err
+			return types, hidden, err
 		}
 		seen[*page.Next] = true
 		next = page.Next

@@ -147,13 +147,13 @@ func (t *tools) Name() string { return MCPE }
 func (t *tools) Owns(name trust.Text) bool { return name.Raw() == FilteredStream }
 
 // List returns the filtered stream if the tools confirm that there is one.
-func (t *tools) List(ctx context.Context) ([]event.Type, int, error) {
+func (t *tools) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	raw, err := t.s.Call(ctx, "tools/list", nil)
 	if name := wire.NameFrom(err); name == wire.MethodNotFound || name != "" && !t.can.said {
-		return nil, 0, fmt.Errorf("%w, nor tools: %w", ErrNoEvents, err)
+		return nil, Hidden{}, fmt.Errorf("%w, nor tools: %w", ErrNoEvents, err)
 	}
 	if err != nil {
-		return nil, 0, named(err)
+		return nil, Hidden{}, named(err)
 	}
 	found := false
 	for page := 0; err == nil && !found && page < maxPages; page++ {
@@ -162,7 +162,7 @@ func (t *tools) List(ctx context.Context) ([]event.Type, int, error) {
 			Next  string `json:"nextCursor"`
 		}
 		if json.Unmarshal(raw, &list) != nil {
-			return nil, 0, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
+			return nil, Hidden{}, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
 		}
 		for _, tool := range list.Tools {
 			found = found || tool.Name.Raw() == toolSubscribe
@@ -173,12 +173,12 @@ func (t *tools) List(ctx context.Context) ([]event.Type, int, error) {
 		raw, err = t.s.Call(ctx, "tools/list", map[string]string{"cursor": list.Next})
 	}
 	if err != nil {
-		return nil, 0, named(err)
+		return nil, Hidden{}, named(err)
 	}
 	if !found {
-		return nil, 0, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, toolSubscribe)
+		return nil, Hidden{}, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, toolSubscribe)
 	}
-	return []event.Type{t.filtered()}, 0, nil
+	return []event.Type{t.filtered()}, Hidden{}, nil
 }
 
 func (t *tools) filtered() event.Type {

@@ -139,9 +139,9 @@ func TestMCPEIsToldApartFromTheSketch(t *testing.T) {
 			return notFound
 		})
 		d, _ := p.connect(Options{})
-		types, bad, err := d.List(background(t))
-		if err != nil || bad != 0 || d.Name() != want {
-			t.Errorf("%s: %v, %d bad, %q, %v", capabilities, typeNames(types), bad, d.Name(), err)
+		types, hidden, err := d.List(background(t))
+		if err != nil || hidden.Count != 0 || d.Name() != want {
+			t.Errorf("%s: %v, %d hidden, %q, %v", capabilities, typeNames(types), hidden.Count, d.Name(), err)
 		}
 		filtered := slices.Contains(typeNames(types), FilteredStream)
 		if filtered != strings.Contains(want, "MCPE") {
@@ -158,9 +158,12 @@ func TestANameThatAnotherDialectHasIsHiddenAloud(t *testing.T) {
 		return toolList3
 	})
 	d, _ := p.connect(Options{})
-	types, bad, err := d.List(background(t))
-	if err != nil || bad != 1 || strings.Join(typeNames(types), " ") != "a filtered-stream" {
-		t.Fatalf("%v, %d bad, %v", typeNames(types), bad, err)
+	types, hidden, err := d.List(background(t))
+	if err != nil || hidden.Count != 1 || strings.Join(typeNames(types), " ") != "a filtered-stream" {
+		t.Fatalf("%v, %d hidden, %v", typeNames(types), hidden.Count, err)
+	}
+	if len(hidden.Why) != 1 || !strings.HasPrefix(hidden.Why[0], "filtered-stream of ") || !strings.HasSuffix(hidden.Why[0], ": another dialect of the server has the name") {
+		t.Errorf("told %q", hidden.Why)
 	}
 	for _, ty := range types {
 		if ty.Name.Raw() == FilteredStream && ty.Dialect != MCPE {

@@ -37,12 +37,12 @@ func (m *merged) Name() string {
 func (m *merged) Owns(trust.Text) bool { return true }
 
 // List merges the types. A name that an earlier dialect listed, or that belongs to
-// another one, hides the type and counts as bad. A dialect that the server answers
-// with an error hides its own types only.
-func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
+// another one, hides the type. A dialect that the server answers with an error hides
+// its own types only.
+func (m *merged) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	var (
 		types  []event.Type
-		bad    int
+		hidden Hidden
 		names  []string
 		absent []Dialect
 		none   error
@@ -60,19 +60,20 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 		case errors.Is(err, ErrPartial):
 			short = errors.Join(short, err)
 		case errors.Is(err, wire.ErrDenied): // the operator can mend that
-			return nil, 0, err
+			return nil, Hidden{}, err
 		case wire.NameFrom(err) != "" || errors.Is(err, wire.ErrMalformed):
 			failed = errors.Join(failed, err) // the other dialects may do
 			continue
 		case err != nil:
-			return nil, 0, err
+			return nil, Hidden{}, err
 		}
 		names = append(names, d.Name())
-		bad += wrong
+		hidden.join(wrong)
 		for _, t := range listed {
 			if seen[t.Name] || m.owner(t.Name) != d {
 				m.log.Warn("an event type is hidden: another dialect of the server has the name", "type", t.Name, "dialect", d.Name())
-				bad++
+				hidden.Count++
+				hidden.tell("%v of %s: another dialect of the server has the name", t.Name, d.Name())
 				continue
 			}
 			seen[t.Name] = true
@@ -80,7 +81,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, 0, cmp.Or(failed, none)
+		return nil, Hidden{}, cmp.Or(failed, none)
 	}
 	if failed != nil {
 		short = errors.Join(short, fmt.Errorf("%w: %w", ErrPartial, failed))
@@ -88,7 +89,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, int, error) {
 	m.mu.Lock()
 	m.names, m.absent = names, absent
 	m.mu.Unlock()
-	return types, bad, short
+	return types, hidden, short
 }
 
 // passable reports whether the server may have other dialects after all.

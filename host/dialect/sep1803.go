@@ -107,9 +107,10 @@ func (r *resources) Name() string { return SEP1803 }
 func (r *resources) Owns(name trust.Text) bool { return strings.HasPrefix(name.Raw(), eventScheme) }
 
 // List returns the event:// resources and templates.
-func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
+func (r *resources) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	var types []event.Type
-	bad, answered := 0, false
+	var hidden Hidden
+	answered := false
 	var short error
 	for _, list := range []struct{ method, member, address string }{
 		{methodResources, "resources", "uri"}, {methodTemplates, "resourceTemplates", "uriTemplate"},
@@ -121,14 +122,15 @@ func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
 		if errors.Is(err, ErrPartial) {
 			short = err
 		} else if err != nil {
-			return nil, 0, err
+			return nil, Hidden{}, err
 		}
 		answered = true
-		for _, item := range items {
+		for i, item := range items {
 			t, ours, err := r.eventType(item, list.address)
 			switch {
 			case err != nil:
-				bad++
+				hidden.Count++
+				hidden.tell("%s, descriptor %d: %v", list.method, i+1, err)
 				r.opts.Log.Warn("an event resource makes no sense and is hidden", "method", list.method, "err", err)
 			case ours && len(types) < r.opts.Types:
 				types = append(types, t)
@@ -138,9 +140,9 @@ func (r *resources) List(ctx context.Context) ([]event.Type, int, error) {
 		}
 	}
 	if !answered {
-		return nil, 0, fmt.Errorf("%w: nor any method of resources", ErrNoEvents)
+		return nil, Hidden{}, fmt.Errorf("%w: nor any method of resources", ErrNoEvents)
 	}
-	return types, bad, short
+	return types, hidden, short
 }
 
 // pages returns the members of a list, page after page until there are enough.

@@ -45,9 +45,9 @@ func watchStream(t *testing.T, d Dialect, args string) (Stream, *recorder) {
 
 func TestPlainResourcesAreOneType(t *testing.T) {
 	d, _ := newPeer(t, updatesCapabilities, library(nil)).connect(Options{})
-	types, bad, err := d.List(background(t))
-	if err != nil || bad != 0 || len(types) != 1 {
-		t.Fatalf("types %v, %d bad, %v", typeNames(types), bad, err)
+	types, hidden, err := d.List(background(t))
+	if err != nil || hidden.Count != 0 || len(types) != 1 {
+		t.Fatalf("types %v, %d bad, %v", typeNames(types), hidden.Count, err)
 	}
 	typ := types[0]
 	if typ.Name.Raw() != ResourceUpdated || !typ.Cursorless || typ.Dialect != ResourceUpdates || len(typ.Modes) != 1 || !typ.Offers(event.ModePush) {

@@ -12,6 +12,9 @@ import (
 	"eventdeck/themes"
 )
 
+// otherModesMax bounds the unknown modes of a type that are named.
+const otherModesMax = 8
+
 // node tells what is known of the chosen node: why it is quiet.
 func (d *detail) node(a *app) {
 	r := a.tree.chosen()
@@ -53,11 +56,41 @@ func (d *detail) server(a *app, s *host.ServerView) {
 	if s.TypesKnown {
 		d.say("types   ", themes.Plain, number(uint64(len(s.Types))))
 	}
-	if s.BadTypes > 0 {
-		d.say("        ", themes.Warn, count(s.BadTypes, "descriptor")+" made no sense; "+a.keyOf("log")+" App tells why")
-	}
+	d.hidden(s)
 	if !s.Title.IsZero() {
 		d.quote(s.Name, []trust.Rendered{join(trust.Line(s.Title), ours(" "), trust.Line(s.Release))})
+	}
+}
+
+// hidden tells which of a server's event types are not shown, and why.
+func (d *detail) hidden(s *host.ServerView) {
+	if s.BadTypes == 0 {
+		return
+	}
+	d.say("hidden  ", themes.Warn, count(s.BadTypes, "event type"))
+	for _, why := range s.BadWhy {
+		d.say("        ", themes.Warn, why)
+	}
+	if more := s.BadTypes - len(s.BadWhy); more > 0 && len(s.BadWhy) > 0 {
+		d.say("        ", themes.Dim, fmt.Sprintf("and %s more", number(uint64(more))))
+	}
+}
+
+// modes tells how a type is delivered, and what of that cannot be used here.
+func (d *detail) modes(t *event.Type) {
+	known := ""
+	for _, m := range t.Modes {
+		known += string(m) + " "
+	}
+	if d.say("modes   ", themes.Plain, known); known == "" {
+		d.say("modes   ", themes.Warn, "none to subscribe by: "+notOffered(*t))
+	}
+	if len(t.OtherModes) > 0 {
+		others := ours("not known here:")
+		for _, m := range t.OtherModes[:min(len(t.OtherModes), otherModesMax)] {
+			others = join(others, ours(" "), trust.Line(m))
+		}
+		d.fact(fact{"        ", themes.Warn, others})
 	}
 }
 
@@ -67,16 +100,12 @@ func (d *detail) eventType(a *app, r *treeRow) {
 		d.say("", themes.Warn, "The server does not list this type now.")
 		return
 	}
-	modes := ""
-	for _, m := range r.typ.Modes {
-		modes += string(m) + " "
-	}
-	d.say("modes   ", themes.Plain, modes)
+	d.modes(r.typ)
 	d.say("dialect ", themes.Plain, host.DialectName(r.typ.Dialect))
 	if r.typ.Cursorless {
 		d.say("replay  ", themes.Warn, "none: what is missed stays missed")
 	}
-	if r.kids == 0 {
+	if r.kids == 0 && len(r.typ.Modes) > 0 {
 		d.say("", themes.Key, "Not subscribed. Press "+a.keyOf("subscribe")+" to subscribe.")
 	}
 	width := max(d.of.w-1, 1)

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"eventdeck/host"
@@ -71,7 +72,11 @@ func (p *presented) Snapshot() host.Snapshot {
 	s := p.API.Snapshot()
 	servers, subs := make([]host.ServerView, len(s.Servers)), make([]host.SubscriptionView, len(s.Subs))
 	for i, v := range s.Servers {
-		v.Address, v.Err = maskText(v.Address), maskText(v.Err)
+		v.Address, v.Err, v.TypesErr = maskText(v.Address), maskText(v.Err), maskText(v.TypesErr)
+		v.BadWhy = slices.Clone(v.BadWhy)
+		for j, why := range v.BadWhy {
+			v.BadWhy[j] = maskText(why)
+		}
 		servers[i] = v
 	}
 	for i, v := range s.Subs {

@@ -26,6 +26,8 @@ func shown(a *app) string { return ansi.Strip(a.View().Content) }
 func TestPresentedScreenHoldsNothingPersonal(t *testing.T) {
 	h := incident()
 	h.snap.Servers[0].Address = "https://ann:hunter2@example.com/mcp"
+	h.snap.Servers[0].BadTypes, h.snap.Servers[0].BadWhy = 1, []string{"page 1, descriptor 2: of bob@example.com"}
+	h.snap.Servers[0].TypesErr = "the list of eve@example.com was cut short"
 	h.snap.Subs[0].Key.Args = []byte(`{"user":"Ann Smith"}`)
 	h.add(event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush, Sub: h.snap.Subs[0].ID,
 		Data: []byte(`{"title":"ann@example.com reports","user":{"name":"Ann Smith"},"token":"t0psecret","n":1}`),
@@ -41,10 +43,13 @@ func TestPresentedScreenHoldsNothingPersonal(t *testing.T) {
 	seen += shown(a)
 	press(t, a, "j", "j")
 	seen += shown(a)
-	for _, secret := range []string{"ann@example", "Ann Smith", "t0psecret", "hunter2", "616e6e40"} {
+	for _, secret := range []string{"ann@example", "bob@example", "eve@example", "Ann Smith", "t0psecret", "hunter2", "616e6e40"} {
 		if strings.Contains(seen, secret) {
 			t.Errorf("%q is shown:\n%s", secret, seen)
 		}
+	}
+	if !strings.Contains(seen, "descriptor 2: of ***") || h.snap.Servers[0].BadWhy[0] != "page 1, descriptor 2: of bob@example.com" {
+		t.Errorf("the reason is not shown, or masked in the host:\n%s", seen)
 	}
 	if !strings.Contains(seen, "*** reports") {
 		t.Errorf("the event is not shown:\n%s", seen)
