@@ -144,9 +144,10 @@ func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Se
 }
 
 // startServer runs a demo server in this process, on loopback, and returns its
-// address and what ends it.
+// address and what ends it. The end of ctx does not: after the signal that ends the
+// program, subscriptions are still ended at the server.
 func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url string, stop func() error, err error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	lines, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 )
 
@@ -98,5 +99,32 @@ func TestDemoFromTheScreen(t *testing.T) {
 	b.expect(t, exitDone, "go on with: eventdeck --data", "--data", b.data(t))
 	if got := b.removed; len(got) != 4 || got[0] != "pager" || got[1] != "chat" {
 		t.Errorf("removed %v", got)
+	}
+}
+
+// A signal that ends the program does not end the demo servers: the subscriptions are
+// ended at them afterwards.
+func TestSignalLeavesDemoServers(t *testing.T) {
+	b := demoBench(t)
+	serve := b.p.DemoServer
+	serving := make(chan context.Context, 3)
+	b.p.DemoServer = func(ctx context.Context, name string, o host.DemoOptions) error {
+		serving <- ctx
+		return serve(ctx, name, o)
+	}
+	ctx, signal := context.WithCancel(t.Context())
+	b.p.Screen = func(ctx context.Context, o ScreenOptions) error {
+		_, err := o.StartDemo(ctx)
+		signal()
+		for range cap(serving) {
+			if server := <-serving; server.Err() != nil {
+				t.Error("a demo server ended before its subscriptions")
+			}
+		}
+		return err
+	}
+	b.runIn(ctx, "--data", b.data(t))
+	if len(b.removed) != 4 {
+		t.Errorf("removed %v", b.removed)
 	}
 }
