@@ -404,6 +404,7 @@ func (h *Host) Snapshot() Snapshot {
 			v.Status = l.runner.Status()
 			v.Dropped = v.Status.Duplicates
 		} else if v.Status.State = idleState(sub); !slices.ContainsFunc(servers, func(s *server) bool { return s.spec.Name == sub.Key.Server }) {
+			v.NoServer = true
 			v.Status.Error = trust.Untrusted("no server of this name is configured")
 		}
 		snap.Resume.Replayed += v.Status.Replayed

@@ -69,6 +69,7 @@ type SubscriptionView struct {
 	Gaps     uint64 // gap records in this run
 	LastSeq  uint64 // its newest record, 0 if none in this run
 	LastTime time.Time
+	NoServer bool // nothing runs it: no server of its name is configured
 }
 
 // Resume sums up what the host caught up on since it started.

@@ -50,7 +50,7 @@ func (d *detail) server(a *app, s *host.ServerView) {
 	d.say("events  ", themes.Warn, s.TypesErr)
 	d.say("address ", themes.Plain, s.Address)
 	if s.Transport != "" {
-		d.say("speaks  ", themes.Plain, strings.TrimSpace(s.Era+" "+s.Version+" over "+s.Transport+" "+s.HTTP))
+		d.say("speaks  ", themes.Plain, strings.TrimSpace(protocol(s)+" over "+s.Transport+" "+s.HTTP))
 	}
 	d.say("profile ", themes.Plain, s.Profile)
 	if s.TypesKnown {
@@ -127,7 +127,7 @@ func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 	word := stateWord(v, now)
 	_, role := a.glyphs.sign(word)
 	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(v.Key.Server), ours(" "), trust.Line(v.Key.Type))})
-	d.say("state   ", role, string(word)+", "+evidence(*v, now))
+	d.say("state   ", role, commas(string(word), evidence(*v, now)))
 	for _, f := range quietness(v, a.cursorless(v), now) {
 		d.fact(f)
 	}

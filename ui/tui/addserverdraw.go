@@ -144,7 +144,7 @@ func (d *addServer) drawResult(a *app, c *canvas) {
 	}
 	v := &d.found
 	text := "It answers: " + v.Transport
-	for _, s := range []string{v.HTTP, v.Version, v.Era, v.Profile} {
+	for _, s := range []string{v.HTTP, protocol(v), v.Profile} {
 		if s != "" {
 			text += ", " + s
 		}

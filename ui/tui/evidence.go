@@ -72,6 +72,7 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 	case event.StateEnded, event.StateDenied:
 		add(!s.Since.IsZero(), "since "+at(now, s.Since))
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
+		add(v.NoServer, "waits for its server")
 		add(!s.Since.IsZero(), "for "+span(now.Sub(s.Since)))
 	default:
 		parts = append(parts, alive(v, now)...)
@@ -139,7 +140,7 @@ func suspendedWords(v host.SubscriptionView, now time.Time) string {
 
 // upcoming is when a subscription on a schedule delivers next.
 func upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
-	if s := stateOf(*v); s == event.StatePaused || s == event.StateEnded || s == event.StateDenied {
+	if s := stateOf(*v); v.NoServer || s == event.StatePaused || s == event.StateEnded || s == event.StateDenied {
 		return nil
 	}
 	return host.Firings(v.Subscription, now)
@@ -285,6 +286,9 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	case event.StateStale:
 		return false, "the stream is open, and no byte came for two heartbeats"
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
+		if v.NoServer {
+			return false, "no server of its name is configured, so nobody asks for events"
+		}
 		return false, "the server has not confirmed the subscription yet"
 	case event.StateDraining:
 		return false, "the server has more, it is being read"
@@ -335,6 +339,9 @@ func nextAct(v *host.SubscriptionView, now time.Time) string {
 		}
 		return fmt.Sprintf("try %d%s", s.Attempt+1, in)
 	case event.StateStarting, event.StateVerifying, event.StateResumed, event.StateRefreshing:
+		if v.NoServer {
+			return "nothing, until a server of its name is configured"
+		}
 		return "it waits for the server's answer"
 	case event.StateDraining:
 		return "it polls on without a pause"

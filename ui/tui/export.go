@@ -228,7 +228,10 @@ func createPrivate(path string, overwrite bool) (outFile, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".eventdeck-*")
 	if err != nil {
-		return nil, err
+		if of := (*fs.PathError)(nil); errors.As(err, &of) { // that nobody asked for
+			err = of.Err
+		}
+		return nil, fmt.Errorf("%s cannot be made: %w", path, err)
 	}
 	return &newFile{f, path}, nil
 }

@@ -165,6 +165,7 @@ func notOffered(t event.Type) string {
 // open shows the form with the keys where something has to be filled in.
 func (f *subForm) open(a *app) tea.Cmd {
 	a.dialog = f
+	f.setMode(f.mode)
 	f.validate()
 	f.enter(f.items()[0])
 	for _, it := range f.items() {

@@ -268,5 +268,8 @@ func (d *importer) rest()                      { d.busy = false }
 func (d *importer) refuse(_ *app, err error)   { d.problem = err.Error() }
 func (d *importer) paste(*app, string) tea.Cmd { return nil }
 func (d *importer) hints() []string {
+	if len(d.found) == 0 {
+		return []string{"esc", "back"}
+	}
 	return []string{"space", "choose", "a", "all", "enter", "import", "j k", "move", "esc", "back"}
 }

@@ -98,7 +98,7 @@ func (a *app) markNow() tea.Cmd {
 		a.tell("nothing is stored yet behind which a line could stand")
 		return nil
 	}
-	return a.setMark(event.Mark{Seq: last, Line: true}, "a line says: now")
+	return a.setMark(event.Mark{Seq: last, Line: true}, "drew a line behind record "+number(last))
 }
 
 // onRecord tells whether a record is chosen.

@@ -190,7 +190,7 @@ func TestImportWithNothingToFind(t *testing.T) {
 	a := newcomer(t, newFake(), 60, 20, "")
 	press(t, a, "I", "a", "enter", "j")
 	exact(t, a)
-	if !strings.Contains(screenOf(a), "No server was found") {
+	if s := screenOf(a); !strings.Contains(s, "No server was found") || strings.Contains(s, "enter import") {
 		t.Error(screenOf(a))
 	}
 	if press(t, a, "esc"); a.dialog != nil {

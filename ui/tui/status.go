@@ -110,6 +110,9 @@ func (a *app) drawScope(w int) []string {
 	var c canvas
 	c.begin(&a.theme, w)
 	c.put(themes.Key, " 1 ")
+	if len(a.snap.Servers) == 0 {
+		c.put(themes.Dim, "no servers")
+	}
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		role := themes.Busy

@@ -224,14 +224,17 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 
 // evidence is the column that explains the state; an error comes first.
 func (t *subsTable) evidence(a *app, v *host.SubscriptionView) cell {
-	words := ours(evidence(*v, t.now))
+	words := evidence(*v, t.now)
 	if a.cursorless(v) {
-		words = join(words, ours(", "+noReplay))
+		words = commas(words, noReplay)
 	}
-	if v.Status.Error.IsZero() {
-		return cell{themes.Dim, words}
+	switch {
+	case v.Status.Error.IsZero():
+		return cell{themes.Dim, ours(words)}
+	case words == "":
+		return cell{themes.Warn, trust.Line(v.Status.Error)}
 	}
-	return cell{themes.Warn, join(words, ours(": "), trust.Line(v.Status.Error))}
+	return cell{themes.Warn, join(ours(words+": "), trust.Line(v.Status.Error))}
 }
 
 func (t *subsTable) describe(a *app, d *detail, id rowID) {

@@ -115,11 +115,23 @@ func (t *tree) load(snap *host.Snapshot) {
 	for i := range snap.Servers {
 		t.loadServer(&snap.Servers[i], snap.Subs)
 	}
+	t.loadMissing(snap.Subs)
 	t.loadItems()
 	for t.at != (node{}) && t.find(t.at) < 0 {
 		t.at = t.at.parent()
 	}
 	t.drawn = treeKey{}
+}
+
+// loadMissing lists servers that only subscriptions name: nothing runs these, and
+// nowhere else would they be seen.
+func (t *tree) loadMissing(subs []host.SubscriptionView) {
+	for i := range subs {
+		name := subs[i].Key.Server
+		if subs[i].NoServer && t.find(node{server: name}) < 0 {
+			t.loadServer(&host.ServerView{Name: name, Reach: reachMissing}, subs)
+		}
+	}
 }
 
 func (s *subTotals) add(v *host.SubscriptionView) {

@@ -114,7 +114,7 @@ func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
 		if s.TypesErr != "" {
 			glyph, role = a.glyphs.quiet, themes.Warn
 		}
-	case host.ReachBackoff, host.ReachSignIn:
+	case host.ReachBackoff, host.ReachSignIn, reachMissing:
 		glyph, role = a.glyphs.quiet, themes.Warn
 	case host.ReachRefused, host.ReachFault:
 		glyph, role = a.glyphs.bad, themes.Bad

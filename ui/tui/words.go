@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,9 @@ func count[N int | uint64](n N, noun string) string {
 	return number(uint64(n)) + " " + noun + "s"
 }
 
+// reachMissing is said of a server that only subscriptions name.
+const reachMissing host.Reach = "not configured"
+
 // reach says how far the host has got with a server.
 func reach(s host.ServerView, now time.Time) string {
 	switch s.Reach {
@@ -69,6 +73,19 @@ func reach(s host.ServerView, now time.Time) string {
 		return "needs sign-in"
 	}
 	return string(s.Reach)
+}
+
+// commas joins the parts that say something by commas.
+func commas(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
+}
+
+// protocol says which protocol a server speaks; an era may begin with its version.
+func protocol(s *host.ServerView) string {
+	if strings.HasPrefix(s.Era, s.Version) {
+		return s.Era
+	}
+	return strings.TrimSpace(s.Version + " " + s.Era)
 }
 
 // stateOf is the state that is shown: that of the running subscription, else

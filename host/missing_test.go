@@ -1,0 +1,41 @@
+package host_test
+
+import (
+	"errors"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/store"
+)
+
+// A subscription whose server nobody configures says so, and does not look alive.
+func TestSubscriptionOfNoServer(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Options{Temporary: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.New(host.Options{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(h.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	done := make(chan error, 1)
+	begin := event.Batch{Sub: "aa", Update: func(u *event.Subscription) {
+		u.ID, u.Key.Server, u.State = "aa", "gone", event.StateLive
+	}, Done: func(_ event.Outcome, err error) { done <- err }}
+	if err := errors.Join(s.Submit(t.Context(), begin), <-done); err != nil {
+		t.Fatal(err)
+	}
+	if v := h.Snapshot().Subs[0]; !v.NoServer || v.Status.State != event.StateStarting || v.Status.Error.IsZero() {
+		t.Errorf("%+v", v)
+	}
+	h.AddServer(event.Server{Name: "gone", Command: "/nonexistent"})
+	if v := h.Snapshot().Subs[0]; v.NoServer {
+		t.Error("its server is configured now")
+	}
+}

@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// forsaken is a host with a subscription at a server that nobody configures any more.
+func forsaken() *fakeHost {
+	h := newFake()
+	h.subscribe("digest", "filtered-stream", event.ModePush, `{"channels":["cron"],"cronExpression":"* * * * *"}`)
+	v := &h.snap.Subs[0]
+	v.NoServer, v.NoReplay, v.Dialect = true, true, "mcpe"
+	v.Status = delivery.Status{State: event.StateStarting, Error: trust.Untrusted("no server of this name is configured")}
+	return h
+}
+
+// A subscription whose server is not configured stands in the tree, and nothing about it
+// promises that something will come.
+func TestSubscriptionWithoutServer(t *testing.T) {
+	a := open(t, forsaken(), 160, 40)
+	press(t, a, "1", "j")
+	s := screenOf(a)
+	for _, want := range []string{"digest not configured", "filtered-stream", "push starting, waits for its server", "no server of this name"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is missing:\n%s", want, s)
+		}
+	}
+	press(t, a, "4")
+	s = screenOf(a)
+	if !strings.Contains(s, " waits for its server, no-replay") || !strings.Contains(s, "nothing, until a server of its name") || strings.Contains(s, "delivers") {
+		t.Errorf("the table and its detail:\n%s", s)
+	}
+}
+
+// What has no evidence yet is not told with a comma that leads nowhere.
+func TestNoEvidence(t *testing.T) {
+	h := forsaken()
+	h.snap.Subs[0].NoServer = false
+	a := open(t, h, 160, 40)
+	press(t, a, "4")
+	if s := screenOf(a); strings.Contains(s, "starting,") || strings.Contains(s, " , ") {
+		t.Error(s)
+	}
+	h.snap.Subs[0].NoReplay = false
+	v := h.snap.Subs[0]
+	if c := newSubsTable().evidence(a, &v); c.text.Plain() != "no server of this name is configured" {
+		t.Errorf("%q", c.text.Plain())
+	}
+}
+
+func TestWebhookOnlyTypeHasItsSecretAtOnce(t *testing.T) {
+	h := newFake()
+	h.server("pager", event.Type{Name: trust.Untrusted("page.sent"), Modes: []event.Mode{event.ModeWebhook}})
+	if _, f := openedForm(t, h, 120, 40); f.secret.IsZero() {
+		t.Error("the form speaks of a secret that is kept, and there is none")
+	}
+}
+
+func TestProtocolIsNamedOnce(t *testing.T) {
+	for want, v := range map[string]host.ServerView{
+		"2026-07-28 stateless": {Era: "2026-07-28 stateless", Version: "2026-07-28"},
+		"2025-06-18 handshake": {Era: "handshake", Version: "2025-06-18"},
+		"handshake":            {Era: "handshake"},
+		"":                     {},
+	} {
+		if got := protocol(&v); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The name of the file that is written until it is whole is nobody's concern.
+func TestExportTellsTheFileThatWasAskedFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "day.csv")
+	_, err := createPrivate(path, false)
+	if err == nil || !strings.HasPrefix(err.Error(), path+" cannot be made: ") || strings.Contains(err.Error(), ".eventdeck") {
+		t.Error(err)
+	}
+}
+
+func TestNarrowScreenWithoutServers(t *testing.T) {
+	a := open(t, newFake(), 60, 20)
+	press(t, a, "2")
+	if s := screenOf(a); !strings.Contains(s, "1 no servers") {
+		t.Error(s)
+	}
+}
+
+// On a narrow line, that a key does nothing comes before what it would do.
+func TestRefusalsBeginWithTheReason(t *testing.T) {
+	a := openWith(t, newFake(), Options{ReadOnly: true, Theme: "none"})
+	for key, want := range map[string]string{
+		"e": "e does nothing: this screen only reads (--read-only)",
+		"i": "i has nothing to act on (why is it quiet?)",
+	} {
+		a.note = note{}
+		if press(t, a, key); !strings.HasPrefix(a.note.text, want) || a.note.bad {
+			t.Errorf("%s says %q", key, a.note.text)
+		}
+	}
+}
