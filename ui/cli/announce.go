@@ -116,6 +116,16 @@ func settled(v host.SubscriptionView) event.State {
 
 func reachWords(s host.ServerView) string {
 	words := "is " + string(s.Reach)
+	switch s.Reach {
+	case host.ReachBackoff:
+		words = "is unreachable"
+	case host.ReachRefused:
+		words = "refuses"
+	case host.ReachSignIn:
+		words = "needs sign-in"
+	case host.ReachFault:
+		words = "cannot be used"
+	}
 	switch {
 	case s.Reach == host.ReachReady && s.TypesErr != "":
 		words += ", but its event types are not known: " + safe(s.TypesErr)

@@ -41,7 +41,7 @@ func TestPlainScreen(t *testing.T) {
 		}
 		out := b.out.String()
 		for _, want := range []string{
-			"1 server, 1 subscription", "server pager is connecting", "server pager is backoff: connection",
+			"1 server, 1 subscription", "server pager is connecting", "server pager is unreachable: connection",
 			"subscription pager incident.created by push is live", "e1  { \"title\"", "by push is suspended",
 		} {
 			if !strings.Contains(out, want) {

@@ -127,7 +127,7 @@ func (a *app) refuse(key, first string) {
 		if slices.ContainsFunc(a.actions[i].keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") }) {
 			x = &a.actions[i]
 			if a.readOnly && x.dangerous {
-				a.fail(x.title, errReadOnly)
+				a.tell(key + " does nothing: " + errReadOnly.Error())
 				return
 			}
 			if len(x.panes) == 0 || slices.Contains(x.panes, a.focus) {
@@ -141,11 +141,11 @@ func (a *app) refuse(key, first string) {
 		a.tell(ours(key).Plain() + " does nothing here" + help)
 	case x == nil:
 	case len(x.panes) > 0 && !slices.Contains(x.panes, a.focus):
-		a.tell(key + " (" + x.title + ") does nothing in this place" + help)
+		a.tell(key + " does nothing in this place (" + x.title + ")" + help)
 	case a.table() != nil && a.table().src.len() == 0:
-		a.tell(key + " (" + x.title + ") has nothing to do it on: the table is empty" + help)
+		a.tell(key + " does nothing: the table is empty (" + x.title + ")" + help)
 	default:
-		a.tell(key + " (" + x.title + ") has nothing to do it on" + help)
+		a.tell(key + " has nothing to act on (" + x.title + ")" + help)
 	}
 }
 
