@@ -38,7 +38,6 @@ func serveProcess(role string) int {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			if role == "stubborn" {
-				fmt.Fprintln(os.Stderr, "staying")
 				select {}
 			}
 			return 0
