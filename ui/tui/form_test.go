@@ -393,6 +393,10 @@ func TestSecretArgumentsAreNotShown(t *testing.T) {
 	}
 	f.openTemplates(a)
 	seen["the earlier subscriptions"] = screenOf(a)
+	other := typ
+	other.InputSchema = nil
+	a.newForm("mill", other, []event.Mode{event.ModePoll}).openTemplates(a)
+	seen["the earlier subscriptions at another server"] = screenOf(a)
 	told := 0
 	for name, s := range seen {
 		if strings.Contains(s, "hunter2") {
@@ -400,7 +404,7 @@ func TestSecretArgumentsAreNotShown(t *testing.T) {
 		}
 		told += strings.Count(s, `"pin":"***"`)
 	}
-	if told < 4 || !strings.Contains(seen["the earlier subscriptions"], `"pin":"***"`) {
+	if told < 5 || !strings.Contains(seen["the earlier subscriptions at another server"], `"pin":"***"`) || !strings.Contains(seen["the earlier subscriptions"], `"pin":"***"`) {
 		t.Errorf("the arguments are shown %d times:\n%s", told, seen)
 	}
 }

@@ -49,6 +49,13 @@ func (a *app) templates(server string, typ trust.Text) []template {
 	return append(own, others...)
 }
 
+// shownArgs returns the arguments without what is secret to the type, be it as the form
+// has it or as the template's own server lists it.
+func (t *template) shownArgs(a *app, typ event.Type) json.RawMessage {
+	own := a.typeOf(&event.Record{Server: t.Server, Type: trust.Untrusted(t.Type)})
+	return host.MaskArguments(own, host.MaskArguments(typ, t.Args))
+}
+
 func (a *app) allTemplates() []template {
 	var all []template
 	if text := a.kept(keptTemplates); text != "" {
@@ -108,7 +115,7 @@ func (p *templatePicker) draw(a *app, c *canvas, h int) {
 		c.put(themes.Plain, pad(string(t.Mode), 7))
 		c.safe(themes.Server, ours(t.Server).Clip(min(c.room, 20)))
 		c.put(themes.Plain, " ")
-		c.safe(themes.Plain, ours(string(host.MaskArguments(p.form.typ, t.Args))).Clip(c.room))
+		c.safe(themes.Plain, ours(string(t.shownArgs(a, p.form.typ))).Clip(c.room))
 		c.end()
 	}
 }
