@@ -357,7 +357,11 @@ func (f *subForm) title() string {
 }
 
 func (f *subForm) hints() []string {
-	h := []string{"tab", "next", "ctrl+s", "subscribe", "esc", "back", "ctrl+e", "as JSON"}
+	does := "subscribe"
+	if f.old != nil {
+		does = "change"
+	}
+	h := []string{"tab", "next", "ctrl+s", does, "esc", "back", "ctrl+e", "as JSON"}
 	if f.on.kind == itemField && f.on.entry.Nullable {
 		h = slices.Insert(h, 2, "ctrl+n", "null")
 	}

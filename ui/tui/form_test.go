@@ -195,8 +195,8 @@ func TestEditingArgumentsMeansAnother(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "1", "j", "j", "j", "e")
-	if _, ok := a.dialog.(*subForm); !ok {
-		t.Fatalf("no form:\n%s", screenOf(a))
+	if s := screenOf(a); !strings.Contains(s, "ctrl+s change") {
+		t.Fatalf("no form, or it does not say that it changes:\n%s", s)
 	}
 	press(t, a, "esc")
 	if a.dialog != nil {
