@@ -129,6 +129,7 @@ func join(lines ...trust.Rendered) trust.Rendered {
 // lay writes the row. Everything but the first cell, which shows the cursor.
 func (r *row) lay(c *canvas, g *glyphs, cols columns, p *plan) {
 	path, last := 0, true
+	var signs signs
 	for i, col := range p.cols {
 		if r.marker && col.Kind != colTime && col.Kind != colServer && col.Kind != colType {
 			continue // its text has all the room
@@ -140,7 +141,7 @@ func (r *row) lay(c *canvas, g *glyphs, cols columns, p *plan) {
 		}
 		if col.Kind == colSummary {
 			last = false
-			r.layText(c, g, cols, p.after(i))
+			signs = r.layText(c, g, cols, p.after(i))
 			continue
 		}
 		if p.width[i] > 0 {
@@ -148,9 +149,8 @@ func (r *row) lay(c *canvas, g *glyphs, cols columns, p *plan) {
 		}
 	}
 	if last {
-		r.layText(c, g, cols, 0)
+		signs = r.layText(c, g, cols, 0)
 	}
-	signs := r.signs.fit(c.room)
 	signs.lay(c)
 }
 
@@ -205,8 +205,9 @@ func (r *row) dimmed(role themes.Role) themes.Role {
 	return role
 }
 
-// layText writes the summary into the room that signs and later columns leave.
-func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) {
+// layText writes the summary into the room that signs and later columns leave, and
+// returns the signs that it left room for.
+func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) signs {
 	layJoint(c, g, cols.joint)
 	signs := r.signs.fit(c.room - after)
 	room := max(0, c.room-signs.width()-after)
@@ -214,11 +215,11 @@ func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) {
 	if !r.marker {
 		if after == 0 {
 			c.safe(themes.Plain, text.Clip(room))
-			return
+			return signs
 		}
 		c.column(themes.Plain, text, room-1)
 		c.put(themes.Plain, " ")
-		return
+		return signs
 	}
 	keep := c.room - room
 	c.room = room
@@ -231,6 +232,7 @@ func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) {
 	c.style(themes.Plain)
 	c.fill(c.room)
 	c.room = keep
+	return signs
 }
 
 // sizeWord spells a size in at most seven cells.
