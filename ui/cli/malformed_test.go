@@ -33,6 +33,11 @@ func malformedConfigurations() map[string]malformed {
 	settings := func(text string, says ...string) malformed {
 		return malformed{settings: text, args: []string{"types", "pager"}, code: exitDone, says: append(says, "settings.json:1:", "the default holds in its place")}
 	}
+	collector := func(variable, value, says string) malformed {
+		env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
+		env[variable] = value
+		return malformed{env: env, args: []string{"types", "pager"}, code: exitUsage, says: []string{says}}
+	}
 	return map[string]malformed{
 		"header without a name":     refused(`"url": "http://h/", "headers": {"": "s3cret"}`, `"" is not a header name`),
 		"header with a line end":    refused(`"url": "http://h/", "headers": {"X": "s3cret\nEvil: 1"}`, `the value of "X" holds characters that no header may have`),
@@ -62,7 +67,9 @@ func malformedConfigurations() map[string]malformed {
 		"settings, size of words":   settings(`{"limits": {"payload": "much"}}`, `it must be a size such as "4MiB"`),
 		"settings, misspelled":      settings(`{"limits": {"serves": 1}}`, `did you mean "servers"?`),
 		"settings, twice":           settings(`{"limits": {}, "limits": {}}`, `"limits" is there twice`),
-		"collector, no URL":         {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "::s3cret"}, args: []string{"types", "pager"}, code: exitError, says: []string{"OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL"}},
+		"collector, no URL":         collector("OTEL_EXPORTER_OTLP_ENDPOINT", "::s3cret", "OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL"),
+		"collector, no time":        collector("OTEL_METRIC_EXPORT_INTERVAL", "s3cret", "OTEL_METRIC_EXPORT_INTERVAL is no number of milliseconds"),
+		"collector, no header":      collector("OTEL_EXPORTER_OTLP_HEADERS", "s3cret", "OTEL_EXPORTER_OTLP_HEADERS must look like key=value"),
 	}
 }
 

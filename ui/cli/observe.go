@@ -67,7 +67,7 @@ func (a *app) observed(api host.API, log *slog.Logger) (stop func() error, err e
 	}
 	export, wanted, err := observe.ExportFrom(a.Env)
 	if err != nil {
-		return nil, errors.Join(err, stop())
+		return nil, errors.Join(usageError{err}, stop())
 	}
 	if wanted {
 		export.Version, export.Started = a.Version, time.Now()
