@@ -160,9 +160,11 @@ func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 // checked; say gets what the check finds. What was there is moved aside, under
 // the returned name, "" if there was nothing. Nobody may have the store open.
 // When in is not nil, the copy is what can be read from it, to its end, and file
-// is its name in errors.
+// is its name in errors. What does not begin like a store, or goes on for longer than
+// one that begins so can have, is not read to its end.
 //
-// Errors: [ErrLocked]; [ErrDamaged] or [ErrForeign] when the copy is; those of the file system.
+// Errors: [ErrLocked]; [ErrDamaged] or [ErrForeign] when the copy is; the cause of ctx;
+// those of the file system.
 func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error) {
 	if err := privateDir(dir); err != nil {
 		return "", fmt.Errorf("restore the store: %w", err)
@@ -171,7 +173,7 @@ func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time,
 		return "", fmt.Errorf("restore the store: %w", err)
 	}
 	err = replaceFile(dir, fileDB, func(temp string) error {
-		if err := copyIn(file, in, temp); err != nil {
+		if err := copyIn(ctx, file, in, temp); err != nil {
 			return err
 		}
 		if err := checkDB(ctx, temp, say); err != nil {
@@ -195,7 +197,10 @@ func notACopy(file string, err error) error {
 	return &fileError{file, err, "take another copy; the store is as it was"}
 }
 
-func copyIn(file string, in io.Reader, to string) error {
+// copyIn copies from in, or else from the file.
+//
+// Errors: [ErrDamaged] for what does not end; the cause of ctx; those of the file system.
+func copyIn(ctx context.Context, file string, in io.Reader, to string) error {
 	if in == nil {
 		opened, err := os.Open(file)
 		if err != nil {
@@ -211,11 +216,40 @@ func copyIn(file string, in io.Reader, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	err = copyBounded(stopping{ctx, out}, in, file)
 	if err == nil {
 		err = out.Sync()
 	}
 	return errors.Join(err, out.Close())
+}
+
+// Bounds of a copy. A file of bbolt may be longer than its content: by what was
+// allocated ahead, and on Windows by what is mapped, up to twice the content.
+const (
+	copyHead  = 128 << 10 // both meta pages, for pages of up to 64 KiB
+	copySlack = 16 << 20
+)
+
+// copyBounded copies what can be a store. Of anything else it copies the beginning,
+// which is enough for the check to say what is wrong.
+func copyBounded(to io.Writer, from io.Reader, file string) error {
+	head, err := io.ReadAll(io.LimitReader(from, copyHead))
+	if err != nil {
+		return err
+	}
+	if _, err := to.Write(head); err != nil || len(head) < copyHead {
+		return err
+	}
+	length := contentLength(head)
+	if length == 0 {
+		return nil
+	}
+	most := 2*length + copySlack
+	n, err := io.Copy(to, io.LimitReader(from, most-copyHead+1))
+	if err == nil && n > most-copyHead {
+		err = &fileError{file, fmt.Errorf("%w: it has more than %d bytes, and its beginning tells of %d", ErrDamaged, most, length), "take another copy; the store is as it was"}
+	}
+	return err
 }
 
 // notInUse refuses a store that somebody has open. A file that is no database is

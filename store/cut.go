@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"math"
 	"os"
 )
 
@@ -49,6 +50,18 @@ func checkNotCut(path string) error {
 		return fmt.Errorf("%w: the file is cut short: it has %d bytes of %d", ErrDamaged, info.Size(), length)
 	}
 	return nil
+}
+
+// contentLength returns how many bytes a file with this beginning had at most when it
+// was written last; 0 if it is none of bbolt's.
+func contentLength(head []byte) int64 {
+	var most uint64
+	for at := 0; at+metaEnd <= len(head); at = max(2*at, 1<<10) { // the second meta page begins where the first ends
+		if _, n, ok := readMeta(head[at:]); ok && n < math.MaxInt64/4 {
+			most = max(most, n)
+		}
+	}
+	return int64(most)
 }
 
 // readMeta returns the transaction that has written a meta page, and how many bytes

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +28,6 @@ func TestReasonsOfHiddenTypesAreBounded(t *testing.T) {
 	a.tell("one more")
 	a.join(Hidden{Count: 1, Why: []string{"two more"}})
 	if len(a.Why) != maxHiddenWhy {
-		t.Error(fmt.Sprint(len(a.Why), " reasons"))
+		t.Errorf("%d reasons", len(a.Why))
 	}
 }

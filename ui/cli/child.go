@@ -51,7 +51,9 @@ func (a *app) inChildReading(ctx context.Context, in io.Reader, dir, what string
 	switch said := bytes.TrimSpace(stderr.first); {
 	case err == nil:
 		return nil
-	case cmd.ProcessState == nil || ctx.Err() != nil:
+	case ctx.Err() != nil: // whether it ended by itself, or had to be killed
+		return fmt.Errorf("store %s: %w", what, errStopped)
+	case cmd.ProcessState == nil:
 		return fmt.Errorf("store %s: %w", what, err)
 	case cmd.ProcessState.ExitCode() == exitError && len(said) > 0:
 		return errors.New(string(bytes.TrimPrefix(said, []byte("eventdeck: "))))

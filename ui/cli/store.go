@@ -292,7 +292,8 @@ func (a *app) storeRestoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
 		Long: "restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it takes the\n" +
-			"place of the store. What was there is kept beside it; a copy that is damaged changes nothing.",
+			"place of the store. What was there is kept beside it; a copy that is damaged,\n" +
+			"or goes on for longer than its beginning tells of, changes nothing.",
 		Example: "eventdeck store restore kept.db\ngunzip < kept.db.gz | eventdeck store restore -",
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
 			o, err := a.kept()

@@ -95,6 +95,54 @@ func TestOnlySoundCopiesAreRestored(t *testing.T) {
 	}
 }
 
+// A pipe that does not end is not read for ever: the command says what it met, and the
+// store is as it was.
+func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "2000")
+	if code := w.start(nil, "tail", url, "load.tick", "--count", "10", "--json", "--data", w.data()).wait(); code != 0 {
+		t.Fatal("tail ended with", code)
+	}
+	backup := filepath.Join(w.dir, "copy.db")
+	if code := w.start(nil, "store", "backup", "--data", w.data(), "--", backup).wait(); code != 0 {
+		t.Fatal("backup ended with", code)
+	}
+	content, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		first []byte
+		says  string
+	}{"a copy goes on": {content, "bytes, and its beginning tells of"}, "no copy": {[]byte("y\n"), "the store is damaged"}} {
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := w.startOn(out, nil, newLines().read, "store", "restore", "-", "--data", w.data())
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+		broken := make(chan error, 1)
+		go func() {
+			_, err := in.Write(c.first)
+			for more := make([]byte, 1<<16); err == nil; { // until nobody reads any more
+				_, err = in.Write(more)
+			}
+			broken <- in.Close()
+		}()
+		if code, says := p.wait(), p.stderr.text(); code != 1 || !strings.Contains(says, "standard input: ") || !strings.Contains(says, c.says) || !strings.Contains(says, "the store is as it was") {
+			t.Errorf("%s: %d: %s", name, code, says)
+		}
+		if err := <-broken; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if check := w.start(nil, "store", "check", "--data", w.data()); check.wait() != 0 {
+		t.Errorf("the store after that: %s", check.stderr.text())
+	}
+}
+
 // What comes through a pipe is checked like a file: the whole copy takes the place of the
 // store, one whose writer ended early changes nothing.
 func TestACopyIsRestoredFromAPipe(t *testing.T) {
