@@ -296,6 +296,23 @@ func TestAnsweredErrorsAreShown(t *testing.T) {
 	}
 }
 
+// An answer that makes no sense is no end of the connection.
+func TestMalformedAnswersAreShownAsSuch(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
+			if n == 1 {
+				return wire.PollResult{}, nil
+			}
+			return wire.PollResult{}, fmt.Errorf("%w: the events of events/poll", wire.ErrMalformed)
+		}
+		r.start().pass(5 * time.Second)
+		r.wantState(event.StateBackoff)
+		if got := r.saved().Evidence; got != "the server's answer cannot be used" {
+			t.Errorf("evidence %q", got)
+		}
+	})
+}
+
 // A server may need a moment; one that answers so for ever does not take the
 // subscription.
 func TestInternalErrorAtTheStartIsTriedAgain(t *testing.T) {

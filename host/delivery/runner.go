@@ -283,6 +283,8 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 		evidence = "the server ended it; the type is still listed"
 	case answered:
 		evidence = "the server refused for now"
+	case errors.Is(err, wire.ErrMalformed):
+		evidence = "the server's answer cannot be used"
 	}
 	r.set(func(s *Status) {
 		first = s.Attempt == 0 && (answered || s.State != event.StateStarting)
