@@ -14,23 +14,24 @@ func plain(raw []byte, flat bool) []byte {
 			}
 		}
 	}
-	comma := -1 // of the last comma, while nothing but blanks came after it
+	comma := -1     // of a comma behind a member, while nothing but blanks came after it
+	last := byte(0) // what is no blank and no comment
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case c == '"':
 			i = stringEnd(raw, i)
-			comma = -1
+			comma, last = -1, c
 		case c == '/' && i+1 < len(raw) && (raw[i+1] == '/' || raw[i+1] == '*'):
 			end := commentEnd(raw, i)
 			blank(i, end)
 			i = end - 1
-		case c == ',':
-			comma = i
+		case c == ',' && last != '{' && last != '[' && last != ',':
+			comma, last = i, c
 		case (c == '}' || c == ']') && comma >= 0:
 			blank(comma, comma+1)
-			comma = -1
+			comma, last = -1, c
 		case !isBlank(c):
-			comma = -1
+			comma, last = -1, c
 		}
 	}
 	return out

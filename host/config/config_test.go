@@ -54,6 +54,8 @@ func TestParseNamesThePlaceOfAMistake(t *testing.T) {
 		"no object":           {"[]", "f.json:1:1: the file must be an object"},
 		"other shape":         {"{\n  \"servers\": {}}", `f.json:2:3: there is no "mcpServers" member`},
 		"list":                {"{\"mcpServers\":\n  []}", `f.json:2:3: "mcpServers" must be an object`},
+		"comma first":         {"{\"mcpServers\": {\n , /* x */ }}", "f.json:2:2: invalid character"},
+		"two commas":          {`{"mcpServers": {"a": {"command": "x"},,}}`, "f.json:1:39: invalid character"},
 		"twice":               {"{\"mcpServers\": {\n\"a\": {\"command\": \"x\"},\n \"a\": {\"command\": \"y\"}}}", `f.json:3:2: server "a" is there twice, first on line 2`},
 		"no way":              {`{"mcpServers": {"a": {"args": []}}}`, `f.json:1:17: server "a" needs a "command" or a "url"`},
 		"two ways":            {`{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}`, `server "a" has both`},

@@ -225,6 +225,9 @@ func unescape(content string) string {
 	return out.String()
 }
 
+// surrogates are the two escapes that make one character.
+var surrogates = regexp.MustCompile(`^\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
 // escape reads the escape with which the inside of a JSON string begins, or the two
 // that make one character. It is whole unless it is cut off.
 func escape(content string) (text string, size int, whole bool) {
@@ -240,10 +243,12 @@ func escape(content string) (text string, size int, whole bool) {
 	if len(content) < 6 {
 		return "", 0, false
 	}
-	for _, size := range [...]int{12, 6} {
-		if len(content) >= size && json.Unmarshal([]byte(`"`+content[:size]+`"`), &text) == nil {
-			return text, size, true
-		}
+	size = 6
+	if surrogates.MatchString(content) {
+		size = 12
+	}
+	if json.Unmarshal([]byte(`"`+content[:size]+`"`), &text) == nil {
+		return text, size, true
 	}
 	return content[1:2], 2, true
 }
