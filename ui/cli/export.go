@@ -68,6 +68,9 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) (err err
 	defer func() { err = errors.Join(err, store.Close()) }()
 	out, name := a.Stdout, "standard output"
 	if f.output != "" {
+		if info, statErr := os.Stat(f.output); statErr == nil && info.IsDir() {
+			return fmt.Errorf("--output: %s is a directory; name a file in it", f.output)
+		}
 		file, openErr := os.OpenFile(f.output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(openErr, fs.ErrExist) {
 			return fmt.Errorf("--output: %w; remove it or take another name", openErr)

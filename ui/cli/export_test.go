@@ -63,6 +63,8 @@ func TestExportAndImport(t *testing.T) {
 	b.err = lockedBuffer{}
 	b.expect(t, exitError, "remove it or take another name", "export", "--output", file, "--data", from)
 	b.err = lockedBuffer{}
+	b.expect(t, exitError, "is a directory; name a file in it", "export", "--output", filepath.Dir(file), "--data", from)
+	b.err = lockedBuffer{}
 	b.expect(t, exitDone, "1002 records are new, 0 were there already", "store", "import", file, "--data", to)
 	b.err = lockedBuffer{}
 	b.expect(t, exitDone, "0 records are new, 1002 were there already", "store", "import", file, "--data", to)

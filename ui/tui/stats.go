@@ -172,7 +172,7 @@ func (d *statsDialog) counters(a *app, room int) [][2]string {
 		fits := max(0, min(len(counts), room-len(words)-2))
 		return a.glyphs.spark(counts[len(counts)-fits:]) + "  " + words
 	}
-	second, minute := newestOf(s.Total.Seconds[:], 60), newestOf(s.Total.Minutes[:], 60)
+	second, minute := newestOf(s.Total.Seconds[:], 60), s.Total.Minutes[:] // with the minute that runs: it tells of up to 59 s
 	return [][2]string{
 		{"run", "since " + timeText(s.Started, a.stream.clock.zone(), time.DateTime) + ", " + span(s.At.Sub(s.Started))},
 		{"events", in(number(s.Events)+" stored", size(s.Bytes), number(s.Replayed)+" replayed", count(s.Duplicates, "duplicate")+" dropped", number(s.Flagged)+" flagged")},
