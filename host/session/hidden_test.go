@@ -130,7 +130,7 @@ func FuzzHidden(f *testing.F) {
 	f.Add(`a "b" \c`+"\n", `{"pin":`, uint64(0xf0f0), byte(1))
 	f.Add("100%25+", "%31", ^uint64(0), byte(2))
 	f.Add("aaaaaa", "aaaaa", uint64(5), byte(3))
-	f.Add("0\x00췵=m〝", "", uint64(0), byte(4)) // an escape of six bytes, and six more that end within a character
+	f.Add("0\x00췵=m〝", "", uint64(0), byte(4))                              // an escape of six bytes, and six more that end within a character
 	f.Add("A\u07bd۽\U0007df7dҒ\x00\x00\x04\x000", "", uint64(207), byte(2)) // an escape before two that are one character
 	f.Fuzz(func(t *testing.T, value, beside string, escapes uint64, form byte) {
 		for _, part := range []string{"***", "z"} { // of what stands around it, and for it
