@@ -73,8 +73,8 @@ func (h *Host) admit(id event.SubID) (settled func(), err error) {
 		}
 	}
 	if count >= h.opts.Limits.Subscriptions {
-		return nil, fmt.Errorf("%w: %d subscriptions are kept; end some (`eventdeck subs list`, `eventdeck subs rm ID`), or "+raise,
-			ErrLimit, h.opts.Limits.Subscriptions, "subscriptions")
+		return nil, fmt.Errorf("%w: %s kept; end one (`eventdeck subs list`, `eventdeck subs rm ID`), or "+raise,
+			ErrLimit, event.Some(h.opts.Limits.Subscriptions, "subscription is", "subscriptions are"), "subscriptions")
 	}
 	h.beginning[id] = struct{}{}
 	return func() {
@@ -86,5 +86,5 @@ func (h *Host) admit(id event.SubID) (settled func(), err error) {
 
 // tooMany returns the fault of one server more than the host connects to.
 func (l Limits) tooMany() error {
-	return fmt.Errorf("%w: %d servers are connected; take some out of the configuration, or "+raise, ErrLimit, l.Servers, "servers")
+	return fmt.Errorf("%w: %s connected; take one out of the configuration, or "+raise, ErrLimit, event.Some(l.Servers, "server is", "servers are"), "servers")
 }

@@ -105,6 +105,30 @@ func TestSubscriptionsAreBoundedExactly(t *testing.T) {
 	}
 }
 
+// A limit of one is told in the words for one.
+func TestLimitsOfOneAreToldAsOne(t *testing.T) {
+	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Servers: 1, Subscriptions: 1}}
+	r.url = r.pager("127.0.0.1:0")
+	r.open()
+	spec := r.spec
+	spec.Name = "second"
+	r.host.AddServer(spec)
+	snap := r.await("connecting", func(s host.Snapshot) bool {
+		return len(s.Servers) == 2 && s.Servers[0].Reach == host.ReachReady && s.Servers[1].Reach == host.ReachFault
+	})
+	if says := snap.Servers[1].Err; !strings.Contains(says, "1 server is connected; take one out of the configuration") {
+		t.Errorf("the second server says %q", says)
+	}
+	first := host.Request{Server: r.spec.Name, Type: trust.Untrusted("load.tick"), Mode: event.ModePoll}
+	if _, err := r.host.Subscribe(r.ctx(), first); err != nil {
+		t.Fatal(err)
+	}
+	second := host.Request{Server: r.spec.Name, Type: trust.Untrusted("incident.changed")}
+	if _, err := r.host.Subscribe(r.ctx(), second); !errors.Is(err, host.ErrLimit) || !strings.Contains(err.Error(), "1 subscription is kept; end one (") {
+		t.Errorf("a second subscription: %v", err)
+	}
+}
+
 func TestServersAreBounded(t *testing.T) {
 	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Servers: 2}}
 	r.url = r.pager("127.0.0.1:0")

@@ -47,7 +47,7 @@ func checkDB(ctx context.Context, path string, say func(string)) error {
 	case err != nil:
 		return err
 	case k.wrong > 0:
-		return &fileError{path, fmt.Errorf("%w: %s", ErrDamaged, some(k.wrong, "finding", "findings")), "`eventdeck store recover` keeps what can be read"}
+		return &fileError{path, fmt.Errorf("%w: %s", ErrDamaged, event.Some(k.wrong, "finding", "findings")), "`eventdeck store recover` keeps what can be read"}
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (k *checker) check(ctx context.Context, tx *bolt.Tx) error {
 	if err := k.small(tx); err != nil {
 		return err
 	}
-	k.say(fmt.Sprintf("%s of %s, %d bytes", some(records, "record", "records"), some(len(bySub), "subscription", "subscriptions"), tx.Size()))
+	k.say(fmt.Sprintf("%s of %s, %d bytes", event.Some(records, "record", "records"), event.Some(len(bySub), "subscription", "subscriptions"), tx.Size()))
 	return nil
 }
 
@@ -159,7 +159,7 @@ func (k *checker) usage(tx *bolt.Tx, counted map[event.SubID]usage) {
 	}
 	for sub, u := range counted {
 		if noted[sub] != u {
-			k.found("subscription %s has %d records of %d bytes, and %d of %d are noted", sub, u.records, u.bytes, noted[sub].records, noted[sub].bytes)
+			k.found("subscription %s has %s of %s, and %d of %d are noted", sub, event.Some(u.records, "record", "records"), event.Some(u.bytes, "byte", "bytes"), noted[sub].records, noted[sub].bytes)
 		}
 	}
 	for sub := range noted {
@@ -209,12 +209,4 @@ func (k *checker) small(tx *bolt.Tx) error {
 		}
 	}
 	return nil
-}
-
-// some spells a number with its noun.
-func some[N int | uint64](n N, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

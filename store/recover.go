@@ -101,7 +101,7 @@ func (r *recovery) rebuild(ctx context.Context) error {
 	if err := r.records(ctx, found); err != nil {
 		return err
 	}
-	r.say(some(r.kept, "record is", "records are") + " kept")
+	r.say(event.Some(r.kept, "record is", "records are") + " kept")
 	return r.close(len(lost) > 0)
 }
 
@@ -133,7 +133,7 @@ func (r *recovery) tellLost(lost []span) {
 		r.say(fmt.Sprintf("lost: records %v", s))
 	}
 	if len(lost) > few {
-		r.say("and in " + some(len(lost)-few, "further place", "further places"))
+		r.say("and in " + event.Some(len(lost)-few, "further place", "further places"))
 	}
 }
 
@@ -222,7 +222,7 @@ func (r *recovery) leaveOut(to *bolt.Tx, whole bool) error {
 			return err
 		}
 		if len(bad) > 0 && whole {
-			return fmt.Errorf("%w: %s of %s cannot be read", ErrDamaged, some(len(bad), "entry", "entries"), t.name)
+			return fmt.Errorf("%w: %s of %s cannot be read", ErrDamaged, event.Some(len(bad), "entry", "entries"), t.name)
 		}
 		for _, k := range bad {
 			r.say(fmt.Sprintf("the entry %q of %s cannot be read and is left out", k, t.name))
@@ -368,6 +368,6 @@ func (r *recovery) gaps(tx *bolt.Tx, last uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r.say(some(subs, "subscription has", "subscriptions have") + " a gap record; what comes next is asked from the cursors above")
+	r.say(event.Some(subs, "subscription has", "subscriptions have") + " a gap record; what comes next is asked from the cursors above")
 	return last, addToUsage(tx, bySub)
 }

@@ -63,7 +63,7 @@ func Parse(text string) (Expression, error) {
 	}
 	parts := strings.Fields(text)
 	if len(parts) != 5 {
-		return Expression{}, fmt.Errorf("%w: it has %d fields and needs five: minute, hour, day of the month, month, day of the week", ErrExpression, len(parts))
+		return Expression{}, fmt.Errorf("%w: it needs five fields, minute, hour, day of the month, month, day of the week, and has %d", ErrExpression, len(parts))
 	}
 	var bits [5]uint64
 	for i, f := range fields() {

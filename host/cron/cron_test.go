@@ -53,9 +53,9 @@ func TestFirings(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{
-		"":               "0 fields",
-		"* * * *":        "4 fields",
-		"* * * * * *":    "6 fields",
+		"":               "and has 0",
+		"* * * *":        "and has 4",
+		"* * * * * *":    "and has 6",
 		"60 * * * *":     "minute",
 		"* 24 * * *":     "hour",
 		"* * 0 * *":      "day of the month",
@@ -68,7 +68,7 @@ func TestRefusals(t *testing.T) {
 		"1,,2 * * * *":   "minute",
 		"+1 * * * *":     "minute",
 		"? * * * *":      "minute",
-		"@reboot":        "1 fields",
+		"@reboot":        "and has 1",
 		"1-2-3 * * * *":  "minute",
 		"000 * * * *":    "minute",
 		"* * * * \x1b[0": "day of the week",

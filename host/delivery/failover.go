@@ -165,7 +165,7 @@ func (r *Runner) next(err error, began time.Time) step {
 	if to == "" {
 		return step{}
 	}
-	why := fmt.Sprintf("%s failed %d times in %v", r.mode, f.tries, now.Sub(f.since).Round(time.Second))
+	why := fmt.Sprintf("%s failed %s in %v", r.mode, event.Some(f.tries, "time", "times"), now.Sub(f.since).Round(time.Second))
 	if r.mode == f.preferred {
 		f.pause = min(max(2*f.pause, t.PreferredMin), t.PreferredMax)
 		f.retry = now.Add(f.pause)

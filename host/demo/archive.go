@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/wire"
 )
 
@@ -260,7 +261,7 @@ func (a *Archive) resources() []any {
 	}}
 	if a.tick != nil {
 		all = append(all, map[string]any{
-			"uri": archiveTick, "name": "load.tick", "description": fmt.Sprintf("%d events a second; payload.n counts 1, 2, 3.", a.opts.Rate),
+			"uri": archiveTick, "name": "load.tick", "description": event.Some(a.opts.Rate, "event", "events") + " a second; payload.n counts 1, 2, 3.",
 		})
 	}
 	a.mu.Lock()

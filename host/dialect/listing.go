@@ -1,6 +1,10 @@
 package dialect
 
-import "fmt"
+import (
+	"fmt"
+
+	"eventdeck/host/event"
+)
 
 // Bounds of a list of event types, unless [Options] say otherwise: a server that
 // pages for ever is stopped here.
@@ -28,9 +32,9 @@ func (l *listing) page(raw []byte) {
 func (l *listing) full() error {
 	switch {
 	case l.pages >= l.opts.TypePages:
-		return partial("%d pages were read", l.opts.TypePages, "typePages")
+		return partial(event.Some(l.opts.TypePages, "page was", "pages were")+" read", "typePages")
 	case l.bytes > l.opts.TypeBytes:
-		return partial("its pages have more than %d bytes", l.opts.TypeBytes, "typeBytes")
+		return partial("its pages have more than "+event.Some(l.opts.TypeBytes, "byte", "bytes"), "typeBytes")
 	}
 	return nil
 }
@@ -42,9 +46,9 @@ func (l *listing) enough(types int) error {
 	if types < l.opts.Types {
 		return nil
 	}
-	return partial("%d types are taken", l.opts.Types, "types")
+	return partial(event.Some(l.opts.Types, "type is", "types are")+" taken", "types")
 }
 
-func partial(what string, limit int, key string) error {
-	return fmt.Errorf("%w: "+what+`, and the server has more; raise %q under "limits" in settings.json and start again`, ErrPartial, limit, key)
+func partial(what, key string) error {
+	return fmt.Errorf(`%w: %s, and the server has more; raise %q under "limits" in settings.json and start again`, ErrPartial, what, key)
 }

@@ -77,6 +77,16 @@ func TestListsOfTypesAreBounded(t *testing.T) {
 	}
 }
 
+// A limit of one is told in the words for one.
+func TestListsOfOneAreToldAsOne(t *testing.T) {
+	l := listing{opts: Options{Types: 1, TypePages: 1, TypeBytes: 1 << 20}, pages: 1}
+	for want, err := range map[string]error{"cut short: 1 page was read, and": l.full(), "cut short: 1 type is taken, and": l.enough(1)} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
 // The bytes of a list count to the byte.
 func TestBytesOfAListAreCounted(t *testing.T) {
 	for n, full := range map[int]bool{9: false, 10: false, 11: true} {

@@ -70,7 +70,7 @@ func (s Secret) WebhookKey() ([]byte, error) {
 		return nil, fmt.Errorf("%w: not base64", ErrSecret)
 	}
 	if len(key) < 24 || len(key) > 64 {
-		return nil, fmt.Errorf("%w: %d bytes, must be 24 to 64", ErrSecret, len(key))
+		return nil, fmt.Errorf("%w: %s, must be 24 to 64", ErrSecret, Some(len(key), "byte", "bytes"))
 	}
 	return key, nil
 }
