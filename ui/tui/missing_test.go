@@ -39,6 +39,28 @@ func TestSubscriptionWithoutServer(t *testing.T) {
 	}
 }
 
+// A server that nobody configures is neither removed nor connected to, and with its last
+// subscription the scope ends.
+func TestScopeOfAServerThatIsGone(t *testing.T) {
+	h := forsaken()
+	a := open(t, h, 120, 30)
+	press(t, a, "1", "j")
+	for _, key := range []string{"X", "R"} {
+		if press(t, a, key); a.dialog != nil || !strings.Contains(a.note.text, "nothing to act on") {
+			t.Errorf("%s opens %T and says %q", key, a.dialog, a.note.text)
+		}
+	}
+	if a.stream.query.node.server != "digest" {
+		t.Fatalf("the scope is %+v", a.stream.query.node)
+	}
+	h.snap.Subs = nil
+	h.snap.Version++
+	a.take(h.Snapshot())
+	if a.stream.query.node != (node{}) {
+		t.Errorf("the scope stays: %+v", a.stream.query.node)
+	}
+}
+
 // What has no evidence yet is not told with a comma that leads nowhere.
 func TestNoEvidence(t *testing.T) {
 	h := forsaken()

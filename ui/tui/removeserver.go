@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/config"
 )
 
-func (a *app) onServerRow() bool { return a.tree.at.level() == 1 }
+func (a *app) onServerRow() bool { return a.tree.at.level() == 1 && a.onServer() }
 
 // askRemoveServer is [app.askRemove] for the chosen server.
 func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.at.server) }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
 )
 
 // layoutActions change how much of the screen the panes have.
@@ -87,7 +89,10 @@ func (a *app) findRows(text string) {
 	}
 }
 
-func (a *app) onServer() bool { return a.tree.at.server != "" }
+// onServer tells whether the choice is a server that is configured, or below one.
+func (a *app) onServer() bool {
+	return slices.ContainsFunc(a.snap.Servers, func(s host.ServerView) bool { return s.Name == a.tree.at.server })
+}
 
 func (a *app) reconnect() tea.Cmd {
 	name := a.tree.at.server

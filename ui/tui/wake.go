@@ -173,6 +173,10 @@ func (a *app) take(snap host.Snapshot) {
 	a.marks.load(a.api.Marks())
 	a.widest = measure(&a.snap)
 	a.listItems()
+	scope := a.tree.at
 	a.tree.load(&a.snap)
+	if scope.server != "" && a.tree.at == (node{}) { // its server is gone
+		a.rescope()
+	}
 	a.want()
 }
