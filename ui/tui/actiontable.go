@@ -112,7 +112,7 @@ func paneActions() []action {
 		action{id: "previous", title: "previous pane", keys: []string{"shift+tab"}, run: act(func(a *app) { a.turn(-1) })},
 		action{id: "tree", title: "to the servers", keys: []string{"1"}, run: act(func(a *app) { a.enter(treePane) })},
 		action{id: "stream", title: "to the stream", keys: []string{"2"}, run: act(func(a *app) { a.enter(streamPane) })},
-		action{id: "detail", title: "to the detail", keys: []string{"3"}, run: act(func(a *app) { a.enter(detailPane) })},
+		action{id: "detail", title: "to the detail", keys: []string{"3"}, run: act((*app).toDetail)},
 		action{id: "subscriptions", title: "to the subscriptions, gaps, leases and refusals", keys: []string{"4"}, run: act(func(a *app) { a.enter(subsPane) })},
 		action{id: "log", title: "to the log: audit, wire, program", keys: []string{"5"}, hint: "log", run: act((*app).openLog)},
 		action{id: "back", title: "one step back; never quits", keys: []string{"esc"}, run: act(func(a *app) { a.back() })},

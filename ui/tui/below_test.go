@@ -127,3 +127,30 @@ func TestLowerBoundOfWhatWaits(t *testing.T) {
 	press(t, a, "ctrl+u", "ctrl+u", "ctrl+u")
 	waits(t, a, "read on")
 }
+
+// Whoever goes to the detail reads the event that was there: the next one does not
+// take its place, whichever way led there.
+func TestDetailHoldsWhatIsRead(t *testing.T) {
+	for name, keys := range map[string][]string{"by its number": {"3"}, "by turning": {"tab"}, "by opening": {"enter"}} {
+		t.Run(name, func(t *testing.T) {
+			h := incident()
+			a := open(t, h, 120, 40)
+			press(t, a, "2", "G")
+			a.draw()
+			at := a.stream.at
+			if at == 0 || a.following() != "FOLLOW" {
+				t.Fatalf("%d is chosen, %q", at, a.following())
+			}
+			press(t, a, keys...)
+			h.event("pager", "incident.created", "the next one")
+			arrive(a)
+			if a.focus != detailPane || a.stream.at != at {
+				t.Errorf("pane %d, and %d is shown instead of %d", a.focus, a.stream.at, at)
+			}
+			press(t, a, "f")
+			if a.draw(); a.stream.at == at || a.following() != "FOLLOW" {
+				t.Errorf("f: %d is shown, %q", a.stream.at, a.following())
+			}
+		})
+	}
+}

@@ -27,7 +27,7 @@ func TestSubscriptionWithoutServer(t *testing.T) {
 	a := open(t, forsaken(), 160, 40)
 	press(t, a, "1", "j")
 	s := screenOf(a)
-	for _, want := range []string{"digest not configured", "filtered-stream", "push starting, waits for its server", "no server of this name"} {
+	for _, want := range []string{"No server is configured.", "digest not configured", "filtered-stream", "push starting, waits for its server", "no server of this name"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is missing:\n%s", want, s)
 		}
@@ -36,6 +36,10 @@ func TestSubscriptionWithoutServer(t *testing.T) {
 	s = screenOf(a)
 	if !strings.Contains(s, " waits for its server, no-replay") || !strings.Contains(s, "nothing, until a server of its name") || strings.Contains(s, "delivers") {
 		t.Errorf("the table and its detail:\n%s", s)
+	}
+	press(t, a, "D")
+	if s = screenOf(a); !strings.Contains(s, "Unsubscribe") || !strings.Contains(s, "hears nothing") || strings.Contains(s, "and at the server") {
+		t.Errorf("the end of it:\n%s", s)
 	}
 }
 

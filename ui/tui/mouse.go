@@ -136,7 +136,11 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	had := a.focus == p
-	a.enter(p)
+	if p == detailPane {
+		a.toDetail()
+	} else {
+		a.enter(p)
+	}
 	if row < 0 {
 		return nil
 	}

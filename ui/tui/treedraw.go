@@ -39,7 +39,11 @@ func (t *tree) draw(a *app, w, h int) []string {
 	}
 	if len(a.snap.Servers) == 0 {
 		c.end()
-		drawLessons(c, "No servers yet.", a.noServers())
+		none := "No servers yet."
+		if len(a.snap.Subs) > 0 { // of servers that are not configured any more
+			none = "No server is configured."
+		}
+		drawLessons(c, none, a.noServers())
 	}
 	t.lines = c.rows(h, t.lines)
 	return t.lines

@@ -109,13 +109,26 @@ func (a *app) enter(p paneID) {
 	}
 }
 
+// toDetail gives the keys to the detail. What is read there stays: new events do not
+// take its place.
+func (a *app) toDetail() {
+	a.enter(detailPane)
+	if a.showsRecord() {
+		a.stream.follow = false
+	}
+}
+
 func (a *app) turn(n int) {
 	order := []paneID{treePane, streamPane, detailPane}
 	if a.board() != nil {
 		order = []paneID{a.subject, detailPane}
 	}
 	i := slices.Index(order, a.focus)
-	a.enter(order[(i+n+len(order))%len(order)])
+	if p := order[(i+n+len(order))%len(order)]; p == detailPane {
+		a.toDetail()
+	} else {
+		a.enter(p)
+	}
 }
 
 func (a *app) open() tea.Cmd {
@@ -130,8 +143,7 @@ func (a *app) open() tea.Cmd {
 		a.enter(streamPane)
 	case streamPane:
 		if a.stream.at != 0 {
-			a.stream.follow = false
-			a.enter(detailPane)
+			a.toDetail()
 		}
 	case subsPane, logPane:
 		a.openRow()
@@ -282,9 +294,13 @@ func (a *app) pauseSub() tea.Cmd {
 func (a *app) askUnsubscribe() {
 	v := a.selected()
 	id, name := v.ID, subName(&v.Subscription)
+	ends := "It ends here and at the server. Stored events stay."
+	if v.NoServer {
+		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
+	}
 	a.dialog = &confirm{
 		head: "Unsubscribe",
-		text: []string{name + " (" + string(v.Mode) + ")", "It ends here and at the server. Stored events stay."},
+		text: []string{name + " (" + string(v.Mode) + ")", ends},
 		choices: []choice{
 			{"y", "unsubscribe", func(a *app) tea.Cmd {
 				return a.ask("unsubscribed from "+name, func(ctx context.Context) error { return a.api.Unsubscribe(ctx, id) })
