@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,7 +37,7 @@ type ingest struct {
 	pending int // batches under way
 	behind  int // of these, those behind a fence
 	fence   *event.Fence
-	passed  bool        // a batch of this attempt was not handed over: no later cursor may be
+	passed  bool        // a batch of this attempt was not handed over: nothing later may hide that
 	stopped bool        // the runner has ended
 	failed  func(error) // ends the attempt under way
 	paused  bool        // the operator paused before this attempt
@@ -144,10 +145,11 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	case in.stopped:
 		in.mu.Unlock()
 		return fmt.Errorf("subscription %s: %w", in.r.id, ErrStopped)
-	case ordered && in.passed && b.Cursor != nil:
+	case ordered && in.passed && (b.Cursor != nil || brings(b.Records)):
 		in.mu.Unlock()
 		return fmt.Errorf("%w: an earlier one was not handed over", errStore)
 	}
+	behindHole := ordered && in.passed
 	b.Sub, b.IfKept = in.r.id, true
 	if ordered {
 		b.Fence = in.fence
@@ -169,10 +171,10 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	}
 	b.Update = func(s *event.Subscription) {
 		s.Gave = s.Gave || sawCursor
-		if seen.After(s.LastSeen) {
+		if seen.After(s.LastSeen) && !behindHole {
 			s.LastSeen = seen
 		}
-		if whole.After(s.Whole) {
+		if whole.After(s.Whole) && !behindHole {
 			s.Whole = whole
 		}
 		if update != nil {
@@ -200,6 +202,12 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
 	return nil
+}
+
+// brings reports whether records are of what a server sent, or did not send. Behind
+// one that was not handed over, such records would leave a hole that nothing tells of.
+func brings(records []event.Record) bool {
+	return slices.ContainsFunc(records, func(r event.Record) bool { return r.Kind != event.KindState })
 }
 
 func (in *ingest) answered(err error, ordered bool) {

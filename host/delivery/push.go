@@ -158,17 +158,17 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	case p.cont.mark(m, heartbeat):
 		b.Records = append(b.Records, in.gap(event.CauseSilent, p.cont.from, false))
 	}
-	if heartbeat || !p.cont.sent.Valid {
-		in.whole.to(now) // it has sent all that there was
-	}
 	if p.cont.reached(m, heartbeat) {
 		b.Cursor = in.position(m.Cursor)
 	}
 	if !n.ServerID.IsZero() {
 		b.Update = func(s *event.Subscription) { s.Lease.ServerID = n.ServerID }
 	}
-	in.seen(now)
-	p.alive(now, func(h *heart) {
+	var whole time.Time
+	if heartbeat || !p.cont.sent.Valid {
+		whole = now // it has sent all that there was
+	}
+	p.sign(now, whole, func(h *heart) {
 		if heartbeat {
 			h.beat(now)
 		}
@@ -195,15 +195,15 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		} else if b.Records[0].Replayed {
 			in.replayed.Add(1)
 		}
-		if !p.cont.doubt {
-			in.whole.to(occurred(rec.Timestamp, now))
-		}
 	}
 	if p.cont.doubt {
 		b.Cursor = nil // a cut now must leave the doubt to the next stream
 	}
-	in.seen(now)
-	p.alive(now, nil)
+	var whole time.Time
+	if rec.Kind != event.KindRejected && !p.cont.doubt {
+		whole = occurred(rec.Timestamp, now)
+	}
+	p.sign(now, whole, nil)
 	p.r.touched(now)
 	return in.submit(p.ctx, b)
 }
@@ -213,12 +213,29 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 func (p *pushed) skipped(n wire.Note, now time.Time) error {
 	in := &p.r.in
 	b := event.Batch{Records: []event.Record{in.rejected(n.Params, n.Refused), in.gap(event.CauseSilent, in.lastSign(), false)}}
-	in.seen(now)
-	p.alive(now, nil)
+	p.sign(now, time.Time{}, nil)
 	return in.submit(p.ctx, b)
 }
 
-// alive notes a sign of life, and the first one as the confirmation.
+// sign notes a sign of life, and that nothing is missing up to whole; zero says nothing
+// of that. The record of a confirmation must not carry both into the store ahead of the
+// gap that the sign showed. It does where there was no life before, and so no gap.
+func (p *pushed) sign(now, whole time.Time, change func(*heart)) {
+	in := &p.r.in
+	heard := func() {
+		if !whole.IsZero() {
+			in.whole.to(whole)
+		}
+		in.seen(now)
+	}
+	if p.cont.before.IsZero() {
+		heard()
+	}
+	p.alive(now, change)
+	heard()
+}
+
+// alive shows a sign of life, and records the first one as the confirmation.
 func (p *pushed) alive(now time.Time, change func(*heart)) {
 	p.mu.Lock()
 	p.beat.signal = now

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -197,6 +198,78 @@ func TestLongLifeResetsTheBackoff(t *testing.T) {
 		r.start().pass(time.Minute)
 		equal(t, r.src.pause(4), 8*time.Second)
 		equal(t, r.src.pause(5), 11*time.Second)
+	})
+}
+
+// The confirmation of a stream is stored before the gap that it shows. When the gap
+// cannot be stored, the next one begins where the last one would have.
+func TestAGapThatCannotBeStoredIsToldByTheNextStream(t *testing.T) {
+	for name, script := range map[string]func(s *stream){
+		"active":    func(s *stream) { s.note(wire.NoteActive, `{"cursor":null}`) },
+		"heartbeat": func(s *stream) { s.note(wire.NoteHeartbeat, `{}`) },
+		"event":     func(s *stream) { s.note(wire.NoteEvent, occurrence("e1", time.Now(), "")) },
+		"resumed":   func(s *stream) { s.tell(wire.Note{Method: wire.NoteResumed}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				before := r.resumed()
+				r.sub.Cursor, r.sub.Gave = event.Cursor{}, false
+				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { script(s); return s.stay() }
+				lost := 0
+				r.store.failWith(func(b event.Batch) error {
+					if lost == 0 && slices.ContainsFunc(b.Records, func(r event.Record) bool { return r.Kind == event.KindGap }) {
+						lost++
+						return errors.New("no space")
+					}
+					return nil
+				})
+				r.start().pass(time.Minute)
+				if g := r.gaps(); lost != 1 || len(g) != 1 || !g[0].From.Equal(before) {
+					t.Errorf("%d lost, gaps %+v, want one from %v", lost, g, before)
+				}
+			})
+		})
+	}
+}
+
+// An event that finds no room before its stream is given up is lost where nothing is
+// replayed. What comes behind it on the same stream is not kept either, so that the next
+// stream tells of all of it.
+func TestAnEventThatFindsNoRoomIsToldByTheNextStream(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		hold, lost := make(chan struct{}), time.Time{}
+		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			event := func(id string) { s.note(wire.NoteEvent, occurrence(id, time.Now(), "")) }
+			s.note(wire.NoteActive, `{}`)
+			if n > 1 {
+				event("last")
+				return s.stay()
+			}
+			event("first")
+			s.wait(time.Second) // the disk hangs from now on
+			for i := 0; s.ctx.Err() == nil; i++ {
+				lost = time.Now()
+				event(fmt.Sprint("e", i)) // up to the one that finds no room
+			}
+			close(hold)
+			time.Sleep(time.Second) // and now there is some
+			event("behind")
+			return s.ctx.Err()
+		}
+		r.start().pass(time.Second / 2)
+		r.store.mu.Lock()
+		r.store.hold = hold
+		r.store.mu.Unlock()
+		r.pass(time.Second)
+		r.runner.Nudge()
+		r.pass(time.Minute)
+		log := r.log(false)
+		if !strings.HasSuffix(log, " gap:no-replay last") || strings.Contains(log, "behind") {
+			t.Error(log)
+		}
+		if g := r.gaps(); len(g) != 1 || g[0].From.After(lost) {
+			t.Errorf("gaps %+v, and one was lost at %v", g, lost)
+		}
 	})
 }
 

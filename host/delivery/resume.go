@@ -52,9 +52,9 @@ func (p *pushed) continued(n wire.Note, now time.Time) error {
 		} else if p.cont.noReplay() {
 			b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.from, false))
 		}
-		in.seen(now)
 		p.alive(now, nil)
 		p.r.mark(p.ctx, event.StateResumed, event.StateLive, "the server resumed the stream", nil)
+		in.seen(now) // not before: those two are stored ahead of the gap
 		return in.submit(p.ctx, b)
 	case wire.NoteAbandoned:
 		p.r.mark(p.ctx, event.StateAbandoned, event.StateBackoff, "the server gave up the stream; asking anew", nil)
