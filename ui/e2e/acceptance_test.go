@@ -33,7 +33,9 @@ func TestAcceptFirstEventInSixKeys(t *testing.T) {
 		c.keys(step.key)
 		pressed++
 	}
-	c.sees("events", func(s string) bool { return anEvent(s) && strings.Contains(s, "pager") && strings.Contains(s, "chat") })
+	shown := events()
+	c.sees("events", func(s string) bool { return shown(s) && strings.Contains(s, "pager") && strings.Contains(s, "chat") })
+	last := c.screen.Text()
 	if pressed > 6 {
 		t.Errorf("%d keys", pressed)
 	}
@@ -43,7 +45,7 @@ func TestAcceptFirstEventInSixKeys(t *testing.T) {
 	c.keys("q")
 	c.endsWell()
 	if !slices.ContainsFunc(w.stored(), func(r record) bool { return r.Kind == "event" }) {
-		t.Error("no event is stored")
+		t.Errorf("no event is stored, and there was\n%s", last)
 	}
 }
 
@@ -87,7 +89,7 @@ func (w *world) flood(n int, args ...string) (c *terminal, url string, again []s
 	c.keys(":sub load.tick mode=push\r")
 	c.reads("push live")
 	c.keys("2")
-	c.sees("the flood", anEvent)
+	c.sees("the flood", events())
 	return c, url, again
 }
 
@@ -229,7 +231,8 @@ func TestAcceptReadingInAFlood(t *testing.T) {
 func TestAcceptTenTimesEsc(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(120, 40, "demo")
-	c.sees("the demo", func(s string) bool { return anEvent(s) && strings.Contains(s, "hook live") })
+	shown := events()
+	c.sees("the demo", func(s string) bool { return shown(s) && strings.Contains(s, "hook live") })
 	for _, place := range []struct{ keys, shows string }{
 		{"1jjj", ""}, {"2k", "READING"}, {"2f\r", ""}, {"2f\rz", ""}, {"2f!", "flagged"}, {"?", "Keys that work"}, {":", "Commands"}, {":theme ", "NAME"}, {"/sev:", "sev:"}, {"/(", "("},
 		{"\\pool", "pool"}, {"\\pool\r", "search pool"}, {"4", "[Subscriptions]"}, {"4]", "[Gaps]"}, {"4]", "[At servers]"}, {"4]", "[Refused]"}, {"4]", "[Resumed]"}, {"4]", "[Subscriptions]"}, {"4/pag", "pag"}, {"4C", ""}, {"4D", "Unsubscribe"},
@@ -261,7 +264,8 @@ func TestAcceptHelpAndPalette(t *testing.T) {
 	}
 	w := newWorld(t)
 	c := w.terminal(140, 100, "demo")
-	c.sees("the demo", func(s string) bool { return anEvent(s) && strings.Contains(s, "hook live") })
+	shown := events()
+	c.sees("the demo", func(s string) bool { return shown(s) && strings.Contains(s, "hook live") })
 	c.keys("2") // the stream has the keys
 	c.keys("?")
 	var names []string
@@ -334,7 +338,7 @@ var shownID = regexp.MustCompile(`(?m)│ id +(incident\.activity\S+)`)
 
 func copyID(c *terminal) {
 	c.t.Helper()
-	c.sees("events", anEvent)
+	c.sees("events", events())
 	c.keys("2/kind:event type:incident.activity\r")
 	c.sees("only events", func(s string) bool {
 		return strings.Contains(s, "filter kind:event") && strings.Contains(s, "? help") && shownID.MatchString(s)
