@@ -8,82 +8,13 @@ import (
 	"time"
 
 	"eventdeck/host/delivery"
-	"eventdeck/host/dialect"
 	"eventdeck/host/event"
-	"eventdeck/host/session"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
 // How long the host takes leave of a server's subscription.
 const releaseWithin = 5 * time.Second
-
-// Connected implements [API].
-func (h *Host) Connected(ctx context.Context, name string, firstTry bool) (ServerView, error) {
-	s, err := h.server(name)
-	if err != nil {
-		return ServerView{}, err
-	}
-	if firstTry {
-		err = s.firstTry(ctx)
-	} else {
-		err = s.Ready(ctx)
-	}
-	return s.snapshot(), err
-}
-
-// Types implements [API].
-func (h *Host) Types(ctx context.Context, name string) ([]event.Type, error) {
-	s, err := h.server(name)
-	if err != nil {
-		return nil, err
-	}
-	types, err := s.list(ctx)
-	return types, explain(err)
-}
-
-// explain gives the errors of rooms the names that faces know.
-func explain(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, dialect.ErrNoEvents):
-		return fmt.Errorf("%w: %w", ErrNoEvents, err)
-	case wire.NameFrom(err) == wire.Forbidden:
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	case errors.Is(err, session.ErrUnreachable):
-		return fmt.Errorf("%w: %w", ErrUnreachable, err)
-	}
-	return err
-}
-
-// known returns the types of a server, asking only if they are not known yet.
-func (h *Host) known(ctx context.Context, s *server) ([]event.Type, error) {
-	for {
-		s.mu.Lock()
-		types, known, listed, connected, err := s.view.Types, s.view.TypesKnown, s.listed, s.dialect != nil, s.listErr
-		s.mu.Unlock()
-		if known {
-			return types, nil
-		}
-		if connected {
-			select {
-			case <-listed:
-				if err != nil {
-					return nil, explain(err)
-				}
-			case <-s.done:
-				return nil, s.gone()
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			}
-			continue
-		}
-		if err := s.Ready(ctx); err != nil {
-			return nil, err
-		}
-	}
-}
 
 // Check implements [API].
 func (h *Host) Check(ctx context.Context, r Request) (event.Mode, error) {
@@ -139,26 +70,6 @@ func (h *Host) goesOn(r Request) (old event.Subscription, ok bool) {
 }
 
 func auto(m event.Mode) bool { return m == "" || m == event.ModeAuto }
-
-func find(types []event.Type, name trust.Text) (event.Type, error) {
-	for _, t := range types {
-		if t.Name == name {
-			return t, nil
-		}
-	}
-	if len(types) == 0 {
-		return event.Type{}, fmt.Errorf("%w %q: the server lists none", ErrUnknownType, name)
-	}
-	var names []string
-	for _, t := range types[:min(len(types), 8)] {
-		names = append(names, trust.Line(t.Name).Plain())
-	}
-	more := ""
-	if len(types) > 8 {
-		more = fmt.Sprintf(" and %d more", len(types)-8)
-	}
-	return event.Type{}, fmt.Errorf("%w %q: there are %s%s", ErrUnknownType, name, strings.Join(names, ", "), more)
-}
 
 // choose returns the mode for a type (mcp-events, section 8; contracts, mode auto).
 func (h *Host) choose(t event.Type, want event.Mode) (event.Mode, error) {
@@ -476,30 +387,6 @@ func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// relist decides whether a subscription that the server ended may begin again:
-// the type must still be there, offer the mode, and take the arguments.
-func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
-	s, err := h.server(k.Server)
-	if err != nil {
-		return err
-	}
-	types, err := s.list(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := find(types, k.Type)
-	if err == nil && !t.Offers(m) {
-		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
-	}
-	if err == nil {
-		err = h.checkWish(t, k.Args)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", delivery.ErrGone, err)
-	}
-	return nil
 }
 
 var _ API = (*Host)(nil)
