@@ -33,6 +33,9 @@ type Status struct {
 	PreferredTry  time.Time     // when that is tried again; zero: when this one fails
 	Replayed      uint64        // events from the server's history since the start
 	Duplicates    uint64        // events that were stored before
+	Proof         event.Proof   // is it shown that nothing is missing?
+	Reason        event.Reason  // why it is in this state
+	Refused       event.Refused // webhook: deliveries that the receiver refused
 }
 
 // State is the word for the state; see package event.

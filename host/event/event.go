@@ -99,6 +99,8 @@ const (
 	CauseNoReplay       Cause = "no-replay"       // the type has no cursor; nobody listened
 	CausePaused         Cause = "paused"          // the operator paused a type without replay
 	CauseDamaged        Cause = "damaged"         // records were lost with a damaged store
+	CauseRefused        Cause = "refused"         // the receiver refused a delivery that will not come again
+	CauseUnproved       Cause = "unproved"        // nothing proves that all came; never certain
 )
 
 // Gap tells that events may be missing between two moments. A zero time means
@@ -124,6 +126,7 @@ const (
 	StateBackoff    State = "backoff"    // failed; trying again later
 	StateRefreshing State = "refreshing" // a webhook lease is being renewed
 	StateSuspended  State = "suspended"  // the server stopped delivering
+	StateRefused    State = "refused"    // the receiver refuses what the server delivers
 	StateDenied     State = "denied"     // the server refuses for lack of rights
 	StateEnded      State = "ended"      // terminated; nothing will come
 	StatePaused     State = "paused"     // paused by the operator
