@@ -108,4 +108,22 @@ const (
 	FailCommitted = "committed"
 	// FailSubscribed: the server has granted a subscription, nothing was stored yet.
 	FailSubscribed = "subscribed"
+
+	// The steps of a proof of continuity, in their order.
+
+	// FailAsked: an opening is about to be asked for; the last proved position is kept.
+	FailAsked = "opening asked for"
+	// FailConfirmed: the server has confirmed an opening, nothing was stored of that.
+	FailConfirmed = "opening confirmed"
+	// FailFirst: the first event behind an opening is stored, nothing is proved.
+	FailFirst = "first event of an opening"
+	// FailCaughtUp: a page of a catch-up poll is stored, nothing is proved.
+	FailCaughtUp = "catch-up page"
+	// FailProved: the commit that proves an opening, or records its gap, has returned.
+	FailProved = "opening proved"
 )
+
+// ProofSteps are the failpoints between the steps of a proof.
+func ProofSteps() []string {
+	return []string{FailAsked, FailConfirmed, FailFirst, FailCaughtUp, FailProved}
+}
