@@ -24,7 +24,6 @@ const (
 // everything older from the store. All methods may be called from any goroutine.
 type Log struct {
 	store event.Store
-	index gramIndex // of the newest records, for Search
 
 	mu     sync.Mutex
 	recent window

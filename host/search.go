@@ -30,15 +30,12 @@ type Found struct {
 // to page, part by part, until page returns false or nothing is older. Zero means
 // from the newest record. A part without hits tells how far the search is.
 //
-// needs may say what matching records have in their texts, as [filter.Filter.Needs]
-// does; with it and after a [Log.Prepare] most other records are passed over.
-//
 // match is called from several goroutines at once with records that are lent: it
 // must keep nothing of them and not call the log. page is called from the
 // caller's goroutine and may keep what it gets.
 //
 // Errors: the cause of ctx, those of the store.
-func (l *Log) Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(Found) bool, needs ...[]string) error {
+func (l *Log) Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(Found) bool) error {
 	if last := l.store.Last(); before == 0 || before > last+1 {
 		before = last + 1
 	}
@@ -48,7 +45,7 @@ func (l *Log) Search(ctx context.Context, match func(*event.Record) bool, before
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := search{log: l, match: match, probe: newProbe(needs), next: before - 1, size: firstBlock}
+	s := search{log: l, match: match, next: before - 1, size: firstBlock}
 	workers := max(1, min(runtime.GOMAXPROCS(0), searchWorkers))
 	var running []<-chan block
 	defer func() {
@@ -78,7 +75,6 @@ func (l *Log) Search(ctx context.Context, match func(*event.Record) bool, before
 type search struct {
 	log      *Log
 	match    func(*event.Record) bool
-	probe    probe
 	next     uint64 // newest record of the next block, 0 when there is none
 	size     uint64 // of the next block
 	examined uint64
@@ -104,7 +100,7 @@ func (s *search) start(ctx context.Context) <-chan block {
 	go func() {
 		b := block{to: to, examined: from - to + 1}
 		n := 0
-		b.err = s.log.scan(s.probe, to, from, func(r *event.Record) bool {
+		b.err = s.log.store.Scan(to, from, func(r *event.Record) bool {
 			n++
 			if s.match(r) {
 				b.hits = append(b.hits, r.Seq)
@@ -119,45 +115,3 @@ func (s *search) start(ctx context.Context) <-chan block {
 	}()
 	return done
 }
-
-// narrowGap is the distance up to which hits are examined in one go.
-const narrowGap = 32
-
-// Narrow examines records that an earlier search found, in any order that is
-// ascending or descending, and returns those that match, in the same order: what
-// is left when a filter got stricter. match is called as by [Log.Search], from
-// one goroutine.
-//
-// Errors: the cause of ctx, those of the store.
-func (l *Log) Narrow(ctx context.Context, match func(*event.Record) bool, seqs []uint64) ([]uint64, error) {
-	var left []uint64
-	for i := 0; i < len(seqs); {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		end := i + 1
-		for end < len(seqs) && end-i < askEvery && distance(seqs[end-1], seqs[end]) <= narrowGap {
-			end++
-		}
-		run := seqs[i:end]
-		err := l.store.Scan(run[0], run[len(run)-1], func(r *event.Record) bool {
-			for len(run) > 0 && distance(run[0], seqs[i]) < distance(r.Seq, seqs[i]) {
-				run = run[1:] // it is not stored any more
-			}
-			if len(run) > 0 && run[0] == r.Seq {
-				run = run[1:]
-				if match(r) {
-					left = append(left, r.Seq)
-				}
-			}
-			return len(run) > 0
-		})
-		if err != nil {
-			return nil, err
-		}
-		i = end
-	}
-	return slices.Clip(left), nil
-}
-
-func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }

@@ -98,7 +98,7 @@ func searchAll(t testing.TB, l *Log, text string, before uint64) (hits []uint64,
 		}
 		edge, last = f.Edge, f
 		return true
-	}, wanted.Needs()...)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,20 +108,13 @@ func searchAll(t testing.TB, l *Log, text string, before uint64) (hits []uint64,
 func TestSearchFindsAllNewestFirst(t *testing.T) {
 	l := stored(t, 50_000)
 	texts := map[string]int{"": 50_000, "rare": 500, "UNIQUE": 5, "nothing": 0, ".n>49990": 10, "sev:P3": 10_000, "rare | unique": 500, "rare !unique": 495, "unique | .n=7": 6}
-	for _, prepared := range []bool{false, true} {
-		if prepared {
-			if err := l.Prepare(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+	for text, want := range texts {
+		hits, pages, last := searchAll(t, l, text, 0)
+		if len(hits) != want || !last.End || last.Edge != 1 || last.Examined != 50_000 || pages < 3 {
+			t.Errorf("%q: %d hits, want %d, in %d parts, the last %+v", text, len(hits), want, pages, last)
 		}
-		for text, want := range texts {
-			hits, pages, last := searchAll(t, l, text, 0)
-			if len(hits) != want || !last.End || last.Edge != 1 || last.Examined != 50_000 || pages < 3 {
-				t.Errorf("%q: %d hits, want %d, in %d parts, the last %+v", text, len(hits), want, pages, last)
-			}
-			if !slices.IsSortedFunc(hits, func(a, b uint64) int { return int(b) - int(a) }) {
-				t.Errorf("%q: not newest first", text)
-			}
+		if !slices.IsSortedFunc(hits, func(a, b uint64) int { return int(b) - int(a) }) {
+			t.Errorf("%q: not newest first", text)
 		}
 	}
 	if hits, _, last := searchAll(t, l, "unique", 20_000); !slices.Equal(hits, []uint64{10_000}) || last.Examined != 19_999 {
@@ -179,34 +172,9 @@ func TestSeqAtAndHistogram(t *testing.T) {
 	}
 }
 
-func TestNarrow(t *testing.T) {
-	l := stored(t, 30_000)
-	all, _, _ := searchAll(t, l, "rare", 0)
-	sparse, _, _ := searchAll(t, l, "unique", 0)
-	everything, _, _ := searchAll(t, l, "", 0)
-	for _, from := range [][]uint64{all, sparse, everything, {}} {
-		for range 2 {
-			got, err := l.Narrow(context.Background(), matcher(t, "unique").Match, from)
-			if want := min(len(from), 3); err != nil || len(got) != want {
-				t.Errorf("of %d: %v, %v", len(from), got, err)
-			}
-			slices.Reverse(from)
-		}
-	}
-	if got, err := l.Narrow(context.Background(), matcher(t, "").Match, []uint64{29_999, 30_000, 30_001, 30_002}); err != nil || !slices.Equal(got, []uint64{29_999, 30_000}) {
-		t.Errorf("with records that are gone: %v, %v", got, err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := l.Narrow(ctx, matcher(t, "").Match, all); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-}
-
 // BenchmarkSearch looks through a million stored events: what a keystroke in the
 // filter takes until the 10,000 rows of a window are found or the newest 100,000
-// events are examined; the time to the first hits; all of it; and with hits that
-// are known.
+// events are examined; the time to the first hits; and all of it.
 func BenchmarkSearch(b *testing.B) {
 	l := stored(b, 1_000_000)
 	run := func(name, text string, enough func(hits int, f Found) bool) {
@@ -217,7 +185,7 @@ func BenchmarkSearch(b *testing.B) {
 				err := l.Search(context.Background(), wanted.Match, 0, func(f Found) bool {
 					hits += len(f.Seqs)
 					return !enough(hits, f)
-				}, wanted.Needs()...)
+				})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -225,15 +193,6 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 	keystroke := func(hits int, f Found) bool { return hits >= 10_000 || f.Examined >= 100_000 }
-	run("unprepared", "unique", keystroke)
-	b.Run("prepare", func(b *testing.B) {
-		for b.Loop() {
-			l.index.forget(1 << 60)
-			if err := l.Prepare(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 	for _, text := range []string{"l", "zq", "P9", "rare", "unique", "latency !pool", ".severity=P3", ".n>999990"} {
 		run("keystroke", text, keystroke)
 	}
@@ -243,12 +202,4 @@ func BenchmarkSearch(b *testing.B) {
 	for _, text := range []string{"unique", ".n>5", "/uni.ue/"} {
 		run("all", text, func(int, Found) bool { return false })
 	}
-	hits, _, _ := searchAll(b, l, "rare", 0)
-	b.Run("narrow/10000", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := l.Narrow(context.Background(), matcher(b, "rare unique").Match, hits); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

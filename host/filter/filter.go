@@ -79,10 +79,3 @@ func (f *Filter) String() string {
 	}
 	return string(f.root.append(nil))
 }
-
-// Narrows reports whether f is certain to take no record that previous does not
-// take: then the records that previous took are all that must be looked at
-// again. It may return false although it is so.
-func (f *Filter) Narrows(previous *Filter) bool {
-	return previous.Everything() || !f.Everything() && implies(f.root, previous.root)
-}

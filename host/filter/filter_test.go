@@ -191,37 +191,6 @@ func TestString(t *testing.T) {
 	}
 }
 
-func TestNarrows(t *testing.T) {
-	for _, c := range []struct {
-		from, to string
-		want     bool
-	}{
-		{"", "a", true}, {"a", "", false}, {"a", "a", true}, {"poo", "pool", true}, {"pool", "poo", false},
-		{"pool", "pool ex", true}, {"pool ex", "pool", false}, {`"pool e"`, `"pool ex"`, true}, {"ÜN", "ünal", true},
-		{"a", "a | b", false}, {"a | b", "a", true}, {"a | b", "(a | b) c", true}, {"a | b", "b | a", true}, {"a|b", "ab | ba", true},
-		{"!ab", "!a", true}, {"!a", "!ab", false}, {"!a", "!a b", true},
-		{"server:p", "server:pager", true}, {"server:p", "type:pager", false}, {"server:=pager", "server:pager", false}, {"server:pager", "server:=pager", true}, {"server:", "server:x", true},
-		{"mode:p", "mode:pu", true}, {"mode:u", "mode:pu", false}, {"flag:any", "flag:tool", true}, {"flag:an", "flag:any", false}, {"flag:", "flag:any", true}, {"flag:any", "flag:", false},
-		{"sev:P", "sev:P1", true}, {"/a/", "/a/", true}, {"/a/", "/ab/", false},
-		{".a", ".a=1", true}, {".a=1", ".a=12", false}, {".a~1", ".a~12", true}, {".a=1", ".a=1 b", true}, {".a>5", ".a>5", true}, {".a>5", ".a>6", false}, {".b", ".a=1", false},
-		{"since:10m", "since:5m", true}, {"since:5m", "since:10m", false}, {"until:5m", "until:10m", true}, {"until:10m", "since:5m", false}, {"since:5m", "since:5m", true},
-	} {
-		if got := parse(t, c.to).Narrows(parse(t, c.from)); got != c.want {
-			t.Errorf("%q narrows %q: %v", c.to, c.from, got)
-		}
-	}
-	if !parse(t, "a").Narrows(nil) || parse(t, "").Narrows(parse(t, "a")) {
-		t.Error("no filter is not the widest one")
-	}
-	later, err := Parse("until:5m", noon.Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if later.Narrows(parse(t, "until:5m")) {
-		t.Error("the same words later are another moment")
-	}
-}
-
 func TestNoAllocations(t *testing.T) {
 	r := incident()
 	r.Data = []byte(strings.ReplaceAll(string(r.Data), `\`, ""))

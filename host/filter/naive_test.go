@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,41 +213,9 @@ func TestMatchesLikeTheNaiveOne(t *testing.T) {
 		}
 		if want {
 			taken++
-			if needs := parse(t, n.text).Needs(); !mayHave(r, needs) {
-				t.Fatalf("%s needs %q, and the signature of %s lacks it", n.text, needs, r.Data)
-			}
 		}
 	}
 	if taken < 4_000 || taken > 16_000 {
 		t.Errorf("%d of 20,000 were taken: the records do not test the filters", taken)
-	}
-}
-
-// mayHave tells whether the signature of a record has what is needed.
-func mayHave(r *event.Record, needs [][]string) bool {
-	var s Signature
-	s.Add(r)
-	for _, words := range needs {
-		if !slices.ContainsFunc(words, func(word string) bool {
-			return !slices.ContainsFunc(Bits(word), func(bit int) bool { return s[bit>>6]&(1<<(bit&63)) == 0 })
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-func TestNeeds(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "[]", "a": "[]", "pool EX": "[[pool] [ex]]", "pool | ex": "[[pool ex]]", "pool | a": "[]", "!pool": "[]",
-		"(ab cde) | fghi": "[[cde fghi]]", "server:Pager flag:any mode:push": "[[pager] [push]]", "/abc/": "[]",
-		".user.name=Zoe": "[[user] [name] [zoe]]", ".n=17": "[]", ".nn>17": "[[nn]]", ".nn!=17": "[]", "since:5m ab": "[[ab]]",
-	} {
-		if got := fmt.Sprint(parse(t, text).Needs()); got != want {
-			t.Errorf("%q needs %s, want %s", text, got, want)
-		}
-	}
-	if !mayHave(incident(), [][]string{{"nope!", "pool"}}) || mayHave(incident(), [][]string{{"nope!"}}) {
-		t.Error("the signature of a record tells nothing")
 	}
 }

@@ -37,7 +37,7 @@ func (a *app) openFilter() tea.Cmd {
 		},
 	}, before.text)
 	a.filtered(before)
-	return tea.Batch(a.learn(), a.prepareSearch())
+	return a.learn()
 }
 
 // tryFilter shows what a text takes, if it is a filter, and says at the prompt

@@ -36,25 +36,6 @@ func (q *query) filters() bool { return !q.off && !q.filter.Everything() }
 // everything tells whether the query takes every record.
 func (q *query) everything() bool { return q.node.level() == 0 && !q.filters() }
 
-// needs returns what the texts of matching records have in them.
-func (q *query) needs() [][]string {
-	var needs [][]string
-	if !q.off {
-		needs = q.filter.Needs()
-	}
-	for _, text := range []string{q.node.server, q.node.typ.Raw(), string(q.node.sub)} {
-		if word := filter.Lower(text); len(word) > 1 {
-			needs = append(needs, []string{word})
-		}
-	}
-	return needs
-}
-
-// narrows tells whether the query shows nothing that an earlier one did not.
-func (q *query) narrows(earlier *query) bool {
-	return q.node == earlier.node && (earlier.off || !q.off && q.filter.Narrows(earlier.filter))
-}
-
 // matches tells whether the stream shows the record.
 func (q *query) matches(r *event.Record) bool {
 	return q.node.holds(r) && (q.off || q.filter.Match(r))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 )
 
@@ -17,27 +16,6 @@ func mustQuery(t testing.TB, n node, text string) query {
 		t.Fatal(err)
 	}
 	return q
-}
-
-// What a query needs is what a search may pass over records for: it must never be
-// more than a matching record has.
-func TestNeedsOfAScope(t *testing.T) {
-	r := event.Record{Kind: event.KindEvent, Server: "Pager ÉU", Type: trust.Untrusted("x.\xffY"), Sub: "abcd2345", Data: []byte(`{"title":"pool"}`)}
-	var s filter.Signature
-	s.Add(&r)
-	for _, n := range []node{{}, {server: r.Server}, {server: r.Server, typ: r.Type}, {server: r.Server, typ: r.Type, sub: r.Sub}} {
-		q := mustQuery(t, n, "POOL")
-		if !q.matches(&r) || len(q.needs()) != 1+n.level() {
-			t.Errorf("%+v needs %q", n, q.needs())
-		}
-		for _, words := range q.needs() {
-			for _, bit := range filter.Bits(words[0]) {
-				if s[bit>>6]&(1<<(bit&63)) == 0 {
-					t.Errorf("%+v needs %q, which its record lacks", n, words)
-				}
-			}
-		}
-	}
 }
 
 // While what is typed is no filter, the stream stays as it was, the mistake is

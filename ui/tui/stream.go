@@ -56,10 +56,7 @@ func newStream() stream {
 
 // show changes what the stream shows. What is chosen stays if it still matches.
 func (s *stream) show(log *host.Log, q query) error {
-	narrowed, err := s.narrow(log, q)
-	if !narrowed {
-		err = s.reset(log, q)
-	}
+	err := s.reset(log, q)
 	s.paused, s.waiting = false, 0
 	s.settle()
 	return err
