@@ -18,9 +18,9 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                      {"ui/...", "host", "host/event", "store"},
-	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/trust", "host/config", "host/filter", "host/export", "themes"},
+	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/trust", "host/config", "host/filter", "host/export", "themes"},
 	"host":                   {"host/..."},
-	"host/attach":            {"host", "host/delivery", "host/dialect", "host/event", "host/trust"},
+	"host/attach":            {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/trust"},
 	"host/config":            {"host/event", "host/trust"},
 	"host/session":           {"host/event", "host/wire", "host/trust"},
 	"host/signin":            {"host/event", "host/trust"},
@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"host/demo":              {"host/cron", "host/event", "host/wire", "host/trust", "host/receiver"},
 	"host/sim":               {"host", "host/delivery", "host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/event":             {"host/trust"},
+	"host/eventlog":          {"host/event"},
 	"host/filter":            {"host/event", "host/trust"},
 	"host/export":            {"host/event", "host/filter", "host/trust"},
 	"host/wire":              {"host/trust"},

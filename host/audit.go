@@ -7,27 +7,12 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
-// Audit reads the audit log: who did what, and what became of it. All methods
-// may be called from any goroutine.
-type Audit struct{ store event.Store }
-
-// NewAudit returns the audit log that the store keeps.
-func NewAudit(store event.Store) *Audit { return &Audit{store} }
-
-// Last returns the sequence number of the newest entry, 0 if there is none.
-func (a *Audit) Last() uint64 { return a.store.AuditLast() }
-
-// Before calls fn for the entries before seq, newest first, until fn returns
-// false. Zero means from the newest one.
-func (a *Audit) Before(seq uint64, fn func(event.AuditEntry) bool) error {
-	return a.store.AuditBefore(seq, fn)
-}
-
 // Audit implements [API].
-func (h *Host) Audit() *Audit { return &Audit{h.opts.Store} }
+func (h *Host) Audit() *eventlog.Audit { return eventlog.NewAudit(h.opts.Store) }
 
 // act returns the entry of an act on a subscription that was done.
 func (h *Host) act(actor event.Actor, action string, sub event.Subscription, detail string) event.AuditEntry {

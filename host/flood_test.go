@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 )
@@ -13,7 +14,7 @@ import (
 // how much it passed over.
 func TestAFloodOfEventsIsNotCopied(t *testing.T) {
 	now := time.Unix(1000, 0)
-	h := &Host{opts: Options{Now: func() time.Time { return now }}, wire: NewRing[WireFrame](10, 1<<20)}
+	h := &Host{opts: Options{Now: func() time.Time { return now }}, wire: eventlog.NewRing[WireFrame](10, 1<<20)}
 	kept := 0
 	for range wireEvents + 50 {
 		if h.traceEvent() {

@@ -16,6 +16,7 @@ import (
 
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
@@ -111,7 +112,7 @@ type API interface {
 	// queue. The function ends it.
 	Changed() (<-chan struct{}, func())
 	// Log reads what is stored.
-	Log() *Log
+	Log() *eventlog.Log
 	// Types lists the event types of a server, waiting for its connection.
 	// Errors: ErrUnknownServer, ErrUnreachable, ErrNoEvents, ErrRefused.
 	Types(ctx context.Context, server string) ([]event.Type, error)
@@ -199,12 +200,12 @@ type API interface {
 	SetMark(ctx context.Context, m event.Mark) error
 	RemoveMark(ctx context.Context, seq uint64, line bool) error
 	// Audit reads the audit log.
-	Audit() *Audit
+	Audit() *eventlog.Audit
 	// Wire holds the newest frames of the wire, AppLog the newest warnings of the
 	// program and what servers wrote to standard error. A frame alone raises no
 	// flag.
-	Wire() *Ring[WireFrame]
-	AppLog() *Ring[LogLine]
+	Wire() *eventlog.Ring[WireFrame]
+	AppLog() *eventlog.Ring[LogLine]
 	// Stats returns the numbers of this run.
 	Stats() Stats
 	// SignIn begins a sign-in to a server and returns what the operator has to

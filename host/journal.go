@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 )
@@ -44,10 +45,10 @@ type LogLine struct {
 }
 
 // Wire implements [API].
-func (h *Host) Wire() *Ring[WireFrame] { return h.wire }
+func (h *Host) Wire() *eventlog.Ring[WireFrame] { return h.wire }
 
 // AppLog implements [API].
-func (h *Host) AppLog() *Ring[LogLine] { return h.appLog }
+func (h *Host) AppLog() *eventlog.Ring[LogLine] { return h.appLog }
 
 // trace keeps a frame, and hands it to whoever asked for all of them. It runs on
 // the goroutine that reads or writes the wire.

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 )
@@ -21,10 +22,10 @@ import (
 // Host is the agent host. It implements [API].
 type Host struct {
 	opts   Options
-	log    *Log
+	log    *eventlog.Log
 	flood  flood
-	wire   *Ring[WireFrame]
-	appLog *Ring[LogLine]
+	wire   *eventlog.Ring[WireFrame]
+	appLog *eventlog.Ring[LogLine]
 	meter  *meter
 	tidy   tidy
 	hidden session.Hidden // what subscriptions were told that is secret
@@ -128,9 +129,9 @@ func New(o Options) (*Host, error) {
 	}
 	o.Timing, o.Limits = o.Timing.WithDefaults(), o.Limits.withDefaults()
 	h := &Host{
-		log:    NewLog(o.Store),
-		wire:   NewRing[WireFrame](wireFrames, wireBytes),
-		appLog: NewRing[LogLine](logLines, logBytes),
+		log:    eventlog.New(o.Store),
+		wire:   eventlog.NewRing[WireFrame](wireFrames, wireBytes),
+		appLog: eventlog.NewRing[LogLine](logLines, logBytes),
 		meter:  newMeter(o.Now()),
 		marks:  o.Store.Marks(),
 		lives:  map[event.SubID]*life{},
@@ -157,7 +158,7 @@ func New(o Options) (*Host, error) {
 
 // stored follows the store's commits. It runs on the writer's goroutine.
 func (h *Host) stored(records []event.Record) {
-	h.log.add(records)
+	h.log.Append(records)
 	h.meter.stored(records, h.opts.Now())
 	h.mu.Lock()
 	for i := range records {
@@ -204,7 +205,7 @@ func (h *Host) Changed() (<-chan struct{}, func()) {
 }
 
 // Log implements [API].
-func (h *Host) Log() *Log { return h.log }
+func (h *Host) Log() *eventlog.Log { return h.log }
 
 // Refusals implements [API].
 func (h *Host) Refusals() []event.Refusal { return h.opts.Store.Refusals() }

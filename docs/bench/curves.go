@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/store"
@@ -31,12 +31,12 @@ const (
 // over all.
 var searches = []struct {
 	name, text string
-	enough     func(hits int, f host.Found) bool
+	enough     func(hits int, f eventlog.Found) bool
 }{
-	{"a window of a word in one of 32", "db-17", func(hits int, f host.Found) bool { return hits >= 10_000 || f.Examined >= 100_000 }},
-	{"newest event of a word in one of 900", "999", func(hits int, _ host.Found) bool { return hits > 0 }},
-	{"a number that is nowhere, newest 100,000", ".n<0", func(_ int, f host.Found) bool { return f.Examined >= 100_000 }},
-	{"the same, all events", ".n<0", func(int, host.Found) bool { return false }},
+	{"a window of a word in one of 32", "db-17", func(hits int, f eventlog.Found) bool { return hits >= 10_000 || f.Examined >= 100_000 }},
+	{"newest event of a word in one of 900", "999", func(hits int, _ eventlog.Found) bool { return hits > 0 }},
+	{"a number that is nowhere, newest 100,000", ".n<0", func(_ int, f eventlog.Found) bool { return f.Examined >= 100_000 }},
+	{"the same, all events", ".n<0", func(int, eventlog.Found) bool { return false }},
 }
 
 // curves measures what a commit, a search and a key cost with more and more stored
@@ -86,7 +86,7 @@ func curve(program, data string, events int) error {
 	if err != nil {
 		return err
 	}
-	found, err := searched(host.NewLog(s))
+	found, err := searched(eventlog.New(s))
 	var commits []time.Duration
 	if err == nil {
 		commits, err = committed(s, events)
@@ -139,7 +139,7 @@ func committed(s *store.Store, from int) (took []time.Duration, err error) {
 }
 
 // searched returns the median time of each search.
-func searched(l *host.Log) (took []time.Duration, err error) {
+func searched(l *eventlog.Log) (took []time.Duration, err error) {
 	ctx := context.Background()
 	for _, s := range searches {
 		f, err := filter.Parse(s.text, time.Now())
@@ -149,7 +149,7 @@ func searched(l *host.Log) (took []time.Duration, err error) {
 		var all []time.Duration
 		for began := time.Now(); len(all) < curveRepeat && (len(all) == 0 || time.Since(began) < 10*time.Second); {
 			hits, at := 0, time.Now()
-			err := l.Search(ctx, f.Match, 0, func(found host.Found) bool {
+			err := l.Search(ctx, f.Match, 0, func(found eventlog.Found) bool {
 				hits += len(found.Seqs)
 				return !s.enough(hits, found)
 			})

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
@@ -40,7 +41,7 @@ func (c *Client) taken(server string) error {
 }
 
 // Log implements [host.API].
-func (c *Client) Log() *host.Log { return c.log }
+func (c *Client) Log() *eventlog.Log { return c.log }
 
 // Types implements [host.API].
 func (c *Client) Types(ctx context.Context, server string) ([]event.Type, error) {
@@ -230,16 +231,16 @@ func (c *Client) RemoveMark(ctx context.Context, seq uint64, line bool) error {
 }
 
 // Audit implements [host.API].
-func (c *Client) Audit() *host.Audit { return host.NewAudit(c.Store()) }
+func (c *Client) Audit() *eventlog.Audit { return eventlog.NewAudit(c.Store()) }
 
 // Wire implements [host.API]. Frames come while somebody looks.
-func (c *Client) Wire() *host.Ring[host.WireFrame] {
+func (c *Client) Wire() *eventlog.Ring[host.WireFrame] {
 	c.wireWanted.Store(time.Now().UnixNano())
 	return c.wire
 }
 
 // AppLog implements [host.API].
-func (c *Client) AppLog() *host.Ring[host.LogLine] { return c.appLog }
+func (c *Client) AppLog() *eventlog.Ring[host.LogLine] { return c.appLog }
 
 // Stats implements [host.API]: the last ones when nobody answers.
 func (c *Client) Stats() host.Stats {

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/store"
 )
@@ -135,7 +136,7 @@ func TestRecordsCrossByteForByte(t *testing.T) {
 	awaits(t, c, "the newest record", func() bool { return c.Log().Last() == last })
 
 	var want, got []event.Record
-	read := func(log *host.Log, into *[]event.Record) {
+	read := func(log *eventlog.Log, into *[]event.Record) {
 		if err := log.After(0, func(r event.Record) bool { *into = append(*into, r); return true }); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestRecordsCrossByteForByte(t *testing.T) {
 	read(c.Log(), &got)
 	same(t, got, want)
 	want, got = nil, nil
-	for log, into := range map[*host.Log]*[]event.Record{f.host.Log(): &want, c.Log(): &got} {
+	for log, into := range map[*eventlog.Log]*[]event.Record{f.host.Log(): &want, c.Log(): &got} {
 		if err := log.Before(0, func(r event.Record) bool { *into = append(*into, r); return len(*into) < 2500 }); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eventdeck/host"
+	"eventdeck/host/eventlog"
 )
 
 // Client uses the host of another process. It implements [host.API]; what that can
@@ -48,9 +49,9 @@ type Client struct {
 
 	pulling chan struct{} // held by who brings a state in
 
-	log        *host.Log
-	wire       *host.Ring[host.WireFrame]
-	appLog     *host.Ring[host.LogLine]
+	log        *eventlog.Log
+	wire       *eventlog.Ring[host.WireFrame]
+	appLog     *eventlog.Ring[host.LogLine]
 	last       atomic.Uint64 // newest record
 	audited    atomic.Uint64
 	wireWanted atomic.Int64 // when somebody last looked at the wire, in Unix nanoseconds
@@ -134,10 +135,10 @@ func newClient(conn *net.UnixConn, dir string) (*Client, error) {
 		dir: dir, pid: pid, conn: conn, frames: newFrames(conn, in, maxAnswer, maxRequest),
 		slots: make(chan struct{}, maxRunning/2), out: make(chan outgoing), recall: make(chan struct{}, 1), pending: map[uint64]*pending{}, flags: map[chan struct{}]struct{}{},
 		refused: map[string]error{}, pulling: make(chan struct{}, 1),
-		wire:   host.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
-		appLog: host.NewRing[host.LogLine](clientLines, clientLineBytes),
+		wire:   eventlog.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
+		appLog: eventlog.NewRing[host.LogLine](clientLines, clientLineBytes),
 	}
-	c.log = host.NewLog(&remoteStore{c: c})
+	c.log = eventlog.New(&remoteStore{c: c})
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	context.AfterFunc(c.ctx, func() { _ = conn.Close() }) // what reads and writes ends with it
 	c.wg.Go(c.read)

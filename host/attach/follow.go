@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
@@ -131,7 +132,7 @@ func (c *Client) fetch(ctx context.Context, last uint64) error {
 		for i, r := range p.Records {
 			records[i] = r.record()
 		}
-		c.log.Extend(records)
+		c.log.Append(records)
 		s.From = p.Next
 	}
 	c.last.Store(last)
@@ -160,7 +161,7 @@ func (c *Client) keep(s state) {
 
 // addNew adds the entries up to number last that are newer than have, and returns
 // the newest number. Two states that were asked for at once may bring the same.
-func addNew[T any](ring *host.Ring[T], entries []T, last, have uint64, size func(T) int) uint64 {
+func addNew[T any](ring *eventlog.Ring[T], entries []T, last, have uint64, size func(T) int) uint64 {
 	if last <= have {
 		return have
 	}

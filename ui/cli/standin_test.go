@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
@@ -168,7 +169,7 @@ func (m *memory) Close() error {
 // standIn is a host that does what a test says and remembers what it was asked.
 type standIn struct {
 	store *memory
-	log   *host.Log
+	log   *eventlog.Log
 
 	connect    func(ctx context.Context, server string) error
 	types      []event.Type
@@ -197,7 +198,7 @@ type standIn struct {
 
 func newStandIn() *standIn {
 	store := &memory{info: event.StoreInfo{Path: "/data", Sealed: "keyring"}}
-	return &standIn{store: store, log: host.NewLog(store), flags: map[chan struct{}]bool{}}
+	return &standIn{store: store, log: eventlog.New(store), flags: map[chan struct{}]bool{}}
 }
 
 // arrive stores records of a subscription and raises the flag.
@@ -251,7 +252,7 @@ func (s *standIn) Changed() (<-chan struct{}, func()) {
 	}
 }
 
-func (s *standIn) Log() *host.Log { return s.log }
+func (s *standIn) Log() *eventlog.Log { return s.log }
 
 func (s *standIn) Types(ctx context.Context, _ string) ([]event.Type, error) {
 	if s.list != nil {
@@ -348,11 +349,13 @@ func (s *standIn) SetSetting(context.Context, string, string) error { return nil
 func (s *standIn) Marks() []event.Mark                              { return nil }
 func (s *standIn) SetMark(context.Context, event.Mark) error        { return nil }
 func (s *standIn) RemoveMark(context.Context, uint64, bool) error   { return nil }
-func (s *standIn) Audit() *host.Audit                               { return host.NewAudit(s.store) }
-func (s *standIn) Wire() *host.Ring[host.WireFrame]                 { return host.NewRing[host.WireFrame](1, 0) }
-func (s *standIn) AppLog() *host.Ring[host.LogLine]                 { return host.NewRing[host.LogLine](1, 0) }
-func (s *standIn) Stats() host.Stats                                { return host.Stats{} }
-func (s *standIn) SignOut(context.Context, string) error            { return s.signOutErr }
+func (s *standIn) Audit() *eventlog.Audit                           { return eventlog.NewAudit(s.store) }
+func (s *standIn) Wire() *eventlog.Ring[host.WireFrame] {
+	return eventlog.NewRing[host.WireFrame](1, 0)
+}
+func (s *standIn) AppLog() *eventlog.Ring[host.LogLine]  { return eventlog.NewRing[host.LogLine](1, 0) }
+func (s *standIn) Stats() host.Stats                     { return host.Stats{} }
+func (s *standIn) SignOut(context.Context, string) error { return s.signOutErr }
 func (s *standIn) SignIn(context.Context, string) (host.SignIn, error) {
 	return s.signInFlow, s.signInErr
 }

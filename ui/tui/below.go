@@ -1,8 +1,8 @@
 package tui
 
 import (
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 )
 
 // tally counts the records behind a window that match its query, as far as the
@@ -30,7 +30,7 @@ func (w *window) cutEnd() {
 }
 
 // jumped begins to count behind a window that was opened far from the newest record.
-func (w *window) jumped(log *host.Log) {
+func (w *window) jumped(log *eventlog.Log) {
 	w.level()
 	if !w.cut {
 		return
@@ -57,7 +57,7 @@ func (w *window) reached(seqs []uint64) {
 
 // count counts what the log has got since the last time, and leaves it there. It
 // reports whether there is more to count.
-func (w *window) count(log *host.Log) (n int, more bool, err error) {
+func (w *window) count(log *eventlog.Log) (n int, more bool, err error) {
 	if last := log.Last(); w.query.everything() {
 		if last > w.tally.to {
 			n, w.tally.to = int(last-w.tally.to), last

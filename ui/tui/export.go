@@ -14,8 +14,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/export"
 )
 
@@ -149,7 +149,7 @@ func (a *app) atHome(path string) string {
 }
 
 // write writes the records of a range.
-func (x *exporting) write(ctx context.Context, w *export.Writer, log *host.Log, r exportRange) error {
+func (x *exporting) write(ctx context.Context, w *export.Writer, log *eventlog.Log, r exportRange) error {
 	var failed error
 	err := log.After(r.first-1, func(rec event.Record) bool {
 		if rec.Seq > r.last {

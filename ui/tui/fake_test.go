@@ -14,6 +14,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
@@ -76,7 +77,7 @@ func (s *fakeStore) Backward(seq uint64, fn func(event.Record) bool) error {
 type fakeHost struct {
 	host.API
 	store *fakeStore
-	log   *host.Log
+	log   *eventlog.Log
 
 	mu       sync.Mutex
 	snap     host.Snapshot
@@ -98,7 +99,7 @@ type fakeHost struct {
 
 func newFake() *fakeHost {
 	s := &fakeStore{logs: newLogs()}
-	return &fakeHost{store: s, log: host.NewLog(s), flag: make(chan struct{}, 1)}
+	return &fakeHost{store: s, log: eventlog.New(s), flag: make(chan struct{}, 1)}
 }
 
 func (h *fakeHost) Snapshot() host.Snapshot {
@@ -112,7 +113,7 @@ func (h *fakeHost) Snapshot() host.Snapshot {
 }
 
 func (h *fakeHost) Changed() (<-chan struct{}, func()) { return h.flag, func() {} }
-func (h *fakeHost) Log() *host.Log                     { return h.log }
+func (h *fakeHost) Log() *eventlog.Log                 { return h.log }
 func (h *fakeHost) Skeleton(event.Type) []byte         { return []byte("{\n  \"severity\": \"P1\"\n}") }
 
 func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {

@@ -6,19 +6,20 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
 // logs are what the stand-in remembers of its own doings.
 type logs struct {
 	audit    []event.AuditEntry
-	wire     *host.Ring[host.WireFrame]
-	lines    *host.Ring[host.LogLine]
+	wire     *eventlog.Ring[host.WireFrame]
+	lines    *eventlog.Ring[host.LogLine]
 	refusals []event.Refusal
 }
 
 func newLogs() logs {
-	return logs{wire: host.NewRing[host.WireFrame](100, 1<<20), lines: host.NewRing[host.LogLine](100, 1<<20)}
+	return logs{wire: eventlog.NewRing[host.WireFrame](100, 1<<20), lines: eventlog.NewRing[host.LogLine](100, 1<<20)}
 }
 
 func (s *fakeStore) AuditLast() uint64 { return uint64(len(s.audit)) }
@@ -32,11 +33,11 @@ func (s *fakeStore) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) erro
 	return nil
 }
 
-func (h *fakeHost) Audit() *host.Audit               { return host.NewAudit(h.store) }
-func (h *fakeHost) Wire() *host.Ring[host.WireFrame] { return h.store.wire }
-func (h *fakeHost) AppLog() *host.Ring[host.LogLine] { return h.store.lines }
-func (h *fakeHost) Refusals() []event.Refusal        { return h.store.refusals }
-func (h *fakeHost) act(e event.AuditEntry)           { h.store.act(e) }
+func (h *fakeHost) Audit() *eventlog.Audit               { return eventlog.NewAudit(h.store) }
+func (h *fakeHost) Wire() *eventlog.Ring[host.WireFrame] { return h.store.wire }
+func (h *fakeHost) AppLog() *eventlog.Ring[host.LogLine] { return h.store.lines }
+func (h *fakeHost) Refusals() []event.Refusal            { return h.store.refusals }
+func (h *fakeHost) act(e event.AuditEntry)               { h.store.act(e) }
 
 func (s *fakeStore) act(e event.AuditEntry) {
 	e.Seq = uint64(len(s.audit)) + 1

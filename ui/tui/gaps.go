@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 )
@@ -72,7 +73,7 @@ func (t *gapLedger) load(a *app) bool {
 	return true
 }
 
-func (t *gapLedger) begin(log *host.Log) {
+func (t *gapLedger) begin(log *eventlog.Log) {
 	if !t.begun {
 		t.begun, t.seen = true, log.Last()
 		t.from = t.seen + 1

@@ -6,8 +6,8 @@ import (
 	"sort"
 	"time"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 )
 
 // errNothingThere: the log has nothing at the place that was asked for.
@@ -54,7 +54,7 @@ func (a *app) gotoTime(t time.Time) error {
 }
 
 // seek chooses a record and reads the log round it, if it is not held.
-func (s *stream) seek(log *host.Log, seq uint64) error {
+func (s *stream) seek(log *eventlog.Log, seq uint64) error {
 	s.follow = false
 	if i := s.index(seq); i < len(s.seqs) && s.seqs[i] == seq {
 		s.at = seq
@@ -77,7 +77,7 @@ func (s *stream) seek(log *host.Log, seq uint64) error {
 
 // resetAt begins anew at a record: it and what is before it, and so much of what
 // is after it that the record stands in its surroundings.
-func (w *window) resetAt(log *host.Log, q query, seq uint64) error {
+func (w *window) resetAt(log *eventlog.Log, q query, seq uint64) error {
 	w.begin(q)
 	w.oldest = false
 	w.seen, w.from = seq, seq+1

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 )
@@ -34,7 +35,7 @@ func (s seqs) find(id rowID) int {
 // ringLog shows a ring of the host.
 type ringLog[T any] struct {
 	seqs
-	ring  func(host.API) *host.Ring[T]
+	ring  func(host.API) *eventlog.Ring[T]
 	at    func(entry *T) time.Time
 	holds func(entry *T, text string) bool
 	seen  uint64

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 )
@@ -17,7 +18,7 @@ import (
 // mask.go for what that is. The host itself keeps everything.
 type presented struct {
 	host.API
-	log *host.Log
+	log *eventlog.Log
 }
 
 // errMasked: a request was made from what is masked.
@@ -41,10 +42,10 @@ func maskRecord(r event.Record) event.Record {
 func maskWords(t trust.Text) trust.Text { return trust.Untrusted(maskText(t.Raw())) }
 
 // Log implements [host.API].
-func (p *presented) Log() *host.Log { return p.log }
+func (p *presented) Log() *eventlog.Log { return p.log }
 
 // Wire implements [host.API].
-func (p *presented) Wire() *host.Ring[host.WireFrame] {
+func (p *presented) Wire() *eventlog.Ring[host.WireFrame] {
 	return p.API.Wire().Mapped(func(f host.WireFrame) host.WireFrame {
 		f.Frame = trust.Untrusted(string(maskJSON([]byte(f.Frame.Raw()))))
 		return f
@@ -52,7 +53,7 @@ func (p *presented) Wire() *host.Ring[host.WireFrame] {
 }
 
 // AppLog implements [host.API].
-func (p *presented) AppLog() *host.Ring[host.LogLine] {
+func (p *presented) AppLog() *eventlog.Ring[host.LogLine] {
 	return p.API.AppLog().Mapped(func(l host.LogLine) host.LogLine {
 		l.Text = maskText(l.Text)
 		return l
@@ -60,7 +61,7 @@ func (p *presented) AppLog() *host.Ring[host.LogLine] {
 }
 
 // Audit implements [host.API].
-func (p *presented) Audit() *host.Audit {
+func (p *presented) Audit() *eventlog.Audit {
 	return p.API.Audit().Mapped(func(e event.AuditEntry) event.AuditEntry {
 		e.Detail = trust.Untrusted(string(maskJSON([]byte(e.Detail.Raw()))))
 		return e

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"eventdeck/host"
+	"eventdeck/host/eventlog"
 )
 
 // A filter reaches the whole stored history. It is searched beside the program,
@@ -18,10 +18,10 @@ import (
 const pageTime = 50 * time.Millisecond
 
 // searchOlder searches the log before seq for a page of rows.
-func searchOlder(ctx context.Context, log *host.Log, q query, gen int, before uint64) page {
+func searchOlder(ctx context.Context, log *eventlog.Log, q query, gen int, before uint64) page {
 	p := page{gen: gen, older: true, edge: before}
 	end := time.Now().Add(pageTime)
-	p.err = log.Search(ctx, q.matches, before, func(f host.Found) bool {
+	p.err = log.Search(ctx, q.matches, before, func(f eventlog.Found) bool {
 		p.seqs = append(p.seqs, f.Seqs...)
 		p.edge, p.end = f.Edge, f.End
 		return len(p.seqs) < pageRows && time.Now().Before(end)

@@ -5,6 +5,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 )
@@ -55,7 +56,7 @@ func newStream() stream {
 }
 
 // show changes what the stream shows. What is chosen stays if it still matches.
-func (s *stream) show(log *host.Log, q query) error {
+func (s *stream) show(log *eventlog.Log, q query) error {
 	err := s.reset(log, q)
 	s.paused, s.waiting = false, 0
 	s.settle()
@@ -97,7 +98,7 @@ func (s *stream) reveal() {
 
 // arrive takes what the log has got since the last time; what a window that is
 // frozen or cut does not take is counted. It reports whether there is more to take.
-func (s *stream) arrive(log *host.Log) (more bool, err error) {
+func (s *stream) arrive(log *eventlog.Log) (more bool, err error) {
 	if s.cut || s.paused {
 		n, more, err := s.count(log)
 		if s.paused {
@@ -143,7 +144,7 @@ func (s *stream) pause() {
 }
 
 // toNewest follows the stream from its newest row.
-func (s *stream) toNewest(log *host.Log) error {
+func (s *stream) toNewest(log *eventlog.Log) error {
 	s.follow = true
 	if s.paused {
 		s.pause()

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 )
@@ -19,7 +20,7 @@ type subsTable struct {
 	order   []int // into subs
 	rates   map[event.SubID]host.Rate
 	lags    map[event.SubID]lagAt
-	log     *host.Log
+	log     *eventlog.Log
 	now     time.Time
 	widest  widest
 	args    bool // a subscription that is listed has arguments

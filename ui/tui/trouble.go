@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eventdeck/host"
+	"eventdeck/host/eventlog"
 )
 
 // troubleFor is how long the status line tells of an error that nobody looked at.
@@ -19,7 +20,7 @@ type trouble struct {
 }
 
 // take looks at what the log has got.
-func (t *trouble) take(ring *host.Ring[host.LogLine]) {
+func (t *trouble) take(ring *eventlog.Ring[host.LogLine]) {
 	if ring == nil || ring.Last() == t.seen {
 		return
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
@@ -57,7 +57,7 @@ func (s *vast) Backward(seq uint64, fn func(event.Record) bool) error {
 func overAMillion(tb testing.TB) *app {
 	h := incident()
 	s := &vast{fakeStore{logs: h.store.logs}, h.snap.Subs[0].ID, map[uint64]event.Record{}}
-	h.log = host.NewLog(s)
+	h.log = eventlog.New(s)
 	a := open(tb, h, 200, 50)
 	a.snap.Last = vastEvents
 	a.draw()

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sort"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 )
 
 // Bounds of what a stream holds and how much of the log it reads at a time.
@@ -47,7 +47,7 @@ type page struct {
 
 // reset begins anew at the newest record. What is at hand is read at once, so
 // that a change of the query shows in the same frame.
-func (w *window) reset(log *host.Log, q query) error {
+func (w *window) reset(log *eventlog.Log, q query) error {
 	w.begin(q)
 	w.cut, w.oldest = false, false
 	w.seen = log.Last()
@@ -60,7 +60,7 @@ func (w *window) reset(log *host.Log, q query) error {
 }
 
 // readOlder examines the log before seq, newest first.
-func readOlder(log *host.Log, q query, gen int, before uint64, scan, rows int) page {
+func readOlder(log *eventlog.Log, q query, gen int, before uint64, scan, rows int) page {
 	p := page{gen: gen, older: true, edge: before, end: true}
 	if before <= 1 {
 		return p
@@ -82,7 +82,7 @@ func readOlder(log *host.Log, q query, gen int, before uint64, scan, rows int) p
 }
 
 // readNewer examines the log after seq, oldest first.
-func readNewer(log *host.Log, q query, gen int, after uint64, scan, rows int) page {
+func readNewer(log *eventlog.Log, q query, gen int, after uint64, scan, rows int) page {
 	p := page{gen: gen, edge: after, end: true}
 	p.err = log.After(after, func(r event.Record) bool {
 		if scan == 0 || len(p.seqs) >= rows {

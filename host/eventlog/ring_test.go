@@ -1,14 +1,14 @@
-package host_test
+package eventlog_test
 
 import (
 	"reflect"
 	"sync"
 	"testing"
 
-	"eventdeck/host"
+	"eventdeck/host/eventlog"
 )
 
-func kept(r *host.Ring[int], after uint64) (out []int) {
+func kept(r *eventlog.Ring[int], after uint64) (out []int) {
 	r.After(after, func(_ uint64, v int) bool {
 		out = append(out, v)
 		return true
@@ -17,7 +17,7 @@ func kept(r *host.Ring[int], after uint64) (out []int) {
 }
 
 func TestRingIsBoundedByCountAndBytes(t *testing.T) {
-	r := host.NewRing[int](4, 100)
+	r := eventlog.NewRing[int](4, 100)
 	if r.Last() != 0 || kept(r, 0) != nil {
 		t.Error("an empty ring holds something")
 	}
@@ -45,7 +45,7 @@ func TestRingIsBoundedByCountAndBytes(t *testing.T) {
 
 // A reader that is slower than the writer sees rising numbers, never one twice.
 func TestRingIsReadWhileWritten(t *testing.T) {
-	r := host.NewRing[int](100, 1<<20)
+	r := eventlog.NewRing[int](100, 1<<20)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := 1; i <= 5000; i++ {

@@ -1,4 +1,4 @@
-package host
+package eventlog
 
 import (
 	"runtime"
@@ -12,18 +12,18 @@ import (
 // small ones.
 func TestWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 	const size = 1 << 20
-	l := NewLog(nil)
+	l := New(nil)
 	var seq uint64
 	for range recentRecords + 1 {
 		seq++
-		l.add([]event.Record{{Seq: seq}})
+		l.Append([]event.Record{{Seq: seq}})
 	}
 	var raws []weak.Pointer[byte]
 	for range 4 * recentBytes / size {
 		raw := make([]byte, size)
 		raws = append(raws, weak.Make(&raw[0]))
 		seq++
-		l.add([]event.Record{{Seq: seq, Raw: raw}})
+		l.Append([]event.Record{{Seq: seq, Raw: raw}})
 	}
 	runtime.GC()
 	held := 0
@@ -43,8 +43,8 @@ func TestWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 // Retention removes records between others; a process that is attached reads them
 // page by page.
 func TestExtendWithHoles(t *testing.T) {
-	l := NewLog(nil)
-	l.Extend([]event.Record{{Seq: 1}, {Seq: 2}, {Seq: 5}, {Seq: 6}})
+	l := New(nil)
+	l.Append([]event.Record{{Seq: 1}, {Seq: 2}, {Seq: 5}, {Seq: 6}})
 	for _, seq := range []uint64{5, 6} {
 		if r, err := l.Get(seq); err != nil || r.Seq != seq {
 			t.Errorf("record %d: got %d, %v", seq, r.Seq, err)
@@ -56,7 +56,7 @@ func TestExtendWithHoles(t *testing.T) {
 // backwards, and who began to read sees what was there then.
 func TestWindowOfCommits(t *testing.T) {
 	const last = 3 * recentRecords
-	l := NewLog(nil)
+	l := New(nil)
 	sizes := []int{1, 3, pieceRecords - 1, 1, pieceRecords, 1024, 7, 2, pieceRecords + 1}
 	for seq, i := 0, 0; seq < last; i++ {
 		records := make([]event.Record, min(sizes[i%len(sizes)], last-seq))
@@ -64,7 +64,7 @@ func TestWindowOfCommits(t *testing.T) {
 			seq++
 			records[k].Seq = uint64(seq)
 		}
-		l.add(records)
+		l.Append(records)
 	}
 	oldest, next := uint64(last-recentRecords+1), uint64(last)
 	for _, seq := range []uint64{oldest + 9, oldest + 10, last - 1025, last - 1, last} {
@@ -79,7 +79,7 @@ func TestWindowOfCommits(t *testing.T) {
 			}
 			if want++; want == end+1 {
 				next++
-				l.add([]event.Record{{Seq: next}})
+				l.Append([]event.Record{{Seq: next}})
 			}
 			return true
 		})

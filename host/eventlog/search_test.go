@@ -1,4 +1,4 @@
-package host
+package eventlog
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func stored(t testing.TB, n int) *Log {
 		}
 	})
 	fill(t, s, n)
-	return NewLog(s)
+	return New(s)
 }
 
 var began = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)

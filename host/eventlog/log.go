@@ -1,4 +1,7 @@
-package host
+// Package eventlog reads what is stored: the log of records with a window of the
+// newest ones in memory, searches over all of it, its distribution over time, the
+// audit log, and rings of entries that are kept in memory alone.
+package eventlog
 
 import (
 	"slices"
@@ -20,10 +23,19 @@ const (
 	pieceBytes   = 1 << 20
 )
 
+// Reader reads stored records; see [event.Store], whose promises these methods have.
+type Reader interface {
+	Last() uint64
+	Get(seq uint64) (event.Record, error)
+	Forward(seq uint64, fn func(event.Record) bool) error
+	Backward(seq uint64, fn func(event.Record) bool) error
+	Scan(from, to uint64, fn func(*event.Record) bool) error
+}
+
 // Log reads what is stored: a bounded window of the newest records from memory,
 // everything older from the store. All methods may be called from any goroutine.
 type Log struct {
-	store event.Store
+	store Reader
 
 	mu     sync.Mutex
 	recent window
@@ -53,8 +65,8 @@ func (w window) at(seq uint64) (piece, place int) {
 	return piece, int(seq - w[piece][0].Seq)
 }
 
-// NewLog returns a log on what the store keeps; its recent window is empty.
-func NewLog(store event.Store) *Log { return &Log{store: store} }
+// New returns a log on what a store keeps; its recent window is empty.
+func New(store Reader) *Log { return &Log{store: store} }
 
 // Last returns the newest sequence number, 0 if the log is empty.
 func (l *Log) Last() uint64 { return l.store.Last() }
@@ -118,34 +130,24 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 	return l.store.Backward(seq-1, fn)
 }
 
-// Extend adds records that were read elsewhere, in order, to the recent window. When
-// some are missing before or among them, the window begins anew behind the last hole.
-func (l *Log) Extend(records []event.Record) {
-	if len(records) == 0 {
-		return
-	}
+// Append adds committed records, in order, to the recent window; nobody may change
+// them any more. When some are missing before or among them, the window begins anew
+// behind the last hole. It is called by one goroutine at a time.
+func (l *Log) Append(records []event.Record) {
 	for i := len(records) - 1; i > 0; i-- {
 		if records[i-1].Seq+1 != records[i].Seq {
 			records = records[i:]
 			break
 		}
 	}
-	l.mu.Lock()
-	if w := l.recent; len(w) > 0 && w.last()+1 != records[0].Seq {
-		l.recent, l.count, l.bytes, l.tail = nil, 0, 0, 0
-	}
-	l.mu.Unlock()
-	l.add(records)
-}
-
-// add appends committed records, which nobody changes any more. It is called by the
-// store's writer, in order.
-func (l *Log) add(records []event.Record) {
 	if len(records) == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if w := l.recent; len(w) > 0 && w.last()+1 != records[0].Seq {
+		l.recent, l.count, l.bytes, l.tail = nil, 0, 0, 0
+	}
 	added := weigh(records)
 	l.count, l.bytes = l.count+len(records), l.bytes+added
 	w := l.recent

@@ -1,4 +1,4 @@
-package host
+package eventlog
 
 import (
 	"testing"
@@ -7,11 +7,11 @@ import (
 )
 
 func TestMappedLogHandsOnWhatTheFunctionReturns(t *testing.T) {
-	l := NewLog(nil)
+	l := New(nil)
 	for seq := uint64(1); seq <= 4; seq++ {
-		l.add([]event.Record{{Seq: seq, Data: []byte("secret")}})
+		l.Append([]event.Record{{Seq: seq, Data: []byte("secret")}})
 	}
-	m := &mappedStore{log: l, fn: func(r event.Record) event.Record { r.Data = []byte("***"); return r }}
+	m := &mappedReader{log: l, fn: func(r event.Record) event.Record { r.Data = []byte("***"); return r }}
 	if r, err := m.Get(3); err != nil || string(r.Data) != "***" || r.Seq != 3 {
 		t.Errorf("Get: %d %q %v", r.Seq, r.Data, err)
 	}

@@ -1,0 +1,50 @@
+package eventlog
+
+import "eventdeck/host/event"
+
+// Mapped returns the same log as fn shows it: fn is called with every record
+// that is read and returns what is handed on. It must not change what the record
+// refers to, and may be called from any goroutine.
+func (l *Log) Mapped(fn func(event.Record) event.Record) *Log {
+	return New(&mappedReader{l, fn})
+}
+
+// mappedReader reads records through a log and a function.
+type mappedReader struct {
+	log *Log
+	fn  func(event.Record) event.Record
+}
+
+func (m *mappedReader) Last() uint64 { return m.log.Last() }
+
+func (m *mappedReader) Get(seq uint64) (event.Record, error) {
+	r, err := m.log.Get(seq)
+	if err != nil {
+		return r, err
+	}
+	return m.fn(r), nil
+}
+
+func (m *mappedReader) Forward(seq uint64, fn func(event.Record) bool) error {
+	return m.log.After(max(seq, 1)-1, func(r event.Record) bool { return fn(m.fn(r)) })
+}
+
+func (m *mappedReader) Backward(seq uint64, fn func(event.Record) bool) error {
+	if seq == 0 {
+		return nil
+	}
+	return m.log.Before(seq+1, func(r event.Record) bool { return fn(m.fn(r)) })
+}
+
+func (m *mappedReader) Scan(from, to uint64, fn func(*event.Record) bool) error {
+	return m.log.store.Scan(from, to, func(r *event.Record) bool {
+		shown := m.fn(*r)
+		return fn(&shown)
+	})
+}
+
+// Mapped returns the same ring as fn shows it. It is for reading: what is added
+// to it goes nowhere.
+func (r *Ring[T]) Mapped(fn func(T) T) *Ring[T] {
+	return &Ring[T]{of: r, fn: fn, slots: make([]slot[T], 1), first: 1}
+}
