@@ -31,6 +31,7 @@ type Info struct {
 	Profile     wire.Profile // ProfileNone unless Advertised
 	Advertised  bool         // the server says that it has events, in either place, with any value
 	ListChanged bool         // it says that it reports changes of its event types
+	Draft       bool         // it advertises the draft of April 2026, and no later one
 
 	Raw json.RawMessage // the result of server/discover or initialize as sent
 }
@@ -43,10 +44,18 @@ type greeting struct {
 	known     bool // it looks like such a result
 }
 
+// metaServerInfo is where a result of 2026-07-28 names the server; the handshake
+// revisions have the member serverInfo instead.
+const metaServerInfo = "io.modelcontextprotocol/serverInfo"
+
 // readGreeting reads each member by itself: one of a wrong type hides only itself.
 func readGreeting(raw json.RawMessage) greeting {
 	m := object(raw)
-	server, capabilities := object(m["serverInfo"]), object(m["capabilities"])
+	capabilities := object(m["capabilities"])
+	server := object(object(m["_meta"])[metaServerInfo])
+	if len(server) == 0 {
+		server = object(m["serverInfo"])
+	}
 	g := greeting{known: m["serverInfo"] != nil || m["capabilities"] != nil || m["supportedVersions"] != nil || m["protocolVersion"] != nil}
 	read(m["supportedVersions"], &g.supported)
 	read(m["protocolVersion"], &g.version)
@@ -57,7 +66,9 @@ func readGreeting(raw json.RawMessage) greeting {
 	read(m["instructions"], &g.info.Instructions)
 
 	sketch, hasSketch := capabilities["events"]
-	sep, hasSEP := object(capabilities["extensions"])[wire.Extension]
+	extensions := object(capabilities["extensions"])
+	sep, hasSEP := extensions[wire.Extension]
+	_, hasDraft := object(extensions["events"])["subscribe"]
 	switch {
 	case hasSEP:
 		g.info.Profile = wire.ProfileSEP
@@ -65,6 +76,7 @@ func readGreeting(raw json.RawMessage) greeting {
 		g.info.Profile = wire.ProfileSketch
 	}
 	g.info.Advertised = hasSEP || hasSketch
+	g.info.Draft = hasDraft && !g.info.Advertised
 	for _, c := range []json.RawMessage{sketch, sep} {
 		var says bool
 		read(object(c)["listChanged"], &says)

@@ -122,12 +122,32 @@ func TestCapabilities(t *testing.T) {
 		`{"capabilities":{"events":null}}`: {Profile: wire.ProfileSketch, Advertised: true},
 		`{"capabilities":{"events":true,"extensions":{"io.modelcontextprotocol/events":{"listChanged":true}}}}`: {Profile: wire.ProfileSEP, Advertised: true, ListChanged: true},
 		`{"capabilities":{"extensions":{"io.modelcontextprotocol/events":[]}}}`:                                 {Profile: wire.ProfileSEP, Advertised: true},
+		`{"capabilities":{"extensions":{"events":{"subscribe":true}}}}`:                                         {Draft: true},
+		`{"capabilities":{"events":{},"extensions":{"events":{"subscribe":true}}}}`:                             {Profile: wire.ProfileSketch, Advertised: true},
+		`{"capabilities":{"extensions":{"events":{}}}}`:                                                         {},
 		`{"capabilities":{"extensions":{"other":{}},"tools":{"listChanged":true}}}`:                             {},
 		`{"capabilities":7,"serverInfo":"me","instructions":{},"supportedVersions":{}}`:                         {},
 	} {
 		g := readGreeting([]byte(in))
-		if i := g.info; i.Profile != want.Profile || i.Advertised != want.Advertised || i.ListChanged != want.ListChanged || !g.known || string(i.Raw) != in {
+		if i := g.info; i.Profile != want.Profile || i.Advertised != want.Advertised || i.ListChanged != want.ListChanged || i.Draft != want.Draft || !g.known || string(i.Raw) != in {
 			t.Errorf("%s: %+v", in, i)
+		}
+	}
+}
+
+// Servers of 2026-07-28 name themselves in the _meta of the result, older ones beside
+// their capabilities.
+func TestWhereAServerNamesItself(t *testing.T) {
+	for in, want := range map[string][2]string{
+		`{"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"3"}}}`: {"new", "3"},
+		`{"serverInfo":{"name":"old","version":"2"}}`: {"old", "2"},
+		`{"serverInfo":{"name":"old","version":"2"},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"3"}}}`: {"new", "3"},
+		`{"serverInfo":{"name":"old","version":"2"},"_meta":{"io.modelcontextprotocol/serverInfo":null}}`:                         {"old", "2"},
+		`{"serverInfo":{"name":"old","version":"2"},"_meta":7}`:                                                                   {"old", "2"},
+	} {
+		g := readGreeting([]byte(in))
+		if got := [2]string{g.info.ServerName.Raw(), g.info.ServerVersion.Raw()}; got != want || !g.known {
+			t.Errorf("%s: %q, known %v", in, got, g.known)
 		}
 	}
 }
