@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"eventdeck/host/delivery"
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/session"
@@ -22,8 +21,8 @@ import (
 // this seldom: the operator must do something first.
 const refusedPause = 5 * time.Minute
 
-// server keeps one server connected. It is the [delivery.Source] of its
-// subscriptions, over whatever session it has at the moment.
+// server keeps one server connected. Its subscriptions use it as their
+// delivery.Source, over whatever session it has at the moment.
 type server struct {
 	host *Host
 	spec event.Server
@@ -38,11 +37,13 @@ type server struct {
 	mu      sync.Mutex
 	view    ServerView
 	dialect dialect.Dialect
+	left    chan struct{} // closed when the connection of dialect is over
 	ready   chan struct{} // closed while connected
 	tried   chan struct{} // closed after the first attempt
 	listed  chan struct{} // closed once the types of this connection are known, or an error
 	failure error         // of the last attempt
 	listErr error
+	short   error // why a part of the types is not known; nil: all are
 }
 
 func newServer(h *Host, spec event.Server) *server {
@@ -88,19 +89,21 @@ func (s *server) run(ctx context.Context) {
 	backoff := s.host.backoff()
 	for again := false; ctx.Err() == nil; again = true {
 		sess, err := s.dial(ctx)
+		lived := false
 		if err == nil {
 			drain(s.again) // this is the connection that was asked for
 			began := s.host.opts.Now()
 			s.connected(ctx, sess, again)
 			err = s.serve(ctx, sess)
-			if s.host.opts.Now().Sub(began) > 5*s.host.opts.Timing.BackoffMin {
+			lived = s.host.opts.Now().Sub(began) > 5*s.host.opts.Timing.BackoffMin
+			if lived {
 				backoff.Reset()
 			}
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, errReconnect) {
+		if errors.Is(err, errReconnect) || lived && errors.Is(err, session.ErrForgotten) {
 			s.disconnected(err, ReachConnecting, 0)
 			backoff.Reset()
 			continue
@@ -182,7 +185,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	info := sess.Info()
 	now := s.host.opts.Now()
 	s.mu.Lock()
-	s.dialect = dialect.For(sess, s.dialectOptions())
+	s.dialect, s.left = dialect.For(sess, s.dialectOptions()), make(chan struct{})
 	v := &s.view
 	v.greet(info, now)
 	seen := event.ServerSeen{Name: v.Name, Era: v.Era, Version: v.Version, Transport: v.Transport, Title: v.Title, Release: v.Release, At: now.UTC()}
@@ -222,6 +225,9 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 			}
 			_, err := s.list(ctx)
 			switch {
+			case err == nil && s.listsAgain():
+				signal(s.relist)
+				known = true
 			case err == nil && known:
 				s.host.nudge(s.spec.Name)
 			case err == nil:
@@ -248,7 +254,20 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 
 // retriable reports whether a list that failed with err may be had later.
 func retriable(err error) bool {
-	return !errors.Is(err, dialect.ErrNoEvents) && wire.NameFrom(err) != wire.Forbidden
+	return !errors.Is(err, dialect.ErrNoEvents) && !errors.Is(err, wire.ErrUnacceptable) && wire.NameFrom(err) != wire.Forbidden
+}
+
+// listsAgain reports whether types that were missing in the last list may be had later.
+func (s *server) listsAgain() bool {
+	short := s.missing()
+	return errors.Is(short, dialect.ErrDialect) && retriable(short)
+}
+
+// missing returns why a part of the types is not known, nil if all are.
+func (s *server) missing() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.short
 }
 
 // list asks for the event types and keeps them, or why they could not be had:
@@ -260,16 +279,19 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	}
 	types, bad, err := d.List(ctx)
 	err = s.host.hidden.Error(err)
-	short := ""
+	var short error
 	if errors.Is(err, dialect.ErrPartial) {
 		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Label(), "err", err)
-		short, err = err.Error(), nil
+		short, err = err, nil
 	}
 	s.mu.Lock()
 	if s.dialect == d && (err == nil || ctx.Err() == nil) {
 		s.listErr = err
 		if err == nil {
-			s.view.Types, s.view.TypesKnown, s.view.TypesErr = types, true, short
+			s.view.Types, s.view.TypesKnown, s.view.TypesErr = types, true, ""
+			if s.short = short; short != nil {
+				s.view.TypesErr = short.Error()
+			}
 			s.view.BadTypes, s.view.BadWhy = bad.Count, s.host.reasons(bad)
 			s.view.Profile = d.Name()
 		} else {
@@ -287,7 +309,10 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 
 func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	s.mu.Lock()
-	s.dialect = nil
+	if s.dialect != nil {
+		s.dialect = nil
+		close(s.left)
+	}
 	select {
 	case <-s.ready:
 		closeOnce(s.listed) // whoever waits looks again
@@ -337,19 +362,25 @@ func (s *server) snapshot() ServerView {
 
 // session waits for the connection.
 func (s *server) session(ctx context.Context) (dialect.Dialect, error) {
+	d, _, err := s.connection(ctx)
+	return d, err
+}
+
+// connection waits for the connection; left is closed when it is over.
+func (s *server) connection(ctx context.Context) (d dialect.Dialect, left <-chan struct{}, err error) {
 	for {
 		s.mu.Lock()
-		d, ready := s.dialect, s.ready
+		d, left, ready := s.dialect, s.left, s.ready
 		s.mu.Unlock()
 		if d != nil {
-			return d, nil
+			return d, left, nil
 		}
 		select {
 		case <-ready:
 		case <-s.done:
-			return nil, s.gone()
+			return nil, nil, s.gone()
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
 	}
 }
@@ -387,66 +418,6 @@ func (s *server) awayFor(d time.Duration) error {
 		return nil
 	}
 	return s.whyNot(s.failure)
-}
-
-// Ready implements [delivery.Source].
-func (s *server) Ready(ctx context.Context) error {
-	_, err := s.session(ctx)
-	return err
-}
-
-// Poll implements [delivery.Source].
-func (s *server) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
-	d, err := s.session(ctx)
-	if err != nil {
-		return wire.PollResult{}, err
-	}
-	res, err := d.Poll(ctx, r)
-	return res, s.host.hidden.Error(err)
-}
-
-// Stream implements [delivery.Source].
-func (s *server) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (delivery.Stream, error) {
-	d, err := s.session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	stream, err := d.Stream(ctx, r, s.host.hidingSink(sink))
-	if err != nil {
-		return nil, s.host.hidden.Error(err)
-	}
-	return hidingStream{stream, &s.host.hidden}, nil
-}
-
-// Subscribe implements [delivery.Source].
-func (s *server) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
-	d, err := s.session(ctx)
-	if err != nil {
-		return wire.SubscribeResult{}, err
-	}
-	res, err := d.Subscribe(ctx, r)
-	if res.Status != nil {
-		res.Status.LastError = s.host.hidden.Text(res.Status.LastError)
-	}
-	return res, s.host.hidden.Error(err)
-}
-
-// Unsubscribe implements [delivery.Source].
-func (s *server) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
-	d, err := s.session(ctx)
-	if err != nil {
-		return err
-	}
-	return s.host.hidden.Error(d.Unsubscribe(ctx, r))
-}
-
-// Pause implements [delivery.Source].
-func (s *server) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
-	d, err := s.session(ctx)
-	if err != nil {
-		return err
-	}
-	return s.host.hidden.Error(d.Pause(ctx, r))
 }
 
 // drain empties a one-slot flag.

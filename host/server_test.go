@@ -67,7 +67,10 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // hostOn returns a host that knows the server as "strange".
-func hostOn(t *testing.T, s *strange, o host.Options) *host.Host {
+func hostOn(t *testing.T, s *strange, o host.Options) *host.Host { return hostServing(t, s, o) }
+
+// hostServing returns a host that knows what the handler serves as "strange".
+func hostServing(t *testing.T, s http.Handler, o host.Options) *host.Host {
 	t.Helper()
 	kept, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
 	if err != nil {

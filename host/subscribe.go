@@ -37,7 +37,11 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	}
 	t, err := find(types, r.Type)
 	if err != nil {
-		return "", event.Key{}, fmt.Errorf("%w at %s", err, r.Server)
+		err = fmt.Errorf("%w at %s", err, r.Server)
+		if short := s.missing(); short != nil {
+			err = fmt.Errorf("%w; %w", err, explain(short))
+		}
+		return "", event.Key{}, err
 	}
 	args, err := event.CanonicalArgs(r.Args)
 	if err != nil {

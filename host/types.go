@@ -116,6 +116,9 @@ func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 		return err
 	}
 	t, err := find(types, k.Type)
+	if short := s.missing(); err != nil && short != nil {
+		return fmt.Errorf("%w; %w", err, short) // it may be among those that could not be had
+	}
 	if err == nil && !t.Offers(m) {
 		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
 	}

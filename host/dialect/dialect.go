@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"eventdeck/host/event"
@@ -23,6 +24,13 @@ var (
 	ErrNoEvents = errors.New("the server does not know events/list")
 	// ErrPartial: the types are returned beside it, and there are more.
 	ErrPartial = errors.New("the list of event types was cut short")
+	// ErrDialect: one of the server's dialects could not list its types. It stands
+	// beside an [ErrPartial], with the reason.
+	ErrDialect = errors.New("one of the ways in which the server offers events failed")
+	// ErrDraft: the server speaks the draft of April 2026 of MCP Events. It is a
+	// [wire.ErrUnacceptable]: to ask again changes nothing.
+	ErrDraft = fmt.Errorf(`%w: the server speaks the draft of April 2026 of MCP Events (its capability is extensions.events), `+
+		`which is not supported; it needs a version with "io.modelcontextprotocol/events"`, wire.ErrUnacceptable)
 	// ErrArguments: the arguments cannot be said in the type's dialect; the text
 	// says which, and why.
 	ErrArguments = errors.New("cannot be asked of this server")
@@ -41,7 +49,7 @@ type Dialect interface {
 	// at nothing but the name: the types need not have been listed.
 	Owns(name trust.Text) bool
 	// List returns all event types, and what is to be told of those that are hidden.
-	// Errors: [ErrNoEvents], [ErrPartial].
+	// Errors: [ErrNoEvents], [ErrPartial], [ErrDraft].
 	List(ctx context.Context) (types []event.Type, hidden Hidden, err error)
 	// Poll asks for events. Dialects without polling answer [wire.ErrUnacceptable].
 	Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error)
@@ -170,6 +178,19 @@ func For(s *session.Session, o Options) Dialect {
 	}
 	m.advertised = mcpEvents().Speaks(s.Info())
 	return m
+}
+
+// unknownMethod reports whether the server does not know the method that it was asked
+// for: it says so, or refuses over HTTP without a word of JSON-RPC, as routers do.
+func unknownMethod(err error) bool {
+	var refused *session.HTTPError
+	if errors.As(err, &refused) && refused.Err == nil && !errors.Is(err, session.ErrLost) {
+		switch refused.Status {
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+			return true
+		}
+	}
+	return wire.NameFrom(err) == wire.MethodNotFound
 }
 
 // named gives a refusal by the transport its name.

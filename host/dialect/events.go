@@ -45,10 +45,13 @@ func (e *events) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	seen, have := map[trust.Text]bool{}, map[trust.Text]bool{}
 	for {
 		raw, err := e.s.Call(ctx, wire.MethodList, wire.ListRequest{Cursor: next})
-		if wire.NameFrom(err) == wire.MethodNotFound {
+		switch {
+		case err == nil:
+		case e.s.Info().Draft:
+			return nil, Hidden{}, e.refusal(err)
+		case unknownMethod(err):
 			return nil, Hidden{}, fmt.Errorf("%w: %w", ErrNoEvents, err)
-		}
-		if err != nil {
+		default:
 			return nil, Hidden{}, named(err)
 		}
 		page, err := wire.DecodeList(raw)
@@ -103,19 +106,41 @@ func eventType(d wire.Descriptor) event.Type {
 func (e *events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
 	raw, err := e.s.Call(ctx, wire.MethodPoll, r)
 	if err != nil {
-		return wire.PollResult{}, named(err)
+		return wire.PollResult{}, e.refusal(err)
 	}
 	return wire.DecodePoll(raw)
 }
 
 func (e *events) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
-	return carry(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink), nil
+	c := carry(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink)
+	if e.s.Info().Draft {
+		return draftStream{c, e}, nil
+	}
+	return c, nil
+}
+
+// draftStream is a stream of a server that speaks the draft of April 2026.
+type draftStream struct {
+	Stream
+	e *events
+}
+
+func (d draftStream) Err() error { return d.e.refusal(d.Stream.Err()) }
+
+// refusal gives an error its name. Whatever a server of the draft of April 2026
+// refuses, it does so because it was asked in a way that it does not know: it answers
+// internal errors, which would otherwise be worth another attempt.
+func (e *events) refusal(err error) error {
+	if e.s.Info().Draft && (wire.NameFrom(err) != "" || unknownMethod(err)) {
+		return fmt.Errorf("%w: %w", ErrDraft, err)
+	}
+	return named(err)
 }
 
 func (e *events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
 	raw, err := e.s.Call(ctx, wire.MethodSubscribe, r)
 	if err != nil {
-		return wire.SubscribeResult{}, named(err)
+		return wire.SubscribeResult{}, e.refusal(err)
 	}
 	return wire.DecodeSubscribe(raw)
 }

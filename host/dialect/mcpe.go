@@ -134,12 +134,13 @@ func filterAbilitiesOf(i session.Info) filterAbilities {
 // saysMCPE reports whether capabilities.events is that of MCPE and not the sketch's.
 func saysMCPE(i session.Info) bool { return filterAbilitiesOf(i).said }
 
-// mayHaveTools reports whether only the tools can tell: there is an events
-// capability that says nothing, and there are tools.
+// mayHaveTools reports whether only the tools can tell: there are tools, and no
+// capability that says which kind of events there is.
 func mayHaveTools(i session.Info) bool {
 	c := capabilities(i)
 	var m map[string]json.RawMessage
-	return c["tools"] != nil && c["events"] != nil && (json.Unmarshal(c["events"], &m) != nil || m["listChanged"] == nil)
+	undecided := c["events"] != nil && (json.Unmarshal(c["events"], &m) != nil || m["listChanged"] == nil)
+	return c["tools"] != nil && (undecided || !i.Advertised)
 }
 
 func (t *tools) Name() string { return MCPE }
@@ -149,7 +150,7 @@ func (t *tools) Owns(name trust.Text) bool { return name.Raw() == FilteredStream
 // List returns the filtered stream if the tools confirm that there is one.
 func (t *tools) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	raw, err := t.s.Call(ctx, "tools/list", nil)
-	if name := wire.NameFrom(err); name == wire.MethodNotFound || name != "" && !t.can.said {
+	if unknownMethod(err) || wire.NameFrom(err) != "" && !t.can.said {
 		return nil, Hidden{}, fmt.Errorf("%w, nor tools: %w", ErrNoEvents, err)
 	}
 	if err != nil {

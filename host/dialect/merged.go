@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"eventdeck/host/event"
+	"eventdeck/host/session"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -57,15 +58,14 @@ func (m *merged) List(ctx context.Context) ([]event.Type, Hidden, error) {
 			continue
 		}
 		switch {
+		case err == nil:
 		case errors.Is(err, ErrPartial):
 			short = errors.Join(short, err)
-		case errors.Is(err, wire.ErrDenied): // the operator can mend that
-			return nil, Hidden{}, err
-		case wire.NameFrom(err) != "" || errors.Is(err, wire.ErrMalformed):
+		case ctx.Err() != nil, errors.Is(err, session.ErrLost), errors.Is(err, session.ErrClosed):
+			return nil, Hidden{}, err // nothing can be had from this connection
+		default:
 			failed = errors.Join(failed, err) // the other dialects may do
 			continue
-		case err != nil:
-			return nil, Hidden{}, err
 		}
 		names = append(names, d.Name())
 		hidden.join(wrong)
@@ -84,7 +84,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		return nil, Hidden{}, cmp.Or(failed, none)
 	}
 	if failed != nil {
-		short = errors.Join(short, fmt.Errorf("%w: %w", ErrPartial, failed))
+		short = errors.Join(short, fmt.Errorf("%w: %w: %w", ErrPartial, ErrDialect, failed))
 	}
 	m.mu.Lock()
 	m.names, m.absent = names, absent
@@ -98,7 +98,8 @@ func (m *merged) passable(i int, err error) bool {
 		return true
 	}
 	// Servers refuse methods that they do not know in many ways.
-	return i == 0 && !m.advertised && len(m.all) > 1 && wire.NameFrom(err) != ""
+	return i == 0 && !m.advertised && len(m.all) > 1 && wire.NameFrom(err) != "" &&
+		!errors.Is(err, wire.ErrDenied) && !errors.Is(err, ErrDraft)
 }
 
 // owner returns the dialect of a type.

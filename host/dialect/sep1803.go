@@ -116,7 +116,7 @@ func (r *resources) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		{methodResources, "resources", "uri"}, {methodTemplates, "resourceTemplates", "uriTemplate"},
 	} {
 		items, err := pages(ctx, r.s, r.opts, list.method, list.member, math.MaxInt)
-		if wire.NameFrom(err) == wire.MethodNotFound {
+		if unknownMethod(err) {
 			continue
 		}
 		if errors.Is(err, ErrPartial) {

@@ -86,7 +86,7 @@ func (u *updates) List(ctx context.Context) ([]event.Type, Hidden, error) {
 // to list.
 func (u *updates) suggestions(ctx context.Context, method, list, member string, most int) ([]string, error) {
 	items, err := pages(ctx, u.s, u.opts, method, list, most)
-	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, ErrPartial) && !errors.Is(err, wire.ErrMalformed) {
+	if err != nil && !refusedList(err) && !errors.Is(err, ErrPartial) && !errors.Is(err, wire.ErrMalformed) {
 		return nil, err
 	}
 	found := []string{}
@@ -100,6 +100,10 @@ func (u *updates) suggestions(ctx context.Context, method, list, member string, 
 	}
 	return found, nil
 }
+
+// refusedList reports whether the server will not list: it may know resources by
+// their addresses all the same.
+func refusedList(err error) bool { return wire.NameFrom(err) != "" || unknownMethod(err) }
 
 // foreignAddress reports whether an address belongs to SEP-1803.
 func foreignAddress(where string) bool {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,10 +47,35 @@ func (l *httpLink) refused(x *exchange, resp *http.Response) error {
 		l.opts.Log.Debug("body of a refusal was cut off", "status", resp.StatusCode, "error", err)
 	}
 	refused := l.refusal(resp, raw)
-	if lostSession(resp.Request, refused) {
-		l.lose(fmt.Errorf("%w: the server does not know it any more (HTTP %d)", ErrLost, resp.StatusCode))
+	if lostSession(resp.Request, refused) && !l.knowsPing(x, refused) {
+		l.lose(fmt.Errorf("%w (HTTP %d)", ErrForgotten, resp.StatusCode))
+		return fmt.Errorf("%w: %w", ErrForgotten, refused)
 	}
 	return refused
+}
+
+// knowsPing reports whether the session is alive after a bare 404: some servers answer
+// so to a method that they do not know. What they say of a ping tells the two apart.
+func (l *httpLink) knowsPing(x *exchange, refused *HTTPError) bool {
+	if refused.Err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, farewell)
+	defer cancel()
+	req, err := l.message(ctx, x.era, methodPing, wire.EncodeRequest(`"ping-`+x.id+`"`, methodPing, json.RawMessage(`{}`)))
+	if err != nil {
+		return false
+	}
+	resp, err := l.do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 == 2 {
+		return true
+	}
+	raw, _ := readBounded(resp.Body, 4<<10) // what was cut off is no JSON-RPC
+	return wire.NameFrom(l.refusal(resp, raw)) == wire.MethodNotFound
 }
 
 // single reads a response that is one frame.

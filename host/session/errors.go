@@ -40,6 +40,9 @@ var (
 	// ErrLost: the server's process died, or the server forgot the session.
 	// Dial anew.
 	ErrLost = errors.New("session is lost")
+	// ErrForgotten: the server does not know the session any more and has not done what
+	// it was asked for. It is an [ErrLost] too.
+	ErrForgotten = fmt.Errorf("%w: the server does not know it any more", ErrLost)
 	// ErrFraming: the process frames its messages with Content-Length headers.
 	// It is an [ErrLost] too, but dialing again does not help.
 	ErrFraming = fmt.Errorf("%w: Content-Length framing is not supported, the server must write one JSON message a line", ErrLost)

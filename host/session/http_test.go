@@ -223,6 +223,7 @@ func TestSessionIsLostWhenTheServerForgetsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := handshakeFake(t, map[string]func(ask){
 				"m":               forget,
+				methodPing:        forget,
 				wire.MethodStream: func(a ask) { a.sse(": open\n\n"); <-a.gone() },
 				"absent":          func(a ask) { a.fail(404, -32601, "null") },
 			})
@@ -234,8 +235,8 @@ func TestSessionIsLostWhenTheServerForgetsIt(t *testing.T) {
 			if _, err := s.Call(soon(t), "absent", nil); wire.NameFrom(err) != wire.MethodNotFound || s.Err() != nil {
 				t.Fatalf("a method that is not found: %v, session %v", err, s.Err())
 			}
-			if _, err := s.Call(soon(t), "m", nil); err == nil {
-				t.Error("no error")
+			if _, err := s.Call(soon(t), "m", nil); !errors.Is(err, ErrForgotten) {
+				t.Errorf("the call: %v", err)
 			}
 			get(t, "loss", s.Lost())
 			if _, err := stream.Result(); !errors.Is(err, ErrLost) || !errors.Is(s.Err(), ErrLost) {
@@ -245,6 +246,32 @@ func TestSessionIsLostWhenTheServerForgetsIt(t *testing.T) {
 				t.Errorf("open: %v", err)
 			}
 		})
+	}
+}
+
+// Some servers answer 404 in plain text to methods that they do not know.
+func TestSessionIsNotLostWhereAMethodIsNotFound(t *testing.T) {
+	for name, ping := range map[string]func(ask){
+		"ping answered":     func(a ask) { a.result("{}") },
+		"ping not known":    func(a ask) { a.fail(404, wire.CodeMethodNotFound, "null") },
+		"ping not answered": func(a ask) { a.w.WriteHeader(202) },
+	} {
+		f := handshakeFake(t, map[string]func(ask){
+			"m":        func(a ask) { a.plain(404, "404 page not found") },
+			methodPing: ping,
+			"works":    func(a ask) { a.result("{}") },
+		})
+		s := mustDial(t, f.server(), Options{})
+		var refused *HTTPError
+		if _, err := s.Call(soon(t), "m", nil); !errors.As(err, &refused) || refused.Status != 404 || errors.Is(err, ErrLost) {
+			t.Errorf("%s: the call: %v", name, err)
+		}
+		if _, err := s.Call(soon(t), "works", nil); err != nil || s.Err() != nil {
+			t.Errorf("%s: %v, session %v", name, err, s.Err())
+		}
+		if got := f.wait(t, methodPing).r.Header.Get("Mcp-Session-Id"); got != "s-1" {
+			t.Errorf("%s: asked in session %q", name, got)
+		}
 	}
 }
 

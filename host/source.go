@@ -1,0 +1,85 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/dialect"
+	"eventdeck/host/session"
+	"eventdeck/host/wire"
+)
+
+var _ delivery.Source = (*server)(nil)
+
+// Ready implements [delivery.Source].
+func (s *server) Ready(ctx context.Context) error {
+	_, err := s.session(ctx)
+	return err
+}
+
+// Poll implements [delivery.Source].
+func (s *server) Poll(ctx context.Context, r wire.PollRequest) (res wire.PollResult, err error) {
+	err = s.ask(ctx, func(d dialect.Dialect) (err error) {
+		res, err = d.Poll(ctx, r)
+		return err
+	})
+	return res, err
+}
+
+// Stream implements [delivery.Source].
+func (s *server) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (delivery.Stream, error) {
+	d, err := s.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := d.Stream(ctx, r, s.host.hidingSink(sink))
+	if err != nil {
+		return nil, s.host.hidden.Error(err)
+	}
+	return hidingStream{stream, &s.host.hidden}, nil
+}
+
+// Subscribe implements [delivery.Source].
+func (s *server) Subscribe(ctx context.Context, r wire.SubscribeRequest) (res wire.SubscribeResult, err error) {
+	err = s.ask(ctx, func(d dialect.Dialect) (err error) {
+		res, err = d.Subscribe(ctx, r)
+		return err
+	})
+	if res.Status != nil {
+		res.Status.LastError = s.host.hidden.Text(res.Status.LastError)
+	}
+	return res, err
+}
+
+// Unsubscribe implements [delivery.Source].
+func (s *server) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
+	return s.ask(ctx, func(d dialect.Dialect) error { return d.Unsubscribe(ctx, r) })
+}
+
+// Pause implements [delivery.Source].
+func (s *server) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
+	return s.ask(ctx, func(d dialect.Dialect) error { return d.Pause(ctx, r) })
+}
+
+// ask makes a request on the connection, and once more on the next one where the
+// server had forgotten the session: then it has done nothing of what was asked for.
+func (s *server) ask(ctx context.Context, request func(dialect.Dialect) error) error {
+	d, left, err := s.connection(ctx)
+	if err != nil {
+		return err
+	}
+	err = request(d)
+	if errors.Is(err, session.ErrForgotten) {
+		select {
+		case <-left:
+		case <-ctx.Done():
+			return s.host.hidden.Error(err)
+		}
+		if d, _, err = s.connection(ctx); err != nil {
+			return err
+		}
+		err = request(d)
+	}
+	return s.host.hidden.Error(err)
+}
