@@ -19,6 +19,7 @@ const module = "eventdeck"
 var arrows = map[string][]string{
 	".":                      {"ui/...", "host", "host/event", "store"},
 	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/trust", "host/config", "host/filter", "host/export", "themes"},
+	"ui/tui/cells":           {"host/trust", "themes"},
 	"host":                   {"host/..."},
 	"host/attach":            {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/trust"},
 	"host/config":            {"host/event", "host/trust"},

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // otherModesMax bounds the unknown modes of a type that are named.
@@ -33,10 +34,10 @@ func (d *detail) node(a *app) {
 }
 
 func (d *detail) everything(a *app) {
-	d.say("", themes.Strong, fmt.Sprintf("%s, %s", count(len(a.snap.Servers), "server"), count(len(a.snap.Subs), "subscription")))
-	d.say("stored  ", themes.Plain, count(a.snap.Last, "record")+" in "+a.snap.Store.Path)
+	d.say("", themes.Strong, fmt.Sprintf("%s, %s", cells.Count(len(a.snap.Servers), "server"), cells.Count(len(a.snap.Subs), "subscription")))
+	d.say("stored  ", themes.Plain, cells.Count(a.snap.Last, "record")+" in "+a.snap.Store.Path)
 	r := a.snap.Resume
-	d.say("resumed ", themes.Plain, fmt.Sprintf("%s replayed, %s dropped, %s since the start", count(r.Replayed, "event"), count(r.Duplicates, "duplicate"), count(r.Gaps, "gap")))
+	d.say("resumed ", themes.Plain, fmt.Sprintf("%s replayed, %s dropped, %s since the start", cells.Count(r.Replayed, "event"), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")))
 	d.say("receiver", themes.Plain, a.snap.Receiver)
 	if a.snap.Store.Sealed == "file" {
 		d.say("secrets ", themes.Warn, "sealed with a key in a file beside the store: this system has no keyring")
@@ -45,7 +46,7 @@ func (d *detail) everything(a *app) {
 
 func (d *detail) server(a *app, s *host.ServerView) {
 	d.say("", themes.Strong, s.Name)
-	d.say("state   ", themes.Plain, reach(*s, a.clock()))
+	d.say("state   ", themes.Plain, reach(*s, a.Clock()))
 	d.say("error   ", themes.Warn, s.Err)
 	d.say("events  ", themes.Warn, s.TypesErr)
 	d.say("address ", themes.Plain, s.Address)
@@ -54,11 +55,11 @@ func (d *detail) server(a *app, s *host.ServerView) {
 	}
 	d.say("profile ", themes.Plain, s.Profile)
 	if s.TypesKnown {
-		d.say("types   ", themes.Plain, number(uint64(len(s.Types))))
+		d.say("types   ", themes.Plain, cells.Number(uint64(len(s.Types))))
 	}
 	d.hidden(s)
 	if !s.Title.IsZero() {
-		d.quote(s.Name, []trust.Rendered{join(trust.Line(s.Title), ours(" "), trust.Line(s.Release))})
+		d.quote(s.Name, []trust.Rendered{cells.Join(trust.Line(s.Title), cells.Sanitize(" "), trust.Line(s.Release))})
 	}
 }
 
@@ -67,12 +68,12 @@ func (d *detail) hidden(s *host.ServerView) {
 	if s.BadTypes == 0 {
 		return
 	}
-	d.say("hidden  ", themes.Warn, count(s.BadTypes, "event type"))
+	d.say("hidden  ", themes.Warn, cells.Count(s.BadTypes, "event type"))
 	for _, why := range s.BadWhy {
 		d.say("        ", themes.Warn, why)
 	}
 	if more := s.BadTypes - len(s.BadWhy); more > 0 && len(s.BadWhy) > 0 {
-		d.say("        ", themes.Dim, fmt.Sprintf("and %s more", number(uint64(more))))
+		d.say("        ", themes.Dim, fmt.Sprintf("and %s more", cells.Number(uint64(more))))
 	}
 }
 
@@ -86,16 +87,16 @@ func (d *detail) modes(t *event.Type) {
 		d.say("modes   ", themes.Warn, "none to subscribe by: "+notOffered(*t))
 	}
 	if len(t.OtherModes) > 0 {
-		others := ours("not known here:")
+		others := cells.Sanitize("not known here:")
 		for _, m := range t.OtherModes[:min(len(t.OtherModes), otherModesMax)] {
-			others = join(others, ours(" "), trust.Line(m))
+			others = cells.Join(others, cells.Sanitize(" "), trust.Line(m))
 		}
 		d.fact(fact{"        ", themes.Warn, others})
 	}
 }
 
 func (d *detail) eventType(a *app, r *treeRow) {
-	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(r.node.server), ours(" "), trust.Line(r.node.typ))})
+	d.lines = append(d.lines, detailLine{role: themes.Strong, text: cells.Join(cells.Sanitize(r.node.server), cells.Sanitize(" "), trust.Line(r.node.typ))})
 	if r.typ == nil {
 		d.say("", themes.Warn, "The server does not list this type now.")
 		return
@@ -123,11 +124,11 @@ func (d *detail) eventType(a *app, r *treeRow) {
 
 // subscription tells what is known of a subscription and why it is quiet.
 func (d *detail) subscription(a *app, v *host.SubscriptionView) {
-	now := a.clock()
+	now := a.Clock()
 	word := stateWord(v, now)
-	_, role := a.glyphs.sign(word)
-	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(v.Key.Server), ours(" "), trust.Line(v.Key.Type))})
-	d.say("state   ", role, commas(string(word), evidence(*v, now)))
+	_, role := sign(a.Glyphs, word)
+	d.lines = append(d.lines, detailLine{role: themes.Strong, text: cells.Join(cells.Sanitize(v.Key.Server), cells.Sanitize(" "), trust.Line(v.Key.Type))})
+	d.say("state   ", role, cells.Commas(string(word), evidence(*v, now)))
 	for _, f := range quietness(v, a.cursorless(v), now) {
 		d.fact(f)
 	}
@@ -136,7 +137,7 @@ func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 		d.say("args    ", themes.Plain, string(v.ShownArgs()))
 	}
 	d.since("since   ", v.Status.Since, now)
-	d.say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", count(v.Stored, "event"), count(v.Dropped, "duplicate"), count(v.Gaps, "gap")))
+	d.say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", cells.Count(v.Stored, "event"), cells.Count(v.Dropped, "duplicate"), cells.Count(v.Gaps, "gap")))
 	if strings.ContainsAny(v.Status.Error.Raw(), "\r\n") { // else the evidence has it whole
 		d.quote(v.Key.Server, trust.Block(v.Status.Error, max(d.of.w-1, 1)))
 	}
@@ -164,6 +165,6 @@ func (a *app) cursorless(v *host.SubscriptionView) bool {
 
 func (d *detail) since(label string, t, now time.Time) {
 	if !t.IsZero() {
-		d.say(label, themes.Plain, at(now, t)+", "+ago(now, t))
+		d.say(label, themes.Plain, at(now, t)+", "+cells.Ago(now, t))
 	}
 }

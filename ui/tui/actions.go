@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/cells"
 )
 
 // action is something the operator can do. Keys, hints, help, the palette and
@@ -138,7 +140,7 @@ func (a *app) refuse(key, first string) {
 	help := "; " + a.keyOf("help") + " lists what works"
 	switch {
 	case x == nil && (first != "" || len(key) == 1):
-		a.tell(ours(key).Plain() + " does nothing here" + help)
+		a.tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
 	case x == nil:
 	case len(x.panes) > 0 && !slices.Contains(x.panes, a.focus):
 		a.tell(key + " does nothing in this place (" + x.title + ")" + help)

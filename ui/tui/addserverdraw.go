@@ -6,6 +6,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 func (d *addServer) size(a *app) (int, int) {
@@ -13,21 +14,21 @@ func (d *addServer) size(a *app) (int, int) {
 	return w, len(d.rows(a, w))
 }
 
-func (d *addServer) draw(a *app, c *canvas, h int) {
-	rows := d.rows(a, c.width)
+func (d *addServer) draw(a *app, c *cells.Canvas, h int) {
+	rows := d.rows(a, c.Width)
 	// On a low screen the end, where the result stands, matters once it is there.
 	top := 0
 	if d.tested != nil || d.problem != "" || d.at == addPairs {
 		top = max(0, len(rows)-h)
 	}
 	for y := range h {
-		c.row(rowAt(rows, top+y, c.width))
+		c.Row(rowAt(rows, top+y, c.Width))
 	}
 }
 
 func (d *addServer) rows(a *app, w int) []string {
-	var c canvas
-	c.begin(&a.theme, w)
+	var c cells.Canvas
+	c.Begin(&a.Theme, w)
 	d.drawField(a, &c, addWhere, "Server", "https://host/mcp, or a command and its arguments")
 	d.drawField(a, &c, addName, "Name", "how it is called here")
 	label, empty := "Variables", "NAME=value, one a line; ${NAME} is taken from the environment"
@@ -35,58 +36,58 @@ func (d *addServer) rows(a *app, w int) []string {
 		label, empty = "Headers", "Authorization: Bearer ${TOKEN}, one a line"
 	}
 	d.drawField(a, &c, addPairs, label, empty)
-	c.end()
+	c.End()
 	switch {
 	case d.problem != "":
-		d.lines(a, &c, themes.Bad, a.glyphs.bad, d.problem, 3)
+		d.lines(a, &c, themes.Bad, a.Glyphs.Bad, d.problem, 3)
 	case d.busy != "":
-		c.put(themes.Busy, " "+a.glyphs.busy+" "+d.busy+" "+a.glyphs.more)
-		c.put(themes.Dim, " esc stops waiting")
-		c.end()
+		c.Put(themes.Busy, " "+a.Glyphs.Busy+" "+d.busy+" "+a.Glyphs.More)
+		c.Put(themes.Dim, " esc stops waiting")
+		c.End()
 	case d.tested != nil:
 		d.drawResult(a, &c)
 	default:
 		d.lines(a, &c, themes.Dim, " ", "ctrl+s tests the connection and shows what was found; then it saves to "+a.servers.File, 3)
 	}
-	return c.rows(len(c.ends), nil)
+	return c.All()
 }
 
-func (d *addServer) drawField(a *app, c *canvas, i int, label, empty string) {
+func (d *addServer) drawField(a *app, c *cells.Canvas, i int, label, empty string) {
 	on := i == d.at && d.busy == ""
 	role := themes.Dim
 	if on {
-		c.put(themes.Key, " "+a.glyphs.cursor+" ")
+		c.Put(themes.Key, " "+a.Glyphs.Cursor+" ")
 		role = themes.Strong
 	} else {
-		c.put(themes.Plain, "   ")
+		c.Put(themes.Plain, "   ")
 	}
-	c.put(role, pad(label, 9))
-	left := c.width - c.room
+	c.Put(role, cells.Pad(label, 9))
+	left := c.Width - c.Room
 	e := d.fields[i]
 	if i == addPairs && !d.bare {
-		e = hidden(e, d.separator(), a.glyphs.masked)
+		e = hidden(e, d.separator(), a.Glyphs.Masked)
 	}
 	if len(e.lines) == 1 && len(e.lines[0]) == 0 && !on {
-		c.safe(themes.Dim, ours(empty).Clip(c.room))
-		c.end()
+		c.Safe(themes.Dim, cells.Sanitize(empty).Clip(c.Room))
+		c.End()
 		return
 	}
 	top := max(0, min(e.row-2, len(e.lines)-4))
 	for j := top; j < len(e.lines) && j < top+4; j++ {
 		if j > top {
-			c.put(themes.Plain, pad("", left-1))
+			c.Put(themes.Plain, cells.Pad("", left-1))
 		}
 		e.drawLine(c, j, on)
 		if on {
-			c.style(themes.FieldOn)
-			c.fill(c.room - 1)
+			c.Style(themes.FieldOn)
+			c.Fill(c.Room - 1)
 		}
-		c.end()
+		c.End()
 	}
 	if on && len(e.lines) == 1 && len(e.lines[0]) == 0 {
-		c.put(themes.Plain, pad("", left-1))
-		c.safe(themes.Dim, ours(empty).Clip(c.room))
-		c.end()
+		c.Put(themes.Plain, cells.Pad("", left-1))
+		c.Safe(themes.Dim, cells.Sanitize(empty).Clip(c.Room))
+		c.End()
 	}
 }
 
@@ -124,21 +125,21 @@ func hidden(e editor, separator, glyph string) editor {
 	return show
 }
 
-func (d *addServer) lines(_ *app, c *canvas, role themes.Role, glyph, text string, most int) {
-	for i, l := range wrap(text, c.width-4, most) {
+func (d *addServer) lines(_ *app, c *cells.Canvas, role themes.Role, glyph, text string, most int) {
+	for i, l := range cells.Wrap(text, c.Width-4, most) {
 		if i > 0 {
 			glyph = " "
 		}
-		c.put(role, " "+glyph+" ")
-		c.safe(role, l)
-		c.end()
+		c.Put(role, " "+glyph+" ")
+		c.Safe(role, l)
+		c.End()
 	}
 }
 
 // drawResult says what the test found.
-func (d *addServer) drawResult(a *app, c *canvas) {
+func (d *addServer) drawResult(a *app, c *cells.Canvas) {
 	if d.failed != nil {
-		d.lines(a, c, themes.Bad, a.glyphs.bad, d.failed.Error(), 4)
+		d.lines(a, c, themes.Bad, a.Glyphs.Bad, d.failed.Error(), 4)
 		d.lines(a, c, themes.Strong, " ", "ctrl+s saves it all the same", 1)
 		return
 	}
@@ -149,25 +150,25 @@ func (d *addServer) drawResult(a *app, c *canvas) {
 			text += ", " + s
 		}
 	}
-	d.lines(a, c, themes.Good, a.glyphs.live, text, 2)
+	d.lines(a, c, themes.Good, a.Glyphs.Live, text, 2)
 	if !v.Title.IsZero() {
-		c.put(themes.Plain, "   ")
-		c.put(themes.Gutter, a.glyphs.gutter)
-		c.safe(themes.Dim, trust.Line(trust.Untrusted(v.Title.Raw()+" "+v.Release.Raw())).Clip(c.room))
-		c.end()
+		c.Put(themes.Plain, "   ")
+		c.Put(themes.Gutter, a.Glyphs.Gutter)
+		c.Safe(themes.Dim, trust.Line(trust.Untrusted(v.Title.Raw()+" "+v.Release.Raw())).Clip(c.Room))
+		c.End()
 	}
-	d.lines(a, c, themes.Plain, " ", count(len(v.Types), "event type"), 1)
+	d.lines(a, c, themes.Plain, " ", cells.Count(len(v.Types), "event type"), 1)
 	for i, t := range v.Types {
 		if i == 6 {
-			c.put(themes.Dim, "     "+count(len(v.Types)-i, "more type"))
-			c.end()
+			c.Put(themes.Dim, "     "+cells.Count(len(v.Types)-i, "more type"))
+			c.End()
 			break
 		}
-		c.put(themes.Plain, "   ")
-		c.put(themes.Gutter, a.glyphs.gutter)
-		c.safe(themes.Type, trust.Line(t.Name).Clip(c.room))
-		c.put(themes.Dim, "  "+modesOf(t))
-		c.end()
+		c.Put(themes.Plain, "   ")
+		c.Put(themes.Gutter, a.Glyphs.Gutter)
+		c.Safe(themes.Type, trust.Line(t.Name).Clip(c.Room))
+		c.Put(themes.Dim, "  "+modesOf(t))
+		c.End()
 	}
 	d.lines(a, c, themes.Strong, " ", "ctrl+s saves it to "+a.servers.File, 2)
 }

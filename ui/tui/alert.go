@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"unicode"
+
+	"eventdeck/ui/tui/cells"
 )
 
 // alert is a way in which a terminal tells somebody who looks elsewhere.
@@ -73,8 +75,8 @@ func (k alert) sequence(title, body string, tmux, asciiOnly bool) string {
 
 // alertText makes a text fit to stand inside a sequence: printable, clipped, and
 // without the sign that parts its fields.
-func alertText(s string, cells int, asciiOnly bool) string {
-	s = ours(s).Clip(cells).Plain()
+func alertText(s string, width int, asciiOnly bool) string {
+	s = cells.Sanitize(s).Clip(width).Plain()
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == ';':

@@ -18,8 +18,8 @@ import (
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
-	"eventdeck/themes"
 	"eventdeck/ui/internal/browser"
+	"eventdeck/ui/tui/cells"
 )
 
 // Options say what the screen runs on. API is needed; every other zero value works.
@@ -59,16 +59,13 @@ type Options struct {
 
 // app is the state of the screen. It is changed by Update only.
 type app struct {
+	cells.Env
 	api    host.API
 	demo   bool
-	now    func() time.Time
 	memory func() uint64
 	ctx    context.Context
 	work   jobs
-	theme  themes.Theme
 	skin   skin
-	looks  int // grows when anything changes how rows look
-	glyphs *glyphs
 	slow   bool // over SSH
 
 	readOnly   bool
@@ -133,11 +130,11 @@ type app struct {
 	aging    bool
 	leaving  bool
 
-	crumbs, statuses, hintses, titles canvas
+	crumbs, statuses, hintses, titles cells.Canvas
 	frame                             []byte
 	status                            string
 	statusOf                          statusKey
-	boxed                             canvas
+	boxed                             cells.Canvas
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -145,13 +142,13 @@ func newApp(ctx context.Context, o Options) *app {
 		o.API = present(o.API)
 	}
 	a := &app{
-		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, now: o.Now, ctx: ctx, focused: true,
+		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
 		tree: newTree(), stream: newStream(), boards: newBoards(), actions: actions(), commands: commands(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
-	if a.now == nil {
-		a.now = time.Now
+	if a.Now == nil {
+		a.Now = time.Now
 	}
 	a.audience.on = o.Present
 	if a.memory = o.Memory; a.memory == nil {
@@ -182,9 +179,6 @@ func newApp(ctx context.Context, o Options) *app {
 	return a
 }
 
-// clock is the time, in the zone in which times are told.
-func (a *app) clock() time.Time { return a.now().In(a.stream.clock.zone()) }
-
 // Init implements [tea.Model].
 func (a *app) Init() tea.Cmd {
 	return tea.Batch(a.awaitChange(), a.age(), tea.RequestBackgroundColor)
@@ -203,7 +197,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.w, a.h = msg.Width, a.audience.fit(msg.Height)
-		a.looks++
+		a.Style++
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
 		a.terminalSays(msg)
 	case ownThemesMsg:

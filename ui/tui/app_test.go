@@ -15,6 +15,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -263,9 +264,9 @@ func TestHelpListsOnlyWhatWorks(t *testing.T) {
 }
 
 func TestASCIIGlyphs(t *testing.T) {
-	g := glyphsFor(environment([]string{"LANG=C"}), "", "")
+	g := cells.ChooseGlyphs(environment([]string{"LANG=C"}), "", "")
 	a := open(t, incident(), 80, 24)
-	a.glyphs = g
+	a.Glyphs = g
 	press(t, a, "1")
 	for _, r := range screenOf(a) {
 		if r > 0x7e && !strings.ContainsRune("日本語", r) {

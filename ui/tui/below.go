@@ -3,6 +3,7 @@ package tui
 import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/cells"
 )
 
 // tally counts the records behind a window that match its query, as far as the
@@ -97,7 +98,7 @@ func (s *stream) belowWords() string {
 	case n == 0:
 		return ""
 	case atLeast:
-		return number(uint64(n)) + "+ below"
+		return cells.Number(uint64(n)) + "+ below"
 	}
-	return number(uint64(n)) + " below"
+	return cells.Number(uint64(n)) + " below"
 }

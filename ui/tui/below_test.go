@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"eventdeck/ui/tui/cells"
 )
 
 // waits holds the numbers that are shown against what the log has behind the rows shown.
@@ -18,7 +20,7 @@ func waits(t *testing.T, a *app, when string) int {
 			want++
 		}
 	}
-	head, title := fmt.Sprintf("READING (%s below)", number(uint64(want))), number(uint64(want))+" below"
+	head, title := fmt.Sprintf("READING (%s below)", cells.Number(uint64(want))), cells.Number(uint64(want))+" below"
 	if want == 0 {
 		head, title = "READING", "2 Stream"
 	}

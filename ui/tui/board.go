@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 // board is a screen of tables, of which one is shown.
@@ -72,7 +73,7 @@ func (b *board) title(room int) string {
 		s = fmt.Sprintf("%s %s %d/%d", b.number, names[b.on], b.on+1, len(b.tabs))
 	}
 	if t := b.tabs[b.on]; t.text != "" {
-		s += " / " + ours(t.text).Plain()
+		s += " / " + cells.Sanitize(t.text).Plain()
 	}
 	return s
 }

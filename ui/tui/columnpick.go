@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // columnPicker chooses the columns of the stream: which, in what order, how wide.
@@ -158,35 +159,35 @@ func (d *columnPicker) title() string {
 	if d.name == "" {
 		return "Columns of several types"
 	}
-	return "Columns of " + ours(d.node.server).Plain() + " " + trust.Line(d.node.typ).Plain()
+	return "Columns of " + cells.Sanitize(d.node.server).Plain() + " " + trust.Line(d.node.typ).Plain()
 }
 
 func (d *columnPicker) size(*app) (int, int) { return 60, len(d.rows) }
 
-func (d *columnPicker) draw(a *app, c *canvas, h int) {
+func (d *columnPicker) draw(a *app, c *cells.Canvas, h int) {
 	d.top = max(0, min(d.top, d.at))
 	if d.at >= d.top+h {
 		d.top = d.at - h + 1
 	}
 	for i := d.top; i < len(d.rows) && i < d.top+h; i++ {
 		r := &d.rows[i]
-		mark, sign, role := " ", a.glyphs.choice, themes.Dim
+		mark, sign, role := " ", a.Glyphs.Choice, themes.Dim
 		if r.on {
-			sign, role = a.glyphs.chosen, themes.Plain
+			sign, role = a.Glyphs.Chosen, themes.Plain
 		}
 		if i == d.at {
-			c.only(themes.Cursor)
-			mark = a.glyphs.cursor
+			c.Only(themes.Cursor)
+			mark = a.Glyphs.Cursor
 		}
-		c.put(themes.Plain, mark+sign+" ")
-		c.column(role, r.name(), max(12, c.width-30))
+		c.Put(themes.Plain, mark+sign+" ")
+		c.Column(role, r.name(), max(12, c.Width-30))
 		width := ""
 		if r.Width > 0 {
-			width = number(uint64(r.Width))
+			width = cells.Number(uint64(r.Width))
 		}
-		c.put(themes.Dim, " "+pad(width, 3))
-		c.safe(themes.Dim, ours(r.says).Clip(c.room))
-		c.end()
+		c.Put(themes.Dim, " "+cells.Pad(width, 3))
+		c.Safe(themes.Dim, cells.Sanitize(r.says).Clip(c.Room))
+		c.End()
 	}
 }
 

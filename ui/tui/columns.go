@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // columnsSetting is the key under which the chosen columns are kept: for every
@@ -50,7 +51,7 @@ func (c streamColumn) name() trust.Rendered {
 	if c.Kind == colPath {
 		return trust.Line(trust.Untrusted(c.Path))
 	}
-	return ours(string(c.Kind))
+	return cells.Sanitize(string(c.Kind))
 }
 
 // usualColumns are shown as long as nothing else was chosen, if there is room.
@@ -77,9 +78,9 @@ func typeKey(n node) string {
 // plan says which columns the stream shows, and how wide they are.
 type plan struct {
 	cols  []streamColumn
-	width []int    // 0: no room for it
-	gen   int      // grows with every change
-	clock timeView // how texts of rows tell times
+	width []int          // 0: no room for it
+	gen   int            // grows with every change
+	clock cells.TimeView // how texts of rows tell times
 	of    planKey
 }
 
@@ -92,7 +93,7 @@ type planKey struct {
 	only   bool
 	many   bool // several servers
 	choice int
-	clock  timeView
+	clock  cells.TimeView
 	labels labelSet // that were seen
 }
 
@@ -102,7 +103,7 @@ func (s *stream) planFor(a *app, w int) *plan {
 	if s.query.node != p.of.scope {
 		s.labels = 0
 	}
-	key := planKey{w, s.query.node, a.widest, a.lay.shortTime, a.lay.onlySummry, len(a.snap.Servers) != 1, a.columns.gen, s.clock, s.labels}
+	key := planKey{w, s.query.node, a.widest, a.lay.shortTime, a.lay.onlySummry, len(a.snap.Servers) != 1, a.columns.gen, a.Times, s.labels}
 	if key == p.of {
 		return p
 	}
@@ -127,7 +128,7 @@ func widths(cols []streamColumn, key planKey) []int {
 	for i, c := range cols {
 		switch c.Kind {
 		case colTime:
-			out[i] = key.clock.width(!key.short)
+			out[i] = key.clock.Width(!key.short)
 		case colServer:
 			if level < 1 && key.many {
 				out[i] = min(key.widest.server, max(6, key.w/8))

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // commands is the table of what can be typed.
@@ -24,7 +25,7 @@ func commands() []command {
 		{name: "goto", usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", title: "go to a moment or a record", run: runGoto},
 		{name: "server", usage: "NAME", title: "show one server", run: runServer, complete: completeServer},
 		{name: "theme", usage: "NAME", title: "change the theme", run: runTheme, complete: completeTheme},
-		{name: "time", usage: "local | utc | relative | delta", title: "how times are shown", run: runTime, complete: func(*app, []string) []string { return timeViewNames[:] }},
+		{name: "time", usage: "local | utc | relative | delta", title: "how times are shown", run: runTime, complete: func(*app, []string) []string { return cells.TimeViewNames[:] }},
 		{name: "mark", usage: "[NOTE]", title: "mark the chosen record", run: runMark},
 	}...)
 }
@@ -134,7 +135,7 @@ func runGoto(a *app, words []string) (tea.Cmd, error) {
 		a.gotoSeq(seq)
 		return nil, nil
 	}
-	t, err := parseMoment(text, a.clock())
+	t, err := parseMoment(text, a.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -222,11 +223,11 @@ func (a *app) useTheme(name string) (tea.Cmd, error) {
 }
 
 func runTime(a *app, words []string) (tea.Cmd, error) {
-	i := slices.Index(timeViewNames[:], strings.Join(words, " "))
+	i := slices.Index(cells.TimeViewNames[:], strings.Join(words, " "))
 	if i < 0 {
 		return nil, usage(a.command("time"))
 	}
-	a.showTimes(timeView(i))
+	a.showTimes(cells.TimeView(i))
 	return nil, nil
 }
 

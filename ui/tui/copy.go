@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // copyMax bounds what goes to the clipboard, in bytes: terminals refuse or cut
@@ -84,7 +85,7 @@ func (a *app) copyCommand() tea.Cmd {
 				words = append(words, "--args", quoteArg(string(trust.CompactJSON(v.ShownArgs()))))
 			}
 		}
-		return ours(strings.Join(words, " ")).Plain()
+		return cells.Sanitize(strings.Join(words, " ")).Plain()
 	})
 }
 
@@ -118,7 +119,7 @@ func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.C
 		a.tell("not copied: there is " + none + " here")
 		return nil
 	case n > 1:
-		what = fmt.Sprintf("%s of %s", what, count(n, "record"))
+		what = fmt.Sprintf("%s of %s", what, cells.Count(n, "record"))
 	}
 	return a.copy(what, b.String())
 }
@@ -130,7 +131,7 @@ func (a *app) copy(what, text string) tea.Cmd {
 		a.fail("not copied", fmt.Errorf("%w: a terminal takes %d KiB; %s writes it to a file", errTooMuch, copyMax>>10, a.keyOf("export")))
 		return nil
 	}
-	a.tell(fmt.Sprintf("copied %s (%s)", what, count(len(text), "byte")))
+	a.tell(fmt.Sprintf("copied %s (%s)", what, cells.Count(len(text), "byte")))
 	if native := a.copyNative(text); native != nil {
 		return tea.Batch(tea.SetClipboard(text), native)
 	}

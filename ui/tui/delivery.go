@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // The tabs of the detail beside the payload.
@@ -22,10 +23,10 @@ func (d *detail) raw(r *event.Record, w int) {
 		d.say("", themes.Dim, "The host made this record itself; no bytes came with it.")
 		return
 	}
-	d.say("", themes.Dim, count(len(r.Raw), "byte")+", as they came")
+	d.say("", themes.Dim, cells.Count(len(r.Raw), "byte")+", as they came")
 	d.quote(r.Server, trust.Block(trust.Untrusted(string(r.Raw[:min(len(r.Raw), rawMax)])), max(w-1, 1)))
 	if rest := len(r.Raw) - rawMax; rest > 0 {
-		d.say("", themes.Warn, "+"+count(rest, "byte")+" not shown; eventdeck events --raw has them all")
+		d.say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck events --raw has them all")
 	}
 }
 
@@ -48,18 +49,18 @@ func (d *detail) schema(a *app, r *event.Record) {
 		d.say("", themes.Warn, "The server's schema cannot be used: it is no JSON Schema, refers in circles, or the payload is no JSON.")
 		return
 	case len(c.Differences) == 0:
-		d.say("", themes.Good, "The payload is what its schema says; "+count(c.Members, "member")+" compared.")
+		d.say("", themes.Good, "The payload is what its schema says; "+cells.Count(c.Members, "member")+" compared.")
 	}
 	for _, x := range c.Differences {
 		role, sign := themes.Warn, "! "
 		if x.Kind == host.DifferenceExtra {
 			role, sign = themes.Dim, "+ "
 		}
-		where := ours("the whole payload")
+		where := cells.Sanitize("the whole payload")
 		if !x.Path.IsZero() {
 			where = trust.Line(x.Path)
 		}
-		d.lines = append(d.lines, detailLine{label: sign + pad(string(x.Kind), 10), role: role, text: join(where, ours(" "), ours(x.Says))})
+		d.lines = append(d.lines, detailLine{label: sign + cells.Pad(string(x.Kind), 10), role: role, text: cells.Join(where, cells.Sanitize(" "), cells.Sanitize(x.Says))})
 	}
 	d.say("", themes.Plain, " ")
 	d.say("", themes.Dim, "the server's schema")
@@ -69,8 +70,8 @@ func (d *detail) schema(a *app, r *event.Record) {
 // delivery tells the way by which a record came.
 func (d *detail) delivery(a *app, r *event.Record) {
 	d.say("mode      ", themes.Plain, string(r.Mode))
-	d.say("record    ", themes.Plain, number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
-	d.say("received  ", themes.Plain, timeText(r.ReceivedAt, d.zone, stampFull)+lag(*r))
+	d.say("record    ", themes.Plain, cells.Number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
+	d.say("received  ", themes.Plain, cells.TimeText(r.ReceivedAt, d.zone, cells.StampFull)+lag(*r))
 	d.words("occurred  ", r.Timestamp)
 	if r.Replayed {
 		d.say("replayed  ", themes.Busy, "yes, from the server's history")
@@ -84,19 +85,19 @@ func (d *detail) delivery(a *app, r *event.Record) {
 	d.words("event id  ", r.EventID)
 	d.cursors(a, r)
 	if v := a.sub(r.Sub); v != nil {
-		d.say("dedup     ", themes.Plain, "kept once per subscription and event id; "+count(v.Dropped, "duplicate")+" dropped in this run")
+		d.say("dedup     ", themes.Plain, "kept once per subscription and event id; "+cells.Count(v.Dropped, "duplicate")+" dropped in this run")
 		if v.Mode == event.ModeWebhook {
-			for _, f := range leaseFacts(v, a.clock()) {
-				d.lines = append(d.lines, detailLine{label: pad(strings.TrimSpace(f.label), 9), role: f.role, text: f.text})
+			for _, f := range leaseFacts(v, a.Clock()) {
+				d.lines = append(d.lines, detailLine{label: cells.Pad(strings.TrimSpace(f.label), 9), role: f.role, text: f.text})
 			}
 		}
 	} else {
 		d.say("dedup     ", themes.Dim, "the subscription has ended")
 	}
-	d.say("size      ", themes.Plain, count(len(r.Raw), "byte"))
+	d.say("size      ", themes.Plain, cells.Count(len(r.Raw), "byte"))
 	for _, f := range gravestFirst(r.Flags) {
 		s := signsOfSeverity[severityOf(f)]
-		d.lines = append(d.lines, detailLine{label: "flag      ", role: s.role, text: join(ours(s.sign+" "), ours(f), ours(": "+reasonOf(f)))})
+		d.lines = append(d.lines, detailLine{label: "flag      ", role: s.role, text: cells.Join(cells.Sanitize(s.sign+" "), cells.Sanitize(f), cells.Sanitize(": "+reasonOf(f)))})
 	}
 }
 
@@ -115,10 +116,10 @@ func (d *detail) cursors(a *app, r *event.Record) {
 		return left > 0
 	})
 	if before.Valid {
-		d.lines = append(d.lines, detailLine{label: "cursor    ", text: join(ours("before: "), trust.Line(before.Text))})
+		d.lines = append(d.lines, detailLine{label: "cursor    ", text: cells.Join(cells.Sanitize("before: "), trust.Line(before.Text))})
 	}
 	if r.Cursor.Valid {
-		d.lines = append(d.lines, detailLine{label: "cursor    ", text: join(ours("after: "), trust.Line(r.Cursor.Text))})
+		d.lines = append(d.lines, detailLine{label: "cursor    ", text: cells.Join(cells.Sanitize("after: "), trust.Line(r.Cursor.Text))})
 	} else {
 		d.say("cursor    ", themes.Dim, "none came with it")
 	}
@@ -163,12 +164,12 @@ func (d *detail) sameRecords(a *app, r *event.Record) {
 	}
 	d.words("id      ", r.EventID)
 	for _, k := range s.keys {
-		d.lines = append(d.lines, detailLine{label: "field   ", text: join(trust.Line(k.name), ours(" = "), trust.Line(trust.Untrusted(k.value)))})
+		d.lines = append(d.lines, detailLine{label: "field   ", text: cells.Join(trust.Line(k.name), cells.Sanitize(" = "), trust.Line(trust.Untrusted(k.value)))})
 	}
-	d.batch(r, a.glyphs)
+	d.batch(r, a.Glyphs)
 	for i := range s.found {
 		if x := &s.found[i]; !x.batch {
-			text := join(d.sameLine(&x.r), ours("  same "), x.what)
+			text := cells.Join(d.sameLine(&x.r), cells.Sanitize("  same "), x.what)
 			d.lines = append(d.lines, detailLine{gutter: true, text: text, seq: x.r.Seq})
 		}
 	}
@@ -176,7 +177,7 @@ func (d *detail) sameRecords(a *app, r *event.Record) {
 	case s.err != nil:
 		d.say("", themes.Bad, "cannot be read: "+s.err.Error())
 	case !s.done:
-		d.say("", themes.Dim, "Looking back: "+count(s.from, "record")+" to go.")
+		d.say("", themes.Dim, "Looking back: "+cells.Count(s.from, "record")+" to go.")
 	case len(s.found) == 0:
 		d.say("", themes.Dim, "No other record has the same id or key.")
 	default:
@@ -189,7 +190,7 @@ func (d *detail) sameLine(r *event.Record) trust.Rendered {
 	if r.Labels != nil && !r.Labels.Name.IsZero() {
 		name = r.Labels.Name
 	}
-	return join(ours(timeText(r.ReceivedAt, d.zone, stampDay)+" "), trust.Line(name), ours("  "), trust.Line(host.Headline(*r)))
+	return cells.Join(cells.Sanitize(cells.TimeText(r.ReceivedAt, d.zone, cells.StampDay)+" "), trust.Line(name), cells.Sanitize("  "), trust.Line(host.Headline(*r)))
 }
 
 // keysOf returns the members of a payload that name what it is about.
@@ -218,10 +219,10 @@ func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
 		return trust.Rendered{}, false
 	}
 	if sameBatch(r, of) {
-		return ours("batch"), true
+		return cells.Sanitize("batch"), true
 	}
 	if !of.EventID.IsZero() && r.EventID == of.EventID {
-		return ours("id"), true
+		return cells.Sanitize("id"), true
 	}
 	for _, k := range keys {
 		if !bytes.Contains(r.Data, []byte(k.value)) {

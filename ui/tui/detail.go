@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // detailLine is one line of the detail: our words, or a server's behind the
@@ -33,7 +34,7 @@ type detail struct {
 	same   same
 	of     detailKey
 	zone   *time.Location // in which times are told
-	draws  canvas
+	draws  cells.Canvas
 	out    []string
 }
 
@@ -50,7 +51,7 @@ type detailKey struct {
 	view    payloadView
 	gen     int
 	folds   int
-	clock   timeView
+	clock   cells.TimeView
 }
 
 // by moves the chosen line by n.
@@ -73,16 +74,16 @@ func (d *detail) page(n int) {
 
 // key says what the lines are to be made from now.
 func (d *detail) key(a *app, w int) detailKey {
-	key := detailKey{w: w, clock: a.stream.clock}
+	key := detailKey{w: w, clock: a.Times}
 	switch t := a.table(); {
 	case t != nil:
-		key.row, key.rows, key.version, key.second = t.at, t.gen, a.snap.Version, a.clock().Unix()
+		key.row, key.rows, key.version, key.second = t.at, t.gen, a.snap.Version, a.Clock().Unix()
 	case a.onNode():
-		key.node, key.version, key.second = a.tree.at, a.snap.Version, a.clock().Unix()
+		key.node, key.version, key.second = a.tree.at, a.snap.Version, a.Clock().Unix()
 	default:
 		key.seq, key.tab, key.view, key.gen, key.folds = a.stream.at, d.tab, a.payloads.view, a.payloads.gen+d.same.gen, len(d.folded)
 		if d.tab == tabDelivery {
-			key.second = a.clock().Unix()
+			key.second = a.Clock().Unix()
 		}
 	}
 	return key
@@ -100,7 +101,7 @@ func (d *detail) fill(a *app, w int) {
 		clear(d.folded)
 		key.folds = 0
 	}
-	d.of, d.zone = key, a.clock().Location()
+	d.of, d.zone = key, a.Clock().Location()
 	d.lines = d.lines[:0]
 	switch t := a.table(); {
 	case t != nil && t.at == (rowID{}):
@@ -124,66 +125,66 @@ func (d *detail) draw(a *app, w, h int) []string {
 	d.top = max(0, min(d.top, len(d.lines)-d.shown))
 	d.by(0)
 	c := &d.draws
-	c.begin(&a.theme, w)
-	c.span, c.found = d.span, a.search.text
+	c.Begin(&a.Theme, w)
+	c.Span, c.Found = d.span, a.search.text
 	for i := d.top; i < d.top+d.shown; i++ {
 		if i >= len(d.lines) {
-			c.end()
+			c.End()
 			continue
 		}
 		if i == d.at && a.focus == detailPane {
-			c.only(themes.Cursor)
+			c.Only(themes.Cursor)
 		}
-		d.lines[i].draw(c, a.glyphs)
+		d.lines[i].draw(c, a.Glyphs)
 	}
 	if d.shown < h {
 		d.drawSpan(a, c, f.report.Spans)
 	}
-	d.out = c.rows(h, d.out)
+	d.out = c.Rows(h, d.out)
 	return d.out
 }
 
-func (l *detailLine) draw(c *canvas, g *glyphs) {
+func (l *detailLine) draw(c *cells.Canvas, g *cells.Glyphs) {
 	if l.gutter {
-		c.put(themes.Gutter, g.gutter)
+		c.Put(themes.Gutter, g.Gutter)
 	} else {
-		c.put(themes.Plain, " ")
+		c.Put(themes.Plain, " ")
 	}
 	if l.label != "" {
-		c.put(themes.Dim, l.label+" ")
+		c.Put(themes.Dim, l.label+" ")
 	}
-	c.safe(l.role, l.text.Clip(c.room))
-	c.end()
+	c.Safe(l.role, l.text.Clip(c.Room))
+	c.End()
 }
 
 // drawSpan explains the span that n and N lead to.
-func (d *detail) drawSpan(a *app, c *canvas, spans []trust.Span) {
+func (d *detail) drawSpan(a *app, c *cells.Canvas, spans []trust.Span) {
 	if d.span == 0 || d.span > len(spans) {
-		c.put(themes.Key, " "+a.keyOf("match.next"))
-		c.put(themes.Dim, " to the "+count(len(spans), "place")+" noticed ")
-		c.put(themes.Key, " "+a.keyOf("why"))
-		c.put(themes.Dim, " why")
-		c.end()
+		c.Put(themes.Key, " "+a.keyOf("match.next"))
+		c.Put(themes.Dim, " to the "+cells.Count(len(spans), "place")+" noticed ")
+		c.Put(themes.Key, " "+a.keyOf("why"))
+		c.Put(themes.Dim, " why")
+		c.End()
 		return
 	}
 	s := &spans[d.span-1]
-	c.put(themes.Key, fmt.Sprintf(" %d/%d ", d.span, len(spans)))
-	c.put(themes.Strong, string(s.Flag)+" ")
-	c.put(themes.Plain, s.Reason+" ")
-	c.safe(themes.Dim, join(ours("at "), trust.Line(s.Path)).Clip(c.room))
-	c.end()
+	c.Put(themes.Key, fmt.Sprintf(" %d/%d ", d.span, len(spans)))
+	c.Put(themes.Strong, string(s.Flag)+" ")
+	c.Put(themes.Plain, s.Reason+" ")
+	c.Safe(themes.Dim, cells.Join(cells.Sanitize("at "), trust.Line(s.Path)).Clip(c.Room))
+	c.End()
 }
 
 // say adds our own words, on several lines where they are wider than the pane.
 func (d *detail) say(label string, role themes.Role, text string) {
 	if text != "" {
-		d.fact(fact{label, role, ours(text)})
+		d.fact(fact{label, role, cells.Sanitize(text)})
 	}
 }
 
 // quote adds a server's own words.
 func (d *detail) quote(server string, lines []trust.Rendered) {
-	d.lines = append(d.lines, detailLine{gutter: true, role: themes.Gutter, text: join(ours("untrusted data from "), ours(server))})
+	d.lines = append(d.lines, detailLine{gutter: true, role: themes.Gutter, text: cells.Join(cells.Sanitize("untrusted data from "), cells.Sanitize(server))})
 	for _, l := range lines {
 		d.lines = append(d.lines, detailLine{gutter: true, text: l})
 	}

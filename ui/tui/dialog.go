@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // dialog is a box over the panes that has all keys.
@@ -14,7 +15,7 @@ type dialog interface {
 	title() string
 	// size returns the cells it would like to have inside its frame.
 	size(a *app) (w, h int)
-	draw(a *app, c *canvas, h int)
+	draw(a *app, c *cells.Canvas, h int)
 	key(a *app, name, text string) tea.Cmd
 	paste(a *app, text string) tea.Cmd
 	hints() []string // key, word, key, word …
@@ -38,25 +39,25 @@ func (d *confirm) title() string { return d.head }
 func (d *confirm) size(*app) (int, int) {
 	w := 44
 	for _, s := range d.text {
-		w = max(w, ours(s).Width+2)
+		w = max(w, cells.Sanitize(s).Width+2)
 	}
 	for _, ch := range d.choices {
-		w = max(w, ours(ch.title).Width+8)
+		w = max(w, cells.Sanitize(ch.title).Width+8)
 	}
 	return w, len(d.text) + len(d.choices) + 3
 }
 
-func (d *confirm) draw(_ *app, c *canvas, _ int) {
+func (d *confirm) draw(_ *app, c *cells.Canvas, _ int) {
 	for _, s := range d.text {
-		c.put(themes.Plain, " ")
-		c.safe(themes.Plain, ours(s).Clip(c.room))
-		c.end()
+		c.Put(themes.Plain, " ")
+		c.Safe(themes.Plain, cells.Sanitize(s).Clip(c.Room))
+		c.End()
 	}
-	c.end()
+	c.End()
 	for _, ch := range d.all() {
-		c.put(themes.Key, " "+pad(ch.key, 5))
-		c.put(themes.Plain, ch.title)
-		c.end()
+		c.Put(themes.Key, " "+cells.Pad(ch.key, 5))
+		c.Put(themes.Plain, ch.title)
+		c.End()
 	}
 }
 
@@ -210,35 +211,28 @@ func (e *editor) erase() bool {
 }
 
 // drawLine writes one line of the field with its cursor.
-func (e *editor) drawLine(c *canvas, i int, on bool) {
+func (e *editor) drawLine(c *cells.Canvas, i int, on bool) {
 	role := themes.Field
 	if on {
 		role = themes.FieldOn
 	}
 	l := e.lines[i]
 	if !on || i != e.row {
-		c.safe(role, ours(string(l)).Clip(c.room))
+		c.Safe(role, cells.Sanitize(string(l)).Clip(c.Room))
 		return
 	}
 	// Keep the cursor in sight.
 	start := 0
-	for start < e.col && ours(string(l[start:e.col])).Width+1 > c.room {
+	for start < e.col && cells.Sanitize(string(l[start:e.col])).Width+1 > c.Room {
 		start++
 	}
-	c.safe(role, ours(string(l[start:e.col])))
+	c.Safe(role, cells.Sanitize(string(l[start:e.col])))
 	under := " "
 	if e.col < len(l) {
-		under = ours(string(l[e.col : e.col+1])).Plain()
+		under = cells.Sanitize(string(l[e.col : e.col+1])).Plain()
 	}
-	c.put(themes.Cursor, under)
+	c.Put(themes.Cursor, under)
 	if e.col+1 <= len(l) {
-		c.safe(role, ours(string(l[e.col+1:])).Clip(c.room))
+		c.Safe(role, cells.Sanitize(string(l[e.col+1:])).Clip(c.Room))
 	}
-}
-
-func pad(s string, n int) string {
-	for len(s) < n {
-		s += " "
-	}
-	return s + " "
 }

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // quietAfter is how long a subscription that works may bring nothing until it
@@ -33,7 +34,7 @@ func stateWord(v *host.SubscriptionView, now time.Time) event.State {
 	if v.Gaps > 0 && v.Stored == 0 {
 		return stateGap
 	}
-	since := newest(v.Status.LastEvent, v.Status.LastDelivery, v.Status.Opened)
+	since := cells.Latest(v.Status.LastEvent, v.Status.LastDelivery, v.Status.Opened)
 	if !since.IsZero() && now.Sub(since) >= quietAfter {
 		return stateQuiet
 	}
@@ -53,35 +54,35 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 	switch s.State {
 	case event.StateBackoff:
 		if s.NextTry.After(now) {
-			add(true, fmt.Sprintf("try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now))))
+			add(true, fmt.Sprintf("try %d in %s", s.Attempt+1, cells.Span(s.NextTry.Sub(now))))
 		} else {
 			add(true, fmt.Sprintf("try %d runs", s.Attempt+1))
 		}
 	case event.StatePaused:
 		add(true, "by you")
-		add(!s.Since.IsZero(), ago(now, s.Since))
+		add(!s.Since.IsZero(), cells.Ago(now, s.Since))
 	case event.StateStale:
-		last := newest(s.LastHeartbeat, s.LastEvent, s.LastByte)
-		add(!last.IsZero(), "silent for "+span(now.Sub(last)))
+		last := cells.Latest(s.LastHeartbeat, s.LastEvent, s.LastByte)
+		add(!last.IsZero(), "silent for "+cells.Span(now.Sub(last)))
 	case event.StatePolling, event.StateDraining:
 		add(!s.LastPoll.IsZero(), "polled "+at(now, s.LastPoll))
 		add(s.State == event.StateDraining, "the server has more")
-		add(s.State == event.StatePolling && s.NextTry.After(now), "next in "+span(s.NextTry.Sub(now)))
+		add(s.State == event.StatePolling && s.NextTry.After(now), "next in "+cells.Span(s.NextTry.Sub(now)))
 	case event.StateSuspended:
 		add(true, suspendedWords(v, now))
 	case event.StateEnded, event.StateDenied:
 		add(!s.Since.IsZero(), "since "+at(now, s.Since))
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
 		add(v.NoServer, "waits for its server")
-		add(!s.Since.IsZero(), "for "+span(now.Sub(s.Since)))
+		add(!s.Since.IsZero(), "for "+cells.Span(now.Sub(s.Since)))
 	default:
 		parts = append(parts, alive(v, now)...)
 	}
 	if len(parts) == 0 && s.State == "" && v.Evidence != "" {
-		parts = append(parts, ours(v.Evidence).Plain())
+		parts = append(parts, cells.Sanitize(v.Evidence).Plain())
 	}
 	if v.Gaps > 0 {
-		parts = append(parts, count(v.Gaps, "gap"))
+		parts = append(parts, cells.Count(v.Gaps, "gap"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -91,26 +92,26 @@ func alive(v host.SubscriptionView, now time.Time) []string {
 	s := v.Status
 	var parts []string
 	if stateWord(&v, now) == stateQuiet {
-		parts = append(parts, "no event for "+span(now.Sub(newest(s.LastEvent, s.LastDelivery, s.Opened))))
+		parts = append(parts, "no event for "+cells.Span(now.Sub(cells.Latest(s.LastEvent, s.LastDelivery, s.Opened))))
 	}
 	if v.Mode == event.ModeWebhook {
 		if lease := leaseOf(&v); s.NextTry.After(now) {
-			parts = append(parts, "refresh due in "+span(s.NextTry.Sub(now)))
+			parts = append(parts, "refresh due in "+cells.Span(s.NextTry.Sub(now)))
 		} else if !lease.RefreshBefore.IsZero() {
-			parts = append(parts, "lease "+span(lease.RefreshBefore.Sub(now)))
+			parts = append(parts, "lease "+cells.Span(lease.RefreshBefore.Sub(now)))
 		}
 		if !s.LastDelivery.IsZero() {
-			parts = append(parts, "last "+ago(now, s.LastDelivery))
+			parts = append(parts, "last "+cells.Ago(now, s.LastDelivery))
 		}
 		return parts
 	}
 	switch {
 	case !s.LastHeartbeat.IsZero() && !s.LastHeartbeat.Before(s.LastEvent):
-		parts = append(parts, "heartbeat "+ago(now, s.LastHeartbeat))
+		parts = append(parts, "heartbeat "+cells.Ago(now, s.LastHeartbeat))
 	case !s.LastEvent.IsZero():
-		parts = append(parts, "event "+ago(now, s.LastEvent))
+		parts = append(parts, "event "+cells.Ago(now, s.LastEvent))
 	case !s.Opened.IsZero():
-		parts = append(parts, "opened "+ago(now, s.Opened))
+		parts = append(parts, "opened "+cells.Ago(now, s.Opened))
 	}
 	return parts
 }
@@ -150,7 +151,7 @@ func upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
 func firing(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
 
 // at spells a moment of today, in the zone of now.
-func at(now, t time.Time) string { return timeText(t, now.Location(), "15:04:05") }
+func at(now, t time.Time) string { return cells.TimeText(t, now.Location(), "15:04:05") }
 
 // fact is a line of evidence.
 type fact struct {
@@ -166,23 +167,23 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 	var out []fact
 	add := func(label string, role themes.Role, text string) {
 		if text != "" {
-			out = append(out, fact{label, role, ours(text)})
+			out = append(out, fact{label, role, cells.Sanitize(text)})
 		}
 	}
 	when := func(label string, t time.Time, never string) {
 		switch {
 		case !t.IsZero():
-			add(label, themes.Plain, at(now, t)+", "+ago(now, t))
+			add(label, themes.Plain, at(now, t)+", "+cells.Ago(now, t))
 		case never != "":
 			add(label, themes.Dim, never)
 		}
 	}
-	last := newest(s.LastEvent, s.LastDelivery)
+	last := cells.Latest(s.LastEvent, s.LastDelivery)
 	known, verdict := silence(v, now)
 	role, head := themes.Warn, "we cannot know: "
 	switch {
 	case arriving(v, last, now):
-		role, head, verdict = themes.Good, "it is not quiet: ", "the last event came "+ago(now, last)
+		role, head, verdict = themes.Good, "it is not quiet: ", "the last event came "+cells.Ago(now, last)
 	case known && !last.IsZero():
 		role, head = themes.Good, "nothing happened since "+at(now, last)+": "
 	case known:
@@ -196,7 +197,7 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 		when("opened  ", s.Opened, "the stream was not confirmed in this run")
 		when("beat    ", s.LastHeartbeat, "no heartbeat was seen")
 		if s.Interval > 0 {
-			add("interval", themes.Plain, span(s.Interval)+" between heartbeats, as learned")
+			add("interval", themes.Plain, cells.Span(s.Interval)+" between heartbeats, as learned")
 		}
 	case event.ModePoll:
 		when("poll    ", s.LastPoll, "no poll was answered in this run")
@@ -209,7 +210,7 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 		if i > 0 {
 			label = "    then"
 		}
-		add(label, themes.Plain, firing(t)+", in "+span(t.Sub(now)))
+		add(label, themes.Plain, firing(t)+", in "+cells.Span(t.Sub(now)))
 	}
 	if cursorless {
 		add("replay  ", themes.Warn, noReplay+": what is missed stays missed")
@@ -238,11 +239,11 @@ func leaseFacts(v *host.SubscriptionView, now time.Time) []fact {
 	var out []fact
 	switch {
 	case lease.GrantedAt.IsZero() && lease.RefreshBefore.IsZero():
-		return append(out, fact{"lease   ", themes.Warn, ours("none was granted")})
+		return append(out, fact{"lease   ", themes.Warn, cells.Sanitize("none was granted")})
 	case lease.RefreshBefore.IsZero():
-		out = append(out, fact{"lease   ", themes.Plain, ours("without an end")})
+		out = append(out, fact{"lease   ", themes.Plain, cells.Sanitize("without an end")})
 	default:
-		out = append(out, fact{"lease   ", themes.Plain, ours("ends at " + at(now, lease.RefreshBefore) + ", in " + span(lease.RefreshBefore.Sub(now)))})
+		out = append(out, fact{"lease   ", themes.Plain, cells.Sanitize("ends at " + at(now, lease.RefreshBefore) + ", in " + cells.Span(lease.RefreshBefore.Sub(now)))})
 	}
 	d := lease.Status
 	if d == nil {
@@ -255,12 +256,12 @@ func leaseFacts(v *host.SubscriptionView, now time.Time) []fact {
 	if d.Throttled {
 		says += ", throttled"
 	}
-	line := ours("at the last refresh: " + says)
+	line := cells.Sanitize("at the last refresh: " + says)
 	if !d.LastError.IsZero() {
-		line = join(line, ours(", last error "), trust.Line(d.LastError))
+		line = cells.Join(line, cells.Sanitize(", last error "), trust.Line(d.LastError))
 	}
 	if !d.LastDeliveryAt.IsZero() {
-		line = join(line, ours(", last delivery "), trust.Line(d.LastDeliveryAt))
+		line = cells.Join(line, cells.Sanitize(", last delivery "), trust.Line(d.LastDeliveryAt))
 	}
 	return append(out, fact{"server  ", themes.Plain, line})
 }
@@ -282,7 +283,7 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	case event.StateSuspended:
 		return false, "the server has stopped delivering"
 	case event.StateBackoff:
-		return false, fmt.Sprintf("%s in a row failed", count(max(s.Attempt, 1), "attempt"))
+		return false, fmt.Sprintf("%s in a row failed", cells.Count(max(s.Attempt, 1), "attempt"))
 	case event.StateStale:
 		return false, "the stream is open, and no byte came for two heartbeats"
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
@@ -306,17 +307,17 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		}
 		return false, "the lease is valid, but a webhook that gets lost leaves no trace here"
 	}
-	sign := newest(s.LastHeartbeat, s.LastEvent)
+	sign := cells.Latest(s.LastHeartbeat, s.LastEvent)
 	switch {
 	case sign.IsZero():
 		return false, "the stream is open, and the server has sent no heartbeat yet"
 	case s.Interval == 0 && now.Sub(sign) > time.Minute:
-		return false, "the last sign of life is " + span(now.Sub(sign)) + " old and its interval is not known"
+		return false, "the last sign of life is " + cells.Span(now.Sub(sign)) + " old and its interval is not known"
 	}
 	if s.Apart {
 		return false, "the server answers, but its events come on a stream of their own that it leaves silent; a stream that died unseen looks the same"
 	}
-	return true, "the stream is alive, its last sign of life is " + span(now.Sub(sign)) + " old"
+	return true, "the stream is alive, its last sign of life is " + cells.Span(now.Sub(sign)) + " old"
 }
 
 // nextAct says what the host does next for a subscription, and when.
@@ -324,7 +325,7 @@ func nextAct(v *host.SubscriptionView, now time.Time) string {
 	s := v.Status
 	in := ""
 	if s.NextTry.After(now) {
-		in = " at " + at(now, s.NextTry) + ", in " + span(s.NextTry.Sub(now))
+		in = " at " + at(now, s.NextTry) + ", in " + cells.Span(s.NextTry.Sub(now))
 	}
 	switch stateOf(*v) {
 	case event.StatePaused:
@@ -358,7 +359,7 @@ func nextAct(v *host.SubscriptionView, now time.Time) string {
 	if s.Interval == 0 {
 		return "it reconnects when the stream stays silent too long"
 	}
-	sign := newest(s.LastByte, s.LastHeartbeat, s.LastEvent, s.Opened)
+	sign := cells.Latest(s.LastByte, s.LastHeartbeat, s.LastEvent, s.Opened)
 	giveUp := sign.Add(s.Interval * 5 / 2)
 	return "it reconnects at " + at(now, giveUp) + " if the stream stays silent until then"
 }

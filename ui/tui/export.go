@@ -17,6 +17,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/export"
+	"eventdeck/ui/tui/cells"
 )
 
 // exportSays is what stands under the name of a file to write.
@@ -178,7 +179,7 @@ func (a *app) exported(msg exportedMsg) {
 	case msg.err != nil:
 		a.fail("cannot write "+msg.path, msg.err)
 	default:
-		a.tell(fmt.Sprintf("wrote %s to %s", count(int(msg.n), "record"), msg.path))
+		a.tell(fmt.Sprintf("wrote %s to %s", cells.Count(int(msg.n), "record"), msg.path))
 	}
 }
 
@@ -192,7 +193,7 @@ func runExport(a *app, words []string) (tea.Cmd, error) {
 		if err != nil || d <= 0 {
 			return nil, fmt.Errorf("%w: %q is no time span, such as 10m or 1h", errUsage, words[1])
 		}
-		r.first, r.since = 1, a.clock().Add(-d)
+		r.first, r.since = 1, a.Clock().Add(-d)
 		words = words[2:]
 	}
 	overwrite := len(words) == 2 && words[1] == "overwrite"
@@ -262,5 +263,5 @@ func completeExport(a *app, words []string) []string {
 
 // exportName is the name of a file that is offered.
 func (a *app) exportName() string {
-	return "events-" + a.clock().Local().Format("20060102-150405") + ".ndjson"
+	return "events-" + a.Clock().Local().Format("20060102-150405") + ".ndjson"
 }

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 // keptFilters is the setting with the saved filters, by name.
@@ -43,7 +44,7 @@ func (a *app) openFilter() tea.Cmd {
 // tryFilter shows what a text takes, if it is a filter, and says at the prompt
 // how many that are or what is wrong.
 func (a *app) tryFilter(n node, text string) bool {
-	q, err := newQuery(n, text, a.clock())
+	q, err := newQuery(n, text, a.Clock())
 	if err != nil {
 		if a.prompt != nil {
 			a.prompt.problem = err.Error()
@@ -62,7 +63,7 @@ func (a *app) filtered(q query) {
 	}
 	a.prompt.says = filterSays
 	if q.filters() {
-		n := number(uint64(len(a.stream.seqs)))
+		n := cells.Number(uint64(len(a.stream.seqs)))
 		if !a.stream.oldest {
 			n += "+"
 		}
@@ -112,7 +113,7 @@ func (a *app) useFilter(name string) error {
 	if !ok {
 		return fmt.Errorf("%w: no filter is saved as %q", event.ErrNotFound, name)
 	}
-	q, err := newQuery(a.stream.query.node, text, a.clock())
+	q, err := newQuery(a.stream.query.node, text, a.Clock())
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func runFilter(a *app, words []string) (tea.Cmd, error) {
 		}
 		return nil, nil
 	case "set":
-		q, err := newQuery(a.stream.query.node, rest, a.clock())
+		q, err := newQuery(a.stream.query.node, rest, a.Clock())
 		if err == nil {
 			a.requery(q)
 		}

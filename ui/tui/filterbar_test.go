@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 func TestFilterBar(t *testing.T) {
@@ -141,16 +142,16 @@ func (a *app) log(seq uint64) event.Record { r, _ := a.eventAt(seq); return r }
 func TestTimeViews(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	for want, view := range map[string]timeView{"14:03:05.3 pager": timeLocal, "14:03:05 Z pager": timeUTC, "0 s pager": timeRelative, "+300ms chat": timeDelta} {
-		a.stream.clock = view
+	for want, view := range map[string]cells.TimeView{"14:03:05.3 pager": cells.TimeLocal, "14:03:05 Z pager": cells.TimeUTC, "0 s pager": cells.TimeRelative, "+300ms chat": cells.TimeDelta} {
+		a.Times = view
 		if s := screenOf(a); !strings.Contains(s, want) {
 			t.Errorf("%v: no %q in\n%s", view, want, s)
 		}
 		exact(t, a)
 	}
-	a.stream.clock = timeLocal
+	a.Times = cells.TimeLocal
 	press(t, a, "t")
-	if a.stream.clock != timeUTC || !strings.Contains(screenOf(a), "times are in UTC") {
+	if a.Times != cells.TimeUTC || !strings.Contains(screenOf(a), "times are in UTC") {
 		t.Error("t does not lead to UTC")
 	}
 }

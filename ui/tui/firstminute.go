@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // The first minute: what a screen with nothing on it teaches and starts.
@@ -29,7 +30,7 @@ func (a *app) canDemo() bool {
 
 func (a *app) beginDemo() tea.Cmd {
 	a.starting = true
-	a.tell("starting the demo servers " + a.glyphs.more)
+	a.tell("starting the demo servers " + a.Glyphs.More)
 	start := a.startDemo
 	return a.do(func(ctx context.Context) tea.Msg {
 		names, err := start(ctx)
@@ -85,7 +86,7 @@ func (a *app) noSubscriptions() []lesson {
 // unreached says why nothing of what is shown can be subscribed to: none of its
 // servers is connected. Otherwise it is empty.
 func (a *app) unreached() (lines []string) {
-	scope, now := a.stream.query.node.server, a.clock()
+	scope, now := a.stream.query.node.server, a.Clock()
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		if scope != "" && s.Name != scope {
@@ -105,13 +106,13 @@ func (a *app) unreached() (lines []string) {
 	return lines
 }
 
-func drawLessons(c *canvas, head string, list []lesson) {
-	c.put(themes.Plain, "  "+head)
-	c.end()
-	c.end()
+func drawLessons(c *cells.Canvas, head string, list []lesson) {
+	c.Put(themes.Plain, "  "+head)
+	c.End()
+	c.End()
 	for _, l := range list {
-		c.put(themes.Key, "  "+pad(l.key, 4))
-		c.put(themes.Dim, l.text)
-		c.end()
+		c.Put(themes.Key, "  "+cells.Pad(l.key, 4))
+		c.Put(themes.Dim, l.text)
+		c.End()
 	}
 }

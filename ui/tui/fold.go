@@ -3,6 +3,7 @@ package tui
 import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // foldable adds the lines of a payload, without what the operator has closed. A
@@ -19,11 +20,11 @@ func (d *detail) foldable(lines []trust.Rendered, folds []trust.Fold) {
 			l.fold = i + 1
 		}
 		if opens && d.folded[i] {
-			text := " " + count(end-i, "line")
+			text := " " + cells.Count(end-i, "line")
 			if n := spansIn(lines[i+1 : end+1]); n > 0 {
-				text += ", " + count(n, "place") + " noticed"
+				text += ", " + cells.Count(n, "place") + " noticed"
 			}
-			l.text = join(l.text, ours(text))
+			l.text = cells.Join(l.text, cells.Sanitize(text))
 			l.role = themes.Dim
 			i = end
 		}

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/form"
+	"eventdeck/ui/tui/cells"
 )
 
 // subForm asks how to subscribe to an event type, or to several at once.
@@ -142,7 +143,7 @@ func (a *app) openForm() tea.Cmd {
 }
 
 func (a *app) newForm(server string, t event.Type, modes []event.Mode) *subForm {
-	f := &subForm{server: server, typ: t, model: form.New(t, a.clock), said: map[*form.Entry]string{}}
+	f := &subForm{server: server, typ: t, model: form.New(t, a.Clock), said: map[*form.Entry]string{}}
 	for _, m := range modes {
 		c := modeChoice{mode: m}
 		if m != event.ModeAuto && !t.Offers(m) {
@@ -351,7 +352,7 @@ func (f *subForm) title() string {
 	case f.old != nil:
 		return "Edit the subscription"
 	case f.many != nil:
-		return "Subscribe to " + count(len(f.many), "event type")
+		return "Subscribe to " + cells.Count(len(f.many), "event type")
 	}
 	return "Subscribe"
 }

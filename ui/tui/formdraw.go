@@ -8,6 +8,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/form"
+	"eventdeck/ui/tui/cells"
 )
 
 // formDrawing is how the form was drawn last.
@@ -46,11 +47,11 @@ func (f *subForm) size(a *app) (int, int) {
 	return w, len(d.left)
 }
 
-func (f *subForm) draw(a *app, c *canvas, h int) {
+func (f *subForm) draw(a *app, c *cells.Canvas, h int) {
 	d := &f.drawn
 	if f.preview && !d.wide {
 		for y := range h {
-			c.row(rowAt(d.right, y, c.width))
+			c.Row(rowAt(d.right, y, c.Width))
 		}
 		return
 	}
@@ -59,15 +60,15 @@ func (f *subForm) draw(a *app, c *canvas, h int) {
 	divider := ""
 	right := 0
 	if d.wide {
-		divider = c.theme.On(themes.Rule) + a.glyphs.divider + themes.Reset
-		right = c.width - c.width*3/5 - 1
+		divider = a.Divider(themes.Rule)
+		right = c.Width - c.Width*3/5 - 1
 	}
 	for y := range h {
-		row := rowAt(d.left, f.top+y, c.width-right-min(right, 1))
+		row := rowAt(d.left, f.top+y, c.Width-right-min(right, 1))
 		if d.wide {
 			row += divider + rowAt(d.right, y, right)
 		}
-		c.row(row)
+		c.Row(row)
 	}
 }
 
@@ -76,89 +77,83 @@ func rowAt(rows []string, i, width int) string {
 	if i < len(rows) {
 		return rows[i]
 	}
-	return pad("", max(0, width-1))
+	return cells.Pad("", max(0, width-1))
 }
 
 func (f *subForm) drawFields(a *app, w int, roomy bool) []string {
-	var c canvas
-	c.begin(&a.theme, w)
+	var c cells.Canvas
+	c.Begin(&a.Theme, w)
 	f.drawHead(a, &c, roomy)
 	for _, it := range f.items() {
 		if it.kind == itemField {
 			f.drawHeadings(&c, it.entry)
 		}
-		start := len(c.ends)
+		start := c.Height()
 		f.drawItem(a, &c, it, roomy)
 		if it == f.on {
-			f.drawn.focus, f.drawn.end = start, len(c.ends)
+			f.drawn.focus, f.drawn.end = start, c.Height()
 		}
 	}
-	return c.rows(len(c.ends), nil)
+	return c.All()
 }
 
-func (f *subForm) drawHead(a *app, c *canvas, roomy bool) {
-	c.put(themes.Plain, " ")
+func (f *subForm) drawHead(a *app, c *cells.Canvas, roomy bool) {
+	c.Put(themes.Plain, " ")
 	if f.many != nil {
 		for i, n := range f.many {
 			if i > 0 {
-				c.put(themes.Plain, "  ")
+				c.Put(themes.Plain, "  ")
 			}
-			c.safe(themes.Type, trust.Line(n.typ).Clip(c.room))
+			c.Safe(themes.Type, trust.Line(n.typ).Clip(c.Room))
 		}
 	} else {
-		c.safe(themes.Server, ours(f.server))
-		c.put(themes.Plain, "  ")
-		c.safe(themes.Type, trust.Line(f.typ.Name).Clip(c.room))
+		c.Safe(themes.Server, cells.Sanitize(f.server))
+		c.Put(themes.Plain, "  ")
+		c.Safe(themes.Type, trust.Line(f.typ.Name).Clip(c.Room))
 	}
-	c.end()
+	c.End()
 	if !f.typ.Description.IsZero() && f.many == nil && roomy {
 		f.serverText(a, c, f.typ.Description, 2)
 	}
 	if f.differ {
-		for _, l := range wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.width-4, 2) {
-			c.put(themes.Plain, " ")
-			c.safe(themes.Warn, l)
-			c.end()
+		for _, l := range cells.Wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.Width-4, 2) {
+			c.Put(themes.Plain, " ")
+			c.Safe(themes.Warn, l)
+			c.End()
 		}
 	}
 	if f.banner.text != "" {
-		for _, l := range wrap(f.banner.text, c.width-4, 3) {
-			c.put(themes.Bad, " "+a.glyphs.bad+" ")
-			c.safe(themes.Bad, l)
-			c.end()
+		for _, l := range cells.Wrap(f.banner.text, c.Width-4, 3) {
+			c.Put(themes.Bad, " "+a.Glyphs.Bad+" ")
+			c.Safe(themes.Bad, l)
+			c.End()
 		}
 	}
 	if f.banner.next != "" {
-		for _, l := range wrap("Next: "+f.banner.next, c.width-4, 2) {
-			c.put(themes.Plain, "   ")
-			c.safe(themes.Strong, l)
-			c.end()
+		for _, l := range cells.Wrap("Next: "+f.banner.next, c.Width-4, 2) {
+			c.Put(themes.Plain, "   ")
+			c.Safe(themes.Strong, l)
+			c.End()
 		}
 	}
 }
 
 // serverText writes words of the server behind the mark of such text.
-func (f *subForm) serverText(a *app, c *canvas, text trust.Text, most int) {
-	lines := trust.Block(text, max(1, c.width-5))
+func (f *subForm) serverText(a *app, c *cells.Canvas, text trust.Text, most int) {
+	lines := trust.Block(text, max(1, c.Width-5))
 	for i, l := range lines[:min(len(lines), most)] {
-		c.put(themes.Plain, "   ")
-		c.put(themes.Gutter, a.glyphs.gutter)
+		c.Put(themes.Plain, "   ")
+		c.Put(themes.Gutter, a.Glyphs.Gutter)
 		if i == most-1 && len(lines) > most {
-			l = trust.Line(trust.Untrusted(l.Plain() + a.glyphs.more)).Clip(c.room)
+			l = trust.Line(trust.Untrusted(l.Plain() + a.Glyphs.More)).Clip(c.Room)
 		}
-		c.safe(themes.Dim, l)
-		c.end()
+		c.Safe(themes.Dim, l)
+		c.End()
 	}
 }
 
-// wrap breaks our own text into lines.
-func wrap(text string, width, most int) []trust.Rendered {
-	lines := trust.Block(trust.Untrusted(text), max(1, width))
-	return lines[:min(len(lines), most)]
-}
-
 // drawHeadings writes the headings of the sections that begin with an entry.
-func (f *subForm) drawHeadings(c *canvas, e *form.Entry) {
+func (f *subForm) drawHeadings(c *cells.Canvas, e *form.Entry) {
 	entries := f.model.Entries()
 	for i := range entries {
 		if entries[i] != e {
@@ -169,28 +164,28 @@ func (f *subForm) drawHeadings(c *canvas, e *form.Entry) {
 			from--
 		}
 		for _, h := range entries[from:i] {
-			c.put(themes.Plain, "   "+depthOf(h.Depth))
-			c.safe(themes.Strong, trust.Line(h.Name()).Clip(c.room))
+			c.Put(themes.Plain, "   "+depthOf(h.Depth))
+			c.Safe(themes.Strong, trust.Line(h.Name()).Clip(c.Room))
 			if h.Required {
-				c.put(themes.Strong, " *")
+				c.Put(themes.Strong, " *")
 			}
-			c.end()
+			c.End()
 		}
 	}
 }
 
 func depthOf(depth int) string { return "        "[:min(2*depth, 8)] }
 
-func (f *subForm) drawItem(a *app, c *canvas, it formItem, roomy bool) {
+func (f *subForm) drawItem(a *app, c *cells.Canvas, it formItem, roomy bool) {
 	on := it == f.on
 	switch it.kind {
 	case itemMode:
 		f.drawModes(a, c, on)
 	case itemStart:
-		f.label(a, c, on, ours("Start"))
+		f.label(a, c, on, cells.Sanitize("Start"))
 		chips := make([]chip, len(starts))
 		for i := range starts {
-			chips[i] = chip{label: ours(starts[i].word), on: i == f.start, cursor: on && i == f.start}
+			chips[i] = chip{label: cells.Sanitize(starts[i].word), on: i == f.start, cursor: on && i == f.start}
 		}
 		f.drawChips(a, c, chips, false)
 		if why := f.noReplay(a); why != "" {
@@ -210,134 +205,134 @@ func (f *subForm) drawItem(a *app, c *canvas, it formItem, roomy bool) {
 	}
 }
 
-func (f *subForm) label(a *app, c *canvas, on bool, text trust.Rendered) {
+func (f *subForm) label(a *app, c *cells.Canvas, on bool, text trust.Rendered) {
 	role := themes.Dim
 	if on {
-		c.put(themes.Key, " "+a.glyphs.cursor+" ")
+		c.Put(themes.Key, " "+a.Glyphs.Cursor+" ")
 		role = themes.Strong
 	} else {
-		c.put(themes.Plain, "   ")
+		c.Put(themes.Plain, "   ")
 	}
-	c.column(role, text, min(formLabel, c.width/3))
-	c.put(themes.Plain, " ")
+	c.Column(role, text, min(formLabel, c.Width/3))
+	c.Put(themes.Plain, " ")
 }
 
 // remark writes a line under a field.
-func (f *subForm) remark(a *app, c *canvas, role themes.Role, text string) {
-	for _, l := range wrap(text, c.width-6, 2) {
-		c.put(role, "   "+a.glyphs.bad+" ")
-		c.safe(role, l)
-		c.end()
+func (f *subForm) remark(a *app, c *cells.Canvas, role themes.Role, text string) {
+	for _, l := range cells.Wrap(text, c.Width-6, 2) {
+		c.Put(role, "   "+a.Glyphs.Bad+" ")
+		c.Safe(role, l)
+		c.End()
 	}
 }
 
-func (f *subForm) drawDuration(a *app, c *canvas, text string, needed bool) {
+func (f *subForm) drawDuration(a *app, c *cells.Canvas, text string, needed bool) {
 	if why := durationProblem(text, needed && f.tried); why != "" {
 		f.remark(a, c, themes.Bad, why)
 	}
 }
 
-func (f *subForm) drawModes(a *app, c *canvas, on bool) {
-	f.label(a, c, on, ours("Delivery"))
+func (f *subForm) drawModes(a *app, c *cells.Canvas, on bool) {
+	f.label(a, c, on, cells.Sanitize("Delivery"))
 	chips := make([]chip, len(f.modes))
 	for i, m := range f.modes {
-		chips[i] = chip{label: ours(string(m.mode)), on: i == f.mode, off: m.why != "", cursor: on && i == f.mode}
+		chips[i] = chip{label: cells.Sanitize(string(m.mode)), on: i == f.mode, off: m.why != "", cursor: on && i == f.mode}
 	}
 	f.drawChips(a, c, chips, false)
 	for _, m := range f.modes {
 		if m.why != "" {
-			c.put(themes.Off, "     "+string(m.mode)+": ")
-			c.safe(themes.Off, ours(m.why).Clip(c.room))
-			c.end()
+			c.Put(themes.Off, "     "+string(m.mode)+": ")
+			c.Safe(themes.Off, cells.Sanitize(m.why).Clip(c.Room))
+			c.End()
 		}
 	}
 }
 
 // drawHook explains what webhook delivery needs.
-func (f *subForm) drawHook(a *app, c *canvas) {
-	f.label(a, c, false, ours("Callback"))
-	c.safe(themes.Plain, ours(f.callback(a)).Clip(c.room))
-	c.end()
-	for _, l := range wrap("The server checks the address with a challenge; this host answers it.", c.width-5, 2) {
-		c.put(themes.Plain, "     ")
-		c.safe(themes.Dim, l)
-		c.end()
+func (f *subForm) drawHook(a *app, c *cells.Canvas) {
+	f.label(a, c, false, cells.Sanitize("Callback"))
+	c.Safe(themes.Plain, cells.Sanitize(f.callback(a)).Clip(c.Room))
+	c.End()
+	for _, l := range cells.Wrap("The server checks the address with a challenge; this host answers it.", c.Width-5, 2) {
+		c.Put(themes.Plain, "     ")
+		c.Safe(themes.Dim, l)
+		c.End()
 	}
-	f.label(a, c, false, ours("Secret"))
+	f.label(a, c, false, cells.Sanitize("Secret"))
 	switch {
 	case f.secret.IsZero():
-		c.put(themes.Dim, "the one that is kept")
+		c.Put(themes.Dim, "the one that is kept")
 	case f.bare:
 		half := len(f.secret.Reveal()) / 2 // it is longer than a narrow screen
-		c.safe(themes.Warn, ours(f.secret.Reveal()[:half]).Clip(c.room))
-		c.end()
-		f.label(a, c, false, ours(""))
-		c.safe(themes.Warn, ours(f.secret.Reveal()[half:]).Clip(c.room))
+		c.Safe(themes.Warn, cells.Sanitize(f.secret.Reveal()[:half]).Clip(c.Room))
+		c.End()
+		f.label(a, c, false, cells.Sanitize(""))
+		c.Safe(themes.Warn, cells.Sanitize(f.secret.Reveal()[half:]).Clip(c.Room))
 	default:
-		c.safe(themes.Plain, ours(f.secret.String()))
-		c.put(themes.Dim, "  made here; ctrl+r shows it")
+		c.Safe(themes.Plain, cells.Sanitize(f.secret.String()))
+		c.Put(themes.Dim, "  made here; ctrl+r shows it")
 	}
-	c.end()
+	c.End()
 }
 
-func (f *subForm) drawSend(a *app, c *canvas, on bool) {
+func (f *subForm) drawSend(a *app, c *cells.Canvas, on bool) {
 	if extra := f.model.Extra(); extra != nil {
-		c.put(themes.Dim, "   also sent: ")
-		c.safe(themes.Dim, ours(string(extra)).Clip(c.room))
-		c.end()
+		c.Put(themes.Dim, "   also sent: ")
+		c.Safe(themes.Dim, cells.Sanitize(string(extra)).Clip(c.Room))
+		c.End()
 	}
 	word := " Subscribe "
 	if f.old != nil {
 		word = " Change "
 	}
-	c.put(themes.Plain, "   ")
+	c.Put(themes.Plain, "   ")
 	switch {
 	case f.busy:
-		c.put(themes.Busy, "asking the server "+a.glyphs.more)
+		c.Put(themes.Busy, "asking the server "+a.Glyphs.More)
 	case on:
-		c.put(themes.Cursor, word)
+		c.Put(themes.Cursor, word)
 	default:
-		c.put(themes.Strong, word)
-		c.put(themes.Dim, " ctrl+s")
+		c.Put(themes.Strong, word)
+		c.Put(themes.Dim, " ctrl+s")
 	}
-	c.end()
+	c.End()
 }
 
 // drawPreview shows the request as it would be sent, and the same as a command.
 func (f *subForm) drawPreview(a *app, w int) []string {
-	var c canvas
-	c.begin(&a.theme, w)
+	var c cells.Canvas
+	c.Begin(&a.Theme, w)
 	p, err := f.previewed(a)
-	c.put(themes.Strong, " Request ")
-	c.put(themes.Dim, p.Method)
-	c.end()
+	c.Put(themes.Strong, " Request ")
+	c.Put(themes.Dim, p.Method)
+	c.End()
 	params := indentJSON(string(p.Params))
 	if err != nil {
 		params = err.Error()
 	}
 	for _, l := range trust.Block(trust.Untrusted(strings.TrimSpace(params)), max(1, w-2)) {
-		c.put(themes.Plain, " ")
-		c.safe(themes.Plain, l)
-		c.end()
+		c.Put(themes.Plain, " ")
+		c.Safe(themes.Plain, l)
+		c.End()
 	}
 	for i, at := range p.Firings {
 		label := "     then "
 		if i == 0 {
 			label = " Delivers "
 		}
-		c.put(themes.Dim, label)
-		c.put(themes.Plain, firing(at))
-		c.end()
+		c.Put(themes.Dim, label)
+		c.Put(themes.Plain, firing(at))
+		c.End()
 	}
-	c.end()
-	c.put(themes.Strong, " The same as")
-	c.end()
+	c.End()
+	c.Put(themes.Strong, " The same as")
+	c.End()
 	for _, l := range trust.Block(trust.Untrusted(p.Command), max(1, w-2)) {
-		c.put(themes.Plain, " ")
-		c.safe(themes.Dim, l)
-		c.end()
+		c.Put(themes.Plain, " ")
+		c.Safe(themes.Dim, l)
+		c.End()
 	}
-	return c.rows(len(c.ends), nil)
+	return c.All()
 }
 
 // previewed asks the host what it would send, once for each request.

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // editable tells whether the chosen subscription can be edited: its server must
@@ -122,7 +123,7 @@ func (a *app) markType() {
 		a.marked[n] = true
 	}
 	a.tree.drawn = treeKey{}
-	a.tell(count(len(a.marked), "type") + " marked; " + a.keyOf("subscribe") + " subscribes to all of them")
+	a.tell(cells.Count(len(a.marked), "type") + " marked; " + a.keyOf("subscribe") + " subscribes to all of them")
 }
 
 func (a *app) onType() bool { return a.tree.at.level() == 2 && a.listed(a.tree.at) != nil }
@@ -179,7 +180,7 @@ func (f *subForm) sendMany(a *app) tea.Cmd {
 				failed = append(failed, trust.Line(n.typ).Plain()+": "+err.Error())
 			}
 		}
-		msg := doneMsg{what: "subscribed to " + count(len(many), "type"), form: f, unmark: true}
+		msg := doneMsg{what: "subscribed to " + cells.Count(len(many), "type"), form: f, unmark: true}
 		if len(failed) > 0 {
 			msg.err = fmt.Errorf("%d of %d failed: %s", len(failed), len(many), strings.Join(failed, "; "))
 		}

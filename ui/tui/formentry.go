@@ -7,13 +7,14 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/form"
+	"eventdeck/ui/tui/cells"
 )
 
 // drawEntry writes a field: its name, what stands in it, what is wrong with it,
 // and, where there is room or it has the keys, what the server says of it.
-func (f *subForm) drawEntry(a *app, c *canvas, e *form.Entry, on, roomy bool) {
+func (f *subForm) drawEntry(a *app, c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	name := e.Name()
-	label := ours("Arguments")
+	label := cells.Sanitize("Arguments")
 	if !name.IsZero() {
 		label = trust.Line(trust.Untrusted(depthOf(e.Depth) + name.Raw()))
 		if e.Required {
@@ -23,8 +24,8 @@ func (f *subForm) drawEntry(a *app, c *canvas, e *form.Entry, on, roomy bool) {
 	f.label(a, c, on, label)
 	switch {
 	case e.Null():
-		c.put(themes.Strong, "null")
-		c.end()
+		c.Put(themes.Strong, "null")
+		c.End()
 	case e.Chooses():
 		chips := make([]chip, len(e.Choices))
 		sent := -1 // without being chosen
@@ -41,9 +42,9 @@ func (f *subForm) drawEntry(a *app, c *canvas, e *form.Entry, on, roomy bool) {
 		f.drawBox(c, on, f.shownText(e), placeholder(e))
 	}
 	if e.Means() != "" {
-		c.put(themes.Plain, "     = ")
-		c.safe(themes.Good, ours(e.Means()).Clip(c.room))
-		c.end()
+		c.Put(themes.Plain, "     = ")
+		c.Safe(themes.Good, cells.Sanitize(e.Means()).Clip(c.Room))
+		c.End()
 	}
 	if why := f.problemOf(e); why != "" {
 		f.remark(a, c, themes.Bad, why)
@@ -68,7 +69,7 @@ func about(e *form.Entry) trust.Text {
 		parts = append(parts, e.Hint.Raw())
 	}
 	if n := len(e.Examples); n > 0 {
-		parts = append(parts, "ctrl+l fills in "+count(n, "example")+", as "+e.Examples[0].Raw())
+		parts = append(parts, "ctrl+l fills in "+cells.Count(n, "example")+", as "+e.Examples[0].Raw())
 	}
 	switch {
 	case e.Null():
@@ -91,38 +92,38 @@ func placeholder(e *form.Entry) trust.Rendered {
 	case e.Default != nil:
 		return trust.Line(trust.Untrusted(string(e.Default)))
 	case e.Format == "date-time":
-		return ours("2026-03-14T14:00:00Z, 14:00, -1h")
+		return cells.Sanitize("2026-03-14T14:00:00Z, 14:00, -1h")
 	}
 	return trust.Rendered{}
 }
 
 // drawText writes one of our own fields.
-func (f *subForm) drawText(a *app, c *canvas, on bool, label, text, empty string) {
-	f.label(a, c, on, ours(label))
-	f.drawBox(c, on, text, ours(empty))
+func (f *subForm) drawText(a *app, c *cells.Canvas, on bool, label, text, empty string) {
+	f.label(a, c, on, cells.Sanitize(label))
+	f.drawBox(c, on, text, cells.Sanitize(empty))
 }
 
 // drawBox writes a field of one line.
-func (f *subForm) drawBox(c *canvas, on bool, text string, empty trust.Rendered) {
-	width := min(max(c.room-3, 1), 48)
-	c.put(themes.Dim, "[")
-	rest := c.room - width
-	c.room = width
+func (f *subForm) drawBox(c *cells.Canvas, on bool, text string, empty trust.Rendered) {
+	width := min(max(c.Room-3, 1), 48)
+	c.Put(themes.Dim, "[")
+	rest := c.Room - width
+	c.Room = width
 	switch {
 	case on:
 		f.shownEdit().drawLine(c, 0, true)
-		c.style(themes.FieldOn)
+		c.Style(themes.FieldOn)
 	case text != "":
-		c.safe(themes.Field, ours(text).Clip(c.room))
-		c.style(themes.Field)
+		c.Safe(themes.Field, cells.Sanitize(text).Clip(c.Room))
+		c.Style(themes.Field)
 	default:
-		c.safe(themes.Dim, empty.Clip(c.room))
-		c.style(themes.Field)
+		c.Safe(themes.Dim, empty.Clip(c.Room))
+		c.Style(themes.Field)
 	}
-	c.fill(c.room)
-	c.room += rest
-	c.put(themes.Dim, "]")
-	c.end()
+	c.Fill(c.Room)
+	c.Room += rest
+	c.Put(themes.Dim, "]")
+	c.End()
 }
 
 // hides tells whether what stands in a field is shown masked.
@@ -160,13 +161,13 @@ func stars(text string) string {
 }
 
 // drawLines writes a field of several lines.
-func (f *subForm) drawLines(a *app, c *canvas, e *form.Entry, on bool) {
+func (f *subForm) drawLines(a *app, c *cells.Canvas, e *form.Entry, on bool) {
 	if !on && e.Text() == "" {
 		f.drawBox(c, false, "", placeholder(e))
 		return
 	}
-	c.put(themes.Dim, a.glyphs.more)
-	c.end()
+	c.Put(themes.Dim, a.Glyphs.More)
+	c.End()
 	show := editor{}
 	if on {
 		show = *f.shownEdit()
@@ -176,13 +177,13 @@ func (f *subForm) drawLines(a *app, c *canvas, e *form.Entry, on bool) {
 	}
 	top := max(0, min(show.row-formMaxLines/2, len(show.lines)-formMaxLines))
 	for i := top; i < len(show.lines) && i < top+formMaxLines; i++ {
-		c.put(themes.Gutter, "     "+a.glyphs.divider)
+		c.Put(themes.Gutter, "     "+a.Glyphs.Divider)
 		show.drawLine(c, i, on)
-		c.end()
+		c.End()
 	}
 	if hidden := len(show.lines) - top - formMaxLines; hidden > 0 {
-		c.put(themes.Dim, "      "+count(hidden, "more line"))
-		c.end()
+		c.Put(themes.Dim, "      "+cells.Count(hidden, "more line"))
+		c.End()
 	}
 }
 
@@ -196,16 +197,16 @@ type chip struct {
 
 // drawChips writes choices one after the other, wrapped under the first. Of many
 // lines only those around the cursor are shown.
-func (f *subForm) drawChips(a *app, c *canvas, chips []chip, many bool) {
-	left := c.width - c.room
+func (f *subForm) drawChips(a *app, c *cells.Canvas, chips []chip, many bool) {
+	left := c.Width - c.Room
 	lines := [][]chip{nil}
-	room, at := c.room, 0
+	room, at := c.Room, 0
 	for _, ch := range chips {
-		ch.label = ch.label.Clip(max(1, c.room-4))
+		ch.label = ch.label.Clip(max(1, c.Room-4))
 		w := ch.label.Width + 6
 		if w > room && len(lines[len(lines)-1]) > 0 {
 			lines = append(lines, nil)
-			room = c.room
+			room = c.Room
 		}
 		room -= w
 		lines[len(lines)-1] = append(lines[len(lines)-1], ch)
@@ -216,22 +217,22 @@ func (f *subForm) drawChips(a *app, c *canvas, chips []chip, many bool) {
 	top := max(0, min(at-1, len(lines)-chipLines))
 	for i := top; i < len(lines) && i < top+chipLines; i++ {
 		if i > top {
-			c.put(themes.Plain, pad("", left-1))
+			c.Put(themes.Plain, cells.Pad("", left-1))
 		}
 		for _, ch := range lines[i] {
 			f.drawChip(a, c, ch, many)
 		}
 		if hidden := len(lines) - top - chipLines; hidden > 0 && i == top+chipLines-1 {
-			c.right(themes.Dim, a.glyphs.more)
+			c.Right(themes.Dim, a.Glyphs.More)
 		}
-		c.end()
+		c.End()
 	}
 }
 
 // chipLines bounds the lines of choices that are shown at once.
 const chipLines = 4
 
-func (f *subForm) drawChip(a *app, c *canvas, ch chip, many bool) {
+func (f *subForm) drawChip(a *app, c *cells.Canvas, ch chip, many bool) {
 	before, after := "(", ")"
 	if many {
 		before, after = "[", "]"
@@ -239,21 +240,14 @@ func (f *subForm) drawChip(a *app, c *canvas, ch chip, many bool) {
 	mark, role := " ", themes.Plain
 	switch {
 	case ch.off:
-		mark, role = a.glyphs.cannot, themes.Off
+		mark, role = a.Glyphs.Cannot, themes.Off
 	case ch.on:
-		mark, role = a.glyphs.chosen, themes.Strong
+		mark, role = a.Glyphs.Chosen, themes.Strong
 	}
-	c.put(role, before+mark+after+" ")
+	c.Put(role, before+mark+after+" ")
 	if ch.cursor {
 		role = themes.Cursor
 	}
-	c.safe(role, ch.label.Clip(c.room))
-	c.put(themes.Plain, "  ")
-}
-
-// row appends a row that was drawn elsewhere in exactly the width of the canvas.
-func (c *canvas) row(s string) {
-	c.buf = append(c.buf, s...)
-	c.ends = append(c.ends, len(c.buf))
-	c.startRow()
+	c.Safe(role, ch.label.Clip(c.Room))
+	c.Put(themes.Plain, "  ")
 }

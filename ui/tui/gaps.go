@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // gapsMax bounds the gaps that are listed.
@@ -136,7 +137,7 @@ func (t *gapLedger) cell(a *app, i, col int) cell {
 	r := &t.gaps[t.rows[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, a.when(r.ReceivedAt, t.above(i), stampDay))
+		return say(themes.Dim, a.When(r.ReceivedAt, t.above(i), cells.StampDay))
 	case 1:
 		if r.Gap.Certain {
 			return say(themes.Bad, "missing")
@@ -146,11 +147,11 @@ func (t *gapLedger) cell(a *app, i, col int) cell {
 		return say(themes.Plain, string(r.Gap.Cause))
 	case 3:
 		if !r.Gap.From.IsZero() {
-			return say(themes.Plain, at(a.clock(), r.Gap.From))
+			return say(themes.Plain, at(a.Clock(), r.Gap.From))
 		}
 	case 4:
 		if !r.Gap.To.IsZero() {
-			return say(themes.Plain, at(a.clock(), r.Gap.To))
+			return say(themes.Plain, at(a.Clock(), r.Gap.To))
 		}
 	case 5:
 		return say(themes.Server, r.Server)
@@ -192,9 +193,9 @@ func (t *gapLedger) open(a *app, id rowID) bool { return a.jump(id.seq) }
 func (t *gapLedger) teach(*app) []string {
 	switch {
 	case t.err != nil:
-		return []string{"The log cannot be read: " + ours(t.err.Error()).Plain()}
+		return []string{"The log cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
 	case !t.done:
-		return []string{"Looking back through the log: " + count(t.from, "record") + " to go."}
+		return []string{"Looking back through the log: " + cells.Count(t.from, "record") + " to go."}
 	case len(t.gaps) > 0:
 		return []string{"No gaps in this scope."}
 	}
@@ -258,23 +259,23 @@ func (t *resumed) cell(a *app, i, col int) cell {
 		return counted(v.Dropped)
 	case 5:
 		if v.Gaps > 0 {
-			return say(themes.Gap, number(v.Gaps))
+			return say(themes.Gap, cells.Number(v.Gaps))
 		}
 		return counted(0)
 	}
-	word := stateWord(v, a.clock())
-	glyph, role := a.glyphs.sign(word)
+	word := stateWord(v, a.Clock())
+	glyph, role := sign(a.Glyphs, word)
 	return say(role, glyph+" "+string(word))
 }
 
 func (t *resumed) describe(a *app, d *detail, id rowID) {
 	r := a.snap.Resume
 	d.say("", themes.Strong, "Since the start of this run")
-	d.say("replayed  ", themes.Plain, count(r.Replayed, "event")+" from the servers' histories")
-	d.say("duplicates", themes.Plain, number(r.Duplicates)+" came again, dropped")
-	d.say("gaps      ", themes.Plain, number(r.Gaps))
+	d.say("replayed  ", themes.Plain, cells.Count(r.Replayed, "event")+" from the servers' histories")
+	d.say("duplicates", themes.Plain, cells.Number(r.Duplicates)+" came again, dropped")
+	d.say("gaps      ", themes.Plain, cells.Number(r.Gaps))
 	if t.silent > 0 {
-		d.say("others    ", themes.Plain, count(t.silent, "subscription")+" had nothing to report")
+		d.say("others    ", themes.Plain, cells.Count(t.silent, "subscription")+" had nothing to report")
 	}
 	d.say("", themes.Plain, "")
 	if v := a.sub(id.sub); v != nil {
@@ -286,7 +287,7 @@ func (t *resumed) open(a *app, id rowID) bool { return a.jumpToSub(id.sub) }
 
 func (t *resumed) teach(*app) []string {
 	if t.silent > 0 {
-		return []string{"Nothing replayed, dropped or missed.", count(t.silent, "subscription") + " had nothing to report."}
+		return []string{"Nothing replayed, dropped or missed.", cells.Count(t.silent, "subscription") + " had nothing to report."}
 	}
 	return []string{"No subscriptions to resume."}
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // help lists what works in the place from which it was opened, under headings,
@@ -22,7 +23,7 @@ func newHelp(a *app) *help {
 	for _, x := range byGroup(a.actions) {
 		if x.works(a) && x.id != "help" {
 			d.rows = append(d.rows, x)
-			all = append(all, pick{kind: x.group, text: ours(x.title), keys: strings.Join(x.keys, ", "), find: findable(x.title, x.id, x.group)})
+			all = append(all, pick{kind: x.group, text: cells.Sanitize(x.title), keys: strings.Join(x.keys, ", "), find: findable(x.title, x.id, x.group)})
 		}
 	}
 	d.picker = newPicker(all)
@@ -48,20 +49,20 @@ func byGroup(table []action) []*action {
 func (d *help) title() string        { return "Keys that work here" }
 func (d *help) size(*app) (int, int) { return 88, len(d.rows) + 1 }
 
-func (d *help) draw(a *app, c *canvas, h int) {
+func (d *help) draw(a *app, c *cells.Canvas, h int) {
 	d.drawField(c, "?")
 	if len(d.found) == 0 {
-		c.put(themes.Dim, "  nothing that works here has this text or key")
-		c.end()
+		c.Put(themes.Dim, "  nothing that works here has this text or key")
+		c.End()
 		return
 	}
-	keys := min(16, c.width/4)
+	keys := min(16, c.Width/4)
 	last := ""
-	d.drawList(a, c, h-1, func(c *canvas, x *pick) {
-		c.put(themes.Key, pad(x.keys, keys))
-		c.safe(themes.Plain, x.text.Clip(c.room))
+	d.drawList(a, c, h-1, func(c *cells.Canvas, x *pick) {
+		c.Put(themes.Key, cells.Pad(x.keys, keys))
+		c.Safe(themes.Plain, x.text.Clip(c.Room))
 		if x.kind != last {
-			c.right(themes.Dim, x.kind+" ")
+			c.Right(themes.Dim, x.kind+" ")
 		}
 		last = x.kind
 	})

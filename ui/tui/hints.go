@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // drawHints shows the keys that work: in the dialog, after the first of two
 // keys, or in the panes.
 func (a *app) drawHints() string {
 	c := &a.hintses
-	c.begin(&a.theme, a.w)
+	c.Begin(&a.Theme, a.w)
 	switch {
 	case a.chord != "":
 		a.hintChords(c)
@@ -23,18 +24,18 @@ func (a *app) drawHints() string {
 	default:
 		a.hintActions(c)
 	}
-	c.end()
-	return one(c)
+	c.End()
+	return c.Top()
 }
 
 // hintActions hints what works in the panes. The palette, help and quit always have room.
-func (a *app) hintActions(c *canvas) {
+func (a *app) hintActions(c *cells.Canvas) {
 	ends := []*action{a.action("palette"), a.action("help"), a.action("quit")}
 	kept := 0
 	for _, x := range ends {
 		kept += len(x.key()) + len(x.hint) + 3
 	}
-	c.room -= kept
+	c.Room -= kept
 	menu := ""
 	for i := range a.actions {
 		x := &a.actions[i]
@@ -48,14 +49,14 @@ func (a *app) hintActions(c *canvas) {
 			hint(c, x.key(), x.hint)
 		}
 	}
-	c.room += kept
+	c.Room += kept
 	for _, x := range ends {
 		hint(c, x.key(), x.hint)
 	}
 }
 
 // hintChords names the second keys of the actions whose first one was pressed.
-func (a *app) hintChords(c *canvas) {
+func (a *app) hintChords(c *cells.Canvas) {
 	for i := range a.actions {
 		x := &a.actions[i]
 		if !x.works(a) {
@@ -76,15 +77,15 @@ func (a *app) hintChords(c *canvas) {
 }
 
 // hint names a key and what it does. An action without a key is not hinted.
-func hint(c *canvas, key, word string) {
-	if key == "" || c.room < len(key)+len(word)+2 {
+func hint(c *cells.Canvas, key, word string) {
+	if key == "" || c.Room < len(key)+len(word)+2 {
 		return
 	}
-	c.put(themes.Key, " ")
-	c.put(themes.Key, key)
-	c.put(themes.Dim, " ")
-	c.put(themes.Dim, word)
-	c.put(themes.Dim, " ")
+	c.Put(themes.Key, " ")
+	c.Put(themes.Key, key)
+	c.Put(themes.Dim, " ")
+	c.Put(themes.Dim, word)
+	c.Put(themes.Dim, " ")
 }
 
 // bottom lays what is asked of the operator over the last lines of the frame: a

@@ -19,6 +19,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 	"eventdeck/ui/internal/screen"
+	"eventdeck/ui/tui/cells"
 )
 
 // hostileCase is one line of the shared case file.
@@ -218,13 +219,13 @@ func onTerminal(t testing.TB, a *app, where string) string {
 		d := a.lay.detail
 		for y := d.y + 1; y < d.y+1+a.detail.shown; y++ {
 			i := a.detail.top + y - d.y - 1
-			if i < len(a.detail.lines) && a.detail.lines[i].gutter && cells[y][d.x].Text != a.glyphs.gutter {
+			if i < len(a.detail.lines) && a.detail.lines[i].gutter && cells[y][d.x].Text != a.Glyphs.Gutter {
 				t.Fatalf("%s: no gutter in line %d of\n%s", where, y, text)
 			}
 		}
 		if d.x > 0 {
 			for y := d.y; y < d.y+d.h; y++ {
-				if cells[y][d.x-1].Text != a.glyphs.divider {
+				if cells[y][d.x-1].Text != a.Glyphs.Divider {
 					t.Fatalf("%s: no border in line %d of\n%s", where, y, text)
 				}
 			}
@@ -297,13 +298,13 @@ func TestSignsOfRows(t *testing.T) {
 		" .flag":    {"odd\x1b[31m"},
 		" !json+1":  {"json.dup-key", "url.mismatch"},
 	} {
-		var c canvas
+		var c cells.Canvas
 		a := open(t, newFake(), 80, 24)
-		c.begin(&a.theme, 20)
+		c.Begin(&a.Theme, 20)
 		s := signsOf(event.Record{Flags: flags})
 		s.lay(&c)
-		c.end()
-		if got := ansi.Strip(one(&c)); strings.TrimLeft(got, " ") != strings.TrimLeft(want, " ") || s.width() != len(want) {
+		c.End()
+		if got := ansi.Strip(c.Top()); strings.TrimLeft(got, " ") != strings.TrimLeft(want, " ") || s.width() != len(want) {
 			t.Errorf("%v shows %q of width %d, want %q", flags, got, s.width(), want)
 		}
 	}

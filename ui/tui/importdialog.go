@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // importer shows the servers in the files of other MCP clients and takes over
@@ -54,17 +55,17 @@ func (d *importer) size(a *app) (int, int) {
 	return w, len(d.found) + len(d.about(a, w)) + 2 + len(d.errs)
 }
 
-func (d *importer) draw(a *app, c *canvas, h int) {
+func (d *importer) draw(a *app, c *cells.Canvas, h int) {
 	switch {
 	case d.looking:
-		c.put(themes.Busy, " reading the files of other clients "+a.glyphs.more)
-		c.end()
+		c.Put(themes.Busy, " reading the files of other clients "+a.Glyphs.More)
+		c.End()
 		return
 	case len(d.found) == 0:
 		d.drawNothing(a, c)
 		return
 	}
-	about := d.about(a, c.width)
+	about := d.about(a, c.Width)
 	// Half of a low screen stays for the list.
 	if most := h - min(len(d.found), max(2, h/2)) - 1; len(about) > most {
 		about = about[:max(0, most)]
@@ -74,50 +75,50 @@ func (d *importer) draw(a *app, c *canvas, h int) {
 	for i := d.top; i < len(d.found) && i < d.top+rows; i++ {
 		d.drawRow(a, c, i)
 	}
-	for len(c.ends) < min(rows, len(d.found)) {
-		c.end()
+	for c.Height() < min(rows, len(d.found)) {
+		c.End()
 	}
-	c.line(themes.Rule, a.glyphs.rule)
-	c.end()
+	c.Rule(themes.Rule, a.Glyphs.Rule)
+	c.End()
 	for _, row := range about {
-		c.row(row)
+		c.Row(row)
 	}
 }
 
-func (d *importer) drawNothing(a *app, c *canvas) {
+func (d *importer) drawNothing(a *app, c *cells.Canvas) {
 	texts := []string{"No server was found in the files of other MCP clients.", "Looked for: " + strings.Join(config.ClientNames(), ", ") + "."}
 	for _, err := range d.errs {
 		texts = append(texts, err.Error())
 	}
 	for _, text := range texts {
-		for _, l := range wrap(text, c.width-2, 4) {
-			c.put(themes.Plain, " ")
-			c.safe(themes.Plain, l)
-			c.end()
+		for _, l := range cells.Wrap(text, c.Width-2, 4) {
+			c.Put(themes.Plain, " ")
+			c.Safe(themes.Plain, l)
+			c.End()
 		}
 	}
 }
 
-func (d *importer) drawRow(a *app, c *canvas, i int) {
+func (d *importer) drawRow(a *app, c *cells.Canvas, i int) {
 	f := &d.found[i]
 	role, box := themes.Plain, "[ ] "
 	switch {
 	case !f.Usable():
-		role, box = themes.Off, " "+a.glyphs.cannot+"  "
+		role, box = themes.Off, " "+a.Glyphs.Cannot+"  "
 	case d.chosen[i]:
-		box = "[" + a.glyphs.chosen + "] "
+		box = "[" + a.Glyphs.Chosen + "] "
 	}
 	if i == d.at {
-		c.only(themes.Cursor)
-		c.put(themes.Plain, a.glyphs.cursor)
+		c.Only(themes.Cursor)
+		c.Put(themes.Plain, a.Glyphs.Cursor)
 	} else {
-		c.put(themes.Plain, " ")
+		c.Put(themes.Plain, " ")
 	}
-	c.put(role, box)
-	c.column(role, ours(f.Name), min(22, c.width/3))
-	c.put(themes.Plain, " ")
-	if c.width >= 60 {
-		c.column(themes.Dim, ours(f.Client), 15)
+	c.Put(role, box)
+	c.Column(role, cells.Sanitize(f.Name), min(22, c.Width/3))
+	c.Put(themes.Plain, " ")
+	if c.Width >= 60 {
+		c.Column(themes.Dim, cells.Sanitize(f.Client), 15)
 	}
 	what := f.What()
 	switch {
@@ -126,14 +127,14 @@ func (d *importer) drawRow(a *app, c *canvas, i int) {
 	case f.Problem != "":
 		what = f.Problem
 	}
-	c.safe(role, ours(what).Clip(c.room))
-	c.end()
+	c.Safe(role, cells.Sanitize(what).Clip(c.Room))
+	c.End()
 }
 
 // about says everything about the chosen server.
 func (d *importer) about(a *app, w int) []string {
-	var c canvas
-	c.begin(&a.theme, w)
+	var c cells.Canvas
+	c.Begin(&a.Theme, w)
 	f := &d.found[d.at]
 	verb := "would run "
 	if f.URL != "" {
@@ -169,20 +170,20 @@ func (d *importer) about(a *app, w int) []string {
 		if i == 0 && d.problem != "" {
 			role = themes.Bad
 		}
-		for _, l := range wrap(text, w-2, 3) {
-			c.put(role, " ")
-			c.safe(role, l)
-			c.end()
+		for _, l := range cells.Wrap(text, w-2, 3) {
+			c.Put(role, " ")
+			c.Safe(role, l)
+			c.End()
 		}
 	}
 	for _, err := range d.errs {
-		for _, l := range wrap("not read: "+err.Error(), w-2, 2) {
-			c.put(themes.Warn, " ")
-			c.safe(themes.Warn, l)
-			c.end()
+		for _, l := range cells.Wrap("not read: "+err.Error(), w-2, 2) {
+			c.Put(themes.Warn, " ")
+			c.Safe(themes.Warn, l)
+			c.End()
 		}
 	}
-	return c.rows(len(c.ends), nil)
+	return c.All()
 }
 
 func (d *importer) key(a *app, name, _ string) tea.Cmd {
@@ -241,15 +242,15 @@ func (d *importer) ask(a *app) tea.Cmd {
 			}
 		}
 	}
-	text := []string{count(len(drafts), "server") + " will be written to " + shortPath(a.servers.File) + "."}
+	text := []string{cells.Count(len(drafts), "server") + " will be written to " + shortPath(a.servers.File) + "."}
 	if run > 0 {
-		text = append(text, count(run, "command")+" of theirs will be started now, and at each start.")
+		text = append(text, cells.Count(run, "command")+" of theirs will be started now, and at each start.")
 	}
 	a.dialog = &confirm{
 		head: "Import", text: text,
 		choices: []choice{{"y", "import and connect", func(a *app) tea.Cmd {
 			a.dialog, d.busy = d, true
-			return a.addServers("imported "+count(len(drafts), "server"), d, drafts...)
+			return a.addServers("imported "+cells.Count(len(drafts), "server"), d, drafts...)
 		}}},
 		gone: func(a *app) { a.dialog = d },
 	}

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/cells"
 )
 
 // errNothingThere: the log has nothing at the place that was asked for.
@@ -46,7 +47,7 @@ func (a *app) gotoTime(t time.Time) error {
 		return errNothingThere
 	case uint64(i) == last:
 		a.followNewest()
-		a.tell("nothing came after " + timeText(t, a.stream.clock.zone(), time.DateTime))
+		a.tell("nothing came after " + cells.TimeText(t, a.Times.Zone(), time.DateTime))
 		return nil
 	}
 	a.gotoSeq(uint64(i) + 1)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/cells"
 )
 
 func TestNoKeyIsTheKeyOfTwoActions(t *testing.T) {
@@ -177,7 +179,7 @@ func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 			p := newPicker(a.everything())
 			p.field.set(x.title)
 			p.search()
-			if c := p.chosen(); c == nil || c.text.Plain() != ours(x.title).Plain() {
+			if c := p.chosen(); c == nil || c.text.Plain() != cells.Sanitize(x.title).Plain() {
 				t.Errorf("after %v %q is not found by its name", keys, x.title)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // labelSet says which labels records have: what a server says of an event beside
@@ -150,9 +151,9 @@ func (s *stream) jointOf(a *app, i int) joint {
 }
 
 // layJoint writes the bracket of a batch before a summary.
-func layJoint(c *canvas, g *glyphs, j joint) {
+func layJoint(c *cells.Canvas, g *cells.Glyphs, j joint) {
 	if j != noJoint {
-		c.put(themes.Gutter, g.joints[j-1]+" ")
+		c.Put(themes.Gutter, g.Joints[j-1]+" ")
 	}
 }
 
@@ -167,7 +168,7 @@ func (d *detail) labels(l *event.Labels) {
 	}
 	d.words("tags    ", tagWords(l))
 	if !l.Batch.IsZero() {
-		d.lines = append(d.lines, detailLine{label: "batch   ", text: join(trust.Line(l.Batch), ours(", came with others; the last tab lists them"))})
+		d.lines = append(d.lines, detailLine{label: "batch   ", text: cells.Join(trust.Line(l.Batch), cells.Sanitize(", came with others; the last tab lists them"))})
 	}
 }
 
@@ -178,7 +179,7 @@ func sameBatch(r, of *event.Record) bool {
 
 // batch lists what came in the same batch as the record, the record among it, in
 // the order of arrival.
-func (d *detail) batch(of *event.Record, g *glyphs) {
+func (d *detail) batch(of *event.Record, g *cells.Glyphs) {
 	s := &d.same
 	var members []event.Record
 	for i := range s.found {
@@ -191,7 +192,7 @@ func (d *detail) batch(of *event.Record, g *glyphs) {
 	}
 	members = append(members, *of)
 	slices.SortFunc(members, func(x, y event.Record) int { return cmp.Compare(x.Seq, y.Seq) })
-	d.lines = append(d.lines, detailLine{label: "batch   ", role: themes.Strong, text: join(trust.Line(of.Labels.Batch), ours(", "+count(len(members), "event")))})
+	d.lines = append(d.lines, detailLine{label: "batch   ", role: themes.Strong, text: cells.Join(trust.Line(of.Labels.Batch), cells.Sanitize(", "+cells.Count(len(members), "event")))})
 	for i := range members {
 		m, at := &members[i], amidst
 		switch i {
@@ -204,6 +205,6 @@ func (d *detail) batch(of *event.Record, g *glyphs) {
 		if m.Seq == of.Seq {
 			role = themes.Strong
 		}
-		d.lines = append(d.lines, detailLine{gutter: true, role: role, seq: m.Seq, text: join(ours(g.joints[at-1]+" "), d.sameLine(m))})
+		d.lines = append(d.lines, detailLine{gutter: true, role: role, seq: m.Seq, text: cells.Join(cells.Sanitize(g.Joints[at-1]+" "), d.sameLine(m))})
 	}
 }

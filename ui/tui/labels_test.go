@@ -121,7 +121,7 @@ func TestASubscriptionTellsItsDialectAndItsSchedule(t *testing.T) {
 	}
 	exact(t, a)
 	v.Status.State = event.StatePaused
-	if f := upcoming(v, a.clock()); f != nil {
+	if f := upcoming(v, a.Clock()); f != nil {
 		t.Errorf("a paused subscription delivers at %v", f)
 	}
 }

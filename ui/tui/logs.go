@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // logRows bounds the rows of a log that are held.
@@ -132,7 +133,7 @@ func (t *wireLog) cell(a *app, i, col int) cell {
 	}
 	switch col {
 	case 0:
-		return say(themes.Dim, a.when(f.At, t.above(a, i), stampTime))
+		return say(themes.Dim, a.When(f.At, t.above(a, i), cells.StampTime))
 	case 1:
 		return say(themes.Server, f.Server)
 	case 2:
@@ -142,13 +143,13 @@ func (t *wireLog) cell(a *app, i, col int) cell {
 		return say(themes.Good, "got")
 	case 3:
 		if f.Passed > 0 {
-			return say(themes.Dim, "behind "+count(f.Passed, "event")+" not kept")
+			return say(themes.Dim, "behind "+cells.Count(f.Passed, "event")+" not kept")
 		}
 		return cell{themes.Type, frameWhat(f.Frame)}
 	case 4:
 		return cell{themes.Plain, trust.Line(trust.Untrusted(f.Frame.Raw()[:min(f.Frame.Len(), 512)]))}
 	}
-	return say(themes.Dim, number(uint64(f.Bytes)))
+	return say(themes.Dim, cells.Number(uint64(f.Bytes)))
 }
 
 // frameWhat tells what a frame of JSON-RPC is: its method, or what it answers.
@@ -162,7 +163,7 @@ func frameWhat(t trust.Text) trust.Rendered {
 	}
 	for _, name := range []string{"error", "result"} {
 		if member(raw, name) != nil {
-			return ours(name)
+			return cells.Sanitize(name)
 		}
 	}
 	return trust.Rendered{}
@@ -204,8 +205,8 @@ func (t *wireLog) describe(a *app, d *detail, id rowID) {
 		way = "sent to "
 	}
 	d.say("", themes.Strong, way+f.Server)
-	d.say("at      ", themes.Plain, timeText(f.At, d.zone, stampFull))
-	d.say("size    ", themes.Plain, count(f.Bytes, "byte"))
+	d.say("at      ", themes.Plain, cells.TimeText(f.At, d.zone, cells.StampFull))
+	d.say("size    ", themes.Plain, cells.Count(f.Bytes, "byte"))
 	if f.Bytes > f.Frame.Len() {
 		d.say("", themes.Warn, "the end of the frame was not kept")
 	}
@@ -254,7 +255,7 @@ func (t *appLog) cell(a *app, i, col int) cell {
 	role := levelRole(l.Level)
 	switch col {
 	case 0:
-		return say(themes.Dim, a.when(l.At, t.above(a, i), stampTime))
+		return say(themes.Dim, a.When(l.At, t.above(a, i), cells.StampTime))
 	case 1:
 		return say(role, strings.ToLower(l.Level.String()))
 	case 2:
@@ -280,7 +281,7 @@ func (t *appLog) describe(a *app, d *detail, id rowID) {
 		return
 	}
 	d.say("", levelRole(l.Level), strings.ToLower(l.Level.String()))
-	d.say("at      ", themes.Plain, timeText(l.At, d.zone, stampFull))
+	d.say("at      ", themes.Plain, cells.TimeText(l.At, d.zone, cells.StampFull))
 	d.say("server  ", themes.Plain, l.Server)
 	for _, line := range trust.Block(trust.Untrusted(l.Text), max(d.of.w-1, 1)) {
 		d.lines = append(d.lines, detailLine{text: line})
@@ -369,7 +370,7 @@ func (t *auditLog) cell(a *app, i, col int) cell {
 	e := t.entries[t.seqs[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, a.when(e.At, t.above(i), stampDay))
+		return say(themes.Dim, a.When(e.At, t.above(i), cells.StampDay))
 	case 1:
 		return say(actorRole(e.Actor), string(e.Actor))
 	case 2:
@@ -413,8 +414,8 @@ func (t *auditLog) describe(a *app, d *detail, id rowID) {
 		return
 	}
 	d.say("", themes.Strong, e.Action)
-	d.say("number  ", themes.Plain, number(e.Seq))
-	d.say("at      ", themes.Plain, timeText(e.At, d.zone, stampFull))
+	d.say("number  ", themes.Plain, cells.Number(e.Seq))
+	d.say("at      ", themes.Plain, cells.TimeText(e.At, d.zone, cells.StampFull))
 	d.say("who     ", actorRole(e.Actor), string(e.Actor))
 	d.say("result  ", themes.Plain, e.Result)
 	d.say("server  ", themes.Plain, e.Server)
@@ -423,7 +424,7 @@ func (t *auditLog) describe(a *app, d *detail, id rowID) {
 	}
 	d.say("sub     ", themes.Plain, string(e.Sub))
 	if e.Record > 0 {
-		d.say("record  ", themes.Plain, number(e.Record))
+		d.say("record  ", themes.Plain, cells.Number(e.Record))
 	}
 	for _, line := range trust.Block(e.Detail, max(d.of.w-1, 1)) {
 		d.lines = append(d.lines, detailLine{gutter: true, text: line})

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // marks are the operator's marks as they were last read, in order of their
@@ -65,7 +66,7 @@ func (m *marks) list() []event.Mark {
 // setMark keeps a mark.
 func (a *app) setMark(m event.Mark, what string) tea.Cmd {
 	if m.At.IsZero() {
-		m.At = a.clock()
+		m.At = a.Clock()
 	}
 	return a.ask(what, func(ctx context.Context) error { return a.api.SetMark(ctx, m) })
 }
@@ -83,11 +84,11 @@ func (a *app) markChosen() {
 	if marked {
 		says = "enter keeps the note; an empty one takes the mark away"
 	}
-	a.askLine(&prompt{label: "mark " + number(seq) + ":", says: says, done: func(a *app, text string) tea.Cmd {
+	a.askLine(&prompt{label: "mark " + cells.Number(seq) + ":", says: says, done: func(a *app, text string) tea.Cmd {
 		if marked && text == "" {
 			return a.removeMark(old)
 		}
-		return a.setMark(event.Mark{Seq: seq, Note: text}, "marked record "+number(seq))
+		return a.setMark(event.Mark{Seq: seq, Note: text}, "marked record "+cells.Number(seq))
 	}}, old.Note)
 }
 
@@ -98,7 +99,7 @@ func (a *app) markNow() tea.Cmd {
 		a.tell("nothing is stored yet behind which a line could stand")
 		return nil
 	}
-	return a.setMark(event.Mark{Seq: last, Line: true}, "drew a line behind record "+number(last))
+	return a.setMark(event.Mark{Seq: last, Line: true}, "drew a line behind record "+cells.Number(last))
 }
 
 // onRecord tells whether a record is chosen.
@@ -106,29 +107,29 @@ func (a *app) onRecord() bool { return a.stream.at != 0 && a.table() == nil }
 
 // markWords tells a mark on one line.
 func (a *app) markWords(m event.Mark) trust.Rendered {
-	at := timeText(m.At, a.stream.clock.zone(), timeShort)
-	if a.clock().Sub(m.At) > 20*time.Hour {
-		at = timeText(m.At, a.stream.clock.zone(), "Jan 2 15:04")
+	at := cells.TimeText(m.At, a.Times.Zone(), cells.TimeShort)
+	if a.Clock().Sub(m.At) > 20*time.Hour {
+		at = cells.TimeText(m.At, a.Times.Zone(), "Jan 2 15:04")
 	}
-	what := "#" + number(m.Seq)
+	what := "#" + cells.Number(m.Seq)
 	if m.Line {
-		what = "line after #" + number(m.Seq)
+		what = "line after #" + cells.Number(m.Seq)
 	}
-	line := ours(at + "  " + what + "  ")
+	line := cells.Sanitize(at + "  " + what + "  ")
 	if m.Note != "" {
-		return join(line, ours(m.Note))
+		return cells.Join(line, cells.Sanitize(m.Note))
 	}
 	if r, ok := a.eventAt(m.Seq); ok {
-		return join(line, ours(r.Server+" "), trust.Line(r.Type))
+		return cells.Join(line, cells.Sanitize(r.Server+" "), trust.Line(r.Type))
 	}
 	return line
 }
 
 // lineWords are what a line in the stream says.
-func lineWords(m event.Mark, clock timeView) string {
-	text := " " + timeText(m.At, clock.zone(), time.DateTime) + " "
+func lineWords(m event.Mark, clock cells.TimeView) string {
+	text := " " + cells.TimeText(m.At, clock.Zone(), time.DateTime) + " "
 	if m.Note != "" {
-		text += ours(m.Note).Plain() + " "
+		text += cells.Sanitize(m.Note).Plain() + " "
 	}
 	return text
 }
@@ -160,14 +161,14 @@ func (d *markList) load(a *app) {
 func (d *markList) title() string          { return "Marks" }
 func (d *markList) size(a *app) (int, int) { return 76, max(3, len(d.marks)+1) }
 
-func (d *markList) draw(a *app, c *canvas, h int) {
+func (d *markList) draw(a *app, c *cells.Canvas, h int) {
 	if len(d.marks) == 0 {
-		c.put(themes.Dim, " No marks yet. "+a.keyOf("mark")+" marks a record, "+a.keyOf("mark.now")+" draws a line.")
-		c.end()
+		c.Put(themes.Dim, " No marks yet. "+a.keyOf("mark")+" marks a record, "+a.keyOf("mark.now")+" draws a line.")
+		c.End()
 		return
 	}
 	d.drawField(c, a.keyOf("marks"))
-	d.drawList(a, c, h-1, func(c *canvas, x *pick) { c.safe(themes.Plain, x.text.Clip(c.room)) })
+	d.drawList(a, c, h-1, func(c *cells.Canvas, x *pick) { c.Safe(themes.Plain, x.text.Clip(c.Room)) })
 }
 
 func (d *markList) key(a *app, name, text string) tea.Cmd {

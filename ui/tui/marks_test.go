@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 func TestMarksStayOnTheirRecords(t *testing.T) {
@@ -59,7 +60,7 @@ func TestLinesDoNotHideTheChoice(t *testing.T) {
 	for range 70 {
 		press(t, a, "2", "k")
 		exact(t, a)
-		if want := fmt.Sprintf("▶%s", a.log(a.stream.at).ReceivedAt.Format(timeLong)); !strings.Contains(screenOf(a), want) {
+		if want := fmt.Sprintf("▶%s", a.log(a.stream.at).ReceivedAt.Format(cells.TimeLong)); !strings.Contains(screenOf(a), want) {
 			t.Fatalf("row %d does not show:\n%s", a.stream.at, screenOf(a))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // keptLayout is the setting with what the screen remembers.
@@ -21,17 +22,17 @@ const saveEvery = time.Second
 // memo is what the screen remembers between runs: what was shown and how, and
 // the lines that were typed. Members that cannot be read are as at a first start.
 type memo struct {
-	Node    memoNode    `json:"node"`
-	Closed  []memoNode  `json:"closed,omitempty"`
-	Filter  string      `json:"filter,omitempty"`
-	Off     bool        `json:"filterOff,omitempty"`
-	Reading uint64      `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
-	Focus   paneID      `json:"focus"`
-	Size    paneSize    `json:"size,omitempty"`
-	Panes   arrangement `json:"panes,omitzero"`
-	Tab     detailTab   `json:"tab,omitempty"`
-	Clock   timeView    `json:"clock,omitempty"`
-	Tables  []memoTable `json:"tables,omitempty"`
+	Node    memoNode       `json:"node"`
+	Closed  []memoNode     `json:"closed,omitempty"`
+	Filter  string         `json:"filter,omitempty"`
+	Off     bool           `json:"filterOff,omitempty"`
+	Reading uint64         `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
+	Focus   paneID         `json:"focus"`
+	Size    paneSize       `json:"size,omitempty"`
+	Panes   arrangement    `json:"panes,omitzero"`
+	Tab     detailTab      `json:"tab,omitempty"`
+	Clock   cells.TimeView `json:"clock,omitempty"`
+	Tables  []memoTable    `json:"tables,omitempty"`
 
 	Filters  []string `json:"filters,omitempty"`  // typed, newest first
 	Searches []string `json:"searches,omitempty"` // typed, newest first
@@ -77,7 +78,7 @@ func (a *app) present() memo {
 	if p := a.prompt; p != nil && p.undo != nil {
 		m.Filter, m.Off = p.undo.text, p.undo.off // what is typed is not yet kept
 	}
-	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.stream.clock, 0
+	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
 	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.memo()
 	if !a.stream.follow {
 		m.Reading = a.stream.at
@@ -95,14 +96,14 @@ func (a *app) present() memo {
 // save has the memo saved if it changed.
 func (a *app) save() tea.Cmd {
 	s := &a.saver
-	if s.saving || a.clock().Sub(s.at) < saveEvery {
+	if s.saving || a.Clock().Sub(s.at) < saveEvery {
 		return nil
 	}
 	text, err := json.Marshal(a.present())
 	if err != nil || string(text) == s.last {
 		return nil
 	}
-	s.last, s.at, s.saving = string(text), a.clock(), true
+	s.last, s.at, s.saving = string(text), a.Clock(), true
 	value := s.last
 	return a.do(func(ctx context.Context) tea.Msg { return savedMsg{a.api.SetSetting(ctx, keptLayout, value)} })
 }
@@ -157,10 +158,10 @@ func (a *app) recall() {
 	}
 	a.panes = m.Panes
 	a.boards.recall(m.Tables)
-	if m.Clock < timeViews {
-		a.stream.clock = m.Clock
+	if m.Clock < cells.TimeViews {
+		a.Times = m.Clock
 	}
-	q, err := newQuery(a.tree.at, m.Filter, a.clock())
+	q, err := newQuery(a.tree.at, m.Filter, a.Clock())
 	if err != nil {
 		q = query{node: a.tree.at}
 	}

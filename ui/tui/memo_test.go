@@ -8,6 +8,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/cells"
 )
 
 func TestLayoutIsRemembered(t *testing.T) {
@@ -27,7 +29,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 	settle(a, a.save())
 	want := a.present()
 	b := open()
-	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != sizeFull || got.Clock != timeUTC {
+	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != sizeFull || got.Clock != cells.TimeUTC {
 		t.Errorf("remembered %+v, was %+v", got, want)
 	}
 	if b.stream.at != a.stream.at || b.stream.follow {

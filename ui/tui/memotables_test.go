@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 // The tab and the order of a table are there again in the next run.
@@ -83,7 +84,7 @@ func TestDemoQuitsWithoutAsking(t *testing.T) {
 
 func TestEvidenceIsCutBetweenItsParts(t *testing.T) {
 	for room, want := range map[int]string{99: ", polled 1, next in 2, 3 gaps", 28: ", polled 1, next in 2", 12: ", polled 1", 4: ", polled 1"} {
-		if got := wholeParts(", polled 1, next in 2, 3 gaps", ", ", room); got != want {
+		if got := cells.WholeParts(", polled 1, next in 2, 3 gaps", ", ", room); got != want {
 			t.Errorf("in %d cells: %q, want %q", room, got, want)
 		}
 	}

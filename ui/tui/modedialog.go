@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // modeSwitch lets a live subscription go on in another mode.
@@ -71,46 +72,46 @@ func (d *modeSwitch) title() string { return "Delivery" }
 
 func (d *modeSwitch) size(a *app) (int, int) { return 72, len(d.modes) + 6 }
 
-func (d *modeSwitch) draw(a *app, c *canvas, _ int) {
-	c.put(themes.Plain, " ")
-	c.safe(themes.Plain, ours(d.name).Clip(c.room))
-	c.end()
+func (d *modeSwitch) draw(a *app, c *cells.Canvas, _ int) {
+	c.Put(themes.Plain, " ")
+	c.Safe(themes.Plain, cells.Sanitize(d.name).Clip(c.Room))
+	c.End()
 	for i, m := range d.modes {
 		mark, role := " ", themes.Plain
 		switch {
 		case m.mode == d.now:
-			mark, role = a.glyphs.chosen, themes.Strong
+			mark, role = a.Glyphs.Chosen, themes.Strong
 		case m.why != "":
-			mark, role = a.glyphs.cannot, themes.Off
+			mark, role = a.Glyphs.Cannot, themes.Off
 		}
 		if i == d.at {
-			c.only(themes.Cursor)
-			c.put(themes.Plain, a.glyphs.cursor)
+			c.Only(themes.Cursor)
+			c.Put(themes.Plain, a.Glyphs.Cursor)
 		} else {
-			c.put(themes.Plain, " ")
+			c.Put(themes.Plain, " ")
 		}
-		c.put(role, "("+mark+") ")
-		c.put(themes.Key, switchKeys[i:i+1]+" ")
-		c.put(role, pad(string(m.mode), 8))
+		c.Put(role, "("+mark+") ")
+		c.Put(themes.Key, switchKeys[i:i+1]+" ")
+		c.Put(role, cells.Pad(string(m.mode), 8))
 		switch {
 		case m.mode == d.now:
-			c.put(themes.Dim, "now")
+			c.Put(themes.Dim, "now")
 		case m.why != "":
-			c.safe(themes.Off, ours(m.why).Clip(c.room))
+			c.Safe(themes.Off, cells.Sanitize(m.why).Clip(c.Room))
 		}
-		c.end()
+		c.End()
 	}
-	c.end()
+	c.End()
 	state := "off: it stays in its mode when that fails"
 	if d.failover {
 		state = "on: webhook, push, poll, and back by itself"
 	}
-	c.put(themes.Key, " f ")
-	c.put(themes.Plain, "failover ")
-	c.put(themes.Dim, state)
-	c.end()
-	c.put(themes.Dim, " Position and what is known as delivered stay.")
-	c.end()
+	c.Put(themes.Key, " f ")
+	c.Put(themes.Plain, "failover ")
+	c.Put(themes.Dim, state)
+	c.End()
+	c.Put(themes.Dim, " Position and what is known as delivered stay.")
+	c.End()
 }
 
 func (d *modeSwitch) key(a *app, name, _ string) tea.Cmd {

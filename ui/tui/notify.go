@@ -12,6 +12,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // notifyEvery is the least time between two notifications. What matches
@@ -76,7 +77,7 @@ func (a *app) compileNotify() {
 		if r.Off {
 			continue
 		}
-		q, err := newQuery(node{}, r.Filter, a.clock())
+		q, err := newQuery(node{}, r.Filter, a.Clock())
 		if err != nil {
 			a.fail("notification rule "+r.Filter, err)
 			continue
@@ -123,11 +124,11 @@ func (a *app) notice() tea.Cmd {
 	if n.hits == 0 || n.waiting {
 		return nil
 	}
-	if rest := notifyEvery - a.clock().Sub(n.told); rest > 0 {
+	if rest := notifyEvery - a.Clock().Sub(n.told); rest > 0 {
 		n.waiting = true
 		return a.after(rest, notifyMsg{})
 	}
-	n.told = a.clock()
+	n.told = a.Clock()
 	body := n.words()
 	n.hits = 0
 	return a.alert(body)
@@ -158,10 +159,10 @@ func (a *app) examine(n *notifier) {
 // words tell what matched: how much, and the newest in one line.
 func (n *notifier) words() string {
 	r := n.newest
-	what := ours(r.Server).Plain() + " " + trust.Line(r.Type).Plain()
+	what := cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain()
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		what += ": " + gapWords(*r.Gap, timeLocal)
+		what += ": " + gapWords(*r.Gap, cells.TimeLocal)
 	case r.Kind == event.KindState && r.State != nil:
 		what += ": " + string(r.State.State)
 	case r.Kind == event.KindRejected:
@@ -178,7 +179,7 @@ func (n *notifier) words() string {
 // alert writes a notification to the terminal.
 func (a *app) alert(body string) tea.Cmd {
 	n := &a.notify
-	return tea.Raw(n.by().sequence("eventdeck", body, n.tmux, a.glyphs == &asciiGlyphs))
+	return tea.Raw(n.by().sequence("eventdeck", body, n.tmux, a.Glyphs == &cells.ASCIIGlyphs))
 }
 
 // keepNotify keeps the rules after a change.

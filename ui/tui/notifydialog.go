@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // notifyDialog edits the rules of notifications. Every change is kept at once.
@@ -22,7 +23,7 @@ func (a *app) openNotify() { a.dialog = &notifyDialog{} }
 func (d *notifyDialog) title() string          { return "Notifications" }
 func (d *notifyDialog) size(a *app) (int, int) { return 66, 6 + max(3, len(a.notify.set.Rules)) }
 
-func (d *notifyDialog) draw(a *app, c *canvas, h int) {
+func (d *notifyDialog) draw(a *app, c *cells.Canvas, h int) {
 	n := &a.notify
 	on := "off"
 	if n.set.On {
@@ -33,20 +34,20 @@ func (d *notifyDialog) draw(a *app, c *canvas, h int) {
 		{"m", "by " + n.way()},
 		{"t", "try it now"},
 	} {
-		c.put(themes.Key, " "+pad(line[0], 2))
-		c.safe(themes.Plain, ours(line[1]).Clip(c.room))
-		c.end()
+		c.Put(themes.Key, " "+cells.Pad(line[0], 2))
+		c.Safe(themes.Plain, cells.Sanitize(line[1]).Clip(c.Room))
+		c.End()
 	}
-	c.end()
+	c.End()
 	if d.wrong != nil {
-		c.safe(themes.Bad, ours(" "+d.wrong.Error()).Clip(c.room))
+		c.Safe(themes.Bad, cells.Sanitize(" "+d.wrong.Error()).Clip(c.Room))
 	} else {
-		c.safe(themes.Title, ours(" Rules: filters, as in the stream; an empty one matches all").Clip(c.room))
+		c.Safe(themes.Title, cells.Sanitize(" Rules: filters, as in the stream; an empty one matches all").Clip(c.Room))
 	}
-	c.end()
+	c.End()
 	if len(n.set.Rules) == 0 {
-		c.safe(themes.Dim, ours("   none yet, so nothing is told: a adds one").Clip(c.room))
-		c.end()
+		c.Safe(themes.Dim, cells.Sanitize("   none yet, so nothing is told: a adds one").Clip(c.Room))
+		c.End()
 	}
 	rows := max(1, h-5)
 	d.top = max(min(d.top, d.at), d.at-rows+1)
@@ -55,30 +56,30 @@ func (d *notifyDialog) draw(a *app, c *canvas, h int) {
 	}
 }
 
-func (d *notifyDialog) rule(a *app, c *canvas, i int) {
+func (d *notifyDialog) rule(a *app, c *cells.Canvas, i int) {
 	r := a.notify.set.Rules[i]
-	sign, word, role := a.glyphs.chosen, "on ", themes.Plain
+	sign, word, role := a.Glyphs.Chosen, "on ", themes.Plain
 	if r.Off {
-		sign, word, role = a.glyphs.choice, "off", themes.Off
+		sign, word, role = a.Glyphs.Choice, "off", themes.Off
 	}
 	mark := " "
 	if i == d.at {
-		mark = a.glyphs.cursor
+		mark = a.Glyphs.Cursor
 		if d.edit == nil {
-			c.only(themes.Cursor)
+			c.Only(themes.Cursor)
 		}
 	}
-	c.put(themes.Plain, mark)
-	c.put(role, sign+" "+word+" ")
+	c.Put(themes.Plain, mark)
+	c.Put(role, sign+" "+word+" ")
 	switch {
 	case i == d.at && d.edit != nil:
 		d.edit.drawLine(c, 0, true)
 	case r.Filter == "":
-		c.put(themes.Dim, "everything")
+		c.Put(themes.Dim, "everything")
 	default:
-		c.safe(role, ours(r.Filter).Clip(c.room))
+		c.Safe(role, cells.Sanitize(r.Filter).Clip(c.Room))
 	}
-	c.end()
+	c.End()
 }
 
 // way names how the operator is told.
@@ -170,7 +171,7 @@ func (d *notifyDialog) typed(a *app, name, text string) tea.Cmd {
 	n := &a.notify
 	switch name {
 	case "enter":
-		if _, d.wrong = newQuery(node{}, d.edit.text(), a.clock()); d.wrong != nil {
+		if _, d.wrong = newQuery(node{}, d.edit.text(), a.Clock()); d.wrong != nil {
 			return nil
 		}
 		n.set.Rules[d.at].Filter = d.edit.text()

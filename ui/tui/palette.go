@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // palette finds everything by name: actions that work now, places, saved
@@ -34,26 +35,26 @@ func (a *app) everything() []pick {
 	}
 	for i := range a.actions {
 		if x := &a.actions[i]; x.works(a) && x.id != "palette" {
-			add(strings.ToLower(x.group), ours(x.title), strings.Join(x.keys, ", "), func(a *app) tea.Cmd { return a.perform(x) })
+			add(strings.ToLower(x.group), cells.Sanitize(x.title), strings.Join(x.keys, ", "), func(a *app) tea.Cmd { return a.perform(x) })
 			all[len(all)-1].find = findable(x.id, x.title, x.group)
 		}
 	}
 	for i := range a.commands {
 		if c := &a.commands[i]; !c.dangerous || !a.readOnly {
-			add("command", ours(":"+c.name+" "+c.usage), "", func(a *app) tea.Cmd { a.typeCommand(c.name + " "); return nil })
+			add("command", cells.Sanitize(":"+c.name+" "+c.usage), "", func(a *app) tea.Cmd { a.typeCommand(c.name + " "); return nil })
 			all[len(all)-1].find = findable(c.name, c.title)
 		}
 	}
 	all = append(all, a.places()...)
 	for _, name := range sortedNames(a.filters) {
-		add("filter", join(ours(name), ours("  "+a.filters[name])), "", func(a *app) tea.Cmd { return a.said(a.useFilter(name)) })
+		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name])), "", func(a *app) tea.Cmd { return a.said(a.useFilter(name)) })
 	}
 	for _, m := range a.marks.list() {
 		add("mark", a.markWords(m), "", func(a *app) tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
 	for _, t := range a.themes() {
 		name := t.Name
-		add("theme", ours(name), "", func(a *app) tea.Cmd { cmd, err := a.useTheme(name); return tea.Batch(cmd, a.said(err)) })
+		add("theme", cells.Sanitize(name), "", func(a *app) tea.Cmd { cmd, err := a.useTheme(name); return tea.Batch(cmd, a.said(err)) })
 	}
 	return all
 }
@@ -80,49 +81,49 @@ func (d *palette) commanding(a *app) *command {
 	return nil
 }
 
-func (d *palette) draw(a *app, c *canvas, h int) {
+func (d *palette) draw(a *app, c *cells.Canvas, h int) {
 	d.drawField(c, ":")
 	cmd := d.commanding(a)
 	switch {
 	case d.problem != "":
-		c.put(themes.Bad, " ")
-		c.safe(themes.Bad, ours(d.problem).Clip(c.room))
+		c.Put(themes.Bad, " ")
+		c.Safe(themes.Bad, cells.Sanitize(d.problem).Clip(c.Room))
 	case cmd != nil:
-		c.put(themes.Dim, " "+cmd.name+" ")
-		c.put(themes.Key, cmd.usage+"  ")
-		c.put(themes.Dim, cmd.title)
+		c.Put(themes.Dim, " "+cmd.name+" ")
+		c.Put(themes.Key, cmd.usage+"  ")
+		c.Put(themes.Dim, cmd.title)
 	case len(d.found) == 0:
-		c.put(themes.Dim, " nothing has this name; esc clears the line")
+		c.Put(themes.Dim, " nothing has this name; esc clears the line")
 	default:
-		c.put(themes.Dim, " "+count(len(d.found), "thing")+" to do or to go to")
+		c.Put(themes.Dim, " "+cells.Count(len(d.found), "thing")+" to do or to go to")
 	}
-	c.end()
+	c.End()
 	if cmd != nil {
 		d.drawLines(a, c, h-2)
 		return
 	}
-	d.drawList(a, c, h-2, func(c *canvas, x *pick) {
-		c.safe(themes.Plain, x.text.Clip(max(0, c.room-len(x.kind)-len(x.keys)-4)))
+	d.drawList(a, c, h-2, func(c *cells.Canvas, x *pick) {
+		c.Safe(themes.Plain, x.text.Clip(max(0, c.Room-len(x.kind)-len(x.keys)-4)))
 		end := x.kind + " "
 		if x.keys != "" {
 			end = x.keys + "  " + end
 		}
-		c.right(themes.Dim, end)
+		c.Right(themes.Dim, end)
 	})
 }
 
 // drawLines shows what the command may become.
-func (d *palette) drawLines(a *app, c *canvas, h int) {
+func (d *palette) drawLines(a *app, c *cells.Canvas, h int) {
 	top := max(0, d.row-h)
 	for i := top; i < len(d.lines) && i < top+h; i++ {
 		mark := " "
 		if i == d.row-1 {
-			c.only(themes.Cursor)
-			mark = a.glyphs.cursor
+			c.Only(themes.Cursor)
+			mark = a.Glyphs.Cursor
 		}
-		c.put(themes.Plain, mark)
-		c.safe(themes.Plain, ours(d.lines[i]).Clip(c.room))
-		c.end()
+		c.Put(themes.Plain, mark)
+		c.Safe(themes.Plain, cells.Sanitize(d.lines[i]).Clip(c.Room))
+		c.End()
 	}
 }
 
@@ -253,14 +254,14 @@ func (a *app) places() []pick {
 	}
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
-		add("server", node{server: s.Name}, ours(s.Name))
+		add("server", node{server: s.Name}, cells.Sanitize(s.Name))
 		for j := range s.Types {
-			add("type", node{server: s.Name, typ: s.Types[j].Name}, join(trust.Line(s.Types[j].Name), ours("  "+s.Name)))
+			add("type", node{server: s.Name, typ: s.Types[j].Name}, cells.Join(trust.Line(s.Types[j].Name), cells.Sanitize("  "+s.Name)))
 		}
 	}
 	for i := range a.snap.Subs {
 		s := &a.snap.Subs[i].Subscription
-		add("subscription", node{server: s.Key.Server, typ: s.Key.Type, sub: s.ID}, ours(subName(s)))
+		add("subscription", node{server: s.Key.Server, typ: s.Key.Type, sub: s.ID}, cells.Sanitize(subName(s)))
 	}
 	return out
 }

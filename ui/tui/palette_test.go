@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // word types a text key by key.
@@ -81,8 +82,8 @@ func TestTypedCommands(t *testing.T) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
-	if err := run("time utc"); err != nil || a.stream.clock != timeUTC {
-		t.Errorf("%v, times are %v", err, a.stream.clock)
+	if err := run("time utc"); err != nil || a.Times != cells.TimeUTC {
+		t.Errorf("%v, times are %v", err, a.Times)
 	}
 	if err := run("goto #2"); err != nil || a.stream.at != 2 || a.stream.follow {
 		t.Errorf("%v, at %d", err, a.stream.at)

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // pick is a line that can be chosen.
@@ -79,25 +80,25 @@ func (p *picker) insert(s string) {
 }
 
 // drawField writes the line that is typed.
-func (p *picker) drawField(c *canvas, sign string) {
-	c.put(themes.Key, " "+sign+" ")
+func (p *picker) drawField(c *cells.Canvas, sign string) {
+	c.Put(themes.Key, " "+sign+" ")
 	p.field.drawLine(c, 0, true)
-	c.end()
+	c.End()
 }
 
 // drawList writes h rows of what was found; row writes one behind its first cell.
-func (p *picker) drawList(a *app, c *canvas, h int, row func(c *canvas, x *pick)) {
+func (p *picker) drawList(a *app, c *cells.Canvas, h int, row func(c *cells.Canvas, x *pick)) {
 	p.shown = max(1, h)
 	p.top = max(min(p.top, p.at), p.at-p.shown+1)
 	for i := p.top; i < len(p.found) && i < p.top+h; i++ {
 		mark := " "
 		if i == p.at {
-			c.only(themes.Cursor)
-			mark = a.glyphs.cursor
+			c.Only(themes.Cursor)
+			mark = a.Glyphs.Cursor
 		}
-		c.put(themes.Plain, mark)
+		c.Put(themes.Plain, mark)
 		row(c, &p.all[p.found[i]])
-		c.end()
+		c.End()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // presented is the host as it is shown to others: what is personal or secret is
@@ -115,7 +116,7 @@ type presenter struct {
 	did      string // what that does
 	happened string // told or arrived last
 	seen     uint64 // the log was looked at up to here
-	lines    canvas
+	lines    cells.Canvas
 }
 
 // captionRows is how many rows the captions take on a terminal of h rows.
@@ -165,7 +166,7 @@ func (a *app) watch() {
 	err := a.api.Log().After(p.seen, func(r event.Record) bool {
 		if r.Seq <= last && r.Kind != event.KindEvent {
 			row := formRow(r, typePick{}, &plan{})
-			p.happened = ours(r.Server).Plain() + " " + trust.Line(r.Type).Plain() + ": " + row.text.Plain()
+			p.happened = cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain() + ": " + row.text.Plain()
 		}
 		return r.Seq < last
 	})
@@ -179,32 +180,32 @@ func (a *app) watch() {
 // does, then what came of it.
 func (a *app) captions(rows int) string {
 	c := &a.audience.lines
-	c.begin(&a.theme, a.w)
+	c.Begin(&a.Theme, a.w)
 	p := &a.audience
 	first := func() {
 		if p.key != "" {
-			c.put(themes.Cursor, " "+p.key+" ")
-			c.put(themes.Strong, "  "+p.did)
+			c.Put(themes.Cursor, " "+p.key+" ")
+			c.Put(themes.Strong, "  "+p.did)
 		}
 	}
 	if rows == 1 {
 		first()
-		if p.happened != "" && c.room > 20 {
-			c.put(themes.Plain, "   ")
-			c.safe(themes.Plain, ours(p.happened).Clip(c.room))
+		if p.happened != "" && c.Room > 20 {
+			c.Put(themes.Plain, "   ")
+			c.Safe(themes.Plain, cells.Sanitize(p.happened).Clip(c.Room))
 		}
-		c.end()
-		return one(c)
+		c.End()
+		return c.Top()
 	}
-	c.line(themes.RuleOn, a.glyphs.ruleOn)
-	c.end()
-	c.fill(max(0, a.w/6))
+	c.Rule(themes.RuleOn, a.Glyphs.RuleOn)
+	c.End()
+	c.Fill(max(0, a.w/6))
 	first()
-	c.end()
-	c.fill(max(0, a.w/6))
-	c.safe(themes.Plain, ours(p.happened).Clip(c.room))
-	c.end()
-	return strings.Join(c.rows(rows, nil), "\n")
+	c.End()
+	c.Fill(max(0, a.w/6))
+	c.Safe(themes.Plain, cells.Sanitize(p.happened).Clip(c.Room))
+	c.End()
+	return strings.Join(c.Rows(rows, nil), "\n")
 }
 
 // airy draws rows with a blank one between them while the screen is presented.

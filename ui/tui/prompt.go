@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // prompt is a line of text at the bottom of the screen that has all keys: the
@@ -96,20 +97,20 @@ func (p *prompt) recall(a *app, step int) {
 
 // draw writes the two lines of the prompt.
 func (p *prompt) draw(a *app, w int) []string {
-	var c canvas
-	c.begin(&a.theme, w)
-	c.put(themes.Key, " "+p.label+" ")
+	var c cells.Canvas
+	c.Begin(&a.Theme, w)
+	c.Put(themes.Key, " "+p.label+" ")
 	p.field.drawLine(&c, 0, true)
-	c.end()
+	c.End()
 	if p.problem != "" {
-		c.put(themes.Bad, " ")
-		c.safe(themes.Bad, ours(p.problem).Clip(c.room))
+		c.Put(themes.Bad, " ")
+		c.Safe(themes.Bad, cells.Sanitize(p.problem).Clip(c.Room))
 	} else {
-		c.put(themes.Dim, " ")
-		c.safe(themes.Dim, ours(p.says).Clip(c.room))
+		c.Put(themes.Dim, " ")
+		c.Safe(themes.Dim, cells.Sanitize(p.says).Clip(c.Room))
 	}
-	c.end()
-	return c.rows(2, nil)
+	c.End()
+	return c.Rows(2, nil)
 }
 
 // remembered puts a text at the front of a history, without its former place.

@@ -5,6 +5,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // quietView answers why the subscription is quiet that the keys are about. It
@@ -30,11 +31,11 @@ func (d *quietView) size(a *app) (int, int) {
 	return w, min(len(d.lines.lines), max(1, a.h-6))
 }
 
-func (d *quietView) draw(a *app, c *canvas, h int) {
+func (d *quietView) draw(a *app, c *cells.Canvas, h int) {
 	d.lines.shown = h
 	d.top = max(0, min(d.top, len(d.lines.lines)-h))
 	for i := d.top; i < len(d.lines.lines) && i < d.top+h; i++ {
-		d.lines.lines[i].draw(c, a.glyphs)
+		d.lines.lines[i].draw(c, a.Glyphs)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // detailTab is a way to look at a record.
@@ -86,8 +87,8 @@ func (d *detail) content(a *app, r *event.Record, w int) {
 
 // envelope is what stands around a payload.
 func (d *detail) envelope(r *event.Record) {
-	d.lines = append(d.lines, detailLine{role: themes.Strong, text: join(ours(r.Server), ours(" "), trust.Line(r.Type))})
-	d.say("received", themes.Plain, timeText(r.ReceivedAt, d.zone, stampFull)+lag(*r))
+	d.lines = append(d.lines, detailLine{role: themes.Strong, text: cells.Join(cells.Sanitize(r.Server), cells.Sanitize(" "), trust.Line(r.Type))})
+	d.say("received", themes.Plain, cells.TimeText(r.ReceivedAt, d.zone, cells.StampFull)+lag(*r))
 	d.words("occurred", r.Timestamp)
 	d.words("id      ", r.EventID)
 	d.labels(r.Labels)
@@ -123,7 +124,7 @@ func (d *detail) flags(flags []string, w int) {
 	const label = "flags   "
 	line := ""
 	for _, f := range gravestFirst(flags) {
-		name := signsOfSeverity[severityOf(f)].sign + ours(f).Plain()
+		name := signsOfSeverity[severityOf(f)].sign + cells.Sanitize(f).Plain()
 		if line != "" && len(label)+len(line)+len(name)+3 > w {
 			d.say(label, themes.Warn, line)
 			line = ""
@@ -150,7 +151,7 @@ func (d *detail) payload(a *app, r *event.Record, width int) {
 		d.quote(r.Server, nil)
 		d.foldable(p.lines, p.folds)
 		if rest := len(data) - payloadMax; rest > 0 {
-			d.say("", themes.Warn, "+"+count(rest, "byte")+" not shown")
+			d.say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown")
 		}
 		return
 	}
@@ -162,11 +163,11 @@ func (d *detail) payload(a *app, r *event.Record, width int) {
 
 // schemaWords tells where a payload fails its schema.
 func schemaWords(p host.Problem) trust.Rendered {
-	at := ours("as a whole")
+	at := cells.Sanitize("as a whole")
 	if !p.Path.IsZero() {
-		at = join(ours("at "), trust.Line(p.Path))
+		at = cells.Join(cells.Sanitize("at "), trust.Line(p.Path))
 	}
-	return join(ours("fails its schema "), at, ours(": "), ours(p.Says))
+	return cells.Join(cells.Sanitize("fails its schema "), at, cells.Sanitize(": "), cells.Sanitize(p.Says))
 }
 
 func capped(b []byte) []byte { return b[:min(len(b), payloadMax)] }
@@ -180,7 +181,7 @@ func lag(r event.Record) string {
 	if d < time.Minute {
 		return fmt.Sprintf(", %.1f s after it occurred", d.Seconds())
 	}
-	return ", " + span(d) + " after it occurred"
+	return ", " + cells.Span(d) + " after it occurred"
 }
 
 // lagOf is how long an event was on its way, if its time can be read.
@@ -212,7 +213,7 @@ func (a *app) recordTitle(room int) string {
 	if len(s) > room {
 		s = append(append(append(s[:0], "3 ["...), a.detail.tab.word()...), ']')
 	}
-	if tail := " " + a.glyphs.dot + " record " + number(a.stream.at) + a.viewTitle(); len(s)+len(tail) <= room {
+	if tail := " " + a.Glyphs.Dot + " record " + cells.Number(a.stream.at) + a.viewTitle(); len(s)+len(tail) <= room {
 		s = append(s, tail...)
 	}
 	return string(s)

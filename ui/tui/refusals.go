@@ -7,6 +7,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // refusals lists the webhook deliveries of which nothing was taken, newest first.
@@ -28,7 +29,7 @@ func (t *refusals) columns() []tableColumn {
 }
 
 func (t *refusals) load(a *app) bool {
-	second := a.clock().Unix()
+	second := a.Clock().Unix()
 	if t.version == a.snap.Version && t.second == second {
 		return false
 	}
@@ -59,9 +60,9 @@ func (t *refusals) cell(a *app, i, col int) cell {
 	r := &t.list[i]
 	switch col {
 	case 0:
-		return say(themes.Dim, a.when(r.At, t.above(i), stampDay))
+		return say(themes.Dim, a.When(r.At, t.above(i), cells.StampDay))
 	case 1:
-		return say(themes.Plain, number(uint64(r.Status)))
+		return say(themes.Plain, cells.Number(uint64(r.Status)))
 	case 2:
 		return say(themes.Warn, r.Reason)
 	case 3:
@@ -72,7 +73,7 @@ func (t *refusals) cell(a *app, i, col int) cell {
 		}
 		return cell{}
 	}
-	return say(themes.Dim, number(uint64(max(r.Bytes, 0))))
+	return say(themes.Dim, cells.Number(uint64(max(r.Bytes, 0))))
 }
 
 // above is when the row above was, the zero time for the first one.
@@ -94,10 +95,10 @@ func (t *refusals) describe(a *app, d *detail, id rowID) {
 		what = "A delivery whose data were not taken"
 	}
 	d.say("", themes.Strong, what)
-	d.say("at      ", themes.Plain, timeText(r.At, d.zone, stampFull))
+	d.say("at      ", themes.Plain, cells.TimeText(r.At, d.zone, cells.StampFull))
 	d.say("reason  ", themes.Warn, r.Reason)
-	d.say("answered", themes.Plain, number(uint64(r.Status)))
-	d.say("size    ", themes.Plain, count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")
+	d.say("answered", themes.Plain, cells.Number(uint64(r.Status)))
+	d.say("size    ", themes.Plain, cells.Count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")
 	if v := a.sub(r.Sub); v != nil {
 		d.say("", themes.Plain, "")
 		d.subscription(a, v)

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // remotes lists the subscriptions that servers say they hold for us, the ones
@@ -73,7 +74,7 @@ func (t *remotes) work(a *app) tea.Cmd {
 func (t *remotes) take(server string, held []host.RemoteSubscription, err error) {
 	t.gen++
 	t.rows = slices.DeleteFunc(t.rows, func(r remoteRow) bool { return r.server == server })
-	t.state[server] = "holds " + count(len(held), "subscription") + " for us"
+	t.state[server] = "holds " + cells.Count(len(held), "subscription") + " for us"
 	if err != nil {
 		t.state[server] = "cannot tell: " + err.Error()
 	}
@@ -155,7 +156,7 @@ func (t *remotes) describe(a *app, d *detail, id rowID) {
 	}
 	d.say("what    ", themes.Plain, word)
 	d.say("server  ", themes.Plain, r.server)
-	d.quote(r.server, []trust.Rendered{join(trust.Line(r.sub.Type), ours(" "), trust.Line(r.sub.ServerID)), trust.Line(r.sub.Detail)})
+	d.quote(r.server, []trust.Rendered{cells.Join(trust.Line(r.sub.Type), cells.Sanitize(" "), trust.Line(r.sub.ServerID)), trust.Line(r.sub.Detail)})
 	if r.rank() < 2 {
 		d.say("", themes.Key, a.keyOf("remote.end")+" ends it at the server")
 	}

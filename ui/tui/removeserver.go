@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/config"
+	"eventdeck/ui/tui/cells"
 )
 
 func (a *app) onServerRow() bool { return a.tree.at.level() == 1 && a.onServer() }
@@ -42,7 +43,7 @@ func (a *app) askRemove(name string) tea.Cmd {
 		return nil
 	}
 	told := len(d.text)
-	d.text = append(d.text, "Reading "+shortPath(a.servers.File)+" "+a.glyphs.more)
+	d.text = append(d.text, "Reading "+shortPath(a.servers.File)+" "+a.Glyphs.More)
 	return a.do(func(context.Context) tea.Msg {
 		drafts, err := a.servers.Drafts()
 		listed := slices.ContainsFunc(drafts, func(have config.Draft) bool { return have.Name == name })
@@ -61,7 +62,7 @@ func (a *app) whereListed(listed bool, err error) []string {
 	switch {
 	case err != nil:
 		text := []string{"It may be there again after the next start:"}
-		for _, l := range wrap(err.Error(), 60, 3) {
+		for _, l := range cells.Wrap(err.Error(), 60, 3) {
 			text = append(text, l.Plain())
 		}
 		return text
@@ -77,7 +78,7 @@ func removal(key, title, name string, fromFile bool) choice {
 	return choice{key, title, func(a *app) tea.Cmd {
 		return a.do(func(ctx context.Context) tea.Msg {
 			var err error
-			what := "removed " + ours(name).Plain()
+			what := "removed " + cells.Sanitize(name).Plain()
 			if fromFile {
 				what += ", also from " + shortPath(a.servers.File)
 				err = a.servers.Remove(name)
@@ -97,7 +98,7 @@ func removal(key, title, name string, fromFile bool) choice {
 func (a *app) serverRemoved(name, what string, err error) {
 	a.take(a.api.Snapshot())
 	if err != nil {
-		a.fail("cannot remove "+ours(name).Plain(), err)
+		a.fail("cannot remove "+cells.Sanitize(name).Plain(), err)
 		return
 	}
 	a.tell(what)
@@ -111,5 +112,5 @@ func endsWith(subs int) string {
 	case 1:
 		return "Its subscription ends here and at the server."
 	}
-	return "Its " + count(subs, "subscription") + " end here and at the server."
+	return "Its " + cells.Count(subs, "subscription") + " end here and at the server."
 }

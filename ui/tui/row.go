@@ -6,6 +6,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // row is one record as the stream shows it: formed once, laid out once for each
@@ -36,35 +37,30 @@ type columns struct {
 	width  int
 	plan   int // generation of the plan
 	look   int
-	pan    int       // cells of the text that are left of the pane
-	clock  timeView  // how times are shown
-	now    int64     // second, where times are relative to it
-	before time.Time // when the row before was received, where times are relative to that
-	mark   string    // glyph in the first cell
-	found  string    // what is searched and highlighted
-	joint  joint     // with the rows beside it
+	pan    int            // cells of the text that are left of the pane
+	clock  cells.TimeView // how times are shown
+	now    int64          // second, where times are relative to it
+	before time.Time      // when the row before was received, where times are relative to that
+	mark   string         // glyph in the first cell
+	found  string         // what is searched and highlighted
+	joint  joint          // with the rows beside it
 }
-
-const (
-	timeLong  = "15:04:05.0"
-	timeShort = "15:04:05"
-)
 
 // formRow makes the row of a record.
 func formRow(r event.Record, pick typePick, p *plan) *row {
 	out := &row{
 		kind: r.Kind, at: r.ReceivedAt,
-		server: ours(r.Server), typ: trust.Line(r.Type),
+		server: cells.Sanitize(r.Server), typ: trust.Line(r.Type),
 		marker: r.Kind != event.KindEvent, role: themes.Plain,
 	}
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		out.role, out.text = themes.Gap, ours(gapWords(*r.Gap, p.clock))
+		out.role, out.text = themes.Gap, cells.Sanitize(gapWords(*r.Gap, p.clock))
 	case r.Kind == event.KindState && r.State != nil:
 		out.role, out.text = stateRole(r.State.State), stateWords(r)
 	case r.Kind == event.KindRejected:
 		out.role = themes.Bad
-		out.text = join(ours("payload refused: "), trust.Line(r.Reason))
+		out.text = cells.Join(cells.Sanitize("payload refused: "), trust.Line(r.Reason))
 	default:
 		out.text = trust.Line(summaryOf(&r, pick))
 		out.field = fieldOf(&r, pick)
@@ -75,7 +71,7 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 	}
 	out.sub, out.mode, out.labels = string(r.Sub), modeWord(r.Mode), labelsOf(r.Labels)
 	if n := len(r.Raw); n > 0 {
-		out.size = sizeWord(n)
+		out.size = cells.ShortBytes(n)
 	}
 	for _, c := range p.cols {
 		if c.Kind == colPath {
@@ -102,7 +98,7 @@ func stateRole(s event.State) themes.Role {
 func stateWords(r event.Record) trust.Rendered {
 	text := string(r.State.State)
 	if r.State.State == event.StateSwitched {
-		return ours(r.State.Evidence) // it says so itself
+		return cells.Sanitize(r.State.Evidence) // it says so itself
 	}
 	if r.Mode != "" {
 		text = modeWord(r.Mode) + " " + text
@@ -110,24 +106,15 @@ func stateWords(r event.Record) trust.Rendered {
 	if r.State.Evidence != "" {
 		text += ", " + r.State.Evidence
 	}
-	line := ours(text)
+	line := cells.Sanitize(text)
 	if !r.State.Error.IsZero() {
-		line = join(line, ours(": "), trust.Line(r.State.Error))
+		line = cells.Join(line, cells.Sanitize(": "), trust.Line(r.State.Error))
 	}
 	return line
 }
 
-func join(lines ...trust.Rendered) trust.Rendered {
-	var out trust.Rendered
-	for _, l := range lines {
-		out.Segments = append(out.Segments, l.Segments...)
-		out.Width += l.Width
-	}
-	return out
-}
-
 // lay writes the row. Everything but the first cell, which shows the cursor.
-func (r *row) lay(c *canvas, g *glyphs, cols columns, p *plan) {
+func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *plan) {
 	path, last := 0, true
 	var signs signs
 	for i, col := range p.cols {
@@ -165,37 +152,37 @@ func (p *plan) after(i int) int {
 	return n
 }
 
-func (r *row) layColumn(c *canvas, kind columnKind, value trust.Rendered, cols columns, width int) {
+func (r *row) layColumn(c *cells.Canvas, kind columnKind, value trust.Rendered, cols columns, width int) {
 	switch kind {
 	case colTime:
-		c.put(themes.Dim, cols.clock.text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
+		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
 		return
 	case colServer:
-		c.column(r.dimmed(themes.Server), r.server, width)
+		c.Column(r.dimmed(themes.Server), r.server, width)
 	case colType:
-		c.column(r.dimmed(themes.Type), r.typ, width)
+		c.Column(r.dimmed(themes.Type), r.typ, width)
 	case colField:
-		c.column(r.grave, r.field, width)
+		c.Column(r.grave, r.field, width)
 	case colSub:
-		c.column(themes.Dim, ours(r.sub), width)
+		c.Column(themes.Dim, cells.Sanitize(r.sub), width)
 	case colMode:
-		c.column(themes.Dim, ours(r.mode), width)
+		c.Column(themes.Dim, cells.Sanitize(r.mode), width)
 	case colSize:
-		c.field(themes.Dim, ours(r.size), width, true)
+		c.Field(themes.Dim, cells.Sanitize(r.size), width, true)
 		return
 	case colPriority:
 		value = r.labels.value(kind)
-		c.column(gravity(value.Plain()), value, width)
+		c.Column(gravity(value.Plain()), value, width)
 	case colName, colTags, colBatch:
 		role := themes.Plain
 		if kind != colName {
 			role = themes.Dim
 		}
-		c.column(role, r.labels.value(kind), width)
+		c.Column(role, r.labels.value(kind), width)
 	default:
-		c.column(themes.Plain, value, width)
+		c.Column(themes.Plain, value, width)
 	}
-	c.put(themes.Plain, " ")
+	c.Put(themes.Plain, " ")
 }
 
 func (r *row) dimmed(role themes.Role) themes.Role {
@@ -207,41 +194,30 @@ func (r *row) dimmed(role themes.Role) themes.Role {
 
 // layText writes the summary into the room that signs and later columns leave, and
 // returns the signs that it left room for.
-func (r *row) layText(c *canvas, g *glyphs, cols columns, after int) signs {
+func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int) signs {
 	layJoint(c, g, cols.joint)
-	signs := r.signs.fit(c.room - after)
-	room := max(0, c.room-signs.width()-after)
-	text := panned(r.text, cols.pan)
+	signs := r.signs.fit(c.Room - after)
+	room := max(0, c.Room-signs.width()-after)
+	text := cells.Pan(r.text, cols.pan)
 	if !r.marker {
 		if after == 0 {
-			c.safe(themes.Plain, text.Clip(room))
+			c.Safe(themes.Plain, text.Clip(room))
 			return signs
 		}
-		c.column(themes.Plain, text, room-1)
-		c.put(themes.Plain, " ")
+		c.Column(themes.Plain, text, room-1)
+		c.Put(themes.Plain, " ")
 		return signs
 	}
-	keep := c.room - room
-	c.room = room
-	c.put(r.role, g.gap+g.gap+" ")
-	c.safe(r.role, text.Clip(c.room))
-	if c.room > 1 && signs.width() == 0 {
-		c.put(r.role, " ")
-		c.line(r.role, g.gap)
+	keep := c.Room - room
+	c.Room = room
+	c.Put(r.role, g.Gap+g.Gap+" ")
+	c.Safe(r.role, text.Clip(c.Room))
+	if c.Room > 1 && signs.width() == 0 {
+		c.Put(r.role, " ")
+		c.Rule(r.role, g.Gap)
 	}
-	c.style(themes.Plain)
-	c.fill(c.room)
-	c.room = keep
+	c.Style(themes.Plain)
+	c.Fill(c.Room)
+	c.Room = keep
 	return signs
-}
-
-// sizeWord spells a size in at most seven cells.
-func sizeWord(n int) string {
-	switch {
-	case n < 1<<10:
-		return number(uint64(n)) + " B"
-	case n < 1<<20:
-		return number(uint64(n>>10)) + " KB"
-	}
-	return number(uint64(n>>20)) + " MB"
 }

@@ -1,8 +1,6 @@
 package tui
 
-import (
-	"eventdeck/host/event"
-)
+import "eventdeck/host/event"
 
 // selection is a range of records of the stream. Its ends are sequence numbers:
 // arrivals and filters do not move them.
@@ -64,3 +62,9 @@ func (a *app) selectedRecords(fn func(event.Record) bool) error {
 		return !q.matches(&r) || fn(r)
 	})
 }
+
+// panStep is how far the stream pans, in cells.
+const panStep = 8
+
+// panBy moves the texts of the stream sideways.
+func (a *app) panBy(n int) { a.stream.pan = max(0, min(a.stream.pan+n, 4096)) }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/config"
+	"eventdeck/ui/tui/cells"
 )
 
 // userFile is the operator's file as it was last read.
@@ -85,7 +86,7 @@ func (a *app) applySettings(msg settingsMsg) {
 	}
 	switch n := len(a.settingsProblems); {
 	case n > 1:
-		a.note = note{text: fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], count(n-1, "problem"), a.keyOf("settings.problems")), bad: true}
+		a.note = note{text: fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], cells.Count(n-1, "problem"), a.keyOf("settings.problems")), bad: true}
 	case n == 1:
 		a.note = note{text: a.settingsProblems[0], bad: true}
 	case msg.asked:

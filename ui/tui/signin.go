@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/themes"
 	"eventdeck/ui/internal/browser"
+	"eventdeck/ui/tui/cells"
 )
 
 // signInActions are about the rights to use a server.
@@ -27,7 +28,7 @@ func signInCommands() []command {
 		}, complete: completeServer},
 		{name: "sign-out", usage: "SERVER", title: "revoke and forget the tokens of a server", dangerous: true, run: func(a *app, words []string) (tea.Cmd, error) {
 			name := strings.Join(words, " ")
-			return a.ask("signed out of "+ours(name).Plain(), func(ctx context.Context) error { return a.api.SignOut(ctx, name) }), nil
+			return a.ask("signed out of "+cells.Sanitize(name).Plain(), func(ctx context.Context) error { return a.api.SignOut(ctx, name) }), nil
 		}, complete: completeServer},
 	}
 }
@@ -51,7 +52,7 @@ type signInDialog struct {
 
 // signIn asks the host where to sign in, opens that in the browser and waits.
 func (a *app) signIn(server string) tea.Cmd {
-	a.tell("asking " + ours(server).Plain() + " where to sign in")
+	a.tell("asking " + cells.Sanitize(server).Plain() + " where to sign in")
 	return a.do(func(ctx context.Context) tea.Msg {
 		flow, err := a.api.SignIn(ctx, server)
 		if err != nil {
@@ -83,7 +84,7 @@ func (a *app) startSignIn(msg startSignInMsg) tea.Cmd {
 			}
 			switch {
 			case err == nil:
-				a.tell("signed in to " + ours(d.server).Plain())
+				a.tell("signed in to " + cells.Sanitize(d.server).Plain())
 			case !errors.Is(err, context.Canceled):
 				a.fail("sign-in", err)
 			}
@@ -108,17 +109,17 @@ func (d *signInDialog) size(a *app) (int, int) {
 	return w, 6 + len(wrapAddress(d.flow.URL, w-2))
 }
 
-func (d *signInDialog) draw(a *app, c *canvas, h int) {
+func (d *signInDialog) draw(a *app, c *cells.Canvas, h int) {
 	line := func(role themes.Role, text string) {
-		c.put(themes.Plain, " ")
-		c.safe(role, ours(text).Clip(c.room))
-		c.end()
+		c.Put(themes.Plain, " ")
+		c.Safe(role, cells.Sanitize(text).Clip(c.Room))
+		c.End()
 	}
 	line(themes.Strong, d.server)
 	line(themes.Plain, "asked by "+d.flow.Issuer)
 	line(themes.Plain, d.says)
-	c.end()
-	rows := wrapAddress(d.flow.URL, c.room-2)
+	c.End()
+	rows := wrapAddress(d.flow.URL, c.Room-2)
 	for _, row := range rows[:min(len(rows), max(0, h-5))] {
 		line(themes.Dim, row)
 	}

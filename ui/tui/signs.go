@@ -8,6 +8,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // severity orders flags by what they may do to somebody who trusts the text.
@@ -152,20 +153,20 @@ func (s signs) fit(room int) signs {
 }
 
 // lay writes the signs at the end of the row.
-func (s *signs) lay(c *canvas) {
+func (s *signs) lay(c *cells.Canvas) {
 	w := s.width()
-	if w == 0 || w > c.room {
+	if w == 0 || w > c.Room {
 		return
 	}
-	c.style(themes.Plain)
-	c.fill(c.room - w)
+	c.Style(themes.Plain)
+	c.Fill(c.Room - w)
 	for _, p := range [...]struct {
 		role themes.Role
 		text string
 	}{{themes.Dim, s.replay}, {themes.Alarm, s.badge}, {s.role, s.grave}} {
 		if p.text != "" {
-			c.put(themes.Plain, " ")
-			c.put(p.role, p.text)
+			c.Put(themes.Plain, " ")
+			c.Put(p.role, p.text)
 		}
 	}
 }

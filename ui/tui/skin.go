@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // Settings that the screen keeps.
@@ -51,10 +52,10 @@ func (a *app) initSkin(o Options, env func(string) string) {
 		a.ownThemes(ownThemesMsg{own: own, err: err})
 	}
 	a.dress()
-	if name := a.skin.name; name != "" && a.theme.Name != name {
+	if name := a.skin.name; name != "" && a.Theme.Name != name {
 		a.fail("theme "+name, fmt.Errorf("there is none of that name; %s chooses another", a.keyOf("theme")))
 	}
-	a.glyphs = glyphsFor(env, o.Glyphs, a.kept(keptGlyphs))
+	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.kept(keptGlyphs))
 }
 
 // themes are all that can be chosen, the operator's first.
@@ -73,12 +74,12 @@ func (a *app) dress() {
 
 // wear shows the screen in a theme. Everything that is laid out is laid out anew.
 func (a *app) wear(t themes.Theme) {
-	a.theme = t
+	a.Theme = t
 	a.restyle()
 }
 
 func (a *app) restyle() {
-	a.looks++
+	a.Style++
 	a.detail.of = detailKey{}
 }
 
@@ -126,10 +127,10 @@ func (a *app) ownThemes(msg ownThemesMsg) {
 	case msg.err != nil && (msg.asked || wrong != s.wrong):
 		a.fail("themes", msg.err)
 	case msg.asked:
-		a.tell(fmt.Sprintf("read %s from %s", count(len(msg.own), "theme"), s.dir))
+		a.tell(fmt.Sprintf("read %s from %s", cells.Count(len(msg.own), "theme"), s.dir))
 	}
 	s.wrong = wrong
-	worn := a.theme.Name
+	worn := a.Theme.Name
 	s.own = msg.own
 	if slices.ContainsFunc(s.own, func(t themes.Theme) bool { return t.Name == worn || t.Name == s.name }) {
 		a.dress()
@@ -142,10 +143,10 @@ func (a *app) ownThemes(msg ownThemesMsg) {
 // switchGlyphs goes from Unicode to ASCII glyphs, or back, and keeps that.
 func (a *app) switchGlyphs() tea.Cmd {
 	name := "ascii"
-	if a.glyphs == &asciiGlyphs {
+	if a.Glyphs == &cells.ASCIIGlyphs {
 		name = "unicode"
 	}
-	a.glyphs = glyphSets[name]
+	a.Glyphs = cells.GlyphSets[name]
 	a.restyle()
 	return a.keep(keptGlyphs, name, name+" glyphs")
 }

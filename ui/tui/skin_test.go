@@ -15,6 +15,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 func openWith(t testing.TB, h *fakeHost, o Options) *app {
@@ -32,42 +33,42 @@ func TestThePickerPreviewsKeepsAndRestores(t *testing.T) {
 	h := incident()
 	a := openWith(t, h, Options{})
 	press(t, a, "T", "j", "j")
-	if a.theme.Name == "dark" {
+	if a.Theme.Name == "dark" {
 		t.Error("the screen does not show the chosen theme")
 	}
 	exact(t, a)
 	press(t, a, "esc")
-	if a.theme.Name != "dark" || len(h.settings) > 0 {
-		t.Errorf("esc leaves %s, kept %v", a.theme.Name, h.settings)
+	if a.Theme.Name != "dark" || len(h.settings) > 0 {
+		t.Errorf("esc leaves %s, kept %v", a.Theme.Name, h.settings)
 	}
 	press(t, a, "T", "j", "j", "enter")
-	if a.theme.Name != "contrast-dark" || h.settings[keptTheme] != "contrast-dark" {
-		t.Errorf("enter leaves %s, kept %v", a.theme.Name, h.settings)
+	if a.Theme.Name != "contrast-dark" || h.settings[keptTheme] != "contrast-dark" {
+		t.Errorf("enter leaves %s, kept %v", a.Theme.Name, h.settings)
 	}
 	a.update(tea.BackgroundColorMsg{Color: color.White})
-	if a.theme.Name != "contrast-dark" {
+	if a.Theme.Name != "contrast-dark" {
 		t.Error("the background replaced the theme that was chosen")
 	}
-	if again := openWith(t, h, Options{}); again.theme.Name != "contrast-dark" {
-		t.Errorf("the next run begins with %s", again.theme.Name)
+	if again := openWith(t, h, Options{}); again.Theme.Name != "contrast-dark" {
+		t.Errorf("the next run begins with %s", again.Theme.Name)
 	}
-	if again := openWith(t, h, Options{Theme: "ember"}); again.theme.Name != "ember" {
-		t.Errorf("the command line asks for ember and gets %s", again.theme.Name)
+	if again := openWith(t, h, Options{Theme: "ember"}); again.Theme.Name != "ember" {
+		t.Errorf("the command line asks for ember and gets %s", again.Theme.Name)
 	}
-	if again := openWith(t, h, Options{NoColor: true}); again.theme.Name != "none" {
-		t.Errorf("without colours: %s", again.theme.Name)
+	if again := openWith(t, h, Options{NoColor: true}); again.Theme.Name != "none" {
+		t.Errorf("without colours: %s", again.Theme.Name)
 	}
 }
 
 func TestTheTerminalChoosesTheTheme(t *testing.T) {
 	a := openWith(t, incident(), Options{})
 	a.update(tea.BackgroundColorMsg{Color: color.White})
-	if a.theme.Name != "light" {
-		t.Errorf("on white: %s", a.theme.Name)
+	if a.Theme.Name != "light" {
+		t.Errorf("on white: %s", a.Theme.Name)
 	}
 	a.update(tea.ColorProfileMsg{Profile: colorprofile.ANSI})
-	if a.theme.Name != "ansi16" {
-		t.Errorf("with sixteen colours: %s", a.theme.Name)
+	if a.Theme.Name != "ansi16" {
+		t.Errorf("with sixteen colours: %s", a.Theme.Name)
 	}
 }
 
@@ -85,8 +86,8 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	h.settings = map[string]string{keptTheme: "mine"}
 	a := openWith(t, h, Options{ThemeDir: dir})
 	before := a.draw()
-	if a.theme.Name != "mine" {
-		t.Fatalf("the kept theme is not worn but %s", a.theme.Name)
+	if a.Theme.Name != "mine" {
+		t.Fatalf("the kept theme is not worn but %s", a.Theme.Name)
 	}
 	write(`{"base": "dark", "roles": {"type": {"text": "#010203"}}}`)
 	a.update(tea.BlurMsg{})
@@ -112,15 +113,15 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 
 func TestGlyphsAreChosen(t *testing.T) {
 	h := incident()
-	if a := openWith(t, h, Options{Env: append(quiet, "EVENTDECK_GLYPHS=ascii")}); a.glyphs != &asciiGlyphs {
+	if a := openWith(t, h, Options{Env: append(quiet, "EVENTDECK_GLYPHS=ascii")}); a.Glyphs != &cells.ASCIIGlyphs {
 		t.Error("the environment does not choose")
 	}
 	a := openWith(t, h, Options{})
 	settle(a, a.action("glyphs").run(a))
-	if a.glyphs != &asciiGlyphs || openWith(t, h, Options{}).glyphs != &asciiGlyphs {
+	if a.Glyphs != &cells.ASCIIGlyphs || openWith(t, h, Options{}).Glyphs != &cells.ASCIIGlyphs {
 		t.Error("what was chosen is not kept")
 	}
-	if a := openWith(t, h, Options{Glyphs: "unicode"}); a.glyphs != &unicodeGlyphs {
+	if a := openWith(t, h, Options{Glyphs: "unicode"}); a.Glyphs != &cells.UnicodeGlyphs {
 		t.Error("the command line does not come first")
 	}
 }
@@ -135,12 +136,12 @@ func TestStatesWithoutColour(t *testing.T) {
 		h := incident()
 		h.snap.Subs[0].Status.State = s
 		a := open(t, h, 80, 24)
-		a.glyphs = &asciiGlyphs
-		var c canvas
-		c.begin(&a.theme, 34)
+		a.Glyphs = &cells.ASCIIGlyphs
+		var c cells.Canvas
+		c.Begin(&a.Theme, 34)
 		a.tree.drawSub(a, &c, &a.snap.Subs[0])
-		c.end()
-		row := ansi.Strip(one(&c))
+		c.End()
+		row := ansi.Strip(c.Top())
 		if !strings.Contains(row, string(s)) || seen[row] != "" {
 			t.Errorf("%s and %s look alike: %q", s, seen[row], row)
 		}

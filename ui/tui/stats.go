@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // rates are the numbers of the run as the screen shows them: asked for at most
@@ -24,7 +25,7 @@ type rates struct {
 
 // measureRates asks for the numbers when a second went by.
 func (a *app) measureRates() {
-	now := a.clock()
+	now := a.Clock()
 	if !a.rates.at.IsZero() && (!a.focused || now.Sub(a.rates.at) < time.Second) {
 		return
 	}
@@ -40,12 +41,12 @@ const headSpark = 12
 // headRate tells the rate of everything, with its course where there is room.
 func (a *app) headRate() string {
 	seconds := a.rates.Total.Seconds[:]
-	if highest(newestOf(seconds, headSpark)) == 0 {
+	if cells.Highest(cells.Recent(seconds, headSpark)) == 0 {
 		return ""
 	}
-	words := "  " + rateWords(perSecond(seconds))
+	words := "  " + cells.Rate(cells.PerSecond(seconds))
 	if a.w >= treeWidth {
-		words += " " + a.glyphs.spark(newestOf(seconds, headSpark))
+		words += " " + a.Glyphs.Spark(cells.Recent(seconds, headSpark))
 	}
 	return words
 }
@@ -58,11 +59,11 @@ func (a *app) subSpark(id event.SubID, room int) string {
 	if !ok || room <= least {
 		return ""
 	}
-	counts := newestOf(rate.Seconds[:], min(most, room-1))
-	if highest(counts) == 0 {
+	counts := cells.Recent(rate.Seconds[:], min(most, room-1))
+	if cells.Highest(counts) == 0 {
 		return ""
 	}
-	return a.glyphs.spark(counts) + " "
+	return a.Glyphs.Spark(counts) + " "
 }
 
 // statsDialog shows the counters of the run and the rates of what runs.
@@ -98,17 +99,17 @@ func (d *statsDialog) load(a *app) {
 	d.rows = d.rows[:0]
 	if d.types {
 		for key, rate := range a.rates.ByType {
-			d.rows = append(d.rows, statsRow{node{server: key.Server, typ: key.Type}, ours(key.Server), trust.Line(key.Type), "", rate})
+			d.rows = append(d.rows, statsRow{node{server: key.Server, typ: key.Type}, cells.Sanitize(key.Server), trust.Line(key.Type), "", rate})
 		}
 	} else {
 		for i := range a.snap.Subs {
 			v := &a.snap.Subs[i]
-			d.rows = append(d.rows, statsRow{node{server: v.Key.Server, typ: v.Key.Type, sub: v.ID}, ours(v.Key.Server), trust.Line(v.Key.Type),
+			d.rows = append(d.rows, statsRow{node{server: v.Key.Server, typ: v.Key.Type, sub: v.ID}, cells.Sanitize(v.Key.Server), trust.Line(v.Key.Type),
 				modeWord(v.Mode) + " " + string(stateOf(*v)), a.rates.BySub[v.ID]})
 		}
 	}
 	sort.SliceStable(d.rows, func(i, j int) bool {
-		x, y := total(d.buckets(&d.rows[i])), total(d.buckets(&d.rows[j]))
+		x, y := cells.Sum(d.buckets(&d.rows[i])), cells.Sum(d.buckets(&d.rows[j]))
 		if x != y {
 			return x > y
 		}
@@ -134,23 +135,23 @@ func (d *statsDialog) size(a *app) (int, int) {
 	return 112, len(d.counters(a, 0)) + 1 + max(6, len(d.rows))
 }
 
-func (d *statsDialog) draw(a *app, c *canvas, h int) {
-	lines := d.counters(a, c.room-statsLabel)
+func (d *statsDialog) draw(a *app, c *cells.Canvas, h int) {
+	lines := d.counters(a, c.Room-statsLabel)
 	if len(lines) > h-4 {
 		lines = lines[:max(0, h-4)]
 	}
 	for _, l := range lines {
-		c.put(themes.Dim, " "+pad(l[0], statsLabel-2))
-		c.safe(themes.Plain, ours(wholeParts(l[1], a.statsDot(), c.room)).Clip(c.room))
-		c.end()
+		c.Put(themes.Dim, " "+cells.Pad(l[0], statsLabel-2))
+		c.Safe(themes.Plain, cells.Sanitize(cells.WholeParts(l[1], a.statsDot(), c.Room)).Clip(c.Room))
+		c.End()
 	}
 	d.head(c)
 	used := len(lines) + 1
 	d.shown = max(1, h-used)
 	d.top = max(min(d.top, d.at), d.at-d.shown+1)
 	if len(d.rows) == 0 {
-		c.put(themes.Dim, "   nothing yet")
-		c.end()
+		c.Put(themes.Dim, "   nothing yet")
+		c.End()
 	}
 	for i := d.top; i < len(d.rows) && i < d.top+d.shown; i++ {
 		d.row(a, c, i)
@@ -158,7 +159,7 @@ func (d *statsDialog) draw(a *app, c *canvas, h int) {
 }
 
 // statsDot parts the pieces of a line of counters.
-func (a *app) statsDot() string { return "  " + a.glyphs.dot + "  " }
+func (a *app) statsDot() string { return "  " + a.Glyphs.Dot + "  " }
 
 // statsLabel is how many cells the heading of a counter takes.
 const statsLabel = 11
@@ -170,23 +171,23 @@ func (d *statsDialog) counters(a *app, room int) [][2]string {
 	in := func(parts ...string) string { return strings.Join(parts, a.statsDot()) }
 	curve := func(counts []uint32, words string) string {
 		fits := max(0, min(len(counts), room-len(words)-2))
-		return a.glyphs.spark(counts[len(counts)-fits:]) + "  " + words
+		return a.Glyphs.Spark(counts[len(counts)-fits:]) + "  " + words
 	}
-	second, minute := newestOf(s.Total.Seconds[:], 60), s.Total.Minutes[:] // with the minute that runs: it tells of up to 59 s
+	second, minute := cells.Recent(s.Total.Seconds[:], 60), s.Total.Minutes[:] // with the minute that runs: it tells of up to 59 s
 	return [][2]string{
-		{"run", "since " + timeText(s.Started, a.stream.clock.zone(), time.DateTime) + ", " + span(s.At.Sub(s.Started))},
-		{"events", in(number(s.Events)+" stored", size(s.Bytes), number(s.Replayed)+" replayed", count(s.Duplicates, "duplicate")+" dropped", number(s.Flagged)+" flagged")},
-		{"trouble", in(count(s.Gaps, "gap"), count(s.Rejected, "payload")+" refused", count(s.Refusals, "delivery")+" refused")},
+		{"run", "since " + cells.TimeText(s.Started, a.Times.Zone(), time.DateTime) + ", " + cells.Span(s.At.Sub(s.Started))},
+		{"events", in(cells.Number(s.Events)+" stored", cells.Bytes(s.Bytes), cells.Number(s.Replayed)+" replayed", cells.Count(s.Duplicates, "duplicate")+" dropped", cells.Number(s.Flagged)+" flagged")},
+		{"trouble", in(cells.Count(s.Gaps, "gap"), cells.Count(s.Rejected, "payload")+" refused", cells.Count(s.Refusals, "delivery")+" refused")},
 		{"lag", in(quantiles("occurred to received", s.Lag), quantiles("received to stored", s.Ingest))},
-		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), count(s.Store.Commits, "commit"),
-			"commit p50 "+short(s.Store.CommitP50)+" p95 "+short(s.Store.CommitP95), count(a.snap.Last, "record"))},
-		{"1 minute", curve(second, rateWords(perSecond(s.Total.Seconds[:]))+", most "+number(uint64(highest(second)))+"/s")},
-		{"1 hour", curve(minute, count(total(minute), "event")+", most "+number(uint64(highest(minute)))+" a minute")},
+		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), cells.Count(s.Store.Commits, "commit"),
+			"commit p50 "+cells.Precise(s.Store.CommitP50)+" p95 "+cells.Precise(s.Store.CommitP95), cells.Count(a.snap.Last, "record"))},
+		{"1 minute", curve(second, cells.Rate(cells.PerSecond(s.Total.Seconds[:]))+", most "+cells.Number(uint64(cells.Highest(second)))+"/s")},
+		{"1 hour", curve(minute, cells.Count(cells.Sum(minute), "event")+", most "+cells.Number(uint64(cells.Highest(minute)))+" a minute")},
 		{"", ""},
 	}
 }
 
-func (d *statsDialog) head(c *canvas) {
+func (d *statsDialog) head(c *cells.Canvas) {
 	what, span := "subscription", "last minute"
 	if d.types {
 		what = "type"
@@ -194,34 +195,34 @@ func (d *statsDialog) head(c *canvas) {
 	if d.minutes {
 		span = "last hour"
 	}
-	c.put(themes.Title, " Rates of each "+what+", "+span)
-	c.end()
+	c.Put(themes.Title, " Rates of each "+what+", "+span)
+	c.End()
 }
 
-func (d *statsDialog) row(a *app, c *canvas, i int) {
+func (d *statsDialog) row(a *app, c *cells.Canvas, i int) {
 	r := &d.rows[i]
 	if i == d.at {
-		c.only(themes.Cursor)
-		c.put(themes.Plain, a.glyphs.cursor)
+		c.Only(themes.Cursor)
+		c.Put(themes.Plain, a.Glyphs.Cursor)
 	} else {
-		c.put(themes.Plain, " ")
+		c.Put(themes.Plain, " ")
 	}
 	counts := d.buckets(r)
-	words := padLeft(rateWords(perSecond(r.rate.Seconds[:])), 7) + " " + padLeft(number(total(counts)), 9)
-	bars := newestOf(counts, max(0, min(59, c.room-68)))
-	names := max(0, c.room-len(bars)-len(words)-5)
+	words := cells.PadLeft(cells.Rate(cells.PerSecond(r.rate.Seconds[:])), 7) + " " + cells.PadLeft(cells.Number(cells.Sum(counts)), 9)
+	bars := cells.Recent(counts, max(0, min(59, c.Room-68)))
+	names := max(0, c.Room-len(bars)-len(words)-5)
 	state := 0
 	if !d.types && names > 44 {
 		state = 16
 	}
 	server := min(14, names/3)
-	c.column(themes.Server, r.server, server)
-	c.put(themes.Plain, " ")
-	c.column(themes.Type, r.typ, names-server-state)
-	c.put(themes.Plain, " ")
-	c.column(themes.Dim, ours(r.state), state)
-	c.right(themes.Plain, a.glyphs.spark(bars)+" "+words+" ")
-	c.end()
+	c.Column(themes.Server, r.server, server)
+	c.Put(themes.Plain, " ")
+	c.Column(themes.Type, r.typ, names-server-state)
+	c.Put(themes.Plain, " ")
+	c.Column(themes.Dim, cells.Sanitize(r.state), state)
+	c.Right(themes.Plain, a.Glyphs.Spark(bars)+" "+words+" ")
+	c.End()
 }
 
 func (d *statsDialog) key(a *app, name, _ string) tea.Cmd {
@@ -269,37 +270,5 @@ func quantiles(what string, q host.Quantiles) string {
 	if q.N == 0 {
 		return what + ": not measured"
 	}
-	return what + ": p50 " + short(q.P50) + ", p95 " + short(q.P95)
-}
-
-// short spells a duration with two or three digits.
-func short(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d us", d.Microseconds())
-	case d < 100*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return span(d)
-}
-
-// size spells a number of bytes.
-func size(n uint64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-}
-
-func padLeft(s string, n int) string {
-	return strings.Repeat(" ", max(0, n-len(s))) + s
+	return what + ": p50 " + cells.Precise(q.P50) + ", p95 " + cells.Precise(q.P95)
 }

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 func TestSpark(t *testing.T) {
@@ -19,11 +20,11 @@ func TestSpark(t *testing.T) {
 	}{
 		{nil, ""}, {[]uint32{0, 0}, "··"}, {[]uint32{0, 1}, "·█"}, {[]uint32{1, 50, 100}, "▁▄█"}, {[]uint32{1 << 31, 1<<32 - 1}, "▅█"},
 	} {
-		if got := unicodeGlyphs.spark(c.counts); got != c.want {
+		if got := cells.UnicodeGlyphs.Spark(c.counts); got != c.want {
 			t.Errorf("%v: %s, want %s", c.counts, got, c.want)
 		}
 	}
-	if got := asciiGlyphs.spark([]uint32{0, 1, 4, 8}); got != "._=#" {
+	if got := cells.ASCIIGlyphs.Spark([]uint32{0, 1, 4, 8}); got != "._=#" {
 		t.Errorf("ASCII: %s", got)
 	}
 }

@@ -11,48 +11,42 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // The lines above and below the panes.
 
-func one(c *canvas) string {
-	if len(c.ends) == 0 {
-		c.end()
-	}
-	return string(c.buf[:c.ends[0]])
-}
-
 // drawCrumb tells the scope, and whether the stream follows.
 func (a *app) drawCrumb() string {
 	c := &a.crumbs
-	c.begin(&a.theme, a.w)
-	c.put(themes.Brand, " eventdeck")
+	c.Begin(&a.Theme, a.w)
+	c.Put(themes.Brand, " eventdeck")
 	if a.demo {
-		c.put(themes.Dim, " demo")
+		c.Put(themes.Dim, " demo")
 	}
-	c.put(themes.Dim, "  ")
+	c.Put(themes.Dim, "  ")
 	tail := a.following() + a.headRate()
-	room := c.room
-	c.room -= ansi.StringWidth(tail) + 2
-	kept := c.room
+	room := c.Room
+	c.Room -= ansi.StringWidth(tail) + 2
+	kept := c.Room
 	a.drawPath(c)
 	a.drawFilter(c)
-	c.room += room - kept
+	c.Room += room - kept
 	role := themes.Good
 	if !a.stream.follow || a.stream.paused {
 		role = themes.Warn
 	}
-	c.right(role, tail+" ")
-	c.end()
-	return one(c)
+	c.Right(role, tail+" ")
+	c.End()
+	return c.Top()
 }
 
 // drawFilter tells what is searched, and the filter: by its name if it is saved,
 // and that it is off.
-func (a *app) drawFilter(c *canvas) {
+func (a *app) drawFilter(c *cells.Canvas) {
 	if a.search.text != "" {
-		c.put(themes.Dim, "  search ")
-		c.safe(themes.SpanOn, ours(a.search.text))
+		c.Put(themes.Dim, "  search ")
+		c.Safe(themes.SpanOn, cells.Sanitize(a.search.text))
 	}
 	q := &a.stream.query
 	if q.text == "" {
@@ -62,32 +56,32 @@ func (a *app) drawFilter(c *canvas) {
 	if q.off {
 		word, role = "  filter off ", themes.Off
 	}
-	c.put(themes.Dim, word)
+	c.Put(themes.Dim, word)
 	if name := a.filterName(); name != "" {
-		c.safe(role, ours(name+": "))
+		c.Safe(role, cells.Sanitize(name+": "))
 	}
-	c.safe(role, ours(q.text))
+	c.Safe(role, cells.Sanitize(q.text))
 	if far := a.stream.searched(); far != "" {
-		c.put(themes.Dim, "  "+far)
+		c.Put(themes.Dim, "  "+far)
 	}
 }
 
-func (a *app) drawPath(c *canvas) {
+func (a *app) drawPath(c *cells.Canvas) {
 	n := a.stream.query.node
 	if n.level() == 0 {
-		c.safe(themes.Plain, ours("all servers").Clip(c.room))
+		c.Safe(themes.Plain, cells.Sanitize("all servers").Clip(c.Room))
 		return
 	}
-	c.safe(themes.Server, ours(n.server).Clip(c.room))
+	c.Safe(themes.Server, cells.Sanitize(n.server).Clip(c.Room))
 	if !n.typ.IsZero() {
-		c.put(themes.Dim, " "+a.glyphs.path+" ")
-		c.safe(themes.Type, trust.Line(n.typ).Clip(c.room))
+		c.Put(themes.Dim, " "+a.Glyphs.Path+" ")
+		c.Safe(themes.Type, trust.Line(n.typ).Clip(c.Room))
 	}
 	if v := a.sub(n.sub); v != nil {
-		c.put(themes.Dim, " "+a.glyphs.path+" ")
-		c.put(themes.Plain, string(v.Mode)+" ")
+		c.Put(themes.Dim, " "+a.Glyphs.Path+" ")
+		c.Put(themes.Plain, string(v.Mode)+" ")
 		if !noArgs(v.Key.Args) {
-			c.safe(themes.Dim, ours(string(v.ShownArgs())).Clip(c.room))
+			c.Safe(themes.Dim, cells.Sanitize(string(v.ShownArgs())).Clip(c.Room))
 		}
 	}
 }
@@ -95,7 +89,7 @@ func (a *app) drawPath(c *canvas) {
 func (a *app) following() string {
 	switch {
 	case a.stream.paused:
-		return fmt.Sprintf("FROZEN (%s waiting)", number(uint64(a.stream.waiting)))
+		return fmt.Sprintf("FROZEN (%s waiting)", cells.Number(uint64(a.stream.waiting)))
 	case a.stream.follow:
 		return "FOLLOW"
 	}
@@ -107,16 +101,16 @@ func (a *app) following() string {
 
 // drawScope sums up the tree where it has no pane.
 func (a *app) drawScope(w int) []string {
-	var c canvas
-	c.begin(&a.theme, w)
-	c.put(themes.Key, " 1 ")
+	var c cells.Canvas
+	c.Begin(&a.Theme, w)
+	c.Put(themes.Key, " 1 ")
 	if len(a.snap.Servers) == 0 {
-		c.put(themes.Dim, "no servers")
+		c.Put(themes.Dim, "no servers")
 	}
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		role := themes.Busy
-		word := reach(*s, a.clock())
+		word := reach(*s, a.Clock())
 		switch s.Reach {
 		case host.ReachReady:
 			role = themes.Good
@@ -127,38 +121,38 @@ func (a *app) drawScope(w int) []string {
 		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault:
 			role = themes.Warn
 		}
-		c.safe(themes.Server, ours(s.Name).Clip(min(c.room, 20)))
-		c.put(role, " "+word+"  ")
+		c.Safe(themes.Server, cells.Sanitize(s.Name).Clip(min(c.Room, 20)))
+		c.Put(role, " "+word+"  ")
 	}
-	c.end()
-	return c.rows(1, nil)
+	c.End()
+	return c.Rows(1, nil)
 }
 
 // drawStatus tells the state of everything on one line.
 func (a *app) drawStatus() string {
-	key := statusKey{a.w, a.looks, a.clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.at, a.note, a.trouble.seen, a.trouble.open}
+	key := statusKey{a.w, a.Style, a.Clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.at, a.note, a.trouble.seen, a.trouble.open}
 	if key == a.statusOf {
 		return a.status
 	}
 	a.statusOf = key
 	c := &a.statuses
-	c.begin(&a.theme, a.w)
+	c.Begin(&a.Theme, a.w)
 	switch {
 	case a.note.text != "" && a.note.bad:
-		c.only(themes.Alarm)
-		c.put(themes.Plain, " failed ")
-		c.safe(themes.Plain, ours(a.note.text).Clip(c.room))
+		c.Only(themes.Alarm)
+		c.Put(themes.Plain, " failed ")
+		c.Safe(themes.Plain, cells.Sanitize(a.note.text).Clip(c.Room))
 	case a.note.text != "":
-		c.put(themes.Strong, " ")
-		c.safe(themes.Strong, ours(a.note.text).Clip(c.room))
+		c.Put(themes.Strong, " ")
+		c.Safe(themes.Strong, cells.Sanitize(a.note.text).Clip(c.Room))
 	case a.exporting != nil:
-		c.put(themes.Busy, " writing "+number(uint64(a.exporting.n.Load()))+" ")
-		c.safe(themes.Busy, join(ours("to "), ours(a.exporting.path), ours("; "+a.keyOf("export.stop")+" stops it")).Clip(c.room))
+		c.Put(themes.Busy, " writing "+cells.Number(uint64(a.exporting.n.Load()))+" ")
+		c.Safe(themes.Busy, cells.Join(cells.Sanitize("to "), cells.Sanitize(a.exporting.path), cells.Sanitize("; "+a.keyOf("export.stop")+" stops it")).Clip(c.Room))
 	default:
 		a.drawTotals(c)
 	}
-	c.end()
-	a.status = one(c)
+	c.End()
+	a.status = c.Top()
 	return a.status
 }
 
@@ -182,7 +176,7 @@ type statusKey struct {
 }
 
 // teach fills an empty stream with what to do next.
-func (a *app) teach(c *canvas) {
+func (a *app) teach(c *cells.Canvas) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
 	switch {
 	case a.stream.searched() != "":
@@ -190,26 +184,26 @@ func (a *app) teach(c *canvas) {
 	case a.stream.query.filters():
 		lines = []string{"Nothing matches the filter.", "", a.keyOf("back") + " takes it away, " + a.keyOf("filter") + " changes it, " + a.keyOf("filter.toggle") + " turns it off."}
 	case len(a.snap.Servers) == 0:
-		c.end()
+		c.End()
 		drawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
 		return
 	case a.stream.query.node.level() == 2 && a.tree.chosen().kids == 0:
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	case a.tree.total.trouble > 0:
-		lines = []string{"Nothing has arrived yet, and " + count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.keyOf("subscriptions") + " lists them, " + a.keyOf("quiet") + " there tells why and what the host does next."}
+		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.keyOf("subscriptions") + " lists them, " + a.keyOf("quiet") + " there tells why and what the host does next."}
 	case len(a.unreached()) > 0:
 		lines = a.unreached()
 	case len(a.snap.Subs) == 0:
-		c.end()
+		c.End()
 		drawLessons(c, "No subscriptions yet.", a.noSubscriptions())
 		return
 	}
-	c.end()
+	c.End()
 	for _, l := range lines {
-		for _, part := range trust.Block(trust.Untrusted(l), max(c.width-4, 1)) {
-			c.put(themes.Dim, "  ")
-			c.safe(themes.Dim, part)
-			c.end()
+		for _, part := range trust.Block(trust.Untrusted(l), max(c.Width-4, 1)) {
+			c.Put(themes.Dim, "  ")
+			c.Safe(themes.Dim, part)
+			c.End()
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // stream is the pane of arriving records. Its places are sequence numbers, so
@@ -17,8 +18,7 @@ type stream struct {
 	follow   bool // the newest row is chosen and shown
 	paused   bool // the view is frozen; arrivals are counted
 	waiting  int  // paused: arrivals that match
-	clock    timeView
-	pan      int // cells of the summaries that are left of the pane
+	pan      int  // cells of the summaries that are left of the pane
 	selected selection
 	at       uint64 // chosen record, 0 if there is none
 	top      uint64 // record in the first row
@@ -28,8 +28,8 @@ type stream struct {
 
 	formed map[uint64]*row
 	plan   plan
-	draws  canvas
-	one    canvas
+	draws  cells.Canvas
+	one    cells.Canvas
 	lines  []string
 	drawn  streamKey
 }
@@ -194,12 +194,12 @@ func (s *stream) row(a *app, seq uint64) *row {
 	}
 	rec, err := a.api.Log().Get(seq)
 	if err != nil {
-		return &row{marker: true, role: themes.Bad, text: ours("cannot be read: " + err.Error())}
+		return &row{marker: true, role: themes.Bad, text: cells.Sanitize("cannot be read: " + err.Error())}
 	}
 	if len(s.formed) >= formedMax {
 		clear(s.formed)
 	}
-	s.plan.clock = s.clock
+	s.plan.clock = a.Times
 	r := formRow(rec, a.pick(&rec), &s.plan)
 	s.formed[seq] = r
 	return r
@@ -207,10 +207,10 @@ func (s *stream) row(a *app, seq uint64) *row {
 
 // columnsFor says for what rows are laid out now.
 func (s *stream) columnsFor(a *app, w int) columns {
-	cols := columns{width: w, look: a.looks, pan: s.pan, clock: s.clock, mark: " ", found: a.search.text}
+	cols := columns{width: w, look: a.Style, pan: s.pan, clock: a.Times, mark: " ", found: a.search.text}
 	cols.plan = s.planFor(a, w).gen
-	if s.clock == timeRelative {
-		cols.now = a.clock().Unix()
+	if a.Times == cells.TimeRelative {
+		cols.now = a.Clock().Unix()
 	}
 	return cols
 }
@@ -224,7 +224,7 @@ func measure(snap *host.Snapshot) widest {
 		w = widest{10, 18} // of records whose subscriptions are gone
 	}
 	for i := range snap.Servers {
-		w.server = max(w.server, ours(snap.Servers[i].Name).Width)
+		w.server = max(w.server, cells.Sanitize(snap.Servers[i].Name).Width)
 	}
 	for i := range snap.Subs {
 		w.typ = max(w.typ, trust.Line(snap.Subs[i].Key.Type).Width)
@@ -255,24 +255,24 @@ func (s *stream) drawRows(a *app, w, h int) {
 	}
 	s.drawn = key
 	c := &s.draws
-	c.begin(&a.theme, w)
-	c.found = a.search.text
-	for i := s.topFor(&a.marks, h); i < len(s.seqs) && len(c.ends) < h; i++ {
+	c.Begin(&a.Theme, w)
+	c.Found = a.search.text
+	for i := s.topFor(&a.marks, h); i < len(s.seqs) && c.Height() < h; i++ {
 		s.drawRow(a, c, i, key)
 		for _, m := range a.marks.lines(s.seqs[i], s.after(i)) {
-			drawLine(c, a.glyphs, m, s.clock)
+			drawLine(c, a.Glyphs, m, a.Times)
 		}
 	}
 	if len(s.seqs) == 0 {
 		a.teach(c)
 	}
-	s.lines = c.rows(h, s.lines)
+	s.lines = c.Rows(h, s.lines)
 }
 
-func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
+func (s *stream) drawRow(a *app, c *cells.Canvas, i int, key streamKey) {
 	seq, cols := s.seqs[i], key.cols
 	r := s.row(a, seq)
-	if s.clock == timeDelta && i > 0 {
+	if a.Times == cells.TimeDelta && i > 0 {
 		cols.before = s.row(a, s.seqs[i-1]).at
 	}
 	if r.labels != nil {
@@ -282,32 +282,31 @@ func (s *stream) drawRow(a *app, c *canvas, i int, key streamKey) {
 	_, marked := a.marks.find(seq)
 	switch {
 	case marked:
-		cols.mark = a.glyphs.mark
+		cols.mark = a.Glyphs.Mark
 	case seq == s.at:
-		cols.mark = a.glyphs.cursor
+		cols.mark = a.Glyphs.Cursor
 	case s.in(seq):
-		cols.mark = a.glyphs.picked
+		cols.mark = a.Glyphs.Picked
 	}
 	if seq == s.at || s.in(seq) {
-		c.only(themes.CursorOff)
+		c.Only(themes.CursorOff)
 		if key.focus && seq == s.at {
-			c.only(themes.Cursor)
+			c.Only(themes.Cursor)
 		}
-		c.put(themes.Plain, cols.mark)
-		r.lay(c, a.glyphs, cols, &s.plan)
-		c.end()
+		c.Put(themes.Plain, cols.mark)
+		r.lay(c, a.Glyphs, cols, &s.plan)
+		c.End()
 		return
 	}
 	if r.line == "" || r.key != cols {
-		s.one.begin(&a.theme, cols.width)
-		s.one.found = cols.found
-		s.one.put(themes.Key, cols.mark)
-		r.lay(&s.one, a.glyphs, cols, &s.plan)
-		s.one.end()
-		r.line, r.key = string(s.one.buf), cols
+		s.one.Begin(&a.Theme, cols.width)
+		s.one.Found = cols.found
+		s.one.Put(themes.Key, cols.mark)
+		r.lay(&s.one, a.Glyphs, cols, &s.plan)
+		s.one.End()
+		r.line, r.key = s.one.Top(), cols
 	}
-	c.buf = append(c.buf, r.line...)
-	c.ends = append(c.ends, len(c.buf))
+	c.Row(r.line)
 }
 
 // after is the record at which the lines behind row i end: the next row's, or
@@ -337,9 +336,9 @@ func (s *stream) topFor(m *marks, h int) int {
 }
 
 // drawLine writes a line that says when it was drawn.
-func drawLine(c *canvas, g *glyphs, m event.Mark, clock timeView) {
-	c.put(themes.Key, g.rule+g.rule)
-	c.put(themes.Key, lineWords(m, clock))
-	c.line(themes.Key, g.rule)
-	c.end()
+func drawLine(c *cells.Canvas, g *cells.Glyphs, m event.Mark, clock cells.TimeView) {
+	c.Put(themes.Key, g.Rule+g.Rule)
+	c.Put(themes.Key, lineWords(m, clock))
+	c.Rule(themes.Key, g.Rule)
+	c.End()
 }

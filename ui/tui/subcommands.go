@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 // errNoSubscription: a command is about a subscription, and none is chosen.
@@ -92,7 +93,7 @@ func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error)
 		if !ok || r.Sub != v.ID {
 			return nil, errors.New("the chosen record has no cursor of this subscription to go on from")
 		}
-		return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", number(r.Seq))), nil
+		return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq))), nil
 	}
 	return nil, usage(a.command("reset"))
 }
@@ -120,9 +121,9 @@ func (a *app) askReread() {
 	v := a.sub(r.Sub)
 	a.dialog = &confirm{
 		head: "Read again",
-		text: []string{subName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", number(r.Seq)), "What is stored stays, and is not stored twice."},
+		text: []string{subName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", cells.Number(r.Seq)), "What is stored stays, and is not stored twice."},
 		choices: []choice{{"y", "read again from here", func(a *app) tea.Cmd {
-			return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", number(r.Seq)))
+			return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq)))
 		}}},
 	}
 }
@@ -132,6 +133,6 @@ func runReconnect(a *app, words []string) (tea.Cmd, error) {
 	if err := a.api.Reconnect(name); err != nil {
 		return nil, err
 	}
-	a.tell("connecting to " + ours(name).Plain() + " anew")
+	a.tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
 	return nil, nil
 }

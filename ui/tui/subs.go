@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // subsTable lists the subscriptions of all servers, or of the scope.
@@ -83,7 +84,7 @@ func (t *subsTable) sortBy(col int, reverse bool) { t.col, t.reverse = col, reve
 func (t *subsTable) filter(text string)           { t.text = strings.ToLower(text) }
 
 func (t *subsTable) load(a *app) bool {
-	t.now, t.log = a.clock(), a.api.Log()
+	t.now, t.log = a.Clock(), a.api.Log()
 	t.rates, t.widest = a.rates.BySub, a.widest
 	key := subsKey{a.snap.Version, a.stream.query.node, t.col, t.reverse, t.text}
 	if key == t.of && len(t.subs) == len(a.snap.Subs) {
@@ -171,7 +172,7 @@ func urgency(v *host.SubscriptionView) int {
 }
 
 func lastEvent(v *host.SubscriptionView) time.Time {
-	return newest(v.Status.LastEvent, v.Status.LastDelivery)
+	return cells.Latest(v.Status.LastEvent, v.Status.LastDelivery)
 }
 
 func (t *subsTable) len() int       { return len(t.order) }
@@ -186,7 +187,7 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 	switch col {
 	case subState:
 		word := stateWord(v, t.now)
-		glyph, role := a.glyphs.sign(word)
+		glyph, role := sign(a.Glyphs, word)
 		return say(role, glyph+" "+string(word))
 	case subMode:
 		return say(themes.Plain, modeWord(v.Mode))
@@ -203,19 +204,19 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 		return t.evidence(a, v)
 	case subLast:
 		if last := lastEvent(v); !last.IsZero() {
-			return say(themes.Dim, ago(t.now, last))
+			return say(themes.Dim, cells.Ago(t.now, last))
 		}
 	case subCount:
-		return say(themes.Plain, number(v.Stored))
+		return say(themes.Plain, cells.Number(v.Stored))
 	case subDup:
 		return counted(v.Dropped)
 	case subLag:
 		if d := t.lag(v); d > 0 {
-			return say(themes.Plain, shortSpan(d))
+			return say(themes.Plain, cells.ShortSpan(d))
 		}
 	case subLease:
 		if end := leaseOf(v).RefreshBefore; v.Mode == event.ModeWebhook && !end.IsZero() {
-			return say(themes.Plain, span(end.Sub(t.now)))
+			return say(themes.Plain, cells.Span(end.Sub(t.now)))
 		}
 	case subRate:
 		return t.rateCell(a, v)
@@ -227,15 +228,15 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 func (t *subsTable) evidence(a *app, v *host.SubscriptionView) cell {
 	words := evidence(*v, t.now)
 	if a.cursorless(v) {
-		words = commas(words, noReplay)
+		words = cells.Commas(words, noReplay)
 	}
 	switch {
 	case v.Status.Error.IsZero():
-		return cell{themes.Dim, ours(words)}
+		return cell{themes.Dim, cells.Sanitize(words)}
 	case words == "":
 		return cell{themes.Warn, trust.Line(v.Status.Error)}
 	}
-	return cell{themes.Warn, join(ours(words+": "), trust.Line(v.Status.Error))}
+	return cell{themes.Warn, cells.Join(cells.Sanitize(words+": "), trust.Line(v.Status.Error))}
 }
 
 func (t *subsTable) describe(a *app, d *detail, id rowID) {
@@ -261,7 +262,7 @@ func counted(n uint64) cell {
 	if n == 0 {
 		return say(themes.Dim, "0")
 	}
-	return say(themes.Plain, number(n))
+	return say(themes.Plain, cells.Number(n))
 }
 
 // lagAt is how long the newest event of a subscription was on its way.
@@ -273,7 +274,7 @@ type lagAt struct {
 // rate is how many events came in a second, of late.
 func (t *subsTable) rate(v *host.SubscriptionView) float64 {
 	r := t.rates[v.ID]
-	return perSecond(r.Seconds[:])
+	return cells.PerSecond(r.Seconds[:])
 }
 
 // rateCell draws the course of the rate beside it.
@@ -283,11 +284,11 @@ func (t *subsTable) rateCell(a *app, v *host.SubscriptionView) cell {
 	if !ok {
 		return cell{}
 	}
-	course := newestOf(r.Seconds[:], seconds)
-	if highest(course) == 0 {
+	course := cells.Recent(r.Seconds[:], seconds)
+	if cells.Highest(course) == 0 {
 		return cell{}
 	}
-	return say(themes.Plain, a.glyphs.spark(course)+" "+rateWords(t.rate(v)))
+	return say(themes.Plain, a.Glyphs.Spark(course)+" "+cells.Rate(t.rate(v)))
 }
 
 // lag is how long the newest event was on its way, 0 if that is not known.

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
 
 // subRows are the panes in which a subscription is a row.
@@ -58,7 +59,7 @@ func (a *app) askReset() {
 		choices: []choice{{"n", "from now: what came meanwhile is skipped", reset("from now", host.From{})}}}
 	if seq := a.chosenSeq(); seq > 0 {
 		if r, err := a.api.Log().Get(seq); err == nil && r.Sub == id && r.Cursor.Valid {
-			d.choices = append(d.choices, choice{"r", fmt.Sprintf("from record %s on", number(seq)), reset("from record "+number(seq), host.From{Cursor: r.Cursor})})
+			d.choices = append(d.choices, choice{"r", fmt.Sprintf("from record %s on", cells.Number(seq)), reset("from record "+cells.Number(seq), host.From{Cursor: r.Cursor})})
 		}
 	}
 	a.dialog = d

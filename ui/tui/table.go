@@ -6,6 +6,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // rowID names a row of a table, whatever its place. The zero value is no row.
@@ -21,7 +22,7 @@ type cell struct {
 	text trust.Rendered
 }
 
-func say(role themes.Role, text string) cell { return cell{role, ours(text)} }
+func say(role themes.Role, text string) cell { return cell{role, cells.Sanitize(text)} }
 
 // tableColumn is a column with the room it would like to have.
 type tableColumn struct {
@@ -83,7 +84,7 @@ type table struct {
 	whole   int    // rows without that
 	gen     int    // grows when rows changed
 
-	draws  canvas
+	draws  cells.Canvas
 	lines  []string
 	drawn  tableKey
 	widths []int
@@ -256,7 +257,7 @@ func fitColumns(cols []tableColumn, room int) []int {
 func (t *table) draw(a *app, w, h int) []string {
 	t.height = max(1, h-1)
 	t.load(a)
-	key := tableKey{w, h, t.top, t.gen, t.at, a.focus == subsPane || a.focus == logPane, a.looks, a.clock().Unix()}
+	key := tableKey{w, h, t.top, t.gen, t.at, a.focus == subsPane || a.focus == logPane, a.Style, a.Clock().Unix()}
 	if key == t.drawn {
 		return t.lines
 	}
@@ -264,24 +265,24 @@ func (t *table) draw(a *app, w, h int) []string {
 	cols := t.src.columns()
 	t.widths = fitColumns(cols, w-1)
 	c := &t.draws
-	c.begin(&a.theme, w)
+	c.Begin(&a.Theme, w)
 	t.drawHead(a, c, cols)
 	for i := t.top; i < t.src.len() && i < t.top+t.height; i++ {
 		t.drawRow(a, c, cols, i, key.focus)
 	}
 	if t.src.len() == 0 {
-		c.end()
+		c.End()
 		for _, s := range t.src.teach(a) {
-			c.put(themes.Dim, "  "+s)
-			c.end()
+			c.Put(themes.Dim, "  "+s)
+			c.End()
 		}
 	}
-	t.lines = c.rows(h, t.lines)
+	t.lines = c.Rows(h, t.lines)
 	return t.lines
 }
 
-func (t *table) drawHead(a *app, c *canvas, cols []tableColumn) {
-	c.put(themes.Plain, " ")
+func (t *table) drawHead(a *app, c *cells.Canvas, cols []tableColumn) {
+	c.Put(themes.Plain, " ")
 	for i, col := range cols {
 		if t.widths[i] == 0 {
 			continue
@@ -289,34 +290,34 @@ func (t *table) drawHead(a *app, c *canvas, cols []tableColumn) {
 		role, title := themes.Dim, col.title
 		if i == t.sort {
 			role = themes.Strong
-			title += a.glyphs.down
+			title += a.Glyphs.Down
 			if t.reverse {
-				title = col.title + a.glyphs.up
+				title = col.title + a.Glyphs.Up
 			}
 		}
-		c.field(role, ours(title), t.widths[i], col.right)
+		c.Field(role, cells.Sanitize(title), t.widths[i], col.right)
 	}
-	c.end()
+	c.End()
 }
 
-func (t *table) drawRow(a *app, c *canvas, cols []tableColumn, i int, focus bool) {
+func (t *table) drawRow(a *app, c *cells.Canvas, cols []tableColumn, i int, focus bool) {
 	mark := " "
 	if t.src.id(i) == t.at {
-		mark = a.glyphs.cursor
-		c.only(themes.CursorOff)
+		mark = a.Glyphs.Cursor
+		c.Only(themes.CursorOff)
 		if focus {
-			c.only(themes.Cursor)
+			c.Only(themes.Cursor)
 		}
 	}
-	c.put(themes.Plain, mark)
+	c.Put(themes.Plain, mark)
 	for j, col := range cols {
 		if t.widths[j] == 0 {
 			continue
 		}
 		x := t.src.cell(a, i, j)
-		c.field(x.role, x.text, t.widths[j], col.right)
+		c.Field(x.role, x.text, t.widths[j], col.right)
 	}
-	c.end()
+	c.End()
 }
 
 // line is the chosen row as text, with all its columns.
@@ -332,18 +333,4 @@ func (t *table) line(a *app) string {
 		}
 	}
 	return strings.Join(fields, "  ")
-}
-
-// field writes a column of a table and the blank behind it.
-func (c *canvas) field(r themes.Role, line trust.Rendered, width int, right bool) {
-	if right {
-		width = min(width, c.room)
-		line = line.Clip(width)
-		c.style(themes.Plain)
-		c.fill(width - line.Width)
-		c.safe(r, line)
-	} else {
-		c.column(r, line, width)
-	}
-	c.put(themes.Plain, " ")
 }

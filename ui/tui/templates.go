@@ -15,6 +15,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/form"
+	"eventdeck/ui/tui/cells"
 )
 
 // keptTemplates is the setting under which earlier subscriptions are kept.
@@ -68,7 +69,7 @@ func (a *app) allTemplates() []template {
 
 // template returns what keeps a request for the next time.
 func (f *subForm) template(a *app, r host.Request) func(context.Context) error {
-	t := template{Server: r.Server, Type: r.Type.Raw(), Args: r.Args, Mode: r.Mode, TTL: f.ttl, At: a.clock().UTC()}
+	t := template{Server: r.Server, Type: r.Type.Raw(), Args: r.Args, Mode: r.Mode, TTL: f.ttl, At: a.Clock().UTC()}
 	all := slices.DeleteFunc(a.allTemplates(), func(o template) bool {
 		return o.Server == t.Server && o.Type == t.Type && bytes.Equal(o.Args, t.Args)
 	})
@@ -101,22 +102,22 @@ func (f *subForm) openTemplates(a *app) tea.Cmd {
 func (p *templatePicker) title() string        { return "Earlier subscriptions" }
 func (p *templatePicker) size(*app) (int, int) { return 76, len(p.list) }
 
-func (p *templatePicker) draw(a *app, c *canvas, h int) {
+func (p *templatePicker) draw(a *app, c *cells.Canvas, h int) {
 	p.top = max(min(p.top, p.at), p.at-h+1)
 	for i := p.top; i < len(p.list) && i < p.top+h; i++ {
 		mark := " "
 		if i == p.at {
-			c.only(themes.Cursor)
-			mark = a.glyphs.cursor
+			c.Only(themes.Cursor)
+			mark = a.Glyphs.Cursor
 		}
 		t := &p.list[i]
-		c.put(themes.Plain, mark)
-		c.put(themes.Dim, timeText(t.At, a.stream.clock.zone(), "01-02 15:04")+" ")
-		c.put(themes.Plain, pad(string(t.Mode), 7))
-		c.safe(themes.Server, ours(t.Server).Clip(min(c.room, 20)))
-		c.put(themes.Plain, " ")
-		c.safe(themes.Plain, ours(string(t.shownArgs(a, p.form.typ))).Clip(c.room))
-		c.end()
+		c.Put(themes.Plain, mark)
+		c.Put(themes.Dim, cells.TimeText(t.At, a.Times.Zone(), "01-02 15:04")+" ")
+		c.Put(themes.Plain, cells.Pad(string(t.Mode), 7))
+		c.Safe(themes.Server, cells.Sanitize(t.Server).Clip(min(c.Room, 20)))
+		c.Put(themes.Plain, " ")
+		c.Safe(themes.Plain, cells.Sanitize(string(t.shownArgs(a, p.form.typ))).Clip(c.Room))
+		c.End()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // textBox shows lines of ours to read.
@@ -30,12 +31,12 @@ func (d *textBox) size(a *app) (int, int) {
 	return d.width, len(d.laid)
 }
 
-func (d *textBox) draw(_ *app, c *canvas, h int) {
+func (d *textBox) draw(_ *app, c *cells.Canvas, h int) {
 	d.shown = h
 	d.by(0)
 	for i := d.top; i < len(d.laid) && i < d.top+h; i++ {
-		c.safe(themes.Plain, d.laid[i])
-		c.end()
+		c.Safe(themes.Plain, d.laid[i])
+		c.End()
 	}
 }
 

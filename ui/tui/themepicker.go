@@ -6,6 +6,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // themePicker shows the screen in each theme while it is chosen.
@@ -16,7 +17,7 @@ type themePicker struct {
 }
 
 func (a *app) openThemes() {
-	p := &themePicker{before: a.theme}
+	p := &themePicker{before: a.Theme}
 	a.dialog = p
 	p.load(a)
 }
@@ -25,7 +26,7 @@ func (a *app) openThemes() {
 func (p *themePicker) load(a *app) {
 	p.list = a.themes()
 	for i := range p.list {
-		if p.list[i].Name == a.theme.Name {
+		if p.list[i].Name == a.Theme.Name {
 			p.at = i
 		}
 	}
@@ -39,7 +40,7 @@ const samples = 5
 
 func (p *themePicker) size(*app) (int, int) { return 62, len(p.list) + samples + 1 }
 
-func (p *themePicker) draw(a *app, c *canvas, h int) {
+func (p *themePicker) draw(a *app, c *cells.Canvas, h int) {
 	rows := h
 	if h > samples+3 {
 		rows = h - samples - 1
@@ -49,51 +50,51 @@ func (p *themePicker) draw(a *app, c *canvas, h int) {
 		t := &p.list[i]
 		mark := " "
 		if i == p.at {
-			c.only(themes.Cursor)
-			mark = a.glyphs.cursor
+			c.Only(themes.Cursor)
+			mark = a.Glyphs.Cursor
 		}
-		c.put(themes.Plain, mark)
-		c.safe(themes.Plain, ours(pad(t.Name, 16)).Clip(c.room))
-		c.safe(themes.Dim, ours(t.About).Clip(max(0, c.room-10)))
+		c.Put(themes.Plain, mark)
+		c.Safe(themes.Plain, cells.Sanitize(cells.Pad(t.Name, 16)).Clip(c.Room))
+		c.Safe(themes.Dim, cells.Sanitize(t.About).Clip(max(0, c.Room-10)))
 		if t.Suits != themes.AnyBackground {
-			c.right(themes.Dim, "on "+t.Suits.String()+" ")
+			c.Right(themes.Dim, "on "+t.Suits.String()+" ")
 		}
-		c.end()
+		c.End()
 	}
 	if rows < h {
-		c.end()
+		c.End()
 		p.sample(a, c)
 	}
 }
 
 // sample shows the roles at work, each beside its word.
-func (p *themePicker) sample(a *app, c *canvas) {
-	c.put(themes.Plain, " ")
+func (p *themePicker) sample(a *app, c *cells.Canvas) {
+	c.Put(themes.Plain, " ")
 	for _, s := range []event.State{event.StateLive, event.StateStarting, event.StateStale, event.StateSuspended} {
-		glyph, role := a.glyphs.sign(s)
-		c.put(role, glyph+" "+string(s)+"  ")
+		glyph, role := sign(a.Glyphs, s)
+		c.Put(role, glyph+" "+string(s)+"  ")
 	}
-	c.put(themes.Dim, "ages 3 s")
-	c.end()
-	c.put(themes.Gap, " "+a.glyphs.gap+a.glyphs.gap+" gap: events are missing ")
-	c.line(themes.Gap, a.glyphs.gap)
-	c.end()
-	c.put(themes.Gutter, " "+a.glyphs.gutter)
-	c.put(themes.Server, "pager ")
-	c.put(themes.Type, "incident.created ")
-	c.safe(themes.Plain, trust.Line(trust.Untrusted("pool \x1b[31mred")))
-	c.put(themes.Bad, " !ctl")
-	c.end()
-	c.put(themes.Plain, " ")
-	c.put(themes.Key, "s")
-	c.put(themes.Dim, " subscribe ")
-	c.put(themes.Field, " a field ")
-	c.put(themes.FieldOn, " with the keys ")
-	c.put(themes.Off, " not now")
-	c.end()
-	c.only(themes.Alarm)
-	c.put(themes.Plain, " failed: a line that wants attention")
-	c.end()
+	c.Put(themes.Dim, "ages 3 s")
+	c.End()
+	c.Put(themes.Gap, " "+a.Glyphs.Gap+a.Glyphs.Gap+" gap: events are missing ")
+	c.Rule(themes.Gap, a.Glyphs.Gap)
+	c.End()
+	c.Put(themes.Gutter, " "+a.Glyphs.Gutter)
+	c.Put(themes.Server, "pager ")
+	c.Put(themes.Type, "incident.created ")
+	c.Safe(themes.Plain, trust.Line(trust.Untrusted("pool \x1b[31mred")))
+	c.Put(themes.Bad, " !ctl")
+	c.End()
+	c.Put(themes.Plain, " ")
+	c.Put(themes.Key, "s")
+	c.Put(themes.Dim, " subscribe ")
+	c.Put(themes.Field, " a field ")
+	c.Put(themes.FieldOn, " with the keys ")
+	c.Put(themes.Off, " not now")
+	c.End()
+	c.Only(themes.Alarm)
+	c.Put(themes.Plain, " failed: a line that wants attention")
+	c.End()
 }
 
 func (p *themePicker) key(a *app, name, _ string) tea.Cmd {

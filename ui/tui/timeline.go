@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // timeline draws how much was stored when, over the whole history, and leads to a
@@ -100,46 +101,46 @@ func (d *timeline) begins(bucket int) time.Time {
 func (d *timeline) title() string          { return "Timeline of what is stored" }
 func (d *timeline) size(a *app) (int, int) { return a.w - 8, min(18, a.h-6) }
 
-func (d *timeline) draw(a *app, c *canvas, h int) {
+func (d *timeline) draw(a *app, c *cells.Canvas, h int) {
 	switch {
 	case d.err != nil:
-		c.safe(themes.Bad, ours(" cannot count: "+d.err.Error()).Clip(c.room))
-		c.end()
+		c.Safe(themes.Bad, cells.Sanitize(" cannot count: "+d.err.Error()).Clip(c.Room))
+		c.End()
 		return
 	case len(d.counts) == 0:
-		c.put(themes.Dim, " counting "+a.glyphs.more)
-		c.end()
+		c.Put(themes.Dim, " counting "+a.Glyphs.More)
+		c.End()
 		return
 	}
 	rows := max(1, h-3)
 	for y := rows - 1; y >= 0; y-- {
 		d.bars(a, c, y, rows)
 	}
-	from, to, zone := d.begins(0), d.to, a.stream.clock.zone()
-	c.put(themes.Dim, " "+moment(from.In(zone), d.to.Sub(d.from)))
-	c.right(themes.Dim, moment(to.In(zone), d.to.Sub(d.from))+" ")
-	c.end()
-	c.end()
+	from, to, zone := d.begins(0), d.to, a.Times.Zone()
+	c.Put(themes.Dim, " "+moment(from.In(zone), d.to.Sub(d.from)))
+	c.Right(themes.Dim, moment(to.In(zone), d.to.Sub(d.from))+" ")
+	c.End()
+	c.End()
 	here, next := d.begins(d.at), d.begins(d.at+1)
-	layout := stampFull
-	if c.room < 50 {
-		layout = stampTime
+	layout := cells.StampFull
+	if c.Room < 50 {
+		layout = cells.StampTime
 	}
-	c.put(themes.Strong, " "+timeText(here, zone, layout))
-	c.put(themes.Plain, ", "+short(next.Sub(here))+": "+count(int(d.counts[d.at]), "record"))
-	c.end()
+	c.Put(themes.Strong, " "+cells.TimeText(here, zone, layout))
+	c.Put(themes.Plain, ", "+cells.Precise(next.Sub(here))+": "+cells.Count(int(d.counts[d.at]), "record"))
+	c.End()
 }
 
 // bars draws one row of the bars; row 0 is the lowest. The bucket under the
 // cursor is reversed from top to bottom.
-func (d *timeline) bars(a *app, c *canvas, y, rows int) {
+func (d *timeline) bars(a *app, c *cells.Canvas, y, rows int) {
 	most := uint64(1)
 	for _, n := range d.counts {
 		most = max(most, n)
 	}
-	levels := len(a.glyphs.bars)
-	width := c.room - 2
-	c.put(themes.Plain, " ")
+	levels := len(a.Glyphs.Bars)
+	width := c.Room - 2
+	c.Put(themes.Plain, " ")
 	for x := range width {
 		i := x * len(d.counts) / width
 		glyph := " "
@@ -148,29 +149,29 @@ func (d *timeline) bars(a *app, c *canvas, y, rows int) {
 			full := max(1, int(float64(n)/float64(most)*float64(rows*levels)+0.5))
 			switch part := full - y*levels; {
 			case part >= levels:
-				glyph = a.glyphs.bars[levels-1]
+				glyph = a.Glyphs.Bars[levels-1]
 			case part > 0:
-				glyph = a.glyphs.bars[part-1]
+				glyph = a.Glyphs.Bars[part-1]
 			}
 		}
 		role := themes.Good
 		if i == d.at {
 			role = themes.Cursor
 		}
-		c.put(role, glyph)
+		c.Put(role, glyph)
 	}
-	c.end()
+	c.End()
 }
 
 // moment spells a time as exactly as a span of time needs.
 func moment(t time.Time, within time.Duration) string {
 	switch {
 	case within < time.Minute:
-		return timeText(t, t.Location(), stampTime)
+		return cells.TimeText(t, t.Location(), cells.StampTime)
 	case within < 24*time.Hour:
-		return timeText(t, t.Location(), timeShort)
+		return cells.TimeText(t, t.Location(), cells.TimeShort)
 	}
-	return timeText(t, t.Location(), "2006-01-02 15:04")
+	return cells.TimeText(t, t.Location(), "2006-01-02 15:04")
 }
 
 func (d *timeline) key(a *app, name, _ string) tea.Cmd {

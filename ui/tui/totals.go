@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // resumeShown is how long the status line tells what the host caught up on; the
@@ -29,37 +30,37 @@ type part struct {
 }
 
 // drawTotals tells the state of everything: what may need a look comes first.
-func (a *app) drawTotals(c *canvas) {
-	now := a.clock()
+func (a *app) drawTotals(c *cells.Canvas) {
+	now := a.Clock()
 	word, text := storeTrouble(a.snap.Store)
 	switch {
 	case word != "":
-		c.only(themes.Alarm)
-		c.put(themes.Plain, " "+word+": ")
-		c.safe(themes.Plain, ours(text).Clip(c.room))
+		c.Only(themes.Alarm)
+		c.Put(themes.Plain, " "+word+": ")
+		c.Safe(themes.Plain, cells.Sanitize(text).Clip(c.Room))
 		return
 	case a.trouble.shown(now):
-		c.only(themes.Alarm)
+		c.Only(themes.Alarm)
 		l := &a.trouble.line
-		c.put(themes.Plain, " error "+ago(now, l.At)+", "+a.keyOf("log")+" opens it: ")
-		c.safe(themes.Plain, join(ours(l.Server), ours(" "), ours(l.Text)).Clip(c.room))
+		c.Put(themes.Plain, " error "+cells.Ago(now, l.At)+", "+a.keyOf("log")+" opens it: ")
+		c.Safe(themes.Plain, cells.Join(cells.Sanitize(l.Server), cells.Sanitize(" "), cells.Sanitize(l.Text)).Clip(c.Room))
 		return
 	}
-	c.put(themes.Plain, " ")
+	c.Put(themes.Plain, " ")
 	a.drawSubTotals(c)
 	for _, p := range a.facts(now) {
-		text := " " + a.glyphs.divider + " " + p.text
-		if ansi.StringWidth(text)+1 <= c.room {
-			c.put(themes.Rule, text[:len(text)-len(p.text)])
-			c.put(p.role, p.text)
+		text := " " + a.Glyphs.Divider + " " + p.text
+		if ansi.StringWidth(text)+1 <= c.Room {
+			c.Put(themes.Rule, text[:len(text)-len(p.text)])
+			c.Put(p.role, p.text)
 		}
 	}
 }
 
 // drawSubTotals counts subscriptions by what they are.
-func (a *app) drawSubTotals(c *canvas) {
+func (a *app) drawSubTotals(c *cells.Canvas) {
 	t := &a.tree.total
-	c.put(themes.Plain, count(t.all, "sub"))
+	c.Put(themes.Plain, cells.Count(t.all, "sub"))
 	sep := ": "
 	for _, p := range [...]struct {
 		n    int
@@ -67,8 +68,8 @@ func (a *app) drawSubTotals(c *canvas) {
 		role themes.Role
 	}{{t.trouble, "in trouble", themes.Bad}, {t.live, "push", themes.Good}, {t.poll, "poll", themes.Good}, {t.hook, "webhook", themes.Good}, {t.waiting, "starting", themes.Busy}, {t.paused, "paused", themes.Dim}} {
 		if p.n > 0 {
-			c.put(themes.Plain, sep)
-			c.put(p.role, strconv.Itoa(p.n)+" "+p.word)
+			c.Put(themes.Plain, sep)
+			c.Put(p.role, strconv.Itoa(p.n)+" "+p.word)
 			sep = " "
 		}
 	}
@@ -77,7 +78,7 @@ func (a *app) drawSubTotals(c *canvas) {
 // facts are the pieces behind the subscriptions, the most telling first.
 func (a *app) facts(now time.Time) []part {
 	s := &a.rates
-	out := []part{{themes.Dim, number(a.snap.Last) + " stored"}}
+	out := []part{{themes.Dim, cells.Number(a.snap.Last) + " stored"}}
 	add := func(when bool, role themes.Role, text string) {
 		if when {
 			out = append(out, part{role, text})
@@ -89,16 +90,16 @@ func (a *app) facts(now time.Time) []part {
 		why = " (demo servers began anew)"
 	}
 	add(r.Replayed+r.Duplicates+r.Gaps > 0 && now.Sub(s.Started) < resumeShown, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
-		number(r.Replayed), count(r.Duplicates, "duplicate"), count(r.Gaps, "gap")+why))
+		cells.Number(r.Replayed), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")+why))
 	add(a.snap.Store.Holder != 0, themes.Dim, fmt.Sprintf("attached to process %d", a.snap.Store.Holder))
 	add(a.snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
 	add(a.snap.Store.Sealed == "file", themes.Warn, "secrets: key in a file")
-	add(!a.stored.IsZero(), themes.Dim, "saved "+ago(now, a.stored))
-	add(s.Store.Queued > 0, themes.Busy, number(uint64(s.Store.Queued))+" to save")
-	add(s.Gaps > 0, themes.Gap, count(s.Gaps, "gap"))
-	add(s.Rejected+s.Refusals > 0, themes.Warn, number(s.Rejected+s.Refusals)+" refused")
-	add(true, themes.Dim, count(s.Duplicates, "duplicate"))
-	add(s.Lag.N > 0, themes.Dim, "lag p95 "+shortSpan(s.Lag.P95))
-	add(s.memory > 0, themes.Dim, "mem "+number(s.memory>>20)+" MB")
+	add(!a.stored.IsZero(), themes.Dim, "saved "+cells.Ago(now, a.stored))
+	add(s.Store.Queued > 0, themes.Busy, cells.Number(uint64(s.Store.Queued))+" to save")
+	add(s.Gaps > 0, themes.Gap, cells.Count(s.Gaps, "gap"))
+	add(s.Rejected+s.Refusals > 0, themes.Warn, cells.Number(s.Rejected+s.Refusals)+" refused")
+	add(true, themes.Dim, cells.Count(s.Duplicates, "duplicate"))
+	add(s.Lag.N > 0, themes.Dim, "lag p95 "+cells.ShortSpan(s.Lag.P95))
+	add(s.memory > 0, themes.Dim, "mem "+cells.Number(s.memory>>20)+" MB")
 	return out
 }

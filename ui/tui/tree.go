@@ -4,6 +4,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // node names a place in the tree and the part of the stream that belongs to it.
@@ -77,7 +78,7 @@ type tree struct {
 	whole  bool // what is below the chosen node is to be shown too
 
 	total subTotals
-	draws canvas
+	draws cells.Canvas
 	lines []string
 	drawn treeKey
 }

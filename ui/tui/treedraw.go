@@ -4,12 +4,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // draw returns exactly h rows of w cells.
@@ -27,25 +26,25 @@ func (t *tree) draw(a *app, w, h int) []string {
 	}
 	t.whole = false
 	t.top = max(0, min(t.top, len(t.rows)-h))
-	key := treeKey{a.snap.Version, uint64(a.clock().Unix()), w, h, t.top, t.at, a.focus == treePane, a.looks}
+	key := treeKey{a.snap.Version, uint64(a.Clock().Unix()), w, h, t.top, t.at, a.focus == treePane, a.Style}
 	if key == t.drawn {
 		return t.lines
 	}
 	t.drawn = key
 	c := &t.draws
-	c.begin(&a.theme, w)
+	c.Begin(&a.Theme, w)
 	for i := t.top; i < len(t.rows) && i < t.top+h; i++ {
 		t.drawRow(a, c, &t.rows[i])
 	}
 	if len(a.snap.Servers) == 0 {
-		c.end()
+		c.End()
 		none := "No servers yet."
 		if len(a.snap.Subs) > 0 { // of servers that are not configured any more
 			none = "No server is configured."
 		}
 		drawLessons(c, none, a.noServers())
 	}
-	t.lines = c.rows(h, t.lines)
+	t.lines = c.Rows(h, t.lines)
 	return t.lines
 }
 
@@ -67,16 +66,16 @@ func (t *tree) remarks(i int) int {
 	return n
 }
 
-func (t *tree) drawRow(a *app, c *canvas, r *treeRow) {
+func (t *tree) drawRow(a *app, c *cells.Canvas, r *treeRow) {
 	if r.node == t.at && !r.remark {
 		if a.focus == treePane {
-			c.only(themes.Cursor)
+			c.Only(themes.Cursor)
 		} else {
-			c.only(themes.CursorOff)
+			c.Only(themes.CursorOff)
 		}
-		c.put(themes.Plain, a.glyphs.cursor)
+		c.Put(themes.Plain, a.Glyphs.Cursor)
 	} else {
-		c.put(themes.Plain, " ")
+		c.Put(themes.Plain, " ")
 	}
 	switch {
 	case r.item != nil:
@@ -90,55 +89,55 @@ func (t *tree) drawRow(a *app, c *canvas, r *treeRow) {
 	case r.server != nil:
 		t.drawServer(a, c, r)
 	default:
-		c.put(themes.Strong, "all servers")
-		c.right(themes.Dim, count(t.total.all, "sub"))
+		c.Put(themes.Strong, "all servers")
+		c.Right(themes.Dim, cells.Count(t.total.all, "sub"))
 	}
-	c.end()
+	c.End()
 }
 
 func (t *tree) folding(a *app, r *treeRow) string {
 	switch {
 	case r.kids == 0:
-		return a.glyphs.leaf
+		return a.Glyphs.Leaf
 	case r.open:
-		return a.glyphs.open
+		return a.Glyphs.Open
 	}
-	return a.glyphs.closed
+	return a.Glyphs.Closed
 }
 
-func (t *tree) drawServer(a *app, c *canvas, r *treeRow) {
+func (t *tree) drawServer(a *app, c *cells.Canvas, r *treeRow) {
 	s := r.server
-	glyph, role, bad := a.glyphs.busy, themes.Busy, 0
+	glyph, role, bad := a.Glyphs.Busy, themes.Busy, 0
 	switch s.Reach {
 	case host.ReachReady:
-		glyph, role = a.glyphs.live, themes.Good
+		glyph, role = a.Glyphs.Live, themes.Good
 		if bad = a.failing(s.Name); bad > 0 {
-			glyph, role = a.glyphs.quiet, themes.Warn
+			glyph, role = a.Glyphs.Quiet, themes.Warn
 		}
 		if s.TypesErr != "" {
-			glyph, role = a.glyphs.quiet, themes.Warn
+			glyph, role = a.Glyphs.Quiet, themes.Warn
 		}
 	case host.ReachBackoff, host.ReachSignIn, reachMissing:
-		glyph, role = a.glyphs.quiet, themes.Warn
+		glyph, role = a.Glyphs.Quiet, themes.Warn
 	case host.ReachRefused, host.ReachFault:
-		glyph, role = a.glyphs.bad, themes.Bad
+		glyph, role = a.Glyphs.Bad, themes.Bad
 	}
-	fold := a.glyphs.open
+	fold := a.Glyphs.Open
 	if !r.open {
-		fold = a.glyphs.closed
+		fold = a.Glyphs.Closed
 	}
-	c.put(themes.Dim, fold+" ")
-	c.put(role, glyph+" ")
-	c.safe(themes.Server, ours(s.Name).Clip(max(8, c.room/2)))
-	word := reach(*s, a.clock())
+	c.Put(themes.Dim, fold+" ")
+	c.Put(role, glyph+" ")
+	c.Safe(themes.Server, cells.Sanitize(s.Name).Clip(max(8, c.Room/2)))
+	word := reach(*s, a.Clock())
 	if bad > 0 {
 		word = strconv.Itoa(bad) + " in trouble"
 	}
-	c.safe(role, ours(" "+word).Clip(c.room))
+	c.Safe(role, cells.Sanitize(" "+word).Clip(c.Room))
 	if r.kids > 0 {
-		c.right(themes.Dim, count(r.kids, "sub"))
+		c.Right(themes.Dim, cells.Count(r.kids, "sub"))
 	} else if s.TypesKnown {
-		c.right(themes.Dim, count(len(s.Types), "type"))
+		c.Right(themes.Dim, cells.Count(len(s.Types), "type"))
 	}
 }
 
@@ -153,82 +152,69 @@ func (a *app) failing(server string) (n int) {
 	return n
 }
 
-func (t *tree) drawType(a *app, c *canvas, r *treeRow) {
+func (t *tree) drawType(a *app, c *cells.Canvas, r *treeRow) {
 	if a.marked[r.node] {
-		c.put(themes.Key, a.glyphs.chosen+" "+t.folding(a, r)+" ")
+		c.Put(themes.Key, a.Glyphs.Chosen+" "+t.folding(a, r)+" ")
 	} else {
-		c.put(themes.Dim, "  "+t.folding(a, r)+" ")
+		c.Put(themes.Dim, "  "+t.folding(a, r)+" ")
 	}
 	var modes string
 	if r.typ != nil {
 		modes = modeList(r.typ.Modes, modeWord)
 		name := trust.Line(r.node.typ).Width + 1
-		if c.room-len(modes) < name {
+		if c.Room-len(modes) < name {
 			modes = modeList(r.typ.Modes, modeLetters)
 		}
-		if r.typ.Cursorless && c.room-len(modes)-len(noReplay)-1 >= name {
+		if r.typ.Cursorless && c.Room-len(modes)-len(noReplay)-1 >= name {
 			modes = noReplay + " " + modes
 		}
 	}
-	room := c.room - len(modes) - 1
+	room := c.Room - len(modes) - 1
 	if room < 12 {
-		room, modes = c.room, ""
+		room, modes = c.Room, ""
 	}
-	c.safe(themes.Type, trust.Line(r.node.typ).Clip(room))
-	c.right(themes.Dim, modes)
+	c.Safe(themes.Type, trust.Line(r.node.typ).Clip(room))
+	c.Right(themes.Dim, modes)
 }
 
-func (t *tree) drawSub(a *app, c *canvas, v *host.SubscriptionView) {
+func (t *tree) drawSub(a *app, c *cells.Canvas, v *host.SubscriptionView) {
 	state := stateOf(*v)
-	glyph, role := a.glyphs.sign(state)
-	c.put(role, "    "+glyph+" ")
-	c.put(themes.Plain, modeWord(v.Mode)+" ")
-	c.put(role, string(state))
+	glyph, role := sign(a.Glyphs, state)
+	c.Put(role, "    "+glyph+" ")
+	c.Put(themes.Plain, modeWord(v.Mode)+" ")
+	c.Put(role, string(state))
 	stored := ""
 	if v.Stored > 0 {
-		stored = number(v.Stored)
+		stored = cells.Number(v.Stored)
 	}
-	if e := evidence(*v, a.clock()); e != "" {
-		room := c.room - len(stored) - 1
+	if e := evidence(*v, a.Clock()); e != "" {
+		room := c.Room - len(stored) - 1
 		if first, rest, more := strings.Cut(e, ", "); more && state == event.StatePolling && len(first)+len(rest)+4 > room {
 			e = rest // when it polls next tells more than when it did
 		}
-		c.safe(themes.Dim, ours(wholeParts(", "+e, ", ", room)).Clip(room))
+		c.Safe(themes.Dim, cells.Sanitize(cells.WholeParts(", "+e, ", ", room)).Clip(room))
 	}
-	c.right(themes.Plain, a.subSpark(v.ID, c.room-len(stored)-2)+stored)
-}
-
-// wholeParts leaves out the last parts of a list that do not fit, but not the
-// first one.
-func wholeParts(text, sep string, room int) string {
-	for ansi.StringWidth(text) > room {
-		i := strings.LastIndex(text, sep)
-		if i <= 0 {
-			break
-		}
-		text = text[:i]
-	}
-	return text
+	c.Right(themes.Plain, a.subSpark(v.ID, c.Room-len(stored)-2)+stored)
 }
 
 // drawRemark tells what does not fit beside a node: an error, else arguments.
-func (t *tree) drawRemark(a *app, c *canvas, r *treeRow) {
+func (t *tree) drawRemark(a *app, c *cells.Canvas, r *treeRow) {
 	switch {
 	case r.sub != nil && !r.sub.Status.Error.IsZero():
-		c.put(themes.Warn, "      ")
-		c.safe(themes.Warn, trust.Line(r.sub.Status.Error).Clip(c.room))
+		c.Put(themes.Warn, "      ")
+		c.Safe(themes.Warn, trust.Line(r.sub.Status.Error).Clip(c.Room))
 	case r.sub != nil:
-		c.put(themes.Dim, "      ")
-		c.safe(themes.Dim, ours(string(r.sub.ShownArgs())).Clip(c.room))
+		c.Put(themes.Dim, "      ")
+		c.Safe(themes.Dim, cells.Sanitize(string(r.sub.ShownArgs())).Clip(c.Room))
 	case r.server.Reach == host.ReachSignIn:
-		c.put(themes.Warn, "    ")
-		c.safe(themes.Warn, ours(a.keyOf("sign-in")+" signs in: "+r.server.SignIn).Clip(c.room))
+		c.Put(themes.Warn, "    ")
+		c.Safe(themes.Warn, cells.Sanitize(a.keyOf("sign-in")+" signs in: "+r.server.SignIn).Clip(c.Room))
 	case r.server.Err != "" && r.server.Reach != host.ReachReady:
-		c.put(themes.Warn, "    ")
-		c.safe(themes.Warn, ours(r.server.Err).Clip(c.room))
+		c.Put(themes.Warn, "    ")
+		c.Safe(themes.Warn, cells.Sanitize(r.server.Err).Clip(c.Room))
 	default:
-		c.put(themes.Warn, "    ")
-		c.safe(themes.Warn, ours(r.server.TypesErr).Clip(c.room))
+		c.Put(themes.Warn, "    ")
+		c.Safe(themes.Warn, cells.Sanitize(r.server.TypesErr).Clip(c.Room))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // treeItem is a row of the tree's second section: a heading, a saved filter or a
@@ -41,11 +42,11 @@ func (a *app) listItems() {
 	}
 	a.tree.itemOf = key
 	var out []treeItem
-	head := func(text string) { out = append(out, treeItem{text: ours(text)}) }
+	head := func(text string) { out = append(out, treeItem{text: cells.Sanitize(text)}) }
 	if len(a.filters) > 0 {
 		head("Saved filters")
 		for _, name := range sortedNames(a.filters) {
-			out = append(out, treeItem{id: "filter " + name, filter: name, text: join(ours(name), ours("  "+a.filters[name]))})
+			out = append(out, treeItem{id: "filter " + name, filter: name, text: cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name]))})
 		}
 	}
 	if list := a.marks.list(); len(list) > 0 {
@@ -64,13 +65,13 @@ func (t *tree) loadItems() {
 	}
 }
 
-func (t *tree) drawItem(c *canvas, r *treeRow) {
+func (t *tree) drawItem(c *cells.Canvas, r *treeRow) {
 	role, indent := themes.Plain, " "
 	if r.item.id == "" {
 		role, indent = themes.Dim, ""
 	}
-	c.put(themes.Plain, indent)
-	c.safe(role, r.item.text.Clip(c.room))
+	c.Put(themes.Plain, indent)
+	c.Safe(role, r.item.text.Clip(c.Room))
 }
 
 // openItem leads to what a row of the second section names.
@@ -92,8 +93,8 @@ func (d *detail) item(a *app, x *treeItem) {
 		d.say("", themes.Key, a.keyOf("open")+" filters the stream by it")
 		return
 	}
-	d.say("", themes.Strong, "mark on record "+number(x.mark.Seq))
-	d.say("set     ", themes.Plain, timeText(x.mark.At, d.zone, time.DateTime))
+	d.say("", themes.Strong, "mark on record "+cells.Number(x.mark.Seq))
+	d.say("set     ", themes.Plain, cells.TimeText(x.mark.At, d.zone, time.DateTime))
 	d.say("note    ", themes.Plain, x.mark.Note)
 	d.say("", themes.Key, a.keyOf("open")+" shows the record in the stream")
 }

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
 )
 
 // What the actions do.
@@ -229,11 +230,11 @@ func goOn(hooks int) string {
 	if hooks == 1 {
 		return "1 webhook subscription goes on at its server."
 	}
-	return count(hooks, "webhook subscription") + " go on at their servers."
+	return cells.Count(hooks, "webhook subscription") + " go on at their servers."
 }
 
 func (a *app) endLeases(ids []event.SubID) tea.Cmd {
-	a.tell("ending " + count(len(ids), "lease") + " " + a.glyphs.more)
+	a.tell("ending " + cells.Count(len(ids), "lease") + " " + a.Glyphs.More)
 	return a.do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, endLeasesWithin)
 		defer cancel()
@@ -311,9 +312,9 @@ func (a *app) askUnsubscribe() {
 
 // subName names a subscription for a line; what a server wrote is made safe.
 func subName(s *event.Subscription) string {
-	name := ours(s.Key.Server).Plain() + " " + trust.Line(s.Key.Type).Plain()
+	name := cells.Sanitize(s.Key.Server).Plain() + " " + trust.Line(s.Key.Type).Plain()
 	if !noArgs(s.Key.Args) {
-		name += " " + ours(string(s.ShownArgs())).Plain()
+		name += " " + cells.Sanitize(string(s.ShownArgs())).Plain()
 	}
 	return name
 }

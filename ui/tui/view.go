@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // View implements [tea.Model].
@@ -43,8 +44,8 @@ func drawsOnly(msg tea.Msg) bool {
 
 // draw returns exactly h lines of exactly w cells.
 func (a *app) draw() string {
-	if a.glyphs == &asciiGlyphs {
-		return strings.ReplaceAll(a.compose(), unicodeGlyphs.more, asciiGlyphs.more) // where texts are cut
+	if a.Glyphs == &cells.ASCIIGlyphs {
+		return strings.ReplaceAll(a.compose(), cells.UnicodeGlyphs.More, cells.ASCIIGlyphs.More) // where texts are cut
 	}
 	return a.compose()
 }
@@ -80,7 +81,7 @@ func (a *app) compose() string {
 	if !l.table.empty() {
 		list = l.table
 	}
-	divider := a.theme.On(themes.Rule) + a.glyphs.divider + themes.Reset
+	divider := a.Divider(themes.Rule)
 
 	b := a.frame[:0]
 	for y := range a.h {
@@ -131,18 +132,18 @@ func (a *app) compose() string {
 // pane draws a pane: its title, then its rows.
 func (a *app) pane(p paneID, r rect) []string {
 	c := &a.titles
-	c.begin(&a.theme, r.w)
-	role, rule, glyph := themes.Title, themes.Rule, a.glyphs.rule
+	c.Begin(&a.Theme, r.w)
+	role, rule, glyph := themes.Title, themes.Rule, a.Glyphs.Rule
 	if p == a.focus && a.dialog == nil {
-		role, rule, glyph = themes.TitleOn, themes.RuleOn, a.glyphs.ruleOn
+		role, rule, glyph = themes.TitleOn, themes.RuleOn, a.Glyphs.RuleOn
 	}
-	c.put(rule, glyph)
-	c.put(role, " ")
-	c.put(role, a.paneTitle(p, r.w-4))
-	c.put(role, " ")
-	c.line(rule, glyph)
-	c.end()
-	rows := append(make([]string, 0, r.h), one(c))
+	c.Put(rule, glyph)
+	c.Put(role, " ")
+	c.Put(role, a.paneTitle(p, r.w-4))
+	c.Put(role, " ")
+	c.Rule(rule, glyph)
+	c.End()
+	rows := append(make([]string, 0, r.h), c.Top())
 	switch p {
 	case treePane:
 		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.tree.draw(a, r.w, h) })...)
@@ -160,7 +161,7 @@ func (a *app) paneTitle(p paneID, room int) string {
 		return "1 Servers"
 	case streamPane:
 		if words := a.stream.belowWords(); words != "" && !a.stream.follow {
-			return "2 Stream " + a.glyphs.dot + " " + words
+			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}
 		return "2 Stream"
 	case subsPane, logPane:
@@ -168,7 +169,7 @@ func (a *app) paneTitle(p paneID, room int) string {
 	}
 	switch {
 	case a.rowSub() != nil, a.onNode():
-		return "3 Detail " + a.glyphs.dot + " why is it quiet?"
+		return "3 Detail " + a.Glyphs.Dot + " why is it quiet?"
 	case a.showsRecord():
 		return a.recordTitle(room)
 	}
@@ -180,21 +181,21 @@ func (a *app) viewTitle() string {
 	if a.payloads.view == viewRendered || !a.onPayload() {
 		return ""
 	}
-	return " " + a.glyphs.dot + " " + a.payloads.view.word()
+	return " " + a.Glyphs.Dot + " " + a.payloads.view.word()
 }
 
 func (a *app) drawTiny() string {
 	c := &a.statuses
-	c.begin(&a.theme, a.w)
-	text := fmt.Sprintf("%s, %d in trouble, %s stored", count(a.tree.total.all, "sub"), a.tree.total.trouble, number(a.snap.Last))
+	c.Begin(&a.Theme, a.w)
+	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.total.all, "sub"), a.tree.total.trouble, cells.Number(a.snap.Last))
 	for y := range a.h {
 		if y == a.h/2 {
-			c.fill(max(0, (a.w-len(text))/2))
-			c.put(themes.Plain, text)
+			c.Fill(max(0, (a.w-len(text))/2))
+			c.Put(themes.Plain, text)
 		}
-		c.end()
+		c.End()
 	}
-	return strings.Join(c.rows(a.h, nil), "\n")
+	return strings.Join(c.Rows(a.h, nil), "\n")
 }
 
 // boxAt returns where the frame of the dialog begins and the cells inside it.
@@ -209,22 +210,21 @@ func (a *app) boxAt() (x, y, w, h int) {
 func (a *app) over(lines []string) {
 	x, y, w, h := a.boxAt()
 	c := &a.boxed
-	c.begin(&a.theme, w+2)
-	c.put(themes.RuleOn, a.glyphs.ruleOn)
-	c.put(themes.TitleOn, " "+a.dialog.title()+" ")
-	c.line(themes.RuleOn, a.glyphs.ruleOn)
-	c.end()
-	var in canvas
-	in.begin(&a.theme, w)
+	c.Begin(&a.Theme, w+2)
+	c.Put(themes.RuleOn, a.Glyphs.RuleOn)
+	c.Put(themes.TitleOn, " "+a.dialog.title()+" ")
+	c.Rule(themes.RuleOn, a.Glyphs.RuleOn)
+	c.End()
+	var in cells.Canvas
+	in.Begin(&a.Theme, w)
 	a.dialog.draw(a, &in, h)
-	side := a.theme.On(themes.RuleOn) + a.glyphs.divider + themes.Reset
-	for _, row := range in.rows(h, nil) {
-		c.buf = append(append(append(c.buf, side...), row...), side...)
-		c.ends = append(c.ends, len(c.buf))
+	side := a.Divider(themes.RuleOn)
+	for _, row := range in.Rows(h, nil) {
+		c.Row(side + row + side)
 	}
-	c.line(themes.RuleOn, a.glyphs.ruleOn)
-	c.end()
-	for i, row := range c.rows(h+2, nil) {
+	c.Rule(themes.RuleOn, a.Glyphs.RuleOn)
+	c.End()
+	for i, row := range c.Rows(h+2, nil) {
 		if y+i < len(lines) {
 			lines[y+i] = splice(lines[y+i], row, x, w+2, a.w)
 		}

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/ui/tui/cells"
 )
 
 // layoutActions change how much of the screen the panes have.
@@ -47,7 +48,7 @@ func tableActions() []action {
 // openLog shows the log. An error that waits to be seen leads to the program's
 // own tab.
 func (a *app) openLog() {
-	if a.trouble.shown(a.clock()) {
+	if a.trouble.shown(a.Clock()) {
 		a.boards.log.on = len(a.boards.log.tabs) - 1
 		a.boards.log.tabs[a.boards.log.on].end(true)
 		a.trouble.see()
@@ -100,6 +101,6 @@ func (a *app) reconnect() tea.Cmd {
 		a.fail("cannot connect to "+name, err)
 		return nil
 	}
-	a.tell("connecting to " + ours(name).Plain() + " anew")
+	a.tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
 	return nil
 }

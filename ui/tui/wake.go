@@ -165,7 +165,7 @@ func (a *app) catchUp() (more bool) {
 
 func (a *app) take(snap host.Snapshot) {
 	if snap.Last > a.snap.Last && a.snap.Version > 0 {
-		a.stored = a.clock()
+		a.stored = a.Clock()
 	}
 	a.snap = snap
 	a.forgetPicks()

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
 )
 
 // placesMax bounds the places that are listed for one flag.
@@ -79,7 +80,7 @@ func (d *why) fill(a *app, w int) {
 }
 
 func (d *why) say(role themes.Role, text string) {
-	d.lines = append(d.lines, detailLine{role: role, text: ours(text)})
+	d.lines = append(d.lines, detailLine{role: role, text: cells.Sanitize(text)})
 }
 
 func (d *why) flag(name string, f *findings) {
@@ -88,7 +89,7 @@ func (d *why) flag(name string, f *findings) {
 	if name == event.FlagBadge {
 		head = badgeWord + " " + name
 	}
-	d.lines = append(d.lines, detailLine{role: s.role, text: join(ours(head+": "), ours(reasonOf(name)))})
+	d.lines = append(d.lines, detailLine{role: s.role, text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(reasonOf(name)))})
 	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch {
 		return
 	}
@@ -104,7 +105,7 @@ func (d *why) flag(name string, f *findings) {
 	}
 	switch {
 	case n > placesMax:
-		d.say(themes.Dim, fmt.Sprintf("    and in %s more", count(n-placesMax, "place")))
+		d.say(themes.Dim, fmt.Sprintf("    and in %s more", cells.Count(n-placesMax, "place")))
 	case n == 0 && !f.report.Has(trust.Flag(name)):
 		d.say(themes.Dim, "    around the payload: in the event's name, id, time or cursor")
 	case n == 0:
@@ -113,25 +114,25 @@ func (d *why) flag(name string, f *findings) {
 }
 
 func (d *why) place(i int, s *trust.Span) {
-	where := ours("the top level")
+	where := cells.Sanitize("the top level")
 	if !s.Path.IsZero() {
 		where = trust.Line(s.Path)
 	}
-	text := join(ours(fmt.Sprintf("    %d at ", i)), where)
+	text := cells.Join(cells.Sanitize(fmt.Sprintf("    %d at ", i)), where)
 	if s.End > s.Start {
-		text = join(text, ours(fmt.Sprintf(", bytes %d to %d", s.Start, s.End)))
+		text = cells.Join(text, cells.Sanitize(fmt.Sprintf(", bytes %d to %d", s.Start, s.End)))
 	}
 	if s.Reason != s.Flag.Reason() {
-		text = join(text, ours(": "+s.Reason))
+		text = cells.Join(text, cells.Sanitize(": "+s.Reason))
 	}
 	d.lines = append(d.lines, detailLine{role: themes.Dim, text: text})
 }
 
-func (d *why) draw(a *app, c *canvas, h int) {
+func (d *why) draw(a *app, c *cells.Canvas, h int) {
 	d.shown = h
 	d.by(0)
 	for i := d.top; i < len(d.lines) && i < d.top+h; i++ {
-		d.lines[i].draw(c, a.glyphs)
+		d.lines[i].draw(c, a.Glyphs)
 	}
 }
 

@@ -3,53 +3,13 @@ package tui
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 )
-
-// span spells a duration in its one or two largest units: 3 s, 12 m, 2 h 5 m.
-func span(d time.Duration) string {
-	switch {
-	case d < 0:
-		d = 0
-		fallthrough
-	case d < time.Minute:
-		return strconv.Itoa(int(d/time.Second)) + " s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + " m"
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%d h %d m", int(d/time.Hour), int(d%time.Hour/time.Minute))
-	}
-	return fmt.Sprintf("%d d %d h", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
-}
-
-// ago spells how long something is past.
-func ago(now, t time.Time) string { return span(now.Sub(t)) + " ago" }
-
-// number groups digits: 18,332.
-func number(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// count spells a number with its noun: 1 delivery, 1,204 deliveries.
-func count[N int | uint64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = stem + "ie"
-	}
-	return number(uint64(n)) + " " + noun + "s"
-}
 
 // reachMissing is said of a server that only subscriptions name.
 const reachMissing host.Reach = "not configured"
@@ -68,16 +28,11 @@ func reach(s host.ServerView, now time.Time) string {
 		if !s.NextTry.IsZero() && !s.NextTry.After(now) { // the attempt runs until the host tells how it went
 			return fmt.Sprintf("connecting, try %d", s.Attempt+1)
 		}
-		return fmt.Sprintf("unreachable, try %d in %s", s.Attempt+1, span(s.NextTry.Sub(now)))
+		return fmt.Sprintf("unreachable, try %d in %s", s.Attempt+1, cells.Span(s.NextTry.Sub(now)))
 	case host.ReachSignIn:
 		return "needs sign-in"
 	}
 	return string(s.Reach)
-}
-
-// commas joins the parts that say something by commas.
-func commas(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
 // protocol says which protocol a server speaks; an era may begin with its version.
@@ -98,16 +53,6 @@ func stateOf(v host.SubscriptionView) event.State {
 		return v.State
 	}
 	return event.StateStarting
-}
-
-func newest(times ...time.Time) time.Time {
-	var t time.Time
-	for _, u := range times {
-		if u.After(t) {
-			t = u
-		}
-	}
-	return t
 }
 
 // noArgs tells whether a subscription's arguments say nothing.
@@ -140,27 +85,16 @@ var causes = map[event.Cause]string{
 const demoGaps = "Demo servers start anew with this program and remember nothing, so each start on kept data begins with a gap."
 
 // gapWords tells a gap on one line, with times as they are shown.
-func gapWords(g event.Gap, clock timeView) string {
+func gapWords(g event.Gap, clock cells.TimeView) string {
 	text := "gap: events may be missing"
 	if g.Certain {
 		text = "gap: events are missing"
 	}
 	if !g.From.IsZero() {
-		text += " from " + timeText(g.From, clock.zone(), timeShort)
+		text += " from " + cells.TimeText(g.From, clock.Zone(), cells.TimeShort)
 	}
 	if !g.To.IsZero() {
-		text += " to " + timeText(g.To, clock.zone(), timeShort)
+		text += " to " + cells.TimeText(g.To, clock.Zone(), cells.TimeShort)
 	}
 	return text + " (" + string(g.Cause) + ")"
-}
-
-// shortSpan spells a duration for a narrow column: 120 ms, 2.5 s, 4 m.
-func shortSpan(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return strconv.Itoa(int(d/time.Millisecond)) + " ms"
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return span(d)
 }

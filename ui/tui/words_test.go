@@ -5,17 +5,6 @@ import (
 	"testing"
 )
 
-func TestCountOfOneAndOfMany(t *testing.T) {
-	for got, want := range map[string]string{
-		count(0, "event"): "0 events", count(1, "event"): "1 event", count(1204, "event"): "1,204 events",
-		count(1, "delivery"): "1 delivery", count(uint64(2), "delivery"): "2 deliveries", count(uint64(18_332), "gap"): "18,332 gaps",
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // One of a kind is told as one, in the numbers too.
 func TestNumbersOfOne(t *testing.T) {
 	h := incident()

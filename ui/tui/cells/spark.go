@@ -1,11 +1,11 @@
-package tui
+package cells
 
 import "strconv"
 
-// spark draws counts as a row of bars, one cell each, the newest last. It is
+// Spark draws counts as a row of bars, one cell each, the newest last. It is
 // scaled to the highest of them. Seconds without an event are a dot, so that no
 // event and few events differ.
-func (g *glyphs) spark(counts []uint32) string {
+func (g *Glyphs) Spark(counts []uint32) string {
 	most := uint32(0)
 	for _, n := range counts {
 		most = max(most, n)
@@ -16,13 +16,13 @@ func (g *glyphs) spark(counts []uint32) string {
 			out = append(out, g.none...)
 			continue
 		}
-		out = append(out, g.bars[int(uint64(n)*uint64(len(g.bars))-1)/int(most)]...)
+		out = append(out, g.Bars[int(uint64(n)*uint64(len(g.Bars))-1)/int(most)]...)
 	}
 	return string(out)
 }
 
-// newest returns the last n of the counts before the bucket that is not over.
-func newestOf(counts []uint32, n int) []uint32 {
+// Recent returns the last n of the counts before the bucket that is not over.
+func Recent(counts []uint32, n int) []uint32 {
 	counts = counts[:len(counts)-1]
 	return counts[max(0, len(counts)-n):]
 }
@@ -30,31 +30,33 @@ func newestOf(counts []uint32, n int) []uint32 {
 // rateOver is how many seconds a rate is the mean of.
 const rateOver = 5
 
-// perSecond is the mean of the last whole seconds.
-func perSecond(seconds []uint32) float64 {
+// PerSecond is the mean of the last whole seconds.
+func PerSecond(seconds []uint32) float64 {
 	sum := uint64(0)
-	for _, n := range newestOf(seconds, rateOver) {
+	for _, n := range Recent(seconds, rateOver) {
 		sum += uint64(n)
 	}
 	return float64(sum) / rateOver
 }
 
-// rateWords tells a rate: 12,000/s, 12/s, 0.4/s.
-func rateWords(r float64) string {
+// Rate tells a rate: 12,000/s, 12/s, 0.4/s.
+func Rate(r float64) string {
 	if r >= 10 {
-		return number(uint64(r+0.5)) + "/s"
+		return Number(uint64(r+0.5)) + "/s"
 	}
 	return strconv.FormatFloat(r, 'f', 1, 64) + "/s"
 }
 
-func total(counts []uint32) (sum uint64) {
+// Sum adds counts up.
+func Sum(counts []uint32) (sum uint64) {
 	for _, n := range counts {
 		sum += uint64(n)
 	}
 	return sum
 }
 
-func highest(counts []uint32) (most uint32) {
+// Highest is the greatest of counts.
+func Highest(counts []uint32) (most uint32) {
 	for _, n := range counts {
 		most = max(most, n)
 	}

@@ -1,0 +1,250 @@
+package cells
+
+import (
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+)
+
+// Canvas writes the rows of one pane into one buffer. Every row has exactly
+// Width cells: what is too long is clipped, what is short is filled.
+type Canvas struct {
+	theme *themes.Theme
+	Width int
+
+	buf  []byte
+	ends []int // where each row ends in buf
+
+	Room    int         // cells left in the row that is being written
+	Found   string      // what is searched, in lower case: it is highlighted
+	Span    int         // the span that is explained, as [trust.Segment.Span]
+	base    themes.Role // what Plain means in this row
+	forced  bool        // base replaces every role but marks
+	role    themes.Role // last role written
+	started bool
+}
+
+// Begin starts a pane of the given width. The buffer is used again.
+func (c *Canvas) Begin(theme *themes.Theme, width int) {
+	c.theme, c.Width, c.Span, c.Found = theme, width, 0, ""
+	c.buf, c.ends = c.buf[:0], c.ends[:0]
+	c.startRow()
+}
+
+func (c *Canvas) startRow() {
+	c.Room, c.base, c.forced, c.started = c.Width, themes.Plain, false, false
+}
+
+// Only gives the whole row one role; marks keep their attribute.
+func (c *Canvas) Only(r themes.Role) { c.base, c.forced = r, true }
+
+// Style begins a role, for blanks that follow.
+func (c *Canvas) Style(r themes.Role) {
+	if c.forced || r == themes.Plain {
+		r = c.base
+	}
+	if c.started && r == c.role {
+		return
+	}
+	c.buf = append(c.buf, c.theme.On(r)...)
+	c.role, c.started = r, true
+}
+
+// Put writes our own text.
+func (c *Canvas) Put(r themes.Role, s string) {
+	if c.Room <= 0 || s == "" {
+		return
+	}
+	c.Style(r)
+	c.text(s)
+}
+
+// text appends what fits of safe text.
+func (c *Canvas) text(s string) {
+	if ascii(s) {
+		if len(s) > c.Room {
+			s = s[:c.Room]
+		}
+		c.buf = append(c.buf, s...)
+		c.Room -= len(s)
+		return
+	}
+	for s != "" {
+		n, w := cluster(s)
+		if w > c.Room {
+			c.Fill(c.Room)
+			return
+		}
+		c.buf = append(c.buf, s[:n]...)
+		c.Room -= w
+		s = s[n:]
+	}
+}
+
+// Safe writes a rendered line of a server. Marks and spans are told apart by an
+// attribute in every theme, marks also in a selected row.
+func (c *Canvas) Safe(r themes.Role, line trust.Rendered) {
+	if c.Found == "" {
+		c.segments(r, line.Segments)
+		return
+	}
+	for _, s := range line.Segments {
+		c.segments(r, highlighted(s, c.Found))
+	}
+}
+
+func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
+	for _, s := range segments {
+		if c.Room <= 0 {
+			return
+		}
+		role := r
+		switch {
+		case s.Span == foundSpan, s.Span > 0 && s.Span == c.Span:
+			role = themes.SpanOn
+		case s.Span > 0 && s.Mark:
+			role = themes.SpanMark
+		case s.Span > 0:
+			role = themes.Span
+		case s.Mark:
+			role = themes.Mark
+		default:
+			c.Put(r, s.Text)
+			continue
+		}
+		c.mark(role)
+		c.text(s.Text)
+	}
+}
+
+// mark begins a role that is told apart by an attribute also in a chosen row.
+func (c *Canvas) mark(r themes.Role) {
+	if c.started && r == c.role {
+		return
+	}
+	on := c.theme.On(r)
+	if c.forced {
+		on = c.theme.Over(c.base, r)
+	}
+	c.buf = append(c.buf, on...)
+	c.role, c.started = r, true
+}
+
+// Column writes a rendered line into exactly width cells.
+func (c *Canvas) Column(r themes.Role, line trust.Rendered, width int) {
+	width = min(width, c.Room)
+	line = line.Clip(width)
+	c.Safe(r, line)
+	c.Style(themes.Plain)
+	c.Fill(width - line.Width)
+}
+
+// Right writes s at the end of the row, if there is room for it and a blank.
+func (c *Canvas) Right(r themes.Role, s string) {
+	w := ansi.StringWidth(s)
+	if w == 0 || w+1 > c.Room {
+		return
+	}
+	c.Style(themes.Plain)
+	c.Fill(c.Room - w)
+	c.Put(r, s)
+}
+
+// Rule fills the rest of the row with a glyph of one cell.
+func (c *Canvas) Rule(r themes.Role, glyph string) {
+	if c.Room <= 0 {
+		return
+	}
+	c.Style(r)
+	for ; c.Room > 0; c.Room-- {
+		c.buf = append(c.buf, glyph...)
+	}
+}
+
+// Fill writes n blanks, as far as there is room.
+func (c *Canvas) Fill(n int) {
+	for n = min(n, c.Room); n > 0; n-- {
+		c.buf = append(c.buf, ' ')
+		c.Room--
+	}
+}
+
+// End fills the row and goes on to the next.
+func (c *Canvas) End() {
+	c.Style(themes.Plain)
+	c.Fill(c.Room)
+	c.buf = append(c.buf, themes.Reset...)
+	c.ends = append(c.ends, len(c.buf))
+	c.startRow()
+}
+
+// Rows returns exactly height rows: more are cut, missing ones are blank.
+func (c *Canvas) Rows(height int, into []string) []string {
+	for len(c.ends) < height {
+		c.End()
+	}
+	all := string(c.buf)
+	into = into[:0]
+	start := 0
+	for _, end := range c.ends[:height] {
+		into = append(into, all[start:end])
+		start = end
+	}
+	return into
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// cluster returns the bytes and cells of the first grapheme cluster of s.
+func cluster(s string) (n, w int) {
+	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
+		return 1, 1
+	}
+	g, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	return len(g), w
+}
+
+// Row appends a row that was drawn elsewhere in exactly the width of the canvas.
+func (c *Canvas) Row(s string) {
+	c.buf = append(c.buf, s...)
+	c.ends = append(c.ends, len(c.buf))
+	c.startRow()
+}
+
+// Height is how many rows are written.
+func (c *Canvas) Height() int { return len(c.ends) }
+
+// All returns the rows that are written.
+func (c *Canvas) All() []string { return c.Rows(len(c.ends), nil) }
+
+// Top returns the first row.
+func (c *Canvas) Top() string {
+	if len(c.ends) == 0 {
+		c.End()
+	}
+	return string(c.buf[:c.ends[0]])
+}
+
+// Field writes a column of a table and the blank behind it.
+func (c *Canvas) Field(r themes.Role, line trust.Rendered, width int, right bool) {
+	if right {
+		width = min(width, c.Room)
+		line = line.Clip(width)
+		c.Style(themes.Plain)
+		c.Fill(width - line.Width)
+		c.Safe(r, line)
+	} else {
+		c.Column(r, line, width)
+	}
+	c.Put(themes.Plain, " ")
+}

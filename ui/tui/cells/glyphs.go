@@ -1,0 +1,66 @@
+package cells
+
+import "strings"
+
+// Glyphs are the signs of the screen, each one cell wide.
+type Glyphs struct {
+	Open, Closed           string // of a tree node
+	Live, Quiet, Busy, Bad string
+	Paused, Ended, Leaf    string
+	Rule, RuleOn, Divider  string
+	Gutter, Cursor, Gap    string
+	Path, Dot, More        string
+	Chosen, Choice, Cannot string
+	Masked                 string    // stands for one character that is not shown
+	none                   string    // of a spark: nothing
+	Bars                   []string  // of a spark, lowest first
+	Mark, Picked           string    // of rows of the stream
+	Up, Down               string    // the order of a column
+	Joints                 [3]string // of rows that came as one: the first, one amidst, the last
+}
+
+// UnicodeGlyphs are for terminals that take UTF-8.
+var UnicodeGlyphs = Glyphs{
+	Open: "▾", Closed: "▸", Live: "●", Quiet: "○", Busy: "◌", Bad: "✗", Paused: "‖", Ended: "■", Leaf: "·",
+	Rule: "─", RuleOn: "━", Divider: "│", Gutter: "▌", Cursor: "▶", Gap: "╌",
+	Path: "›", Dot: "·", More: "…", Chosen: "●", Choice: "○", Cannot: "×", Masked: "•",
+	none: "·", Bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	Mark: "◆", Picked: "▪",
+	Up: "▴", Down: "▾", Joints: [3]string{"┌", "├", "└"},
+}
+
+// ASCIIGlyphs are for all others.
+var ASCIIGlyphs = Glyphs{
+	Open: "v", Closed: ">", Live: "*", Quiet: "o", Busy: "~", Bad: "!", Paused: "=", Ended: "#", Leaf: "-",
+	Rule: "-", RuleOn: "=", Divider: "|", Gutter: "|", Cursor: ">", Gap: "-",
+	Path: ">", Dot: "-", More: "~", Chosen: "*", Choice: "o", Cannot: "x", Masked: "*",
+	none: ".", Bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
+	Mark: "+", Picked: "*",
+	Up: "^", Down: "v", Joints: [3]string{"/", "|", "\\"},
+}
+
+// GlyphSets are the sets by their names.
+var GlyphSets = map[string]*Glyphs{"unicode": &UnicodeGlyphs, "ascii": &ASCIIGlyphs}
+
+// ChooseGlyphs chooses by the first that names a set: the command line,
+// EVENTDECK_GLYPHS, what the operator kept. Else the locale decides: the first
+// of LC_ALL, LC_CTYPE and LANG that is set says whether the terminal takes UTF-8.
+// Systems without these variables are taken for able.
+func ChooseGlyphs(env func(string) string, flag, kept string) *Glyphs {
+	for _, name := range []string{flag, env("EVENTDECK_GLYPHS"), kept} {
+		if set, ok := GlyphSets[strings.ToLower(name)]; ok {
+			return set
+		}
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		v := strings.ToLower(env(name))
+		if v == "" {
+			continue
+		}
+		if strings.Contains(v, "utf-8") || strings.Contains(v, "utf8") {
+			return &UnicodeGlyphs
+		}
+		return &ASCIIGlyphs
+	}
+	return &UnicodeGlyphs
+}

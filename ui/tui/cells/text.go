@@ -1,0 +1,82 @@
+package cells
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/trust"
+)
+
+// Sanitize renders text of the operator or the program for a row: names and errors
+// may have been pasted or hold a server's words.
+func Sanitize(s string) trust.Rendered { return trust.Line(trust.Untrusted(s)) }
+
+// Pad writes s and blanks into n cells, and a blank behind them; s is ASCII.
+func Pad(s string, n int) string {
+	for len(s) < n {
+		s += " "
+	}
+	return s + " "
+}
+
+// Wrap breaks our own text into at most that many lines.
+func Wrap(text string, width, most int) []trust.Rendered {
+	lines := trust.Block(trust.Untrusted(text), max(1, width))
+	return lines[:min(len(lines), most)]
+}
+
+// Pan returns a line without its first cells: an ellipsis stands for them.
+// Tokens are kept whole.
+func Pan(line trust.Rendered, cells int) trust.Rendered {
+	if cells <= 0 || line.Width == 0 {
+		return line
+	}
+	out := trust.Rendered{Segments: []trust.Segment{{Text: "…", Mark: true}}, Width: 1}
+	left := cells + 1
+	for _, s := range line.Segments {
+		w := ansi.StringWidth(s.Text)
+		if left >= w && left > 0 {
+			left -= w
+			continue
+		}
+		if left > 0 && !s.Mark {
+			for left > 0 && s.Text != "" {
+				n, cw := cluster(s.Text)
+				s.Text, left, w = s.Text[n:], left-cw, w-cw
+			}
+		}
+		left = 0
+		out.Segments = append(out.Segments, s)
+		out.Width += w
+	}
+	return out
+}
+
+// Join puts lines one behind the other.
+func Join(lines ...trust.Rendered) trust.Rendered {
+	var out trust.Rendered
+	for _, l := range lines {
+		out.Segments = append(out.Segments, l.Segments...)
+		out.Width += l.Width
+	}
+	return out
+}
+
+// PadLeft writes s at the end of n cells; s is ASCII.
+func PadLeft(s string, n int) string {
+	return strings.Repeat(" ", max(0, n-len(s))) + s
+}
+
+// WholeParts leaves out the last parts of a list that do not fit, but not the
+// first one.
+func WholeParts(text, sep string, room int) string {
+	for ansi.StringWidth(text) > room {
+		i := strings.LastIndex(text, sep)
+		if i <= 0 {
+			break
+		}
+		text = text[:i]
+	}
+	return text
+}

@@ -1,0 +1,21 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/cells"
+)
+
+// nextTimes goes on to the next way to show times.
+func (a *app) nextTimes() tea.Cmd {
+	a.showTimes((a.Times + 1) % cells.TimeViews)
+	a.tell(cells.TimeViewTitles[a.Times])
+	return nil
+}
+
+// showTimes has times shown in a way everywhere.
+func (a *app) showTimes(v cells.TimeView) {
+	a.Times = v
+	clear(a.stream.formed)
+	a.Style++
+}
