@@ -37,6 +37,9 @@ var (
 	ErrRefused = errors.New("refused by the server")
 	// ErrUnreachable: the server could not be reached.
 	ErrUnreachable = errors.New("cannot connect")
+	// ErrUnconfirmed: the stream of a subscription is open, and the server has not
+	// confirmed it; it goes on waiting for that.
+	ErrUnconfirmed = delivery.ErrUnconfirmed
 	// ErrStopped: another call ended or paused the subscription meanwhile.
 	ErrStopped = delivery.ErrStopped
 )
@@ -127,7 +130,8 @@ type API interface {
 	// Subscribe begins a subscription, or returns the one with the same key after
 	// applying mode and position to it. It waits until the server has confirmed
 	// or refused it.
-	// Errors: those of Check, ErrLimit, ErrRefused, ErrStopped, *wire.Error.
+	// Errors: those of Check, ErrLimit, ErrRefused, ErrStopped, *wire.Error;
+	// ErrUnconfirmed, beside the subscription, which stays.
 	Subscribe(ctx context.Context, r Request) (event.Subscription, error)
 	// Unsubscribe ends a subscription here and on its server; the records stay.
 	Unsubscribe(ctx context.Context, id event.SubID) error
@@ -139,7 +143,8 @@ type API interface {
 	// SetMode goes on in another mode; position, dedup keys and records stay, and
 	// the log says so. A subscription that is over begins anew. It waits until the
 	// server has confirmed or refused it.
-	// Errors: [event.ErrNotFound], those of Check, ErrRefused, ErrStopped, *wire.Error.
+	// Errors: [event.ErrNotFound], those of Check, ErrRefused, ErrStopped, ErrUnconfirmed,
+	// *wire.Error.
 	SetMode(ctx context.Context, id event.SubID, m event.Mode) error
 	// SetFailover says whether a subscription goes on in another mode when its own
 	// keeps failing (webhook, push, poll, as far as the type offers them), and comes

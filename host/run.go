@@ -301,6 +301,7 @@ func (h *Host) start(sub event.Subscription) {
 		Random:       h.opts.Random,
 		Backoff:      func() delivery.Backoff { return h.backoff() },
 		Changed:      h.notify,
+		ReasonOf:     ReasonOf,
 		Settled:      h.tidy.end,
 		Relist:       h.relist,
 		Modes:        h.modes,

@@ -12,8 +12,9 @@ import (
 
 // failure is an error on its way to another process.
 type failure struct {
-	Text  string
-	Kinds []string // names of what it is, as errors.Is says
+	Text   string
+	Kinds  []string // names of what it is, as errors.Is says
+	Reason event.Reason
 }
 
 type kind struct {
@@ -28,7 +29,7 @@ func kinds() []kind {
 		{"damaged", event.ErrDamaged}, {"secret", event.ErrSecret},
 		{"unknown-server", host.ErrUnknownServer}, {"unknown-type", host.ErrUnknownType},
 		{"mode", host.ErrMode}, {"arguments", host.ErrArguments}, {"no-events", host.ErrNoEvents},
-		{"refused", host.ErrRefused}, {"unreachable", host.ErrUnreachable}, {"stopped", host.ErrStopped},
+		{"refused", host.ErrRefused}, {"unreachable", host.ErrUnreachable}, {"stopped", host.ErrStopped}, {"unconfirmed", host.ErrUnconfirmed},
 		{"sign-in", host.ErrSignIn}, {"no-sign-in", host.ErrNoSignIn}, {"in-use", host.ErrInUse}, {"limit", host.ErrLimit},
 		{"setting", host.ErrSetting}, {"rotating", delivery.ErrRotating}, {"no-preview", dialect.ErrNoPreview},
 		{"not-here", ErrNotHere}, {"prints", ErrPrints}, {"busy", ErrBusy},
@@ -41,7 +42,7 @@ func failed(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	f := &failure{Text: err.Error()}
+	f := &failure{Text: err.Error(), Reason: host.ReasonOf(err)}
 	for _, k := range kinds() {
 		if errors.Is(err, k.err) {
 			f.Kinds = append(f.Kinds, k.name)
@@ -55,7 +56,7 @@ func (f *failure) err() error {
 	if f == nil {
 		return nil
 	}
-	out := &remoteError{text: f.Text}
+	out := &remoteError{text: f.Text, reason: f.Reason}
 	for _, k := range kinds() {
 		for _, name := range f.Kinds {
 			if name == k.name {
@@ -68,9 +69,13 @@ func (f *failure) err() error {
 
 // remoteError is an error of the first process.
 type remoteError struct {
-	text string
-	is   []error
+	text   string
+	is     []error
+	reason event.Reason
 }
 
 func (e *remoteError) Error() string   { return e.text }
 func (e *remoteError) Unwrap() []error { return e.is }
+
+// Reason is what [host.ReasonOf] said of the error where it came from.
+func (e *remoteError) Reason() event.Reason { return e.reason }

@@ -45,9 +45,9 @@ type Store interface {
 	HasEvent(sub event.SubID, id trust.Text) bool
 }
 
-// Deps are what a [Runner] works with. Every member but Settled, Random,
-// Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting, Failpoint and Log
-// must be set.
+// Deps are what a [Runner] works with. Every member but Settled, Random, ReasonOf,
+// Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting,
+// Failpoint and Log must be set.
 type Deps struct {
 	Source Source
 	Store  Store
@@ -63,6 +63,9 @@ type Deps struct {
 	Changed func()
 	// Settled is called once, when [Runner.Confirmed] returns or the runner ends.
 	Settled func()
+	// ReasonOf returns the word for why an attempt failed; nil: none. The error is nil
+	// where a stream ended in order.
+	ReasonOf func(err error) event.Reason
 	// Relist lists the server's types again. It returns ErrGone if the type is
 	// gone or does not take the subscription's arguments and mode any more;
 	// after any other error the subscription is tried again.

@@ -268,6 +268,10 @@ func (r *Runner) move(ctx context.Context, to step) error {
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		s.State, s.NextTry, s.Error = event.StateStarting, time.Time{}, change.Error
+		s.Reason = ""
+		if to.err != nil {
+			s.Reason = r.deps.ReasonOf(to.err)
+		}
 		if to.mode != event.ModeWebhook {
 			s.Lease = event.Lease{}
 		}

@@ -15,6 +15,10 @@ import (
 // errSilent is the end of a stream on which nothing came for too long.
 var errSilent = errors.New("no sign of life on the stream")
 
+// ErrUnconfirmed: a stream is open, and the server has said nothing on it yet: no
+// confirmation, heartbeat or event. The subscription goes on waiting for one.
+var ErrUnconfirmed = errors.New("the stream is open, and the server has not confirmed the subscription")
+
 // Heartbeats come at least every 30 s (mcp-events, section 6); a shorter interval
 // is learned, a longer one is not believed. Those that come closer than the
 // shortest are one beat: a burst says nothing about the interval.
@@ -92,7 +96,7 @@ type pushed struct {
 	intact bool       // nothing was lost before this stream
 	ring   chan struct{}
 	began  time.Time // of watch
-	said   bool      // of watch: it counts as accepted
+	unsaid bool      // of watch: it was told that nothing confirms the stream
 
 	mu   sync.Mutex
 	beat heart
@@ -131,8 +135,8 @@ func (p *pushed) note(n wire.Note) {
 	case wire.NoteEvent:
 		err = p.occurred(n, now)
 	case wire.NoteError:
-		fault := wire.DecodeFault(n.Params)
-		p.r.set(func(s *Status) { s.Error = trust.Untrusted(fault.Error()) })
+		fault := trust.Untrusted(wire.DecodeFault(n.Params).Error())
+		p.r.set(func(s *Status) { s.Error, s.Fault, s.FaultAt = fault, fault, now })
 	case wire.NoteResumable, wire.NoteResumed, wire.NoteAbandoned, wire.NoteInterrupt:
 		err = p.continued(n, now)
 	case wire.NoteSkipped:
@@ -347,10 +351,10 @@ func (p *pushed) look(stream Stream) (time.Duration, error) {
 	}
 	if left := timing.Unsaid - p.r.deps.Now().Sub(p.began); left > 0 {
 		wait = min(wait, left)
-	} else if !p.said {
-		p.said = true // some servers never say that a stream is active
-		p.r.settle(nil)
-		p.r.answer(nil)
+	} else if !p.unsaid {
+		p.unsaid = true // some servers never say that a stream is active
+		p.r.settle(ErrUnconfirmed)
+		p.r.answer(ErrUnconfirmed)
 	}
 	return max(wait, time.Millisecond), nil
 }
@@ -361,7 +365,7 @@ func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state 
 	r.set(func(s *Status) {
 		firstInRun, wasLost = !r.said, s.Attempt > 0
 		r.said = true
-		s.State, s.Opened, s.Attempt, s.NextTry, s.Error = state, now, 0, time.Time{}, trust.Text{}
+		s.State, s.Opened, s.Attempt, s.NextTry, s.Error, s.Reason = state, now, 0, time.Time{}, trust.Text{}, ""
 	})
 	switch {
 	case firstInRun && resumed:

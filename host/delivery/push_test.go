@@ -50,21 +50,31 @@ func TestPushConfirmation(t *testing.T) {
 }
 
 // Some servers never say that a stream is active (field notes 8): who waits for
-// the confirmation goes on, and the state claims nothing.
-func TestStreamWithoutAWordIsAccepted(t *testing.T) {
+// the confirmation is told so, and the state claims nothing until something comes.
+func TestStreamWithoutAWordIsUnconfirmed(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
-		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { return s.stay() }
+		spoken := make(chan struct{})
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			<-spoken
+			s.event("e1")
+			return s.stay()
+		}
 		r.start().pass(3*time.Second - time.Millisecond)
 		select {
 		case <-r.runner.confirmed:
-			t.Error("accepted too early")
+			t.Error("told too early")
 		default:
 		}
 		r.pass(time.Millisecond)
-		if err := r.runner.Confirmed(r.t.Context()); err != nil {
-			t.Error(err)
+		if err := r.runner.Confirmed(r.t.Context()); !errors.Is(err, ErrUnconfirmed) {
+			t.Errorf("silence counts as accepted: %v", err)
 		}
-		r.wantState(event.StateStarting)
+		if s := r.runner.Status(); s.State != event.StateStarting || !s.Opened.IsZero() {
+			t.Errorf("state %s, opened %v", s.State, s.Opened)
+		}
+		close(spoken) // the first event is a confirmation
+		r.pass(time.Millisecond)
+		r.wantState(event.StateLive)
 	})
 }
 
@@ -90,8 +100,12 @@ func TestTransientErrorLeavesTheStreamOpen(t *testing.T) {
 		r.start()
 		r.wantState(event.StateLive)
 		r.wantLog("e1")
-		if e := r.runner.Status().Error.Raw(); !strings.Contains(e, "slow down") {
+		s := r.runner.Status()
+		if e := s.Error.Raw(); !strings.Contains(e, "slow down") {
 			t.Error(e)
+		}
+		if e := s.Fault.Raw(); !strings.Contains(e, "slow down") || s.FaultAt.IsZero() {
+			t.Errorf("%q at %v: who was not looking never hears of it", e, s.FaultAt)
 		}
 	})
 }

@@ -53,6 +53,9 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	if deps.Left == nil {
 		deps.Left = func(context.Context, event.Subscription) {}
 	}
+	if deps.ReasonOf == nil {
+		deps.ReasonOf = func(error) event.Reason { return "" }
+	}
 	if deps.Settled == nil {
 		deps.Settled = func() {}
 	}
@@ -92,9 +95,9 @@ func (r *Runner) Status() Status {
 }
 
 // Confirmed waits until the server has confirmed the subscription for the first
-// time, or refused it for good, and returns what it said. A stream that stays open
-// without a word counts as confirmed after [Timing.Unsaid]. A server that cannot
-// be reached is tried again meanwhile.
+// time, or refused it for good, and returns what it said. Of a stream that stays open
+// without a word it returns [ErrUnconfirmed] after [Timing.Unsaid]. A server that
+// cannot be reached is tried again meanwhile.
 func (r *Runner) Confirmed(ctx context.Context) error {
 	select {
 	case <-r.confirmed:
@@ -291,6 +294,7 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 		s.Attempt++
 		s.State = event.StateBackoff
 		s.NextTry = r.deps.Now().Add(wait)
+		s.Reason = r.deps.ReasonOf(err)
 		if err != nil {
 			s.Error = trust.Untrusted(err.Error())
 		}
@@ -305,7 +309,7 @@ func (r *Runner) end(ctx context.Context, state State, evidence string, err erro
 	r.set(func(s *Status) {
 		s.State = state
 		s.NextTry = time.Time{}
-		s.Error = trust.Untrusted(err.Error())
+		s.Error, s.Reason = trust.Untrusted(err.Error()), r.deps.ReasonOf(err)
 	})
 	r.record(ctx, state, evidence, err)
 	r.settle(err)

@@ -17,6 +17,11 @@ type Status struct {
 	Since time.Time
 	Error trust.Text // last error, kept until the next success
 
+	// Fault is what the server last said of itself with events/error, which ends
+	// nothing, and FaultAt when; zero: nothing.
+	Fault   trust.Text
+	FaultAt time.Time
+
 	Opened        time.Time     // when the stream or lease was last confirmed
 	LastEvent     time.Time     // when the last event arrived
 	LastHeartbeat time.Time     // push: the last heartbeat
@@ -49,7 +54,7 @@ type Timing struct {
 	BackoffMin    time.Duration // first pause after a failure; default 500 ms
 	BackoffMax    time.Duration // longest pause after failures; default 60 s
 	Watchdog      time.Duration // silence that ends a stream while no interval is learned; default 65 s
-	Unsaid        time.Duration // silence after which an open stream counts as accepted; default 3 s
+	Unsaid        time.Duration // silence after which an open stream is told to be unconfirmed; default 3 s
 	LeaseFloor    time.Duration // shortest time to a refresh; default 5 s
 	LeaseCheck    time.Duration // refresh of a lease without expiry or with an unreadable one; default 5 min
 	FailoverAfter time.Duration // failing for so long leads to the next mode; default 30 s

@@ -24,7 +24,7 @@ func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Reque
 	case r.Mode != event.ModeAuto && r.Mode != sub.Mode:
 		return usagef("--mode: the subscription runs in process %d by %s; `eventdeck subs mode %s %s` changes that", pid, sub.Mode, sub.ID, r.Mode)
 	}
-	p.sub = sub
+	p.sub, p.joined = sub, true
 	return stopped(ctx, p.claim(ctx))
 }
 

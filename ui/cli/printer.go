@@ -31,9 +31,15 @@ type printer struct {
 	say    func(format string, args ...any)
 	keep   bool   // the subscription stays, and with it the position
 	reads  bool   // the position is another process's to keep
+	joined bool   // so is the subscription
 	waited string // what to say when it is over what is waited for; "" if nothing is
 
 	filters tailFilters
+	limit   time.Duration // --for: how long anything may take; 0: a first connection has connectWithin
+
+	began     time.Time // when the subscription was asked for
+	isNew     bool      // it was not kept before
+	confirmed bool      // the server has confirmed it, in this run of the program
 
 	sub   event.Subscription
 	pos   uint64 // every record up to here is written
@@ -61,26 +67,19 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	default:
 		return err
 	}
-	isNew := err != nil
-	if !isNew && p.runsElsewhere(saved) {
+	p.isNew, p.began = err != nil, time.Now()
+	if !p.isNew && p.runsElsewhere(saved) {
 		return p.join(ctx, saved, r)
 	}
-	limited, cancel := context.WithTimeout(ctx, requestWithin)
+	limited, cancel := p.patience(ctx, id)
 	defer cancel()
-	// A server that is silent may still answer; one that keeps failing has failed.
-	failing := time.AfterFunc(connectWithin-time.Second, func() {
-		if p.view(id).Status.Attempt > 0 {
-			cancel()
-		}
-	})
-	defer failing.Stop()
-	began := time.Now()
 	p.sub, err = p.deck.Subscribe(limited, r)
+	p.confirmed = err == nil
+	if errors.Is(err, host.ErrUnconfirmed) {
+		p.sub, err = p.deck.store.Subscription(id) // the server may still speak
+	}
 	if err != nil && limited.Err() != nil && (ctx.Err() == nil || isOver(ctx)) {
-		err = p.notConfirmed(id, time.Since(began))
-		if isNew {
-			err = errors.Join(err, p.undo(ctx, id))
-		}
+		err = p.giveUp(ctx, id)
 	}
 	if err == nil {
 		err = p.claim(ctx)
@@ -99,6 +98,35 @@ func (p *printer) view(id event.SubID) host.SubscriptionView {
 		}
 	}
 	return host.SubscriptionView{}
+}
+
+// patience bounds the wait for the server's confirmation: by --for, which ctx has, or
+// by the times of a first connection. A server that is silent may still answer; one
+// that keeps failing has failed.
+func (p *printer) patience(ctx context.Context, id event.SubID) (context.Context, context.CancelFunc) {
+	if p.limit > 0 {
+		return context.WithCancel(ctx)
+	}
+	limited, cancel := context.WithTimeout(ctx, requestWithin)
+	failing := time.AfterFunc(connectWithin-time.Second, func() {
+		if p.view(id).Status.Attempt > 0 {
+			cancel()
+		}
+	})
+	return limited, func() {
+		failing.Stop()
+		cancel()
+	}
+}
+
+// giveUp ends the wait for a confirmation that did not come: a subscription that never
+// was is taken back.
+func (p *printer) giveUp(ctx context.Context, id event.SubID) error {
+	err := p.notConfirmed(id, time.Since(p.began))
+	if p.isNew {
+		err = errors.Join(err, p.undo(ctx, id))
+	}
+	return err
 }
 
 func (p *printer) notConfirmed(id event.SubID, after time.Duration) error {
@@ -124,10 +152,12 @@ func (p *printer) undo(ctx context.Context, id event.SubID) error {
 }
 
 // run prints until count events are written (0: no bound), a filter is met, within
-// ends because limit is over, ctx ends, or nothing can come any more.
-func (p *printer) run(ctx, within context.Context, count uint64, limit time.Duration) error {
+// ends because --for is over, ctx ends, or nothing can come any more.
+func (p *printer) run(ctx, within context.Context, count uint64) error {
 	changed, stop := p.deck.Changed()
 	defer stop()
+	late, settle := p.firstWord()
+	defer settle()
 	for {
 		if err := p.drain(within, count); err != nil || p.done {
 			return errors.Join(err, p.fails)
@@ -137,14 +167,43 @@ func (p *printer) run(ctx, within context.Context, count uint64, limit time.Dura
 		}
 		select {
 		case <-changed:
+		case <-late:
+			if p.seen(); !p.confirmed {
+				return p.giveUp(ctx, p.sub.ID)
+			}
+			late = nil
 		case <-within.Done():
 			// What was stored by now belongs to what was asked for.
 			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.done || ctx.Err() != nil {
 				return errors.Join(err, p.fails)
 			}
-			return p.filters.notMet(p.count, count, limit)
+			if p.seen(); !p.confirmed {
+				return unconfirmed(p.limit, p.sub.Key.Server, p.giveUp(context.WithoutCancel(ctx), p.sub.ID))
+			}
+			return p.filters.notMet(p.count, count, p.limit)
 		}
 	}
+}
+
+// firstWord returns when to give up a server that opened a stream and says nothing:
+// never where --for is the patience, or where the subscription is another process's.
+func (p *printer) firstWord() (late <-chan time.Time, stop func()) {
+	if p.confirmed || p.limit > 0 || p.joined {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(connectWithin - time.Since(p.began))
+	return timer.C, func() { timer.Stop() }
+}
+
+// seen takes note of a confirmation by the server: that of another process counts
+// where the subscription works there now.
+func (p *printer) seen() {
+	s := p.view(p.sub.ID).Status
+	switch s.State {
+	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
+		p.confirmed = true
+	}
+	p.confirmed = p.confirmed || !p.began.IsZero() && s.Opened.After(p.began)
 }
 
 // drain writes what is stored when it is called and not yet written, or less when

@@ -164,7 +164,7 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 	if err != nil {
 		return err
 	}
-	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, say: a.say, keep: !o.Temporary}
+	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, say: a.say, keep: !o.Temporary}
 	ctx, cancel := d.within(ctx)
 	defer cancel()
 	return d.finish(a.follow(ctx, p, w))
@@ -180,13 +180,36 @@ func (a *app) follow(ctx context.Context, p *printer, w wish) error {
 	if !a.flags.json && a.StdoutTerminal {
 		a.say("subscribed to %s of %s by %s, as %s", plain(p.sub.Key.Type), safe(w.server.Name), p.sub.Mode, p.sub.ID)
 	}
-	err := p.run(ctx, within, w.flags.count, w.flags.limit)
+	err := p.run(ctx, within, w.flags.count)
 	return errors.Join(err, p.end(ctx))
 }
 
-// subscribe begins what follow prints.
+// Pauses between attempts to subscribe, while --for is the patience.
+const (
+	firstPause = 500 * time.Millisecond
+	mostPause  = 5 * time.Second
+)
+
+// subscribe begins what follow prints. With --for it tries again what may go better
+// later, until that is over.
 func (a *app) subscribe(ctx context.Context, p *printer, w wish) error {
 	p.deck.AddServer(w.server)
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		err := a.trySubscribe(ctx, p, w)
+		if err == nil || w.flags.limit == 0 || !host.Transient(err) {
+			return err
+		}
+		timer := time.NewTimer(max(pause, host.RetryAfter(err)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+func (a *app) trySubscribe(ctx context.Context, p *printer, w wish) error {
 	// Another process has its own connection, and a subscription that runs there goes
 	// on without it.
 	if p.deck.client == nil {
@@ -211,11 +234,20 @@ func (f tailFlags) bound(ctx context.Context) (context.Context, context.CancelFu
 
 // early tells why nothing was printed: --for was over before, or what [orDone] says.
 func (w wish) early(ctx context.Context, err error) error {
-	if !isOver(ctx) {
+	switch {
+	case errors.Is(err, host.ErrRefused):
+		return err // more time would change nothing
+	case !isOver(ctx):
 		return orDone(ctx, err)
 	}
-	what := fmt.Sprintf("--for %v was over before %s confirmed the subscription", w.flags.limit, safe(w.server.Name))
-	if errors.Is(err, errStopped) || errors.Is(err, host.ErrUnreachable) || errors.Is(err, context.DeadlineExceeded) {
+	return unconfirmed(w.flags.limit, w.server.Name, err)
+}
+
+// unconfirmed tells that --for was over before the server confirmed anything, and what
+// is known of why.
+func unconfirmed(limit time.Duration, server string, err error) error {
+	what := fmt.Sprintf("--for %v was over before %s confirmed the subscription", limit, safe(server))
+	if err == nil || errors.Is(err, errStopped) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %s", errNotMet, what)
 	}
 	return fmt.Errorf("%w: %s: %w", errNotMet, what, err)

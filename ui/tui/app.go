@@ -333,7 +333,16 @@ type doneMsg struct {
 	unmark bool // the marked types are done with
 }
 
+// waits makes of a subscription that the server has not confirmed yet what it is: one
+// that is there and goes on waiting.
+func (m *doneMsg) waits() {
+	if errors.Is(m.err, host.ErrUnconfirmed) {
+		m.what, m.err = m.what+"; the server has not confirmed it yet", nil
+	}
+}
+
 func (a *app) done(msg doneMsg) tea.Cmd {
+	msg.waits()
 	if msg.quit {
 		return tea.Quit
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -176,7 +177,7 @@ func (f *subForm) sendMany(a *app) tea.Cmd {
 		var failed []string
 		for _, n := range many {
 			r.Server, r.Type = n.server, n.typ
-			if _, err := a.api.Subscribe(ctx, r); err != nil {
+			if _, err := a.api.Subscribe(ctx, r); err != nil && !errors.Is(err, host.ErrUnconfirmed) {
 				failed = append(failed, trust.Line(n.typ).Plain()+": "+err.Error())
 			}
 		}

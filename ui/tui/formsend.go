@@ -77,6 +77,7 @@ func (f *subForm) subscribe(a *app) tea.Cmd {
 		if done.err == nil {
 			var sub event.Subscription
 			sub, done.err = a.api.Subscribe(ctx, r)
+			done.waits()
 			if done.err == nil && old != nil && old.ID != sub.ID {
 				done.what += "; the one before is ended"
 				done.err = a.api.Unsubscribe(ctx, old.ID)

@@ -1,0 +1,92 @@
+package host
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/session"
+	"eventdeck/host/wire"
+)
+
+// ReasonOf returns the word for why something that was asked of a server failed. It is
+// empty for nil, and for what is no doing of a server or of the way to it.
+func ReasonOf(err error) event.Reason {
+	var (
+		told   interface{ Reason() event.Reason } // by another process, which knew the error itself
+		answer *wire.Error
+		status *session.HTTPError
+	)
+	switch {
+	case err == nil, own(err):
+		return ""
+	case errors.As(err, &told):
+		return told.Reason()
+	case errors.Is(err, ErrSignIn):
+		return event.ReasonSignIn
+	case errors.Is(err, ErrRefused), session.Denied(err), wire.NameFrom(err) == wire.Forbidden:
+		return event.ReasonRights
+	case wire.Is(err, wire.CallbackEndpointError, "reason", "tls_error"), isTLS(err):
+		return event.ReasonTLS
+	case wire.NameFrom(err) == wire.CallbackEndpointError:
+		return event.ReasonChallenge
+	case wire.NameFrom(err) == wire.ResourceExhausted, errors.As(err, &status) && status.Status == http.StatusTooManyRequests:
+		return event.ReasonQuota
+	case errors.As(err, &answer), errors.As(err, &status), errors.Is(err, session.ErrAnswer),
+		errors.Is(err, wire.ErrMalformed), errors.Is(err, wire.ErrUnacceptable), errors.Is(err, ErrNoEvents):
+		return event.ReasonServerError
+	}
+	return event.ReasonUnreachable
+}
+
+// Transient reports whether the same may be had later, without the operator's doing: a
+// server that is away, busy, or cannot reach the receiver. A request that a server
+// answered with another error stays a bad one.
+func Transient(err error) bool {
+	switch ReasonOf(err) {
+	case event.ReasonUnreachable, event.ReasonTLS, event.ReasonQuota, event.ReasonChallenge:
+		return true
+	}
+	var status *session.HTTPError
+	return wire.NameFrom(err) == "" && errors.As(err, &status) && status.Status >= http.StatusInternalServerError
+}
+
+// RetryAfter returns how long a server that refused asked not to be asked again; 0 if
+// it did not say.
+func RetryAfter(err error) time.Duration {
+	var status *session.HTTPError
+	if errors.As(err, &status) {
+		return status.RetryAfter
+	}
+	return 0
+}
+
+// own reports whether an error is of this host, not of a server.
+func own(err error) bool {
+	for _, is := range []error{
+		event.ErrClosed, event.ErrFull, event.ErrDamaged, event.ErrFenced, event.ErrNotFound, event.ErrSilent,
+		ErrUnknownServer, ErrUnknownType, ErrMode, ErrArguments, ErrStopped, ErrUnconfirmed, ErrLimit,
+	} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTLS reports whether one side did not trust the other.
+func isTLS(err error) bool {
+	var (
+		verify  *tls.CertificateVerificationError
+		alert   tls.AlertError
+		header  tls.RecordHeaderError
+		unknown x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+		name    x509.HostnameError
+	)
+	return errors.As(err, &verify) || errors.As(err, &alert) || errors.As(err, &header) ||
+		errors.As(err, &unknown) || errors.As(err, &invalid) || errors.As(err, &name)
+}
