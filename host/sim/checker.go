@@ -151,7 +151,7 @@ func (c *Checker) position(sub event.Subscription) {
 	}
 	_, at := a.feed.read(sub.Cursor.Text.Raw())
 	for n := a.floor + 1; n <= at; n++ {
-		if !a.has(n) && !a.feed.Gone(n) {
+		if !a.has(n) && !a.feed.Gone(n) && !a.feed.Skipped(n) {
 			c.broken("%s: the stored cursor is %d, event %d is not stored", a.feed.Name, at, n)
 			return
 		}
@@ -196,6 +196,18 @@ func (c *Checker) Reopened(store event.Store) {
 	}
 }
 
+// WantNoGap demands that no gap was recorded.
+func (c *Checker) WantNoGap() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range sortedKeys(c.accounts) {
+		a := c.accounts[name]
+		for _, g := range a.gaps {
+			c.broken("%s (%v %v): a gap record (%s, %s to %s), and nothing was missing", name, a.feed.modes, a.feed.deviations, g.Cause, g.From.Format(time.TimeOnly+".000"), g.To.Format(time.TimeOnly+".000"))
+		}
+	}
+}
+
 // Missing returns how many events are owed that the server still holds.
 func (c *Checker) Missing() (n int) {
 	c.mu.Lock()
@@ -217,30 +229,61 @@ func (c *Checker) Finish() Counts {
 	t := Counts{Gaps: map[event.Cause]int{}}
 	for _, name := range sortedKeys(c.accounts) {
 		a := c.accounts[name]
+		var missing span
 		for n := a.owed + 1; n <= a.feed.Last(); n++ {
 			t.Sent++
+			skipped := a.feed.Skipped(n)
+			if skipped {
+				t.Skipped++
+			}
+			fate := ""
 			switch {
 			case a.has(n):
 				t.Stored++
+				if skipped {
+					t.Recovered++
+				}
 				if a.seen[n] > 1 {
 					t.Doubled++
 				}
 			case !a.feed.Gone(n):
 				t.Lost++
-				c.broken("%s: event %d is lost", name, n)
+				fate = "lost"
 			case a.covered(a.feed.At(n), c.tolerance):
 				t.Gone++
 			default:
 				t.Silent++
-				c.broken("%s: event %d of %v is gone without a gap record; there are %v", name, n, a.feed.At(n).UTC().Format(time.TimeOnly+".000"), a.nearest(a.feed.At(n)))
+				fate = "gone without a gap record"
 			}
+			if fate != missing.fate {
+				c.missing(a, missing)
+				missing = span{fate, n, n}
+			}
+			missing.to = n
 		}
+		c.missing(a, missing)
 		t.Rejected += a.rejected
 		for cause, n := range a.causes {
 			t.Gaps[cause] += n
 		}
 	}
 	return t
+}
+
+// span is events in a row that share a fate; "" is none that breaks a promise.
+type span struct {
+	fate     string
+	from, to int
+}
+
+// missing notes events that are missing. The lock is held.
+func (c *Checker) missing(a *account, s span) {
+	if s.fate == "" {
+		return
+	}
+	f, at := a.feed, a.feed.At(s.from)
+	c.broken("%s (%v %v): events %d to %d of %v are %s; there are gaps %v",
+		f.Name, f.modes, f.deviations, s.from, s.to, at.UTC().Format(time.TimeOnly+".000"), s.fate, a.nearest(at))
 }
 
 func (a *account) covered(at time.Time, tolerance time.Duration) bool {
@@ -255,7 +298,7 @@ func (a *account) covered(at time.Time, tolerance time.Duration) bool {
 // nearest describes the gaps around a moment.
 func (a *account) nearest(at time.Time) (text []string) {
 	for _, g := range a.gaps {
-		if g.To.After(at.Add(-30 * time.Second)) {
+		if g.To.After(at.Add(-30*time.Second)) && g.From.Before(at.Add(30*time.Second)) {
 			text = append(text, fmt.Sprintf("%s %s to %s", g.Cause, g.From.Format(time.TimeOnly+".000"), g.To.Format(time.TimeOnly+".000")))
 		}
 	}
@@ -264,19 +307,23 @@ func (a *account) nearest(at time.Time) (text []string) {
 
 // Counts are what became of the events that were owed.
 type Counts struct {
-	Sent     int                 `json:"sent"`
-	Stored   int                 `json:"stored"`
-	Gone     int                 `json:"gone"` // could not be replayed; behind a gap record
-	Lost     int                 `json:"lost"`
-	Doubled  int                 `json:"doubled"`
-	Silent   int                 `json:"silent"` // gone without a gap record
-	Rejected int                 `json:"rejected"`
-	Gaps     map[event.Cause]int `json:"gaps"`
+	Sent    int `json:"sent"`
+	Stored  int `json:"stored"`
+	Gone    int `json:"gone"` // could not be replayed; behind a gap record
+	Lost    int `json:"lost"`
+	Skipped int `json:"skipped"` // passed over by an opening, or given up
+	// Recovered are those of the skipped that are stored.
+	Recovered int                 `json:"recovered"`
+	Doubled   int                 `json:"doubled"`
+	Silent    int                 `json:"silent"` // gone without a gap record
+	Rejected  int                 `json:"rejected"`
+	Gaps      map[event.Cause]int `json:"gaps"`
 }
 
 // Add adds other counts.
 func (t *Counts) Add(o Counts) {
 	t.Sent, t.Stored, t.Gone, t.Lost = t.Sent+o.Sent, t.Stored+o.Stored, t.Gone+o.Gone, t.Lost+o.Lost
+	t.Skipped, t.Recovered = t.Skipped+o.Skipped, t.Recovered+o.Recovered
 	t.Doubled, t.Silent, t.Rejected = t.Doubled+o.Doubled, t.Silent+o.Silent, t.Rejected+o.Rejected
 	if t.Gaps == nil {
 		t.Gaps = map[event.Cause]int{}

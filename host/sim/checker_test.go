@@ -145,7 +145,7 @@ func TestCheckerNotices(t *testing.T) {
 					submit := tt.submit()
 					o.Sabotage = func(s event.Store) event.Store { return saboteur{s, submit} }
 				}
-				last = live(t, o).Violations
+				last = run(t, o).Violations
 				if slices.ContainsFunc(last, func(v string) bool { return strings.Contains(v, tt.want) }) {
 					return
 				}

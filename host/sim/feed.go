@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,11 @@ type Feed struct {
 	Mode event.Mode
 	// Cursorless: the server replays nothing and gives no cursor.
 	Cursorless bool
+	// CloseAfter is how long the streams of [CloseEvery] last.
+	CloseAfter time.Duration
+
+	modes      []event.Mode // that are offered
+	deviations []Deviation
 
 	mu      sync.Mutex
 	times   []time.Time
@@ -26,12 +32,17 @@ type Feed struct {
 	oldest  int          // the first event that is still held
 	gone    map[int]bool // cannot be replayed for this host any more
 	refused int          // position that was refused; -1: none
+	skipped map[int]bool // passed over by an opening or a delivery that was given up
+	second  time.Time    // when a second path was asked for while one lived
 	quiet   bool         // the loss of the last history is not told to streams
 	changed chan struct{}
 }
 
 func newFeed(name string, mode event.Mode, cursorless bool) *Feed {
-	return &Feed{Name: name, Mode: mode, Cursorless: cursorless, run: 1, oldest: 1, refused: -1, gone: map[int]bool{}, changed: make(chan struct{})}
+	return &Feed{
+		Name: name, Mode: mode, Cursorless: cursorless, modes: []event.Mode{mode},
+		run: 1, oldest: 1, refused: -1, gone: map[int]bool{}, skipped: map[int]bool{}, changed: make(chan struct{}),
+	}
 }
 
 // Happen adds an event.
@@ -89,6 +100,49 @@ func (f *Feed) Gone(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.gone[n]
+}
+
+// skip notes that the events behind from up to to will not come on the path that was
+// opened, or delivered to. had: the host can have them all the same.
+func (f *Feed) skip(from, to int, had bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n := from + 1; n <= to; n++ {
+		f.skipped[n] = true
+		if !had {
+			f.gone[n] = true
+		}
+	}
+}
+
+// abandon says that what was skipped until now cannot be had any more.
+func (f *Feed) abandon() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for n := range f.skipped {
+		f.gone[n] = true
+	}
+}
+
+// hasSecond notes that a second path was made.
+func (f *Feed) hasSecond() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.second = time.Now()
+}
+
+// mayHaveSecond reports whether the host would ask for a second path.
+func (f *Feed) mayHaveSecond() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.second.IsZero() || time.Since(f.second) > time.Hour
+}
+
+// Skipped reports whether an event was passed over, on at least one path.
+func (f *Feed) Skipped(n int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.skipped[n]
 }
 
 // refuse says that a position is not taken: the host will go on from now.
@@ -150,6 +204,14 @@ func (f *Feed) wait() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changed
+}
+
+// lastBefore returns the number of the newest event that had happened at a moment.
+func (f *Feed) lastBefore(at time.Time) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, _ := slices.BinarySearchFunc(f.times, at, time.Time.Compare)
+	return n
 }
 
 // cursor returns the position behind event n; nil for a type without.

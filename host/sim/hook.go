@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"eventdeck/host/event"
@@ -20,10 +22,11 @@ import (
 const window = 12
 
 // hook is a webhook subscription that the server holds. Its watermark is the
-// position up to which everything was acknowledged.
+// position up to which everything was acknowledged or given up.
 type hook struct {
-	feed *Feed
-	kick chan struct{}
+	feed    *Feed
+	kick    chan struct{}
+	removed chan struct{} // closed when the server holds it no more
 
 	mu     sync.Mutex
 	url    string
@@ -33,11 +36,20 @@ type hook struct {
 	acked  map[int]bool
 	busy   map[int]bool
 	due    map[int]time.Time // of what failed
+	tries  map[int]int       // that failed
+	failed time.Time         // when a delivery was given up last
 	gap    bool              // events were skipped, and the receiver did not take note
 	told   bool              // of that; the answer is not there yet
-	turn   int               // grows when the watermark goes back
+	epoch  int               // grows when the watermark goes back
 	old    []sent            // what was sent, to be sent again as it was
 	over   bool              // the receiver does not want it
+}
+
+func newHook(f *Feed, mark int) *hook {
+	return &hook{
+		feed: f, mark: mark, acked: map[int]bool{}, busy: map[int]bool{}, due: map[int]time.Time{}, tries: map[int]int{},
+		kick: make(chan struct{}, 1), removed: make(chan struct{}),
+	}
 }
 
 // sent is a request as somebody on the way may have kept it.
@@ -47,7 +59,19 @@ type sent struct {
 	body   []byte
 }
 
-// grant renews the lease and returns the watermark.
+// isAlive reports whether deliveries are made.
+func (k *hook) isAlive(now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.aliveLocked(now)
+}
+
+func (k *hook) aliveLocked(now time.Time) bool {
+	return !k.over && (!now.After(k.until) || k.feed.Deviates(GrantExpiredKept))
+}
+
+// grant renews the lease and returns the watermark. held: at is the position of a
+// cursor, which the watermark follows.
 func (k *hook) grant(url string, secret event.Secret, until time.Time, at int, held bool) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -56,17 +80,40 @@ func (k *hook) grant(url string, secret event.Secret, until time.Time, at int, h
 	if held && at != k.mark {
 		if at < k.mark {
 			clear(k.acked)
-			k.turn++
+			k.epoch++
 		}
 		k.mark = at
 		k.advance()
 	} else if !held {
 		k.mark = at
 		clear(k.acked)
-		k.turn++
+		k.epoch++
 	}
 	k.wake()
 	return k.mark
+}
+
+// renew renews the lease where the server takes no position, and returns the watermark.
+func (k *hook) renew(secret event.Secret, until time.Time) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.secret, k.until = secret, until
+	k.wake()
+	return k.mark
+}
+
+// status is what the server says of its deliveries.
+func (k *hook) status() map[string]any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	since := k.failed
+	if since.IsZero() && k.feed.Deviates(LastErrorSticky) {
+		since = epoch
+	}
+	if since.IsZero() || k.feed.Deviates(FailureUnsaid) {
+		return map[string]any{"active": true, "lastError": nil, "failedSince": nil}
+	}
+	return map[string]any{"active": true, "lastError": "http_5xx", "failedSince": since.UTC().Format(time.RFC3339Nano)}
 }
 
 func (k *hook) wake() {
@@ -84,9 +131,9 @@ func (k *hook) advance() {
 	}
 }
 
-// work delivers until the server's life ends. The server's lock is held.
+// work delivers until the server's process ends. The server's lock is held.
 func (s *Server) work(k *hook) {
-	l := s.life
+	l := s.process
 	if l == nil {
 		return
 	}
@@ -99,6 +146,8 @@ func (s *Server) work(k *hook) {
 			select {
 			case <-l.ctx.Done():
 				return
+			case <-k.removed:
+				return
 			case <-changed:
 			case <-k.kick:
 			case <-timer.C:
@@ -108,28 +157,28 @@ func (s *Server) work(k *hook) {
 }
 
 // deliver starts the deliveries that are due.
-func (s *Server) deliver(l *serverLife, k *hook) {
-	m := s.behaviour()
+func (s *Server) deliver(l *serverProcess, k *hook) {
+	b := s.behaves()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
-	if k.over || now.After(k.until) {
+	if !k.aliveLocked(now) {
 		return
 	}
 	if at, moved := k.feed.held(k.mark); moved {
 		k.mark, k.gap = at, true
 		clear(k.acked)
-		k.turn++
+		k.epoch++
 	}
 	if k.gap {
 		// No position behind it may be told before the receiver knows: it would be
 		// where the next subscribe begins, and nobody would tell of the gap.
 		if !k.told {
 			k.told = true
-			turn := k.turn
-			s.launch(l, m, k, "msg_gap_"+strconv.Itoa(s.rand.N(1<<30)), map[string]any{"type": "gap", "cursor": k.feed.cursor(k.mark)}, func(ok bool) {
+			at := k.epoch
+			s.launch(l, b, k, "msg_gap_"+strconv.Itoa(s.rand.N(1<<30)), map[string]any{"type": "gap", "cursor": k.feed.cursor(k.mark)}, func(a answered) {
 				k.told = false
-				k.gap = k.gap && !(ok && turn == k.turn)
+				k.gap = k.gap && !(a.ok() && at == k.epoch)
 			})
 		}
 		return
@@ -140,28 +189,76 @@ func (s *Server) deliver(l *serverLife, k *hook) {
 			continue
 		}
 		k.busy[n] = true
-		position, turn := k.beside(n), k.turn
-		s.launch(l, m, k, k.feed.id(n), k.feed.occurrence(n, position), func(ok bool) {
+		position, at := k.beside(n), k.epoch
+		s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(a answered) {
 			delete(k.busy, n)
-			if !ok {
-				k.due[n] = time.Now().Add(s.rand.Between(50*time.Millisecond, 2*time.Second))
+			if !a.ok() {
+				s.again(k, n, at, a)
 				return
 			}
 			s.acked(k.feed, n)
-			delete(k.due, n)
-			if turn == k.turn && n > k.mark {
-				k.acked[n] = true
-				k.advance()
-			}
+			k.done(n, at)
 		})
-		if s.chance(m.Repeat, "deliveries doubled") {
-			s.launch(l, m, k, k.feed.id(n), k.feed.occurrence(n, position), func(bool) {})
+		if s.chance(b.Repeat, "deliveries doubled") {
+			s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(answered) {})
 		}
 	}
-	if len(k.old) > 0 && s.chance(m.Repeat/8, "deliveries replayed") {
+	if len(k.old) > 0 && s.chance(b.Repeat/8, "deliveries replayed") {
 		again := k.old[s.rand.N(len(k.old))]
 		l.wg.Go(func() { s.post(l, again) })
 	}
+}
+
+// done notes that event n needs no delivery any more. The lock is held.
+func (k *hook) done(n, epoch int) {
+	delete(k.due, n)
+	delete(k.tries, n)
+	if epoch == k.epoch && n > k.mark {
+		k.acked[n] = true
+		k.advance()
+	}
+}
+
+// retries are the pauses of [RetriesShort].
+var retries = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
+
+// again plans the next try of a delivery that failed, or gives it up. The hook's lock is
+// held.
+func (s *Server) again(k *hook, n, epoch int, a answered) {
+	tries := k.tries[n]
+	if !k.feed.Deviates(RetriesShort) || k.feed.Deviates(FailureUnsaid) && !a.down {
+		k.due[n] = time.Now().Add(s.rand.Between(50*time.Millisecond, 2*time.Second))
+		return
+	}
+	if tries < len(retries) {
+		k.due[n] = time.Now().Add(retries[tries])
+		k.tries[n]++
+		return
+	}
+	s.net.Count("delivery given up")
+	k.failed = time.Now()
+	k.feed.skip(n-1, n, k.had(a))
+	k.done(n, epoch)
+}
+
+// had reports whether what is given up now can be had all the same. What is given up
+// while the host runs may lie before a position that a later delivery told; then there
+// is no way but a look at what the server says of its failures, and a gap. The lock is
+// held.
+func (k *hook) had(a answered) bool {
+	f := k.feed
+	switch {
+	case !a.down:
+		return false
+	case f.pollsTruly():
+		return true
+	case f.Deviates(ReplayNever):
+		return false
+	case f.Deviates(ReplayLiveIgnored):
+		// By a second path, which the host asks for where it sees a failure, once an hour.
+		return !f.Deviates(FailureUnsaid, OnePath, LastErrorSticky) && f.mayHaveSecond()
+	}
+	return true
 }
 
 // beside returns the watermark if n were acknowledged too: a position that may be
@@ -177,13 +274,17 @@ func (k *hook) beside(n int) int {
 }
 
 // launch makes one request. done is called with the hook's lock held. So is launch.
-func (s *Server) launch(l *serverLife, m Manners, k *hook, id string, body map[string]any, done func(ok bool)) {
+func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body map[string]any, done func(answered)) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		panic("a delivery of the model: " + err.Error())
 	}
 	now := time.Now()
-	signature, err := receiver.Sign(k.secret, id, now, raw)
+	secret := k.secret
+	if s.chance(b.Missign, "deliveries signed wrongly") {
+		secret = nobodys
+	}
+	signature, err := receiver.Sign(secret, id, now, raw)
 	if err != nil {
 		panic("a signature of the model: " + err.Error())
 	}
@@ -192,7 +293,7 @@ func (s *Server) launch(l *serverLife, m Manners, k *hook, id string, body map[s
 	h.Set(receiver.HeaderID, id)
 	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 	h.Set(receiver.HeaderSignature, signature)
-	h.Set(receiver.HeaderSubscription, "sub-"+k.feed.Name)
+	h.Set(receiver.HeaderSubscription, k.id())
 	request := sent{k.url, h, raw}
 	if len(k.old) < 64 {
 		k.old = append(k.old, request)
@@ -200,37 +301,46 @@ func (s *Server) launch(l *serverLife, m Manners, k *hook, id string, body map[s
 		k.old[s.rand.N(len(k.old))] = request
 	}
 	l.wg.Go(func() {
-		if s.chance(m.Shuffle, "deliveries delayed") {
+		if s.chance(b.Shuffle, "deliveries delayed") {
 			select {
 			case <-time.After(s.rand.Between(0, 3*time.Second)):
 			case <-l.ctx.Done():
 			}
 		}
-		status := s.post(l, request)
+		a, _ := s.post(l, request)
+		s.judged(k.feed, a)
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if status == http.StatusGone {
+		if a.status == http.StatusGone {
 			k.over = true
 		}
-		done(status/100 == 2)
+		done(a)
 		k.wake()
 	})
 }
 
-// post returns the status of the answer, 0 for none.
-func (s *Server) post(l *serverLife, r sent) int {
+// answered is what became of a request.
+type answered struct {
+	status int  // 0: none
+	down   bool // nobody listens
+}
+
+func (a answered) ok() bool { return a.status/100 == 2 }
+
+// post makes a request, and returns the beginning of the body too.
+func (s *Server) post(l *serverProcess, r sent) (answered, []byte) {
 	req, err := http.NewRequestWithContext(l.ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
 	if err != nil {
-		return 0
+		return answered{}, nil
 	}
 	req.Header = r.header.Clone()
 	res, err := l.client.Do(req)
 	if err != nil {
-		return 0
+		return answered{down: errors.Is(err, syscall.ECONNREFUSED)}, nil
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, res.Body) // the status says it all
-	return res.StatusCode
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // the status says it all, but for a challenge
+	return answered{status: res.StatusCode}, body
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -24,8 +24,8 @@ func open(dir string, d *sim.Disk) (event.Store, error) {
 	return s, nil
 }
 
-// live runs one world.
-func live(t *testing.T, o sim.Options) (r sim.Result) {
+// run runs one world.
+func run(t *testing.T, o sim.Options) (r sim.Result) {
 	t.Helper()
 	o.Dir, o.Open = t.TempDir(), open
 	if path := os.Getenv(envLog); path != "" {
@@ -59,7 +59,14 @@ func judge(t *testing.T, r sim.Result) {
 // The promises hold in worlds of all kinds.
 func TestWorlds(t *testing.T) {
 	for seed := range uint64(2) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, live(t, sim.Options{Seed: seed, Events: 1000})) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, run(t, sim.Options{Seed: seed, Events: 1000})) })
+	}
+}
+
+// On a correct server that keeps its newest event no gap is recorded.
+func TestNoGapOnQuietServers(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, run(t, sim.Options{Seed: seed, Kind: sim.Quiet})) })
 	}
 }
 
@@ -76,7 +83,7 @@ var failed = []uint64{
 
 func TestFailedSeeds(t *testing.T) {
 	for _, seed := range failed {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, live(t, sim.Options{Seed: seed, Events: 1000})) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, run(t, sim.Options{Seed: seed, Events: 1000})) })
 	}
 }
 
@@ -84,7 +91,7 @@ func TestFailedSeeds(t *testing.T) {
 func TestModes(t *testing.T) {
 	for _, mode := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
 		t.Run(string(mode), func(t *testing.T) {
-			judge(t, live(t, sim.Options{Seed: 7, Events: 1500, Modes: []event.Mode{mode}}))
+			judge(t, run(t, sim.Options{Seed: 7, Events: 1500, Modes: []event.Mode{mode}}))
 		})
 	}
 }

@@ -18,17 +18,20 @@ import (
 //
 // EVENTDECK_SIM may be a duration as well, e.g. 8h.
 const (
-	envSoak   = "EVENTDECK_SIM"        // events to send, or a duration
+	envSoak   = "EVENTDECK_SIM"        // events to send (resumes in quiet worlds), or a duration
 	envSeed   = "EVENTDECK_SIM_SEED"   // first seed; default 1000
 	envReport = "EVENTDECK_SIM_REPORT" // file for the report, in JSON
 	envLog    = "EVENTDECK_SIM_LOG"    // file for the host's log of the newest world
+	envKind   = "EVENTDECK_SIM_KIND"   // deviant or quiet; default: faithful worlds
 )
 
 // report is what a soak came to.
 type report struct {
+	Kind      sim.Kind            `json:"kind,omitempty"`
 	Seeds     [2]uint64           `json:"seeds"` // first and last
 	Worlds    int                 `json:"worlds"`
-	Lives     int                 `json:"hostLives"`
+	Runs      int                 `json:"hostRuns"`
+	Resumes   int                 `json:"resumes,omitempty"` // in quiet worlds
 	Simulated string              `json:"simulated"`
 	Took      string              `json:"took"`
 	Counts    sim.Counts          `json:"counts"`
@@ -39,7 +42,7 @@ type report struct {
 	At        time.Time           `json:"at"`
 }
 
-// TestSoak lives through one world after another until enough was sent.
+// TestSoak runs one world after another until enough was sent.
 func TestSoak(t *testing.T) {
 	text := os.Getenv(envSoak)
 	if text == "" {
@@ -58,14 +61,20 @@ func TestSoak(t *testing.T) {
 	if err != nil && long != nil {
 		t.Fatalf("%s: %q is neither a number nor a duration", envSoak, text)
 	}
+	kind := sim.Kind(os.Getenv(envKind))
+	switch kind {
+	case sim.Faithful, sim.Deviant, sim.Quiet:
+	default:
+		t.Fatalf("%s: there is no %q", envKind, kind)
+	}
 	began := time.Now()
-	r := report{Seeds: [2]uint64{first, first}, Faults: map[string]int{}, Broken: map[string][]string{}, Go: runtime.Version(), CPUs: runtime.NumCPU(), At: began.UTC()}
+	r := report{Kind: kind, Seeds: [2]uint64{first, first}, Faults: map[string]int{}, Broken: map[string][]string{}, Go: runtime.Version(), CPUs: runtime.NumCPU(), At: began.UTC()}
 	var simulated time.Duration
 	told := began
-	for seed := first; err == nil && r.Counts.Sent < events || err != nil && time.Since(began) < length; seed++ {
+	for seed := first; err == nil && max(r.Counts.Sent, r.Resumes) < events || err != nil && time.Since(began) < length; seed++ {
 		var res sim.Result
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			res = live(t, sim.Options{Seed: seed, Events: 1000})
+			res = run(t, sim.Options{Seed: seed, Events: 1000, Kind: kind})
 			judge(t, res)
 			if t.Failed() {
 				r.Broken[fmt.Sprint(seed)] = append(res.Violations, "")[:min(len(res.Violations), 5)]
@@ -73,7 +82,8 @@ func TestSoak(t *testing.T) {
 		})
 		r.Seeds[1] = seed
 		r.Worlds++
-		r.Lives += res.Lives
+		r.Runs += res.Runs
+		r.Resumes += res.Resumes
 		simulated += res.Took
 		r.Counts.Add(res.Counts)
 		for name, n := range res.Faults {
@@ -81,8 +91,8 @@ func TestSoak(t *testing.T) {
 		}
 		if time.Since(told) > 10*time.Second {
 			told = time.Now()
-			fmt.Fprintf(os.Stderr, "%v: %d worlds, %v simulated, %d events sent, %d stored, %d gone behind gaps, %d lost, %d doubled, %d silent, seeds broken: %d\n",
-				time.Since(began).Round(time.Second), r.Worlds, simulated.Round(time.Second), r.Counts.Sent, r.Counts.Stored, r.Counts.Gone, r.Counts.Lost, r.Counts.Doubled, r.Counts.Silent, len(r.Broken))
+			fmt.Fprintf(os.Stderr, "%v: %d worlds, %v simulated, %d events sent, %d stored, %d gone behind gaps, %d skipped, %d of them recovered, %d resumes, %d lost, %d doubled, %d silent, seeds broken: %d\n",
+				time.Since(began).Round(time.Second), r.Worlds, simulated.Round(time.Second), r.Counts.Sent, r.Counts.Stored, r.Counts.Gone, r.Counts.Skipped, r.Counts.Recovered, r.Resumes, r.Counts.Lost, r.Counts.Doubled, r.Counts.Silent, len(r.Broken))
 		}
 	}
 	r.Simulated, r.Took = simulated.Round(time.Second).String(), time.Since(began).Round(time.Second).String()

@@ -18,10 +18,11 @@ type Options struct {
 	Seed   uint64
 	Dir    string // of the store
 	Events int    // of each feed
+	Kind   Kind
 	// Open opens the store with the disk's hooks.
 	Open func(dir string, d *Disk) (event.Store, error)
 	// Modes are the ways in which the host subscribes; nil: all, and a type without
-	// cursor.
+	// cursor. Of [Faithful] worlds.
 	Modes []event.Mode
 	// Only are the names of the faults that are injected; nil: all.
 	Only []string
@@ -33,16 +34,31 @@ type Options struct {
 	Log    *slog.Logger
 }
 
+// Kind says what a world tries.
+type Kind string
+
+// The kinds of worlds.
+const (
+	// Faithful: the server keeps the protocol as far as its faults let it.
+	Faithful Kind = ""
+	// Deviant: each type has deviations of its own.
+	Deviant Kind = "deviant"
+	// Quiet: a correct server that keeps its newest event, on which little happens, and
+	// resumes, restarts and changes of mode. Any gap record is one too many.
+	Quiet Kind = "quiet"
+)
+
 // Result is what a world came to.
 type Result struct {
 	Counts     Counts
 	Faults     map[string]int
-	Lives      int // of the host
+	Runs       int // of the host
+	Resumes    int // of a subscription, in a [Quiet] world
 	Took       time.Duration
 	Violations []string
 }
 
-// World is one run. It lives in a bubble of testing/synctest.
+// World is one run. It runs in a bubble of testing/synctest.
 type World struct {
 	o       Options
 	net     *Network
@@ -52,10 +68,11 @@ type World struct {
 	clock   atomic.Int64 // by how much the host's clock is off
 	skew    time.Duration
 	mu      sync.Mutex
-	now     *life // the running one, for other goroutines
-	life    *life // the running one
-	lives   int
-	rand    struct{ net, server, disk, chaos, feed *Random }
+	now     *process // the running one, for other goroutines
+	host    *process // the running one
+	runs    int      // of the host
+	resumes int
+	rand    struct{ net, server, disk, chaos, feed, kind *Random }
 }
 
 // delay is how long what is under way may take: a slow line with a full buffer, a
@@ -65,30 +82,53 @@ const delay = 5 * time.Second
 // epoch is when a world begins.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Run lives one world to its end. It must be called within a bubble, and returns
+// Run runs one world to its end. It must be called within a bubble, and returns
 // when nothing of the world is left.
 func Run(o Options) (Result, error) {
 	time.Sleep(time.Until(epoch)) // the bubble begins in 2000, when moments had fewer digits
 	began := time.Now()
 	w := &World{o: o}
-	for i, r := range []**Random{&w.rand.net, &w.rand.server, &w.rand.disk, &w.rand.chaos, &w.rand.feed} {
+	for i, r := range []**Random{&w.rand.net, &w.rand.server, &w.rand.disk, &w.rand.chaos, &w.rand.feed, &w.rand.kind} {
 		*r = NewRandom(o.Seed, uint64(i))
 	}
-	if o.Modes == nil {
-		w.feeds = append(w.feeds, newFeed("bare", event.ModePush, true))
-		w.o.Modes = []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}
-	}
-	for _, m := range w.o.Modes {
-		w.feeds = append(w.feeds, newFeed(string(m), m, false))
-	}
+	w.feeds = w.drawFeeds()
 	if w.rand.chaos.Chance(0.3) {
 		w.skew = w.rand.chaos.Between(time.Minute, 10*time.Minute)
 	}
 	w.net = NewNetwork(w.rand.net)
 	w.checker = NewChecker(w.feeds, delay+w.skew)
 	w.server = NewServer(w.net, w.rand.server, w.feeds, w.checker.Acked)
+	w.server.Challenges = o.Kind != Faithful
 	err := w.run()
-	return Result{Counts: w.checker.Finish(), Faults: w.net.Faults(), Lives: w.lives, Took: time.Since(began), Violations: w.checker.Violations()}, err
+	if o.Kind == Quiet {
+		w.checker.WantNoGap()
+	}
+	return Result{Counts: w.checker.Finish(), Faults: w.net.Faults(), Runs: w.runs, Resumes: w.resumes, Took: time.Since(began), Violations: w.checker.Violations()}, err
+}
+
+// drawFeeds returns the types of a world.
+func (w *World) drawFeeds() (feeds []*Feed) {
+	pair := []event.Mode{event.ModePush, event.ModeWebhook}
+	switch w.o.Kind {
+	case Deviant:
+		for i := range 4 {
+			feeds = append(feeds, deviant(fmt.Sprint(pair[i%2], "-", i), pair[i%2], w.rand.kind))
+		}
+	case Quiet:
+		for i := range 4 {
+			feeds = append(feeds, quiet(fmt.Sprint(pair[i%2], "-", i), pair[i%2], w.rand.kind))
+		}
+	case Faithful:
+		modes := w.o.Modes
+		if modes == nil {
+			feeds = append(feeds, newFeed("bare", event.ModePush, true))
+			modes = []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}
+		}
+		for _, m := range modes {
+			feeds = append(feeds, newFeed(string(m), m, false))
+		}
+	}
+	return feeds
 }
 
 func (w *World) run() error {
@@ -104,6 +144,12 @@ func (w *World) run() error {
 	watching.Go(func() { w.watch(ctx) })
 	defer watching.Wait()
 	defer cancel()
+	if w.o.Kind == Quiet {
+		if err := w.beQuiet(); err != nil {
+			return err
+		}
+		return w.settle()
+	}
 	var over atomic.Int64
 	for _, f := range w.feeds {
 		happening.Go(func() {
@@ -111,7 +157,7 @@ func (w *World) run() error {
 			over.Add(1)
 		})
 	}
-	err := w.torment(func() bool { return over.Load() == int64(len(w.feeds)) })
+	err := w.injectFaults(func() bool { return over.Load() == int64(len(w.feeds)) })
 	happening.Wait()
 	if err != nil {
 		return err
@@ -124,7 +170,7 @@ func (w *World) begin() error {
 	for _, f := range w.feeds {
 		f.Happen() // there is a position to begin at
 	}
-	if err := w.reborn(); err != nil {
+	if err := w.startHost(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -135,7 +181,7 @@ func (w *World) begin() error {
 		if !f.Cursorless {
 			r.From.Cursor = event.At(trust.Untrusted(f.cursor(1).(string)))
 		}
-		if _, err := w.life.host.Subscribe(ctx, r); err != nil {
+		if _, err := w.host.host.Subscribe(ctx, r); err != nil {
 			return fmt.Errorf("subscribe to %s: %w", f.Name, err)
 		}
 	}
@@ -157,14 +203,21 @@ func (w *World) produce(f *Feed) {
 // settle ends every fault, waits until all is there, and looks at the file again.
 func (w *World) settle() error {
 	w.calm()
+	patience := 15 * time.Second // gaps are told
+	if w.o.Kind != Faithful {
+		patience = time.Minute // and proofs end
+		for _, f := range w.feeds {
+			f.Happen() // nothing shows what was skipped while nothing comes
+		}
+	}
 	for range 300 {
 		if w.checker.Missing() == 0 {
 			break
 		}
 		time.Sleep(time.Second)
 	}
-	time.Sleep(15 * time.Second) // gaps are told
-	if err := w.life.bury(); err != nil {
+	time.Sleep(patience)
+	if err := w.host.close(); err != nil {
 		return fmt.Errorf("end of the host: %w", err)
 	}
 	store, err := w.o.Open(w.o.Dir, &Disk{rand: w.rand.disk, net: w.net})
@@ -179,39 +232,42 @@ func (w *World) settle() error {
 func (w *World) calm() {
 	w.net.SetHarm(Harm{})
 	w.net.Speak(serverAddress)
-	w.server.Behave(Manners{})
+	w.server.Behave(Behaviour{})
 	w.clock.Store(0)
-	w.mend()
+	w.repairDisk()
 	w.net.Speak(w.receiver())
 	w.net.ResetAll(serverAddress) // what is muted stays muted
 	w.net.ResetAll(w.receiver())
 }
 
-func (w *World) mend() {
-	w.life.disk.set(func(d *Disk) { d.full, d.bad, d.unsure, d.slow, d.before, d.after = false, 0, 0, 0, 0, 0 })
-	w.life.fail.Store(0)
+// repairDisk ends what harms the disk, and the countdown to a death.
+func (w *World) repairDisk() {
+	w.host.disk.set(func(d *Disk) { d.full, d.bad, d.unsure, d.slow, d.before, d.after = false, 0, 0, 0, 0, 0 })
+	w.host.fail.Store(0)
+	w.host.step.Store(nil)
 }
 
-// reborn starts a process of the host.
-func (w *World) reborn() error {
-	l, err := w.live()
+// startHost starts a process of the host.
+func (w *World) startHost() error {
+	p, err := w.newProcess()
 	if err != nil {
 		return err
 	}
-	w.life = l
+	w.host = p
 	w.mu.Lock()
-	w.now = l
+	w.now = p
 	w.mu.Unlock()
-	w.lives++
+	w.runs++
+	w.server.forgetRefused()
 	if address := w.receiver(); address != "" {
 		w.net.Garbled(address)
 	}
 	return nil
 }
 
-func (w *World) receiver() string { return w.life.host.Snapshot().Receiver }
+func (w *World) receiver() string { return w.host.host.Snapshot().Receiver }
 
-func (w *World) current() *life {
+func (w *World) current() *process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now

@@ -1,20 +1,32 @@
 package sim
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"eventdeck/host/delivery"
 )
 
-// A torment is a fault with a name, and how likely it is among the others.
-type torment struct {
+// A fault is something that goes wrong, and how likely it is among the others.
+type fault struct {
 	name   string
 	weight int
 	do     func(w *World) error
 }
 
-func torments() []torment {
-	return []torment{
+func faults(kind Kind) []fault {
+	if kind == Deviant {
+		return append(faults(Faithful),
+			fault{"host killed in a proof", 10, (*World).killInProof},
+			fault{"mode changed", 3, (*World).changeMode},
+			fault{"host away", 4, (*World).away},
+			fault{"deliveries signed wrongly for a while", 1, (*World).missign},
+		)
+	}
+	return []fault{
 		{"host killed", 4, (*World).kill},
 		{"host killed in a commit", 4, (*World).killInCommit},
 		{"host killed at a failpoint", 3, (*World).killAtFailpoint},
@@ -39,10 +51,10 @@ func torments() []torment {
 	}
 }
 
-// torment injects faults until done.
-func (w *World) torment(done func() bool) error {
+// injectFaults injects one fault after another until done.
+func (w *World) injectFaults(done func() bool) error {
 	r := w.rand.chaos
-	all := slices.DeleteFunc(torments(), func(t torment) bool { return w.o.Only != nil && !slices.Contains(w.o.Only, t.name) })
+	all := slices.DeleteFunc(faults(w.o.Kind), func(t fault) bool { return w.o.Only != nil && !slices.Contains(w.o.Only, t.name) })
 	total := 0
 	for _, t := range all {
 		total += t.weight
@@ -66,7 +78,7 @@ func (w *World) torment(done func() bool) error {
 				break
 			}
 		}
-		if w.life.dead.Load() {
+		if w.host.dead.Load() {
 			if err := w.restart(true); err != nil {
 				return err
 			}
@@ -76,22 +88,22 @@ func (w *World) torment(done func() bool) error {
 }
 
 func (w *World) kill() error {
-	w.life.die()
+	w.host.die()
 	return w.restart(true)
 }
 
-// restart buries the process and starts another one after a while.
+// restart frees the process and starts another one after a while.
 func (w *World) restart(killed bool) error {
-	if err := w.life.bury(); err != nil && !killed {
+	if err := w.host.close(); err != nil && !killed {
 		return err
 	}
 	time.Sleep(w.rand.chaos.Between(0, 4*time.Second))
-	return w.reborn()
+	return w.startHost()
 }
 
 // within waits for the death of the host, and kills it in the end.
 func (w *World) within(d time.Duration) error {
-	for end := time.Now().Add(d); !w.life.dead.Load() && time.Now().Before(end); {
+	for end := time.Now().Add(d); !w.host.dead.Load() && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return w.kill()
@@ -99,7 +111,7 @@ func (w *World) within(d time.Duration) error {
 
 func (w *World) killInCommit() error {
 	r := w.rand.chaos
-	w.life.disk.set(func(d *Disk) {
+	w.host.disk.set(func(d *Disk) {
 		if r.Chance(0.5) {
 			d.before = 1 + r.N(20)
 		} else {
@@ -110,8 +122,51 @@ func (w *World) killInCommit() error {
 }
 
 func (w *World) killAtFailpoint() error {
-	w.life.fail.Store(int64(1 + w.rand.chaos.N(20)))
+	w.host.fail.Store(int64(1 + w.rand.chaos.N(20)))
 	return w.within(3 * time.Second)
+}
+
+// killInProof kills the host between two steps of a proof of continuity. A restart
+// leads to one.
+func (w *World) killInProof() error {
+	steps := delivery.ProofSteps()
+	w.host.step.Store(&countdown{name: steps[w.rand.chaos.N(len(steps))], left: 1 + w.rand.chaos.N(4)})
+	w.net.ResetAll(serverAddress)
+	return w.within(8 * time.Second)
+}
+
+// away kills the host, and starts it when the retries of a server have run out.
+func (w *World) away() error {
+	w.host.die()
+	err := w.host.close()
+	time.Sleep(w.rand.chaos.Between(2*time.Second, 20*time.Second))
+	return errors.Join(err, w.startHost())
+}
+
+// changeMode moves a subscription to another mode that its type offers.
+func (w *World) changeMode() error {
+	r := w.rand.chaos
+	f := w.feeds[r.N(len(w.feeds))]
+	mode := f.modes[r.N(len(f.modes))]
+	ctx, cancel := context.WithTimeout(context.Background(), r.Between(0, 10*time.Second))
+	defer cancel()
+	for _, v := range w.host.host.Snapshot().Subs {
+		if v.Key.Type.Raw() == f.Name {
+			_ = w.host.host.SetMode(ctx, v.ID, mode) // a server that cannot be reached is tried again
+		}
+	}
+	return nil
+}
+
+// missign lets the receiver refuse all deliveries for a while.
+func (w *World) missign() error {
+	b := w.server.behaves()
+	b.Missign = 1
+	w.server.Behave(b)
+	time.Sleep(w.rand.chaos.Between(0, 15*time.Second))
+	b.Missign = 0
+	w.server.Behave(b)
+	return nil
 }
 
 func (w *World) outage(forget bool) error {
@@ -158,9 +213,9 @@ func (w *World) unreachable() error {
 
 // disk harms the disk for a while.
 func (w *World) disk(harm func(*Disk)) error {
-	w.life.disk.set(harm)
+	w.host.disk.set(harm)
 	time.Sleep(w.rand.chaos.Between(0, 5*time.Second))
-	w.mend()
+	w.repairDisk()
 	return nil
 }
 
@@ -169,7 +224,7 @@ func (w *World) jump() error {
 		return nil
 	}
 	d := w.rand.chaos.Between(-w.skew, w.skew)
-	w.life.jumped.Store(true)
+	w.host.jumped.Store(true)
 	w.clock.Store(int64(d))
 	time.Sleep(w.rand.chaos.Between(0, 6*time.Second))
 	w.clock.Store(0)
@@ -189,6 +244,11 @@ func (w *World) change() error {
 		Cut: some(0.2), Reset: some(0.2), HalfClose: some(0.1), Silence: some(0.04), Garble: some(0.2), Throttle: some(0.1),
 		Latency: r.Between(0, 60*time.Millisecond), After: 1 << (6 + r.N(12)),
 	})
-	w.server.Behave(Manners{Refuse: some(0.2), Garbage: some(0.05), Hang: some(0.03), Repeat: some(0.2), Shuffle: some(0.3), Deny: some(0.03)})
+	b := Behaviour{Refuse: some(0.2), Garbage: some(0.05), Hang: some(0.03), Repeat: some(0.2), Shuffle: some(0.3), Deny: some(0.03)}
+	if w.o.Kind == Deviant {
+		b.Deny /= 10 // or all would be gone that was skipped
+		b.Forget, b.Challenge = some(0.4), some(0.4)
+	}
+	w.server.Behave(b)
 	return nil
 }

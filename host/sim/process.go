@@ -22,8 +22,8 @@ var timing = delivery.Timing{
 	Watchdog: 8 * time.Second, LeaseFloor: time.Second, ConnectWithin: 4 * time.Second,
 }
 
-// life is one run of the host's process.
-type life struct {
+// process is one run of the host.
+type process struct {
 	world  *World
 	node   *Node
 	disk   *Disk
@@ -33,19 +33,20 @@ type life struct {
 	stop   func()
 	jumped atomic.Bool  // its clock was set
 	fail   atomic.Int64 // failpoints to pass until death; 0: none
+	step   atomic.Pointer[countdown]
 }
 
-// live starts a process on the store of the world.
-func (w *World) live() (*life, error) {
-	l := &life{world: w, node: w.net.Node("host")}
-	l.disk = &Disk{rand: w.rand.disk, net: w.net, die: l.die}
-	store, err := w.o.Open(w.o.Dir, l.disk)
+// newProcess starts the host on the store of the world.
+func (w *World) newProcess() (*process, error) {
+	p := &process{world: w, node: w.net.Node("host")}
+	p.disk = &Disk{rand: w.rand.disk, net: w.net, die: p.die}
+	store, err := w.o.Open(w.o.Dir, p.disk)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	l.store = store
+	p.store = store
 	w.checker.Reopened(store)
-	l.stop = store.Watch(w.checker.Stored)
+	p.stop = store.Watch(w.checker.Stored)
 	var tapped event.Store = &tap{store, w.checker}
 	if w.o.Sabotage != nil {
 		tapped = w.o.Sabotage(tapped)
@@ -54,43 +55,56 @@ func (w *World) live() (*life, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	l.host, err = host.New(host.Options{
-		Store: tapped, Log: log, Timing: timing, PlainHTTP: true, Failpoint: l.failpoint,
+	p.host, err = host.New(host.Options{
+		Store: tapped, Log: log, Timing: timing, PlainHTTP: true, Failpoint: p.failpoint,
 		Now:     func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) },
-		Network: host.Network{Dial: l.node.Dial, Listen: l.node.Listen},
+		Network: host.Network{Dial: p.node.Dial, Listen: p.node.Listen},
 	})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	l.host.AddServer(event.Server{Name: serverName, URL: "http://" + serverAddress + "/mcp"})
-	return l, nil
+	p.host.AddServer(event.Server{Name: serverName, URL: "http://" + serverAddress + "/mcp"})
+	return p, nil
 }
 
 // die ends the process as a kill does: from now on nothing reaches the file or the
 // network. It may be called anywhere.
-func (l *life) die() {
-	if l.dead.Swap(true) {
+func (p *process) die() {
+	if p.dead.Swap(true) {
 		return
 	}
-	l.node.Kill()
+	p.node.Kill()
 	// Not from within a hook, which may hold the disk.
-	l.disk.set(func(d *Disk) { d.dead = true })
+	p.disk.set(func(d *Disk) { d.dead = true })
 }
 
-func (l *life) failpoint(name string) {
-	if l.fail.Load() > 0 && l.fail.Add(-1) == 0 {
-		l.world.net.Count("died at " + name)
-		l.die()
+// countdown is a death at a failpoint.
+type countdown struct {
+	name string
+	left int
+}
+
+func (p *process) failpoint(name string) {
+	if c := p.step.Load(); c != nil && c.name == name {
+		next := &countdown{name, c.left - 1}
+		if p.step.CompareAndSwap(c, next) && next.left == 0 {
+			p.world.net.Count("died at " + name)
+			p.die()
+		}
+	}
+	if p.fail.Load() > 0 && p.fail.Add(-1) == 0 {
+		p.world.net.Count("died at " + name)
+		p.die()
 	}
 }
 
-// bury frees what a process leaves, after a kill or in order.
-func (l *life) bury() error {
-	err := l.host.Close()
-	l.stop()
-	err = errors.Join(err, l.store.Close())
-	if l.dead.Load() {
-		return nil // what a dead process says is heard by nobody
+// close frees what a process leaves, after a kill or in order.
+func (p *process) close() error {
+	err := p.host.Close()
+	p.stop()
+	err = errors.Join(err, p.store.Close())
+	if p.dead.Load() {
+		return nil // a dead process says nothing
 	}
 	return err
 }

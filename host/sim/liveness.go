@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 )
 
@@ -12,7 +13,9 @@ import (
 const (
 	pushAlive = 8*time.Second + 3*time.Second
 	pollAlive = 30*time.Second + 10*time.Second
-	hookAlive = longestLease + 30*time.Second + 10*time.Second
+	// Deliveries that are refused show within 5 s; the watch looks twice a second.
+	refusedAlive = 5*time.Second + time.Second
+	hookAlive    = longestLease + 30*time.Second + 10*time.Second
 )
 
 // watch holds what the host says of its subscriptions against what came from the
@@ -37,6 +40,11 @@ func (w *World) watch(ctx context.Context) {
 		if w.o.Status != nil {
 			snap = w.o.Status(snap)
 		}
+		for _, f := range w.feeds {
+			if since := w.server.RefusedSince(f); w.o.Kind == Deviant && !since.IsZero() && time.Since(since) > refusedAlive {
+				w.wantNotLive(snap, f, since)
+			}
+		}
 		silent := time.Since(w.net.Heard(serverAddress))
 		for _, v := range snap.Subs {
 			switch v.Status.State {
@@ -47,6 +55,16 @@ func (w *World) watch(ctx context.Context) {
 			if silent > alive[v.Mode] {
 				w.checker.Broken("%v looks %s, and nothing came from the server for %v", v.Key.Type, v.Status.State, silent)
 			}
+		}
+	}
+}
+
+// wantNotLive demands that a subscription is not shown as live while the receiver
+// refuses everything.
+func (w *World) wantNotLive(snap host.Snapshot, f *Feed, since time.Time) {
+	for _, v := range snap.Subs {
+		if v.Key.Type.Raw() == f.Name && v.Mode == event.ModeWebhook && v.Status.State == event.StateLive {
+			w.checker.Broken("%s looks live, and every delivery was refused for %v", f.Name, time.Since(since))
 		}
 	}
 }

@@ -1,0 +1,106 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// Deviation is something that a server never does as the protocol asks, for one
+// type. Where a demo server has the same fault, it has the same name.
+type Deviation string
+
+// The deviations. Those of a stream say what its opening is answered with, those of a
+// poll hold for a type that offers poll beside its other modes too.
+const (
+	// ReplayLiveIgnored: a webhook subscribe on a key that lives ignores the cursor,
+	// answers where the server stands, and says that nothing is missing.
+	ReplayLiveIgnored Deviation = "replay-live-ignored"
+	// ReplayNever: the cursor is accepted and nothing is replayed, also on a fresh key.
+	ReplayNever Deviation = "replay-never"
+	// PushEcho: `active` repeats the cursor that was asked for, and nothing is replayed.
+	// No heartbeat comes before the first event.
+	PushEcho Deviation = "push-echo"
+	// PushEchoHeartbeat is PushEcho with a heartbeat at once, which has a later cursor.
+	PushEchoHeartbeat Deviation = "push-echo-heartbeat"
+	// RetriesShort: a delivery is given up after three more tries within 1.4 s.
+	RetriesShort Deviation = "retries-short"
+	// StreamUnconfirmed: neither `active` nor heartbeats, events alone.
+	StreamUnconfirmed Deviation = "stream-unconfirmed"
+	// GrantExpiredKept: a grant that ran out lives on, and is delivered to.
+	GrantExpiredKept Deviation = "grant-expired-kept"
+	// PollLags: a poll is answered by a replica that is behind by [pollLag].
+	PollLags Deviation = "poll-lags"
+	// PollCursorForeign: the cursors of poll are not those of the other modes, and each
+	// refuses the other's.
+	PollCursorForeign Deviation = "poll-cursor-foreign"
+	// LastErrorSticky: deliveryStatus names an error that is long over.
+	LastErrorSticky Deviation = "lasterror-sticky"
+	// CloseEvery: the server closes every stream after [Feed.CloseAfter].
+	CloseEvery Deviation = "close-every"
+
+	// HeartbeatLate: no heartbeat comes before the first event of a stream. A correct
+	// server may do so while events come.
+	HeartbeatLate Deviation = "heartbeat-late"
+	// OnePath: one webhook subscription of a type at a time; a second one is refused.
+	OnePath Deviation = "one-path"
+	// FailureUnsaid: deliveryStatus never tells of deliveries that were given up. None is
+	// given up while the host runs, because nothing would ever show that.
+	FailureUnsaid Deviation = "failure-unsaid"
+)
+
+// pollLag is how far the replica of [PollLags] is behind: less than a heartbeat.
+const pollLag = 1500 * time.Millisecond
+
+// Deviates reports whether the type's server does this.
+func (f *Feed) Deviates(d ...Deviation) bool {
+	return slices.ContainsFunc(d, func(d Deviation) bool { return slices.Contains(f.deviations, d) })
+}
+
+// pollsTruly reports whether a poll with the cursor of any mode brings what is held.
+func (f *Feed) pollsTruly() bool {
+	return slices.Contains(f.modes, event.ModePoll) && !f.Deviates(PollLags, PollCursorForeign)
+}
+
+// deviant draws a type whose server deviates.
+func deviant(name string, mode event.Mode, r *Random) *Feed {
+	f := newFeed(name, mode, false)
+	pick := func(p float64, d ...Deviation) {
+		if r.Chance(p) {
+			f.deviations = append(f.deviations, d[r.N(len(d))])
+		}
+	}
+	switch mode {
+	case event.ModePush:
+		pick(0.95, PushEcho, PushEchoHeartbeat, ReplayNever, StreamUnconfirmed)
+		pick(0.3, CloseEvery)
+		f.CloseAfter = r.Between(time.Second, 10*time.Second)
+	case event.ModeWebhook:
+		pick(0.8, ReplayLiveIgnored, ReplayNever)
+		pick(0.9, RetriesShort)
+		pick(0.2, GrantExpiredKept)
+		pick(0.2, LastErrorSticky)
+		pick(0.2, OnePath)
+		pick(0.3, FailureUnsaid)
+	}
+	if mode != event.ModePoll && r.Chance(0.5) {
+		f.modes = append(f.modes, event.ModePoll)
+	}
+	pick(0.3, PollLags, PollCursorForeign)
+	return f
+}
+
+// quiet draws a type of a correct server on which little happens.
+func quiet(name string, mode event.Mode, r *Random) *Feed {
+	f := newFeed(name, mode, false)
+	for _, m := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
+		if m != mode && r.Chance(0.5) {
+			f.modes = append(f.modes, m)
+		}
+	}
+	if r.Chance(0.5) {
+		f.deviations = append(f.deviations, HeartbeatLate)
+	}
+	return f
+}

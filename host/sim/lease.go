@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"net/http"
+	"strconv"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+// nobodys is a secret that no receiver has.
+var nobodys = event.NewSecret("whsec_bm9ib2R5IGhhcyB0aGlzIHNlY3JldCBhdCBhbGwhISE=")
+
+// Codes of SEP-3415.
+const (
+	codeResourceExhausted = -32025
+	codeCallbackEndpoint  = -32027
+)
+
+func hookKey(f *Feed, url string) string { return f.Name + " " + url }
+
+// id is the server's handle of the subscription: the same for the same key.
+func (k *hook) id() string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(k.url)) // never fails
+	return "sub-" + k.feed.Name + "-" + strconv.Itoa(int(h.Sum32()))
+}
+
+// subscribe answers events/subscribe: a new subscription or a refresh.
+func (s *Server) subscribe(a answerer, f *Feed, p request) {
+	now := time.Now()
+	secret, key := event.NewSecret(p.Delivery.Secret), hookKey(f, p.Delivery.URL)
+	s.mu.Lock()
+	k, process, others := s.hooks[key], s.process, s.others(f, p.Delivery.URL, now)
+	s.mu.Unlock()
+	if process == nil {
+		return
+	}
+	if others && k == nil && f.Deviates(OnePath) {
+		a.fail(codeResourceExhausted, "one subscription at a time", map[string]any{"limit": "subscriptions", "max": 1})
+		return
+	}
+	if k == nil && s.Challenges && !s.challenge(process, p.Delivery.URL, secret) {
+		a.fail(codeCallbackEndpoint, "the callback did not answer the challenge", map[string]any{"reason": "challenge_failed"})
+		return
+	}
+	at, truncated := f.start(p.Cursor)
+	until := now.Add(s.rand.Between(shortestLease, longestLease))
+	alive := k != nil && k.isAlive(now)
+	var mark int
+	switch {
+	case alive && p.Cursor != nil && f.Deviates(ReplayLiveIgnored, ReplayNever):
+		mark, truncated = k.renew(secret, until), false
+	case p.Cursor != nil && f.Deviates(ReplayNever):
+		last := f.Last()
+		s.skip(f, at, last, f.pollsTruly())
+		at, truncated = last, false
+		fallthrough
+	default:
+		if k == nil {
+			k = newHook(f, at)
+			defer s.add(key, k, others)
+		}
+		mark = k.grant(p.Delivery.URL, secret, until, at, p.Cursor != nil)
+	}
+	a.result(map[string]any{
+		"id": k.id(), "cursor": f.cursor(mark), "truncated": truncated, "deliveryStatus": k.status(),
+		"refreshBefore": until.UTC().Format(time.RFC3339Nano),
+	})
+	if s.chance(s.behaves().Forget, "subscription forgotten") {
+		defer s.remove(key)
+	}
+}
+
+// others reports whether the type has a living subscription at another address. The lock
+// is held.
+func (s *Server) others(f *Feed, url string, now time.Time) bool {
+	for _, k := range s.hooks {
+		if k.feed == f && k.url != url && k.isAlive(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// add begins the deliveries of a new subscription.
+func (s *Server) add(key string, k *hook, others bool) {
+	if others {
+		s.net.Count("second path")
+		k.feed.hasSecond()
+	}
+	s.remove(key) // another request for the same may have overtaken this one
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hooks[key] = k
+	s.work(k)
+}
+
+// remove ends a subscription without a word.
+func (s *Server) remove(key string) {
+	s.mu.Lock()
+	k := s.hooks[key]
+	delete(s.hooks, key)
+	s.mu.Unlock()
+	if k != nil {
+		k.mu.Lock()
+		k.over = true
+		k.mu.Unlock()
+		close(k.removed)
+	}
+}
+
+func (s *Server) unsubscribe(p request) {
+	if f := s.feeds[p.Name]; f != nil {
+		s.remove(hookKey(f, p.Delivery.URL))
+	}
+}
+
+// challenge asks a callback whether it wants deliveries.
+func (s *Server) challenge(l *serverProcess, url string, secret event.Secret) bool {
+	s.net.Count("challenged")
+	if s.chance(s.behaves().Challenge, "challenge refused") {
+		return false
+	}
+	nonce := strconv.Itoa(s.rand.N(1 << 30))
+	id, now := "msg_verification_"+nonce, time.Now()
+	raw, err := json.Marshal(map[string]any{"type": "verification", "challenge": nonce})
+	if err != nil {
+		panic("a challenge of the model: " + err.Error())
+	}
+	signature, err := receiver.Sign(secret, id, now, raw)
+	if err != nil {
+		return false // the secret is none
+	}
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set(receiver.HeaderID, id)
+	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+	h.Set(receiver.HeaderSignature, signature)
+	h.Set(receiver.HeaderSubscription, "sub-new")
+	status, body := s.post(l, sent{url, h, raw})
+	var echo struct{ Challenge string }
+	return status.ok() && json.Unmarshal(body, &echo) == nil && echo.Challenge == nonce
+}
+
+// judged notes whether deliveries are refused as forged.
+func (s *Server) judged(f *Feed, a answered) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case a.ok():
+		delete(s.refused, f)
+	case a.status == http.StatusUnauthorized && s.refused[f].IsZero():
+		s.refused[f] = time.Now()
+	}
+}
+
+// RefusedSince returns since when every delivery of a type was refused as forged; zero
+// means that the last one was accepted.
+func (s *Server) RefusedSince(f *Feed) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused[f]
+}
+
+// forgetRefused begins anew with a host that has seen no refusal.
+func (s *Server) forgetRefused() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.refused)
+}
