@@ -62,7 +62,7 @@ func (r *rig) pager(addr string) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	p, err := demo.NewPager(demo.PagerOptions{Rate: 200, Speed: 20, CAFile: filepath.Join(r.dir, "ca", "ca.pem"), Stderr: io.Discard})
+	p, err := demo.NewPager(demo.PagerOptions{Rate: 200, Speed: 20, NextPoll: 50 * time.Millisecond, CAFile: filepath.Join(r.dir, "ca", "ca.pem"), Stderr: io.Discard})
 	if err != nil {
 		r.t.Fatal(err)
 	}

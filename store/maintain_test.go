@@ -21,10 +21,15 @@ func fillStore(t *testing.T, n int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	s := openTest(t, Options{Dir: dir})
-	for i := range n {
+	step := max(1, n/20) // each commit waits for the disk
+	for first := 0; first < n; first += step {
 		for _, sub := range []event.SubID{"aa", "bb"} {
-			cursor := event.At(text(fmt.Sprint("c", i)))
-			b := eventsBatch(sub, fmt.Sprint(i))
+			var ids []string
+			for i := first; i < min(first+step, n); i++ {
+				ids = append(ids, fmt.Sprint(i))
+			}
+			cursor := event.At(text("c" + ids[len(ids)-1]))
+			b := eventsBatch(sub, ids...)
 			b.Cursor = &cursor
 			b.Update = func(s *event.Subscription) {
 				s.Key = event.Key{Server: "pager", Type: text("load.tick"), Args: []byte("{}")}

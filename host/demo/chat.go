@@ -61,7 +61,9 @@ func RunChat(ctx context.Context, opts ChatOptions, stdin io.Reader, stdout, std
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &chat{engine: engine{origin: o, profile: wire.ProfileSketch, types: types, page: 50}, opts: opts, out: stdout, cancel: cancel,
+	c := &chat{
+		engine: engine{origin: o, profile: wire.ProfileSketch, types: types, page: 50, nextPoll: time.Second},
+		opts:   opts, out: stdout, cancel: cancel,
 		log: slog.New(slog.NewTextHandler(stderr, nil)), open: map[wire.ID]context.CancelFunc{}}
 	c.log.Info("chat is ready", "run", o.run)
 	if closer, ok := stdin.(io.Closer); ok {

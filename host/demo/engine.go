@@ -21,6 +21,8 @@ type engine struct {
 	profile wire.Profile
 	types   []*eventType
 	page    int // event types on a page of events/list
+
+	nextPoll time.Duration // until a client that polls should ask again
 }
 
 // newRun returns the origin of a run that starts now.

@@ -56,6 +56,7 @@ type PagerOptions struct {
 	LoopbackPrincipal bool // a caller on loopback is the principal "demo"
 
 	Heartbeat        time.Duration // of idle streams; 0 means 5 s; at most 30 s
+	NextPoll         time.Duration // until a client that polls should ask again; 0 means 1 s
 	History          int           // events of a scripted type that are held; 0 means 2,000
 	DefaultTTL       time.Duration // of webhook subscriptions; 0 means 10 min
 	MaxSubscriptions int           // webhook subscriptions of a principal; 0 means 100
@@ -78,6 +79,7 @@ func (o PagerOptions) withDefaults() PagerOptions {
 	setDefault(&o.Speed, 1)
 	setDefault(&o.Heartbeat, 5*time.Second)
 	o.Heartbeat = min(o.Heartbeat, 30*time.Second)
+	setDefault(&o.NextPoll, time.Second)
 	setDefault(&o.History, 2000)
 	setDefault(&o.DefaultTTL, 10*time.Minute)
 	setDefault(&o.MaxSubscriptions, 100)
@@ -134,7 +136,7 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 		return nil, err
 	}
 	p := &Pager{
-		engine:  engine{origin: o, profile: wire.ProfileSEP, types: types, page: 4},
+		engine:  engine{origin: o, profile: wire.ProfileSEP, types: types, page: 4, nextPoll: opts.NextPoll},
 		opts:    opts,
 		streams: make(chan struct{}, opts.MaxStreams),
 		revoked: make(chan struct{}),

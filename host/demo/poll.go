@@ -5,10 +5,8 @@ import (
 	"time"
 )
 
-const (
-	maxPoll  = 500         // events in one answer
-	nextPoll = time.Second // until the client should ask again
-)
+// maxPoll bounds the events in one answer.
+const maxPoll = 500
 
 // poll answers events/poll.
 func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wish, *fault) {
@@ -48,6 +46,6 @@ func (e *engine) take(w wish, now time.Time) (map[string]any, wish) {
 		"cursor":     e.mark(w.kind, pos),
 		"truncated":  w.truncated,
 		"hasMore":    pos < count,
-		"nextPollMs": nextPoll.Milliseconds(),
+		"nextPollMs": e.nextPoll.Milliseconds(),
 	}, w
 }

@@ -197,6 +197,9 @@ func TestContentsAreReadAfterAnUpdate(t *testing.T) {
 func TestUpdatesThatWaitForContentsAreNotLost(t *testing.T) {
 	reading, release := make(chan struct{}, 1000), make(chan struct{})
 	p := newPeer(t, updatesCapabilities, library(func(c call) string {
+		if c.method != methodRead {
+			return notFound
+		}
 		reading <- struct{}{}
 		select {
 		case <-release:
