@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // otherModesMax bounds the unknown modes of a type that are named.
@@ -24,7 +25,7 @@ func (d *detail) node(a *app) {
 		d.item(a, r.item)
 	case r.sub != nil:
 		d.subscription(a, r.sub)
-	case r.node.level() == 2:
+	case r.node.Level() == 2:
 		d.eventType(a, r)
 	case r.server != nil:
 		d.server(a, r.server)
@@ -46,12 +47,12 @@ func (d *detail) everything(a *app) {
 
 func (d *detail) server(a *app, s *host.ServerView) {
 	d.say("", themes.Strong, s.Name)
-	d.say("state   ", themes.Plain, reach(*s, a.Clock()))
+	d.say("state   ", themes.Plain, evidence.Reach(*s, a.Clock()))
 	d.say("error   ", themes.Warn, s.Err)
 	d.say("events  ", themes.Warn, s.TypesErr)
 	d.say("address ", themes.Plain, s.Address)
 	if s.Transport != "" {
-		d.say("speaks  ", themes.Plain, strings.TrimSpace(protocol(s)+" over "+s.Transport+" "+s.HTTP))
+		d.say("speaks  ", themes.Plain, strings.TrimSpace(evidence.Protocol(s)+" over "+s.Transport+" "+s.HTTP))
 	}
 	d.say("profile ", themes.Plain, s.Profile)
 	if s.TypesKnown {
@@ -91,12 +92,12 @@ func (d *detail) modes(t *event.Type) {
 		for _, m := range t.OtherModes[:min(len(t.OtherModes), otherModesMax)] {
 			others = cells.Join(others, cells.Sanitize(" "), trust.Line(m))
 		}
-		d.fact(fact{"        ", themes.Warn, others})
+		d.fact(evidence.Fact{Label: "        ", Role: themes.Warn, Text: others})
 	}
 }
 
 func (d *detail) eventType(a *app, r *treeRow) {
-	d.lines = append(d.lines, detailLine{role: themes.Strong, text: cells.Join(cells.Sanitize(r.node.server), cells.Sanitize(" "), trust.Line(r.node.typ))})
+	d.lines = append(d.lines, detailLine{role: themes.Strong, text: cells.Join(cells.Sanitize(r.node.Server), cells.Sanitize(" "), trust.Line(r.node.Type))})
 	if r.typ == nil {
 		d.say("", themes.Warn, "The server does not list this type now.")
 		return
@@ -110,7 +111,7 @@ func (d *detail) eventType(a *app, r *treeRow) {
 		d.say("", themes.Key, "Not subscribed. Press "+a.keyOf("subscribe")+" to subscribe.")
 	}
 	width := max(d.of.w-1, 1)
-	d.quote(r.node.server, trust.Block(r.typ.Description, width))
+	d.quote(r.node.Server, trust.Block(r.typ.Description, width))
 	for _, schema := range []json.RawMessage{r.typ.InputSchema, r.typ.PayloadSchema} {
 		if err := host.CheckSchema(schema); err != nil {
 			d.say("schema  ", themes.Warn, err.Error())
@@ -118,22 +119,22 @@ func (d *detail) eventType(a *app, r *treeRow) {
 	}
 	if len(r.typ.InputSchema) > 0 {
 		d.say("", themes.Dim, "arguments")
-		d.quote(r.node.server, trust.JSON(capped(r.typ.InputSchema), width))
+		d.quote(r.node.Server, trust.JSON(capped(r.typ.InputSchema), width))
 	}
 }
 
 // subscription tells what is known of a subscription and why it is quiet.
 func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 	now := a.Clock()
-	word := stateWord(v, now)
-	_, role := sign(a.Glyphs, word)
+	word := evidence.StateWord(v, now)
+	_, role := evidence.Sign(a.Glyphs, word)
 	d.lines = append(d.lines, detailLine{role: themes.Strong, text: cells.Join(cells.Sanitize(v.Key.Server), cells.Sanitize(" "), trust.Line(v.Key.Type))})
-	d.say("state   ", role, cells.Commas(string(word), evidence(*v, now)))
-	for _, f := range quietness(v, a.cursorless(v), now) {
+	d.say("state   ", role, cells.Commas(string(word), evidence.Of(*v, now)))
+	for _, f := range evidence.Quietness(v, a.cursorless(v), now) {
 		d.fact(f)
 	}
 	d.say("id      ", themes.Plain, string(v.ID)+", "+string(v.Mode)+", "+host.DialectName(v.Dialect))
-	if !noArgs(v.Key.Args) {
+	if !evidence.NoArgs(v.Key.Args) {
 		d.say("args    ", themes.Plain, string(v.ShownArgs()))
 	}
 	d.since("since   ", v.Status.Since, now)
@@ -144,15 +145,15 @@ func (d *detail) subscription(a *app, v *host.SubscriptionView) {
 }
 
 // fact adds a line of evidence, on several lines where it is wider than the pane.
-func (d *detail) fact(f fact) {
-	width := d.of.w - len(f.label) - 2
-	if f.text.Width <= width || width < 8 {
-		d.lines = append(d.lines, detailLine{label: f.label, role: f.role, text: f.text})
+func (d *detail) fact(f evidence.Fact) {
+	width := d.of.w - len(f.Label) - 2
+	if f.Text.Width <= width || width < 8 {
+		d.lines = append(d.lines, detailLine{label: f.Label, role: f.Role, text: f.Text})
 		return
 	}
-	label := f.label
-	for _, l := range trust.Block(trust.Untrusted(f.text.Plain()), width) {
-		d.lines = append(d.lines, detailLine{label: label, role: f.role, text: l})
+	label := f.Label
+	for _, l := range trust.Block(trust.Untrusted(f.Text.Plain()), width) {
+		d.lines = append(d.lines, detailLine{label: label, role: f.Role, text: l})
 		label = strings.Repeat(" ", len(label))
 	}
 }
@@ -165,6 +166,6 @@ func (a *app) cursorless(v *host.SubscriptionView) bool {
 
 func (d *detail) since(label string, t, now time.Time) {
 	if !t.IsZero() {
-		d.say(label, themes.Plain, at(now, t)+", "+cells.Ago(now, t))
+		d.say(label, themes.Plain, cells.At(now, t)+", "+cells.Ago(now, t))
 	}
 }

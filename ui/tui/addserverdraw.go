@@ -3,10 +3,10 @@ package tui
 import (
 	"strings"
 
-	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 func (d *addServer) size(a *app) (int, int) {
@@ -145,7 +145,7 @@ func (d *addServer) drawResult(a *app, c *cells.Canvas) {
 	}
 	v := &d.found
 	text := "It answers: " + v.Transport
-	for _, s := range []string{v.HTTP, protocol(v), v.Profile} {
+	for _, s := range []string{v.HTTP, evidence.Protocol(v), v.Profile} {
 		if s != "" {
 			text += ", " + s
 		}
@@ -167,16 +167,8 @@ func (d *addServer) drawResult(a *app, c *cells.Canvas) {
 		c.Put(themes.Plain, "   ")
 		c.Put(themes.Gutter, a.Glyphs.Gutter)
 		c.Safe(themes.Type, trust.Line(t.Name).Clip(c.Room))
-		c.Put(themes.Dim, "  "+modesOf(t))
+		c.Put(themes.Dim, "  "+evidence.ModesOf(t))
 		c.End()
 	}
 	d.lines(a, c, themes.Strong, " ", "ctrl+s saves it to "+a.servers.File, 2)
-}
-
-func modesOf(t event.Type) string {
-	var words []string
-	for _, m := range t.Modes {
-		words = append(words, modeWord(m))
-	}
-	return strings.Join(words, " ")
 }

@@ -20,6 +20,7 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // Options say what the screen runs on. API is needed; every other zero value works.
@@ -72,7 +73,7 @@ type app struct {
 	interrupts *Interrupts
 	env        func(string) string
 	browse     func(address string) error
-	marked     map[node]bool // event types that are subscribed to together
+	marked     map[query.Node]bool // event types that are subscribed to together
 	servers    config.Source
 
 	startDemo func(context.Context) ([]string, error) // nil: it cannot
@@ -108,7 +109,7 @@ type app struct {
 	settingsProblems []string
 	memo             memo
 	saver            saver
-	wanted           node // the scope of the last run, until there is such a node
+	wanted           query.Node // the scope of the last run, until there is such a node
 	filters          map[string]string
 	marks            marks
 	search           search
@@ -379,13 +380,13 @@ func (a *app) ask(what string, fn func(context.Context) error) tea.Cmd {
 
 // rescope shows the part of the stream that belongs to the chosen node.
 func (a *app) rescope() {
-	if a.stream.query.node == a.tree.at {
+	if a.stream.query.Node == a.tree.at {
 		return
 	}
-	a.requery(a.stream.query.at(a.tree.at))
+	a.requery(a.stream.query.At(a.tree.at))
 }
 
-func (a *app) requery(q query) {
+func (a *app) requery(q query.Query) {
 	if err := a.stream.show(a.api.Log(), q); err != nil {
 		a.fail("cannot read the log", err)
 	}
@@ -394,7 +395,7 @@ func (a *app) requery(q query) {
 // onNode tells whether the detail is about the chosen node. Everything is no
 // node to look at while there is a record.
 func (a *app) onNode() bool {
-	return a.subject == treePane && (a.tree.at != node{} || a.stream.at == 0)
+	return a.subject == treePane && (a.tree.at != query.Node{} || a.stream.at == 0)
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or
@@ -403,16 +404,16 @@ func (a *app) selected() *host.SubscriptionView {
 	if a.table() != nil {
 		return a.rowSub()
 	}
-	id := a.tree.at.sub
+	id := a.tree.at.Sub
 	if a.focus != treePane {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {
 			id = r.Sub
 		}
 	}
 	if id == "" {
-		if r := a.tree.chosen(); r.node.level() == 2 && r.kids == 1 {
+		if r := a.tree.chosen(); r.node.Level() == 2 && r.kids == 1 {
 			for i := range a.snap.Subs {
-				if s := &a.snap.Subs[i]; s.Key.Server == r.node.server && s.Key.Type == r.node.typ {
+				if s := &a.snap.Subs[i]; s.Key.Server == r.node.Server && s.Key.Type == r.node.Type {
 					return s
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -117,7 +118,7 @@ func TestEscNeverQuits(t *testing.T) {
 		}
 		exact(t, a)
 	}
-	if a.dialog != nil || a.size != sizeNormal || a.stream.query.text != "" || a.tree.at != (node{}) {
+	if a.dialog != nil || a.size != sizeNormal || a.stream.query.Text != "" || a.tree.at != (query.Node{}) {
 		t.Error("ten times esc did not lead to the root")
 	}
 }
@@ -198,7 +199,7 @@ func TestFilterAndScope(t *testing.T) {
 		t.Errorf("filter shows %d rows", len(a.stream.seqs))
 	}
 	press(t, a, "esc", "1", "G")
-	if got := a.stream.query.node.server; got != "chat" {
+	if got := a.stream.query.Node.Server; got != "chat" {
 		t.Errorf("scope is %q", got)
 	}
 }
@@ -211,7 +212,7 @@ func TestFolding(t *testing.T) {
 		t.Error("a closed server shows its types")
 	}
 	press(t, a, "l", "l")
-	if s := screenOf(a); !strings.Contains(s, "deploy.finished") || a.tree.at.typ != trust.Untrusted("incident.created") {
+	if s := screenOf(a); !strings.Contains(s, "deploy.finished") || a.tree.at.Type != trust.Untrusted("incident.created") {
 		t.Errorf("opening led to %+v\n%s", a.tree.at, s)
 	}
 }
@@ -338,9 +339,9 @@ func BenchmarkArrive(b *testing.B) {
 }
 
 func BenchmarkFilter(b *testing.B) {
-	q := mustQuery(b, node{}, "nothing here")
+	q := mustQuery(b, query.Node{}, "nothing here")
 	r := event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Data: []byte(strings.Repeat("pool exhausted ", 30))}
 	for b.Loop() {
-		q.matches(&r)
+		q.Matches(&r)
 	}
 }

@@ -36,7 +36,7 @@ func (w *window) jumped(log *eventlog.Log) {
 	if !w.cut {
 		return
 	}
-	if last := log.Last(); w.query.everything() {
+	if last := log.Last(); w.query.Everything() {
 		w.count(log)
 	} else {
 		w.tally.to, w.tally.hole = last, last
@@ -59,7 +59,7 @@ func (w *window) reached(seqs []uint64) {
 // count counts what the log has got since the last time, and leaves it there. It
 // reports whether there is more to count.
 func (w *window) count(log *eventlog.Log) (n int, more bool, err error) {
-	if last := log.Last(); w.query.everything() {
+	if last := log.Last(); w.query.Everything() {
 		if last > w.tally.to {
 			n, w.tally.to = int(last-w.tally.to), last
 		}
@@ -72,7 +72,7 @@ func (w *window) count(log *eventlog.Log) (n int, more bool, err error) {
 			}
 			left--
 			w.tally.to = r.Seq
-			if w.query.matches(&r) {
+			if w.query.Matches(&r) {
 				n++
 			}
 			return true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // waits holds the numbers that are shown against what the log has behind the rows shown.
@@ -16,7 +17,7 @@ func waits(t *testing.T, a *app, when string) int {
 	shown := s.seqs[min(s.index(s.top)+s.height, len(s.seqs))-1]
 	want := 0
 	for seq := shown + 1; seq <= a.api.Log().Last(); seq++ {
-		if r, err := a.api.Log().Get(seq); err == nil && s.query.matches(&r) {
+		if r, err := a.api.Log().Get(seq); err == nil && s.query.Matches(&r) {
 			want++
 		}
 	}
@@ -46,7 +47,7 @@ func TestNumberOfWhatWaits(t *testing.T) {
 			}
 			flood(200)
 			a := open(t, h, 120, 40)
-			a.requery(mustQuery(t, node{}, text))
+			a.requery(mustQuery(t, query.Node{}, text))
 			a.draw()
 			press(t, a, "2", "k", "k", "k")
 			waits(t, a, "at the end")
@@ -109,7 +110,7 @@ func TestLowerBoundOfWhatWaits(t *testing.T) {
 	a.gotoSeq(100)
 	waits(t, a, "without a filter all is known")
 	press(t, a, "G")
-	a.requery(mustQuery(t, node{}, "tick"))
+	a.requery(mustQuery(t, query.Node{}, "tick"))
 	a.draw()
 	a.gotoSeq(100)
 	a.draw()

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // board is a screen of tables, of which one is shown.
@@ -126,9 +127,9 @@ func (a *app) jump(seq uint64) bool {
 		a.tell("that record is not in the log any more")
 		return false
 	}
-	if !a.stream.query.matches(&r) {
-		a.tree.at = node{}
-		a.requery(query{})
+	if !a.stream.query.Matches(&r) {
+		a.tree.at = query.Node{}
+		a.requery(query.Query{})
 	}
 	a.gotoSeq(seq)
 	return true
@@ -142,9 +143,9 @@ func (a *app) jumpToSub(id event.SubID) bool {
 		a.tell("that subscription has ended")
 		return false
 	}
-	n := node{server: v.Key.Server, typ: v.Key.Type, sub: id}
-	a.tree.closed[node{server: n.server}] = false
-	a.tree.closed[n.parent()] = false
+	n := query.Node{Server: v.Key.Server, Type: v.Key.Type, Sub: id}
+	a.tree.closed[query.Node{Server: n.Server}] = false
+	a.tree.closed[n.Parent()] = false
 	a.tree.load(&a.snap)
 	a.tree.at = n
 	a.rescope()
@@ -169,19 +170,3 @@ func onTable[S source](a *app) bool {
 	_, ok := t.src.(S)
 	return ok
 }
-
-// subsOn counts the rows of a scope.
-func inScope(n node, v *host.SubscriptionView) bool {
-	switch n.level() {
-	case 3:
-		return v.ID == n.sub
-	case 2:
-		return v.Key.Server == n.server && v.Key.Type == n.typ
-	case 1:
-		return v.Key.Server == n.server
-	}
-	return true
-}
-
-// hasText tells whether s holds a text in lower case, without regard to case.
-func hasText(s, lower string) bool { return strings.Contains(strings.ToLower(s), lower) }

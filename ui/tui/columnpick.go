@@ -11,13 +11,14 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // columnPicker chooses the columns of the stream: which, in what order, how wide.
 // The stream shows every change at once.
 type columnPicker struct {
 	name    string // of the setting
-	node    node
+	node    query.Node
 	rows    []columnRow
 	at, top int
 	before  []streamColumn // nil: the usual ones
@@ -40,10 +41,10 @@ const (
 // openColumns edits the columns of the event type in scope, else those of the
 // stream of several types.
 func (a *app) openColumns() {
-	n := a.stream.query.node
+	n := a.stream.query.Node
 	d := &columnPicker{name: typeKey(n), node: n}
 	if d.name != "" {
-		d.node = node{server: n.server, typ: n.typ}
+		d.node = query.Node{Server: n.Server, Type: n.Type}
 	}
 	d.before = a.columns.by[d.name]
 	d.fill(a)
@@ -78,13 +79,13 @@ func (d *columnPicker) fill(a *app) {
 			offer(streamColumn{Kind: l.kind}, kindSays[l.kind])
 		}
 	}
-	schemaPaths(a.typeOf(&event.Record{Server: d.node.server, Type: d.node.typ}).PayloadSchema, func(path string) {
+	schemaPaths(a.typeOf(&event.Record{Server: d.node.Server, Type: d.node.Type}).PayloadSchema, func(path string) {
 		offer(streamColumn{Kind: colPath, Path: path}, "in the schema")
 	})
 	left := seenRecords
 	_ = a.api.Log().Before(0, func(r event.Record) bool {
 		left--
-		if r.Kind == event.KindEvent && d.node.holds(&r) {
+		if r.Kind == event.KindEvent && d.node.Holds(&r) {
 			seenPaths(r.Data, func(path string) { offer(streamColumn{Kind: colPath, Path: path}, "seen") })
 		}
 		return left > 0
@@ -159,7 +160,7 @@ func (d *columnPicker) title() string {
 	if d.name == "" {
 		return "Columns of several types"
 	}
-	return "Columns of " + cells.Sanitize(d.node.server).Plain() + " " + trust.Line(d.node.typ).Plain()
+	return "Columns of " + cells.Sanitize(d.node.Server).Plain() + " " + trust.Line(d.node.Type).Plain()
 }
 
 func (d *columnPicker) size(*app) (int, int) { return 60, len(d.rows) }

@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // columnsSetting is the key under which the chosen columns are kept: for every
@@ -68,11 +69,11 @@ const (
 )
 
 // typeKey names an event type of a server in the setting.
-func typeKey(n node) string {
-	if n.level() < 2 {
+func typeKey(n query.Node) string {
+	if n.Level() < 2 {
 		return ""
 	}
-	return n.server + "/" + n.typ.Raw()
+	return n.Server + "/" + n.Type.Raw()
 }
 
 // plan says which columns the stream shows, and how wide they are.
@@ -87,7 +88,7 @@ type plan struct {
 // planKey is what a plan was made from.
 type planKey struct {
 	w      int
-	scope  node
+	scope  query.Node
 	widest widest
 	short  bool
 	only   bool
@@ -100,10 +101,10 @@ type planKey struct {
 // planFor makes the plan anew if what it depends on has changed.
 func (s *stream) planFor(a *app, w int) *plan {
 	p := &s.plan
-	if s.query.node != p.of.scope {
+	if s.query.Node != p.of.scope {
 		s.labels = 0
 	}
-	key := planKey{w, s.query.node, a.widest, a.lay.shortTime, a.lay.onlySummry, len(a.snap.Servers) != 1, a.columns.gen, a.Times, s.labels}
+	key := planKey{w, s.query.Node, a.widest, a.lay.shortTime, a.lay.onlySummry, len(a.snap.Servers) != 1, a.columns.gen, a.Times, s.labels}
 	if key == p.of {
 		return p
 	}
@@ -124,7 +125,7 @@ func widths(cols []streamColumn, key planKey) []int {
 	if key.only {
 		return out
 	}
-	used, level := 0, key.scope.level()
+	used, level := 0, key.scope.Level()
 	for i, c := range cols {
 		switch c.Kind {
 		case colTime:
@@ -208,7 +209,7 @@ type typeOfServer struct {
 type typePick struct{ summary, field string } // JSON pointers; "" is not known
 
 // of returns the columns of a scope whose records have labels.
-func (c *columnChoice) of(n node, labels labelSet) []streamColumn {
+func (c *columnChoice) of(n query.Node, labels labelSet) []streamColumn {
 	if cols, ok := c.by[typeKey(n)]; ok && len(cols) > 0 {
 		return cols
 	}
@@ -240,7 +241,7 @@ func (a *app) pick(r *event.Record) typePick {
 		c.picks = map[typeOfServer]typePick{}
 	}
 	p := pickOf(a.typeOf(r).PayloadSchema)
-	for _, col := range c.by[typeKey(node{server: r.Server, typ: r.Type})] {
+	for _, col := range c.by[typeKey(query.Node{Server: r.Server, Type: r.Type})] {
 		if col.Kind == colPath {
 			p.field = col.Path
 			break

@@ -14,6 +14,8 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // commands is the table of what can be typed.
@@ -68,7 +70,7 @@ func runSubscribe(a *app, words []string) (tea.Cmd, error) {
 	if r.Args, err = argsOf(rest, typ.InputSchema); err != nil {
 		return nil, err
 	}
-	return a.ask("subscribed to "+wishName(*typ, r), func(ctx context.Context) error {
+	return a.ask("subscribed to "+evidence.RequestName(*typ, r), func(ctx context.Context) error {
 		_, err := a.api.Subscribe(ctx, r)
 		return err
 	}), nil
@@ -179,7 +181,7 @@ func runServer(a *app, words []string) (tea.Cmd, error) {
 	if !slices.Contains(completeServer(a, nil), name) {
 		return nil, fmt.Errorf("%w %q", host.ErrUnknownServer, name)
 	}
-	a.gotoPlace(node{server: name})
+	a.gotoPlace(query.Node{Server: name})
 	return nil, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // copyMax bounds what goes to the clipboard, in bytes: terminals refuse or cut
@@ -81,7 +82,7 @@ func (a *app) copyCommand() tea.Cmd {
 		words := []string{"eventdeck", "tail", quoteArg(r.Server), quoteArg(r.Type.Raw())}
 		if v := a.sub(r.Sub); v != nil {
 			words = append(words, "--mode", string(v.Mode))
-			if !noArgs(v.Key.Args) {
+			if !evidence.NoArgs(v.Key.Args) {
 				words = append(words, "--args", quoteArg(string(trust.CompactJSON(v.ShownArgs()))))
 			}
 		}

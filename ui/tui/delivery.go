@@ -13,6 +13,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/flags"
 )
 
 // The tabs of the detail beside the payload.
@@ -71,7 +73,7 @@ func (d *detail) schema(a *app, r *event.Record) {
 func (d *detail) delivery(a *app, r *event.Record) {
 	d.say("mode      ", themes.Plain, string(r.Mode))
 	d.say("record    ", themes.Plain, cells.Number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
-	d.say("received  ", themes.Plain, cells.TimeText(r.ReceivedAt, d.zone, cells.StampFull)+lag(*r))
+	d.say("received  ", themes.Plain, cells.TimeText(r.ReceivedAt, d.zone, cells.StampFull)+evidence.Lag(*r))
 	d.words("occurred  ", r.Timestamp)
 	if r.Replayed {
 		d.say("replayed  ", themes.Busy, "yes, from the server's history")
@@ -87,17 +89,17 @@ func (d *detail) delivery(a *app, r *event.Record) {
 	if v := a.sub(r.Sub); v != nil {
 		d.say("dedup     ", themes.Plain, "kept once per subscription and event id; "+cells.Count(v.Dropped, "duplicate")+" dropped in this run")
 		if v.Mode == event.ModeWebhook {
-			for _, f := range leaseFacts(v, a.Clock()) {
-				d.lines = append(d.lines, detailLine{label: cells.Pad(strings.TrimSpace(f.label), 9), role: f.role, text: f.text})
+			for _, f := range evidence.LeaseFacts(v, a.Clock()) {
+				d.lines = append(d.lines, detailLine{label: cells.Pad(strings.TrimSpace(f.Label), 9), role: f.Role, text: f.Text})
 			}
 		}
 	} else {
 		d.say("dedup     ", themes.Dim, "the subscription has ended")
 	}
 	d.say("size      ", themes.Plain, cells.Count(len(r.Raw), "byte"))
-	for _, f := range gravestFirst(r.Flags) {
-		s := signsOfSeverity[severityOf(f)]
-		d.lines = append(d.lines, detailLine{label: "flag      ", role: s.role, text: cells.Join(cells.Sanitize(s.sign+" "), cells.Sanitize(f), cells.Sanitize(": "+reasonOf(f)))})
+	for _, f := range flags.GravestFirst(r.Flags) {
+		s := flags.Severities[flags.SeverityOf(f)]
+		d.lines = append(d.lines, detailLine{label: "flag      ", role: s.Role, text: cells.Join(cells.Sanitize(s.Sign+" "), cells.Sanitize(f), cells.Sanitize(": "+flags.ReasonOf(f)))})
 	}
 }
 

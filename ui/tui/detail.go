@@ -7,6 +7,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // detailLine is one line of the detail: our words, or a server's behind the
@@ -41,7 +43,7 @@ type detail struct {
 // detailKey is what the lines were made from.
 type detailKey struct {
 	seq     uint64
-	node    node
+	node    query.Node
 	row     rowID
 	rows    int // of a table: how often its rows changed
 	version uint64
@@ -178,7 +180,7 @@ func (d *detail) drawSpan(a *app, c *cells.Canvas, spans []trust.Span) {
 // say adds our own words, on several lines where they are wider than the pane.
 func (d *detail) say(label string, role themes.Role, text string) {
 	if text != "" {
-		d.fact(fact{label, role, cells.Sanitize(text)})
+		d.fact(evidence.Fact{Label: label, Role: role, Text: cells.Sanitize(text)})
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/export"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // exportSays is what stands under the name of a file to write.
@@ -37,7 +38,7 @@ func exportActions() []action {
 // from first to last.
 type exportRange struct {
 	first, last uint64
-	query       query
+	query       query.Query
 	since       time.Time // zero: however old
 }
 
@@ -159,7 +160,7 @@ func (x *exporting) write(ctx context.Context, w *export.Writer, log *eventlog.L
 		if failed = ctx.Err(); failed != nil {
 			return false
 		}
-		if rec.ReceivedAt.Before(r.since) || !r.query.matches(&rec) {
+		if rec.ReceivedAt.Before(r.since) || !r.query.Matches(&rec) {
 			return true
 		}
 		if failed = w.Write(&rec); failed != nil {

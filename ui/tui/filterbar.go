@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // keptFilters is the setting with the saved filters, by name.
@@ -27,24 +28,24 @@ func (a *app) openFilter() tea.Cmd {
 	a.enter(streamPane)
 	a.askLine(&prompt{
 		label: "/", undo: &before, says: filterSays, past: a.memo.Filters,
-		change: func(a *app, text string) { a.tryFilter(before.node, text) },
+		change: func(a *app, text string) { a.tryFilter(before.Node, text) },
 		gone:   func(a *app) { a.requery(before) },
 		tab:    (*app).completeFilterBar,
 		done: func(a *app, text string) tea.Cmd {
-			if a.tryFilter(before.node, text) {
+			if a.tryFilter(before.Node, text) {
 				a.memo.Filters = remembered(a.memo.Filters, text)
 			}
 			return nil
 		},
-	}, before.text)
+	}, before.Text)
 	a.filtered(before)
 	return a.learn()
 }
 
 // tryFilter shows what a text takes, if it is a filter, and says at the prompt
 // how many that are or what is wrong.
-func (a *app) tryFilter(n node, text string) bool {
-	q, err := newQuery(n, text, a.Clock())
+func (a *app) tryFilter(n query.Node, text string) bool {
+	q, err := query.New(n, text, a.Clock())
 	if err != nil {
 		if a.prompt != nil {
 			a.prompt.problem = err.Error()
@@ -57,12 +58,12 @@ func (a *app) tryFilter(n node, text string) bool {
 }
 
 // filtered says at the prompt how much is shown.
-func (a *app) filtered(q query) {
+func (a *app) filtered(q query.Query) {
 	if a.prompt == nil {
 		return
 	}
 	a.prompt.says = filterSays
-	if q.filters() {
+	if q.Filters() {
 		n := cells.Number(uint64(len(a.stream.seqs)))
 		if !a.stream.oldest {
 			n += "+"
@@ -74,13 +75,13 @@ func (a *app) filtered(q query) {
 // toggleFilter turns the filter off, and on again.
 func (a *app) toggleFilter() {
 	q := a.stream.query
-	if q.text == "" {
+	if q.Text == "" {
 		a.tell("there is no filter to turn off; " + a.keyOf("filter") + " makes one")
 		return
 	}
-	q.off = !q.off
+	q.Off = !q.Off
 	a.requery(q)
-	if q.off {
+	if q.Off {
 		a.tell("the filter is off, and kept")
 	}
 }
@@ -113,7 +114,7 @@ func (a *app) useFilter(name string) error {
 	if !ok {
 		return fmt.Errorf("%w: no filter is saved as %q", event.ErrNotFound, name)
 	}
-	q, err := newQuery(a.stream.query.node, text, a.Clock())
+	q, err := query.New(a.stream.query.Node, text, a.Clock())
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (a *app) useFilter(name string) error {
 // filterName is the name under which the present filter is saved, "" if it is not.
 func (a *app) filterName() string {
 	for _, name := range sortedNames(a.filters) {
-		if a.filters[name] == a.stream.query.text {
+		if a.filters[name] == a.stream.query.Text {
 			return name
 		}
 	}
@@ -152,15 +153,15 @@ func runFilter(a *app, words []string) (tea.Cmd, error) {
 		delete(a.filters, rest)
 		return a.saveFilters("filter " + rest + " is no longer saved"), nil
 	case "off", "on":
-		if a.stream.query.text == "" {
+		if a.stream.query.Text == "" {
 			return nil, errors.New("there is no filter")
 		}
-		if a.stream.query.off != (words[0] == "off") {
+		if a.stream.query.Off != (words[0] == "off") {
 			a.toggleFilter()
 		}
 		return nil, nil
 	case "set":
-		q, err := newQuery(a.stream.query.node, rest, a.Clock())
+		q, err := query.New(a.stream.query.Node, rest, a.Clock())
 		if err == nil {
 			a.requery(q)
 		}
@@ -175,10 +176,10 @@ func (a *app) saveFilter(name string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("%w: filter save NAME", errUsage)
 	case slices.Contains(filterWords, name):
 		return nil, fmt.Errorf("%w: %q is a word of the command itself; take another name", errUsage, name)
-	case a.stream.query.text == "":
+	case a.stream.query.Text == "":
 		return nil, errors.New("there is no filter to save")
 	}
-	a.filters[name] = a.stream.query.text
+	a.filters[name] = a.stream.query.Text
 	return a.saveFilters("filter saved as " + name), nil
 }
 
@@ -194,7 +195,7 @@ func completeFilter(a *app, words []string) []string {
 }
 
 // scope shows the part of the stream that belongs to a node.
-func (a *app) scope(n node) {
+func (a *app) scope(n query.Node) {
 	a.tree.reveal(n)
 	a.tree.load(&a.snap)
 	a.tree.at = n

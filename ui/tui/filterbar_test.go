@@ -18,8 +18,8 @@ func TestFilterBar(t *testing.T) {
 	press(t, a, "enter")
 	rows := len(a.stream.seqs)
 	press(t, a, "x")
-	if a.stream.query.text != "pool" || len(a.stream.seqs) <= rows || !strings.Contains(screenOf(a), "filter off pool") {
-		t.Errorf("off: %q, %d rows", a.stream.query.text, len(a.stream.seqs))
+	if a.stream.query.Text != "pool" || len(a.stream.seqs) <= rows || !strings.Contains(screenOf(a), "filter off pool") {
+		t.Errorf("off: %q, %d rows", a.stream.query.Text, len(a.stream.seqs))
 	}
 	press(t, a, "x")
 	if len(a.stream.seqs) != rows {
@@ -40,8 +40,8 @@ func TestFilterBar(t *testing.T) {
 		t.Errorf("up and up shows %q", a.prompt.field.text())
 	}
 	press(t, a, "esc")
-	if a.stream.query.text != "p99" {
-		t.Errorf("esc leads to %q", a.stream.query.text)
+	if a.stream.query.Text != "p99" {
+		t.Errorf("esc leads to %q", a.stream.query.Text)
 	}
 }
 
@@ -78,13 +78,13 @@ func TestFiltersAreSavedByName(t *testing.T) {
 	press(t, a, "enter")
 	settle(a, must(t, a, "filter save slow"))
 	press(t, a, "esc")
-	if a.stream.query.text != "" {
+	if a.stream.query.Text != "" {
 		t.Fatal("esc keeps the filter")
 	}
 	b := open(t, h, 120, 40)
 	settle(b, must(t, b, "filter slow"))
-	if b.stream.query.text != "p99" || !strings.Contains(screenOf(b), "filter slow: p99") {
-		t.Errorf("the saved filter is %q", b.stream.query.text)
+	if b.stream.query.Text != "p99" || !strings.Contains(screenOf(b), "filter slow: p99") {
+		t.Errorf("the saved filter is %q", b.stream.query.Text)
 	}
 	settle(b, must(t, b, "filter delete slow"))
 	if _, err := open(t, h, 120, 40).execute("filter slow"); !errors.Is(err, event.ErrNotFound) {

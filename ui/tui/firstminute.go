@@ -8,6 +8,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // The first minute: what a screen with nothing on it teaches and starts.
@@ -86,7 +87,7 @@ func (a *app) noSubscriptions() []lesson {
 // unreached says why nothing of what is shown can be subscribed to: none of its
 // servers is connected. Otherwise it is empty.
 func (a *app) unreached() (lines []string) {
-	scope, now := a.stream.query.node.server, a.Clock()
+	scope, now := a.stream.query.Node.Server, a.Clock()
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		if scope != "" && s.Name != scope {
@@ -95,7 +96,7 @@ func (a *app) unreached() (lines []string) {
 		if s.Reach == host.ReachReady {
 			return nil
 		}
-		lines = append(lines, s.Name+": "+reach(*s, now), s.Err, "")
+		lines = append(lines, s.Name+": "+evidence.Reach(*s, now), s.Err, "")
 	}
 	if len(lines) == 0 {
 		return nil

@@ -14,13 +14,14 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // subForm asks how to subscribe to an event type, or to several at once.
 type subForm struct {
 	server string
 	typ    event.Type
-	many   []node                 // types that share the answers; nil: one type
+	many   []query.Node           // types that share the answers; nil: one type
 	differ bool                   // their schemas differ
 	old    *host.SubscriptionView // what is edited; nil: a new subscription
 	model  *form.Model
@@ -113,20 +114,20 @@ func (a *app) canSubscribe() bool {
 // chosen node, else that of the chosen record.
 func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.at
-	if n.level() < 2 && a.focus != treePane {
+	if n.Level() < 2 && a.focus != treePane {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {
-			n = node{server: r.Server, typ: r.Type}
+			n = query.Node{Server: r.Server, Type: r.Type}
 		}
 	}
-	return n.server, a.listed(n)
+	return n.Server, a.listed(n)
 }
 
 // typeOf returns the event type of a node, nil if its server does not list it.
-func (a *app) listed(n node) *event.Type {
+func (a *app) listed(n query.Node) *event.Type {
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		for j := range s.Types {
-			if s.Name == n.server && s.Types[j].Name == n.typ {
+			if s.Name == n.Server && s.Types[j].Name == n.Type {
 				return &s.Types[j]
 			}
 		}

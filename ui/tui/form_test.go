@@ -12,6 +12,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/evidence"
 )
 
 // golden compares the screen with the file of that name and its size.
@@ -386,7 +387,7 @@ func TestSecretArgumentsAreNotShown(t *testing.T) {
 		press(t, a, "esc")
 	}
 	r := host.Request{Server: "shop", Type: typ.Name, Args: json.RawMessage(args)}
-	seen["the note of a subscription"] = wishName(typ, r)
+	seen["the note of a subscription"] = evidence.RequestName(typ, r)
 	f := a.newForm("shop", typ, []event.Mode{event.ModePoll})
 	if err := f.template(a, r)(t.Context()); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // formDrawing is how the form was drawn last.
@@ -104,7 +105,7 @@ func (f *subForm) drawHead(a *app, c *cells.Canvas, roomy bool) {
 			if i > 0 {
 				c.Put(themes.Plain, "  ")
 			}
-			c.Safe(themes.Type, trust.Line(n.typ).Clip(c.Room))
+			c.Safe(themes.Type, trust.Line(n.Type).Clip(c.Room))
 		}
 	} else {
 		c.Safe(themes.Server, cells.Sanitize(f.server))
@@ -321,7 +322,7 @@ func (f *subForm) drawPreview(a *app, w int) []string {
 			label = " Delivers "
 		}
 		c.Put(themes.Dim, label)
-		c.Put(themes.Plain, firing(at))
+		c.Put(themes.Plain, evidence.Firing(at))
 		c.End()
 	}
 	c.End()

@@ -16,19 +16,20 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // editable tells whether the chosen subscription can be edited: its server must
 // still list the type.
 func (a *app) editable() bool {
 	v := a.selected()
-	return v != nil && a.listed(node{server: v.Key.Server, typ: v.Key.Type}) != nil
+	return v != nil && a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
 }
 
 // openEdit shows the form filled in as the chosen subscription is.
 func (a *app) openEdit() tea.Cmd {
 	v := a.selected()
-	t := a.listed(node{server: v.Key.Server, typ: v.Key.Type})
+	t := a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type})
 	f := a.newForm(v.Key.Server, *t, []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook})
 	old := *v
 	f.old = &old
@@ -116,7 +117,7 @@ func difference(t event.Type, before, after json.RawMessage) []string {
 func (a *app) markType() {
 	n := a.tree.at
 	if a.marked == nil {
-		a.marked = map[node]bool{}
+		a.marked = map[query.Node]bool{}
 	}
 	if a.marked[n] {
 		delete(a.marked, n)
@@ -127,11 +128,11 @@ func (a *app) markType() {
 	a.tell(cells.Count(len(a.marked), "type") + " marked; " + a.keyOf("subscribe") + " subscribes to all of them")
 }
 
-func (a *app) onType() bool { return a.tree.at.level() == 2 && a.listed(a.tree.at) != nil }
+func (a *app) onType() bool { return a.tree.at.Level() == 2 && a.listed(a.tree.at) != nil }
 
 // openBulk shows one form for the types that are marked.
 func (a *app) openBulk() tea.Cmd {
-	var many []node
+	var many []query.Node
 	for n := range a.marked {
 		if a.listed(n) != nil {
 			many = append(many, n)
@@ -142,8 +143,8 @@ func (a *app) openBulk() tea.Cmd {
 		a.tell("the marked types are no longer there")
 		return nil
 	}
-	slices.SortFunc(many, func(x, y node) int {
-		return strings.Compare(x.server+"\x00"+x.typ.Raw(), y.server+"\x00"+y.typ.Raw())
+	slices.SortFunc(many, func(x, y query.Node) int {
+		return strings.Compare(x.Server+"\x00"+x.Type.Raw(), y.Server+"\x00"+y.Type.Raw())
 	})
 	first := *a.listed(many[0])
 	differ := false
@@ -155,7 +156,7 @@ func (a *app) openBulk() tea.Cmd {
 		}
 		shared.Modes = slices.DeleteFunc(slices.Clone(shared.Modes), func(m event.Mode) bool { return !t.Offers(m) })
 	}
-	f := a.newForm(many[0].server, shared, []event.Mode{event.ModeAuto, event.ModePush, event.ModePoll, event.ModeWebhook})
+	f := a.newForm(many[0].Server, shared, []event.Mode{event.ModeAuto, event.ModePush, event.ModePoll, event.ModeWebhook})
 	for i, m := range f.modes {
 		if m.why != "" {
 			f.modes[i].why = "not offered by all of them"
@@ -176,9 +177,9 @@ func (f *subForm) sendMany(a *app) tea.Cmd {
 	return a.do(func(ctx context.Context) tea.Msg {
 		var failed []string
 		for _, n := range many {
-			r.Server, r.Type = n.server, n.typ
+			r.Server, r.Type = n.Server, n.Type
 			if _, err := a.api.Subscribe(ctx, r); err != nil && !errors.Is(err, host.ErrUnconfirmed) {
-				failed = append(failed, trust.Line(n.typ).Plain()+": "+err.Error())
+				failed = append(failed, trust.Line(n.Type).Plain()+": "+err.Error())
 			}
 		}
 		msg := doneMsg{what: "subscribed to " + cells.Count(len(many), "type"), form: f, unmark: true}

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/form"
+	"eventdeck/ui/tui/evidence"
 )
 
 // banner tells at the top of a form what failed and what to do about it.
@@ -70,7 +71,7 @@ func (f *subForm) sendable() bool {
 func (f *subForm) subscribe(a *app) tea.Cmd {
 	f.busy, f.banner = true, banner{}
 	r, old := f.request(), f.old
-	done := doneMsg{what: "subscribed to " + wishName(f.typ, r), form: f}
+	done := doneMsg{what: "subscribed to " + evidence.RequestName(f.typ, r), form: f}
 	keep := f.template(a, r)
 	return a.do(func(ctx context.Context) tea.Msg {
 		_, done.err = a.api.Check(ctx, r)

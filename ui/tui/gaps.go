@@ -13,6 +13,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // gapsMax bounds the gaps that are listed.
@@ -29,7 +31,7 @@ type gapLedger struct {
 	busy  bool
 	err   error
 
-	scope node
+	scope query.Node
 	rows  []int // into gaps
 }
 
@@ -64,7 +66,7 @@ func (t *gapLedger) load(a *app) bool {
 	if err != nil {
 		t.err = err
 	}
-	scope := a.stream.query.node
+	scope := a.stream.query.Node
 	if len(came) == 0 && scope == t.scope && t.rows != nil {
 		return false
 	}
@@ -87,7 +89,7 @@ func (t *gapLedger) sift() {
 	}
 	t.rows = make([]int, 0, len(t.gaps))
 	for i := range t.gaps {
-		if t.scope.holds(&t.gaps[i]) {
+		if t.scope.Holds(&t.gaps[i]) {
 			t.rows = append(t.rows, i)
 		}
 	}
@@ -147,11 +149,11 @@ func (t *gapLedger) cell(a *app, i, col int) cell {
 		return say(themes.Plain, string(r.Gap.Cause))
 	case 3:
 		if !r.Gap.From.IsZero() {
-			return say(themes.Plain, at(a.Clock(), r.Gap.From))
+			return say(themes.Plain, cells.At(a.Clock(), r.Gap.From))
 		}
 	case 4:
 		if !r.Gap.To.IsZero() {
-			return say(themes.Plain, at(a.Clock(), r.Gap.To))
+			return say(themes.Plain, cells.At(a.Clock(), r.Gap.To))
 		}
 	case 5:
 		return say(themes.Server, r.Server)
@@ -252,7 +254,7 @@ func (t *resumed) cell(a *app, i, col int) cell {
 	case 1:
 		return cell{themes.Type, trust.Line(v.Key.Type)}
 	case 2:
-		return say(themes.Plain, modeWord(v.Mode))
+		return say(themes.Plain, evidence.ModeWord(v.Mode))
 	case 3:
 		return counted(v.Status.Replayed)
 	case 4:
@@ -263,8 +265,8 @@ func (t *resumed) cell(a *app, i, col int) cell {
 		}
 		return counted(0)
 	}
-	word := stateWord(v, a.Clock())
-	glyph, role := sign(a.Glyphs, word)
+	word := evidence.StateWord(v, a.Clock())
+	glyph, role := evidence.Sign(a.Glyphs, word)
 	return say(role, glyph+" "+string(word))
 }
 

@@ -19,7 +19,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 	"eventdeck/ui/internal/screen"
-	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/query"
 )
 
 // hostileCase is one line of the shared case file.
@@ -123,7 +124,7 @@ func TestHostileCases(t *testing.T) {
 				return onTerminal(t, a, where)
 			}
 			row := look("row")
-			if badge := c.Expect.Badge; badge != nil && *badge != strings.Contains(row, badgeWord) {
+			if badge := c.Expect.Badge; badge != nil && *badge != strings.Contains(row, flags.BadgeWord) {
 				t.Errorf("badge in the row: %v", !*badge)
 			}
 			look("detail", "2", "enter", "z")
@@ -155,7 +156,7 @@ func TestHostileCases(t *testing.T) {
 			}
 			a.fail("asked the server", fmt.Errorf("it says %v and %s", trust.Untrusted(string(c.raw()[:min(len(c.raw()), 400)])), c.Payload))
 			onTerminal(t, a, "status")
-			a.requery(query{node: node{server: "pager", typ: trust.Untrusted(c.Payload)}, text: c.Payload})
+			a.requery(query.Query{Node: query.Node{Server: "pager", Type: trust.Untrusted(c.Payload)}, Text: c.Payload})
 			look("crumb", "z", "2")
 		})
 	}
@@ -277,35 +278,9 @@ func TestFlagFilter(t *testing.T) {
 	}
 	a := open(t, h, 120, 40)
 	for filter, want := range map[string]int{"": 3, "flag:": 3, "flag:any": 2, "flag:term": 1, "FLAG:uni.b": 1, "flag:to-ai": 1, "flag:inj pool": 1, "flag:inj nope": 0, "flag:json": 0, "flag:term flag:uni": 0} {
-		a.requery(mustQuery(t, node{}, filter))
+		a.requery(mustQuery(t, query.Node{}, filter))
 		if n := len(a.stream.seqs); n != want {
 			t.Errorf("%q shows %d rows, want %d", filter, n, want)
-		}
-	}
-}
-
-func TestSignsOfRows(t *testing.T) {
-	for want, flags := range map[string][]string{
-		"":          {},
-		" AI!":      {"inj.override", "inj.tool", event.FlagBadge},
-		" AI! !ctl": {"inj.override", "term.csi", event.FlagBadge},
-		" ~inj":     {"inj.tool"},
-		" !ctl+2":   {"layout.long", "term.csi", "uni.invisible"},
-		" !uni":     {"uni.tag"},
-		" .long":    {"layout.long"},
-		" ~id":      {event.FlagIDMismatch},
-		" .uni":     {"uni.pua"},
-		" .flag":    {"odd\x1b[31m"},
-		" !json+1":  {"json.dup-key", "url.mismatch"},
-	} {
-		var c cells.Canvas
-		a := open(t, newFake(), 80, 24)
-		c.Begin(&a.Theme, 20)
-		s := signsOf(event.Record{Flags: flags})
-		s.lay(&c)
-		c.End()
-		if got := ansi.Strip(c.Top()); strings.TrimLeft(got, " ") != strings.TrimLeft(want, " ") || s.width() != len(want) {
-			t.Errorf("%v shows %q of width %d, want %q", flags, got, s.width(), want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // errNothingThere: the log has nothing at the place that was asked for.
@@ -78,7 +79,7 @@ func (s *stream) seek(log *eventlog.Log, seq uint64) error {
 
 // resetAt begins anew at a record: it and what is before it, and so much of what
 // is after it that the record stands in its surroundings.
-func (w *window) resetAt(log *eventlog.Log, q query, seq uint64) error {
+func (w *window) resetAt(log *eventlog.Log, q query.Query, seq uint64) error {
 	w.begin(q)
 	w.oldest = false
 	w.seen, w.from = seq, seq+1

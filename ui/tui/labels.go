@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // labelSet says which labels records have: what a server says of an event beside
@@ -83,14 +84,14 @@ func (l *rowLabels) value(kind columnKind) trust.Rendered {
 
 // labelsSeen returns the labels of the newest records of a scope, and of those that
 // the stream shows of it.
-func (a *app) labelsSeen(n node) (seen labelSet) {
-	if n == a.stream.query.node {
+func (a *app) labelsSeen(n query.Node) (seen labelSet) {
+	if n == a.stream.query.Node {
 		seen = a.stream.labels
 	}
 	left := seenRecords
 	_ = a.api.Log().Before(0, func(r event.Record) bool { // what cannot be read offers nothing
 		left--
-		if n.holds(&r) && r.Labels != nil {
+		if n.Holds(&r) && r.Labels != nil {
 			seen |= labelsOf(r.Labels).set
 		}
 		return left > 0

@@ -7,6 +7,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // labelled are events of a filtered stream: one alone, and a batch of three.
@@ -72,7 +74,7 @@ func TestColumnsOfLabelsAreOffered(t *testing.T) {
 func TestBracketsFollowTheFilter(t *testing.T) {
 	a := open(t, labelled(), 200, 60)
 	a.draw()
-	if !a.tryFilter(node{}, `"build 1"`) {
+	if !a.tryFilter(query.Node{}, `"build 1"`) {
 		t.Fatal("the filter is refused")
 	}
 	if s := screenOf(a); !strings.Contains(s, "build 1") || strings.Contains(s, "┌ build 1") {
@@ -121,7 +123,7 @@ func TestASubscriptionTellsItsDialectAndItsSchedule(t *testing.T) {
 	}
 	exact(t, a)
 	v.Status.State = event.StatePaused
-	if f := upcoming(v, a.Clock()); f != nil {
+	if f := evidence.Upcoming(v, a.Clock()); f != nil {
 		t.Errorf("a paused subscription delivers at %v", f)
 	}
 }
@@ -129,11 +131,11 @@ func TestASubscriptionTellsItsDialectAndItsSchedule(t *testing.T) {
 func TestSilenceBehindAHeartbeatOfAnotherWayIsNotKnown(t *testing.T) {
 	h := incident()
 	v := &h.snap.Subs[0]
-	if known, why := silence(v, start); !known {
+	if known, why := evidence.Silence(v, start); !known {
 		t.Fatalf("%s: the test shows nothing", why)
 	}
 	v.Status.Apart = true
-	if known, why := silence(v, start); known || !strings.Contains(why, "stream of their own") {
+	if known, why := evidence.Silence(v, start); known || !strings.Contains(why, "stream of their own") {
 		t.Errorf("known %v: %s", known, why)
 	}
 }
@@ -142,11 +144,11 @@ func TestNothingIsPromisedForWhatIsOver(t *testing.T) {
 	h := incident()
 	v := &h.snap.Subs[0]
 	v.Status.State = event.StateDenied
-	if got := nextAct(v, start); !strings.HasPrefix(got, "nothing") {
+	if got := evidence.Next(v, start); !strings.HasPrefix(got, "nothing") {
 		t.Errorf("refused for lack of rights: %s", got)
 	}
 	v.Status.State, v.NoReplay = event.StatePaused, true
-	if _, why := silence(v, start); strings.Contains(why, "stay at the server") {
+	if _, why := evidence.Silence(v, start); strings.Contains(why, "stay at the server") {
 		t.Errorf("paused without replay: %s", why)
 	}
 }

@@ -109,7 +109,7 @@ type wireLog struct{ ringLog[host.WireFrame] }
 
 func newWireLog() *wireLog {
 	return &wireLog{ringLog[host.WireFrame]{ring: host.API.Wire, at: func(f *host.WireFrame) time.Time { return f.At }, holds: func(f *host.WireFrame, text string) bool {
-		return hasText(f.Server, text) || hasText(f.Frame.Raw(), text)
+		return cells.HasText(f.Server, text) || cells.HasText(f.Frame.Raw(), text)
 	}}}
 }
 
@@ -232,7 +232,7 @@ type appLog struct{ ringLog[host.LogLine] }
 
 func newAppLog() *appLog {
 	return &appLog{ringLog[host.LogLine]{ring: host.API.AppLog, at: func(l *host.LogLine) time.Time { return l.At }, holds: func(l *host.LogLine, text string) bool {
-		return hasText(l.Server, text) || hasText(l.Text, text) || hasText(l.Level.String(), text)
+		return cells.HasText(l.Server, text) || cells.HasText(l.Text, text) || cells.HasText(l.Level.String(), text)
 	}}}
 }
 
@@ -355,7 +355,7 @@ func (t *auditLog) holds(e *event.AuditEntry) bool {
 		return true
 	}
 	for _, s := range []string{string(e.Actor), e.Action, e.Server, e.Type.Raw(), string(e.Sub), e.Result, e.Detail.Raw()} {
-		if hasText(s, t.text) {
+		if cells.HasText(s, t.text) {
 			return true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // keptLayout is the setting with what the screen remembers.
@@ -46,8 +47,8 @@ type memoNode struct {
 	Sub    event.SubID `json:"sub,omitempty"`
 }
 
-func memoOf(n node) memoNode  { return memoNode{n.server, n.typ, n.sub} }
-func (m memoNode) node() node { return node{server: m.Server, typ: m.Type, sub: m.Sub} }
+func memoOf(n query.Node) memoNode  { return memoNode{n.Server, n.Type, n.Sub} }
+func (m memoNode) node() query.Node { return query.Node{Server: m.Server, Type: m.Type, Sub: m.Sub} }
 func compareNodes(x, y memoNode) int {
 	for _, c := range [...][2]string{{x.Server, y.Server}, {x.Type.Raw(), y.Type.Raw()}, {string(x.Sub), string(y.Sub)}} {
 		if c[0] != c[1] {
@@ -74,9 +75,9 @@ type savedMsg struct{ err error }
 // present returns the memo of what is shown now.
 func (a *app) present() memo {
 	m := a.memo
-	m.Node, m.Filter, m.Off = memoOf(a.tree.at), a.stream.query.text, a.stream.query.off
+	m.Node, m.Filter, m.Off = memoOf(a.tree.at), a.stream.query.Text, a.stream.query.Off
 	if p := a.prompt; p != nil && p.undo != nil {
-		m.Filter, m.Off = p.undo.text, p.undo.off // what is typed is not yet kept
+		m.Filter, m.Off = p.undo.Text, p.undo.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
 	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.memo()
@@ -161,11 +162,11 @@ func (a *app) recall() {
 	if m.Clock < cells.TimeViews {
 		a.Times = m.Clock
 	}
-	q, err := newQuery(a.tree.at, m.Filter, a.Clock())
+	q, err := query.New(a.tree.at, m.Filter, a.Clock())
 	if err != nil {
-		q = query{node: a.tree.at}
+		q = query.Query{Node: a.tree.at}
 	}
-	q.off = m.Off
+	q.Off = m.Off
 	a.stream.query = q
 	a.stream.follow = m.Reading == 0
 	a.stream.at = m.Reading
@@ -189,7 +190,7 @@ func (a *app) startStream() {
 
 // want goes to the scope of the last run as soon as there is such a node.
 func (a *app) want() {
-	if a.wanted != (node{}) && a.tree.find(a.wanted) >= 0 {
-		a.tree.at, a.wanted = a.wanted, node{}
+	if a.wanted != (query.Node{}) && a.tree.find(a.wanted) >= 0 {
+		a.tree.at, a.wanted = a.wanted, query.Node{}
 	}
 }

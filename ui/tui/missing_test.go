@@ -9,6 +9,8 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // forsaken is a host with a subscription at a server that nobody configures any more.
@@ -54,14 +56,14 @@ func TestScopeOfAServerThatIsGone(t *testing.T) {
 			t.Errorf("%s opens %T and says %q", key, a.dialog, a.note.text)
 		}
 	}
-	if a.stream.query.node.server != "digest" {
-		t.Fatalf("the scope is %+v", a.stream.query.node)
+	if a.stream.query.Node.Server != "digest" {
+		t.Fatalf("the scope is %+v", a.stream.query.Node)
 	}
 	h.snap.Subs = nil
 	h.snap.Version++
 	a.take(h.Snapshot())
-	if a.stream.query.node != (node{}) {
-		t.Errorf("the scope stays: %+v", a.stream.query.node)
+	if a.stream.query.Node != (query.Node{}) {
+		t.Errorf("the scope stays: %+v", a.stream.query.Node)
 	}
 }
 
@@ -96,7 +98,7 @@ func TestProtocolIsNamedOnce(t *testing.T) {
 		"handshake":            {Era: "handshake"},
 		"":                     {},
 	} {
-		if got := protocol(&v); got != want {
+		if got := evidence.Protocol(&v); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // modeSwitch lets a live subscription go on in another mode.
@@ -37,7 +39,7 @@ const switchKeys = "wpo"
 
 func (a *app) openModeSwitch() tea.Cmd {
 	v := a.selected()
-	d := &modeSwitch{id: v.ID, name: subName(&v.Subscription), now: v.Mode, failover: v.Failover}
+	d := &modeSwitch{id: v.ID, name: evidence.SubName(&v.Subscription), now: v.Mode, failover: v.Failover}
 	for i, m := range switchModes {
 		d.modes = append(d.modes, modeChoice{mode: m})
 		if m == v.Mode {
@@ -45,7 +47,7 @@ func (a *app) openModeSwitch() tea.Cmd {
 		}
 	}
 	a.dialog = d
-	t := a.listed(node{server: v.Key.Server, typ: v.Key.Type})
+	t := a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type})
 	r := host.Request{Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args}
 	return a.do(func(ctx context.Context) tea.Msg {
 		msg := switchableMsg{dialog: d, why: make([]string, len(switchModes))}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/query"
 )
 
 func mouseAt(x, y int, b tea.MouseButton) tea.Mouse { return tea.Mouse{X: x, Y: y, Button: b} }
@@ -16,7 +18,7 @@ func TestClickChoosesPaneAndRow(t *testing.T) {
 	if a.focus != treePane || a.tree.at != a.tree.rows[2].node {
 		t.Errorf("focus %v, chosen %v", a.focus, a.tree.at)
 	}
-	a.tree.at = node{}
+	a.tree.at = query.Node{}
 	a.rescope()
 	a.draw()
 	r := a.lay.stream

@@ -13,6 +13,8 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // notifyEvery is the least time between two notifications. What matches
@@ -41,8 +43,8 @@ type notifyRule struct {
 // notifier watches the log while nobody looks at the screen.
 type notifier struct {
 	set     notifySettings
-	queries []query // of the rules that are on
-	detects alert   // what the terminal knows
+	queries []query.Query // of the rules that are on
+	detects alert         // what the terminal knows
 	tmux    bool
 
 	seen    uint64 // the log was examined up to here
@@ -77,7 +79,7 @@ func (a *app) compileNotify() {
 		if r.Off {
 			continue
 		}
-		q, err := newQuery(node{}, r.Filter, a.Clock())
+		q, err := query.New(query.Node{}, r.Filter, a.Clock())
 		if err != nil {
 			a.fail("notification rule "+r.Filter, err)
 			continue
@@ -142,7 +144,7 @@ func (a *app) examine(n *notifier) {
 			return false
 		}
 		for i := range n.queries {
-			if n.queries[i].matches(&r) {
+			if n.queries[i].Matches(&r) {
 				n.hits++
 				n.newest = r
 				break
@@ -162,7 +164,7 @@ func (n *notifier) words() string {
 	what := cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain()
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		what += ": " + gapWords(*r.Gap, cells.TimeLocal)
+		what += ": " + evidence.GapWords(*r.Gap, cells.TimeLocal)
 	case r.Kind == event.KindState && r.State != nil:
 		what += ": " + string(r.State.State)
 	case r.Kind == event.KindRejected:

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // notifyDialog edits the rules of notifications. Every change is kept at once.
@@ -171,7 +172,7 @@ func (d *notifyDialog) typed(a *app, name, text string) tea.Cmd {
 	n := &a.notify
 	switch name {
 	case "enter":
-		if _, d.wrong = newQuery(node{}, d.edit.text(), a.Clock()); d.wrong != nil {
+		if _, d.wrong = query.New(query.Node{}, d.edit.text(), a.Clock()); d.wrong != nil {
 			return nil
 		}
 		n.set.Rules[d.at].Filter = d.edit.text()

@@ -8,6 +8,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // palette finds everything by name: actions that work now, places, saved
@@ -239,7 +241,7 @@ func (a *app) said(err error) tea.Cmd {
 
 // gotoPlace limits the stream to a place and gives the keys to the tree, which shows
 // it and what is below it: what can be done there are the keys of the tree.
-func (a *app) gotoPlace(n node) {
+func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)
 	a.tree.whole = true
 	a.size = sizeNormal
@@ -249,19 +251,19 @@ func (a *app) gotoPlace(n node) {
 // places lists what the stream can be limited to.
 func (a *app) places() []pick {
 	var out []pick
-	add := func(kind string, n node, text trust.Rendered) {
+	add := func(kind string, n query.Node, text trust.Rendered) {
 		out = append(out, pick{kind: kind, text: text, find: findable(text.Plain(), kind), run: func(a *app) tea.Cmd { a.gotoPlace(n); return nil }})
 	}
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
-		add("server", node{server: s.Name}, cells.Sanitize(s.Name))
+		add("server", query.Node{Server: s.Name}, cells.Sanitize(s.Name))
 		for j := range s.Types {
-			add("type", node{server: s.Name, typ: s.Types[j].Name}, cells.Join(trust.Line(s.Types[j].Name), cells.Sanitize("  "+s.Name)))
+			add("type", query.Node{Server: s.Name, Type: s.Types[j].Name}, cells.Join(trust.Line(s.Types[j].Name), cells.Sanitize("  "+s.Name)))
 		}
 	}
 	for i := range a.snap.Subs {
 		s := &a.snap.Subs[i].Subscription
-		add("subscription", node{server: s.Key.Server, typ: s.Key.Type, sub: s.ID}, cells.Sanitize(subName(s)))
+		add("subscription", query.Node{Server: s.Key.Server, Type: s.Key.Type, Sub: s.ID}, cells.Sanitize(evidence.SubName(s)))
 	}
 	return out
 }

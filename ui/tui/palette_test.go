@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // word types a text key by key.
@@ -32,13 +33,13 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	word(t, a, "chat server")
 	exact(t, a)
 	press(t, a, "enter")
-	if a.stream.query.node != (node{server: "chat"}) || a.dialog != nil || a.focus != treePane || a.tree.at != a.stream.query.node {
-		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.query.node, a.tree.at, a.focus)
+	if a.stream.query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != treePane || a.tree.at != a.stream.query.Node {
+		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.query.Node, a.tree.at, a.focus)
 	}
 	press(t, a, ":")
 	word(t, a, "deploy type")
 	press(t, a, "enter")
-	if a.tree.at.typ != trust.Untrusted("deploy.finished") {
+	if a.tree.at.Type != trust.Untrusted("deploy.finished") {
 		t.Errorf("the scope is %+v", a.tree.at)
 	}
 	press(t, a, ":")

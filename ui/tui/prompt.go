@@ -5,6 +5,7 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // prompt is a line of text at the bottom of the screen that has all keys: the
@@ -20,7 +21,7 @@ type prompt struct {
 	gone   func(a *app)                      // esc
 	tab    func(a *app)                      // completes, nil if nothing does
 	offers offers                            // what tab offers
-	undo   *query                            // of the filter: what esc goes back to
+	undo   *query.Query                      // of the filter: what esc goes back to
 
 	past []string // newest first
 	back int      // how far back the history is shown; 0 is what was typed

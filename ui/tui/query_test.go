@@ -7,11 +7,12 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/query"
 )
 
-func mustQuery(t testing.TB, n node, text string) query {
+func mustQuery(t testing.TB, n query.Node, text string) query.Query {
 	t.Helper()
-	q, err := newQuery(n, text, time.Now())
+	q, err := query.New(n, text, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

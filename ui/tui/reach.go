@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/query"
 )
 
 // A filter reaches the whole stored history. It is searched beside the program,
@@ -18,10 +19,10 @@ import (
 const pageTime = 50 * time.Millisecond
 
 // searchOlder searches the log before seq for a page of rows.
-func searchOlder(ctx context.Context, log *eventlog.Log, q query, gen int, before uint64) page {
+func searchOlder(ctx context.Context, log *eventlog.Log, q query.Query, gen int, before uint64) page {
 	p := page{gen: gen, older: true, edge: before}
 	end := time.Now().Add(pageTime)
-	p.err = log.Search(ctx, q.matches, before, func(f eventlog.Found) bool {
+	p.err = log.Search(ctx, q.Matches, before, func(f eventlog.Found) bool {
 		p.seqs = append(p.seqs, f.Seqs...)
 		p.edge, p.end = f.Edge, f.End
 		return len(p.seqs) < pageRows && time.Now().Before(end)
@@ -31,7 +32,7 @@ func searchOlder(ctx context.Context, log *eventlog.Log, q query, gen int, befor
 }
 
 // begin makes answers to earlier requests stale and ends the search for them.
-func (w *window) begin(q query) {
+func (w *window) begin(q query.Query) {
 	w.query = q
 	w.gen++
 	w.fetching = false
@@ -43,7 +44,7 @@ func (w *window) begin(q query) {
 
 // searched tells how far a search through the history is, "" when there is none.
 func (w *window) searched() string {
-	if !w.fetching || !w.query.filters() || w.seen == 0 || w.oldest {
+	if !w.fetching || !w.query.Filters() || w.seen == 0 || w.oldest {
 		return ""
 	}
 	return fmt.Sprintf("searched %d %%", (w.seen-min(w.from, w.seen))*100/w.seen)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"eventdeck/ui/tui/query"
 )
 
 // history is a fake with more events than are read at once, of which few match.
@@ -26,7 +28,7 @@ func history(n int) *fakeHost {
 func TestFilterReachesTheWholeHistory(t *testing.T) {
 	a := open(t, history(3*firstScan), 120, 40)
 	a.draw()
-	a.requery(mustQuery(t, node{}, "needle"))
+	a.requery(mustQuery(t, query.Node{}, "needle"))
 	if len(a.stream.seqs) != 0 || a.stream.oldest {
 		t.Fatalf("%d rows at once", len(a.stream.seqs))
 	}
@@ -48,9 +50,9 @@ func TestFilterReachesTheWholeHistory(t *testing.T) {
 func TestAnotherFilterEndsTheSearch(t *testing.T) {
 	a := open(t, history(3*firstScan), 120, 40)
 	a.draw()
-	a.requery(mustQuery(t, node{}, "needle"))
+	a.requery(mustQuery(t, query.Node{}, "needle"))
 	first := a.fetch()
-	a.requery(mustQuery(t, node{}, "nothing"))
+	a.requery(mustQuery(t, query.Node{}, "nothing"))
 	msg, ok := first().(pageMsg)
 	if !ok || msg.err == nil {
 		t.Fatalf("the first search was not ended: %+v", msg)
@@ -59,9 +61,9 @@ func TestAnotherFilterEndsTheSearch(t *testing.T) {
 	if len(a.stream.seqs) != 0 || a.stream.oldest {
 		t.Errorf("its answer was taken: %+v", a.stream.window)
 	}
-	a.requery(mustQuery(t, node{}, "needle"))
+	a.requery(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
-	a.requery(mustQuery(t, node{}, `"needle 2"`))
+	a.requery(mustQuery(t, query.Node{}, `"needle 2"`))
 	settle(a, a.fetch())
 	if len(a.stream.seqs) != 1 || !a.stream.oldest {
 		t.Errorf("a stricter filter: %d rows, all of them: %v", len(a.stream.seqs), a.stream.oldest)
@@ -73,7 +75,7 @@ func TestSearchFails(t *testing.T) {
 	h := history(3 * firstScan)
 	a := open(t, h, 120, 40)
 	a.draw()
-	a.requery(mustQuery(t, node{}, "needle"))
+	a.requery(mustQuery(t, query.Node{}, "needle"))
 	h.store.scanFails = errors.New("the disk is gone")
 	settle(a, a.fetch())
 	if text := screenOf(a); !strings.Contains(text, "the disk is gone") || !a.stream.oldest {

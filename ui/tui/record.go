@@ -1,15 +1,15 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
-	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/flags"
 )
 
 // detailTab is a way to look at a record.
@@ -71,7 +71,7 @@ func (d *detail) content(a *app, r *event.Record, w int) {
 	case r.Kind == event.KindGap && r.Gap != nil:
 		d.gap(a, r)
 	case r.Kind == event.KindState && r.State != nil:
-		d.say("state   ", stateRole(r.State.State), string(r.State.State))
+		d.say("state   ", evidence.StateRole(r.State.State), string(r.State.State))
 		d.say("evidence", themes.Plain, r.State.Evidence)
 		if !r.State.Error.IsZero() {
 			d.quote(r.Server, trust.Block(r.State.Error, width))
@@ -88,7 +88,7 @@ func (d *detail) content(a *app, r *event.Record, w int) {
 // envelope is what stands around a payload.
 func (d *detail) envelope(r *event.Record) {
 	d.lines = append(d.lines, detailLine{role: themes.Strong, text: cells.Join(cells.Sanitize(r.Server), cells.Sanitize(" "), trust.Line(r.Type))})
-	d.say("received", themes.Plain, cells.TimeText(r.ReceivedAt, d.zone, cells.StampFull)+lag(*r))
+	d.say("received", themes.Plain, cells.TimeText(r.ReceivedAt, d.zone, cells.StampFull)+evidence.Lag(*r))
 	d.words("occurred", r.Timestamp)
 	d.words("id      ", r.EventID)
 	d.labels(r.Labels)
@@ -109,10 +109,10 @@ func (d *detail) gap(a *app, r *event.Record) {
 	if r.Gap == nil {
 		return
 	}
-	d.say("", themes.Gap, gapWords(*r.Gap, d.of.clock))
-	d.say("cause   ", themes.Plain, causes[r.Gap.Cause])
+	d.say("", themes.Gap, evidence.GapWords(*r.Gap, d.of.clock))
+	d.say("cause   ", themes.Plain, evidence.Causes[r.Gap.Cause])
 	if a.demo || slices.Contains(a.passing, r.Server) {
-		d.say("", themes.Dim, demoGaps)
+		d.say("", themes.Dim, evidence.DemoGaps)
 	}
 	if !r.Gap.Certain {
 		d.say("", themes.Dim, "Nothing says that events were missed; nothing shows that none were.")
@@ -120,11 +120,11 @@ func (d *detail) gap(a *app, r *event.Record) {
 }
 
 // flags names every flag of a record.
-func (d *detail) flags(flags []string, w int) {
+func (d *detail) flags(raised []string, w int) {
 	const label = "flags   "
 	line := ""
-	for _, f := range gravestFirst(flags) {
-		name := signsOfSeverity[severityOf(f)].sign + cells.Sanitize(f).Plain()
+	for _, f := range flags.GravestFirst(raised) {
+		name := flags.Severities[flags.SeverityOf(f)].Sign + cells.Sanitize(f).Plain()
 		if line != "" && len(label)+len(line)+len(name)+3 > w {
 			d.say(label, themes.Warn, line)
 			line = ""
@@ -171,25 +171,6 @@ func schemaWords(p host.Problem) trust.Rendered {
 }
 
 func capped(b []byte) []byte { return b[:min(len(b), payloadMax)] }
-
-// lag tells how long an event was on its way, if its time can be read.
-func lag(r event.Record) string {
-	d, ok := lagOf(&r)
-	if !ok {
-		return ""
-	}
-	if d < time.Minute {
-		return fmt.Sprintf(", %.1f s after it occurred", d.Seconds())
-	}
-	return ", " + cells.Span(d) + " after it occurred"
-}
-
-// lagOf is how long an event was on its way, if its time can be read.
-func lagOf(r *event.Record) (time.Duration, bool) {
-	t, err := time.Parse(time.RFC3339, r.Timestamp.Raw())
-	d := r.ReceivedAt.Sub(t)
-	return d, err == nil && r.Kind == event.KindEvent && d >= 0 && d <= 365*24*time.Hour
-}
 
 func cameBy(r event.Record) string {
 	s := string(r.Mode)

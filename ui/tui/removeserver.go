@@ -13,10 +13,10 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-func (a *app) onServerRow() bool { return a.tree.at.level() == 1 && a.onServer() }
+func (a *app) onServerRow() bool { return a.tree.at.Level() == 1 && a.onServer() }
 
 // askRemoveServer is [app.askRemove] for the chosen server.
-func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.at.server) }
+func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.at.Server) }
 
 // runRemove is what `:remove` does.
 func runRemove(a *app, words []string) (tea.Cmd, error) {

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/config"
+	"eventdeck/ui/tui/query"
 )
 
 func (h *fakeHost) RemoveServer(_ context.Context, name string) error {
@@ -51,7 +52,7 @@ func TestRemoveAServer(t *testing.T) {
 	}
 	press(t, a, "X", "y")
 	arrive(a)
-	if s := screenOf(a); !slices.Equal(h.did, []string{"remove pager"}) || !strings.Contains(s, "removed pager") || a.tree.at != (node{}) || a.stream.query.node != (node{}) || a.tree.total.all != 1 {
+	if s := screenOf(a); !slices.Equal(h.did, []string{"remove pager"}) || !strings.Contains(s, "removed pager") || a.tree.at != (query.Node{}) || a.stream.query.Node != (query.Node{}) || a.tree.total.all != 1 {
 		t.Errorf("did %q, at %v:\n%s", h.did, a.tree.at, s)
 	}
 	h.refuse = errors.New("the store is full")

@@ -7,6 +7,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/flags"
 )
 
 // row is one record as the stream shows it: formed once, laid out once for each
@@ -19,7 +21,7 @@ type row struct {
 	text   trust.Rendered
 	role   themes.Role
 	marker bool // no event: a gap, a change of state, a refusal
-	signs  signs
+	signs  flags.Signs
 	field  trust.Rendered
 	grave  themes.Role
 	sub    string
@@ -55,9 +57,9 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 	}
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		out.role, out.text = themes.Gap, cells.Sanitize(gapWords(*r.Gap, p.clock))
+		out.role, out.text = themes.Gap, cells.Sanitize(evidence.GapWords(*r.Gap, p.clock))
 	case r.Kind == event.KindState && r.State != nil:
-		out.role, out.text = stateRole(r.State.State), stateWords(r)
+		out.role, out.text = evidence.StateRole(r.State.State), evidence.StateWords(r)
 	case r.Kind == event.KindRejected:
 		out.role = themes.Bad
 		out.text = cells.Join(cells.Sanitize("payload refused: "), trust.Line(r.Reason))
@@ -69,7 +71,7 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 			out.text = trust.Line(compactOf(&r)) // the same twice would tell nothing
 		}
 	}
-	out.sub, out.mode, out.labels = string(r.Sub), modeWord(r.Mode), labelsOf(r.Labels)
+	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), labelsOf(r.Labels)
 	if n := len(r.Raw); n > 0 {
 		out.size = cells.ShortBytes(n)
 	}
@@ -80,43 +82,15 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 		}
 	}
 	if !out.marker || r.Kind == event.KindRejected {
-		out.signs = signsOf(r)
+		out.signs = flags.SignsOf(r)
 	}
 	return out
-}
-
-func stateRole(s event.State) themes.Role {
-	switch s {
-	case event.StateResumed, event.StateSwitched, event.StateLive:
-		return themes.Busy
-	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateDenied, event.StateEnded:
-		return themes.Warn
-	}
-	return themes.Dim
-}
-
-func stateWords(r event.Record) trust.Rendered {
-	text := string(r.State.State)
-	if r.State.State == event.StateSwitched {
-		return cells.Sanitize(r.State.Evidence) // it says so itself
-	}
-	if r.Mode != "" {
-		text = modeWord(r.Mode) + " " + text
-	}
-	if r.State.Evidence != "" {
-		text += ", " + r.State.Evidence
-	}
-	line := cells.Sanitize(text)
-	if !r.State.Error.IsZero() {
-		line = cells.Join(line, cells.Sanitize(": "), trust.Line(r.State.Error))
-	}
-	return line
 }
 
 // lay writes the row. Everything but the first cell, which shows the cursor.
 func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *plan) {
 	path, last := 0, true
-	var signs signs
+	var signs flags.Signs
 	for i, col := range p.cols {
 		if r.marker && col.Kind != colTime && col.Kind != colServer && col.Kind != colType {
 			continue // its text has all the room
@@ -138,7 +112,7 @@ func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *plan) {
 	if last {
 		signs = r.layText(c, g, cols, 0)
 	}
-	signs.lay(c)
+	signs.Lay(c)
 }
 
 // after is the room that the columns behind one take.
@@ -194,10 +168,10 @@ func (r *row) dimmed(role themes.Role) themes.Role {
 
 // layText writes the summary into the room that signs and later columns leave, and
 // returns the signs that it left room for.
-func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int) signs {
+func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int) flags.Signs {
 	layJoint(c, g, cols.joint)
-	signs := r.signs.fit(c.Room - after)
-	room := max(0, c.Room-signs.width()-after)
+	signs := r.signs.Fit(c.Room - after)
+	room := max(0, c.Room-signs.Width()-after)
 	text := cells.Pan(r.text, cols.pan)
 	if !r.marker {
 		if after == 0 {
@@ -212,7 +186,7 @@ func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int)
 	c.Room = room
 	c.Put(r.role, g.Gap+g.Gap+" ")
 	c.Safe(r.role, text.Clip(c.Room))
-	if c.Room > 1 && signs.width() == 0 {
+	if c.Room > 1 && signs.Width() == 0 {
 		c.Put(r.role, " ")
 		c.Rule(r.role, g.Gap)
 	}

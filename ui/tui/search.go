@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // search is what is looked for without hiding anything. Matches are highlighted
@@ -56,10 +57,10 @@ func holdsText(r *event.Record, text string) bool {
 			return true
 		}
 	}
-	if r.Kind == event.KindGap && r.Gap != nil && strings.Contains(strings.ToLower(gapWords(*r.Gap, cells.TimeLocal)), text) {
+	if r.Kind == event.KindGap && r.Gap != nil && strings.Contains(strings.ToLower(evidence.GapWords(*r.Gap, cells.TimeLocal)), text) {
 		return true
 	}
-	if r.Kind == event.KindState && r.State != nil && strings.Contains(strings.ToLower(stateWords(*r).Plain()), text) {
+	if r.Kind == event.KindState && r.State != nil && strings.Contains(strings.ToLower(evidence.StateWords(*r).Plain()), text) {
 		return true
 	}
 	return strings.Contains(strings.ToLower(string(payloadOf(r))), text)
@@ -91,7 +92,7 @@ func (a *app) nextFound(step int) tea.Cmd {
 	return a.do(func(ctx context.Context) tea.Msg {
 		msg := foundMsg{token: token}
 		look := func(r event.Record) bool {
-			if q.matches(&r) && holdsText(&r, text) {
+			if q.Matches(&r) && holdsText(&r, text) {
 				msg.seq = r.Seq
 			}
 			return msg.seq == 0 && ctx.Err() == nil

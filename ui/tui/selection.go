@@ -59,7 +59,7 @@ func (a *app) selectedRecords(fn func(event.Record) bool) error {
 		if r.Seq > last {
 			return false
 		}
-		return !q.matches(&r) || fn(r)
+		return !q.Matches(&r) || fn(r)
 	})
 }
 

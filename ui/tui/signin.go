@@ -16,7 +16,7 @@ import (
 // signInActions are about the rights to use a server.
 func signInActions() []action {
 	return grouped("Servers",
-		action{id: "sign-in", title: "sign in to the server, in the browser", keys: []string{"L"}, hint: "sign in", panes: inTree, dangerous: true, when: (*app).wantsSignIn, run: func(a *app) tea.Cmd { return a.signIn(a.tree.at.server) }},
+		action{id: "sign-in", title: "sign in to the server, in the browser", keys: []string{"L"}, hint: "sign in", panes: inTree, dangerous: true, when: (*app).wantsSignIn, run: func(a *app) tea.Cmd { return a.signIn(a.tree.at.Server) }},
 	)
 }
 
@@ -35,7 +35,7 @@ func signInCommands() []command {
 
 func (a *app) wantsSignIn() bool {
 	for i := range a.snap.Servers {
-		if s := &a.snap.Servers[i]; s.Name == a.tree.at.server {
+		if s := &a.snap.Servers[i]; s.Name == a.tree.at.Server {
 			return s.SignIn != ""
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/flags"
 )
 
 func openWith(t testing.TB, h *fakeHost, o Options) *app {
@@ -149,14 +151,14 @@ func TestStatesWithoutColour(t *testing.T) {
 	}
 	words := map[string]bool{}
 	for _, r := range []host.Reach{host.ReachConnecting, host.ReachReady, host.ReachBackoff, host.ReachRefused} {
-		words[reach(host.ServerView{Reach: r, NextTry: start.Add(time.Second)}, start)] = true
+		words[evidence.Reach(host.ServerView{Reach: r, NextTry: start.Add(time.Second)}, start)] = true
 	}
 	if len(words) != 4 {
 		t.Errorf("states of servers look alike: %v", words)
 	}
 	signs := map[string]bool{}
-	for _, s := range signsOfSeverity[info:] {
-		signs[s.sign] = true
+	for _, s := range flags.Severities[flags.Info:] {
+		signs[s.Sign] = true
 	}
 	if len(signs) != 3 {
 		t.Errorf("severities look alike: %v", signs)

@@ -13,6 +13,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // rates are the numbers of the run as the screen shows them: asked for at most
@@ -76,7 +78,7 @@ type statsDialog struct {
 }
 
 type statsRow struct {
-	node   node
+	node   query.Node
 	server trust.Rendered
 	typ    trust.Rendered
 	state  string
@@ -92,20 +94,20 @@ func (a *app) openStats() {
 
 // load makes the rows, the busiest first.
 func (d *statsDialog) load(a *app) {
-	var at node
+	var at query.Node
 	if d.at < len(d.rows) {
 		at = d.rows[d.at].node
 	}
 	d.rows = d.rows[:0]
 	if d.types {
 		for key, rate := range a.rates.ByType {
-			d.rows = append(d.rows, statsRow{node{server: key.Server, typ: key.Type}, cells.Sanitize(key.Server), trust.Line(key.Type), "", rate})
+			d.rows = append(d.rows, statsRow{query.Node{Server: key.Server, Type: key.Type}, cells.Sanitize(key.Server), trust.Line(key.Type), "", rate})
 		}
 	} else {
 		for i := range a.snap.Subs {
 			v := &a.snap.Subs[i]
-			d.rows = append(d.rows, statsRow{node{server: v.Key.Server, typ: v.Key.Type, sub: v.ID}, cells.Sanitize(v.Key.Server), trust.Line(v.Key.Type),
-				modeWord(v.Mode) + " " + string(stateOf(*v)), a.rates.BySub[v.ID]})
+			d.rows = append(d.rows, statsRow{query.Node{Server: v.Key.Server, Type: v.Key.Type, Sub: v.ID}, cells.Sanitize(v.Key.Server), trust.Line(v.Key.Type),
+				evidence.ModeWord(v.Mode) + " " + string(evidence.StateOf(*v)), a.rates.BySub[v.ID]})
 		}
 	}
 	sort.SliceStable(d.rows, func(i, j int) bool {
@@ -113,7 +115,7 @@ func (d *statsDialog) load(a *app) {
 		if x != y {
 			return x > y
 		}
-		return d.rows[i].node.server+d.rows[i].node.typ.Raw() < d.rows[j].node.server+d.rows[j].node.typ.Raw()
+		return d.rows[i].node.Server+d.rows[i].node.Type.Raw() < d.rows[j].node.Server+d.rows[j].node.Type.Raw()
 	})
 	for i := range d.rows {
 		if d.rows[i].node == at {

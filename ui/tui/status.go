@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // The lines above and below the panes.
@@ -49,38 +50,38 @@ func (a *app) drawFilter(c *cells.Canvas) {
 		c.Safe(themes.SpanOn, cells.Sanitize(a.search.text))
 	}
 	q := &a.stream.query
-	if q.text == "" {
+	if q.Text == "" {
 		return
 	}
 	word, role := "  filter ", themes.Key
-	if q.off {
+	if q.Off {
 		word, role = "  filter off ", themes.Off
 	}
 	c.Put(themes.Dim, word)
 	if name := a.filterName(); name != "" {
 		c.Safe(role, cells.Sanitize(name+": "))
 	}
-	c.Safe(role, cells.Sanitize(q.text))
+	c.Safe(role, cells.Sanitize(q.Text))
 	if far := a.stream.searched(); far != "" {
 		c.Put(themes.Dim, "  "+far)
 	}
 }
 
 func (a *app) drawPath(c *cells.Canvas) {
-	n := a.stream.query.node
-	if n.level() == 0 {
+	n := a.stream.query.Node
+	if n.Level() == 0 {
 		c.Safe(themes.Plain, cells.Sanitize("all servers").Clip(c.Room))
 		return
 	}
-	c.Safe(themes.Server, cells.Sanitize(n.server).Clip(c.Room))
-	if !n.typ.IsZero() {
+	c.Safe(themes.Server, cells.Sanitize(n.Server).Clip(c.Room))
+	if !n.Type.IsZero() {
 		c.Put(themes.Dim, " "+a.Glyphs.Path+" ")
-		c.Safe(themes.Type, trust.Line(n.typ).Clip(c.Room))
+		c.Safe(themes.Type, trust.Line(n.Type).Clip(c.Room))
 	}
-	if v := a.sub(n.sub); v != nil {
+	if v := a.sub(n.Sub); v != nil {
 		c.Put(themes.Dim, " "+a.Glyphs.Path+" ")
 		c.Put(themes.Plain, string(v.Mode)+" ")
-		if !noArgs(v.Key.Args) {
+		if !evidence.NoArgs(v.Key.Args) {
 			c.Safe(themes.Dim, cells.Sanitize(string(v.ShownArgs())).Clip(c.Room))
 		}
 	}
@@ -110,7 +111,7 @@ func (a *app) drawScope(w int) []string {
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		role := themes.Busy
-		word := reach(*s, a.Clock())
+		word := evidence.Reach(*s, a.Clock())
 		switch s.Reach {
 		case host.ReachReady:
 			role = themes.Good
@@ -181,13 +182,13 @@ func (a *app) teach(c *cells.Canvas) {
 	switch {
 	case a.stream.searched() != "":
 		lines = []string{"Nothing matches yet: " + a.stream.searched() + " of the history."}
-	case a.stream.query.filters():
+	case a.stream.query.Filters():
 		lines = []string{"Nothing matches the filter.", "", a.keyOf("back") + " takes it away, " + a.keyOf("filter") + " changes it, " + a.keyOf("filter.toggle") + " turns it off."}
 	case len(a.snap.Servers) == 0:
 		c.End()
 		drawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
 		return
-	case a.stream.query.node.level() == 2 && a.tree.chosen().kids == 0:
+	case a.stream.query.Node.Level() == 2 && a.tree.chosen().kids == 0:
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	case a.tree.total.trouble > 0:
 		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.keyOf("subscriptions") + " lists them, " + a.keyOf("quiet") + " there tells why and what the host does next."}

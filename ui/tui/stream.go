@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // stream is the pane of arriving records. Its places are sequence numbers, so
@@ -56,7 +57,7 @@ func newStream() stream {
 }
 
 // show changes what the stream shows. What is chosen stays if it still matches.
-func (s *stream) show(log *eventlog.Log, q query) error {
+func (s *stream) show(log *eventlog.Log, q query.Query) error {
 	err := s.reset(log, q)
 	s.paused, s.waiting = false, 0
 	s.settle()
@@ -120,7 +121,7 @@ func (s *stream) arrive(log *eventlog.Log) (more bool, err error) {
 		}
 		left--
 		s.seen, record = r.Seq, r
-		if s.query.matches(&record) {
+		if s.query.Matches(&record) {
 			s.seqs = append(s.seqs, r.Seq)
 		}
 		return true
@@ -182,7 +183,7 @@ func (s *stream) wants() (older, newer bool) {
 	}
 	at, top := s.index(s.at), s.index(s.top)
 	older = !s.oldest && (len(s.seqs) < s.height || top == 0 || at < s.height) && !(s.follow && len(s.seqs) >= s.height)
-	older = older || !s.oldest && !s.cut && s.query.filters() && len(s.seqs) < pageRows
+	older = older || !s.oldest && !s.cut && s.query.Filters() && len(s.seqs) < pageRows
 	newer = s.cut && !s.paused && at+s.height >= len(s.seqs)
 	return older, newer && !older
 }

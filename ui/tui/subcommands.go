@@ -12,6 +12,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // errNoSubscription: a command is about a subscription, and none is chosen.
@@ -46,7 +47,7 @@ func runMode(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) 
 	if mode == string(event.ModeAuto) || !slices.Contains(modeNames, mode) {
 		return nil, usage(a.command("mode"))
 	}
-	id, name := v.ID, subName(&v.Subscription)
+	id, name := v.ID, evidence.SubName(&v.Subscription)
 	return a.ask(name+" goes on by "+mode, func(ctx context.Context) error { return a.api.SetMode(ctx, id, event.Mode(mode)) }), nil
 }
 
@@ -71,17 +72,17 @@ func runFailover(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, err
 		return nil, usage(a.command("failover"))
 	}
 	id := v.ID
-	return a.ask("failover is "+word+" for "+subName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, word == "on") }), nil
+	return a.ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, word == "on") }), nil
 }
 
 func runRotate(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
 	id := v.ID
-	return a.ask("new secret for "+subName(&v.Subscription), func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) }), nil
+	return a.ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) }), nil
 }
 
 func runRefresh(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
 	id := v.ID
-	return a.ask("asked the server again for "+subName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) }), nil
+	return a.ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) }), nil
 }
 
 func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
@@ -100,7 +101,7 @@ func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error)
 
 func (a *app) resetTo(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
 	id := v.ID
-	return a.ask(subName(&v.Subscription)+" "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
+	return a.ask(evidence.SubName(&v.Subscription)+" "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
 }
 
 // rereadable returns the chosen record, if its subscription can be read again
@@ -121,7 +122,7 @@ func (a *app) askReread() {
 	v := a.sub(r.Sub)
 	a.dialog = &confirm{
 		head: "Read again",
-		text: []string{subName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", cells.Number(r.Seq)), "What is stored stays, and is not stored twice."},
+		text: []string{evidence.SubName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", cells.Number(r.Seq)), "What is stored stays, and is not stored twice."},
 		choices: []choice{{"y", "read again from here", func(a *app) tea.Cmd {
 			return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq)))
 		}}},

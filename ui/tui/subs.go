@@ -13,6 +13,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // subsTable lists the subscriptions of all servers, or of the scope.
@@ -35,7 +37,7 @@ type subsTable struct {
 // subsKey is what the order was made from.
 type subsKey struct {
 	version uint64
-	scope   node
+	scope   query.Node
 	col     int
 	reverse bool
 	text    string
@@ -86,20 +88,20 @@ func (t *subsTable) filter(text string)           { t.text = strings.ToLower(tex
 func (t *subsTable) load(a *app) bool {
 	t.now, t.log = a.Clock(), a.api.Log()
 	t.rates, t.widest = a.rates.BySub, a.widest
-	key := subsKey{a.snap.Version, a.stream.query.node, t.col, t.reverse, t.text}
+	key := subsKey{a.snap.Version, a.stream.query.Node, t.col, t.reverse, t.text}
 	if key == t.of && len(t.subs) == len(a.snap.Subs) {
 		return false
 	}
 	t.of, t.subs = key, a.snap.Subs
 	t.order, t.args = t.order[:0], false
 	for i := range t.subs {
-		if v := &t.subs[i]; inScope(key.scope, v) && t.holds(v) {
+		if v := &t.subs[i]; key.scope.HoldsSub(v.ID, &v.Key) && t.holds(v) {
 			t.order = append(t.order, i)
-			t.args = t.args || !noArgs(v.Key.Args)
+			t.args = t.args || !evidence.NoArgs(v.Key.Args)
 		}
 	}
 	if t.col < 0 { // until an order is chosen, what needs a look comes first
-		slices.SortStableFunc(t.order, func(i, j int) int { return cmp.Compare(urgency(&t.subs[i]), urgency(&t.subs[j])) })
+		slices.SortStableFunc(t.order, func(i, j int) int { return cmp.Compare(evidence.Urgency(&t.subs[i]), evidence.Urgency(&t.subs[j])) })
 	} else {
 		slices.SortStableFunc(t.order, func(i, j int) int {
 			c := t.compare(&t.subs[i], &t.subs[j])
@@ -116,8 +118,8 @@ func (t *subsTable) holds(v *host.SubscriptionView) bool {
 	if t.text == "" {
 		return true
 	}
-	for _, s := range []string{v.Key.Server, v.Key.Type.Raw(), string(v.ShownArgs()), string(v.Mode), string(stateWord(v, t.now)), string(v.ID)} {
-		if hasText(s, t.text) {
+	for _, s := range []string{v.Key.Server, v.Key.Type.Raw(), string(v.ShownArgs()), string(v.Mode), string(evidence.StateWord(v, t.now)), string(v.ID)} {
+		if cells.HasText(s, t.text) {
 			return true
 		}
 	}
@@ -129,7 +131,7 @@ func (t *subsTable) holds(v *host.SubscriptionView) bool {
 func (t *subsTable) compare(x, y *host.SubscriptionView) int {
 	switch t.col {
 	case subState:
-		return cmp.Or(cmp.Compare(urgency(x), urgency(y)), cmp.Compare(stateWord(x, t.now), stateWord(y, t.now)))
+		return cmp.Or(cmp.Compare(evidence.Urgency(x), evidence.Urgency(y)), cmp.Compare(evidence.StateWord(x, t.now), evidence.StateWord(y, t.now)))
 	case subMode:
 		return cmp.Compare(x.Mode, y.Mode)
 	case subServer:
@@ -149,26 +151,11 @@ func (t *subsTable) compare(x, y *host.SubscriptionView) int {
 	case subLag:
 		return cmp.Compare(t.lag(y), t.lag(x))
 	case subLease:
-		return leaseOf(x).RefreshBefore.Compare(leaseOf(y).RefreshBefore)
+		return evidence.LeaseOf(x).RefreshBefore.Compare(evidence.LeaseOf(y).RefreshBefore)
 	case subRate:
 		return cmp.Compare(t.rate(y), t.rate(x))
 	}
 	return 0
-}
-
-// urgency orders states by how much they need a look.
-func urgency(v *host.SubscriptionView) int {
-	switch stateOf(*v) {
-	case event.StateEnded, event.StateDenied, event.StateSuspended:
-		return 0
-	case event.StateBackoff, event.StateStale:
-		return 1
-	case event.StateStarting, event.StateVerifying, event.StateResumed:
-		return 2
-	case event.StatePaused:
-		return 4
-	}
-	return 3
 }
 
 func lastEvent(v *host.SubscriptionView) time.Time {
@@ -186,17 +173,17 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 	v := &t.subs[t.order[i]]
 	switch col {
 	case subState:
-		word := stateWord(v, t.now)
-		glyph, role := sign(a.Glyphs, word)
+		word := evidence.StateWord(v, t.now)
+		glyph, role := evidence.Sign(a.Glyphs, word)
 		return say(role, glyph+" "+string(word))
 	case subMode:
-		return say(themes.Plain, modeWord(v.Mode))
+		return say(themes.Plain, evidence.ModeWord(v.Mode))
 	case subServer:
 		return say(themes.Server, v.Key.Server)
 	case subType:
 		return cell{themes.Type, trust.Line(v.Key.Type)}
 	case subArgs:
-		if noArgs(v.Key.Args) {
+		if evidence.NoArgs(v.Key.Args) {
 			return cell{}
 		}
 		return say(themes.Dim, string(v.ShownArgs()))
@@ -215,7 +202,7 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 			return say(themes.Plain, cells.ShortSpan(d))
 		}
 	case subLease:
-		if end := leaseOf(v).RefreshBefore; v.Mode == event.ModeWebhook && !end.IsZero() {
+		if end := evidence.LeaseOf(v).RefreshBefore; v.Mode == event.ModeWebhook && !end.IsZero() {
 			return say(themes.Plain, cells.Span(end.Sub(t.now)))
 		}
 	case subRate:
@@ -226,9 +213,9 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 
 // evidence is the column that explains the state; an error comes first.
 func (t *subsTable) evidence(a *app, v *host.SubscriptionView) cell {
-	words := evidence(*v, t.now)
+	words := evidence.Of(*v, t.now)
 	if a.cursorless(v) {
-		words = cells.Commas(words, noReplay)
+		words = cells.Commas(words, evidence.NoReplay)
 	}
 	switch {
 	case v.Status.Error.IsZero():
@@ -301,7 +288,7 @@ func (t *subsTable) lag(v *host.SubscriptionView) time.Duration {
 	}
 	var d time.Duration
 	if r, err := t.log.Get(v.LastSeq); err == nil {
-		if lag, ok := lagOf(&r); ok {
+		if lag, ok := evidence.LagOf(&r); ok {
 			d = lag
 		}
 	}

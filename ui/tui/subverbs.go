@@ -9,6 +9,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // subRows are the panes in which a subscription is a row.
@@ -33,7 +34,7 @@ func (a *app) onHook() bool {
 func (a *app) refreshSub() tea.Cmd {
 	v := a.selected()
 	id := v.ID
-	return a.ask("asked the server again for "+subName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) })
+	return a.ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) })
 }
 
 func (a *app) turnFailover() tea.Cmd {
@@ -43,13 +44,13 @@ func (a *app) turnFailover() tea.Cmd {
 	if on {
 		word = "on"
 	}
-	return a.ask("failover is "+word+" for "+subName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
+	return a.ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
 }
 
 // askReset offers the positions to go on from.
 func (a *app) askReset() {
 	v := a.selected()
-	id, name := v.ID, subName(&v.Subscription)
+	id, name := v.ID, evidence.SubName(&v.Subscription)
 	reset := func(what string, from host.From) func(*app) tea.Cmd {
 		return func(a *app) tea.Cmd {
 			return a.ask(name+" goes on "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
@@ -75,7 +76,7 @@ func (a *app) chosenSeq() uint64 {
 
 func (a *app) askRotate() {
 	v := a.selected()
-	id, name := v.ID, subName(&v.Subscription)
+	id, name := v.ID, evidence.SubName(&v.Subscription)
 	a.dialog = &confirm{
 		head: "New webhook secret",
 		text: []string{name, "The old one stays accepted for a short while."},

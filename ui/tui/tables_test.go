@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/query"
 )
 
 // The evidence of a state is told whole where other columns have room to spare, or are
@@ -98,7 +99,7 @@ func TestJumpToAServerShowsItsTypes(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	for _, i := range []int{7, 11, 2} {
-		a.gotoPlace(node{server: fmt.Sprintf("server%d", i)})
+		a.gotoPlace(query.Node{Server: fmt.Sprintf("server%d", i)})
 		s := screenOf(a)
 		for _, want := range []string{fmt.Sprintf("server%d ", i), fmt.Sprintf("kind.%d.0", i), fmt.Sprintf("kind.%d.4", i)} {
 			if !strings.Contains(s, want) {

@@ -7,6 +7,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // themePicker shows the screen in each theme while it is chosen.
@@ -71,7 +72,7 @@ func (p *themePicker) draw(a *app, c *cells.Canvas, h int) {
 func (p *themePicker) sample(a *app, c *cells.Canvas) {
 	c.Put(themes.Plain, " ")
 	for _, s := range []event.State{event.StateLive, event.StateStarting, event.StateStale, event.StateSuspended} {
-		glyph, role := sign(a.Glyphs, s)
+		glyph, role := evidence.Sign(a.Glyphs, s)
 		c.Put(role, glyph+" "+string(s)+"  ")
 	}
 	c.Put(themes.Dim, "ages 3 s")

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // resumeShown is how long the status line tells what the host caught up on; the
@@ -32,7 +33,7 @@ type part struct {
 // drawTotals tells the state of everything: what may need a look comes first.
 func (a *app) drawTotals(c *cells.Canvas) {
 	now := a.Clock()
-	word, text := storeTrouble(a.snap.Store)
+	word, text := evidence.StoreTrouble(a.snap.Store)
 	switch {
 	case word != "":
 		c.Only(themes.Alarm)

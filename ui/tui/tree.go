@@ -5,57 +5,13 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
-
-// node names a place in the tree and the part of the stream that belongs to it.
-// The zero node is everything.
-type node struct {
-	server string
-	typ    trust.Text
-	sub    event.SubID
-	item   string // of the second section: no part of the stream, everything
-}
-
-// level is how deep a node lies: 0 everything, 1 server, 2 type, 3 subscription.
-func (n node) level() int {
-	switch {
-	case n.sub != "":
-		return 3
-	case !n.typ.IsZero():
-		return 2
-	case n.server != "":
-		return 1
-	}
-	return 0
-}
-
-// parent returns the node above.
-func (n node) parent() node {
-	switch n.level() {
-	case 3:
-		return node{server: n.server, typ: n.typ}
-	case 2:
-		return node{server: n.server}
-	}
-	return node{}
-}
-
-// holds tells whether a record belongs to the node.
-func (n node) holds(r *event.Record) bool {
-	switch n.level() {
-	case 3:
-		return r.Sub == n.sub
-	case 2:
-		return r.Server == n.server && r.Type == n.typ
-	case 1:
-		return r.Server == n.server
-	}
-	return true
-}
 
 // treeRow is one row. A remark belongs to the node above and cannot be chosen.
 type treeRow struct {
-	node   node
+	node   query.Node
 	remark bool
 	server *host.ServerView
 	typ    *event.Type
@@ -71,9 +27,9 @@ type tree struct {
 	rows   []treeRow
 	items  []treeItem // the second section
 	itemOf itemsKey
-	at     node
+	at     query.Node
 	top    int
-	closed map[node]bool // folded by the operator, or unfolded where it is false
+	closed map[query.Node]bool // folded by the operator, or unfolded where it is false
 	height int
 	whole  bool // what is below the chosen node is to be shown too
 
@@ -87,7 +43,7 @@ type tree struct {
 type treeKey struct {
 	version, second uint64
 	w, h, top       int
-	at              node
+	at              query.Node
 	focus           bool
 	look            int
 }
@@ -96,12 +52,12 @@ type treeKey struct {
 type subTotals struct{ all, live, poll, hook, paused, trouble, waiting int }
 
 func newTree() tree {
-	return tree{closed: map[node]bool{}}
+	return tree{closed: map[query.Node]bool{}}
 }
 
 // reveal opens what is above a node.
-func (t *tree) reveal(n node) {
-	for p := n.parent(); p.level() > 0; p = p.parent() {
+func (t *tree) reveal(n query.Node) {
+	for p := n.Parent(); p.Level() > 0; p = p.Parent() {
 		t.closed[p] = false
 	}
 }
@@ -118,8 +74,8 @@ func (t *tree) load(snap *host.Snapshot) {
 	}
 	t.loadMissing(snap.Subs)
 	t.loadItems()
-	for t.at != (node{}) && t.find(t.at) < 0 {
-		t.at = t.at.parent()
+	for t.at != (query.Node{}) && t.find(t.at) < 0 {
+		t.at = t.at.Parent()
 	}
 	t.drawn = treeKey{}
 }
@@ -129,15 +85,15 @@ func (t *tree) load(snap *host.Snapshot) {
 func (t *tree) loadMissing(subs []host.SubscriptionView) {
 	for i := range subs {
 		name := subs[i].Key.Server
-		if subs[i].NoServer && t.find(node{server: name}) < 0 {
-			t.loadServer(&host.ServerView{Name: name, Reach: reachMissing}, subs)
+		if subs[i].NoServer && t.find(query.Node{Server: name}) < 0 {
+			t.loadServer(&host.ServerView{Name: name, Reach: evidence.ReachMissing}, subs)
 		}
 	}
 }
 
 func (s *subTotals) add(v *host.SubscriptionView) {
 	s.all++
-	switch stateOf(*v) {
+	switch evidence.StateOf(*v) {
 	case event.StatePaused:
 		s.paused++
 	case event.StateStarting, event.StateVerifying:
@@ -161,7 +117,7 @@ func (s *subTotals) add(v *host.SubscriptionView) {
 const typesShown = 100
 
 func (t *tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) {
-	n := node{server: s.Name}
+	n := query.Node{Server: s.Name}
 	at := len(t.rows)
 	t.rows = append(t.rows, treeRow{node: n, server: s})
 	types := make([]trust.Text, 0, len(s.Types)+4)
@@ -188,31 +144,31 @@ func (t *tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) {
 		t.rows = append(t.rows, treeRow{node: n, server: s, remark: true})
 	}
 	for _, name := range types {
-		t.loadType(node{server: s.Name, typ: name}, known[name], subs)
+		t.loadType(query.Node{Server: s.Name, Type: name}, known[name], subs)
 	}
 }
 
-func (t *tree) loadType(n node, typ *event.Type, subs []host.SubscriptionView) {
+func (t *tree) loadType(n query.Node, typ *event.Type, subs []host.SubscriptionView) {
 	at := len(t.rows)
 	t.rows = append(t.rows, treeRow{node: n, typ: typ, open: !t.closed[n]})
 	for i := range subs {
 		v := &subs[i]
-		if v.Key.Server != n.server || v.Key.Type != n.typ {
+		if v.Key.Server != n.Server || v.Key.Type != n.Type {
 			continue
 		}
 		t.rows[at].kids++
 		if !t.rows[at].open {
 			continue
 		}
-		sn := node{server: n.server, typ: n.typ, sub: v.ID}
+		sn := query.Node{Server: n.Server, Type: n.Type, Sub: v.ID}
 		t.rows = append(t.rows, treeRow{node: sn, sub: v})
-		if !noArgs(v.Key.Args) || !v.Status.Error.IsZero() {
+		if !evidence.NoArgs(v.Key.Args) || !v.Status.Error.IsZero() {
 			t.rows = append(t.rows, treeRow{node: sn, sub: v, remark: true})
 		}
 	}
 }
 
-func (t *tree) find(n node) int {
+func (t *tree) find(n query.Node) int {
 	for i := range t.rows {
 		if t.rows[i].node == n && !t.rows[i].remark {
 			return i
@@ -256,17 +212,17 @@ func (t *tree) last()  { t.by(len(t.rows)) }
 // fold closes the chosen node, or goes to the one above.
 func (t *tree) fold() {
 	r := t.chosen()
-	if l := t.at.level(); r.open && (l == 1 && (r.kids > 0 || len(r.server.Types) > 0) || l == 2 && r.kids > 0) {
+	if l := t.at.Level(); r.open && (l == 1 && (r.kids > 0 || len(r.server.Types) > 0) || l == 2 && r.kids > 0) {
 		t.closed[t.at] = true
 		return
 	}
-	t.at = t.at.parent()
+	t.at = t.at.Parent()
 }
 
 // unfold opens the chosen node, or goes to the first one below.
 func (t *tree) unfold() {
 	r := t.chosen()
-	if l := t.at.level(); !r.open && (l == 1 || l == 2 && r.kids > 0) {
+	if l := t.at.Level(); !r.open && (l == 1 || l == 2 && r.kids > 0) {
 		t.closed[t.at] = false
 		return
 	}

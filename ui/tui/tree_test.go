@@ -30,16 +30,16 @@ func TestServersWithManyTypesAreFolded(t *testing.T) {
 		t.Fatalf("not unfolded:\n%s", s)
 	}
 	press(t, a, "l")
-	if a.tree.at.level() != 2 {
+	if a.tree.at.Level() != 2 {
 		t.Errorf("to %v, not the first type", a.tree.at)
 	}
 	press(t, a, "h", "h")
-	if s := screenOf(a); strings.Count(s, "kind.") != 1 || a.tree.at.server != "many" {
+	if s := screenOf(a); strings.Count(s, "kind.") != 1 || a.tree.at.Server != "many" {
 		t.Fatalf("not folded again, at %v:\n%s", a.tree.at, s)
 	}
 	h.subscribe("many", "kind.100", event.ModePoll, "{}")
 	press(t, a, "l", "G", "h")
-	if a.tree.at.server != "pager" {
+	if a.tree.at.Server != "pager" {
 		t.Errorf("at %v", a.tree.at)
 	}
 	press(t, a, "h")

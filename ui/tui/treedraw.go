@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // draw returns exactly h rows of w cells.
@@ -51,7 +52,7 @@ func (t *tree) draw(a *app, w, h int) []string {
 // end returns the row behind the last one that is below row i.
 func (t *tree) end(i int) int {
 	end := i + 1
-	for end < len(t.rows) && (t.rows[end].remark || t.rows[end].node.level() > t.rows[i].node.level()) {
+	for end < len(t.rows) && (t.rows[end].remark || t.rows[end].node.Level() > t.rows[i].node.Level()) {
 		end++
 	}
 	return end
@@ -84,7 +85,7 @@ func (t *tree) drawRow(a *app, c *cells.Canvas, r *treeRow) {
 		t.drawRemark(a, c, r)
 	case r.sub != nil:
 		t.drawSub(a, c, r.sub)
-	case r.node.level() == 2:
+	case r.node.Level() == 2:
 		t.drawType(a, c, r)
 	case r.server != nil:
 		t.drawServer(a, c, r)
@@ -117,7 +118,7 @@ func (t *tree) drawServer(a *app, c *cells.Canvas, r *treeRow) {
 		if s.TypesErr != "" {
 			glyph, role = a.Glyphs.Quiet, themes.Warn
 		}
-	case host.ReachBackoff, host.ReachSignIn, reachMissing:
+	case host.ReachBackoff, host.ReachSignIn, evidence.ReachMissing:
 		glyph, role = a.Glyphs.Quiet, themes.Warn
 	case host.ReachRefused, host.ReachFault:
 		glyph, role = a.Glyphs.Bad, themes.Bad
@@ -129,7 +130,7 @@ func (t *tree) drawServer(a *app, c *cells.Canvas, r *treeRow) {
 	c.Put(themes.Dim, fold+" ")
 	c.Put(role, glyph+" ")
 	c.Safe(themes.Server, cells.Sanitize(s.Name).Clip(max(8, c.Room/2)))
-	word := reach(*s, a.Clock())
+	word := evidence.Reach(*s, a.Clock())
 	if bad > 0 {
 		word = strconv.Itoa(bad) + " in trouble"
 	}
@@ -145,7 +146,7 @@ func (t *tree) drawServer(a *app, c *cells.Canvas, r *treeRow) {
 // calls of a server without a session only they show that it is gone.
 func (a *app) failing(server string) (n int) {
 	for i := range a.snap.Subs {
-		if v := &a.snap.Subs[i]; v.Key.Server == server && urgency(v) < 2 {
+		if v := &a.snap.Subs[i]; v.Key.Server == server && evidence.Urgency(v) < 2 {
 			n++
 		}
 	}
@@ -160,34 +161,34 @@ func (t *tree) drawType(a *app, c *cells.Canvas, r *treeRow) {
 	}
 	var modes string
 	if r.typ != nil {
-		modes = modeList(r.typ.Modes, modeWord)
-		name := trust.Line(r.node.typ).Width + 1
+		modes = modeList(r.typ.Modes, evidence.ModeWord)
+		name := trust.Line(r.node.Type).Width + 1
 		if c.Room-len(modes) < name {
 			modes = modeList(r.typ.Modes, modeLetters)
 		}
-		if r.typ.Cursorless && c.Room-len(modes)-len(noReplay)-1 >= name {
-			modes = noReplay + " " + modes
+		if r.typ.Cursorless && c.Room-len(modes)-len(evidence.NoReplay)-1 >= name {
+			modes = evidence.NoReplay + " " + modes
 		}
 	}
 	room := c.Room - len(modes) - 1
 	if room < 12 {
 		room, modes = c.Room, ""
 	}
-	c.Safe(themes.Type, trust.Line(r.node.typ).Clip(room))
+	c.Safe(themes.Type, trust.Line(r.node.Type).Clip(room))
 	c.Right(themes.Dim, modes)
 }
 
 func (t *tree) drawSub(a *app, c *cells.Canvas, v *host.SubscriptionView) {
-	state := stateOf(*v)
-	glyph, role := sign(a.Glyphs, state)
+	state := evidence.StateOf(*v)
+	glyph, role := evidence.Sign(a.Glyphs, state)
 	c.Put(role, "    "+glyph+" ")
-	c.Put(themes.Plain, modeWord(v.Mode)+" ")
+	c.Put(themes.Plain, evidence.ModeWord(v.Mode)+" ")
 	c.Put(role, string(state))
 	stored := ""
 	if v.Stored > 0 {
 		stored = cells.Number(v.Stored)
 	}
-	if e := evidence(*v, a.Clock()); e != "" {
+	if e := evidence.Of(*v, a.Clock()); e != "" {
 		room := c.Room - len(stored) - 1
 		if first, rest, more := strings.Cut(e, ", "); more && state == event.StatePolling && len(first)+len(rest)+4 > room {
 			e = rest // when it polls next tells more than when it did

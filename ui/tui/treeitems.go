@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // treeItem is a row of the tree's second section: a heading, a saved filter or a
@@ -61,7 +62,7 @@ func (a *app) listItems() {
 func (t *tree) loadItems() {
 	for i := range t.items {
 		x := &t.items[i]
-		t.rows = append(t.rows, treeRow{node: node{item: x.id}, item: x, remark: x.id == ""})
+		t.rows = append(t.rows, treeRow{node: query.Node{Item: x.id}, item: x, remark: x.id == ""})
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // What the actions do.
@@ -138,7 +138,7 @@ func (a *app) open() tea.Cmd {
 		if x := a.tree.chosen().item; x != nil {
 			return a.openItem(x)
 		}
-		if r := a.tree.chosen(); r.node.level() == 2 && r.kids == 0 && a.canSubscribe() {
+		if r := a.tree.chosen(); r.node.Level() == 2 && r.kids == 0 && a.canSubscribe() {
 			return a.openForm()
 		}
 		a.enter(streamPane)
@@ -177,10 +177,10 @@ func (a *app) back() bool {
 		a.search.text = ""
 	case a.stream.paused:
 		a.freeze()
-	case a.stream.query.text != "":
-		a.requery(query{node: a.stream.query.node})
-	case a.tree.at != node{}:
-		a.tree.at = node{}
+	case a.stream.query.Text != "":
+		a.requery(query.Query{Node: a.stream.query.Node})
+	case a.tree.at != query.Node{}:
+		a.tree.at = query.Node{}
 		a.rescope()
 	default:
 		return false
@@ -203,7 +203,7 @@ func (a *app) quit() tea.Cmd {
 	}
 	var hooks []event.SubID
 	for i := range a.snap.Subs {
-		if s := &a.snap.Subs[i]; s.Mode == event.ModeWebhook && stateOf(*s) != event.StateEnded && !slices.Contains(a.passing, s.Key.Server) {
+		if s := &a.snap.Subs[i]; s.Mode == event.ModeWebhook && evidence.StateOf(*s) != event.StateEnded && !slices.Contains(a.passing, s.Key.Server) {
 			hooks = append(hooks, s.ID)
 		}
 	}
@@ -285,8 +285,8 @@ func (a *app) onSub() bool { return a.selected() != nil }
 
 func (a *app) pauseSub() tea.Cmd {
 	v := a.selected()
-	id, name := v.ID, subName(&v.Subscription)
-	if v.Paused || stateOf(*v) == event.StatePaused {
+	id, name := v.ID, evidence.SubName(&v.Subscription)
+	if v.Paused || evidence.StateOf(*v) == event.StatePaused {
 		return a.ask("resumed "+name, func(ctx context.Context) error { return a.api.Resume(ctx, id) })
 	}
 	return a.ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return a.api.Pause(ctx, id) })
@@ -294,7 +294,7 @@ func (a *app) pauseSub() tea.Cmd {
 
 func (a *app) askUnsubscribe() {
 	v := a.selected()
-	id, name := v.ID, subName(&v.Subscription)
+	id, name := v.ID, evidence.SubName(&v.Subscription)
 	ends := "It ends here and at the server. Stored events stay."
 	if v.NoServer {
 		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
@@ -308,22 +308,6 @@ func (a *app) askUnsubscribe() {
 			}},
 		},
 	}
-}
-
-// subName names a subscription for a line; what a server wrote is made safe.
-func subName(s *event.Subscription) string {
-	name := cells.Sanitize(s.Key.Server).Plain() + " " + trust.Line(s.Key.Type).Plain()
-	if !noArgs(s.Key.Args) {
-		name += " " + cells.Sanitize(string(s.ShownArgs())).Plain()
-	}
-	return name
-}
-
-// wishName is subName for what is not subscribed to yet.
-func wishName(t event.Type, r host.Request) string {
-	return subName(&event.Subscription{
-		Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}, Shown: host.MaskArguments(t, r.Args),
-	})
 }
 
 // note is a line for the operator: what was done, or what failed. The next key

@@ -92,11 +92,11 @@ func (a *app) findRows(text string) {
 
 // onServer tells whether the choice is a server that is configured, or below one.
 func (a *app) onServer() bool {
-	return slices.ContainsFunc(a.snap.Servers, func(s host.ServerView) bool { return s.Name == a.tree.at.server })
+	return slices.ContainsFunc(a.snap.Servers, func(s host.ServerView) bool { return s.Name == a.tree.at.Server })
 }
 
 func (a *app) reconnect() tea.Cmd {
-	name := a.tree.at.server
+	name := a.tree.at.Server
 	if err := a.api.Reconnect(name); err != nil {
 		a.fail("cannot connect to "+name, err)
 		return nil

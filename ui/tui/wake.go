@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/ui/tui/query"
 )
 
 // Frames. The first change after quiet shows at once; while changes go on, the
@@ -175,7 +176,7 @@ func (a *app) take(snap host.Snapshot) {
 	a.listItems()
 	scope := a.tree.at
 	a.tree.load(&a.snap)
-	if scope.server != "" && a.tree.at == (node{}) { // its server is gone
+	if scope.Server != "" && a.tree.at == (query.Node{}) { // its server is gone
 		a.rescope()
 	}
 	a.want()

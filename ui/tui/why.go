@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/flags"
 )
 
 // placesMax bounds the places that are listed for one flag.
@@ -42,20 +43,20 @@ func (d *why) fill(a *app, w int) {
 		return
 	}
 	f := a.findingsHere()
-	flags := slices.Clone(r.Flags)
+	raised := slices.Clone(r.Flags)
 	if f != nil {
 		for _, x := range f.report.Flags {
-			if !slices.Contains(flags, string(x)) {
-				flags = append(flags, string(x))
+			if !slices.Contains(raised, string(x)) {
+				raised = append(raised, string(x))
 			}
 		}
 	}
-	flags = gravestFirst(flags)
-	if len(flags) == 0 {
+	raised = flags.GravestFirst(raised)
+	if len(raised) == 0 {
 		d.say(themes.Plain, "Nothing was noticed.")
 		d.say(themes.Plain, "That does not mean that it is harmless.")
 	}
-	for _, name := range flags {
+	for _, name := range raised {
 		d.flag(name, f)
 	}
 	if f == nil {
@@ -84,12 +85,12 @@ func (d *why) say(role themes.Role, text string) {
 }
 
 func (d *why) flag(name string, f *findings) {
-	s := signsOfSeverity[severityOf(name)]
-	head := s.sign + " " + name
+	s := flags.Severities[flags.SeverityOf(name)]
+	head := s.Sign + " " + name
 	if name == event.FlagBadge {
-		head = badgeWord + " " + name
+		head = flags.BadgeWord + " " + name
 	}
-	d.lines = append(d.lines, detailLine{role: s.role, text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(reasonOf(name)))})
+	d.lines = append(d.lines, detailLine{role: s.Role, text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(flags.ReasonOf(name)))})
 	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch {
 		return
 	}

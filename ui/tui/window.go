@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/query"
 )
 
 // Bounds of what a stream holds and how much of the log it reads at a time.
@@ -22,7 +23,7 @@ const (
 // the records that match its query, ascending. It grows at both ends on demand
 // and holds at most windowMax numbers.
 type window struct {
-	query query
+	query query.Query
 	gen   int // answers to requests of another generation are stale
 
 	seqs     []uint64
@@ -47,7 +48,7 @@ type page struct {
 
 // reset begins anew at the newest record. What is at hand is read at once, so
 // that a change of the query shows in the same frame.
-func (w *window) reset(log *eventlog.Log, q query) error {
+func (w *window) reset(log *eventlog.Log, q query.Query) error {
 	w.begin(q)
 	w.cut, w.oldest = false, false
 	w.seen = log.Last()
@@ -60,7 +61,7 @@ func (w *window) reset(log *eventlog.Log, q query) error {
 }
 
 // readOlder examines the log before seq, newest first.
-func readOlder(log *eventlog.Log, q query, gen int, before uint64, scan, rows int) page {
+func readOlder(log *eventlog.Log, q query.Query, gen int, before uint64, scan, rows int) page {
 	p := page{gen: gen, older: true, edge: before, end: true}
 	if before <= 1 {
 		return p
@@ -72,7 +73,7 @@ func readOlder(log *eventlog.Log, q query, gen int, before uint64, scan, rows in
 		}
 		scan--
 		p.edge = r.Seq
-		if q.matches(&r) {
+		if q.Matches(&r) {
 			p.seqs = append(p.seqs, r.Seq)
 		}
 		return true
@@ -82,7 +83,7 @@ func readOlder(log *eventlog.Log, q query, gen int, before uint64, scan, rows in
 }
 
 // readNewer examines the log after seq, oldest first.
-func readNewer(log *eventlog.Log, q query, gen int, after uint64, scan, rows int) page {
+func readNewer(log *eventlog.Log, q query.Query, gen int, after uint64, scan, rows int) page {
 	p := page{gen: gen, edge: after, end: true}
 	p.err = log.After(after, func(r event.Record) bool {
 		if scan == 0 || len(p.seqs) >= rows {
@@ -91,7 +92,7 @@ func readNewer(log *eventlog.Log, q query, gen int, after uint64, scan, rows int
 		}
 		scan--
 		p.edge = r.Seq
-		if q.matches(&r) {
+		if q.Matches(&r) {
 			p.seqs = append(p.seqs, r.Seq)
 		}
 		return true

@@ -36,6 +36,9 @@ func TimeText(t time.Time, zone *time.Location, layout string) string {
 	return t.In(zone).Format(layout)
 }
 
+// At spells a moment of today, in the zone of now.
+func At(now, t time.Time) string { return TimeText(t, now.Location(), TimeShort) }
+
 // Layouts of moments in tables and details.
 const (
 	StampDay  = "01-02 15:04:05"

@@ -1,4 +1,4 @@
-package tui
+package evidence
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// reachMissing is said of a server that only subscriptions name.
-const reachMissing host.Reach = "not configured"
+// ReachMissing is said of a server that only subscriptions name.
+const ReachMissing host.Reach = "not configured"
 
-// reach says how far the host has got with a server.
-func reach(s host.ServerView, now time.Time) string {
+// Reach says how far the host has got with a server.
+func Reach(s host.ServerView, now time.Time) string {
 	switch s.Reach {
 	case host.ReachReady:
 		return "ready"
@@ -35,17 +35,17 @@ func reach(s host.ServerView, now time.Time) string {
 	return string(s.Reach)
 }
 
-// protocol says which protocol a server speaks; an era may begin with its version.
-func protocol(s *host.ServerView) string {
+// Protocol says which protocol a server speaks; an era may begin with its version.
+func Protocol(s *host.ServerView) string {
 	if strings.HasPrefix(s.Era, s.Version) {
 		return s.Era
 	}
 	return strings.TrimSpace(s.Version + " " + s.Era)
 }
 
-// stateOf is the state that is shown: that of the running subscription, else
+// StateOf is the state that is shown: that of the running subscription, else
 // the stored one.
-func stateOf(v host.SubscriptionView) event.State {
+func StateOf(v host.SubscriptionView) event.State {
 	if v.Status.State != "" {
 		return v.Status.State
 	}
@@ -55,22 +55,22 @@ func stateOf(v host.SubscriptionView) event.State {
 	return event.StateStarting
 }
 
-// noArgs tells whether a subscription's arguments say nothing.
-func noArgs(raw []byte) bool {
+// NoArgs tells whether a subscription's arguments say nothing.
+func NoArgs(raw []byte) bool {
 	t := bytes.TrimSpace(raw)
 	return len(t) == 0 || string(t) == "{}"
 }
 
-// modeWord is the mode as rows show it.
-func modeWord(m event.Mode) string {
+// ModeWord is the mode as rows show it.
+func ModeWord(m event.Mode) string {
 	if m == event.ModeWebhook {
 		return "hook"
 	}
 	return string(m)
 }
 
-// causes explains gaps in our words.
-var causes = map[event.Cause]string{
+// Causes explains gaps in our words.
+var Causes = map[event.Cause]string{
 	event.CauseTruncated:      "the server no longer had the events from the saved position on",
 	event.CauseGap:            "the server said that it skipped events",
 	event.CauseLapsed:         "the webhook lease ended while nobody refreshed it",
@@ -81,11 +81,11 @@ var causes = map[event.Cause]string{
 	event.CausePaused:         "you paused a type that cannot be replayed",
 }
 
-// demoGaps explains the gaps that a start of the demo on kept data begins with.
-const demoGaps = "Demo servers start anew with this program and remember nothing, so each start on kept data begins with a gap."
+// DemoGaps explains the gaps that a start of the demo on kept data begins with.
+const DemoGaps = "Demo servers start anew with this program and remember nothing, so each start on kept data begins with a gap."
 
-// gapWords tells a gap on one line, with times as they are shown.
-func gapWords(g event.Gap, clock cells.TimeView) string {
+// GapWords tells a gap on one line, with times as they are shown.
+func GapWords(g event.Gap, clock cells.TimeView) string {
 	text := "gap: events may be missing"
 	if g.Certain {
 		text = "gap: events are missing"

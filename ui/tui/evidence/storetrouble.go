@@ -1,4 +1,4 @@
-package tui
+package evidence
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"eventdeck/host/event"
 )
 
-// storeTrouble says what is wrong with the store and what to do about it: a word and
+// StoreTrouble says what is wrong with the store and what to do about it: a word and
 // a sentence, both empty if nothing is wrong.
-func storeTrouble(s event.StoreInfo) (word, text string) {
+func StoreTrouble(s event.StoreInfo) (word, text string) {
 	damage := s.Damage
 	if errors.Is(s.Err, event.ErrDamaged) {
 		damage = s.Err

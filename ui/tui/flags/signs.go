@@ -1,4 +1,5 @@
-package tui
+// Package flags grades what the scanner noticed in payloads and says it in rows.
+package flags
 
 import (
 	"slices"
@@ -16,23 +17,23 @@ type severity uint8
 
 const (
 	nothing severity = iota
-	info             // unusual
+	Info             // unusual
 	warn             // deceives a reader or a program
 	danger           // acts, or hides text
 )
 
-// signsOfSeverity are the signs of the severities, told apart without colour.
-var signsOfSeverity = [...]struct {
-	sign, word string
-	role       themes.Role
-}{info: {".", "unusual", themes.Dim}, warn: {"~", "deceptive", themes.Warn}, danger: {"!", "dangerous", themes.Bad}}
+// Severities are the signs of the severities, told apart without colour.
+var Severities = [...]struct {
+	Sign, word string
+	Role       themes.Role
+}{Info: {".", "unusual", themes.Dim}, warn: {"~", "deceptive", themes.Warn}, danger: {"!", "dangerous", themes.Bad}}
 
 // graded are the flags whose severity does not follow from their group.
 var graded = map[string]severity{
 	"uni.bidi": danger, "uni.tag": danger, "uni.vs": danger, "uni.linesep": danger,
 	"json.dup-key": danger, "json.trailing": danger,
-	"uni.pua": info, "uni.styled": info, "uni.space": info, "uni.width": info, "uni.unassigned": info, "uni.nonchar": info,
-	"json.wide": info, "json.depth": info, "json.size": info, "url.punycode": info,
+	"uni.pua": Info, "uni.styled": Info, "uni.space": Info, "uni.width": Info, "uni.unassigned": Info, "uni.nonchar": Info,
+	"json.wide": Info, "json.depth": Info, "json.size": Info, "url.punycode": Info,
 	event.FlagIDMismatch: warn, event.FlagBadge: warn,
 }
 
@@ -42,10 +43,11 @@ var groups = map[string]struct {
 	word     string
 }{
 	"term": {danger, "ctl"}, "uni": {warn, "uni"}, "json": {warn, "json"},
-	"url": {warn, "url"}, "inj": {warn, "inj"}, "layout": {info, "long"},
+	"url": {warn, "url"}, "inj": {warn, "inj"}, "layout": {Info, "long"},
 }
 
-func severityOf(flag string) severity {
+// SeverityOf grades a flag by itself, else by its group.
+func SeverityOf(flag string) severity {
 	if s, ok := graded[flag]; ok {
 		return s
 	}
@@ -53,13 +55,13 @@ func severityOf(flag string) severity {
 	if g, ok := groups[group]; ok {
 		return g.severity
 	}
-	return info
+	return Info
 }
 
-// gravestFirst returns the flags in the order of their severity.
-func gravestFirst(flags []string) []string {
+// GravestFirst returns the flags in the order of their severity.
+func GravestFirst(flags []string) []string {
 	out := slices.Clone(flags)
-	slices.SortStableFunc(out, func(x, y string) int { return int(severityOf(y)) - int(severityOf(x)) })
+	slices.SortStableFunc(out, func(x, y string) int { return int(SeverityOf(y)) - int(SeverityOf(x)) })
 	return out
 }
 
@@ -75,8 +77,8 @@ func wordOf(flag string) string {
 	return "flag"
 }
 
-// reasonOf says what a flag stands for.
-func reasonOf(flag string) string {
+// ReasonOf says what a flag stands for.
+func ReasonOf(flag string) string {
 	switch flag {
 	case event.FlagBadge:
 		return "the event as a whole speaks to an AI"
@@ -89,26 +91,27 @@ func reasonOf(flag string) string {
 	return "noticed by another version of this program"
 }
 
-// badgeWord marks an event that speaks to an AI.
-const badgeWord = "AI!"
+// BadgeWord marks an event that speaks to an AI.
+const BadgeWord = "AI!"
 
-// signs are what a row says of the flags of its record: the badge, the gravest
+// Signs are what a row says of the flags of its record: the badge, the gravest
 // flag and how many more there are. The detail has them all.
-type signs struct {
+type Signs struct {
 	replay string
 	badge  string
 	grave  string
 	role   themes.Role // of grave
 }
 
-func signsOf(r event.Record) signs {
-	var s signs
+// SignsOf returns what a row says of the flags of a record.
+func SignsOf(r event.Record) Signs {
+	var s Signs
 	if r.Replayed {
 		s.replay = "replay"
 	}
 	for _, f := range r.Flags {
 		if f == event.FlagBadge {
-			s.badge = badgeWord
+			s.badge = BadgeWord
 		}
 	}
 	top, word, n := nothing, "", 0
@@ -117,23 +120,23 @@ func signsOf(r event.Record) signs {
 			continue // the badge stands for these
 		}
 		n++
-		if sev := severityOf(f); sev > top {
+		if sev := SeverityOf(f); sev > top {
 			top, word = sev, wordOf(f)
 		}
 	}
 	if n == 0 {
 		return s
 	}
-	s.role = signsOfSeverity[top].role
-	s.grave = signsOfSeverity[top].sign + word
+	s.role = Severities[top].Role
+	s.grave = Severities[top].Sign + word
 	if n > 1 {
 		s.grave += "+" + strconv.Itoa(n-1)
 	}
 	return s
 }
 
-// width is the room that the signs take, with the blank before them.
-func (s *signs) width() int {
+// Width is the room that the signs take, with the blank before them.
+func (s *Signs) Width() int {
 	w := 0
 	for _, p := range [...]string{s.replay, s.badge, s.grave} {
 		if p != "" {
@@ -143,18 +146,18 @@ func (s *signs) width() int {
 	return w
 }
 
-// fit leaves out the word about a replay where a row of so many cells would
+// Fit leaves out the word about a replay where a row of so many cells would
 // have no room for its text.
-func (s signs) fit(room int) signs {
-	if room-s.width() < 8 {
+func (s Signs) Fit(room int) Signs {
+	if room-s.Width() < 8 {
 		s.replay = ""
 	}
 	return s
 }
 
-// lay writes the signs at the end of the row.
-func (s *signs) lay(c *cells.Canvas) {
-	w := s.width()
+// Lay writes the signs at the end of the row.
+func (s *Signs) Lay(c *cells.Canvas) {
+	w := s.Width()
 	if w == 0 || w > c.Room {
 		return
 	}

@@ -1,4 +1,7 @@
-package tui
+// Package evidence puts into words what is known of servers, subscriptions and the
+// store: their states, from what these were derived, and what silence means. It
+// reads views of the host and asks it nothing.
+package evidence
 
 import (
 	"fmt"
@@ -22,12 +25,12 @@ const (
 	stateGap   event.State = "gap"   // works, and its newest record is a gap
 )
 
-// noReplay marks what cannot be asked for again once it is missed.
-const noReplay = "no-replay"
+// NoReplay marks what cannot be asked for again once it is missed.
+const NoReplay = "no-replay"
 
-// stateWord is the word of a subscription's state as rows show it.
-func stateWord(v *host.SubscriptionView, now time.Time) event.State {
-	s := stateOf(*v)
+// StateWord is the word of a subscription's state as rows show it.
+func StateWord(v *host.SubscriptionView, now time.Time) event.State {
+	s := StateOf(*v)
 	if s != event.StateLive {
 		return s
 	}
@@ -41,9 +44,9 @@ func stateWord(v *host.SubscriptionView, now time.Time) event.State {
 	return s
 }
 
-// evidence says from what a subscription's state was derived, the most telling
+// Of says from what a subscription's state was derived, the most telling
 // first.
-func evidence(v host.SubscriptionView, now time.Time) string {
+func Of(v host.SubscriptionView, now time.Time) string {
 	s := v.Status
 	var parts []string
 	add := func(when bool, text string) {
@@ -65,13 +68,13 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 		last := cells.Latest(s.LastHeartbeat, s.LastEvent, s.LastByte)
 		add(!last.IsZero(), "silent for "+cells.Span(now.Sub(last)))
 	case event.StatePolling, event.StateDraining:
-		add(!s.LastPoll.IsZero(), "polled "+at(now, s.LastPoll))
+		add(!s.LastPoll.IsZero(), "polled "+cells.At(now, s.LastPoll))
 		add(s.State == event.StateDraining, "the server has more")
 		add(s.State == event.StatePolling && s.NextTry.After(now), "next in "+cells.Span(s.NextTry.Sub(now)))
 	case event.StateSuspended:
 		add(true, suspendedWords(v, now))
 	case event.StateEnded, event.StateDenied:
-		add(!s.Since.IsZero(), "since "+at(now, s.Since))
+		add(!s.Since.IsZero(), "since "+cells.At(now, s.Since))
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
 		add(v.NoServer, "waits for its server")
 		add(!s.Since.IsZero(), "for "+cells.Span(now.Sub(s.Since)))
@@ -91,11 +94,11 @@ func evidence(v host.SubscriptionView, now time.Time) string {
 func alive(v host.SubscriptionView, now time.Time) []string {
 	s := v.Status
 	var parts []string
-	if stateWord(&v, now) == stateQuiet {
+	if StateWord(&v, now) == stateQuiet {
 		parts = append(parts, "no event for "+cells.Span(now.Sub(cells.Latest(s.LastEvent, s.LastDelivery, s.Opened))))
 	}
 	if v.Mode == event.ModeWebhook {
-		if lease := leaseOf(&v); s.NextTry.After(now) {
+		if lease := LeaseOf(&v); s.NextTry.After(now) {
 			parts = append(parts, "refresh due in "+cells.Span(s.NextTry.Sub(now)))
 		} else if !lease.RefreshBefore.IsZero() {
 			parts = append(parts, "lease "+cells.Span(lease.RefreshBefore.Sub(now)))
@@ -116,8 +119,8 @@ func alive(v host.SubscriptionView, now time.Time) []string {
 	return parts
 }
 
-// leaseOf is the lease as the running subscription knows it, else the stored one.
-func leaseOf(v *host.SubscriptionView) event.Lease {
+// LeaseOf is the lease as the running subscription knows it, else the stored one.
+func LeaseOf(v *host.SubscriptionView) event.Lease {
 	if !v.Status.Lease.GrantedAt.IsZero() {
 		return v.Status.Lease
 	}
@@ -127,70 +130,67 @@ func leaseOf(v *host.SubscriptionView) event.Lease {
 // suspendedWords tells why a server stopped delivering, and since when.
 func suspendedWords(v host.SubscriptionView, now time.Time) string {
 	why, since := "", ""
-	if d := leaseOf(&v).Status; d != nil {
+	if d := LeaseOf(&v).Status; d != nil {
 		why = trust.Line(d.LastError).Clip(40).Plain()
 		if t, err := time.Parse(time.RFC3339, d.FailedSince.Raw()); err == nil {
-			since = "since " + at(now, t)
+			since = "since " + cells.At(now, t)
 		}
 	}
 	if since == "" && !v.Status.Since.IsZero() {
-		since = "since " + at(now, v.Status.Since)
+		since = "since " + cells.At(now, v.Status.Since)
 	}
 	return strings.TrimSpace(why + " " + since)
 }
 
-// upcoming is when a subscription on a schedule delivers next.
-func upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
-	if s := stateOf(*v); v.NoServer || s == event.StatePaused || s == event.StateEnded || s == event.StateDenied {
+// Upcoming is when a subscription on a schedule delivers next.
+func Upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
+	if s := StateOf(*v); v.NoServer || s == event.StatePaused || s == event.StateEnded || s == event.StateDenied {
 		return nil
 	}
 	return host.Firings(v.Subscription, now)
 }
 
-// firing spells when a schedule delivers, in its own time zone.
-func firing(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
+// Firing spells when a schedule delivers, in its own time zone.
+func Firing(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
 
-// at spells a moment of today, in the zone of now.
-func at(now, t time.Time) string { return cells.TimeText(t, now.Location(), "15:04:05") }
-
-// fact is a line of evidence.
-type fact struct {
-	label string
-	role  themes.Role
-	text  trust.Rendered
+// Fact is a line of evidence.
+type Fact struct {
+	Label string
+	Role  themes.Role
+	Text  trust.Rendered
 }
 
-// quietness answers why a subscription is quiet: what was last seen, what the
+// Quietness answers why a subscription is quiet: what was last seen, what the
 // host does next, and whether silence means that nothing happened.
-func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact {
+func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact {
 	s := v.Status
-	var out []fact
+	var out []Fact
 	add := func(label string, role themes.Role, text string) {
 		if text != "" {
-			out = append(out, fact{label, role, cells.Sanitize(text)})
+			out = append(out, Fact{label, role, cells.Sanitize(text)})
 		}
 	}
 	when := func(label string, t time.Time, never string) {
 		switch {
 		case !t.IsZero():
-			add(label, themes.Plain, at(now, t)+", "+cells.Ago(now, t))
+			add(label, themes.Plain, cells.At(now, t)+", "+cells.Ago(now, t))
 		case never != "":
 			add(label, themes.Dim, never)
 		}
 	}
 	last := cells.Latest(s.LastEvent, s.LastDelivery)
-	known, verdict := silence(v, now)
+	known, verdict := Silence(v, now)
 	role, head := themes.Warn, "we cannot know: "
 	switch {
 	case arriving(v, last, now):
 		role, head, verdict = themes.Good, "it is not quiet: ", "the last event came "+cells.Ago(now, last)
 	case known && !last.IsZero():
-		role, head = themes.Good, "nothing happened since "+at(now, last)+": "
+		role, head = themes.Good, "nothing happened since "+cells.At(now, last)+": "
 	case known:
 		role, head = themes.Good, "nothing happened: "
 	}
 	add("silence ", role, head+verdict)
-	add("next    ", themes.Plain, nextAct(v, now))
+	add("next    ", themes.Plain, Next(v, now))
 	when("event   ", last, "none in this run")
 	switch v.Mode {
 	case event.ModePush:
@@ -203,20 +203,20 @@ func quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []fact 
 		when("poll    ", s.LastPoll, "no poll was answered in this run")
 	case event.ModeWebhook:
 		when("delivery", s.LastDelivery, "none in this run")
-		out = append(out, leaseFacts(v, now)...)
+		out = append(out, LeaseFacts(v, now)...)
 	}
-	for i, t := range upcoming(v, now) {
+	for i, t := range Upcoming(v, now) {
 		label := "delivers"
 		if i > 0 {
 			label = "    then"
 		}
-		add(label, themes.Plain, firing(t)+", in "+cells.Span(t.Sub(now)))
+		add(label, themes.Plain, Firing(t)+", in "+cells.Span(t.Sub(now)))
 	}
 	if cursorless {
-		add("replay  ", themes.Warn, noReplay+": what is missed stays missed")
+		add("replay  ", themes.Warn, NoReplay+": what is missed stays missed")
 	}
 	if !s.Error.IsZero() {
-		out = append(out, fact{"error   ", themes.Warn, trust.Line(s.Error)})
+		out = append(out, Fact{"error   ", themes.Warn, trust.Line(s.Error)})
 	}
 	return out
 }
@@ -227,23 +227,24 @@ const busyWithin = 30 * time.Second
 // arriving tells whether events come right now: the subscription works, and its last
 // event is new.
 func arriving(v *host.SubscriptionView, last, now time.Time) bool {
-	switch stateOf(*v) {
+	switch StateOf(*v) {
 	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
 		return !last.IsZero() && now.Sub(last) < busyWithin
 	}
 	return false
 }
 
-func leaseFacts(v *host.SubscriptionView, now time.Time) []fact {
-	lease := leaseOf(v)
-	var out []fact
+// LeaseFacts tell of a webhook lease and of what the server said at its last refresh.
+func LeaseFacts(v *host.SubscriptionView, now time.Time) []Fact {
+	lease := LeaseOf(v)
+	var out []Fact
 	switch {
 	case lease.GrantedAt.IsZero() && lease.RefreshBefore.IsZero():
-		return append(out, fact{"lease   ", themes.Warn, cells.Sanitize("none was granted")})
+		return append(out, Fact{"lease   ", themes.Warn, cells.Sanitize("none was granted")})
 	case lease.RefreshBefore.IsZero():
-		out = append(out, fact{"lease   ", themes.Plain, cells.Sanitize("without an end")})
+		out = append(out, Fact{"lease   ", themes.Plain, cells.Sanitize("without an end")})
 	default:
-		out = append(out, fact{"lease   ", themes.Plain, cells.Sanitize("ends at " + at(now, lease.RefreshBefore) + ", in " + cells.Span(lease.RefreshBefore.Sub(now)))})
+		out = append(out, Fact{"lease   ", themes.Plain, cells.Sanitize("ends at " + cells.At(now, lease.RefreshBefore) + ", in " + cells.Span(lease.RefreshBefore.Sub(now)))})
 	}
 	d := lease.Status
 	if d == nil {
@@ -263,14 +264,14 @@ func leaseFacts(v *host.SubscriptionView, now time.Time) []fact {
 	if !d.LastDeliveryAt.IsZero() {
 		line = cells.Join(line, cells.Sanitize(", last delivery "), trust.Line(d.LastDeliveryAt))
 	}
-	return append(out, fact{"server  ", themes.Plain, line})
+	return append(out, Fact{"server  ", themes.Plain, line})
 }
 
-// silence tells whether silence of a subscription is known to mean that nothing
+// Silence tells whether silence of a subscription is known to mean that nothing
 // happened, and why.
-func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
+func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	s := v.Status
-	switch state := stateOf(*v); state {
+	switch state := StateOf(*v); state {
 	case event.StatePaused:
 		if v.NoReplay {
 			return false, "you paused it; the server does not keep what happens meanwhile"
@@ -299,9 +300,9 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		if s.LastPoll.IsZero() {
 			return false, "no poll was answered in this run"
 		}
-		return true, "the poll at " + at(now, s.LastPoll) + " was answered and brought all there was"
+		return true, "the poll at " + cells.At(now, s.LastPoll) + " was answered and brought all there was"
 	case event.ModeWebhook:
-		d := leaseOf(v).Status
+		d := LeaseOf(v).Status
 		if d != nil && d.Active {
 			return false, "the lease is valid and the server says that it delivers, but a delivery that got lost on its way leaves no trace here"
 		}
@@ -320,14 +321,14 @@ func silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	return true, "the stream is alive, its last sign of life is " + cells.Span(now.Sub(sign)) + " old"
 }
 
-// nextAct says what the host does next for a subscription, and when.
-func nextAct(v *host.SubscriptionView, now time.Time) string {
+// Next says what the host does next for a subscription, and when.
+func Next(v *host.SubscriptionView, now time.Time) string {
 	s := v.Status
 	in := ""
 	if s.NextTry.After(now) {
-		in = " at " + at(now, s.NextTry) + ", in " + cells.Span(s.NextTry.Sub(now))
+		in = " at " + cells.At(now, s.NextTry) + ", in " + cells.Span(s.NextTry.Sub(now))
 	}
-	switch stateOf(*v) {
+	switch StateOf(*v) {
 	case event.StatePaused:
 		return "nothing, until you resume it"
 	case event.StateEnded:
@@ -361,5 +362,5 @@ func nextAct(v *host.SubscriptionView, now time.Time) string {
 	}
 	sign := cells.Latest(s.LastByte, s.LastHeartbeat, s.LastEvent, s.Opened)
 	giveUp := sign.Add(s.Interval * 5 / 2)
-	return "it reconnects at " + at(now, giveUp) + " if the stream stays silent until then"
+	return "it reconnects at " + cells.At(now, giveUp) + " if the stream stays silent until then"
 }

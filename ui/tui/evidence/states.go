@@ -1,0 +1,128 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// Sign returns the glyph and the role of a subscription's state. The word of
+// the state always stands beside it.
+func Sign(g *cells.Glyphs, s event.State) (string, themes.Role) {
+	switch s {
+	case event.StateLive, event.StatePolling:
+		return g.Live, themes.Good
+	case stateQuiet:
+		return g.Leaf, themes.Good
+	case stateGap:
+		return g.Gap, themes.Warn
+	case event.StateDraining, event.StateRefreshing, event.StateResumed, event.StateSwitched:
+		return g.Live, themes.Busy
+	case event.StateStarting, event.StateVerifying:
+		return g.Busy, themes.Busy
+	case event.StateStale, event.StateBackoff:
+		return g.Quiet, themes.Warn
+	case event.StateSuspended, event.StateDenied:
+		return g.Bad, themes.Bad
+	case event.StatePaused:
+		return g.Paused, themes.Dim
+	case event.StateEnded:
+		return g.Ended, themes.Bad
+	}
+	return g.Busy, themes.Dim
+}
+
+// ModesOf lists the modes of a type as rows show them.
+func ModesOf(t event.Type) string {
+	var words []string
+	for _, m := range t.Modes {
+		words = append(words, ModeWord(m))
+	}
+	return strings.Join(words, " ")
+}
+
+// Lag tells how long an event was on its way, if its time can be read.
+func Lag(r event.Record) string {
+	d, ok := LagOf(&r)
+	if !ok {
+		return ""
+	}
+	if d < time.Minute {
+		return fmt.Sprintf(", %.1f s after it occurred", d.Seconds())
+	}
+	return ", " + cells.Span(d) + " after it occurred"
+}
+
+// LagOf is how long an event was on its way, if its time can be read.
+func LagOf(r *event.Record) (time.Duration, bool) {
+	t, err := time.Parse(time.RFC3339, r.Timestamp.Raw())
+	d := r.ReceivedAt.Sub(t)
+	return d, err == nil && r.Kind == event.KindEvent && d >= 0 && d <= 365*24*time.Hour
+}
+
+// StateRole is the role of a change of state in a row.
+func StateRole(s event.State) themes.Role {
+	switch s {
+	case event.StateResumed, event.StateSwitched, event.StateLive:
+		return themes.Busy
+	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateDenied, event.StateEnded:
+		return themes.Warn
+	}
+	return themes.Dim
+}
+
+// StateWords tell a change of state on one line.
+func StateWords(r event.Record) trust.Rendered {
+	text := string(r.State.State)
+	if r.State.State == event.StateSwitched {
+		return cells.Sanitize(r.State.Evidence) // it says so itself
+	}
+	if r.Mode != "" {
+		text = ModeWord(r.Mode) + " " + text
+	}
+	if r.State.Evidence != "" {
+		text += ", " + r.State.Evidence
+	}
+	line := cells.Sanitize(text)
+	if !r.State.Error.IsZero() {
+		line = cells.Join(line, cells.Sanitize(": "), trust.Line(r.State.Error))
+	}
+	return line
+}
+
+// Urgency orders states by how much they need a look.
+func Urgency(v *host.SubscriptionView) int {
+	switch StateOf(*v) {
+	case event.StateEnded, event.StateDenied, event.StateSuspended:
+		return 0
+	case event.StateBackoff, event.StateStale:
+		return 1
+	case event.StateStarting, event.StateVerifying, event.StateResumed:
+		return 2
+	case event.StatePaused:
+		return 4
+	}
+	return 3
+}
+
+// SubName names a subscription for a line; what a server wrote is made safe.
+func SubName(s *event.Subscription) string {
+	name := cells.Sanitize(s.Key.Server).Plain() + " " + trust.Line(s.Key.Type).Plain()
+	if !NoArgs(s.Key.Args) {
+		name += " " + cells.Sanitize(string(s.ShownArgs())).Plain()
+	}
+	return name
+}
+
+// RequestName is subName for what is not subscribed to yet.
+func RequestName(t event.Type, r host.Request) string {
+	return SubName(&event.Subscription{
+		Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}, Shown: host.MaskArguments(t, r.Args),
+	})
+}
