@@ -18,7 +18,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                      {"ui/...", "host", "host/event", "store"},
-	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/trust", "host/config", "host/filter", "host/export", "themes"},
+	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/trust", "host/config", "host/filter", "host/export", "host/redact", "themes"},
 	"ui/tui/cells":           {"host/trust", "themes"},
 	"ui/tui/evidence":        {"host", "host/event", "host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/flags":           {"host/event", "host/trust", "themes", "ui/tui/cells"},
@@ -26,10 +26,11 @@ var arrows = map[string][]string{
 	"host":                   {"host/..."},
 	"host/attach":            {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/trust"},
 	"host/config":            {"host/event", "host/trust"},
-	"host/session":           {"host/event", "host/wire", "host/trust"},
+	"host/redact":            {"host/event", "host/wire", "host/trust"},
+	"host/session":           {"host/redact", "host/event", "host/wire", "host/trust"},
 	"host/signin":            {"host/event", "host/trust"},
 	"host/signin/signintest": {},
-	"host/dialect":           {"host/session", "host/cron", "host/event", "host/wire", "host/trust"},
+	"host/dialect":           {"host/session", "host/redact", "host/cron", "host/event", "host/wire", "host/trust"},
 	"host/delivery":          {"host/event", "host/wire", "host/trust"},
 	"host/receiver":          {"host/event", "host/wire", "host/trust"},
 	"host/demo":              {"host/cron", "host/event", "host/wire", "host/trust", "host/receiver"},

@@ -329,7 +329,7 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 	case receiver.TypeGap:
 		kind = delivery.DeliveredGap
 	case receiver.TypeTerminated:
-		kind, d.Body = delivery.DeliveredTerminated, k.host.hidden.JSON(d.Body)
+		kind, d.Body = delivery.DeliveredTerminated, k.host.secrets.JSON(d.Body)
 	case receiver.TypeMalformed:
 		kind = delivery.DeliveredMalformed
 	case receiver.TypeControl:

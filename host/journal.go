@@ -96,7 +96,6 @@ func (h *Host) traceLimit() int {
 
 // stderr keeps a line that a server's process wrote to its standard error.
 func (h *Host) stderr(server string, line trust.Text) {
-	line = h.hidden.Text(line)
 	if h.opts.OnStderr != nil {
 		h.opts.OnStderr(server, line)
 	}

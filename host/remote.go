@@ -179,7 +179,7 @@ func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription,
 	if holder, ok := d.(dialect.Holder); ok {
 		listed, err := holder.Held(ctx)
 		if err != nil {
-			return nil, explain(h.hidden.Error(err))
+			return nil, explain(err)
 		}
 		for _, held := range listed {
 			r.listed(held)
@@ -219,7 +219,6 @@ func (r *remotes) add(s RemoteSubscription) {
 
 // listed takes what the server says.
 func (r *remotes) listed(held dialect.Held) {
-	held.Detail = r.host.hidden.Text(held.Detail)
 	s := RemoteSubscription{ServerID: held.ID, Detail: held.Detail}
 	if len(held.Types) > 0 {
 		s.Type = held.Types[0]
@@ -295,5 +294,5 @@ func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) erro
 	if !ok {
 		return fmt.Errorf("subscription %v at %s: %w", id, server, event.ErrNotFound)
 	}
-	return h.hidden.Error(holder.Release(ctx, id))
+	return holder.Release(ctx, id)
 }

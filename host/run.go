@@ -15,20 +15,21 @@ import (
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/redact"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 )
 
 // Host is the agent host. It implements [API].
 type Host struct {
-	opts   Options
-	log    *eventlog.Log
-	flood  flood
-	wire   *eventlog.Ring[WireFrame]
-	appLog *eventlog.Ring[LogLine]
-	meter  *meter
-	tidy   tidy
-	hidden session.Hidden // what subscriptions were told that is secret
+	opts    Options
+	log     *eventlog.Log
+	flood   flood
+	wire    *eventlog.Ring[WireFrame]
+	appLog  *eventlog.Ring[LogLine]
+	meter   *meter
+	tidy    tidy
+	secrets redact.Set // of the servers and their subscriptions; what servers say passes it
 
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -141,11 +142,11 @@ func New(o Options) (*Host, error) {
 
 		beginning: map[event.SubID]struct{}{},
 	}
-	o.Log = slog.New(&hidingHandler{&journal{next: o.Log.Handler(), keep: h.keepLine}, &h.hidden})
+	o.Log = slog.New(redact.Handler(&journal{next: o.Log.Handler(), keep: h.keepLine}, &h.secrets))
 	h.opts = o
 	h.orphans = loadOrphans(o.Store)
 	for _, sub := range o.Store.Subscriptions() {
-		h.hide(sub.Key.Args, sub.Shown)
+		h.hideSubscription(sub)
 	}
 	for _, o := range h.orphans {
 		h.hide(o.Args, o.Shown)

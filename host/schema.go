@@ -62,9 +62,9 @@ func CheckArguments(t event.Type, args []byte) []Problem {
 	if len(found) == 0 {
 		return nil
 	}
-	hidden := hiddenOf(t, args)
+	set := secretsOf(t, args)
 	for i := range found {
-		found[i].Says = hidden.String(found[i].Says)
+		found[i].Says = set.String(found[i].Says)
 	}
 	return found
 }

@@ -9,10 +9,9 @@ import (
 	"slices"
 
 	"eventdeck/host/event"
+	"eventdeck/host/redact"
+	"eventdeck/host/trust"
 )
-
-// secretShown stands for a value that is not shown.
-const secretShown = "***"
 
 // secret tells whether what stands there is not to be shown: JSON Schema, format
 // password of OpenAPI and the annotation writeOnly.
@@ -99,7 +98,7 @@ func maskFields(fields []Field, object json.RawMessage) (json.RawMessage, bool) 
 		switch {
 		case !there:
 		case f.Secret:
-			members[name], any = json.RawMessage(`"`+secretShown+`"`), true
+			members[name], any = json.RawMessage(`"`+redact.Shown+`"`), true
 		case f.Kind == FieldSection:
 			if inner, hid := maskFields(f.Fields, value); hid {
 				members[name], any = inner, true
@@ -114,4 +113,70 @@ func maskFields(fields []Field, object json.RawMessage) (json.RawMessage, bool) 
 		return json.RawMessage(`{}`), true
 	}
 	return masked, true
+}
+
+// hide has the arguments of a subscription that are not to be shown masked wherever
+// a server repeats them, from now until the host ends.
+func (h *Host) hide(args, shown json.RawMessage) {
+	if secret := secretArguments("", args, shown); len(secret) > 0 {
+		h.secrets.Add(secret...)
+	}
+}
+
+// withoutSecrets returns an error about arguments of a type that does not say those
+// that are secret.
+func withoutSecrets(t event.Type, args json.RawMessage, err error) error {
+	return secretsOf(t, args).Error(err)
+}
+
+// secretsOf returns what is secret in arguments of a type.
+func secretsOf(t event.Type, args json.RawMessage) *redact.Set {
+	set := new(redact.Set)
+	set.Add(secretArguments("", args, shownArguments(t, args))...)
+	return set
+}
+
+// secretArguments returns the scalars of arguments that are masked in what is shown of
+// them; member is what holds them.
+func secretArguments(member string, args, shown json.RawMessage) (out []redact.Value) {
+	var whole, open map[string]json.RawMessage
+	switch {
+	case string(shown) == `"`+redact.Shown+`"`:
+		return leaves(member, args)
+	case len(shown) == 0 || json.Unmarshal(args, &whole) != nil || json.Unmarshal(shown, &open) != nil:
+		return nil
+	}
+	for name, value := range whole {
+		out = append(out, secretArguments(name, value, open[name])...)
+	}
+	return out
+}
+
+// leaves returns every string, number and boolean within a value.
+func leaves(member string, value json.RawMessage) (out []redact.Value) {
+	value = bytes.TrimSpace(value)
+	if len(value) == 0 || string(value) == "null" {
+		return nil
+	}
+	switch value[0] {
+	case '{':
+		for _, m := range objectMembers(value) {
+			out = append(out, leaves(m.key, m.value)...)
+		}
+		return out
+	case '[':
+		var items []json.RawMessage
+		if json.Unmarshal(value, &items) != nil {
+			return nil
+		}
+		for _, item := range items {
+			out = append(out, leaves(member, item)...)
+		}
+		return out
+	}
+	text := trust.Untrusted(string(value))
+	if value[0] == '"' && json.Unmarshal(value, &text) != nil {
+		return nil
+	}
+	return []redact.Value{{Member: member, Secret: event.NewSecret(text.Raw())}}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"eventdeck/host/session"
+	"eventdeck/host/redact"
 )
 
 func TestMaskArguments(t *testing.T) {
@@ -35,9 +35,9 @@ func TestMaskArguments(t *testing.T) {
 
 // What is masked is known scalar by scalar, by the member that holds it.
 func TestSecretArguments(t *testing.T) {
-	tell := func(args []session.Argument) (out []string) {
+	tell := func(args []redact.Value) (out []string) {
 		for _, a := range args {
-			out = append(out, fmt.Sprintf("%s=%s", a.Name, a.Value.Reveal()))
+			out = append(out, fmt.Sprintf("%s=%s", a.Member, a.Secret.Reveal()))
 		}
 		slices.Sort(out)
 		return out

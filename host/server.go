@@ -47,6 +47,7 @@ type server struct {
 }
 
 func newServer(h *Host, spec event.Server) *server {
+	h.hideServer(spec)
 	return &server{
 		host:    h,
 		account: h.account(spec),
@@ -145,13 +146,12 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		},
 		TraceLimit: s.host.traceLimit(),
 		TraceEvent: s.host.traceEvent,
-		Hidden:     &s.host.hidden,
+		Redact:     &s.host.secrets,
 	}
 	if s.account != nil {
 		opts.Auth = s.account
 	}
-	sess, err := session.Dial(ctx, s.spec, opts)
-	return sess, s.host.hidden.Error(err)
+	return session.Dial(ctx, s.spec, opts)
 }
 
 func (s *server) note(n wire.Note) {
@@ -174,6 +174,7 @@ func (s *server) dialectOptions() dialect.Options {
 		TypePages:     o.Limits.TypePages,
 		TypeBytes:     o.Limits.TypeBytes,
 		Events:        o.Limits.events(),
+		Redact:        &s.host.secrets,
 		Now:           o.Now,
 		Log:           o.Log.With("server", s.spec.Label()),
 	}
@@ -245,7 +246,7 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 		case <-s.again:
 			return errReconnect
 		case <-sess.Lost():
-			return s.host.hidden.Error(sess.Err())
+			return sess.Err()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -278,7 +279,6 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		return nil, err
 	}
 	types, bad, err := d.List(ctx)
-	err = s.host.hidden.Error(err)
 	var short error
 	if errors.Is(err, dialect.ErrPartial) {
 		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Label(), "err", err)
@@ -292,7 +292,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 			if s.short = short; short != nil {
 				s.view.TypesErr = short.Error()
 			}
-			s.view.BadTypes, s.view.BadWhy = bad.Count, s.host.reasons(bad)
+			s.view.BadTypes, s.view.BadWhy = bad.Count, bad.Why
 			s.view.Profile = d.Name()
 		} else {
 			s.view.TypesErr = err.Error()
@@ -355,7 +355,7 @@ func (s *server) snapshot() ServerView {
 	v := s.view
 	s.mu.Unlock()
 	if s.account != nil {
-		v.SignIn, v.SignedIn = s.account.Need(), s.account.SignedIn()
+		v.SignIn, v.SignedIn = s.host.secrets.String(s.account.Need()), s.account.SignedIn()
 	}
 	return v
 }

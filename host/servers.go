@@ -113,7 +113,7 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 	defer sess.Close()
 	v.greet(sess.Info(), h.opts.Now())
 	types, bad, err := dialect.For(sess, s.dialectOptions()).List(ctx)
-	v.Types, v.BadTypes, v.BadWhy = types, bad.Count, h.reasons(bad)
+	v.Types, v.BadTypes, v.BadWhy = types, bad.Count, bad.Why
 	if err != nil {
 		v.TypesErr = err.Error()
 	}
@@ -122,15 +122,6 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 	}
 	v.TypesKnown = true
 	return v, nil
-}
-
-// reasons are why event types are hidden, without what is secret here.
-func (h *Host) reasons(bad dialect.Hidden) []string {
-	why := slices.Clone(bad.Why)
-	for i := range why {
-		why[i] = h.hidden.String(why[i])
-	}
-	return why
 }
 
 // greet takes over what a server said of itself.

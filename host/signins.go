@@ -53,6 +53,7 @@ func (h *Host) account(spec event.Server) *signin.Account {
 	}
 	return signin.New(signin.Options{
 		Server: spec, Vault: h.opts.vault(), Lazy: h.opts.Vault != nil, Transport: transport, Now: h.opts.Now, Log: log,
+		Secrets: h.secrets.AddSecrets,
 	})
 }
 
@@ -71,14 +72,14 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 		return SignIn{}, err
 	}
 	flow, err := s.account.Begin(ctx)
-	if err != nil {
+	if err = h.secrets.Error(err); err != nil {
 		h.note(ctx, h.signInAct("sign in", name, err))
 		return SignIn{}, fmt.Errorf("%s: %w", name, err)
 	}
 	wait := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, signInWithin, errors.New("nobody came back from the browser in time"))
 		defer cancel()
-		err := flow.Wait(ctx)
+		err := h.secrets.Error(flow.Wait(ctx))
 		h.note(context.WithoutCancel(ctx), h.signInAct("sign in", name, err))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -136,7 +137,7 @@ func (h *Host) SignOut(ctx context.Context, name string) error {
 	if s.account == nil {
 		return fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
 	}
-	err = s.account.SignOut(ctx)
+	err = h.secrets.Error(s.account.SignOut(ctx))
 	h.note(ctx, h.signInAct("sign out", name, err))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -33,11 +33,7 @@ func (s *server) Stream(ctx context.Context, r wire.StreamRequest, sink func(wir
 	if err != nil {
 		return nil, err
 	}
-	stream, err := d.Stream(ctx, r, s.host.hidingSink(sink))
-	if err != nil {
-		return nil, s.host.hidden.Error(err)
-	}
-	return hidingStream{stream, &s.host.hidden}, nil
+	return d.Stream(ctx, r, sink)
 }
 
 // Subscribe implements [delivery.Source].
@@ -46,9 +42,6 @@ func (s *server) Subscribe(ctx context.Context, r wire.SubscribeRequest) (res wi
 		res, err = d.Subscribe(ctx, r)
 		return err
 	})
-	if res.Status != nil {
-		res.Status.LastError = s.host.hidden.Text(res.Status.LastError)
-	}
 	return res, err
 }
 
@@ -74,12 +67,12 @@ func (s *server) ask(ctx context.Context, request func(dialect.Dialect) error) e
 		select {
 		case <-left:
 		case <-ctx.Done():
-			return s.host.hidden.Error(err)
+			return err
 		}
 		if d, _, err = s.connection(ctx); err != nil {
 			return err
 		}
 		err = request(d)
 	}
-	return s.host.hidden.Error(err)
+	return err
 }

@@ -216,7 +216,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	if err != nil {
 		return nil, false, err
 	}
-	h.hide(sub.Key.Args, sub.Shown)
+	h.hideSubscription(sub)
 	h.start(sub)
 	if l = h.life(id); l == nil {
 		return nil, false, errors.New("the host is closing")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/redact"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
@@ -102,8 +103,9 @@ type Options struct {
 	// Events bounds one event.
 	Events trust.Limits
 
-	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: nothing is logged
+	Redact *redact.Set      // what must not be shown of what the server says; nil: what looks like a secret
+	Now    func() time.Time // nil: time.Now
+	Log    *slog.Logger     // nil: nothing is logged
 }
 
 func (o Options) withDefaults() Options {
@@ -166,8 +168,8 @@ func KindOf(name string) Kind {
 	return all[0]
 }
 
-// For returns all dialects of a connected server as one. MCP Events is always
-// among them: not every server that has it says so.
+// For returns all dialects of a connected server as one, behind [Options.Redact]. MCP
+// Events is always among them: not every server that has it says so.
 func For(s *session.Session, o Options) Dialect {
 	o = o.withDefaults()
 	m := &merged{log: o.Log}
@@ -177,7 +179,7 @@ func For(s *session.Session, o Options) Dialect {
 		}
 	}
 	m.advertised = mcpEvents().Speaks(s.Info())
-	return m
+	return redacted{m, o.Redact}
 }
 
 // unknownMethod reports whether the server does not know the method that it was asked

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 
+	"eventdeck/host/redact"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -34,6 +35,13 @@ type Info struct {
 	Draft       bool         // it advertises the draft of April 2026, and no later one
 
 	Raw json.RawMessage // the result of server/discover or initialize as sent
+}
+
+// redact takes what is secret out of what the server says of itself in words.
+func (i *Info) redact(set *redact.Set) {
+	for _, words := range []*trust.Text{&i.ServerName, &i.ServerVersion, &i.Instructions} {
+		*words = set.Text(*words)
+	}
 }
 
 // greeting is the part of a discover or initialize result that is understood.

@@ -43,7 +43,7 @@ func Dial(ctx context.Context, server event.Server, opts Options) (*Session, err
 			opts.Log.Debug("not a server of HTTP+SSE either", "error", again)
 		}
 	}
-	return s, err
+	return s, opts.Redact.Error(err)
 }
 
 func dial(ctx context.Context, server event.Server, opts Options, greet func(*Session, context.Context) error) (*Session, error) {
@@ -72,6 +72,7 @@ func dial(ctx context.Context, server event.Server, opts Options, greet func(*Se
 	if l, ok := s.link.(interface{ version() string }); ok {
 		s.info.HTTP = l.version()
 	}
+	s.info.redact(opts.Redact)
 	s.listen()
 	return s, nil
 }

@@ -240,9 +240,9 @@ func (l *processLink) readErr() {
 			}
 			return
 		}
-		text := trust.Untrusted(string(line))
+		text := l.opts.Redact.Frame(line, true)
 		if len(line) > 0 {
-			words := head(line)
+			words := head([]byte(text.Raw()))
 			l.lastWords.Store(&words)
 		}
 		if l.opts.OnStderr != nil {

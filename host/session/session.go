@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"eventdeck/host/redact"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -50,14 +51,14 @@ type Options struct {
 	// OnStderr gets the lines that the server's process writes to its standard
 	// error, cut to 4 KiB. It must not block. nil: they go to Log.
 	OnStderr func(trust.Text)
-	// Trace gets every frame, without headers, secrets masked, cut to TraceLimit;
+	// Trace gets every frame, without headers, masked by Redact, cut to TraceLimit;
 	// size is its whole length. It must not block.
 	Trace      func(d Direction, frame trust.Text, size int)
 	TraceLimit int // bytes of a traced frame; 0: all
 	// TraceEvent is asked before the frame of an event is traced, and may pass over
 	// it: a flood is worth no copy of each frame. nil: all are traced.
 	TraceEvent func() bool
-	Hidden     *Hidden      // what is masked in traced frames beside; nil: nothing
+	Redact     *redact.Set  // what must not be shown of what the server says; nil: what looks like a secret
 	Log        *slog.Logger // nil: nothing is logged
 
 	// Dial opens connections to servers that are reached over HTTP; nil: the
@@ -136,7 +137,7 @@ func (o *Options) trace(d Direction, frame []byte) {
 	if o.TraceLimit > 0 {
 		frame = frame[:min(size, o.TraceLimit)]
 	}
-	o.Trace(d, maskFrame(frame, o.Hidden.load(), len(frame) < size), size)
+	o.Trace(d, o.Redact.Frame(frame, len(frame) < size), size)
 }
 
 // traceReceived traces a frame that was read as these messages.
@@ -188,7 +189,7 @@ func (s *Session) Lost() <-chan struct{} { return s.life.Done() }
 // Err returns why the session is over, nil while it is not.
 //
 // Errors: [ErrLost], [ErrFraming], [ErrClosed].
-func (s *Session) Err() error { return context.Cause(s.life) }
+func (s *Session) Err() error { return s.opts.Redact.Error(context.Cause(s.life)) }
 
 // Close ends every stream and call, takes leave of the server and waits until
 // nothing of the session is left; a process that does not go by itself is killed

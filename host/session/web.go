@@ -228,7 +228,7 @@ func (w *web) refusal(resp *http.Response, body []byte) *HTTPError {
 	}
 	e := &HTTPError{
 		Status:     resp.StatusCode,
-		Body:       head(body),
+		Body:       head([]byte(w.opts.Redact.Frame(body, true).Raw())),
 		RetryAfter: retryAfter(resp.Header.Get("Retry-After"), w.opts.Now()),
 		Challenges: resp.Header.Values("WWW-Authenticate"),
 	}

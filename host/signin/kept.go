@@ -98,6 +98,7 @@ func (a *Account) state() kept {
 		}
 	}
 	a.loaded = true
+	a.opts.Secrets(a.kept.Access, a.kept.Refresh, a.kept.Client.Secret)
 	return a.kept
 }
 
@@ -106,6 +107,7 @@ func (a *Account) state() kept {
 func (a *Account) keep(ctx context.Context, k kept) {
 	a.mu.Lock()
 	a.kept, a.loaded = k, true
+	a.opts.Secrets(k.Access, k.Refresh, k.Client.Secret)
 	if !k.Access.IsZero() {
 		a.need = ""
 	}

@@ -61,6 +61,9 @@ type Options struct {
 	Transport *http.Transport
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: nothing is logged
+	// Secrets is told of the tokens and the secret of the account before they are used.
+	// nil: nobody is.
+	Secrets func(...event.Secret)
 }
 
 const (
@@ -104,6 +107,9 @@ func New(opts Options) *Account {
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Secrets == nil {
+		opts.Secrets = func(...event.Secret) {}
 	}
 	switch u.Scheme {
 	case "ws":

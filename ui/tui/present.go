@@ -9,6 +9,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/redact"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -16,31 +17,32 @@ import (
 
 // presented is the host as it is shown to others: what is personal or secret is
 // masked before the screen gets it, so that no pane, copy or export has it. See
-// mask.go for what that is. The host itself keeps everything.
+// [redact.Audience] for what that is. The host itself keeps everything.
 type presented struct {
 	host.API
 	log *eventlog.Log
+	set *redact.Set
 }
 
 // errMasked: a request was made from what is masked.
 var errMasked = errors.New("the arguments are masked on this screen (--present); subscribe without it")
 
 func present(api host.API) *presented {
-	return &presented{api, api.Log().Mapped(maskRecord)}
+	p := &presented{API: api, set: redact.Audience()}
+	p.log = api.Log().Mapped(p.record)
+	return p
 }
 
-func maskRecord(r event.Record) event.Record {
-	r.Raw, r.Data = maskJSON(r.Raw), maskJSON(r.Data)
-	r.Reason = maskWords(r.Reason)
+func (p *presented) record(r event.Record) event.Record {
+	r.Raw, r.Data = p.set.JSON(r.Raw), p.set.JSON(r.Data)
+	r.Reason = p.set.Text(r.Reason)
 	if r.State != nil {
 		s := *r.State
-		s.Evidence, s.Error = maskText(s.Evidence), maskWords(s.Error)
+		s.Evidence, s.Error = p.set.String(s.Evidence), p.set.Text(s.Error)
 		r.State = &s
 	}
 	return r
 }
-
-func maskWords(t trust.Text) trust.Text { return trust.Untrusted(maskText(t.Raw())) }
 
 // Log implements [host.API].
 func (p *presented) Log() *eventlog.Log { return p.log }
@@ -48,7 +50,7 @@ func (p *presented) Log() *eventlog.Log { return p.log }
 // Wire implements [host.API].
 func (p *presented) Wire() *eventlog.Ring[host.WireFrame] {
 	return p.API.Wire().Mapped(func(f host.WireFrame) host.WireFrame {
-		f.Frame = trust.Untrusted(string(maskJSON([]byte(f.Frame.Raw()))))
+		f.Frame = p.set.Text(f.Frame)
 		return f
 	})
 }
@@ -56,7 +58,7 @@ func (p *presented) Wire() *eventlog.Ring[host.WireFrame] {
 // AppLog implements [host.API].
 func (p *presented) AppLog() *eventlog.Ring[host.LogLine] {
 	return p.API.AppLog().Mapped(func(l host.LogLine) host.LogLine {
-		l.Text = maskText(l.Text)
+		l.Text = p.set.String(l.Text)
 		return l
 	})
 }
@@ -64,7 +66,7 @@ func (p *presented) AppLog() *eventlog.Ring[host.LogLine] {
 // Audit implements [host.API].
 func (p *presented) Audit() *eventlog.Audit {
 	return p.API.Audit().Mapped(func(e event.AuditEntry) event.AuditEntry {
-		e.Detail = trust.Untrusted(string(maskJSON([]byte(e.Detail.Raw()))))
+		e.Detail = p.set.Text(e.Detail)
 		return e
 	})
 }
@@ -74,16 +76,16 @@ func (p *presented) Snapshot() host.Snapshot {
 	s := p.API.Snapshot()
 	servers, subs := make([]host.ServerView, len(s.Servers)), make([]host.SubscriptionView, len(s.Subs))
 	for i, v := range s.Servers {
-		v.Address, v.Err, v.TypesErr = maskText(v.Address), maskText(v.Err), maskText(v.TypesErr)
+		v.Address, v.Err, v.TypesErr = p.set.String(v.Address), p.set.String(v.Err), p.set.String(v.TypesErr)
 		v.BadWhy = slices.Clone(v.BadWhy)
 		for j, why := range v.BadWhy {
-			v.BadWhy[j] = maskText(why)
+			v.BadWhy[j] = p.set.String(why)
 		}
 		servers[i] = v
 	}
 	for i, v := range s.Subs {
-		v.Key.Args, v.Shown = maskJSON(v.Key.Args), maskJSON(v.Shown)
-		v.Status.Error = maskWords(v.Status.Error)
+		v.Key.Args, v.Shown = p.set.JSON(v.Key.Args), p.set.JSON(v.Shown)
+		v.Status.Error = p.set.Text(v.Status.Error)
 		subs[i] = v
 	}
 	s.Servers, s.Subs = servers, subs
@@ -92,7 +94,7 @@ func (p *presented) Snapshot() host.Snapshot {
 
 // Check implements [host.API].
 func (p *presented) Check(ctx context.Context, r host.Request) (event.Mode, error) {
-	if strings.Contains(string(r.Args), masked) {
+	if strings.Contains(string(r.Args), redact.Shown) {
 		return "", errMasked
 	}
 	return p.API.Check(ctx, r)
@@ -100,11 +102,11 @@ func (p *presented) Check(ctx context.Context, r host.Request) (event.Mode, erro
 
 // Subscribe implements [host.API].
 func (p *presented) Subscribe(ctx context.Context, r host.Request) (event.Subscription, error) {
-	if strings.Contains(string(r.Args), masked) {
+	if strings.Contains(string(r.Args), redact.Shown) {
 		return event.Subscription{}, errMasked
 	}
 	sub, err := p.API.Subscribe(ctx, r)
-	sub.Key.Args, sub.Shown = maskJSON(sub.Key.Args), maskJSON(sub.Shown)
+	sub.Key.Args, sub.Shown = p.set.JSON(sub.Key.Args), p.set.JSON(sub.Shown)
 	return sub, err
 }
 

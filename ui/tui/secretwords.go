@@ -7,10 +7,8 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/redact"
 )
-
-// secretWord stands for the value of a typed name=value in what is remembered.
-const secretWord = "***"
 
 // memorable returns a typed line as it is remembered: without the values that the
 // schema of its event type calls secret. It is "" where the type is not known.
@@ -32,7 +30,7 @@ func (a *app) memorable(line string) string {
 	masked := false
 	for i, w := range words[2:] {
 		if name, _, _ := strings.Cut(w, "="); secretName(*typ, name) {
-			words[i+2], masked = name+"="+secretWord, true
+			words[i+2], masked = name+"="+redact.Shown, true
 		}
 	}
 	if !masked {
@@ -51,7 +49,7 @@ func (a *app) memorable(line string) string {
 // Error: errUsage.
 func typedAnew(typ event.Type, words []string) error {
 	for _, w := range words {
-		if name, value, _ := strings.Cut(w, "="); value == secretWord && secretName(typ, name) {
+		if name, value, _ := strings.Cut(w, "="); value == redact.Shown && secretName(typ, name) {
 			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", errUsage, name)
 		}
 	}

@@ -1,4 +1,4 @@
-package session
+package redact
 
 import (
 	"encoding/json"
@@ -21,14 +21,7 @@ func TestCutFramesStayMasked(t *testing.T) {
 		`{"webhookSecret": {"key" : "` + secret + `","type":"stand{ard"}}`,
 	} {
 		for limit := 1; limit <= len(frame); limit++ {
-			var got string
-			o := Options{TraceLimit: limit, Trace: func(_ Direction, f trust.Text, size int) {
-				got = f.Raw()
-				if size != len(frame) {
-					t.Errorf("size %d, want %d", size, len(frame))
-				}
-			}}
-			o.trace(Sent, []byte(frame))
+			got := new(Set).Frame([]byte(frame[:limit]), limit < len(frame)).Raw()
 			if strings.Contains(got, secret[:5]) {
 				t.Fatalf("cut at %d: %s", limit, got)
 			}
@@ -58,7 +51,7 @@ func TestSecretsAreMaskedInEverySpelling(t *testing.T) {
 		`{"progressToken":"` + secret + `","value":"\ud83d\ude00\u00"}`: `{"progressToken":"` + secret + `","value":"\ud83d\ude00\u00"}`,
 		`]}"secret`: `]}"secret`,
 	} {
-		if got := maskFrame([]byte(in), nil, false).Raw(); got != want {
+		if got := new(Set).Frame([]byte(in), false).Raw(); got != want {
 			t.Errorf("%s\ngives %s\n want %s", in, got, want)
 		}
 	}
@@ -106,7 +99,7 @@ func FuzzMask(f *testing.F) {
 			t.Fatalf("the test made no JSON: %s", frame)
 		}
 		whole := int(cut) >= len(frame)
-		got := maskFrame([]byte(frame[:min(int(cut), len(frame))]), nil, !whole).Raw()
+		got := new(Set).Frame([]byte(frame[:min(int(cut), len(frame))]), !whole).Raw()
 		clear := got
 		for range 3 { // as often as it may be escaped
 			clear = unescape(clear)
@@ -117,15 +110,14 @@ func FuzzMask(f *testing.F) {
 		if whole && !json.Valid([]byte(got)) {
 			t.Errorf("%s\ngives no JSON: %s", frame, got)
 		}
-		maskFrame([]byte(beside), nil, false) // ends with whatever it is given
+		new(Set).Frame([]byte(beside), false) // ends with whatever it is given
 	})
 }
 
 func BenchmarkTraceOfAnEvent(b *testing.B) {
 	frame := []byte(`{"jsonrpc":"2.0","method":"notifications/events/event","params":{"data":{"text":"` + strings.Repeat("word ", 150) + `"}}}`)
-	o := Options{TraceLimit: 4096, Trace: func(Direction, trust.Text, int) {}}
 	b.ReportAllocs()
 	for b.Loop() {
-		o.trace(Received, frame)
+		new(Set).Frame(frame, false)
 	}
 }

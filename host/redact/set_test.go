@@ -1,6 +1,7 @@
-package session
+package redact
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-func hiding(args ...string) *Hidden {
-	h := new(Hidden)
+func hiding(args ...string) *Set {
+	h := new(Set)
 	for i := 0; i < len(args); i += 2 {
-		h.Add(Argument{Name: args[i], Value: event.NewSecret(args[i+1])})
+		h.Add(Value{Member: args[i], Secret: event.NewSecret(args[i+1])})
 	}
 	return h
 }
@@ -53,7 +54,7 @@ func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
 		// What is none stays as it is, to the byte.
 		`{"password":"hunter","caf\u00e9":"\u0000\/ 100%","s":"%zz %6"}`: `{"password":"hunter","caf\u00e9":"\u0000\/ 100%","s":"%zz %6"}`,
 	} {
-		if got := maskFrame([]byte(in), h.load(), false).Raw(); got != want {
+		if got := h.Frame([]byte(in), false).Raw(); got != want {
 			t.Errorf("%s\ngives %s\n want %s", in, got, want)
 		}
 	}
@@ -61,6 +62,8 @@ func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
 		"no access with password hunter2":     "no access with password ***",
 		"more than 200 bytes; it begins hunt": "more than 200 bytes; it begins ***",
 		"clipped hunter…":                     "clipped ***…",
+		"clipped hunter… (reason of hunte…)":  "clipped ***… (reason of ***…)",
+		"first hunte\nsecond hunt":            "first ***\nsecond ***",
 		"a hunt is over":                      "a hunt is over",
 		"":                                    "",
 	} {
@@ -80,9 +83,7 @@ func TestCutFramesStayHidden(t *testing.T) {
 		`{"pin":"98765"}`, `{"pin":98765}`, `{"text":"code 9876543210 it was"}`, `{"code":9876543210}`,
 	} {
 		for limit := 1; limit <= len(frame); limit++ {
-			var got string
-			o := Options{TraceLimit: limit, Hidden: h, Trace: func(_ Direction, f trust.Text, _ int) { got = f.Raw() }}
-			o.trace(Sent, []byte(frame))
+			got := h.Frame([]byte(frame[:limit]), limit < len(frame)).Raw()
 			if strings.Contains(got, "hunt") || strings.Contains(got, "9876") {
 				t.Errorf("cut at %d: %s", limit, got)
 			}
@@ -94,13 +95,13 @@ func TestCutFramesStayHidden(t *testing.T) {
 func TestHiddenErrors(t *testing.T) {
 	h := hiding("password", "hünter2")
 	answer := &wire.Error{Code: -32012, Message: trust.Untrusted("no access with password hünter2"), Data: json.RawMessage(`{"reason":"hünter2","kind":"event"}`)}
-	err := fmt.Errorf("events/poll: %w", &HTTPError{Status: 403, Body: trust.Untrusted("hünter2"), Err: answer})
-	got := h.Error(fmt.Errorf("%w: of hünter2: %w", ErrAnswer, err))
+	err := fmt.Errorf("events/poll: HTTP 403: hünter2: %w", answer)
+	got := h.Error(fmt.Errorf("%w: of hünter2: %w", wire.ErrMalformed, err))
 	if strings.Contains(got.Error(), "nter2") || !strings.Contains(got.Error(), "no access with password ***") {
 		t.Errorf("it says %v", got)
 	}
 	var seen *wire.Error
-	if !errors.Is(got, ErrAnswer) || !Denied(got) || wire.NameFrom(got) != wire.Forbidden || !wire.Is(got, wire.Forbidden, "kind", "event") || !errors.As(got, &seen) {
+	if !errors.Is(got, wire.ErrMalformed) || wire.NameFrom(got) != wire.Forbidden || !wire.Is(got, wire.Forbidden, "kind", "event") || !errors.As(got, &seen) {
 		t.Errorf("it is no longer what it was: %v", got)
 	}
 	if seen.Message.Raw() != "no access with password ***" || seen.Detail("reason").Raw() != "***" || answer.Detail("reason").Raw() != "hünter2" {
@@ -109,13 +110,13 @@ func TestHiddenErrors(t *testing.T) {
 	if again := fmt.Errorf("again: %w", got); strings.Contains(again.Error(), "nter2") {
 		t.Errorf("wrapped it says %v", again)
 	}
-	for _, plain := range []error{nil, ErrAnswer} {
+	for _, plain := range []error{nil, wire.ErrMalformed} {
 		if h.Error(plain) != plain {
 			t.Errorf("%v is not the same", plain)
 		}
 	}
-	var none *Hidden
-	if none.Error(err) != err || none.Text(seen.Message) != seen.Message || new(Hidden).String("hünter2") != "hünter2" {
+	var none *Set
+	if none.Error(err) != err || none.Text(seen.Message) != seen.Message || new(Set).String("hünter2") != "hünter2" {
 		t.Error("nothing is hidden, and something was masked")
 	}
 	if got := string(hiding("a", `1,2,3,4`).JSON(json.RawMessage(`[1,2,3,4]`))); got != `{}` {
@@ -123,9 +124,9 @@ func TestHiddenErrors(t *testing.T) {
 	}
 }
 
-// FuzzHidden: however a hidden value is spelled, it is masked, and what was JSON
+// FuzzValues: however a hidden value is spelled, it is masked, and what was JSON
 // still is.
-func FuzzHidden(f *testing.F) {
+func FuzzValues(f *testing.F) {
 	f.Add("hunter2", "beside", uint64(0), byte(0))
 	f.Add(`a "b" \c`+"\n", `{"pin":`, uint64(0xf0f0), byte(1))
 	f.Add("100%25+", "%31", ^uint64(0), byte(2))
@@ -138,7 +139,7 @@ func FuzzHidden(f *testing.F) {
 				return
 			}
 		}
-		if len(value) < leastHidden || strings.ContainsAny(value, "\ufffd") || strings.Trim(value, "0123456789,:{}[]\"") == "" {
+		if len(value) < leastValue || strings.ContainsAny(value, "\ufffd") || strings.Trim(value, "0123456789,:{}[]\"") == "" {
 			return
 		}
 		h := hiding("p", value)
@@ -166,11 +167,11 @@ func FuzzHidden(f *testing.F) {
 		if !json.Valid([]byte(frame)) {
 			return // a value that is no text cannot be sent either
 		}
-		got := maskFrame([]byte(frame), h.load(), false).Raw()
+		got := h.Frame([]byte(frame), false).Raw()
 		if strings.Contains(got, value) {
 			t.Errorf("%q in %s\ngives %s", value, frame, got)
 		}
-		if !strings.Contains(got, hiddenShown) {
+		if !strings.Contains(got, Shown) {
 			t.Errorf("%q in %s\nis not masked: %s", value, frame, got)
 		}
 		h.String(beside) // ends with whatever it is given
@@ -182,10 +183,13 @@ func BenchmarkTraceOfAnEventWithHiddenArguments(b *testing.B) {
 	for name, text := range map[string]string{"plain": "word ", "escaped": `wo\nd `} {
 		b.Run(name, func(b *testing.B) {
 			frame := []byte(`{"jsonrpc":"2.0","method":"notifications/events/event","params":{"data":{"text":"` + strings.Repeat(text, 100) + `"}}}`)
-			o := Options{TraceLimit: 4096, Hidden: hiding("password", "hunter2", "pin", "4711"), Trace: func(Direction, trust.Text, int) {}}
+			h := hiding("password", "hunter2", "pin", "4711")
+			for range 1000 {
+				h.AddSecrets(event.NewSecret("whsec_" + rand.Text()))
+			}
 			b.ReportAllocs()
 			for b.Loop() {
-				o.trace(Received, frame)
+				h.Frame(frame, false)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package tui
+package redact
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestMask(t *testing.T) {
+func TestAudience(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`{"title":"pool exhausted","n":12345678901234567}`, `{"title":"pool exhausted","n":12345678901234567}`},
 		{`{"email":"a@b.c","n":1}`, `{"email":"***","n":1}`},
@@ -21,10 +21,10 @@ func TestMask(t *testing.T) {
 		{`{"text":"at 2026-03-14 14:03:05.123 +02:00"}`, `{"text":"at 2026-03-14 14:03:05.123 +02:00"}`},
 		{`["whsec_abcdefgh1234","Bearer abc.def.ghi","https://u:p@host/x"]`, `["***","***","https://***@host/x"]`},
 		{`{"githubToken":"x","note":null,"phone":491234}`, `{"githubToken":"***","note":null,"phone":0}`},
-		{`{"password":"a","password":"b`, `{"password":"***","password":"***"`},
+		{`{"password":"a","password":"b`, `{"password":"***","password":"***`},
 		{`no json, ann@example.com`, `no json, ***`},
 	} {
-		if got := string(maskJSON([]byte(c.in))); got != c.want {
+		if got := string(Audience().JSON([]byte(c.in))); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.in, got, c.want)
 		}
 	}
@@ -33,15 +33,15 @@ func TestMask(t *testing.T) {
 // What was valid stays valid, with the same members in the same order, and nothing
 // of it is left to mask. What is no JSON has no members to be sure of: in it nothing
 // is left of the shapes that are hidden in every text.
-func FuzzMask(f *testing.F) {
+func FuzzAudience(f *testing.F) {
 	f.Add([]byte(`{"user":{"id":17},"text":"a@b.c","x":[1,{"token":"t"}]}`))
 	f.Add([]byte(`{"a":"\"`))
 	f.Add([]byte(`["://ann+4930 1234567@host"]`))
 	f.Add([]byte(`"0":token":***"""0=00`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		out := maskJSON(raw)
+		out := Audience().JSON(raw)
 		if !json.Valid(raw) {
-			if again := maskText(string(out)); again != string(out) {
+			if again := maskPersonal(string(out)); again != string(out) {
 				t.Errorf("%q is left in %q, which was %q", again, out, raw)
 			}
 			return
@@ -49,7 +49,7 @@ func FuzzMask(f *testing.F) {
 		if was, is := members(raw), members(out); !slices.Equal(was, is) {
 			t.Errorf("%q became %q: members %q became %q", raw, out, was, is)
 		}
-		if again := maskJSON(out); !bytes.Equal(again, out) {
+		if again := Audience().JSON(out); !bytes.Equal(again, out) {
 			t.Errorf("%q, masked again: %q", out, again)
 		}
 	})

@@ -1,71 +1,88 @@
-package session
+package redact
 
 import (
 	"encoding/json"
 	"regexp"
 	"strings"
 
-	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
 
-// The members whose strings are secrets, in lower case and without underscores:
-// peers spell them in more than one way.
-var secretNames = map[string]bool{
-	"secret": true, "webhooksecret": true, "clientsecret": true,
-	"resumetoken": true, "accesstoken": true, "refreshtoken": true, "idtoken": true,
+// maxDepth bounds JSON within strings within JSON.
+const maxDepth = 4
+
+// rules are what a walk through a text looks for.
+type rules struct {
+	shapes *shapes
+	values *values // nil: none
+	places map[string][]string
 }
 
-// The secret of SEP-1803 is an object with a value or a key.
-var secretParts = map[string]bool{"value": true, "key": true}
-
-// secretText is what is a secret wherever it stands (Standard Webhooks).
-var secretText = regexp.MustCompile(`wh(?:sec|sk)_[A-Za-z0-9+/=%_-]+`)
-
-// One of these stands in every text that holds a secret; the last where it is
-// spelled with escapes. Nearly all frames hold none, and to find that out must
-// cost next to nothing.
-var secretSigns = []string{"whsec_", "whsk_", "ecret", "oken", `\u00`}
-
-// maskDepth bounds JSON within strings within JSON.
-const maskDepth = 4
-
-// maskFrame returns the frame with every secret in it masked: webhook secrets
-// wherever they stand, and the members that hold one in whatever form and spelling,
-// also where JSON is the text of a string. The frame may be cut off anywhere, and
-// need not be JSON.
-//
-// So is what is hidden beside, nil for nothing; cut says that the frame is not whole.
-func maskFrame(frame []byte, hidden *hiddenSet, cut bool) trust.Text {
-	return trust.Untrusted(maskText(string(frame), maskDepth, hidden, cut))
-}
-
-// maskText masks a text that may be JSON. What holds no secret is returned as it is.
-func maskText(text string, depth int, hidden *hiddenSet, cut bool) string {
-	suspect := hidden.suspects(text, cut)
-	for _, sign := range secretSigns {
-		suspect = suspect || strings.Contains(text, sign)
-	}
-	if !suspect {
+// mask masks a text that may be JSON, that may be cut off anywhere, and in whose strings
+// there may be JSON. What holds nothing secret is returned as it is.
+func (r *rules) mask(text string, depth int, cut bool) string {
+	if !r.suspects(text, cut) {
 		return text
 	}
-	m := masker{text: text, depth: depth, hidden: hidden, cut: cut}
+	m := masker{text: text, depth: depth, rules: r, cut: cut}
 	for m.at < len(text) {
 		m.step()
 	}
 	m.plain(len(text))
-	return hidden.replace(m.out.String(), cut) // what stands across quotes
+	out := m.out.String()
+	if !json.Valid([]byte(out)) {
+		out = r.shapes.text(out) // quotes in it mean nothing
+	}
+	return r.values.replace(out, cut) // what stands across quotes
+}
+
+// suspects reports whether a look at every part of the text is worth its cost.
+func (r *rules) suspects(text string, cut bool) bool {
+	if r.shapes.suspects(text) {
+		return true
+	}
+	if r.values.empty() && len(r.places) == 0 {
+		return false
+	}
+	if cut || strings.ContainsAny(text, `\%+`) || r.values.in(text) {
+		return true
+	}
+	for name := range r.places {
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// is reports whether a scalar is hidden as a whole: a short one that is cut, when it
+// begins like one that is.
+func (r *rules) is(member, text string, cut bool) bool {
+	if text == "" {
+		return false
+	}
+	for _, place := range r.places[member] {
+		if place == text || cut && strings.HasPrefix(place, text) {
+			return true
+		}
+	}
+	return r.values.has(text)
+}
+
+// inside masks what is within a text in which nothing is escaped.
+func (r *rules) inside(text string, cut bool) string {
+	return r.values.replace(r.shapes.text(text), cut)
 }
 
 // masker goes through a text from one JSON string to the next.
 type masker struct {
-	text   string
-	depth  int
-	hidden *hiddenSet
-	cut    bool // the text ends before its end
-	out    strings.Builder
-	at     int // what is before is looked at
-	done   int // what is before is written
+	text  string
+	depth int
+	rules *rules
+	cut   bool // the text ends before its end
+	out   strings.Builder
+	at    int // what is before is looked at
+	done  int // what is before is written
 
 	open   []bracket
 	secret bool   // the next value is one, or holds one
@@ -94,7 +111,7 @@ func (m *masker) step() {
 	case ',':
 		m.secret = m.within() && m.secret
 	default:
-		if m.hidden != nil && bare(m.text[m.at]) {
+		if bare(m.text[m.at]) {
 			m.word()
 			return
 		}
@@ -113,15 +130,19 @@ func (m *masker) word() {
 	for m.at < len(m.text) && bare(m.text[m.at]) {
 		m.at++
 	}
-	if !m.hidden.is(m.member, m.text[begin:m.at], m.cut && m.at == len(m.text)) {
+	word, stands := m.text[begin:m.at], ""
+	switch {
+	case m.secret && m.rules.shapes.number != "" && (word[0] == '-' || word[0] >= '0' && word[0] <= '9'):
+		stands = m.rules.shapes.number
+	case !m.rules.is(m.member, word, m.cut && m.at == len(m.text)):
 		return
+	case len(m.open) > 0: // what was JSON still is
+		stands = `"` + Shown + `"`
+	default:
+		stands = Shown
 	}
 	m.plain(begin)
-	if len(m.open) > 0 { // what was JSON still is
-		m.out.WriteString(`"` + hiddenShown + `"`)
-	} else {
-		m.out.WriteString(hiddenShown)
-	}
+	m.out.WriteString(stands)
 	m.done = m.at
 }
 
@@ -142,48 +163,48 @@ func (m *masker) literal() {
 		content = content[:len(content)-1]
 	}
 	clear := unescape(content)
-	var masked string
+	unclosed := m.cut && !closed
+	masked := clear
 	switch {
 	case closed && strings.HasPrefix(strings.TrimLeft(m.text[end:], " \t\r\n"), ":"):
 		m.name(clear)
-		masked = m.hidden.replace(maskSecretText(clear), false)
+		if m.rules.shapes.names {
+			masked = m.rules.inside(clear, false)
+		}
 	case m.secret:
-		masked = event.NewSecret(clear).String()
-	case m.hidden.is(m.member, clear, m.cut && !closed):
-		masked = hiddenShown
+		masked = m.rules.shapes.value(clear)
+	case m.rules.is(m.member, clear, unclosed):
+		masked = Shown
 	case m.depth > 0:
-		masked = maskText(clear, m.depth-1, m.hidden, m.cut && !closed)
+		masked = m.rules.mask(clear, m.depth-1, unclosed)
 	default:
-		masked = m.hidden.replace(maskSecretText(clear), m.cut && !closed)
-	}
-	if masked == clear {
-		return
+		masked = m.rules.inside(clear, unclosed)
 	}
 	m.plain(begin)
+	m.done = end
+	if masked == clear {
+		m.out.WriteString(m.text[begin:end])
+		return
+	}
 	m.out.WriteByte('"')
 	quoted := trust.AppendJSONString(nil, masked)[1:]
 	if !closed {
 		quoted = quoted[:len(quoted)-1]
 	}
 	m.out.Write(quoted)
-	m.done = end
 }
 
 // name takes note of a member's name.
 func (m *masker) name(name string) {
 	m.member = name
-	plain := strings.ToLower(strings.ReplaceAll(name, "_", ""))
-	m.secret = secretNames[plain] || m.within() && secretParts[plain]
+	plain, within := plainName(name), m.rules.shapes.within
+	m.secret = m.rules.shapes.member(plain) || m.within() && (within == nil || within[plain])
 }
 
-// plain writes what was not written yet up to the given place.
+// plain writes what was not written yet up to the given place, which is no string.
 func (m *masker) plain(to int) {
-	m.out.WriteString(m.hidden.replace(maskSecretText(m.text[m.done:to]), false))
+	m.out.WriteString(m.rules.inside(m.text[m.done:to], false))
 	m.done = to
-}
-
-func maskSecretText(text string) string {
-	return secretText.ReplaceAllStringFunc(text, func(s string) string { return event.NewSecret(s).String() })
 }
 
 // endOfString returns the place behind the string that begins at a quote, and

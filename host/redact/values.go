@@ -1,0 +1,192 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// leastPart is how many bytes of a value's beginning are masked at the end of a text
+// that is cut there. By as many a value is found.
+const leastPart = 4
+
+// values finds thousands of values in a text in one pass. The zero one holds none.
+type values struct {
+	byHead map[[leastPart]byte][]string
+	pairs  [1 << 16 / 64]uint64 // bits: a value begins with these two bytes
+}
+
+func headOf(s string) [leastPart]byte { return [leastPart]byte([]byte(s[:leastPart])) }
+
+// add takes a value of at least leastPart bytes.
+func (v *values) add(text string) {
+	head := headOf(text)
+	if slices.Contains(v.byHead[head], text) {
+		return
+	}
+	if v.byHead == nil {
+		v.byHead = map[[leastPart]byte][]string{}
+	}
+	v.byHead[head] = append(v.byHead[head], text)
+	pair := int(text[0])<<8 | int(text[1])
+	v.pairs[pair/64] |= 1 << (pair % 64)
+}
+
+func (v *values) empty() bool { return v == nil || len(v.byHead) == 0 }
+
+// has reports whether a text is one of the values.
+func (v *values) has(text string) bool {
+	return !v.empty() && len(text) >= leastPart && slices.Contains(v.byHead[headOf(text)], text)
+}
+
+// in reports whether a text may hold a value that is not spelled with escapes.
+func (v *values) in(text string) bool {
+	if v.empty() {
+		return false
+	}
+	for at := 0; at+leastPart <= len(text); at++ {
+		if v.begins(text[at:]) && slices.ContainsFunc(v.byHead[headOf(text[at:])], func(s string) bool { return strings.HasPrefix(text[at:], s) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *values) begins(text string) bool {
+	pair := int(text[0])<<8 | int(text[1])
+	return v.pairs[pair/64]>>(pair%64)&1 == 1
+}
+
+// replace masks the values in a text in which nothing is escaped but as in a URL, and,
+// where it is cut, at its end or before a mark or line break, the beginning of one. Values
+// that overlap are masked as one.
+func (v *values) replace(text string, cut bool) string {
+	if v.empty() {
+		return text
+	}
+	var out strings.Builder
+	done, until := 0, 0 // written; masked
+	for at := 0; at+leastPart <= len(text); at++ {
+		if end := v.longest(text, at, cut); end > until {
+			if at >= until {
+				out.WriteString(text[done:at])
+				out.WriteString(Shown)
+			}
+			done, until = end, end
+		}
+	}
+	if done == 0 {
+		return text
+	}
+	out.WriteString(text[done:])
+	return out.String()
+}
+
+// longest returns where the longest value ends that begins at a place of a text, 0 if
+// none does.
+func (v *values) longest(text string, at int, cut bool) (end int) {
+	rest := text[at:]
+	try := func(head [leastPart]byte) {
+		for _, value := range v.byHead[head] {
+			size, fits := spelled(rest, value)
+			if !fits {
+				size = 0
+				if cut {
+					size = cutOff(rest, value)
+				}
+			}
+			if size > 0 && !(fits && partOfNumber(text, value, at, at+size)) {
+				end = max(end, at+size)
+			}
+		}
+	}
+	if strings.ContainsAny(rest[:leastPart], "%+") {
+		heads(rest, [leastPart]byte{}, 0, try)
+	} else if v.begins(rest) {
+		try(headOf(rest))
+	}
+	return end
+}
+
+// cutOff returns how many bytes of a text are the beginning of a value that is cut off
+// there, 0 if it does not begin with one.
+func cutOff(text, value string) int {
+	if i := strings.IndexAny(text, "\n…"); i >= 0 {
+		text = text[:i]
+	}
+	if size, fits := spelled(text, value); !fits && size == len(text) {
+		return size
+	}
+	return 0
+}
+
+// heads calls found with each way of reading the beginning of a text in which
+// characters may be encoded as in a URL.
+func heads(text string, head [leastPart]byte, n int, found func([leastPart]byte)) {
+	if n == leastPart {
+		found(head)
+		return
+	}
+	if text == "" {
+		return
+	}
+	head[n] = text[0]
+	heads(text[1:], head, n+1, found)
+	switch {
+	case text[0] == '+':
+		head[n] = ' '
+		heads(text[1:], head, n+1, found)
+	case text[0] == '%' && len(text) >= 3:
+		if hi, lo := hexDigit(text[1]), hexDigit(text[2]); hi >= 0 && lo >= 0 {
+			head[n] = byte(hi<<4 | lo)
+			heads(text[3:], head, n+1, found)
+		}
+	}
+}
+
+// spelled reports whether a text begins with a value, as it is or with characters
+// encoded as in a URL, and how many bytes that takes; where it does not, how many fit
+// before the text ends, 0 when it is the text that differs.
+func spelled(text, value string) (size int, fits bool) {
+	if strings.HasPrefix(text, value) {
+		return len(value), true
+	}
+	for i := range len(value) {
+		rest := text[size:]
+		switch {
+		case rest == "", rest[0] == '%' && len(rest) < 3:
+			return len(text), false
+		case rest[0] == '%' && hexDigit(rest[1])<<4|hexDigit(rest[2]) == int(value[i]):
+			size += 3
+		case rest[0] == value[i], rest[0] == '+' && value[i] == ' ':
+			size++
+		default:
+			return 0, false
+		}
+	}
+	return size, true
+}
+
+// hexDigit returns what a hexadecimal digit is worth, a negative number for another
+// character.
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1 << 8
+}
+
+// partOfNumber reports whether a value of digits stands within a longer number.
+func partOfNumber(text, value string, from, to int) bool {
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	for i := range len(value) {
+		if !digit(value[i]) {
+			return false
+		}
+	}
+	return from > 0 && digit(text[from-1]) || to < len(text) && digit(text[to])
+}
