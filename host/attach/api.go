@@ -263,12 +263,11 @@ func (c *Client) SignIn(ctx context.Context, server string) (host.SignIn, error)
 		return host.SignIn{}, err
 	}
 	return host.SignIn{URL: a.URL, Issuer: a.Issuer, Wait: func(ctx context.Context) error {
-		if ctx.Err() != nil { // to give it up, the first has to be told
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Millisecond)
-			defer cancel()
+		if ctx.Err() != nil { // to give it up, the first process has to be told
+			_, err := soon(c, verbWait, signInWait{a.ID, true})
+			return err
 		}
-		_, err := change(ctx, c, verbWait, a.ID)
+		_, err := change(ctx, c, verbWait, signInWait{ID: a.ID})
 		return err
 	}}, nil
 }

@@ -3,27 +3,21 @@
 // [Client] in another process of the same user is a [host.API] and, with
 // [Client.Store], an [event.Store] that ask the first.
 //
-// The protocol is request and answer. Each side begins with a line that has the
-// version and its process id; then come frames: four bytes of length, big-endian,
-// and a gob stream that goes on from frame to frame, of a header and a body. Nothing
-// is sent that was not asked for. Who follows what changes asks for the state with
-// the version that it has, and is answered when there is a newer one: a client that
-// is slow or stopped holds up nobody but itself, and reads what it missed from the
-// log.
+// The protocol is HTTP on that socket. A client opens a session, a request that is
+// answered when the first process ends, and asks with one request for each verb,
+// POST /v2/VERB; what a verb takes and gives is one value in gob, which keeps texts to
+// the byte, as cursors have to be. Nothing is sent that was not asked for. Who follows
+// what changes asks for the state with the version that it has, and is answered when
+// there is a newer one: a client that is slow or stopped holds up nobody but itself,
+// and reads what it missed from the log.
 //
 // Secrets do not cross: [event.Secret] is sent in its masked form. Servers are sent
 // by name; the first finds the description in its own configuration.
 package attach
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
-	"io"
-	"net"
-	"os"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -44,70 +38,35 @@ var (
 	ErrPrints = errors.New("another process prints this subscription and keeps the position")
 	// ErrBusy: too many clients, or too many requests of one.
 	ErrBusy = errors.New("too many at once")
-	// ErrFrame: what came is no frame of the protocol.
-	ErrFrame = errors.New("not a frame of the protocol")
+	// ErrAnswer: what came is no answer of the protocol.
+	ErrAnswer = errors.New("not an answer of the protocol")
 )
 
 // version of the protocol. It grows when a process of the version before could not
 // understand an answer; gob passes over fields that only one side knows.
-const version = 1
+const version = 2
 
 // Bounds.
 const (
-	maxClients  = 32
-	maxRunning  = 64       // requests of one client
-	maxRequest  = 8 << 20  // bytes of a frame to the first
-	maxAnswer   = 64 << 20 // bytes of a frame to a client
-	pageRecords = 1000
-	pageBytes   = 256 << 10
-	helloWithin = 2 * time.Second
+	maxClients     = 32
+	maxConnections = 1024     // of all clients
+	maxRunning     = 64       // requests of one client
+	maxRequest     = 8 << 20  // bytes of a request
+	maxAnswer      = 64 << 20 // bytes of an answer
+	pageRecords    = 1000
+	pageBytes      = 256 << 10
+	helloWithin    = 2 * time.Second
 )
 
-const greeting = "eventdeck-attach"
+// The headers of the protocol.
+const (
+	headerVersion = "Eventdeck-Attach"  // of the process that answers
+	headerPID     = "Eventdeck-Pid"     // likewise
+	headerSession = "Eventdeck-Session" // given with a session, and sent with each verb
+)
 
-// greet exchanges the first lines and returns the other's process id.
-//
-// Error: [ErrVersion].
-func greet(conn net.Conn, r *bufio.Reader) (pid int, err error) {
-	if err := conn.SetDeadline(time.Now().Add(helloWithin)); err != nil {
-		return 0, err
-	}
-	if _, err := fmt.Fprintf(conn, "%s %d %d\n", greeting, version, os.Getpid()); err != nil {
-		return 0, err
-	}
-	if pid, err = readGreeting(r); err != nil {
-		return pid, err
-	}
-	return pid, conn.SetDeadline(time.Time{})
-}
+// pathOf returns the path of a verb, or of the session.
+func pathOf(name string) string { return "/v" + strconv.Itoa(version) + "/" + name }
 
-// maxGreeting bounds the first line.
-const maxGreeting = 64
-
-func readGreeting(r io.ByteReader) (pid int, err error) {
-	var line strings.Builder
-	for {
-		c, err := r.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		if c == '\n' {
-			break
-		}
-		if line.Len() == maxGreeting {
-			return 0, fmt.Errorf("%w: its first line is too long", ErrFrame)
-		}
-		line.WriteByte(c)
-	}
-	words := strings.Split(line.String(), " ")
-	if len(words) != 3 || words[0] != greeting {
-		return 0, fmt.Errorf("%w: its first line is another", ErrFrame)
-	}
-	if pid, err = strconv.Atoi(words[2]); err != nil || pid < 0 {
-		return 0, fmt.Errorf("%w: no process id in its first line", ErrFrame)
-	}
-	if words[1] != strconv.Itoa(version) {
-		return pid, fmt.Errorf("%w: process %d; quit it, or use the same one", ErrVersion, pid)
-	}
-	return pid, nil
-}
+// pathSession opens a session.
+const pathSession = "session"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -425,7 +426,7 @@ func TestAClientThatReadsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := conn.Write([]byte("eventdeck-attach 1 7\n")); err != nil {
+	if _, err := conn.Write([]byte("GET /v2/session HTTP/1.1\r\nHost: attach\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	c := f.client()
@@ -437,21 +438,38 @@ func TestAClientThatReadsNothing(t *testing.T) {
 	}
 }
 
+// Another version is told with its process, also the first one, which did not speak
+// HTTP.
 func TestAnotherVersionIsTold(t *testing.T) {
-	dir := t.TempDir()
-	l, err := net.Listen("unix", filepath.Join(dir, "attach.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		conn, err := l.Accept()
-		if err == nil {
-			_, _ = conn.Write([]byte("eventdeck-attach 99 4711\n"))
+	for _, greeting := range []string{
+		"eventdeck-attach 1 4711\n",
+		"HTTP/1.1 404 Not Found\r\nEventdeck-Attach: 99\r\nEventdeck-Pid: 4711\r\nContent-Length: 0\r\n\r\n",
+	} {
+		dir := t.TempDir()
+		l, err := net.Listen("unix", filepath.Join(dir, "attach.sock"))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}()
-	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrVersion) || !strings.Contains(err.Error(), "process 4711") {
-		t.Error(err)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			conn, err := l.Accept()
+			if err == nil {
+				if strings.HasPrefix(greeting, "HTTP") {
+					_, _ = conn.Read(make([]byte, 1)) // the request
+				}
+				_, _ = conn.Write([]byte(greeting))
+				_, _ = io.Copy(io.Discard, conn)
+				_ = conn.Close()
+			}
+		}()
+		if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrVersion) || !strings.Contains(err.Error(), "process 4711") {
+			t.Errorf("%.20q: %v", greeting, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
 	}
 }
 
@@ -461,16 +479,22 @@ func TestAttachEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		conn, err := l.Accept()
 		if err == nil {
-			_, _ = conn.Write([]byte("eventdeck-attach 1 4711\n"))
 			cancel() // it will never answer
+			_, _ = io.Copy(io.Discard, conn)
+			_ = conn.Close()
 		}
 	}()
 	if _, err := attach.Attach(ctx, dir); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	<-ended
 }

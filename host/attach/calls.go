@@ -38,7 +38,7 @@ const (
 	verbBackup  verb[string, int64]                     = "backup"
 	verbAdd     verb[serverName, nothing]               = "add-server"
 	verbSignIn  verb[string, signInAnswer]              = "sign-in"
-	verbWait    verb[uint64, nothing]                   = "sign-in-wait"
+	verbWait    verb[signInWait, nothing]               = "sign-in-wait"
 
 	// What changes something.
 	verbSubscribe  verb[request, event.Subscription] = "subscribe"
@@ -149,6 +149,11 @@ type (
 	signInAnswer struct {
 		URL, Issuer string
 		ID          uint64
+	}
+	// signInWait waits for the end of a sign-in, or gives it up.
+	signInWait struct {
+		ID     uint64
+		GiveUp bool
 	}
 	modeChange struct {
 		Sub  event.SubID

@@ -1,15 +1,19 @@
 package attach
 
 import (
-	"bufio"
+	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"net"
+	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"eventdeck/host"
@@ -20,23 +24,18 @@ import (
 // do here only is refused with [ErrNotHere]. Calls after the end of the other
 // process return [ErrGone]. All methods may be called from any goroutine.
 type Client struct {
-	dir    string
-	pid    int
-	conn   *net.UnixConn
-	frames *frames
-	ctx    context.Context // of the connection; its cause says why it ended
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup
-	slots  chan struct{} // requests that may be under way
-	out    chan outgoing // requests that are to be written
-	recall chan struct{} // raised when there is something in recalled
-	wait   time.Duration // how long an answer may wait for a change
-	late   time.Duration // after which the first counts as stopped
+	dir     string
+	pid     int
+	http    *http.Client
+	session string          // the id of the session, sent with each request
+	ctx     context.Context // of the session; its cause says why it ended
+	cancel  context.CancelCauseFunc
+	wg      sync.WaitGroup
+	slots   chan struct{} // requests that may be under way
+	wait    time.Duration // how long an answer may wait for a change
+	late    time.Duration // after which the first counts as stopped
 
 	mu       sync.Mutex
-	next     uint64
-	pending  map[uint64]*pending
-	recalled []uint64 // requests that were written and are not wanted any more
 	flags    map[chan struct{}]struct{}
 	state    state
 	version  uint64           // of the newest state, as the first counts
@@ -54,20 +53,7 @@ type Client struct {
 	appLog     *eventlog.Ring[host.LogLine]
 	last       atomic.Uint64 // newest record
 	audited    atomic.Uint64
-	wireWanted atomic.Int64 // when somebody last looked at the wire, in Unix nanoseconds
-}
-
-// pending is a request that is under way. Its answer is read on the goroutine of the
-// connection.
-type pending struct {
-	read func(*frames) error
-	done chan error
-}
-
-// outgoing is a request that is to be written.
-type outgoing struct {
-	header header
-	value  any
+	wireWanted atomic.Int64 // when the wire was last looked at, in Unix nanoseconds
 }
 
 // Bounds of what a client remembers of the wire and of the program's log.
@@ -86,64 +72,90 @@ const askWithin = 5 * time.Second
 // Errors: [ErrNobody] when there is none that listens; [ErrVersion], [ErrPeer],
 // [ErrBusy]; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
-	return attach(ctx, dir, pullWait, pullLate)
+	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
 }
 
-func attach(ctx context.Context, dir string, wait, late time.Duration) (*Client, error) {
-	dialer := net.Dialer{Timeout: helloWithin}
-	path := socketOf(dir)
-	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-		return nil, ErrNobody
-	}
-	raw, err := dialer.DialContext(ctx, "unix", path)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
-	}
-	conn := raw.(*net.UnixConn)
-	c, err := newClient(conn, dir)
+func attach(ctx context.Context, dir string, dial Dial, wait, late time.Duration) (*Client, error) {
+	c := newClient(dir, dial)
+	c.wait, c.late = wait, late
+	err := c.open(ctx)
 	if err == nil {
 		err = c.pull(ctx, stateAsk{})
 	}
 	if err != nil {
-		err = errors.Join(err, closed(conn.Close()))
-		if c != nil {
-			_ = c.Close() // what went wrong before says more
-		}
+		_ = c.Close() // what went wrong before says more
 		return nil, err
 	}
-	c.wait, c.late = wait, late
 	c.wg.Go(c.follow)
 	return c, nil
 }
 
-func newClient(conn *net.UnixConn, dir string) (*Client, error) {
-	if err := checkPeer(conn); err != nil {
-		return nil, err
-	}
-	in := bufio.NewReader(conn)
-	pid, err := greet(conn, in)
-	switch {
-	case errors.Is(err, ErrVersion):
-		return nil, err
-	case err != nil: // it was about to end, or has no room
-		return nil, fmt.Errorf("%w: %w", ErrNobody, err)
-	}
+func newClient(dir string, dial Dial) *Client {
 	c := &Client{
-		dir: dir, pid: pid, conn: conn, frames: newFrames(conn, in, maxAnswer, maxRequest),
-		slots: make(chan struct{}, maxRunning/2), out: make(chan outgoing), recall: make(chan struct{}, 1), pending: map[uint64]*pending{}, flags: map[chan struct{}]struct{}{},
+		dir:   dir,
+		slots: make(chan struct{}, maxRunning/2), flags: map[chan struct{}]struct{}{},
 		refused: map[string]error{}, pulling: make(chan struct{}, 1),
 		wire:   eventlog.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
 		appLog: eventlog.NewRing[host.LogLine](clientLines, clientLineBytes),
 	}
+	c.http = &http.Client{Transport: &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		MaxIdleConnsPerHost: 8, DisableCompression: true,
+	}}
 	c.log = eventlog.New(&remoteStore{c: c})
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
-	context.AfterFunc(c.ctx, func() { _ = conn.Close() }) // what reads and writes ends with it
-	c.wg.Go(c.read)
-	c.wg.Go(c.write)
-	return c, nil
+	return c
+}
+
+// open opens the session, which ends with the other process.
+//
+// Errors: those of [Attach].
+func (c *Client) open(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://attach"+pathOf(pathSession), nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
+	hurry := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
+	slow := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: it does not answer", ErrNobody)) })
+	res, err := c.http.Do(r)
+	switch answered := slow.Stop() && hurry(); {
+	case err == nil && !answered:
+		_ = res.Body.Close() // it came too late
+		return context.Cause(c.ctx)
+	case !answered:
+		return context.Cause(c.ctx)
+	case errors.Is(err, ErrVersion), errors.Is(err, ErrPeer), errors.Is(err, ErrNobody):
+		return err
+	case err != nil: // it was about to end
+		return fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	if err := c.opened(res); err != nil {
+		return errors.Join(err, res.Body.Close())
+	}
+	c.wg.Go(func() {
+		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // nothing comes until the end
+		_ = res.Body.Close()                                            // it is over
+		c.end()
+	})
+	return nil
+}
+
+// opened looks at the answer to the opening of a session.
+func (c *Client) opened(res *http.Response) error {
+	pid, err := strconv.Atoi(res.Header.Get(headerPID))
+	switch other := res.Header.Get(headerVersion); {
+	case other == "" || err != nil:
+		return fmt.Errorf("%w: what listens there is another program", ErrNobody)
+	case other != strconv.Itoa(version):
+		return fmt.Errorf("%w: process %d; quit it, or use the same one", ErrVersion, pid)
+	case res.StatusCode == http.StatusServiceUnavailable:
+		return fmt.Errorf("%w: process %d has too many clients, or is about to end", ErrBusy, pid)
+	case res.StatusCode != http.StatusOK:
+		return fmt.Errorf("%w: HTTP %d", ErrAnswer, res.StatusCode)
+	}
+	c.pid, c.session = pid, res.Header.Get(headerSession)
+	return nil
 }
 
 // PID returns the process that has the store open.
@@ -177,133 +189,85 @@ func (c *Client) Within(ctx context.Context) (context.Context, context.CancelFun
 func (c *Client) Close() error {
 	c.cancel(errClosed)
 	c.wg.Wait()
+	c.http.CloseIdleConnections()
 	return nil
 }
 
-// read hands the answers to those who wait for them.
-func (c *Client) read() {
-	err := error(nil)
-	for err == nil {
-		err = c.answer()
-	}
-	c.end(err)
+// end says why the session ends: the other process has closed it.
+func (c *Client) end() {
+	c.cancel(fmt.Errorf("%w: process %d, which had %s open; run the command again", ErrGone, c.pid, c.dir))
 }
 
-// end says why the connection ends.
-func (c *Client) end(err error) {
-	if !errors.Is(err, ErrFrame) {
-		err = fmt.Errorf("%w: process %d, which had %s open; run the command again", ErrGone, c.pid, c.dir)
-	}
-	c.cancel(err)
-}
-
-// write writes what is asked. A first process that reads nothing holds it up, and
-// nobody else.
-func (c *Client) write() {
-	err := error(nil)
-	for err == nil {
-		select {
-		case o := <-c.out:
-			err = c.frames.write(o.header, o.value)
-		case <-c.recall:
-			err = c.writeRecalled()
-		case <-c.ctx.Done():
-			return
-		}
-	}
-	c.end(err)
-}
-
-func (c *Client) writeRecalled() error {
-	c.mu.Lock()
-	ids := c.recalled
-	c.recalled = nil
-	c.mu.Unlock()
-	for _, id := range ids {
-		if err := c.frames.write(header{ID: id, Cancel: true}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Client) answer() error {
-	h, err := c.frames.next()
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	p := c.pending[h.ID]
-	delete(c.pending, h.ID)
-	c.mu.Unlock()
-	switch {
-	case p == nil: // nobody waits any more
-		return c.frames.skip(h)
-	case h.Failed != nil:
-		err = c.frames.skip(h)
-		p.done <- h.Failed.err()
-		return err
-	case !h.Body:
-		return fmt.Errorf("%w: an answer is empty", ErrFrame)
-	}
-	if err := p.read(c.frames); err != nil {
-		return err
-	}
-	p.done <- nil
-	return nil
-}
-
-// ask sends a request and waits for the answer. The request must not be changed
-// afterwards: it may still be written when ctx has ended.
+// ask sends a request and waits for the answer.
 //
-// Errors: those of the first process, [ErrGone], the cause of ctx.
+// Errors: those of the first process, [ErrGone], [ErrAnswer], the cause of ctx.
 func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (Out, error) {
-	var none Out
+	var out Out
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
+		return out, context.Cause(ctx)
 	case <-c.ctx.Done():
-		return none, context.Cause(c.ctx)
+		return out, context.Cause(c.ctx)
 	}
-	// The value is not read by the caller before done says so.
-	out := new(Out)
-	p := &pending{read: func(f *frames) error { return f.value(out) }, done: make(chan error, 1)}
-	c.mu.Lock()
-	c.next++
-	id := c.next
-	c.pending[id] = p
-	c.mu.Unlock()
-	select {
-	case c.out <- outgoing{header{ID: id, Verb: string(v)}, in}:
-	case <-c.ctx.Done():
-		return none, context.Cause(c.ctx)
-	case <-ctx.Done():
-		c.mu.Lock()
-		delete(c.pending, id)
-		c.mu.Unlock()
-		return none, context.Cause(ctx)
+	within, stop := c.Within(ctx)
+	defer stop()
+	err := c.post(within, string(v), in, &out)
+	if err == nil {
+		return out, nil
 	}
-	select {
-	case err := <-p.done:
-		if err != nil {
-			return *out, err
+	var none Out
+	switch {
+	case within.Err() != nil && !isRemote(err):
+		return none, context.Cause(within)
+	default:
+		return none, err
+	}
+}
+
+// isRemote reports whether the first process has answered with the error.
+func isRemote(err error) bool {
+	var r *remoteError
+	return errors.As(err, &r)
+}
+
+// post sends one value and reads another one. Errors: as of ask.
+func (c *Client) post(ctx context.Context, name string, in, out any) error {
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(in); err != nil {
+		return err
+	}
+	if body.Len() > maxRequest {
+		return fmt.Errorf("%s: the request has %d bytes, more than %d", name, body.Len(), maxRequest)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://attach"+pathOf(name), &body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set(headerSession, c.session)
+	res, err := c.http.Do(r)
+	if err != nil {
+		if ctx.Err() == nil && !errors.Is(err, syscall.EMFILE) {
+			c.end() // the session ends too, perhaps a moment later
+			return context.Cause(c.ctx)
 		}
-		return *out, nil
-	case <-c.ctx.Done():
-		return none, context.Cause(c.ctx)
-	case <-ctx.Done():
-		c.mu.Lock()
-		delete(c.pending, id)
-		c.recalled = append(c.recalled, id)
-		c.mu.Unlock()
-		select {
-		case c.recall <- struct{}{}:
-		default: // it is raised
-		}
-		return none, context.Cause(ctx)
+		return fmt.Errorf("process %d, which has %s open, cannot be asked: %w", c.pid, c.dir, err)
 	}
+	defer func() { _ = res.Body.Close() }() // what was read tells what went wrong
+	read := gob.NewDecoder(io.LimitReader(res.Body, maxAnswer))
+	if res.StatusCode == http.StatusOK {
+		if err := read.Decode(out); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrAnswer, name, err)
+		}
+		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1)) // the connection is used again
+		return nil
+	}
+	var f failure
+	if err := read.Decode(&f); err != nil {
+		return fmt.Errorf("%w: %s: HTTP %d: %w", ErrAnswer, name, res.StatusCode, err)
+	}
+	return f.err()
 }
 
 // soon asks what has no context of its own.

@@ -1,12 +1,13 @@
 package attach
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
+	"encoding/gob"
 	"errors"
-	"net"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -15,26 +16,6 @@ import (
 	"eventdeck/host/trust"
 )
 
-// sent is what frames write.
-type sent struct {
-	net.Conn
-	bytes.Buffer
-}
-
-func (s *sent) Read(b []byte) (int, error)  { return s.Buffer.Read(b) }
-func (s *sent) Write(b []byte) (int, error) { return s.Buffer.Write(b) }
-
-func written(t testing.TB, write func(*frames)) []byte {
-	t.Helper()
-	var s sent
-	write(newFrames(&s, bufio.NewReader(&s), maxRequest, maxAnswer))
-	return s.Bytes()
-}
-
-func readFrames(input []byte) *frames {
-	return newFrames(nil, bufio.NewReader(bytes.NewReader(input)), 1<<20, 1<<20)
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -42,32 +23,24 @@ func must(t testing.TB, err error) {
 	}
 }
 
+func encoded(t testing.TB, value any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, gob.NewEncoder(&b).Encode(value))
+	return b.Bytes()
+}
+
 // FuzzRequests reads what a client might send, for every verb.
 func FuzzRequests(f *testing.F) {
-	f.Add(written(f, func(w *frames) {
-		must(f, w.write(header{ID: 1, Verb: string(verbState)}, stateAsk{Since: 3}))
-		must(f, w.write(header{ID: 2, Verb: string(verbPause)}, event.SubID("aa")))
-		must(f, w.write(header{ID: 1, Cancel: true}, nil))
-		must(f, w.write(header{ID: 3, Verb: string(verbSubscribe)}, request{Server: "s", Type: trust.Untrusted("\xff"), Args: []byte("{}")}))
-	}))
-	f.Add([]byte("\x00\x00\x00\x01\x00"))
-	f.Add([]byte("\xff\xff\xff\xff"))
+	f.Add(string(verbState), encoded(f, stateAsk{Since: 3}))
+	f.Add(string(verbPause), encoded(f, event.SubID("aa")))
+	f.Add(string(verbSubscribe), encoded(f, request{Server: "s", Type: trust.Untrusted("\xff"), Args: []byte("{}")}))
+	f.Add(string(verbMark), []byte("\xff\xff\xff\xff"))
 	verbs := handlers()
-	f.Fuzz(func(t *testing.T, input []byte) {
-		r := readFrames(input)
-		for {
-			h, err := r.next()
-			if err != nil {
-				return
-			}
-			handle, known := verbs[h.Verb]
-			if !known || !h.Body {
-				err = r.skip(h)
-			} else {
-				_, err = handle(r)
-			}
-			if err != nil {
-				return
+	f.Fuzz(func(t *testing.T, verb string, body []byte) {
+		if handle := verbs[verb]; handle != nil {
+			if _, err := handle(gob.NewDecoder(bytes.NewReader(body))); err != nil && !errors.Is(err, ErrAnswer) {
+				t.Error(err)
 			}
 		}
 	})
@@ -76,72 +49,65 @@ func FuzzRequests(f *testing.F) {
 // FuzzAnswers reads what a first process might send.
 func FuzzAnswers(f *testing.F) {
 	raw := []byte(`{"a":1}`)
-	f.Add(written(f, func(w *frames) {
-		must(f, w.write(header{ID: 1}, page{Records: []record{newRecord(event.Record{Raw: raw, Data: raw[5:6]})}, Next: 2}))
-		must(f, w.write(header{ID: 2, Failed: failed(event.ErrNotFound)}, nil))
-		must(f, w.write(header{ID: 3}, state{Snapshot: host.Snapshot{Subs: []host.SubscriptionView{{}}}}))
-	}))
-	f.Fuzz(func(t *testing.T, input []byte) {
-		r := readFrames(input)
-		for {
-			h, err := r.next()
-			if err != nil {
-				return
-			}
-			_ = h.Failed.err()
-			switch {
-			case !h.Body:
-				continue
-			case h.ID%2 == 1:
-				var p page
-				err = r.value(&p)
-				for _, rec := range p.Records {
-					rec.record()
-				}
-			default:
-				var s state
-				err = r.value(&s)
-			}
-			if err != nil {
-				return
+	f.Add(encoded(f, page{Records: []record{newRecord(event.Record{Raw: raw, Data: raw[5:6]})}, Next: 2}))
+	f.Add(encoded(f, failed(event.ErrNotFound)))
+	f.Add(encoded(f, state{Snapshot: host.Snapshot{Subs: []host.SubscriptionView{{}}}}))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		read := func(out any) bool { return gob.NewDecoder(bytes.NewReader(body)).Decode(out) == nil }
+		var (
+			p page
+			s state
+			n failure
+		)
+		if read(&p) {
+			for _, r := range p.Records {
+				r.record()
 			}
 		}
+		if read(&n) && n.err().Error() != n.Text {
+			t.Errorf("%q became %v", n.Text, n.err())
+		}
+		read(&s)
 	})
 }
 
-func FuzzGreeting(f *testing.F) {
-	f.Add("eventdeck-attach 1 12\n")
-	f.Add("eventdeck-attach 2 12\n")
-	f.Fuzz(func(t *testing.T, line string) {
-		if pid, err := readGreeting(strings.NewReader(line)); err == nil && (pid < 0 || !strings.HasPrefix(line, "eventdeck-attach 1 ")) {
-			t.Errorf("%q is taken as %d", line, pid)
-		}
-	})
-}
-
-func TestFramesAreBounded(t *testing.T) {
-	for name, input := range map[string][]byte{
-		"too long":        binary.BigEndian.AppendUint32(nil, 1<<20+1),
-		"not gob":         []byte("\x00\x00\x00\x03abc"),
-		"more than gob":   append([]byte{0, 0, 0, 0}, written(t, func(w *frames) { must(t, w.write(header{ID: 1, Cancel: true}, nil)) })[4:]...),
-		"a greeting that": []byte(strings.Repeat("x", 500)),
+// Who asks without a session, for a verb that there is not, or with more than a
+// request may have, is told so.
+func TestRequestsThatCannotBeAnswered(t *testing.T) {
+	s := newServer(Options{}, nil)
+	e := &session{server: s}
+	s.sessions["one"] = e
+	ask := func(session, path string, body io.Reader) (int, string) {
+		t.Helper()
+		r := httptest.NewRequest(http.MethodPost, path, body)
+		r.Header.Set(headerSession, session)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		var f failure
+		must(t, gob.NewDecoder(w.Body).Decode(&f))
+		return w.Code, f.Text
+	}
+	pause := pathOf(string(verbPause))
+	for _, c := range []struct {
+		what, session, path string
+		body                io.Reader
+		status              int
+		says                string
+	}{
+		{"no session", "", pause, strings.NewReader(""), http.StatusNotFound, "no session"},
+		{"an unknown verb", "one", pathOf("dance"), strings.NewReader(""), http.StatusNotFound, "dance"},
+		{"a verb of another version", "one", "/v1/pause", strings.NewReader(""), http.StatusNotFound, "/v1/pause"},
+		{"an empty body", "one", pause, strings.NewReader(""), http.StatusUnprocessableEntity, "EOF"},
+		{"a body that is not gob", "one", pause, strings.NewReader("abc"), http.StatusUnprocessableEntity, ErrAnswer.Error()},
+		{"a body that is too long", "one", pause, bytes.NewReader(encoded(t, strings.Repeat("x", maxRequest))), http.StatusUnprocessableEntity, "too large"},
 	} {
-		r := readFrames(input)
-		if name == "more than gob" {
-			input = append(input, 1, 2, 3)
-			binary.BigEndian.PutUint32(input, uint32(len(input)-4))
-			r = readFrames(input)
-			if _, err := r.next(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := r.next(); !errors.Is(err, ErrFrame) {
-			t.Errorf("%s: %v", name, err)
+		if status, says := ask(c.session, c.path, c.body); status != c.status || !strings.Contains(says, c.says) {
+			t.Errorf("%s: %d %s", c.what, status, says)
 		}
 	}
-	w := newFrames(new(sent), nil, 10, 10)
-	if err := w.write(header{ID: 1}, "much more than ten bytes"); !errors.Is(err, ErrFrame) {
-		t.Error(err)
+	e.running = maxRunning
+	if status, says := ask("one", pause, strings.NewReader("")); status != http.StatusTooManyRequests || !strings.Contains(says, ErrBusy.Error()) {
+		t.Errorf("too many requests: %d %s", status, says)
 	}
 }
 

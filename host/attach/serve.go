@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,15 +12,16 @@ import (
 	"eventdeck/host/event"
 )
 
-// handler reads what a verb takes, and returns what answers it.
-type handler func(*frames) (call func(context.Context, *session) (any, error), err error)
+// handler reads what a verb takes, and returns what answers it. Error: [ErrAnswer]
+// for a body that is not what the verb takes.
+type handler func(body *gob.Decoder) (call func(context.Context, *session) (any, error), err error)
 
-// answer makes a handler of a function. What it gives is sent; gob needs a value.
+// answer makes a handler of a function.
 func answer[In, Out any](v verb[In, Out], fn func(context.Context, *session, In) (Out, error)) (string, handler) {
-	return string(v), func(f *frames) (func(context.Context, *session) (any, error), error) {
+	return string(v), func(body *gob.Decoder) (func(context.Context, *session) (any, error), error) {
 		var in In
-		if err := f.value(&in); err != nil {
-			return nil, err
+		if err := body.Decode(&in); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
 		}
 		return func(ctx context.Context, e *session) (any, error) { return fn(ctx, e, in) }, nil
 	}
@@ -291,13 +293,18 @@ func beginSignIn(ctx context.Context, e *session, server string) (signInAnswer, 
 
 var errNoSignIn = errors.New("no such sign-in")
 
-func waitSignIn(ctx context.Context, e *session, id uint64) (nothing, error) {
+func waitSignIn(ctx context.Context, e *session, w signInWait) (nothing, error) {
 	e.mu.Lock()
-	s, ok := e.signIns[id]
-	delete(e.signIns, id)
+	s, ok := e.signIns[w.ID]
+	delete(e.signIns, w.ID)
 	e.mu.Unlock()
 	if !ok {
 		return false, errNoSignIn
+	}
+	if w.GiveUp {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		cancel()
 	}
 	return false, s.Wait(ctx)
 }

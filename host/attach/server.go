@@ -1,12 +1,16 @@
 package attach
 
 import (
-	"bufio"
 	"context"
+	"crypto/rand"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -36,35 +40,50 @@ type Backuper interface {
 type Server struct {
 	opts     Options
 	verbs    map[string]handler
+	http     *http.Server
 	unlisten func() error
-	ctx      context.Context
 	cancel   context.CancelFunc
-	wg       sync.WaitGroup
+	wg       sync.WaitGroup // serving, and the requests under way
 
 	mu       sync.Mutex
 	closed   bool
-	sessions map[*session]struct{}
+	sessions map[string]*session
 	prints   map[event.SubID]*session // who keeps the printed position; nil: this process
 }
 
-// Serve begins to listen for clients. The caller has the store open, and closes the
-// server before the host.
+// Serve begins to listen for clients on a socket in the data directory. The caller
+// has the store open, and closes the server before the host.
 func Serve(o Options) (*Server, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	l, unlisten, err := listen(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("listen for other processes: %w", err)
 	}
-	s := &Server{
-		opts: o, verbs: handlers(), unlisten: unlisten,
-		sessions: map[*session]struct{}{}, prints: map[event.SubID]*session{},
-	}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.wg.Go(func() { s.accept(l) })
+	s := newServer(o, unlisten)
+	s.wg.Go(func() { _ = s.http.Serve(s.peers(l)) }) // it ends with Close
 	return s, nil
 }
+
+// newServer returns a server that does not listen yet.
+func newServer(o Options, unlisten func() error) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		opts: o, verbs: handlers(), unlisten: unlisten,
+		sessions: map[string]*session{}, prints: map[event.SubID]*session{},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.http = &http.Server{
+		Handler: s, ReadHeaderTimeout: helloWithin,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+	}
+	return s
+}
+
+// answerWithin bounds the last answers.
+const answerWithin = time.Second
 
 // Close ends the clients and waits for what they asked for.
 func (s *Server) Close() error {
@@ -72,7 +91,13 @@ func (s *Server) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.cancel()
-	err := s.unlisten()
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	defer cancel()
+	var err error
+	if s.http.Shutdown(ctx) != nil { // a client reads no answer
+		err = closed(s.http.Close())
+	}
+	err = errors.Join(err, s.unlisten())
 	s.wg.Wait()
 	return err
 }
@@ -91,198 +116,132 @@ func (s *Server) claim(id event.SubID, by *session) bool {
 	return true
 }
 
-// Pauses after a connection could not be taken: the process may have as many files
-// open as it may.
-const (
-	acceptPause  = 50 * time.Millisecond
-	acceptLonger = 5 * time.Second
-)
-
-// listener is what a [net.UnixListener] does for a server.
-type listener interface {
-	AcceptUnix() (*net.UnixConn, error)
-}
-
-// accept takes connections until the listener is closed.
-func (s *Server) accept(l listener) {
-	for pause := acceptPause; ; {
-		conn, err := l.AcceptUnix()
-		if errors.Is(err, net.ErrClosed) {
+// ServeHTTP answers one request. It may be served over any transport that proves who
+// asks; [Serve] has it on a socket for processes of the same user.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set(headerVersion, strconv.Itoa(version))
+	w.Header().Set(headerPID, strconv.Itoa(os.Getpid()))
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		refuse(w, http.StatusServiceUnavailable, net.ErrClosed)
+		return
+	}
+	s.wg.Add(1)
+	s.mu.Unlock()
+	defer s.wg.Done()
+	if r.URL.Path == pathOf(pathSession) {
+		s.hold(w, r)
+		return
+	}
+	s.mu.Lock()
+	e := s.sessions[r.Header.Get(headerSession)]
+	s.mu.Unlock()
+	if e == nil {
+		refuse(w, http.StatusNotFound, fmt.Errorf("%w: it has no session", ErrNotHere))
+		return
+	}
+	for name, handle := range s.verbs {
+		if r.URL.Path == pathOf(name) {
+			e.answer(w, r, handle)
 			return
 		}
-		if err != nil {
-			s.opts.Log.Warn("no other process can attach now", "err", err, "again_in", pause)
-			select {
-			case <-time.After(pause):
-			case <-s.ctx.Done():
-				return
-			}
-			pause = min(2*pause, acceptLonger)
-			continue
-		}
-		pause = acceptPause
-		if err := s.begin(conn); err != nil {
-			s.opts.Log.Warn("a process that wanted to attach was refused", "err", err)
-			_ = conn.Close() // it was refused
-		}
 	}
+	refuse(w, http.StatusNotFound, fmt.Errorf("%w: %.40q", ErrNotHere, r.URL.Path))
 }
 
-// begin starts a session.
-func (s *Server) begin(conn *net.UnixConn) error {
-	if err := checkPeer(conn); err != nil {
-		return err
-	}
-	e := &session{server: s, conn: conn, running: map[uint64]context.CancelFunc{}, signIns: map[uint64]host.SignIn{}}
+// hold keeps a session until the client or the server ends.
+func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
+	id := rand.Text()
+	e := &session{server: s, signIns: map[uint64]host.SignIn{}}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return net.ErrClosed
+	full := len(s.sessions) >= maxClients
+	if !full {
+		s.sessions[id] = e
 	}
-	if len(s.sessions) >= maxClients {
-		return fmt.Errorf("%w: %d processes are attached", ErrBusy, maxClients)
+	s.mu.Unlock()
+	if full {
+		refuse(w, http.StatusServiceUnavailable, fmt.Errorf("%w: %d processes are attached", ErrBusy, maxClients))
+		return
 	}
-	s.sessions[e] = struct{}{}
-	s.wg.Go(func() {
-		defer s.forget(e)
-		e.run(s.ctx)
-	})
-	return nil
+	defer s.forget(id, e)
+	w.Header().Set(headerSession, id)
+	w.WriteHeader(http.StatusOK)
+	if http.NewResponseController(w).Flush() != nil {
+		return // the client is gone
+	}
+	log := s.opts.Log.With("pid", r.Header.Get(headerPID))
+	log.Info("a process is attached")
+	<-r.Context().Done()
+	log.Info("a process is not attached any more")
 }
 
-func (s *Server) forget(e *session) {
+// forget ends a session: another client may print what it printed.
+func (s *Server) forget(id string, e *session) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, e)
-	for id, by := range s.prints {
+	delete(s.sessions, id)
+	for sub, by := range s.prints {
 		if by == e {
-			delete(s.prints, id)
+			delete(s.prints, sub)
 		}
 	}
+	s.mu.Unlock()
+	e.giveUpSignIns()
 }
-
-// answerWithin bounds the last answers.
-const answerWithin = time.Second
 
 // session is one client.
 type session struct {
 	server *Server
-	conn   *net.UnixConn
-	frames *frames
-	wg     sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[uint64]context.CancelFunc
+	running int // requests
 	signIns map[uint64]host.SignIn
 	signIn  uint64 // the last one
 }
 
-// run answers until the client or the server ends.
-func (e *session) run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
+// answer answers a verb.
+func (e *session) answer(w http.ResponseWriter, r *http.Request, handle handler) {
+	e.mu.Lock()
+	full := e.running >= maxRunning
+	if !full {
+		e.running++
+	}
+	e.mu.Unlock()
+	if full {
+		refuse(w, http.StatusTooManyRequests, fmt.Errorf("%w: %d requests", ErrBusy, maxRunning))
+		return
+	}
 	defer func() {
-		cancel()
-		e.wg.Wait()
-		_ = e.conn.Close() // it is over
-		e.giveUpSignIns()
-	}()
-	in := bufio.NewReader(e.conn)
-	hurry := context.AfterFunc(ctx, func() { _ = e.conn.Close() })
-	pid, err := greet(e.conn, in)
-	if !hurry() {
-		return
-	}
-	// At the end nothing more is read, and what was done is still answered.
-	context.AfterFunc(ctx, func() {
-		_ = e.conn.SetReadDeadline(time.Now()) // fails when it is closed already
-		_ = e.conn.SetWriteDeadline(time.Now().Add(answerWithin))
-	})
-	if err != nil {
-		e.server.opts.Log.Warn("a process that wanted to attach was not understood", "pid", pid, "err", err)
-		return
-	}
-	log := e.server.opts.Log.With("pid", pid)
-	log.Info("a process is attached")
-	e.frames = newFrames(e.conn, in, maxRequest, maxAnswer)
-	for err == nil {
-		err = e.next(ctx)
-	}
-	if errors.Is(err, ErrFrame) {
-		log.Warn("an attached process was not understood", "err", err)
-	}
-	log.Info("a process is not attached any more")
-}
-
-// next takes one frame.
-func (e *session) next(ctx context.Context) error {
-	h, err := e.frames.next()
-	if err != nil {
-		return err
-	}
-	if h.Cancel {
 		e.mu.Lock()
-		if cancel := e.running[h.ID]; cancel != nil {
-			cancel()
-		}
+		e.running--
 		e.mu.Unlock()
-		return e.frames.skip(h)
+	}()
+	call, err := handle(gob.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)))
+	var out any
+	if err == nil {
+		out, err = call(r.Context(), e)
 	}
-	handle, known := e.server.verbs[h.Verb]
-	if !known || !h.Body {
-		return errors.Join(e.frames.skip(h), e.refuse(h.ID, fmt.Errorf("%w: %.20q", ErrNotHere, h.Verb)))
-	}
-	call, err := handle(e.frames)
 	if err != nil {
-		return err
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return
 	}
-	ctx, ok := e.started(ctx, h.ID)
-	if !ok {
-		return e.refuse(h.ID, fmt.Errorf("%w: %d requests", ErrBusy, maxRunning))
-	}
-	e.wg.Go(func() {
-		answer, err := call(ctx, e)
-		e.ended(h.ID)
-		if err != nil {
-			err = e.refuse(h.ID, err)
-		} else {
-			err = e.frames.write(header{ID: h.ID}, answer)
-		}
-		if err != nil {
-			_ = e.conn.Close() // the reader ends the session
-		}
-	})
-	return nil
+	_ = gob.NewEncoder(w).Encode(out) // a client that is gone needs no answer
 }
 
-func (e *session) refuse(id uint64, err error) error {
-	return e.frames.write(header{ID: id, Failed: failed(err)}, nil)
+// refuse answers with an error.
+func refuse(w http.ResponseWriter, status int, err error) {
+	w.WriteHeader(status)
+	_ = gob.NewEncoder(w).Encode(failed(err)) // a client that is gone needs no answer
 }
 
-// started notes a request. ok is false when there are too many.
-func (e *session) started(ctx context.Context, id uint64) (_ context.Context, ok bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, twice := e.running[id]; twice || len(e.running) >= maxRunning {
-		cancel()
-		return nil, false
-	}
-	e.running[id] = cancel
-	return ctx, true
-}
-
-func (e *session) ended(id uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.running[id]()
-	delete(e.running, id)
-}
-
-// giveUpSignIns ends the sign-ins for which nobody waits any more.
+// giveUpSignIns ends the sign-ins that no client waits for any more.
 func (e *session) giveUpSignIns() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, s := range e.signIns {
-		_ = s.Wait(ctx) // nobody is there to be told
+		_ = s.Wait(ctx) // no client is there to be told
 	}
+	clear(e.signIns)
 }

@@ -1,11 +1,15 @@
 package attach
 
 import (
-	"bufio"
 	"context"
+	"encoding/gob"
 	"errors"
-	"path/filepath"
-	"sync"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,21 +18,56 @@ import (
 	"eventdeck/host/event"
 )
 
-// answerState answers the next question, which must be for the state.
-func answerState(f *frames, version uint64) error {
-	h, err := f.next()
-	if err != nil {
-		return err
+// stopping is a first process that answers the first question for the state, and
+// then only while it is not stopped.
+type stopping struct {
+	asked   atomic.Int64
+	stopped chan struct{} // closed when it goes on
+}
+
+func (s *stopping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set(headerVersion, strconv.Itoa(version))
+	w.Header().Set(headerPID, strconv.Itoa(os.Getpid()))
+	if r.URL.Path == pathOf(pathSession) {
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush() // the client tells what is wrong
+		<-r.Context().Done()
+		return
 	}
-	var a stateAsk
-	if err := f.value(&a); err != nil {
-		return err
+	if s.asked.Add(1) > 1 {
+		select {
+		case <-s.stopped:
+		case <-r.Context().Done():
+			return
+		}
 	}
-	s := state{Snapshot: host.Snapshot{Version: version, At: time.Now()}}
+	v := state{Snapshot: host.Snapshot{Version: 7, At: time.Now()}}
 	for _, word := range []event.State{event.StateLive, event.StatePaused} {
-		s.Snapshot.Subs = append(s.Snapshot.Subs, host.SubscriptionView{Status: delivery.Status{State: word}})
+		v.Snapshot.Subs = append(v.Snapshot.Subs, host.SubscriptionView{Status: delivery.Status{State: word}})
 	}
-	return f.write(header{ID: h.ID}, s)
+	_ = gob.NewEncoder(w).Encode(v) // the client tells what is wrong
+}
+
+// serves runs a first process for the time of a test.
+func (s *stopping) serves(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	l, unlisten, err := listen(dir)
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	server := &http.Server{Handler: s, BaseContext: func(net.Listener) context.Context { return ctx }}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(l) // until the test ends
+	}()
+	t.Cleanup(func() {
+		cancel()
+		must(t, server.Shutdown(context.Background()))
+		<-ended
+		must(t, unlisten())
+	})
+	return dir
 }
 
 // words returns the states that a snapshot shows.
@@ -41,35 +80,10 @@ func words(s host.Snapshot) (out [2]event.State) {
 
 // A first process that was stopped holds the connection open and says nothing.
 func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
-	dir := t.TempDir()
-	l, unlisten, err := listen(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlisten()
-	served := make(chan *frames, 1)
-	go func() {
-		conn, err := l.AcceptUnix()
-		if err != nil {
-			return
-		}
-		in := bufio.NewReader(conn)
-		_, _ = greet(conn, in) // the client tells what is wrong
-		served <- newFrames(conn, in, maxRequest, maxAnswer)
-	}()
-	attached := make(chan *Client, 1)
-	go func() {
-		c, err := attach(context.Background(), filepath.Clean(dir), time.Millisecond, 10*time.Millisecond)
-		if err != nil {
-			t.Error(err)
-		}
-		attached <- c
-	}()
-	f := <-served
-	must(t, answerState(f, 7))
-	c := <-attached
-	var answers sync.WaitGroup
-	defer answers.Wait()
+	first := &stopping{stopped: make(chan struct{})}
+	dir := first.serves(t)
+	c, err := attach(t.Context(), dir, dialSocket(dir), time.Millisecond, 10*time.Millisecond)
+	must(t, err)
 	defer c.Close()
 	changed, stop := c.Changed()
 	defer stop()
@@ -93,14 +107,38 @@ func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
 		t.Errorf("%v, version %d after %d", old.Store.Err, old.Version, before.Version)
 	}
 	if before.Subs[0].Status.State != event.StateLive {
-		t.Error("a snapshot that somebody holds was changed")
+		t.Error("a snapshot that a reader holds was changed")
 	}
-	answers.Go(func() {
-		for answerState(f, 7) == nil { // until the client is closed
-		}
-	})
+	close(first.stopped)
 	again := await("heard again", [2]event.State{event.StateLive, event.StatePaused})
 	if again.Store.Err != nil || again.Version <= old.Version {
 		t.Errorf("%v, version %d after %d", again.Store.Err, again.Version, old.Version)
+	}
+}
+
+// A first process that was stopped reads nothing: whoever asks waits for no longer
+// than the context says, also while the question cannot be written.
+func TestQuestionsEndThatCannotBeWritten(t *testing.T) {
+	first := &stopping{stopped: make(chan struct{})}
+	dir := first.serves(t)
+	c, err := attach(t.Context(), dir, dialSocket(dir), time.Hour, time.Hour)
+	must(t, err)
+	defer c.Close()
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- c.SetSetting(ctx, "name", strings.Repeat("x", maxRequest/2)) }()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("it ended with %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("it still waits")
+		}
+	}
+	if c.Err() != nil {
+		t.Errorf("the connection has ended: %v", c.Err())
 	}
 }

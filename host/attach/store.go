@@ -61,7 +61,7 @@ func (s *remoteStore) pages(from, to uint64, fn func(*event.Record) bool) error 
 			}
 		}
 		if p.Next != 0 && (down && p.Next >= from || !down && p.Next <= from) {
-			return errors.Join(ErrFrame, errors.New("a page leads back"))
+			return errors.Join(ErrAnswer, errors.New("a page leads back"))
 		}
 		from = p.Next
 	}
