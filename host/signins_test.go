@@ -193,7 +193,7 @@ func TestClientCredentialsNeedNobody(t *testing.T) {
 	var scope atomic.Value
 	authority, server := r.protect(&scope)
 	authority.Secret = secret
-	server.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true}
+	server.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true, Issuer: authority.URL}
 	r.host.AddServer(server)
 	if _, err := r.host.Connected(r.ctx(), "locked", true); err != nil {
 		t.Fatal(err)

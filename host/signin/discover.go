@@ -83,6 +83,9 @@ func (a *Account) discover(ctx context.Context) (place, error) {
 		p.scopes = scopes(strings.Join(resource.ScopesSupported, " "))
 	}
 	issuer := resource.AuthorizationServers[0]
+	if err := a.checkIssuer(issuer); err != nil {
+		return place{}, err
+	}
 	if want := a.opts.Server.OAuth.Issuer; want != "" {
 		if !slices.ContainsFunc(resource.AuthorizationServers, func(s string) bool { return sameIssuer(s, want) }) {
 			return place{}, fmt.Errorf("%w: the server names %v, and the configuration allows %s only", ErrMetadata, words(issuer), want)
@@ -104,6 +107,25 @@ func (a *Account) discover(ctx context.Context) (place, error) {
 		return place{}, fmt.Errorf("%w: authorization server %v publishes no metadata", ErrMetadata, words(issuer))
 	}
 	return p, a.checkServer(p.server)
+}
+
+// checkIssuer holds the authorization server that the MCP server names against the one
+// that the operator configured, or agreed to at the first sign-in. A server that names
+// another one later would hand tokens and secrets to it, so that is not silent; and a
+// secret that was configured is shown to nobody whom the configuration does not name.
+//
+// Error: [ErrIssuer].
+func (a *Account) checkIssuer(named string) error {
+	own, pinned := a.opts.Server.OAuth, a.state().Grant.Issuer
+	switch {
+	case own.Issuer != "", pinned != "" && sameIssuer(pinned, named):
+		return nil
+	case pinned != "":
+		return fmt.Errorf("%w: the server names %v now, and you signed in at %v; if that is right, run eventdeck sign-out %q and sign in again", ErrIssuer, words(named), words(pinned), a.opts.Server.Name)
+	case !own.ClientSecret.IsZero():
+		return fmt.Errorf(`%w: the server names %v, which would get the client secret; if that is where the client is registered, write "issuer": %q beside "clientSecret" in servers.json`, ErrIssuer, words(named), words(named))
+	}
+	return nil
 }
 
 // checkServer demands what is needed and safe of an authorization server.

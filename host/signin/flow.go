@@ -48,7 +48,7 @@ type answer struct {
 // Begin finds out where to sign in, makes the host known there and listens on
 // loopback for the browser to come back.
 //
-// Errors: [ErrNone], [ErrMetadata], [ErrClient], those of listening.
+// Errors: [ErrNone], [ErrMetadata], [ErrIssuer], [ErrClient], those of listening.
 func (a *Account) Begin(ctx context.Context) (*Flow, error) {
 	p, err := a.discover(ctx)
 	if err != nil {
@@ -103,9 +103,6 @@ func (a *Account) register(ctx context.Context, p place, redirect string) (regis
 	own, k := a.opts.Server.OAuth, a.state()
 	switch {
 	case own.ClientID != "":
-		if k.Grant.Issuer != "" && own.Issuer == "" && !k.Client.Dynamic && k.Client.ID == own.ClientID && !sameIssuer(k.Grant.Issuer, p.server.Issuer) {
-			return registration{}, fmt.Errorf("%w: the server names %v now, before it was %v: sign out first, if that is right", ErrMetadata, words(p.server.Issuer), words(k.Grant.Issuer))
-		}
 		return registration{ID: own.ClientID, Secret: own.ClientSecret, Method: secretMethod(p.server.TokenEndpointAuthMethodsSupported)}, nil
 	case own.MetadataURL != "" && p.server.ClientIDMetadataDocumentSupported:
 		return registration{ID: own.MetadataURL, Method: "none"}, nil

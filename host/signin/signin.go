@@ -36,6 +36,9 @@ var (
 	// ErrClient: the authorization server does not know the host, and does not let
 	// it register.
 	ErrClient = errors.New("client is not registered")
+	// ErrIssuer: the operator has not agreed to the authorization server that the MCP
+	// server names; the text says how to. It is an [ErrMetadata] too.
+	ErrIssuer = fmt.Errorf("%w: the authorization server is not one that you agreed to", ErrMetadata)
 	// ErrDenied: the operator or the authorization server said no.
 	ErrDenied = errors.New("sign-in was denied")
 	// ErrToken: the token endpoint gave no token that can be used.

@@ -161,7 +161,7 @@ func TestClientCredentials(t *testing.T) {
 	const secret = "robots-secret-of-some-length"
 	r := newRig(t, func(r *rig) {
 		r.authority.Secret, r.authority.Life = secret, 60
-		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true}
+		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true, Issuer: r.authority.URL}
 	})
 	r.want(200)
 	r.later(time.Minute)
@@ -179,7 +179,7 @@ func TestClientCredentials(t *testing.T) {
 
 	r = newRig(t, func(r *rig) {
 		r.authority.Secret = secret
-		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret("wrong"), ClientCredentials: true}
+		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret("wrong"), ClientCredentials: true, Issuer: r.authority.URL}
 	})
 	r.want(401)
 	if need := r.account.Need(); !strings.Contains(need, "invalid_client") || strings.Contains(need, "wrong") {
@@ -306,7 +306,7 @@ func TestSecretsMaskThemselves(t *testing.T) {
 	const secret = "a-client-secret-of-a-robot"
 	r := newRig(t, func(r *rig) {
 		r.authority.Secret = secret
-		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true}
+		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true, Issuer: r.authority.URL}
 	})
 	r.want(200)
 	token, err := r.account.Token(r.ctx())

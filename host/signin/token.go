@@ -151,10 +151,16 @@ func (k kept) with(t token, asked []string, now time.Time) kept {
 // refresh token may be good for one use, and its answer must not be lost. The
 // caller has the turn.
 //
-// Errors: those of tokenRequest. After errInvalidGrant the operator must sign in.
+// Errors: [ErrIssuer], those of tokenRequest. After errInvalidGrant the operator must
+// sign in.
 func (a *Account) renew(ctx context.Context, k kept) error {
 	if a.opts.Server.OAuth.ClientCredentials {
 		return a.credentials(ctx)
+	}
+	if want := a.opts.Server.OAuth.Issuer; want != "" && !sameIssuer(k.Grant.Issuer, want) {
+		err := fmt.Errorf("%w: %w: the tokens are of %v, and the configuration allows %s only", ErrToken, ErrIssuer, words(k.Grant.Issuer), want)
+		a.demand(err.Error())
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
 	defer cancel()
@@ -176,7 +182,7 @@ func (a *Account) renew(ctx context.Context, k kept) error {
 
 // credentials gets a token in the host's own name. The caller has the turn.
 //
-// Errors: [ErrNone], [ErrMetadata], those of tokenRequest.
+// Errors: [ErrNone], [ErrMetadata], [ErrIssuer], those of tokenRequest.
 func (a *Account) credentials(ctx context.Context) error {
 	p, err := a.discover(ctx)
 	if err != nil {

@@ -83,8 +83,8 @@ func TestSecretsStayInside(t *testing.T) {
 	config := filepath.Join(w.dir, "servers.json")
 	if err := os.WriteFile(config, fmt.Appendf(nil, `{"mcpServers":{
 		%q: {"url": "%s/mcp", "headers": {"Authorization": "Bearer ${E2E_BEARER}", "X-Api-Key": "${E2E_APIKEY}"}},
-		"signed": {"url": "%s/mcp", "oauth": {"clientId": %q, "clientSecret": "${E2E_CLIENT}", "grant": "client_credentials"}}
-	}}`, planted, web.URL, signed.URL, oauthID), 0o600); err != nil {
+		"signed": {"url": "%s/mcp", "oauth": {"clientId": %q, "clientSecret": "${E2E_CLIENT}", "issuer": %q, "grant": "client_credentials"}}
+	}}`, planted, web.URL, signed.URL, oauthID, auth.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
 
