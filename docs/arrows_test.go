@@ -18,7 +18,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                      {"ui/...", "host", "host/event", "store"},
-	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/trust", "host/config", "host/filter", "host/export", "host/redact", "themes"},
+	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/export", "host/redact", "themes"},
 	"ui/tui/cells":           {"host/trust", "themes"},
 	"ui/tui/evidence":        {"host", "host/event", "host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/flags":           {"host/event", "host/trust", "themes", "ui/tui/cells"},
@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	"host/demo":              {"host/cron", "host/event", "host/wire", "host/trust", "host/receiver"},
 	"host/sim":               {"host", "host/delivery", "host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/event":             {"host/trust"},
+	"host/schema":            {"host/event", "host/redact", "host/trust"},
 	"host/eventlog":          {"host/event"},
 	"host/filter":            {"host/event", "host/trust"},
 	"host/export":            {"host/event", "host/filter", "host/trust"},

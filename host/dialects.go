@@ -8,6 +8,7 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 )
 
 // DialectName is how a dialect of [event.Type] and [event.Subscription] is shown.
@@ -40,15 +41,15 @@ func (h *Host) listed(k event.Key) (event.Type, bool) {
 // checkWish validates arguments against the type's schema, and then by what its
 // dialect can say. Error: [ErrArguments].
 func (h *Host) checkWish(t event.Type, args []byte) error {
-	if err := checkArguments(t, args); err != nil {
-		return withoutSecrets(t, args, err)
+	if err := schema.ValidateArguments(t, args); err != nil {
+		return schema.Secrets(t, args).Error(err)
 	}
 	check := dialect.KindOf(t.Dialect).Check
 	if check == nil {
 		return nil
 	}
 	if err := check(t, args, h.opts.Now()); err != nil {
-		return withoutSecrets(t, args, fmt.Errorf("%w: %w", ErrArguments, err))
+		return schema.Secrets(t, args).Error(fmt.Errorf("%w: %w", ErrArguments, err))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 )
 
@@ -30,7 +31,7 @@ var (
 	// ErrMode: the type or the host cannot do the mode; the text names what they can.
 	ErrMode = errors.New("mode not possible")
 	// ErrArguments: the arguments fail the type's schema; the text names the field.
-	ErrArguments = errors.New("arguments not accepted")
+	ErrArguments = schema.ErrArguments
 	// ErrNoEvents: the server has no events (it answered method-not-found).
 	ErrNoEvents = errors.New("server has no events")
 	// ErrRefused: the server refused for lack of rights.
@@ -185,9 +186,6 @@ type API interface {
 	// EndRemote ends one of these on the server.
 	// Errors: ErrUnknownServer, [event.ErrNotFound], [ErrInUse], those of the server.
 	EndRemote(ctx context.Context, server string, id trust.Text) error
-	// Skeleton returns an object of arguments for the type, made from its schema:
-	// required members with placeholders, defaults where the schema has them.
-	Skeleton(t event.Type) []byte
 	// Refusals returns the refused webhook deliveries, newest first.
 	Refusals() []event.Refusal
 	// Printed keeps how far tail has written a subscription's records; never less

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -17,7 +18,7 @@ import (
 type Preview struct {
 	Mode     event.Mode
 	Method   string
-	Params   json.RawMessage // secrets masked, see [MaskArguments]
+	Params   json.RawMessage // secrets masked, see [schema.MaskArguments]
 	Callback string          // address to which the server would deliver; "" in other modes than webhook
 	Firings  []time.Time     // when a subscription on a schedule delivers next; nil for one that delivers at once
 	Command  string          // the command line that does the same, for a POSIX shell; secrets masked
@@ -49,12 +50,12 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	types, d := s.view.Types, s.dialect
 	s.mu.Unlock()
 	if t, err := find(types, r.Type); err == nil {
-		key.Args = MaskArguments(t, args)
+		key.Args = schema.MaskArguments(t, args)
 		p.Command = command(r, key.Args)
 		kind := dialect.KindOf(t.Dialect)
 		if kind.Check != nil {
 			if err := kind.Check(t, args, h.opts.Now()); err != nil {
-				return p, withoutSecrets(t, args, fmt.Errorf("%w: %w", ErrArguments, err))
+				return p, schema.Secrets(t, args).Error(fmt.Errorf("%w: %w", ErrArguments, err))
 			}
 		}
 		if kind.Firings != nil {

@@ -1,10 +1,15 @@
 package host
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 )
 
 // hideServer has what is secret in the description of a server masked wherever a server
@@ -40,4 +45,33 @@ func (h *Host) hideNamed(name string, value event.Secret) {
 func (h *Host) hideSubscription(s event.Subscription) {
 	h.hide(s.Key.Args, s.Shown)
 	h.secrets.AddSecrets(s.Hook.Secret, s.Hook.Previous, s.Resume)
+}
+
+// hide has the arguments of a subscription that are not to be shown masked wherever
+// a server repeats them, from now until the host ends.
+func (h *Host) hide(args, shown json.RawMessage) {
+	if secret := schema.SecretArguments(args, shown); len(secret) > 0 {
+		h.secrets.Add(secret...)
+	}
+}
+
+// hideSecrets takes over what the types of a server that were just listed call secret:
+// for subscriptions that are older than their schema.
+func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Type) {
+	for _, sub := range h.opts.Store.Subscriptions() {
+		if sub.Key.Server != server {
+			continue
+		}
+		t, err := find(types, sub.Key.Type)
+		if err != nil || bytes.Equal(schema.ShownArguments(t, sub.Key.Args), sub.Shown) {
+			continue
+		}
+		h.hide(sub.Key.Args, schema.ShownArguments(t, sub.Key.Args))
+		err = h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
+			s.Shown = schema.ShownArguments(t, s.Key.Args)
+		}})
+		if err != nil && !errors.Is(err, event.ErrClosed) {
+			h.opts.Log.Warn("what is secret in the arguments was not noted", "sub", sub.ID, "err", err)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -195,7 +196,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		s.Mode, s.MaxAge, s.TTL, s.Paused = mode, r.MaxAge, r.TTL, false
 		if known {
 			s.Dialect, s.NoReplay = t.Dialect, t.Cursorless
-			s.Shown = shownArguments(t, s.Key.Args)
+			s.Shown = schema.ShownArguments(t, s.Key.Args)
 		}
 		if s.Hook.Secret.IsZero() {
 			s.Hook.Secret = r.Secret

@@ -181,9 +181,6 @@ func (c *Client) EndRemote(ctx context.Context, server string, id trust.Text) er
 	return err
 }
 
-// Skeleton implements [host.API].
-func (c *Client) Skeleton(t event.Type) []byte { return host.Skeleton(t) }
-
 // Refusals implements [host.API].
 func (c *Client) Refusals() []event.Refusal {
 	out, err := soon(c, verbRefused, false)

@@ -316,7 +316,6 @@ func (s *standIn) verb(name string, id event.SubID) error {
 func (s *standIn) Unsubscribe(_ context.Context, id event.SubID) error { return s.verb("rm", id) }
 func (s *standIn) Pause(_ context.Context, id event.SubID) error       { return s.verb("pause", id) }
 func (s *standIn) Resume(_ context.Context, id event.SubID) error      { return s.verb("resume", id) }
-func (s *standIn) Skeleton(event.Type) []byte                          { return []byte("{}") }
 func (s *standIn) Refusals() []event.Refusal                           { return nil }
 func (s *standIn) EndRemote(context.Context, string, trust.Text) error { return nil }
 func (s *standIn) Remote(context.Context, string) ([]host.RemoteSubscription, error) {

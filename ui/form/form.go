@@ -9,19 +9,19 @@ import (
 	"strings"
 	"time"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 )
 
 // Entry is one line of a form: a field that is filled in, or the heading of a
 // section.
 type Entry struct {
-	host.Field
+	schema.Field
 	Depth   int  // sections around it
 	Heading bool // of a section: nothing is filled in here
 
-	made   host.Field // as the schema wants it, whatever was loaded into it
+	made   schema.Field // as the schema wants it, whatever was loaded into it
 	state  state
 	text   string
 	picked map[int]bool
@@ -50,25 +50,25 @@ type Model struct {
 // are written relative to it.
 func New(t event.Type, now func() time.Time) *Model {
 	m := &Model{typ: t}
-	m.add(host.Fields(t), 0, now)
+	m.add(schema.Fields(t), 0, now)
 	if len(m.entries) == 0 {
 		why := "JSON; the type says nothing about its arguments"
 		if t.InputSchema != nil {
 			why = "JSON; the type names no arguments"
 		}
-		f := host.Field{Kind: host.FieldJSON, Hint: trust.Untrusted(why)}
+		f := schema.Field{Kind: schema.FieldJSON, Hint: trust.Untrusted(why)}
 		m.entries = []*Entry{{Field: f, made: f, now: now}}
 	}
 	m.base = string(m.JSON())
 	return m
 }
 
-func (m *Model) add(fields []host.Field, depth int, now func() time.Time) {
+func (m *Model) add(fields []schema.Field, depth int, now func() time.Time) {
 	for _, f := range fields {
-		e := &Entry{Field: f, Depth: depth, Heading: f.Kind == host.FieldSection, now: now}
-		if f.Kind == host.FieldBoolean {
+		e := &Entry{Field: f, Depth: depth, Heading: f.Kind == schema.FieldSection, now: now}
+		if f.Kind == schema.FieldBoolean {
 			for _, v := range []string{"true", "false"} {
-				e.Choices = append(e.Choices, host.Choice{Value: json.RawMessage(v), Label: trust.Untrusted(v)})
+				e.Choices = append(e.Choices, schema.Choice{Value: json.RawMessage(v), Label: trust.Untrusted(v)})
 			}
 		}
 		e.made = e.Field
@@ -110,10 +110,10 @@ func (m *Model) Dirty() bool {
 func (e *Entry) Chooses() bool { return len(e.Choices) > 0 }
 
 // Many tells whether several choices can be chosen, or several lines written.
-func (e *Entry) Many() bool { return e.Kind == host.FieldEnums || e.Kind == host.FieldList }
+func (e *Entry) Many() bool { return e.Kind == schema.FieldEnums || e.Kind == schema.FieldList }
 
 // Lines tells whether the text may have several lines.
-func (e *Entry) Lines() bool { return e.Kind == host.FieldList || e.Kind == host.FieldJSON }
+func (e *Entry) Lines() bool { return e.Kind == schema.FieldList || e.Kind == schema.FieldJSON }
 
 // Set tells whether something was filled in, null included.
 func (e *Entry) Set() bool { return e.state != unset }
@@ -133,7 +133,7 @@ func (e *Entry) Write(text string) {
 	if strings.TrimSpace(text) == "" {
 		e.state = unset
 	}
-	if e.Kind == host.FieldString && isMoment(e.Format) {
+	if e.Kind == schema.FieldString && isMoment(e.Format) {
 		if t, ok := moment(text, e.Format, e.now()); ok {
 			e.means = t
 		}
@@ -173,7 +173,7 @@ func (e *Entry) Pick(i int) {
 		return
 	}
 	was := e.picked[i]
-	if e.Kind != host.FieldEnums || e.picked == nil {
+	if e.Kind != schema.FieldEnums || e.picked == nil {
 		e.picked = map[int]bool{}
 	}
 	delete(e.picked, i)
@@ -189,7 +189,7 @@ func (e *Entry) Pick(i int) {
 // DefaultChoice returns the choice that the server takes when nothing is sent,
 // -1 if it is not known.
 func (e *Entry) DefaultChoice() int {
-	return slices.IndexFunc(e.Choices, func(c host.Choice) bool { return e.Default != nil && same(c.Value, e.Default) })
+	return slices.IndexFunc(e.Choices, func(c schema.Choice) bool { return e.Default != nil && same(c.Value, e.Default) })
 }
 
 // same compares values by their canonical spelling.

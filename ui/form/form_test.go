@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.FixedZone("", 3600))
@@ -218,12 +218,12 @@ func TestDuration(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(incident), []byte(`{"team":"core","where":{"zone":null},"tags":["a","a"],"n":""}`))
 	f.Add([]byte(`{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}`), []byte(`{"a":[],"":1}`))
-	f.Fuzz(func(t *testing.T, schema, args []byte) {
+	f.Fuzz(func(t *testing.T, input, args []byte) {
 		want, err := event.CanonicalArgs(args)
 		if err != nil {
 			return
 		}
-		m := New(event.Type{InputSchema: schema}, func() time.Time { return noon })
+		m := New(event.Type{InputSchema: input}, func() time.Time { return noon })
 		if m.Load(args) != nil {
 			t.Fatal("not loaded")
 		}
@@ -246,7 +246,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		for _, e := range m.Entries() {
-			if e.Kind == host.FieldSection {
+			if e.Kind == schema.FieldSection {
 				continue
 			}
 			e.Pick(0)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 )
 
@@ -66,22 +66,22 @@ func (e *Entry) load(v json.RawMessage) {
 	switch {
 	case string(v) == "null" && e.Nullable:
 		e.SetNull()
-	case e.Kind == host.FieldEnums && e.loadMany(v):
+	case e.Kind == schema.FieldEnums && e.loadMany(v):
 	case e.Chooses() && e.loadOne(v):
-	case e.Kind == host.FieldList && e.loadLines(v):
-	case e.Kind == host.FieldString && json.Unmarshal(v, &s) == nil && s != "" && string(v) != "null":
+	case e.Kind == schema.FieldList && e.loadLines(v):
+	case e.Kind == schema.FieldString && json.Unmarshal(v, &s) == nil && s != "" && string(v) != "null":
 		e.Write(s)
-	case (e.Kind == host.FieldInteger || e.Kind == host.FieldNumber) && isNumber(string(v)):
+	case (e.Kind == schema.FieldInteger || e.Kind == schema.FieldNumber) && isNumber(string(v)):
 		e.Write(string(v))
 	default:
-		e.Kind, e.Choices = host.FieldJSON, nil // the field cannot show it as its own kind
+		e.Kind, e.Choices = schema.FieldJSON, nil // the field cannot show it as its own kind
 		e.Hint = trust.Untrusted("JSON")
 		e.Write(indented(v))
 	}
 }
 
 func (e *Entry) loadOne(v json.RawMessage) bool {
-	i := slices.IndexFunc(e.Choices, func(c host.Choice) bool { return same(c.Value, v) })
+	i := slices.IndexFunc(e.Choices, func(c schema.Choice) bool { return same(c.Value, v) })
 	e.Pick(i)
 	return i >= 0
 }
@@ -92,7 +92,7 @@ func (e *Entry) loadMany(v json.RawMessage) bool {
 		return false
 	}
 	for _, one := range values {
-		i := slices.IndexFunc(e.Choices, func(c host.Choice) bool { return same(c.Value, one) })
+		i := slices.IndexFunc(e.Choices, func(c schema.Choice) bool { return same(c.Value, one) })
 		if i < 0 || e.picked[i] {
 			e.Clear()
 			return false
@@ -110,7 +110,7 @@ func (e *Entry) loadLines(v json.RawMessage) bool {
 	var lines []string
 	for _, one := range values {
 		line := string(one)
-		if e.Item == host.FieldString && (json.Unmarshal(one, &line) != nil || one[0] != '"') {
+		if e.Item == schema.FieldString && (json.Unmarshal(one, &line) != nil || one[0] != '"') {
 			return false
 		}
 		sent, err := e.scalar(e.Item, line)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"eventdeck/host"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 )
 
@@ -28,17 +28,17 @@ func (e *Entry) value() (v json.RawMessage, ok bool, err error) {
 		return nil, false, nil
 	case e.state == unset && e.Default != nil:
 		return e.Default, true, nil // a required member must be there, also with its default
-	case e.state == unset && e.Kind == host.FieldEnum && len(e.Choices) == 1:
+	case e.state == unset && e.Kind == schema.FieldEnum && len(e.Choices) == 1:
 		return e.Choices[0].Value, true, nil
 	case e.state == unset:
 		return nil, false, nil
 	}
 	switch e.Kind {
-	case host.FieldBoolean, host.FieldEnum, host.FieldEnums:
+	case schema.FieldBoolean, schema.FieldEnum, schema.FieldEnums:
 		return e.chosen(), true, nil
-	case host.FieldList:
+	case schema.FieldList:
 		v, err = e.list()
-	case host.FieldJSON:
+	case schema.FieldJSON:
 		if v, err = jsonText(e.text); err == nil && len(e.Path) == 0 && !isObject(v) {
 			err = errObject
 		}
@@ -55,21 +55,21 @@ func (e *Entry) chosen() json.RawMessage {
 			values = append(values, c.Value)
 		}
 	}
-	if e.Kind == host.FieldEnums {
+	if e.Kind == schema.FieldEnums {
 		return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
 	}
 	return values[0]
 }
 
-func (e *Entry) scalar(kind host.FieldKind, text string) (json.RawMessage, error) {
+func (e *Entry) scalar(kind schema.FieldKind, text string) (json.RawMessage, error) {
 	switch kind {
-	case host.FieldInteger, host.FieldNumber:
+	case schema.FieldInteger, schema.FieldNumber:
 		text = strings.TrimSpace(text)
 		if !isNumber(text) {
 			return nil, errNumber
 		}
 		return json.RawMessage(text), nil
-	case host.FieldBoolean:
+	case schema.FieldBoolean:
 		if text = strings.TrimSpace(text); text != "true" && text != "false" {
 			return nil, errors.New("write true or false")
 		}
@@ -162,7 +162,7 @@ func (m *Model) Problems() []Problem {
 			wrong[e] = true
 		}
 	}
-	for _, p := range host.CheckArguments(m.typ, m.JSON()) {
+	for _, p := range schema.CheckArguments(m.typ, m.JSON()) {
 		e := m.at(p.Path.Raw())
 		if e != nil && wrong[e] {
 			continue
@@ -170,7 +170,7 @@ func (m *Model) Problems() []Problem {
 		if e != nil {
 			wrong[e] = true
 		}
-		missing := e != nil && !e.Set() && p.Says == host.Missing
+		missing := e != nil && !e.Set() && p.Says == schema.Missing
 		text := p.Says
 		if e == nil && p.Path.Raw() != "" {
 			text = trust.Line(p.Path).Plain() + " " + text

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -112,8 +113,8 @@ func (d *detail) eventType(a *app, r *treeRow) {
 	}
 	width := max(d.of.w-1, 1)
 	d.quote(r.node.Server, trust.Block(r.typ.Description, width))
-	for _, schema := range []json.RawMessage{r.typ.InputSchema, r.typ.PayloadSchema} {
-		if err := host.CheckSchema(schema); err != nil {
+	for _, described := range []json.RawMessage{r.typ.InputSchema, r.typ.PayloadSchema} {
+		if err := schema.Check(described); err != nil {
 			d.say("schema  ", themes.Warn, err.Error())
 		}
 	}

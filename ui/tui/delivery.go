@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -42,7 +43,7 @@ func (d *detail) schema(a *app, r *event.Record) {
 		return
 	}
 	typ := a.typeOf(r)
-	c := host.ComparePayload(typ, capped(r.Data))
+	c := schema.ComparePayload(typ, capped(r.Data))
 	switch {
 	case len(typ.PayloadSchema) == 0:
 		d.say("", themes.Dim, "The server gives no schema for the payloads of this type.")
@@ -55,7 +56,7 @@ func (d *detail) schema(a *app, r *event.Record) {
 	}
 	for _, x := range c.Differences {
 		role, sign := themes.Warn, "! "
-		if x.Kind == host.DifferenceExtra {
+		if x.Kind == schema.DifferenceExtra {
 			role, sign = themes.Dim, "+ "
 		}
 		where := cells.Sanitize("the whole payload")

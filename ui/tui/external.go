@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"runtime"
 
+	"eventdeck/host/schema"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -57,7 +59,7 @@ func (a *app) edited(msg editedMsg) tea.Cmd {
 func (f *subForm) editJSON(a *app) tea.Cmd {
 	text := string(f.model.JSON())
 	if text == "{}" {
-		text = string(a.api.Skeleton(f.typ))
+		text = string(schema.Skeleton(f.typ))
 	}
 	return a.editText(indentJSON(text), f.takeOver)
 }

@@ -114,7 +114,6 @@ func (h *fakeHost) Snapshot() host.Snapshot {
 
 func (h *fakeHost) Changed() (<-chan struct{}, func()) { return h.flag, func() {} }
 func (h *fakeHost) Log() *eventlog.Log                 { return h.log }
-func (h *fakeHost) Skeleton(event.Type) []byte         { return []byte("{\n  \"severity\": \"P1\"\n}") }
 
 func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
 	if r.Mode == event.ModeWebhook {

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/evidence"
 )
@@ -373,7 +374,7 @@ func TestSecretArgumentsAreNotShown(t *testing.T) {
 	const args = `{"pin":"hunter2","team":"core"}`
 	h.subscribe("shop", "order.placed", event.ModePoll, args)
 	sub := &h.snap.Subs[0].Subscription
-	sub.Shown = host.MaskArguments(typ, sub.Key.Args)
+	sub.Shown = schema.MaskArguments(typ, sub.Key.Args)
 	a := open(t, h, 200, 45)
 	a.draw()
 	seen := map[string]string{}

@@ -14,6 +14,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
@@ -87,7 +88,7 @@ func difference(t event.Type, before, after json.RawMessage) []string {
 		return []string{"- " + string(before), "+ " + string(after)}
 	}
 	var shownX, shownY map[string]json.RawMessage
-	if json.Unmarshal(host.MaskArguments(t, before), &shownX) != nil || json.Unmarshal(host.MaskArguments(t, after), &shownY) != nil {
+	if json.Unmarshal(schema.MaskArguments(t, before), &shownX) != nil || json.Unmarshal(schema.MaskArguments(t, after), &shownY) != nil {
 		return nil
 	}
 	names := map[string]bool{}

@@ -3,7 +3,7 @@ package tui
 import (
 	"strings"
 
-	"eventdeck/host"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/form"
@@ -29,13 +29,13 @@ func (f *subForm) drawEntry(a *app, c *cells.Canvas, e *form.Entry, on, roomy bo
 	case e.Chooses():
 		chips := make([]chip, len(e.Choices))
 		sent := -1 // without being chosen
-		if e.Required && !e.Set() && e.Kind != host.FieldEnums {
+		if e.Required && !e.Set() && e.Kind != schema.FieldEnums {
 			sent = e.DefaultChoice()
 		}
 		for i, ch := range e.Choices {
 			chips[i] = chip{label: trust.Line(ch.Label), on: e.Picked(i) || i == sent, cursor: on && i == f.chip}
 		}
-		f.drawChips(a, c, chips, e.Kind == host.FieldEnums)
+		f.drawChips(a, c, chips, e.Kind == schema.FieldEnums)
 	case e.Lines():
 		f.drawLines(a, c, e, on)
 	default:

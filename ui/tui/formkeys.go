@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 )
 
@@ -112,7 +112,7 @@ func (f *subForm) nextMode(step int) {
 // under the cursor is; where several can, space chooses.
 func (f *subForm) choiceKey(a *app, name, text string) tea.Cmd {
 	e := f.on.entry
-	many := e.Kind == host.FieldEnums
+	many := e.Kind == schema.FieldEnums
 	to := -1
 	switch name {
 	case "enter", "down":

@@ -6,8 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 )
 
@@ -73,7 +73,7 @@ func payloadOf(r *event.Record) []byte {
 // findings are what was noticed in the payload of a record.
 type findings struct {
 	report   trust.Report
-	problems []host.Problem
+	problems []schema.Problem
 }
 
 // laidOut names the lines of a payload.
@@ -142,7 +142,7 @@ func (a *app) look() tea.Cmd {
 // examine scans a payload, checks it against its schema and lays it out.
 func examine(of laidOut, typ event.Type, data []byte, known *findings) lookedMsg {
 	if known == nil {
-		known = &findings{report: trust.Scan(data), problems: host.CheckPayload(typ, data)}
+		known = &findings{report: trust.Scan(data), problems: schema.CheckPayload(typ, data)}
 	}
 	msg := lookedMsg{of: of, found: known}
 	if of.view == viewRendered {

@@ -3,8 +3,8 @@ package tui
 import (
 	"slices"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -162,7 +162,7 @@ func (d *detail) payload(a *app, r *event.Record, width int) {
 }
 
 // schemaWords tells where a payload fails its schema.
-func schemaWords(p host.Problem) trust.Rendered {
+func schemaWords(p schema.Problem) trust.Rendered {
 	at := cells.Sanitize("as a whole")
 	if !p.Path.IsZero() {
 		at = cells.Join(cells.Sanitize("at "), trust.Line(p.Path))

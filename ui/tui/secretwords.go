@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/redact"
+	"eventdeck/host/schema"
 )
 
 // memorable returns a typed line as it is remembered: without the values that the
@@ -59,7 +59,7 @@ func typedAnew(typ event.Type, words []string) error {
 // secretName tells whether the argument of that name is not to be shown, all of it or
 // a part.
 func secretName(typ event.Type, name string) bool {
-	return slices.ContainsFunc(host.Fields(typ), func(f host.Field) bool { return f.Name().Raw() == name && holdsSecret(f) })
+	return slices.ContainsFunc(schema.Fields(typ), func(f schema.Field) bool { return f.Name().Raw() == name && holdsSecret(f) })
 }
 
-func holdsSecret(f host.Field) bool { return f.Secret || slices.ContainsFunc(f.Fields, holdsSecret) }
+func holdsSecret(f schema.Field) bool { return f.Secret || slices.ContainsFunc(f.Fields, holdsSecret) }

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/form"
@@ -54,7 +55,7 @@ func (a *app) templates(server string, typ trust.Text) []template {
 // has it or as the template's own server lists it.
 func (t *template) shownArgs(a *app, typ event.Type) json.RawMessage {
 	own := a.typeOf(&event.Record{Server: t.Server, Type: trust.Untrusted(t.Type)})
-	return host.MaskArguments(own, host.MaskArguments(typ, t.Args))
+	return schema.MaskArguments(own, schema.MaskArguments(typ, t.Args))
 }
 
 func (a *app) allTemplates() []template {

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -123,6 +124,6 @@ func SubName(s *event.Subscription) string {
 // RequestName is subName for what is not subscribed to yet.
 func RequestName(t event.Type, r host.Request) string {
 	return SubName(&event.Subscription{
-		Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}, Shown: host.MaskArguments(t, r.Args),
+		Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}, Shown: schema.MaskArguments(t, r.Args),
 	})
 }

@@ -1,4 +1,4 @@
-package host
+package schema
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package host
+package schema
 
 import (
 	"encoding/json"
@@ -128,7 +128,7 @@ func TestCheckArgumentsNamesTheField(t *testing.T) {
 func TestArgumentsOfSchemasThatNeverEnd(t *testing.T) {
 	for _, schema := range []string{`{"$ref":"#"}`, `{"properties":{"a":{"$ref":"#/properties/a"}}}`, `{"anyOf":[{"$ref":"#"}]}`, `{"allOf":[{"$dynamicRef":"#"}]}`} {
 		typ := schemaType(schema)
-		if err := checkArguments(typ, []byte(`{"a":1}`)); err != nil {
+		if err := ValidateArguments(typ, []byte(`{"a":1}`)); err != nil {
 			t.Errorf("%s: %v", schema, err)
 		}
 		if p := CheckArguments(typ, []byte(`{"a":1}`)); len(p) > 0 {
@@ -162,6 +162,6 @@ func FuzzFields(f *testing.F) {
 			t.Fatalf("%d fields", n)
 		}
 		CheckArguments(typ, args)
-		_ = checkArguments(typ, args)
+		_ = ValidateArguments(typ, args)
 	})
 }

@@ -1,4 +1,8 @@
-package host
+// Package schema reads the JSON Schemas with which servers describe arguments and
+// payloads: the fields of a form, where a value fails and why in plain words, what is
+// secret, an object to begin with. A schema is the server's: its size, its depth and
+// the work on it are bounded, and one that cannot be used checks nothing.
+package schema
 
 import (
 	"encoding/json"
@@ -18,11 +22,11 @@ const (
 // checked against it here. The server still checks what it is sent.
 var ErrSchema = errors.New("the schema is not used")
 
-// CheckSchema tells whether the host uses a schema, as far as its size and depth
+// Check tells whether the host uses a schema, as far as its size and depth
 // decide that.
 //
 // Error: [ErrSchema].
-func CheckSchema(raw json.RawMessage) error {
+func Check(raw json.RawMessage) error {
 	const instead = "arguments are given as JSON, and the server checks them"
 	if len(raw) > maxSchemaBytes {
 		return fmt.Errorf("%w: it has %d bytes, at most %d are read; %s", ErrSchema, len(raw), maxSchemaBytes, instead)

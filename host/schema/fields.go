@@ -1,4 +1,4 @@
-package host
+package schema
 
 import (
 	"bytes"
@@ -75,7 +75,7 @@ const (
 // The schema is the server's. Whatever it holds, this ends soon and the form is
 // of a bounded size; a part that no other kind of field fits is a [FieldJSON].
 func Fields(t event.Type) []Field {
-	if CheckSchema(t.InputSchema) != nil {
+	if Check(t.InputSchema) != nil {
 		return nil
 	}
 	m := fieldMaker{

@@ -1,4 +1,4 @@
-package host
+package schema
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func TestSchemasAreBounded(t *testing.T) {
 		"levels below": {maxSchemaDepth - 1, 0, ""}, "levels at": {maxSchemaDepth, 0, ""}, "levels above": {maxSchemaDepth + 1, 0, "it has 65 levels, at most 64 are read"},
 		"work below": {32, maxSchemaWork/32 - 1, ""}, "work at": {32, maxSchemaWork / 32, ""}, "work above": {32, maxSchemaWork/32 + 1, "it has 65537 bytes on 32 levels"},
 	} {
-		err := CheckSchema(json.RawMessage(deepSchema(c.levels, c.bytes)))
+		err := Check(json.RawMessage(deepSchema(c.levels, c.bytes)))
 		if (err == nil) != (c.says == "") || err != nil && (!errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), c.says+", ") && !strings.Contains(err.Error(), c.says+"; ")) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -75,7 +75,7 @@ func TestSchemasThatMakeNoSense(t *testing.T) {
 	} {
 		typ := event.Type{Name: trust.Untrusted("t"), InputSchema: json.RawMessage(schema), PayloadSchema: json.RawMessage(schema)}
 		args := []byte(`{"a":1}`)
-		if err := checkArguments(typ, args); err != nil {
+		if err := ValidateArguments(typ, args); err != nil {
 			t.Errorf("%s refuses arguments: %v", name, err)
 		}
 		if found := CheckArguments(typ, args); len(found) > 0 {

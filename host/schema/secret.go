@@ -1,10 +1,8 @@
-package host
+package schema
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
@@ -56,33 +54,12 @@ func MaskArguments(t event.Type, args json.RawMessage) json.RawMessage {
 	return masked
 }
 
-// shownArguments is what a subscription keeps to be shown: nil where nothing is secret.
-func shownArguments(t event.Type, args json.RawMessage) json.RawMessage {
+// ShownArguments is what a subscription keeps to be shown: nil where nothing is secret.
+func ShownArguments(t event.Type, args json.RawMessage) json.RawMessage {
 	if masked, hid := maskFields(Fields(t), args); hid {
 		return masked
 	}
 	return nil
-}
-
-// hideSecrets takes over what the types of a server that were just listed call secret:
-// for subscriptions that are older than their schema.
-func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Type) {
-	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server != server {
-			continue
-		}
-		t, err := find(types, sub.Key.Type)
-		if err != nil || bytes.Equal(shownArguments(t, sub.Key.Args), sub.Shown) {
-			continue
-		}
-		h.hide(sub.Key.Args, shownArguments(t, sub.Key.Args))
-		err = h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
-			s.Shown = shownArguments(t, s.Key.Args)
-		}})
-		if err != nil && !errors.Is(err, event.ErrClosed) {
-			h.opts.Log.Warn("what is secret in the arguments was not noted", "sub", sub.ID, "err", err)
-		}
-	}
 }
 
 // maskFields masks the members of an object and tells whether there were any.
@@ -115,29 +92,20 @@ func maskFields(fields []Field, object json.RawMessage) (json.RawMessage, bool) 
 	return masked, true
 }
 
-// hide has the arguments of a subscription that are not to be shown masked wherever
-// a server repeats them, from now until the host ends.
-func (h *Host) hide(args, shown json.RawMessage) {
-	if secret := secretArguments("", args, shown); len(secret) > 0 {
-		h.secrets.Add(secret...)
-	}
-}
-
-// withoutSecrets returns an error about arguments of a type that does not say those
-// that are secret.
-func withoutSecrets(t event.Type, args json.RawMessage, err error) error {
-	return secretsOf(t, args).Error(err)
-}
-
-// secretsOf returns what is secret in arguments of a type.
-func secretsOf(t event.Type, args json.RawMessage) *redact.Set {
+// Secrets returns what is secret in arguments of a type.
+func Secrets(t event.Type, args json.RawMessage) *redact.Set {
 	set := new(redact.Set)
-	set.Add(secretArguments("", args, shownArguments(t, args))...)
+	set.Add(SecretArguments(args, ShownArguments(t, args))...)
 	return set
 }
 
-// secretArguments returns the scalars of arguments that are masked in what is shown of
-// them; member is what holds them.
+// SecretArguments returns the scalars of arguments that are masked in what is shown of
+// them.
+func SecretArguments(args, shown json.RawMessage) []redact.Value {
+	return secretArguments("", args, shown)
+}
+
+// secretArguments is SecretArguments of what member holds.
 func secretArguments(member string, args, shown json.RawMessage) (out []redact.Value) {
 	var whole, open map[string]json.RawMessage
 	switch {

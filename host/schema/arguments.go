@@ -1,8 +1,9 @@
-package host
+package schema
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -13,10 +14,15 @@ import (
 	"eventdeck/host/trust"
 )
 
-// checkArguments validates canonical arguments against the type's schema. A
+// ErrArguments: the arguments fail the schema of their type; the text names the field.
+var ErrArguments = errors.New("arguments not accepted")
+
+// ValidateArguments validates canonical arguments against the type's schema. A
 // schema that cannot be used, that is recursive or very involved checks nothing:
 // the server has the last word.
-func checkArguments(t event.Type, args []byte) error {
+//
+// Error: [ErrArguments], which may quote the arguments: see [Secrets].
+func ValidateArguments(t event.Type, args []byte) error {
 	if !boundedSchema(t.InputSchema) {
 		return nil
 	}
@@ -62,7 +68,7 @@ func CheckArguments(t event.Type, args []byte) []Problem {
 	if len(found) == 0 {
 		return nil
 	}
-	set := secretsOf(t, args)
+	set := Secrets(t, args)
 	for i := range found {
 		found[i].Says = set.String(found[i].Says)
 	}
@@ -70,7 +76,7 @@ func CheckArguments(t event.Type, args []byte) []Problem {
 }
 
 func resolve(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {
-	if len(raw) == 0 || string(raw) == "null" || CheckSchema(raw) != nil {
+	if len(raw) == 0 || string(raw) == "null" || Check(raw) != nil {
 		return nil, nil
 	}
 	var schema jsonschema.Schema
@@ -107,10 +113,8 @@ func wanted(s *jsonschema.Schema) string {
 	return ""
 }
 
-// Skeleton implements [API].
-func (h *Host) Skeleton(t event.Type) []byte { return Skeleton(t) }
-
-// Skeleton returns an object of arguments for the type: see [API].
+// Skeleton returns an object of arguments for the type: required members with
+// placeholders, defaults where the schema has them.
 func Skeleton(t event.Type) []byte {
 	schema, _ := resolve(t.InputSchema)
 	if schema == nil {

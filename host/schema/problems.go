@@ -1,4 +1,4 @@
-package host
+package schema
 
 import (
 	"encoding/json"
@@ -136,7 +136,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // number of subschemas. The schema is the server's, and a validator follows
 // references that lead in circles until its stack is full.
 func boundedSchema(raw json.RawMessage) bool {
-	if len(raw) == 0 || CheckSchema(raw) != nil {
+	if len(raw) == 0 || Check(raw) != nil {
 		return false
 	}
 	var root any
