@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 	".":                      {"ui/...", "host", "host/event", "store"},
 	"ui/...":                 {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/export", "host/redact", "themes"},
 	"ui/tui/cells":           {"host/trust", "themes"},
-	"ui/tui/evidence":        {"host", "host/event", "host/trust", "themes", "ui/tui/cells"},
+	"ui/tui/evidence":        {"host/schema", "host", "host/event", "host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/flags":           {"host/event", "host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/query":           {"host/event", "host/filter", "host/trust"},
 	"host":                   {"host/..."},
