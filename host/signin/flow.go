@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -127,7 +128,10 @@ func (a *Account) register(ctx context.Context, p place, redirect string) (regis
 // serve takes the browser's return until Close.
 func (f *Flow) serve(ln net.Listener) {
 	f.result, f.served = make(chan answer, 1), make(chan struct{})
-	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	f.server = &http.Server{
+		Handler: f, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(f.account.opts.Log.Handler(), slog.LevelDebug),
+	}
 	go func() {
 		defer close(f.served)
 		_ = f.server.Serve(ln) // ends with ErrServerClosed

@@ -110,6 +110,10 @@ func (a *Account) checkAddress(address string) error {
 		return fmt.Errorf("%v is no address: it holds more than visible ASCII", words(address))
 	case u.User != nil:
 		return errors.New("the address holds a user name")
+	case strings.Contains(address, "#"):
+		// What is added to it as a query would go into the fragment, which a browser
+		// keeps to itself (RFC 6749, sections 3.1 and 3.2).
+		return fmt.Errorf("%v has a fragment", words(address))
 	case u.Scheme == "https":
 	case u.Scheme == "http" && isLoopback(u.Hostname()):
 	default:

@@ -141,6 +141,8 @@ func TestMetadataThatCannotBeTrusted(t *testing.T) {
 		"authorize with a script": {metadata("authorization_endpoint", "javascript:alert(1)"), signin.ErrMetadata, "javascript"},
 		"authorize as a file":     {metadata("authorization_endpoint", "file:///etc/passwd"), signin.ErrMetadata, ""},
 		"with a user":             {metadata("authorization_endpoint", "https://a:b@h/x"), signin.ErrMetadata, "user name"},
+		"with a fragment":         {metadata("authorization_endpoint", "https://h/x#y"), signin.ErrMetadata, "fragment"},
+		"an empty fragment":       {metadata("authorization_endpoint", "https://h/x#"), signin.ErrMetadata, "fragment"},
 		"HTML":                    {func(r *rig) { r.override("/.well-known/oauth-authorization-server", 200, "<html>") }, signin.ErrMetadata, "text/html"},
 		"nothing":                 {func(r *rig) { r.override("/.well-known/oauth-authorization-server", 404, "{}") }, signin.ErrMetadata, "no metadata"},
 		"down":                    {func(r *rig) { r.override("/.well-known/oauth-authorization-server", 500, "{}") }, signin.ErrMetadata, "500"},
