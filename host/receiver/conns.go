@@ -45,11 +45,13 @@ func sourceOf(address string) netip.Addr {
 	return network.Addr()
 }
 
-// A connection on which nothing was asked for so long may be closed for another.
-const patience = time.Second
+// A connection on which nothing was asked for so long may be closed for another. A
+// sender needs that for its handshake: at 64 connections a flood must bring more than
+// 640 a second to take it away.
+const patience = 100 * time.Millisecond
 
 // How often a connection that waits for room looks for some.
-const lookEvery = 250 * time.Millisecond
+const lookEvery = patience / 4
 
 // conns knows the open connections. An orderly shutdown closes those on which no
 // request has begun: a sender keeps some of them ready, and net/http would wait
@@ -116,23 +118,36 @@ func (c *connection) yields(now time.Time) bool {
 	return false
 }
 
-// makeRoom closes the connection that has yielded longest, or the next one that
-// does.
+// makeRoom closes a connection that yields, or the next one that does: of the source
+// that has most of these, the one that has yielded longest. A source that floods the
+// receiver closes its own.
 func (k *conns) makeRoom() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
-	var oldest net.Conn
-	var since time.Time
-	for c, have := range k.all {
-		if have.yields(now) && (oldest == nil || have.since.Before(since)) {
-			oldest, since = c, have.since
+	bySource := map[netip.Addr]int{}
+	for _, have := range k.all {
+		if have.yields(now) {
+			bySource[have.peer.source]++
 		}
 	}
-	if k.wanting = oldest == nil; oldest != nil {
-		delete(k.all, oldest)
-		drop(oldest)
+	var victim net.Conn
+	for c, have := range k.all {
+		if have.yields(now) && (victim == nil || have.before(k.all[victim], bySource)) {
+			victim = c
+		}
 	}
+	if k.wanting = victim == nil; victim != nil {
+		delete(k.all, victim)
+		drop(victim)
+	}
+}
+
+// before reports whether c is to be closed rather than the other, given how many
+// connections of each source yield.
+func (c *connection) before(other *connection, bySource map[netip.Addr]int) bool {
+	own, others := bySource[c.peer.source], bySource[other.peer.source]
+	return own > others || own == others && c.since.Before(other.since)
 }
 
 // close ends the connections on which nothing was asked yet, also those that still

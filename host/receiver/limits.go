@@ -6,7 +6,7 @@ import "time"
 // of the receiver; its test holds that page against this file.
 const (
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 15 * time.Second
+	readTimeout       = 14 * time.Second // a sender that gives up after 15 s is answered
 	writeTimeout      = 15 * time.Second
 	idleTimeout       = 60 * time.Second
 	maxHeaderBytes    = 16 << 10
