@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -67,6 +69,7 @@ func run() int {
 		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
 			return screen(ctx, interrupts, o)
 		},
+		Libraries:     libraries,
 		CA:            host.CA,
 		DemoServer:    host.DemoServer,
 		Browse:        cli.Browse,
@@ -117,6 +120,13 @@ func watchTerminal(dir string) (stop func() error, err error) {
 		return nil, err
 	}
 	return crash.Watch(crash.Options{Executable: self, Terminal: os.Stdin, Output: os.Stdout, Dir: dir, Version: version()})
+}
+
+// libraries sends to a log what libraries write with package log: net/http does when
+// connections cannot be accepted.
+func libraries(to *slog.Logger) {
+	log.SetFlags(0)
+	log.SetOutput(slog.NewLogLogger(to.Handler(), slog.LevelWarn).Writer())
 }
 
 // version tells what was built, as far as the toolchain recorded it.

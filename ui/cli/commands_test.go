@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -54,6 +55,11 @@ func TestUsageErrors(t *testing.T) {
 		"listen":            {[]string{"tail", "pager", "t", "--listen", "8443"}, "--listen must look like"},
 		"plain http":        {[]string{"tail", "pager", "t", "--listen", "0.0.0.0:80", "--plain-http"}, "on loopback only"},
 		"demo server":       {[]string{"demo-server", "mail"}, "use pager, chat, archive, digest"},
+		"unknown shell":     {[]string{"completion", "klingon"}, `there is no shell "klingon"; there are bash, fish`},
+		"misspelled shell":  {[]string{"completion", "bsh"}, `did you mean "bash"?`},
+		"unknown scheme":    {[]string{"tail", "ftp://h/mcp", "t"}, "only http, https, ws, wss and stdio: are spoken"},
+		"types, scheme":     {[]string{"types", "ftp://h/mcp"}, "only http, https, ws, wss and stdio: are spoken"},
+		"no host":           {[]string{"tail", "https:///mcp", "t"}, "the host is missing"},
 		"demo speed":        {[]string{"demo-server", "pager", "--speed", "0"}, "--speed"},
 		"demo rate":         {[]string{"demo-server", "pager", "--rate", "-1"}, "--rate"},
 		"screen":            {nil, "`eventdeck tail SERVER TYPE`"},
@@ -120,7 +126,7 @@ func TestUnknownServersAndFiles(t *testing.T) {
 	}
 	b.expect(t, exitError, bad+":2:16: ", "servers", "--config", bad)
 	b = newBench(t)
-	b.expect(t, exitError, "server address", "types", "gopher://h")
+	b.expect(t, exitUsage, "server address", "types", "gopher://h")
 }
 
 func TestAStoreThatCannotBeOpened(t *testing.T) {
@@ -379,6 +385,18 @@ func TestTheLogIsAFileOfOnesOwn(t *testing.T) {
 	}
 	b = newBench(t)
 	b.expect(t, exitError, "--log: ", "types", "pager", "--log", filepath.Join(path, "x"))
+}
+
+// What net/http and others write with package log goes where the program's own log
+// goes, and never to standard error, which is under the screen.
+func TestWhatLibrariesSayGoesIntoTheLog(t *testing.T) {
+	b := newBench(t)
+	path := filepath.Join(t.TempDir(), "log")
+	b.p.Libraries = func(to *slog.Logger) { to.Warn("http: Accept error: too many open files") }
+	b.expect(t, exitDone, "", "types", "pager", "--log", path)
+	if content, err := os.ReadFile(path); err != nil || !strings.Contains(string(content), "too many open files") {
+		t.Errorf("%q, %v", content, err)
+	}
 }
 
 func TestTheSealingKeyInAFileIsSaidOnce(t *testing.T) {

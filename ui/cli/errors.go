@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"eventdeck/host"
+	"eventdeck/host/config"
 )
 
 // usageError is a mistake in the command line itself.
@@ -24,7 +25,7 @@ func usagef(format string, args ...any) error {
 func exitCode(err error) int {
 	var usage usageError
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, config.ErrAddress):
 		return exitUsage
 	case errors.Is(err, errNotMet):
 		return exitNotMet

@@ -52,6 +52,9 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 	if err != nil {
 		return nil, err
 	}
+	if a.Libraries != nil {
+		a.Libraries(logger)
+	}
 	d := &deck{log: logFile}
 	defer func() {
 		if err != nil {

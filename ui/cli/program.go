@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 
 	"eventdeck/host"
 	"eventdeck/host/config"
@@ -36,6 +37,9 @@ type Program struct {
 	Screen     func(context.Context, ScreenOptions) error
 	CA         func(dir string) (certPath string, err error)
 	DemoServer func(ctx context.Context, name string, o host.DemoOptions) error
+	// Libraries sends what libraries write with package log, which is standard error,
+	// to a log: under a screen it would stand in its cells. nil: it stays there.
+	Libraries func(*slog.Logger)
 	// Browse opens an address in the operator's browser; nil: there is none.
 	Browse     func(address string) error
 	StoreTools StoreTools

@@ -46,6 +46,7 @@ func (a *app) execute(ctx context.Context) error {
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.helpOutput())
+	a.refuseUnknownShells(root)
 	// Errors are written by Main, in one line.
 	root.SetErr(io.Discard)
 	quiet := func(io.Writer, fang.Styles, error) {}
@@ -109,6 +110,23 @@ func (a *app) root() *cobra.Command {
 		a.storeCommand(),
 	)
 	return root
+}
+
+// refuseUnknownShells makes the completion command, which would print its help for
+// any word, take only the shells that it knows.
+func (a *app) refuseUnknownShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args = cobra.ArbitraryArgs
+			cmd.Run = a.run(func(cmd *cobra.Command, args []string) error {
+				if len(args) == 0 {
+					return cmd.Help()
+				}
+				return usagef("completion: there is no shell %q%s; there are bash, fish, powershell and zsh", args[0], meantCommand(cmd, args[0]))
+			})
+		}
+	}
 }
 
 // helpOutput is where help goes. Where colours are not wanted it hides from fang
