@@ -225,7 +225,7 @@ func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *Archive) dispatch(s *reading, m wire.Message) (map[string]any, *fault) {
+func (a *Archive) dispatch(s *reading, m wire.Message) (map[string]any, *refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "archive", "Archive (demo)", "Documents that are filed. Subscribe to "+archiveFiled+".", map[string]any{
@@ -301,7 +301,7 @@ func (a *Archive) topic(uri string) (f feed, args map[string]any, ok bool) {
 }
 
 // inBand subscribes or unsubscribes an address on a session.
-func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *fault) {
+func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *refusal) {
 	var p struct{ URI string }
 	if f := decode(m.Params, &p); f != nil {
 		return nil, f
@@ -358,7 +358,7 @@ func follow(ctx context.Context, f feed, from uint64, args map[string]any, fn fu
 }
 
 // decodeURI reads params that hold an address and nothing else that matters.
-func decodeURI(params json.RawMessage) (string, *fault) {
+func decodeURI(params json.RawMessage) (string, *refusal) {
 	var p struct{ URI string }
 	f := decode(params, &p)
 	return p.URI, f

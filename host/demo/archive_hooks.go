@@ -28,7 +28,7 @@ const (
 
 // register makes a registration and begins to deliver. The secret is ours, and is
 // told in the answer alone.
-func (a *Archive) register(params json.RawMessage) (map[string]any, *fault) {
+func (a *Archive) register(params json.RawMessage) (map[string]any, *refusal) {
 	var p struct {
 		URIs   []string `json:"uris"`
 		Target string   `json:"targetUri"`
@@ -49,12 +49,12 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *fault) {
 	}
 	secret, err := event.NewWebhookSecret(a.random)
 	if err != nil {
-		return nil, &fault{wire.InternalError, "no randomness", nil}
+		return nil, &refusal{wire.InternalError, "no randomness", nil}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.over || len(a.registrations) >= maxRegistrations {
-		return nil, &fault{wire.ResourceExhausted, "too many registrations", map[string]any{"limit": maxRegistrations}}
+		return nil, &refusal{wire.ResourceExhausted, "too many registrations", map[string]any{"limit": maxRegistrations}}
 	}
 	a.registered++
 	uri := fmt.Sprintf("subscription://archive/%s/%d", a.run, a.registered)
@@ -117,13 +117,13 @@ func (a *Archive) drop(uri string) bool {
 	return true
 }
 
-func (a *Archive) deregister(params json.RawMessage) (map[string]any, *fault) {
+func (a *Archive) deregister(params json.RawMessage) (map[string]any, *refusal) {
 	uri, f := decodeURI(params)
 	if f != nil {
 		return nil, f
 	}
 	if !a.drop(uri) {
-		return nil, &fault{wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"}}
+		return nil, &refusal{wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"}}
 	}
 	return map[string]any{}, nil
 }

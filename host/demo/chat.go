@@ -117,7 +117,7 @@ func (c *chat) read(ctx context.Context, stdin io.Reader) error {
 		messages, err := wire.DecodeMessages(line)
 		if err != nil {
 			c.log.Warn("a line that is no message", "bytes", len(line))
-			c.refuse(nil, &fault{wire.InvalidRequest, "one JSON-RPC message a line expected", nil})
+			c.refuse(nil, &refusal{wire.InvalidRequest, "one JSON-RPC message a line expected", nil})
 			continue
 		}
 		for _, m := range messages {
@@ -155,7 +155,7 @@ func (c *chat) send(frame []byte, err error) {
 	_ = c.write(append(frame, '\n')) // kept in failed, which ends the server
 }
 
-func (c *chat) refuse(id json.RawMessage, f *fault) {
+func (c *chat) refuse(id json.RawMessage, f *refusal) {
 	var data any
 	if f.data != nil {
 		data = f.data
@@ -185,15 +185,15 @@ func (c *chat) handle(ctx context.Context, m wire.Message) {
 	case wire.MethodStream:
 		c.keep(ctx, m, c.stream)
 	case wire.MethodSubscribe, wire.MethodUnsubscribe:
-		c.refuse(m.RawID, &fault{wire.Unsupported, "this server delivers by push and poll only",
+		c.refuse(m.RawID, &refusal{wire.Unsupported, "this server delivers by push and poll only",
 			map[string]any{"reason": "delivery_mode", "feature": "webhook", "supported": []string{"push", "poll"}}})
 	case "":
 	default:
-		c.refuse(m.RawID, &fault{wire.MethodNotFound, "no such method", nil})
+		c.refuse(m.RawID, &refusal{wire.MethodNotFound, "no such method", nil})
 	}
 }
 
-func (c *chat) reply(id json.RawMessage, result map[string]any, f *fault) {
+func (c *chat) reply(id json.RawMessage, result map[string]any, f *refusal) {
 	if f != nil {
 		c.refuse(id, f)
 		return
@@ -236,9 +236,9 @@ func (c *chat) keep(ctx context.Context, m wire.Message, serve func(context.Cont
 	cancel()
 	switch {
 	case used:
-		c.refuse(m.RawID, &fault{wire.InvalidRequest, "the id is in use", nil})
+		c.refuse(m.RawID, &refusal{wire.InvalidRequest, "the id is in use", nil})
 	case full:
-		c.refuse(m.RawID, &fault{wire.ResourceExhausted, "too many open requests", map[string]any{"limit": maxRequests, "resource": "streams"}})
+		c.refuse(m.RawID, &refusal{wire.ResourceExhausted, "too many open requests", map[string]any{"limit": maxRequests, "resource": "streams"}})
 	}
 }
 

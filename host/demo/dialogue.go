@@ -45,7 +45,7 @@ func (t *dialogue) notify(method string, params any) error {
 }
 
 // answer answers a request with its result, or with why there is none.
-func (t *dialogue) answer(id json.RawMessage, result any, f *fault) {
+func (t *dialogue) answer(id json.RawMessage, result any, f *refusal) {
 	if f == nil {
 		_ = t.say(wire.EncodeResult(id, result)) // a peer that is gone needs no answer
 		return
@@ -72,8 +72,8 @@ func greeting(params json.RawMessage, name, title, instructions string, capabili
 	}
 }
 
-func noMethod(method string) *fault {
-	return &fault{wire.MethodNotFound, "no such method", map[string]any{"method": method}}
+func noMethod(method string) *refusal {
+	return &refusal{wire.MethodNotFound, "no such method", map[string]any{"method": method}}
 }
 
 // guard decides who may talk to a server: callers on loopback, or the holder of the

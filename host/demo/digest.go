@@ -136,7 +136,7 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 		}
 		messages, err := wire.DecodeMessages(frame)
 		if err != nil {
-			c.answer(nil, nil, &fault{wire.InvalidRequest, "one JSON-RPC message a frame expected", nil})
+			c.answer(nil, nil, &refusal{wire.InvalidRequest, "one JSON-RPC message a frame expected", nil})
 			continue
 		}
 		for _, m := range messages {
@@ -171,7 +171,7 @@ func (d *Digest) leave() {
 	d.workers.Done()
 }
 
-func (d *Digest) dispatch(c *caller, m wire.Message) (any, *fault) {
+func (d *Digest) dispatch(c *caller, m wire.Message) (any, *refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "digest", "Digest (demo)", "An incident, filtered as you like: call events_subscribe.", map[string]any{
@@ -213,7 +213,7 @@ func digestTools() []any {
 }
 
 // callTool answers tools/call. What a tool refuses is a result that says so.
-func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *fault) {
+func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *refusal) {
 	var p struct {
 		Name      string
 		Arguments json.RawMessage

@@ -37,14 +37,14 @@ func newRun(random io.Reader) (origin, error) {
 	return origin{run: "r" + hex.EncodeToString(id), start: time.Now()}, nil
 }
 
-// fault is the error that a request is answered with.
-type fault struct {
+// refusal is the error that a request is answered with.
+type refusal struct {
 	name    wire.Name
 	message string
 	data    map[string]any
 }
 
-func (f *fault) code(p wire.Profile) int {
+func (f *refusal) code(p wire.Profile) int {
 	switch f.name {
 	case wire.InvalidParams:
 		return wire.CodeInvalidParams
@@ -57,7 +57,7 @@ func (f *fault) code(p wire.Profile) int {
 }
 
 // body returns the error object.
-func (f *fault) body(p wire.Profile) map[string]any {
+func (f *refusal) body(p wire.Profile) map[string]any {
 	b := map[string]any{"code": f.code(p), "message": f.message}
 	if f.data != nil {
 		b["data"] = f.data
@@ -65,15 +65,15 @@ func (f *fault) body(p wire.Profile) map[string]any {
 	return b
 }
 
-func badParam(field, message string) *fault {
-	return &fault{wire.InvalidParams, message, map[string]any{"field": field}}
+func badParam(field, message string) *refusal {
+	return &refusal{wire.InvalidParams, message, map[string]any{"field": field}}
 }
 
 // pageMark begins the cursors of events/list.
 const pageMark = "page-"
 
 // list answers events/list: the types that exist at now, page by page.
-func (e *engine) list(params json.RawMessage, now time.Time) (map[string]any, *fault) {
+func (e *engine) list(params json.RawMessage, now time.Time) (map[string]any, *refusal) {
 	var p struct {
 		Cursor *string `json:"cursor"`
 	}
@@ -144,7 +144,7 @@ type wishParams struct {
 }
 
 // resolve checks the params that poll, stream and subscribe have in common.
-func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wish, *fault) {
+func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wish, *refusal) {
 	var p wishParams
 	if f := decode(params, &p); f != nil {
 		return wish{}, f
@@ -154,7 +154,7 @@ func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wi
 		return wish{}, f
 	}
 	if !t.offers(mode) {
-		return wish{}, &fault{wire.Unsupported, p.Name + " is not delivered by " + mode,
+		return wish{}, &refusal{wire.Unsupported, p.Name + " is not delivered by " + mode,
 			map[string]any{"reason": "delivery_mode", "feature": mode, "supported": t.modes}}
 	}
 	args, raw, f := t.arguments(p)
@@ -168,7 +168,7 @@ func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wi
 	return w, nil
 }
 
-func (e *engine) find(name string, now time.Time) (*eventType, *fault) {
+func (e *engine) find(name string, now time.Time) (*eventType, *refusal) {
 	if name == "" {
 		return nil, badParam("name", "name is missing")
 	}
@@ -177,11 +177,11 @@ func (e *engine) find(name string, now time.Time) (*eventType, *fault) {
 			return t, nil
 		}
 	}
-	return nil, &fault{wire.NotFound, "no such event type", map[string]any{"kind": "event", "name": name}}
+	return nil, &refusal{wire.NotFound, "no such event type", map[string]any{"kind": "event", "name": name}}
 }
 
 // arguments validates the arguments against the input schema.
-func (t *eventType) arguments(p wishParams) (map[string]any, string, *fault) {
+func (t *eventType) arguments(p wishParams) (map[string]any, string, *refusal) {
 	given := p.Arguments
 	if given == nil {
 		given = p.Params
@@ -231,7 +231,7 @@ func (t *eventType) badArgument(args map[string]any) string {
 
 // place finds where delivery starts: at the cursor, but not before now - maxAge
 // and not before the oldest event that is held; from now without a cursor.
-func (e *engine) place(w *wish, p wishParams, now time.Time) *fault {
+func (e *engine) place(w *wish, p wishParams, now time.Time) *refusal {
 	count := w.kind.feed.count(now)
 	w.pos = count
 	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {
@@ -286,7 +286,7 @@ func (e *engine) appendOccurrence(dst []byte, t *eventType, n, at uint64) []byte
 }
 
 // decode reads params into v; absent params are an empty object.
-func decode(params json.RawMessage, v any) *fault {
+func decode(params json.RawMessage, v any) *refusal {
 	if len(bytes.TrimSpace(params)) == 0 {
 		return nil
 	}

@@ -27,7 +27,7 @@ type hook struct {
 
 	stop     chan struct{} // closed by cancel
 	stopOnce sync.Once
-	ended    chan *fault   // what to terminate with
+	ended    chan *refusal   // what to terminate with
 	kick     chan struct{} // something changed for the worker
 
 	mu            sync.Mutex
@@ -63,12 +63,12 @@ type health struct {
 
 func newHook(h *hooks, id, principal, url string, w wish, secret event.Secret) *hook {
 	return &hook{owner: h, id: id, principal: principal, url: url, wish: w, secret: secret, pos: w.pos,
-		stop: make(chan struct{}), ended: make(chan *fault, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
+		stop: make(chan struct{}), ended: make(chan *refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
 func (k *hook) cancel() { k.stopOnce.Do(func() { close(k.stop) }) }
 
-func (k *hook) terminate(f *fault) {
+func (k *hook) terminate(f *refusal) {
 	select {
 	case k.ended <- f:
 	default: // it ends already
@@ -221,7 +221,7 @@ func (k *hook) run(ctx context.Context) {
 			return
 		}
 		if gone {
-			k.farewell(ctx, goneFault(k.wish.kind))
+			k.farewell(ctx, goneRefusal(k.wish.kind))
 			return
 		}
 		timer.Reset(max(time.Millisecond, time.Until(next)))
@@ -414,7 +414,7 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 
 // farewell tells the receiver that the subscription has ended, with the same
 // retries as an event.
-func (k *hook) farewell(ctx context.Context, f *fault) {
+func (k *hook) farewell(ctx context.Context, f *refusal) {
 	k.mu.Lock()
 	k.over = true
 	j := k.controlLocked("terminated", map[string]any{"error": f.body(k.owner.engine.profile)}, time.Now())

@@ -88,10 +88,10 @@ func hookID(principal, url, name, args string) string {
 	return "sub_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 }
 
-func (h *hooks) params(c call) (hookParams, *fault) {
+func (h *hooks) params(c call) (hookParams, *refusal) {
 	var p hookParams
 	if c.principal == "" {
-		return p, &fault{wire.Forbidden, "webhooks need an authenticated caller", map[string]any{"reason": "unauthenticated"}}
+		return p, &refusal{wire.Forbidden, "webhooks need an authenticated caller", map[string]any{"reason": "unauthenticated"}}
 	}
 	if f := decode(c.params, &p); f != nil {
 		return p, f
@@ -107,7 +107,7 @@ func (h *hooks) params(c call) (hookParams, *fault) {
 }
 
 // lease reads ttlMs: absent means the default, null no expiry (zero).
-func (h *hooks) lease(raw json.RawMessage) (time.Duration, *fault) {
+func (h *hooks) lease(raw json.RawMessage) (time.Duration, *refusal) {
 	if len(raw) == 0 {
 		return h.opts.DefaultTTL, nil
 	}
@@ -122,7 +122,7 @@ func (h *hooks) lease(raw json.RawMessage) (time.Duration, *fault) {
 }
 
 // subscribe answers events/subscribe: a new subscription or a refresh.
-func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *fault) {
+func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *refusal) {
 	p, f := h.params(c)
 	if f != nil {
 		return nil, f
@@ -158,13 +158,13 @@ func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *fault) 
 }
 
 // room checks the limit of subscriptions, before anything is sent anywhere.
-func (h *hooks) room(id, principal string) *fault {
+func (h *hooks) room(id, principal string) *refusal {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.roomLocked(id, principal)
 }
 
-func (h *hooks) roomLocked(id, principal string) *fault {
+func (h *hooks) roomLocked(id, principal string) *refusal {
 	if h.byID[id] != nil {
 		return nil
 	}
@@ -175,17 +175,17 @@ func (h *hooks) roomLocked(id, principal string) *fault {
 		}
 	}
 	if n >= h.opts.MaxSubscriptions {
-		return &fault{wire.ResourceExhausted, "too many webhook subscriptions", map[string]any{"limit": h.opts.MaxSubscriptions, "resource": "subscriptions"}}
+		return &refusal{wire.ResourceExhausted, "too many webhook subscriptions", map[string]any{"limit": h.opts.MaxSubscriptions, "resource": "subscriptions"}}
 	}
 	return nil
 }
 
 // enter finds the subscription or starts its worker.
-func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret) (k *hook, fresh bool, f *fault) {
+func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret) (k *hook, fresh bool, f *refusal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ctx.Err() != nil {
-		return nil, false, callbackFault("connection_refused")
+		return nil, false, callbackRefusal("connection_refused")
 	}
 	if k := h.byID[id]; k != nil && !k.isOver() {
 		return k, false, nil
@@ -208,7 +208,7 @@ func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret) (k
 
 // challenge proves that the receiver wants deliveries, once for every principal
 // and url.
-func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret event.Secret) *fault {
+func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret event.Secret) *refusal {
 	key := principal + "\x00" + url
 	h.mu.Lock()
 	done := h.verified[key]
@@ -220,22 +220,22 @@ func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret
 	case h.verify <- struct{}{}:
 		defer func() { <-h.verify }()
 	case <-ctx.Done():
-		return callbackFault("timeout")
+		return callbackRefusal("timeout")
 	}
 	challenge, msgID := h.token(), "msg_verification_"+h.token()
 	body, err := json.Marshal(map[string]string{"type": "verification", "challenge": challenge})
 	if err != nil {
-		return callbackFault("challenge_failed")
+		return callbackRefusal("challenge_failed")
 	}
 	o := h.sender.send(ctx, delivery{url: url, subID: id, webhookID: msgID, body: body, secrets: []event.Secret{secret}, wantBody: true})
 	if !o.ok {
-		return callbackFault(o.category)
+		return callbackRefusal(o.category)
 	}
 	var echo struct {
 		Challenge string `json:"challenge"`
 	}
 	if json.Unmarshal(o.body, &echo) != nil || subtle.ConstantTimeCompare([]byte(echo.Challenge), []byte(challenge)) != 1 {
-		return callbackFault("challenge_failed")
+		return callbackRefusal("challenge_failed")
 	}
 	h.mu.Lock()
 	h.verified[key] = true
@@ -243,8 +243,8 @@ func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret
 	return nil
 }
 
-func callbackFault(reason string) *fault {
-	return &fault{wire.CallbackEndpointError, "the callback could not be verified", map[string]any{"reason": reason}}
+func callbackRefusal(reason string) *refusal {
+	return &refusal{wire.CallbackEndpointError, "the callback could not be verified", map[string]any{"reason": reason}}
 }
 
 // token returns 128 random bits as text.
@@ -259,7 +259,7 @@ func (h *hooks) token() string {
 }
 
 // unsubscribe answers events/unsubscribe.
-func (h *hooks) unsubscribe(c call) (map[string]any, *fault) {
+func (h *hooks) unsubscribe(c call) (map[string]any, *refusal) {
 	p, f := h.params(c)
 	if f != nil {
 		return nil, f
@@ -268,7 +268,7 @@ func (h *hooks) unsubscribe(c call) (map[string]any, *fault) {
 	if f := decode(c.params, &wanted); f != nil {
 		return nil, f
 	}
-	gone := &fault{wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"}}
+	gone := &refusal{wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"}}
 	for _, t := range h.engine.types {
 		if t.name != wanted.Name {
 			continue
@@ -292,7 +292,7 @@ func (h *hooks) unsubscribe(c call) (map[string]any, *fault) {
 }
 
 // terminateAll ends every subscription with a terminated envelope.
-func (h *hooks) terminateAll(f *fault) {
+func (h *hooks) terminateAll(f *refusal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, k := range h.byID {

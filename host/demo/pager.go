@@ -221,7 +221,7 @@ func (p *Pager) Revoke() {
 	close(p.revoked)
 	p.revoked = make(chan struct{})
 	p.mu.Unlock()
-	p.hooks.terminateAll(revokedFault())
+	p.hooks.terminateAll(revokedRefusal())
 }
 
 func (p *Pager) revocation() <-chan struct{} {

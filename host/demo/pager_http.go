@@ -187,7 +187,7 @@ func checkHeaders(h http.Header, m wire.Message) *reply {
 
 func (p *Pager) dispatch(w http.ResponseWriter, r *http.Request, c call) {
 	var result map[string]any
-	var f *fault
+	var f *refusal
 	now := time.Now()
 	switch c.method {
 	case "server/discover":
@@ -211,10 +211,10 @@ func (p *Pager) dispatch(w http.ResponseWriter, r *http.Request, c call) {
 	case wire.MethodUnsubscribe:
 		result, f = p.hooks.unsubscribe(c)
 	default:
-		f = &fault{wire.MethodNotFound, "no such method", map[string]any{"method": c.method}}
+		f = &refusal{wire.MethodNotFound, "no such method", map[string]any{"method": c.method}}
 	}
 	if f != nil {
-		p.answerFault(w, c.id, f)
+		p.answerRefusal(w, c.id, f)
 		return
 	}
 	answerResult(w, c.id, result)
@@ -258,8 +258,8 @@ func answerResult(w http.ResponseWriter, id json.RawMessage, result map[string]a
 	answer(w, http.StatusOK, frame)
 }
 
-// answerFault refuses a request. The statuses are those of 2026-07-28.
-func (p *Pager) answerFault(w http.ResponseWriter, id json.RawMessage, f *fault) {
+// answerRefusal refuses a request. The statuses are those of 2026-07-28.
+func (p *Pager) answerRefusal(w http.ResponseWriter, id json.RawMessage, f *refusal) {
 	status := http.StatusOK
 	switch f.name {
 	case wire.MethodNotFound:

@@ -19,20 +19,20 @@ func (p *Pager) slot() (release func()) {
 	}
 }
 
-func (p *Pager) tooManyStreams() *fault {
-	return &fault{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": p.opts.MaxStreams, "resource": "streams"}}
+func (p *Pager) tooManyStreams() *refusal {
+	return &refusal{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": p.opts.MaxStreams, "resource": "streams"}}
 }
 
 // serveStream answers events/stream.
 func (p *Pager) serveStream(w http.ResponseWriter, r *http.Request, c call) {
 	wanted, f := p.resolve(c.params, "push", time.Now())
 	if f != nil {
-		p.answerFault(w, c.id, f)
+		p.answerRefusal(w, c.id, f)
 		return
 	}
 	release := p.slot()
 	if release == nil {
-		p.answerFault(w, c.id, p.tooManyStreams())
+		p.answerRefusal(w, c.id, p.tooManyStreams())
 		return
 	}
 	defer release()
@@ -52,12 +52,12 @@ func (p *Pager) serveListen(w http.ResponseWriter, r *http.Request, c call) {
 		Notifications map[string]json.RawMessage `json:"notifications"`
 	}
 	if f := decode(c.params, &params); f != nil {
-		p.answerFault(w, c.id, f)
+		p.answerRefusal(w, c.id, f)
 		return
 	}
 	release := p.slot()
 	if release == nil {
-		p.answerFault(w, c.id, p.tooManyStreams())
+		p.answerRefusal(w, c.id, p.tooManyStreams())
 		return
 	}
 	defer release()

@@ -9,7 +9,7 @@ import (
 const maxPoll = 500
 
 // poll answers events/poll.
-func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wish, *fault) {
+func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wish, *refusal) {
 	w, f := e.resolve(params, "poll", now)
 	if f != nil {
 		return nil, w, f

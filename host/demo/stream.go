@@ -45,7 +45,7 @@ func (s *stream) run(ctx context.Context) error {
 	for {
 		select {
 		case <-s.revoked:
-			return s.terminate(revokedFault())
+			return s.terminate(revokedRefusal())
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-timer.C:
@@ -53,7 +53,7 @@ func (s *stream) run(ctx context.Context) error {
 		now := time.Now()
 		behind := s.fill(now)
 		if !behind && !s.kind.exists(now) {
-			return s.terminate(goneFault(s.kind))
+			return s.terminate(goneRefusal(s.kind))
 		}
 		if len(s.buf) == 0 && now.Sub(last) >= s.heartbeat {
 			s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.mark(s.kind, s.pos)})
@@ -138,7 +138,7 @@ func (s *stream) note(method string, params map[string]any) {
 	s.buf = append(append(append(s.buf, s.open...), frame...), s.close...)
 }
 
-func (s *stream) terminate(f *fault) error {
+func (s *stream) terminate(f *refusal) error {
 	s.note(wire.NoteTerminated, map[string]any{"error": f.body(s.profile)})
 	return s.flush()
 }
@@ -149,10 +149,10 @@ func (s *stream) flush() error {
 	return err
 }
 
-func revokedFault() *fault {
-	return &fault{wire.Forbidden, "access to the events was taken away", map[string]any{"reason": "revoked"}}
+func revokedRefusal() *refusal {
+	return &refusal{wire.Forbidden, "access to the events was taken away", map[string]any{"reason": "revoked"}}
 }
 
-func goneFault(t *eventType) *fault {
-	return &fault{wire.NotFound, "the event type is gone", map[string]any{"kind": "event", "name": t.name}}
+func goneRefusal(t *eventType) *refusal {
+	return &refusal{wire.NotFound, "the event type is gone", map[string]any{"kind": "event", "name": t.name}}
 }
