@@ -185,8 +185,7 @@ func (c *chat) handle(ctx context.Context, m wire.Message) {
 	case wire.MethodStream:
 		c.keep(ctx, m, c.stream)
 	case wire.MethodSubscribe, wire.MethodUnsubscribe:
-		c.refuse(m.RawID, &refusal{wire.Unsupported, "this server delivers by push and poll only",
-			map[string]any{"reason": "delivery_mode", "feature": "webhook", "supported": []string{"push", "poll"}}})
+		c.refuse(m.RawID, modeRefusal("this server", "webhook", []string{"push", "poll"}))
 	case "":
 	default:
 		c.refuse(m.RawID, &refusal{wire.MethodNotFound, "no such method", nil})
@@ -238,7 +237,7 @@ func (c *chat) keep(ctx context.Context, m wire.Message, serve func(context.Cont
 	case used:
 		c.refuse(m.RawID, &refusal{wire.InvalidRequest, "the id is in use", nil})
 	case full:
-		c.refuse(m.RawID, &refusal{wire.ResourceExhausted, "too many open requests", map[string]any{"limit": maxRequests, "resource": "streams"}})
+		c.refuse(m.RawID, &refusal{wire.ResourceExhausted, "too many open requests", map[string]any{"limit": "streams", "max": maxRequests}})
 	}
 }
 

@@ -69,6 +69,12 @@ func badParam(field, message string) *refusal {
 	return &refusal{wire.InvalidParams, message, map[string]any{"field": field}}
 }
 
+// modeRefusal refuses a delivery mode, and names the others.
+func modeRefusal(what, mode string, others []string) *refusal {
+	return &refusal{wire.Unsupported, what + " is not delivered by " + mode,
+		map[string]any{"feature": "deliveryMode", "value": mode, "supported": others}}
+}
+
 // pageMark begins the cursors of events/list.
 const pageMark = "page-"
 
@@ -129,8 +135,8 @@ type wish struct {
 	pos  uint64 // everything up to here is not wanted
 	max  int    // events in an answer to a poll
 	held bool   // a cursor was given: pos is where the client is
-	// truncated: events after the cursor are not held any more, or the cursor
-	// is of another run.
+	// truncated: events after the cursor are not held any more or too old for maxAgeMs,
+	// or the cursor is of another run.
 	truncated bool
 }
 
@@ -154,8 +160,7 @@ func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wi
 		return wish{}, f
 	}
 	if !t.offers(mode) {
-		return wish{}, &refusal{wire.Unsupported, p.Name + " is not delivered by " + mode,
-			map[string]any{"reason": "delivery_mode", "feature": mode, "supported": t.modes}}
+		return wish{}, modeRefusal(p.Name, mode, t.modes)
 	}
 	args, raw, f := t.arguments(p)
 	if f != nil {
@@ -259,10 +264,22 @@ func (e *engine) place(w *wish, p wishParams, now time.Time) *refusal {
 	}
 	if age >= 0 {
 		oldest := now.Add(-time.Duration(min(age, 1e12) * float64(time.Millisecond)))
-		pos = max(pos, w.kind.feed.count(oldest))
+		floor := w.kind.feed.count(oldest)
+		w.truncated = w.truncated || w.kind.matchesAny(pos, floor, w.args)
+		pos = max(pos, floor)
 	}
 	w.pos = pos
 	return nil
+}
+
+// matchesAny reports whether an event behind from up to to passes the arguments.
+func (e *eventType) matchesAny(from, to uint64, args map[string]any) bool {
+	for n := from + 1; n <= to; n++ {
+		if e.feed.matches(n, args) {
+			return true
+		}
+	}
+	return false
 }
 
 // mark returns the cursor member's value for a position: null without replay.

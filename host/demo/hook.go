@@ -27,7 +27,7 @@ type hook struct {
 
 	stop     chan struct{} // closed by cancel
 	stopOnce sync.Once
-	ended    chan *refusal   // what to terminate with
+	ended    chan *refusal // what to terminate with
 	kick     chan struct{} // something changed for the worker
 
 	mu            sync.Mutex
@@ -35,9 +35,9 @@ type hook struct {
 	secret        event.Secret
 	previous      event.Secret
 	dualUntil     time.Time
-	refreshBefore time.Time // zero: no expiry
-	pos           uint64    // newest event that was handed out
-	epoch         int       // grows when pos is moved; older results are ignored
+	refreshBefore time.Time
+	pos           uint64 // newest event that was handed out
+	epoch         int    // grows when pos is moved; older results are ignored
 	outstanding   map[uint64]*attempt
 	waiting       int       // outstanding events that wait for a retry
 	gapOwed       bool      // the receiver must be told that events were skipped
@@ -61,8 +61,8 @@ type health struct {
 	abandoned    int
 }
 
-func newHook(h *hooks, id, principal, url string, w wish, secret event.Secret) *hook {
-	return &hook{owner: h, id: id, principal: principal, url: url, wish: w, secret: secret, pos: w.pos,
+func newHook(h *hooks, id, principal, url string, w wish, secret event.Secret, ttl time.Duration) *hook {
+	return &hook{owner: h, id: id, principal: principal, url: url, wish: w, secret: secret, pos: w.pos, refreshBefore: time.Now().Add(ttl),
 		stop: make(chan struct{}), ended: make(chan *refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
@@ -85,10 +85,7 @@ func (k *hook) granted(ttl time.Duration, w wish, secret event.Secret, fresh boo
 		return nil
 	}
 	now := time.Now()
-	k.refreshBefore = time.Time{}
-	if ttl > 0 {
-		k.refreshBefore = now.Add(ttl)
-	}
+	k.refreshBefore = now.Add(ttl)
 	if secret != k.secret {
 		k.previous, k.secret, k.dualUntil = k.secret, secret, now.Add(dualSign)
 	}
@@ -97,13 +94,9 @@ func (k *hook) granted(ttl time.Duration, w wish, secret event.Secret, fresh boo
 		k.health.suspended, k.health.failures, k.health.failedSince = false, 0, time.Time{}
 		k.quietUntil = time.Time{}
 		k.moveLocked(w, now)
-		status["active"] = true
 	}
 	result := map[string]any{"id": k.id, "cursor": k.owner.engine.mark(k.wish.kind, k.watermarkLocked()),
-		"truncated": w.truncated, "refreshBefore": nil, "deliveryStatus": status}
-	if !k.refreshBefore.IsZero() {
-		result["refreshBefore"] = string(appendTime(nil, k.refreshBefore))
-	}
+		"truncated": w.truncated, "refreshBefore": string(appendTime(nil, k.refreshBefore)), "deliveryStatus": status}
 	select {
 	case k.kick <- struct{}{}:
 	default:
@@ -377,13 +370,11 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 			next = t
 		}
 	}
-	if !k.refreshBefore.IsZero() {
-		if !now.Before(k.refreshBefore) {
-			k.over = true
-			return true, false, next
-		}
-		sooner(k.refreshBefore)
+	if !now.Before(k.refreshBefore) {
+		k.over = true
+		return true, false, next
 	}
+	sooner(k.refreshBefore)
 	if kind.span != nil {
 		exists, change := kind.span.at(now)
 		if !exists && inFlight == 0 {

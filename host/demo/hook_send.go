@@ -34,6 +34,7 @@ var errBlocked = errors.New("the callback's address is not publicly routable")
 // outcome is what became of one attempt.
 type outcome struct {
 	ok       bool
+	answered bool          // with whatever status
 	final    bool          // refused for good: 410 and 413
 	category string        // of SEP-3415's lastError
 	wait     time.Duration // Retry-After
@@ -176,7 +177,7 @@ func (s *sender) send(ctx context.Context, d delivery) outcome {
 }
 
 func judge(res *http.Response, answer []byte, wantBody bool) outcome {
-	o := outcome{}
+	o := outcome{answered: true}
 	if wantBody {
 		o.body = answer
 	}

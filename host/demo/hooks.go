@@ -20,7 +20,6 @@ import (
 )
 
 const (
-	maxTTL         = 24 * time.Hour
 	minTTL         = time.Second
 	maxVerify      = 8         // verifications at a time
 	dualSign       = time.Hour // after a rotation both secrets sign
@@ -106,19 +105,19 @@ func (h *hooks) params(c call) (hookParams, *refusal) {
 	return p, nil
 }
 
-// lease reads ttlMs: absent means the default, null no expiry (zero).
+// lease reads ttlMs. The default is also the longest that is granted, and what a wish
+// for no expiry gets: subscriptions are not kept over a restart, and who is granted more
+// would miss it for longer.
 func (h *hooks) lease(raw json.RawMessage) (time.Duration, *refusal) {
-	if len(raw) == 0 {
+	if len(raw) == 0 || string(raw) == "null" {
 		return h.opts.DefaultTTL, nil
 	}
-	if string(raw) == "null" {
-		return 0, nil
-	}
 	var ms float64
-	if json.Unmarshal(raw, &ms) != nil || ms <= 0 {
-		return 0, badParam("ttlMs", "ttlMs must be a positive number or null")
+	if json.Unmarshal(raw, &ms) != nil {
+		return 0, badParam("ttlMs", "ttlMs must be a number or null")
 	}
-	return max(minTTL, time.Duration(min(ms, float64(maxTTL.Milliseconds())))*time.Millisecond), nil
+	ms = min(max(ms, float64(minTTL.Milliseconds())), float64(h.opts.DefaultTTL.Milliseconds()))
+	return time.Duration(ms) * time.Millisecond, nil
 }
 
 // subscribe answers events/subscribe: a new subscription or a refresh.
@@ -147,7 +146,7 @@ func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *refusal
 		return nil, f
 	}
 	for {
-		k, fresh, f := h.enter(id, c.principal, p.Delivery.URL, w, secret)
+		k, fresh, f := h.enter(id, c.principal, p.Delivery.URL, w, secret, ttl)
 		if f != nil {
 			return nil, f
 		}
@@ -175,13 +174,13 @@ func (h *hooks) roomLocked(id, principal string) *refusal {
 		}
 	}
 	if n >= h.opts.MaxSubscriptions {
-		return &refusal{wire.ResourceExhausted, "too many webhook subscriptions", map[string]any{"limit": h.opts.MaxSubscriptions, "resource": "subscriptions"}}
+		return &refusal{wire.ResourceExhausted, "too many webhook subscriptions", map[string]any{"limit": "subscriptions", "max": h.opts.MaxSubscriptions}}
 	}
 	return nil
 }
 
 // enter finds the subscription or starts its worker.
-func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret) (k *hook, fresh bool, f *refusal) {
+func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret, ttl time.Duration) (k *hook, fresh bool, f *refusal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ctx.Err() != nil {
@@ -193,7 +192,7 @@ func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret) (k
 	if f := h.roomLocked(id, principal); f != nil {
 		return nil, false, f
 	}
-	k = newHook(h, id, principal, url, w, secret)
+	k = newHook(h, id, principal, url, w, secret, ttl)
 	h.byID[id] = k
 	h.workers.Go(func() {
 		k.run(h.ctx)
@@ -228,13 +227,13 @@ func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret
 		return callbackRefusal("challenge_failed")
 	}
 	o := h.sender.send(ctx, delivery{url: url, subID: id, webhookID: msgID, body: body, secrets: []event.Secret{secret}, wantBody: true})
-	if !o.ok {
+	if !o.ok && !o.answered {
 		return callbackRefusal(o.category)
 	}
 	var echo struct {
 		Challenge string `json:"challenge"`
 	}
-	if json.Unmarshal(o.body, &echo) != nil || subtle.ConstantTimeCompare([]byte(echo.Challenge), []byte(challenge)) != 1 {
+	if !o.ok || json.Unmarshal(o.body, &echo) != nil || subtle.ConstantTimeCompare([]byte(echo.Challenge), []byte(challenge)) != 1 {
 		return callbackRefusal("challenge_failed")
 	}
 	h.mu.Lock()

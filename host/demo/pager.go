@@ -42,6 +42,8 @@ type PagerOptions struct {
 	// Token, when set, is demanded as bearer of every request; its holder is
 	// the principal.
 	Token event.Secret
+	// TopLevel: the capability is told at the top level as well, as in the design sketch.
+	TopLevel bool
 	// ServerKey signs deliveries also as v1a, with a key that is made at the start
 	// and published at [receiver.WellKnownKeys].
 	ServerKey bool
@@ -55,10 +57,10 @@ type PagerOptions struct {
 	TrustCA           bool // CAFile is used
 	LoopbackPrincipal bool // a caller on loopback is the principal "demo"
 
-	Heartbeat        time.Duration // of idle streams; 0 means 5 s; at most 30 s
+	Heartbeat        time.Duration // between heartbeats of a stream; 0 means 5 s; at most 30 s
 	NextPoll         time.Duration // until a client that polls should ask again; 0 means 1 s
 	History          int           // events of a scripted type that are held; 0 means 2,000
-	DefaultTTL       time.Duration // of webhook subscriptions; 0 means 10 min
+	DefaultTTL       time.Duration // of webhook subscriptions, and the longest; 0 means 10 min
 	MaxSubscriptions int           // webhook subscriptions of a principal; 0 means 100
 	MaxStreams       int           // open streams; 0 means 1,000
 

@@ -221,16 +221,18 @@ func (p *Pager) dispatch(w http.ResponseWriter, r *http.Request, c call) {
 }
 
 func (p *Pager) discover() map[string]any {
+	events := map[string]any{"listChanged": true}
+	capabilities := map[string]any{"tools": map[string]any{}, "extensions": map[string]any{wire.Extension: events}}
+	if p.opts.TopLevel {
+		capabilities["events"] = events
+	}
 	return map[string]any{
 		"supportedVersions": []string{modernVersion},
-		"capabilities": map[string]any{
-			"tools":      map[string]any{},
-			"extensions": map[string]any{wire.Extension: map[string]any{"listChanged": true}},
-		},
-		"serverInfo":   pagerInfo(),
-		"instructions": "A scripted incident. Subscribe to incident.activity to see all of it.",
-		"ttlMs":        60000,
-		"cacheScope":   "public",
+		"capabilities":      capabilities,
+		"serverInfo":        pagerInfo(),
+		"instructions":      "A scripted incident. Subscribe to incident.activity to see all of it.",
+		"ttlMs":             60000,
+		"cacheScope":        "public",
 	}
 }
 

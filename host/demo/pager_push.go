@@ -20,7 +20,7 @@ func (p *Pager) slot() (release func()) {
 }
 
 func (p *Pager) tooManyStreams() *refusal {
-	return &refusal{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": p.opts.MaxStreams, "resource": "streams"}}
+	return &refusal{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": "streams", "max": p.opts.MaxStreams}}
 }
 
 // serveStream answers events/stream.

@@ -41,7 +41,7 @@ func (s *stream) run(ctx context.Context) error {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	last := time.Now()
+	beat := time.Now().Add(s.heartbeat)
 	for {
 		select {
 		case <-s.revoked:
@@ -55,20 +55,21 @@ func (s *stream) run(ctx context.Context) error {
 		if !behind && !s.kind.exists(now) {
 			return s.terminate(goneRefusal(s.kind))
 		}
-		if len(s.buf) == 0 && now.Sub(last) >= s.heartbeat {
+		if !now.Before(beat) {
+			// Also while events come: it is what tells how far the stream is.
 			s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.mark(s.kind, s.pos)})
+			beat = now.Add(s.heartbeat)
 		}
 		if len(s.buf) > 0 {
 			if err := s.flush(); err != nil {
 				return err
 			}
-			last = now
 		}
 		if behind {
 			timer.Reset(0)
 			continue
 		}
-		timer.Reset(max(gather, time.Until(s.next(last))))
+		timer.Reset(max(gather, time.Until(s.next(beat))))
 	}
 }
 
@@ -89,9 +90,9 @@ func (s *stream) fill(now time.Time) (behind bool) {
 }
 
 // next returns when there is something to do.
-func (s *stream) next(last time.Time) time.Time {
+func (s *stream) next(beat time.Time) time.Time {
 	at := s.kind.feed.when(s.pos + 1)
-	if beat := last.Add(s.heartbeat); beat.Before(at) {
+	if beat.Before(at) {
 		at = beat
 	}
 	if s.kind.span != nil {

@@ -29,6 +29,7 @@ type callback struct {
 	mu     sync.Mutex
 	answer func(got) int
 	echo   bool
+	status int // of the answer to a challenge; 0: success
 	entry  receiver.Entry
 }
 
@@ -97,6 +98,10 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.kind, _ = g.body["type"].(string)
 	if g.kind == "verification" {
 		c.got <- g
+		if c.status != 0 {
+			w.Header().Set("Location", c.url)
+			w.WriteHeader(c.status)
+		}
 		if c.echo {
 			_ = json.NewEncoder(w).Encode(map[string]any{"challenge": g.body["challenge"]})
 		}
@@ -159,7 +164,7 @@ func TestWebhookVerifiesThenDelivers(t *testing.T) {
 		seen[g.n()] = true
 	}
 	again := r.call(wire.MethodSubscribe, c.params("load.tick", "ttlMs", nil))
-	if again["id"] != res["id"] || again["refreshBefore"] != nil {
+	if again["id"] != res["id"] || again["refreshBefore"] == nil {
 		t.Errorf("refresh: %v", again)
 	}
 	status := again["deliveryStatus"].(map[string]any)
@@ -252,6 +257,13 @@ func TestWebhookRetriesAndThenGivesUp(t *testing.T) {
 	}
 }
 
+// answerChallenge changes what a challenge is answered with. Nothing is echoed.
+func (c *callback) answerChallenge(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status, c.echo = status, false
+}
+
 // signal is a log that only tells that there was a line.
 type signal chan struct{}
 
@@ -263,11 +275,15 @@ func (s signal) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+func (s signal) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
 func TestWebhookIsSuspendedUntilTheNextSubscribe(t *testing.T) {
 	suspended := make(signal, 1)
 	r, c := hookRig(t, func(o *PagerOptions) {
 		o.SuspendAfter, o.Backoff = 50*time.Millisecond, []time.Duration{5 * time.Second}
-		o.Log = slog.New(slog.NewTextHandler(suspended, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		o.Log = suspended.log()
 	})
 	c.set(func(got) int { return 500 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
@@ -341,11 +357,11 @@ func TestWebhookRefusals(t *testing.T) {
 		{"user", delivery("url", "https://a@127.0.0.1/x"), wire.InvalidParams, "field", "delivery.url"},
 		{"secret", delivery("secret", "whsec_"), wire.InvalidParams, "field", "delivery.secret"},
 		{"mode", delivery("mode", "push"), wire.InvalidParams, "field", "delivery.mode"},
-		{"ttl", c.params("load.tick", "ttlMs", -1), wire.InvalidParams, "field", "ttlMs"},
+		{"ttl", c.params("load.tick", "ttlMs", "long"), wire.InvalidParams, "field", "ttlMs"},
 		{"private address", delivery("url", "https://10.0.0.1/x"), wire.CallbackEndpointError, "reason", "connection_refused"},
 		{"metadata address", delivery("url", "https://169.254.169.254/x"), wire.CallbackEndpointError, "reason", "connection_refused"},
 		{"unknown type", c.params("nothing"), wire.NotFound, "kind", "event"},
-		{"lacks the mode", c.params("errors.sampled", "arguments", map[string]any{"service": "search"}), wire.Unsupported, "feature", "webhook"},
+		{"lacks the mode", c.params("errors.sampled", "arguments", map[string]any{"service": "search"}), wire.Unsupported, "value", "webhook"},
 	} {
 		if _, e := r.refuse(wire.MethodSubscribe, x.params); !wire.Is(e, x.name, x.member, x.value) {
 			t.Errorf("%s: %v %s", x.what, e, e.Data)

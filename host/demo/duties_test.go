@@ -1,0 +1,172 @@
+package demo
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// Leases are kept in memory alone: none is granted for longer than a client can do
+// without (SEP-3415, lease times).
+func TestNoLeaseOutlivesTheMemoryItIsIn(t *testing.T) {
+	r, c := hookRig(t, nil)
+	for what, ttl := range map[string]any{"no end": nil, "a day": 24 * time.Hour.Milliseconds(), "huge": 1e300} {
+		res := r.call(wire.MethodSubscribe, c.params("load.tick", "ttlMs", ttl))
+		text, _ := res["refreshBefore"].(string)
+		until, ok := wire.ParseTime(trust.Untrusted(text))
+		if left := time.Until(until); !ok || left > r.pager.opts.DefaultTTL || left < r.pager.opts.DefaultTTL/2 {
+			t.Errorf("%s: refreshBefore %v", what, res["refreshBefore"])
+		}
+	}
+}
+
+// A wish for an odd lifetime is clamped, not refused.
+func TestOddLifetimesAreClamped(t *testing.T) {
+	r, c := hookRig(t, nil)
+	for _, ttl := range []any{0, -1, -1e300, 0.4, 1} {
+		res := r.call(wire.MethodSubscribe, c.params("load.tick", "ttlMs", ttl))
+		text, _ := res["refreshBefore"].(string)
+		until, ok := wire.ParseTime(trust.Untrusted(text))
+		if left := time.Until(until); !ok || left <= 0 || left > 2*time.Second {
+			t.Errorf("ttlMs %v: refreshBefore %v", ttl, res["refreshBefore"])
+		}
+	}
+}
+
+// Events that maxAgeMs passes over are truncated, in every mode; with a null cursor, or
+// where no event lies between, nothing is.
+func TestMaxAgeTellsOfWhatItSkips(t *testing.T) {
+	r, c := hookRig(t, nil)
+	first := r.pager.cursor(r.pager.types[len(r.pager.types)-1].feed, 0)
+	s := r.open(1, wire.MethodStream, sub("load.tick"))
+	s.until(wire.NoteEvent)
+	s.end()
+	for _, x := range []struct {
+		what   string
+		cursor any
+		age    int
+		want   bool
+	}{
+		{"events are older", first, 0, true},
+		{"all are young", first, 3600_000, false},
+		{"no cursor", nil, 0, false},
+	} {
+		old := []any{"cursor", x.cursor, "maxAgeMs", x.age}
+		if got := r.call(wire.MethodPoll, sub("load.tick", old...))["truncated"]; got != x.want {
+			t.Errorf("poll, %s: truncated %v", x.what, got)
+		}
+		s := r.open(1, wire.MethodStream, sub("load.tick", old...))
+		if got := s.until(wire.NoteActive)["truncated"]; got != x.want {
+			t.Errorf("active, %s: truncated %v", x.what, got)
+		}
+		s.end()
+		if got := r.call(wire.MethodSubscribe, c.params("load.tick", old...))["truncated"]; got != x.want {
+			t.Errorf("subscribe, %s: truncated %v", x.what, got)
+		}
+	}
+}
+
+// A limit that was reached is named, and says how many there may be.
+func TestLimitsAreNamed(t *testing.T) {
+	r, c := hookRig(t, func(o *PagerOptions) { o.MaxSubscriptions, o.MaxStreams = 1, 1 })
+	r.open(1, wire.MethodStream, sub("incident.changed")).until(wire.NoteActive)
+	r.call(wire.MethodSubscribe, c.params("load.tick"))
+	for limit, method := range map[string]string{"streams": wire.MethodStream, "subscriptions": wire.MethodSubscribe} {
+		_, e := r.refuse(method, c.params("incident.activity"))
+		if !wire.Is(e, wire.ResourceExhausted, "limit", limit) || string(e.Data) != `{"limit":"`+limit+`","max":1}` {
+			t.Errorf("%s: %v %s", method, e, e.Data)
+		}
+	}
+}
+
+// Heartbeats come on a busy stream too: they tell how far it is.
+func TestHeartbeatsComeOnABusyStream(t *testing.T) {
+	r := newRig(t, PagerOptions{Rate: 2000, Heartbeat: 50 * time.Millisecond})
+	s := r.open(1, wire.MethodStream, sub("load.tick"))
+	last, beats := "", 0
+	for beats < 3 {
+		m, p, ok := s.next()
+		if !ok {
+			t.Fatal("the stream ended")
+		}
+		switch m.Method {
+		case wire.NoteEvent:
+			last = p["cursor"].(string)
+		case wire.NoteHeartbeat:
+			if p["cursor"] != last && last != "" {
+				t.Errorf("heartbeat at %v behind the event of %v", p["cursor"], last)
+			}
+			beats++
+		}
+	}
+}
+
+// The refresh that revives a suspended subscription still tells of the suspension.
+func TestRefreshTellsOfTheSuspensionThatItEnds(t *testing.T) {
+	suspended := make(signal, 1)
+	r, c := hookRig(t, func(o *PagerOptions) {
+		o.SuspendAfter, o.Backoff, o.Log = 50*time.Millisecond, []time.Duration{5 * time.Second}, suspended.log()
+	})
+	c.set(func(got) int { return 500 })
+	r.call(wire.MethodSubscribe, c.params("load.tick"))
+	<-suspended
+	c.set(func(got) int { return 200 })
+	status := func() any {
+		return r.call(wire.MethodSubscribe, c.params("load.tick"))["deliveryStatus"].(map[string]any)["active"]
+	}
+	if got := status(); got != false {
+		t.Errorf("active %v in the answer that tells of the suspension", got)
+	}
+	c.next(func(g got) bool { return isEvent(g) && g.status == 200 })
+	if got := status(); got != true {
+		t.Errorf("active %v in the answer behind it", got)
+	}
+}
+
+// A callback that answers the challenge with anything but its echo has failed it,
+// whatever the status.
+func TestChallengeWithoutEchoHasFailed(t *testing.T) {
+	r, c := hookRig(t, nil)
+	for _, status := range []int{200, 204, 302, 404, 500} {
+		c.answerChallenge(status)
+		if _, e := r.refuse(wire.MethodSubscribe, c.params("load.tick")); !wire.Is(e, wire.CallbackEndpointError, "reason", "challenge_failed") {
+			t.Errorf("status %d: %v %s", status, e, e.Data)
+		}
+	}
+	c.answerChallenge(http.StatusOK)
+}
+
+// A mode that is not offered is named as the table of errors has it.
+func TestUnsupportedModeIsNamed(t *testing.T) {
+	r, c := hookRig(t, nil)
+	service := map[string]any{"service": "search"}
+	for value, ask := range map[string]func() (int, *wire.Error){
+		"push": func() (int, *wire.Error) { return r.refuse(wire.MethodStream, sub("page.sent")) },
+		"poll": func() (int, *wire.Error) { return r.refuse(wire.MethodPoll, sub("page.sent")) },
+		"webhook": func() (int, *wire.Error) {
+			return r.refuse(wire.MethodSubscribe, c.params("errors.sampled", "arguments", service))
+		},
+	} {
+		if _, e := ask(); !wire.Is(e, wire.Unsupported, "feature", "deliveryMode") || !wire.Is(e, wire.Unsupported, "value", value) {
+			t.Errorf("%s: %v %s", value, e, e.Data)
+		}
+	}
+}
+
+// The capability can stand at the top level too, where servers of the design sketch
+// have it.
+func TestCapabilityAtTheTopLevel(t *testing.T) {
+	capabilities := func(top bool) map[string]any {
+		return newRig(t, PagerOptions{TopLevel: top}).call("server/discover", nil)["capabilities"].(map[string]any)
+	}
+	if _, has := capabilities(false)["events"]; has {
+		t.Error("it is there unasked")
+	}
+	both := capabilities(true)
+	if events, _ := both["events"].(map[string]any); events["listChanged"] != true || both["extensions"] == nil {
+		t.Errorf("capabilities: %v", both)
+	}
+}
