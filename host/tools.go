@@ -37,6 +37,11 @@ type DemoOptions struct {
 	CAFile string       // certificates to trust for deliveries; empty: the local authority
 
 	ServerKey bool // pager signs deliveries with a published key too
+	TopLevel  bool // pager tells its capability at the top level too
+
+	// Faults are what pager or chat does wrong on purpose: names of [DemoFaults], some
+	// with "=" and a duration.
+	Faults []string
 
 	// Implied where the server listens on loopback.
 	AllowLoopback     bool // callbacks on loopback are allowed
@@ -50,11 +55,26 @@ type DemoOptions struct {
 // DemoServers are the names of the demo servers.
 func DemoServers() []string { return []string{"pager", "chat", "archive", "digest"} }
 
+// DemoFault is something that pager or chat can do wrong on purpose.
+type DemoFault struct{ Name, Sentence string }
+
+// DemoFaults are all of them.
+func DemoFaults() (all []DemoFault) {
+	for _, f := range demo.Faults() {
+		all = append(all, DemoFault{f.Name, f.Sentence})
+	}
+	return all
+}
+
+// ErrDemoOptions is the root of every reason for which a demo server does not start with
+// the options that it got.
+var ErrDemoOptions = demo.ErrOptions
+
 // DemoServer runs one of the [DemoServers] until ctx ends, which is no error; chat,
 // which speaks on o.In and o.Out, also ends with its input. The first line that the
 // others write to o.Err is "listening on" and their complete URL.
 //
-// Errors: [demo.ErrOptions], [receiver.ErrCA], and those of the connections.
+// Errors: [ErrDemoOptions], [receiver.ErrCA], and those of the connections.
 func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 	if o.CAFile == "" {
 		// It need not be there yet: servers read it at each delivery.
@@ -68,6 +88,9 @@ func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 		AllowLoopback: o.AllowLoopback, TrustCA: o.TrustCA, LoopbackPrincipal: o.LoopbackPrincipal,
 		Stderr: o.Err,
 	}
+	if len(o.Faults) > 0 && name != "pager" && name != "chat" {
+		return fmt.Errorf("%w: %s has no faults, pager and chat have", demo.ErrOptions, name)
+	}
 	switch name {
 	case "archive":
 		return demo.RunArchive(ctx, others)
@@ -77,10 +100,10 @@ func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 		return demo.RunPager(ctx, demo.PagerOptions{
 			Listen: o.Listen, Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Token: o.Token, CAFile: o.CAFile,
 			AllowLoopback: o.AllowLoopback, TrustCA: o.TrustCA, LoopbackPrincipal: o.LoopbackPrincipal,
-			ServerKey: o.ServerKey, Stderr: o.Err,
+			ServerKey: o.ServerKey, TopLevel: o.TopLevel, Faults: o.Faults, Stderr: o.Err,
 		})
 	case "chat":
-		return demo.RunChat(ctx, demo.ChatOptions{Speed: o.Speed, Seed: o.Seed, Rate: o.Rate}, o.In, o.Out, o.Err)
+		return demo.RunChat(ctx, demo.ChatOptions{Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Faults: o.Faults}, o.In, o.Out, o.Err)
 	}
 	return fmt.Errorf("%w: there is no server %q", demo.ErrOptions, name)
 }

@@ -21,8 +21,9 @@ type ChatOptions struct {
 	Speed     float64       // of the script; 0 means 1
 	Seed      int64         // fixes content and timing, never ids and cursors
 	Rate      int           // events per second of load.tick; 0: the type is not offered
-	Heartbeat time.Duration // of idle streams; 0 means 5 s; at most 30 s
+	Heartbeat time.Duration // between heartbeats of a stream; 0 means 5 s; at most 30 s
 	History   int           // events of a scripted type that are held; 0 means 2,000
+	Faults    []string      // names of [Faults], some with "=" and a duration
 
 	Random io.Reader // of the run's id; nil means the system's
 }
@@ -51,6 +52,10 @@ func RunChat(ctx context.Context, opts ChatOptions, stdin io.Reader, stdout, std
 	if opts.Speed < 0 || opts.Rate < 0 || opts.History < 0 {
 		return fmt.Errorf("%w: speed, rate and history must not be negative", ErrOptions)
 	}
+	faults, err := parseFaults(opts.Faults, false)
+	if err != nil {
+		return err
+	}
 	o, err := newRun(opts.Random)
 	if err != nil {
 		return err
@@ -62,7 +67,7 @@ func RunChat(ctx context.Context, opts ChatOptions, stdin io.Reader, stdout, std
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := &chat{
-		engine: engine{origin: o, profile: wire.ProfileSketch, types: types, page: 50, nextPoll: time.Second},
+		engine: engine{origin: o, profile: wire.ProfileSketch, types: types, page: 50, nextPoll: time.Second, faults: faults},
 		opts:   opts, out: stdout, cancel: cancel,
 		log: slog.New(slog.NewTextHandler(stderr, nil)), open: map[wire.ID]context.CancelFunc{}}
 	c.log.Info("chat is ready", "run", o.run)
@@ -290,7 +295,7 @@ func (c *chat) longPoll(ctx context.Context, m wire.Message) {
 	deadline := time.Now().Add(min(time.Duration(max(0, min(p.TimeoutMs, 1e9)))*time.Millisecond, maxLongPoll))
 	result, w, f := c.poll(m.Params, time.Now())
 	for f == nil && w.held && !w.truncated && len(result["events"].([]json.RawMessage)) == 0 && time.Now().Before(deadline) {
-		wake := w.kind.feed.when(w.pos + 1)
+		wake := w.kind.feed.when(w.pos + 1).Add(c.faults[faultPollLags])
 		if deadline.Before(wake) {
 			wake = deadline
 		}

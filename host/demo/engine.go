@@ -9,6 +9,7 @@ import (
 	"io"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"eventdeck/host/wire"
@@ -23,6 +24,7 @@ type engine struct {
 	page    int // event types on a page of events/list
 
 	nextPoll time.Duration // until a client that polls should ask again
+	faults   faultSet
 }
 
 // newRun returns the origin of a run that starts now.
@@ -138,6 +140,7 @@ type wish struct {
 	// truncated: events after the cursor are not held any more or too old for maxAgeMs,
 	// or the cursor is of another run.
 	truncated bool
+	echo      string // what `active` says in place of the position; "": nothing
 }
 
 type wishParams struct {
@@ -167,10 +170,10 @@ func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wi
 		return wish{}, f
 	}
 	w := wish{kind: t, args: args, raw: raw}
-	if f := e.place(&w, p, now); f != nil {
+	if f := e.place(&w, mode, p, now); f != nil {
 		return wish{}, f
 	}
-	return w, nil
+	return w, e.faults.refuse()
 }
 
 func (e *engine) find(name string, now time.Time) (*eventType, *refusal) {
@@ -236,7 +239,7 @@ func (t *eventType) badArgument(args map[string]any) string {
 
 // place finds where delivery starts: at the cursor, but not before now - maxAge
 // and not before the oldest event that is held; from now without a cursor.
-func (e *engine) place(w *wish, p wishParams, now time.Time) *refusal {
+func (e *engine) place(w *wish, mode string, p wishParams, now time.Time) *refusal {
 	count := w.kind.feed.count(now)
 	w.pos = count
 	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {
@@ -248,6 +251,13 @@ func (e *engine) place(w *wish, p wishParams, now time.Time) *refusal {
 	}
 	if w.kind.cursorless {
 		return nil
+	}
+	asked := cursor
+	if mode == "poll" && e.faults.has(faultPollForeign) {
+		var own bool
+		if cursor, own = strings.CutPrefix(cursor, foreignPoll); !own {
+			return badParam("cursor", "no cursor of a poll")
+		}
 	}
 	first := w.kind.oldest(count)
 	pos, ok := e.position(w.kind.feed, cursor)
@@ -269,6 +279,7 @@ func (e *engine) place(w *wish, p wishParams, now time.Time) *refusal {
 		pos = max(pos, floor)
 	}
 	w.pos = pos
+	e.faults.misplace(w, mode, asked, count)
 	return nil
 }
 

@@ -36,8 +36,9 @@ type hook struct {
 	previous      event.Secret
 	dualUntil     time.Time
 	refreshBefore time.Time
-	pos           uint64 // newest event that was handed out
-	epoch         int    // grows when pos is moved; older results are ignored
+	forgetAt      time.Time // zero: never
+	pos           uint64    // newest event that was handed out
+	epoch         int       // grows when pos is moved; older results are ignored
 	outstanding   map[uint64]*attempt
 	waiting       int       // outstanding events that wait for a retry
 	gapOwed       bool      // the receiver must be told that events were skipped
@@ -89,11 +90,20 @@ func (k *hook) granted(ttl time.Duration, w wish, secret event.Secret, fresh boo
 	if secret != k.secret {
 		k.previous, k.secret, k.dualUntil = k.secret, secret, now.Add(dualSign)
 	}
-	status := k.statusLocked()
+	status, faults := k.statusLocked(), k.owner.engine.faults
+	k.forgetAt = time.Time{}
+	if after := faults[faultForgotten]; after > 0 {
+		k.forgetAt = now.Add(after)
+	}
+	if faults.has(faultLiveIgnored) && !fresh {
+		w.truncated = false
+	}
 	if !fresh {
 		k.health.suspended, k.health.failures, k.health.failedSince = false, 0, time.Time{}
 		k.quietUntil = time.Time{}
-		k.moveLocked(w, now)
+		if !faults.has(faultLiveIgnored, faultReplayNever) {
+			k.moveLocked(w, now)
+		}
 	}
 	result := map[string]any{"id": k.id, "cursor": k.owner.engine.mark(k.wish.kind, k.watermarkLocked()),
 		"truncated": w.truncated, "refreshBefore": string(appendTime(nil, k.refreshBefore)), "deliveryStatus": status}
@@ -167,6 +177,9 @@ func (k *hook) statusLocked() map[string]any {
 	}
 	if !k.health.failedSince.IsZero() {
 		s["failedSince"] = string(appendTime(nil, k.health.failedSince))
+	}
+	if k.owner.engine.faults.has(faultLastErrorSticky) {
+		s["lastError"], s["failedSince"] = "http_5xx", string(appendTime(nil, k.owner.engine.start))
 	}
 	if wait := time.Until(k.quietUntil); wait > 0 {
 		s["throttled"], s["retryAfterMs"] = true, wait.Milliseconds()
@@ -299,6 +312,9 @@ func (k *hook) deliveryLocked(id string, body []byte, now time.Time) delivery {
 	if now.Before(k.dualUntil) {
 		secrets = append(secrets, k.previous)
 	}
+	if k.owner.engine.faults.has(faultSignature) {
+		secrets = []event.Secret{event.NewSecret(nobodysSecret)}
+	}
 	return delivery{url: k.url, subID: k.id, webhookID: id, body: body, secrets: secrets}
 }
 
@@ -323,7 +339,7 @@ func (k *hook) settle(r result, now time.Time) {
 	case r.final || a.tries >= len(k.owner.opts.Backoff):
 		k.dropLocked(r.n)
 		k.health.abandoned++
-		k.gapOwed = true
+		k.gapOwed = k.gapOwed || r.final || !k.owner.engine.faults.has(faultRetriesShort)
 	default:
 		a.due = now.Add(max(k.owner.opts.Backoff[a.tries], r.wait))
 		a.tries++
@@ -370,11 +386,18 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 			next = t
 		}
 	}
-	if !now.Before(k.refreshBefore) {
+	end := k.refreshBefore
+	if k.owner.engine.faults.has(faultGrantKept) {
+		end = never
+	}
+	if !k.forgetAt.IsZero() {
+		end = k.forgetAt
+	}
+	if !now.Before(end) {
 		k.over = true
 		return true, false, next
 	}
-	sooner(k.refreshBefore)
+	sooner(end)
 	if kind.span != nil {
 		exists, change := kind.span.at(now)
 		if !exists && inFlight == 0 {

@@ -201,6 +201,9 @@ func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret, tt
 		if h.byID[id] == k {
 			delete(h.byID, id)
 		}
+		if h.engine.faults.has(faultForgotten) {
+			delete(h.verified, verifiedKey(principal, url))
+		}
 	})
 	return k, true, nil
 }
@@ -208,7 +211,7 @@ func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret, tt
 // challenge proves that the receiver wants deliveries, once for every principal
 // and url.
 func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret event.Secret) *refusal {
-	key := principal + "\x00" + url
+	key := verifiedKey(principal, url)
 	h.mu.Lock()
 	done := h.verified[key]
 	h.mu.Unlock()
@@ -236,11 +239,16 @@ func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret
 	if !o.ok || json.Unmarshal(o.body, &echo) != nil || subtle.ConstantTimeCompare([]byte(echo.Challenge), []byte(challenge)) != 1 {
 		return callbackRefusal("challenge_failed")
 	}
+	if h.engine.faults.has(faultChallenge) {
+		return callbackRefusal("challenge_failed")
+	}
 	h.mu.Lock()
 	h.verified[key] = true
 	h.mu.Unlock()
 	return nil
 }
+
+func verifiedKey(principal, url string) string { return principal + "\x00" + url }
 
 func callbackRefusal(reason string) *refusal {
 	return &refusal{wire.CallbackEndpointError, "the callback could not be verified", map[string]any{"reason": reason}}

@@ -71,6 +71,10 @@ type PagerOptions struct {
 	// server stops trying; 0 means 2 min.
 	SuspendAfter time.Duration
 
+	// Faults are what it does wrong on purpose: names of [Faults], some with "=" and a
+	// duration.
+	Faults []string
+
 	Random io.Reader    // of the run's id and challenges; nil means the system's
 	Stderr io.Writer    // gets the line with the endpoint; nil means nowhere
 	Log    *slog.Logger // nil means nowhere
@@ -129,6 +133,13 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 	if opts.Speed < 0 || opts.Rate < 0 || opts.History < 0 {
 		return nil, fmt.Errorf("%w: speed, rate and history must not be negative", ErrOptions)
 	}
+	faults, err := parseFaults(opts.Faults, true)
+	if err != nil {
+		return nil, err
+	}
+	if faults.has(faultRetriesShort) {
+		opts.Backoff = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
+	}
 	o, err := newRun(opts.Random)
 	if err != nil {
 		return nil, err
@@ -138,7 +149,7 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 		return nil, err
 	}
 	p := &Pager{
-		engine:  engine{origin: o, profile: wire.ProfileSEP, types: types, page: 4, nextPoll: opts.NextPoll},
+		engine:  engine{origin: o, profile: wire.ProfileSEP, types: types, page: 4, nextPoll: opts.NextPoll, faults: faults},
 		opts:    opts,
 		streams: make(chan struct{}, opts.MaxStreams),
 		revoked: make(chan struct{}),

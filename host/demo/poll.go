@@ -31,7 +31,7 @@ func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wi
 // take returns the result of a poll for what is due after the wish's position,
 // and the wish with the position moved on.
 func (e *engine) take(w wish, now time.Time) (map[string]any, wish) {
-	count := w.kind.feed.count(now)
+	count := w.kind.feed.count(now.Add(-e.faults[faultPollLags]))
 	events, pos := []json.RawMessage{}, w.pos
 	for pos < count && len(events) < w.max {
 		pos++
@@ -43,9 +43,18 @@ func (e *engine) take(w wish, now time.Time) (map[string]any, wish) {
 	w.pos = pos
 	return map[string]any{
 		"events":     events,
-		"cursor":     e.mark(w.kind, pos),
+		"cursor":     e.pollMark(w.kind, pos),
 		"truncated":  w.truncated,
 		"hasMore":    pos < count,
 		"nextPollMs": e.nextPoll.Milliseconds(),
 	}, w
+}
+
+// pollMark is [engine.mark] in the answer to a poll.
+func (e *engine) pollMark(t *eventType, pos uint64) any {
+	mark := e.mark(t, pos)
+	if text, ok := mark.(string); ok && e.faults.has(faultPollForeign) {
+		return foreignPoll + text
+	}
+	return mark
 }

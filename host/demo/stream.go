@@ -35,13 +35,13 @@ type stream struct {
 // run writes notifications until ctx ends, the subscription is terminated or
 // the peer is gone. It returns nil when the server ended the stream by itself.
 func (s *stream) run(ctx context.Context) error {
-	s.note(wire.NoteActive, map[string]any{"cursor": s.mark(s.kind, s.pos), "truncated": s.truncated})
+	s.confirm()
 	if err := s.flush(); err != nil {
 		return err
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	beat := time.Now().Add(s.heartbeat)
+	p := s.pulses(time.Now())
 	for {
 		select {
 		case <-s.revoked:
@@ -55,21 +55,71 @@ func (s *stream) run(ctx context.Context) error {
 		if !behind && !s.kind.exists(now) {
 			return s.terminate(goneRefusal(s.kind))
 		}
-		if !now.Before(beat) {
-			// Also while events come: it is what tells how far the stream is.
-			s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.mark(s.kind, s.pos)})
-			beat = now.Add(s.heartbeat)
-		}
-		if len(s.buf) > 0 {
+		if s.pulse(&p, now); len(s.buf) > 0 {
 			if err := s.flush(); err != nil {
 				return err
 			}
+		}
+		if !now.Before(p.end) {
+			return nil
 		}
 		if behind {
 			timer.Reset(0)
 			continue
 		}
-		timer.Reset(max(gather, time.Until(s.next(beat))))
+		timer.Reset(max(gather, time.Until(s.next(p))))
+	}
+}
+
+// confirm says where the stream begins.
+func (s *stream) confirm() {
+	if s.faults.has(faultUnconfirmed) {
+		return
+	}
+	position := s.mark(s.kind, s.pos)
+	if s.echo != "" {
+		position = s.echo
+	}
+	s.note(wire.NoteActive, map[string]any{"cursor": position, "truncated": s.truncated})
+}
+
+// pulses are the moments at which a stream says something by itself.
+type pulses struct{ beat, error, end time.Time }
+
+// never is later than any stream lives.
+var never = time.Unix(1<<40, 0)
+
+func (s *stream) pulses(now time.Time) pulses {
+	p := pulses{beat: now.Add(s.heartbeat), error: never, end: never}
+	switch {
+	case s.faults.has(faultUnconfirmed), s.faults.has(faultEcho) && s.echo != "":
+		p.beat = never // for an echo, until the first event
+	case s.faults.has(faultEchoHeartbeat) && s.echo != "":
+		p.beat = now
+	}
+	if every := s.faults[faultErrors]; every > 0 {
+		p.error = now.Add(every)
+	}
+	if after := s.faults[faultCloseEvery]; after > 0 {
+		p.end = now.Add(after)
+	}
+	return p
+}
+
+// pulse says what is due. Heartbeats come also while events do: they tell how far the
+// stream is.
+func (s *stream) pulse(p *pulses, now time.Time) {
+	if p.beat == never && len(s.buf) > 0 && !s.faults.has(faultUnconfirmed) {
+		p.beat = now.Add(s.heartbeat)
+	}
+	if !now.Before(p.beat) {
+		s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.mark(s.kind, s.pos)})
+		p.beat = now.Add(s.heartbeat)
+	}
+	if !now.Before(p.error) {
+		failed := &refusal{wire.InternalError, "the upstream does not answer; trying again", nil}
+		s.note(wire.NoteError, map[string]any{"error": failed.body(s.profile)})
+		p.error = now.Add(s.faults[faultErrors])
 	}
 }
 
@@ -90,10 +140,12 @@ func (s *stream) fill(now time.Time) (behind bool) {
 }
 
 // next returns when there is something to do.
-func (s *stream) next(beat time.Time) time.Time {
+func (s *stream) next(p pulses) time.Time {
 	at := s.kind.feed.when(s.pos + 1)
-	if beat.Before(at) {
-		at = beat
+	for _, moment := range []time.Time{p.beat, p.error, p.end} {
+		if moment.Before(at) {
+			at = moment
+		}
 	}
 	if s.kind.span != nil {
 		if _, change := s.kind.span.at(time.Now()); change.Before(at) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,7 @@ func TestUsageErrors(t *testing.T) {
 		"callback":          {[]string{"tail", "pager", "t", "--callback-url", "http://h"}, "--callback-url must look like https://"},
 		"listen":            {[]string{"tail", "pager", "t", "--listen", "8443"}, "--listen must look like"},
 		"plain http":        {[]string{"tail", "pager", "t", "--listen", "0.0.0.0:80", "--plain-http"}, "on loopback only"},
+		"no demo server":    {[]string{"demo-server"}, "something is missing"},
 		"demo server":       {[]string{"demo-server", "mail"}, "use pager, chat, archive, digest"},
 		"unknown shell":     {[]string{"completion", "klingon"}, `there is no shell "klingon"; there are bash, fish`},
 		"misspelled shell":  {[]string{"completion", "bsh"}, `did you mean "bash"?`},
@@ -289,12 +291,21 @@ func TestDemoServer(t *testing.T) {
 		name, o = n, got
 		return nil
 	}
-	b.expect(t, exitDone, "", "demo-server", "pager", "--listen", "127.0.0.1:7", "--speed", "2.5", "--seed", "9", "--rate", "500", "--token", "sesame", "--allow-loopback", "--server-key", "--ca", "f.pem")
-	if name != "pager" || o.Listen != "127.0.0.1:7" || o.Speed != 2.5 || o.Seed != 9 || o.Rate != 500 || o.Token.Reveal() != "sesame" || !o.AllowLoopback || !o.ServerKey || !o.TrustCA || o.LoopbackPrincipal || o.CAFile != "f.pem" || o.In == nil || o.Out == nil || o.Err == nil {
+	b.expect(t, exitDone, "", "demo-server", "pager", "--listen", "127.0.0.1:7", "--speed", "2.5", "--seed", "9", "--rate", "500", "--token", "sesame", "--allow-loopback", "--server-key", "--top-level", "--fault", "replay-never,close-every=5s", "--ca", "f.pem")
+	if name != "pager" || o.Listen != "127.0.0.1:7" || o.Speed != 2.5 || o.Seed != 9 || o.Rate != 500 || o.Token.Reveal() != "sesame" || !o.AllowLoopback || !o.ServerKey || !o.TopLevel || !slices.Equal(o.Faults, []string{"replay-never", "close-every=5s"}) || !o.TrustCA || o.LoopbackPrincipal || o.CAFile != "f.pem" || o.In == nil || o.Out == nil || o.Err == nil {
 		t.Errorf("%s %+v", name, o)
 	}
 	if b.flagsListen() != "" {
 		t.Error("--listen of the demo server reached the receiver")
+	}
+	b.p.DemoServer = host.DemoServer
+	b.expect(t, exitUsage, `there is no fault "nonsense"`, "demo-server", "pager", "--fault", "nonsense")
+	if code := b.run(t, "demo-server", "--fault", "list"); code != exitDone {
+		t.Errorf("the list of faults: %d, %s", code, b.err.String())
+	}
+	lines := strings.Split(strings.TrimSpace(b.out.String()), "\n")
+	if name, sentence, _ := strings.Cut(lines[0], "\t"); name != "replay-live-ignored" || sentence == "" || len(lines) != len(host.DemoFaults()) {
+		t.Errorf("the list of faults: %q", b.out.String())
 	}
 	b = newBench(t)
 	b.p.DemoServer = func(ctx context.Context, _ string, _ host.DemoOptions) error {

@@ -24,10 +24,17 @@ func (a *app) demoServerCommand() *cobra.Command {
 		Long: "pager speaks Streamable HTTP, chat stdin and stdout, archive HTTP+SSE, digest WebSocket.\n" +
 			"All but chat say on standard error where they listen.\n" +
 			"On loopback they deliver to loopback, trust the local authority and need no token from callers on loopback.\n" +
-			"On another address each of these needs its flag.",
-		Args:      exactly(1),
+			"On another address each of these needs its flag.\n" +
+			"--fault lets pager or chat do something wrong on purpose, so that a host can be tried; --fault list tells what.",
+		Args:      between(0, 1),
 		ValidArgs: host.DemoServers(),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			if slices.Equal(o.Faults, []string{"list"}) {
+				return a.listFaults()
+			}
+			if len(args) == 0 {
+				return usagef("demo-server: something is missing; usage: %s", cmd.UseLine())
+			}
 			if !slices.Contains(host.DemoServers(), args[0]) {
 				return usagef("there is no demo server %q; use %s", args[0], strings.Join(host.DemoServers(), ", "))
 			}
@@ -41,6 +48,9 @@ func (a *app) demoServerCommand() *cobra.Command {
 			o.TrustCA = o.TrustCA || o.CAFile != ""
 			o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
 			err := a.DemoServer(cmd.Context(), args[0], o)
+			if errors.Is(err, host.ErrDemoOptions) {
+				return usagef("%w; --fault list names the faults", err)
+			}
 			if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
 				return nil
 			}
@@ -57,8 +67,20 @@ func (a *app) demoServerCommand() *cobra.Command {
 	f.BoolVar(&o.TrustCA, "trust-ca", false, "trust the local authority for deliveries")
 	f.BoolVar(&o.LoopbackPrincipal, "loopback-principal", false, "take callers on loopback without a token")
 	f.BoolVar(&o.ServerKey, "server-key", false, "pager signs deliveries also with a key that it makes and publishes (v1a)")
+	f.BoolVar(&o.TopLevel, "top-level", false, "pager tells its capability at the top level too, as servers of the design sketch do")
+	f.StringSliceVar(&o.Faults, "fault", nil, "what pager or chat does wrong on purpose: NAME[,NAME], some with =DURATION; list tells them")
 	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries, in place of the local authority")
 	return cmd
+}
+
+// listFaults prints the faults, a line each: name, tab, what the server does.
+func (a *app) listFaults() error {
+	for _, f := range host.DemoFaults() {
+		if _, err := fmt.Fprintf(a.Stdout, "%s\t%s\n", f.Name, f.Sentence); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) caCommand() *cobra.Command {
