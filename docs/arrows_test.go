@@ -43,7 +43,8 @@ var arrows = map[string][]string{
 	"host/wire":              {"host/trust"},
 	"host/cron":              {"host/trust"},
 	"host/trust":             {},
-	"store":                  {"host/event", "host/trust"},
+	"store":                  {"host/event", "host/trust", "store/boltfile"},
+	"store/boltfile":         {"host/event"},
 	"themes":                 {},
 	"docs/...":               {"host/...", "ui/...", "store"},
 }

@@ -8,6 +8,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"eventdeck/store/boltfile"
 )
 
 const temporaryPrefix = "eventdeck-"
@@ -52,7 +54,7 @@ func abandoned(dir string) bool {
 // free reports whether nobody holds the lock of a database file.
 func free(path string) bool {
 	var db *bolt.DB
-	err := guard(nil, func() (err error) {
+	err := boltfile.Guard(nil, func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Millisecond, ReadOnly: true, OpenFile: openPrivate})
 		return err
 	})

@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
 )
 
 const (
@@ -54,8 +53,8 @@ func (c *commit) putAudit(e event.AuditEntry) error {
 		return fmt.Errorf("audit entry: %w", err)
 	}
 	b := c.tx.Bucket(bucketAudit)
-	b.FillPercent = fillPercent
-	n, err := b.NextSequence()
+	b.FillPages()
+	n, err := b.Next()
 	if err != nil {
 		return fmt.Errorf("audit entry: %w", err)
 	}
@@ -66,19 +65,19 @@ func (c *commit) putAudit(e event.AuditEntry) error {
 	return c.pruneAudit(b, n)
 }
 
-func (c *commit) pruneAudit(b *bolt.Bucket, last uint64) error {
+func (c *commit) pruneAudit(b boltfile.Bucket, last uint64) error {
 	cursor := b.Cursor()
 	k, _ := cursor.First()
 	for range auditPrune {
 		if len(k) != 8 || last-binary.BigEndian.Uint64(k) < c.store.maxAudit {
-			return nil
+			return cursor.Err()
 		}
 		if err := b.Delete(k); err != nil {
 			return fmt.Errorf("remove an old audit entry: %w", err)
 		}
 		k, _ = cursor.First()
 	}
-	return nil
+	return cursor.Err()
 }
 
 // AuditLast implements [event.Store].
@@ -109,7 +108,7 @@ func (s *Store) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
 // auditChunk returns entries from seq down.
 func (s *Store) auditChunk(seq uint64) ([]event.AuditEntry, error) {
 	var chunk []event.AuditEntry
-	err := s.view(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *boltfile.Tx) error {
 		c := tx.Bucket(bucketAudit).Cursor()
 		for k, v := seekBackward(c, seq); k != nil && len(chunk) < auditChunk; k, v = c.Prev() {
 			var in storedAudit
@@ -122,7 +121,7 @@ func (s *Store) auditChunk(seq uint64) ([]event.AuditEntry, error) {
 				Result: string(in.Result), Detail: trust.Untrusted(string(in.Detail)),
 			})
 		}
-		return nil
+		return c.Err()
 	})
 	return chunk, err
 }

@@ -1,12 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"testing"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/host/event"
 )
@@ -111,10 +108,7 @@ func TestFirstVersionIsMigrated(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	putMeta(t, dir, func(tx *bolt.Tx) error {
-		return errors.Join(tx.DeleteBucket(bucketAudit), tx.DeleteBucket(bucketMarks),
-			tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, 1)))
-	})
+	makeOlder(t, dir, 1)
 	s = openTest(t, Options{Dir: dir})
 	equal(t, ids(t, s), []string{"1"})
 	if err := s.Audit(t.Context(), act(1)); err != nil {

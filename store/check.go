@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -8,10 +9,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // maxFindings bounds what one check reports.
@@ -21,7 +24,7 @@ const maxFindings = 20
 // most 20 times. Nobody may have the store open. A file whose pages make no sense
 // may end the process: run it in one of its own.
 //
-// Errors: [ErrLocked]; [ErrForeign]; [ErrDamaged] when something is wrong; those of ctx and of
+// Errors: [ErrLocked]; [ErrForeign]; [ErrNewer]; [ErrDamaged] when something is wrong; those of ctx and of
 // the file system.
 func Check(ctx context.Context, dir string, say func(string)) error {
 	path := filepath.Join(dir, fileDB)
@@ -35,21 +38,41 @@ func Check(ctx context.Context, dir string, say func(string)) error {
 }
 
 func checkDB(ctx context.Context, path string, say func(string)) error {
+	k := &checker{say: say}
+	damaged, err := lostMeta(path)
+	if err != nil {
+		return err
+	}
+	if damaged {
+		k.found("one of the two pages by which the file begins is damaged: what was stored last may be missing")
+	}
 	db, err := openReadOnly(filepath.Split(path))
 	if err != nil {
 		return err
 	}
-	k := &checker{say: say}
-	err = guard(nil, func() error { return db.View(func(tx *bolt.Tx) error { return k.check(ctx, tx) }) })
+	err = boltfile.Guard(nil, func() error { return k.check(ctx, db) })
 	switch err = errors.Join(err, db.Close()); {
-	case errors.Is(err, ErrForeign):
-		return misplaced(path, ErrForeign)
+	case errors.Is(err, ErrForeign), errors.Is(err, ErrNewer):
+		return misplaced(path, err)
+	case errors.Is(err, ErrDamaged):
+		return &fileError{path, err, "`eventdeck store recover` keeps what can be read"}
 	case err != nil:
 		return err
 	case k.wrong > 0:
 		return &fileError{path, fmt.Errorf("%w: %s", ErrDamaged, event.Some(k.wrong, "finding", "findings")), "`eventdeck store recover` keeps what can be read"}
 	}
 	return nil
+}
+
+// lostMeta reports whether one of the two meta pages is damaged.
+func lostMeta(path string) (bool, error) {
+	f, err := openPrivate(path, os.O_RDONLY, 0)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // it was only read
+	_, sound, err := boltfile.MetaPages(f)
+	return sound == 1, err
 }
 
 // openReadOnly opens a database file of dir without changing anything.
@@ -77,17 +100,33 @@ func (k *checker) found(format string, args ...any) {
 	}
 }
 
-func (k *checker) check(ctx context.Context, tx *bolt.Tx) error {
-	for err := range tx.Check() {
-		k.found("page: %v", err)
+func (k *checker) check(ctx context.Context, db *bolt.DB) error {
+	err := db.View(func(tx *bolt.Tx) error {
+		for err := range tx.Check() {
+			k.found("page: %v", err)
+		}
+		return nil
+	})
+	if err != nil || k.wrong > 0 {
+		return err // what pages hold that make no sense says nothing
 	}
-	if k.wrong > 0 {
-		return nil // what pages hold that make no sense says nothing
+	return boltfile.View(db, func(tx *boltfile.Tx) error { return k.content(ctx, tx) })
+}
+
+func (k *checker) content(ctx context.Context, tx *boltfile.Tx) error {
+	if tx.Version() < countedVersion {
+		k.say(fmt.Sprintf("its layout has version %d; the pages are sound, and what they hold is checked after this program has opened it once", tx.Version()))
+		return nil
 	}
-	if _, err := versionOf(tx); errors.Is(err, ErrForeign) {
+	if err := tx.Verify(ctx, func(err error) { k.found("%v", err) }); err != nil {
 		return err
 	}
-	if !k.tables(tx) {
+	for _, name := range tables {
+		if !tx.Bucket(name).Exists() {
+			k.found("the table %s is missing", name)
+		}
+	}
+	if k.wrong > 0 {
 		return nil
 	}
 	bySub, records, err := k.records(ctx, tx)
@@ -95,63 +134,48 @@ func (k *checker) check(ctx context.Context, tx *bolt.Tx) error {
 		return err
 	}
 	k.usage(tx, bySub)
-	k.hashes(tx)
-	if err := k.small(tx); err != nil {
+	if err := k.others(ctx, tx); err != nil {
 		return err
 	}
 	k.say(fmt.Sprintf("%s of %s, %d bytes", event.Some(records, "record", "records"), event.Some(len(bySub), "subscription", "subscriptions"), tx.Size()))
+	switch left := tx.Unsummed(); {
+	case !tx.Checked():
+		k.say("it has no checksums: they come when this program has opened it once")
+	case left > 0:
+		k.say(fmt.Sprintf("%d entries have no checksum of their own yet; whether all of them are as they were written is known", left))
+	}
 	return nil
 }
 
-// tables reports whether the file has all that this program's version has.
-func (k *checker) tables(tx *bolt.Tx) bool {
-	have, err := versionOf(tx)
-	switch {
-	case err != nil:
-		k.found("%v", err)
-	case have > schemaVersion:
-		k.found("%v: its layout has version %d", ErrNewer, have)
-	case have < schemaVersion:
-		k.say(fmt.Sprintf("its layout has version %d; the pages are sound, and what they hold is checked after this program has opened it once", have))
-		return false
-	}
-	for _, name := range tables {
-		if tx.Bucket(name) == nil {
-			k.found("the table %s is missing", name)
-		}
-	}
-	return k.wrong == 0
-}
-
 // records decodes every record.
-func (k *checker) records(ctx context.Context, tx *bolt.Tx) (bySub map[event.SubID]usage, n int, err error) {
+func (k *checker) records(ctx context.Context, tx *boltfile.Tx) (bySub map[event.SubID]usage, n int, err error) {
 	bySub = map[event.SubID]usage{}
 	b := tx.Bucket(bucketEvents)
-	cur := b.Cursor()
 	last := uint64(0)
-	for key, v := cur.First(); key != nil; key, v = cur.Next() {
+	err = b.Each(func(key, v []byte) error {
 		if n++; n%1024 == 0 && ctx.Err() != nil {
-			return nil, n, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if len(key) != 8 {
 			k.found("a record has the key %x", key)
-			continue
+			return nil
 		}
 		last = binary.BigEndian.Uint64(key)
 		r, err := decodeRecord(last, v)
 		if err != nil {
 			k.found("record %d: %v", last, err)
-			continue
+			return nil
 		}
 		bySub[r.Sub] = bySub[r.Sub].plus(usage{1, recordSize(v)})
+		return nil
+	})
+	if last > b.Counter() {
+		k.found("record %d is newer than the last number given, %d", last, b.Counter())
 	}
-	if last > b.Sequence() {
-		k.found("record %d is newer than the last number given, %d", last, b.Sequence())
-	}
-	return bySub, n, nil
+	return bySub, n, err
 }
 
-func (k *checker) usage(tx *bolt.Tx, counted map[event.SubID]usage) {
+func (k *checker) usage(tx *boltfile.Tx, counted map[event.SubID]usage) {
 	_, noted, err := loadUsage(tx)
 	if err != nil {
 		k.found("%v", err)
@@ -169,44 +193,62 @@ func (k *checker) usage(tx *bolt.Tx, counted map[event.SubID]usage) {
 	}
 }
 
-func (k *checker) hashes(tx *bolt.Tx) {
-	if _, err := loadIndex(tx); err != nil {
-		k.found("%v", err)
-	}
-	cur := tx.Bucket(bucketGone).Cursor()
-	for key, v := cur.First(); key != nil; key, v = cur.Next() {
-		if _, err := newVictim(key, v); err != nil {
-			k.found("identity of a pruned record: %v", err)
+// others looks at the tables beside the log and what is counted of it.
+func (k *checker) others(ctx context.Context, tx *boltfile.Tx) error {
+	for _, name := range tables {
+		switch string(name) {
+		case string(bucketMeta), string(bucketEvents), string(bucketUsage):
+			continue
 		}
-	}
-}
-
-// small looks at the subscriptions and the tables in JSON. What is sealed is not
-// opened: the key is not needed here.
-func (k *checker) small(tx *bolt.Tx) error {
-	sealed, err := newSealer(make([]byte, 32), nil) // opens nothing
-	if err != nil {
-		return err
-	}
-	err = tx.Bucket(bucketSubs).ForEach(func(id, v []byte) error {
-		if _, err := decodeSub(event.SubID(id), v, sealed); err != nil {
-			k.found("subscription %s: %v", id, err)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, name := range [][]byte{bucketServers, bucketRefusals, bucketEnded} {
-		err := tx.Bucket(name).ForEach(func(key, v []byte) error {
-			if !json.Valid(v) {
-				k.found("%s: the entry %q cannot be read", name, key)
+		err := tx.Bucket(name).Each(func(key, v []byte) error {
+			if err := readable(name, key, v); err != nil {
+				k.found("%v", err)
 			}
-			return nil
+			return context.Cause(ctx)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// readSub decodes a subscription without its secrets.
+func readSub(id event.SubID, value []byte) (keptSub, error) {
+	opensNothing, err := newSealer(make([]byte, 32), nil)
+	if err != nil {
+		return keptSub{}, err
+	}
+	return decodeSub(id, value, opensNothing)
+}
+
+// readable reports whether an entry is one of its table. What is sealed is not opened:
+// the key is not needed here.
+//
+// Error: [ErrDamaged].
+func readable(table, key, value []byte) error {
+	var err error
+	switch string(table) {
+	case string(bucketEvents):
+		_, err = decodeRecord(0, value)
+	case string(bucketGone):
+		_, err = decodeHead(value)
+	case string(bucketDedup):
+		err = eachHash(value, func(uint64, uint64) {})
+	case string(bucketUsage):
+		_, err = decodeUsage(value)
+	case string(bucketSubs):
+		_, err = readSub(event.SubID(key), value)
+	case string(bucketMarks), string(bucketServers), string(bucketRefusals), string(bucketEnded), string(bucketAudit):
+		if !json.Valid(value) {
+			err = errCodec
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	if slices.ContainsFunc(numbered, func(n []byte) bool { return bytes.Equal(n, table) }) && len(key) == 8 {
+		return fmt.Errorf("%w: entry %d of %s cannot be read: %w", ErrDamaged, binary.BigEndian.Uint64(key), table, err)
+	}
+	return fmt.Errorf("%w: the entry %q of %s cannot be read: %w", ErrDamaged, key, table, err)
 }

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
 )
 
 // recordVersion is the first byte of every stored record.
@@ -107,7 +108,7 @@ func encodeRecord(r *event.Record) (encoded, error) {
 		}
 	}
 
-	v := make([]byte, 0, 1+binary.MaxVarintLen32+len(head)+len(r.Raw))
+	v := make([]byte, 0, 1+binary.MaxVarintLen32+len(head)+len(r.Raw)+boltfile.SumSize)
 	v = append(v, recordVersion)
 	v = binary.AppendUvarint(v, uint64(len(head)))
 	headAt := len(v)

@@ -4,19 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
-
-// fillPercent of pages to which keys are only appended.
-const fillPercent = 0.95
 
 // commit is one write transaction. What it changes in memory is collected here
 // and published only when the transaction has succeeded.
 type commit struct {
 	store *Store
-	tx    *bolt.Tx
+	tx    *boltfile.Tx
 	txid  int
 
 	last     uint64 // newest sequence number
@@ -46,8 +42,8 @@ func (c *commit) write(jobs []*job) error {
 	c.byHash = make(map[uint64][]uint64, records)
 	c.subs = map[event.SubID]*keptSub{}
 	c.usage = map[event.SubID]usage{}
-	err := guard(func() bool { return c.outside }, func() error {
-		return c.store.db.Update(func(tx *bolt.Tx) error {
+	err := boltfile.Guard(func() bool { return c.outside }, func() error {
+		return boltfile.Update(c.store.db, func(tx *boltfile.Tx) error {
 			c.tx, c.txid = tx, tx.ID()
 			if err := c.apply(jobs); err != nil {
 				return err
@@ -70,7 +66,7 @@ func (c *commit) write(jobs []*job) error {
 func (c *commit) apply(jobs []*job) error {
 	first := c.last + 1
 	events := c.tx.Bucket(bucketEvents)
-	events.FillPercent = fillPercent
+	events.FillPages()
 	for i, j := range jobs {
 		if j.change != nil {
 			if err := j.change(c); err != nil {
@@ -94,7 +90,7 @@ func (c *commit) apply(jobs []*job) error {
 		return err
 	}
 	if c.last >= first {
-		if err := events.SetSequence(c.last); err != nil {
+		if err := events.SetCounter(c.last); err != nil {
 			return err
 		}
 	}
@@ -115,7 +111,7 @@ func (c *commit) callOut(fn func()) {
 }
 
 // record stores one record unless it is a duplicate.
-func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error {
+func (c *commit) record(events boltfile.Bucket, e *entry, out *event.Outcome) error {
 	dup, changed, err := c.isDuplicate(events, e)
 	if err != nil {
 		return err
@@ -128,7 +124,7 @@ func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error
 		return nil
 	}
 	c.last++
-	if err := events.Put(seqKey(c.last), e.value); err != nil {
+	if err := events.Append(seqKey(c.last), e.value, e.sum); err != nil {
 		return fmt.Errorf("record %d: %w", c.last, err)
 	}
 	for _, h := range e.hashes[:e.hashed] {
@@ -146,15 +142,15 @@ func (c *commit) record(events *bolt.Bucket, e *entry, out *event.Outcome) error
 // isDuplicate compares the record with those that have its hash, both committed
 // ones and those of this transaction: the hash alone decides nothing. Of a
 // duplicate it reports whether its content was changed.
-func (c *commit) isDuplicate(events *bolt.Bucket, e *entry) (dup, changed bool, err error) {
+func (c *commit) isDuplicate(events boltfile.Bucket, e *entry) (dup, changed bool, err error) {
 	if e.hashed == 0 {
 		return false, false, nil
 	}
 	look := e.hashes[0]
 	for _, seq := range c.store.index.find(c.byHash[look], look) {
-		value := events.Get(seqKey(seq))
-		if value == nil {
-			value = c.tx.Bucket(bucketGone).Get(seqKey(seq))
+		value, err := identified(events, c.tx.Bucket(bucketGone), seq)
+		if err != nil {
+			return false, false, err
 		}
 		if value == nil {
 			continue
@@ -240,7 +236,7 @@ func (c *commit) putHashes(base uint64) error {
 		value = appendHash(value, h.seq-base, h.hash)
 	}
 	dedup := c.tx.Bucket(bucketDedup)
-	dedup.FillPercent = fillPercent
+	dedup.FillPages()
 	if err := dedup.Put(seqKey(base), value); err != nil {
 		return fmt.Errorf("dedup record %d: %w", base, err)
 	}
@@ -278,7 +274,7 @@ func (c *commit) landed() bool {
 		return false
 	}
 	visible := 0
-	err := c.store.view(func(tx *bolt.Tx) error {
+	err := c.store.view(func(tx *boltfile.Tx) error {
 		visible = tx.ID()
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // compactBytes is how much one transaction of [Compact] copies.
@@ -22,7 +23,9 @@ const compactBytes = 8 << 20
 // Compact writes the store in dir anew, without the room that removed records
 // have left. Nobody may have it open. It returns the bytes before and after.
 //
-// Errors: [ErrLocked], [ErrForeign], [ErrDamaged], those of the file system.
+// Records that have no checksum yet get one.
+//
+// Errors: [ErrLocked], [ErrForeign], [ErrNewer], [ErrDamaged], those of the file system.
 func Compact(dir string) (before, after int64, err error) {
 	if err := holdsOurs(dir); err != nil {
 		return 0, 0, fmt.Errorf("compact the store: %w", err)
@@ -41,7 +44,7 @@ func Compact(dir string) (before, after int64, err error) {
 		if err != nil {
 			return errors.Join(err, from.Close())
 		}
-		err = guard(nil, func() error { return bolt.Compact(to, from, compactBytes) })
+		err = boltfile.Guard(nil, func() error { return compact(to, from) })
 		if err == nil {
 			err = to.Sync()
 		}
@@ -50,10 +53,33 @@ func Compact(dir string) (before, after int64, err error) {
 	if err == nil {
 		after, err = sizeOf(filepath.Join(dir, fileDB))
 	}
+	if errors.Is(err, ErrNewer) {
+		err = misplaced(filepath.Join(dir, fileDB), err)
+	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("compact the store: %w", err)
 	}
 	return before, after, nil
+}
+
+// compact copies and gives everything a checksum that has none yet.
+func compact(to, from *bolt.DB) error {
+	if err := boltfile.Copy(to, from, compactBytes); err != nil {
+		return err
+	}
+	if err := migrate(to, nil); err != nil {
+		return err
+	}
+	for more := true; more; {
+		err := boltfile.Update(to, func(tx *boltfile.Tx) (err error) {
+			more, err = tx.Sum(compactBytes, lookAt)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // holdsOurs refuses a directory without a store: bbolt copies whatever it can read.
@@ -70,7 +96,7 @@ func holdsOurs(dir string) error {
 	} else if err != nil {
 		return err
 	}
-	err = guard(nil, func() error { _, err := fileVersion(db); return err })
+	err = boltfile.Guard(nil, func() error { _, err := boltfile.Version(db); return err })
 	if err = errors.Join(err, db.Close()); errors.Is(err, ErrForeign) {
 		return misplaced(path, ErrForeign)
 	}
@@ -141,7 +167,7 @@ func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 	if err != nil {
 		return 0, err
 	}
-	err = guard(nil, func() error {
+	err = boltfile.Guard(nil, func() error {
 		return db.View(func(tx *bolt.Tx) error {
 			n, err = tx.WriteTo(stopping{ctx, out})
 			return err
@@ -240,7 +266,7 @@ func copyBounded(to io.Writer, from io.Reader, file string) error {
 	if _, err := to.Write(head); err != nil || len(head) < copyHead {
 		return err
 	}
-	length := contentLength(head)
+	length := boltfile.ContentLength(head)
 	if length == 0 {
 		return nil
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"eventdeck/store/boltfile"
 )
 
 // endless gives a text again and again, and counts what was read.
@@ -53,7 +55,7 @@ func TestACopyThatDoesNotEndIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	length := contentLength(good)
+	length := boltfile.ContentLength(good)
 	if length < int64(2*os.Getpagesize()) || length > int64(len(good)) {
 		t.Fatalf("%d bytes hold content of %d", len(good), length)
 	}
@@ -106,10 +108,18 @@ func TestARestoreIsEndedWhileItReads(t *testing.T) {
 	}
 }
 
+// Places in a meta page of bbolt.
+const (
+	metaAt    = 16
+	metaCount = metaAt + 40
+	metaSum   = metaAt + 56
+	metaEnd   = metaSum + 8
+)
+
 // withLength returns a store whose first meta page tells of so many bytes.
 func withLength(store []byte, n int64) []byte {
 	page := bytes.Clone(store)
-	binary.NativeEndian.PutUint64(page[metaPages:], uint64(n)/uint64(os.Getpagesize()))
+	binary.NativeEndian.PutUint64(page[metaCount:], uint64(n)/uint64(os.Getpagesize()))
 	sum := fnv.New64a()
 	_, _ = sum.Write(page[metaAt:metaSum])
 	binary.NativeEndian.PutUint64(page[metaSum:], sum.Sum64())
@@ -123,19 +133,19 @@ func TestLengthOfTheContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := contentLength(withLength(good, 1<<40)); got != 1<<40 {
+	if got := boltfile.ContentLength(withLength(good, 1<<40)); got != 1<<40 {
 		t.Errorf("got %d", got)
 	}
-	if got, want := contentLength(withLength(good, math.MaxInt64)), contentLength(good); got > want {
+	if got, want := boltfile.ContentLength(withLength(good, math.MaxInt64)), boltfile.ContentLength(good); got > want {
 		t.Errorf("got %d, want at most %d", got, want)
 	}
 	second := make([]byte, copyHead)
 	copy(second[64<<10:], withLength(good, 1<<30)[:metaEnd])
-	if got := contentLength(second); got != 1<<30 {
+	if got := boltfile.ContentLength(second); got != 1<<30 {
 		t.Errorf("a second page at 64 KiB: got %d", got)
 	}
 	for _, none := range [][]byte{nil, make([]byte, metaEnd-1), make([]byte, copyHead)} {
-		if got := contentLength(none); got != 0 {
+		if got := boltfile.ContentLength(none); got != 0 {
 			t.Errorf("%d zeros: got %d", len(none), got)
 		}
 	}

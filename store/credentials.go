@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // credentialPrefix begins the keys of sealed values among the settings.
@@ -19,9 +18,10 @@ func credentialPlace(name string) string { return "settings/" + credentialPrefix
 // Errors: [event.ErrNotFound], also for one that was sealed with another key.
 func (s *Store) Credential(name string) (event.Secret, error) {
 	var sealed []byte
-	err := s.view(func(tx *bolt.Tx) error {
-		sealed = append(sealed, tx.Bucket(bucketSettings).Get([]byte(credentialPrefix+name))...)
-		return nil
+	err := s.view(func(tx *boltfile.Tx) error {
+		value, err := tx.Bucket(bucketSettings).Get([]byte(credentialPrefix + name))
+		sealed = append(sealed, value...)
+		return err
 	})
 	if err != nil {
 		return event.Secret{}, err

@@ -10,10 +10,9 @@ import (
 	"runtime"
 	"sync"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
 )
 
 // hashVersion is the first byte of a dedup record: the hashes of one commit,
@@ -160,13 +159,16 @@ func eachHash(record []byte, fn func(distance, hash uint64)) error {
 }
 
 // loadIndex reads all dedup records.
-func loadIndex(tx *bolt.Tx) (*table, error) {
+func loadIndex(tx *boltfile.Tx) (*table, error) {
 	const hashSize = 9
 	b := tx.Bucket(bucketDedup)
 	size := 0
 	c := b.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		size += len(v) / hashSize
+	}
+	if c.Err() != nil {
+		return nil, c.Err()
 	}
 	x := newTable(min(size, int(tx.Size()/hashSize))) // lengths may be damaged
 	for k, v := c.First(); k != nil; k, v = c.Next() {
@@ -179,7 +181,18 @@ func loadIndex(tx *bolt.Tx) (*table, error) {
 		}
 		runtime.Gosched() // a large index is loaded while the first screen is drawn
 	}
-	return x, nil
+	return x, c.Err()
+}
+
+// identified returns a record, or what is left of a pruned one; nil if there is neither.
+//
+// Error: [ErrDamaged].
+func identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
+	value, err := events.Get(seqKey(seq))
+	if value != nil || err != nil {
+		return value, err
+	}
+	return gone.Get(seqKey(seq))
 }
 
 // publish takes over what a commit has stored and forgotten.
@@ -197,7 +210,7 @@ func (x *index) publish(added, dropped []hashed) {
 // loadDedup fills the index. It is the first thing that the writer does, so
 // that opening a large store does not wait for it.
 func (s *Store) loadDedup() error {
-	return s.view(func(tx *bolt.Tx) error {
+	return s.view(func(tx *boltfile.Tx) error {
 		x, err := loadIndex(tx)
 		if err != nil {
 			return err
@@ -219,15 +232,13 @@ func (s *Store) HasEvent(sub event.SubID, id trust.Text) bool {
 	}
 	want := identity{in: spaceEvent, sub: sub, eventID: id}
 	found := false
-	err := s.view(func(tx *bolt.Tx) error {
-		events := tx.Bucket(bucketEvents)
+	err := s.view(func(tx *boltfile.Tx) error {
 		for _, seq := range s.index.find(nil, want.hashes(nil, s.hashID)[0]) {
-			value := events.Get(seqKey(seq))
-			if value == nil {
-				value = tx.Bucket(bucketGone).Get(seqKey(seq))
+			value, err := identified(tx.Bucket(bucketEvents), tx.Bucket(bucketGone), seq)
+			if err != nil {
+				continue
 			}
-			stored, err := decodeHead(value)
-			if err == nil && want.same(&stored) {
+			if stored, err := decodeHead(value); err == nil && want.same(&stored) {
 				found = true
 			}
 		}

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 func TestEventsAreStoredOnce(t *testing.T) {
@@ -153,14 +152,14 @@ func TestTheHashIsKeyed(t *testing.T) {
 }
 
 func TestDamagedIndexStopsWriting(t *testing.T) {
-	for name, put := range map[string]func(*bolt.Bucket) error{
-		"key":     func(b *bolt.Bucket) error { return b.Put([]byte("x"), nil) },
-		"version": func(b *bolt.Bucket) error { return b.Put(seqKey(1), []byte{9}) },
-		"length":  func(b *bolt.Bucket) error { return b.Put(seqKey(1), []byte{hashVersion, 0, 1}) },
+	for name, put := range map[string]func(boltfile.Bucket) error{
+		"key":     func(b boltfile.Bucket) error { return b.Put([]byte("x"), nil) },
+		"version": func(b boltfile.Bucket) error { return b.Put(seqKey(1), []byte{9}) },
+		"length":  func(b boltfile.Bucket) error { return b.Put(seqKey(1), []byte{hashVersion, 0, 1}) },
 	} {
 		dir := t.TempDir()
 		s := openTest(t, Options{Dir: dir})
-		if err := s.db.Update(func(tx *bolt.Tx) error { return put(tx.Bucket(bucketDedup)) }); err != nil {
+		if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return put(tx.Bucket(bucketDedup)) }); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -179,7 +178,7 @@ func TestDamagedIndexStopsWriting(t *testing.T) {
 func TestDamagedRecordIsNamed(t *testing.T) {
 	s := openTest(t, Options{hash: func([]byte, space, event.SubID, string) uint64 { return 1 }})
 	store(t, s, eventsBatch("aa", "1"))
-	if err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(1), []byte{99}) }); err != nil {
+	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(1), []byte{99}) }); err != nil {
 		t.Fatal(err)
 	}
 	_, get := s.Get(1)

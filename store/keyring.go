@@ -14,6 +14,8 @@ import (
 	"github.com/zalando/go-keyring"
 	bolt "go.etcd.io/bbolt"
 	"golang.org/x/crypto/chacha20poly1305"
+
+	"eventdeck/store/boltfile"
 )
 
 // What a [Keyring] reports besides errors of its own.
@@ -226,10 +228,10 @@ func checkOf(key []byte) []byte {
 }
 
 func readSealInfo(db *bolt.DB) (info sealInfo, err error) {
-	err = db.View(func(tx *bolt.Tx) error {
-		v := tx.Bucket(bucketMeta).Get(metaSeal)
-		if v == nil {
-			return nil
+	err = boltfile.View(db, func(tx *boltfile.Tx) error {
+		v, err := tx.Bucket(bucketMeta).Get(metaSeal)
+		if err != nil || v == nil {
+			return err
 		}
 		if err := json.Unmarshal(v, &info); err != nil {
 			return fmt.Errorf("%w: what it says of its sealing key: %w", ErrDamaged, err)
@@ -244,5 +246,5 @@ func writeSealInfo(db *bolt.DB, info sealInfo) error {
 	if err != nil {
 		return fmt.Errorf("sealing key: %w", err)
 	}
-	return db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(metaSeal, value) })
+	return boltfile.Update(db, func(tx *boltfile.Tx) error { return tx.Bucket(bucketMeta).Put(metaSeal, value) })
 }

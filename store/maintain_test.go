@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // fillStore makes a closed store with n events of each of two subscriptions and
@@ -72,16 +71,17 @@ func TestCheckOfASoundStore(t *testing.T) {
 
 func TestCheckFindsWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
-		harm func(*bolt.Tx) error
+		harm func(*boltfile.Tx) error
 		says string
 	}{
-		"record": {func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(3), []byte("x")) }, "record 3"},
-		"number": {func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).SetSequence(1) }, "newer than the last number"},
-		"table":  {func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketMarks) }, "table marks is missing"},
-		"usage":  {func(tx *bolt.Tx) error { return tx.Bucket(bucketUsage).Put(usageKey("aa"), encodeUsage(usage{1, 1})) }, "1 of 1 are noted"},
-		"hashes": {func(tx *bolt.Tx) error { return tx.Bucket(bucketDedup).Put(seqKey(1), []byte{9}) }, "dedup record 1"},
-		"sub":    {func(tx *bolt.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte("{")) }, "subscription aa"},
-		"server": {func(tx *bolt.Tx) error { return tx.Bucket(bucketServers).Put([]byte("pager"), []byte("{")) }, "servers"},
+		"record": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(3), []byte("x")) }, "record 3"},
+		"number": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).SetCounter(1) }, "newer than the last number"},
+		"usage": {func(tx *boltfile.Tx) error {
+			return tx.Bucket(bucketUsage).Put(usageKey("aa"), encodeUsage(usage{1, 1}))
+		}, "1 of 1 are noted"},
+		"hashes": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketDedup).Put(seqKey(1), []byte{9}) }, "entry 1 of dedup"},
+		"sub":    {func(tx *boltfile.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte("{")) }, `entry "aa" of subs`},
+		"server": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketServers).Put([]byte("pager"), []byte("{")) }, "servers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := fillStore(t, 5)
@@ -202,12 +202,7 @@ func TestSnapshotIsMadeWhenItIsDue(t *testing.T) {
 
 func TestSnapshotBeforeAMigration(t *testing.T) {
 	dir := fillStore(t, 1)
-	putMeta(t, dir, func(tx *bolt.Tx) error {
-		if err := errors.Join(tx.DeleteBucket(bucketUsage), tx.DeleteBucket(bucketGone)); err != nil {
-			return err
-		}
-		return tx.Bucket(bucketMeta).Put(metaVersion, seqKey(2))
-	})
+	makeOlder(t, dir, 2)
 	openTest(t, Options{Dir: dir})
 	names, err := snapshots(dir)
 	if err != nil || len(names) != 1 {
@@ -218,7 +213,7 @@ func TestSnapshotBeforeAMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if v, err := fileVersion(db); v != 2 || err != nil {
+	if v, err := boltfile.Version(db); v != 2 || err != nil {
 		t.Errorf("its version is %d, %v", v, err)
 	}
 }
@@ -239,7 +234,7 @@ func TestRecoverOfASoundFile(t *testing.T) {
 // harmRecord makes one stored record unreadable, as a damaged page does.
 func harmRecord(t *testing.T, dir string, seq uint64) {
 	t.Helper()
-	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(seq), []byte{0xff}) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(seq), []byte{0xff}) })
 }
 
 func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
@@ -342,17 +337,24 @@ func FuzzReadPages(f *testing.F) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := readPages(t.Context(), path)
+		found, err := readSalvage(t.Context(), path)
+		if errors.Is(err, ErrNewer) {
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer p.close()
-		err = p.each(t.Context(), func(seq uint64, value []byte) error {
-			_, err := decodeRecord(seq, value)
-			return err
-		})
-		if err != nil {
-			t.Error(err)
+		defer found.close()
+		before := uint64(0)
+		for _, f := range found.log {
+			value, err := found.value(f)
+			if err == nil {
+				_, err = decodeRecord(f.seq, value)
+			}
+			if err != nil || f.seq <= before {
+				t.Errorf("record %d after %d: %v", f.seq, before, err)
+			}
+			before = f.seq
 		}
 	})
 }
@@ -360,14 +362,14 @@ func FuzzReadPages(f *testing.F) {
 // A subscription that cannot be read does not keep the others from being kept.
 func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
 	dir := fillStore(t, 3)
-	putMeta(t, dir, func(tx *bolt.Tx) error {
+	putMeta(t, dir, func(tx *boltfile.Tx) error {
 		return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":1,"server":"=="}`))
 	})
 	var out said
 	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
-	out.has(t, `the entry "aa" of subs cannot be read and is left out`)
+	out.has(t, "of subs, what cannot be read is left out")
 	s := openTest(t, Options{Dir: dir})
 	if subs := s.Subscriptions(); len(subs) != 1 || subs[0].ID != "bb" {
 		t.Errorf("kept: %+v", subs)
@@ -378,12 +380,7 @@ func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
 // A snapshot of the version before is brought up to date.
 func TestRecoverFromAnOlderSnapshot(t *testing.T) {
 	dir := fillStore(t, 2)
-	putMeta(t, dir, func(tx *bolt.Tx) error {
-		if err := errors.Join(tx.DeleteBucket(bucketUsage), tx.DeleteBucket(bucketGone)); err != nil {
-			return err
-		}
-		return tx.Bucket(bucketMeta).Put(metaVersion, seqKey(2))
-	})
+	makeOlder(t, dir, 2)
 	s := openTest(t, Options{Dir: dir}) // makes the snapshot
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // malformed is what may stand in the place of a store's file.
@@ -35,7 +36,7 @@ func write(content func(good []byte) []byte) func(*testing.T, string, []byte) {
 	}
 }
 
-func changed(change func(*bolt.Tx) error) func(*testing.T, string, []byte) {
+func changed(change func(*boltfile.Tx) error) func(*testing.T, string, []byte) {
 	return func(t *testing.T, path string, good []byte) {
 		write(func([]byte) []byte { return good })(t, path, good)
 		putMeta(t, filepath.Dir(path), change)
@@ -158,9 +159,7 @@ func TestStoreOfANewerProgram(t *testing.T) {
 	}
 	dir := makeStore(t)
 	path := filepath.Join(dir, fileDB)
-	changed(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, schemaVersion+1))
-	})(t, path, good)
+	changed(func(tx *boltfile.Tx) error { return tx.SetVersion(schemaVersion + 1) })(t, path, good)
 	was := fingerprint(t, dir)
 	if err := openError(t, dir); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "use a newer eventdeck, or --data DIR") {
 		t.Errorf("%v", err)

@@ -21,6 +21,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -30,6 +31,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // Errors of [Open] and of a [Store], besides those of package event.
@@ -37,9 +39,9 @@ var (
 	// ErrLocked: another process has the store open. The text names it.
 	ErrLocked = errors.New("the store is in use")
 	// ErrNewer: a newer program has written the store.
-	ErrNewer = errors.New("the store was written by a newer program")
+	ErrNewer = boltfile.ErrNewer
 	// ErrForeign: the file is a database of another program.
-	ErrForeign = errors.New("it is a database of another program")
+	ErrForeign = boltfile.ErrForeign
 	// ErrDamaged: the file is not what was written.
 	ErrDamaged = event.ErrDamaged
 	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
@@ -77,6 +79,7 @@ type Options struct {
 	hash     hashFunc
 	keyLimit time.Duration
 	alone    bool // no snapshots by itself
+	noSums   bool // no checksums for entries of an older file
 }
 
 // Hooks are called at fixed moments of every commit, on the writer's goroutine.
@@ -118,6 +121,8 @@ type Store struct {
 	stopped chan struct{} // closed when the writer has ended
 
 	snapshotsDone chan struct{} // closed when no snapshot is made any more
+	sumsDone      chan struct{} // closed when no entry gets a checksum any more
+	unsummed      atomic.Uint64 // entries without one, at most
 
 	damage atomic.Pointer[error] // that a read has met
 
@@ -160,6 +165,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	pruning, cancel := context.WithCancel(context.Background())
 	s.pruner.cancel = cancel
 	go s.runPruner(pruning)
+	if o.noSums {
+		close(s.sumsDone)
+	} else {
+		go s.runSums(pruning)
+	}
 	if s.alone {
 		close(s.snapshotsDone)
 	} else {
@@ -225,9 +235,9 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), alone: o.Temporary || o.alone,
 		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
-		snapshotsDone: make(chan struct{}),
+		snapshotsDone: make(chan struct{}), sumsDone: make(chan struct{}),
 	}
-	if err := guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
+	if err := boltfile.Guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
 		return nil, errors.Join(err, removeHolder(dir), db.Close())
 	}
 	return s, nil
@@ -246,10 +256,13 @@ func (e *fileError) Error() string {
 
 func (e *fileError) Unwrap() error { return e.err }
 
-// misplaced names a file that is none of ours.
+// misplaced names a file that is none of ours, or of a newer program.
 func misplaced(path string, err error) error {
-	if errors.Is(err, ErrForeign) {
+	switch {
+	case errors.Is(err, ErrForeign):
 		return &fileError{path, err, "put the store's own file there, or use --data DIR for another place"}
+	case errors.Is(err, ErrNewer):
+		return &fileError{path, err, "use a newer eventdeck, or --data DIR for another place"}
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -277,7 +290,7 @@ func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
 	var db *bolt.DB
 	err := checkNotCut(path)
 	if err == nil {
-		err = guard(nil, func() (err error) {
+		err = boltfile.Guard(nil, func() (err error) {
 			db, err = bolt.Open(path, 0o600, o)
 			file = nil
 			return err
@@ -299,6 +312,28 @@ func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
 		return nil, &fileError{path, fmt.Errorf("%w: %w", ErrDamaged, err), damageAdvice}
 	}
 	return db, nil
+}
+
+// checkNotCut refuses a file that is shorter than its newest meta page says: to read
+// what is missing is a fault of memory, which ends the program when it happens on a
+// goroutine of bbolt. What has no meta page is left to bbolt to name.
+func checkNotCut(path string) error {
+	f, err := openPrivate(path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	newest, _, err := boltfile.MetaPages(f)
+	if err == nil && uint64(info.Size()) < newest.Length {
+		err = fmt.Errorf("%w: the file is cut short: it has %d bytes of %d", ErrDamaged, info.Size(), newest.Length)
+	}
+	return err
 }
 
 // fromSystem reports whether err is about access to the file. What else bbolt
@@ -330,7 +365,7 @@ func checkNotEmptied(path string) error {
 // notEmptied refuses a database without a table where one was initialised once: it
 // would be initialised again without a word.
 func (s *Store) notEmptied() error {
-	version, err := fileVersion(s.db)
+	version, err := boltfile.Version(s.db)
 	if err != nil || version > 0 {
 		return nil // what is wrong with the version is told when it is migrated
 	}
@@ -369,16 +404,21 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.loadRetention(); err != nil {
 		return err
 	}
-	return s.db.View(func(tx *bolt.Tx) error {
+	return boltfile.View(s.db, func(tx *boltfile.Tx) error {
 		if err := quickCheck(tx); err != nil {
 			return err
 		}
 		if s.usage.total, s.usage.bySub, err = loadUsage(tx); err != nil {
 			return err
 		}
-		s.hashKey = append([]byte(nil), tx.Bucket(bucketMeta).Get(metaHashKey)...)
-		s.last.Store(tx.Bucket(bucketEvents).Sequence())
-		s.audited.Store(tx.Bucket(bucketAudit).Sequence())
+		hashKey, err := tx.Bucket(bucketMeta).Get(metaHashKey)
+		if err != nil {
+			return err
+		}
+		s.hashKey = slices.Clone(hashKey)
+		s.last.Store(tx.Bucket(bucketEvents).Counter())
+		s.audited.Store(tx.Bucket(bucketAudit).Counter())
+		s.unsummed.Store(tx.Unsummed())
 		s.subs.byID, err = loadSubs(tx, s.sealer)
 		return err
 	})
@@ -403,9 +443,10 @@ func (s *Store) writeGeneration() error {
 		return err
 	}
 	var id []byte
-	err := s.db.View(func(tx *bolt.Tx) error {
-		id = append(id, tx.Bucket(bucketMeta).Get(metaID)...)
-		return nil
+	err := boltfile.View(s.db, func(tx *boltfile.Tx) error {
+		value, err := tx.Bucket(bucketMeta).Get(metaID)
+		id = append(id, value...)
+		return err
 	})
 	if err != nil {
 		return err
@@ -443,6 +484,7 @@ func (s *Store) Info() event.StoreInfo {
 		Records:   uint64(max(0, kept.records)),
 		Bytes:     kept.bytes,
 		FileBytes: size,
+		Unsummed:  s.unsummed.Load(),
 	}
 }
 
@@ -456,6 +498,7 @@ func (s *Store) Close() error {
 		<-s.stopped
 		<-s.pruner.done
 		<-s.snapshotsDone
+		<-s.sumsDone
 		s.lastSnapshot()
 		errs := []error{removeHolder(s.dir), s.db.Close()}
 		if s.temporary {

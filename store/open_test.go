@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +17,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // makeStore leaves a closed store with some events and a secret.
@@ -167,13 +167,25 @@ func TestDamageIsAnError(t *testing.T) {
 	}
 }
 
-func putMeta(t *testing.T, dir string, put func(*bolt.Tx) error) {
+// putMeta changes a closed store as the program would.
+func putMeta(t *testing.T, dir string, put func(*boltfile.Tx) error) {
+	t.Helper()
+	withDB(t, dir, func(db *bolt.DB) error { return boltfile.Update(db, put) })
+}
+
+// putRaw changes the entries of a closed store as damage would.
+func putRaw(t *testing.T, dir string, put func(*bolt.Tx) error) {
+	t.Helper()
+	withDB(t, dir, func(db *bolt.DB) error { return db.Update(put) })
+}
+
+func withDB(t *testing.T, dir string, do func(*bolt.DB) error) {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(dir, fileDB), 0o600, &bolt.Options{Timeout: lockTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(db.Update(put), db.Close()); err != nil {
+	if err := errors.Join(do(db), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -197,33 +209,31 @@ func TestDamagedFileIsNamedWithWhatToDo(t *testing.T) {
 
 func TestFilesOfOtherVersions(t *testing.T) {
 	dir := makeStore(t)
-	putMeta(t, dir, func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, schemaVersion+1))
-	})
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.SetVersion(schemaVersion + 1) })
 	if err := openError(t, dir); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("newer: %v", err)
 	}
-	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Delete(metaVersion) })
+	putRaw(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Delete([]byte("version")) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("without a version: %v", err)
 	}
 
 	dir = t.TempDir()
-	putMeta(t, dir, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err })
+	putRaw(t, dir, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err })
 	if err := openError(t, dir); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("another program's: %v", err)
 	}
 
 	dir = makeStore(t)
-	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":9}`)) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":9}`)) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a newer subscription: %v", err)
 	}
-	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{`)) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{`)) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged subscription: %v", err)
 	}
-	putMeta(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(metaSeal, []byte(`{`)) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketMeta).Put(metaSeal, []byte(`{`)) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("damaged words on the key: %v", err)
 	}

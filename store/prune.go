@@ -10,9 +10,8 @@ import (
 	"sync"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 const (
@@ -180,7 +179,7 @@ func (s *Store) prunable(now time.Time) bool {
 		}
 	}
 	old := false
-	err := s.view(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *boltfile.Tx) error {
 		old = keep.Total.Age > 0 && olderThan(tx.Bucket(bucketEvents), now.Add(-keep.Total.Age)) ||
 			olderThan(tx.Bucket(bucketGone), now.Add(-dedupFor))
 		return nil
@@ -189,7 +188,7 @@ func (s *Store) prunable(now time.Time) bool {
 }
 
 // olderThan reports whether the first record of the bucket was received before t.
-func olderThan(b *bolt.Bucket, t time.Time) bool {
+func olderThan(b boltfile.Bucket, t time.Time) bool {
 	k, v := b.Cursor().First()
 	if k == nil {
 		return false
@@ -285,7 +284,7 @@ func (c *commit) oldest(l event.Limits, now time.Time, n int) ([]victim, error) 
 		victims = append(victims, x)
 		left = left.plus(usage{-1, -x.size})
 	}
-	return victims, nil
+	return victims, cur.Err()
 }
 
 // oldestOf picks the oldest records of one subscription beyond its bounds. It
@@ -318,7 +317,7 @@ func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victi
 			left = left.plus(usage{-1, -x.size})
 		}
 	}
-	return victims, false, nil
+	return victims, false, cur.Err()
 }
 
 func newVictim(k, v []byte) (victim, error) {
@@ -333,8 +332,7 @@ func newVictim(k, v []byte) (victim, error) {
 // stays.
 func (c *commit) remove(victims []victim, now time.Time) error {
 	events, gone := c.tx.Bucket(bucketEvents), c.tx.Bucket(bucketGone)
-	gone.FillPercent = fillPercent
-	known := gone.Sequence()
+	gone.FillPages()
 	for _, x := range victims {
 		if err := events.Delete(seqKey(x.seq)); err != nil {
 			return fmt.Errorf("prune record %d: %w", x.seq, err)
@@ -354,10 +352,9 @@ func (c *commit) remove(victims []victim, now time.Time) error {
 			if err := gone.Put(seqKey(x.seq), rest.value); err != nil {
 				return fmt.Errorf("prune record %d: %w", x.seq, err)
 			}
-			known++
 		}
 	}
-	return gone.SetSequence(known)
+	return nil
 }
 
 // drop forgets an identity when the transaction succeeds.
@@ -368,10 +365,10 @@ func (c *commit) drop(id identity, seq uint64) {
 }
 
 // forget removes the identities of at most n pruned records that are old enough,
-// or too many. The bucket's sequence counts what is in it.
+// or too many.
 func (c *commit) forget(now time.Time, n int) error {
 	gone := c.tx.Bucket(bucketGone)
-	known := int(gone.Sequence())
+	known := int(gone.Entries())
 	var old []victim
 	cur := gone.Cursor()
 	for k, v := cur.First(); k != nil && len(old) < n; k, v = cur.Next() {
@@ -384,6 +381,9 @@ func (c *commit) forget(now time.Time, n int) error {
 		}
 		old = append(old, x)
 	}
+	if cur.Err() != nil {
+		return cur.Err()
+	}
 	for _, x := range old {
 		if err := gone.Delete(seqKey(x.seq)); err != nil {
 			return fmt.Errorf("forget record %d: %w", x.seq, err)
@@ -392,10 +392,7 @@ func (c *commit) forget(now time.Time, n int) error {
 			c.drop(id, x.seq)
 		}
 	}
-	if len(old) == 0 {
-		return nil
-	}
-	return gone.SetSequence(uint64(max(0, known-len(old))))
+	return nil
 }
 
 // dropHashes deletes the dedup records of which nothing is left. The last one
@@ -403,8 +400,12 @@ func (c *commit) forget(now time.Time, n int) error {
 func (c *commit) dropHashes() error {
 	live := c.last + 1
 	for _, name := range [][]byte{bucketEvents, bucketGone} {
-		if k, _ := c.tx.Bucket(name).Cursor().First(); len(k) == 8 {
+		first := c.tx.Bucket(name).Cursor()
+		if k, _ := first.First(); len(k) == 8 {
 			live = min(live, binary.BigEndian.Uint64(k))
+		}
+		if first.Err() != nil {
+			return first.Err()
 		}
 	}
 	dedup := c.tx.Bucket(bucketDedup)
@@ -418,6 +419,9 @@ func (c *commit) dropHashes() error {
 		}
 		dead = append(dead, slices.Clone(k))
 		k = next
+	}
+	if cur.Err() != nil {
+		return cur.Err()
 	}
 	for _, k := range dead {
 		if err := dedup.Delete(k); err != nil {

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // wallClock is a clock that tests set.
@@ -120,7 +119,7 @@ func TestPrunedEventIsKnownForADay(t *testing.T) {
 	if s.HasEvent("aa", text("a0")) {
 		t.Error("a pruned event is known for ever")
 	}
-	err := s.view(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *boltfile.Tx) error {
 		if k, _ := tx.Bucket(bucketGone).Cursor().First(); k != nil {
 			t.Errorf("the identity of record %x stays", k)
 		}
@@ -245,12 +244,7 @@ func TestOlderFileIsCounted(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	putMeta(t, dir, func(tx *bolt.Tx) error {
-		if err := errors.Join(tx.DeleteBucket(bucketUsage), tx.DeleteBucket(bucketGone)); err != nil {
-			return err
-		}
-		return tx.Bucket(bucketMeta).Put(metaVersion, seqKey(2))
-	})
+	makeOlder(t, dir, 2)
 	s = openTest(t, Options{Dir: dir})
 	equal(t, s.Info().Records, 3)
 	equal(t, s.Info().Bytes, want.Bytes)

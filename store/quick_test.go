@@ -8,35 +8,25 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
+	"eventdeck/store/boltfile"
 )
 
-// spoil changes a closed store as no program of ours does.
-func spoil(t *testing.T, dir string, how func(*bolt.Tx) error) {
-	t.Helper()
-	db, err := bolt.Open(filepath.Join(dir, fileDB), 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Update(how), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestDamageIsFoundWhenAStoreIsOpened(t *testing.T) {
-	for name, how := range map[string]func(*bolt.Tx) error{
-		"the table marks is missing": func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketMarks) },
-		"the newest record, 10":      func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(10), []byte("?")) },
-		"newer than the last number": func(tx *bolt.Tx) error {
+	for name, how := range map[string]func(*boltfile.Tx) error{
+		"the newest record, 10": func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(10), []byte("?")) },
+		"newer than the last number": func(tx *boltfile.Tx) error {
 			b := tx.Bucket(bucketEvents)
-			_, value := b.Cursor().Last()
+			value, err := b.Get(seqKey(10))
+			if err != nil {
+				return err
+			}
 			return b.Put(seqKey(99), value)
 		},
-		"has the key": func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Put([]byte("\xff\xff"), []byte("x")) },
+		"has the key": func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put([]byte("\xff\xff"), []byte("x")) },
 	} {
 		dir := fillStore(t, 5)
-		spoil(t, dir, func(tx *bolt.Tx) error {
-			if err := tx.Bucket(bucketEvents).SetSequence(10); err != nil {
+		putMeta(t, dir, func(tx *boltfile.Tx) error {
+			if err := tx.Bucket(bucketEvents).SetCounter(10); err != nil {
 				return err
 			}
 			return how(tx)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // A scan reads in chunks, each in a transaction of its own, so that a slow
@@ -23,10 +23,10 @@ const (
 // view runs fn in a read transaction.
 //
 // Errors: [event.ErrClosed], [ErrDamaged], those of fn.
-func (s *Store) view(fn func(*bolt.Tx) error) error {
-	err := guard(nil, func() error { return s.db.View(fn) })
+func (s *Store) view(fn func(*boltfile.Tx) error) error {
+	err := boltfile.Guard(nil, func() error { return boltfile.View(s.db, fn) })
 	if errors.Is(err, ErrDamaged) {
-		s.damage.CompareAndSwap(nil, &err)
+		s.noteDamage(err)
 	}
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return event.ErrClosed
@@ -34,18 +34,23 @@ func (s *Store) view(fn func(*bolt.Tx) error) error {
 	return err
 }
 
+// noteDamage keeps the first damage that was met.
+func (s *Store) noteDamage(err error) { s.damage.CompareAndSwap(nil, &err) }
+
 // Last implements [event.Store].
 func (s *Store) Last() uint64 { return s.last.Load() }
 
 // Get implements [event.Store].
 func (s *Store) Get(seq uint64) (event.Record, error) {
 	var r event.Record
-	err := s.view(func(tx *bolt.Tx) error {
-		value := tx.Bucket(bucketEvents).Get(seqKey(seq))
+	err := s.view(func(tx *boltfile.Tx) error {
+		value, err := tx.Bucket(bucketEvents).Get(seqKey(seq))
+		if err != nil {
+			return err
+		}
 		if value == nil {
 			return fmt.Errorf("record %d: %w", seq, event.ErrNotFound)
 		}
-		var err error
 		r, err = decodeStored(seq, value)
 		return err
 	})
@@ -137,7 +142,7 @@ func (s *Store) Scan(from, to uint64, fn func(*event.Record) bool) error {
 // in one transaction and until visit returns false. It returns where to go on, 0
 // if there is nothing more.
 func (s *Store) span(from, to uint64, visit func(seq uint64, value []byte) (bool, error)) (next uint64, err error) {
-	err = s.view(func(tx *bolt.Tx) error {
+	err = s.view(func(tx *boltfile.Tx) error {
 		c := tx.Bucket(bucketEvents).Cursor()
 		k, v := c.Seek(seqKey(from))
 		step := c.Next
@@ -158,7 +163,7 @@ func (s *Store) span(from, to uint64, visit func(seq uint64, value []byte) (bool
 				return err
 			}
 		}
-		return nil
+		return c.Err()
 	})
 	return next, err
 }
@@ -175,10 +180,10 @@ func after(seq, from, to uint64) uint64 {
 }
 
 // seekBackward finds the last record at or before seq.
-func seekBackward(c *bolt.Cursor, seq uint64) (k, v []byte) {
+func seekBackward(c *boltfile.Cursor, seq uint64) (k, v []byte) {
 	k, v = c.Seek(seqKey(seq))
 	switch {
-	case k == nil:
+	case k == nil && c.Err() == nil:
 		return c.Last()
 	case len(k) == 8 && binary.BigEndian.Uint64(k) > seq:
 		return c.Prev()

@@ -1,18 +1,18 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/json"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // Recover makes a sound store of what can be read of the one in dir: its records,
@@ -21,14 +21,13 @@ import (
 // missing. Each of them gets a gap record. The damaged file is moved aside. say
 // gets an account of what was kept and what was not.
 //
-// Records are read page by page, which no damage can mislead. Subscriptions are
-// read with bbolt, which damage may lead astray: run it in a process of its own,
-// and if that dies, again without useFile, which takes them from a snapshot only.
-// A run that was ended leaves the damaged file where it was.
+// The file is read page by page, which no damage can mislead; useFile false leaves it
+// out altogether. No record gets a number above the last one given, and each event is
+// kept once. A run that was ended leaves the damaged file where it was.
 //
 // Nobody may have the store open.
 //
-// Errors: [ErrLocked]; [ErrDamaged] when there are no subscriptions that can be
+// Errors: [ErrLocked]; [ErrNewer]; [ErrDamaged] when there are no subscriptions that can be
 // read; those of ctx and of the file system.
 func Recover(ctx context.Context, dir string, useFile bool, now time.Time, say func(string)) error {
 	r := &recovery{dir: dir, useFile: useFile, now: now, say: say}
@@ -46,7 +45,10 @@ type recovery struct {
 
 	to      *bolt.DB
 	hashKey []byte
+	known   *table // the identities that were written
+	last    uint64 // the last number that is known to have been given
 	kept    int
+	doubled int
 }
 
 func (r *recovery) run(ctx context.Context) error {
@@ -80,50 +82,40 @@ func (r *recovery) run(ctx context.Context) error {
 }
 
 func (r *recovery) rebuild(ctx context.Context) error {
-	found, err := readPages(ctx, filepath.Join(r.dir, fileDB))
-	if err != nil {
-		if ctx.Err() != nil {
+	var found *salvage
+	err := error(nil)
+	if r.useFile {
+		found, err = readSalvage(ctx, filepath.Join(r.dir, fileDB))
+	} else {
+		err = errors.New("it is left out")
+	}
+	switch {
+	case err == nil:
+		defer found.close()
+	case ctx.Err() != nil || errors.Is(err, ErrNewer):
+		return err
+	default:
+		r.say(fmt.Sprintf("nothing of the file can be read: %v", err))
+	}
+	lost := found.missing()
+	r.tellLost(lost)
+	if err := r.control(ctx, found, len(lost) > 0); err != nil {
+		return err
+	}
+	if found != nil {
+		if found.fixed > 0 {
+			r.say(event.Some(found.fixed, "record has its", "records have their") + " number again, which was damaged")
+		}
+		r.last = max(r.last, found.last)
+		if err := r.log(ctx, found); err != nil {
 			return err
 		}
-		r.say(fmt.Sprintf("nothing of the file can be read: %v", err))
-	} else {
-		defer found.close()
-	}
-	last := uint64(0)
-	if r.useFile && found != nil {
-		last = r.lastGiven()
-	}
-	lost := found.missing(last)
-	r.tellLost(lost)
-	if err := r.control(len(lost) > 0); err != nil {
-		return err
-	}
-	if err := r.records(ctx, found); err != nil {
-		return err
 	}
 	r.say(event.Some(r.kept, "record is", "records are") + " kept")
-	return r.close(len(lost) > 0)
-}
-
-// readFile gives fn a read transaction on the damaged file.
-func (r *recovery) readFile(fn func(*bolt.Tx) error) error {
-	db, err := openReadOnly(r.dir, fileDB)
-	if err != nil {
-		return err
+	if r.doubled > 0 {
+		r.say(event.Some(r.doubled, "record was", "records were") + " there twice and is kept once")
 	}
-	return errors.Join(guard(nil, func() error { return db.View(fn) }), db.Close())
-}
-
-// lastGiven returns the last sequence number that the file has given, 0 if it
-// does not say.
-func (r *recovery) lastGiven() (last uint64) {
-	_ = r.readFile(func(tx *bolt.Tx) error {
-		if b := tx.Bucket(bucketEvents); b != nil {
-			last = b.Sequence()
-		}
-		return nil
-	})
-	return last
+	return r.close(len(lost) > 0)
 }
 
 // tellLost names the ranges in which records were lost, a few of them.
@@ -139,183 +131,177 @@ func (r *recovery) tellLost(lost []span) {
 
 // control takes over everything but the log: from the file if its log is whole,
 // else from the newest sound snapshot, so that no cursor is ahead of what is kept.
-func (r *recovery) control(missing bool) error {
-	fromFile := func(whole bool) error {
-		if !r.useFile {
-			return errors.New("it is left out")
-		}
-		return r.readFile(func(tx *bolt.Tx) error { return r.copyFrom(tx, whole) })
+func (r *recovery) control(ctx context.Context, found *salvage, missing bool) error {
+	var own map[string]*foundTable
+	if found != nil {
+		own = found.tables
 	}
-	if !missing && fromFile(true) == nil {
+	if !missing && vital(own) {
 		r.say("subscriptions, cursors and settings are those of the file")
-		return nil
+		return r.take(own)
 	}
 	names, err := snapshots(r.dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		db, err := openReadOnly(r.dir, name)
-		if err == nil {
-			err = errors.Join(guard(nil, func() error { return db.View(func(tx *bolt.Tx) error { return r.copyFrom(tx, true) }) }), db.Close())
+		kept, err := readSnapshot(ctx, filepath.Join(r.dir, name))
+		if err == nil && vital(kept.tables) {
+			r.say(fmt.Sprintf("subscriptions, cursors and settings are those of %s: what was changed after that is lost", name))
+			if found == nil || found.last == 0 {
+				r.last = kept.last
+			}
+			return r.take(kept.tables)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		if err == nil {
-			r.say(fmt.Sprintf("subscriptions, cursors and settings are those of %s: what was changed after that is lost", name))
-			return nil
+			err = errors.New("it is damaged")
 		}
 		r.say(fmt.Sprintf("%s cannot be used: %v", name, err))
 	}
-	if fromFile(false) == nil {
+	if own[string(bucketMeta)] != nil && own[string(bucketSubs)] != nil {
 		r.say("there is no sound snapshot: subscriptions, cursors and settings are those of the damaged file")
-		return nil
+		return r.take(own)
 	}
 	return fmt.Errorf("%w: neither the file nor a snapshot has subscriptions that can be read; put a copy back with `eventdeck store restore FILE`", ErrDamaged)
 }
 
-// copyFrom takes over everything but the log, or nothing: whole refuses a file in
-// which something cannot be read, otherwise that is left out.
-func (r *recovery) copyFrom(from *bolt.Tx, whole bool) error {
-	return r.to.Update(func(to *bolt.Tx) error {
-		if err := copyControl(to, from); err != nil {
-			return err
+// vital reports whether nothing is missing of what a store cannot do without.
+func vital(from map[string]*foundTable) bool {
+	for _, name := range [][]byte{bucketMeta, bucketSubs, bucketSettings} {
+		if t := from[string(name)]; t == nil || !t.whole {
+			return false
 		}
-		if err := upgrade(to, nil); err != nil {
+	}
+	return true
+}
+
+// take makes the new store with what was found of the tables.
+func (r *recovery) take(from map[string]*foundTable) error {
+	return boltfile.Update(r.to, func(to *boltfile.Tx) error {
+		if err := upgrade(to, rand.Reader); err != nil {
 			return err
 		}
 		for _, name := range tables {
-			if to.Bucket(name) == nil {
-				return fmt.Errorf("%w: the table %s is missing", ErrDamaged, name)
+			t := from[string(name)]
+			if t == nil {
+				continue
+			}
+			if !t.whole {
+				r.say(fmt.Sprintf("of %s, what cannot be read is left out", name))
+			}
+			for i, key := range t.keys {
+				if err := to.Bucket(name).Put(key, t.values[i]); err != nil {
+					return err
+				}
 			}
 		}
-		if err := r.leaveOut(to, whole); err != nil {
-			return err
-		}
-		r.hashKey = append([]byte(nil), to.Bucket(bucketMeta).Get(metaHashKey)...)
-		return nil
+		key, err := to.Bucket(bucketMeta).Get(metaHashKey)
+		r.hashKey = slices.Clone(key)
+		return err
 	})
 }
 
-// leaveOut removes the entries that cannot be read.
-func (r *recovery) leaveOut(to *bolt.Tx, whole bool) error {
-	sealed, err := newSealer(make([]byte, 32), nil) // opens nothing
-	if err != nil {
-		return err
+// recoverGroup is how many records one transaction writes.
+const recoverGroup = 1_000
+
+// log copies the records that were found, and what is left of pruned ones.
+func (r *recovery) log(ctx context.Context, from *salvage) error {
+	r.known = newTable(len(from.log))
+	for rest := from.log; len(rest) > 0; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		group := rest[:min(recoverGroup, len(rest))]
+		rest = rest[len(group):]
+		if err := boltfile.Update(r.to, func(tx *boltfile.Tx) error { return r.group(tx, from, group) }); err != nil {
+			return fmt.Errorf("write what was kept: %w", err)
+		}
 	}
-	subReads := func(k, v []byte) bool {
-		_, err := decodeSub(event.SubID(k), v, sealed)
-		return err == nil
-	}
-	jsonReads := func(_, v []byte) bool { return json.Valid(v) }
-	for _, t := range []struct {
-		name  []byte
-		reads func(k, v []byte) bool
-	}{{bucketSubs, subReads}, {bucketServers, jsonReads}, {bucketEnded, jsonReads}} {
-		var bad [][]byte
-		b := to.Bucket(t.name)
-		err := b.ForEach(func(k, v []byte) error {
-			if !t.reads(k, v) {
-				bad = append(bad, bytes.Clone(k))
-			}
-			return nil
-		})
+	return nil
+}
+
+// group writes some records, each identity once.
+func (r *recovery) group(tx *boltfile.Tx, from *salvage, group []found) error {
+	events, gone := tx.Bucket(bucketEvents), tx.Bucket(bucketGone)
+	events.FillPages()
+	gone.FillPages()
+	var hashes []byte
+	base := group[0].seq
+	bySub := map[event.SubID]usage{}
+	for _, f := range group {
+		value, err := from.value(f)
 		if err != nil {
 			return err
 		}
-		if len(bad) > 0 && whole {
-			return fmt.Errorf("%w: %s of %s cannot be read", ErrDamaged, event.Some(len(bad), "entry", "entries"), t.name)
+		head, id, has, err := identityOf(value)
+		if err != nil {
+			return err
 		}
-		for _, k := range bad {
-			r.say(fmt.Sprintf("the entry %q of %s cannot be read and is left out", k, t.name))
-			if err := b.Delete(k); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// records copies what was found.
-func (r *recovery) records(ctx context.Context, found *pages) error {
-	w := &salvage{recovery: r}
-	if err := found.each(ctx, w.add); err != nil {
-		return err
-	}
-	return w.flush()
-}
-
-// salvageGroup is how many records one transaction of a salvage writes.
-const salvageGroup = 1_000
-
-// salvage writes records into the new file, in groups.
-type salvage struct {
-	*recovery
-	group []kept
-}
-
-// kept is a record that could be read.
-type kept struct {
-	seq   uint64
-	value []byte
-}
-
-func (w *salvage) add(seq uint64, value []byte) error {
-	w.group = append(w.group, kept{seq, append([]byte(nil), value...)})
-	if len(w.group) < salvageGroup {
-		return nil
-	}
-	return w.flush()
-}
-
-func (w *salvage) flush() error {
-	if len(w.group) == 0 {
-		return nil
-	}
-	err := w.to.Update(func(tx *bolt.Tx) error {
-		events := tx.Bucket(bucketEvents)
-		events.FillPercent = fillPercent
-		var hashes []byte
-		base := w.group[0].seq
-		bySub := map[event.SubID]usage{}
-		for _, g := range w.group {
-			if err := events.Put(seqKey(g.seq), g.value); err != nil {
-				return err
-			}
-			head, err := decodeHead(g.value)
+		if has {
+			own := id.hashes(nil, func(in space, sub event.SubID, text string) uint64 { return keyedHash(r.hashKey, in, sub, text) })
+			known, err := r.isKnown(events, gone, id, own[0])
 			if err != nil {
 				return err
 			}
-			bySub[head.Sub] = bySub[head.Sub].plus(usage{1, recordSize(g.value)})
-			id, ok := identify(&head)
-			if !ok {
+			if known {
+				r.doubled++
 				continue
 			}
-			for _, h := range id.hashes(nil, func(in space, sub event.SubID, text string) uint64 { return keyedHash(w.hashKey, in, sub, text) }) {
-				hashes = appendHash(hashes, g.seq-base, h)
+			for _, h := range own {
+				hashes = appendHash(hashes, f.seq-base, h)
+				r.known.insert(h, f.seq)
 			}
 		}
-		w.kept += len(w.group)
-		if err := addToUsage(tx, bySub); err != nil {
+		into := events
+		if f.gone {
+			into = gone
+		} else {
+			bySub[head.Sub] = bySub[head.Sub].plus(usage{1, recordSize(value)})
+			r.kept++
+		}
+		if err := into.Append(seqKey(f.seq), value, boltfile.Sum(value)); err != nil {
 			return err
 		}
-		if hashes == nil {
-			return nil
-		}
-		return tx.Bucket(bucketDedup).Put(seqKey(base), hashes)
-	})
-	w.group = w.group[:0]
-	if err != nil {
-		return fmt.Errorf("write what was kept: %w", err)
+		r.last = max(r.last, f.seq)
 	}
-	return nil
-}
-
-func addToUsage(tx *bolt.Tx, bySub map[event.SubID]usage) error {
-	_, have, err := loadUsage(tx)
-	if err != nil {
+	if err := addToUsage(tx, bySub); err != nil || hashes == nil {
 		return err
 	}
+	return tx.Bucket(bucketDedup).Put(seqKey(base), hashes)
+}
+
+// isKnown reports whether a record with the identity was written already.
+func (r *recovery) isKnown(events, gone boltfile.Bucket, id identity, hash uint64) (bool, error) {
+	for _, seq := range r.known.find(nil, hash) {
+		value, err := identified(events, gone, seq)
+		if err != nil {
+			return false, err
+		}
+		if have, err := decodeHead(value); err == nil && id.same(&have) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func addToUsage(tx *boltfile.Tx, bySub map[event.SubID]usage) error {
+	b := tx.Bucket(bucketUsage)
 	for sub, u := range bySub {
-		if err := tx.Bucket(bucketUsage).Put(usageKey(sub), encodeUsage(have[sub].plus(u))); err != nil {
+		value, err := b.Get(usageKey(sub))
+		if err != nil {
+			return err
+		}
+		if value != nil {
+			have, err := decodeUsage(value)
+			if err != nil {
+				return err
+			}
+			u = have.plus(u)
+		}
+		if err := b.Put(usageKey(sub), encodeUsage(u)); err != nil {
 			return err
 		}
 	}
@@ -325,49 +311,53 @@ func addToUsage(tx *bolt.Tx, bySub map[event.SubID]usage) error {
 // close sets the next sequence number, and records a gap for every subscription
 // when records are missing.
 func (r *recovery) close(missing bool) error {
-	return r.to.Update(func(tx *bolt.Tx) error {
-		events := tx.Bucket(bucketEvents)
-		last := events.Sequence()
-		if k, _ := events.Cursor().Last(); len(k) == 8 {
-			last = max(last, binary.BigEndian.Uint64(k))
+	return boltfile.Update(r.to, func(tx *boltfile.Tx) error {
+		subs, last, err := r.subs(tx)
+		if err != nil {
+			return err
 		}
 		if missing {
-			var err error
-			if last, err = r.gaps(tx, last); err != nil {
+			if last, err = r.gaps(tx, subs, last); err != nil {
 				return err
 			}
 		}
-		return events.SetSequence(last)
+		return tx.Bucket(bucketEvents).SetCounter(last)
 	})
 }
 
-func (r *recovery) gaps(tx *bolt.Tx, last uint64) (uint64, error) {
-	sealed, err := newSealer(make([]byte, 32), nil) // opens nothing
-	if err != nil {
-		return 0, err
-	}
-	subs := 0
-	bySub := map[event.SubID]usage{}
-	err = tx.Bucket(bucketSubs).ForEach(func(id, v []byte) error {
-		k, err := decodeSub(event.SubID(id), v, sealed)
-		if err != nil {
-			return err
+// subs returns the subscriptions, and the last number that was given as far as the store
+// shows it: what was printed has a number.
+func (r *recovery) subs(tx *boltfile.Tx) (subs []event.Subscription, last uint64, err error) {
+	last = r.last
+	err = tx.Bucket(bucketSubs).Each(func(id, v []byte) error {
+		k, err := readSub(event.SubID(id), v)
+		if err == nil {
+			subs = append(subs, k.sub)
+			if p := k.sub.Printed; r.last == 0 || p > last && p-last <= maxJump {
+				last = max(last, p)
+			}
 		}
-		subs++
+		return err
+	})
+	return subs, last, err
+}
+
+func (r *recovery) gaps(tx *boltfile.Tx, subs []event.Subscription, last uint64) (uint64, error) {
+	bySub := map[event.SubID]usage{}
+	for _, sub := range subs {
 		last++
 		enc, err := encodeRecord(&event.Record{
-			Kind: event.KindGap, Sub: k.sub.ID, Server: k.sub.Key.Server, Type: k.sub.Key.Type, Mode: k.sub.Mode,
-			ReceivedAt: r.now.UTC(), Gap: &event.Gap{Cause: event.CauseDamaged, From: k.sub.LastSeen, To: r.now.UTC(), Certain: true},
+			Kind: event.KindGap, Sub: sub.ID, Server: sub.Key.Server, Type: sub.Key.Type, Mode: sub.Mode,
+			ReceivedAt: r.now.UTC(), Gap: &event.Gap{Cause: event.CauseDamaged, From: sub.LastSeen, To: r.now.UTC(), Certain: true},
 		})
 		if err != nil {
-			return err
+			return 0, err
 		}
-		bySub[k.sub.ID] = usage{1, recordSize(enc.value)}
-		return tx.Bucket(bucketEvents).Put(seqKey(last), enc.value)
-	})
-	if err != nil {
-		return 0, err
+		bySub[sub.ID] = usage{1, recordSize(enc.value)}
+		if err := tx.Bucket(bucketEvents).Append(seqKey(last), enc.value, boltfile.Sum(enc.value)); err != nil {
+			return 0, err
+		}
 	}
-	r.say(event.Some(subs, "subscription has", "subscriptions have") + " a gap record; what comes next is asked from the cursors above")
+	r.say(event.Some(len(subs), "subscription has", "subscriptions have") + " a gap record; what comes next is asked from the cursors above")
 	return last, addToUsage(tx, bySub)
 }

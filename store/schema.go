@@ -6,14 +6,19 @@ import (
 	"io"
 
 	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/store/boltfile"
 )
 
 // schemaVersion is the layout that this program writes.
-const schemaVersion = 3
+const schemaVersion = boltfile.Newest
+
+// countedVersion is the first layout with all tables of today.
+const countedVersion = 3
 
 // The buckets of the file.
 var (
-	bucketMeta     = []byte("meta")     // the keys below
+	bucketMeta     = boltfile.Meta      // the keys below
 	bucketEvents   = []byte("events")   // sequence number -> record
 	bucketDedup    = []byte("dedup")    // first sequence number of a commit -> hashes
 	bucketSubs     = []byte("subs")     // subscription id -> subscription
@@ -33,19 +38,22 @@ var tables = [][]byte{
 	bucketServers, bucketRefusals, bucketAudit, bucketMarks, bucketUsage, bucketGone,
 }
 
-// The keys of the meta bucket.
+// numbered are the buckets that may be large. Their keys are numbers of eight bytes.
+var numbered = [][]byte{bucketEvents, bucketDedup, bucketGone, bucketAudit}
+
+// The keys of the meta bucket, beside those of package boltfile.
 var (
-	metaVersion = []byte("version") // uint64
-	metaID      = []byte("id")      // random name of the store, in text
-	metaHashKey = []byte("hash")    // key of the dedup hash
-	metaSeal    = []byte("seal")    // sealInfo in JSON
+	metaID      = []byte("id")   // random name of the store, in text
+	metaHashKey = []byte("hash") // key of the dedup hash
+	metaSeal    = []byte("seal") // sealInfo in JSON
 )
 
 // migrations holds, at position n, what turns version n into n+1.
-var migrations = []func(*bolt.Tx, io.Reader) error{
+var migrations = []func(*boltfile.Tx, io.Reader) error{
 	0: initSchema,
 	1: addAudit,
-	2: func(tx *bolt.Tx, _ io.Reader) error { return addUsage(tx) },
+	2: func(tx *boltfile.Tx, _ io.Reader) error { return addUsage(tx) },
+	3: func(tx *boltfile.Tx, _ io.Reader) error { return tx.AddChecksums(numbered...) },
 }
 
 // migrate brings the file to the version of the program, in one transaction.
@@ -54,64 +62,32 @@ var migrations = []func(*bolt.Tx, io.Reader) error{
 //
 // Errors: [ErrNewer], [ErrForeign].
 func migrate(db *bolt.DB, random io.Reader) error {
-	have, err := fileVersion(db)
-	if err != nil {
-		return err
-	}
+	have, err := boltfile.Version(db)
 	switch {
+	case err != nil:
+		return err
 	case have == schemaVersion:
 		return nil
 	case have > schemaVersion:
-		return fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d; use a newer eventdeck, or --data DIR for another place", ErrNewer, have, schemaVersion)
+		return boltfile.View(db, func(*boltfile.Tx) error { return nil }) // says so
 	}
-	return db.Update(func(tx *bolt.Tx) error { return upgrade(tx, random) })
+	return boltfile.Update(db, func(tx *boltfile.Tx) error { return upgrade(tx, random) })
 }
 
 // upgrade runs the migrations that a file needs; random is for an empty one.
-func upgrade(tx *bolt.Tx, random io.Reader) error {
-	have, err := versionOf(tx)
-	if err != nil {
-		return err
-	}
-	if have > schemaVersion {
-		return fmt.Errorf("%w: its layout has version %d", ErrNewer, have)
-	}
-	for v := have; v < schemaVersion; v++ {
+func upgrade(tx *boltfile.Tx, random io.Reader) error {
+	for v := tx.Version(); v < schemaVersion; v++ {
 		if err := migrations[v](tx, random); err != nil {
 			return fmt.Errorf("migrate from version %d: %w", v, err)
 		}
 	}
-	return tx.Bucket(bucketMeta).Put(metaVersion, binary.BigEndian.AppendUint64(nil, schemaVersion))
-}
-
-// fileVersion returns 0 for a file in which nothing was written yet.
-func fileVersion(db *bolt.DB) (version uint64, err error) {
-	err = db.View(func(tx *bolt.Tx) error {
-		version, err = versionOf(tx)
-		return err
-	})
-	return version, err
-}
-
-func versionOf(tx *bolt.Tx) (uint64, error) {
-	meta := tx.Bucket(bucketMeta)
-	if meta == nil {
-		if k, _ := tx.Cursor().First(); k != nil {
-			return 0, ErrForeign
-		}
-		return 0, nil
-	}
-	v := meta.Get(metaVersion)
-	if len(v) != 8 {
-		return 0, fmt.Errorf("%w: it has no version", ErrDamaged)
-	}
-	return binary.BigEndian.Uint64(v), nil
+	return tx.SetVersion(schemaVersion)
 }
 
 // initSchema makes the first version in an empty file.
-func initSchema(tx *bolt.Tx, random io.Reader) error {
+func initSchema(tx *boltfile.Tx, random io.Reader) error {
 	for _, name := range [][]byte{bucketMeta, bucketEvents, bucketDedup, bucketSubs, bucketEnded, bucketSettings, bucketServers, bucketRefusals} {
-		if _, err := tx.CreateBucket(name); err != nil {
+		if err := tx.CreateBucket(name); err != nil {
 			return err
 		}
 	}
@@ -127,9 +103,9 @@ func initSchema(tx *bolt.Tx, random io.Reader) error {
 }
 
 // addAudit makes room for the audit log and the operator's marks.
-func addAudit(tx *bolt.Tx, _ io.Reader) error {
+func addAudit(tx *boltfile.Tx, _ io.Reader) error {
 	for _, name := range [][]byte{bucketAudit, bucketMarks} {
-		if _, err := tx.CreateBucket(name); err != nil {
+		if err := tx.CreateBucket(name); err != nil {
 			return err
 		}
 	}

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
 )
 
 const (
@@ -21,8 +20,11 @@ const (
 // Setting implements [event.Store].
 func (s *Store) Setting(key string) (string, error) {
 	var value string
-	err := s.view(func(tx *bolt.Tx) error {
-		v := tx.Bucket(bucketSettings).Get([]byte(key))
+	err := s.view(func(tx *boltfile.Tx) error {
+		v, err := tx.Bucket(bucketSettings).Get([]byte(key))
+		if err != nil {
+			return err
+		}
 		if v == nil {
 			return fmt.Errorf("setting %q: %w", key, event.ErrNotFound)
 		}
@@ -126,8 +128,8 @@ func (s *Store) Refuse(ctx context.Context, list ...event.Refusal) error {
 	})
 }
 
-func putRefusal(b *bolt.Bucket, value []byte) error {
-	n, err := b.NextSequence()
+func putRefusal(b boltfile.Bucket, value []byte) error {
+	n, err := b.Next()
 	if err != nil {
 		return err
 	}
@@ -169,34 +171,33 @@ func (c *commit) putEnded(e event.Ended) error {
 	if err := b.Put([]byte(e.Path), value); err != nil {
 		return fmt.Errorf("ended hook: %w", err)
 	}
-	ended := collectEnded(b)
-	if len(ended) <= maxEnded {
-		return nil
+	ended, err := collectEnded(b)
+	if err != nil || len(ended) <= maxEnded {
+		return err
 	}
 	return b.Delete([]byte(ended[0].Path))
 }
 
 // collectEnded returns the ended hooks, oldest first.
-func collectEnded(b *bolt.Bucket) []event.Ended {
-	var ended []event.Ended
-	c := b.Cursor()
-	for k, v := c.First(); k != nil; k, v = c.Next() {
+func collectEnded(b boltfile.Bucket) (ended []event.Ended, err error) {
+	err = b.Each(func(k, v []byte) error {
 		var in storedEnded
 		if json.Unmarshal(v, &in) == nil {
 			ended = append(ended, event.Ended{Path: string(k), At: in.At.time(), Removed: in.Removed})
 		}
-	}
+		return nil
+	})
 	slices.SortFunc(ended, func(a, b event.Ended) int { return a.At.Compare(b.At) })
-	return ended
+	return ended, err
 }
 
 // EndedHooks implements [event.Store]: the newest 1,000, oldest first. It is
 // empty when the store cannot be read.
 func (s *Store) EndedHooks() []event.Ended {
 	var ended []event.Ended
-	if s.view(func(tx *bolt.Tx) error {
-		ended = collectEnded(tx.Bucket(bucketEnded))
-		return nil
+	if s.view(func(tx *boltfile.Tx) (err error) {
+		ended, err = collectEnded(tx.Bucket(bucketEnded))
+		return err
 	}) != nil {
 		return nil
 	}
@@ -206,8 +207,8 @@ func (s *Store) EndedHooks() []event.Ended {
 // each calls fn for every entry of a small bucket. The interface of its callers
 // has no error: what cannot be read is absent, and the next commit reports it.
 func (s *Store) each(bucket []byte, fn func(k, v []byte)) {
-	_ = s.view(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucket).ForEach(func(k, v []byte) error {
+	_ = s.view(func(tx *boltfile.Tx) error {
+		return tx.Bucket(bucket).Each(func(k, v []byte) error {
 			fn(k, v)
 			return nil
 		})

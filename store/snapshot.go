@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/store/boltfile"
 )
 
 // A snapshot is a store of its own that holds everything but the log:
@@ -61,9 +64,9 @@ func takeSnapshot(db *bolt.DB, dir string, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		err = guard(nil, func() error {
-			return db.View(func(from *bolt.Tx) error {
-				return dst.Update(func(to *bolt.Tx) error { return copyControl(to, from) })
+		err = boltfile.Guard(nil, func() error {
+			return boltfile.View(db, func(from *boltfile.Tx) error {
+				return boltfile.Update(dst, func(to *boltfile.Tx) error { return copyControl(to, from, nil) })
 			})
 		})
 		return errors.Join(err, dst.Close())
@@ -83,24 +86,34 @@ func takeSnapshot(db *bolt.DB, dir string, now time.Time) error {
 	return nil
 }
 
-// copyControl copies the tables that a snapshot holds.
-func copyControl(to, from *bolt.Tx) error {
-	return from.ForEach(func(name []byte, b *bolt.Bucket) error {
-		c, err := to.CreateBucketIfNotExists(name)
+// copyControl copies the tables that a snapshot holds into an empty file. bad gets the
+// entries that are not what was written; where it is nil there must be none.
+func copyControl(to, from *boltfile.Tx, bad func(table, key []byte)) error {
+	if err := to.Mirror(from); err != nil {
+		return err
+	}
+	names, err := from.Names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if slices.ContainsFunc(notInSnapshot, func(n []byte) bool { return bytes.Equal(n, name) }) {
+			continue
+		}
+		put := to.Bucket(name).Put
+		if bad == nil {
+			err = from.Bucket(name).Each(put)
+		} else {
+			err = from.Bucket(name).EachGood(put, func(key []byte) { bad(name, key) })
+		}
 		if err != nil {
 			return err
 		}
-		if err := c.SetSequence(b.Sequence()); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(notInSnapshot, func(n []byte) bool { return string(n) == string(name) }) {
-			if string(name) == string(bucketGone) {
-				return c.SetSequence(0) // it counts what is in it
-			}
-			return nil
-		}
-		return b.ForEach(c.Put)
-	})
+	}
+	if from.Checked() || !from.Bucket(bucketGone).Exists() {
+		return nil
+	}
+	return to.Bucket(bucketGone).SetCounter(0) // in layouts without checksums it counts what is in it
 }
 
 // replaceFile has make write a private file, and puts it in the place of name.
@@ -164,7 +177,7 @@ func (s *Store) snapshotAfter(last int) int {
 
 // snapshotOlder keeps a snapshot of a file that is about to be migrated.
 func (s *Store) snapshotOlder() error {
-	have, err := fileVersion(s.db)
+	have, err := boltfile.Version(s.db)
 	if err != nil || have == 0 || have >= schemaVersion {
 		return err
 	}
@@ -183,7 +196,7 @@ func (s *Store) snapshotDue() bool {
 }
 
 func (s *Store) newestTx() (id int) {
-	_ = s.view(func(tx *bolt.Tx) error {
+	_ = s.view(func(tx *boltfile.Tx) error {
 		id = tx.ID()
 		return nil
 	})

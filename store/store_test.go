@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
 )
 
 func TestMain(m *testing.M) {
@@ -209,7 +209,7 @@ func TestForwardEndsAtTheSnapshot(t *testing.T) {
 func TestBackwardOverHoles(t *testing.T) {
 	s := openTest(t, Options{})
 	store(t, s, eventsBatch("aa", "1", "2", "3", "4"))
-	if err := s.db.Update(func(tx *bolt.Tx) error {
+	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error {
 		b := tx.Bucket(bucketEvents)
 		return errors.Join(b.Delete(seqKey(2)), b.Delete(seqKey(4)))
 	}); err != nil {
@@ -233,7 +233,7 @@ func TestScanLendsWhatIsStored(t *testing.T) {
 		ids[i] = fmt.Sprint(i + 1)
 	}
 	store(t, s, eventsBatch("aa", ids...))
-	if err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketEvents).Delete(seqKey(5)) }); err != nil {
+	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Delete(seqKey(5)) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, first, last, count uint64 }{

@@ -9,10 +9,9 @@ import (
 	"sync"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
 )
 
 // subVersion is the version of storedSub.
@@ -283,9 +282,9 @@ type subCache struct {
 	byID map[event.SubID]keptSub
 }
 
-func loadSubs(tx *bolt.Tx, seal sealer) (map[event.SubID]keptSub, error) {
+func loadSubs(tx *boltfile.Tx, seal sealer) (map[event.SubID]keptSub, error) {
 	byID := map[event.SubID]keptSub{}
-	err := tx.Bucket(bucketSubs).ForEach(func(k, v []byte) error {
+	err := tx.Bucket(bucketSubs).Each(func(k, v []byte) error {
 		id := event.SubID(k)
 		kept, err := decodeSub(id, v, seal)
 		if err != nil {

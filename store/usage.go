@@ -6,9 +6,8 @@ import (
 	"maps"
 	"sync"
 
-	bolt "go.etcd.io/bbolt"
-
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // usage is how much of the log something takes. As a change it may be negative.
@@ -100,9 +99,9 @@ func (c *commit) putUsage() error {
 	return nil
 }
 
-func loadUsage(tx *bolt.Tx) (total usage, bySub map[event.SubID]usage, err error) {
+func loadUsage(tx *boltfile.Tx) (total usage, bySub map[event.SubID]usage, err error) {
 	bySub = map[event.SubID]usage{}
-	err = tx.Bucket(bucketUsage).ForEach(func(k, v []byte) error {
+	err = tx.Bucket(bucketUsage).Each(func(k, v []byte) error {
 		u, err := decodeUsage(v)
 		if err != nil || len(k) == 0 || k[0] != 's' {
 			return fmt.Errorf("%w: the usage record %q", ErrDamaged, k)
@@ -115,14 +114,14 @@ func loadUsage(tx *bolt.Tx) (total usage, bySub map[event.SubID]usage, err error
 }
 
 // addUsage makes the buckets that retention needs, and counts what is there.
-func addUsage(tx *bolt.Tx) error {
+func addUsage(tx *boltfile.Tx) error {
 	for _, name := range [][]byte{bucketUsage, bucketGone} {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+		if err := tx.CreateBucket(name); err != nil {
 			return err
 		}
 	}
 	bySub := map[event.SubID]usage{}
-	err := tx.Bucket(bucketEvents).ForEach(func(k, v []byte) error {
+	err := tx.Bucket(bucketEvents).Each(func(k, v []byte) error {
 		head, err := decodeHead(v)
 		if err != nil {
 			return fmt.Errorf("%w: the record %x: %w", ErrDamaged, k, err)

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
 )
 
 // entry is a record on its way into the file.
 type entry struct {
 	rec    event.Record // with its own copy of the exact bytes
 	value  []byte
+	sum    uint32 // of the value
 	id     identity
 	hashes [2]uint64
 	hashed int // how many of them there are; 0 if the record has no identity
@@ -57,6 +59,7 @@ func (s *Store) enter(e *entry, sub event.SubID, r *event.Record) error {
 		return err
 	}
 	e.value, e.rec.Raw, e.rec.Data = enc.value, enc.raw, enc.data
+	e.sum = boltfile.Sum(enc.value)
 	e.rec.ReceivedAt = e.rec.ReceivedAt.UTC()
 	if id, ok := identify(&e.rec); ok {
 		e.id = id

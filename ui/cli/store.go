@@ -43,7 +43,7 @@ func (a *app) storeCommand() *cobra.Command {
 	}
 	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(), a.storeImportCommand(),
 		&cobra.Command{
-			Use: "compact", Short: "Give back the room that removed records have left", Args: exactly(0),
+			Use: "compact", Short: "Give back the room that removed records have left; an older store gets its checksums", Args: exactly(0),
 			Run: a.run(func(*cobra.Command, []string) error { return a.storeCompact() }),
 		},
 		&cobra.Command{
@@ -70,6 +70,7 @@ type storeSummary struct {
 	Oldest    *time.Time      `json:"oldest,omitempty"`
 	Newest    *time.Time      `json:"newest,omitempty"`
 	Subs      int             `json:"subscriptions"`
+	Unsummed  uint64          `json:"withoutChecksum,omitempty"` // entries of an older store, at most
 	Sealed    string          `json:"sealed"`
 	InUse     int             `json:"inUseBy,omitempty"` // process that has it open
 	Keep      event.Retention `json:"keep"`
@@ -84,7 +85,7 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	info := s.Info()
 	out := storeSummary{
 		Path: info.Path, Records: info.Records, Bytes: info.Bytes, FileBytes: info.FileBytes,
-		Subs: len(s.Subscriptions()), Sealed: info.Sealed, Keep: s.Retention(), InUse: info.Holder,
+		Subs: len(s.Subscriptions()), Unsummed: info.Unsummed, Sealed: info.Sealed, Keep: s.Retention(), InUse: info.Holder,
 	}
 	note := func(at **time.Time) func(event.Record) bool {
 		return func(r event.Record) bool {
@@ -118,6 +119,9 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 		t.add("to", out.Newest.UTC().Format(time.RFC3339))
 	}
 	t.add("subscriptions", fmt.Sprint(out.Subs))
+	if out.Unsummed > 0 {
+		t.add("checksums", fmt.Sprintf("%d entries of an older store have none yet; they get them while it is open, or by `eventdeck store compact`", out.Unsummed))
+	}
 	t.add("sealing key", out.Sealed)
 	t.add("kept in all", limitWords(out.Keep.Total))
 	t.add("per subscription", limitWords(out.Keep.PerSub))

@@ -1,4 +1,4 @@
-package store
+package boltfile
 
 import (
 	"fmt"
@@ -6,11 +6,14 @@ import (
 	"runtime/debug"
 )
 
-// guard runs fn and turns its panics into [ErrDamaged]: bbolt panics on pages
+// Guard runs fn and turns its panics into [ErrDamaged]: bbolt panics on pages
 // that make no sense, and reading a mapped file that was cut short is a memory
 // fault, which only this setting makes a panic. A panic while outside reports
 // true is not about the file and goes on.
-func guard(outside func() bool, fn func() error) (err error) {
+//
+// A write that ended so leaves locks of bbolt behind: nothing may be asked of its
+// database after that, not even to close.
+func Guard(outside func() bool, fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if outside != nil && outside() {

@@ -1,0 +1,190 @@
+// Package boltfile reads and writes a bbolt file whose every entry carries a
+// checksum. It knows buckets, keys and values, and nothing of what they mean.
+//
+// An entry is stored as its value and four bytes: the CRC-32C of value, key and
+// the bucket's name, so that neither a changed byte nor an entry in the wrong
+// place is taken for what was written. For each bucket a [Tx] keeps how many
+// entries there are, their checksums combined, and a counter: so an entry that is
+// missing is noticed too. These tallies are one entry of the bucket "meta", written
+// with every transaction that changes anything.
+//
+// Files of older layouts have no checksums. [Tx.AddChecksums] begins with them in one
+// transaction, in which every entry is read and counted; entries of large buckets get
+// theirs later, a few at a time ([Tx.Sum]), and are covered by the tallies until then.
+package boltfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+)
+
+// Errors of this package.
+var (
+	// ErrDamaged: the file is not what was written.
+	ErrDamaged = event.ErrDamaged
+	// ErrNewer: a newer program has written the file.
+	ErrNewer = errors.New("the store was written by a newer program")
+	// ErrForeign: the file is a database of another program.
+	ErrForeign = errors.New("it is a database of another program")
+)
+
+const (
+	// Newest is the layout that this program writes.
+	Newest = 4
+	// checked is the first layout whose entries carry checksums.
+	checked = 4
+)
+
+// Meta is the bucket with what is known of the file itself.
+var Meta = []byte("meta")
+
+// The keys of the meta bucket that belong to this package.
+var (
+	keyVersion = []byte("version") // uint64, without a checksum: older programs read it
+	keyTallies = []byte("tallies")
+)
+
+// Tx is a transaction. It is valid as long as the transaction of bbolt, and used by
+// one goroutine.
+type Tx struct {
+	tx      *bolt.Tx
+	version uint64
+	tallies []*tally // nil: entries carry no checksums
+	changed bool
+}
+
+// View runs fn in a read transaction.
+//
+// Errors: [ErrDamaged], [ErrNewer], [ErrForeign], those of bbolt and of fn.
+func View(db *bolt.DB, fn func(*Tx) error) error {
+	return db.View(func(tx *bolt.Tx) error {
+		t, err := within(tx)
+		if err != nil {
+			return err
+		}
+		return fn(t)
+	})
+}
+
+// Update runs fn in a write transaction, which is committed when fn returns nil.
+//
+// Errors: those of [View].
+func Update(db *bolt.DB, fn func(*Tx) error) error {
+	return db.Update(func(tx *bolt.Tx) error {
+		t, err := within(tx)
+		if err != nil {
+			return err
+		}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.keepTallies()
+	})
+}
+
+func within(tx *bolt.Tx) (*Tx, error) {
+	version, tallies, err := layout(tx)
+	switch {
+	case err != nil:
+		return nil, err
+	case version > Newest:
+		return nil, fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d", ErrNewer, version, Newest)
+	}
+	t := &Tx{tx: tx, version: version}
+	if version >= checked {
+		t.tallies, err = parseTallies(tallies)
+	}
+	return t, err
+}
+
+// ID is the number of the transaction.
+func (t *Tx) ID() int { return t.tx.ID() }
+
+// Size is how many bytes the file has.
+func (t *Tx) Size() int64 { return t.tx.Size() }
+
+// Checked reports whether entries of the file carry checksums.
+func (t *Tx) Checked() bool { return t.tallies != nil }
+
+// Version returns the layout of a file, 0 if nothing was written to it yet.
+//
+// Errors: [ErrDamaged], [ErrForeign].
+func Version(db *bolt.DB) (version uint64, err error) {
+	err = db.View(func(tx *bolt.Tx) error {
+		version, err = VersionOf(tx)
+		return err
+	})
+	return version, err
+}
+
+// VersionOf is [Version] within a transaction.
+func VersionOf(tx *bolt.Tx) (uint64, error) {
+	version, _, err := layout(tx)
+	return version, err
+}
+
+// layout returns the version of a file and its tallies as they are stored. The version
+// stands in the file twice: one that was changed by damage must not have the file
+// migrated again.
+func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
+	meta := tx.Bucket(Meta)
+	if meta == nil {
+		if k, _ := tx.Cursor().First(); k != nil {
+			return 0, nil, ErrForeign
+		}
+		return 0, nil, nil
+	}
+	v := meta.Get(keyVersion)
+	if len(v) != 8 {
+		return 0, nil, fmt.Errorf("%w: it has no version", ErrDamaged)
+	}
+	version = binary.BigEndian.Uint64(v)
+	stored := meta.Get(keyTallies)
+	tallies, err = open(Meta, keyTallies, stored)
+	switch {
+	case stored == nil && version != checked:
+		return version, nil, nil
+	case err != nil && version > Newest:
+		return version, nil, nil // a newer program may keep something else there
+	case err != nil:
+		return 0, nil, err
+	}
+	if own, n := binary.Uvarint(tallies); n <= 0 || own != version {
+		return 0, nil, fmt.Errorf("%w: its version is %d in one place and %d in another", ErrDamaged, version, own)
+	}
+	return version, tallies, nil
+}
+
+// Version is the layout of the file.
+func (t *Tx) Version() uint64 { return t.version }
+
+// SetVersion notes the layout of the file.
+func (t *Tx) SetVersion(version uint64) error {
+	t.version, t.changed = version, t.Checked()
+	return t.tx.Bucket(Meta).Put(keyVersion, binary.BigEndian.AppendUint64(nil, version))
+}
+
+// CreateBucket makes a bucket if there is none of the name.
+func (t *Tx) CreateBucket(name []byte) error {
+	if _, err := t.tx.CreateBucketIfNotExists(name); err != nil {
+		return err
+	}
+	if t.Checked() && t.tally(name) == nil {
+		t.tallies, t.changed = append(t.tallies, newTally(name)), true
+	}
+	return nil
+}
+
+// Names returns the names of all buckets.
+func (t *Tx) Names() (names [][]byte, err error) {
+	err = t.tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
+		names = append(names, name)
+		return nil
+	})
+	return names, err
+}

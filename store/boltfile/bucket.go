@@ -1,0 +1,314 @@
+package boltfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Bucket is a bucket within a transaction: every entry is read and written through
+// it. Values are valid as long as the transaction; keys and values that are stored
+// must not be changed before its end.
+type Bucket struct {
+	tx   *Tx
+	b    *bolt.Bucket
+	name []byte
+	y    *tally // nil: entries carry no checksums
+}
+
+// Bucket returns the bucket of the name. If there is none, its methods return
+// [ErrDamaged].
+func (t *Tx) Bucket(name []byte) Bucket {
+	b := Bucket{tx: t, b: t.tx.Bucket(name), name: name, y: t.tally(name)}
+	if t.Checked() && b.y == nil {
+		b.b = nil
+	}
+	return b
+}
+
+// Exists reports whether there is such a bucket.
+func (b Bucket) Exists() bool { return b.b != nil }
+
+func (b Bucket) missing() error {
+	if b.b == nil {
+		return fmt.Errorf("%w: the table %s is missing", ErrDamaged, b.name)
+	}
+	return nil
+}
+
+// FillPages has pages filled nearly to their end: keys are only appended.
+func (b Bucket) FillPages() {
+	if b.b != nil {
+		b.b.FillPercent = 0.95
+	}
+}
+
+// Entries returns how many entries there are.
+func (b Bucket) Entries() uint64 {
+	switch {
+	case b.b == nil:
+		return 0
+	case b.y == nil:
+		return uint64(b.b.Stats().KeyN)
+	}
+	return b.y.entries
+}
+
+// Counter returns the number that SetCounter kept.
+func (b Bucket) Counter() uint64 {
+	switch {
+	case b.b == nil:
+		return 0
+	case b.y == nil:
+		return b.b.Sequence()
+	}
+	return b.y.counter
+}
+
+// SetCounter keeps a number beside the bucket.
+func (b Bucket) SetCounter(n uint64) error {
+	if err := b.missing(); err != nil {
+		return err
+	}
+	if b.y == nil {
+		return b.b.SetSequence(n)
+	}
+	b.y.counter, b.tx.changed = n, true
+	return nil
+}
+
+// Next raises the counter by one and returns it.
+func (b Bucket) Next() (uint64, error) {
+	n := b.Counter() + 1
+	return n, b.SetCounter(n)
+}
+
+// Get returns a value, nil if there is none.
+//
+// Error: [ErrDamaged].
+func (b Bucket) Get(key []byte) ([]byte, error) {
+	if err := b.missing(); err != nil {
+		return nil, err
+	}
+	stored := b.b.Get(key)
+	if stored == nil {
+		return nil, nil
+	}
+	return b.open(key, stored)
+}
+
+func (b Bucket) open(key, stored []byte) ([]byte, error) {
+	switch {
+	case stored == nil:
+		return nil, damaged(b.name, key, "it is a bucket")
+	case b.y == nil || b.y.plain.has(key):
+		return stored, nil
+	}
+	return open(b.name, key, stored)
+}
+
+// Put stores a copy of the value.
+//
+// Errors: [ErrDamaged], those of bbolt.
+func (b Bucket) Put(key, value []byte) error {
+	if err := b.missing(); err != nil {
+		return err
+	}
+	if b.y == nil {
+		return b.b.Put(key, bytes.Clone(value))
+	}
+	b.uncount(key)
+	stored, sum := seal(b.name, key, value)
+	if b.y.plain.has(key) {
+		stored = stored[:len(value)]
+	}
+	b.count(sum)
+	return b.b.Put(key, stored)
+}
+
+// Append stores a value under a key that is not there yet. sum is that of [Sum]. The
+// value is kept, and the room behind it used if there is enough.
+//
+// Errors: [ErrDamaged], those of bbolt.
+func (b Bucket) Append(key, value []byte, sum uint32) error {
+	if err := b.missing(); err != nil {
+		return err
+	}
+	if b.y == nil {
+		return b.b.Put(key, value)
+	}
+	sum = finish(sum, b.name, key)
+	b.count(sum)
+	return b.b.Put(key, binary.LittleEndian.AppendUint32(value, sum))
+}
+
+// Delete removes an entry, if it is there.
+//
+// Errors: [ErrDamaged], those of bbolt.
+func (b Bucket) Delete(key []byte) error {
+	if err := b.missing(); err != nil {
+		return err
+	}
+	if b.y != nil {
+		b.uncount(key)
+	}
+	return b.b.Delete(key)
+}
+
+func (b Bucket) count(sum uint32) {
+	b.y.entries++
+	b.y.sums ^= sum
+	b.tx.changed = true
+}
+
+// uncount takes an entry out of the tally, with the checksum that it was counted with.
+func (b Bucket) uncount(key []byte) {
+	stored := b.b.Get(key)
+	if stored == nil {
+		return
+	}
+	b.y.entries--
+	b.y.sums ^= sumOf(b.y, key, stored)
+	b.tx.changed = true
+}
+
+// sumOf is the checksum that an entry was counted with.
+func sumOf(y *tally, key, stored []byte) uint32 {
+	if y.plain.has(key) || len(stored) < SumSize {
+		return finish(Sum(stored), y.name, key)
+	}
+	return binary.LittleEndian.Uint32(stored[len(stored)-SumSize:])
+}
+
+// Each calls fn for the entries, in the order of their keys. fn must not change the
+// bucket.
+//
+// Errors: [ErrDamaged], those of fn.
+func (b Bucket) Each(fn func(key, value []byte) error) error {
+	c := b.Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		if isOwn(b.name, k) {
+			continue
+		}
+		if err := fn(k, v); err != nil {
+			return err
+		}
+	}
+	return c.Err()
+}
+
+// EachGood is [Bucket.Each] without the entries that are not what was written: bad gets
+// their keys.
+func (b Bucket) EachGood(fn func(key, value []byte) error, bad func(key []byte)) error {
+	if err := b.missing(); err != nil {
+		return err
+	}
+	return b.b.ForEach(func(k, stored []byte) error {
+		if isOwn(b.name, k) {
+			return nil
+		}
+		v, err := b.open(k, stored)
+		if err != nil {
+			bad(k)
+			return nil
+		}
+		return fn(k, v)
+	})
+}
+
+// Cursor walks over the entries of a bucket. Where one is damaged it ends, and Err
+// tells.
+type Cursor struct {
+	bucket Bucket
+	c      *bolt.Cursor
+	at     []byte
+	err    error
+}
+
+// Cursor returns a cursor that stands nowhere yet.
+func (b Bucket) Cursor() *Cursor {
+	c := &Cursor{bucket: b, err: b.missing()}
+	if c.err == nil {
+		c.c = b.b.Cursor()
+	}
+	return c
+}
+
+// Err returns what has ended the walk, nil if that was the last entry.
+//
+// Error: [ErrDamaged].
+func (c *Cursor) Err() error { return c.err }
+
+// First, Last and Seek go to an entry: the first, the last, that of the key or the
+// next one behind it. They return a nil key where there is none.
+
+// First goes to the first entry.
+func (c *Cursor) First() (key, value []byte) {
+	if c.err != nil {
+		return nil, nil
+	}
+	return c.look(c.c.First())
+}
+
+// Last goes to the last entry.
+func (c *Cursor) Last() (key, value []byte) {
+	if c.err != nil {
+		return nil, nil
+	}
+	return c.look(c.c.Last())
+}
+
+// Seek goes to the entry of the key, or to the next one.
+func (c *Cursor) Seek(to []byte) (key, value []byte) {
+	if c.err != nil {
+		return nil, nil
+	}
+	return c.look(c.c.Seek(to))
+}
+
+// Next goes to the next entry.
+func (c *Cursor) Next() (key, value []byte) {
+	if c.err != nil {
+		return nil, nil
+	}
+	before := c.at
+	k, v := c.c.Next()
+	return c.ordered(before, k, k, v)
+}
+
+// Prev goes to the entry before.
+func (c *Cursor) Prev() (key, value []byte) {
+	if c.err != nil {
+		return nil, nil
+	}
+	before := c.at
+	k, v := c.c.Prev()
+	return c.ordered(k, before, k, v)
+}
+
+// ordered refuses an entry out of order: damage can lead a walk in circles.
+func (c *Cursor) ordered(low, high, k, v []byte) (key, value []byte) {
+	if k != nil && bytes.Compare(low, high) >= 0 {
+		c.err = damaged(c.bucket.name, k, "it is out of order")
+		return nil, nil
+	}
+	return c.look(k, v)
+}
+
+func (c *Cursor) look(k, stored []byte) (key, value []byte) {
+	if k == nil {
+		return nil, nil
+	}
+	c.at = k
+	if isOwn(c.bucket.name, k) {
+		return k, stored
+	}
+	v, err := c.bucket.open(k, stored)
+	if err != nil {
+		c.err = err
+		return nil, nil
+	}
+	return k, v
+}

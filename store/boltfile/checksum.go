@@ -1,0 +1,48 @@
+package boltfile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// SumSize is how many bytes an entry takes beside its value.
+const SumSize = 4
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Sum is the checksum of a value alone, from which [Bucket.Append] goes on.
+func Sum(value []byte) uint32 { return crc32.Update(0, castagnoli, value) }
+
+// finish makes the checksum of an entry of that of its value.
+func finish(sum uint32, name, key []byte) uint32 {
+	return crc32.Update(crc32.Update(sum, castagnoli, key), castagnoli, name)
+}
+
+// seal returns the stored form of a value, and its checksum.
+func seal(name, key, value []byte) (stored []byte, sum uint32) {
+	sum = finish(Sum(value), name, key)
+	stored = make([]byte, 0, len(value)+SumSize)
+	return binary.LittleEndian.AppendUint32(append(stored, value...), sum), sum
+}
+
+// Open returns the value of a stored entry.
+//
+// Error: [ErrDamaged].
+func Open(name, key, stored []byte) ([]byte, error) { return open(name, key, stored) }
+
+func open(name, key, stored []byte) ([]byte, error) {
+	n := len(stored) - SumSize
+	if n < 0 || binary.LittleEndian.Uint32(stored[n:]) != finish(Sum(stored[:n]), name, key) {
+		return nil, damaged(name, key, "its checksum is wrong")
+	}
+	return stored[:n:n], nil
+}
+
+// damaged names an entry.
+func damaged(name, key []byte, what string) error {
+	if len(key) == 8 {
+		return fmt.Errorf("%w: %s %d: %s", ErrDamaged, name, binary.BigEndian.Uint64(key), what)
+	}
+	return fmt.Errorf("%w: %s %q: %s", ErrDamaged, name, key, what)
+}

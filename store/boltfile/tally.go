@@ -1,0 +1,240 @@
+package boltfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// tally is what a file knows of one of its buckets.
+type tally struct {
+	name    []byte
+	entries uint64
+	sums    uint32 // of all entries, combined by exclusive or
+	counter uint64
+
+	// The entries with keys of plain.first to plain.last carry no checksum yet; they
+	// are counted in sums all the same.
+	plain span
+}
+
+// span is a range of numbers, both ends included. The zero span is empty, as 0 is not
+// a key.
+type span struct{ first, last uint64 }
+
+func (s span) has(key []byte) bool {
+	if s.last == 0 || len(key) != 8 {
+		return false
+	}
+	n := binary.BigEndian.Uint64(key)
+	return s.first <= n && n <= s.last
+}
+
+func newTally(name []byte) *tally { return &tally{name: bytes.Clone(name)} }
+
+func (t *Tx) tally(name []byte) *tally {
+	for _, have := range t.tallies {
+		if string(have.name) == string(name) {
+			return have
+		}
+	}
+	return nil
+}
+
+// parseTallies is the reverse of keepTallies.
+//
+// Error: [ErrDamaged].
+func parseTallies(in []byte) ([]*tally, error) {
+	bad := false
+	number := func() uint64 {
+		v, n := binary.Uvarint(in)
+		if n <= 0 {
+			bad = true
+			return 0
+		}
+		in = in[n:]
+		return v
+	}
+	number() // the version, which VersionOf compares
+	tallies := []*tally{}
+	for len(in) > 0 && !bad {
+		n := number()
+		if bad || n > uint64(len(in)) {
+			break
+		}
+		t := &tally{name: in[:n]}
+		in = in[n:]
+		t.entries, t.sums, t.counter = number(), uint32(number()), number()
+		t.plain = span{number(), number()}
+		tallies = append(tallies, t)
+	}
+	if bad || len(in) > 0 {
+		return nil, damaged(Meta, keyTallies, "it cannot be read")
+	}
+	return tallies, nil
+}
+
+// keepTallies stores the tallies, if they have changed.
+func (t *Tx) keepTallies() error {
+	if !t.changed {
+		return nil
+	}
+	t.changed = false
+	out := binary.AppendUvarint(make([]byte, 0, 512), t.version)
+	for _, y := range t.tallies {
+		out = append(binary.AppendUvarint(out, uint64(len(y.name))), y.name...)
+		for _, n := range [...]uint64{y.entries, uint64(y.sums), y.counter, y.plain.first, y.plain.last} {
+			out = binary.AppendUvarint(out, n)
+		}
+	}
+	stored, _ := seal(Meta, keyTallies, out)
+	return t.tx.Bucket(Meta).Put(keyTallies, stored)
+}
+
+// AddChecksums turns a file without checksums into one with them. It reads every
+// entry once. Those of the buckets in large, whose keys must be numbers of eight
+// bytes, get their checksums later, by [Tx.Sum]; until then their tallies tell when one
+// was changed.
+func (t *Tx) AddChecksums(large ...[]byte) error {
+	names, err := t.Names()
+	if err != nil {
+		return err
+	}
+	t.tallies, t.changed = []*tally{}, true
+	for _, name := range names {
+		b := t.tx.Bucket(name)
+		y := newTally(name)
+		y.counter = b.Sequence()
+		if err := b.SetSequence(0); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(large, func(l []byte) bool { return bytes.Equal(l, name) }) {
+			err = y.count(b)
+		} else {
+			err = y.sumAll(b)
+		}
+		if err != nil {
+			return err
+		}
+		t.tallies = append(t.tallies, y)
+	}
+	return nil
+}
+
+// count takes in the entries of a large bucket as they are.
+func (y *tally) count(b *bolt.Bucket) error {
+	return b.ForEach(func(k, v []byte) error {
+		if len(k) != 8 || v == nil {
+			return damaged(y.name, k, "it has no number")
+		}
+		n := binary.BigEndian.Uint64(k)
+		if y.entries == 0 {
+			y.plain.first = n
+		}
+		y.plain.last = n
+		y.entries++
+		y.sums ^= finish(Sum(v), y.name, k)
+		return nil
+	})
+}
+
+// sumAll gives every entry of a small bucket its checksum.
+func (y *tally) sumAll(b *bolt.Bucket) error {
+	var keys, values [][]byte
+	err := b.ForEach(func(k, v []byte) error {
+		if v == nil {
+			return damaged(y.name, k, "it is a bucket")
+		}
+		if isOwn(y.name, k) {
+			return nil
+		}
+		stored, sum := seal(y.name, k, v)
+		keys, values = append(keys, bytes.Clone(k)), append(values, stored)
+		y.entries++
+		y.sums ^= sum
+		return nil
+	})
+	for i := range keys {
+		if err == nil {
+			err = b.Put(keys[i], values[i])
+		}
+	}
+	return err
+}
+
+// isOwn reports whether an entry is this package's, which no tally counts.
+func isOwn(name, key []byte) bool {
+	return string(name) == string(Meta) && (string(key) == string(keyVersion) || string(key) == string(keyTallies))
+}
+
+// Unsummed returns how many numbers at most have entries without a checksum.
+func (t *Tx) Unsummed() (n uint64) {
+	for _, y := range t.tallies {
+		if y.plain.last > 0 {
+			n += y.plain.last - y.plain.first + 1
+		}
+	}
+	return n
+}
+
+// Sum gives entries their checksums, about so many bytes of them, and reports whether
+// there are more without. look may refuse an entry: then nothing more gets a checksum.
+//
+// Errors: [ErrDamaged], those of look.
+func (t *Tx) Sum(size int, look func(name, key, value []byte) error) (more bool, err error) {
+	for _, y := range t.tallies {
+		if size, err = t.SumOf(y.name, size, look); err != nil {
+			return false, err
+		}
+		if size <= 0 {
+			return t.Unsummed() > 0, nil
+		}
+	}
+	return false, nil
+}
+
+// SumOf is [Tx.Sum] for one bucket. It returns how many of the bytes are left, 0 or less
+// if there may be more entries without a checksum.
+func (t *Tx) SumOf(name []byte, size int, look func(name, key, value []byte) error) (left int, err error) {
+	if y := t.tally(name); y != nil && y.plain.last > 0 {
+		err = t.sum(y, &size, look)
+	}
+	return size, err
+}
+
+func (t *Tx) sum(y *tally, size *int, look func(name, key, value []byte) error) error {
+	b := t.tx.Bucket(y.name)
+	if b == nil {
+		return fmt.Errorf("%w: the table %s is missing", ErrDamaged, y.name)
+	}
+	b.FillPercent = 0.95 // numbers: the order in which they were added
+	var keys, values [][]byte
+	c := b.Cursor()
+	k, v := c.Seek(binary.BigEndian.AppendUint64(nil, y.plain.first))
+	for ; y.plain.has(k) && *size > 0; k, v = c.Next() {
+		if v == nil {
+			return damaged(y.name, k, "it is a bucket")
+		}
+		if err := look(y.name, k, v); err != nil {
+			return err
+		}
+		stored, _ := seal(y.name, k, v)
+		keys, values = append(keys, bytes.Clone(k)), append(values, stored)
+		*size -= len(stored)
+	}
+	t.changed = true
+	if y.plain.has(k) {
+		y.plain.first = binary.BigEndian.Uint64(k)
+	} else {
+		y.plain = span{}
+	}
+	for i := range keys {
+		if err := b.Put(keys[i], values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Bounds of the work that gives entries of an older file their checksums.
+const (
+	sumBytes = 1 << 20              // of one transaction
+	sumRest  = 5 * time.Millisecond // after each, at least
+	sumRetry = time.Minute          // after one that failed
+)
+
+// runSums gives entries of an older file their checksums, a few at a time and for at
+// most half of the time, until none is without or ctx ends. What cannot be read is
+// told as damage, and nothing more is done then: a checksum would make it look sound.
+func (s *Store) runSums(ctx context.Context) {
+	defer close(s.sumsDone)
+	<-s.loaded
+	for more := s.unsummed.Load() > 0; more; {
+		began := time.Now()
+		rest := sumRest
+		err := s.do(ctx, func(c *commit) (err error) {
+			more, err = c.sum()
+			return err
+		})
+		if err != nil {
+			more, rest = !errors.Is(err, ErrDamaged), sumRetry
+		}
+		select {
+		case <-time.After(max(rest, time.Since(began))):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sum gives some entries their checksums and reports whether there are more without.
+func (c *commit) sum() (more bool, err error) {
+	more, err = c.tx.Sum(sumBytes, lookAt)
+	var unreadable *unreadableError
+	if errors.As(err, &unreadable) {
+		c.store.noteDamage(err)
+		return false, nil
+	}
+	if err == nil {
+		c.store.unsummed.Store(c.tx.Unsummed())
+	}
+	return more, err
+}
+
+// unreadableError is an entry of an older file that is no entry of its table.
+type unreadableError struct{ error }
+
+func (e *unreadableError) Unwrap() error { return e.error }
+
+// lookAt refuses an entry that is none of its table: it gets no checksum.
+func lookAt(table, key, value []byte) error {
+	if err := readable(table, key, value); err != nil {
+		return &unreadableError{err}
+	}
+	return nil
+}

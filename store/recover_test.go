@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
+)
+
+// flipKey changes the number of a record in the file, as damage would.
+func flipKey(t *testing.T, dir string, seq uint64, to uint64) {
+	t.Helper()
+	path := filepath.Join(dir, fileDB)
+	content, err := os.ReadFile(path)
+	mustDo(t, err)
+	newest, _, err := boltfile.MetaPages(bytes.NewReader(content))
+	mustDo(t, err)
+	changed := false
+	_, err = boltfile.ReadPages(bytes.NewReader(content)).Walk(t.Context(), newest.Root, isLog, func(table []byte, _ uint64, entries []boltfile.Entry) error {
+		for _, e := range entries {
+			if bytes.Equal(table, bucketEvents) && binary.BigEndian.Uint64(e.Key) == seq {
+				binary.BigEndian.PutUint64(content[e.Offset-8:], to)
+				changed = true
+			}
+		}
+		return nil
+	})
+	mustDo(t, err)
+	if !changed {
+		t.Fatalf("there is no record %d", seq)
+	}
+	mustDo(t, os.WriteFile(path, content, 0o600))
+}
+
+// One record's number is damaged. It gets it back, none is above the last one given, and
+// what a server sends again is known.
+func TestRecoverBelievesNoDamagedNumber(t *testing.T) {
+	for layout, make := range map[string]func(*testing.T) string{
+		"checksums": func(t *testing.T) string { return fillStore(t, 20) },
+		"older": func(t *testing.T) string {
+			dir := fillStore(t, 20)
+			makeOlder(t, dir, 3)
+			return dir
+		},
+	} {
+		for _, seq := range []uint64{1, 17, 40} {
+			for _, to := range []uint64{0, seq ^ 4, seq | 1<<33, seq | 1<<50, ^uint64(0)} {
+				t.Run(fmt.Sprintf("%s %d became %d", layout, seq, to), func(t *testing.T) {
+					dir := make(t)
+					flipKey(t, dir, seq, to)
+					if err := Check(t.Context(), dir, func(string) {}); err == nil {
+						t.Error("the check finds nothing")
+					}
+					var out said
+					if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+						t.Fatal(err, out.lines)
+					}
+					mustDo(t, Check(t.Context(), dir, out.say))
+					s := openTest(t, Options{Dir: dir})
+					if s.Last() > 43 {
+						t.Errorf("the last number is %d", s.Last())
+					}
+					var again []string
+					for i := range 20 {
+						again = append(again, fmt.Sprint(i))
+					}
+					stored := store(t, s, eventsBatch("aa", again...)).Stored + store(t, s, eventsBatch("bb", again...)).Stored
+					events := map[string]int{}
+					mustDo(t, s.Forward(0, func(r event.Record) bool {
+						if r.Kind == event.KindEvent {
+							events[string(r.Sub)+r.EventID.Raw()]++
+						}
+						return true
+					}))
+					equal(t, len(events), 40)
+					for id, n := range events {
+						if n != 1 {
+							t.Errorf("%s is there %d times", id, n)
+						}
+					}
+					if layout == "checksums" && stored > 0 {
+						t.Errorf("%d records were stored again:\n%s", stored, out.lines)
+					}
+				})
+			}
+		}
+	}
+}
+
+// What was pruned is known as a duplicate after a recovery as before.
+func TestRecoverKnowsWhatWasPruned(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, dir string){
+		"sound":    func(*testing.T, string) {},
+		"a record": func(t *testing.T, dir string) { flipKey(t, dir, 35, 1<<40) },
+	} {
+		dir := fillStore(t, 20)
+		clock := func() time.Time { return newEvent("").ReceivedAt.Add(time.Hour) }
+		s := openTest(t, Options{Dir: dir, Now: clock})
+		keep(t, s, event.Retention{Total: event.Limits{Records: 10}})
+		mustDo(t, s.Close())
+		spoil(t, dir)
+		mustDo(t, Recover(t.Context(), dir, true, clock(), func(string) {}))
+		mustDo(t, Check(t.Context(), dir, func(string) {}))
+		s = openTest(t, Options{Dir: dir, Now: clock})
+		if out := store(t, s, eventsBatch("aa", "0", "3", "7")); out.Duplicates != 3 {
+			t.Errorf("%s: %+v", name, out)
+		}
+		mustDo(t, s.Close())
+	}
+}
+
+// A file in which one event stands under two numbers is kept with one of them.
+func TestRecoverKeepsEachEventOnce(t *testing.T) {
+	dir := fillStore(t, 3)
+	putMeta(t, dir, func(tx *boltfile.Tx) error {
+		events := tx.Bucket(bucketEvents)
+		value, err := events.Get(seqKey(2))
+		if err != nil {
+			return err
+		}
+		value = bytes.Clone(value)
+		if err := events.Append(seqKey(7), value, boltfile.Sum(value)); err != nil {
+			return err
+		}
+		return events.SetCounter(7)
+	})
+	var out said
+	mustDo(t, Recover(t.Context(), dir, true, time.Now(), out.say))
+	out.has(t, "1 record was there twice and is kept once")
+	s := openTest(t, Options{Dir: dir})
+	equal(t, s.Info().Records, uint64(6))
+	equal(t, s.Last(), uint64(7))
+}
+
+// A store of a newer program is left as it is by everything that writes.
+func TestNothingTouchesAStoreOfANewerProgram(t *testing.T) {
+	dir := makeStore(t)
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.SetVersion(schemaVersion + 1) })
+	was := fingerprint(t, dir)
+	say := func(string) {}
+	for name, err := range map[string]error{
+		"open":    openError(t, dir),
+		"check":   Check(t.Context(), dir, say),
+		"recover": Recover(t.Context(), dir, true, time.Now(), say),
+		"compact": func() error { _, _, err := Compact(dir); return err }(),
+		"restore": func() error {
+			_, err := Restore(t.Context(), t.TempDir(), filepath.Join(dir, fileDB), nil, time.Now(), say)
+			return err
+		}(),
+	} {
+		text := fmt.Sprint(err)
+		if !bytes.Contains([]byte(text), []byte("its layout has version 5 and this program knows versions up to 4")) || name != "restore" && !bytes.Contains([]byte(text), []byte("use a newer eventdeck, or --data DIR")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if now := fingerprint(t, dir); now != was {
+		t.Errorf("it changed:\n%s\nbefore\n%s", now, was)
+	}
+}
+
+// Entries of any table that the checksums know to be wrong are left out, and the others
+// are kept.
+func TestRecoverWithADamagedEntryInEachTable(t *testing.T) {
+	for _, name := range tables {
+		dir := layout3(t)
+		_, _, err := Compact(dir)
+		mustDo(t, err)
+		putRaw(t, dir, func(tx *bolt.Tx) error {
+			b := tx.Bucket(name)
+			k, v := b.Cursor().First()
+			v = bytes.Clone(v)
+			v[len(v)/2] ^= 0x10
+			return b.Put(bytes.Clone(k), v)
+		})
+		if err := Check(t.Context(), dir, func(string) {}); err == nil {
+			t.Errorf("%s: the check finds nothing", name)
+		}
+		var out said
+		err = Recover(t.Context(), dir, true, fixtureNow(), out.say)
+		if string(name) == string(bucketMeta) {
+			continue // without the hash key and a snapshot there is nothing to begin with
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := Check(t.Context(), dir, out.say); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out.lines)
+		}
+		s := openTest(t, Options{Dir: dir, Now: fixtureNow})
+		if n := s.Info().Records; n < 197 {
+			t.Errorf("%s: %d records", name, n)
+		}
+		mustDo(t, s.Close())
+	}
+}
