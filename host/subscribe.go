@@ -203,10 +203,12 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		}
 		switch {
 		case r.From.Cursor.Valid:
-			s.Cursor, s.Whole, s.Resume = r.From.Cursor, time.Time{}, event.Secret{}
+			s.Reset(r.From.Cursor)
+			s.Resume = event.Secret{}
 		case !r.From.Saved:
 			// From now is a new beginning: nothing before it is missed.
-			s.Cursor, s.LastSeen, s.Whole, s.Resume = event.Cursor{}, time.Time{}, time.Time{}, event.Secret{}
+			s.Reset(event.Cursor{})
+			s.LastSeen, s.Resume = time.Time{}, event.Secret{}
 		}
 	})
 	if err != nil {

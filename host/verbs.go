@@ -184,7 +184,7 @@ func (h *Host) ResetCursor(ctx context.Context, id event.SubID, from From) error
 	audit := h.act(event.ActorOperator, "reset cursor", sub, "")
 	audit.Detail = from.Cursor.Text
 	err = h.update(ctx, id, []event.Record{record}, audit, func(s *event.Subscription) {
-		s.Cursor, s.Whole = from.Cursor, time.Time{}
+		s.Reset(from.Cursor)
 		s.Resume = event.Secret{} // the server would go on where it stopped
 		if !from.Cursor.Valid {
 			s.LastSeen = time.Time{} // a new beginning: nothing before it is missed

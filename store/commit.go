@@ -173,7 +173,7 @@ func (c *commit) subscription(b *event.Batch) error {
 		before, args, status := kept.secrets(), kept.sub.Key.Args, kept.sub.Lease.Status
 		sub := &kept.sub
 		if b.Cursor != nil {
-			sub.Cursor = *b.Cursor
+			sub.MoveTo(*b.Cursor, b.Newest)
 		}
 		if b.Update != nil {
 			c.outside = true

@@ -39,6 +39,11 @@ type storedSub struct {
 	Whole    timestamp     `json:"whole,omitzero"`
 	Paused   bool          `json:"paused,omitempty"`
 
+	Before   *storedCursor `json:"before,omitempty"`
+	Newest   []byte        `json:"newest,omitempty"`
+	Proved   *storedCursor `json:"proved,omitempty"`
+	ProvedAt timestamp     `json:"provedAt,omitzero"`
+
 	State    event.State `json:"state,omitempty"`
 	Evidence []byte      `json:"evidence,omitempty"`
 	Error    []byte      `json:"error,omitempty"`
@@ -56,6 +61,20 @@ type storedSub struct {
 // storedCursor is present when there is a position, which may be empty.
 type storedCursor struct {
 	Text []byte `json:"text"`
+}
+
+func storeCursor(c event.Cursor) *storedCursor {
+	if !c.Valid {
+		return nil
+	}
+	return &storedCursor{[]byte(c.Text.Raw())}
+}
+
+func (c *storedCursor) cursor() event.Cursor {
+	if c == nil {
+		return event.Cursor{}
+	}
+	return event.At(trust.Untrusted(string(c.Text)))
 }
 
 type storedLease struct {
@@ -152,10 +171,16 @@ func (k keptSub) encode() ([]byte, error) {
 
 		MaxAge:   s.MaxAge,
 		TTL:      s.TTL,
+		Cursor:   storeCursor(s.Cursor),
 		Gave:     s.Gave,
 		LastSeen: stamp(s.LastSeen),
 		Whole:    stamp(s.Whole),
 		Paused:   s.Paused,
+
+		Before:   storeCursor(s.Before),
+		Newest:   []byte(s.Newest.Raw()),
+		Proved:   storeCursor(s.Proved),
+		ProvedAt: stamp(s.ProvedAt),
 
 		State:    s.State,
 		Evidence: []byte(s.Evidence),
@@ -179,9 +204,6 @@ func (k keptSub) encode() ([]byte, error) {
 		NoReplay: s.NoReplay,
 		Resume:   k.resume,
 		Printed:  s.Printed,
-	}
-	if s.Cursor.Valid {
-		out.Cursor = &storedCursor{[]byte(s.Cursor.Text.Raw())}
 	}
 	if st := s.Lease.Status; st != nil {
 		out.Lease.Status = &storedStatus{
@@ -222,10 +244,16 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 
 		MaxAge:   in.MaxAge,
 		TTL:      in.TTL,
+		Cursor:   in.Cursor.cursor(),
 		Gave:     in.Gave,
 		LastSeen: in.LastSeen.time(),
 		Whole:    in.Whole.time(),
 		Paused:   in.Paused,
+
+		Before:   in.Before.cursor(),
+		Newest:   text(in.Newest),
+		Proved:   in.Proved.cursor(),
+		ProvedAt: in.ProvedAt.time(),
 
 		State:    in.State,
 		Evidence: string(in.Evidence),
@@ -249,9 +277,6 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 		NoReplay: in.NoReplay,
 		Resume:   event.NewSecret(resume),
 		Printed:  in.Printed,
-	}
-	if in.Cursor != nil {
-		s.Cursor = event.At(text(in.Cursor.Text))
 	}
 	if st := in.Lease.Status; st != nil {
 		s.Lease.Status = &event.DeliveryStatus{

@@ -7,77 +7,62 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
-func TestPushContinuity(t *testing.T) {
+// Without poll a stream is opened one position back: an event that is stored must come
+// again before one that leads on.
+func TestOverlapProvesAStream(t *testing.T) {
+	old := func(id, cursor string) string { return occurrence(id, time.Now().Add(-time.Minute), cursor) }
 	tests := map[string]struct {
 		script func(r *rig, s *stream)
 		want   string
+		proof  event.Proof
 	}{
-		"the cursor is confirmed": {func(r *rig, s *stream) { s.active("c7"); s.event("e8") }, "e8"},
-		"history is replayed": {func(r *rig, s *stream) {
-			s.active("c9")
-			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
-			s.note(wire.NoteEvent, occurrence("e9", time.Now(), "c9"))
-			s.event("e10")
-		}, "e8 e9 e10"},
-		"history is replayed from another position, an event comes": {func(r *rig, s *stream) {
-			s.active("c8")
-			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
-			s.event("e10")
-		}, "e9 gap:silent e10"},
-		"history is replayed from another position, nothing comes": {func(r *rig, s *stream) {
-			s.active("c8")
-			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
-			s.heartbeat("c9")
-			s.heartbeat("c9")
-		}, "e9 gap:silent"},
-		"history is replayed up to the confirmed position, nothing comes": {func(r *rig, s *stream) {
-			s.active("c9")
-			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
-			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
-			s.heartbeat("c9")
-			s.event("e10")
-		}, "e8 e9 e10"},
-		"history is replayed from another position, out of order": {func(r *rig, s *stream) {
-			s.active("c8")
-			s.note(wire.NoteEvent, occurrence("e10", time.Now().Add(-time.Minute), "c8"))
-			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c10"))
-			s.event("e11")
-		}, "e10 gap:silent e9 e11"},
-		"history is replayed, and its end twice": {func(r *rig, s *stream) {
-			s.active("c9")
-			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
-			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
-			s.wait(time.Second)
-			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c10"))
-			s.event("e11")
-		}, "e8 e9 e11"},
-		"the last event is repeated": {func(r *rig, s *stream) {
-			r.store.mu.Lock()
-			r.store.ids["e7"] = true
-			r.store.mu.Unlock()
-			s.active("")
-			s.event("e7")
+		"the known event comes again": {func(r *rig, s *stream) {
+			s.active("c6")
+			s.again()
 			s.event("e8")
-		}, "e8"},
-		"the server says truncated": {func(r *rig, s *stream) {
-			s.note(wire.NoteActive, `{"cursor":"c9","truncated":true}`)
+		}, "e8", event.ProofProved},
+		"the known event comes again, nothing is new": {func(r *rig, s *stream) {
+			s.again()
+			s.active("c7")
+		}, "", event.ProofProved},
+		"history is replayed behind it": {func(r *rig, s *stream) {
+			s.active("c9")
+			s.again()
+			s.note(wire.NoteEvent, old("e8", "c8"))
 			s.event("e9")
-		}, "gap:truncated! e9"},
-		"the cursor is ignored, an event comes": {func(r *rig, s *stream) {
-			s.active("c9")
-			s.wait(time.Second)
+		}, "e8 e9", event.ProofProved},
+		"a new event overtakes it": {func(r *rig, s *stream) {
+			s.active("c6")
+			s.note(wire.NoteEvent, old("e8", "c6"))
+			s.again()
+			s.event("e9")
+		}, "e8 e9", event.ProofProved},
+		"the position is echoed, an event comes": {func(r *rig, s *stream) {
+			s.active("c6")
 			s.event("e10")
-		}, "gap:silent e10"},
-		"the cursor is ignored, nothing comes": {func(r *rig, s *stream) {
-			s.active("c9")
-			s.wait(time.Second)
+		}, "gap:unproved e10", event.ProofPossibleGap},
+		"the position is echoed, heartbeats come": {func(r *rig, s *stream) {
+			s.active("c6")
+			s.heartbeat("c6")
 			s.heartbeat("c9")
-			s.heartbeat("c9")
-		}, "gap:silent"},
-		"no cursor at all": {func(r *rig, s *stream) { s.event("e9"); s.event("e10") }, "gap:silent e9 e10"},
+		}, "gap:unproved", event.ProofPossibleGap},
+		"the position is echoed, one heartbeat comes": {func(r *rig, s *stream) {
+			s.active("c6")
+			s.heartbeat("c6")
+		}, "", event.ProofProving},
+		"part of the history is replayed": {func(r *rig, s *stream) {
+			s.active("c8")
+			s.note(wire.NoteEvent, old("e9", "c9"))
+			s.event("e10")
+		}, "gap:unproved e9 e10", event.ProofPossibleGap},
+		"no cursor at all": {func(r *rig, s *stream) {
+			s.event("e9")
+			s.event("e10")
+		}, "gap:unproved e9 e10", event.ProofPossibleGap},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,16 +70,79 @@ func TestPushContinuity(t *testing.T) {
 				seen := r.resumed()
 				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { tt.script(r, s); return s.stay() }
 				r.start().pass(2 * time.Second)
-				equal(t, r.src.cursors(), "=c7")
+				equal(t, r.src.cursors(), "=c6")
 				r.wantLog(tt.want)
+				equal(t, r.runner.Status().Proof, tt.proof)
 				for _, g := range r.gaps() {
-					if !g.From.Equal(seen) || g.Certain != (g.Cause == event.CauseTruncated) {
+					if !g.From.Equal(seen) || g.Certain {
 						t.Errorf("%+v, want it to begin at %v", g, seen)
 					}
 				}
 				if got := r.log(true); !strings.HasPrefix(got, "<resumed>") {
 					t.Errorf("no marker of the resumption: %s", got)
 				}
+			})
+		})
+	}
+}
+
+// A server that does not hold the position one back is asked for the stored one, and
+// only what speaks for a loss leaves a gap then.
+func TestPositionOneBackIsTooOld(t *testing.T) {
+	truncated := func(s *stream) { s.note(wire.NoteActive, `{"cursor":"c9","truncated":true}`) }
+	tests := map[string]struct {
+		script func(s *stream)
+		want   string
+	}{
+		"and nothing is new":                  {func(s *stream) { s.active("c7"); s.heartbeat("c7") }, ""},
+		"and the next event comes":            {func(s *stream) { s.active("c7"); s.event("e8") }, "e8"},
+		"and it goes on elsewhere":            {func(s *stream) { s.active("c9"); s.event("e10") }, "gap:unproved e10"},
+		"and a heartbeat shows that it is on": {func(s *stream) { s.active("c7"); s.heartbeat("c9") }, "gap:unproved"},
+		"and the stored position is, too":     {truncated, "gap:truncated!"},
+		"and the history comes from elsewhere": {func(s *stream) {
+			s.active("c9")
+			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
+		}, "e8"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				r.resumed()
+				r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+					if n == 1 {
+						truncated(s)
+					} else {
+						tt.script(s)
+					}
+					return s.stay()
+				}
+				r.start().pass(2 * time.Second)
+				equal(t, r.src.cursors(), "=c6 =c7")
+				r.wantLog(tt.want)
+			})
+		})
+	}
+}
+
+// While only one position is known, a heartbeat that leads no further shows that
+// nothing came.
+func TestOnePositionIsKnown(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script func(s *stream)
+		want   string
+	}{
+		"nothing is new":       {func(s *stream) { s.active("c7"); s.heartbeat("c7"); s.event("e8") }, "e8"},
+		"an event comes":       {func(s *stream) { s.active("c7"); s.event("e8") }, "gap:unproved e8"},
+		"a heartbeat leads on": {func(s *stream) { s.active("c7"); s.heartbeat("c8") }, "gap:unproved"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				r.resumed()
+				r.sub.Before, r.sub.Newest = event.Cursor{}, trust.Text{}
+				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { tt.script(s); return s.stay() }
+				r.start().pass(2 * time.Second)
+				equal(t, r.src.cursors(), "=c7")
+				r.wantLog(tt.want)
 			})
 		})
 	}
@@ -110,12 +158,13 @@ func TestCutBeforeTheReplayKeepsThePosition(t *testing.T) {
 			if n == 1 {
 				return errors.New("cut")
 			}
+			s.again()
 			s.note(wire.NoteEvent, occurrence("e8", time.Now().Add(-time.Minute), "c8"))
 			s.event("c9")
 			return s.stay()
 		}
 		r.start().pass(10 * time.Second)
-		equal(t, r.src.cursors(), "=c7 =c7")
+		equal(t, r.src.cursors(), "=c6 =c6")
 		r.wantLog("e8 c9")
 		r.wantCursor("=c9")
 	})

@@ -45,7 +45,7 @@ type Store interface {
 	HasEvent(sub event.SubID, id trust.Text) bool
 }
 
-// Deps are what a [Runner] works with. Every member but Settled, Random, ReasonOf,
+// Deps are what a [Runner] works with. Every member but Settled, Random, ReasonOf, Pace,
 // Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting,
 // Failpoint and Log must be set.
 type Deps struct {
@@ -71,8 +71,12 @@ type Deps struct {
 	// after any other error the subscription is tried again.
 	Relist func(ctx context.Context, k event.Key, m event.Mode) error
 	// Modes returns the modes that the type offers and the host can do; a failover
-	// chooses among them. nil: none.
+	// chooses among them, and where poll is one of them, continuity is proved by it.
+	// None: they are not known now. nil: none are, and poll is not tried.
 	Modes func(k event.Key) []event.Mode
+	// Pace waits until the server may be asked for one page more of a catch-up poll;
+	// done must be called after it. nil: at once. Error: the cause of ctx.
+	Pace func(ctx context.Context) (done func(), err error)
 	// Left is told of what stays on the server though it ended here: the server did
 	// not take leave of it. nil: nobody remembers it.
 	Left func(ctx context.Context, sub event.Subscription)

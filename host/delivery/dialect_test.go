@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -178,7 +179,7 @@ func TestAStreamThatWasNotStoredIsNotResumed(t *testing.T) {
 		r.resumed()
 		r.sub.Resume = event.NewSecret(token().Text())
 		r.store.failWith(func(b event.Batch) error {
-			if len(b.Records) > 0 && b.Records[0].Kind == event.KindEvent {
+			if slices.ContainsFunc(b.Records, func(rec event.Record) bool { return rec.Kind == event.KindEvent }) {
 				return event.ErrFull
 			}
 			return nil

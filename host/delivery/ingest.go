@@ -367,8 +367,17 @@ func (in *ingest) position(c wire.Cursor) *event.Cursor {
 	return nil
 }
 
-func at(sub *event.Subscription) wire.Position {
-	return wire.Position{Cursor: sub.Cursor.Text, Valid: sub.Cursor.Valid, MaxAge: sub.MaxAge}
+// at returns a position of a subscription as it is sent.
+func at(sub *event.Subscription, c event.Cursor) wire.Position {
+	return wire.Position{Cursor: c.Text, Valid: c.Valid, MaxAge: sub.MaxAge}
+}
+
+// position returns where a delivery is asked to begin.
+func (p *proof) position(sub *event.Subscription) wire.Position {
+	if p == nil {
+		return at(sub, sub.Opening())
+	}
+	return at(sub, p.asked)
 }
 
 // cursorRefused reports whether the server refused the position that was sent.
@@ -381,6 +390,10 @@ func cursorRefused(err error) bool {
 func (in *ingest) forget(ctx context.Context) error {
 	gap := in.gap(event.CauseCursorRejected, in.since(in.lastSign()), true)
 	in.seen(gap.ReceivedAt)
-	_, err := in.commit(ctx, event.Batch{Records: []event.Record{gap}, Cursor: &event.Cursor{}})
+	_, err := in.commit(ctx, event.Batch{Records: []event.Record{gap}, Update: func(s *event.Subscription) {
+		whole := s.Whole
+		s.Reset(event.Cursor{})
+		s.Whole = whole
+	}})
 	return err
 }

@@ -111,7 +111,7 @@ func (m *memory) apply(b event.Batch) (out event.Outcome) {
 	m.audit = append(m.audit, b.Audit...)
 	sub := m.subs[b.Sub]
 	if b.Cursor != nil {
-		sub.Cursor = *b.Cursor
+		sub.MoveTo(*b.Cursor, b.Newest)
 	}
 	if b.Update != nil {
 		b.Update(&sub)

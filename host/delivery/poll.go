@@ -115,6 +115,7 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 		b.Records = append(b.Records, rec)
 	}
 	if b.Cursor = in.position(told); b.Cursor != nil {
+		b.Newest = firstEvent(b.Records)
 		p.position.Cursor, p.position.Valid = b.Cursor.Text, b.Cursor.Valid
 	}
 	p.behind = p.behind && res.HasMore
@@ -123,6 +124,8 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	}
 	if !p.asked {
 		r.opened(ctx, now, sent.Valid && !p.before.IsZero(), event.StatePolling)
+		b.Update = func(s *event.Subscription) { s.Proved, s.ProvedAt = event.Cursor{}, time.Time{} }
+		r.showProof(p.proof(sent.Valid, res.Truncated))
 	}
 	p.asked = true
 	in.seen(now)
@@ -143,6 +146,30 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 		p.empty++
 	}
 	return p.rest(res, now), nil
+}
+
+// proof says what the first answer shows: a poll brings all since the position that it
+// is asked from, or says that it does not.
+func (p *polling) proof(position, truncated bool) event.Proof {
+	switch {
+	case truncated:
+		return event.ProofPossibleGap
+	case p.before.IsZero():
+		return event.ProofNew
+	case !position:
+		return event.ProofNoReplay
+	}
+	return event.ProofProved
+}
+
+// firstEvent returns the id of the first event among records, zero if there is none.
+func firstEvent(records []event.Record) trust.Text {
+	for i := range records {
+		if records[i].Kind == event.KindEvent {
+			return records[i].EventID
+		}
+	}
+	return trust.Text{}
 }
 
 func happenedBefore(timestamp trust.Text, now time.Time) bool {

@@ -27,19 +27,26 @@ const (
 	shortestInterval = 500 * time.Millisecond
 )
 
-// push opens one stream and lives it to its end; a second one, from now, if the
-// server refuses the position. What waits here for days is many goroutines with
-// small stacks: the functions on the way keep nothing large.
-func (r *Runner) push(ctx context.Context, req *wire.StreamRequest) error {
-	err := r.stream(ctx, req, r.in.lastSign())
-	if !req.At.Valid || !positionRefused(err) {
+// push opens one stream and lives it to its end; another one if the server refuses the
+// position, or does not hold the one before it any more. What waits here for days is
+// many goroutines with small stacks: the functions on the way keep nothing large.
+func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
+	before := r.in.lastSign()
+	p := r.newProof(sub, before, false)
+	err := r.stream(ctx, r.streamRequest(sub, p), before, p)
+	if p != nil && p.asked != p.from && (errors.Is(err, errTooFarBack) || positionRefused(err)) {
+		p = r.newProof(sub, before, true)
+		err = r.stream(ctx, r.streamRequest(sub, p), before, p)
+	}
+	if !sub.Opening().Valid || !positionRefused(err) {
 		return err
 	}
 	if err := r.in.forget(ctx); err != nil {
 		return err
 	}
+	req := r.streamRequest(sub, nil)
 	req.At.Valid, req.At.Cursor = false, trust.Text{}
-	return r.stream(ctx, req, time.Time{}) // the gap is told
+	return r.stream(ctx, req, time.Time{}, nil) // the gap is told
 }
 
 // positionRefused reports whether a stream could not begin where it was asked to.
@@ -50,15 +57,18 @@ func positionRefused(err error) bool {
 
 // stream opens one stream and lives it to its end. before is the last sign of
 // life until now.
-func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before time.Time) error {
+func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before time.Time, proof *proof) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(cancel)
 	defer r.in.onFailure(func(error) {})
+	defer proof.run(ctx, cancel)()
+	r.deps.Failpoint(FailAsked)
 	p, stream, err := r.open(ctx, cancel, req, before)
 	if err == nil {
 		err = p.watch(stream)
 	}
+	r.unproved = r.proof.Load() != nil
 	return err
 }
 
@@ -74,7 +84,6 @@ func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *
 			before: before,
 			from:   r.in.since(before),
 			opened: opened,
-			known:  func(id trust.Text) bool { return r.deps.Store.HasEvent(r.id, id) },
 		},
 		beat: heart{signal: opened},
 		ring: make(chan struct{}, 1),
@@ -152,24 +161,22 @@ func (p *pushed) note(n wire.Note) {
 func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	in := &p.r.in
 	m := wire.DecodeMark(n.Params)
-	var b event.Batch
+	pr := p.r.proof.Load()
+	b := event.Batch{Cursor: in.position(m.Cursor)}
 	switch {
+	case m.Truncated && pr.tooFarBack():
+		return errTooFarBack
 	case m.Truncated:
-		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.since(p.cont.since(in.lastSign())), true))
-		p.cont.mark(m, heartbeat)
+		p.cont.decided = true
+		b.Records = append(b.Records, in.gap(event.CauseTruncated, pr.gapBegins(in.since(in.lastSign())), true))
 	case p.cont.noReplay(), p.cont.tooEarly(heartbeat):
 		b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.from, false))
-	case p.cont.mark(m, heartbeat):
-		b.Records = append(b.Records, in.gap(event.CauseSilent, p.cont.from, false))
-	}
-	if p.cont.reached(m, heartbeat) {
-		b.Cursor = in.position(m.Cursor)
 	}
 	if !n.ServerID.IsZero() {
 		b.Update = func(s *event.Subscription) { s.Lease.ServerID = n.ServerID }
 	}
 	var whole time.Time
-	if heartbeat || !p.cont.sent.Valid {
+	if pr == nil && (heartbeat || !p.cont.sent.Valid) {
 		whole = now // it has sent all that there was
 	}
 	p.sign(now, whole, func(h *heart) {
@@ -177,39 +184,43 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 			h.beat(now)
 		}
 	})
-	return in.submit(p.ctx, b)
+	return p.r.submit(p.ctx, b, func(pr *proof) verdict { return pr.mark(m, heartbeat) })
 }
 
 func (p *pushed) occurred(n wire.Note, now time.Time) error {
 	in := &p.r.in
 	rec := in.noted(n)
 	b := event.Batch{Records: []event.Record{rec}}
+	proving := p.r.proof.Load() != nil
+	var whole time.Time
 	if rec.Kind == event.KindRejected {
 		b.Cursor = in.position(wire.DecodeMark(n.Params).Cursor)
 	} else {
 		if rec.Cursor.Valid {
-			b.Cursor = &b.Records[0].Cursor
+			b.Cursor, b.Newest = &b.Records[0].Cursor, rec.EventID
 		}
-		var gap bool
 		if p.cont.noReplay() {
 			p.cont.early = true
 			b.Records = []event.Record{in.gap(in.awayCause(), p.cont.from, false), rec}
-		} else if b.Records[0].Replayed, gap = p.cont.event(rec.EventID, rec.Timestamp, rec.Cursor); gap {
-			b.Records = []event.Record{in.gap(event.CauseSilent, p.cont.from, false), rec}
-		} else if b.Records[0].Replayed {
+		} else if p.cont.replayed(rec.Timestamp) {
+			b.Records[0].Replayed = true
 			in.replayed.Add(1)
 		}
-	}
-	if p.cont.doubt {
-		b.Cursor = nil // a cut now must leave the doubt to the next stream
-	}
-	var whole time.Time
-	if rec.Kind != event.KindRejected && !p.cont.doubt {
-		whole = occurred(rec.Timestamp, now)
+		if !proving {
+			whole = occurred(rec.Timestamp, now)
+		}
 	}
 	p.sign(now, whole, nil)
 	p.r.touched(now)
-	return in.submit(p.ctx, b)
+	if !proving {
+		return in.submit(p.ctx, b)
+	}
+	return p.r.submit(p.ctx, b, func(pr *proof) verdict {
+		if rec.Kind == event.KindRejected {
+			return undecided
+		}
+		return pr.event(rec.EventID, rec.Cursor, p.cont.replayed(rec.Timestamp))
+	})
 }
 
 // skipped takes note of a frame that could not be taken. Nobody knows whether it

@@ -20,7 +20,16 @@ import (
 func (r *rig) resumed() time.Time {
 	seen := time.Now().Add(-time.Hour).UTC()
 	r.sub.Cursor, r.sub.Gave, r.sub.LastSeen, r.sub.Whole = event.At(cur("c7").Text), true, seen, seen
+	r.sub.Before, r.sub.Newest = event.At(cur("c6").Text), trust.Untrusted("e7")
+	r.store.mu.Lock()
+	r.store.ids["e7"] = true
+	r.store.mu.Unlock()
 	return seen
+}
+
+// again replays the newest event of a subscription that was [rig.resumed].
+func (s *stream) again() {
+	s.note(wire.NoteEvent, occurrence("e7", time.Now().Add(-time.Hour), "c7"))
 }
 
 func TestPushConfirmation(t *testing.T) {
@@ -144,7 +153,7 @@ func TestTerminated(t *testing.T) {
 				r.wantLog("e1")
 				if tt.want == "" {
 					r.wantState(event.StateLive)
-					equal(t, r.src.cursors(), "- =e1")
+					equal(t, r.src.cursors(), "- =c1")
 					return
 				}
 				r.wantEnded(true)
@@ -326,21 +335,21 @@ func TestPushCursorRejected(t *testing.T) {
 				r.resumed()
 				if atOpen {
 					r.src.open = func(n int) error {
-						if n == 1 {
+						if n < 3 {
 							return refuse
 						}
 						return nil
 					}
 				}
 				r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
-					if n == 1 {
+					if n < 3 {
 						return refuse
 					}
 					s.active("d0")
 					return s.stay()
 				}
 				r.start()
-				equal(t, r.src.cursors(), "=c7 -")
+				equal(t, r.src.cursors(), "=c6 =c7 -")
 				r.wantLog("gap:cursor-rejected!")
 				r.wantCursor("=d0")
 				r.wantState(event.StateLive)

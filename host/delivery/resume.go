@@ -27,10 +27,11 @@ func (p *pushed) ended(err error) {
 	p.r.intact = err == nil || context.Cause(p.ctx) == nil && !errors.Is(err, errSilent) && !errors.Is(err, errAsked)
 }
 
-// streamRequest asks for a stream that goes on with what is stored.
-func (r *Runner) streamRequest(sub *event.Subscription) *wire.StreamRequest {
+// streamRequest asks for a stream that goes on with what is stored, where the proof
+// wants it to begin.
+func (r *Runner) streamRequest(sub *event.Subscription, p *proof) *wire.StreamRequest {
 	return &wire.StreamRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: at(sub),
+		Name: r.key.Type, Arguments: r.key.Args, At: p.position(sub),
 		Held: sub.Lease.ServerID, Resume: r.resumption(sub),
 	}
 }
@@ -55,7 +56,13 @@ func (p *pushed) continued(n wire.Note, now time.Time) error {
 		p.alive(now, nil)
 		p.r.mark(p.ctx, event.StateResumed, event.StateLive, "the server resumed the stream", nil)
 		in.seen(now) // not before: those two are stored ahead of the gap
-		return in.submit(p.ctx, b)
+		return p.r.submit(p.ctx, b, func(pr *proof) verdict {
+			if p.intact && !p.r.unproved {
+				return proved
+			}
+			pr.confirming()
+			return undecided
+		})
 	case wire.NoteAbandoned:
 		p.r.mark(p.ctx, event.StateAbandoned, event.StateBackoff, "the server gave up the stream; asking anew", nil)
 		return in.submit(p.ctx, event.Batch{Update: func(s *event.Subscription) { s.Resume = event.Secret{} }})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eventdeck/host/event"
@@ -24,7 +25,13 @@ type Runner struct {
 	// intact: the last stream ended by itself and all that came on it is stored. Of
 	// Run's goroutine.
 	intact bool
-	away   time.Time // last sign of life before this runner; of Run's goroutine
+	// unproved: the last stream ended before it was shown that nothing is missing. Of
+	// Run's goroutine.
+	unproved bool
+	away     time.Time // last sign of life before this runner; of Run's goroutine
+
+	proof     atomic.Pointer[proof] // of the open delivery; nil: nothing is left to prove
+	pollAgain time.Time             // when a catch-up poll may ask next; of the proof's goroutine
 
 	mu         sync.Mutex
 	mode       event.Mode // changed by Run alone, between attempts
@@ -164,9 +171,9 @@ func (r *Runner) attempt(ctx context.Context) error {
 	}
 	switch mode := r.Mode(); mode {
 	case event.ModePoll:
-		return r.poll(ctx, at(sub))
+		return r.poll(ctx, at(sub, sub.Opening()))
 	case event.ModePush:
-		return r.push(ctx, r.streamRequest(sub))
+		return r.push(ctx, sub)
 	case event.ModeWebhook:
 		return r.webhook(ctx, sub)
 	default:

@@ -61,6 +61,8 @@ type Timing struct {
 	FailoverTries int           // so do so many failures in a row; default 4
 	PreferredMin  time.Duration // first pause before the preferred mode is tried again; default 1 min
 	PreferredMax  time.Duration // longest of these pauses; default 30 min
+	ProveWithin   time.Duration // what shows continuity comes within this time; default 30 s
+	RenewEvery    time.Duration // least pause between two new webhook paths of a subscription; default 1 h
 	ConnectWithin time.Duration // a first connection that takes longer has failed; default 8 s
 }
 
@@ -82,6 +84,8 @@ func (t Timing) WithDefaults() Timing {
 	def(&t.FailoverAfter, 30*time.Second)
 	def(&t.PreferredMin, time.Minute)
 	def(&t.PreferredMax, 30*time.Minute)
+	def(&t.ProveWithin, 30*time.Second)
+	def(&t.RenewEvery, time.Hour)
 	if t.FailoverTries <= 0 {
 		t.FailoverTries = 4
 	}

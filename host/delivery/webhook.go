@@ -174,7 +174,7 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 		}
 	})
 	res, err := r.deps.Source.Subscribe(ctx, wire.SubscribeRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: at(&sub),
+		Name: r.key.Type, Arguments: r.key.Args, At: at(&sub, sub.Cursor),
 		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.held(sub),
 	})
 	if err != nil {

@@ -20,7 +20,8 @@ func TestGapBeginsWhereTheReplayStopped(t *testing.T) {
 		at := time.Now().Add(-30 * time.Minute).UTC().Truncate(time.Millisecond)
 		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
 			if n == 1 {
-				s.active("c7")
+				s.active("c6")
+				s.again()
 				s.note(wire.NoteEvent, occurrence("e8", at, "c8"))
 				return errors.New("cut")
 			}
@@ -41,16 +42,15 @@ func TestDoubtOutlivesTheStream(t *testing.T) {
 		seen := r.resumed()
 		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
 			s.active("c8")
-			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
 			if n == 1 {
 				return errors.New("cut")
 			}
-			s.heartbeat("c9")
+			s.note(wire.NoteEvent, occurrence("e9", time.Now().Add(-time.Minute), "c9"))
 			return s.stay()
 		}
 		r.start().pass(10 * time.Second)
-		equal(t, r.src.cursors(), "=c7 =c7")
-		r.wantLog("e9 gap:silent")
+		equal(t, r.src.cursors(), "=c6 =c6")
+		r.wantLog("gap:unproved e9")
 		r.wantCursor("=c9")
 		if g := r.gaps()[0]; !g.From.Equal(seen) {
 			t.Errorf("the gap begins at %v, want %v", g.From, seen)

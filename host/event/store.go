@@ -35,6 +35,9 @@ type Batch struct {
 	// Cursor replaces the held position when it is not nil; it is committed in
 	// the same transaction as the records that it follows.
 	Cursor *Cursor
+	// Newest is the first event that lies between the held position and Cursor; zero
+	// if there is none, or nobody can tell. See [Subscription.MoveTo].
+	Newest trust.Text
 
 	// Update changes the subscription in the same transaction, after Cursor. It
 	// runs on the writer's goroutine and must not block or keep the pointer. For

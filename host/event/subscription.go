@@ -52,6 +52,17 @@ type Subscription struct {
 	Whole    time.Time     // nothing is missing up to here; zero: nobody can tell
 	Paused   bool
 
+	// Before and Newest let a server show that it goes on from the position that it is
+	// asked for: asked from Before, it must send the event Newest again before anything
+	// that is new. Before is invalid while only one position is known.
+	Before Cursor
+	Newest trust.Text
+	// Proved is of webhook mode, where events may be given up though later ones came:
+	// the position when the server last answered without a sign of failure, and until
+	// when nothing was missing then. See [Subscription.Opening].
+	Proved   Cursor
+	ProvedAt time.Time
+
 	// Dialect is the way of saying "events" that the type was listed in: empty for
 	// MCP Events, else a name of package dialect.
 	Dialect string
@@ -78,6 +89,39 @@ func (s *Subscription) ShownArgs() json.RawMessage {
 		return s.Shown
 	}
 	return s.Key.Args
+}
+
+// Opening returns the position at which a delivery is opened: the last one up to
+// which nothing is missing.
+func (s *Subscription) Opening() Cursor {
+	if s.Proved.Valid {
+		return s.Proved
+	}
+	return s.Cursor
+}
+
+// MoveTo moves the position. newest is the first event between the position so far
+// and the new one; zero if there is none, or nobody can tell.
+func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
+	if !newest.IsZero() && s.Cursor.Valid && to != s.Cursor {
+		s.Before, s.Newest = s.Cursor, newest
+	}
+	s.Cursor = to
+}
+
+// Checkpoint takes the position for proved: nothing is missing up to it. newest is an
+// event between the proved position so far and this one; zero if none is known.
+func (s *Subscription) Checkpoint(newest trust.Text) {
+	if !newest.IsZero() && s.Proved.Valid && s.Proved != s.Cursor {
+		s.Before, s.Newest = s.Proved, newest
+	}
+	s.Proved, s.ProvedAt = s.Cursor, s.Whole
+}
+
+// Reset sets another position, of which nothing is known.
+func (s *Subscription) Reset(to Cursor) {
+	s.Cursor, s.Before, s.Newest = to, Cursor{}, trust.Text{}
+	s.Proved, s.ProvedAt, s.Whole = Cursor{}, time.Time{}, time.Time{}
 }
 
 // Lease is what a server granted to a webhook subscription.
