@@ -125,7 +125,7 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 type reading struct {
 	dialogue
 	mu      sync.Mutex
-	subs    map[string]context.CancelFunc
+	subs    map[string]func() // ends a subscription, after which it says nothing more
 	workers sync.WaitGroup
 }
 
@@ -139,7 +139,7 @@ func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*rea
 	if len(a.sessions) >= maxSessions {
 		return nil, "", fmt.Errorf("more than %d sessions", maxSessions)
 	}
-	s := &reading{dialogue: dialogue{ctx: ctx, log: a.opts.Log, send: send}, subs: map[string]context.CancelFunc{}}
+	s := &reading{dialogue: dialogue{ctx: ctx, log: a.opts.Log, send: send}, subs: map[string]func(){}}
 	name := hex.EncodeToString(id)
 	a.sessions[name] = s
 	return s, name, nil
@@ -315,17 +315,19 @@ func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *refusal) 
 	if s.subs == nil {
 		return nil, badParam("uri", "the session is over")
 	}
-	if cancel := s.subs[p.URI]; cancel != nil {
-		cancel()
+	if end := s.subs[p.URI]; end != nil {
+		end()
 		delete(s.subs, p.URI)
 	}
 	if m.Method == "resources/unsubscribe" {
 		return map[string]any{}, nil
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	s.subs[p.URI] = cancel
+	ended := make(chan struct{})
+	s.subs[p.URI] = func() { cancel(); <-ended }
 	from := f.count(time.Now())
 	s.workers.Go(func() {
+		defer close(ended)
 		defer cancel()
 		follow(ctx, f, from, args, func(n uint64) bool {
 			h := happened(f, n)

@@ -11,10 +11,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
+	"eventdeck/host/wire"
 )
 
 // serving runs a server until the end of the test and returns its address.
@@ -34,6 +36,50 @@ func serving(t *testing.T, serve func(context.Context, net.Listener) error) stri
 		}
 	})
 	return ln.Addr().String()
+}
+
+// What a subscription says comes before the answer that ends it: a client could not
+// tell an event that comes later from one of its next subscription.
+func TestArchiveSaysNothingBehindTheEndOfASubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, err := NewArchive(ServerOptions{Rate: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		saying, say := make(chan struct{}), make(chan struct{})
+		s, _, err := a.newSession(ctx, func([]byte) error {
+			saying <- struct{}{}
+			<-say
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(method string) {
+			params := json.RawMessage(`{"uri":"` + archiveTick + `"}`)
+			if _, f := a.inBand(s, wire.Message{Method: method, Params: params}); f != nil {
+				t.Error(f.message)
+			}
+		}
+		ask("resources/subscribe")
+		<-saying
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			ask("resources/unsubscribe")
+		}()
+		synctest.Wait()
+		select {
+		case <-answered:
+			t.Error("the end is answered while an event is on its way")
+		default:
+		}
+		close(say)
+		<-answered
+		cancel()
+		s.workers.Wait()
+	})
 }
 
 // reader is a client of the archive.
