@@ -185,7 +185,7 @@ func (k *hooks) serve() (*receiver.Server, error) {
 	o := k.host.opts
 	ro := receiver.Options{
 		Book: k, Sink: k, Refused: k.refused, Challenged: k.challenged,
-		UnknownKey: k.unknownKey,
+		UnknownKey: k.unknownKey, TooLarge: k.tooLarge,
 		AllowPlain: o.PlainHTTP,
 		Bind:       o.Network.Listen,
 		Limits:     receiver.Limits{Connections: o.HookConnections, Bad: badRate(o.HookBadRate)},
@@ -333,12 +333,16 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 	case receiver.TypeMalformed:
 		kind = delivery.DeliveredMalformed
 	case receiver.TypeControl:
+		k.host.acceptedDelivery(d.Sub)
 		k.host.opts.Log.Info("control envelope of an unknown type", "sub", d.Sub, "type", d.Control)
 		return nil
 	}
 	err := l.runner.Deliver(ctx, delivery.Delivered{
 		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: d.Refused, Previous: d.UsedPrevious,
 	})
+	if err == nil || errors.Is(err, delivery.ErrChanged) {
+		k.host.acceptedDelivery(d.Sub)
+	}
 	switch {
 	case errors.Is(err, delivery.ErrRejected):
 		return receiver.ErrRejected

@@ -31,7 +31,7 @@ func TestSubscriptionOfNoServer(t *testing.T) {
 	if err := errors.Join(s.Submit(t.Context(), begin), <-done); err != nil {
 		t.Fatal(err)
 	}
-	if v := h.Snapshot().Subs[0]; !v.NoServer || v.Status.State != event.StateStarting || v.Status.Error.IsZero() {
+	if v := h.Snapshot().Subs[0]; !v.NoServer || v.Running || v.Status.State != event.StateNotRunning || v.Status.Error.IsZero() {
 		t.Errorf("%+v", v)
 	}
 	h.AddServer(event.Server{Name: "gone", Command: "/nonexistent"})

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -27,11 +28,49 @@ func badRate(perSecond int) receiver.Rate {
 // refused is told of every refused request. It does not wait for the store.
 func (k *hooks) refused(r event.Refusal) {
 	k.host.meter.refused()
+	k.host.refusedDelivery(r)
 	select {
 	case k.refusals <- r:
 	default:
 		k.uncounted.Add(1)
 	}
+}
+
+// refusedDelivery counts a refused delivery to a subscription. One that is answered as
+// a success is none; neither is a verification that nobody asked for, which says
+// nothing of deliveries, but the operator wants to see it.
+func (h *Host) refusedDelivery(r event.Refusal) {
+	if r.Sub == "" || r.Status < http.StatusMultipleChoices {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := &h.count(r.Sub).refused
+	c.Count++
+	c.Last, c.Reason = r.At, r.Reason
+	if c.open.IsZero() && r.Reason != receiver.ReasonNotInFlight {
+		c.open = h.opts.Now()
+		time.AfterFunc(refusedAfter, h.notify) // then the state says it
+	}
+}
+
+// acceptedDelivery notes that a delivery to a subscription was taken.
+func (h *Host) acceptedDelivery(id event.SubID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.counts[id]; c != nil {
+		c.refused.open = time.Time{}
+	}
+}
+
+// tooLarge leaves a gap for a delivery that is too large: it will not become smaller,
+// so the server drops it. It returns after the commit.
+func (k *hooks) tooLarge(ctx context.Context, id event.SubID, webhookID trust.Text) error {
+	l := k.host.life(id)
+	if l == nil {
+		return fmt.Errorf("%w: subscription %s is not running", receiver.ErrBusy, id)
+	}
+	return l.runner.Missed(ctx, webhookID)
 }
 
 // challenged is told of every challenge that was answered. It does not wait for
@@ -40,6 +79,9 @@ func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
 	sub, err := k.host.opts.Store.Subscription(id)
 	if err != nil {
 		return // removed meanwhile
+	}
+	if l := k.host.life(id); l != nil && !alive(l.runner.Status().State) {
+		k.host.acceptedDelivery(id) // a new beginning: what was refused may have been its challenge
 	}
 	e := k.host.act(event.ActorSecurity, "challenge answered", sub, "")
 	e.Detail = serverID

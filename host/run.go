@@ -17,7 +17,6 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/redact"
 	"eventdeck/host/session"
-	"eventdeck/host/trust"
 )
 
 // Host is the agent host. It implements [API].
@@ -114,6 +113,7 @@ type life struct {
 type counts struct {
 	stored, gaps, last uint64
 	at                 time.Time
+	refused            refusals
 }
 
 // New returns a host on an open store, which stays the caller's to close, after
@@ -164,11 +164,7 @@ func (h *Host) stored(records []event.Record) {
 	h.mu.Lock()
 	for i := range records {
 		r := &records[i]
-		c := h.counts[r.Sub]
-		if c == nil {
-			c = new(counts)
-			h.counts[r.Sub] = c
-		}
+		c := h.count(r.Sub)
 		switch r.Kind {
 		case event.KindEvent:
 			c.stored++
@@ -179,6 +175,16 @@ func (h *Host) stored(records []event.Record) {
 	}
 	h.mu.Unlock()
 	h.notify()
+}
+
+// count returns the counts of a subscription. The lock is held.
+func (h *Host) count(id event.SubID) *counts {
+	c := h.counts[id]
+	if c == nil {
+		c = new(counts)
+		h.counts[id] = c
+	}
+	return c
 }
 
 // notify raises every reader's flag.
@@ -395,41 +401,43 @@ func (h *Host) Snapshot() Snapshot {
 		Last:     h.opts.Store.Last(),
 		Receiver: h.hooks.listening(),
 	}
-	subs := h.opts.Store.Subscriptions()
 	h.mu.Lock()
 	servers := slices.Clone(h.servers)
+	h.mu.Unlock()
+	byName := make(map[string]*ServerView, len(servers))
+	snap.Servers = make([]ServerView, len(servers))
+	for i, s := range servers {
+		snap.Servers[i] = s.snapshot()
+		byName[s.spec.Name] = &snap.Servers[i]
+	}
+	subs := h.opts.Store.Subscriptions()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, sub := range subs {
-		v := SubscriptionView{Subscription: sub, Status: delivery.Status{State: sub.State, Error: sub.Error, Lease: sub.Lease}}
-		if c := h.counts[sub.ID]; c != nil {
-			v.Stored, v.Gaps, v.LastSeq, v.LastTime = c.stored, c.gaps, c.last, c.at
-		}
-		if l := h.lives[sub.ID]; l != nil {
-			v.Status = l.runner.Status()
-			v.Dropped = v.Status.Duplicates
-		} else if v.Status.State = idleState(sub); !slices.ContainsFunc(servers, func(s *server) bool { return s.spec.Name == sub.Key.Server }) {
-			v.NoServer = true
-			v.Status.Error = trust.Untrusted("no server of this name is configured")
-		}
+		v := h.look(sub, byName[sub.Key.Server], snap.At)
 		snap.Resume.Replayed += v.Status.Replayed
 		snap.Resume.Duplicates += v.Dropped
 		snap.Resume.Gaps += v.Gaps
 		snap.Subs = append(snap.Subs, v)
 	}
-	h.mu.Unlock()
-	for _, s := range servers {
-		snap.Servers = append(snap.Servers, s.snapshot())
-	}
 	return snap
 }
 
-// idleState is the state of a subscription that nobody lives. The word that was
-// stored last would look alive.
-func idleState(sub event.Subscription) event.State {
-	switch {
-	case sub.Paused:
-		return event.StatePaused
-	case over(sub):
-		return sub.State
+// look gathers what is known of a subscription. The lock is held.
+func (h *Host) look(sub event.Subscription, server *ServerView, now time.Time) SubscriptionView {
+	v := SubscriptionView{Subscription: sub}
+	e := evidence{sub: sub, server: server, now: now}
+	if c := h.counts[sub.ID]; c != nil {
+		v.Stored, v.Gaps, v.LastSeq, v.LastTime = c.stored, c.gaps, c.last, c.at
+		e.refused = c.refused
 	}
-	return event.StateStarting
+	l := h.lives[sub.ID]
+	if l != nil {
+		status := l.runner.Status()
+		e.runner = &status
+	}
+	v.Status, v.Running = derive(e)
+	v.Dropped = v.Status.Duplicates
+	v.NoServer = l == nil && server == nil
+	return v
 }

@@ -331,7 +331,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	v.Attempt++
 	v.TypesKnown = false
 	if err != nil {
-		v.Err = err.Error()
+		v.Err, v.Reason = err.Error(), ReasonOf(err)
 	}
 	closeOnce(s.tried)
 	s.mu.Unlock()

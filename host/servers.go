@@ -127,6 +127,7 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 // greet takes over what a server said of itself.
 func (v *ServerView) greet(info session.Info, now time.Time) {
 	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
+	v.Reason = ""
 	v.Era, v.Version, v.Transport, v.HTTP = string(info.Era), info.Version, string(info.Transport), info.HTTP
 	v.Title, v.Release = info.ServerName, info.ServerVersion
 	v.Profile = string(info.Profile)

@@ -41,16 +41,17 @@ type ServerView struct {
 	Address    string // URL or command line, for the operator; without headers
 	Reach      Reach
 	Since      time.Time
-	Attempt    int        // failed attempts in a row
-	NextTry    time.Time  // in backoff
-	Err        string     // why the last attempt failed, safe to print
-	Era        string     // "2026-07-28 stateless" or "handshake"
-	Version    string     // protocol version
-	Transport  string     // streamable-http, http+sse, websocket or stdio: what is really used
-	HTTP       string     // version of HTTP, "" for a process
-	Profile    string     // "SEP-3415", "sketch", or "" if no events were advertised
-	Title      trust.Text // the server's own name
-	Release    trust.Text // the server's own version
+	Attempt    int          // failed attempts in a row
+	NextTry    time.Time    // in backoff
+	Err        string       // why the last attempt failed, safe to print
+	Reason     event.Reason // in one word; empty while connected
+	Era        string       // "2026-07-28 stateless" or "handshake"
+	Version    string       // protocol version
+	Transport  string       // streamable-http, http+sse, websocket or stdio: what is really used
+	HTTP       string       // version of HTTP, "" for a process
+	Profile    string       // "SEP-3415", "sketch", or "" if no events were advertised
+	Title      trust.Text   // the server's own name
+	Release    trust.Text   // the server's own version
 	Types      []event.Type
 	TypesKnown bool // events/list was answered in this session
 	TypesErr   string
@@ -63,13 +64,17 @@ type ServerView struct {
 // SubscriptionView is a subscription with what was last seen of it.
 type SubscriptionView struct {
 	event.Subscription
-	Status   delivery.Status
-	Stored   uint64 // events stored in this run
-	Dropped  uint64 // duplicates dropped in this run
-	Gaps     uint64 // gap records in this run
-	LastSeq  uint64 // its newest record, 0 if none in this run
+	Status   delivery.Status // as derived from all that is known
+	Stored   uint64          // events stored in this run
+	Dropped  uint64          // duplicates dropped in this run
+	Gaps     uint64          // gap records in this run
+	LastSeq  uint64          // its newest record, 0 if none in this run
 	LastTime time.Time
 	NoServer bool // nothing runs it: no server of its name is configured
+	// Running: this host, or that of the process which has the store, looks after it.
+	// Otherwise Status says not-running, and the State and LastSeen that were stored
+	// say what it was then.
+	Running bool
 }
 
 // Resume sums up what the host caught up on since it started.

@@ -117,22 +117,23 @@ type State string
 
 // The states of a subscription.
 const (
-	StateStarting   State = "starting"   // not yet confirmed by the server
-	StateVerifying  State = "verifying"  // the server is checking the callback
-	StateLive       State = "live"       // confirmed, and heard of within the heartbeat
-	StateStale      State = "stale"      // no sign of life for two heartbeat intervals
-	StatePolling    State = "polling"    // last poll answered; the next is due
-	StateDraining   State = "draining"   // the server has more; polling without a pause
-	StateBackoff    State = "backoff"    // failed; trying again later
-	StateRefreshing State = "refreshing" // a webhook lease is being renewed
-	StateSuspended  State = "suspended"  // the server stopped delivering
-	StateRefused    State = "refused"    // the receiver refuses what the server delivers
-	StateDenied     State = "denied"     // the server refuses for lack of rights
-	StateEnded      State = "ended"      // terminated; nothing will come
-	StatePaused     State = "paused"     // paused by the operator
-	StateAbandoned  State = "abandoned"  // in the log only: the server gave up a stream that could have been resumed
-	StateSwitched   State = "switched"   // in the log only: went on in another mode
-	StateResumed    State = "resumed"    // of a subscription: resumed by the operator, not yet confirmed; in the log: went on from the saved cursor
+	StateStarting   State = "starting"    // not yet confirmed by the server
+	StateVerifying  State = "verifying"   // the server is checking the callback
+	StateLive       State = "live"        // confirmed, and heard of within the heartbeat
+	StateStale      State = "stale"       // no sign of life for two heartbeat intervals
+	StatePolling    State = "polling"     // last poll answered; the next is due
+	StateDraining   State = "draining"    // the server has more; polling without a pause
+	StateBackoff    State = "backoff"     // failed; trying again later
+	StateRefreshing State = "refreshing"  // a webhook lease is being renewed
+	StateSuspended  State = "suspended"   // the server stopped delivering
+	StateRefused    State = "refused"     // the receiver refuses what the server delivers
+	StateNotRunning State = "not-running" // no process runs it
+	StateDenied     State = "denied"      // the server refuses for lack of rights
+	StateEnded      State = "ended"       // terminated; nothing will come
+	StatePaused     State = "paused"      // paused by the operator
+	StateAbandoned  State = "abandoned"   // in the log only: the server gave up a stream that could have been resumed
+	StateSwitched   State = "switched"    // in the log only: went on in another mode
+	StateResumed    State = "resumed"     // of a subscription: resumed by the operator, not yet confirmed; in the log: went on from the saved cursor
 )
 
 // StateChange is a state with what it was derived from.

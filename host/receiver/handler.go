@@ -172,6 +172,9 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 	defer h.gate.leave()
 
 	body, err := h.readBody(w, r, v)
+	if errors.Is(err, errTooLarge) && state == PathKnown {
+		return challenge, h.missed(v, headers.ID)
+	}
 	if err != nil {
 		return challenge, err
 	}
@@ -245,10 +248,24 @@ func plainJSON(header http.Header) bool {
 	return !given || strings.EqualFold(charset, "utf-8")
 }
 
+// errTooLarge is the answer to a body that is too large.
+var errTooLarge error = &refusal{http.StatusRequestEntityTooLarge, ReasonTooLarge, 0}
+
+// missed refuses a delivery for good: the sender will drop it, so the gap is stored
+// before it is told. Nothing proves the delivery; who sends it knows the path.
+func (h *handler) missed(v *visit, id trust.Text) error {
+	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
+	defer cancel()
+	if err := h.o.TooLarge(ctx, v.sub, id); err != nil {
+		h.o.Log.Warn("the gap of a delivery that is too large was not stored", "sub", string(v.sub), "err", err)
+		return &refusal{http.StatusServiceUnavailable, ReasonNotStored, retrySoon}
+	}
+	return errTooLarge
+}
+
 func (h *handler) readBody(w http.ResponseWriter, r *http.Request, v *visit) ([]byte, error) {
-	large := &refusal{http.StatusRequestEntityTooLarge, ReasonTooLarge, 0}
 	if r.ContentLength > MaxBody {
-		return nil, large
+		return nil, errTooLarge
 	}
 	var body []byte
 	var err error
@@ -266,7 +283,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, v *visit) ([]
 	case err == nil:
 		return body, nil
 	case errors.As(err, &tooLarge):
-		return nil, large
+		return nil, errTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &refusal{http.StatusRequestTimeout, ReasonStalled, 0}
 	}

@@ -58,6 +58,11 @@ type Options struct {
 	// not among [Entry.Keys]. It must not block.
 	UnknownKey func(event.SubID)
 
+	// TooLarge is told of a delivery to a known path whose body is longer than
+	// [MaxBody], with its id as the sender says it (may be empty), before it is refused
+	// for good. After an error it is asked to come again. It must return when ctx ends.
+	TooLarge func(ctx context.Context, sub event.SubID, webhookID trust.Text) error
+
 	Limits Limits
 
 	Now func() time.Time // default time.Now
@@ -106,6 +111,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.UnknownKey == nil {
 		o.UnknownKey = func(event.SubID) {}
+	}
+	if o.TooLarge == nil {
+		o.TooLarge = func(context.Context, event.SubID, trust.Text) error { return nil }
 	}
 	o.Limits = o.Limits.withDefaults()
 	base, giveUp := context.WithCancel(context.Background())

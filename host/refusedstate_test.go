@@ -1,0 +1,94 @@
+package host_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+// A subscription whose deliveries are all refused does not look alive: from 5 s after
+// the first of them until one is accepted it is refused, and says how many were, and
+// why the last one.
+func TestRefusedDeliveriesAreTheState(t *testing.T) {
+	r, s := hookRig(t, event.Server{})
+	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
+		t.Fatal(err)
+	}
+	look := func() host.SubscriptionView { return r.host.Snapshot().Subs[0] }
+	s.mu.Lock()
+	right := s.secret
+	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
+	s.mu.Unlock()
+	for range 2 {
+		if got := s.deliver("evt_1", occurrence("evt_1"), nil); got != http.StatusUnauthorized {
+			t.Fatalf("answered %d", got)
+		}
+	}
+	v := look()
+	if f := v.Status.Refused; v.Status.State != event.StateLive || f.Count != 2 || f.Reason != receiver.ErrSignature.Error() || f.Last.IsZero() {
+		t.Errorf("at once: %s, %+v", v.Status.State, f)
+	}
+	r.later.Add(int64(5 * time.Second))
+	if v = look(); v.Status.State != event.StateRefused || v.Status.Reason != event.ReasonRefused || !strings.Contains(v.Status.Error.Raw(), receiver.ErrSignature.Error()) {
+		t.Errorf("after 5 s: %s, %s, %v", v.Status.State, v.Status.Reason, v.Status.Error)
+	}
+	s.mu.Lock()
+	s.secret = right
+	s.mu.Unlock()
+	if got := s.deliver("evt_1", occurrence("evt_1"), nil); got != http.StatusNoContent {
+		t.Fatalf("answered %d", got)
+	}
+	if v = look(); v.Status.State != event.StateLive || v.Status.Reason != "" || v.Status.Refused.Count != 2 {
+		t.Errorf("after an accepted one: %s, %s, %+v", v.Status.State, v.Status.Reason, v.Status.Refused)
+	}
+}
+
+// Who watches is told when the state becomes refused, without anything else happening.
+func TestRefusedStateIsTold(t *testing.T) {
+	t.Parallel()
+	r, s := hookRig(t, event.Server{})
+	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
+	s.mu.Unlock()
+	s.deliver("evt_1", occurrence("evt_1"), nil)
+	r.await("the refused state", func(s host.Snapshot) bool { return s.Subs[0].Status.State == event.StateRefused })
+}
+
+// A delivery that is too large for the receiver is dropped by its server: a gap stands
+// in the log before the server is told, one for each delivery.
+func TestTooLargeADeliveryLeavesAGap(t *testing.T) {
+	r, s := hookRig(t, event.Server{})
+	sub, err := r.host.Subscribe(r.ctx(), r.tick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := strings.Repeat(" ", receiver.MaxBody) + occurrence("evt_1")
+	for _, id := range []string{"evt_1", "evt_1", "evt_2"} {
+		if got := s.deliver(id, large, nil); got != http.StatusRequestEntityTooLarge {
+			t.Fatalf("answered %d", got)
+		}
+	}
+	var gaps []event.Gap
+	if err := r.store.Forward(1, func(rec event.Record) bool {
+		if rec.Kind == event.KindGap && rec.Sub == sub.ID {
+			gaps = append(gaps, *rec.Gap)
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(gaps) != 2 || gaps[0].Cause != event.CauseRefused || !gaps[0].Certain || gaps[0].From.IsZero() || gaps[0].To.Before(gaps[0].From) {
+		t.Errorf("%+v", gaps)
+	}
+	if f := r.host.Snapshot().Subs[0].Status.Refused; f.Count != 3 || f.Reason != receiver.ReasonTooLarge {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"fmt"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// refusedAfter is how long a delivery may be refused, and none accepted after it, until
+// the subscription is not called alive any more (contracts, command line).
+const refusedAfter = 5 * time.Second
+
+// evidence is all that is known of how a subscription fares.
+type evidence struct {
+	sub     event.Subscription
+	runner  *delivery.Status // of what runs it; nil: nothing does
+	server  *ServerView      // nil: none of its name is known here
+	refused refusals
+	now     time.Time
+}
+
+// refusals are the deliveries to a subscription that the receiver refused.
+type refusals struct {
+	event.Refused
+	open time.Time // the first since a delivery was accepted; zero: none
+}
+
+// lasting reports whether deliveries have been refused for so long that the
+// subscription does not receive what is sent.
+func (r refusals) lasting(now time.Time) bool {
+	return !r.open.IsZero() && now.Sub(r.open) >= refusedAfter
+}
+
+// words tells of the refusals; "" while a delivery was accepted after them.
+func (r refusals) words() string {
+	if r.open.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("the receiver refused %s, the last one: %s", event.Some(int(r.Count), "delivery", "deliveries"), r.Reason)
+}
+
+// derive tells how a subscription fares: the one source of its state for the screen,
+// the commands, and attached processes. It looks at nothing but the evidence.
+func derive(e evidence) (s delivery.Status, running bool) {
+	if e.runner == nil {
+		return idle(e)
+	}
+	s = *e.runner
+	s.Refused = e.refused.Refused
+	switch s.State {
+	case event.StateLive, event.StateRefreshing:
+		if s.Mode == event.ModeWebhook && e.refused.lasting(e.now) {
+			s.State, s.Since, s.Reason = event.StateRefused, e.refused.open, event.ReasonRefused
+			s.Error = trust.Untrusted(e.refused.words())
+		}
+	case event.StateSuspended:
+		s.Reason = event.ReasonSuspended
+		s.Error = beside(s.Error, e.refused.words())
+	case event.StateStarting, event.StateVerifying, event.StateBackoff, event.StateDenied:
+		unconfirmed(&s, e)
+	}
+	if alive(s.State) {
+		if s.Reason = ""; s.Proof == event.ProofProving {
+			s.Reason = event.ReasonProving
+		}
+	}
+	return s, true
+}
+
+// unconfirmed tells why a subscription is not confirmed, or not any more.
+func unconfirmed(s *delivery.Status, e evidence) {
+	if s.State == event.StateDenied && s.Reason == "" {
+		s.Reason = event.ReasonRights
+	}
+	if v := e.server; v != nil {
+		if s.State != event.StateDenied && v.Reach != ReachReady && v.Reason != "" {
+			s.Reason = v.Reason // nothing is asked while the server is away
+			if s.Error.IsZero() {
+				s.Error = trust.Untrusted(v.Err)
+			}
+		}
+		if s.Reason == event.ReasonRights && v.SignIn != "" {
+			s.Reason = event.ReasonSignIn
+		}
+	}
+	if s.Reason == event.ReasonChallenge {
+		s.Error = beside(s.Error, e.refused.words())
+	}
+}
+
+// alive reports whether a state says that events arrive.
+func alive(s event.State) bool {
+	switch s {
+	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
+		return true
+	}
+	return false
+}
+
+// idle tells of a subscription that nothing runs. The word that was stored last would
+// look alive.
+func idle(e evidence) (s delivery.Status, running bool) {
+	s = delivery.Status{
+		State: event.StateNotRunning, Error: e.sub.Error, Lease: e.sub.Lease, Mode: e.sub.Mode,
+		Refused: e.refused.Refused,
+	}
+	switch {
+	case e.sub.Paused:
+		s.State = event.StatePaused
+	case over(e.sub):
+		s.State = e.sub.State
+	case e.server == nil:
+		s.Error = trust.Untrusted("no server of this name is configured")
+	default:
+		s.State = event.StateStarting // it is about to run
+	}
+	if s.State == event.StateDenied {
+		unconfirmed(&s, e)
+	}
+	return s, s.State != event.StateNotRunning
+}
+
+// beside adds words to an error, if there are any.
+func beside(err trust.Text, words string) trust.Text {
+	switch {
+	case words == "":
+		return err
+	case err.IsZero():
+		return trust.Untrusted(words)
+	}
+	return trust.Untrusted(err.Raw() + "; " + words)
+}
+
+// Stored tells of a subscription in a store that no process runs: what it was when it
+// was last seen.
+func Stored(sub event.Subscription) SubscriptionView {
+	return SubscriptionView{
+		Subscription: sub,
+		Status:       delivery.Status{State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode},
+	}
+}

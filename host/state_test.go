@@ -1,0 +1,80 @@
+package host
+
+import (
+	"testing"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// What is told of a subscription follows from what is known of it, in one place.
+func TestStateFollowsFromEvidence(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	text := trust.Untrusted
+	runner := func(s event.State, change ...func(*delivery.Status)) *delivery.Status {
+		status := &delivery.Status{State: s, Mode: event.ModeWebhook}
+		for _, c := range change {
+			c(status)
+		}
+		return status
+	}
+	because := func(reason event.Reason, err string) func(*delivery.Status) {
+		return func(s *delivery.Status) { s.Reason, s.Error = reason, text(err) }
+	}
+	refused := func(since time.Duration) refusals {
+		return refusals{event.Refused{Count: 2, Last: ago(time.Second), Reason: "signature wrong"}, ago(since)}
+	}
+	ready := &ServerView{Reach: ReachReady}
+	const told = "the receiver refused 2 deliveries, the last one: signature wrong"
+
+	for name, tt := range map[string]struct {
+		evidence
+		state   event.State
+		reason  event.Reason
+		err     string
+		running bool
+	}{
+		"live":                {evidence{runner: runner(event.StateLive)}, event.StateLive, "", "", true},
+		"an old error":        {evidence{runner: runner(event.StateLive, because(event.ReasonQuota, "slow down"))}, event.StateLive, "", "slow down", true},
+		"proving":             {evidence{runner: runner(event.StateLive, func(s *delivery.Status) { s.Proof = event.ProofProving })}, event.StateLive, event.ReasonProving, "", true},
+		"refused just now":    {evidence{runner: runner(event.StateLive), refused: refused(refusedAfter - 1)}, event.StateLive, "", "", true},
+		"refused for 5 s":     {evidence{runner: runner(event.StateLive), refused: refused(refusedAfter)}, event.StateRefused, event.ReasonRefused, told, true},
+		"while it refreshes":  {evidence{runner: runner(event.StateRefreshing), refused: refused(time.Hour)}, event.StateRefused, event.ReasonRefused, told, true},
+		"accepted since":      {evidence{runner: runner(event.StateLive), refused: refusals{Refused: event.Refused{Count: 2, Reason: "x"}}}, event.StateLive, "", "", true},
+		"refused and over it": {evidence{runner: runner(event.StateLive, func(s *delivery.Status) { s.Mode = event.ModePush }), refused: refused(time.Hour)}, event.StateLive, "", "", true},
+		"suspended":           {evidence{runner: runner(event.StateSuspended)}, event.StateSuspended, event.ReasonSuspended, "", true},
+		"suspended by us":     {evidence{runner: runner(event.StateSuspended), refused: refused(time.Hour)}, event.StateSuspended, event.ReasonSuspended, told, true},
+		"challenge failed": {evidence{runner: runner(event.StateBackoff, because(event.ReasonChallenge, "challenge_failed")), refused: refused(time.Second)},
+			event.StateBackoff, event.ReasonChallenge, "challenge_failed; " + told, true},
+		"server away": {evidence{runner: runner(event.StateStarting), server: &ServerView{Reach: ReachBackoff, Reason: event.ReasonUnreachable, Err: "refused"}},
+			event.StateStarting, event.ReasonUnreachable, "refused", true},
+		"server that wants a sign-in": {evidence{runner: runner(event.StateBackoff, because(event.ReasonRights, "HTTP 401")), server: &ServerView{Reach: ReachReady, SignIn: "who is asking"}},
+			event.StateBackoff, event.ReasonSignIn, "HTTP 401", true},
+		"server that wants a token": {evidence{runner: runner(event.StateBackoff, because(event.ReasonRights, "HTTP 401")), server: ready}, event.StateBackoff, event.ReasonRights, "HTTP 401", true},
+		"denied":                    {evidence{runner: runner(event.StateDenied), server: ready}, event.StateDenied, event.ReasonRights, "", true},
+		"denied, sign-in helps":     {evidence{runner: runner(event.StateDenied), server: &ServerView{SignIn: "more rights"}}, event.StateDenied, event.ReasonSignIn, "", true},
+		"ended":                     {evidence{runner: runner(event.StateEnded, because(event.ReasonServerError, "gone"))}, event.StateEnded, event.ReasonServerError, "gone", true},
+
+		"nothing runs it":          {evidence{sub: event.Subscription{State: event.StateLive}}, event.StateNotRunning, "", "no server of this name is configured", false},
+		"paused, of no server":     {evidence{sub: event.Subscription{State: event.StatePaused, Paused: true}}, event.StatePaused, "", "", true},
+		"about to run":             {evidence{sub: event.Subscription{State: event.StateLive}, server: ready}, event.StateStarting, "", "", true},
+		"denied in an earlier run": {evidence{sub: event.Subscription{State: event.StateDenied}, server: ready}, event.StateDenied, event.ReasonRights, "", true},
+		"ended in an earlier run":  {evidence{sub: event.Subscription{State: event.StateEnded, Error: text("gone")}, server: ready}, event.StateEnded, "", "gone", true},
+		"ended, of no server":      {evidence{sub: event.Subscription{State: event.StateEnded, Error: text("gone")}}, event.StateEnded, "", "gone", true},
+	} {
+		tt.now = now
+		s, running := derive(tt.evidence)
+		if s.State != tt.state || s.Reason != tt.reason || s.Error.Raw() != tt.err || running != tt.running {
+			t.Errorf("%s: %s, %q, %q, running %t", name, s.State, s.Reason, s.Error.Raw(), running)
+		}
+		if s.Refused != tt.refused.Refused {
+			t.Errorf("%s: refused %+v", name, s.Refused)
+		}
+	}
+	if v := Stored(event.Subscription{State: event.StateLive}); v.Running || v.Status.State != event.StateNotRunning {
+		t.Errorf("a store that no process runs: %s", v.Status.State)
+	}
+}
