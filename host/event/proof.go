@@ -33,6 +33,33 @@ const (
 	ReasonProving     Reason = "proving"      // continuity is being proved
 )
 
+// Words says the reason in a few words; "" for none.
+func (r Reason) Words() string {
+	switch r {
+	case ReasonUnreachable:
+		return "the server cannot be reached"
+	case ReasonTLS:
+		return "one side does not trust the certificate of the other"
+	case ReasonSignIn:
+		return "the server wants you to sign in"
+	case ReasonRights:
+		return "the server refuses for lack of rights"
+	case ReasonQuota:
+		return "a limit of the server is reached"
+	case ReasonChallenge:
+		return "the server could not verify the callback"
+	case ReasonRefused:
+		return "the receiver refuses what the server delivers"
+	case ReasonSuspended:
+		return "the server has stopped delivering"
+	case ReasonServerError:
+		return "the server answers with an error"
+	case ReasonProving:
+		return "it is being proved that nothing is missing"
+	}
+	return string(r)
+}
+
 // Refused sums up the deliveries to one subscription that the receiver refused
 // since the host started.
 type Refused struct {

@@ -19,7 +19,7 @@ func forsaken() *fakeHost {
 	h.subscribe("digest", "filtered-stream", event.ModePush, `{"channels":["cron"],"cronExpression":"* * * * *"}`)
 	v := &h.snap.Subs[0]
 	v.NoServer, v.NoReplay, v.Dialect = true, true, "mcpe"
-	v.Status = delivery.Status{State: event.StateStarting, Error: trust.Untrusted("no server of this name is configured")}
+	v.Status = delivery.Status{State: event.StateNotRunning, Error: trust.Untrusted("no server of this name is configured")}
 	return h
 }
 
@@ -29,7 +29,7 @@ func TestSubscriptionWithoutServer(t *testing.T) {
 	a := open(t, forsaken(), 160, 40)
 	press(t, a, "1", "j")
 	s := screenOf(a)
-	for _, want := range []string{"No server is configured.", "digest not configured", "filtered-stream", "push starting, waits for its server", "no server of this name"} {
+	for _, want := range []string{"No server is configured.", "digest not configured", "filtered-stream", "push not-running, waits for its server", "no server of this name"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is missing:\n%s", want, s)
 		}
@@ -70,7 +70,7 @@ func TestScopeOfAServerThatIsGone(t *testing.T) {
 // What has no evidence yet is not told with a comma that leads nowhere.
 func TestNoEvidence(t *testing.T) {
 	h := forsaken()
-	h.snap.Subs[0].NoServer = false
+	h.snap.Subs[0].NoServer, h.snap.Subs[0].Status.State = false, event.StateStarting
 	a := open(t, h, 160, 40)
 	press(t, a, "4")
 	if s := screenOf(a); strings.Contains(s, "starting,") || strings.Contains(s, " , ") {

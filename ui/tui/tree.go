@@ -98,7 +98,7 @@ func (s *subTotals) add(v *host.SubscriptionView) {
 		s.paused++
 	case event.StateStarting, event.StateVerifying:
 		s.waiting++
-	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateDenied, event.StateEnded:
+	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateRefused, event.StateNotRunning, event.StateDenied, event.StateEnded:
 		s.trouble++
 	default:
 		switch v.Mode {

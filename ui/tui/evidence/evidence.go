@@ -4,6 +4,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -55,6 +56,11 @@ func Of(v host.SubscriptionView, now time.Time) string {
 		}
 	}
 	switch s.State {
+	case event.StateRefused:
+		add(true, refusedWords(s.Refused))
+	case event.StateNotRunning:
+		add(v.NoServer, "waits for its server")
+		add(!v.LastSeen.IsZero(), string(v.State)+" when last seen "+cells.At(now, v.LastSeen))
 	case event.StateBackoff:
 		if s.NextTry.After(now) {
 			add(true, fmt.Sprintf("try %d in %s", s.Attempt+1, cells.Span(s.NextTry.Sub(now))))
@@ -76,7 +82,6 @@ func Of(v host.SubscriptionView, now time.Time) string {
 	case event.StateEnded, event.StateDenied:
 		add(!s.Since.IsZero(), "since "+cells.At(now, s.Since))
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
-		add(v.NoServer, "waits for its server")
 		add(!s.Since.IsZero(), "for "+cells.Span(now.Sub(s.Since)))
 	default:
 		parts = append(parts, alive(v, now)...)
@@ -88,6 +93,11 @@ func Of(v host.SubscriptionView, now time.Time) string {
 		parts = append(parts, cells.Count(v.Gaps, "gap"))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// refusedWords tells of the deliveries that the receiver refused.
+func refusedWords(r event.Refused) string {
+	return cells.Number(r.Count) + " refused, last: " + trust.Line(trust.Untrusted(r.Reason)).Plain()
 }
 
 // alive is the evidence of a push stream or a webhook lease that works.
@@ -203,6 +213,9 @@ func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact 
 		when("poll    ", s.LastPoll, "no poll was answered in this run")
 	case event.ModeWebhook:
 		when("delivery", s.LastDelivery, "none in this run")
+		if s.Refused.Count > 0 {
+			add("refused ", themes.Warn, refusedWords(s.Refused)+", "+cells.Ago(now, s.Refused.Last)+"; the table Refused has them")
+		}
 		out = append(out, LeaseFacts(v, now)...)
 	}
 	for i, t := range Upcoming(v, now) {
@@ -267,6 +280,14 @@ func LeaseFacts(v *host.SubscriptionView, now time.Time) []Fact {
 	return append(out, Fact{"server  ", themes.Plain, line})
 }
 
+// withReason adds the reason to words, if there is one.
+func withReason(words string, r event.Reason) string {
+	if r == "" {
+		return words
+	}
+	return words + ": " + r.Words()
+}
+
 // Silence tells whether silence of a subscription is known to mean that nothing
 // happened, and why.
 func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
@@ -278,22 +299,26 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		}
 		return false, "you paused it; events stay at the server"
 	case event.StateDenied:
-		return false, "the server refuses for lack of rights"
+		return false, cmp.Or(s.Reason, event.ReasonRights).Words()
 	case event.StateEnded:
 		return false, "the server ended the subscription; nothing will come"
 	case event.StateSuspended:
 		return false, "the server has stopped delivering"
+	case event.StateRefused:
+		return false, "what the server delivers is refused here: " + trust.Line(trust.Untrusted(s.Refused.Reason)).Plain()
+	case event.StateNotRunning:
+		return false, "no server of its name is configured, so nobody asks for events"
 	case event.StateBackoff:
-		return false, fmt.Sprintf("%s in a row failed", cells.Count(max(s.Attempt, 1), "attempt"))
+		return false, withReason(cells.Count(max(s.Attempt, 1), "attempt")+" in a row failed", s.Reason)
 	case event.StateStale:
 		return false, "the stream is open, and no byte came for two heartbeats"
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
-		if v.NoServer {
-			return false, "no server of its name is configured, so nobody asks for events"
-		}
-		return false, "the server has not confirmed the subscription yet"
+		return false, withReason("the server has not confirmed the subscription yet", s.Reason)
 	case event.StateDraining:
 		return false, "the server has more, it is being read"
+	}
+	if s.Reason == event.ReasonProving {
+		return false, s.Reason.Words()
 	}
 	switch v.Mode {
 	case event.ModePoll:
@@ -306,7 +331,7 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		if d != nil && d.Active {
 			return false, "the lease is valid and the server says that it delivers, but a delivery that got lost on its way leaves no trace here"
 		}
-		return false, "the lease is valid, but a webhook that gets lost leaves no trace here"
+		return false, "the lease is valid, but a webhook that gets lost on its way leaves no trace here"
 	}
 	sign := cells.Latest(s.LastHeartbeat, s.LastEvent)
 	switch {
@@ -341,10 +366,11 @@ func Next(v *host.SubscriptionView, now time.Time) string {
 		}
 		return fmt.Sprintf("try %d%s", s.Attempt+1, in)
 	case event.StateStarting, event.StateVerifying, event.StateResumed, event.StateRefreshing:
-		if v.NoServer {
-			return "nothing, until a server of its name is configured"
-		}
 		return "it waits for the server's answer"
+	case event.StateNotRunning:
+		return "nothing, until a server of its name is configured"
+	case event.StateRefused:
+		return "it takes the next delivery that is right"
 	case event.StateDraining:
 		return "it polls on without a pause"
 	}

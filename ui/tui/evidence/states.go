@@ -29,11 +29,11 @@ func Sign(g *cells.Glyphs, s event.State) (string, themes.Role) {
 		return g.Busy, themes.Busy
 	case event.StateStale, event.StateBackoff:
 		return g.Quiet, themes.Warn
-	case event.StateSuspended, event.StateDenied:
+	case event.StateSuspended, event.StateRefused, event.StateDenied:
 		return g.Bad, themes.Bad
 	case event.StatePaused:
 		return g.Paused, themes.Dim
-	case event.StateEnded:
+	case event.StateEnded, event.StateNotRunning:
 		return g.Ended, themes.Bad
 	}
 	return g.Busy, themes.Dim
@@ -72,7 +72,7 @@ func StateRole(s event.State) themes.Role {
 	switch s {
 	case event.StateResumed, event.StateSwitched, event.StateLive:
 		return themes.Busy
-	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateDenied, event.StateEnded:
+	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateRefused, event.StateDenied, event.StateEnded:
 		return themes.Warn
 	}
 	return themes.Dim
@@ -100,7 +100,7 @@ func StateWords(r event.Record) trust.Rendered {
 // Urgency orders states by how much they need a look.
 func Urgency(v *host.SubscriptionView) int {
 	switch StateOf(*v) {
-	case event.StateEnded, event.StateDenied, event.StateSuspended:
+	case event.StateEnded, event.StateDenied, event.StateSuspended, event.StateRefused, event.StateNotRunning:
 		return 0
 	case event.StateBackoff, event.StateStale:
 		return 1

@@ -78,6 +78,8 @@ var Causes = map[event.Cause]string{
 	event.CauseRestarted:      "the server lost its history in a restart",
 	event.CauseSilent:         "the stream went on elsewhere without a word",
 	event.CauseNoReplay:       "the type cannot be replayed and nobody was listening",
+	event.CauseRefused:        "a delivery was too large for the receiver, and its server drops it",
+	event.CauseUnproved:       "nothing shows that all came",
 	event.CausePaused:         "you paused a type that cannot be replayed",
 }
 

@@ -1,0 +1,52 @@
+package evidence
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+)
+
+// "Why is it quiet?" leads to the cause, whatever that is.
+func TestWhyQuietNamesTheCause(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	refused := event.Refused{Count: 12, Last: now.Add(-time.Minute), Reason: "signature wrong"}
+	for name, tt := range map[string]struct {
+		mode   event.Mode
+		status delivery.Status
+		want   []string
+		not    string
+	}{
+		"refused": {event.ModeWebhook, delivery.Status{State: event.StateRefused, Reason: event.ReasonRefused, Refused: refused},
+			[]string{"we cannot know: what the server delivers is refused here: signature wrong", "12 refused, last: signature wrong, 1 m ago"}, "leaves no trace"},
+		"refused beside a challenge": {event.ModeWebhook, delivery.Status{State: event.StateBackoff, Attempt: 2, Reason: event.ReasonChallenge, Refused: refused},
+			[]string{"2 attempts in a row failed: the server could not verify the callback", "last: signature wrong"}, ""},
+		"sign-in":     {event.ModePoll, delivery.Status{State: event.StateBackoff, Attempt: 1, Reason: event.ReasonSignIn}, []string{"the server wants you to sign in"}, ""},
+		"denied":      {event.ModePoll, delivery.Status{State: event.StateDenied}, []string{"the server refuses for lack of rights"}, ""},
+		"away":        {event.ModePush, delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable}, []string{"has not confirmed the subscription yet: the server cannot be reached"}, ""},
+		"proving":     {event.ModePush, delivery.Status{State: event.StateLive, Reason: event.ReasonProving, LastHeartbeat: now}, []string{"we cannot know: it is being proved"}, "nothing happened"},
+		"unconfirmed": {event.ModePush, delivery.Status{State: event.StateStarting}, []string{"has not confirmed the subscription yet", "the stream was not confirmed in this run"}, ""},
+	} {
+		v := host.SubscriptionView{Subscription: event.Subscription{Mode: tt.mode}, Status: tt.status}
+		var lines []string
+		for _, f := range Quietness(&v, false, now) {
+			lines = append(lines, f.Label+f.Text.Plain())
+		}
+		said := strings.Join(lines, "\n")
+		for _, want := range tt.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, said)
+			}
+		}
+		if tt.not != "" && strings.Contains(said, tt.not) {
+			t.Errorf("%s: %q must not be said:\n%s", name, tt.not, said)
+		}
+	}
+	v := host.SubscriptionView{Status: delivery.Status{State: event.StateRefused, Refused: event.Refused{Count: 1, Reason: "x"}}}
+	if got := Of(v, now); got != "1 refused, last: x" {
+		t.Errorf("a row says %q", got)
+	}
+}
