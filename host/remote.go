@@ -73,6 +73,11 @@ func loadOrphans(store event.Store) []orphan {
 	if text, err := store.Setting(settingOrphans); err == nil && json.Unmarshal([]byte(text), &out) != nil {
 		return nil
 	}
+	if r, ok := store.(*renamed); ok {
+		for i := range out {
+			out[i].Server = []byte(r.name(string(out[i].Server)))
+		}
+	}
 	return out
 }
 

@@ -69,7 +69,7 @@ func address(s event.Server) string {
 		return "(not usable)"
 	}
 	if s.URL == "" {
-		return strings.Join(append([]string{s.Command}, s.Args...), " ")
+		return strings.Join(event.PublicWords(append([]string{s.Command}, s.Args...)), " ")
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil {

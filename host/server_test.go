@@ -28,6 +28,7 @@ type strange struct {
 	subscribes atomic.Int64
 	subscribe  func(n int64) string                         // the answer to the nth events/subscribe; nil: refused
 	poll       string                                       // the answer to each events/poll; "": refused
+	polls      func() string                                // the same, of its own for each
 	listening  func(w http.ResponseWriter, r *http.Request) // subscriptions/listen; nil: refused
 }
 
@@ -55,6 +56,9 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "events/poll":
 		if s.poll != "" {
 			answer = s.poll
+		}
+		if s.polls != nil {
+			answer = s.polls()
 		}
 	case "subscriptions/listen":
 		if s.listening != nil {

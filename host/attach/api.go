@@ -23,7 +23,11 @@ func (c *Client) notHere(what string) error {
 func (c *Client) AddServer(s event.Server) {
 	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
 	defer cancel()
-	_, err := change(ctx, c, verbAdd, serverName{s.Name, print(s)})
+	want := serverName{Name: s.Name, Print: print(s)}
+	if s.AdHoc && !event.IsAddressName(s.URL) {
+		want.Address = s.URL
+	}
+	_, err := change(ctx, c, verbAdd, want)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
@@ -31,6 +35,12 @@ func (c *Client) AddServer(s event.Server) {
 	} else {
 		c.refused[s.Name] = fmt.Errorf("process %d has %s open: %w", c.pid, c.dir, err)
 	}
+}
+
+// AddressName returns the name under which the first process knows an address: see
+// [host.AddressName].
+func (c *Client) AddressName(ctx context.Context, address string) (string, error) {
+	return ask(ctx, c, verbName, address)
 }
 
 // taken tells why the first process does not know a server.

@@ -37,6 +37,7 @@ const (
 	verbKeep    verb[nothing, event.Retention]          = "retention"
 	verbBackup  verb[string, int64]                     = "backup"
 	verbAdd     verb[serverName, nothing]               = "add-server"
+	verbName    verb[string, string]                    = "address-name"
 	verbSignIn  verb[string, signInAnswer]              = "sign-in"
 	verbWait    verb[signInWait, nothing]               = "sign-in-wait"
 
@@ -144,8 +145,9 @@ type (
 		MaxAge time.Duration
 		TTL    time.Duration
 	}
-	// serverName names a server; Print tells whether both mean the same one.
-	serverName   struct{ Name, Print string }
+	// serverName names a server; Print tells whether both mean the same one. Address is
+	// that of one that no configuration has.
+	serverName   struct{ Name, Print, Address string }
 	signInAnswer struct {
 		URL, Issuer string
 		ID          uint64

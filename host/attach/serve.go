@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -87,6 +88,9 @@ func addServers(add func(string, handler)) {
 	}))
 	add(answer(verbEndRemote, func(ctx context.Context, e *session, r remoteID) (nothing, error) {
 		return false, e.api().EndRemote(ctx, r.Server, r.ID)
+	}))
+	add(answer(verbName, func(ctx context.Context, e *session, address string) (string, error) {
+		return host.AddressName(ctx, e.store(), address)
 	}))
 	add(answer(verbSignIn, beginSignIn))
 	add(answer(verbWait, waitSignIn))
@@ -246,7 +250,7 @@ func giveBackup(ctx context.Context, e *session, file string) (int64, error) {
 
 // addServer makes a server known that is not. The description is that of the first
 // process: a client's would bring secrets over the socket.
-func addServer(_ context.Context, e *session, want serverName) (nothing, error) {
+func addServer(ctx context.Context, e *session, want serverName) (nothing, error) {
 	known := false
 	for _, v := range e.api().Snapshot().Servers {
 		known = known || v.Name == want.Name
@@ -255,13 +259,16 @@ func addServer(_ context.Context, e *session, want serverName) (nothing, error) 
 	if find == nil {
 		find = func(string) (event.Server, error) { return event.Server{}, errors.New("it is not known here") }
 	}
-	s, err := find(want.Name)
+	s, err := find(cmp.Or(want.Address, want.Name))
+	if err == nil && want.Address != "" {
+		s.Name, err = host.AddressName(ctx, e.store(), want.Address)
+	}
 	switch {
 	case err != nil && known: // it was added in another way, as demo servers are
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("%w: %w", host.ErrUnknownServer, err)
-	case print(s) != want.Print:
+	case s.Name != want.Name, print(s) != want.Print && !event.IsAddressName(want.Name):
 		return false, fmt.Errorf("%w %q: the process with the store knows another server by this name", host.ErrUnknownServer, want.Name)
 	case !known:
 		s.ByHand = true // somebody asked for it with a command

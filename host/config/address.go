@@ -76,9 +76,9 @@ func checkURL(raw string) error {
 	case u.User != nil:
 		return errors.New("the URL holds a user name or password; give it in a header instead")
 	case !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme):
-		return fmt.Errorf("%q: only http, https, ws, wss and stdio: are spoken", raw)
+		return fmt.Errorf("%q: only http, https, ws, wss and stdio: are spoken", event.PublicAddress(raw))
 	case u.Hostname() == "":
-		return fmt.Errorf("%q: the host is missing", raw)
+		return fmt.Errorf("%q: the host is missing", event.PublicAddress(raw))
 	}
 	return nil
 }

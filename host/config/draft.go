@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -108,18 +109,18 @@ func pairs(from []Pair) []pair {
 }
 
 // What says what the draft connects to or runs, for the operator: the address,
-// or the command with its arguments. Values of headers and variables are not in
-// it.
+// or the command with its arguments. No secret is in it: neither those of the address
+// and of the arguments, nor values of headers and variables.
 func (d Draft) What() string {
 	if d.URL != "" {
-		return d.URL
+		return event.PublicAddress(d.URL)
 	}
 	if d.Command == "" {
 		return ""
 	}
-	words := []string{quote(d.Command)}
-	for _, a := range d.Args {
-		words = append(words, quote(a))
+	words := event.PublicWords(append([]string{d.Command}, d.Args...))
+	for i, w := range words {
+		words[i] = quote(w)
 	}
 	return strings.Join(words, " ")
 }
@@ -133,7 +134,7 @@ func quote(word string) string {
 
 // same tells whether two drafts reach the same server in the same way.
 func (d Draft) same(o Draft) bool {
-	return d.What() == o.What() && d.Dir == o.Dir
+	return d.URL == o.URL && d.Command == o.Command && slices.Equal(d.Args, o.Args) && d.Dir == o.Dir
 }
 
 // appendJSON writes the value of the draft's member, indented.

@@ -1,6 +1,9 @@
 package event
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
 	"net/url"
 	"slices"
 	"strings"
@@ -44,7 +47,7 @@ func splitAddress(address string) (public string, secrets []string) {
 			}
 			name, value, named := strings.Cut(pair, "=")
 			switch {
-			case named && value != "" && value != secretHere && (SecretName(name) || LooksRandom(value)):
+			case named && isSecret(name, value):
 				secrets = append(secrets, value)
 				pair = name + "=" + secretHere
 			case !named && LooksRandom(name):
@@ -77,20 +80,25 @@ func SecretName(name string) bool {
 	return slices.Contains(secretWhole, plain) || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(plain, w) })
 }
 
-// LooksRandom reports whether a text is long and mixed enough to be a key.
+// LooksRandom reports whether a text holds letters and digits without a break that are
+// long and mixed enough to be a key.
 func LooksRandom(text string) bool {
-	digits, letters := false, false
+	run, digits, letters := 0, false, false
 	for _, c := range []byte(text) {
 		switch {
 		case c >= '0' && c <= '9':
 			digits = true
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 			letters = true
-		case strings.IndexByte("-_.~%+/=", c) < 0:
-			return false
+		default:
+			run, digits, letters = 0, false, false
+			continue
+		}
+		if run++; run >= 16 && digits && letters {
+			return true
 		}
 	}
-	return len(text) >= 16 && digits && letters
+	return false
 }
 
 // AddressSecrets returns what [PublicAddress] leaves out of an address: as it stands
@@ -105,4 +113,73 @@ func AddressSecrets(address string) []Secret {
 		}
 	}
 	return out
+}
+
+// AddressName returns the name of a server that is given by its address: the address.
+// One that holds secrets is named without them, and with a hash under a key, so that the
+// same address has the same name and another secret another one.
+func AddressName(address string, key []byte) string {
+	public, secrets := splitAddress(address)
+	if len(secrets) == 0 {
+		return address
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(address))
+	return public + nameMark + strings.ToLower(base32.StdEncoding.EncodeToString(mac.Sum(nil)[:nameHash]))
+}
+
+// IsAddressName reports whether a text is a name that [AddressName] made of an address
+// with secrets. It is no address that can be used.
+func IsAddressName(text string) bool {
+	at := strings.LastIndex(text, nameMark)
+	return at >= 0 && len(text)-at-len(nameMark) == nameHash*8/5 && strings.Contains(text[:at], secretHere) && strings.Contains(text[:at], "://")
+}
+
+const (
+	nameMark = "#" // no server is sent what follows it
+	nameHash = 5   // bytes of the hash
+)
+
+// PublicWords returns the words of a command without what is secret in them: what
+// follows a flag or a name that says so, addresses, values of headers, keys.
+func PublicWords(words []string) []string {
+	out := make([]string, len(words))
+	flag := "" // before the word, if it says that a secret follows
+	for i, word := range words {
+		out[i] = publicWord(word)
+		if flag != "" && !strings.HasPrefix(word, "-") && isSecret(flag, word) {
+			out[i] = secretHere
+		}
+		flag = ""
+		if strings.HasPrefix(word, "-") && !strings.Contains(word, "=") && SecretName(strings.TrimLeft(word, "-")) {
+			flag = strings.TrimLeft(word, "-")
+		}
+	}
+	return out
+}
+
+func publicWord(word string) string {
+	if public := PublicAddress(word); public != word {
+		return public
+	}
+	if i := strings.IndexAny(word, "=:"); i >= 0 && !strings.HasPrefix(word[i:], "://") {
+		name, value := word[:i+1], word[i+1:]
+		if strings.HasPrefix(value, " ") {
+			name, value = name+" ", value[1:]
+		}
+		if isSecret(strings.TrimLeft(word[:i], "-"), value) {
+			return name + secretHere
+		}
+		return word
+	}
+	if LooksRandom(word) && !strings.ContainsAny(word, "./@") {
+		return secretHere
+	}
+	return word
+}
+
+// isSecret reports whether a value is secret, by its name or its looks. What names a
+// variable is not, nor what was hidden before.
+func isSecret(name, value string) bool {
+	return value != "" && value != secretHere && !strings.HasPrefix(value, "${") && (SecretName(name) || LooksRandom(value))
 }

@@ -127,6 +127,10 @@ func (a *Account) keep(ctx context.Context, k kept) {
 // name is where the vault keeps the account: tokens belong to a server under one
 // address, so that none is ever sent to another.
 func (a *Account) name() string {
-	sum := sha256.Sum256([]byte(a.opts.Server.Name + "\x00" + a.resource))
+	server := a.opts.Server.Name
+	if a.opts.Server.AdHoc {
+		server = a.opts.Server.URL // its name may depend on the store
+	}
+	sum := sha256.Sum256([]byte(server + "\x00" + a.resource))
 	return "oauth/" + hex.EncodeToString(sum[:16])
 }

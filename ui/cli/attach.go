@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"eventdeck/host"
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
 )
@@ -50,6 +51,38 @@ func (a *app) openStore(ctx context.Context, o StoreOptions) (event.Store, error
 	return nil, err
 }
 
+// addressed gives a server that is given by its name in a store the address with that
+// name.
+func addressed(store event.Store, s *event.Server) (err error) {
+	if s.AdHoc && event.IsAddressName(s.URL) {
+		s.URL, err = host.AddressOf(store, s.Name)
+	}
+	return err
+}
+
+// named gives servers that are given by their address the names that they have in the
+// deck's store: see [host.AddressName].
+func (d *deck) named(ctx context.Context, servers []event.Server) (err error) {
+	for i := range servers {
+		switch s := &servers[i]; {
+		case !s.AdHoc || s.URL == "":
+		case event.IsAddressName(s.URL):
+			if d.client == nil { // else the first process has the address
+				err = addressed(d.store, s)
+			}
+		case event.PublicAddress(s.URL) == s.URL:
+		case d.client != nil:
+			s.Name, err = d.client.AddressName(ctx, s.URL)
+		default:
+			s.Name, err = host.AddressName(ctx, d.store, s.URL)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // use makes the deck one on the host of another process.
 func (d *deck) use(c *attach.Client) { d.API, d.client, d.store = c, c, c.Store() }
 
@@ -79,7 +112,12 @@ func (a *app) serve(d *deck, o StoreOptions, log *slog.Logger) {
 				if err != nil {
 					return event.Server{}, err
 				}
-				return file.Find(name)
+				s, err := file.Find(name)
+				if err != nil {
+					return s, err
+				}
+				err = addressed(d.store, &s)
+				return s, err
 			},
 		})
 	}

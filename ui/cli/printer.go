@@ -59,6 +59,9 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	}
 	id := event.Key{Server: r.Server, Type: r.Type, Args: args}.ID()
 	saved, err := p.deck.store.Subscription(id)
+	if err == nil {
+		id = saved.ID // another one where the server had another name
+	}
 	switch {
 	case err == nil && r.From.Saved:
 		p.pos = saved.Printed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"eventdeck/host/event"
@@ -26,6 +27,9 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := d.named(ctx, servers); err != nil {
+		return d.finish(err)
+	}
 	for _, s := range servers {
 		d.AddServer(s)
 	}
@@ -37,7 +41,11 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	err = a.show(ctx, d, false)
 	info := d.store.Info()
 	err = errors.Join(err, late.leave(), d.close(), late.stop())
-	a.farewell(info, args...)
+	words := slices.Clone(args)
+	for i := range min(len(servers), len(words)) {
+		words[i] = servers[i].Name
+	}
+	a.farewell(info, words...)
 	return err
 }
 

@@ -82,6 +82,9 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
+	if err := d.named(ctx, servers); err != nil {
+		return err
+	}
 	views := d.ask(ctx, servers)
 	if ctx.Err() != nil {
 		return errStopped

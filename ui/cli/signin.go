@@ -59,6 +59,9 @@ func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.C
 	ctx, cancel := d.within(ctx)
 	defer cancel()
 	defer func() { err = d.leave(err) }()
+	if err := d.named(ctx, servers); err != nil {
+		return err
+	}
 	d.AddServer(servers[0])
 	return do(ctx, d, servers[0].Name)
 }
@@ -117,7 +120,7 @@ func (v *keptVault) with(ctx context.Context, do func(event.Store) error) error 
 	if _, err := os.Stat(o.Dir); err != nil {
 		return fmt.Errorf("no tokens: %w", event.ErrNotFound)
 	}
-	s, err := v.a.openHere(ctx, o)
+	s, err := v.a.openAsIs(ctx, o)
 	if err != nil {
 		v.say.Do(func() { v.a.say("tokens of earlier sign-ins are out of reach: %s", message(err)) })
 		return err

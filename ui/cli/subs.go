@@ -117,6 +117,9 @@ func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(context.C
 		return err
 	}
 	servers, err := a.servers([]string{sub.Key.Server})
+	if err == nil {
+		err = d.named(ctx, servers)
+	}
 	if err != nil {
 		// Its server was taken out of the configuration: the subscription can only
 		// be changed here.

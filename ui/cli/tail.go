@@ -158,12 +158,15 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 	if err != nil {
 		return err
 	}
-	w.server = servers[0]
 	o := a.keptOrTemporary()
 	d, err := a.open(ctx, o, f.trace)
 	if err != nil {
 		return err
 	}
+	if err := d.named(ctx, servers); err != nil {
+		return d.finish(err)
+	}
+	w.server = servers[0]
 	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, say: a.say, keep: !o.Temporary}
 	ctx, cancel := d.within(ctx)
 	defer cancel()

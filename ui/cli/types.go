@@ -36,6 +36,9 @@ func (a *app) showTypes(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
+	if err := d.named(ctx, servers); err != nil {
+		return err
+	}
 	d.AddServer(servers[0])
 	if _, err := d.connect(ctx, servers[0].Name); err != nil {
 		return err
