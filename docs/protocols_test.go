@@ -37,6 +37,29 @@ func TestProtocolsNameTestsThatExist(t *testing.T) {
 	}
 }
 
+// The duties of a server are all there, each once.
+func TestDutiesOfAServerAreAllThere(t *testing.T) {
+	raw, err := os.ReadFile("protocols.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(raw), "\n## A server of MCP Events\n")
+	if !ok {
+		t.Fatal("the section is missing")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)`: ").FindAllStringSubmatch(section, -1) {
+		if seen[m[1]] {
+			t.Errorf("%s is there twice", m[1])
+		}
+		seen[m[1]] = true
+	}
+	if len(seen) != 135 {
+		t.Errorf("%d duties, want 135", len(seen))
+	}
+}
+
 // testExists reports whether a package has the test.
 func testExists(t *testing.T, pkg, test string) bool {
 	t.Helper()

@@ -31,6 +31,9 @@ type callback struct {
 	echo   bool
 	status int // of the answer to a challenge; 0: success
 	entry  receiver.Entry
+	said   string // body of the answer to a challenge, in place of its echo
+	// redirected: somebody followed a redirect.
+	redirected bool
 	// refused is called when a delivery is refused, which fails the test where it is nil.
 	refused func()
 }
@@ -39,6 +42,7 @@ type got struct {
 	id, sub, kind string
 	signatures    int
 	status        int // what an event was answered with
+	stamp         string
 	body          map[string]any
 }
 
@@ -84,6 +88,10 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.redirected = c.redirected || strings.HasSuffix(r.URL.Path, "/redirected")
+	if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+		c.t.Errorf("a delivery by %s of %q", r.Method, r.Header.Get("Content-Type"))
+	}
 	h, err := receiver.ReadHeaders(r.Header)
 	if err == nil {
 		_, err = h.Verify(body, c.entry, time.Now())
@@ -97,13 +105,17 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(401)
 		return
 	}
-	g := got{id: h.ID.Raw(), sub: h.ServerID.Raw(), signatures: len(strings.Fields(r.Header.Get(receiver.HeaderSignature)))}
+	g := got{id: h.ID.Raw(), sub: h.ServerID.Raw(), signatures: len(strings.Fields(r.Header.Get(receiver.HeaderSignature))), stamp: r.Header.Get(receiver.HeaderTimestamp)}
 	if err := json.Unmarshal(body, &g.body); err != nil {
 		c.t.Error(err)
 	}
 	g.kind, _ = g.body["type"].(string)
 	if g.kind == "verification" {
 		c.got <- g
+		if c.said != "" {
+			_, _ = io.WriteString(w, c.said)
+			return
+		}
 		if c.status != 0 {
 			w.Header().Set("Location", c.url)
 			w.WriteHeader(c.status)
@@ -115,6 +127,9 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.status = c.answer(g)
 	c.got <- g
+	if g.status == http.StatusFound {
+		w.Header().Set("Location", c.url+"/redirected")
+	}
 	w.WriteHeader(g.status)
 }
 
@@ -268,6 +283,13 @@ func (c *callback) answerChallenge(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status, c.echo = status, false
+}
+
+// say answers challenges with a text.
+func (c *callback) say(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = text
 }
 
 // signal is a log that only tells that there was a line.

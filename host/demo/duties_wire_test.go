@@ -1,0 +1,454 @@
+package demo
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"eventdeck/host/wire"
+)
+
+// descriptors lists all types.
+func (r *rig) descriptors() (all []map[string]any) {
+	r.t.Helper()
+	params := map[string]any{}
+	for {
+		res := r.call(wire.MethodList, params)
+		for _, d := range res["events"].([]any) {
+			all = append(all, d.(map[string]any))
+		}
+		if params["cursor"] = res["nextCursor"]; res["nextCursor"] == nil {
+			return all
+		}
+	}
+}
+
+// Each descriptor has all of its members, and each mode once.
+func TestDescriptorsAreComplete(t *testing.T) {
+	r := newRig(t, PagerOptions{Rate: 1})
+	for _, d := range r.descriptors() {
+		text := func(member string) string { s, _ := d[member].(string); return s }
+		if text("name") == "" || text("description") == "" {
+			t.Errorf("descriptor %v", d)
+		}
+		seen := map[any]bool{}
+		for _, mode := range d["delivery"].([]any) {
+			if seen[mode] || mode != "poll" && mode != "push" && mode != "webhook" {
+				t.Errorf("%v: mode %v", d["name"], mode)
+			}
+			seen[mode] = true
+		}
+		if len(seen) == 0 {
+			t.Errorf("%v has no mode", d["name"])
+		}
+		for _, member := range []string{"inputSchema", "payloadSchema"} {
+			if s, ok := d[member].(map[string]any); !ok || s["type"] != "object" {
+				t.Errorf("%v: %s is %v", d["name"], member, d[member])
+			}
+		}
+		if meta, has := d["_meta"]; has {
+			if _, ok := meta.(map[string]any); !ok {
+				t.Errorf("%v: _meta is %v", d["name"], meta)
+			}
+		}
+	}
+}
+
+// wantOccurrence checks the members that every mode has.
+func wantOccurrence(t *testing.T, d, o map[string]any, seen map[string]bool) {
+	t.Helper()
+	id, _ := o["eventId"].(string)
+	if id == "" || seen[id] || o["name"] != d["name"] {
+		t.Errorf("occurrence %v of %v", o, d["name"])
+	}
+	seen[id] = true
+	stamp, _ := o["timestamp"].(string)
+	if _, err := time.Parse(time.RFC3339, stamp); err != nil {
+		t.Errorf("%s: %v", id, err)
+	}
+	data, ok := o["data"].(map[string]any)
+	if !ok {
+		t.Fatalf("%s: data is %v", id, o["data"])
+	}
+	raw, err := json.Marshal(d["payloadSchema"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resolved.Validate(data); err != nil {
+		t.Errorf("%s does not fit the payloadSchema: %v", id, err)
+	}
+	if whole, err := json.Marshal(o); err != nil || len(whole) > 16<<10 {
+		t.Errorf("%s has %d bytes: %v", id, len(whole), err)
+	}
+}
+
+// Each occurrence has all of its members, in a poll and on a stream; its data fits the
+// schema and is small.
+func TestOccurrencesAreComplete(t *testing.T) {
+	r := newRig(t, PagerOptions{Speed: 300, Rate: 200})
+	time.Sleep(time.Until(r.pager.start.Add(700 * time.Millisecond))) // a loop of the script
+	for _, d := range r.descriptors() {
+		name := d["name"].(string)
+		kind, f := r.pager.find(name, time.Now())
+		if f != nil {
+			continue // it is gone meanwhile
+		}
+		args := map[string]any{}
+		if name == "errors.sampled" {
+			args["service"] = "search"
+		}
+		from := sub(name, "arguments", args, "cursor", r.pager.cursor(kind.feed, 0))
+		seen := map[string]bool{}
+		if kind.offers("poll") {
+			for _, o := range r.call(wire.MethodPoll, from)["events"].([]any) {
+				wantOccurrence(t, d, o.(map[string]any), seen)
+			}
+			if len(seen) == 0 {
+				t.Errorf("%s: no events", name)
+			}
+		}
+		if kind.offers("push") && kind.span == nil {
+			o := r.open(1, wire.MethodStream, from).until(wire.NoteEvent)
+			wantOccurrence(t, d, o, map[string]bool{})
+			if _, ok := o["cursor"].(string); !ok {
+				t.Errorf("%s: cursor %v", name, o["cursor"])
+			}
+		}
+	}
+}
+
+// A poll needs nothing but itself: no step before it, and every member of the answer
+// has its type.
+func TestPollAnswersAreComplete(t *testing.T) {
+	r := newRig(t, PagerOptions{Rate: 1000})
+	bare := r.call(wire.MethodPoll, map[string]any{"name": "load.tick"}) // no cursor, no arguments
+	null := r.call(wire.MethodPoll, sub("load.tick"))
+	for _, res := range []map[string]any{bare, null} {
+		cursor, _ := res["cursor"].(string)
+		pause, isNumber := res["nextPollMs"].(float64)
+		if len(res["events"].([]any)) != 0 || cursor == "" || !isNumber || pause <= 0 || res["truncated"] != false || res["hasMore"] != false {
+			t.Errorf("from now: %v", res)
+		}
+	}
+	if _, e := r.refuse(wire.MethodPoll, nil); e.Name() != wire.InvalidParams {
+		t.Errorf("no name: %v", e)
+	}
+	r.await(700)
+	// hasMore is followed at once, and ends.
+	at, got := r.tick(0), 0
+	for {
+		page := r.call(wire.MethodPoll, sub("load.tick", "cursor", at, "maxEvents", 300))
+		n := len(page["events"].([]any))
+		if got += n; n > 300 {
+			t.Fatalf("%d events, 300 were asked for", n)
+		}
+		at = page["cursor"].(string)
+		if page["hasMore"] != true {
+			break
+		}
+	}
+	if got < 700 {
+		t.Errorf("%d events", got)
+	}
+	quiet := sub("incident.changed", "arguments", map[string]any{"minSeverity": "critical"})
+	first := r.call(wire.MethodPoll, quiet)["cursor"]
+	quiet["cursor"] = first
+	if res := r.call(wire.MethodPoll, quiet); len(res["events"].([]any)) == 0 && res["cursor"] == nil {
+		t.Errorf("quiet: %v", res)
+	}
+}
+
+// What truncated comes with is a position from which nothing more is truncated.
+func TestTruncatedComesWithAGoodCursor(t *testing.T) {
+	r, c := hookRig(t, nil)
+	r.await(3)
+	foreign := []any{"cursor", "r0000000000.7"}
+	good := map[string]any{}
+	res := r.call(wire.MethodPoll, sub("load.tick", foreign...))
+	good["poll"] = res["cursor"]
+	s := r.open(1, wire.MethodStream, sub("load.tick", foreign...))
+	active := s.until(wire.NoteActive)
+	s.end()
+	good["push"] = active["cursor"]
+	hook := r.call(wire.MethodSubscribe, c.params("load.tick", foreign...))
+	good["webhook"] = hook["cursor"]
+	for _, told := range []any{res["truncated"], active["truncated"], hook["truncated"]} {
+		if told != true {
+			t.Errorf("truncated %v", told)
+		}
+	}
+	for mode, cursor := range good {
+		if again := r.call(wire.MethodPoll, sub("load.tick", "cursor", cursor)); again["truncated"] != false {
+			t.Errorf("%s: the cursor %v is truncated again", mode, cursor)
+		}
+	}
+}
+
+// A type without replay never gives a cursor, and never says that something is missing.
+func TestCursorlessTypesSayNothingOfWhatIsMissing(t *testing.T) {
+	c := startChat(t, ChatOptions{Speed: 100})
+	c.request(1, wire.MethodStream, `{"name":"presence.changed","arguments":{},"cursor":"r1.l0.4"}`)
+	_, active := c.until(noteOf(wire.NoteActive))
+	if cursor, has := active["cursor"]; !has || cursor != nil || active["truncated"] != false {
+		t.Errorf("active: %v", active)
+	}
+	for range 3 {
+		if _, e := c.until(noteOf(wire.NoteEvent)); e["cursor"] != nil {
+			t.Errorf("event: %v", e)
+		}
+	}
+}
+
+// A stream is data frames of its own subscription and nothing else.
+func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
+	r := newRig(t, PagerOptions{Rate: 50, Heartbeat: 30 * time.Millisecond, MaxStreams: 3})
+	for range 2 { // three at once are live
+		r.open(1, wire.MethodStream, sub("load.tick")).until(wire.NoteEvent)
+	}
+	s := r.open("mine", wire.MethodStream, sub("load.tick"))
+	for notes := 0; notes < 30; {
+		if !s.scan.Scan() {
+			t.Fatal("the stream ended")
+		}
+		line := s.scan.Text()
+		if line == "" {
+			continue
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			t.Fatalf("a line that is no data: %q", line)
+		}
+		m, err := wire.DecodeMessages([]byte(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p struct {
+			Meta map[string]any `json:"_meta"`
+		}
+		if err := json.Unmarshal(m[0].Params, &p); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(m[0].Method, "notifications/events/") || p.Meta[wire.MetaSubscription] != "mine" {
+			t.Errorf("on the stream: %s", data)
+		}
+		notes++
+	}
+	s.end() // what is aborted is not sent to any more, and makes room
+	for deadline := time.Now().Add(5 * time.Second); len(r.pager.streams) > 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("an aborted stream goes on")
+		}
+	}
+	if status, e := r.refuse(wire.MethodStream, sub("nothing")); e.Name() != wire.NotFound || status/100 == 5 {
+		t.Errorf("an unknown type: %d %v", status, e)
+	}
+}
+
+// When the server closes a stream, an empty result ends it.
+func TestStreamEndsWithAnEmptyResult(t *testing.T) {
+	r := newRig(t, PagerOptions{})
+	s := r.open(5, wire.MethodStream, sub("incident.changed"))
+	s.until(wire.NoteActive)
+	r.pager.Revoke()
+	s.until(wire.NoteTerminated)
+	m, _, ok := s.next()
+	if !ok || !m.IsResponse() || m.ID != "5" {
+		t.Fatalf("the last frame: %+v", m)
+	}
+	var result map[string]any
+	if err := json.Unmarshal(m.Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	delete(result, "_meta")
+	if len(result) != 1 || result["resultType"] != "complete" {
+		t.Errorf("result: %v", result)
+	}
+}
+
+// A stream whose reader is behind what is held says so again, where it goes on.
+func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
+	r := newRig(t, PagerOptions{Speed: 1000, History: 5})
+	kind := r.pager.types[0]
+	for kind.feed.count(time.Now()) < 20 {
+		time.Sleep(time.Millisecond)
+	}
+	s := &stream{engine: &r.pager.engine, wish: wish{kind: kind}, id: json.RawMessage("1"), close: "\n"}
+	s.fill(time.Now())
+	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
+	m, err := wire.DecodeMessages(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mark := wire.DecodeMark(m[0].Params); m[0].Method != wire.NoteActive || !mark.Truncated || !mark.Cursor.HasText() {
+		t.Errorf("first: %s %s", m[0].Method, m[0].Params)
+	}
+}
+
+// No option lets heartbeats be further apart than clients wait.
+func TestHeartbeatsAreAtMostHalfAMinuteApart(t *testing.T) {
+	if got := (PagerOptions{Heartbeat: time.Hour}).withDefaults().Heartbeat; got != 30*time.Second {
+		t.Errorf("heartbeat %v", got)
+	}
+}
+
+// Servers without events do not know their methods.
+func TestServersWithoutEventsDoNotKnowThem(t *testing.T) {
+	r, _ := newReader(t, ServerOptions{})
+	if _, refused := r.call(wire.MethodList, `{}`); !strings.Contains(string(refused), "-32601") {
+		t.Errorf("archive: %s", refused)
+	}
+}
+
+// A type that is removed ends its webhooks with NotFound, and is not there for a poll.
+func TestRemovedTypeEndsItsWebhooks(t *testing.T) {
+	r, c := hookRig(t, func(o *PagerOptions) { o.Speed = 200 })
+	for {
+		_, m := r.do(r.request(t.Context(), 1, wire.MethodSubscribe, c.params("canary.sampled")))
+		if m.Error == nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond) // until it is there
+	}
+	end := c.next(ofKind("terminated"))
+	raw, err := json.Marshal(end.body["error"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fault := wire.DecodeFault(json.RawMessage(`{"error":` + string(raw) + `}`)); !wire.Is(fault, wire.NotFound, "kind", "event") || !strings.HasPrefix(end.id, "msg_terminated_") {
+		t.Errorf("terminated: %s %s", end.id, raw)
+	}
+	// At the start it is not there yet either.
+	if _, _, f := r.pager.poll(json.RawMessage(`{"name":"canary.sampled"}`), r.pager.start); f == nil || f.name != wire.NotFound || f.data["kind"] != "event" {
+		t.Errorf("poll: %+v", f)
+	}
+}
+
+// The key of a subscription is principal, address, type and arguments, and its id
+// follows from them alone.
+func TestSubscriptionKey(t *testing.T) {
+	r, c := hookRig(t, func(o *PagerOptions) { o.Rate = 1 })
+	id := func(params map[string]any) string {
+		t.Helper()
+		return r.call(wire.MethodSubscribe, params)["id"].(string)
+	}
+	first := id(c.params("load.tick"))
+	again := c.params("load.tick")
+	again["id"] = "mine"
+	if got := id(again); got != first {
+		t.Errorf("the same key has ids %s and %s", first, got)
+	}
+	elsewhere := c.params("load.tick")
+	elsewhere["delivery"].(map[string]any)["url"] = c.url + "/other"
+	others := map[string]bool{first: true}
+	for what, other := range map[string]string{
+		"another address":   id(elsewhere),
+		"other arguments":   id(c.params("incident.activity", "arguments", map[string]any{"service": "search"})),
+		"another type":      id(c.params("incident.activity")),
+		"another principal": hookID("another", c.url, "load.tick", "{}"),
+	} {
+		if others[other] {
+			t.Errorf("%s has no id of its own", what)
+		}
+		others[other] = true
+	}
+	for what, secret := range map[string]any{"none": nil, "no prefix": "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0", "short": "whsec_c2hvcnQ=", "long": "whsec_" + strings.Repeat("QUFB", 30)} {
+		bad := c.params("load.tick")
+		bad["delivery"].(map[string]any)["secret"] = secret
+		if _, e := r.refuse(wire.MethodSubscribe, bad); !wire.Is(e, wire.InvalidParams, "field", "delivery.secret") {
+			t.Errorf("%s: %v", what, e)
+		}
+	}
+}
+
+// Deliveries follow no redirect, and what is too large or gone is not sent again.
+func TestDeliveriesThatAreFinal(t *testing.T) {
+	r, c := hookRig(t, nil)
+	tries := map[string]int{}
+	c.set(func(g got) int {
+		tries[g.id]++
+		return []int{http.StatusFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusOK}[int(g.n())%4]
+	})
+	r.call(wire.MethodSubscribe, c.params("load.tick"))
+	last := c.next(isEvent).n() + 40
+	byKind := map[int][]string{}
+	c.next(func(g got) bool {
+		if isEvent(g) {
+			byKind[int(g.n())%4] = append(byKind[int(g.n())%4], g.id)
+		}
+		return g.n() >= last
+	})
+	r.call(wire.MethodUnsubscribe, c.params("load.tick"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for kind, want := range map[int]bool{0: true, 1: false, 2: false, 3: false} {
+		retried := false
+		for _, id := range byKind[kind] {
+			retried = retried || tries[id] > 1
+		}
+		if retried != want {
+			t.Errorf("answers of kind %d: sent again %v", kind, retried)
+		}
+	}
+	if c.redirected {
+		t.Error("a redirect was followed")
+	}
+}
+
+// Each try is signed anew, at its own time.
+func TestRetriesAreSignedAnew(t *testing.T) {
+	r, c := hookRig(t, func(o *PagerOptions) { o.Rate, o.Backoff = 1, []time.Duration{1100 * time.Millisecond} })
+	c.set(func(got) int { return 503 })
+	r.call(wire.MethodSubscribe, c.params("load.tick"))
+	first := c.next(isEvent)
+	second := c.next(func(g got) bool { return g.id == first.id })
+	if first.stamp == second.stamp {
+		t.Errorf("both tries are of %s", first.stamp)
+	}
+}
+
+// The address is checked at each delivery, whatever it was checked for before.
+func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
+	c := newCallback(t)
+	s := newSender(false, c.ca, 1)
+	defer s.transport.CloseIdleConnections()
+	o := s.send(t.Context(), delivery{url: c.url, subID: "s", webhookID: "w", body: []byte("{}"), secrets: nil})
+	if o.ok || o.category != "connection_refused" || len(c.got) > 0 {
+		t.Errorf("outcome %+v", o)
+	}
+}
+
+// What a callback answers is told to nobody.
+func TestAnswersOfCallbacksAreNotRepeated(t *testing.T) {
+	r, c := hookRig(t, nil)
+	c.say("internal: password hunter2")
+	_, e := r.refuse(wire.MethodSubscribe, c.params("load.tick"))
+	if all := e.Error() + string(e.Data); strings.Contains(all, "hunter2") || !wire.Is(e, wire.CallbackEndpointError, "reason", "challenge_failed") {
+		t.Errorf("the refusal: %s", all)
+	}
+	c.say("")
+	c.set(func(got) int { return 500 })
+	r.call(wire.MethodSubscribe, c.params("load.tick"))
+	c.next(isEvent)
+	c.next(isEvent)
+	var text string
+	for text == "" {
+		status := r.call(wire.MethodSubscribe, c.params("load.tick"))["deliveryStatus"].(map[string]any)
+		text, _ = status["lastError"].(string)
+	}
+	if text != "http_5xx" {
+		t.Errorf("lastError %q", text)
+	}
+}
