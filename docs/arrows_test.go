@@ -22,6 +22,7 @@ var arrows = map[string][]string{
 	"ui/tui/cells":           {"host/trust", "themes"},
 	"ui/tui/evidence":        {"host/schema", "host", "host/event", "host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/flags":           {"host/event", "host/trust", "themes", "ui/tui/cells"},
+	"ui/tui/widget":          {"host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/query":           {"host/event", "host/filter", "host/trust"},
 	"host":                   {"host/..."},
 	"host/attach":            {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/trust"},

@@ -86,7 +86,7 @@ func (a *app) keyOf(id string) string {
 func (a *app) perform(x *action) tea.Cmd {
 	switch {
 	case x.dangerous && a.readOnly:
-		a.fail(x.title, errReadOnly)
+		a.Fail(x.title, errReadOnly)
 	case x.works(a):
 		return x.run(a)
 	}
@@ -129,7 +129,7 @@ func (a *app) refuse(key, first string) {
 		if slices.ContainsFunc(a.actions[i].keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") }) {
 			x = &a.actions[i]
 			if a.readOnly && x.dangerous {
-				a.tell(key + " does nothing: " + errReadOnly.Error())
+				a.Tell(key + " does nothing: " + errReadOnly.Error())
 				return
 			}
 			if len(x.panes) == 0 || slices.Contains(x.panes, a.focus) {
@@ -140,14 +140,14 @@ func (a *app) refuse(key, first string) {
 	help := "; " + a.keyOf("help") + " lists what works"
 	switch {
 	case x == nil && (first != "" || len(key) == 1):
-		a.tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
+		a.Tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
 	case x == nil:
 	case len(x.panes) > 0 && !slices.Contains(x.panes, a.focus):
-		a.tell(key + " does nothing in this place (" + x.title + ")" + help)
+		a.Tell(key + " does nothing in this place (" + x.title + ")" + help)
 	case a.table() != nil && a.table().src.len() == 0:
-		a.tell(key + " does nothing: the table is empty (" + x.title + ")" + help)
+		a.Tell(key + " does nothing: the table is empty (" + x.title + ")" + help)
 	default:
-		a.tell(key + " has nothing to act on (" + x.title + ")" + help)
+		a.Tell(key + " has nothing to act on (" + x.title + ")" + help)
 	}
 }
 

@@ -14,12 +14,15 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // addServer asks for a server, tests the connection, and writes it into the
 // configuration.
 type addServer struct {
-	fields [addFields]editor
+	app    *app
+	fields [addFields]widget.Field
 	at     int
 	named  bool // the operator wrote the name
 	bare   bool // values are shown
@@ -30,6 +33,7 @@ type addServer struct {
 	failed  error
 	busy    string
 	token   int
+	cursor  cells.Point // among the rows
 }
 
 // The fields, in order. Headers belong to an address, variables to a command.
@@ -53,23 +57,22 @@ type testedMsg struct {
 func (a *app) canConfigure() bool { return a.servers.File != "" }
 
 func (a *app) openAddServer() {
-	d := &addServer{}
+	d := &addServer{app: a}
 	for i := range d.fields {
-		d.fields[i].one = i != addPairs
-		d.fields[i].set("")
+		d.fields[i].Several = i == addPairs
 	}
-	a.dialog = d
+	a.Show(d)
 }
 
-func (d *addServer) title() string { return "Add a server" }
+func (d *addServer) Title() string { return "Add a server" }
 
 // isURL tells whether an address stands there, not a command.
-func (d *addServer) isURL() bool { return strings.Contains(d.fields[addWhere].text(), "://") }
+func (d *addServer) isURL() bool { return strings.Contains(d.fields[addWhere].Text(), "://") }
 
 // draft reads the fields.
 func (d *addServer) draft() (config.Draft, error) {
-	where := strings.TrimSpace(d.fields[addWhere].text())
-	s := config.Draft{Name: strings.TrimSpace(d.fields[addName].text())}
+	where := strings.TrimSpace(d.fields[addWhere].Text())
+	s := config.Draft{Name: strings.TrimSpace(d.fields[addName].Text())}
 	pairs, err := d.pairs()
 	if err != nil {
 		return s, err
@@ -92,7 +95,7 @@ func (d *addServer) draft() (config.Draft, error) {
 // pairs reads headers or variables, one a line. Errors never repeat a value.
 func (d *addServer) pairs() ([]config.Pair, error) {
 	var out []config.Pair
-	for i, line := range strings.Split(d.fields[addPairs].text(), "\n") {
+	for i, line := range strings.Split(d.fields[addPairs].Text(), "\n") {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -123,7 +126,7 @@ func (d *addServer) suggest() {
 	if d.named {
 		return
 	}
-	where := strings.TrimSpace(d.fields[addWhere].text())
+	where := strings.TrimSpace(d.fields[addWhere].Text())
 	name := ""
 	if u, err := url.Parse(where); d.isURL() && err == nil {
 		name = hostName(u.Hostname())
@@ -135,7 +138,7 @@ func (d *addServer) suggest() {
 			}
 		}
 	}
-	d.fields[addName].set(name)
+	d.fields[addName].Set(name)
 }
 
 // hostName is a short name for the host of an address.
@@ -151,7 +154,8 @@ func hostName(host string) string {
 	return name
 }
 
-func (d *addServer) key(a *app, name, text string) tea.Cmd {
+func (d *addServer) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
 	if d.busy != "" {
 		if name == "esc" {
 			d.busy = ""
@@ -162,18 +166,18 @@ func (d *addServer) key(a *app, name, text string) tea.Cmd {
 	f := &d.fields[d.at]
 	switch {
 	case name == "esc":
-		return d.leave(a)
+		return d.leave()
 	case name == "ctrl+s":
-		return d.save(a)
+		return d.save()
 	case name == "ctrl+t":
-		return d.test(a)
+		return d.test()
 	case name == "ctrl+r":
 		d.bare = !d.bare
-	case name == "tab", name == "enter" && f.one && d.at+1 < addFields, name == "down" && f.row >= len(f.lines)-1:
+	case name == "tab", name == "enter" && !f.Several && d.at+1 < addFields, name == "down" && f.AtBottom():
 		d.at = (d.at + 1) % addFields
-	case name == "shift+tab", name == "up" && f.row == 0:
+	case name == "shift+tab", name == "up" && f.AtTop():
 		d.at = (d.at + addFields - 1) % addFields
-	case f.key(name, text):
+	case f.Key(k):
 		d.written()
 	}
 	return nil
@@ -186,33 +190,37 @@ func (d *addServer) written() {
 	case addWhere:
 		d.suggest()
 	case addName:
-		d.named = d.fields[addName].text() != ""
+		d.named = d.fields[addName].Text() != ""
 	}
 }
 
-func (d *addServer) paste(_ *app, text string) tea.Cmd {
+func (d *addServer) Paste(text string) tea.Cmd {
 	if d.busy == "" {
-		d.fields[d.at].insert(strings.TrimRight(text, "\r\n"))
+		d.fields[d.at].Insert(strings.TrimRight(text, "\r\n"))
 		d.written()
 	}
 	return nil
 }
 
-func (d *addServer) leave(a *app) tea.Cmd {
-	if d.fields[addWhere].text() == "" && d.fields[addPairs].text() == "" {
-		a.dialog = nil
+func (d *addServer) leave() tea.Cmd {
+	a := d.app
+
+	if d.fields[addWhere].Text() == "" && d.fields[addPairs].Text() == "" {
+		a.Show(nil)
 		return nil
 	}
-	a.dialog = &confirm{
-		head: "Leave", text: []string{"The server is not saved."},
-		choices: []choice{{"y", "leave", func(*app) tea.Cmd { return nil }}},
-		gone:    func(a *app) { a.dialog = d },
-	}
+	a.Show(&widget.Confirm{Screen: a,
+		Head: "Leave", Lines: []string{"The server is not saved."},
+		Choices: []widget.Choice{{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }}},
+		Gone:    func() { a.Show(d) },
+	})
 	return nil
 }
 
 // test connects to the server, lists its types and leaves. Nothing is kept.
-func (d *addServer) test(a *app) tea.Cmd {
+func (d *addServer) test() tea.Cmd {
+	a := d.app
+
 	draft, err := d.draft()
 	var s event.Server
 	if err == nil {
@@ -225,7 +233,7 @@ func (d *addServer) test(a *app) tea.Cmd {
 	d.token++
 	d.busy, d.problem = "connecting", ""
 	msg := testedMsg{dialog: d, token: d.token, draft: draft}
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		msg.view, msg.err = a.api.TestServer(ctx, s)
 		return msg
 	})
@@ -241,7 +249,9 @@ func (d *addServer) testEnded(msg testedMsg) {
 
 // save writes the server into the configuration. One that was not tested is
 // tested first; what the test says is no reason not to save.
-func (d *addServer) save(a *app) tea.Cmd {
+func (d *addServer) save() tea.Cmd {
+	a := d.app
+
 	draft, err := d.draft()
 	if err != nil {
 		d.problem = err.Error()
@@ -249,7 +259,7 @@ func (d *addServer) save(a *app) tea.Cmd {
 	}
 	if d.tested == nil {
 		if _, err := draft.Server(a.servers.Paths.Env); err == nil || !errors.Is(err, config.ErrVariable) {
-			return d.test(a)
+			return d.test()
 		}
 		d.tested, d.failed = &draft, errors.New("not tested: a variable is not set in this environment")
 		return nil
@@ -259,8 +269,8 @@ func (d *addServer) save(a *app) tea.Cmd {
 }
 
 // addServers writes servers into the configuration, then connects to them.
-func (a *app) addServers(what string, from asker, drafts ...config.Draft) tea.Cmd {
-	return a.do(func(context.Context) tea.Msg {
+func (a *app) addServers(what string, from widget.Asker, drafts ...config.Draft) tea.Cmd {
+	return a.Do(func(context.Context) tea.Msg {
 		done := doneMsg{what: what, form: from}
 		if done.err = a.servers.Add(drafts...); done.err != nil {
 			return done
@@ -277,11 +287,11 @@ func (a *app) addServers(what string, from asker, drafts ...config.Draft) tea.Cm
 	})
 }
 
-func (d *addServer) rest() { d.busy = "" }
+func (d *addServer) Rest() { d.busy = "" }
 
-func (d *addServer) refuse(_ *app, err error) { d.problem = err.Error() }
+func (d *addServer) Refuse(err error) { d.problem = err.Error() }
 
-func (d *addServer) hints() []string {
+func (d *addServer) Hints() []string {
 	save := "test"
 	if d.tested != nil {
 		save = "save"

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -9,13 +10,14 @@ import (
 	"eventdeck/ui/tui/evidence"
 )
 
-func (d *addServer) size(a *app) (int, int) {
-	w := min(90, a.w-4)
-	return w, len(d.rows(a, w))
+func (d *addServer) Size(sw, _ int) (int, int) {
+
+	w := min(90, sw-4)
+	return w, len(d.rows(w))
 }
 
-func (d *addServer) draw(a *app, c *cells.Canvas, h int) {
-	rows := d.rows(a, c.Width)
+func (d *addServer) Draw(c *cells.Canvas, h int) {
+	rows := d.rows(c.Width)
 	// On a low screen the end, where the result stands, matters once it is there.
 	top := 0
 	if d.tested != nil || d.problem != "" || d.at == addPairs {
@@ -24,35 +26,41 @@ func (d *addServer) draw(a *app, c *cells.Canvas, h int) {
 	for y := range h {
 		c.Row(rowAt(rows, top+y, c.Width))
 	}
+	c.Cursor = cells.Point{X: d.cursor.X, Y: d.cursor.Y - top}
 }
 
-func (d *addServer) rows(a *app, w int) []string {
+func (d *addServer) rows(w int) []string {
+	a := d.app
+
 	var c cells.Canvas
 	c.Begin(&a.Theme, w)
-	d.drawField(a, &c, addWhere, "Server", "https://host/mcp, or a command and its arguments")
-	d.drawField(a, &c, addName, "Name", "how it is called here")
+	d.drawField(&c, addWhere, "Server", "https://host/mcp, or a command and its arguments")
+	d.drawField(&c, addName, "Name", "how it is called here")
 	label, empty := "Variables", "NAME=value, one a line; ${NAME} is taken from the environment"
 	if d.isURL() {
 		label, empty = "Headers", "Authorization: Bearer ${TOKEN}, one a line"
 	}
-	d.drawField(a, &c, addPairs, label, empty)
+	d.drawField(&c, addPairs, label, empty)
 	c.End()
 	switch {
 	case d.problem != "":
-		d.lines(a, &c, themes.Bad, a.Glyphs.Bad, d.problem, 3)
+		d.lines(&c, themes.Bad, a.Glyphs.Bad, d.problem, 3)
 	case d.busy != "":
 		c.Put(themes.Busy, " "+a.Glyphs.Busy+" "+d.busy+" "+a.Glyphs.More)
 		c.Put(themes.Dim, " esc stops waiting")
 		c.End()
 	case d.tested != nil:
-		d.drawResult(a, &c)
+		d.drawResult(&c)
 	default:
-		d.lines(a, &c, themes.Dim, " ", "ctrl+s tests the connection and shows what was found; then it saves to "+a.servers.File, 3)
+		d.lines(&c, themes.Dim, " ", "ctrl+s tests the connection and shows what was found; then it saves to "+a.servers.File, 3)
 	}
+	d.cursor = c.Cursor
 	return c.All()
 }
 
-func (d *addServer) drawField(a *app, c *cells.Canvas, i int, label, empty string) {
+func (d *addServer) drawField(c *cells.Canvas, i int, label, empty string) {
+	a := d.app
+
 	on := i == d.at && d.busy == ""
 	role := themes.Dim
 	if on {
@@ -63,69 +71,63 @@ func (d *addServer) drawField(a *app, c *cells.Canvas, i int, label, empty strin
 	}
 	c.Put(role, cells.Pad(label, 9))
 	left := c.Width - c.Room
-	e := d.fields[i]
-	if i == addPairs && !d.bare {
-		e = hidden(e, d.separator(), a.Glyphs.Masked)
+	e := &d.fields[i]
+	if e.Mask = nil; i == addPairs && !d.bare {
+		e.Mask = func(line string) string { return hidden(line, d.separator(), a.Glyphs.Masked) }
 	}
-	if len(e.lines) == 1 && len(e.lines[0]) == 0 && !on {
+	lines := e.Lines()
+	blank := len(lines) == 1 && lines[0] == ""
+	if blank && !on {
 		c.Safe(themes.Dim, cells.Sanitize(empty).Clip(c.Room))
 		c.End()
 		return
 	}
-	top := max(0, min(e.row-2, len(e.lines)-4))
-	for j := top; j < len(e.lines) && j < top+4; j++ {
+	top := max(0, min(e.Row()-2, len(lines)-4))
+	for j := top; j < len(lines) && j < top+4; j++ {
 		if j > top {
 			c.Put(themes.Plain, cells.Pad("", left-1))
 		}
-		e.drawLine(c, j, on)
+		e.DrawLine(c, j, on)
 		if on {
 			c.Style(themes.FieldOn)
 			c.Fill(c.Room - 1)
 		}
 		c.End()
 	}
-	if on && len(e.lines) == 1 && len(e.lines[0]) == 0 {
+	if on && blank {
 		c.Put(themes.Plain, cells.Pad("", left-1))
 		c.Safe(themes.Dim, cells.Sanitize(empty).Clip(c.Room))
 		c.End()
 	}
 }
 
-// hidden hides the values of headers or variables. What is taken from the
+// hidden hides the value in a line of headers or variables. What is taken from the
 // environment is no secret and stays.
-func hidden(e editor, separator, glyph string) editor {
-	show := e
-	show.lines = make([][]rune, len(e.lines))
-	for i, line := range e.lines {
-		name, value, ok := strings.Cut(string(line), separator)
-		if !ok {
-			show.lines[i] = line
+func hidden(line, separator, glyph string) string {
+	name, value, ok := strings.Cut(line, separator)
+	if !ok {
+		return line
+	}
+	var out strings.Builder
+	out.WriteString(name + separator)
+	for i := 0; i < len(value); {
+		if end := strings.IndexByte(value[i:], '}'); strings.HasPrefix(value[i:], "${") && end > 0 {
+			out.WriteString(value[i : i+end+1])
+			i += end + 1
 			continue
 		}
-		var out strings.Builder
-		out.WriteString(name + separator)
-		for value != "" {
-			if end := strings.IndexByte(value, '}'); strings.HasPrefix(value, "${") && end > 0 {
-				out.WriteString(value[:end+1])
-				value = value[end+1:]
-				continue
-			}
-			for _, r := range value {
-				if r == ' ' {
-					out.WriteByte(' ')
-				} else {
-					out.WriteString(glyph)
-				}
-				value = value[len(string(r)):]
-				break
-			}
+		r, n := utf8.DecodeRuneInString(value[i:])
+		if r == ' ' {
+			out.WriteByte(' ')
+		} else {
+			out.WriteString(glyph)
 		}
-		show.lines[i] = []rune(out.String())
+		i += n
 	}
-	return show
+	return out.String()
 }
 
-func (d *addServer) lines(_ *app, c *cells.Canvas, role themes.Role, glyph, text string, most int) {
+func (d *addServer) lines(c *cells.Canvas, role themes.Role, glyph, text string, most int) {
 	for i, l := range cells.Wrap(text, c.Width-4, most) {
 		if i > 0 {
 			glyph = " "
@@ -137,10 +139,12 @@ func (d *addServer) lines(_ *app, c *cells.Canvas, role themes.Role, glyph, text
 }
 
 // drawResult says what the test found.
-func (d *addServer) drawResult(a *app, c *cells.Canvas) {
+func (d *addServer) drawResult(c *cells.Canvas) {
+	a := d.app
+
 	if d.failed != nil {
-		d.lines(a, c, themes.Bad, a.Glyphs.Bad, d.failed.Error(), 4)
-		d.lines(a, c, themes.Strong, " ", "ctrl+s saves it all the same", 1)
+		d.lines(c, themes.Bad, a.Glyphs.Bad, d.failed.Error(), 4)
+		d.lines(c, themes.Strong, " ", "ctrl+s saves it all the same", 1)
 		return
 	}
 	v := &d.found
@@ -150,14 +154,14 @@ func (d *addServer) drawResult(a *app, c *cells.Canvas) {
 			text += ", " + s
 		}
 	}
-	d.lines(a, c, themes.Good, a.Glyphs.Live, text, 2)
+	d.lines(c, themes.Good, a.Glyphs.Live, text, 2)
 	if !v.Title.IsZero() {
 		c.Put(themes.Plain, "   ")
 		c.Put(themes.Gutter, a.Glyphs.Gutter)
 		c.Safe(themes.Dim, trust.Line(trust.Untrusted(v.Title.Raw()+" "+v.Release.Raw())).Clip(c.Room))
 		c.End()
 	}
-	d.lines(a, c, themes.Plain, " ", cells.Count(len(v.Types), "event type"), 1)
+	d.lines(c, themes.Plain, " ", cells.Count(len(v.Types), "event type"), 1)
 	for i, t := range v.Types {
 		if i == 6 {
 			c.Put(themes.Dim, "     "+cells.Count(len(v.Types)-i, "more type"))
@@ -170,5 +174,5 @@ func (d *addServer) drawResult(a *app, c *cells.Canvas) {
 		c.Put(themes.Dim, "  "+evidence.ModesOf(t))
 		c.End()
 	}
-	d.lines(a, c, themes.Strong, " ", "ctrl+s saves it to "+a.servers.File, 2)
+	d.lines(c, themes.Strong, " ", "ctrl+s saves it to "+a.servers.File, 2)
 }

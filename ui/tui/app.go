@@ -21,6 +21,7 @@ import (
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // Options say what the screen runs on. API is needed; every other zero value works.
@@ -98,8 +99,9 @@ type app struct {
 	columns  columnChoice
 	trouble  trouble
 	stored   time.Time // when the newest record was seen to be stored
-	dialog   dialog
-	prompt   *prompt
+	dialog   widget.Dialog
+	prompt   *widget.Prompt
+	typing   typing // of the prompt, while a filter is typed
 	note     note
 	actions  []action
 	commands []command
@@ -133,6 +135,7 @@ type app struct {
 
 	crumbs, statuses, hintses, titles cells.Canvas
 	frame                             []byte
+	cursor                            cells.Point // of what is typed; X is -1 where nothing is
 	status                            string
 	statusOf                          statusKey
 	boxed                             cells.Canvas
@@ -252,7 +255,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.stream.settle()
 		if msg.err != nil && msg.gen == a.stream.gen {
 			a.stream.oldest = true
-			a.fail("cannot read the log", msg.err)
+			a.Fail("cannot read the log", msg.err)
 		}
 	case lookedMsg:
 		a.looked(msg)
@@ -262,8 +265,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		return a.startSignIn(msg)
 	case doneMsg:
 		return a.done(msg)
-	case takeMsg:
-		msg.take(a)
+	case widget.Then:
+		msg()
 	case checkedMsg:
 		msg.form.checked(msg)
 	case testedMsg:
@@ -280,10 +283,10 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		return a.key(msg)
 	case tea.PasteMsg:
 		if a.dialog != nil {
-			return a.dialog.paste(a, msg.Content)
+			return a.dialog.Paste(msg.Content)
 		}
 		if a.prompt != nil {
-			a.prompt.insert(a, msg.Content)
+			a.prompt.Insert(msg.Content)
 		}
 	}
 	return nil
@@ -305,11 +308,16 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.note = note{}
 	switch {
 	case a.dialog != nil:
-		a.audience.typed(name, "in "+a.dialog.title())
-		return a.dialog.key(a, name, k.Text)
+		a.audience.typed(name, "in "+a.dialog.Title())
+		return a.dialog.Key(k)
 	case a.prompt != nil:
 		a.audience.typed(name, "in the filter")
-		return a.prompt.key(a, name, k.Text)
+		p := a.prompt
+		cmd, open := p.Key(k)
+		if !open && a.prompt == p {
+			a.prompt = nil
+		}
+		return cmd
 	}
 	if us := k.BaseCode; us != 0 && us != k.Code && !a.bound(name) {
 		name = onOtherLayout(k)
@@ -317,18 +325,11 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.press(name)
 }
 
-// asker is a form that waits for an answer of the host.
-type asker interface {
-	dialog
-	rest()                    // the answer is there
-	refuse(a *app, err error) // it is no
-}
-
 // doneMsg: something that was asked of the host is done.
 type doneMsg struct {
 	what string
 	err  error
-	form asker // the form that asked, if one did
+	form widget.Asker // the form that asked, if one did
 	quit bool
 
 	unmark bool // the marked types are done with
@@ -348,18 +349,18 @@ func (a *app) done(msg doneMsg) tea.Cmd {
 		return tea.Quit
 	}
 	if msg.form != nil {
-		msg.form.rest()
-		if msg.err != nil && a.dialog == dialog(msg.form) {
-			msg.form.refuse(a, msg.err)
+		msg.form.Rest()
+		if msg.err != nil && a.dialog == widget.Dialog(msg.form) {
+			msg.form.Refuse(msg.err)
 			return nil
 		}
-		if a.dialog == dialog(msg.form) {
-			a.dialog = nil
+		if a.dialog == widget.Dialog(msg.form) {
+			a.Show(nil)
 		}
 	}
 	if msg.err != nil {
 		if !errors.Is(msg.err, context.Canceled) {
-			a.fail(msg.what, msg.err)
+			a.Fail(msg.what, msg.err)
 		}
 		return nil
 	}
@@ -367,7 +368,7 @@ func (a *app) done(msg doneMsg) tea.Cmd {
 		a.marked = nil
 	}
 	if msg.what != "" {
-		a.tell(msg.what)
+		a.Tell(msg.what)
 	}
 	a.take(a.api.Snapshot())
 	return nil
@@ -375,7 +376,7 @@ func (a *app) done(msg doneMsg) tea.Cmd {
 
 // ask has the host do something.
 func (a *app) ask(what string, fn func(context.Context) error) tea.Cmd {
-	return a.do(func(ctx context.Context) tea.Msg { return doneMsg{what: what, err: fn(ctx)} })
+	return a.Do(func(ctx context.Context) tea.Msg { return doneMsg{what: what, err: fn(ctx)} })
 }
 
 // rescope shows the part of the stream that belongs to the chosen node.
@@ -388,7 +389,7 @@ func (a *app) rescope() {
 
 func (a *app) requery(q query.Query) {
 	if err := a.stream.show(a.api.Log(), q); err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 	}
 }
 

@@ -95,9 +95,6 @@ func (a *app) boardWork() tea.Cmd {
 // worker is a source that reads what takes long.
 type worker interface{ work(a *app) tea.Cmd }
 
-// takeMsg is an answer that its asker takes.
-type takeMsg struct{ take func(*app) }
-
 // turnTab shows the next tab of what has tabs.
 func (a *app) turnTab(step int) {
 	if b := a.board(); b != nil && a.focus != detailPane {
@@ -124,7 +121,7 @@ func (a *app) openRow() {
 func (a *app) jump(seq uint64) bool {
 	r, err := a.api.Log().Get(seq)
 	if err != nil {
-		a.tell("that record is not in the log any more")
+		a.Tell("that record is not in the log any more")
 		return false
 	}
 	if !a.stream.query.Matches(&r) {
@@ -140,7 +137,7 @@ func (a *app) jump(seq uint64) bool {
 func (a *app) jumpToSub(id event.SubID) bool {
 	v := a.sub(id)
 	if v == nil {
-		a.tell("that subscription has ended")
+		a.Tell("that subscription has ended")
 		return false
 	}
 	n := query.Node{Server: v.Key.Server, Type: v.Key.Type, Sub: id}

@@ -91,12 +91,12 @@ func (a *app) copyNative(text string) tea.Cmd {
 	if c.name == "" {
 		return nil
 	}
-	return a.do(func(ctx context.Context) tea.Msg { return copiedMsg{c.set(ctx, text)} })
+	return a.Do(func(ctx context.Context) tea.Msg { return copiedMsg{c.set(ctx, text)} })
 }
 
 // copiedNative tells of a failure only: the terminal may have taken the text.
 func (a *app) copiedNative(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
-		a.fail("the system's clipboard did not take it, the terminal may have", err)
+		a.Fail("the system's clipboard did not take it, the terminal may have", err)
 	}
 }

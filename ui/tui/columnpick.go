@@ -17,6 +17,7 @@ import (
 // columnPicker chooses the columns of the stream: which, in what order, how wide.
 // The stream shows every change at once.
 type columnPicker struct {
+	app     *app
 	name    string // of the setting
 	node    query.Node
 	rows    []columnRow
@@ -42,17 +43,19 @@ const (
 // stream of several types.
 func (a *app) openColumns() {
 	n := a.stream.query.Node
-	d := &columnPicker{name: typeKey(n), node: n}
+	d := &columnPicker{app: a, name: typeKey(n), node: n}
 	if d.name != "" {
 		d.node = query.Node{Server: n.Server, Type: n.Type}
 	}
 	d.before = a.columns.by[d.name]
-	d.fill(a)
-	a.dialog = d
+	d.fill()
+	a.Show(d)
 }
 
 // fill lists what is shown, then what could be.
-func (d *columnPicker) fill(a *app) {
+func (d *columnPicker) fill() {
+	a := d.app
+
 	d.rows = d.rows[:0]
 	labels := a.labelsSeen(d.node)
 	for _, c := range a.columns.of(d.node, labels) {
@@ -156,16 +159,18 @@ func seenPaths(data []byte, fn func(path string)) {
 
 func pointerName(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
 
-func (d *columnPicker) title() string {
+func (d *columnPicker) Title() string {
 	if d.name == "" {
 		return "Columns of several types"
 	}
 	return "Columns of " + cells.Sanitize(d.node.Server).Plain() + " " + trust.Line(d.node.Type).Plain()
 }
 
-func (d *columnPicker) size(*app) (int, int) { return 60, len(d.rows) }
+func (d *columnPicker) Size(int, int) (int, int) { return 60, len(d.rows) }
 
-func (d *columnPicker) draw(a *app, c *cells.Canvas, h int) {
+func (d *columnPicker) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
 	d.top = max(0, min(d.top, d.at))
 	if d.at >= d.top+h {
 		d.top = d.at - h + 1
@@ -193,7 +198,9 @@ func (d *columnPicker) draw(a *app, c *cells.Canvas, h int) {
 }
 
 // apply shows the rows that are on.
-func (d *columnPicker) apply(a *app) {
+func (d *columnPicker) apply() {
+	a := d.app
+
 	cols := []streamColumn{}
 	for _, r := range d.rows {
 		if r.on {
@@ -223,7 +230,9 @@ func (d *columnPicker) widen(step int) {
 }
 
 // change does what a key says and tells whether the columns changed.
-func (d *columnPicker) change(a *app, name string) (changed bool) {
+func (d *columnPicker) change(name string) (changed bool) {
+	a := d.app
+
 	switch name {
 	case "j", "down":
 		d.at = min(d.at+1, len(d.rows)-1)
@@ -250,30 +259,33 @@ func (d *columnPicker) change(a *app, name string) (changed bool) {
 		return true
 	case "r":
 		a.columns.set(d.name, nil)
-		d.fill(a)
+		d.fill()
 		d.at = min(d.at, len(d.rows)-1)
 	}
 	return false
 }
 
-func (d *columnPicker) key(a *app, name, _ string) tea.Cmd {
+func (d *columnPicker) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	switch name {
 	case "esc", "q":
 		a.columns.set(d.name, d.before)
-		a.dialog = nil
+		a.Show(nil)
 	case "enter":
-		a.dialog = nil
-		a.tell("columns are kept")
+		a.Show(nil)
+		a.Tell("columns are kept")
 		return a.keepSetting(columnsSetting, a.columns.by)
 	default:
-		if d.change(a, name) {
-			d.apply(a)
+		if d.change(name) {
+			d.apply()
 		}
 	}
 	return nil
 }
 
-func (d *columnPicker) paste(*app, string) tea.Cmd { return nil }
-func (d *columnPicker) hints() []string {
+func (d *columnPicker) Paste(string) tea.Cmd { return nil }
+func (d *columnPicker) Hints() []string {
 	return []string{"space", "show", "J K", "order", "< >", "width", "r", "usual", "enter", "keep", "esc", "undo"}
 }

@@ -20,7 +20,7 @@ type seenMsg struct{ seen *filter.Seen }
 // learn gathers from the newest records what a filter can be completed with.
 func (a *app) learn() tea.Cmd {
 	snap, log := a.snap, a.api.Log()
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		seen := &filter.Seen{}
 		for i := range snap.Servers {
 			s := &snap.Servers[i]
@@ -50,24 +50,24 @@ type offers struct {
 // completeFilterBar takes the next candidate for the term at the cursor.
 func (a *app) completeFilterBar() {
 	p := a.prompt
-	o := &p.offers
-	text := p.field.text()
+	o := &a.typing.offers
+	text := p.Field.Text()
 	if len(o.list) > 0 && text == o.made {
 		o.at = (o.at + 1) % len(o.list)
 	} else {
-		cursor := len(string([]rune(text)[:p.field.col]))
+		cursor := len(string([]rune(text)[:p.Field.Column()]))
 		*o = offers{list: filter.Complete(text, cursor, a.seen), before: text}
 	}
 	if len(o.list) == 0 {
-		p.says = "nothing is known that goes on like this"
+		p.Says = "nothing is known that goes on like this"
 		return
 	}
 	c := o.list[o.at]
 	o.made = o.before[:c.From] + c.Text + o.before[c.To:]
-	p.field.set(o.made)
-	p.field.col = len([]rune(o.before[:c.From] + c.Text))
-	p.changed(a)
-	p.says = o.words()
+	p.Field.Set(o.made)
+	p.Field.SetColumn(len([]rune(o.before[:c.From] + c.Text)))
+	p.Changed()
+	p.Says = o.words()
 }
 
 // words lists what tab offers, the present one first.

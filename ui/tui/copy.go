@@ -114,10 +114,10 @@ func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.C
 	})
 	switch {
 	case err != nil:
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 		return nil
 	case n == 0:
-		a.tell("not copied: there is " + none + " here")
+		a.Tell("not copied: there is " + none + " here")
 		return nil
 	case n > 1:
 		what = fmt.Sprintf("%s of %s", what, cells.Count(n, "record"))
@@ -129,10 +129,10 @@ func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.C
 // Whether the terminal took it cannot be known.
 func (a *app) copy(what, text string) tea.Cmd {
 	if len(text) > copyMax {
-		a.fail("not copied", fmt.Errorf("%w: a terminal takes %d KiB; %s writes it to a file", errTooMuch, copyMax>>10, a.keyOf("export")))
+		a.Fail("not copied", fmt.Errorf("%w: a terminal takes %d KiB; %s writes it to a file", errTooMuch, copyMax>>10, a.keyOf("export")))
 		return nil
 	}
-	a.tell(fmt.Sprintf("copied %s (%s)", what, cells.Count(len(text), "byte")))
+	a.Tell(fmt.Sprintf("copied %s (%s)", what, cells.Count(len(text), "byte")))
 	if native := a.copyNative(text); native != nil {
 		return tea.Batch(tea.SetClipboard(text), native)
 	}

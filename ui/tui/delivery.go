@@ -16,6 +16,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/widget"
 )
 
 // The tabs of the detail beside the payload.
@@ -261,7 +262,7 @@ func (a *app) sameWork() tea.Cmd {
 	}
 	s.busy = true
 	from, keys := s.from, s.keys
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		var found []sameRecord
 		end, left := true, pageScan
 		err := log.Before(from, func(r event.Record) bool {
@@ -276,7 +277,7 @@ func (a *app) sameWork() tea.Cmd {
 			}
 			return true
 		})
-		return takeMsg{func(a *app) {
+		return widget.Then(func() {
 			s.busy = false
 			s.gen++
 			if s.of != of.Seq {
@@ -284,6 +285,6 @@ func (a *app) sameWork() tea.Cmd {
 			}
 			s.found, s.from, s.err = append(s.found, found...), from, err
 			s.done = end || err != nil || len(s.found) >= sameMax || log.Last()-from > sameLook
-		}}
+		})
 	})
 }

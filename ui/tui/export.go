@@ -19,6 +19,7 @@ import (
 	"eventdeck/host/export"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // exportSays is what stands under the name of a file to write.
@@ -86,14 +87,14 @@ func (a *app) openExport() {
 		what = "what is selected"
 	}
 	overwrite := ""
-	a.askLine(&prompt{label: "write " + what + " to:", says: exportSays, done: func(a *app, text string) tea.Cmd {
+	a.askLine(&widget.Prompt{Label: "write " + what + " to:", Says: exportSays, Done: func(text string) tea.Cmd {
 		p := a.prompt
 		cmd, err := a.export(a.shown(), text, overwrite == text)
 		if errors.Is(err, fs.ErrExist) {
 			overwrite = text
-			p.problem = "there is such a file; enter again replaces it"
+			p.Problem = "there is such a file; enter again replaces it"
 		} else if err != nil {
-			p.problem = err.Error()
+			p.Problem = err.Error()
 		}
 		return cmd
 	}}, a.exportName())
@@ -118,7 +119,7 @@ func (a *app) export(r exportRange, path string, overwrite bool) (tea.Cmd, error
 	x := &exporting{path: path, cancel: cancel}
 	a.exporting = x
 	log := a.api.Log()
-	return a.do(func(context.Context) tea.Msg {
+	return a.Do(func(context.Context) tea.Msg {
 		defer cancel()
 		err := x.write(ctx, w, log, r)
 		if err != nil {
@@ -176,11 +177,11 @@ func (a *app) exported(msg exportedMsg) {
 	a.exporting = nil
 	switch {
 	case errors.Is(msg.err, context.Canceled):
-		a.tell("the export was stopped; no file was left")
+		a.Tell("the export was stopped; no file was left")
 	case msg.err != nil:
-		a.fail("cannot write "+msg.path, msg.err)
+		a.Fail("cannot write "+msg.path, msg.err)
 	default:
-		a.tell(fmt.Sprintf("wrote %s to %s", cells.Count(int(msg.n), "record"), msg.path))
+		a.Tell(fmt.Sprintf("wrote %s to %s", cells.Count(int(msg.n), "record"), msg.path))
 	}
 }
 

@@ -38,7 +38,7 @@ func TestExportWritesWhatIsShown(t *testing.T) {
 	a.create = func(p string, _ bool) (outFile, error) { path, out = p, &memoryFile{}; return out, nil }
 	press(t, a, "2", "w")
 	exact(t, a)
-	if name := a.prompt.field.text(); name != "events-20260314-140305.ndjson" {
+	if name := a.prompt.Field.Text(); name != "events-20260314-140305.ndjson" {
 		t.Errorf("the name that is offered is %q", name)
 	}
 	press(t, a, "enter")

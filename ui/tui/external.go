@@ -9,25 +9,27 @@ import (
 	"eventdeck/host/schema"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/widget"
 )
 
 // editedMsg: the operator's editor has ended.
 type editedMsg struct {
 	text string
 	err  error
-	then func(a *app, text string) tea.Cmd
+	then func(text string) tea.Cmd
 }
 
 // editText has the operator's editor change a text. The file is readable by the
 // operator alone and is gone afterwards.
-func (a *app) editText(text string, then func(a *app, text string) tea.Cmd) tea.Cmd {
+func (a *app) editText(text string, then func(text string) tea.Cmd) tea.Cmd {
 	words, err := editorProgram.words(runtime.GOOS, a.env, exec.LookPath)
 	var file string
 	if err == nil {
 		file, err = writeTemp([]byte(text))
 	}
 	if err != nil {
-		a.fail("cannot edit", err)
+		a.Fail("cannot edit", err)
 		return nil
 	}
 	cmd := exec.CommandContext(a.ctx, words[0], append(words[1:], file)...)
@@ -35,7 +37,7 @@ func (a *app) editText(text string, then func(a *app, text string) tea.Cmd) tea.
 }
 
 // readBack reads and removes what the editor left.
-func readBack(file string, err error, then func(a *app, text string) tea.Cmd) editedMsg {
+func readBack(file string, err error, then func(text string) tea.Cmd) editedMsg {
 	msg := editedMsg{then: then, err: err}
 	if err == nil {
 		var raw []byte
@@ -49,14 +51,16 @@ func readBack(file string, err error, then func(a *app, text string) tea.Cmd) ed
 // edited takes what the editor left.
 func (a *app) edited(msg editedMsg) tea.Cmd {
 	if msg.err != nil {
-		a.fail("the editor", msg.err)
+		a.Fail("the editor", msg.err)
 		return tea.ClearScreen
 	}
-	return tea.Batch(tea.ClearScreen, msg.then(a, msg.text))
+	return tea.Batch(tea.ClearScreen, msg.then(msg.text))
 }
 
 // editJSON edits the arguments of the form as JSON.
-func (f *subForm) editJSON(a *app) tea.Cmd {
+func (f *subForm) editJSON() tea.Cmd {
+	a := f.app
+
 	text := string(f.model.JSON())
 	if text == "{}" {
 		text = string(schema.Skeleton(f.typ))
@@ -65,8 +69,10 @@ func (f *subForm) editJSON(a *app) tea.Cmd {
 }
 
 // takeOver fills the form in with arguments that were edited as JSON.
-func (f *subForm) takeOver(a *app, text string) tea.Cmd {
-	if a.dialog != dialog(f) {
+func (f *subForm) takeOver(text string) tea.Cmd {
+	a := f.app
+
+	if a.dialog != widget.Dialog(f) {
 		return nil
 	}
 	if err := f.model.Load([]byte(text)); err != nil {
@@ -76,5 +82,5 @@ func (f *subForm) takeOver(a *app, text string) tea.Cmd {
 	f.banner, f.edited = banner{}, true
 	f.enter(f.items()[0])
 	f.validate()
-	return f.check(a)
+	return f.check()
 }

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // keptFilters is the setting with the saved filters, by name.
@@ -26,18 +27,20 @@ const filterSays = "enter keep  tab complete  up earlier  esc undo   words !not 
 func (a *app) openFilter() tea.Cmd {
 	before := a.stream.query
 	a.enter(streamPane)
-	a.askLine(&prompt{
-		label: "/", undo: &before, says: filterSays, past: a.memo.Filters,
-		change: func(a *app, text string) { a.tryFilter(before.Node, text) },
-		gone:   func(a *app) { a.requery(before) },
-		tab:    (*app).completeFilterBar,
-		done: func(a *app, text string) tea.Cmd {
+	p := &widget.Prompt{
+		Label: "/", Says: filterSays, Past: a.memo.Filters,
+		Change: func(text string) { a.tryFilter(before.Node, text) },
+		Gone:   func() { a.requery(before) },
+		Tab:    a.completeFilterBar,
+		Done: func(text string) tea.Cmd {
 			if a.tryFilter(before.Node, text) {
-				a.memo.Filters = remembered(a.memo.Filters, text)
+				a.memo.Filters = widget.Remember(a.memo.Filters, text)
 			}
 			return nil
 		},
-	}, before.Text)
+	}
+	a.typing = typing{prompt: p, before: before}
+	a.askLine(p, before.Text)
 	a.filtered(before)
 	return a.learn()
 }
@@ -48,7 +51,7 @@ func (a *app) tryFilter(n query.Node, text string) bool {
 	q, err := query.New(n, text, a.Clock())
 	if err != nil {
 		if a.prompt != nil {
-			a.prompt.problem = err.Error()
+			a.prompt.Problem = err.Error()
 		}
 		return false
 	}
@@ -62,13 +65,13 @@ func (a *app) filtered(q query.Query) {
 	if a.prompt == nil {
 		return
 	}
-	a.prompt.says = filterSays
+	a.prompt.Says = filterSays
 	if q.Filters() {
 		n := cells.Number(uint64(len(a.stream.seqs)))
 		if !a.stream.oldest {
 			n += "+"
 		}
-		a.prompt.says = n + " shown   " + filterSays
+		a.prompt.Says = n + " shown   " + filterSays
 	}
 }
 
@@ -76,13 +79,13 @@ func (a *app) filtered(q query.Query) {
 func (a *app) toggleFilter() {
 	q := a.stream.query
 	if q.Text == "" {
-		a.tell("there is no filter to turn off; " + a.keyOf("filter") + " makes one")
+		a.Tell("there is no filter to turn off; " + a.keyOf("filter") + " makes one")
 		return
 	}
 	q.Off = !q.Off
 	a.requery(q)
 	if q.Off {
-		a.tell("the filter is off, and kept")
+		a.Tell("the filter is off, and kept")
 	}
 }
 
@@ -91,7 +94,7 @@ func (a *app) loadFilters() {
 	a.filters = map[string]string{}
 	if text := a.kept(keptFilters); text != "" {
 		if err := json.Unmarshal([]byte(text), &a.filters); err != nil {
-			a.fail("the saved filters cannot be read", err)
+			a.Fail("the saved filters cannot be read", err)
 		}
 	}
 	a.listItems()
@@ -102,7 +105,7 @@ func (a *app) loadFilters() {
 func (a *app) saveFilters(done string) tea.Cmd {
 	text, err := json.Marshal(a.filters)
 	if err != nil {
-		a.fail("cannot save the filters", err)
+		a.Fail("cannot save the filters", err)
 		return nil
 	}
 	return a.keep(keptFilters, string(text), done)
@@ -201,4 +204,27 @@ func (a *app) scope(n query.Node) {
 	a.tree.at = n
 	a.rescope()
 	a.enter(streamPane)
+}
+
+// askLine opens a prompt.
+func (a *app) askLine(p *widget.Prompt, text string) {
+	p.Field.Set(text)
+	a.prompt = p
+}
+
+// typing is what belongs to a filter while it is typed.
+type typing struct {
+	prompt *widget.Prompt
+	before query.Query // what esc goes back to
+	offers offers      // what tab offers
+}
+
+// drawPrompt draws the prompt, of which the first line is that many rows below the
+// top of the screen.
+func (a *app) drawPrompt(y int) []string {
+	var c cells.Canvas
+	c.Begin(&a.Theme, a.w)
+	a.prompt.Draw(&c)
+	a.cursor = cells.Point{X: c.Cursor.X, Y: c.Cursor.Y + y}
+	return c.Rows(2, nil)
 }

@@ -26,18 +26,18 @@ func TestFilterBar(t *testing.T) {
 		t.Error("on again shows something else")
 	}
 	press(t, a, "/")
-	if a.prompt.field.text() != "pool" {
-		t.Errorf("the bar opens with %q", a.prompt.field.text())
+	if a.prompt.Field.Text() != "pool" {
+		t.Errorf("the bar opens with %q", a.prompt.Field.Text())
 	}
 	press(t, a, "ctrl+u")
 	word(t, a, "p99")
 	press(t, a, "enter", "/", "up")
-	if a.prompt.field.text() != "p99" {
-		t.Errorf("up shows %q", a.prompt.field.text())
+	if a.prompt.Field.Text() != "p99" {
+		t.Errorf("up shows %q", a.prompt.Field.Text())
 	}
 	press(t, a, "up")
-	if a.prompt.field.text() != "pool" {
-		t.Errorf("up and up shows %q", a.prompt.field.text())
+	if a.prompt.Field.Text() != "pool" {
+		t.Errorf("up and up shows %q", a.prompt.Field.Text())
 	}
 	press(t, a, "esc")
 	if a.stream.query.Text != "p99" {
@@ -50,14 +50,14 @@ func TestFilterCompletes(t *testing.T) {
 	press(t, a, "/")
 	word(t, a, "server:ch")
 	press(t, a, "tab")
-	if got := a.prompt.field.text(); !strings.HasPrefix(got, "server:chat") || len(a.stream.seqs) != 2 {
+	if got := a.prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") || len(a.stream.seqs) != 2 {
 		t.Errorf("completed to %q, %d rows", got, len(a.stream.seqs))
 	}
 	exact(t, a)
 	press(t, a, "ctrl+u")
 	word(t, a, "mo")
 	press(t, a, "tab")
-	first := a.prompt.field.text()
+	first := a.prompt.Field.Text()
 	press(t, a, "tab", "tab")
 	if !strings.HasPrefix(first, "mo") {
 		t.Errorf("completed to %q", first)
@@ -65,7 +65,7 @@ func TestFilterCompletes(t *testing.T) {
 	press(t, a, "ctrl+u")
 	word(t, a, ".sever")
 	press(t, a, "tab")
-	if got := a.prompt.field.text(); !strings.HasPrefix(got, ".severity") {
+	if got := a.prompt.Field.Text(); !strings.HasPrefix(got, ".severity") {
 		t.Errorf("a path is completed to %q", got)
 	}
 }

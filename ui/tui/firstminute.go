@@ -31,9 +31,9 @@ func (a *app) canDemo() bool {
 
 func (a *app) beginDemo() tea.Cmd {
 	a.starting = true
-	a.tell("starting the demo servers " + a.Glyphs.More)
+	a.Tell("starting the demo servers " + a.Glyphs.More)
 	start := a.startDemo
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		names, err := start(ctx)
 		return demoMsg{names: names, err: err}
 	})
@@ -48,11 +48,11 @@ type demoMsg struct {
 func (a *app) demoBegun(msg demoMsg) {
 	a.starting = false
 	if msg.err != nil {
-		a.fail("the demo servers", msg.err)
+		a.Fail("the demo servers", msg.err)
 		return
 	}
 	a.passing = msg.names
-	a.tell("the demo servers run inside this program and end with it")
+	a.Tell("the demo servers run inside this program and end with it")
 	a.take(a.api.Snapshot())
 	a.enter(streamPane)
 }

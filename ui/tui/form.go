@@ -15,10 +15,12 @@ import (
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // subForm asks how to subscribe to an event type, or to several at once.
 type subForm struct {
+	app    *app
 	server string
 	typ    event.Type
 	many   []query.Node           // types that share the answers; nil: one type
@@ -36,7 +38,7 @@ type subForm struct {
 	bare   bool // the secret is shown
 
 	on      formItem
-	edit    editor
+	edit    widget.Field
 	chip    int // choice under the cursor, where several can be chosen
 	preview bool
 	top     int
@@ -140,11 +142,11 @@ func (a *app) openForm() tea.Cmd {
 		return a.openBulk()
 	}
 	server, t := a.formSubject()
-	return a.newForm(server, *t, []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook}).open(a)
+	return a.newForm(server, *t, []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook}).open()
 }
 
 func (a *app) newForm(server string, t event.Type, modes []event.Mode) *subForm {
-	f := &subForm{server: server, typ: t, model: form.New(t, a.Clock), said: map[*form.Entry]string{}}
+	f := &subForm{app: a, server: server, typ: t, model: form.New(t, a.Clock), said: map[*form.Entry]string{}}
 	for _, m := range modes {
 		c := modeChoice{mode: m}
 		if m != event.ModeAuto && !t.Offers(m) {
@@ -165,8 +167,9 @@ func notOffered(t event.Type) string {
 }
 
 // open shows the form with the keys where something has to be filled in.
-func (f *subForm) open(a *app) tea.Cmd {
-	a.dialog = f
+func (f *subForm) open() tea.Cmd {
+	a := f.app
+
 	f.setMode(f.mode)
 	f.validate()
 	f.enter(f.items()[0])
@@ -176,8 +179,8 @@ func (f *subForm) open(a *app) tea.Cmd {
 			break
 		}
 	}
-	f.size(a) // the hints of the first frame depend on it
-	return f.check(a)
+	a.Show(f)
+	return f.check()
 }
 
 // items are the places that can have the keys, in order.
@@ -203,11 +206,11 @@ func (f *subForm) webhook() bool { return f.modes[f.mode].mode == event.ModeWebh
 // enter gives the keys to an item.
 func (f *subForm) enter(it formItem) {
 	f.on, f.chip = it, 0
-	f.edit = editor{one: true}
+	f.edit = widget.Field{}
 	switch it.kind {
 	case itemField:
-		f.edit.one = !it.entry.Lines()
-		f.edit.set(it.entry.Text())
+		f.edit.Several = it.entry.Lines()
+		f.edit.Set(it.entry.Text())
 		for i := range it.entry.Choices {
 			if it.entry.Picked(i) {
 				f.chip = i
@@ -215,9 +218,9 @@ func (f *subForm) enter(it formItem) {
 			}
 		}
 	case itemAge:
-		f.edit.set(f.age)
+		f.edit.Set(f.age)
 	case itemTTL:
-		f.edit.set(f.ttl)
+		f.edit.Set(f.ttl)
 	}
 }
 
@@ -233,7 +236,9 @@ func (f *subForm) step(n int, round bool) {
 }
 
 // check asks the host about every mode.
-func (f *subForm) check(a *app) tea.Cmd {
+func (f *subForm) check() tea.Cmd {
+	a := f.app
+
 	if f.many != nil {
 		return nil
 	}
@@ -242,7 +247,7 @@ func (f *subForm) check(a *app) tea.Cmd {
 	r := f.request()
 	modes := slices.Clone(f.modes)
 	typ := f.typ
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		for i, m := range modes {
 			if !typ.Offers(m.mode) {
 				msg.why[i] = notOffered(typ)
@@ -341,14 +346,14 @@ func durationProblem(text string, needed bool) string {
 	return ""
 }
 
-func (f *subForm) rest() { f.busy = false }
+func (f *subForm) Rest() { f.busy = false }
 
 // dirty tells whether closing the form would lose something.
 func (f *subForm) dirty() bool {
 	return f.model.Dirty() || f.edited || f.old == nil && f.settings() != "\x00" || f.old != nil && f.settings() != f.kept
 }
 
-func (f *subForm) title() string {
+func (f *subForm) Title() string {
 	switch {
 	case f.old != nil:
 		return "Edit the subscription"
@@ -358,7 +363,7 @@ func (f *subForm) title() string {
 	return "Subscribe"
 }
 
-func (f *subForm) hints() []string {
+func (f *subForm) Hints() []string {
 	does := "subscribe"
 	if f.old != nil {
 		does = "change"
@@ -377,7 +382,9 @@ func (f *subForm) hints() []string {
 }
 
 // savedHere tells whether a position is kept for what the form asks for.
-func (f *subForm) savedHere(a *app) bool {
+func (f *subForm) savedHere() bool {
+	a := f.app
+
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil {
 		return false
@@ -386,13 +393,13 @@ func (f *subForm) savedHere(a *app) bool {
 }
 
 // noReplay says what a start before now cannot bring, "" if it can.
-func (f *subForm) noReplay(a *app) string {
+func (f *subForm) noReplay() string {
 	switch {
 	case !starts[f.start].saved:
 		return ""
 	case f.many != nil:
 		return "types without a saved position begin now"
-	case !f.savedHere(a):
+	case !f.savedHere():
 		return "nothing is saved for these arguments: the same as from now"
 	case f.typ.Cursorless:
 		return "the type has no replay: what came before cannot be sent again"

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // golden compares the screen with the file of that name and its size.
@@ -178,11 +179,11 @@ func TestEscAsksOnlyIfSomethingWouldBeLost(t *testing.T) {
 	}
 	a, f := openedForm(t, orders(), 80, 24)
 	press(t, a, "x", "esc")
-	if _, ok := a.dialog.(*confirm); !ok {
+	if _, ok := a.dialog.(*widget.Confirm); !ok {
 		t.Fatal("what was filled in is lost without a question")
 	}
 	press(t, a, "n")
-	if a.dialog != dialog(f) {
+	if a.dialog != widget.Dialog(f) {
 		t.Fatal("the form is not back")
 	}
 	press(t, a, "esc", "esc")
@@ -265,7 +266,7 @@ func TestTemplates(t *testing.T) {
 	}
 	exact(t, a)
 	press(t, a, "enter")
-	if a.dialog != dialog(f) || f.model.Named("team").Text() != "core" {
+	if a.dialog != widget.Dialog(f) || f.model.Named("team").Text() != "core" {
 		t.Error("it was not taken over")
 	}
 }
@@ -309,7 +310,7 @@ func TestSecretFieldsAreMasked(t *testing.T) {
 	f := a.dialog.(*subForm)
 	for _, on := range []string{"pin", "keys"} {
 		f.enter(formItem{kind: itemField, entry: f.model.Named(on)})
-		if s := strings.Join(f.drawFields(a, 80, true), "\n"); strings.Contains(s, "hunter2") || strings.Contains(s, "sesame") || !strings.Contains(s, "******") {
+		if s := strings.Join(f.drawFields(80, true), "\n"); strings.Contains(s, "hunter2") || strings.Contains(s, "sesame") || !strings.Contains(s, "******") {
 			t.Errorf("with the keys at %s it is shown:\n%s", on, s)
 		}
 	}
@@ -321,7 +322,7 @@ func TestSecretFieldsAreMasked(t *testing.T) {
 		t.Errorf("the difference tells\n%s", lines)
 	}
 	press(t, a, "ctrl+r")
-	if !strings.Contains(strings.Join(f.drawFields(a, 80, true), "\n"), "hunter2") {
+	if !strings.Contains(strings.Join(f.drawFields(80, true), "\n"), "hunter2") {
 		t.Error("ctrl+r does not show them")
 	}
 }
@@ -390,14 +391,14 @@ func TestSecretArgumentsAreNotShown(t *testing.T) {
 	r := host.Request{Server: "shop", Type: typ.Name, Args: json.RawMessage(args)}
 	seen["the note of a subscription"] = evidence.RequestName(typ, r)
 	f := a.newForm("shop", typ, []event.Mode{event.ModePoll})
-	if err := f.template(a, r)(t.Context()); err != nil {
+	if err := f.template(r)(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f.openTemplates(a)
+	f.openTemplates()
 	seen["the earlier subscriptions"] = screenOf(a)
 	other := typ
 	other.InputSchema = nil
-	a.newForm("mill", other, []event.Mode{event.ModePoll}).openTemplates(a)
+	a.newForm("mill", other, []event.Mode{event.ModePoll}).openTemplates()
 	seen["the earlier subscriptions at another server"] = screenOf(a)
 	told := 0
 	for name, s := range seen {

@@ -16,6 +16,7 @@ import (
 type formDrawing struct {
 	wide        bool
 	left, right []string
+	cursor      cells.Point
 	focus, end  int // lines of the item that has the keys
 }
 
@@ -27,9 +28,10 @@ const (
 	formMaxLines = 5 // of a field with several lines
 )
 
-func (f *subForm) size(a *app) (int, int) {
-	w := min(formWidth, max(1, a.w-4))
-	h := max(1, a.h-4)
+func (f *subForm) Size(sw, sh int) (int, int) {
+
+	w := min(formWidth, max(1, sw-4))
+	h := max(1, sh-4)
 	d := &f.drawn
 	d.wide = w >= formWide
 	left, right := w, w
@@ -37,18 +39,20 @@ func (f *subForm) size(a *app) (int, int) {
 		left = w * 3 / 5
 		right = w - left - 1
 	}
-	d.left = f.drawFields(a, left, true)
+	d.left = f.drawFields(left, true)
 	if len(d.left) > h {
-		d.left = f.drawFields(a, left, false)
+		d.left = f.drawFields(left, false)
 	}
-	d.right = f.drawPreview(a, right)
+	d.right = f.drawPreview(right)
 	if d.wide {
 		return w, max(len(d.left), min(len(d.right), h))
 	}
 	return w, len(d.left)
 }
 
-func (f *subForm) draw(a *app, c *cells.Canvas, h int) {
+func (f *subForm) Draw(c *cells.Canvas, h int) {
+	a := f.app
+
 	d := &f.drawn
 	if f.preview && !d.wide {
 		for y := range h {
@@ -71,6 +75,7 @@ func (f *subForm) draw(a *app, c *cells.Canvas, h int) {
 		}
 		c.Row(row)
 	}
+	c.Cursor = cells.Point{X: d.cursor.X, Y: d.cursor.Y - f.top}
 }
 
 // rowAt returns a drawn row, or a blank one of so many cells.
@@ -81,24 +86,29 @@ func rowAt(rows []string, i, width int) string {
 	return cells.Pad("", max(0, width-1))
 }
 
-func (f *subForm) drawFields(a *app, w int, roomy bool) []string {
+func (f *subForm) drawFields(w int, roomy bool) []string {
+	a := f.app
+
 	var c cells.Canvas
 	c.Begin(&a.Theme, w)
-	f.drawHead(a, &c, roomy)
+	f.drawHead(&c, roomy)
 	for _, it := range f.items() {
 		if it.kind == itemField {
 			f.drawHeadings(&c, it.entry)
 		}
 		start := c.Height()
-		f.drawItem(a, &c, it, roomy)
+		f.drawItem(&c, it, roomy)
 		if it == f.on {
 			f.drawn.focus, f.drawn.end = start, c.Height()
 		}
 	}
+	f.drawn.cursor = c.Cursor
 	return c.All()
 }
 
-func (f *subForm) drawHead(a *app, c *cells.Canvas, roomy bool) {
+func (f *subForm) drawHead(c *cells.Canvas, roomy bool) {
+	a := f.app
+
 	c.Put(themes.Plain, " ")
 	if f.many != nil {
 		for i, n := range f.many {
@@ -114,7 +124,7 @@ func (f *subForm) drawHead(a *app, c *cells.Canvas, roomy bool) {
 	}
 	c.End()
 	if !f.typ.Description.IsZero() && f.many == nil && roomy {
-		f.serverText(a, c, f.typ.Description, 2)
+		f.serverText(c, f.typ.Description, 2)
 	}
 	if f.differ {
 		for _, l := range cells.Wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.Width-4, 2) {
@@ -140,7 +150,9 @@ func (f *subForm) drawHead(a *app, c *cells.Canvas, roomy bool) {
 }
 
 // serverText writes words of the server behind the mark of such text.
-func (f *subForm) serverText(a *app, c *cells.Canvas, text trust.Text, most int) {
+func (f *subForm) serverText(c *cells.Canvas, text trust.Text, most int) {
+	a := f.app
+
 	lines := trust.Block(text, max(1, c.Width-5))
 	for i, l := range lines[:min(len(lines), most)] {
 		c.Put(themes.Plain, "   ")
@@ -177,36 +189,38 @@ func (f *subForm) drawHeadings(c *cells.Canvas, e *form.Entry) {
 
 func depthOf(depth int) string { return "        "[:min(2*depth, 8)] }
 
-func (f *subForm) drawItem(a *app, c *cells.Canvas, it formItem, roomy bool) {
+func (f *subForm) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	on := it == f.on
 	switch it.kind {
 	case itemMode:
-		f.drawModes(a, c, on)
+		f.drawModes(c, on)
 	case itemStart:
-		f.label(a, c, on, cells.Sanitize("Start"))
+		f.label(c, on, cells.Sanitize("Start"))
 		chips := make([]chip, len(starts))
 		for i := range starts {
 			chips[i] = chip{label: cells.Sanitize(starts[i].word), on: i == f.start, cursor: on && i == f.start}
 		}
-		f.drawChips(a, c, chips, false)
-		if why := f.noReplay(a); why != "" {
-			f.remark(a, c, themes.Warn, why)
+		f.drawChips(c, chips, false)
+		if why := f.noReplay(); why != "" {
+			f.remark(c, themes.Warn, why)
 		}
 	case itemAge:
-		f.drawText(a, c, on, "at most", f.age, "1h30m")
-		f.drawDuration(a, c, f.age, true)
+		f.drawText(c, on, "at most", f.age, "1h30m")
+		f.drawDuration(c, f.age, true)
 	case itemTTL:
-		f.drawHook(a, c)
-		f.drawText(a, c, on, "Lease", f.ttl, "the server decides")
-		f.drawDuration(a, c, f.ttl, false)
+		f.drawHook(c)
+		f.drawText(c, on, "Lease", f.ttl, "the server decides")
+		f.drawDuration(c, f.ttl, false)
 	case itemSend:
-		f.drawSend(a, c, on)
+		f.drawSend(c, on)
 	default:
-		f.drawEntry(a, c, it.entry, on, roomy)
+		f.drawEntry(c, it.entry, on, roomy)
 	}
 }
 
-func (f *subForm) label(a *app, c *cells.Canvas, on bool, text trust.Rendered) {
+func (f *subForm) label(c *cells.Canvas, on bool, text trust.Rendered) {
+	a := f.app
+
 	role := themes.Dim
 	if on {
 		c.Put(themes.Key, " "+a.Glyphs.Cursor+" ")
@@ -219,7 +233,9 @@ func (f *subForm) label(a *app, c *cells.Canvas, on bool, text trust.Rendered) {
 }
 
 // remark writes a line under a field.
-func (f *subForm) remark(a *app, c *cells.Canvas, role themes.Role, text string) {
+func (f *subForm) remark(c *cells.Canvas, role themes.Role, text string) {
+	a := f.app
+
 	for _, l := range cells.Wrap(text, c.Width-6, 2) {
 		c.Put(role, "   "+a.Glyphs.Bad+" ")
 		c.Safe(role, l)
@@ -227,19 +243,19 @@ func (f *subForm) remark(a *app, c *cells.Canvas, role themes.Role, text string)
 	}
 }
 
-func (f *subForm) drawDuration(a *app, c *cells.Canvas, text string, needed bool) {
+func (f *subForm) drawDuration(c *cells.Canvas, text string, needed bool) {
 	if why := durationProblem(text, needed && f.tried); why != "" {
-		f.remark(a, c, themes.Bad, why)
+		f.remark(c, themes.Bad, why)
 	}
 }
 
-func (f *subForm) drawModes(a *app, c *cells.Canvas, on bool) {
-	f.label(a, c, on, cells.Sanitize("Delivery"))
+func (f *subForm) drawModes(c *cells.Canvas, on bool) {
+	f.label(c, on, cells.Sanitize("Delivery"))
 	chips := make([]chip, len(f.modes))
 	for i, m := range f.modes {
 		chips[i] = chip{label: cells.Sanitize(string(m.mode)), on: i == f.mode, off: m.why != "", cursor: on && i == f.mode}
 	}
-	f.drawChips(a, c, chips, false)
+	f.drawChips(c, chips, false)
 	for _, m := range f.modes {
 		if m.why != "" {
 			c.Put(themes.Off, "     "+string(m.mode)+": ")
@@ -250,16 +266,16 @@ func (f *subForm) drawModes(a *app, c *cells.Canvas, on bool) {
 }
 
 // drawHook explains what webhook delivery needs.
-func (f *subForm) drawHook(a *app, c *cells.Canvas) {
-	f.label(a, c, false, cells.Sanitize("Callback"))
-	c.Safe(themes.Plain, cells.Sanitize(f.callback(a)).Clip(c.Room))
+func (f *subForm) drawHook(c *cells.Canvas) {
+	f.label(c, false, cells.Sanitize("Callback"))
+	c.Safe(themes.Plain, cells.Sanitize(f.callback()).Clip(c.Room))
 	c.End()
 	for _, l := range cells.Wrap("The server checks the address with a challenge; this host answers it.", c.Width-5, 2) {
 		c.Put(themes.Plain, "     ")
 		c.Safe(themes.Dim, l)
 		c.End()
 	}
-	f.label(a, c, false, cells.Sanitize("Secret"))
+	f.label(c, false, cells.Sanitize("Secret"))
 	switch {
 	case f.secret.IsZero():
 		c.Put(themes.Dim, "the one that is kept")
@@ -267,7 +283,7 @@ func (f *subForm) drawHook(a *app, c *cells.Canvas) {
 		half := len(f.secret.Reveal()) / 2 // it is longer than a narrow screen
 		c.Safe(themes.Warn, cells.Sanitize(f.secret.Reveal()[:half]).Clip(c.Room))
 		c.End()
-		f.label(a, c, false, cells.Sanitize(""))
+		f.label(c, false, cells.Sanitize(""))
 		c.Safe(themes.Warn, cells.Sanitize(f.secret.Reveal()[half:]).Clip(c.Room))
 	default:
 		c.Safe(themes.Plain, cells.Sanitize(f.secret.String()))
@@ -276,7 +292,9 @@ func (f *subForm) drawHook(a *app, c *cells.Canvas) {
 	c.End()
 }
 
-func (f *subForm) drawSend(a *app, c *cells.Canvas, on bool) {
+func (f *subForm) drawSend(c *cells.Canvas, on bool) {
+	a := f.app
+
 	if extra := f.model.Extra(); extra != nil {
 		c.Put(themes.Dim, "   also sent: ")
 		c.Safe(themes.Dim, cells.Sanitize(string(extra)).Clip(c.Room))
@@ -300,10 +318,12 @@ func (f *subForm) drawSend(a *app, c *cells.Canvas, on bool) {
 }
 
 // drawPreview shows the request as it would be sent, and the same as a command.
-func (f *subForm) drawPreview(a *app, w int) []string {
+func (f *subForm) drawPreview(w int) []string {
+	a := f.app
+
 	var c cells.Canvas
 	c.Begin(&a.Theme, w)
-	p, err := f.previewed(a)
+	p, err := f.previewed()
 	c.Put(themes.Strong, " Request ")
 	c.Put(themes.Dim, p.Method)
 	c.End()
@@ -337,7 +357,9 @@ func (f *subForm) drawPreview(a *app, w int) []string {
 }
 
 // previewed asks the host what it would send, once for each request.
-func (f *subForm) previewed(a *app) (host.Preview, error) {
+func (f *subForm) previewed() (host.Preview, error) {
+	a := f.app
+
 	r := f.request()
 	key := fmt.Sprint(r.Mode, r.From, r.MaxAge, r.TTL, r.Secret, string(r.Args))
 	if f.shown.key != key {
@@ -349,8 +371,8 @@ func (f *subForm) previewed(a *app) (host.Preview, error) {
 
 // callback is the address to which the server would deliver, as far as it is
 // known.
-func (f *subForm) callback(a *app) string {
-	p, err := f.previewed(a)
+func (f *subForm) callback() string {
+	p, err := f.previewed()
 	if err != nil || p.Callback == "" {
 		return "an address of this host, made when you subscribe"
 	}

@@ -18,6 +18,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // editable tells whether the chosen subscription can be edited: its server must
@@ -35,7 +36,7 @@ func (a *app) openEdit() tea.Cmd {
 	old := *v
 	f.old = &old
 	if err := f.model.Load(v.Key.Args); err != nil {
-		a.fail("cannot edit", err)
+		a.Fail("cannot edit", err)
 		return nil
 	}
 	for i, m := range f.modes {
@@ -51,7 +52,7 @@ func (a *app) openEdit() tea.Cmd {
 		f.start, f.age = customStart, v.MaxAge.String()
 	}
 	f.kept = f.settings()
-	return f.open(a)
+	return f.open()
 }
 
 // settings are the answers that are not arguments.
@@ -59,7 +60,9 @@ func (f *subForm) settings() string { return f.age + "\x00" + f.ttl }
 
 // confirmEdit asks before arguments change: they are part of what the
 // subscription is, so another one begins and the old one ends.
-func (f *subForm) confirmEdit(a *app) bool {
+func (f *subForm) confirmEdit() bool {
+	a := f.app
+
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil || bytes.Equal(args, f.old.Key.Args) {
 		return false
@@ -70,14 +73,14 @@ func (f *subForm) confirmEdit(a *app) bool {
 		text = append(text, fmt.Sprintf("mode  %s, was %s", mode, f.old.Mode))
 	}
 	text = append(text, "", "Delivery of the new one begins now. Stored events stay.")
-	a.dialog = &confirm{
-		head: "Change the subscription", text: text,
-		choices: []choice{{"y", "unsubscribe and subscribe anew", func(a *app) tea.Cmd {
-			a.dialog = f
-			return f.subscribe(a)
+	a.Show(&widget.Confirm{Screen: a,
+		Head: "Change the subscription", Lines: text,
+		Choices: []widget.Choice{{Key: "y", Title: "unsubscribe and subscribe anew", Run: func() tea.Cmd {
+			a.Show(f)
+			return f.subscribe()
 		}}},
-		gone: func(a *app) { a.dialog = f },
-	}
+		Gone: func() { a.Show(f) },
+	})
 	return true
 }
 
@@ -126,7 +129,7 @@ func (a *app) markType() {
 		a.marked[n] = true
 	}
 	a.tree.drawn = treeKey{}
-	a.tell(cells.Count(len(a.marked), "type") + " marked; " + a.keyOf("subscribe") + " subscribes to all of them")
+	a.Tell(cells.Count(len(a.marked), "type") + " marked; " + a.keyOf("subscribe") + " subscribes to all of them")
 }
 
 func (a *app) onType() bool { return a.tree.at.Level() == 2 && a.listed(a.tree.at) != nil }
@@ -141,7 +144,7 @@ func (a *app) openBulk() tea.Cmd {
 	}
 	if len(many) == 0 {
 		a.marked = nil
-		a.tell("the marked types are no longer there")
+		a.Tell("the marked types are no longer there")
 		return nil
 	}
 	slices.SortFunc(many, func(x, y query.Node) int {
@@ -167,15 +170,17 @@ func (a *app) openBulk() tea.Cmd {
 	if differ {
 		f.model.Entries()[0].Hint = trust.Untrusted("JSON")
 	}
-	return f.open(a)
+	return f.open()
 }
 
 // sendMany subscribes to every type and says which of them failed.
-func (f *subForm) sendMany(a *app) tea.Cmd {
+func (f *subForm) sendMany() tea.Cmd {
+	a := f.app
+
 	f.busy, f.banner = true, banner{}
 	r, many := f.request(), f.many
 	r.Secret = event.Secret{} // each gets its own
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		var failed []string
 		for _, n := range many {
 			r.Server, r.Type = n.Server, n.Type

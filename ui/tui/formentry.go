@@ -8,11 +8,12 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // drawEntry writes a field: its name, what stands in it, what is wrong with it,
 // and, where there is room or it has the keys, what the server says of it.
-func (f *subForm) drawEntry(a *app, c *cells.Canvas, e *form.Entry, on, roomy bool) {
+func (f *subForm) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	name := e.Name()
 	label := cells.Sanitize("Arguments")
 	if !name.IsZero() {
@@ -21,7 +22,7 @@ func (f *subForm) drawEntry(a *app, c *cells.Canvas, e *form.Entry, on, roomy bo
 			label = trust.Line(trust.Untrusted(depthOf(e.Depth) + name.Raw() + " *"))
 		}
 	}
-	f.label(a, c, on, label)
+	f.label(c, on, label)
 	switch {
 	case e.Null():
 		c.Put(themes.Strong, "null")
@@ -35,9 +36,9 @@ func (f *subForm) drawEntry(a *app, c *cells.Canvas, e *form.Entry, on, roomy bo
 		for i, ch := range e.Choices {
 			chips[i] = chip{label: trust.Line(ch.Label), on: e.Picked(i) || i == sent, cursor: on && i == f.chip}
 		}
-		f.drawChips(a, c, chips, e.Kind == schema.FieldEnums)
+		f.drawChips(c, chips, e.Kind == schema.FieldEnums)
 	case e.Lines():
-		f.drawLines(a, c, e, on)
+		f.drawLines(c, e, on)
 	default:
 		f.drawBox(c, on, f.shownText(e), placeholder(e))
 	}
@@ -47,14 +48,14 @@ func (f *subForm) drawEntry(a *app, c *cells.Canvas, e *form.Entry, on, roomy bo
 		c.End()
 	}
 	if why := f.problemOf(e); why != "" {
-		f.remark(a, c, themes.Bad, why)
+		f.remark(c, themes.Bad, why)
 	}
 	if on || roomy {
 		if !e.Description.IsZero() {
-			f.serverText(a, c, e.Description, 2)
+			f.serverText(c, e.Description, 2)
 		}
 		if hint := about(e); !hint.IsZero() {
-			f.serverText(a, c, hint, 2)
+			f.serverText(c, hint, 2)
 		}
 	}
 }
@@ -98,8 +99,8 @@ func placeholder(e *form.Entry) trust.Rendered {
 }
 
 // drawText writes one of our own fields.
-func (f *subForm) drawText(a *app, c *cells.Canvas, on bool, label, text, empty string) {
-	f.label(a, c, on, cells.Sanitize(label))
+func (f *subForm) drawText(c *cells.Canvas, on bool, label, text, empty string) {
+	f.label(c, on, cells.Sanitize(label))
 	f.drawBox(c, on, text, cells.Sanitize(empty))
 }
 
@@ -111,7 +112,7 @@ func (f *subForm) drawBox(c *cells.Canvas, on bool, text string, empty trust.Ren
 	c.Room = width
 	switch {
 	case on:
-		f.shownEdit().drawLine(c, 0, true)
+		f.shownEdit().DrawLine(c, 0, true)
 		c.Style(themes.FieldOn)
 	case text != "":
 		c.Safe(themes.Field, cells.Sanitize(text).Clip(c.Room))
@@ -122,6 +123,9 @@ func (f *subForm) drawBox(c *cells.Canvas, on bool, text string, empty trust.Ren
 	}
 	c.Fill(c.Room)
 	c.Room += rest
+	if on {
+		c.Cursor.X -= rest
+	}
 	c.Put(themes.Dim, "]")
 	c.End()
 }
@@ -137,17 +141,13 @@ func (f *subForm) shownText(e *form.Entry) string {
 	return e.Text()
 }
 
-// shownEdit is the text that has the keys, as it is shown.
-func (f *subForm) shownEdit() *editor {
-	if f.on.kind != itemField || !f.hides(f.on.entry) {
-		return &f.edit
+// shownEdit is the field that has the keys, as it is shown.
+func (f *subForm) shownEdit() *widget.Field {
+	f.edit.Mask = nil
+	if f.on.kind == itemField && f.hides(f.on.entry) {
+		f.edit.Mask = stars
 	}
-	masked := f.edit
-	masked.lines = make([][]rune, len(f.edit.lines))
-	for i, l := range f.edit.lines {
-		masked.lines[i] = []rune(stars(string(l)))
-	}
-	return &masked
+	return &f.edit
 }
 
 // stars hides a text behind one star for each character; lines stay.
@@ -161,27 +161,30 @@ func stars(text string) string {
 }
 
 // drawLines writes a field of several lines.
-func (f *subForm) drawLines(a *app, c *cells.Canvas, e *form.Entry, on bool) {
+func (f *subForm) drawLines(c *cells.Canvas, e *form.Entry, on bool) {
+	a := f.app
+
 	if !on && e.Text() == "" {
 		f.drawBox(c, false, "", placeholder(e))
 		return
 	}
 	c.Put(themes.Dim, a.Glyphs.More)
 	c.End()
-	show := editor{}
+	show, row := f.shownEdit(), 0
 	if on {
-		show = *f.shownEdit()
+		row = show.Row()
 	} else {
-		show.set(f.shownText(e))
-		show.row = 0
+		show = &widget.Field{Several: true}
+		show.Set(f.shownText(e))
 	}
-	top := max(0, min(show.row-formMaxLines/2, len(show.lines)-formMaxLines))
-	for i := top; i < len(show.lines) && i < top+formMaxLines; i++ {
+	lines := len(show.Lines())
+	top := max(0, min(row-formMaxLines/2, lines-formMaxLines))
+	for i := top; i < lines && i < top+formMaxLines; i++ {
 		c.Put(themes.Gutter, "     "+a.Glyphs.Divider)
-		show.drawLine(c, i, on)
+		show.DrawLine(c, i, on)
 		c.End()
 	}
-	if hidden := len(show.lines) - top - formMaxLines; hidden > 0 {
+	if hidden := lines - top - formMaxLines; hidden > 0 {
 		c.Put(themes.Dim, "      "+cells.Count(hidden, "more line"))
 		c.End()
 	}
@@ -197,7 +200,9 @@ type chip struct {
 
 // drawChips writes choices one after the other, wrapped under the first. Of many
 // lines only those around the cursor are shown.
-func (f *subForm) drawChips(a *app, c *cells.Canvas, chips []chip, many bool) {
+func (f *subForm) drawChips(c *cells.Canvas, chips []chip, many bool) {
+	a := f.app
+
 	left := c.Width - c.Room
 	lines := [][]chip{nil}
 	room, at := c.Room, 0
@@ -220,7 +225,7 @@ func (f *subForm) drawChips(a *app, c *cells.Canvas, chips []chip, many bool) {
 			c.Put(themes.Plain, cells.Pad("", left-1))
 		}
 		for _, ch := range lines[i] {
-			f.drawChip(a, c, ch, many)
+			f.drawChip(c, ch, many)
 		}
 		if hidden := len(lines) - top - chipLines; hidden > 0 && i == top+chipLines-1 {
 			c.Right(themes.Dim, a.Glyphs.More)
@@ -232,7 +237,9 @@ func (f *subForm) drawChips(a *app, c *cells.Canvas, chips []chip, many bool) {
 // chipLines bounds the lines of choices that are shown at once.
 const chipLines = 4
 
-func (f *subForm) drawChip(a *app, c *cells.Canvas, ch chip, many bool) {
+func (f *subForm) drawChip(c *cells.Canvas, ch chip, many bool) {
+	a := f.app
+
 	before, after := "(", ")"
 	if many {
 		before, after = "[", "]"

@@ -8,19 +8,21 @@ import (
 
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/widget"
 )
 
-func (f *subForm) key(a *app, name, text string) tea.Cmd {
+func (f *subForm) Key(k tea.KeyPressMsg) tea.Cmd {
+	name, text := k.String(), k.Text
 	if f.busy && name != "esc" {
 		return nil
 	}
 	switch name {
 	case "esc":
-		return f.leave(a)
+		return f.leave()
 	case "ctrl+s":
-		return f.send(a)
+		return f.send()
 	case "ctrl+e":
-		return f.editJSON(a)
+		return f.editJSON()
 	case "ctrl+p":
 		f.preview = !f.preview
 		return nil
@@ -28,7 +30,7 @@ func (f *subForm) key(a *app, name, text string) tea.Cmd {
 		f.bare = !f.bare
 		return nil
 	case "ctrl+t":
-		return f.openTemplates(a)
+		return f.openTemplates()
 	case "tab", "shift+tab":
 		f.preview = false
 		f.step(map[string]int{"tab": 1, "shift+tab": -1}[name], true)
@@ -36,18 +38,18 @@ func (f *subForm) key(a *app, name, text string) tea.Cmd {
 	}
 	switch f.on.kind {
 	case itemMode, itemStart:
-		return f.chipKey(a, name)
+		return f.chipKey(name)
 	case itemField:
 		if f.on.entry.Chooses() {
-			return f.choiceKey(a, name, text)
+			return f.choiceKey(name, text)
 		}
-		return f.textKey(a, name, text)
+		return f.textKey(k)
 	case itemAge, itemTTL:
-		return f.textKey(a, name, text)
+		return f.textKey(k)
 	}
 	switch name {
 	case "enter", "space":
-		return f.send(a)
+		return f.send()
 	case "up", "k":
 		f.step(-1, false)
 	}
@@ -55,31 +57,33 @@ func (f *subForm) key(a *app, name, text string) tea.Cmd {
 }
 
 // leave closes the form; what was filled in is not lost without a question.
-func (f *subForm) leave(a *app) tea.Cmd {
+func (f *subForm) leave() tea.Cmd {
+	a := f.app
+
 	if f.preview && !f.drawn.wide {
 		f.preview = false
 		return nil
 	}
 	if !f.dirty() {
-		a.dialog = nil
+		a.Show(nil)
 		return nil
 	}
-	back := func(a *app) { a.dialog = f }
-	a.dialog = &confirm{
-		head: "Leave the form", text: []string{"What you filled in is not kept."},
-		choices: []choice{
-			{"n", "go on filling it in", func(a *app) tea.Cmd { back(a); return nil }},
-			{"y", "leave", func(*app) tea.Cmd { return nil }},
-			{"esc", "leave", func(*app) tea.Cmd { return nil }}, // so that esc leads out of everything
+	back := func() { a.Show(f) }
+	a.Show(&widget.Confirm{Screen: a,
+		Head: "Leave the form", Lines: []string{"What you filled in is not kept."},
+		Choices: []widget.Choice{
+			{Key: "n", Title: "go on filling it in", Run: func() tea.Cmd { back(); return nil }},
+			{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }},
+			{Key: "esc", Title: "leave", Run: func() tea.Cmd { return nil }}, // so that esc leads out of everything
 		},
-		gone: back,
-	}
+		Gone: back,
+	})
 	return nil
 }
 
 // chipKey moves among the modes or the starts; the one under the cursor is
 // chosen.
-func (f *subForm) chipKey(a *app, name string) tea.Cmd {
+func (f *subForm) chipKey(name string) tea.Cmd {
 	step := map[string]int{"left": -1, "h": -1, "right": 1, "l": 1, "space": 1}[name]
 	switch {
 	case name == "enter", name == "down", name == "j":
@@ -91,7 +95,7 @@ func (f *subForm) chipKey(a *app, name string) tea.Cmd {
 		f.start = (f.start + step + len(starts)) % len(starts)
 	default:
 		f.nextMode(step)
-		return f.check(a)
+		return f.check()
 	}
 	return nil
 }
@@ -110,7 +114,7 @@ func (f *subForm) nextMode(step int) {
 
 // choiceKey moves among the choices of a field. Where one can be chosen the one
 // under the cursor is; where several can, space chooses.
-func (f *subForm) choiceKey(a *app, name, text string) tea.Cmd {
+func (f *subForm) choiceKey(name, text string) tea.Cmd {
 	e := f.on.entry
 	many := e.Kind == schema.FieldEnums
 	to := -1
@@ -123,17 +127,17 @@ func (f *subForm) choiceKey(a *app, name, text string) tea.Cmd {
 		return nil
 	case "backspace", "delete", "ctrl+u":
 		e.Clear()
-		return f.changed(a)
+		return f.changed()
 	case "ctrl+n":
 		e.TurnNull()
-		return f.changed(a)
+		return f.changed()
 	case "space":
 		if many || !e.Set() {
 			e.Pick(f.chip)
 		} else {
 			e.Clear()
 		}
-		return f.changed(a)
+		return f.changed()
 	case "left":
 		to = f.chip - 1
 	case "right":
@@ -157,7 +161,7 @@ func (f *subForm) choiceKey(a *app, name, text string) tea.Cmd {
 	f.chip = to
 	if !many && !e.Picked(to) {
 		e.Pick(to)
-		return f.changed(a)
+		return f.changed()
 	}
 	return nil
 }
@@ -178,27 +182,28 @@ func (f *subForm) beginsWith(text string) int {
 }
 
 // textKey edits a field for text.
-func (f *subForm) textKey(a *app, name, text string) tea.Cmd {
+func (f *subForm) textKey(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
 	switch {
 	case name == "ctrl+l" && f.on.kind == itemField && len(f.on.entry.Examples) > 0:
-		f.edit.set(nextExample(f.on.entry.Examples, f.edit.text()))
-		return f.written(a)
+		f.edit.Set(nextExample(f.on.entry.Examples, f.edit.Text()))
+		return f.written()
 	case name == "ctrl+n" && f.on.kind == itemField && f.on.entry.Nullable:
 		f.on.entry.TurnNull()
-		f.edit.set("")
-		return f.changed(a)
-	case name == "enter" && f.edit.one,
-		name == "down" && f.edit.row >= len(f.edit.lines)-1:
+		f.edit.Set("")
+		return f.changed()
+	case name == "enter" && !f.edit.Several,
+		name == "down" && f.edit.AtBottom():
 		f.step(1, false)
 		return nil
-	case name == "up" && f.edit.row == 0:
+	case name == "up" && f.edit.AtTop():
 		f.step(-1, false)
 		return nil
 	}
-	if !f.edit.key(name, text) {
+	if !f.edit.Key(k) {
 		return nil
 	}
-	return f.written(a)
+	return f.written()
 }
 
 // nextExample is the example behind the one that was written, else the first that
@@ -218,31 +223,31 @@ func nextExample(examples []trust.Text, text string) string {
 }
 
 // written takes over what stands in the field that has the keys.
-func (f *subForm) written(a *app) tea.Cmd {
+func (f *subForm) written() tea.Cmd {
 	switch f.on.kind {
 	case itemField:
-		f.on.entry.Write(f.edit.text())
-		return f.changed(a)
+		f.on.entry.Write(f.edit.Text())
+		return f.changed()
 	case itemAge:
-		f.age = f.edit.text()
+		f.age = f.edit.Text()
 	case itemTTL:
-		f.ttl = f.edit.text()
+		f.ttl = f.edit.Text()
 	}
 	return nil
 }
 
 // changed validates after a field was filled in.
-func (f *subForm) changed(a *app) tea.Cmd {
+func (f *subForm) changed() tea.Cmd {
 	delete(f.said, f.on.entry)
 	f.banner = banner{}
 	f.validate()
-	return f.check(a)
+	return f.check()
 }
 
-func (f *subForm) paste(a *app, text string) tea.Cmd {
+func (f *subForm) Paste(text string) tea.Cmd {
 	if f.busy || f.on.kind == itemField && f.on.entry.Chooses() || !slices.Contains([]itemKind{itemField, itemAge, itemTTL}, f.on.kind) {
 		return nil
 	}
-	f.edit.insert(text)
-	return f.written(a)
+	f.edit.Insert(text)
+	return f.written()
 }

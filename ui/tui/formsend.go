@@ -21,7 +21,7 @@ type banner struct {
 }
 
 // send subscribes, unless something is wrong that can be seen from here.
-func (f *subForm) send(a *app) tea.Cmd {
+func (f *subForm) send() tea.Cmd {
 	if f.busy {
 		return nil
 	}
@@ -31,12 +31,12 @@ func (f *subForm) send(a *app) tea.Cmd {
 		return nil
 	}
 	if f.many != nil {
-		return f.sendMany(a)
+		return f.sendMany()
 	}
-	if f.old != nil && f.confirmEdit(a) {
+	if f.old != nil && f.confirmEdit() {
 		return nil
 	}
-	return f.subscribe(a)
+	return f.subscribe()
 }
 
 // sendable goes to the first place that is wrong.
@@ -68,12 +68,14 @@ func (f *subForm) sendable() bool {
 	return true
 }
 
-func (f *subForm) subscribe(a *app) tea.Cmd {
+func (f *subForm) subscribe() tea.Cmd {
+	a := f.app
+
 	f.busy, f.banner = true, banner{}
 	r, old := f.request(), f.old
 	done := doneMsg{what: "subscribed to " + evidence.RequestName(f.typ, r), form: f}
-	keep := f.template(a, r)
-	return a.do(func(ctx context.Context) tea.Msg {
+	keep := f.template(r)
+	return a.Do(func(ctx context.Context) tea.Msg {
 		_, done.err = a.api.Check(ctx, r)
 		if done.err == nil {
 			var sub event.Subscription
@@ -91,8 +93,10 @@ func (f *subForm) subscribe(a *app) tea.Cmd {
 	})
 }
 
-// refuse shows why a subscription failed, where it belongs.
-func (f *subForm) refuse(a *app, err error) {
+// Refuse shows why a subscription failed, where it belongs.
+func (f *subForm) Refuse(err error) {
+	a := f.app
+
 	said, ok := host.RefusalOf(err)
 	if !ok {
 		f.banner = banner{text: err.Error()}

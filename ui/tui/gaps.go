@@ -15,6 +15,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // gapsMax bounds the gaps that are listed.
@@ -103,7 +104,7 @@ func (t *gapLedger) work(a *app) tea.Cmd {
 	t.begin(a.api.Log())
 	t.busy = true
 	log, from := a.api.Log(), t.from
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		var found []event.Record
 		end, left := true, pageScan
 		err := log.Before(from, func(r event.Record) bool {
@@ -118,13 +119,13 @@ func (t *gapLedger) work(a *app) tea.Cmd {
 			}
 			return true
 		})
-		return takeMsg{func(*app) {
+		return widget.Then(func() {
 			t.busy, t.done, t.from, t.err = false, end || err != nil, from, err
 			if len(found) > 0 {
 				t.gaps = append(t.gaps, found...)
 				t.rows = nil
 			}
-		}}
+		})
 	})
 }
 

@@ -17,7 +17,7 @@ func (a *app) drawHints() string {
 	case a.chord != "":
 		a.hintChords(c)
 	case a.dialog != nil:
-		h := a.dialog.hints()
+		h := a.dialog.Hints()
 		for i := 0; i+1 < len(h); i += 2 {
 			hint(c, h[i], h[i+1])
 		}
@@ -94,7 +94,7 @@ func (a *app) bottom(lines []string) {
 	n := len(lines)
 	switch {
 	case a.prompt != nil && n >= 2:
-		copy(lines[n-2:], a.prompt.draw(a, a.w))
+		copy(lines[n-2:], a.drawPrompt(n-2))
 	case a.chord != "" && a.lay.hints.empty() && n >= 1:
 		lines[n-1] = a.drawHints()
 	}

@@ -154,7 +154,7 @@ func TestHostileCases(t *testing.T) {
 			for range 4 {
 				look("next span", "n")
 			}
-			a.fail("asked the server", fmt.Errorf("it says %v and %s", trust.Untrusted(string(c.raw()[:min(len(c.raw()), 400)])), c.Payload))
+			a.Fail("asked the server", fmt.Errorf("it says %v and %s", trust.Untrusted(string(c.raw()[:min(len(c.raw()), 400)])), c.Payload))
 			onTerminal(t, a, "status")
 			a.requery(query.Query{Node: query.Node{Server: "pager", Type: trust.Untrusted(c.Payload)}, Text: c.Payload})
 			look("crumb", "z", "2")

@@ -10,11 +10,13 @@ import (
 	"eventdeck/host/config"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // importer shows the servers in the files of other MCP clients and takes over
 // those that the operator chooses.
 type importer struct {
+	app     *app
 	found   []config.Found
 	errs    []error
 	looking bool
@@ -32,9 +34,9 @@ type discoveredMsg struct {
 }
 
 func (a *app) openImport() tea.Cmd {
-	d := &importer{looking: true, chosen: map[int]bool{}}
-	a.dialog = d
-	return a.do(func(context.Context) tea.Msg {
+	d := &importer{app: a, looking: true, chosen: map[int]bool{}}
+	a.Show(d)
+	return a.Do(func(context.Context) tea.Msg {
 		msg := discoveredMsg{dialog: d}
 		msg.found, msg.errs = a.servers.Discover()
 		return msg
@@ -45,27 +47,30 @@ func (d *importer) discovered(msg discoveredMsg) {
 	d.looking, d.found, d.errs = false, msg.found, msg.errs
 }
 
-func (d *importer) title() string { return "Import servers" }
+func (d *importer) Title() string { return "Import servers" }
 
-func (d *importer) size(a *app) (int, int) {
-	w := min(120, a.w-4)
+func (d *importer) Size(sw, _ int) (int, int) {
+
+	w := min(120, sw-4)
 	if len(d.found) == 0 {
 		return w, 6 + len(d.errs)
 	}
-	return w, len(d.found) + len(d.about(a, w)) + 2 + len(d.errs)
+	return w, len(d.found) + len(d.about(w)) + 2 + len(d.errs)
 }
 
-func (d *importer) draw(a *app, c *cells.Canvas, h int) {
+func (d *importer) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
 	switch {
 	case d.looking:
 		c.Put(themes.Busy, " reading the files of other clients "+a.Glyphs.More)
 		c.End()
 		return
 	case len(d.found) == 0:
-		d.drawNothing(a, c)
+		d.drawNothing(c)
 		return
 	}
-	about := d.about(a, c.Width)
+	about := d.about(c.Width)
 	// Half of a low screen stays for the list.
 	if most := h - min(len(d.found), max(2, h/2)) - 1; len(about) > most {
 		about = about[:max(0, most)]
@@ -73,7 +78,7 @@ func (d *importer) draw(a *app, c *cells.Canvas, h int) {
 	rows := max(1, h-len(about)-1)
 	d.top = max(min(d.top, d.at), d.at-rows+1)
 	for i := d.top; i < len(d.found) && i < d.top+rows; i++ {
-		d.drawRow(a, c, i)
+		d.drawRow(c, i)
 	}
 	for c.Height() < min(rows, len(d.found)) {
 		c.End()
@@ -85,7 +90,7 @@ func (d *importer) draw(a *app, c *cells.Canvas, h int) {
 	}
 }
 
-func (d *importer) drawNothing(a *app, c *cells.Canvas) {
+func (d *importer) drawNothing(c *cells.Canvas) {
 	texts := []string{"No server was found in the files of other MCP clients.", "Looked for: " + strings.Join(config.ClientNames(), ", ") + "."}
 	for _, err := range d.errs {
 		texts = append(texts, err.Error())
@@ -99,7 +104,9 @@ func (d *importer) drawNothing(a *app, c *cells.Canvas) {
 	}
 }
 
-func (d *importer) drawRow(a *app, c *cells.Canvas, i int) {
+func (d *importer) drawRow(c *cells.Canvas, i int) {
+	a := d.app
+
 	f := &d.found[i]
 	role, box := themes.Plain, "[ ] "
 	switch {
@@ -132,7 +139,9 @@ func (d *importer) drawRow(a *app, c *cells.Canvas, i int) {
 }
 
 // about says everything about the chosen server.
-func (d *importer) about(a *app, w int) []string {
+func (d *importer) about(w int) []string {
+	a := d.app
+
 	var c cells.Canvas
 	c.Begin(&a.Theme, w)
 	f := &d.found[d.at]
@@ -186,9 +195,12 @@ func (d *importer) about(a *app, w int) []string {
 	return c.All()
 }
 
-func (d *importer) key(a *app, name, _ string) tea.Cmd {
+func (d *importer) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	if name == "esc" || name == "q" {
-		a.dialog = nil
+		a.Show(nil)
 		return nil
 	}
 	if d.busy || len(d.found) == 0 {
@@ -212,7 +224,7 @@ func (d *importer) key(a *app, name, _ string) tea.Cmd {
 			d.choose(i, all && !d.found[i].Off)
 		}
 	case "ctrl+s", "enter":
-		return d.ask(a)
+		return d.ask()
 	}
 	return nil
 }
@@ -227,7 +239,9 @@ func (d *importer) choose(i int, on bool) {
 
 // ask says once more what is about to happen: servers that are processes run as
 // soon as they are taken over.
-func (d *importer) ask(a *app) tea.Cmd {
+func (d *importer) ask() tea.Cmd {
+	a := d.app
+
 	if len(d.chosen) == 0 {
 		d.problem = "nothing is chosen: space chooses, a chooses all"
 		return nil
@@ -246,14 +260,14 @@ func (d *importer) ask(a *app) tea.Cmd {
 	if run > 0 {
 		text = append(text, cells.Count(run, "command")+" of theirs will be started now, and at each start.")
 	}
-	a.dialog = &confirm{
-		head: "Import", text: text,
-		choices: []choice{{"y", "import and connect", func(a *app) tea.Cmd {
+	a.Show(&widget.Confirm{Screen: a,
+		Head: "Import", Lines: text,
+		Choices: []widget.Choice{{Key: "y", Title: "import and connect", Run: func() tea.Cmd {
 			a.dialog, d.busy = d, true
 			return a.addServers("imported "+cells.Count(len(drafts), "server"), d, drafts...)
 		}}},
-		gone: func(a *app) { a.dialog = d },
-	}
+		Gone: func() { a.Show(d) },
+	})
 	return nil
 }
 
@@ -265,10 +279,10 @@ func shortPath(path string) string {
 	return filepath.Join("…", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }
 
-func (d *importer) rest()                      { d.busy = false }
-func (d *importer) refuse(_ *app, err error)   { d.problem = err.Error() }
-func (d *importer) paste(*app, string) tea.Cmd { return nil }
-func (d *importer) hints() []string {
+func (d *importer) Rest()                { d.busy = false }
+func (d *importer) Refuse(err error)     { d.problem = err.Error() }
+func (d *importer) Paste(string) tea.Cmd { return nil }
+func (d *importer) Hints() []string {
 	if len(d.found) == 0 {
 		return []string{"esc", "back"}
 	}

@@ -18,11 +18,11 @@ var errNothingThere = errors.New("nothing is stored there")
 // gotoSeq shows the record, or the nearest one before it that the stream shows.
 func (a *app) gotoSeq(seq uint64) {
 	if err := a.stream.seek(a.api.Log(), seq); err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 		return
 	}
 	if a.stream.at != seq {
-		a.tell("the record itself is not shown: the filter or the scope hides it")
+		a.Tell("the record itself is not shown: the filter or the scope hides it")
 	}
 	a.size = sizeNormal
 	a.enter(streamPane)
@@ -48,7 +48,7 @@ func (a *app) gotoTime(t time.Time) error {
 		return errNothingThere
 	case uint64(i) == last:
 		a.followNewest()
-		a.tell("nothing came after " + cells.TimeText(t, a.Times.Zone(), time.DateTime))
+		a.Tell("nothing came after " + cells.TimeText(t, a.Times.Zone(), time.DateTime))
 		return nil
 	}
 	a.gotoSeq(uint64(i) + 1)

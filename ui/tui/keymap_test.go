@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 func TestNoKeyIsTheKeyOfTwoActions(t *testing.T) {
@@ -129,7 +130,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	press(t, a, "esc", ":")
 	word(t, a, "subscribe to")
-	if d := a.dialog.(*palette); d.chosen() != nil && d.chosen().keys == "s" {
+	if d := a.dialog.(*palette); d.Chosen() != nil && d.Chosen().Keys == "s" {
 		t.Error("the palette offers what cannot be done")
 	}
 }
@@ -137,22 +138,22 @@ func TestReadOnly(t *testing.T) {
 func TestHelpFindsByTextAndByKey(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "?")
-	all := len(a.dialog.(*help).found)
+	all := len(a.dialog.(*help).Found)
 	word(t, a, "zoom")
-	if d := a.dialog.(*help); len(d.found) == 0 || len(d.found) >= all || d.rows[d.found[0]].id != "zoom" {
-		t.Errorf("%d of %d found", len(d.found), all)
+	if d := a.dialog.(*help); len(d.Found) == 0 || len(d.Found) >= all || d.rows[d.Found[0]].id != "zoom" {
+		t.Errorf("%d of %d found", len(d.Found), all)
 	}
 	press(t, a, "enter")
 	if a.size != sizeFull || a.dialog != nil {
 		t.Error("enter did not run it")
 	}
 	press(t, a, "z", "?", "]")
-	if d := a.dialog.(*help); d.rows[d.found[0]].id != "problem.next" {
-		t.Errorf("] finds %s", d.rows[d.found[0]].id)
+	if d := a.dialog.(*help); d.rows[d.Found[0]].id != "problem.next" {
+		t.Errorf("] finds %s", d.rows[d.Found[0]].id)
 	}
 	press(t, a, "esc", "ctrl+l")
-	if d := a.dialog.(*help); d.rows[d.found[0]].id != "redraw" {
-		t.Errorf("ctrl+l finds %s", d.rows[d.found[0]].id)
+	if d := a.dialog.(*help); d.rows[d.Found[0]].id != "redraw" {
+		t.Errorf("ctrl+l finds %s", d.rows[d.Found[0]].id)
 	}
 	press(t, a, "esc", "esc")
 	if a.dialog != nil {
@@ -176,10 +177,10 @@ func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 			if !x.works(a) || x.id == "palette" {
 				continue
 			}
-			p := newPicker(a.everything())
-			p.field.set(x.title)
-			p.search()
-			if c := p.chosen(); c == nil || c.text.Plain() != cells.Sanitize(x.title).Plain() {
+			p := widget.NewPicker(a.everything())
+			p.Field.Set(x.title)
+			p.Search()
+			if c := p.Chosen(); c == nil || c.Text.Plain() != cells.Sanitize(x.title).Plain() {
 				t.Errorf("after %v %q is not found by its name", keys, x.title)
 			}
 		}

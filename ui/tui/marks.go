@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // marks are the operator's marks as they were last read, in order of their
@@ -84,7 +85,7 @@ func (a *app) markChosen() {
 	if marked {
 		says = "enter keeps the note; an empty one takes the mark away"
 	}
-	a.askLine(&prompt{label: "mark " + cells.Number(seq) + ":", says: says, done: func(a *app, text string) tea.Cmd {
+	a.askLine(&widget.Prompt{Label: "mark " + cells.Number(seq) + ":", Says: says, Done: func(text string) tea.Cmd {
 		if marked && text == "" {
 			return a.removeMark(old)
 		}
@@ -96,7 +97,7 @@ func (a *app) markChosen() {
 func (a *app) markNow() tea.Cmd {
 	last := a.api.Log().Last()
 	if last == 0 {
-		a.tell("nothing is stored yet behind which a line could stand")
+		a.Tell("nothing is stored yet behind which a line could stand")
 		return nil
 	}
 	return a.setMark(event.Mark{Seq: last, Line: true}, "drew a line behind record "+cells.Number(last))
@@ -136,61 +137,69 @@ func lineWords(m event.Mark, clock cells.TimeView) string {
 
 // markList lists the marks, leads to them and takes them away.
 type markList struct {
-	picker
+	app *app
+	widget.Picker
 	marks []event.Mark
 }
 
 func (a *app) openMarks() {
-	d := &markList{}
-	d.load(a)
-	a.dialog = d
+	d := &markList{app: a}
+	d.load()
+	a.Show(d)
 }
 
-func (d *markList) load(a *app) {
+func (d *markList) load() {
+	a := d.app
+
 	d.marks = a.marks.list()
-	all := make([]pick, len(d.marks))
+	all := make([]widget.Pick, len(d.marks))
 	for i, m := range d.marks {
-		all[i] = pick{text: a.markWords(m), find: findable(a.markWords(m).Plain())}
+		all[i] = widget.Pick{Text: a.markWords(m), Find: widget.Findable(a.markWords(m).Plain())}
 	}
-	text := d.field.text()
-	d.picker = newPicker(all)
-	d.field.set(text)
-	d.search()
+	text := d.Field.Text()
+	d.Picker = widget.NewPicker(all)
+	d.Field.Set(text)
+	d.Search()
 }
 
-func (d *markList) title() string          { return "Marks" }
-func (d *markList) size(a *app) (int, int) { return 76, max(3, len(d.marks)+1) }
+func (d *markList) Title() string            { return "Marks" }
+func (d *markList) Size(int, int) (int, int) { return 76, max(3, len(d.marks)+1) }
 
-func (d *markList) draw(a *app, c *cells.Canvas, h int) {
+func (d *markList) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
 	if len(d.marks) == 0 {
 		c.Put(themes.Dim, " No marks yet. "+a.keyOf("mark")+" marks a record, "+a.keyOf("mark.now")+" draws a line.")
 		c.End()
 		return
 	}
-	d.drawField(c, a.keyOf("marks"))
-	d.drawList(a, c, h-1, func(c *cells.Canvas, x *pick) { c.Safe(themes.Plain, x.text.Clip(c.Room)) })
+	d.DrawField(c, a.keyOf("marks"))
+	d.DrawList(a.Glyphs, c, h-1, func(c *cells.Canvas, x *widget.Pick) { c.Safe(themes.Plain, x.Text.Clip(c.Room)) })
 }
 
-func (d *markList) key(a *app, name, text string) tea.Cmd {
+func (d *markList) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	switch name {
 	case "esc":
-		a.dialog = nil
+		a.Show(nil)
 	case "enter":
-		if d.chosen() != nil {
-			a.dialog = nil
-			a.gotoSeq(d.marks[d.found[d.at]].Seq)
+		if d.Chosen() != nil {
+			a.Show(nil)
+			a.gotoSeq(d.marks[d.Found[d.At]].Seq)
 		}
 	case "delete", "ctrl+x":
-		if d.chosen() != nil {
-			return a.removeMark(d.marks[d.found[d.at]])
+		if d.Chosen() != nil {
+			return a.removeMark(d.marks[d.Found[d.At]])
 		}
 	default:
-		d.picker.key(name, text)
+		d.Picker.Key(k)
 	}
 	return nil
 }
 
-func (d *markList) paste(_ *app, s string) tea.Cmd { d.insert(s); return nil }
-func (d *markList) hints() []string {
+func (d *markList) Paste(s string) tea.Cmd { d.Insert(s); return nil }
+func (d *markList) Hints() []string {
 	return []string{"enter", "go there", "delete", "take away", "type", "to find", "esc", "back"}
 }

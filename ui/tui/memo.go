@@ -76,8 +76,8 @@ type savedMsg struct{ err error }
 func (a *app) present() memo {
 	m := a.memo
 	m.Node, m.Filter, m.Off = memoOf(a.tree.at), a.stream.query.Text, a.stream.query.Off
-	if p := a.prompt; p != nil && p.undo != nil {
-		m.Filter, m.Off = p.undo.Text, p.undo.Off // what is typed is not yet kept
+	if t := &a.typing; a.prompt != nil && a.prompt == t.prompt {
+		m.Filter, m.Off = t.before.Text, t.before.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
 	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.memo()
@@ -106,7 +106,7 @@ func (a *app) save() tea.Cmd {
 	}
 	s.last, s.at, s.saving = string(text), a.Clock(), true
 	value := s.last
-	return a.do(func(ctx context.Context) tea.Msg { return savedMsg{a.api.SetSetting(ctx, keptLayout, value)} })
+	return a.Do(func(ctx context.Context) tea.Msg { return savedMsg{a.api.SetSetting(ctx, keptLayout, value)} })
 }
 
 // saveAtEnd saves what changed since the last save, after the screen is gone. A
@@ -125,7 +125,7 @@ func (a *app) saved(msg savedMsg) {
 	a.saver.saving = false
 	if msg.err != nil {
 		a.saver.last = ""
-		a.fail("cannot remember the layout", msg.err)
+		a.Fail("cannot remember the layout", msg.err)
 	}
 }
 
@@ -137,7 +137,7 @@ func (a *app) recall() {
 	}
 	var m memo
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		a.fail("what the screen remembers cannot be read", err)
+		a.Fail("what the screen remembers cannot be read", err)
 		return
 	}
 	a.memo, a.saver.last = m, text
@@ -184,7 +184,7 @@ func (a *app) startStream() {
 		err = s.seek(a.api.Log(), reading)
 	}
 	if err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 	}
 }
 

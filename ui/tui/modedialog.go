@@ -17,6 +17,7 @@ import (
 
 // modeSwitch lets a live subscription go on in another mode.
 type modeSwitch struct {
+	app      *app
 	id       event.SubID
 	name     string
 	now      event.Mode
@@ -39,17 +40,17 @@ const switchKeys = "wpo"
 
 func (a *app) openModeSwitch() tea.Cmd {
 	v := a.selected()
-	d := &modeSwitch{id: v.ID, name: evidence.SubName(&v.Subscription), now: v.Mode, failover: v.Failover}
+	d := &modeSwitch{app: a, id: v.ID, name: evidence.SubName(&v.Subscription), now: v.Mode, failover: v.Failover}
 	for i, m := range switchModes {
 		d.modes = append(d.modes, modeChoice{mode: m})
 		if m == v.Mode {
 			d.at = i
 		}
 	}
-	a.dialog = d
+	a.Show(d)
 	t := a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type})
 	r := host.Request{Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args}
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		msg := switchableMsg{dialog: d, why: make([]string, len(switchModes))}
 		for i, m := range switchModes {
 			if r.Mode = m; t != nil && !t.Offers(m) {
@@ -70,11 +71,13 @@ func (d *modeSwitch) checked(msg switchableMsg) {
 	}
 }
 
-func (d *modeSwitch) title() string { return "Delivery" }
+func (d *modeSwitch) Title() string { return "Delivery" }
 
-func (d *modeSwitch) size(a *app) (int, int) { return 72, len(d.modes) + 6 }
+func (d *modeSwitch) Size(int, int) (int, int) { return 72, len(d.modes) + 6 }
 
-func (d *modeSwitch) draw(a *app, c *cells.Canvas, _ int) {
+func (d *modeSwitch) Draw(c *cells.Canvas, _ int) {
+	a := d.app
+
 	c.Put(themes.Plain, " ")
 	c.Safe(themes.Plain, cells.Sanitize(d.name).Clip(c.Room))
 	c.End()
@@ -116,18 +119,21 @@ func (d *modeSwitch) draw(a *app, c *cells.Canvas, _ int) {
 	c.End()
 }
 
-func (d *modeSwitch) key(a *app, name, _ string) tea.Cmd {
+func (d *modeSwitch) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	id := d.id
 	switch name {
 	case "esc", "q":
-		a.dialog = nil
+		a.Show(nil)
 	case "j", "down":
 		d.at = min(d.at+1, len(d.modes)-1)
 	case "k", "up":
 		d.at = max(d.at-1, 0)
 	case "f":
 		on := !d.failover
-		a.dialog = nil
+		a.Show(nil)
 		what := "failover is off for " + d.name
 		if on {
 			what = "failover is on for " + d.name
@@ -135,29 +141,31 @@ func (d *modeSwitch) key(a *app, name, _ string) tea.Cmd {
 		return a.ask(what, func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
 	case "w", "p", "o":
 		d.at = strings.Index(switchKeys, name)
-		return d.take(a)
+		return d.take()
 	case "enter":
-		return d.take(a)
+		return d.take()
 	}
 	return nil
 }
 
 // take goes on in the mode under the cursor.
-func (d *modeSwitch) take(a *app) tea.Cmd {
+func (d *modeSwitch) take() tea.Cmd {
+	a := d.app
+
 	id, m := d.id, d.modes[d.at]
 	switch {
 	case m.why != "":
-		a.fail(string(m.mode), errors.New(m.why))
+		a.Fail(string(m.mode), errors.New(m.why))
 		return nil
 	case m.mode == d.now:
-		a.dialog = nil
+		a.Show(nil)
 		return nil
 	}
-	a.dialog = nil
+	a.Show(nil)
 	return a.ask(d.name+" goes on by "+string(m.mode), func(ctx context.Context) error { return a.api.SetMode(ctx, id, m.mode) })
 }
 
-func (d *modeSwitch) paste(*app, string) tea.Cmd { return nil }
-func (d *modeSwitch) hints() []string {
+func (d *modeSwitch) Paste(string) tea.Cmd { return nil }
+func (d *modeSwitch) Hints() []string {
 	return []string{"j k", "move", "enter", "switch", "f", "failover", "esc", "back"}
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/widget"
 )
 
 // wheelFrame is the least time between two steps of the wheel that are shown.
@@ -24,12 +26,6 @@ type mouse struct {
 
 // wheelMsg: it is time to show what the wheel did meanwhile.
 type wheelMsg struct{}
-
-// clicker is a dialog whose rows can be clicked. x and y count from the first
-// cell inside its frame.
-type clicker interface {
-	click(a *app, x, y int) tea.Cmd
-}
 
 // filter swallows what need not be drawn: movements, releases, and steps of the
 // wheel while one was shown just now. It runs before Update, on its goroutine.
@@ -70,14 +66,14 @@ func (a *app) wheel() tea.Cmd {
 // scrollAt scrolls what is under the pointer; the keys stay where they are.
 func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 	if a.dialog != nil {
-		key := "down"
+		key := tea.KeyPressMsg{Code: tea.KeyDown}
 		if rows < 0 {
-			key, rows = "up", -rows
+			key, rows = tea.KeyPressMsg{Code: tea.KeyUp}, -rows
 		}
 		var cmds []tea.Cmd
 		for range rows {
 			if a.dialog != nil {
-				cmds = append(cmds, a.dialog.key(a, key, ""))
+				cmds = append(cmds, a.dialog.Key(key))
 			}
 		}
 		return tea.Batch(cmds...)
@@ -120,9 +116,9 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	if a.dialog != nil {
-		if d, ok := a.dialog.(clicker); ok {
+		if d, ok := a.dialog.(widget.Clicker); ok {
 			if x, y, in := a.inDialog(m.X, m.Y); in {
-				return d.click(a, x, y)
+				return d.Click(x, y)
 			}
 		}
 		return nil

@@ -63,7 +63,7 @@ func (a *app) initNotify(env func(string) string) {
 	n.detects, n.tmux = alertFor(env), env("TMUX") != ""
 	if text := a.kept(keptNotify); text != "" {
 		if err := json.Unmarshal([]byte(text), &n.set); err != nil {
-			a.fail("notification rules are not read", err)
+			a.Fail("notification rules are not read", err)
 			n.set = notifySettings{}
 		}
 	}
@@ -81,7 +81,7 @@ func (a *app) compileNotify() {
 		}
 		q, err := query.New(query.Node{}, r.Filter, a.Clock())
 		if err != nil {
-			a.fail("notification rule "+r.Filter, err)
+			a.Fail("notification rule "+r.Filter, err)
 			continue
 		}
 		n.queries = append(n.queries, q)
@@ -154,7 +154,7 @@ func (a *app) examine(n *notifier) {
 	})
 	n.seen = last
 	if err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 	}
 }
 
@@ -189,7 +189,7 @@ func (a *app) keepNotify() tea.Cmd {
 	a.compileNotify()
 	text, err := json.Marshal(a.notify.set)
 	if err != nil {
-		a.fail("notification rules are not kept", err)
+		a.Fail("notification rules are not kept", err)
 		return nil
 	}
 	return a.keep(keptNotify, string(text), "")
@@ -197,7 +197,7 @@ func (a *app) keepNotify() tea.Cmd {
 
 // after sends a message when a time is over, unless the program ends before.
 func (a *app) after(d time.Duration, msg tea.Msg) tea.Cmd {
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {

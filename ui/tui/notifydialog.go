@@ -8,23 +8,30 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // notifyDialog edits the rules of notifications. Every change is kept at once.
 type notifyDialog struct {
+	app     *app
 	at, top int
-	edit    *editor // the filter of the rule at, while it is typed
+	edit    *widget.Field // the filter of the rule at, while it is typed
 	before  string
 	fresh   bool  // the rule is new: esc takes it away
 	wrong   error // with the filter that was typed
 }
 
-func (a *app) openNotify() { a.dialog = &notifyDialog{} }
+func (a *app) openNotify() { a.Show(&notifyDialog{app: a}) }
 
-func (d *notifyDialog) title() string          { return "Notifications" }
-func (d *notifyDialog) size(a *app) (int, int) { return 66, 6 + max(3, len(a.notify.set.Rules)) }
+func (d *notifyDialog) Title() string { return "Notifications" }
+func (d *notifyDialog) Size(int, int) (int, int) {
+	a := d.app
+	return 66, 6 + max(3, len(a.notify.set.Rules))
+}
 
-func (d *notifyDialog) draw(a *app, c *cells.Canvas, h int) {
+func (d *notifyDialog) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
 	n := &a.notify
 	on := "off"
 	if n.set.On {
@@ -53,11 +60,13 @@ func (d *notifyDialog) draw(a *app, c *cells.Canvas, h int) {
 	rows := max(1, h-5)
 	d.top = max(min(d.top, d.at), d.at-rows+1)
 	for i := d.top; i < len(n.set.Rules) && i < d.top+rows; i++ {
-		d.rule(a, c, i)
+		d.rule(c, i)
 	}
 }
 
-func (d *notifyDialog) rule(a *app, c *cells.Canvas, i int) {
+func (d *notifyDialog) rule(c *cells.Canvas, i int) {
+	a := d.app
+
 	r := a.notify.set.Rules[i]
 	sign, word, role := a.Glyphs.Chosen, "on ", themes.Plain
 	if r.Off {
@@ -74,7 +83,7 @@ func (d *notifyDialog) rule(a *app, c *cells.Canvas, i int) {
 	c.Put(role, sign+" "+word+" ")
 	switch {
 	case i == d.at && d.edit != nil:
-		d.edit.drawLine(c, 0, true)
+		d.edit.DrawLine(c, 0, true)
 	case r.Filter == "":
 		c.Put(themes.Dim, "everything")
 	default:
@@ -95,15 +104,18 @@ func (n *notifier) way() string {
 	return words[n.set.By]
 }
 
-func (d *notifyDialog) key(a *app, name, text string) tea.Cmd {
+func (d *notifyDialog) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	n := &a.notify
 	if d.edit != nil {
-		return d.typed(a, name, text)
+		return d.typed(k)
 	}
 	rules := n.set.Rules
 	switch name {
 	case "esc", "q", "b":
-		a.dialog = nil
+		a.Show(nil)
 		return nil
 	case "j", "down":
 		d.at = max(0, min(d.at+1, len(rules)-1))
@@ -163,19 +175,22 @@ func (d *notifyDialog) add(n *notifier) {
 }
 
 func (d *notifyDialog) begin(text string, fresh bool) {
-	d.edit, d.before, d.fresh = &editor{one: true}, text, fresh
-	d.edit.set(text)
+	d.edit, d.before, d.fresh = &widget.Field{}, text, fresh
+	d.edit.Set(text)
 }
 
 // typed gives a key to the filter that is typed.
-func (d *notifyDialog) typed(a *app, name, text string) tea.Cmd {
+func (d *notifyDialog) typed(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	n := &a.notify
 	switch name {
 	case "enter":
-		if _, d.wrong = query.New(query.Node{}, d.edit.text(), a.Clock()); d.wrong != nil {
+		if _, d.wrong = query.New(query.Node{}, d.edit.Text(), a.Clock()); d.wrong != nil {
 			return nil
 		}
-		n.set.Rules[d.at].Filter = d.edit.text()
+		n.set.Rules[d.at].Filter = d.edit.Text()
 		d.edit = nil
 		return a.keepNotify()
 	case "esc":
@@ -186,18 +201,18 @@ func (d *notifyDialog) typed(a *app, name, text string) tea.Cmd {
 		d.edit, d.wrong = nil, nil
 		return a.keepNotify()
 	}
-	d.edit.key(name, text)
+	d.edit.Key(k)
 	return nil
 }
 
-func (d *notifyDialog) paste(_ *app, text string) tea.Cmd {
+func (d *notifyDialog) Paste(text string) tea.Cmd {
 	if d.edit != nil {
-		d.edit.insert(text)
+		d.edit.Insert(text)
 	}
 	return nil
 }
 
-func (d *notifyDialog) hints() []string {
+func (d *notifyDialog) Hints() []string {
 	if d.edit != nil {
 		return []string{"enter", "keep", "esc", "undo"}
 	}

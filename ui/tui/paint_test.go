@@ -149,7 +149,7 @@ func TestEqualFramesAreNotPainted(t *testing.T) {
 	if !painted(tea.WindowSizeMsg{Width: 120, Height: 40}) {
 		t.Error("the frame after a message of the terminal was not painted")
 	}
-	a.tell("something new")
+	a.Tell("something new")
 	if !painted(lookAgainMsg{}) {
 		t.Error("a frame that changed was not painted")
 	}

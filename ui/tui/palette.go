@@ -10,13 +10,15 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // palette finds everything by name: actions that work now, places, saved
 // filters, marks, themes. A line that begins with a command's name is that
 // command.
 type palette struct {
-	picker
+	app *app
+	widget.Picker
 	problem string
 	lines   []string // whole lines that the typed command may become
 	row     int      // the line that is chosen, from 1; 0 is what was typed
@@ -25,38 +27,38 @@ type palette struct {
 }
 
 func (a *app) openPalette() {
-	d := &palette{picker: newPicker(a.everything()), past: a.memo.Commands}
-	a.dialog = d
+	d := &palette{app: a, Picker: widget.NewPicker(a.everything()), past: a.memo.Commands}
+	a.Show(d)
 }
 
 // everything lists what the palette finds.
-func (a *app) everything() []pick {
-	var all []pick
-	add := func(kind string, text trust.Rendered, keys string, run func(*app) tea.Cmd) {
-		all = append(all, pick{kind: kind, text: text, keys: keys, find: findable(text.Plain(), kind), run: run})
+func (a *app) everything() []widget.Pick {
+	var all []widget.Pick
+	add := func(kind string, text trust.Rendered, keys string, run func() tea.Cmd) {
+		all = append(all, widget.Pick{Kind: kind, Text: text, Keys: keys, Find: widget.Findable(text.Plain(), kind), Run: run})
 	}
 	for i := range a.actions {
 		if x := &a.actions[i]; x.works(a) && x.id != "palette" {
-			add(strings.ToLower(x.group), cells.Sanitize(x.title), strings.Join(x.keys, ", "), func(a *app) tea.Cmd { return a.perform(x) })
-			all[len(all)-1].find = findable(x.id, x.title, x.group)
+			add(strings.ToLower(x.group), cells.Sanitize(x.title), strings.Join(x.keys, ", "), func() tea.Cmd { return a.perform(x) })
+			all[len(all)-1].Find = widget.Findable(x.id, x.title, x.group)
 		}
 	}
 	for i := range a.commands {
 		if c := &a.commands[i]; !c.dangerous || !a.readOnly {
-			add("command", cells.Sanitize(":"+c.name+" "+c.usage), "", func(a *app) tea.Cmd { a.typeCommand(c.name + " "); return nil })
-			all[len(all)-1].find = findable(c.name, c.title)
+			add("command", cells.Sanitize(":"+c.name+" "+c.usage), "", func() tea.Cmd { a.typeCommand(c.name + " "); return nil })
+			all[len(all)-1].Find = widget.Findable(c.name, c.title)
 		}
 	}
 	all = append(all, a.places()...)
 	for _, name := range sortedNames(a.filters) {
-		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name])), "", func(a *app) tea.Cmd { return a.said(a.useFilter(name)) })
+		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name])), "", func() tea.Cmd { return a.said(a.useFilter(name)) })
 	}
 	for _, m := range a.marks.list() {
-		add("mark", a.markWords(m), "", func(a *app) tea.Cmd { a.gotoSeq(m.Seq); return nil })
+		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
 	for _, t := range a.themes() {
 		name := t.Name
-		add("theme", cells.Sanitize(name), "", func(a *app) tea.Cmd { cmd, err := a.useTheme(name); return tea.Batch(cmd, a.said(err)) })
+		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.useTheme(name); return tea.Batch(cmd, a.said(err)) })
 	}
 	return all
 }
@@ -65,27 +67,33 @@ func (a *app) everything() []pick {
 func (a *app) typeCommand(text string) {
 	a.openPalette()
 	d := a.dialog.(*palette)
-	d.field.set(text)
-	d.typed(a)
+	d.Field.Set(text)
+	d.typed()
 }
 
-func (d *palette) title() string { return "Commands" }
+func (d *palette) Title() string { return "Commands" }
 
-func (d *palette) size(a *app) (int, int) { return min(90, max(40, a.w*3/4)), min(22, a.h-4) }
+func (d *palette) Size(sw, sh int) (int, int) {
+	return min(90, max(40, sw*3/4)), min(22, sh-4)
+}
 
 // commanding tells whether the line is a command.
-func (d *palette) commanding(a *app) *command {
-	text := d.field.text()
+func (d *palette) commanding() *command {
+	a := d.app
+
+	text := d.Field.Text()
 	name, _, more := strings.Cut(strings.TrimLeft(text, " "), " ")
-	if c := a.command(name); c != nil && (more || len(d.found) == 0) {
+	if c := a.command(name); c != nil && (more || len(d.Found) == 0) {
 		return c
 	}
 	return nil
 }
 
-func (d *palette) draw(a *app, c *cells.Canvas, h int) {
-	d.drawField(c, ":")
-	cmd := d.commanding(a)
+func (d *palette) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
+	d.DrawField(c, ":")
+	cmd := d.commanding()
 	switch {
 	case d.problem != "":
 		c.Put(themes.Bad, " ")
@@ -94,28 +102,30 @@ func (d *palette) draw(a *app, c *cells.Canvas, h int) {
 		c.Put(themes.Dim, " "+cmd.name+" ")
 		c.Put(themes.Key, cmd.usage+"  ")
 		c.Put(themes.Dim, cmd.title)
-	case len(d.found) == 0:
+	case len(d.Found) == 0:
 		c.Put(themes.Dim, " nothing has this name; esc clears the line")
 	default:
-		c.Put(themes.Dim, " "+cells.Count(len(d.found), "thing")+" to do or to go to")
+		c.Put(themes.Dim, " "+cells.Count(len(d.Found), "thing")+" to do or to go to")
 	}
 	c.End()
 	if cmd != nil {
-		d.drawLines(a, c, h-2)
+		d.drawLines(c, h-2)
 		return
 	}
-	d.drawList(a, c, h-2, func(c *cells.Canvas, x *pick) {
-		c.Safe(themes.Plain, x.text.Clip(max(0, c.Room-len(x.kind)-len(x.keys)-4)))
-		end := x.kind + " "
-		if x.keys != "" {
-			end = x.keys + "  " + end
+	d.DrawList(a.Glyphs, c, h-2, func(c *cells.Canvas, x *widget.Pick) {
+		c.Safe(themes.Plain, x.Text.Clip(max(0, c.Room-len(x.Kind)-len(x.Keys)-4)))
+		end := x.Kind + " "
+		if x.Keys != "" {
+			end = x.Keys + "  " + end
 		}
 		c.Right(themes.Dim, end)
 	})
 }
 
 // drawLines shows what the command may become.
-func (d *palette) drawLines(a *app, c *cells.Canvas, h int) {
+func (d *palette) drawLines(c *cells.Canvas, h int) {
+	a := d.app
+
 	top := max(0, d.row-h)
 	for i := top; i < len(d.lines) && i < top+h; i++ {
 		mark := " "
@@ -129,63 +139,69 @@ func (d *palette) drawLines(a *app, c *cells.Canvas, h int) {
 	}
 }
 
-func (d *palette) key(a *app, name, text string) tea.Cmd {
+func (d *palette) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	switch {
 	case name == "esc":
-		if d.field.text() != "" {
-			d.field.set("")
-			d.search()
-			d.typed(a)
+		if d.Field.Text() != "" {
+			d.Field.Set("")
+			d.Search()
+			d.typed()
 			return nil
 		}
-		a.dialog = nil
+		a.Show(nil)
 	case name == "enter":
-		return d.enter(a)
+		return d.enter()
 	case name == "tab":
-		d.complete(a)
-	case name == "up" && (d.field.text() == "" || d.back > 0):
-		d.recall(a, 1)
+		d.complete()
+	case name == "up" && (d.Field.Text() == "" || d.back > 0):
+		d.recall(1)
 	case name == "down" && d.back > 0:
-		d.recall(a, -1)
-	case d.commanding(a) != nil && (name == "down" || name == "ctrl+n"):
+		d.recall(-1)
+	case d.commanding() != nil && (name == "down" || name == "ctrl+n"):
 		d.row = min(d.row+1, len(d.lines))
-	case d.commanding(a) != nil && (name == "up" || name == "ctrl+k"):
+	case d.commanding() != nil && (name == "up" || name == "ctrl+k"):
 		d.row = max(d.row-1, 0)
-	case d.picker.key(name, text):
+	case d.Picker.Key(k):
 		d.back = 0
-		d.typed(a)
+		d.typed()
 	}
 	return nil
 }
 
 // typed follows a change of the line.
-func (d *palette) typed(a *app) {
+func (d *palette) typed() {
+	a := d.app
+
 	d.problem, d.row = "", 0
-	d.lines = a.completions(d.field.text())
+	d.lines = a.completions(d.Field.Text())
 }
 
 // recall shows an earlier command.
-func (d *palette) recall(a *app, step int) {
+func (d *palette) recall(step int) {
 	d.back = max(0, min(d.back+step, len(d.past)))
 	text := ""
 	if d.back > 0 {
 		text = d.past[d.back-1]
 	}
-	d.field.set(text)
-	d.search()
-	d.typed(a)
+	d.Field.Set(text)
+	d.Search()
+	d.typed()
 }
 
 // complete takes the chosen line, the first one, or the chosen command.
-func (d *palette) complete(a *app) {
+func (d *palette) complete() {
+
 	text := ""
-	switch cmd := d.commanding(a); {
+	switch cmd := d.commanding(); {
 	case cmd != nil && d.row > 0:
 		text = d.lines[d.row-1]
 	case cmd != nil && len(d.lines) > 0:
 		text = d.lines[0]
-	case cmd == nil && d.chosen() != nil && d.chosen().kind == "command":
-		d.chosen().run(a)
+	case cmd == nil && d.Chosen() != nil && d.Chosen().Kind == "command":
+		d.Chosen().Run()
 		return
 	default:
 		return
@@ -193,41 +209,43 @@ func (d *palette) complete(a *app) {
 	if !strings.HasSuffix(text, "=") {
 		text += " "
 	}
-	d.field.set(text)
-	d.search()
-	d.typed(a)
+	d.Field.Set(text)
+	d.Search()
+	d.typed()
 }
 
-func (d *palette) enter(a *app) tea.Cmd {
-	line := strings.TrimSpace(d.field.text())
+func (d *palette) enter() tea.Cmd {
+	a := d.app
+
+	line := strings.TrimSpace(d.Field.Text())
 	if d.row > 0 && d.row <= len(d.lines) {
 		line = d.lines[d.row-1]
 	}
-	if x := d.chosen(); d.commanding(a) == nil && x != nil {
-		a.dialog = nil
-		return x.run(a)
+	if x := d.Chosen(); d.commanding() == nil && x != nil {
+		a.Show(nil)
+		return x.Run()
 	}
 	if line == "" {
 		return nil
 	}
-	a.dialog = nil
+	a.Show(nil)
 	cmd, err := a.execute(line)
 	if err != nil {
 		d.problem = err.Error()
-		a.dialog = d
+		a.Show(d)
 		return nil
 	}
-	a.memo.Commands = remembered(a.memo.Commands, a.memorable(line))
+	a.memo.Commands = widget.Remember(a.memo.Commands, a.memorable(line))
 	return cmd
 }
 
-func (d *palette) paste(a *app, s string) tea.Cmd {
-	d.insert(s)
-	d.typed(a)
+func (d *palette) Paste(s string) tea.Cmd {
+	d.Insert(s)
+	d.typed()
 	return nil
 }
 
-func (d *palette) hints() []string {
+func (d *palette) Hints() []string {
 	return []string{"enter", "do it", "tab", "complete", "up", "history", "esc", "back"}
 }
 
@@ -249,10 +267,10 @@ func (a *app) gotoPlace(n query.Node) {
 }
 
 // places lists what the stream can be limited to.
-func (a *app) places() []pick {
-	var out []pick
+func (a *app) places() []widget.Pick {
+	var out []widget.Pick
 	add := func(kind string, n query.Node, text trust.Rendered) {
-		out = append(out, pick{kind: kind, text: text, find: findable(text.Plain(), kind), run: func(a *app) tea.Cmd { a.gotoPlace(n); return nil }})
+		out = append(out, widget.Pick{Kind: kind, Text: text, Find: widget.Findable(text.Plain(), kind), Run: func() tea.Cmd { a.gotoPlace(n); return nil }})
 	}
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]

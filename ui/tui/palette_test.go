@@ -44,7 +44,7 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	}
 	press(t, a, ":")
 	word(t, a, "frz vw")
-	if c := a.dialog.(*palette).chosen(); c == nil || !strings.Contains(c.text.Plain(), "freeze the view") {
+	if c := a.dialog.(*palette).Chosen(); c == nil || !strings.Contains(c.Text.Plain(), "freeze the view") {
 		t.Errorf("letters in order find %+v", c)
 	}
 }
@@ -93,7 +93,7 @@ func TestTypedCommands(t *testing.T) {
 		t.Errorf("%v, at %d", err, a.stream.at)
 	}
 	press(t, a, ":", "up")
-	if text := a.dialog.(*palette).field.text(); text != "goto 2026-03-14 14:03:06" {
+	if text := a.dialog.(*palette).Field.Text(); text != "goto 2026-03-14 14:03:06" {
 		t.Errorf("the history begins with %q", text)
 	}
 	press(t, a, "esc", "esc")
@@ -111,7 +111,7 @@ func TestCommandsComplete(t *testing.T) {
 	press(t, a, "tab")
 	word(t, a, "sev")
 	press(t, a, "tab")
-	if text := a.dialog.(*palette).field.text(); text != "sub incident.created severity=" {
+	if text := a.dialog.(*palette).Field.Text(); text != "sub incident.created severity=" {
 		t.Errorf("completed to %q", text)
 	}
 	word(t, a, "P2")

@@ -130,13 +130,13 @@ func (a *app) look() tea.Cmd {
 		}
 		if wait := lookEvery - time.Since(p.last); wait > 0 {
 			p.rests = true
-			return a.do(func(ctx context.Context) tea.Msg { pause(ctx, wait); return lookAgainMsg{} })
+			return a.Do(func(ctx context.Context) tea.Msg { pause(ctx, wait); return lookAgainMsg{} })
 		}
 		p.last = time.Now()
 	}
 	typ, known := a.typeOf(&r), p.found[want.seq]
 	p.busy = true
-	return a.do(func(context.Context) tea.Msg { return examine(want, typ, payloadOf(&r), known) })
+	return a.Do(func(context.Context) tea.Msg { return examine(want, typ, payloadOf(&r), known) })
 }
 
 // examine scans a payload, checks it against its schema and lays it out.
@@ -215,7 +215,7 @@ func (a *app) nextView() { a.payloads.view = (a.payloads.view + 1) % payloadView
 func (a *app) toSpan(step int) {
 	f := a.findingsHere()
 	if f == nil || len(f.report.Spans) == 0 {
-		a.tell("no place in this payload was noticed")
+		a.Tell("no place in this payload was noticed")
 		return
 	}
 	n := len(f.report.Spans)

@@ -174,7 +174,7 @@ func (a *app) watch() {
 	})
 	p.seen = last
 	if err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 	}
 }
 

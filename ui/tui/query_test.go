@@ -32,7 +32,7 @@ func TestMistakeInTheFilter(t *testing.T) {
 		press(t, a, k)
 	}
 	press(t, a, "enter")
-	if a.prompt == nil || a.prompt.problem == "" || len(a.stream.seqs) != 2 {
+	if a.prompt == nil || a.prompt.Problem == "" || len(a.stream.seqs) != 2 {
 		t.Fatalf("prompt %+v, %d rows", a.prompt, len(a.stream.seqs))
 	}
 	if text := screenOf(a); !strings.Contains(text, "column 7") {

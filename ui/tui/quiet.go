@@ -11,27 +11,32 @@ import (
 // quietView answers why the subscription is quiet that the keys are about. It
 // follows what is seen while it is open.
 type quietView struct {
+	app   *app
 	id    event.SubID
 	lines detail
 	top   int
 }
 
-func (a *app) openQuiet() { a.dialog = &quietView{id: a.selected().ID} }
+func (a *app) openQuiet() { a.Show(&quietView{app: a, id: a.selected().ID}) }
 
-func (d *quietView) title() string { return "Why is it quiet?" }
+func (d *quietView) Title() string { return "Why is it quiet?" }
 
-func (d *quietView) size(a *app) (int, int) {
-	w := max(1, min(a.w-8, 100))
+func (d *quietView) Size(sw, sh int) (int, int) {
+	a := d.app
+
+	w := max(1, min(sw-8, 100))
 	d.lines.lines, d.lines.of.w = d.lines.lines[:0], w
 	if v := a.sub(d.id); v != nil {
 		d.lines.subscription(a, v)
 	} else {
 		d.lines.say("", themes.Dim, "The subscription has ended.")
 	}
-	return w, min(len(d.lines.lines), max(1, a.h-6))
+	return w, min(len(d.lines.lines), max(1, sh-6))
 }
 
-func (d *quietView) draw(a *app, c *cells.Canvas, h int) {
+func (d *quietView) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
 	d.lines.shown = h
 	d.top = max(0, min(d.top, len(d.lines.lines)-h))
 	for i := d.top; i < len(d.lines.lines) && i < d.top+h; i++ {
@@ -39,10 +44,13 @@ func (d *quietView) draw(a *app, c *cells.Canvas, h int) {
 	}
 }
 
-func (d *quietView) key(a *app, name, _ string) tea.Cmd {
+func (d *quietView) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	switch name {
 	case "esc", "q", "i", "enter":
-		a.dialog = nil
+		a.Show(nil)
 	case "j", "down":
 		d.top++
 	case "k", "up":
@@ -53,7 +61,7 @@ func (d *quietView) key(a *app, name, _ string) tea.Cmd {
 	return nil
 }
 
-func (d *quietView) paste(*app, string) tea.Cmd { return nil }
-func (d *quietView) hints() []string {
+func (d *quietView) Paste(string) tea.Cmd { return nil }
+func (d *quietView) Hints() []string {
 	return []string{"j k", "scroll", "u", "ask the server again", "esc", "back"}
 }

@@ -77,7 +77,7 @@ func (a *app) openIn(p program) tea.Cmd {
 	}
 	words, err := p.words(runtime.GOOS, a.env, exec.LookPath)
 	if err != nil {
-		a.fail("cannot open the payload", err)
+		a.Fail("cannot open the payload", err)
 		return nil
 	}
 	cmd := exec.CommandContext(a.ctx, words[0], words[1:]...)
@@ -104,7 +104,7 @@ func (r *reading) Run() error {
 // read takes the terminal back from the program.
 func (a *app) read(msg readMsg) tea.Cmd {
 	if msg.err != nil {
-		a.fail("the program that showed the payload", msg.err)
+		a.Fail("the program that showed the payload", msg.err)
 	}
 	// The terminal may show what the program left of itself.
 	return tea.ClearScreen

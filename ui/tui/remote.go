@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // remotes lists the subscriptions that servers say they hold for us, the ones
@@ -61,11 +62,11 @@ func (t *remotes) work(a *app) tea.Cmd {
 		t.asked[s.Name] = true
 		t.state[s.Name] = "asked"
 		name := s.Name
-		cmds = append(cmds, a.do(func(ctx context.Context) tea.Msg {
+		cmds = append(cmds, a.Do(func(ctx context.Context) tea.Msg {
 			ctx, cancel := context.WithTimeout(ctx, remoteWithin)
 			defer cancel()
 			held, err := a.api.Remote(ctx, name)
-			return takeMsg{func(*app) { t.take(name, held, err) }}
+			return widget.Then(func() { t.take(name, held, err) })
 		}))
 	}
 	return tea.Batch(cmds...)
@@ -199,23 +200,23 @@ func (a *app) askEndRemote() {
 	if r.sub.Mine != "" {
 		text = []string{"The subscription " + string(r.sub.Mine) + " here may have to subscribe anew."}
 	}
-	a.dialog = &confirm{
-		head: "End at " + r.server,
-		text: append([]string{trust.Line(r.sub.Type).Plain() + " " + trust.Line(r.sub.ServerID).Plain()}, text...),
-		choices: []choice{{"y", "end it at the server", func(a *app) tea.Cmd {
-			return a.do(func(ctx context.Context) tea.Msg {
+	a.Show(&widget.Confirm{Screen: a,
+		Head:  "End at " + r.server,
+		Lines: append([]string{trust.Line(r.sub.Type).Plain() + " " + trust.Line(r.sub.ServerID).Plain()}, text...),
+		Choices: []widget.Choice{{Key: "y", Title: "end it at the server", Run: func() tea.Cmd {
+			return a.Do(func(ctx context.Context) tea.Msg {
 				err := a.api.EndRemote(ctx, r.server, r.sub.ServerID)
-				return takeMsg{func(a *app) {
+				return widget.Then(func() {
 					delete(src.asked, r.server)
 					if err != nil {
-						a.fail("cannot end it at "+r.server, err)
+						a.Fail("cannot end it at "+r.server, err)
 						return
 					}
-					a.tell("ended at " + r.server)
-				}}
+					a.Tell("ended at " + r.server)
+				})
 			})
 		}}},
-	}
+	})
 }
 
 // onRemotes tells whether the subscriptions that servers hold are shown.

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 func (a *app) onServerRow() bool { return a.tree.at.Level() == 1 && a.onServer() }
@@ -36,23 +37,23 @@ func (a *app) askRemove(name string) tea.Cmd {
 			subs++
 		}
 	}
-	d := &confirm{head: "Remove the server", text: []string{name, endsWith(subs), "Stored events stay."}}
-	a.dialog = d
+	d := &widget.Confirm{Screen: a, Head: "Remove the server", Lines: []string{name, endsWith(subs), "Stored events stay."}}
+	a.Show(d)
 	if !a.canConfigure() || slices.Contains(a.passing, name) {
-		d.choices = []choice{removal("y", "remove it", name, false)}
+		d.Choices = []widget.Choice{a.removal("y", "remove it", name, false)}
 		return nil
 	}
-	told := len(d.text)
-	d.text = append(d.text, "Reading "+shortPath(a.servers.File)+" "+a.Glyphs.More)
-	return a.do(func(context.Context) tea.Msg {
+	told := len(d.Lines)
+	d.Lines = append(d.Lines, "Reading "+shortPath(a.servers.File)+" "+a.Glyphs.More)
+	return a.Do(func(context.Context) tea.Msg {
 		drafts, err := a.servers.Drafts()
 		listed := slices.ContainsFunc(drafts, func(have config.Draft) bool { return have.Name == name })
-		return takeMsg{func(a *app) {
-			d.text = append(d.text[:told], a.whereListed(listed, err)...)
-			if d.choices = []choice{removal("y", "remove it", name, false)}; listed {
-				d.choices = []choice{removal("y", "remove it for this run only", name, false), removal("f", "remove it from the file too", name, true)}
+		return widget.Then(func() {
+			d.Lines = append(d.Lines[:told], a.whereListed(listed, err)...)
+			if d.Choices = []widget.Choice{a.removal("y", "remove it", name, false)}; listed {
+				d.Choices = []widget.Choice{a.removal("y", "remove it for this run only", name, false), a.removal("f", "remove it from the file too", name, true)}
 			}
-		}}
+		})
 	})
 }
 
@@ -74,9 +75,9 @@ func (a *app) whereListed(listed bool, err error) []string {
 
 // removal is a choice that removes a server, first from the file: when that fails
 // nothing has happened.
-func removal(key, title, name string, fromFile bool) choice {
-	return choice{key, title, func(a *app) tea.Cmd {
-		return a.do(func(ctx context.Context) tea.Msg {
+func (a *app) removal(key, title, name string, fromFile bool) widget.Choice {
+	return widget.Choice{Key: key, Title: title, Run: func() tea.Cmd {
+		return a.Do(func(ctx context.Context) tea.Msg {
 			var err error
 			what := "removed " + cells.Sanitize(name).Plain()
 			if fromFile {
@@ -89,7 +90,7 @@ func removal(key, title, name string, fromFile bool) choice {
 					err = fmt.Errorf("%w; it is no longer in %s", err, shortPath(a.servers.File))
 				}
 			}
-			return takeMsg{func(a *app) { a.serverRemoved(name, what, err) }}
+			return widget.Then(func() { a.serverRemoved(name, what, err) })
 		})
 	}}
 }
@@ -98,10 +99,10 @@ func removal(key, title, name string, fromFile bool) choice {
 func (a *app) serverRemoved(name, what string, err error) {
 	a.take(a.api.Snapshot())
 	if err != nil {
-		a.fail("cannot remove "+cells.Sanitize(name).Plain(), err)
+		a.Fail("cannot remove "+cells.Sanitize(name).Plain(), err)
 		return
 	}
-	a.tell(what)
+	a.Tell(what)
 	a.rescope()
 }
 

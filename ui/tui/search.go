@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // search is what is looked for without hiding anything. Matches are highlighted
@@ -29,13 +30,13 @@ type foundMsg struct {
 // openSearch asks what to look for.
 func (a *app) openSearch() {
 	before := a.search.text
-	a.askLine(&prompt{
-		label: "search:", says: "highlights, and hides nothing   enter keep  up earlier  esc undo", past: a.memo.Searches,
-		change: func(a *app, text string) { a.search.text = strings.ToLower(text) },
-		gone:   func(a *app) { a.search.text = before },
-		done: func(a *app, text string) tea.Cmd {
+	a.askLine(&widget.Prompt{
+		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: a.memo.Searches,
+		Change: func(text string) { a.search.text = strings.ToLower(text) },
+		Gone:   func() { a.search.text = before },
+		Done: func(text string) tea.Cmd {
 			a.search.text = strings.ToLower(text)
-			a.memo.Searches = remembered(a.memo.Searches, text)
+			a.memo.Searches = widget.Remember(a.memo.Searches, text)
 			if text == "" || a.holdsFound(a.stream.at) {
 				return nil
 			}
@@ -74,7 +75,7 @@ func (a *app) next(step int) tea.Cmd {
 			a.toSpan(step)
 			return nil
 		}
-		a.tell("nothing is searched; " + a.keyOf("search") + " begins")
+		a.Tell("nothing is searched; " + a.keyOf("search") + " begins")
 		return nil
 	}
 	return a.nextFound(step)
@@ -89,7 +90,7 @@ func (a *app) nextFound(step int) tea.Cmd {
 	a.search.token++
 	a.search.busy = true
 	token, text, from, q, log := a.search.token, a.search.text, a.stream.at, a.stream.query, a.api.Log()
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		msg := foundMsg{token: token}
 		look := func(r event.Record) bool {
 			if q.Matches(&r) && holdsText(&r, text) {
@@ -113,12 +114,12 @@ func (a *app) found(msg foundMsg) {
 	a.search.busy = false
 	switch {
 	case msg.err != nil:
-		a.fail("cannot read the log", msg.err)
+		a.Fail("cannot read the log", msg.err)
 	case msg.seq == 0:
-		a.tell("no more matches that way")
+		a.Tell("no more matches that way")
 	default:
 		if err := a.stream.seek(a.api.Log(), msg.seq); err != nil {
-			a.fail("cannot read the log", err)
+			a.Fail("cannot read the log", err)
 		}
 	}
 }

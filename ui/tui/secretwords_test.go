@@ -40,7 +40,7 @@ func TestTypedSecretsAreNotRemembered(t *testing.T) {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 	press(t, a, ":", "up")
-	if text := a.dialog.(*palette).field.text(); text != want {
+	if text := a.dialog.(*palette).Field.Text(); text != want {
 		t.Errorf("the history begins with %q", text)
 	}
 	press(t, a, "enter")

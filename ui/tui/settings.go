@@ -14,7 +14,7 @@ import (
 func (a *app) kept(key string) string {
 	v, err := a.api.Setting(key)
 	if err != nil && !errors.Is(err, event.ErrNotFound) {
-		a.fail("cannot read what was kept", err)
+		a.Fail("cannot read what was kept", err)
 	}
 	return v
 }
@@ -28,10 +28,10 @@ func (a *app) keep(key, value, done string) tea.Cmd {
 func (a *app) keepSetting(key string, value any) tea.Cmd {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		a.fail("cannot keep "+key, err)
+		a.Fail("cannot keep "+key, err)
 		return nil
 	}
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		if err := a.api.SetSetting(ctx, key, string(raw)); err != nil {
 			return doneMsg{what: "cannot keep " + key, err: err}
 		}
@@ -46,6 +46,6 @@ func (a *app) readSetting(key string, into any) {
 		return
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
-		a.fail("what was kept under "+key+" cannot be read", err)
+		a.Fail("what was kept under "+key+" cannot be read", err)
 	}
 }

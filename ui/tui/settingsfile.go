@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // userFile is the operator's file as it was last read.
@@ -58,11 +59,11 @@ func (a *app) reloadSettings(asked bool) tea.Cmd {
 	had := a.userFile
 	if had.path == "" {
 		if asked {
-			a.tell("there is no file of settings on this system")
+			a.Tell("there is no file of settings on this system")
 		}
 		return nil
 	}
-	return a.do(func(context.Context) tea.Msg {
+	return a.Do(func(context.Context) tea.Msg {
 		if msg, changed := readSettings(had, asked); changed {
 			return msg
 		}
@@ -90,11 +91,11 @@ func (a *app) applySettings(msg settingsMsg) {
 	case n == 1:
 		a.note = note{text: a.settingsProblems[0], bad: true}
 	case msg.asked:
-		a.tell("settings are read from " + a.userFile.path)
+		a.Tell("settings are read from " + a.userFile.path)
 	}
 }
 
 // showSettingsProblems lists what is wrong in the file of settings.
 func (a *app) showSettingsProblems() {
-	a.dialog = &textBox{head: "Settings", lines: a.settingsProblems}
+	a.Show(&widget.TextBox{Screen: a, Head: "Settings", Lines: a.settingsProblems})
 }

@@ -9,7 +9,7 @@ import (
 // nextTimes goes on to the next way to show times.
 func (a *app) nextTimes() tea.Cmd {
 	a.showTimes((a.Times + 1) % cells.TimeViews)
-	a.tell(cells.TimeViewTitles[a.Times])
+	a.Tell(cells.TimeViewTitles[a.Times])
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // signInActions are about the rights to use a server.
@@ -44,6 +45,7 @@ func (a *app) wantsSignIn() bool {
 
 // signInDialog shows where the operator signs in, until that is over.
 type signInDialog struct {
+	app    *app
 	server string
 	flow   host.SignIn
 	says   string // of the browser
@@ -52,8 +54,8 @@ type signInDialog struct {
 
 // signIn asks the host where to sign in, opens that in the browser and waits.
 func (a *app) signIn(server string) tea.Cmd {
-	a.tell("asking " + cells.Sanitize(server).Plain() + " where to sign in")
-	return a.do(func(ctx context.Context) tea.Msg {
+	a.Tell("asking " + cells.Sanitize(server).Plain() + " where to sign in")
+	return a.Do(func(ctx context.Context) tea.Msg {
 		flow, err := a.api.SignIn(ctx, server)
 		if err != nil {
 			return doneMsg{what: "sign-in", err: err}
@@ -70,30 +72,32 @@ type startSignInMsg struct {
 
 func (a *app) startSignIn(msg startSignInMsg) tea.Cmd {
 	ctx, cancel := context.WithCancel(a.ctx)
-	d := &signInDialog{server: msg.server, flow: msg.flow, cancel: cancel}
+	d := &signInDialog{app: a, server: msg.server, flow: msg.flow, cancel: cancel}
 	if d.flow.URL != "" {
-		a.dialog = d
-		d.open(a)
+		a.Show(d)
+		d.open()
 	}
-	return a.do(func(context.Context) tea.Msg {
+	return a.Do(func(context.Context) tea.Msg {
 		defer cancel()
 		err := d.flow.Wait(ctx)
-		return takeMsg{func(a *app) {
-			if a.dialog == dialog(d) {
-				a.dialog = nil
+		return widget.Then(func() {
+			if a.dialog == widget.Dialog(d) {
+				a.Show(nil)
 			}
 			switch {
 			case err == nil:
-				a.tell("signed in to " + cells.Sanitize(d.server).Plain())
+				a.Tell("signed in to " + cells.Sanitize(d.server).Plain())
 			case !errors.Is(err, context.Canceled):
-				a.fail("sign-in", err)
+				a.Fail("sign-in", err)
 			}
-		}}
+		})
 	})
 }
 
 // open hands the address to the browser.
-func (d *signInDialog) open(a *app) {
+func (d *signInDialog) open() {
+	a := d.app
+
 	d.says = "The page is open in your browser. This goes on when you come back."
 	if err := a.browse(d.flow.URL); errors.Is(err, browser.ErrNone) {
 		d.says = "There is no browser here. Open the address; its return must reach this machine."
@@ -102,14 +106,15 @@ func (d *signInDialog) open(a *app) {
 	}
 }
 
-func (d *signInDialog) title() string { return "Sign in" }
+func (d *signInDialog) Title() string { return "Sign in" }
 
-func (d *signInDialog) size(a *app) (int, int) {
-	w := max(50, min(90, a.w-4))
+func (d *signInDialog) Size(sw, _ int) (int, int) {
+
+	w := max(50, min(90, sw-4))
 	return w, 6 + len(wrapAddress(d.flow.URL, w-2))
 }
 
-func (d *signInDialog) draw(a *app, c *cells.Canvas, h int) {
+func (d *signInDialog) Draw(c *cells.Canvas, h int) {
 	line := func(role themes.Role, text string) {
 		c.Put(themes.Plain, " ")
 		c.Safe(role, cells.Sanitize(text).Clip(c.Room))
@@ -133,21 +138,24 @@ func wrapAddress(address string, w int) (rows []string) {
 	return append(rows, address)
 }
 
-func (d *signInDialog) key(a *app, name, _ string) tea.Cmd {
+func (d *signInDialog) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	switch name {
 	case "esc", "q":
 		d.cancel()
-		a.dialog = nil
-		a.tell("the sign-in was given up")
+		a.Show(nil)
+		a.Tell("the sign-in was given up")
 	case "o", "enter":
-		d.open(a)
+		d.open()
 	case "c", "y":
 		return a.copy("the address", d.flow.URL)
 	}
 	return nil
 }
 
-func (d *signInDialog) paste(*app, string) tea.Cmd { return nil }
-func (d *signInDialog) hints() []string {
+func (d *signInDialog) Paste(string) tea.Cmd { return nil }
+func (d *signInDialog) Hints() []string {
 	return []string{"o", "open again", "c", "copy the address", "esc", "give up"}
 }

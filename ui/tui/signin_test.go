@@ -48,10 +48,10 @@ func TestSignIn(t *testing.T) {
 func TestSignInDialog(t *testing.T) {
 	h, a, opened := locked(t, func(context.Context) error { return nil })
 	gone := false
-	d := &signInDialog{server: "pager", flow: h.flow, cancel: func() { gone = true }}
-	a.dialog = d
+	d := &signInDialog{app: a, server: "pager", flow: h.flow, cancel: func() { gone = true }}
+	a.Show(d)
 	a.browse = func(string) error { return browser.ErrNone }
-	d.open(a)
+	d.open()
 	exact(t, a)
 	text := screenOf(a)
 	for _, want := range []string{"Sign in", "asked by https://as.example", "There is no browser here", "https://as.example/authorize?xxx"} {

@@ -53,7 +53,7 @@ func (a *app) initSkin(o Options, env func(string) string) {
 	}
 	a.dress()
 	if name := a.skin.name; name != "" && a.Theme.Name != name {
-		a.fail("theme "+name, fmt.Errorf("there is none of that name; %s chooses another", a.keyOf("theme")))
+		a.Fail("theme "+name, fmt.Errorf("there is none of that name; %s chooses another", a.keyOf("theme")))
 	}
 	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.kept(keptGlyphs))
 }
@@ -108,7 +108,7 @@ func (a *app) reloadThemes(asked bool) tea.Cmd {
 		return nil
 	}
 	a.skin.asking = true
-	return a.do(func(context.Context) tea.Msg {
+	return a.Do(func(context.Context) tea.Msg {
 		own, err := themes.ReadDir(dir)
 		return ownThemesMsg{own, err, asked}
 	})
@@ -125,9 +125,9 @@ func (a *app) ownThemes(msg ownThemesMsg) {
 	}
 	switch {
 	case msg.err != nil && (msg.asked || wrong != s.wrong):
-		a.fail("themes", msg.err)
+		a.Fail("themes", msg.err)
 	case msg.asked:
-		a.tell(fmt.Sprintf("read %s from %s", cells.Count(len(msg.own), "theme"), s.dir))
+		a.Tell(fmt.Sprintf("read %s from %s", cells.Count(len(msg.own), "theme"), s.dir))
 	}
 	s.wrong = wrong
 	worn := a.Theme.Name
@@ -136,7 +136,7 @@ func (a *app) ownThemes(msg ownThemesMsg) {
 		a.dress()
 	}
 	if p, ok := a.dialog.(*themePicker); ok {
-		p.load(a)
+		p.load()
 	}
 }
 

@@ -33,7 +33,7 @@ func (a *app) measureRates() {
 	}
 	a.rates = rates{a.api.Stats(), now, a.memory()}
 	if d, ok := a.dialog.(*statsDialog); ok {
-		d.load(a)
+		d.load()
 	}
 }
 
@@ -70,6 +70,7 @@ func (a *app) subSpark(id event.SubID, room int) string {
 
 // statsDialog shows the counters of the run and the rates of what runs.
 type statsDialog struct {
+	app     *app
 	types   bool // per type, else per subscription
 	minutes bool // the last hour, else the last minute
 	rows    []statsRow
@@ -87,13 +88,15 @@ type statsRow struct {
 
 func (a *app) openStats() {
 	a.rates.at = time.Time{}
-	d := &statsDialog{}
-	a.dialog = d
+	d := &statsDialog{app: a}
+	a.Show(d)
 	a.measureRates()
 }
 
 // load makes the rows, the busiest first.
-func (d *statsDialog) load(a *app) {
+func (d *statsDialog) load() {
+	a := d.app
+
 	var at query.Node
 	if d.at < len(d.rows) {
 		at = d.rows[d.at].node
@@ -132,13 +135,15 @@ func (d *statsDialog) buckets(r *statsRow) []uint32 {
 	return r.rate.Seconds[:]
 }
 
-func (d *statsDialog) title() string { return "Stats" }
-func (d *statsDialog) size(a *app) (int, int) {
-	return 112, len(d.counters(a, 0)) + 1 + max(6, len(d.rows))
+func (d *statsDialog) Title() string { return "Stats" }
+func (d *statsDialog) Size(int, int) (int, int) {
+	return 112, len(d.counters(0)) + 1 + max(6, len(d.rows))
 }
 
-func (d *statsDialog) draw(a *app, c *cells.Canvas, h int) {
-	lines := d.counters(a, c.Room-statsLabel)
+func (d *statsDialog) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
+	lines := d.counters(c.Room - statsLabel)
 	if len(lines) > h-4 {
 		lines = lines[:max(0, h-4)]
 	}
@@ -156,7 +161,7 @@ func (d *statsDialog) draw(a *app, c *cells.Canvas, h int) {
 		c.End()
 	}
 	for i := d.top; i < len(d.rows) && i < d.top+d.shown; i++ {
-		d.row(a, c, i)
+		d.row(c, i)
 	}
 }
 
@@ -168,7 +173,9 @@ const statsLabel = 11
 
 // counters are the lines above the table: a heading, then words. Of a curve that is
 // wider than room beside its words only the newest part is there.
-func (d *statsDialog) counters(a *app, room int) [][2]string {
+func (d *statsDialog) counters(room int) [][2]string {
+	a := d.app
+
 	s := &a.rates
 	in := func(parts ...string) string { return strings.Join(parts, a.statsDot()) }
 	curve := func(counts []uint32, words string) string {
@@ -201,7 +208,9 @@ func (d *statsDialog) head(c *cells.Canvas) {
 	c.End()
 }
 
-func (d *statsDialog) row(a *app, c *cells.Canvas, i int) {
+func (d *statsDialog) row(c *cells.Canvas, i int) {
+	a := d.app
+
 	r := &d.rows[i]
 	if i == d.at {
 		c.Only(themes.Cursor)
@@ -227,16 +236,19 @@ func (d *statsDialog) row(a *app, c *cells.Canvas, i int) {
 	c.End()
 }
 
-func (d *statsDialog) key(a *app, name, _ string) tea.Cmd {
+func (d *statsDialog) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	switch name {
 	case "esc", "q", "S":
-		a.dialog = nil
+		a.Show(nil)
 	case "tab":
 		d.types, d.at, d.rows = !d.types, 0, nil
-		d.load(a)
+		d.load()
 	case "m":
 		d.minutes = !d.minutes
-		d.load(a)
+		d.load()
 	case "j", "down":
 		d.at = max(0, min(d.at+1, len(d.rows)-1))
 	case "k", "up":
@@ -247,7 +259,7 @@ func (d *statsDialog) key(a *app, name, _ string) tea.Cmd {
 		d.at = max(0, len(d.rows)-1)
 	case "enter":
 		if d.at < len(d.rows) {
-			a.dialog = nil
+			a.Show(nil)
 			a.tree.at = d.rows[d.at].node
 			a.rescope()
 			a.enter(streamPane)
@@ -256,15 +268,15 @@ func (d *statsDialog) key(a *app, name, _ string) tea.Cmd {
 	return nil
 }
 
-func (d *statsDialog) click(a *app, _, y int) tea.Cmd {
-	if i := d.top + y - len(d.counters(a, 0)) - 1; i >= d.top && i < len(d.rows) && i < d.top+d.shown {
+func (d *statsDialog) Click(_, y int) tea.Cmd {
+	if i := d.top + y - len(d.counters(0)) - 1; i >= d.top && i < len(d.rows) && i < d.top+d.shown {
 		d.at = i
 	}
 	return nil
 }
 
-func (d *statsDialog) paste(*app, string) tea.Cmd { return nil }
-func (d *statsDialog) hints() []string {
+func (d *statsDialog) Paste(string) tea.Cmd { return nil }
+func (d *statsDialog) Hints() []string {
 	return []string{"tab", "subscriptions, types", "m", "minute, hour", "enter", "show these events", "esc", "back"}
 }
 

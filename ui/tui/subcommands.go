@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // errNoSubscription: a command is about a subscription, and none is chosen.
@@ -120,13 +121,13 @@ func (a *app) askReread() {
 		return
 	}
 	v := a.sub(r.Sub)
-	a.dialog = &confirm{
-		head: "Read again",
-		text: []string{evidence.SubName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", cells.Number(r.Seq)), "What is stored stays, and is not stored twice."},
-		choices: []choice{{"y", "read again from here", func(a *app) tea.Cmd {
+	a.Show(&widget.Confirm{Screen: a,
+		Head:  "Read again",
+		Lines: []string{evidence.SubName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", cells.Number(r.Seq)), "What is stored stays, and is not stored twice."},
+		Choices: []widget.Choice{{Key: "y", Title: "read again from here", Run: func() tea.Cmd {
 			return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq)))
 		}}},
-	}
+	})
 }
 
 func runReconnect(a *app, words []string) (tea.Cmd, error) {
@@ -134,6 +135,6 @@ func runReconnect(a *app, words []string) (tea.Cmd, error) {
 	if err := a.api.Reconnect(name); err != nil {
 		return nil, err
 	}
-	a.tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
+	a.Tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
 	return nil, nil
 }

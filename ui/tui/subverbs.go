@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // subRows are the panes in which a subscription is a row.
@@ -51,19 +52,19 @@ func (a *app) turnFailover() tea.Cmd {
 func (a *app) askReset() {
 	v := a.selected()
 	id, name := v.ID, evidence.SubName(&v.Subscription)
-	reset := func(what string, from host.From) func(*app) tea.Cmd {
-		return func(a *app) tea.Cmd {
+	reset := func(what string, from host.From) func() tea.Cmd {
+		return func() tea.Cmd {
 			return a.ask(name+" goes on "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
 		}
 	}
-	d := &confirm{head: "Reset the position", text: []string{name, "What is stored stays, and is not stored twice."},
-		choices: []choice{{"n", "from now: what came meanwhile is skipped", reset("from now", host.From{})}}}
+	d := &widget.Confirm{Screen: a, Head: "Reset the position", Lines: []string{name, "What is stored stays, and is not stored twice."},
+		Choices: []widget.Choice{{Key: "n", Title: "from now: what came meanwhile is skipped", Run: reset("from now", host.From{})}}}
 	if seq := a.chosenSeq(); seq > 0 {
 		if r, err := a.api.Log().Get(seq); err == nil && r.Sub == id && r.Cursor.Valid {
-			d.choices = append(d.choices, choice{"r", fmt.Sprintf("from record %s on", cells.Number(seq)), reset("from record "+cells.Number(seq), host.From{Cursor: r.Cursor})})
+			d.Choices = append(d.Choices, widget.Choice{Key: "r", Title: fmt.Sprintf("from record %s on", cells.Number(seq)), Run: reset("from record "+cells.Number(seq), host.From{Cursor: r.Cursor})})
 		}
 	}
-	a.dialog = d
+	a.Show(d)
 }
 
 // chosenSeq is the record that a row of a table or the stream is about.
@@ -77,11 +78,11 @@ func (a *app) chosenSeq() uint64 {
 func (a *app) askRotate() {
 	v := a.selected()
 	id, name := v.ID, evidence.SubName(&v.Subscription)
-	a.dialog = &confirm{
-		head: "New webhook secret",
-		text: []string{name, "The old one stays accepted for a short while."},
-		choices: []choice{{"y", "make a new secret", func(a *app) tea.Cmd {
+	a.Show(&widget.Confirm{Screen: a,
+		Head:  "New webhook secret",
+		Lines: []string{name, "The old one stays accepted for a short while."},
+		Choices: []widget.Choice{{Key: "y", Title: "make a new secret", Run: func() tea.Cmd {
 			return a.ask("new secret for "+name, func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) })
 		}}},
-	}
+	})
 }

@@ -69,7 +69,9 @@ func (a *app) allTemplates() []template {
 }
 
 // template returns what keeps a request for the next time.
-func (f *subForm) template(a *app, r host.Request) func(context.Context) error {
+func (f *subForm) template(r host.Request) func(context.Context) error {
+	a := f.app
+
 	t := template{Server: r.Server, Type: r.Type.Raw(), Args: r.Args, Mode: r.Mode, TTL: f.ttl, At: a.Clock().UTC()}
 	all := slices.DeleteFunc(a.allTemplates(), func(o template) bool {
 		return o.Server == t.Server && o.Type == t.Type && bytes.Equal(o.Args, t.Args)
@@ -84,26 +86,31 @@ func (f *subForm) template(a *app, r host.Request) func(context.Context) error {
 
 // templatePicker chooses among earlier subscriptions.
 type templatePicker struct {
+	app  *app
 	form *subForm
 	list []template
 	at   int
 	top  int
 }
 
-func (f *subForm) openTemplates(a *app) tea.Cmd {
+func (f *subForm) openTemplates() tea.Cmd {
+	a := f.app
+
 	list := a.templates(f.server, f.typ.Name)
 	if len(list) == 0 {
 		f.banner = banner{text: "there is no earlier subscription to this type"}
 		return nil
 	}
-	a.dialog = &templatePicker{form: f, list: list}
+	a.Show(&templatePicker{app: a, form: f, list: list})
 	return nil
 }
 
-func (p *templatePicker) title() string        { return "Earlier subscriptions" }
-func (p *templatePicker) size(*app) (int, int) { return 76, len(p.list) }
+func (p *templatePicker) Title() string            { return "Earlier subscriptions" }
+func (p *templatePicker) Size(int, int) (int, int) { return 76, len(p.list) }
 
-func (p *templatePicker) draw(a *app, c *cells.Canvas, h int) {
+func (p *templatePicker) Draw(c *cells.Canvas, h int) {
+	a := p.app
+
 	p.top = max(min(p.top, p.at), p.at-h+1)
 	for i := p.top; i < len(p.list) && i < p.top+h; i++ {
 		mark := " "
@@ -122,28 +129,31 @@ func (p *templatePicker) draw(a *app, c *cells.Canvas, h int) {
 	}
 }
 
-func (p *templatePicker) key(a *app, name, _ string) tea.Cmd {
+func (p *templatePicker) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := p.app
+
 	switch name {
 	case "esc", "q", "ctrl+t":
-		a.dialog = p.form
+		a.Show(p.form)
 	case "j", "down":
 		p.at = min(p.at+1, len(p.list)-1)
 	case "k", "up":
 		p.at = max(p.at-1, 0)
 	case "enter":
-		a.dialog = p.form
-		return p.form.use(a, p.list[p.at])
+		a.Show(p.form)
+		return p.form.use(p.list[p.at])
 	}
 	return nil
 }
 
-func (p *templatePicker) paste(*app, string) tea.Cmd { return nil }
-func (p *templatePicker) hints() []string {
+func (p *templatePicker) Paste(string) tea.Cmd { return nil }
+func (p *templatePicker) Hints() []string {
 	return []string{"j k", "move", "enter", "take over", "esc", "back"}
 }
 
 // use fills the form in as an earlier subscription was.
-func (f *subForm) use(a *app, t template) tea.Cmd {
+func (f *subForm) use(t template) tea.Cmd {
 	if err := f.model.Load(t.Args); err != nil {
 		f.banner = banner{text: err.Error()}
 		return nil
@@ -159,7 +169,7 @@ func (f *subForm) use(a *app, t template) tea.Cmd {
 	f.said = map[*form.Entry]string{}
 	f.enter(f.items()[0])
 	f.validate()
-	return f.check(a)
+	return f.check()
 }
 
 // indentJSON lays JSON out for reading; what is none stays as it is.

@@ -12,19 +12,22 @@ import (
 
 // themePicker shows the screen in each theme while it is chosen.
 type themePicker struct {
+	app     *app
 	before  themes.Theme
 	list    []themes.Theme
 	at, top int
 }
 
 func (a *app) openThemes() {
-	p := &themePicker{before: a.Theme}
-	a.dialog = p
-	p.load(a)
+	p := &themePicker{app: a, before: a.Theme}
+	a.Show(p)
+	p.load()
 }
 
 // load takes the themes there are; the one that is worn stays chosen.
-func (p *themePicker) load(a *app) {
+func (p *themePicker) load() {
+	a := p.app
+
 	p.list = a.themes()
 	for i := range p.list {
 		if p.list[i].Name == a.Theme.Name {
@@ -34,14 +37,16 @@ func (p *themePicker) load(a *app) {
 	p.at = min(p.at, len(p.list)-1)
 }
 
-func (p *themePicker) title() string { return "Theme" }
+func (p *themePicker) Title() string { return "Theme" }
 
 // samples are the lines under the list that show what the theme does.
 const samples = 5
 
-func (p *themePicker) size(*app) (int, int) { return 62, len(p.list) + samples + 1 }
+func (p *themePicker) Size(int, int) (int, int) { return 62, len(p.list) + samples + 1 }
 
-func (p *themePicker) draw(a *app, c *cells.Canvas, h int) {
+func (p *themePicker) Draw(c *cells.Canvas, h int) {
+	a := p.app
+
 	rows := h
 	if h > samples+3 {
 		rows = h - samples - 1
@@ -64,12 +69,14 @@ func (p *themePicker) draw(a *app, c *cells.Canvas, h int) {
 	}
 	if rows < h {
 		c.End()
-		p.sample(a, c)
+		p.sample(c)
 	}
 }
 
 // sample shows the roles at work, each beside its word.
-func (p *themePicker) sample(a *app, c *cells.Canvas) {
+func (p *themePicker) sample(c *cells.Canvas) {
+	a := p.app
+
 	c.Put(themes.Plain, " ")
 	for _, s := range []event.State{event.StateLive, event.StateStarting, event.StateStale, event.StateSuspended} {
 		glyph, role := evidence.Sign(a.Glyphs, s)
@@ -98,14 +105,17 @@ func (p *themePicker) sample(a *app, c *cells.Canvas) {
 	c.End()
 }
 
-func (p *themePicker) key(a *app, name, _ string) tea.Cmd {
+func (p *themePicker) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := p.app
+
 	switch name {
 	case "esc", "q", "T":
-		a.dialog = nil
+		a.Show(nil)
 		a.wear(p.before)
 		return nil
 	case "enter":
-		a.dialog = nil
+		a.Show(nil)
 		a.skin.name = p.list[p.at].Name
 		return a.keep(keptTheme, a.skin.name, "theme "+a.skin.name)
 	case "r":
@@ -125,7 +135,7 @@ func (p *themePicker) key(a *app, name, _ string) tea.Cmd {
 	return nil
 }
 
-func (p *themePicker) paste(*app, string) tea.Cmd { return nil }
-func (p *themePicker) hints() []string {
+func (p *themePicker) Paste(string) tea.Cmd { return nil }
+func (p *themePicker) Hints() []string {
 	return []string{"j k", "look", "enter", "keep", "r", "read yours again", "esc", "as it was"}
 }

@@ -14,6 +14,7 @@ import (
 // timeline draws how much was stored when, over the whole history, and leads to a
 // moment of it.
 type timeline struct {
+	app         *app
 	first, last time.Time // of all that is stored
 	from, to    time.Time // what is drawn; to is not included
 	counts      []uint64
@@ -34,27 +35,27 @@ type timelineMsg struct {
 const leastBucket = time.Millisecond
 
 func (a *app) openTimeline() tea.Cmd {
-	d := &timeline{}
+	d := &timeline{app: a}
 	log := a.api.Log()
 	first := func(t *time.Time) func(event.Record) bool {
 		return func(r event.Record) bool { *t = r.ReceivedAt; return false }
 	}
 	if err := log.After(0, first(&d.first)); err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 		return nil
 	}
 	if err := log.Before(0, first(&d.last)); err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 		return nil
 	}
 	if d.first.IsZero() {
-		a.tell("nothing is stored yet")
+		a.Tell("nothing is stored yet")
 		return nil
 	}
-	a.dialog = d
+	a.Show(d)
 	d.whole()
 	d.at = -1 // the newest one, as soon as it is known how many there are
-	return d.load(a)
+	return d.load()
 }
 
 // whole shows all that is stored.
@@ -66,13 +67,15 @@ func (d *timeline) whole() {
 }
 
 // load has the records counted, a bucket for each column.
-func (d *timeline) load(a *app) tea.Cmd {
+func (d *timeline) load() tea.Cmd {
+	a := d.app
+
 	_, _, w, _ := a.boxAt()
 	n := max(1, w-2)
 	d.token++
 	d.busy = true
 	log, from, to, token := a.api.Log(), d.from, d.to, d.token
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		counts, err := log.Histogram(ctx, from, to, n)
 		return timelineMsg{token, counts, err}
 	})
@@ -98,10 +101,14 @@ func (d *timeline) begins(bucket int) time.Time {
 	return d.from.Add(time.Duration(float64(d.to.Sub(d.from)) * float64(bucket) / float64(len(d.counts))))
 }
 
-func (d *timeline) title() string          { return "Timeline of what is stored" }
-func (d *timeline) size(a *app) (int, int) { return a.w - 8, min(18, a.h-6) }
+func (d *timeline) Title() string { return "Timeline of what is stored" }
+func (d *timeline) Size(sw, sh int) (int, int) {
+	return sw - 8, min(18, sh-6)
+}
 
-func (d *timeline) draw(a *app, c *cells.Canvas, h int) {
+func (d *timeline) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
 	switch {
 	case d.err != nil:
 		c.Safe(themes.Bad, cells.Sanitize(" cannot count: "+d.err.Error()).Clip(c.Room))
@@ -114,7 +121,7 @@ func (d *timeline) draw(a *app, c *cells.Canvas, h int) {
 	}
 	rows := max(1, h-3)
 	for y := rows - 1; y >= 0; y-- {
-		d.bars(a, c, y, rows)
+		d.bars(c, y, rows)
 	}
 	from, to, zone := d.begins(0), d.to, a.Times.Zone()
 	c.Put(themes.Dim, " "+moment(from.In(zone), d.to.Sub(d.from)))
@@ -133,7 +140,9 @@ func (d *timeline) draw(a *app, c *cells.Canvas, h int) {
 
 // bars draws one row of the bars; row 0 is the lowest. The bucket under the
 // cursor is reversed from top to bottom.
-func (d *timeline) bars(a *app, c *cells.Canvas, y, rows int) {
+func (d *timeline) bars(c *cells.Canvas, y, rows int) {
+	a := d.app
+
 	most := uint64(1)
 	for _, n := range d.counts {
 		most = max(most, n)
@@ -174,11 +183,14 @@ func moment(t time.Time, within time.Duration) string {
 	return cells.TimeText(t, t.Location(), "2006-01-02 15:04")
 }
 
-func (d *timeline) key(a *app, name, _ string) tea.Cmd {
+func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	n := len(d.counts)
 	switch name {
 	case "esc", "q":
-		a.dialog = nil
+		a.Show(nil)
 	case "h", "left":
 		d.at--
 	case "l", "right":
@@ -192,21 +204,21 @@ func (d *timeline) key(a *app, name, _ string) tea.Cmd {
 	case "G", "end":
 		d.at = n - 1
 	case "+", "=":
-		return d.zoom(a, 4)
+		return d.zoom(4)
 	case "-":
-		return d.zoom(a, 0.25)
+		return d.zoom(0.25)
 	case "0":
 		d.whole()
-		return d.load(a)
+		return d.load()
 	case "enter":
-		return d.jump(a)
+		return d.jump()
 	}
 	d.at = max(0, min(d.at, n-1))
 	return nil
 }
 
 // zoom draws a shorter or a longer part of the history around the cursor.
-func (d *timeline) zoom(a *app, by float64) tea.Cmd {
+func (d *timeline) zoom(by float64) tea.Cmd {
 	if len(d.counts) == 0 {
 		return nil
 	}
@@ -229,38 +241,42 @@ func (d *timeline) zoom(a *app, by float64) tea.Cmd {
 		d.to = d.from.Add(span)
 	}
 	d.at = int(float64(len(d.counts)) * float64(middle.Sub(d.from)) / float64(d.to.Sub(d.from)))
-	return d.load(a)
+	return d.load()
 }
 
 // jump shows the first record from the cursor on in the stream.
-func (d *timeline) jump(a *app) tea.Cmd {
+func (d *timeline) jump() tea.Cmd {
+	a := d.app
+
 	if len(d.counts) == 0 {
 		return nil
 	}
 	seq, err := a.api.Log().SeqAt(d.begins(d.at))
 	if err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 		return nil
 	}
-	a.dialog = nil
+	a.Show(nil)
 	a.jump(min(seq, a.api.Log().Last()))
 	a.enter(streamPane)
 	return nil
 }
 
-func (d *timeline) click(a *app, x, _ int) tea.Cmd {
+func (d *timeline) Click(x, _ int) tea.Cmd {
+	a := d.app
+
 	_, _, w, _ := a.boxAt()
 	if n := len(d.counts); n > 0 && w > 2 && x > 0 {
 		i := min((x-1)*n/(w-2), n-1)
 		if i == d.at {
-			return d.jump(a)
+			return d.jump()
 		}
 		d.at = i
 	}
 	return nil
 }
 
-func (d *timeline) paste(*app, string) tea.Cmd { return nil }
-func (d *timeline) hints() []string {
+func (d *timeline) Paste(string) tea.Cmd { return nil }
+func (d *timeline) Hints() []string {
 	return []string{"h l", "move", "+ -", "zoom", "0", "all", "enter", "go there", "esc", "back"}
 }

@@ -82,7 +82,7 @@ func (a *app) openItem(x *treeItem) tea.Cmd {
 		return nil
 	}
 	if err := a.useFilter(x.filter); err != nil {
-		a.fail("cannot use the filter", err)
+		a.Fail("cannot use the filter", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // What the actions do.
@@ -211,18 +212,18 @@ func (a *app) quit() tea.Cmd {
 		return tea.Quit
 	}
 	a.leaving = true
-	a.dialog = &confirm{
-		head: "Quit",
-		text: []string{
+	a.Show(&widget.Confirm{Screen: a,
+		Head: "Quit",
+		Lines: []string{
 			goOn(len(hooks)),
 			"What is kept is taken up again by the next run.",
 		},
-		choices: []choice{
-			{"k", "keep them and quit", func(*app) tea.Cmd { return tea.Quit }},
-			{"u", "unsubscribe and quit", func(a *app) tea.Cmd { return a.endLeases(hooks) }},
+		Choices: []widget.Choice{
+			{Key: "k", Title: "keep them and quit", Run: func() tea.Cmd { return tea.Quit }},
+			{Key: "u", Title: "unsubscribe and quit", Run: func() tea.Cmd { return a.endLeases(hooks) }},
 		},
-		gone: func(a *app) { a.leaving = false },
-	}
+		Gone: func() { a.leaving = false },
+	})
 	return nil
 }
 
@@ -234,8 +235,8 @@ func goOn(hooks int) string {
 }
 
 func (a *app) endLeases(ids []event.SubID) tea.Cmd {
-	a.tell("ending " + cells.Count(len(ids), "lease") + " " + a.Glyphs.More)
-	return a.do(func(ctx context.Context) tea.Msg {
+	a.Tell("ending " + cells.Count(len(ids), "lease") + " " + a.Glyphs.More)
+	return a.Do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, endLeasesWithin)
 		defer cancel()
 		var err error
@@ -257,7 +258,7 @@ func (a *app) freeze() {
 
 func (a *app) followNewest() {
 	if err := a.stream.toNewest(a.api.Log()); err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 	}
 	a.catchUp()
 	if a.focus == detailPane && !a.lay.stacked || a.focus == treePane {
@@ -278,7 +279,7 @@ func (a *app) toMarker(step int) {
 			return
 		}
 	}
-	a.tell("no more markers that way")
+	a.Tell("no more markers that way")
 }
 
 func (a *app) onSub() bool { return a.selected() != nil }
@@ -299,15 +300,15 @@ func (a *app) askUnsubscribe() {
 	if v.NoServer {
 		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
 	}
-	a.dialog = &confirm{
-		head: "Unsubscribe",
-		text: []string{name + " (" + string(v.Mode) + ")", ends},
-		choices: []choice{
-			{"y", "unsubscribe", func(a *app) tea.Cmd {
+	a.Show(&widget.Confirm{Screen: a,
+		Head:  "Unsubscribe",
+		Lines: []string{name + " (" + string(v.Mode) + ")", ends},
+		Choices: []widget.Choice{
+			{Key: "y", Title: "unsubscribe", Run: func() tea.Cmd {
 				return a.ask("unsubscribed from "+name, func(ctx context.Context) error { return a.api.Unsubscribe(ctx, id) })
 			}},
 		},
-	}
+	})
 }
 
 // note is a line for the operator: what was done, or what failed. The next key
@@ -317,8 +318,16 @@ type note struct {
 	bad  bool
 }
 
-func (a *app) tell(text string) { a.note = note{text: text} }
+// Show shows a dialog in place of the one that is shown, or none for nil.
+func (a *app) Show(d widget.Dialog) {
+	a.dialog = d
+	if d != nil && a.w > 0 {
+		d.Size(a.w, a.h) // its hints may depend on its size
+	}
+}
 
-func (a *app) fail(what string, err error) {
+func (a *app) Tell(text string) { a.note = note{text: text} }
+
+func (a *app) Fail(what string, err error) {
 	a.note = note{text: fmt.Sprintf("%s: %v", what, err), bad: true}
 }

@@ -19,6 +19,9 @@ func (a *app) View() tea.View {
 	}
 	v := tea.NewView(content)
 	v.AltScreen = true
+	if a.cursor.X >= 0 { // where one types, so that input methods open there
+		v.Cursor = tea.NewCursor(a.cursor.X, a.cursor.Y)
+	}
 	v.ReportFocus = true
 	v.KeyboardEnhancements.ReportAlternateKeys = true
 	v.WindowTitle = a.windowTitle()
@@ -55,6 +58,7 @@ func (a *app) compose() string {
 	if a.w <= 0 || a.h <= 0 {
 		return ""
 	}
+	a.cursor = cells.Point{X: -1}
 	a.lay = arrange(a.shape())
 	if a.lay.tiny {
 		return a.drawTiny()
@@ -200,7 +204,7 @@ func (a *app) drawTiny() string {
 
 // boxAt returns where the frame of the dialog begins and the cells inside it.
 func (a *app) boxAt() (x, y, w, h int) {
-	w, h = a.dialog.size(a)
+	w, h = a.dialog.Size(a.w, a.h)
 	w = max(1, min(w, a.w-4))
 	h = max(1, min(h, a.h-4))
 	return (a.w - w - 2) / 2, max(0, (a.h-h-2)/2), w, h
@@ -212,12 +216,15 @@ func (a *app) over(lines []string) {
 	c := &a.boxed
 	c.Begin(&a.Theme, w+2)
 	c.Put(themes.RuleOn, a.Glyphs.RuleOn)
-	c.Put(themes.TitleOn, " "+a.dialog.title()+" ")
+	c.Put(themes.TitleOn, " "+a.dialog.Title()+" ")
 	c.Rule(themes.RuleOn, a.Glyphs.RuleOn)
 	c.End()
 	var in cells.Canvas
 	in.Begin(&a.Theme, w)
-	a.dialog.draw(a, &in, h)
+	a.dialog.Draw(&in, h)
+	if in.Cursor.X >= 0 && in.Cursor.Y >= 0 && in.Cursor.Y < h {
+		a.cursor = cells.Point{X: x + 1 + in.Cursor.X, Y: y + 1 + in.Cursor.Y}
+	}
 	side := a.Divider(themes.RuleOn)
 	for _, row := range in.Rows(h, nil) {
 		c.Row(side + row + side)

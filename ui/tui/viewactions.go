@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // layoutActions change how much of the screen the panes have.
@@ -68,11 +69,11 @@ func (a *app) canFind() bool {
 // openFind asks for words of rows; the table follows what is typed.
 func (a *app) openFind() {
 	before := a.table().text
-	a.askLine(&prompt{
-		label: "rows:", says: "words of a row   enter keep  esc undo",
-		change: (*app).findRows,
-		gone:   func(a *app) { a.findRows(before) },
-		done:   func(a *app, text string) tea.Cmd { a.findRows(text); return nil },
+	a.askLine(&widget.Prompt{
+		Label: "rows:", Says: "words of a row   enter keep  esc undo",
+		Change: a.findRows,
+		Gone:   func() { a.findRows(before) },
+		Done:   func(text string) tea.Cmd { a.findRows(text); return nil },
 	}, before)
 }
 
@@ -98,9 +99,9 @@ func (a *app) onServer() bool {
 func (a *app) reconnect() tea.Cmd {
 	name := a.tree.at.Server
 	if err := a.api.Reconnect(name); err != nil {
-		a.fail("cannot connect to "+name, err)
+		a.Fail("cannot connect to "+name, err)
 		return nil
 	}
-	a.tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
+	a.Tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
 	return nil
 }

@@ -32,8 +32,8 @@ type ageMsg struct{}
 // pageMsg: more rows of the log were read.
 type pageMsg page
 
-// do runs fn beside the program. It ends with the program, which waits for it.
-func (a *app) do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
+// Do runs fn beside the program. It ends with the program, which waits for it.
+func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		if !a.work.begin() {
 			return nil
@@ -82,7 +82,7 @@ func (a *app) awaitChange() tea.Cmd {
 		every = slowFrame
 	}
 	last := a.woken
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -123,7 +123,7 @@ func (a *app) age() tea.Cmd {
 		return nil
 	}
 	a.aging = true
-	return a.do(func(ctx context.Context) tea.Msg {
+	return a.Do(func(ctx context.Context) tea.Msg {
 		t := time.NewTimer(ageEvery)
 		defer t.Stop()
 		select {
@@ -147,9 +147,9 @@ func (a *app) fetch() tea.Cmd {
 	if older {
 		ctx, stop := context.WithCancel(a.ctx)
 		s.stop = stop
-		return a.do(func(context.Context) tea.Msg { return pageMsg(searchOlder(ctx, log, q, gen, from)) })
+		return a.Do(func(context.Context) tea.Msg { return pageMsg(searchOlder(ctx, log, q, gen, from)) })
 	}
-	return a.do(func(context.Context) tea.Msg {
+	return a.Do(func(context.Context) tea.Msg {
 		return pageMsg(readNewer(log, q, gen, seen, pageScan, pageRows))
 	})
 }
@@ -159,7 +159,7 @@ func (a *app) catchUp() (more bool) {
 	a.take(a.api.Snapshot())
 	more, err := a.stream.arrive(a.api.Log())
 	if err != nil {
-		a.fail("cannot read the log", err)
+		a.Fail("cannot read the log", err)
 	}
 	return more
 }

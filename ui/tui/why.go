@@ -19,23 +19,27 @@ const placesMax = 6
 // why tells for every flag of the chosen record what it means, where it was
 // raised, and which hidden text was found.
 type why struct {
+	app   *app
 	lines []detailLine
 	top   int
 	shown int
 }
 
-func (a *app) openWhy() { a.dialog = &why{} }
+func (a *app) openWhy() { a.Show(&why{app: a}) }
 
-func (d *why) title() string { return "Why is it flagged?" }
+func (d *why) Title() string { return "Why is it flagged?" }
 
-func (d *why) size(a *app) (int, int) {
-	w := max(1, min(a.w-8, 110))
-	d.fill(a, w)
-	return w, min(len(d.lines), max(1, a.h-6))
+func (d *why) Size(sw, sh int) (int, int) {
+
+	w := max(1, min(sw-8, 110))
+	d.fill(w)
+	return w, min(len(d.lines), max(1, sh-6))
 }
 
 // fill writes the lines anew: what was noticed may have become known meanwhile.
-func (d *why) fill(a *app, w int) {
+func (d *why) fill(w int) {
+	a := d.app
+
 	d.lines = d.lines[:0]
 	r, ok := a.payload()
 	if !ok {
@@ -129,7 +133,9 @@ func (d *why) place(i int, s *trust.Span) {
 	d.lines = append(d.lines, detailLine{role: themes.Dim, text: text})
 }
 
-func (d *why) draw(a *app, c *cells.Canvas, h int) {
+func (d *why) Draw(c *cells.Canvas, h int) {
+	a := d.app
+
 	d.shown = h
 	d.by(0)
 	for i := d.top; i < len(d.lines) && i < d.top+h; i++ {
@@ -139,10 +145,13 @@ func (d *why) draw(a *app, c *cells.Canvas, h int) {
 
 func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.lines)-d.shown)) }
 
-func (d *why) key(a *app, name, _ string) tea.Cmd {
+func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.app
+
 	switch name {
 	case "esc", "q", "!":
-		a.dialog = nil
+		a.Show(nil)
 	case "j", "down":
 		d.by(1)
 	case "k", "up":
@@ -159,5 +168,5 @@ func (d *why) key(a *app, name, _ string) tea.Cmd {
 	return nil
 }
 
-func (d *why) paste(*app, string) tea.Cmd { return nil }
-func (d *why) hints() []string            { return []string{"j k", "scroll", "esc", "back"} }
+func (d *why) Paste(string) tea.Cmd { return nil }
+func (d *why) Hints() []string      { return []string{"j k", "scroll", "esc", "back"} }

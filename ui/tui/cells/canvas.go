@@ -25,12 +25,14 @@ type Canvas struct {
 	forced  bool        // base replaces every role but marks
 	role    themes.Role // last role written
 	started bool
+
+	Cursor Point // where text is typed; X is -1 where none is
 }
 
 // Begin starts a pane of the given width. The buffer is used again.
 func (c *Canvas) Begin(theme *themes.Theme, width int) {
 	c.theme, c.Width, c.Span, c.Found = theme, width, 0, ""
-	c.buf, c.ends = c.buf[:0], c.ends[:0]
+	c.buf, c.ends, c.Cursor = c.buf[:0], c.ends[:0], Point{X: -1}
 	c.startRow()
 }
 
@@ -52,6 +54,12 @@ func (c *Canvas) Style(r themes.Role) {
 	c.buf = append(c.buf, c.theme.On(r)...)
 	c.role, c.started = r, true
 }
+
+// Point is a cell, counted from the first one of the first row.
+type Point struct{ X, Y int }
+
+// PutCursor puts the cursor of the terminal where the next cell is written.
+func (c *Canvas) PutCursor() { c.Cursor = Point{c.Width - c.Room, len(c.ends)} }
 
 // Put writes our own text.
 func (c *Canvas) Put(r themes.Role, s string) {

@@ -1,0 +1,130 @@
+package widget
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// Dialog is a box over the panes that has all keys.
+type Dialog interface {
+	Title() string
+	// Size returns the cells it would like to have inside its frame.
+	Size(w, h int) (int, int)
+	Draw(c *cells.Canvas, h int)
+	Key(k tea.KeyPressMsg) tea.Cmd
+	Paste(text string) tea.Cmd
+	Hints() []string // key, word, key, word …
+}
+
+// Screen is what shows dialogs. Its verbs are called on the event loop only, but for
+// what [Screen.Do] runs.
+type Screen interface {
+	// Show shows a dialog in place of the one that is shown, or none for nil.
+	Show(d Dialog)
+	// Tell says what was done, Fail what was not, until the next key.
+	Tell(text string)
+	Fail(what string, err error)
+	// Do runs fn beside the program and hands on what it returns. It ends with the
+	// program, which waits for it.
+	Do(fn func(context.Context) tea.Msg) tea.Cmd
+}
+
+// Then is a message that is run on the event loop: what something that took its time
+// has found.
+type Then func()
+
+// Asker is a dialog that waits for an answer of the host.
+type Asker interface {
+	Dialog
+	Rest()            // the answer is there
+	Refuse(err error) // it is no
+}
+
+// Clicker is a dialog whose rows can be clicked. x and y count from the first
+// cell inside its frame.
+type Clicker interface {
+	Click(x, y int) tea.Cmd
+}
+
+// Confirm asks the operator to choose; esc chooses nothing.
+type Confirm struct {
+	Screen  Screen
+	Head    string
+	Lines   []string
+	Choices []Choice
+	Gone    func() // it was closed without a choice
+}
+
+// Choice is an answer to a question, by the key that gives it.
+type Choice struct {
+	Key, Title string
+	Run        func() tea.Cmd
+}
+
+// Title implements [Dialog].
+func (d *Confirm) Title() string { return d.Head }
+
+// Size implements [Dialog].
+func (d *Confirm) Size(int, int) (int, int) {
+	w := 44
+	for _, s := range d.Lines {
+		w = max(w, cells.Sanitize(s).Width+2)
+	}
+	for _, ch := range d.Choices {
+		w = max(w, cells.Sanitize(ch.Title).Width+8)
+	}
+	return w, len(d.Lines) + len(d.Choices) + 3
+}
+
+// Draw implements [Dialog].
+func (d *Confirm) Draw(c *cells.Canvas, _ int) {
+	for _, s := range d.Lines {
+		c.Put(themes.Plain, " ")
+		c.Safe(themes.Plain, cells.Sanitize(s).Clip(c.Room))
+		c.End()
+	}
+	c.End()
+	for _, ch := range d.all() {
+		c.Put(themes.Key, " "+cells.Pad(ch.Key, 5))
+		c.Put(themes.Plain, ch.Title)
+		c.End()
+	}
+}
+
+// all are the choices and what esc does.
+func (d *Confirm) all() []Choice {
+	if slices.ContainsFunc(d.Choices, func(c Choice) bool { return c.Key == "esc" }) {
+		return d.Choices
+	}
+	return append(d.Choices[:len(d.Choices):len(d.Choices)], Choice{Key: "esc", Title: "go back, nothing happens"})
+}
+
+// Key implements [Dialog].
+func (d *Confirm) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	a := d.Screen
+	for _, ch := range d.Choices {
+		if ch.Key == name {
+			a.Show(nil)
+			return ch.Run()
+		}
+	}
+	if name == "esc" || name == "q" || name == "n" {
+		a.Show(nil)
+		if d.Gone != nil {
+			d.Gone()
+		}
+	}
+	return nil
+}
+
+// Paste implements [Dialog].
+func (d *Confirm) Paste(string) tea.Cmd { return nil }
+
+// Hints implements [Dialog].
+func (d *Confirm) Hints() []string { return []string{"esc", "back"} }

@@ -1,0 +1,292 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// undoMax bounds the changes that a field can take back.
+const undoMax = 200
+
+// Field is a field for text. Words, the ends of a line and what is around the
+// cursor are edited as in [textinput.Model], which has the line with the cursor;
+// on top of that the cursor stands between whole characters, changes can be taken
+// back, and there can be several lines. The zero value is an empty field of one
+// line.
+type Field struct {
+	Several bool // lines; enter begins another one
+	// Mask returns what is shown of a line, with as many characters; nil: the line.
+	Mask func(line string) string
+
+	lines []string // the one at row is stale: input has it
+	row   int
+	input textinput.Model
+	undo  []fieldState
+	typed bool // the last change was a letter behind another one
+}
+
+// fieldState is what undo goes back to.
+type fieldState struct {
+	text     string
+	row, col int
+}
+
+func (f *Field) ready() {
+	if f.lines == nil {
+		f.lines = []string{""}
+		f.input = textinput.New()
+		f.input.SetVirtualCursor(false)
+		f.input.Focus()
+	}
+}
+
+// Set puts text in the place of what is there, with the cursor behind it. It cannot
+// be taken back.
+func (f *Field) Set(text string) {
+	f.lines = nil
+	f.ready()
+	f.insert(text)
+	f.undo, f.typed = nil, false
+}
+
+// Text returns what is in the field, its lines parted by line feeds.
+func (f *Field) Text() string { return strings.Join(f.Lines(), "\n") }
+
+// Lines returns the lines of the field, at least one.
+func (f *Field) Lines() []string {
+	f.ready()
+	f.lines[f.row] = f.input.Value()
+	return f.lines
+}
+
+// Row is the number of the line with the cursor, from 0.
+func (f *Field) Row() int { return f.row }
+
+// Column is how many characters of its line are before the cursor.
+func (f *Field) Column() int { f.ready(); return f.input.Position() }
+
+// SetColumn puts the cursor behind so many characters of its line.
+func (f *Field) SetColumn(n int) { f.ready(); f.input.SetCursor(n) }
+
+// AtTop and AtBottom tell whether the cursor is in the first or in the last line.
+func (f *Field) AtTop() bool { return f.row == 0 }
+
+// AtBottom is told with [Field.AtTop].
+func (f *Field) AtBottom() bool { return f.row >= len(f.lines)-1 }
+
+// Insert takes pasted text at the cursor.
+func (f *Field) Insert(text string) {
+	before := f.state()
+	f.insert(text)
+	f.changed(before, false)
+}
+
+// insert leaves out what is no letter, blank or line end.
+func (f *Field) insert(text string) {
+	f.ready()
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\u200c' || r == '\u200d': // the last two join and part characters
+			return r
+		case r == '\t':
+			return ' '
+		case !unicode.IsGraphic(r):
+			return -1
+		}
+		return r
+	}, text)
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case i > 0 && f.Several:
+			f.breakLine()
+		case i > 0:
+			f.update(tea.PasteMsg{Content: " "})
+		}
+		f.update(tea.PasteMsg{Content: line})
+	}
+}
+
+// Key edits by one key and tells whether the text changed.
+func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
+	f.ready()
+	name := k.String()
+	if name == "ctrl+z" || name == "ctrl+_" {
+		return f.takeBack()
+	}
+	before := f.state()
+	line, col := []rune(f.input.Value()), f.input.Position()
+	switch name {
+	case "tab", "shift+tab", "ctrl+v": // move among fields; a terminal pastes by itself
+		return false
+	case "enter":
+		if !f.Several {
+			return false
+		}
+		f.breakLine()
+	case "up":
+		f.goTo(f.row-1, col)
+	case "down":
+		f.goTo(f.row+1, col)
+	case "left", "ctrl+b":
+		if col == 0 && f.row > 0 {
+			f.goTo(f.row-1, -1)
+			break
+		}
+		f.input.SetCursor(col - clusterBefore(line, col))
+	case "right", "ctrl+f":
+		if col == len(line) && !f.AtBottom() {
+			f.goTo(f.row+1, 0)
+			break
+		}
+		f.input.SetCursor(col + clusterAfter(line, col))
+	case "backspace", "ctrl+h":
+		if col == 0 && f.row > 0 {
+			f.joinLine(f.row - 1)
+			break
+		}
+		for range clusterBefore(line, col) {
+			f.update(tea.KeyPressMsg{Code: tea.KeyBackspace})
+		}
+	case "delete", "ctrl+d":
+		if col == len(line) && !f.AtBottom() {
+			f.joinLine(f.row)
+			break
+		}
+		for range clusterAfter(line, col) {
+			f.update(tea.KeyPressMsg{Code: tea.KeyDelete})
+		}
+	default:
+		if k.Text != "" {
+			f.insert(k.Text)
+		} else {
+			f.update(k)
+		}
+	}
+	return f.changed(before, k.Text != "" && strings.TrimSpace(k.Text) != "")
+}
+
+func (f *Field) update(msg tea.Msg) { f.input, _ = f.input.Update(msg) }
+
+// goTo puts the cursor into a line that there is; col -1 is its end.
+func (f *Field) goTo(row, col int) {
+	if row < 0 || row >= len(f.lines) {
+		return
+	}
+	f.lines[f.row] = f.input.Value()
+	f.row = row
+	f.input.SetValue(f.lines[row])
+	if n := utf8.RuneCountInString(f.lines[row]); col < 0 || col > n {
+		col = n
+	}
+	f.input.SetCursor(col)
+}
+
+// breakLine parts the line at the cursor.
+func (f *Field) breakLine() {
+	line, col := []rune(f.input.Value()), f.input.Position()
+	f.input.SetValue(string(line[:col]))
+	f.lines = slices.Insert(f.lines, f.row+1, string(line[col:]))
+	f.goTo(f.row+1, 0)
+}
+
+// joinLine puts the line behind row at its end, with the cursor between them.
+func (f *Field) joinLine(row int) {
+	lines := f.Lines()
+	col := utf8.RuneCountInString(lines[row])
+	joined := lines[row] + lines[row+1]
+	f.lines = slices.Delete(lines, row+1, row+2)
+	f.row, f.lines[row] = row, joined
+	f.input.SetValue(joined)
+	f.input.SetCursor(col)
+}
+
+func (f *Field) state() fieldState { return fieldState{f.Text(), f.row, f.input.Position()} }
+
+// changed notes what was before a change. Letters of one word are one change.
+func (f *Field) changed(before fieldState, letter bool) bool {
+	if f.Text() == before.text {
+		f.typed = false
+		return false
+	}
+	if !letter || !f.typed {
+		f.undo = append(f.undo, before)
+		f.undo = f.undo[max(0, len(f.undo)-undoMax):]
+	}
+	f.typed = letter
+	return true
+}
+
+// takeBack undoes the last change.
+func (f *Field) takeBack() bool {
+	n := len(f.undo)
+	if n == 0 {
+		return false
+	}
+	s := f.undo[n-1]
+	f.undo, f.typed = f.undo[:n-1], false
+	f.lines, f.row = strings.Split(s.text, "\n"), 0
+	f.input.SetValue(f.lines[0])
+	f.goTo(s.row, s.col)
+	return true
+}
+
+// clusterBefore counts the runes of the character that ends at col.
+func clusterBefore(line []rune, col int) int {
+	at := 0
+	for at < col {
+		n := clusterAfter(line, at)
+		if at+n >= col {
+			return col - at
+		}
+		at += n
+	}
+	return 0
+}
+
+// clusterAfter counts the runes of the character that begins at col.
+func clusterAfter(line []rune, col int) int {
+	if col >= len(line) {
+		return 0
+	}
+	cluster, _ := ansi.FirstGraphemeCluster(string(line[col:]), ansi.GraphemeWidth)
+	return utf8.RuneCountInString(cluster)
+}
+
+// DrawLine writes one line of the field. While it has the keys, the cursor of the
+// canvas stands in it.
+func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
+	role := themes.Field
+	if on {
+		role = themes.FieldOn
+	}
+	text := f.Lines()[i]
+	if f.Mask != nil {
+		text = f.Mask(text)
+	}
+	if !on || i != f.row {
+		c.Safe(role, cells.Sanitize(text).Clip(c.Room))
+		return
+	}
+	line := []rune(text)
+	col := min(f.input.Position(), len(line))
+	start := 0 // so that the cursor is in sight
+	for start < col && cells.Sanitize(string(line[start:col])).Width+1 > c.Room {
+		start += clusterAfter(line, start)
+	}
+	c.Safe(role, cells.Sanitize(string(line[start:col])))
+	c.PutCursor()
+	if col == len(line) {
+		c.Put(role, " ")
+		return
+	}
+	c.Safe(role, cells.Sanitize(string(line[col:])).Clip(c.Room))
+}

@@ -1,0 +1,119 @@
+package widget
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// Prompt is a line of text at the bottom of the screen that has all keys: the
+// filter, a search, the text of a note, the name of a file.
+type Prompt struct {
+	Label   string
+	Field   Field
+	Says    string // what the text means, or what can be done
+	Problem string // what is wrong with it, shown instead
+
+	Change func(text string)         // after every change; may set Problem
+	Done   func(text string) tea.Cmd // enter; the prompt stays open if it sets Problem
+	Gone   func()                    // esc
+	Tab    func()                    // completes, nil if nothing does
+
+	Past []string // newest first
+	back int      // how far back the history is shown; 0 is what was typed
+	mine string   // what was typed before the history
+}
+
+// Key takes a key. The prompt is over when open is false.
+func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
+	switch k.String() {
+	case "esc":
+		if p.Gone != nil {
+			p.Gone()
+		}
+		return nil, false
+	case "enter":
+		p.Problem = ""
+		cmd = p.Done(p.Field.Text())
+		return cmd, p.Problem != ""
+	case "up":
+		p.recall(1)
+	case "down":
+		p.recall(-1)
+	case "tab":
+		if p.Tab != nil {
+			p.Tab()
+		}
+	default:
+		if p.Field.Key(k) {
+			p.back = 0
+			p.Changed()
+		}
+	}
+	return nil, true
+}
+
+// Changed has the text looked at after it was changed from elsewhere.
+func (p *Prompt) Changed() {
+	p.Problem = ""
+	if p.Change != nil {
+		p.Change(p.Field.Text())
+	}
+}
+
+// Insert takes pasted text.
+func (p *Prompt) Insert(text string) {
+	p.Field.Insert(text)
+	p.Changed()
+}
+
+// recall shows an earlier text, or what was typed.
+func (p *Prompt) recall(step int) {
+	to := max(0, min(p.back+step, len(p.Past)))
+	if to == p.back {
+		return
+	}
+	if p.back == 0 {
+		p.mine = p.Field.Text()
+	}
+	p.back = to
+	text := p.mine
+	if to > 0 {
+		text = p.Past[to-1]
+	}
+	p.Field.Set(text)
+	p.Changed()
+}
+
+// Draw writes the two lines of the prompt; the cursor of the canvas is in the first.
+func (p *Prompt) Draw(c *cells.Canvas) {
+	c.Put(themes.Key, " "+p.Label+" ")
+	p.Field.DrawLine(c, 0, true)
+	c.End()
+	if p.Problem != "" {
+		c.Put(themes.Bad, " ")
+		c.Safe(themes.Bad, cells.Sanitize(p.Problem).Clip(c.Room))
+	} else {
+		c.Put(themes.Dim, " ")
+		c.Safe(themes.Dim, cells.Sanitize(p.Says).Clip(c.Room))
+	}
+	c.End()
+}
+
+// historyMax bounds what is remembered of one kind of line.
+const historyMax = 50
+
+// Remember puts a text at the front of a history, without its former place.
+func Remember(past []string, text string) []string {
+	if text == "" {
+		return past
+	}
+	out := []string{text}
+	for _, t := range past {
+		if t != text && len(out) < historyMax {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package widget_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+var keys = map[string]tea.KeyPressMsg{
+	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
+	"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab},
+	"ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "ctrl+right": {Code: tea.KeyRight, Mod: tea.ModCtrl}, "alt+d": {Code: 'd', Mod: tea.ModAlt},
+	"ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+z": {Code: 'z', Mod: tea.ModCtrl},
+}
+
+// typed is a key by its name, or a text.
+func typed(name string) tea.KeyPressMsg {
+	if k, ok := keys[name]; ok {
+		return k
+	}
+	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
+}
+
+func TestFieldEditsWordsAndCharacters(t *testing.T) {
+	for _, c := range []struct {
+		several    bool
+		text, want string
+		keys       string
+	}{
+		{text: "one two three", keys: "ctrl+w", want: "one two "},
+		{text: "one two three", keys: "ctrl+left ctrl+left X", want: "one Xtwo three"},
+		{text: "one two", keys: "home ctrl+right ctrl+k", want: "one"},
+		{text: "one two", keys: "ctrl+left ctrl+u", want: "two"},
+		{text: "one two", keys: "home alt+d", want: " two"},
+		{text: "one", keys: "ctrl+w ctrl+z", want: "one"},
+		{text: "", keys: "a b c ctrl+z", want: ""},
+		{text: "one", keys: "backspace backspace ctrl+z ctrl+z ctrl+z", want: "one"},
+		{text: "e\u0301a\u0308", keys: "backspace", want: "e\u0301"},
+		{text: "x👩‍👩‍👧", keys: "backspace", want: "x"},
+		{text: "👩‍👩‍👧x", keys: "home right y", want: "👩‍👩‍👧yx"},
+		{text: "👩‍👩‍👧x", keys: "home delete", want: "x"},
+		{text: "a\nb", keys: "enter", want: "a b"},
+		{several: true, text: "a\nb", keys: "enter c", want: "a\nb\nc"},
+		{several: true, text: "ab\ncd", keys: "up home right enter", want: "a\nb\ncd"},
+		{several: true, text: "ab\ncd", keys: "home backspace", want: "abcd"},
+		{several: true, text: "ab\ncd", keys: "up end delete", want: "abcd"},
+		{several: true, text: "ab\ncd", keys: "home left X right Y", want: "abX\nYcd"},
+		{several: true, text: "ab\ncd", keys: "home backspace ctrl+z Z", want: "ab\nZcd"},
+		{text: "a\x1b[31m\u202eb\tc", keys: "", want: "a[31mb c"},
+	} {
+		f := widget.Field{Several: c.several}
+		f.Set(c.text)
+		for _, k := range strings.Fields(c.keys) {
+			f.Key(typed(k))
+		}
+		if got := f.Text(); got != c.want {
+			t.Errorf("%q, then %s: %q, want %q", c.text, c.keys, got, c.want)
+		}
+	}
+}
+
+func TestKeysThatChangeNothingSaySo(t *testing.T) {
+	var f widget.Field
+	for _, k := range []string{"left", "home", "enter", "up", "backspace", "delete", "ctrl+k", "ctrl+z", "tab"} {
+		if f.Key(typed(k)) {
+			t.Errorf("%s changed an empty field", k)
+		}
+	}
+	if !f.Key(typed("x")) || !f.Key(typed("backspace")) {
+		t.Error("a change is not told")
+	}
+}
+
+func TestCursorStandsWhereOneTypes(t *testing.T) {
+	none := themes.For(true, themes.NoColours)
+	for text, want := range map[string]int{"": 3, "ab": 5, "日本": 7, "a very long line that does not fit": 9} {
+		var f widget.Field
+		f.Set(text)
+		var c cells.Canvas
+		c.Begin(&none, 10)
+		c.Put(themes.Plain, " : ")
+		f.DrawLine(&c, 0, true)
+		c.End()
+		if c.Cursor != (cells.Point{X: want}) {
+			t.Errorf("%q: the cursor is at %v, want %d", text, c.Cursor, want)
+		}
+		if row := ansi.Strip(c.Top()); !strings.HasSuffix(strings.TrimRight(row, " "), text[max(0, len(text)-3):]) {
+			t.Errorf("%q: the end is out of sight: %q", text, row)
+		}
+	}
+}
+
+func TestMaskedFieldShowsNoCharacterOfIt(t *testing.T) {
+	f := widget.Field{Mask: func(line string) string { return strings.Repeat("*", len([]rune(line))) }}
+	f.Set("hunter2")
+	f.Key(typed("left"))
+	none := themes.For(true, themes.NoColours)
+	var c cells.Canvas
+	c.Begin(&none, 20)
+	f.DrawLine(&c, 0, true)
+	c.End()
+	if row := strings.TrimSpace(ansi.Strip(c.Top())); row != "*******" || c.Cursor.X != 6 {
+		t.Errorf("%q, cursor %v", row, c.Cursor)
+	}
+}
+
+// screen notes what dialogs do to it.
+type screen struct {
+	shown widget.Dialog
+	told  []string
+}
+
+func (s *screen) Show(d widget.Dialog)        { s.shown = d }
+func (s *screen) Tell(text string)            { s.told = append(s.told, text) }
+func (s *screen) Fail(what string, err error) { s.told = append(s.told, what+": "+err.Error()) }
+func (s *screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {
+	return func() tea.Msg { return fn(context.Background()) }
+}
+
+func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
+	s := &screen{}
+	ran, gone := 0, 0
+	d := &widget.Confirm{Screen: s, Head: "Quit", Choices: []widget.Choice{{Key: "y", Title: "yes", Run: func() tea.Cmd {
+		if ran++; s.shown != nil {
+			t.Error("it is still open")
+		}
+		return nil
+	}}}, Gone: func() { gone++ }}
+	s.Show(d)
+	d.Key(typed("x"))
+	if d.Key(typed("y")); ran != 1 || gone != 0 {
+		t.Errorf("ran %d times, left %d times", ran, gone)
+	}
+	s.Show(d)
+	if d.Key(typed("esc")); s.shown != nil || ran != 1 || gone != 1 {
+		t.Errorf("after esc: %v is open, ran %d times, left %d times", s.shown, ran, gone)
+	}
+}
+
+func TestPromptStaysOpenWhileSomethingIsWrong(t *testing.T) {
+	p := &widget.Prompt{Label: "/", Past: []string{"earlier"}}
+	p.Done = func(text string) tea.Cmd {
+		if text != "good" {
+			p.Problem = "not good"
+		}
+		return nil
+	}
+	for _, k := range []string{"b", "a", "d", "enter"} {
+		if _, open := p.Key(typed(k)); !open {
+			t.Fatalf("closed by %s", k)
+		}
+	}
+	p.Key(typed("up"))
+	if p.Field.Text() != "earlier" {
+		t.Errorf("up shows %q", p.Field.Text())
+	}
+	if p.Key(typed("down")); p.Field.Text() != "bad" {
+		t.Errorf("down loses what was typed: %q", p.Field.Text())
+	}
+	p.Field.Set("good")
+	if _, open := p.Key(typed("enter")); open {
+		t.Error("it stays open")
+	}
+}
+
+func TestPickerFindsByStartsOfWords(t *testing.T) {
+	var all []widget.Pick
+	for _, text := range []string{"unsubscribe", "subscribe to a type", "describe"} {
+		all = append(all, widget.Pick{Text: cells.Sanitize(text), Find: widget.Findable(text)})
+	}
+	p := widget.NewPicker(all)
+	for _, k := range []string{"s", "u", "b"} {
+		p.Key(typed(k))
+	}
+	if x := p.Chosen(); x == nil || x.Text.Plain() != "subscribe to a type" {
+		t.Errorf("%+v", x)
+	}
+	p.Insert("zzz")
+	if p.Chosen() != nil {
+		t.Error("nothing has this text")
+	}
+}
+
+func TestHistoryHasEachLineOnce(t *testing.T) {
+	past := widget.Remember(widget.Remember(widget.Remember(nil, "a"), "b"), "a")
+	if strings.Join(past, " ") != "a b" {
+		t.Errorf("%q", past)
+	}
+}
