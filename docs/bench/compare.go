@@ -231,7 +231,7 @@ func feedLines(out outlet, line *template, p *pace, c *clock, span time.Duration
 	var b []byte
 	for {
 		if n := min(p.due()-sent, 100); n > 0 {
-			first := c.emit(n)
+			first, n := c.emit(n)
 			now := time.Now().UTC().Format(timeLayout)
 			b = b[:0]
 			for k := range n {

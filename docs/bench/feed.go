@@ -19,20 +19,34 @@ type clock struct {
 	began time.Time
 	mu    sync.RWMutex
 	at    []time.Duration // since began; of event n+1
+	ended bool
 }
 
 func newClock() *clock { return &clock{began: time.Now()} }
 
-// emit numbers n events that are emitted now, and returns the number of the first.
-func (c *clock) emit(n int) (first int) {
+// emit numbers n events that are emitted now, and returns the number of the first and
+// how many may be sent: none after [clock.end].
+func (c *clock) emit(n int) (first, granted int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Since(c.began)
 	first = len(c.at) + 1
+	if c.ended {
+		return first, 0
+	}
+	now := time.Since(c.began)
 	for range n {
 		c.at = append(c.at, now)
 	}
-	return first
+	return first, n
+}
+
+// end returns how many events were emitted, and lets no other one be: a request that
+// was under way gets none.
+func (c *clock) end() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	return len(c.at)
 }
 
 func (c *clock) emitted() int {

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/wire"
 )
 
@@ -22,7 +23,7 @@ const loadType = "load"
 // The feeder's answers to server/discover and events/list.
 const (
 	discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"` + wire.Extension + `":{}}},"serverInfo":{"name":"feeder","version":"1"},"resultType":"complete"}`
-	listed     = `{"events":[{"name":"load","description":"load","delivery":["push","poll"],"inputSchema":{"type":"object","properties":{"stream":{"type":"integer"}}},"payloadSchema":{"type":"object"}}],"resultType":"complete"}`
+	listed     = `{"events":[{"name":"load","description":"load","delivery":["%s"],"inputSchema":{"type":"object","properties":{"stream":{"type":"integer"}}},"payloadSchema":{"type":"object"}}],"resultType":"complete"}`
 )
 
 // active is the confirmation of the stream that the request with the id opened.
@@ -38,7 +39,8 @@ func streamMeta(id json.RawMessage) string {
 // costs must be small beside what the host costs.
 type feeder struct {
 	pace
-	streams int // the feed begins when so many are open
+	mode    event.Mode // the one that is offered: events go once to whoever asks, so a second way would take some
+	streams int        // the feed begins when so many are open
 	clock   *clock
 
 	address string
@@ -49,8 +51,8 @@ type feeder struct {
 
 // newFeeder starts a feeder on loopback. two says that it speaks HTTP/2 and nothing
 // else.
-func newFeeder(streams, rate, count int, two bool, c *clock) (*feeder, error) {
-	f := &feeder{streams: streams, clock: c}
+func newFeeder(mode event.Mode, streams, rate, count int, two bool, c *clock) (*feeder, error) {
+	f := &feeder{mode: mode, streams: streams, clock: c}
 	f.rate, f.count = rate, count
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -86,7 +88,7 @@ func (f *feeder) serve(w http.ResponseWriter, r *http.Request) {
 	case "server/discover":
 		f.answer(w, m.ID, discovered)
 	case wire.MethodList:
-		f.answer(w, m.ID, listed)
+		f.answer(w, m.ID, fmt.Sprintf(listed, f.mode))
 	case wire.MethodPoll:
 		f.poll(w, m.ID)
 	case wire.MethodStream:
@@ -120,15 +122,15 @@ func (f *feeder) poll(w http.ResponseWriter, id json.RawMessage) {
 			break
 		}
 	}
-	first := f.clock.emit(int(to - from))
-	event := newTemplate(occurrence(""))
+	first, n := f.clock.emit(int(to - from))
+	line := newTemplate(occurrence(""))
 	now := time.Now().UTC().Format(timeLayout)
-	b := fmt.Appendf(make([]byte, 0, 1024+int(to-from)*eventBytes), `{"jsonrpc":"2.0","id":%s,"result":{"events":[`, id)
-	for n := range int(to - from) {
-		if n > 0 {
+	b := fmt.Appendf(make([]byte, 0, 1024+n*eventBytes), `{"jsonrpc":"2.0","id":%s,"result":{"events":[`, id)
+	for k := range n {
+		if k > 0 {
 			b = append(b, ',')
 		}
-		b = event.append(b, first+n, now)
+		b = line.append(b, first+k, now)
 	}
 	b = fmt.Appendf(b, `],"cursor":"c.%d","hasMore":%t,"nextPollMs":5,"truncated":false,"resultType":"complete"}}`, to, to < due)
 	w.Header().Set("Content-Type", "application/json")
@@ -151,8 +153,8 @@ func (f *feeder) stream(w http.ResponseWriter, r *http.Request, id json.RawMessa
 	if f.opened.Add(1) >= int32(f.streams) {
 		f.start()
 	}
-	event := newTemplate("data: " + `{"jsonrpc":"2.0","method":"` + wire.NoteEvent + `","params":` + occurrence(","+streamMeta(id)) + "}\n\n")
-	f.send(r.Context(), p.Arguments.Stream, event, func(b []byte) error {
+	line := newTemplate("data: " + `{"jsonrpc":"2.0","method":"` + wire.NoteEvent + `","params":` + occurrence(","+streamMeta(id)) + "}\n\n")
+	f.send(r.Context(), p.Arguments.Stream, line, func(b []byte) error {
 		if _, err := w.Write(b); err != nil {
 			return err
 		}
@@ -164,7 +166,7 @@ func (f *feeder) stream(w http.ResponseWriter, r *http.Request, id json.RawMessa
 const gather = 2 * time.Millisecond
 
 // send writes the part of stream i until its end or that of ctx.
-func (f *feeder) send(ctx context.Context, i int, event *template, write func([]byte) error) {
+func (f *feeder) send(ctx context.Context, i int, line *template, write func([]byte) error) {
 	tick := time.NewTicker(gather)
 	defer tick.Stop()
 	sent := 0
@@ -172,11 +174,11 @@ func (f *feeder) send(ctx context.Context, i int, event *template, write func([]
 	for {
 		n := min(share(f.due(), i%f.streams, f.streams)-sent, 100)
 		if n > 0 {
-			first := f.clock.emit(n)
+			first, n := f.clock.emit(n)
 			now := time.Now().UTC().Format(timeLayout)
 			b = b[:0]
 			for k := range n {
-				b = event.append(b, first+k, now)
+				b = line.append(b, first+k, now)
 			}
 			if write(b) != nil {
 				return

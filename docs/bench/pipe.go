@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 
+	"eventdeck/host/event"
 	"eventdeck/host/wire"
 )
 
@@ -50,7 +51,7 @@ func pipeFeed(args []string) error {
 		case "server/discover":
 			answer = `"result":` + discovered
 		case wire.MethodList:
-			answer = `"result":` + listed
+			answer = `"result":` + fmt.Sprintf(listed, event.ModePush)
 		case wire.MethodStream:
 			fmt.Println(active(m.ID))
 			if streams--; streams == 0 {

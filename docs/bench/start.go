@@ -140,7 +140,7 @@ func rest(program, data string, idle time.Duration) error {
 // reopen measures how long it takes until all subscriptions of a store are open
 // again. It adds them to the store.
 func reopen(program, data string, streams int) error {
-	f, err := newFeeder(streams, 1, 1, false, newClock())
+	f, err := newFeeder(event.ModePush, streams, 1, 1, false, newClock())
 	if err != nil {
 		return err
 	}

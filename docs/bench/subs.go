@@ -119,7 +119,7 @@ func holding(program, data string, n int, transport, profiles string) (h held, e
 // are open.
 func idleServer(data string, streams int, transport string) (address string, opened func(*bench.Terminal) error, end func() error, err error) {
 	if transport != "stdio" {
-		f, err := newFeeder(streams, 1, 1, transport == "HTTP/2", newClock())
+		f, err := newFeeder(event.ModePush, streams, 1, 1, transport == "HTTP/2", newClock())
 		if err != nil {
 			return "", nil, nil, err
 		}
