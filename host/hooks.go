@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,8 @@ import (
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
 )
 
 // The setting under which the receiver's address is kept, so that leases go on
@@ -334,7 +337,8 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 		kind = delivery.DeliveredMalformed
 	case receiver.TypeControl:
 		k.host.acceptedDelivery(d.Sub)
-		k.host.opts.Log.Info("control envelope of an unknown type", "sub", d.Sub, "type", d.Control)
+		kind := trust.Line(wire.Clip(d.Control)).Plain()
+		l.runner.Remark(ctx, "control "+kind, "the server sent a signed message of type "+strconv.Quote(kind)+", which is not known here; nothing was done")
 		return nil
 	}
 	err := l.runner.Deliver(ctx, delivery.Delivered{

@@ -73,6 +73,20 @@ func (k *hooks) tooLarge(ctx context.Context, id event.SubID, webhookID trust.Te
 	return l.runner.Missed(ctx, webhookID)
 }
 
+// altered notes events that came by poll or push with an id that is stored and other
+// data, as the receiver does for one that was delivered.
+func (k *hooks) altered(id event.SubID, n int) {
+	r := event.Refusal{At: k.host.opts.Now().UTC(), Sub: id, Reason: receiver.ReasonChanged}
+	if n > 1 {
+		r.Reason += fmt.Sprintf(" (%d events)", n)
+	}
+	select {
+	case k.refusals <- r:
+	default:
+		k.uncounted.Add(1)
+	}
+}
+
 // challenged is told of every challenge that was answered. It does not wait for
 // the store.
 func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
@@ -173,7 +187,10 @@ func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
 	}
 	k.host.logOf(sub).Info("delivery refused", "sub", r.Sub, "status", r.Status, "bytes", r.Bytes, "reason", r.Reason, "more", left)
 	e := k.host.act(event.ActorSecurity, "delivery refused", sub, r.Reason)
-	e.At, e.Result = r.At, fmt.Sprintf("answered %d", r.Status)
+	e.At, e.Result = r.At, "kept as it was"
+	if r.Status != 0 {
+		e.Result = fmt.Sprintf("answered %d", r.Status)
+	}
 	if left > 0 {
 		e.Detail = trust.Untrusted(fmt.Sprintf("%s (and %d more since the last entry)", r.Reason, left))
 	}

@@ -308,6 +308,7 @@ func (h *Host) start(sub event.Subscription) {
 		Random:       h.opts.Random,
 		Backoff:      func() delivery.Backoff { return h.backoff() },
 		Changed:      h.notify,
+		Altered:      func(n int) { h.hooks.altered(sub.ID, n) },
 		ReasonOf:     ReasonOf,
 		Settled:      h.tidy.end,
 		Relist:       h.relist,

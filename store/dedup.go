@@ -82,12 +82,12 @@ func (id identity) same(stored *event.Record) bool {
 	return other.webhookID == id.webhookID
 }
 
-// isChanged reports whether the data of a webhook delivery differ from those of the
+// isChanged reports whether the data of an event differ from those of the
 // stored record with its identity, white space and the order of keys apart. Of what
 // was pruned nothing is known.
 func isChanged(stored []byte, r *event.Record) bool {
 	var old event.Record
-	if r.Kind != event.KindEvent || r.WebhookID.IsZero() || lendRecord(&old, 0, stored) != nil || old.Data == nil || r.Data == nil {
+	if r.Kind != event.KindEvent || lendRecord(&old, 0, stored) != nil || old.Data == nil || r.Data == nil {
 		return false
 	}
 	return !sameJSON(old.Data, r.Data)

@@ -93,7 +93,7 @@ func TestWebhookIDs(t *testing.T) {
 	}
 }
 
-func TestChangedContentOfAWebhookIsTold(t *testing.T) {
+func TestChangedContentOfAnEventIsTold(t *testing.T) {
 	rec := func(hook, data string) event.Record {
 		raw := []byte(`{"eventId":"1","data":` + data + `}`)
 		return event.Record{Kind: event.KindEvent, EventID: text("1"), WebhookID: text(hook), Raw: raw, Data: raw[len(`{"eventId":"1","data":`) : len(raw)-1]}
@@ -110,7 +110,8 @@ func TestChangedContentOfAWebhookIsTold(t *testing.T) {
 		"another number":        {rec("1", `{"a":2,"b":[1.0,null]}`), 1},
 		"a member more":         {rec("1", `{"a":1,"b":[1.0,null],"c":0}`), 1},
 		"another kind of value": {rec("1", `"text"`), 1},
-		"not by webhook":        {rec("", `{"a":2}`), 0}, // a server may say more of an event in a poll
+		"not by webhook":        {rec("", `{"a":2}`), 1},
+		"the same in a poll":    {rec("", `{"a":1,"b":[1.0,null]}`), 0},
 	} {
 		out := store(t, s, event.Batch{Sub: "aa", Records: []event.Record{c.rec}})
 		if want := (event.Outcome{Duplicates: 1, Changed: c.changed}); out != want {

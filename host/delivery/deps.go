@@ -45,8 +45,8 @@ type Store interface {
 	HasEvent(sub event.SubID, id trust.Text) bool
 }
 
-// Deps are what a [Runner] works with. Every member but Settled, Random, ReasonOf, Pace,
-// Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting,
+// Deps are what a [Runner] works with. Every member but Altered, Settled, Random, ReasonOf,
+// Pace, Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting,
 // Failpoint and Log must be set.
 type Deps struct {
 	Source Source
@@ -61,6 +61,10 @@ type Deps struct {
 
 	// Changed is called when the status changed. It must not block.
 	Changed func()
+	// Altered is told how many events came by poll or push with an id that is stored
+	// and other data, which are dropped; once a minute at most. It must not block.
+	// nil: nobody is told.
+	Altered func(n int)
 	// Settled is called once, when [Runner.Confirmed] returns or the runner ends.
 	Settled func()
 	// ReasonOf returns the word for why an attempt failed; nil: none. The error is nil

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,6 +42,9 @@ type ingest struct {
 	stopped bool        // the runner has ended
 	failed  func(error) // ends the attempt under way
 	paused  bool        // the operator paused before this attempt
+
+	refusedBefore malformed // those of this run that are stored
+	changed       changes   // of the store's writer
 }
 
 func (in *ingest) init(r *Runner, sub event.Subscription) {
@@ -156,6 +160,11 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		in.behind++
 	}
 	in.pending++
+	var sums [][sha256.Size]byte
+	again := 0
+	if ordered && refusesAny(b.Records) {
+		b.Records, sums, again = in.refusedBefore.split(b.Records)
+	}
 	in.mu.Unlock()
 
 	update, done := b.Update, b.Done
@@ -182,7 +191,11 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		}
 	}
 	b.Done = func(o event.Outcome, err error) {
+		o.Duplicates += again
 		in.repeated.Add(uint64(o.Duplicates))
+		if err == nil && ordered {
+			in.keepOdd(sums, o.Changed)
+		}
 		if err == nil && events > o.Duplicates {
 			in.fresh.Store(true)
 		}
@@ -202,6 +215,19 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
 	return nil
+}
+
+// keepOdd remembers the refused events that were stored, and tells of events that came
+// again with other data.
+func (in *ingest) keepOdd(sums [][sha256.Size]byte, changed int) {
+	if len(sums) > 0 {
+		in.mu.Lock()
+		in.refusedBefore.remember(sums)
+		in.mu.Unlock()
+	}
+	if n := in.changed.told(changed, in.r.deps.Now()); n > 0 {
+		in.r.deps.Altered(n)
+	}
 }
 
 // brings reports whether records are of what a server sent, or did not send. Behind

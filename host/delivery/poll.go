@@ -145,6 +145,9 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	} else {
 		p.empty++
 	}
+	if res.HasMore && p.empty >= emptyPages {
+		r.Remark(ctx, "has more", "the server says that it has more and brings nothing; it is asked at its ordinary pace")
+	}
 	return p.rest(res, now), nil
 }
 

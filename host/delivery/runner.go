@@ -21,7 +21,8 @@ type Runner struct {
 	id   event.SubID
 	key  event.Key
 
-	in ingest
+	in      ingest
+	remarks remarks
 	// intact: the last stream ended by itself and all that came on it is stored. Of
 	// Run's goroutine.
 	intact bool
@@ -65,6 +66,9 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	}
 	if deps.Settled == nil {
 		deps.Settled = func() {}
+	}
+	if deps.Altered == nil {
+		deps.Altered = func(int) {}
 	}
 	if deps.Failpoint == nil {
 		deps.Failpoint = func(string) {}

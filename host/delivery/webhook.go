@@ -340,6 +340,9 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		if !rejected && !d.WebhookID.IsZero() && rec.EventID != d.WebhookID {
 			rec.Flags = append(rec.Flags, event.FlagIDMismatch)
 		}
+		if !rejected && r.learns(d.ServerID) {
+			rec.Flags = append(rec.Flags, event.FlagIDLearned)
+		}
 		b.Records = []event.Record{rec}
 	case DeliveredGap:
 		told = wire.DecodeMark(d.Body).Cursor
@@ -378,6 +381,13 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		return ErrChanged
 	}
 	return nil
+}
+
+// learns reports whether a delivery names the subscription by another id than the
+// server did before (contracts, receiver).
+func (r *Runner) learns(id trust.Text) bool {
+	sub, err := r.deps.Store.Subscription(r.id)
+	return err == nil && !id.IsZero() && !sub.Lease.ServerID.IsZero() && sub.Lease.ServerID != id
 }
 
 // isGranted reports whether the positions of deliveries may be kept. Before the

@@ -83,6 +83,7 @@ type Labels struct {
 const (
 	FlagBadge      = "to-ai"       // the event as a whole speaks to an AI: the report's badge
 	FlagIDMismatch = "id-mismatch" // webhook-id differs from eventId
+	FlagIDLearned  = "id-learned"  // the delivery names the subscription by an id that was not known
 )
 
 // Cause says why continuity could not be shown.

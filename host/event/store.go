@@ -83,17 +83,17 @@ func (f *Fence) Broken() bool { return f.broken.Load() }
 type Outcome struct {
 	Stored     int    // records that are new
 	Duplicates int    // events that were stored before
-	Changed    int    // of these, webhook deliveries whose data are not those that are stored
+	Changed    int    // of these, events whose data are not those that are stored
 	Last       uint64 // sequence number of the newest stored record, 0 if none
 }
 
-// Refusal is a webhook delivery that was not taken, or whose content was not. It
-// never holds the body.
+// Refusal is a webhook delivery that was not taken, or an event whose content was not,
+// in any mode. It never holds the body.
 type Refusal struct {
 	At     time.Time
 	Sub    SubID  // if the path was known
 	Reason string // our words, e.g. "signature wrong"
-	Status int    // HTTP status that was answered
+	Status int    // HTTP status that was answered; 0: none, it did not come by webhook
 	Bytes  int64  // length of the body, as far as it was read
 }
 

@@ -62,7 +62,7 @@ func (t *refusals) cell(a *app, i, col int) cell {
 	case 0:
 		return say(themes.Dim, a.When(r.At, t.above(i), cells.StampDay))
 	case 1:
-		return say(themes.Plain, cells.Number(uint64(r.Status)))
+		return say(themes.Plain, answered(r))
 	case 2:
 		return say(themes.Warn, r.Reason)
 	case 3:
@@ -74,6 +74,15 @@ func (t *refusals) cell(a *app, i, col int) cell {
 		return cell{}
 	}
 	return say(themes.Dim, cells.Number(uint64(max(r.Bytes, 0))))
+}
+
+// answered is the status that a delivery was answered with; an event that came by poll
+// or push has none.
+func answered(r *event.Refusal) string {
+	if r.Status == 0 {
+		return "–"
+	}
+	return cells.Number(uint64(r.Status))
 }
 
 // above is when the row above was, the zero time for the first one.
@@ -91,13 +100,16 @@ func (t *refusals) describe(a *app, d *detail, id rowID) {
 	}
 	r := &t.list[i]
 	what := "A delivery that was not taken"
-	if r.Status < 300 {
+	switch {
+	case r.Status == 0:
+		what = "An event whose data were not taken"
+	case r.Status < 300:
 		what = "A delivery whose data were not taken"
 	}
 	d.say("", themes.Strong, what)
 	d.say("at      ", themes.Plain, cells.TimeText(r.At, d.zone, cells.StampFull))
 	d.say("reason  ", themes.Warn, r.Reason)
-	d.say("answered", themes.Plain, cells.Number(uint64(r.Status)))
+	d.say("answered", themes.Plain, answered(r))
 	d.say("size    ", themes.Plain, cells.Count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")
 	if v := a.sub(r.Sub); v != nil {
 		d.say("", themes.Plain, "")

@@ -95,7 +95,7 @@ func (d *why) flag(name string, f *findings) {
 		head = flags.BadgeWord + " " + name
 	}
 	d.lines = append(d.lines, detailLine{role: s.Role, text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(flags.ReasonOf(name)))})
-	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch {
+	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch || name == event.FlagIDLearned {
 		return
 	}
 	n := 0

@@ -67,7 +67,7 @@ func GravestFirst(flags []string) []string {
 
 // wordOf is the short word of a flag for a row.
 func wordOf(flag string) string {
-	if flag == event.FlagIDMismatch {
+	if flag == event.FlagIDMismatch || flag == event.FlagIDLearned {
 		return "id"
 	}
 	group, _, _ := strings.Cut(flag, ".")
@@ -84,6 +84,8 @@ func ReasonOf(flag string) string {
 		return "the event as a whole speaks to an AI"
 	case event.FlagIDMismatch:
 		return "the delivery's id differs from the event's"
+	case event.FlagIDLearned:
+		return "the server named the subscription by an id that was not known; it is known now"
 	}
 	if r := trust.Flag(flag).Reason(); r != "" {
 		return r
