@@ -89,6 +89,24 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 	}
 }
 
+// A name that stands in a list twice means two things: the operator is told.
+func TestTypesThatAreListedTwiceAreTold(t *testing.T) {
+	calls := 0
+	d := connect(t, func(string, json.RawMessage) string {
+		if calls++; calls == 1 {
+			return `"result":{"events":[{"name":"a","title":"first"},{"name":"a"},{"name":"b"}],"nextCursor":"2"}`
+		}
+		return `"result":{"events":[{"name":"b","title":"other"},{"name":"c"}]}`
+	})
+	types, hidden, err := d.List(context.Background())
+	if err != nil || strings.Join(typeNames(types), " ") != "a b c" || types[0].Title.Raw() != "first" {
+		t.Fatalf("%v, %v", types, err)
+	}
+	if hidden.Count != 2 || len(hidden.Why) != 2 || !strings.HasPrefix(hidden.Why[0], "page 1: a is listed twice") || !strings.HasPrefix(hidden.Why[1], "page 2: b ") {
+		t.Errorf("%d hidden, because %q", hidden.Count, hidden.Why)
+	}
+}
+
 // Why a descriptor is hidden stands in the log, and is returned.
 func TestListTellsWhyDescriptorsAreHidden(t *testing.T) {
 	var out bytes.Buffer

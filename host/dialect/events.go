@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -43,6 +44,7 @@ func (e *events) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	)
 	read := listing{opts: e.opts}
 	seen, have := map[trust.Text]bool{}, map[trust.Text]bool{}
+	var before []byte
 	for {
 		raw, err := e.s.Call(ctx, wire.MethodList, wire.ListRequest{Cursor: next})
 		switch {
@@ -64,9 +66,15 @@ func (e *events) List(ctx context.Context) ([]event.Type, Hidden, error) {
 			e.opts.Log.Warn("an event type makes no sense and is hidden", "page", read.pages, "err", err)
 			hidden.tell("page %d, %v", read.pages, err)
 		}
+		repeated := bytes.Equal(raw, before)
+		before = raw
 		for _, d := range page.Types {
 			if have[d.Name] {
-				continue // a page came twice, or a descriptor
+				if !repeated {
+					hidden.Count++
+					hidden.tell("page %d: %v is listed twice, the first one is kept", read.pages, wire.Clip(d.Name))
+				}
+				continue
 			}
 			if err := read.enough(len(types)); err != nil {
 				return types, hidden, err

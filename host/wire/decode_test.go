@@ -184,6 +184,8 @@ func TestDecodePoll(t *testing.T) {
 		"cursor a number":     {`{"cursor":7}`, PollResult{Cursor: at("7")}},
 		"cursor an object":    {`{"cursor":{}}`, PollResult{}},
 		"events null":         {`{"events":null}`, PollResult{}},
+		"texts for truth":     {`{"truncated":"true","hasMore":"true"}`, PollResult{Truncated: true, HasMore: true}},
+		"texts for untruth":   {`{"truncated":"false","hasMore":""}`, PollResult{}},
 		"odd members":         {`{"truncated":"yes","hasMore":1,"nextPollMs":[]}`, PollResult{}},
 		"seconds":             {`{"nextPollSeconds":2}`, PollResult{NextPoll: 2 * time.Second}},
 		"both":                {`{"nextPollSeconds":2,"nextPollMs":5}`, PollResult{NextPoll: 5 * time.Millisecond}},

@@ -119,9 +119,10 @@ func (m members) text(key string) trust.Text {
 	return s
 }
 
+// bool reads true, also spelled as a string; anything else is false.
 func (m members) bool(key string) bool {
-	var b bool
-	return json.Unmarshal(m[key], &b) == nil && b
+	text := strings.Trim(string(m[key]), `" `)
+	return text == "true"
 }
 
 func (m members) cursor(key string) Cursor {
