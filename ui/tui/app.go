@@ -122,13 +122,11 @@ type app struct {
 
 	changed  <-chan struct{}
 	woken    time.Time
+	pressed  time.Time // the last key
 	focused  bool
 	notify   notifier
 	mouse    mouse
 	audience presenter
-	painter  painter
-	last     tea.View // what was drawn last
-	idle     bool     // the last message can change the frame only
 	session  string
 	aging    bool
 	leaving  bool
@@ -191,7 +189,6 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
-	a.idle = drawsOnly(msg)
 	a.measureRates()
 	a.watch()
 	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice(), a.save())
@@ -280,6 +277,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case editedMsg:
 		return a.edited(msg)
 	case tea.KeyPressMsg:
+		a.pressed = time.Now()
 		return a.key(msg)
 	case tea.PasteMsg:
 		if a.dialog != nil {
@@ -444,7 +442,7 @@ func Run(ctx context.Context, o Options) error {
 
 	// Signals end ctx. The program's own handler would wait for ever for a loop
 	// that ctx has ended before.
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter)}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(framesPerSecond)}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
@@ -455,8 +453,6 @@ func Run(ctx context.Context, o Options) error {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
 	p := tea.NewProgram(a, append(opts, o.Program...)...)
-	a.painter.lead(p)
-	a.work.wg.Go(func() { a.painter.run(ctx, p.Send) })
 	_, err := p.Run()
 	ended := ctx.Err() != nil
 	cancel()

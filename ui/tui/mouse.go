@@ -31,9 +31,6 @@ type wheelMsg struct{}
 // wheel while one was shown just now. It runs before Update, on its goroutine.
 func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
-	case paintMsg:
-		a.painter.paint()
-		return nil
 	case tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return nil
 	case tea.MouseWheelMsg:

@@ -28,21 +28,7 @@ func (a *app) View() tea.View {
 	if !a.mouse.off {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	if !a.idle || v.Content != a.last.Content || v.WindowTitle != a.last.WindowTitle {
-		a.painter.touch()
-	}
-	a.last = v
 	return v
-}
-
-// drawsOnly tells whether nothing but what is drawn can change with a message; other
-// messages may have the renderer write something else.
-func drawsOnly(msg tea.Msg) bool {
-	switch msg.(type) {
-	case wakeMsg, moreMsg, lookAgainMsg, lookedMsg, pageMsg, ageMsg:
-		return true
-	}
-	return false
 }
 
 // draw returns exactly h lines of exactly w cells.

@@ -13,15 +13,21 @@ import (
 
 // Frames. The first change after quiet shows at once; while changes go on, the
 // screen is told of them once in an interval, and then right after a commit: what
-// is shown is the newest there is. Each frame costs the renderer 2 ms of CPU.
-// Changed is a flag, not a queue: whoever is woken reads the log again.
+// is shown is the newest there is. Each frame costs the renderer 2 ms of CPU, so
+// that their number is what counts. Changed is a flag, not a queue: whoever is woken
+// reads the log again.
 const (
-	fastFrame = 16 * time.Millisecond
-	commitDue = 5 * time.Millisecond   // while changes go on, the next commit comes within
-	slowFrame = 33 * time.Millisecond  // over SSH
-	awayFrame = 200 * time.Millisecond // while nobody looks
-	ageEvery  = time.Second            // evidence grows older
+	streamFrame = 33 * time.Millisecond
+	keysFrame   = 16 * time.Millisecond  // while keys are pressed
+	keysRest    = 500 * time.Millisecond // after the last key they are not
+	commitDue   = 5 * time.Millisecond   // while changes go on, the next commit comes within
+	awayFrame   = 200 * time.Millisecond // while the operator looks elsewhere
+	ageEvery    = time.Second            // evidence grows older
 )
+
+// framesPerSecond is how often the renderer looks for a new frame: the most that
+// Bubble Tea takes. It waits half of the time between two looks.
+const framesPerSecond = 120
 
 // wakeMsg: the log or the snapshot changed.
 type wakeMsg struct{ at time.Time }
@@ -74,12 +80,12 @@ func (a *app) awaitChange() tea.Cmd {
 	if a.changed == nil {
 		return nil
 	}
-	every := fastFrame
+	every := streamFrame
 	switch {
 	case !a.focused:
 		every = awayFrame
-	case a.slow:
-		every = slowFrame
+	case !a.slow && time.Since(a.pressed) < keysRest:
+		every = keysFrame
 	}
 	last := a.woken
 	return a.Do(func(ctx context.Context) tea.Msg {
@@ -180,4 +186,19 @@ func (a *app) take(snap host.Snapshot) {
 		a.rescope()
 	}
 	a.want()
+}
+
+// pause waits for d; it reports whether it has, and not ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
 }

@@ -1,0 +1,76 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// In a steady stream the screen looks once in an interval, right after a commit;
+// after quiet at once.
+func TestTheScreenLooksAfterCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		changed := make(chan struct{}, 1)
+		a := &app{ctx: t.Context(), changed: changed, focused: true}
+		woken := make(chan time.Duration, 1)
+		began := time.Now()
+		look := func() {
+			a.woken = a.awaitChange()().(wakeMsg).at
+			woken <- a.woken.Sub(began)
+		}
+		changed <- struct{}{}
+		go look()
+		if at := <-woken; at != 0 {
+			t.Errorf("the first change shows after %v, not at once", at)
+		}
+		changed <- struct{}{}
+		go look()
+		time.Sleep(streamFrame + 2*time.Millisecond)
+		changed <- struct{}{} // a commit
+		if at := <-woken; at != streamFrame+2*time.Millisecond {
+			t.Errorf("in a stream it looks after %v, not after the commit %v later", at, streamFrame+2*time.Millisecond)
+		}
+		last := a.woken
+		changed <- struct{}{}
+		go look()
+		<-woken
+		if took := a.woken.Sub(last); took != streamFrame+commitDue {
+			t.Errorf("the last change of a stream shows after %v, not within %v", took, streamFrame+commitDue)
+		}
+		last, a.pressed = a.woken, time.Now()
+		changed <- struct{}{}
+		go look()
+		<-woken
+		if took := a.woken.Sub(last); took != keysFrame+commitDue {
+			t.Errorf("while keys are pressed a change shows after %v, not within %v", took, keysFrame+commitDue)
+		}
+	})
+}
+
+// Payloads that a stream moves past are not all looked at; the last one is.
+func TestPayloadsOfAMovingStreamAreLookedAtNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := incident()
+		a := open(t, h, 120, 40)
+		a.payloads.last = time.Now()
+		looks, answers := 0, make(chan tea.Msg, 1)
+		for range 10 {
+			h.event("pager", "incident.created", "pool exhausted")
+			arrive(a)
+			if cmd := a.look(); cmd != nil {
+				looks++
+				go func() { answers <- cmd() }()
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if looks != 1 || a.payloads.of.seq == a.stream.at {
+			t.Errorf("%d looks at the payloads of 10 events within 10 ms", looks)
+		}
+		a.update(<-answers)
+		settle(a, a.look())
+		if a.payloads.of.seq != a.stream.at {
+			t.Error("the payload at which the stream rests is not looked at")
+		}
+	})
+}
