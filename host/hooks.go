@@ -342,7 +342,7 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 		return nil
 	}
 	err := l.runner.Deliver(ctx, delivery.Delivered{
-		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: d.Refused, Previous: d.UsedPrevious,
+		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: k.host.secrets.Error(d.Refused), Previous: d.UsedPrevious,
 	})
 	if err == nil || errors.Is(err, delivery.ErrChanged) {
 		k.host.acceptedDelivery(d.Sub)

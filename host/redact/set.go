@@ -65,14 +65,11 @@ func (s *Set) Add(all ...Value) {
 	}
 }
 
-// AddSecrets hides secrets that no member held. Of a webhook secret the part without
-// its prefix is hidden as well.
+// AddSecrets hides secrets that no member held. A webhook secret is known by its shape,
+// and hidden without its prefix too.
 func (s *Set) AddSecrets(all ...event.Secret) {
 	for _, secret := range all {
-		s.Add(Value{Secret: secret})
-		if key, ok := strings.CutPrefix(secret.Reveal(), "whsec_"); ok {
-			s.Add(Value{Secret: event.NewSecret(key)})
-		}
+		s.Add(Value{Secret: event.NewSecret(strings.TrimPrefix(secret.Reveal(), "whsec_"))})
 	}
 }
 

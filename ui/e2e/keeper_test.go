@@ -24,6 +24,11 @@ import (
 type keeper struct {
 	t      *testing.T
 	wanted func(r *http.Request) bool // is the caller allowed
+	// repeats makes a server that repeats, in all that it says of itself and in each
+	// refusal, what it was told in secret, and refuses every subscribe but the first. nil:
+	// it repeats it in results only. known tells whether the process that asks knows the
+	// secret: another one masks what looks like a secret, and no key without its prefix.
+	repeats func(r *http.Request, secret string, known bool) string
 
 	mu      sync.Mutex
 	serial  int
@@ -54,13 +59,24 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
+	says := "keeper"
+	if k.repeats != nil {
+		k.mu.Lock()
+		secret := m.Params.Delivery.Secret
+		known := secret != ""
+		if n := len(k.secrets); n > 0 && !known {
+			secret = k.secrets[n-1]
+		}
+		says = k.repeats(r, secret, known)
+		k.mu.Unlock()
+	}
 	// A server that says too much: it repeats what it was told.
 	result := fmt.Sprintf(`"error":{"code":-32601,"message":"no such method","data":{"params":%s}}`, body)
 	switch m.Method {
 	case "server/discover":
-		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"keeper","version":"1"}}`
+		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"keeper","version":` + strconv.Quote(says) + `}}`
 	case "events/list":
-		result = `"result":{"events":[{"name":"load.tick","delivery":["webhook"]},{"name":"held.tick","delivery":["push"]}]}`
+		result = `"result":{"events":[{"name":"load.tick","description":` + strconv.Quote(says) + `,"delivery":["webhook"]},{"name":"held.tick","delivery":["push"]}]}`
 	case "events/stream":
 		k.stream(w, r, m.ID)
 		return
@@ -68,9 +84,14 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		k.mu.Lock()
 		k.hook = m.Params.Delivery.URL
 		k.secrets = append(k.secrets, m.Params.Delivery.Secret)
+		first := len(k.secrets) == 1
 		k.mu.Unlock()
+		if k.repeats != nil && !first {
+			result = fmt.Sprintf(`"error":{"code":-32603,"message":%q,"data":{"reason":%q}}`, says, says)
+			break
+		}
 		k.sending.Go(func() { k.send(m.Params.Delivery.URL, event.NewSecret(m.Params.Delivery.Secret), 2) })
-		result = fmt.Sprintf(`"result":{"id":"remote","refreshBefore":null,"cursor":null,"secret":%q}`, m.Params.Delivery.Secret)
+		result = fmt.Sprintf(`"result":{"id":"remote","refreshBefore":null,"cursor":null,"secret":%q,"deliveryStatus":{"active":true,"lastError":%q}}`, m.Params.Delivery.Secret, says)
 	case "events/unsubscribe":
 		result = `"result":{}`
 	}

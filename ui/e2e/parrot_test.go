@@ -1,0 +1,141 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"eventdeck/host/event"
+)
+
+// Secrets of an address and of other clients' files.
+const (
+	addressToken = "addresstoken-Xx41RrBn86KmLlQq"
+	importToken  = "importtoken-Ss57GgHh20WwVvCc"
+	importFlag   = "importflag-Dd38JjKk91NnBbMm"
+	importUser   = "importuser-Aa66PpLl15TtYyRr"
+)
+
+// repeated begins what the server repeats: it must be found wherever that is kept or
+// shown, and what follows it must not.
+const repeated = "repeats-what-it-was-told"
+
+// A server that is given by an address with a token repeats that token and the webhook
+// secret in all that it says. Neither is in anything that the program wrote, nor are the
+// secrets in what an import would take over.
+func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
+	w := newWorld(t)
+	var told atomic.Int64 // requests with the whole address
+	k := &keeper{t: t, wanted: func(r *http.Request) bool {
+		told.Add(1)
+		return r.URL.Query().Get("token") == addressToken
+	}}
+	k.repeats = func(r *http.Request, secret string, known bool) string {
+		says := fmt.Sprintf("%s %s %s", repeated, r.URL.Query().Get("token"), secret)
+		if known {
+			says += " " + strings.TrimPrefix(secret, "whsec_")
+		}
+		return says
+	}
+	web := httptest.NewServer(k)
+	t.Cleanup(web.Close)
+	t.Cleanup(k.sending.Wait)
+	address := web.URL + "/mcp?token=" + addressToken
+
+	left := evidence{t: t, texts: map[string]string{}}
+	common := []string{"--data", w.data(), "--log", filepath.Join(w.dir, "log"), "--log-level", "debug"}
+	run := func(shows string, args ...string) string {
+		t.Helper()
+		p := w.start(nil, append(args, common...)...)
+		p.wait()
+		text := p.stdout.text() + p.stderr.text()
+		left.keep(strings.ReplaceAll(strings.Join(args, " "), addressToken, "TOKEN"), shows, text)
+		return text
+	}
+	run("token=…#", "tail", address, "load.tick", "--mode", "webhook", "--count", "2", "--json")
+	run(repeated, "tail", address, "load.tick", "--mode", "webhook", "--from", "saved", "--for", "4s", "--trace")
+	run(repeated, "types", address, "--json")
+	run("token=…#", "servers", address)
+	list := run(repeated, "subs", "list", "--json")
+	if !strings.Contains(list, "token=…#") {
+		t.Errorf("the server has no name:\n%s", list)
+	}
+	run("token=…#", "subs", "list")
+	for _, command := range [][]string{{"events", "--json", "--raw"}, {"export", "--format", "ndjson"}, {"export", "--format", "csv"}, {"export", "--format", "cloudevents"}} {
+		run("load.tick", command...)
+	}
+	run("token=…#", "export", "--format", "ndjson")
+	run("token=…#", "audit", "--json")
+
+	s := w.terminalWith(nil, 200, 50, append([]string{address}, common...)...)
+	s.reads("load.tick")
+	s.keys("1")
+	s.reads("token=…")
+	left.keep("the screen", "token=…", s.screen.Text())
+	for _, tab := range []string{"[Subscriptions]", "[At servers]"} {
+		s.keys("4")
+		s.turnTo(tab)
+		left.keep("the screen at "+tab, tab, s.screen.Text())
+	}
+	for _, tab := range []string{"[Audit]", "[App]", "[Wire]"} {
+		s.keys("5")
+		s.turnTo(tab)
+		left.keep("the screen at "+tab, tab, s.screen.Text())
+	}
+	s.reads(repeated)
+	left.keep("the screen of the wire", repeated, s.screen.Text())
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	s.end()
+
+	// By its id the subscription is ended at the server, whose whole address is kept.
+	_, id, _ := strings.Cut(list, `{"id":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	before := told.Load()
+	run("", "subs", "rm", id)
+	if told.Load() == before {
+		t.Error("the server was not told of the end")
+	}
+
+	if err := os.MkdirAll(filepath.Join(w.dir, ".cursor"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, ".cursor", "mcp.json"), fmt.Appendf(nil, `{"mcpServers":{
+		"by-address": {"url": "https://files.example/mcp?team=ops&token=%s"},
+		"by-user": {"url": "https://%s@files.example/mcp"},
+		"by-flag": {"command": "srv", "args": ["--api-key", %q, "--header", "Authorization: Bearer %s", "https://files.example/sse?key=%s"]}
+	}}`, importToken, importUser, importFlag, importToken, importFlag), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("files.example/mcp?team=ops&token=…", "servers", "import")
+	run("files.example/mcp?team=ops&token=…", "servers", "import", "--json")
+
+	find := search{}
+	find.add("token of the address", addressToken)
+	find.add("token of a file", importToken)
+	find.add("flag of a file", importFlag)
+	find.add("user of a file", importUser)
+	if len(k.secrets) == 0 {
+		t.Fatal("no webhook secret was told")
+	}
+	for i, secret := range k.secrets {
+		find.add(fmt.Sprintf("webhook secret %d", i+1), secret)
+	}
+	left.files(w.dir, map[string]string{
+		filepath.Join(w.data(), "state.db"): repeated,
+		filepath.Join(w.dir, "log"):         repeated,
+	})
+	delete(left.texts, filepath.Join(w.dir, ".cursor", "mcp.json")) // where they belong
+	left.holds(find)
+	if event.PublicAddress(address) == address {
+		t.Error("the address holds no secret, so nothing is proven")
+	}
+}
