@@ -337,7 +337,7 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 		kind = delivery.DeliveredMalformed
 	case receiver.TypeControl:
 		k.host.acceptedDelivery(d.Sub)
-		kind := trust.Line(wire.Clip(d.Control)).Plain()
+		kind := trust.Line(wire.Clip(k.host.secrets.Text(d.Control))).Plain()
 		l.runner.Remark(ctx, "control "+kind, "the server sent a signed message of type "+strconv.Quote(kind)+", which is not known here; nothing was done")
 		return nil
 	}
