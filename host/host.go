@@ -143,7 +143,8 @@ type API interface {
 	Resume(ctx context.Context, id event.SubID) error
 	// SetMode goes on in another mode; position, dedup keys and records stay, and
 	// the log says so. A subscription that is over begins anew. It waits until the
-	// server has confirmed or refused it.
+	// server has confirmed or refused it, at most [delivery.Timing].ConnectWithin: where
+	// it refuses, or does not answer, the subscription goes on in the mode before.
 	// Errors: [event.ErrNotFound], those of Check, ErrRefused, ErrStopped, ErrUnconfirmed,
 	// *wire.Error.
 	SetMode(ctx context.Context, id event.SubID, m event.Mode) error

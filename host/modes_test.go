@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"eventdeck/host"
+	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
@@ -338,4 +340,68 @@ func TestPreviewIsWhatIsSent(t *testing.T) {
 	if _, err = r.host.Preview(host.Request{Server: "pager", Type: typ, Mode: "smoke"}); !errors.Is(err, host.ErrMode) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A server that refuses a mode, for good or for now, says why at once, and the
+// subscription goes on as it was.
+func TestAModeThatTheServerRefusesIsNotTaken(t *testing.T) {
+	for name, c := range map[string]struct {
+		code    int
+		message string
+		to      event.Mode
+	}{
+		"for now":     {-32025, "all streams are taken", event.ModePush},
+		"for good":    {-32026, "no streams here today", event.ModePush},
+		"by accident": {-32603, "the database is down", event.ModePush},
+		"no rights":   {-32024, "not for you", event.ModeWebhook},
+		"no callback": {-32027, "cannot reach you", event.ModeWebhook},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refusal := fmt.Sprintf(`"error":{"code":%d,"message":%q}`, c.code, c.message)
+			s := &strange{list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["poll","push","webhook"]}]}` }}
+			s.poll = `"result":{"cursor":"1"}`
+			s.stream, s.subscribe = refusal, func(int64) string { return refusal }
+			h := hostOn(t, s, host.Options{PlainHTTP: true})
+			r := &rig{t: t, host: h}
+			sub, err := h.Subscribe(r.ctx(), host.Request{Server: "strange", Type: trust.Untrusted("a"), Mode: event.ModePoll})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := h.SetMode(r.ctx(), sub.ID, c.to); err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(err.Error(), "still poll") {
+				t.Errorf("told: %v", err)
+			}
+			if v := h.Snapshot().Subs[0]; v.Mode != event.ModePoll {
+				t.Errorf("the mode is %s", v.Mode)
+			}
+			r.await("the old mode", func(s host.Snapshot) bool { return s.Subs[0].Status.State == event.StatePolling })
+		})
+	}
+}
+
+// So it is with one that does not answer.
+func TestAModeThatTheServerDoesNotAnswerIsNotTaken(t *testing.T) {
+	s := &strange{list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["poll","webhook"]}]}` }}
+	s.poll = `"result":{"cursor":"1"}`
+	asked, release := make(chan struct{}), make(chan struct{})
+	s.subscribe = func(n int64) string {
+		if n == 1 {
+			close(asked)
+		}
+		<-release
+		return `"result":{}`
+	}
+	h := hostOn(t, s, host.Options{PlainHTTP: true, Timing: delivery.Timing{ConnectWithin: time.Second}})
+	t.Cleanup(func() { close(release) })
+	r := &rig{t: t, host: h}
+	sub, err := h.Subscribe(r.ctx(), host.Request{Server: "strange", Type: trust.Untrusted("a"), Mode: event.ModePoll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.SetMode(r.ctx(), sub.ID, event.ModeWebhook); err == nil || !strings.Contains(err.Error(), "did not answer in time") {
+		t.Errorf("told: %v", err)
+	}
+	<-asked
+	r.await("the old mode", func(s host.Snapshot) bool {
+		return s.Subs[0].Mode == event.ModePoll && s.Subs[0].Status.State == event.StatePolling
+	})
 }

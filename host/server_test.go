@@ -29,6 +29,7 @@ type strange struct {
 	subscribe  func(n int64) string                         // the answer to the nth events/subscribe; nil: refused
 	poll       string                                       // the answer to each events/poll; "": refused
 	polls      func() string                                // the same, of its own for each
+	stream     string                                       // the answer to each events/stream; "": refused
 	listening  func(w http.ResponseWriter, r *http.Request) // subscriptions/listen; nil: refused
 }
 
@@ -59,6 +60,10 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		if s.polls != nil {
 			answer = s.polls()
+		}
+	case "events/stream":
+		if s.stream != "" {
+			answer = s.stream
 		}
 	case "subscriptions/listen":
 		if s.listening != nil {

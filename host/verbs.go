@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -57,46 +58,98 @@ func (h *Host) SetMode(ctx context.Context, id event.SubID, m event.Mode) error 
 	if err != nil {
 		return h.failed(ctx, delivery.ActionSwitched, sub, err)
 	}
-	l, err := h.switchMode(ctx, id, mode)
-	if err != nil {
+	if err := h.tryMode(ctx, id, mode); err != nil {
 		return h.failed(ctx, delivery.ActionSwitched, sub, err)
 	}
-	if l == nil {
-		return nil // paused, or nothing was to be changed
-	}
-	return explain(l.runner.Confirmed(ctx))
+	return nil
 }
 
-// switchMode stores another mode and goes on in it. It returns the new life, nil if
-// there is none.
-func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode) (*life, error) {
+// tryMode goes on in another mode, and in the one before where the server does not
+// take it: the operator is told why, and loses nothing.
+func (h *Host) tryMode(ctx context.Context, id event.SubID, mode event.Mode) error {
+	before, l, err := h.switchMode(ctx, id, mode, "by the operator", nil)
+	if err != nil || l == nil {
+		return err // paused, or nothing was to be changed
+	}
+	within, cancel := context.WithTimeoutCause(ctx, h.opts.Timing.ConnectWithin, errNotAnswered)
+	defer cancel()
+	err = l.runner.Answered(within)
+	if now := l.runner.Status(); err == nil && now.Mode != mode {
+		err = fmt.Errorf("%w: %v", ErrMode, now.Error) // a failover went on in another one
+	}
+	if err == nil || errors.Is(err, ErrUnconfirmed) || errors.Is(err, ErrStopped) {
+		return explain(err)
+	}
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
+	defer cancel()
+	return errors.Join(fmt.Errorf("%s was not taken, the mode is still %s: %w", mode, before.Mode, explain(err)), h.restoreMode(back, before, mode, err))
+}
+
+// errNotAnswered: the server did not answer in time to what another mode asks of it.
+var errNotAnswered = errors.New("the server did not answer in time")
+
+// switchMode stores another mode and goes on in it. It returns the subscription as it
+// was, and the new life, nil if there is none.
+func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode, why string, cause error) (event.Subscription, *life, error) {
 	sub, t, err := h.hold(ctx, id)
 	if err != nil {
-		return nil, err
+		return sub, nil, err
 	}
 	defer t.give()
 	if sub.Mode == mode && sub.Preferred == "" && !over(sub) {
-		return nil, nil
+		return sub, nil, nil
 	}
-	h.stopLife(id)
+	err = h.changeMode(ctx, sub, mode, why, cause, func(s *event.Subscription) { s.Preferred = "" })
+	return sub, h.life(id), err
+}
+
+// restoreMode goes on as before, unless somebody has done something else meanwhile.
+func (h *Host) restoreMode(ctx context.Context, before event.Subscription, from event.Mode, cause error) error {
+	sub, t, err := h.hold(ctx, before.ID)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil // removed meanwhile
+	} else if err != nil {
+		return err
+	}
+	defer t.give()
+	if sub.Mode == before.Mode && sub.Preferred == before.Preferred || sub.Paused {
+		return nil
+	}
+	return h.changeMode(ctx, sub, before.Mode, "the server did not take "+string(from), cause, func(s *event.Subscription) {
+		s.Preferred = before.Preferred
+		if over(before) {
+			s.State, s.Evidence, s.Error = before.State, before.Evidence, before.Error
+		}
+	})
+}
+
+// changeMode stores another mode with what more changes, and goes on in it. Only the
+// holder of the server's turn may call it.
+func (h *Host) changeMode(ctx context.Context, sub event.Subscription, mode event.Mode, why string, cause error, more func(*event.Subscription)) error {
+	h.stopLife(sub.ID)
 	if sub.Mode != mode {
-		h.release(ctx, id)
+		h.release(ctx, sub.ID)
 	}
-	change := delivery.Switched(sub.Mode, mode, "by the operator", nil)
+	change := delivery.Switched(sub.Mode, mode, why, cause)
 	record := h.mark(sub, change)
 	record.Mode = mode
-	audit := h.act(event.ActorOperator, delivery.ActionSwitched, sub, fmt.Sprintf("%s -> %s", sub.Mode, mode))
-	err = h.update(ctx, id, []event.Record{record}, audit, func(s *event.Subscription) {
+	actor := event.ActorOperator
+	if cause != nil {
+		actor = event.ActorHost
+	}
+	audit := h.act(actor, delivery.ActionSwitched, sub, fmt.Sprintf("%s -> %s", sub.Mode, mode))
+	err := h.update(ctx, sub.ID, []event.Record{record}, audit, func(s *event.Subscription) {
 		if s.Mode != mode {
 			s.Lease = event.Lease{} // ended, or an orphan
 		}
-		s.Mode, s.Preferred = mode, ""
+		s.Mode = mode
 		if !s.Paused {
 			s.State, s.Evidence, s.Error = event.StateStarting, change.Evidence, trust.Text{}
 		}
+		more(s)
 	})
-	h.goOn(id)
-	return h.life(id), err
+	h.goOn(sub.ID)
+	return err
 }
 
 // SetFailover implements [API].

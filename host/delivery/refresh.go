@@ -36,10 +36,8 @@ func (r *Runner) Nudge() {
 // Errors: those of the attempt, which is made again later; [ErrStopped]; the
 // cause of ctx.
 func (r *Runner) Refresh(ctx context.Context) error {
-	answer := make(chan error, 1)
-	r.mu.Lock()
-	r.asked = append(r.asked, answer)
-	r.mu.Unlock()
+	answer, forget := r.listen()
+	defer forget()
 	r.Nudge()
 	select {
 	case err := <-answer:
@@ -47,10 +45,37 @@ func (r *Runner) Refresh(ctx context.Context) error {
 	case <-r.over:
 		return fmt.Errorf("subscription %s: %w", r.id, ErrStopped)
 	case <-ctx.Done():
-		r.mu.Lock()
-		r.asked = slices.DeleteFunc(r.asked, func(c chan error) bool { return c == answer })
-		r.mu.Unlock()
 		return context.Cause(ctx)
+	}
+}
+
+// Answered waits for what comes of the first attempt, also where a failure will be
+// tried again: for those who would rather do something else then.
+//
+// Errors: those of the attempt, [ErrUnconfirmed], the cause of ctx.
+func (r *Runner) Answered(ctx context.Context) error {
+	answer, forget := r.listen()
+	defer forget()
+	select {
+	case err := <-answer:
+		return err
+	case <-r.confirmed:
+		return r.outcome
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// listen returns what the next answer comes on, until forget is called.
+func (r *Runner) listen() (answer chan error, forget func()) {
+	answer = make(chan error, 1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, answer)
+	return answer, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.asked = slices.DeleteFunc(r.asked, func(c chan error) bool { return c == answer })
 	}
 }
 

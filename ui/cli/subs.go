@@ -46,7 +46,7 @@ func (a *app) subsCommand() *cobra.Command {
 			func(ctx context.Context, d *deck, id event.SubID) error { return d.Refresh(ctx, id) }),
 		a.subVerb("rotate", "Give a webhook subscription a new secret; the old one is accepted for a while",
 			func(ctx context.Context, d *deck, id event.SubID) error { return d.RotateSecret(ctx, id) }),
-		a.subChoice("mode", "Go on in another mode, at the same position", []cobra.Completion{"poll", "push", "webhook"},
+		a.subChoice("mode", "Go on in another mode, at the same position; in the one before where the server refuses", []cobra.Completion{"poll", "push", "webhook"},
 			func(ctx context.Context, d *deck, id event.SubID, mode string) error {
 				return d.SetMode(ctx, id, event.Mode(mode))
 			}),
