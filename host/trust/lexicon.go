@@ -2,6 +2,7 @@ package trust
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,7 +11,13 @@ import (
 
 // lexicon returns the dictionary of the rules. It is built once and never
 // changes.
-var lexicon = sync.OnceValue(buildDictionary)
+var lexicon = sync.OnceValue(func() *dictionary {
+	d, err := buildDictionary(vocabularyText, rulesText)
+	if err != nil {
+		panic(err) // both texts are part of the program
+	}
+	return d
+})
 
 // dictionary gives the meanings of words.
 type dictionary struct {
@@ -24,37 +31,17 @@ type dictionary struct {
 	byHead   [64][]int // rules by the bit of their first step
 }
 
-func buildDictionary() *dictionary {
+func buildDictionary(vocabulary, rules string) (*dictionary, error) {
 	d := &dictionary{
-		exact: map[string]concept{}, prefixes: map[string]concept{}, unspaced: map[string]concept{},
-		firsts: map[rune]bool{}, rules: rules(),
+		exact: map[string]concept{}, prefixes: map[string]concept{}, unspaced: map[string]concept{}, firsts: map[rune]bool{},
 	}
-	for _, v := range vocabulary {
-		for w := range strings.FieldsSeq(v.words) {
-			w = string(fold(w).text)
-			first, _ := utf8.DecodeRuneInString(w)
-			switch {
-			case w == "":
-			case isUnspaced(first):
-				d.unspaced[w] |= v.meaning
-				d.firsts[first] = true
-				d.longest = max(d.longest, len(w))
-			case strings.HasSuffix(w, "*"):
-				w = strings.TrimSuffix(w, "*")
-				d.prefixes[w] |= v.meaning
-				d.note(w[:prefixHead])
-			default:
-				d.learn(w, v.meaning)
-			}
-		}
+	m := newMeanings()
+	if err := readVocabulary(vocabulary, m, d.enter); err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
 	}
-	for _, w := range cipherWords {
-		for shift := byte(1); shift < 26; shift++ {
-			d.learn(shifted(w, shift), ciphered)
-		}
-		back := []byte(w)
-		slices.Reverse(back)
-		d.learn(string(back), ciphered)
+	var err error
+	if d.rules, err = readRules(rules, m); err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
 	}
 	for i, r := range d.rules {
 		for b := range 64 {
@@ -63,7 +50,45 @@ func buildDictionary() *dictionary {
 			}
 		}
 	}
-	return d
+	return d, nil
+}
+
+// enter adds a word of the vocabulary. Error: one with any ending is too short.
+func (d *dictionary) enter(w string, meaning concept) error {
+	if meaning == ciphered {
+		d.encipher(w)
+		return nil
+	}
+	w = string(fold(w).text)
+	first, _ := utf8.DecodeRuneInString(w)
+	switch {
+	case w == "":
+	case isUnspaced(first):
+		d.unspaced[w] |= meaning
+		d.firsts[first] = true
+		d.longest = max(d.longest, len(w))
+	case strings.HasSuffix(w, "*"):
+		w = strings.TrimSuffix(w, "*")
+		if len(w) < prefixHead {
+			return fmt.Errorf("%q: a word with any ending has at least %d bytes", w, prefixHead)
+		}
+		d.prefixes[w] |= meaning
+		d.note(w[:prefixHead])
+	default:
+		d.learn(w, meaning)
+	}
+	return nil
+}
+
+// encipher adds a word of ASCII letters as simple ciphers write it: with its letters
+// shifted, or reversed.
+func (d *dictionary) encipher(w string) {
+	for shift := byte(1); shift < 26; shift++ {
+		d.learn(shifted(w, shift), ciphered)
+	}
+	back := []byte(w)
+	slices.Reverse(back)
+	d.learn(string(back), ciphered)
 }
 
 // isUnspaced tells whether r belongs to a script that puts no blanks between
