@@ -42,20 +42,18 @@ func (c *commit) write(jobs []*job) error {
 	c.byHash = make(map[uint64][]uint64, records)
 	c.subs = map[event.SubID]*keptSub{}
 	c.usage = map[event.SubID]usage{}
-	err := boltfile.Guard(func() bool { return c.outside }, func() error {
-		return boltfile.Update(c.store.db, func(tx *boltfile.Tx) error {
-			c.tx, c.txid = tx, tx.ID()
-			if err := c.apply(jobs); err != nil {
-				return err
-			}
-			if before := c.store.hooks.BeforeCommit; before != nil {
-				c.callOut(before)
-			}
-			if fail := c.store.hooks.FailBefore; fail != nil {
-				c.callOut(func() { c.failed = fail() })
-			}
-			return c.failed
-		})
+	err := c.store.update(func() bool { return c.outside }, func(tx *boltfile.Tx) error {
+		c.tx, c.txid = tx, tx.ID()
+		if err := c.apply(jobs); err != nil {
+			return err
+		}
+		if before := c.store.hooks.BeforeCommit; before != nil {
+			c.callOut(before)
+		}
+		if fail := c.store.hooks.FailBefore; fail != nil {
+			c.callOut(func() { c.failed = fail() })
+		}
+		return c.failed
 	})
 	if fail := c.store.hooks.FailAfter; err == nil && fail != nil {
 		err = fail()
@@ -270,7 +268,7 @@ func (c *commit) putSubs() error {
 // last sync fails, its meta page may already be in the file. Memory must follow
 // what readers see, or the next commit would use its sequence numbers again.
 func (c *commit) landed() bool {
-	if c.txid == 0 {
+	if c.txid == 0 || c.store.failed() != nil {
 		return false
 	}
 	visible := 0

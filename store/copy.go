@@ -136,6 +136,9 @@ func Backup(dir, file string) (int64, error) {
 //
 // Errors: the cause of ctx, [event.ErrClosed], [ErrDamaged], those of the file system.
 func (s *Store) Backup(ctx context.Context, file string) (int64, error) {
+	if err := s.failed(); err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
 	n, err := copyOut(ctx, s.db, file)
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		err = event.ErrClosed

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 )
 
 // The files of a store, all in one directory.
@@ -136,4 +139,30 @@ func writePrivate(dir, name string, content []byte) error {
 		return errors.Join(err, os.Remove(temp))
 	}
 	return syncDir(dir)
+}
+
+// leftoverAge is how long nothing was written to a file that was to replace another one,
+// before it is taken for one whose process has died.
+const leftoverAge = time.Minute
+
+// removeLeftovers removes what processes left that died while they wrote a file anew. What
+// cannot be removed harms nobody.
+func removeLeftovers(dir string, now time.Time) {
+	found, err := filepath.Glob(filepath.Join(dir, "*.new"))
+	if err != nil {
+		return
+	}
+	for _, path := range found {
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() || checkOwner(info) != nil || now.Sub(info.ModTime()) < leftoverAge || !ours(info.Name()) {
+			continue
+		}
+		_ = os.Remove(path)
+	}
+}
+
+// ours reports whether a name that ends in .new is that of a file of a store.
+func ours(name string) bool {
+	name = strings.TrimSuffix(name, ".new")
+	return slices.Contains([]string{fileDB, fileGeneration, filePID, fileKey}, name) || strings.HasPrefix(name, snapshotPrefix) && strings.HasSuffix(name, snapshotSuffix)
 }

@@ -44,6 +44,8 @@ var (
 	ErrForeign = boltfile.ErrForeign
 	// ErrDamaged: the file is not what was written.
 	ErrDamaged = event.ErrDamaged
+	// ErrGone: the file was removed or replaced while it was open.
+	ErrGone = errors.New("the store is gone")
 	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
 	// did not answer, or is not there although it has the key.
 	ErrKeyring = errors.New("the system's keyring")
@@ -122,9 +124,10 @@ type Store struct {
 
 	snapshotsDone chan struct{} // closed when no snapshot is made any more
 	sumsDone      chan struct{} // closed when no entry gets a checksum any more
-	unsummed      atomic.Uint64 // entries without one, at most
+	unsummed      atomic.Uint64 // entries without one
 
 	damage atomic.Pointer[error] // that a read has met
+	end    end
 
 	mu  sync.Mutex
 	err error
@@ -165,6 +168,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	pruning, cancel := context.WithCancel(context.Background())
 	s.pruner.cancel = cancel
 	go s.runPruner(pruning)
+	go s.watchFile(pruning)
 	if o.noSums {
 		close(s.sumsDone)
 	} else {
@@ -226,19 +230,25 @@ func prepareDir(o Options) (string, error) {
 }
 
 func open(ctx context.Context, dir string, o Options) (*Store, error) {
-	db, err := openDB(dir, o)
+	removeLeftovers(dir, o.Now())
+	db, file, err := openDB(dir, o)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{
-		db: db, dir: dir, temporary: o.Temporary,
+		db: db, dir: dir, end: end{file: file, broken: make(chan struct{}), watched: make(chan struct{})}, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), alone: o.Temporary || o.alone,
 		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 		snapshotsDone: make(chan struct{}), sumsDone: make(chan struct{}),
 	}
+	s.checkThere()
 	if err := boltfile.Guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
-		return nil, errors.Join(err, removeHolder(dir), db.Close())
+		if errors.Is(err, ErrDamaged) {
+			s.fail(err)
+			err = s.failed()
+		}
+		return nil, errors.Join(err, removeHolder(dir), s.closeDB())
 	}
 	return s, nil
 }
@@ -270,48 +280,53 @@ func misplaced(path string, err error) error {
 const damageAdvice = "`eventdeck store recover` keeps what can be read; or put a copy of it back, or use --data DIR for another place"
 
 // openDB locks and opens the file.
-func openDB(dir string, o Options) (*bolt.DB, error) {
+func openDB(dir string, o Options) (*bolt.DB, *os.File, error) {
 	path := filepath.Join(dir, fileDB)
 	if err := checkNotEmptied(path); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return openBolt(path, &bolt.Options{MaxSize: int(o.MaxSize)})
+	return openLocked(path, &bolt.Options{MaxSize: int(o.MaxSize)})
 }
 
 // openBolt opens a database file of ours and names what is wrong with it.
 func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
-	var file *os.File // that bbolt leaves open and locked when it panics
+	db, _, err := openLocked(path, o)
+	return db, err
+}
+
+// openLocked is openBolt; file is what bbolt has open and locked.
+func openLocked(path string, o *bolt.Options) (db *bolt.DB, file *os.File, err error) {
 	o.Timeout, o.FreelistType, o.NoStatistics = lockTimeout, bolt.FreelistMapType, true
 	o.OpenFile = func(path string, flag int, mode os.FileMode) (f *os.File, err error) {
 		f, err = openPrivate(path, flag, mode)
 		file = f
 		return f, err
 	}
-	var db *bolt.DB
-	err := checkNotCut(path)
+	closed := false
+	err = checkNotCut(path)
 	if err == nil {
 		err = boltfile.Guard(nil, func() (err error) {
 			db, err = bolt.Open(path, 0o600, o)
-			file = nil
+			closed = err != nil
 			return err
 		})
 	}
-	if file != nil {
+	if err != nil && file != nil && !closed { // bbolt leaves it open and locked when it panics
 		err = errors.Join(err, letGo(file))
 	}
 	switch {
+	case err == nil:
+		return db, file, nil
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, lockedError(filepath.Dir(path))
+		return nil, nil, lockedError(filepath.Dir(path))
 	case errors.Is(err, errNotPrivate):
-		return nil, err // it names the file
-	case err != nil && fromSystem(err):
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, err // it names the file
+	case fromSystem(err):
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, ErrDamaged):
-		return nil, &fileError{path, err, damageAdvice}
-	case err != nil:
-		return nil, &fileError{path, fmt.Errorf("%w: %w", ErrDamaged, err), damageAdvice}
+		return nil, nil, &fileError{path, err, damageAdvice}
 	}
-	return db, nil
+	return nil, nil, &fileError{path, fmt.Errorf("%w: %w", ErrDamaged, err), damageAdvice}
 }
 
 // checkNotCut refuses a file that is shorter than its newest meta page says: to read
@@ -473,13 +488,17 @@ func (s *Store) Info() event.StoreInfo {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	err := s.err
+	if failed := s.failed(); failed != nil {
+		err = failed
+	}
 	return event.StoreInfo{
 		Path:      s.dir,
 		Damage:    damage,
 		Temporary: s.temporary,
 		Sealed:    s.sealed,
 		KeyLost:   s.subs.anyVoid(),
-		Err:       s.err,
+		Err:       err,
 		Load:      s.loadNow(),
 		Records:   uint64(max(0, kept.records)),
 		Bytes:     kept.bytes,
@@ -495,12 +514,13 @@ func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.pruner.cancel()
 		s.queue.close()
-		<-s.stopped
+		s.await(s.stopped)
 		<-s.pruner.done
 		<-s.snapshotsDone
 		<-s.sumsDone
+		<-s.end.watched
 		s.lastSnapshot()
-		errs := []error{removeHolder(s.dir), s.db.Close()}
+		errs := []error{removeHolder(s.dir), s.closeDB()}
 		if s.temporary {
 			errs = append(errs, os.RemoveAll(s.dir))
 		}

@@ -55,6 +55,7 @@ func TestQueueHasALeadingEdge(t *testing.T) {
 		}()
 		next(due, 2, 27*time.Millisecond) // a whole group does not wait
 
+		synctest.Wait() // until the rest is there
 		q.close()
 		next(time.Now().Add(time.Hour), 1, 27*time.Millisecond) // nor does the rest at the end
 		if q.next(pace{}) != nil {

@@ -16,7 +16,7 @@ const recoverAdvice = "`eventdeck store check` tells more, `eventdeck store reco
 func quickCheck(tx *boltfile.Tx) error {
 	for _, name := range tables {
 		if !tx.Bucket(name).Exists() {
-			return fmt.Errorf("%w: the table %s is missing; %s", ErrDamaged, name, recoverAdvice)
+			return fmt.Errorf("%w: the table %s is missing", ErrDamaged, name)
 		}
 	}
 	events := tx.Bucket(bucketEvents)
@@ -24,21 +24,21 @@ func quickCheck(tx *boltfile.Tx) error {
 	key, value := newest.Last()
 	switch {
 	case newest.Err() != nil:
-		return fmt.Errorf("%w; %s", newest.Err(), recoverAdvice)
+		return newest.Err()
 	case key == nil && events.Entries() > 0:
-		return fmt.Errorf("%w: none of %d records is there; %s", ErrDamaged, events.Entries(), recoverAdvice)
+		return fmt.Errorf("%w: none of %d records is there", ErrDamaged, events.Entries())
 	case key == nil:
 		return nil
 	}
 	if len(key) != 8 {
-		return fmt.Errorf("%w: a record has the key %x; %s", ErrDamaged, key, recoverAdvice)
+		return fmt.Errorf("%w: a record has the key %x", ErrDamaged, key)
 	}
 	seq := binary.BigEndian.Uint64(key)
 	if seq > events.Counter() {
-		return fmt.Errorf("%w: record %d is newer than the last number given, %d; %s", ErrDamaged, seq, events.Counter(), recoverAdvice)
+		return fmt.Errorf("%w: record %d is newer than the last number given, %d", ErrDamaged, seq, events.Counter())
 	}
 	if _, err := decodeRecord(seq, value); err != nil {
-		return fmt.Errorf("%w: the newest record, %d: %w; %s", ErrDamaged, seq, err, recoverAdvice)
+		return fmt.Errorf("%w: the newest record, %d: %w", ErrDamaged, seq, err)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,9 +24,24 @@ const (
 
 // view runs fn in a read transaction.
 //
-// Errors: [event.ErrClosed], [ErrDamaged], those of fn.
+// Errors: [event.ErrClosed], [ErrDamaged], [ErrGone], those of fn.
 func (s *Store) view(fn func(*boltfile.Tx) error) error {
-	err := boltfile.Guard(nil, func() error { return boltfile.View(s.db, fn) })
+	if err := s.failed(); err != nil {
+		return err
+	}
+	began := false
+	err := boltfile.Guard(nil, func() error {
+		return boltfile.View(s.db, func(tx *boltfile.Tx) error {
+			began = true
+			return fn(tx)
+		})
+	})
+	if errors.Is(err, ErrDamaged) {
+		err = s.advise(err)
+		if !began {
+			s.fail(err) // bbolt may have left a lock behind
+		}
+	}
 	if errors.Is(err, ErrDamaged) {
 		s.noteDamage(err)
 	}
@@ -71,11 +88,50 @@ func damagedRecord(seq uint64, err error) error {
 
 // Forward implements [event.Store]: it ends with the record that was the newest
 // when it was called.
+//
+// What goes on behind the first records from the beginning is compared with what was
+// written: it ends with [ErrDamaged] also where records are missing without a trace.
 func (s *Store) Forward(seq uint64, fn func(event.Record) bool) error {
-	if last := s.Last(); seq <= last {
-		return s.copies(seq, last, fn)
+	last := s.Last()
+	if seq > last {
+		return nil
 	}
-	return nil
+	n, ended := 0, false
+	var damage, circular error
+	err := s.copies(seq, last, func(r event.Record) bool {
+		if n++; n == firstChunk && seq <= 1 {
+			if damage, circular = s.shape(); circular != nil {
+				return false
+			}
+		}
+		if fn(r) {
+			return true
+		}
+		ended, damage = true, nil // nobody asks for the rest
+		return false
+	})
+	if err == nil && n < firstChunk && seq <= 1 && !ended {
+		damage, _ = s.shape()
+	}
+	return cmp.Or(err, circular, damage)
+}
+
+// shape tells what is wrong with the tree of the log: circular is set where it must not
+// be followed.
+func (s *Store) shape() (damage, circular error) {
+	err := s.view(func(tx *boltfile.Tx) error {
+		events := tx.Bucket(bucketEvents)
+		n, sound, again, err := events.Shape(context.Background(), s.end.file)
+		if err == nil && (!sound || n != events.Entries()) {
+			damage = s.advise(fmt.Errorf("%w: of %d records %d can be found", ErrDamaged, events.Entries(), n))
+			s.noteDamage(damage)
+		}
+		if again {
+			circular = damage
+		}
+		return err
+	})
+	return cmp.Or(damage, err), circular
 }
 
 // Backward implements [event.Store].

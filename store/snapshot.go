@@ -169,7 +169,7 @@ func (s *Store) lastSnapshot() {
 // given one. It returns the newest commit that a snapshot holds.
 func (s *Store) snapshotAfter(last int) int {
 	at := s.newestTx()
-	if at == last || !s.snapshotDue() || takeSnapshot(s.db, s.dir, s.now()) != nil {
+	if s.failed() != nil || at == last || !s.snapshotDue() || takeSnapshot(s.db, s.dir, s.now()) != nil {
 		return last
 	}
 	return at

@@ -85,6 +85,8 @@ func (s *Store) do(ctx context.Context, change func(*commit) error) error {
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-s.end.broken: // the writer may never come to it
+		return s.failed()
 	}
 }
 
@@ -92,7 +94,9 @@ func (s *Store) do(ctx context.Context, change func(*commit) error) error {
 func (s *Store) run() {
 	defer close(s.stopped)
 	loadErr := s.loadDedup()
-	s.setErr(loadErr)
+	if loadErr != nil {
+		s.fail(loadErr)
+	}
 	close(s.loaded)
 	var next pace
 	for {
@@ -101,6 +105,7 @@ func (s *Store) run() {
 			return
 		}
 		began := time.Now()
+		s.checkThere()
 		if loadErr != nil {
 			s.finish(jobs, nil, loadErr)
 		} else if jobs = s.whole(jobs); len(jobs) > 0 {
@@ -168,10 +173,10 @@ func (s *Store) finish(jobs []*job, outcomes []event.Outcome, err error) {
 }
 
 func commitError(err error) error {
-	if isNoSpace(err) {
+	switch {
+	case isNoSpace(err):
 		return fmt.Errorf("%w: %w", event.ErrFull, err)
-	}
-	if errors.Is(err, ErrDamaged) {
+	case errors.Is(err, ErrDamaged), errors.Is(err, ErrGone):
 		return err
 	}
 	return fmt.Errorf("commit to the store: %w", err)

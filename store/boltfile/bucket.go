@@ -123,6 +123,7 @@ func (b Bucket) Put(key, value []byte) error {
 	stored, sum := seal(b.name, key, value)
 	if b.y.plain.has(key) {
 		stored = stored[:len(value)]
+		b.y.unsummed++
 	}
 	b.count(sum)
 	return b.b.Put(key, stored)
@@ -171,6 +172,9 @@ func (b Bucket) uncount(key []byte) {
 	}
 	b.y.entries--
 	b.y.sums ^= sumOf(b.y, key, stored)
+	if b.y.plain.has(key) {
+		b.y.unsummed--
+	}
 	b.tx.changed = true
 }
 

@@ -163,6 +163,7 @@ type walk struct {
 	ctx   context.Context
 	seen  map[uint64]bool
 	sound bool
+	again bool // a page was met twice
 	want  func(bucket []byte) bool
 	fn    func(bucket []byte, counter uint64, entries []Entry) error
 }
@@ -218,7 +219,7 @@ func (w *walk) tree(id uint64, depth int, leaf func(page []byte, offset int64) e
 		return context.Cause(w.ctx)
 	}
 	if w.seen[id] || depth > maxDepth {
-		w.sound = false
+		w.sound, w.again = false, true
 		return nil
 	}
 	w.seen[id] = true
@@ -247,6 +248,30 @@ func (w *walk) tree(id uint64, depth int, leaf func(page []byte, offset int64) e
 		}
 	}
 	return nil
+}
+
+// Shape counts the entries of a bucket, page by page in the file that is open, without
+// bbolt, which damage could lead in circles. sound reports whether every page on the way
+// was; circular whether one was met twice.
+//
+// Errors: [ErrDamaged] if there is no such bucket; the cause of ctx; those of reading.
+func (b Bucket) Shape(ctx context.Context, file io.ReaderAt) (entries uint64, sound, circular bool, err error) {
+	if err := b.missing(); err != nil {
+		return 0, false, false, err
+	}
+	root := uint64(b.b.RootPage())
+	if root == 0 { // within the page of the buckets
+		err := b.Each(func(_, _ []byte) error { entries++; return nil })
+		return entries, err == nil, false, err
+	}
+	w := &walk{Pages: ReadPages(file), ctx: ctx, seen: map[uint64]bool{}, sound: true}
+	err = w.tree(root, 0, func(page []byte, offset int64) error {
+		have, buckets, ok := leafElements(page, offset)
+		entries += uint64(len(have))
+		w.sound = w.sound && ok && len(buckets) == 0
+		return nil
+	})
+	return entries, w.sound, w.again, err
 }
 
 // Layout is what a file says of its entries.

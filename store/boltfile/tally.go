@@ -18,7 +18,8 @@ type tally struct {
 
 	// The entries with keys of plain.first to plain.last carry no checksum yet; they
 	// are counted in sums all the same.
-	plain span
+	plain    span
+	unsummed uint64 // of them
 }
 
 // span is a range of numbers, both ends included. The zero span is empty, as 0 is not
@@ -68,7 +69,7 @@ func parseTallies(in []byte) ([]*tally, error) {
 		t := &tally{name: in[:n]}
 		in = in[n:]
 		t.entries, t.sums, t.counter = number(), uint32(number()), number()
-		t.plain = span{number(), number()}
+		t.plain, t.unsummed = span{number(), number()}, number()
 		tallies = append(tallies, t)
 	}
 	if bad || len(in) > 0 {
@@ -86,7 +87,7 @@ func (t *Tx) keepTallies() error {
 	out := binary.AppendUvarint(make([]byte, 0, 512), t.version)
 	for _, y := range t.tallies {
 		out = append(binary.AppendUvarint(out, uint64(len(y.name))), y.name...)
-		for _, n := range [...]uint64{y.entries, uint64(y.sums), y.counter, y.plain.first, y.plain.last} {
+		for _, n := range [...]uint64{y.entries, uint64(y.sums), y.counter, y.plain.first, y.plain.last, y.unsummed} {
 			out = binary.AppendUvarint(out, n)
 		}
 	}
@@ -136,6 +137,7 @@ func (y *tally) count(b *bolt.Bucket) error {
 		}
 		y.plain.last = n
 		y.entries++
+		y.unsummed++
 		y.sums ^= finish(Sum(v), y.name, k)
 		return nil
 	})
@@ -170,12 +172,10 @@ func isOwn(name, key []byte) bool {
 	return string(name) == string(Meta) && (string(key) == string(keyVersion) || string(key) == string(keyTallies))
 }
 
-// Unsummed returns how many numbers at most have entries without a checksum.
+// Unsummed returns how many entries have no checksum of their own yet.
 func (t *Tx) Unsummed() (n uint64) {
 	for _, y := range t.tallies {
-		if y.plain.last > 0 {
-			n += y.plain.last - y.plain.first + 1
-		}
+		n += y.unsummed
 	}
 	return n
 }
@@ -226,10 +226,11 @@ func (t *Tx) sum(y *tally, size *int, look func(name, key, value []byte) error) 
 		*size -= len(stored)
 	}
 	t.changed = true
+	y.unsummed -= min(y.unsummed, uint64(len(keys)))
 	if y.plain.has(k) {
 		y.plain.first = binary.BigEndian.Uint64(k)
 	} else {
-		y.plain = span{}
+		y.plain, y.unsummed = span{}, 0
 	}
 	for i := range keys {
 		if err := b.Put(keys[i], values[i]); err != nil {

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"eventdeck/store/boltfile"
+)
+
+// end is how a store comes to an end before it is closed: its file is damaged, or gone.
+// Nothing is asked of bbolt from then on, since a panic within it leaves its locks behind,
+// and what it still wrote would make matters worse.
+type end struct {
+	file    *os.File // what bbolt has open and locked
+	once    sync.Once
+	broken  chan struct{} // closed at the end
+	watched chan struct{} // closed when the file is not watched any more
+	err     error         // why; set before broken is closed
+	mu      sync.Mutex
+	size    int64 // of the file, when it was last looked at; it never shrinks
+}
+
+const (
+	fileLook = 5 * time.Second // how often it is looked whether the file is there
+	// A writer that has been caught in a lock that bbolt left behind never returns.
+	brokenWait = 2 * time.Second
+)
+
+// Broken is closed when nothing can be read or stored any more: the file is damaged or
+// gone. Info().Err tells which.
+func (s *Store) Broken() <-chan struct{} { return s.end.broken }
+
+// fail ends the store.
+func (s *Store) fail(err error) {
+	err = s.advise(err)
+	s.end.once.Do(func() {
+		s.end.err = err
+		s.setErr(err)
+		close(s.end.broken)
+	})
+}
+
+// advise adds to damage which file it is in, and what helps.
+func (s *Store) advise(err error) error {
+	var told *fileError
+	if !errors.Is(err, ErrDamaged) || errors.As(err, &told) {
+		return err
+	}
+	return &fileError{filepath.Join(s.dir, fileDB), err, recoverAdvice}
+}
+
+// failed returns why the store has ended, nil if it has not.
+func (s *Store) failed() error {
+	select {
+	case <-s.end.broken:
+		return s.end.err
+	default:
+		return nil
+	}
+}
+
+// await waits for done, but not for ever when the store has ended.
+func (s *Store) await(done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-s.end.broken:
+	}
+	select {
+	case <-done:
+	case <-time.After(brokenWait):
+	}
+}
+
+// closeDB releases the file. After damage bbolt is not asked: it might wait for a lock
+// that it left behind.
+func (s *Store) closeDB() error {
+	if s.failed() != nil {
+		return letGo(s.end.file)
+	}
+	return s.db.Close()
+}
+
+// update runs fn in a write transaction. After damage there is no other.
+func (s *Store) update(outside func() bool, fn func(*boltfile.Tx) error) error {
+	if err := s.failed(); err != nil {
+		return err
+	}
+	err := boltfile.Guard(outside, func() error { return boltfile.Update(s.db, fn) })
+	if errors.Is(err, ErrDamaged) {
+		s.fail(err)
+		return s.failed()
+	}
+	return err
+}
+
+// watchFile notices that the file was removed, replaced or cut short: what is stored then
+// would be lost with this process.
+func (s *Store) watchFile(ctx context.Context) {
+	defer close(s.end.watched)
+	tick := time.NewTicker(fileLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.checkThere()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// checkThere ends the store when its file is not in its place any more, or cut short.
+func (s *Store) checkThere() {
+	s.end.mu.Lock()
+	defer s.end.mu.Unlock()
+	path := filepath.Join(s.dir, fileDB)
+	own, err := s.end.file.Stat()
+	if err != nil {
+		return // it is being closed
+	}
+	there, err := os.Lstat(path)
+	if err == nil && os.SameFile(own, there) {
+		if size := there.Size(); size < s.end.size {
+			s.fail(fmt.Errorf("%w: it was cut short while it was open, from %d to %d bytes", ErrDamaged, s.end.size, size))
+		} else {
+			s.end.size = size
+		}
+		return
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return // that is no sign of anything
+	}
+	s.fail(fmt.Errorf("%w: %s was removed or replaced while it was open; start again, which begins a new one, or put a copy back with `eventdeck store restore FILE`", ErrGone, path))
+}
