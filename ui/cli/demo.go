@@ -94,7 +94,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if first {
 		wait = d.subscribeDemo(subscribing)
 	}
-	err = a.show(ctx, d, true)
+	err = d.whileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, true) })
 	cancel()
 	err = errors.Join(err, wait(), d.close())
 	a.farewell(info, "demo")

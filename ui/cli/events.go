@@ -93,9 +93,9 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 // print writes the records that pick takes, oldest first, and of these the
 // newest limit ones (0: all). It returns how many it wrote.
 func (a *app) print(ctx context.Context, store event.Store, format func([]byte, event.Record) []byte, pick func(event.Record) bool, limit uint64) (printed uint64, err error) {
-	first, err := startOf(store, pick, limit)
-	if err != nil || first == 0 {
-		return 0, err
+	first, damaged := startOf(store, pick, limit)
+	if first == 0 || damaged != nil && !errors.Is(damaged, event.ErrDamaged) {
+		return 0, damaged
 	}
 	w := bufio.NewWriterSize(a.Stdout, batchBytes)
 	var line []byte
@@ -111,19 +111,21 @@ func (a *app) print(ctx context.Context, store event.Store, format func([]byte, 
 		printed++
 		return ctx.Err() == nil && (limit == 0 || printed < limit)
 	})
-	if err != nil {
-		return printed, err
-	}
+	// Of a damaged store what could be read is printed whole.
 	if failed == nil {
 		failed = w.Flush()
 	}
 	if failed != nil {
 		return printed, fmt.Errorf("standard output: %w", failed)
 	}
-	return printed, nil
+	if err == nil {
+		err = damaged
+	}
+	return printed, err
 }
 
-// startOf returns the position of the oldest record to print, 0 if there is none.
+// startOf returns the position of the oldest record to print, 0 if there is none. With
+// [event.ErrDamaged] it is that of the oldest one that can be read from the newest on.
 func startOf(store event.Store, pick func(event.Record) bool, limit uint64) (uint64, error) {
 	if limit == 0 {
 		return min(store.Last(), 1), nil

@@ -78,7 +78,11 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) (err err
 		if openErr != nil {
 			return fmt.Errorf("--output: %w", openErr)
 		}
-		defer func() { err = errors.Join(err, file.Close()) }()
+		defer func() {
+			if err = errors.Join(err, file.Close()); errors.Is(err, event.ErrDamaged) {
+				err = setApart(f.output, err)
+			}
+		}()
 		out, name = file, f.output
 	}
 	n, err := writeAll(ctx, store, out, o, func(r *event.Record) bool {
@@ -98,6 +102,15 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) (err err
 	return nil
 }
 
+// setApart gives a file that holds only a part of what is kept a name that says so.
+func setApart(file string, damage error) error {
+	part := file + ".incomplete"
+	if err := os.Rename(file, part); err != nil {
+		return errors.Join(damage, err)
+	}
+	return fmt.Errorf("what can be read is in %s: %w", part, damage)
+}
+
 // writeAll writes the records that pick takes, oldest first, and returns how many.
 func writeAll(ctx context.Context, store event.Store, out io.Writer, o export.Options, pick func(*event.Record) bool) (n uint64, err error) {
 	w, err := export.NewWriter(out, o)
@@ -112,11 +125,11 @@ func writeAll(ctx context.Context, store event.Store, out io.Writer, o export.Op
 		}
 		return failed == nil && ctx.Err() == nil
 	})
-	if err = errors.Join(err, failed); err != nil {
-		return n, err
-	}
-	if ctx.Err() != nil {
+	if err == nil && ctx.Err() != nil {
 		err = errStopped
 	}
-	return n, errors.Join(err, w.Flush())
+	if failed == nil { // of a damaged store what could be read is written whole
+		failed = w.Flush()
+	}
+	return n, errors.Join(err, failed)
 }

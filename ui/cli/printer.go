@@ -170,6 +170,7 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 		}
 		select {
 		case <-changed:
+		case <-p.deck.broken(): // trouble tells why
 		case <-late:
 			if p.seen(); !p.confirmed {
 				return p.giveUp(ctx, p.sub.ID)
@@ -299,11 +300,7 @@ func (p *printer) waits(err error) bool {
 
 // cannotKeep says what a store that takes nothing means for the operator.
 func (p *printer) cannotKeep(err error) error {
-	advice := ""
-	if errors.Is(err, event.ErrDamaged) {
-		advice = "; `eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"
-	}
-	return fmt.Errorf("nothing can be kept in %s: %w%s", p.deck.store.Info().Path, err, advice)
+	return helped(fmt.Errorf("nothing can be kept in %s: %w", p.deck.store.Info().Path, err))
 }
 
 // trouble tells why nothing can come any more: the store takes nothing, or the

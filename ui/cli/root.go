@@ -55,7 +55,7 @@ func (a *app) execute(ctx context.Context) error {
 		// Only the parsing of the command line gets here: see run.
 		return usageError{err}
 	}
-	return a.err
+	return helped(a.err)
 }
 
 // run makes a function that cobra calls of one that does the work. Errors of the

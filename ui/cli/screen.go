@@ -38,7 +38,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	}
 	late := &lateDemo{app: a, deck: d, ctx: ctx}
 	d.startDemo = late.start
-	err = a.show(ctx, d, false)
+	err = d.whileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, false) })
 	info := d.store.Info()
 	err = errors.Join(err, late.leave(), d.close(), late.stop())
 	words := slices.Clone(args)

@@ -70,7 +70,7 @@ type storeSummary struct {
 	Oldest    *time.Time      `json:"oldest,omitempty"`
 	Newest    *time.Time      `json:"newest,omitempty"`
 	Subs      int             `json:"subscriptions"`
-	Unsummed  uint64          `json:"withoutChecksum,omitempty"` // entries of an older store, at most
+	Unsummed  uint64          `json:"withoutChecksum,omitempty"` // entries of an older store
 	Sealed    string          `json:"sealed"`
 	InUse     int             `json:"inUseBy,omitempty"` // process that has it open
 	Keep      event.Retention `json:"keep"`
