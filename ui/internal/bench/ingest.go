@@ -18,7 +18,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
-	"eventdeck/ui/bench"
+	"eventdeck/ui/internal/runner"
 )
 
 // ingest measures how many events a second the host takes and keeps, with its
@@ -99,7 +99,7 @@ type result struct {
 	ingest        [3]time.Duration // emit to receipt: p50, p99, most
 	visible       []time.Duration  // emit to visible, of each event
 	cpu           time.Duration
-	output        bench.Output
+	output        runner.Output
 	memory        int
 	screen        string
 }
@@ -135,7 +135,7 @@ func runHost(run hostRun) (res result, err error) {
 		args = append(args, "--pprof", run.pprof)
 	}
 	watch := newWatch(c)
-	term, err := bench.Start(exec.Command(run.program, append(args, f.address)...), false, watch.seen)
+	term, err := runner.Start(exec.Command(run.program, append(args, f.address)...), false, watch.seen)
 	if err != nil {
 		return res, err
 	}
@@ -181,7 +181,7 @@ var storedOnScreen = regexp.MustCompile(`([\d,]+) stored`)
 
 // settled waits until the screen says that n events are stored, while that number
 // grows: the newest can be seen while other streams are behind.
-func settled(term *bench.Terminal, n int, patience time.Duration) {
+func settled(term *runner.Terminal, n int, patience time.Duration) {
 	last, since := -1, time.Now()
 	for last < n && time.Since(since) < patience {
 		time.Sleep(50 * time.Millisecond)
@@ -195,12 +195,12 @@ func settled(term *bench.Terminal, n int, patience time.Duration) {
 	}
 }
 
-func since(now, then bench.Output) bench.Output {
-	return bench.Output{Bytes: now.Bytes - then.Bytes, Frames: now.Frames - then.Frames}
+func since(now, then runner.Output) runner.Output {
+	return runner.Output{Bytes: now.Bytes - then.Bytes, Frames: now.Frames - then.Frames}
 }
 
 // awaitFeed waits until all streams are open.
-func awaitFeed(f *feeder, term *bench.Terminal) error {
+func awaitFeed(f *feeder, term *runner.Terminal) error {
 	for deadline := time.Now().Add(30 * time.Second); f.began.Load() == 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the host opened %d of %d streams\n%s", f.opened.Load(), f.streams, term.Text())

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/ui/bench"
+	"eventdeck/ui/internal/runner"
 )
 
 // compare feeds the host and its peers the same events and prints what became of
@@ -41,7 +41,7 @@ func compare(args []string) error {
 			return err
 		}
 	}
-	plain, err := build(dir, "./docs/bench/plain")
+	plain, err := build(dir, "./ui/internal/bench/plain")
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (p peer) run(dir string, rate int, span time.Duration) (res result, err err
 	}
 	c := newClock()
 	w := newWatch(c)
-	term, err := bench.Start(cmd, p.plain, w.seen)
+	term, err := runner.Start(cmd, p.plain, w.seen)
 	if err != nil {
 		return res, err
 	}
@@ -160,7 +160,7 @@ func (p peer) run(dir string, rate int, span time.Duration) (res result, err err
 }
 
 // await waits until the peer can be fed.
-func (p peer) await(term *bench.Terminal) error {
+func (p peer) await(term *runner.Terminal) error {
 	if p.ready == "" {
 		time.Sleep(time.Second)
 	} else {

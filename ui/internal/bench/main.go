@@ -2,46 +2,46 @@
 
 // Command bench makes what measurements need, and measures.
 //
-//	go run ./docs/bench fill DIR [EVENTS]
+//	go run ./ui/internal/bench fill DIR [EVENTS]
 //
 // makes a store with so many events (1,000,000 unless told) of 600 bytes, of five
 // types of one server, over the last day.
 //
-//	go run ./docs/bench ingest [-mode push|poll] [-streams 50] [-rate 0] [-for 1m] [-paced 90000] [-retention]
+//	go run ./ui/internal/bench ingest [-mode push|poll] [-streams 50] [-rate 0] [-for 1m] [-paced 90000] [-retention]
 //
 // runs the host with its screen on a pseudo-terminal, feeds it events of 600 bytes as
 // fast as it takes them, and counts what it kept; then it feeds them at a pace, which
 // shows the delay from emit to receipt. The store has no bound, unless retention is
 // asked for: then the oldest events are gone and counted by their sequence numbers.
 //
-//	go run ./docs/bench webhook [-conns 64] [-subs 50] [-for 10s]
+//	go run ./ui/internal/bench webhook [-conns 64] [-subs 50] [-for 10s]
 //
 // measures webhook deliveries over TLS, each answered after its commit: at full speed,
 // at 1,000 a second, and at 1,000 a second beside 5,000 bad requests.
 //
-//	go run ./docs/bench compare [-rates 1000,20000] [-for 10s] [-repeat 3] [-only NAMES]
+//	go run ./ui/internal/bench compare [-rates 1000,20000] [-for 10s] [-repeat 3] [-only NAMES]
 //
 // feeds the same events to the host, to a trivial Bubble Tea program, and to the
 // programs of Debian that are installed (mitmproxy, lnav, less, multitail, redis-tools,
 // curl, jq, tail), in turns, and prints what became of them as a table.
 //
-//	go run ./docs/bench start [-streams 200] DIR
+//	go run ./ui/internal/bench start [-streams 200] DIR
 //
 // measures on a store that fill made: the time to the first frame, also when the file
 // is not in memory, CPU and memory while nothing happens, and the time until
 // subscriptions, which it adds to the store, are open again.
 //
-//	go run ./docs/bench subs [-n 1000]
+//	go run ./ui/internal/bench subs [-n 1000]
 //
 // measures what an idle push subscription holds in memory, over HTTP/2, HTTP/1.1 and
 // the standard input and output of a process.
 //
-//	go run ./docs/bench curves [-most 10000000]
+//	go run ./ui/internal/bench curves [-most 10000000]
 //
 // measures what a commit, a key and a search cost in stores of 10,000 to 10,000,000
 // events, which it makes and removes (10 GB).
 //
-//	go run ./docs/bench disk [-rate 20000]
+//	go run ./ui/internal/bench disk [-rate 20000]
 //
 // measures whether the store holds a rate when each sync of the disk takes 5 ms, and
 // 20 ms, longer.
@@ -62,7 +62,7 @@ func main() {
 }
 
 func run(args []string) error {
-	usage := errors.New("usage: go run ./docs/bench fill DIR [EVENTS] | compare [FLAGS] | curves [FLAGS] | disk [FLAGS] | ingest [FLAGS] | start [FLAGS] DIR | subs [FLAGS] | webhook [FLAGS]")
+	usage := errors.New("usage: go run ./ui/internal/bench fill DIR [EVENTS] | compare [FLAGS] | curves [FLAGS] | disk [FLAGS] | ingest [FLAGS] | start [FLAGS] DIR | subs [FLAGS] | webhook [FLAGS]")
 	if len(args) == 0 {
 		return usage
 	}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"eventdeck/host/event"
-	"eventdeck/ui/bench"
+	"eventdeck/ui/internal/runner"
 )
 
 // start measures how long the host takes to its first frame on a store, with its
@@ -30,7 +30,7 @@ func start(args []string) error {
 		return err
 	}
 	if flags.NArg() != 1 {
-		return fmt.Errorf("usage: go run ./docs/bench start [FLAGS] DIR; fill makes the directory")
+		return fmt.Errorf("usage: go run ./ui/internal/bench start [FLAGS] DIR; fill makes the directory")
 	}
 	dir, err := os.MkdirTemp("", "eventdeck-bench")
 	if err != nil {
@@ -81,8 +81,8 @@ func forget(path string) error {
 }
 
 // firstFrame starts the host and waits for a whole screen.
-func firstFrame(program, data string, args ...string) (time.Duration, *bench.Terminal, error) {
-	term, err := bench.Start(exec.Command(program, append([]string{"--data", data}, args...)...), false, nil)
+func firstFrame(program, data string, args ...string) (time.Duration, *runner.Terminal, error) {
+	term, err := runner.Start(exec.Command(program, append([]string{"--data", data}, args...)...), false, nil)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/ui/bench"
+	"eventdeck/ui/internal/runner"
 )
 
 // subs measures what an idle push subscription holds in memory: the difference
@@ -117,17 +117,17 @@ func holding(program, data string, n int, transport, profiles string) (h held, e
 
 // idleServer starts a server that sends nothing. opened waits until so many streams
 // are open.
-func idleServer(data string, streams int, transport string) (address string, opened func(*bench.Terminal) error, end func() error, err error) {
+func idleServer(data string, streams int, transport string) (address string, opened func(*runner.Terminal) error, end func() error, err error) {
 	if transport != "stdio" {
 		f, err := newFeeder(event.ModePush, streams, 1, 1, transport == "HTTP/2", newClock())
 		if err != nil {
 			return "", nil, nil, err
 		}
-		return f.address, func(term *bench.Terminal) error { return awaitFeed(f, term) }, f.close, nil
+		return f.address, func(term *runner.Terminal) error { return awaitFeed(f, term) }, f.close, nil
 	}
 	flag := data + ".opened"
 	address, err = pipeAddress(streams, flag)
-	opened = func(term *bench.Terminal) error {
+	opened = func(term *runner.Terminal) error {
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 			if _, err := os.Stat(flag); !errors.Is(err, fs.ErrNotExist) {
 				return err

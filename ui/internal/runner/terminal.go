@@ -1,8 +1,8 @@
 //go:build !windows
 
-// Package bench runs programs on a pseudo-terminal and tells when events can be
-// seen there. It serves docs/bench.
-package bench
+// Package runner runs programs on a pseudo-terminal and tells when events can be
+// seen there. It serves the measures of package bench.
+package runner
 
 import (
 	"bytes"
