@@ -49,9 +49,9 @@ type Dialect interface {
 	// Owns reports whether a type of this name is said in this dialect. It looks
 	// at nothing but the name: the types need not have been listed.
 	Owns(name trust.Text) bool
-	// List returns all event types, and what is to be told of those that are hidden.
+	// List returns all event types, and what is to be told of those that are skipped.
 	// Errors: [ErrNoEvents], [ErrPartial], [ErrDraft].
-	List(ctx context.Context) (types []event.Type, hidden Hidden, err error)
+	List(ctx context.Context) (types []event.Type, skipped SkippedTypes, err error)
 	// Poll asks for events. Dialects without polling answer [wire.ErrUnacceptable].
 	Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error)
 	// Stream opens a push stream and hands its notes, in the words of MCP Events,

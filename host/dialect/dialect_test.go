@@ -71,7 +71,7 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 		}
 		return `"result":{"events":[{"name":"a","delivery":["push","push","smoke",null]},{"name":"b","delivery":null},{"name":""},7],"nextCursor":"again"}`
 	})
-	types, hidden, err := d.List(context.Background())
+	types, skipped, err := d.List(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 	if o := types[0].OtherModes; len(o) != 1 || o[0].Raw() != "smoke" {
 		t.Errorf("other modes %v", o)
 	}
-	if calls != 2 || hidden.Count != 4 || len(hidden.Why) != 4 || !strings.HasPrefix(hidden.Why[0], "page 1, descriptor 3: ") || !strings.HasPrefix(hidden.Why[3], "page 2, descriptor 4: ") {
-		t.Errorf("%d calls and %d hidden, want 2 and 4, because %q", calls, hidden.Count, hidden.Why)
+	if calls != 2 || skipped.Count != 4 || len(skipped.Why) != 4 || !strings.HasPrefix(skipped.Why[0], "page 1, descriptor 3: ") || !strings.HasPrefix(skipped.Why[3], "page 2, descriptor 4: ") {
+		t.Errorf("%d calls and %d skipped, want 2 and 4, because %q", calls, skipped.Count, skipped.Why)
 	}
 }
 
@@ -98,28 +98,28 @@ func TestTypesThatAreListedTwiceAreTold(t *testing.T) {
 		}
 		return `"result":{"events":[{"name":"b","title":"other"},{"name":"c"}]}`
 	})
-	types, hidden, err := d.List(context.Background())
+	types, skipped, err := d.List(context.Background())
 	if err != nil || strings.Join(typeNames(types), " ") != "a b c" || types[0].Title.Raw() != "first" {
 		t.Fatalf("%v, %v", types, err)
 	}
-	if hidden.Count != 2 || len(hidden.Why) != 2 || !strings.HasPrefix(hidden.Why[0], "page 1: a is listed twice") || !strings.HasPrefix(hidden.Why[1], "page 2: b ") {
-		t.Errorf("%d hidden, because %q", hidden.Count, hidden.Why)
+	if skipped.Count != 2 || len(skipped.Why) != 2 || !strings.HasPrefix(skipped.Why[0], "page 1: a is listed twice") || !strings.HasPrefix(skipped.Why[1], "page 2: b ") {
+		t.Errorf("%d skipped, because %q", skipped.Count, skipped.Why)
 	}
 }
 
-// Why a descriptor is hidden stands in the log, and is returned.
+// Why a descriptor is skipped stands in the log, and is returned.
 func TestListTellsWhyDescriptorsAreHidden(t *testing.T) {
 	var out bytes.Buffer
 	d := connectWith(t, Options{Log: slog.New(slog.NewTextHandler(&out, nil))}, func(string, json.RawMessage) string {
 		return `"result":{"events":[{"name":"a"},{"name":""},7]}`
 	})
-	_, hidden, err := d.List(context.Background())
-	if err != nil || hidden.Count != 2 || len(hidden.Why) != 2 {
-		t.Fatalf("%+v, %v", hidden, err)
+	_, skipped, err := d.List(context.Background())
+	if err != nil || skipped.Count != 2 || len(skipped.Why) != 2 {
+		t.Fatalf("%+v, %v", skipped, err)
 	}
 	for _, want := range []string{"descriptor 2: ", "descriptor 3: ", "has no name"} {
-		if !strings.Contains(out.String(), want) || !strings.Contains(strings.Join(hidden.Why, "\n"), want) {
-			t.Errorf("%q is missing in %s or %q", want, out.String(), hidden.Why)
+		if !strings.Contains(out.String(), want) || !strings.Contains(strings.Join(skipped.Why, "\n"), want) {
+			t.Errorf("%q is missing in %s or %q", want, out.String(), skipped.Why)
 		}
 	}
 }

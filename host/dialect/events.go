@@ -36,11 +36,11 @@ func (e *events) Name() string {
 
 func (e *events) Owns(trust.Text) bool { return true }
 
-func (e *events) List(ctx context.Context) ([]event.Type, Hidden, error) {
+func (e *events) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	var (
-		types  []event.Type
-		hidden Hidden
-		next   *trust.Text
+		types   []event.Type
+		skipped SkippedTypes
+		next    *trust.Text
 	)
 	read := listing{opts: e.opts}
 	seen, have := map[trust.Text]bool{}, map[trust.Text]bool{}
@@ -50,43 +50,43 @@ func (e *events) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		switch {
 		case err == nil:
 		case e.s.Info().Draft:
-			return nil, Hidden{}, e.refusal(err)
+			return nil, SkippedTypes{}, e.refusal(err)
 		case unknownMethod(err):
-			return nil, Hidden{}, fmt.Errorf("%w: %w", ErrNoEvents, err)
+			return nil, SkippedTypes{}, fmt.Errorf("%w: %w", ErrNoEvents, err)
 		default:
-			return nil, Hidden{}, named(err)
+			return nil, SkippedTypes{}, named(err)
 		}
 		page, err := wire.DecodeList(raw)
 		if err != nil {
-			return nil, Hidden{}, err
+			return nil, SkippedTypes{}, err
 		}
 		read.page(raw)
-		hidden.Count += page.Bad
+		skipped.Count += page.Bad
 		for _, err := range page.Why {
 			e.opts.Log.Warn("an event type makes no sense and is hidden", "page", read.pages, "err", err)
-			hidden.tell("page %d, %v", read.pages, err)
+			skipped.tell("page %d, %v", read.pages, err)
 		}
 		repeated := bytes.Equal(raw, before)
 		before = raw
 		for _, d := range page.Types {
 			if have[d.Name] {
 				if !repeated {
-					hidden.Count++
-					hidden.tell("page %d: %v is listed twice, the first one is kept", read.pages, wire.Clip(d.Name))
+					skipped.Count++
+					skipped.tell("page %d: %v is listed twice, the first one is kept", read.pages, wire.Clip(d.Name))
 				}
 				continue
 			}
 			if err := read.enough(len(types)); err != nil {
-				return types, hidden, err
+				return types, skipped, err
 			}
 			have[d.Name] = true
 			types = append(types, eventType(d))
 		}
 		if page.Next == nil || seen[*page.Next] {
-			return types, hidden, nil
+			return types, skipped, nil
 		}
 		if err := read.full(); err != nil {
-			return types, hidden, err
+			return types, skipped, err
 		}
 		seen[*page.Next] = true
 		next = page.Next

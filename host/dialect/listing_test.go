@@ -65,9 +65,9 @@ func TestListsOfTypesAreBounded(t *testing.T) {
 				{"bytes above on the last page", Options{TypeBytes: 10}, []int{3}, 3, ""},
 			} {
 				dialect, _ := lister(t, d.capabilities, d.method, d.format, c.pages...).connect(c.opts)
-				types, hidden, err := dialect.List(background(t))
-				if len(types) != c.types || hidden.Count != 0 {
-					t.Errorf("%s: %d types, %d hidden", c.what, len(types), hidden.Count)
+				types, skipped, err := dialect.List(background(t))
+				if len(types) != c.types || skipped.Count != 0 {
+					t.Errorf("%s: %d types, %d skipped", c.what, len(types), skipped.Count)
 				}
 				if (c.says == "") != (err == nil) || err != nil && (!errors.Is(err, ErrPartial) || !strings.Contains(err.Error(), c.says+` under "limits" in settings.json`)) {
 					t.Errorf("%s: %v, want %q", c.what, err, c.says)

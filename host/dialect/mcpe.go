@@ -148,13 +148,13 @@ func (t *tools) Name() string { return MCPE }
 func (t *tools) Owns(name trust.Text) bool { return name.Raw() == FilteredStream }
 
 // List returns the filtered stream if the tools confirm that there is one.
-func (t *tools) List(ctx context.Context) ([]event.Type, Hidden, error) {
+func (t *tools) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	raw, err := t.s.Call(ctx, "tools/list", nil)
 	if unknownMethod(err) || wire.NameFrom(err) != "" && !t.can.said {
-		return nil, Hidden{}, fmt.Errorf("%w, nor tools: %w", ErrNoEvents, err)
+		return nil, SkippedTypes{}, fmt.Errorf("%w, nor tools: %w", ErrNoEvents, err)
 	}
 	if err != nil {
-		return nil, Hidden{}, named(err)
+		return nil, SkippedTypes{}, named(err)
 	}
 	found := false
 	for page := 0; err == nil && !found && page < maxPages; page++ {
@@ -163,7 +163,7 @@ func (t *tools) List(ctx context.Context) ([]event.Type, Hidden, error) {
 			Next  string `json:"nextCursor"`
 		}
 		if json.Unmarshal(raw, &list) != nil {
-			return nil, Hidden{}, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
+			return nil, SkippedTypes{}, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
 		}
 		for _, tool := range list.Tools {
 			found = found || tool.Name.Raw() == toolSubscribe
@@ -174,12 +174,12 @@ func (t *tools) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		raw, err = t.s.Call(ctx, "tools/list", map[string]string{"cursor": list.Next})
 	}
 	if err != nil {
-		return nil, Hidden{}, named(err)
+		return nil, SkippedTypes{}, named(err)
 	}
 	if !found {
-		return nil, Hidden{}, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, toolSubscribe)
+		return nil, SkippedTypes{}, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, toolSubscribe)
 	}
-	return []event.Type{t.filtered()}, Hidden{}, nil
+	return []event.Type{t.filtered()}, SkippedTypes{}, nil
 }
 
 func (t *tools) filtered() event.Type {

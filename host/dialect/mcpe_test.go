@@ -139,9 +139,9 @@ func TestMCPEIsToldApartFromTheSketch(t *testing.T) {
 			return notFound
 		})
 		d, _ := p.connect(Options{})
-		types, hidden, err := d.List(background(t))
-		if err != nil || hidden.Count != 0 || d.Name() != want {
-			t.Errorf("%s: %v, %d hidden, %q, %v", capabilities, typeNames(types), hidden.Count, d.Name(), err)
+		types, skipped, err := d.List(background(t))
+		if err != nil || skipped.Count != 0 || d.Name() != want {
+			t.Errorf("%s: %v, %d skipped, %q, %v", capabilities, typeNames(types), skipped.Count, d.Name(), err)
 		}
 		filtered := slices.Contains(typeNames(types), FilteredStream)
 		if filtered != strings.Contains(want, "MCPE") {
@@ -158,12 +158,12 @@ func TestANameThatAnotherDialectHasIsHiddenAloud(t *testing.T) {
 		return toolList3
 	})
 	d, _ := p.connect(Options{})
-	types, hidden, err := d.List(background(t))
-	if err != nil || hidden.Count != 1 || strings.Join(typeNames(types), " ") != "a filtered-stream" {
-		t.Fatalf("%v, %d hidden, %v", typeNames(types), hidden.Count, err)
+	types, skipped, err := d.List(background(t))
+	if err != nil || skipped.Count != 1 || strings.Join(typeNames(types), " ") != "a filtered-stream" {
+		t.Fatalf("%v, %d skipped, %v", typeNames(types), skipped.Count, err)
 	}
-	if len(hidden.Why) != 1 || !strings.HasPrefix(hidden.Why[0], "filtered-stream of ") || !strings.HasSuffix(hidden.Why[0], ": another dialect of the server has the name") {
-		t.Errorf("told %q", hidden.Why)
+	if len(skipped.Why) != 1 || !strings.HasPrefix(skipped.Why[0], "filtered-stream of ") || !strings.HasSuffix(skipped.Why[0], ": another dialect of the server has the name") {
+		t.Errorf("told %q", skipped.Why)
 	}
 	for _, ty := range types {
 		if ty.Name.Raw() == FilteredStream && ty.Dialect != MCPE {

@@ -40,15 +40,15 @@ func (m *merged) Owns(trust.Text) bool { return true }
 // List merges the types. A name that an earlier dialect listed, or that belongs to
 // another one, hides the type. A dialect that the server answers with an error hides
 // its own types only.
-func (m *merged) List(ctx context.Context) ([]event.Type, Hidden, error) {
+func (m *merged) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	var (
-		types  []event.Type
-		hidden Hidden
-		names  []string
-		absent []Dialect
-		none   error
-		short  error
-		failed error
+		types   []event.Type
+		skipped SkippedTypes
+		names   []string
+		absent  []Dialect
+		none    error
+		short   error
+		failed  error
 	)
 	seen := map[trust.Text]bool{}
 	for i, d := range m.all {
@@ -62,18 +62,18 @@ func (m *merged) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		case errors.Is(err, ErrPartial):
 			short = errors.Join(short, err)
 		case ctx.Err() != nil, errors.Is(err, session.ErrLost), errors.Is(err, session.ErrClosed):
-			return nil, Hidden{}, err // nothing can be had from this connection
+			return nil, SkippedTypes{}, err // nothing can be had from this connection
 		default:
 			failed = errors.Join(failed, err) // the other dialects may do
 			continue
 		}
 		names = append(names, d.Name())
-		hidden.join(wrong)
+		skipped.join(wrong)
 		for _, t := range listed {
 			if seen[t.Name] || m.owner(t.Name) != d {
 				m.log.Warn("an event type is hidden: another dialect of the server has the name", "type", t.Name, "dialect", d.Name())
-				hidden.Count++
-				hidden.tell("%v of %s: another dialect of the server has the name", t.Name, d.Name())
+				skipped.Count++
+				skipped.tell("%v of %s: another dialect of the server has the name", t.Name, d.Name())
 				continue
 			}
 			seen[t.Name] = true
@@ -81,7 +81,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, Hidden{}, cmp.Or(failed, none)
+		return nil, SkippedTypes{}, cmp.Or(failed, none)
 	}
 	if failed != nil {
 		short = errors.Join(short, fmt.Errorf("%w: %w: %w", ErrPartial, ErrDialect, failed))
@@ -89,7 +89,7 @@ func (m *merged) List(ctx context.Context) ([]event.Type, Hidden, error) {
 	m.mu.Lock()
 	m.names, m.absent = names, absent
 	m.mu.Unlock()
-	return types, hidden, short
+	return types, skipped, short
 }
 
 // passable reports whether the server may have other dialects after all.

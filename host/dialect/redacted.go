@@ -19,16 +19,16 @@ type redacted struct {
 }
 
 // List implements [Dialect].
-func (d redacted) List(ctx context.Context) ([]event.Type, Hidden, error) {
-	types, hidden, err := d.merged.List(ctx)
+func (d redacted) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
+	types, skipped, err := d.merged.List(ctx)
 	for i := range types {
 		t := &types[i]
 		t.Title, t.Description = d.set.Text(t.Title), d.set.Text(t.Description)
 	}
-	for i, why := range hidden.Why {
-		hidden.Why[i] = d.set.String(why)
+	for i, why := range skipped.Why {
+		skipped.Why[i] = d.set.String(why)
 	}
-	return types, hidden, d.set.Error(err)
+	return types, skipped, d.set.Error(err)
 }
 
 // Poll implements [Dialect].

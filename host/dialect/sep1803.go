@@ -107,9 +107,9 @@ func (r *resources) Name() string { return SEP1803 }
 func (r *resources) Owns(name trust.Text) bool { return strings.HasPrefix(name.Raw(), eventScheme) }
 
 // List returns the event:// resources and templates.
-func (r *resources) List(ctx context.Context) ([]event.Type, Hidden, error) {
+func (r *resources) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	var types []event.Type
-	var hidden Hidden
+	var skipped SkippedTypes
 	answered := false
 	var short error
 	for _, list := range []struct{ method, member, address string }{
@@ -122,15 +122,15 @@ func (r *resources) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		if errors.Is(err, ErrPartial) {
 			short = err
 		} else if err != nil {
-			return nil, Hidden{}, err
+			return nil, SkippedTypes{}, err
 		}
 		answered = true
 		for i, item := range items {
 			t, ours, err := r.eventType(item, list.address)
 			switch {
 			case err != nil:
-				hidden.Count++
-				hidden.tell("%s, descriptor %d: %v", list.method, i+1, err)
+				skipped.Count++
+				skipped.tell("%s, descriptor %d: %v", list.method, i+1, err)
 				r.opts.Log.Warn("an event resource makes no sense and is hidden", "method", list.method, "err", err)
 			case ours && len(types) < r.opts.Types:
 				types = append(types, t)
@@ -140,9 +140,9 @@ func (r *resources) List(ctx context.Context) ([]event.Type, Hidden, error) {
 		}
 	}
 	if !answered {
-		return nil, Hidden{}, fmt.Errorf("%w: nor any method of resources", ErrNoEvents)
+		return nil, SkippedTypes{}, fmt.Errorf("%w: nor any method of resources", ErrNoEvents)
 	}
-	return types, hidden, short
+	return types, skipped, short
 }
 
 // pages returns the members of a list, page after page until there are enough.

@@ -75,15 +75,15 @@ func modeNames(modes []event.Mode) (names []string) {
 
 func TestResourcesAndTemplatesAreListedAsTypes(t *testing.T) {
 	d, _ := newPeer(t, resourceCapabilities, shelf(nil)).connect(Options{})
-	types, hidden, err := d.List(background(t))
+	types, skipped, err := d.List(background(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(typeNames(types), " "); got != "event://all event://repo/{name}{?branch}" || hidden.Count != 3 {
-		t.Fatalf("types %s, %d hidden, want two and 3", got, hidden.Count)
+	if got := strings.Join(typeNames(types), " "); got != "event://all event://repo/{name}{?branch}" || skipped.Count != 3 {
+		t.Fatalf("types %s, %d skipped, want two and 3", got, skipped.Count)
 	}
-	if why := strings.Join(hidden.Why, "\n"); !strings.Contains(why, "resources/list, descriptor 3: a descriptor without uri") || !strings.Contains(why, "resources/templates/list, descriptor 2: a template that is none of RFC 6570") {
-		t.Errorf("told %q", hidden.Why)
+	if why := strings.Join(skipped.Why, "\n"); !strings.Contains(why, "resources/list, descriptor 3: a descriptor without uri") || !strings.Contains(why, "resources/templates/list, descriptor 2: a template that is none of RFC 6570") {
+		t.Errorf("told %q", skipped.Why)
 	}
 	all, repo := types[0], types[1]
 	if !all.Offers(event.ModePush) || !all.Offers(event.ModeWebhook) || !all.Cursorless || all.Dialect != SEP1803 {

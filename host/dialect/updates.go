@@ -62,24 +62,24 @@ func (u *updates) Owns(name trust.Text) bool { return name.Raw() == ResourceUpda
 
 // List returns the one type. The resources that the server lists are suggestions:
 // it may take others.
-func (u *updates) List(ctx context.Context) ([]event.Type, Hidden, error) {
+func (u *updates) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	resources, err := u.suggestions(ctx, methodResources, "resources", "uri", maxExamples)
 	if err != nil {
-		return nil, Hidden{}, err
+		return nil, SkippedTypes{}, err
 	}
 	templates, err := u.suggestions(ctx, methodTemplates, "resourceTemplates", "uriTemplate", maxTemplates)
 	if err != nil {
-		return nil, Hidden{}, err
+		return nil, SkippedTypes{}, err
 	}
 	schema, err := updatesSchema(resources, templates)
 	if err != nil {
-		return nil, Hidden{}, err
+		return nil, SkippedTypes{}, err
 	}
 	return []event.Type{{
 		Name: trust.Untrusted(ResourceUpdated), Title: trust.Untrusted("Resource updated"),
 		Description: trust.Untrusted("A resource of the server changed, or one that lies under it."),
 		Modes:       []event.Mode{event.ModePush}, InputSchema: schema, Cursorless: true, Dialect: ResourceUpdates,
-	}}, Hidden{}, nil
+	}}, SkippedTypes{}, nil
 }
 
 // suggestions returns the first addresses of a list; none where the server refuses

@@ -45,9 +45,9 @@ func watchStream(t *testing.T, d Dialect, args string) (Stream, *recorder) {
 
 func TestPlainResourcesAreOneType(t *testing.T) {
 	d, _ := newPeer(t, updatesCapabilities, library(nil)).connect(Options{})
-	types, hidden, err := d.List(background(t))
-	if err != nil || hidden.Count != 0 || len(types) != 1 {
-		t.Fatalf("types %v, %d bad, %v", typeNames(types), hidden.Count, err)
+	types, skipped, err := d.List(background(t))
+	if err != nil || skipped.Count != 0 || len(types) != 1 {
+		t.Fatalf("types %v, %d bad, %v", typeNames(types), skipped.Count, err)
 	}
 	typ := types[0]
 	if typ.Name.Raw() != ResourceUpdated || !typ.Cursorless || typ.Dialect != ResourceUpdates || len(typ.Modes) != 1 || !typ.Offers(event.ModePush) {
