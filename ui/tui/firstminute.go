@@ -85,9 +85,11 @@ func (a *app) noSubscriptions() []lesson {
 }
 
 // unreached says why nothing of what is shown can be subscribed to: none of its
-// servers is connected. Otherwise it is empty.
-func (a *app) unreached() (lines []string) {
+// servers is connected. Otherwise it is empty. Of many servers those are named that
+// have room in w by h cells: it is asked for in every frame.
+func (a *app) unreached(w, h int) (lines []string) {
 	scope, now := a.stream.query.Node.Server, a.Clock()
+	left, room := 0, h-3 // the first row is blank, the last two say what is left and what to do
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		if scope != "" && s.Name != scope {
@@ -96,12 +98,17 @@ func (a *app) unreached() (lines []string) {
 		if s.Reach == host.ReachReady {
 			return nil
 		}
+		if left > 0 || len(lines) > 0 && room < 3 {
+			left++
+			continue
+		}
+		room -= 3 + len(s.Err)/max(w, 1) // a name, what is wrong, a blank
 		lines = append(lines, s.Name+": "+evidence.Reach(*s, now), s.Err, "")
 	}
-	if len(lines) == 0 {
-		return nil
+	if left > 0 {
+		lines = append(lines, "and "+cells.Count(left, "server")+" more.")
 	}
-	if !a.readOnly {
+	if len(lines) > 0 && !a.readOnly {
 		lines = append(lines, a.keyOf("server.reconnect")+" on the server tries at once.")
 	}
 	return lines

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,5 +27,55 @@ func TestStreamOfServersThatCannotBeReached(t *testing.T) {
 	a.take(h.Snapshot())
 	if shown := screenOf(a); !strings.Contains(shown, "No subscriptions yet") {
 		t.Errorf("a server that is ready teaches nothing:\n%s", shown)
+	}
+}
+
+// manyFailing is a host of n servers of which none can be reached.
+func manyFailing(n int) *fakeHost {
+	h := newFake()
+	for i := range n {
+		h.server(fmt.Sprint("server", i))
+		s := &h.snap.Servers[i]
+		s.Reach, s.Attempt, s.Err = host.ReachBackoff, 1, "server/discover: server cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused"
+	}
+	return h
+}
+
+// Of servers that cannot be reached as many are told as there is room for.
+func TestOfManyServersThatFailSomeAreNamed(t *testing.T) {
+	a := open(t, manyFailing(990), 100, 30)
+	press(t, a, "2")
+	shown := screenOf(a)
+	for _, want := range []string{"server0: unreachable", "connection refused", "servers more.", "R on the server tries at once"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %q in\n%s", want, shown)
+		}
+	}
+}
+
+// What a frame costs does not grow with the servers that fail: their errors are laid
+// out as far as they are seen.
+func TestAFrameOfManyServersThatFailIsCheap(t *testing.T) {
+	cost := func(servers int) float64 {
+		h := manyFailing(servers)
+		a := open(t, h, 100, 30)
+		a.View()
+		return testing.AllocsPerRun(20, func() { a.View() })
+	}
+	few, many := cost(20), cost(990)
+	if many > few+50 {
+		t.Errorf("%.0f allocations a frame with 990 servers, %.0f with 20", many, few)
+	}
+}
+
+// BenchmarkFailingServers takes the state of 990 servers that fail, and draws it.
+func BenchmarkFailingServers(b *testing.B) {
+	h := manyFailing(990)
+	a := open(b, h, 120, 40)
+	b.ReportAllocs()
+	for b.Loop() {
+		h.snap.Version++
+		a.take(h.Snapshot())
+		a.View()
 	}
 }

@@ -176,9 +176,10 @@ type statusKey struct {
 	pending       bool
 }
 
-// teach fills an empty stream with what to do next.
-func (a *app) teach(c *cells.Canvas) {
+// teach fills an empty stream of h rows with what to do next.
+func (a *app) teach(c *cells.Canvas, h int) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
+	away := a.unreached(c.Width-4, h)
 	switch {
 	case a.stream.searched() != "":
 		lines = []string{"Nothing matches yet: " + a.stream.searched() + " of the history."}
@@ -192,8 +193,8 @@ func (a *app) teach(c *cells.Canvas) {
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
 	case a.tree.total.trouble > 0:
 		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.keyOf("subscriptions") + " lists them, " + a.keyOf("quiet") + " there tells why and what the host does next."}
-	case len(a.unreached()) > 0:
-		lines = a.unreached()
+	case len(away) > 0:
+		lines = away
 	case len(a.snap.Subs) == 0:
 		c.End()
 		drawLessons(c, "No subscriptions yet.", a.noSubscriptions())
@@ -201,6 +202,9 @@ func (a *app) teach(c *cells.Canvas) {
 	}
 	c.End()
 	for _, l := range lines {
+		if c.Height() >= h {
+			return
+		}
 		for _, part := range trust.Block(trust.Untrusted(l), max(c.Width-4, 1)) {
 			c.Put(themes.Dim, "  ")
 			c.Safe(themes.Dim, part)

@@ -265,7 +265,7 @@ func (s *stream) drawRows(a *app, w, h int) {
 		}
 	}
 	if len(s.seqs) == 0 {
-		a.teach(c)
+		a.teach(c, h)
 	}
 	s.lines = c.Rows(h, s.lines)
 }
