@@ -44,7 +44,7 @@ func (h *Host) hideNamed(name string, value event.Secret) {
 // repeats it: arguments, what signs its deliveries, what resumes its stream.
 func (h *Host) hideSubscription(s event.Subscription) {
 	h.hide(s.Key.Args, s.Shown)
-	h.secrets.AddSecrets(s.Hook.Secret, s.Hook.Previous, s.Resume)
+	h.secrets.AddGiven(s.Hook.Secret, s.Hook.Previous, s.Resume)
 }
 
 // hide has the arguments of a subscription that are not to be shown masked wherever

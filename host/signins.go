@@ -53,7 +53,7 @@ func (h *Host) account(spec event.Server) *signin.Account {
 	}
 	return signin.New(signin.Options{
 		Server: spec, Vault: h.opts.vault(), Lazy: h.opts.Vault != nil, Transport: transport, Now: h.opts.Now, Log: log,
-		Secrets: h.secrets.AddSecrets,
+		Secrets: h.secrets.AddGiven,
 	})
 }
 

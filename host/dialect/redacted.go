@@ -97,7 +97,7 @@ func (d redacted) Release(ctx context.Context, id trust.Text) error {
 
 func (d redacted) know(secret string) {
 	if d.set != nil {
-		d.set.AddSecrets(event.NewSecret(secret))
+		d.set.AddGiven(event.NewSecret(secret))
 	}
 }
 

@@ -31,6 +31,9 @@ const Shown = "***"
 // of the member that held it.
 const leastValue = 6
 
+// maxGiven bounds the values that servers give: tokens renew themselves for months.
+const maxGiven = 20_000
+
 // Value is something secret.
 type Value struct {
 	Member string // the name of the nearest member that holds it; "": of none
@@ -45,6 +48,8 @@ type Set struct {
 	mu     sync.RWMutex
 	values values
 	places map[string][]string // values that are too short to be looked for, by the name of their member
+	given  []string            // those of the values that servers gave
+	oldest int                 // of given, once there are maxGiven
 }
 
 // Add hides further values. Empty ones have nothing to hide.
@@ -65,11 +70,33 @@ func (s *Set) Add(all ...Value) {
 	}
 }
 
-// AddSecrets hides secrets that no member held. A webhook secret is known by its shape,
-// and hidden without its prefix too.
+// AddSecrets hides secrets of the operator that no member held.
 func (s *Set) AddSecrets(all ...event.Secret) {
 	for _, secret := range all {
-		s.Add(Value{Secret: event.NewSecret(strings.TrimPrefix(secret.Reveal(), "whsec_"))})
+		s.Add(Value{Secret: secret})
+	}
+}
+
+// AddGiven hides secrets that a server gave or may have chosen: webhook secrets, also
+// without their prefix, and tokens. Only those that look like a key are hidden, so that
+// no server has words masked, and only the newest 20,000.
+func (s *Set) AddGiven(all ...event.Secret) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, secret := range all {
+		_, err := secret.WebhookKey()
+		text := strings.TrimPrefix(secret.Reveal(), "whsec_")
+		if err != nil && !event.LooksRandom(text) || s.values.has(text) {
+			continue
+		}
+		s.values.add(text)
+		if len(s.given) < maxGiven {
+			s.given = append(s.given, text)
+			continue
+		}
+		s.values.remove(s.given[s.oldest])
+		s.given[s.oldest] = text
+		s.oldest = (s.oldest + 1) % maxGiven
 	}
 }
 

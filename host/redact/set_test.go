@@ -91,6 +91,29 @@ func TestCutFramesStayHidden(t *testing.T) {
 	}
 }
 
+// What a server gives is hidden if it looks like a key: no server has words masked. The
+// oldest go, and those of the operator stay.
+func TestGivenSecretsAreBounded(t *testing.T) {
+	const key = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAECAwQ="
+	h := new(Set)
+	h.AddSecrets(event.NewSecret("of the operator"))
+	h.AddGiven(event.NewSecret("refused"), event.NewSecret("whsec_interrupted"), event.NewSecret("notifications/events/error"), event.Secret{})
+	h.AddGiven(event.NewSecret("whsec_"+key), event.NewSecret("tokenOfTheServer1"))
+	text := "refused interrupted notifications/events/error; of the operator, " + key + ", tokenOfTheServer1."
+	if got, want := h.String(text), "refused interrupted notifications/events/error; ***, ***, ***."; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	for i := range maxGiven {
+		h.AddGiven(event.NewSecret(fmt.Sprintf("%04da1b2c3d4e5f6g7h8%d", i%10_000, i)))
+	}
+	if got, want := h.String(text), "refused interrupted notifications/events/error; ***, "+key+", tokenOfTheServer1."; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	if got := h.String("0000a1b2c3d4e5f6g7h80 9999a1b2c3d4e5f6g7h819999"); got != "*** ***" || len(h.given) != maxGiven {
+		t.Errorf("of %d it says %q", len(h.given), got)
+	}
+}
+
 // An error says what happened without what is hidden, and is what it was.
 func TestHiddenErrors(t *testing.T) {
 	h := hiding("password", "hünter2")
@@ -185,7 +208,7 @@ func BenchmarkTraceOfAnEventWithHiddenArguments(b *testing.B) {
 			frame := []byte(`{"jsonrpc":"2.0","method":"notifications/events/event","params":{"data":{"text":"` + strings.Repeat(text, 100) + `"}}}`)
 			h := hiding("password", "hunter2", "pin", "4711")
 			for range 1000 {
-				h.AddSecrets(event.NewSecret("whsec_" + rand.Text()))
+				h.AddGiven(event.NewSecret(rand.Text()))
 			}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -31,6 +31,15 @@ func (v *values) add(text string) {
 	v.pairs[pair/64] |= 1 << (pair % 64)
 }
 
+// remove forgets a value.
+func (v *values) remove(text string) {
+	head := headOf(text)
+	left := slices.DeleteFunc(v.byHead[head], func(have string) bool { return have == text })
+	if v.byHead[head] = left; len(left) == 0 {
+		delete(v.byHead, head)
+	}
+}
+
 func (v *values) empty() bool { return v == nil || len(v.byHead) == 0 }
 
 // has reports whether a text is one of the values.
