@@ -127,7 +127,7 @@ func (k *serverKeys) answer() {
 		select {
 		case spec := <-k.ask:
 			if err := k.read(k.host.ctx, spec); err != nil && k.host.ctx.Err() == nil {
-				k.host.opts.Log.Warn("the keys with which a server signs deliveries could not be read", "server", spec.Label(), "err", err)
+				k.host.opts.Log.Warn("the keys with which a server signs deliveries could not be read", "server", spec.Name, "err", err)
 			}
 		case <-k.host.ctx.Done():
 			return

@@ -54,7 +54,7 @@ func (h *Host) AppLog() *eventlog.Ring[LogLine] { return h.appLog }
 // the goroutine that reads or writes the wire.
 func (h *Host) trace(server event.Server, d session.Direction, frame trust.Text, size int) {
 	if h.opts.Trace != nil {
-		h.opts.Trace(server.Label(), string(d), frame)
+		h.opts.Trace(server.Name, string(d), frame)
 	}
 	if frame.Len() > wireClip {
 		frame = trust.Untrusted(strings.Clone(frame.Raw()[:wireClip]))

@@ -137,7 +137,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		MaxFrame:      o.Limits.Payload,
 		OnNote:        s.note,
 		OnUnheard:     func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
-		Log:           o.Log.With("server", s.spec.Label()),
+		Log:           o.Log.With("server", s.spec.Name),
 		Now:           o.Now,
 		Dial:          o.Network.Dial,
 		OnStderr:      func(line trust.Text) { s.host.stderr(s.spec.Name, line) },
@@ -176,7 +176,7 @@ func (s *server) dialectOptions() dialect.Options {
 		Events:        o.Limits.events(),
 		Redact:        &s.host.secrets,
 		Now:           o.Now,
-		Log:           o.Log.With("server", s.spec.Label()),
+		Log:           o.Log.With("server", s.spec.Name),
 	}
 }
 
@@ -196,7 +196,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	s.mu.Unlock()
 	s.host.notify()
 	if err := s.host.opts.Store.Saw(ctx, seen); err != nil && ctx.Err() == nil {
-		s.host.opts.Log.Warn("the server could not be remembered", "server", s.spec.Label(), "err", err)
+		s.host.opts.Log.Warn("the server could not be remembered", "server", s.spec.Name, "err", err)
 	}
 	if again {
 		s.host.nudge(s.spec.Name)
@@ -234,7 +234,7 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 			case err == nil:
 				known = true
 			case ctx.Err() == nil:
-				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Label(), "err", err)
+				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Name, "err", err)
 				if retriable(err) {
 					signal(s.relist)
 				}
@@ -281,7 +281,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	types, bad, err := d.List(ctx)
 	var short error
 	if errors.Is(err, dialect.ErrPartial) {
-		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Label(), "err", err)
+		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Name, "err", err)
 		short, err = err, nil
 	}
 	s.mu.Lock()
@@ -336,7 +336,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	closeOnce(s.tried)
 	s.mu.Unlock()
 	if reach != ReachConnecting {
-		s.host.opts.Log.Warn("server not connected", "server", s.spec.Label(), "err", err, "again_in", wait)
+		s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
 	}
 	s.host.notify()
 }

@@ -57,11 +57,7 @@ func (h *Host) noteAdded(spec event.Server, known bool) {
 // logOf returns the log for what concerns a subscription: its lines name the server,
 // so that they can be shown with it.
 func (h *Host) logOf(sub event.Subscription) *slog.Logger {
-	label := event.ServerLabel(sub.Key.Server)
-	if s, err := h.server(sub.Key.Server); err == nil {
-		label = s.spec.Label()
-	}
-	return h.opts.Log.With("server", label)
+	return h.opts.Log.With("server", sub.Key.Server)
 }
 
 // RemoveServer implements [API].

@@ -46,7 +46,7 @@ func (h *Host) account(spec event.Server) *signin.Account {
 	if spec.Fault != nil || spec.URL == "" {
 		return nil
 	}
-	log := h.opts.Log.With("server", spec.Label())
+	log := h.opts.Log.With("server", spec.Name)
 	transport, err := session.BaseTransport(spec, nil, log)
 	if err != nil {
 		return nil // dialing says what is wrong

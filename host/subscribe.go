@@ -31,7 +31,7 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	types, err := h.known(ctx, s)
 	if err != nil {
 		if old, ok := h.goesOn(r); ok && ctx.Err() == nil && !errors.Is(err, ErrNoEvents) {
-			h.opts.Log.Warn("a subscription goes on without the list of types", "server", s.spec.Label(), "sub", old.ID, "err", err)
+			h.opts.Log.Warn("a subscription goes on without the list of types", "server", s.spec.Name, "sub", old.ID, "err", err)
 			return old.Mode, old.Key, nil
 		}
 		return "", event.Key{}, err

@@ -1,10 +1,8 @@
 package event
 
-import "strings"
-
 // Server says how to reach an MCP server. It comes from the operator.
 type Server struct {
-	Name string
+	Name string // configured, or the address: see [AddressName]
 
 	// Either a process …
 	Command string
@@ -35,31 +33,6 @@ type Server struct {
 	// Fault says why the description cannot be used, e.g. that a variable in it is
 	// not set. Such a server is shown with its fault, and never connected.
 	Fault error
-}
-
-// Label is the name for messages and logs. That of a server that was given by its
-// address is without the query, which may hold secrets.
-func (s Server) Label() string {
-	if !s.AdHoc || s.URL == "" {
-		return s.Name
-	}
-	return withoutQuery(s.Name)
-}
-
-// ServerLabel is the label of a server of which only the name is known.
-func ServerLabel(name string) string {
-	if !strings.Contains(name, "://") {
-		return name
-	}
-	return withoutQuery(name)
-}
-
-func withoutQuery(address string) string {
-	where, _, found := strings.Cut(address, "?")
-	if !found {
-		return address
-	}
-	return where + "?…"
 }
 
 // Hints of [Server.Transport].
