@@ -28,6 +28,14 @@ func Firings(sub event.Subscription, now time.Time) []time.Time {
 	return nil
 }
 
+// expires returns when a subscription ends as it was planned; zero: never.
+func expires(sub event.Subscription) time.Time {
+	if ends := dialect.KindOf(sub.Dialect).Ends; ends != nil {
+		return ends(sub.Key.Args)
+	}
+	return time.Time{}
+}
+
 // listed returns the type of a key as its server listed it last.
 func (h *Host) listed(k event.Key) (event.Type, bool) {
 	s, err := h.server(k.Server)

@@ -321,6 +321,7 @@ func (h *Host) start(sub event.Subscription) {
 		Read:         kind.Read,
 		ServerSecret: kind.ServerSecret,
 		Lasting:      kind.Lasting,
+		Ends:         expires(sub),
 		Failpoint:    h.opts.Failpoint,
 		Log:          h.logOf(sub),
 	}, sub)
@@ -426,7 +427,7 @@ func (h *Host) Snapshot() Snapshot {
 
 // look gathers what is known of a subscription. The lock is held.
 func (h *Host) look(sub event.Subscription, server *ServerView, now time.Time) SubscriptionView {
-	v := SubscriptionView{Subscription: sub}
+	v := SubscriptionView{Subscription: sub, Expires: expires(sub)}
 	e := evidence{sub: sub, server: server, now: now}
 	if c := h.counts[sub.ID]; c != nil {
 		v.Stored, v.Gaps, v.LastSeq, v.LastTime = c.stored, c.gaps, c.last, c.at

@@ -46,9 +46,12 @@ func (r refusals) words() string {
 // the commands, and attached processes. It looks at nothing but the evidence.
 func derive(e evidence) (s delivery.Status, running bool) {
 	if e.runner == nil {
-		return idle(e)
+		s, running = idle(e)
+		s.Proof = proof(s, e.sub)
+		return s, running
 	}
 	s = *e.runner
+	s.Proof = proof(s, e.sub)
 	s.Refused = e.refused.Refused
 	switch s.State {
 	case event.StateLive, event.StateRefreshing:
@@ -63,11 +66,24 @@ func derive(e evidence) (s delivery.Status, running bool) {
 		unconfirmed(&s, e)
 	}
 	if alive(s.State) {
-		if s.Reason = ""; s.Proof == event.ProofProving {
+		if s.Reason = ""; e.runner.Proof == event.ProofProving {
 			s.Reason = event.ReasonProving
 		}
 	}
 	return s, true
+}
+
+// proof is what is known of continuity where the delivery has not said it yet.
+func proof(s delivery.Status, sub event.Subscription) event.Proof {
+	switch {
+	case s.Proof != "":
+		return s.Proof
+	case sub.NoReplay:
+		return event.ProofNoReplay
+	case sub.LastSeen.IsZero():
+		return event.ProofNew
+	}
+	return event.ProofProving
 }
 
 // unconfirmed tells why a subscription is not confirmed, or not any more.
@@ -137,8 +153,7 @@ func beside(err trust.Text, words string) trust.Text {
 // Stored tells of a subscription in a store that no process runs: what it was when it
 // was last seen.
 func Stored(sub event.Subscription) SubscriptionView {
-	return SubscriptionView{
-		Subscription: sub,
-		Status:       delivery.Status{State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode},
-	}
+	s := delivery.Status{State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode}
+	s.Proof = proof(s, sub)
+	return SubscriptionView{Subscription: sub, Status: s, Expires: expires(sub)}
 }

@@ -75,6 +75,7 @@ type SubscriptionView struct {
 	// Otherwise Status says not-running, and the State and LastSeen that were stored
 	// say what it was then.
 	Running bool
+	Expires time.Time // when it ends as planned; zero: never
 }
 
 // Resume sums up what the host caught up on since it started.

@@ -46,8 +46,8 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Altered, Settled, Random, ReasonOf,
-// Pace, Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Lasting,
-// Failpoint and Log must be set.
+// Pace, Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Ends,
+// Lasting, Failpoint and Log must be set.
 type Deps struct {
 	Source Source
 	Store  Store
@@ -95,6 +95,8 @@ type Deps struct {
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
 	// ServerSecret: the server makes the webhook secret, this host none.
 	ServerSecret bool
+	// Ends is when the subscription ends as planned; zero: never.
+	Ends time.Time
 	// Lasting: a push subscription stays on the server when its stream ends.
 	Lasting bool
 	// Limits bound one event that did not come by webhook; zero: the defaults.

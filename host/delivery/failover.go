@@ -212,7 +212,7 @@ func (r *Runner) ring() []event.Mode {
 func blameless(err error) bool {
 	var t *terminated
 	switch {
-	case errors.As(err, &t), errors.Is(err, errStore), errors.Is(err, ErrStopped):
+	case errors.As(err, &t), errors.Is(err, errPlanned), errors.Is(err, errStore), errors.Is(err, ErrStopped):
 		return true
 	case wire.Is(err, wire.NotFound, "kind", "event"), wire.Is(err, wire.Unsupported, "reason", "schema_changed"):
 		return true

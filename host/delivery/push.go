@@ -151,6 +151,10 @@ func (p *pushed) note(n wire.Note) {
 	case wire.NoteSkipped:
 		err = p.skipped(n, now)
 	case wire.NoteTerminated:
+		if n.Planned {
+			p.cancel(errPlanned)
+			return
+		}
 		p.cancel(&terminated{wire.DecodeFault(n.Params)})
 	}
 	if err != nil {

@@ -127,6 +127,16 @@ func (r *Runner) Run(ctx context.Context) {
 		close(r.over)
 		r.answer(fmt.Errorf("subscription %s: %w", r.id, ErrStopped))
 	}()
+	live, cancel := r.untilEnd(ctx)
+	defer cancel()
+	r.keep(live)
+	if ctx.Err() == nil && errors.Is(context.Cause(live), errPlanned) && r.Status().State != event.StateEnded {
+		r.finish(ctx)
+	}
+}
+
+// keep makes attempts until ctx ends or the subscription does.
+func (r *Runner) keep(ctx context.Context) {
 	backoff := r.deps.Backoff()
 	for ctx.Err() == nil {
 		if err := r.deps.Source.Ready(ctx); err != nil {
@@ -211,6 +221,9 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 	var t *terminated
 	wasTerminated := errors.As(err, &t)
 	switch name := wire.NameFrom(err); {
+	case errors.Is(err, errPlanned):
+		r.finish(ctx)
+		return true
 	case name == wire.Forbidden:
 		r.end(ctx, event.StateDenied, "the server refuses for lack of rights", err)
 		return true
@@ -325,6 +338,16 @@ func (r *Runner) end(ctx context.Context, state State, evidence string, err erro
 	r.record(ctx, state, evidence, err)
 	r.settle(err)
 	r.answer(err)
+}
+
+// finish ends a subscription as planned: that is no error.
+func (r *Runner) finish(ctx context.Context) {
+	r.set(func(s *Status) {
+		s.State, s.NextTry, s.Error, s.Reason = event.StateEnded, time.Time{}, trust.Text{}, ""
+	})
+	r.record(ctx, event.StateEnded, "it ended as planned", nil)
+	r.settle(errPlanned)
+	r.answer(errPlanned)
 }
 
 // record puts a state change into the log and onto the stored subscription.

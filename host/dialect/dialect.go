@@ -145,6 +145,8 @@ type Kind struct {
 	// Firings returns when a subscription on a schedule delivers next, at most n
 	// times; nil for one that delivers at once.
 	Firings func(args json.RawMessage, now time.Time, n int) []time.Time
+	// Ends returns when a subscription ends as its arguments say; zero: never.
+	Ends func(args json.RawMessage) time.Time
 	// Read reads a webhook delivery.
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
 	// ServerSecret: the server makes the webhook secret.

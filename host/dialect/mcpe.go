@@ -68,6 +68,7 @@ func mcpe() Kind {
 		On:      newTools,
 		Check:   checkFiltered,
 		Firings: filteredFirings,
+		Ends:    filteredEnd,
 		Lasting: true,
 	}
 }
@@ -257,7 +258,7 @@ func (t *tools) route(method string, n wire.Note) {
 func translate(method string, params json.RawMessage, o Options) []wire.Note {
 	switch method {
 	case noteMCPEExpired:
-		return []wire.Note{{Method: wire.NoteTerminated, Params: json.RawMessage(`{"error":{"message":"the subscription has expired"}}`)}}
+		return []wire.Note{{Method: wire.NoteTerminated, Params: json.RawMessage(`{"error":{"message":"the subscription has expired"}}`), Planned: true}}
 	case noteMCPEEvent:
 		var p struct{ Event json.RawMessage }
 		if json.Unmarshal(params, &p) != nil || p.Event == nil {

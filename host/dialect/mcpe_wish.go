@@ -333,3 +333,22 @@ func filteredFirings(args json.RawMessage, now time.Time, n int) []time.Time {
 	slices.SortFunc(all, time.Time.Compare)
 	return all[:min(n, len(all))]
 }
+
+// filteredEnd is [Kind.Ends] of MCPE: when the subscription expires, or when its one
+// delivery is due.
+func filteredEnd(args json.RawMessage) time.Time {
+	w, err := readWish(args)
+	if err != nil {
+		return time.Time{}
+	}
+	end, err := time.Parse(time.RFC3339, w.ExpiresAt)
+	if err != nil {
+		end = time.Time{}
+	}
+	if slices.Equal(w.Channels, []string{channelScheduled}) {
+		if at, err := w.deliverAt(); err == nil && (end.IsZero() || at.Before(end)) {
+			end = at
+		}
+	}
+	return end
+}

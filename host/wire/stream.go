@@ -35,6 +35,7 @@ type Note struct {
 	ServerID trust.Text  // of [NoteActive]: the id under which the server holds the subscription
 	Resume   *Resume     // of [NoteResumable]
 	Since    time.Time   // of [NoteInterrupt]: when it was heard last; zero: until the interruption
+	Planned  bool        // of [NoteTerminated]: it has expired, as was agreed
 	Apart    bool        // of [NoteHeartbeat]: it shows that the server lives, not that its events still come
 }
 

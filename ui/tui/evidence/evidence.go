@@ -301,6 +301,9 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	case event.StateDenied:
 		return false, cmp.Or(s.Reason, event.ReasonRights).Words()
 	case event.StateEnded:
+		if s.Error.IsZero() {
+			return false, "it ended as planned; nothing will come"
+		}
 		return false, "the server ended the subscription; nothing will come"
 	case event.StateSuspended:
 		return false, "the server has stopped delivering"
