@@ -33,22 +33,28 @@ func (a *app) attached(ctx context.Context, o StoreOptions) (*attach.Client, err
 
 // openStore opens the store, or attaches to the process that has it open.
 func (a *app) openStore(ctx context.Context, o StoreOptions) (event.Store, error) {
+	s, _, err := a.openOrAttach(ctx, o)
+	return s, err
+}
+
+// openOrAttach is openStore, with the client where it attached.
+func (a *app) openOrAttach(ctx context.Context, o StoreOptions) (event.Store, *attach.Client, error) {
 	c, err := a.attached(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c != nil {
-		return c.Store(), nil
+		return c.Store(), c, nil
 	}
 	s, err := a.openHere(ctx, o)
 	if err == nil {
-		return s, nil
+		return s, nil, nil
 	}
 	// Who holds it may have begun to listen meanwhile.
 	if c, late := a.attached(ctx, o); late == nil && c != nil {
-		return c.Store(), nil
+		return c.Store(), c, nil
 	}
-	return nil, err
+	return nil, nil, err
 }
 
 // addressed gives a server that is given by its name in a store the address with that

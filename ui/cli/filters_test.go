@@ -12,7 +12,7 @@ import (
 // their number in them.
 func (b *bench) numbered(n int) {
 	b.subscribed = func(sub event.Subscription) {
-		b.arrive(event.Record{Kind: event.KindGap, Sub: sub.ID, Gap: &event.Gap{Cause: event.CauseGap}})
+		b.arrive(event.Record{Kind: event.KindGap, Sub: sub.ID, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}})
 		for i := range n {
 			b.arrive(occurrence(sub, fmt.Sprintf("e%d", i+1), fmt.Sprintf(`{"n":%d,"level":"p%d"}`, i+1, i%2)))
 		}

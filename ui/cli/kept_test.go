@@ -35,14 +35,14 @@ func TestSubsList(t *testing.T) {
 		s.Hook.Secret, s.Lease.RefreshBefore, s.Printed = event.NewSecret("whsec_very-secret-indeed"), at, 4
 	})
 	b.expect(t, exitDone, "", "subs", "list", "--json", "--data", b.data(t))
-	want := `{"id":"` + string(sub.ID) + `","server":"pager","type":"incident.created","arguments":{"a":"\u202e"},"mode":"push","dialect":"MCP Events","noReplay":false,"failover":false,"preferred":"push","state":"live","evidence":"heartbeat 3 s ago","error":"was\u001bcut","paused":false,"cursor":"c\u001b","created":"2026-07-28T12:00:00.005Z","lastSeen":null,"refreshBefore":"2026-07-28T12:00:00.005Z","printed":4}` + "\n"
+	want := `{"id":"` + string(sub.ID) + `","server":"pager","type":"incident.created","arguments":{"a":"\u202e"},"mode":"push","dialect":"MCP Events","noReplay":false,"failover":false,"preferred":"push","running":false,"state":"not-running","stateSeen":{"state":"live","time":null},"since":null,"stateReason":"","proof":"new","refused":{"count":0,"last":null,"reason":""},"expires":null,"evidence":"heartbeat 3 s ago","error":"was\u001bcut","paused":false,"cursor":"c\u001b","created":"2026-07-28T12:00:00.005Z","lastSeen":null,"refreshBefore":"2026-07-28T12:00:00.005Z","printed":4}` + "\n"
 	if got := b.out.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
 	b.out = lockedBuffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) { s.Paused = true })
 	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
-	for _, want := range []string{"ID ", string(sub.ID), "pager", "paused, heartbeat 3 s ago, was", "lease until"} {
+	for _, want := range []string{"ID ", string(sub.ID), "pager", "not running, paused, heartbeat 3 s ago, was", "lease until"} {
 		if !strings.Contains(b.out.String(), want) {
 			t.Errorf("%q is missing in %s", want, b.out.String())
 		}
@@ -50,8 +50,14 @@ func TestSubsList(t *testing.T) {
 	b.out = lockedBuffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) { s.Paused, s.State = false, event.StateResumed })
 	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
-	if !strings.Contains(b.out.String(), "goes on when the host next runs") {
+	if !strings.Contains(b.out.String(), "not running, was resumed") {
 		t.Errorf("resumed: %s", b.out.String())
+	}
+	b.out = lockedBuffer{}
+	b.store.change(sub.ID, func(s *event.Subscription) { s.State, s.LastSeen = event.StateLive, at })
+	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
+	if !strings.Contains(b.out.String(), "not running, live when last seen at "+at.Local().Format(time.DateTime)) {
+		t.Errorf("a store that no process runs: %s", b.out.String())
 	}
 	b.out = lockedBuffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) {

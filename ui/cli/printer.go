@@ -22,6 +22,9 @@ const endWithin = 5 * time.Second
 // errEnded: nothing will come any more.
 var errEnded = errors.New("the subscription has ended")
 
+// errPlanned: the subscription has ended as it was planned.
+var errPlanned = errors.New("the subscription ended as planned")
+
 // printer writes the records of one subscription to standard output. What it
 // has written is at least once there: the position is committed after the write.
 type printer struct {
@@ -35,6 +38,7 @@ type printer struct {
 	waited string // what to say when it is over what is waited for; "" if nothing is
 
 	filters tailFilters
+	tell    *teller
 	limit   time.Duration // --for: how long anything may take; 0: a first connection has connectWithin
 
 	began     time.Time // when the subscription was asked for
@@ -76,7 +80,9 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	}
 	limited, cancel := p.patience(ctx, id)
 	defer cancel()
+	watched := p.watch(limited, id)
 	p.sub, err = p.deck.Subscribe(limited, r)
+	watched()
 	p.confirmed = err == nil
 	if errors.Is(err, host.ErrUnconfirmed) {
 		p.sub, err = p.deck.store.Subscription(id) // the server may still speak
@@ -91,6 +97,30 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 		return p.advise(r.Server, err)
 	}
 	return stopped(ctx, p.advise(r.Server, err))
+}
+
+// watch tells what is wrong while the server's confirmation is waited for. The returned
+// function ends that.
+func (p *printer) watch(ctx context.Context, id event.SubID) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	changed, unfollow := p.deck.Changed()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-changed:
+				p.tell.look(p.view(id))
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+		unfollow()
+	}
 }
 
 // view returns how a subscription that runs here fares.
@@ -165,7 +195,10 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 		if err := p.drain(within, count); err != nil || p.done {
 			return errors.Join(err, p.fails)
 		}
-		if err := p.trouble(); err != nil {
+		if err := p.trouble(); errors.Is(err, errPlanned) {
+			p.say("%s", message(err))
+			return nil
+		} else if err != nil {
 			return err
 		}
 		select {
@@ -257,6 +290,8 @@ func (p *printer) take(r event.Record) {
 	switch {
 	case r.Kind == event.KindState && r.State != nil:
 		p.over = r.State.State == event.StateEnded || r.State.State == event.StateDenied
+	case r.Kind == event.KindGap && r.Gap != nil:
+		p.tell.gap(*r.Gap)
 	}
 }
 
@@ -315,20 +350,35 @@ func (p *printer) trouble() error {
 		p.waited = ""
 	}
 	i := slices.IndexFunc(snapshot.Subs, func(v host.SubscriptionView) bool { return v.ID == p.sub.ID })
-	switch {
-	case i < 0 && p.deck.shared():
+	if i >= 0 {
+		p.tell.look(snapshot.Subs[i])
+		return p.ended(snapshot.Subs[i])
+	}
+	if p.deck.shared() {
 		return fmt.Errorf("%w: another process removed it", errEnded)
-	case i >= 0 && p.over:
-		view := snapshot.Subs[i]
-		state, reason := view.Status.State, view.Status.Error
-		if state == "" {
-			state, reason = view.State, view.Error
+	}
+	return nil
+}
+
+// ended tells why the subscription brings nothing any more, or not until the operator
+// does something; nil while it may.
+func (p *printer) ended(v host.SubscriptionView) error {
+	s := v.Status
+	switch s.State {
+	case event.StateBackoff:
+		if s.Reason == event.ReasonSignIn || s.Reason == event.ReasonRights {
+			return p.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
 		}
-		switch state {
-		case event.StateDenied:
-			return p.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, reason))
-		case event.StateEnded:
-			return fmt.Errorf("%w: %v", errEnded, reason)
+	case event.StateDenied:
+		if p.over {
+			return p.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
+		}
+	case event.StateEnded:
+		if p.over && s.Error.IsZero() {
+			return errPlanned
+		}
+		if p.over {
+			return fmt.Errorf("%w: %v", errEnded, s.Error)
 		}
 	}
 	return nil

@@ -176,6 +176,7 @@ type standIn struct {
 	typesErr   error
 	list       func(context.Context) error               // before the types are told
 	trouble    trust.Text                                // of every subscription
+	reason     event.Reason                              // of its state
 	attempts   int                                       // in vain, of every subscription
 	subscribe  func(context.Context, host.Request) error // before the subscription is there
 	subscribed func(event.Subscription)                  // after it
@@ -232,8 +233,12 @@ func (s *standIn) Snapshot() host.Snapshot {
 	snapshot := host.Snapshot{Store: s.store.Info(), Servers: slices.Clone(s.views)}
 	s.mu.Unlock()
 	for _, sub := range s.store.Subscriptions() {
-		view := host.SubscriptionView{Subscription: sub}
-		view.Status.Error, view.Status.Attempt = s.trouble, s.attempts
+		view := host.SubscriptionView{Subscription: sub, Running: true}
+		view.Status.State, view.Status.Error, view.Status.Attempt = sub.State, sub.Error, s.attempts
+		view.Status.Reason = s.reason
+		if !s.trouble.IsZero() {
+			view.Status.Error = s.trouble
+		}
 		snapshot.Subs = append(snapshot.Subs, view)
 	}
 	return snapshot

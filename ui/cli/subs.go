@@ -1,20 +1,16 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/export"
-	"eventdeck/host/trust"
 )
 
 func (a *app) subsCommand() *cobra.Command {
@@ -116,127 +112,38 @@ func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(context.C
 	} else if err != nil {
 		return err
 	}
-	servers, err := a.servers([]string{sub.Key.Server})
-	if err == nil {
-		err = d.named(ctx, servers)
-	}
-	if err != nil {
-		// Its server was taken out of the configuration: the subscription can only
-		// be changed here.
-		a.say("the server cannot be told: %s", message(err))
-	} else {
-		d.AddServer(servers[0])
-		if _, err := d.connect(ctx, servers[0].Name); err != nil {
-			a.say("the server cannot be told now: %s", message(err))
-		}
-	}
+	a.reachServer(ctx, d, sub.Key.Server)
 	limited, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
 	return stopped(ctx, verb(limited, d, id))
 }
 
+// reachServer connects to the server of a subscription, and says so where it cannot be
+// told of a change. In another process that knows the server nothing is configured here.
+func (a *app) reachServer(ctx context.Context, d *deck, name string) {
+	if !d.knows(name) {
+		servers, err := a.servers([]string{name})
+		if err == nil {
+			err = d.named(ctx, servers)
+		}
+		if err != nil {
+			// It was taken out of the configuration: the subscription can only be
+			// changed here.
+			a.say("the server cannot be told: %s", message(err))
+			return
+		}
+		d.AddServer(servers[0])
+	}
+	if _, err := d.connect(ctx, name); err != nil {
+		a.say("the server cannot be told now: %s", message(err))
+	}
+}
+
+// knows reports whether the process that this one is attached to has the server.
+func (d *deck) knows(name string) bool {
+	return d.client != nil && slices.ContainsFunc(d.Snapshot().Servers, func(s host.ServerView) bool { return s.Name == name })
+}
+
 func noSubscription(id event.SubID) error {
 	return fmt.Errorf("there is no subscription %q; `eventdeck subs list` shows the ids", string(id))
-}
-
-func (a *app) listSubs(ctx context.Context) (err error) {
-	o, there, err := a.existing()
-	if err != nil || !there {
-		return err
-	}
-	store, err := a.openStore(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	subs := store.Subscriptions()
-	if a.flags.json {
-		var b []byte
-		for _, s := range subs {
-			b = appendSubscription(b, s)
-		}
-		_, err = a.Stdout.Write(b)
-		return err
-	}
-	if len(subs) == 0 {
-		a.say("no subscription is kept in %s", store.Info().Path)
-		return nil
-	}
-	t := &table{}
-	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "DIALECT", "STATE")
-	for _, s := range subs {
-		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.ShownArgs()), string(s.Mode), dialectOf(s), subState(s))
-	}
-	return t.write(a.Stdout)
-}
-
-// dialectOf is how its events are said, and whether they can be asked for again.
-func dialectOf(s event.Subscription) string {
-	if s.NoReplay {
-		return host.DialectName(s.Dialect) + ", no replay"
-	}
-	return host.DialectName(s.Dialect)
-}
-
-// subState is what was last known of it, in words.
-func subState(s event.Subscription) string {
-	words := []string{string(s.State)}
-	switch {
-	case s.Paused:
-		words[0] = string(event.StatePaused)
-	case s.State == event.StateResumed:
-		return "goes on when the host next runs"
-	}
-	if s.Evidence != "" {
-		words = append(words, safe(s.Evidence))
-	}
-	if !s.Error.IsZero() {
-		words = append(words, plain(s.Error))
-	}
-	if next := host.Firings(s, time.Now()); len(next) > 0 && !s.Paused {
-		words = append(words, "delivers "+next[0].Format("2006-01-02 15:04 MST"))
-	}
-	if !s.Lease.RefreshBefore.IsZero() {
-		words = append(words, "lease until "+s.Lease.RefreshBefore.Local().Format(time.DateTime))
-	}
-	return strings.Join(words, ", ")
-}
-
-// appendSubscription appends the subscription as one line of JSON, without
-// secrets.
-func appendSubscription(b []byte, s event.Subscription) []byte {
-	b = append(b, `{"id":`...)
-	b = trust.AppendJSONString(b, string(s.ID))
-	b = export.AppendString(b, "server", s.Key.Server)
-	b = export.AppendText(b, "type", s.Key.Type)
-	b = export.AppendName(b, "arguments")
-	if args := s.ShownArgs(); len(args) > 0 {
-		b = trust.AppendCompactJSON(b, args)
-	} else {
-		b = append(b, "{}"...)
-	}
-	b = export.AppendString(b, "mode", string(s.Mode))
-	b = export.AppendString(b, "dialect", host.DialectName(s.Dialect))
-	b = export.AppendName(b, "noReplay")
-	b = fmt.Appendf(b, "%t", s.NoReplay)
-	b = export.AppendName(b, "failover")
-	b = fmt.Appendf(b, "%t", s.Failover)
-	b = export.AppendString(b, "preferred", string(cmp.Or(s.Preferred, s.Mode)))
-	b = export.AppendString(b, "state", string(s.State))
-	b = export.AppendString(b, "evidence", s.Evidence)
-	b = export.AppendText(b, "error", s.Error)
-	b = export.AppendName(b, "paused")
-	b = fmt.Appendf(b, "%t", s.Paused)
-	b = export.AppendName(b, "cursor")
-	if s.Cursor.Valid {
-		b = trust.AppendJSONString(b, s.Cursor.Text.Raw())
-	} else {
-		b = append(b, "null"...)
-	}
-	b = export.AppendTime(b, "created", s.Created)
-	b = export.AppendTime(b, "lastSeen", s.LastSeen)
-	b = export.AppendTime(b, "refreshBefore", s.Lease.RefreshBefore)
-	b = export.AppendName(b, "printed")
-	b = fmt.Appendf(b, "%d", s.Printed)
-	return append(b, '}', '\n')
 }

@@ -167,7 +167,7 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 		return d.finish(err)
 	}
 	w.server = servers[0]
-	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, say: a.say, keep: !o.Temporary}
+	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, tell: newTeller(a.say), say: a.say, keep: !o.Temporary}
 	ctx, cancel := d.within(ctx)
 	defer cancel()
 	return d.finish(a.follow(ctx, p, w))

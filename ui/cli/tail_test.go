@@ -381,6 +381,21 @@ func TestTailEndsWithItsSubscription(t *testing.T) {
 	b.standIn.view(host.ServerView{Name: "pager", SignIn: "the server wants to know who is asking"})
 	b.standIn.subscribe = func(context.Context, host.Request) error { return fmt.Errorf("%w: HTTP 401", host.ErrRefused) }
 	b.expect(t, exitRefused, "HTTP 401; the server wants to know who is asking: `eventdeck sign-in pager`", "tail", "pager", "incident.created")
+	b = newBench(t) // a planned end is no error
+	b.subscribed = func(sub event.Subscription) {
+		b.store.change(sub.ID, func(s *event.Subscription) { s.State = event.StateEnded })
+		b.arrive(event.Record{Kind: event.KindState, Sub: sub.ID, State: &event.StateChange{State: event.StateEnded}})
+	}
+	b.expect(t, exitDone, "the subscription ended as planned", "tail", "pager", "incident.created", "--count", "5")
+	// Tokens that were revoked: nothing comes until the operator signs in.
+	b = newBench(t)
+	b.standIn.view(host.ServerView{Name: "pager", SignIn: "the server does not accept the token any more"})
+	b.subscribed = func(sub event.Subscription) {
+		b.reason = event.ReasonSignIn
+		b.store.change(sub.ID, func(s *event.Subscription) { s.State, s.Error = event.StateBackoff, trust.Untrusted("HTTP 401") })
+		b.arrive()
+	}
+	b.expect(t, exitRefused, "HTTP 401; the server does not accept the token any more: `eventdeck sign-in pager`", "tail", "pager", "incident.created", "--for", "1h")
 	// A record of an end that was followed by a new beginning ends nothing.
 	b = newBench(t)
 	b.subscribed = func(sub event.Subscription) {

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/export"
+	"eventdeck/host/trust"
+)
+
+func (a *app) listSubs(ctx context.Context) error {
+	o, there, err := a.existing()
+	if err != nil || !there {
+		return err
+	}
+	subs, path, err := a.lookAtSubs(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		var b []byte
+		for _, s := range subs {
+			b = appendSubscription(b, s)
+		}
+		_, err = a.Stdout.Write(b)
+		return err
+	}
+	if len(subs) == 0 {
+		a.say("no subscription is kept in %s", path)
+		return nil
+	}
+	t := &table{}
+	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "DIALECT", "STATE")
+	for _, s := range subs {
+		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.ShownArgs()), string(s.Mode), dialectOf(s.Subscription), subState(s))
+	}
+	return t.write(a.Stdout)
+}
+
+// lookAtSubs returns the subscriptions as the process shows them that runs them; where
+// none does, as they were when they were last seen.
+func (a *app) lookAtSubs(ctx context.Context, o StoreOptions) (subs []host.SubscriptionView, path string, err error) {
+	store, client, err := a.openOrAttach(ctx, o)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	path = store.Info().Path
+	if client != nil {
+		return client.Snapshot().Subs, path, nil
+	}
+	for _, sub := range store.Subscriptions() {
+		subs = append(subs, host.Stored(sub))
+	}
+	return subs, path, nil
+}
+
+// dialectOf is how its events are said, and whether they can be asked for again.
+func dialectOf(s event.Subscription) string {
+	if s.NoReplay {
+		return host.DialectName(s.Dialect) + ", no replay"
+	}
+	return host.DialectName(s.Dialect)
+}
+
+// subState is how a subscription fares, in words.
+func subState(v host.SubscriptionView) string {
+	words := append([]string{stateWords(v)}, whyWords(v)...)
+	if next := host.Firings(v.Subscription, time.Now()); len(next) > 0 && !v.Paused {
+		words = append(words, "delivers "+next[0].Format("2006-01-02 15:04 MST"))
+	}
+	if until := v.Status.Lease.RefreshBefore; !until.IsZero() {
+		words = append(words, "lease until "+until.Local().Format(time.DateTime))
+	}
+	return strings.Join(words, ", ")
+}
+
+// stateWords is the state. Of a subscription that nothing runs it is what it was.
+func stateWords(v host.SubscriptionView) string {
+	switch {
+	case v.Running:
+		return string(v.Status.State)
+	case v.Paused:
+		return "not running, paused"
+	case v.LastSeen.IsZero():
+		return "not running, was " + string(v.State)
+	}
+	return "not running, " + string(v.State) + " when last seen at " + v.LastSeen.Local().Format(time.DateTime)
+}
+
+// whyWords tell why it is in its state, as far as that needs a reason.
+func whyWords(v host.SubscriptionView) (words []string) {
+	s := v.Status
+	if s.Reason != "" {
+		words = append(words, s.Reason.Words())
+	} else if v.Evidence != "" && (!v.Running || s.State == v.State) {
+		words = append(words, safe(v.Evidence))
+	}
+	if !s.Error.IsZero() {
+		words = append(words, plain(s.Error))
+	}
+	if s.Refused.Count > 0 && s.Reason != event.ReasonRefused {
+		words = append(words, fmt.Sprintf("%s refused until %s: %s", event.Some(s.Refused.Count, "delivery was", "deliveries were"),
+			s.Refused.Last.Local().Format(time.DateTime), safe(s.Refused.Reason)))
+	}
+	return words
+}
+
+// appendSubscription appends the subscription as one line of JSON, without
+// secrets.
+func appendSubscription(b []byte, v host.SubscriptionView) []byte {
+	s := &v.Subscription
+	b = append(b, `{"id":`...)
+	b = trust.AppendJSONString(b, string(s.ID))
+	b = export.AppendString(b, "server", s.Key.Server)
+	b = export.AppendText(b, "type", s.Key.Type)
+	b = export.AppendName(b, "arguments")
+	if args := s.ShownArgs(); len(args) > 0 {
+		b = trust.AppendCompactJSON(b, args)
+	} else {
+		b = append(b, "{}"...)
+	}
+	b = export.AppendString(b, "mode", string(s.Mode))
+	b = export.AppendString(b, "dialect", host.DialectName(s.Dialect))
+	b = export.AppendName(b, "noReplay")
+	b = fmt.Appendf(b, "%t", s.NoReplay)
+	b = export.AppendName(b, "failover")
+	b = fmt.Appendf(b, "%t", s.Failover)
+	b = export.AppendString(b, "preferred", string(cmp.Or(s.Preferred, s.Mode)))
+	b = appendState(b, v)
+	b = export.AppendName(b, "paused")
+	b = fmt.Appendf(b, "%t", s.Paused)
+	b = export.AppendName(b, "cursor")
+	if s.Cursor.Valid {
+		b = trust.AppendJSONString(b, s.Cursor.Text.Raw())
+	} else {
+		b = append(b, "null"...)
+	}
+	b = export.AppendTime(b, "created", s.Created)
+	b = export.AppendTime(b, "lastSeen", s.LastSeen)
+	b = export.AppendTime(b, "refreshBefore", s.Lease.RefreshBefore)
+	b = export.AppendName(b, "printed")
+	b = fmt.Appendf(b, "%d", s.Printed)
+	return append(b, '}', '\n')
+}
+
+// appendState appends the members that tell how a subscription fares.
+func appendState(b []byte, v host.SubscriptionView) []byte {
+	s := &v.Status
+	b = export.AppendName(b, "running")
+	b = fmt.Appendf(b, "%t", v.Running)
+	b = export.AppendString(b, "state", string(s.State))
+	b = export.AppendName(b, "stateSeen")
+	if v.Running {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, `{"state":`...)
+		b = trust.AppendJSONString(b, string(v.State))
+		b = append(export.AppendTime(b, "time", v.LastSeen), '}')
+	}
+	b = export.AppendTime(b, "since", s.Since)
+	b = export.AppendString(b, "stateReason", string(s.Reason))
+	b = export.AppendString(b, "proof", string(s.Proof))
+	b = export.AppendName(b, "refused")
+	b = fmt.Appendf(b, `{"count":%d`, s.Refused.Count)
+	b = export.AppendTime(b, "last", s.Refused.Last)
+	b = append(export.AppendString(b, "reason", s.Refused.Reason), '}')
+	b = export.AppendTime(b, "expires", v.Expires)
+	b = export.AppendString(b, "evidence", v.Evidence)
+	return export.AppendText(b, "error", s.Error)
+}

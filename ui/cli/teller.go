@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// tellEvery is how often one cause is told (contracts, command line).
+const tellEvery = time.Minute
+
+// teller tells on standard error what is wrong while records are printed: one line for
+// each cause and minute. It belongs to one goroutine at a time.
+type teller struct {
+	say  func(format string, args ...any)
+	told map[string]time.Time // when a cause was told last
+
+	looked  bool
+	refused uint64    // deliveries that are told, or were refused before this command
+	fault   time.Time // of the newest events/error that is told
+}
+
+func newTeller(say func(string, ...any)) *teller {
+	return &teller{say: say, told: map[string]time.Time{}, fault: time.Now()}
+}
+
+// tell says a line, unless one of its cause was said within the last minute.
+func (t *teller) tell(cause, format string, args ...any) (said bool) {
+	if at, ok := t.told[cause]; ok && time.Since(at) < tellEvery {
+		return false
+	}
+	t.told[cause] = time.Now()
+	t.say(format, args...)
+	return true
+}
+
+// look tells what is new in how the subscription fares.
+func (t *teller) look(v host.SubscriptionView) {
+	s := &v.Status
+	if !t.looked && s.State != event.StateRefused && s.Reason != event.ReasonChallenge {
+		t.refused = s.Refused.Count // they were followed by one that was accepted
+	}
+	t.looked = true
+	if n := s.Refused.Count; n > t.refused &&
+		t.tell("refused", "%s refused, the last one: %s", event.Some(n-t.refused, "delivery was", "deliveries were"), safe(s.Refused.Reason)) {
+		t.refused = n
+	}
+	if s.FaultAt.After(t.fault) && t.tell("fault", "%s reports: %s", safe(v.Key.Server), plain(s.Fault)) {
+		t.fault = s.FaultAt
+	}
+}
+
+// gap tells of a gap that is only possible: nothing else says so outside of the log.
+func (t *teller) gap(g event.Gap) {
+	if !g.Certain {
+		t.tell("gap", "possible gap: events may be missing%s (%s)", window(g), safe(string(g.Cause)))
+	}
+}
+
+// window spells the time in which events may be missing, as far as it is known.
+func window(g event.Gap) string {
+	words := ""
+	if !g.From.IsZero() {
+		words += " from " + g.From.Local().Format(time.DateTime)
+	}
+	if !g.To.IsZero() {
+		words += " to " + g.To.Local().Format(time.DateTime)
+	}
+	return words
+}
+
+// unadvertised tells that a server was asked for events though it does not say that it
+// has any.
+func (t *teller) unadvertised(server string) {
+	t.tell("unadvertised", "%s does not say that it has events; events/list was tried all the same", safe(server))
+}
