@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/BurntSushi/toml"
 )
 
 // Found is a server in the configuration of another MCP client.
@@ -119,8 +117,11 @@ type foreign struct {
 // read returns the servers of one file. A file that is not there has none.
 func (c client) read(path string) ([]foreign, error) {
 	most := maxForeign
-	if c.yaml {
+	switch {
+	case c.yaml:
 		most = maxYAML
+	case c.toml:
+		most = maxTOML
 	}
 	raw, err := readFile(path, most, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,14 +196,4 @@ func (p parser) below(start, end int, names []string) ([]foreign, error) {
 		servers = append(servers, f)
 	}
 	return servers, err
-}
-
-func fromTOML(raw []byte) ([]byte, error) {
-	var all struct {
-		Servers map[string]any `toml:"mcp_servers"`
-	}
-	if err := toml.Unmarshal(raw, &all); err != nil {
-		return nil, err
-	}
-	return json.Marshal(map[string]any{"mcp_servers": all.Servers})
 }

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Bounds of the TOML file of another client: what the parser takes grows with the
+// square of how deep it nests.
+const (
+	maxTOML      = 1 << 20 // bytes
+	maxTOMLDepth = 32      // parts of a key, and brackets in each other
+)
+
+// fromTOML returns the servers of a TOML file as JSON.
+func fromTOML(raw []byte) ([]byte, error) {
+	if line := tooDeep(raw); line > 0 {
+		return nil, fmt.Errorf("line %d: it nests deeper than %d levels; mend it there", line, maxTOMLDepth)
+	}
+	var all struct {
+		Servers map[string]any `toml:"mcp_servers"`
+	}
+	if err := toml.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"mcp_servers": all.Servers})
+}
+
+// tooDeep returns the line where a TOML file nests too deep, 0 for none. It need not
+// know whether the file is valid: the parser looks at it afterwards.
+func tooDeep(raw []byte) (line int) {
+	line = 1
+	dots, brackets := 0, 0
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; c {
+		case '#':
+			if end := bytes.IndexByte(raw[i:], '\n'); end >= 0 {
+				i += end - 1 // the end of the line is looked at
+			} else {
+				return 0
+			}
+		case '"', '\'':
+			size := tomlString(raw[i:], c)
+			line += bytes.Count(raw[i:i+size], []byte("\n"))
+			i += size - 1
+		case '\n':
+			line++
+			dots = 0
+		case '=', ',':
+			dots = 0
+		case '.':
+			dots++
+		case '[', '{':
+			brackets++
+		case ']', '}':
+			brackets--
+		}
+		if dots >= maxTOMLDepth || brackets > maxTOMLDepth {
+			return line
+		}
+	}
+	return 0
+}
+
+// tomlString returns how long the string is with which raw begins, up to the end of the
+// line or of the file if it is not closed.
+func tomlString(raw []byte, quote byte) int {
+	open := []byte{quote, quote, quote}
+	long := bytes.HasPrefix(raw, open)
+	if !long {
+		open = open[:1]
+	}
+	for i := len(open); i < len(raw); i++ {
+		switch {
+		case raw[i] == '\\' && quote == '"':
+			i++
+		case raw[i] == '\n' && !long:
+			return i
+		case bytes.HasPrefix(raw[i:], open):
+			return i + len(open)
+		}
+	}
+	return len(raw)
+}
