@@ -198,14 +198,31 @@ func (b *buckets) upTo(tick int64) (out [60]uint32) {
 // of two of microseconds has four classes. The zero spread is ready.
 type spread struct {
 	began        time.Time // of now
-	now, earlier [160]uint64
+	now, earlier [classes]band
+}
+
+// classes are enough for every duration that is counted.
+const classes = 212
+
+// longestSpread is the longest duration that is told, 146 years: a sum of longer ones
+// could not be read back.
+const longestSpread time.Duration = 1 << 62
+
+// band is what is known of the durations of one class.
+type band struct {
+	n   uint64
+	sum float64 // nanoseconds
 }
 
 const spreadWindow = time.Minute
 
+// add counts a duration; one that is negative counts as none.
 func (s *spread) add(d time.Duration, at time.Time) {
 	s.turn(at)
-	s.now[class(d)]++
+	d = min(max(d, 0), longestSpread)
+	b := &s.now[class(d)]
+	b.n++
+	b.sum += float64(d)
 }
 
 // turn begins a new window when the present one is over.
@@ -216,46 +233,41 @@ func (s *spread) turn(at time.Time) {
 	case age < 2*spreadWindow:
 		s.earlier = s.now
 	default:
-		s.earlier = [160]uint64{}
+		s.earlier = [classes]band{}
 	}
-	s.began, s.now = at, [160]uint64{}
+	s.began, s.now = at, [classes]band{}
 }
 
-// class returns the class of a duration; what is negative counts as nothing.
+// class returns the class of a duration that is not negative.
 func class(d time.Duration) int {
-	us := uint64(max(d, 0) / time.Microsecond)
+	us := uint64(d / time.Microsecond)
 	if us < 4 {
 		return int(us)
 	}
 	power := bits.Len64(us) - 1
-	return min(4*(power-1)+int(us>>(power-2)&3), 159)
+	return 4*(power-1) + int(us>>(power-2)&3)
 }
 
-// middle returns the duration in the middle of a class.
-func middle(class int) time.Duration {
-	if class < 4 {
-		return time.Duration(class) * time.Microsecond
-	}
-	power := class/4 + 1
-	step := uint64(1) << (power - 2)
-	return time.Duration(uint64(4+class%4)*step+step/2) * time.Microsecond
-}
-
+// quantiles returns the mean of the durations in the classes where the quantiles lie.
 func (s *spread) quantiles(at time.Time) Quantiles {
 	s.turn(at)
 	var q Quantiles
 	for i := range s.now {
-		q.N += s.now[i] + s.earlier[i]
+		q.N += s.now[i].n + s.earlier[i].n
 	}
 	var seen uint64
 	for i := range s.now {
-		before := seen
-		seen += s.now[i] + s.earlier[i]
+		before, n := seen, s.now[i].n+s.earlier[i].n
+		if n == 0 {
+			continue
+		}
+		seen += n
+		mean := time.Duration((s.now[i].sum + s.earlier[i].sum) / float64(n))
 		if half := (q.N + 1) / 2; before < half && seen >= half {
-			q.P50 = middle(i)
+			q.P50 = mean
 		}
 		if most := (q.N*95 + 99) / 100; before < most && seen >= most {
-			q.P95 = middle(i)
+			q.P95 = mean
 		}
 	}
 	return q

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -53,9 +54,37 @@ func TestQuantilesAreNearAndForget(t *testing.T) {
 	if q := s.quantiles(start.Add(3 * time.Minute)); q != (Quantiles{}) {
 		t.Errorf("long after: %+v", q)
 	}
-	for d := time.Duration(1); d > 0 && d < 20*24*time.Hour; d *= 3 {
-		if got := middle(class(d)); d > 10*time.Microsecond && !near(got, d) {
-			t.Errorf("%v is counted as %v", d, got)
+}
+
+// What is shown is a number that was measured, and not the middle of a class; nothing
+// is too long to be one.
+func TestQuantilesAreNumbersAndNotClasses(t *testing.T) {
+	start := time.Unix(1_800_000_000, 0)
+	const day = 24 * time.Hour
+	for _, d := range []time.Duration{0, 1, 3 * time.Microsecond, 1234 * time.Millisecond, 20 * day, 31 * day, 20_650 * day, longestSpread} {
+		var s spread
+		for range 3 {
+			s.add(d, start)
+		}
+		if q := s.quantiles(start); q.P50 < 0 || q.P50-d > 1000 || d-q.P50 > 1000 || q.P50 != q.P95 {
+			t.Errorf("%v is told as %v and %v", d, q.P50, q.P95)
+		}
+	}
+	var s spread
+	s.add(math.MaxInt64, start)
+	if q := s.quantiles(start); q.P50 != longestSpread {
+		t.Errorf("the longest is told as %v", q.P50)
+	}
+	s = spread{}
+	s.add(-time.Second, start)
+	if q := s.quantiles(start); q != (Quantiles{N: 1}) {
+		t.Errorf("a negative one: %+v", q)
+	}
+	for i, d := 0, time.Duration(1); d > 0; d *= 2 {
+		if c := class(d); c < i || c >= classes {
+			t.Errorf("%v has class %d, behind %d", d, c, i)
+		} else {
+			i = c
 		}
 	}
 }
