@@ -19,11 +19,6 @@ const module = "eventdeck"
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "store"},
 	"ui/...":                  {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/export", "host/redact", "themes"},
-	"ui/tui/cells":            {"host/trust", "themes"},
-	"ui/tui/evidence":         {"host/schema", "host", "host/event", "host/trust", "themes", "ui/tui/cells"},
-	"ui/tui/flags":            {"host/event", "host/trust", "themes", "ui/tui/cells"},
-	"ui/tui/widget":           {"host/trust", "themes", "ui/tui/cells"},
-	"ui/tui/query":            {"host/event", "host/filter", "host/trust"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
@@ -50,6 +45,14 @@ var arrows = map[string][]string{
 	"store/boltfile":          {"host/event"},
 	"themes":                  {},
 	"docs/...":                {},
+
+	// The parts of the screen.
+	"ui/tui/cells":    {"host/trust", "themes"},
+	"ui/tui/evidence": {"host/schema", "host", "host/event", "host/trust", "themes", "ui/tui/cells"},
+	"ui/tui/flags":    {"host/event", "host/trust", "themes", "ui/tui/cells"},
+	"ui/tui/widget":   {"host/trust", "themes", "ui/tui/cells"},
+	"ui/tui/query":    {"host/event", "host/filter", "host/trust"},
+	"ui/tui/form":     {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 }
 
 // foreign says which modules of others a folder must not import.

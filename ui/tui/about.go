@@ -86,7 +86,7 @@ func (d *detail) modes(t *event.Type) {
 		known += string(m) + " "
 	}
 	if d.say("modes   ", themes.Plain, known); known == "" {
-		d.say("modes   ", themes.Warn, "none to subscribe by: "+notOffered(*t))
+		d.say("modes   ", themes.Warn, "none to subscribe by: "+evidence.NotOffered(*t))
 	}
 	if len(t.OtherModes) > 0 {
 		others := cells.Sanitize("not known here:")

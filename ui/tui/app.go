@@ -20,6 +20,7 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
@@ -258,20 +259,12 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.looked(msg)
 	case lookAgainMsg:
 		a.payloads.rests = false
-	case startSignInMsg:
-		return a.startSignIn(msg)
-	case doneMsg:
+	case leaveMsg:
+		return tea.Quit
+	case widget.Done:
 		return a.done(msg)
 	case widget.Then:
-		msg()
-	case checkedMsg:
-		msg.form.checked(msg)
-	case testedMsg:
-		msg.dialog.testEnded(msg)
-	case switchableMsg:
-		msg.dialog.checked(msg)
-	case discoveredMsg:
-		msg.dialog.discovered(msg)
+		return msg()
 	case demoMsg:
 		a.demoBegun(msg)
 	case editedMsg:
@@ -323,58 +316,39 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.press(name)
 }
 
-// doneMsg: something that was asked of the host is done.
-type doneMsg struct {
-	what string
-	err  error
-	form widget.Asker // the form that asked, if one did
-	quit bool
-
-	unmark bool // the marked types are done with
-}
-
-// waits makes of a subscription that the server has not confirmed yet what it is: one
-// that is there and goes on waiting.
-func (m *doneMsg) waits() {
-	if errors.Is(m.err, host.ErrUnconfirmed) {
-		m.what, m.err = m.what+"; the server has not confirmed it yet", nil
-	}
-}
-
-func (a *app) done(msg doneMsg) tea.Cmd {
-	msg.waits()
-	if msg.quit {
-		return tea.Quit
-	}
-	if msg.form != nil {
-		msg.form.Rest()
-		if msg.err != nil && a.dialog == widget.Dialog(msg.form) {
-			msg.form.Refuse(msg.err)
+// done takes that something is done which was asked of the host.
+func (a *app) done(msg widget.Done) tea.Cmd {
+	what, err := evidence.Unconfirmed(msg.What, msg.Err)
+	if msg.From != nil {
+		msg.From.Rest()
+		shown := a.dialog == widget.Dialog(msg.From)
+		if err != nil && shown {
+			msg.From.Refuse(err)
 			return nil
 		}
-		if a.dialog == widget.Dialog(msg.form) {
+		if shown {
 			a.Show(nil)
 		}
 	}
-	if msg.err != nil {
-		if !errors.Is(msg.err, context.Canceled) {
-			a.Fail(msg.what, msg.err)
+	if err != nil {
+		if !errors.Is(err, context.Canceled) {
+			a.Fail(what, err)
 		}
 		return nil
 	}
-	if msg.unmark {
-		a.marked = nil
+	if msg.After != nil {
+		msg.After()
 	}
-	if msg.what != "" {
-		a.Tell(msg.what)
+	if what != "" {
+		a.Tell(what)
 	}
 	a.take(a.api.Snapshot())
 	return nil
 }
 
-// ask has the host do something.
-func (a *app) ask(what string, fn func(context.Context) error) tea.Cmd {
-	return a.Do(func(ctx context.Context) tea.Msg { return doneMsg{what: what, err: fn(ctx)} })
+// Ask has the host do something, and tells what was done or what failed.
+func (a *app) Ask(what string, fn func(context.Context) error) tea.Cmd {
+	return a.Do(func(ctx context.Context) tea.Msg { return widget.Done{What: what, Err: fn(ctx)} })
 }
 
 // rescope shows the part of the stream that belongs to the chosen node.

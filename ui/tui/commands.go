@@ -70,7 +70,7 @@ func runSubscribe(a *app, words []string) (tea.Cmd, error) {
 	if r.Args, err = argsOf(rest, typ.InputSchema); err != nil {
 		return nil, err
 	}
-	return a.ask("subscribed to "+evidence.RequestName(*typ, r), func(ctx context.Context) error {
+	return a.Ask("subscribed to "+evidence.RequestName(*typ, r), func(ctx context.Context) error {
 		_, err := a.api.Subscribe(ctx, r)
 		return err
 	}), nil

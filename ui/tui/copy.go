@@ -65,7 +65,7 @@ func (a *app) copyCursor() tea.Cmd {
 // copyLine copies rows as they read; those of the stream with the date.
 func (a *app) copyLine() tea.Cmd {
 	if t := a.table(); t != nil {
-		return a.copy("the row", t.line(a))
+		return a.Copy("the row", t.line(a))
 	}
 	return a.copyEach("the row", "no row", func(r *event.Record) string { return lineOf(*r) })
 }
@@ -94,7 +94,7 @@ func (a *app) copyCommand() tea.Cmd {
 // they do where they are pasted is up to that place.
 func (a *app) copyRaw() tea.Cmd {
 	r, _ := a.payload()
-	return a.copy("the RAW bytes: they may act where they are pasted", string(payloadOf(&r)))
+	return a.Copy("the RAW bytes: they may act where they are pasted", string(payloadOf(&r)))
 }
 
 // copyEach copies a text of the chosen record, or of each one in the range, a
@@ -122,12 +122,12 @@ func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.C
 	case n > 1:
 		what = fmt.Sprintf("%s of %s", what, cells.Count(n, "record"))
 	}
-	return a.copy(what, b.String())
+	return a.Copy(what, b.String())
 }
 
-// copy hands text to the terminal (OSC 52) and to the system's own clipboard.
+// Copy hands text to the terminal (OSC 52) and to the system's own clipboard.
 // Whether the terminal took it cannot be known.
-func (a *app) copy(what, text string) tea.Cmd {
+func (a *app) Copy(what, text string) tea.Cmd {
 	if len(text) > copyMax {
 		a.Fail("not copied", fmt.Errorf("%w: a terminal takes %d KiB; %s writes it to a file", errTooMuch, copyMax>>10, a.keyOf("export")))
 		return nil

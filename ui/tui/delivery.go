@@ -277,14 +277,15 @@ func (a *app) sameWork() tea.Cmd {
 			}
 			return true
 		})
-		return widget.Then(func() {
+		return widget.Then(func() tea.Cmd {
 			s.busy = false
 			s.gen++
 			if s.of != of.Seq {
-				return
+				return nil
 			}
 			s.found, s.from, s.err = append(s.found, found...), from, err
 			s.done = end || err != nil || len(s.found) >= sameMax || log.Last()-from > sameLook
+			return nil
 		})
 	})
 }

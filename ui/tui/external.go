@@ -6,11 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 
-	"eventdeck/host/schema"
-
 	tea "charm.land/bubbletea/v2"
-
-	"eventdeck/ui/tui/widget"
 )
 
 // editedMsg: the operator's editor has ended.
@@ -20,9 +16,9 @@ type editedMsg struct {
 	then func(text string) tea.Cmd
 }
 
-// editText has the operator's editor change a text. The file is readable by the
+// EditText has the operator's editor change a text. The file is readable by the
 // operator alone and is gone afterwards.
-func (a *app) editText(text string, then func(text string) tea.Cmd) tea.Cmd {
+func (a *app) EditText(text string, then func(text string) tea.Cmd) tea.Cmd {
 	words, err := editorProgram.words(runtime.GOOS, a.env, exec.LookPath)
 	var file string
 	if err == nil {
@@ -55,32 +51,4 @@ func (a *app) edited(msg editedMsg) tea.Cmd {
 		return tea.ClearScreen
 	}
 	return tea.Batch(tea.ClearScreen, msg.then(msg.text))
-}
-
-// editJSON edits the arguments of the form as JSON.
-func (f *subForm) editJSON() tea.Cmd {
-	a := f.app
-
-	text := string(f.model.JSON())
-	if text == "{}" {
-		text = string(schema.Skeleton(f.typ))
-	}
-	return a.editText(indentJSON(text), f.takeOver)
-}
-
-// takeOver fills the form in with arguments that were edited as JSON.
-func (f *subForm) takeOver(text string) tea.Cmd {
-	a := f.app
-
-	if a.dialog != widget.Dialog(f) {
-		return nil
-	}
-	if err := f.model.Load([]byte(text)); err != nil {
-		f.banner = banner{text: err.Error(), next: "nothing was taken over; ctrl+e tries again"}
-		return nil
-	}
-	f.banner, f.edited = banner{}, true
-	f.enter(f.items()[0])
-	f.validate()
-	return f.check()
 }

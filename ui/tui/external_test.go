@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -12,17 +13,17 @@ func TestEditedArgumentsAreTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	msg := readBack(file, nil, f.takeOver)
+	msg := readBack(file, nil, f.TakeOver)
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the file stays")
 	}
 	settle(a, a.edited(msg))
-	if got := string(f.model.JSON()); got != `{"more":[1],"team":"core","level":3}` {
+	if got := string(f.Model().JSON()); got != `{"more":[1],"team":"core","level":3}` {
 		t.Error(got)
 	}
 	settle(a, a.edited(editedMsg{text: "{", then: msg.then}))
-	if got := string(f.model.JSON()); got != `{"more":[1],"team":"core","level":3}` || f.banner.text == "" {
-		t.Errorf("%s, %q", got, f.banner.text)
+	if got := string(f.Model().JSON()); got != `{"more":[1],"team":"core","level":3}` || !strings.Contains(screenOf(a), "nothing was taken over") {
+		t.Errorf("%s\n%s", got, screenOf(a))
 	}
 	settle(a, a.edited(editedMsg{err: errors.New("exit status 1"), then: msg.then}))
 	if !a.note.bad {

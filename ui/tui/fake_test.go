@@ -75,6 +75,7 @@ func (s *fakeStore) Backward(seq uint64, fn func(event.Record) bool) error {
 
 // fakeHost is a stand-in for the host that counts what is asked of it.
 type fakeHost struct {
+	callback bool // there is an address for deliveries
 	host.API
 	store *fakeStore
 	log   *eventlog.Log
@@ -116,7 +117,7 @@ func (h *fakeHost) Changed() (<-chan struct{}, func()) { return h.flag, func() {
 func (h *fakeHost) Log() *eventlog.Log                 { return h.log }
 
 func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
-	if r.Mode == event.ModeWebhook {
+	if r.Mode == event.ModeWebhook && !h.callback {
 		return "", fmt.Errorf("%w: no callback address", host.ErrMode)
 	}
 	return r.Mode, h.argsFail

@@ -9,6 +9,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/form"
 )
 
 // The first minute: what a screen with nothing on it teaches and starts.
@@ -16,8 +17,8 @@ import (
 // setupActions are about servers, not about subscriptions.
 func setupActions() []action {
 	return grouped("Servers",
-		action{id: "server.add", title: "add a server", keys: []string{"A"}, dangerous: true, when: (*app).canConfigure, run: act((*app).openAddServer)},
-		action{id: "server.import", title: "import servers from other MCP clients", keys: []string{"I"}, dangerous: true, when: (*app).canConfigure, run: (*app).openImport},
+		action{id: "server.add", title: "add a server", keys: []string{"A"}, dangerous: true, when: (*app).canConfigure, run: act(func(a *app) { form.OpenAddServer(a.forms()) })},
+		action{id: "server.import", title: "import servers from other MCP clients", keys: []string{"I"}, dangerous: true, when: (*app).canConfigure, run: func(a *app) tea.Cmd { return form.OpenImport(a.forms()) }},
 		action{id: "server.remove", title: "remove the server, and end its subscriptions", keys: []string{"X"}, panes: inTree, dangerous: true, when: (*app).onServerRow, run: (*app).askRemoveServer},
 		action{id: "demo", title: "start the demo servers", keys: []string{"d"}, hint: "demo", dangerous: true, when: (*app).canDemo, run: (*app).beginDemo},
 	)

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/form"
 )
 
 // formKeys are what a person may press in a form; ctrl+e is left out, because it
@@ -65,13 +66,11 @@ func FuzzFormOfSchema(f *testing.F) {
 		h.server("shop", event.Type{Name: trust.Untrusted("t"), Modes: []event.Mode{event.ModePush}, InputSchema: json.RawMessage(schema)})
 		a := open(t, h, 60, 20)
 		press(t, a, "1", "j", "j", "s")
-		form, ok := a.dialog.(*subForm)
+		f, ok := a.dialog.(*form.Form)
 		if !ok {
 			t.Fatal("no form")
 		}
-		if form.model.Load(args) == nil {
-			form.validate()
-		}
+		f.TakeOver(string(args))
 		for range 12 {
 			exact(t, a)
 			press(t, a, "tab", "right", "1")

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/form"
 )
 
 // A field that takes null says how, gets it with one key and loses it with the same.
@@ -18,19 +19,19 @@ func TestNullableField(t *testing.T) {
 		a := open(t, h, w, 40)
 		a.draw()
 		press(t, a, "1", "j", "j", "s")
-		f := a.dialog.(*subForm)
-		for _, e := range f.model.Entries() {
-			f.enter(formItem{kind: itemField, entry: e})
+		f := a.dialog.(*form.Form)
+		for _, e := range f.Model().Entries() {
+			f.Focus(e)
 			if s := screenOf(a); !strings.Contains(s, "or null; ctrl+n sends null") || !strings.Contains(s, "ctrl+n null") {
 				t.Errorf("%d cells: %s does not say how:\n%s", w, e.Name().Raw(), s)
 			}
 			press(t, a, "ctrl+n")
-			if s := screenOf(a); !strings.Contains(s, "ctrl+n takes null back") || !strings.Contains(string(f.model.JSON()), `"`+e.Name().Raw()+`":null`) {
-				t.Errorf("%d cells: %s:\n%s", w, f.model.JSON(), s)
+			if s := screenOf(a); !strings.Contains(s, "ctrl+n takes null back") || !strings.Contains(string(f.Model().JSON()), `"`+e.Name().Raw()+`":null`) {
+				t.Errorf("%d cells: %s:\n%s", w, f.Model().JSON(), s)
 			}
 		}
 		press(t, a, "ctrl+n")
-		if got := string(f.model.JSON()); got != `{"team":null}` {
+		if got := string(f.Model().JSON()); got != `{"team":null}` {
 			t.Errorf("taken back: %s", got)
 		}
 	}

@@ -119,12 +119,13 @@ func (t *gapLedger) work(a *app) tea.Cmd {
 			}
 			return true
 		})
-		return widget.Then(func() {
+		return widget.Then(func() tea.Cmd {
 			t.busy, t.done, t.from, t.err = false, end || err != nil, from, err
 			if len(found) > 0 {
 				t.gaps = append(t.gaps, found...)
 				t.rows = nil
 			}
+			return nil
 		})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -50,7 +51,7 @@ func TestKeysAreBoundAndUnbound(t *testing.T) {
 		t.Error("the former key works")
 	}
 	press(t, a, "S")
-	if _, ok := a.dialog.(*subForm); !ok {
+	if _, ok := a.dialog.(*form.Form); !ok {
 		t.Errorf("the operator's key opens %T", a.dialog)
 	}
 }

@@ -69,11 +69,11 @@ func (a *app) setMark(m event.Mark, what string) tea.Cmd {
 	if m.At.IsZero() {
 		m.At = a.Clock()
 	}
-	return a.ask(what, func(ctx context.Context) error { return a.api.SetMark(ctx, m) })
+	return a.Ask(what, func(ctx context.Context) error { return a.api.SetMark(ctx, m) })
 }
 
 func (a *app) removeMark(m event.Mark) tea.Cmd {
-	return a.ask("the mark is taken away", func(ctx context.Context) error { return a.api.RemoveMark(ctx, m.Seq, m.Line) })
+	return a.Ask("the mark is taken away", func(ctx context.Context) error { return a.api.RemoveMark(ctx, m.Seq, m.Line) })
 }
 
 // markChosen asks for the note of a mark on the chosen record. The mark itself

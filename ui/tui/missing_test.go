@@ -86,7 +86,7 @@ func TestNoEvidence(t *testing.T) {
 func TestWebhookOnlyTypeHasItsSecretAtOnce(t *testing.T) {
 	h := newFake()
 	h.server("pager", event.Type{Name: trust.Untrusted("page.sent"), Modes: []event.Mode{event.ModeWebhook}})
-	if _, f := openedForm(t, h, 120, 40); f.secret.IsZero() {
+	if _, f := openedForm(t, h, 120, 40); f.Secret().IsZero() {
 		t.Error("the form speaks of a secret that is kept, and there is none")
 	}
 }

@@ -66,7 +66,7 @@ func (t *remotes) work(a *app) tea.Cmd {
 			ctx, cancel := context.WithTimeout(ctx, remoteWithin)
 			defer cancel()
 			held, err := a.api.Remote(ctx, name)
-			return widget.Then(func() { t.take(name, held, err) })
+			return widget.Then(func() tea.Cmd { t.take(name, held, err); return nil })
 		}))
 	}
 	return tea.Batch(cmds...)
@@ -206,13 +206,14 @@ func (a *app) askEndRemote() {
 		Choices: []widget.Choice{{Key: "y", Title: "end it at the server", Run: func() tea.Cmd {
 			return a.Do(func(ctx context.Context) tea.Msg {
 				err := a.api.EndRemote(ctx, r.server, r.sub.ServerID)
-				return widget.Then(func() {
+				return widget.Then(func() tea.Cmd {
 					delete(src.asked, r.server)
 					if err != nil {
 						a.Fail("cannot end it at "+r.server, err)
-						return
+						return nil
 					}
 					a.Tell("ended at " + r.server)
+					return nil
 				})
 			})
 		}}},

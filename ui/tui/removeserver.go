@@ -44,22 +44,23 @@ func (a *app) askRemove(name string) tea.Cmd {
 		return nil
 	}
 	told := len(d.Lines)
-	d.Lines = append(d.Lines, "Reading "+shortPath(a.servers.File)+" "+a.Glyphs.More)
+	d.Lines = append(d.Lines, "Reading "+cells.ShortPath(a.servers.File)+" "+a.Glyphs.More)
 	return a.Do(func(context.Context) tea.Msg {
 		drafts, err := a.servers.Drafts()
 		listed := slices.ContainsFunc(drafts, func(have config.Draft) bool { return have.Name == name })
-		return widget.Then(func() {
+		return widget.Then(func() tea.Cmd {
 			d.Lines = append(d.Lines[:told], a.whereListed(listed, err)...)
 			if d.Choices = []widget.Choice{a.removal("y", "remove it", name, false)}; listed {
 				d.Choices = []widget.Choice{a.removal("y", "remove it for this run only", name, false), a.removal("f", "remove it from the file too", name, true)}
 			}
+			return nil
 		})
 	})
 }
 
 // whereListed says what the configuration has to do with a server.
 func (a *app) whereListed(listed bool, err error) []string {
-	file := shortPath(a.servers.File)
+	file := cells.ShortPath(a.servers.File)
 	switch {
 	case err != nil:
 		text := []string{"It may be there again after the next start:"}
@@ -81,16 +82,16 @@ func (a *app) removal(key, title, name string, fromFile bool) widget.Choice {
 			var err error
 			what := "removed " + cells.Sanitize(name).Plain()
 			if fromFile {
-				what += ", also from " + shortPath(a.servers.File)
+				what += ", also from " + cells.ShortPath(a.servers.File)
 				err = a.servers.Remove(name)
 			}
 			if err == nil {
 				err = a.api.RemoveServer(ctx, name)
 				if err != nil && fromFile {
-					err = fmt.Errorf("%w; it is no longer in %s", err, shortPath(a.servers.File))
+					err = fmt.Errorf("%w; it is no longer in %s", err, cells.ShortPath(a.servers.File))
 				}
 			}
-			return widget.Then(func() { a.serverRemoved(name, what, err) })
+			return widget.Then(func() tea.Cmd { a.serverRemoved(name, what, err); return nil })
 		})
 	}}
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/widget"
 )
 
 // kept returns a setting that the screen kept, "" if there is none.
@@ -21,7 +22,7 @@ func (a *app) kept(key string) string {
 
 // keep keeps a setting for the next run and then says what was done.
 func (a *app) keep(key, value, done string) tea.Cmd {
-	return a.ask(done, func(ctx context.Context) error { return a.api.SetSetting(ctx, key, value) })
+	return a.Ask(done, func(ctx context.Context) error { return a.api.SetSetting(ctx, key, value) })
 }
 
 // keepSetting keeps a part of the screen's state as JSON, without a word.
@@ -33,7 +34,7 @@ func (a *app) keepSetting(key string, value any) tea.Cmd {
 	}
 	return a.Do(func(ctx context.Context) tea.Msg {
 		if err := a.api.SetSetting(ctx, key, string(raw)); err != nil {
-			return doneMsg{what: "cannot keep " + key, err: err}
+			return widget.Done{What: "cannot keep " + key, Err: err}
 		}
 		return nil
 	})

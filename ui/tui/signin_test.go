@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"eventdeck/host"
-	"eventdeck/ui/internal/browser"
 )
 
 func (h *fakeHost) SignIn(_ context.Context, server string) (host.SignIn, error) {
@@ -42,31 +41,6 @@ func TestSignIn(t *testing.T) {
 	}
 	if a.dialog != nil || !strings.Contains(a.note.text, "signed in to") {
 		t.Errorf("dialog %v, note %q", a.dialog, a.note.text)
-	}
-}
-
-func TestSignInDialog(t *testing.T) {
-	h, a, opened := locked(t, func(context.Context) error { return nil })
-	gone := false
-	d := &signInDialog{app: a, server: "pager", flow: h.flow, cancel: func() { gone = true }}
-	a.Show(d)
-	a.browse = func(string) error { return browser.ErrNone }
-	d.open()
-	exact(t, a)
-	text := screenOf(a)
-	for _, want := range []string{"Sign in", "asked by https://as.example", "There is no browser here", "https://as.example/authorize?xxx"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not shown:\n%s", want, text)
-		}
-	}
-	a.browse = func(address string) error { *opened = append(*opened, address); return nil }
-	press(t, a, "o")
-	if len(*opened) != 1 {
-		t.Errorf("opened %q", *opened)
-	}
-	press(t, a, "esc")
-	if a.dialog != nil || !gone {
-		t.Error("esc does not give up")
 	}
 }
 

@@ -49,7 +49,7 @@ func runMode(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) 
 		return nil, usage(a.command("mode"))
 	}
 	id, name := v.ID, evidence.SubName(&v.Subscription)
-	return a.ask(name+" goes on by "+mode, func(ctx context.Context) error { return a.api.SetMode(ctx, id, event.Mode(mode)) }), nil
+	return a.Ask(name+" goes on by "+mode, func(ctx context.Context) error { return a.api.SetMode(ctx, id, event.Mode(mode)) }), nil
 }
 
 func completeMode(a *app, _ []string) []string {
@@ -73,17 +73,17 @@ func runFailover(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, err
 		return nil, usage(a.command("failover"))
 	}
 	id := v.ID
-	return a.ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, word == "on") }), nil
+	return a.Ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, word == "on") }), nil
 }
 
 func runRotate(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
 	id := v.ID
-	return a.ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) }), nil
+	return a.Ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) }), nil
 }
 
 func runRefresh(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
 	id := v.ID
-	return a.ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) }), nil
+	return a.Ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) }), nil
 }
 
 func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
@@ -102,7 +102,7 @@ func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error)
 
 func (a *app) resetTo(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
 	id := v.ID
-	return a.ask(evidence.SubName(&v.Subscription)+" "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
+	return a.Ask(evidence.SubName(&v.Subscription)+" "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
 }
 
 // rereadable returns the chosen record, if its subscription can be read again

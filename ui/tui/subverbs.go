@@ -35,7 +35,7 @@ func (a *app) onHook() bool {
 func (a *app) refreshSub() tea.Cmd {
 	v := a.selected()
 	id := v.ID
-	return a.ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) })
+	return a.Ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) })
 }
 
 func (a *app) turnFailover() tea.Cmd {
@@ -45,7 +45,7 @@ func (a *app) turnFailover() tea.Cmd {
 	if on {
 		word = "on"
 	}
-	return a.ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
+	return a.Ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
 }
 
 // askReset offers the positions to go on from.
@@ -54,7 +54,7 @@ func (a *app) askReset() {
 	id, name := v.ID, evidence.SubName(&v.Subscription)
 	reset := func(what string, from host.From) func() tea.Cmd {
 		return func() tea.Cmd {
-			return a.ask(name+" goes on "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
+			return a.Ask(name+" goes on "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
 		}
 	}
 	d := &widget.Confirm{Screen: a, Head: "Reset the position", Lines: []string{name, "What is stored stays, and is not stored twice."},
@@ -82,7 +82,7 @@ func (a *app) askRotate() {
 		Head:  "New webhook secret",
 		Lines: []string{name, "The old one stays accepted for a short while."},
 		Choices: []widget.Choice{{Key: "y", Title: "make a new secret", Run: func() tea.Cmd {
-			return a.ask("new secret for "+name, func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) })
+			return a.Ask("new secret for "+name, func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) })
 		}}},
 	})
 }

@@ -239,13 +239,10 @@ func (a *app) endLeases(ids []event.SubID) tea.Cmd {
 	return a.Do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, endLeasesWithin)
 		defer cancel()
-		var err error
 		for _, id := range ids {
-			if e := a.api.Unsubscribe(ctx, id); e != nil {
-				err = e
-			}
+			_ = a.api.Unsubscribe(ctx, id) // the lease that is left ends by itself
 		}
-		return doneMsg{quit: true, err: err}
+		return leaveMsg{}
 	})
 }
 
@@ -288,9 +285,9 @@ func (a *app) pauseSub() tea.Cmd {
 	v := a.selected()
 	id, name := v.ID, evidence.SubName(&v.Subscription)
 	if v.Paused || evidence.StateOf(*v) == event.StatePaused {
-		return a.ask("resumed "+name, func(ctx context.Context) error { return a.api.Resume(ctx, id) })
+		return a.Ask("resumed "+name, func(ctx context.Context) error { return a.api.Resume(ctx, id) })
 	}
-	return a.ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return a.api.Pause(ctx, id) })
+	return a.Ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return a.api.Pause(ctx, id) })
 }
 
 func (a *app) askUnsubscribe() {
@@ -305,7 +302,7 @@ func (a *app) askUnsubscribe() {
 		Lines: []string{name + " (" + string(v.Mode) + ")", ends},
 		Choices: []widget.Choice{
 			{Key: "y", Title: "unsubscribe", Run: func() tea.Cmd {
-				return a.ask("unsubscribed from "+name, func(ctx context.Context) error { return a.api.Unsubscribe(ctx, id) })
+				return a.Ask("unsubscribed from "+name, func(ctx context.Context) error { return a.api.Unsubscribe(ctx, id) })
 			}},
 		},
 	})
@@ -317,6 +314,12 @@ type note struct {
 	text string
 	bad  bool
 }
+
+// leaveMsg: what had to be done before the end is done.
+type leaveMsg struct{}
+
+// Shown returns the dialog that is shown, nil for none.
+func (a *app) Shown() widget.Dialog { return a.dialog }
 
 // Show shows a dialog in place of the one that is shown, or none for nil.
 func (a *app) Show(d widget.Dialog) {

@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -83,3 +84,11 @@ func WholeParts(text, sep string, room int) string {
 
 // HasText tells whether s holds a text in lower case, without regard to case.
 func HasText(s, lower string) bool { return strings.Contains(strings.ToLower(s), lower) }
+
+// ShortPath keeps the end of a long path.
+func ShortPath(path string) string {
+	if len(path) <= 40 {
+		return path
+	}
+	return filepath.Join("…", filepath.Base(filepath.Dir(path)), filepath.Base(path))
+}

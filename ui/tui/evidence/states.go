@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -126,4 +127,21 @@ func RequestName(t event.Type, r host.Request) string {
 	return SubName(&event.Subscription{
 		Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}, Shown: schema.MaskArguments(t, r.Args),
 	})
+}
+
+// Unconfirmed makes of a subscription that the server has not confirmed yet what it
+// is, what and no error: it is there and goes on waiting. Other errors stay.
+func Unconfirmed(what string, err error) (string, error) {
+	if errors.Is(err, host.ErrUnconfirmed) {
+		return what + "; the server has not confirmed it yet", nil
+	}
+	return what, err
+}
+
+// NotOffered says why a mode that the type does not offer cannot be chosen.
+func NotOffered(t event.Type) string {
+	if len(t.Modes) == 0 {
+		return "the server names no mode that is known here"
+	}
+	return "not offered by the type"
 }

@@ -26,6 +26,8 @@ type Dialog interface {
 type Screen interface {
 	// Show shows a dialog in place of the one that is shown, or none for nil.
 	Show(d Dialog)
+	// Shown returns the dialog that is shown, nil for none.
+	Shown() Dialog
 	// Tell says what was done, Fail what was not, until the next key.
 	Tell(text string)
 	Fail(what string, err error)
@@ -35,8 +37,16 @@ type Screen interface {
 }
 
 // Then is a message that is run on the event loop: what something that took its time
-// has found.
-type Then func()
+// has found. It returns what is to be done next, or nil.
+type Then func() tea.Cmd
+
+// Done is a message: something that was asked of the host is done.
+type Done struct {
+	What  string // that was done, or tried; "" is not told
+	Err   error
+	From  Asker  // the dialog that asked, nil if none did; it closes when nothing failed
+	After func() // runs on the event loop when nothing failed, if it is not nil
+}
 
 // Asker is a dialog that waits for an answer of the host.
 type Asker interface {

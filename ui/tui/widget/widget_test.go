@@ -118,6 +118,7 @@ type screen struct {
 }
 
 func (s *screen) Show(d widget.Dialog)        { s.shown = d }
+func (s *screen) Shown() widget.Dialog        { return s.shown }
 func (s *screen) Tell(text string)            { s.told = append(s.told, text) }
 func (s *screen) Fail(what string, err error) { s.told = append(s.told, what+": "+err.Error()) }
 func (s *screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {

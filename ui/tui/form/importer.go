@@ -1,8 +1,7 @@
-package tui
+package form
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,7 +15,7 @@ import (
 // importer shows the servers in the files of other MCP clients and takes over
 // those that the operator chooses.
 type importer struct {
-	app     *app
+	env     *Env
 	found   []config.Found
 	errs    []error
 	looking bool
@@ -26,25 +25,17 @@ type importer struct {
 	busy    bool
 }
 
-// discoveredMsg: the files of other clients were read.
-type discoveredMsg struct {
-	dialog *importer
-	found  []config.Found
-	errs   []error
-}
-
-func (a *app) openImport() tea.Cmd {
-	d := &importer{app: a, looking: true, chosen: map[int]bool{}}
-	a.Show(d)
-	return a.Do(func(context.Context) tea.Msg {
-		msg := discoveredMsg{dialog: d}
-		msg.found, msg.errs = a.servers.Discover()
-		return msg
+// OpenImport shows what the files of other clients have.
+func OpenImport(e *Env) tea.Cmd {
+	d := &importer{env: e, looking: true, chosen: map[int]bool{}}
+	e.Show(d)
+	return e.Do(func(context.Context) tea.Msg {
+		found, errs := e.Servers.Discover()
+		return widget.Then(func() tea.Cmd {
+			d.looking, d.found, d.errs = false, found, errs
+			return nil
+		})
 	})
-}
-
-func (d *importer) discovered(msg discoveredMsg) {
-	d.looking, d.found, d.errs = false, msg.found, msg.errs
 }
 
 func (d *importer) Title() string { return "Import servers" }
@@ -59,11 +50,10 @@ func (d *importer) Size(sw, _ int) (int, int) {
 }
 
 func (d *importer) Draw(c *cells.Canvas, h int) {
-	a := d.app
-
+	e := d.env
 	switch {
 	case d.looking:
-		c.Put(themes.Busy, " reading the files of other clients "+a.Glyphs.More)
+		c.Put(themes.Busy, " reading the files of other clients "+e.Glyphs.More)
 		c.End()
 		return
 	case len(d.found) == 0:
@@ -83,7 +73,7 @@ func (d *importer) Draw(c *cells.Canvas, h int) {
 	for c.Height() < min(rows, len(d.found)) {
 		c.End()
 	}
-	c.Rule(themes.Rule, a.Glyphs.Rule)
+	c.Rule(themes.Rule, e.Glyphs.Rule)
 	c.End()
 	for _, row := range about {
 		c.Row(row)
@@ -105,19 +95,18 @@ func (d *importer) drawNothing(c *cells.Canvas) {
 }
 
 func (d *importer) drawRow(c *cells.Canvas, i int) {
-	a := d.app
-
+	e := d.env
 	f := &d.found[i]
 	role, box := themes.Plain, "[ ] "
 	switch {
 	case !f.Usable():
-		role, box = themes.Off, " "+a.Glyphs.Cannot+"  "
+		role, box = themes.Off, " "+e.Glyphs.Cannot+"  "
 	case d.chosen[i]:
-		box = "[" + a.Glyphs.Chosen + "] "
+		box = "[" + e.Glyphs.Chosen + "] "
 	}
 	if i == d.at {
 		c.Only(themes.Cursor)
-		c.Put(themes.Plain, a.Glyphs.Cursor)
+		c.Put(themes.Plain, e.Glyphs.Cursor)
 	} else {
 		c.Put(themes.Plain, " ")
 	}
@@ -140,10 +129,9 @@ func (d *importer) drawRow(c *cells.Canvas, i int) {
 
 // about says everything about the chosen server.
 func (d *importer) about(w int) []string {
-	a := d.app
-
+	e := d.env
 	var c cells.Canvas
-	c.Begin(&a.Theme, w)
+	c.Begin(&e.Theme, w)
 	f := &d.found[d.at]
 	verb := "would run "
 	if f.URL != "" {
@@ -197,10 +185,9 @@ func (d *importer) about(w int) []string {
 
 func (d *importer) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := d.app
-
+	e := d.env
 	if name == "esc" || name == "q" {
-		a.Show(nil)
+		e.Show(nil)
 		return nil
 	}
 	if d.busy || len(d.found) == 0 {
@@ -240,8 +227,7 @@ func (d *importer) choose(i int, on bool) {
 // ask says once more what is about to happen: servers that are processes run as
 // soon as they are taken over.
 func (d *importer) ask() tea.Cmd {
-	a := d.app
-
+	e := d.env
 	if len(d.chosen) == 0 {
 		d.problem = "nothing is chosen: space chooses, a chooses all"
 		return nil
@@ -256,27 +242,20 @@ func (d *importer) ask() tea.Cmd {
 			}
 		}
 	}
-	text := []string{cells.Count(len(drafts), "server") + " will be written to " + shortPath(a.servers.File) + "."}
+	text := []string{cells.Count(len(drafts), "server") + " will be written to " + cells.ShortPath(e.Servers.File) + "."}
 	if run > 0 {
 		text = append(text, cells.Count(run, "command")+" of theirs will be started now, and at each start.")
 	}
-	a.Show(&widget.Confirm{Screen: a,
+	e.Show(&widget.Confirm{Screen: e,
 		Head: "Import", Lines: text,
 		Choices: []widget.Choice{{Key: "y", Title: "import and connect", Run: func() tea.Cmd {
-			a.dialog, d.busy = d, true
-			return a.addServers("imported "+cells.Count(len(drafts), "server"), d, drafts...)
+			d.busy = true
+			e.Show(d)
+			return addServers(e, "imported "+cells.Count(len(drafts), "server"), d, drafts...)
 		}}},
-		Gone: func() { a.Show(d) },
+		Gone: func() { e.Show(d) },
 	})
 	return nil
-}
-
-// shortPath keeps the end of a long path.
-func shortPath(path string) string {
-	if len(path) <= 40 {
-		return path
-	}
-	return filepath.Join("…", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }
 
 func (d *importer) Rest()                { d.busy = false }

@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // addServer asks for a server, tests the connection, and writes it into the
 // configuration.
 type addServer struct {
-	app    *app
+	env    *Env
 	fields [addFields]widget.Field
 	at     int
 	named  bool // the operator wrote the name
@@ -44,24 +44,13 @@ const (
 	addFields
 )
 
-// testedMsg is what a test of a connection found.
-type testedMsg struct {
-	dialog *addServer
-	token  int
-	draft  config.Draft
-	view   host.ServerView
-	err    error
-}
-
-// canConfigure tells whether servers can be added from here.
-func (a *app) canConfigure() bool { return a.servers.File != "" }
-
-func (a *app) openAddServer() {
-	d := &addServer{app: a}
+// OpenAddServer shows the form for a server.
+func OpenAddServer(e *Env) {
+	d := &addServer{env: e}
 	for i := range d.fields {
 		d.fields[i].Several = i == addPairs
 	}
-	a.Show(d)
+	e.Show(d)
 }
 
 func (d *addServer) Title() string { return "Add a server" }
@@ -203,28 +192,26 @@ func (d *addServer) Paste(text string) tea.Cmd {
 }
 
 func (d *addServer) leave() tea.Cmd {
-	a := d.app
-
+	e := d.env
 	if d.fields[addWhere].Text() == "" && d.fields[addPairs].Text() == "" {
-		a.Show(nil)
+		e.Show(nil)
 		return nil
 	}
-	a.Show(&widget.Confirm{Screen: a,
+	e.Show(&widget.Confirm{Screen: e,
 		Head: "Leave", Lines: []string{"The server is not saved."},
 		Choices: []widget.Choice{{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }}},
-		Gone:    func() { a.Show(d) },
+		Gone:    func() { e.Show(d) },
 	})
 	return nil
 }
 
 // test connects to the server, lists its types and leaves. Nothing is kept.
 func (d *addServer) test() tea.Cmd {
-	a := d.app
-
+	e := d.env
 	draft, err := d.draft()
 	var s event.Server
 	if err == nil {
-		s, err = draft.Server(a.servers.Paths.Env)
+		s, err = draft.Server(e.Servers.Paths.Env)
 	}
 	if err != nil {
 		d.problem = err.Error()
@@ -232,56 +219,53 @@ func (d *addServer) test() tea.Cmd {
 	}
 	d.token++
 	d.busy, d.problem = "connecting", ""
-	msg := testedMsg{dialog: d, token: d.token, draft: draft}
-	return a.Do(func(ctx context.Context) tea.Msg {
-		msg.view, msg.err = a.api.TestServer(ctx, s)
-		return msg
+	token := d.token
+	return e.Do(func(ctx context.Context) tea.Msg {
+		found, err := e.Host.TestServer(ctx, s)
+		return widget.Then(func() tea.Cmd {
+			if token == d.token {
+				d.busy = ""
+				d.tested, d.found, d.failed = &draft, found, err
+			}
+			return nil
+		})
 	})
-}
-
-func (d *addServer) testEnded(msg testedMsg) {
-	if msg.token != d.token {
-		return
-	}
-	d.busy = ""
-	d.tested, d.found, d.failed = &msg.draft, msg.view, msg.err
 }
 
 // save writes the server into the configuration. One that was not tested is
 // tested first; what the test says is no reason not to save.
 func (d *addServer) save() tea.Cmd {
-	a := d.app
-
+	e := d.env
 	draft, err := d.draft()
 	if err != nil {
 		d.problem = err.Error()
 		return nil
 	}
 	if d.tested == nil {
-		if _, err := draft.Server(a.servers.Paths.Env); err == nil || !errors.Is(err, config.ErrVariable) {
+		if _, err := draft.Server(e.Servers.Paths.Env); err == nil || !errors.Is(err, config.ErrVariable) {
 			return d.test()
 		}
 		d.tested, d.failed = &draft, errors.New("not tested: a variable is not set in this environment")
 		return nil
 	}
 	d.busy = "saving"
-	return a.addServers("added "+draft.Name+" to "+a.servers.File, d, draft)
+	return addServers(e, "added "+draft.Name+" to "+e.Servers.File, d, draft)
 }
 
 // addServers writes servers into the configuration, then connects to them.
-func (a *app) addServers(what string, from widget.Asker, drafts ...config.Draft) tea.Cmd {
-	return a.Do(func(context.Context) tea.Msg {
-		done := doneMsg{what: what, form: from}
-		if done.err = a.servers.Add(drafts...); done.err != nil {
+func addServers(e *Env, what string, from widget.Asker, drafts ...config.Draft) tea.Cmd {
+	return e.Do(func(context.Context) tea.Msg {
+		done := widget.Done{What: what, From: from}
+		if done.Err = e.Servers.Add(drafts...); done.Err != nil {
 			return done
 		}
 		for _, d := range drafts {
-			s, err := d.Server(a.servers.Paths.Env)
+			s, err := d.Server(e.Servers.Paths.Env)
 			if err != nil {
 				s = event.Server{Name: d.Name, Fault: err}
 			}
 			s.ByHand = true
-			a.api.AddServer(s)
+			e.Host.AddServer(s)
 		}
 		return done
 	})

@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"strings"
@@ -30,10 +30,9 @@ func (d *addServer) Draw(c *cells.Canvas, h int) {
 }
 
 func (d *addServer) rows(w int) []string {
-	a := d.app
-
+	e := d.env
 	var c cells.Canvas
-	c.Begin(&a.Theme, w)
+	c.Begin(&e.Theme, w)
 	d.drawField(&c, addWhere, "Server", "https://host/mcp, or a command and its arguments")
 	d.drawField(&c, addName, "Name", "how it is called here")
 	label, empty := "Variables", "NAME=value, one a line; ${NAME} is taken from the environment"
@@ -44,50 +43,49 @@ func (d *addServer) rows(w int) []string {
 	c.End()
 	switch {
 	case d.problem != "":
-		d.lines(&c, themes.Bad, a.Glyphs.Bad, d.problem, 3)
+		d.lines(&c, themes.Bad, e.Glyphs.Bad, d.problem, 3)
 	case d.busy != "":
-		c.Put(themes.Busy, " "+a.Glyphs.Busy+" "+d.busy+" "+a.Glyphs.More)
+		c.Put(themes.Busy, " "+e.Glyphs.Busy+" "+d.busy+" "+e.Glyphs.More)
 		c.Put(themes.Dim, " esc stops waiting")
 		c.End()
 	case d.tested != nil:
 		d.drawResult(&c)
 	default:
-		d.lines(&c, themes.Dim, " ", "ctrl+s tests the connection and shows what was found; then it saves to "+a.servers.File, 3)
+		d.lines(&c, themes.Dim, " ", "ctrl+s tests the connection and shows what was found; then it saves to "+e.Servers.File, 3)
 	}
 	d.cursor = c.Cursor
 	return c.All()
 }
 
 func (d *addServer) drawField(c *cells.Canvas, i int, label, empty string) {
-	a := d.app
-
+	e := d.env
 	on := i == d.at && d.busy == ""
 	role := themes.Dim
 	if on {
-		c.Put(themes.Key, " "+a.Glyphs.Cursor+" ")
+		c.Put(themes.Key, " "+e.Glyphs.Cursor+" ")
 		role = themes.Strong
 	} else {
 		c.Put(themes.Plain, "   ")
 	}
 	c.Put(role, cells.Pad(label, 9))
 	left := c.Width - c.Room
-	e := &d.fields[i]
-	if e.Mask = nil; i == addPairs && !d.bare {
-		e.Mask = func(line string) string { return hidden(line, d.separator(), a.Glyphs.Masked) }
+	field := &d.fields[i]
+	if field.Mask = nil; i == addPairs && !d.bare {
+		field.Mask = func(line string) string { return hidden(line, d.separator(), e.Glyphs.Masked) }
 	}
-	lines := e.Lines()
+	lines := field.Lines()
 	blank := len(lines) == 1 && lines[0] == ""
 	if blank && !on {
 		c.Safe(themes.Dim, cells.Sanitize(empty).Clip(c.Room))
 		c.End()
 		return
 	}
-	top := max(0, min(e.Row()-2, len(lines)-4))
+	top := max(0, min(field.Row()-2, len(lines)-4))
 	for j := top; j < len(lines) && j < top+4; j++ {
 		if j > top {
 			c.Put(themes.Plain, cells.Pad("", left-1))
 		}
-		e.DrawLine(c, j, on)
+		field.DrawLine(c, j, on)
 		if on {
 			c.Style(themes.FieldOn)
 			c.Fill(c.Room - 1)
@@ -140,10 +138,9 @@ func (d *addServer) lines(c *cells.Canvas, role themes.Role, glyph, text string,
 
 // drawResult says what the test found.
 func (d *addServer) drawResult(c *cells.Canvas) {
-	a := d.app
-
+	e := d.env
 	if d.failed != nil {
-		d.lines(c, themes.Bad, a.Glyphs.Bad, d.failed.Error(), 4)
+		d.lines(c, themes.Bad, e.Glyphs.Bad, d.failed.Error(), 4)
 		d.lines(c, themes.Strong, " ", "ctrl+s saves it all the same", 1)
 		return
 	}
@@ -154,10 +151,10 @@ func (d *addServer) drawResult(c *cells.Canvas) {
 			text += ", " + s
 		}
 	}
-	d.lines(c, themes.Good, a.Glyphs.Live, text, 2)
+	d.lines(c, themes.Good, e.Glyphs.Live, text, 2)
 	if !v.Title.IsZero() {
 		c.Put(themes.Plain, "   ")
-		c.Put(themes.Gutter, a.Glyphs.Gutter)
+		c.Put(themes.Gutter, e.Glyphs.Gutter)
 		c.Safe(themes.Dim, trust.Line(trust.Untrusted(v.Title.Raw()+" "+v.Release.Raw())).Clip(c.Room))
 		c.End()
 	}
@@ -169,10 +166,10 @@ func (d *addServer) drawResult(c *cells.Canvas) {
 			break
 		}
 		c.Put(themes.Plain, "   ")
-		c.Put(themes.Gutter, a.Glyphs.Gutter)
+		c.Put(themes.Gutter, e.Glyphs.Gutter)
 		c.Safe(themes.Type, trust.Line(t.Name).Clip(c.Room))
 		c.Put(themes.Dim, "  "+evidence.ModesOf(t))
 		c.End()
 	}
-	d.lines(c, themes.Strong, " ", "ctrl+s saves it to "+a.servers.File, 2)
+	d.lines(c, themes.Strong, " ", "ctrl+s saves it to "+e.Servers.File, 2)
 }

@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"slices"
@@ -11,7 +11,12 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-func (f *subForm) Key(k tea.KeyPressMsg) tea.Cmd {
+// Key implements [widget.Dialog].
+func (f *Form) Key(k tea.KeyPressMsg) tea.Cmd {
+	return tea.Batch(f.key(k), f.ask())
+}
+
+func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 	name, text := k.String(), k.Text
 	if f.busy && name != "esc" {
 		return nil
@@ -57,19 +62,18 @@ func (f *subForm) Key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // leave closes the form; what was filled in is not lost without a question.
-func (f *subForm) leave() tea.Cmd {
-	a := f.app
-
+func (f *Form) leave() tea.Cmd {
+	e := f.env
 	if f.preview && !f.drawn.wide {
 		f.preview = false
 		return nil
 	}
 	if !f.dirty() {
-		a.Show(nil)
+		e.Show(nil)
 		return nil
 	}
-	back := func() { a.Show(f) }
-	a.Show(&widget.Confirm{Screen: a,
+	back := func() { e.Show(f) }
+	e.Show(&widget.Confirm{Screen: e,
 		Head: "Leave the form", Lines: []string{"What you filled in is not kept."},
 		Choices: []widget.Choice{
 			{Key: "n", Title: "go on filling it in", Run: func() tea.Cmd { back(); return nil }},
@@ -83,7 +87,7 @@ func (f *subForm) leave() tea.Cmd {
 
 // chipKey moves among the modes or the starts; the one under the cursor is
 // chosen.
-func (f *subForm) chipKey(name string) tea.Cmd {
+func (f *Form) chipKey(name string) tea.Cmd {
 	step := map[string]int{"left": -1, "h": -1, "right": 1, "l": 1, "space": 1}[name]
 	switch {
 	case name == "enter", name == "down", name == "j":
@@ -101,7 +105,7 @@ func (f *subForm) chipKey(name string) tea.Cmd {
 }
 
 // nextMode chooses the next mode that can be used.
-func (f *subForm) nextMode(step int) {
+func (f *Form) nextMode(step int) {
 	for i := 1; i < len(f.modes); i++ {
 		at := (f.mode + i*step + i*len(f.modes)) % len(f.modes)
 		if f.modes[at].why == "" {
@@ -114,7 +118,7 @@ func (f *subForm) nextMode(step int) {
 
 // choiceKey moves among the choices of a field. Where one can be chosen the one
 // under the cursor is; where several can, space chooses.
-func (f *subForm) choiceKey(name, text string) tea.Cmd {
+func (f *Form) choiceKey(name, text string) tea.Cmd {
 	e := f.on.entry
 	many := e.Kind == schema.FieldEnums
 	to := -1
@@ -167,7 +171,7 @@ func (f *subForm) choiceKey(name, text string) tea.Cmd {
 }
 
 // beginsWith returns the next choice whose label begins with what was typed.
-func (f *subForm) beginsWith(text string) int {
+func (f *Form) beginsWith(text string) int {
 	e := f.on.entry
 	if strings.TrimSpace(text) == "" {
 		return -1
@@ -182,7 +186,7 @@ func (f *subForm) beginsWith(text string) int {
 }
 
 // textKey edits a field for text.
-func (f *subForm) textKey(k tea.KeyPressMsg) tea.Cmd {
+func (f *Form) textKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
 	case name == "ctrl+l" && f.on.kind == itemField && len(f.on.entry.Examples) > 0:
@@ -223,7 +227,7 @@ func nextExample(examples []trust.Text, text string) string {
 }
 
 // written takes over what stands in the field that has the keys.
-func (f *subForm) written() tea.Cmd {
+func (f *Form) written() tea.Cmd {
 	switch f.on.kind {
 	case itemField:
 		f.on.entry.Write(f.edit.Text())
@@ -237,17 +241,18 @@ func (f *subForm) written() tea.Cmd {
 }
 
 // changed validates after a field was filled in.
-func (f *subForm) changed() tea.Cmd {
+func (f *Form) changed() tea.Cmd {
 	delete(f.said, f.on.entry)
 	f.banner = banner{}
 	f.validate()
 	return f.check()
 }
 
-func (f *subForm) Paste(text string) tea.Cmd {
+// Paste implements [widget.Dialog].
+func (f *Form) Paste(text string) tea.Cmd {
 	if f.busy || f.on.kind == itemField && f.on.entry.Chooses() || !slices.Contains([]itemKind{itemField, itemAge, itemTTL}, f.on.kind) {
 		return nil
 	}
 	f.edit.Insert(text)
-	return f.written()
+	return tea.Batch(f.written(), f.ask())
 }

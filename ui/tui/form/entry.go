@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 
 // drawEntry writes a field: its name, what stands in it, what is wrong with it,
 // and, where there is room or it has the keys, what the server says of it.
-func (f *subForm) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
+func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	name := e.Name()
 	label := cells.Sanitize("Arguments")
 	if !name.IsZero() {
@@ -99,13 +99,13 @@ func placeholder(e *form.Entry) trust.Rendered {
 }
 
 // drawText writes one of our own fields.
-func (f *subForm) drawText(c *cells.Canvas, on bool, label, text, empty string) {
+func (f *Form) drawText(c *cells.Canvas, on bool, label, text, empty string) {
 	f.label(c, on, cells.Sanitize(label))
 	f.drawBox(c, on, text, cells.Sanitize(empty))
 }
 
 // drawBox writes a field of one line.
-func (f *subForm) drawBox(c *cells.Canvas, on bool, text string, empty trust.Rendered) {
+func (f *Form) drawBox(c *cells.Canvas, on bool, text string, empty trust.Rendered) {
 	width := min(max(c.Room-3, 1), 48)
 	c.Put(themes.Dim, "[")
 	rest := c.Room - width
@@ -131,10 +131,10 @@ func (f *subForm) drawBox(c *cells.Canvas, on bool, text string, empty trust.Ren
 }
 
 // hides tells whether what stands in a field is shown masked.
-func (f *subForm) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.bare }
+func (f *Form) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.bare }
 
 // shownText is what was written into a field, as it is shown.
-func (f *subForm) shownText(e *form.Entry) string {
+func (f *Form) shownText(e *form.Entry) string {
 	if f.hides(e) {
 		return stars(e.Text())
 	}
@@ -142,7 +142,7 @@ func (f *subForm) shownText(e *form.Entry) string {
 }
 
 // shownEdit is the field that has the keys, as it is shown.
-func (f *subForm) shownEdit() *widget.Field {
+func (f *Form) shownEdit() *widget.Field {
 	f.edit.Mask = nil
 	if f.on.kind == itemField && f.hides(f.on.entry) {
 		f.edit.Mask = stars
@@ -161,14 +161,12 @@ func stars(text string) string {
 }
 
 // drawLines writes a field of several lines.
-func (f *subForm) drawLines(c *cells.Canvas, e *form.Entry, on bool) {
-	a := f.app
-
+func (f *Form) drawLines(c *cells.Canvas, e *form.Entry, on bool) {
 	if !on && e.Text() == "" {
 		f.drawBox(c, false, "", placeholder(e))
 		return
 	}
-	c.Put(themes.Dim, a.Glyphs.More)
+	c.Put(themes.Dim, f.env.Glyphs.More)
 	c.End()
 	show, row := f.shownEdit(), 0
 	if on {
@@ -180,7 +178,7 @@ func (f *subForm) drawLines(c *cells.Canvas, e *form.Entry, on bool) {
 	lines := len(show.Lines())
 	top := max(0, min(row-formMaxLines/2, lines-formMaxLines))
 	for i := top; i < lines && i < top+formMaxLines; i++ {
-		c.Put(themes.Gutter, "     "+a.Glyphs.Divider)
+		c.Put(themes.Gutter, "     "+f.env.Glyphs.Divider)
 		show.DrawLine(c, i, on)
 		c.End()
 	}
@@ -200,9 +198,8 @@ type chip struct {
 
 // drawChips writes choices one after the other, wrapped under the first. Of many
 // lines only those around the cursor are shown.
-func (f *subForm) drawChips(c *cells.Canvas, chips []chip, many bool) {
-	a := f.app
-
+func (f *Form) drawChips(c *cells.Canvas, chips []chip, many bool) {
+	e := f.env
 	left := c.Width - c.Room
 	lines := [][]chip{nil}
 	room, at := c.Room, 0
@@ -228,7 +225,7 @@ func (f *subForm) drawChips(c *cells.Canvas, chips []chip, many bool) {
 			f.drawChip(c, ch, many)
 		}
 		if hidden := len(lines) - top - chipLines; hidden > 0 && i == top+chipLines-1 {
-			c.Right(themes.Dim, a.Glyphs.More)
+			c.Right(themes.Dim, e.Glyphs.More)
 		}
 		c.End()
 	}
@@ -237,9 +234,8 @@ func (f *subForm) drawChips(c *cells.Canvas, chips []chip, many bool) {
 // chipLines bounds the lines of choices that are shown at once.
 const chipLines = 4
 
-func (f *subForm) drawChip(c *cells.Canvas, ch chip, many bool) {
-	a := f.app
-
+func (f *Form) drawChip(c *cells.Canvas, ch chip, many bool) {
+	e := f.env
 	before, after := "(", ")"
 	if many {
 		before, after = "[", "]"
@@ -247,9 +243,9 @@ func (f *subForm) drawChip(c *cells.Canvas, ch chip, many bool) {
 	mark, role := " ", themes.Plain
 	switch {
 	case ch.off:
-		mark, role = a.Glyphs.Cannot, themes.Off
+		mark, role = e.Glyphs.Cannot, themes.Off
 	case ch.on:
-		mark, role = a.Glyphs.Chosen, themes.Strong
+		mark, role = e.Glyphs.Chosen, themes.Strong
 	}
 	c.Put(role, before+mark+after+" ")
 	if ch.cursor {

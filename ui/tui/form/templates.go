@@ -1,11 +1,10 @@
-package tui
+package form
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,6 +16,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // keptTemplates is the setting under which earlier subscriptions are kept.
@@ -35,11 +35,11 @@ type template struct {
 	At     time.Time       `json:"at"`
 }
 
-// templates returns the earlier subscriptions to a type, newest first: those at
+// templatesFor returns the earlier subscriptions to a type, newest first: those at
 // the same server, then those at others.
-func (a *app) templates(server string, typ trust.Text) []template {
+func templatesFor(all []template, server string, typ trust.Text) []template {
 	var own, others []template
-	for _, t := range a.allTemplates() {
+	for _, t := range all {
 		switch {
 		case t.Type != typ.Raw():
 		case t.Server == server:
@@ -51,97 +51,101 @@ func (a *app) templates(server string, typ trust.Text) []template {
 	return append(own, others...)
 }
 
-// shownArgs returns the arguments without what is secret to the type, be it as the form
-// has it or as the template's own server lists it.
-func (t *template) shownArgs(a *app, typ event.Type) json.RawMessage {
-	own := a.typeOf(&event.Record{Server: t.Server, Type: trust.Untrusted(t.Type)})
-	return schema.MaskArguments(own, schema.MaskArguments(typ, t.Args))
-}
-
-func (a *app) allTemplates() []template {
+// allTemplates reads the earlier subscriptions; what another version kept is no
+// reason to stop.
+func allTemplates(h Host) []template {
+	text, err := h.Setting(keptTemplates)
 	var all []template
-	if text := a.kept(keptTemplates); text != "" {
-		if err := json.Unmarshal([]byte(text), &all); err != nil {
-			return nil // what another version kept is no reason to stop
-		}
+	if err != nil || json.Unmarshal([]byte(text), &all) != nil {
+		return nil
 	}
 	return all
 }
 
-// template returns what keeps a request for the next time.
-func (f *subForm) template(r host.Request) func(context.Context) error {
-	a := f.app
+// shownArgs returns the arguments without what is secret to the type, be it as the form
+// has it or as the template's own server lists it.
+func (t *template) shownArgs(e *Env, typ event.Type) json.RawMessage {
+	own := e.TypeOf(t.Server, trust.Untrusted(t.Type))
+	return schema.MaskArguments(own, schema.MaskArguments(typ, t.Args))
+}
 
-	t := template{Server: r.Server, Type: r.Type.Raw(), Args: r.Args, Mode: r.Mode, TTL: f.ttl, At: a.Clock().UTC()}
-	all := slices.DeleteFunc(a.allTemplates(), func(o template) bool {
-		return o.Server == t.Server && o.Type == t.Type && bytes.Equal(o.Args, t.Args)
-	})
-	all = append([]template{t}, all...)
-	raw, err := json.Marshal(all[:min(len(all), maxTemplates)])
-	if err != nil {
-		return nil
+// keep returns what keeps a request for the next time.
+func (f *Form) keep(r host.Request) func(context.Context) error {
+	t := template{Server: r.Server, Type: r.Type.Raw(), Args: r.Args, Mode: r.Mode, TTL: f.ttl, At: f.env.Clock().UTC()}
+	return func(ctx context.Context) error {
+		all := slices.DeleteFunc(allTemplates(f.env.Host), func(o template) bool {
+			return o.Server == t.Server && o.Type == t.Type && bytes.Equal(o.Args, t.Args)
+		})
+		all = append([]template{t}, all...)
+		raw, err := json.Marshal(all[:min(len(all), maxTemplates)])
+		if err != nil {
+			return err
+		}
+		return f.env.Host.SetSetting(ctx, keptTemplates, string(raw))
 	}
-	return func(ctx context.Context) error { return a.api.SetSetting(ctx, keptTemplates, string(raw)) }
 }
 
 // templatePicker chooses among earlier subscriptions.
 type templatePicker struct {
-	app  *app
-	form *subForm
+	env  *Env
+	form *Form
 	list []template
 	at   int
 	top  int
 }
 
-func (f *subForm) openTemplates() tea.Cmd {
-	a := f.app
-
-	list := a.templates(f.server, f.typ.Name)
-	if len(list) == 0 {
-		f.banner = banner{text: "there is no earlier subscription to this type"}
-		return nil
-	}
-	a.Show(&templatePicker{app: a, form: f, list: list})
-	return nil
+func (f *Form) openTemplates() tea.Cmd {
+	e := f.env
+	return e.Do(func(context.Context) tea.Msg {
+		all := allTemplates(e.Host)
+		return widget.Then(func() tea.Cmd {
+			list := templatesFor(all, f.server, f.typ.Name)
+			switch {
+			case len(list) == 0:
+				f.banner = banner{text: "there is no earlier subscription to this type"}
+			case e.Shown() == widget.Dialog(f):
+				e.Show(&templatePicker{env: e, form: f, list: list})
+			}
+			return nil
+		})
+	})
 }
 
 func (p *templatePicker) Title() string            { return "Earlier subscriptions" }
 func (p *templatePicker) Size(int, int) (int, int) { return 76, len(p.list) }
 
 func (p *templatePicker) Draw(c *cells.Canvas, h int) {
-	a := p.app
-
+	e := p.env
 	p.top = max(min(p.top, p.at), p.at-h+1)
 	for i := p.top; i < len(p.list) && i < p.top+h; i++ {
 		mark := " "
 		if i == p.at {
 			c.Only(themes.Cursor)
-			mark = a.Glyphs.Cursor
+			mark = e.Glyphs.Cursor
 		}
 		t := &p.list[i]
 		c.Put(themes.Plain, mark)
-		c.Put(themes.Dim, cells.TimeText(t.At, a.Times.Zone(), "01-02 15:04")+" ")
+		c.Put(themes.Dim, cells.TimeText(t.At, e.Times.Zone(), "01-02 15:04")+" ")
 		c.Put(themes.Plain, cells.Pad(string(t.Mode), 7))
 		c.Safe(themes.Server, cells.Sanitize(t.Server).Clip(min(c.Room, 20)))
 		c.Put(themes.Plain, " ")
-		c.Safe(themes.Plain, cells.Sanitize(string(t.shownArgs(a, p.form.typ))).Clip(c.Room))
+		c.Safe(themes.Plain, cells.Sanitize(string(t.shownArgs(e, p.form.typ))).Clip(c.Room))
 		c.End()
 	}
 }
 
 func (p *templatePicker) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := p.app
-
+	e := p.env
 	switch name {
 	case "esc", "q", "ctrl+t":
-		a.Show(p.form)
+		e.Show(p.form)
 	case "j", "down":
 		p.at = min(p.at+1, len(p.list)-1)
 	case "k", "up":
 		p.at = max(p.at-1, 0)
 	case "enter":
-		a.Show(p.form)
+		e.Show(p.form)
 		return p.form.use(p.list[p.at])
 	}
 	return nil
@@ -153,7 +157,7 @@ func (p *templatePicker) Hints() []string {
 }
 
 // use fills the form in as an earlier subscription was.
-func (f *subForm) use(t template) tea.Cmd {
+func (f *Form) use(t template) tea.Cmd {
 	if err := f.model.Load(t.Args); err != nil {
 		f.banner = banner{text: err.Error()}
 		return nil
@@ -169,14 +173,5 @@ func (f *subForm) use(t template) tea.Cmd {
 	f.said = map[*form.Entry]string{}
 	f.enter(f.items()[0])
 	f.validate()
-	return f.check()
-}
-
-// indentJSON lays JSON out for reading; what is none stays as it is.
-func indentJSON(text string) string {
-	var b bytes.Buffer
-	if json.Indent(&b, []byte(text), "", "  ") != nil {
-		return text
-	}
-	return strings.TrimSpace(b.String()) + "\n"
+	return tea.Batch(f.check(), f.ask())
 }

@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"context"
@@ -14,17 +14,19 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
 
-// subForm asks how to subscribe to an event type, or to several at once.
-type subForm struct {
-	app    *app
+// Form asks how to subscribe to an event type, or to several at once.
+type Form struct {
+	env    *Env
 	server string
 	typ    event.Type
 	many   []query.Node           // types that share the answers; nil: one type
 	differ bool                   // their schemas differ
+	sent   func()                 // they are all subscribed to
 	old    *host.SubscriptionView // what is edited; nil: a new subscription
 	model  *form.Model
 
@@ -99,77 +101,9 @@ var starts = [...]struct {
 
 const customStart = len(starts) - 1
 
-// checkedMsg tells what the host thinks of a form.
-type checkedMsg struct {
-	form  *subForm
-	token int
-	why   []string   // by mode
-	best  event.Mode // that the host would take; "" if it takes none
-}
-
-func (a *app) canSubscribe() bool {
-	_, t := a.formSubject()
-	return t != nil || len(a.marked) > 0
-}
-
-// formSubject returns the event type that the choice is about: that of the
-// chosen node, else that of the chosen record.
-func (a *app) formSubject() (string, *event.Type) {
-	n := a.tree.at
-	if n.Level() < 2 && a.focus != treePane {
-		if r, err := a.api.Log().Get(a.stream.at); err == nil {
-			n = query.Node{Server: r.Server, Type: r.Type}
-		}
-	}
-	return n.Server, a.listed(n)
-}
-
-// typeOf returns the event type of a node, nil if its server does not list it.
-func (a *app) listed(n query.Node) *event.Type {
-	for i := range a.snap.Servers {
-		s := &a.snap.Servers[i]
-		for j := range s.Types {
-			if s.Name == n.Server && s.Types[j].Name == n.Type {
-				return &s.Types[j]
-			}
-		}
-	}
-	return nil
-}
-
-func (a *app) openForm() tea.Cmd {
-	if len(a.marked) > 0 {
-		return a.openBulk()
-	}
-	server, t := a.formSubject()
-	return a.newForm(server, *t, []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook}).open()
-}
-
-func (a *app) newForm(server string, t event.Type, modes []event.Mode) *subForm {
-	f := &subForm{app: a, server: server, typ: t, model: form.New(t, a.Clock), said: map[*form.Entry]string{}}
-	for _, m := range modes {
-		c := modeChoice{mode: m}
-		if m != event.ModeAuto && !t.Offers(m) {
-			c.why = notOffered(t)
-		}
-		f.modes = append(f.modes, c)
-	}
-	f.mode = max(0, slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" }))
-	return f
-}
-
-// notOffered says why a mode that the type does not offer cannot be chosen.
-func notOffered(t event.Type) string {
-	if len(t.Modes) == 0 {
-		return "the server names no mode that is known here"
-	}
-	return "not offered by the type"
-}
-
 // open shows the form with the keys where something has to be filled in.
-func (f *subForm) open() tea.Cmd {
-	a := f.app
-
+func (f *Form) open() tea.Cmd {
+	e := f.env
 	f.setMode(f.mode)
 	f.validate()
 	f.enter(f.items()[0])
@@ -179,12 +113,12 @@ func (f *subForm) open() tea.Cmd {
 			break
 		}
 	}
-	a.Show(f)
-	return f.check()
+	e.Show(f)
+	return tea.Batch(f.check(), f.ask())
 }
 
 // items are the places that can have the keys, in order.
-func (f *subForm) items() []formItem {
+func (f *Form) items() []formItem {
 	items := []formItem{{kind: itemMode}}
 	for _, e := range f.model.Entries() {
 		if !e.Heading {
@@ -201,10 +135,10 @@ func (f *subForm) items() []formItem {
 	return append(items, formItem{kind: itemSend})
 }
 
-func (f *subForm) webhook() bool { return f.modes[f.mode].mode == event.ModeWebhook }
+func (f *Form) webhook() bool { return f.modes[f.mode].mode == event.ModeWebhook }
 
 // enter gives the keys to an item.
-func (f *subForm) enter(it formItem) {
+func (f *Form) enter(it formItem) {
 	f.on, f.chip = it, 0
 	f.edit = widget.Field{}
 	switch it.kind {
@@ -226,7 +160,7 @@ func (f *subForm) enter(it formItem) {
 
 // step gives the keys to the item n places further; it stops at the ends unless
 // it goes round.
-func (f *subForm) step(n int, round bool) {
+func (f *Form) step(n int, round bool) {
 	items := f.items()
 	i := slices.Index(items, f.on) + n
 	if round {
@@ -236,59 +170,65 @@ func (f *subForm) step(n int, round bool) {
 }
 
 // check asks the host about every mode.
-func (f *subForm) check() tea.Cmd {
-	a := f.app
-
+func (f *Form) check() tea.Cmd {
 	if f.many != nil {
 		return nil
 	}
 	f.token++
-	msg := checkedMsg{form: f, token: f.token, why: make([]string, len(f.modes))}
-	r := f.request()
-	modes := slices.Clone(f.modes)
-	typ := f.typ
-	return a.Do(func(ctx context.Context) tea.Msg {
+	token, r, modes, typ := f.token, f.request(), slices.Clone(f.modes), f.typ
+	why := make([]string, len(modes))
+	return f.env.Do(func(ctx context.Context) tea.Msg {
 		for i, m := range modes {
-			if !typ.Offers(m.mode) {
-				msg.why[i] = notOffered(typ)
-				continue
-			}
-			r.Mode = m.mode
-			// What is wrong with the arguments is told at their fields.
-			if _, err := a.api.Check(ctx, r); err != nil && !errors.Is(err, host.ErrArguments) {
-				msg.why[i] = strings.TrimPrefix(err.Error(), host.ErrMode.Error()+": ")
-			}
+			why[i] = cannot(ctx, f.env.Host, &typ, r, m.mode)
 		}
 		r.Mode = event.ModeAuto
-		if best, err := a.api.Check(ctx, r); err == nil {
-			msg.best = best
+		best, err := f.env.Host.Check(ctx, r)
+		if err != nil {
+			best = ""
 		}
-		return msg
+		return widget.Then(func() tea.Cmd {
+			if token == f.token {
+				f.checked(why, best)
+			}
+			return f.ask()
+		})
 	})
 }
 
-func (f *subForm) checked(msg checkedMsg) {
-	if msg.form != f || msg.token != f.token {
-		return
+// cannot says why the host would not take a request in a mode, "" if it would. What
+// is wrong with the arguments is told at their fields.
+func cannot(ctx context.Context, h Host, typ *event.Type, r host.Request, m event.Mode) string {
+	if typ != nil && !typ.Offers(m) {
+		return evidence.NotOffered(*typ)
 	}
+	r.Mode = m
+	if _, err := h.Check(ctx, r); err != nil && !errors.Is(err, host.ErrArguments) {
+		return strings.TrimPrefix(err.Error(), host.ErrMode.Error()+": ")
+	}
+	return ""
+}
+
+// checked takes why modes cannot be used, and the one that the host would take, ""
+// if it takes none.
+func (f *Form) checked(why []string, best event.Mode) {
 	for i := range f.modes {
-		f.modes[i].why = msg.why[i]
+		f.modes[i].why = why[i]
 	}
 	if f.chosen && f.modes[f.mode].why == "" {
 		return
 	}
-	best := slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" && c.mode == msg.best })
-	if best < 0 && f.modes[f.mode].why != "" {
-		best = slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" })
+	at := slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" && c.mode == best })
+	if at < 0 && f.modes[f.mode].why != "" {
+		at = slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" })
 	}
-	if best >= 0 {
-		f.setMode(best)
+	if at >= 0 {
+		f.setMode(at)
 	}
 }
 
 // setMode chooses a mode. A webhook gets its secret at once, so that it can be
 // looked at.
-func (f *subForm) setMode(i int) {
+func (f *Form) setMode(i int) {
 	f.mode = i
 	if f.webhook() && f.secret.IsZero() && f.old == nil {
 		secret, err := event.NewWebhookSecret(nil)
@@ -301,13 +241,13 @@ func (f *subForm) setMode(i int) {
 }
 
 // validate looks for what is wrong with the fields.
-func (f *subForm) validate() {
+func (f *Form) validate() {
 	f.problems = f.model.Problems()
 }
 
 // problemOf says what is wrong with a field, "" if nothing is. What is only
 // missing counts once the form was sent.
-func (f *subForm) problemOf(e *form.Entry) string {
+func (f *Form) problemOf(e *form.Entry) string {
 	if text := f.said[e]; text != "" {
 		return text
 	}
@@ -319,7 +259,7 @@ func (f *subForm) problemOf(e *form.Entry) string {
 	return ""
 }
 
-func (f *subForm) request() host.Request {
+func (f *Form) request() host.Request {
 	at := starts[f.start]
 	r := host.Request{
 		Server: f.server, Type: f.typ.Name, Args: f.model.JSON(), Mode: f.modes[f.mode].mode,
@@ -346,14 +286,16 @@ func durationProblem(text string, needed bool) string {
 	return ""
 }
 
-func (f *subForm) Rest() { f.busy = false }
+// Rest implements [widget.Dialog].
+func (f *Form) Rest() { f.busy = false }
 
 // dirty tells whether closing the form would lose something.
-func (f *subForm) dirty() bool {
+func (f *Form) dirty() bool {
 	return f.model.Dirty() || f.edited || f.old == nil && f.settings() != "\x00" || f.old != nil && f.settings() != f.kept
 }
 
-func (f *subForm) Title() string {
+// Title implements [widget.Dialog].
+func (f *Form) Title() string {
 	switch {
 	case f.old != nil:
 		return "Edit the subscription"
@@ -363,7 +305,8 @@ func (f *subForm) Title() string {
 	return "Subscribe"
 }
 
-func (f *subForm) Hints() []string {
+// Hints implements [widget.Dialog].
+func (f *Form) Hints() []string {
 	does := "subscribe"
 	if f.old != nil {
 		does = "change"
@@ -382,18 +325,17 @@ func (f *subForm) Hints() []string {
 }
 
 // savedHere tells whether a position is kept for what the form asks for.
-func (f *subForm) savedHere() bool {
-	a := f.app
-
+func (f *Form) savedHere() bool {
+	e := f.env
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil {
 		return false
 	}
-	return a.sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
+	return e.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
 }
 
 // noReplay says what a start before now cannot bring, "" if it can.
-func (f *subForm) noReplay() string {
+func (f *Form) noReplay() string {
 	switch {
 	case !starts[f.start].saved:
 		return ""
@@ -408,7 +350,7 @@ func (f *subForm) noReplay() string {
 }
 
 // serverSays keeps a server's complaint at the field it names.
-func (f *subForm) serverSays(e *form.Entry, text trust.Text) {
+func (f *Form) serverSays(e *form.Entry, text trust.Text) {
 	f.said[e] = "the server: " + trust.Line(text).Plain()
 	f.enter(formItem{kind: itemField, entry: e})
 }

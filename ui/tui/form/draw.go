@@ -1,15 +1,18 @@
-package tui
+package form
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
-	"eventdeck/host"
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // formDrawing is how the form was drawn last.
@@ -28,7 +31,8 @@ const (
 	formMaxLines = 5 // of a field with several lines
 )
 
-func (f *subForm) Size(sw, sh int) (int, int) {
+// Size implements [widget.Dialog].
+func (f *Form) Size(sw, sh int) (int, int) {
 
 	w := min(formWidth, max(1, sw-4))
 	h := max(1, sh-4)
@@ -50,9 +54,9 @@ func (f *subForm) Size(sw, sh int) (int, int) {
 	return w, len(d.left)
 }
 
-func (f *subForm) Draw(c *cells.Canvas, h int) {
-	a := f.app
-
+// Draw implements [widget.Dialog].
+func (f *Form) Draw(c *cells.Canvas, h int) {
+	e := f.env
 	d := &f.drawn
 	if f.preview && !d.wide {
 		for y := range h {
@@ -65,7 +69,7 @@ func (f *subForm) Draw(c *cells.Canvas, h int) {
 	divider := ""
 	right := 0
 	if d.wide {
-		divider = a.Divider(themes.Rule)
+		divider = e.Divider(themes.Rule)
 		right = c.Width - c.Width*3/5 - 1
 	}
 	for y := range h {
@@ -86,11 +90,10 @@ func rowAt(rows []string, i, width int) string {
 	return cells.Pad("", max(0, width-1))
 }
 
-func (f *subForm) drawFields(w int, roomy bool) []string {
-	a := f.app
-
+func (f *Form) drawFields(w int, roomy bool) []string {
+	e := f.env
 	var c cells.Canvas
-	c.Begin(&a.Theme, w)
+	c.Begin(&e.Theme, w)
 	f.drawHead(&c, roomy)
 	for _, it := range f.items() {
 		if it.kind == itemField {
@@ -106,9 +109,8 @@ func (f *subForm) drawFields(w int, roomy bool) []string {
 	return c.All()
 }
 
-func (f *subForm) drawHead(c *cells.Canvas, roomy bool) {
-	a := f.app
-
+func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
+	e := f.env
 	c.Put(themes.Plain, " ")
 	if f.many != nil {
 		for i, n := range f.many {
@@ -135,7 +137,7 @@ func (f *subForm) drawHead(c *cells.Canvas, roomy bool) {
 	}
 	if f.banner.text != "" {
 		for _, l := range cells.Wrap(f.banner.text, c.Width-4, 3) {
-			c.Put(themes.Bad, " "+a.Glyphs.Bad+" ")
+			c.Put(themes.Bad, " "+e.Glyphs.Bad+" ")
 			c.Safe(themes.Bad, l)
 			c.End()
 		}
@@ -150,15 +152,14 @@ func (f *subForm) drawHead(c *cells.Canvas, roomy bool) {
 }
 
 // serverText writes words of the server behind the mark of such text.
-func (f *subForm) serverText(c *cells.Canvas, text trust.Text, most int) {
-	a := f.app
-
+func (f *Form) serverText(c *cells.Canvas, text trust.Text, most int) {
+	e := f.env
 	lines := trust.Block(text, max(1, c.Width-5))
 	for i, l := range lines[:min(len(lines), most)] {
 		c.Put(themes.Plain, "   ")
-		c.Put(themes.Gutter, a.Glyphs.Gutter)
+		c.Put(themes.Gutter, e.Glyphs.Gutter)
 		if i == most-1 && len(lines) > most {
-			l = trust.Line(trust.Untrusted(l.Plain() + a.Glyphs.More)).Clip(c.Room)
+			l = trust.Line(trust.Untrusted(l.Plain() + e.Glyphs.More)).Clip(c.Room)
 		}
 		c.Safe(themes.Dim, l)
 		c.End()
@@ -166,7 +167,7 @@ func (f *subForm) serverText(c *cells.Canvas, text trust.Text, most int) {
 }
 
 // drawHeadings writes the headings of the sections that begin with an entry.
-func (f *subForm) drawHeadings(c *cells.Canvas, e *form.Entry) {
+func (f *Form) drawHeadings(c *cells.Canvas, e *form.Entry) {
 	entries := f.model.Entries()
 	for i := range entries {
 		if entries[i] != e {
@@ -189,7 +190,7 @@ func (f *subForm) drawHeadings(c *cells.Canvas, e *form.Entry) {
 
 func depthOf(depth int) string { return "        "[:min(2*depth, 8)] }
 
-func (f *subForm) drawItem(c *cells.Canvas, it formItem, roomy bool) {
+func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	on := it == f.on
 	switch it.kind {
 	case itemMode:
@@ -218,12 +219,11 @@ func (f *subForm) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	}
 }
 
-func (f *subForm) label(c *cells.Canvas, on bool, text trust.Rendered) {
-	a := f.app
-
+func (f *Form) label(c *cells.Canvas, on bool, text trust.Rendered) {
+	e := f.env
 	role := themes.Dim
 	if on {
-		c.Put(themes.Key, " "+a.Glyphs.Cursor+" ")
+		c.Put(themes.Key, " "+e.Glyphs.Cursor+" ")
 		role = themes.Strong
 	} else {
 		c.Put(themes.Plain, "   ")
@@ -233,23 +233,22 @@ func (f *subForm) label(c *cells.Canvas, on bool, text trust.Rendered) {
 }
 
 // remark writes a line under a field.
-func (f *subForm) remark(c *cells.Canvas, role themes.Role, text string) {
-	a := f.app
-
+func (f *Form) remark(c *cells.Canvas, role themes.Role, text string) {
+	e := f.env
 	for _, l := range cells.Wrap(text, c.Width-6, 2) {
-		c.Put(role, "   "+a.Glyphs.Bad+" ")
+		c.Put(role, "   "+e.Glyphs.Bad+" ")
 		c.Safe(role, l)
 		c.End()
 	}
 }
 
-func (f *subForm) drawDuration(c *cells.Canvas, text string, needed bool) {
+func (f *Form) drawDuration(c *cells.Canvas, text string, needed bool) {
 	if why := durationProblem(text, needed && f.tried); why != "" {
 		f.remark(c, themes.Bad, why)
 	}
 }
 
-func (f *subForm) drawModes(c *cells.Canvas, on bool) {
+func (f *Form) drawModes(c *cells.Canvas, on bool) {
 	f.label(c, on, cells.Sanitize("Delivery"))
 	chips := make([]chip, len(f.modes))
 	for i, m := range f.modes {
@@ -266,7 +265,7 @@ func (f *subForm) drawModes(c *cells.Canvas, on bool) {
 }
 
 // drawHook explains what webhook delivery needs.
-func (f *subForm) drawHook(c *cells.Canvas) {
+func (f *Form) drawHook(c *cells.Canvas) {
 	f.label(c, false, cells.Sanitize("Callback"))
 	c.Safe(themes.Plain, cells.Sanitize(f.callback()).Clip(c.Room))
 	c.End()
@@ -292,9 +291,8 @@ func (f *subForm) drawHook(c *cells.Canvas) {
 	c.End()
 }
 
-func (f *subForm) drawSend(c *cells.Canvas, on bool) {
-	a := f.app
-
+func (f *Form) drawSend(c *cells.Canvas, on bool) {
+	e := f.env
 	if extra := f.model.Extra(); extra != nil {
 		c.Put(themes.Dim, "   also sent: ")
 		c.Safe(themes.Dim, cells.Sanitize(string(extra)).Clip(c.Room))
@@ -307,7 +305,7 @@ func (f *subForm) drawSend(c *cells.Canvas, on bool) {
 	c.Put(themes.Plain, "   ")
 	switch {
 	case f.busy:
-		c.Put(themes.Busy, "asking the server "+a.Glyphs.More)
+		c.Put(themes.Busy, "asking the server "+e.Glyphs.More)
 	case on:
 		c.Put(themes.Cursor, word)
 	default:
@@ -318,12 +316,11 @@ func (f *subForm) drawSend(c *cells.Canvas, on bool) {
 }
 
 // drawPreview shows the request as it would be sent, and the same as a command.
-func (f *subForm) drawPreview(w int) []string {
-	a := f.app
-
+func (f *Form) drawPreview(w int) []string {
+	e := f.env
 	var c cells.Canvas
-	c.Begin(&a.Theme, w)
-	p, err := f.previewed()
+	c.Begin(&e.Theme, w)
+	p, err := f.shown.preview, f.shown.err
 	c.Put(themes.Strong, " Request ")
 	c.Put(themes.Dim, p.Method)
 	c.End()
@@ -356,23 +353,30 @@ func (f *subForm) drawPreview(w int) []string {
 	return c.All()
 }
 
-// previewed asks the host what it would send, once for each request.
-func (f *subForm) previewed() (host.Preview, error) {
-	a := f.app
-
+// ask asks the host what it would send, once for each request. What it said before
+// is shown until it answers.
+func (f *Form) ask() tea.Cmd {
 	r := f.request()
 	key := fmt.Sprint(r.Mode, r.From, r.MaxAge, r.TTL, r.Secret, string(r.Args))
-	if f.shown.key != key {
-		f.shown.key = key
-		f.shown.preview, f.shown.err = a.api.Preview(r)
+	if f.shown.key == key {
+		return nil
 	}
-	return f.shown.preview, f.shown.err
+	f.shown.key = key
+	return f.env.Do(func(context.Context) tea.Msg {
+		preview, err := f.env.Host.Preview(r)
+		return widget.Then(func() tea.Cmd {
+			if f.shown.key == key {
+				f.shown.preview, f.shown.err = preview, err
+			}
+			return nil
+		})
+	})
 }
 
 // callback is the address to which the server would deliver, as far as it is
 // known.
-func (f *subForm) callback() string {
-	p, err := f.previewed()
+func (f *Form) callback() string {
+	p, err := f.shown.preview, f.shown.err
 	if err != nil || p.Callback == "" {
 		return "an address of this host, made when you subscribe"
 	}

@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // banner tells at the top of a form what failed and what to do about it.
@@ -21,7 +22,7 @@ type banner struct {
 }
 
 // send subscribes, unless something is wrong that can be seen from here.
-func (f *subForm) send() tea.Cmd {
+func (f *Form) send() tea.Cmd {
 	if f.busy {
 		return nil
 	}
@@ -40,7 +41,7 @@ func (f *subForm) send() tea.Cmd {
 }
 
 // sendable goes to the first place that is wrong.
-func (f *subForm) sendable() bool {
+func (f *Form) sendable() bool {
 	if c := f.modes[f.mode]; c.why != "" {
 		f.banner = banner{text: string(c.mode) + ": " + c.why}
 		f.enter(formItem{kind: itemMode})
@@ -68,35 +69,33 @@ func (f *subForm) sendable() bool {
 	return true
 }
 
-func (f *subForm) subscribe() tea.Cmd {
-	a := f.app
-
+func (f *Form) subscribe() tea.Cmd {
+	e := f.env
 	f.busy, f.banner = true, banner{}
 	r, old := f.request(), f.old
-	done := doneMsg{what: "subscribed to " + evidence.RequestName(f.typ, r), form: f}
-	keep := f.template(r)
-	return a.Do(func(ctx context.Context) tea.Msg {
-		_, done.err = a.api.Check(ctx, r)
-		if done.err == nil {
+	done := widget.Done{What: "subscribed to " + evidence.RequestName(f.typ, r), From: f}
+	keep := f.keep(r)
+	return e.Do(func(ctx context.Context) tea.Msg {
+		_, done.Err = e.Host.Check(ctx, r)
+		if done.Err == nil {
 			var sub event.Subscription
-			sub, done.err = a.api.Subscribe(ctx, r)
-			done.waits()
-			if done.err == nil && old != nil && old.ID != sub.ID {
-				done.what += "; the one before is ended"
-				done.err = a.api.Unsubscribe(ctx, old.ID)
+			sub, done.Err = e.Host.Subscribe(ctx, r)
+			done.What, done.Err = evidence.Unconfirmed(done.What, done.Err)
+			if done.Err == nil && old != nil && old.ID != sub.ID {
+				done.What += "; the one before is ended"
+				done.Err = e.Host.Unsubscribe(ctx, old.ID)
 			}
 		}
-		if done.err == nil && keep != nil {
-			done.err = keep(ctx)
+		if done.Err == nil {
+			done.Err = keep(ctx)
 		}
 		return done
 	})
 }
 
 // Refuse shows why a subscription failed, where it belongs.
-func (f *subForm) Refuse(err error) {
-	a := f.app
-
+func (f *Form) Refuse(err error) {
+	e := f.env
 	said, ok := host.RefusalOf(err)
 	if !ok {
 		f.banner = banner{text: err.Error()}
@@ -113,7 +112,7 @@ func (f *subForm) Refuse(err error) {
 		f.serverSays(e, text)
 		return
 	}
-	f.banner = banner{text: err.Error(), next: nextStep(said, a.snap.Receiver)}
+	f.banner = banner{text: err.Error(), next: nextStep(said, e.Receiver())}
 	if said.Name == host.RefusedMode {
 		f.modes[f.mode].why = "refused by the server: " + trust.Line(text).Plain()
 		f.token++ // an answer that is on its way does not know it
@@ -124,7 +123,7 @@ func (f *subForm) Refuse(err error) {
 
 // meant returns the field that a refusal is about: the one it names, else the
 // one whose name stands in the message.
-func (f *subForm) meant(said host.Refusal) *form.Entry {
+func (f *Form) meant(said host.Refusal) *form.Entry {
 	if !said.Field.IsZero() {
 		if e := f.model.Named(said.Field.Raw()); e != nil {
 			return e
@@ -176,16 +175,4 @@ func callbackStep(reason, receiver string) string {
 		return "the answer to the challenge was changed on its way: check the proxy in front of " + receiver
 	}
 	return "use push or poll, or start with another --callback-url"
-}
-
-// quoteArg quotes a word for a POSIX shell where it needs it.
-func quoteArg(s string) string {
-	plain := s != ""
-	for _, r := range s {
-		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@%+=,", r))
-	}
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // modeSwitch lets a live subscription go on in another mode.
 type modeSwitch struct {
-	app      *app
+	env      *Env
 	id       event.SubID
 	name     string
 	now      event.Mode
@@ -26,49 +26,36 @@ type modeSwitch struct {
 	at       int
 }
 
-// switchableMsg tells which modes the host would take.
-type switchableMsg struct {
-	dialog *modeSwitch
-	why    []string
-}
-
 // switchModes are the modes in the order of failover.
 var switchModes = []event.Mode{event.ModeWebhook, event.ModePush, event.ModePoll}
 
 // switchKeys choose them, one letter each.
 const switchKeys = "wpo"
 
-func (a *app) openModeSwitch() tea.Cmd {
-	v := a.selected()
-	d := &modeSwitch{app: a, id: v.ID, name: evidence.SubName(&v.Subscription), now: v.Mode, failover: v.Failover}
+// OpenModes shows the modes of a subscription; typ is nil where its server does not
+// list its type.
+func OpenModes(e *Env, v host.SubscriptionView, typ *event.Type) tea.Cmd {
+	d := &modeSwitch{env: e, id: v.ID, name: evidence.SubName(&v.Subscription), now: v.Mode, failover: v.Failover}
 	for i, m := range switchModes {
 		d.modes = append(d.modes, modeChoice{mode: m})
 		if m == v.Mode {
 			d.at = i
 		}
 	}
-	a.Show(d)
-	t := a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type})
+	e.Show(d)
 	r := host.Request{Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args}
-	return a.Do(func(ctx context.Context) tea.Msg {
-		msg := switchableMsg{dialog: d, why: make([]string, len(switchModes))}
-		for i, m := range switchModes {
-			if r.Mode = m; t != nil && !t.Offers(m) {
-				msg.why[i] = notOffered(*t)
-				continue
-			}
-			if _, err := a.api.Check(ctx, r); err != nil && !errors.Is(err, host.ErrArguments) {
-				msg.why[i] = strings.TrimPrefix(err.Error(), host.ErrMode.Error()+": ")
-			}
+	return e.Do(func(ctx context.Context) tea.Msg {
+		var why []string
+		for _, m := range switchModes {
+			why = append(why, cannot(ctx, e.Host, typ, r, m))
 		}
-		return msg
+		return widget.Then(func() tea.Cmd {
+			for i := range d.modes {
+				d.modes[i].why = why[i]
+			}
+			return nil
+		})
 	})
-}
-
-func (d *modeSwitch) checked(msg switchableMsg) {
-	for i := range d.modes {
-		d.modes[i].why = msg.why[i]
-	}
 }
 
 func (d *modeSwitch) Title() string { return "Delivery" }
@@ -76,8 +63,7 @@ func (d *modeSwitch) Title() string { return "Delivery" }
 func (d *modeSwitch) Size(int, int) (int, int) { return 72, len(d.modes) + 6 }
 
 func (d *modeSwitch) Draw(c *cells.Canvas, _ int) {
-	a := d.app
-
+	e := d.env
 	c.Put(themes.Plain, " ")
 	c.Safe(themes.Plain, cells.Sanitize(d.name).Clip(c.Room))
 	c.End()
@@ -85,13 +71,13 @@ func (d *modeSwitch) Draw(c *cells.Canvas, _ int) {
 		mark, role := " ", themes.Plain
 		switch {
 		case m.mode == d.now:
-			mark, role = a.Glyphs.Chosen, themes.Strong
+			mark, role = e.Glyphs.Chosen, themes.Strong
 		case m.why != "":
-			mark, role = a.Glyphs.Cannot, themes.Off
+			mark, role = e.Glyphs.Cannot, themes.Off
 		}
 		if i == d.at {
 			c.Only(themes.Cursor)
-			c.Put(themes.Plain, a.Glyphs.Cursor)
+			c.Put(themes.Plain, e.Glyphs.Cursor)
 		} else {
 			c.Put(themes.Plain, " ")
 		}
@@ -121,24 +107,23 @@ func (d *modeSwitch) Draw(c *cells.Canvas, _ int) {
 
 func (d *modeSwitch) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := d.app
-
+	e := d.env
 	id := d.id
 	switch name {
 	case "esc", "q":
-		a.Show(nil)
+		e.Show(nil)
 	case "j", "down":
 		d.at = min(d.at+1, len(d.modes)-1)
 	case "k", "up":
 		d.at = max(d.at-1, 0)
 	case "f":
 		on := !d.failover
-		a.Show(nil)
+		e.Show(nil)
 		what := "failover is off for " + d.name
 		if on {
 			what = "failover is on for " + d.name
 		}
-		return a.ask(what, func(ctx context.Context) error { return a.api.SetFailover(ctx, id, on) })
+		return e.Ask(what, func(ctx context.Context) error { return e.Host.SetFailover(ctx, id, on) })
 	case "w", "p", "o":
 		d.at = strings.Index(switchKeys, name)
 		return d.take()
@@ -150,19 +135,18 @@ func (d *modeSwitch) Key(k tea.KeyPressMsg) tea.Cmd {
 
 // take goes on in the mode under the cursor.
 func (d *modeSwitch) take() tea.Cmd {
-	a := d.app
-
+	e := d.env
 	id, m := d.id, d.modes[d.at]
 	switch {
 	case m.why != "":
-		a.Fail(string(m.mode), errors.New(m.why))
+		e.Fail(string(m.mode), errors.New(m.why))
 		return nil
 	case m.mode == d.now:
-		a.Show(nil)
+		e.Show(nil)
 		return nil
 	}
-	a.Show(nil)
-	return a.ask(d.name+" goes on by "+string(m.mode), func(ctx context.Context) error { return a.api.SetMode(ctx, id, m.mode) })
+	e.Show(nil)
+	return e.Ask(d.name+" goes on by "+string(m.mode), func(ctx context.Context) error { return e.Host.SetMode(ctx, id, m.mode) })
 }
 
 func (d *modeSwitch) Paste(string) tea.Cmd { return nil }

@@ -1,0 +1,59 @@
+// Package form has the dialogs in which something is filled in or chosen before the
+// host does it: subscribing and its modes, adding and importing servers, signing in.
+// Whatever takes its time is done beside the program, by commands.
+package form
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// Env is what forms are made from.
+type Env struct {
+	*cells.Env
+	Screen
+	Host    Host
+	Servers config.Source              // where servers are configured
+	Browse  func(address string) error // opens an address in the operator's browser
+
+	// Sub returns a subscription, nil if there is none; TypeOf a type as its server
+	// lists it; Receiver the address at which deliveries are received, "" if it is not
+	// known. They tell what the screen knows and ask nobody.
+	Sub      func(id event.SubID) *host.SubscriptionView
+	TypeOf   func(server string, typ trust.Text) event.Type
+	Receiver func() string
+}
+
+// Screen is what shows forms.
+type Screen interface {
+	widget.Screen
+	// Ask has the host do something, and tells what was done or what failed.
+	Ask(what string, fn func(context.Context) error) tea.Cmd
+	// EditText has the operator's editor change a text.
+	EditText(text string, then func(text string) tea.Cmd) tea.Cmd
+	// Copy hands text to the clipboard and tells that it did.
+	Copy(what, text string) tea.Cmd
+}
+
+// Host is what forms ask of the host, beside the event loop.
+type Host interface {
+	Check(ctx context.Context, r host.Request) (event.Mode, error)
+	Preview(r host.Request) (host.Preview, error)
+	Subscribe(ctx context.Context, r host.Request) (event.Subscription, error)
+	Unsubscribe(ctx context.Context, id event.SubID) error
+	SetMode(ctx context.Context, id event.SubID, m event.Mode) error
+	SetFailover(ctx context.Context, id event.SubID, on bool) error
+	TestServer(ctx context.Context, s event.Server) (host.ServerView, error)
+	AddServer(s event.Server)
+	SignIn(ctx context.Context, server string) (host.SignIn, error)
+	Setting(key string) (string, error)
+	SetSetting(ctx context.Context, key, value string) error
+}

@@ -1,0 +1,95 @@
+package form
+
+import (
+	"bytes"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/form"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
+)
+
+func newForm(e *Env, server string, t event.Type, modes ...event.Mode) *Form {
+	f := &Form{env: e, server: server, typ: t, model: form.New(t, e.Clock), said: map[*form.Entry]string{}}
+	for _, m := range modes {
+		c := modeChoice{mode: m}
+		if m != event.ModeAuto && !t.Offers(m) {
+			c.why = evidence.NotOffered(t)
+		}
+		f.modes = append(f.modes, c)
+	}
+	f.mode = max(0, slices.IndexFunc(f.modes, func(c modeChoice) bool { return c.why == "" }))
+	return f
+}
+
+// OpenSubscribe shows the form for a subscription to a type.
+func OpenSubscribe(e *Env, server string, t event.Type) tea.Cmd {
+	return newForm(e, server, t, event.ModePush, event.ModePoll, event.ModeWebhook).open()
+}
+
+// OpenEdit shows the form filled in as a subscription is. Its arguments are those of
+// its type t.
+func OpenEdit(e *Env, v host.SubscriptionView, t event.Type) tea.Cmd {
+	f := newForm(e, v.Key.Server, t, event.ModePush, event.ModePoll, event.ModeWebhook)
+	f.old = &v
+	if err := f.model.Load(v.Key.Args); err != nil {
+		e.Fail("cannot edit", err)
+		return nil
+	}
+	for i, m := range f.modes {
+		if m.mode == v.Mode {
+			f.mode, f.chosen = i, true
+		}
+	}
+	f.start = 1
+	if v.TTL > 0 {
+		f.ttl = v.TTL.String()
+	}
+	if v.MaxAge > 0 {
+		f.start, f.age = customStart, v.MaxAge.String()
+	}
+	f.kept = f.settings()
+	return f.open()
+}
+
+// OpenMany shows one form for several types; types has them in the order of their
+// nodes. sent is called on the event loop once all are subscribed to.
+func OpenMany(e *Env, nodes []query.Node, types []event.Type, sent func()) tea.Cmd {
+	differ := false
+	shared := event.Type{Name: types[0].Name, InputSchema: types[0].InputSchema, Modes: types[0].Modes}
+	for i := range types {
+		t := &types[i]
+		if i > 0 && !bytes.Equal(t.InputSchema, shared.InputSchema) {
+			shared.InputSchema, differ = nil, true
+		}
+		shared.Modes = slices.DeleteFunc(slices.Clone(shared.Modes), func(m event.Mode) bool { return !t.Offers(m) })
+	}
+	f := newForm(e, nodes[0].Server, shared, event.ModeAuto, event.ModePush, event.ModePoll, event.ModeWebhook)
+	for i, m := range f.modes {
+		if m.why != "" {
+			f.modes[i].why = "not offered by all of them"
+		}
+	}
+	f.many, f.differ, f.sent = nodes, differ, sent
+	if differ {
+		f.model.Entries()[0].Hint = trust.Untrusted("JSON")
+	}
+	return f.open()
+}
+
+// Model is what is filled in.
+func (f *Form) Model() *form.Model { return f.model }
+
+// Secret is that of the webhook, zero where there is none.
+func (f *Form) Secret() event.Secret { return f.secret }
+
+// Focus gives the keys to a field.
+func (f *Form) Focus(e *form.Entry) { f.enter(formItem{kind: itemField, entry: e}) }
+
+// Focused is the field that has the keys, nil if another place has.
+func (f *Form) Focused() *form.Entry { return f.on.entry }

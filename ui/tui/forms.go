@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/query"
+)
+
+// forms is what forms are made from.
+func (a *app) forms() *form.Env {
+	return &form.Env{
+		Env: &a.Env, Screen: a, Host: a.api, Servers: a.servers, Browse: a.browse, Sub: a.sub,
+		TypeOf: func(server string, typ trust.Text) event.Type {
+			return a.typeOf(&event.Record{Server: server, Type: typ})
+		},
+		Receiver: func() string { return a.snap.Receiver },
+	}
+}
+
+// canConfigure tells whether servers can be added from here.
+func (a *app) canConfigure() bool { return a.servers.File != "" }
+
+func (a *app) canSubscribe() bool {
+	_, t := a.formSubject()
+	return t != nil || len(a.marked) > 0
+}
+
+// formSubject returns the event type that the choice is about: that of the
+// chosen node, else that of the chosen record.
+func (a *app) formSubject() (string, *event.Type) {
+	n := a.tree.at
+	if n.Level() < 2 && a.focus != treePane {
+		if r, err := a.api.Log().Get(a.stream.at); err == nil {
+			n = query.Node{Server: r.Server, Type: r.Type}
+		}
+	}
+	return n.Server, a.listed(n)
+}
+
+// typeOf returns the event type of a node, nil if its server does not list it.
+func (a *app) listed(n query.Node) *event.Type {
+	for i := range a.snap.Servers {
+		s := &a.snap.Servers[i]
+		for j := range s.Types {
+			if s.Name == n.Server && s.Types[j].Name == n.Type {
+				return &s.Types[j]
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) openForm() tea.Cmd {
+	if len(a.marked) > 0 {
+		return a.openBulk()
+	}
+	server, t := a.formSubject()
+	return form.OpenSubscribe(a.forms(), server, *t)
+}
+
+// editable tells whether the chosen subscription can be edited: its server must
+// still list the type.
+func (a *app) editable() bool {
+	v := a.selected()
+	return v != nil && a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
+}
+
+// openEdit shows the form filled in as the chosen subscription is.
+func (a *app) openEdit() tea.Cmd {
+	v := a.selected()
+	t := a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type})
+	return form.OpenEdit(a.forms(), *v, *t)
+}
+
+// markType takes an event type into those that are subscribed to together, or out.
+func (a *app) markType() {
+	n := a.tree.at
+	if a.marked == nil {
+		a.marked = map[query.Node]bool{}
+	}
+	if a.marked[n] {
+		delete(a.marked, n)
+	} else {
+		a.marked[n] = true
+	}
+	a.tree.drawn = treeKey{}
+	a.Tell(cells.Count(len(a.marked), "type") + " marked; " + a.keyOf("subscribe") + " subscribes to all of them")
+}
+
+func (a *app) onType() bool { return a.tree.at.Level() == 2 && a.listed(a.tree.at) != nil }
+
+// openBulk shows one form for the types that are marked.
+func (a *app) openBulk() tea.Cmd {
+	var many []query.Node
+	for n := range a.marked {
+		if a.listed(n) != nil {
+			many = append(many, n)
+		}
+	}
+	if len(many) == 0 {
+		a.marked = nil
+		a.Tell("the marked types are no longer there")
+		return nil
+	}
+	slices.SortFunc(many, func(x, y query.Node) int {
+		return strings.Compare(x.Server+"\x00"+x.Type.Raw(), y.Server+"\x00"+y.Type.Raw())
+	})
+	types := make([]event.Type, len(many))
+	for i, n := range many {
+		types[i] = *a.listed(n)
+	}
+	return form.OpenMany(a.forms(), many, types, func() { a.marked = nil })
+}
+
+// quoteArg quotes a word for a POSIX shell where it needs it.
+func quoteArg(s string) string {
+	plain := s != ""
+	for _, r := range s {
+		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@%+=,", r))
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (a *app) openModeSwitch() tea.Cmd {
+	v := a.selected()
+	return form.OpenModes(a.forms(), *v, a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type}))
+}
+
+// signInActions are about the rights to use a server.
+func signInActions() []action {
+	return grouped("Servers",
+		action{id: "sign-in", title: "sign in to the server, in the browser", keys: []string{"L"}, hint: "sign in", panes: inTree, dangerous: true, when: (*app).wantsSignIn, run: func(a *app) tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.at.Server) }},
+	)
+}
+
+// signInCommands are the typed commands of the same.
+func signInCommands() []command {
+	return []command{
+		{name: "sign-in", usage: "SERVER", title: "sign in to a server, in the browser", dangerous: true, run: func(a *app, words []string) (tea.Cmd, error) {
+			return form.OpenSignIn(a.forms(), strings.Join(words, " ")), nil
+		}, complete: completeServer},
+		{name: "sign-out", usage: "SERVER", title: "revoke and forget the tokens of a server", dangerous: true, run: func(a *app, words []string) (tea.Cmd, error) {
+			name := strings.Join(words, " ")
+			return a.Ask("signed out of "+cells.Sanitize(name).Plain(), func(ctx context.Context) error { return a.api.SignOut(ctx, name) }), nil
+		}, complete: completeServer},
+	}
+}
+
+func (a *app) wantsSignIn() bool {
+	for i := range a.snap.Servers {
+		if s := &a.snap.Servers[i]; s.Name == a.tree.at.Server {
+			return s.SignIn != ""
+		}
+	}
+	return false
+}
