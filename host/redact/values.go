@@ -47,13 +47,14 @@ func (v *values) has(text string) bool {
 	return !v.empty() && len(text) >= leastPart && slices.Contains(v.byHead[headOf(text)], text)
 }
 
-// in reports whether a text may hold a value that is not spelled with escapes.
-func (v *values) in(text string) bool {
+// in reports whether replace would mask something.
+func (v *values) in(text string, cut bool) bool {
 	if v.empty() {
 		return false
 	}
+	encoded := strings.ContainsAny(text, "%+")
 	for at := 0; at+leastPart <= len(text); at++ {
-		if v.begins(text[at:]) && slices.ContainsFunc(v.byHead[headOf(text[at:])], func(s string) bool { return strings.HasPrefix(text[at:], s) }) {
+		if (encoded || v.begins(text[at:])) && v.longest(text, at, cut) > 0 {
 			return true
 		}
 	}
@@ -74,7 +75,11 @@ func (v *values) replace(text string, cut bool) string {
 	}
 	var out strings.Builder
 	done, until := 0, 0 // written; masked
+	encoded := strings.ContainsAny(text, "%+")
 	for at := 0; at+leastPart <= len(text); at++ {
+		if !encoded && !v.begins(text[at:]) {
+			continue
+		}
 		if end := v.longest(text, at, cut); end > until {
 			if at >= until {
 				out.WriteString(text[done:at])
@@ -108,7 +113,7 @@ func (v *values) longest(text string, at int, cut bool) (end int) {
 			}
 		}
 	}
-	if strings.ContainsAny(rest[:leastPart], "%+") {
+	if strings.IndexByte(rest[:leastPart], '%') >= 0 || strings.IndexByte(rest[:leastPart], '+') >= 0 {
 		heads(rest, [leastPart]byte{}, 0, try)
 	} else if v.begins(rest) {
 		try(headOf(rest))

@@ -30,8 +30,8 @@ func (r *rules) mask(text string, depth int, cut bool) string {
 	}
 	m.plain(len(text))
 	out := m.out.String()
-	if !json.Valid([]byte(out)) {
-		out = r.shapes.text(out) // quotes in it mean nothing
+	if masked := r.shapes.text(out); masked != out && !json.Valid([]byte(out)) {
+		out = masked // quotes in it mean nothing
 	}
 	return r.values.replace(out, cut) // what stands across quotes
 }
@@ -44,7 +44,7 @@ func (r *rules) suspects(text string, cut bool) bool {
 	if r.values.empty() && len(r.places) == 0 {
 		return false
 	}
-	if cut || strings.ContainsAny(text, `\%+`) || r.values.in(text) {
+	if strings.IndexByte(text, '\\') >= 0 || r.values.in(text, cut) {
 		return true
 	}
 	for name := range r.places {
