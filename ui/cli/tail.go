@@ -48,8 +48,16 @@ func (a *app) tailCommand() *cobra.Command {
 			"When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,\n" +
 			"one that is new stays there. One process keeps the position for --from saved: the first that prints.\n\n" +
 			"--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.\n" +
-			"It ends with 0 when --until is met, with 1 when --fail-on is, and with 3 when --for is over before --count or --until,\n" +
-			"or before the server has confirmed the subscription.",
+			"--for is the patience for all of it, connecting included: what may go better later (no connection, a quota, 429, 5xx)\n" +
+			"is tried again until it is over. Without it a first connection has 10 s.\n\n" +
+			"It ends with\n" +
+			"  0  --count or --until met; --for over without both, and the server confirmed; a planned end; Ctrl+C\n" +
+			"  1  --fail-on met; the subscription ended with an error; nothing can be stored; no first connection, without --for\n" +
+			"  2  a mistake in the command line\n" +
+			"  3  --for over before --count, --until, or any confirmation by the server; silence is none\n" +
+			"  4  refused for lack of rights, or a sign-in is needed, also while it runs\n\n" +
+			"On standard error it tells deliveries that were refused, errors that the server reports, and possible gaps:\n" +
+			"one line for each and minute.",
 		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
 		Args:              exactly(2),
 		ValidArgsFunction: a.completeServer,

@@ -1,0 +1,340 @@
+package e2e
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+// behaviour is what a server does wrong. The zero behaviour does nothing wrong, and
+// sends one event.
+type behaviour struct {
+	status int           // HTTP status of what is asked of it about a subscription
+	fault  string        // or a JSON-RPC error
+	after  int           // of such requests are answered as they should be
+	heals  time.Duration // after which all are
+
+	quiet    bool   // sends no event
+	notes    string // of a stream: notifications in place of active, separated by blanks; "-" is none
+	forged   bool   // deliveries are signed with a secret that nobody has
+	unlisted bool   // knows no events/list
+	denied   bool   // asks for a token
+}
+
+// strange is a server of that behaviour with one type that it offers in every mode.
+type strange struct {
+	behaviour
+	began time.Time
+
+	mu    sync.Mutex
+	asked int
+	sent  sync.WaitGroup
+}
+
+func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params struct {
+			Delivery struct{ URL, Secret string }
+		}
+	}
+	switch {
+	case err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &m) != nil:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	case len(m.ID) == 0:
+		w.WriteHeader(http.StatusAccepted)
+		return
+	case s.denied:
+		http.Error(w, "who?", http.StatusUnauthorized)
+		return
+	}
+	switch m.Method {
+	case "server/discover":
+		s.answer(w, m.ID, `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"strange","version":"1"}}`)
+		return
+	case "events/list":
+		if s.unlisted {
+			break
+		}
+		s.answer(w, m.ID, `"result":{"events":[{"name":"load.tick","delivery":["poll","push","webhook"]}]}`)
+		return
+	case "events/poll", "events/stream", "events/subscribe":
+		if s.fails(w, m.ID) {
+			return
+		}
+	}
+	switch m.Method {
+	case "events/poll":
+		s.answer(w, m.ID, fmt.Sprintf(`"result":{"events":[%s],"cursor":"c1","nextPollMs":200}`, s.event("")))
+	case "events/stream":
+		s.stream(w, r, m.ID)
+	case "events/subscribe":
+		d := m.Params.Delivery
+		if secret := event.NewSecret(d.Secret); !s.quiet {
+			if s.forged {
+				secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
+			}
+			s.sent.Go(func() { s.deliver(d.URL, secret) })
+		}
+		s.answer(w, m.ID, `"result":{"id":"remote","refreshBefore":null,"cursor":"c1"}`)
+	case "events/unsubscribe":
+		s.answer(w, m.ID, `"result":{}`)
+	default:
+		s.answer(w, m.ID, `"error":{"code":-32601,"message":"no such method"}`)
+	}
+}
+
+func (s *strange) answer(w http.ResponseWriter, id json.RawMessage, answer string) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, id, answer)
+}
+
+// fails answers as the behaviour says, if it says anything of this request.
+func (s *strange) fails(w http.ResponseWriter, id json.RawMessage) bool {
+	s.mu.Lock()
+	s.asked++
+	well := s.asked <= s.after || s.heals > 0 && time.Since(s.began) > s.heals
+	s.mu.Unlock()
+	switch {
+	case well:
+		return false
+	case s.status != 0:
+		http.Error(w, "no", s.status)
+		return true
+	case s.fault != "":
+		s.answer(w, id, `"error":`+s.fault)
+		return true
+	}
+	return false
+}
+
+func (s *strange) event(member string) string {
+	if s.quiet {
+		return ""
+	}
+	return `{"eventId":"evt_1","name":"load.tick","timestamp":"2026-02-19T16:00:00Z","data":{"n":1}` + member + `}`
+}
+
+// stream holds a stream open until the host goes away.
+func (s *strange) stream(w http.ResponseWriter, r *http.Request, id json.RawMessage) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
+	note := func(method, params string) {
+		fmt.Fprintf(w, `data: {"jsonrpc":"2.0","method":"notifications/events/%s","params":%s}`+"\n\n", method, params)
+		w.(http.Flusher).Flush()
+	}
+	w.(http.Flusher).Flush()
+	notes := s.notes
+	if notes == "" {
+		notes = "active"
+	}
+	for _, n := range strings.Fields(notes) {
+		switch n {
+		case "-":
+		case "error", "terminated":
+			note(n, `{"error":{"code":-32603,"message":"the disk is full"},`+meta+`}`)
+		default:
+			note(n, `{`+meta+`}`)
+		}
+	}
+	if !s.quiet {
+		note("event", s.event(","+meta))
+	}
+	<-r.Context().Done()
+}
+
+func (s *strange) deliver(url string, secret event.Secret) {
+	client := &http.Client{
+		Timeout:   5 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
+	}
+	body, now := s.event(""), time.Now()
+	sig, err := receiver.Sign(secret, "evt_1", now, []byte(body))
+	if err != nil {
+		return
+	}
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set(receiver.HeaderID, "evt_1")
+	req.Header.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set(receiver.HeaderSignature, sig)
+	if resp, err := client.Do(req); err == nil {
+		resp.Body.Close()
+	}
+}
+
+const (
+	quota     = `{"code":-32025,"message":"too many subscriptions"}`
+	forbidden = `{"code":-32024,"message":"not for you"}`
+	gone      = `{"code":-32023,"message":"no such type","data":{"kind":"event"}}`
+	callback  = `{"code":-32027,"message":"callback failed","data":{"reason":"challenge_failed"}}`
+)
+
+// tail ends as its help says, whatever the mode and whatever the server does; the table
+// in docs/reliability.md is this one.
+func TestTailEndsAsItsHelpSays(t *testing.T) {
+	w := newWorld(t)
+	rows := []struct {
+		name string
+		mode string
+		behaviour
+		args []string
+		code int
+		says string // on standard error
+	}{
+		{"an event", "poll", behaviour{}, []string{"--count", "1"}, 0, ""},
+		{"an event", "push", behaviour{}, []string{"--count", "1"}, 0, ""},
+		{"an event", "webhook", behaviour{}, []string{"--count", "1"}, 0, ""},
+		{"confirms, no event", "poll", behaviour{quiet: true}, []string{"--for", "10s"}, 0, ""},
+		{"confirms, no event", "push", behaviour{quiet: true}, []string{"--for", "10s"}, 0, ""},
+		{"confirms, no event", "webhook", behaviour{quiet: true}, []string{"--for", "10s"}, 0, ""},
+		{"too few events", "poll", behaviour{}, []string{"--for", "6s", "--count", "2"}, 3, "1 of 2 events came within 6s"},
+		{"too few events", "push", behaviour{}, []string{"--for", "6s", "--count", "2"}, 3, "1 of 2 events came within 6s"},
+		{"too few events", "webhook", behaviour{}, []string{"--for", "6s", "--count", "2"}, 3, "1 of 2 events came within 6s"},
+
+		{"a heartbeat confirms", "push", behaviour{quiet: true, notes: "heartbeat"}, []string{"--for", "10s"}, 0, ""},
+		{"an event confirms", "push", behaviour{notes: "-"}, []string{"--for", "10s"}, 0, ""},
+		{"a silent stream", "push", behaviour{quiet: true, notes: "-"}, []string{"--for", "6s"}, 3, "--for 6s was over before"},
+		{"a silent stream, no --for", "push", behaviour{quiet: true, notes: "-"}, nil, 1, "not confirmed within 10s"},
+
+		{"503", "poll", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
+		{"503", "push", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
+		{"503", "webhook", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
+		{"503, no --for", "poll", behaviour{status: 503}, nil, 1, "HTTP 503"},
+		{"429", "push", behaviour{status: 429}, []string{"--for", "6s"}, 3, "HTTP 429"},
+		{"quota", "poll", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
+		{"quota", "push", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
+		{"quota", "webhook", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
+		{"quota, longer than a first connection has", "push", behaviour{fault: quota}, []string{"--for", "12s"}, 3, "too many subscriptions"},
+		{"quota for a while", "push", behaviour{fault: quota, heals: 3 * time.Second}, []string{"--for", "30s", "--count", "1"}, 0, ""},
+		{"quota, no --for", "webhook", behaviour{fault: quota}, nil, 1, "too many subscriptions"},
+
+		{"forbidden", "poll", behaviour{fault: forbidden}, []string{"--for", "30s"}, 4, "not for you"},
+		{"forbidden", "push", behaviour{fault: forbidden}, []string{"--for", "30s"}, 4, "not for you"},
+		{"forbidden", "webhook", behaviour{fault: forbidden}, nil, 4, "not for you"},
+		{"no token", "push", behaviour{denied: true}, []string{"--for", "30s"}, 4, "HTTP 401"},
+		{"401 while it runs", "poll", behaviour{status: 401, after: 2}, []string{"--count", "9"}, 4, "HTTP 401"},
+		{"forbidden while it runs", "poll", behaviour{fault: forbidden, after: 2}, []string{"--for", "30s", "--count", "9"}, 4, "not for you"},
+
+		{"terminated", "push", behaviour{notes: "active terminated"}, []string{"--for", "30s"}, 1, "the disk is full"},
+		{"type removed", "poll", behaviour{fault: gone, after: 2}, []string{"--for", "30s", "--count", "9"}, 1, "no such type"},
+		{"events/error", "push", behaviour{notes: "active error"}, []string{"--for", "10s"}, 0, "reports: server answered InternalError (-32603): the disk is full"},
+		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "8s"}, 0, "1 delivery was refused, the last one: signature wrong"},
+		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "8s", "--count", "1"}, 3, "1 delivery was refused, the last one: signature wrong"},
+		{"challenge failed", "webhook", behaviour{fault: callback}, []string{"--for", "6s"}, 3, "challenge_failed"},
+		{"no events/list", "push", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
+	}
+	type run struct {
+		*process
+		want int
+	}
+	runs := make([]run, len(rows))
+	for i, row := range rows {
+		s := &strange{behaviour: row.behaviour, began: time.Now()}
+		server := httptest.NewServer(s)
+		t.Cleanup(func() {
+			server.CloseClientConnections()
+			server.Close()
+			s.sent.Wait()
+		})
+		runs[i] = run{w.start(nil, append([]string{"tail", server.URL, "load.tick", "--json", "--mode", row.mode}, row.args...)...), row.code}
+	}
+	for i, row := range rows {
+		code, said := runs[i].wait(), runs[i].stderr.text()
+		if code != row.code || !strings.Contains(said, row.says) {
+			t.Errorf("%s, %s %v: ends with %d, want %d, and says %q, want %q", row.mode, row.name, row.args, code, row.code, said, row.says)
+		}
+	}
+	for name, row := range map[string]struct {
+		args []string
+		code int
+	}{
+		"nobody listens":           {[]string{"tail", "http://127.0.0.1:1/mcp", "load.tick"}, 1},
+		"nobody listens, with for": {[]string{"tail", "http://127.0.0.1:1/mcp", "load.tick", "--for", "2s"}, 3},
+		"usage":                    {[]string{"tail", "http://127.0.0.1:1/mcp", "load.tick", "--mode", "pigeon"}, 2},
+	} {
+		if out, code := w.run(row.args...); code != row.code || out != "" {
+			t.Errorf("%s: %d, want %d", name, code, row.code)
+		}
+	}
+}
+
+// A subscription that ends as planned is no failure, and says so.
+func TestTailEndsWithThePlannedEnd(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.serve("digest", "--speed", "10")
+	ends := time.Now().Add(10 * time.Second).UTC().Format(time.RFC3339)
+	p := w.start(nil, "tail", url, "filtered-stream", "--json", "--args", `{"eventTypes":["load.*"],"expiresAt":"`+ends+`"}`)
+	if code := p.wait(); code != 0 || !strings.Contains(p.stderr.text(), "the subscription ended as planned") {
+		t.Errorf("ends with %d, says %q", code, p.stderr.text())
+	}
+}
+
+// subs list tells what the process that runs a subscription knows of it, and of one
+// that nothing runs what it was.
+func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
+	w := newWorld(t)
+	s := &strange{behaviour: behaviour{forged: true}}
+	server := httptest.NewServer(s)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		s.sent.Wait()
+	})
+	p := w.start(nil, "tail", server.URL, "load.tick", "--json", "--mode", "webhook", "--data", w.data())
+	p.await(p.stderr, 1, contains("1 delivery was refused, the last one: signature wrong"))
+	type fares struct {
+		Running     bool
+		State       string
+		StateSeen   *struct{ State, Time string }
+		StateReason string
+		Error       string
+		Refused     struct {
+			Count  int
+			Last   string
+			Reason string
+		}
+	}
+	look := func() (f fares) {
+		t.Helper()
+		out, code := w.run("subs", "list", "--json", "--data", w.data())
+		if err := json.Unmarshal([]byte(out), &f); code != 0 || err != nil {
+			t.Fatal(code, err, out)
+		}
+		return f
+	}
+	f := look()
+	for deadline := time.Now().Add(patience); f.State != "refused" && time.Now().Before(deadline); f = look() {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if !f.Running || f.State != "refused" || f.StateReason != "refused" || f.StateSeen != nil || f.Refused.Count != 1 || f.Refused.Last == "" || f.Refused.Reason != "signature wrong" {
+		t.Errorf("%+v", f)
+	}
+	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "refused, the receiver refuses what the server delivers") || !strings.Contains(out, "signature wrong") {
+		t.Errorf("for a person: %s", out)
+	}
+	p.kill()
+	if f = look(); f.Running || f.State != "not-running" || f.StateSeen == nil || f.StateSeen.State != "live" || f.StateSeen.Time == "" {
+		t.Errorf("after a kill: %+v, seen %+v", f, f.StateSeen)
+	}
+	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "not running, live when last seen at 20") {
+		t.Errorf("for a person: %s", out)
+	}
+}
