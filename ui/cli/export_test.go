@@ -84,6 +84,26 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
+// Lines of earlier versions name a server by its whole address: imported they show no
+// secret of it, and are told apart as before.
+func TestImportOfLinesWithSecretsInAddresses(t *testing.T) {
+	b := newBench(t)
+	b.realStores()
+	from, to := t.TempDir(), t.TempDir()
+	storeSome(t, from, 2)
+	b.expect(t, exitDone, "", "export", "--raw", "--data", from)
+	lines := strings.ReplaceAll(b.out.String(), `"server":"pager"`, `"server":"https://h.example/mcp?token=t0psecret"`)
+	for _, want := range []string{"4 records are new", "0 records are new, 4 were there"} {
+		b.err, b.p.Stdin = lockedBuffer{}, strings.NewReader(lines)
+		b.expect(t, exitDone, want, "store", "import", "-", "--data", to)
+	}
+	b.out = lockedBuffer{}
+	b.expect(t, exitDone, "", "events", "--json", "--data", to)
+	if out := b.out.String(); strings.Contains(out, "t0psecret") || strings.Count(out, `"server":"https://h.example/mcp?token=…#`) != 4 {
+		t.Errorf("shown are\n%s", out)
+	}
+}
+
 func TestExportFormats(t *testing.T) {
 	b := newBench(t)
 	b.realStores()

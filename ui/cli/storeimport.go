@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 )
@@ -89,6 +90,10 @@ func (i *importer) run(in io.Reader) error {
 func (i *importer) take(r *event.Record) error {
 	if i.ctx.Err() != nil {
 		return errStopped
+	}
+	var err error
+	if r.Server, err = host.AddressName(i.ctx, i.store, r.Server); err != nil { // lines of earlier versions hold whole addresses
+		return err
 	}
 	if r.Kind != event.KindEvent {
 		key := fingerprint(*r)
