@@ -18,7 +18,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "store"},
-	"ui/...":                  {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/export", "host/redact", "themes"},
+	"ui/...":                  {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
@@ -28,19 +28,18 @@ var arrows = map[string][]string{
 	"host/session":            {"host/redact", "host/event", "host/wire", "host/trust"},
 	"host/signin":             {"host/event", "host/trust"},
 	"host/signin/signintest":  {},
-	"host/dialect":            {"host/session", "host/redact", "host/cron", "host/event", "host/wire", "host/trust"},
-	"host/delivery":           {"host/event", "host/wire", "host/trust"},
-	"host/receiver":           {"host/event", "host/wire", "host/trust"},
+	"host/dialect":            {"host/session", "host/redact", "host/cron", "host/event", "host/wire", "host/trust", "host/trust/strict"},
+	"host/delivery":           {"host/event", "host/wire", "host/trust", "host/trust/strict", "host/trust/scan"},
+	"host/receiver":           {"host/event", "host/wire", "host/trust", "host/trust/strict"},
 	"host/demo":               {"host/cron", "host/event", "host/wire", "host/trust", "host/receiver"},
 	"host/sim":                {"host", "host/delivery", "host/event", "host/receiver", "host/trust", "host/wire"},
-	"host/event":              {"host/trust"},
+	"host/event":              {"host/trust", "host/trust/strict"},
 	"host/schema":             {"host/event", "host/redact", "host/trust"},
 	"host/eventlog":           {"host/event"},
-	"host/filter":             {"host/event", "host/trust"},
-	"host/export":             {"host/event", "host/filter", "host/trust"},
-	"host/wire":               {"host/trust"},
+	"host/filter":             {"host/event", "host/trust", "host/internal/jsontext"},
+	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
+	"host/wire":               {"host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},
-	"host/trust":              {},
 	"store":                   {"host/event", "host/trust", "store/boltfile"},
 	"store/boltfile":          {"host/event"},
 	"themes":                  {},
@@ -49,10 +48,19 @@ var arrows = map[string][]string{
 	// The parts of the screen.
 	"ui/tui/cells":    {"host/trust", "themes"},
 	"ui/tui/evidence": {"host/schema", "host", "host/event", "host/trust", "themes", "ui/tui/cells"},
-	"ui/tui/flags":    {"host/event", "host/trust", "themes", "ui/tui/cells"},
+	"ui/tui/flags":    {"host/event", "host/trust", "themes", "ui/tui/cells", "host/trust/scan"},
 	"ui/tui/widget":   {"host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/query":    {"host/event", "host/filter", "host/trust"},
 	"ui/tui/form":     {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
+
+	// Untrusted text, from the lowest.
+	"host/internal/jsontext":        {},
+	"host/trust/internal/runes":     {"host/internal/jsontext"},
+	"host/trust":                    {"host/trust/internal/runes", "host/internal/jsontext"},
+	"host/trust/strict":             {"host/trust", "host/internal/jsontext"},
+	"host/trust/scan":               {"host/trust", "host/trust/strict", "host/trust/internal/runes", "host/internal/jsontext"},
+	"host/trust/handoff":            {"host/trust", "host/trust/strict", "host/trust/scan", "host/trust/internal/runes", "host/internal/jsontext"},
+	"host/trust/internal/trusttest": {"host/trust", "host/trust/internal/runes", "host/internal/jsontext"},
 }
 
 // foreign says which modules of others a folder must not import.

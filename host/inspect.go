@@ -3,6 +3,8 @@ package host
 import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -10,17 +12,17 @@ import (
 // taken, what was noticed, and how they are shown.
 type Inspection struct {
 	Refused error // why strict parsing does not take it; nil when it is taken
-	Report  trust.Report
+	Report  scan.Report
 	Lines   []trust.Rendered // the detail view, not wrapped
 	Row     trust.Rendered   // the one-line form
 }
 
 // Inspect looks at the exact bytes of one event as the delivery of an event does.
 func Inspect(raw []byte) Inspection {
-	in := Inspection{Report: trust.Scan(raw)}
-	o, err := wire.ParseOccurrence(raw, trust.Limits{})
+	in := Inspection{Report: scan.Scan(raw)}
+	o, err := wire.ParseOccurrence(raw, strict.Limits{})
 	in.Refused = err
-	in.Lines = trust.Detail(raw, in.Report.Spans, 0)
+	in.Lines = trust.Detail(raw, in.Report.Places(), 0)
 	in.Row = trust.Line(Headline(event.Record{Raw: raw, Data: o.Data}))
 	return in
 }
@@ -32,7 +34,7 @@ const headlineBytes = 512
 // list: from the data of an event, else from the bytes as they came.
 func Headline(r event.Record) trust.Text {
 	if len(r.Data) > 0 {
-		return trust.Summary(r.Data, headlineBytes)
+		return strict.Summary(r.Data, headlineBytes)
 	}
-	return trust.Summary(r.Raw, headlineBytes)
+	return strict.Summary(r.Raw, headlineBytes)
 }

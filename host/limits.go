@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // ErrLimit: a bound of the host is reached; the text says which, and what to do.
@@ -55,7 +55,7 @@ func (l Limits) withDefaults() Limits {
 }
 
 // events are the bounds of one event.
-func (l Limits) events() trust.Limits { return trust.Limits{Bytes: l.Payload, Depth: l.Depth} }
+func (l Limits) events() strict.Limits { return strict.Limits{Bytes: l.Payload, Depth: l.Depth} }
 
 const raise = `raise %q under "limits" in settings.json and start again`
 

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -100,7 +101,7 @@ type Deps struct {
 	// Lasting: a push subscription stays on the server when its stream ends.
 	Lasting bool
 	// Limits bound one event that did not come by webhook; zero: the defaults.
-	Limits trust.Limits
+	Limits strict.Limits
 	// Failpoint is called at named points; tests end the process there.
 	Failpoint func(name string)
 	Log       *slog.Logger

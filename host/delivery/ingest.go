@@ -13,6 +13,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -344,9 +346,9 @@ func (in *ingest) labels(o wire.Occurrence) *event.Labels {
 }
 
 // scanned returns what the scanner notices in a payload, as a record keeps it.
-func scanned(raw []byte) []string { return flagsOf(trust.Scan(raw)) }
+func scanned(raw []byte) []string { return flagsOf(scan.Scan(raw)) }
 
-func flagsOf(report trust.Report) []string {
+func flagsOf(report scan.Report) []string {
 	if len(report.Flags) == 0 {
 		return nil
 	}
@@ -367,7 +369,7 @@ func (in *ingest) rejected(raw []byte, err error) event.Record {
 func (in *ingest) refused(raw []byte, err error, flags []string) event.Record {
 	rec := in.record(event.KindRejected)
 	// The kind of the record says that it was refused.
-	reason := strings.TrimPrefix(err.Error(), trust.ErrRefused.Error()+": ")
+	reason := strings.TrimPrefix(err.Error(), strict.ErrRefused.Error()+": ")
 	rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(reason), flags
 	return rec
 }

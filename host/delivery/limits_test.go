@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -21,15 +21,15 @@ func TestEventsAreBounded(t *testing.T) {
 		return `{"eventId":"e","data":` + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + `}`
 	}
 	for name, c := range map[string]struct {
-		limits trust.Limits
+		limits strict.Limits
 		make   func(n int) string
 		limit  int
 		reason string
 	}{
-		"bytes":            {trust.Limits{Bytes: 500}, sized, 500, "too large"},
-		"bytes by default": {trust.Limits{}, sized, 1 << 20, "too large"},
-		"depth":            {trust.Limits{Depth: 7}, nested, 7, "nested too deep"},
-		"depth by default": {trust.Limits{}, nested, 1000, "nested too deep"},
+		"bytes":            {strict.Limits{Bytes: 500}, sized, 500, "too large"},
+		"bytes by default": {strict.Limits{}, sized, 1 << 20, "too large"},
+		"depth":            {strict.Limits{Depth: 7}, nested, 7, "nested too deep"},
+		"depth by default": {strict.Limits{}, nested, 1000, "nested too deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n, kind := range map[int]event.Kind{c.limit - 1: event.KindEvent, c.limit: event.KindEvent, c.limit + 1: event.KindRejected} {

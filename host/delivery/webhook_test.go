@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -309,7 +310,7 @@ func TestDeliveries(t *testing.T) {
 		if err := r.deliver(bad); !errors.Is(err, ErrRejected) {
 			t.Errorf("%v", err)
 		}
-		malformed := Delivered{Kind: DeliveredMalformed, WebhookID: trust.Untrusted("x"), Body: []byte(`[`), Refused: trust.ErrSyntax}
+		malformed := Delivered{Kind: DeliveredMalformed, WebhookID: trust.Untrusted("x"), Body: []byte(`[`), Refused: strict.ErrSyntax}
 		if err := r.deliver(malformed); !errors.Is(err, ErrRejected) {
 			t.Errorf("%v", err)
 		}

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
 )
 
 // Each class of flags can be seen in the demo.
 func TestTricksShowEveryClass(t *testing.T) {
 	missing := map[string]bool{"term": true, "uni": true, "json": true, "url": true, "inj": true}
 	for _, trick := range tricks() {
-		report := trust.Scan([]byte(`{"text":` + quoteJSON(trick.text) + trick.members + `}`))
+		report := scan.Scan([]byte(`{"text":` + quoteJSON(trick.text) + trick.members + `}`))
 		for _, f := range report.Flags {
 			class, _, _ := strings.Cut(string(f), ".")
 			delete(missing, class)

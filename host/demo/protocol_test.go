@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -251,7 +251,7 @@ func TestFeedsArePure(t *testing.T) {
 			if !bytes.Equal(one, b[i].feed.appendBody([]byte("{"), n)) {
 				t.Fatalf("%s %d differs between two servers of one run and seed", kind.name, n)
 			}
-			o, err := wire.ParseOccurrence(append(one, '}'), trust.Limits{})
+			o, err := wire.ParseOccurrence(append(one, '}'), strict.Limits{})
 			if err != nil || !json.Valid(o.Data) {
 				t.Fatalf("%s %d: %v", kind.name, n, err)
 			}

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/redact"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -101,7 +102,7 @@ type Options struct {
 	// them there is an [ErrPartial]. 0: 10,000, 100, 64 MiB.
 	Types, TypePages, TypeBytes int
 	// Events bounds one event.
-	Events trust.Limits
+	Events strict.Limits
 
 	Redact *redact.Set      // what must not be shown of what the server says; nil: what looks like a secret
 	Now    func() time.Time // nil: time.Now

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -282,7 +283,7 @@ func translate(method string, params json.RawMessage, o Options) []wire.Note {
 // readFiltered reads one event of MCPE strictly.
 func readFiltered(raw json.RawMessage, batch string, o Options, n uint64) wire.Note {
 	note := wire.Note{Method: wire.NoteEvent, Params: raw}
-	members, err := trust.ParseObject(raw, o.Events)
+	members, err := strict.ParseObject(raw, o.Events)
 	if err != nil {
 		note.Refused = err
 		return note

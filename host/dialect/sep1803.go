@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -246,8 +247,8 @@ type update struct {
 	payload json.RawMessage // a part of the params; nil if absent
 }
 
-func readUpdate(params json.RawMessage, lim trust.Limits) (u update, err error) {
-	members, err := trust.ParseObject(params, lim)
+func readUpdate(params json.RawMessage, lim strict.Limits) (u update, err error) {
+	members, err := strict.ParseObject(params, lim)
 	if err != nil {
 		return u, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -182,7 +183,7 @@ func TestADeliveryIsReadAsStandardWebhooksSay(t *testing.T) {
 	if err != nil || o.EventID.IsZero() || string(o.Data) != `{"n":1}` || o.Timestamp.IsZero() {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if _, err := read([]byte(`[]`), trust.Text{}, at); !errors.Is(err, trust.ErrRefused) {
+	if _, err := read([]byte(`[]`), trust.Text{}, at); !errors.Is(err, strict.ErrRefused) {
 		t.Errorf("a body that is no object: %v", err)
 	}
 }

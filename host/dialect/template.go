@@ -15,6 +15,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -156,9 +157,9 @@ func checkTemplate(t event.Type, args json.RawMessage, _ time.Time) error {
 // readResourceDelivery reads a webhook delivery: Standard Webhooks' type, timestamp
 // and data, under the delivery's id or else a hash.
 //
-// Errors: those of [trust.ParseObject], [wire.ErrOccurrence].
+// Errors: those of [strict.ParseObject], [wire.ErrOccurrence].
 func readResourceDelivery(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error) {
-	members, err := trust.ParseObject(body, trust.Limits{})
+	members, err := strict.ParseObject(body, strict.Limits{})
 	if err != nil {
 		return wire.Occurrence{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -236,7 +237,7 @@ func joinContents(params, result json.RawMessage) (json.RawMessage, error) {
 	end := bytes.LastIndexByte(params, '}')
 	both := append(bytes.TrimRight(params[:end:end], " \t\r\n"), `,"contents":`...)
 	both = append(append(both, answer.Contents...), '}')
-	if _, err := trust.ParseObject(both, trust.Limits{}); err != nil {
+	if _, err := strict.ParseObject(both, strict.Limits{}); err != nil {
 		return params, fmt.Errorf("%w: %w", errContents, err)
 	}
 	return both, nil

@@ -7,18 +7,19 @@ import (
 	"sort"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // CanonicalArgs returns the canonical spelling of a subscription's arguments:
 // keys sorted at every level, no white space, numbers as they were spelled, no
 // HTML escaping. Nothing and null become {}.
 //
-// Errors: those of [trust.ParseObject].
+// Errors: those of [strict.ParseObject].
 func CanonicalArgs(raw []byte) (json.RawMessage, error) {
 	if t := bytes.TrimSpace(raw); len(t) == 0 || string(t) == "null" {
 		return json.RawMessage("{}"), nil
 	}
-	if _, err := trust.ParseObject(raw, trust.Limits{}); err != nil {
+	if _, err := strict.ParseObject(raw, strict.Limits{}); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 func TestCanonicalArgs(t *testing.T) {
@@ -25,8 +25,8 @@ func TestCanonicalArgs(t *testing.T) {
 		}
 	}
 	for raw, want := range map[string]error{
-		`[]`: trust.ErrNotObject, `"x"`: trust.ErrNotObject, `{`: trust.ErrSyntax, `{} {}`: trust.ErrTrailing,
-		`{"a":1,"a":2}`: trust.ErrDuplicateKey, `{"a":{"b":1,"b":2}}`: trust.ErrDuplicateKey, `{"a":01}`: trust.ErrSyntax,
+		`[]`: strict.ErrNotObject, `"x"`: strict.ErrNotObject, `{`: strict.ErrSyntax, `{} {}`: strict.ErrTrailing,
+		`{"a":1,"a":2}`: strict.ErrDuplicateKey, `{"a":{"b":1,"b":2}}`: strict.ErrDuplicateKey, `{"a":01}`: strict.ErrSyntax,
 	} {
 		if got, err := CanonicalArgs([]byte(raw)); !errors.Is(err, want) {
 			t.Errorf("%s: %s, %v; want %v", raw, got, err, want)

@@ -79,7 +79,7 @@ type Labels struct {
 	Batch    trust.Text   // events with the same batch came as one
 }
 
-// Flags that the delivery sets on a record, beside those of [trust.Scan].
+// Flags that the delivery sets on a record, beside those of [scan.Scan].
 const (
 	FlagBadge      = "to-ai"       // the event as a whole speaks to an AI: the report's badge
 	FlagIDMismatch = "id-mismatch" // webhook-id differs from eventId

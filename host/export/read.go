@@ -13,6 +13,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
+	"eventdeck/host/trust/strict"
 )
 
 // maxLine bounds a line that is read back, in bytes: what the largest event takes at
@@ -88,7 +90,7 @@ type line struct {
 }
 
 func readLine(text []byte) (*event.Record, error) {
-	if _, err := trust.ParseObject(text, trust.Limits{Bytes: maxLine}); err != nil {
+	if _, err := strict.ParseObject(text, strict.Limits{Bytes: maxLine}); err != nil {
 		return nil, err
 	}
 	var in line
@@ -138,7 +140,7 @@ func noticed(r *event.Record) []string {
 		}
 	}
 	if len(raw) > 0 {
-		report := trust.Scan(raw)
+		report := scan.Scan(raw)
 		for _, f := range report.Flags {
 			add(string(f))
 		}
@@ -157,7 +159,7 @@ func (in *line) payload(r *event.Record) error {
 		}
 		return nil
 	}
-	members, err := trust.ParseObject(in.Raw, trust.Limits{Bytes: maxLine})
+	members, err := strict.ParseObject(in.Raw, strict.Limits{Bytes: maxLine})
 	if err != nil {
 		return fmt.Errorf("its exact bytes: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
+	"eventdeck/host/internal/jsontext"
 )
 
 // node is a part of a filter.
@@ -137,7 +137,7 @@ func (s *scratch) decoded(text string, p *pattern) bool {
 	if !ok {
 		buf = new([]byte)
 	}
-	*buf = trust.AppendUnquoted((*buf)[:0], text)
+	*buf = jsontext.AppendUnquoted((*buf)[:0], text)
 	found := p.in(view(*buf))
 	if cap(*buf) <= scratchMax {
 		s.pool.Put(buf)
@@ -231,7 +231,7 @@ func (n *part) severity(r *event.Record) bool {
 	if !strings.Contains(text, `\`) {
 		return n.begins(text)
 	}
-	return n.begins(string(trust.AppendUnquoted(nil, text)))
+	return n.begins(string(jsontext.AppendUnquoted(nil, text)))
 }
 
 // moment asks when a record was received.

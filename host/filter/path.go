@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/trust"
 )
 
@@ -79,7 +80,7 @@ func (n *member) reach(data string, at, end int, path []segment, depth int) bool
 }
 
 func sameKey(key, name string) bool {
-	return key == name || strings.Contains(key, `\`) && string(trust.AppendUnquoted(nil, key)) == name
+	return key == name || strings.Contains(key, `\`) && string(jsontext.AppendUnquoted(nil, key)) == name
 }
 
 // test holds a value against what is wanted.
@@ -89,7 +90,7 @@ func (n *member) test(value string) bool {
 	}
 	text := inside(value)
 	if strings.Contains(text, `\`) {
-		return n.holds(string(trust.AppendUnquoted(nil, text)), value[0])
+		return n.holds(string(jsontext.AppendUnquoted(nil, text)), value[0])
 	}
 	return n.holds(text, value[0])
 }
@@ -247,7 +248,7 @@ func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
 	}
 	value := s[at:end]
 	if value[0] == '"' {
-		return trust.Untrusted(string(trust.AppendUnquoted(nil, inside(value)))), true
+		return trust.Untrusted(string(jsontext.AppendUnquoted(nil, inside(value)))), true
 	}
 	return trust.Untrusted(strings.TrimSpace(strings.Clone(value))), true
 }

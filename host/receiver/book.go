@@ -84,7 +84,7 @@ type Delivery struct {
 	Body         []byte     // exact bytes, the Sink's own
 	Type         Type
 	Control      trust.Text // of TypeControl: the top-level "type"
-	Refused      error      // of TypeMalformed: wraps [trust.ErrRefused]
+	Refused      error      // of TypeMalformed: wraps [strict.ErrRefused]
 	UsedPrevious bool       // signed with the previous secret
 }
 

@@ -60,7 +60,7 @@ type receiverCase struct {
 // loadCases reads the receiver's rows of the case file.
 func loadCases(t *testing.T) []receiverCase {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "trust", "testdata", "untrusted.jsonl"))
+	f, err := os.Open(filepath.Join("..", "trust", "scan", "testdata", "untrusted.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

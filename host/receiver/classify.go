@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // typeVerification is answered here and never reaches a [Sink].
@@ -23,7 +24,7 @@ type content struct {
 // absent; one that is not a string is malformed, like a verification without a
 // challenge of 1 to 1024 characters. A foreign body is an event whatever it says.
 func classify(body []byte, foreign bool) content {
-	members, err := trust.ParseObject(body, trust.Limits{Bytes: MaxBody})
+	members, err := strict.ParseObject(body, strict.Limits{Bytes: MaxBody})
 	if err != nil {
 		return content{kind: TypeMalformed, refused: err}
 	}
@@ -46,7 +47,7 @@ func classify(body []byte, foreign bool) content {
 			return content{kind: TypeMalformed, refused: err}
 		}
 		if n := utf8.RuneCountInString(challenge.Raw()); n == 0 || n > maxChallenge {
-			return content{kind: TypeMalformed, refused: fmt.Errorf("%w: challenge of %d characters, must be 1 to %d", trust.ErrRefused, n, maxChallenge)}
+			return content{kind: TypeMalformed, refused: fmt.Errorf("%w: challenge of %d characters, must be 1 to %d", strict.ErrRefused, n, maxChallenge)}
 		}
 		return content{kind: typeVerification, challenge: challenge}
 	}
@@ -54,13 +55,13 @@ func classify(body []byte, foreign bool) content {
 }
 
 // stringMember finds a member that must be a string. A null counts as absent.
-func stringMember(members []trust.Member, name string) (text trust.Text, found bool, err error) {
+func stringMember(members []strict.Member, name string) (text trust.Text, found bool, err error) {
 	for _, m := range members {
 		if m.Key.Raw() != name || string(m.Value) == "null" {
 			continue
 		}
 		if err := json.Unmarshal(m.Value, &text); err != nil {
-			return trust.Text{}, false, fmt.Errorf("%w: %s is not a string", trust.ErrRefused, name)
+			return trust.Text{}, false, fmt.Errorf("%w: %s is not a string", strict.ErrRefused, name)
 		}
 		return text, true, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 func TestClassify(t *testing.T) {
@@ -37,7 +38,7 @@ func TestClassify(t *testing.T) {
 		if c.kind != want {
 			t.Errorf("%.60q: %s, want %s", body, c.kind, want)
 		}
-		if (c.kind == TypeMalformed) != errors.Is(c.refused, trust.ErrRefused) {
+		if (c.kind == TypeMalformed) != errors.Is(c.refused, strict.ErrRefused) {
 			t.Errorf("%.60q: refused %v", body, c.refused)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 var (
@@ -75,7 +75,7 @@ func FuzzClassify(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c := classify(body, false)
-		if (c.kind == TypeMalformed) != (c.refused != nil) || c.refused != nil && !errors.Is(c.refused, trust.ErrRefused) {
+		if (c.kind == TypeMalformed) != (c.refused != nil) || c.refused != nil && !errors.Is(c.refused, strict.ErrRefused) {
 			t.Fatalf("%s with %v", c.kind, c.refused)
 		}
 		if c.kind == TypeMalformed {

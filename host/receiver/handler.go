@@ -17,6 +17,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // Reasons of refusals, as they stand in [event.Refusal]. A colon and details may
@@ -317,7 +318,7 @@ func (h *handler) deliver(w http.ResponseWriter, v *visit, d Delivery) error {
 	case errors.Is(err, ErrRejected), err == nil && d.Type == TypeMalformed:
 		reason := ReasonMalformed
 		if d.Refused != nil {
-			reason += ": " + strings.TrimPrefix(d.Refused.Error(), trust.ErrRefused.Error()+": ")
+			reason += ": " + strings.TrimPrefix(d.Refused.Error(), strict.ErrRefused.Error()+": ")
 		}
 		return &refusal{http.StatusBadRequest, reason, 0}
 	case errors.Is(err, ErrChanged):

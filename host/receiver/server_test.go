@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // testBook has one path for each thing that may be known of it.
@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 	all := r.sink.deliveries()
-	if len(all) != 1 || all[0].Type != TypeMalformed || !errors.Is(all[0].Refused, trust.ErrDuplicateKey) || string(all[0].Body) != malformed {
+	if len(all) != 1 || all[0].Type != TypeMalformed || !errors.Is(all[0].Refused, strict.ErrDuplicateKey) || string(all[0].Body) != malformed {
 		t.Errorf("the sink got %+v, want the malformed body only", all)
 	}
 }
@@ -125,7 +125,7 @@ func TestChallenge(t *testing.T) {
 		if got.status != 200 || got.header.Get("Content-Type") != "application/json" || got.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: answer %+v", name, got)
 		}
-		members, err := trust.ParseObject([]byte(got.body), trust.Limits{})
+		members, err := strict.ParseObject([]byte(got.body), strict.Limits{})
 		if err != nil || len(members) != 1 {
 			t.Fatalf("%s: body %q: %v", name, got.body, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // WellKnownKeys is the path at a server's own origin where it publishes the keys
@@ -37,7 +37,7 @@ func ParseKeys(set []byte) ([]ed25519.PublicKey, error) {
 	if len(set) > MaxKeySet {
 		return nil, fmt.Errorf("%w: the set is larger than %d bytes", ErrKeys, MaxKeySet)
 	}
-	members, err := trust.ParseObject(set, trust.Limits{Bytes: MaxKeySet})
+	members, err := strict.ParseObject(set, strict.Limits{Bytes: MaxKeySet})
 	if err != nil {
 		return nil, fmt.Errorf("%w: the set is no JSON object: %w", ErrKeys, err)
 	}
@@ -70,7 +70,7 @@ func ParseKeys(set []byte) ([]ed25519.PublicKey, error) {
 
 // parseKey returns nil for a key of another kind.
 func parseKey(raw []byte) (ed25519.PublicKey, error) {
-	members, err := trust.ParseObject(raw, trust.Limits{Bytes: MaxKeySet})
+	members, err := strict.ParseObject(raw, strict.Limits{Bytes: MaxKeySet})
 	if err != nil {
 		return nil, err
 	}

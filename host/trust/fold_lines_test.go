@@ -1,13 +1,15 @@
-package trust
+package trust_test
 
 import (
 	"strings"
 	"testing"
+
+	"eventdeck/host/trust"
 )
 
 func TestOutlineFolds(t *testing.T) {
 	raw := []byte(`{"a":{"b":[1,2],"long":"` + strings.Repeat("} ] ", 30) + `"},"e":{},"c":[{"d":1}]}`)
-	lines, folds := Outline(raw, nil, 24)
+	lines, folds := trust.Outline(raw, nil, 24)
 	if len(folds) != 5 {
 		t.Fatalf("%d folds: %v", len(folds), folds)
 	}
@@ -21,10 +23,10 @@ func TestOutlineFolds(t *testing.T) {
 	if outer := folds[len(folds)-1]; outer.First != 0 || outer.Last != len(lines)-1 {
 		t.Errorf("the outermost fold is %v of %d lines", outer, len(lines))
 	}
-	if _, folds := Outline([]byte(strings.Repeat("[", 200)+strings.Repeat("]", 200)), nil, 80); len(folds) > inlineDepth {
+	if _, folds := trust.Outline([]byte(strings.Repeat("[", 200)+strings.Repeat("]", 200)), nil, 80); len(folds) > 64 {
 		t.Errorf("%d folds in a deep payload", len(folds))
 	}
-	if _, folds := Outline([]byte("{no json"), nil, 80); folds != nil {
+	if _, folds := trust.Outline([]byte("{no json"), nil, 80); folds != nil {
 		t.Error("text that is not JSON has folds")
 	}
 }

@@ -3,6 +3,9 @@ package trust
 import (
 	"encoding/json"
 	"strings"
+
+	"eventdeck/host/internal/jsontext"
+	"eventdeck/host/trust/internal/runes"
 )
 
 const (
@@ -20,10 +23,15 @@ const (
 // comes as [Block].
 func JSON(raw []byte, width int) []Rendered { return Detail(raw, nil, width) }
 
-// Detail is [JSON] with the spans of a report on raw, as [Report.Spans],
-// shown by [Segment.Span].
-func Detail(raw []byte, spans []Span, width int) []Rendered {
-	lines, _ := Outline(raw, spans, width)
+// Place is a part of a string or a key in a JSON text.
+type Place struct {
+	At         int // offset of its opening quote in the text
+	Start, End int // byte offsets in the decoded string; equal: the whole of it
+}
+
+// Detail is [JSON] with places in raw shown by [Segment.Span].
+func Detail(raw []byte, places []Place, width int) []Rendered {
+	lines, _ := Outline(raw, places, width)
 	return lines
 }
 
@@ -33,17 +41,17 @@ type Fold struct{ First, Last int }
 
 // Outline is [Detail] with the places at which its lines can be folded, inner
 // ones before those around them. Text that is not JSON has none.
-func Outline(raw []byte, spans []Span, width int) ([]Rendered, []Fold) {
+func Outline(raw []byte, places []Place, width int) ([]Rendered, []Fold) {
 	if !json.Valid(raw) {
 		return Block(Text{string(raw)}, width), nil
 	}
-	v := jsonView{printer: printer{spell: spellJSON, json: true, breaks: true, width: width}, raw: raw}
-	for i, s := range spans {
+	v := jsonView{printer: printer{spell: runes.SpellJSON, json: true, breaks: true, width: width}, raw: raw}
+	for i, s := range places {
 		if s.End > s.Start {
 			if v.spans == nil {
 				v.spans = map[int]spanMap{}
 			}
-			v.spans[s.at] = append(v.spans[s.at], mappedSpan{id: i + 1, start: s.Start, end: s.End})
+			v.spans[s.At] = append(v.spans[s.At], mappedSpan{id: i + 1, start: s.Start, end: s.End})
 		}
 	}
 	v.print()
@@ -62,12 +70,12 @@ type jsonView struct {
 
 func (v *jsonView) print() {
 	raw := v.raw
-	for i := skipSpace(raw, 0); i < len(raw); i = skipSpace(raw, i) {
+	for i := jsontext.SkipSpace(raw, 0); i < len(raw); i = jsontext.SkipSpace(raw, i) {
 		switch c := raw[i]; c {
 		case '{', '[':
 			i++
 			v.add(string(c), 1, false, 0)
-			if next := skipSpace(raw, i); raw[next] == c+2 {
+			if next := jsontext.SkipSpace(raw, i); raw[next] == c+2 {
 				v.add(string(c+2), 1, false, 0)
 				i = next + 1
 				continue
@@ -91,7 +99,7 @@ func (v *jsonView) print() {
 			i++
 			v.add(": ", 2, false, 0)
 		case '"':
-			end := stringEnd(raw, i)
+			end := jsontext.StringEnd(raw, i)
 			v.str(raw[i+1:end-1], v.spans[i])
 			i = end
 		default:
@@ -136,6 +144,6 @@ func (v *jsonView) margin() int {
 func (v *jsonView) str(inside []byte, at spanMap) {
 	v.indent = v.margin() + indentStep
 	v.add(`"`, 1, false, 0)
-	v.text(unquote(inside), at)
+	v.text(jsontext.Unquote(inside), at)
 	v.add(`"`, 1, false, 0)
 }

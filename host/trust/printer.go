@@ -7,17 +7,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/trust/internal/runes"
 )
 
 // Bounds of one grapheme cluster.
 const (
-	maxMarks = 4  // combining marks on one base
 	maxRunes = 16 // code points
 )
 
 // printer turns text into lines of safe segments.
 type printer struct {
-	spell  func(unit) string
+	spell  func(runes.Unit) string
 	json   bool // the text stands in a JSON string
 	breaks bool // a line feed ends the line
 	width  int  // wrap to it; 0 or less: do not
@@ -28,7 +29,7 @@ type printer struct {
 	buf    []byte // text of the open segment, which is not yet in cur
 	bufW   int
 	span   int // of the open segment
-	run    []unit
+	run    []runes.Unit
 }
 
 // add appends safe text of w cells. A token is a segment of its own.
@@ -75,20 +76,20 @@ func (p *printer) column() int { return p.cur.Width + p.bufW }
 // text adds s. at maps an offset in s to the span it lies in and to the offset
 // from which that may change; nil means no spans.
 func (p *printer) text(s string, at spanMap) {
-	u := units{s: s}
-	for u.i < len(s) {
-		if n := p.cleanRun(s[u.i:]); n > 0 {
-			p.ascii(s[u.i:u.i+n], u.i, at)
-			u.i += n
-			u.prev2, u.prev = u.prev, rune(s[u.i-1])
+	u := runes.Units{S: s}
+	for u.I < len(s) {
+		if n := p.cleanRun(s[u.I:]); n > 0 {
+			p.ascii(s[u.I:u.I+n], u.I, at)
+			u.I += n
+			u.Prev2, u.Prev = u.Prev, rune(s[u.I-1])
 			continue
 		}
 		save := u
-		w := u.next()
+		w := u.Next()
 		switch {
-		case p.breaks && (w.r == '\n' || w.r == '\t' || w.r == '\r' && u.peek(w) == '\n') && w.class == control:
+		case p.breaks && (w.R == '\n' || w.R == '\t' || w.R == '\r' && u.Peek(w) == '\n') && w.Class == runes.Control:
 			p.layout(w)
-		case w.class == plain:
+		case w.Class == runes.Plain:
 			u = save
 			p.shown(&u, at)
 		default:
@@ -122,31 +123,31 @@ func (p *printer) ascii(s string, base int, at spanMap) {
 }
 
 // layout makes a line end or a tab real.
-func (p *printer) layout(w unit) {
+func (p *printer) layout(w runes.Unit) {
 	switch {
-	case p.json && w.r == '\n':
+	case p.json && w.R == '\n':
 		p.add(`\n`, 2, true, 0)
 		p.newLine(p.indent)
-	case p.json && w.r == '\r':
+	case p.json && w.R == '\r':
 		p.add(`\r`, 2, true, 0)
 	case p.json:
 		p.add(`\t`, 2, true, 0)
-	case w.r == '\n':
+	case w.R == '\n':
 		p.newLine(0)
-	case w.r == '\t':
+	case w.R == '\t':
 		n := 4 - p.column()%4
 		p.add(blanks(n), n, false, 0)
 	}
 }
 
 // shown adds the stretch of shown units at u, cluster by cluster.
-func (p *printer) shown(u *units, at spanMap) {
-	start := u.i
-	for u.i < len(u.s) {
+func (p *printer) shown(u *runes.Units, at spanMap) {
+	start := u.I
+	for u.I < len(u.S) {
 		save := *u
-		w := u.next()
-		if w.class != plain || w.r == '\\' || w.r == '"' && p.json {
-			if w.class == plain && u.i == start+1 && w.start == start {
+		w := u.Next()
+		if w.Class != runes.Plain || w.R == '\\' || w.R == '"' && p.json {
+			if w.Class == runes.Plain && u.I == start+1 && w.Start == start {
 				p.escapedASCII(u, w, at)
 				return
 			}
@@ -154,41 +155,41 @@ func (p *printer) shown(u *units, at spanMap) {
 			break
 		}
 	}
-	p.clusters(u.s[start:u.i], start, at)
+	p.clusters(u.S[start:u.I], start, at)
 }
 
 // escapedASCII adds a quote or a run of backslashes. A run that could imitate
 // a token is doubled.
-func (p *printer) escapedASCII(u *units, w unit, at spanMap) {
-	id, _ := at.find(w.start)
-	if w.r == '"' {
+func (p *printer) escapedASCII(u *runes.Units, w runes.Unit, at spanMap) {
+	id, _ := at.find(w.Start)
+	if w.R == '"' {
 		p.add(`\"`, 2, false, id)
 		return
 	}
-	for u.i < len(u.s) && u.s[u.i] == '\\' {
-		u.i++
+	for u.I < len(u.S) && u.S[u.I] == '\\' {
+		u.I++
 	}
-	run := u.s[w.start:u.i]
+	run := u.S[w.Start:u.I]
 	if p.json || p.tokenFollows(*u) {
 		run += run
 	}
 	p.add(run, len(run), false, id)
-	u.prev = '\\'
+	u.Prev = '\\'
 }
 
 // tokenFollows tells whether what comes next is a token or looks like one
 // behind a backslash.
-func (p *printer) tokenFollows(u units) bool {
-	if u.i >= len(u.s) {
+func (p *printer) tokenFollows(u runes.Units) bool {
+	if u.I >= len(u.S) {
 		return false
 	}
-	switch u.s[u.i] {
+	switch u.S[u.I] {
 	case 'x', 'u', 'U':
 		return true
 	}
-	u.prev = '\\'
-	rest := u.s[u.i:]
-	if u.next().class != plain || extends(rest) {
+	u.Prev = '\\'
+	rest := u.S[u.I:]
+	if u.Next().Class != runes.Plain || extends(rest) {
 		return true
 	}
 	_, w := firstCluster(rest)
@@ -199,9 +200,9 @@ func (p *printer) tokenFollows(u units) bool {
 func (p *printer) clusters(s string, base int, at spanMap) {
 	if extends(s) {
 		// It would grow together with what stands before it.
-		r, n, _ := decodeRune(s)
+		r, n, _ := runes.DecodeRune(s)
 		id, _ := at.find(base)
-		tok := p.spell(unit{r: r, class: mark})
+		tok := p.spell(runes.Unit{R: r, Class: runes.Mark})
 		p.add(tok, len(tok), true, id)
 		s, base = s[n:], base+n
 		if s != "" {
@@ -221,8 +222,8 @@ func (p *printer) clusters(s string, base int, at spanMap) {
 			p.add(tokenOpen+tokenOpen, 2*w, false, id)
 		case w == 0 || w > 2:
 			for c != "" {
-				r, n, _ := decodeRune(c)
-				tok := p.spell(unit{r: r})
+				r, n, _ := runes.DecodeRune(c)
+				tok := p.spell(runes.Unit{R: r})
 				p.add(tok, len(tok), true, id)
 				c = c[n:]
 			}
@@ -236,10 +237,10 @@ func (p *printer) clusters(s string, base int, at spanMap) {
 func (p *printer) cluster(c string, w, span int) {
 	cut, marks, n := len(c), 0, 0
 	for i, r := range c {
-		if unicode.Is(unicode.M, r) && classOf(r) == mark {
+		if unicode.Is(unicode.M, r) && runes.ClassOf(r) == runes.Mark {
 			marks++
 		}
-		if n++; marks > maxMarks || n > maxRunes {
+		if n++; marks > runes.MaxMarks || n > maxRunes {
 			cut = i
 			break
 		}
@@ -254,7 +255,7 @@ func (p *printer) cluster(c string, w, span int) {
 	rest := c[cut:]
 	c = strings.TrimRight(c[:cut], "\u200d")
 	what := "more"
-	if marks > maxMarks {
+	if marks > runes.MaxMarks {
 		what = "marks"
 	}
 	p.add(c, cells(c), false, span)
@@ -273,13 +274,13 @@ func extends(s string) bool {
 }
 
 // hidden adds the run of hidden units at u as tokens.
-func (p *printer) hidden(u *units, at spanMap) {
+func (p *printer) hidden(u *runes.Units, at spanMap) {
 	run := p.run[:0]
 	defer func() { p.run = run[:0] }()
-	for u.i < len(u.s) {
+	for u.I < len(u.S) {
 		save := *u
-		w := u.next()
-		if w.class == plain || p.breaks && w.class == control && (w.r == '\n' || w.r == '\t' || w.r == '\r' && u.peek(w) == '\n') {
+		w := u.Next()
+		if w.Class == runes.Plain || p.breaks && w.Class == runes.Control && (w.R == '\n' || w.R == '\t' || w.R == '\r' && u.Peek(w) == '\n') {
 			*u = save
 			break
 		}
@@ -289,11 +290,11 @@ func (p *printer) hidden(u *units, at spanMap) {
 		n := runLength(rest)
 		part := rest[:n]
 		rest = rest[n:]
-		id, _ := at.find(part[0].start)
+		id, _ := at.find(part[0].Start)
 		collapses := n > showMixed || n > showEqual && allEqual(part) ||
-			n > 1 && (part[0].class == tag || part[0].class == selector) && hiddenText(part) != ""
+			n > 1 && (part[0].Class == runes.Tag || part[0].Class == runes.Selector) && runes.HiddenText(part) != ""
 		if collapses {
-			tok := collapse(u.s, part, p.spell)
+			tok := collapse(u.S, part, p.spell)
 			p.add(tok, cells(tok), true, id)
 			continue
 		}
@@ -304,9 +305,9 @@ func (p *printer) hidden(u *units, at spanMap) {
 	}
 }
 
-func allEqual(run []unit) bool {
+func allEqual(run []runes.Unit) bool {
 	for _, w := range run {
-		if w.r != run[0].r || w.class != run[0].class {
+		if w.R != run[0].R || w.Class != run[0].Class {
 			return false
 		}
 	}
@@ -316,8 +317,8 @@ func allEqual(run []unit) bool {
 // runLength returns how many units at the start of run are told in one piece:
 // tags, selectors, or a mix of the others, from which long equal stretches
 // stand apart.
-func runLength(run []unit) int {
-	same := func(i int) bool { return run[i].r == run[0].r && run[i].class == run[0].class }
+func runLength(run []runes.Unit) int {
+	same := func(i int) bool { return run[i].R == run[0].R && run[i].Class == run[0].Class }
 	n := 1
 	for n < len(run) && same(n) {
 		n++
@@ -325,15 +326,15 @@ func runLength(run []unit) int {
 	if n > showEqual {
 		return n
 	}
-	own := run[0].class == tag || run[0].class == selector
+	own := run[0].Class == runes.Tag || run[0].Class == runes.Selector
 	n = 1
 	equal := 1
 	for n < len(run) {
-		c := run[n].class
-		if own && c != run[0].class || !own && (c == tag || c == selector) {
+		c := run[n].Class
+		if own && c != run[0].Class || !own && (c == runes.Tag || c == runes.Selector) {
 			break
 		}
-		if run[n].r == run[n-1].r && c == run[n-1].class {
+		if run[n].R == run[n-1].R && c == run[n-1].Class {
 			if equal++; equal > showEqual && !own {
 				return n - showEqual
 			}

@@ -6,14 +6,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/trust/internal/runes"
 )
 
 // Segment is a run of cells of one kind. Its text is safe to print.
 type Segment struct {
 	Text string // safe text
 	Mark bool   // stands for something that is not shown as it came
-	// Span is one more than the index in [Report.Spans] of the span that the
-	// text lies in; 0 outside of spans and in views without them.
+	// Span is one more than the index of the [Place] that the text lies in; 0
+	// outside of places and in views without them.
 	Span int
 }
 
@@ -200,13 +202,13 @@ func blanks(n int) string {
 
 // Line returns the one-line form of t: line feeds and tabs are tokens too.
 func Line(t Text) Rendered {
-	if cleanASCII(t.s) {
+	if runes.CleanASCII(t.s) {
 		if t.s == "" {
 			return Rendered{}
 		}
 		return Rendered{Segments: []Segment{{Text: t.s}}, Width: len(t.s)}
 	}
-	p := printer{spell: spell}
+	p := printer{spell: runes.Spell}
 	p.text(t.s, nil)
 	return p.line()
 }
@@ -215,7 +217,7 @@ func Line(t Text) Rendered {
 // before a line feed being part of the line end, wrapped to width cells; a
 // width of 0 or less means lines as long as they come.
 func Block(t Text, width int) []Rendered {
-	p := printer{spell: spell, breaks: true, width: width}
+	p := printer{spell: runes.Spell, breaks: true, width: width}
 	p.text(t.s, nil)
 	p.newLine(0)
 	return p.lines
@@ -226,20 +228,20 @@ func Block(t Text, width int) []Rendered {
 // alike are told apart here. Lines end behind the token of a line feed.
 func Escaped(t Text, width int) []Rendered {
 	p := printer{width: width}
-	for u := (units{s: t.s}); u.i < len(t.s); {
-		w := u.next()
+	for u := (runes.Units{S: t.s}); u.I < len(t.s); {
+		w := u.Next()
 		switch {
-		case w.r == '\n':
+		case w.R == '\n':
 			p.add(`\n`, 2, true, 0)
 			p.newLine(0)
-		case w.r == '\\':
+		case w.R == '\\':
 			p.add(`\\`, 2, false, 0)
-		case w.class == plain && w.r < 0x80:
-			p.add(t.s[w.start:w.end], 1, false, 0)
+		case w.Class == runes.Plain && w.R < 0x80:
+			p.add(t.s[w.Start:w.End], 1, false, 0)
 		default:
-			for part := t.s[w.start:w.end]; part != ""; {
-				r, n, _ := decodeRune(part)
-				tok := spell(unit{r: r, class: w.class})
+			for part := t.s[w.Start:w.End]; part != ""; {
+				r, n, _ := runes.DecodeRune(part)
+				tok := runes.Spell(runes.Unit{R: r, Class: w.Class})
 				p.add(tok, len(tok), true, 0)
 				part = part[n:]
 			}
@@ -283,14 +285,4 @@ func Hex(raw []byte, width int) []Rendered {
 		lines = append(lines, line.wrap(width, 0)...)
 	}
 	return lines
-}
-
-// cleanASCII tells whether s is shown as it is in every text view.
-func cleanASCII(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '\\' {
-			return false
-		}
-	}
-	return true
 }

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+
+	"eventdeck/host/internal/jsontext"
 )
 
 // Text is a string that came from a server: a name, a description, an id, a
@@ -58,9 +60,9 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	if len(raw) < 2 || raw[0] != '"' || !json.Valid(raw) {
-		return fmt.Errorf("%w: a string expected", ErrSyntax)
+		return fmt.Errorf("%w: a string expected", jsontext.ErrSyntax)
 	}
-	t.s = unquote(raw[1 : len(raw)-1])
+	t.s = jsontext.Unquote(raw[1 : len(raw)-1])
 	return nil
 }
 

@@ -5,7 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"eventdeck/host/trust/internal/runes"
 )
 
 const (
@@ -19,88 +20,27 @@ const (
 	showHidden = 400
 )
 
-// spell returns the token of one unit: \x1b below U+0080 and for bytes,
-// \u009b up to U+FFFF, \U000e0041 above.
-func spell(w unit) string {
-	switch {
-	case w.class == invalid || w.r < 0x80:
-		return hexToken('x', w.r, 2)
-	case w.r <= 0xffff:
-		return hexToken('u', w.r, 4)
-	}
-	return hexToken('U', w.r, 8)
-}
-
-// spellJSON is spell in the spelling of JSON. An invalid byte keeps \x9b,
-// which JSON does not have.
-func spellJSON(w unit) string {
-	if w.class != invalid && w.r < 0x80 {
-		return hexToken('u', w.r, 4)
-	}
-	return spell(w)
-}
-
-func hexToken(letter byte, r rune, digits int) string {
-	b := [10]byte{'\\', letter}
-	for i := range digits {
-		b[1+digits-i] = "0123456789abcdef"[r&15]
-		r >>= 4
-	}
-	return string(b[:2+digits])
-}
-
 // shortHash tells collapsed runs apart.
 func shortHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:4])
 }
 
-// hiddenText decodes a run of tags or of variation selectors that carry bytes.
-// It returns "" if the run says nothing.
-func hiddenText(run []unit) string {
-	var b []byte
-	for _, w := range run {
-		switch {
-		case w.class == tag && 0xe0020 <= w.r && w.r <= 0xe007e:
-			b = append(b, byte(w.r-0xe0000))
-		case w.class == selector && w.r <= 0xfe0f:
-			b = append(b, byte(w.r-0xfe00))
-		case w.class == selector:
-			b = append(b, byte(w.r-0xe0100+16))
-		}
-	}
-	if run[0].class == selector && (len(b) < 2 || !utf8.Valid(b) || !mostlyPrintable(b)) {
-		return ""
-	}
-	return string(b)
-}
-
-func mostlyPrintable(b []byte) bool {
-	good, all := 0, 0
-	for _, r := range string(b) {
-		all++
-		if classOf(r) == plain || r == '\n' || r == '\t' {
-			good++
-		}
-	}
-	return good*10 >= all*9
-}
-
 // collapse returns one token for a run of hidden units: what it is made of,
 // how many they are, what they say, and a hash of the run.
-func collapse(s string, run []unit, spell func(unit) string) string {
-	body := s[run[0].start:run[len(run)-1].end]
+func collapse(s string, run []runes.Unit, spell func(runes.Unit) string) string {
+	body := s[run[0].Start:run[len(run)-1].End]
 	var b strings.Builder
 	b.WriteString(tokenOpen)
 	kinds := kindsOf(run, spell)
-	switch hidden := hiddenText(run); {
+	switch hidden := runes.HiddenText(run); {
 	case len(kinds) == 1:
 		fmt.Fprintf(&b, "%s×%d%s", kinds[0], len(run), tokenClose)
 		return b.String()
-	case run[0].class == tag:
+	case run[0].Class == runes.Tag:
 		fmt.Fprintf(&b, "tags×%d %s…", len(run), spell(run[0]))
 		writeHidden(&b, hidden)
-	case run[0].class == selector:
+	case run[0].Class == runes.Selector:
 		fmt.Fprintf(&b, "selectors×%d %s…", len(run), spell(run[0]))
 		writeHidden(&b, hidden)
 	default:
@@ -111,18 +51,18 @@ func collapse(s string, run []unit, spell func(unit) string) string {
 }
 
 // kindsOf spells the different units of a run, at most four of them.
-func kindsOf(run []unit, spell func(unit) string) []string {
+func kindsOf(run []runes.Unit, spell func(runes.Unit) string) []string {
 	var kinds []string
 	type id struct {
 		r     rune
-		class class
+		class runes.Class
 	}
 	seen := map[id]bool{}
 	for _, w := range run {
-		if seen[id{w.r, w.class}] {
+		if seen[id{w.R, w.Class}] {
 			continue
 		}
-		seen[id{w.r, w.class}] = true
+		seen[id{w.R, w.Class}] = true
 		if len(kinds) == 4 {
 			return append(kinds, "…")
 		}
@@ -147,14 +87,14 @@ func writeHidden(b *strings.Builder, s string) {
 	}
 	b.WriteString(` "`)
 	for i := 0; i < cut; {
-		r, n, ok := decodeRune(s[i:])
-		w := unit{r: r, class: classOf(r)}
+		r, n, ok := runes.DecodeRune(s[i:])
+		w := runes.Unit{R: r, Class: runes.ClassOf(r)}
 		if !ok {
-			w.class = invalid
+			w.Class = runes.Invalid
 		}
 		switch {
-		case w.class != plain || r == '‹' || r == '›':
-			b.WriteString(spell(w))
+		case w.Class != runes.Plain || r == '‹' || r == '›':
+			b.WriteString(runes.Spell(w))
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteByte(byte(r))

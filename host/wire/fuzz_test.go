@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 func FuzzDecodeMessages(f *testing.F) {
@@ -111,12 +111,12 @@ func FuzzParseOccurrence(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := bytes.Clone(raw)
-		o, err := ParseOccurrence(raw, trust.Limits{})
+		o, err := ParseOccurrence(raw, strict.Limits{})
 		if !bytes.Equal(raw, before) {
 			t.Fatal("the text was changed")
 		}
 		if err != nil {
-			if !errors.Is(err, trust.ErrRefused) {
+			if !errors.Is(err, strict.ErrRefused) {
 				t.Errorf("%v is no refusal", err)
 			}
 			return

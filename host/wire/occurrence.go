@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
+	"eventdeck/host/trust/strict"
 )
 
 // ErrOccurrence is the root of every reason for which an occurrence is refused,
-// beside those of [trust.ParseObject].
-var ErrOccurrence = fmt.Errorf("%w: not an event", trust.ErrRefused)
+// beside those of [strict.ParseObject].
+var ErrOccurrence = fmt.Errorf("%w: not an event", strict.ErrRefused)
 
 // Occurrence is one event (SEP-3415, event occurrence).
 type Occurrence struct {
@@ -30,22 +32,22 @@ type Occurrence struct {
 // refused at every level. raw is kept, not copied. The name, the timestamp and
 // the data may be missing; the id may not.
 //
-// Errors: [ErrOccurrence] and those of [trust.ParseObject]; all wrap
-// [trust.ErrRefused].
-func ParseOccurrence(raw []byte, lim trust.Limits) (Occurrence, error) {
-	list, err := trust.ParseObject(raw, lim)
+// Errors: [ErrOccurrence] and those of [strict.ParseObject]; all wrap
+// [strict.ErrRefused].
+func ParseOccurrence(raw []byte, lim strict.Limits) (Occurrence, error) {
+	list, err := strict.ParseObject(raw, lim)
 	if err != nil {
 		return Occurrence{}, err
 	}
 	return newOccurrence(raw, list)
 }
 
-// ReadOccurrence is [ParseOccurrence] and [trust.Scan] of the same bytes in one. The
+// ReadOccurrence is [ParseOccurrence] and [scan.Scan] of the same bytes in one. The
 // report is there also with an error.
 //
 // Errors: those of [ParseOccurrence].
-func ReadOccurrence(raw []byte, lim trust.Limits) (Occurrence, trust.Report, error) {
-	list, report, err := trust.ReadObject(raw, lim)
+func ReadOccurrence(raw []byte, lim strict.Limits) (Occurrence, scan.Report, error) {
+	list, report, err := scan.ReadObject(raw, lim)
 	if err != nil {
 		return Occurrence{}, report, err
 	}
@@ -53,7 +55,7 @@ func ReadOccurrence(raw []byte, lim trust.Limits) (Occurrence, trust.Report, err
 	return o, report, err
 }
 
-func newOccurrence(raw []byte, list []trust.Member) (Occurrence, error) {
+func newOccurrence(raw []byte, list []strict.Member) (Occurrence, error) {
 	o := Occurrence{Raw: raw}
 	for _, m := range list {
 		var dst *trust.Text

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 func TestParseOccurrence(t *testing.T) {
 	raw := `{"eventId":"e","name":"n","timestamp":"2026-07-28T12:00:00Z","cursor":"c", "data": {"b":1,"a":1.50} ,"_meta":{}}`
-	o, err := ParseOccurrence([]byte(raw), trust.Limits{})
+	o, err := ParseOccurrence([]byte(raw), strict.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func TestParseOccurrence(t *testing.T) {
 		`{"EventID":"x","eventId":"e","EVENTID":"y"}`: {EventID: text("e")},
 		`{"eventId":"e","Data":{},"Cursor":"c"}`:      {EventID: text("e")},
 	} {
-		o, err := ParseOccurrence([]byte(raw), trust.Limits{})
+		o, err := ParseOccurrence([]byte(raw), strict.Limits{})
 		if err != nil {
 			t.Errorf("%s: %v", raw, err)
 		}
@@ -35,13 +36,13 @@ func TestParseOccurrence(t *testing.T) {
 
 func TestParseOccurrenceRefuses(t *testing.T) {
 	for raw, want := range map[string]error{
-		`{"eventId":"a","eventId":"b"}`:                trust.ErrDuplicateKey,
-		`{"eventId":"a","\u0065ventId":"b"}`:           trust.ErrDuplicateKey,
-		`{"eventId":"a","data":{"x":[{"k":1,"k":2}]}}`: trust.ErrDuplicateKey,
-		`{"eventId":"a"} {}`:                           trust.ErrTrailing,
-		`{"eventId":"a"`:                               trust.ErrSyntax,
-		"\xef\xbb\xbf{\"eventId\":\"a\"}":              trust.ErrBOM,
-		`["eventId"]`:                                  trust.ErrNotObject,
+		`{"eventId":"a","eventId":"b"}`:                strict.ErrDuplicateKey,
+		`{"eventId":"a","\u0065ventId":"b"}`:           strict.ErrDuplicateKey,
+		`{"eventId":"a","data":{"x":[{"k":1,"k":2}]}}`: strict.ErrDuplicateKey,
+		`{"eventId":"a"} {}`:                           strict.ErrTrailing,
+		`{"eventId":"a"`:                               strict.ErrSyntax,
+		"\xef\xbb\xbf{\"eventId\":\"a\"}":              strict.ErrBOM,
+		`["eventId"]`:                                  strict.ErrNotObject,
 		`{}`:                                           ErrOccurrence,
 		`{"EventId":"a"}`:                              ErrOccurrence,
 		`{"eventId":""}`:                               ErrOccurrence,
@@ -49,14 +50,14 @@ func TestParseOccurrenceRefuses(t *testing.T) {
 		`{"eventId":7}`:                                ErrOccurrence,
 		`{"eventId":"a","timestamp":1753704000}`:       ErrOccurrence,
 		`{"eventId":"a","name":{}}`:                    ErrOccurrence,
-		`{"eventId":"a","data":"` + string(make([]byte, 9)) + `"}`: trust.ErrSyntax,
+		`{"eventId":"a","data":"` + string(make([]byte, 9)) + `"}`: strict.ErrSyntax,
 	} {
-		_, err := ParseOccurrence([]byte(raw), trust.Limits{})
-		if !errors.Is(err, want) || !errors.Is(err, trust.ErrRefused) {
+		_, err := ParseOccurrence([]byte(raw), strict.Limits{})
+		if !errors.Is(err, want) || !errors.Is(err, strict.ErrRefused) {
 			t.Errorf("%s: %v, want %v", raw, err, want)
 		}
 	}
-	if _, err := ParseOccurrence([]byte(`{"eventId":"a"}`), trust.Limits{Bytes: 5}); !errors.Is(err, trust.ErrSize) {
+	if _, err := ParseOccurrence([]byte(`{"eventId":"a"}`), strict.Limits{Bytes: 5}); !errors.Is(err, strict.ErrSize) {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // argument is one --arg: the values that were given for a key.
@@ -39,11 +40,11 @@ func splitArgs(flags []string) ([]argument, error) {
 }
 
 // parseArgsJSON reads --args: one JSON object.
-func parseArgsJSON(text string) ([]trust.Member, error) {
+func parseArgsJSON(text string) ([]strict.Member, error) {
 	if text == "" {
 		return nil, nil
 	}
-	members, err := trust.ParseObject([]byte(text), trust.Limits{})
+	members, err := strict.ParseObject([]byte(text), strict.Limits{})
 	if err != nil {
 		return nil, usagef("--args: %w", err)
 	}
@@ -55,7 +56,7 @@ func parseArgsJSON(text string) ([]trust.Member, error) {
 //
 // Errors: a usage error for a key that is given twice, [host.ErrArguments] for a
 // value that cannot be what the schema wants.
-func buildArgs(members []trust.Member, args []argument, schema json.RawMessage) (json.RawMessage, error) {
+func buildArgs(members []strict.Member, args []argument, schema json.RawMessage) (json.RawMessage, error) {
 	object := make(map[string]json.RawMessage, len(members)+len(args))
 	for _, m := range members {
 		object[m.Key.Raw()] = m.Value

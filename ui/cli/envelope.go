@@ -5,6 +5,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/handoff"
+	"eventdeck/host/trust/scan"
 )
 
 // envelopeFlags ask for events as they are handed to a command or a model.
@@ -15,17 +17,17 @@ type envelopeFlags struct {
 
 // check refuses flags that mean nothing. subs is how many subscriptions were named.
 func (f envelopeFlags) check(subs int) error {
-	switch trust.Mode(f.mode) {
+	switch handoff.Mode(f.mode) {
 	case "":
 		if len(f.fields) > 0 {
 			return usagef("--field goes with --envelope fields")
 		}
 		return nil
-	case trust.ModeJSON, trust.ModeMarked, trust.ModeBase64:
+	case handoff.ModeJSON, handoff.ModeMarked, handoff.ModeBase64:
 		if len(f.fields) > 0 {
 			return usagef("--field goes with --envelope fields")
 		}
-	case trust.ModeFields:
+	case handoff.ModeFields:
 		if len(f.fields) == 0 {
 			return usagef("--envelope fields needs at least one --field NAME")
 		}
@@ -49,14 +51,14 @@ func (s *sealer) append(b []byte, r event.Record) []byte {
 	if s.err != nil {
 		return b
 	}
-	envelope := trust.Envelope{
+	envelope := handoff.Envelope{
 		Server:       trust.Untrusted(r.Server),
 		Subscription: string(r.Sub),
 		Verified:     verified(r.Mode),
 		ReceivedAt:   r.ReceivedAt,
 		Payload:      r.Data,
-		Report:       trust.Scan(r.Raw),
-		Mode:         trust.Mode(s.flags.mode),
+		Report:       scan.Scan(r.Raw),
+		Mode:         handoff.Mode(s.flags.mode),
 		Fields:       s.flags.fields,
 	}
 	sealed, err := envelope.Seal()

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // savedArgs returns the arguments of the one kept subscription that the words of the
@@ -33,14 +34,14 @@ func (w wish) savedArgs(ctx context.Context, store event.Store, err error) (args
 
 // means reports whether the words could have made these arguments.
 func (w wish) means(args []byte) bool {
-	members, err := trust.ParseObject(args, trust.Limits{})
+	members, err := strict.ParseObject(args, strict.Limits{})
 	if err != nil || len(members) != len(w.args)+len(w.members) {
 		return false
 	}
-	return !slices.ContainsFunc(members, func(m trust.Member) bool {
+	return !slices.ContainsFunc(members, func(m strict.Member) bool {
 		key := m.Key.Raw()
 		spelled := slices.ContainsFunc(w.args, func(a argument) bool { return a.key == key && spells(a.values, m.Value) })
-		given := slices.ContainsFunc(w.members, func(o trust.Member) bool { return o.Key == m.Key && sameJSON(o.Value, m.Value) })
+		given := slices.ContainsFunc(w.members, func(o strict.Member) bool { return o.Key == m.Key && sameJSON(o.Value, m.Value) })
 		return !spelled && !given
 	})
 }

@@ -15,6 +15,8 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
+	"eventdeck/host/trust/strict"
 )
 
 // maxScanLine is how long a line of scan's input may be, in bytes.
@@ -41,7 +43,7 @@ func (a *app) scanCommand() *cobra.Command {
 				defer f.Close() // read only
 				in = f
 			}
-			return scan(in, a.Stdout)
+			return scanPayloads(in, a.Stdout)
 		}),
 	}
 }
@@ -50,15 +52,15 @@ func (a *app) scanCommand() *cobra.Command {
 type scanned struct {
 	Accepted bool         `json:"accepted"`
 	Error    string       `json:"error"`
-	Flags    []trust.Flag `json:"flags"`
+	Flags    []scan.Flag  `json:"flags"`
 	Badge    bool         `json:"badge"`
-	Spans    []trust.Span `json:"spans"`
+	Spans    []scan.Span  `json:"spans"`
 	Decoded  []trust.Text `json:"decoded"`
 	Lines    []string     `json:"lines"`
 	Row      string       `json:"row"`
 }
 
-func scan(in io.Reader, out io.Writer) error {
+func scanPayloads(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 64<<10)
 	w := bufio.NewWriterSize(out, batchBytes)
 	for n := 1; ; n++ {
@@ -129,7 +131,7 @@ func inspect(line []byte) scanned {
 
 // payload returns the bytes that a line of the input stands for.
 func payload(line []byte) []byte {
-	members, err := trust.ParseObject(line, trust.Limits{Bytes: maxScanLine})
+	members, err := strict.ParseObject(line, strict.Limits{Bytes: maxScanLine})
 	if err != nil || len(members) != 1 || members[0].Key.Raw() != "base64" {
 		return line
 	}
@@ -147,10 +149,10 @@ func payload(line []byte) []byte {
 // appendScanned appends the line, with nothing in it that acts on a terminal.
 func appendScanned(b []byte, s scanned) ([]byte, error) {
 	if s.Flags == nil {
-		s.Flags = []trust.Flag{}
+		s.Flags = []scan.Flag{}
 	}
 	if s.Spans == nil {
-		s.Spans = []trust.Span{}
+		s.Spans = []scan.Span{}
 	}
 	if s.Decoded == nil {
 		s.Decoded = []trust.Text{}

@@ -12,7 +12,7 @@ import (
 func scanLines(t *testing.T, input string) []scanned {
 	t.Helper()
 	var out bytes.Buffer
-	if err := scan(strings.NewReader(input), &out); err != nil {
+	if err := scanPayloads(strings.NewReader(input), &out); err != nil {
 		t.Fatal(err)
 	}
 	var all []scanned
@@ -66,7 +66,7 @@ func TestScanAnswersEachLine(t *testing.T) {
 func TestScanWritesNothingThatActs(t *testing.T) {
 	var out bytes.Buffer
 	event := strings.Replace(scanEvent, "%s", `"\u001b]0;x\u0007\u009b31m\u202e"`, 1) + "\n"
-	if err := scan(strings.NewReader(event), &out); err != nil {
+	if err := scanPayloads(strings.NewReader(event), &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range out.String() {
@@ -81,7 +81,7 @@ func TestScanBoundsALine(t *testing.T) {
 	if all := scanLines(t, long); len(all) != 1 || all[0].Accepted {
 		t.Errorf("a line of the greatest length: %d answers", len(all))
 	}
-	if err := scan(strings.NewReader(long+"a\n"), &bytes.Buffer{}); !errors.Is(err, errLineTooLong) {
+	if err := scanPayloads(strings.NewReader(long+"a\n"), &bytes.Buffer{}); !errors.Is(err, errLineTooLong) {
 		t.Errorf("got %v, want errLineTooLong", err)
 	}
 	for _, end := range []string{"", "\n", "\r\n"} {

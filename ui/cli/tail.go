@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // tailFlags are the flags of tail.
@@ -140,7 +141,7 @@ type wish struct {
 	server  event.Server
 	typ     trust.Text
 	args    []argument
-	members []trust.Member
+	members []strict.Member
 }
 
 func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 )
 
 // Errors of what was written into a field.
@@ -105,7 +106,7 @@ func (e *Entry) list() (json.RawMessage, error) {
 }
 
 func jsonText(text string) (json.RawMessage, error) {
-	if _, err := trust.ParseObject([]byte(`{"v":`+text+`}`), trust.Limits{}); err != nil {
+	if _, err := strict.ParseObject([]byte(`{"v":`+text+`}`), strict.Limits{}); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	var b bytes.Buffer

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
@@ -139,7 +140,7 @@ func schemaPaths(schema json.RawMessage, fn func(path string)) {
 func seenPaths(data []byte, fn func(path string)) {
 	var walk func(raw []byte, at string, depth int)
 	walk = func(raw []byte, at string, depth int) {
-		members, err := trust.ParseObject(raw, trust.Limits{})
+		members, err := strict.ParseObject(raw, strict.Limits{})
 		if err != nil {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
@@ -346,7 +347,7 @@ func inside(raw json.RawMessage, name string) (json.RawMessage, bool) {
 		}
 		return list[i], true
 	}
-	members, err := trust.ParseObject(raw, trust.Limits{})
+	members, err := strict.ParseObject(raw, strict.Limits{})
 	if err != nil {
 		return nil, false
 	}
@@ -395,7 +396,7 @@ func fieldOf(r *event.Record, p typePick) trust.Rendered {
 		t, _ := valueAt(r.Data, p.field)
 		return trust.Line(t)
 	}
-	members, err := trust.ParseObject(r.Data, trust.Limits{})
+	members, err := strict.ParseObject(r.Data, strict.Limits{})
 	if err != nil {
 		return trust.Rendered{}
 	}

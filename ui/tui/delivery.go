@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
@@ -199,7 +200,7 @@ func (d *detail) sameLine(r *event.Record) trust.Rendered {
 
 // keysOf returns the members of a payload that name what it is about.
 func keysOf(data []byte) []keyField {
-	members, err := trust.ParseObject(data, trust.Limits{})
+	members, err := strict.ParseObject(data, strict.Limits{})
 	if err != nil {
 		return nil
 	}

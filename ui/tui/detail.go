@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
@@ -160,7 +161,7 @@ func (l *detailLine) draw(c *cells.Canvas, g *cells.Glyphs) {
 }
 
 // drawSpan explains the span that n and N lead to.
-func (d *detail) drawSpan(a *app, c *cells.Canvas, spans []trust.Span) {
+func (d *detail) drawSpan(a *app, c *cells.Canvas, spans []scan.Span) {
 	if d.span == 0 || d.span > len(spans) {
 		c.Put(themes.Key, " "+a.keyOf("match.next"))
 		c.Put(themes.Dim, " to the "+cells.Count(len(spans), "place")+" noticed ")

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
 )
 
 // start is when the stand-in's time begins.
@@ -210,7 +211,7 @@ func scanned(raw []byte) (flags []string) {
 	if len(raw) == 0 {
 		return nil
 	}
-	report := trust.Scan(raw)
+	report := scan.Scan(raw)
 	for _, f := range report.Flags {
 		flags = append(flags, string(f))
 	}

@@ -17,6 +17,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 	"eventdeck/ui/internal/screen"
 	"eventdeck/ui/tui/flags"
@@ -65,7 +66,7 @@ func hostileCases(t testing.TB) []hostileCase {
 	t.Helper()
 	var f *os.File
 	var err error
-	for _, path := range []string{"../../host/trust/testdata/untrusted.jsonl", "../../../shared/cases/untrusted.jsonl"} {
+	for _, path := range []string{"../../host/trust/scan/testdata/untrusted.jsonl", "../../../shared/cases/untrusted.jsonl"} {
 		if f, err = os.Open(filepath.FromSlash(path)); err == nil {
 			break
 		}
@@ -99,9 +100,9 @@ func (c *hostileCase) record() event.Record {
 	words := trust.Untrusted(string(raw[:min(len(raw), 400)]))
 	r := event.Record{Kind: event.KindEvent, Server: "pager", Type: words, Mode: event.ModePush, EventID: words,
 		Timestamp: words, Cursor: event.At(words), Raw: raw, Data: raw, Flags: scanned(raw)}
-	if o, err := wire.ParseOccurrence(raw, trust.Limits{}); err == nil {
+	if o, err := wire.ParseOccurrence(raw, strict.Limits{}); err == nil {
 		r.Data, r.EventID, r.Type, r.Cursor = o.Data, o.EventID, o.Name, event.At(o.Cursor.Text)
-	} else if _, err := trust.ParseObject(raw, trust.Limits{}); err != nil {
+	} else if _, err := strict.ParseObject(raw, strict.Limits{}); err != nil {
 		r.Kind, r.Data, r.Reason = event.KindRejected, nil, trust.Untrusted(err.Error()+string(raw[:min(len(raw), 400)]))
 	}
 	return r

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
 )
 
 // Bounds of what is shown of one payload, in bytes.
@@ -36,7 +37,7 @@ func (v payloadView) word() string {
 }
 
 // lay lays a payload out.
-func (v payloadView) lay(data []byte, spans []trust.Span, width int) []trust.Rendered {
+func (v payloadView) lay(data []byte, places []trust.Place, width int) []trust.Rendered {
 	switch v {
 	case viewEscaped:
 		return trust.Escaped(trust.Untrusted(string(data)), width)
@@ -45,7 +46,7 @@ func (v payloadView) lay(data []byte, spans []trust.Span, width int) []trust.Ren
 	case viewSource:
 		return trust.Block(trust.Untrusted(string(data)), width)
 	}
-	return trust.Detail(data, spans, width)
+	return trust.Detail(data, places, width)
 }
 
 // fold wraps lines that are wider than a very narrow pane.
@@ -72,7 +73,7 @@ func payloadOf(r *event.Record) []byte {
 
 // findings are what was noticed in the payload of a record.
 type findings struct {
-	report   trust.Report
+	report   scan.Report
 	problems []schema.Problem
 }
 
@@ -142,13 +143,13 @@ func (a *app) look() tea.Cmd {
 // examine scans a payload, checks it against its schema and lays it out.
 func examine(of laidOut, typ event.Type, data []byte, known *findings) lookedMsg {
 	if known == nil {
-		known = &findings{report: trust.Scan(data), problems: schema.CheckPayload(typ, data)}
+		known = &findings{report: scan.Scan(data), problems: schema.CheckPayload(typ, data)}
 	}
 	msg := lookedMsg{of: of, found: known}
 	if of.view == viewRendered {
-		msg.lines, msg.folds = trust.Outline(capped(data), known.report.Spans, of.w)
+		msg.lines, msg.folds = trust.Outline(capped(data), known.report.Places(), of.w)
 	} else {
-		msg.lines = of.view.lay(capped(data), known.report.Spans, of.w)
+		msg.lines = of.view.lay(capped(data), known.report.Places(), of.w)
 	}
 	return msg
 }

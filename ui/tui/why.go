@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/flags"
@@ -111,14 +112,14 @@ func (d *why) flag(name string, f *findings) {
 	switch {
 	case n > placesMax:
 		d.say(themes.Dim, fmt.Sprintf("    and in %s more", cells.Count(n-placesMax, "place")))
-	case n == 0 && !f.report.Has(trust.Flag(name)):
+	case n == 0 && !f.report.Has(scan.Flag(name)):
 		d.say(themes.Dim, "    around the payload: in the event's name, id, time or cursor")
 	case n == 0:
 		d.say(themes.Dim, "    the payload as a whole")
 	}
 }
 
-func (d *why) place(i int, s *trust.Span) {
+func (d *why) place(i int, s *scan.Span) {
 	where := cells.Sanitize("the top level")
 	if !s.Path.IsZero() {
 		where = trust.Line(s.Path)

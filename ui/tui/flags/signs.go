@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 )
@@ -87,7 +87,7 @@ func ReasonOf(flag string) string {
 	case event.FlagIDLearned:
 		return "the server named the subscription by an id that was not known; it is known now"
 	}
-	if r := trust.Flag(flag).Reason(); r != "" {
+	if r := scan.Flag(flag).Reason(); r != "" {
 		return r
 	}
 	return "noticed by another version of this program"

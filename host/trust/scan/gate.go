@@ -1,0 +1,227 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"unicode/utf8"
+)
+
+// gateResult says which of the slower passes a payload needs.
+type gateResult struct {
+	special bool // it may have characters outside of plain text
+	words   bool // its words together could match a rule
+	urls    bool // it has a link that deserves a look
+	runs    bool // it has a stretch that could be coded text
+}
+
+func (g gateResult) slow() bool { return g.special || g.words || g.urls || g.runs }
+
+// Bytes that the gate stops at.
+const (
+	gateOther = iota
+	gateLetter
+	gateDigit // also + / = - of base64
+	gateEscape
+	gateSpecial
+	gateColon
+	gateOpen // ( of a link behind ]
+)
+
+var gateClass = func() (t [256]uint8) {
+	for i := range t {
+		switch c := byte(i); {
+		case c >= 0x80 || c == 0x7f:
+			t[i] = gateSpecial
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_':
+			t[i] = gateLetter
+		case '0' <= c && c <= '9', c == '+', c == '/', c == '=', c == '-':
+			t[i] = gateDigit
+		}
+	}
+	t['\\'], t[':'], t['('] = gateEscape, gateColon, gateOpen
+	return t
+}()
+
+// gate reads the bytes of a payload once and tells what could be in it. It
+// never misses what the slower passes would find in the strings of valid JSON.
+func gate(raw []byte) gateResult {
+	var g gateResult
+	lex := lexicon()
+	var seen concept
+	run, binary, single := 0, 0, 0
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		switch gateClass[c] {
+		case gateLetter:
+			start := i
+			for i < len(raw) && gateClass[raw[i]] == gateLetter {
+				i++
+			}
+			run += i - start
+			isKey := i+1 < len(raw) && raw[i] == '"' && raw[i+1] == ':'
+			if !isKey && lex.maybe(raw[start:i]) {
+				m := lex.lookup(raw[start:i])
+				if m&tagWords != 0 && inBrackets(raw, start) {
+					m |= angled
+				}
+				seen |= m
+			}
+			if !isKey && (digitAt(raw, i) || digitAt(raw, start-1)) {
+				seen |= lex.leet(raw, start, i)
+			}
+			if i-start == 1 && !digitAt(raw, start-1) && !digitAt(raw, i) {
+				single++
+			} else if i-start > 2 {
+				single = 0
+			}
+			if single >= spelledLetters {
+				g.words = true
+			}
+			binary = 0
+		case gateDigit:
+			run++
+			if binary++; c != '0' && c != '1' {
+				binary = 0
+			}
+			i++
+		default:
+			if run >= minCoded && couldBeText(raw[i-run:i]) {
+				g.runs = true
+			}
+			run = 0
+			if c != ' ' {
+				binary = 0
+			}
+			if (c == '.' || c == '-') && i+2 < len(raw) && raw[i+1] == ' ' && (raw[i+2] == '.' || raw[i+2] == '-') {
+				g.runs = true // Morse code has such a place
+			}
+			switch gateClass[c] {
+			case gateSpecial:
+				g.special = true
+			case gateEscape:
+				i++
+				if i < len(raw) && (raw[i] == 'u' || raw[i] == 'b' || raw[i] == 'f' ||
+					raw[i] == 'r' && !bytes.HasPrefix(raw[i+1:], []byte(`\n`))) {
+					g.special = true
+				}
+			case gateColon:
+				if !plainLink(raw, i) {
+					g.urls = true
+				}
+			case gateOpen:
+				if i > 0 && raw[i-1] == ']' {
+					g.urls = true
+				}
+			}
+			i++
+		}
+		if binary >= minBinary {
+			g.runs = true
+		}
+	}
+	g.words = g.words || lex.possible(seen)
+	return g
+}
+
+// tagWords are meanings that matter in brackets.
+const tagWords = roleTag | callTag | power | system
+
+func digitAt(raw []byte, i int) bool {
+	return i >= 0 && i < len(raw) && '0' <= raw[i] && raw[i] <= '9'
+}
+
+// couldBeText tells whether a coded stretch starts with printable characters.
+func couldBeText(run []byte) bool {
+	var in [minCoded]byte
+	var out [minCoded]byte
+	for len(run) >= minCoded {
+		for i, c := range run[:minCoded] {
+			switch c {
+			case '-':
+				c = '+'
+			case '_':
+				c = '/'
+			}
+			in[i] = c
+		}
+		if n, err := base64.StdEncoding.Decode(out[:], in[:]); err == nil && printable(out[:n]) {
+			return true
+		}
+		if n, err := hex.Decode(out[:], in[:]); err == nil && printable(out[:n]) {
+			return true
+		}
+		// Text may start behind a path or a name.
+		i := bytes.IndexAny(run, "/=_")
+		if i < 0 {
+			return false
+		}
+		run = run[i+1:]
+	}
+	return false
+}
+
+// printable tells whether b could be the start of a sentence in UTF-8, or of
+// more coded text.
+func printable(b []byte) bool {
+	blank, coded := false, true
+	for i := 0; i < len(b); {
+		c := b[i]
+		blank = blank || c == ' ' || c >= 0x80
+		coded = coded && isCoded(c)
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			return false
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i > len(b)-utf8.UTFMax && !utf8.FullRune(b[i:])
+		}
+		i += n
+	}
+	return blank || coded
+}
+
+// inBrackets tells whether a word at i may be the name of a tag.
+func inBrackets(raw []byte, i int) bool {
+	if i == 0 {
+		return false
+	}
+	switch raw[i-1] {
+	case '<', '|', '[':
+		return true
+	case '/':
+		return i > 1 && (raw[i-2] == '<' || raw[i-2] == '[')
+	}
+	return false
+}
+
+// plainLink tells whether the colon at i is no part of a link, or of one to an
+// ordinary host over HTTP.
+func plainLink(raw []byte, i int) bool {
+	word := i
+	for word > 0 && gateClass[raw[word-1]] == gateLetter {
+		word--
+	}
+	if i == word || i+1 >= len(raw) {
+		return true
+	}
+	scheme := raw[word:i]
+	if !bytes.HasPrefix(raw[i+1:], []byte("//")) {
+		return !activeScheme(scheme)
+	}
+	if !bytes.EqualFold(scheme, []byte("http")) && !bytes.EqualFold(scheme, []byte("https")) {
+		return !activeScheme(scheme)
+	}
+	host := raw[i+3:]
+	for j, c := range host {
+		switch {
+		case c == '@' || c >= 0x80 || c == '\\':
+			return false
+		case c == 'x' && bytes.HasPrefix(host[j:], []byte("xn--")):
+			return false
+		case c == '/' || c == '"' || c == ' ' || c == '?' || c == '#' || c == '<' || c == ')' || c == '{':
+			return true
+		}
+	}
+	return true
+}

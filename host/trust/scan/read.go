@@ -1,0 +1,20 @@
+package scan
+
+import (
+	"eventdeck/host/internal/jsontext"
+	"eventdeck/host/trust/strict"
+)
+
+// ReadObject is [ParseObject] and [Scan] in one: the text is walked once. With an
+// error the report is that on a text which is refused.
+//
+// Errors: those of [ParseObject].
+func ReadObject(raw []byte, lim jsontext.Limits) ([]strict.Member, Report, error) {
+	g := gate(raw)
+	s := scanner{raw: raw, collect: g.slow()}
+	members, err := strict.ParseObjectWith(raw, lim, &s)
+	if err != nil {
+		return nil, scanRefused(raw, err), err
+	}
+	return members, s.finish(g), nil
+}

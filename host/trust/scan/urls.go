@@ -1,0 +1,191 @@
+package scan
+
+import (
+	"bytes"
+	"strings"
+)
+
+// schemes that open something other than a page.
+var activeSchemes = []string{"javascript", "vbscript", "data", "file", "vscode", "msdt", "ms-msdt", "ms", "search-ms", "smb", "jar", "intent"}
+
+// activeScheme tells whether a link with the scheme opens a program or a file.
+func activeScheme(scheme []byte) bool {
+	for _, s := range activeSchemes {
+		if len(s) == len(scheme) && bytes.EqualFold(scheme, []byte(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// urls flags the links of a field that are not what they say.
+func (s *scanner) urls(f *field) {
+	text := f.text
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == ':':
+			s.link(f, i)
+		case text[i] == '(' && i > 0 && text[i-1] == ']':
+			s.markdownLink(f, i)
+		}
+	}
+}
+
+func isSchemeByte(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'
+}
+
+// link looks at the link whose scheme ends at the colon at i.
+func (s *scanner) link(f *field, i int) {
+	text := f.text
+	start := i
+	for start > 0 && i-start < 20 && isSchemeByte(text[start-1]) {
+		start--
+	}
+	scheme := strings.ToLower(text[start:i])
+	mark := func(flag Flag) {
+		if s.flag(flag); len(s.spans) < MaxSpans {
+			s.span(flag, f, start, start+urlLength(text[start:]))
+		}
+	}
+	if !strings.HasPrefix(text[i:], "://") {
+		switch scheme {
+		case "javascript", "vbscript":
+			mark("url.scheme")
+		case "data":
+			if strings.HasPrefix(text[i:], ":text/html") || strings.HasPrefix(text[i:], ":image/svg") {
+				mark("url.scheme")
+			}
+		}
+		return
+	}
+	switch {
+	case scheme == "http" || scheme == "https":
+	case activeScheme([]byte(scheme)):
+		mark("url.scheme")
+		return
+	default:
+		return
+	}
+	host, user := authority(text[i+3 : i+3+authorityLength(text[i+3:])])
+	if user {
+		mark("url.userinfo")
+	}
+	if strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--") {
+		mark("url.punycode")
+	}
+}
+
+// maxLink bounds how far a link is read.
+const maxLink = 2048
+
+// urlLength returns how far a link reaches.
+func urlLength(s string) int {
+	for i := range len(s) {
+		if endsLink(s[i]) || i == maxLink {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func endsLink(c byte) bool {
+	return c <= ' ' || c == '"' || c == '<' || c == '>' || c == ')' || c == ']'
+}
+
+// authorityLength returns how far the authority of a link reaches.
+func authorityLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; endsLink(c) || c == '/' || c == '?' || c == '#' || c == '\\' || i == maxLink {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// linkEnds finds the ends of the Markdown links of one field. It remembers the
+// last one, so that many starts before one end are not each read to it.
+type linkEnds struct {
+	text  string
+	at    int
+	known bool
+}
+
+// end returns where the target ends that starts at i.
+func (e *linkEnds) end(text string, i int) int {
+	if !e.known || e.text != text || e.at < i {
+		n := strings.IndexAny(text[i:], ")\n")
+		if n < 0 {
+			n = len(text) - i
+		}
+		*e = linkEnds{text: text, at: i + n, known: true}
+	}
+	return e.at
+}
+
+// authority returns the host of a link behind its "://", in lower case, and
+// whether a name that looks like a host stands before it.
+func authority(s string) (host string, user bool) {
+	if i := strings.IndexAny(s, "/?#\\"); i >= 0 {
+		s = s[:i]
+	}
+	if i := strings.LastIndexByte(s, '@'); i >= 0 {
+		s, user = s[i+1:], true
+	}
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		s = s[:i]
+	}
+	return strings.ToLower(s), user
+}
+
+// markdownLink compares the text of a link with its target. The parenthesis
+// of the target is at i.
+func (s *scanner) markdownLink(f *field, i int) {
+	text := f.text
+	open := strings.LastIndexByte(text[max(0, i-300):i-1], '[')
+	if open < 0 {
+		return
+	}
+	open += max(0, i-300)
+	end := s.closing.end(text, i+1)
+	if end-i > maxLink {
+		return
+	}
+	label, target := text[open+1:i-1], text[i+1:end]
+	_, after, ok := strings.Cut(target, "://")
+	if !ok {
+		return
+	}
+	if open > 0 && text[open-1] == '!' && carriesData(after) {
+		s.raise(hit{flag: "inj.exfil", weight: 3}, f, open-1, end)
+	}
+	if _, shown, ok := strings.Cut(label, "://"); ok {
+		a, _ := authority(shown)
+		b, _ := authority(after)
+		if a != "" && !sameSite(a, b) {
+			s.span("url.mismatch", f, open, end)
+		}
+	}
+}
+
+// sameSite tells whether a host is the other or lies under it.
+func sameSite(a, b string) bool {
+	a, b = strings.TrimPrefix(a, "www."), strings.TrimPrefix(b, "www.")
+	return a == b || strings.HasSuffix(b, "."+a) || strings.HasSuffix(a, "."+b)
+}
+
+// carriesData tells whether the address of an image leaves room for text that
+// a model would fill in.
+func carriesData(url string) bool {
+	_, query, ok := strings.Cut(url, "?")
+	if !ok {
+		query = url
+	}
+	query = strings.ToLower(query[:min(len(query), 512)])
+	for _, hole := range []string{"{{", "${", "%7b%7b", "<data>", "[data", "{data", "your_", "session_token", "$secret"} {
+		if strings.Contains(query, hole) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,116 @@
+// Package strict reads the JSON of servers: whole trees, exact keys, no duplicates,
+// nothing behind the object. It is a leaf above package trust.
+package strict
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"eventdeck/host/internal/jsontext"
+	"eventdeck/host/trust"
+)
+
+// Limits bound what [ParseObject] takes. A zero field means its default.
+type Limits = jsontext.Limits
+
+// Refusals of [ParseObject]. All wrap [ErrRefused].
+var (
+	// ErrRefused is the root of every reason for which a JSON text is not taken.
+	ErrRefused = jsontext.ErrRefused
+	// ErrSyntax: the text is not JSON.
+	ErrSyntax = jsontext.ErrSyntax
+	// ErrBOM: the text starts with a byte order mark. It wraps [ErrSyntax].
+	ErrBOM = jsontext.ErrBOM
+	// ErrNotObject: the text is JSON, but its top level is not an object.
+	ErrNotObject = jsontext.ErrNotObject
+	// ErrTrailing: something follows the first JSON value.
+	ErrTrailing = jsontext.ErrTrailing
+	// ErrDuplicateKey: an object on the way has the same key twice.
+	ErrDuplicateKey = jsontext.ErrDuplicateKey
+	// ErrDepth: nested deeper than the limit.
+	ErrDepth = jsontext.ErrDepth
+	// ErrSize: longer than the limit.
+	ErrSize = jsontext.ErrSize
+)
+
+// Member is one member of a JSON object in the order of the text. Value is a
+// slice of the text that was parsed: not a copy.
+type Member struct {
+	Key   trust.Text
+	Value json.RawMessage
+}
+
+// ParseObject reads raw strictly, the whole tree, and returns the members of
+// the top-level object: keys are exact (no case folding), duplicates at any
+// level are refused, nothing may follow. Invalid UTF-8 and lone surrogates
+// inside strings are accepted and kept: package scan flags them.
+//
+// Errors: [ErrSyntax], [ErrBOM], [ErrNotObject], [ErrTrailing],
+// [ErrDuplicateKey], [ErrDepth], [ErrSize].
+func ParseObject(raw []byte, lim Limits) ([]Member, error) {
+	return ParseObjectWith(raw, lim, nobody{})
+}
+
+// ParseObjectWith is [ParseObject] that also tells v what it finds on the way, also of a
+// text that is refused further on.
+//
+// Errors: those of [ParseObject].
+func ParseObjectWith(raw []byte, lim Limits, v jsontext.Visitor) ([]Member, error) {
+	c := memberCollector{Visitor: v, raw: raw}
+	err := jsontext.Walk(raw, lim, &c)
+	var twice *jsontext.DuplicateError
+	if errors.As(err, &twice) {
+		err = fmt.Errorf("%w %s", ErrDuplicateKey, trust.Line(trust.Untrusted(twice.Key)).Clip(60).Plain())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.members, nil
+}
+
+// nobody is a visitor that wants to know nothing.
+type nobody struct{}
+
+func (nobody) Key(int, int, int, bool)                  {}
+func (nobody) Open(int, int)                            {}
+func (nobody) Value(int, jsontext.Kind, int, int, bool) {}
+func (nobody) SameFold(int, int)                        {}
+
+// Text returns the value as a text: null is the empty one. ok is false if it is
+// neither that nor a string. Like [Text.UnmarshalJSON] it keeps invalid bytes and
+// lone surrogates.
+func (m Member) Text() (t trust.Text, ok bool) {
+	switch {
+	case len(m.Value) >= 2 && m.Value[0] == '"':
+		return trust.Untrusted(jsontext.Unquote(m.Value[1 : len(m.Value)-1])), true
+	case string(m.Value) == "null":
+		return trust.Text{}, true
+	}
+	return trust.Text{}, false
+}
+
+// memberCollector keeps the members of the top level.
+type memberCollector struct {
+	jsontext.Visitor // hears everything too
+	raw              []byte
+	members          []Member
+}
+
+func (c *memberCollector) Key(depth int, start, end int, escaped bool) {
+	c.Visitor.Key(depth, start, end, escaped)
+	if depth != 1 {
+		return
+	}
+	if c.members == nil {
+		c.members = make([]Member, 0, 8)
+	}
+	c.members = append(c.members, Member{Key: trust.Untrusted(jsontext.Key(c.raw[start:end], escaped))})
+}
+
+func (c *memberCollector) Value(depth int, kind jsontext.Kind, start, end int, escaped bool) {
+	c.Visitor.Value(depth, kind, start, end, escaped)
+	if depth == 1 {
+		c.members[len(c.members)-1].Value = c.raw[start:end:end]
+	}
+}
