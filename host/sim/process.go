@@ -20,6 +20,7 @@ const serverName = "model"
 var timing = delivery.Timing{
 	PollFloor: 200 * time.Millisecond, PollCap: 5 * time.Second, BackoffMin: 100 * time.Millisecond, BackoffMax: 3 * time.Second,
 	Watchdog: 8 * time.Second, LeaseFloor: time.Second, ConnectWithin: 4 * time.Second,
+	ProveWithin: 5 * time.Second,
 }
 
 // process is one run of the host.

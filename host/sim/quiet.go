@@ -66,19 +66,30 @@ func (w *World) beQuiet() error {
 	return nil
 }
 
-// happenQuietly adds an event to some types, which keep the newest alone. Positions of
-// webhooks may trail what was delivered, so there it is the newest three.
+// happenQuietly adds an event to some types. Those whose continuity is proved forget all
+// older ones; the others begin again at an older position when they are cut now.
 func (w *World) happenQuietly() {
+	proving := map[string]bool{}
+	for _, v := range w.host.host.Snapshot().Subs {
+		proving[v.Key.Type.Raw()] = v.Status.Proof == event.ProofProving
+	}
 	for _, f := range w.feeds {
 		if w.rand.feed.Chance(0.7) || f.Last() < 3 {
-			f.Happen()
-			keep := 1
-			if slices.Contains(f.modes, event.ModeWebhook) {
-				keep = 3
+			if !proving[f.Name] {
+				f.Retain(f.keeps())
 			}
-			f.Retain(keep)
+			f.Happen()
 		}
 	}
+}
+
+// keeps returns how many events a correct server has to keep, so that a position of the
+// host is never too old. Positions of webhooks may trail what was delivered.
+func (f *Feed) keeps() int {
+	if slices.Contains(f.modes, event.ModeWebhook) {
+		return 3
+	}
+	return 1
 }
 
 // awaitAll waits until all is stored that happened.
