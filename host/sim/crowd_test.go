@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/sim"
 	"eventdeck/host/trust"
+	"eventdeck/host/wire"
 )
 
 // crowd is a host with many push subscriptions at one server, whose connections
@@ -25,18 +26,34 @@ type crowd struct {
 	server *sim.Server
 	host   *host.Host
 
-	mu    sync.Mutex
-	asked []time.Time // when streams were asked for
-	conns map[net.Conn]struct{}
+	network *sim.Network
+
+	mu      sync.Mutex
+	asked   []time.Time // when streams were asked for
+	polled  []time.Time // when polls were
+	polling int         // polls under way
+	most    int         // of these at once
+	conns   map[net.Conn]struct{}
 }
 
 func (c *crowd) count(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Mcp-Method") == "events/stream" {
-		c.mu.Lock()
+	method := r.Header.Get("Mcp-Method")
+	c.mu.Lock()
+	switch method {
+	case wire.MethodStream:
 		c.asked = append(c.asked, time.Now())
+	case wire.MethodPoll:
+		c.polled = append(c.polled, time.Now())
+		c.polling++
+		c.most = max(c.most, c.polling)
+	}
+	c.mu.Unlock()
+	c.server.ServeHTTP(w, r)
+	if method == wire.MethodPoll {
+		c.mu.Lock()
+		c.polling--
 		c.mu.Unlock()
 	}
-	c.server.ServeHTTP(w, r)
 }
 
 func (c *crowd) follow(conn net.Conn, state http.ConnState) {
@@ -53,19 +70,28 @@ func (c *crowd) follow(conn net.Conn, state http.ConnState) {
 func (c *crowd) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = nil
+	c.asked, c.polled, c.most = nil, nil, 0
 	for conn := range c.conns {
 		conn.Close()
 	}
 }
 
-// newCrowd subscribes n times at once: over the network in memory, in a bubble, or
+// crowdOf returns many types for push.
+func crowdOf(n int) (feeds []*sim.Feed) {
+	for i := range n {
+		feeds = append(feeds, sim.NewFeed(fmt.Sprintf("crowd-%d", i), event.ModePush))
+	}
+	return feeds
+}
+
+// newCrowd subscribes to all types at once: over the network in memory, in a bubble, or
 // over sockets.
-func newCrowd(t *testing.T, n int, sockets bool) *crowd {
+func newCrowd(t *testing.T, feeds []*sim.Feed, beat time.Duration, sockets bool) *crowd {
 	t.Helper()
 	random := sim.NewRandom(1, 1)
 	network := sim.NewNetwork(random)
-	c := &crowd{t: t, server: sim.NewServer(network, random, sim.Crowd(n), func(*sim.Feed, int) {}), conns: map[net.Conn]struct{}{}}
+	c := &crowd{t: t, network: network, server: sim.NewServer(network, random, feeds, func(*sim.Feed, int) {}), conns: map[net.Conn]struct{}{}}
+	c.server.Heartbeat, c.server.Lease = beat, 10*time.Minute
 	if err := c.server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +115,7 @@ func newCrowd(t *testing.T, n int, sockets bool) *crowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.host, err = host.New(host.Options{Store: store, Network: host.Network{Dial: dial}})
+	c.host, err = host.New(host.Options{Store: store, PlainHTTP: true, Network: host.Network{Dial: dial, Listen: listenIn(node, sockets)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,9 +136,9 @@ func newCrowd(t *testing.T, n int, sockets bool) *crowd {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var all sync.WaitGroup
-	for i := range n {
+	for _, f := range feeds {
 		all.Go(func() {
-			_, err := c.host.Subscribe(ctx, host.Request{Server: "model", Type: trust.Untrusted(fmt.Sprintf("crowd-%d", i)), Mode: event.ModePush})
+			_, err := c.host.Subscribe(ctx, host.Request{Server: "model", Type: trust.Untrusted(f.Name), Mode: f.Mode})
 			if err != nil {
 				t.Error(err)
 			}
@@ -120,6 +146,14 @@ func newCrowd(t *testing.T, n int, sockets bool) *crowd {
 	}
 	all.Wait()
 	return c
+}
+
+// listenIn returns how the receiver listens; nil: on sockets.
+func listenIn(node *sim.Node, sockets bool) func(network, address string) (net.Listener, error) {
+	if sockets {
+		return nil
+	}
+	return node.Listen
 }
 
 // live returns how many subscriptions are live.
@@ -140,14 +174,14 @@ func TestReconnectsSpreadOut(t *testing.T) {
 		if os.Getenv(envSoak) != "" {
 			subs, cuts = 1000, 10
 		}
-		synctest.Test(t, func(t *testing.T) { newCrowd(t, subs, false).wantSpread(subs, cuts) })
+		synctest.Test(t, func(t *testing.T) { newCrowd(t, crowdOf(subs), 2*time.Second, false).wantSpread(subs, cuts) })
 	})
 	t.Run("sockets", func(t *testing.T) {
 		subs, cuts := 100, 1
 		if os.Getenv(envSoak) != "" {
 			subs, cuts = 1000, 10
 		}
-		newCrowd(t, subs, true).wantSpread(subs, cuts)
+		newCrowd(t, crowdOf(subs), 2*time.Second, true).wantSpread(subs, cuts)
 	})
 }
 
@@ -162,7 +196,7 @@ func (c *crowd) wantSpread(subs, cuts int) {
 	for range cuts {
 		cut := time.Now()
 		c.cut()
-		time.Sleep(6 * time.Second) // long enough for a life: the next cut is the first failure of a series
+		time.Sleep(6 * time.Second) // long enough to count: the next cut is the first failure of a series
 		c.await(subs)
 		c.mu.Lock()
 		for _, at := range c.asked {

@@ -53,6 +53,9 @@ const (
 // pollLag is how far the replica of [PollLags] is behind: less than a heartbeat.
 const pollLag = 1500 * time.Millisecond
 
+// Deviate adds deviations. Call it before the server runs.
+func (f *Feed) Deviate(d ...Deviation) { f.deviations = append(f.deviations, d...) }
+
 // Deviates reports whether the type's server does this.
 func (f *Feed) Deviates(d ...Deviation) bool {
 	return slices.ContainsFunc(d, func(d Deviation) bool { return slices.Contains(f.deviations, d) })

@@ -45,6 +45,9 @@ func newFeed(name string, mode event.Mode, cursorless bool) *Feed {
 	}
 }
 
+// Offer adds a mode that the type is delivered in. Call it before the server runs.
+func (f *Feed) Offer(m event.Mode) { f.modes = append(f.modes, m) }
+
 // Happen adds an event.
 func (f *Feed) Happen() {
 	f.mu.Lock()
@@ -238,10 +241,10 @@ func (f *Feed) occurrence(n, position int) map[string]any {
 	}
 }
 
-// Crowd returns many feeds for push.
-func Crowd(n int) (feeds []*Feed) {
-	for i := range n {
-		feeds = append(feeds, newFeed(fmt.Sprintf("crowd-%d", i), event.ModePush, false))
-	}
-	return feeds
+// NewFeed returns a feed to which the host subscribes in the first of the modes that it
+// offers.
+func NewFeed(name string, mode event.Mode, others ...event.Mode) *Feed {
+	f := newFeed(name, mode, false)
+	f.modes = append(f.modes, others...)
+	return f
 }

@@ -138,11 +138,12 @@ func (s *Server) work(k *hook) {
 		return
 	}
 	l.wg.Go(func() {
-		timer := time.NewTicker(100 * time.Millisecond)
+		timer := time.NewTimer(0)
 		defer timer.Stop()
 		for {
 			changed := k.feed.wait()
 			s.deliver(l, k)
+			timer.Reset(s.patience(k))
 			select {
 			case <-l.ctx.Done():
 				return
@@ -154,6 +155,17 @@ func (s *Server) work(k *hook) {
 			}
 		}
 	})
+}
+
+// patience is how long a worker waits when nothing happens.
+func (s *Server) patience(k *hook) time.Duration {
+	repeats := s.behaves().Repeat > 0
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if repeats || k.gap || len(k.busy) > 0 || k.mark < k.feed.Last() {
+		return 100 * time.Millisecond
+	}
+	return 5 * time.Second
 }
 
 // deliver starts the deliveries that are due.

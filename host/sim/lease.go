@@ -48,7 +48,11 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 		return
 	}
 	at, truncated := f.start(p.Cursor)
-	until := now.Add(s.rand.Between(shortestLease, longestLease))
+	lease := s.rand.Between(shortestLease, longestLease)
+	if s.Lease > 0 {
+		lease = s.Lease
+	}
+	until := now.Add(lease)
 	alive := k != nil && k.isAlive(now)
 	var mark int
 	switch {

@@ -29,7 +29,7 @@ type Behaviour struct {
 
 const (
 	serverAddress = "127.0.0.1:8080"
-	heartbeat     = 2 * time.Second
+	heartbeat     = 2 * time.Second // of servers that say nothing else
 	shortestLease = 6 * time.Second
 	longestLease  = 25 * time.Second
 )
@@ -40,6 +40,11 @@ type Server struct {
 	// Challenges: a callback has to answer a challenge before its first delivery. Set
 	// before Start.
 	Challenges bool
+	// Heartbeat is the pause between the heartbeats of a stream; 2 s unless it is changed
+	// before Start.
+	Heartbeat time.Duration
+	// Lease is how long a webhook grant lasts; 0: it is drawn.
+	Lease time.Duration
 
 	net   *Network
 	rand  *Random
@@ -66,7 +71,7 @@ type serverProcess struct {
 
 // NewServer returns a server that does not run yet.
 func NewServer(n *Network, r *Random, feeds []*Feed, acked func(*Feed, int)) *Server {
-	s := &Server{net: n, rand: r, feeds: map[string]*Feed{}, acked: acked, hooks: map[string]*hook{}, requests: map[string]int{}, refused: map[*Feed]time.Time{}}
+	s := &Server{Heartbeat: heartbeat, net: n, rand: r, feeds: map[string]*Feed{}, acked: acked, hooks: map[string]*hook{}, requests: map[string]int{}, refused: map[*Feed]time.Time{}}
 	for _, f := range feeds {
 		s.feeds[f.Name] = f
 	}

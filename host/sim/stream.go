@@ -56,7 +56,7 @@ func (s *Server) poll(a answerer, f *Feed, cursor *string) {
 }
 
 // stream is a push stream.
-func (s *Server) stream(a answerer, ctx context.Context, f *Feed, cursor *string) {
+func (s *Server) stream(a answerer, request context.Context, f *Feed, cursor *string) {
 	at, truncated := f.start(cursor)
 	if truncated && f.isQuiet() {
 		truncated = false
@@ -75,9 +75,9 @@ func (s *Server) stream(a answerer, ctx context.Context, f *Feed, cursor *string
 	if !f.Deviates(StreamUnconfirmed) && a.note(wire.NoteActive, map[string]any{"cursor": told, "truncated": truncated}) != nil {
 		return
 	}
-	beats := beating(f)
+	beats := s.beating(f)
 	defer beats.Stop()
-	ctx, cancel := limited(ctx, f)
+	ctx, cancel := limited(request, f)
 	defer cancel()
 	for ctx.Err() == nil {
 		changed := f.wait()
@@ -89,7 +89,7 @@ func (s *Server) stream(a answerer, ctx context.Context, f *Feed, cursor *string
 		select {
 		case <-changed:
 		case <-beats.C:
-			beats.Reset(heartbeat)
+			beats.Reset(s.Heartbeat)
 			if f.Deviates(StreamUnconfirmed) {
 				continue
 			}
@@ -98,6 +98,9 @@ func (s *Server) stream(a answerer, ctx context.Context, f *Feed, cursor *string
 			}
 		case <-ctx.Done():
 		}
+	}
+	if request.Err() == nil {
+		s.net.Count("stream closed")
 	}
 }
 
@@ -110,14 +113,14 @@ func (s *Server) skip(f *Feed, from, to int, had bool) {
 }
 
 // beating returns the timer of a stream's heartbeats, set to the first one.
-func beating(f *Feed) *time.Timer {
+func (s *Server) beating(f *Feed) *time.Timer {
 	switch {
 	case f.Deviates(PushEchoHeartbeat):
 		return time.NewTimer(0)
 	case f.Deviates(PushEcho, HeartbeatLate):
-		return time.NewTimer(3 * heartbeat)
+		return time.NewTimer(3 * s.Heartbeat)
 	}
-	return time.NewTimer(heartbeat)
+	return time.NewTimer(s.Heartbeat)
 }
 
 // limited ends the streams of a server that closes them.
