@@ -106,6 +106,9 @@ func (r *recovery) rebuild(ctx context.Context) error {
 		if found.fixed > 0 {
 			r.say(event.Some(found.fixed, "record has its", "records have their") + " number again, which was damaged")
 		}
+		if found.altered {
+			r.say("one of the records of an older store is not what was written; it had no checksum yet, so which one is not known")
+		}
 		r.last = max(r.last, found.last)
 		if err := r.log(ctx, found); err != nil {
 			return err

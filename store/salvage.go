@@ -22,10 +22,11 @@ type salvage struct {
 	layout boltfile.Layout
 	tables map[string]*foundTable // all but the log
 
-	log   []found // in the order of their numbers
-	last  uint64  // the last number given, 0: not known
-	whole bool    // nothing of the log is missing
-	fixed int     // numbers that were damaged and could be told
+	log     []found // in the order of their numbers
+	last    uint64  // the last number given, 0: not known
+	whole   bool    // nothing of the log is missing
+	altered bool    // a record that has no checksum of its own is not what was written
+	fixed   int     // numbers that were damaged and could be told
 }
 
 // found is a record, or what is left of a pruned one. Its value lies in the file.
@@ -95,8 +96,8 @@ func readSnapshot(ctx context.Context, path string) (*salvage, error) {
 	if err := s.small(ctx, root); err != nil {
 		return nil, err
 	}
-	if _, given, known := s.layout.Tally(bucketEvents); known {
-		s.last = given
+	if tally, known := s.layout.Tally(bucketEvents); known {
+		s.last = tally.Counter
 		return s, nil
 	}
 	_, err = s.pages.Walk(ctx, root, isLog, func(table []byte, counter uint64, _ []boltfile.Entry) error {
@@ -162,8 +163,8 @@ func (s *salvage) small(ctx context.Context, root uint64) error {
 		return nil
 	})
 	for name, t := range s.tables {
-		if entries, _, known := s.layout.Tally([]byte(name)); known {
-			t.whole = t.whole && uint64(len(t.keys)) == entries
+		if tally, known := s.layout.Tally([]byte(name)); known {
+			t.whole = t.whole && uint64(len(t.keys)) == tally.Entries
 		} else {
 			t.whole = t.whole && sound
 		}
@@ -179,6 +180,7 @@ const maxJump = 1 << 24
 // pages.
 func (s *salvage) records(ctx context.Context, root uint64) error {
 	var counter uint64
+	var sums uint32
 	var gone []found
 	lost := false
 	sound, err := s.pages.Walk(ctx, root, isLog, func(table []byte, n uint64, entries []boltfile.Entry) error {
@@ -188,6 +190,9 @@ func (s *salvage) records(ctx context.Context, root uint64) error {
 		}
 		for _, e := range entries {
 			f, ok := s.entry(table, e)
+			if ok && !isGone {
+				sums ^= boltfile.EntrySum(table, e.Key, e.Stored[:f.length])
+			}
 			switch {
 			case !ok:
 				lost = true
@@ -202,13 +207,14 @@ func (s *salvage) records(ctx context.Context, root uint64) error {
 	if err != nil {
 		return err
 	}
-	entries, given, known := s.layout.Tally(bucketEvents)
-	s.last = given
+	tally, known := s.layout.Tally(bucketEvents)
+	s.last = tally.Counter
 	if !known {
 		s.last = s.plausible(counter)
 	}
 	lost = s.number() || lost
-	s.whole = s.whole && sound && !lost && root != 0 && (!known || uint64(len(s.log)) == entries)
+	s.whole = s.whole && sound && !lost && root != 0 && (!known || uint64(len(s.log)) == tally.Entries)
+	s.altered = s.whole && known && sums != tally.Sums
 	s.log = append(s.log, gone...)
 	s.order()
 	if s.whole {
@@ -361,10 +367,8 @@ func (s *salvage) everywhere(ctx context.Context) error {
 			return err
 		}
 	}
-	_, given, known := s.layout.Tally(bucketEvents)
-	if known {
-		s.last = max(s.last, given)
-	}
+	tally, known := s.layout.Tally(bucketEvents)
+	s.last = max(s.last, tally.Counter)
 	more := map[uint64]found{}
 	twice := map[uint64]bool{}
 	unknown := s.layout.Version == 0

@@ -38,6 +38,8 @@ const (
 	Newest = 4
 	// checked is the first layout whose entries carry checksums.
 	checked = 4
+	// maxVersion is beyond what any program will write.
+	maxVersion = 1000
 )
 
 // Meta is the bucket with what is known of the file itself.
@@ -140,10 +142,9 @@ func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 		return 0, nil, nil
 	}
 	v := meta.Get(keyVersion)
-	if len(v) != 8 {
+	if version = versionIn(v); v == nil || version > maxVersion {
 		return 0, nil, fmt.Errorf("%w: it has no version", ErrDamaged)
 	}
-	version = binary.BigEndian.Uint64(v)
 	stored := meta.Get(keyTallies)
 	tallies, err = open(Meta, keyTallies, stored)
 	switch {
@@ -162,6 +163,14 @@ func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 
 // Version is the layout of the file.
 func (t *Tx) Version() uint64 { return t.version }
+
+// versionIn reads a version, more than maxVersion if it is none.
+func versionIn(v []byte) uint64 {
+	if len(v) != 8 {
+		return maxVersion + 1
+	}
+	return binary.BigEndian.Uint64(v)
+}
 
 // SetVersion notes the layout of the file.
 func (t *Tx) SetVersion(version uint64) error {

@@ -19,6 +19,9 @@ func finish(sum uint32, name, key []byte) uint32 {
 	return crc32.Update(crc32.Update(sum, castagnoli, key), castagnoli, name)
 }
 
+// EntrySum is the checksum of an entry.
+func EntrySum(bucket, key, value []byte) uint32 { return finish(Sum(value), bucket, key) }
+
 // seal returns the stored form of a value, and its checksum.
 func seal(name, key, value []byte) (stored []byte, sum uint32) {
 	sum = finish(Sum(value), name, key)

@@ -289,16 +289,14 @@ func (p *Pages) Layout(ctx context.Context, root uint64) (l Layout, err error) {
 	isMeta := func(bucket []byte) bool { return bytes.Equal(bucket, Meta) }
 	_, err = p.Walk(ctx, root, isMeta, func(_ []byte, _ uint64, entries []Entry) error {
 		for _, e := range entries {
-			switch {
-			case bytes.Equal(e.Key, keyVersion) && len(e.Stored) == 8:
-				version = binary.BigEndian.Uint64(e.Stored)
-			default:
-				l.Look(e)
+			if bytes.Equal(e.Key, keyVersion) {
+				version = versionIn(e.Stored)
 			}
+			l.Look(e)
 		}
 		return nil
 	})
-	if l.Version == 0 && version != checked {
+	if l.Version == 0 && version != checked && version <= maxVersion {
 		l.Version = version
 	}
 	return l, err
@@ -333,15 +331,22 @@ func (l *Layout) age() (n uint64) {
 	return n
 }
 
-// Tally returns how many entries a bucket had and the counter beside it; known is false
-// for a file without checksums.
-func (l *Layout) Tally(bucket []byte) (entries, counter uint64, known bool) {
+// Tally is what a file with checksums says of a bucket.
+type Tally struct {
+	Entries uint64
+	Sums    uint32 // of all entries, combined by exclusive or; see [EntrySum]
+	Counter uint64
+}
+
+// Tally returns what the file says of a bucket; known is false for one without
+// checksums.
+func (l *Layout) Tally(bucket []byte) (of Tally, known bool) {
 	for _, y := range l.tallies {
 		if bytes.Equal(y.name, bucket) {
-			return y.entries, y.counter, true
+			return Tally{y.entries, y.sums, y.counter}, true
 		}
 	}
-	return 0, 0, false
+	return Tally{}, false
 }
 
 // Open returns the value of an entry. summed reports whether it has a checksum of its
