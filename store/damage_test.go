@@ -3,10 +3,10 @@ package store
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -96,9 +96,7 @@ type damageSums struct{ Changed, ChangedFound, Found, Stored, Recovered, NeedACo
 
 func newDamageWorld(t *testing.T) *damageWorld {
 	w := &damageWorld{program: filepath.Join(t.TempDir(), "eventdeck"), sent: map[int]string{}}
-	if out, err := exec.Command("go", "build", "-o", w.program, "..").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	w.build(t)
 	w.serve(t)
 	first := filepath.Join(t.TempDir(), "store")
 	w.mustRun(t, "tail", w.url, "load.tick", "--mode", "push", "--data", first, "--count", "300")
@@ -170,6 +168,56 @@ func (w *damageWorld) base(t *testing.T, name, dir string) damageBase {
 	return b
 }
 
+func (w *damageWorld) build(t *testing.T) {
+	t.Helper()
+	if out, err := exec.Command("go", "build", "-o", w.program, "..").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// A tail whose store is harmed while it runs ends with 1 and the line that helps.
+func TestTailEndsWithItsStore(t *testing.T) {
+	if raceDetector {
+		t.Skip("the program that is run is not built for the detector")
+	}
+	w := &damageWorld{program: filepath.Join(t.TempDir(), "eventdeck")}
+	w.build(t)
+	w.serve(t)
+	for name, harm := range map[string]func(dir string) error{
+		"empty pages": func(dir string) error {
+			f, err := os.OpenFile(filepath.Join(dir, fileDB), os.O_RDWR, 0)
+			if err == nil {
+				_, err = f.WriteAt(make([]byte, 1<<20), int64(2*os.Getpagesize()))
+			}
+			return errors.Join(err, f.Close())
+		},
+		"cut":     func(dir string) error { return os.Truncate(filepath.Join(dir, fileDB), 40_000) },
+		"removed": os.RemoveAll,
+	} {
+		dir := filepath.Join(t.TempDir(), "store")
+		cmd := w.command("tail", w.url, "load.tick", "--mode", "push", "--data", dir)
+		out, err := cmd.StdoutPipe()
+		mustDo(t, err)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		mustDo(t, cmd.Start())
+		hangs := time.AfterFunc(damageLimit, func() { _ = cmd.Process.Kill() })
+		printed := bufio.NewScanner(out)
+		for n := 0; n < 20 && printed.Scan(); n++ {
+		}
+		if err := harm(dir); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, _ = io.Copy(io.Discard, out)
+		err = cmd.Wait()
+		hangs.Stop()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.String(), "eventdeck store re") {
+			t.Errorf("%s: %v: %s", name, err, said.String())
+		}
+	}
+}
+
 // serve starts a server that sends a numbered event every millisecond and replays all.
 func (w *damageWorld) serve(t *testing.T) {
 	cmd := exec.Command(w.program, "demo-server", "pager", "--rate", "1000", "--listen", "127.0.0.1:0")
@@ -197,14 +245,15 @@ func (w *damageWorld) firstCursor(t *testing.T, dir string) string {
 
 // run runs the program until it ends, -1 if it had to be killed.
 func (w *damageWorld) run(args ...string) (code int, stdout, stderr string) {
-	ctx, cancel := context.WithTimeout(context.Background(), damageLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, w.program, args...)
+	cmd := w.command(args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS=", "XDG_STATE_HOME="+w.program+".home", "XDG_CONFIG_HOME="+w.program+".home")
-	err := cmd.Run()
-	if ctx.Err() != nil {
+	if err := cmd.Start(); err != nil {
+		return -2, "", err.Error()
+	}
+	hangs := time.AfterFunc(damageLimit, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	if !hangs.Stop() {
 		return -1, out.String(), "it hangs: " + said.String()
 	}
 	var exit *exec.ExitError
@@ -214,6 +263,13 @@ func (w *damageWorld) run(args ...string) (code int, stdout, stderr string) {
 		return -2, out.String(), err.Error()
 	}
 	return 0, out.String(), said.String()
+}
+
+// command is a run of the program that finds nothing of the user's own.
+func (w *damageWorld) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(w.program, args...)
+	cmd.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS=", "XDG_STATE_HOME="+w.program+".home", "XDG_CONFIG_HOME="+w.program+".home")
+	return cmd
 }
 
 func (w *damageWorld) mustRun(t *testing.T, args ...string) string {
