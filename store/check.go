@@ -20,6 +20,8 @@ import (
 // maxFindings bounds what one check reports.
 const maxFindings = 20
 
+const recoverAdvice = "`eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"
+
 // Check reads the whole store in dir and calls say for what is wrong with it, at
 // most 20 times. Nobody may have the store open. A file whose pages make no sense
 // may end the process: run it in one of its own.
@@ -251,4 +253,38 @@ func readable(table, key, value []byte) error {
 		return fmt.Errorf("%w: entry %d of %s cannot be read: %w", ErrDamaged, binary.BigEndian.Uint64(key), table, err)
 	}
 	return fmt.Errorf("%w: the entry %q of %s cannot be read: %w", ErrDamaged, key, table, err)
+}
+
+// quickCheck looks at what tells most about a file in well under a millisecond: are
+// all tables there, can the newest record be read, does its number fit the next one.
+//
+// Error: [ErrDamaged].
+func quickCheck(tx *boltfile.Tx) error {
+	for _, name := range tables {
+		if !tx.Bucket(name).Exists() {
+			return fmt.Errorf("%w: the table %s is missing", ErrDamaged, name)
+		}
+	}
+	events := tx.Bucket(bucketEvents)
+	newest := events.Cursor()
+	key, value := newest.Last()
+	switch {
+	case newest.Err() != nil:
+		return newest.Err()
+	case key == nil && events.Entries() > 0:
+		return fmt.Errorf("%w: none of %d records is there", ErrDamaged, events.Entries())
+	case key == nil:
+		return nil
+	}
+	if len(key) != 8 {
+		return fmt.Errorf("%w: a record has the key %x", ErrDamaged, key)
+	}
+	seq := binary.BigEndian.Uint64(key)
+	if seq > events.Counter() {
+		return fmt.Errorf("%w: record %d is newer than the last number given, %d", ErrDamaged, seq, events.Counter())
+	}
+	if _, err := decodeRecord(seq, value); err != nil {
+		return fmt.Errorf("%w: the newest record, %d: %w", ErrDamaged, seq, err)
+	}
+	return nil
 }
