@@ -308,6 +308,29 @@ func TestServersGoByName(t *testing.T) {
 	}
 }
 
+// A server that is given by an address with a token has one name for all processes, and
+// another process than the first cannot give it to another address.
+func TestAddressesAreNamedByTheFirst(t *testing.T) {
+	const address = "http://127.0.0.1:1/mcp?token=t0psecret"
+	f := newFirst(t, t.TempDir(), func(address string) (event.Server, error) {
+		return event.Server{Name: address, URL: address, AdHoc: true}, nil
+	})
+	c := f.client()
+	name, err := c.AddressName(t.Context(), address)
+	if own, ownErr := host.AddressName(t.Context(), f.store, address); err != nil || ownErr != nil || name != own || !event.IsAddressName(name) {
+		t.Fatalf("here the name is %s, %v; there %s, %v", name, err, own, ownErr)
+	}
+	c.AddServer(event.Server{Name: name, URL: address, AdHoc: true})
+	awaits(t, c, "the server", func() bool { return len(c.Snapshot().Servers) == 1 })
+	if v := c.Snapshot().Servers[0]; v.Name != name || strings.Contains(v.Address, "t0psecret") {
+		t.Errorf("it is %s at %s", v.Name, v.Address)
+	}
+	c.AddServer(event.Server{Name: name, URL: address + "2", AdHoc: true})
+	if _, err := c.Types(t.Context(), name); !errors.Is(err, host.ErrUnknownServer) {
+		t.Errorf("another address under the name: %v", err)
+	}
+}
+
 func TestOneProcessKeepsThePrintedPosition(t *testing.T) {
 	f := newFirst(t, t.TempDir(), nil)
 	f.submit(event.Batch{Sub: "aa", Update: func(s *event.Subscription) { s.ID = "aa" }})
