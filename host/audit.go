@@ -19,7 +19,7 @@ func (h *Host) act(actor event.Actor, action string, sub event.Subscription, det
 	return event.AuditEntry{
 		At: h.opts.Now().UTC(), Actor: actor, Action: action,
 		Server: sub.Key.Server, Type: sub.Key.Type, Sub: sub.ID,
-		Result: event.ResultOK, Detail: trust.Untrusted(detail),
+		Result: event.ResultOK, Detail: trust.Unescaped(detail),
 	}
 }
 
@@ -39,7 +39,7 @@ func (h *Host) failed(ctx context.Context, action string, sub event.Subscription
 	}
 	e := h.act(event.ActorOperator, action, sub, "")
 	e.Result = "failed"
-	e.Detail = trust.Untrusted(err.Error())
+	e.Detail = trust.Unescaped(err.Error())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	h.note(ctx, e)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -338,7 +337,7 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 	case receiver.TypeControl:
 		k.host.acceptedDelivery(d.Sub)
 		kind := trust.Line(wire.Clip(k.host.secrets.Text(d.Control))).Plain()
-		l.runner.Remark(ctx, "control "+kind, "the server sent a signed message of type "+strconv.Quote(kind)+", which is not known here; nothing was done")
+		l.runner.Remark(ctx, "control "+kind, "the server sent a signed message of type \""+kind+"\", which is not known here; nothing was done")
 		return nil
 	}
 	err := l.runner.Deliver(ctx, delivery.Delivered{

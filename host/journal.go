@@ -125,7 +125,7 @@ func (j *journal) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		line := j.with(attrsOf(r))
 		text := strings.Join(append([]string{r.Message}, line.attrs...), " ")
-		j.keep(LogLine{At: r.Time.UTC(), Level: r.Level, Text: trust.Line(trust.Untrusted(text)).Plain(), Server: line.server})
+		j.keep(LogLine{At: r.Time.UTC(), Level: r.Level, Text: trust.Line(trust.Unescaped(text)).Plain(), Server: line.server})
 	}
 	if !j.next.Enabled(ctx, r.Level) {
 		return nil

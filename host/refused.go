@@ -192,7 +192,7 @@ func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
 		e.Result = fmt.Sprintf("answered %d", r.Status)
 	}
 	if left > 0 {
-		e.Detail = trust.Untrusted(fmt.Sprintf("%s (and %d more since the last entry)", r.Reason, left))
+		e.Detail = trust.Unescaped(fmt.Sprintf("%s (and %d more since the last entry)", r.Reason, left))
 	}
 	k.host.note(ctx, e)
 }

@@ -49,7 +49,7 @@ func (h *Host) noteAdded(spec event.Server, known bool) {
 	}
 	e.Detail = trust.Untrusted(where)
 	if spec.Fault != nil {
-		e.Result, e.Detail = "failed", trust.Untrusted(spec.Fault.Error())
+		e.Result, e.Detail = "failed", trust.Unescaped(spec.Fault.Error())
 	}
 	h.note(h.ctx, e)
 }

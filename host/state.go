@@ -57,7 +57,7 @@ func derive(e evidence) (s delivery.Status, running bool) {
 	case event.StateLive, event.StateRefreshing:
 		if s.Mode == event.ModeWebhook && e.refused.lasting(e.now) {
 			s.State, s.Since, s.Reason = event.StateRefused, e.refused.open, event.ReasonRefused
-			s.Error = trust.Untrusted(e.refused.words())
+			s.Error = trust.Unescaped(e.refused.words())
 		}
 	case event.StateSuspended:
 		s.Reason = event.ReasonSuspended
@@ -95,7 +95,7 @@ func unconfirmed(s *delivery.Status, e evidence) {
 		if s.State != event.StateDenied && v.Reach != ReachReady && v.Reason != "" {
 			s.Reason = v.Reason // nothing is asked while the server is away
 			if s.Error.IsZero() {
-				s.Error = trust.Untrusted(v.Err)
+				s.Error = trust.Unescaped(v.Err)
 			}
 		}
 		if s.Reason == event.ReasonRights && v.SignIn != "" {
@@ -145,7 +145,7 @@ func beside(err trust.Text, words string) trust.Text {
 	case words == "":
 		return err
 	case err.IsZero():
-		return trust.Untrusted(words)
+		return trust.Unescaped(words)
 	}
 	return trust.Untrusted(err.Raw() + "; " + words)
 }

@@ -71,7 +71,7 @@ func (c *Client) fellSilent() {
 		switch s.State {
 		case event.StatePaused, event.StateEnded, event.StateDenied:
 		default:
-			s.State, s.Error = event.StateStale, trust.Untrusted(err.Error())
+			s.State, s.Error = event.StateStale, trust.Unescaped(err.Error())
 		}
 	}
 	c.raise()

@@ -240,7 +240,7 @@ func (r *Runner) move(ctx context.Context, to step) error {
 	r.in.settled()
 	change := Switched(from, to.mode, to.why, to.err)
 	audit := r.act(event.ActorHost, ActionSwitched)
-	audit.Detail = trust.Untrusted(change.Evidence)
+	audit.Detail = trust.Unescaped(change.Evidence)
 	record := r.in.record(event.KindState)
 	record.State = change
 	record.Mode = to.mode
@@ -286,7 +286,7 @@ const ActionSwitched = "mode switched"
 func Switched(from, to event.Mode, why string, err error) *event.StateChange {
 	change := &event.StateChange{State: event.StateSwitched, Evidence: fmt.Sprintf("mode switched %s -> %s: %s", from, to, why)}
 	if err != nil {
-		change.Error = trust.Untrusted(err.Error())
+		change.Error = trust.Unescaped(err.Error())
 	}
 	return change
 }

@@ -370,7 +370,7 @@ func (in *ingest) refused(raw []byte, err error, flags []string) event.Record {
 	rec := in.record(event.KindRejected)
 	// The kind of the record says that it was refused.
 	reason := strings.TrimPrefix(err.Error(), strict.ErrRefused.Error()+": ")
-	rec.Raw, rec.Reason, rec.Flags = raw, trust.Untrusted(reason), flags
+	rec.Raw, rec.Reason, rec.Flags = raw, trust.Unescaped(reason), flags
 	return rec
 }
 

@@ -144,7 +144,7 @@ func (p *pushed) note(n wire.Note) {
 	case wire.NoteEvent:
 		err = p.occurred(n, now)
 	case wire.NoteError:
-		fault := trust.Untrusted(wire.DecodeFault(n.Params).Error())
+		fault := trust.Unescaped(wire.DecodeFault(n.Params).Error())
 		p.r.set(func(s *Status) { s.Error, s.Fault, s.FaultAt = fault, fault, now })
 	case wire.NoteResumable, wire.NoteResumed, wire.NoteAbandoned, wire.NoteInterrupt:
 		err = p.continued(n, now)

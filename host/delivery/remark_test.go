@@ -165,3 +165,19 @@ func TestAnIDThatADeliveryBringsIsLearned(t *testing.T) {
 		equal(t, r.saved().Lease.ServerID.Raw(), "other")
 	})
 }
+
+// What a server says in an error is shown with its control characters escaped once.
+func TestAServersWordsInAnErrorAreEscapedOnce(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) {
+			return wire.PollResult{}, &wire.Error{Code: -32025, Message: trust.Untrusted("full\x1b[2J")}
+		}
+		r.start()
+		if got := trust.Line(r.runner.Status().Error).Plain(); !strings.Contains(got, `full\x1b[2J`) || strings.Contains(got, `\\x1b`) {
+			t.Errorf("the state: %s", got)
+		}
+		if got := r.saved().Error.Raw(); !strings.Contains(got, "full\x1b[2J") {
+			t.Errorf("stored: %q", got)
+		}
+	})
+}

@@ -320,7 +320,7 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 		s.NextTry = r.deps.Now().Add(wait)
 		s.Reason = r.deps.ReasonOf(err)
 		if err != nil {
-			s.Error = trust.Untrusted(err.Error())
+			s.Error = trust.Unescaped(err.Error())
 		}
 	})
 	r.deps.Log.Warn("subscription interrupted", "sub", r.id, "mode", r.Mode(), "err", err, "again_in", wait)
@@ -333,7 +333,7 @@ func (r *Runner) end(ctx context.Context, state State, evidence string, err erro
 	r.set(func(s *Status) {
 		s.State = state
 		s.NextTry = time.Time{}
-		s.Error, s.Reason = trust.Untrusted(err.Error()), r.deps.ReasonOf(err)
+		s.Error, s.Reason = trust.Unescaped(err.Error()), r.deps.ReasonOf(err)
 	})
 	r.record(ctx, state, evidence, err)
 	r.settle(err)
@@ -359,7 +359,7 @@ func (r *Runner) record(ctx context.Context, state State, evidence string, err e
 func (r *Runner) mark(ctx context.Context, word, state State, evidence string, err error) {
 	change := &event.StateChange{State: word, Evidence: evidence}
 	if err != nil {
-		change.Error = trust.Untrusted(err.Error())
+		change.Error = trust.Unescaped(err.Error())
 	}
 	rec := r.in.record(event.KindState)
 	rec.State = change

@@ -93,7 +93,7 @@ func resolve(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {
 // clean makes a validator's message, which quotes the server's schema, printable
 // and one line.
 func clean(err error) string {
-	return trust.Line(trust.Untrusted(strings.Join(strings.Fields(err.Error()), " "))).Plain()
+	return trust.Line(trust.Unescaped(strings.Join(strings.Fields(err.Error()), " "))).Plain()
 }
 
 // wanted says what a property takes, in words for an error.

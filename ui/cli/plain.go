@@ -84,4 +84,4 @@ func plainJSON(raw []byte) string {
 }
 
 // safe does what plain does for a text of the operator: it may have been pasted.
-func safe(s string) string { return plain(trust.Untrusted(s)) }
+func safe(s string) string { return plain(trust.Unescaped(s)) }

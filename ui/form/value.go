@@ -159,7 +159,7 @@ func (m *Model) Problems() []Problem {
 			continue
 		}
 		if _, _, err := e.value(); err != nil {
-			found = append(found, Problem{Entry: e, Text: trust.Line(trust.Untrusted(err.Error())).Plain()})
+			found = append(found, Problem{Entry: e, Text: trust.Line(trust.Unescaped(err.Error())).Plain()})
 			wrong[e] = true
 		}
 	}

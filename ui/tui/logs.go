@@ -283,7 +283,7 @@ func (t *appLog) describe(a *app, d *detail, id rowID) {
 	d.say("", levelRole(l.Level), strings.ToLower(l.Level.String()))
 	d.say("at      ", themes.Plain, cells.TimeText(l.At, d.zone, cells.StampFull))
 	d.say("server  ", themes.Plain, l.Server)
-	for _, line := range trust.Block(trust.Untrusted(l.Text), max(d.of.w-1, 1)) {
+	for _, line := range trust.Block(trust.Unescaped(l.Text), max(d.of.w-1, 1)) {
 		d.lines = append(d.lines, detailLine{text: line})
 	}
 }

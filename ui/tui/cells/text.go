@@ -11,7 +11,7 @@ import (
 
 // Sanitize renders text of the operator or the program for a row: names and errors
 // may have been pasted or hold a server's words.
-func Sanitize(s string) trust.Rendered { return trust.Line(trust.Untrusted(s)) }
+func Sanitize(s string) trust.Rendered { return trust.Line(trust.Unescaped(s)) }
 
 // Pad writes s and blanks into n cells, and a blank behind them; s is ASCII.
 func Pad(s string, n int) string {
@@ -23,7 +23,7 @@ func Pad(s string, n int) string {
 
 // Wrap breaks our own text into at most that many lines.
 func Wrap(text string, width, most int) []trust.Rendered {
-	lines := trust.Block(trust.Untrusted(text), max(1, width))
+	lines := trust.Block(trust.Unescaped(text), max(1, width))
 	return lines[:min(len(lines), most)]
 }
 

@@ -97,7 +97,7 @@ func Of(v host.SubscriptionView, now time.Time) string {
 
 // refusedWords tells of the deliveries that the receiver refused.
 func refusedWords(r event.Refused) string {
-	return cells.Number(r.Count) + " refused, last: " + trust.Line(trust.Untrusted(r.Reason)).Plain()
+	return cells.Number(r.Count) + " refused, last: " + trust.Line(trust.Unescaped(r.Reason)).Plain()
 }
 
 // alive is the evidence of a push stream or a webhook lease that works.
@@ -308,7 +308,7 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	case event.StateSuspended:
 		return false, "the server has stopped delivering"
 	case event.StateRefused:
-		return false, "what the server delivers is refused here: " + trust.Line(trust.Untrusted(s.Refused.Reason)).Plain()
+		return false, "what the server delivers is refused here: " + trust.Line(trust.Unescaped(s.Refused.Reason)).Plain()
 	case event.StateNotRunning:
 		return false, "no server of its name is configured, so nobody asks for events"
 	case event.StateBackoff:

@@ -106,7 +106,7 @@ func (f *Form) Refuse(err error) {
 	}
 	text := said.Message
 	if text.IsZero() {
-		text = trust.Untrusted(err.Error())
+		text = trust.Unescaped(err.Error())
 	}
 	if e := f.meant(said); said.Name == host.RefusedParams && e != nil {
 		f.serverSays(e, text)

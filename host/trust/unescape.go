@@ -1,0 +1,65 @@
+package trust
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Unescaped returns the text that s shows: s is safe already, as errors are that
+// print a [Text], and shown again it would be escaped a second time. What [Line] makes
+// of the result is s; where that cannot be, the result is s as it stands.
+func Unescaped(s string) Text {
+	if !strings.Contains(s, `\`) {
+		return Untrusted(s)
+	}
+	t := Untrusted(unescape(s))
+	if Line(t).Plain() != s {
+		return Untrusted(s)
+	}
+	return t
+}
+
+// unescape takes the tokens of [Line] back, and the doubling of backslashes that would
+// look like one.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != '\\' {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		run := 1
+		for i+run < len(s) && s[i+run] == '\\' {
+			run++
+		}
+		i += run
+		if i == len(s) || strings.IndexByte("xuU", s[i]) < 0 {
+			b.WriteString(s[i-run : i])
+			continue
+		}
+		b.WriteString(s[i-run : i-run+run/2])
+		if run%2 == 1 {
+			i += readToken(&b, s[i:])
+		}
+	}
+	return b.String()
+}
+
+// readToken reads a token behind its backslash and returns how long it is.
+func readToken(b *strings.Builder, s string) int {
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
+	if len(s) > digits {
+		if n, err := strconv.ParseUint(s[1:1+digits], 16, 32); err == nil && n <= utf8.MaxRune {
+			if s[0] == 'x' {
+				b.WriteByte(byte(n))
+			} else {
+				b.WriteRune(rune(n))
+			}
+			return 1 + digits
+		}
+	}
+	b.WriteByte('\\') // no token
+	return 0
+}

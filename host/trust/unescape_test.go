@@ -1,0 +1,36 @@
+package trust
+
+import (
+	"fmt"
+	"testing"
+)
+
+// An error that prints a text is shown with one level of escapes, however often it is
+// made a text and an error again.
+func TestErrorsAreEscapedOnce(t *testing.T) {
+	for _, raw := range []string{
+		"red \x1b[31m", `C:\new\x`, `literal \x1b and \\u0041`, "bell\a\\\a", "bidi \u202e tag \U000e0041", "bytes \x9b\xff", `plain`, `a\`, `\`, "",
+	} {
+		first := fmt.Errorf("server answered %v, so there", Untrusted(raw))
+		again := first
+		for range 3 {
+			again = fmt.Errorf("%v", Unescaped(again.Error()))
+		}
+		if again.Error() != first.Error() {
+			t.Errorf("%q is shown as %s, and later as %s", raw, first, again)
+		}
+	}
+}
+
+// Whatever is taken back, what is shown stays the same, or is escaped once more.
+func FuzzUnescaped(f *testing.F) {
+	for _, s := range []string{`\x1b`, `\\x1b`, `\u202e`, `\U0010ffff`, `\Uffffffff`, `\xc3\xa9`, `\ud800`, `‹+5 tag›\x1b`, `\x0`, "\x1b\\x1b", `\\`, `\n`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Line(Unescaped(s)).Plain()
+		if got != s && got != Line(Untrusted(s)).Plain() {
+			t.Errorf("%q is shown as %q", s, got)
+		}
+	})
+}
