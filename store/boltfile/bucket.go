@@ -109,7 +109,7 @@ func (b Bucket) open(key, stored []byte) ([]byte, error) {
 	return open(b.name, key, stored)
 }
 
-// Put stores a copy of the value.
+// Put stores a value. It is kept, and the room behind it used if there is enough.
 //
 // Errors: [ErrDamaged], those of bbolt.
 func (b Bucket) Put(key, value []byte) error {
@@ -117,16 +117,16 @@ func (b Bucket) Put(key, value []byte) error {
 		return err
 	}
 	if b.y == nil {
-		return b.b.Put(key, bytes.Clone(value))
+		return b.b.Put(key, value)
 	}
 	b.uncount(key)
-	stored, sum := seal(b.name, key, value)
-	if b.y.plain.has(key) {
-		stored = stored[:len(value)]
-		b.y.unsummed++
-	}
+	sum := EntrySum(b.name, key, value)
 	b.count(sum)
-	return b.b.Put(key, stored)
+	if b.y.plain.has(key) {
+		b.y.unsummed++
+		return b.b.Put(key, value)
+	}
+	return b.b.Put(key, binary.LittleEndian.AppendUint32(value, sum))
 }
 
 // Append stores a value under a key that is not there yet. sum is that of [Sum]. The
