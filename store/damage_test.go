@@ -107,10 +107,13 @@ func newDamageWorld(t *testing.T) *damageWorld {
 			w.sent[n] = what
 		}
 	}
-	for name, change := range map[string]func(dir string){
-		"checksums": func(string) {},
-		"older":     func(dir string) { makeOlder(t, dir, 3) },
-		"in the middle": func(dir string) {
+	for _, layout := range []struct {
+		name   string
+		change func(dir string)
+	}{
+		{"checksums", func(string) {}},
+		{"older", func(dir string) { makeOlder(t, dir, 3) }},
+		{"in the middle", func(dir string) {
 			makeOlder(t, dir, 3)
 			withDB(t, dir, func(db *bolt.DB) error {
 				return errors.Join(migrate(db, nil), boltfile.Update(db, func(tx *boltfile.Tx) error {
@@ -118,13 +121,13 @@ func newDamageWorld(t *testing.T) *damageWorld {
 					return err
 				}))
 			})
-		},
+		}},
 	} {
 		dir := filepath.Join(t.TempDir(), "store")
 		mustDo(t, os.CopyFS(dir, os.DirFS(first)))
 		private(t, dir)
-		change(dir)
-		w.bases = append(w.bases, w.base(t, name, dir))
+		layout.change(dir)
+		w.bases = append(w.bases, w.base(t, layout.name, dir))
 	}
 	return w
 }
@@ -291,12 +294,13 @@ func lines(out string) []string {
 
 // stored is what the test reads of a line.
 type stored struct {
-	Seq     int
-	Kind    string
-	EventID string
-	Cursor  string
-	Cause   string
-	Data    json.RawMessage
+	Seq          int
+	Kind         string
+	Subscription string
+	EventID      string
+	Cursor       string
+	Cause        string
+	Data         json.RawMessage
 }
 
 func seqOf(t *testing.T, line string) int {
@@ -441,10 +445,11 @@ func (w *damageWorld) look(fail func(string, ...any), base damageBase, dir, acco
 		if !ok {
 			continue
 		}
-		if ids[in.EventID] || told && seen[n] {
-			fail("event %d is there twice", n)
+		id := in.Subscription + " " + in.EventID
+		if ids[id] || told && seen[n] {
+			fail("event %d is there twice, as %s:\n%s", n, id, account)
 		}
-		seen[n], ids[in.EventID] = true, true
+		seen[n], ids[id] = true, true
 		if want, known := w.sent[n]; known && want != what && told {
 			fail("%.300q was stored, and %.300q was sent", what, want)
 			return recovered
