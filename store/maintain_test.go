@@ -221,7 +221,7 @@ func TestSnapshotBeforeAMigration(t *testing.T) {
 func TestRecoverOfASoundFile(t *testing.T) {
 	dir := fillStore(t, 20)
 	var out said
-	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err)
 	}
 	out.has(t, "40 records are kept")
@@ -253,7 +253,7 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 
 	now := newEvent("").ReceivedAt.Add(time.Hour)
 	var out said
-	if err := Recover(t.Context(), dir, true, now, out.say); err != nil {
+	if err := Recover(t.Context(), dir, now, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	for _, words := range []string{"39 records are kept", "lost: records 15\n", "snapshot-20260219T153000Z.db", "2 subscriptions have a gap record", "state.db.damaged-"} {
@@ -283,7 +283,7 @@ func TestRecoverWithoutAFile(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Repeat([]byte("damage"), 10_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Recover(t.Context(), dir, true, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
+	if err := Recover(t.Context(), dir, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
 		t.Errorf("without a snapshot: %v", err)
 	}
 	if content, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(content, []byte("damage")) {
@@ -304,7 +304,7 @@ func TestRecoverFromASnapshotAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out said
-	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err)
 	}
 	out.has(t, "lost: records 1 and later")
@@ -366,7 +366,7 @@ func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
 		return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":1,"server":"=="}`))
 	})
 	var out said
-	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	out.has(t, "of subs, what cannot be read is left out")
@@ -389,7 +389,7 @@ func TestRecoverFromAnOlderSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out said
-	if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	s = openTest(t, Options{Dir: dir})

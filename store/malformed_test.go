@@ -102,7 +102,7 @@ func TestMalformedStores(t *testing.T) {
 					_, err := Backup(dir, filepath.Join(t.TempDir(), "copy"))
 					return err
 				},
-				"recover": func() error { return Recover(t.Context(), dir, true, time.Now(), ignore) },
+				"recover": func() error { return Recover(t.Context(), dir, time.Now(), ignore) },
 			} {
 				err := run()
 				if command == "recover" { // without a snapshot there is nothing to begin with
@@ -224,7 +224,7 @@ func TestSnapshotWhenAStoreIsClosed(t *testing.T) {
 	store(t, s, event.Batch{Sub: "aa", Update: set(fullSub(t))})
 	mustDo(t, s.Close())
 	mustDo(t, os.WriteFile(filepath.Join(dir, fileDB), bytes.Repeat([]byte("x"), 1<<16), 0o600))
-	mustDo(t, Recover(t.Context(), dir, true, time.Now(), func(string) {}))
+	mustDo(t, Recover(t.Context(), dir, time.Now(), func(string) {}))
 	s = openTest(t, Options{Dir: dir})
 	if n := len(s.Subscriptions()); n != 1 {
 		t.Errorf("%d subscriptions", n)

@@ -21,16 +21,16 @@ import (
 // missing. Each of them gets a gap record. The damaged file is moved aside. say
 // gets an account of what was kept and what was not.
 //
-// The file is read page by page, which no damage can mislead; useFile false leaves it
-// out altogether. No record gets a number above the last one given, and each event is
-// kept once. A run that was ended leaves the damaged file where it was.
+// The file is read page by page, which no damage can mislead. No record gets a number
+// above the last one given, and each event is kept once. A run that was ended leaves the
+// damaged file where it was.
 //
 // Nobody may have the store open.
 //
 // Errors: [ErrLocked]; [ErrNewer]; [ErrDamaged] when there are no subscriptions that can be
 // read; those of ctx and of the file system.
-func Recover(ctx context.Context, dir string, useFile bool, now time.Time, say func(string)) error {
-	r := &recovery{dir: dir, useFile: useFile, now: now, say: say}
+func Recover(ctx context.Context, dir string, now time.Time, say func(string)) error {
+	r := &recovery{dir: dir, now: now, say: say}
 	if err := r.run(ctx); err != nil {
 		return fmt.Errorf("recover the store: %w", err)
 	}
@@ -38,10 +38,9 @@ func Recover(ctx context.Context, dir string, useFile bool, now time.Time, say f
 }
 
 type recovery struct {
-	dir     string
-	useFile bool
-	now     time.Time
-	say     func(string)
+	dir string
+	now time.Time
+	say func(string)
 
 	to      *bolt.DB
 	hashKey []byte
@@ -82,13 +81,7 @@ func (r *recovery) run(ctx context.Context) error {
 }
 
 func (r *recovery) rebuild(ctx context.Context) error {
-	var found *salvage
-	err := error(nil)
-	if r.useFile {
-		found, err = readSalvage(ctx, filepath.Join(r.dir, fileDB))
-	} else {
-		err = errors.New("it is left out")
-	}
+	found, err := readSalvage(ctx, filepath.Join(r.dir, fileDB))
 	switch {
 	case err == nil:
 		defer found.close()

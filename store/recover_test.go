@@ -60,7 +60,7 @@ func TestRecoverBelievesNoDamagedNumber(t *testing.T) {
 						t.Error("the check finds nothing")
 					}
 					var out said
-					if err := Recover(t.Context(), dir, true, time.Now(), out.say); err != nil {
+					if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 						t.Fatal(err, out.lines)
 					}
 					mustDo(t, Check(t.Context(), dir, out.say))
@@ -107,7 +107,7 @@ func TestRecoverKnowsWhatWasPruned(t *testing.T) {
 		keep(t, s, event.Retention{Total: event.Limits{Records: 10}})
 		mustDo(t, s.Close())
 		spoil(t, dir)
-		mustDo(t, Recover(t.Context(), dir, true, clock(), func(string) {}))
+		mustDo(t, Recover(t.Context(), dir, clock(), func(string) {}))
 		mustDo(t, Check(t.Context(), dir, func(string) {}))
 		s = openTest(t, Options{Dir: dir, Now: clock})
 		if out := store(t, s, eventsBatch("aa", "0", "3", "7")); out.Duplicates != 3 {
@@ -133,7 +133,7 @@ func TestRecoverKeepsEachEventOnce(t *testing.T) {
 		return events.SetCounter(7)
 	})
 	var out said
-	mustDo(t, Recover(t.Context(), dir, true, time.Now(), out.say))
+	mustDo(t, Recover(t.Context(), dir, time.Now(), out.say))
 	out.has(t, "1 record was there twice and is kept once")
 	s := openTest(t, Options{Dir: dir})
 	equal(t, s.Info().Records, uint64(6))
@@ -149,7 +149,7 @@ func TestNothingTouchesAStoreOfANewerProgram(t *testing.T) {
 	for name, err := range map[string]error{
 		"open":    openError(t, dir),
 		"check":   Check(t.Context(), dir, say),
-		"recover": Recover(t.Context(), dir, true, time.Now(), say),
+		"recover": Recover(t.Context(), dir, time.Now(), say),
 		"compact": func() error { _, _, err := Compact(dir); return err }(),
 		"restore": func() error {
 			_, err := Restore(t.Context(), t.TempDir(), filepath.Join(dir, fileDB), nil, time.Now(), say)
@@ -184,7 +184,7 @@ func TestRecoverWithADamagedEntryInEachTable(t *testing.T) {
 			t.Errorf("%s: the check finds nothing", name)
 		}
 		var out said
-		err = Recover(t.Context(), dir, true, fixtureNow(), out.say)
+		err = Recover(t.Context(), dir, fixtureNow(), out.say)
 		if string(name) == string(bucketMeta) {
 			continue // without the hash key and a snapshot there is nothing to begin with
 		}

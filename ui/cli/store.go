@@ -23,8 +23,7 @@ type StoreTools struct {
 	// Restore returns the name under which what was there is kept, "" if there
 	// was nothing. It reads the copy from in, if that is not nil; file then names it.
 	Restore func(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error)
-	// Recover takes nothing but records from the file without useFile.
-	Recover func(ctx context.Context, dir string, useFile bool, now time.Time, say func(string)) error
+	Recover func(ctx context.Context, dir string, now time.Time, say func(string)) error
 }
 
 func (a *app) storeCommand() *cobra.Command {
@@ -223,8 +222,7 @@ func (a *app) checkInChild(ctx context.Context, dir string) error {
 }
 
 func (a *app) storeRecoverCommand() *cobra.Command {
-	var here, withoutFile bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "recover",
 		Short: "Make a sound store of what can be read of a damaged one",
 		Long: "Records that can be read are kept. Where some are missing, subscriptions and cursors come from the newest\n" +
@@ -233,22 +231,10 @@ func (a *app) storeRecoverCommand() *cobra.Command {
 		Args: exactly(0),
 		Run: a.run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
-				if here {
-					defer boundChild()()
-					return a.StoreTools.Recover(cmd.Context(), dir, !withoutFile, time.Now(), a.tell)
-				}
-				err := a.inChild(cmd.Context(), dir, "recover")
-				if errors.Is(err, errChildDied) {
-					a.tell("the file's subscriptions cannot be read")
-					err = a.inChild(cmd.Context(), dir, "recover", "--without-file")
-				}
-				return err
+				return a.StoreTools.Recover(cmd.Context(), dir, time.Now(), a.tell)
 			})
 		}),
 	}
-	hidden(cmd, &here, "here")
-	hidden(cmd, &withoutFile, "without-file")
-	return cmd
 }
 
 // tell writes a line of an account.

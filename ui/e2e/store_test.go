@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A damaged store is told and recovered in processes of their own, whatever its
+// A damaged store is told in a process of its own, and recovered, whatever its
 // pages do to them.
 func TestDamagedStoreIsRecovered(t *testing.T) {
 	w := newWorld(t)
