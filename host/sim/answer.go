@@ -33,6 +33,7 @@ func (a answerer) fail(code int, message string, data any) {
 func (a answerer) open() {
 	a.w.Header().Set("Content-Type", "text/event-stream")
 	a.w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(a.w).Flush() // the peer may be gone
 }
 
 func (a answerer) note(method string, params map[string]any) error {

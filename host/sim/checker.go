@@ -146,10 +146,11 @@ func (c *Checker) Position(sub event.Subscription) {
 
 func (c *Checker) position(sub event.Subscription) {
 	a := c.accounts[sub.Key.Type.Raw()]
-	if a == nil || a.feed.Cursorless || !sub.Cursor.Valid {
+	opening := sub.Opening()
+	if a == nil || a.feed.Cursorless || !opening.Valid {
 		return
 	}
-	_, at := a.feed.read(sub.Cursor.Text.Raw())
+	_, at := a.feed.read(opening.Text.Raw())
 	for n := a.floor + 1; n <= at; n++ {
 		if !a.has(n) && !a.feed.Gone(n) && !a.feed.Skipped(n) {
 			c.broken("%s: the stored cursor is %d, event %d is not stored", a.feed.Name, at, n)

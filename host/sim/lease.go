@@ -44,6 +44,9 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 		return
 	}
 	if k == nil && s.Challenges && !s.challenge(process, p.Delivery.URL, secret) {
+		if others {
+			f.hasSecond() // that was the try of this hour
+		}
 		a.fail(codeCallbackEndpoint, "the callback did not answer the challenge", map[string]any{"reason": "challenge_failed"})
 		return
 	}

@@ -173,15 +173,16 @@ func (w *World) begin() error {
 	if err := w.startHost(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	w.checker.Owe()
 	for _, f := range w.feeds {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
 		r := host.Request{Server: serverName, Type: trust.Untrusted(f.Name), Mode: f.Mode}
 		if !f.Cursorless {
 			r.From.Cursor = event.At(trust.Untrusted(f.cursor(1).(string)))
 		}
-		if _, err := w.host.host.Subscribe(ctx, r); err != nil {
+		// A stream that is never confirmed is subscribed to all the same.
+		if _, err := w.host.host.Subscribe(ctx, r); err != nil && !f.Deviates(StreamUnconfirmed) {
 			return fmt.Errorf("subscribe to %s: %w", f.Name, err)
 		}
 	}
