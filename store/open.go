@@ -98,6 +98,7 @@ type Hooks struct {
 // any goroutine.
 type Store struct {
 	db        *bolt.DB
+	reader    *boltfile.Reader
 	dir       string
 	temporary bool
 	sealed    string
@@ -236,7 +237,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		db: db, dir: dir, end: end{file: file, broken: make(chan struct{}), watched: make(chan struct{})}, temporary: o.Temporary,
+		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{}), watched: make(chan struct{})}, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), alone: o.Temporary || o.alone,
 		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),

@@ -31,7 +31,7 @@ func (s *Store) view(fn func(*boltfile.Tx) error) error {
 	}
 	began := false
 	err := boltfile.Guard(nil, func() error {
-		return boltfile.View(s.db, func(tx *boltfile.Tx) error {
+		return s.reader.View(func(tx *boltfile.Tx) error {
 			began = true
 			return fn(tx)
 		})

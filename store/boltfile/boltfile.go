@@ -14,9 +14,11 @@
 package boltfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -55,6 +57,7 @@ var (
 // one goroutine.
 type Tx struct {
 	tx      *bolt.Tx
+	id      int // of a transaction that a Reader remembers
 	version uint64
 	tallies []*tally // nil: entries carry no checksums
 	changed bool
@@ -70,6 +73,35 @@ func View(db *bolt.DB, fn func(*Tx) error) error {
 			return err
 		}
 		return fn(t)
+	})
+}
+
+// Reader reads a file many times: what the file says of its entries is read once for
+// each commit. It may be used from any goroutine.
+type Reader struct {
+	db   *bolt.DB
+	last atomic.Pointer[Tx] // without the transaction of bbolt; nothing of it changes
+}
+
+// NewReader returns a reader of a file that is open.
+func NewReader(db *bolt.DB) *Reader { return &Reader{db: db} }
+
+// View is [View].
+func (r *Reader) View(fn func(*Tx) error) error {
+	return r.db.View(func(tx *bolt.Tx) error {
+		last := r.last.Load()
+		if last == nil || last.id != tx.ID() {
+			t, err := within(tx)
+			if err != nil {
+				return err
+			}
+			last = &Tx{id: tx.ID(), version: t.version, tallies: t.tallies}
+			for _, y := range last.tallies {
+				y.name = bytes.Clone(y.name) // it lies in the file
+			}
+			r.last.Store(last)
+		}
+		return fn(&Tx{tx: tx, version: last.version, tallies: last.tallies})
 	})
 }
 

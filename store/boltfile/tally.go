@@ -59,15 +59,20 @@ func parseTallies(in []byte) ([]*tally, error) {
 		in = in[n:]
 		return v
 	}
-	number() // the version, which VersionOf compares
-	tallies := []*tally{}
+	number()         // the version, which VersionOf compares
+	const usual = 16 // buckets: each transaction begins here, with two allocations
+	tallies, room := make([]*tally, 0, usual), make([]tally, usual)
 	for len(in) > 0 && !bad {
 		n := number()
 		if bad || n > uint64(len(in)) {
 			break
 		}
-		t := &tally{name: in[:n]}
-		in = in[n:]
+		if len(room) == 0 {
+			room = make([]tally, usual)
+		}
+		t := &room[0]
+		room = room[1:]
+		t.name, in = in[:n], in[n:]
 		t.entries, t.sums, t.counter = number(), uint32(number()), number()
 		t.plain, t.unsummed = span{number(), number()}, number()
 		tallies = append(tallies, t)
