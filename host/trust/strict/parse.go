@@ -58,15 +58,19 @@ func ParseObject(raw []byte, lim Limits) ([]Member, error) {
 // Errors: those of [ParseObject].
 func ParseObjectWith(raw []byte, lim Limits, v jsontext.Visitor) ([]Member, error) {
 	c := memberCollector{Visitor: v, raw: raw}
-	err := jsontext.Walk(raw, lim, &c)
-	var twice *jsontext.DuplicateError
-	if errors.As(err, &twice) {
-		err = fmt.Errorf("%w %s", ErrDuplicateKey, trust.Line(trust.Untrusted(twice.Key)).Clip(60).Plain())
-	}
-	if err != nil {
-		return nil, err
+	if err := jsontext.Walk(raw, lim, &c); err != nil {
+		return nil, withKey(err)
 	}
 	return c.members, nil
+}
+
+// withKey names the key that an object has twice.
+func withKey(err error) error {
+	var twice *jsontext.DuplicateError
+	if errors.As(err, &twice) {
+		return fmt.Errorf("%w %s", ErrDuplicateKey, trust.Line(trust.Untrusted(twice.Key)).Clip(60).Plain())
+	}
+	return err
 }
 
 // nobody is a visitor that wants to know nothing.
