@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
 	"host/attach":             {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/trust"},
-	"host/config":             {"host/event", "host/trust"},
+	"host/config":             {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/redact":             {"host/event", "host/wire", "host/trust"},
 	"host/session":            {"host/redact", "host/event", "host/wire", "host/trust"},
 	"host/signin":             {"host/event", "host/trust"},

@@ -1,5 +1,7 @@
 package config
 
+import "eventdeck/host/internal/jsontext"
+
 // plain blanks what JSON does not know but people write into configuration
 // files: comments and a comma behind the last member. Offsets stay as they are.
 // Line ends in comments stay too, so that places can be named, unless flat is
@@ -19,7 +21,7 @@ func plain(raw []byte, flat bool) []byte {
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case c == '"':
-			i = stringEnd(raw, i)
+			i = jsontext.StringEndIn(raw, i) - 1
 			comma, last = -1, c
 		case c == '/' && i+1 < len(raw) && (raw[i+1] == '/' || raw[i+1] == '*'):
 			end := commentEnd(raw, i)
@@ -35,16 +37,6 @@ func plain(raw []byte, flat bool) []byte {
 		}
 	}
 	return out
-}
-
-// stringEnd returns the offset of the quote that ends the string at i.
-func stringEnd(raw []byte, i int) int {
-	for i++; i < len(raw) && raw[i] != '"'; i++ {
-		if raw[i] == '\\' {
-			i++
-		}
-	}
-	return i
 }
 
 // commentEnd returns the offset behind the comment at i. The line end is no part

@@ -44,7 +44,7 @@ type member struct {
 
 func (n *member) match(r *event.Record) bool {
 	data := view(r.Data)
-	start := skipSpace(data, 0)
+	start := jsontext.SkipSpace(data, 0)
 	if start >= len(data) {
 		return false
 	}
@@ -60,19 +60,19 @@ func (n *member) reach(data string, at, end int, path []segment, depth int) bool
 	case len(path) == 0 && (n.op == opExists || data[at] != '['):
 		return n.test(data[at:end])
 	case data[at] == '[':
-		for i, m := 0, enter(data, at); m.next(); i++ {
+		for i, m := 0, jsontext.Enter(data, at); m.Next(); i++ {
 			if len(path) == 0 || path[0].index < 0 {
-				if n.reach(data, m.value, m.end, path, depth+1) {
+				if n.reach(data, m.Value, m.End, path, depth+1) {
 					return true
 				}
 			} else if i == path[0].index {
-				return n.reach(data, m.value, m.end, path[1:], depth+1)
+				return n.reach(data, m.Value, m.End, path[1:], depth+1)
 			}
 		}
 	case data[at] == '{' && path[0].index < 0:
-		for m := enter(data, at); m.next(); {
-			if sameKey(m.key, path[0].name) {
-				return n.reach(data, m.value, m.end, path[1:], depth+1)
+		for m := jsontext.Enter(data, at); m.Next(); {
+			if sameKey(m.Key, path[0].name) {
+				return n.reach(data, m.Value, m.End, path[1:], depth+1)
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func (p *Path) String() string { return string(appendPath(nil, p.path)) }
 // false when there is none.
 func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
 	s := view(data)
-	start := skipSpace(s, 0)
+	start := jsontext.SkipSpace(s, 0)
 	if start >= len(s) {
 		return text, false
 	}
@@ -261,7 +261,7 @@ func first(data string, at, end int, path []segment, depth int) (int, int, bool)
 	case len(path) == 0:
 		return at, end, true
 	case data[at] == '[':
-		for i, m := 0, enter(data, at); m.next(); i++ {
+		for i, m := 0, jsontext.Enter(data, at); m.Next(); i++ {
 			if path[0].index >= 0 && i != path[0].index {
 				continue
 			}
@@ -269,14 +269,14 @@ func first(data string, at, end int, path []segment, depth int) (int, int, bool)
 			if path[0].index >= 0 {
 				rest = path[1:]
 			}
-			if from, to, ok := first(data, m.value, m.end, rest, depth+1); ok {
+			if from, to, ok := first(data, m.Value, m.End, rest, depth+1); ok {
 				return from, to, true
 			}
 		}
 	case data[at] == '{' && path[0].index < 0:
-		for m := enter(data, at); m.next(); {
-			if sameKey(m.key, path[0].name) {
-				return first(data, m.value, m.end, path[1:], depth+1)
+		for m := jsontext.Enter(data, at); m.Next(); {
+			if sameKey(m.Key, path[0].name) {
+				return first(data, m.Value, m.End, path[1:], depth+1)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/trust"
 )
 
@@ -53,7 +54,7 @@ func (s *Seen) Add(r *event.Record) {
 		remember(&s.named[fieldSev], text, seenNames)
 	}
 	left := seenMembers
-	s.walk(data, skipSpace(data, 0), nil, &left)
+	s.walk(data, jsontext.SkipSpace(data, 0), nil, &left)
 }
 
 // walk remembers the members of the value at data[at:].
@@ -61,18 +62,18 @@ func (s *Seen) walk(data string, at int, path []segment, left *int) {
 	if at >= len(data) || len(path) >= seenDepth || data[at] != '{' && data[at] != '[' {
 		return
 	}
-	for m := enter(data, at); *left > 0 && m.next(); {
+	for m := jsontext.Enter(data, at); *left > 0 && m.Next(); {
 		*left--
 		inner := path
-		if m.object {
-			inner = append(path[:len(path):len(path)], segment{m.key, -1})
+		if m.Object {
+			inner = append(path[:len(path):len(path)], segment{m.Key, -1})
 		}
-		switch data[m.value] {
+		switch data[m.Value] {
 		case '{', '[':
-			s.walk(data, m.value, inner, left)
+			s.walk(data, m.Value, inner, left)
 		default:
 			if len(inner) > 0 {
-				s.text(inner, inside(data[m.value:m.end]))
+				s.text(inner, inside(data[m.Value:m.End]))
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func (v *jsonView) print() {
 			i++
 			v.add(": ", 2, false, 0)
 		case '"':
-			end := jsontext.StringEnd(raw, i)
+			end := jsontext.StringEndIn(raw, i)
 			v.str(raw[i+1:end-1], v.spans[i])
 			i = end
 		default:

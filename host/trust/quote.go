@@ -98,7 +98,7 @@ func AppendCompactJSON(b, raw []byte) []byte {
 		case ' ', '\n', '\t', '\r':
 			i++
 		case '"':
-			end := jsontext.StringEnd(raw, i)
+			end := jsontext.StringEndIn(raw, i)
 			b = append(b, '"')
 			b = appendRequoted(b, raw[i+1:end-1])
 			b = append(b, '"')

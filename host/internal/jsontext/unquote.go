@@ -112,17 +112,3 @@ func hex4[T []byte | string](b T) (rune, bool) {
 	}
 	return r, true
 }
-
-// StringEnd returns the offset behind the string whose quote is at i in valid
-// JSON.
-func StringEnd(raw []byte, i int) int {
-	for j := i + 1; j < len(raw); j++ {
-		switch raw[j] {
-		case '"':
-			return j + 1
-		case '\\':
-			j++
-		}
-	}
-	return len(raw)
-}

@@ -432,13 +432,6 @@ func scanNumber(b []byte, i int) int {
 	return i
 }
 
-func SkipSpace(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
-		i++
-	}
-	return i
-}
-
 // Key returns the decoded key between the quotes. The names that nearly every event has
 // are not allocated again.
 func Key(b []byte, escaped bool) string {

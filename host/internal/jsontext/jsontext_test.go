@@ -1,0 +1,114 @@
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// texts are seeds: what readers of JSON disagree on.
+var texts = []string{
+	`{}`, ` {"a": [1, {"b": null}, "x"], "c":{}} `, `{"a":1,"a":2}`, `{"a\u0062":1,"ab":2}`, `{"a":"\ud83d\ude00\ud83d"}`,
+	`{"k\\":"\\\"", "l":"}]"}`, `{"a":-0.1e+5,"b":01}`, `{"a":1,}`, `{"a" "b"}`, `[1]`, "\ufeff{}", `{"a":tru}`, `{"A":1,"a":"\/\b"}`,
+	"{\"a\":\"\xff\xed\xa0\xbd\"}", `{"a":[[],[{}]]}`, `{"`, `{"a":"\`, ``,
+}
+
+func add(f *testing.F) {
+	for _, s := range texts {
+		f.Add([]byte(s))
+	}
+}
+
+// silent is a visitor that counts the members of the top level.
+type silent struct{ members int }
+
+func (s *silent) Key(depth int, _, _ int, _ bool) {
+	if depth == 1 {
+		s.members++
+	}
+}
+func (*silent) Open(int, int)                   {}
+func (*silent) Value(int, Kind, int, int, bool) {}
+func (*silent) SameFold(int, int)               {}
+
+// FuzzWalk: what the walk takes is JSON, and what it refuses as no JSON is none.
+func FuzzWalk(f *testing.F) {
+	add(f)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		err := Walk(raw, Limits{}, &silent{})
+		switch valid := json.Valid(raw); {
+		case err == nil && !valid:
+			t.Fatalf("taken: %q", raw)
+		case valid && (errors.Is(err, ErrSyntax) || errors.Is(err, ErrTrailing)):
+			t.Fatalf("refused: %q: %v", raw, err)
+		}
+	})
+}
+
+// FuzzMembers: going through an object in place finds the members and values that the
+// decoder finds, and nothing breaks on a text that is no JSON.
+func FuzzMembers(f *testing.F) {
+	add(f)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		text := string(raw)
+		start := SkipSpace(text, 0)
+		if start == len(text) || text[start] != '{' {
+			return
+		}
+		found, last := 0, map[string]string{}
+		for m := Enter(text, start); m.Next(); found++ {
+			if m.Value >= m.End || m.End > len(text) {
+				t.Fatalf("%q: a value from %d to %d", text, m.Value, m.End)
+			}
+			last[Unquote([]byte(m.Key))] = text[m.Value:m.End]
+		}
+		var count silent
+		if err := Walk(raw, Limits{}, &count); err != nil {
+			return
+		}
+		if found != count.members {
+			t.Fatalf("%q: %d members, the walk has %d", text, found, count.members)
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &want); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		for key, value := range want {
+			if have, ok := last[key]; utf8.ValidString(text) && !strings.Contains(key, "\ufffd") && (!ok || have != string(value)) {
+				t.Fatalf("%q: member %q is %q, the decoder has %q", text, key, have, value)
+			}
+		}
+	})
+}
+
+// FuzzUnquote: a string reads as the decoder reads it, as far as that keeps it, and
+// its end is found in bytes and in text alike.
+func FuzzUnquote(f *testing.F) {
+	for _, s := range []string{``, `a`, `\n\t\"\\\/`, `\u00e9\ud83d\ude00`, `\ud83d`, `\ud83d\u0041`, `\\"`, `\`, "\xff", `\x`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, inside []byte) {
+		quoted := append(append([]byte{'"'}, inside...), '"')
+		end := StringEndIn(quoted, 0)
+		if e := StringEnd(string(quoted), 0); e != end {
+			t.Fatalf("%q ends at %d as bytes and at %d as a text", quoted, end, e)
+		}
+		got := Unquote(inside)
+		var want string
+		if json.Unmarshal(quoted, &want) != nil {
+			return
+		}
+		if end != len(quoted) {
+			t.Fatalf("%q ends at %d", quoted, end)
+		}
+		if utf8.ValidString(got) && got != want {
+			t.Fatalf("%q reads as %q, the decoder has %q", quoted, got, want)
+		}
+		if !bytes.Contains(inside, []byte{'\\'}) && got != string(inside) {
+			t.Fatalf("%q reads as %q", inside, got)
+		}
+	})
+}

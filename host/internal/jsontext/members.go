@@ -1,0 +1,131 @@
+package jsontext
+
+import "strings"
+
+// Members goes through the members of an object, or the elements of an array, where
+// they stand in a text. The text was read strictly before; what makes no sense all the
+// same reads as if it ended there.
+type Members struct {
+	Key        string // without its quotes, escapes as they are; "" in an array
+	Value, End int    // bounds of the value
+	Object     bool   // not an array
+
+	text string
+	at   int
+}
+
+// Enter begins at the bracket at text[at].
+func Enter(text string, at int) Members {
+	return Members{text: text, at: at + 1, Object: text[at] == '{'}
+}
+
+// Next goes to the next one, the first one at the beginning, and reports whether
+// there is one.
+func (m *Members) Next() bool {
+	s := m.text
+	i := SkipSpace(s, m.at)
+	if i < len(s) && s[i] == ',' {
+		i = SkipSpace(s, i+1)
+	}
+	if m.Object {
+		if i >= len(s) || s[i] != '"' {
+			return false
+		}
+		end := StringEnd(s, i)
+		m.Key = s[i+1 : max(i+1, end-1)]
+		if i = SkipSpace(s, end); i >= len(s) || s[i] != ':' {
+			return false
+		}
+		i = SkipSpace(s, i+1)
+	}
+	if i >= len(s) || s[i] == ']' || s[i] == '}' {
+		return false
+	}
+	m.Value, m.End = i, ValueEnd(s, i)
+	m.at = m.End
+	return m.End > i
+}
+
+// SkipSpace returns the offset of what is no white space, from i on.
+func SkipSpace[T []byte | string](s T, i int) int {
+	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// StringEnd returns the offset behind the string whose opening quote is at i, the end
+// of a text that ends in it.
+func StringEnd(s string, i int) int {
+	for j := i + 1; ; {
+		step := strings.IndexByte(s[j:], '"')
+		if step < 0 {
+			return len(s)
+		}
+		j += step + 1
+		back := j - 2
+		for back > i && s[back] == '\\' {
+			back--
+		}
+		if (j-2-back)%2 == 0 {
+			return j
+		}
+	}
+}
+
+// StringEndIn is [StringEnd] in bytes.
+func StringEndIn(raw []byte, i int) int {
+	for j := i + 1; j < len(raw); j++ {
+		switch raw[j] {
+		case '"':
+			return j + 1
+		case '\\':
+			j++
+		}
+	}
+	return len(raw)
+}
+
+// ValueEnd returns the offset behind the value that begins at i.
+func ValueEnd(s string, i int) int {
+	depth := 0
+	for i < len(s) {
+		switch s[i] {
+		case '"':
+			i = StringEnd(s, i)
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		case ':':
+			i++
+			continue
+		default:
+			for i++; i < len(s) && !endsScalar(s[i]); i++ {
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+func endsScalar(c byte) bool {
+	switch c {
+	case '"', '{', '}', '[', ']', ',', ':', ' ', '\n', '\t', '\r':
+		return true
+	}
+	return false
+}
