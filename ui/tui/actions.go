@@ -73,9 +73,9 @@ func (a *app) action(id string) *action {
 	return nil
 }
 
-// keyOf is the operator's key of an action, for texts that name it. Without a
+// KeyOf is the operator's key of an action, for texts that name it. Without a
 // key the palette finds the action by its name.
-func (a *app) keyOf(id string) string {
+func (a *app) KeyOf(id string) string {
 	if x := a.action(id); x != nil && x.key() != "" {
 		return x.key()
 	}
@@ -137,14 +137,14 @@ func (a *app) refuse(key, first string) {
 			}
 		}
 	}
-	help := "; " + a.keyOf("help") + " lists what works"
+	help := "; " + a.KeyOf("help") + " lists what works"
 	switch {
 	case x == nil && (first != "" || len(key) == 1):
 		a.Tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
 	case x == nil:
 	case len(x.panes) > 0 && !slices.Contains(x.panes, a.focus):
 		a.Tell(key + " does nothing in this place (" + x.title + ")" + help)
-	case a.table() != nil && a.table().src.len() == 0:
+	case a.table() != nil && a.table().Rows() == 0:
 		a.Tell(key + " does nothing: the table is empty (" + x.title + ")" + help)
 	default:
 		a.Tell(key + " has nothing to act on (" + x.title + ")" + help)

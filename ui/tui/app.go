@@ -19,6 +19,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/ui/internal/browser"
+	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
@@ -93,10 +94,10 @@ type app struct {
 	widest   widest
 	tree     tree
 	stream   stream
-	detail   detail
+	detail   shownDetail
 	payloads payloads
 	rates    rates
-	boards   boards
+	boards   board.Boards
 	columns  columnChoice
 	trouble  trouble
 	stored   time.Time // when the newest record was seen to be stored
@@ -146,7 +147,7 @@ func newApp(ctx context.Context, o Options) *app {
 	}
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
-		tree: newTree(), stream: newStream(), boards: newBoards(), actions: actions(), commands: commands(),
+		tree: newTree(), stream: newStream(), actions: actions(), commands: commands(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
@@ -173,6 +174,8 @@ func newApp(ctx context.Context, o Options) *app {
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = treePane, treePane
 	}
+	a.detail.Text = a.newText()
+	a.boards = board.New(a.forBoards())
 	a.loadFilters()
 	a.recall()
 	a.startStream()

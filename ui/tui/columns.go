@@ -11,7 +11,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/strict"
-	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
 )
@@ -409,18 +408,4 @@ func fieldOf(r *event.Record, p typePick) trust.Rendered {
 		}
 	}
 	return trust.Rendered{}
-}
-
-// gravity is the role of a word that says how grave something is. The word
-// itself stands there, too.
-func gravity(word string) themes.Role {
-	switch strings.ToLower(word) {
-	case "critical", "crit", "fatal", "emergency", "p0", "p1", "sev0", "sev1", "error", "failed", "failure", "down", "high", "alert":
-		return themes.Bad
-	case "warning", "warn", "p2", "sev2", "degraded", "medium", "major":
-		return themes.Warn
-	case "ok", "success", "succeeded", "resolved", "up", "passed", "healthy":
-		return themes.Good
-	}
-	return themes.Plain
 }

@@ -37,7 +37,7 @@ func (a *app) canCopy() bool { return a.showsRecord() }
 // canCopyLine tells whether there is a row: of the stream, or of a table.
 func (a *app) canCopyLine() bool {
 	t := a.table()
-	return a.canCopy() || t != nil && t.at != (rowID{})
+	return a.canCopy() || t != nil && t.Chosen()
 }
 
 func (a *app) copyPayload() tea.Cmd {
@@ -65,7 +65,7 @@ func (a *app) copyCursor() tea.Cmd {
 // copyLine copies rows as they read; those of the stream with the date.
 func (a *app) copyLine() tea.Cmd {
 	if t := a.table(); t != nil {
-		return a.Copy("the row", t.line(a))
+		return a.Copy("the row", t.Line())
 	}
 	return a.copyEach("the row", "no row", func(r *event.Record) string { return lineOf(*r) })
 }
@@ -129,7 +129,7 @@ func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.C
 // Whether the terminal took it cannot be known.
 func (a *app) Copy(what, text string) tea.Cmd {
 	if len(text) > copyMax {
-		a.Fail("not copied", fmt.Errorf("%w: a terminal takes %d KiB; %s writes it to a file", errTooMuch, copyMax>>10, a.keyOf("export")))
+		a.Fail("not copied", fmt.Errorf("%w: a terminal takes %d KiB; %s writes it to a file", errTooMuch, copyMax>>10, a.KeyOf("export")))
 		return nil
 	}
 	a.Tell(fmt.Sprintf("copied %s (%s)", what, cells.Count(len(text), "byte")))

@@ -15,6 +15,7 @@ import (
 	"eventdeck/host/trust/strict"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/widget"
@@ -23,15 +24,15 @@ import (
 // The tabs of the detail beside the payload.
 
 // raw shows every byte of a record as it came.
-func (d *detail) raw(r *event.Record, w int) {
+func (d *shownDetail) raw(r *event.Record, w int) {
 	if len(r.Raw) == 0 {
-		d.say("", themes.Dim, "The host made this record itself; no bytes came with it.")
+		d.Say("", themes.Dim, "The host made this record itself; no bytes came with it.")
 		return
 	}
-	d.say("", themes.Dim, cells.Count(len(r.Raw), "byte")+", as they came")
-	d.quote(r.Server, trust.Block(trust.Untrusted(string(r.Raw[:min(len(r.Raw), rawMax)])), max(w-1, 1)))
+	d.Say("", themes.Dim, cells.Count(len(r.Raw), "byte")+", as they came")
+	d.Quote(r.Server, trust.Block(trust.Untrusted(string(r.Raw[:min(len(r.Raw), rawMax)])), max(w-1, 1)))
 	if rest := len(r.Raw) - rawMax; rest > 0 {
-		d.say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck events --raw has them all")
+		d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck events --raw has them all")
 	}
 }
 
@@ -39,22 +40,22 @@ func (d *detail) raw(r *event.Record, w int) {
 const rawMax = 32 << 10
 
 // schema compares a payload with the schema of its type.
-func (d *detail) schema(a *app, r *event.Record) {
+func (d *shownDetail) schema(a *app, r *event.Record) {
 	if r.Kind != event.KindEvent {
-		d.say("", themes.Dim, "Only the payload of an event has a schema.")
+		d.Say("", themes.Dim, "Only the payload of an event has a schema.")
 		return
 	}
 	typ := a.typeOf(r)
 	c := schema.ComparePayload(typ, capped(r.Data))
 	switch {
 	case len(typ.PayloadSchema) == 0:
-		d.say("", themes.Dim, "The server gives no schema for the payloads of this type.")
+		d.Say("", themes.Dim, "The server gives no schema for the payloads of this type.")
 		return
 	case !c.Schema:
-		d.say("", themes.Warn, "The server's schema cannot be used: it is no JSON Schema, refers in circles, or the payload is no JSON.")
+		d.Say("", themes.Warn, "The server's schema cannot be used: it is no JSON Schema, refers in circles, or the payload is no JSON.")
 		return
 	case len(c.Differences) == 0:
-		d.say("", themes.Good, "The payload is what its schema says; "+cells.Count(c.Members, "member")+" compared.")
+		d.Say("", themes.Good, "The payload is what its schema says; "+cells.Count(c.Members, "member")+" compared.")
 	}
 	for _, x := range c.Differences {
 		role, sign := themes.Warn, "! "
@@ -65,51 +66,51 @@ func (d *detail) schema(a *app, r *event.Record) {
 		if !x.Path.IsZero() {
 			where = trust.Line(x.Path)
 		}
-		d.lines = append(d.lines, detailLine{label: sign + cells.Pad(string(x.Kind), 10), role: role, text: cells.Join(where, cells.Sanitize(" "), cells.Sanitize(x.Says))})
+		d.Lines = append(d.Lines, detail.Line{Label: sign + cells.Pad(string(x.Kind), 10), Role: role, Text: cells.Join(where, cells.Sanitize(" "), cells.Sanitize(x.Says))})
 	}
-	d.say("", themes.Plain, " ")
-	d.say("", themes.Dim, "the server's schema")
-	d.quote(r.Server, trust.JSON(capped(typ.PayloadSchema), max(d.of.w-1, 1)))
+	d.Say("", themes.Plain, " ")
+	d.Say("", themes.Dim, "the server's schema")
+	d.Quote(r.Server, trust.JSON(capped(typ.PayloadSchema), max(d.Width-1, 1)))
 }
 
 // delivery tells the way by which a record came.
-func (d *detail) delivery(a *app, r *event.Record) {
-	d.say("mode      ", themes.Plain, string(r.Mode))
-	d.say("record    ", themes.Plain, cells.Number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
-	d.say("received  ", themes.Plain, cells.TimeText(r.ReceivedAt, d.zone, cells.StampFull)+evidence.Lag(*r))
-	d.words("occurred  ", r.Timestamp)
+func (d *shownDetail) delivery(a *app, r *event.Record) {
+	d.Say("mode      ", themes.Plain, string(r.Mode))
+	d.Say("record    ", themes.Plain, cells.Number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
+	d.Say("received  ", themes.Plain, cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampFull)+evidence.Lag(*r))
+	d.Words("occurred  ", r.Timestamp)
 	if r.Replayed {
-		d.say("replayed  ", themes.Busy, "yes, from the server's history")
+		d.Say("replayed  ", themes.Busy, "yes, from the server's history")
 	} else if r.Kind == event.KindEvent {
-		d.say("replayed  ", themes.Plain, "no")
+		d.Say("replayed  ", themes.Plain, "no")
 	}
 	if r.Mode == event.ModeWebhook && (r.Kind == event.KindEvent || r.Kind == event.KindRejected) {
-		d.say("signature ", themes.Good, "verified; a delivery that fails is refused and not kept")
-		d.words("webhook id", r.WebhookID)
+		d.Say("signature ", themes.Good, "verified; a delivery that fails is refused and not kept")
+		d.Words("webhook id", r.WebhookID)
 	}
-	d.words("event id  ", r.EventID)
+	d.Words("event id  ", r.EventID)
 	d.cursors(a, r)
 	if v := a.sub(r.Sub); v != nil {
-		d.say("dedup     ", themes.Plain, "kept once per subscription and event id; "+cells.Count(v.Dropped, "duplicate")+" dropped in this run")
+		d.Say("dedup     ", themes.Plain, "kept once per subscription and event id; "+cells.Count(v.Dropped, "duplicate")+" dropped in this run")
 		if v.Mode == event.ModeWebhook {
 			for _, f := range evidence.LeaseFacts(v, a.Clock()) {
-				d.lines = append(d.lines, detailLine{label: cells.Pad(strings.TrimSpace(f.Label), 9), role: f.Role, text: f.Text})
+				d.Lines = append(d.Lines, detail.Line{Label: cells.Pad(strings.TrimSpace(f.Label), 9), Role: f.Role, Text: f.Text})
 			}
 		}
 	} else {
-		d.say("dedup     ", themes.Dim, "the subscription has ended")
+		d.Say("dedup     ", themes.Dim, "the subscription has ended")
 	}
-	d.say("size      ", themes.Plain, cells.Count(len(r.Raw), "byte"))
+	d.Say("size      ", themes.Plain, cells.Count(len(r.Raw), "byte"))
 	for _, f := range flags.GravestFirst(r.Flags) {
 		s := flags.Severities[flags.SeverityOf(f)]
-		d.lines = append(d.lines, detailLine{label: "flag      ", role: s.Role, text: cells.Join(cells.Sanitize(s.Sign+" "), cells.Sanitize(f), cells.Sanitize(": "+flags.ReasonOf(f)))})
+		d.Lines = append(d.Lines, detail.Line{Label: "flag      ", Role: s.Role, Text: cells.Join(cells.Sanitize(s.Sign+" "), cells.Sanitize(f), cells.Sanitize(": "+flags.ReasonOf(f)))})
 	}
 }
 
 // cursorLook bounds how many records are looked at for the position before one.
 const cursorLook = 2_000
 
-func (d *detail) cursors(a *app, r *event.Record) {
+func (d *shownDetail) cursors(a *app, r *event.Record) {
 	var before event.Cursor
 	left := cursorLook
 	_ = a.api.Log().Before(r.Seq, func(p event.Record) bool {
@@ -121,12 +122,12 @@ func (d *detail) cursors(a *app, r *event.Record) {
 		return left > 0
 	})
 	if before.Valid {
-		d.lines = append(d.lines, detailLine{label: "cursor    ", text: cells.Join(cells.Sanitize("before: "), trust.Line(before.Text))})
+		d.Lines = append(d.Lines, detail.Line{Label: "cursor    ", Text: cells.Join(cells.Sanitize("before: "), trust.Line(before.Text))})
 	}
 	if r.Cursor.Valid {
-		d.lines = append(d.lines, detailLine{label: "cursor    ", text: cells.Join(cells.Sanitize("after: "), trust.Line(r.Cursor.Text))})
+		d.Lines = append(d.Lines, detail.Line{Label: "cursor    ", Text: cells.Join(cells.Sanitize("after: "), trust.Line(r.Cursor.Text))})
 	} else {
-		d.say("cursor    ", themes.Dim, "none came with it")
+		d.Say("cursor    ", themes.Dim, "none came with it")
 	}
 }
 
@@ -161,41 +162,41 @@ const (
 )
 
 // sameRecords lists what sameWork finds.
-func (d *detail) sameRecords(a *app, r *event.Record) {
+func (d *shownDetail) sameRecords(a *app, r *event.Record) {
 	s := &d.same
 	if s.of != r.Seq {
-		d.say("", themes.Dim, "Looking for records of the same thing.")
+		d.Say("", themes.Dim, "Looking for records of the same thing.")
 		return
 	}
-	d.words("id      ", r.EventID)
+	d.Words("id      ", r.EventID)
 	for _, k := range s.keys {
-		d.lines = append(d.lines, detailLine{label: "field   ", text: cells.Join(trust.Line(k.name), cells.Sanitize(" = "), trust.Line(trust.Untrusted(k.value)))})
+		d.Lines = append(d.Lines, detail.Line{Label: "field   ", Text: cells.Join(trust.Line(k.name), cells.Sanitize(" = "), trust.Line(trust.Untrusted(k.value)))})
 	}
 	d.batch(r, a.Glyphs)
 	for i := range s.found {
 		if x := &s.found[i]; !x.batch {
 			text := cells.Join(d.sameLine(&x.r), cells.Sanitize("  same "), x.what)
-			d.lines = append(d.lines, detailLine{gutter: true, text: text, seq: x.r.Seq})
+			d.Lines = append(d.Lines, detail.Line{Gutter: true, Text: text, Seq: x.r.Seq})
 		}
 	}
 	switch {
 	case s.err != nil:
-		d.say("", themes.Bad, "cannot be read: "+s.err.Error())
+		d.Say("", themes.Bad, "cannot be read: "+s.err.Error())
 	case !s.done:
-		d.say("", themes.Dim, "Looking back: "+cells.Count(s.from, "record")+" to go.")
+		d.Say("", themes.Dim, "Looking back: "+cells.Count(s.from, "record")+" to go.")
 	case len(s.found) == 0:
-		d.say("", themes.Dim, "No other record has the same id or key.")
+		d.Say("", themes.Dim, "No other record has the same id or key.")
 	default:
-		d.say("", themes.Dim, a.keyOf("open")+" goes to the chosen one")
+		d.Say("", themes.Dim, a.KeyOf("open")+" goes to the chosen one")
 	}
 }
 
-func (d *detail) sameLine(r *event.Record) trust.Rendered {
+func (d *shownDetail) sameLine(r *event.Record) trust.Rendered {
 	name := r.Type
 	if r.Labels != nil && !r.Labels.Name.IsZero() {
 		name = r.Labels.Name
 	}
-	return cells.Join(cells.Sanitize(cells.TimeText(r.ReceivedAt, d.zone, cells.StampDay)+" "), trust.Line(name), cells.Sanitize("  "), trust.Line(host.Headline(*r)))
+	return cells.Join(cells.Sanitize(cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampDay)+" "), trust.Line(name), cells.Sanitize("  "), trust.Line(host.Headline(*r)))
 }
 
 // keysOf returns the members of a payload that name what it is about.

@@ -2,31 +2,26 @@ package tui
 
 import (
 	"fmt"
-	"time"
+	"slices"
 
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
+	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/query"
 )
 
-// detailLine is one line of the detail: our words, or a server's behind the
-// gutter.
-type detailLine struct {
-	label  string
-	role   themes.Role
-	text   trust.Rendered
-	gutter bool
-	fold   int    // of a line that opens something: its number from 1
-	seq    uint64 // the record that the line leads to
+// newText is an empty text.
+func (a *app) newText() detail.Text {
+	return detail.Text{Env: &a.Env, Demo: func(server string) bool { return a.demo || slices.Contains(a.passing, server) }}
 }
 
-// detail shows one thing in full: a record on several tabs, a node of the tree
+// shownDetail shows one thing in full: a record on several tabs, a node of the tree
 // with the evidence for its state, or a row of a table.
-type detail struct {
-	lines  []detailLine
+type shownDetail struct {
+	detail.Text
 	at     int // chosen line, shown while the pane has the keys
 	top    int
 	height int
@@ -36,7 +31,6 @@ type detail struct {
 	folded map[int]bool // folds of the payload that are closed, by their first line
 	same   same
 	of     detailKey
-	zone   *time.Location // in which times are told
 	draws  cells.Canvas
 	out    []string
 }
@@ -45,7 +39,7 @@ type detail struct {
 type detailKey struct {
 	seq     uint64
 	node    query.Node
-	row     rowID
+	row     board.RowID
 	rows    int // of a table: how often its rows changed
 	version uint64
 	second  int64
@@ -58,29 +52,29 @@ type detailKey struct {
 }
 
 // by moves the chosen line by n.
-func (d *detail) by(n int) {
-	d.at = max(0, min(d.at+n, len(d.lines)-1))
+func (d *shownDetail) by(n int) {
+	d.at = max(0, min(d.at+n, len(d.Lines)-1))
 	if d.at < d.top {
 		d.top = d.at
 	}
 	if d.at >= d.top+d.shown {
 		d.top = d.at - d.shown + 1
 	}
-	d.top = max(0, min(d.top, len(d.lines)-d.shown))
+	d.top = max(0, min(d.top, len(d.Lines)-d.shown))
 }
 
 // page moves what is shown by n lines, and the chosen line with it.
-func (d *detail) page(n int) {
-	d.top = max(0, min(d.top+n, len(d.lines)-d.shown))
+func (d *shownDetail) page(n int) {
+	d.top = max(0, min(d.top+n, len(d.Lines)-d.shown))
 	d.by(n)
 }
 
 // key says what the lines are to be made from now.
-func (d *detail) key(a *app, w int) detailKey {
+func (d *shownDetail) key(a *app, w int) detailKey {
 	key := detailKey{w: w, clock: a.Times}
 	switch t := a.table(); {
 	case t != nil:
-		key.row, key.rows, key.version, key.second = t.at, t.gen, a.snap.Version, a.Clock().Unix()
+		key.row, key.rows, key.version, key.second = t.At, t.Gen, a.snap.Version, a.Clock().Unix()
 	case a.onNode():
 		key.node, key.version, key.second = a.tree.at, a.snap.Version, a.Clock().Unix()
 	default:
@@ -92,7 +86,7 @@ func (d *detail) key(a *app, w int) detailKey {
 	return key
 }
 
-func (d *detail) fill(a *app, w int) {
+func (d *shownDetail) fill(a *app, w int) {
 	key := d.key(a, w)
 	if key == d.of {
 		return
@@ -104,12 +98,11 @@ func (d *detail) fill(a *app, w int) {
 		clear(d.folded)
 		key.folds = 0
 	}
-	d.of, d.zone = key, a.Clock().Location()
-	d.lines = d.lines[:0]
+	d.of = key
+	d.Begin(w)
 	switch t := a.table(); {
-	case t != nil && t.at == (rowID{}):
 	case t != nil:
-		t.src.describe(a, d, t.at)
+		t.Describe(&d.Text)
 	case a.onNode():
 		d.node(a)
 	default:
@@ -118,27 +111,27 @@ func (d *detail) fill(a *app, w int) {
 }
 
 // draw returns exactly h rows of w cells.
-func (d *detail) draw(a *app, w, h int) []string {
+func (d *shownDetail) draw(a *app, w, h int) []string {
 	d.fill(a, w)
 	d.height, d.shown = h, h
 	f := a.findingsHere()
 	if f != nil && d.tab == tabPayload && len(f.report.Spans) > 0 && h > 3 {
 		d.shown--
 	}
-	d.top = max(0, min(d.top, len(d.lines)-d.shown))
+	d.top = max(0, min(d.top, len(d.Lines)-d.shown))
 	d.by(0)
 	c := &d.draws
 	c.Begin(&a.Theme, w)
 	c.Span, c.Found = d.span, a.search.text
 	for i := d.top; i < d.top+d.shown; i++ {
-		if i >= len(d.lines) {
+		if i >= len(d.Lines) {
 			c.End()
 			continue
 		}
 		if i == d.at && a.focus == detailPane {
 			c.Only(themes.Cursor)
 		}
-		d.lines[i].draw(c, a.Glyphs)
+		d.Lines[i].Draw(c, a.Glyphs)
 	}
 	if d.shown < h {
 		d.drawSpan(a, c, f.report.Spans)
@@ -147,25 +140,12 @@ func (d *detail) draw(a *app, w, h int) []string {
 	return d.out
 }
 
-func (l *detailLine) draw(c *cells.Canvas, g *cells.Glyphs) {
-	if l.gutter {
-		c.Put(themes.Gutter, g.Gutter)
-	} else {
-		c.Put(themes.Plain, " ")
-	}
-	if l.label != "" {
-		c.Put(themes.Dim, l.label+" ")
-	}
-	c.Safe(l.role, l.text.Clip(c.Room))
-	c.End()
-}
-
 // drawSpan explains the span that n and N lead to.
-func (d *detail) drawSpan(a *app, c *cells.Canvas, spans []scan.Span) {
+func (d *shownDetail) drawSpan(a *app, c *cells.Canvas, spans []scan.Span) {
 	if d.span == 0 || d.span > len(spans) {
-		c.Put(themes.Key, " "+a.keyOf("match.next"))
+		c.Put(themes.Key, " "+a.KeyOf("match.next"))
 		c.Put(themes.Dim, " to the "+cells.Count(len(spans), "place")+" noticed ")
-		c.Put(themes.Key, " "+a.keyOf("why"))
+		c.Put(themes.Key, " "+a.KeyOf("why"))
 		c.Put(themes.Dim, " why")
 		c.End()
 		return
@@ -176,19 +156,4 @@ func (d *detail) drawSpan(a *app, c *cells.Canvas, spans []scan.Span) {
 	c.Put(themes.Plain, s.Reason+" ")
 	c.Safe(themes.Dim, cells.Join(cells.Sanitize("at "), trust.Line(s.Path)).Clip(c.Room))
 	c.End()
-}
-
-// say adds our own words, on several lines where they are wider than the pane.
-func (d *detail) say(label string, role themes.Role, text string) {
-	if text != "" {
-		d.fact(evidence.Fact{Label: label, Role: role, Text: cells.Sanitize(text)})
-	}
-}
-
-// quote adds a server's own words.
-func (d *detail) quote(server string, lines []trust.Rendered) {
-	d.lines = append(d.lines, detailLine{gutter: true, role: themes.Gutter, text: cells.Join(cells.Sanitize("untrusted data from "), cells.Sanitize(server))})
-	for _, l := range lines {
-		d.lines = append(d.lines, detailLine{gutter: true, text: l})
-	}
 }

@@ -79,7 +79,7 @@ func (a *app) filtered(q query.Query) {
 func (a *app) toggleFilter() {
 	q := a.stream.query
 	if q.Text == "" {
-		a.Tell("there is no filter to turn off; " + a.keyOf("filter") + " makes one")
+		a.Tell("there is no filter to turn off; " + a.KeyOf("filter") + " makes one")
 		return
 	}
 	q.Off = !q.Off

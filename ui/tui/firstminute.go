@@ -65,10 +65,10 @@ type lesson struct{ key, text string }
 func (a *app) noServers() []lesson {
 	var l []lesson
 	if x := a.action("server.add"); x != nil && x.works(a) {
-		l = append(l, lesson{a.keyOf("server.add"), "add a server"}, lesson{a.keyOf("server.import"), "import servers"})
+		l = append(l, lesson{a.KeyOf("server.add"), "add a server"}, lesson{a.KeyOf("server.import"), "import servers"})
 	}
 	if a.canDemo() {
-		l = append(l, lesson{a.keyOf("demo"), "try demo servers"})
+		l = append(l, lesson{a.KeyOf("demo"), "try demo servers"})
 	}
 	if len(l) == 0 {
 		l = append(l, lesson{"", "eventdeck https://host/mcp"}, lesson{"", "eventdeck demo"})
@@ -79,9 +79,9 @@ func (a *app) noServers() []lesson {
 // noSubscriptions says how events get here.
 func (a *app) noSubscriptions() []lesson {
 	return []lesson{
-		{a.keyOf("tree"), "to the servers and their event types"},
-		{a.keyOf("down") + " " + a.keyOf("up"), "choose an event type"},
-		{a.keyOf("subscribe"), "subscribe to it"},
+		{a.KeyOf("tree"), "to the servers and their event types"},
+		{a.KeyOf("down") + " " + a.KeyOf("up"), "choose an event type"},
+		{a.KeyOf("subscribe"), "subscribe to it"},
 	}
 }
 
@@ -110,7 +110,7 @@ func (a *app) unreached(w, h int) (lines []string) {
 		lines = append(lines, "and "+cells.Count(left, "server")+" more.")
 	}
 	if len(lines) > 0 && !a.readOnly {
-		lines = append(lines, a.keyOf("server.reconnect")+" on the server tries at once.")
+		lines = append(lines, a.KeyOf("server.reconnect")+" on the server tries at once.")
 	}
 	return lines
 }

@@ -4,31 +4,32 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 )
 
 // foldable adds the lines of a payload, without what the operator has closed. A
 // closed place says how many lines it hides, and what was noticed in them.
-func (d *detail) foldable(lines []trust.Rendered, folds []trust.Fold) {
+func (d *shownDetail) foldable(lines []trust.Rendered, folds []trust.Fold) {
 	last := make(map[int]int, len(folds))
 	for _, f := range folds {
 		last[f.First] = max(last[f.First], f.Last)
 	}
 	for i := 0; i < len(lines); i++ {
-		l := detailLine{gutter: true, text: lines[i]}
+		l := detail.Line{Gutter: true, Text: lines[i]}
 		end, opens := last[i]
 		if opens {
-			l.fold = i + 1
+			l.Fold = i + 1
 		}
 		if opens && d.folded[i] {
 			text := " " + cells.Count(end-i, "line")
 			if n := spansIn(lines[i+1 : end+1]); n > 0 {
 				text += ", " + cells.Count(n, "place") + " noticed"
 			}
-			l.text = cells.Join(l.text, cells.Sanitize(text))
-			l.role = themes.Dim
+			l.Text = cells.Join(l.Text, cells.Sanitize(text))
+			l.Role = themes.Dim
 			i = end
 		}
-		d.lines = append(d.lines, l)
+		d.Lines = append(d.Lines, l)
 	}
 }
 
@@ -45,21 +46,21 @@ func spansIn(lines []trust.Rendered) int {
 }
 
 // foldLine closes or opens the place in which the chosen line stands.
-func (d *detail) foldLine(open bool) {
-	if d.at >= len(d.lines) {
+func (d *shownDetail) foldLine(open bool) {
+	if d.at >= len(d.Lines) {
 		return
 	}
 	i := d.at
 	if open {
-		if f := d.lines[i].fold; f > 0 && d.folded[f-1] {
+		if f := d.Lines[i].Fold; f > 0 && d.folded[f-1] {
 			delete(d.folded, f-1)
 			d.of.folds = -1
 		}
 		return
 	}
 	for ; i >= 0; i-- {
-		f := d.lines[i].fold
-		if f > 0 && !d.folded[f-1] && (i == d.at || indentOf(&d.lines[i]) < indentOf(&d.lines[d.at])) {
+		f := d.Lines[i].Fold
+		if f > 0 && !d.folded[f-1] && (i == d.at || indentOf(&d.Lines[i]) < indentOf(&d.Lines[d.at])) {
 			if d.folded == nil {
 				d.folded = map[int]bool{}
 			}
@@ -72,9 +73,9 @@ func (d *detail) foldLine(open bool) {
 }
 
 // indentOf counts the blanks before a line's text.
-func indentOf(l *detailLine) int {
+func indentOf(l *detail.Line) int {
 	n := 0
-	for _, s := range l.text.Segments {
+	for _, s := range l.Text.Segments {
 		for _, r := range s.Text {
 			if r != ' ' {
 				return n
@@ -85,7 +86,7 @@ func indentOf(l *detailLine) int {
 	return n
 }
 
-func (d *detail) unfoldAll() {
+func (d *shownDetail) unfoldAll() {
 	if len(d.folded) > 0 {
 		clear(d.folded)
 		d.of.folds = -1

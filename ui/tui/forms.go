@@ -92,7 +92,7 @@ func (a *app) markType() {
 		a.marked[n] = true
 	}
 	a.tree.drawn = treeKey{}
-	a.Tell(cells.Count(len(a.marked), "type") + " marked; " + a.keyOf("subscribe") + " subscribes to all of them")
+	a.Tell(cells.Count(len(a.marked), "type") + " marked; " + a.KeyOf("subscribe") + " subscribes to all of them")
 }
 
 func (a *app) onType() bool { return a.tree.at.Level() == 2 && a.listed(a.tree.at) != nil }

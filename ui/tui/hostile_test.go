@@ -180,9 +180,9 @@ func readThrough(t *testing.T, a *app, where string) string {
 		press(t, a, "ctrl+d")
 	}
 	var b strings.Builder
-	for i := range a.detail.lines {
-		if l := &a.detail.lines[i]; l.gutter {
-			b.WriteString(strings.TrimLeft(l.text.Plain(), " "))
+	for i := range a.detail.Lines {
+		if l := &a.detail.Lines[i]; l.Gutter {
+			b.WriteString(strings.TrimLeft(l.Text.Plain(), " "))
 		}
 	}
 	return b.String()
@@ -221,7 +221,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 		d := a.lay.detail
 		for y := d.y + 1; y < d.y+1+a.detail.shown; y++ {
 			i := a.detail.top + y - d.y - 1
-			if i < len(a.detail.lines) && a.detail.lines[i].gutter && cells[y][d.x].Text != a.Glyphs.Gutter {
+			if i < len(a.detail.Lines) && a.detail.Lines[i].Gutter && cells[y][d.x].Text != a.Glyphs.Gutter {
 				t.Fatalf("%s: no gutter in line %d of\n%s", where, y, text)
 			}
 		}

@@ -3,12 +3,13 @@ package tui
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 )
 
@@ -47,21 +48,13 @@ func labelsOf(l *event.Labels) *rowLabels {
 	if l == nil {
 		return nil
 	}
-	out := &rowLabels{name: trust.Line(l.Name), priority: trust.Line(l.Priority), tags: trust.Line(tagWords(l)), batch: trust.Line(l.Batch)}
+	out := &rowLabels{name: trust.Line(l.Name), priority: trust.Line(l.Priority), tags: trust.Line(evidence.TagWords(l)), batch: trust.Line(l.Batch)}
 	for has, is := range map[labelSet]bool{hasName: !l.Name.IsZero(), hasPriority: !l.Priority.IsZero(), hasTags: len(l.Tags) > 0, hasBatch: !l.Batch.IsZero()} {
 		if is {
 			out.set |= has
 		}
 	}
 	return out
-}
-
-func tagWords(l *event.Labels) trust.Text {
-	words := make([]string, len(l.Tags))
-	for i, t := range l.Tags {
-		words[i] = t.Raw()
-	}
-	return trust.Untrusted(strings.Join(words, " "))
 }
 
 // value is what a column of labels shows of the row.
@@ -158,21 +151,6 @@ func layJoint(c *cells.Canvas, g *cells.Glyphs, j joint) {
 	}
 }
 
-// labels tells what the server says of an event beside its data.
-func (d *detail) labels(l *event.Labels) {
-	if l == nil {
-		return
-	}
-	d.words("name    ", l.Name)
-	if !l.Priority.IsZero() {
-		d.lines = append(d.lines, detailLine{label: "priority", role: gravity(l.Priority.Raw()), text: trust.Line(l.Priority)})
-	}
-	d.words("tags    ", tagWords(l))
-	if !l.Batch.IsZero() {
-		d.lines = append(d.lines, detailLine{label: "batch   ", text: cells.Join(trust.Line(l.Batch), cells.Sanitize(", came with others; the last tab lists them"))})
-	}
-}
-
 // sameBatch tells whether two records came as one.
 func sameBatch(r, of *event.Record) bool {
 	return r.Labels != nil && of.Labels != nil && !of.Labels.Batch.IsZero() && r.Sub == of.Sub && r.Labels.Batch == of.Labels.Batch
@@ -180,7 +158,7 @@ func sameBatch(r, of *event.Record) bool {
 
 // batch lists what came in the same batch as the record, the record among it, in
 // the order of arrival.
-func (d *detail) batch(of *event.Record, g *cells.Glyphs) {
+func (d *shownDetail) batch(of *event.Record, g *cells.Glyphs) {
 	s := &d.same
 	var members []event.Record
 	for i := range s.found {
@@ -193,7 +171,7 @@ func (d *detail) batch(of *event.Record, g *cells.Glyphs) {
 	}
 	members = append(members, *of)
 	slices.SortFunc(members, func(x, y event.Record) int { return cmp.Compare(x.Seq, y.Seq) })
-	d.lines = append(d.lines, detailLine{label: "batch   ", role: themes.Strong, text: cells.Join(trust.Line(of.Labels.Batch), cells.Sanitize(", "+cells.Count(len(members), "event")))})
+	d.Lines = append(d.Lines, detail.Line{Label: "batch   ", Role: themes.Strong, Text: cells.Join(trust.Line(of.Labels.Batch), cells.Sanitize(", "+cells.Count(len(members), "event")))})
 	for i := range members {
 		m, at := &members[i], amidst
 		switch i {
@@ -206,6 +184,6 @@ func (d *detail) batch(of *event.Record, g *cells.Glyphs) {
 		if m.Seq == of.Seq {
 			role = themes.Strong
 		}
-		d.lines = append(d.lines, detailLine{gutter: true, role: role, seq: m.Seq, text: cells.Join(cells.Sanitize(g.Joints[at-1]+" "), d.sameLine(m))})
+		d.Lines = append(d.Lines, detail.Line{Gutter: true, Role: role, Seq: m.Seq, Text: cells.Join(cells.Sanitize(g.Joints[at-1]+" "), d.sameLine(m))})
 	}
 }

@@ -100,7 +100,7 @@ func TestBatchIsOneGroupAmongTheSame(t *testing.T) {
 		t.Error("an event that came alone is among the batch")
 	}
 	exact(t, a)
-	for a.detail.lines[a.detail.at].seq == 0 {
+	for a.detail.Lines[a.detail.at].Seq == 0 {
 		press(t, a, "down")
 	}
 	if press(t, a, "enter"); a.stream.at != 8 {

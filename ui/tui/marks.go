@@ -169,11 +169,11 @@ func (d *markList) Draw(c *cells.Canvas, h int) {
 	a := d.app
 
 	if len(d.marks) == 0 {
-		c.Put(themes.Dim, " No marks yet. "+a.keyOf("mark")+" marks a record, "+a.keyOf("mark.now")+" draws a line.")
+		c.Put(themes.Dim, " No marks yet. "+a.KeyOf("mark")+" marks a record, "+a.KeyOf("mark.now")+" draws a line.")
 		c.End()
 		return
 	}
-	d.DrawField(c, a.keyOf("marks"))
+	d.DrawField(c, a.KeyOf("marks"))
 	d.DrawList(a.Glyphs, c, h-1, func(c *cells.Canvas, x *widget.Pick) { c.Safe(themes.Plain, x.Text.Clip(c.Room)) })
 }
 

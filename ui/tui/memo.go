@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
 )
@@ -33,7 +34,7 @@ type memo struct {
 	Panes   arrangement    `json:"panes,omitzero"`
 	Tab     detailTab      `json:"tab,omitempty"`
 	Clock   cells.TimeView `json:"clock,omitempty"`
-	Tables  []memoTable    `json:"tables,omitempty"`
+	Tables  []board.Memo   `json:"tables,omitempty"`
 
 	Filters  []string `json:"filters,omitempty"`  // typed, newest first
 	Searches []string `json:"searches,omitempty"` // typed, newest first
@@ -80,7 +81,7 @@ func (a *app) present() memo {
 		m.Filter, m.Off = t.before.Text, t.before.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
-	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.memo()
+	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.Memo()
 	if !a.stream.follow {
 		m.Reading = a.stream.at
 	}
@@ -158,7 +159,7 @@ func (a *app) recall() {
 		a.detail.tab = m.Tab
 	}
 	a.panes = m.Panes
-	a.boards.recall(m.Tables)
+	a.boards.Recall(m.Tables)
 	if m.Clock < cells.TimeViews {
 		a.Times = m.Clock
 	}

@@ -85,7 +85,7 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 	case detailPane:
 		a.detail.by(rows)
 	default:
-		a.table().scroll(rows)
+		a.table().Scroll(rows)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 	case streamPane:
 		again = a.clickStream(row)
 	case subsPane, logPane:
-		again = a.table().click(row - 1)
+		again = a.table().Click(row - 1)
 	}
 	if had && again {
 		return a.open()
@@ -190,16 +190,6 @@ func (s *stream) scroll(n int) {
 	s.at = s.seqs[max(top, min(s.index(s.at), top+h-1, len(s.seqs)-1))]
 }
 
-// scroll moves what is shown by n rows; the choice goes along.
-func (t *table) scroll(n int) {
-	if n < 0 {
-		t.follow = false
-	}
-	at, last := max(t.src.find(t.at), 0), t.src.len()-1
-	t.top = max(0, min(t.top+n, last+1-t.height))
-	t.choose(max(t.top, min(at, t.top+t.height-1, last)))
-}
-
 // inDialog returns the place of a cell inside the frame of the dialog.
 func (a *app) inDialog(x, y int) (int, int, bool) {
 	left, top, w, h := a.boxAt()
@@ -211,7 +201,7 @@ func (a *app) inDialog(x, y int) (int, int, bool) {
 func (a *app) switchMouse() tea.Cmd {
 	a.mouse.off = !a.mouse.off
 	if a.mouse.off {
-		return a.keep(keptMouse, "off", "the mouse selects text; "+a.keyOf("mouse")+" gives it back to the screen")
+		return a.keep(keptMouse, "off", "the mouse selects text; "+a.KeyOf("mouse")+" gives it back to the screen")
 	}
-	return a.keep(keptMouse, "on", "the mouse works here; "+a.keyOf("mouse")+" lets it select text")
+	return a.keep(keptMouse, "on", "the mouse works here; "+a.KeyOf("mouse")+" lets it select text")
 }

@@ -76,8 +76,8 @@ func TestMouseOnTables(t *testing.T) {
 	}
 	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+3, tea.MouseLeft)))
 	tab := a.table()
-	if tab.src.find(tab.at) != 1 {
-		t.Errorf("a click on the second row chooses row %d", tab.src.find(tab.at))
+	if tab.At != tab.RowAt(1) {
+		t.Errorf("a click on the second row chooses %+v", tab.At)
 	}
 	a.mouse.x, a.mouse.y, a.mouse.steps = r.x+4, r.y+3, -1
 	a.update(wheelMsg{})

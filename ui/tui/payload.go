@@ -223,15 +223,15 @@ func (a *app) toSpan(step int) {
 	d := &a.detail
 	d.tab = tabPayload
 	d.unfoldAll()
-	d.fill(a, d.of.w)
+	d.fill(a, d.Width)
 	switch {
 	case d.span == 0 && step < 0:
 		d.span = n
 	default:
 		d.span = (d.span-1+step+n)%n + 1
 	}
-	for i := range d.lines {
-		for _, s := range d.lines[i].text.Segments {
+	for i := range d.Lines {
+		for _, s := range d.Lines[i].Text.Segments {
 			if s.Span == d.span {
 				if i < d.top || i >= d.top+d.shown {
 					d.page(i - d.shown/3 - d.top)
@@ -242,3 +242,5 @@ func (a *app) toSpan(step int) {
 		}
 	}
 }
+
+func capped(b []byte) []byte { return b[:min(len(b), payloadMax)] }

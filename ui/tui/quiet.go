@@ -6,6 +6,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 )
 
 // quietView answers why the subscription is quiet that the keys are about. It
@@ -13,11 +14,11 @@ import (
 type quietView struct {
 	app   *app
 	id    event.SubID
-	lines detail
+	lines detail.Text
 	top   int
 }
 
-func (a *app) openQuiet() { a.Show(&quietView{app: a, id: a.selected().ID}) }
+func (a *app) openQuiet() { a.Show(&quietView{app: a, id: a.selected().ID, lines: a.newText()}) }
 
 func (d *quietView) Title() string { return "Why is it quiet?" }
 
@@ -25,22 +26,21 @@ func (d *quietView) Size(sw, sh int) (int, int) {
 	a := d.app
 
 	w := max(1, min(sw-8, 100))
-	d.lines.lines, d.lines.of.w = d.lines.lines[:0], w
+	d.lines.Begin(w)
 	if v := a.sub(d.id); v != nil {
-		d.lines.subscription(a, v)
+		d.lines.Subscription(v, a.cursorless(v))
 	} else {
-		d.lines.say("", themes.Dim, "The subscription has ended.")
+		d.lines.Say("", themes.Dim, "The subscription has ended.")
 	}
-	return w, min(len(d.lines.lines), max(1, sh-6))
+	return w, min(len(d.lines.Lines), max(1, sh-6))
 }
 
 func (d *quietView) Draw(c *cells.Canvas, h int) {
 	a := d.app
 
-	d.lines.shown = h
-	d.top = max(0, min(d.top, len(d.lines.lines)-h))
-	for i := d.top; i < len(d.lines.lines) && i < d.top+h; i++ {
-		d.lines.lines[i].draw(c, a.Glyphs)
+	d.top = max(0, min(d.top, len(d.lines.Lines)-h))
+	for i := d.top; i < len(d.lines.Lines) && i < d.top+h; i++ {
+		d.lines.Lines[i].Draw(c, a.Glyphs)
 	}
 }
 

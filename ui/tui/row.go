@@ -66,7 +66,7 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 	default:
 		out.text = trust.Line(summaryOf(&r, pick))
 		out.field = fieldOf(&r, pick)
-		out.grave = gravity(out.field.Plain())
+		out.grave = evidence.Gravity(out.field.Plain())
 		if word := out.field.Plain(); word != "" && word == out.text.Plain() {
 			out.text = trust.Line(compactOf(&r)) // the same twice would tell nothing
 		}
@@ -146,7 +146,7 @@ func (r *row) layColumn(c *cells.Canvas, kind columnKind, value trust.Rendered, 
 		return
 	case colPriority:
 		value = r.labels.value(kind)
-		c.Column(gravity(value.Plain()), value, width)
+		c.Column(evidence.Gravity(value.Plain()), value, width)
 	case colName, colTags, colBatch:
 		role := themes.Plain
 		if kind != colName {

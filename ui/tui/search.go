@@ -75,7 +75,7 @@ func (a *app) next(step int) tea.Cmd {
 			a.toSpan(step)
 			return nil
 		}
-		a.Tell("nothing is searched; " + a.keyOf("search") + " begins")
+		a.Tell("nothing is searched; " + a.KeyOf("search") + " begins")
 		return nil
 	}
 	return a.nextFound(step)

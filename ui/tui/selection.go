@@ -40,14 +40,14 @@ func (a *app) selectRange() {
 	s.selected = selection{on: true, from: s.at}
 	s.follow = false
 	a.enter(streamPane)
-	a.Tell("range: move to its other end; " + a.keyOf("copy") + " copies, " + a.keyOf("export") + " writes, esc ends it")
+	a.Tell("range: move to its other end; " + a.KeyOf("copy") + " copies, " + a.KeyOf("export") + " writes, esc ends it")
 }
 
 // selectAll takes everything that the stream shows into the range.
 func (a *app) selectAll() {
 	a.stream.selected = selection{on: true, from: a.api.Log().Last(), all: true}
 	a.enter(streamPane)
-	a.Tell("everything shown is selected; " + a.keyOf("export") + " writes it, esc ends it")
+	a.Tell("everything shown is selected; " + a.KeyOf("export") + " writes it, esc ends it")
 }
 
 // selectedRecords calls fn for the records of the range that the stream shows,

@@ -87,7 +87,7 @@ func (a *app) applySettings(msg settingsMsg) {
 	}
 	switch n := len(a.settingsProblems); {
 	case n > 1:
-		a.note = note{text: fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], cells.Count(n-1, "problem"), a.keyOf("settings.problems")), bad: true}
+		a.note = note{text: fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], cells.Count(n-1, "problem"), a.KeyOf("settings.problems")), bad: true}
 	case n == 1:
 		a.note = note{text: a.settingsProblems[0], bad: true}
 	case msg.asked:

@@ -4,7 +4,7 @@ package tui
 func (a *app) shape() shape {
 	s := shape{arrangement: a.panes, w: a.w, h: a.h, focus: a.focus, subject: a.subject, size: a.size}
 	if t := a.table(); t != nil {
-		s.rows = t.tall(a)
+		s.rows = t.Tall()
 	}
 	return s
 }

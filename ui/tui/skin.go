@@ -53,7 +53,7 @@ func (a *app) initSkin(o Options, env func(string) string) {
 	}
 	a.dress()
 	if name := a.skin.name; name != "" && a.Theme.Name != name {
-		a.Fail("theme "+name, fmt.Errorf("there is none of that name; %s chooses another", a.keyOf("theme")))
+		a.Fail("theme "+name, fmt.Errorf("there is none of that name; %s chooses another", a.KeyOf("theme")))
 	}
 	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.kept(keptGlyphs))
 }

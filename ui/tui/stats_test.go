@@ -83,12 +83,12 @@ func TestErrorIsToldOnce(t *testing.T) {
 		v.Status.State, v.Status.Error = event.StateBackoff, trust.Untrusted(text)
 		a := open(t, h, 200, 60)
 		d := a.detail
-		d.lines = nil
-		d.of.w = 100
-		d.subscription(a, v)
+		d.Lines = nil
+		d.Width = 100
+		d.Subscription(v, a.cursorless(v))
 		n := 0
-		for _, l := range d.lines {
-			n += strings.Count(l.text.Plain(), text[len(text)-8:])
+		for _, l := range d.Lines {
+			n += strings.Count(l.Text.Plain(), text[len(text)-8:])
 		}
 		if n != times {
 			t.Errorf("%q is told %d times", text, n)

@@ -148,7 +148,7 @@ func (a *app) drawStatus() string {
 		c.Safe(themes.Strong, cells.Sanitize(a.note.text).Clip(c.Room))
 	case a.exporting != nil:
 		c.Put(themes.Busy, " writing "+cells.Number(uint64(a.exporting.n.Load()))+" ")
-		c.Safe(themes.Busy, cells.Join(cells.Sanitize("to "), cells.Sanitize(a.exporting.path), cells.Sanitize("; "+a.keyOf("export.stop")+" stops it")).Clip(c.Room))
+		c.Safe(themes.Busy, cells.Join(cells.Sanitize("to "), cells.Sanitize(a.exporting.path), cells.Sanitize("; "+a.KeyOf("export.stop")+" stops it")).Clip(c.Room))
 	default:
 		a.drawTotals(c)
 	}
@@ -184,15 +184,15 @@ func (a *app) teach(c *cells.Canvas, h int) {
 	case a.stream.searched() != "":
 		lines = []string{"Nothing matches yet: " + a.stream.searched() + " of the history."}
 	case a.stream.query.Filters():
-		lines = []string{"Nothing matches the filter.", "", a.keyOf("back") + " takes it away, " + a.keyOf("filter") + " changes it, " + a.keyOf("filter.toggle") + " turns it off."}
+		lines = []string{"Nothing matches the filter.", "", a.KeyOf("back") + " takes it away, " + a.KeyOf("filter") + " changes it, " + a.KeyOf("filter.toggle") + " turns it off."}
 	case len(a.snap.Servers) == 0:
 		c.End()
 		drawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
 		return
 	case a.stream.query.Node.Level() == 2 && a.tree.chosen().kids == 0:
-		lines = []string{"Not subscribed to this event type.", "", "Press " + a.keyOf("subscribe") + " to subscribe."}
+		lines = []string{"Not subscribed to this event type.", "", "Press " + a.KeyOf("subscribe") + " to subscribe."}
 	case a.tree.total.trouble > 0:
-		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.keyOf("subscriptions") + " lists them, " + a.keyOf("quiet") + " there tells why and what the host does next."}
+		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.KeyOf("subscriptions") + " lists them, " + a.KeyOf("quiet") + " there tells why and what the host does next."}
 	case len(away) > 0:
 		lines = away
 	case len(a.snap.Subs) == 0:

@@ -70,7 +70,7 @@ func (a *app) askReset() {
 // chosenSeq is the record that a row of a table or the stream is about.
 func (a *app) chosenSeq() uint64 {
 	if t := a.table(); t != nil {
-		return t.at.seq
+		return t.At.Seq
 	}
 	return a.stream.at
 }

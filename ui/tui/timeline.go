@@ -257,7 +257,7 @@ func (d *timeline) jump() tea.Cmd {
 		return nil
 	}
 	a.Show(nil)
-	a.jump(min(seq, a.api.Log().Last()))
+	a.Jump(min(seq, a.api.Log().Last()))
 	a.enter(streamPane)
 	return nil
 }

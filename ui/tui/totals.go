@@ -43,7 +43,7 @@ func (a *app) drawTotals(c *cells.Canvas) {
 	case a.trouble.shown(now):
 		c.Only(themes.Alarm)
 		l := &a.trouble.line
-		c.Put(themes.Plain, " error "+cells.Ago(now, l.At)+", "+a.keyOf("log")+" opens it: ")
+		c.Put(themes.Plain, " error "+cells.Ago(now, l.At)+", "+a.KeyOf("log")+" opens it: ")
 		c.Safe(themes.Plain, cells.Join(cells.Sanitize(l.Server), cells.Sanitize(" "), cells.Sanitize(l.Text)).Clip(c.Room))
 		return
 	}

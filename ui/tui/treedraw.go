@@ -209,7 +209,7 @@ func (t *tree) drawRemark(a *app, c *cells.Canvas, r *treeRow) {
 		c.Safe(themes.Dim, cells.Sanitize(string(r.sub.ShownArgs())).Clip(c.Room))
 	case r.server.Reach == host.ReachSignIn:
 		c.Put(themes.Warn, "    ")
-		c.Safe(themes.Warn, cells.Sanitize(a.keyOf("sign-in")+" signs in: "+r.server.SignIn).Clip(c.Room))
+		c.Safe(themes.Warn, cells.Sanitize(a.KeyOf("sign-in")+" signs in: "+r.server.SignIn).Clip(c.Room))
 	case r.server.Err != "" && r.server.Reach != host.ReachReady:
 		c.Put(themes.Warn, "    ")
 		c.Safe(themes.Warn, cells.Sanitize(r.server.Err).Clip(c.Room))

@@ -78,7 +78,7 @@ func (t *tree) drawItem(c *cells.Canvas, r *treeRow) {
 // openItem leads to what a row of the second section names.
 func (a *app) openItem(x *treeItem) tea.Cmd {
 	if x.filter == "" {
-		a.jump(x.mark.Seq)
+		a.Jump(x.mark.Seq)
 		return nil
 	}
 	if err := a.useFilter(x.filter); err != nil {
@@ -87,15 +87,15 @@ func (a *app) openItem(x *treeItem) tea.Cmd {
 	return nil
 }
 
-func (d *detail) item(a *app, x *treeItem) {
+func (d *shownDetail) item(a *app, x *treeItem) {
 	if x.filter != "" {
-		d.say("", themes.Strong, x.filter)
-		d.say("filter  ", themes.Plain, a.filters[x.filter])
-		d.say("", themes.Key, a.keyOf("open")+" filters the stream by it")
+		d.Say("", themes.Strong, x.filter)
+		d.Say("filter  ", themes.Plain, a.filters[x.filter])
+		d.Say("", themes.Key, a.KeyOf("open")+" filters the stream by it")
 		return
 	}
-	d.say("", themes.Strong, "mark on record "+cells.Number(x.mark.Seq))
-	d.say("set     ", themes.Plain, cells.TimeText(x.mark.At, d.zone, time.DateTime))
-	d.say("note    ", themes.Plain, x.mark.Note)
-	d.say("", themes.Key, a.keyOf("open")+" shows the record in the stream")
+	d.Say("", themes.Strong, "mark on record "+cells.Number(x.mark.Seq))
+	d.Say("set     ", themes.Plain, cells.TimeText(x.mark.At, d.Zone(), time.DateTime))
+	d.Say("note    ", themes.Plain, x.mark.Note)
+	d.Say("", themes.Key, a.KeyOf("open")+" shows the record in the stream")
 }

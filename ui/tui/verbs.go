@@ -27,7 +27,7 @@ func (a *app) half() int {
 	case detailPane:
 		return max(1, a.detail.height/2)
 	case subsPane, logPane:
-		return max(1, a.table().height/2)
+		return max(1, a.table().Height/2)
 	}
 	return max(1, a.stream.height/2)
 }
@@ -49,7 +49,7 @@ func (a *app) move(n int) {
 			a.detail.page(n)
 		}
 	case subsPane, logPane:
-		a.table().by(n)
+		a.table().By(n)
 	default:
 		a.stream.by(n)
 	}
@@ -67,7 +67,7 @@ func (a *app) step(n int) {
 func (a *app) moveEnd(last bool) {
 	switch {
 	case a.table() != nil && a.focus != detailPane:
-		a.table().end(last)
+		a.table().End(last)
 	case a.focus == treePane && last:
 		a.tree.last()
 		a.rescope()
@@ -75,9 +75,9 @@ func (a *app) moveEnd(last bool) {
 		a.tree.first()
 		a.rescope()
 	case a.focus == detailPane && last:
-		a.detail.by(len(a.detail.lines))
+		a.detail.by(len(a.detail.Lines))
 	case a.focus == detailPane:
-		a.detail.by(-len(a.detail.lines))
+		a.detail.by(-len(a.detail.Lines))
 	case last:
 		a.followNewest()
 	default:
@@ -107,7 +107,7 @@ func (a *app) enter(p paneID) {
 		a.subject = p
 	}
 	if t := a.table(); t != nil {
-		t.load(a)
+		t.Load()
 	}
 }
 
@@ -150,10 +150,10 @@ func (a *app) open() tea.Cmd {
 	case subsPane, logPane:
 		a.openRow()
 	case detailPane:
-		if d := &a.detail; d.at < len(d.lines) && d.lines[d.at].seq > 0 {
-			a.jump(d.lines[d.at].seq)
-		} else if d.at < len(d.lines) && d.lines[d.at].fold > 0 {
-			d.foldLine(d.folded[d.lines[d.at].fold-1])
+		if d := &a.detail; d.at < len(d.Lines) && d.Lines[d.at].Seq > 0 {
+			a.Jump(d.Lines[d.at].Seq)
+		} else if d.at < len(d.Lines) && d.Lines[d.at].Fold > 0 {
+			d.foldLine(d.folded[d.Lines[d.at].Fold-1])
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (a *app) back() bool {
 		a.enter(a.subject)
 	case a.focus == treePane && a.w < treeWidth:
 		a.enter(streamPane)
-	case a.table() != nil && a.table().text != "":
+	case a.table() != nil && a.table().Text != "":
 		a.findRows("")
 	case a.board() != nil:
 		a.enter(streamPane)

@@ -140,7 +140,7 @@ func (a *app) pane(p paneID, r rect) []string {
 	case streamPane:
 		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.stream.draw(a, r.w, h) })...)
 	case subsPane, logPane:
-		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.table().draw(a, r.w, h) })...)
+		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.table().Draw(r.w, h) })...)
 	}
 	return append(rows, a.detail.draw(a, r.w, r.h-1)...)
 }
@@ -155,7 +155,7 @@ func (a *app) paneTitle(p paneID, room int) string {
 		}
 		return "2 Stream"
 	case subsPane, logPane:
-		return a.board().title(room)
+		return a.board().Title(room)
 	}
 	switch {
 	case a.rowSub() != nil, a.onNode():

@@ -34,12 +34,12 @@ func tableActions() []action {
 	return slices.Concat(grouped("Stream",
 		action{id: "columns", title: "choose the columns of the stream", keys: []string{"c"}, panes: onMain, run: act((*app).openColumns)},
 	), grouped("Tables",
-		action{id: "sort.next", title: "sort by the next column", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(a, 1) })},
-		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().sortNext(a, -1) })},
-		action{id: "sort.reverse", title: "turn the order around", keys: []string{"o"}, panes: inSubs, when: onTable[*subsTable], run: act(func(a *app) { a.table().turnAround(a) })},
+		action{id: "sort.next", title: "sort by the next column", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(1) })},
+		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(-1) })},
+		action{id: "sort.reverse", title: "turn the order around", keys: []string{"o"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().TurnAround() })},
 		action{id: "find", title: "show only rows with these words", keys: []string{"/"}, hint: "filter", panes: inTables, when: (*app).canFind, run: act((*app).openFind)},
-		action{id: "remote.end", title: "end what a server holds and nobody here wants", keys: []string{"X"}, hint: "end it", panes: inSubs, dangerous: true, when: onTable[*remotes], run: act((*app).askEndRemote)},
-		action{id: "remote.ask", title: "ask the servers again what they hold", keys: []string{"R"}, hint: "ask again", panes: inSubs, when: (*app).onRemotes, run: act(func(a *app) { a.table().src.(*remotes).forget() })},
+		action{id: "remote.end", title: "end what a server holds and nobody here wants", keys: []string{"X"}, hint: "end it", panes: inSubs, dangerous: true, when: (*app).onRemote, run: act(func(a *app) { a.table().AskEnd() })},
+		action{id: "remote.ask", title: "ask the servers again what they hold", keys: []string{"R"}, hint: "ask again", panes: inSubs, when: (*app).onRemotes, run: act(func(a *app) { a.table().AskAgain() })},
 	), grouped("Subscriptions",
 		action{id: "quiet", title: "why is it quiet?", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act((*app).openQuiet)},
 		action{id: "server.reconnect", title: "connect to the server anew and list its types again", keys: []string{"R"}, panes: inTree, dangerous: true, when: (*app).onServer, run: (*app).reconnect},
@@ -50,25 +50,25 @@ func tableActions() []action {
 // own tab.
 func (a *app) openLog() {
 	if a.trouble.shown(a.Clock()) {
-		a.boards.log.on = len(a.boards.log.tabs) - 1
-		a.boards.log.tabs[a.boards.log.on].end(true)
+		a.boards.Log.Last()
 		a.trouble.see()
 	}
 	a.enter(logPane)
 }
 
-func (a *app) canFind() bool {
-	t := a.table()
-	if t == nil {
-		return false
-	}
-	_, ok := t.src.(finder)
-	return ok
-}
+func (a *app) canFind() bool { t := a.table(); return t != nil && t.Finds() }
+
+func (a *app) canSort() bool { t := a.table(); return t != nil && t.Sorts() && t.Chosen() }
+
+// onRemotes tells whether the subscriptions that servers hold are shown, onRemote
+// whether one of them is chosen.
+func (a *app) onRemotes() bool { t := a.table(); return t != nil && t.Remotes() }
+
+func (a *app) onRemote() bool { return a.onRemotes() && a.table().Chosen() }
 
 // openFind asks for words of rows; the table follows what is typed.
 func (a *app) openFind() {
-	before := a.table().text
+	before := a.table().Text
 	a.askLine(&widget.Prompt{
 		Label: "rows:", Says: "words of a row   enter keep  esc undo",
 		Change: a.findRows,
@@ -80,14 +80,8 @@ func (a *app) openFind() {
 // findRows shows only rows of the shown table that hold the text.
 func (a *app) findRows(text string) {
 	t := a.table()
-	if t == nil {
-		return
-	}
-	if s, ok := t.src.(finder); ok && t.text != text {
-		t.text = text
-		s.filter(text)
-		t.gen++
-		t.load(a)
+	if t != nil {
+		t.Find(text)
 	}
 }
 

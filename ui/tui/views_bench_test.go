@@ -88,7 +88,7 @@ func BenchmarkTables(b *testing.B) {
 			press(b, a, keys...)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				a.table().by(-1 + 2*(i/100%2))
+				a.table().By(-1 + 2*(i/100%2))
 				a.View()
 			}
 		})

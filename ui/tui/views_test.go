@@ -12,6 +12,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/query"
 )
 
@@ -51,27 +52,28 @@ func TestTableKeepsTheChosenRow(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "4", "j", "j")
-	chosen := a.table().at
-	for range len(a.table().src.columns()) {
+	chosen := a.table().At
+	for range 12 { // columns
 		press(t, a, "l")
 		a.draw()
 		press(t, a, "o")
 		exact(t, a)
-		if a.table().at != chosen {
-			t.Fatalf("sorting by column %d moved the choice", a.table().sort)
+		if a.table().At != chosen {
+			by, _ := a.table().Order()
+			t.Fatalf("sorting by %s moved the choice", by)
 		}
 	}
 	h.subscribe("aaa", "new.type", event.ModePush, "{}")
 	a.take(h.Snapshot())
 	a.draw()
-	if a.table().at != chosen {
+	if a.table().At != chosen {
 		t.Error("a new row moved the choice")
 	}
-	h.snap.Subs = slices.DeleteFunc(h.snap.Subs, func(v host.SubscriptionView) bool { return v.ID == chosen.sub })
+	h.snap.Subs = slices.DeleteFunc(h.snap.Subs, func(v host.SubscriptionView) bool { return v.ID == chosen.Sub })
 	h.snap.Version++
 	a.take(h.Snapshot())
 	exact(t, a)
-	if at := a.table().at; at == chosen || at == (rowID{}) {
+	if at := a.table().At; at == chosen || at == (board.RowID{}) {
 		t.Errorf("after the chosen row went, %+v is chosen", at)
 	}
 }
@@ -84,11 +86,11 @@ func TestSortPutsTroubleFirst(t *testing.T) {
 	a.draw()
 	press(t, a, "l")
 	a.draw()
-	if got := a.table().src.id(0).sub; got != h.snap.Subs[2].ID {
+	if got := a.table().RowAt(0).Sub; got != h.snap.Subs[2].ID {
 		t.Errorf("first row is %s", got)
 	}
 	press(t, a, "o")
-	if got := a.table().src.id(2).sub; got != h.snap.Subs[2].ID {
+	if got := a.table().RowAt(2).Sub; got != h.snap.Subs[2].ID {
 		t.Errorf("turned around, the last row is %s", got)
 	}
 }
@@ -105,14 +107,14 @@ func TestLogsLeadToWhatTheyTell(t *testing.T) {
 		t.Errorf("an act on a subscription leads to %+v", a.tree.at)
 	}
 	press(t, a, "5", "]", "/", "s", "u", "b", "s", "c", "r", "enter")
-	if n := a.table().src.len(); n != 1 {
+	if n := a.table().Rows(); n != 1 {
 		t.Errorf("%d frames hold the words", n)
 	}
 	if s := screenOf(a); !strings.Contains(s, `"secret": "whsec_***"`) {
 		t.Errorf("the frame is not shown:\n%s", s)
 	}
 	press(t, a, "esc")
-	if n := a.table().src.len(); n != 2 || a.board() == nil {
+	if n := a.table().Rows(); n != 2 || a.board() == nil {
 		t.Errorf("esc left %d frames", n)
 	}
 	if press(t, a, "esc"); a.board() != nil {
@@ -129,14 +131,14 @@ func TestGapsLeadToTheStream(t *testing.T) {
 	a.draw()
 	press(t, a, "4", "]")
 	a.draw()
-	if n := a.table().src.len(); n != 1 {
+	if n := a.table().Rows(); n != 1 {
 		t.Fatalf("%d gaps, want 1", n)
 	}
 	h.add(event.Record{Kind: event.KindGap, Server: "pager", Gap: &event.Gap{Cause: event.CauseSilent}})
 	arrive(a)
 	a.draw()
-	if n := a.table().src.len(); n != 2 || a.table().at.seq != 4 {
-		t.Errorf("%d gaps, %d is chosen", n, a.table().at.seq)
+	if n := a.table().Rows(); n != 2 || a.table().At.Seq != 4 {
+		t.Errorf("%d gaps, %d is chosen", n, a.table().At.Seq)
 	}
 	if press(t, a, "enter"); a.stream.at != 4 {
 		t.Errorf("led to %d", a.stream.at)
@@ -211,7 +213,7 @@ func TestFoldingAPayload(t *testing.T) {
 	a := open(t, h, 120, 40)
 	press(t, a, "2", "enter")
 	a.draw()
-	for a.detail.lines[a.detail.at].fold == 0 || !strings.Contains(a.detail.lines[a.detail.at].text.Plain(), "who") {
+	for a.detail.Lines[a.detail.at].Fold == 0 || !strings.Contains(a.detail.Lines[a.detail.at].Text.Plain(), "who") {
 		press(t, a, "down")
 		a.draw()
 	}
@@ -242,7 +244,7 @@ func TestSameRecords(t *testing.T) {
 	if !strings.Contains(s, "number 0  same incidentId") || strings.Contains(s, "number 1  same") {
 		t.Errorf("the same are not found:\n%s", s)
 	}
-	for a.detail.lines[a.detail.at].seq == 0 {
+	for a.detail.Lines[a.detail.at].Seq == 0 {
 		press(t, a, "down")
 	}
 	if press(t, a, "enter"); a.stream.at != 7 {

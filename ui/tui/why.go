@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/flags"
 )
 
@@ -21,7 +22,7 @@ const placesMax = 6
 // raised, and which hidden text was found.
 type why struct {
 	app   *app
-	lines []detailLine
+	lines []detail.Line
 	top   int
 	shown int
 }
@@ -73,20 +74,20 @@ func (d *why) fill(w int) {
 		d.say(themes.Strong, "Hidden or encoded text in clear")
 		for _, t := range f.report.Decoded {
 			for _, l := range trust.Block(t, max(1, w-1)) {
-				d.lines = append(d.lines, detailLine{gutter: true, text: l})
+				d.lines = append(d.lines, detail.Line{Gutter: true, Text: l})
 			}
 		}
 	}
 	if len(f.problems) > 0 {
 		d.say(themes.Plain, "")
 		for _, p := range f.problems {
-			d.lines = append(d.lines, detailLine{role: themes.Warn, text: schemaWords(p)})
+			d.lines = append(d.lines, detail.Line{Role: themes.Warn, Text: schemaWords(p)})
 		}
 	}
 }
 
 func (d *why) say(role themes.Role, text string) {
-	d.lines = append(d.lines, detailLine{role: role, text: cells.Sanitize(text)})
+	d.lines = append(d.lines, detail.Line{Role: role, Text: cells.Sanitize(text)})
 }
 
 func (d *why) flag(name string, f *findings) {
@@ -95,7 +96,7 @@ func (d *why) flag(name string, f *findings) {
 	if name == event.FlagBadge {
 		head = flags.BadgeWord + " " + name
 	}
-	d.lines = append(d.lines, detailLine{role: s.Role, text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(flags.ReasonOf(name)))})
+	d.lines = append(d.lines, detail.Line{Role: s.Role, Text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(flags.ReasonOf(name)))})
 	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch || name == event.FlagIDLearned {
 		return
 	}
@@ -131,7 +132,7 @@ func (d *why) place(i int, s *scan.Span) {
 	if s.Reason != s.Flag.Reason() {
 		text = cells.Join(text, cells.Sanitize(": "+s.Reason))
 	}
-	d.lines = append(d.lines, detailLine{role: themes.Dim, text: text})
+	d.lines = append(d.lines, detail.Line{Role: themes.Dim, Text: text})
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
@@ -140,7 +141,7 @@ func (d *why) Draw(c *cells.Canvas, h int) {
 	d.shown = h
 	d.by(0)
 	for i := d.top; i < len(d.lines) && i < d.top+h; i++ {
-		d.lines[i].draw(c, a.Glyphs)
+		d.lines[i].Draw(c, a.Glyphs)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 )
 
@@ -99,4 +101,27 @@ func GapWords(g event.Gap, clock cells.TimeView) string {
 		text += " to " + cells.TimeText(g.To, clock.Zone(), cells.TimeShort)
 	}
 	return text + " (" + string(g.Cause) + ")"
+}
+
+// Gravity is the role of a word that says how grave something is. The word
+// itself stands there, too.
+func Gravity(word string) themes.Role {
+	switch strings.ToLower(word) {
+	case "critical", "crit", "fatal", "emergency", "p0", "p1", "sev0", "sev1", "error", "failed", "failure", "down", "high", "alert":
+		return themes.Bad
+	case "warning", "warn", "p2", "sev2", "degraded", "medium", "major":
+		return themes.Warn
+	case "ok", "success", "succeeded", "resolved", "up", "passed", "healthy":
+		return themes.Good
+	}
+	return themes.Plain
+}
+
+// TagWords lists the tags that a server gives an event.
+func TagWords(l *event.Labels) trust.Text {
+	words := make([]string, len(l.Tags))
+	for i, t := range l.Tags {
+		words[i] = t.Raw()
+	}
+	return trust.Untrusted(strings.Join(words, " "))
 }

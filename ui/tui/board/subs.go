@@ -1,4 +1,4 @@
-package tui
+package board
 
 import (
 	"bytes"
@@ -13,20 +13,22 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 )
 
 // subsTable lists the subscriptions of all servers, or of the scope.
 type subsTable struct {
+	env     *Env
 	subs    []host.SubscriptionView
 	order   []int // into subs
 	rates   map[event.SubID]host.Rate
 	lags    map[event.SubID]lagAt
 	log     *eventlog.Log
 	now     time.Time
-	widest  widest
-	args    bool // a subscription that is listed has arguments
+	widest  struct{ server, typ int } // room that names would like to have
+	args    bool                      // a subscription that is listed has arguments
 	col     int
 	reverse bool
 	text    string
@@ -43,7 +45,7 @@ type subsKey struct {
 	text    string
 }
 
-func newSubsTable() *subsTable { return &subsTable{col: -1} }
+func newSubsTable(e *Env) *subsTable { return &subsTable{env: e, col: -1} }
 
 // The columns of the subscriptions.
 const (
@@ -85,14 +87,16 @@ func (t *subsTable) columns() []tableColumn {
 func (t *subsTable) sortBy(col int, reverse bool) { t.col, t.reverse = col, reverse }
 func (t *subsTable) filter(text string)           { t.text = strings.ToLower(text) }
 
-func (t *subsTable) load(a *app) bool {
-	t.now, t.log = a.Clock(), a.api.Log()
-	t.rates, t.widest = a.rates.BySub, a.widest
-	key := subsKey{a.snap.Version, a.stream.query.Node, t.col, t.reverse, t.text}
-	if key == t.of && len(t.subs) == len(a.snap.Subs) {
+func (t *subsTable) load() bool {
+	e := t.env
+	t.now, t.log = e.Clock(), e.Host.Log()
+	t.rates = e.Stats.BySub
+	t.widest.server, t.widest.typ = e.Widest()
+	key := subsKey{e.Snap.Version, e.Scope(), t.col, t.reverse, t.text}
+	if key == t.of && len(t.subs) == len(e.Snap.Subs) {
 		return false
 	}
-	t.of, t.subs = key, a.snap.Subs
+	t.of, t.subs = key, e.Snap.Subs
 	t.order, t.args = t.order[:0], false
 	for i := range t.subs {
 		if v := &t.subs[i]; key.scope.HoldsSub(v.ID, &v.Key) && t.holds(v) {
@@ -163,18 +167,19 @@ func lastEvent(v *host.SubscriptionView) time.Time {
 }
 
 func (t *subsTable) len() int       { return len(t.order) }
-func (t *subsTable) id(i int) rowID { return rowID{sub: t.subs[t.order[i]].ID} }
+func (t *subsTable) id(i int) RowID { return RowID{Sub: t.subs[t.order[i]].ID} }
 
-func (t *subsTable) find(id rowID) int {
-	return slices.IndexFunc(t.order, func(i int) bool { return t.subs[i].ID == id.sub })
+func (t *subsTable) find(id RowID) int {
+	return slices.IndexFunc(t.order, func(i int) bool { return t.subs[i].ID == id.Sub })
 }
 
-func (t *subsTable) cell(a *app, i, col int) cell {
+func (t *subsTable) cell(i, col int) cell {
+	e := t.env
 	v := &t.subs[t.order[i]]
 	switch col {
 	case subState:
 		word := evidence.StateWord(v, t.now)
-		glyph, role := evidence.Sign(a.Glyphs, word)
+		glyph, role := evidence.Sign(e.Glyphs, word)
 		return say(role, glyph+" "+string(word))
 	case subMode:
 		return say(themes.Plain, evidence.ModeWord(v.Mode))
@@ -188,7 +193,7 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 		}
 		return say(themes.Dim, string(v.ShownArgs()))
 	case subEvidence:
-		return t.evidence(a, v)
+		return t.evidence(v)
 	case subLast:
 		if last := lastEvent(v); !last.IsZero() {
 			return say(themes.Dim, cells.Ago(t.now, last))
@@ -206,15 +211,16 @@ func (t *subsTable) cell(a *app, i, col int) cell {
 			return say(themes.Plain, cells.Span(end.Sub(t.now)))
 		}
 	case subRate:
-		return t.rateCell(a, v)
+		return t.rateCell(v)
 	}
 	return cell{}
 }
 
 // evidence is the column that explains the state; an error comes first.
-func (t *subsTable) evidence(a *app, v *host.SubscriptionView) cell {
+func (t *subsTable) evidence(v *host.SubscriptionView) cell {
+	e := t.env
 	words := evidence.Of(*v, t.now)
-	if a.cursorless(v) {
+	if e.Cursorless(v) {
 		words = cells.Commas(words, evidence.NoReplay)
 	}
 	switch {
@@ -226,22 +232,27 @@ func (t *subsTable) evidence(a *app, v *host.SubscriptionView) cell {
 	return cell{themes.Warn, cells.Join(cells.Sanitize(words+": "), trust.Line(v.Status.Error))}
 }
 
-func (t *subsTable) describe(a *app, d *detail, id rowID) {
-	if v := a.sub(id.sub); v != nil {
-		d.subscription(a, v)
+func (t *subsTable) describe(d *detail.Text, id RowID) {
+	e := t.env
+	if v := e.Sub(id.Sub); v != nil {
+		d.Subscription(v, e.Cursorless(v))
 	}
 }
 
-func (t *subsTable) open(a *app, id rowID) bool { return a.jumpToSub(id.sub) }
+func (t *subsTable) open(id RowID) bool {
+	e := t.env
+	return e.JumpToSub(id.Sub)
+}
 
-func (t *subsTable) teach(a *app) []string {
+func (t *subsTable) teach() []string {
+	e := t.env
 	switch {
 	case t.text != "":
 		return []string{"No subscription matches.", "", "esc takes the words away."}
-	case len(a.snap.Subs) > 0:
+	case len(e.Snap.Subs) > 0:
 		return []string{"No subscriptions in this scope.", "", "esc goes back; without a scope all are listed."}
 	}
-	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + a.keyOf("tree") + ") and press " + a.keyOf("subscribe") + "."}
+	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + e.KeyOf("tree") + ") and press " + e.KeyOf("subscribe") + "."}
 }
 
 // counted shows a number that is worth a look when it is not zero.
@@ -265,7 +276,8 @@ func (t *subsTable) rate(v *host.SubscriptionView) float64 {
 }
 
 // rateCell draws the course of the rate beside it.
-func (t *subsTable) rateCell(a *app, v *host.SubscriptionView) cell {
+func (t *subsTable) rateCell(v *host.SubscriptionView) cell {
+	e := t.env
 	const seconds = 8
 	r, ok := t.rates[v.ID]
 	if !ok {
@@ -275,7 +287,7 @@ func (t *subsTable) rateCell(a *app, v *host.SubscriptionView) cell {
 	if cells.Highest(course) == 0 {
 		return cell{}
 	}
-	return say(themes.Plain, a.Glyphs.Spark(course)+" "+cells.Rate(t.rate(v)))
+	return say(themes.Plain, e.Glyphs.Spark(course)+" "+cells.Rate(t.rate(v)))
 }
 
 // lag is how long the newest event was on its way, 0 if that is not known.

@@ -1,4 +1,4 @@
-package tui
+package board
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 )
 
 // logRows bounds the rows of a log that are held.
@@ -23,11 +24,11 @@ const logRows = 5_000
 type seqs []uint64
 
 func (s seqs) len() int       { return len(s) }
-func (s seqs) id(i int) rowID { return rowID{seq: s[i]} }
+func (s seqs) id(i int) RowID { return RowID{Seq: s[i]} }
 
-func (s seqs) find(id rowID) int {
-	i := sort.Search(len(s), func(i int) bool { return s[i] >= id.seq })
-	if i < len(s) && s[i] == id.seq {
+func (s seqs) find(id RowID) int {
+	i := sort.Search(len(s), func(i int) bool { return s[i] >= id.Seq })
+	if i < len(s) && s[i] == id.Seq {
 		return i
 	}
 	return -1
@@ -35,8 +36,9 @@ func (s seqs) find(id rowID) int {
 
 // ringLog shows a ring of the host.
 type ringLog[T any] struct {
+	env *Env
 	seqs
-	ring  func(host.API) *eventlog.Ring[T]
+	ring  func(Host) *eventlog.Ring[T]
 	at    func(entry *T) time.Time
 	holds func(entry *T, text string) bool
 	seen  uint64
@@ -45,8 +47,9 @@ type ringLog[T any] struct {
 }
 
 // read takes what the ring has got; what it lost is lost here too.
-func (t *ringLog[T]) read(a *app) bool {
-	ring := t.ring(a.api)
+func (t *ringLog[T]) read() bool {
+	e := t.env
+	ring := t.ring(e.Host)
 	if ring == nil {
 		return false
 	}
@@ -75,11 +78,12 @@ func (t *ringLog[T]) filter(text string) {
 }
 
 // entry returns one entry of the ring.
-func (t *ringLog[T]) entry(a *app, seq uint64) (out T, ok bool) {
+func (t *ringLog[T]) entry(seq uint64) (out T, ok bool) {
+	e := t.env
 	if v, ok := t.shown[seq]; ok {
 		return v, true
 	}
-	t.ring(a.api).After(seq-1, func(at uint64, v T) bool {
+	t.ring(e.Host).After(seq-1, func(at uint64, v T) bool {
 		out, ok = v, at == seq
 		return false
 	})
@@ -93,11 +97,11 @@ func (t *ringLog[T]) entry(a *app, seq uint64) (out T, ok bool) {
 }
 
 // above is when the row above came, the zero time for the first one.
-func (t *ringLog[T]) above(a *app, i int) time.Time {
+func (t *ringLog[T]) above(i int) time.Time {
 	if i == 0 {
 		return time.Time{}
 	}
-	v, ok := t.entry(a, t.seqs[i-1])
+	v, ok := t.entry(t.seqs[i-1])
 	if !ok {
 		return time.Time{}
 	}
@@ -107,8 +111,8 @@ func (t *ringLog[T]) above(a *app, i int) time.Time {
 // wireLog shows the frames of the wire.
 type wireLog struct{ ringLog[host.WireFrame] }
 
-func newWireLog() *wireLog {
-	return &wireLog{ringLog[host.WireFrame]{ring: host.API.Wire, at: func(f *host.WireFrame) time.Time { return f.At }, holds: func(f *host.WireFrame, text string) bool {
+func newWireLog(e *Env) *wireLog {
+	return &wireLog{ringLog[host.WireFrame]{env: e, ring: Host.Wire, at: func(f *host.WireFrame) time.Time { return f.At }, holds: func(f *host.WireFrame, text string) bool {
 		return cells.HasText(f.Server, text) || cells.HasText(f.Frame.Raw(), text)
 	}}}
 }
@@ -124,16 +128,17 @@ func (t *wireLog) columns() []tableColumn {
 	}
 }
 
-func (t *wireLog) load(a *app) bool { return t.read(a) }
+func (t *wireLog) load() bool { return t.read() }
 
-func (t *wireLog) cell(a *app, i, col int) cell {
-	f, ok := t.entry(a, t.seqs[i])
+func (t *wireLog) cell(i, col int) cell {
+	e := t.env
+	f, ok := t.entry(t.seqs[i])
 	if !ok {
 		return cell{}
 	}
 	switch col {
 	case 0:
-		return say(themes.Dim, a.When(f.At, t.above(a, i), cells.StampTime))
+		return say(themes.Dim, e.When(f.At, t.above(i), cells.StampTime))
 	case 1:
 		return say(themes.Server, f.Server)
 	case 2:
@@ -194,33 +199,33 @@ func member(raw []byte, name string) json.RawMessage {
 	return nil
 }
 
-func (t *wireLog) describe(a *app, d *detail, id rowID) {
-	f, ok := t.entry(a, id.seq)
+func (t *wireLog) describe(d *detail.Text, id RowID) {
+	f, ok := t.entry(id.Seq)
 	if !ok {
-		d.say("", themes.Dim, "This frame is no longer kept.")
+		d.Say("", themes.Dim, "This frame is no longer kept.")
 		return
 	}
 	way := "received from "
 	if f.Sent {
 		way = "sent to "
 	}
-	d.say("", themes.Strong, way+f.Server)
-	d.say("at      ", themes.Plain, cells.TimeText(f.At, d.zone, cells.StampFull))
-	d.say("size    ", themes.Plain, cells.Count(f.Bytes, "byte"))
+	d.Say("", themes.Strong, way+f.Server)
+	d.Say("at      ", themes.Plain, cells.TimeText(f.At, d.Zone(), cells.StampFull))
+	d.Say("size    ", themes.Plain, cells.Count(f.Bytes, "byte"))
 	if f.Bytes > f.Frame.Len() {
-		d.say("", themes.Warn, "the end of the frame was not kept")
+		d.Say("", themes.Warn, "the end of the frame was not kept")
 	}
-	lines := trust.JSON([]byte(f.Frame.Raw()), max(d.of.w-1, 1))
+	lines := trust.JSON([]byte(f.Frame.Raw()), max(d.Width-1, 1))
 	if f.Sent {
 		for _, l := range lines {
-			d.lines = append(d.lines, detailLine{text: l})
+			d.Lines = append(d.Lines, detail.Line{Text: l})
 		}
 		return
 	}
-	d.quote(f.Server, lines)
+	d.Quote(f.Server, lines)
 }
 
-func (t *wireLog) teach(*app) []string {
+func (t *wireLog) teach() []string {
 	if t.text != "" {
 		return []string{"No frame holds these words.", "", "esc takes them away."}
 	}
@@ -230,8 +235,8 @@ func (t *wireLog) teach(*app) []string {
 // appLog shows warnings of the program and what servers wrote to stderr.
 type appLog struct{ ringLog[host.LogLine] }
 
-func newAppLog() *appLog {
-	return &appLog{ringLog[host.LogLine]{ring: host.API.AppLog, at: func(l *host.LogLine) time.Time { return l.At }, holds: func(l *host.LogLine, text string) bool {
+func newAppLog(e *Env) *appLog {
+	return &appLog{ringLog[host.LogLine]{env: e, ring: Host.AppLog, at: func(l *host.LogLine) time.Time { return l.At }, holds: func(l *host.LogLine, text string) bool {
 		return cells.HasText(l.Server, text) || cells.HasText(l.Text, text) || cells.HasText(l.Level.String(), text)
 	}}}
 }
@@ -245,17 +250,18 @@ func (t *appLog) columns() []tableColumn {
 	}
 }
 
-func (t *appLog) load(a *app) bool { return t.read(a) }
+func (t *appLog) load() bool { return t.read() }
 
-func (t *appLog) cell(a *app, i, col int) cell {
-	l, ok := t.entry(a, t.seqs[i])
+func (t *appLog) cell(i, col int) cell {
+	e := t.env
+	l, ok := t.entry(t.seqs[i])
 	if !ok {
 		return cell{}
 	}
 	role := levelRole(l.Level)
 	switch col {
 	case 0:
-		return say(themes.Dim, a.When(l.At, t.above(a, i), cells.StampTime))
+		return say(themes.Dim, e.When(l.At, t.above(i), cells.StampTime))
 	case 1:
 		return say(role, strings.ToLower(l.Level.String()))
 	case 2:
@@ -274,21 +280,21 @@ func levelRole(l slog.Level) themes.Role {
 	return themes.Plain
 }
 
-func (t *appLog) describe(a *app, d *detail, id rowID) {
-	l, ok := t.entry(a, id.seq)
+func (t *appLog) describe(d *detail.Text, id RowID) {
+	l, ok := t.entry(id.Seq)
 	if !ok {
-		d.say("", themes.Dim, "This line is no longer kept.")
+		d.Say("", themes.Dim, "This line is no longer kept.")
 		return
 	}
-	d.say("", levelRole(l.Level), strings.ToLower(l.Level.String()))
-	d.say("at      ", themes.Plain, cells.TimeText(l.At, d.zone, cells.StampFull))
-	d.say("server  ", themes.Plain, l.Server)
-	for _, line := range trust.Block(trust.Unescaped(l.Text), max(d.of.w-1, 1)) {
-		d.lines = append(d.lines, detailLine{text: line})
+	d.Say("", levelRole(l.Level), strings.ToLower(l.Level.String()))
+	d.Say("at      ", themes.Plain, cells.TimeText(l.At, d.Zone(), cells.StampFull))
+	d.Say("server  ", themes.Plain, l.Server)
+	for _, line := range trust.Block(trust.Unescaped(l.Text), max(d.Width-1, 1)) {
+		d.Lines = append(d.Lines, detail.Line{Text: line})
 	}
 }
 
-func (t *appLog) teach(*app) []string {
+func (t *appLog) teach() []string {
 	if t.text != "" {
 		return []string{"No line holds these words.", "", "esc takes them away."}
 	}
@@ -297,13 +303,16 @@ func (t *appLog) teach(*app) []string {
 
 // auditLog shows who did what. It is kept in the store.
 type auditLog struct {
+	env *Env
 	seqs
 	seen    uint64 // everything up to here was read
 	entries map[uint64]event.AuditEntry
 	text    string
 }
 
-func newAuditLog() *auditLog { return &auditLog{entries: map[uint64]event.AuditEntry{}} }
+func newAuditLog(e *Env) *auditLog {
+	return &auditLog{env: e, entries: map[uint64]event.AuditEntry{}}
+}
 
 func (t *auditLog) columns() []tableColumn {
 	return []tableColumn{
@@ -320,8 +329,9 @@ func (t *auditLog) columns() []tableColumn {
 
 // load reads what is new. The audit log grows by acts, not by events: reading
 // back to what is known is short.
-func (t *auditLog) load(a *app) bool {
-	audit := a.api.Audit()
+func (t *auditLog) load() bool {
+	e := t.env
+	audit := e.Host.Audit()
 	if audit == nil || audit.Last() == t.seen {
 		return false
 	}
@@ -363,14 +373,14 @@ func (t *auditLog) holds(e *event.AuditEntry) bool {
 }
 
 func (t *auditLog) filter(text string) {
-	*t = auditLog{entries: map[uint64]event.AuditEntry{}, text: strings.ToLower(text)}
+	*t = auditLog{env: t.env, entries: map[uint64]event.AuditEntry{}, text: strings.ToLower(text)}
 }
 
-func (t *auditLog) cell(a *app, i, col int) cell {
+func (t *auditLog) cell(i, col int) cell {
 	e := t.entries[t.seqs[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, a.When(e.At, t.above(i), cells.StampDay))
+		return say(themes.Dim, t.env.When(e.At, t.above(i), cells.StampDay))
 	case 1:
 		return say(actorRole(e.Actor), string(e.Actor))
 	case 2:
@@ -408,41 +418,41 @@ func actorRole(who event.Actor) themes.Role {
 	return themes.Plain
 }
 
-func (t *auditLog) describe(a *app, d *detail, id rowID) {
-	e, ok := t.entries[id.seq]
+func (t *auditLog) describe(d *detail.Text, id RowID) {
+	e, ok := t.entries[id.Seq]
 	if !ok {
 		return
 	}
-	d.say("", themes.Strong, e.Action)
-	d.say("number  ", themes.Plain, cells.Number(e.Seq))
-	d.say("at      ", themes.Plain, cells.TimeText(e.At, d.zone, cells.StampFull))
-	d.say("who     ", actorRole(e.Actor), string(e.Actor))
-	d.say("result  ", themes.Plain, e.Result)
-	d.say("server  ", themes.Plain, e.Server)
+	d.Say("", themes.Strong, e.Action)
+	d.Say("number  ", themes.Plain, cells.Number(e.Seq))
+	d.Say("at      ", themes.Plain, cells.TimeText(e.At, d.Zone(), cells.StampFull))
+	d.Say("who     ", actorRole(e.Actor), string(e.Actor))
+	d.Say("result  ", themes.Plain, e.Result)
+	d.Say("server  ", themes.Plain, e.Server)
 	if !e.Type.IsZero() {
-		d.lines = append(d.lines, detailLine{label: "type    ", text: trust.Line(e.Type)})
+		d.Lines = append(d.Lines, detail.Line{Label: "type    ", Text: trust.Line(e.Type)})
 	}
-	d.say("sub     ", themes.Plain, string(e.Sub))
+	d.Say("sub     ", themes.Plain, string(e.Sub))
 	if e.Record > 0 {
-		d.say("record  ", themes.Plain, cells.Number(e.Record))
+		d.Say("record  ", themes.Plain, cells.Number(e.Record))
 	}
-	for _, line := range trust.Block(e.Detail, max(d.of.w-1, 1)) {
-		d.lines = append(d.lines, detailLine{gutter: true, text: line})
+	for _, line := range trust.Block(e.Detail, max(d.Width-1, 1)) {
+		d.Lines = append(d.Lines, detail.Line{Gutter: true, Text: line})
 	}
 }
 
-func (t *auditLog) open(a *app, id rowID) bool {
-	e := t.entries[id.seq]
+func (t *auditLog) open(id RowID) bool {
+	e := t.entries[id.Seq]
 	switch {
 	case e.Record > 0:
-		return a.jump(e.Record)
+		return t.env.Jump(e.Record)
 	case e.Sub != "":
-		return a.jumpToSub(e.Sub)
+		return t.env.JumpToSub(e.Sub)
 	}
 	return false
 }
 
-func (t *auditLog) teach(*app) []string {
+func (t *auditLog) teach() []string {
 	if t.text != "" {
 		return []string{"No act holds these words.", "", "esc takes them away."}
 	}

@@ -1,4 +1,4 @@
-package tui
+package board
 
 import (
 	"context"
@@ -11,12 +11,14 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/widget"
 )
 
 // remotes lists the subscriptions that servers say they hold for us, the ones
 // that nobody here wants first: they cost a server work, and us deliveries.
 type remotes struct {
+	env   *Env
 	rows  []remoteRow
 	state map[string]string // what is known of a server that has no rows
 	asked map[string]bool
@@ -32,7 +34,9 @@ type remoteRow struct {
 // remoteWithin bounds how long a server is waited for.
 const remoteWithin = 10 * time.Second
 
-func newRemotes() *remotes { return &remotes{state: map[string]string{}, asked: map[string]bool{}} }
+func newRemotes(e *Env) *remotes {
+	return &remotes{env: e, state: map[string]string{}, asked: map[string]bool{}}
+}
 
 func (t *remotes) columns() []tableColumn {
 	return []tableColumn{
@@ -45,27 +49,28 @@ func (t *remotes) columns() []tableColumn {
 	}
 }
 
-func (t *remotes) load(*app) bool {
+func (t *remotes) load() bool {
 	changed := t.gen != t.drawn
 	t.drawn = t.gen
 	return changed
 }
 
-// work asks the servers that were not asked yet.
-func (t *remotes) work(a *app) tea.Cmd {
+// Work asks the servers that were not asked yet.
+func (t *remotes) Work() tea.Cmd {
+	e := t.env
 	var cmds []tea.Cmd
-	for i := range a.snap.Servers {
-		s := &a.snap.Servers[i]
+	for i := range e.Snap.Servers {
+		s := &e.Snap.Servers[i]
 		if t.asked[s.Name] || s.Reach != host.ReachReady {
 			continue
 		}
 		t.asked[s.Name] = true
 		t.state[s.Name] = "asked"
 		name := s.Name
-		cmds = append(cmds, a.Do(func(ctx context.Context) tea.Msg {
+		cmds = append(cmds, e.Do(func(ctx context.Context) tea.Msg {
 			ctx, cancel := context.WithTimeout(ctx, remoteWithin)
 			defer cancel()
-			held, err := a.api.Remote(ctx, name)
+			held, err := e.Host.Remote(ctx, name)
 			return widget.Then(func() tea.Cmd { t.take(name, held, err); return nil })
 		}))
 	}
@@ -109,18 +114,18 @@ func (r *remoteRow) word() (themes.Role, string) {
 	return themes.Good, "  ours"
 }
 
-func (r *remoteRow) id() rowID {
-	return rowID{sub: r.sub.Mine, name: r.server + "\x00" + r.sub.ServerID.Raw()}
+func (r *remoteRow) id() RowID {
+	return RowID{Sub: r.sub.Mine, name: r.server + "\x00" + r.sub.ServerID.Raw()}
 }
 
 func (t *remotes) len() int       { return len(t.rows) }
-func (t *remotes) id(i int) rowID { return t.rows[i].id() }
+func (t *remotes) id(i int) RowID { return t.rows[i].id() }
 
-func (t *remotes) find(id rowID) int {
+func (t *remotes) find(id RowID) int {
 	return slices.IndexFunc(t.rows, func(r remoteRow) bool { return r.id() == id })
 }
 
-func (t *remotes) cell(_ *app, i, col int) cell {
+func (t *remotes) cell(i, col int) cell {
 	r := &t.rows[i]
 	switch col {
 	case 0:
@@ -137,11 +142,12 @@ func (t *remotes) cell(_ *app, i, col int) cell {
 	return cell{themes.Dim, trust.Line(r.sub.Detail)}
 }
 
-func (t *remotes) describe(a *app, d *detail, id rowID) {
+func (t *remotes) describe(d *detail.Text, id RowID) {
+	e := t.env
 	i := t.find(id)
 	if i < 0 {
-		for _, s := range t.words(a) {
-			d.say("", themes.Plain, s)
+		for _, s := range t.words() {
+			d.Say("", themes.Plain, s)
 		}
 		return
 	}
@@ -149,28 +155,29 @@ func (t *remotes) describe(a *app, d *detail, id rowID) {
 	_, word := r.word()
 	switch r.rank() {
 	case 0:
-		d.say("", themes.Strong, "An orphan: the server holds it for us, and no subscription here knows it.")
+		d.Say("", themes.Strong, "An orphan: the server holds it for us, and no subscription here knows it.")
 	case 1:
-		d.say("", themes.Strong, "A duplicate: the server delivers the same events twice.")
+		d.Say("", themes.Strong, "A duplicate: the server delivers the same events twice.")
 	default:
-		d.say("", themes.Strong, "The server's side of "+string(r.sub.Mine))
+		d.Say("", themes.Strong, "The server's side of "+string(r.sub.Mine))
 	}
-	d.say("what    ", themes.Plain, word)
-	d.say("server  ", themes.Plain, r.server)
-	d.quote(r.server, []trust.Rendered{cells.Join(trust.Line(r.sub.Type), cells.Sanitize(" "), trust.Line(r.sub.ServerID)), trust.Line(r.sub.Detail)})
+	d.Say("what    ", themes.Plain, word)
+	d.Say("server  ", themes.Plain, r.server)
+	d.Quote(r.server, []trust.Rendered{cells.Join(trust.Line(r.sub.Type), cells.Sanitize(" "), trust.Line(r.sub.ServerID)), trust.Line(r.sub.Detail)})
 	if r.rank() < 2 {
-		d.say("", themes.Key, a.keyOf("remote.end")+" ends it at the server")
+		d.Say("", themes.Key, e.KeyOf("remote.end")+" ends it at the server")
 	}
-	for _, s := range t.words(a) {
-		d.say("", themes.Dim, s)
+	for _, s := range t.words() {
+		d.Say("", themes.Dim, s)
 	}
 }
 
 // words says what every server answered.
-func (t *remotes) words(a *app) []string {
+func (t *remotes) words() []string {
+	e := t.env
 	var out []string
-	for i := range a.snap.Servers {
-		name := a.snap.Servers[i].Name
+	for i := range e.Snap.Servers {
+		name := e.Snap.Servers[i].Name
 		state := t.state[name]
 		if state == "" {
 			state = "is not connected"
@@ -180,18 +187,18 @@ func (t *remotes) words(a *app) []string {
 	return out
 }
 
-func (t *remotes) teach(a *app) []string {
-	return append([]string{"Servers list here what they hold for us.", ""}, t.words(a)...)
+func (t *remotes) teach() []string {
+	return append([]string{"Servers list here what they hold for us.", ""}, t.words()...)
 }
 
-// askEndRemote asks before a server ends a subscription.
-func (a *app) askEndRemote() {
-	t := a.table()
+// AskEnd asks before a server ends the chosen one of the subscriptions that it holds.
+func (t *Table) AskEnd() {
 	src, ok := t.src.(*remotes)
-	i := -1
-	if ok {
-		i = src.find(t.at)
+	if !ok {
+		return
 	}
+	e := src.env
+	i := src.find(t.At)
 	if i < 0 {
 		return
 	}
@@ -200,19 +207,19 @@ func (a *app) askEndRemote() {
 	if r.sub.Mine != "" {
 		text = []string{"The subscription " + string(r.sub.Mine) + " here may have to subscribe anew."}
 	}
-	a.Show(&widget.Confirm{Screen: a,
+	e.Show(&widget.Confirm{Screen: e,
 		Head:  "End at " + r.server,
 		Lines: append([]string{trust.Line(r.sub.Type).Plain() + " " + trust.Line(r.sub.ServerID).Plain()}, text...),
 		Choices: []widget.Choice{{Key: "y", Title: "end it at the server", Run: func() tea.Cmd {
-			return a.Do(func(ctx context.Context) tea.Msg {
-				err := a.api.EndRemote(ctx, r.server, r.sub.ServerID)
+			return e.Do(func(ctx context.Context) tea.Msg {
+				err := e.Host.EndRemote(ctx, r.server, r.sub.ServerID)
 				return widget.Then(func() tea.Cmd {
 					delete(src.asked, r.server)
 					if err != nil {
-						a.Fail("cannot end it at "+r.server, err)
+						e.Fail("cannot end it at "+r.server, err)
 						return nil
 					}
-					a.Tell("ended at " + r.server)
+					e.Tell("ended at " + r.server)
 					return nil
 				})
 			})
@@ -220,12 +227,13 @@ func (a *app) askEndRemote() {
 	})
 }
 
-// onRemotes tells whether the subscriptions that servers hold are shown.
-func (a *app) onRemotes() bool {
-	t := a.table()
-	if t == nil {
-		return false
+// Remotes tells whether the subscriptions that servers hold are shown, AskAgain has
+// the servers asked again.
+func (t *Table) Remotes() bool { _, ok := t.src.(*remotes); return ok }
+
+// AskAgain is told with Remotes.
+func (t *Table) AskAgain() {
+	if src, ok := t.src.(*remotes); ok {
+		src.forget()
 	}
-	_, ok := t.src.(*remotes)
-	return ok
 }

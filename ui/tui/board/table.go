@@ -1,18 +1,21 @@
-package tui
+package board
 
 import (
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 )
 
-// rowID names a row of a table, whatever its place. The zero value is no row.
-type rowID struct {
-	sub  event.SubID
-	seq  uint64
+// RowID names a row of a table, whatever its place. The zero value is no row.
+type RowID struct {
+	Sub  event.SubID
+	Seq  uint64
 	name string
 }
 
@@ -39,16 +42,16 @@ type tableColumn struct {
 type source interface {
 	columns() []tableColumn
 	// load takes what the host has now and tells whether rows changed.
-	load(a *app) (changed bool)
+	load() (changed bool)
 	len() int
-	id(i int) rowID
+	id(i int) RowID
 	// find returns the place of a row, -1 if there is none.
-	find(id rowID) int
-	cell(a *app, i, col int) cell
+	find(id RowID) int
+	cell(i, col int) cell
 	// describe writes what the detail shows of a row.
-	describe(a *app, d *detail, id rowID)
+	describe(d *detail.Text, id RowID)
 	// teach says what an empty table means.
-	teach(a *app) []string
+	teach() []string
 }
 
 // niceToHave is the rank from which columns give way to another one's wish.
@@ -59,30 +62,31 @@ type sorter interface{ sortBy(col int, reverse bool) }
 
 // finder is a source that shows only rows with a text.
 type finder interface {
-	find(id rowID) int
+	find(id RowID) int
 	filter(text string)
 }
 
 // opener is a source whose rows lead elsewhere.
 type opener interface {
-	open(a *app, id rowID) bool
+	open(id RowID) bool
 }
 
-// table shows rows of a source. What is chosen is a row, not a place: rows that
+// Table shows rows of a source. What is chosen is a row, not a place: rows that
 // come, go or are sorted anew move it on the screen, never to another row.
-type table struct {
-	name    string
+type Table struct {
+	env     *Env
+	Name    string
 	src     source
-	at      rowID
+	At      RowID
 	top     int
-	height  int
+	Height  int
 	follow  bool // the newest row is chosen
 	tail    bool // rows come at the end, and the table begins by following
 	sort    int  // column by which rows are sorted
 	reverse bool
-	text    string // what rows must hold
+	Text    string // what rows must hold
 	whole   int    // rows without that
-	gen     int    // grows when rows changed
+	Gen     int    // grows when rows changed
 
 	draws  cells.Canvas
 	lines  []string
@@ -93,28 +97,28 @@ type table struct {
 // tableKey is what the drawn rows were made from.
 type tableKey struct {
 	w, h, top, gen int
-	at             rowID
+	at             RowID
 	focus          bool
 	look           int
 	second         int64
 }
 
-func newTable(name string, src source, tail bool) *table {
-	return &table{name: name, src: src, tail: tail, follow: tail, sort: -1}
+func newTable(e *Env, name string, src source, tail bool) *Table {
+	return &Table{env: e, Name: name, src: src, tail: tail, follow: tail, sort: -1}
 }
 
-// load brings the rows up to date; the chosen row stays where it is shown.
-func (t *table) load(a *app) {
-	before := t.src.find(t.at)
-	if t.src.load(a) {
-		t.gen++
+// Load brings the rows up to date; the chosen row stays where it is shown.
+func (t *Table) Load() {
+	before := t.src.find(t.At)
+	if t.src.load() {
+		t.Gen++
 	}
 	n := t.src.len()
 	if n == 0 {
-		t.at, t.top = rowID{}, 0
+		t.At, t.top = RowID{}, 0
 		return
 	}
-	at := t.src.find(t.at)
+	at := t.src.find(t.At)
 	switch {
 	case t.follow:
 		at = n - 1
@@ -128,23 +132,23 @@ func (t *table) load(a *app) {
 	t.choose(at)
 }
 
-// tall is how many rows the table would like to show. Rows that a text hides
+// Tall is how many rows the table would like to show. Rows that a text hides
 // count: what is typed must not move the panes.
-func (t *table) tall(a *app) int {
-	t.load(a)
-	if t.text == "" {
-		t.whole = max(t.src.len(), len(t.src.teach(a))+1)
+func (t *Table) Tall() int {
+	t.Load()
+	if t.Text == "" {
+		t.whole = max(t.src.len(), len(t.src.teach())+1)
 	}
 	return t.whole
 }
 
-func (t *table) choose(i int) {
-	n, h := t.src.len(), max(t.height, 1)
+func (t *Table) choose(i int) {
+	n, h := t.src.len(), max(t.Height, 1)
 	if n == 0 {
 		return
 	}
 	i = max(0, min(i, n-1))
-	t.at = t.src.id(i)
+	t.At = t.src.id(i)
 	if i < t.top {
 		t.top = i
 	}
@@ -154,17 +158,17 @@ func (t *table) choose(i int) {
 	t.top = max(0, min(t.top, n-h))
 }
 
-// by moves the choice by n rows.
-func (t *table) by(n int) {
+// By moves the choice by n rows.
+func (t *Table) By(n int) {
 	if n < 0 {
 		t.follow = false
 	}
-	t.choose(max(t.src.find(t.at), 0) + n)
+	t.choose(max(t.src.find(t.At), 0) + n)
 }
 
-// end goes to the first or the last row; at the last one a table that grows
+// End goes to the first or the last row; at the last one a table that grows
 // there follows again.
-func (t *table) end(last bool) {
+func (t *Table) End(last bool) {
 	if last {
 		t.follow = t.tail
 		t.choose(t.src.len() - 1)
@@ -174,21 +178,21 @@ func (t *table) end(last bool) {
 	t.choose(0)
 }
 
-// click chooses the row that is shown in a place and reports whether it was
+// Click chooses the row that is shown in a place and reports whether it was
 // chosen before.
-func (t *table) click(row int) (again bool) {
+func (t *Table) Click(row int) (again bool) {
 	i := t.top + row
 	if row < 0 || i >= t.src.len() {
 		return false
 	}
-	again = t.src.id(i) == t.at
+	again = t.src.id(i) == t.At
 	t.follow = false
 	t.choose(i)
 	return again
 }
 
-// sortNext sorts by another column.
-func (t *table) sortNext(a *app, step int) {
+// SortNext sorts by another column.
+func (t *Table) SortNext(step int) {
 	s, ok := t.src.(sorter)
 	if !ok {
 		return
@@ -201,14 +205,15 @@ func (t *table) sortNext(a *app, step int) {
 		}
 	}
 	s.sortBy(t.sort, t.reverse)
-	t.load(a)
+	t.Load()
 }
 
-func (t *table) turnAround(a *app) {
+// TurnAround turns the order of the rows around.
+func (t *Table) TurnAround() {
 	if s, ok := t.src.(sorter); ok {
 		t.reverse = !t.reverse
 		s.sortBy(t.sort, t.reverse)
-		t.load(a)
+		t.Load()
 	}
 }
 
@@ -253,11 +258,12 @@ func fitColumns(cols []tableColumn, room int) []int {
 	return widths
 }
 
-// draw returns exactly h rows of w cells.
-func (t *table) draw(a *app, w, h int) []string {
-	t.height = max(1, h-1)
-	t.load(a)
-	key := tableKey{w, h, t.top, t.gen, t.at, a.focus == subsPane || a.focus == logPane, a.Style, a.Clock().Unix()}
+// Draw returns exactly h rows of w cells.
+func (t *Table) Draw(w, h int) []string {
+	e := t.env
+	t.Height = max(1, h-1)
+	t.Load()
+	key := tableKey{w, h, t.top, t.Gen, t.At, e.Focused(), e.Style, e.Clock().Unix()}
 	if key == t.drawn {
 		return t.lines
 	}
@@ -265,14 +271,14 @@ func (t *table) draw(a *app, w, h int) []string {
 	cols := t.src.columns()
 	t.widths = fitColumns(cols, w-1)
 	c := &t.draws
-	c.Begin(&a.Theme, w)
-	t.drawHead(a, c, cols)
-	for i := t.top; i < t.src.len() && i < t.top+t.height; i++ {
-		t.drawRow(a, c, cols, i, key.focus)
+	c.Begin(&e.Theme, w)
+	t.drawHead(c, cols)
+	for i := t.top; i < t.src.len() && i < t.top+t.Height; i++ {
+		t.drawRow(c, cols, i, key.focus)
 	}
 	if t.src.len() == 0 {
 		c.End()
-		for _, s := range t.src.teach(a) {
+		for _, s := range t.src.teach() {
 			c.Put(themes.Dim, "  "+s)
 			c.End()
 		}
@@ -281,7 +287,8 @@ func (t *table) draw(a *app, w, h int) []string {
 	return t.lines
 }
 
-func (t *table) drawHead(a *app, c *cells.Canvas, cols []tableColumn) {
+func (t *Table) drawHead(c *cells.Canvas, cols []tableColumn) {
+	e := t.env
 	c.Put(themes.Plain, " ")
 	for i, col := range cols {
 		if t.widths[i] == 0 {
@@ -290,9 +297,9 @@ func (t *table) drawHead(a *app, c *cells.Canvas, cols []tableColumn) {
 		role, title := themes.Dim, col.title
 		if i == t.sort {
 			role = themes.Strong
-			title += a.Glyphs.Down
+			title += e.Glyphs.Down
 			if t.reverse {
-				title = col.title + a.Glyphs.Up
+				title = col.title + e.Glyphs.Up
 			}
 		}
 		c.Field(role, cells.Sanitize(title), t.widths[i], col.right)
@@ -300,10 +307,11 @@ func (t *table) drawHead(a *app, c *cells.Canvas, cols []tableColumn) {
 	c.End()
 }
 
-func (t *table) drawRow(a *app, c *cells.Canvas, cols []tableColumn, i int, focus bool) {
+func (t *Table) drawRow(c *cells.Canvas, cols []tableColumn, i int, focus bool) {
+	e := t.env
 	mark := " "
-	if t.src.id(i) == t.at {
-		mark = a.Glyphs.Cursor
+	if t.src.id(i) == t.At {
+		mark = e.Glyphs.Cursor
 		c.Only(themes.CursorOff)
 		if focus {
 			c.Only(themes.Cursor)
@@ -314,23 +322,91 @@ func (t *table) drawRow(a *app, c *cells.Canvas, cols []tableColumn, i int, focu
 		if t.widths[j] == 0 {
 			continue
 		}
-		x := t.src.cell(a, i, j)
+		x := t.src.cell(i, j)
 		c.Field(x.role, x.text, t.widths[j], col.right)
 	}
 	c.End()
 }
 
-// line is the chosen row as text, with all its columns.
-func (t *table) line(a *app) string {
-	i := t.src.find(t.at)
+// Line is the chosen row as text, with all its columns.
+func (t *Table) Line() string {
+	i := t.src.find(t.At)
 	if i < 0 {
 		return ""
 	}
 	var fields []string
 	for j := range t.src.columns() {
-		if text := t.src.cell(a, i, j).text.Plain(); text != "" {
+		if text := t.src.cell(i, j).text.Plain(); text != "" {
 			fields = append(fields, text)
 		}
 	}
 	return strings.Join(fields, "  ")
+}
+
+// Chosen tells whether there is a row to act on.
+func (t *Table) Chosen() bool { return t.At != RowID{} }
+
+// Rows is how many rows there are.
+func (t *Table) Rows() int { return t.src.len() }
+
+// Sorts tells whether the operator chooses the order of the rows.
+func (t *Table) Sorts() bool { _, ok := t.src.(sorter); return ok }
+
+// Finds tells whether the table can show only rows with a text.
+func (t *Table) Finds() bool { _, ok := t.src.(finder); return ok }
+
+// Find shows only rows that hold the text.
+func (t *Table) Find(text string) {
+	if s, ok := t.src.(finder); ok && t.Text != text {
+		t.Text = text
+		s.filter(text)
+		t.Gen++
+		t.Load()
+	}
+}
+
+// AppLog tells whether the table is the program's own log.
+func (t *Table) AppLog() bool { _, ok := t.src.(*appLog); return ok }
+
+// Work has the source do what takes long, by a command.
+func (t *Table) Work() tea.Cmd {
+	if w, ok := t.src.(worker); ok {
+		return w.Work()
+	}
+	return nil
+}
+
+// Open leads to what the chosen row is about, and tells whether there is such a place.
+func (t *Table) Open() bool {
+	o, ok := t.src.(opener)
+	return ok && o.open(t.At)
+}
+
+// Describe writes what the detail shows of the chosen row.
+func (t *Table) Describe(d *detail.Text) {
+	if t.Chosen() {
+		t.src.describe(d, t.At)
+	}
+}
+
+// RowAt names the row in a place.
+func (t *Table) RowAt(i int) RowID { return t.src.id(i) }
+
+// Order is the column by which rows are sorted, "" for none, and whether it is turned
+// around.
+func (t *Table) Order() (title string, reverse bool) {
+	if t.sort >= 0 {
+		title = t.src.columns()[t.sort].title
+	}
+	return title, t.reverse
+}
+
+// Scroll moves what is shown by n rows; the choice goes along.
+func (t *Table) Scroll(n int) {
+	if n < 0 {
+		t.follow = false
+	}
+	at, last := max(t.src.find(t.At), 0), t.src.len()-1
+	t.top = max(0, min(t.top+n, last+1-t.Height))
+	t.choose(max(t.top, min(at, t.top+t.Height-1, last)))
 }

@@ -1,4 +1,4 @@
-package tui
+package board
 
 import (
 	"slices"
@@ -8,10 +8,12 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 )
 
 // refusals lists the webhook deliveries of which nothing was taken, newest first.
 type refusals struct {
+	env     *Env
 	list    []event.Refusal
 	version uint64
 	second  int64
@@ -28,14 +30,15 @@ func (t *refusals) columns() []tableColumn {
 	}
 }
 
-func (t *refusals) load(a *app) bool {
-	second := a.Clock().Unix()
-	if t.version == a.snap.Version && t.second == second {
+func (t *refusals) load() bool {
+	e := t.env
+	second := e.Clock().Unix()
+	if t.version == e.Snap.Version && t.second == second {
 		return false
 	}
-	t.version, t.second = a.snap.Version, second
+	t.version, t.second = e.Snap.Version, second
 	before := len(t.list)
-	t.list = a.api.Refusals()
+	t.list = e.Host.Refusals()
 	return len(t.list) != before || before == refusalsKept
 }
 
@@ -46,21 +49,22 @@ const refusalsKept = 1_000
 func (t *refusals) len() int { return len(t.list) }
 
 // A refusal has no id: its place from the oldest one stays while others come.
-func (t *refusals) id(i int) rowID {
-	return rowID{seq: uint64(t.list[i].At.UnixNano()), name: t.list[i].Reason}
+func (t *refusals) id(i int) RowID {
+	return RowID{Seq: uint64(t.list[i].At.UnixNano()), name: t.list[i].Reason}
 }
 
-func (t *refusals) find(id rowID) int {
+func (t *refusals) find(id RowID) int {
 	return slices.IndexFunc(t.list, func(r event.Refusal) bool {
-		return uint64(r.At.UnixNano()) == id.seq && r.Reason == id.name
+		return uint64(r.At.UnixNano()) == id.Seq && r.Reason == id.name
 	})
 }
 
-func (t *refusals) cell(a *app, i, col int) cell {
+func (t *refusals) cell(i, col int) cell {
+	e := t.env
 	r := &t.list[i]
 	switch col {
 	case 0:
-		return say(themes.Dim, a.When(r.At, t.above(i), cells.StampDay))
+		return say(themes.Dim, e.When(r.At, t.above(i), cells.StampDay))
 	case 1:
 		return say(themes.Plain, answered(r))
 	case 2:
@@ -68,7 +72,7 @@ func (t *refusals) cell(a *app, i, col int) cell {
 	case 3:
 		return say(themes.Dim, string(r.Sub))
 	case 4:
-		if v := a.sub(r.Sub); v != nil {
+		if v := e.Sub(r.Sub); v != nil {
 			return cell{themes.Type, trust.Line(v.Key.Type)}
 		}
 		return cell{}
@@ -93,7 +97,8 @@ func (t *refusals) above(i int) time.Time {
 	return t.list[i-1].At
 }
 
-func (t *refusals) describe(a *app, d *detail, id rowID) {
+func (t *refusals) describe(d *detail.Text, id RowID) {
+	e := t.env
 	i := t.find(id)
 	if i < 0 {
 		return
@@ -106,21 +111,22 @@ func (t *refusals) describe(a *app, d *detail, id rowID) {
 	case r.Status < 300:
 		what = "A delivery whose data were not taken"
 	}
-	d.say("", themes.Strong, what)
-	d.say("at      ", themes.Plain, cells.TimeText(r.At, d.zone, cells.StampFull))
-	d.say("reason  ", themes.Warn, r.Reason)
-	d.say("answered", themes.Plain, answered(r))
-	d.say("size    ", themes.Plain, cells.Count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")
-	if v := a.sub(r.Sub); v != nil {
-		d.say("", themes.Plain, "")
-		d.subscription(a, v)
+	d.Say("", themes.Strong, what)
+	d.Say("at      ", themes.Plain, cells.TimeText(r.At, d.Zone(), cells.StampFull))
+	d.Say("reason  ", themes.Warn, r.Reason)
+	d.Say("answered", themes.Plain, answered(r))
+	d.Say("size    ", themes.Plain, cells.Count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")
+	if v := e.Sub(r.Sub); v != nil {
+		d.Say("", themes.Plain, "")
+		d.Subscription(v, e.Cursorless(v))
 	} else {
-		d.say("path    ", themes.Plain, "no subscription here has it")
+		d.Say("path    ", themes.Plain, "no subscription here has it")
 	}
 }
 
-func (t *refusals) teach(a *app) []string {
-	if a.snap.Receiver == "" {
+func (t *refusals) teach() []string {
+	e := t.env
+	if e.Snap.Receiver == "" {
 		return []string{"No webhook subscription, so nothing is received and nothing refused."}
 	}
 	return []string{"No delivery was refused."}

@@ -1,4 +1,4 @@
-package tui
+package board
 
 import (
 	"context"
@@ -13,9 +13,16 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
+)
+
+// How many records are examined in one step: of those that arrive, and of the log.
+const (
+	arrivals = 4_000
+	backScan = 20_000
 )
 
 // gapsMax bounds the gaps that are listed.
@@ -24,6 +31,7 @@ const gapsMax = 1_000
 // gapLedger lists the places of the log at which events are or may be missing,
 // newest first. It reads the log back beside the program.
 type gapLedger struct {
+	env   *Env
 	gaps  []event.Record // newest first
 	begun bool
 	from  uint64 // everything from here …
@@ -36,7 +44,7 @@ type gapLedger struct {
 	rows  []int // into gaps
 }
 
-func newGapLedger() *gapLedger { return &gapLedger{} }
+func newGapLedger(e *Env) *gapLedger { return &gapLedger{env: e} }
 
 func (t *gapLedger) columns() []tableColumn {
 	return []tableColumn{
@@ -51,11 +59,12 @@ func (t *gapLedger) columns() []tableColumn {
 	}
 }
 
-func (t *gapLedger) load(a *app) bool {
-	log := a.api.Log()
+func (t *gapLedger) load() bool {
+	e := t.env
+	log := e.Host.Log()
 	t.begin(log)
 	var came []event.Record
-	left := catchUpMax
+	left := arrivals
 	err := log.After(t.seen, func(r event.Record) bool {
 		t.seen = r.Seq
 		if r.Kind == event.KindGap && r.Gap != nil {
@@ -67,7 +76,7 @@ func (t *gapLedger) load(a *app) bool {
 	if err != nil {
 		t.err = err
 	}
-	scope := a.stream.query.Node
+	scope := e.Scope()
 	if len(came) == 0 && scope == t.scope && t.rows != nil {
 		return false
 	}
@@ -96,17 +105,18 @@ func (t *gapLedger) sift() {
 	}
 }
 
-// work reads a part of the log back.
-func (t *gapLedger) work(a *app) tea.Cmd {
+// Work reads a part of the log back.
+func (t *gapLedger) Work() tea.Cmd {
+	e := t.env
 	if t.done || t.busy {
 		return nil
 	}
-	t.begin(a.api.Log())
+	t.begin(e.Host.Log())
 	t.busy = true
-	log, from := a.api.Log(), t.from
-	return a.Do(func(ctx context.Context) tea.Msg {
+	log, from := e.Host.Log(), t.from
+	return e.Do(func(ctx context.Context) tea.Msg {
 		var found []event.Record
-		end, left := true, pageScan
+		end, left := true, backScan
 		err := log.Before(from, func(r event.Record) bool {
 			if left == 0 || ctx.Err() != nil {
 				end = false
@@ -131,17 +141,18 @@ func (t *gapLedger) work(a *app) tea.Cmd {
 }
 
 func (t *gapLedger) len() int       { return len(t.rows) }
-func (t *gapLedger) id(i int) rowID { g := &t.gaps[t.rows[i]]; return rowID{sub: g.Sub, seq: g.Seq} }
+func (t *gapLedger) id(i int) RowID { g := &t.gaps[t.rows[i]]; return RowID{Sub: g.Sub, Seq: g.Seq} }
 
-func (t *gapLedger) find(id rowID) int {
-	return slices.IndexFunc(t.rows, func(i int) bool { return t.gaps[i].Seq == id.seq })
+func (t *gapLedger) find(id RowID) int {
+	return slices.IndexFunc(t.rows, func(i int) bool { return t.gaps[i].Seq == id.Seq })
 }
 
-func (t *gapLedger) cell(a *app, i, col int) cell {
+func (t *gapLedger) cell(i, col int) cell {
+	e := t.env
 	r := &t.gaps[t.rows[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, a.When(r.ReceivedAt, t.above(i), cells.StampDay))
+		return say(themes.Dim, e.When(r.ReceivedAt, t.above(i), cells.StampDay))
 	case 1:
 		if r.Gap.Certain {
 			return say(themes.Bad, "missing")
@@ -151,11 +162,11 @@ func (t *gapLedger) cell(a *app, i, col int) cell {
 		return say(themes.Plain, string(r.Gap.Cause))
 	case 3:
 		if !r.Gap.From.IsZero() {
-			return say(themes.Plain, cells.At(a.Clock(), r.Gap.From))
+			return say(themes.Plain, cells.At(e.Clock(), r.Gap.From))
 		}
 	case 4:
 		if !r.Gap.To.IsZero() {
-			return say(themes.Plain, cells.At(a.Clock(), r.Gap.To))
+			return say(themes.Plain, cells.At(e.Clock(), r.Gap.To))
 		}
 	case 5:
 		return say(themes.Server, r.Server)
@@ -175,26 +186,30 @@ func (t *gapLedger) above(i int) time.Time {
 	return t.gaps[t.rows[i-1]].ReceivedAt
 }
 
-func (t *gapLedger) describe(a *app, d *detail, id rowID) {
-	r, err := a.api.Log().Get(id.seq)
+func (t *gapLedger) describe(d *detail.Text, id RowID) {
+	e := t.env
+	r, err := e.Host.Log().Get(id.Seq)
 	if err != nil {
-		d.say("", themes.Bad, "cannot be read: "+err.Error())
+		d.Say("", themes.Bad, "cannot be read: "+err.Error())
 		return
 	}
-	d.envelope(&r)
-	d.gap(a, &r)
-	d.say("", themes.Plain, "")
-	if v := a.sub(r.Sub); v != nil {
-		d.say("", themes.Key, a.keyOf("sub.refresh")+" asks the server again from the saved position, "+a.keyOf("open")+" shows the place in the stream")
-		d.subscription(a, v)
+	d.Envelope(&r)
+	d.Gap(&r)
+	d.Say("", themes.Plain, "")
+	if v := e.Sub(r.Sub); v != nil {
+		d.Say("", themes.Key, e.KeyOf("sub.refresh")+" asks the server again from the saved position, "+e.KeyOf("open")+" shows the place in the stream")
+		d.Subscription(v, e.Cursorless(v))
 	} else {
-		d.say("", themes.Dim, "The subscription has ended. "+a.keyOf("open")+" shows the place in the stream.")
+		d.Say("", themes.Dim, "The subscription has ended. "+e.KeyOf("open")+" shows the place in the stream.")
 	}
 }
 
-func (t *gapLedger) open(a *app, id rowID) bool { return a.jump(id.seq) }
+func (t *gapLedger) open(id RowID) bool {
+	e := t.env
+	return e.Jump(id.Seq)
+}
 
-func (t *gapLedger) teach(*app) []string {
+func (t *gapLedger) teach() []string {
 	switch {
 	case t.err != nil:
 		return []string{"The log cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
@@ -208,6 +223,7 @@ func (t *gapLedger) teach(*app) []string {
 
 // resumed is the report about what the host caught up on since it started.
 type resumed struct {
+	env     *Env
 	subs    []host.SubscriptionView // that caught up on something
 	silent  int                     // those that did not
 	version uint64
@@ -226,13 +242,14 @@ func (t *resumed) columns() []tableColumn {
 	}
 }
 
-func (t *resumed) load(a *app) bool {
-	if t.known && t.version == a.snap.Version {
+func (t *resumed) load() bool {
+	e := t.env
+	if t.known && t.version == e.Snap.Version {
 		return false
 	}
-	t.subs, t.silent, t.version, t.known = t.subs[:0], 0, a.snap.Version, true
-	for i := range a.snap.Subs {
-		if v := &a.snap.Subs[i]; v.Status.Replayed+v.Dropped+v.Gaps > 0 {
+	t.subs, t.silent, t.version, t.known = t.subs[:0], 0, e.Snap.Version, true
+	for i := range e.Snap.Subs {
+		if v := &e.Snap.Subs[i]; v.Status.Replayed+v.Dropped+v.Gaps > 0 {
 			t.subs = append(t.subs, *v)
 		} else {
 			t.silent++
@@ -242,13 +259,14 @@ func (t *resumed) load(a *app) bool {
 }
 
 func (t *resumed) len() int       { return len(t.subs) }
-func (t *resumed) id(i int) rowID { return rowID{sub: t.subs[i].ID} }
+func (t *resumed) id(i int) RowID { return RowID{Sub: t.subs[i].ID} }
 
-func (t *resumed) find(id rowID) int {
-	return slices.IndexFunc(t.subs, func(v host.SubscriptionView) bool { return v.ID == id.sub })
+func (t *resumed) find(id RowID) int {
+	return slices.IndexFunc(t.subs, func(v host.SubscriptionView) bool { return v.ID == id.Sub })
 }
 
-func (t *resumed) cell(a *app, i, col int) cell {
+func (t *resumed) cell(i, col int) cell {
+	e := t.env
 	v := &t.subs[i]
 	switch col {
 	case 0:
@@ -267,29 +285,33 @@ func (t *resumed) cell(a *app, i, col int) cell {
 		}
 		return counted(0)
 	}
-	word := evidence.StateWord(v, a.Clock())
-	glyph, role := evidence.Sign(a.Glyphs, word)
+	word := evidence.StateWord(v, e.Clock())
+	glyph, role := evidence.Sign(e.Glyphs, word)
 	return say(role, glyph+" "+string(word))
 }
 
-func (t *resumed) describe(a *app, d *detail, id rowID) {
-	r := a.snap.Resume
-	d.say("", themes.Strong, "Since the start of this run")
-	d.say("replayed  ", themes.Plain, cells.Count(r.Replayed, "event")+" from the servers' histories")
-	d.say("duplicates", themes.Plain, cells.Number(r.Duplicates)+" came again, dropped")
-	d.say("gaps      ", themes.Plain, cells.Number(r.Gaps))
+func (t *resumed) describe(d *detail.Text, id RowID) {
+	e := t.env
+	r := e.Snap.Resume
+	d.Say("", themes.Strong, "Since the start of this run")
+	d.Say("replayed  ", themes.Plain, cells.Count(r.Replayed, "event")+" from the servers' histories")
+	d.Say("duplicates", themes.Plain, cells.Number(r.Duplicates)+" came again, dropped")
+	d.Say("gaps      ", themes.Plain, cells.Number(r.Gaps))
 	if t.silent > 0 {
-		d.say("others    ", themes.Plain, cells.Count(t.silent, "subscription")+" had nothing to report")
+		d.Say("others    ", themes.Plain, cells.Count(t.silent, "subscription")+" had nothing to report")
 	}
-	d.say("", themes.Plain, "")
-	if v := a.sub(id.sub); v != nil {
-		d.subscription(a, v)
+	d.Say("", themes.Plain, "")
+	if v := e.Sub(id.Sub); v != nil {
+		d.Subscription(v, e.Cursorless(v))
 	}
 }
 
-func (t *resumed) open(a *app, id rowID) bool { return a.jumpToSub(id.sub) }
+func (t *resumed) open(id RowID) bool {
+	e := t.env
+	return e.JumpToSub(id.Sub)
+}
 
-func (t *resumed) teach(*app) []string {
+func (t *resumed) teach() []string {
 	if t.silent > 0 {
 		return []string{"Nothing replayed, dropped or missed.", cells.Count(t.silent, "subscription") + " had nothing to report."}
 	}

@@ -1,0 +1,243 @@
+// Package detail writes what is shown of one thing in full: our words behind labels,
+// a server's behind the gutter.
+package detail
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/flags"
+)
+
+// otherModesMax bounds the unknown modes of a type that are named.
+const otherModesMax = 8
+
+// Server tells what is known of a server.
+func (d *Text) Server(s *host.ServerView) {
+	d.Say("", themes.Strong, s.Name)
+	d.Say("state   ", themes.Plain, evidence.Reach(*s, d.Env.Clock()))
+	d.Say("error   ", themes.Warn, s.Err)
+	d.Say("events  ", themes.Warn, s.TypesErr)
+	d.Say("address ", themes.Plain, s.Address)
+	if s.Transport != "" {
+		d.Say("speaks  ", themes.Plain, strings.TrimSpace(evidence.Protocol(s)+" over "+s.Transport+" "+s.HTTP))
+	}
+	d.Say("profile ", themes.Plain, s.Profile)
+	if s.TypesKnown {
+		d.Say("types   ", themes.Plain, cells.Number(uint64(len(s.Types))))
+	}
+	d.hidden(s)
+	if !s.Title.IsZero() {
+		d.Quote(s.Name, []trust.Rendered{cells.Join(trust.Line(s.Title), cells.Sanitize(" "), trust.Line(s.Release))})
+	}
+}
+
+// hidden tells which of a server's event types are not shown, and why.
+func (d *Text) hidden(s *host.ServerView) {
+	if s.BadTypes == 0 {
+		return
+	}
+	d.Say("hidden  ", themes.Warn, cells.Count(s.BadTypes, "event type"))
+	for _, why := range s.BadWhy {
+		d.Say("        ", themes.Warn, why)
+	}
+	if more := s.BadTypes - len(s.BadWhy); more > 0 && len(s.BadWhy) > 0 {
+		d.Say("        ", themes.Dim, fmt.Sprintf("and %s more", cells.Number(uint64(more))))
+	}
+}
+
+// Modes tells how a type is delivered, and what of that cannot be used here.
+func (d *Text) Modes(t *event.Type) {
+	known := ""
+	for _, m := range t.Modes {
+		known += string(m) + " "
+	}
+	if d.Say("modes   ", themes.Plain, known); known == "" {
+		d.Say("modes   ", themes.Warn, "none to subscribe by: "+evidence.NotOffered(*t))
+	}
+	if len(t.OtherModes) > 0 {
+		others := cells.Sanitize("not known here:")
+		for _, m := range t.OtherModes[:min(len(t.OtherModes), otherModesMax)] {
+			others = cells.Join(others, cells.Sanitize(" "), trust.Line(m))
+		}
+		d.fact(evidence.Fact{Label: "        ", Role: themes.Warn, Text: others})
+	}
+}
+
+// Subscription tells what is known of a subscription and why it is quiet.
+func (d *Text) Subscription(v *host.SubscriptionView, cursorless bool) {
+	now := d.Env.Clock()
+	word := evidence.StateWord(v, now)
+	_, role := evidence.Sign(d.Env.Glyphs, word)
+	d.Lines = append(d.Lines, Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(v.Key.Server), cells.Sanitize(" "), trust.Line(v.Key.Type))})
+	d.Say("state   ", role, cells.Commas(string(word), evidence.Of(*v, now)))
+	for _, f := range evidence.Quietness(v, cursorless, now) {
+		d.fact(f)
+	}
+	d.Say("id      ", themes.Plain, string(v.ID)+", "+string(v.Mode)+", "+host.DialectName(v.Dialect))
+	if !evidence.NoArgs(v.Key.Args) {
+		d.Say("args    ", themes.Plain, string(v.ShownArgs()))
+	}
+	d.since("since   ", v.Status.Since, now)
+	d.Say("stored  ", themes.Plain, fmt.Sprintf("%s in this run, %s dropped, %s", cells.Count(v.Stored, "event"), cells.Count(v.Dropped, "duplicate"), cells.Count(v.Gaps, "gap")))
+	if strings.ContainsAny(v.Status.Error.Raw(), "\r\n") { // else the evidence has it whole
+		d.Quote(v.Key.Server, trust.Block(v.Status.Error, max(d.Width-1, 1)))
+	}
+}
+
+// fact adds a line of evidence, on several lines where it is wider than the pane.
+func (d *Text) fact(f evidence.Fact) {
+	width := d.Width - len(f.Label) - 2
+	if f.Text.Width <= width || width < 8 {
+		d.Lines = append(d.Lines, Line{Label: f.Label, Role: f.Role, Text: f.Text})
+		return
+	}
+	label := f.Label
+	for _, l := range trust.Block(trust.Untrusted(f.Text.Plain()), width) {
+		d.Lines = append(d.Lines, Line{Label: label, Role: f.Role, Text: l})
+		label = strings.Repeat(" ", len(label))
+	}
+}
+
+func (d *Text) since(label string, t, now time.Time) {
+	if !t.IsZero() {
+		d.Say(label, themes.Plain, cells.At(now, t)+", "+cells.Ago(now, t))
+	}
+}
+
+// Line is one line of the detail: our words, or a server's behind the
+// gutter.
+type Line struct {
+	Label  string
+	Role   themes.Role
+	Text   trust.Rendered
+	Gutter bool
+	Fold   int    // of a line that opens something: its number from 1
+	Seq    uint64 // the record that the line leads to
+}
+
+// Text is written line by line: our words behind labels, a server's behind the gutter.
+type Text struct {
+	Env   *cells.Env
+	Demo  func(server string) bool // a server's gaps are those of a demo
+	Lines []Line
+	Width int
+}
+
+// Zone is where times are told.
+func (d *Text) Zone() *time.Location { return d.Env.Times.Zone() }
+
+// Begin starts a text of the given width.
+func (d *Text) Begin(width int) { d.Lines, d.Width = d.Lines[:0], width }
+
+// Draw writes the line into one row.
+func (l *Line) Draw(c *cells.Canvas, g *cells.Glyphs) {
+	if l.Gutter {
+		c.Put(themes.Gutter, g.Gutter)
+	} else {
+		c.Put(themes.Plain, " ")
+	}
+	if l.Label != "" {
+		c.Put(themes.Dim, l.Label+" ")
+	}
+	c.Safe(l.Role, l.Text.Clip(c.Room))
+	c.End()
+}
+
+// Say adds our own words, on several lines where they are wider than the pane.
+func (d *Text) Say(label string, role themes.Role, text string) {
+	if text != "" {
+		d.fact(evidence.Fact{Label: label, Role: role, Text: cells.Sanitize(text)})
+	}
+}
+
+// Quote adds a server's own words.
+func (d *Text) Quote(server string, lines []trust.Rendered) {
+	d.Lines = append(d.Lines, Line{Gutter: true, Role: themes.Gutter, Text: cells.Join(cells.Sanitize("untrusted data from "), cells.Sanitize(server))})
+	for _, l := range lines {
+		d.Lines = append(d.Lines, Line{Gutter: true, Text: l})
+	}
+}
+
+// labels tells what the server says of an event beside its data.
+func (d *Text) labels(l *event.Labels) {
+	if l == nil {
+		return
+	}
+	d.Words("name    ", l.Name)
+	if !l.Priority.IsZero() {
+		d.Lines = append(d.Lines, Line{Label: "priority", Role: evidence.Gravity(l.Priority.Raw()), Text: trust.Line(l.Priority)})
+	}
+	d.Words("tags    ", evidence.TagWords(l))
+	if !l.Batch.IsZero() {
+		d.Lines = append(d.Lines, Line{Label: "batch   ", Text: cells.Join(trust.Line(l.Batch), cells.Sanitize(", came with others; the last tab lists them"))})
+	}
+}
+
+// Envelope is what stands around a payload.
+func (d *Text) Envelope(r *event.Record) {
+	d.Lines = append(d.Lines, Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(r.Server), cells.Sanitize(" "), trust.Line(r.Type))})
+	d.Say("received", themes.Plain, cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampFull)+evidence.Lag(*r))
+	d.Words("occurred", r.Timestamp)
+	d.Words("id      ", r.EventID)
+	d.labels(r.Labels)
+	if r.Cursor.Valid {
+		d.Lines = append(d.Lines, Line{Label: "cursor  ", Text: trust.Line(r.Cursor.Text)})
+	}
+	d.Say("came by ", themes.Plain, cameBy(*r))
+}
+
+// Words adds a server's words behind our label.
+func (d *Text) Words(label string, t trust.Text) {
+	if !t.IsZero() {
+		d.Lines = append(d.Lines, Line{Label: label, Text: trust.Line(t)})
+	}
+}
+
+// Gap tells of a gap and its cause, if the record is one.
+func (d *Text) Gap(r *event.Record) {
+	if r.Gap == nil {
+		return
+	}
+	d.Say("", themes.Gap, evidence.GapWords(*r.Gap, d.Env.Times))
+	d.Say("cause   ", themes.Plain, evidence.Causes[r.Gap.Cause])
+	if d.Demo(r.Server) {
+		d.Say("", themes.Dim, evidence.DemoGaps)
+	}
+	if !r.Gap.Certain {
+		d.Say("", themes.Dim, "Nothing says that events were missed; nothing shows that none were.")
+	}
+}
+
+// Flags names every flag of a record.
+func (d *Text) Flags(raised []string, w int) {
+	const label = "flags   "
+	line := ""
+	for _, f := range flags.GravestFirst(raised) {
+		name := flags.Severities[flags.SeverityOf(f)].Sign + cells.Sanitize(f).Plain()
+		if line != "" && len(label)+len(line)+len(name)+3 > w {
+			d.Say(label, themes.Warn, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += name
+	}
+	d.Say(label, themes.Warn, line)
+}
+
+func cameBy(r event.Record) string {
+	s := string(r.Mode)
+	if r.Replayed {
+		s += ", from the server's history"
+	}
+	return s
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/query"
+)
+
+// board returns the screen of tables that is shown, nil on the main screen.
+func (a *app) board() *board.Board {
+	switch a.subject {
+	case subsPane:
+		return &a.boards.Subs
+	case logPane:
+		return &a.boards.Log
+	}
+	return nil
+}
+
+// table returns the table that is shown, nil on the main screen.
+func (a *app) table() *board.Table {
+	if b := a.board(); b != nil {
+		return b.Table()
+	}
+	return nil
+}
+
+// boardWork has the shown table's source do what takes long beside the program.
+func (a *app) boardWork() tea.Cmd {
+	if t := a.table(); t != nil {
+		if t.AppLog() {
+			a.trouble.see()
+		}
+		return t.Work()
+	}
+	return nil
+}
+
+// turnTab shows the next tab of what has tabs.
+func (a *app) turnTab(step int) {
+	if b := a.board(); b != nil && a.focus != detailPane {
+		b.Turn(step)
+		a.table().Load()
+		return
+	}
+	a.detail.turn(a, step)
+}
+
+// openRow leads from a row of a table to what it is about.
+func (a *app) openRow() {
+	t := a.table()
+	if !t.Open() && t.Chosen() {
+		a.enter(detailPane)
+	}
+}
+
+// Jump shows a record in the stream. A scope or filter that hides it is taken
+// away.
+func (a *app) Jump(seq uint64) bool {
+	r, err := a.api.Log().Get(seq)
+	if err != nil {
+		a.Tell("that record is not in the log any more")
+		return false
+	}
+	if !a.stream.query.Matches(&r) {
+		a.tree.at = query.Node{}
+		a.requery(query.Query{})
+	}
+	a.gotoSeq(seq)
+	return true
+}
+
+// JumpToSub chooses a subscription in the tree, and with it its part of the
+// stream.
+func (a *app) JumpToSub(id event.SubID) bool {
+	v := a.sub(id)
+	if v == nil {
+		a.Tell("that subscription has ended")
+		return false
+	}
+	n := query.Node{Server: v.Key.Server, Type: v.Key.Type, Sub: id}
+	a.tree.closed[query.Node{Server: n.Server}] = false
+	a.tree.closed[n.Parent()] = false
+	a.tree.load(&a.snap)
+	a.tree.at = n
+	a.rescope()
+	a.enter(streamPane)
+	return true
+}
+
+// rowSub returns the subscription that a row of a table is about.
+func (a *app) rowSub() *host.SubscriptionView {
+	if t := a.table(); t != nil {
+		return a.sub(t.At.Sub)
+	}
+	return nil
+}
+
+// forBoards is what tables are made from.
+func (a *app) forBoards() *board.Env {
+	return &board.Env{
+		Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, Stats: &a.rates.Stats,
+		Scope:      func() query.Node { return a.stream.query.Node },
+		Focused:    func() bool { return a.focus == subsPane || a.focus == logPane },
+		Widest:     func() (int, int) { return a.widest.server, a.widest.typ },
+		Sub:        a.sub,
+		Cursorless: a.cursorless,
+	}
+}
