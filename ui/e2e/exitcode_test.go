@@ -147,6 +147,8 @@ func (s *strange) stream(w http.ResponseWriter, r *http.Request, id json.RawMess
 		case "-":
 		case "error", "terminated":
 			note(n, `{"error":{"code":-32603,"message":"the disk is full"},`+meta+`}`)
+		case "forbidden":
+			note("terminated", `{"error":`+forbidden+`,`+meta+`}`)
 		default:
 			note(n, `{`+meta+`}`)
 		}
@@ -218,28 +220,43 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 		{"503", "push", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
 		{"503", "webhook", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
 		{"503, no --for", "poll", behaviour{status: 503}, nil, 1, "HTTP 503"},
+		{"503, no --for", "push", behaviour{status: 503}, nil, 1, "HTTP 503"},
+		{"503, no --for", "webhook", behaviour{status: 503}, nil, 1, "HTTP 503"},
+		{"429", "poll", behaviour{status: 429}, []string{"--for", "6s"}, 3, "HTTP 429"},
 		{"429", "push", behaviour{status: 429}, []string{"--for", "6s"}, 3, "HTTP 429"},
+		{"429", "webhook", behaviour{status: 429}, []string{"--for", "6s"}, 3, "HTTP 429"},
 		{"quota", "poll", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
 		{"quota", "push", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
 		{"quota", "webhook", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
 		{"quota, longer than a first connection has", "push", behaviour{fault: quota}, []string{"--for", "12s"}, 3, "too many subscriptions"},
+		{"quota for a while", "poll", behaviour{fault: quota, heals: 3 * time.Second}, []string{"--for", "30s", "--count", "1"}, 0, ""},
 		{"quota for a while", "push", behaviour{fault: quota, heals: 3 * time.Second}, []string{"--for", "30s", "--count", "1"}, 0, ""},
+		{"quota for a while", "webhook", behaviour{fault: quota, heals: 3 * time.Second}, []string{"--for", "30s", "--count", "1"}, 0, ""},
+		{"quota, no --for", "poll", behaviour{fault: quota}, nil, 1, "too many subscriptions"},
+		{"quota, no --for", "push", behaviour{fault: quota}, nil, 1, "too many subscriptions"},
 		{"quota, no --for", "webhook", behaviour{fault: quota}, nil, 1, "too many subscriptions"},
 
 		{"forbidden", "poll", behaviour{fault: forbidden}, []string{"--for", "30s"}, 4, "not for you"},
 		{"forbidden", "push", behaviour{fault: forbidden}, []string{"--for", "30s"}, 4, "not for you"},
 		{"forbidden", "webhook", behaviour{fault: forbidden}, nil, 4, "not for you"},
+		{"no token", "poll", behaviour{denied: true}, nil, 4, "HTTP 401"},
 		{"no token", "push", behaviour{denied: true}, []string{"--for", "30s"}, 4, "HTTP 401"},
+		{"no token", "webhook", behaviour{denied: true}, nil, 4, "HTTP 401"},
 		{"401 while it runs", "poll", behaviour{status: 401, after: 2}, []string{"--count", "9"}, 4, "HTTP 401"},
 		{"forbidden while it runs", "poll", behaviour{fault: forbidden, after: 2}, []string{"--for", "30s", "--count", "9"}, 4, "not for you"},
 
 		{"terminated", "push", behaviour{notes: "active terminated"}, []string{"--for", "30s"}, 1, "the disk is full"},
+		{"rights taken away", "push", behaviour{notes: "active forbidden"}, []string{"--for", "30s", "--count", "9"}, 4, "not for you"},
 		{"type removed", "poll", behaviour{fault: gone, after: 2}, []string{"--for", "30s", "--count", "9"}, 1, "no such type"},
+		{"no such type", "push", behaviour{fault: gone}, []string{"--for", "30s"}, 1, "no such type"},
+		{"no such type", "webhook", behaviour{fault: gone}, []string{"--for", "30s"}, 1, "no such type"},
 		{"events/error", "push", behaviour{notes: "active error"}, []string{"--for", "10s"}, 0, "reports: server answered InternalError (-32603): the disk is full"},
 		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "8s"}, 0, "1 delivery was refused, the last one: signature wrong"},
 		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "8s", "--count", "1"}, 3, "1 delivery was refused, the last one: signature wrong"},
 		{"challenge failed", "webhook", behaviour{fault: callback}, []string{"--for", "6s"}, 3, "challenge_failed"},
+		{"no events/list", "poll", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
 		{"no events/list", "push", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
+		{"no events/list", "webhook", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
 	}
 	type run struct {
 		*process
