@@ -117,9 +117,14 @@ type API interface {
 	Changed() (<-chan struct{}, func())
 	// Log reads what is stored.
 	Log() *eventlog.Log
-	// Types lists the event types of a server, waiting for its connection.
+	// Types asks a server for its event types, waiting for its connection, also one
+	// that does not say that it has any: that is for the operator's own question.
 	// Errors: ErrUnknownServer, ErrUnreachable, ErrNoEvents, ErrRefused.
 	Types(ctx context.Context, server string) ([]event.Type, error)
+	// Announced returns the event types of a server, which are known once it is
+	// connected; one that does not say that it has events is not asked.
+	// Errors: those of Types.
+	Announced(ctx context.Context, server string) ([]event.Type, error)
 	// Connected waits until the server has answered, and returns what is known of
 	// it. With firstTry it returns ErrUnreachable after the first failure,
 	// otherwise it waits for ever.

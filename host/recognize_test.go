@@ -181,3 +181,42 @@ func TestTheDraftOfAprilIsNotAskedAgain(t *testing.T) {
 		t.Errorf("the types were asked for %d times, want 51", n)
 	}
 }
+
+// A server that does not say that it has events is asked for them when the operator
+// asks, and by nothing else.
+func TestEventsThatAreNotAdvertisedAreAskedForByTheOperator(t *testing.T) {
+	s := &sessions{capabilities: `{}`}
+	s.answer = func(method string) string {
+		switch method {
+		case "events/list":
+			return `"result":{"events":[{"name":"a","delivery":["poll"]}]}`
+		case "events/poll":
+			return `"result":{"events":[],"cursor":"c"}`
+		}
+		return `"error":{"code":-32601,"message":"no"}`
+	}
+	h := hostServing(t, s, host.Options{Timing: quick()})
+	r := &rig{t: t, host: h}
+	wish := host.Request{Server: "strange", Type: trust.Untrusted("a")}
+	if _, err := h.Announced(r.ctx(), "strange"); !errors.Is(err, host.ErrNoEvents) {
+		t.Errorf("announced: %v", err)
+	}
+	if _, err := h.Subscribe(r.ctx(), wish); !errors.Is(err, host.ErrNoEvents) {
+		t.Errorf("subscribe: %v", err)
+	}
+	if n := s.count("events/list") + s.count("events/poll"); n > 0 {
+		t.Errorf("asked %d times without the operator", n)
+	}
+	if v := h.Snapshot().Servers[0]; v.Unadvertised || !strings.Contains(v.TypesErr, "does not say that it has events") {
+		t.Errorf("unadvertised %t, %q", v.Unadvertised, v.TypesErr)
+	}
+	if types, err := h.Types(r.ctx(), "strange"); err != nil || len(types) != 1 {
+		t.Fatal(types, err)
+	}
+	if v := h.Snapshot().Servers[0]; !v.Unadvertised {
+		t.Error("nothing tells that it does not say so")
+	}
+	if _, err := h.Subscribe(r.ctx(), wish); err != nil {
+		t.Errorf("after the operator asked: %v", err)
+	}
+}

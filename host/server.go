@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eventdeck/host/dialect"
@@ -43,7 +45,10 @@ type server struct {
 	listed  chan struct{} // closed once the types of this connection are known, or an error
 	failure error         // of the last attempt
 	listErr error
-	short   error // why a part of the types is not known; nil: all are
+
+	advertised bool        // the server says that it has events
+	asked      atomic.Bool // the operator wants to know of events that are not advertised
+	short      error       // why a part of the types is not known; nil: all are
 }
 
 func newServer(h *Host, spec event.Server) *server {
@@ -170,6 +175,7 @@ func (s *server) dialectOptions() dialect.Options {
 	return dialect.Options{
 		Pulse:         min(15*time.Second, o.Timing.Watchdog/4),
 		AllowUnsigned: s.spec.AllowUnsigned,
+		Asked:         s.asked.Load,
 		Types:         o.Limits.Types,
 		TypePages:     o.Limits.TypePages,
 		TypeBytes:     o.Limits.TypeBytes,
@@ -187,6 +193,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	now := s.host.opts.Now()
 	s.mu.Lock()
 	s.dialect, s.left = dialect.For(sess, s.dialectOptions()), make(chan struct{})
+	s.advertised = dialect.Advertises(info)
 	v := &s.view
 	v.greet(info, now)
 	seen := event.ServerSeen{Name: v.Name, Era: v.Era, Version: v.Version, Transport: v.Transport, Title: v.Title, Release: v.Release, At: now.UTC()}
@@ -287,6 +294,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	s.mu.Lock()
 	if s.dialect == d && (err == nil || ctx.Err() == nil) {
 		s.listErr = err
+		s.view.Unadvertised = s.asked.Load() && !s.advertised && !slices.ContainsFunc(types, func(t event.Type) bool { return t.Dialect != "" })
 		if err == nil {
 			s.view.Types, s.view.TypesKnown, s.view.TypesErr = types, true, ""
 			if s.short = short; short != nil {
@@ -389,10 +397,24 @@ func (s *server) gone() error {
 	return fmt.Errorf("%w: %s was removed or replaced", ErrUnreachable, s.spec.Name)
 }
 
+// tryAnew connects again at once. Why it could not be done before does not count any
+// more: who waits is told what becomes of this attempt.
+func (s *server) tryAnew() {
+	s.mu.Lock()
+	if s.dialect == nil {
+		s.tried, s.failure = make(chan struct{}), nil
+	}
+	s.mu.Unlock()
+	signal(s.again)
+}
+
 // firstTry waits for the connection, or for the first failure to connect.
 func (s *server) firstTry(ctx context.Context) error {
+	s.mu.Lock()
+	tried := s.tried
+	s.mu.Unlock()
 	select {
-	case <-s.tried:
+	case <-tried:
 	case <-s.done:
 	case <-ctx.Done():
 		return context.Cause(ctx)

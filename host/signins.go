@@ -84,7 +84,7 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		signal(s.again)
+		s.tryAnew()
 		h.revive(name)
 		h.notify()
 		return nil
@@ -157,8 +157,11 @@ func (h *Host) signInAct(action, name string, err error) event.AuditEntry {
 
 // tryOnce waits for the first attempt to connect, whatever becomes of it.
 func (s *server) tryOnce(ctx context.Context) error {
+	s.mu.Lock()
+	tried := s.tried
+	s.mu.Unlock()
 	select {
-	case <-s.tried:
+	case <-tried:
 		return nil
 	case <-s.done:
 		return s.gone()

@@ -70,6 +70,9 @@ func TestSignInMendsARefusal(t *testing.T) {
 		t.Errorf("view %+v", v)
 	}
 	r.signIn("locked")
+	if _, err := r.host.Connected(r.ctx(), "locked", true); err != nil {
+		t.Errorf("signed in, and told: %v", err)
+	}
 	v = view(r.await("the connection", func(s host.Snapshot) bool { return view(s, "locked").Reach == host.ReachReady }), "locked")
 	if v.SignIn != "" || !v.SignedIn {
 		t.Errorf("view %+v", v)

@@ -34,8 +34,21 @@ func (h *Host) Types(ctx context.Context, name string) ([]event.Type, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.asked.Store(true)
 	types, err := s.list(ctx)
+	if errors.Is(err, dialect.ErrNoEvents) {
+		s.asked.Store(false) // nobody else asks again
+	}
 	return types, explain(err)
+}
+
+// Announced implements [API].
+func (h *Host) Announced(ctx context.Context, name string) ([]event.Type, error) {
+	s, err := h.server(name)
+	if err != nil {
+		return nil, err
+	}
+	return h.known(ctx, s)
 }
 
 // explain gives the errors of rooms the names that faces know.

@@ -37,28 +37,31 @@ const (
 
 // ServerView is what the host knows of a server.
 type ServerView struct {
-	Name       string
-	Address    string // URL or command line, for the operator; without headers
-	Reach      Reach
-	Since      time.Time
-	Attempt    int          // failed attempts in a row
-	NextTry    time.Time    // in backoff
-	Err        string       // why the last attempt failed, safe to print
-	Reason     event.Reason // in one word; empty while connected
-	Era        string       // "2026-07-28 stateless" or "handshake"
-	Version    string       // protocol version
-	Transport  string       // streamable-http, http+sse, websocket or stdio: what is really used
-	HTTP       string       // version of HTTP, "" for a process
-	Profile    string       // "SEP-3415", "sketch", or "" if no events were advertised
-	Title      trust.Text   // the server's own name
-	Release    trust.Text   // the server's own version
-	Types      []event.Type
-	TypesKnown bool // events/list was answered in this session
-	TypesErr   string
-	BadTypes   int      // descriptors that are hidden: they made no sense, or another dialect has the name
-	BadWhy     []string // why they are: of the first few, safe to print
-	SignIn     string   // why the operator should sign in, "" if there is no need; safe to print
-	SignedIn   bool     // there are tokens that [API.SignOut] would take away
+	Name      string
+	Address   string // URL or command line, for the operator; without headers
+	Reach     Reach
+	Since     time.Time
+	Attempt   int          // failed attempts in a row
+	NextTry   time.Time    // in backoff
+	Err       string       // why the last attempt failed, safe to print
+	Reason    event.Reason // in one word; empty while connected
+	Era       string       // "2026-07-28 stateless" or "handshake"
+	Version   string       // protocol version
+	Transport string       // streamable-http, http+sse, websocket or stdio: what is really used
+	HTTP      string       // version of HTTP, "" for a process
+	Profile   string       // "SEP-3415", "sketch", or "" if no events were advertised
+	// Unadvertised: events/list was asked though the server does not say that it has
+	// events.
+	Unadvertised bool
+	Title        trust.Text // the server's own name
+	Release      trust.Text // the server's own version
+	Types        []event.Type
+	TypesKnown   bool // events/list was answered in this session
+	TypesErr     string
+	BadTypes     int      // descriptors that are hidden: they made no sense, or another dialect has the name
+	BadWhy       []string // why they are: of the first few, safe to print
+	SignIn       string   // why the operator should sign in, "" if there is no need; safe to print
+	SignedIn     bool     // there are tokens that [API.SignOut] would take away
 }
 
 // SubscriptionView is a subscription with what was last seen of it.

@@ -61,6 +61,14 @@ func (c *Client) Types(ctx context.Context, server string) ([]event.Type, error)
 	return ask(ctx, c, verbTypes, server)
 }
 
+// Announced implements [host.API].
+func (c *Client) Announced(ctx context.Context, server string) ([]event.Type, error) {
+	if err := c.taken(server); err != nil {
+		return nil, err
+	}
+	return ask(ctx, c, verbAnnounced, server)
+}
+
 // Connected implements [host.API].
 func (c *Client) Connected(ctx context.Context, server string, firstTry bool) (host.ServerView, error) {
 	if err := c.taken(server); err != nil {

@@ -73,6 +73,9 @@ func addServers(add func(string, handler)) {
 	add(answer(verbTypes, func(ctx context.Context, e *session, server string) ([]event.Type, error) {
 		return e.api().Types(ctx, server)
 	}))
+	add(answer(verbAnnounced, func(ctx context.Context, e *session, server string) ([]event.Type, error) {
+		return e.api().Announced(ctx, server)
+	}))
 	add(answer(verbReached, func(ctx context.Context, e *session, a reachAsk) (serverAnswer, error) {
 		v, err := e.api().Connected(ctx, a.Server, a.FirstTry)
 		return serverAnswer{v}, err

@@ -24,6 +24,9 @@ import (
 var (
 	// ErrNoEvents: the server does not know the methods of any dialect.
 	ErrNoEvents = errors.New("the server does not know events/list")
+	// ErrUnadvertised: the server does not say that it has events, and was not asked.
+	// It is an ErrNoEvents too.
+	ErrUnadvertised error = unadvertised{}
 	// ErrPartial: the types are returned beside it, and there are more.
 	ErrPartial = errors.New("the list of event types was cut short")
 	// ErrDialect: one of the server's dialects could not list its types. It stands
@@ -37,6 +40,11 @@ var (
 	// says which, and why.
 	ErrArguments = errors.New("cannot be asked of this server")
 )
+
+type unadvertised struct{}
+
+func (unadvertised) Error() string        { return "the server does not say that it has events" }
+func (unadvertised) Is(target error) bool { return target == ErrNoEvents }
 
 // Dialect is one way of offering events, on one connection. Its methods may be
 // called from any goroutine.
@@ -104,6 +112,11 @@ type Options struct {
 	// Events bounds one event.
 	Events strict.Limits
 
+	// Asked reports whether the operator wants to know of events also where the server
+	// does not say that it has them; nil: always. Otherwise MCP Events is left alone
+	// there.
+	Asked func() bool
+
 	Redact *redact.Set      // what must not be shown of what the server says; nil: what looks like a secret
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger     // nil: nothing is logged
@@ -121,6 +134,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.TypeBytes <= 0 {
 		o.TypeBytes = maxTypeBytes
+	}
+	if o.Asked == nil {
+		o.Asked = func() bool { return true }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -175,14 +191,20 @@ func KindOf(name string) Kind {
 // Events is always among them: not every server that has it says so.
 func For(s *session.Session, o Options) Dialect {
 	o = o.withDefaults()
-	m := &merged{log: o.Log}
+	m := &merged{log: o.Log, asked: o.Asked}
 	for i, k := range kinds() {
 		if i == 0 || k.Speaks(s.Info()) {
 			m.all = append(m.all, k.On(s, o))
 		}
 	}
-	m.advertised = mcpEvents().Speaks(s.Info())
+	m.advertised, m.draft = mcpEvents().Speaks(s.Info()), s.Info().Draft
 	return redacted{m, o.Redact}
+}
+
+// Advertises reports whether a server says that it has events, in any dialect. Of tools
+// only their list can tell.
+func Advertises(i session.Info) bool {
+	return i.Advertised || i.Draft || saysMCPE(i) || sep1803().Speaks(i) || resourceUpdates().Speaks(i)
 }
 
 // unknownMethod reports whether the server does not know the method that it was asked

@@ -21,6 +21,8 @@ import (
 type merged struct {
 	all        []Dialect // MCP Events first
 	advertised bool      // the server says that it knows MCP Events
+	draft      bool      // it says that it knows the draft of April 2026
+	asked      func() bool
 	log        *slog.Logger
 
 	mu     sync.Mutex
@@ -52,6 +54,10 @@ func (m *merged) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	)
 	seen := map[trust.Text]bool{}
 	for i, d := range m.all {
+		if i == 0 && !m.advertised && !m.draft && !m.asked() {
+			absent, none = append(absent, d), ErrUnadvertised
+			continue
+		}
 		listed, wrong, err := d.List(ctx)
 		if m.passable(i, err) {
 			absent, none = append(absent, d), errors.Join(none, err)

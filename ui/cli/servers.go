@@ -41,6 +41,14 @@ func (d *deck) types(ctx context.Context, server string) ([]event.Type, error) {
 	return types, stopped(ctx, err)
 }
 
+// announced returns the event types of a server that says that it has some.
+func (d *deck) announced(ctx context.Context, server string) ([]event.Type, error) {
+	limited, cancel := context.WithTimeout(ctx, requestWithin)
+	defer cancel()
+	types, err := d.Announced(limited, server)
+	return types, stopped(ctx, err)
+}
+
 // requestWithin bounds one request to a server that has answered before.
 const requestWithin = 30 * time.Second
 
@@ -152,7 +160,7 @@ func (d *deck) ask(ctx context.Context, servers []event.Server) []serverReport {
 			r.Name = s.Name
 			if r.err == nil {
 				var types []event.Type
-				types, r.err = d.types(ctx, s.Name)
+				types, r.err = d.announced(ctx, s.Name)
 				r.types = len(types)
 			}
 		})

@@ -259,6 +259,10 @@ func (s *standIn) Changed() (<-chan struct{}, func()) {
 
 func (s *standIn) Log() *eventlog.Log { return s.log }
 
+func (s *standIn) Announced(ctx context.Context, server string) ([]event.Type, error) {
+	return s.Types(ctx, server)
+}
+
 func (s *standIn) Types(ctx context.Context, _ string) ([]event.Type, error) {
 	if s.list != nil {
 		if err := s.list(ctx); err != nil {

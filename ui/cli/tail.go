@@ -229,7 +229,16 @@ func (a *app) trySubscribe(ctx context.Context, p *printer, w wish) error {
 			return err
 		}
 	}
-	request, err := w.request(ctx, p.deck)
+	request, err := w.request(ctx, p.deck, p.tell)
+	if err != nil {
+		return err
+	}
+	if err = p.begin(ctx, request); !errors.Is(err, host.ErrNoEvents) {
+		return err
+	}
+	// It may have events all the same: the operator asks, so the server is asked.
+	_, err = p.deck.types(ctx, w.server.Name)
+	p.tell.asked(p.deck, w.server.Name)
 	if err != nil {
 		return err
 	}
@@ -279,8 +288,8 @@ func orDone(ctx context.Context, err error) error {
 
 // request makes the request; the types of the server are asked for when an --arg
 // must be typed.
-func (w wish) request(ctx context.Context, d *deck) (host.Request, error) {
-	args, err := w.arguments(ctx, d)
+func (w wish) request(ctx context.Context, d *deck, tell *teller) (host.Request, error) {
+	args, err := w.arguments(ctx, d, tell)
 	if err != nil {
 		return host.Request{}, err
 	}
@@ -294,11 +303,12 @@ func (w wish) request(ctx context.Context, d *deck) (host.Request, error) {
 	}, nil
 }
 
-func (w wish) arguments(ctx context.Context, d *deck) (json.RawMessage, error) {
+func (w wish) arguments(ctx context.Context, d *deck, tell *teller) (json.RawMessage, error) {
 	if len(w.args) == 0 {
 		return buildArgs(w.members, nil, nil)
 	}
 	types, err := d.types(ctx, w.server.Name)
+	tell.asked(d, w.server.Name)
 	if err != nil {
 		if args, ok := w.savedArgs(ctx, d.store, err); ok {
 			return args, nil

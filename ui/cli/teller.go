@@ -70,8 +70,12 @@ func window(g event.Gap) string {
 	return words
 }
 
-// unadvertised tells that a server was asked for events though it does not say that it
-// has any.
-func (t *teller) unadvertised(server string) {
-	t.tell("unadvertised", "%s does not say that it has events; events/list was tried all the same", safe(server))
+// asked tells that a server was asked for events though it does not say that it has
+// any.
+func (t *teller) asked(d *deck, server string) {
+	for _, v := range d.Snapshot().Servers {
+		if v.Name == server && v.Unadvertised {
+			t.tell("unadvertised", "%s does not say that it has events; events/list was tried all the same", safe(server))
+		}
+	}
 }

@@ -29,6 +29,7 @@ type behaviour struct {
 	notes    string // of a stream: notifications in place of active, separated by blanks; "-" is none
 	forged   bool   // deliveries are signed with a secret that nobody has
 	unlisted bool   // knows no events/list
+	unsaid   bool   // does not say that it has events
 	denied   bool   // asks for a token
 }
 
@@ -64,7 +65,11 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch m.Method {
 	case "server/discover":
-		s.answer(w, m.ID, `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"strange","version":"1"}}`)
+		capabilities := `{"events":{}}`
+		if s.unsaid {
+			capabilities = `{}`
+		}
+		s.answer(w, m.ID, `"result":{"supportedVersions":["2026-07-28"],"capabilities":`+capabilities+`,"serverInfo":{"name":"strange","version":"1"}}`)
 		return
 	case "events/list":
 		if s.unlisted {
@@ -204,31 +209,31 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 		{"an event", "poll", behaviour{}, []string{"--count", "1"}, 0, ""},
 		{"an event", "push", behaviour{}, []string{"--count", "1"}, 0, ""},
 		{"an event", "webhook", behaviour{}, []string{"--count", "1"}, 0, ""},
-		{"confirms, no event", "poll", behaviour{quiet: true}, []string{"--for", "10s"}, 0, ""},
-		{"confirms, no event", "push", behaviour{quiet: true}, []string{"--for", "10s"}, 0, ""},
-		{"confirms, no event", "webhook", behaviour{quiet: true}, []string{"--for", "10s"}, 0, ""},
-		{"too few events", "poll", behaviour{}, []string{"--for", "6s", "--count", "2"}, 3, "1 of 2 events came within 6s"},
-		{"too few events", "push", behaviour{}, []string{"--for", "6s", "--count", "2"}, 3, "1 of 2 events came within 6s"},
-		{"too few events", "webhook", behaviour{}, []string{"--for", "6s", "--count", "2"}, 3, "1 of 2 events came within 6s"},
+		{"confirms, no event", "poll", behaviour{quiet: true}, []string{"--for", "15s"}, 0, ""},
+		{"confirms, no event", "push", behaviour{quiet: true}, []string{"--for", "15s"}, 0, ""},
+		{"confirms, no event", "webhook", behaviour{quiet: true}, []string{"--for", "15s"}, 0, ""},
+		{"too few events", "poll", behaviour{}, []string{"--for", "15s", "--count", "2"}, 3, "1 of 2 events came within 15s"},
+		{"too few events", "push", behaviour{}, []string{"--for", "15s", "--count", "2"}, 3, "1 of 2 events came within 15s"},
+		{"too few events", "webhook", behaviour{}, []string{"--for", "15s", "--count", "2"}, 3, "1 of 2 events came within 15s"},
 
-		{"a heartbeat confirms", "push", behaviour{quiet: true, notes: "heartbeat"}, []string{"--for", "10s"}, 0, ""},
-		{"an event confirms", "push", behaviour{notes: "-"}, []string{"--for", "10s"}, 0, ""},
-		{"a silent stream", "push", behaviour{quiet: true, notes: "-"}, []string{"--for", "6s"}, 3, "--for 6s was over before"},
+		{"a heartbeat confirms", "push", behaviour{quiet: true, notes: "heartbeat"}, []string{"--for", "15s"}, 0, ""},
+		{"an event confirms", "push", behaviour{notes: "-"}, []string{"--for", "15s"}, 0, ""},
+		{"a silent stream", "push", behaviour{quiet: true, notes: "-"}, []string{"--for", "15s"}, 3, "--for 15s was over before"},
 		{"a silent stream, no --for", "push", behaviour{quiet: true, notes: "-"}, nil, 1, "not confirmed within 10s"},
 
-		{"503", "poll", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
-		{"503", "push", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
-		{"503", "webhook", behaviour{status: 503}, []string{"--for", "6s"}, 3, "HTTP 503"},
+		{"503", "poll", behaviour{status: 503}, []string{"--for", "15s"}, 3, "HTTP 503"},
+		{"503", "push", behaviour{status: 503}, []string{"--for", "15s"}, 3, "HTTP 503"},
+		{"503", "webhook", behaviour{status: 503}, []string{"--for", "15s"}, 3, "HTTP 503"},
 		{"503, no --for", "poll", behaviour{status: 503}, nil, 1, "HTTP 503"},
 		{"503, no --for", "push", behaviour{status: 503}, nil, 1, "HTTP 503"},
 		{"503, no --for", "webhook", behaviour{status: 503}, nil, 1, "HTTP 503"},
-		{"429", "poll", behaviour{status: 429}, []string{"--for", "6s"}, 3, "HTTP 429"},
-		{"429", "push", behaviour{status: 429}, []string{"--for", "6s"}, 3, "HTTP 429"},
-		{"429", "webhook", behaviour{status: 429}, []string{"--for", "6s"}, 3, "HTTP 429"},
-		{"quota", "poll", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
-		{"quota", "push", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
-		{"quota", "webhook", behaviour{fault: quota}, []string{"--for", "6s"}, 3, "too many subscriptions"},
-		{"quota, longer than a first connection has", "push", behaviour{fault: quota}, []string{"--for", "12s"}, 3, "too many subscriptions"},
+		{"429", "poll", behaviour{status: 429}, []string{"--for", "15s"}, 3, "HTTP 429"},
+		{"429", "push", behaviour{status: 429}, []string{"--for", "15s"}, 3, "HTTP 429"},
+		{"429", "webhook", behaviour{status: 429}, []string{"--for", "15s"}, 3, "HTTP 429"},
+		{"quota", "poll", behaviour{fault: quota}, []string{"--for", "15s"}, 3, "too many subscriptions"},
+		{"quota", "push", behaviour{fault: quota}, []string{"--for", "15s"}, 3, "too many subscriptions"},
+		{"quota", "webhook", behaviour{fault: quota}, []string{"--for", "15s"}, 3, "too many subscriptions"},
+		{"quota, longer than a first connection has", "push", behaviour{fault: quota}, []string{"--for", "16s"}, 3, "too many subscriptions"},
 		{"quota for a while", "poll", behaviour{fault: quota, heals: 3 * time.Second}, []string{"--for", "30s", "--count", "1"}, 0, ""},
 		{"quota for a while", "push", behaviour{fault: quota, heals: 3 * time.Second}, []string{"--for", "30s", "--count", "1"}, 0, ""},
 		{"quota for a while", "webhook", behaviour{fault: quota, heals: 3 * time.Second}, []string{"--for", "30s", "--count", "1"}, 0, ""},
@@ -250,10 +255,12 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 		{"type removed", "poll", behaviour{fault: gone, after: 2}, []string{"--for", "30s", "--count", "9"}, 1, "no such type"},
 		{"no such type", "push", behaviour{fault: gone}, []string{"--for", "30s"}, 1, "no such type"},
 		{"no such type", "webhook", behaviour{fault: gone}, []string{"--for", "30s"}, 1, "no such type"},
-		{"events/error", "push", behaviour{notes: "active error"}, []string{"--for", "10s"}, 0, "reports: server answered InternalError (-32603): the disk is full"},
-		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "8s"}, 0, "1 delivery was refused, the last one: signature wrong"},
-		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "8s", "--count", "1"}, 3, "1 delivery was refused, the last one: signature wrong"},
-		{"challenge failed", "webhook", behaviour{fault: callback}, []string{"--for", "6s"}, 3, "challenge_failed"},
+		{"events/error", "push", behaviour{notes: "active error"}, []string{"--for", "15s"}, 0, "reports: server answered InternalError (-32603): the disk is full"},
+		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "20s"}, 0, "1 delivery was refused, the last one: signature wrong"},
+		{"deliveries refused", "webhook", behaviour{forged: true}, []string{"--for", "20s", "--count", "1"}, 3, "1 delivery was refused, the last one: signature wrong"},
+		{"challenge failed", "webhook", behaviour{fault: callback}, []string{"--for", "15s"}, 3, "challenge_failed"},
+		{"events that it does not advertise", "poll", behaviour{unsaid: true}, []string{"--count", "1"}, 0, "does not say that it has events; events/list was tried all the same"},
+		{"no events at all", "poll", behaviour{unsaid: true, unlisted: true}, nil, 1, "does not say that it has events; events/list was tried all the same"},
 		{"no events/list", "poll", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
 		{"no events/list", "push", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
 		{"no events/list", "webhook", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
