@@ -182,8 +182,13 @@ func (s *strange) deliver(url string, secret event.Secret) {
 	req.Header.Set(receiver.HeaderID, "evt_1")
 	req.Header.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 	req.Header.Set(receiver.HeaderSignature, sig)
-	if resp, err := client.Do(req); err == nil {
-		resp.Body.Close()
+	for range 10 { // a receiver on a busy machine may not be there at once
+		req.Body = io.NopCloser(strings.NewReader(body))
+		if resp, err := client.Do(req); err == nil {
+			resp.Body.Close()
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 
@@ -194,18 +199,26 @@ const (
 	callback  = `{"code":-32027,"message":"callback failed","data":{"reason":"challenge_failed"}}`
 )
 
+// exitRow is how tail ends in a mode, on a server of a behaviour.
+type exitRow struct {
+	name string
+	mode string
+	behaviour
+	args []string
+	code int
+	says string // on standard error
+}
+
+// holds waits for the end and reports whether it is as the row says.
+func (row exitRow) holds(p *process) bool {
+	return p.wait() == row.code && strings.Contains(p.stderr.text(), row.says)
+}
+
 // tail ends as its help says, whatever the mode and whatever the server does; the table
 // in docs/reliability.md is this one.
 func TestTailEndsAsItsHelpSays(t *testing.T) {
 	w := newWorld(t)
-	rows := []struct {
-		name string
-		mode string
-		behaviour
-		args []string
-		code int
-		says string // on standard error
-	}{
+	rows := []exitRow{
 		{"an event", "poll", behaviour{}, []string{"--count", "1"}, 0, ""},
 		{"an event", "push", behaviour{}, []string{"--count", "1"}, 0, ""},
 		{"an event", "webhook", behaviour{}, []string{"--count", "1"}, 0, ""},
@@ -265,12 +278,7 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 		{"no events/list", "push", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
 		{"no events/list", "webhook", behaviour{unlisted: true}, []string{"--for", "30s"}, 1, "no events"},
 	}
-	type run struct {
-		*process
-		want int
-	}
-	runs := make([]run, len(rows))
-	for i, row := range rows {
+	begin := func(row exitRow) *process {
 		s := &strange{behaviour: row.behaviour, began: time.Now()}
 		server := httptest.NewServer(s)
 		t.Cleanup(func() {
@@ -278,12 +286,19 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 			server.Close()
 			s.sent.Wait()
 		})
-		runs[i] = run{w.start(nil, append([]string{"tail", server.URL, "load.tick", "--json", "--mode", row.mode}, row.args...)...), row.code}
+		return w.start(nil, append([]string{"tail", server.URL, "load.tick", "--json", "--mode", row.mode}, row.args...)...)
+	}
+	all := make([]*process, len(rows))
+	for i, row := range rows {
+		all[i] = begin(row)
 	}
 	for i, row := range rows {
-		code, said := runs[i].wait(), runs[i].stderr.text()
-		if code != row.code || !strings.Contains(said, row.says) {
-			t.Errorf("%s, %s %v: ends with %d, want %d, and says %q, want %q", row.mode, row.name, row.args, code, row.code, said, row.says)
+		if row.holds(all[i]) {
+			continue
+		}
+		// All at once they may have had too little time of a busy machine.
+		if p := begin(row); !row.holds(p) {
+			t.Errorf("%s, %s %v: ends with %d, want %d, and says %q, want %q", row.mode, row.name, row.args, p.wait(), row.code, p.stderr.text(), row.says)
 		}
 	}
 	for name, row := range map[string]struct {
