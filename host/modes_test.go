@@ -85,6 +85,19 @@ func (r *rig) wantNumbers() {
 	}
 }
 
+// What runs as it is asked for is not opened again.
+func TestSubscribingToWhatRunsOpensNothing(t *testing.T) {
+	r := newRig(t)
+	for _, mode := range []event.Mode{event.ModePush, event.ModePoll} {
+		r.subscribe(mode, host.From{Saved: true})
+		opened := r.host.Snapshot().Subs[0].Status.Opened
+		r.subscribe(mode, host.From{Saved: true})
+		if again := r.host.Snapshot().Subs[0].Status.Opened; !again.Equal(opened) {
+			t.Errorf("%s: opened at %v and at %v", mode, opened, again)
+		}
+	}
+}
+
 func TestSetModeRefusesWhatTheTypeLacks(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePush, host.From{})

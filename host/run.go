@@ -313,6 +313,7 @@ func (h *Host) start(sub event.Subscription) {
 		Settled:      h.tidy.end,
 		Relist:       h.relist,
 		Modes:        h.modes,
+		Pace:         s.pace.take,
 		Left:         h.orphan,
 		Callback:     func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
 		TTL:          sub.TTL,

@@ -34,6 +34,7 @@ type server struct {
 	relist chan struct{} // one slot: list the types again
 	again  chan struct{} // one slot: connect anew
 
+	pace    *pacer          // of catch-up polls
 	account *signin.Account // nil: there is nothing to sign in to
 
 	mu      sync.Mutex
@@ -56,6 +57,7 @@ func newServer(h *Host, spec event.Server) *server {
 	return &server{
 		host:    h,
 		account: h.account(spec),
+		pace:    newPacer(),
 		spec:    spec,
 		done:    make(chan struct{}),
 		relist:  make(chan struct{}, 1),

@@ -178,6 +178,9 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		}
 		defer settled()
 	}
+	if l := h.runsAsWished(old, mode, r); l != nil {
+		return l, false, nil
+	}
 	h.stopLife(id)
 	if old.Mode != mode {
 		h.release(ctx, id)
@@ -225,6 +228,29 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		return nil, false, errors.New("the host is closing")
 	}
 	return l, isNew, nil
+}
+
+// runsAsWished returns the life of a subscription that is to go on just as it does: one
+// that was begun when its server was added is not opened a second time. nil if there is
+// something to change.
+func (h *Host) runsAsWished(old event.Subscription, mode event.Mode, r Request) *life {
+	l := h.life(old.ID)
+	if l == nil || !r.From.Saved || r.From.Cursor.Valid || over(old) ||
+		old.Mode != mode || old.MaxAge != r.MaxAge || old.TTL != r.TTL {
+		return nil
+	}
+	if t, known := h.listed(old.Key); known && (t.Dialect != old.Dialect || t.Cursorless != old.NoReplay) {
+		return nil
+	}
+	select {
+	case <-l.done:
+		return nil
+	default:
+	}
+	if s := l.runner.Status().State; s != event.StateStarting && !alive(s) {
+		return nil // what failed is tried again at once
+	}
+	return l
 }
 
 // update commits a change of a subscription, with what the audit log says of it,

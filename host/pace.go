@@ -1,0 +1,57 @@
+package host
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// How many pages of catch-up polls one server is asked for at a time, and the least
+// pause between two of them: at most five a second, also when a thousand subscriptions
+// wake together.
+const (
+	catchUpsAtOnce = 4
+	catchUpPause   = 200 * time.Millisecond
+)
+
+// pacer spreads the catch-up polls of one server.
+type pacer struct {
+	room chan struct{}
+
+	mu   sync.Mutex
+	next time.Time // no request is made before
+}
+
+func newPacer() *pacer { return &pacer{room: make(chan struct{}, catchUpsAtOnce)} }
+
+// take waits for the caller's turn; done must be called after the request. Error: the
+// cause of ctx.
+func (p *pacer) take(ctx context.Context) (done func(), err error) {
+	select {
+	case p.room <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	timer := time.NewTimer(time.Until(p.turn()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return func() { <-p.room }, nil
+	case <-ctx.Done():
+		<-p.room
+		return nil, context.Cause(ctx)
+	}
+}
+
+// turn returns when the next request may be made, and takes that time.
+func (p *pacer) turn() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := time.Now()
+	if at.Before(p.next) {
+		at = p.next
+	}
+	p.next = at.Add(catchUpPause + rand.N(catchUpPause/4))
+	return at
+}
