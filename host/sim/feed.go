@@ -23,8 +23,9 @@ type Feed struct {
 	// CloseAfter is how long the streams of [CloseEvery] last.
 	CloseAfter time.Duration
 
-	modes      []event.Mode // that are offered
-	deviations []Deviation
+	modes       []event.Mode // that are offered
+	deviations  []Deviation
+	undisturbed bool // nothing but the host itself fails
 
 	mu      sync.Mutex
 	times   []time.Time

@@ -264,8 +264,8 @@ func (k *hook) had(a answered) bool {
 		return false
 	case f.pollsTruly():
 		return true
-	case f.Deviates(ReplayNever):
-		return false
+	case f.Deviates(ReplayNever), !f.undisturbed:
+		return false // overlap and a second path are given up where they take too long
 	case f.Deviates(ReplayLiveIgnored):
 		// By a second path, which the host asks for where it sees a failure, once an hour.
 		return !f.Deviates(FailureUnsaid, OnePath, LastErrorSticky) && f.mayHaveSecond()

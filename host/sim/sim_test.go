@@ -85,6 +85,19 @@ func TestDeviantWorlds(t *testing.T) {
 	}
 }
 
+// Where nothing but the host fails, a second path brings what a server gave up whose key
+// lives.
+func TestHostAwayFromDeviantServers(t *testing.T) {
+	if os.Getenv(envKind) == "" {
+		t.Skip("the continuity of webhooks is not proved yet; by " + envKind)
+	}
+	for seed := range uint64(5) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			judge(t, run(t, sim.Options{Seed: seed, Events: 500, Kind: sim.Deviant, Only: []string{"host away", "host killed in a proof", "host killed"}}))
+		})
+	}
+}
+
 // failed are the seeds of worlds that once found a broken promise.
 var failed = []uint64{
 	1000, 1003, // a gap began when a lease was refreshed, not where the deliveries had stopped

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,6 +94,9 @@ func Run(o Options) (Result, error) {
 		*r = NewRandom(o.Seed, uint64(i))
 	}
 	w.feeds = w.drawFeeds()
+	for _, f := range w.feeds {
+		f.undisturbed = o.Only != nil && !slices.ContainsFunc(o.Only, func(name string) bool { return !strings.HasPrefix(name, "host ") })
+	}
 	if w.rand.chaos.Chance(0.3) {
 		w.skew = w.rand.chaos.Between(time.Minute, 10*time.Minute)
 	}
