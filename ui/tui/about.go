@@ -11,20 +11,21 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/tree"
 )
 
 // node tells what is known of the chosen node: why it is quiet.
 func (d *shownDetail) node(a *app) {
-	r := a.tree.chosen()
+	r := a.tree.Chosen()
 	switch {
-	case r.item != nil:
-		d.item(a, r.item)
-	case r.sub != nil:
-		d.Subscription(r.sub, a.cursorless(r.sub))
-	case r.node.Level() == 2:
+	case r.Item != nil:
+		d.item(a, r.Item)
+	case r.Sub != nil:
+		d.Subscription(r.Sub, a.cursorless(r.Sub))
+	case r.Node.Level() == 2:
 		d.eventType(a, r)
-	case r.server != nil:
-		d.Server(r.server)
+	case r.Server != nil:
+		d.Server(r.Server)
 	default:
 		d.everything(a)
 	}
@@ -41,30 +42,30 @@ func (d *shownDetail) everything(a *app) {
 	}
 }
 
-func (d *shownDetail) eventType(a *app, r *treeRow) {
-	d.Lines = append(d.Lines, detail.Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(r.node.Server), cells.Sanitize(" "), trust.Line(r.node.Type))})
-	if r.typ == nil {
+func (d *shownDetail) eventType(a *app, r *tree.Row) {
+	d.Lines = append(d.Lines, detail.Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(r.Node.Server), cells.Sanitize(" "), trust.Line(r.Node.Type))})
+	if r.Type == nil {
 		d.Say("", themes.Warn, "The server does not list this type now.")
 		return
 	}
-	d.Modes(r.typ)
-	d.Say("dialect ", themes.Plain, host.DialectName(r.typ.Dialect))
-	if r.typ.Cursorless {
+	d.Modes(r.Type)
+	d.Say("dialect ", themes.Plain, host.DialectName(r.Type.Dialect))
+	if r.Type.Cursorless {
 		d.Say("replay  ", themes.Warn, "none: what is missed stays missed")
 	}
-	if r.kids == 0 && len(r.typ.Modes) > 0 {
+	if r.Kids == 0 && len(r.Type.Modes) > 0 {
 		d.Say("", themes.Key, "Not subscribed. Press "+a.KeyOf("subscribe")+" to subscribe.")
 	}
 	width := max(d.Width-1, 1)
-	d.Quote(r.node.Server, trust.Block(r.typ.Description, width))
-	for _, described := range []json.RawMessage{r.typ.InputSchema, r.typ.PayloadSchema} {
+	d.Quote(r.Node.Server, trust.Block(r.Type.Description, width))
+	for _, described := range []json.RawMessage{r.Type.InputSchema, r.Type.PayloadSchema} {
 		if err := schema.Check(described); err != nil {
 			d.Say("schema  ", themes.Warn, err.Error())
 		}
 	}
-	if len(r.typ.InputSchema) > 0 {
+	if len(r.Type.InputSchema) > 0 {
 		d.Say("", themes.Dim, "arguments")
-		d.Quote(r.node.Server, trust.JSON(capped(r.typ.InputSchema), width))
+		d.Quote(r.Node.Server, trust.JSON(capped(r.Type.InputSchema), width))
 	}
 }
 

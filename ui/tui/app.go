@@ -23,6 +23,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -92,7 +93,7 @@ type app struct {
 
 	snap     host.Snapshot
 	widest   widest
-	tree     tree
+	tree     tree.Tree
 	stream   stream
 	detail   shownDetail
 	payloads payloads
@@ -147,7 +148,7 @@ func newApp(ctx context.Context, o Options) *app {
 	}
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
-		tree: newTree(), stream: newStream(), actions: actions(), commands: commands(),
+		stream: newStream(), actions: actions(), commands: commands(),
 		focus: streamPane, subject: streamPane,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
@@ -158,6 +159,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if a.memory = o.Memory; a.memory == nil {
 		a.memory = memoryInUse
 	}
+	a.tree = tree.New(a.forTree())
 	env := environment(o.Env)
 	a.servers, a.startDemo = o.Servers, o.StartDemo
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
@@ -356,10 +358,10 @@ func (a *app) Ask(what string, fn func(context.Context) error) tea.Cmd {
 
 // rescope shows the part of the stream that belongs to the chosen node.
 func (a *app) rescope() {
-	if a.stream.query.Node == a.tree.at {
+	if a.stream.query.Node == a.tree.At {
 		return
 	}
-	a.requery(a.stream.query.At(a.tree.at))
+	a.requery(a.stream.query.At(a.tree.At))
 }
 
 func (a *app) requery(q query.Query) {
@@ -371,7 +373,7 @@ func (a *app) requery(q query.Query) {
 // onNode tells whether the detail is about the chosen node. Everything is no
 // node to look at while there is a record.
 func (a *app) onNode() bool {
-	return a.subject == treePane && (a.tree.at != query.Node{} || a.stream.at == 0)
+	return a.subject == treePane && (a.tree.At != query.Node{} || a.stream.at == 0)
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or
@@ -380,16 +382,16 @@ func (a *app) selected() *host.SubscriptionView {
 	if a.table() != nil {
 		return a.rowSub()
 	}
-	id := a.tree.at.Sub
+	id := a.tree.At.Sub
 	if a.focus != treePane {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {
 			id = r.Sub
 		}
 	}
 	if id == "" {
-		if r := a.tree.chosen(); r.node.Level() == 2 && r.kids == 1 {
+		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 1 {
 			for i := range a.snap.Subs {
-				if s := &a.snap.Subs[i]; s.Key.Server == r.node.Server && s.Key.Type == r.node.Type {
+				if s := &a.snap.Subs[i]; s.Key.Server == r.Node.Server && s.Key.Type == r.Node.Type {
 					return s
 				}
 			}

@@ -118,7 +118,7 @@ func TestEscNeverQuits(t *testing.T) {
 		}
 		exact(t, a)
 	}
-	if a.dialog != nil || a.size != sizeNormal || a.stream.query.Text != "" || a.tree.at != (query.Node{}) {
+	if a.dialog != nil || a.size != sizeNormal || a.stream.query.Text != "" || a.tree.At != (query.Node{}) {
 		t.Error("ten times esc did not lead to the root")
 	}
 }
@@ -212,8 +212,8 @@ func TestFolding(t *testing.T) {
 		t.Error("a closed server shows its types")
 	}
 	press(t, a, "l", "l")
-	if s := screenOf(a); !strings.Contains(s, "deploy.finished") || a.tree.at.Type != trust.Untrusted("incident.created") {
-		t.Errorf("opening led to %+v\n%s", a.tree.at, s)
+	if s := screenOf(a); !strings.Contains(s, "deploy.finished") || a.tree.At.Type != trust.Untrusted("incident.created") {
+		t.Errorf("opening led to %+v\n%s", a.tree.At, s)
 	}
 }
 

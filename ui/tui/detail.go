@@ -76,7 +76,7 @@ func (d *shownDetail) key(a *app, w int) detailKey {
 	case t != nil:
 		key.row, key.rows, key.version, key.second = t.At, t.Gen, a.snap.Version, a.Clock().Unix()
 	case a.onNode():
-		key.node, key.version, key.second = a.tree.at, a.snap.Version, a.Clock().Unix()
+		key.node, key.version, key.second = a.tree.At, a.snap.Version, a.Clock().Unix()
 	default:
 		key.seq, key.tab, key.view, key.gen, key.folds = a.stream.at, d.tab, a.payloads.view, a.payloads.gen+d.same.gen, len(d.folded)
 		if d.tab == tabDelivery {

@@ -98,7 +98,7 @@ func (a *app) loadFilters() {
 		}
 	}
 	a.listItems()
-	a.tree.load(&a.snap)
+	a.tree.Load(&a.snap)
 }
 
 // saveFilters keeps the saved filters.
@@ -199,9 +199,9 @@ func completeFilter(a *app, words []string) []string {
 
 // scope shows the part of the stream that belongs to a node.
 func (a *app) scope(n query.Node) {
-	a.tree.reveal(n)
-	a.tree.load(&a.snap)
-	a.tree.at = n
+	a.tree.Reveal(n)
+	a.tree.Load(&a.snap)
+	a.tree.At = n
 	a.rescope()
 	a.enter(streamPane)
 }

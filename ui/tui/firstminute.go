@@ -6,10 +6,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
-	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/widget"
 )
 
 // The first minute: what a screen with nothing on it teaches and starts.
@@ -58,30 +58,27 @@ func (a *app) demoBegun(msg demoMsg) {
 	a.enter(streamPane)
 }
 
-// lesson is a line that names a key and what it does.
-type lesson struct{ key, text string }
-
 // noServers says how servers get here.
-func (a *app) noServers() []lesson {
-	var l []lesson
+func (a *app) noServers() []widget.Lesson {
+	var l []widget.Lesson
 	if x := a.action("server.add"); x != nil && x.works(a) {
-		l = append(l, lesson{a.KeyOf("server.add"), "add a server"}, lesson{a.KeyOf("server.import"), "import servers"})
+		l = append(l, widget.Lesson{Key: a.KeyOf("server.add"), Text: "add a server"}, widget.Lesson{Key: a.KeyOf("server.import"), Text: "import servers"})
 	}
 	if a.canDemo() {
-		l = append(l, lesson{a.KeyOf("demo"), "try demo servers"})
+		l = append(l, widget.Lesson{Key: a.KeyOf("demo"), Text: "try demo servers"})
 	}
 	if len(l) == 0 {
-		l = append(l, lesson{"", "eventdeck https://host/mcp"}, lesson{"", "eventdeck demo"})
+		l = append(l, widget.Lesson{Key: "", Text: "eventdeck https://host/mcp"}, widget.Lesson{Key: "", Text: "eventdeck demo"})
 	}
 	return l
 }
 
 // noSubscriptions says how events get here.
-func (a *app) noSubscriptions() []lesson {
-	return []lesson{
-		{a.KeyOf("tree"), "to the servers and their event types"},
-		{a.KeyOf("down") + " " + a.KeyOf("up"), "choose an event type"},
-		{a.KeyOf("subscribe"), "subscribe to it"},
+func (a *app) noSubscriptions() []widget.Lesson {
+	return []widget.Lesson{
+		{Key: a.KeyOf("tree"), Text: "to the servers and their event types"},
+		{Key: a.KeyOf("down") + " " + a.KeyOf("up"), Text: "choose an event type"},
+		{Key: a.KeyOf("subscribe"), Text: "subscribe to it"},
 	}
 }
 
@@ -113,15 +110,4 @@ func (a *app) unreached(w, h int) (lines []string) {
 		lines = append(lines, a.KeyOf("server.reconnect")+" on the server tries at once.")
 	}
 	return lines
-}
-
-func drawLessons(c *cells.Canvas, head string, list []lesson) {
-	c.Put(themes.Plain, "  "+head)
-	c.End()
-	c.End()
-	for _, l := range list {
-		c.Put(themes.Key, "  "+cells.Pad(l.key, 4))
-		c.Put(themes.Dim, l.text)
-		c.End()
-	}
 }

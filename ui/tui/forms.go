@@ -36,7 +36,7 @@ func (a *app) canSubscribe() bool {
 // formSubject returns the event type that the choice is about: that of the
 // chosen node, else that of the chosen record.
 func (a *app) formSubject() (string, *event.Type) {
-	n := a.tree.at
+	n := a.tree.At
 	if n.Level() < 2 && a.focus != treePane {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {
 			n = query.Node{Server: r.Server, Type: r.Type}
@@ -82,7 +82,7 @@ func (a *app) openEdit() tea.Cmd {
 
 // markType takes an event type into those that are subscribed to together, or out.
 func (a *app) markType() {
-	n := a.tree.at
+	n := a.tree.At
 	if a.marked == nil {
 		a.marked = map[query.Node]bool{}
 	}
@@ -91,11 +91,11 @@ func (a *app) markType() {
 	} else {
 		a.marked[n] = true
 	}
-	a.tree.drawn = treeKey{}
+	a.tree.Redraw()
 	a.Tell(cells.Count(len(a.marked), "type") + " marked; " + a.KeyOf("subscribe") + " subscribes to all of them")
 }
 
-func (a *app) onType() bool { return a.tree.at.Level() == 2 && a.listed(a.tree.at) != nil }
+func (a *app) onType() bool { return a.tree.At.Level() == 2 && a.listed(a.tree.At) != nil }
 
 // openBulk shows one form for the types that are marked.
 func (a *app) openBulk() tea.Cmd {
@@ -140,7 +140,7 @@ func (a *app) openModeSwitch() tea.Cmd {
 // signInActions are about the rights to use a server.
 func signInActions() []action {
 	return grouped("Servers",
-		action{id: "sign-in", title: "sign in to the server, in the browser", keys: []string{"L"}, hint: "sign in", panes: inTree, dangerous: true, when: (*app).wantsSignIn, run: func(a *app) tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.at.Server) }},
+		action{id: "sign-in", title: "sign in to the server, in the browser", keys: []string{"L"}, hint: "sign in", panes: inTree, dangerous: true, when: (*app).wantsSignIn, run: func(a *app) tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.At.Server) }},
 	)
 }
 
@@ -159,7 +159,7 @@ func signInCommands() []command {
 
 func (a *app) wantsSignIn() bool {
 	for i := range a.snap.Servers {
-		if s := &a.snap.Servers[i]; s.Name == a.tree.at.Server {
+		if s := &a.snap.Servers[i]; s.Name == a.tree.At.Server {
 			return s.SignIn != ""
 		}
 	}

@@ -76,7 +76,7 @@ type savedMsg struct{ err error }
 // present returns the memo of what is shown now.
 func (a *app) present() memo {
 	m := a.memo
-	m.Node, m.Filter, m.Off = memoOf(a.tree.at), a.stream.query.Text, a.stream.query.Off
+	m.Node, m.Filter, m.Off = memoOf(a.tree.At), a.stream.query.Text, a.stream.query.Off
 	if t := &a.typing; a.prompt != nil && a.prompt == t.prompt {
 		m.Filter, m.Off = t.before.Text, t.before.Off // what is typed is not yet kept
 	}
@@ -86,7 +86,7 @@ func (a *app) present() memo {
 		m.Reading = a.stream.at
 	}
 	m.Closed = nil
-	for n, closed := range a.tree.closed {
+	for n, closed := range a.tree.Closed {
 		if closed {
 			m.Closed = append(m.Closed, memoOf(n))
 		}
@@ -143,11 +143,11 @@ func (a *app) recall() {
 	}
 	a.memo, a.saver.last = m, text
 	for _, n := range m.Closed {
-		a.tree.closed[n.node()] = true
+		a.tree.Closed[n.node()] = true
 	}
-	a.tree.at = m.Node.node()
-	a.wanted = a.tree.at
-	a.tree.load(&a.snap)
+	a.tree.At = m.Node.node()
+	a.wanted = a.tree.At
+	a.tree.Load(&a.snap)
 	a.want()
 	if m.Focus >= treePane && m.Focus <= logPane {
 		a.enter(m.Focus)
@@ -163,9 +163,9 @@ func (a *app) recall() {
 	if m.Clock < cells.TimeViews {
 		a.Times = m.Clock
 	}
-	q, err := query.New(a.tree.at, m.Filter, a.Clock())
+	q, err := query.New(a.tree.At, m.Filter, a.Clock())
 	if err != nil {
-		q = query.Query{Node: a.tree.at}
+		q = query.Query{Node: a.tree.At}
 	}
 	q.Off = m.Off
 	a.stream.query = q
@@ -191,7 +191,7 @@ func (a *app) startStream() {
 
 // want goes to the scope of the last run as soon as there is such a node.
 func (a *app) want() {
-	if a.wanted != (query.Node{}) && a.tree.find(a.wanted) >= 0 {
-		a.tree.at, a.wanted = a.wanted, query.Node{}
+	if a.wanted != (query.Node{}) && a.tree.Find(a.wanted) >= 0 {
+		a.tree.At, a.wanted = a.wanted, query.Node{}
 	}
 }

@@ -78,7 +78,7 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 	switch p, _ := a.paneAt(x, y); p {
 	case noPane:
 	case treePane:
-		a.tree.by(rows)
+		a.tree.By(rows)
 		a.rescope()
 	case streamPane:
 		a.stream.scroll(rows)
@@ -153,13 +153,13 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 }
 
 func (a *app) clickTree(row int) (again bool) {
-	i := a.tree.top + row
-	if i >= len(a.tree.rows) {
+	i := a.tree.Top + row
+	if i >= len(a.tree.Rows) {
 		return false
 	}
-	n := a.tree.rows[i].node
-	if again = n == a.tree.at; !again {
-		a.tree.at = n
+	n := a.tree.Rows[i].Node
+	if again = n == a.tree.At; !again {
+		a.tree.At = n
 		a.rescope()
 	}
 	return again

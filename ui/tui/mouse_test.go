@@ -15,10 +15,10 @@ func TestClickChoosesPaneAndRow(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	a.update(tea.MouseClickMsg(mouseAt(2, a.lay.tree.y+3, tea.MouseLeft)))
-	if a.focus != treePane || a.tree.at != a.tree.rows[2].node {
-		t.Errorf("focus %v, chosen %v", a.focus, a.tree.at)
+	if a.focus != treePane || a.tree.At != a.tree.Rows[2].Node {
+		t.Errorf("focus %v, chosen %v", a.focus, a.tree.At)
 	}
-	a.tree.at = query.Node{}
+	a.tree.At = query.Node{}
 	a.rescope()
 	a.draw()
 	r := a.lay.stream

@@ -261,7 +261,7 @@ func (a *app) said(err error) tea.Cmd {
 // it and what is below it: what can be done there are the keys of the tree.
 func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)
-	a.tree.whole = true
+	a.tree.Whole = true
 	a.size = sizeNormal
 	a.enter(treePane)
 }

@@ -33,14 +33,14 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	word(t, a, "chat server")
 	exact(t, a)
 	press(t, a, "enter")
-	if a.stream.query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != treePane || a.tree.at != a.stream.query.Node {
-		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.query.Node, a.tree.at, a.focus)
+	if a.stream.query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != treePane || a.tree.At != a.stream.query.Node {
+		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.query.Node, a.tree.At, a.focus)
 	}
 	press(t, a, ":")
 	word(t, a, "deploy type")
 	press(t, a, "enter")
-	if a.tree.at.Type != trust.Untrusted("deploy.finished") {
-		t.Errorf("the scope is %+v", a.tree.at)
+	if a.tree.At.Type != trust.Untrusted("deploy.finished") {
+		t.Errorf("the scope is %+v", a.tree.At)
 	}
 	press(t, a, ":")
 	word(t, a, "frz vw")

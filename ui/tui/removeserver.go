@@ -14,10 +14,10 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-func (a *app) onServerRow() bool { return a.tree.at.Level() == 1 && a.onServer() }
+func (a *app) onServerRow() bool { return a.tree.At.Level() == 1 && a.onServer() }
 
 // askRemoveServer is [app.askRemove] for the chosen server.
-func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.at.Server) }
+func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.At.Server) }
 
 // runRemove is what `:remove` does.
 func runRemove(a *app, words []string) (tea.Cmd, error) {

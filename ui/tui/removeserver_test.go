@@ -52,8 +52,8 @@ func TestRemoveAServer(t *testing.T) {
 	}
 	press(t, a, "X", "y")
 	arrive(a)
-	if s := screenOf(a); !slices.Equal(h.did, []string{"remove pager"}) || !strings.Contains(s, "removed pager") || a.tree.at != (query.Node{}) || a.stream.query.Node != (query.Node{}) || a.tree.total.all != 1 {
-		t.Errorf("did %q, at %v:\n%s", h.did, a.tree.at, s)
+	if s := screenOf(a); !slices.Equal(h.did, []string{"remove pager"}) || !strings.Contains(s, "removed pager") || a.tree.At != (query.Node{}) || a.stream.query.Node != (query.Node{}) || a.tree.Total.All != 1 {
+		t.Errorf("did %q, at %v:\n%s", h.did, a.tree.At, s)
 	}
 	h.refuse = errors.New("the store is full")
 	press(t, a, "j", "X", "y")

@@ -141,7 +141,7 @@ func TestStatesWithoutColour(t *testing.T) {
 		a.Glyphs = &cells.ASCIIGlyphs
 		var c cells.Canvas
 		c.Begin(&a.Theme, 34)
-		a.tree.drawSub(a, &c, &a.snap.Subs[0])
+		a.tree.DrawSub(&c, &a.snap.Subs[0])
 		c.End()
 		row := ansi.Strip(c.Top())
 		if !strings.Contains(row, string(s)) || seen[row] != "" {

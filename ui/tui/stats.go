@@ -260,7 +260,7 @@ func (d *statsDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	case "enter":
 		if d.at < len(d.rows) {
 			a.Show(nil)
-			a.tree.at = d.rows[d.at].node
+			a.tree.At = d.rows[d.at].node
 			a.rescope()
 			a.enter(streamPane)
 		}

@@ -13,6 +13,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // The lines above and below the panes.
@@ -115,7 +116,7 @@ func (a *app) drawScope(w int) []string {
 		switch s.Reach {
 		case host.ReachReady:
 			role = themes.Good
-			if n := a.failing(s.Name); n > 0 {
+			if n := evidence.Failing(a.snap.Subs, s.Name); n > 0 {
 				role = themes.Warn
 				word = strconv.Itoa(n) + " in trouble"
 			}
@@ -187,17 +188,17 @@ func (a *app) teach(c *cells.Canvas, h int) {
 		lines = []string{"Nothing matches the filter.", "", a.KeyOf("back") + " takes it away, " + a.KeyOf("filter") + " changes it, " + a.KeyOf("filter.toggle") + " turns it off."}
 	case len(a.snap.Servers) == 0:
 		c.End()
-		drawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
+		widget.DrawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
 		return
-	case a.stream.query.Node.Level() == 2 && a.tree.chosen().kids == 0:
+	case a.stream.query.Node.Level() == 2 && a.tree.Chosen().Kids == 0:
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.KeyOf("subscribe") + " to subscribe."}
-	case a.tree.total.trouble > 0:
-		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.total.trouble, "subscription") + " cannot get anything now.", "", a.KeyOf("subscriptions") + " lists them, " + a.KeyOf("quiet") + " there tells why and what the host does next."}
+	case a.tree.Total.Trouble > 0:
+		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.Total.Trouble, "subscription") + " cannot get anything now.", "", a.KeyOf("subscriptions") + " lists them, " + a.KeyOf("quiet") + " there tells why and what the host does next."}
 	case len(away) > 0:
 		lines = away
 	case len(a.snap.Subs) == 0:
 		c.End()
-		drawLessons(c, "No subscriptions yet.", a.noSubscriptions())
+		widget.DrawLessons(c, "No subscriptions yet.", a.noSubscriptions())
 		return
 	}
 	c.End()

@@ -7,6 +7,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/tree"
 )
 
 // board returns the screen of tables that is shown, nil on the main screen.
@@ -66,7 +67,7 @@ func (a *app) Jump(seq uint64) bool {
 		return false
 	}
 	if !a.stream.query.Matches(&r) {
-		a.tree.at = query.Node{}
+		a.tree.At = query.Node{}
 		a.requery(query.Query{})
 	}
 	a.gotoSeq(seq)
@@ -82,10 +83,10 @@ func (a *app) JumpToSub(id event.SubID) bool {
 		return false
 	}
 	n := query.Node{Server: v.Key.Server, Type: v.Key.Type, Sub: id}
-	a.tree.closed[query.Node{Server: n.Server}] = false
-	a.tree.closed[n.Parent()] = false
-	a.tree.load(&a.snap)
-	a.tree.at = n
+	a.tree.Closed[query.Node{Server: n.Server}] = false
+	a.tree.Closed[n.Parent()] = false
+	a.tree.Load(&a.snap)
+	a.tree.At = n
 	a.rescope()
 	a.enter(streamPane)
 	return true
@@ -108,5 +109,15 @@ func (a *app) forBoards() *board.Env {
 		Widest:     func() (int, int) { return a.widest.server, a.widest.typ },
 		Sub:        a.sub,
 		Cursorless: a.cursorless,
+	}
+}
+
+// forTree is what the tree is made from.
+func (a *app) forTree() *tree.Env {
+	return &tree.Env{
+		Env: &a.Env, Snap: &a.snap,
+		Focused: func() bool { return a.focus == treePane },
+		Marked:  func(n query.Node) bool { return a.marked[n] },
+		KeyOf:   a.KeyOf, Course: a.subSpark, Lessons: a.noServers,
 	}
 }

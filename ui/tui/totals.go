@@ -60,14 +60,14 @@ func (a *app) drawTotals(c *cells.Canvas) {
 
 // drawSubTotals counts subscriptions by what they are.
 func (a *app) drawSubTotals(c *cells.Canvas) {
-	t := &a.tree.total
-	c.Put(themes.Plain, cells.Count(t.all, "sub"))
+	t := &a.tree.Total
+	c.Put(themes.Plain, cells.Count(t.All, "sub"))
 	sep := ": "
 	for _, p := range [...]struct {
 		n    int
 		word string
 		role themes.Role
-	}{{t.trouble, "in trouble", themes.Bad}, {t.live, "push", themes.Good}, {t.poll, "poll", themes.Good}, {t.hook, "webhook", themes.Good}, {t.waiting, "starting", themes.Busy}, {t.paused, "paused", themes.Dim}} {
+	}{{t.Trouble, "in trouble", themes.Bad}, {t.Live, "push", themes.Good}, {t.Poll, "poll", themes.Good}, {t.Hook, "webhook", themes.Good}, {t.Waiting, "starting", themes.Busy}, {t.Paused, "paused", themes.Dim}} {
 		if p.n > 0 {
 			c.Put(themes.Plain, sep)
 			c.Put(p.role, strconv.Itoa(p.n)+" "+p.word)

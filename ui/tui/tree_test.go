@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/tree"
 )
 
 // A server with more event types than anybody reads through stands folded, until it
@@ -15,7 +16,7 @@ import (
 func TestServersWithManyTypesAreFolded(t *testing.T) {
 	h := newFake()
 	var many []event.Type
-	for i := range typesShown + 1 {
+	for i := range tree.TypesShown + 1 {
 		many = append(many, event.Type{Name: trust.Untrusted(fmt.Sprintf("kind.%03d", i)), Modes: []event.Mode{event.ModePoll}})
 	}
 	h.server("many", many...)
@@ -30,17 +31,17 @@ func TestServersWithManyTypesAreFolded(t *testing.T) {
 		t.Fatalf("not unfolded:\n%s", s)
 	}
 	press(t, a, "l")
-	if a.tree.at.Level() != 2 {
-		t.Errorf("to %v, not the first type", a.tree.at)
+	if a.tree.At.Level() != 2 {
+		t.Errorf("to %v, not the first type", a.tree.At)
 	}
 	press(t, a, "h", "h")
-	if s := screenOf(a); strings.Count(s, "kind.") != 1 || a.tree.at.Server != "many" {
-		t.Fatalf("not folded again, at %v:\n%s", a.tree.at, s)
+	if s := screenOf(a); strings.Count(s, "kind.") != 1 || a.tree.At.Server != "many" {
+		t.Fatalf("not folded again, at %v:\n%s", a.tree.At, s)
 	}
 	h.subscribe("many", "kind.100", event.ModePoll, "{}")
 	press(t, a, "l", "G", "h")
-	if a.tree.at.Server != "pager" {
-		t.Errorf("at %v", a.tree.at)
+	if a.tree.At.Server != "pager" {
+		t.Errorf("at %v", a.tree.At)
 	}
 	press(t, a, "h")
 	if s := screenOf(a); strings.Contains(s, "▾ ● pager") {

@@ -23,7 +23,7 @@ const endLeasesWithin = 8 * time.Second
 func (a *app) half() int {
 	switch a.focus {
 	case treePane:
-		return max(1, a.tree.height/2)
+		return max(1, a.tree.Height/2)
 	case detailPane:
 		return max(1, a.detail.height/2)
 	case subsPane, logPane:
@@ -35,7 +35,7 @@ func (a *app) half() int {
 func (a *app) move(n int) {
 	switch a.focus {
 	case treePane:
-		a.tree.by(n)
+		a.tree.By(n)
 		a.rescope()
 	case detailPane:
 		if a.size == sizeFull && a.showsRecord() && (n == 1 || n == -1) {
@@ -69,10 +69,10 @@ func (a *app) moveEnd(last bool) {
 	case a.table() != nil && a.focus != detailPane:
 		a.table().End(last)
 	case a.focus == treePane && last:
-		a.tree.last()
+		a.tree.Last()
 		a.rescope()
 	case a.focus == treePane:
-		a.tree.first()
+		a.tree.First()
 		a.rescope()
 	case a.focus == detailPane && last:
 		a.detail.by(len(a.detail.Lines))
@@ -92,11 +92,11 @@ func (a *app) fold(open bool) {
 		return
 	}
 	if open {
-		a.tree.unfold()
+		a.tree.Unfold()
 	} else {
-		a.tree.fold()
+		a.tree.Fold()
 	}
-	a.tree.load(&a.snap)
+	a.tree.Load(&a.snap)
 	a.rescope()
 }
 
@@ -136,10 +136,10 @@ func (a *app) turn(n int) {
 func (a *app) open() tea.Cmd {
 	switch a.focus {
 	case treePane:
-		if x := a.tree.chosen().item; x != nil {
+		if x := a.tree.Chosen().Item; x != nil {
 			return a.openItem(x)
 		}
-		if r := a.tree.chosen(); r.node.Level() == 2 && r.kids == 0 && a.canSubscribe() {
+		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 0 && a.canSubscribe() {
 			return a.openForm()
 		}
 		a.enter(streamPane)
@@ -180,8 +180,8 @@ func (a *app) back() bool {
 		a.freeze()
 	case a.stream.query.Text != "":
 		a.requery(query.Query{Node: a.stream.query.Node})
-	case a.tree.at != query.Node{}:
-		a.tree.at = query.Node{}
+	case a.tree.At != query.Node{}:
+		a.tree.At = query.Node{}
 		a.rescope()
 	default:
 		return false

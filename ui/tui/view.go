@@ -136,7 +136,7 @@ func (a *app) pane(p paneID, r rect) []string {
 	rows := append(make([]string, 0, r.h), c.Top())
 	switch p {
 	case treePane:
-		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.tree.draw(a, r.w, h) })...)
+		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.tree.Draw(r.w, h) })...)
 	case streamPane:
 		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.stream.draw(a, r.w, h) })...)
 	case subsPane, logPane:
@@ -177,7 +177,7 @@ func (a *app) viewTitle() string {
 func (a *app) drawTiny() string {
 	c := &a.statuses
 	c.Begin(&a.Theme, a.w)
-	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.total.all, "sub"), a.tree.total.trouble, cells.Number(a.snap.Last))
+	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
 	for y := range a.h {
 		if y == a.h/2 {
 			c.Fill(max(0, (a.w-len(text))/2))

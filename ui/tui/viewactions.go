@@ -87,11 +87,11 @@ func (a *app) findRows(text string) {
 
 // onServer tells whether the choice is a server that is configured, or below one.
 func (a *app) onServer() bool {
-	return slices.ContainsFunc(a.snap.Servers, func(s host.ServerView) bool { return s.Name == a.tree.at.Server })
+	return slices.ContainsFunc(a.snap.Servers, func(s host.ServerView) bool { return s.Name == a.tree.At.Server })
 }
 
 func (a *app) reconnect() tea.Cmd {
-	name := a.tree.at.Server
+	name := a.tree.At.Server
 	if err := a.api.Reconnect(name); err != nil {
 		a.Fail("cannot connect to "+name, err)
 		return nil

@@ -103,8 +103,8 @@ func TestLogsLeadToWhatTheyTell(t *testing.T) {
 		t.Errorf("an act on record 4 leads to %d", a.stream.at)
 	}
 	press(t, a, "5", "g", "enter")
-	if a.tree.at.Sub == "" || a.focus != streamPane {
-		t.Errorf("an act on a subscription leads to %+v", a.tree.at)
+	if a.tree.At.Sub == "" || a.focus != streamPane {
+		t.Errorf("an act on a subscription leads to %+v", a.tree.At)
 	}
 	press(t, a, "5", "]", "/", "s", "u", "b", "s", "c", "r", "enter")
 	if n := a.table().Rows(); n != 1 {
@@ -328,11 +328,11 @@ func TestEscClosesTheTreeOverANarrowStream(t *testing.T) {
 		if a.draw(); (w >= drawerWidth) == a.lay.stream.empty() {
 			t.Errorf("%d wide: the tree opens as %+v", w, a.lay)
 		}
-		scope := a.tree.at
-		if press(t, a, "esc"); a.focus != streamPane || a.tree.at != scope {
-			t.Errorf("%d wide: esc led to pane %d and scope %+v", w, a.focus, a.tree.at)
+		scope := a.tree.At
+		if press(t, a, "esc"); a.focus != streamPane || a.tree.At != scope {
+			t.Errorf("%d wide: esc led to pane %d and scope %+v", w, a.focus, a.tree.At)
 		}
-		if press(t, a, "esc"); a.tree.at != (query.Node{}) {
+		if press(t, a, "esc"); a.tree.At != (query.Node{}) {
 			t.Errorf("%d wide: the second esc left the scope", w)
 		}
 	}

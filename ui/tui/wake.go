@@ -180,9 +180,9 @@ func (a *app) take(snap host.Snapshot) {
 	a.marks.load(a.api.Marks())
 	a.widest = measure(&a.snap)
 	a.listItems()
-	scope := a.tree.at
-	a.tree.load(&a.snap)
-	if scope.Server != "" && a.tree.at == (query.Node{}) { // its server is gone
+	scope := a.tree.At
+	a.tree.Load(&a.snap)
+	if scope.Server != "" && a.tree.At == (query.Node{}) { // its server is gone
 		a.rescope()
 	}
 	a.want()

@@ -145,3 +145,14 @@ func NotOffered(t event.Type) string {
 	}
 	return "not offered by the type"
 }
+
+// Failing counts the subscriptions at a server that are in trouble: between the calls
+// of a server without a session only they show that it is gone.
+func Failing(subs []host.SubscriptionView, server string) (n int) {
+	for i := range subs {
+		if v := &subs[i]; v.Key.Server == server && Urgency(v) < 2 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,69 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/tree"
+)
+
+// listItems lists the saved filters and the newest marks, if they changed.
+func (a *app) listItems() {
+	key := tree.ItemsKey{Marks: a.marks.gen}
+	if len(a.filters) > 0 {
+		key.Filters = fmt.Sprint(a.filters)
+	}
+	a.tree.List(key, a.items)
+}
+
+// items are the rows of the second section.
+func (a *app) items() []tree.Item {
+	var out []tree.Item
+	head := func(text string) { out = append(out, tree.Item{Text: cells.Sanitize(text)}) }
+	if len(a.filters) > 0 {
+		head("Saved filters")
+		for _, name := range sortedNames(a.filters) {
+			out = append(out, tree.Item{ID: "filter " + name, Filter: name, Text: cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name]))})
+		}
+	}
+	if list := a.marks.list(); len(list) > 0 {
+		head("Marks")
+		for _, m := range list[:min(len(list), marksListed)] {
+			out = append(out, tree.Item{ID: "mark " + strconv.FormatUint(m.Seq, 10) + strconv.FormatBool(m.Line), Mark: m, Text: a.markWords(m)})
+		}
+	}
+	return out
+}
+
+// openItem leads to what a row of the second section names.
+func (a *app) openItem(x *tree.Item) tea.Cmd {
+	if x.Filter == "" {
+		a.Jump(x.Mark.Seq)
+		return nil
+	}
+	if err := a.useFilter(x.Filter); err != nil {
+		a.Fail("cannot use the filter", err)
+	}
+	return nil
+}
+
+func (d *shownDetail) item(a *app, x *tree.Item) {
+	if x.Filter != "" {
+		d.Say("", themes.Strong, x.Filter)
+		d.Say("filter  ", themes.Plain, a.filters[x.Filter])
+		d.Say("", themes.Key, a.KeyOf("open")+" filters the stream by it")
+		return
+	}
+	d.Say("", themes.Strong, "mark on record "+cells.Number(x.Mark.Seq))
+	d.Say("set     ", themes.Plain, cells.TimeText(x.Mark.At, d.Zone(), time.DateTime))
+	d.Say("note    ", themes.Plain, x.Mark.Note)
+	d.Say("", themes.Key, a.KeyOf("open")+" shows the record in the stream")
+}
+
+// marksListed bounds the marks that the tree lists; the list of marks has all.
+const marksListed = 20

@@ -1,0 +1,23 @@
+// Package tree has the pane of servers, event types and subscriptions, with the saved
+// filters and the marks below them. What is chosen is a node, not a row.
+package tree
+
+import (
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
+)
+
+// Env is what the tree is made from. Its functions tell what the screen knows.
+type Env struct {
+	*cells.Env
+	Snap    *host.Snapshot // the newest one; the screen writes to it
+	Focused func() bool    // the tree has the keys
+	Marked  func(n query.Node) bool
+	KeyOf   func(action string) string
+	// Course draws the rate of a subscription, "" if it has none or there is no room.
+	Course  func(id event.SubID, room int) string
+	Lessons func() []widget.Lesson // how servers get here
+}

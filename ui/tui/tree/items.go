@@ -1,0 +1,47 @@
+package tree
+
+import (
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
+)
+
+// Item is a row of the tree's second section: a heading, a saved filter or a
+// mark. It is no part of the stream, it leads somewhere.
+type Item struct {
+	ID     string // "" of a heading
+	Filter string // name of a saved filter
+	Mark   event.Mark
+	Text   trust.Rendered
+}
+
+// ItemsKey is what the second section was made from.
+type ItemsKey struct {
+	Marks   int
+	Filters string
+}
+
+// List takes the rows of the second section, if what they are made from has changed.
+func (t *Tree) List(of ItemsKey, items func() []Item) {
+	if of != t.itemOf {
+		t.itemOf, t.items = of, items()
+	}
+}
+
+func (t *Tree) loadItems() {
+	for i := range t.items {
+		x := &t.items[i]
+		t.Rows = append(t.Rows, Row{Node: query.Node{Item: x.ID}, Item: x, remark: x.ID == ""})
+	}
+}
+
+func (t *Tree) drawItem(c *cells.Canvas, r *Row) {
+	role, indent := themes.Plain, " "
+	if r.Item.ID == "" {
+		role, indent = themes.Dim, ""
+	}
+	c.Put(themes.Plain, indent)
+	c.Safe(role, r.Item.Text.Clip(c.Room))
+}

@@ -1,0 +1,241 @@
+package tree
+
+import (
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
+)
+
+// Row is one row. A remark belongs to the node above and cannot be chosen.
+type Row struct {
+	Node   query.Node
+	remark bool
+	Server *host.ServerView
+	Type   *event.Type
+	Sub    *host.SubscriptionView
+	Item   *Item
+	Kids   int // what is below, shown or not
+	open   bool
+}
+
+// Tree is the pane of servers, event types and subscriptions. It refers to one
+// snapshot; the place that is chosen is a node, not a row.
+type Tree struct {
+	env    *Env
+	Rows   []Row
+	items  []Item // the second section
+	itemOf ItemsKey
+	At     query.Node
+	Top    int
+	Closed map[query.Node]bool // folded by the operator, or unfolded where it is false
+	Height int
+	Whole  bool // what is below the chosen node is to be shown too
+
+	Total Totals
+	draws cells.Canvas
+	lines []string
+	drawn treeKey
+}
+
+// treeKey is what the drawn rows were made from.
+type treeKey struct {
+	version, second uint64
+	w, h, top       int
+	at              query.Node
+	focus           bool
+	look            int
+}
+
+// Totals counts subscriptions by what an operator must know.
+type Totals struct{ All, Live, Poll, Hook, Paused, Trouble, Waiting int }
+
+// New is an empty tree.
+func New(env *Env) Tree {
+	return Tree{env: env, Closed: map[query.Node]bool{}}
+}
+
+// Redraw has the rows drawn anew though nothing of a snapshot changed.
+func (t *Tree) Redraw() { t.drawn = treeKey{} }
+
+// Reveal opens what is above a node.
+func (t *Tree) Reveal(n query.Node) {
+	for p := n.Parent(); p.Level() > 0; p = p.Parent() {
+		t.Closed[p] = false
+	}
+}
+
+// Load takes a snapshot. The chosen node stays, or its nearest parent does.
+func (t *Tree) Load(snap *host.Snapshot) {
+	t.Rows = append(t.Rows[:0], Row{Kids: len(snap.Servers), open: true})
+	t.Total = Totals{}
+	for i := range snap.Subs {
+		t.Total.add(&snap.Subs[i])
+	}
+	for i := range snap.Servers {
+		t.loadServer(&snap.Servers[i], snap.Subs)
+	}
+	t.loadMissing(snap.Subs)
+	t.loadItems()
+	for t.At != (query.Node{}) && t.Find(t.At) < 0 {
+		t.At = t.At.Parent()
+	}
+	t.drawn = treeKey{}
+}
+
+// loadMissing lists servers that only subscriptions name: nothing runs these, and
+// nowhere else would they be seen.
+func (t *Tree) loadMissing(subs []host.SubscriptionView) {
+	for i := range subs {
+		name := subs[i].Key.Server
+		if subs[i].NoServer && t.Find(query.Node{Server: name}) < 0 {
+			t.loadServer(&host.ServerView{Name: name, Reach: evidence.ReachMissing}, subs)
+		}
+	}
+}
+
+func (s *Totals) add(v *host.SubscriptionView) {
+	s.All++
+	switch evidence.StateOf(*v) {
+	case event.StatePaused:
+		s.Paused++
+	case event.StateStarting, event.StateVerifying:
+		s.Waiting++
+	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateRefused, event.StateNotRunning, event.StateDenied, event.StateEnded:
+		s.Trouble++
+	default:
+		switch v.Mode {
+		case event.ModePoll:
+			s.Poll++
+		case event.ModeWebhook:
+			s.Hook++
+		default:
+			s.Live++
+		}
+	}
+}
+
+// TypesShown is how many event types a server may have to stand unfolded without a
+// subscription: of more, the servers below would never be seen.
+const TypesShown = 100
+
+func (t *Tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) {
+	n := query.Node{Server: s.Name}
+	at := len(t.Rows)
+	t.Rows = append(t.Rows, Row{Node: n, Server: s})
+	types := make([]trust.Text, 0, len(s.Types)+4)
+	known := map[trust.Text]*event.Type{}
+	for i := range s.Types {
+		known[s.Types[i].Name] = &s.Types[i]
+		types = append(types, s.Types[i].Name)
+	}
+	for i := range subs {
+		if name := subs[i].Key.Type; subs[i].Key.Server == s.Name {
+			t.Rows[at].Kids++
+			if _, ok := known[name]; !ok {
+				known[name] = nil
+				types = append(types, name)
+			}
+		}
+	}
+	closed, chosen := t.Closed[n]
+	t.Rows[at].open = !closed && (chosen || t.Rows[at].Kids > 0 || len(types) <= TypesShown)
+	if !t.Rows[at].open {
+		return
+	}
+	if s.Err != "" && s.Reach != host.ReachReady || s.TypesErr != "" {
+		t.Rows = append(t.Rows, Row{Node: n, Server: s, remark: true})
+	}
+	for _, name := range types {
+		t.loadType(query.Node{Server: s.Name, Type: name}, known[name], subs)
+	}
+}
+
+func (t *Tree) loadType(n query.Node, typ *event.Type, subs []host.SubscriptionView) {
+	at := len(t.Rows)
+	t.Rows = append(t.Rows, Row{Node: n, Type: typ, open: !t.Closed[n]})
+	for i := range subs {
+		v := &subs[i]
+		if v.Key.Server != n.Server || v.Key.Type != n.Type {
+			continue
+		}
+		t.Rows[at].Kids++
+		if !t.Rows[at].open {
+			continue
+		}
+		sn := query.Node{Server: n.Server, Type: n.Type, Sub: v.ID}
+		t.Rows = append(t.Rows, Row{Node: sn, Sub: v})
+		if !evidence.NoArgs(v.Key.Args) || !v.Status.Error.IsZero() {
+			t.Rows = append(t.Rows, Row{Node: sn, Sub: v, remark: true})
+		}
+	}
+}
+
+// Find returns the row of a node, -1 if there is none.
+func (t *Tree) Find(n query.Node) int {
+	for i := range t.Rows {
+		if t.Rows[i].Node == n && !t.Rows[i].remark {
+			return i
+		}
+	}
+	return -1
+}
+
+// Chosen returns the row of the chosen node.
+func (t *Tree) Chosen() *Row {
+	if i := t.Find(t.At); i >= 0 {
+		return &t.Rows[i]
+	}
+	return &Row{}
+}
+
+// By moves the choice by n rows.
+func (t *Tree) By(n int) {
+	i, step := max(t.Find(t.At), 0), 1
+	if n < 0 {
+		n, step = -n, -1
+	}
+	for ; n > 0; n-- {
+		j := i + step
+		for j >= 0 && j < len(t.Rows) && t.Rows[j].remark {
+			j += step
+		}
+		if j < 0 || j >= len(t.Rows) {
+			break
+		}
+		i = j
+	}
+	if i < len(t.Rows) {
+		t.At = t.Rows[i].Node
+	}
+}
+
+// First chooses the first row, Last the last one.
+func (t *Tree) First() { t.By(-len(t.Rows)) }
+
+// Last is told with First.
+func (t *Tree) Last() { t.By(len(t.Rows)) }
+
+// Fold closes the chosen node, or goes to the one above.
+func (t *Tree) Fold() {
+	r := t.Chosen()
+	if l := t.At.Level(); r.open && (l == 1 && (r.Kids > 0 || len(r.Server.Types) > 0) || l == 2 && r.Kids > 0) {
+		t.Closed[t.At] = true
+		return
+	}
+	t.At = t.At.Parent()
+}
+
+// Unfold opens the chosen node, or goes to the first one below.
+func (t *Tree) Unfold() {
+	r := t.Chosen()
+	if l := t.At.Level(); !r.open && (l == 1 || l == 2 && r.Kids > 0) {
+		t.Closed[t.At] = false
+		return
+	}
+	if r.Kids > 0 || r.Server != nil && len(r.Server.Types) > 0 {
+		t.By(1)
+	}
+}

@@ -1,0 +1,21 @@
+package widget
+
+import (
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// Lesson is a line that names a key and what it does.
+type Lesson struct{ Key, Text string }
+
+// DrawLessons writes a heading and what can be done.
+func DrawLessons(c *cells.Canvas, head string, list []Lesson) {
+	c.Put(themes.Plain, "  "+head)
+	c.End()
+	c.End()
+	for _, l := range list {
+		c.Put(themes.Key, "  "+cells.Pad(l.Key, 4))
+		c.Put(themes.Dim, l.Text)
+		c.End()
+	}
+}
