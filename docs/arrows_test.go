@@ -3,6 +3,7 @@
 package docs
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -53,6 +54,7 @@ var arrows = map[string][]string{
 	"ui/tui/detail":   {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags"},
 	"ui/tui/board":    {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/layout":   {},
 	"ui/tui/query":    {"host/event", "host/filter", "host/trust"},
 	"ui/tui/form":     {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 
@@ -154,4 +156,26 @@ func matches(allowed []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// Only the root of the screen knows all of the host; its parts name what they need.
+func TestPartsOfTheScreenDoNotKnowTheWholeHost(t *testing.T) {
+	files, err := filepath.Glob("../ui/tui/*/*.go")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v: the parts of the screen are not where they were", len(files), err)
+	}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "API" {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "host" {
+					t.Errorf("%s names host.API: declare an interface of what it needs", path)
+				}
+			}
+			return true
+		})
+	}
 }

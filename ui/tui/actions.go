@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 )
 
 // action is something the operator can do. Keys, hints, help, the palette and
@@ -15,11 +16,11 @@ import (
 type action struct {
 	id    string
 	title string
-	group string   // heading in help and docs
-	keys  []string // two keys in a row are parted by a blank; none: unbound
-	hint  string   // short form for the hints line; "" is not hinted
-	menu  string   // of two keys: what the first one leads to, for the hints line
-	panes []paneID // where it works; none means everywhere
+	group string        // heading in help and docs
+	keys  []string      // two keys in a row are parted by a blank; none: unbound
+	hint  string        // short form for the hints line; "" is not hinted
+	menu  string        // of two keys: what the first one leads to, for the hints line
+	panes []layout.Pane // where it works; none means everywhere
 	// dangerous actions change what servers or the store hold. They are neither
 	// shown nor run on a screen that only reads.
 	dangerous bool
@@ -48,7 +49,7 @@ func (x *action) key() string {
 
 // meets tells whether two actions can work in the same place.
 func (x *action) meets(y *action) bool {
-	return len(x.panes) == 0 || len(y.panes) == 0 || slices.ContainsFunc(x.panes, func(p paneID) bool { return slices.Contains(y.panes, p) })
+	return len(x.panes) == 0 || len(y.panes) == 0 || slices.ContainsFunc(x.panes, func(p layout.Pane) bool { return slices.Contains(y.panes, p) })
 }
 
 func act(fn func(*app)) func(*app) tea.Cmd {

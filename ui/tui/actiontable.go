@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/layout"
 )
 
 // actions is the table. Every subject has its own function; the order is that of
@@ -31,13 +33,13 @@ func actions() []action {
 }
 
 var (
-	inTree   = []paneID{treePane}
-	inStream = []paneID{streamPane}
-	inTables = []paneID{subsPane, logPane}
-	inSubs   = []paneID{subsPane}
-	inFolds  = []paneID{treePane, detailPane}
-	onEvent  = []paneID{streamPane, detailPane}
-	onMain   = []paneID{treePane, streamPane, detailPane}
+	inTree   = []layout.Pane{layout.Tree}
+	inStream = []layout.Pane{layout.Stream}
+	inTables = []layout.Pane{layout.Subs, layout.Log}
+	inSubs   = []layout.Pane{layout.Subs}
+	inFolds  = []layout.Pane{layout.Tree, layout.Detail}
+	onEvent  = []layout.Pane{layout.Stream, layout.Detail}
+	onMain   = []layout.Pane{layout.Tree, layout.Stream, layout.Detail}
 )
 
 func subscribeActions() []action {
@@ -110,10 +112,10 @@ func paneActions() []action {
 	return grouped("Panes",
 		action{id: "next", title: "next pane", keys: []string{"tab"}, run: act(func(a *app) { a.turn(1) })},
 		action{id: "previous", title: "previous pane", keys: []string{"shift+tab"}, run: act(func(a *app) { a.turn(-1) })},
-		action{id: "tree", title: "to the servers", keys: []string{"1"}, run: act(func(a *app) { a.enter(treePane) })},
-		action{id: "stream", title: "to the stream", keys: []string{"2"}, run: act(func(a *app) { a.enter(streamPane) })},
+		action{id: "tree", title: "to the servers", keys: []string{"1"}, run: act(func(a *app) { a.enter(layout.Tree) })},
+		action{id: "stream", title: "to the stream", keys: []string{"2"}, run: act(func(a *app) { a.enter(layout.Stream) })},
 		action{id: "detail", title: "to the detail", keys: []string{"3"}, run: act((*app).toDetail)},
-		action{id: "subscriptions", title: "to the subscriptions, gaps, leases and refusals", keys: []string{"4"}, run: act(func(a *app) { a.enter(subsPane) })},
+		action{id: "subscriptions", title: "to the subscriptions, gaps, leases and refusals", keys: []string{"4"}, run: act(func(a *app) { a.enter(layout.Subs) })},
 		action{id: "log", title: "to the log: audit, wire, program", keys: []string{"5"}, hint: "log", run: act((*app).openLog)},
 		action{id: "back", title: "one step back; never quits", keys: []string{"esc"}, run: act(func(a *app) { a.back() })},
 	)

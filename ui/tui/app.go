@@ -22,6 +22,7 @@ import (
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
@@ -85,11 +86,11 @@ type app struct {
 	passing   []string                                // servers that end with the screen
 
 	w, h    int
-	lay     layout
-	focus   paneID
-	subject paneID // what the detail is about
-	size    paneSize
-	panes   arrangement
+	lay     layout.Layout
+	focus   layout.Pane
+	subject layout.Pane // what the detail is about
+	size    layout.Size
+	panes   layout.Arrangement
 
 	snap     host.Snapshot
 	widest   widest
@@ -149,7 +150,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
 		stream: newStream(), actions: actions(), commands: commands(),
-		focus: streamPane, subject: streamPane,
+		focus: layout.Stream, subject: layout.Stream,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
 	if a.Now == nil {
@@ -174,7 +175,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.readSetting(columnsSetting, &a.columns.by)
 	a.take(a.api.Snapshot())
 	if len(a.snap.Subs) == 0 && !a.demo {
-		a.focus, a.subject = treePane, treePane
+		a.focus, a.subject = layout.Tree, layout.Tree
 	}
 	a.detail.Text = a.newText()
 	a.boards = board.New(a.forBoards())
@@ -373,7 +374,7 @@ func (a *app) requery(q query.Query) {
 // onNode tells whether the detail is about the chosen node. Everything is no
 // node to look at while there is a record.
 func (a *app) onNode() bool {
-	return a.subject == treePane && (a.tree.At != query.Node{} || a.stream.at == 0)
+	return a.subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.at == 0)
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or
@@ -383,7 +384,7 @@ func (a *app) selected() *host.SubscriptionView {
 		return a.rowSub()
 	}
 	id := a.tree.At.Sub
-	if a.focus != treePane {
+	if a.focus != layout.Tree {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {
 			id = r.Sub
 		}

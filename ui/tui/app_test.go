@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -118,7 +119,7 @@ func TestEscNeverQuits(t *testing.T) {
 		}
 		exact(t, a)
 	}
-	if a.dialog != nil || a.size != sizeNormal || a.stream.query.Text != "" || a.tree.At != (query.Node{}) {
+	if a.dialog != nil || a.size != layout.Normal || a.stream.query.Text != "" || a.tree.At != (query.Node{}) {
 		t.Error("ten times esc did not lead to the root")
 	}
 }
@@ -279,28 +280,28 @@ func TestASCIIGlyphs(t *testing.T) {
 func TestLayout(t *testing.T) {
 	for w := range 240 {
 		for h := range 70 {
-			for _, focus := range []paneID{treePane, streamPane, detailPane, subsPane, logPane} {
-				s := shape{w: w, h: h, focus: focus, subject: focus, size: paneSize(w % 3)}
-				s.Split, s.Tree, s.List = split(h%3), w%91-30, h%61-40
-				if focus == detailPane {
-					s.subject = []paneID{streamPane, subsPane, logPane}[(w+h)%3]
+			for _, focus := range []layout.Pane{layout.Tree, layout.Stream, layout.Detail, layout.Subs, layout.Log} {
+				s := layout.Shape{W: w, H: h, Focus: focus, Subject: focus, Size: layout.Size(w % 3)}
+				s.Split, s.Tree, s.List = layout.Split(h%3), w%91-30, h%61-40
+				if focus == layout.Detail {
+					s.Subject = []layout.Pane{layout.Stream, layout.Subs, layout.Log}[(w+h)%3]
 				}
-				l := arrange(s)
-				if l.tiny {
-					if w >= leastWidth && h >= leastHeight {
+				l := layout.Arrange(s)
+				if l.Tiny {
+					if w >= layout.LeastWidth && h >= layout.LeastHeight {
 						t.Fatalf("%dx%d is no tiny screen", w, h)
 					}
 					continue
 				}
 				cells := 0
-				for _, r := range []rect{l.crumb, l.scope, l.tree, l.stream, l.table, l.detail, l.status, l.hints} {
-					if r.empty() {
+				for _, r := range []layout.Rect{l.Crumb, l.Scope, l.Tree, l.Stream, l.Table, l.Detail, l.Status, l.Hints} {
+					if r.Empty() {
 						continue
 					}
-					if r.x < 0 || r.y < 0 || r.x+r.w > w || r.y+r.h > h {
+					if r.X < 0 || r.Y < 0 || r.X+r.W > w || r.Y+r.H > h {
 						t.Fatalf("%dx%d: %+v stands out", w, h, r)
 					}
-					cells += r.w * r.h
+					cells += r.W * r.H
 				}
 				if gaps := w*h - cells; gaps < 0 || gaps > 2*h {
 					t.Fatalf("%+v: %d cells belong to nobody", s, gaps)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -28,7 +29,7 @@ func waits(t *testing.T, a *app, when string) int {
 	if got := a.following(); got != head {
 		t.Errorf("%s: %q, want %q", when, got, head)
 	}
-	if got := a.paneTitle(streamPane, 80); !strings.HasSuffix(got, title) {
+	if got := a.paneTitle(layout.Stream, 80); !strings.HasSuffix(got, title) {
 		t.Errorf("%s: title %q, want %q", when, got, title)
 	}
 	return want
@@ -147,7 +148,7 @@ func TestDetailHoldsWhatIsRead(t *testing.T) {
 			press(t, a, keys...)
 			h.event("pager", "incident.created", "the next one")
 			arrive(a)
-			if a.focus != detailPane || a.stream.at != at {
+			if a.focus != layout.Detail || a.stream.at != at {
 				t.Errorf("pane %d, and %d is shown instead of %d", a.focus, a.stream.at, at)
 			}
 			press(t, a, "f")

@@ -104,7 +104,7 @@ func (s *stream) planFor(a *app, w int) *plan {
 	if s.query.Node != p.of.scope {
 		s.labels = 0
 	}
-	key := planKey{w, s.query.Node, a.widest, a.lay.shortTime, a.lay.onlySummry, len(a.snap.Servers) != 1, a.columns.gen, a.Times, s.labels}
+	key := planKey{w, s.query.Node, a.widest, a.lay.ShortTime, a.lay.OnlySummary, len(a.snap.Servers) != 1, a.columns.gen, a.Times, s.labels}
 	if key == p.of {
 		return p
 	}

@@ -10,6 +10,7 @@ import (
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -128,7 +129,7 @@ func (d *shownDetail) draw(a *app, w, h int) []string {
 			c.End()
 			continue
 		}
-		if i == d.at && a.focus == detailPane {
+		if i == d.at && a.focus == layout.Detail {
 			c.Only(themes.Cursor)
 		}
 		d.Lines[i].Draw(c, a.Glyphs)

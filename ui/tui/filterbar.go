@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
@@ -26,7 +27,7 @@ const filterSays = "enter keep  tab complete  up earlier  esc undo   words !not 
 // long as it is a filter.
 func (a *app) openFilter() tea.Cmd {
 	before := a.stream.query
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 	p := &widget.Prompt{
 		Label: "/", Says: filterSays, Past: a.memo.Filters,
 		Change: func(text string) { a.tryFilter(before.Node, text) },
@@ -122,7 +123,7 @@ func (a *app) useFilter(name string) error {
 		return err
 	}
 	a.requery(q)
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 	return nil
 }
 
@@ -203,7 +204,7 @@ func (a *app) scope(n query.Node) {
 	a.tree.Load(&a.snap)
 	a.tree.At = n
 	a.rescope()
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 }
 
 // askLine opens a prompt.

@@ -9,6 +9,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -55,7 +56,7 @@ func (a *app) demoBegun(msg demoMsg) {
 	a.passing = msg.names
 	a.Tell("the demo servers run inside this program and end with it")
 	a.take(a.api.Snapshot())
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 }
 
 // noServers says how servers get here.

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -37,7 +38,7 @@ func (a *app) canSubscribe() bool {
 // chosen node, else that of the chosen record.
 func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.At
-	if n.Level() < 2 && a.focus != treePane {
+	if n.Level() < 2 && a.focus != layout.Tree {
 		if r, err := a.api.Log().Get(a.stream.at); err == nil {
 			n = query.Node{Server: r.Server, Type: r.Type}
 		}

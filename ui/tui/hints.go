@@ -95,7 +95,7 @@ func (a *app) bottom(lines []string) {
 	switch {
 	case a.prompt != nil && n >= 2:
 		copy(lines[n-2:], a.drawPrompt(n-2))
-	case a.chord != "" && a.lay.hints.empty() && n >= 1:
+	case a.chord != "" && a.lay.Hints.Empty() && n >= 1:
 		lines[n-1] = a.drawHints()
 	}
 }

@@ -213,27 +213,27 @@ func onTerminal(t testing.TB, a *app, where string) string {
 	if strings.Join(strings.Fields(text), "") != strings.Join(strings.Fields(ansi.Strip(frame)), "") {
 		t.Fatalf("%s: the terminal shows something else:\n%s", where, text)
 	}
-	if a.lay.tiny {
+	if a.lay.Tiny {
 		return text
 	}
 	cells := s.Cells()
-	if a.dialog == nil && a.prompt == nil && a.chord == "" && !a.lay.detail.empty() {
-		d := a.lay.detail
-		for y := d.y + 1; y < d.y+1+a.detail.shown; y++ {
-			i := a.detail.top + y - d.y - 1
-			if i < len(a.detail.Lines) && a.detail.Lines[i].Gutter && cells[y][d.x].Text != a.Glyphs.Gutter {
+	if a.dialog == nil && a.prompt == nil && a.chord == "" && !a.lay.Detail.Empty() {
+		d := a.lay.Detail
+		for y := d.Y + 1; y < d.Y+1+a.detail.shown; y++ {
+			i := a.detail.top + y - d.Y - 1
+			if i < len(a.detail.Lines) && a.detail.Lines[i].Gutter && cells[y][d.X].Text != a.Glyphs.Gutter {
 				t.Fatalf("%s: no gutter in line %d of\n%s", where, y, text)
 			}
 		}
-		if d.x > 0 {
-			for y := d.y; y < d.y+d.h; y++ {
-				if cells[y][d.x-1].Text != a.Glyphs.Divider {
+		if d.X > 0 {
+			for y := d.Y; y < d.Y+d.H; y++ {
+				if cells[y][d.X-1].Text != a.Glyphs.Divider {
 					t.Fatalf("%s: no border in line %d of\n%s", where, y, text)
 				}
 			}
 		}
 	}
-	if !a.lay.crumb.empty() && !strings.HasPrefix(text, " eventdeck") {
+	if !a.lay.Crumb.Empty() && !strings.HasPrefix(text, " eventdeck") {
 		t.Fatalf("%s: the top line is gone:\n%s", where, text)
 	}
 	return text

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -24,8 +25,8 @@ func (a *app) gotoSeq(seq uint64) {
 	if a.stream.at != seq {
 		a.Tell("the record itself is not shown: the filter or the scope hides it")
 	}
-	a.size = sizeNormal
-	a.enter(streamPane)
+	a.size = layout.Normal
+	a.enter(layout.Stream)
 }
 
 // gotoTime shows what was received at a moment or next after it.

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -145,7 +146,7 @@ func TestHelpFindsByTextAndByKey(t *testing.T) {
 		t.Errorf("%d of %d found", len(d.Found), all)
 	}
 	press(t, a, "enter")
-	if a.size != sizeFull || a.dialog != nil {
+	if a.size != layout.Full || a.dialog != nil {
 		t.Error("enter did not run it")
 	}
 	press(t, a, "z", "?", "]")
@@ -204,7 +205,7 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 	}
 	a.action("zoom").keys = []string{"о"}
 	settle(a, a.key(tea.KeyPressMsg{Code: 'о', Text: "о", BaseCode: 'j'}))
-	if a.size != sizeFull {
+	if a.size != layout.Full {
 		t.Error("the operator's letter does nothing")
 	}
 }

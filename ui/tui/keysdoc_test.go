@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"eventdeck/ui/tui/layout"
 )
 
 // TestKeysPageIsCurrent compares docs/keys.md with the table of actions. With
@@ -88,13 +90,13 @@ func codes(keys []string) string {
 // mdCell spells a text for a cell of a table.
 func mdCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-func placesOf(panes []paneID) string {
+func placesOf(panes []layout.Pane) string {
 	if len(panes) == 0 {
 		return "everywhere"
 	}
 	var words []string
 	for _, p := range panes {
-		words = append(words, map[paneID]string{treePane: "servers", streamPane: "stream", detailPane: "detail", subsPane: "subscriptions", logPane: "log"}[p])
+		words = append(words, map[layout.Pane]string{layout.Tree: "servers", layout.Stream: "stream", layout.Detail: "detail", layout.Subs: "subscriptions", layout.Log: "log"}[p])
 	}
 	return strings.Join(words, ", ")
 }

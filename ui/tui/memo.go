@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -24,17 +25,17 @@ const saveEvery = time.Second
 // memo is what the screen remembers between runs: what was shown and how, and
 // the lines that were typed. Members that cannot be read are as at a first start.
 type memo struct {
-	Node    memoNode       `json:"node"`
-	Closed  []memoNode     `json:"closed,omitempty"`
-	Filter  string         `json:"filter,omitempty"`
-	Off     bool           `json:"filterOff,omitempty"`
-	Reading uint64         `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
-	Focus   paneID         `json:"focus"`
-	Size    paneSize       `json:"size,omitempty"`
-	Panes   arrangement    `json:"panes,omitzero"`
-	Tab     detailTab      `json:"tab,omitempty"`
-	Clock   cells.TimeView `json:"clock,omitempty"`
-	Tables  []board.Memo   `json:"tables,omitempty"`
+	Node    memoNode           `json:"node"`
+	Closed  []memoNode         `json:"closed,omitempty"`
+	Filter  string             `json:"filter,omitempty"`
+	Off     bool               `json:"filterOff,omitempty"`
+	Reading uint64             `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
+	Focus   layout.Pane        `json:"focus"`
+	Size    layout.Size        `json:"size,omitempty"`
+	Panes   layout.Arrangement `json:"panes,omitzero"`
+	Tab     detailTab          `json:"tab,omitempty"`
+	Clock   cells.TimeView     `json:"clock,omitempty"`
+	Tables  []board.Memo       `json:"tables,omitempty"`
 
 	Filters  []string `json:"filters,omitempty"`  // typed, newest first
 	Searches []string `json:"searches,omitempty"` // typed, newest first
@@ -149,10 +150,10 @@ func (a *app) recall() {
 	a.wanted = a.tree.At
 	a.tree.Load(&a.snap)
 	a.want()
-	if m.Focus >= treePane && m.Focus <= logPane {
+	if m.Focus >= layout.Tree && m.Focus <= layout.Log {
 		a.enter(m.Focus)
 	}
-	if m.Size < paneSizes {
+	if m.Size < layout.Sizes {
 		a.size = m.Size
 	}
 	if m.Tab < detailTabs {

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 )
 
 func TestLayoutIsRemembered(t *testing.T) {
@@ -29,7 +30,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 	settle(a, a.save())
 	want := a.present()
 	b := open()
-	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != sizeFull || got.Clock != cells.TimeUTC {
+	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != layout.Full || got.Clock != cells.TimeUTC {
 		t.Errorf("remembered %+v, was %+v", got, want)
 	}
 	if b.stream.at != a.stream.at || b.stream.follow {

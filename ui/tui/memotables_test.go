@@ -54,13 +54,13 @@ func TestFewRowsTakeLittleRoom(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "4")
 	a.draw()
-	if a.lay.table.h > 8 {
-		t.Errorf("three rows have %d lines", a.lay.table.h)
+	if a.lay.Table.H > 8 {
+		t.Errorf("three rows have %d lines", a.lay.Table.H)
 	}
-	before := a.lay.table
+	before := a.lay.Table
 	press(t, a, "/", "c", "h", "a", "t", "enter")
-	if a.draw(); a.lay.table != before {
-		t.Errorf("looking for words made %+v of %+v", a.lay.table, before)
+	if a.draw(); a.lay.Table != before {
+		t.Errorf("looking for words made %+v of %+v", a.lay.Table, before)
 	}
 }
 

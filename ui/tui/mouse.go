@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -76,13 +77,13 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 		return tea.Batch(cmds...)
 	}
 	switch p, _ := a.paneAt(x, y); p {
-	case noPane:
-	case treePane:
+	case layout.None:
+	case layout.Tree:
 		a.tree.By(rows)
 		a.rescope()
-	case streamPane:
+	case layout.Stream:
 		a.stream.scroll(rows)
-	case detailPane:
+	case layout.Detail:
 		a.detail.by(rows)
 	default:
 		a.table().Scroll(rows)
@@ -91,19 +92,19 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 }
 
 // paneAt returns the pane under a cell and the row in it; -1 is its title.
-func (a *app) paneAt(x, y int) (paneID, int) {
+func (a *app) paneAt(x, y int) (layout.Pane, int) {
 	for _, p := range [...]struct {
-		id paneID
-		rect
-	}{{treePane, a.lay.tree}, {streamPane, a.lay.stream}, {detailPane, a.lay.detail}, {a.subject, a.lay.table}} {
-		if !p.empty() && x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {
-			if row := y - p.y - 1; row >= 0 && p.id != detailPane {
-				return p.id, row / a.stride(p.h-1)
+		id layout.Pane
+		layout.Rect
+	}{{layout.Tree, a.lay.Tree}, {layout.Stream, a.lay.Stream}, {layout.Detail, a.lay.Detail}, {a.subject, a.lay.Table}} {
+		if !p.Empty() && x >= p.X && x < p.X+p.W && y >= p.Y && y < p.Y+p.H {
+			if row := y - p.Y - 1; row >= 0 && p.id != layout.Detail {
+				return p.id, row / a.stride(p.H-1)
 			}
-			return p.id, y - p.y - 1
+			return p.id, y - p.Y - 1
 		}
 	}
-	return noPane, 0
+	return layout.None, 0
 }
 
 // click gives the keys to the pane and chooses the row under the pointer. A
@@ -120,16 +121,16 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		}
 		return nil
 	}
-	if s := a.lay.scope; !s.empty() && m.Y == s.y {
-		a.enter(treePane)
+	if s := a.lay.Scope; !s.Empty() && m.Y == s.Y {
+		a.enter(layout.Tree)
 		return nil
 	}
 	p, row := a.paneAt(m.X, m.Y)
-	if p == noPane {
+	if p == layout.None {
 		return nil
 	}
 	had := a.focus == p
-	if p == detailPane {
+	if p == layout.Detail {
 		a.toDetail()
 	} else {
 		a.enter(p)
@@ -139,11 +140,11 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 	}
 	var again bool
 	switch p {
-	case treePane:
+	case layout.Tree:
 		again = a.clickTree(row)
-	case streamPane:
+	case layout.Stream:
 		again = a.clickStream(row)
-	case subsPane, logPane:
+	case layout.Subs, layout.Log:
 		again = a.table().Click(row - 1)
 	}
 	if had && again {

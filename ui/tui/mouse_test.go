@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -14,20 +15,20 @@ func TestClickChoosesPaneAndRow(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()
-	a.update(tea.MouseClickMsg(mouseAt(2, a.lay.tree.y+3, tea.MouseLeft)))
-	if a.focus != treePane || a.tree.At != a.tree.Rows[2].Node {
+	a.update(tea.MouseClickMsg(mouseAt(2, a.lay.Tree.Y+3, tea.MouseLeft)))
+	if a.focus != layout.Tree || a.tree.At != a.tree.Rows[2].Node {
 		t.Errorf("focus %v, chosen %v", a.focus, a.tree.At)
 	}
 	a.tree.At = query.Node{}
 	a.rescope()
 	a.draw()
-	r := a.lay.stream
-	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+2, tea.MouseLeft)))
-	if a.focus != streamPane || a.stream.at != a.stream.seqs[1] || a.stream.follow {
+	r := a.lay.Stream
+	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2, tea.MouseLeft)))
+	if a.focus != layout.Stream || a.stream.at != a.stream.seqs[1] || a.stream.follow {
 		t.Errorf("focus %v, at %d, follow %v", a.focus, a.stream.at, a.stream.follow)
 	}
-	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+2, tea.MouseLeft)))
-	if a.focus != detailPane {
+	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2, tea.MouseLeft)))
+	if a.focus != layout.Detail {
 		t.Error("a click on what is chosen does not open it")
 	}
 	exact(t, a)
@@ -41,11 +42,11 @@ func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "1")
-	r := a.lay.stream
+	r := a.lay.Stream
 	top := a.stream.index(a.stream.top)
 	shown := 0
 	for range 10 {
-		if msg := a.filter(a, tea.MouseWheelMsg(mouseAt(r.x+1, r.y+1, tea.MouseWheelUp))); msg != nil {
+		if msg := a.filter(a, tea.MouseWheelMsg(mouseAt(r.X+1, r.Y+1, tea.MouseWheelUp))); msg != nil {
 			shown++
 			a.update(msg)
 		}
@@ -58,7 +59,7 @@ func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
 	if got := top - a.stream.index(a.stream.top); got != 10*wheelRows {
 		t.Errorf("ten steps scroll %d rows", got)
 	}
-	if a.focus != treePane || a.stream.follow || a.mouse.armed {
+	if a.focus != layout.Tree || a.stream.follow || a.mouse.armed {
 		t.Errorf("focus %v, follow %v, armed %v", a.focus, a.stream.follow, a.mouse.armed)
 	}
 	if msg := a.filter(a, tea.MouseMotionMsg{}); msg != nil {
@@ -70,16 +71,16 @@ func TestMouseOnTables(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "4")
 	a.draw()
-	r := a.lay.table
-	if r.empty() {
+	r := a.lay.Table
+	if r.Empty() {
 		t.Fatal("4 shows no table")
 	}
-	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+3, tea.MouseLeft)))
+	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+3, tea.MouseLeft)))
 	tab := a.table()
 	if tab.At != tab.RowAt(1) {
 		t.Errorf("a click on the second row chooses %+v", tab.At)
 	}
-	a.mouse.x, a.mouse.y, a.mouse.steps = r.x+4, r.y+3, -1
+	a.mouse.x, a.mouse.y, a.mouse.steps = r.X+4, r.Y+3, -1
 	a.update(wheelMsg{})
 	exact(t, a)
 }

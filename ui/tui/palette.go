@@ -9,6 +9,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
@@ -262,8 +263,8 @@ func (a *app) said(err error) tea.Cmd {
 func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)
 	a.tree.Whole = true
-	a.size = sizeNormal
-	a.enter(treePane)
+	a.size = layout.Normal
+	a.enter(layout.Tree)
 }
 
 // places lists what the stream can be limited to.

@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -33,7 +34,7 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	word(t, a, "chat server")
 	exact(t, a)
 	press(t, a, "enter")
-	if a.stream.query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != treePane || a.tree.At != a.stream.query.Node {
+	if a.stream.query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != layout.Tree || a.tree.At != a.stream.query.Node {
 		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.query.Node, a.tree.At, a.focus)
 	}
 	press(t, a, ":")

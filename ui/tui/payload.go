@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
+	"eventdeck/ui/tui/layout"
 )
 
 // Bounds of what is shown of one payload, in bytes.
@@ -171,7 +172,7 @@ func (a *app) looked(msg lookedMsg) {
 
 // payloadWidth is the room for a payload's lines in the detail.
 func (a *app) payloadWidth() int {
-	if w := arrange(a.shape()).detail.w; w > 1 {
+	if w := layout.Arrange(a.shape()).Detail.W; w > 1 {
 		return w - 1
 	}
 	return 80

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 )
 
 // presented is the host as it is shown to others: what is personal or secret is
@@ -124,7 +125,7 @@ type presenter struct {
 // captionRows is how many rows the captions take on a terminal of h rows.
 func (p *presenter) captionRows(h int) int {
 	switch {
-	case !p.on || h < leastHeight+2:
+	case !p.on || h < layout.LeastHeight+2:
 		return 0
 	case h < 24:
 		return 1

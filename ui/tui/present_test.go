@@ -98,8 +98,8 @@ func TestPresentedScreenFitsTheTerminal(t *testing.T) {
 func TestClicksHitTheRowWhenRowsStandApart(t *testing.T) {
 	a := presenting(t, incident(), 120, 40)
 	a.View()
-	r := a.lay.stream
-	a.update(tea.MouseClickMsg(mouseAt(r.x+4, r.y+1+2*2, tea.MouseLeft)))
+	r := a.lay.Stream
+	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+1+2*2, tea.MouseLeft)))
 	if a.stream.at != a.stream.seqs[2] {
 		t.Errorf("chose %d, want %d", a.stream.at, a.stream.seqs[2])
 	}

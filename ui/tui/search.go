@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -71,7 +72,7 @@ func holdsText(r *event.Record, text string) bool {
 // next place noticed.
 func (a *app) next(step int) tea.Cmd {
 	if a.search.text == "" {
-		if a.focus == detailPane && a.onPayload() {
+		if a.focus == layout.Detail && a.onPayload() {
 			a.toSpan(step)
 			return nil
 		}

@@ -1,6 +1,9 @@
 package tui
 
-import "eventdeck/host/event"
+import (
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/layout"
+)
 
 // selection is a range of records of the stream. Its ends are sequence numbers:
 // arrivals and filters do not move them.
@@ -39,14 +42,14 @@ func (a *app) selectRange() {
 	}
 	s.selected = selection{on: true, from: s.at}
 	s.follow = false
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 	a.Tell("range: move to its other end; " + a.KeyOf("copy") + " copies, " + a.KeyOf("export") + " writes, esc ends it")
 }
 
 // selectAll takes everything that the stream shows into the range.
 func (a *app) selectAll() {
 	a.stream.selected = selection{on: true, from: a.api.Log().Last(), all: true}
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 	a.Tell("everything shown is selected; " + a.KeyOf("export") + " writes it, esc ends it")
 }
 

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/layout"
 )
 
 // newcomer is a screen without servers whose home has the files of another
@@ -202,7 +203,7 @@ func TestDemoFromTheEmptyScreen(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 100, 30, "")
 	press(t, a, "d")
-	if len(a.snap.Servers) != 1 || a.focus != streamPane {
+	if len(a.snap.Servers) != 1 || a.focus != layout.Stream {
 		t.Errorf("no demo:\n%s", screenOf(a))
 	}
 	if a.canDemo() {

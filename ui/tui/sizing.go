@@ -1,34 +1,36 @@
 package tui
 
+import "eventdeck/ui/tui/layout"
+
 // shape is what the panes are placed for now.
-func (a *app) shape() shape {
-	s := shape{arrangement: a.panes, w: a.w, h: a.h, focus: a.focus, subject: a.subject, size: a.size}
+func (a *app) shape() layout.Shape {
+	s := layout.Shape{Arrangement: a.panes, W: a.w, H: a.h, Focus: a.focus, Subject: a.subject, Size: a.size}
 	if t := a.table(); t != nil {
-		s.rows = t.Tall()
+		s.Rows = t.Tall()
 	}
 	return s
 }
 
 // zoom gives the pane with the keys the whole screen, or takes it back.
 func (a *app) zoom() {
-	if a.size == sizeFull {
-		a.size = sizeNormal
+	if a.size == layout.Full {
+		a.size = layout.Normal
 		return
 	}
-	a.size = sizeFull
+	a.size = layout.Full
 }
 
 // grow gives the pane with the keys more of the screen, or less.
 func (a *app) grow(step int) {
-	a.size = paneSize(max(0, min(int(a.size)+step, int(paneSizes)-1)))
+	a.size = layout.Size(max(0, min(int(a.size)+step, int(layout.Sizes)-1)))
 }
 
 // turnSplit puts the detail on the other side of its list.
 func (a *app) turnSplit() {
-	l := arrange(a.shape())
-	a.panes.Split = splitRight
-	if l.detail.x > 0 && l.detail.y == max(l.stream.y, l.table.y) {
-		a.panes.Split = splitBelow
+	l := layout.Arrange(a.shape())
+	a.panes.Split = layout.Right
+	if l.Detail.X > 0 && l.Detail.Y == max(l.Stream.Y, l.Table.Y) {
+		a.panes.Split = layout.Below
 	}
 }
 
@@ -36,9 +38,9 @@ func (a *app) turnSplit() {
 // where the panes stand under each other.
 func (a *app) resize(step int) {
 	switch a.focus {
-	case treePane:
+	case layout.Tree:
 		a.panes.Tree = max(-30, min(a.panes.Tree+2*step, 60))
-	case detailPane:
+	case layout.Detail:
 		a.panes.List = max(-40, min(a.panes.List-5*step, 20))
 	default:
 		a.panes.List = max(-40, min(a.panes.List+5*step, 20))

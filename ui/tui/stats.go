@@ -14,6 +14,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -47,7 +48,7 @@ func (a *app) headRate() string {
 		return ""
 	}
 	words := "  " + cells.Rate(cells.PerSecond(seconds))
-	if a.w >= treeWidth {
+	if a.w >= layout.TreeWidth {
 		words += " " + a.Glyphs.Spark(cells.Recent(seconds, headSpark))
 	}
 	return words
@@ -262,7 +263,7 @@ func (d *statsDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 			a.Show(nil)
 			a.tree.At = d.rows[d.at].node
 			a.rescope()
-			a.enter(streamPane)
+			a.enter(layout.Stream)
 		}
 	}
 	return nil

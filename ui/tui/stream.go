@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -247,7 +248,7 @@ func (s *stream) draw(a *app, w, h int) []string {
 }
 
 func (s *stream) drawRows(a *app, w, h int) {
-	key := streamKey{cols: s.columnsFor(a, w), h: h, at: s.at, top: s.top, rows: len(s.seqs), gen: s.gen, focus: a.focus == streamPane, more: s.fetching, marks: a.marks.gen, picked: s.selected}
+	key := streamKey{cols: s.columnsFor(a, w), h: h, at: s.at, top: s.top, rows: len(s.seqs), gen: s.gen, focus: a.focus == layout.Stream, more: s.fetching, marks: a.marks.gen, picked: s.selected}
 	if n := len(s.seqs); n > 0 {
 		key.end = s.seqs[n-1]
 	}

@@ -10,11 +10,12 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
 // subRows are the panes in which a subscription is a row.
-var subRows = []paneID{treePane, subsPane}
+var subRows = []layout.Pane{layout.Tree, layout.Subs}
 
 // lifeActions change how a subscription lives.
 func lifeActions() []action {

@@ -6,6 +6,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/tree"
 )
@@ -13,9 +14,9 @@ import (
 // board returns the screen of tables that is shown, nil on the main screen.
 func (a *app) board() *board.Board {
 	switch a.subject {
-	case subsPane:
+	case layout.Subs:
 		return &a.boards.Subs
-	case logPane:
+	case layout.Log:
 		return &a.boards.Log
 	}
 	return nil
@@ -42,7 +43,7 @@ func (a *app) boardWork() tea.Cmd {
 
 // turnTab shows the next tab of what has tabs.
 func (a *app) turnTab(step int) {
-	if b := a.board(); b != nil && a.focus != detailPane {
+	if b := a.board(); b != nil && a.focus != layout.Detail {
 		b.Turn(step)
 		a.table().Load()
 		return
@@ -54,7 +55,7 @@ func (a *app) turnTab(step int) {
 func (a *app) openRow() {
 	t := a.table()
 	if !t.Open() && t.Chosen() {
-		a.enter(detailPane)
+		a.enter(layout.Detail)
 	}
 }
 
@@ -88,7 +89,7 @@ func (a *app) JumpToSub(id event.SubID) bool {
 	a.tree.Load(&a.snap)
 	a.tree.At = n
 	a.rescope()
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 	return true
 }
 
@@ -105,7 +106,7 @@ func (a *app) forBoards() *board.Env {
 	return &board.Env{
 		Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, Stats: &a.rates.Stats,
 		Scope:      func() query.Node { return a.stream.query.Node },
-		Focused:    func() bool { return a.focus == subsPane || a.focus == logPane },
+		Focused:    func() bool { return a.focus == layout.Subs || a.focus == layout.Log },
 		Widest:     func() (int, int) { return a.widest.server, a.widest.typ },
 		Sub:        a.sub,
 		Cursorless: a.cursorless,
@@ -116,7 +117,7 @@ func (a *app) forBoards() *board.Env {
 func (a *app) forTree() *tree.Env {
 	return &tree.Env{
 		Env: &a.Env, Snap: &a.snap,
-		Focused: func() bool { return a.focus == treePane },
+		Focused: func() bool { return a.focus == layout.Tree },
 		Marked:  func(n query.Node) bool { return a.marked[n] },
 		KeyOf:   a.KeyOf, Course: a.subSpark, Lessons: a.noServers,
 	}

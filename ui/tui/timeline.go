@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 )
 
 // timeline draws how much was stored when, over the whole history, and leads to a
@@ -258,7 +259,7 @@ func (d *timeline) jump() tea.Cmd {
 	}
 	a.Show(nil)
 	a.Jump(min(seq, a.api.Log().Last()))
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/layout"
 )
 
 // stretched is a history of an hour: one record a minute, and a hundred more in
@@ -50,7 +51,7 @@ func TestTimelineLeadsToAMoment(t *testing.T) {
 		}
 		press(t, a, "enter")
 		exact(t, a)
-		if a.dialog != nil || a.focus != streamPane || a.stream.at < 30 || a.stream.at > 131 || a.stream.follow {
+		if a.dialog != nil || a.focus != layout.Stream || a.stream.at < 30 || a.stream.at > 131 || a.stream.follow {
 			t.Errorf("%v: leads to record %d", size, a.stream.at)
 		}
 	}

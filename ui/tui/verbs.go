@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
@@ -22,11 +23,11 @@ const endLeasesWithin = 8 * time.Second
 
 func (a *app) half() int {
 	switch a.focus {
-	case treePane:
+	case layout.Tree:
 		return max(1, a.tree.Height/2)
-	case detailPane:
+	case layout.Detail:
 		return max(1, a.detail.height/2)
-	case subsPane, logPane:
+	case layout.Subs, layout.Log:
 		return max(1, a.table().Height/2)
 	}
 	return max(1, a.stream.height/2)
@@ -34,11 +35,11 @@ func (a *app) half() int {
 
 func (a *app) move(n int) {
 	switch a.focus {
-	case treePane:
+	case layout.Tree:
 		a.tree.By(n)
 		a.rescope()
-	case detailPane:
-		if a.size == sizeFull && a.showsRecord() && (n == 1 || n == -1) {
+	case layout.Detail:
+		if a.size == layout.Full && a.showsRecord() && (n == 1 || n == -1) {
 			a.stream.follow = false
 			a.stream.by(n)
 			return
@@ -48,7 +49,7 @@ func (a *app) move(n int) {
 		} else {
 			a.detail.page(n)
 		}
-	case subsPane, logPane:
+	case layout.Subs, layout.Log:
 		a.table().By(n)
 	default:
 		a.stream.by(n)
@@ -57,7 +58,7 @@ func (a *app) move(n int) {
 
 // step moves by one line, also where move goes to another event.
 func (a *app) step(n int) {
-	if a.focus == detailPane {
+	if a.focus == layout.Detail {
 		a.detail.by(n)
 		return
 	}
@@ -66,17 +67,17 @@ func (a *app) step(n int) {
 
 func (a *app) moveEnd(last bool) {
 	switch {
-	case a.table() != nil && a.focus != detailPane:
+	case a.table() != nil && a.focus != layout.Detail:
 		a.table().End(last)
-	case a.focus == treePane && last:
+	case a.focus == layout.Tree && last:
 		a.tree.Last()
 		a.rescope()
-	case a.focus == treePane:
+	case a.focus == layout.Tree:
 		a.tree.First()
 		a.rescope()
-	case a.focus == detailPane && last:
+	case a.focus == layout.Detail && last:
 		a.detail.by(len(a.detail.Lines))
-	case a.focus == detailPane:
+	case a.focus == layout.Detail:
 		a.detail.by(-len(a.detail.Lines))
 	case last:
 		a.followNewest()
@@ -87,7 +88,7 @@ func (a *app) moveEnd(last bool) {
 
 // fold closes or opens the chosen node, and goes where nothing is to close or open.
 func (a *app) fold(open bool) {
-	if a.focus == detailPane {
+	if a.focus == layout.Detail {
 		a.detail.foldLine(open)
 		return
 	}
@@ -101,9 +102,9 @@ func (a *app) fold(open bool) {
 }
 
 // enter gives the keys to a pane.
-func (a *app) enter(p paneID) {
+func (a *app) enter(p layout.Pane) {
 	a.focus = p
-	if p != detailPane {
+	if p != layout.Detail {
 		a.subject = p
 	}
 	if t := a.table(); t != nil {
@@ -114,19 +115,19 @@ func (a *app) enter(p paneID) {
 // toDetail gives the keys to the detail. What is read there stays: new events do not
 // take its place.
 func (a *app) toDetail() {
-	a.enter(detailPane)
+	a.enter(layout.Detail)
 	if a.showsRecord() {
 		a.stream.follow = false
 	}
 }
 
 func (a *app) turn(n int) {
-	order := []paneID{treePane, streamPane, detailPane}
+	order := []layout.Pane{layout.Tree, layout.Stream, layout.Detail}
 	if a.board() != nil {
-		order = []paneID{a.subject, detailPane}
+		order = []layout.Pane{a.subject, layout.Detail}
 	}
 	i := slices.Index(order, a.focus)
-	if p := order[(i+n+len(order))%len(order)]; p == detailPane {
+	if p := order[(i+n+len(order))%len(order)]; p == layout.Detail {
 		a.toDetail()
 	} else {
 		a.enter(p)
@@ -135,21 +136,21 @@ func (a *app) turn(n int) {
 
 func (a *app) open() tea.Cmd {
 	switch a.focus {
-	case treePane:
+	case layout.Tree:
 		if x := a.tree.Chosen().Item; x != nil {
 			return a.openItem(x)
 		}
 		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 0 && a.canSubscribe() {
 			return a.openForm()
 		}
-		a.enter(streamPane)
-	case streamPane:
+		a.enter(layout.Stream)
+	case layout.Stream:
 		if a.stream.at != 0 {
 			a.toDetail()
 		}
-	case subsPane, logPane:
+	case layout.Subs, layout.Log:
 		a.openRow()
-	case detailPane:
+	case layout.Detail:
 		if d := &a.detail; d.at < len(d.Lines) && d.Lines[d.at].Seq > 0 {
 			a.Jump(d.Lines[d.at].Seq)
 		} else if d.at < len(d.Lines) && d.Lines[d.at].Fold > 0 {
@@ -162,16 +163,16 @@ func (a *app) open() tea.Cmd {
 // back goes one step back. At the root it does nothing.
 func (a *app) back() bool {
 	switch {
-	case a.size == sizeFull:
-		a.size = sizeNormal
-	case a.focus == detailPane:
+	case a.size == layout.Full:
+		a.size = layout.Normal
+	case a.focus == layout.Detail:
 		a.enter(a.subject)
-	case a.focus == treePane && a.w < treeWidth:
-		a.enter(streamPane)
+	case a.focus == layout.Tree && a.w < layout.TreeWidth:
+		a.enter(layout.Stream)
 	case a.table() != nil && a.table().Text != "":
 		a.findRows("")
 	case a.board() != nil:
-		a.enter(streamPane)
+		a.enter(layout.Stream)
 	case a.stream.selected.on:
 		a.stream.selected = selection{}
 	case a.search.text != "":
@@ -190,7 +191,7 @@ func (a *app) back() bool {
 }
 
 func (a *app) backOrQuit() tea.Cmd {
-	if a.size == sizeFull || a.board() != nil || a.focus == detailPane && a.lay.stacked {
+	if a.size == layout.Full || a.board() != nil || a.focus == layout.Detail && a.lay.Stacked {
 		a.back()
 		return nil
 	}
@@ -258,10 +259,10 @@ func (a *app) followNewest() {
 		a.Fail("cannot read the log", err)
 	}
 	a.catchUp()
-	if a.focus == detailPane && !a.lay.stacked || a.focus == treePane {
+	if a.focus == layout.Detail && !a.lay.Stacked || a.focus == layout.Tree {
 		return
 	}
-	a.enter(streamPane)
+	a.enter(layout.Stream)
 }
 
 // toMarker chooses the next row that is no event.

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 )
 
 // View implements [tea.Model].
@@ -45,31 +46,31 @@ func (a *app) compose() string {
 		return ""
 	}
 	a.cursor = cells.Point{X: -1}
-	a.lay = arrange(a.shape())
-	if a.lay.tiny {
+	a.lay = layout.Arrange(a.shape())
+	if a.lay.Tiny {
 		return a.drawTiny()
 	}
 	l := &a.lay
 	var left, mid, right, scope []string
-	if !l.tree.empty() {
-		left = a.pane(treePane, l.tree)
+	if !l.Tree.Empty() {
+		left = a.pane(layout.Tree, l.Tree)
 	}
-	if !l.stream.empty() {
-		mid = a.pane(streamPane, l.stream)
+	if !l.Stream.Empty() {
+		mid = a.pane(layout.Stream, l.Stream)
 	}
-	if !l.table.empty() {
-		mid = a.pane(a.subject, l.table)
+	if !l.Table.Empty() {
+		mid = a.pane(a.subject, l.Table)
 	}
-	if !l.detail.empty() {
-		right = a.pane(detailPane, l.detail)
+	if !l.Detail.Empty() {
+		right = a.pane(layout.Detail, l.Detail)
 	}
-	if !l.scope.empty() {
-		scope = a.drawScope(l.scope.w)
+	if !l.Scope.Empty() {
+		scope = a.drawScope(l.Scope.W)
 	}
 	crumb, status, hints := a.drawCrumb(), a.drawStatus(), a.drawHints()
-	list := l.stream
-	if !l.table.empty() {
-		list = l.table
+	list := l.Stream
+	if !l.Table.Empty() {
+		list = l.Table
 	}
 	divider := a.Divider(themes.Rule)
 
@@ -79,32 +80,32 @@ func (a *app) compose() string {
 			b = append(b, '\n')
 		}
 		switch {
-		case y == l.crumb.y && !l.crumb.empty():
+		case y == l.Crumb.Y && !l.Crumb.Empty():
 			b = append(b, crumb...)
 			continue
-		case y == l.status.y:
+		case y == l.Status.Y:
 			b = append(b, status...)
 			continue
-		case y == l.hints.y && !l.hints.empty():
+		case y == l.Hints.Y && !l.Hints.Empty():
 			b = append(b, hints...)
 			continue
-		case y == l.scope.y && !l.scope.empty():
+		case y == l.Scope.Y && !l.Scope.Empty():
 			b = append(b, scope[0]...)
 			continue
 		}
 		x := 0
 		for _, p := range [...]struct {
-			rect
+			layout.Rect
 			rows []string
-		}{{l.tree, left}, {list, mid}, {l.detail, right}} {
-			if p.empty() || y < p.y || y >= p.y+p.h {
+		}{{l.Tree, left}, {list, mid}, {l.Detail, right}} {
+			if p.Empty() || y < p.Y || y >= p.Y+p.H {
 				continue
 			}
-			if p.x > x {
+			if p.X > x {
 				b = append(b, divider...)
 			}
-			b = append(b, p.rows[y-p.y]...)
-			x = p.x + p.w
+			b = append(b, p.rows[y-p.Y]...)
+			x = p.X + p.W
 		}
 	}
 	a.frame = b
@@ -120,41 +121,41 @@ func (a *app) compose() string {
 }
 
 // pane draws a pane: its title, then its rows.
-func (a *app) pane(p paneID, r rect) []string {
+func (a *app) pane(p layout.Pane, r layout.Rect) []string {
 	c := &a.titles
-	c.Begin(&a.Theme, r.w)
+	c.Begin(&a.Theme, r.W)
 	role, rule, glyph := themes.Title, themes.Rule, a.Glyphs.Rule
 	if p == a.focus && a.dialog == nil {
 		role, rule, glyph = themes.TitleOn, themes.RuleOn, a.Glyphs.RuleOn
 	}
 	c.Put(rule, glyph)
 	c.Put(role, " ")
-	c.Put(role, a.paneTitle(p, r.w-4))
+	c.Put(role, a.paneTitle(p, r.W-4))
 	c.Put(role, " ")
 	c.Rule(rule, glyph)
 	c.End()
-	rows := append(make([]string, 0, r.h), c.Top())
+	rows := append(make([]string, 0, r.H), c.Top())
 	switch p {
-	case treePane:
-		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.tree.Draw(r.w, h) })...)
-	case streamPane:
-		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.stream.draw(a, r.w, h) })...)
-	case subsPane, logPane:
-		return append(rows, a.airy(r.w, r.h-1, func(h int) []string { return a.table().Draw(r.w, h) })...)
+	case layout.Tree:
+		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.tree.Draw(r.W, h) })...)
+	case layout.Stream:
+		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.stream.draw(a, r.W, h) })...)
+	case layout.Subs, layout.Log:
+		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })...)
 	}
-	return append(rows, a.detail.draw(a, r.w, r.h-1)...)
+	return append(rows, a.detail.draw(a, r.W, r.H-1)...)
 }
 
-func (a *app) paneTitle(p paneID, room int) string {
+func (a *app) paneTitle(p layout.Pane, room int) string {
 	switch p {
-	case treePane:
+	case layout.Tree:
 		return "1 Servers"
-	case streamPane:
+	case layout.Stream:
 		if words := a.stream.belowWords(); words != "" && !a.stream.follow {
 			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}
 		return "2 Stream"
-	case subsPane, logPane:
+	case layout.Subs, layout.Log:
 		return a.board().Title(room)
 	}
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -24,9 +25,9 @@ func layoutActions() []action {
 	)
 }
 
-var onTabs = []paneID{detailPane, subsPane, logPane}
+var onTabs = []layout.Pane{layout.Detail, layout.Subs, layout.Log}
 
-func (a *app) hasTabs() bool { return a.focus != detailPane || a.showsRecord() }
+func (a *app) hasTabs() bool { return a.focus != layout.Detail || a.showsRecord() }
 
 // tableActions work on the rows of the tables, and on a subscription wherever it
 // is chosen.
@@ -53,7 +54,7 @@ func (a *app) openLog() {
 		a.boards.Log.Last()
 		a.trouble.see()
 	}
-	a.enter(logPane)
+	a.enter(layout.Log)
 }
 
 func (a *app) canFind() bool { t := a.table(); return t != nil && t.Finds() }

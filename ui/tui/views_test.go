@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
@@ -103,7 +104,7 @@ func TestLogsLeadToWhatTheyTell(t *testing.T) {
 		t.Errorf("an act on record 4 leads to %d", a.stream.at)
 	}
 	press(t, a, "5", "g", "enter")
-	if a.tree.At.Sub == "" || a.focus != streamPane {
+	if a.tree.At.Sub == "" || a.focus != layout.Stream {
 		t.Errorf("an act on a subscription leads to %+v", a.tree.At)
 	}
 	press(t, a, "5", "]", "/", "s", "u", "b", "s", "c", "r", "enter")
@@ -256,7 +257,7 @@ func TestZoomedDetailGoesFromEventToEvent(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
 	press(t, a, "2", "enter", "z", "k")
-	if a.stream.at != 5 || arrange(a.shape()).detail.w != 120 {
+	if a.stream.at != 5 || layout.Arrange(a.shape()).Detail.W != 120 {
 		t.Errorf("record %d, %+v", a.stream.at, a.shape())
 	}
 	press(t, a, "j")
@@ -275,8 +276,8 @@ func TestPanesAreKept(t *testing.T) {
 	a.saveAtEnd(t.Context())
 	b := open(t, h, 200, 60)
 	b.draw()
-	if b.lay.stream != want.stream || b.lay.detail != want.detail {
-		t.Errorf("panes %+v and %+v, were %+v and %+v", b.lay.stream, b.lay.detail, want.stream, want.detail)
+	if b.lay.Stream != want.Stream || b.lay.Detail != want.Detail {
+		t.Errorf("panes %+v and %+v, were %+v and %+v", b.lay.Stream, b.lay.Detail, want.Stream, want.Detail)
 	}
 }
 
@@ -311,7 +312,7 @@ func TestTreeListsFiltersAndMarks(t *testing.T) {
 	}
 	press(t, a, "1", "G")
 	exact(t, a)
-	if press(t, a, "enter"); a.stream.at != 2 || a.focus != streamPane {
+	if press(t, a, "enter"); a.stream.at != 2 || a.focus != layout.Stream {
 		t.Errorf("the mark leads to %d", a.stream.at)
 	}
 	press(t, a, "1", "k", "enter")
@@ -325,11 +326,11 @@ func TestEscClosesTheTreeOverANarrowStream(t *testing.T) {
 		a := open(t, incident(), w, 24)
 		a.draw()
 		press(t, a, "1", "j", "j", "j")
-		if a.draw(); (w >= drawerWidth) == a.lay.stream.empty() {
+		if a.draw(); (w >= layout.DrawerWidth) == a.lay.Stream.Empty() {
 			t.Errorf("%d wide: the tree opens as %+v", w, a.lay)
 		}
 		scope := a.tree.At
-		if press(t, a, "esc"); a.focus != streamPane || a.tree.At != scope {
+		if press(t, a, "esc"); a.focus != layout.Stream || a.tree.At != scope {
 			t.Errorf("%d wide: esc led to pane %d and scope %+v", w, a.focus, a.tree.At)
 		}
 		if press(t, a, "esc"); a.tree.At != (query.Node{}) {

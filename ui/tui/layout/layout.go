@@ -1,0 +1,215 @@
+// Package layout says where on a screen of so many cells the panes stand.
+package layout
+
+// Rect is a part of the screen in cells.
+type Rect struct{ X, Y, W, H int }
+
+// Empty tells whether the part has no cell.
+func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
+
+// Pane names a pane. The zero value is none.
+type Pane uint8
+
+// The panes.
+const (
+	None Pane = iota
+	Tree
+	Stream
+	Detail
+	Subs // the tables of subscriptions, gaps and leases
+	Log  // audit, wire and the program's own log
+)
+
+// Layout says where everything stands. An empty rect is not drawn.
+type Layout struct {
+	Tiny                   bool // one centred line is all there is
+	Crumb, Scope           Rect
+	Tree, Stream, Detail   Rect
+	Table                  Rect // of the screens that are a table
+	Status, Hints          Rect
+	Stacked                bool // one pane at a time: the one with the keys
+	ShortTime, OnlySummary bool // how much a row of the stream tells
+}
+
+// Size is how much of the screen the pane with the keys has.
+type Size uint8
+
+// The sizes; Sizes is how many there are.
+const (
+	Normal   Size = iota
+	sizeHalf      // the pane has the greater part, and the tree goes
+	Full          // the pane has all
+	Sizes
+)
+
+// Split says where the detail stands beside a list.
+type Split uint8
+
+// The places of the detail.
+const (
+	splitAuto Split = iota // by the width of the screen
+	Right
+	Below
+)
+
+// Arrangement is what the operator made of the panes; it is kept between runs.
+type Arrangement struct {
+	Split Split `json:"split,omitempty"`
+	Tree  int   `json:"tree,omitempty"` // columns beside the usual width of the tree
+	List  int   `json:"list,omitempty"` // percent beside the usual share of the list
+}
+
+// Shape is what a layout is made for.
+type Shape struct {
+	Arrangement
+	W, H    int
+	Focus   Pane
+	Subject Pane // what the detail is about: it tells the screens apart
+	Size    Size
+	Rows    int // of the table that is shown; 0 if there is none
+}
+
+// Sizes at which the screen changes.
+const (
+	LeastWidth, LeastHeight = 40, 10
+	narrowWidth             = 60  // below it a row is its summary
+	shortTimeWidth          = 80  // below it times are without fractions
+	DrawerWidth             = 80  // from here the tree opens beside the stream when it has the keys
+	TreeWidth               = 100 // from here the tree stands beside the stream
+	detailWidth             = 160 // from here the detail stands beside the stream
+	hintsHeight             = 16  // from here hints are shown
+	crumbHeight             = 12  // from here the top line is shown
+	underHeight             = 18  // from here the detail stands under the stream
+	leastTree, leastList    = 16, 24
+	leastRows               = 4
+	tableFrame              = 3 // lines of a table beside its rows: title, heads, a blank
+)
+
+// Arrange places the panes.
+func Arrange(s Shape) Layout {
+	var l Layout
+	if s.W < LeastWidth || s.H < LeastHeight {
+		l.Tiny = true
+		return l
+	}
+	l.ShortTime = s.W < shortTimeWidth
+	l.OnlySummary = s.W < narrowWidth
+	body := l.lines(s.W, s.H)
+	table := s.Subject == Subs || s.Subject == Log
+	switch {
+	case s.Size == Full:
+		l.Stacked = true
+		l.give(s.Focus, body)
+	case s.W < TreeWidth:
+		l.narrow(body, s, table)
+	case table:
+		l.pair(&l.Table, body, s)
+	default:
+		if s.Size == Normal || s.Focus == Tree {
+			l.Tree = Rect{0, body.Y, treeColumns(s), body.H}
+			body = Rect{l.Tree.W + 1, body.Y, s.W - l.Tree.W - 1, body.H}
+		}
+		l.pair(&l.Stream, body, s)
+	}
+	return l
+}
+
+// lines takes the lines above and below the panes and returns what is left.
+func (l *Layout) lines(w, h int) Rect {
+	top, bottom := 0, h
+	if h >= crumbHeight {
+		l.Crumb = Rect{0, 0, w, 1}
+		top = 1
+	}
+	if h >= hintsHeight {
+		bottom--
+		l.Hints = Rect{0, bottom, w, 1}
+	}
+	bottom--
+	l.Status = Rect{0, bottom, w, 1}
+	return Rect{0, top, w, bottom - top}
+}
+
+// pair shares a body between a list and the detail.
+func (l *Layout) pair(list *Rect, body Rect, s Shape) {
+	right := s.W >= detailWidth && s.Subject != Subs
+	if s.Split != splitAuto {
+		right = s.Split == Right
+	}
+	percent := 60 + s.List
+	if s.Size == sizeHalf {
+		percent = 70
+		if s.Focus == Detail {
+			percent = 30
+		}
+	}
+	percent = max(20, min(percent, 80))
+	switch {
+	case right && body.W >= 2*leastList+1:
+		n := max(leastList, min(body.W*percent/100, body.W-leastList-1))
+		*list = Rect{body.X, body.Y, n, body.H}
+		l.Detail = Rect{body.X + n + 1, body.Y, body.W - n - 1, body.H}
+	case s.H >= underHeight:
+		n := body.H * percent / 100
+		if s.Rows > 0 && s.List == 0 && s.Size == Normal {
+			n = min(n, s.Rows+tableFrame) // few rows leave their room to the detail
+		}
+		n = max(leastRows, min(n, body.H-leastRows))
+		*list = Rect{body.X, body.Y, body.W, n}
+		l.Detail = Rect{body.X, body.Y + n, body.W, body.H - n}
+	case s.Focus == Detail:
+		l.Detail = body
+	default:
+		*list = body
+	}
+}
+
+// narrow shows one pane, under a line that sums up the tree. Where there is room
+// the tree opens beside the stream.
+func (l *Layout) narrow(body Rect, s Shape, table bool) {
+	if s.Focus == Tree && s.W >= DrawerWidth {
+		l.Tree = Rect{0, body.Y, treeColumns(s), body.H}
+		l.Stream = Rect{l.Tree.W + 1, body.Y, s.W - l.Tree.W - 1, body.H}
+		return
+	}
+	l.Stacked = true
+	if s.Focus != Tree && !table && body.H >= 8 {
+		l.Scope = Rect{body.X, body.Y, body.W, 1}
+		body.Y++
+		body.H--
+	}
+	l.give(s.Focus, body)
+}
+
+// give lets one pane have all of r.
+func (l *Layout) give(focus Pane, r Rect) {
+	switch focus {
+	case Tree:
+		l.Tree = r
+	case Detail:
+		l.Detail = r
+	case Subs, Log:
+		l.Table = r
+	default:
+		l.Stream = r
+	}
+}
+
+// treeColumns is the width of the tree.
+func treeColumns(s Shape) int {
+	n := 24
+	switch {
+	case s.W >= 200:
+		n = 52
+	case s.W >= detailWidth:
+		n = 46
+	case s.W >= 120:
+		n = 42
+	case s.W < TreeWidth:
+		n = 40
+	}
+	if s.Size == sizeHalf && s.Focus == Tree {
+		n = max(n, s.W/2)
+	}
+	return max(leastTree, min(n+s.Tree, s.W-leastList-1))
+}

@@ -1,0 +1,67 @@
+package layout_test
+
+import (
+	"testing"
+
+	"eventdeck/ui/tui/layout"
+)
+
+// Whatever the size, each cell belongs to one part at most, and the pane with the keys
+// is shown.
+func TestPartsDoNotOverlap(t *testing.T) {
+	for _, w := range []int{40, 59, 60, 79, 80, 99, 100, 120, 160, 250} {
+		for _, h := range []int{10, 11, 12, 16, 18, 24, 60} {
+			for focus := layout.Tree; focus <= layout.Log; focus++ {
+				for size := range layout.Sizes {
+					subject := focus
+					if focus == layout.Detail {
+						subject = layout.Stream
+					}
+					l := layout.Arrange(layout.Shape{W: w, H: h, Focus: focus, Subject: subject, Size: size})
+					check(t, l, w, h)
+					if p := pane(l, focus); p.Empty() {
+						t.Errorf("%dx%d, size %d: pane %d has the keys and no room", w, h, size, focus)
+					}
+				}
+			}
+		}
+	}
+}
+
+func pane(l layout.Layout, p layout.Pane) layout.Rect {
+	switch p {
+	case layout.Tree:
+		return l.Tree
+	case layout.Stream:
+		return l.Stream
+	case layout.Detail:
+		return l.Detail
+	}
+	return l.Table
+}
+
+func check(t *testing.T, l layout.Layout, w, h int) {
+	t.Helper()
+	taken := make([]bool, w*h)
+	for _, r := range []layout.Rect{l.Crumb, l.Scope, l.Tree, l.Stream, l.Detail, l.Table, l.Status, l.Hints} {
+		if r.Empty() {
+			continue
+		}
+		for y := r.Y; y < r.Y+r.H; y++ {
+			for x := r.X; x < r.X+r.W; x++ {
+				if x < 0 || y < 0 || x >= w || y >= h || taken[y*w+x] {
+					t.Fatalf("%dx%d: %+v is beyond the screen or over another part: %+v", w, h, r, l)
+				}
+				taken[y*w+x] = true
+			}
+		}
+	}
+}
+
+func TestTinyScreensShowOneLine(t *testing.T) {
+	for _, s := range []layout.Shape{{W: 39, H: 24}, {W: 80, H: 9}} {
+		if l := layout.Arrange(s); !l.Tiny {
+			t.Errorf("%dx%d: %+v", s.W, s.H, l)
+		}
+	}
+}
