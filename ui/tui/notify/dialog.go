@@ -1,4 +1,4 @@
-package tui
+package notify
 
 import (
 	"slices"
@@ -11,9 +11,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// notifyDialog edits the rules of notifications. Every change is kept at once.
-type notifyDialog struct {
-	app     *app
+// dialog edits the rules of notifications. Every change is kept at once.
+type dialog struct {
+	screen widget.Screen
+	*Notifier
+	keep    func() tea.Cmd // has the settings compiled and kept
 	at, top int
 	edit    *widget.Field // the filter of the rule at, while it is typed
 	before  string
@@ -21,20 +23,20 @@ type notifyDialog struct {
 	wrong   error // with the filter that was typed
 }
 
-func (a *app) openNotify() { a.Show(&notifyDialog{app: a}) }
-
-func (d *notifyDialog) Title() string { return "Notifications" }
-func (d *notifyDialog) Size(int, int) (int, int) {
-	a := d.app
-	return 66, 6 + max(3, len(a.notify.set.Rules))
+// Open shows the rules. keep is called after each change of the settings.
+func Open(screen widget.Screen, n *Notifier, keep func() tea.Cmd) {
+	screen.Show(&dialog{screen: screen, Notifier: n, keep: keep})
 }
 
-func (d *notifyDialog) Draw(c *cells.Canvas, h int) {
-	a := d.app
+func (d *dialog) Title() string { return "Notifications" }
+func (d *dialog) Size(int, int) (int, int) {
+	return 66, 6 + max(3, len(d.Settings.Rules))
+}
 
-	n := &a.notify
+func (d *dialog) Draw(c *cells.Canvas, h int) {
+	n := d.Notifier
 	on := "off"
-	if n.set.On {
+	if n.Settings.On {
 		on = "on"
 	}
 	for _, line := range [][2]string{
@@ -53,28 +55,26 @@ func (d *notifyDialog) Draw(c *cells.Canvas, h int) {
 		c.Safe(themes.Title, cells.Sanitize(" Rules: filters, as in the stream; an empty one matches all").Clip(c.Room))
 	}
 	c.End()
-	if len(n.set.Rules) == 0 {
+	if len(n.Settings.Rules) == 0 {
 		c.Safe(themes.Dim, cells.Sanitize("   none yet, so nothing is told: a adds one").Clip(c.Room))
 		c.End()
 	}
 	rows := max(1, h-5)
 	d.top = max(min(d.top, d.at), d.at-rows+1)
-	for i := d.top; i < len(n.set.Rules) && i < d.top+rows; i++ {
+	for i := d.top; i < len(n.Settings.Rules) && i < d.top+rows; i++ {
 		d.rule(c, i)
 	}
 }
 
-func (d *notifyDialog) rule(c *cells.Canvas, i int) {
-	a := d.app
-
-	r := a.notify.set.Rules[i]
-	sign, word, role := a.Glyphs.Chosen, "on ", themes.Plain
+func (d *dialog) rule(c *cells.Canvas, i int) {
+	r := d.Settings.Rules[i]
+	sign, word, role := d.env.Glyphs.Chosen, "on ", themes.Plain
 	if r.Off {
-		sign, word, role = a.Glyphs.Choice, "off", themes.Off
+		sign, word, role = d.env.Glyphs.Choice, "off", themes.Off
 	}
 	mark := " "
 	if i == d.at {
-		mark = a.Glyphs.Cursor
+		mark = d.env.Glyphs.Cursor
 		if d.edit == nil {
 			c.Only(themes.Cursor)
 		}
@@ -93,29 +93,27 @@ func (d *notifyDialog) rule(c *cells.Canvas, i int) {
 }
 
 // way names how the operator is told.
-func (n *notifier) way() string {
-	words := map[alert]string{
-		alertBell: "the bell", alertOSC9: "OSC 9 (iTerm2 and others)",
-		alertOSC99: "OSC 99 (kitty)", alertOSC777: "OSC 777 (foot, Ghostty, WezTerm, urxvt)",
+func (n *Notifier) way() string {
+	words := map[Alert]string{
+		Bell: "the bell", OSC9: "OSC 9 (iTerm2 and others)",
+		OSC99: "OSC 99 (kitty)", OSC777: "OSC 777 (foot, Ghostty, WezTerm, urxvt)",
 	}
-	if n.set.By == "" {
+	if n.Settings.By == "" {
 		return words[n.detects] + ", as this terminal suggests"
 	}
-	return words[n.set.By]
+	return words[n.Settings.By]
 }
 
-func (d *notifyDialog) Key(k tea.KeyPressMsg) tea.Cmd {
+func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := d.app
-
-	n := &a.notify
+	n := d.Notifier
 	if d.edit != nil {
 		return d.typed(k)
 	}
-	rules := n.set.Rules
+	rules := n.Settings.Rules
 	switch name {
 	case "esc", "q", "b":
-		a.Show(nil)
+		d.screen.Show(nil)
 		return nil
 	case "j", "down":
 		d.at = max(0, min(d.at+1, len(rules)-1))
@@ -124,14 +122,14 @@ func (d *notifyDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 		d.at = max(d.at-1, 0)
 		return nil
 	case "t":
-		return a.alert("this is how notifications look")
+		return d.alert("this is how notifications look")
 	case "o":
-		n.set.On = !n.set.On
-		if n.set.On && len(rules) == 0 {
+		n.Settings.On = !n.Settings.On
+		if n.Settings.On && len(rules) == 0 {
 			d.add(n)
 		}
 	case "m":
-		n.set.By = nextAlert(n.set.By)
+		n.Settings.By = nextAlert(n.Settings.By)
 	case "a":
 		d.add(n)
 		return nil
@@ -149,70 +147,68 @@ func (d *notifyDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 		if len(rules) == 0 {
 			return nil
 		}
-		n.set.Rules = slices.Delete(rules, d.at, d.at+1)
-		d.at = max(0, min(d.at, len(n.set.Rules)-1))
+		n.Settings.Rules = slices.Delete(rules, d.at, d.at+1)
+		d.at = max(0, min(d.at, len(n.Settings.Rules)-1))
 	default:
 		return nil
 	}
-	return a.keepNotify()
+	return d.keep()
 }
 
 // nextAlert goes through what the terminal suggests and every way there is.
-func nextAlert(now alert) alert {
+func nextAlert(now Alert) Alert {
 	if now == "" {
-		return alerts[0]
+		return Alerts[0]
 	}
-	if i := slices.Index(alerts, now) + 1; i < len(alerts) {
-		return alerts[i]
+	if i := slices.Index(Alerts, now) + 1; i < len(Alerts) {
+		return Alerts[i]
 	}
 	return ""
 }
 
-func (d *notifyDialog) add(n *notifier) {
-	n.set.Rules = append(n.set.Rules, notifyRule{})
-	d.at = len(n.set.Rules) - 1
+func (d *dialog) add(n *Notifier) {
+	n.Settings.Rules = append(n.Settings.Rules, Rule{})
+	d.at = len(n.Settings.Rules) - 1
 	d.begin("", true)
 }
 
-func (d *notifyDialog) begin(text string, fresh bool) {
+func (d *dialog) begin(text string, fresh bool) {
 	d.edit, d.before, d.fresh = &widget.Field{}, text, fresh
 	d.edit.Set(text)
 }
 
 // typed gives a key to the filter that is typed.
-func (d *notifyDialog) typed(k tea.KeyPressMsg) tea.Cmd {
+func (d *dialog) typed(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := d.app
-
-	n := &a.notify
+	n := d.Notifier
 	switch name {
 	case "enter":
-		if _, d.wrong = query.New(query.Node{}, d.edit.Text(), a.Clock()); d.wrong != nil {
+		if _, d.wrong = query.New(query.Node{}, d.edit.Text(), d.env.Clock()); d.wrong != nil {
 			return nil
 		}
-		n.set.Rules[d.at].Filter = d.edit.Text()
+		n.Settings.Rules[d.at].Filter = d.edit.Text()
 		d.edit = nil
-		return a.keepNotify()
+		return d.keep()
 	case "esc":
 		if d.fresh {
-			n.set.Rules = slices.Delete(n.set.Rules, d.at, d.at+1)
+			n.Settings.Rules = slices.Delete(n.Settings.Rules, d.at, d.at+1)
 			d.at = max(0, d.at-1)
 		}
 		d.edit, d.wrong = nil, nil
-		return a.keepNotify()
+		return d.keep()
 	}
 	d.edit.Key(k)
 	return nil
 }
 
-func (d *notifyDialog) Paste(text string) tea.Cmd {
+func (d *dialog) Paste(text string) tea.Cmd {
 	if d.edit != nil {
 		d.edit.Insert(text)
 	}
 	return nil
 }
 
-func (d *notifyDialog) Hints() []string {
+func (d *dialog) Hints() []string {
 	if d.edit != nil {
 		return []string{"enter", "keep", "esc", "undo"}
 	}

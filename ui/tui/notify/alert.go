@@ -1,4 +1,4 @@
-package tui
+package notify
 
 import (
 	"encoding/base64"
@@ -8,36 +8,37 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// alert is a way in which a terminal tells somebody who looks elsewhere.
-type alert string
+// Alert is a way in which a terminal tells somebody who looks elsewhere.
+type Alert string
 
 // The ways. Terminals that know none of the sequences ring.
 const (
-	alertBell   alert = "bell"
-	alertOSC9   alert = "osc9"   // iTerm2, Windows Terminal's relatives: one text
-	alertOSC99  alert = "osc99"  // kitty: title and body, encoded
-	alertOSC777 alert = "osc777" // rxvt-unicode, foot, Ghostty, WezTerm: title and body
+	Bell   Alert = "bell"
+	OSC9   Alert = "osc9"   // iTerm2, Windows Terminal's relatives: one text
+	OSC99  Alert = "osc99"  // kitty: title and body, encoded
+	OSC777 Alert = "osc777" // rxvt-unicode, foot, Ghostty, WezTerm: title and body
 )
 
-var alerts = []alert{alertBell, alertOSC9, alertOSC99, alertOSC777}
+// Alerts are all ways there are.
+var Alerts = []Alert{Bell, OSC9, OSC99, OSC777}
 
-// alertFor chooses by what terminals say of themselves in the environment. A
+// AlertFor chooses by what terminals say of themselves in the environment. A
 // multiplexer may swallow the sequences and shows a bell well, so it gets one.
-func alertFor(env func(string) string) alert {
+func AlertFor(env func(string) string) Alert {
 	if multiplexed(env) {
-		return alertBell
+		return Bell
 	}
 	term := env("TERM")
 	switch {
 	case env("KITTY_WINDOW_ID") != "" || strings.Contains(term, "kitty"):
-		return alertOSC99
+		return OSC99
 	case env("TERM_PROGRAM") == "iTerm.app":
-		return alertOSC9
+		return OSC9
 	case env("TERM_PROGRAM") == "WezTerm", env("TERM_PROGRAM") == "ghostty",
 		strings.HasPrefix(term, "foot"), strings.HasPrefix(term, "rxvt-unicode"), strings.HasPrefix(term, "xterm-ghostty"):
-		return alertOSC777
+		return OSC777
 	}
-	return alertBell
+	return Bell
 }
 
 func multiplexed(env func(string) string) bool {
@@ -46,23 +47,23 @@ func multiplexed(env func(string) string) bool {
 
 // Bounds of what is sent, in cells.
 const (
-	alertTitleMax = 40
-	alertBodyMax  = 160
+	TitleMax = 40
+	bodyMax  = 160
 )
 
-// sequence returns what is written to the terminal. Whatever title and body
+// Sequence returns what is written to the terminal. Whatever title and body
 // hold, no byte of them ends the sequence or begins another one.
-func (k alert) sequence(title, body string, tmux, asciiOnly bool) string {
-	title, body = alertText(title, alertTitleMax, asciiOnly), alertText(body, alertBodyMax, asciiOnly)
+func (k Alert) Sequence(title, body string, tmux, asciiOnly bool) string {
+	title, body = Text(title, TitleMax, asciiOnly), Text(body, bodyMax, asciiOnly)
 	const end = "\x1b\\"
 	var s string
 	switch k {
-	case alertOSC9:
+	case OSC9:
 		s = "\x1b]9;" + title + ": " + body + end
-	case alertOSC99:
+	case OSC99:
 		s = "\x1b]99;i=eventdeck:d=0:e=1;" + base64.StdEncoding.EncodeToString([]byte(title)) + end +
 			"\x1b]99;i=eventdeck:p=body:e=1;" + base64.StdEncoding.EncodeToString([]byte(body)) + end
-	case alertOSC777:
+	case OSC777:
 		s = "\x1b]777;notify;" + title + ";" + body + end
 	default:
 		return "\a"
@@ -73,9 +74,9 @@ func (k alert) sequence(title, body string, tmux, asciiOnly bool) string {
 	return s
 }
 
-// alertText makes a text fit to stand inside a sequence: printable, clipped, and
+// Text makes a text fit to stand inside a sequence: printable, clipped, and
 // without the sign that parts its fields.
-func alertText(s string, width int, asciiOnly bool) string {
+func Text(s string, width int, asciiOnly bool) string {
 	s = cells.Sanitize(s).Clip(width).Plain()
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,0 +1,126 @@
+package notify_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/notify"
+)
+
+// hostileTexts are what a payload may try when it is told by the terminal.
+var hostileTexts = []string{
+	"\x1b]0;owned\a", "\x1b\\\x1b[2J", "\a\a\a", "\x9b31m", "\u009b2J", "\u009c", "\x1bP1;2|17/ab\x1b\\",
+	"a;b;c", "\u202evil", "line\nbreak\rreturn", "\x00\x07\x1b", "日本語 \U000e0041 👩‍👩‍👧", strings.Repeat("long ", 500), "\xff\xfe",
+}
+
+func variable(env []string, name string) string {
+	for _, v := range env {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// No byte of what is told ends the sequence, begins another one, or rings.
+func TestAlertsHoldNoControls(t *testing.T) {
+	for _, k := range notify.Alerts[1:] {
+		for _, text := range hostileTexts {
+			s := k.Sequence(text, text, false, false)
+			for part := range strings.SplitSeq(strings.TrimSuffix(s, "\x1b\\"), "\x1b\\") {
+				inner, ok := strings.CutPrefix(part, "\x1b]")
+				if !ok {
+					t.Fatalf("%s of %q: %q", k, text, s)
+				}
+				for _, r := range inner {
+					if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x202e || r == '\ufffd' {
+						t.Errorf("%s of %q lets %U out: %q", k, text, r, s)
+					}
+				}
+			}
+			if k == notify.OSC777 && strings.Count(s, ";") != 3 {
+				t.Errorf("a text makes fields: %q", s)
+			}
+			if ascii := k.Sequence(text, text, false, true); strings.ContainsFunc(ascii, func(r rune) bool { return r >= 0x7f }) {
+				t.Errorf("beyond ASCII: %q", ascii)
+			}
+			if len(s) > 2_000 {
+				t.Errorf("%s writes %d bytes", k, len(s))
+			}
+		}
+	}
+	if s := notify.OSC9.Sequence("t", "b", true, false); s != "\x1bPtmux;\x1b\x1b]9;t: b\x1b\x1b\\\x1b\\" {
+		t.Errorf("through tmux: %q", s)
+	}
+}
+
+func TestTheTerminalIsToldItsOwnWay(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		want notify.Alert
+	}{
+		{[]string{"TERM=xterm-kitty"}, notify.OSC99}, {[]string{"TERM_PROGRAM=iTerm.app"}, notify.OSC9},
+		{[]string{"TERM_PROGRAM=WezTerm"}, notify.OSC777}, {[]string{"TERM=foot"}, notify.OSC777},
+		{[]string{"TERM=xterm-256color"}, notify.Bell}, {[]string{"TERM=xterm-kitty", "TMUX=/tmp/x"}, notify.Bell},
+	} {
+		if got := notify.AlertFor(func(name string) string { return variable(c.env, name) }); got != c.want {
+			t.Errorf("%v: %s, want %s", c.env, got, c.want)
+		}
+	}
+}
+
+// records is a log of titles.
+type records []string
+
+func (l records) After(seq uint64, fn func(event.Record) bool) error {
+	for i := int(seq); i < len(l); i++ {
+		if !fn(event.Record{Seq: uint64(i) + 1, Kind: event.KindEvent, Server: "pager", Data: fmt.Appendf(nil, `{"title":%q}`, l[i])}) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func TestRulesThatAreOffTellNothing(t *testing.T) {
+	now := time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
+	env := &cells.Env{Now: func() time.Time { return now }, Glyphs: &cells.UnicodeGlyphs}
+	n := notify.New(env, func(string) string { return "" })
+	if err := n.Read(`{"on":true,"by":"osc9","rules":[{"filter":"disk"},{"filter":"load","off":true},{"filter":"("}]}`); err == nil || !strings.Contains(err.Error(), "notification rule (") {
+		t.Errorf("of the rule that cannot be read: %v", err)
+	}
+	log := records{"disk 0", "load", "disk 1", "disk 2"}
+	n.SetFocused(false, 1)
+	if err := n.Examine(log, 2); err != nil {
+		t.Fatal(err)
+	}
+	if cmd, wait := n.Notify(); cmd != nil || wait != 0 {
+		t.Error("told what a rule that is off asks for")
+	}
+	if err := n.Examine(log, 4); err != nil {
+		t.Fatal(err)
+	}
+	cmd, _ := n.Notify()
+	if cmd == nil || n.Unread(4) != 3 {
+		t.Fatalf("nothing is told, %d unread", n.Unread(4))
+	}
+	if text := fmt.Sprint(cmd().(tea.RawMsg).Msg); !strings.Contains(text, "2 new, newest pager") {
+		t.Errorf("told %q", text)
+	}
+	log = append(log, "disk 3")
+	if err := n.Examine(log, 5); err != nil {
+		t.Fatal(err)
+	}
+	if cmd, wait := n.Notify(); cmd != nil || wait != 10*time.Second {
+		t.Errorf("it does not wait 10 s for the next one, but %v", wait)
+	}
+	n.SetFocused(true, 5)
+	if n.Unread(9) != 0 {
+		t.Error("unread while the operator looks")
+	}
+}
