@@ -43,6 +43,7 @@ type rig struct {
 
 	limits host.Limits
 	net    host.Network
+	random io.Reader // nil: crypto/rand
 }
 
 const patience = 20 * time.Second
@@ -86,7 +87,7 @@ func (r *rig) open() {
 		Store: s, CADir: filepath.Join(r.dir, "ca"), Limits: r.limits,
 		Now:     func() time.Time { return time.Now().Add(time.Duration(r.later.Load())) },
 		Timing:  delivery.Timing{PollFloor: 50 * time.Millisecond, BackoffMin: 20 * time.Millisecond},
-		Network: r.net,
+		Network: r.net, Random: r.random,
 	})
 	if err != nil {
 		r.t.Fatal(err)

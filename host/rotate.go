@@ -38,12 +38,22 @@ func (h *Host) newSecret(ctx context.Context, id event.SubID) (event.Subscriptio
 	case dialect.KindOf(sub.Dialect).ServerSecret:
 		return sub, fmt.Errorf("%w: subscription %s has a secret that its server makes; subscribe anew for another one", ErrMode, id)
 	}
-	hook := sub.Hook
-	if err := delivery.Rotate(&hook, h.opts.Random, h.opts.Now()); err != nil {
+	secret, err := event.NewWebhookSecret(h.opts.Random)
+	if err != nil {
 		return sub, fmt.Errorf("subscription %s: %w", id, err)
 	}
-	return sub, h.update(ctx, id, nil, h.act(event.ActorOperator, delivery.ActionRotate, sub, ""), func(s *event.Subscription) {
-		s.Hook.Secret, s.Hook.Since = hook.Secret, hook.Since
-		s.Hook.Previous, s.Hook.Until = hook.Previous, hook.Until
+	now, hook := h.opts.Now(), sub.Hook
+	if err := delivery.Replace(&hook, secret, now); err != nil {
+		return sub, fmt.Errorf("subscription %s: %w", id, err)
+	}
+	// The runner may have stored a secret since, and told it to the server: that one is
+	// replaced, not lost.
+	var late error
+	err = h.update(ctx, id, nil, h.act(event.ActorOperator, delivery.ActionRotate, sub, ""), func(s *event.Subscription) {
+		late = delivery.Replace(&s.Hook, secret, now)
 	})
+	if err == nil && late != nil {
+		err = fmt.Errorf("subscription %s: %w", id, late)
+	}
+	return sub, err
 }

@@ -1,11 +1,13 @@
 package host_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
+	"eventdeck/host/trust"
 )
 
 // signedBy posts an event signed with a secret and returns the status.
@@ -108,5 +111,65 @@ func TestRotateSecretSaysWhyNot(t *testing.T) {
 	got := slices.DeleteFunc(r.acts(), func(s string) bool { return strings.HasPrefix(s, "security") })
 	if want := []string{"operator: pause", "operator: rotate secret", "operator: rotate secret"}; !slices.Equal(got[len(got)-3:], want) {
 		t.Errorf("acts %q", got)
+	}
+}
+
+// inTurn is randomness that waits where its reads say: the runner of a new webhook
+// subscription makes a path and then a secret, and the operator's rotation a third.
+type inTurn struct {
+	mu     sync.Mutex
+	reads  int
+	before map[int]func() // by the number of the read, from 1
+}
+
+func (r *inTurn) Read(b []byte) (int, error) {
+	r.mu.Lock()
+	r.reads++
+	wait := r.before[r.reads]
+	r.mu.Unlock()
+	if wait != nil {
+		wait()
+	}
+	return rand.Read(b)
+}
+
+// The operator rotates while the runner makes the first secret: what the runner stored
+// and told the server is accepted until the new one is there.
+func TestRotationKeepsTheSecretThatTheRunnerMakesMeanwhile(t *testing.T) {
+	making, rotating := make(chan struct{}), make(chan struct{})
+	random := new(inTurn)
+	r := &rig{t: t, dir: t.TempDir(), random: random}
+	r.url = r.pager("127.0.0.1:0")
+	r.open()
+	var first event.Secret
+	random.before = map[int]func(){
+		2: func() { // the runner's
+			close(making)
+			<-rotating
+		},
+		3: func() { // the operator's, who has read the subscription
+			close(rotating)
+			r.await("the runner's secret", func(s host.Snapshot) bool {
+				first = s.Subs[0].Hook.Secret
+				return !first.IsZero()
+			})
+		},
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.host.Subscribe(r.ctx(), host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModeWebhook})
+		done <- err
+	}()
+	<-making
+	sub := r.host.Snapshot().Subs[0]
+	if err := r.host.RotateSecret(r.ctx(), sub.ID); err != nil {
+		t.Errorf("rotating: %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("subscribing: %v", err)
+	}
+	got, err := r.store.Subscription(sub.ID)
+	if err != nil || got.Hook.Secret == first || got.Hook.Previous != first {
+		t.Errorf("the runner's secret is not accepted any more: %+v, %v", got.Hook, err)
 	}
 }

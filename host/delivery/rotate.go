@@ -24,16 +24,23 @@ const ActionRotate = "rotate secret"
 // deliveries that the server signs with the secret before it.
 var ErrRotating = errors.New("a rotation is under way")
 
-// Rotate replaces the secret of a hook, and keeps the one before it for a while.
+// Rotate makes a secret and gives it to a hook, as [Replace] does.
 //
 // Errors: [ErrRotating], [event.ErrSecret].
 func Rotate(h *event.Hook, random io.Reader, now time.Time) error {
-	if rotating(*h, now) {
-		return fmt.Errorf("%w: the server has not signed with the new secret yet; the old one is accepted until %s", ErrRotating, h.Until.Format(time.RFC3339))
-	}
 	secret, err := event.NewWebhookSecret(random)
 	if err != nil {
 		return err
+	}
+	return Replace(h, secret, now)
+}
+
+// Replace gives a hook another secret, and keeps the one before it for a while.
+//
+// Error: [ErrRotating].
+func Replace(h *event.Hook, secret event.Secret, now time.Time) error {
+	if rotating(*h, now) {
+		return fmt.Errorf("%w: the server has not signed with the new secret yet; the old one is accepted until %s", ErrRotating, h.Until.Format(time.RFC3339))
 	}
 	if !h.Secret.IsZero() {
 		h.Previous, h.Until = h.Secret, now.Add(rotationLimit).UTC()
