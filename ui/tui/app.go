@@ -25,6 +25,7 @@ import (
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
 )
@@ -94,14 +95,12 @@ type app struct {
 	panes   layout.Arrangement
 
 	snap     host.Snapshot
-	widest   widest
 	tree     tree.Tree
-	stream   stream
+	stream   stream.Stream
 	detail   shownDetail
 	payloads payloads
 	rates    rates
 	boards   board.Boards
-	columns  columnChoice
 	trouble  trouble
 	stored   time.Time // when the newest record was seen to be stored
 	dialog   widget.Dialog
@@ -118,7 +117,6 @@ type app struct {
 	saver            saver
 	wanted           query.Node // the scope of the last run, until there is such a node
 	filters          map[string]string
-	marks            marks
 	search           search
 	clipboard        clipboard
 	create           createFile
@@ -150,7 +148,7 @@ func newApp(ctx context.Context, o Options) *app {
 	}
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
-		stream: newStream(), actions: actions(), commands: commands(),
+		actions: actions(), commands: commands(),
 		focus: layout.Stream, subject: layout.Stream,
 		payloads: payloads{found: map[uint64]*findings{}},
 	}
@@ -161,7 +159,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if a.memory = o.Memory; a.memory == nil {
 		a.memory = memoryInUse
 	}
-	a.tree = tree.New(a.forTree())
+	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
 	env := environment(o.Env)
 	a.servers, a.startDemo = o.Servers, o.StartDemo
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
@@ -173,7 +171,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.clipboard, a.create = systemClipboard(env), createPrivate
 	a.initNotify(env)
 	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
-	a.readSetting(columnsSetting, &a.columns.by)
+	a.readSetting(stream.ColumnsSetting, &a.stream.Columns.By)
 	a.take(a.api.Snapshot())
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = layout.Tree, layout.Tree
@@ -256,11 +254,11 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case ageMsg:
 		a.aging = false
 	case pageMsg:
-		a.stream.take(page(msg))
-		a.stream.settle()
-		if msg.err != nil && msg.gen == a.stream.gen {
-			a.stream.oldest = true
-			a.Fail("cannot read the log", msg.err)
+		a.stream.Take(stream.Page(msg))
+		a.stream.Settle()
+		if msg.Err != nil && msg.Gen == a.stream.Gen {
+			a.stream.Oldest = true
+			a.Fail("cannot read the log", msg.Err)
 		}
 	case lookedMsg:
 		a.looked(msg)
@@ -360,14 +358,14 @@ func (a *app) Ask(what string, fn func(context.Context) error) tea.Cmd {
 
 // rescope shows the part of the stream that belongs to the chosen node.
 func (a *app) rescope() {
-	if a.stream.query.Node == a.tree.At {
+	if a.stream.Query.Node == a.tree.At {
 		return
 	}
-	a.requery(a.stream.query.At(a.tree.At))
+	a.requery(a.stream.Query.At(a.tree.At))
 }
 
 func (a *app) requery(q query.Query) {
-	if err := a.stream.show(a.api.Log(), q); err != nil {
+	if err := a.stream.Show(a.api.Log(), q); err != nil {
 		a.Fail("cannot read the log", err)
 	}
 }
@@ -375,7 +373,7 @@ func (a *app) requery(q query.Query) {
 // onNode tells whether the detail is about the chosen node. Everything is no
 // node to look at while there is a record.
 func (a *app) onNode() bool {
-	return a.subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.at == 0)
+	return a.subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or
@@ -386,7 +384,7 @@ func (a *app) selected() *host.SubscriptionView {
 	}
 	id := a.tree.At.Sub
 	if a.focus != layout.Tree {
-		if r, err := a.api.Log().Get(a.stream.at); err == nil {
+		if r, err := a.api.Log().Get(a.stream.At); err == nil {
 			id = r.Sub
 		}
 	}

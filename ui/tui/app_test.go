@@ -18,6 +18,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -119,7 +120,7 @@ func TestEscNeverQuits(t *testing.T) {
 		}
 		exact(t, a)
 	}
-	if a.dialog != nil || a.size != layout.Normal || a.stream.query.Text != "" || a.tree.At != (query.Node{}) {
+	if a.dialog != nil || a.size != layout.Normal || a.stream.Query.Text != "" || a.tree.At != (query.Node{}) {
 		t.Error("ten times esc did not lead to the root")
 	}
 }
@@ -132,18 +133,18 @@ func TestArrivalsDoNotMoveWhatIsRead(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "2", "k", "k", "ctrl+u")
-	at, top := a.stream.at, a.stream.top
+	at, top := a.stream.At, a.stream.Top
 	for i := range 5000 {
 		h.event("pager", "incident.created", fmt.Sprint("new ", i))
 	}
 	arrive(a)
 	a.draw()
-	if a.stream.at != at || a.stream.top != top {
-		t.Errorf("reading moved from %d/%d to %d/%d", at, top, a.stream.at, a.stream.top)
+	if a.stream.At != at || a.stream.Top != top {
+		t.Errorf("reading moved from %d/%d to %d/%d", at, top, a.stream.At, a.stream.Top)
 	}
 	press(t, a, "G")
-	if a.draw(); a.stream.at != h.store.Last() || !a.stream.follow {
-		t.Errorf("G leads to %d, newest is %d", a.stream.at, h.store.Last())
+	if a.draw(); a.stream.At != h.store.Last() || !a.stream.Follow {
+		t.Errorf("G leads to %d, newest is %d", a.stream.At, h.store.Last())
 	}
 }
 
@@ -152,17 +153,17 @@ func TestFreezeCountsWhatWaits(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "2", "space")
-	rows := len(a.stream.seqs)
+	rows := len(a.stream.Seqs)
 	for range 7 {
 		h.event("pager", "incident.created", "later")
 	}
 	arrive(a)
-	if len(a.stream.seqs) != rows || !strings.Contains(screenOf(a), "FROZEN (7 waiting)") {
-		t.Errorf("frozen view has %d rows, had %d", len(a.stream.seqs), rows)
+	if len(a.stream.Seqs) != rows || !strings.Contains(screenOf(a), "FROZEN (7 waiting)") {
+		t.Errorf("frozen view has %d rows, had %d", len(a.stream.Seqs), rows)
 	}
 	press(t, a, "space")
-	if len(a.stream.seqs) != rows+7 {
-		t.Errorf("after the freeze %d rows, want %d", len(a.stream.seqs), rows+7)
+	if len(a.stream.Seqs) != rows+7 {
+		t.Errorf("after the freeze %d rows, want %d", len(a.stream.Seqs), rows+7)
 	}
 }
 
@@ -177,18 +178,18 @@ func TestWindowIsBoundedAndReadsBack(t *testing.T) {
 	for range 60 {
 		press(t, a, "g")
 		a.draw()
-		if len(a.stream.seqs) > windowMax {
-			t.Fatalf("%d rows are held", len(a.stream.seqs))
+		if len(a.stream.Seqs) > stream.WindowMax {
+			t.Fatalf("%d rows are held", len(a.stream.Seqs))
 		}
 	}
-	if a.stream.at != 1 {
-		t.Errorf("the oldest row is %d", a.stream.at)
+	if a.stream.At != 1 {
+		t.Errorf("the oldest row is %d", a.stream.At)
 	}
 	for range 4400 {
 		press(t, a, "ctrl+d")
 	}
-	if a.stream.cut || a.stream.at != h.store.Last() {
-		t.Errorf("reading on ended at %d of %d", a.stream.at, h.store.Last())
+	if a.stream.Cut || a.stream.At != h.store.Last() {
+		t.Errorf("reading on ended at %d of %d", a.stream.At, h.store.Last())
 	}
 }
 
@@ -196,11 +197,11 @@ func TestFilterAndScope(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
 	press(t, a, "/", "P", "9", "9", "enter")
-	if len(a.stream.seqs) != 1 {
-		t.Errorf("filter shows %d rows", len(a.stream.seqs))
+	if len(a.stream.Seqs) != 1 {
+		t.Errorf("filter shows %d rows", len(a.stream.Seqs))
 	}
 	press(t, a, "esc", "1", "G")
-	if got := a.stream.query.Node.Server; got != "chat" {
+	if got := a.stream.Query.Node.Server; got != "chat" {
 		t.Errorf("scope is %q", got)
 	}
 }
@@ -320,7 +321,7 @@ func BenchmarkView(b *testing.B) {
 	a.draw()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		a.stream.by(-1 + 2*(i/100%2))
+		a.stream.By(-1 + 2*(i/100%2))
 		a.draw()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 )
 
 // waits holds the numbers that are shown against what the log has behind the rows shown.
@@ -15,10 +16,10 @@ func waits(t *testing.T, a *app, when string) int {
 	t.Helper()
 	a.draw()
 	s := &a.stream
-	shown := s.seqs[min(s.index(s.top)+s.height, len(s.seqs))-1]
+	shown := s.Seqs[min(s.Index(s.Top)+s.Height, len(s.Seqs))-1]
 	want := 0
 	for seq := shown + 1; seq <= a.api.Log().Last(); seq++ {
-		if r, err := a.api.Log().Get(seq); err == nil && s.query.Matches(&r) {
+		if r, err := a.api.Log().Get(seq); err == nil && s.Query.Matches(&r) {
 			want++
 		}
 	}
@@ -57,7 +58,7 @@ func TestNumberOfWhatWaits(t *testing.T) {
 			waits(t, a, "more than a page")
 			before := 0
 			for range 2 {
-				flood(windowMax * 3 / 2)
+				flood(stream.WindowMax * 3 / 2)
 				arrive(a)
 				if n := waits(t, a, "more than the window"); n <= before {
 					t.Errorf("%d wait, before %d", n, before)
@@ -65,10 +66,10 @@ func TestNumberOfWhatWaits(t *testing.T) {
 					before = n
 				}
 			}
-			if !a.stream.cut {
+			if !a.stream.Cut {
 				t.Fatal("the window was not cut: the test shows nothing")
 			}
-			for range 10 * windowMax / 20 {
+			for range 10 * stream.WindowMax / 20 {
 				press(t, a, "ctrl+d")
 			}
 			waits(t, a, "read on")
@@ -102,7 +103,7 @@ func TestNumberOfWhatWaits(t *testing.T) {
 // lower bound and says so, until reading on has passed what was not counted.
 func TestLowerBoundOfWhatWaits(t *testing.T) {
 	h := incident()
-	for i := range 3 * firstScan {
+	for i := range 3 * stream.FirstScan {
 		h.event("pager", "incident.created", []string{"tick", "tock"}[i%2])
 	}
 	a := open(t, h, 120, 40)
@@ -115,17 +116,17 @@ func TestLowerBoundOfWhatWaits(t *testing.T) {
 	a.draw()
 	a.gotoSeq(100)
 	a.draw()
-	least, _ := a.stream.below()
-	if got := a.following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < firstRows/2 {
+	least, _ := a.stream.Below()
+	if got := a.following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < stream.FirstRows/2 {
 		t.Errorf("%q", got)
 	}
 	h.event("pager", "incident.created", "tick")
 	h.event("pager", "incident.created", "tock")
 	arrive(a)
-	if n, atLeast := a.stream.below(); n != least+1 || !atLeast {
+	if n, atLeast := a.stream.Below(); n != least+1 || !atLeast {
 		t.Errorf("%d and %v, want %d and more", n, atLeast, least+1)
 	}
-	for range 3 * firstScan / 20 {
+	for range 3 * stream.FirstScan / 20 {
 		press(t, a, "ctrl+d")
 	}
 	press(t, a, "ctrl+u", "ctrl+u", "ctrl+u")
@@ -141,19 +142,19 @@ func TestDetailHoldsWhatIsRead(t *testing.T) {
 			a := open(t, h, 120, 40)
 			press(t, a, "2", "G")
 			a.draw()
-			at := a.stream.at
+			at := a.stream.At
 			if at == 0 || a.following() != "FOLLOW" {
 				t.Fatalf("%d is chosen, %q", at, a.following())
 			}
 			press(t, a, keys...)
 			h.event("pager", "incident.created", "the next one")
 			arrive(a)
-			if a.focus != layout.Detail || a.stream.at != at {
-				t.Errorf("pane %d, and %d is shown instead of %d", a.focus, a.stream.at, at)
+			if a.focus != layout.Detail || a.stream.At != at {
+				t.Errorf("pane %d, and %d is shown instead of %d", a.focus, a.stream.At, at)
 			}
 			press(t, a, "f")
-			if a.draw(); a.stream.at == at || a.following() != "FOLLOW" {
-				t.Errorf("f: %d is shown, %q", a.stream.at, a.following())
+			if a.draw(); a.stream.At == at || a.following() != "FOLLOW" {
+				t.Errorf("f: %d is shown, %q", a.stream.At, a.following())
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 )
 
 // columnPicker chooses the columns of the stream: which, in what order, how wide.
@@ -23,12 +24,12 @@ type columnPicker struct {
 	node    query.Node
 	rows    []columnRow
 	at, top int
-	before  []streamColumn // nil: the usual ones
+	before  []stream.Column // nil: the usual ones
 }
 
 // columnRow is a column that is shown or could be.
 type columnRow struct {
-	streamColumn
+	stream.Column
 	on   bool
 	says string // where it comes from
 }
@@ -43,12 +44,12 @@ const (
 // openColumns edits the columns of the event type in scope, else those of the
 // stream of several types.
 func (a *app) openColumns() {
-	n := a.stream.query.Node
-	d := &columnPicker{app: a, name: typeKey(n), node: n}
+	n := a.stream.Query.Node
+	d := &columnPicker{app: a, name: stream.TypeKey(n), node: n}
 	if d.name != "" {
 		d.node = query.Node{Server: n.Server, Type: n.Type}
 	}
-	d.before = a.columns.by[d.name]
+	d.before = a.stream.Columns.By[d.name]
 	d.fill()
 	a.Show(d)
 }
@@ -59,10 +60,10 @@ func (d *columnPicker) fill() {
 
 	d.rows = d.rows[:0]
 	labels := a.labelsSeen(d.node)
-	for _, c := range a.columns.of(d.node, labels) {
+	for _, c := range a.stream.Columns.Of(d.node, labels) {
 		d.rows = append(d.rows, columnRow{c, true, ""})
 	}
-	offer := func(c streamColumn, says string) {
+	offer := func(c stream.Column, says string) {
 		for i := range d.rows {
 			if r := &d.rows[i]; r.Kind == c.Kind && r.Path == c.Path {
 				if r.says == "" {
@@ -75,32 +76,32 @@ func (d *columnPicker) fill() {
 			d.rows = append(d.rows, columnRow{c, false, says})
 		}
 	}
-	for _, c := range usualColumns {
+	for _, c := range stream.UsualColumns {
 		offer(c, kindSays[c.Kind])
 	}
-	for _, l := range labelColumns {
-		if labels&l.has != 0 {
-			offer(streamColumn{Kind: l.kind}, kindSays[l.kind])
+	for _, l := range stream.LabelColumns {
+		if labels&l.Has != 0 {
+			offer(stream.Column{Kind: l.Kind}, kindSays[l.Kind])
 		}
 	}
 	schemaPaths(a.typeOf(&event.Record{Server: d.node.Server, Type: d.node.Type}).PayloadSchema, func(path string) {
-		offer(streamColumn{Kind: colPath, Path: path}, "in the schema")
+		offer(stream.Column{Kind: stream.ColPath, Path: path}, "in the schema")
 	})
 	left := seenRecords
 	_ = a.api.Log().Before(0, func(r event.Record) bool {
 		left--
 		if r.Kind == event.KindEvent && d.node.Holds(&r) {
-			seenPaths(r.Data, func(path string) { offer(streamColumn{Kind: colPath, Path: path}, "seen") })
+			seenPaths(r.Data, func(path string) { offer(stream.Column{Kind: stream.ColPath, Path: path}, "seen") })
 		}
 		return left > 0
 	})
 }
 
-var kindSays = map[columnKind]string{
-	colTime: "when it was received", colServer: "if there are several", colType: "if there are several",
-	colField: "how grave it is, or its status", colSummary: "takes the room that is left",
-	colName: "of the event itself", colPriority: "as the server gives it", colTags: "as the server gives them", colBatch: "came as one",
-	colSub: "subscription", colMode: "delivery mode", colSize: "bytes as received",
+var kindSays = map[stream.Kind]string{
+	stream.ColTime: "when it was received", stream.ColServer: "if there are several", stream.ColType: "if there are several",
+	stream.ColField: "how grave it is, or its status", stream.ColSummary: "takes the room that is left",
+	stream.ColName: "of the event itself", stream.ColPriority: "as the server gives it", stream.ColTags: "as the server gives them", stream.ColBatch: "came as one",
+	stream.ColSub: "subscription", stream.ColMode: "delivery mode", stream.ColSize: "bytes as received",
 }
 
 // schemaPaths calls fn for the scalars that a schema of an object names.
@@ -187,7 +188,7 @@ func (d *columnPicker) Draw(c *cells.Canvas, h int) {
 			mark = a.Glyphs.Cursor
 		}
 		c.Put(themes.Plain, mark+sign+" ")
-		c.Column(role, r.name(), max(12, c.Width-30))
+		c.Column(role, r.Name(), max(12, c.Width-30))
 		width := ""
 		if r.Width > 0 {
 			width = cells.Number(uint64(r.Width))
@@ -202,13 +203,13 @@ func (d *columnPicker) Draw(c *cells.Canvas, h int) {
 func (d *columnPicker) apply() {
 	a := d.app
 
-	cols := []streamColumn{}
+	cols := []stream.Column{}
 	for _, r := range d.rows {
 		if r.on {
-			cols = append(cols, r.streamColumn)
+			cols = append(cols, r.Column)
 		}
 	}
-	a.columns.set(d.name, cols)
+	a.stream.Columns.Set(d.name, cols)
 }
 
 func (d *columnPicker) move(step int) {
@@ -221,7 +222,7 @@ func (d *columnPicker) move(step int) {
 // widen changes the width of a column that has one.
 func (d *columnPicker) widen(step int) {
 	r := &d.rows[d.at]
-	if r.Kind == colSummary {
+	if r.Kind == stream.ColSummary {
 		return
 	}
 	if r.Width == 0 {
@@ -259,7 +260,7 @@ func (d *columnPicker) change(name string) (changed bool) {
 		d.widen(1)
 		return true
 	case "r":
-		a.columns.set(d.name, nil)
+		a.stream.Columns.Set(d.name, nil)
 		d.fill()
 		d.at = min(d.at, len(d.rows)-1)
 	}
@@ -272,12 +273,12 @@ func (d *columnPicker) Key(k tea.KeyPressMsg) tea.Cmd {
 
 	switch name {
 	case "esc", "q":
-		a.columns.set(d.name, d.before)
+		a.stream.Columns.Set(d.name, d.before)
 		a.Show(nil)
 	case "enter":
 		a.Show(nil)
 		a.Tell("columns are kept")
-		return a.keepSetting(columnsSetting, a.columns.by)
+		return a.keepSetting(stream.ColumnsSetting, a.stream.Columns.By)
 	default:
 		if d.change(name) {
 			d.apply()

@@ -234,8 +234,8 @@ func runTime(a *app, words []string) (tea.Cmd, error) {
 }
 
 func runMark(a *app, words []string) (tea.Cmd, error) {
-	if a.stream.at == 0 {
+	if a.stream.At == 0 {
 		return nil, fmt.Errorf("no record is chosen")
 	}
-	return a.setMark(event.Mark{Seq: a.stream.at, Note: strings.Join(words, " ")}, "marked"), nil
+	return a.setMark(event.Mark{Seq: a.stream.At, Note: strings.Join(words, " ")}, "marked"), nil
 }

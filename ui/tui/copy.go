@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/stream"
 )
 
 // copyMax bounds what goes to the clipboard, in bytes: terminals refuse or cut
@@ -72,8 +73,8 @@ func (a *app) copyLine() tea.Cmd {
 
 // lineOf is a record on one line of safe text.
 func lineOf(r event.Record) string {
-	row := formRow(r, typePick{}, &plan{})
-	return strings.Join([]string{r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000"), row.server.Plain(), row.typ.Plain(), row.text.Plain()}, "  ")
+	row := stream.Row(r, stream.TypePick{}, &stream.Plan{})
+	return strings.Join([]string{r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000"), row.Server.Plain(), row.Type.Plain(), row.Text.Plain()}, "  ")
 }
 
 // copyCommand copies the command line that prints the same events.

@@ -43,11 +43,11 @@ func TestSelectAndCopy(t *testing.T) {
 	}
 	h.event("pager", "incident.created", "later")
 	arrive(a)
-	if first, last := a.stream.ends(); first != 1 || last != 2 {
+	if first, last := a.stream.Ends(); first != 1 || last != 2 {
 		t.Errorf("an arrival moved the range to %d to %d", first, last)
 	}
 	press(t, a, "esc")
-	if a.stream.selected.on {
+	if a.stream.Selected.On {
 		t.Error("esc keeps the range")
 	}
 }

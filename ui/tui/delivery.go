@@ -18,6 +18,7 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -249,9 +250,9 @@ func (a *app) sameWork() tea.Cmd {
 		return nil
 	}
 	log := a.api.Log()
-	if s.of != a.stream.at {
-		r, err := log.Get(a.stream.at)
-		*s = same{of: a.stream.at, gen: s.gen + 1, from: log.Last() + 1, err: err}
+	if s.of != a.stream.At {
+		r, err := log.Get(a.stream.At)
+		*s = same{of: a.stream.At, gen: s.gen + 1, from: log.Last() + 1, err: err}
 		s.keys = keysOf(r.Data)
 	}
 	if s.done {
@@ -266,7 +267,7 @@ func (a *app) sameWork() tea.Cmd {
 	from, keys := s.from, s.keys
 	return a.Do(func(ctx context.Context) tea.Msg {
 		var found []sameRecord
-		end, left := true, pageScan
+		end, left := true, stream.PageScan
 		err := log.Before(from, func(r event.Record) bool {
 			if left == 0 || ctx.Err() != nil {
 				end = false

@@ -79,7 +79,7 @@ func (d *shownDetail) key(a *app, w int) detailKey {
 	case a.onNode():
 		key.node, key.version, key.second = a.tree.At, a.snap.Version, a.Clock().Unix()
 	default:
-		key.seq, key.tab, key.view, key.gen, key.folds = a.stream.at, d.tab, a.payloads.view, a.payloads.gen+d.same.gen, len(d.folded)
+		key.seq, key.tab, key.view, key.gen, key.folds = a.stream.At, d.tab, a.payloads.view, a.payloads.gen+d.same.gen, len(d.folded)
 		if d.tab == tabDelivery {
 			key.second = a.Clock().Unix()
 		}

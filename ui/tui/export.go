@@ -70,12 +70,12 @@ type outFile interface {
 
 // shown is the range that is selected, or all that the stream shows.
 func (a *app) shown() exportRange {
-	r := exportRange{first: 1, last: a.stream.seen, query: a.stream.query}
-	if a.stream.cut {
+	r := exportRange{first: 1, last: a.stream.Seen, query: a.stream.Query}
+	if a.stream.Cut {
 		r.last = a.api.Log().Last()
 	}
-	if a.stream.selected.on {
-		r.first, r.last = a.stream.ends()
+	if a.stream.Selected.On {
+		r.first, r.last = a.stream.Ends()
 	}
 	return r
 }
@@ -83,7 +83,7 @@ func (a *app) shown() exportRange {
 // openExport asks for the file to which what is shown or selected is written.
 func (a *app) openExport() {
 	what := "everything shown"
-	if a.stream.selected.on {
+	if a.stream.Selected.On {
 		what = "what is selected"
 	}
 	overwrite := ""

@@ -26,7 +26,7 @@ const filterSays = "enter keep  tab complete  up earlier  esc undo   words !not 
 // openFilter opens the filter as it is. The stream follows what is typed, as
 // long as it is a filter.
 func (a *app) openFilter() tea.Cmd {
-	before := a.stream.query
+	before := a.stream.Query
 	a.enter(layout.Stream)
 	p := &widget.Prompt{
 		Label: "/", Says: filterSays, Past: a.memo.Filters,
@@ -68,8 +68,8 @@ func (a *app) filtered(q query.Query) {
 	}
 	a.prompt.Says = filterSays
 	if q.Filters() {
-		n := cells.Number(uint64(len(a.stream.seqs)))
-		if !a.stream.oldest {
+		n := cells.Number(uint64(len(a.stream.Seqs)))
+		if !a.stream.Oldest {
 			n += "+"
 		}
 		a.prompt.Says = n + " shown   " + filterSays
@@ -78,7 +78,7 @@ func (a *app) filtered(q query.Query) {
 
 // toggleFilter turns the filter off, and on again.
 func (a *app) toggleFilter() {
-	q := a.stream.query
+	q := a.stream.Query
 	if q.Text == "" {
 		a.Tell("there is no filter to turn off; " + a.KeyOf("filter") + " makes one")
 		return
@@ -118,7 +118,7 @@ func (a *app) useFilter(name string) error {
 	if !ok {
 		return fmt.Errorf("%w: no filter is saved as %q", event.ErrNotFound, name)
 	}
-	q, err := query.New(a.stream.query.Node, text, a.Clock())
+	q, err := query.New(a.stream.Query.Node, text, a.Clock())
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (a *app) useFilter(name string) error {
 // filterName is the name under which the present filter is saved, "" if it is not.
 func (a *app) filterName() string {
 	for _, name := range sortedNames(a.filters) {
-		if a.filters[name] == a.stream.query.Text {
+		if a.filters[name] == a.stream.Query.Text {
 			return name
 		}
 	}
@@ -157,15 +157,15 @@ func runFilter(a *app, words []string) (tea.Cmd, error) {
 		delete(a.filters, rest)
 		return a.saveFilters("filter " + rest + " is no longer saved"), nil
 	case "off", "on":
-		if a.stream.query.Text == "" {
+		if a.stream.Query.Text == "" {
 			return nil, errors.New("there is no filter")
 		}
-		if a.stream.query.Off != (words[0] == "off") {
+		if a.stream.Query.Off != (words[0] == "off") {
 			a.toggleFilter()
 		}
 		return nil, nil
 	case "set":
-		q, err := query.New(a.stream.query.Node, rest, a.Clock())
+		q, err := query.New(a.stream.Query.Node, rest, a.Clock())
 		if err == nil {
 			a.requery(q)
 		}
@@ -180,10 +180,10 @@ func (a *app) saveFilter(name string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("%w: filter save NAME", errUsage)
 	case slices.Contains(filterWords, name):
 		return nil, fmt.Errorf("%w: %q is a word of the command itself; take another name", errUsage, name)
-	case a.stream.query.Text == "":
+	case a.stream.Query.Text == "":
 		return nil, errors.New("there is no filter to save")
 	}
-	a.filters[name] = a.stream.query.Text
+	a.filters[name] = a.stream.Query.Text
 	return a.saveFilters("filter saved as " + name), nil
 }
 

@@ -16,13 +16,13 @@ func TestFilterBar(t *testing.T) {
 	press(t, a, "/")
 	word(t, a, "pool")
 	press(t, a, "enter")
-	rows := len(a.stream.seqs)
+	rows := len(a.stream.Seqs)
 	press(t, a, "x")
-	if a.stream.query.Text != "pool" || len(a.stream.seqs) <= rows || !strings.Contains(screenOf(a), "filter off pool") {
-		t.Errorf("off: %q, %d rows", a.stream.query.Text, len(a.stream.seqs))
+	if a.stream.Query.Text != "pool" || len(a.stream.Seqs) <= rows || !strings.Contains(screenOf(a), "filter off pool") {
+		t.Errorf("off: %q, %d rows", a.stream.Query.Text, len(a.stream.Seqs))
 	}
 	press(t, a, "x")
-	if len(a.stream.seqs) != rows {
+	if len(a.stream.Seqs) != rows {
 		t.Error("on again shows something else")
 	}
 	press(t, a, "/")
@@ -40,8 +40,8 @@ func TestFilterBar(t *testing.T) {
 		t.Errorf("up and up shows %q", a.prompt.Field.Text())
 	}
 	press(t, a, "esc")
-	if a.stream.query.Text != "p99" {
-		t.Errorf("esc leads to %q", a.stream.query.Text)
+	if a.stream.Query.Text != "p99" {
+		t.Errorf("esc leads to %q", a.stream.Query.Text)
 	}
 }
 
@@ -50,8 +50,8 @@ func TestFilterCompletes(t *testing.T) {
 	press(t, a, "/")
 	word(t, a, "server:ch")
 	press(t, a, "tab")
-	if got := a.prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") || len(a.stream.seqs) != 2 {
-		t.Errorf("completed to %q, %d rows", got, len(a.stream.seqs))
+	if got := a.prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") || len(a.stream.Seqs) != 2 {
+		t.Errorf("completed to %q, %d rows", got, len(a.stream.Seqs))
 	}
 	exact(t, a)
 	press(t, a, "ctrl+u")
@@ -78,13 +78,13 @@ func TestFiltersAreSavedByName(t *testing.T) {
 	press(t, a, "enter")
 	settle(a, must(t, a, "filter save slow"))
 	press(t, a, "esc")
-	if a.stream.query.Text != "" {
+	if a.stream.Query.Text != "" {
 		t.Fatal("esc keeps the filter")
 	}
 	b := open(t, h, 120, 40)
 	settle(b, must(t, b, "filter slow"))
-	if b.stream.query.Text != "p99" || !strings.Contains(screenOf(b), "filter slow: p99") {
-		t.Errorf("the saved filter is %q", b.stream.query.Text)
+	if b.stream.Query.Text != "p99" || !strings.Contains(screenOf(b), "filter slow: p99") {
+		t.Errorf("the saved filter is %q", b.stream.Query.Text)
 	}
 	settle(b, must(t, b, "filter delete slow"))
 	if _, err := open(t, h, 120, 40).execute("filter slow"); !errors.Is(err, event.ErrNotFound) {
@@ -103,24 +103,24 @@ func TestSearchHidesNothing(t *testing.T) {
 		h.event("pager", "incident.created", fmt.Sprint("needle ", i%10))
 	}
 	a := open(t, h, 120, 40)
-	rows := len(a.stream.seqs)
+	rows := len(a.stream.Seqs)
 	press(t, a, "2", "\\")
 	word(t, a, "Needle 3")
 	press(t, a, "enter")
-	if len(a.stream.seqs) != rows {
+	if len(a.stream.Seqs) != rows {
 		t.Error("the search hides rows")
 	}
-	at := a.stream.at
+	at := a.stream.At
 	if !strings.Contains(string(a.log(at).Data), "needle 3") {
 		t.Fatalf("the search leads to %d", at)
 	}
 	press(t, a, "N")
-	if a.stream.at >= at || !strings.Contains(string(a.log(a.stream.at).Data), "needle 3") {
-		t.Errorf("N leads to %d from %d", a.stream.at, at)
+	if a.stream.At >= at || !strings.Contains(string(a.log(a.stream.At).Data), "needle 3") {
+		t.Errorf("N leads to %d from %d", a.stream.At, at)
 	}
 	press(t, a, "n")
-	if a.stream.at != at {
-		t.Errorf("n leads to %d, was %d", a.stream.at, at)
+	if a.stream.At != at {
+		t.Errorf("n leads to %d, was %d", a.stream.At, at)
 	}
 	frame := a.draw()
 	if n := strings.Count(frame, "needle 3"); n < 3 {
@@ -167,11 +167,11 @@ func TestPanningStaysWhileRowsArrive(t *testing.T) {
 	exact(t, a)
 	h.event("pager", "incident.created", "0123456789abcdefghijklmnopqrstuvwxyz")
 	arrive(a)
-	if a.stream.pan != 2*panStep {
-		t.Errorf("the pan is %d", a.stream.pan)
+	if a.stream.Pan != 2*panStep {
+		t.Errorf("the pan is %d", a.stream.Pan)
 	}
 	press(t, a, "h", "h", "h")
-	if a.stream.pan != 0 {
-		t.Errorf("the pan is %d", a.stream.pan)
+	if a.stream.Pan != 0 {
+		t.Errorf("the pan is %d", a.stream.Pan)
 	}
 }

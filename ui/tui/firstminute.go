@@ -87,7 +87,7 @@ func (a *app) noSubscriptions() []widget.Lesson {
 // servers is connected. Otherwise it is empty. Of many servers those are named that
 // have room in w by h cells: it is asked for in every frame.
 func (a *app) unreached(w, h int) (lines []string) {
-	scope, now := a.stream.query.Node.Server, a.Clock()
+	scope, now := a.stream.Query.Node.Server, a.Clock()
 	left, room := 0, h-3 // the first row is blank, the last two say what is left and what to do
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]

@@ -39,7 +39,7 @@ func (a *app) canSubscribe() bool {
 func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.At
 	if n.Level() < 2 && a.focus != layout.Tree {
-		if r, err := a.api.Log().Get(a.stream.at); err == nil {
+		if r, err := a.api.Log().Get(a.stream.At); err == nil {
 			n = query.Node{Server: r.Server, Type: r.Type}
 		}
 	}

@@ -280,7 +280,7 @@ func TestFlagFilter(t *testing.T) {
 	a := open(t, h, 120, 40)
 	for filter, want := range map[string]int{"": 3, "flag:": 3, "flag:any": 2, "flag:term": 1, "FLAG:uni.b": 1, "flag:to-ai": 1, "flag:inj pool": 1, "flag:inj nope": 0, "flag:json": 0, "flag:term flag:uni": 0} {
 		a.requery(mustQuery(t, query.Node{}, filter))
-		if n := len(a.stream.seqs); n != want {
+		if n := len(a.stream.Seqs); n != want {
 			t.Errorf("%q shows %d rows, want %d", filter, n, want)
 		}
 	}
@@ -301,7 +301,7 @@ func TestLateAnswersAreDropped(t *testing.T) {
 	press(t, a, "2")
 	late := a.payloads.of
 	press(t, a, "k", "k", "k", "k", "k")
-	if a.stream.at == late.seq {
+	if a.stream.At == late.seq {
 		t.Fatal("the choice did not move")
 	}
 	now := a.payloads.of

@@ -194,13 +194,13 @@ func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 func TestKeysOnOtherLayouts(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "2", "g")
-	at := a.stream.at
+	at := a.stream.At
 	settle(a, a.key(tea.KeyPressMsg{Code: 'о', Text: "о", BaseCode: 'j'}))
-	if a.stream.at == at {
+	if a.stream.At == at {
 		t.Error("the place of j does nothing")
 	}
 	settle(a, a.key(tea.KeyPressMsg{Code: 'п', Text: "П", BaseCode: 'g', Mod: tea.ModShift}))
-	if !a.stream.follow {
+	if !a.stream.Follow {
 		t.Error("shift and the place of g do nothing")
 	}
 	a.action("zoom").keys = []string{"о"}

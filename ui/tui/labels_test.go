@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 )
 
 // labelled are events of a filtered stream: one alone, and a batch of three.
@@ -36,9 +37,9 @@ func TestLabelsAreColumnsWhereRecordsHaveThem(t *testing.T) {
 		t.Error("an event that came alone stands in a batch")
 	}
 	exact(t, a)
-	for _, c := range usual(0) {
-		for _, l := range labelColumns {
-			if c.Kind == l.kind {
+	for _, c := range stream.Usual(0) {
+		for _, l := range stream.LabelColumns {
+			if c.Kind == l.Kind {
 				t.Errorf("%s is usual where no record has it", c.Kind)
 			}
 		}
@@ -56,7 +57,7 @@ func TestColumnsOfLabelsAreOffered(t *testing.T) {
 		}
 	}
 	d := a.dialog.(*columnPicker)
-	for d.rows[d.at].Kind != colBatch {
+	for d.rows[d.at].Kind != stream.ColBatch {
 		press(t, a, "down")
 	}
 	press(t, a, "space", "enter")
@@ -103,8 +104,8 @@ func TestBatchIsOneGroupAmongTheSame(t *testing.T) {
 	for a.detail.Lines[a.detail.at].Seq == 0 {
 		press(t, a, "down")
 	}
-	if press(t, a, "enter"); a.stream.at != 8 {
-		t.Errorf("the first of the batch leads to record %d", a.stream.at)
+	if press(t, a, "enter"); a.stream.At != 8 {
+		t.Errorf("the first of the batch leads to record %d", a.stream.At)
 	}
 }
 

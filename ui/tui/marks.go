@@ -2,8 +2,6 @@ package tui
 
 import (
 	"context"
-	"slices"
-	"sort"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,55 +12,6 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
 )
-
-// marks are the operator's marks as they were last read, in order of their
-// records: bookmarks on records, and lines behind records that say "now". They
-// belong to records, so that no filter moves them.
-type marks struct {
-	all []event.Mark
-	gen int // grows with every change
-}
-
-// load takes the marks of the host.
-func (m *marks) load(all []event.Mark) {
-	if !slices.Equal(all, m.all) {
-		m.all = all
-		m.gen++
-	}
-}
-
-// find returns the mark on a record.
-func (m *marks) find(seq uint64) (event.Mark, bool) {
-	for i := m.from(seq); i < len(m.all) && m.all[i].Seq == seq; i++ {
-		if !m.all[i].Line {
-			return m.all[i], true
-		}
-	}
-	return event.Mark{}, false
-}
-
-// from is the place of the first mark at or after a record.
-func (m *marks) from(seq uint64) int {
-	return sort.Search(len(m.all), func(i int) bool { return m.all[i].Seq >= seq })
-}
-
-// lines returns the lines behind the records from one up to, without, another.
-func (m *marks) lines(from, to uint64) []event.Mark {
-	var out []event.Mark
-	for i := m.from(from); i < len(m.all) && m.all[i].Seq < to; i++ {
-		if m.all[i].Line {
-			out = append(out, m.all[i])
-		}
-	}
-	return out
-}
-
-// list returns all marks, the newest record first.
-func (m *marks) list() []event.Mark {
-	out := slices.Clone(m.all)
-	slices.Reverse(out)
-	return out
-}
 
 // setMark keeps a mark.
 func (a *app) setMark(m event.Mark, what string) tea.Cmd {
@@ -79,8 +28,8 @@ func (a *app) removeMark(m event.Mark) tea.Cmd {
 // markChosen asks for the note of a mark on the chosen record. The mark itself
 // needs no note.
 func (a *app) markChosen() {
-	seq := a.stream.at
-	old, marked := a.marks.find(seq)
+	seq := a.stream.At
+	old, marked := a.stream.Marks.Find(seq)
 	says := "enter marks the record, with or without a note; esc goes back"
 	if marked {
 		says = "enter keeps the note; an empty one takes the mark away"
@@ -104,7 +53,7 @@ func (a *app) markNow() tea.Cmd {
 }
 
 // onRecord tells whether a record is chosen.
-func (a *app) onRecord() bool { return a.stream.at != 0 && a.table() == nil }
+func (a *app) onRecord() bool { return a.stream.At != 0 && a.table() == nil }
 
 // markWords tells a mark on one line.
 func (a *app) markWords(m event.Mark) trust.Rendered {
@@ -126,15 +75,6 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 	return line
 }
 
-// lineWords are what a line in the stream says.
-func lineWords(m event.Mark, clock cells.TimeView) string {
-	text := " " + cells.TimeText(m.At, clock.Zone(), time.DateTime) + " "
-	if m.Note != "" {
-		text += cells.Sanitize(m.Note).Plain() + " "
-	}
-	return text
-}
-
 // markList lists the marks, leads to them and takes them away.
 type markList struct {
 	app *app
@@ -151,7 +91,7 @@ func (a *app) openMarks() {
 func (d *markList) load() {
 	a := d.app
 
-	d.marks = a.marks.list()
+	d.marks = a.stream.Marks.List()
 	all := make([]widget.Pick, len(d.marks))
 	for i, m := range d.marks {
 		all[i] = widget.Pick{Text: a.markWords(m), Find: widget.Findable(a.markWords(m).Plain())}

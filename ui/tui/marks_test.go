@@ -40,8 +40,8 @@ func TestMarksStayOnTheirRecords(t *testing.T) {
 	exact(t, a)
 	word(t, a, "look")
 	press(t, a, "enter")
-	if a.stream.at != 2 || a.stream.follow {
-		t.Errorf("the list leads to %d", a.stream.at)
+	if a.stream.At != 2 || a.stream.Follow {
+		t.Errorf("the list leads to %d", a.stream.At)
 	}
 	press(t, a, "m", "ctrl+u", "enter")
 	if len(h.marks) != 1 {
@@ -60,8 +60,8 @@ func TestLinesDoNotHideTheChoice(t *testing.T) {
 	for range 70 {
 		press(t, a, "2", "k")
 		exact(t, a)
-		if want := fmt.Sprintf("▶%s", a.log(a.stream.at).ReceivedAt.Format(cells.TimeLong)); !strings.Contains(screenOf(a), want) {
-			t.Fatalf("row %d does not show:\n%s", a.stream.at, screenOf(a))
+		if want := fmt.Sprintf("▶%s", a.log(a.stream.At).ReceivedAt.Format(cells.TimeLong)); !strings.Contains(screenOf(a), want) {
+			t.Fatalf("row %d does not show:\n%s", a.stream.At, screenOf(a))
 		}
 	}
 	press(t, a, "G")

@@ -77,14 +77,14 @@ type savedMsg struct{ err error }
 // present returns the memo of what is shown now.
 func (a *app) present() memo {
 	m := a.memo
-	m.Node, m.Filter, m.Off = memoOf(a.tree.At), a.stream.query.Text, a.stream.query.Off
+	m.Node, m.Filter, m.Off = memoOf(a.tree.At), a.stream.Query.Text, a.stream.Query.Off
 	if t := &a.typing; a.prompt != nil && a.prompt == t.prompt {
 		m.Filter, m.Off = t.before.Text, t.before.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
 	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.Memo()
-	if !a.stream.follow {
-		m.Reading = a.stream.at
+	if !a.stream.Follow {
+		m.Reading = a.stream.At
 	}
 	m.Closed = nil
 	for n, closed := range a.tree.Closed {
@@ -169,21 +169,21 @@ func (a *app) recall() {
 		q = query.Query{Node: a.tree.At}
 	}
 	q.Off = m.Off
-	a.stream.query = q
-	a.stream.follow = m.Reading == 0
-	a.stream.at = m.Reading
+	a.stream.Query = q
+	a.stream.Follow = m.Reading == 0
+	a.stream.At = m.Reading
 }
 
 // startStream shows what was shown when the screen was left.
 func (a *app) startStream() {
 	s := &a.stream
-	reading := s.at
+	reading := s.At
 	var err error
-	if s.follow || reading == 0 || reading > a.api.Log().Last() {
-		s.follow = true
-		err = s.show(a.api.Log(), s.query)
+	if s.Follow || reading == 0 || reading > a.api.Log().Last() {
+		s.Follow = true
+		err = s.Show(a.api.Log(), s.Query)
 	} else {
-		err = s.seek(a.api.Log(), reading)
+		err = s.Seek(a.api.Log(), reading)
 	}
 	if err != nil {
 		a.Fail("cannot read the log", err)

@@ -33,8 +33,8 @@ func TestLayoutIsRemembered(t *testing.T) {
 	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != layout.Full || got.Clock != cells.TimeUTC {
 		t.Errorf("remembered %+v, was %+v", got, want)
 	}
-	if b.stream.at != a.stream.at || b.stream.follow {
-		t.Errorf("reading at %d, was at %d", b.stream.at, a.stream.at)
+	if b.stream.At != a.stream.At || b.stream.Follow {
+		t.Errorf("reading at %d, was at %d", b.stream.At, a.stream.At)
 	}
 	h.settings[keptLayout] = `{"focus":99,"clock":77,"filter":"(("}`
 	c := open()

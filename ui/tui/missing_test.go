@@ -56,14 +56,14 @@ func TestScopeOfAServerThatIsGone(t *testing.T) {
 			t.Errorf("%s opens %T and says %q", key, a.dialog, a.note.text)
 		}
 	}
-	if a.stream.query.Node.Server != "digest" {
-		t.Fatalf("the scope is %+v", a.stream.query.Node)
+	if a.stream.Query.Node.Server != "digest" {
+		t.Fatalf("the scope is %+v", a.stream.Query.Node)
 	}
 	h.snap.Subs = nil
 	h.snap.Version++
 	a.take(h.Snapshot())
-	if a.stream.query.Node != (query.Node{}) {
-		t.Errorf("the scope stays: %+v", a.stream.query.Node)
+	if a.stream.Query.Node != (query.Node{}) {
+		t.Errorf("the scope stays: %+v", a.stream.Query.Node)
 	}
 }
 

@@ -82,7 +82,7 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 		a.tree.By(rows)
 		a.rescope()
 	case layout.Stream:
-		a.stream.scroll(rows)
+		a.stream.Scroll(rows)
 	case layout.Detail:
 		a.detail.by(rows)
 	default:
@@ -168,27 +168,13 @@ func (a *app) clickTree(row int) (again bool) {
 
 func (a *app) clickStream(row int) (again bool) {
 	s := &a.stream
-	i := s.index(s.top) + row
-	if i >= len(s.seqs) {
+	i := s.Index(s.Top) + row
+	if i >= len(s.Seqs) {
 		return false
 	}
-	again = s.at == s.seqs[i]
-	s.at, s.follow = s.seqs[i], false
+	again = s.At == s.Seqs[i]
+	s.At, s.Follow = s.Seqs[i], false
 	return again
-}
-
-// scroll moves what is shown by n rows; the choice goes along.
-func (s *stream) scroll(n int) {
-	if len(s.seqs) == 0 {
-		return
-	}
-	h := max(s.height, 1)
-	if n < 0 {
-		s.follow = false
-	}
-	top := max(0, min(s.index(s.top)+n, len(s.seqs)-h))
-	s.top = s.seqs[top]
-	s.at = s.seqs[max(top, min(s.index(s.at), top+h-1, len(s.seqs)-1))]
 }
 
 // inDialog returns the place of a cell inside the frame of the dialog.

@@ -24,8 +24,8 @@ func TestClickChoosesPaneAndRow(t *testing.T) {
 	a.draw()
 	r := a.lay.Stream
 	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2, tea.MouseLeft)))
-	if a.focus != layout.Stream || a.stream.at != a.stream.seqs[1] || a.stream.follow {
-		t.Errorf("focus %v, at %d, follow %v", a.focus, a.stream.at, a.stream.follow)
+	if a.focus != layout.Stream || a.stream.At != a.stream.Seqs[1] || a.stream.Follow {
+		t.Errorf("focus %v, at %d, follow %v", a.focus, a.stream.At, a.stream.Follow)
 	}
 	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2, tea.MouseLeft)))
 	if a.focus != layout.Detail {
@@ -43,7 +43,7 @@ func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
 	a.draw()
 	press(t, a, "1")
 	r := a.lay.Stream
-	top := a.stream.index(a.stream.top)
+	top := a.stream.Index(a.stream.Top)
 	shown := 0
 	for range 10 {
 		if msg := a.filter(a, tea.MouseWheelMsg(mouseAt(r.X+1, r.Y+1, tea.MouseWheelUp))); msg != nil {
@@ -56,11 +56,11 @@ func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
 	}
 	a.update(wheelMsg{})
 	a.update(wheelMsg{})
-	if got := top - a.stream.index(a.stream.top); got != 10*wheelRows {
+	if got := top - a.stream.Index(a.stream.Top); got != 10*wheelRows {
 		t.Errorf("ten steps scroll %d rows", got)
 	}
-	if a.focus != layout.Tree || a.stream.follow || a.mouse.armed {
-		t.Errorf("focus %v, follow %v, armed %v", a.focus, a.stream.follow, a.mouse.armed)
+	if a.focus != layout.Tree || a.stream.Follow || a.mouse.armed {
+		t.Errorf("focus %v, follow %v, armed %v", a.focus, a.stream.Follow, a.mouse.armed)
 	}
 	if msg := a.filter(a, tea.MouseMotionMsg{}); msg != nil {
 		t.Error("movements are drawn")

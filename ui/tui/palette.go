@@ -54,7 +54,7 @@ func (a *app) everything() []widget.Pick {
 	for _, name := range sortedNames(a.filters) {
 		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name])), "", func() tea.Cmd { return a.said(a.useFilter(name)) })
 	}
-	for _, m := range a.marks.list() {
+	for _, m := range a.stream.Marks.List() {
 		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
 	for _, t := range a.themes() {

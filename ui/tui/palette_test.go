@@ -34,8 +34,8 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	word(t, a, "chat server")
 	exact(t, a)
 	press(t, a, "enter")
-	if a.stream.query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != layout.Tree || a.tree.At != a.stream.query.Node {
-		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.query.Node, a.tree.At, a.focus)
+	if a.stream.Query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != layout.Tree || a.tree.At != a.stream.Query.Node {
+		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.Query.Node, a.tree.At, a.focus)
 	}
 	press(t, a, ":")
 	word(t, a, "deploy type")
@@ -87,11 +87,11 @@ func TestTypedCommands(t *testing.T) {
 	if err := run("time utc"); err != nil || a.Times != cells.TimeUTC {
 		t.Errorf("%v, times are %v", err, a.Times)
 	}
-	if err := run("goto #2"); err != nil || a.stream.at != 2 || a.stream.follow {
-		t.Errorf("%v, at %d", err, a.stream.at)
+	if err := run("goto #2"); err != nil || a.stream.At != 2 || a.stream.Follow {
+		t.Errorf("%v, at %d", err, a.stream.At)
 	}
-	if err := run("goto 2026-03-14 14:03:06"); err != nil || a.stream.at != 4 {
-		t.Errorf("%v, at %d", err, a.stream.at)
+	if err := run("goto 2026-03-14 14:03:06"); err != nil || a.stream.At != 4 {
+		t.Errorf("%v, at %d", err, a.stream.At)
 	}
 	press(t, a, ":", "up")
 	if text := a.dialog.(*palette).Field.Text(); text != "goto 2026-03-14 14:03:06" {
@@ -147,7 +147,7 @@ func TestSubscriptionCommands(t *testing.T) {
 		settle(a, must(t, a, line))
 	}
 	sub := a.selected().ID
-	r := a.log(a.stream.at)
+	r := a.log(a.stream.At)
 	r.Seq, r.Cursor = 0, event.At(trust.Untrusted("c7"))
 	h.add(r)
 	arrive(a)

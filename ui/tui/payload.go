@@ -118,7 +118,7 @@ type lookedMsg struct {
 // to wait for lookEvery.
 func (a *app) look() tea.Cmd {
 	p := &a.payloads
-	want := laidOut{a.stream.at, p.view, a.payloadWidth()}
+	want := laidOut{a.stream.At, p.view, a.payloadWidth()}
 	if p.busy || want == p.of || want.seq == 0 || want.w <= 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (a *app) look() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if a.stream.follow && want.view == p.of.view && want.w == p.of.w {
+	if a.stream.Follow && want.view == p.of.view && want.w == p.of.w {
 		if p.rests {
 			return nil
 		}
@@ -165,7 +165,7 @@ func (a *app) looked(msg lookedMsg) {
 		clear(p.found)
 	}
 	p.found[msg.of.seq] = msg.found
-	if msg.of == (laidOut{a.stream.at, p.view, a.payloadWidth()}) {
+	if msg.of == (laidOut{a.stream.At, p.view, a.payloadWidth()}) {
 		p.of, p.lines, p.folds = msg.of, msg.lines, msg.folds
 	}
 }
@@ -183,7 +183,7 @@ func (a *app) payload() (event.Record, bool) {
 	if !a.showsRecord() {
 		return event.Record{}, false
 	}
-	r, err := a.api.Log().Get(a.stream.at)
+	r, err := a.api.Log().Get(a.stream.At)
 	return r, err == nil && (r.Kind == event.KindEvent || r.Kind == event.KindRejected)
 }
 
@@ -195,7 +195,7 @@ func (a *app) findingsHere() *findings {
 	if !a.showsRecord() {
 		return nil
 	}
-	return a.payloads.found[a.stream.at]
+	return a.payloads.found[a.stream.At]
 }
 
 // typeOf returns the type of an event as its server lists it now.

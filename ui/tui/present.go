@@ -14,6 +14,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/stream"
 )
 
 // presented is the host as it is shown to others: what is personal or secret is
@@ -163,13 +164,13 @@ func (a *app) watch() {
 		p.happened = a.note.text
 	}
 	last := a.snap.Last
-	if p.seen == 0 || last < p.seen || last-p.seen > catchUpMax {
+	if p.seen == 0 || last < p.seen || last-p.seen > stream.CatchUpMax {
 		p.seen = last
 	}
 	err := a.api.Log().After(p.seen, func(r event.Record) bool {
 		if r.Seq <= last && r.Kind != event.KindEvent {
-			row := formRow(r, typePick{}, &plan{})
-			p.happened = cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain() + ": " + row.text.Plain()
+			row := stream.Row(r, stream.TypePick{}, &stream.Plan{})
+			p.happened = cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain() + ": " + row.Text.Plain()
 		}
 		return r.Seq < last
 	})

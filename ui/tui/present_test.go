@@ -100,7 +100,7 @@ func TestClicksHitTheRowWhenRowsStandApart(t *testing.T) {
 	a.View()
 	r := a.lay.Stream
 	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+1+2*2, tea.MouseLeft)))
-	if a.stream.at != a.stream.seqs[2] {
-		t.Errorf("chose %d, want %d", a.stream.at, a.stream.seqs[2])
+	if a.stream.At != a.stream.Seqs[2] {
+		t.Errorf("chose %d, want %d", a.stream.At, a.stream.Seqs[2])
 	}
 }

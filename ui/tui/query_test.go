@@ -32,8 +32,8 @@ func TestMistakeInTheFilter(t *testing.T) {
 		press(t, a, k)
 	}
 	press(t, a, "enter")
-	if a.prompt == nil || a.prompt.Problem == "" || len(a.stream.seqs) != 2 {
-		t.Fatalf("prompt %+v, %d rows", a.prompt, len(a.stream.seqs))
+	if a.prompt == nil || a.prompt.Problem == "" || len(a.stream.Seqs) != 2 {
+		t.Fatalf("prompt %+v, %d rows", a.prompt, len(a.stream.Seqs))
 	}
 	if text := screenOf(a); !strings.Contains(text, "column 7") {
 		t.Errorf("the mistake is not named: %q", text)
@@ -42,7 +42,7 @@ func TestMistakeInTheFilter(t *testing.T) {
 		press(t, a, k)
 	}
 	press(t, a, "enter")
-	if a.prompt != nil || len(a.stream.seqs) != 1 {
-		t.Errorf("prompt %+v, %d rows", a.prompt, len(a.stream.seqs))
+	if a.prompt != nil || len(a.stream.Seqs) != 1 {
+		t.Errorf("prompt %+v, %d rows", a.prompt, len(a.stream.Seqs))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 )
 
 // history is a fake with more events than are read at once, of which few match.
@@ -26,19 +27,19 @@ func history(n int) *fakeHost {
 // A filter finds what is far beyond the rows that are at hand, and tells how far
 // it looked meanwhile.
 func TestFilterReachesTheWholeHistory(t *testing.T) {
-	a := open(t, history(3*firstScan), 120, 40)
+	a := open(t, history(3*stream.FirstScan), 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
-	if len(a.stream.seqs) != 0 || a.stream.oldest {
-		t.Fatalf("%d rows at once", len(a.stream.seqs))
+	if len(a.stream.Seqs) != 0 || a.stream.Oldest {
+		t.Fatalf("%d rows at once", len(a.stream.Seqs))
 	}
 	cmd := a.fetch()
 	if text := screenOf(a); !strings.Contains(text, "searched 33 %") || !strings.Contains(text, "Nothing matches yet") {
 		t.Errorf("no progress is told:\n%s", text)
 	}
 	settle(a, cmd)
-	if len(a.stream.seqs) != 3 || !a.stream.oldest {
-		t.Errorf("%d rows, all of them: %v", len(a.stream.seqs), a.stream.oldest)
+	if len(a.stream.Seqs) != 3 || !a.stream.Oldest {
+		t.Errorf("%d rows, all of them: %v", len(a.stream.Seqs), a.stream.Oldest)
 	}
 	if text := screenOf(a); strings.Contains(text, "searched") || !strings.Contains(text, "needle 0") {
 		t.Errorf("the search has not ended:\n%s", text)
@@ -48,37 +49,37 @@ func TestFilterReachesTheWholeHistory(t *testing.T) {
 // Another filter ends the search for the one before, of which nothing is shown or
 // told any more.
 func TestAnotherFilterEndsTheSearch(t *testing.T) {
-	a := open(t, history(3*firstScan), 120, 40)
+	a := open(t, history(3*stream.FirstScan), 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
 	first := a.fetch()
 	a.requery(mustQuery(t, query.Node{}, "nothing"))
 	msg, ok := first().(pageMsg)
-	if !ok || msg.err == nil {
+	if !ok || msg.Err == nil {
 		t.Fatalf("the first search was not ended: %+v", msg)
 	}
-	a.stream.take(page(msg))
-	if len(a.stream.seqs) != 0 || a.stream.oldest {
-		t.Errorf("its answer was taken: %+v", a.stream.window)
+	a.stream.Take(stream.Page(msg))
+	if len(a.stream.Seqs) != 0 || a.stream.Oldest {
+		t.Errorf("its answer was taken: %+v", a.stream.Window)
 	}
 	a.requery(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
 	a.requery(mustQuery(t, query.Node{}, `"needle 2"`))
 	settle(a, a.fetch())
-	if len(a.stream.seqs) != 1 || !a.stream.oldest {
-		t.Errorf("a stricter filter: %d rows, all of them: %v", len(a.stream.seqs), a.stream.oldest)
+	if len(a.stream.Seqs) != 1 || !a.stream.Oldest {
+		t.Errorf("a stricter filter: %d rows, all of them: %v", len(a.stream.Seqs), a.stream.Oldest)
 	}
 }
 
 // When the history cannot be searched, that is said once.
 func TestSearchFails(t *testing.T) {
-	h := history(3 * firstScan)
+	h := history(3 * stream.FirstScan)
 	a := open(t, h, 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
 	h.store.scanFails = errors.New("the disk is gone")
 	settle(a, a.fetch())
-	if text := screenOf(a); !strings.Contains(text, "the disk is gone") || !a.stream.oldest {
+	if text := screenOf(a); !strings.Contains(text, "the disk is gone") || !a.stream.Oldest {
 		t.Errorf("nothing is said:\n%s", text)
 	}
 }

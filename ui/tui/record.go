@@ -34,14 +34,14 @@ func (d *shownDetail) turn(a *app, step int) {
 }
 
 // showsRecord tells whether the detail is about a record.
-func (a *app) showsRecord() bool { return a.table() == nil && !a.onNode() && a.stream.at != 0 }
+func (a *app) showsRecord() bool { return a.table() == nil && !a.onNode() && a.stream.At != 0 }
 
 func (d *shownDetail) record(a *app, w int) {
-	if a.stream.at == 0 {
+	if a.stream.At == 0 {
 		d.Say("", themes.Dim, "The event that is chosen in the stream is shown here in full.")
 		return
 	}
-	r, err := a.api.Log().Get(a.stream.at)
+	r, err := a.api.Log().Get(a.stream.At)
 	if err != nil {
 		d.Say("", themes.Bad, "cannot be read: "+err.Error())
 		return
@@ -130,7 +130,7 @@ func (a *app) recordTitle(room int) string {
 	if len(s) > room {
 		s = append(append(append(s[:0], "3 ["...), a.detail.tab.word()...), ']')
 	}
-	if tail := " " + a.Glyphs.Dot + " record " + cells.Number(a.stream.at) + a.viewTitle(); len(s)+len(tail) <= room {
+	if tail := " " + a.Glyphs.Dot + " record " + cells.Number(a.stream.At) + a.viewTitle(); len(s)+len(tail) <= room {
 		s = append(s, tail...)
 	}
 	return string(s)

@@ -52,7 +52,7 @@ func TestRemoveAServer(t *testing.T) {
 	}
 	press(t, a, "X", "y")
 	arrive(a)
-	if s := screenOf(a); !slices.Equal(h.did, []string{"remove pager"}) || !strings.Contains(s, "removed pager") || a.tree.At != (query.Node{}) || a.stream.query.Node != (query.Node{}) || a.tree.Total.All != 1 {
+	if s := screenOf(a); !slices.Equal(h.did, []string{"remove pager"}) || !strings.Contains(s, "removed pager") || a.tree.At != (query.Node{}) || a.stream.Query.Node != (query.Node{}) || a.tree.Total.All != 1 {
 		t.Errorf("did %q, at %v:\n%s", h.did, a.tree.At, s)
 	}
 	h.refuse = errors.New("the store is full")

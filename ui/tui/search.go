@@ -38,7 +38,7 @@ func (a *app) openSearch() {
 		Done: func(text string) tea.Cmd {
 			a.search.text = strings.ToLower(text)
 			a.memo.Searches = widget.Remember(a.memo.Searches, text)
-			if text == "" || a.holdsFound(a.stream.at) {
+			if text == "" || a.holdsFound(a.stream.At) {
 				return nil
 			}
 			return a.nextFound(-1)
@@ -85,12 +85,12 @@ func (a *app) next(step int) tea.Cmd {
 // nextFound has the log looked through for the next record that is shown and
 // holds the text.
 func (a *app) nextFound(step int) tea.Cmd {
-	if a.stream.at == 0 {
+	if a.stream.At == 0 {
 		return nil
 	}
 	a.search.token++
 	a.search.busy = true
-	token, text, from, q, log := a.search.token, a.search.text, a.stream.at, a.stream.query, a.api.Log()
+	token, text, from, q, log := a.search.token, a.search.text, a.stream.At, a.stream.Query, a.api.Log()
 	return a.Do(func(ctx context.Context) tea.Msg {
 		msg := foundMsg{token: token}
 		look := func(r event.Record) bool {
@@ -119,7 +119,7 @@ func (a *app) found(msg foundMsg) {
 	case msg.seq == 0:
 		a.Tell("no more matches that way")
 	default:
-		if err := a.stream.seek(a.api.Log(), msg.seq); err != nil {
+		if err := a.stream.Seek(a.api.Log(), msg.seq); err != nil {
 			a.Fail("cannot read the log", err)
 		}
 	}

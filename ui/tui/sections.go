@@ -14,7 +14,7 @@ import (
 
 // listItems lists the saved filters and the newest marks, if they changed.
 func (a *app) listItems() {
-	key := tree.ItemsKey{Marks: a.marks.gen}
+	key := tree.ItemsKey{Marks: a.stream.Marks.Gen}
 	if len(a.filters) > 0 {
 		key.Filters = fmt.Sprint(a.filters)
 	}
@@ -31,7 +31,7 @@ func (a *app) items() []tree.Item {
 			out = append(out, tree.Item{ID: "filter " + name, Filter: name, Text: cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name]))})
 		}
 	}
-	if list := a.marks.list(); len(list) > 0 {
+	if list := a.stream.Marks.List(); len(list) > 0 {
 		head("Marks")
 		for _, m := range list[:min(len(list), marksListed)] {
 			out = append(out, tree.Item{ID: "mark " + strconv.FormatUint(m.Seq, 10) + strconv.FormatBool(m.Line), Mark: m, Text: a.markWords(m)})

@@ -16,6 +16,6 @@ func (a *app) nextTimes() tea.Cmd {
 // showTimes has times shown in a way everywhere.
 func (a *app) showTimes(v cells.TimeView) {
 	a.Times = v
-	clear(a.stream.formed)
+	clear(a.stream.Formed)
 	a.Style++
 }

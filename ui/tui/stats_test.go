@@ -70,7 +70,7 @@ func TestStatsScreen(t *testing.T) {
 		}
 	}
 	press(t, a, "enter")
-	if a.stream.query.Node.Sub != h.snap.Subs[2].ID || a.dialog != nil {
+	if a.stream.Query.Node.Sub != h.snap.Subs[2].ID || a.dialog != nil {
 		t.Error("enter does not show the events of the busiest subscription")
 	}
 }

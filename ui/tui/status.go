@@ -35,7 +35,7 @@ func (a *app) drawCrumb() string {
 	a.drawFilter(c)
 	c.Room += room - kept
 	role := themes.Good
-	if !a.stream.follow || a.stream.paused {
+	if !a.stream.Follow || a.stream.Paused {
 		role = themes.Warn
 	}
 	c.Right(role, tail+" ")
@@ -50,7 +50,7 @@ func (a *app) drawFilter(c *cells.Canvas) {
 		c.Put(themes.Dim, "  search ")
 		c.Safe(themes.SpanOn, cells.Sanitize(a.search.text))
 	}
-	q := &a.stream.query
+	q := &a.stream.Query
 	if q.Text == "" {
 		return
 	}
@@ -63,13 +63,13 @@ func (a *app) drawFilter(c *cells.Canvas) {
 		c.Safe(role, cells.Sanitize(name+": "))
 	}
 	c.Safe(role, cells.Sanitize(q.Text))
-	if far := a.stream.searched(); far != "" {
+	if far := a.stream.Searched(); far != "" {
 		c.Put(themes.Dim, "  "+far)
 	}
 }
 
 func (a *app) drawPath(c *cells.Canvas) {
-	n := a.stream.query.Node
+	n := a.stream.Query.Node
 	if n.Level() == 0 {
 		c.Safe(themes.Plain, cells.Sanitize("all servers").Clip(c.Room))
 		return
@@ -90,12 +90,12 @@ func (a *app) drawPath(c *cells.Canvas) {
 
 func (a *app) following() string {
 	switch {
-	case a.stream.paused:
-		return fmt.Sprintf("FROZEN (%s waiting)", cells.Number(uint64(a.stream.waiting)))
-	case a.stream.follow:
+	case a.stream.Paused:
+		return fmt.Sprintf("FROZEN (%s waiting)", cells.Number(uint64(a.stream.Waiting)))
+	case a.stream.Follow:
 		return "FOLLOW"
 	}
-	if words := a.stream.belowWords(); words != "" {
+	if words := a.stream.BelowWords(); words != "" {
 		return "READING (" + words + ")"
 	}
 	return "READING"
@@ -182,15 +182,15 @@ func (a *app) teach(c *cells.Canvas, h int) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
 	away := a.unreached(c.Width-4, h)
 	switch {
-	case a.stream.searched() != "":
-		lines = []string{"Nothing matches yet: " + a.stream.searched() + " of the history."}
-	case a.stream.query.Filters():
+	case a.stream.Searched() != "":
+		lines = []string{"Nothing matches yet: " + a.stream.Searched() + " of the history."}
+	case a.stream.Query.Filters():
 		lines = []string{"Nothing matches the filter.", "", a.KeyOf("back") + " takes it away, " + a.KeyOf("filter") + " changes it, " + a.KeyOf("filter.toggle") + " turns it off."}
 	case len(a.snap.Servers) == 0:
 		c.End()
 		widget.DrawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
 		return
-	case a.stream.query.Node.Level() == 2 && a.tree.Chosen().Kids == 0:
+	case a.stream.Query.Node.Level() == 2 && a.tree.Chosen().Kids == 0:
 		lines = []string{"Not subscribed to this event type.", "", "Press " + a.KeyOf("subscribe") + " to subscribe."}
 	case a.tree.Total.Trouble > 0:
 		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.Total.Trouble, "subscription") + " cannot get anything now.", "", a.KeyOf("subscriptions") + " lists them, " + a.KeyOf("quiet") + " there tells why and what the host does next."}

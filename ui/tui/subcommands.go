@@ -108,7 +108,7 @@ func (a *app) resetTo(v *host.SubscriptionView, from host.From, what string) tea
 // rereadable returns the chosen record, if its subscription can be read again
 // from it.
 func (a *app) rereadable() (event.Record, bool) {
-	r, ok := a.eventAt(a.stream.at)
+	r, ok := a.eventAt(a.stream.At)
 	return r, ok && r.Cursor.Valid && a.sub(r.Sub) != nil
 }
 

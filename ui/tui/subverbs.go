@@ -73,7 +73,7 @@ func (a *app) chosenSeq() uint64 {
 	if t := a.table(); t != nil {
 		return t.At.Seq
 	}
-	return a.stream.at
+	return a.stream.At
 }
 
 func (a *app) askRotate() {

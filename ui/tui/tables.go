@@ -5,9 +5,11 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
 )
 
@@ -67,7 +69,7 @@ func (a *app) Jump(seq uint64) bool {
 		a.Tell("that record is not in the log any more")
 		return false
 	}
-	if !a.stream.query.Matches(&r) {
+	if !a.stream.Query.Matches(&r) {
 		a.tree.At = query.Node{}
 		a.requery(query.Query{})
 	}
@@ -105,9 +107,9 @@ func (a *app) rowSub() *host.SubscriptionView {
 func (a *app) forBoards() *board.Env {
 	return &board.Env{
 		Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, Stats: &a.rates.Stats,
-		Scope:      func() query.Node { return a.stream.query.Node },
+		Scope:      func() query.Node { return a.stream.Query.Node },
 		Focused:    func() bool { return a.focus == layout.Subs || a.focus == layout.Log },
-		Widest:     func() (int, int) { return a.widest.server, a.widest.typ },
+		Widest:     func() (int, int) { return a.stream.Widest.Server, a.stream.Widest.Typ },
 		Sub:        a.sub,
 		Cursorless: a.cursorless,
 	}
@@ -120,5 +122,16 @@ func (a *app) forTree() *tree.Env {
 		Focused: func() bool { return a.focus == layout.Tree },
 		Marked:  func(n query.Node) bool { return a.marked[n] },
 		KeyOf:   a.KeyOf, Course: a.subSpark, Lessons: a.noServers,
+	}
+}
+
+// forStream is what the stream is made from.
+func (a *app) forStream() *stream.Env {
+	return &stream.Env{
+		Env: &a.Env, Log: func() *eventlog.Log { return a.api.Log() }, Snap: &a.snap,
+		Focused: func() bool { return a.focus == layout.Stream },
+		Found:   func() string { return a.search.text },
+		Terse:   func() (bool, bool) { return a.lay.ShortTime, a.lay.OnlySummary },
+		TypeOf:  a.typeOf, Teach: a.teach,
 	}
 }

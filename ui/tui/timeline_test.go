@@ -51,8 +51,8 @@ func TestTimelineLeadsToAMoment(t *testing.T) {
 		}
 		press(t, a, "enter")
 		exact(t, a)
-		if a.dialog != nil || a.focus != layout.Stream || a.stream.at < 30 || a.stream.at > 131 || a.stream.follow {
-			t.Errorf("%v: leads to record %d", size, a.stream.at)
+		if a.dialog != nil || a.focus != layout.Stream || a.stream.At < 30 || a.stream.At > 131 || a.stream.Follow {
+			t.Errorf("%v: leads to record %d", size, a.stream.At)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -30,7 +31,7 @@ func (a *app) half() int {
 	case layout.Subs, layout.Log:
 		return max(1, a.table().Height/2)
 	}
-	return max(1, a.stream.height/2)
+	return max(1, a.stream.Height/2)
 }
 
 func (a *app) move(n int) {
@@ -40,8 +41,8 @@ func (a *app) move(n int) {
 		a.rescope()
 	case layout.Detail:
 		if a.size == layout.Full && a.showsRecord() && (n == 1 || n == -1) {
-			a.stream.follow = false
-			a.stream.by(n)
+			a.stream.Follow = false
+			a.stream.By(n)
 			return
 		}
 		if n == 1 || n == -1 {
@@ -52,7 +53,7 @@ func (a *app) move(n int) {
 	case layout.Subs, layout.Log:
 		a.table().By(n)
 	default:
-		a.stream.by(n)
+		a.stream.By(n)
 	}
 }
 
@@ -82,7 +83,7 @@ func (a *app) moveEnd(last bool) {
 	case last:
 		a.followNewest()
 	default:
-		a.stream.first()
+		a.stream.First()
 	}
 }
 
@@ -117,7 +118,7 @@ func (a *app) enter(p layout.Pane) {
 func (a *app) toDetail() {
 	a.enter(layout.Detail)
 	if a.showsRecord() {
-		a.stream.follow = false
+		a.stream.Follow = false
 	}
 }
 
@@ -145,7 +146,7 @@ func (a *app) open() tea.Cmd {
 		}
 		a.enter(layout.Stream)
 	case layout.Stream:
-		if a.stream.at != 0 {
+		if a.stream.At != 0 {
 			a.toDetail()
 		}
 	case layout.Subs, layout.Log:
@@ -173,14 +174,14 @@ func (a *app) back() bool {
 		a.findRows("")
 	case a.board() != nil:
 		a.enter(layout.Stream)
-	case a.stream.selected.on:
-		a.stream.selected = selection{}
+	case a.stream.Selected.On:
+		a.stream.Selected = stream.Selection{}
 	case a.search.text != "":
 		a.search.text = ""
-	case a.stream.paused:
+	case a.stream.Paused:
 		a.freeze()
-	case a.stream.query.Text != "":
-		a.requery(query.Query{Node: a.stream.query.Node})
+	case a.stream.Query.Text != "":
+		a.requery(query.Query{Node: a.stream.Query.Node})
 	case a.tree.At != query.Node{}:
 		a.tree.At = query.Node{}
 		a.rescope()
@@ -248,14 +249,14 @@ func (a *app) endLeases(ids []event.SubID) tea.Cmd {
 }
 
 func (a *app) freeze() {
-	a.stream.pause()
-	if !a.stream.paused {
+	a.stream.Pause()
+	if !a.stream.Paused {
 		a.catchUp()
 	}
 }
 
 func (a *app) followNewest() {
-	if err := a.stream.toNewest(a.api.Log()); err != nil {
+	if err := a.stream.ToNewest(a.api.Log()); err != nil {
 		a.Fail("cannot read the log", err)
 	}
 	a.catchUp()
@@ -268,12 +269,12 @@ func (a *app) followNewest() {
 // toMarker chooses the next row that is no event.
 func (a *app) toMarker(step int) {
 	s := &a.stream
-	for i := s.index(s.at) + step; i >= 0 && i < len(s.seqs); i += step {
-		r, err := a.api.Log().Get(s.seqs[i])
+	for i := s.Index(s.At) + step; i >= 0 && i < len(s.Seqs); i += step {
+		r, err := a.api.Log().Get(s.Seqs[i])
 		if err == nil && r.Kind != event.KindEvent {
-			s.follow = false
-			s.at = s.seqs[i]
-			s.reveal()
+			s.Follow = false
+			s.At = s.Seqs[i]
+			s.Reveal()
 			return
 		}
 	}

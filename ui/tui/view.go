@@ -139,7 +139,7 @@ func (a *app) pane(p layout.Pane, r layout.Rect) []string {
 	case layout.Tree:
 		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.tree.Draw(r.W, h) })...)
 	case layout.Stream:
-		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.stream.draw(a, r.W, h) })...)
+		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.stream.Draw(r.W, h) })...)
 	case layout.Subs, layout.Log:
 		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })...)
 	}
@@ -151,7 +151,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 	case layout.Tree:
 		return "1 Servers"
 	case layout.Stream:
-		if words := a.stream.belowWords(); words != "" && !a.stream.follow {
+		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow {
 			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}
 		return "2 Stream"

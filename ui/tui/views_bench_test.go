@@ -67,10 +67,10 @@ func overAMillion(tb testing.TB) *app {
 // BenchmarkViewOverAMillion draws while the choice moves through the stream.
 func BenchmarkViewOverAMillion(b *testing.B) {
 	a := overAMillion(b)
-	a.stream.follow = false
+	a.stream.Follow = false
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		a.stream.by(-1 + 2*(i/100%2))
+		a.stream.By(-1 + 2*(i/100%2))
 		a.View()
 	}
 }
@@ -99,11 +99,11 @@ func BenchmarkTables(b *testing.B) {
 // moment at which nothing is new: colours, marks and evidence are there.
 func TestViewIsCheap(t *testing.T) {
 	a := overAMillion(t)
-	a.stream.follow = false
+	a.stream.Follow = false
 	a.View()
 	i := 0
 	if n := testing.AllocsPerRun(200, func() {
-		a.stream.by(-1 + 2*(i/20%2))
+		a.stream.By(-1 + 2*(i/20%2))
 		i++
 		a.View()
 	}); n > 100 {

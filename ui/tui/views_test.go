@@ -15,6 +15,7 @@ import (
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 )
 
 func TestRowActionsOfSubscriptions(t *testing.T) {
@@ -100,8 +101,8 @@ func TestLogsLeadToWhatTheyTell(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
 	press(t, a, "5", "k", "enter")
-	if a.board() != nil || a.stream.at != 4 {
-		t.Errorf("an act on record 4 leads to %d", a.stream.at)
+	if a.board() != nil || a.stream.At != 4 {
+		t.Errorf("an act on record 4 leads to %d", a.stream.At)
 	}
 	press(t, a, "5", "g", "enter")
 	if a.tree.At.Sub == "" || a.focus != layout.Stream {
@@ -141,8 +142,8 @@ func TestGapsLeadToTheStream(t *testing.T) {
 	if n := a.table().Rows(); n != 2 || a.table().At.Seq != 4 {
 		t.Errorf("%d gaps, %d is chosen", n, a.table().At.Seq)
 	}
-	if press(t, a, "enter"); a.stream.at != 4 {
-		t.Errorf("led to %d", a.stream.at)
+	if press(t, a, "enter"); a.stream.At != 4 {
+		t.Errorf("led to %d", a.stream.At)
 	}
 }
 
@@ -202,7 +203,7 @@ func TestValueAt(t *testing.T) {
 	for path, want := range map[string]string{
 		"/a/b~1c/1/d": "x\x1b", "/a/b~1c/0": "1", "/a~0": "12.50", "/a/t": "true", "/a/n": "", "/a/b~1c/9": "", "/x": "", "/a/t/x": "", "/a/b~1c": `[1,{"d":"x\u001b"}]`,
 	} {
-		if got, _ := valueAt(data, path); got.Raw() != want {
+		if got, _ := stream.ValueAt(data, path); got.Raw() != want {
 			t.Errorf("%s is %q, want %q", path, got.Raw(), want)
 		}
 	}
@@ -248,8 +249,8 @@ func TestSameRecords(t *testing.T) {
 	for a.detail.Lines[a.detail.at].Seq == 0 {
 		press(t, a, "down")
 	}
-	if press(t, a, "enter"); a.stream.at != 7 {
-		t.Errorf("led to record %d", a.stream.at)
+	if press(t, a, "enter"); a.stream.At != 7 {
+		t.Errorf("led to record %d", a.stream.At)
 	}
 }
 
@@ -257,12 +258,12 @@ func TestZoomedDetailGoesFromEventToEvent(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
 	press(t, a, "2", "enter", "z", "k")
-	if a.stream.at != 5 || layout.Arrange(a.shape()).Detail.W != 120 {
-		t.Errorf("record %d, %+v", a.stream.at, a.shape())
+	if a.stream.At != 5 || layout.Arrange(a.shape()).Detail.W != 120 {
+		t.Errorf("record %d, %+v", a.stream.At, a.shape())
 	}
 	press(t, a, "j")
-	if a.stream.at != 6 {
-		t.Errorf("record %d", a.stream.at)
+	if a.stream.At != 6 {
+		t.Errorf("record %d", a.stream.At)
 	}
 }
 
@@ -312,12 +313,12 @@ func TestTreeListsFiltersAndMarks(t *testing.T) {
 	}
 	press(t, a, "1", "G")
 	exact(t, a)
-	if press(t, a, "enter"); a.stream.at != 2 || a.focus != layout.Stream {
-		t.Errorf("the mark leads to %d", a.stream.at)
+	if press(t, a, "enter"); a.stream.At != 2 || a.focus != layout.Stream {
+		t.Errorf("the mark leads to %d", a.stream.At)
 	}
 	press(t, a, "1", "k", "enter")
-	if a.stream.query.Text != "sev:error" {
-		t.Errorf("the filter is %q", a.stream.query.Text)
+	if a.stream.Query.Text != "sev:error" {
+		t.Errorf("the filter is %q", a.stream.Query.Text)
 	}
 }
 

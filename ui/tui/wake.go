@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 )
 
 // Frames. The first change after quiet shows at once; while changes go on, the
@@ -36,7 +37,7 @@ type wakeMsg struct{ at time.Time }
 type ageMsg struct{}
 
 // pageMsg: more rows of the log were read.
-type pageMsg page
+type pageMsg stream.Page
 
 // Do runs fn beside the program. It ends with the program, which waits for it.
 func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
@@ -143,27 +144,27 @@ func (a *app) age() tea.Cmd {
 
 // fetch reads rows that the stream wants but does not hold.
 func (a *app) fetch() tea.Cmd {
-	older, newer := a.stream.wants()
+	older, newer := a.stream.Wants()
 	if !older && !newer {
 		return nil
 	}
 	s := &a.stream
-	s.fetching = true
-	log, q, gen, from, seen := a.api.Log(), s.query, s.gen, s.from, s.seen
+	s.Fetching = true
+	log, q, gen, from, seen := a.api.Log(), s.Query, s.Gen, s.From, s.Seen
 	if older {
 		ctx, stop := context.WithCancel(a.ctx)
-		s.stop = stop
-		return a.Do(func(context.Context) tea.Msg { return pageMsg(searchOlder(ctx, log, q, gen, from)) })
+		s.Stop = stop
+		return a.Do(func(context.Context) tea.Msg { return pageMsg(stream.SearchOlder(ctx, log, q, gen, from)) })
 	}
 	return a.Do(func(context.Context) tea.Msg {
-		return pageMsg(readNewer(log, q, gen, seen, pageScan, pageRows))
+		return pageMsg(stream.ReadNewer(log, q, gen, seen, stream.PageScan, stream.PageRows))
 	})
 }
 
 // catchUp takes the newest snapshot and what the log has got.
 func (a *app) catchUp() (more bool) {
 	a.take(a.api.Snapshot())
-	more, err := a.stream.arrive(a.api.Log())
+	more, err := a.stream.Arrive(a.api.Log())
 	if err != nil {
 		a.Fail("cannot read the log", err)
 	}
@@ -177,8 +178,8 @@ func (a *app) take(snap host.Snapshot) {
 	a.snap = snap
 	a.forgetPicks()
 	a.trouble.take(a.api.AppLog())
-	a.marks.load(a.api.Marks())
-	a.widest = measure(&a.snap)
+	a.stream.Marks.Load(a.api.Marks())
+	a.stream.Widest = stream.Measure(&a.snap)
 	a.listItems()
 	scope := a.tree.At
 	a.tree.Load(&a.snap)

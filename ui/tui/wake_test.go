@@ -64,12 +64,12 @@ func TestPayloadsOfAMovingStreamAreLookedAtNowAndThen(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		if looks != 1 || a.payloads.of.seq == a.stream.at {
+		if looks != 1 || a.payloads.of.seq == a.stream.At {
 			t.Errorf("%d looks at the payloads of 10 events within 10 ms", looks)
 		}
 		a.update(<-answers)
 		settle(a, a.look())
-		if a.payloads.of.seq != a.stream.at {
+		if a.payloads.of.seq != a.stream.At {
 			t.Error("the payload at which the stream rests is not looked at")
 		}
 	})

@@ -1,4 +1,4 @@
-package tui
+package stream
 
 import (
 	"time"
@@ -16,9 +16,9 @@ import (
 type row struct {
 	kind   event.Kind
 	at     time.Time
-	server trust.Rendered
-	typ    trust.Rendered
-	text   trust.Rendered
+	Server trust.Rendered
+	Type   trust.Rendered
+	Text   trust.Rendered
 	role   themes.Role
 	marker bool // no event: a gap, a change of state, a refusal
 	signs  flags.Signs
@@ -48,36 +48,36 @@ type columns struct {
 	joint  joint          // with the rows beside it
 }
 
-// formRow makes the row of a record.
-func formRow(r event.Record, pick typePick, p *plan) *row {
+// Row makes the row of a record.
+func Row(r event.Record, pick TypePick, p *Plan) *row {
 	out := &row{
 		kind: r.Kind, at: r.ReceivedAt,
-		server: cells.Sanitize(r.Server), typ: trust.Line(r.Type),
+		Server: cells.Sanitize(r.Server), Type: trust.Line(r.Type),
 		marker: r.Kind != event.KindEvent, role: themes.Plain,
 	}
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		out.role, out.text = themes.Gap, cells.Sanitize(evidence.GapWords(*r.Gap, p.clock))
+		out.role, out.Text = themes.Gap, cells.Sanitize(evidence.GapWords(*r.Gap, p.clock))
 	case r.Kind == event.KindState && r.State != nil:
-		out.role, out.text = evidence.StateRole(r.State.State), evidence.StateWords(r)
+		out.role, out.Text = evidence.StateRole(r.State.State), evidence.StateWords(r)
 	case r.Kind == event.KindRejected:
 		out.role = themes.Bad
-		out.text = cells.Join(cells.Sanitize("payload refused: "), trust.Line(r.Reason))
+		out.Text = cells.Join(cells.Sanitize("payload refused: "), trust.Line(r.Reason))
 	default:
-		out.text = trust.Line(summaryOf(&r, pick))
+		out.Text = trust.Line(summaryOf(&r, pick))
 		out.field = fieldOf(&r, pick)
 		out.grave = evidence.Gravity(out.field.Plain())
-		if word := out.field.Plain(); word != "" && word == out.text.Plain() {
-			out.text = trust.Line(compactOf(&r)) // the same twice would tell nothing
+		if word := out.field.Plain(); word != "" && word == out.Text.Plain() {
+			out.Text = trust.Line(compactOf(&r)) // the same twice would tell nothing
 		}
 	}
-	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), labelsOf(r.Labels)
+	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), LabelsOf(r.Labels)
 	if n := len(r.Raw); n > 0 {
 		out.size = cells.ShortBytes(n)
 	}
 	for _, c := range p.cols {
-		if c.Kind == colPath {
-			t, _ := valueAt(r.Data, c.Path)
+		if c.Kind == ColPath {
+			t, _ := ValueAt(r.Data, c.Path)
 			out.paths = append(out.paths, trust.Line(t))
 		}
 	}
@@ -88,19 +88,19 @@ func formRow(r event.Record, pick typePick, p *plan) *row {
 }
 
 // lay writes the row. Everything but the first cell, which shows the cursor.
-func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *plan) {
+func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan) {
 	path, last := 0, true
 	var signs flags.Signs
 	for i, col := range p.cols {
-		if r.marker && col.Kind != colTime && col.Kind != colServer && col.Kind != colType {
+		if r.marker && col.Kind != ColTime && col.Kind != ColServer && col.Kind != ColType {
 			continue // its text has all the room
 		}
 		value := trust.Rendered{}
-		if col.Kind == colPath && path < len(r.paths) {
+		if col.Kind == ColPath && path < len(r.paths) {
 			value = r.paths[path]
 			path++
 		}
-		if col.Kind == colSummary {
+		if col.Kind == ColSummary {
 			last = false
 			signs = r.layText(c, g, cols, p.after(i))
 			continue
@@ -116,7 +116,7 @@ func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *plan) {
 }
 
 // after is the room that the columns behind one take.
-func (p *plan) after(i int) int {
+func (p *Plan) after(i int) int {
 	n := 0
 	for _, w := range p.width[i+1:] {
 		if w > 0 {
@@ -126,30 +126,30 @@ func (p *plan) after(i int) int {
 	return n
 }
 
-func (r *row) layColumn(c *cells.Canvas, kind columnKind, value trust.Rendered, cols columns, width int) {
+func (r *row) layColumn(c *cells.Canvas, kind Kind, value trust.Rendered, cols columns, width int) {
 	switch kind {
-	case colTime:
+	case ColTime:
 		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
 		return
-	case colServer:
-		c.Column(r.dimmed(themes.Server), r.server, width)
-	case colType:
-		c.Column(r.dimmed(themes.Type), r.typ, width)
-	case colField:
+	case ColServer:
+		c.Column(r.dimmed(themes.Server), r.Server, width)
+	case ColType:
+		c.Column(r.dimmed(themes.Type), r.Type, width)
+	case ColField:
 		c.Column(r.grave, r.field, width)
-	case colSub:
+	case ColSub:
 		c.Column(themes.Dim, cells.Sanitize(r.sub), width)
-	case colMode:
+	case ColMode:
 		c.Column(themes.Dim, cells.Sanitize(r.mode), width)
-	case colSize:
+	case ColSize:
 		c.Field(themes.Dim, cells.Sanitize(r.size), width, true)
 		return
-	case colPriority:
+	case ColPriority:
 		value = r.labels.value(kind)
 		c.Column(evidence.Gravity(value.Plain()), value, width)
-	case colName, colTags, colBatch:
+	case ColName, ColTags, ColBatch:
 		role := themes.Plain
-		if kind != colName {
+		if kind != ColName {
 			role = themes.Dim
 		}
 		c.Column(role, r.labels.value(kind), width)
@@ -172,7 +172,7 @@ func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int)
 	layJoint(c, g, cols.joint)
 	signs := r.signs.Fit(c.Room - after)
 	room := max(0, c.Room-signs.Width()-after)
-	text := cells.Pan(r.text, cols.pan)
+	text := cells.Pan(r.Text, cols.pan)
 	if !r.marker {
 		if after == 0 {
 			c.Safe(themes.Plain, text.Clip(room))

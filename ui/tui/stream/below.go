@@ -1,4 +1,4 @@
-package tui
+package stream
 
 import (
 	"eventdeck/host/event"
@@ -15,28 +15,28 @@ type tally struct {
 }
 
 // level says that nothing is known behind what was examined.
-func (w *window) level() { w.tally = tally{to: w.seen} }
+func (w *Window) level() { w.tally = tally{to: w.Seen} }
 
 // cutEnd lets go of the newest rows beyond windowMax; they are counted as waiting.
-func (w *window) cutEnd() {
-	over := len(w.seqs) - windowMax
+func (w *Window) cutEnd() {
+	over := len(w.Seqs) - WindowMax
 	if over <= 0 {
 		return
 	}
-	if w.tally.hole <= w.seen {
+	if w.tally.hole <= w.Seen {
 		w.tally.rows += over
 	}
-	w.seqs = w.seqs[:windowMax:windowMax]
-	w.seen, w.cut = w.seqs[windowMax-1], true
+	w.Seqs = w.Seqs[:WindowMax:WindowMax]
+	w.Seen, w.Cut = w.Seqs[WindowMax-1], true
 }
 
 // jumped begins to count behind a window that was opened far from the newest record.
-func (w *window) jumped(log *eventlog.Log) {
+func (w *Window) jumped(log *eventlog.Log) {
 	w.level()
-	if !w.cut {
+	if !w.Cut {
 		return
 	}
-	if last := log.Last(); w.query.Everything() {
+	if last := log.Last(); w.Query.Everything() {
 		w.count(log)
 	} else {
 		w.tally.to, w.tally.hole = last, last
@@ -44,27 +44,27 @@ func (w *window) jumped(log *eventlog.Log) {
 }
 
 // reached takes rows that were read on out of what waits.
-func (w *window) reached(seqs []uint64) {
+func (w *Window) reached(seqs []uint64) {
 	for _, seq := range seqs {
 		if seq > w.tally.hole && seq <= w.tally.to {
 			w.tally.rows--
 		}
 	}
 	w.tally.rows = max(0, w.tally.rows)
-	if w.seen >= w.tally.to {
+	if w.Seen >= w.tally.to {
 		w.level()
 	}
 }
 
 // count counts what the log has got since the last time, and leaves it there. It
 // reports whether there is more to count.
-func (w *window) count(log *eventlog.Log) (n int, more bool, err error) {
-	if last := log.Last(); w.query.Everything() {
+func (w *Window) count(log *eventlog.Log) (n int, more bool, err error) {
+	if last := log.Last(); w.Query.Everything() {
 		if last > w.tally.to {
 			n, w.tally.to = int(last-w.tally.to), last
 		}
 	} else {
-		left := catchUpMax
+		left := CatchUpMax
 		err = log.After(w.tally.to, func(r event.Record) bool {
 			if left == 0 {
 				more = true
@@ -72,7 +72,7 @@ func (w *window) count(log *eventlog.Log) (n int, more bool, err error) {
 			}
 			left--
 			w.tally.to = r.Seq
-			if w.query.Matches(&r) {
+			if w.Query.Matches(&r) {
 				n++
 			}
 			return true
@@ -82,16 +82,16 @@ func (w *window) count(log *eventlog.Log) (n int, more bool, err error) {
 	return n, more, err
 }
 
-// below counts the rows after those that are shown, without those that a frozen view
+// Below counts the rows after those that are shown, without those that a frozen view
 // keeps back. There may be more of them if atLeast is true.
-func (s *stream) below() (n int, atLeast bool) {
-	held := max(0, len(s.seqs)-s.index(s.top)-s.height)
-	return held + max(0, s.tally.rows-s.waiting), s.tally.hole > s.seen
+func (s *Stream) Below() (n int, atLeast bool) {
+	held := max(0, len(s.Seqs)-s.Index(s.Top)-s.Height)
+	return held + max(0, s.tally.rows-s.Waiting), s.tally.hole > s.Seen
 }
 
-// belowWords tells how many rows come after those that are shown, "" if none do.
-func (s *stream) belowWords() string {
-	n, atLeast := s.below()
+// BelowWords tells how many rows come after those that are shown, "" if none do.
+func (s *Stream) BelowWords() string {
+	n, atLeast := s.Below()
 	switch {
 	case n == 0 && atLeast:
 		return "more below"

@@ -1,4 +1,4 @@
-package tui
+package stream
 
 import (
 	"encoding/json"
@@ -15,52 +15,52 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// columnsSetting is the key under which the chosen columns are kept: for every
+// ColumnsSetting is the key under which the chosen columns are kept: for every
 // event type, and under the empty name for the stream of several types.
-const columnsSetting = "ui.columns"
+const ColumnsSetting = "ui.columns"
 
-// columnKind says what a column of the stream shows.
-type columnKind string
+// Kind says what a column of the stream shows.
+type Kind string
 
 const (
-	colTime    columnKind = "time"
-	colServer  columnKind = "server"
-	colType    columnKind = "type"
-	colField   columnKind = "field"   // the member that tells how grave it is, or its status
-	colSummary columnKind = "summary" // takes the room that is left
-	colSub     columnKind = "sub"
-	colMode    columnKind = "mode"
-	colSize    columnKind = "size"
-	colPath    columnKind = "path" // a place in the payload
+	ColTime    Kind = "time"
+	ColServer  Kind = "server"
+	ColType    Kind = "type"
+	ColField   Kind = "field"   // the member that tells how grave it is, or its status
+	ColSummary Kind = "summary" // takes the room that is left
+	ColSub     Kind = "sub"
+	ColMode    Kind = "mode"
+	ColSize    Kind = "size"
+	ColPath    Kind = "path" // a place in the payload
 
 	// Labels: see [event.Labels].
-	colName     columnKind = "name"
-	colPriority columnKind = "priority"
-	colTags     columnKind = "tags"
-	colBatch    columnKind = "batch"
+	ColName     Kind = "name"
+	ColPriority Kind = "priority"
+	ColTags     Kind = "tags"
+	ColBatch    Kind = "batch"
 )
 
-// streamColumn is one column as the operator chose it.
-type streamColumn struct {
-	Kind  columnKind `json:"kind"`
-	Path  string     `json:"path,omitempty"`  // JSON pointer, of colPath
-	Width int        `json:"width,omitempty"` // 0: the usual one
+// Column is one column as the operator chose it.
+type Column struct {
+	Kind  Kind   `json:"kind"`
+	Path  string `json:"path,omitempty"`  // JSON pointer, of colPath
+	Width int    `json:"width,omitempty"` // 0: the usual one
 }
 
-// name is what the column is called for the operator.
-func (c streamColumn) name() trust.Rendered {
-	if c.Kind == colPath {
+// Name is what the column is called for the operator.
+func (c Column) Name() trust.Rendered {
+	if c.Kind == ColPath {
 		return trust.Line(trust.Untrusted(c.Path))
 	}
 	return cells.Sanitize(string(c.Kind))
 }
 
-// usualColumns are shown as long as nothing else was chosen, if there is room.
-var usualColumns = []streamColumn{{Kind: colTime}, {Kind: colServer}, {Kind: colType}, {Kind: colField}, {Kind: colSummary}, {Kind: colSub}, {Kind: colMode}, {Kind: colSize}}
+// UsualColumns are shown as long as nothing else was chosen, if there is room.
+var UsualColumns = []Column{{Kind: ColTime}, {Kind: ColServer}, {Kind: ColType}, {Kind: ColField}, {Kind: ColSummary}, {Kind: ColSub}, {Kind: ColMode}, {Kind: ColSize}}
 
 // columnRank is the order in which columns go where there is no room for them
 // and a summary: the highest first.
-var columnRank = map[columnKind]int{colSize: 9, colMode: 8, colSub: 7, colBatch: 6, colTags: 6, colPriority: 5, colPath: 5, colName: 4, colField: 4, colServer: 3, colType: 2, colTime: 1}
+var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, ColTags: 6, ColPriority: 5, ColPath: 5, ColName: 4, ColField: 4, ColServer: 3, ColType: 2, ColTime: 1}
 
 // Room that a summary gets before columns do that tell less, and before others.
 const (
@@ -68,17 +68,17 @@ const (
 	leastSummary = 28
 )
 
-// typeKey names an event type of a server in the setting.
-func typeKey(n query.Node) string {
+// TypeKey names an event type of a server in the setting.
+func TypeKey(n query.Node) string {
 	if n.Level() < 2 {
 		return ""
 	}
 	return n.Server + "/" + n.Type.Raw()
 }
 
-// plan says which columns the stream shows, and how wide they are.
-type plan struct {
-	cols  []streamColumn
+// Plan says which columns the stream shows, and how wide they are.
+type Plan struct {
+	cols  []Column
 	width []int          // 0: no room for it
 	gen   int            // grows with every change
 	clock cells.TimeView // how texts of rows tell times
@@ -89,38 +89,40 @@ type plan struct {
 type planKey struct {
 	w      int
 	scope  query.Node
-	widest widest
+	widest Widest
 	short  bool
 	only   bool
 	many   bool // several servers
 	choice int
 	clock  cells.TimeView
-	labels labelSet // that were seen
+	labels LabelSet // that were seen
 }
 
 // planFor makes the plan anew if what it depends on has changed.
-func (s *stream) planFor(a *app, w int) *plan {
+func (s *Stream) planFor(w int) *Plan {
+	env := s.env
 	p := &s.plan
-	if s.query.Node != p.of.scope {
-		s.labels = 0
+	if s.Query.Node != p.of.scope {
+		s.Labels = 0
 	}
-	key := planKey{w, s.query.Node, a.widest, a.lay.ShortTime, a.lay.OnlySummary, len(a.snap.Servers) != 1, a.columns.gen, a.Times, s.labels}
+	short, only := env.Terse()
+	key := planKey{w, s.Query.Node, s.Widest, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times, s.Labels}
 	if key == p.of {
 		return p
 	}
-	kind := typeKey(key.scope) != typeKey(p.of.scope) || key.choice != p.of.choice
+	kind := TypeKey(key.scope) != TypeKey(p.of.scope) || key.choice != p.of.choice
 	p.of = key
 	p.gen++
-	p.cols = a.columns.of(key.scope, key.labels)
+	p.cols = s.Columns.Of(key.scope, key.labels)
 	p.width = widths(p.cols, key)
 	if kind {
-		clear(s.formed) // values of other columns
+		clear(s.Formed) // values of other columns
 	}
 	return p
 }
 
 // widths shares the room of a row among its columns.
-func widths(cols []streamColumn, key planKey) []int {
+func widths(cols []Column, key planKey) []int {
 	out := make([]int, len(cols))
 	if key.only {
 		return out
@@ -128,35 +130,35 @@ func widths(cols []streamColumn, key planKey) []int {
 	used, level := 0, key.scope.Level()
 	for i, c := range cols {
 		switch c.Kind {
-		case colTime:
+		case ColTime:
 			out[i] = key.clock.Width(!key.short)
-		case colServer:
+		case ColServer:
 			if level < 1 && key.many {
-				out[i] = min(key.widest.server, max(6, key.w/8))
+				out[i] = min(key.widest.Server, max(6, key.w/8))
 			}
-		case colType:
+		case ColType:
 			if level < 2 {
-				out[i] = min(key.widest.typ, max(10, key.w/4))
+				out[i] = min(key.widest.Typ, max(10, key.w/4))
 			}
-		case colField:
+		case ColField:
 			out[i] = 8
-		case colSub:
+		case ColSub:
 			if level < 3 {
 				out[i] = 8
 			}
-		case colMode:
+		case ColMode:
 			if level < 3 {
 				out[i] = 4
 			}
-		case colSize:
+		case ColSize:
 			out[i] = 7
-		case colPath, colTags:
+		case ColPath, ColTags:
 			out[i] = 14
-		case colName:
+		case ColName:
 			out[i] = 20
-		case colPriority:
+		case ColPriority:
 			out[i] = 8
-		case colBatch:
+		case ColBatch:
 			out[i] = 6
 		}
 		if out[i] > 0 && c.Width > 0 {
@@ -182,7 +184,7 @@ func widths(cols []streamColumn, key planKey) []int {
 
 // worstColumn is the column that goes first where there is no room, -1 if none
 // may go.
-func worstColumn(cols []streamColumn, width []int) int {
+func worstColumn(cols []Column, width []int) int {
 	worst := -1
 	for i, c := range cols {
 		if width[i] > 0 && columnRank[c.Kind] > 1 && (worst < 0 || columnRank[c.Kind] >= columnRank[cols[worst].Kind]) {
@@ -192,12 +194,12 @@ func worstColumn(cols []streamColumn, width []int) int {
 	return worst
 }
 
-// columnChoice is what the operator chose, by type.
-type columnChoice struct {
-	by    map[string][]streamColumn
+// Choice is what the operator chose, by type.
+type Choice struct {
+	By    map[string][]Column
 	gen   int // grows with every change
-	picks map[typeOfServer]typePick
-	seen  int // of what the picks were made
+	Picks map[typeOfServer]TypePick
+	Seen  int // of what the picks were made
 }
 
 type typeOfServer struct {
@@ -205,63 +207,51 @@ type typeOfServer struct {
 	typ    trust.Text
 }
 
-// typePick is which members of a type's payloads a row shows.
-type typePick struct{ summary, field string } // JSON pointers; "" is not known
+// TypePick is which members of a type's payloads a row shows.
+type TypePick struct{ summary, field string } // JSON pointers; "" is not known
 
-// of returns the columns of a scope whose records have labels.
-func (c *columnChoice) of(n query.Node, labels labelSet) []streamColumn {
-	if cols, ok := c.by[typeKey(n)]; ok && len(cols) > 0 {
+// Of returns the columns of a scope whose records have labels.
+func (c *Choice) Of(n query.Node, labels LabelSet) []Column {
+	if cols, ok := c.By[TypeKey(n)]; ok && len(cols) > 0 {
 		return cols
 	}
-	return usual(labels)
+	return Usual(labels)
 }
 
-// set changes the columns of a scope; nil goes back to the usual ones.
-func (c *columnChoice) set(key string, cols []streamColumn) {
-	if c.by == nil {
-		c.by = map[string][]streamColumn{}
+// Set changes the columns of a scope; nil goes back to the usual ones.
+func (c *Choice) Set(key string, cols []Column) {
+	if c.By == nil {
+		c.By = map[string][]Column{}
 	}
-	c.by[key] = cols
+	c.By[key] = cols
 	if cols == nil {
-		delete(c.by, key)
+		delete(c.By, key)
 	}
 	c.gen++
-	clear(c.picks)
+	clear(c.Picks)
 }
 
 // pick returns what rows of a type show. The schema of its payloads says it; an
 // operator who chose columns for the type has said it better.
-func (a *app) pick(r *event.Record) typePick {
-	c := &a.columns
+func (s *Stream) pick(r *event.Record) TypePick {
+	env := s.env
+	c := &s.Columns
 	key := typeOfServer{r.Server, r.Type}
-	if p, ok := c.picks[key]; ok {
+	if p, ok := c.Picks[key]; ok {
 		return p
 	}
-	if c.picks == nil {
-		c.picks = map[typeOfServer]typePick{}
+	if c.Picks == nil {
+		c.Picks = map[typeOfServer]TypePick{}
 	}
-	p := pickOf(a.typeOf(r).PayloadSchema)
-	for _, col := range c.by[typeKey(query.Node{Server: r.Server, Type: r.Type})] {
-		if col.Kind == colPath {
+	p := pickOf(env.TypeOf(r).PayloadSchema)
+	for _, col := range c.By[TypeKey(query.Node{Server: r.Server, Type: r.Type})] {
+		if col.Kind == ColPath {
 			p.field = col.Path
 			break
 		}
 	}
-	c.picks[key] = p
+	c.Picks[key] = p
 	return p
-}
-
-// forgetPicks has the schemas read again when servers list other types.
-func (a *app) forgetPicks() {
-	n := 0
-	for i := range a.snap.Servers {
-		n = n*31 + len(a.snap.Servers[i].Types) + int(a.snap.Servers[i].Since.Unix()&0xffff)
-	}
-	if n != a.columns.seen {
-		a.columns.seen = n
-		clear(a.columns.picks)
-		clear(a.stream.formed)
-	}
 }
 
 // summaryNames and fieldNames are members that tell what an event is about and
@@ -272,14 +262,14 @@ var (
 )
 
 // pickOf chooses by the schema of a type's payloads.
-func pickOf(schema json.RawMessage) typePick {
+func pickOf(schema json.RawMessage) TypePick {
 	var s struct {
 		Properties map[string]struct {
 			Type any   `json:"type"`
 			Enum []any `json:"enum"`
 		} `json:"properties"`
 	}
-	var p typePick
+	var p TypePick
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
 		return p
 	}
@@ -309,8 +299,8 @@ func scalarType(t any) bool {
 // valueMax bounds what a column takes of a value, in bytes.
 const valueMax = 256
 
-// valueAt returns the value at a JSON pointer as a row shows it.
-func valueAt(data []byte, path string) (trust.Text, bool) {
+// ValueAt returns the value at a JSON pointer as a row shows it.
+func ValueAt(data []byte, path string) (trust.Text, bool) {
 	raw := json.RawMessage(data)
 	for path != "" {
 		var name string
@@ -359,9 +349,9 @@ func inside(raw json.RawMessage, name string) (json.RawMessage, bool) {
 }
 
 // summaryOf is the text that tells what an event is about.
-func summaryOf(r *event.Record, p typePick) trust.Text {
+func summaryOf(r *event.Record, p TypePick) trust.Text {
 	if p.summary != "" && len(r.Data) > 0 {
-		if t, ok := valueAt(r.Data, p.summary); ok && strings.TrimSpace(t.Raw()) != "" {
+		if t, ok := ValueAt(r.Data, p.summary); ok && strings.TrimSpace(t.Raw()) != "" {
 			return t
 		}
 	}
@@ -387,12 +377,12 @@ func beginning(b []byte, max int) string {
 
 // fieldOf is what tells how grave an event is: a member of its payload, else the
 // priority that the server gives it.
-func fieldOf(r *event.Record, p typePick) trust.Rendered {
+func fieldOf(r *event.Record, p TypePick) trust.Rendered {
 	if p.field == "" && r.Labels != nil && !r.Labels.Priority.IsZero() {
 		return trust.Line(r.Labels.Priority)
 	}
 	if p.field != "" {
-		t, _ := valueAt(r.Data, p.field)
+		t, _ := ValueAt(r.Data, p.field)
 		return trust.Line(t)
 	}
 	members, err := strict.ParseObject(r.Data, strict.Limits{})
@@ -402,7 +392,7 @@ func fieldOf(r *event.Record, p typePick) trust.Rendered {
 	for _, name := range fieldNames {
 		for _, m := range members {
 			if m.Key.Raw() == name && len(m.Value) > 0 && m.Value[0] != '{' && m.Value[0] != '[' {
-				t, _ := valueAt(m.Value, "")
+				t, _ := ValueAt(m.Value, "")
 				return trust.Line(t)
 			}
 		}

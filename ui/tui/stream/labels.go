@@ -1,0 +1,130 @@
+package stream
+
+import (
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+)
+
+// LabelSet says which labels records have: what a server says of an event beside
+// its data.
+type LabelSet uint8
+
+const (
+	hasName LabelSet = 1 << iota
+	hasPriority
+	hasTags
+	hasBatch
+)
+
+// LabelColumns are the columns that show labels. They are offered, and the usual
+// ones shown, where records have them.
+var LabelColumns = []struct {
+	Kind  Kind
+	Has   LabelSet
+	usual bool
+}{
+	{ColName, hasName, true},
+	{ColPriority, hasPriority, false}, // the column of what is grave shows it
+	{ColTags, hasTags, true},
+	{ColBatch, hasBatch, false}, // brackets before the summaries show it
+}
+
+// rowLabels are a record's labels as a row shows them.
+type rowLabels struct {
+	Set                         LabelSet
+	name, priority, tags, batch trust.Rendered
+}
+
+// LabelsOf forms the labels of a record; nil if it has none.
+func LabelsOf(l *event.Labels) *rowLabels {
+	if l == nil {
+		return nil
+	}
+	out := &rowLabels{name: trust.Line(l.Name), priority: trust.Line(l.Priority), tags: trust.Line(evidence.TagWords(l)), batch: trust.Line(l.Batch)}
+	for has, is := range map[LabelSet]bool{hasName: !l.Name.IsZero(), hasPriority: !l.Priority.IsZero(), hasTags: len(l.Tags) > 0, hasBatch: !l.Batch.IsZero()} {
+		if is {
+			out.Set |= has
+		}
+	}
+	return out
+}
+
+// value is what a column of labels shows of the row.
+func (l *rowLabels) value(kind Kind) trust.Rendered {
+	if l == nil {
+		return trust.Rendered{}
+	}
+	switch kind {
+	case ColName:
+		return l.name
+	case ColPriority:
+		return l.priority
+	case ColTags:
+		return l.tags
+	case ColBatch:
+		return l.batch
+	}
+	return trust.Rendered{}
+}
+
+// Usual returns the columns that are shown as long as nothing else was chosen.
+func Usual(labels LabelSet) []Column {
+	out := make([]Column, 0, len(UsualColumns)+len(LabelColumns))
+	for _, c := range UsualColumns {
+		out = append(out, c)
+		for _, l := range LabelColumns {
+			behind := ColSummary
+			if l.Kind == ColName {
+				behind = ColType
+			}
+			if c.Kind == behind && l.usual && labels&l.Has != 0 {
+				out = append(out, Column{Kind: l.Kind})
+			}
+		}
+	}
+	return out
+}
+
+// joint says how a row stands among its neighbours that came in the same batch.
+type joint uint8
+
+const (
+	noJoint joint = iota
+	FirstOf
+	Amidst
+	LastOf
+)
+
+// jointOf looks at the rows beside row i of the stream.
+func (s *Stream) jointOf(i int) joint {
+	r := s.row(s.Seqs[i])
+	if r.labels == nil || r.labels.Set&hasBatch == 0 {
+		return noJoint
+	}
+	with := func(j int) bool {
+		if j < 0 || j >= len(s.Seqs) {
+			return false
+		}
+		o := s.row(s.Seqs[j])
+		return o.labels != nil && o.sub == r.sub && o.labels.batch.Plain() == r.labels.batch.Plain()
+	}
+	switch before, after := with(i-1), with(i+1); {
+	case before && after:
+		return Amidst
+	case before:
+		return LastOf
+	case after:
+		return FirstOf
+	}
+	return noJoint
+}
+
+// layJoint writes the bracket of a batch before a summary.
+func layJoint(c *cells.Canvas, g *cells.Glyphs, j joint) {
+	if j != noJoint {
+		c.Put(themes.Gutter, g.Joints[j-1]+" ")
+	}
+}

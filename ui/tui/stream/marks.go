@@ -1,0 +1,68 @@
+package stream
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+)
+
+// Marks are the operator's marks as they were last read, in order of their
+// records: bookmarks on records, and lines behind records that say "now". They
+// belong to records, so that no filter moves them.
+type Marks struct {
+	all []event.Mark
+	Gen int // grows with every change
+}
+
+// Load takes the marks of the host.
+func (m *Marks) Load(all []event.Mark) {
+	if !slices.Equal(all, m.all) {
+		m.all = all
+		m.Gen++
+	}
+}
+
+// Find returns the mark on a record.
+func (m *Marks) Find(seq uint64) (event.Mark, bool) {
+	for i := m.from(seq); i < len(m.all) && m.all[i].Seq == seq; i++ {
+		if !m.all[i].Line {
+			return m.all[i], true
+		}
+	}
+	return event.Mark{}, false
+}
+
+// from is the place of the first mark at or after a record.
+func (m *Marks) from(seq uint64) int {
+	return sort.Search(len(m.all), func(i int) bool { return m.all[i].Seq >= seq })
+}
+
+// lines returns the lines behind the records from one up to, without, another.
+func (m *Marks) lines(from, to uint64) []event.Mark {
+	var out []event.Mark
+	for i := m.from(from); i < len(m.all) && m.all[i].Seq < to; i++ {
+		if m.all[i].Line {
+			out = append(out, m.all[i])
+		}
+	}
+	return out
+}
+
+// List returns all marks, the newest record first.
+func (m *Marks) List() []event.Mark {
+	out := slices.Clone(m.all)
+	slices.Reverse(out)
+	return out
+}
+
+// lineWords are what a line in the stream says.
+func lineWords(m event.Mark, clock cells.TimeView) string {
+	text := " " + cells.TimeText(m.At, clock.Zone(), time.DateTime) + " "
+	if m.Note != "" {
+		text += cells.Sanitize(m.Note).Plain() + " "
+	}
+	return text
+}

@@ -1,0 +1,49 @@
+package stream_test
+
+import (
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/stream"
+)
+
+func TestMarksAreFoundByTheirRecords(t *testing.T) {
+	var m stream.Marks
+	m.Load([]event.Mark{{Seq: 3, Note: "a"}, {Seq: 3, Line: true}, {Seq: 7, Line: true}})
+	if got, ok := m.Find(3); !ok || got.Note != "a" {
+		t.Errorf("record 3 has %+v", got)
+	}
+	if _, ok := m.Find(7); ok {
+		t.Error("a line is no mark of its record")
+	}
+	if list := m.List(); len(list) != 3 || list[0].Seq != 7 {
+		t.Errorf("listed %+v", list)
+	}
+	gen := m.Gen
+	if m.Load(m.List()[:0]); m.Gen == gen {
+		t.Error("a change is not told")
+	}
+}
+
+func TestValuesAreFoundByJSONPointers(t *testing.T) {
+	data := []byte(`{"a/b":{"list":[1,"two\u001b[2J"]},"none":null,"deep":{"x":{"y":1.50}}}`)
+	for path, want := range map[string]string{"/a~1b/list/1": "two\x1b[2J", "/a~1b/list/0": "1", "/deep/x": `{"y":1.50}`, "/none": "", "/nope": "", "/a~1b/list/9": ""} {
+		got, ok := stream.ValueAt(data, path)
+		if got.Raw() != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v, want %q", path, got.Raw(), ok, want)
+		}
+	}
+}
+
+func TestRowsOfHostileRecordsAreSafe(t *testing.T) {
+	r := event.Record{Seq: 1, Kind: event.KindEvent, Server: "pager\x1b[2J", Type: trust.Untrusted("x\x1b]0;owned\a"), Data: []byte(`{"title":"a\u001b[31mred"}`)}
+	row := stream.Row(r, stream.TypePick{}, &stream.Plan{})
+	for _, text := range []string{row.Server.Plain(), row.Type.Plain(), row.Text.Plain()} {
+		for _, b := range text {
+			if b < 0x20 || b == 0x7f {
+				t.Errorf("%q holds a control character", text)
+			}
+		}
+	}
+}

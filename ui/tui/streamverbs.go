@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
+)
+
+// forgetPicks has the schemas read again when servers list other types.
+func (a *app) forgetPicks() {
+	n := 0
+	for i := range a.snap.Servers {
+		n = n*31 + len(a.snap.Servers[i].Types) + int(a.snap.Servers[i].Since.Unix()&0xffff)
+	}
+	if n != a.stream.Columns.Seen {
+		a.stream.Columns.Seen = n
+		clear(a.stream.Columns.Picks)
+		clear(a.stream.Formed)
+	}
+}
+
+// errNothingThere: the log has nothing at the place that was asked for.
+var errNothingThere = errors.New("nothing is stored there")
+
+// gotoSeq shows the record, or the nearest one before it that the stream shows.
+func (a *app) gotoSeq(seq uint64) {
+	if err := a.stream.Seek(a.api.Log(), seq); err != nil {
+		a.Fail("cannot read the log", err)
+		return
+	}
+	if a.stream.At != seq {
+		a.Tell("the record itself is not shown: the filter or the scope hides it")
+	}
+	a.size = layout.Normal
+	a.enter(layout.Stream)
+}
+
+// gotoTime shows what was received at a moment or next after it.
+func (a *app) gotoTime(t time.Time) error {
+	log := a.api.Log()
+	last := log.Last()
+	var err error
+	i := sort.Search(int(last), func(i int) bool {
+		r, e := log.Get(uint64(i) + 1)
+		if e != nil {
+			err = e
+			return false
+		}
+		return !r.ReceivedAt.Before(t)
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot read the log: %w", err)
+	case last == 0:
+		return errNothingThere
+	case uint64(i) == last:
+		a.followNewest()
+		a.Tell("nothing came after " + cells.TimeText(t, a.Times.Zone(), time.DateTime))
+		return nil
+	}
+	a.gotoSeq(uint64(i) + 1)
+	return nil
+}
+
+// eventAt returns a record of the log, for texts about it.
+func (a *app) eventAt(seq uint64) (event.Record, bool) {
+	r, err := a.api.Log().Get(seq)
+	return r, err == nil
+}
+
+// labelsSeen returns the labels of the newest records of a scope, and of those that
+// the stream shows of it.
+func (a *app) labelsSeen(n query.Node) (seen stream.LabelSet) {
+	if n == a.stream.Query.Node {
+		seen = a.stream.Labels
+	}
+	left := seenRecords
+	_ = a.api.Log().Before(0, func(r event.Record) bool { // what cannot be read offers nothing
+		left--
+		if n.Holds(&r) && r.Labels != nil {
+			seen |= stream.LabelsOf(r.Labels).Set
+		}
+		return left > 0
+	})
+	return seen
+}
+
+// sameBatch tells whether two records came as one.
+func sameBatch(r, of *event.Record) bool {
+	return r.Labels != nil && of.Labels != nil && !of.Labels.Batch.IsZero() && r.Sub == of.Sub && r.Labels.Batch == of.Labels.Batch
+}
+
+// batch lists what came in the same batch as the record, the record among it, in
+// the order of arrival.
+func (d *shownDetail) batch(of *event.Record, g *cells.Glyphs) {
+	s := &d.same
+	var members []event.Record
+	for i := range s.found {
+		if x := &s.found[i]; x.batch {
+			members = append(members, x.r)
+		}
+	}
+	if len(members) == 0 {
+		return
+	}
+	members = append(members, *of)
+	slices.SortFunc(members, func(x, y event.Record) int { return cmp.Compare(x.Seq, y.Seq) })
+	d.Lines = append(d.Lines, detail.Line{Label: "batch   ", Role: themes.Strong, Text: cells.Join(trust.Line(of.Labels.Batch), cells.Sanitize(", "+cells.Count(len(members), "event")))})
+	for i := range members {
+		m, at := &members[i], stream.Amidst
+		switch i {
+		case 0:
+			at = stream.FirstOf
+		case len(members) - 1:
+			at = stream.LastOf
+		}
+		role := themes.Plain
+		if m.Seq == of.Seq {
+			role = themes.Strong
+		}
+		d.Lines = append(d.Lines, detail.Line{Gutter: true, Role: role, Seq: m.Seq, Text: cells.Join(cells.Sanitize(g.Joints[at-1]+" "), d.sameLine(m))})
+	}
+}
+
+// selectRange begins a range at the chosen record, or ends it.
+func (a *app) selectRange() {
+	s := &a.stream
+	if s.Selected.On {
+		s.Selected = stream.Selection{}
+		return
+	}
+	s.Selected = stream.Selection{On: true, From: s.At}
+	s.Follow = false
+	a.enter(layout.Stream)
+	a.Tell("range: move to its other end; " + a.KeyOf("copy") + " copies, " + a.KeyOf("export") + " writes, esc ends it")
+}
+
+// selectAll takes everything that the stream shows into the range.
+func (a *app) selectAll() {
+	a.stream.Selected = stream.Selection{On: true, From: a.api.Log().Last(), All: true}
+	a.enter(layout.Stream)
+	a.Tell("everything shown is selected; " + a.KeyOf("export") + " writes it, esc ends it")
+}
+
+// selectedRecords calls fn for the records of the range that the stream shows,
+// oldest first, or for the chosen one, until fn returns false.
+func (a *app) selectedRecords(fn func(event.Record) bool) error {
+	first, last := a.stream.Ends()
+	q := a.stream.Query
+	return a.api.Log().After(first-1, func(r event.Record) bool {
+		if r.Seq > last {
+			return false
+		}
+		return !q.Matches(&r) || fn(r)
+	})
+}
+
+// panStep is how far the stream pans, in cells.
+const panStep = 8
+
+// panBy moves the texts of the stream sideways.
+func (a *app) panBy(n int) { a.stream.Pan = max(0, min(a.stream.Pan+n, 4096)) }
