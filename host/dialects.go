@@ -46,9 +46,9 @@ func (h *Host) listed(k event.Key) (event.Type, bool) {
 	return t, err == nil
 }
 
-// checkWish validates arguments against the type's schema, and then by what its
+// checkRequest validates arguments against the type's schema, and then by what its
 // dialect can say. Error: [ErrArguments].
-func (h *Host) checkWish(t event.Type, args []byte) error {
+func (h *Host) checkRequest(t event.Type, args []byte) error {
 	if err := schema.ValidateArguments(t, args); err != nil {
 		return schema.Secrets(t, args).Error(err)
 	}

@@ -60,23 +60,23 @@ func TestServersThatRepeatSecretArguments(t *testing.T) {
 		Log:   slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Trace: func(_, direction string, frame trust.Text) { fmt.Fprintln(&traced, direction, frame.Raw()) },
 	})}
-	wish := host.Request{Server: "strange", Type: trust.Untrusted("t"), Args: json.RawMessage(args), Mode: event.ModePoll}
+	request := host.Request{Server: "strange", Type: trust.Untrusted("t"), Args: json.RawMessage(args), Mode: event.ModePoll}
 	see := map[string]string{}
 
-	tooShort := wish
+	tooShort := request
 	tooShort.Args = json.RawMessage(`{"login":{"password":"hunter2"}}`)
 	_, err := r.host.Check(r.ctx(), tooShort)
 	see["arguments that do not fit"] = fmt.Sprint(err)
 
-	_, err = r.host.Subscribe(r.ctx(), wish)
+	_, err = r.host.Subscribe(r.ctx(), request)
 	said, ok := host.RefusalOf(err)
 	if !ok || said.Name != host.RefusedRights || !strings.Contains(said.Message.Raw(), "password ***") || said.Reason.Raw() != "for ***" {
 		t.Errorf("refused with %+v", said)
 	}
 	see["the refusal"] = fmt.Sprintf("%v %s %s", err, said.Message.Raw(), said.Reason.Raw())
 
-	wish.Mode = event.ModeWebhook
-	sub, err := r.host.Subscribe(r.ctx(), wish)
+	request.Mode = event.ModeWebhook
+	sub, err := r.host.Subscribe(r.ctx(), request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,9 +44,9 @@ const settingKeys = "host.serverkeys/"
 // signed by another one, and when they are a day old and a delivery comes or a
 // lease is refreshed.
 type serverKeys struct {
-	host *Host
-	ask  chan event.Server // bounded: who finds it full comes again with the next delivery
-	turn turn              // one question at a time
+	host   *Host
+	ask    chan event.Server // bounded: who finds it full comes again with the next delivery
+	asking ctxMutex          // one question at a time
 
 	mu   sync.Mutex
 	sets map[string]*keySet
@@ -67,7 +67,7 @@ type keySet struct {
 func (k *serverKeys) init(h *Host) {
 	k.host = h
 	k.ask = make(chan event.Server, 16)
-	k.turn = make(turn, 1)
+	k.asking = make(ctxMutex, 1)
 	k.sets = map[string]*keySet{}
 	h.wg.Go(k.answer)
 }
@@ -83,7 +83,7 @@ func (k *serverKeys) known(spec event.Server) (keys []ed25519.PublicKey, fresh b
 	now := k.host.opts.Now()
 	age := now.Sub(set.At)
 	if set.Origin != from || age > keysFor {
-		k.wish(spec)
+		k.request(spec)
 	}
 	if set.Origin != from || age > keysOutdated {
 		return nil, false
@@ -91,8 +91,8 @@ func (k *serverKeys) known(spec event.Server) (keys []ed25519.PublicKey, fresh b
 	return set.Keys, age < keysPause
 }
 
-// wish asks for the keys of a server, some time.
-func (k *serverKeys) wish(spec event.Server) {
+// request asks for the keys of a server, some time.
+func (k *serverKeys) request(spec event.Server) {
 	select {
 	case k.ask <- spec:
 	default:
@@ -154,10 +154,10 @@ func (k *serverKeys) ensure(ctx context.Context, spec event.Server) error {
 // read asks a server for its keys and pins them. Within a minute of a question it
 // returns what came of that one.
 func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
-	if err := k.turn.take(ctx); err != nil {
+	if err := k.asking.lock(ctx); err != nil {
 		return err
 	}
-	defer k.turn.give()
+	defer k.asking.unlock()
 	from, err := keysAddress(spec)
 	if err != nil {
 		return err
@@ -281,6 +281,6 @@ func (k *hooks) unknownKey(id event.SubID) {
 		return
 	}
 	if s, err := k.host.server(sub.Key.Server); err == nil {
-		k.keys.wish(s.spec)
+		k.keys.request(s.spec)
 	}
 }

@@ -197,7 +197,7 @@ func TestServerKeysAreAskedForOverTheHostsNetwork(t *testing.T) {
 	s.publish(key(1))
 	r.close()
 	at := strings.TrimPrefix(s.url, "http://")
-	r.url = "http://127.0.0.1:1/mcp" // where nobody listens
+	r.url = "http://127.0.0.1:1/mcp" // where no server listens
 	r.net.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, at)
 	}

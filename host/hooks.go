@@ -224,7 +224,7 @@ func (k *hooks) baseOf(server *receiver.Server) string {
 	return "https://" + server.Addr()
 }
 
-// listen takes the wished address, else that of the last run, else a free port.
+// listen takes the configured address, else that of the last run, else a free port.
 func (k *hooks) listen(server *receiver.Server) error {
 	o := k.host.opts
 	if o.ListenAddr != "" {
@@ -295,7 +295,7 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		}
 		return receiver.Entry{}, receiver.PathUnknown
 	}
-	if l := k.host.life(id); l != nil {
+	if l := k.host.runningSub(id); l != nil {
 		entry.InFlight = l.runner.InFlight()
 	}
 	return entry, receiver.PathKnown
@@ -322,7 +322,7 @@ func (k *hooks) endedAt(path string) time.Time {
 
 // Deliver implements [receiver.Sink].
 func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
-	l := k.host.life(d.Sub)
+	l := k.host.runningSub(d.Sub)
 	if l == nil {
 		return fmt.Errorf("%w: subscription %s is not running", receiver.ErrBusy, d.Sub)
 	}

@@ -1,8 +1,8 @@
-// Package host is the agent host without a face: it connects to MCP servers,
+// Package host is the agent host without a frontend: it connects to MCP servers,
 // subscribes to their events in every mode, stores what arrives and goes on
-// where it stopped. Every face (screen, command line) uses this one API.
+// where it stopped. Every frontend (screen, command line) uses this one API.
 //
-// The host never waits for a face: a face is told that something changed and
+// The host never waits for a frontend: a frontend is told that something changed and
 // reads what it wants to show.
 package host
 
@@ -21,7 +21,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Errors of the host that a face tells apart. Errors of servers are
+// Errors of the host that a frontend tells apart. Errors of servers are
 // *wire.Error in the chain.
 var (
 	// ErrUnknownServer: no server of that name was added.
@@ -102,7 +102,7 @@ type Network struct {
 	Listen func(network, address string) (net.Listener, error)
 }
 
-// API is what a face may ask of the host. [Host] implements it; tests of faces
+// API is what a frontend may ask of the host. [Host] implements it; tests of frontends
 // may use a stand-in. All methods may be called from any goroutine.
 type API interface {
 	// AddServer makes a server known and begins to connect to it. Adding a name
@@ -159,7 +159,7 @@ type API interface {
 	SetFailover(ctx context.Context, id event.SubID, on bool) error
 	// Refresh polls, refreshes the lease or opens the stream again now, and waits
 	// for the answer.
-	// Errors: [event.ErrNotFound], ErrStopped if nobody lives it, those of the server.
+	// Errors: [event.ErrNotFound], ErrStopped if it does not run, those of the server.
 	Refresh(ctx context.Context, id event.SubID) error
 	// ResetCursor goes on at another position: at a cursor, or from now. Saved
 	// changes nothing.
@@ -197,7 +197,7 @@ type API interface {
 	// Printed keeps how far tail has written a subscription's records; never less
 	// far. When ctx ends first it may still be kept. Error: [event.ErrNotFound].
 	Printed(ctx context.Context, id event.SubID, seq uint64) error
-	// Setting and SetSetting keep what faces remember, under keys that begin with
+	// Setting and SetSetting keep what frontends remember, under keys that begin with
 	// [SettingPrefix].
 	// Errors: [ErrSetting], [event.ErrNotFound], those of the store.
 	Setting(key string) (string, error)

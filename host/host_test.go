@@ -119,7 +119,7 @@ func (r *rig) subscribe(mode event.Mode, from host.From) event.Subscription {
 	return sub
 }
 
-// await waits until the snapshot shows what is wished.
+// await waits until the snapshot shows what is wanted.
 func (r *rig) await(what string, ok func(host.Snapshot) bool) host.Snapshot {
 	r.t.Helper()
 	changed, stop := r.host.Changed()
@@ -337,7 +337,7 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 		})
 	}
 	if n := len(r.host.Snapshot().Subs); n != 0 {
-		t.Errorf("%d subscriptions stand after refused wishes", n)
+		t.Errorf("%d subscriptions stand after refused requests", n)
 	}
 }
 

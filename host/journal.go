@@ -15,12 +15,12 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Bounds of what the host remembers of its own doings, for faces that show it.
+// Bounds of what the host remembers of its own doings, for frontends that show it.
 const (
 	wireFrames = 5000
 	wireBytes  = 4 << 20
 	wireClip   = 4 << 10 // of one frame
-	wireEvents = 1000    // frames of events in a second: beyond that nobody reads them
+	wireEvents = 1000    // frames of events in a second: beyond that no operator reads them
 	logLines   = 2000
 	logBytes   = 1 << 20
 )
@@ -105,7 +105,7 @@ func (h *Host) stderr(server string, line trust.Text) {
 
 func (h *Host) keepLine(l LogLine) { h.appLog.Add(l, len(l.Text)+len(l.Server)) }
 
-// journal is a [slog.Handler] that keeps warnings and errors for faces and hands
+// journal is a [slog.Handler] that keeps warnings and errors for frontends and hands
 // everything on.
 type journal struct {
 	next   slog.Handler

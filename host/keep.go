@@ -9,12 +9,12 @@ import (
 	"eventdeck/host/event"
 )
 
-// SettingPrefix begins the keys of what faces keep; the host's own settings have
+// SettingPrefix begins the keys of what frontends keep; the host's own settings have
 // others.
 const SettingPrefix = "ui."
 
-// ErrSetting: a face asked for a setting whose key does not begin with [SettingPrefix].
-var ErrSetting = errors.New("not a setting of a face")
+// ErrSetting: a frontend asked for a setting whose key does not begin with [SettingPrefix].
+var ErrSetting = errors.New("not a setting of a frontend")
 
 func checkSetting(key string) error {
 	if !strings.HasPrefix(key, SettingPrefix) {
@@ -60,7 +60,7 @@ func (h *Host) RemoveMark(ctx context.Context, seq uint64, line bool) error {
 	return h.changeMarks(h.opts.Store.RemoveMark(ctx, seq, line))
 }
 
-// changeMarks reads the marks again, so that faces need not ask the store.
+// changeMarks reads the marks again, so that frontends need not ask the store.
 func (h *Host) changeMarks(err error) error {
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // ErrLimit: a bound of the host is reached; the text says which, and what to do.
 var ErrLimit = errors.New("limit reached")
 
-// The bounds of [Limits] that nobody has set.
+// The bounds of [Limits] that are not set.
 const (
 	defaultServers       = 1_000
 	defaultSubscriptions = 10_000
@@ -60,7 +60,7 @@ func (l Limits) events() strict.Limits { return strict.Limits{Bytes: l.Payload, 
 const raise = `raise %q under "limits" in settings.json and start again`
 
 // admit makes room for one subscription more. What it returned must be called once
-// the subscription is stored, or is not: meanwhile nobody else gets the room.
+// the subscription is stored, or is not: meanwhile no other caller gets the place.
 //
 // Error: [ErrLimit].
 func (h *Host) admit(id event.SubID) (settled func(), err error) {

@@ -13,8 +13,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// wish asks the nth server for a subscription; the pager answers to all their names.
-func wish(n int) host.Request {
+// request asks the nth server for a subscription; the pager answers to all their names.
+func request(n int) host.Request {
 	return host.Request{Server: fmt.Sprint("pager", n), Type: trust.Untrusted("load.tick"), Mode: event.ModePoll}
 }
 
@@ -35,7 +35,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	r.named(limit + 2)
 	var first event.Subscription
 	for n := range limit {
-		sub, err := r.host.Subscribe(r.ctx(), wish(n))
+		sub, err := r.host.Subscribe(r.ctx(), request(n))
 		if err != nil {
 			t.Fatalf("subscription %d: %v", n+1, err)
 		}
@@ -43,7 +43,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	}
 	refused := func(n int) {
 		t.Helper()
-		_, err := r.host.Subscribe(r.ctx(), wish(n))
+		_, err := r.host.Subscribe(r.ctx(), request(n))
 		if !errors.Is(err, host.ErrLimit) || !strings.Contains(err.Error(), "eventdeck subs rm ID") || !strings.Contains(err.Error(), `"subscriptions" under "limits" in settings.json`) {
 			t.Errorf("above the limit: %v", err)
 		}
@@ -52,13 +52,13 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 		}
 	}
 	refused(limit)
-	if _, err := r.host.Subscribe(r.ctx(), wish(0)); err != nil {
+	if _, err := r.host.Subscribe(r.ctx(), request(0)); err != nil {
 		t.Errorf("one that is there, again: %v", err)
 	}
 	if err := r.host.Unsubscribe(r.ctx(), first.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.host.Subscribe(r.ctx(), wish(limit)); err != nil {
+	if _, err := r.host.Subscribe(r.ctx(), request(limit)); err != nil {
 		t.Errorf("after one was ended: %v", err)
 	}
 
@@ -78,18 +78,18 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	refused(limit + 1)
 }
 
-// Wishes that are made at once share the room that there is.
+// Requests that are made at once share the room that there is.
 func TestSubscriptionsAreBoundedExactly(t *testing.T) {
-	const limit, wishes = 5, 20
+	const limit, requests = 5, 20
 	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Subscriptions: limit}}
 	r.url = r.pager("127.0.0.1:0")
 	r.open()
-	r.named(wishes) // servers do not wait for each other
+	r.named(requests) // servers do not wait for each other
 	var kept, refused atomic.Int32
 	var wg sync.WaitGroup
-	for n := range wishes {
+	for n := range requests {
 		wg.Go(func() {
-			switch _, err := r.host.Subscribe(r.ctx(), wish(n)); {
+			switch _, err := r.host.Subscribe(r.ctx(), request(n)); {
 			case err == nil:
 				kept.Add(1)
 			case errors.Is(err, host.ErrLimit):
@@ -100,7 +100,7 @@ func TestSubscriptionsAreBoundedExactly(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if kept.Load() != limit || refused.Load() != wishes-limit || len(r.store.Subscriptions()) != limit {
+	if kept.Load() != limit || refused.Load() != requests-limit || len(r.store.Subscriptions()) != limit {
 		t.Errorf("%d are kept, %d were refused", kept.Load(), refused.Load())
 	}
 }

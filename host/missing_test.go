@@ -9,7 +9,7 @@ import (
 	"eventdeck/store"
 )
 
-// A subscription whose server nobody configures says so, and does not look alive.
+// A subscription whose server is not configured says so, and does not look alive.
 func TestSubscriptionOfNoServer(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{Temporary: true})
 	if err != nil {

@@ -259,7 +259,7 @@ func TestTestServerKeepsNothing(t *testing.T) {
 	}
 }
 
-// One server that does not answer holds up nobody else's pause.
+// One server that does not answer does not hold up the pause of another.
 func TestServersDoNotWaitForEachOther(t *testing.T) {
 	r := newRig(t)
 	release := make(chan struct{})

@@ -25,7 +25,7 @@ type pacer struct {
 
 func newPacer() *pacer { return &pacer{room: make(chan struct{}, catchUpsAtOnce)} }
 
-// take waits for the caller's turn; done must be called after the request. Error: the
+// take waits until the caller may make a request; done must be called after the request. Error: the
 // cause of ctx.
 func (p *pacer) take(ctx context.Context) (done func(), err error) {
 	select {
@@ -33,7 +33,7 @@ func (p *pacer) take(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	timer := time.NewTimer(time.Until(p.turn()))
+	timer := time.NewTimer(time.Until(p.slot()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -44,8 +44,8 @@ func (p *pacer) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// turn returns when the next request may be made, and takes that time.
-func (p *pacer) turn() time.Time {
+// slot returns when the next request may be made, and takes that time.
+func (p *pacer) slot() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := time.Now()

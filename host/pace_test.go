@@ -58,7 +58,7 @@ func TestTurnEndsWithItsContext(t *testing.T) {
 	}
 	cancel()
 	if _, err := p.take(ctx); err == nil {
-		t.Error("a turn was given")
+		t.Error("the caller was let in")
 	}
 	for range catchUpsAtOnce {
 		<-p.room

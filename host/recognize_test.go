@@ -197,11 +197,11 @@ func TestEventsThatAreNotAdvertisedAreAskedForByTheOperator(t *testing.T) {
 	}
 	h := hostServing(t, s, host.Options{Timing: quick()})
 	r := &rig{t: t, host: h}
-	wish := host.Request{Server: "strange", Type: trust.Untrusted("a")}
+	request := host.Request{Server: "strange", Type: trust.Untrusted("a")}
 	if _, err := h.Announced(r.ctx(), "strange"); !errors.Is(err, host.ErrNoEvents) {
 		t.Errorf("announced: %v", err)
 	}
-	if _, err := h.Subscribe(r.ctx(), wish); !errors.Is(err, host.ErrNoEvents) {
+	if _, err := h.Subscribe(r.ctx(), request); !errors.Is(err, host.ErrNoEvents) {
 		t.Errorf("subscribe: %v", err)
 	}
 	if n := s.count("events/list") + s.count("events/poll"); n > 0 {
@@ -216,7 +216,7 @@ func TestEventsThatAreNotAdvertisedAreAskedForByTheOperator(t *testing.T) {
 	if v := h.Snapshot().Servers[0]; !v.Unadvertised {
 		t.Error("nothing tells that it does not say so")
 	}
-	if _, err := h.Subscribe(r.ctx(), wish); err != nil {
+	if _, err := h.Subscribe(r.ctx(), request); err != nil {
 		t.Errorf("after the operator asked: %v", err)
 	}
 }

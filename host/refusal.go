@@ -21,7 +21,7 @@ type Refusal struct {
 // RefusalName is what a refusal means, whatever code the server gave it.
 type RefusalName string
 
-// The refusals that a face tells apart.
+// The refusals that a frontend tells apart.
 const (
 	RefusedParams   = RefusalName(wire.InvalidParams)
 	RefusedMode     = RefusalName(wire.Unsupported)

@@ -37,7 +37,7 @@ func (k *hooks) refused(r event.Refusal) {
 }
 
 // refusedDelivery counts a refused delivery to a subscription. One that is answered as
-// a success is none; neither is a verification that nobody asked for, which says
+// a success is none; neither is a verification that was not asked for, which says
 // nothing of deliveries, but the operator wants to see it.
 func (h *Host) refusedDelivery(r event.Refusal) {
 	if r.Sub == "" || r.Status < http.StatusMultipleChoices {
@@ -66,7 +66,7 @@ func (h *Host) acceptedDelivery(id event.SubID) {
 // tooLarge leaves a gap for a delivery that is too large: it will not become smaller,
 // so the server drops it. It returns after the commit.
 func (k *hooks) tooLarge(ctx context.Context, id event.SubID, webhookID trust.Text) error {
-	l := k.host.life(id)
+	l := k.host.runningSub(id)
 	if l == nil {
 		return fmt.Errorf("%w: subscription %s is not running", receiver.ErrBusy, id)
 	}
@@ -94,7 +94,7 @@ func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
 	if err != nil {
 		return // removed meanwhile
 	}
-	if l := k.host.life(id); l != nil && !alive(l.runner.Status().State) {
+	if l := k.host.runningSub(id); l != nil && !alive(l.runner.Status().State) {
 		k.host.acceptedDelivery(id) // a new beginning: what was refused may have been its challenge
 	}
 	e := k.host.act(event.ActorSecurity, "challenge answered", sub, "")
@@ -150,7 +150,7 @@ func (k *hooks) noteRefusals(ctx context.Context, r event.Refusal) {
 	log := k.host.opts.Log
 	list := append(make([]event.Refusal, 0, 1+len(k.refusals)), r)
 	for range len(k.refusals) {
-		list = append(list, <-k.refusals) // nobody else takes from it
+		list = append(list, <-k.refusals) // there is no other receiver
 	}
 	if err := k.host.opts.Store.Refuse(ctx, list...); err != nil {
 		log.Warn("refused deliveries could not be noted", "refused", len(list), "err", err)
@@ -172,7 +172,7 @@ func (k *hooks) noteRefusals(ctx context.Context, r event.Refusal) {
 
 // auditRefusal notes a refused delivery in the audit log, and of many alike one. A
 // delivery that was verified and could not be kept now, as during a pause, is
-// nothing that somebody tried.
+// nothing that an attacker tried.
 func (k *hooks) auditRefusal(ctx context.Context, r event.Refusal) {
 	if r.Reason == receiver.ReasonNotStored {
 		return

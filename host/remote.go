@@ -149,14 +149,14 @@ func (h *Host) releaseOrphans(ctx context.Context, s *server) {
 }
 
 // releaseOrphan ends an orphan on its server, and forgets it. It takes the server's
-// turn: a subscription that begins anew meanwhile may be granted the same lease.
+// lock: a subscription that begins anew meanwhile may be granted the same lease.
 func (h *Host) releaseOrphan(ctx context.Context, s *server, o orphan) error {
 	server := string(o.Server)
-	t := h.turn(server)
-	if err := t.take(ctx); err != nil {
+	mu := h.serverMu(server)
+	if err := mu.lock(ctx); err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	still := slices.ContainsFunc(h.orphansOf(ctx, server), func(have orphan) bool { return have.remoteID() == o.remoteID() })
 	if !still {
 		return nil
@@ -181,8 +181,8 @@ func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription,
 	if err != nil {
 		return nil, err
 	}
-	if holder, ok := d.(dialect.Holder); ok {
-		listed, err := holder.Held(ctx)
+	if lister, ok := d.(dialect.Lister); ok {
+		listed, err := lister.Held(ctx)
 		if err != nil {
 			return nil, explain(err)
 		}
@@ -275,7 +275,7 @@ func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) erro
 		return err
 	}
 	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server == server && held(sub) && sub.Lease.ServerID == id && h.life(sub.ID) != nil {
+		if sub.Key.Server == server && held(sub) && sub.Lease.ServerID == id && h.runningSub(sub.ID) != nil {
 			return fmt.Errorf("%w: it serves subscription %s here; unsubscribe or pause that", ErrInUse, sub.ID)
 		}
 	}
@@ -295,9 +295,9 @@ func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) erro
 	if err != nil {
 		return err
 	}
-	holder, ok := d.(dialect.Holder)
+	lister, ok := d.(dialect.Lister)
 	if !ok {
 		return fmt.Errorf("subscription %v at %s: %w", id, server, event.ErrNotFound)
 	}
-	return holder.Release(ctx, id)
+	return lister.Release(ctx, id)
 }

@@ -15,7 +15,7 @@ func (h *Host) RotateSecret(ctx context.Context, id event.SubID) error {
 	if err != nil {
 		return h.failed(ctx, delivery.ActionRotate, sub, err)
 	}
-	l := h.life(id)
+	l := h.runningSub(id)
 	if l == nil {
 		return nil // the next subscribe carries it
 	}
@@ -27,11 +27,11 @@ func (h *Host) RotateSecret(ctx context.Context, id event.SubID) error {
 
 // newSecret stores another secret beside the present one.
 func (h *Host) newSecret(ctx context.Context, id event.SubID) (event.Subscription, error) {
-	sub, t, err := h.hold(ctx, id)
+	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return sub, err
 	}
-	defer t.give()
+	defer mu.unlock()
 	switch {
 	case sub.Mode != event.ModeWebhook:
 		return sub, fmt.Errorf("%w: subscription %s runs in mode %s, which has no secret", ErrMode, id, sub.Mode)

@@ -39,7 +39,7 @@ type Host struct {
 	mu      sync.Mutex
 	closed  bool
 	servers []*server
-	lives   map[event.SubID]*life
+	runs    map[event.SubID]*running
 	counts  map[event.SubID]*counts
 	flags   map[chan struct{}]struct{}
 	marks   []event.Mark
@@ -47,64 +47,64 @@ type Host struct {
 	orphans []orphan
 	// beginning are subscriptions that are about to be stored.
 	beginning map[event.SubID]struct{}
-	// duplicates that were dropped in lives that are over.
+	// duplicates that were dropped in runs that are over.
 	duplicates uint64
 
 	hooks hooks
 	// turns serialize what is done to a server and its subscriptions as a whole, so
 	// that a pause and a resume of the same one cannot overtake each other. Servers
 	// do not wait for each other: one that is away holds up its own only.
-	turns map[string]turn
+	serverMus map[string]ctxMutex
 }
 
-// turn is a lock that is waited for no longer than a context.
-type turn chan struct{}
+// ctxMutex is a lock that is waited for no longer than a context.
+type ctxMutex chan struct{}
 
-func (t turn) take(ctx context.Context) error {
+func (m ctxMutex) lock(ctx context.Context) error {
 	select {
-	case t <- struct{}{}:
+	case m <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func (t turn) give() { <-t }
+func (m ctxMutex) unlock() { <-m }
 
-// turn returns the turn of a server.
-func (h *Host) turn(server string) turn {
+// serverMu returns the lock of a server.
+func (h *Host) serverMu(server string) ctxMutex {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t := h.turns[server]
-	if t == nil {
-		t = make(turn, 1)
-		h.turns[server] = t
+	mu := h.serverMus[server]
+	if mu == nil {
+		mu = make(ctxMutex, 1)
+		h.serverMus[server] = mu
 	}
-	return t
+	return mu
 }
 
-// hold takes the turn of a subscription's server, and returns the subscription as
+// lockSub takes the lock of a subscription's server, and returns the subscription as
 // it is then.
 //
 // Errors: [event.ErrNotFound], the cause of ctx.
-func (h *Host) hold(ctx context.Context, id event.SubID) (event.Subscription, turn, error) {
+func (h *Host) lockSub(ctx context.Context, id event.SubID) (event.Subscription, ctxMutex, error) {
 	sub, err := h.mustHave(id)
 	if err != nil {
 		return sub, nil, err
 	}
-	t := h.turn(sub.Key.Server)
-	if err := t.take(ctx); err != nil {
+	mu := h.serverMu(sub.Key.Server)
+	if err := mu.lock(ctx); err != nil {
 		return sub, nil, err
 	}
 	if sub, err = h.mustHave(id); err != nil {
-		t.give()
+		mu.unlock()
 		return sub, nil, err
 	}
-	return sub, t, nil
+	return sub, mu, nil
 }
 
-// life is a subscription that is being lived.
-type life struct {
+// running is a subscription with its runner.
+type running struct {
 	runner *delivery.Runner
 	cancel context.CancelCauseFunc
 	done   chan struct{}
@@ -130,15 +130,15 @@ func New(o Options) (*Host, error) {
 	}
 	o.Timing, o.Limits = o.Timing.WithDefaults(), o.Limits.withDefaults()
 	h := &Host{
-		log:    eventlog.New(o.Store),
-		wire:   eventlog.NewRing[WireFrame](wireFrames, wireBytes),
-		appLog: eventlog.NewRing[LogLine](logLines, logBytes),
-		meter:  newMeter(o.Now()),
-		marks:  o.Store.Marks(),
-		lives:  map[event.SubID]*life{},
-		counts: map[event.SubID]*counts{},
-		flags:  map[chan struct{}]struct{}{},
-		turns:  map[string]turn{},
+		log:       eventlog.New(o.Store),
+		wire:      eventlog.NewRing[WireFrame](wireFrames, wireBytes),
+		appLog:    eventlog.NewRing[LogLine](logLines, logBytes),
+		meter:     newMeter(o.Now()),
+		marks:     o.Store.Marks(),
+		runs:      map[event.SubID]*running{},
+		counts:    map[event.SubID]*counts{},
+		flags:     map[chan struct{}]struct{}{},
+		serverMus: map[string]ctxMutex{},
 
 		beginning: map[event.SubID]struct{}{},
 	}
@@ -223,11 +223,11 @@ func (h *Host) backoff() *session.Backoff {
 
 // AddServer implements [API].
 func (h *Host) AddServer(spec event.Server) {
-	t := h.turn(spec.Name)
-	if t.take(h.ctx) != nil {
+	mu := h.serverMu(spec.Name)
+	if mu.lock(h.ctx) != nil {
 		return // the host is closing
 	}
-	defer t.give()
+	defer mu.unlock()
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -253,7 +253,7 @@ func (h *Host) AddServer(spec event.Server) {
 	if old != nil {
 		for _, sub := range h.opts.Store.Subscriptions() {
 			if sub.Key.Server == spec.Name {
-				h.stopLife(sub.ID)
+				h.stopRunning(sub.ID)
 			}
 		}
 		old.cancel()
@@ -281,8 +281,8 @@ func (h *Host) server(name string) (*server, error) {
 	return nil, fmt.Errorf("%w %q", ErrUnknownServer, name)
 }
 
-// start begins to live a stored subscription, unless it is paused or over. Only
-// the holder of its server's turn may call it.
+// start runs a stored subscription, unless it is paused or over. Only
+// the holder of its server's lock may call it.
 func (h *Host) start(sub event.Subscription) {
 	if sub.Paused || over(sub) {
 		return
@@ -327,14 +327,14 @@ func (h *Host) start(sub event.Subscription) {
 		Log:          h.logOf(sub),
 	}, sub)
 	ctx, cancel := context.WithCancelCause(h.ctx)
-	l := &life{runner: r, cancel: cancel, done: make(chan struct{})}
+	l := &running{runner: r, cancel: cancel, done: make(chan struct{})}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.lives[sub.ID] != nil {
+	if h.closed || h.runs[sub.ID] != nil {
 		cancel(nil)
 		return
 	}
-	h.lives[sub.ID] = l
+	h.runs[sub.ID] = l
 	h.tidy.begin()
 	h.wg.Go(func() {
 		defer close(l.done)
@@ -343,11 +343,11 @@ func (h *Host) start(sub event.Subscription) {
 	})
 }
 
-// stopLife ends the living of a subscription and waits for it. Only the
-// holder of its server's turn may call it.
-func (h *Host) stopLife(id event.SubID) {
+// stopRunning ends the runner of a subscription and waits for it. Only the
+// holder of its server's lock may call it.
+func (h *Host) stopRunning(id event.SubID) {
 	h.mu.Lock()
-	l := h.lives[id]
+	l := h.runs[id]
 	h.mu.Unlock()
 	if l == nil {
 		return
@@ -355,15 +355,15 @@ func (h *Host) stopLife(id event.SubID) {
 	l.cancel(fmt.Errorf("subscription %s: %w", id, delivery.ErrStopped))
 	<-l.done
 	h.mu.Lock()
-	delete(h.lives, id)
+	delete(h.runs, id)
 	h.duplicates += l.runner.Status().Duplicates
 	h.mu.Unlock()
 }
 
-func (h *Host) life(id event.SubID) *life {
+func (h *Host) runningSub(id event.SubID) *running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.lives[id]
+	return h.runs[id]
 }
 
 // nudge refreshes the leases that a server may have forgotten.
@@ -372,7 +372,7 @@ func (h *Host) nudge(server string) {
 		if sub.Key.Server != server || sub.Mode != event.ModeWebhook {
 			continue
 		}
-		if l := h.life(sub.ID); l != nil {
+		if l := h.runningSub(sub.ID); l != nil {
 			l.runner.Nudge()
 		}
 	}
@@ -434,7 +434,7 @@ func (h *Host) look(sub event.Subscription, server *ServerView, now time.Time) S
 		v.Stored, v.Gaps, v.LastSeq, v.LastTime = c.stored, c.gaps, c.last, c.at
 		e.refused = c.refused
 	}
-	l := h.lives[sub.ID]
+	l := h.runs[sub.ID]
 	if l != nil {
 		status := l.runner.Status()
 		e.runner = &status

@@ -91,11 +91,11 @@ func TestServersThatRepeatWhatTheyWereToldInSecret(t *testing.T) {
 	h.AddServer(event.Server{Name: "parrot", URL: served.URL + "/mcp?token=token%2Fin%2Bthe+address", Headers: map[string]event.Secret{"Authorization": event.NewSecret("Bearer " + bearer)}})
 	see := map[string]string{}
 
-	wish := host.Request{Server: "parrot", Type: trust.Untrusted("t"), Mode: event.ModePoll}
-	_, err = h.Subscribe(r.ctx(), wish)
+	request := host.Request{Server: "parrot", Type: trust.Untrusted("t"), Mode: event.ModePoll}
+	_, err = h.Subscribe(r.ctx(), request)
 	see["the refusal"] = fmt.Sprint(err)
-	wish.Mode = event.ModeWebhook
-	sub, err := h.Subscribe(r.ctx(), wish)
+	request.Mode = event.ModeWebhook
+	sub, err := h.Subscribe(r.ctx(), request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -433,7 +433,7 @@ func (s *server) firstTry(ctx context.Context) error {
 }
 
 // awayFor returns why the server is not connected, if it will not be tried again
-// within d: nobody needs to wait for it.
+// within d: the caller need not wait for it.
 func (s *server) awayFor(d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

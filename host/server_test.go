@@ -225,7 +225,7 @@ func TestPathOfAnEndedSubscriptionIsForgottenAfterADay(t *testing.T) {
 }
 
 // Whoever gives up asking for the types does not spoil them for others.
-func TestListThatWasGivenUpIsNobodysError(t *testing.T) {
+func TestListThatWasGivenUpIsNoError(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	s := &strange{list: func(n int64) string {
 		if n == 2 {

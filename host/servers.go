@@ -62,11 +62,11 @@ func (h *Host) logOf(sub event.Subscription) *slog.Logger {
 
 // RemoveServer implements [API].
 func (h *Host) RemoveServer(ctx context.Context, name string) error {
-	t := h.turn(name)
-	if err := t.take(ctx); err != nil {
+	mu := h.serverMu(name)
+	if err := mu.lock(ctx); err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	s, err := h.server(name)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func reachOf(err error) Reach {
 	return ReachBackoff
 }
 
-// whyNot gives a failure to connect the names that faces know.
+// whyNot gives a failure to connect the names that frontends know.
 func (s *server) whyNot(err error) error {
 	if session.Denied(err) {
 		return fmt.Errorf("%w: %w", ErrRefused, err)

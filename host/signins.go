@@ -106,11 +106,11 @@ func (h *Host) revive(server string) {
 }
 
 func (h *Host) reviveOne(ctx context.Context, id event.SubID) error {
-	sub, t, err := h.hold(ctx, id)
+	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	if sub.State != event.StateDenied || sub.Paused {
 		return nil
 	}
@@ -118,13 +118,13 @@ func (h *Host) reviveOne(ctx context.Context, id event.SubID) error {
 		s.State, s.Evidence = event.StateResumed, "the operator signed in"
 	})
 	if err == nil {
-		h.stopLife(id) // the one that ended
-		h.goOn(id)
+		h.stopRunning(id) // the one that ended
+		h.restart(id)
 	}
 	return err
 }
 
-// wantsWithin bounds finding out whether a refusal can be mended: the operator
+// wantsWithin bounds finding out whether a refusal can be remedied: the operator
 // waits for the answer.
 const wantsWithin = 4 * time.Second
 
@@ -170,7 +170,7 @@ func (s *server) tryOnce(ctx context.Context) error {
 	}
 }
 
-// wantsSignIn reports whether a refusal is one that signing in may mend.
+// wantsSignIn reports whether a refusal is one that signing in may remedy.
 func (s *server) wantsSignIn(ctx context.Context, err error) bool {
 	if s.account == nil || !session.Denied(err) || s.account.Need() == "" {
 		return false

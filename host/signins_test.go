@@ -65,7 +65,7 @@ func TestSignInMendsARefusal(t *testing.T) {
 	if _, err := r.host.Connected(r.ctx(), "locked", true); !errors.Is(err, host.ErrSignIn) || !errors.Is(err, host.ErrRefused) {
 		t.Fatalf("error %v", err)
 	}
-	v := view(r.await("the wish for a sign-in", func(s host.Snapshot) bool { return view(s, "locked").Reach == host.ReachSignIn }), "locked")
+	v := view(r.await("the demand for a sign-in", func(s host.Snapshot) bool { return view(s, "locked").Reach == host.ReachSignIn }), "locked")
 	if v.SignIn == "" || v.SignedIn {
 		t.Errorf("view %+v", v)
 	}
@@ -94,7 +94,7 @@ func TestSignInMendsARefusal(t *testing.T) {
 	if err := r.host.SignOut(r.ctx(), "locked"); err != nil {
 		t.Fatal(err)
 	}
-	r.await("the wish for a sign-in", func(s host.Snapshot) bool { return view(s, "locked").Reach == host.ReachSignIn })
+	r.await("the demand for a sign-in", func(s host.Snapshot) bool { return view(s, "locked").Reach == host.ReachSignIn })
 	if len(authority.Revoked()) != 1 {
 		t.Errorf("revoked %v", authority.Revoked())
 	}
@@ -129,7 +129,7 @@ func TestStepUpOverASession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	v := view(r.await("the wish for more rights", func(s host.Snapshot) bool { return strings.Contains(view(s, "locked").SignIn, "admin") }), "locked")
+	v := view(r.await("the demand for more rights", func(s host.Snapshot) bool { return strings.Contains(view(s, "locked").SignIn, "admin") }), "locked")
 	if !v.SignedIn {
 		t.Errorf("view %+v", v)
 	}

@@ -218,15 +218,15 @@ const spreadWindow = time.Minute
 
 // add counts a duration; one that is negative counts as none.
 func (s *spread) add(d time.Duration, at time.Time) {
-	s.turn(at)
+	s.rotate(at)
 	d = min(max(d, 0), longestSpread)
 	b := &s.now[class(d)]
 	b.n++
 	b.sum += float64(d)
 }
 
-// turn begins a new window when the present one is over.
-func (s *spread) turn(at time.Time) {
+// rotate begins a new window when the present one is over.
+func (s *spread) rotate(at time.Time) {
 	switch age := at.Sub(s.began); {
 	case age < spreadWindow:
 		return
@@ -250,7 +250,7 @@ func class(d time.Duration) int {
 
 // quantiles returns the mean of the durations in the classes where the quantiles lie.
 func (s *spread) quantiles(at time.Time) Quantiles {
-	s.turn(at)
+	s.rotate(at)
 	var q Quantiles
 	for i := range s.now {
 		q.N += s.now[i].n + s.earlier[i].n
@@ -280,7 +280,7 @@ func (h *Host) Stats() Stats {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.Duplicates = h.duplicates
-	for _, l := range h.lives {
+	for _, l := range h.runs {
 		s.Duplicates += l.runner.Status().Duplicates
 	}
 	return s

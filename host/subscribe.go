@@ -57,7 +57,7 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	if err != nil {
 		return "", event.Key{}, err
 	}
-	if err := h.checkWish(t, args); err != nil {
+	if err := h.checkRequest(t, args); err != nil {
 		return "", event.Key{}, err
 	}
 	return mode, key, nil
@@ -138,30 +138,30 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	return sub, gone
 }
 
-// undo removes a subscription that never was, unless somebody has begun it anew
+// undo removes a subscription that never was, unless a caller has begun it anew
 // since.
-func (h *Host) undo(ctx context.Context, id event.SubID, l *life) error {
-	_, t, err := h.hold(ctx, id)
+func (h *Host) undo(ctx context.Context, id event.SubID, l *running) error {
+	_, mu, err := h.lockSub(ctx, id)
 	if errors.Is(err, event.ErrNotFound) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	defer t.give()
-	if h.life(id) != l {
+	defer mu.unlock()
+	if h.runningSub(id) != l {
 		return nil
 	}
-	h.stopLife(id)
+	h.stopRunning(id)
 	return h.remove(ctx, id, event.ActorHost, "refused subscription removed")
 }
 
-// begin stores the wish and starts to live it.
-func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Request) (l *life, isNew bool, err error) {
-	turn := h.turn(key.Server)
-	if err := turn.take(ctx); err != nil {
+// begin stores what is requested and runs it.
+func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Request) (l *running, isNew bool, err error) {
+	mu := h.serverMu(key.Server)
+	if err := mu.lock(ctx); err != nil {
 		return nil, false, err
 	}
-	defer turn.give()
+	defer mu.unlock()
 	if _, err := h.server(key.Server); err != nil {
 		return nil, false, err // removed meanwhile
 	}
@@ -178,16 +178,16 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		}
 		defer settled()
 	}
-	if l := h.runsAsWished(old, mode, r); l != nil {
+	if l := h.runsAsRequested(old, mode, r); l != nil {
 		return l, false, nil
 	}
-	h.stopLife(id)
+	h.stopRunning(id)
 	if old.Mode != mode {
 		h.release(ctx, id)
 	}
-	wish := event.Subscription{ID: id, Key: key}
+	asked := event.Subscription{ID: id, Key: key}
 	t, known := h.listed(key)
-	audit := h.act(event.ActorOperator, "subscribe", wish, "mode "+string(mode))
+	audit := h.act(event.ActorOperator, "subscribe", asked, "mode "+string(mode))
 	err = h.update(ctx, id, nil, audit, func(s *event.Subscription) {
 		if s.Created.IsZero() {
 			s.ID, s.Key, s.Created = id, key, h.opts.Now().UTC()
@@ -215,7 +215,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		}
 	})
 	if err != nil {
-		h.goOn(id)
+		h.restart(id)
 		return nil, false, err
 	}
 	sub, err := h.opts.Store.Subscription(id)
@@ -224,17 +224,17 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	}
 	h.hideSubscription(sub)
 	h.start(sub)
-	if l = h.life(id); l == nil {
+	if l = h.runningSub(id); l == nil {
 		return nil, false, errors.New("the host is closing")
 	}
 	return l, isNew, nil
 }
 
-// runsAsWished returns the life of a subscription that is to go on just as it does: one
+// runsAsRequested returns the running one of a subscription that is to go on just as it does: one
 // that was begun when its server was added is not opened a second time. nil if there is
 // something to change.
-func (h *Host) runsAsWished(old event.Subscription, mode event.Mode, r Request) *life {
-	l := h.life(old.ID)
+func (h *Host) runsAsRequested(old event.Subscription, mode event.Mode, r Request) *running {
+	l := h.runningSub(old.ID)
 	if l == nil || !r.From.Saved || r.From.Cursor.Valid || over(old) ||
 		old.Mode != mode || old.MaxAge != r.MaxAge || old.TTL != r.TTL {
 		return nil
@@ -272,7 +272,7 @@ func (h *Host) commit(ctx context.Context, b event.Batch) error {
 	return err
 }
 
-// remove ends a subscription that nobody lives any more.
+// remove ends a subscription that does not run any more.
 func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, action string) error {
 	sub, err := h.opts.Store.Subscription(id)
 	if err != nil {
@@ -292,8 +292,8 @@ func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, ac
 }
 
 // release ends a subscription on its server if it is a webhook's, as far as the
-// server can be reached; it ends here in any case (field notes 14). Nobody lives
-// it any more: what is stored is all that the server was told.
+// server can be reached; it ends here in any case (field notes 14). It does not
+// run any more: what is stored is all that the server was told.
 func (h *Host) release(ctx context.Context, id event.SubID) {
 	sub, err := h.opts.Store.Subscription(id)
 	if err != nil || !held(sub) {
@@ -309,28 +309,28 @@ func (h *Host) release(ctx context.Context, id event.SubID) {
 
 // Unsubscribe implements [API].
 func (h *Host) Unsubscribe(ctx context.Context, id event.SubID) error {
-	_, t, err := h.hold(ctx, id)
+	_, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	return h.finish(ctx, id)
 }
 
 // finish ends a subscription here and on its server.
 func (h *Host) finish(ctx context.Context, id event.SubID) error {
-	h.stopLife(id)
+	h.stopRunning(id)
 	h.release(ctx, id)
 	err := h.remove(ctx, id, event.ActorOperator, "unsubscribe")
 	if err != nil {
-		h.goOn(id)
+		h.restart(id)
 	}
 	return err
 }
 
-// goOn lives a subscription as it is stored. After a verb that failed it must
+// restart runs a subscription as it is stored. After a verb that failed it must
 // not look alive and be dead.
-func (h *Host) goOn(id event.SubID) {
+func (h *Host) restart(id event.SubID) {
 	if sub, err := h.opts.Store.Subscription(id); err == nil {
 		h.start(sub)
 	}
@@ -346,18 +346,18 @@ func (h *Host) mustHave(id event.SubID) (event.Subscription, error) {
 
 // Pause implements [API].
 func (h *Host) Pause(ctx context.Context, id event.SubID) error {
-	sub, t, err := h.hold(ctx, id)
+	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	if sub.Paused {
 		return nil
 	}
 	if over(sub) { // resumed, it would begin again in silence
 		return overError(sub)
 	}
-	h.stopLife(id)
+	h.stopRunning(id)
 	h.suspend(ctx, sub)
 	change := &event.StateChange{State: event.StatePaused, Evidence: "paused by the operator"}
 	audit := h.act(event.ActorOperator, "pause", sub, "")
@@ -365,7 +365,7 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 		s.Paused, s.State, s.Evidence = true, change.State, change.Evidence
 	})
 	if err != nil {
-		h.goOn(id)
+		h.restart(id)
 	}
 	return err
 }
@@ -379,11 +379,11 @@ func (h *Host) mark(sub event.Subscription, change *event.StateChange) event.Rec
 
 // Resume implements [API].
 func (h *Host) Resume(ctx context.Context, id event.SubID) error {
-	sub, t, err := h.hold(ctx, id)
+	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	if !sub.Paused {
 		if over(sub) {
 			return overError(sub)
@@ -396,7 +396,7 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 	if err != nil {
 		return err
 	}
-	h.goOn(id)
+	h.restart(id)
 	h.notify()
 	return nil
 }

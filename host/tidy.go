@@ -8,7 +8,7 @@ import (
 )
 
 // Opening many subscriptions at once takes several times the memory that they need
-// when they are open, and while nothing happens nobody collects it.
+// when they are open, and while nothing happens no collection runs.
 const (
 	tidyFrom  = 50              // subscriptions that were opened
 	tidyAfter = 3 * time.Second // in which none was: what looks at them has settled too

@@ -37,7 +37,7 @@ func (h *Host) Types(ctx context.Context, name string) ([]event.Type, error) {
 	s.asked.Store(true)
 	types, err := s.list(ctx)
 	if errors.Is(err, dialect.ErrNoEvents) {
-		s.asked.Store(false) // nobody else asks again
+		s.asked.Store(false) // no other goroutine asks again
 	}
 	return types, explain(err)
 }
@@ -51,7 +51,7 @@ func (h *Host) Announced(ctx context.Context, name string) ([]event.Type, error)
 	return h.known(ctx, s)
 }
 
-// explain gives the errors of rooms the names that faces know.
+// explain gives the errors of packages the names that frontends know.
 func explain(err error) error {
 	switch {
 	case err == nil:
@@ -136,7 +136,7 @@ func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
 	}
 	if err == nil {
-		err = h.checkWish(t, k.Args)
+		err = h.checkRequest(t, k.Args)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", delivery.ErrGone, err)

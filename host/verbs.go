@@ -22,11 +22,11 @@ func overError(sub event.Subscription) error {
 	return fmt.Errorf("subscription %s is over (%s, %s): %w; subscribe again to begin anew", sub.ID, sub.State, sub.Evidence, ErrStopped)
 }
 
-// running returns the life of a subscription.
+// mustRun returns a subscription that runs.
 //
-// Errors: [ErrStopped], which says why nobody lives it.
-func (h *Host) running(id event.SubID) (*life, error) {
-	if l := h.life(id); l != nil {
+// Errors: [ErrStopped], which says why it does not run.
+func (h *Host) mustRun(id event.SubID) (*running, error) {
+	if l := h.runningSub(id); l != nil {
 		return l, nil
 	}
 	sub, err := h.mustHave(id)
@@ -89,29 +89,29 @@ func (h *Host) tryMode(ctx context.Context, id event.SubID, mode event.Mode) err
 var errNotAnswered = errors.New("the server did not answer in time")
 
 // switchMode stores another mode and goes on in it. It returns the subscription as it
-// was, and the new life, nil if there is none.
-func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode, why string, cause error) (event.Subscription, *life, error) {
-	sub, t, err := h.hold(ctx, id)
+// was, and what runs now, nil if nothing does.
+func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode, why string, cause error) (event.Subscription, *running, error) {
+	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return sub, nil, err
 	}
-	defer t.give()
+	defer mu.unlock()
 	if sub.Mode == mode && sub.Preferred == "" && !over(sub) {
 		return sub, nil, nil
 	}
 	err = h.changeMode(ctx, sub, mode, why, cause, func(s *event.Subscription) { s.Preferred = "" })
-	return sub, h.life(id), err
+	return sub, h.runningSub(id), err
 }
 
-// restoreMode goes on as before, unless somebody has done something else meanwhile.
+// restoreMode goes on as before, unless a caller has done something else meanwhile.
 func (h *Host) restoreMode(ctx context.Context, before event.Subscription, from event.Mode, cause error) error {
-	sub, t, err := h.hold(ctx, before.ID)
+	sub, mu, err := h.lockSub(ctx, before.ID)
 	if errors.Is(err, event.ErrNotFound) {
 		return nil // removed meanwhile
 	} else if err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	if sub.Mode == before.Mode && sub.Preferred == before.Preferred || sub.Paused {
 		return nil
 	}
@@ -124,9 +124,9 @@ func (h *Host) restoreMode(ctx context.Context, before event.Subscription, from 
 }
 
 // changeMode stores another mode with what more changes, and goes on in it. Only the
-// holder of the server's turn may call it.
+// holder of the server's lock may call it.
 func (h *Host) changeMode(ctx context.Context, sub event.Subscription, mode event.Mode, why string, cause error, more func(*event.Subscription)) error {
-	h.stopLife(sub.ID)
+	h.stopRunning(sub.ID)
 	if sub.Mode != mode {
 		h.release(ctx, sub.ID)
 	}
@@ -148,17 +148,17 @@ func (h *Host) changeMode(ctx context.Context, sub event.Subscription, mode even
 		}
 		more(s)
 	})
-	h.goOn(sub.ID)
+	h.restart(sub.ID)
 	return err
 }
 
 // SetFailover implements [API].
 func (h *Host) SetFailover(ctx context.Context, id event.SubID, on bool) error {
-	sub, t, err := h.hold(ctx, id)
+	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	if sub.Failover == on {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (h *Host) SetFailover(ctx context.Context, id event.SubID, on bool) error {
 	if on {
 		action = "failover on"
 	}
-	l := h.life(id)
+	l := h.runningSub(id)
 	var mode event.Mode
 	err = h.update(ctx, id, nil, h.act(event.ActorOperator, action, sub, ""), func(s *event.Subscription) {
 		s.Failover, s.Preferred = on, ""
@@ -203,7 +203,7 @@ func (h *Host) modes(k event.Key) []event.Mode {
 
 // Refresh implements [API].
 func (h *Host) Refresh(ctx context.Context, id event.SubID) error {
-	l, err := h.running(id)
+	l, err := h.mustRun(id)
 	if err != nil {
 		return err
 	}
@@ -220,11 +220,11 @@ func (h *Host) Refresh(ctx context.Context, id event.SubID) error {
 
 // ResetCursor implements [API].
 func (h *Host) ResetCursor(ctx context.Context, id event.SubID, from From) error {
-	sub, t, err := h.hold(ctx, id)
+	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer t.give()
+	defer mu.unlock()
 	if from.Saved && !from.Cursor.Valid {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (h *Host) ResetCursor(ctx context.Context, id event.SubID, from From) error
 	if from.Cursor.Valid {
 		evidence = "position set by the operator"
 	}
-	h.stopLife(id)
+	h.stopRunning(id)
 	record := h.mark(sub, &event.StateChange{State: event.StateStarting, Evidence: evidence})
 	audit := h.act(event.ActorOperator, "reset cursor", sub, "")
 	audit.Detail = from.Cursor.Text
@@ -243,6 +243,6 @@ func (h *Host) ResetCursor(ctx context.Context, id event.SubID, from From) error
 			s.LastSeen = time.Time{} // a new beginning: nothing before it is missed
 		}
 	})
-	h.goOn(id)
+	h.restart(id)
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Whatever is done to subscriptions at the same time, each is lived by nobody or
+// Whatever is done to subscriptions at the same time, each is run by none or
 // by one, as the store says, and every goroutine ends with the host.
 func TestVerbsInAnyOrder(t *testing.T) {
 	r := newRig(t)
@@ -21,13 +21,13 @@ func TestVerbsInAnyOrder(t *testing.T) {
 	const subs, rounds = 3, 6
 	var ids [subs]event.SubID
 	server := func(i int) event.Server { return event.Server{Name: fmt.Sprint("pager", i), URL: r.url} }
-	wish := func(i int, mode event.Mode, from host.From) host.Request {
+	request := func(i int, mode event.Mode, from host.From) host.Request {
 		return host.Request{Server: server(i).Name, Type: trust.Untrusted("load.tick"), Mode: mode, From: from}
 	}
 	modes := []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}
 	for i := range ids {
 		r.host.AddServer(server(i))
-		sub, err := r.host.Subscribe(ctx, wish(i, modes[i], host.From{}))
+		sub, err := r.host.Subscribe(ctx, request(i, modes[i], host.From{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestVerbsInAnyOrder(t *testing.T) {
 				return err
 			},
 			func(n int) error {
-				_, err := r.host.Subscribe(ctx, wish(i, modes[(i+n)%len(modes)], host.From{Saved: n%2 == 0}))
+				_, err := r.host.Subscribe(ctx, request(i, modes[(i+n)%len(modes)], host.From{Saved: n%2 == 0}))
 				return err
 			},
 			func(n int) error {
@@ -75,14 +75,14 @@ func TestVerbsInAnyOrder(t *testing.T) {
 	wg.Wait()
 
 	for i, id := range ids {
-		if _, err := r.host.Subscribe(ctx, wish(i, modes[i], host.From{})); err != nil {
+		if _, err := r.host.Subscribe(ctx, request(i, modes[i], host.From{})); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.host.Pause(ctx, id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// A second life of a subscription would go on storing.
+	// A second runner of a subscription would go on storing.
 	last := r.store.Last()
 	r.subscribe(event.ModePoll, host.From{})
 	r.await("storing of another", func(host.Snapshot) bool { return r.store.Last() > last+20 })

@@ -88,7 +88,7 @@ type Resume struct {
 	Gaps       uint64
 }
 
-// Request is a wish to subscribe.
+// Request asks for a subscription.
 type Request struct {
 	Server string // a name that was added
 	Type   trust.Text

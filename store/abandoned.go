@@ -17,8 +17,8 @@ const temporaryPrefix = "eventdeck-"
 // maxAbandoned bounds how many directories one start looks at.
 const maxAbandoned = 64
 
-// removeAbandoned removes the temporary stores in dir that nobody has open: their
-// processes have died. What cannot be removed stays, and harms nobody.
+// removeAbandoned removes the temporary stores in dir that no process has open: their
+// processes have died. What cannot be removed stays, and does no harm.
 func removeAbandoned(dir string) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -51,7 +51,7 @@ func abandoned(dir string) bool {
 	return free(path)
 }
 
-// free reports whether nobody holds the lock of a database file.
+// free reports whether no process holds the lock of a database file.
 func free(path string) bool {
 	var db *bolt.DB
 	err := boltfile.Guard(nil, func() (err error) {

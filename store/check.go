@@ -23,7 +23,7 @@ const maxFindings = 20
 const recoverAdvice = "`eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"
 
 // Check reads the whole store in dir and calls say for what is wrong with it, at
-// most 20 times. Nobody may have the store open. A file whose pages make no sense
+// most 20 times. No process may have the store open. A file whose pages make no sense
 // may end the process: run it in one of its own.
 //
 // Errors: [ErrLocked]; [ErrForeign]; [ErrNewer]; [ErrDamaged] when something is wrong; those of ctx and of

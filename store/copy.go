@@ -21,7 +21,7 @@ import (
 const compactBytes = 8 << 20
 
 // Compact writes the store in dir anew, without the room that removed records
-// have left. Nobody may have it open. It returns the bytes before and after.
+// have left. No process may have it open. It returns the bytes before and after.
 //
 // Records that have no checksum yet get one.
 //
@@ -111,7 +111,7 @@ func sizeOf(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// Backup copies the store in dir to file, which must not exist. Nobody may have
+// Backup copies the store in dir to file, which must not exist. No process may have
 // it open. The sealing key is not in the copy. It returns the bytes written.
 //
 // Errors: [ErrLocked], [ErrForeign], [ErrDamaged], those of the file system.
@@ -187,7 +187,7 @@ func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 
 // Restore puts the copy in file into the place of the store in dir, after it was
 // checked; say gets what the check finds. What was there is moved aside, under
-// the returned name, "" if there was nothing. Nobody may have the store open.
+// the returned name, "" if there was nothing. No process may have the store open.
 // When in is not nil, the copy is what can be read from it, to its end, and file
 // is its name in errors. What does not begin like a store, or goes on for longer than
 // one that begins so can have, is not read to its end.
@@ -281,7 +281,7 @@ func copyBounded(to io.Writer, from io.Reader, file string) error {
 	return err
 }
 
-// notInUse refuses a store that somebody has open. A file that is no database is
+// notInUse refuses a store that a process has open. A file that is no database is
 // in nobody's use.
 func notInUse(dir string) error {
 	db, err := openReadOnly(dir, fileDB)

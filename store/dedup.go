@@ -31,7 +31,7 @@ const (
 )
 
 // hashFunc maps an id to 64 bits under a key that the sender cannot know, so
-// that nobody can make ids collide.
+// that no sender can make ids collide.
 type hashFunc func(key []byte, in space, sub event.SubID, id string) uint64
 
 func keyedHash(key []byte, in space, sub event.SubID, id string) uint64 {

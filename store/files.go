@@ -24,9 +24,9 @@ const (
 // or could change.
 var errNotPrivate = errors.New("refused")
 
-// privateDir makes sure that dir is a directory of ours which nobody else can
-// enter: it is made, or its mode is tightened to 0700. A symbolic link, somebody
-// else's directory and one that is shared by design (sticky, like /tmp) are
+// privateDir makes sure that dir is a directory of this user which no other user can
+// enter: it is made, or its mode is tightened to 0700. A symbolic link, another
+// user's directory and one that is shared by design (sticky, like /tmp) are
 // refused.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -146,7 +146,7 @@ func writePrivate(dir, name string, content []byte) error {
 const leftoverAge = time.Minute
 
 // removeLeftovers removes what processes left that died while they wrote a file anew. What
-// cannot be removed harms nobody.
+// cannot be removed does no harm.
 func removeLeftovers(dir string, now time.Time) {
 	found, err := filepath.Glob(filepath.Join(dir, "*.new"))
 	if err != nil {

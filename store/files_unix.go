@@ -32,7 +32,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// letGo releases the lock on a file and closes it. A mapping that nobody can take
+// letGo releases the lock on a file and closes it. A mapping that cannot be taken
 // away any more would hold the lock beyond the closing.
 func letGo(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())

@@ -11,7 +11,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// noService reports whether err says that nobody offers the Secret Service
+// noService reports whether err says that no program offers the Secret Service
 // here: no session bus, or a bus without that service. A service that is locked
 // or fails is another thing.
 func noService(err error) bool {

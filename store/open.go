@@ -4,7 +4,7 @@
 // One goroutine writes. It commits what is queued in groups: at once when the
 // last commit began 5 ms ago or more, else when 5 ms have passed or 2,048
 // records are there. Records, the hashes by which duplicates are found, cursors
-// and changes of subscriptions share one transaction, and nobody hears of it
+// and changes of subscriptions share one transaction, and no caller hears of it
 // before it has returned. Readers use snapshots and never wait for the writer.
 //
 // Secrets are sealed; the key is in the system's keyring, or in a file beside
@@ -88,7 +88,7 @@ type Options struct {
 // They exist for tests that end the process there, or have a bad disk.
 type Hooks struct {
 	BeforeCommit func() // all is in the transaction, nothing is in the file
-	AfterCommit  func() // all is in the file, nobody was told
+	AfterCommit  func() // all is in the file, no caller was told
 
 	FailBefore func() error // its error fails the commit; nothing is in the file
 	FailAfter  func() error // its error fails the commit although all is in the file, as a failed last sync does

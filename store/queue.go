@@ -14,7 +14,7 @@ const (
 	queueBytes   = 8 << 20
 	groupRecords = 2048
 	commitEvery  = 5 * time.Millisecond
-	// What somebody waits for is committed when the last commit is as long ago as it
+	// What a caller waits for is committed when the last commit is as long ago as it
 	// took, and so long at least: groups grow with the load.
 	awaitedEvery = time.Millisecond
 )
@@ -173,7 +173,7 @@ func (q *queue) close() {
 }
 
 // next waits until something is queued and it is time to commit it: at the
-// moment due, or soon when somebody waits for it, or before that when a whole group is there, when somebody waits for
+// moment due, or soon when a caller waits for it, or before that when a whole group is there, when a caller waits for
 // room, or when the queue was closed. It returns the oldest jobs, at most a
 // group, and nil when the queue is closed and empty.
 func (q *queue) next(p pace) []*job {

@@ -107,7 +107,7 @@ func (s *Store) Forward(seq uint64, fn func(event.Record) bool) error {
 		if fn(r) {
 			return true
 		}
-		ended, damage = true, nil // nobody asks for the rest
+		ended, damage = true, nil // the caller does not ask for the rest
 		return false
 	})
 	if err == nil && n < firstChunk && seq <= 1 && !ended {

@@ -25,7 +25,7 @@ import (
 // above the last one given, and each event is kept once. A run that was ended leaves the
 // damaged file where it was.
 //
-// Nobody may have the store open.
+// No process may have the store open.
 //
 // Errors: [ErrLocked]; [ErrNewer]; [ErrDamaged] when there are no subscriptions that can be
 // read; those of ctx and of the file system.

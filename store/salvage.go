@@ -376,7 +376,7 @@ func (s *salvage) everywhere(ctx context.Context) error {
 		before := uint64(0)
 		for _, e := range entries {
 			f, ok := s.entry(bucketEvents, e)
-			if f.bad && unknown { // a file of an older layout, as far as is known
+			if f.bad && unknown { // a file probably of an older layout
 				f.bad, f.summed, f.length = len(e.Key) != 8, false, uint32(len(e.Stored))
 				r, err := decodeRecord(f.seq, e.Stored)
 				ok = err == nil && r.Server != ""

@@ -196,7 +196,7 @@ func TestForwardEndsAtTheSnapshot(t *testing.T) {
 	count := 0
 	if err := s.Forward(1, func(event.Record) bool {
 		if count == 0 {
-			store(t, s, eventsBatch("aa", "3")) // a slow consumer blocks nobody
+			store(t, s, eventsBatch("aa", "3")) // a slow consumer does not block others
 		}
 		count++
 		return true

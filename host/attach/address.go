@@ -78,7 +78,7 @@ func removePlace(dir string) error {
 		return err
 	}
 	if temp := filepath.Dir(string(path)); filepath.Base(string(path)) == fileSocket && strings.HasPrefix(filepath.Base(temp), "eventdeck-") {
-		// Somebody may have cleared the temporary files already.
+		// A cleaner may have removed the temporary files already.
 		if err := errors.Join(removeFile(string(path)), removeFile(temp)); err != nil {
 			return err
 		}

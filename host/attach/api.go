@@ -182,7 +182,7 @@ func (c *Client) RemoveServer(ctx context.Context, name string) error {
 	return err
 }
 
-// TestServer implements [host.API]: the description of a server that nobody knows yet
+// TestServer implements [host.API]: the description of a server that is not known yet
 // may hold secrets and is not sent.
 func (c *Client) TestServer(context.Context, event.Server) (host.ServerView, error) {
 	return host.ServerView{}, c.notHere("the test of a server")
@@ -203,7 +203,7 @@ func (c *Client) EndRemote(ctx context.Context, server string, id trust.Text) er
 func (c *Client) Refusals() []event.Refusal {
 	out, err := soon(c, verbRefused, false)
 	if err != nil {
-		return nil // the state tells that nobody answers
+		return nil // the state tells that the host does not answer
 	}
 	return out
 }
@@ -248,7 +248,7 @@ func (c *Client) RemoveMark(ctx context.Context, seq uint64, line bool) error {
 // Audit implements [host.API].
 func (c *Client) Audit() *eventlog.Audit { return eventlog.NewAudit(c.Store()) }
 
-// Wire implements [host.API]. Frames come while somebody looks.
+// Wire implements [host.API]. Frames come while a client looks at them.
 func (c *Client) Wire() *eventlog.Ring[host.WireFrame] {
 	c.wireWanted.Store(time.Now().UnixNano())
 	return c.wire
@@ -257,7 +257,7 @@ func (c *Client) Wire() *eventlog.Ring[host.WireFrame] {
 // AppLog implements [host.API].
 func (c *Client) AppLog() *eventlog.Ring[host.LogLine] { return c.appLog }
 
-// Stats implements [host.API]: the last ones when nobody answers.
+// Stats implements [host.API]: the last ones when the host does not answer.
 func (c *Client) Stats() host.Stats {
 	s, err := soon(c, verbStats, false)
 	c.mu.Lock()

@@ -8,7 +8,7 @@
 // POST /v2/VERB; what a verb takes and gives is one value in gob, which keeps texts to
 // the byte, as cursors have to be. Nothing is sent that was not asked for. Who follows
 // what changes asks for the state with the version that it has, and is answered when
-// there is a newer one: a client that is slow or stopped holds up nobody but itself,
+// there is a newer one: a client that is slow or stopped holds up no client but itself,
 // and reads what it missed from the log.
 //
 // Secrets do not cross: [event.Secret] is sent in its masked form. Servers are sent

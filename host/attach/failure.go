@@ -22,7 +22,7 @@ type kind struct {
 	err  error
 }
 
-// kinds returns the errors that a face tells apart.
+// kinds returns the errors that a frontend tells apart.
 func kinds() []kind {
 	return []kind{
 		{"not-found", event.ErrNotFound}, {"closed", event.ErrClosed}, {"full", event.ErrFull},

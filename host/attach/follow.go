@@ -21,11 +21,11 @@ const (
 	pullWait   = 10 * time.Second // how long an answer may wait for a change
 	pullLate   = 5 * time.Second  // how much later the first counts as stopped
 	wireEvery  = 500 * time.Millisecond
-	wireWanted = 3 * time.Second // after somebody looked at it
+	wireWanted = 3 * time.Second // after a client looked at it
 )
 
 // followWindow is how many records a client fetches that it has missed; what is
-// older is read from the log when somebody wants it.
+// older is read from the log when a client wants it.
 const followWindow = 5000
 
 // follow keeps the state until the connection ends.

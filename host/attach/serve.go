@@ -274,7 +274,7 @@ func addServer(ctx context.Context, e *session, want serverName) (nothing, error
 	case s.Name != want.Name, print(s) != want.Print && !event.IsAddressName(want.Name):
 		return false, fmt.Errorf("%w %q: the process with the store knows another server by this name", host.ErrUnknownServer, want.Name)
 	case !known:
-		s.ByHand = true // somebody asked for it with a command
+		s.ByHand = true // an operator asked for it with a command
 		e.api().AddServer(s)
 	}
 	return false, nil

@@ -13,7 +13,7 @@ import (
 func (c *Client) Store() event.Store { return &remoteStore{c} }
 
 // remoteStore is a store that another process has open. Methods that return no error
-// return nothing when nobody answers.
+// return nothing when the host does not answer.
 type remoteStore struct{ c *Client }
 
 func (s *remoteStore) Last() uint64 { return s.c.last.Load() }

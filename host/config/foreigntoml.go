@@ -18,7 +18,7 @@ const (
 // fromTOML returns the servers of a TOML file as JSON.
 func fromTOML(raw []byte) ([]byte, error) {
 	if line := tooDeep(raw); line > 0 {
-		return nil, fmt.Errorf("line %d: it nests deeper than %d levels; mend it there", line, maxTOMLDepth)
+		return nil, fmt.Errorf("line %d: it nests deeper than %d levels; correct it there", line, maxTOMLDepth)
 	}
 	var all struct {
 		Servers map[string]any `toml:"mcp_servers"`

@@ -16,8 +16,8 @@ const maxYAML = 1 << 20
 
 // Errors of YAML files. The parser's own repeat values, which may be secrets.
 var (
-	errShape = errors.New("it is YAML, but no mapping of names to values; mend it there")
-	errList  = errors.New("it must be a mapping of names to servers, or a list of servers with names; mend it there")
+	errShape = errors.New("it is YAML, but no mapping of names to values; correct it there")
+	errList  = errors.New("it must be a mapping of names to servers, or a list of servers with names; correct it there")
 )
 
 // yamlServer is a server as Goose writes it below "extensions", and as Continue does in
@@ -160,5 +160,5 @@ func yamlError(err error) error {
 		return errShape
 	}
 	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "yaml: "), "\n")
-	return fmt.Errorf("no YAML: %s; mend it there", text)
+	return fmt.Errorf("no YAML: %s; correct it there", text)
 }

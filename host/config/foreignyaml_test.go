@@ -97,7 +97,7 @@ func TestMalformedYAML(t *testing.T) {
 	}
 	laughs += "extensions: {a: {cmd: x, args: *a9}}\n"
 	for name, tt := range map[string]struct{ text, says string }{
-		"no YAML":      {"extensions:\n\t- s3cret", "no YAML: line 2: found character that cannot start any token; mend it there"},
+		"no YAML":      {"extensions:\n\t- s3cret", "no YAML: line 2: found character that cannot start any token; correct it there"},
 		"unfinished":   {"extensions: {a: \"s3cret", "no YAML: "},
 		"too deep":     {"extensions: " + deep, "no YAML: "},
 		"not text":     {"\x00\xff\xfe s3cret", "no YAML: "},
@@ -137,7 +137,7 @@ func TestMalformedYAML(t *testing.T) {
 				t.Fatal(errs)
 			}
 			text := errs[0].Error()
-			if !strings.Contains(text, path+": ") || !strings.Contains(text, tt.says) || !strings.HasSuffix(text, "mend it there") || strings.ContainsAny(text, "\n\x00") {
+			if !strings.Contains(text, path+": ") || !strings.Contains(text, tt.says) || !strings.HasSuffix(text, "correct it there") || strings.ContainsAny(text, "\n\x00") {
 				t.Errorf("says %q", text)
 			}
 			if name != "no alias" && strings.Contains(text, "s3cret") {

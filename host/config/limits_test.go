@@ -74,7 +74,7 @@ func TestOneWrongLimitLeavesTheOthers(t *testing.T) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if l, err := new(Settings).Limits(); l != (Limits{}) || err != nil {
-		t.Errorf("nobody chose anything: %+v, %v", l, err)
+		t.Errorf("nothing was chosen: %+v, %v", l, err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Settings are what the operator chose: keys of the screen, limits of the host, and
 // members that other parts of the program read. The zero value is the settings of
-// somebody who chose nothing.
+// an operator who chose nothing.
 type Settings struct {
 	Path string       // as it was given; "" if there is none
 	Keys []KeyBinding // in the order of the file
@@ -35,7 +35,7 @@ func (p Paths) SettingsFile() (string, error) {
 }
 
 // LoadSettings reads the settings at path. A file that is not there is no error:
-// nobody has to have settings.
+// settings are optional.
 //
 // Errors: [ErrFile].
 func LoadSettings(path string) (*Settings, error) {

@@ -45,7 +45,7 @@ type Archive struct {
 	sender *sender
 	guard  guard
 
-	life    context.Context // of registrations
+	ctx     context.Context // of registrations
 	workers sync.WaitGroup
 
 	mu            sync.Mutex
@@ -107,7 +107,7 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 		ca = o.CAFile
 	}
 	a.sender = newSender(o.AllowLoopback || local, ca, deliveriesEach)
-	a.life = ctx
+	a.ctx = ctx
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+ArchivePath, a.serveStream)
 	mux.HandleFunc("POST "+archivePosts, a.servePost)
@@ -213,7 +213,7 @@ func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
-	_, _ = io.WriteString(w, "Accepted") // nobody depends on it
+	_, _ = io.WriteString(w, "Accepted") // nothing depends on it
 	if f, ok := w.(http.Flusher); ok {
 		f.Flush()
 	}

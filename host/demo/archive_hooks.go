@@ -58,7 +58,7 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *refusal) {
 	}
 	a.registered++
 	uri := fmt.Sprintf("subscription://archive/%s/%d", a.run, a.registered)
-	ctx, cancel := context.WithCancel(a.life)
+	ctx, cancel := context.WithCancel(a.ctx)
 	r := &registration{uris: p.URIs, target: p.Target, secret: secret, cancel: cancel}
 	a.registrations[uri] = r
 	for _, one := range p.URIs {

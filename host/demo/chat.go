@@ -209,7 +209,7 @@ func (c *chat) initialize(params json.RawMessage) map[string]any {
 	var p struct {
 		Version string `json:"protocolVersion"`
 	}
-	_ = json.Unmarshal(params, &p) // an unreadable wish gets the newest version
+	_ = json.Unmarshal(params, &p) // an unreadable request gets the newest version
 	if !slices.Contains(handshakes, p.Version) {
 		p.Version = handshakes[0]
 	}
@@ -274,7 +274,7 @@ func (c *chat) stream(ctx context.Context, m wire.Message) {
 		c.refuse(m.RawID, f)
 		return
 	}
-	s := &stream{engine: &c.engine, wish: w, id: m.RawID, heartbeat: c.opts.Heartbeat, write: c.write, close: "\n"}
+	s := &stream{engine: &c.engine, requested: w, id: m.RawID, heartbeat: c.opts.Heartbeat, write: c.write, close: "\n"}
 	if err := s.run(ctx); err == nil {
 		c.send(wire.EncodeResult(m.RawID, map[string]any{}))
 	} else if !errors.Is(err, context.Canceled) {

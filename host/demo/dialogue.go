@@ -62,7 +62,7 @@ func greeting(params json.RawMessage, name, title, instructions string, capabili
 	var p struct {
 		Version string `json:"protocolVersion"`
 	}
-	_ = json.Unmarshal(params, &p) // an unreadable wish gets the newest version
+	_ = json.Unmarshal(params, &p) // an unreadable request gets the newest version
 	if !slices.Contains(handshakes, p.Version) {
 		p.Version = handshakes[0]
 	}

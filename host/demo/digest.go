@@ -23,7 +23,7 @@ const DigestPath = "/mcp"
 const (
 	maxTopics       = 100 // subscriptions that digest holds
 	maxConnections  = 100
-	digestBatch     = 100 // events of a batch, where nobody asks for fewer
+	digestBatch     = 100 // events of a batch, where the client asks for no fewer
 	digestBacklog   = 500 // events that wait for a batch at most
 	socketWrite     = time.Minute
 	mcpSubprotocol  = "mcp"
@@ -38,7 +38,7 @@ const (
 
 // Digest is the demo server of MCPE over WebSocket: subscriptions are made by
 // calling tools, stay when the connection ends, and deliver at once, on a cron
-// schedule or at one time. What falls due in realtime while nobody is connected is
+// schedule or at one time. What falls due in realtime while no client is connected is
 // lost. Make it with [NewDigest].
 type Digest struct {
 	origin
@@ -93,7 +93,7 @@ func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc(DigestPath, d.serveSocket)
 	err := serveHTTP(ctx, "digest", ln, mux, d.opts.Log)
-	d.mu.Lock() // whoever entered before is counted; the server takes nobody any more
+	d.mu.Lock() // whoever entered before is counted; the server takes no client any more
 	workers := &d.workers
 	d.mu.Unlock()
 	workers.Wait()
@@ -221,7 +221,7 @@ func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *refusal) {
 	if f := decode(params, &p); f != nil {
 		return nil, f
 	}
-	var w topicWish
+	var w topicArgs
 	if len(p.Arguments) > 0 {
 		if err := json.Unmarshal(p.Arguments, &w); err != nil {
 			return toolFailure("the arguments make no sense"), nil

@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/cron"
 )
 
-// topicWish is the arguments of the tools.
-type topicWish struct {
+// topicArgs is the arguments of the tools.
+type topicArgs struct {
 	SubscriptionID string          `json:"subscriptionId"`
 	Status         string          `json:"status"`
 	Filter         *topicFilter    `json:"filter"`
@@ -57,7 +57,7 @@ type topic struct {
 	expiresAt time.Time // zero: never
 	since     []uint64  // of each feed: what waits for a batch lies behind
 
-	owner  *caller            // nil: nobody is connected
+	owner  *caller            // nil: no client is connected
 	cancel context.CancelFunc // ends what delivers to owner; nil: nothing does
 }
 
@@ -137,7 +137,7 @@ func (d topicDelivery) planScheduled(p *plan, now time.Time) error {
 }
 
 // subscribe makes a topic that delivers to the caller.
-func (d *Digest) subscribe(c *caller, w topicWish) (any, error) {
+func (d *Digest) subscribe(c *caller, w topicArgs) (any, error) {
 	now := time.Now()
 	if len(w.Handler) > 0 && string(w.Handler) != "null" {
 		return nil, errors.New("this server runs no handlers")
@@ -149,7 +149,7 @@ func (d *Digest) subscribe(c *caller, w topicWish) (any, error) {
 		return nil, err
 	}
 	t := &topic{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
-	if err := t.apply(topicWish{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
+	if err := t.apply(topicArgs{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
@@ -172,8 +172,8 @@ func (d *Digest) counts(now time.Time) (all []uint64) {
 	return all
 }
 
-// apply changes what the wish names.
-func (t *topic) apply(w topicWish, now time.Time) error {
+// apply changes what the arguments name.
+func (t *topic) apply(w topicArgs, now time.Time) error {
 	if w.ExpiresAt != nil && *w.ExpiresAt != "" {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
 		if err != nil || !at.After(now) {
@@ -211,7 +211,7 @@ func (d *Digest) list(c *caller, status string) any {
 }
 
 // change does what a tool asks for one topic.
-func (d *Digest) change(c *caller, tool string, w topicWish) (any, error) {
+func (d *Digest) change(c *caller, tool string, w topicArgs) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.topics[w.SubscriptionID]

@@ -23,7 +23,7 @@ func TestNoLeaseOutlivesTheMemoryItIsIn(t *testing.T) {
 	}
 }
 
-// A wish for an odd lifetime is clamped, not refused.
+// A request for an odd lifetime is clamped, not refused.
 func TestOddLifetimesAreClamped(t *testing.T) {
 	r, c := hookRig(t, nil)
 	for _, ttl := range []any{0, -1, -1e300, 0.4, 1} {

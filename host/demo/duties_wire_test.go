@@ -285,7 +285,7 @@ func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
 	for kind.feed.count(time.Now()) < 20 {
 		time.Sleep(time.Millisecond)
 	}
-	s := &stream{engine: &r.pager.engine, wish: wish{kind: kind}, id: json.RawMessage("1"), close: "\n"}
+	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), close: "\n"}
 	s.fill(time.Now())
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
 	m, err := wire.DecodeMessages(first)
@@ -430,7 +430,7 @@ func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 	}
 }
 
-// What a callback answers is told to nobody.
+// What a callback answers is not told to anyone.
 func TestAnswersOfCallbacksAreNotRepeated(t *testing.T) {
 	r, c := hookRig(t, nil)
 	c.say("internal: password hunter2")

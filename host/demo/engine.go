@@ -129,8 +129,8 @@ func (e *engine) nextChange(now time.Time) time.Time {
 	return next
 }
 
-// wish is a subscription as it was asked for, checked.
-type wish struct {
+// requested is a subscription as it was asked for, checked.
+type requested struct {
 	kind *eventType
 	args map[string]any
 	raw  string // canonical JSON of args
@@ -143,7 +143,7 @@ type wish struct {
 	echo      string // what `active` says in place of the position; "": nothing
 }
 
-type wishParams struct {
+type requestParams struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 	Params    json.RawMessage `json:"params"` // earlier spelling of arguments
@@ -153,25 +153,25 @@ type wishParams struct {
 }
 
 // resolve checks the params that poll, stream and subscribe have in common.
-func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (wish, *refusal) {
-	var p wishParams
+func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (requested, *refusal) {
+	var p requestParams
 	if f := decode(params, &p); f != nil {
-		return wish{}, f
+		return requested{}, f
 	}
 	t, f := e.find(p.Name, now)
 	if f != nil {
-		return wish{}, f
+		return requested{}, f
 	}
 	if !t.offers(mode) {
-		return wish{}, modeRefusal(p.Name, mode, t.modes)
+		return requested{}, modeRefusal(p.Name, mode, t.modes)
 	}
 	args, raw, f := t.arguments(p)
 	if f != nil {
-		return wish{}, f
+		return requested{}, f
 	}
-	w := wish{kind: t, args: args, raw: raw}
+	w := requested{kind: t, args: args, raw: raw}
 	if f := e.place(&w, mode, p, now); f != nil {
-		return wish{}, f
+		return requested{}, f
 	}
 	return w, e.faults.refuse()
 }
@@ -189,7 +189,7 @@ func (e *engine) find(name string, now time.Time) (*eventType, *refusal) {
 }
 
 // arguments validates the arguments against the input schema.
-func (t *eventType) arguments(p wishParams) (map[string]any, string, *refusal) {
+func (t *eventType) arguments(p requestParams) (map[string]any, string, *refusal) {
 	given := p.Arguments
 	if given == nil {
 		given = p.Params
@@ -239,7 +239,7 @@ func (t *eventType) badArgument(args map[string]any) string {
 
 // place finds where delivery starts: at the cursor, but not before now - maxAge
 // and not before the oldest event that is held; from now without a cursor.
-func (e *engine) place(w *wish, mode string, p wishParams, now time.Time) *refusal {
+func (e *engine) place(w *requested, mode string, p requestParams, now time.Time) *refusal {
 	count := w.kind.feed.count(now)
 	w.pos = count
 	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {

@@ -56,7 +56,7 @@ func Faults() []Fault {
 		{Name: faultPollForeign, Sentence: "poll has cursors of its own, and refuses those of push and webhook"},
 		{Name: faultLastErrorSticky, webhook: true, Sentence: "deliveryStatus names an error that is long over, for ever"},
 		{Name: faultCloseEvery, Default: time.Minute, Sentence: "every stream is closed after a minute, or =DURATION"},
-		{Name: faultSignature, webhook: true, Sentence: "deliveries are signed with a secret that nobody has; challenges are not"},
+		{Name: faultSignature, webhook: true, Sentence: "deliveries are signed with an unknown secret; challenges are not"},
 		{Name: faultErrors, Default: 5 * time.Second, Sentence: "a stream tells of an error every 5 s, or =DURATION, and goes on"},
 		{Name: faultQuota, Sentence: "every subscription is refused with ResourceExhausted"},
 	}
@@ -112,9 +112,9 @@ func (s faultSet) refuse() *refusal {
 	return &refusal{wire.ResourceExhausted, "no more subscriptions", map[string]any{"limit": "subscriptions", "max": 0}}
 }
 
-// misplace moves a wish to where a faulty server begins. asked is the cursor of the
+// misplace moves a request to where a faulty server begins. asked is the cursor of the
 // request.
-func (s faultSet) misplace(w *wish, mode, asked string, count uint64) {
+func (s faultSet) misplace(w *requested, mode, asked string, count uint64) {
 	if !w.held || mode == "poll" {
 		return
 	}

@@ -23,7 +23,7 @@ type hook struct {
 	id        string
 	principal string
 	url       string
-	wish      wish
+	requested requested
 
 	stop     chan struct{} // closed by cancel
 	stopOnce sync.Once
@@ -62,8 +62,8 @@ type health struct {
 	abandoned    int
 }
 
-func newHook(h *hooks, id, principal, url string, w wish, secret event.Secret, ttl time.Duration) *hook {
-	return &hook{owner: h, id: id, principal: principal, url: url, wish: w, secret: secret, pos: w.pos, refreshBefore: time.Now().Add(ttl),
+func newHook(h *hooks, id, principal, url string, w requested, secret event.Secret, ttl time.Duration) *hook {
+	return &hook{owner: h, id: id, principal: principal, url: url, requested: w, secret: secret, pos: w.pos, refreshBefore: time.Now().Add(ttl),
 		stop: make(chan struct{}), ended: make(chan *refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
@@ -79,7 +79,7 @@ func (k *hook) terminate(f *refusal) {
 // granted applies a subscribe or refresh and returns its result. A refresh lifts
 // a suspension, retries at once what was not acknowledged, and replays from an
 // older cursor. The result is nil when the subscription has just ended.
-func (k *hook) granted(ttl time.Duration, w wish, secret event.Secret, fresh bool) map[string]any {
+func (k *hook) granted(ttl time.Duration, w requested, secret event.Secret, fresh bool) map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.over {
@@ -105,7 +105,7 @@ func (k *hook) granted(ttl time.Duration, w wish, secret event.Secret, fresh boo
 			k.moveLocked(w, now)
 		}
 	}
-	result := map[string]any{"id": k.id, "cursor": k.owner.engine.mark(k.wish.kind, k.watermarkLocked()),
+	result := map[string]any{"id": k.id, "cursor": k.owner.engine.mark(k.requested.kind, k.watermarkLocked()),
 		"truncated": w.truncated, "refreshBefore": string(appendTime(nil, k.refreshBefore)), "deliveryStatus": status}
 	select {
 	case k.kick <- struct{}{}:
@@ -120,7 +120,7 @@ func (k *hook) isOver() bool {
 	return k.over
 }
 
-func (k *hook) moveLocked(w wish, now time.Time) {
+func (k *hook) moveLocked(w requested, now time.Time) {
 	if w.held && (w.truncated || w.pos < k.watermarkLocked()) {
 		k.rewindLocked(w.pos)
 		return
@@ -227,7 +227,7 @@ func (k *hook) run(ctx context.Context) {
 			return
 		}
 		if gone {
-			k.farewell(ctx, goneRefusal(k.wish.kind))
+			k.farewell(ctx, goneRefusal(k.requested.kind))
 			return
 		}
 		timer.Reset(max(time.Millisecond, time.Until(next)))
@@ -257,7 +257,7 @@ func (k *hook) take(now time.Time) (job, bool) {
 	if k.health.suspended || now.Before(k.quietUntil) {
 		return job{}, false
 	}
-	kind := k.wish.kind
+	kind := k.requested.kind
 	count := kind.feed.count(now)
 	if first := kind.oldest(count); k.pos+1 < first {
 		k.pos, k.gapOwed = first-1, true
@@ -280,7 +280,7 @@ func (k *hook) take(now time.Time) (job, bool) {
 	}
 	for k.pos < count {
 		k.pos++
-		if kind.feed.matches(k.pos, k.wish.args) {
+		if kind.feed.matches(k.pos, k.requested.args) {
 			k.outstanding[k.pos] = &attempt{}
 			return k.eventLocked(k.pos, now), true
 		}
@@ -290,7 +290,7 @@ func (k *hook) take(now time.Time) (job, bool) {
 
 func (k *hook) eventLocked(n uint64, now time.Time) job {
 	e := k.owner.engine
-	body := e.appendOccurrence(make([]byte, 0, 1024), k.wish.kind, n, k.watermarkBesideLocked(n))
+	body := e.appendOccurrence(make([]byte, 0, 1024), k.requested.kind, n, k.watermarkBesideLocked(n))
 	var id struct {
 		EventID string `json:"eventId"`
 	}
@@ -379,7 +379,7 @@ func laterOf(a, b time.Time) time.Time {
 func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	kind := k.wish.kind
+	kind := k.requested.kind
 	next = now.Add(time.Minute)
 	sooner := func(t time.Time) {
 		if t.Before(next) {

@@ -64,7 +64,7 @@ func (h *hooks) begin(ctx context.Context, opts PagerOptions) {
 
 // wait returns when every worker has ended; ctx of begin must be over.
 func (h *hooks) wait() {
-	h.mu.Lock() // whoever entered before is counted; nobody enters after
+	h.mu.Lock() // whoever entered before is counted; none enters after
 	workers := &h.workers
 	h.mu.Unlock()
 	workers.Wait()
@@ -105,7 +105,7 @@ func (h *hooks) params(c call) (hookParams, *refusal) {
 	return p, nil
 }
 
-// lease reads ttlMs. The default is also the longest that is granted, and what a wish
+// lease reads ttlMs. The default is also the longest that is granted, and what a request
 // for no expiry gets: subscriptions are not kept over a restart, and who is granted more
 // would miss it for longer.
 func (h *hooks) lease(raw json.RawMessage) (time.Duration, *refusal) {
@@ -180,7 +180,7 @@ func (h *hooks) roomLocked(id, principal string) *refusal {
 }
 
 // enter finds the subscription or starts its worker.
-func (h *hooks) enter(id, principal, url string, w wish, secret event.Secret, ttl time.Duration) (k *hook, fresh bool, f *refusal) {
+func (h *hooks) enter(id, principal, url string, w requested, secret event.Secret, ttl time.Duration) (k *hook, fresh bool, f *refusal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ctx.Err() != nil {
@@ -271,7 +271,7 @@ func (h *hooks) unsubscribe(c call) (map[string]any, *refusal) {
 	if f != nil {
 		return nil, f
 	}
-	var wanted wishParams
+	var wanted requestParams
 	if f := decode(c.params, &wanted); f != nil {
 		return nil, f
 	}

@@ -34,7 +34,7 @@ type call struct {
 	id        json.RawMessage
 	method    string
 	params    json.RawMessage
-	principal string // "" if the caller is nobody
+	principal string // "" if the caller is anonymous
 }
 
 // reply is how a request is answered at once.
@@ -327,6 +327,6 @@ func (s *sse) frame(message []byte) error {
 func (s *sse) finish(id json.RawMessage) {
 	frame, err := wire.EncodeResult(id, completed(map[string]any{"_meta": map[string]any{wire.MetaSubscription: id}}))
 	if err == nil {
-		_ = s.frame(frame) // nobody depends on it
+		_ = s.frame(frame) // nothing depends on it
 	}
 }

@@ -37,7 +37,7 @@ func (p *Pager) serveStream(w http.ResponseWriter, r *http.Request, c call) {
 	}
 	defer release()
 	out := startSSE(w)
-	s := &stream{engine: &p.engine, wish: wanted, id: c.id, heartbeat: p.opts.Heartbeat, revoked: p.revocation(),
+	s := &stream{engine: &p.engine, requested: wanted, id: c.id, heartbeat: p.opts.Heartbeat, revoked: p.revocation(),
 		write: out.write, open: sseOpen, close: sseClose}
 	if err := s.run(r.Context()); err != nil && r.Context().Err() == nil {
 		p.opts.Log.Debug("stream ended", "type", wanted.kind.name, "error", err)

@@ -9,7 +9,7 @@ import (
 const maxPoll = 500
 
 // poll answers events/poll.
-func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wish, *refusal) {
+func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, requested, *refusal) {
 	w, f := e.resolve(params, "poll", now)
 	if f != nil {
 		return nil, w, f
@@ -28,9 +28,9 @@ func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, wi
 	return result, w, nil
 }
 
-// take returns the result of a poll for what is due after the wish's position,
-// and the wish with the position moved on.
-func (e *engine) take(w wish, now time.Time) (map[string]any, wish) {
+// take returns the result of a poll for what is due after the request's position,
+// and the request with the position moved on.
+func (e *engine) take(w requested, now time.Time) (map[string]any, requested) {
 	count := w.kind.feed.count(now.Add(-e.faults[faultPollLags]))
 	events, pos := []json.RawMessage{}, w.pos
 	for pos < count && len(events) < w.max {

@@ -20,7 +20,7 @@ const (
 // its peer reads decides only how far it is behind.
 type stream struct {
 	*engine
-	wish
+	requested
 	id        json.RawMessage // of the request that opened it
 	heartbeat time.Duration
 	revoked   <-chan struct{} // closed when the rights behind it are taken away

@@ -32,7 +32,7 @@ type callback struct {
 	status int // of the answer to a challenge; 0: success
 	entry  receiver.Entry
 	said   string // body of the answer to a challenge, in place of its echo
-	// redirected: somebody followed a redirect.
+	// redirected: the host followed a redirect.
 	redirected bool
 	// refused is called when a delivery is refused, which fails the test where it is nil.
 	refused func()
@@ -425,7 +425,7 @@ func TestWebhookNeedsTrustAndAPrincipal(t *testing.T) {
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
 	_, f := r.pager.hooks.subscribe(t.Context(), call{params: json.RawMessage(`{}`)})
 	if f == nil || f.name != wire.Forbidden {
-		t.Errorf("nobody: %v", f)
+		t.Errorf("anonymous: %v", f)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// addresses are the resources of one connection that somebody here is subscribed
+// addresses are the resources of one connection that this host is subscribed
 // to: in the handshake era among the notifications of the connection, which knows
 // each address once, else by a stream for each.
 type addresses struct {
@@ -32,13 +32,13 @@ func newAddresses(s *session.Session, o Options, read func(wire.Note, uint64) (s
 // address is one address that the server was asked about in the handshake era.
 type address struct {
 	asking    sync.Mutex // one request about the address at a time
-	listeners map[*held]struct{}
+	listeners map[*noteStream]struct{}
 	waiting   int // streams that use the address or are about to
 }
 
 // open subscribes h to an address: by a request of its own where the server is
 // stateless, else among the notifications of the connection.
-func (r *addresses) open(ctx context.Context, where string, h *held) (Stream, error) {
+func (r *addresses) open(ctx context.Context, where string, h *noteStream) (Stream, error) {
 	if r.s.Info().Era == session.EraStateless {
 		return r.listen(where, h)
 	}
@@ -86,7 +86,7 @@ func (r *addresses) note(n wire.Note) (relist bool) {
 
 // join subscribes to the address unless another stream has. Events that come
 // before the answer are heard.
-func (r *addresses) join(ctx context.Context, where string, h *held) error {
+func (r *addresses) join(ctx context.Context, where string, h *noteStream) error {
 	a := r.use(where)
 	a.asking.Lock()
 	defer a.asking.Unlock()
@@ -113,7 +113,7 @@ func (r *addresses) use(where string) *address {
 	defer r.mu.Unlock()
 	a := r.byAddress[where]
 	if a == nil {
-		a = &address{listeners: map[*held]struct{}{}}
+		a = &address{listeners: map[*noteStream]struct{}{}}
 		r.byAddress[where] = a
 	}
 	a.waiting++
@@ -129,7 +129,7 @@ func (r *addresses) unuse(where string, a *address) {
 }
 
 // leave unsubscribes from the address with its last stream.
-func (r *addresses) leave(ctx context.Context, where string, h *held) {
+func (r *addresses) leave(ctx context.Context, where string, h *noteStream) {
 	r.mu.Lock()
 	a := r.byAddress[where]
 	r.mu.Unlock()
@@ -148,7 +148,7 @@ func (r *addresses) leave(ctx context.Context, where string, h *held) {
 }
 
 // listen subscribes by a stream of its own (2026-07-28).
-func (r *addresses) listen(where string, h *held) (Stream, error) {
+func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 	h.own = true
 	method, params := r.wanted(where)
 	inner, err := r.s.Open(h.ctx, method, params, func(n wire.Note) {
@@ -166,7 +166,7 @@ func (r *addresses) listen(where string, h *held) (Stream, error) {
 		h.cancel(err)
 		return nil, named(err)
 	}
-	l := &listened{held: h, inner: inner, done: make(chan struct{})}
+	l := &listened{noteStream: h, inner: inner, done: make(chan struct{})}
 	h.hears = inner.Hears
 	h.begin(nil)
 	go l.watch()
@@ -176,7 +176,7 @@ func (r *addresses) listen(where string, h *held) (Stream, error) {
 // listened is a stream with a request of its own. The server is asked whether it
 // lives as for the others: not every server fills a quiet stream with comments.
 type listened struct {
-	*held
+	*noteStream
 	inner *session.Stream
 	done  chan struct{}
 	err   error
@@ -187,7 +187,7 @@ func (l *listened) watch() {
 	_, l.err = l.inner.Result()
 	l.settle()
 	l.cancel(session.ErrClosed)
-	<-l.held.done
+	<-l.noteStream.done
 }
 
 func (l *listened) Done() <-chan struct{} { return l.done }
@@ -195,7 +195,7 @@ func (l *listened) Done() <-chan struct{} { return l.done }
 func (l *listened) Err() error { return named(l.err) }
 
 func (l *listened) LastByte() time.Time {
-	own, other := l.inner.LastByte(), l.held.LastByte()
+	own, other := l.inner.LastByte(), l.noteStream.LastByte()
 	if own.After(other) {
 		return own
 	}
@@ -209,7 +209,7 @@ func (r *addresses) count() uint64 {
 	return r.arrived
 }
 
-func (r *addresses) listeners(match func(address string) bool) (all []*held) {
+func (r *addresses) listeners(match func(address string) bool) (all []*noteStream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for where, a := range r.byAddress {

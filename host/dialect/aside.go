@@ -25,7 +25,7 @@ const maxAside = 256
 
 // putAside has the events of h wait for more, one after another, until its stream
 // ends.
-func (h *held) putAside(more func(context.Context, wire.Note) wire.Note) {
+func (h *noteStream) putAside(more func(context.Context, wire.Note) wire.Note) {
 	a := &aside{more: more, wake: make(chan struct{}, 1), over: make(chan struct{})}
 	h.aside = a
 	go func() {

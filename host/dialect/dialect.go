@@ -73,7 +73,7 @@ type Dialect interface {
 	// subscription that outlives its connection.
 	Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error
 	// Pause asks the server to hold back a push subscription that it keeps. Where
-	// it cannot, nothing is said: nobody listens, and what comes is dropped.
+	// it cannot, nothing is said: no subscription listens, and what comes is dropped.
 	Pause(ctx context.Context, r wire.UnsubscribeRequest) error
 	// Note takes a notification that belongs to no stream. It reports whether the
 	// types may have changed. It may block, which slows the sender.
@@ -101,8 +101,8 @@ type Stream interface {
 
 // Options tune the dialects of a connection. The zero value works.
 type Options struct {
-	// Pulse is how often a server without heartbeats is asked whether it lives,
-	// while somebody listens; 0: 15 s.
+	// Pulse is how often a server without heartbeats is asked whether it is there,
+	// while a subscription listens; 0: 15 s.
 	Pulse time.Duration
 	// AllowUnsigned takes webhook subscriptions whose deliveries nothing proves.
 	AllowUnsigned bool

@@ -16,13 +16,13 @@ import (
 type events struct {
 	s    *session.Session
 	opts Options
-	all  *carriers
+	all  *resumables
 }
 
 func mcpEvents() Kind {
 	return Kind{
 		Speaks: func(i session.Info) bool { return i.Profile != wire.ProfileNone && !saysMCPE(i) },
-		On:     func(s *session.Session, o Options) Dialect { return &events{s, o, newCarriers()} },
+		On:     func(s *session.Session, o Options) Dialect { return &events{s, o, newResumables()} },
 	}
 }
 
@@ -120,7 +120,7 @@ func (e *events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult,
 }
 
 func (e *events) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
-	c := carry(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink)
+	c := openResumable(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink)
 	if e.s.Info().Draft {
 		return draftStream{c, e}, nil
 	}

@@ -39,12 +39,12 @@ type tools struct {
 	opts  Options
 	can   filterAbilities
 	pulse *pulse
-	all   *carriers
+	all   *resumables
 
 	opening sync.Mutex // one subscription is looked for at a time
 
 	mu       sync.Mutex
-	byID     map[string]*held
+	byID     map[string]*noteStream
 	awaiting int // openings under way: events may come before their answer
 	early    []earlyNote
 	bytes    int // of early
@@ -76,7 +76,7 @@ func mcpe() Kind {
 
 func newTools(s *session.Session, o Options) Dialect {
 	return &tools{
-		s: s, opts: o, can: filterAbilitiesOf(s.Info()), pulse: newPulse(s, o), all: newCarriers(), byID: map[string]*held{},
+		s: s, opts: o, can: filterAbilitiesOf(s.Info()), pulse: newPulse(s, o), all: newResumables(), byID: map[string]*noteStream{},
 	}
 }
 
@@ -223,7 +223,7 @@ func (t *tools) Note(n wire.Note) (relist bool) {
 	return false
 }
 
-func (t *tools) streams() (all []*held) {
+func (t *tools) streams() (all []*noteStream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, h := range t.byID {
@@ -246,7 +246,7 @@ func (t *tools) route(method string, n wire.Note) {
 	t.mu.Unlock()
 	if h == nil {
 		if !kept {
-			t.opts.Log.Debug("an event for a subscription that nobody listens to", "id", trust.Untrusted(p.SubscriptionID))
+			t.opts.Log.Debug("an event for a subscription that is not listened to", "id", trust.Untrusted(p.SubscriptionID))
 		}
 		return
 	}

@@ -11,13 +11,13 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Stream takes up the subscription that the server holds for the wish, or makes one.
+// Stream takes up the subscription that the server holds for the arguments, or makes one.
 func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
 	q, err := t.wanted(r.Arguments)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", wire.ErrUnacceptable, err)
 	}
-	h := hold(ctx, t.pulse, sink)
+	h := newNoteStream(ctx, t.pulse, sink)
 	if err := h.deaf(); err != nil {
 		h.cancel(err)
 		return nil, err
@@ -58,7 +58,7 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 
 // wanted returns what is asked of the server. Error: [ErrArguments].
 func (t *tools) wanted(args json.RawMessage) (request, error) {
-	w, err := readWish(args)
+	w, err := readStreamArgs(args)
 	if len(w.Channels) == 0 {
 		w.Channels = t.can.channels[:1]
 	}
@@ -89,8 +89,8 @@ func (t *tools) await(n int) {
 	}
 }
 
-// takeUp returns the server's id of a subscription that is as wished: the one that
-// was held, another one that nobody here listens to, or a new one.
+// takeUp returns the server's id of a subscription that fits: the one that
+// was held, another one that this host does not listen to, or a new one.
 func (t *tools) takeUp(ctx context.Context, q request, held string) (id string, err error) {
 	list, err := t.listKept(ctx)
 	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, wire.ErrUnacceptable) && !errors.Is(err, wire.ErrMalformed) {
@@ -113,7 +113,7 @@ func (t *tools) taken(id string) bool {
 	return t.byID[id] != nil
 }
 
-// adopt makes a subscription deliver what is wished.
+// adopt makes a subscription deliver what is requested.
 func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 	if !k.same(q) || q.ExpiresAt != "" && k.ExpiresAt != q.ExpiresAt {
 		change := map[string]any{"subscriptionId": k.ID, "filter": q.Filter, "delivery": q.Delivery}

@@ -265,7 +265,7 @@ func TestSubscriptionsAreAdopted(t *testing.T) {
 		if again != id || k.status(id) != "active" {
 			t.Errorf("got %s (%s), want %s", again, k.status(again), id)
 		}
-		// A second wish for the same does not take it away.
+		// A second request for the same does not take it away.
 		q.Held = trust.Text{}
 		other, _, second := openFiltered(t, d, q)
 		if second == id {
@@ -324,12 +324,12 @@ func TestHeldSubscriptionsAreListed(t *testing.T) {
 	p := newPeer(t, filterCapabilities, k.answer)
 	d, _ := p.connect(Options{})
 	_, _, id := openFiltered(t, d, filteredRequest(`{"eventTypes":["a.*"]}`))
-	holder := d.(Holder)
-	held, err := holder.Held(background(t))
+	lister := d.(Lister)
+	held, err := lister.Held(background(t))
 	if err != nil || len(held) != 1 || held[0].ID.Raw() != id || held[0].Types[0].Raw() != "a.*" || held[0].Status.Raw() != "active" {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	if err := holder.Release(background(t), held[0].ID); err != nil {
+	if err := lister.Release(background(t), held[0].ID); err != nil {
 		t.Error(err)
 	}
 	p.await("the unsubscribe", 1, isTool(toolUnsubscribe))
@@ -346,7 +346,7 @@ func TestHeldRequestsShowNoSecret(t *testing.T) {
 	}
 }
 
-func TestWishesAreCheckedBeforeAnythingIsSent(t *testing.T) {
+func TestArgumentsAreCheckedBeforeAnythingIsSent(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for args, want := range map[string]string{
 		`{}`:                                   "",
@@ -391,12 +391,12 @@ func TestWishesAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		}
 	}
 	if err := KindOf(MCPE).Check(event.Type{InputSchema: json.RawMessage(`{"properties":{"channels":{"default":["cron"]}}}`)}, nil, now); !errors.Is(err, ErrArguments) {
-		t.Errorf("a channel that nobody chose is taken: %v", err)
+		t.Errorf("a channel that was not chosen is taken: %v", err)
 	}
 }
 
-func TestWhatAWishAsksFor(t *testing.T) {
-	w, err := readWish(json.RawMessage(`{"channels":["cron","scheduled"],"cronExpression":"0 9 * * *","timezone":"UTC","aggregateEvents":true,"maxEventsPerDelivery":5,
+func TestWhatArgumentsAskFor(t *testing.T) {
+	w, err := readStreamArgs(json.RawMessage(`{"channels":["cron","scheduled"],"cronExpression":"0 9 * * *","timezone":"UTC","aggregateEvents":true,"maxEventsPerDelivery":5,
 		"deliverAt":"2026-12-24T18:00:00Z","description":"d","autoExpire":false,"expiresAt":"2027-01-01T00:00:00Z","serverSideHandler":{"type":"agent"}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -409,9 +409,9 @@ func TestWhatAWishAsksFor(t *testing.T) {
 	if err != nil || string(raw) != want {
 		t.Errorf("got  %s\nwant %s\n%v", raw, want, err)
 	}
-	raw, err = json.Marshal(wish{}.request())
+	raw, err = json.Marshal(streamArgs{}.request())
 	if err != nil || strings.Contains(string(raw), "handler") {
-		t.Errorf("a handler that nobody asked for: %s, %v", raw, err)
+		t.Errorf("a handler that was not asked for: %s, %v", raw, err)
 	}
 }
 
@@ -449,7 +449,7 @@ func FuzzFiltered(f *testing.F) {
 				}
 			}
 		}
-		if w, err := readWish(raw); err == nil && w.check(time.Unix(0, 0)) == nil {
+		if w, err := readStreamArgs(raw); err == nil && w.check(time.Unix(0, 0)) == nil {
 			filteredFirings(raw, time.Unix(0, 0), 3)
 		}
 		readKept(raw)
@@ -493,7 +493,7 @@ func TestHeldIsNotAskedOfADialectThatTheServerHasNot(t *testing.T) {
 	if err != nil || len(types) != 1 {
 		t.Fatalf("%v, %v", types, err)
 	}
-	if held, err := d.(Holder).Held(background(t)); err != nil || len(held) != 0 {
+	if held, err := d.(Lister).Held(background(t)); err != nil || len(held) != 0 {
 		t.Errorf("got %v, %v", held, err)
 	}
 }

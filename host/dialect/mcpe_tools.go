@@ -141,7 +141,7 @@ func (t *tools) listKept(ctx context.Context) ([]kept, error) {
 	return all, nil
 }
 
-// Held implements [Holder].
+// Held implements [Lister].
 func (t *tools) Held(ctx context.Context) ([]Held, error) {
 	list, err := t.listKept(ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (t *tools) Held(ctx context.Context) ([]Held, error) {
 	return all, nil
 }
 
-// Release implements [Holder].
+// Release implements [Lister].
 func (t *tools) Release(ctx context.Context, id trust.Text) error {
 	return t.byName(ctx, toolUnsubscribe, id)
 }

@@ -154,38 +154,38 @@ type Held struct {
 	Status   trust.Text   // e.g. active or paused; empty: not told
 }
 
-// Holder is a [Dialect] that can list and end the subscriptions that the server
-// holds, also those that nobody here knows.
-type Holder interface {
+// Lister is a [Dialect] that can list and end the subscriptions that the server
+// holds, also those that this host does not know.
+type Lister interface {
 	// Held lists them. Errors: those of [Dialect].
 	Held(ctx context.Context) ([]Held, error)
 	// Release ends one. Errors: those of [Dialect].
 	Release(ctx context.Context, id trust.Text) error
 }
 
-// holders returns the dialects that can tell what is held.
-func (m *merged) holders() (all []holding) {
+// listers returns the dialects that can tell what is held.
+func (m *merged) listers() (all []namedLister) {
 	m.mu.Lock()
 	absent := m.absent
 	m.mu.Unlock()
 	for _, d := range m.all {
-		if h, ok := d.(Holder); ok && !slices.Contains(absent, d) {
-			all = append(all, holding{h, d.Name()})
+		if h, ok := d.(Lister); ok && !slices.Contains(absent, d) {
+			all = append(all, namedLister{h, d.Name()})
 		}
 	}
 	return all
 }
 
-// holding is a dialect that can tell what is held.
-type holding struct {
-	Holder
+// namedLister is a dialect that can tell what is held.
+type namedLister struct {
+	Lister
 	name string
 }
 
 // Held lists what is held in every dialect that can tell.
 func (m *merged) Held(ctx context.Context) ([]Held, error) {
 	var all []Held
-	for _, h := range m.holders() {
+	for _, h := range m.listers() {
 		held, err := h.Held(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", h.name, err)
@@ -197,7 +197,7 @@ func (m *merged) Held(ctx context.Context) ([]Held, error) {
 
 // Release ends a subscription in the dialect that lists it.
 func (m *merged) Release(ctx context.Context, id trust.Text) error {
-	for _, h := range m.holders() {
+	for _, h := range m.listers() {
 		held, err := h.Held(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)

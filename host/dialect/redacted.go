@@ -81,7 +81,7 @@ func (d redacted) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
 	return d.set.Error(d.merged.Pause(ctx, r))
 }
 
-// Held implements [Holder].
+// Held implements [Lister].
 func (d redacted) Held(ctx context.Context) ([]Held, error) {
 	all, err := d.merged.Held(ctx)
 	for i := range all {
@@ -90,7 +90,7 @@ func (d redacted) Held(ctx context.Context) ([]Held, error) {
 	return all, d.set.Error(err)
 }
 
-// Release implements [Holder].
+// Release implements [Lister].
 func (d redacted) Release(ctx context.Context, id trust.Text) error {
 	return d.set.Error(d.merged.Release(ctx, id))
 }

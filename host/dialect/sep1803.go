@@ -276,7 +276,7 @@ func looseURI(params json.RawMessage) string {
 	return p.URI
 }
 
-// occurrence makes an event of an update. One that is no event:// resource is for nobody.
+// occurrence makes an event of an update. One that is no event:// resource is dropped.
 func (r *resources) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 	u, refused := readUpdate(n.Params, r.opts.Events)
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}

@@ -153,18 +153,18 @@ func TestARegistrationWhoseSecretWasLostIsReplaced(t *testing.T) {
 func TestSubscriptionResourcesAreListedAndReleased(t *testing.T) {
 	g := &registry{visible: true, targets: map[string]string{"subscription://1": `"https://h/x"`}}
 	d, _ := newPeer(t, resourceCapabilities, g.answer).connect(Options{})
-	holder, ok := d.(Holder)
+	lister, ok := d.(Lister)
 	if !ok {
 		t.Fatal("the dialects cannot list what is held")
 	}
-	held, err := holder.Held(background(t))
+	held, err := lister.Held(background(t))
 	if err != nil || len(held) != 1 || held[0].Callback.Raw() != "https://h/x" || len(held[0].Types) != 1 {
 		t.Fatalf("held %+v, %v", held, err)
 	}
-	if err := holder.Release(background(t), held[0].ID); err != nil || g.size() != 0 {
+	if err := lister.Release(background(t), held[0].ID); err != nil || g.size() != 0 {
 		t.Errorf("released: %v, %d left", err, g.size())
 	}
-	if err := holder.Release(background(t), held[0].ID); wire.NameFrom(err) != wire.NotFound {
+	if err := lister.Release(background(t), held[0].ID); wire.NameFrom(err) != wire.NotFound {
 		t.Errorf("released twice: %v", err)
 	}
 	if err := d.Unsubscribe(background(t), wire.UnsubscribeRequest{Name: trust.Untrusted("event://all")}); err != nil {

@@ -14,7 +14,7 @@ func (r *resources) Stream(ctx context.Context, q wire.StreamRequest, sink func(
 	if err != nil {
 		return nil, err
 	}
-	return r.addresses.open(ctx, where, hold(ctx, r.addresses.pulse, sink))
+	return r.addresses.open(ctx, where, newNoteStream(ctx, r.addresses.pulse, sink))
 }
 
 // Preview implements [Previewer].

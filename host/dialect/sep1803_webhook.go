@@ -207,13 +207,13 @@ func (r *resources) Unsubscribe(ctx context.Context, q wire.UnsubscribeRequest) 
 	return r.Release(ctx, q.Held)
 }
 
-// Release implements [Holder].
+// Release implements [Lister].
 func (r *resources) Release(ctx context.Context, id trust.Text) error {
 	_, err := r.s.Call(ctx, methodDeregister, map[string]string{"uri": id.Raw()})
 	return named(err)
 }
 
-// Held implements [Holder]: the subscription:// resources.
+// Held implements [Lister]: the subscription:// resources.
 func (r *resources) Held(ctx context.Context) ([]Held, error) {
 	listed, err := r.registrations(ctx)
 	if err != nil {

@@ -160,7 +160,7 @@ func (u *updates) Stream(ctx context.Context, q wire.StreamRequest, sink func(wi
 	if err != nil {
 		return nil, err
 	}
-	h := hold(ctx, u.addresses.pulse, sink)
+	h := newNoteStream(ctx, u.addresses.pulse, sink)
 	if w.Read {
 		h.putAside(u.withContents)
 	}

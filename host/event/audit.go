@@ -11,7 +11,7 @@ type Actor string
 
 // The actors.
 const (
-	ActorOperator Actor = "operator" // a person, through a face
+	ActorOperator Actor = "operator" // a person, through a frontend
 	ActorHost     Actor = "host"     // this program by itself, e.g. a failover
 	ActorServer   Actor = "server"   // a server, e.g. it ended a subscription
 	ActorSecurity Actor = "security" // the outcome of a check, e.g. a signature that is wrong

@@ -1,4 +1,4 @@
-// Package event holds the types that the rooms of the host share: what a
+// Package event holds the types that the packages of the host share: what a
 // subscription is, what the log keeps, and what a store must promise.
 //
 // The package is a leaf: values and rules, no I/O.
@@ -24,7 +24,7 @@ const (
 // Mode is the way in which events reach the host.
 type Mode string
 
-// The delivery modes. ModeAuto is a wish, never what a subscription runs in.
+// The delivery modes. ModeAuto is asked for, never what a subscription runs in.
 const (
 	ModeAuto    Mode = "auto"
 	ModePoll    Mode = "poll"
@@ -93,11 +93,11 @@ type Cause string
 const (
 	CauseTruncated      Cause = "truncated"       // the server started later than the cursor asked
 	CauseGap            Cause = "gap"             // the server sent a gap envelope
-	CauseLapsed         Cause = "lapsed"          // a webhook lease ended while nobody refreshed it
+	CauseLapsed         Cause = "lapsed"          // a webhook lease ended without a refresh
 	CauseCursorRejected Cause = "cursor-rejected" // the server refused the held cursor
 	CauseRestarted      Cause = "restarted"       // the server lost its history in a restart
 	CauseSilent         Cause = "silent"          // the stream went on elsewhere without a word
-	CauseNoReplay       Cause = "no-replay"       // the type has no cursor; nobody listened
+	CauseNoReplay       Cause = "no-replay"       // the type has no cursor; the host did not listen
 	CausePaused         Cause = "paused"          // the operator paused a type without replay
 	CauseDamaged        Cause = "damaged"         // records were lost with a damaged store
 	CauseRefused        Cause = "refused"         // the receiver refused a delivery that will not come again

@@ -36,7 +36,7 @@ type Batch struct {
 	// the same transaction as the records that it follows.
 	Cursor *Cursor
 	// Newest is the first event that lies between the held position and Cursor; zero
-	// if there is none, or nobody can tell. See [Subscription.MoveTo].
+	// if there is none, or it is not known. See [Subscription.MoveTo].
 	Newest trust.Text
 
 	// Update changes the subscription in the same transaction, after Cursor. It
@@ -61,7 +61,7 @@ type Batch struct {
 	// with [ErrFenced], so that a cursor never passes events that were not kept.
 	Fence *Fence
 
-	// Awaited: somebody waits for the commit, e.g. the sender of a webhook delivery.
+	// Awaited: a caller waits for the commit, e.g. the sender of a webhook delivery.
 	// It comes sooner then, at the price of smaller groups.
 	Awaited bool
 

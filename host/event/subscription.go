@@ -11,7 +11,7 @@ import (
 )
 
 // SubID is the short local id of a subscription. It is derived from the [Key],
-// so the same wish has the same id in every store.
+// so the same request has the same id in every store.
 type SubID string
 
 // Key is what makes two subscriptions the same one.
@@ -49,7 +49,7 @@ type Subscription struct {
 	Cursor   Cursor        // position up to which everything is stored
 	Gave     bool          // the server gave a cursor at least once: replay is possible
 	LastSeen time.Time     // last sign of life that was stored
-	Whole    time.Time     // nothing is missing up to here; zero: nobody can tell
+	Whole    time.Time     // nothing is missing up to here; zero: not known
 	Paused   bool
 
 	// Before and Newest let a server show that it goes on from the position that it is
@@ -66,7 +66,7 @@ type Subscription struct {
 	// Dialect is the way of saying "events" that the type was listed in: empty for
 	// MCP Events, else a name of package dialect.
 	Dialect string
-	// NoReplay: the type has no cursor, so that what is sent while nobody listens
+	// NoReplay: the type has no cursor, so that what is sent while the host does not listen
 	// is lost. A gap record stands for every such time.
 	NoReplay bool
 
@@ -83,7 +83,7 @@ type Subscription struct {
 }
 
 // ShownArgs returns the arguments as they may be shown to anybody. The ones in clear,
-// of the [Key], are for the wire, the store, and for making the same wish again.
+// of the [Key], are for the wire, the store, and for making the same request again.
 func (s *Subscription) ShownArgs() json.RawMessage {
 	if len(s.Shown) > 0 {
 		return s.Shown
@@ -101,7 +101,7 @@ func (s *Subscription) Opening() Cursor {
 }
 
 // MoveTo moves the position. newest is the first event between the position so far
-// and the new one; zero if there is none, or nobody can tell.
+// and the new one; zero if there is none, or it is not known.
 func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
 	if !newest.IsZero() && s.Cursor.Valid && to != s.Cursor {
 		s.Before, s.Newest = s.Cursor, newest

@@ -130,7 +130,7 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 	return l.store.Backward(seq-1, fn)
 }
 
-// Append adds committed records, in order, to the recent window; nobody may change
+// Append adds committed records, in order, to the recent window; callers may not change
 // them any more. When some are missing before or among them, the window begins anew
 // behind the last hole. It is called by one goroutine at a time.
 func (l *Log) Append(records []event.Record) {

@@ -57,7 +57,7 @@ func (r *Ring[T]) Last() uint64 {
 }
 
 // After calls fn for the entries after seq that are kept, oldest first, until fn
-// returns false. It holds up nobody while fn runs.
+// returns false. It holds up no writer while fn runs.
 func (r *Ring[T]) After(seq uint64, fn func(seq uint64, value T) bool) {
 	if r.of != nil {
 		r.of.After(seq, func(seq uint64, value T) bool { return fn(seq, r.fn(value)) })

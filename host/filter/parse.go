@@ -296,7 +296,7 @@ func (p *parser) expression() (*regexp.Regexp, error) {
 	p.at++
 	re, err := regexp.Compile(ignoreCase + b.String())
 	if err != nil {
-		return nil, &Error{start, strings.TrimPrefix(err.Error(), "error parsing regexp: ") + "; mend the regular expression"}
+		return nil, &Error{start, strings.TrimPrefix(err.Error(), "error parsing regexp: ") + "; correct the regular expression"}
 	}
 	return re, nil
 }

@@ -69,7 +69,7 @@ func secureDir(dir string) error {
 	return tighten(dir, info, 0o700)
 }
 
-// readPrivate reads a file that is nobody else's business.
+// readPrivate reads a file that no other user may read.
 func readPrivate(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -60,7 +60,7 @@ const lookEvery = patience / 4
 type conns struct {
 	mu      sync.Mutex
 	all     map[net.Conn]*connection
-	wanting bool // somebody waits for room
+	wanting bool // a connection waits for a place
 	closed  bool
 }
 

@@ -308,7 +308,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 	}
 
-	raw, err := net.Dial("tcp", r.server.Addr()) // waits: nobody yields
+	raw, err := net.Dial("tcp", r.server.Addr()) // waits: no connection yields
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestSchemasAreBounded(t *testing.T) {
 }
 
 // A schema that makes no sense costs nothing but its form and its checks: the
-// arguments are given as JSON and are not refused here, and nobody is asked for the
+// arguments are given as JSON and are not refused here, and no operator is asked for the
 // schemas that it names.
 func TestSchemasThatMakeNoSense(t *testing.T) {
 	asked := make(chan string, 100)

@@ -159,6 +159,6 @@ func TestEveryTransportBearsTheToken(t *testing.T) {
 	g = &guard{token: "old", next: "new"}
 	_, err := Dial(soon(t), event.Server{Name: "x", URL: "ws" + outer.URL[len("http"):]}, Options{Auth: g, ProbeTimeout: 1, CallTimeout: 1})
 	if err == nil || Denied(err) || len(g.refusals) != 1 {
-		t.Errorf("%v, refused %v; want a socket that nobody answers on", err, g.refusals)
+		t.Errorf("%v, refused %v; want a socket that no server answers on", err, g.refusals)
 	}
 }

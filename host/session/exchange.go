@@ -58,7 +58,7 @@ type exchange struct {
 	last  atomic.Int64 // last byte, since epoch
 	busy  atomic.Bool  // note runs
 
-	rhythm       *rhythm // nil: its silence is judged elsewhere
+	keepalive    *keepalive // nil: its silence is judged elsewhere
 	leastSilence time.Duration
 
 	retry   time.Duration // when to come back, as the server's stream said; read after done

@@ -24,7 +24,7 @@ type httpLink struct {
 
 	id atomic.Pointer[string] // Mcp-Session-Id; nil: none was given
 
-	life    context.Context // of replies to the server
+	ctx     context.Context // of replies to the server
 	end     context.CancelFunc
 	replies sync.WaitGroup
 	slots   chan struct{} // bounds the replies under way
@@ -33,7 +33,7 @@ type httpLink struct {
 // newHTTPLink does not connect.
 func newHTTPLink(w *web, unasked func(wire.Note), lose func(error)) *httpLink {
 	l := &httpLink{web: w, unasked: unasked, lose: lose, slots: make(chan struct{}, 8)}
-	l.life, l.end = context.WithCancel(context.Background())
+	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }
 
@@ -47,13 +47,13 @@ func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
 	result, err := l.answer(x, resp)
 	resp.Body.Close()
 	if err != nil {
-		return l.goOn(x, result, err)
+		return l.orResume(x, result, err)
 	}
 	return result, nil
 }
 
-// goOn fetches an answer that was cut, where that is possible.
-func (l *httpLink) goOn(x *exchange, result json.RawMessage, err error) (json.RawMessage, error) {
+// orResume fetches an answer that was cut, where that is possible.
+func (l *httpLink) orResume(x *exchange, result json.RawMessage, err error) (json.RawMessage, error) {
 	if errors.Is(err, ErrCut) && x.resumable() {
 		result, err = l.resume(x, err)
 	}
@@ -174,7 +174,7 @@ func (l *httpLink) replyTo(x *exchange, m wire.Message) {
 	}
 	l.replies.Go(func() {
 		defer func() { <-l.slots }()
-		ctx, cancel := context.WithTimeout(l.life, l.opts.CallTimeout)
+		ctx, cancel := context.WithTimeout(l.ctx, l.opts.CallTimeout)
 		defer cancel()
 		if err := l.tell(ctx, x.era, "", frame); err != nil {
 			l.opts.Log.Debug("server did not take a reply", "error", err)

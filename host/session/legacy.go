@@ -25,7 +25,7 @@ type legacyLink struct {
 	target string      // where messages go
 	body   io.Closer   // of the stream
 
-	life    context.Context // of the stream and of replies
+	ctx     context.Context // of the stream and of replies
 	end     context.CancelFunc
 	workers sync.WaitGroup
 }
@@ -38,7 +38,7 @@ func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Not
 	l := &legacyLink{web: w, lose: lose}
 	l.router.init(opts, unasked)
 	l.send = l.tell
-	l.life, l.end = context.WithCancel(context.Background())
+	l.ctx, l.end = context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, l.end)
 	defer stop()
 	events, at, err := l.open()
@@ -62,7 +62,7 @@ func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Not
 
 // open asks for the stream, and returns it with the address where it was found.
 func (l *legacyLink) open() (*sseReader, *url.URL, error) {
-	req, err := l.web.request(l.life, http.MethodGet, l.web.url, nil)
+	req, err := l.web.request(l.ctx, http.MethodGet, l.web.url, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,12 +173,12 @@ func (l *legacyLink) answerRequests() {
 	for {
 		select {
 		case frame := <-l.replies:
-			ctx, cancel := context.WithTimeout(l.life, l.opts.CallTimeout)
+			ctx, cancel := context.WithTimeout(l.ctx, l.opts.CallTimeout)
 			if err := l.tell(ctx, era{}, "", frame); err != nil {
 				l.opts.Log.Debug("server did not take a reply", "error", err)
 			}
 			cancel()
-		case <-l.life.Done():
+		case <-l.ctx.Done():
 			return
 		}
 	}

@@ -40,7 +40,7 @@ func (s *Session) listen() {
 var ErrDeaf = errors.New("the server has no way to say anything unasked")
 
 // Deaf tells why nothing is heard of what the server says unasked: it refuses the
-// stream for it, or has none. It is nil where the server is heard, as far as is known.
+// stream for it, or has none. It is nil unless the server is known not to be heard.
 //
 // Error: [ErrDeaf].
 func (s *Session) Deaf() error {
@@ -69,7 +69,7 @@ func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 			s.unasked(n)
 		}
 	}
-	x, err := s.prepare(s.life, methodListen, map[string]wanted{"notifications": {true}}, sink)
+	x, err := s.prepare(s.ctx, methodListen, map[string]wanted{"notifications": {true}}, sink)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 			s.unasked(n)
 		}
 	}
-	x := s.newExchange(s.life, *s.era.Load(), "", sink)
+	x := s.newExchange(s.ctx, *s.era.Load(), "", sink)
 	x.taken, x.lastID = taken, lastID
 	s.general.Store(x)
 	return x, s.run(x)
@@ -109,7 +109,7 @@ func (s *Session) keepListening(open opener) {
 		}
 		<-x.done
 		s.noteSilence(x)
-		if s.life.Err() != nil {
+		if s.ctx.Err() != nil {
 			return
 		}
 		if !agreed || errors.Is(x.err, ErrAnswer) {
@@ -128,7 +128,7 @@ func (s *Session) keepListening(open opener) {
 		if s.opts.Now().Sub(begun) >= steady {
 			backoff.Reset()
 		}
-		if !pause(s.life, max(backoff.Next(x.err), min(x.retry, maxRetry))) {
+		if !pause(s.ctx, max(backoff.Next(x.err), min(x.retry, maxRetry))) {
 			return
 		}
 	}

@@ -45,7 +45,7 @@ type Options struct {
 	// without the server having said it. nil: the session does not listen.
 	OnNote func(wire.Note)
 	// OnUnheard is called when the server may have said something unasked that
-	// nobody heard: listening was interrupted, and the server was not asked to
+	// the host did not hear: listening was interrupted, and the server was not asked to
 	// repeat what it said meanwhile; or a frame could not be taken. While it waits, so does the server.
 	OnUnheard func()
 	// OnStderr gets the lines that the server's process writes to its standard
@@ -161,8 +161,8 @@ type Session struct {
 	general      atomic.Pointer[exchange]
 	unheardSince atomic.Pointer[time.Time]
 
-	life context.Context // done when the session is over; its cause says why
-	end  context.CancelCauseFunc
+	ctx context.Context // done when the session is over; its cause says why
+	end context.CancelCauseFunc
 
 	mu      sync.Mutex
 	closed  bool
@@ -171,7 +171,7 @@ type Session struct {
 
 func newSession(opts Options) *Session {
 	s := &Session{opts: opts}
-	s.life, s.end = context.WithCancelCause(context.Background())
+	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.era.Store(&era{})
 	// A random start keeps the ids of consecutive sessions apart: a late
 	// cancellation of the one must not hit a request of the next. They fit 31 bits.
@@ -184,12 +184,12 @@ func (s *Session) Info() Info { return s.info }
 
 // Lost is closed when the session is over: the process died, the server forgot
 // the session, or Close was called. Err says which.
-func (s *Session) Lost() <-chan struct{} { return s.life.Done() }
+func (s *Session) Lost() <-chan struct{} { return s.ctx.Done() }
 
 // Err returns why the session is over, nil while it is not.
 //
 // Errors: [ErrLost], [ErrFraming], [ErrClosed].
-func (s *Session) Err() error { return s.opts.Redact.Error(context.Cause(s.life)) }
+func (s *Session) Err() error { return s.opts.Redact.Error(context.Cause(s.ctx)) }
 
 // Close ends every stream and call, takes leave of the server and waits until
 // nothing of the session is left; a process that does not go by itself is killed
@@ -296,7 +296,7 @@ func (s *Session) prepare(ctx context.Context, method string, params any, note f
 func (s *Session) newExchange(ctx context.Context, e era, method string, note func(wire.Note)) *exchange {
 	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), over: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now, leastSilence: s.opts.silence}
 	if method == methodListen || method == "" { // the two on which servers speak unasked
-		x.rhythm = &rhythm{}
+		x.keepalive = &keepalive{}
 	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	return x
@@ -324,7 +324,7 @@ func (s *Session) carryOut(x *exchange) {
 
 // endWith ends x with the session, until stop is called.
 func (s *Session) endWith(x *exchange) (stop func() bool) {
-	return context.AfterFunc(s.life, func() { x.cancel(context.Cause(s.life)) })
+	return context.AfterFunc(s.ctx, func() { x.cancel(context.Cause(s.ctx)) })
 }
 
 func (s *Session) finish(x *exchange, result json.RawMessage, err error) {
@@ -362,7 +362,7 @@ func (s *Session) enter() error {
 	return nil
 }
 
-// sayCancelled tells the server that nobody waits for x any more. Over stateless
+// sayCancelled tells the server that the caller does not wait for x any more. Over stateless
 // HTTP the end of the POST says it; handshake servers do not always notice that
 // (field notes 15). The handshake itself must not be cancelled.
 func (s *Session) sayCancelled(x *exchange) {

@@ -51,12 +51,12 @@ func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
 		text             string
 		skipped, unheard bool
 	}{
-		"a log line":           {`listening {"jsonrpc"`, false, false},
-		"a log line in JSON":   {`{"level":"info","msg":"\"jsonrpc\""}`, false, false},
-		"a broken message":     {`{"jsonrpc":"2.0","method":"events/event","params":{oops}}`, true, true},
-		"a broken batch":       {` [{"jsonrpc":"2.0",]`, true, true},
-		"too large, of nobody": {`{"jsonrpc":"2.0","method":"events/event","params":{"x":"` + strings.Repeat("x", 2000) + `"}}`, false, true},
-		"too large by far":     {`{"jsonrpc":"2.0","method":"events/event","params":{"x":"` + strings.Repeat("x", 20_000) + `"}}`, true, true},
+		"a log line":               {`listening {"jsonrpc"`, false, false},
+		"a log line in JSON":       {`{"level":"info","msg":"\"jsonrpc\""}`, false, false},
+		"a broken message":         {`{"jsonrpc":"2.0","method":"events/event","params":{oops}}`, true, true},
+		"a broken batch":           {` [{"jsonrpc":"2.0",]`, true, true},
+		"too large, of no request": {`{"jsonrpc":"2.0","method":"events/event","params":{"x":"` + strings.Repeat("x", 2000) + `"}}`, false, true},
+		"too large by far":         {`{"jsonrpc":"2.0","method":"events/event","params":{"x":"` + strings.Repeat("x", 20_000) + `"}}`, true, true},
 	}
 	for name, tt := range frames {
 		t.Run(name, func(t *testing.T) {

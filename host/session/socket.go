@@ -37,7 +37,7 @@ type socketLink struct {
 	web     *web
 	conn    *websocket.Conn
 	lose    func(error)     // ends the session
-	life    context.Context // of reading, writing and pinging
+	ctx     context.Context // of reading, writing and pinging
 	end     context.CancelFunc
 	workers sync.WaitGroup
 
@@ -55,8 +55,8 @@ func dialSocket(ctx context.Context, server event.Server, opts Options, unasked 
 	}
 	l := &socketLink{web: w, lose: lose}
 	l.router.init(opts, unasked)
-	l.life, l.end = context.WithCancel(context.Background())
-	l.out.init(l.life.Done())
+	l.ctx, l.end = context.WithCancel(context.Background())
+	l.out.init(l.ctx.Done())
 	l.send = l.tell
 	if l.conn, err = w.upgrade(ctx, func() { l.touch() }); err != nil {
 		l.end()
@@ -134,7 +134,7 @@ func (l *socketLink) tell(ctx context.Context, _ era, _ string, frame []byte) er
 // write gives the library a context of the link: one that ends would end the socket.
 func (l *socketLink) write(frame []byte) error {
 	l.opts.trace(Sent, frame)
-	ctx, cancel := context.WithTimeout(l.life, l.opts.CallTimeout)
+	ctx, cancel := context.WithTimeout(l.ctx, l.opts.CallTimeout)
 	defer cancel()
 	err := l.conn.Write(ctx, websocket.MessageText, frame)
 	if err == nil {
@@ -151,7 +151,7 @@ func (l *socketLink) write(frame []byte) error {
 func (l *socketLink) read() {
 	defer l.end()
 	for {
-		_, src, err := l.conn.Reader(l.life)
+		_, src, err := l.conn.Reader(l.ctx)
 		if err == nil {
 			err = l.message(src)
 		}
@@ -212,15 +212,15 @@ func (l *socketLink) ping() {
 	for {
 		select {
 		case <-tick.C:
-		case <-l.life.Done():
+		case <-l.ctx.Done():
 			return
 		}
 		before := l.taken.Load()
-		ctx, cancel := context.WithTimeout(l.life, l.opts.pongWithin)
+		ctx, cancel := context.WithTimeout(l.ctx, l.opts.pongWithin)
 		err := l.conn.Ping(ctx)
 		cancel()
 		slow := l.taking.Load() || l.taken.Load() != before
-		if err != nil && !slow && l.life.Err() == nil {
+		if err != nil && !slow && l.ctx.Err() == nil {
 			l.lose(fmt.Errorf("%w: the WebSocket gave no pong: %w", ErrLost, err))
 			l.end()
 			return

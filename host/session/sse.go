@@ -23,7 +23,7 @@ type sseReader struct {
 	src   io.Reader
 	touch func()        // called when something came; may be nil
 	max   int           // bytes of one event's data
-	pause func()        // called for each comment; nil: nobody cares
+	pause func()        // called for each comment; nil: not wanted
 	retry time.Duration // last retry: line; 0 if none
 	id    string        // last id: line of an event that is complete
 

@@ -62,7 +62,7 @@ func TestCertificateAuthoritiesOfAServer(t *testing.T) {
 	t.Cleanup(secure.Close)
 	server := event.Server{Name: "x", URL: secure.URL}
 	if _, err := Dial(soon(t), server, Options{}); !errors.Is(err, ErrUnreachable) {
-		t.Errorf("a certificate of nobody: %v", err)
+		t.Errorf("a certificate of an unknown authority: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	raw := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})

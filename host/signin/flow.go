@@ -55,7 +55,7 @@ func (a *Account) Begin(ctx context.Context) (*Flow, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Flow{Issuer: p.server.Issuer, account: a, place: p, asked: a.wish(p, a.state())}
+	f := &Flow{Issuer: p.server.Issuer, account: a, place: p, asked: a.scopes(p, a.state())}
 	if a.opts.Server.OAuth.ClientCredentials {
 		return f, nil
 	}
@@ -117,7 +117,7 @@ func (a *Account) register(ctx context.Context, p place, redirect string) (regis
 	r, err := oauthex.RegisterClient(ctx, p.server.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
 		RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: "none", ApplicationType: "native",
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		ClientName: "eventdeck", Scope: strings.Join(a.wish(p, k), " "),
+		ClientName: "eventdeck", Scope: strings.Join(a.scopes(p, k), " "),
 	}, a.client)
 	if err != nil {
 		return registration{}, fmt.Errorf("%w: %v: %v", ErrClient, words(p.server.Issuer), words(err.Error()))
@@ -195,10 +195,10 @@ func (f *Flow) Wait(ctx context.Context) error {
 	defer f.Close()
 	a := f.account
 	if f.server == nil {
-		if err := a.take(ctx); err != nil {
+		if err := a.lockToken(ctx); err != nil {
 			return err
 		}
-		defer a.give()
+		defer a.unlockToken()
 		return a.credentials(ctx)
 	}
 	var came answer
@@ -210,10 +210,10 @@ func (f *Flow) Wait(ctx context.Context) error {
 	if came.err != nil {
 		return came.err
 	}
-	if err := a.take(ctx); err != nil {
+	if err := a.lockToken(ctx); err != nil {
 		return err
 	}
-	defer a.give()
+	defer a.unlockToken()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
 	defer cancel()
 	g := grant{Issuer: f.place.server.Issuer, Resource: f.place.resource, TokenURL: f.place.server.TokenEndpoint, Revoke: f.place.server.RevocationEndpoint}

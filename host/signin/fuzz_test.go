@@ -33,8 +33,8 @@ func FuzzToken(f *testing.F) {
 		if err := req.Write(&b); err != nil || !strings.Contains(b.String(), "\r\nAuthorization: Bearer "+got.access.Reveal()+"\r\n") {
 			t.Errorf("%q cannot be sent: %v", got.access.Reveal(), err)
 		}
-		if got.life < 0 {
-			t.Errorf("a life of %v", got.life)
+		if got.lifetime < 0 {
+			t.Errorf("a lifetime of %v", got.lifetime)
 		}
 		for _, s := range got.scopes {
 			if strings.ContainsAny(s, " \"\\\x00\x1b\r\n") {

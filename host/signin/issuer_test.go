@@ -96,7 +96,7 @@ func TestAServerThatNamesAnotherIssuerLater(t *testing.T) {
 			}
 			r.mustSignIn()
 			if asked := other.Requests(); len(asked) == 0 {
-				t.Error("after signing out nobody was asked")
+				t.Error("after signing out no server was asked")
 			}
 		})
 	}

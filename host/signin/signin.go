@@ -65,7 +65,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: nothing is logged
 	// Secrets is told of the tokens and the secret of the account before they are used.
-	// nil: nobody is.
+	// nil: no operator is.
 	Secrets func(...event.Secret)
 }
 
@@ -82,7 +82,7 @@ type Account struct {
 	resource string // what tokens are for: the server's address, without its query
 	client   *http.Client
 	private  func() bool   // the server is on loopback or a private network itself
-	turn     chan struct{} // one slot: one question about tokens at a time
+	tokenMu  chan struct{} // one slot: one question about tokens at a time
 
 	mu         sync.Mutex
 	loaded     bool
@@ -90,10 +90,10 @@ type Account struct {
 	challenges []string // of the last refusal
 	need       string   // why the operator has to sign in, "" if not
 
-	renewed event.Secret // the token that the last renewal brought; of the turn
+	renewed event.Secret // the token that the last renewal brought; under tokenMu
 }
 
-// New returns the account of a server. It asks nobody. It is nil where there is
+// New returns the account of a server. It sends nothing. It is nil where there is
 // nothing to sign in to: for a process, and where the headers say it all.
 func New(opts Options) *Account {
 	u, err := url.Parse(opts.Server.URL)
@@ -121,7 +121,7 @@ func New(opts Options) *Account {
 		u.Scheme = "https"
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	a := &Account{opts: opts, resource: u.String(), turn: make(chan struct{}, 1)}
+	a := &Account{opts: opts, resource: u.String(), tokenMu: make(chan struct{}, 1)}
 	a.private = sync.OnceValue(func() bool { return onPrivateNetwork(u.Hostname()) })
 	a.client = newClient(opts.Transport, a.private)
 	return a
@@ -146,7 +146,7 @@ func (a *Account) SignedIn() bool {
 }
 
 // Token returns the token of the next request, renewed if it is about to end. It
-// is the zero Secret while nobody has signed in.
+// is the zero Secret while the operator has not signed in.
 //
 // Errors: those of the token endpoint, when it cannot be asked.
 func (a *Account) Token(ctx context.Context) (event.Secret, error) {
@@ -157,10 +157,10 @@ func (a *Account) Token(ctx context.Context) (event.Secret, error) {
 	if !a.ending(k) {
 		return k.Access, nil
 	}
-	if err := a.take(ctx); err != nil {
+	if err := a.lockToken(ctx); err != nil {
 		return event.Secret{}, err
 	}
-	defer a.give()
+	defer a.unlockToken()
 	if k = a.state(); !a.ending(k) {
 		return k.Access, nil // another has renewed it
 	}
@@ -186,10 +186,10 @@ func (a *Account) ending(k kept) bool {
 //
 // Errors: those of the token endpoint, when it cannot be asked.
 func (a *Account) Refused(ctx context.Context, token event.Secret, status int, challenges []string) (again bool, err error) {
-	if err := a.take(ctx); err != nil {
+	if err := a.lockToken(ctx); err != nil {
 		return false, err
 	}
-	defer a.give()
+	defer a.unlockToken()
 	k := a.state()
 	if !k.Access.IsZero() && k.Access != token {
 		return true, nil // another has signed in or renewed it meanwhile
@@ -228,7 +228,7 @@ func (a *Account) young(k kept) bool {
 }
 
 // outcome turns the end of asking for a token into the answer to a refusal. That
-// the authorization server says no is for the operator to mend.
+// the authorization server says no is for the operator to fix.
 func (a *Account) outcome(err error) (again bool, _ error) {
 	switch {
 	case err == nil:
@@ -246,10 +246,10 @@ func (a *Account) outcome(err error) (again bool, _ error) {
 // Errors: those of the vault. That the authorization server did not take note is
 // only logged: the tokens are gone here.
 func (a *Account) SignOut(ctx context.Context) error {
-	if err := a.take(ctx); err != nil {
+	if err := a.lockToken(ctx); err != nil {
 		return err
 	}
-	defer a.give()
+	defer a.unlockToken()
 	k := a.state()
 	if err := a.revoke(ctx, k); err != nil {
 		a.opts.Log.Warn("the authorization server did not revoke the token", "error", err)
@@ -260,16 +260,16 @@ func (a *Account) SignOut(ctx context.Context) error {
 	return a.opts.Vault.SetCredential(ctx, a.name(), event.Secret{})
 }
 
-func (a *Account) take(ctx context.Context) error {
+func (a *Account) lockToken(ctx context.Context) error {
 	select {
-	case a.turn <- struct{}{}:
+	case a.tokenMu <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func (a *Account) give() { <-a.turn }
+func (a *Account) unlockToken() { <-a.tokenMu }
 
 func (a *Account) known() bool {
 	a.mu.Lock()

@@ -23,7 +23,7 @@ var errInvalidGrant = fmt.Errorf("%w: the sign-in is over", ErrToken)
 type token struct {
 	access, refresh event.Secret
 	scopes          []string // nil: not said, those that were asked for
-	life            time.Duration
+	lifetime        time.Duration
 }
 
 // tokenRequest asks a token endpoint.
@@ -126,7 +126,7 @@ func readToken(body []byte) (token, error) {
 		t.scopes = scopes(*in.Scope)
 	}
 	if s, err := strconv.ParseFloat(strings.Trim(string(in.Expires), `"`), 64); err == nil && s > 0 {
-		t.life = time.Duration(min(s, 1e9)) * time.Second
+		t.lifetime = time.Duration(min(s, 1e9)) * time.Second
 	}
 	return t, nil
 }
@@ -137,8 +137,8 @@ func (k kept) with(t token, asked []string, now time.Time) kept {
 	if !t.refresh.IsZero() {
 		k.Refresh = t.refresh
 	}
-	if t.life > 0 {
-		k.Expires = now.Add(t.life)
+	if t.lifetime > 0 {
+		k.Expires = now.Add(t.lifetime)
 	}
 	k.Scopes, k.Wanted = asked, nil
 	if t.scopes != nil {
@@ -149,7 +149,7 @@ func (k kept) with(t token, asked []string, now time.Time) kept {
 
 // renew gets a new token without the operator. Asking does not end with ctx: a
 // refresh token may be good for one use, and its answer must not be lost. The
-// caller has the turn.
+// caller holds tokenMu.
 //
 // Errors: [ErrIssuer], those of tokenRequest. After errInvalidGrant the operator must
 // sign in.
@@ -180,7 +180,7 @@ func (a *Account) renew(ctx context.Context, k kept) error {
 	return nil
 }
 
-// credentials gets a token in the host's own name. The caller has the turn.
+// credentials gets a token in the host's own name. The caller holds tokenMu.
 //
 // Errors: [ErrNone], [ErrMetadata], [ErrIssuer], those of tokenRequest.
 func (a *Account) credentials(ctx context.Context) error {
@@ -190,7 +190,7 @@ func (a *Account) credentials(ctx context.Context) error {
 	}
 	own := a.opts.Server.OAuth
 	client := registration{ID: own.ClientID, Secret: own.ClientSecret, Method: secretMethod(p.server.TokenEndpointAuthMethodsSupported)}
-	asked := a.wish(p, a.state())
+	asked := a.scopes(p, a.state())
 	form := url.Values{"grant_type": {"client_credentials"}}
 	if len(asked) > 0 {
 		form.Set("scope", strings.Join(asked, " "))
@@ -205,9 +205,9 @@ func (a *Account) credentials(ctx context.Context) error {
 	return nil
 }
 
-// wish returns the scopes to ask for: those of the configuration, else those
+// scopes returns the scopes to ask for: those of the configuration, else those
 // that the server names; and those that were granted or found missing before.
-func (a *Account) wish(p place, k kept) []string {
+func (a *Account) scopes(p place, k kept) []string {
 	asked := a.opts.Server.OAuth.Scopes
 	if len(asked) == 0 {
 		asked = p.scopes

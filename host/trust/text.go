@@ -1,4 +1,4 @@
-// Package trust holds text that was written by somebody else: every string
+// Package trust holds text that was written by another party: every string
 // that came from a server. Such text is data. It is kept as it came, and it
 // reaches a person only through the safe rendering of this package.
 //

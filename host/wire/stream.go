@@ -13,7 +13,7 @@ type StreamRequest struct {
 	Arguments json.RawMessage // nil: {}
 	At        Position
 
-	// What is held of an earlier stream for the same wish. It is not a part of the
+	// What is held of an earlier stream for the same subscription. It is not a part of the
 	// params: a dialect uses it to find that stream again.
 	Held   trust.Text // the server's id, see [Note]
 	Resume string     // in clear, see [Resume]; empty: none, or not wanted

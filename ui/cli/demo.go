@@ -44,10 +44,10 @@ func (a *app) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// demoWishes are the subscriptions of a first start. Between them they use every
+// demoSubscriptions are the subscriptions of a first start. Between them they use every
 // mode. In all but the last, which gathers for a minute, something arrives from the
 // first second on.
-var demoWishes = [...]struct {
+var demoSubscriptions = [...]struct {
 	server, typ string
 	mode        event.Mode
 	args        string
@@ -182,8 +182,8 @@ func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url st
 // waits for the end of that and tells what failed.
 func (d *deck) subscribeDemo(ctx context.Context) (wait func() error) {
 	var wg sync.WaitGroup
-	errs := make([]error, len(demoWishes))
-	for i, w := range demoWishes {
+	errs := make([]error, len(demoSubscriptions))
+	for i, w := range demoSubscriptions {
 		wg.Go(func() {
 			_, errs[i] = d.Subscribe(ctx, host.Request{Server: w.server, Type: trust.Untrusted(w.typ), Args: []byte(w.args), Mode: w.mode})
 		})

@@ -87,7 +87,7 @@ func TestDemoFromTheScreen(t *testing.T) {
 		if names, err := o.StartDemo(ctx); err != nil || len(names) != 4 {
 			return fmt.Errorf("%q: %w", names, err)
 		}
-		for range demoWishes {
+		for range demoSubscriptions {
 			<-subscribed
 		}
 		if _, err := o.StartDemo(ctx); !errors.Is(err, errDemoRuns) {

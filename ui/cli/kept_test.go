@@ -220,7 +220,7 @@ func TestDemoSubscribesInEveryMode(t *testing.T) {
 	subscribed := make(chan struct{}, 10)
 	b.subscribed = func(event.Subscription) { subscribed <- struct{}{} }
 	b.p.Screen = func(context.Context, ScreenOptions) error {
-		for range demoWishes {
+		for range demoSubscriptions {
 			<-subscribed
 		}
 		return nil

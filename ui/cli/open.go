@@ -23,7 +23,7 @@ import (
 // hookFlags bound what others can take from the receiver of webhook deliveries.
 type hookFlags struct{ connections, badRate int }
 
-// What hookFlags are when nobody says otherwise.
+// What hookFlags are without flags.
 const (
 	hookConnections = 64
 	hookBadRate     = 100

@@ -44,7 +44,7 @@ type Program struct {
 	Browse     func(address string) error
 	StoreTools StoreTools
 	// WatchTerminal sees to it that the terminal is as it was whatever ends the
-	// program, and keeps reports of crashes in dir; nil: nobody does. stop ends
+	// program, and keeps reports of crashes in dir; nil: neither happens. stop ends
 	// that in good order.
 	WatchTerminal func(dir string) (stop func() error, err error)
 	// Executable returns the path of this program, which starts itself as a demo

@@ -16,7 +16,7 @@ import (
 // savedArgs returns the arguments of the one kept subscription that the words of the
 // command line mean: with --from saved it goes on also when the server cannot say now
 // how its arguments are typed. It is not ok where err must be told.
-func (w wish) savedArgs(ctx context.Context, store event.Store, err error) (args json.RawMessage, ok bool) {
+func (w target) savedArgs(ctx context.Context, store event.Store, err error) (args json.RawMessage, ok bool) {
 	if !w.flags.position().Saved || ctx.Err() != nil || errors.Is(err, host.ErrNoEvents) {
 		return nil, false
 	}
@@ -33,7 +33,7 @@ func (w wish) savedArgs(ctx context.Context, store event.Store, err error) (args
 }
 
 // means reports whether the words could have made these arguments.
-func (w wish) means(args []byte) bool {
+func (w target) means(args []byte) bool {
 	members, err := strict.ParseObject(args, strict.Limits{})
 	if err != nil || len(members) != len(w.args)+len(w.members) {
 		return false

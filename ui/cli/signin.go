@@ -122,7 +122,9 @@ func (v *keptVault) with(ctx context.Context, do func(event.Store) error) error 
 	}
 	s, err := v.a.openAsIs(ctx, o)
 	if err != nil {
-		v.say.Do(func() { v.a.say("tokens of earlier sign-ins are out of reach: %s; with --data that process is used", message(err)) })
+		v.say.Do(func() {
+			v.a.say("tokens of earlier sign-ins are out of reach: %s; with --data that process is used", message(err))
+		})
 		return err
 	}
 	return errors.Join(do(s), s.Close())

@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// StoreTools look after a store that nobody has open. Each takes the store's
+// StoreTools look after a store that no process has open. Each takes the store's
 // directory; say gets lines of an account.
 type StoreTools struct {
 	Check   func(ctx context.Context, dir string, say func(string)) error

@@ -135,8 +135,8 @@ func (f tailFlags) position() host.From {
 	return host.From{Cursor: event.At(trust.Untrusted(f.from))}
 }
 
-// wish is what the command line asks for, before the server was heard.
-type wish struct {
+// target is what the command line asks for, before the server was heard.
+type target struct {
 	flags   tailFlags
 	server  event.Server
 	typ     trust.Text
@@ -156,7 +156,7 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 	if err != nil {
 		return err
 	}
-	w := wish{flags: f, typ: trust.Untrusted(typ)}
+	w := target{flags: f, typ: trust.Untrusted(typ)}
 	if w.args, err = splitArgs(f.args); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 }
 
 // follow subscribes and prints until something ends it.
-func (a *app) follow(ctx context.Context, p *printer, w wish) error {
+func (a *app) follow(ctx context.Context, p *printer, w target) error {
 	within, cancel := w.flags.bound(ctx)
 	defer cancel()
 	if err := a.subscribe(within, p, w); err != nil {
@@ -204,7 +204,7 @@ const (
 
 // subscribe begins what follow prints. With --for it tries again what may go better
 // later, until that is over.
-func (a *app) subscribe(ctx context.Context, p *printer, w wish) error {
+func (a *app) subscribe(ctx context.Context, p *printer, w target) error {
 	p.deck.AddServer(w.server)
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		err := a.trySubscribe(ctx, p, w)
@@ -221,7 +221,7 @@ func (a *app) subscribe(ctx context.Context, p *printer, w wish) error {
 	}
 }
 
-func (a *app) trySubscribe(ctx context.Context, p *printer, w wish) error {
+func (a *app) trySubscribe(ctx context.Context, p *printer, w target) error {
 	// Another process has its own connection, and a subscription that runs there goes
 	// on without it.
 	if p.deck.client == nil {
@@ -254,7 +254,7 @@ func (f tailFlags) bound(ctx context.Context) (context.Context, context.CancelFu
 }
 
 // early tells why nothing was printed: --for was over before, or what [orDone] says.
-func (w wish) early(ctx context.Context, err error) error {
+func (w target) early(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, host.ErrRefused):
 		return err // more time would change nothing
@@ -278,7 +278,7 @@ func unconfirmed(limit time.Duration, server string, err error) error {
 func isOver(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 // orDone takes an interruption before anything was printed for what it is: the
-// operator's wish, not an error.
+// operator's will, not an error.
 func orDone(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, errStopped) {
 		return nil
@@ -288,7 +288,7 @@ func orDone(ctx context.Context, err error) error {
 
 // request makes the request; the types of the server are asked for when an --arg
 // must be typed.
-func (w wish) request(ctx context.Context, d *deck, tell *teller) (host.Request, error) {
+func (w target) request(ctx context.Context, d *deck, tell *teller) (host.Request, error) {
 	args, err := w.arguments(ctx, d, tell)
 	if err != nil {
 		return host.Request{}, err
@@ -303,7 +303,7 @@ func (w wish) request(ctx context.Context, d *deck, tell *teller) (host.Request,
 	}, nil
 }
 
-func (w wish) arguments(ctx context.Context, d *deck, tell *teller) (json.RawMessage, error) {
+func (w target) arguments(ctx context.Context, d *deck, tell *teller) (json.RawMessage, error) {
 	if len(w.args) == 0 {
 		return buildArgs(w.members, nil, nil)
 	}

@@ -113,17 +113,17 @@ const asBefore = "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1
 // account keeps a report of what the runtime wrote, and returns the line for the
 // operator.
 func (t task) account(text string, now time.Time) string {
-	const goOn = "what was stored is kept; start it again to go on\n"
+	const restartNote = "what was stored is kept; start it again to go on\n"
 	if strings.TrimSpace(text) == "" {
-		return "eventdeck: it was killed; " + goOn
+		return "eventdeck: it was killed; " + restartNote
 	}
 	report := Report(text)
 	reason, _, _ := strings.Cut(report, "\n")
 	path, err := t.keep(report, now)
 	if err != nil {
-		return fmt.Sprintf("eventdeck: %s; the report could not be kept: %v; %s", reason, err, goOn)
+		return fmt.Sprintf("eventdeck: %s; the report could not be kept: %v; %s", reason, err, restartNote)
 	}
-	return fmt.Sprintf("eventdeck: %s; the report is %s; %s", reason, path, goOn)
+	return fmt.Sprintf("eventdeck: %s; the report is %s; %s", reason, path, restartNote)
 }
 
 const reportName = "crash-20060102T150405Z.txt"

@@ -19,7 +19,7 @@ func readTerminal(f *os.File) (json.RawMessage, error) {
 	return json.Marshal(state)
 }
 
-// restoreTerminal does what it can: nobody is left to hear of a failure.
+// restoreTerminal does what it can: a failure can be told to no caller.
 func restoreTerminal(f *os.File, kept json.RawMessage) {
 	var state unix.Termios
 	if json.Unmarshal(kept, &state) == nil {

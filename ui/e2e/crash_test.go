@@ -71,7 +71,7 @@ func (w *world) mortal(env []string) (with []string, die func()) {
 	}
 }
 
-// usualModes are those of a terminal that nobody has changed.
+// usualModes are those of an unchanged terminal.
 func usualModes(t *testing.T) term.State {
 	t.Helper()
 	tty, other, err := pty.Open()

@@ -27,7 +27,7 @@ type behaviour struct {
 
 	quiet    bool   // sends no event
 	notes    string // of a stream: notifications in place of active, separated by blanks; "-" is none
-	forged   bool   // deliveries are signed with a secret that nobody has
+	forged   bool   // deliveries are signed with an unknown secret
 	unlisted bool   // knows no events/list
 	unsaid   bool   // does not say that it has events
 	denied   bool   // asks for a token

@@ -138,7 +138,7 @@ func newSoak(t *testing.T, mode string, seed uint64) *soak {
 	return s
 }
 
-// freeAddress returns an address on loopback that nobody listened on just now.
+// freeAddress returns an address on loopback that was not listened on just now.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -126,7 +126,7 @@ func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
 		broken := make(chan error, 1)
 		go func() {
 			_, err := in.Write(c.first)
-			for more := make([]byte, 1<<16); err == nil; { // until nobody reads any more
+			for more := make([]byte, 1<<16); err == nil; { // until the reader is gone
 				_, err = in.Write(more)
 			}
 			broken <- in.Close()

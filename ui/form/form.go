@@ -1,6 +1,6 @@
 // Package form is the model of a form that is made from the schema of an event
 // type: what was filled in, what of it is sent, and what is wrong with it. It
-// draws nothing and asks nobody.
+// draws nothing and sends nothing.
 package form
 
 import (

@@ -59,7 +59,7 @@ func (l *LogFile) Write(line []byte) (int, error) {
 	}
 	// Something that is no file, like a pipe or /dev/stderr, has no size.
 	if l.size > 0 && l.size+int64(len(line)) > l.max {
-		if err := l.turn(); err != nil {
+		if err := l.rotate(); err != nil {
 			return 0, err
 		}
 	}
@@ -68,8 +68,8 @@ func (l *LogFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// turn makes room: FILE becomes FILE.1, that FILE.2, and so on.
-func (l *LogFile) turn() error {
+// rotate makes room: FILE becomes FILE.1, that FILE.2, and so on.
+func (l *LogFile) rotate() error {
 	if info, err := l.file.Stat(); err != nil || !info.Mode().IsRegular() {
 		l.size = 0
 		return err

@@ -119,7 +119,7 @@ func TestRulesOfOtherKinds(t *testing.T) {
 	}
 }
 
-// TestOrdinaryText has text full of the same words that speaks to nobody.
+// TestOrdinaryText has text full of the same words that is not addressed to a model.
 func TestOrdinaryText(t *testing.T) {
 	for _, text := range []string{
 		"The linter ignores previous warnings; see the instructions in README.",

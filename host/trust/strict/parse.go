@@ -49,7 +49,7 @@ type Member struct {
 // Errors: [ErrSyntax], [ErrBOM], [ErrNotObject], [ErrTrailing],
 // [ErrDuplicateKey], [ErrDepth], [ErrSize].
 func ParseObject(raw []byte, lim Limits) ([]Member, error) {
-	return ParseObjectWith(raw, lim, nobody{})
+	return ParseObjectWith(raw, lim, noVisitor{})
 }
 
 // ParseObjectWith is [ParseObject] that also tells v what it finds on the way, also of a
@@ -73,13 +73,13 @@ func withKey(err error) error {
 	return err
 }
 
-// nobody is a visitor that wants to know nothing.
-type nobody struct{}
+// noVisitor is a visitor that wants to know nothing.
+type noVisitor struct{}
 
-func (nobody) Key(int, int, int, bool)                  {}
-func (nobody) Open(int, int)                            {}
-func (nobody) Value(int, jsontext.Kind, int, int, bool) {}
-func (nobody) SameFold(int, int)                        {}
+func (noVisitor) Key(int, int, int, bool)                  {}
+func (noVisitor) Open(int, int)                            {}
+func (noVisitor) Value(int, jsontext.Kind, int, int, bool) {}
+func (noVisitor) SameFold(int, int)                        {}
 
 // Text returns the value as a text: null is the empty one. ok is false if it is
 // neither that nor a string. Like [Text.UnmarshalJSON] it keeps invalid bytes and

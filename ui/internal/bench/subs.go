@@ -140,7 +140,7 @@ func idleServer(data string, streams int, transport string) (address string, ope
 	return address, opened, func() error { return nil }, err
 }
 
-// freeAddress returns an address on loopback that nobody listens on.
+// freeAddress returns an address on loopback that is not listened on.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

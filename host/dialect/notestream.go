@@ -10,10 +10,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-// held is a push subscription that has no request of its own: its events come
+// noteStream is a push subscription that has no request of its own: its events come
 // among the notifications of the connection. Its heartbeat is the server's answer
-// to the question whether it lives. It implements [Stream].
-type held struct {
+// to the question whether it is there. It implements [Stream].
+type noteStream struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	pulse  *pulse
@@ -32,21 +32,21 @@ type held struct {
 // farewell bounds how long leave is taken of a server.
 const farewell = 2 * time.Second
 
-// hold begins a stream that lives as long as ctx and the connection.
-func hold(ctx context.Context, p *pulse, sink func(wire.Note)) *held {
-	h := &held{pulse: p, sink: sink, hears: p.s.Hears, done: make(chan struct{})}
+// newNoteStream begins a stream that runs as long as ctx and the connection.
+func newNoteStream(ctx context.Context, p *pulse, sink func(wire.Note)) *noteStream {
+	h := &noteStream{pulse: p, sink: sink, hears: p.s.Hears, done: make(chan struct{})}
 	h.ctx, h.cancel = context.WithCancelCause(ctx)
 	return h
 }
 
 // begin starts to watch over the stream. end is called when it is over and the
 // connection is not.
-func (h *held) begin(end func(context.Context)) {
+func (h *noteStream) begin(end func(context.Context)) {
 	h.end = end
 	go h.watch()
 }
 
-func (h *held) watch() {
+func (h *noteStream) watch() {
 	defer close(h.done)
 	defer h.aside.wait()
 	beat := time.NewTicker(h.pulse.every)
@@ -73,7 +73,7 @@ func (h *held) watch() {
 
 // deaf tells why no event of the stream can come. A server that answers every ping
 // may have no stream to say them on.
-func (h *held) deaf() error {
+func (h *noteStream) deaf() error {
 	if h.own {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (h *held) deaf() error {
 }
 
 // finish waits for the note that is under way and takes no other.
-func (h *held) finish(err error) {
+func (h *noteStream) finish(err error) {
 	h.settle()
 	h.cancel(err)
 	h.mu.Lock()
@@ -96,7 +96,7 @@ func (h *held) finish(err error) {
 }
 
 // note hands a note to the sink, and waits while another one is there.
-func (h *held) note(n wire.Note) {
+func (h *noteStream) note(n wire.Note) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.over && h.ctx.Err() == nil {
@@ -105,28 +105,28 @@ func (h *held) note(n wire.Note) {
 }
 
 // take hands an event to the sink, at once or when more is known of it.
-func (h *held) take(n wire.Note) {
+func (h *noteStream) take(n wire.Note) {
 	if n.Event == nil || !h.aside.put(n) {
 		h.note(n)
 	}
 }
 
 // settle hands on at once what is put aside.
-func (h *held) settle() {
+func (h *noteStream) settle() {
 	for _, n := range h.aside.rest() {
 		h.note(n)
 	}
 }
 
-func (h *held) Close() { h.cancel(session.ErrClosed) }
+func (h *noteStream) Close() { h.cancel(session.ErrClosed) }
 
-func (h *held) Done() <-chan struct{} { return h.done }
+func (h *noteStream) Done() <-chan struct{} { return h.done }
 
-func (h *held) Err() error { return named(h.err) }
+func (h *noteStream) Err() error { return named(h.err) }
 
-func (h *held) LastByte() time.Time { return h.pulse.heard() }
+func (h *noteStream) LastByte() time.Time { return h.pulse.heard() }
 
-// pulse asks a server whether it lives, once for all streams of the connection.
+// pulse asks a server whether it is there, once for all streams of the connection.
 type pulse struct {
 	s     *session.Session
 	every time.Duration
@@ -154,7 +154,7 @@ func (p *pulse) heard() time.Time {
 	return p.last
 }
 
-// beats reports whether the server lives. An answer to another stream's question
+// beats reports whether the server is there. An answer to another stream's question
 // that is fresh counts.
 func (p *pulse) beats(ctx context.Context) bool {
 	p.asking.Lock()

@@ -11,9 +11,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// resumable is a server whose streams are cut after one event and can be resumed.
+// cutStreams is a server whose streams are cut after one event and can be resumed.
 // next answers stream/resume, state stream/poll.
-func resumable(next func(c call) string, state string) func(c call) string {
+func cutStreams(next func(c call) string, state string) func(c call) string {
 	return func(c call) string {
 		switch c.method {
 		case wire.MethodStream, "tools/call":
@@ -67,7 +67,7 @@ func TestAStreamIsResumedAfterACut(t *testing.T) {
 	for name, state := range map[string]string{"polled": `"result":{"streamId":"st","status":"active"}`, "without poll": notFound} {
 		t.Run(name, func(t *testing.T) {
 			resumes := 0
-			p := newPeer(t, sketchCapabilities, resumable(func(c call) string {
+			p := newPeer(t, sketchCapabilities, cutStreams(func(c call) string {
 				if c.param("streamId") != `"st"` || c.param("resumeToken") != `"tok"` {
 					t.Errorf("resumed with %s", c.params)
 				}
@@ -116,7 +116,7 @@ func TestAnAbandonedStreamIsGivenUp(t *testing.T) {
 		"told by resume":    {notFound, `"result":{"status":"abandoned"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPeer(t, sketchCapabilities, resumable(func(call) string { return c.resume }, c.state))
+			p := newPeer(t, sketchCapabilities, cutStreams(func(call) string { return c.resume }, c.state))
 			s, r := openStream(t, p, "")
 			r.next(wire.NoteResumable)
 			r.next(wire.NoteEvent)
@@ -135,7 +135,7 @@ func TestAnAbandonedStreamIsGivenUp(t *testing.T) {
 
 func TestAnEarlierStreamIsResumedFirst(t *testing.T) {
 	earlier := wire.Resume{Request: "7", Stream: "st", Token: "tok"}.Text()
-	p := newPeer(t, sketchCapabilities, resumable(func(c call) string {
+	p := newPeer(t, sketchCapabilities, cutStreams(func(c call) string {
 		c.frame(streamEvent("r1", json.RawMessage("7")))
 		c.frame(`{"jsonrpc":"2.0","id":7,"result":{}}`) // the answer to the first request
 		return ""
@@ -193,7 +193,7 @@ func TestALongToolCallIsResumed(t *testing.T) {
 		switch {
 		case c.method == "tools/call" && c.tool() == toolSubscribe:
 			first = c.id
-			resumable(nil, "")(c)
+			cutStreams(nil, "")(c)
 		case c.method == wire.MethodPollOne:
 			return notFound
 		case c.method == wire.MethodResume:

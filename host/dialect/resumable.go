@@ -24,28 +24,28 @@ const (
 	resumeFor    = 2 * time.Minute
 )
 
-// carriers are the open requests of a connection that can be resumed, by stream.
-type carriers struct {
+// resumables are the open requests of a connection that can be resumed, by stream.
+type resumables struct {
 	mu       sync.Mutex
-	byStream map[string]*carried
+	byStream map[string]*resumable
 }
 
-func newCarriers() *carriers { return &carriers{byStream: map[string]*carried{}} }
+func newResumables() *resumables { return &resumables{byStream: map[string]*resumable{}} }
 
-func (all *carriers) put(stream string, c *carried) {
+func (all *resumables) put(stream string, c *resumable) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.byStream[stream] = c
 }
 
-func (all *carriers) drop(stream string) {
+func (all *resumables) drop(stream string) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	delete(all.byStream, stream)
 }
 
 // note takes the end of a stream where the connection carries all streams.
-func (all *carriers) note(n wire.Note) {
+func (all *resumables) note(n wire.Note) {
 	if n.Method != wire.NoteStreamEnd {
 		return
 	}
@@ -61,11 +61,11 @@ func (all *carriers) note(n wire.Note) {
 	}
 }
 
-// carried is a request that stays open, over cuts where the server offers
+// resumable is a request that stays open, over cuts where the server offers
 // resumable streams. It implements [Stream].
-type carried struct {
+type resumable struct {
 	s      *session.Session
-	all    *carriers
+	all    *resumables
 	log    *slog.Logger
 	method string
 	params any
@@ -84,10 +84,10 @@ type carried struct {
 	silent bool // nothing has come on the stream that is open
 }
 
-// carry opens a request. Where text holds what resumes an earlier one, that is
+// openResumable opens a request. Where text holds what resumes an earlier one, that is
 // tried first.
-func carry(ctx context.Context, s *session.Session, all *carriers, o Options, method string, params any, text string, sink func(wire.Note)) *carried {
-	c := &carried{s: s, all: all, log: o.Log, method: method, params: params, sink: sink, done: make(chan struct{}), heard: o.Now()}
+func openResumable(ctx context.Context, s *session.Session, all *resumables, o Options, method string, params any, text string, sink func(wire.Note)) *resumable {
+	c := &resumable{s: s, all: all, log: o.Log, method: method, params: params, sink: sink, done: make(chan struct{}), heard: o.Now()}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	var earlier *wire.Resume
 	if token, ok := wire.ParseResume(text); ok {
@@ -99,7 +99,7 @@ func carry(ctx context.Context, s *session.Session, all *carriers, o Options, me
 
 // run carries the request to its end. It waits there for days, and so do others:
 // the functions on the way keep little on the stack.
-func (c *carried) run(earlier *wire.Resume) {
+func (c *resumable) run(earlier *wire.Resume) {
 	if earlier == nil || !c.takeUp(earlier) {
 		c.result, c.err = c.attached(c.s.Hold(c.ctx, c.method, c.params, c.note, c.attach))
 	}
@@ -107,7 +107,7 @@ func (c *carried) run(earlier *wire.Resume) {
 }
 
 // finish goes on with the request for as long as it is cut and can be resumed.
-func (c *carried) finish() {
+func (c *resumable) finish() {
 	c.overCuts()
 	c.forget()
 	if c.complete() { // there is nothing to resume any more
@@ -117,13 +117,13 @@ func (c *carried) finish() {
 	close(c.done)
 }
 
-func (c *carried) Close() { c.cancel(session.ErrClosed) }
+func (c *resumable) Close() { c.cancel(session.ErrClosed) }
 
-func (c *carried) Done() <-chan struct{} { return c.done }
+func (c *resumable) Done() <-chan struct{} { return c.done }
 
-func (c *carried) Err() error { return named(c.err) }
+func (c *resumable) Err() error { return named(c.err) }
 
-func (c *carried) LastByte() time.Time {
+func (c *resumable) LastByte() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open != nil {
@@ -133,7 +133,7 @@ func (c *carried) LastByte() time.Time {
 }
 
 // takeUp goes on with an earlier request. It is false if the server gave that up.
-func (c *carried) takeUp(earlier *wire.Resume) bool {
+func (c *resumable) takeUp(earlier *wire.Resume) bool {
 	c.keep(*earlier)
 	c.result, c.err = c.resume(*earlier)
 	return !c.givenUp()
@@ -141,7 +141,7 @@ func (c *carried) takeUp(earlier *wire.Resume) bool {
 
 // givenUp reports whether the server gave up the stream that was to be resumed, and
 // tells the sink then.
-func (c *carried) givenUp() bool {
+func (c *resumable) givenUp() bool {
 	if !errors.Is(c.err, errGone) {
 		return false
 	}
@@ -150,9 +150,9 @@ func (c *carried) givenUp() bool {
 	return true
 }
 
-func (c *carried) overCuts() {
+func (c *resumable) overCuts() {
 	for {
-		token := c.held()
+		token := c.resumeToken()
 		if token == nil || !wasCut(c.err) || c.ctx.Err() != nil || c.s.Err() != nil {
 			return
 		}
@@ -180,7 +180,7 @@ func wasCut(err error) bool {
 // resume waits as long as the server asks for, and goes on with the stream.
 //
 // Errors: errGone; otherwise those of the request that is resumed.
-func (c *carried) resume(token wire.Resume) (json.RawMessage, error) {
+func (c *resumable) resume(token wire.Resume) (json.RawMessage, error) {
 	limit := token.Max
 	if limit == 0 {
 		limit = resumeFor
@@ -194,7 +194,7 @@ func (c *carried) resume(token wire.Resume) (json.RawMessage, error) {
 		if err := c.rest(wait); err != nil {
 			return nil, err
 		}
-		result, err := c.goOn(token)
+		result, err := c.requestResume(token)
 		if !c.unheard() || !wasCut(err) {
 			return result, err
 		}
@@ -202,7 +202,7 @@ func (c *carried) resume(token wire.Resume) (json.RawMessage, error) {
 }
 
 // rest waits unless the stream or the connection ends.
-func (c *carried) rest(d time.Duration) error {
+func (c *resumable) rest(d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -215,8 +215,8 @@ func (c *carried) rest(d time.Duration) error {
 	}
 }
 
-// goOn asks for the state of the stream, and then for what it carries.
-func (c *carried) goOn(token wire.Resume) (json.RawMessage, error) {
+// requestResume asks for the state of the stream, and then for what it carries.
+func (c *resumable) requestResume(token wire.Resume) (json.RawMessage, error) {
 	c.setUnheard(true)
 	raw, err := c.s.Call(c.ctx, wire.MethodPollOne, token)
 	known := err == nil
@@ -263,7 +263,7 @@ func abandoned(raw json.RawMessage) bool {
 }
 
 // attach notes that a request is open.
-func (c *carried) attach(s *session.Stream) {
+func (c *resumable) attach(s *session.Stream) {
 	c.mu.Lock()
 	c.open = s
 	if c.token != nil && c.token.Request == "" {
@@ -277,7 +277,7 @@ func (c *carried) attach(s *session.Stream) {
 }
 
 // attached notes that a request has ended with what it returned.
-func (c *carried) attached(result json.RawMessage, err error) (json.RawMessage, error) {
+func (c *resumable) attached(result json.RawMessage, err error) (json.RawMessage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil {
@@ -292,7 +292,7 @@ func (c *carried) attached(result json.RawMessage, err error) (json.RawMessage, 
 
 // note hands on what the server says on the stream. Whatever is not a notification
 // of the protocol stays here, so that no server can say what only dialects say.
-func (c *carried) note(n wire.Note) {
+func (c *resumable) note(n wire.Note) {
 	c.setUnheard(false)
 	switch {
 	case n.Method == wire.NoteStreamCreate:
@@ -312,7 +312,7 @@ func (c *carried) note(n wire.Note) {
 	}
 }
 
-func (c *carried) keep(token wire.Resume) {
+func (c *resumable) keep(token wire.Resume) {
 	c.forget()
 	c.mu.Lock()
 	if token.Request == "" && c.open != nil {
@@ -323,7 +323,7 @@ func (c *carried) keep(token wire.Resume) {
 	c.all.put(token.Stream, c)
 }
 
-func (c *carried) forget() {
+func (c *resumable) forget() {
 	c.mu.Lock()
 	token := c.token
 	c.token = nil
@@ -335,7 +335,7 @@ func (c *carried) forget() {
 
 // finished takes the end of the stream. The answer to the request may stand before
 // it or may be missing.
-func (c *carried) finished() {
+func (c *resumable) finished() {
 	c.mu.Lock()
 	c.ended = true
 	open := c.open
@@ -346,13 +346,13 @@ func (c *carried) finished() {
 }
 
 // complete reports whether the server said that the stream is over.
-func (c *carried) complete() bool {
+func (c *resumable) complete() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
 }
 
-func (c *carried) close() {
+func (c *resumable) close() {
 	c.mu.Lock()
 	open := c.open
 	c.mu.Unlock()
@@ -361,19 +361,19 @@ func (c *carried) close() {
 	}
 }
 
-func (c *carried) held() *wire.Resume {
+func (c *resumable) resumeToken() *wire.Resume {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.token
 }
 
-func (c *carried) setUnheard(silent bool) {
+func (c *resumable) setUnheard(silent bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.silent = silent
 }
 
-func (c *carried) unheard() bool {
+func (c *resumable) unheard() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.silent
@@ -388,18 +388,18 @@ const (
 
 // call makes a request that may take long: over cuts, where the server makes its
 // stream resumable.
-func (all *carriers) call(ctx context.Context, s *session.Session, o Options, method string, params any, sink func(wire.Note)) (json.RawMessage, error) {
-	c := carry(ctx, s, all, o, method, params, "", sink)
-	if late(c.done, c.look) {
+func (all *resumables) call(ctx context.Context, s *session.Session, o Options, method string, params any, sink func(wire.Note)) (json.RawMessage, error) {
+	c := openResumable(ctx, s, all, o, method, params, "", sink)
+	if late(c.done, c.progress) {
 		c.cancel(context.DeadlineExceeded)
 	}
 	<-c.done
 	return c.result, named(c.err)
 }
 
-// look is what decides whether a call is late: when the server was heard last,
+// progress is what decides whether a call is late: when the server was heard last,
 // whether a request is open, and whether it can be resumed.
-func (c *carried) look() (heard time.Time, open, resumable bool) {
+func (c *resumable) progress() (heard time.Time, open, resumable bool) {
 	heard = c.LastByte()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -408,7 +408,7 @@ func (c *carried) look() (heard time.Time, open, resumable bool) {
 
 // late waits until a call is done or late. While it is cut, the resuming has a bound
 // of its own.
-func late(done <-chan struct{}, look func() (heard time.Time, open, resumable bool)) bool {
+func late(done <-chan struct{}, progress func() (heard time.Time, open, resumable bool)) bool {
 	limit := time.NewTimer(callWithin)
 	defer limit.Stop()
 	var before time.Time
@@ -418,7 +418,7 @@ func late(done <-chan struct{}, look func() (heard time.Time, open, resumable bo
 			return false
 		case <-limit.C:
 		}
-		heard, open, resumable := look()
+		heard, open, resumable := progress()
 		if !resumable || open && heard.Equal(before) {
 			return true
 		}

@@ -56,8 +56,8 @@ func TestASavedSubscriptionGoesOnWithoutTheTypes(t *testing.T) {
 
 	says.Store(`{"code":-32603,"message":"not now"}`)
 	r.open()
-	wish := host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), From: host.From{Saved: true}}
-	sub, err := r.host.Subscribe(r.ctx(), wish)
+	request := host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), From: host.From{Saved: true}}
+	sub, err := r.host.Subscribe(r.ctx(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestASavedSubscriptionGoesOnWithoutTheTypes(t *testing.T) {
 		"other arguments": func(w *host.Request) { w.Args = []byte(`{"a":1}`) },
 		"another type":    func(w *host.Request) { w.Type = trust.Untrusted("load.tock") },
 	} {
-		other := wish
+		other := request
 		change(&other)
 		if _, err := r.host.Subscribe(r.ctx(), other); err == nil || !strings.Contains(err.Error(), "not now") {
 			t.Errorf("%s: %v", name, err)
@@ -85,7 +85,7 @@ func TestASavedSubscriptionGoesOnWithoutTheTypes(t *testing.T) {
 
 	says.Store(`{"code":-32601,"message":"no such method"}`)
 	r.open()
-	if _, err := r.host.Subscribe(r.ctx(), wish); !errors.Is(err, host.ErrNoEvents) {
+	if _, err := r.host.Subscribe(r.ctx(), request); !errors.Is(err, host.ErrNoEvents) {
 		t.Errorf("a server without events: %v", err)
 	}
 }

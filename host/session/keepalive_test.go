@@ -65,7 +65,7 @@ func TestWhetherSilenceWouldBeNoticed(t *testing.T) {
 	s := mustDial(t, f.server(), Options{OnNote: sink, Reopen: fast()})
 	get(t, "GET", open)
 	if s.Hears() {
-		t.Error("one comment is no rhythm")
+		t.Error("one comment is no keepalive")
 	}
 	close(fill)
 	if n := get(t, "an event", heard); n.Method != "notifications/x" {
@@ -79,7 +79,7 @@ func TestWhetherSilenceWouldBeNoticed(t *testing.T) {
 	}
 }
 
-// A stream that nobody asked to be watched is its owner's: events/stream has a
+// A stream that the caller did not ask to be watched is its owner's: events/stream has a
 // heartbeat of its own.
 func TestStreamsOfEventsAreNotCutForTheirSilence(t *testing.T) {
 	f := handshakeFake(t, map[string]func(ask){wire.MethodStream: func(a ask) {
@@ -91,7 +91,7 @@ func TestStreamsOfEventsAreNotCutForTheirSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stream.x.rhythm != nil || stream.Hears() {
+	if stream.x.keepalive != nil || stream.Hears() {
 		t.Error("the stream is watched here")
 	}
 	stream.Close()

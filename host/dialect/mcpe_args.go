@@ -24,8 +24,8 @@ const (
 	channelScheduled = "scheduled"
 )
 
-// wish is the arguments of a filtered stream, as the operator gives them.
-type wish struct {
+// streamArgs are the arguments of a filtered stream, as the operator gives them.
+type streamArgs struct {
 	EventTypes []string `json:"eventTypes,omitempty"`
 	Tags       []string `json:"tags,omitempty"`
 	Priority   []string `json:"priority,omitempty"`
@@ -40,22 +40,22 @@ type wish struct {
 	AutoExpire  *bool    `json:"autoExpire,omitempty"`
 	ExpiresAt   string   `json:"expiresAt,omitempty"`
 
-	// Handler asks the server to act on events itself. It has a name that nobody
+	// Handler asks the server to act on events itself. It has a name that is not
 	// gives by accident.
 	Handler json.RawMessage `json:"serverSideHandler,omitempty"`
 }
 
-// errWish is the beginning of every refusal of a wish.
-func errWish(format string, args ...any) error {
+// errStreamArgs is the beginning of every refusal of them.
+func errStreamArgs(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrArguments, fmt.Errorf(format, args...))
 }
 
-// readWish reads arguments. Members that are not known are refused: a handler
+// readStreamArgs reads arguments. Members that are not known are refused: a handler
 // under another name must not be lost in silence.
 //
 // Error: [ErrArguments].
-func readWish(args json.RawMessage) (wish, error) {
-	var w wish
+func readStreamArgs(args json.RawMessage) (streamArgs, error) {
+	var w streamArgs
 	if len(args) == 0 {
 		return w, nil
 	}
@@ -63,9 +63,9 @@ func readWish(args json.RawMessage) (wish, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&w); err != nil {
 		if strings.Contains(err.Error(), `"handler"`) {
-			return w, errWish("a handler runs on the server; to ask for that, name it serverSideHandler")
+			return w, errStreamArgs("a handler runs on the server; to ask for that, name it serverSideHandler")
 		}
-		return w, errWish("%s", strings.TrimPrefix(err.Error(), "json: "))
+		return w, errStreamArgs("%s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return w, nil
 }
@@ -73,7 +73,7 @@ func readWish(args json.RawMessage) (wish, error) {
 // check refuses what makes no sense at now.
 //
 // Error: [ErrArguments].
-func (w wish) check(now time.Time) error {
+func (w streamArgs) check(now time.Time) error {
 	for _, check := range []func(time.Time) error{w.checkFilter, w.checkChannels, w.checkCron, w.checkScheduled, w.checkExpiry, w.checkHandler} {
 		if err := check(now); err != nil {
 			return err
@@ -82,17 +82,17 @@ func (w wish) check(now time.Time) error {
 	return nil
 }
 
-func (w wish) checkFilter(time.Time) error {
+func (w streamArgs) checkFilter(time.Time) error {
 	for _, pattern := range w.EventTypes {
 		for _, part := range strings.Split(pattern, ".") {
 			if part == "" || part != "*" && strings.Contains(part, "*") {
-				return errWish("eventTypes: %v must be like github.push, or github.* with a whole part left open", trust.Untrusted(pattern))
+				return errStreamArgs("eventTypes: %v must be like github.push, or github.* with a whole part left open", trust.Untrusted(pattern))
 			}
 		}
 	}
 	for _, p := range w.Priority {
 		if !slices.Contains(priorities(), p) {
-			return errWish("priority: %v is none of %s", trust.Untrusted(p), strings.Join(priorities(), ", "))
+			return errStreamArgs("priority: %v is none of %s", trust.Untrusted(p), strings.Join(priorities(), ", "))
 		}
 	}
 	return nil
@@ -100,45 +100,45 @@ func (w wish) checkFilter(time.Time) error {
 
 func priorities() []string { return []string{"low", "normal", "high", "critical"} }
 
-func (w wish) has(channel string) bool { return slices.Contains(w.Channels, channel) }
+func (w streamArgs) has(channel string) bool { return slices.Contains(w.Channels, channel) }
 
-func (w wish) checkChannels(time.Time) error {
+func (w streamArgs) checkChannels(time.Time) error {
 	for _, c := range w.Channels {
 		if c != channelRealtime && c != channelCron && c != channelScheduled {
-			return errWish("channels: %v is none of realtime, cron, scheduled", trust.Untrusted(c))
+			return errStreamArgs("channels: %v is none of realtime, cron, scheduled", trust.Untrusted(c))
 		}
 	}
 	return nil
 }
 
-func (w wish) checkCron(now time.Time) error {
+func (w streamArgs) checkCron(now time.Time) error {
 	if !w.has(channelCron) {
 		if w.Cron != "" {
-			return errWish("cronExpression is for the channel cron, which is not among channels")
+			return errStreamArgs("cronExpression is for the channel cron, which is not among channels")
 		}
 		return nil
 	}
 	c, err := cron.Parse(w.Cron)
 	if err != nil {
-		return errWish("cronExpression: %w", err)
+		return errStreamArgs("cronExpression: %w", err)
 	}
 	zone, err := cron.Zone(w.Timezone)
 	if err != nil {
-		return errWish("timezone: %w", err)
+		return errStreamArgs("timezone: %w", err)
 	}
 	if c.Next(now.In(zone)).IsZero() {
-		return errWish("cronExpression: it never comes true")
+		return errStreamArgs("cronExpression: it never comes true")
 	}
 	if w.MaxEvents != nil && *w.MaxEvents < 1 {
-		return errWish("maxEventsPerDelivery must be 1 or more")
+		return errStreamArgs("maxEventsPerDelivery must be 1 or more")
 	}
 	return nil
 }
 
-func (w wish) checkScheduled(now time.Time) error {
+func (w streamArgs) checkScheduled(now time.Time) error {
 	if !w.has(channelScheduled) {
 		if w.DeliverAt != "" {
-			return errWish("deliverAt is for the channel scheduled, which is not among channels")
+			return errStreamArgs("deliverAt is for the channel scheduled, which is not among channels")
 		}
 		return nil
 	}
@@ -147,75 +147,75 @@ func (w wish) checkScheduled(now time.Time) error {
 		return err
 	}
 	if !at.After(now) {
-		return errWish("deliverAt: %s is over", at.Format(time.RFC3339))
+		return errStreamArgs("deliverAt: %s is over", at.Format(time.RFC3339))
 	}
 	return nil
 }
 
 // deliverAt reads the time of a scheduled delivery: with a zone of its own, or the
 // time of the clock in the zone that is named.
-func (w wish) deliverAt() (time.Time, error) {
+func (w streamArgs) deliverAt() (time.Time, error) {
 	if w.DeliverAt == "" {
-		return time.Time{}, errWish("deliverAt is needed for the channel scheduled")
+		return time.Time{}, errStreamArgs("deliverAt is needed for the channel scheduled")
 	}
 	zone, err := cron.Zone(w.Timezone)
 	if err != nil {
-		return time.Time{}, errWish("timezone: %w", err)
+		return time.Time{}, errStreamArgs("timezone: %w", err)
 	}
 	if at, err := time.Parse(time.RFC3339, w.DeliverAt); err == nil {
 		return at, nil
 	}
 	at, err := time.ParseInLocation("2006-01-02T15:04:05", w.DeliverAt, zone)
 	if err != nil {
-		return time.Time{}, errWish("deliverAt: %v is no time like 2026-12-24T18:00:00Z", trust.Untrusted(w.DeliverAt))
+		return time.Time{}, errStreamArgs("deliverAt: %v is no time like 2026-12-24T18:00:00Z", trust.Untrusted(w.DeliverAt))
 	}
 	return at, nil
 }
 
-func (w wish) checkExpiry(now time.Time) error {
+func (w streamArgs) checkExpiry(now time.Time) error {
 	if w.ExpiresAt == "" {
 		return nil
 	}
 	at, err := time.Parse(time.RFC3339, w.ExpiresAt)
 	if err != nil {
-		return errWish("expiresAt: %v is no time like 2026-12-24T18:00:00Z", trust.Untrusted(w.ExpiresAt))
+		return errStreamArgs("expiresAt: %v is no time like 2026-12-24T18:00:00Z", trust.Untrusted(w.ExpiresAt))
 	}
 	if !at.After(now) {
-		return errWish("expiresAt: %s is over", at.Format(time.RFC3339))
+		return errStreamArgs("expiresAt: %s is over", at.Format(time.RFC3339))
 	}
 	return nil
 }
 
-func (w wish) checkHandler(time.Time) error {
+func (w streamArgs) checkHandler(time.Time) error {
 	if len(w.Handler) == 0 || string(w.Handler) == "null" {
 		return nil
 	}
 	var h struct{ Type, Command, URL string }
 	if err := json.Unmarshal(w.Handler, &h); err != nil {
-		return errWish("serverSideHandler: not an object with a type")
+		return errStreamArgs("serverSideHandler: not an object with a type")
 	}
 	switch h.Type {
 	case "agent":
 		return nil
 	case "bash":
 		if h.Command == "" {
-			return errWish("serverSideHandler: bash needs a command")
+			return errStreamArgs("serverSideHandler: bash needs a command")
 		}
 		return nil
 	case "webhook":
 		if u, err := url.Parse(h.URL); err != nil || u.Scheme != "https" || u.Host == "" {
-			return errWish("serverSideHandler: webhook needs an https url")
+			return errStreamArgs("serverSideHandler: webhook needs an https url")
 		}
 		return nil
 	}
-	return errWish("serverSideHandler: the type must be bash, agent or webhook")
+	return errStreamArgs("serverSideHandler: the type must be bash, agent or webhook")
 }
 
 // request is the arguments of events_subscribe, and what the server says of a
 // subscription.
 type request struct {
 	Filter    filter          `json:"filter"`
-	Delivery  deliveryWish    `json:"delivery"`
+	Delivery  deliverySpec    `json:"delivery"`
 	Handler   json.RawMessage `json:"handler,omitempty"`
 	ExpiresAt string          `json:"expiresAt,omitempty"`
 }
@@ -226,13 +226,13 @@ type filter struct {
 	Priority   []string `json:"priority,omitempty"`
 }
 
-type deliveryWish struct {
+type deliverySpec struct {
 	Channels  []string   `json:"channels"`
-	Cron      *cronWish  `json:"cronSchedule,omitempty"`
+	Cron      *cronSpec  `json:"cronSchedule,omitempty"`
 	Scheduled *sometimes `json:"scheduledDelivery,omitempty"`
 }
 
-type cronWish struct {
+type cronSpec struct {
 	Expression string `json:"expression"`
 	Timezone   string `json:"timezone,omitempty"`
 	Aggregate  *bool  `json:"aggregateEvents,omitempty"`
@@ -247,18 +247,18 @@ type sometimes struct {
 	AutoExpire  *bool  `json:"autoExpire,omitempty"`
 }
 
-// request returns what is sent for the wish.
-func (w wish) request() request {
+// request returns what is sent for the arguments.
+func (w streamArgs) request() request {
 	q := request{
 		Filter:   filter{w.EventTypes, w.Tags, w.Priority},
-		Delivery: deliveryWish{Channels: w.Channels},
+		Delivery: deliverySpec{Channels: w.Channels},
 		Handler:  w.Handler, ExpiresAt: w.ExpiresAt,
 	}
 	if len(q.Delivery.Channels) == 0 {
 		q.Delivery.Channels = []string{channelRealtime}
 	}
 	if w.has(channelCron) {
-		q.Delivery.Cron = &cronWish{w.Cron, w.Timezone, w.Aggregate, w.MaxEvents}
+		q.Delivery.Cron = &cronSpec{w.Cron, w.Timezone, w.Aggregate, w.MaxEvents}
 	}
 	if w.has(channelScheduled) {
 		q.Delivery.Scheduled = &sometimes{w.DeliverAt, w.Timezone, w.Description, w.Aggregate, w.AutoExpire}
@@ -280,7 +280,7 @@ func (f filter) same(other filter) bool {
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
 // bare leaves out what servers fill in by themselves.
-func (c *cronWish) bare() [2]string {
+func (c *cronSpec) bare() [2]string {
 	if c == nil {
 		return [2]string{}
 	}
@@ -299,13 +299,13 @@ func (s *sometimes) bare() string {
 
 // checkFiltered is [Kind.Check] of MCPE.
 func checkFiltered(t event.Type, args json.RawMessage, now time.Time) error {
-	w, err := readWish(args)
+	w, err := readStreamArgs(args)
 	if err != nil {
 		return err
 	}
 	if len(w.Channels) == 0 {
 		if offered := defaultChannels(t.InputSchema); len(offered) > 0 && offered[0] != channelRealtime {
-			return errWish("channels is needed: the server does not deliver in realtime")
+			return errStreamArgs("channels is needed: the server does not deliver in realtime")
 		}
 	}
 	return w.check(now)
@@ -313,7 +313,7 @@ func checkFiltered(t event.Type, args json.RawMessage, now time.Time) error {
 
 // filteredFirings is [Kind.Firings] of MCPE.
 func filteredFirings(args json.RawMessage, now time.Time, n int) []time.Time {
-	w, err := readWish(args)
+	w, err := readStreamArgs(args)
 	if err != nil {
 		return nil
 	}
@@ -337,7 +337,7 @@ func filteredFirings(args json.RawMessage, now time.Time, n int) []time.Time {
 // filteredEnd is [Kind.Ends] of MCPE: when the subscription expires, or when its one
 // delivery is due.
 func filteredEnd(args json.RawMessage) time.Time {
-	w, err := readWish(args)
+	w, err := readStreamArgs(args)
 	if err != nil {
 		return time.Time{}
 	}

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// rhythm learns how often a server says on a quiet stream that the stream lives,
+// keepalive learns how often a server says on a quiet stream that the stream lives,
 // with comments, pings or events that carry nothing. An answer to another request
 // proves that the server lives, not that what it says on this stream still comes.
-type rhythm struct {
+type keepalive struct {
 	mu      sync.Mutex
 	beats   int
 	last    time.Time
 	longest time.Duration // between two beats
-	timer   *time.Timer   // nil: the rhythm is not known yet
+	timer   *time.Timer   // nil: the keepalive is not known yet
 }
 
 const (
-	// learnt is how many beats show a rhythm.
+	// learnt is how many beats show a keepalive.
 	learnt = 3
 	// missed is how many of the longest pauses a stream may be silent.
 	missed = 3
-	// leastSilence is the silence that is granted to the quickest rhythm.
+	// leastSilence is the silence that is granted to the quickest keepalive.
 	leastSilence = 15 * time.Second
 )
 
@@ -33,7 +33,7 @@ var errSilent = errors.New("the stream fell silent")
 // beat notes that the server filled a pause, and from the third on cuts the
 // exchange when nothing at all comes for three times the longest pause.
 func (x *exchange) beat() {
-	r := x.rhythm
+	r := x.keepalive
 	if r == nil {
 		return
 	}
@@ -49,12 +49,12 @@ func (x *exchange) beat() {
 	}
 }
 
-// patience is the silence that ends the exchange. The rhythm's lock is held.
-func (x *exchange) patience() time.Duration { return max(missed*x.rhythm.longest, x.leastSilence) }
+// patience is the silence that ends the exchange. The keepalive's lock is held.
+func (x *exchange) patience() time.Duration { return max(missed*x.keepalive.longest, x.leastSilence) }
 
 // listenFor cuts the exchange if it was silent for too long, else it comes back.
 func (x *exchange) listenFor() {
-	r := x.rhythm
+	r := x.keepalive
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if x.ctx.Err() != nil {
@@ -68,26 +68,26 @@ func (x *exchange) listenFor() {
 	r.timer.Reset(most - silent)
 }
 
-// settle ends the watch over the rhythm.
+// settle ends the watch over the keepalive.
 func (x *exchange) settle() {
-	if x.rhythm == nil {
+	if x.keepalive == nil {
 		return
 	}
-	x.rhythm.mu.Lock()
-	defer x.rhythm.mu.Unlock()
-	if x.rhythm.timer != nil {
-		x.rhythm.timer.Stop()
+	x.keepalive.mu.Lock()
+	defer x.keepalive.mu.Unlock()
+	if x.keepalive.timer != nil {
+		x.keepalive.timer.Stop()
 	}
 }
 
 // hears reports whether a silence that is too long would be noticed.
 func (x *exchange) hears() bool {
-	if x == nil || x.rhythm == nil {
+	if x == nil || x.keepalive == nil {
 		return false
 	}
-	x.rhythm.mu.Lock()
-	defer x.rhythm.mu.Unlock()
-	return x.rhythm.timer != nil
+	x.keepalive.mu.Lock()
+	defer x.keepalive.mu.Unlock()
+	return x.keepalive.timer != nil
 }
 
 // noteSilence remembers since when an exchange that is over was not heard, if it was
