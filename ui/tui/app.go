@@ -214,10 +214,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), func() tea.Msg { return moreMsg{} })
 	case tea.BlurMsg:
 		a.setFocused(false)
-	case timelineMsg:
-		if d, ok := a.dialog.(*timeline); ok {
-			d.counted(msg)
-		}
 	case notifyMsg:
 		a.notify.Waited()
 	case tea.MouseWheelMsg, wheelMsg:

@@ -1,7 +1,9 @@
-package tui
+// Package timeline draws how much was stored when, and leads to a moment of it.
+package timeline
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,13 +11,31 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/widget"
 )
+
+// Screen is what shows the timeline.
+type Screen interface {
+	widget.Screen
+	Jump(seq uint64) bool // shows a record in the stream
+}
+
+// Log is what is counted.
+type Log interface {
+	Last() uint64
+	After(seq uint64, fn func(event.Record) bool) error
+	Before(seq uint64, fn func(event.Record) bool) error
+	Histogram(ctx context.Context, from, to time.Time, n int) ([]uint64, error)
+	SeqAt(t time.Time) (uint64, error)
+}
 
 // timeline draws how much was stored when, over the whole history, and leads to a
 // moment of it.
 type timeline struct {
-	app         *app
+	env         *cells.Env
+	screen      Screen
+	log         Log
+	width       int       // inside the frame
 	first, last time.Time // of all that is stored
 	from, to    time.Time // what is drawn; to is not included
 	counts      []uint64
@@ -25,38 +45,31 @@ type timeline struct {
 	err         error
 }
 
-// timelineMsg is the answer to a request for counts.
-type timelineMsg struct {
-	token  int
-	counts []uint64
-	err    error
-}
-
 // leastBucket is the shortest bucket that zooming reaches.
 const leastBucket = time.Millisecond
 
-func (a *app) openTimeline() tea.Cmd {
-	d := &timeline{app: a}
-	log := a.api.Log()
-	first := func(t *time.Time) func(event.Record) bool {
-		return func(r event.Record) bool { *t = r.ReceivedAt; return false }
-	}
-	if err := log.After(0, first(&d.first)); err != nil {
-		a.Fail("cannot read the log", err)
-		return nil
-	}
-	if err := log.Before(0, first(&d.last)); err != nil {
-		a.Fail("cannot read the log", err)
-		return nil
-	}
-	if d.first.IsZero() {
-		a.Tell("nothing is stored yet")
-		return nil
-	}
-	a.Show(d)
-	d.whole()
-	d.at = -1 // the newest one, as soon as it is known how many there are
-	return d.load()
+// Open draws all that is stored, as soon as it is known when that begins and ends.
+func Open(env *cells.Env, screen Screen, log Log) tea.Cmd {
+	d := &timeline{env: env, screen: screen, log: log, at: -1}
+	return screen.Do(func(context.Context) tea.Msg {
+		first := func(t *time.Time) func(event.Record) bool {
+			return func(r event.Record) bool { *t = r.ReceivedAt; return false }
+		}
+		err := errors.Join(log.After(0, first(&d.first)), log.Before(0, first(&d.last)))
+		return widget.Then(func() tea.Cmd {
+			switch {
+			case err != nil:
+				screen.Fail("cannot read the log", err)
+				return nil
+			case d.first.IsZero():
+				screen.Tell("nothing is stored yet")
+				return nil
+			}
+			d.whole()
+			screen.Show(d)
+			return d.load()
+		})
+	})
 }
 
 // whole shows all that is stored.
@@ -69,26 +82,24 @@ func (d *timeline) whole() {
 
 // load has the records counted, a bucket for each column.
 func (d *timeline) load() tea.Cmd {
-	a := d.app
-
-	_, _, w, _ := a.boxAt()
-	n := max(1, w-2)
 	d.token++
 	d.busy = true
-	log, from, to, token := a.api.Log(), d.from, d.to, d.token
-	return a.Do(func(ctx context.Context) tea.Msg {
-		counts, err := log.Histogram(ctx, from, to, n)
-		return timelineMsg{token, counts, err}
+	from, to, token, n := d.from, d.to, d.token, max(1, d.width-2)
+	return d.screen.Do(func(ctx context.Context) tea.Msg {
+		counts, err := d.log.Histogram(ctx, from, to, n)
+		return widget.Then(func() tea.Cmd {
+			if token == d.token {
+				d.counted(counts, err)
+			}
+			return nil
+		})
 	})
 }
 
 // counted takes the answer to the newest request.
-func (d *timeline) counted(msg timelineMsg) {
-	if msg.token != d.token {
-		return
-	}
-	d.busy, d.counts, d.err = false, msg.counts, msg.err
-	if d.at < 0 {
+func (d *timeline) counted(counts []uint64, err error) {
+	d.busy, d.counts, d.err = false, counts, err
+	if d.at < 0 { // the newest one, once it is known how many there are
 		d.at = len(d.counts) - 1
 	}
 	d.at = max(0, min(d.at, len(d.counts)-1))
@@ -104,19 +115,18 @@ func (d *timeline) begins(bucket int) time.Time {
 
 func (d *timeline) Title() string { return "Timeline of what is stored" }
 func (d *timeline) Size(sw, sh int) (int, int) {
-	return sw - 8, min(18, sh-6)
+	d.width = max(1, sw-8)
+	return d.width, min(18, sh-6)
 }
 
 func (d *timeline) Draw(c *cells.Canvas, h int) {
-	a := d.app
-
 	switch {
 	case d.err != nil:
 		c.Safe(themes.Bad, cells.Sanitize(" cannot count: "+d.err.Error()).Clip(c.Room))
 		c.End()
 		return
 	case len(d.counts) == 0:
-		c.Put(themes.Dim, " counting "+a.Glyphs.More)
+		c.Put(themes.Dim, " counting "+d.env.Glyphs.More)
 		c.End()
 		return
 	}
@@ -124,7 +134,7 @@ func (d *timeline) Draw(c *cells.Canvas, h int) {
 	for y := rows - 1; y >= 0; y-- {
 		d.bars(c, y, rows)
 	}
-	from, to, zone := d.begins(0), d.to, a.Times.Zone()
+	from, to, zone := d.begins(0), d.to, d.env.Times.Zone()
 	c.Put(themes.Dim, " "+moment(from.In(zone), d.to.Sub(d.from)))
 	c.Right(themes.Dim, moment(to.In(zone), d.to.Sub(d.from))+" ")
 	c.End()
@@ -142,13 +152,11 @@ func (d *timeline) Draw(c *cells.Canvas, h int) {
 // bars draws one row of the bars; row 0 is the lowest. The bucket under the
 // cursor is reversed from top to bottom.
 func (d *timeline) bars(c *cells.Canvas, y, rows int) {
-	a := d.app
-
 	most := uint64(1)
 	for _, n := range d.counts {
 		most = max(most, n)
 	}
-	levels := len(a.Glyphs.Bars)
+	levels := len(d.env.Glyphs.Bars)
 	width := c.Room - 2
 	c.Put(themes.Plain, " ")
 	for x := range width {
@@ -159,9 +167,9 @@ func (d *timeline) bars(c *cells.Canvas, y, rows int) {
 			full := max(1, int(float64(n)/float64(most)*float64(rows*levels)+0.5))
 			switch part := full - y*levels; {
 			case part >= levels:
-				glyph = a.Glyphs.Bars[levels-1]
+				glyph = d.env.Glyphs.Bars[levels-1]
 			case part > 0:
-				glyph = a.Glyphs.Bars[part-1]
+				glyph = d.env.Glyphs.Bars[part-1]
 			}
 		}
 		role := themes.Good
@@ -186,12 +194,10 @@ func moment(t time.Time, within time.Duration) string {
 
 func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := d.app
-
 	n := len(d.counts)
 	switch name {
 	case "esc", "q":
-		a.Show(nil)
+		d.screen.Show(nil)
 	case "h", "left":
 		d.at--
 	case "l", "right":
@@ -247,28 +253,29 @@ func (d *timeline) zoom(by float64) tea.Cmd {
 
 // jump shows the first record from the cursor on in the stream.
 func (d *timeline) jump() tea.Cmd {
-	a := d.app
-
 	if len(d.counts) == 0 {
 		return nil
 	}
-	seq, err := a.api.Log().SeqAt(d.begins(d.at))
-	if err != nil {
-		a.Fail("cannot read the log", err)
-		return nil
-	}
-	a.Show(nil)
-	a.Jump(min(seq, a.api.Log().Last()))
-	a.enter(layout.Stream)
-	return nil
+	at := d.begins(d.at)
+	return d.screen.Do(func(context.Context) tea.Msg {
+		seq, err := d.log.SeqAt(at)
+		seq = min(seq, d.log.Last())
+		return widget.Then(func() tea.Cmd {
+			if err != nil {
+				d.screen.Fail("cannot read the log", err)
+				return nil
+			}
+			d.screen.Show(nil)
+			d.screen.Jump(seq)
+			return nil
+		})
+	})
 }
 
+// Click implements [widget.Clicker].
 func (d *timeline) Click(x, _ int) tea.Cmd {
-	a := d.app
-
-	_, _, w, _ := a.boxAt()
-	if n := len(d.counts); n > 0 && w > 2 && x > 0 {
-		i := min((x-1)*n/(w-2), n-1)
+	if n := len(d.counts); n > 0 && d.width > 2 && x > 0 {
+		i := min((x-1)*n/(d.width-2), n-1)
 		if i == d.at {
 			return d.jump()
 		}
