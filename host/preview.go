@@ -73,9 +73,9 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	at := wire.Position{MaxAge: r.MaxAge}
 	switch {
 	case r.From.Cursor.Valid:
-		at.Cursor, at.Valid = r.From.Cursor.Text, true
+		at.Cursor, at.Valid, at.Number = r.From.Cursor.Text, true, r.From.Cursor.Number
 	case r.From.Saved:
-		at.Cursor, at.Valid = old.Cursor.Text, old.Cursor.Valid
+		at.Cursor, at.Valid, at.Number = old.Cursor.Text, old.Cursor.Valid, old.Cursor.Number
 	}
 	req, err := h.requestOf(p.Mode, key, at, old.Hook, r)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 //	kind, uvarint bits, sub, server, type, mode, received at,
 //	event id, timestamp, webhook id, reason, flags
 //
-// and then, as the bits say: the cursor; where the data lies in the raw bytes
+// and then, as the bits say: the cursor (a bit tells that it came as a number); where the data lies in the raw bytes
 // (uvarint offset and length) or the data itself; the gap; the state; the
 // labels. A text is
 // a uvarint length and bytes; a time is a varint of seconds and a uvarint of
@@ -39,6 +39,7 @@ const (
 	hasState
 	replayed
 	hasLabels
+	cursorNumber
 )
 
 // The codes of the kinds are their positions here.
@@ -138,6 +139,7 @@ func recordBits(r *event.Record) (bits uint64, offset int) {
 		}
 	}
 	set(r.Cursor.Valid, hasCursor)
+	set(r.Cursor.Valid && r.Cursor.Number, cursorNumber)
 	set(r.Raw != nil, hasRaw)
 	set(r.Replayed, replayed)
 	set(r.Gap != nil, hasGap)
@@ -287,7 +289,7 @@ func (h *headReader) record(r *event.Record) dataPlace {
 		r.Flags = append(r.Flags, h.text())
 	}
 	if p.bits&hasCursor != 0 {
-		r.Cursor = event.At(trust.Untrusted(h.text()))
+		r.Cursor = event.Cursor{Text: trust.Untrusted(h.text()), Valid: true, Number: p.bits&cursorNumber != 0}
 	}
 	switch {
 	case p.bits&dataApart != 0:

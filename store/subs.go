@@ -60,21 +60,22 @@ type storedSub struct {
 
 // storedCursor is present when there is a position, which may be empty.
 type storedCursor struct {
-	Text []byte `json:"text"`
+	Text   []byte `json:"text"`
+	Number bool   `json:"number,omitempty"`
 }
 
 func storeCursor(c event.Cursor) *storedCursor {
 	if !c.Valid {
 		return nil
 	}
-	return &storedCursor{[]byte(c.Text.Raw())}
+	return &storedCursor{[]byte(c.Text.Raw()), c.Number}
 }
 
 func (c *storedCursor) cursor() event.Cursor {
 	if c == nil {
 		return event.Cursor{}
 	}
-	return event.At(trust.Untrusted(string(c.Text)))
+	return event.Cursor{Text: trust.Untrusted(string(c.Text)), Valid: true, Number: c.Number}
 }
 
 type storedLease struct {

@@ -108,7 +108,7 @@ func TestCursors(t *testing.T) {
 	if _, err := s.Subscription("no"); !errors.Is(err, event.ErrNotFound) {
 		t.Errorf("a cursor made a subscription: %v", err)
 	}
-	for id, c := range map[event.SubID]event.Cursor{"none": {}, "empty": event.At(text("")), "some": event.At(text("c\xff\x1b"))} {
+	for id, c := range map[event.SubID]event.Cursor{"none": {}, "empty": event.At(text("")), "some": event.At(text("c\xff\x1b")), "number": {Text: text("17"), Valid: true, Number: true}} {
 		store(t, s, event.Batch{Sub: id, Update: func(s *event.Subscription) { s.Cursor = event.At(text("old")) }})
 		b := eventsBatch(id, "1")
 		b.Cursor = cursor(c)
@@ -119,7 +119,7 @@ func TestCursors(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = openTest(t, Options{Dir: dir})
-	for id, c := range map[event.SubID]event.Cursor{"none": {}, "empty": event.At(text("")), "some": event.At(text("c\xff\x1b"))} {
+	for id, c := range map[event.SubID]event.Cursor{"none": {}, "empty": event.At(text("")), "some": event.At(text("c\xff\x1b")), "number": {Text: text("17"), Valid: true, Number: true}} {
 		sub, err := s.Subscription(id)
 		if err != nil {
 			t.Fatal(err)

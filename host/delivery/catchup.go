@@ -150,7 +150,7 @@ func (c *catchingUp) page(ctx context.Context) (wire.PollResult, error) {
 	}
 	return c.r.deps.Source.Poll(ctx, wire.PollRequest{
 		Name: c.r.key.Type, Arguments: c.r.key.Args, MaxEvents: c.most,
-		At: wire.Position{Cursor: c.at.Text, Valid: c.at.Valid, MaxAge: c.maxAge},
+		At: wire.Position{Cursor: c.at.Text, Valid: c.at.Valid, Number: c.at.Number, MaxAge: c.maxAge},
 	})
 }
 
@@ -182,7 +182,7 @@ func (c *catchingUp) keep(ctx context.Context, res wire.PollResult) error {
 		b.Records = append(b.Records, rec)
 	}
 	if next.HasText() {
-		c.at = event.At(next.Text)
+		c.at = cursorOf(next)
 	}
 	if len(b.Records) == 0 {
 		return nil

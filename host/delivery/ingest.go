@@ -326,7 +326,7 @@ func (in *ingest) happened(o wire.Occurrence, flags []string) event.Record {
 	rec := in.record(event.KindEvent)
 	rec.EventID, rec.Timestamp = o.EventID, o.Timestamp
 	if o.Cursor.HasText() {
-		rec.Cursor = event.At(o.Cursor.Text)
+		rec.Cursor = cursorOf(o.Cursor)
 	}
 	rec.Raw, rec.Data, rec.Flags = o.Raw, o.Data, flags
 	rec.Labels = in.labels(o)
@@ -387,7 +387,7 @@ func (in *ingest) gap(cause event.Cause, from time.Time, certain bool) event.Rec
 func (in *ingest) position(c wire.Cursor) *event.Cursor {
 	switch {
 	case c.HasText():
-		at := event.At(c.Text)
+		at := cursorOf(c)
 		return &at
 	case c.Null && !in.gave.Load():
 		return &event.Cursor{}
@@ -395,9 +395,14 @@ func (in *ingest) position(c wire.Cursor) *event.Cursor {
 	return nil
 }
 
+// cursorOf returns the position that a message tells.
+func cursorOf(c wire.Cursor) event.Cursor {
+	return event.Cursor{Text: c.Text, Valid: true, Number: c.Number}
+}
+
 // at returns a position of a subscription as it is sent.
 func at(sub *event.Subscription, c event.Cursor) wire.Position {
-	return wire.Position{Cursor: c.Text, Valid: c.Valid, MaxAge: sub.MaxAge}
+	return wire.Position{Cursor: c.Text, Valid: c.Valid, Number: c.Number, MaxAge: sub.MaxAge}
 }
 
 // position returns where a delivery is asked to begin.

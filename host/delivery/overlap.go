@@ -66,7 +66,7 @@ func (p *proof) passed(position event.Cursor, replayed bool) verdict {
 	v := undecided
 	switch {
 	case !p.known.IsZero():
-		if !p.webhook && position.Valid && position != p.asked {
+		if !p.webhook && position.Valid && !position.Same(p.asked) {
 			p.doubtful = true
 			v = missing
 		}

@@ -116,7 +116,7 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	}
 	if b.Cursor = in.position(told); b.Cursor != nil {
 		b.Newest = firstEvent(b.Records)
-		p.position.Cursor, p.position.Valid = b.Cursor.Text, b.Cursor.Valid
+		p.position.Cursor, p.position.Valid, p.position.Number = b.Cursor.Text, b.Cursor.Valid, b.Cursor.Number
 	}
 	p.behind = p.behind && res.HasMore
 	if !res.HasMore {

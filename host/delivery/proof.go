@@ -260,7 +260,7 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 		word = event.ProofPossibleGap
 		b.Records = slices.Insert(b.Records, 0, p.r.in.gap(event.CauseUnproved, p.since, false))
 	}
-	if p.held != nil && *p.held != p.asked {
+	if p.held != nil && !p.held.Same(p.asked) {
 		b.Cursor, b.Newest = p.held, p.witness
 	}
 	witness, webhook, update, done := p.witness, p.webhook, b.Update, b.Done

@@ -45,7 +45,7 @@ func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
 		return err
 	}
 	req := r.streamRequest(sub, nil)
-	req.At.Valid, req.At.Cursor = false, trust.Text{}
+	req.At = at(sub, event.Cursor{})
 	return r.stream(ctx, req, time.Time{}, nil) // the gap is told
 }
 
@@ -80,7 +80,7 @@ func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *
 		cancel: cancel,
 		intact: r.intact,
 		cont: continuity{
-			sent:   event.Cursor{Text: req.At.Cursor, Valid: req.At.Valid},
+			sent:   event.Cursor{Text: req.At.Cursor, Valid: req.At.Valid, Number: req.At.Number},
 			before: before,
 			from:   r.in.since(before),
 			opened: opened,

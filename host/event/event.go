@@ -5,6 +5,8 @@
 package event
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"eventdeck/host/trust"
@@ -38,10 +40,36 @@ const (
 type Cursor struct {
 	Text  trust.Text
 	Valid bool
+	// Number: it came as a number, Text is how that was spelled, and it goes back as
+	// one. SEP-3415 knows strings only, and some servers do not keep to that.
+	Number bool
 }
 
 // At returns the cursor that a server gave as text.
 func At(text trust.Text) Cursor { return Cursor{Text: text, Valid: true} }
+
+// Same reports whether both are the same position, whether spelled as a string or as a
+// number.
+func (c Cursor) Same(other Cursor) bool { return c.Valid == other.Valid && c.Text == other.Text }
+
+// AppendJSON appends the cursor as it came, for output: null, a string that cannot act
+// on a terminal, or a number.
+func (c Cursor) AppendJSON(b []byte) []byte {
+	switch text := c.Text.Raw(); {
+	case !c.Valid:
+		return append(b, "null"...)
+	case c.Number && isNumber(text):
+		return append(b, text...)
+	default:
+		return trust.AppendJSONString(b, text)
+	}
+}
+
+// isNumber reports whether s is a number in JSON, and nothing else.
+func isNumber(s string) bool {
+	const digits = "0123456789"
+	return s != "" && strings.IndexByte("-"+digits, s[0]) >= 0 && strings.IndexByte(digits, s[len(s)-1]) >= 0 && json.Valid([]byte(s))
+}
 
 // Record is one entry of the log. Records are values: who reads one may keep it,
 // and must not change the bytes it refers to.

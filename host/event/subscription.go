@@ -103,7 +103,7 @@ func (s *Subscription) Opening() Cursor {
 // MoveTo moves the position. newest is the first event between the position so far
 // and the new one; zero if there is none, or it is not known.
 func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
-	if !newest.IsZero() && s.Cursor.Valid && to != s.Cursor {
+	if !newest.IsZero() && s.Cursor.Valid && !to.Same(s.Cursor) {
 		s.Before, s.Newest = s.Cursor, newest
 	}
 	s.Cursor = to
@@ -112,7 +112,7 @@ func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
 // Checkpoint takes the position for proved: nothing is missing up to it. newest is an
 // event between the proved position so far and this one; zero if none is known.
 func (s *Subscription) Checkpoint(newest trust.Text) {
-	if !newest.IsZero() && s.Proved.Valid && s.Proved != s.Cursor {
+	if !newest.IsZero() && s.Proved.Valid && !s.Proved.Same(s.Cursor) {
 		s.Before, s.Newest = s.Proved, newest
 	}
 	s.Proved, s.ProvedAt = s.Cursor, s.Whole

@@ -24,11 +24,7 @@ func AppendLine(b []byte, r *event.Record, raw bool) []byte {
 	b = AppendText(b, "timestamp", r.Timestamp)
 	b = AppendTime(b, "receivedAt", r.ReceivedAt)
 	b = AppendName(b, "cursor")
-	if r.Cursor.Valid {
-		b = trust.AppendJSONString(b, r.Cursor.Text.Raw())
-	} else {
-		b = append(b, "null"...)
-	}
+	b = r.Cursor.AppendJSON(b)
 	b = AppendName(b, "data")
 	if len(r.Data) > 0 {
 		b = trust.AppendCompactJSON(b, r.Data)

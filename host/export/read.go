@@ -67,7 +67,7 @@ type line struct {
 	EventID      trust.Text
 	Timestamp    trust.Text
 	ReceivedAt   time.Time
-	Cursor       *trust.Text
+	Cursor       *cursor
 	Data         json.RawMessage
 	Raw          []byte
 	Flags        []string
@@ -89,6 +89,23 @@ type line struct {
 	Replayed  bool
 }
 
+// cursor is a cursor as [event.Cursor.AppendJSON] writes it, which is not null.
+type cursor event.Cursor
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *cursor) UnmarshalJSON(raw []byte) error {
+	var text trust.Text
+	if raw[0] == '"' {
+		err := json.Unmarshal(raw, &text)
+		*c = cursor(event.At(text))
+		return err
+	}
+	var n json.Number
+	err := json.Unmarshal(raw, &n)
+	*c = cursor{Text: trust.Untrusted(n.String()), Valid: true, Number: true}
+	return err
+}
+
 func readLine(text []byte) (*event.Record, error) {
 	if _, err := strict.ParseObject(text, strict.Limits{Bytes: maxLine}); err != nil {
 		return nil, err
@@ -106,7 +123,7 @@ func readLine(text []byte) (*event.Record, error) {
 		WebhookID: in.WebhookID, Replayed: in.Replayed,
 	}
 	if in.Cursor != nil {
-		r.Cursor = event.At(*in.Cursor)
+		r.Cursor = event.Cursor(*in.Cursor)
 	}
 	switch in.Kind {
 	case event.KindGap:

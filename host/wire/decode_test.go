@@ -181,7 +181,7 @@ func TestDecodePoll(t *testing.T) {
 		"all":                 {`{"events":[{"eventId":"e"}],"cursor":"c","truncated":true,"hasMore":true,"nextPollMs":1500}`, PollResult{Events: []json.RawMessage{json.RawMessage(`{"eventId":"e"}`)}, Cursor: at("c"), Truncated: true, HasMore: true, NextPoll: 1500 * time.Millisecond}},
 		"cursor null":         {`{"cursor":null}`, PollResult{Cursor: Cursor{Present: true, Null: true}}},
 		"cursor empty":        {`{"cursor":""}`, PollResult{Cursor: at("")}},
-		"cursor a number":     {`{"cursor":7}`, PollResult{Cursor: at("7")}},
+		"cursor a number":     {`{"cursor":7}`, PollResult{Cursor: Cursor{Present: true, Number: true, Text: text("7")}}},
 		"cursor an object":    {`{"cursor":{}}`, PollResult{}},
 		"events null":         {`{"events":null}`, PollResult{}},
 		"texts for truth":     {`{"truncated":"true","hasMore":"true"}`, PollResult{Truncated: true, HasMore: true}},

@@ -37,12 +37,12 @@ func TestRequestsAreStrict(t *testing.T) {
 }
 
 func TestCursorGoesBackAsItCame(t *testing.T) {
-	for _, spelled := range []string{`"a"`, `""`, `"\ud800"`, `"\u001b\u202e\u0000"`, `"😀<\"\\"`, "\"\x9a\\u008d\xff\"", "\"\xed\xa0\""} {
+	for _, spelled := range []string{`"a"`, `""`, `17`, `"17"`, `-1.50e+2`, `123456789012345678901`, `"\ud800"`, `"\u001b\u202e\u0000"`, `"😀<\"\\"`, "\"\x9a\\u008d\xff\"", "\"\xed\xa0\""} {
 		r, err := DecodePoll([]byte(`{"cursor":` + spelled + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		params, err := encode(PollRequest{Name: text("t"), At: Position{Cursor: r.Cursor.Text, Valid: true}})
+		params, err := encode(PollRequest{Name: text("t"), At: Position{Cursor: r.Cursor.Text, Valid: true, Number: r.Cursor.Number}})
 		if err != nil {
 			t.Fatal(err)
 		}

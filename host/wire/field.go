@@ -18,10 +18,11 @@ import (
 type Cursor struct {
 	Present bool
 	Null    bool
+	Number  bool // it came as a number, which Text spells
 	Text    trust.Text
 }
 
-// UnmarshalJSON reads a string or null. A number is its digits: a position that
+// UnmarshalJSON reads a string or null, and a number with its spelling: a position that
 // was left out would be asked for again from now, and what came meanwhile be lost.
 // Anything else counts as absent.
 func (c *Cursor) UnmarshalJSON(raw []byte) error {
@@ -37,7 +38,7 @@ func (c *Cursor) UnmarshalJSON(raw []byte) error {
 	}
 	var n json.Number
 	if json.Unmarshal(raw, &n) == nil {
-		*c = Cursor{Present: true, Text: trust.Untrusted(n.String())}
+		*c = Cursor{Present: true, Number: true, Text: trust.Untrusted(n.String())}
 	}
 	return nil
 }
@@ -47,13 +48,17 @@ func (c Cursor) HasText() bool { return c.Present && !c.Null }
 
 // sentCursor writes a position or null: requests always carry a cursor (field notes 5).
 type sentCursor struct {
-	text  trust.Text
-	valid bool
+	text   trust.Text
+	valid  bool
+	number bool
 }
 
 func (c sentCursor) MarshalJSON() ([]byte, error) {
 	if !c.valid {
 		return []byte("null"), nil
+	}
+	if c.number {
+		return []byte(c.text.Raw()), nil // encoding/json refuses what is no number
 	}
 	return appendOpaque(nil, c.text.Raw()), nil
 }

@@ -69,6 +69,8 @@ func newOccurrence(raw []byte, list []strict.Member) (Occurrence, error) {
 		case "cursor":
 			if text, ok := m.Text(); ok {
 				o.Cursor = Cursor{Present: true, Null: m.Value[0] == 'n', Text: text}
+			} else {
+				_ = o.Cursor.UnmarshalJSON(m.Value) // reads anything
 			}
 		case "data":
 			o.Data = m.Value

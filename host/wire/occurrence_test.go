@@ -20,7 +20,9 @@ func TestParseOccurrence(t *testing.T) {
 	equal(t, o.Cursor, at("c"))
 
 	for raw, want := range map[string]Occurrence{
-		`{"eventId":"e"}`: {EventID: text("e")},
+		`{"eventId":"e"}`:                             {EventID: text("e")},
+		`{"eventId":"e","cursor":17}`:                 {EventID: text("e"), Cursor: Cursor{Present: true, Number: true, Text: text("17")}},
+		`{"eventId":"e","cursor":[17]}`:               {EventID: text("e")},
 		`{"eventId":"e","cursor":null,"name":null}`:   {EventID: text("e"), Cursor: Cursor{Present: true, Null: true}},
 		`{"EventID":"x","eventId":"e","EVENTID":"y"}`: {EventID: text("e")},
 		`{"eventId":"e","Data":{},"Cursor":"c"}`:      {EventID: text("e")},

@@ -13,6 +13,7 @@ import (
 type Position struct {
 	Cursor trust.Text
 	Valid  bool // false: the cursor is sent as null
+	Number bool // the cursor is sent as a number, as it came
 	MaxAge time.Duration
 }
 
@@ -27,7 +28,7 @@ func newSubscribing(name trust.Text, args json.RawMessage, at Position) subscrib
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	s := subscribing{Name: name.Raw(), Arguments: args, Cursor: sentCursor{at.Cursor, at.Valid}}
+	s := subscribing{Name: name.Raw(), Arguments: args, Cursor: sentCursor{at.Cursor, at.Valid, at.Number}}
 	if at.MaxAge > 0 {
 		d := milliseconds(at.MaxAge)
 		s.MaxAge = &d

@@ -59,7 +59,7 @@ func (r Resume) MarshalJSON() ([]byte, error) {
 	return encode(struct {
 		Stream sentCursor `json:"streamId"`
 		Token  sentCursor `json:"resumeToken"`
-	}{sentCursor{trust.Untrusted(r.Stream), true}, sentCursor{trust.Untrusted(r.Token), true}})
+	}{sentCursor{text: trust.Untrusted(r.Stream), valid: true}, sentCursor{text: trust.Untrusted(r.Token), valid: true}})
 }
 
 // Bounds of resumeInterval: what lies outside is not believed.

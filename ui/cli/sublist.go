@@ -137,11 +137,7 @@ func appendSubscription(b []byte, v host.SubscriptionView) []byte {
 	b = export.AppendName(b, "paused")
 	b = fmt.Appendf(b, "%t", s.Paused)
 	b = export.AppendName(b, "cursor")
-	if s.Cursor.Valid {
-		b = trust.AppendJSONString(b, s.Cursor.Text.Raw())
-	} else {
-		b = append(b, "null"...)
-	}
+	b = s.Cursor.AppendJSON(b)
 	b = export.AppendTime(b, "created", s.Created)
 	b = export.AppendTime(b, "lastSeen", s.LastSeen)
 	b = export.AppendTime(b, "refreshBefore", s.Lease.RefreshBefore)
