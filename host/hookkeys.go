@@ -45,7 +45,7 @@ const settingKeys = "host.serverkeys/"
 // lease is refreshed.
 type serverKeys struct {
 	host   *Host
-	ask    chan event.Server // bounded: who finds it full comes again with the next delivery
+	ask    chan event.Server // bounded: a caller that finds it full comes again with the next delivery
 	asking ctxMutex          // one question at a time
 
 	mu   sync.Mutex

@@ -48,7 +48,7 @@ func TestRefusedDeliveriesAreTheState(t *testing.T) {
 	}
 }
 
-// Who watches is told when the state becomes refused, without anything else happening.
+// A watcher is told when the state becomes refused, without anything else happening.
 func TestRefusedStateIsTold(t *testing.T) {
 	t.Parallel()
 	r, s := hookRig(t, event.Server{})

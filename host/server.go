@@ -400,7 +400,7 @@ func (s *server) gone() error {
 }
 
 // tryAnew connects again at once. Why it could not be done before does not count any
-// more: who waits is told what becomes of this attempt.
+// more: a waiting caller is told what becomes of this attempt.
 func (s *server) tryAnew() {
 	s.mu.Lock()
 	if s.dialect == nil {

@@ -164,7 +164,7 @@ func TestWebhookSaysThatNobodyCanListen(t *testing.T) {
 	}
 }
 
-// A server that is replaced before it was reached lets go of those who wait for it.
+// A server that is replaced before it was reached lets go of the callers that wait for it.
 func TestReplacedServerIsNotWaitedFor(t *testing.T) {
 	s := &strange{list: func(int64) string { return emptyList }}
 	h := hostOn(t, s, host.Options{})

@@ -16,7 +16,7 @@ import (
 const (
 	fileDB         = "state.db"
 	fileGeneration = "state.gen" // says that the database was initialised
-	filePID        = "state.pid" // who holds the database; informative
+	filePID        = "state.pid" // the process that holds the database; informative
 	fileKey        = "state.key" // sealing key, where there is no keyring
 )
 

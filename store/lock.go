@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// lockedError tells who holds the store, as far as that is known.
+// lockedError names the process that holds the store, if it is known.
 func lockedError(dir string) error {
 	who := "another process"
 	if pid, ok := holder(dir); ok {

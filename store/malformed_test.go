@@ -188,7 +188,7 @@ func TestDatabaseWithoutTablesIsNotBegunAnew(t *testing.T) {
 	}
 }
 
-// fingerprint tells what a directory holds, but for who has it open.
+// fingerprint tells what a directory holds, but for the process that has it open.
 func fingerprint(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -48,7 +48,7 @@ type job struct {
 func (j *job) weight() int { return max(1, len(j.entries)) }
 
 // queue is a bounded first-in first-out queue with many producers and one
-// consumer. Who finds it full waits in line; the consumer admits from that line
+// consumer. A caller that finds it full waits in line; the consumer admits from that line
 // when it takes. A job larger than the bounds is admitted alone.
 type queue struct {
 	maxRecords, maxBytes int
@@ -135,7 +135,7 @@ func (q *queue) add(j *job) {
 	}
 }
 
-// admit moves those who wait into the queue, in order, as far as there is room.
+// admit moves waiting callers into the queue, in order, as far as there is room.
 func (q *queue) admit() {
 	n := 0
 	for n < len(q.waiting) && q.fits(q.waiting[n].job) {
@@ -160,7 +160,7 @@ func (q *queue) signal() {
 	}
 }
 
-// close refuses new jobs and those who wait for room; what is queued stays.
+// close refuses new jobs and callers that wait for space; what is queued stays.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

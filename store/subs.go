@@ -31,13 +31,13 @@ type storedSub struct {
 	Failover  bool       `json:"failover,omitempty"`
 	Preferred event.Mode `json:"preferred,omitempty"`
 
-	MaxAge   time.Duration `json:"maxAge,omitempty"`
-	TTL      time.Duration `json:"ttl,omitempty"`
-	Cursor   *storedCursor `json:"cursor,omitempty"`
-	Gave     bool          `json:"gave,omitempty"`
-	LastSeen timestamp     `json:"lastSeen"`
-	Whole    timestamp     `json:"whole,omitzero"`
-	Paused   bool          `json:"paused,omitempty"`
+	MaxAge        time.Duration `json:"maxAge,omitempty"`
+	TTL           time.Duration `json:"ttl,omitempty"`
+	Cursor        *storedCursor `json:"cursor,omitempty"`
+	Gave          bool          `json:"gave,omitempty"`
+	LastSeen      timestamp     `json:"lastSeen"`
+	CompleteUntil timestamp     `json:"whole,omitzero"`
+	Paused        bool          `json:"paused,omitempty"`
 
 	Before   *storedCursor `json:"before,omitempty"`
 	Newest   []byte        `json:"newest,omitempty"`
@@ -170,13 +170,13 @@ func (k keptSub) encode() ([]byte, error) {
 		Failover:  s.Failover,
 		Preferred: s.Preferred,
 
-		MaxAge:   s.MaxAge,
-		TTL:      s.TTL,
-		Cursor:   storeCursor(s.Cursor),
-		Gave:     s.Gave,
-		LastSeen: stamp(s.LastSeen),
-		Whole:    stamp(s.Whole),
-		Paused:   s.Paused,
+		MaxAge:        s.MaxAge,
+		TTL:           s.TTL,
+		Cursor:        storeCursor(s.Cursor),
+		Gave:          s.Gave,
+		LastSeen:      stamp(s.LastSeen),
+		CompleteUntil: stamp(s.CompleteUntil),
+		Paused:        s.Paused,
 
 		Before:   storeCursor(s.Before),
 		Newest:   []byte(s.Newest.Raw()),
@@ -243,13 +243,13 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 		Failover:  in.Failover,
 		Preferred: in.Preferred,
 
-		MaxAge:   in.MaxAge,
-		TTL:      in.TTL,
-		Cursor:   in.Cursor.cursor(),
-		Gave:     in.Gave,
-		LastSeen: in.LastSeen.time(),
-		Whole:    in.Whole.time(),
-		Paused:   in.Paused,
+		MaxAge:        in.MaxAge,
+		TTL:           in.TTL,
+		Cursor:        in.Cursor.cursor(),
+		Gave:          in.Gave,
+		LastSeen:      in.LastSeen.time(),
+		CompleteUntil: in.CompleteUntil.time(),
+		Paused:        in.Paused,
 
 		Before:   in.Before.cursor(),
 		Newest:   text(in.Newest),

@@ -13,7 +13,7 @@ import (
 
 var _ host.API = (*Client)(nil)
 
-// notHere says who can do it.
+// notHere says which process can do it.
 func (c *Client) notHere(what string) error {
 	return fmt.Errorf("%s: %w: process %d has %s open; do it there, or quit it first", what, ErrNotHere, c.pid, c.dir)
 }

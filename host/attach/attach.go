@@ -6,9 +6,9 @@
 // The protocol is HTTP on that socket. A client opens a session, a request that is
 // answered when the first process ends, and asks with one request for each verb,
 // POST /v2/VERB; what a verb takes and gives is one value in gob, which keeps texts to
-// the byte, as cursors have to be. Nothing is sent that was not asked for. Who follows
-// what changes asks for the state with the version that it has, and is answered when
-// there is a newer one: a client that is slow or stopped holds up no client but itself,
+// the byte, as cursors have to be. Nothing is sent that was not asked for. A client
+// that follows what changes asks for the state with the version that it has, and is
+// answered when there is a newer one: a client that is slow or stopped holds up no client but itself,
 // and reads what it missed from the log.
 //
 // Secrets do not cross: [event.Secret] is sent in its masked form. Servers are sent

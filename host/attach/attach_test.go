@@ -356,7 +356,7 @@ func TestOneProcessKeepsThePrintedPosition(t *testing.T) {
 	}
 }
 
-// poke raises the flags of those who wait for something that raises none.
+// poke raises the flags of callers that wait for something that raises none.
 func poke(f *first) bool { f.events("poke", time.Now().Nanosecond(), 1); return false }
 
 func TestBackupWhileInUse(t *testing.T) {

@@ -46,7 +46,7 @@ type Client struct {
 	wireLast uint64
 	appLast  uint64
 
-	pulling chan struct{} // held by who brings a state in
+	pulling chan struct{} // held by the goroutine that fetches a state
 
 	log        *eventlog.Log
 	wire       *eventlog.Ring[host.WireFrame]

@@ -71,7 +71,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// Who asks without a session, for a verb that there is not, or with more than a
+// A client that asks without a session, for a verb that there is not, or with more than a
 // request may have, is told so.
 func TestRequestsThatCannotBeAnswered(t *testing.T) {
 	s := newServer(Options{}, nil)

@@ -4,6 +4,6 @@ package attach
 
 import "net"
 
-// checkPeer passes: the system does not tell who is there, and the private
+// checkPeer passes: the system does not tell the peer, and the private
 // directory keeps others away.
 func checkPeer(*net.UnixConn) error { return nil }

@@ -48,7 +48,7 @@ type Server struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[string]*session
-	prints   map[event.SubID]*session // who keeps the printed position; nil: this process
+	prints   map[event.SubID]*session // the session that keeps the printed position; nil: this process
 }
 
 // Serve begins to listen for clients on a socket in the data directory. The caller

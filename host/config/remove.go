@@ -12,7 +12,7 @@ import (
 // Remove takes a server out of the file at path. What else stands there stays as
 // it is, to the byte: other members, comments, the order, a comma behind the last
 // member. Comments inside of the server's own value go with it, and so does its
-// line. The file is replaced as a whole or not at all; who may read it stays.
+// line. The file is replaced as a whole or not at all; its permissions stay.
 //
 // Errors: [ErrUnknown], [ErrFile].
 func Remove(path, name string) error {

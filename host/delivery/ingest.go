@@ -62,7 +62,7 @@ func (in *ingest) know(sub event.Subscription) {
 	if !sub.LastSeen.IsZero() {
 		in.lastSeen.CompareAndSwap(0, sub.LastSeen.UnixNano())
 	}
-	in.whole.reset(sub.Whole, in.r.Mode())
+	in.whole.reset(sub.CompleteUntil, in.r.Mode())
 	if sub.Gave {
 		in.gave.Store(true)
 	}
@@ -185,8 +185,8 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		if seen.After(s.LastSeen) && !behindHole {
 			s.LastSeen = seen
 		}
-		if whole.After(s.Whole) && !behindHole {
-			s.Whole = whole
+		if whole.After(s.CompleteUntil) && !behindHole {
+			s.CompleteUntil = whole
 		}
 		if update != nil {
 			update(s)
@@ -424,9 +424,9 @@ func (in *ingest) forget(ctx context.Context) error {
 	gap := in.gap(event.CauseCursorRejected, in.since(in.lastSign()), true)
 	in.seen(gap.ReceivedAt)
 	_, err := in.commit(ctx, event.Batch{Records: []event.Record{gap}, Update: func(s *event.Subscription) {
-		whole := s.Whole
+		whole := s.CompleteUntil
 		s.Reset(event.Cursor{})
-		s.Whole = whole
+		s.CompleteUntil = whole
 	}})
 	return err
 }

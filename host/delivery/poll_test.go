@@ -121,7 +121,7 @@ func TestPollDoesNotLoopOnPagesThatBringNothing(t *testing.T) {
 func TestPollTruncated(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		seen := time.Now().Add(-time.Hour).UTC()
-		r.sub.Cursor, r.sub.LastSeen, r.sub.Whole = event.At(cur("7").Text), seen, seen
+		r.sub.Cursor, r.sub.LastSeen, r.sub.CompleteUntil = event.At(cur("7").Text), seen, seen
 		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
 			return wire.PollResult{Truncated: n == 1, Cursor: cur("9"), Events: raw(occurrence("e9", time.Now(), ""))}, nil
 		}
@@ -193,7 +193,7 @@ func TestCursorlessTypeLeavesAGapForTheTimeAway(t *testing.T) {
 	} {
 		bubble(t, event.ModePoll, func(r *rig) {
 			seen := time.Now().Add(-time.Hour).UTC()
-			r.sub.LastSeen, r.sub.Whole, r.sub.State = seen, seen, state
+			r.sub.LastSeen, r.sub.CompleteUntil, r.sub.State = seen, seen, state
 			r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) { return wire.PollResult{Cursor: null}, nil }
 			r.start().pass(10 * time.Second)
 			equal(t, r.gaps(), []event.Gap{{Cause: cause, From: seen, To: time.Now().Add(-10 * time.Second).UTC()}})

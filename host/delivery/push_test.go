@@ -19,7 +19,7 @@ import (
 // resumed makes the subscription one that was live an hour ago at cursor c7.
 func (r *rig) resumed() time.Time {
 	seen := time.Now().Add(-time.Hour).UTC()
-	r.sub.Cursor, r.sub.Gave, r.sub.LastSeen, r.sub.Whole = event.At(cur("c7").Text), true, seen, seen
+	r.sub.Cursor, r.sub.Gave, r.sub.LastSeen, r.sub.CompleteUntil = event.At(cur("c7").Text), true, seen, seen
 	r.sub.Before, r.sub.Newest = event.At(cur("c6").Text), trust.Untrusted("e7")
 	r.store.mu.Lock()
 	r.store.ids["e7"] = true

@@ -76,7 +76,7 @@ func noMethod(method string) *refusal {
 	return &refusal{wire.MethodNotFound, "no such method", map[string]any{"method": method}}
 }
 
-// guard decides who may talk to a server: callers on loopback, or the holder of the
+// guard decides which callers may talk to a server: callers on loopback, or the holder of the
 // token if one is set.
 type guard struct {
 	token    event.Secret
@@ -84,7 +84,7 @@ type guard struct {
 	open     bool // callers on loopback need no token, wherever the server listens
 }
 
-// admit answers those who may not talk, and reports whether the caller may.
+// admit answers callers that may not talk, and reports whether the caller may.
 func (g guard) admit(w http.ResponseWriter, r *http.Request) bool {
 	if g.loopback && !localRequest(r) {
 		http.Error(w, "this server answers to loopback names only", http.StatusForbidden)

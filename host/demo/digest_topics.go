@@ -193,7 +193,7 @@ func (t *topic) apply(w topicArgs, now time.Time) error {
 	return nil
 }
 
-// list returns the topics, and binds them to the caller: who asks for them is there
+// list returns the topics, and binds them to the caller: a caller that asks is there
 // to hear of them.
 func (d *Digest) list(c *caller, status string) any {
 	d.mu.Lock()

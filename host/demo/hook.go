@@ -154,8 +154,7 @@ func (k *hook) dropLocked(n uint64) {
 // or given up.
 func (k *hook) watermarkLocked() uint64 { return k.watermarkBesideLocked(math.MaxUint64) }
 
-// watermarkBesideLocked is the watermark if event n were acknowledged too: whoever
-// stores n may store that cursor with it.
+// watermarkBesideLocked is the watermark if event n were acknowledged too: // stores n may store that cursor with it.
 func (k *hook) watermarkBesideLocked(n uint64) uint64 {
 	mark := k.pos
 	for m := range k.outstanding {

@@ -39,7 +39,7 @@ func serveKeys(key ed25519.PrivateKey) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(set) // who goes away asks again
+		_, _ = w.Write(set) // a client that goes away asks again
 	}
 }
 

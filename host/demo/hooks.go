@@ -106,7 +106,7 @@ func (h *hooks) params(c call) (hookParams, *refusal) {
 }
 
 // lease reads ttlMs. The default is also the longest that is granted, and what a request
-// for no expiry gets: subscriptions are not kept over a restart, and who is granted more
+// for no expiry gets: subscriptions are not kept over a restart, and a client that is granted more
 // would miss it for longer.
 func (h *hooks) lease(raw json.RawMessage) (time.Duration, *refusal) {
 	if len(raw) == 0 || string(raw) == "null" {

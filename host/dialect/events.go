@@ -158,7 +158,7 @@ func (e *events) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) err
 	return named(err)
 }
 
-// Pause does nothing: who does not ask is sent nothing.
+// Pause does nothing: a client that does not ask is sent nothing.
 func (e *events) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
 
 func (e *events) Note(n wire.Note) (relist bool) {

@@ -6,7 +6,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Actor says who did what an [AuditEntry] tells.
+// Actor says which party did what an [AuditEntry] tells.
 type Actor string
 
 // The actors.

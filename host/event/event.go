@@ -71,7 +71,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.IndexByte("-"+digits, s[0]) >= 0 && strings.IndexByte(digits, s[len(s)-1]) >= 0 && json.Valid([]byte(s))
 }
 
-// Record is one entry of the log. Records are values: who reads one may keep it,
+// Record is one entry of the log. Records are values: a reader may keep one,
 // and must not change the bytes it refers to.
 type Record struct {
 	Seq        uint64 // assigned by the store at commit, from 1, without holes

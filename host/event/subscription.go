@@ -49,8 +49,9 @@ type Subscription struct {
 	Cursor   Cursor        // position up to which everything is stored
 	Gave     bool          // the server gave a cursor at least once: replay is possible
 	LastSeen time.Time     // last sign of life that was stored
-	Whole    time.Time     // nothing is missing up to here; zero: not known
-	Paused   bool
+	// CompleteUntil: nothing is missing up to here; zero: not known.
+	CompleteUntil time.Time
+	Paused        bool
 
 	// Before and Newest let a server show that it goes on from the position that it is
 	// asked for: asked from Before, it must send the event Newest again before anything
@@ -115,13 +116,13 @@ func (s *Subscription) Checkpoint(newest trust.Text) {
 	if !newest.IsZero() && s.Proved.Valid && !s.Proved.Same(s.Cursor) {
 		s.Before, s.Newest = s.Proved, newest
 	}
-	s.Proved, s.ProvedAt = s.Cursor, s.Whole
+	s.Proved, s.ProvedAt = s.Cursor, s.CompleteUntil
 }
 
 // Reset sets another position, of which nothing is known.
 func (s *Subscription) Reset(to Cursor) {
 	s.Cursor, s.Before, s.Newest = to, Cursor{}, trust.Text{}
-	s.Proved, s.ProvedAt, s.Whole = Cursor{}, time.Time{}, time.Time{}
+	s.Proved, s.ProvedAt, s.CompleteUntil = Cursor{}, time.Time{}, time.Time{}
 }
 
 // Lease is what a server granted to a webhook subscription.

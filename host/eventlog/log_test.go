@@ -53,7 +53,7 @@ func TestExtendWithHoles(t *testing.T) {
 }
 
 // Commits of all sizes: the newest records can be read one by one, forwards and
-// backwards, and who began to read sees what was there then.
+// backwards, and a reader that began earlier sees what was there then.
 func TestWindowOfCommits(t *testing.T) {
 	const last = 3 * recentRecords
 	l := New(nil)

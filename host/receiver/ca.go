@@ -36,7 +36,7 @@ var ErrCA = errors.New("local certificate authority")
 // and ::1 only, which its certificate says too (name constraints), and it is
 // never put into a trust store by this program.
 //
-// Its key stays when its certificate is renewed: who trusts the old certificate
+// Its key stays when its certificate is renewed: a server that trusts the old certificate
 // takes what is signed later, until that one ends; and processes that renew at
 // the same moment cannot disagree.
 type CA struct {

@@ -253,7 +253,7 @@ func plainJSON(header http.Header) bool {
 var errTooLarge error = &refusal{http.StatusRequestEntityTooLarge, ReasonTooLarge, 0}
 
 // missed refuses a delivery for good: the sender will drop it, so the gap is stored
-// before it is told. Nothing proves the delivery; who sends it knows the path.
+// before it is told. Nothing proves the delivery; its sender knows the path.
 func (h *handler) missed(v *visit, id trust.Text) error {
 	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
 	defer cancel()

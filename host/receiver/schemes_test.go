@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// signedWith returns the signature that a sender makes who takes the text of a
+// signedWith returns the signature that a sender makes that takes the text of a
 // secret as the key.
 func signedWith(text, id string, at time.Time, body string) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac([]byte(text), id, strconv.FormatInt(at.Unix(), 10), []byte(body)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
 
@@ -24,9 +25,9 @@ func failing(s *jsonschema.Schema, value any) string {
 	case []any:
 		switch {
 		case s.MinItems != nil && len(value) < *s.MinItems:
-			return fmt.Sprintf("has %d, must have at least %s", len(value), several(*s.MinItems, "item"))
+			return fmt.Sprintf("has %d, must have at least %s", len(value), event.Some(*s.MinItems, "item", "items"))
 		case s.MaxItems != nil && len(value) > *s.MaxItems:
-			return fmt.Sprintf("has %d, may have at most %s", len(value), several(*s.MaxItems, "item"))
+			return fmt.Sprintf("has %d, may have at most %s", len(value), event.Some(*s.MaxItems, "item", "items"))
 		}
 	}
 	return ""
@@ -52,9 +53,9 @@ func failingText(s *jsonschema.Schema, text string) string {
 	n := utf8.RuneCountInString(text)
 	switch {
 	case s.MinLength != nil && n < *s.MinLength:
-		return fmt.Sprintf("has %d, must have at least %s", n, several(*s.MinLength, "character"))
+		return fmt.Sprintf("has %d, must have at least %s", n, event.Some(*s.MinLength, "character", "characters"))
 	case s.MaxLength != nil && n > *s.MaxLength:
-		return fmt.Sprintf("has %d, may have at most %s", n, several(*s.MaxLength, "character"))
+		return fmt.Sprintf("has %d, may have at most %s", n, event.Some(*s.MaxLength, "character", "characters"))
 	case s.Pattern != "":
 		if re, err := regexp.Compile(s.Pattern); err == nil && !re.MatchString(text) {
 			return "does not match " + trust.Line(trust.Untrusted(s.Pattern)).Plain()
@@ -64,11 +65,3 @@ func failingText(s *jsonschema.Schema, text string) string {
 }
 
 func short(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-
-// several spells a number with its noun.
-func several(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -181,7 +181,7 @@ func (l *socketLink) message(src io.Reader) error {
 	return nil
 }
 
-// hand hands a frame on, which waits for those who take it.
+// hand hands a frame on, which waits for those that take it.
 func (l *socketLink) hand(to func(frame []byte), frame []byte) {
 	l.taking.Store(true)
 	to(frame)

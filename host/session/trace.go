@@ -1,6 +1,6 @@
 package session
 
-// Direction says who sent a traced frame.
+// Direction says which side sent a traced frame.
 type Direction string
 
 // The directions.

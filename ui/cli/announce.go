@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// announcer is the screen in words, for screen readers and for those who want to
+// announcer is the screen in words, for screen readers and for operators that want to
 // scroll back: it only appends lines, and each stands for itself. It tells the
 // state of servers and subscriptions when it begins and when it changes, and
 // every record that arrives.
@@ -36,7 +36,7 @@ func (p *announcer) run(ctx context.Context) error {
 	defer stop()
 	snap := p.deck.Snapshot()
 	p.line(fmt.Sprintf("eventdeck in words. %s, %s, %s stored. Ctrl+C ends it.",
-		plural(len(snap.Servers), "server"), plural(len(snap.Subs), "subscription"), plural(snap.Last, "record")))
+		event.Some(len(snap.Servers), "server", "servers"), event.Some(len(snap.Subs), "subscription", "subscriptions"), event.Some(snap.Last, "record", "records")))
 	if len(snap.Subs) == 0 {
 		p.line("nothing is subscribed yet: `eventdeck tail SERVER TYPE --data DIR` subscribes")
 	}
@@ -152,20 +152,4 @@ func (p *announcer) records() error {
 		p.buf = appendPlain(p.buf, r)
 		return len(p.buf) < batchBytes
 	})
-}
-
-// plural spells a number with its noun.
-func plural[N int | uint64 | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// are is plural with its verb.
-func are[N int | uint64 | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun + " is"
-	}
-	return plural(n, noun) + " are"
 }

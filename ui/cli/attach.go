@@ -50,7 +50,7 @@ func (a *app) openOrAttach(ctx context.Context, o StoreOptions) (event.Store, *a
 	if err == nil {
 		return s, nil, nil
 	}
-	// Who holds it may have begun to listen meanwhile.
+	// The process that holds it may have begun to listen meanwhile.
 	if c, late := a.attached(ctx, o); late == nil && c != nil {
 		return c.Store(), c, nil
 	}

@@ -57,7 +57,7 @@ func TestDamagedStoreIsNotPrintedAsIfItWereWhole(t *testing.T) {
 	for name, dir := range damagedStores(t) {
 		for _, args := range [][]string{{"events"}, {"events", "--limit", "900"}, {"export"}, {"export", "--format", "csv"}} {
 			if name == "a page with fewer records" && len(args) > 1 && args[1] == "--limit" {
-				continue // only who reads from the beginning counts
+				continue // only a reader from the beginning counts
 			}
 			b := newBench(t)
 			b.realStores()

@@ -97,7 +97,7 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) (err err
 		}
 	}
 	if f.output != "" {
-		a.say("%s in %s", are(n, "record"), f.output)
+		a.say("%s in %s", event.Some(n, "record is", "records are"), f.output)
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Reque
 	return stopped(ctx, p.claim(ctx))
 }
 
-// claim finds out who keeps the position up to which the subscription is printed: it
-// is one process, so that what one has printed is not passed over for another.
+// claim finds out which process keeps the position up to which the subscription is
+// printed: it is one, so that what one has printed is not passed over for another.
 func (p *printer) claim(ctx context.Context) error {
 	if !p.keep {
 		return nil

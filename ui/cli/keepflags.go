@@ -65,7 +65,7 @@ func limitWords(l event.Limits) string {
 		words = append(words, config.SizeWords(l.Bytes))
 	}
 	if l.Records > 0 {
-		words = append(words, plural(l.Records, "record"))
+		words = append(words, event.Some(l.Records, "record", "records"))
 	}
 	if len(words) == 0 {
 		return "no bound"

@@ -191,9 +191,9 @@ func (r serverReport) events() string {
 	case r.err != nil:
 		return "unknown"
 	case r.Profile == "":
-		return "not advertised, " + plural(r.types, "type")
+		return "not advertised, " + event.Some(r.types, "type", "types")
 	}
-	return r.Profile + ", " + plural(r.types, "type")
+	return r.Profile + ", " + event.Some(r.types, "type", "types")
 }
 
 // ready tells whether the server has answered. One without events is as ready.

@@ -57,9 +57,9 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	i := importer{ctx: ctx, store: store, markers: map[[sha256.Size]byte]bool{}}
 	err = i.run(in)
 	if err != nil {
-		return fmt.Errorf("%s: %w; of what came before, %s new", name, err, are(i.stored, "record"))
+		return fmt.Errorf("%s: %w; of what came before, %s new", name, err, event.Some(i.stored, "record is", "records are"))
 	}
-	a.say("%s new, %s", are(i.stored, "record"), thereAlready(i.known))
+	a.say("%s new, %s", event.Some(i.stored, "record is", "records are"), thereAlready(i.known))
 	return nil
 }
 

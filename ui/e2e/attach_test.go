@@ -22,7 +22,7 @@ func contains(words ...string) func(string) bool {
 }
 
 // Commands on the data directory of a tail that runs see what it keeps, change what it
-// does, and copy it; they tell who it is.
+// does, and copy it; they tell the process.
 func TestCommandsBesideATail(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "50")

@@ -99,7 +99,7 @@ func (y *tally) await(within time.Duration, ok func() bool) bool {
 }
 
 // gaveUp reports whether the host ended because its first connection failed, as it
-// should (who started it starts it again). It fails the test when the host ended
+// should (the caller starts it again). It fails the test when the host ended
 // by itself for another reason.
 func (y *tally) gaveUp(t *testing.T, after string) bool {
 	t.Helper()

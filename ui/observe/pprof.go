@@ -59,7 +59,7 @@ func ServeProfiles(address string) (bound string, stop func() error, err error) 
 func program(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, os.Args[0]) // who goes away asks again
+	_, _ = io.WriteString(w, os.Args[0]) // a client that goes away asks again
 }
 
 // local refuses requests that a web page sends under a name of its own.

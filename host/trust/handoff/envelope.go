@@ -44,7 +44,7 @@ var (
 // contain. The zero value of an optional field is left out.
 type Envelope struct {
 	Origin       string      // what the payload is, in our words; default "mcp-event"
-	Server       trust.Text  // who sent it
+	Server       trust.Text  // the server that sent it
 	Subscription string      // local id
 	Verified     string      // state of the verification, in our words
 	ReceivedAt   time.Time   // optional
