@@ -11,6 +11,8 @@ import (
 // the terminal does not reach it and its children end with it.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// A group that is gone already is what both want.
+// terminateGroup asks the group to end. One that is gone already is what is wanted.
 func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-func killGroup(cmd *exec.Cmd)      { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// killGroup kills the group. One that is gone already is what is wanted.
+func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -38,7 +38,7 @@ type sseReader struct {
 	data []byte
 }
 
-// It is not inlined, so that the reader is not on the stack of the goroutine that
+// newSSEReader is not inlined, so that the reader is not on the stack of the goroutine that
 // waits for it.
 //
 //go:noinline

@@ -54,7 +54,7 @@ func (t Text) MarshalJSON() ([]byte, error) { return AppendJSONString(nil, t.s),
 // UnmarshalJSON reads a JSON string. Unlike encoding/json it keeps invalid
 // bytes and lone surrogates. It leaves t alone on null.
 //
-// Errors: [ErrSyntax].
+// Errors: [jsontext.ErrSyntax].
 func (t *Text) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "null" {
 		return nil

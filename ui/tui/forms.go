@@ -46,7 +46,7 @@ func (a *app) formSubject() (string, *event.Type) {
 	return n.Server, a.listed(n)
 }
 
-// typeOf returns the event type of a node, nil if its server does not list it.
+// listed returns the event type of a node, nil if its server does not list it.
 func (a *app) listed(n query.Node) *event.Type {
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]

@@ -113,7 +113,7 @@ func (w *jsonWalker) push(f frame) {
 	w.depth++
 }
 
-// Key returns a key of the open objects.
+// key returns a key of the open objects.
 func (w *jsonWalker) key(i int) seenKey {
 	if i < nearKeys {
 		return w.seen[i]

@@ -5,10 +5,10 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// ReadObject is [ParseObject] and [Scan] in one: the text is walked once. With an
+// ReadObject is [strict.ParseObject] and [Scan] in one: the text is walked once. With an
 // error the report is that on a text which is refused.
 //
-// Errors: those of [ParseObject].
+// Errors: those of [strict.ParseObject].
 func ReadObject(raw []byte, lim jsontext.Limits) ([]strict.Member, Report, error) {
 	g := gate(raw)
 	s := scanner{raw: raw, collect: g.slow()}

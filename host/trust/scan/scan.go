@@ -68,7 +68,7 @@ const (
 	flagBytes    = 256 << 10 // bytes
 )
 
-// Scan looks at a payload, a JSON object as [ParseObject] takes it, for what
+// Scan looks at a payload, a JSON object as [strict.ParseObject] takes it, for what
 // an operator should know: control of the terminal, characters that hide or
 // deceive, keys and numbers that parsers read differently, links that are not
 // what they say, and text that speaks to an AI. What is refused is scanned as

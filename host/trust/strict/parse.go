@@ -82,7 +82,7 @@ func (noVisitor) Value(int, jsontext.Kind, int, int, bool) {}
 func (noVisitor) SameFold(int, int)                        {}
 
 // Text returns the value as a text: null is the empty one. ok is false if it is
-// neither that nor a string. Like [Text.UnmarshalJSON] it keeps invalid bytes and
+// neither that nor a string. Like [trust.Text.UnmarshalJSON] it keeps invalid bytes and
 // lone surrogates.
 func (m Member) Text() (t trust.Text, ok bool) {
 	switch {

@@ -48,7 +48,7 @@ const refusalsKept = 1_000
 
 func (t *refusals) len() int { return len(t.list) }
 
-// A refusal has no id: its place from the oldest one stays while others come.
+// id makes one, which a refusal does not have: its place from the oldest one stays while others come.
 func (t *refusals) id(i int) RowID {
 	return RowID{Seq: uint64(t.list[i].At.UnixNano()), name: t.list[i].Reason}
 }

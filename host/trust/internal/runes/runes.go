@@ -169,7 +169,7 @@ func isPictograph(r rune) bool {
 // flags are the tag sequences behind a black flag that draw a flag.
 var flags = []string{Tagged("gbeng"), Tagged("gbsct"), Tagged("gbwls")}
 
-// tagged spells s in tag characters and ends it.
+// Tagged spells s in tag characters and ends it.
 func Tagged(s string) string {
 	var b strings.Builder
 	for _, r := range s {
