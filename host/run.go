@@ -27,7 +27,6 @@ type Host struct {
 	wire    *eventlog.Ring[WireFrame]
 	appLog  *eventlog.Ring[LogLine]
 	meter   *meter
-	tidy    tidy
 	secrets redact.Set // of the servers and their subscriptions; what servers say passes it
 
 	ctx       context.Context
@@ -310,7 +309,6 @@ func (h *Host) start(sub event.Subscription) {
 		Changed:      h.notify,
 		Altered:      func(n int) { h.hooks.altered(sub.ID, n) },
 		ReasonOf:     ReasonOf,
-		Settled:      h.tidy.end,
 		Relist:       h.relist,
 		Modes:        h.modes,
 		Pace:         s.pace.take,
@@ -335,7 +333,6 @@ func (h *Host) start(sub event.Subscription) {
 		return
 	}
 	h.runs[sub.ID] = l
-	h.tidy.begin()
 	h.wg.Go(func() {
 		defer close(l.done)
 		defer cancel(nil)
@@ -387,7 +384,6 @@ func (h *Host) Close() error {
 	}
 	h.closed = true
 	h.mu.Unlock()
-	h.tidy.close()
 	err := h.hooks.close()
 	h.cancel(errors.New("the host is closing"))
 	h.wg.Wait()

@@ -46,7 +46,7 @@ type Store interface {
 	HasEvent(sub event.SubID, id trust.Text) bool
 }
 
-// Deps are what a [Runner] works with. Every member but Altered, Settled, Random, ReasonOf,
+// Deps are what a [Runner] works with. Every member but Altered, Random, ReasonOf,
 // Pace, Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Ends,
 // Lasting, Failpoint and Log must be set.
 type Deps struct {
@@ -66,8 +66,6 @@ type Deps struct {
 	// and other data, which are dropped; once a minute at most. It must not block.
 	// nil: nobody is told.
 	Altered func(n int)
-	// Settled is called once, when [Runner.Confirmed] returns or the runner ends.
-	Settled func()
 	// ReasonOf returns the word for why an attempt failed; nil: none. The error is nil
 	// where a stream ended in order.
 	ReasonOf func(err error) event.Reason

@@ -64,9 +64,6 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	if deps.ReasonOf == nil {
 		deps.ReasonOf = func(error) event.Reason { return "" }
 	}
-	if deps.Settled == nil {
-		deps.Settled = func() {}
-	}
 	if deps.Altered == nil {
 		deps.Altered = func(int) {}
 	}
@@ -283,7 +280,6 @@ func (r *Runner) settle(err error) {
 	r.once.Do(func() {
 		r.outcome = err
 		close(r.confirmed)
-		r.deps.Settled()
 	})
 }
 

@@ -38,10 +38,6 @@ type sseReader struct {
 	data []byte
 }
 
-// newSSEReader is not inlined, so that the reader is not on the stack of the goroutine that
-// waits for it.
-//
-//go:noinline
 func newSSEReader(src io.Reader, maxData int) *sseReader {
 	return &sseReader{src: src, max: maxData, buf: make([]byte, leastBuffer)}
 }
