@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
 )
 
-// runsElsewhere reports whether another process lives the subscription.
+// runsElsewhere reports whether another process runs the subscription.
 func (p *printer) runsElsewhere(sub event.Subscription) bool {
 	return p.deck.client != nil && !sub.Paused && sub.State != event.StateEnded && sub.State != event.StateDenied
 }
@@ -45,4 +46,29 @@ func (p *printer) claim(ctx context.Context) error {
 		p.say("another process prints this subscription too: --from saved goes on where that one is")
 	}
 	return nil
+}
+
+// reachedElsewhere waits until the process that has the store open has reached a server,
+// and returns why it has not. It may have failed long before, and wait until it tries
+// again: then it tries at once. Without such a process there is nothing to wait for.
+func (d *deck) reachedElsewhere(ctx context.Context, server string) error {
+	if d.client == nil {
+		return nil
+	}
+	_, err := d.connect(ctx, server)
+	if err == nil || !host.Transient(err) {
+		return err
+	}
+	if err := d.Reconnect(server); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, connectWithin-time.Second)
+	defer cancel()
+	if _, failed := d.Connected(limited, server, false); failed == nil {
+		return nil
+	}
+	if ctx.Err() == nil {
+		_, err = d.connect(ctx, server) // it may have another reason by now
+	}
+	return err
 }

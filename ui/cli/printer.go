@@ -78,6 +78,9 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	if !p.isNew && p.runsElsewhere(saved) {
 		return p.join(ctx, saved, r)
 	}
+	if err := p.deck.reachedElsewhere(ctx, r.Server); err != nil {
+		return err
+	}
 	limited, cancel := p.patience(ctx, id)
 	defer cancel()
 	watched := p.watch(limited, id)

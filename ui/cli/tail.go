@@ -307,7 +307,7 @@ func (w target) arguments(ctx context.Context, d *deck, tell *teller) (json.RawM
 	if len(w.args) == 0 {
 		return buildArgs(w.members, nil, nil)
 	}
-	types, err := d.types(ctx, w.server.Name)
+	types, err := w.types(ctx, d)
 	tell.asked(d, w.server.Name)
 	if err != nil {
 		if args, ok := w.savedArgs(ctx, d.store, err); ok {
@@ -320,4 +320,12 @@ func (w target) arguments(ctx context.Context, d *deck, tell *teller) (json.RawM
 		return nil, err
 	}
 	return buildArgs(w.members, w.args, t.InputSchema)
+}
+
+// types lists the event types of the server, which may have to be reached first.
+func (w target) types(ctx context.Context, d *deck) ([]event.Type, error) {
+	if err := d.reachedElsewhere(ctx, w.server.Name); err != nil {
+		return nil, err
+	}
+	return d.types(ctx, w.server.Name)
 }

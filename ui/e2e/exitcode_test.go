@@ -315,6 +315,39 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 	}
 }
 
+// What another process has to begin ends as it does in a process of its own: with the
+// cause, and the code of it.
+func TestAttachedTailTellsWhyNothingBegins(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "1")
+	owner := w.start(nil, "tail", url, "load.tick", "--json", "--data", w.data())
+	owner.await(owner.stdout, 1, isEvent)
+	denied := httptest.NewServer(&strange{behaviour: behaviour{denied: true}})
+	t.Cleanup(denied.Close)
+	const nobody = "http://127.0.0.1:1/mcp"
+	rows := map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no token":                 {[]string{denied.URL, "load.tick"}, 4, "HTTP 401"},
+		"no token, with for":       {[]string{denied.URL, "load.tick", "--for", "30s"}, 4, "HTTP 401"},
+		"no token, typed argument": {[]string{denied.URL, "load.tick", "--arg", "a=b"}, 4, "HTTP 401"},
+		"nobody listens":           {[]string{nobody, "load.tick"}, 1, "server cannot be reached"},
+		"nobody listens, with for": {[]string{nobody, "load.tick", "--for", "3s"}, 3, "server cannot be reached"},
+	}
+	all := make(map[string]*process)
+	for name, row := range rows {
+		all[name] = w.start(nil, append([]string{"tail", "--json", "--mode", "poll", "--data", w.data()}, row.args...)...)
+	}
+	for name, row := range rows {
+		p := all[name]
+		if code := p.wait(); code != row.code || !strings.Contains(p.stderr.text(), row.says) {
+			t.Errorf("%s: ends with %d, want %d, and says %q, want %q", name, code, row.code, p.stderr.text(), row.says)
+		}
+	}
+}
+
 // A subscription that ends as planned is no failure, and says so.
 func TestTailEndsWithThePlannedEnd(t *testing.T) {
 	w := newWorld(t)
