@@ -51,7 +51,7 @@ var arrows = map[string][]string{
 	"ui/tui/evidence": {"host/schema", "host", "host/event", "host/trust", "themes", "ui/tui/cells"},
 	"ui/tui/flags":    {"host/event", "host/trust", "themes", "ui/tui/cells", "host/trust/scan"},
 	"ui/tui/widget":   {"host/trust", "themes", "ui/tui/cells"},
-	"ui/tui/detail":   {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags"},
+	"ui/tui/detail":   {"host", "host/event", "host/schema", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags", "ui/tui/widget"},
 	"ui/tui/board":    {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/layout":   {},

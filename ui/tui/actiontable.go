@@ -77,9 +77,9 @@ func streamActions() []action {
 
 func eventActions() []action {
 	return grouped("Event",
-		action{id: "why", title: "why it is flagged, and hidden text in clear", keys: []string{"!"}, hint: "why", when: (*app).onPayload, run: act((*app).openWhy)},
+		action{id: "why", title: "why it is flagged, and hidden text in clear", keys: []string{"!"}, hint: "why", when: (*app).onPayload, run: act(func(a *app) { a.detail.OpenWhy() })},
 		action{id: "reread", title: "read the subscription again from this record on", keys: []string{"r"}, panes: onEvent, dangerous: true, when: (*app).canReread, run: act((*app).askReread)},
-		action{id: "view", title: "payload rendered, escaped, hex or raw JSON", keys: []string{"V"}, hint: "view", when: (*app).onPayload, run: act((*app).nextView)},
+		action{id: "view", title: "payload rendered, escaped, hex or raw JSON", keys: []string{"V"}, hint: "view", when: (*app).onPayload, run: act(func(a *app) { a.detail.NextView() })},
 	)
 }
 

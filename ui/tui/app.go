@@ -21,6 +21,7 @@ import (
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/notify"
@@ -97,8 +98,7 @@ type app struct {
 	snap     host.Snapshot
 	tree     tree.Tree
 	stream   stream.Stream
-	detail   shownDetail
-	payloads payloads
+	detail   detail.Pane
 	rates    rates
 	boards   board.Boards
 	trouble  trouble
@@ -150,7 +150,6 @@ func newApp(ctx context.Context, o Options) *app {
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
 		actions: actions(), commands: commands(),
 		focus: layout.Stream, subject: layout.Stream,
-		payloads: payloads{found: map[uint64]*findings{}},
 	}
 	if a.Now == nil {
 		a.Now = time.Now
@@ -176,7 +175,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = layout.Tree, layout.Tree
 	}
-	a.detail.Text = a.newText()
+	a.detail = detail.New(a.forDetail())
 	a.boards = board.New(a.forBoards())
 	a.loadFilters()
 	a.recall()
@@ -197,7 +196,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
 	a.measureRates()
 	a.watch()
-	return a, tea.Batch(cmd, a.fetch(), a.look(), a.boardWork(), a.sameWork(), a.age(), a.notice(), a.save())
+	return a, tea.Batch(cmd, a.fetch(), a.detail.Work(), a.boardWork(), a.age(), a.notice(), a.save())
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -256,10 +255,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 			a.stream.Oldest = true
 			a.Fail("cannot read the log", msg.Err)
 		}
-	case lookedMsg:
-		a.looked(msg)
-	case lookAgainMsg:
-		a.payloads.rests = false
 	case leaveMsg:
 		return tea.Quit
 	case widget.Done:
@@ -364,12 +359,6 @@ func (a *app) requery(q query.Query) {
 	if err := a.stream.Show(a.api.Log(), q); err != nil {
 		a.Fail("cannot read the log", err)
 	}
-}
-
-// onNode tells whether the detail is about the chosen node. Everything is no
-// node to look at while there is a record.
-func (a *app) onNode() bool {
-	return a.subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/stream"
 )
@@ -43,7 +44,7 @@ func (a *app) canCopyLine() bool {
 
 func (a *app) copyPayload() tea.Cmd {
 	return a.copyEach("the payload, escaped", "no payload", func(r *event.Record) string {
-		if p := payloadOf(r); len(p) > 0 {
+		if p := detail.PayloadOf(r); len(p) > 0 {
 			return string(trust.CompactJSON(p))
 		}
 		return ""
@@ -94,8 +95,8 @@ func (a *app) copyCommand() tea.Cmd {
 // copyRaw copies the bytes as they came. The terminal gets them in base64; what
 // they do where they are pasted is up to that place.
 func (a *app) copyRaw() tea.Cmd {
-	r, _ := a.payload()
-	return a.Copy("the RAW bytes: they may act where they are pasted", string(payloadOf(&r)))
+	r, _ := a.detail.Payload()
+	return a.Copy("the RAW bytes: they may act where they are pasted", string(detail.PayloadOf(&r)))
 }
 
 // copyEach copies a text of the chosen record, or of each one in the range, a

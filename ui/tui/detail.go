@@ -1,160 +1,100 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 
-	"eventdeck/host/trust"
-	"eventdeck/host/trust/scan"
-	"eventdeck/themes"
-	"eventdeck/ui/tui/board"
-	"eventdeck/ui/tui/cells"
+	"eventdeck/host"
+	"eventdeck/host/event"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
 
-// newText is an empty text.
-func (a *app) newText() detail.Text {
-	return detail.Text{Env: &a.Env, Demo: func(server string) bool { return a.demo || slices.Contains(a.passing, server) }}
-}
-
-// shownDetail shows one thing in full: a record on several tabs, a node of the tree
-// with the evidence for its state, or a row of a table.
-type shownDetail struct {
-	detail.Text
-	at     int // chosen line, shown while the pane has the keys
-	top    int
-	height int
-	shown  int // rows of lines; the last row may tell about a span
-	span   int // the span that is explained, from 1; 0 is none
-	tab    detailTab
-	folded map[int]bool // folds of the payload that are closed, by their first line
-	same   same
-	of     detailKey
-	draws  cells.Canvas
-	out    []string
-}
-
-// detailKey is what the lines were made from.
-type detailKey struct {
-	seq     uint64
-	node    query.Node
-	row     board.RowID
-	rows    int // of a table: how often its rows changed
-	version uint64
-	second  int64
-	w       int
-	tab     detailTab
-	view    payloadView
-	gen     int
-	folds   int
-	clock   cells.TimeView
-}
-
-// by moves the chosen line by n.
-func (d *shownDetail) by(n int) {
-	d.at = max(0, min(d.at+n, len(d.Lines)-1))
-	if d.at < d.top {
-		d.top = d.at
+// forDetail is what the detail is made from.
+func (a *app) forDetail() *detail.Env {
+	return &detail.Env{
+		Env: &a.Env, Screen: a, Snap: &a.snap,
+		Log:        func() detail.Log { return a.api.Log() },
+		Record:     a.recordShown,
+		Other:      a.otherShown,
+		Room:       func() int { return layout.Arrange(a.shape()).Detail.W },
+		Focused:    func() bool { return a.focus == layout.Detail },
+		Moves:      func() bool { return a.stream.Follow },
+		Found:      func() string { return a.search.text },
+		Demo:       func(server string) bool { return a.demo || slices.Contains(a.passing, server) },
+		Sub:        a.sub,
+		TypeOf:     a.typeOf,
+		Cursorless: a.cursorless,
 	}
-	if d.at >= d.top+d.shown {
-		d.top = d.at - d.shown + 1
+}
+
+// onNode tells whether the detail is about the chosen node. Everything is no
+// node to look at while there is a record.
+func (a *app) onNode() bool {
+	return a.subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
+}
+
+// recordShown returns the record that the detail is about, 0 if it is about something
+// else.
+func (a *app) recordShown() uint64 {
+	if a.table() != nil || a.onNode() {
+		return 0
 	}
-	d.top = max(0, min(d.top, len(d.Lines)-d.shown))
+	return a.stream.At
 }
 
-// page moves what is shown by n lines, and the chosen line with it.
-func (d *shownDetail) page(n int) {
-	d.top = max(0, min(d.top+n, len(d.Lines)-d.shown))
-	d.by(n)
-}
+// showsRecord tells whether the detail is about a record.
+func (a *app) showsRecord() bool { return a.recordShown() != 0 }
 
-// key says what the lines are to be made from now.
-func (d *shownDetail) key(a *app, w int) detailKey {
-	key := detailKey{w: w, clock: a.Times}
+// otherShown is what the detail is about where that is no record.
+func (a *app) otherShown() detail.Other {
 	switch t := a.table(); {
 	case t != nil:
-		key.row, key.rows, key.version, key.second = t.At, t.Gen, a.snap.Version, a.Clock().Unix()
+		return detail.Other{Name: t.At, Changes: t.Gen, Write: t.Describe}
 	case a.onNode():
-		key.node, key.version, key.second = a.tree.At, a.snap.Version, a.Clock().Unix()
+		return detail.Other{Name: a.tree.At, Write: a.writeNode}
+	}
+	return detail.Other{}
+}
+
+func (a *app) onPayload() bool { return a.detail.HasPayload() }
+
+// writeNode tells what is known of the chosen node: why it is quiet.
+func (a *app) writeNode(d *detail.Text) {
+	r := a.tree.Chosen()
+	switch {
+	case r.Item != nil:
+		a.writeItem(d, r.Item)
+	case r.Sub != nil:
+		d.Subscription(r.Sub, a.cursorless(r.Sub))
+	case r.Node.Level() == 2:
+		subscribe := ""
+		if r.Kids == 0 {
+			subscribe = a.KeyOf("subscribe")
+		}
+		d.Type(r.Node.Server, r.Node.Type, r.Type, subscribe)
+	case r.Server != nil:
+		d.Server(r.Server)
 	default:
-		key.seq, key.tab, key.view, key.gen, key.folds = a.stream.At, d.tab, a.payloads.view, a.payloads.gen+d.same.gen, len(d.folded)
-		if d.tab == tabDelivery {
-			key.second = a.Clock().Unix()
-		}
-	}
-	return key
-}
-
-func (d *shownDetail) fill(a *app, w int) {
-	key := d.key(a, w)
-	if key == d.of {
-		return
-	}
-	if key.seq != d.of.seq || key.node != d.of.node || key.row != d.of.row || key.tab != d.of.tab {
-		d.top, d.at, d.span = 0, 0, 0
-	}
-	if key.seq != d.of.seq {
-		clear(d.folded)
-		key.folds = 0
-	}
-	d.of = key
-	d.Begin(w)
-	switch t := a.table(); {
-	case t != nil:
-		t.Describe(&d.Text)
-	case a.onNode():
-		d.node(a)
-	default:
-		d.record(a, w)
+		d.Everything(&a.snap)
 	}
 }
 
-// draw returns exactly h rows of w cells.
-func (d *shownDetail) draw(a *app, w, h int) []string {
-	d.fill(a, w)
-	d.height, d.shown = h, h
-	f := a.findingsHere()
-	if f != nil && d.tab == tabPayload && len(f.report.Spans) > 0 && h > 3 {
-		d.shown--
-	}
-	d.top = max(0, min(d.top, len(d.Lines)-d.shown))
-	d.by(0)
-	c := &d.draws
-	c.Begin(&a.Theme, w)
-	c.Span, c.Found = d.span, a.search.text
-	for i := d.top; i < d.top+d.shown; i++ {
-		if i >= len(d.Lines) {
-			c.End()
-			continue
+// typeOf returns the type of an event as its server lists it now.
+func (a *app) typeOf(r *event.Record) event.Type {
+	for i := range a.snap.Servers {
+		s := &a.snap.Servers[i]
+		for j := range s.Types {
+			if s.Name == r.Server && s.Types[j].Name == r.Type {
+				return s.Types[j]
+			}
 		}
-		if i == d.at && a.focus == layout.Detail {
-			c.Only(themes.Cursor)
-		}
-		d.Lines[i].Draw(c, a.Glyphs)
 	}
-	if d.shown < h {
-		d.drawSpan(a, c, f.report.Spans)
-	}
-	d.out = c.Rows(h, d.out)
-	return d.out
+	return event.Type{Name: r.Type}
 }
 
-// drawSpan explains the span that n and N lead to.
-func (d *shownDetail) drawSpan(a *app, c *cells.Canvas, spans []scan.Span) {
-	if d.span == 0 || d.span > len(spans) {
-		c.Put(themes.Key, " "+a.KeyOf("match.next"))
-		c.Put(themes.Dim, " to the "+cells.Count(len(spans), "place")+" noticed ")
-		c.Put(themes.Key, " "+a.KeyOf("why"))
-		c.Put(themes.Dim, " why")
-		c.End()
-		return
-	}
-	s := &spans[d.span-1]
-	c.Put(themes.Key, fmt.Sprintf(" %d/%d ", d.span, len(spans)))
-	c.Put(themes.Strong, string(s.Flag)+" ")
-	c.Put(themes.Plain, s.Reason+" ")
-	c.Safe(themes.Dim, cells.Join(cells.Sanitize("at "), trust.Line(s.Path)).Clip(c.Room))
-	c.End()
+// cursorless tells whether a subscription's type has no replay, as the server says or
+// as it was when it was subscribed to.
+func (a *app) cursorless(v *host.SubscriptionView) bool {
+	return v.NoReplay || a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type}).Cursorless
 }

@@ -17,6 +17,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
+	"eventdeck/ui/tui/detail"
 )
 
 // start is when the stand-in's time begins.
@@ -200,7 +201,7 @@ func (h *fakeHost) add(r event.Record) uint64 {
 		r.EventID = trust.Untrusted(fmt.Sprintf("evt_%d", r.Seq))
 	}
 	if r.Flags == nil {
-		r.Flags = scanned(payloadOf(&r))
+		r.Flags = scanned(detail.PayloadOf(&r))
 	}
 	h.store.recs = append(h.store.recs, r)
 	return r.Seq
@@ -263,7 +264,7 @@ func open(t testing.TB, h *fakeHost, w, hgt int) *app {
 	t.Helper()
 	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Memory: func() uint64 { return 41 << 20 }, Now: func() time.Time { return start }})
 	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
-	settle(a, a.look())
+	settle(a, a.detail.Work())
 	return a
 }
 
@@ -296,13 +297,10 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 		for cmd := a.fetch(); cmd != nil; cmd = a.fetch() {
 			settle(a, cmd)
 		}
-		for cmd := a.look(); cmd != nil; cmd = a.look() {
+		for cmd := a.detail.Work(); cmd != nil; cmd = a.detail.Work() {
 			settle(a, cmd)
 		}
 		for cmd := a.boardWork(); cmd != nil; cmd = a.boardWork() {
-			settle(a, cmd)
-		}
-		for cmd := a.sameWork(); cmd != nil; cmd = a.sameWork() {
 			settle(a, cmd)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 	"eventdeck/ui/internal/screen"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/query"
 )
@@ -121,7 +122,7 @@ func TestHostileCases(t *testing.T) {
 			look := func(where string, keys ...string) string {
 				t.Helper()
 				press(t, a, keys...)
-				settle(a, a.look())
+				settle(a, a.detail.Work())
 				return onTerminal(t, a, where)
 			}
 			row := look("row")
@@ -140,9 +141,9 @@ func TestHostileCases(t *testing.T) {
 					t.Errorf("%q does not show in\n%s", s, text)
 				}
 			}
-			for range payloadViews - 1 {
+			for range detail.Views - 1 {
 				press(t, a, "V")
-				readThrough(t, a, a.payloads.view.word())
+				readThrough(t, a, a.detail.View().Word())
 			}
 			look("rendered again", "V")
 			whyText := look("why", "!")
@@ -166,7 +167,7 @@ func TestHostileCases(t *testing.T) {
 // readEnvelope returns the record's own words from the top of the detail.
 func readEnvelope(t *testing.T, a *app) string {
 	t.Helper()
-	a.detail.top = 0
+	a.detail.Top = 0
 	return onTerminal(t, a, "envelope")
 }
 
@@ -174,7 +175,7 @@ func readEnvelope(t *testing.T, a *app) string {
 // what a payload shows, without the indentation of wrapped lines.
 func readThrough(t *testing.T, a *app, where string) string {
 	t.Helper()
-	a.detail.top = 0
+	a.detail.Top = 0
 	for range 3 {
 		onTerminal(t, a, where)
 		press(t, a, "ctrl+d")
@@ -219,8 +220,8 @@ func onTerminal(t testing.TB, a *app, where string) string {
 	cells := s.Cells()
 	if a.dialog == nil && a.prompt == nil && a.chord == "" && !a.lay.Detail.Empty() {
 		d := a.lay.Detail
-		for y := d.Y + 1; y < d.Y+1+a.detail.shown; y++ {
-			i := a.detail.top + y - d.Y - 1
+		for y := d.Y + 1; y < d.Y+1+a.detail.Shown; y++ {
+			i := a.detail.Top + y - d.Y - 1
 			if i < len(a.detail.Lines) && a.detail.Lines[i].Gutter && cells[y][d.X].Text != a.Glyphs.Gutter {
 				t.Fatalf("%s: no gutter in line %d of\n%s", where, y, text)
 			}
@@ -299,15 +300,13 @@ func TestSchemaProblemsShow(t *testing.T) {
 func TestLateAnswersAreDropped(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "2")
-	late := a.payloads.of
-	press(t, a, "k", "k", "k", "k", "k")
-	if a.stream.At == late.seq {
-		t.Fatal("the choice did not move")
-	}
-	now := a.payloads.of
-	a.update(lookedMsg{of: late, found: &findings{}, lines: trust.Block(trust.Untrusted("late words"), 80)})
-	if a.payloads.of != now || strings.Contains(screenOf(a), "late words") {
-		t.Error("an answer about another record is shown")
+	before := a.detail.LaidOut()
+	a.stream.By(-1)
+	late := a.detail.Work()
+	a.stream.By(-1)
+	a.update(late())
+	if now := a.detail.LaidOut(); now != before {
+		t.Errorf("record %d is chosen, and the lines of %d are taken in place of those of %d", a.stream.At, now, before)
 	}
 }
 

@@ -101,7 +101,7 @@ func TestBatchIsOneGroupAmongTheSame(t *testing.T) {
 		t.Error("an event that came alone is among the batch")
 	}
 	exact(t, a)
-	for a.detail.Lines[a.detail.at].Seq == 0 {
+	for a.detail.Lines[a.detail.At].Seq == 0 {
 		press(t, a, "down")
 	}
 	if press(t, a, "enter"); a.stream.At != 8 {

@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
@@ -33,7 +34,7 @@ type memo struct {
 	Focus   layout.Pane        `json:"focus"`
 	Size    layout.Size        `json:"size,omitempty"`
 	Panes   layout.Arrangement `json:"panes,omitzero"`
-	Tab     detailTab          `json:"tab,omitempty"`
+	Tab     detail.Tab         `json:"tab,omitempty"`
 	Clock   cells.TimeView     `json:"clock,omitempty"`
 	Tables  []board.Memo       `json:"tables,omitempty"`
 
@@ -82,7 +83,7 @@ func (a *app) present() memo {
 		m.Filter, m.Off = t.before.Text, t.before.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
-	m.Panes, m.Tab, m.Tables = a.panes, a.detail.tab, a.boards.Memo()
+	m.Panes, m.Tab, m.Tables = a.panes, a.detail.Tab, a.boards.Memo()
 	if !a.stream.Follow {
 		m.Reading = a.stream.At
 	}
@@ -156,8 +157,8 @@ func (a *app) recall() {
 	if m.Size < layout.Sizes {
 		a.size = m.Size
 	}
-	if m.Tab < detailTabs {
-		a.detail.tab = m.Tab
+	if m.Tab < detail.Tabs {
+		a.detail.Tab = m.Tab
 	}
 	a.panes = m.Panes
 	a.boards.Recall(m.Tables)

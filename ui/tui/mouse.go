@@ -84,7 +84,7 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 	case layout.Stream:
 		a.stream.Scroll(rows)
 	case layout.Detail:
-		a.detail.by(rows)
+		a.detail.By(rows)
 	default:
 		a.table().Scroll(rows)
 	}

@@ -17,7 +17,7 @@ func presenting(t *testing.T, h *fakeHost, w, hgt int) *app {
 	t.Helper()
 	a := newApp(t.Context(), Options{API: h, Env: quiet, Theme: "none", Present: true, Now: func() time.Time { return start }})
 	a.Update(tea.WindowSizeMsg{Width: w, Height: hgt})
-	settle(a, a.look())
+	settle(a, a.detail.Work())
 	return a
 }
 

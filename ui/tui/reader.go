@@ -14,6 +14,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/detail"
 )
 
 // readerActions open payloads in programs of the operator.
@@ -71,7 +72,7 @@ type readMsg struct{ err error }
 
 // openIn shows the chosen payload in a program.
 func (a *app) openIn(p program) tea.Cmd {
-	r, ok := a.payload()
+	r, ok := a.detail.Payload()
 	if !ok {
 		return nil
 	}
@@ -113,7 +114,7 @@ func (a *app) read(msg readMsg) tea.Cmd {
 // readable is the payload as text in which nothing can act: JSON indented, with
 // everything escaped that is not a letter; anything else escaped as a whole.
 func readable(r *event.Record) []byte {
-	raw := payloadOf(r)
+	raw := detail.PayloadOf(r)
 	if !json.Valid(raw) {
 		var b bytes.Buffer
 		for _, l := range trust.Escaped(trust.Untrusted(string(raw)), 1<<16) {

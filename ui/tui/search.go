@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
@@ -65,7 +66,7 @@ func holdsText(r *event.Record, text string) bool {
 	if r.Kind == event.KindState && r.State != nil && strings.Contains(strings.ToLower(evidence.StateWords(*r).Plain()), text) {
 		return true
 	}
-	return strings.Contains(strings.ToLower(string(payloadOf(r))), text)
+	return strings.Contains(strings.ToLower(string(detail.PayloadOf(r))), text)
 }
 
 // next leads to the next match of a search; in the detail without one, to the
@@ -73,7 +74,7 @@ func holdsText(r *event.Record, text string) bool {
 func (a *app) next(step int) tea.Cmd {
 	if a.search.text == "" {
 		if a.focus == layout.Detail && a.onPayload() {
-			a.toSpan(step)
+			a.detail.ToSpan(step)
 			return nil
 		}
 		a.Tell("nothing is searched; " + a.KeyOf("search") + " begins")

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/tree"
 )
 
@@ -52,7 +53,8 @@ func (a *app) openItem(x *tree.Item) tea.Cmd {
 	return nil
 }
 
-func (d *shownDetail) item(a *app, x *tree.Item) {
+// writeItem tells of a saved filter or a mark.
+func (a *app) writeItem(d *detail.Text, x *tree.Item) {
 	if x.Filter != "" {
 		d.Say("", themes.Strong, x.Filter)
 		d.Say("filter  ", themes.Plain, a.filters[x.Filter])

@@ -34,7 +34,7 @@ func newcomer(t *testing.T, h *fakeHost, w, hgt int, foreign string) *app {
 		StartDemo: func(context.Context) ([]string, error) { h.server("pager"); return []string{"pager"}, h.refuse },
 	})
 	a.w, a.h = w, hgt
-	settle(a, a.look())
+	settle(a, a.detail.Work())
 	a.draw()
 	return a
 }

@@ -81,7 +81,7 @@ func (a *app) wear(t themes.Theme) {
 
 func (a *app) restyle() {
 	a.Style++
-	a.detail.of = detailKey{}
+	a.detail.Forget()
 }
 
 // terminalSays takes what the terminal tells of its colours.

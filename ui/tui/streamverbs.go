@@ -1,18 +1,13 @@
 package tui
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
-	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -95,43 +90,6 @@ func (a *app) labelsSeen(n query.Node) (seen stream.LabelSet) {
 		return left > 0
 	})
 	return seen
-}
-
-// sameBatch tells whether two records came as one.
-func sameBatch(r, of *event.Record) bool {
-	return r.Labels != nil && of.Labels != nil && !of.Labels.Batch.IsZero() && r.Sub == of.Sub && r.Labels.Batch == of.Labels.Batch
-}
-
-// batch lists what came in the same batch as the record, the record among it, in
-// the order of arrival.
-func (d *shownDetail) batch(of *event.Record, g *cells.Glyphs) {
-	s := &d.same
-	var members []event.Record
-	for i := range s.found {
-		if x := &s.found[i]; x.batch {
-			members = append(members, x.r)
-		}
-	}
-	if len(members) == 0 {
-		return
-	}
-	members = append(members, *of)
-	slices.SortFunc(members, func(x, y event.Record) int { return cmp.Compare(x.Seq, y.Seq) })
-	d.Lines = append(d.Lines, detail.Line{Label: "batch   ", Role: themes.Strong, Text: cells.Join(trust.Line(of.Labels.Batch), cells.Sanitize(", "+cells.Count(len(members), "event")))})
-	for i := range members {
-		m, at := &members[i], stream.Amidst
-		switch i {
-		case 0:
-			at = stream.FirstOf
-		case len(members) - 1:
-			at = stream.LastOf
-		}
-		role := themes.Plain
-		if m.Seq == of.Seq {
-			role = themes.Strong
-		}
-		d.Lines = append(d.Lines, detail.Line{Gutter: true, Role: role, Seq: m.Seq, Text: cells.Join(cells.Sanitize(g.Joints[at-1]+" "), d.sameLine(m))})
-	}
 }
 
 // selectRange begins a range at the chosen record, or ends it.

@@ -50,7 +50,7 @@ func (a *app) turnTab(step int) {
 		a.table().Load()
 		return
 	}
-	a.detail.turn(a, step)
+	a.detail.Turn(step)
 }
 
 // openRow leads from a row of a table to what it is about.

@@ -27,7 +27,7 @@ func (a *app) half() int {
 	case layout.Tree:
 		return max(1, a.tree.Height/2)
 	case layout.Detail:
-		return max(1, a.detail.height/2)
+		return max(1, a.detail.Height/2)
 	case layout.Subs, layout.Log:
 		return max(1, a.table().Height/2)
 	}
@@ -46,9 +46,9 @@ func (a *app) move(n int) {
 			return
 		}
 		if n == 1 || n == -1 {
-			a.detail.by(n)
+			a.detail.By(n)
 		} else {
-			a.detail.page(n)
+			a.detail.Page(n)
 		}
 	case layout.Subs, layout.Log:
 		a.table().By(n)
@@ -60,7 +60,7 @@ func (a *app) move(n int) {
 // step moves by one line, also where move goes to another event.
 func (a *app) step(n int) {
 	if a.focus == layout.Detail {
-		a.detail.by(n)
+		a.detail.By(n)
 		return
 	}
 	a.move(n)
@@ -77,9 +77,9 @@ func (a *app) moveEnd(last bool) {
 		a.tree.First()
 		a.rescope()
 	case a.focus == layout.Detail && last:
-		a.detail.by(len(a.detail.Lines))
+		a.detail.By(len(a.detail.Lines))
 	case a.focus == layout.Detail:
-		a.detail.by(-len(a.detail.Lines))
+		a.detail.By(-len(a.detail.Lines))
 	case last:
 		a.followNewest()
 	default:
@@ -90,7 +90,7 @@ func (a *app) moveEnd(last bool) {
 // fold closes or opens the chosen node, and goes where nothing is to close or open.
 func (a *app) fold(open bool) {
 	if a.focus == layout.Detail {
-		a.detail.foldLine(open)
+		a.detail.Fold(open)
 		return
 	}
 	if open {
@@ -152,10 +152,10 @@ func (a *app) open() tea.Cmd {
 	case layout.Subs, layout.Log:
 		a.openRow()
 	case layout.Detail:
-		if d := &a.detail; d.at < len(d.Lines) && d.Lines[d.at].Seq > 0 {
-			a.Jump(d.Lines[d.at].Seq)
-		} else if d.at < len(d.Lines) && d.Lines[d.at].Fold > 0 {
-			d.foldLine(d.folded[d.Lines[d.at].Fold-1])
+		if l := a.detail.Chosen(); l != nil && l.Seq > 0 {
+			a.Jump(l.Seq)
+		} else {
+			a.detail.Toggle()
 		}
 	}
 	return nil

@@ -143,7 +143,7 @@ func (a *app) pane(p layout.Pane, r layout.Rect) []string {
 	case layout.Subs, layout.Log:
 		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })...)
 	}
-	return append(rows, a.detail.draw(a, r.W, r.H-1)...)
+	return append(rows, a.detail.Draw(r.W, r.H-1)...)
 }
 
 func (a *app) paneTitle(p layout.Pane, room int) string {
@@ -162,17 +162,9 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 	case a.rowSub() != nil, a.onNode():
 		return "3 Detail " + a.Glyphs.Dot + " why is it quiet?"
 	case a.showsRecord():
-		return a.recordTitle(room)
+		return a.detail.Title(room)
 	}
 	return "3 Detail"
-}
-
-// viewTitle says how the payload is shown, where it is not the usual way.
-func (a *app) viewTitle() string {
-	if a.payloads.view == viewRendered || !a.onPayload() {
-		return ""
-	}
-	return " " + a.Glyphs.Dot + " " + a.payloads.view.word()
 }
 
 func (a *app) drawTiny() string {

@@ -42,7 +42,9 @@ func tableActions() []action {
 		action{id: "remote.end", title: "end what a server holds and nobody here wants", keys: []string{"X"}, hint: "end it", panes: inSubs, dangerous: true, when: (*app).onRemote, run: act(func(a *app) { a.table().AskEnd() })},
 		action{id: "remote.ask", title: "ask the servers again what they hold", keys: []string{"R"}, hint: "ask again", panes: inSubs, when: (*app).onRemotes, run: act(func(a *app) { a.table().AskAgain() })},
 	), grouped("Subscriptions",
-		action{id: "quiet", title: "why is it quiet?", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act((*app).openQuiet)},
+		action{id: "quiet", title: "why is it quiet?", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act(func(a *app) {
+			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.perform(a.action("sub.refresh")) })
+		})},
 		action{id: "server.reconnect", title: "connect to the server anew and list its types again", keys: []string{"R"}, panes: inTree, dangerous: true, when: (*app).onServer, run: (*app).reconnect},
 	))
 }

@@ -215,7 +215,7 @@ func TestFoldingAPayload(t *testing.T) {
 	a := open(t, h, 120, 40)
 	press(t, a, "2", "enter")
 	a.draw()
-	for a.detail.Lines[a.detail.at].Fold == 0 || !strings.Contains(a.detail.Lines[a.detail.at].Text.Plain(), "who") {
+	for a.detail.Lines[a.detail.At].Fold == 0 || !strings.Contains(a.detail.Lines[a.detail.At].Text.Plain(), "who") {
 		press(t, a, "down")
 		a.draw()
 	}
@@ -246,7 +246,7 @@ func TestSameRecords(t *testing.T) {
 	if !strings.Contains(s, "number 0  same incidentId") || strings.Contains(s, "number 1  same") {
 		t.Errorf("the same are not found:\n%s", s)
 	}
-	for a.detail.Lines[a.detail.at].Seq == 0 {
+	for a.detail.Lines[a.detail.At].Seq == 0 {
 		press(t, a, "down")
 	}
 	if press(t, a, "enter"); a.stream.At != 7 {

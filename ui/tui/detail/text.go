@@ -1,4 +1,4 @@
-// Package detail writes what is shown of one thing in full: our words behind labels,
+// Package detail shows one thing in full, line by line: our words behind labels,
 // a server's behind the gutter.
 package detail
 

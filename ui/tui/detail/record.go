@@ -1,4 +1,4 @@
-package tui
+package detail
 
 import (
 	"eventdeck/host/event"
@@ -6,62 +6,59 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 )
 
-// detailTab is a way to look at a record.
-type detailTab uint8
+// Tab is a way to look at a record.
+type Tab uint8
 
 const (
-	tabPayload detailTab = iota
+	tabPayload Tab = iota
 	tabRaw
 	tabSchema
 	tabDelivery
 	tabSame
-	detailTabs
+	Tabs // how many there are
 )
 
-func (t detailTab) word() string {
+// word names the tab.
+func (t Tab) word() string {
 	return [...]string{"Payload", "Raw", "Schema", "Delivery", "Same"}[t]
 }
 
-// turn shows another tab.
-func (d *shownDetail) turn(a *app, step int) {
-	if a.showsRecord() {
-		d.tab = detailTab((int(d.tab) + step + int(detailTabs)) % int(detailTabs))
+// Turn shows another tab of a record.
+func (d *Pane) Turn(step int) {
+	if d.env.Record() != 0 {
+		d.Tab = Tab((int(d.Tab) + step + int(Tabs)) % int(Tabs))
 	}
 }
 
-// showsRecord tells whether the detail is about a record.
-func (a *app) showsRecord() bool { return a.table() == nil && !a.onNode() && a.stream.At != 0 }
-
-func (d *shownDetail) record(a *app, w int) {
-	if a.stream.At == 0 {
+func (d *Pane) record(w int) {
+	if d.env.Record() == 0 {
 		d.Say("", themes.Dim, "The event that is chosen in the stream is shown here in full.")
 		return
 	}
-	r, err := a.api.Log().Get(a.stream.At)
+	r, err := d.env.Log().Get(d.env.Record())
 	if err != nil {
 		d.Say("", themes.Bad, "cannot be read: "+err.Error())
 		return
 	}
-	switch d.tab {
+	switch d.Tab {
 	case tabRaw:
 		d.raw(&r, w)
 	case tabSchema:
-		d.schema(a, &r)
+		d.schema(&r)
 	case tabDelivery:
-		d.delivery(a, &r)
+		d.delivery(&r)
 	case tabSame:
-		d.sameRecords(a, &r)
+		d.sameRecords(&r)
 	default:
-		d.content(a, &r, w)
+		d.content(&r, w)
 	}
 }
 
 // content is the first tab: the record's own words and its payload.
-func (d *shownDetail) content(a *app, r *event.Record, w int) {
+func (d *Pane) content(r *event.Record, w int) {
 	d.Envelope(r)
 	d.Flags(r.Flags, w)
 	width := max(w-1, 1)
@@ -77,20 +74,20 @@ func (d *shownDetail) content(a *app, r *event.Record, w int) {
 	case r.Kind == event.KindRejected:
 		d.Say("refused ", themes.Bad, "the payload was kept but not taken")
 		d.Quote(r.Server, trust.Block(r.Reason, width))
-		d.payload(a, r, width)
+		d.payload(r, width)
 	default:
-		d.payload(a, r, width)
+		d.payload(r, width)
 	}
 }
 
 // payload shows what a server wrote: as it was laid out beside the program, and
 // until then a beginning of it.
-func (d *shownDetail) payload(a *app, r *event.Record, width int) {
-	p := &a.payloads
-	data := payloadOf(r)
+func (d *Pane) payload(r *event.Record, width int) {
+	p := &d.payloads
+	data := PayloadOf(r)
 	if f := p.found[r.Seq]; f != nil {
 		for _, q := range f.problems {
-			d.Lines = append(d.Lines, detail.Line{Label: "schema  ", Role: themes.Warn, Text: schemaWords(q)})
+			d.Lines = append(d.Lines, Line{Label: "schema  ", Role: themes.Warn, Text: schemaWords(q)})
 		}
 	}
 	if p.of == (laidOut{r.Seq, p.view, width}) {
@@ -116,22 +113,30 @@ func schemaWords(p schema.Problem) trust.Rendered {
 	return cells.Join(cells.Sanitize("fails its schema "), at, cells.Sanitize(": "), cells.Sanitize(p.Says))
 }
 
-// recordTitle names the tabs of a record; the one that is shown is in brackets.
-func (a *app) recordTitle(room int) string {
+// Title names the tabs of a record; the one that is shown is in brackets.
+func (d *Pane) Title(room int) string {
 	s := append(make([]byte, 0, 96), '3')
-	for i := range detailTabs {
+	for i := range Tabs {
 		s = append(s, ' ')
-		if i == a.detail.tab {
+		if i == d.Tab {
 			s = append(append(append(s, '['), i.word()...), ']')
 		} else {
 			s = append(s, i.word()...)
 		}
 	}
 	if len(s) > room {
-		s = append(append(append(s[:0], "3 ["...), a.detail.tab.word()...), ']')
+		s = append(append(append(s[:0], "3 ["...), d.Tab.word()...), ']')
 	}
-	if tail := " " + a.Glyphs.Dot + " record " + cells.Number(a.stream.At) + a.viewTitle(); len(s)+len(tail) <= room {
+	if tail := " " + d.Env.Glyphs.Dot + " record " + cells.Number(d.env.Record()) + d.viewTitle(); len(s)+len(tail) <= room {
 		s = append(s, tail...)
 	}
 	return string(s)
+}
+
+// viewTitle says how the payload is shown, where it is not the usual way.
+func (d *Pane) viewTitle() string {
+	if d.payloads.view == viewRendered || !d.HasPayload() {
+		return ""
+	}
+	return " " + d.Env.Glyphs.Dot + " " + d.payloads.view.Word()
 }

@@ -1,4 +1,4 @@
-package tui
+package detail
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -6,29 +6,30 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/detail"
 )
 
 // quietView answers why the subscription is quiet that the keys are about. It
 // follows what is seen while it is open.
 type quietView struct {
-	app   *app
-	id    event.SubID
-	lines detail.Text
-	top   int
+	env     *Env
+	id      event.SubID
+	refresh func() tea.Cmd
+	lines   Text
+	top     int
 }
 
-func (a *app) openQuiet() { a.Show(&quietView{app: a, id: a.selected().ID, lines: a.newText()}) }
+// OpenQuiet tells why a subscription is quiet; refresh asks its server again.
+func (d *Pane) OpenQuiet(id event.SubID, refresh func() tea.Cmd) {
+	d.env.Screen.Show(&quietView{env: d.env, id: id, refresh: refresh, lines: Text{Env: d.Env, Demo: d.env.Demo}})
+}
 
 func (d *quietView) Title() string { return "Why is it quiet?" }
 
 func (d *quietView) Size(sw, sh int) (int, int) {
-	a := d.app
-
 	w := max(1, min(sw-8, 100))
 	d.lines.Begin(w)
-	if v := a.sub(d.id); v != nil {
-		d.lines.Subscription(v, a.cursorless(v))
+	if v := d.env.Sub(d.id); v != nil {
+		d.lines.Subscription(v, d.env.Cursorless(v))
 	} else {
 		d.lines.Say("", themes.Dim, "The subscription has ended.")
 	}
@@ -36,27 +37,23 @@ func (d *quietView) Size(sw, sh int) (int, int) {
 }
 
 func (d *quietView) Draw(c *cells.Canvas, h int) {
-	a := d.app
-
 	d.top = max(0, min(d.top, len(d.lines.Lines)-h))
 	for i := d.top; i < len(d.lines.Lines) && i < d.top+h; i++ {
-		d.lines.Lines[i].Draw(c, a.Glyphs)
+		d.lines.Lines[i].Draw(c, d.env.Glyphs)
 	}
 }
 
 func (d *quietView) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := d.app
-
 	switch name {
 	case "esc", "q", "i", "enter":
-		a.Show(nil)
+		d.env.Screen.Show(nil)
 	case "j", "down":
 		d.top++
 	case "k", "up":
 		d.top--
 	case "u":
-		return a.perform(a.action("sub.refresh"))
+		return d.refresh()
 	}
 	return nil
 }

@@ -1,21 +1,20 @@
-package tui
+package detail
 
 import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/detail"
 )
 
 // foldable adds the lines of a payload, without what the operator has closed. A
 // closed place says how many lines it hides, and what was noticed in them.
-func (d *shownDetail) foldable(lines []trust.Rendered, folds []trust.Fold) {
+func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold) {
 	last := make(map[int]int, len(folds))
 	for _, f := range folds {
 		last[f.First] = max(last[f.First], f.Last)
 	}
 	for i := 0; i < len(lines); i++ {
-		l := detail.Line{Gutter: true, Text: lines[i]}
+		l := Line{Gutter: true, Text: lines[i]}
 		end, opens := last[i]
 		if opens {
 			l.Fold = i + 1
@@ -45,12 +44,12 @@ func spansIn(lines []trust.Rendered) int {
 	return len(seen)
 }
 
-// foldLine closes or opens the place in which the chosen line stands.
-func (d *shownDetail) foldLine(open bool) {
-	if d.at >= len(d.Lines) {
+// Fold closes or opens the place in which the chosen line stands.
+func (d *Pane) Fold(open bool) {
+	if d.At >= len(d.Lines) {
 		return
 	}
-	i := d.at
+	i := d.At
 	if open {
 		if f := d.Lines[i].Fold; f > 0 && d.folded[f-1] {
 			delete(d.folded, f-1)
@@ -60,20 +59,20 @@ func (d *shownDetail) foldLine(open bool) {
 	}
 	for ; i >= 0; i-- {
 		f := d.Lines[i].Fold
-		if f > 0 && !d.folded[f-1] && (i == d.at || indentOf(&d.Lines[i]) < indentOf(&d.Lines[d.at])) {
+		if f > 0 && !d.folded[f-1] && (i == d.At || indentOf(&d.Lines[i]) < indentOf(&d.Lines[d.At])) {
 			if d.folded == nil {
 				d.folded = map[int]bool{}
 			}
 			d.folded[f-1] = true
 			d.of.folds = -1
-			d.at = i
+			d.At = i
 			return
 		}
 	}
 }
 
 // indentOf counts the blanks before a line's text.
-func indentOf(l *detail.Line) int {
+func indentOf(l *Line) int {
 	n := 0
 	for _, s := range l.Text.Segments {
 		for _, r := range s.Text {
@@ -86,7 +85,14 @@ func indentOf(l *detail.Line) int {
 	return n
 }
 
-func (d *shownDetail) unfoldAll() {
+// Toggle opens or closes what the chosen line begins, if it begins something.
+func (d *Pane) Toggle() {
+	if l := d.Chosen(); l != nil && l.Fold > 0 {
+		d.Fold(d.folded[l.Fold-1])
+	}
+}
+
+func (d *Pane) unfoldAll() {
 	if len(d.folded) > 0 {
 		clear(d.folded)
 		d.of.folds = -1

@@ -1,4 +1,4 @@
-package tui
+package detail
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/flags"
 )
 
@@ -21,13 +20,14 @@ const placesMax = 6
 // why tells for every flag of the chosen record what it means, where it was
 // raised, and which hidden text was found.
 type why struct {
-	app   *app
-	lines []detail.Line
+	pane  *Pane
+	lines []Line
 	top   int
 	shown int
 }
 
-func (a *app) openWhy() { a.Show(&why{app: a}) }
+// OpenWhy tells why the record that is shown is flagged.
+func (d *Pane) OpenWhy() { d.env.Screen.Show(&why{pane: d}) }
 
 func (d *why) Title() string { return "Why is it flagged?" }
 
@@ -40,15 +40,13 @@ func (d *why) Size(sw, sh int) (int, int) {
 
 // fill writes the lines anew: what was noticed may have become known meanwhile.
 func (d *why) fill(w int) {
-	a := d.app
-
 	d.lines = d.lines[:0]
-	r, ok := a.payload()
+	r, ok := d.pane.Payload()
 	if !ok {
 		d.say(themes.Dim, "This record has no payload.")
 		return
 	}
-	f := a.findingsHere()
+	f := d.pane.findings()
 	raised := slices.Clone(r.Flags)
 	if f != nil {
 		for _, x := range f.report.Flags {
@@ -74,20 +72,20 @@ func (d *why) fill(w int) {
 		d.say(themes.Strong, "Hidden or encoded text in clear")
 		for _, t := range f.report.Decoded {
 			for _, l := range trust.Block(t, max(1, w-1)) {
-				d.lines = append(d.lines, detail.Line{Gutter: true, Text: l})
+				d.lines = append(d.lines, Line{Gutter: true, Text: l})
 			}
 		}
 	}
 	if len(f.problems) > 0 {
 		d.say(themes.Plain, "")
 		for _, p := range f.problems {
-			d.lines = append(d.lines, detail.Line{Role: themes.Warn, Text: schemaWords(p)})
+			d.lines = append(d.lines, Line{Role: themes.Warn, Text: schemaWords(p)})
 		}
 	}
 }
 
 func (d *why) say(role themes.Role, text string) {
-	d.lines = append(d.lines, detail.Line{Role: role, Text: cells.Sanitize(text)})
+	d.lines = append(d.lines, Line{Role: role, Text: cells.Sanitize(text)})
 }
 
 func (d *why) flag(name string, f *findings) {
@@ -96,7 +94,7 @@ func (d *why) flag(name string, f *findings) {
 	if name == event.FlagBadge {
 		head = flags.BadgeWord + " " + name
 	}
-	d.lines = append(d.lines, detail.Line{Role: s.Role, Text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(flags.ReasonOf(name)))})
+	d.lines = append(d.lines, Line{Role: s.Role, Text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(flags.ReasonOf(name)))})
 	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch || name == event.FlagIDLearned {
 		return
 	}
@@ -132,16 +130,14 @@ func (d *why) place(i int, s *scan.Span) {
 	if s.Reason != s.Flag.Reason() {
 		text = cells.Join(text, cells.Sanitize(": "+s.Reason))
 	}
-	d.lines = append(d.lines, detail.Line{Role: themes.Dim, Text: text})
+	d.lines = append(d.lines, Line{Role: themes.Dim, Text: text})
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
-	a := d.app
-
 	d.shown = h
 	d.by(0)
 	for i := d.top; i < len(d.lines) && i < d.top+h; i++ {
-		d.lines[i].Draw(c, a.Glyphs)
+		d.lines[i].Draw(c, d.pane.Env.Glyphs)
 	}
 }
 
@@ -149,11 +145,9 @@ func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.lines)-d.shown)) }
 
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := d.app
-
 	switch name {
 	case "esc", "q", "!":
-		a.Show(nil)
+		d.pane.env.Screen.Show(nil)
 	case "j", "down":
 		d.by(1)
 	case "k", "up":

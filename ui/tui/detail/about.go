@@ -1,0 +1,54 @@
+package detail
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/schema"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// Everything tells how much there is of all.
+func (d *Text) Everything(snap *host.Snapshot) {
+	d.Say("", themes.Strong, fmt.Sprintf("%s, %s", cells.Count(len(snap.Servers), "server"), cells.Count(len(snap.Subs), "subscription")))
+	d.Say("stored  ", themes.Plain, cells.Count(snap.Last, "record")+" in "+snap.Store.Path)
+	r := snap.Resume
+	d.Say("resumed ", themes.Plain, fmt.Sprintf("%s replayed, %s dropped, %s since the start", cells.Count(r.Replayed, "event"), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")))
+	d.Say("receiver", themes.Plain, snap.Receiver)
+	if snap.Store.Sealed == "file" {
+		d.Say("secrets ", themes.Warn, "sealed with a key in a file beside the store: this system has no keyring")
+	}
+}
+
+// Type tells what is known of an event type; t is nil if its server does not list it
+// now. subscribe is the key to subscribe with, "" where a subscription is there.
+func (d *Text) Type(server string, name trust.Text, t *event.Type, subscribe string) {
+	d.Lines = append(d.Lines, Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(server), cells.Sanitize(" "), trust.Line(name))})
+	if t == nil {
+		d.Say("", themes.Warn, "The server does not list this type now.")
+		return
+	}
+	d.Modes(t)
+	d.Say("dialect ", themes.Plain, host.DialectName(t.Dialect))
+	if t.Cursorless {
+		d.Say("replay  ", themes.Warn, "none: what is missed stays missed")
+	}
+	if subscribe != "" && len(t.Modes) > 0 {
+		d.Say("", themes.Key, "Not subscribed. Press "+subscribe+" to subscribe.")
+	}
+	width := max(d.Width-1, 1)
+	d.Quote(server, trust.Block(t.Description, width))
+	for _, described := range []json.RawMessage{t.InputSchema, t.PayloadSchema} {
+		if err := schema.Check(described); err != nil {
+			d.Say("schema  ", themes.Warn, err.Error())
+		}
+	}
+	if len(t.InputSchema) > 0 {
+		d.Say("", themes.Dim, "arguments")
+		d.Quote(server, trust.JSON(capped(t.InputSchema), width))
+	}
+}

@@ -1,0 +1,204 @@
+package detail
+
+import (
+	"fmt"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/scan"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// Screen is what shows the pane.
+type Screen interface {
+	widget.Screen
+	KeyOf(action string) string // the operator's key of an action
+}
+
+// Log is what is read of the log.
+type Log interface {
+	Last() uint64
+	Get(seq uint64) (event.Record, error)
+	Before(seq uint64, fn func(event.Record) bool) error
+}
+
+// Env is what the pane is made from.
+type Env struct {
+	*cells.Env
+	Screen     Screen
+	Log        func() Log
+	Snap       *host.Snapshot
+	Record     func() uint64 // the record that is shown; 0 for none
+	Other      func() Other  // what is shown instead of a record; the zero value for nothing
+	Room       func() int    // width of the pane
+	Focused    func() bool   // the pane has the keys
+	Moves      func() bool   // the stream moves on by itself
+	Found      func() string // what is searched
+	Demo       func(server string) bool
+	Sub        func(event.SubID) *host.SubscriptionView
+	TypeOf     func(*event.Record) event.Type
+	Cursorless func(*host.SubscriptionView) bool
+}
+
+// Other is something that is no record: a node of the tree, a row of a table.
+type Other struct {
+	Name    any // comparable; another one is shown from its beginning
+	Changes int // it is written again when this, the snapshot or the second changes
+	Write   func(*Text)
+}
+
+// Pane shows one thing in full: a record on several tabs, or what else is to be told
+// with its evidence.
+type Pane struct {
+	Text
+	Tab    Tab
+	At     int // chosen line, shown while the pane has the keys
+	Top    int // first line shown
+	Height int
+	Shown  int // rows of lines; the last row may tell about a span
+
+	env      *Env
+	span     int          // the span that is explained, from 1; 0 is none
+	folded   map[int]bool // folds of the payload that are closed, by their first line
+	payloads payloads
+	same     same
+	of       madeFrom
+	draws    cells.Canvas
+	out      []string
+}
+
+// New is a pane that shows nothing yet.
+func New(env *Env) Pane {
+	return Pane{env: env, Text: Text{Env: env.Env, Demo: env.Demo}, payloads: payloads{found: map[uint64]*findings{}}}
+}
+
+// madeFrom is what the lines were made from.
+type madeFrom struct {
+	seq     uint64
+	other   any
+	changes int
+	version uint64
+	second  int64
+	w       int
+	tab     Tab
+	view    View
+	gen     int
+	folds   int
+	clock   cells.TimeView
+}
+
+// Forget has the lines made again, as after a change of their look.
+func (d *Pane) Forget() { d.of = madeFrom{} }
+
+// By moves the chosen line by n.
+func (d *Pane) By(n int) {
+	d.At = max(0, min(d.At+n, len(d.Lines)-1))
+	if d.At < d.Top {
+		d.Top = d.At
+	}
+	if d.At >= d.Top+d.Shown {
+		d.Top = d.At - d.Shown + 1
+	}
+	d.Top = max(0, min(d.Top, len(d.Lines)-d.Shown))
+}
+
+// Page moves what is shown by n lines, and the chosen line with it.
+func (d *Pane) Page(n int) {
+	d.Top = max(0, min(d.Top+n, len(d.Lines)-d.Shown))
+	d.By(n)
+}
+
+// Chosen returns the chosen line, nil if there is none.
+func (d *Pane) Chosen() *Line {
+	if d.At >= len(d.Lines) {
+		return nil
+	}
+	return &d.Lines[d.At]
+}
+
+// source says what the lines are to be made from now.
+func (d *Pane) source(other *Other, w int) madeFrom {
+	of := madeFrom{w: w, clock: d.Env.Times, other: other.Name}
+	if other.Name != nil {
+		of.changes, of.version, of.second = other.Changes, d.env.Snap.Version, d.Env.Clock().Unix()
+		return of
+	}
+	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen, len(d.folded)
+	if d.Tab == tabDelivery {
+		of.second = d.Env.Clock().Unix()
+	}
+	return of
+}
+
+func (d *Pane) fill(w int) {
+	other := d.env.Other()
+	of := d.source(&other, w)
+	if of == d.of {
+		return
+	}
+	if of.seq != d.of.seq || of.other != d.of.other || of.tab != d.of.tab {
+		d.Top, d.At, d.span = 0, 0, 0
+	}
+	if of.seq != d.of.seq {
+		clear(d.folded)
+		of.folds = 0
+	}
+	d.of = of
+	d.Begin(w)
+	if other.Name != nil {
+		other.Write(&d.Text)
+	} else {
+		d.record(w)
+	}
+}
+
+// Draw returns exactly h rows of w cells.
+func (d *Pane) Draw(w, h int) []string {
+	d.fill(w)
+	d.Height, d.Shown = h, h
+	f := d.findings()
+	if f != nil && d.Tab == tabPayload && len(f.report.Spans) > 0 && h > 3 {
+		d.Shown--
+	}
+	d.Top = max(0, min(d.Top, len(d.Lines)-d.Shown))
+	d.By(0)
+	c := &d.draws
+	c.Begin(&d.Env.Theme, w)
+	c.Span, c.Found = d.span, d.env.Found()
+	for i := d.Top; i < d.Top+d.Shown; i++ {
+		if i >= len(d.Lines) {
+			c.End()
+			continue
+		}
+		if i == d.At && d.env.Focused() {
+			c.Only(themes.Cursor)
+		}
+		d.Lines[i].Draw(c, d.Env.Glyphs)
+	}
+	if d.Shown < h {
+		d.drawSpan(c, f.report.Spans)
+	}
+	d.out = c.Rows(h, d.out)
+	return d.out
+}
+
+// drawSpan explains the span that n and N lead to.
+func (d *Pane) drawSpan(c *cells.Canvas, spans []scan.Span) {
+	if d.span == 0 || d.span > len(spans) {
+		c.Put(themes.Key, " "+d.env.Screen.KeyOf("match.next"))
+		c.Put(themes.Dim, " to the "+cells.Count(len(spans), "place")+" noticed ")
+		c.Put(themes.Key, " "+d.env.Screen.KeyOf("why"))
+		c.Put(themes.Dim, " why")
+		c.End()
+		return
+	}
+	s := &spans[d.span-1]
+	c.Put(themes.Key, fmt.Sprintf(" %d/%d ", d.span, len(spans)))
+	c.Put(themes.Strong, string(s.Flag)+" ")
+	c.Put(themes.Plain, s.Reason+" ")
+	c.Safe(themes.Dim, cells.Join(cells.Sanitize("at "), trust.Line(s.Path)).Clip(c.Room))
+	c.End()
+}

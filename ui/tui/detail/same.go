@@ -1,0 +1,219 @@
+package detail
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// same are the records that tell of the same thing as the chosen one.
+type same struct {
+	of    uint64
+	keys  []keyField
+	found []sameRecord
+	from  uint64 // looked back to here
+	done  bool
+	busy  bool
+	err   error
+	gen   int
+}
+
+// keyField is a member that names what an event is about.
+type keyField struct {
+	name  trust.Text
+	value string // JSON
+}
+
+type sameRecord struct {
+	r     event.Record
+	what  trust.Rendered // what is the same
+	batch bool           // came in the same batch
+}
+
+// Bounds of the search for the same.
+const (
+	sameMax  = 200
+	sameLook = 200_000
+	sameStep = 20_000 // looked through at once
+)
+
+// sameRecords lists what findSame finds.
+func (d *Pane) sameRecords(r *event.Record) {
+	s := &d.same
+	if s.of != r.Seq {
+		d.Say("", themes.Dim, "Looking for records of the same thing.")
+		return
+	}
+	d.Words("id      ", r.EventID)
+	for _, k := range s.keys {
+		d.Lines = append(d.Lines, Line{Label: "field   ", Text: cells.Join(trust.Line(k.name), cells.Sanitize(" = "), trust.Line(trust.Untrusted(k.value)))})
+	}
+	d.batch(r)
+	for i := range s.found {
+		if x := &s.found[i]; !x.batch {
+			text := cells.Join(d.sameLine(&x.r), cells.Sanitize("  same "), x.what)
+			d.Lines = append(d.Lines, Line{Gutter: true, Text: text, Seq: x.r.Seq})
+		}
+	}
+	switch {
+	case s.err != nil:
+		d.Say("", themes.Bad, "cannot be read: "+s.err.Error())
+	case !s.done:
+		d.Say("", themes.Dim, "Looking back: "+cells.Count(s.from, "record")+" to go.")
+	case len(s.found) == 0:
+		d.Say("", themes.Dim, "No other record has the same id or key.")
+	default:
+		d.Say("", themes.Dim, d.env.Screen.KeyOf("open")+" goes to the chosen one")
+	}
+}
+
+func (d *Pane) sameLine(r *event.Record) trust.Rendered {
+	name := r.Type
+	if r.Labels != nil && !r.Labels.Name.IsZero() {
+		name = r.Labels.Name
+	}
+	return cells.Join(cells.Sanitize(cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampDay)+" "), trust.Line(name), cells.Sanitize("  "), trust.Line(host.Headline(*r)))
+}
+
+// keysOf returns the members of a payload that name what it is about.
+func keysOf(data []byte) []keyField {
+	members, err := strict.ParseObject(data, strict.Limits{})
+	if err != nil {
+		return nil
+	}
+	var out []keyField
+	for _, m := range members {
+		name := m.Key.Raw()
+		low := strings.ToLower(name)
+		if low != "id" && low != "key" && low != "uuid" && !strings.HasSuffix(name, "Id") && !strings.HasSuffix(name, "ID") && !strings.HasSuffix(low, "_id") && !strings.HasSuffix(low, "key") {
+			continue
+		}
+		if v := bytes.TrimSpace(m.Value); len(v) > 2 && len(v) < 200 && v[0] != '{' && v[0] != '[' && v[0] != 't' && v[0] != 'f' && v[0] != 'n' && len(out) < 4 {
+			out = append(out, keyField{m.Key, string(v)})
+		}
+	}
+	return out
+}
+
+// sameAs tells what a record has in common with the chosen one.
+func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
+	if r.Seq == of.Seq || r.Kind != event.KindEvent {
+		return trust.Rendered{}, false
+	}
+	if sameBatch(r, of) {
+		return cells.Sanitize("batch"), true
+	}
+	if !of.EventID.IsZero() && r.EventID == of.EventID {
+		return cells.Sanitize("id"), true
+	}
+	for _, k := range keys {
+		if !bytes.Contains(r.Data, []byte(k.value)) {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(r.Data, &members) == nil && string(bytes.TrimSpace(members[k.name.Raw()])) == k.value {
+			return trust.Line(k.name), true
+		}
+	}
+	return trust.Rendered{}, false
+}
+
+// findSame looks through the log beside the program while the tab is shown.
+func (d *Pane) findSame() tea.Cmd {
+	s := &d.same
+	if d.Tab != tabSame || d.env.Record() == 0 || s.busy {
+		return nil
+	}
+	log := d.env.Log()
+	if s.of != d.env.Record() {
+		r, err := log.Get(d.env.Record())
+		*s = same{of: d.env.Record(), gen: s.gen + 1, from: log.Last() + 1, err: err}
+		s.keys = keysOf(r.Data)
+	}
+	if s.done {
+		return nil
+	}
+	of, err := log.Get(s.of)
+	if err != nil {
+		s.done, s.err = true, err
+		return nil
+	}
+	s.busy = true
+	from, keys := s.from, s.keys
+	return d.env.Screen.Do(func(ctx context.Context) tea.Msg {
+		var found []sameRecord
+		end, left := true, sameStep
+		err := log.Before(from, func(r event.Record) bool {
+			if left == 0 || ctx.Err() != nil {
+				end = false
+				return false
+			}
+			left--
+			from = r.Seq
+			if what, ok := sameAs(&r, &of, keys); ok {
+				found = append(found, sameRecord{r, what, sameBatch(&r, &of)})
+			}
+			return true
+		})
+		return widget.Then(func() tea.Cmd {
+			s.busy = false
+			s.gen++
+			if s.of != of.Seq {
+				return nil
+			}
+			s.found, s.from, s.err = append(s.found, found...), from, err
+			s.done = end || err != nil || len(s.found) >= sameMax || log.Last()-from > sameLook
+			return nil
+		})
+	})
+}
+
+// sameBatch tells whether two records came as one.
+func sameBatch(r, of *event.Record) bool {
+	return r.Labels != nil && of.Labels != nil && !of.Labels.Batch.IsZero() && r.Sub == of.Sub && r.Labels.Batch == of.Labels.Batch
+}
+
+// batch lists what came in the same batch as the record, the record among it, in
+// the order of arrival.
+func (d *Pane) batch(of *event.Record) {
+	s := &d.same
+	var members []event.Record
+	for i := range s.found {
+		if x := &s.found[i]; x.batch {
+			members = append(members, x.r)
+		}
+	}
+	if len(members) == 0 {
+		return
+	}
+	members = append(members, *of)
+	slices.SortFunc(members, func(x, y event.Record) int { return cmp.Compare(x.Seq, y.Seq) })
+	d.Lines = append(d.Lines, Line{Label: "batch   ", Role: themes.Strong, Text: cells.Join(trust.Line(of.Labels.Batch), cells.Sanitize(", "+cells.Count(len(members), "event")))})
+	for i := range members {
+		m, joint := &members[i], 1 // of the first, one amidst, the last
+		switch i {
+		case 0:
+			joint = 0
+		case len(members) - 1:
+			joint = 2
+		}
+		role := themes.Plain
+		if m.Seq == of.Seq {
+			role = themes.Strong
+		}
+		d.Lines = append(d.Lines, Line{Gutter: true, Role: role, Seq: m.Seq, Text: cells.Join(cells.Sanitize(d.Env.Glyphs.Joints[joint]+" "), d.sameLine(m))})
+	}
+}
