@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventdeck/host"
+	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/sim"
 	"eventdeck/host/trust"
@@ -33,6 +34,19 @@ func without(records []event.Record, fn func(event.Record) bool) (kept []event.R
 	return kept
 }
 
+// showLive returns what shows refused subscriptions as live, changed by hide.
+func showLive(hide func(*delivery.Status)) func(host.Snapshot) host.Snapshot {
+	return func(s host.Snapshot) host.Snapshot {
+		for i := range s.Subs {
+			if status := &s.Subs[i].Status; status.State == event.StateRefused {
+				status.State = event.StateLive
+				hide(status)
+			}
+		}
+		return s
+	}
+}
+
 // The checker notices each way in which a host could break its promises.
 func TestCheckerNotices(t *testing.T) {
 	nth := func(every int) func(event.Record) bool {
@@ -41,11 +55,13 @@ func TestCheckerNotices(t *testing.T) {
 			return r.Kind == event.KindEvent && n.Add(1)%int64(every) == 0
 		}
 	}
+	missigned := []string{"deliveries signed wrongly for a while"}
 	losing := []string{"server lost its history", "server dropped old events", "host killed"}
 	tests := map[string]struct {
 		submit func() func(s event.Store, ctx context.Context, b event.Batch) error
 		status func(host.Snapshot) host.Snapshot
 		only   []string
+		kind   sim.Kind
 		want   string
 	}{
 		"an event in a hundred is dropped": {submit: func() func(event.Store, context.Context, event.Batch) error {
@@ -135,12 +151,16 @@ func TestCheckerNotices(t *testing.T) {
 			}
 			return s
 		}, want: "and nothing came from the server"},
+		"refused deliveries are shown as live": {only: missigned, kind: sim.Deviant, status: showLive(func(*delivery.Status) {}), want: "no delivery was accepted since one was refused"},
+		"refused deliveries are not counted": {only: missigned, kind: sim.Deviant, status: showLive(func(s *delivery.Status) {
+			s.Refused = event.Refused{}
+		}), want: "every delivery was refused"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var last []string
 			for seed := range uint64(12) { // a short world may have no occasion for the mistake
-				o := sim.Options{Seed: seed, Events: 300, Only: tt.only, Status: tt.status}
+				o := sim.Options{Seed: seed, Events: 300, Kind: tt.kind, Only: tt.only, Status: tt.status}
 				if tt.submit != nil {
 					submit := tt.submit()
 					o.Sabotage = func(s event.Store) event.Store { return saboteur{s, submit} }

@@ -54,6 +54,8 @@ func newHook(f *Feed, mark int) *hook {
 
 // sent is a request as somebody on the way may have kept it.
 type sent struct {
+	feed   *Feed
+	forged bool // signed with a secret that nobody has
 	url    string
 	header http.Header
 	body   []byte
@@ -292,8 +294,8 @@ func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body 
 		panic("a delivery of the model: " + err.Error())
 	}
 	now := time.Now()
-	secret := k.secret
-	if s.chance(b.Missign, "deliveries signed wrongly") {
+	secret, forged := k.secret, s.chance(b.Missign, "deliveries signed wrongly")
+	if forged {
 		secret = nobodys
 	}
 	signature, err := receiver.Sign(secret, id, now, raw)
@@ -306,7 +308,7 @@ func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body 
 	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 	h.Set(receiver.HeaderSignature, signature)
 	h.Set(receiver.HeaderSubscription, k.id())
-	request := sent{k.url, h, raw}
+	request := sent{k.feed, forged, k.url, h, raw}
 	if len(k.old) < 64 {
 		k.old = append(k.old, request)
 	} else {
@@ -320,7 +322,6 @@ func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body 
 			}
 		}
 		a, _ := s.post(l, request)
-		s.judged(k.feed, a)
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if a.status == http.StatusGone {
@@ -340,7 +341,9 @@ type answered struct {
 func (a answered) ok() bool { return a.status/100 == 2 }
 
 // post makes a request, and returns the beginning of the body too.
-func (s *Server) post(l *serverProcess, r sent) (answered, []byte) {
+func (s *Server) post(l *serverProcess, r sent) (a answered, said []byte) {
+	s.begun(r)
+	defer func() { s.judged(r, a) }()
 	req, err := http.NewRequestWithContext(l.ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
 	if err != nil {
 		return answered{}, nil

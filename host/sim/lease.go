@@ -43,7 +43,7 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 		a.fail(codeResourceExhausted, "one subscription at a time", map[string]any{"limit": "subscriptions", "max": 1})
 		return
 	}
-	if k == nil && s.Challenges && !s.challenge(process, p.Delivery.URL, secret) {
+	if k == nil && s.Challenges && !s.challenge(process, f, p.Delivery.URL, secret) {
 		if others {
 			f.hasSecond() // that was the try of this hour
 		}
@@ -127,7 +127,7 @@ func (s *Server) unsubscribe(p request) {
 }
 
 // challenge asks a callback whether it wants deliveries.
-func (s *Server) challenge(l *serverProcess, url string, secret event.Secret) bool {
+func (s *Server) challenge(l *serverProcess, f *Feed, url string, secret event.Secret) bool {
 	s.net.Count("challenged")
 	if s.chance(s.behaves().Challenge, "challenge refused") {
 		return false
@@ -148,34 +148,7 @@ func (s *Server) challenge(l *serverProcess, url string, secret event.Secret) bo
 	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 	h.Set(receiver.HeaderSignature, signature)
 	h.Set(receiver.HeaderSubscription, "sub-new")
-	status, body := s.post(l, sent{url, h, raw})
+	status, body := s.post(l, sent{feed: f, url: url, header: h, body: raw})
 	var echo struct{ Challenge string }
 	return status.ok() && json.Unmarshal(body, &echo) == nil && echo.Challenge == nonce
-}
-
-// judged notes whether deliveries are refused as forged.
-func (s *Server) judged(f *Feed, a answered) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case a.ok():
-		delete(s.refused, f)
-	case a.status == http.StatusUnauthorized && s.refused[f].IsZero():
-		s.refused[f] = time.Now()
-	}
-}
-
-// RefusedSince returns since when every delivery of a type was refused as forged; zero
-// means that the last one was accepted.
-func (s *Server) RefusedSince(f *Feed) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.refused[f]
-}
-
-// forgetRefused begins anew with a host that has seen no refusal.
-func (s *Server) forgetRefused() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.refused)
 }

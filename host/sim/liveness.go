@@ -13,9 +13,7 @@ import (
 const (
 	pushAlive = 8*time.Second + 3*time.Second
 	pollAlive = 30*time.Second + 10*time.Second
-	// Deliveries that are refused show within 5 s; the watch looks twice a second.
-	refusedAlive = 5*time.Second + time.Second
-	hookAlive    = longestLease + 30*time.Second + 10*time.Second
+	hookAlive = longestLease + 30*time.Second + 10*time.Second
 )
 
 // watch holds what the host says of its subscriptions against what came from the
@@ -40,8 +38,11 @@ func (w *World) watch(ctx context.Context) {
 		if w.o.Status != nil {
 			snap = w.o.Status(snap)
 		}
+		w.refused.look(snap, func(v host.SubscriptionView, since time.Time) {
+			w.checker.Broken("%v looks %s, and no delivery was accepted since one was refused %v ago", v.Key.Type, v.Status.State, time.Since(since))
+		})
 		for _, f := range w.feeds {
-			if since := w.server.RefusedSince(f); w.o.Kind == Deviant && !since.IsZero() && time.Since(since) > refusedAlive {
+			if since := w.server.RefusedSince(f); !since.IsZero() && time.Since(since) > refusedAlive {
 				w.wantNotLive(snap, f, since)
 			}
 		}

@@ -54,9 +54,9 @@ type Server struct {
 	mu        sync.Mutex
 	behaviour Behaviour
 	process   *serverProcess
-	hooks     map[string]*hook    // by type and address
-	requests  map[string]int      // by type and method
-	refused   map[*Feed]time.Time // since when every delivery was refused as forged
+	hooks     map[string]*hook // by type and address
+	requests  map[string]int   // by type and method
+	refused   map[*Feed]*refusing
 }
 
 // serverProcess is one run of the server.
@@ -71,7 +71,7 @@ type serverProcess struct {
 
 // NewServer returns a server that does not run yet.
 func NewServer(n *Network, r *Random, feeds []*Feed, acked func(*Feed, int)) *Server {
-	s := &Server{Heartbeat: heartbeat, net: n, rand: r, feeds: map[string]*Feed{}, acked: acked, hooks: map[string]*hook{}, requests: map[string]int{}, refused: map[*Feed]time.Time{}}
+	s := &Server{Heartbeat: heartbeat, net: n, rand: r, feeds: map[string]*Feed{}, acked: acked, hooks: map[string]*hook{}, requests: map[string]int{}, refused: map[*Feed]*refusing{}}
 	for _, f := range feeds {
 		s.feeds[f.Name] = f
 	}

@@ -32,6 +32,7 @@ type report struct {
 	Worlds    int                 `json:"worlds"`
 	Runs      int                 `json:"hostRuns"`
 	Resumes   int                 `json:"resumes,omitempty"` // in quiet worlds
+	Refused   int                 `json:"refused"`           // stretches of refused deliveries that the state had to tell of
 	Simulated string              `json:"simulated"`
 	Took      string              `json:"took"`
 	Counts    sim.Counts          `json:"counts"`
@@ -84,6 +85,7 @@ func TestSoak(t *testing.T) {
 		r.Worlds++
 		r.Runs += res.Runs
 		r.Resumes += res.Resumes
+		r.Refused += res.Refused
 		simulated += res.Took
 		r.Counts.Add(res.Counts)
 		for name, n := range res.Faults {

@@ -52,10 +52,12 @@ const (
 
 // Result is what a world came to.
 type Result struct {
-	Counts     Counts
-	Faults     map[string]int
-	Runs       int // of the host
-	Resumes    int // of a subscription, in a [Quiet] world
+	Counts  Counts
+	Faults  map[string]int
+	Runs    int // of the host
+	Resumes int // of a subscription, in a [Quiet] world
+	// Refused is how often a subscription had to be shown as refused.
+	Refused    int
 	Took       time.Duration
 	Violations []string
 }
@@ -74,6 +76,7 @@ type World struct {
 	host    *process // the running one
 	runs    int      // of the host
 	resumes int
+	refused refusedWatch // of watch
 	rand    struct{ net, server, disk, chaos, feed, kind *Random }
 }
 
@@ -108,7 +111,7 @@ func Run(o Options) (Result, error) {
 	if o.Kind == Quiet {
 		w.checker.WantNoGap()
 	}
-	return Result{Counts: w.checker.Finish(), Faults: w.net.Faults(), Runs: w.runs, Resumes: w.resumes, Took: time.Since(began), Violations: w.checker.Violations()}, err
+	return Result{Counts: w.checker.Finish(), Faults: w.net.Faults(), Runs: w.runs, Resumes: w.resumes, Refused: w.refused.stretches, Took: time.Since(began), Violations: w.checker.Violations()}, err
 }
 
 // drawFeeds returns the types of a world.
