@@ -2,12 +2,16 @@ package host_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"net/http"
 	"path/filepath"
 	"strconv"
+	"testing"
 	"time"
 
+	"eventdeck/host"
 	"eventdeck/host/receiver"
+	"eventdeck/store"
 )
 
 func unix(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
@@ -20,4 +24,19 @@ func (r *rig) client() *http.Client {
 		r.t.Fatal(err)
 	}
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+}
+
+// bareHost returns a host without servers on the store; the test's end closes both.
+func bareHost(t *testing.T, s *store.Store) *host.Host {
+	t.Helper()
+	h, err := host.New(host.Options{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(h.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
 }

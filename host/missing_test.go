@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/store"
 )
@@ -15,15 +14,7 @@ func TestSubscriptionOfNoServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := host.New(host.Options{Store: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := errors.Join(h.Close(), s.Close()); err != nil {
-			t.Error(err)
-		}
-	}()
+	h := bareHost(t, s)
 	done := make(chan error, 1)
 	begin := event.Batch{Sub: "aa", Update: func(u *event.Subscription) {
 		u.ID, u.Key.Server, u.State = "aa", "gone", event.StateLive

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/store"
 )
@@ -25,15 +24,7 @@ func TestPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := host.New(host.Options{Store: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := errors.Join(h.Close(), s.Close()); err != nil {
-			t.Error(err)
-		}
-	}()
+	h := bareHost(t, s)
 	if err := h.Printed(t.Context(), "none", 1); !errors.Is(err, event.ErrNotFound) || len(s.Subscriptions()) != 0 {
 		t.Error(err, s.Subscriptions())
 	}

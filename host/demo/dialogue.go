@@ -134,6 +134,12 @@ func serveHTTP(ctx context.Context, name string, ln net.Listener, handler http.H
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	return serveUntil(ctx, cancel, srv, ln, name, func() {})
+}
+
+// serveUntil serves until ctx is done, and then ends what is open: it calls cancel, and
+// settle when no request runs any more. name is that of the server in the error.
+func serveUntil(ctx context.Context, cancel context.CancelFunc, srv *http.Server, ln net.Listener, name string, settle func()) error {
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
 	var err error
@@ -149,6 +155,7 @@ func serveHTTP(ctx context.Context, name string, ln net.Listener, handler http.H
 		srv.Close()
 	}
 	<-failed
+	settle()
 	if err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("%s stopped serving: %w", name, err)
 	}

@@ -205,26 +205,7 @@ func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 		Protocols:         protocols,
 		ErrorLog:          slog.NewLogLogger(p.opts.Log.Handler(), slog.LevelDebug),
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-		failed <- nil
-	}
-	cancel()
-	grace, done := context.WithTimeout(context.Background(), time.Second)
-	defer done()
-	if srv.Shutdown(grace) != nil {
-		srv.Close()
-	}
-	<-failed
-	p.hooks.wait()
-	if err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("pager stopped serving: %w", err)
-	}
-	return nil
+	return serveUntil(ctx, cancel, srv, ln, "pager", p.hooks.wait)
 }
 
 // Revoke takes away the rights behind everything that is open: streams and

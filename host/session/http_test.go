@@ -401,8 +401,12 @@ func TestCommentsCountAsLife(t *testing.T) {
 	}
 }
 
-func TestHandshakeCancelIsSaid(t *testing.T) {
-	f := handshakeFake(t, map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteActive, 1); <-a.gone() }})
+// openStream is a server whose stream is confirmed and then quiet.
+var openStream = map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteActive, 1); <-a.gone() }}
+
+// streaming opens a stream at the server and waits until it is confirmed.
+func streaming(t *testing.T, f *fake) (*Session, *Stream) {
+	t.Helper()
 	s := mustDial(t, f.server(), Options{})
 	sink, c := notes()
 	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
@@ -410,6 +414,12 @@ func TestHandshakeCancelIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	get(t, "active", c)
+	return s, stream
+}
+
+func TestHandshakeCancelIsSaid(t *testing.T) {
+	f := handshakeFake(t, openStream)
+	s, stream := streaming(t, f)
 	stream.Close()
 	if got := string(f.wait(t, noteCancelled).params); got != `{"requestId":`+string(stream.ID)+`}` {
 		t.Errorf("cancelled %s, want %s", got, stream.ID)
@@ -491,14 +501,8 @@ func TestParamsMustBeAnObject(t *testing.T) {
 }
 
 func TestCloseEndsEverything(t *testing.T) {
-	f := modernFake(t, map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteActive, 1); <-a.gone() }})
-	s := mustDial(t, f.server(), Options{})
-	sink, c := notes()
-	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
-	if err != nil {
-		t.Fatal(err)
-	}
-	get(t, "active", c)
+	f := modernFake(t, openStream)
+	s, stream := streaming(t, f)
 	s.Close()
 	get(t, "end", stream.Done())
 	if _, err := stream.Result(); !errors.Is(err, ErrClosed) {

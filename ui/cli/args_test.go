@@ -61,15 +61,7 @@ func TestArgumentsAreTypedByTheSchema(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			args, err := splitArgs(tt.args)
-			if err != nil {
-				t.Fatal(err)
-			}
-			members, err := parseArgsJSON(tt.json)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := buildArgs(members, args, []byte(argsSchema))
+			got, err := argsFrom(t, tt.args, tt.json)
 			if err != nil || string(got) != tt.want {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
@@ -97,15 +89,7 @@ func TestArgumentsThatCannotBe(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			args, err := splitArgs(tt.args)
-			if err != nil {
-				t.Fatal(err)
-			}
-			members, err := parseArgsJSON(tt.json)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = buildArgs(members, args, []byte(argsSchema))
+			_, err := argsFrom(t, tt.args, tt.json)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q", err, tt.want)
 			}
@@ -144,4 +128,19 @@ func FuzzArgs(f *testing.F) {
 			t.Fatalf("%q: %q: %v", arg, object, err)
 		}
 	})
+}
+
+// argsFrom builds arguments from those of --arg and the text of --args, which are read
+// without an error.
+func argsFrom(t *testing.T, given []string, text string) ([]byte, error) {
+	t.Helper()
+	args, err := splitArgs(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, err := parseArgsJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buildArgs(members, args, []byte(argsSchema))
 }

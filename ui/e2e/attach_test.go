@@ -121,14 +121,7 @@ func TestTwoScreensOnOneStore(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "10")
 	args := []string{url, "--data", w.data()}
-	one := w.terminal(120, 40, args...)
-	one.reads("incident.activity")
-	one.keys("jj")
-	one.reads("Press s")
-	one.keys("s")
-	one.reads(" Subscribe ")
-	one.subscribes()
-	one.reads("push live")
+	one := w.subscribed(args...)
 
 	two := w.terminal(120, 40, args...)
 	two.reads("push live")

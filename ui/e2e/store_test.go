@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -60,18 +61,7 @@ func TestDamagedStoreIsRecovered(t *testing.T) {
 // whatever its pages do to that, the store is as it was.
 func TestOnlySoundCopiesAreRestored(t *testing.T) {
 	w := newWorld(t)
-	_, url := w.pager("--rate", "2000")
-	if code := w.start(nil, "tail", url, "load.tick", "--count", "400", "--json", "--data", w.data()).wait(); code != 0 {
-		t.Fatal("tail ended with", code)
-	}
-	good := filepath.Join(w.dir, "-good.db")
-	if code := w.start(nil, "store", "backup", "--data", w.data(), "--", good).wait(); code != 0 {
-		t.Fatal("backup ended with", code)
-	}
-	content, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good, content := w.backup("-good.db", 400)
 	garbled := bytes.Clone(content)
 	for at := 2 * os.Getpagesize(); at < len(garbled); at += 7 {
 		garbled[at] ^= 0x5a
@@ -99,18 +89,7 @@ func TestOnlySoundCopiesAreRestored(t *testing.T) {
 // store is as it was.
 func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
 	w := newWorld(t)
-	_, url := w.pager("--rate", "2000")
-	if code := w.start(nil, "tail", url, "load.tick", "--count", "10", "--json", "--data", w.data()).wait(); code != 0 {
-		t.Fatal("tail ended with", code)
-	}
-	backup := filepath.Join(w.dir, "copy.db")
-	if code := w.start(nil, "store", "backup", "--data", w.data(), "--", backup).wait(); code != 0 {
-		t.Fatal("backup ended with", code)
-	}
-	content, err := os.ReadFile(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, content := w.backup("copy.db", 10)
 	for name, c := range map[string]struct {
 		first []byte
 		says  string
@@ -147,18 +126,7 @@ func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
 // store, one whose writer ended early changes nothing.
 func TestACopyIsRestoredFromAPipe(t *testing.T) {
 	w := newWorld(t)
-	_, url := w.pager("--rate", "2000")
-	if code := w.start(nil, "tail", url, "load.tick", "--count", "400", "--json", "--data", w.data()).wait(); code != 0 {
-		t.Fatal("tail ended with", code)
-	}
-	backup := filepath.Join(w.dir, "copy.db")
-	if code := w.start(nil, "store", "backup", "--data", w.data(), "--", backup).wait(); code != 0 {
-		t.Fatal("backup ended with", code)
-	}
-	content, err := os.ReadFile(backup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, content := w.backup("copy.db", 400)
 	restore := func(dir string, content []byte) (code int, says string) {
 		t.Helper()
 		out, in, err := os.Pipe()
@@ -194,4 +162,23 @@ func TestACopyIsRestoredFromAPipe(t *testing.T) {
 	if want, got := events(w.data()), events(fresh); got != want || !strings.Contains(want, `"kind":"event"`) {
 		t.Errorf("%d bytes of events were restored of %d", len(got), len(want))
 	}
+}
+
+// backup fills the store with that many events, and returns a copy of it in a file of
+// that name, with what is in it.
+func (w *world) backup(name string, events int) (file string, content []byte) {
+	w.t.Helper()
+	_, url := w.pager("--rate", "2000")
+	if code := w.start(nil, "tail", url, "load.tick", "--count", strconv.Itoa(events), "--json", "--data", w.data()).wait(); code != 0 {
+		w.t.Fatal("tail ended with", code)
+	}
+	file = filepath.Join(w.dir, name)
+	if code := w.start(nil, "store", "backup", "--data", w.data(), "--", file).wait(); code != 0 {
+		w.t.Fatal("backup ended with", code)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return file, content
 }

@@ -182,12 +182,9 @@ func picture(c *terminal, file string) {
 	}
 }
 
-// A person subscribes, sees an event, quits, comes back and reads that delivery
-// went on from the saved position.
-func TestSubscribeQuitResume(t *testing.T) {
-	w := newWorld(t)
-	_, url := w.pager("--speed", "10")
-	args := []string{url, "--data", w.data()}
+// subscribed is a screen on which the first type was subscribed to.
+func (w *world) subscribed(args ...string) *terminal {
+	w.t.Helper()
 	c := w.terminal(120, 40, args...)
 	c.reads("incident.activity")
 	c.keys("jj")
@@ -196,6 +193,16 @@ func TestSubscribeQuitResume(t *testing.T) {
 	c.reads(" Subscribe ")
 	c.subscribes()
 	c.reads("push live")
+	return c
+}
+
+// A person subscribes, sees an event, quits, comes back and reads that delivery
+// went on from the saved position.
+func TestSubscribeQuitResume(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--speed", "10")
+	args := []string{url, "--data", w.data()}
+	c := w.subscribed(args...)
 	c.sees("an event", func(s string) bool {
 		return strings.Contains(s, "incident.activi") && !strings.Contains(s, " 0 stored")
 	})

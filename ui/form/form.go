@@ -109,9 +109,6 @@ func (m *Model) Dirty() bool {
 // Chooses tells whether the entry is filled in by choosing, not by writing.
 func (e *Entry) Chooses() bool { return len(e.Choices) > 0 }
 
-// Many tells whether several choices can be chosen, or several lines written.
-func (e *Entry) Many() bool { return e.Kind == schema.FieldEnums || e.Kind == schema.FieldList }
-
 // Lines tells whether the text may have several lines.
 func (e *Entry) Lines() bool { return e.Kind == schema.FieldList || e.Kind == schema.FieldJSON }
 

@@ -31,16 +31,11 @@ func compare(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	dir, clean, err := workspace(program)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if *program == "" {
-		if *program, err = build(dir, "."); err != nil {
-			return err
-		}
-	}
+	defer clean()
 	plain, err := build(dir, "./ui/internal/bench/plain")
 	if err != nil {
 		return err

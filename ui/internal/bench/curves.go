@@ -48,16 +48,11 @@ func curves(args []string) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	dir, clean, err := workspace(program)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if *program == "" {
-		if *program, err = build(dir, "."); err != nil {
-			return err
-		}
-	}
+	defer clean()
 	fmt.Println(machine())
 	fmt.Printf("| Stored events | commit of %d, p50; p99 | key to frame, p50; p99 | CPU of a key |", curveGroup)
 	for _, s := range searches {

@@ -36,16 +36,11 @@ func ingest(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	dir, clean, err := workspace(program)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if *program == "" {
-		if *program, err = build(dir, "."); err != nil {
-			return err
-		}
-	}
+	defer clean()
 	run := hostRun{
 		program: *program, dir: dir, mode: event.Mode(*mode), streams: *streams, rate: *rate, span: *span, pprof: *pprof, bounded: *bounded,
 	}
@@ -68,6 +63,22 @@ func ingest(args []string) error {
 
 // pacedFor is how long the paced run is at most: a delay that grows shows in it.
 const pacedFor = 20 * time.Second
+
+// workspace makes a directory for a measurement, and builds the host there if none is
+// given. clean removes it.
+func workspace(program *string) (dir string, clean func(), err error) {
+	if dir, err = os.MkdirTemp("", "eventdeck-bench"); err != nil {
+		return "", nil, err
+	}
+	clean = func() { os.RemoveAll(dir) }
+	if *program == "" {
+		if *program, err = build(dir, "."); err != nil {
+			clean()
+			return "", nil, err
+		}
+	}
+	return dir, clean, nil
+}
 
 // build compiles a program of this module.
 func build(dir, pkg string) (string, error) {

@@ -32,16 +32,11 @@ func start(args []string) error {
 	if flags.NArg() != 1 {
 		return fmt.Errorf("usage: go run ./ui/internal/bench start [FLAGS] DIR; fill makes the directory")
 	}
-	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	_, clean, err := workspace(program)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if *program == "" {
-		if *program, err = build(dir, "."); err != nil {
-			return err
-		}
-	}
+	defer clean()
 	data := flags.Arg(0)
 	fmt.Println(machine())
 	for _, cold := range []bool{false, true} {

@@ -32,16 +32,11 @@ func subs(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "eventdeck-bench")
+	dir, clean, err := workspace(program)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if *program == "" {
-		if *program, err = build(dir, "."); err != nil {
-			return err
-		}
-	}
+	defer clean()
 	fmt.Println(machine())
 	for _, transport := range strings.Split(*over, ",") {
 		name := strings.ReplaceAll(transport, "/", "-")
