@@ -36,11 +36,16 @@ func (k *hooks) refused(r event.Refusal) {
 	}
 }
 
-// refusedDelivery counts a refused delivery to a subscription. One that is answered as
-// a success is none; neither is a verification that was not asked for, which says
-// nothing of deliveries, but the operator wants to see it.
+// isRefusedDelivery reports whether r is a delivery to a known subscription that was not
+// answered as a success.
+func isRefusedDelivery(r event.Refusal) bool {
+	return r.Sub != "" && r.Status >= http.StatusMultipleChoices
+}
+
+// refusedDelivery counts a refused delivery to a subscription. A verification that was
+// not asked for says nothing of deliveries, but the operator wants to see it.
 func (h *Host) refusedDelivery(r event.Refusal) {
-	if r.Sub == "" || r.Status < http.StatusMultipleChoices {
+	if !isRefusedDelivery(r) {
 		return
 	}
 	h.mu.Lock()

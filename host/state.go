@@ -151,9 +151,14 @@ func beside(err trust.Text, words string) trust.Text {
 }
 
 // Stored tells of a subscription in a store that no process runs: what it was when it
-// was last seen.
-func Stored(sub event.Subscription) SubscriptionView {
+// was last seen, and which of its deliveries are among those that were refused.
+func Stored(sub event.Subscription, refused []event.Refusal) SubscriptionView {
 	s := delivery.Status{State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode}
+	for _, r := range refused {
+		if isRefusedDelivery(r) && r.Sub == sub.ID {
+			s.Refused = event.Refused{Count: s.Refused.Count + 1, Last: r.At, Reason: r.Reason}
+		}
+	}
 	s.Proof = proof(s, sub)
 	return SubscriptionView{Subscription: sub, Status: s, Expires: expires(sub)}
 }

@@ -74,7 +74,18 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 			t.Errorf("%s: refused %+v", name, s.Refused)
 		}
 	}
-	if v := Stored(event.Subscription{State: event.StateLive}); v.Running || v.Status.State != event.StateNotRunning {
+	sub := event.Subscription{ID: "a", State: event.StateLive}
+	kept := []event.Refusal{
+		{At: ago(3 * time.Second), Sub: "a", Reason: "clock off by 9 minutes", Status: 401},
+		{At: ago(2 * time.Second), Sub: "a", Reason: "signature wrong", Status: 401},
+		{At: ago(time.Second), Sub: "a", Reason: "id-learned", Status: 200},
+		{At: now, Sub: "b", Reason: "too large", Status: 413},
+	}
+	v := Stored(sub, kept)
+	if v.Running || v.Status.State != event.StateNotRunning {
 		t.Errorf("a store that no process runs: %s", v.Status.State)
+	}
+	if want := (event.Refused{Count: 2, Last: ago(2 * time.Second), Reason: "signature wrong"}); v.Status.Refused != want {
+		t.Errorf("a store that no process runs: refused %+v, want %+v", v.Status.Refused, want)
 	}
 }

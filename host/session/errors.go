@@ -53,9 +53,9 @@ var (
 // headLen bounds what is kept of an answer that makes no sense.
 const headLen = 200
 
-// head returns the first bytes of raw.
+// head returns the first bytes of raw, without the line breaks by which it ends.
 func head(raw []byte) trust.Text {
-	return trust.Untrusted(string(raw[:min(len(raw), headLen)]))
+	return trust.Untrusted(strings.TrimRight(string(raw[:min(len(raw), headLen)]), "\r\n"))
 }
 
 // HTTPError is an HTTP answer with a status other than 2xx. Where its body is a

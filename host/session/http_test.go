@@ -202,12 +202,13 @@ func TestErrorsNameWhatToChange(t *testing.T) {
 		"redirect": {func(a ask) {
 			http.Redirect(a.w, a.r, "http://user:hunter2@127.0.0.1:1/mcp/v2?key=hunter2", http.StatusTemporaryRedirect)
 		}, "http://127.0.0.1:1/mcp/v2"},
-		"HTML": {func(a ask) { a.w.Header().Set("Content-Type", "text/html"); io.WriteString(a.w, "\n<p>") }, "a web page"},
+		"a line of text": {func(a ask) { http.Error(a.w, "a bearer token is needed", http.StatusTeapot) }, "a bearer token is needed$"},
+		"HTML":           {func(a ask) { a.w.Header().Set("Content-Type", "text/html"); io.WriteString(a.w, "\n<p>") }, "a web page"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := modernFake(t, map[string]func(ask){"m": c.answer})
 			_, err := mustDial(t, f.server(), Options{}).Call(soon(t), "m", nil)
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+			if err == nil || !strings.Contains(err.Error()+"$", c.want) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("error %v", err)
 			}
 		})

@@ -174,7 +174,7 @@ func meantCommand(root *cobra.Command, word string) string {
 		}
 	}
 	if len(nested) > 0 {
-		return fmt.Sprintf(", did you mean %q?", strings.Join(nested, `" or "`))
+		return `, did you mean "` + strings.Join(nested, `" or "`) + `"?`
 	}
 	if near := config.Nearest(word, names); near != "" {
 		return fmt.Sprintf(", did you mean %q?", near)

@@ -55,8 +55,9 @@ func (a *app) lookAtSubs(ctx context.Context, o StoreOptions) (subs []host.Subsc
 	if client != nil {
 		return client.Snapshot().Subs, path, nil
 	}
+	refused := store.Refusals()
 	for _, sub := range store.Subscriptions() {
-		subs = append(subs, host.Stored(sub))
+		subs = append(subs, host.Stored(sub, refused))
 	}
 	return subs, path, nil
 }

@@ -406,7 +406,10 @@ func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
 	if f = look(); f.Running || f.State != "not-running" || f.StateSeen == nil || f.StateSeen.State != "live" || f.StateSeen.Time == "" {
 		t.Errorf("after a kill: %+v, seen %+v", f, f.StateSeen)
 	}
-	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "not running, live when last seen at 20") {
+	if f.Refused.Count != 1 || f.Refused.Last == "" || f.Refused.Reason != "signature wrong" {
+		t.Errorf("after a kill: refused %+v", f.Refused)
+	}
+	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "not running, live when last seen at 20") || !strings.Contains(out, "1 delivery was refused until 20") {
 		t.Errorf("for a person: %s", out)
 	}
 }
