@@ -375,7 +375,7 @@ func checkNotEmptied(path string) error {
 	} else if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %s was initialised and is now empty or missing; put a copy of it back, or remove %s to start with nothing", ErrDamaged, path, generation)
+	return fmt.Errorf("%w: %s was initialised and is now empty or missing; `eventdeck store recover` goes on with the newest snapshot beside it; or put a copy of it back, or remove %s to start with nothing", ErrDamaged, path, generation)
 }
 
 // notEmptied refuses a database without a table where one was initialised once: it

@@ -79,8 +79,11 @@ func TestEmptiedOrMissingFileIsNoticed(t *testing.T) {
 		if err := spoil(filepath.Join(dir, fileDB)); err != nil {
 			t.Fatal(err)
 		}
-		if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fileGeneration) {
+		if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fileGeneration) || strings.Contains(err.Error(), "store check") {
 			t.Errorf("%s: %v", name, err)
+		}
+		if err := Check(t.Context(), dir, func(string) {}); err == nil || !strings.Contains(err.Error(), "`eventdeck store recover`") {
+			t.Errorf("%s, checked: %v", name, err)
 		}
 		if err := os.Remove(filepath.Join(dir, fileGeneration)); err != nil {
 			t.Fatal(err)
