@@ -26,6 +26,7 @@ import (
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
@@ -69,13 +70,12 @@ type Options struct {
 // app is the state of the screen. It is changed by Update only.
 type app struct {
 	cells.Env
-	api    host.API
-	demo   bool
-	memory func() uint64
-	ctx    context.Context
-	work   jobs
-	skin   skin
-	slow   bool // over SSH
+	api  host.API
+	demo bool
+	ctx  context.Context
+	work jobs
+	skin skin
+	slow bool // over SSH
 
 	readOnly   bool
 	interrupts *Interrupts
@@ -99,7 +99,7 @@ type app struct {
 	tree     tree.Tree
 	stream   stream.Stream
 	detail   detail.Pane
-	rates    rates
+	rates    stats.Rates
 	boards   board.Boards
 	trouble  trouble
 	stored   time.Time // when the newest record was seen to be stored
@@ -155,9 +155,11 @@ func newApp(ctx context.Context, o Options) *app {
 		a.Now = time.Now
 	}
 	a.audience.on = o.Present
-	if a.memory = o.Memory; a.memory == nil {
-		a.memory = memoryInUse
+	memory := o.Memory
+	if memory == nil {
+		memory = memoryInUse
 	}
+	a.rates = stats.New(a.forStats(memory))
 	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
 	env := environment(o.Env)
 	a.servers, a.startDemo = o.Servers, o.StartDemo
@@ -194,7 +196,7 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
-	a.measureRates()
+	a.rates.Measure(a.focused)
 	a.watch()
 	return a, tea.Batch(cmd, a.fetch(), a.detail.Work(), a.boardWork(), a.age(), a.notice(), a.save())
 }

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -56,8 +57,8 @@ func TestColumnsOfLabelsAreOffered(t *testing.T) {
 			t.Errorf("%q is not offered:\n%s", want, s)
 		}
 	}
-	d := a.dialog.(*columnPicker)
-	for d.rows[d.at].Kind != stream.ColBatch {
+	d := a.dialog.(*columns.Picker)
+	for d.Rows[d.At].Kind != stream.ColBatch {
 		press(t, a, "down")
 	}
 	press(t, a, "space", "enter")

@@ -158,7 +158,7 @@ func lookActions() []action {
 		action{id: "theme", title: "choose a theme", keys: []string{"T"}, run: act((*app).openThemes)},
 		action{id: "theme.reload", title: "read your themes again", when: func(a *app) bool { return a.skin.dir != "" }, run: func(a *app) tea.Cmd { return a.reloadThemes(true) }},
 		action{id: "glyphs", title: "ASCII or Unicode glyphs", run: (*app).switchGlyphs},
-		action{id: "stats", title: "rates, counters and lag", keys: []string{"S"}, run: act((*app).openStats)},
+		action{id: "stats", title: "rates, counters and lag", keys: []string{"S"}, run: act(func(a *app) { a.rates.Open() })},
 		action{id: "timeline", title: "when how much was stored, and go there", keys: []string{"H"}, run: func(a *app) tea.Cmd { return timeline.Open(&a.Env, a, a.api.Log()) }},
 		action{id: "mouse", title: "mouse on, or off so that it selects text", keys: []string{"f2"}, run: (*app).switchMouse},
 		action{id: "notify", title: "notifications while you look elsewhere", keys: []string{"b"}, run: act((*app).openNotify)},

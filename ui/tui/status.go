@@ -13,6 +13,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -27,7 +28,7 @@ func (a *app) drawCrumb() string {
 		c.Put(themes.Dim, " demo")
 	}
 	c.Put(themes.Dim, "  ")
-	tail := a.following() + a.headRate()
+	tail := a.following() + a.rates.Head(a.w >= layout.TreeWidth)
 	room := c.Room
 	c.Room -= ansi.StringWidth(tail) + 2
 	kept := c.Room
@@ -132,7 +133,7 @@ func (a *app) drawScope(w int) []string {
 
 // drawStatus tells the state of everything on one line.
 func (a *app) drawStatus() string {
-	key := statusKey{a.w, a.Style, a.Clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.at, a.note, a.trouble.seen, a.trouble.open}
+	key := statusKey{a.w, a.Style, a.Clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.At, a.note, a.trouble.seen, a.trouble.open}
 	if key == a.statusOf {
 		return a.status
 	}

@@ -9,7 +9,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 )
 
@@ -73,23 +72,6 @@ func (a *app) gotoTime(t time.Time) error {
 func (a *app) eventAt(seq uint64) (event.Record, bool) {
 	r, err := a.api.Log().Get(seq)
 	return r, err == nil
-}
-
-// labelsSeen returns the labels of the newest records of a scope, and of those that
-// the stream shows of it.
-func (a *app) labelsSeen(n query.Node) (seen stream.LabelSet) {
-	if n == a.stream.Query.Node {
-		seen = a.stream.Labels
-	}
-	left := seenRecords
-	_ = a.api.Log().Before(0, func(r event.Record) bool { // what cannot be read offers nothing
-		left--
-		if n.Holds(&r) && r.Labels != nil {
-			seen |= stream.LabelsOf(r.Labels).Set
-		}
-		return left > 0
-	})
-	return seen
 }
 
 // selectRange begins a range at the chosen record, or ends it.

@@ -7,8 +7,10 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
 )
@@ -121,7 +123,7 @@ func (a *app) forTree() *tree.Env {
 		Env: &a.Env, Snap: &a.snap,
 		Focused: func() bool { return a.focus == layout.Tree },
 		Marked:  func(n query.Node) bool { return a.marked[n] },
-		KeyOf:   a.KeyOf, Course: a.subSpark, Lessons: a.noServers,
+		KeyOf:   a.KeyOf, Course: a.rates.Course, Lessons: a.noServers,
 	}
 }
 
@@ -134,4 +136,21 @@ func (a *app) forStream() *stream.Env {
 		Terse:   func() (bool, bool) { return a.lay.ShortTime, a.lay.OnlySummary },
 		TypeOf:  a.typeOf, Teach: a.teach,
 	}
+}
+
+// forStats is what the numbers of the run are made from.
+func (a *app) forStats(memory func() uint64) *stats.Env {
+	return &stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.api.Stats, Memory: memory}
+}
+
+// ShowEvents shows what arrives of a part of the tree.
+func (a *app) ShowEvents(n query.Node) {
+	a.tree.At = n
+	a.rescope()
+	a.enter(layout.Stream)
+}
+
+// forColumns is what the list of columns is made from.
+func (a *app) forColumns() *columns.Env {
+	return &columns.Env{Env: &a.Env, Screen: a, Log: a.api.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.keepSetting}
 }

@@ -101,6 +101,6 @@ func (a *app) facts(now time.Time) []part {
 	add(s.Rejected+s.Refusals > 0, themes.Warn, cells.Number(s.Rejected+s.Refusals)+" refused")
 	add(true, themes.Dim, cells.Count(s.Duplicates, "duplicate"))
 	add(s.Lag.N > 0, themes.Dim, "lag p95 "+cells.ShortSpan(s.Lag.P95))
-	add(s.memory > 0, themes.Dim, "mem "+cells.Number(s.memory>>20)+" MB")
+	add(s.Memory > 0, themes.Dim, "mem "+cells.Number(s.Memory>>20)+" MB")
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
@@ -33,7 +34,7 @@ func (a *app) hasTabs() bool { return a.focus != layout.Detail || a.showsRecord(
 // is chosen.
 func tableActions() []action {
 	return slices.Concat(grouped("Stream",
-		action{id: "columns", title: "choose the columns of the stream", keys: []string{"c"}, panes: onMain, run: act((*app).openColumns)},
+		action{id: "columns", title: "choose the columns of the stream", keys: []string{"c"}, panes: onMain, run: act(func(a *app) { columns.Open(a.forColumns()) })},
 	), grouped("Tables",
 		action{id: "sort.next", title: "sort by the next column", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(1) })},
 		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(-1) })},

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -170,10 +171,10 @@ func TestColumnsOfAType(t *testing.T) {
 	a := open(t, h, 160, 40)
 	a.draw()
 	press(t, a, "1", "j", "j", "c")
-	d := a.dialog.(*columnPicker)
-	i := slices.IndexFunc(d.rows, func(r columnRow) bool { return r.Path == "/host/name" })
-	if i < 0 || d.rows[i].says != "in the schema" {
-		t.Fatalf("the schema's place is not offered: %+v", d.rows)
+	d := a.dialog.(*columns.Picker)
+	i := slices.IndexFunc(d.Rows, func(r columns.Row) bool { return r.Path == "/host/name" })
+	if i < 0 || d.Rows[i].Says != "in the schema" {
+		t.Fatalf("the schema's place is not offered: %+v", d.Rows)
 	}
 	for range i {
 		press(t, a, "j")

@@ -1,0 +1,263 @@
+// Package columns chooses the columns of the stream.
+package columns
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
+)
+
+// Log is what offers columns: the newest records.
+type Log interface {
+	Before(seq uint64, fn func(event.Record) bool) error
+}
+
+// Env is what the picker is made from.
+type Env struct {
+	*cells.Env
+	Screen widget.Screen
+	Log    Log
+	Stream *stream.Stream
+	TypeOf func(*event.Record) event.Type
+	Keep   func(setting string, value any) tea.Cmd // for later runs
+}
+
+// Picker chooses the columns of the stream: which, in what order, how wide.
+// The stream shows every change at once.
+type Picker struct {
+	env    *Env
+	name   string // of the setting
+	node   query.Node
+	Rows   []Row // what is shown, then what could be
+	At     int   // chosen row
+	top    int
+	before []stream.Column // nil: the usual ones
+}
+
+// Row is a column that is shown or could be.
+type Row struct {
+	stream.Column
+	On   bool
+	Says string // where it comes from
+}
+
+// Bounds of what the picker offers.
+const (
+	offeredPaths = 60
+	offeredDepth = 3
+	seenRecords  = 50
+)
+
+// Open edits the columns of the event type in scope, else those of the stream of
+// several types.
+func Open(env *Env) {
+	n := env.Stream.Query.Node
+	d := &Picker{env: env, name: stream.TypeKey(n), node: n}
+	if d.name != "" {
+		d.node = query.Node{Server: n.Server, Type: n.Type}
+	}
+	d.before = env.Stream.Columns.By[d.name]
+	d.fill()
+	env.Screen.Show(d)
+}
+
+// fill lists what is shown, then what could be.
+func (d *Picker) fill() {
+	d.Rows = d.Rows[:0]
+	labels := d.labels()
+	for _, c := range d.env.Stream.Columns.Of(d.node, labels) {
+		d.Rows = append(d.Rows, Row{c, true, ""})
+	}
+	offer := func(c stream.Column, says string) {
+		for i := range d.Rows {
+			if r := &d.Rows[i]; r.Kind == c.Kind && r.Path == c.Path {
+				if r.Says == "" {
+					r.Says = says
+				}
+				return
+			}
+		}
+		if len(d.Rows) < offeredPaths {
+			d.Rows = append(d.Rows, Row{c, false, says})
+		}
+	}
+	for _, c := range stream.UsualColumns {
+		offer(c, kindSays[c.Kind])
+	}
+	for _, l := range stream.LabelColumns {
+		if labels&l.Has != 0 {
+			offer(stream.Column{Kind: l.Kind}, kindSays[l.Kind])
+		}
+	}
+	schemaPaths(d.env.TypeOf(&event.Record{Server: d.node.Server, Type: d.node.Type}).PayloadSchema, func(path string) {
+		offer(stream.Column{Kind: stream.ColPath, Path: path}, "in the schema")
+	})
+	left := seenRecords
+	_ = d.env.Log.Before(0, func(r event.Record) bool {
+		left--
+		if r.Kind == event.KindEvent && d.node.Holds(&r) {
+			seenPaths(r.Data, func(path string) { offer(stream.Column{Kind: stream.ColPath, Path: path}, "seen") })
+		}
+		return left > 0
+	})
+}
+
+// labels returns those of the newest records of the scope, and of what the stream
+// shows of it.
+func (d *Picker) labels() (seen stream.LabelSet) {
+	if d.node == d.env.Stream.Query.Node {
+		seen = d.env.Stream.Labels
+	}
+	left := seenRecords
+	_ = d.env.Log.Before(0, func(r event.Record) bool { // what cannot be read offers nothing
+		left--
+		if d.node.Holds(&r) && r.Labels != nil {
+			seen |= stream.LabelsOf(r.Labels).Set
+		}
+		return left > 0
+	})
+	return seen
+}
+
+var kindSays = map[stream.Kind]string{
+	stream.ColTime: "when it was received", stream.ColServer: "if there are several", stream.ColType: "if there are several",
+	stream.ColField: "how grave it is, or its status", stream.ColSummary: "takes the room that is left",
+	stream.ColName: "of the event itself", stream.ColPriority: "as the server gives it", stream.ColTags: "as the server gives them", stream.ColBatch: "came as one",
+	stream.ColSub: "subscription", stream.ColMode: "delivery mode", stream.ColSize: "bytes as received",
+}
+
+// Title implements [widget.Dialog].
+func (d *Picker) Title() string {
+	if d.name == "" {
+		return "Columns of several types"
+	}
+	return "Columns of " + cells.Sanitize(d.node.Server).Plain() + " " + trust.Line(d.node.Type).Plain()
+}
+
+// Size implements [widget.Dialog].
+func (d *Picker) Size(int, int) (int, int) { return 60, len(d.Rows) }
+
+// Draw implements [widget.Dialog].
+func (d *Picker) Draw(c *cells.Canvas, h int) {
+	d.top = max(0, min(d.top, d.At))
+	if d.At >= d.top+h {
+		d.top = d.At - h + 1
+	}
+	for i := d.top; i < len(d.Rows) && i < d.top+h; i++ {
+		r := &d.Rows[i]
+		mark, sign, role := " ", d.env.Glyphs.Choice, themes.Dim
+		if r.On {
+			sign, role = d.env.Glyphs.Chosen, themes.Plain
+		}
+		if i == d.At {
+			c.Only(themes.Cursor)
+			mark = d.env.Glyphs.Cursor
+		}
+		c.Put(themes.Plain, mark+sign+" ")
+		c.Column(role, r.Name(), max(12, c.Width-30))
+		width := ""
+		if r.Width > 0 {
+			width = cells.Number(uint64(r.Width))
+		}
+		c.Put(themes.Dim, " "+cells.Pad(width, 3))
+		c.Safe(themes.Dim, cells.Sanitize(r.Says).Clip(c.Room))
+		c.End()
+	}
+}
+
+// apply shows the rows that are on.
+func (d *Picker) apply() {
+	cols := []stream.Column{}
+	for _, r := range d.Rows {
+		if r.On {
+			cols = append(cols, r.Column)
+		}
+	}
+	d.env.Stream.Columns.Set(d.name, cols)
+}
+
+func (d *Picker) move(step int) {
+	if j := d.At + step; j >= 0 && j < len(d.Rows) {
+		d.Rows[d.At], d.Rows[j] = d.Rows[j], d.Rows[d.At]
+		d.At = j
+	}
+}
+
+// widen changes the width of a column that has one.
+func (d *Picker) widen(step int) {
+	r := &d.Rows[d.At]
+	if r.Kind == stream.ColSummary {
+		return
+	}
+	if r.Width == 0 {
+		r.Width = 12
+	}
+	r.Width = max(3, min(r.Width+step, 80))
+}
+
+// change does what a key says and tells whether the columns changed.
+func (d *Picker) change(name string) (changed bool) {
+	switch name {
+	case "j", "down":
+		d.At = min(d.At+1, len(d.Rows)-1)
+	case "k", "up":
+		d.At = max(d.At-1, 0)
+	case "g", "home":
+		d.At = 0
+	case "G", "end":
+		d.At = len(d.Rows) - 1
+	case "space":
+		d.Rows[d.At].On = !d.Rows[d.At].On
+		return true
+	case "J", "shift+down":
+		d.move(1)
+		return true
+	case "K", "shift+up":
+		d.move(-1)
+		return true
+	case "<", "left":
+		d.widen(-1)
+		return true
+	case ">", "right":
+		d.widen(1)
+		return true
+	case "r":
+		d.env.Stream.Columns.Set(d.name, nil)
+		d.fill()
+		d.At = min(d.At, len(d.Rows)-1)
+	}
+	return false
+}
+
+// Key implements [widget.Dialog].
+func (d *Picker) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	switch name {
+	case "esc", "q":
+		d.env.Stream.Columns.Set(d.name, d.before)
+		d.env.Screen.Show(nil)
+	case "enter":
+		d.env.Screen.Show(nil)
+		d.env.Screen.Tell("columns are kept")
+		return d.env.Keep(stream.ColumnsSetting, d.env.Stream.Columns.By)
+	default:
+		if d.change(name) {
+			d.apply()
+		}
+	}
+	return nil
+}
+
+// Paste implements [widget.Dialog].
+func (d *Picker) Paste(string) tea.Cmd { return nil }
+
+// Hints implements [widget.Dialog].
+func (d *Picker) Hints() []string {
+	return []string{"space", "show", "J K", "order", "< >", "width", "r", "usual", "enter", "keep", "esc", "undo"}
+}
