@@ -34,8 +34,8 @@ func removeAbandoned(dir string) {
 	}
 }
 
-// abandoned reports whether dir is a temporary store of ours, complete and closed by
-// nobody. A store that is just being made has not noted its process yet.
+// abandoned reports whether dir is a complete temporary store of this user that was closed by
+// no process. A store that is just being made has not noted its process yet.
 func abandoned(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || checkOwner(info) != nil || modesMatter && info.Mode().Perm() != 0o700 {

@@ -101,7 +101,7 @@ func (c *commit) apply(jobs []*job) error {
 	return c.putSubs()
 }
 
-// callOut runs fn, whose panics are not ours to recover.
+// callOut runs fn, whose panics the store must not recover.
 func (c *commit) callOut(fn func()) {
 	c.outside = true
 	fn()

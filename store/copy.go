@@ -282,7 +282,7 @@ func copyBounded(to io.Writer, from io.Reader, file string) error {
 }
 
 // notInUse refuses a store that a process has open. A file that is no database is
-// in nobody's use.
+// not in use.
 func notInUse(dir string) error {
 	db, err := openReadOnly(dir, fileDB)
 	if errors.Is(err, ErrLocked) {

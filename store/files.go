@@ -55,7 +55,7 @@ func privateDir(dir string) error {
 	return nil
 }
 
-// openPrivate is [os.OpenFile] for a regular file of ours: it follows no
+// openPrivate is [os.OpenFile] for a regular file of this user: it follows no
 // symbolic link at the end of the path and leaves the file with mode 0600.
 func openPrivate(path string, flag int, _ os.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
@@ -154,15 +154,15 @@ func removeLeftovers(dir string, now time.Time) {
 	}
 	for _, path := range found {
 		info, err := os.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() || checkOwner(info) != nil || now.Sub(info.ModTime()) < leftoverAge || !ours(info.Name()) {
+		if err != nil || !info.Mode().IsRegular() || checkOwner(info) != nil || now.Sub(info.ModTime()) < leftoverAge || !isStoreFile(info.Name()) {
 			continue
 		}
 		_ = os.Remove(path)
 	}
 }
 
-// ours reports whether a name that ends in .new is that of a file of a store.
-func ours(name string) bool {
+// isStoreFile reports whether a name that ends in .new is that of a file of a store.
+func isStoreFile(name string) bool {
 	name = strings.TrimSuffix(name, ".new")
 	return slices.Contains([]string{fileDB, fileGeneration, filePID, fileKey}, name) || strings.HasPrefix(name, snapshotPrefix) && strings.HasSuffix(name, snapshotSuffix)
 }

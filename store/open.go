@@ -267,7 +267,7 @@ func (e *fileError) Error() string {
 
 func (e *fileError) Unwrap() error { return e.err }
 
-// misplaced names a file that is none of ours, or of a newer program.
+// misplaced names a file of another program, or of a newer one.
 func misplaced(path string, err error) error {
 	switch {
 	case errors.Is(err, ErrForeign):
@@ -289,7 +289,7 @@ func openDB(dir string, o Options) (*bolt.DB, *os.File, error) {
 	return openLocked(path, &bolt.Options{MaxSize: int(o.MaxSize)})
 }
 
-// openBolt opens a database file of ours and names what is wrong with it.
+// openBolt opens a database file of a store and names what is wrong with it.
 func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
 	db, _, err := openLocked(path, o)
 	return db, err
@@ -394,7 +394,7 @@ func (s *Store) notEmptied() error {
 	return &fileError{filepath.Join(s.dir, fileDB), fmt.Errorf("%w: it was initialised and has no tables now", ErrDamaged), damageAdvice}
 }
 
-// prepare brings a database that is ours to use into service.
+// prepare brings a database that this process may use into service.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
 	_ = writeHolder(s.dir, s.now())

@@ -23,8 +23,8 @@ import (
 
 // Errors of this package.
 var (
-	// ErrNobody: no process listens for the store.
-	ErrNobody = errors.New("nobody is attached to")
+	// ErrNotListening: no process listens for the store.
+	ErrNotListening = errors.New("no process listens for the store")
 	// ErrVersion: the other process speaks another version of the protocol.
 	ErrVersion = errors.New("another version of eventdeck")
 	// ErrPeer: the other process belongs to another user.

@@ -392,7 +392,7 @@ func TestTheEndOfTheFirstIsTold(t *testing.T) {
 	if err := c.Store().Close(); !errors.Is(err, attach.ErrGone) {
 		t.Error(err)
 	}
-	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrNobody) {
+	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrNotListening) {
 		t.Error(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "attach.*")); err != nil || len(left) > 0 {
@@ -410,7 +410,7 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrNobody) {
+	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrNotListening) {
 		t.Error(err)
 	}
 	f := newFirst(t, dir, nil)

@@ -69,7 +69,7 @@ const askWithin = 5 * time.Second
 
 // Attach connects to the process that has the store in dir open.
 //
-// Errors: [ErrNobody] when there is none that listens; [ErrVersion], [ErrPeer],
+// Errors: [ErrNotListening] when there is none that listens; [ErrVersion], [ErrPeer],
 // [ErrBusy]; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
 	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
@@ -117,7 +117,7 @@ func (c *Client) open(ctx context.Context) error {
 	}
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	hurry := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
-	slow := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: it does not answer", ErrNobody)) })
+	slow := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: it does not answer", ErrNotListening)) })
 	res, err := c.http.Do(r)
 	switch answered := slow.Stop() && hurry(); {
 	case err == nil && !answered:
@@ -125,10 +125,10 @@ func (c *Client) open(ctx context.Context) error {
 		return context.Cause(c.ctx)
 	case !answered:
 		return context.Cause(c.ctx)
-	case errors.Is(err, ErrVersion), errors.Is(err, ErrPeer), errors.Is(err, ErrNobody):
+	case errors.Is(err, ErrVersion), errors.Is(err, ErrPeer), errors.Is(err, ErrNotListening):
 		return err
 	case err != nil: // it was about to end
-		return fmt.Errorf("%w: %w", ErrNobody, err)
+		return fmt.Errorf("%w: %w", ErrNotListening, err)
 	}
 	if err := c.opened(res); err != nil {
 		return errors.Join(err, res.Body.Close())
@@ -146,7 +146,7 @@ func (c *Client) opened(res *http.Response) error {
 	pid, err := strconv.Atoi(res.Header.Get(headerPID))
 	switch other := res.Header.Get(headerVersion); {
 	case other == "" || err != nil:
-		return fmt.Errorf("%w: what listens there is another program", ErrNobody)
+		return fmt.Errorf("%w: what listens there is another program", ErrNotListening)
 	case other != strconv.Itoa(version):
 		return fmt.Errorf("%w: process %d; quit it, or use the same one", ErrVersion, pid)
 	case res.StatusCode == http.StatusServiceUnavailable:

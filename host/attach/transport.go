@@ -18,20 +18,20 @@ type Dial func(ctx context.Context) (net.Conn, error)
 // dialSocket connects to the socket of a data directory, if a process of the same
 // user listens there.
 //
-// Errors: [ErrNobody], [ErrPeer], [ErrVersion]; the cause of ctx.
+// Errors: [ErrNotListening], [ErrPeer], [ErrVersion]; the cause of ctx.
 func dialSocket(dir string) Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		dialer := net.Dialer{Timeout: helloWithin}
 		path := socketOf(dir)
 		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-			return nil, ErrNobody
+			return nil, ErrNotListening
 		}
 		conn, err := dialer.DialContext(ctx, "unix", path)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, fmt.Errorf("%w: %w", ErrNobody, err)
+			return nil, fmt.Errorf("%w: %w", ErrNotListening, err)
 		}
 		if err := checkPeer(conn.(*net.UnixConn)); err != nil {
 			return nil, errors.Join(err, conn.Close())

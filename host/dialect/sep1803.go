@@ -127,15 +127,15 @@ func (r *resources) List(ctx context.Context) ([]event.Type, SkippedTypes, error
 		}
 		answered = true
 		for i, item := range items {
-			t, ours, err := r.eventType(item, list.address)
+			t, isEvent, err := r.eventType(item, list.address)
 			switch {
 			case err != nil:
 				skipped.Count++
 				skipped.tell("%s, descriptor %d: %v", list.method, i+1, err)
 				r.opts.Log.Warn("an event resource makes no sense and is hidden", "method", list.method, "err", err)
-			case ours && len(types) < r.opts.Types:
+			case isEvent && len(types) < r.opts.Types:
 				types = append(types, t)
-			case ours:
+			case isEvent:
 				short = (&listing{opts: r.opts}).enough(len(types))
 			}
 		}
@@ -179,8 +179,8 @@ func pages(ctx context.Context, s *session.Session, o Options, method, member st
 	}
 }
 
-// eventType reads a descriptor. ours is false for resources that are no events.
-func (r *resources) eventType(raw json.RawMessage, member string) (t event.Type, ours bool, err error) {
+// eventType reads a descriptor. isEvent is false for resources that are no events.
+func (r *resources) eventType(raw json.RawMessage, member string) (t event.Type, isEvent bool, err error) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
 		return t, false, errors.New("a descriptor is not an object")

@@ -14,7 +14,7 @@ func AppendName(b []byte, name string) []byte {
 	return append(b, `":`...)
 }
 
-// AppendString appends a member with a text of ours or of the operator.
+// AppendString appends a member with a text of this program or of the operator.
 func AppendString(b []byte, name, value string) []byte {
 	return trust.AppendJSONString(AppendName(b, name), value)
 }

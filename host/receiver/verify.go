@@ -24,7 +24,7 @@ const (
 	HeaderSubscription = "X-Mcp-Subscription-Id"
 )
 
-// Tolerance is how far the time of a delivery may lie from ours, both ways
+// Tolerance is how far the time of a delivery may lie from the host's, both ways
 // (SEP-3415, webhook: within five minutes).
 const Tolerance = 300 * time.Second
 
@@ -51,7 +51,7 @@ var (
 
 // ClockError tells that a signature is right and its time is not.
 type ClockError struct {
-	// Off is the sender's time minus ours: negative when the sender is behind,
+	// Off is the sender's time minus the host's: negative when the sender is behind,
 	// or the delivery is old.
 	Off time.Duration
 }

@@ -148,7 +148,7 @@ func (l *httpLink) takeNext(x *exchange, events *sseReader) (json.RawMessage, er
 	result, err := l.take(x, e.data)
 	if e.name != "" && e.name != "message" && errors.Is(err, wire.ErrMalformed) {
 		x.beat()
-		return nil, errUnfinished // a kind of event that is none of ours, such as ping
+		return nil, errUnfinished // an event of another kind, such as ping
 	}
 	if !x.call && errors.Is(err, wire.ErrMalformed) {
 		x.skip(e.data, err)

@@ -161,7 +161,7 @@ func (l *legacyLink) read(events *sseReader) {
 			l.lose(fmt.Errorf("%w: the stream broke: %w", ErrLost, err))
 			return
 		case e.name != "" && e.name != "message":
-			continue // a kind of event that is none of ours, such as ping
+			continue // an event of another kind, such as ping
 		case len(bytes.TrimSpace(e.data)) > 0:
 			l.take(e.data)
 		}

@@ -25,7 +25,7 @@ func (a *app) attached(ctx context.Context, o StoreOptions) (*attach.Client, err
 		return nil, err
 	}
 	c, err := attach.Attach(ctx, dir)
-	if errors.Is(err, attach.ErrNobody) {
+	if errors.Is(err, attach.ErrNotListening) {
 		return nil, nil
 	}
 	return c, err

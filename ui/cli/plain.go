@@ -74,7 +74,7 @@ func plain(t trust.Text) string { return trust.Line(t).Plain() }
 // plainJSON renders JSON of a server for one line.
 func plainJSON(raw []byte) string {
 	var b strings.Builder
-	for _, line := range trust.JSON(raw, 0) {
+	for _, line := range trust.Detail(raw, nil, 0) {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}

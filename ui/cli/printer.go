@@ -38,7 +38,7 @@ type printer struct {
 	waited string // what to say when it is over what is waited for; "" if nothing is
 
 	filters tailFilters
-	tell    *teller
+	tell    *warner
 	limit   time.Duration // --for: how long anything may take; 0: a first connection has connectWithin
 
 	began     time.Time // when the subscription was asked for

@@ -176,7 +176,7 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 		return d.finish(err)
 	}
 	w.server = servers[0]
-	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, tell: newTeller(a.say), say: a.say, keep: !o.Temporary}
+	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, tell: newWarner(a.say), say: a.say, keep: !o.Temporary}
 	ctx, cancel := d.within(ctx)
 	defer cancel()
 	return d.finish(a.follow(ctx, p, w))
@@ -288,7 +288,7 @@ func orDone(ctx context.Context, err error) error {
 
 // request makes the request; the types of the server are asked for when an --arg
 // must be typed.
-func (w target) request(ctx context.Context, d *deck, tell *teller) (host.Request, error) {
+func (w target) request(ctx context.Context, d *deck, tell *warner) (host.Request, error) {
 	args, err := w.arguments(ctx, d, tell)
 	if err != nil {
 		return host.Request{}, err
@@ -303,7 +303,7 @@ func (w target) request(ctx context.Context, d *deck, tell *teller) (host.Reques
 	}, nil
 }
 
-func (w target) arguments(ctx context.Context, d *deck, tell *teller) (json.RawMessage, error) {
+func (w target) arguments(ctx context.Context, d *deck, tell *warner) (json.RawMessage, error) {
 	if len(w.args) == 0 {
 		return buildArgs(w.members, nil, nil)
 	}

@@ -44,7 +44,7 @@ func (a *app) showTypes(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	types, err := d.types(ctx, servers[0].Name)
-	newTeller(a.say).asked(d, servers[0].Name)
+	newWarner(a.say).asked(d, servers[0].Name)
 	if err != nil {
 		return err
 	}

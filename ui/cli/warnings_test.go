@@ -16,7 +16,7 @@ import (
 func TestOneLineForEachCauseAndMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		tell := newTeller(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
+		tell := newWarner(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
 		view := host.SubscriptionView{}
 		view.Key.Server = "pager"
 		s := &view.Status
@@ -61,7 +61,7 @@ func TestOneLineForEachCauseAndMinute(t *testing.T) {
 // A subscription that is refused when a command looks at it for the first time is told.
 func TestWhatIsRefusedAlreadyIsTold(t *testing.T) {
 	said := 0
-	tell := newTeller(func(string, ...any) { said++ })
+	tell := newWarner(func(string, ...any) { said++ })
 	view := host.SubscriptionView{}
 	view.Status.State, view.Status.Refused = event.StateRefused, event.Refused{Count: 3, Reason: "signature wrong"}
 	tell.look(view)

@@ -21,9 +21,9 @@ const (
 	argShort  = "8,4-2"                           // too short to be looked for in every text
 )
 
-// teller is an MCP server whose event type takes a secret, and which repeats what it is
+// echoServer is an MCP server whose event type takes a secret, and which repeats what it is
 // told: in refusals, in the end of streams, in results.
-func teller(w http.ResponseWriter, r *http.Request) {
+func echoServer(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var m struct {
 		ID     json.RawMessage
@@ -82,7 +82,7 @@ func teller(w http.ResponseWriter, r *http.Request) {
 // it.
 func TestSecretArgumentsStayInside(t *testing.T) {
 	w := newWorld(t)
-	web := httptest.NewServer(http.HandlerFunc(teller))
+	web := httptest.NewServer(http.HandlerFunc(echoServer))
 	t.Cleanup(web.Close)
 	logged := filepath.Join(w.dir, "log")
 	common := []string{"--data", w.data(), "--log", logged, "--log-level", "debug"}

@@ -10,9 +10,9 @@ import (
 // tellEvery is how often one cause is told (contracts, command line).
 const tellEvery = time.Minute
 
-// teller tells on standard error what is wrong while records are printed: one line for
+// warner tells on standard error what is wrong while records are printed: one line for
 // each cause and minute. It belongs to one goroutine at a time.
-type teller struct {
+type warner struct {
 	say  func(format string, args ...any)
 	told map[string]time.Time // when a cause was told last
 
@@ -21,12 +21,12 @@ type teller struct {
 	fault   time.Time // of the newest events/error that is told
 }
 
-func newTeller(say func(string, ...any)) *teller {
-	return &teller{say: say, told: map[string]time.Time{}, fault: time.Now()}
+func newWarner(say func(string, ...any)) *warner {
+	return &warner{say: say, told: map[string]time.Time{}, fault: time.Now()}
 }
 
 // tell says a line, unless one of its cause was said within the last minute.
-func (t *teller) tell(cause, format string, args ...any) (said bool) {
+func (t *warner) tell(cause, format string, args ...any) (said bool) {
 	if at, ok := t.told[cause]; ok && time.Since(at) < tellEvery {
 		return false
 	}
@@ -36,7 +36,7 @@ func (t *teller) tell(cause, format string, args ...any) (said bool) {
 }
 
 // look tells what is new in how the subscription fares.
-func (t *teller) look(v host.SubscriptionView) {
+func (t *warner) look(v host.SubscriptionView) {
 	s := &v.Status
 	if !t.looked && s.State != event.StateRefused && s.Reason != event.ReasonChallenge {
 		t.refused = s.Refused.Count // they were followed by one that was accepted
@@ -52,7 +52,7 @@ func (t *teller) look(v host.SubscriptionView) {
 }
 
 // gap tells of a gap that is only possible: nothing else says so outside of the log.
-func (t *teller) gap(g event.Gap) {
+func (t *warner) gap(g event.Gap) {
 	if !g.Certain {
 		t.tell("gap", "possible gap: events may be missing%s (%s)", window(g), safe(string(g.Cause)))
 	}
@@ -72,7 +72,7 @@ func window(g event.Gap) string {
 
 // asked tells that a server was asked for events though it does not say that it has
 // any.
-func (t *teller) asked(d *deck, server string) {
+func (t *warner) asked(d *deck, server string) {
 	for _, v := range d.Snapshot().Servers {
 		if v.Name == server && v.Unadvertised {
 			t.tell("unadvertised", "%s does not say that it has events; events/list was tried all the same", safe(server))
