@@ -50,7 +50,7 @@ func (h *Host) Wire() *eventlog.Ring[WireFrame] { return h.wire }
 // AppLog implements [API].
 func (h *Host) AppLog() *eventlog.Ring[LogLine] { return h.appLog }
 
-// trace keeps a frame, and hands it to whoever asked for all of them. It runs on
+// trace keeps a frame, and hands it to the subscriber to all of them. It runs on
 // the goroutine that reads or writes the wire.
 func (h *Host) trace(server event.Server, d session.Direction, frame trust.Text, size int) {
 	if h.opts.Trace != nil {
@@ -86,7 +86,7 @@ func (h *Host) traceEvent() bool {
 	return false
 }
 
-// traceLimit is how much of a frame anybody wants.
+// traceLimit is how much of a frame is kept.
 func (h *Host) traceLimit() int {
 	if h.opts.Trace != nil {
 		return 0

@@ -111,7 +111,7 @@ func (h *Host) changeOrphans(ctx context.Context, change func([]orphan) []orphan
 }
 
 // orphansOf returns the orphans of a server that may still be there, and forgets
-// those whose lease is over or that are lived again.
+// those whose lease is over or that run again.
 func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
 	now := h.opts.Now()
 	gone := func(o orphan) bool {

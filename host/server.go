@@ -97,21 +97,21 @@ func (s *server) run(ctx context.Context) {
 	backoff := s.host.backoff()
 	for again := false; ctx.Err() == nil; again = true {
 		sess, err := s.dial(ctx)
-		lived := false
+		lasted := false
 		if err == nil {
 			drain(s.again) // this is the connection that was asked for
 			began := s.host.opts.Now()
 			s.connected(ctx, sess, again)
 			err = s.serve(ctx, sess)
-			lived = s.host.opts.Now().Sub(began) > 5*s.host.opts.Timing.BackoffMin
-			if lived {
+			lasted = s.host.opts.Now().Sub(began) > 5*s.host.opts.Timing.BackoffMin
+			if lasted {
 				backoff.Reset()
 			}
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, errReconnect) || lived && errors.Is(err, session.ErrForgotten) {
+		if errors.Is(err, errReconnect) || lasted && errors.Is(err, session.ErrForgotten) {
 			s.disconnected(err, ReachConnecting, 0)
 			backoff.Reset()
 			continue
@@ -325,7 +325,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	}
 	select {
 	case <-s.ready:
-		closeOnce(s.listed) // whoever waits looks again
+		closeOnce(s.listed) // waiting callers look again
 		s.ready, s.listed, s.listErr = make(chan struct{}), make(chan struct{}), nil
 	default:
 	}

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Stats are the numbers of this run. They are values: whoever holds them may
+// Stats are the numbers of this run. They are values: a caller may
 // keep them.
 type Stats struct {
 	At      time.Time
@@ -61,16 +61,16 @@ type Rate struct {
 type meter struct {
 	mu      sync.Mutex
 	sum     Stats
-	total   pace
-	subs    map[event.SubID]*pace
-	types   map[TypeKey]*pace
+	total   counter
+	subs    map[event.SubID]*counter
+	types   map[TypeKey]*counter
 	lag     spread
 	ingest  spread
 	started time.Time
 }
 
 func newMeter(now time.Time) *meter {
-	return &meter{started: now, subs: map[event.SubID]*pace{}, types: map[TypeKey]*pace{}}
+	return &meter{started: now, subs: map[event.SubID]*counter{}, types: map[TypeKey]*counter{}}
 }
 
 // measured bounds how many records of one commit are timed.
@@ -103,8 +103,8 @@ func (m *meter) event(r *event.Record, now time.Time, timed bool) {
 		m.sum.Flagged++
 	}
 	m.total.add(r.ReceivedAt)
-	paceOf(m.subs, r.Sub).add(r.ReceivedAt)
-	paceOf(m.types, TypeKey{r.Server, r.Type}).add(r.ReceivedAt)
+	counterOf(m.subs, r.Sub).add(r.ReceivedAt)
+	counterOf(m.types, TypeKey{r.Server, r.Type}).add(r.ReceivedAt)
 	if !timed {
 		return
 	}
@@ -114,10 +114,10 @@ func (m *meter) event(r *event.Record, now time.Time, timed bool) {
 	}
 }
 
-func paceOf[K comparable](all map[K]*pace, key K) *pace {
+func counterOf[K comparable](all map[K]*counter, key K) *counter {
 	p := all[key]
 	if p == nil {
-		p = new(pace)
+		p = new(counter)
 		all[key] = p
 	}
 	return p
@@ -147,15 +147,15 @@ func (m *meter) stats(now time.Time) Stats {
 	return s
 }
 
-// pace counts in two rings of buckets. The zero pace is ready.
-type pace struct{ seconds, minutes buckets }
+// counter counts in two rings of buckets. The zero counter is ready.
+type counter struct{ seconds, minutes buckets }
 
-func (p *pace) add(at time.Time) {
+func (p *counter) add(at time.Time) {
 	p.seconds.add(at.Unix())
 	p.minutes.add(at.Unix() / 60)
 }
 
-func (p *pace) rate(now time.Time) Rate {
+func (p *counter) rate(now time.Time) Rate {
 	return Rate{Seconds: p.seconds.upTo(now.Unix()), Minutes: p.minutes.upTo(now.Unix() / 60)}
 }
 

@@ -260,7 +260,7 @@ func (h *Host) update(ctx context.Context, id event.SubID, records []event.Recor
 }
 
 // commit waits until the store has answered, also when ctx ends once the batch is
-// queued: whoever goes on must know what is stored.
+// queued: the caller that goes on must know what is stored.
 func (h *Host) commit(ctx context.Context, b event.Batch) error {
 	done := make(chan error, 1)
 	b.Done = func(_ event.Outcome, err error) { done <- err }

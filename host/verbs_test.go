@@ -99,7 +99,7 @@ func TestVerbsInAnyOrder(t *testing.T) {
 	}
 }
 
-// A verb that fails leaves the subscription living as it is stored.
+// A verb that fails leaves the subscription running as it is stored.
 func TestFailedVerbChangesNothing(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePush, host.From{})

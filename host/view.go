@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Snapshot is the state of the host at one moment. It is a value: whoever holds
+// Snapshot is the state of the host at one moment. It is a value: a caller that has
 // it may keep it.
 type Snapshot struct {
 	Version  uint64 // grows with every change

@@ -216,7 +216,7 @@ func keyedSum(content []byte) string {
 	return fmt.Sprintf("%d %x", len(content), sum[:6])
 }
 
-// A store that lived for a moment has a snapshot from which it can begin again.
+// A store that was open for a moment has a snapshot from which it can begin again.
 func TestSnapshotWhenAStoreIsClosed(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})

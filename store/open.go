@@ -508,7 +508,7 @@ func (s *Store) Info() event.StoreInfo {
 	}
 }
 
-// Close implements [event.Store]. It waits for what is queued; whoever waits in
+// Close implements [event.Store]. It waits for what is queued; callers that wait in
 // Submit gets [event.ErrClosed]. It must not be called by a Done or a watcher. A
 // second call waits for the first one and returns the same.
 func (s *Store) Close() error {

@@ -157,7 +157,7 @@ func (s *Store) runSnapshots(ctx context.Context) {
 	}
 }
 
-// lastSnapshot makes one when the store is closed if one is due: what lived for less
+// lastSnapshot makes one when the store is closed if one is due: what was open for less
 // than it takes until it is looked again would have none.
 func (s *Store) lastSnapshot() {
 	if !s.alone {

@@ -114,7 +114,7 @@ func closed(err error) error {
 }
 
 // print tells whether two processes mean the same server by a name, without telling
-// its address or a command line to whoever reads along.
+// its address or a command line to other users.
 func print(s event.Server) string {
 	h := sha256.New()
 	parts := append([]string{s.URL, s.Command, s.Dir}, s.Args...)

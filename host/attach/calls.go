@@ -19,7 +19,7 @@ type nothing bool
 const (
 	// Of the state and the log.
 	verbState     verb[stateAsk, state]                   = "state"
-	verbRecords   verb[span, page]                        = "records"
+	verbRecords   verb[recordRange, page]                 = "records"
 	verbGet       verb[uint64, record]                    = "get"
 	verbHas       verb[eventKey, bool]                    = "has"
 	verbSubs      verb[nothing, []event.Subscription]     = "subs"
@@ -87,8 +87,8 @@ type state struct {
 	AppLast  uint64
 }
 
-// span asks for records From..To, downwards when To is less.
-type span struct {
+// recordRange asks for records From..To, downwards when To is less.
+type recordRange struct {
 	From, To uint64
 	Count    int
 }

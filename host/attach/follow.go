@@ -122,7 +122,7 @@ func (c *Client) fetch(ctx context.Context, last uint64) error {
 		c.last.Store(max(have, last))
 		return nil
 	}
-	s := span{From: max(have, last-min(last, followWindow)) + 1, To: last, Count: pageRecords}
+	s := recordRange{From: max(have, last-min(last, followWindow)) + 1, To: last, Count: pageRecords}
 	for s.From != 0 {
 		p, err := ask(ctx, c, verbRecords, s)
 		if err != nil {

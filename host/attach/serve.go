@@ -201,7 +201,7 @@ func (e *session) fill(out state, a stateAsk) state {
 }
 
 // giveRecords reads a page. Nothing is held while it is sent.
-func giveRecords(ctx context.Context, e *session, s span) (page, error) {
+func giveRecords(ctx context.Context, e *session, s recordRange) (page, error) {
 	var out page
 	size, most := 0, min(max(s.Count, 1), pageRecords)
 	take := func(r event.Record) bool {

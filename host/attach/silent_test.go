@@ -116,7 +116,7 @@ func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
 	}
 }
 
-// A first process that was stopped reads nothing: whoever asks waits for no longer
+// A first process that was stopped reads nothing: a client that asks waits for no longer
 // than the context says, also while the question cannot be written.
 func TestQuestionsEndThatCannotBeWritten(t *testing.T) {
 	first := &stopping{stopped: make(chan struct{})}

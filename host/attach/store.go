@@ -50,7 +50,7 @@ func (s *remoteStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
 func (s *remoteStore) pages(from, to uint64, fn func(*event.Record) bool) error {
 	down := to < from
 	for count := 64; from != 0; count = min(2*count, pageRecords) {
-		p, err := soon(s.c, verbRecords, span{from, to, count})
+		p, err := soon(s.c, verbRecords, recordRange{from, to, count})
 		if err != nil {
 			return err
 		}

@@ -168,7 +168,7 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 		delete(a.sessions, name)
 		a.mu.Unlock()
 		cancel()
-		s.mu.Lock() // whoever begins a subscription is counted
+		s.mu.Lock() // a request that begins a subscription is counted
 		s.subs = nil
 		s.mu.Unlock()
 		s.workers.Wait()

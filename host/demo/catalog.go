@@ -18,20 +18,20 @@ type eventType struct {
 	payload     json.RawMessage
 	schema      *jsonschema.Resolved // of input
 	feed        feed
-	limit       uint64 // events that are held for replay; 0: all
-	cursorless  bool   // no replay: cursors are null
-	span        *span  // nil: always there
+	limit       uint64    // events that are held for replay; 0: all
+	cursorless  bool      // no replay: cursors are null
+	lifetime    *lifetime // nil: always there
 }
 
-// span is the part of every loop of the script in which a type exists.
-type span struct {
+// lifetime is the part of every loop of the script in which a type exists.
+type lifetime struct {
 	from, to time.Duration // within the loop, at speed 1
 	speed    float64
 	start    time.Time
 }
 
 // at reports whether the type exists at t, and when that changes next.
-func (s *span) at(t time.Time) (exists bool, next time.Time) {
+func (s *lifetime) at(t time.Time) (exists bool, next time.Time) {
 	elapsed := time.Duration(float64(t.Sub(s.start)) * s.speed)
 	base, rest := elapsed-elapsed%period, elapsed%period
 	moment := func(d time.Duration) time.Time {
@@ -47,10 +47,10 @@ func (s *span) at(t time.Time) (exists bool, next time.Time) {
 }
 
 func (e *eventType) exists(t time.Time) bool {
-	if e.span == nil {
+	if e.lifetime == nil {
 		return true
 	}
-	ok, _ := e.span.at(t)
+	ok, _ := e.lifetime.at(t)
 	return ok
 }
 
@@ -142,7 +142,7 @@ func catalog(o origin, s settings, prints []blueprint) ([]*eventType, error) {
 		t := &eventType{name: p.name, description: p.description, modes: p.modes, limit: uint64(s.history), cursorless: p.cursorless,
 			feed: timeline{origin: o, kind: p.name, steps: byKind[p.name], period: period, speed: s.speed}}
 		if p.canary {
-			t.span = &span{from: canaryFrom, to: canaryTo, speed: s.speed, start: o.start}
+			t.lifetime = &lifetime{from: canaryFrom, to: canaryTo, speed: s.speed, start: o.start}
 		}
 		if err := t.setSchemas(p.args, p.required, p.payload); err != nil {
 			return nil, err

@@ -40,7 +40,7 @@ var handshakes = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"
 // RunChat serves the demo server chat over stdio: newline-delimited JSON-RPC on
 // stdin and stdout, its log on stderr. It returns nil when stdin ends or ctx
 // does. A read of stdin that blocks cannot be interrupted: after the end of ctx
-// stdin is closed if it is an [io.Closer], and otherwise one goroutine lives
+// stdin is closed if it is an [io.Closer], and otherwise one goroutine runs
 // until the next line or the end of stdin.
 //
 // Errors: [ErrOptions]; failure of the randomness, of stdin and of stdout.

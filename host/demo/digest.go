@@ -93,7 +93,7 @@ func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc(DigestPath, d.serveSocket)
 	err := serveHTTP(ctx, "digest", ln, mux, d.opts.Log)
-	d.mu.Lock() // whoever entered before is counted; the server takes no client any more
+	d.mu.Lock() // requests that entered before are counted; the server takes no client any more
 	workers := &d.workers
 	d.mu.Unlock()
 	workers.Wait()

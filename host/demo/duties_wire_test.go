@@ -120,7 +120,7 @@ func TestOccurrencesAreComplete(t *testing.T) {
 				t.Errorf("%s: no events", name)
 			}
 		}
-		if kind.offers("push") && kind.span == nil {
+		if kind.offers("push") && kind.lifetime == nil {
 			o := r.open(1, wire.MethodStream, from).until(wire.NoteEvent)
 			wantOccurrence(t, d, o, map[string]bool{})
 			if _, ok := o["cursor"].(string); !ok {

@@ -119,10 +119,10 @@ func (e *engine) list(params json.RawMessage, now time.Time) (map[string]any, *r
 func (e *engine) nextChange(now time.Time) time.Time {
 	var next time.Time
 	for _, t := range e.types {
-		if t.span == nil {
+		if t.lifetime == nil {
 			continue
 		}
-		if _, at := t.span.at(now); next.IsZero() || at.Before(next) {
+		if _, at := t.lifetime.at(now); next.IsZero() || at.Before(next) {
 			next = at
 		}
 	}

@@ -397,8 +397,8 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 		return true, false, next
 	}
 	sooner(end)
-	if kind.span != nil {
-		exists, change := kind.span.at(now)
+	if kind.lifetime != nil {
+		exists, change := kind.lifetime.at(now)
 		if !exists && inFlight == 0 {
 			k.over = true
 			return false, true, next

@@ -64,7 +64,7 @@ func (h *hooks) begin(ctx context.Context, opts PagerOptions) {
 
 // wait returns when every worker has ended; ctx of begin must be over.
 func (h *hooks) wait() {
-	h.mu.Lock() // whoever entered before is counted; none enters after
+	h.mu.Lock() // requests that entered before are counted; none enters after
 	workers := &h.workers
 	h.mu.Unlock()
 	workers.Wait()

@@ -86,7 +86,7 @@ func (s *stream) confirm() {
 // pulses are the moments at which a stream says something by itself.
 type pulses struct{ beat, error, end time.Time }
 
-// never is later than any stream lives.
+// never is later than any stream lasts.
 var never = time.Unix(1<<40, 0)
 
 func (s *stream) pulses(now time.Time) pulses {
@@ -147,8 +147,8 @@ func (s *stream) next(p pulses) time.Time {
 			at = moment
 		}
 	}
-	if s.kind.span != nil {
-		if _, change := s.kind.span.at(time.Now()); change.Before(at) {
+	if s.kind.lifetime != nil {
+		if _, change := s.kind.lifetime.at(time.Now()); change.Before(at) {
 			at = change
 		}
 	}

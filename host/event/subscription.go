@@ -83,7 +83,7 @@ type Subscription struct {
 	Printed uint64 // tail has written every record up to this sequence number
 }
 
-// ShownArgs returns the arguments as they may be shown to anybody. The ones in clear,
+// ShownArgs returns the arguments as they may be shown to everyone. The ones in clear,
 // of the [Key], are for the wire, the store, and for making the same request again.
 func (s *Subscription) ShownArgs() json.RawMessage {
 	if len(s.Shown) > 0 {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// keepalive learns how often a server says on a quiet stream that the stream lives,
+// keepalive learns how often a server says on a quiet stream that the stream is open,
 // with comments, pings or events that carry nothing. An answer to another request
-// proves that the server lives, not that what it says on this stream still comes.
+// proves that the server runs, not that what it says on this stream still comes.
 type keepalive struct {
 	mu      sync.Mutex
 	beats   int

@@ -36,7 +36,7 @@ type Note struct {
 	Resume   *Resume     // of [NoteResumable]
 	Since    time.Time   // of [NoteInterrupt]: when it was heard last; zero: until the interruption
 	Planned  bool        // of [NoteTerminated]: it has expired, as was agreed
-	Apart    bool        // of [NoteHeartbeat]: it shows that the server lives, not that its events still come
+	Apart    bool        // of [NoteHeartbeat]: it shows that the server runs, not that its events still come
 }
 
 // What a dialect or the session tells of a stream beside the notifications of MCP

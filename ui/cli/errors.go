@@ -37,7 +37,7 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// isBrokenPipe reports whether whoever read our output has gone.
+// isBrokenPipe reports whether the reader of the output has gone.
 func isBrokenPipe(err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return true

@@ -81,7 +81,7 @@ func scanPayloads(in io.Reader, out io.Writer) error {
 		if _, err := w.Write(answer); err != nil {
 			return err
 		}
-		if lines.Buffered() == 0 { // whoever writes by hand sees the answer at once
+		if lines.Buffered() == 0 { // a person who types sees the answer at once
 			if err := w.Flush(); err != nil {
 				return err
 			}
