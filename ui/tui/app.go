@@ -23,6 +23,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/query"
@@ -77,12 +78,11 @@ type app struct {
 	skin skin
 	slow bool // over SSH
 
-	readOnly   bool
-	interrupts *Interrupts
-	env        func(string) string
-	browse     func(address string) error
-	marked     map[query.Node]bool // event types that are subscribed to together
-	servers    config.Source
+	readOnly bool
+	env      func(string) string
+	browse   func(address string) error
+	marked   map[query.Node]bool // event types that are subscribed to together
+	servers  config.Source
 
 	startDemo func(context.Context) ([]string, error) // nil: it cannot
 	starting  bool                                    // the demo servers are
@@ -118,9 +118,8 @@ type app struct {
 	wanted           query.Node // the scope of the last run, until there is such a node
 	filters          map[string]string
 	search           search
-	clipboard        clipboard
-	create           createFile
-	exporting        *exporting   // nil while none is written
+	programs         *external.Programs
+	exports          external.Exports
 	seen             *filter.Seen // what filters can be completed with
 
 	changed  <-chan struct{}
@@ -147,7 +146,7 @@ func newApp(ctx context.Context, o Options) *app {
 		o.API = present(o.API)
 	}
 	a := &app{
-		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, interrupts: o.Interrupts, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
+		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
 		actions: actions(), commands: commands(),
 		focus: layout.Stream, subject: layout.Stream,
 	}
@@ -169,7 +168,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.browse = browser.Open
 	}
 	a.initSkin(o, env)
-	a.clipboard, a.create = systemClipboard(env), createPrivate
+	a.programs, a.exports = external.New(a, env, o.Interrupts), external.NewExports(a)
 	a.initNotify(env)
 	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
 	a.readSetting(stream.ColumnsSetting, &a.stream.Columns.By)
@@ -236,12 +235,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case settingsMsg:
 		a.applySettings(msg)
-	case exportedMsg:
-		a.exported(msg)
-	case readMsg:
-		return a.read(msg)
-	case copiedMsg:
-		a.copiedNative(msg.err)
 	case seenMsg:
 		a.seen = msg.seen
 	case foundMsg:
@@ -265,8 +258,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		return msg()
 	case demoMsg:
 		a.demoBegun(msg)
-	case editedMsg:
-		return a.edited(msg)
 	case tea.KeyPressMsg:
 		a.pressed = time.Now()
 		return a.key(msg)

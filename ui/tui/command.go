@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/config"
+	"eventdeck/ui/tui/words"
 )
 
 // command is a line that can be typed after the key of the palette.
@@ -83,59 +83,26 @@ func (a *app) unknownCommand(name string) error {
 	return fmt.Errorf("%w: %q", errCommand, name)
 }
 
-// splitWords parts a line at blanks. Quotes keep blanks together, a backslash
-// takes the next character as it is.
+// splitWords parts a line at blanks. Errors: errUsage.
 func splitWords(line string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	begun, escaped, quote := false, false, rune(0)
-	for _, r := range line {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			begun, escaped = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '"' || r == '\'':
-			begun, quote = true, r
-		case unicode.IsSpace(r):
-			if begun {
-				words = append(words, word.String())
-				word.Reset()
-				begun = false
-			}
-		default:
-			begun = true
-			word.WriteRune(r)
-		}
+	out, err := words.Split(line)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
 	}
-	if quote != 0 {
-		return nil, fmt.Errorf("%w: a quote %c is not closed", errUsage, quote)
-	}
-	if escaped {
-		return nil, fmt.Errorf("%w: nothing follows the last backslash", errUsage)
-	}
-	if begun {
-		words = append(words, word.String())
-	}
-	return words, nil
+	return out, nil
 }
 
 // completions returns whole lines that the typed one may become.
 func (a *app) completions(line string) []string {
-	words, err := splitWords(line)
-	if err != nil || len(words) == 0 {
+	typed, err := splitWords(line)
+	if err != nil || len(typed) == 0 {
 		return nil
 	}
-	c := a.command(words[0])
-	if c == nil || c.complete == nil || len(words) == 1 && !strings.HasSuffix(line, " ") {
+	c := a.command(typed[0])
+	if c == nil || c.complete == nil || len(typed) == 1 && !strings.HasSuffix(line, " ") {
 		return nil
 	}
-	args := words[1:]
+	args := typed[1:]
 	if strings.HasSuffix(line, " ") {
 		args = append(args, "")
 	}
@@ -143,23 +110,12 @@ func (a *app) completions(line string) []string {
 	var out []string
 	for _, v := range c.complete(a, args) {
 		if strings.HasPrefix(strings.ToLower(v), strings.ToLower(last)) {
-			line := append(slices.Clone(words[:1]), args[:len(args)-1]...)
+			line := append(slices.Clone(typed[:1]), args[:len(args)-1]...)
 			for i := range line {
-				line[i] = quoteWord(line[i])
+				line[i] = words.Quote(line[i])
 			}
-			out = append(out, strings.Join(append(line, quoteWord(v)), " "))
+			out = append(out, strings.Join(append(line, words.Quote(v)), " "))
 		}
 	}
 	return out
-}
-
-// quoteWord spells a word so that splitWords gives it back.
-func quoteWord(w string) string {
-	if w != "" && !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'\`, r) }) {
-		return w
-	}
-	if strings.HasSuffix(w, "=") {
-		return w
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"eventdeck/ui/tui/external"
 )
 
 // memoryFile is the file of an export in a test.
@@ -28,14 +30,14 @@ func (f *memoryFile) Keep() error { f.kept = true; return nil }
 func (f *memoryFile) Drop() error { f.dropped = true; return nil }
 
 // noFiles takes what is written and keeps nothing.
-func noFiles(string, bool) (outFile, error) { return &memoryFile{}, nil }
+func noFiles(string, bool) (external.OutFile, error) { return &memoryFile{}, nil }
 
 func TestExportWritesWhatIsShown(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	var out *memoryFile
 	var path string
-	a.create = func(p string, _ bool) (outFile, error) { path, out = p, &memoryFile{}; return out, nil }
+	a.exports.Create = func(p string, _ bool) (external.OutFile, error) { path, out = p, &memoryFile{}; return out, nil }
 	press(t, a, "2", "w")
 	exact(t, a)
 	if name := a.prompt.Field.Text(); name != "events-20260314-140305.ndjson" {
@@ -99,14 +101,14 @@ func TestExportOverwritesOnlyWhenAsked(t *testing.T) {
 func TestFailedExportLeavesNothing(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	out := &memoryFile{fail: errors.New("disk full")}
-	a.create = func(string, bool) (outFile, error) { return out, nil }
+	a.exports.Create = func(string, bool) (external.OutFile, error) { return out, nil }
 	settle(a, must(t, a, "export x.ndjson"))
 	if out.kept || !out.dropped || !a.note.bad || !strings.Contains(a.note.text, "disk full") {
 		t.Errorf("kept %v, told %q", out.kept, a.note.text)
 	}
 	out = &memoryFile{}
 	cmd := must(t, a, "export x.ndjson")
-	if _, err := a.execute("export y.ndjson"); !errors.Is(err, errExporting) {
+	if _, err := a.execute("export y.ndjson"); !errors.Is(err, external.ErrExporting) {
 		t.Errorf("a second one begins: %v", err)
 	}
 	a.note = note{}

@@ -148,9 +148,10 @@ func (a *app) drawStatus() string {
 	case a.note.text != "":
 		c.Put(themes.Strong, " ")
 		c.Safe(themes.Strong, cells.Sanitize(a.note.text).Clip(c.Room))
-	case a.exporting != nil:
-		c.Put(themes.Busy, " writing "+cells.Number(uint64(a.exporting.n.Load()))+" ")
-		c.Safe(themes.Busy, cells.Join(cells.Sanitize("to "), cells.Sanitize(a.exporting.path), cells.Sanitize("; "+a.KeyOf("export.stop")+" stops it")).Clip(c.Room))
+	case a.exports.Writing():
+		path, n := a.exports.Running()
+		c.Put(themes.Busy, " writing "+cells.Number(uint64(n))+" ")
+		c.Safe(themes.Busy, cells.Join(cells.Sanitize("to "), cells.Sanitize(path), cells.Sanitize("; "+a.KeyOf("export.stop")+" stops it")).Clip(c.Room))
 	default:
 		a.drawTotals(c)
 	}

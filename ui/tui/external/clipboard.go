@@ -1,16 +1,17 @@
-package tui
+package external
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 	"unicode/utf16"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/widget"
 )
 
 // clipboardWithin bounds how long a program of the system may take for a copy.
@@ -49,10 +50,6 @@ func clipboardFor(system string, env func(string) string, find func(string) (str
 	return clipboard{}
 }
 
-func systemClipboard(env func(string) string) clipboard {
-	return clipboardFor(runtime.GOOS, env, exec.LookPath)
-}
-
 // set runs the program without a shell and gives it the text.
 func (c clipboard) set(ctx context.Context, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, clipboardWithin)
@@ -82,21 +79,20 @@ func utf16LE(text string) []byte {
 	return out
 }
 
-// copiedMsg: the system's clipboard was set, or was not.
-type copiedMsg struct{ err error }
-
-// copyNative sets the system's clipboard, if there is one.
-func (a *app) copyNative(text string) tea.Cmd {
-	c := a.clipboard
+// Copy sets the system's clipboard, if there is one, and tells of a failure only: the
+// terminal may have taken the text.
+func (x *Programs) Copy(text string) tea.Cmd {
+	c := x.clipboard
 	if c.name == "" {
 		return nil
 	}
-	return a.Do(func(ctx context.Context) tea.Msg { return copiedMsg{c.set(ctx, text)} })
-}
-
-// copiedNative tells of a failure only: the terminal may have taken the text.
-func (a *app) copiedNative(err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
-		a.Fail("the system's clipboard did not take it, the terminal may have", err)
-	}
+	return x.screen.Do(func(ctx context.Context) tea.Msg {
+		err := c.set(ctx, text)
+		return widget.Then(func() tea.Cmd {
+			if err != nil && !errors.Is(err, context.Canceled) {
+				x.screen.Fail("the system's clipboard did not take it, the terminal may have", err)
+			}
+			return nil
+		})
+	})
 }

@@ -1,0 +1,45 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/widget"
+)
+
+// EditText has the operator's editor change a text, and hands it on. The file is
+// readable by the operator alone and is gone afterwards. The editor ends with ctx.
+func (x *Programs) EditText(ctx context.Context, text string, then func(text string) tea.Cmd) tea.Cmd {
+	line, err := Editor.line(runtime.GOOS, x.env, exec.LookPath)
+	var file string
+	if err == nil {
+		file, err = writeTemp([]byte(text))
+	}
+	if err != nil {
+		x.screen.Fail("cannot edit", err)
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, line[0], append(line[1:], file)...)
+	return tea.Exec(&guest{cmd, x.interrupts.lend}, func(err error) tea.Msg { return x.readBack(file, err, then) })
+}
+
+// readBack reads and removes what the editor left.
+func (x *Programs) readBack(file string, err error, then func(text string) tea.Cmd) widget.Then {
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(file)
+	}
+	err = errors.Join(err, os.Remove(file))
+	return func() tea.Cmd {
+		if err != nil {
+			x.screen.Fail("the editor", err)
+			return tea.ClearScreen
+		}
+		return tea.Batch(tea.ClearScreen, then(string(text)))
+	}
+}

@@ -1,0 +1,203 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/export"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
+)
+
+// ErrExporting: one export at a time.
+var ErrExporting = errors.New("another export is still being written")
+
+// errNoName: a file is to be made that has no name.
+var errNoName = errors.New("a file needs a name")
+
+// Log is what is read of the log.
+type Log interface {
+	After(seq uint64, fn func(event.Record) bool) error
+}
+
+// Range is what an export writes: the records from First to Last that match.
+type Range struct {
+	First, Last uint64
+	Query       query.Query
+	Since       time.Time // zero: however old
+}
+
+// Exports writes records to files, one at a time.
+type Exports struct {
+	Create CreateFile // makes the file; that of the operator unless a test has another
+	screen widget.Screen
+	now    *exporting // nil while none is written
+}
+
+// NewExports has nothing to write yet.
+func NewExports(screen widget.Screen) Exports { return Exports{Create: createPrivate, screen: screen} }
+
+// exporting is an export that is being written.
+type exporting struct {
+	path   string
+	n      atomic.Int64
+	cancel context.CancelFunc
+}
+
+// CreateFile makes the file of an export. An existing one is replaced only with
+// overwrite, and only when the new one is whole. It is readable by the user alone.
+type CreateFile func(path string, overwrite bool) (OutFile, error)
+
+// OutFile is a file that is there when it is kept, and not at all when it is not.
+type OutFile interface {
+	io.Writer
+	Keep() error
+	Drop() error
+}
+
+// Running tells which file is being written and how many records it has; "" is none.
+func (x *Exports) Running() (path string, n int64) {
+	if x.now == nil {
+		return "", 0
+	}
+	return x.now.path, x.now.n.Load()
+}
+
+// Writing tells whether an export is being written.
+func (x *Exports) Writing() bool { return x.now != nil }
+
+// Stop ends the export that is being written; no file is left of it.
+func (x *Exports) Stop() {
+	if x.now != nil {
+		x.now.cancel()
+	}
+}
+
+// Begin begins to write a range to a file, which ends with ctx.
+// Errors: [fs.ErrExist], [ErrExporting], that the file cannot be made.
+func (x *Exports) Begin(ctx context.Context, log Log, r Range, path string, overwrite bool) (tea.Cmd, error) {
+	if x.now != nil {
+		return nil, ErrExporting
+	}
+	file, err := x.Create(path, overwrite)
+	if err != nil {
+		return nil, err
+	}
+	w, err := export.NewWriter(file, export.Options{Format: formatOf(path)})
+	if err != nil {
+		return nil, errors.Join(err, file.Drop())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	e := &exporting{path: path, cancel: cancel}
+	x.now = e
+	return x.screen.Do(func(context.Context) tea.Msg {
+		defer cancel()
+		err := e.write(ctx, w, log, r)
+		if err != nil {
+			err = errors.Join(err, file.Drop())
+		} else {
+			err = file.Keep()
+		}
+		return widget.Then(func() tea.Cmd { x.done(e, err); return nil })
+	}), nil
+}
+
+// done tells how an export ended.
+func (x *Exports) done(e *exporting, err error) {
+	x.now = nil
+	switch {
+	case errors.Is(err, context.Canceled):
+		x.screen.Tell("the export was stopped; no file was left")
+	case err != nil:
+		x.screen.Fail("cannot write "+e.path, err)
+	default:
+		x.screen.Tell(fmt.Sprintf("wrote %s to %s", cells.Count(int(e.n.Load()), "record"), e.path))
+	}
+}
+
+// formatOf tells the format by the ending of a file's name.
+func formatOf(path string) export.Format {
+	name := strings.ToLower(filepath.Base(path))
+	switch {
+	case strings.HasSuffix(name, ".csv"):
+		return export.CSV
+	case strings.Contains(name, "cloudevents"):
+		return export.CloudEvents
+	}
+	return export.NDJSON
+}
+
+// write writes the records of a range.
+func (x *exporting) write(ctx context.Context, w *export.Writer, log Log, r Range) error {
+	var failed error
+	err := log.After(r.First-1, func(rec event.Record) bool {
+		if rec.Seq > r.Last {
+			return false
+		}
+		if failed = ctx.Err(); failed != nil {
+			return false
+		}
+		if rec.ReceivedAt.Before(r.Since) || !r.Query.Matches(&rec) {
+			return true
+		}
+		if failed = w.Write(&rec); failed != nil {
+			return false
+		}
+		x.n.Add(1)
+		return true
+	})
+	return errors.Join(err, failed, w.Flush())
+}
+
+// newFile is a file that is written beside its place.
+type newFile struct {
+	*os.File
+	path string
+}
+
+func createPrivate(path string, overwrite bool) (OutFile, error) {
+	if path == "" {
+		return nil, errNoName
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("%s is a directory", path)
+	case err == nil && !overwrite:
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".eventdeck-*")
+	if err != nil {
+		if of := (*fs.PathError)(nil); errors.As(err, &of) { // that nobody asked for
+			err = of.Err
+		}
+		return nil, fmt.Errorf("%s cannot be made: %w", path, err)
+	}
+	return &newFile{f, path}, nil
+}
+
+// Keep puts the file in its place.
+func (f *newFile) Keep() error {
+	if err := f.Close(); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), f.path); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Drop leaves nothing behind.
+func (f *newFile) Drop() error { return errors.Join(f.Close(), os.Remove(f.Name())) }

@@ -1,0 +1,144 @@
+// Package external is what is outside of the screen: the operator's pager and editor,
+// the system's clipboard, files that are written.
+package external
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// Program is a program of the operator: the first variable that is set names
+// it, else the first of the usual ones.
+type Program struct {
+	vars  []string
+	usual map[string][]string // by system; "" is every other one
+}
+
+// Programs that show and change texts.
+var (
+	Pager  = Program{[]string{"PAGER"}, map[string][]string{"windows": {"more"}, "": {"less", "more"}}}
+	Editor = Program{[]string{"VISUAL", "EDITOR"}, map[string][]string{"windows": {"notepad"}, "": {"sensible-editor", "nano", "vi"}}}
+)
+
+// errNoProgram: no program of that kind is there.
+var errNoProgram = errors.New("no such program found")
+
+// line returns the command line of the program. A variable may have arguments;
+// no shell reads it.
+func (p Program) line(system string, env func(string) string, find func(string) (string, error)) ([]string, error) {
+	for _, v := range p.vars {
+		line, err := words.Split(env(v))
+		if system == "windows" { // where a backslash parts folders
+			line, err = strings.Fields(env(v)), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("$%s: %w", v, err)
+		}
+		if len(line) > 0 {
+			return line, nil
+		}
+	}
+	usual := p.usual[system]
+	if usual == nil {
+		usual = p.usual[""]
+	}
+	for _, name := range usual {
+		if path, err := find(name); err == nil {
+			return []string{path}, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: set $%s", errNoProgram, p.vars[0])
+}
+
+// Programs has programs of the operator show and change texts.
+type Programs struct {
+	screen     widget.Screen
+	env        func(name string) string
+	interrupts *Interrupts
+	clipboard  clipboard
+}
+
+// New finds programs by the environment. interrupts, if not nil, is told while one
+// has the terminal.
+func New(screen widget.Screen, env func(name string) string, interrupts *Interrupts) *Programs {
+	return &Programs{screen, env, interrupts, clipboardFor(runtime.GOOS, env, exec.LookPath)}
+}
+
+// Show shows a payload in a program, which ends with ctx.
+func (x *Programs) Show(ctx context.Context, p Program, payload []byte) tea.Cmd {
+	line, err := p.line(runtime.GOOS, x.env, exec.LookPath)
+	if err != nil {
+		x.screen.Fail("cannot open the payload", err)
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
+	return tea.Exec(&reading{guest{cmd, x.interrupts.lend}, Readable(payload)}, func(err error) tea.Msg {
+		return widget.Then(func() tea.Cmd {
+			if err != nil {
+				x.screen.Fail("the program that showed the payload", err)
+			}
+			return tea.ClearScreen // it may show what the program left of itself
+		})
+	})
+}
+
+// reading runs a program on a file of its own, which only the user can read and
+// which is gone when the program ends. It implements [tea.ExecCommand].
+type reading struct {
+	guest
+	text []byte
+}
+
+// Run writes the file, runs the program and removes the file.
+func (r *reading) Run() error {
+	file, err := writeTemp(r.text)
+	if err != nil {
+		return err
+	}
+	r.Args = append(r.Args, file)
+	return errors.Join(r.guest.Run(), os.Remove(file))
+}
+
+// Readable is the payload as text in which nothing can act: JSON indented, with
+// everything escaped that is not a letter; anything else escaped as a whole.
+func Readable(raw []byte) []byte {
+	if !json.Valid(raw) {
+		var b bytes.Buffer
+		for _, l := range trust.Escaped(trust.Untrusted(string(raw)), 1<<16) {
+			b.WriteString(l.Plain() + "\n")
+		}
+		return b.Bytes()
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, trust.CompactJSON(raw), "", "  ") != nil {
+		return trust.CompactJSON(raw)
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// writeTemp writes a file that only the user can read.
+func writeTemp(text []byte) (string, error) {
+	f, err := os.CreateTemp("", "eventdeck-*.json")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
