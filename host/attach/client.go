@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"eventdeck/host"
+	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 )
 
@@ -69,8 +70,8 @@ const askWithin = 5 * time.Second
 
 // Attach connects to the process that has the store in dir open.
 //
-// Errors: [ErrNotListening] when there is none that listens; [ErrVersion], [ErrPeer],
-// [ErrBusy]; the cause of ctx.
+// Errors: [ErrNotListening] when there is none that listens, with [event.ErrSilent] when it does
+// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
 	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
 }
@@ -117,7 +118,7 @@ func (c *Client) open(ctx context.Context) error {
 	}
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	hurry := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
-	slow := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: it does not answer", ErrNotListening)) })
+	slow := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: %w", ErrNotListening, event.ErrSilent)) })
 	res, err := c.http.Do(r)
 	switch answered := slow.Stop() && hurry(); {
 	case err == nil && !answered:

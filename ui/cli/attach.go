@@ -50,11 +50,31 @@ func (a *app) openOrAttach(ctx context.Context, o StoreOptions) (event.Store, *a
 	if err == nil {
 		return s, nil, nil
 	}
-	// The process that holds it may have begun to listen meanwhile.
-	if c, late := a.attached(ctx, o); late == nil && c != nil {
-		return c.Store(), c, nil
+	if c, err = attachLate(ctx, o, err); err != nil {
+		return nil, nil, err
 	}
-	return nil, nil, err
+	return c.Store(), c, nil
+}
+
+// attachLate attaches to the process because of which the store could not be opened: it
+// may have begun to listen meanwhile. Otherwise it returns why not, with what is known of
+// that process.
+func attachLate(ctx context.Context, o StoreOptions, why error) (*attach.Client, error) {
+	if o.Temporary {
+		return nil, why
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, errors.Join(why, err)
+	}
+	c, err := attach.Attach(ctx, dir)
+	if errors.Is(err, event.ErrSilent) {
+		return nil, fmt.Errorf("%w; %w", why, event.ErrSilent)
+	}
+	if err != nil {
+		return nil, why
+	}
+	return c, nil
 }
 
 // addressed gives a server that is given by its name in a store the address with that

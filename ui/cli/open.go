@@ -81,12 +81,7 @@ func (a *app) attachOrStart(ctx context.Context, d *deck, o StoreOptions, trace 
 		if d.store != nil {
 			return err
 		}
-		// The process that holds it may have begun to listen meanwhile.
-		var late error
-		if c, late = a.attached(ctx, o); late != nil || c == nil {
-			return err
-		}
-		err = nil
+		c, err = attachLate(ctx, o, err)
 	}
 	if err != nil {
 		return err

@@ -9,6 +9,20 @@ import (
 	"testing"
 )
 
+// Beside a process that is stopped a command does not only say that the store is in use.
+func TestCommandBesideAStoppedProcessSaysSo(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "10")
+	tail := w.start(nil, "tail", url, "load.tick", "--json", "--data", w.data())
+	tail.await(tail.stdout, 1, isEvent)
+	tail.signal(syscall.SIGSTOP)
+	defer tail.signal(syscall.SIGCONT)
+	list := w.start(nil, "subs", "list", "--data", w.data())
+	if code := list.wait(); code != 1 || !strings.Contains(list.stderr.text(), "the process with the store does not answer") {
+		t.Errorf("ends with %d and says %q", code, list.stderr.text())
+	}
+}
+
 // A server that is stopped and goes on keeps every event.
 func TestStoppedServerGoesOn(t *testing.T) {
 	w := newWorld(t)
