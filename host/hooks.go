@@ -72,8 +72,10 @@ func (k *hooks) init(h *Host) {
 		}
 	}
 	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Hook.Path != "" {
-			k.paths[sub.Hook.Path] = sub.ID
+		for _, path := range []string{sub.Hook.Path, sub.Hook.OldPath} {
+			if path != "" {
+				k.paths[path] = sub.ID
+			}
 		}
 	}
 }
@@ -277,10 +279,14 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		return receiver.Entry{}, receiver.PathUnknown
 	}
 	sub, err := k.host.opts.Store.Subscription(id)
-	if err != nil || sub.Hook.Path != path {
+	if err != nil || sub.Hook.Path != path && sub.Hook.OldPath != path {
 		return receiver.Entry{}, receiver.PathUnknown
 	}
-	entry := receiver.Entry{Sub: id, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until, Scheme: sub.Hook.Scheme}
+	old := sub.Hook.Path != path
+	if until := sub.Hook.OldUntil; old && !until.IsZero() && k.host.opts.Now().After(until) {
+		return receiver.Entry{}, receiver.PathRemoved
+	}
+	entry := receiver.Entry{Sub: id, Old: old, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until, Scheme: sub.Hook.Scheme}
 	if kind := dialect.KindOf(sub.Dialect); kind.Read != nil {
 		entry.Foreign = true
 		entry.Awaited = kind.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone
@@ -295,7 +301,7 @@ func (k *hooks) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		}
 		return receiver.Entry{}, receiver.PathUnknown
 	}
-	if l := k.host.runningSub(id); l != nil {
+	if l := k.host.runningSub(id); l != nil && !old {
 		entry.InFlight = l.runner.InFlight()
 	}
 	return entry, receiver.PathKnown
@@ -341,7 +347,7 @@ func (k *hooks) Deliver(ctx context.Context, d receiver.Delivery) error {
 		return nil
 	}
 	err := l.runner.Deliver(ctx, delivery.Delivered{
-		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: k.host.secrets.Error(d.Refused), Previous: d.UsedPrevious,
+		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: k.host.secrets.Error(d.Refused), Previous: d.UsedPrevious, Old: d.Old,
 	})
 	if err == nil || errors.Is(err, delivery.ErrChanged) {
 		k.host.acceptedDelivery(d.Sub)

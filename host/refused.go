@@ -99,8 +99,11 @@ func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
 	if err != nil {
 		return // removed meanwhile
 	}
-	if l := k.host.runningSub(id); l != nil && !alive(l.runner.Status().State) {
-		k.host.acceptedDelivery(id) // a new beginning: what was refused may have been its challenge
+	if l := k.host.runningSub(id); l != nil {
+		l.runner.Challenged()
+		if !alive(l.runner.Status().State) {
+			k.host.acceptedDelivery(id) // a new beginning: what was refused may have been its challenge
+		}
 	}
 	e := k.host.act(event.ActorSecurity, "challenge answered", sub, "")
 	e.Detail = serverID

@@ -153,6 +153,7 @@ func New(o Options) (*Host, error) {
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.hooks.init(h)
 	h.stopWatch = o.Store.Watch(h.stored)
+	h.wg.Go(h.watchClock)
 	return h, nil
 }
 

@@ -102,6 +102,9 @@ type storedHook struct {
 	Previous []byte    `json:"previous,omitempty"` // sealed
 	Until    timestamp `json:"until"`
 	Since    timestamp `json:"since,omitzero"`
+	OldPath  []byte    `json:"oldPath,omitempty"`
+	OldURL   []byte    `json:"oldUrl,omitempty"`
+	OldUntil timestamp `json:"oldUntil,omitzero"`
 }
 
 // timestamp is a time in JSON that holds every year and every nanosecond.
@@ -200,6 +203,9 @@ func (k keptSub) encode() ([]byte, error) {
 			Previous: k.previous,
 			Until:    stamp(s.Hook.Until),
 			Since:    stamp(s.Hook.Since),
+			OldPath:  []byte(s.Hook.OldPath),
+			OldURL:   []byte(s.Hook.OldURL),
+			OldUntil: stamp(s.Hook.OldUntil),
 		},
 		Dialect:  []byte(s.Dialect),
 		NoReplay: s.NoReplay,
@@ -273,6 +279,9 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 			Previous: event.NewSecret(previous),
 			Until:    in.Hook.Until.time(),
 			Since:    in.Hook.Since.time(),
+			OldPath:  string(in.Hook.OldPath),
+			OldURL:   string(in.Hook.OldURL),
+			OldUntil: in.Hook.OldUntil.time(),
 		},
 		Dialect:  string(in.Dialect),
 		NoReplay: in.NoReplay,

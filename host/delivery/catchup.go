@@ -22,11 +22,14 @@ func (r *Runner) mayPoll() bool {
 	return len(modes) == 0 || slices.Contains(modes, event.ModePoll)
 }
 
+// knowsModes reports whether the modes of the type are known now.
+func (r *Runner) knowsModes() bool { return r.deps.Modes == nil || len(r.deps.Modes(r.key)) > 0 }
+
 // catchUp polls for all since the last proved position, beside the open delivery. The
 // poll proves once it has brought an event that the delivery brought too: all before
 // that one is there then. An event of the delivery that it did not bring may lie behind
-// a replica's lag, and is looked for again: after the next heartbeat, and after some
-// time. It returns undecided where the type cannot be polled.
+// a replica's lag, and is looked for again: soon, after the next heartbeat, and after
+// some time. It returns undecided where the type cannot be polled.
 func (p *proof) catchUp(ctx context.Context) verdict {
 	c := catchingUp{proof: p, at: p.from}
 	for tries := 1; ; tries++ {
@@ -36,9 +39,9 @@ func (p *proof) catchUp(ctx context.Context) verdict {
 		switch {
 		case p.isMet(), tries > 1 && !p.isUnmet():
 			return proved
-		case tries > 2:
+		case tries > 3:
 			return missing
-		case !c.rest(ctx, tries == 1):
+		case !c.rest(ctx, tries):
 			return undecided
 		case p.isMet(), !p.isUnmet() && (c.brought || !p.isAhead()):
 			return proved
@@ -79,16 +82,24 @@ type catchingUp struct {
 	most    int  // events asked for at most; 0: the server decides
 }
 
-// rest waits until what a lagging replica lacked may be there, if a heartbeat may show
-// it, until the next one; no less than the server asks for.
-func (c *catchingUp) rest(ctx context.Context, heartbeat bool) bool {
+// rest waits until what a lagging replica lacked may be there: when a new event has
+// come that the poll must hold too, after the next heartbeat, or some time; no less
+// than the server asks for.
+func (c *catchingUp) rest(ctx context.Context, tries int) bool {
+	timing := &c.r.deps.Timing
 	c.mu.Lock()
 	beats := c.beats
 	c.mu.Unlock()
-	if !c.await(ctx, c.r.deps.Timing.ProveWithin, func() bool { return heartbeat && c.beats > beats }) {
+	if !c.await(ctx, timing.ProveWithin, func() bool {
+		return tries == 1 && !c.witness.IsZero() || tries < 3 && c.beats > beats
+	}) {
 		return false
 	}
-	return sleep(ctx, c.r.pollAgain.Sub(c.r.deps.Now()))
+	wait := c.r.pollAgain.Sub(c.r.deps.Now())
+	if c.isUnmet() {
+		wait = max(wait, timing.PollFloor)
+	}
+	return wait <= 0 || c.pause(ctx, wait)
 }
 
 // drain asks for page after page. It returns proved when there is no more, or the
@@ -97,7 +108,7 @@ func (c *catchingUp) rest(ctx context.Context, heartbeat bool) bool {
 func (c *catchingUp) drain(ctx context.Context) verdict {
 	r, backoff, empty := c.r, c.r.deps.Backoff(), 0
 	for {
-		if !sleep(ctx, r.pollAgain.Sub(r.deps.Now())) {
+		if wait := r.pollAgain.Sub(r.deps.Now()); wait > 0 && !c.pause(ctx, wait) {
 			return undecided
 		}
 		res, err := c.page(ctx)
@@ -108,10 +119,12 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 			continue
 		case cannotPoll(err):
 			return undecided
+		case cursorRefused(err) && c.later():
+			continue
 		case refusedForGood(err):
 			return missing
 		case err != nil:
-			if !sleep(ctx, backoff.Next(err)) {
+			if !c.pause(ctx, backoff.Next(err)) {
 				return undecided
 			}
 			continue
@@ -124,6 +137,8 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 			empty = 0
 		}
 		switch {
+		case res.Truncated && c.later():
+			continue
 		case res.Truncated:
 			return missing
 		case c.isMet() || !res.HasMore || empty >= emptyPages:
@@ -152,6 +167,18 @@ func (c *catchingUp) page(ctx context.Context) (wire.PollResult, error) {
 		Name: c.r.key.Type, Arguments: c.r.key.Args, MaxEvents: c.most,
 		At: wire.Position{Cursor: c.at.Text, Valid: c.at.Valid, Number: c.at.Number, MaxAge: c.maxAge},
 	})
+}
+
+// later goes on at the stored position, where the last proved one is too old for the
+// server and nothing speaks for a loss between the two. It reports whether that helps.
+func (c *catchingUp) later() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.from == c.stored || c.suspect {
+		return false
+	}
+	c.from, c.at = c.stored, c.stored
+	return true
 }
 
 // smaller asks for fewer events from now on, and reports whether it can.

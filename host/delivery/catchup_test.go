@@ -230,7 +230,7 @@ func TestCatchUpKeepsThePaceOfTheServer(t *testing.T) {
 				t.Errorf("asked again after %v", pause)
 			}
 		}
-		equal(t, len(p.asked), 3)
+		equal(t, len(p.asked), 4)
 		r.wantLog("e8 gap:unproved")
 	})
 }

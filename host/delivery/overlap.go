@@ -6,36 +6,50 @@ import (
 	"eventdeck/host/event"
 )
 
-// overlap waits for what decides where no poll does. A stream decides by its notes;
-// deliveries by webhook are given some time.
+// overlap waits for what decides where no poll does. A stream decides by its notes. Of
+// a webhook, whose server may go on in silence with what it has under way, only what it
+// answers of failures speaks for a loss.
 func (p *proof) overlap(ctx context.Context) verdict {
 	p.mu.Lock()
 	p.polling = false
-	v := undecided
-	if p.doubtful || p.told {
-		v = missing
-	}
-	p.mu.Unlock()
-	if v != undecided {
-		return v
-	}
-	wait := p.r.deps.Timing.ProveWithin
-	if !p.webhook {
-		wait *= 2 // two heartbeats
-	}
-	if !p.await(ctx, wait, func() bool { return false }) {
+	if p.webhook && !p.fresh && p.unlisted && !p.first && !p.r.mayPoll() {
+		p.mu.Unlock()
+		p.r.Doubt() // now it is known that it needs a path of its own
 		return undecided
+	}
+	if p.webhook && !p.fresh && p.suspect && !p.first && p.r.canBeFresh() {
+		p.mu.Unlock()
+		// Until another path may be made, the proved position stays where it is.
+		if p.pause(ctx, p.r.freshIn()) {
+			p.r.Doubt()
+		}
+		return undecided
+	}
+	decided := p.first || p.webhook && !p.fresh || p.reached != undecided || p.doubtful || p.told
+	p.mu.Unlock()
+	if !decided {
+		wait := p.r.deps.Timing.ProveWithin
+		if !p.webhook {
+			wait *= 2 // two heartbeats
+		}
+		p.pause(ctx, wait)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case !p.known.IsZero():
+	case p.over || ctx.Err() != nil:
+		return undecided
+	case p.reached != undecided:
+		return p.reached
+	case p.fresh:
+		return p.freshVerdict()
+	case p.webhook && !p.first && !p.told:
+		return p.leniently() // the answer has said all
+	case p.first || p.doubtful || p.told || !p.known.IsZero():
 		return missing
-	case p.lenient || p.heard || p.moved:
+	case p.lenient:
 		return p.leniently()
-	case p.webhook && p.echoed:
-		return proved // nothing came, and the position is the one of before
-	case p.webhook:
+	case p.moved:
 		return missing
 	}
 	return undecided // a stream on which nothing came
@@ -90,7 +104,7 @@ func (p *proof) passed(position event.Cursor, replayed bool) verdict {
 // leniently decides where overlap cannot be had, by what speaks for a loss. The lock
 // is held.
 func (p *proof) leniently() verdict {
-	if p.moved && !p.heard {
+	if p.suspect || (!p.webhook || p.fresh) && p.moved && !p.heard {
 		return missing
 	}
 	return proved

@@ -19,14 +19,15 @@ const emptyPages = 3
 const smallPage = 128
 
 // poll asks again and again until it fails.
-func (r *Runner) poll(ctx context.Context, from wire.Position) error {
+// stored is the position to go on at where from is too old for the server.
+func (r *Runner) poll(ctx context.Context, from, stored wire.Position) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
 
 	before := r.in.lastSign()
-	p := polling{r: r, position: from, before: before, from: r.in.since(before), began: r.deps.Now()}
+	p := polling{r: r, position: from, stored: stored, before: before, from: r.in.since(before), began: r.deps.Now()}
 	p.behind = p.position.Valid
 	for {
 		wait, err := p.once(ctx)
@@ -47,6 +48,7 @@ func (r *Runner) poll(ctx context.Context, from wire.Position) error {
 type polling struct {
 	r        *Runner
 	position wire.Position
+	stored   wire.Position
 	began    time.Time
 	before   time.Time // last sign of life before this attempt; zero: it is the first
 	from     time.Time // where a gap begins that this attempt shows
@@ -80,6 +82,10 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	res, err := r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position, MaxEvents: p.most})
 	if errors.Is(err, wire.ErrTooLarge) {
 		return 0, p.smaller(err)
+	}
+	if (cursorRefused(err) || err == nil && res.Truncated) && !p.asked && p.position != p.stored {
+		p.position = p.stored // what lies before it was delivered
+		return 0, nil
 	}
 	if err != nil {
 		if !cursorRefused(err) || !sent.Valid {

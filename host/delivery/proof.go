@@ -27,19 +27,20 @@ import (
 //     back, so that an event that is stored must come again before anything new.
 //
 // The last proved position is kept until then, and every opening begins there
-// ([event.Subscription.Opening]). Of a stream it is the stored position itself: while
-// a proof is open, the cursors that come are only held, and the commit that proves,
-// or records the gap, moves the position to the newest of them. Deliveries by webhook
-// move the stored position at any time, so the proved one is kept beside it
-// (checkpoint.go). In both cases a process that dies at any step begins again at the
-// last proved position, and nothing has to be undone.
+// ([event.Subscription.Opening]). While a proof is open, the stored position stays
+// where it is: the cursors that come are only held, and the commit that proves, or
+// records the gap, moves the position to the newest of them. So a process that dies at
+// any step begins again at the last proved position, and nothing has to be undone. Of a
+// stream the two positions are one; of a webhook, whose deliveries may be given up
+// behind later ones, the proved one is kept beside the other (checkpoint.go).
 //
 // Once an opening is proved, [Runner.proof] is nil: an event costs one look at it.
 type proof struct {
 	r      *Runner
 	from   event.Cursor  // the last proved position
 	asked  event.Cursor  // where the delivery is asked to begin: from, or one position back
-	known  trust.Text    // the stored event between the two; zero: overlap cannot be had
+	stored event.Cursor  // where it is asked to begin when all else is too old for the server
+	known  trust.Text    // the stored event between asked and from; zero: overlap cannot be had
 	since  time.Time     // where a gap begins that is recorded
 	maxAge time.Duration // of the subscription
 	opened time.Time
@@ -47,11 +48,14 @@ type proof struct {
 
 	// first: there was no life before, so nothing can be missing.
 	first bool
-	// lenient: the position one back is too old for the server. A gap is recorded only
+	// lenient: what would prove more is too old for the server. A gap is recorded only
 	// if something speaks for a loss.
 	lenient bool
-	// webhook: deliveries move the position while the proof is open.
 	webhook bool
+	fresh   bool   // webhook: on a path that the server did not know before
+	oldURL  string // webhook: the address of the path before it; empty: none
+	// unlisted: whether the type may be polled was not known when it was opened.
+	unlisted bool
 
 	wake  chan struct{} // holds a value when there is something to look at
 	ended chan struct{} // closed with the proof's goroutine
@@ -59,16 +63,21 @@ type proof struct {
 	mu        latch
 	over      bool
 	confirmed bool
-	told      bool          // a gap of this opening is in the log
-	polling   bool          // a catch-up poll decides
-	held      *event.Cursor // newest position that was told; nil: none
-	heard     bool          // an event came
-	moved     bool          // before any event came, another position was told than was asked for
-	echoed    bool          // the last that was told is the position that was asked for
-	doubtful  bool          // overlap has failed: it goes on elsewhere
-	beats     int           // heartbeats
-	witness   trust.Text    // first new event of this delivery; zero: none came
-	met       bool          // the catch-up poll has brought the witness
+	reached   verdict                 // webhook: what an answer or a delivery has shown
+	suspect   bool                    // webhook: the server has shown a failure
+	told      bool                    // a gap of this opening is in the log
+	polling   bool                    // a catch-up poll decides
+	held      *event.Cursor           // newest position that was told; nil: none
+	heard     bool                    // an event came
+	moved     bool                    // before any event came, another position was told than was asked for
+	echoed    bool                    // the last that was told is the position that was asked for
+	doubtful  bool                    // overlap has failed: it goes on elsewhere
+	beats     int                     // heartbeats
+	seen      map[trust.Text]struct{} // of a fresh path: new events that it brought
+	repeated  trust.Text              // of a fresh path: the stored event that came again
+	answer    *event.Cursor           // webhook: the position of the newest answer
+	witness   trust.Text              // first new event of this delivery; zero: none came
+	met       bool                    // the catch-up poll has brought the witness
 }
 
 // latch is a lock that may be held while the store has no room.
@@ -86,17 +95,22 @@ const (
 	missing           // something may be missing
 )
 
-// errTooFarBack: the server does not hold the position one back any more.
-var errTooFarBack = errors.New("the position one back is too old for the server")
+// errTooFarBack: the server does not hold the position any more that was asked for,
+// though it may hold the stored one.
+var errTooFarBack = errors.New("the position is too old for the server")
 
 // newProof returns the proof of an opening from what is stored; nil if there is
-// nothing to be proved. before is the last sign of life until now.
-func (r *Runner) newProof(sub *event.Subscription, before time.Time, lenient bool) *proof {
+// nothing to be proved. before is the last sign of life until now. older is how many of
+// the positions that it may begin at were too old for the server: one back, the last
+// proved one, the stored one.
+//
+// fresh: a webhook has a path that the server did not know before.
+func (r *Runner) newProof(sub *event.Subscription, before time.Time, older int, fresh bool) *proof {
 	p := &proof{
-		r: r, from: sub.Opening(), since: r.in.since(before), maxAge: sub.MaxAge, opened: r.deps.Now(),
-		first: before.IsZero(), lenient: lenient, webhook: r.Mode() == event.ModeWebhook,
-		polling: r.mayPoll(),
-		wake:    make(chan struct{}, 1), ended: make(chan struct{}), mu: make(latch, 1),
+		r: r, from: sub.Opening(), stored: sub.Cursor, since: r.in.since(before), maxAge: sub.MaxAge, opened: r.deps.Now(),
+		first: before.IsZero(), lenient: older > 0, webhook: r.Mode() == event.ModeWebhook,
+		polling: r.mayPoll(), unlisted: !r.knowsModes(), fresh: fresh,
+		wake: make(chan struct{}, 1), ended: make(chan struct{}), mu: make(latch, 1),
 	}
 	if !p.from.Valid || p.first && !p.polling {
 		return nil
@@ -104,9 +118,24 @@ func (r *Runner) newProof(sub *event.Subscription, before time.Time, lenient boo
 	if sub.Proved.Valid && sub.ProvedAt.Before(p.since) {
 		p.since = sub.ProvedAt
 	}
-	p.asked = p.from
-	if !p.first && !lenient && !r.polls() && sub.Before.Valid && !sub.Newest.IsZero() {
+	overlap := !p.first && !r.polls() && sub.Before.Valid && !sub.Newest.IsZero()
+	if !overlap || p.fresh && !p.from.Same(p.stored) {
+		older++ // one back is not known, or events since the proved position show the same
+	}
+	switch {
+	case p.webhook && !p.fresh:
+		p.asked, p.suspect = p.stored, r.suspect
+		r.suspect = false
+	case older == 0:
 		p.asked, p.known = sub.Before, sub.Newest
+	case older == 1:
+		p.asked = p.from
+	default:
+		p.from, p.asked, p.lenient = p.stored, p.stored, true
+	}
+	if p.fresh {
+		p.suspect, r.suspect = r.suspect, false
+		p.oldURL, p.seen = sub.Hook.OldURL, map[trust.Text]struct{}{}
 	}
 	return p
 }
@@ -138,17 +167,20 @@ func (p *proof) live(ctx context.Context) {
 	}
 	p.r.deps.Failpoint(FailConfirmed)
 	v := undecided
-	if p.isPolling() {
+	if p.mayCatchUp() {
 		v = p.catchUp(ctx)
 	}
 	if v == undecided && ctx.Err() == nil {
 		v = p.overlap(ctx)
 	}
 	p.conclude(ctx, v)
+	if p.fresh && p.isOver() && ctx.Err() == nil {
+		p.r.dropOld(ctx, p.oldURL)
+	}
 }
 
-// await waits until done, which is called with the lock held, or the proof is over,
-// at most for d; 0: no bound. It reports false when ctx has ended or it is over.
+// await waits until done, which is called with the lock held, at most for d; 0: no
+// bound. It reports false when ctx has ended or the proof is decided without it.
 func (p *proof) await(ctx context.Context, d time.Duration, done func() bool) bool {
 	var late <-chan time.Time
 	if d > 0 {
@@ -158,13 +190,15 @@ func (p *proof) await(ctx context.Context, d time.Duration, done func() bool) bo
 	}
 	for {
 		p.mu.Lock()
-		over, ready := p.over, done()
+		ready, over := done(), p.over || p.confirmed && p.reached != undecided
 		p.mu.Unlock()
-		if over || ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return false
-		}
-		if ready {
+		case ready:
 			return true
+		case over:
+			return false
 		}
 		select {
 		case <-p.wake:
@@ -176,9 +210,20 @@ func (p *proof) await(ctx context.Context, d time.Duration, done func() bool) bo
 	}
 }
 
-// tooFarBack reports whether a server that begins later than asked was asked for the
-// position one back: that it does not hold that one is no loss.
-func (p *proof) tooFarBack() bool { return p != nil && p.asked != p.from }
+// isOpen reports whether there is something to prove still.
+func (p *proof) isOpen() bool { return p != nil && !p.isOver() }
+
+// proofless returns what is known of an opening that needs no proof.
+func proofless(before time.Time, position bool) event.Proof {
+	if before.IsZero() || position {
+		return event.ProofNew
+	}
+	return event.ProofNoReplay
+}
+
+// canGoOn reports whether a server that does not hold the position asked for is to be
+// asked for a later one: that it does not hold this one is no loss.
+func (p *proof) canGoOn() bool { return p != nil && !p.asked.Same(p.stored) }
 
 // gapBegins returns where a gap begins that the server tells of now: what comes while
 // the proof is open does not show that all of it came. otherwise is when none is.
@@ -189,9 +234,16 @@ func (p *proof) gapBegins(otherwise time.Time) time.Time {
 	return p.since
 }
 
-func (p *proof) isPolling() bool {
+// pause is await for a time.
+func (p *proof) pause(ctx context.Context, d time.Duration) bool {
+	return p.await(ctx, max(d, 1), func() bool { return false })
+}
+
+// mayCatchUp reports whether the type may be polled, as far as that is known by now.
+func (p *proof) mayCatchUp() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.polling = p.polling && p.r.mayPoll()
 	return p.polling
 }
 
@@ -260,16 +312,32 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 		word = event.ProofPossibleGap
 		b.Records = slices.Insert(b.Records, 0, p.r.in.gap(event.CauseUnproved, p.since, false))
 	}
-	if p.held != nil && !p.held.Same(p.asked) {
+	switch {
+	case p.fresh:
+		b.Cursor = p.reachedBy(v)
+	case p.held != nil && !p.held.Same(p.asked):
 		b.Cursor, b.Newest = p.held, p.witness
 	}
-	witness, webhook, update, done := p.witness, p.webhook, b.Update, b.Done
+	behind, webhook, update, done := p.witness, p.webhook, b.Update, b.Done
+	if !p.repeated.IsZero() {
+		behind = p.repeated
+	}
+	if webhook && behind.IsZero() {
+		behind = p.r.takeNewest()
+	}
+	moves := v == missing || p.polling || !behind.IsZero() // else the proved position has an event behind it
+	graceEnds := p.r.deps.Now().Add(oldGrace).UTC()
 	b.Update = func(s *event.Subscription) {
 		if update != nil {
 			update(s)
 		}
 		if webhook {
-			s.Checkpoint(witness)
+			if moves {
+				s.Checkpoint(behind)
+			}
+			if s.Hook.OldPath != "" && s.Hook.OldUntil.IsZero() {
+				s.Hook.OldUntil = graceEnds
+			}
 		} else {
 			s.Proved, s.ProvedAt = event.Cursor{}, time.Time{}
 		}
@@ -325,21 +393,27 @@ func (p *proof) mark(m wire.Mark, heartbeat bool) verdict {
 		p.moved = p.moved || !p.heard && !p.echoed
 	}
 	switch {
+	case p.told && !p.r.polls():
+		p.polling = false
+		return missing
 	case p.polling:
 		return undecided
-	case p.told:
-		return missing
 	}
 	return p.overlaps(heartbeat)
 }
 
 // event looks at an event of the delivery. The lock is held.
 func (p *proof) event(id trust.Text, position event.Cursor, replayed bool) verdict {
-	p.confirming()
+	if !p.webhook { // a delivery may be ahead of the answer
+		p.confirming()
+	}
 	first := !p.heard
 	p.heard = true
 	if id == p.known && !id.IsZero() {
 		return proved
+	}
+	if p.fresh && p.known.IsZero() {
+		return p.comesAgain(id)
 	}
 	if !p.witness.IsZero() && p.known.IsZero() {
 		return undecided // a catch-up poll decides

@@ -32,10 +32,10 @@ const (
 // many goroutines with small stacks: the functions on the way keep nothing large.
 func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
 	before := r.in.lastSign()
-	p := r.newProof(sub, before, false)
+	p := r.newProof(sub, before, 0, false)
 	err := r.stream(ctx, r.streamRequest(sub, p), before, p)
-	if p != nil && p.asked != p.from && (errors.Is(err, errTooFarBack) || positionRefused(err)) {
-		p = r.newProof(sub, before, true)
+	for older := 1; p.canGoOn() && (errors.Is(err, errTooFarBack) || positionRefused(err)); older++ {
+		p = r.newProof(sub, before, older, false)
 		err = r.stream(ctx, r.streamRequest(sub, p), before, p)
 	}
 	if !sub.Opening().Valid || !positionRefused(err) {
@@ -63,7 +63,9 @@ func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before tim
 	r.in.onFailure(cancel)
 	defer r.in.onFailure(func(error) {})
 	defer proof.run(ctx, cancel)()
-	r.deps.Failpoint(FailAsked)
+	if proof != nil {
+		r.deps.Failpoint(FailAsked)
+	}
 	p, stream, err := r.open(ctx, cancel, req, before)
 	if err == nil {
 		err = p.watch(stream)
@@ -168,7 +170,7 @@ func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
 	pr := p.r.proof.Load()
 	b := event.Batch{Cursor: in.position(m.Cursor)}
 	switch {
-	case m.Truncated && pr.tooFarBack():
+	case m.Truncated && pr.canGoOn():
 		return errTooFarBack
 	case m.Truncated:
 		p.cont.decided = true

@@ -105,6 +105,7 @@ func TestRotationDuringAChangeOfAddressStays(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		secrets := leasing(r, time.Hour)
 		r.start().stop()
+		r.offersPoll(0, 0)
 		r.deps.Callback = func(path string) (string, error) { return "https://elsewhere" + path, nil }
 		var rotated event.Hook
 		r.src.unsubscribe = func(wire.UnsubscribeRequest) error {

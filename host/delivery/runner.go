@@ -28,11 +28,15 @@ type Runner struct {
 	intact bool
 	// unproved: the last stream ended before it was shown that nothing is missing. Of
 	// Run's goroutine.
-	unproved bool
-	away     time.Time // last sign of life before this runner; of Run's goroutine
+	unproved  bool
+	lastFresh *proof    // webhook: of the newest fresh path; of Run's goroutine
+	suspect   bool      // webhook: what led to the next opening speaks for a loss; of Run's goroutine
+	away      time.Time // last sign of life before this runner; of Run's goroutine
 
-	proof     atomic.Pointer[proof] // of the open delivery; nil: nothing is left to prove
-	pollAgain time.Time             // when a catch-up poll may ask next; of the proof's goroutine
+	proof      atomic.Pointer[proof] // of the open delivery; nil: nothing is left to prove
+	doubt      atomic.Bool           // the next opening is to be proved
+	challenged atomic.Bool           // webhook: the server has verified the callback since the last subscribe
+	pollAgain  time.Time             // when a catch-up poll may ask next; of the proof's goroutine
 
 	mu         sync.Mutex
 	mode       event.Mode // changed by Run alone, between attempts
@@ -42,7 +46,10 @@ type Runner struct {
 	said       bool                    // the server has confirmed the subscription in this run
 	seenSecret event.Secret            // webhook: the newest one with which a delivery was signed
 	inflight   time.Time               // webhook: until when a verification is expected
+	newest     trust.Text              // webhook: first event since the last checkpoint; zero: none
 	granted    bool                    // webhook: what the server answered to the last subscribe is stored
+	renewed    time.Time               // webhook: when a path was made anew
+	early      *event.Cursor           // webhook: the newest position that came before the answer to a subscribe
 	final      error                   // webhook: the server ended the subscription; for the next attempt
 	terminate  context.CancelCauseFunc // webhook: ends the attempt under way
 	confirmed  chan struct{}
@@ -182,7 +189,7 @@ func (r *Runner) attempt(ctx context.Context) error {
 	}
 	switch mode := r.Mode(); mode {
 	case event.ModePoll:
-		return r.poll(ctx, at(sub, sub.Opening()))
+		return r.poll(ctx, at(sub, sub.Opening()), at(sub, sub.Cursor))
 	case event.ModePush:
 		return r.push(ctx, sub)
 	case event.ModeWebhook:

@@ -40,12 +40,26 @@ func (r *Runner) webhook(ctx context.Context, stored *event.Subscription) error 
 		}
 	}()
 
+	if err := r.checkpoint(ctx, &sub); err != nil {
+		return err
+	}
+	var open openLease
+	defer open.stop()
 	for first := true; ; first = false {
+		proving := r.doubt.Swap(false) || first
+		fresh := proving && r.wantsFresh(&sub)
 		var err error
-		if sub, err = r.hook(ctx, sub); err != nil {
+		if sub, err = r.hook(ctx, sub, fresh); err != nil {
 			return err
 		}
-		wait, err := r.lease(ctx, sub, first)
+		if proving {
+			open.begin(ctx, cancel, r, &sub, fresh)
+		}
+		wait, err := r.lease(ctx, sub, first, &open)
+		for proving && errors.Is(err, errTooFarBack) {
+			open.older++
+			wait, err = r.again(ctx, cancel, sub, first, &open)
+		}
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
@@ -53,6 +67,9 @@ func (r *Runner) webhook(ctx context.Context, stored *event.Subscription) error 
 			return err
 		}
 		r.answer(nil)
+		if r.doubt.Load() {
+			wait = 0
+		}
 		r.set(func(s *Status) { s.NextTry = r.deps.Now().Add(wait) })
 		timer := time.NewTimer(wait)
 		select {
@@ -90,8 +107,13 @@ func (r *Runner) terminated(err error) {
 
 // hook makes sure that the subscription has a path, a secret and the present
 // address, and that they are stored before the server hears of them.
-func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscription, error) {
-	hook := sub.Hook
+//
+// fresh asks for a path that the server does not know yet.
+func (r *Runner) hook(ctx context.Context, sub event.Subscription, fresh bool) (event.Subscription, error) {
+	hook := r.endOld(ctx, &sub)
+	if fresh {
+		r.makeWay(ctx, &sub, &hook)
+	}
 	if hook.Path == "" {
 		path, err := newPath(r.deps.Random)
 		if err != nil {
@@ -142,6 +164,7 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription) (event.Subscr
 // were changed by somebody else meanwhile stay.
 func changeHook(stored *event.Hook, before, after event.Hook) {
 	stored.Path, stored.URL = after.Path, after.URL
+	stored.OldPath, stored.OldURL, stored.OldUntil = after.OldPath, after.OldURL, after.OldUntil
 	ours := after.Secret != before.Secret || after.Previous != before.Previous
 	if ours && stored.Secret == before.Secret && stored.Previous == before.Previous {
 		stored.Secret, stored.Since = after.Secret, after.Since
@@ -160,11 +183,46 @@ func newPath(random io.Reader) (string, error) {
 	return "/hooks/" + base64.RawURLEncoding.EncodeToString(b), nil
 }
 
+// openLease is the lease that an attempt holds, with its proof.
+type openLease struct {
+	proof *proof // nil: this lease needs none
+	end   func()
+	older int // as of [Runner.newProof]
+}
+
+// begin begins a proof in place of the last one.
+func (l *openLease) begin(ctx context.Context, cancel context.CancelCauseFunc, r *Runner, sub *event.Subscription, fresh bool) {
+	l.older = 2
+	if fresh {
+		l.older = 0
+	}
+	l.start(ctx, cancel, r, sub, fresh)
+}
+
+func (l *openLease) start(ctx context.Context, cancel context.CancelCauseFunc, r *Runner, sub *event.Subscription, fresh bool) {
+	l.stop()
+	before := r.in.lastSign()
+	if !r.wasConfirmed() {
+		before = r.away // deliveries may be ahead of the answer
+	}
+	l.proof = r.newProof(sub, before, l.older, fresh)
+	if fresh {
+		r.lastFresh = l.proof
+	}
+	l.end = l.proof.run(ctx, cancel)
+}
+
+func (l *openLease) stop() {
+	if l.end != nil {
+		l.end()
+	}
+}
+
 // lease subscribes or refreshes once and returns when to do it again.
-func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool) (time.Duration, error) {
+func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool, open *openLease) (time.Duration, error) {
 	now := r.deps.Now()
 	r.mu.Lock()
-	r.inflight, r.granted = now.Add(verifyWindow), !sub.Cursor.Valid && sub.LastSeen.IsZero()
+	r.inflight, r.granted, r.early = now.Add(verifyWindow), !sub.Cursor.Valid && sub.LastSeen.IsZero(), nil
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		if opening && s.State != event.StateBackoff {
@@ -173,26 +231,45 @@ func (r *Runner) lease(ctx context.Context, sub event.Subscription, opening bool
 			s.State = event.StateRefreshing
 		}
 	})
+	r.challenged.Store(false)
+	if open.proof.isOpen() {
+		r.deps.Failpoint(FailAsked)
+	}
 	res, err := r.deps.Source.Subscribe(ctx, wire.SubscribeRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: at(&sub, sub.Cursor),
+		Name: r.key.Type, Arguments: r.key.Args, At: at(&sub, open.position(&sub)),
 		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.held(sub),
 	})
 	if err != nil {
+		if refusesSecond(err) && sub.Hook.OldURL != "" && open.isFresh() {
+			if sub, err = r.breakFirst(ctx, sub); err != nil {
+				return 0, err
+			}
+			open.proof.doubted()
+			return r.lease(ctx, sub, opening, open)
+		}
 		if !cursorRefused(err) || !sub.Cursor.Valid {
 			return 0, err
 		}
+		if open.isFresh() && open.proof.canGoOn() {
+			return 0, errTooFarBack
+		}
+		open.stop()
+		open.proof = nil
 		if err := r.in.forget(ctx); err != nil {
 			return 0, err
 		}
-		sub.Cursor = event.Cursor{}
+		sub.Reset(event.Cursor{})
 		sub.LastSeen, r.away = time.Time{}, time.Time{} // the gap is told
-		return r.lease(ctx, sub, opening)
+		return r.lease(ctx, sub, opening, open)
 	}
 	r.deps.Failpoint(FailSubscribed)
-	return r.grant(ctx, sub, res, opening)
+	if res.Truncated && open.isFresh() && open.proof.canGoOn() {
+		return 0, errTooFarBack
+	}
+	return r.grant(ctx, sub, res, opening, open.proof)
 }
 
-func (r *Runner) grant(ctx context.Context, sub event.Subscription, res wire.SubscribeResult, opening bool) (time.Duration, error) {
+func (r *Runner) grant(ctx context.Context, sub event.Subscription, res wire.SubscribeResult, opening bool, p *proof) (time.Duration, error) {
 	now := r.deps.Now()
 	before := sub.LastSeen
 	if !r.wasConfirmed() {
@@ -203,13 +280,41 @@ func (r *Runner) grant(ctx context.Context, sub event.Subscription, res wire.Sub
 	}
 	lease := event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
 	lapsed := !sub.Lease.RefreshBefore.IsZero() && now.After(sub.Lease.RefreshBefore)
-	b := event.Batch{Cursor: r.in.position(res.Cursor), Update: func(s *event.Subscription) {
+	clean, failing := !p.isOpen(), showsFailure(&sub, res)
+	challenged := r.challenged.Load() && !sub.Lease.GrantedAt.IsZero()
+	suspect := challenged && !opening || failing && r.mayHidePast(&sub, res, before, opening)
+	if clean && !opening && (failing || challenged || endsSuspension(&sub, res) || r.leadsOn(&sub, res)) {
+		clean = false
+		r.suspect = suspect
+		r.doubt.Store(true)
+	}
+	var newest trust.Text
+	if clean {
+		newest = r.takeNewest()
+	}
+	position := r.in.position(res.Cursor)
+	if early := r.takeEarly(); early != nil && !res.Truncated {
+		position = early
+	}
+	if p.isFresh() {
+		position = nil // it is held until the path is proved
+	}
+	b := event.Batch{Cursor: position, Update: func(s *event.Subscription) {
 		s.Lease = lease
 		keepGiven(&s.Hook, res.Secret, now)
+		// Where no event behind the proved position is known, that stays, so that one
+		// that is stored lies behind it.
+		if clean && (!newest.IsZero() || !s.Proved.Valid) {
+			s.Checkpoint(newest)
+		}
 	}}
 	switch {
 	case res.Truncated:
-		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, r.in.since(before), true))
+		from := r.in.since(before)
+		if p.isOpen() {
+			from = p.gapBegins(from)
+		}
+		b.Records = append(b.Records, r.in.gap(event.CauseTruncated, from, true))
 	case sub.Cursor.Valid || before.IsZero():
 		// The server replays from the position, or there was no life before.
 	case res.Anew:
@@ -232,6 +337,10 @@ func (r *Runner) grant(ctx context.Context, sub event.Subscription, res wire.Sub
 	r.mu.Lock()
 	r.granted = true
 	r.mu.Unlock()
+	p.answered(res, suspect)
+	if p == nil && opening {
+		r.showProof(proofless(before, sub.Cursor.Valid))
+	}
 	state := event.StateLive
 	if suspended(lease) {
 		state = event.StateSuspended
@@ -296,6 +405,7 @@ type Delivered struct {
 	Body      []byte     // exact bytes; kept
 	Refused   error      // of DeliveredMalformed: why strict parsing refused it
 	Previous  bool       // signed with the secret before the last rotation
+	Old       bool       // came on the path before the present one
 }
 
 // DeliveredKind says what the body of a delivery is.
@@ -322,8 +432,11 @@ var ErrChanged = errors.New("known id with other data")
 // of ctx.
 func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	in, now := &r.in, r.deps.Now()
+	if d.Old && (d.Kind == DeliveredGap || d.Kind == DeliveredTerminated) {
+		return nil // of a subscription that has another path now, from which nothing is missing
+	}
 	b := event.Batch{Update: func(s *event.Subscription) {
-		if !d.ServerID.IsZero() {
+		if !d.ServerID.IsZero() && !d.Old {
 			s.Lease.ServerID = d.ServerID
 		}
 	}}
@@ -350,10 +463,14 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		gap.WebhookID = d.WebhookID
 		b.Records = []event.Record{gap}
 	}
-	if r.Mode() == event.ModeWebhook && r.deps.Read == nil && r.isGranted() {
-		b.Cursor = in.position(told)
-	} // else it is late, after a change of mode, or ahead of an answer: see isGranted
-	if b.Cursor != nil && d.Kind == DeliveredEvent && !rejected {
+	if r.Mode() == event.ModeWebhook && r.deps.Read == nil && !d.Old {
+		b.Cursor = r.whenGranted(in.position(told))
+	} // else it is late, after a change of mode or of the path
+	p := r.proof.Load()
+	if d.Kind == DeliveredEvent && !rejected && r.Mode() == event.ModeWebhook && !d.Old {
+		p.arrived(&b)
+	}
+	if p == nil && b.Cursor != nil && d.Kind == DeliveredEvent && !rejected {
 		in.whole.delivered(occurred(b.Records[0].Timestamp, now), b.Cursor.Text)
 	}
 	for i := range b.Records {
@@ -364,6 +481,9 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	outcome, err := in.commitAs(ctx, b, false)
 	if err != nil {
 		return err
+	}
+	if d.Kind == DeliveredEvent && !rejected && outcome.Stored > 0 {
+		r.noteNewest(b.Records[0].EventID)
 	}
 	r.set(func(s *Status) {
 		s.LastDelivery = now
@@ -390,14 +510,27 @@ func (r *Runner) learns(id trust.Text) bool {
 	return err == nil && !id.IsZero() && !sub.Lease.ServerID.IsZero() && sub.Lease.ServerID != id
 }
 
-// isGranted reports whether the positions of deliveries may be kept. Before the
-// answer to a subscribe is stored, they may lie behind a gap that the answer tells
-// of, and the next subscribe would not be told again. The answer to a first
-// subscribe, from now, tells of none.
-func (r *Runner) isGranted() bool {
+// whenGranted returns the position of a delivery if it may be stored now. Before the
+// answer to a subscribe is stored, it may lie behind a gap that the answer tells of,
+// and the next subscribe would not be told again: then it waits for that answer. The
+// answer to a first subscribe, from now, tells of no gap.
+func (r *Runner) whenGranted(at *event.Cursor) *event.Cursor {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.granted
+	if r.granted || at == nil {
+		return at
+	}
+	r.early = at
+	return nil
+}
+
+// takeEarly returns the newest position that waited for the answer to a subscribe.
+func (r *Runner) takeEarly() *event.Cursor {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.early
+	r.early = nil
+	return at
 }
 
 // delivered turns the body of a delivery into a record, and returns the cursor that
@@ -454,7 +587,7 @@ func Suspend(ctx context.Context, src Source, sub event.Subscription) error {
 	return ignoreUnknown(src.Pause(ctx, ending(sub)))
 }
 
-// Release ends a webhook subscription, or a push subscription that outlives its
+// Release ends a webhook subscription, also on the path before its present one, or a push subscription that outlives its
 // connection, on its server. A server that does not know
 // it, or cannot be reached any more, counts as an end (field notes 14); the
 // error of the latter is returned for the record.
@@ -462,7 +595,12 @@ func Release(ctx context.Context, src Source, sub event.Subscription) error {
 	if sub.Mode != event.ModePush && sub.Hook.URL == "" {
 		return nil
 	}
-	return ignoreUnknown(src.Unsubscribe(ctx, ending(sub)))
+	err := ignoreUnknown(src.Unsubscribe(ctx, ending(sub)))
+	if sub.Hook.OldURL != "" {
+		sub.Hook.URL = sub.Hook.OldURL
+		err = errors.Join(err, ignoreUnknown(src.Unsubscribe(ctx, ending(sub))))
+	}
+	return err
 }
 
 func ending(sub event.Subscription) wire.UnsubscribeRequest {

@@ -154,6 +154,13 @@ type Hook struct {
 	Previous Secret    // still accepted until PreviousUntil
 	Until    time.Time // end of Previous's grace
 	Since    time.Time // when Secret was made; zero: not known
+
+	// OldPath is the path before this one, with the same secrets, which the server may
+	// still deliver to: until OldUntil, or until the new one is proved while that is
+	// zero. OldURL is its address, empty once the server was told to end it.
+	OldPath  string
+	OldURL   string
+	OldUntil time.Time
 }
 
 // Scheme is how a secret proves that a delivery is genuine.

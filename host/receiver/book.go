@@ -51,6 +51,9 @@ type Entry struct {
 	// InFlight: a subscribe, refresh or rotation was opened on the path within
 	// the last 60 s. Only then is a verification challenge answered.
 	InFlight bool
+	// Old: the subscription takes deliveries on another path, and here only those that
+	// are still under way; see [event.Hook].
+	Old bool
 }
 
 // Book finds the subscription behind a path.
@@ -86,6 +89,7 @@ type Delivery struct {
 	Control      trust.Text // of TypeControl: the top-level "type"
 	Refused      error      // of TypeMalformed: wraps [strict.ErrRefused]
 	UsedPrevious bool       // signed with the previous secret
+	Old          bool       // as in [Entry]
 }
 
 // Errors of a [Sink].

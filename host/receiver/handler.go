@@ -210,6 +210,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 		Control:      c.control,
 		Refused:      c.refused,
 		UsedPrevious: previous,
+		Old:          entry.Old,
 	})
 }
 

@@ -1,0 +1,278 @@
+package delivery
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// A server whose deliveries failed while nobody was there gives them up, and answers
+// later positions as if nothing were missing.
+func TestCatchUpBringsWhatAWebhookGaveUp(t *testing.T) {
+	failing := &wire.DeliveryStatus{Active: true, LastError: text("timeout"), FailedSince: text("2000-01-01T00:30:00Z")}
+	for name, tt := range map[string]struct {
+		live   bool // it happens between two refreshes
+		answer func(res *wire.SubscribeResult)
+	}{
+		"at a restart":                      {false, func(*wire.SubscribeResult) {}},
+		"at a restart, with a failure":      {false, func(res *wire.SubscribeResult) { res.Status = failing }},
+		"at a refresh that shows a failure": {true, func(res *wire.SubscribeResult) { res.Status = failing }},
+		"at a refresh that leads on":        {true, func(res *wire.SubscribeResult) { res.Cursor = cur("c11") }},
+		"at a refresh that ends a suspension": {true, func(res *wire.SubscribeResult) {
+			res.Status = &wire.DeliveryStatus{Active: true}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModeWebhook, func(r *rig) {
+				r.resumed()
+				p := r.offersPoll(7, 0)
+				lost := !tt.live
+				r.src.subscribe = func(n int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+					res := grant("sub_1", 10*time.Minute)
+					res.Cursor = cur(q.At.Cursor.Raw())
+					if name == "at a refresh that ends a suspension" && n < 3 {
+						res.Status = &wire.DeliveryStatus{}
+						return res, nil
+					}
+					if lost {
+						p.last = 11
+						res.Cursor = cur("c11")
+						tt.answer(&res)
+					}
+					return res, nil
+				}
+				r.start().pass(time.Minute)
+				if tt.live {
+					lost = true
+					r.runner.Nudge()
+					r.pass(time.Minute)
+				}
+				r.wantLog("e8 e9 e10 e11")
+				r.wantCursor("=c11")
+				equal(t, r.saved().Proved.Text.Raw(), "c11")
+				equal(t, r.runner.Status().Proof, event.ProofProved)
+			})
+		})
+	}
+}
+
+// What was given up before deliveries succeeded again is asked for, too: the position
+// of the last clean answer counts, not the newest.
+func TestDeliveriesBehindAHoleDoNotHideIt(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		r.resumed()
+		p := r.offersPoll(7, 0)
+		r.src.subscribe = func(n int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			res := grant("sub_1", 10*time.Minute)
+			res.Cursor = cur(q.At.Cursor.Raw())
+			if p.last > 7 {
+				res.Status = &wire.DeliveryStatus{Active: true, LastError: text("http_5xx")}
+			}
+			return res, nil
+		}
+		r.start().pass(time.Minute)
+		p.last = 12
+		r.mustDeliver(delivered("e12", time.Now(), "c12"))
+		r.wantCursor("=c12")
+		equal(t, r.saved().Proved.Text.Raw(), "c7")
+		p.asked = nil
+		r.pass(10 * time.Minute)
+		r.wantLog("e12 e8 e9 e10 e11")
+		equal(t, p.asked[0], "c7")
+		equal(t, r.saved().Proved.Text.Raw(), "c12")
+	})
+}
+
+// A server that verifies the callback of a subscription that it knows has forgotten it.
+func TestChallengeOfAKnownSubscriptionIsProved(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		r.resumed()
+		p := r.offersPoll(7, 0)
+		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			if p.last > 7 {
+				r.runner.Challenged()
+			}
+			res := grant("sub_1", 10*time.Minute)
+			res.Cursor = cur(q.At.Cursor.Raw())
+			return res, nil
+		}
+		r.start().pass(time.Minute)
+		asked := len(p.asked)
+		r.runner.Nudge()
+		r.pass(time.Minute)
+		equal(t, len(p.asked), asked) // nothing speaks for a loss
+		p.last = 9
+		r.runner.Nudge()
+		r.pass(time.Minute)
+		r.wantLog("e8 e9")
+	})
+}
+
+func TestDoubtIsProvedInEveryMode(t *testing.T) {
+	for _, mode := range []event.Mode{event.ModePush, event.ModeWebhook, event.ModePoll} {
+		t.Run(string(mode), func(t *testing.T) {
+			bubble(t, mode, func(r *rig) {
+				r.resumed()
+				p := r.offersPoll(7, 0)
+				r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+					res := grant("sub_1", time.Hour)
+					res.Cursor = cur(q.At.Cursor.Raw())
+					return res, nil
+				}
+				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+					s.active("c7")
+					for s.wait(20 * time.Second) {
+						s.heartbeat("c7")
+					}
+					return nil
+				}
+				r.start().pass(time.Minute)
+				equal(t, r.runner.Status().Proof, event.ProofProved)
+				p.last = 8
+				r.runner.Doubt()
+				r.pass(time.Minute)
+				r.wantLog("e8")
+				equal(t, r.runner.Status().Proof, event.ProofProved)
+			})
+		})
+	}
+}
+
+// Where the type cannot be polled, a path that the server does not know is opened one
+// position back, and the stored event behind that must come again on it. The old path
+// is ended then, and takes what is under way for some time longer.
+func TestFreshPathProvesAWebhook(t *testing.T) {
+	for name, tt := range map[string]struct {
+		replays bool
+		want    string
+		proof   event.Proof
+	}{
+		"the stored event comes again": {true, "e8", event.ProofProved},
+		"nothing is replayed":          {false, "gap:unproved", event.ProofPossibleGap},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, event.ModeWebhook, func(r *rig) {
+				seen := r.resumed()
+				r.sub.Lease.GrantedAt = seen
+				r.sub.Hook = event.Hook{Path: "/hooks/old", URL: "https://here/hooks/old", Secret: event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")}
+				var asked []string
+				r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+					asked = append(asked, q.At.Cursor.Raw()+" "+strings.TrimPrefix(q.URL, "https://here"))
+					res := grant("sub_1", time.Hour)
+					res.Cursor = cur(q.At.Cursor.Raw())
+					return res, nil
+				}
+				var ended []string
+				r.src.unsubscribe = func(q wire.UnsubscribeRequest) error {
+					ended = append(ended, q.URL)
+					return nil
+				}
+				r.start().pass(time.Second)
+				h := r.saved().Hook
+				if h.OldPath != "/hooks/old" || !h.OldUntil.IsZero() || len(ended) != 0 {
+					t.Errorf("before the proof: %+v, ended %q", h, ended)
+				}
+				if tt.replays {
+					for _, n := range []string{"7", "8"} {
+						r.mustDeliver(delivered("e"+n, time.Now(), "c"+n))
+					}
+				}
+				r.pass(time.Minute)
+				r.wantLog(tt.want)
+				equal(t, asked[0], "c6 "+h.Path)
+				equal(t, strings.Join(ended, " "), "https://here/hooks/old")
+				equal(t, r.runner.Status().Proof, tt.proof)
+				if h = r.saved().Hook; h.OldPath != "/hooks/old" || h.OldURL != "" || h.OldUntil.IsZero() {
+					t.Errorf("after the proof: %+v", h)
+				}
+				for _, g := range r.gaps() {
+					equal(t, g.From, seen)
+				}
+			})
+		})
+	}
+}
+
+// A process that dies before a fresh path is proved ends it, and begins again at the
+// same position, on the same path.
+func TestUnprovedFreshPathBeginsAgain(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		seen := r.resumed()
+		r.sub.Lease.GrantedAt = seen
+		r.sub.Hook = event.Hook{Path: "/hooks/old", URL: "https://here/hooks/old", Secret: event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")}
+		var said []string
+		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			said = append(said, q.At.Cursor.Raw()+" "+q.URL)
+			res := grant("sub_1", time.Hour)
+			res.Cursor = cur("c9")
+			return res, nil
+		}
+		r.src.unsubscribe = func(q wire.UnsubscribeRequest) error {
+			said = append(said, "end "+q.URL)
+			return nil
+		}
+		r.start().pass(time.Second)
+		r.mustDeliver(delivered("e9", time.Now(), "c9"))
+		r.stop()
+		url := r.saved().Hook.URL
+		r.start().pass(time.Second)
+		r.mustDeliver(delivered("e7", time.Now(), "c7"))
+		r.pass(time.Second)
+		equal(t, strings.Join(said, ", "), "c6 "+url+", end "+url+", c6 "+url+", end https://here/hooks/old")
+		r.wantCursor("=c7")
+		r.wantLog("e9")
+	})
+}
+
+// A server that takes one subscription at a time is told to end the old one first.
+func TestServerThatRefusesASecondPath(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		seen := r.resumed()
+		r.sub.Lease.GrantedAt = seen
+		r.sub.Hook = event.Hook{Path: "/hooks/old", URL: "https://here/hooks/old", Secret: event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")}
+		ended := false
+		r.src.unsubscribe = func(wire.UnsubscribeRequest) error { ended = true; return nil }
+		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			if !ended {
+				return wire.SubscribeResult{}, fault(-32025, `{"limit":"subscriptions"}`)
+			}
+			res := grant("sub_1", time.Hour)
+			res.Cursor = cur(q.At.Cursor.Raw())
+			return res, nil
+		}
+		r.start().pass(time.Second)
+		r.mustDeliver(delivered("e7", time.Now(), "c7"))
+		r.pass(time.Second)
+		r.wantState(event.StateLive)
+		equal(t, r.runner.Status().Proof, event.ProofProved)
+		r.wantLog("")
+	})
+}
+
+// The proved position and the event behind it follow the clean answers.
+func TestCheckpointsFollowCleanAnswers(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		at := 0
+		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			res := grant("sub_1", time.Hour)
+			res.Cursor = cur(fmt.Sprint("c", at))
+			return res, nil
+		}
+		r.start()
+		equal(t, r.saved().Proved.Text.Raw(), "c0")
+		for at = 1; at <= 3; at++ {
+			r.pass(time.Second)
+			r.mustDeliver(delivered(fmt.Sprint("e", at), time.Now(), fmt.Sprint("c", at)))
+			equal(t, r.saved().Proved.Text.Raw(), fmt.Sprint("c", at-1))
+			r.runner.Nudge()
+			r.pass(time.Second)
+			equal(t, r.saved().Proved.Text.Raw(), fmt.Sprint("c", at))
+			equal(t, r.saved().Before.Text.Raw(), fmt.Sprint("c", at-1))
+			equal(t, r.saved().Newest.Raw(), fmt.Sprint("e", at))
+		}
+	})
+}

@@ -1,0 +1,46 @@
+package host
+
+import (
+	"time"
+
+	"eventdeck/host/delivery"
+)
+
+// How often the host looks whether time went by without it, and by how much the clock
+// and its own timer may differ from that.
+const (
+	wakeEvery = 2 * time.Second
+	wakeSlack = 3 * time.Second
+)
+
+// watchClock asks every subscription for a proof when the clock was set, the machine
+// slept, or the process was stopped: what a server sent meanwhile may have failed.
+func (h *Host) watchClock() {
+	timer := time.NewTicker(wakeEvery)
+	defer timer.Stop()
+	last, clock := time.Now(), h.opts.Now().Round(0)
+	for {
+		select {
+		case <-timer.C:
+		case <-h.ctx.Done():
+			return
+		}
+		now, wall := time.Now(), h.opts.Now().Round(0)
+		if late, set := now.Sub(last)-wakeEvery, wall.Sub(clock)-wakeEvery; late > wakeSlack || set.Abs() > wakeSlack {
+			h.opts.Log.Info("time went by without the host; every subscription is proved", "late", late, "clock", set)
+			for _, r := range h.runners() {
+				r.Doubt()
+			}
+		}
+		last, clock = now, wall
+	}
+}
+
+func (h *Host) runners() (all []*delivery.Runner) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.runs {
+		all = append(all, l.runner)
+	}
+	return all
+}
