@@ -43,7 +43,7 @@ func (p *proof) catchUp(ctx context.Context) verdict {
 			return missing
 		case !c.rest(ctx, tries):
 			return undecided
-		case p.isMet(), !p.isUnmet() && (c.brought || !p.isAhead()):
+		case p.isMet():
 			return proved
 		case !c.brought:
 			c.at = p.from
@@ -63,14 +63,6 @@ func (p *proof) isUnmet() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.met && !p.witness.IsZero()
-}
-
-// isAhead reports whether the server told another position than the one asked for
-// though no event came.
-func (p *proof) isAhead() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.moved && !p.heard
 }
 
 // catchingUp is a catch-up poll under way. Its position is its own: it is never stored

@@ -153,7 +153,7 @@ func TestQuietServerIsProvedWithoutAGap(t *testing.T) {
 				}
 				r.start().pass(10 * time.Minute)
 				r.wantLog("")
-				if len(p.asked) > 1 {
+				if len(p.asked) > 2 { // once more after a heartbeat: a replica may lag
 					t.Errorf("asked from %q", p.asked)
 				}
 				equal(t, r.runner.Status().Proof, event.ProofProved)

@@ -109,3 +109,27 @@ func (p *proof) leniently() verdict {
 	}
 	return proved
 }
+
+// mostUndecided is how many streams in a row may end before the stored event came again
+// that has to: a server that closes them early shows by that, too, that it replays
+// nothing.
+const mostUndecided = 5
+
+// endedWith takes note that the stream has ended with this proof.
+func (p *proof) endedWith(ctx context.Context) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	open := !p.over && p.confirmed && !p.polling && !p.known.IsZero()
+	p.mu.Unlock()
+	if !open {
+		p.r.undecided = 0
+		return
+	}
+	if p.r.undecided++; p.r.undecided >= mostUndecided {
+		p.r.undecided = 0
+		p.noOverlap = true
+		p.conclude(ctx, missing)
+	}
+}

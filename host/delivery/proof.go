@@ -74,6 +74,7 @@ type proof struct {
 	doubtful  bool                    // overlap has failed: it goes on elsewhere
 	beats     int                     // heartbeats
 	seen      map[trust.Text]struct{} // of a fresh path: new events that it brought
+	noOverlap bool                    // the server replays nothing: it is not asked for overlap again
 	repeated  trust.Text              // of a fresh path: the stored event that came again
 	answer    *event.Cursor           // webhook: the position of the newest answer
 	witness   trust.Text              // first new event of this delivery; zero: none came
@@ -327,6 +328,7 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 	}
 	moves := v == missing || p.polling || !behind.IsZero() // else the proved position has an event behind it
 	graceEnds := p.r.deps.Now().Add(oldGrace).UTC()
+	noOverlap := p.noOverlap
 	b.Update = func(s *event.Subscription) {
 		if update != nil {
 			update(s)
@@ -340,6 +342,9 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 			}
 		} else {
 			s.Proved, s.ProvedAt = event.Cursor{}, time.Time{}
+		}
+		if noOverlap {
+			s.Before, s.Newest = event.Cursor{}, trust.Text{}
 		}
 	}
 	b.Done = func(o event.Outcome, err error) {

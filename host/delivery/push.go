@@ -39,6 +39,7 @@ func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
 		err = r.stream(ctx, r.streamRequest(sub, p), before, p)
 	}
 	if !sub.Opening().Valid || !positionRefused(err) {
+		p.endedWith(ctx)
 		return err
 	}
 	if err := r.in.forget(ctx); err != nil {

@@ -30,6 +30,7 @@ type Runner struct {
 	// Run's goroutine.
 	unproved  bool
 	lastFresh *proof    // webhook: of the newest fresh path; of Run's goroutine
+	undecided int       // push: streams in a row that ended before their proof; of Run's goroutine
 	suspect   bool      // webhook: what led to the next opening speaks for a loss; of Run's goroutine
 	away      time.Time // last sign of life before this runner; of Run's goroutine
 

@@ -73,9 +73,6 @@ func TestClosedStreamsCostFewRequests(t *testing.T) {
 // Many subscriptions that wake together catch up at a pace that a server can bear. With
 // EVENTDECK_SIM set there are 1,000.
 func TestSleepersCatchUpSlowly(t *testing.T) {
-	if os.Getenv(envSoak) == "" {
-		t.Skip("the pace of a server's catch-up polls is not kept yet; by " + envSoak)
-	}
 	synctest.Test(t, func(t *testing.T) {
 		subs := scaled(100, 1000)
 		feeds := crowdOf(subs)

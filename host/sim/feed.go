@@ -139,7 +139,7 @@ func (f *Feed) hasSecond() {
 func (f *Feed) mayHaveSecond() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.second.IsZero() || time.Since(f.second) > time.Hour
+	return f.second.IsZero() || time.Since(f.second) > renewEvery
 }
 
 // Skipped reports whether an event was passed over, on at least one path.

@@ -16,11 +16,14 @@ import (
 // serverName is the server's name in the host.
 const serverName = "model"
 
+// renewEvery is how often the host makes another path for a sign of failure.
+const renewEvery = 20 * time.Second
+
 // timing lets minutes of patience pass in seconds.
 var timing = delivery.Timing{
 	PollFloor: 200 * time.Millisecond, PollCap: 5 * time.Second, BackoffMin: 100 * time.Millisecond, BackoffMax: 3 * time.Second,
 	Watchdog: 8 * time.Second, LeaseFloor: time.Second, ConnectWithin: 4 * time.Second,
-	ProveWithin: 5 * time.Second,
+	ProveWithin: 5 * time.Second, RenewEvery: renewEvery,
 }
 
 // process is one run of the host.
