@@ -123,8 +123,8 @@ func paneActions() []action {
 
 func programActions() []action {
 	return grouped("Program",
-		action{id: "help", title: "what works here", keys: []string{"?"}, hint: "help", run: act(func(a *app) { a.Show(newHelp(a)) })},
-		action{id: "palette", title: "commands: everything by its name", keys: []string{":", "ctrl+p"}, hint: "commands", run: act((*app).openPalette)},
+		action{id: "help", title: "what works here", keys: []string{"?"}, hint: "help", run: act((*app).openHelp)},
+		action{id: "palette", title: "commands: everything by its name", keys: []string{":", "ctrl+p"}, hint: "commands", run: act(func(a *app) { a.openPalette("") })},
 		action{id: "settings.reload", title: "read the file of settings again", run: func(a *app) tea.Cmd { return a.reloadSettings(true) }},
 		action{id: "settings.problems", title: "what is wrong in the file of settings", when: func(a *app) bool { return len(a.settingsProblems) > 0 }, run: act((*app).showSettingsProblems)},
 		action{id: "redraw", title: "draw the screen anew", keys: []string{"ctrl+l"}, run: func(*app) tea.Cmd { return tea.ClearScreen }},

@@ -259,7 +259,7 @@ func TestHelpListsOnlyWhatWorks(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "No servers") {
 		t.Errorf("an empty screen teaches nothing:\n%s", s)
 	}
-	for _, x := range newHelp(a).rows {
+	for _, x := range a.workingHere() {
 		if x.id == "subscribe" || x.id == "unsubscribe" {
 			t.Errorf("%s is listed with nothing to do it on", x.id)
 		}

@@ -12,6 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -132,7 +133,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	press(t, a, "esc", ":")
 	word(t, a, "subscribe to")
-	if d := a.dialog.(*palette); d.Chosen() != nil && d.Chosen().Keys == "s" {
+	if d := a.dialog.(*palette.Palette); d.Chosen() != nil && d.Chosen().Keys == "s" {
 		t.Error("the palette offers what cannot be done")
 	}
 }
@@ -140,9 +141,9 @@ func TestReadOnly(t *testing.T) {
 func TestHelpFindsByTextAndByKey(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "?")
-	all := len(a.dialog.(*help).Found)
+	all := len(a.dialog.(*palette.Help).Found)
 	word(t, a, "zoom")
-	if d := a.dialog.(*help); len(d.Found) == 0 || len(d.Found) >= all || d.rows[d.Found[0]].id != "zoom" {
+	if d := a.dialog.(*palette.Help); len(d.Found) == 0 || len(d.Found) >= all || d.Rows[d.Found[0]].ID != "zoom" {
 		t.Errorf("%d of %d found", len(d.Found), all)
 	}
 	press(t, a, "enter")
@@ -150,12 +151,12 @@ func TestHelpFindsByTextAndByKey(t *testing.T) {
 		t.Error("enter did not run it")
 	}
 	press(t, a, "z", "?", "]")
-	if d := a.dialog.(*help); d.rows[d.Found[0]].id != "problem.next" {
-		t.Errorf("] finds %s", d.rows[d.Found[0]].id)
+	if d := a.dialog.(*palette.Help); d.Rows[d.Found[0]].ID != "problem.next" {
+		t.Errorf("] finds %s", d.Rows[d.Found[0]].ID)
 	}
 	press(t, a, "esc", "ctrl+l")
-	if d := a.dialog.(*help); d.rows[d.Found[0]].id != "redraw" {
-		t.Errorf("ctrl+l finds %s", d.rows[d.Found[0]].id)
+	if d := a.dialog.(*palette.Help); d.Rows[d.Found[0]].ID != "redraw" {
+		t.Errorf("ctrl+l finds %s", d.Rows[d.Found[0]].ID)
 	}
 	press(t, a, "esc", "esc")
 	if a.dialog != nil {
@@ -169,7 +170,7 @@ func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	for _, keys := range [][]string{{"1"}, {"1", "j", "j", "j"}, {"2"}, {"2", "g"}, {"3"}} {
 		press(t, a, keys...)
-		for _, x := range newHelp(a).rows {
+		for _, x := range a.workingHere() {
 			if !x.works(a) {
 				t.Errorf("after %v help lists %s", keys, x.id)
 			}

@@ -1,35 +1,69 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/trust"
-	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
 
-// palette finds everything by name: actions that work now, places, saved
-// filters, marks, themes. A line that begins with a command's name is that
-// command.
-type palette struct {
-	app *app
-	widget.Picker
-	problem string
-	lines   []string // whole lines that the typed command may become
-	row     int      // the line that is chosen, from 1; 0 is what was typed
-	past    []string
-	back    int
+// openPalette shows the palette with the beginning of a command.
+func (a *app) openPalette(line string) {
+	palette.Open(&a.Env, a, palette.Lines{
+		Command: func(name string) *palette.Command {
+			if c := a.command(name); c != nil {
+				return &palette.Command{Name: c.name, Usage: c.usage, Title: c.title}
+			}
+			return nil
+		},
+		Complete: a.completions,
+		Run: func(line string) (tea.Cmd, error) {
+			cmd, err := a.execute(line)
+			if err == nil {
+				a.memo.Commands = widget.Remember(a.memo.Commands, a.memorable(line))
+			}
+			return cmd, err
+		},
+		Past: a.memo.Commands,
+	}, a.everything(), line)
 }
 
-func (a *app) openPalette() {
-	d := &palette{app: a, Picker: widget.NewPicker(a.everything()), past: a.memo.Commands}
-	a.Show(d)
+// workingHere returns what can be done now, what has the same heading together.
+func (a *app) workingHere() []*action {
+	return slices.DeleteFunc(byGroup(a.actions), func(x *action) bool { return !x.works(a) || x.id == "help" })
+}
+
+// byGroup returns the actions with the same heading together.
+func byGroup(table []action) []*action {
+	var heads []string
+	for i := range table {
+		if !slices.Contains(heads, table[i].group) {
+			heads = append(heads, table[i].group)
+		}
+	}
+	out := make([]*action, len(table))
+	for i := range table {
+		out[i] = &table[i]
+	}
+	slices.SortStableFunc(out, func(x, y *action) int { return slices.Index(heads, x.group) - slices.Index(heads, y.group) })
+	return out
+}
+
+// openHelp lists what works here.
+func (a *app) openHelp() {
+	var rows []palette.Row
+	for _, x := range a.workingHere() {
+		rows = append(rows, palette.Row{ID: x.id, Title: x.title, Group: x.group, Keys: x.keys, Run: func() tea.Cmd { return a.perform(x) }})
+	}
+	palette.OpenHelp(&a.Env, a, rows)
 }
 
 // everything lists what the palette finds.
@@ -46,7 +80,7 @@ func (a *app) everything() []widget.Pick {
 	}
 	for i := range a.commands {
 		if c := &a.commands[i]; !c.dangerous || !a.readOnly {
-			add("command", cells.Sanitize(":"+c.name+" "+c.usage), "", func() tea.Cmd { a.typeCommand(c.name + " "); return nil })
+			add("command", cells.Sanitize(":"+c.name+" "+c.usage), "", func() tea.Cmd { a.openPalette(c.name + " "); return nil })
 			all[len(all)-1].Find = widget.Findable(c.name, c.title)
 		}
 	}
@@ -62,192 +96,6 @@ func (a *app) everything() []widget.Pick {
 		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.useTheme(name); return tea.Batch(cmd, a.said(err)) })
 	}
 	return all
-}
-
-// typeCommand opens the palette with the beginning of a command.
-func (a *app) typeCommand(text string) {
-	a.openPalette()
-	d := a.dialog.(*palette)
-	d.Field.Set(text)
-	d.typed()
-}
-
-func (d *palette) Title() string { return "Commands" }
-
-func (d *palette) Size(sw, sh int) (int, int) {
-	return min(90, max(40, sw*3/4)), min(22, sh-4)
-}
-
-// commanding tells whether the line is a command.
-func (d *palette) commanding() *command {
-	a := d.app
-
-	text := d.Field.Text()
-	name, _, more := strings.Cut(strings.TrimLeft(text, " "), " ")
-	if c := a.command(name); c != nil && (more || len(d.Found) == 0) {
-		return c
-	}
-	return nil
-}
-
-func (d *palette) Draw(c *cells.Canvas, h int) {
-	a := d.app
-
-	d.DrawField(c, ":")
-	cmd := d.commanding()
-	switch {
-	case d.problem != "":
-		c.Put(themes.Bad, " ")
-		c.Safe(themes.Bad, cells.Sanitize(d.problem).Clip(c.Room))
-	case cmd != nil:
-		c.Put(themes.Dim, " "+cmd.name+" ")
-		c.Put(themes.Key, cmd.usage+"  ")
-		c.Put(themes.Dim, cmd.title)
-	case len(d.Found) == 0:
-		c.Put(themes.Dim, " nothing has this name; esc clears the line")
-	default:
-		c.Put(themes.Dim, " "+cells.Count(len(d.Found), "thing")+" to do or to go to")
-	}
-	c.End()
-	if cmd != nil {
-		d.drawLines(c, h-2)
-		return
-	}
-	d.DrawList(a.Glyphs, c, h-2, func(c *cells.Canvas, x *widget.Pick) {
-		c.Safe(themes.Plain, x.Text.Clip(max(0, c.Room-len(x.Kind)-len(x.Keys)-4)))
-		end := x.Kind + " "
-		if x.Keys != "" {
-			end = x.Keys + "  " + end
-		}
-		c.Right(themes.Dim, end)
-	})
-}
-
-// drawLines shows what the command may become.
-func (d *palette) drawLines(c *cells.Canvas, h int) {
-	a := d.app
-
-	top := max(0, d.row-h)
-	for i := top; i < len(d.lines) && i < top+h; i++ {
-		mark := " "
-		if i == d.row-1 {
-			c.Only(themes.Cursor)
-			mark = a.Glyphs.Cursor
-		}
-		c.Put(themes.Plain, mark)
-		c.Safe(themes.Plain, cells.Sanitize(d.lines[i]).Clip(c.Room))
-		c.End()
-	}
-}
-
-func (d *palette) Key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	a := d.app
-
-	switch {
-	case name == "esc":
-		if d.Field.Text() != "" {
-			d.Field.Set("")
-			d.Search()
-			d.typed()
-			return nil
-		}
-		a.Show(nil)
-	case name == "enter":
-		return d.enter()
-	case name == "tab":
-		d.complete()
-	case name == "up" && (d.Field.Text() == "" || d.back > 0):
-		d.recall(1)
-	case name == "down" && d.back > 0:
-		d.recall(-1)
-	case d.commanding() != nil && (name == "down" || name == "ctrl+n"):
-		d.row = min(d.row+1, len(d.lines))
-	case d.commanding() != nil && (name == "up" || name == "ctrl+k"):
-		d.row = max(d.row-1, 0)
-	case d.Picker.Key(k):
-		d.back = 0
-		d.typed()
-	}
-	return nil
-}
-
-// typed follows a change of the line.
-func (d *palette) typed() {
-	a := d.app
-
-	d.problem, d.row = "", 0
-	d.lines = a.completions(d.Field.Text())
-}
-
-// recall shows an earlier command.
-func (d *palette) recall(step int) {
-	d.back = max(0, min(d.back+step, len(d.past)))
-	text := ""
-	if d.back > 0 {
-		text = d.past[d.back-1]
-	}
-	d.Field.Set(text)
-	d.Search()
-	d.typed()
-}
-
-// complete takes the chosen line, the first one, or the chosen command.
-func (d *palette) complete() {
-
-	text := ""
-	switch cmd := d.commanding(); {
-	case cmd != nil && d.row > 0:
-		text = d.lines[d.row-1]
-	case cmd != nil && len(d.lines) > 0:
-		text = d.lines[0]
-	case cmd == nil && d.Chosen() != nil && d.Chosen().Kind == "command":
-		d.Chosen().Run()
-		return
-	default:
-		return
-	}
-	if !strings.HasSuffix(text, "=") {
-		text += " "
-	}
-	d.Field.Set(text)
-	d.Search()
-	d.typed()
-}
-
-func (d *palette) enter() tea.Cmd {
-	a := d.app
-
-	line := strings.TrimSpace(d.Field.Text())
-	if d.row > 0 && d.row <= len(d.lines) {
-		line = d.lines[d.row-1]
-	}
-	if x := d.Chosen(); d.commanding() == nil && x != nil {
-		a.Show(nil)
-		return x.Run()
-	}
-	if line == "" {
-		return nil
-	}
-	a.Show(nil)
-	cmd, err := a.execute(line)
-	if err != nil {
-		d.problem = err.Error()
-		a.Show(d)
-		return nil
-	}
-	a.memo.Commands = widget.Remember(a.memo.Commands, a.memorable(line))
-	return cmd
-}
-
-func (d *palette) Paste(s string) tea.Cmd {
-	d.Insert(s)
-	d.typed()
-	return nil
-}
-
-func (d *palette) Hints() []string {
-	return []string{"enter", "do it", "tab", "complete", "up", "history", "esc", "back"}
 }
 
 // said tells an error, if there is one.

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 )
 
@@ -45,7 +46,7 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	}
 	press(t, a, ":")
 	word(t, a, "frz vw")
-	if c := a.dialog.(*palette).Chosen(); c == nil || !strings.Contains(c.Text.Plain(), "freeze the view") {
+	if c := a.dialog.(*palette.Palette).Chosen(); c == nil || !strings.Contains(c.Text.Plain(), "freeze the view") {
 		t.Errorf("letters in order find %+v", c)
 	}
 }
@@ -59,8 +60,8 @@ func TestTypedCommands(t *testing.T) {
 		word(t, a, line)
 		exact(t, a)
 		press(t, a, "enter")
-		if d, ok := a.dialog.(*palette); ok {
-			problem := d.problem
+		if d, ok := a.dialog.(*palette.Palette); ok {
+			problem := d.Problem
 			if !strings.Contains(screenOf(a), problem[:min(len(problem), 30)]) {
 				t.Errorf("%q is not under the line", problem)
 			}
@@ -94,7 +95,7 @@ func TestTypedCommands(t *testing.T) {
 		t.Errorf("%v, at %d", err, a.stream.At)
 	}
 	press(t, a, ":", "up")
-	if text := a.dialog.(*palette).Field.Text(); text != "goto 2026-03-14 14:03:06" {
+	if text := a.dialog.(*palette.Palette).Field.Text(); text != "goto 2026-03-14 14:03:06" {
 		t.Errorf("the history begins with %q", text)
 	}
 	press(t, a, "esc", "esc")
@@ -112,7 +113,7 @@ func TestCommandsComplete(t *testing.T) {
 	press(t, a, "tab")
 	word(t, a, "sev")
 	press(t, a, "tab")
-	if text := a.dialog.(*palette).Field.Text(); text != "sub incident.created severity=" {
+	if text := a.dialog.(*palette.Palette).Field.Text(); text != "sub incident.created severity=" {
 		t.Errorf("completed to %q", text)
 	}
 	word(t, a, "P2")

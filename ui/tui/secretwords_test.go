@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/palette"
 )
 
 // A secret that was typed is sent, and is not in the history, nor in what is kept of it.
@@ -40,11 +41,11 @@ func TestTypedSecretsAreNotRemembered(t *testing.T) {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 	press(t, a, ":", "up")
-	if text := a.dialog.(*palette).Field.Text(); text != want {
+	if text := a.dialog.(*palette.Palette).Field.Text(); text != want {
 		t.Errorf("the history begins with %q", text)
 	}
 	press(t, a, "enter")
-	if d, ok := a.dialog.(*palette); !ok || !strings.Contains(d.problem, "pin is secret") || len(h.asked) != 1 {
+	if d, ok := a.dialog.(*palette.Palette); !ok || !strings.Contains(d.Problem, "pin is secret") || len(h.asked) != 1 {
 		t.Errorf("the line out of the history is sent: %+v", h.asked)
 	}
 }

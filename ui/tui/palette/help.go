@@ -1,0 +1,130 @@
+package palette
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// Help lists what works in the place from which it was opened, under headings,
+// and runs it. What is typed narrows the list by text or by key.
+type Help struct {
+	env    *cells.Env
+	screen widget.Screen
+	widget.Picker
+	Rows []Row
+}
+
+// Row is something that can be done in this place.
+type Row struct {
+	ID, Title string
+	Group     string   // heading
+	Keys      []string // two keys in a row are parted by a blank
+	Run       func() tea.Cmd
+}
+
+// OpenHelp lists what works here; what has the same heading stands together.
+func OpenHelp(env *cells.Env, screen widget.Screen, rows []Row) {
+	all := make([]widget.Pick, len(rows))
+	for i, x := range rows {
+		all[i] = widget.Pick{Kind: x.Group, Text: cells.Sanitize(x.Title), Keys: strings.Join(x.Keys, ", "), Find: widget.Findable(x.Title, x.ID, x.Group)}
+	}
+	screen.Show(&Help{env: env, screen: screen, Rows: rows, Picker: widget.NewPicker(all)})
+}
+
+// Title implements [widget.Dialog].
+func (d *Help) Title() string { return "Keys that work here" }
+
+// Size implements [widget.Dialog].
+func (d *Help) Size(int, int) (int, int) { return 88, len(d.Rows) + 1 }
+
+// Draw implements [widget.Dialog].
+func (d *Help) Draw(c *cells.Canvas, h int) {
+	d.DrawField(c, "?")
+	if len(d.Found) == 0 {
+		c.Put(themes.Dim, "  nothing that works here has this text or key")
+		c.End()
+		return
+	}
+	keys := min(16, c.Width/4)
+	last := ""
+	d.DrawList(d.env.Glyphs, c, h-1, func(c *cells.Canvas, x *widget.Pick) {
+		c.Put(themes.Key, cells.Pad(x.Keys, keys))
+		c.Safe(themes.Plain, x.Text.Clip(c.Room))
+		if x.Kind != last {
+			c.Right(themes.Dim, x.Kind+" ")
+		}
+		last = x.Kind
+	})
+}
+
+// Key implements [widget.Dialog].
+func (d *Help) Key(k tea.KeyPressMsg) tea.Cmd {
+	name, text := k.String(), k.Text
+	switch name {
+	case "esc":
+		if d.Field.Text() != "" {
+			d.Field.Set("")
+			d.Search()
+			return nil
+		}
+		d.screen.Show(nil)
+	case "enter":
+		if d.Chosen() == nil {
+			return nil
+		}
+		d.screen.Show(nil)
+		return d.Rows[d.Found[d.At]].Run()
+	default:
+		if !d.Picker.Key(k) && text == "" {
+			d.byKey(name)
+			return nil
+		}
+		d.byText()
+	}
+	return nil
+}
+
+// byText puts the actions of a typed key before those of a text.
+func (d *Help) byText() {
+	typed := d.Field.Text()
+	var keyed []int
+	for i, x := range d.Rows {
+		if slices.Contains(x.Keys, typed) || slices.ContainsFunc(x.Keys, func(k string) bool { return strings.HasPrefix(k, typed+" ") && typed != "" }) {
+			keyed = append(keyed, i)
+		}
+	}
+	d.Found = append(keyed, slices.DeleteFunc(d.Found, func(i int) bool { return slices.Contains(keyed, i) })...)
+}
+
+// byKey shows what a key that is no letter does.
+func (d *Help) byKey(name string) {
+	if !slices.ContainsFunc(d.Rows, func(x Row) bool { return slices.Contains(x.Keys, name) }) || slices.Contains(d.moves(), name) {
+		return
+	}
+	d.Field.Set(name)
+	d.Search()
+	d.byText()
+}
+
+// moves are the keys that move in the help itself.
+func (d *Help) moves() []string {
+	return []string{"up", "down", "left", "right", "home", "end", "pgup", "pgdown", "ctrl+d", "ctrl+u", "ctrl+n", "ctrl+k", "ctrl+j"}
+}
+
+// Paste implements [widget.Dialog].
+func (d *Help) Paste(s string) tea.Cmd {
+	d.Insert(s)
+	d.byText()
+	return nil
+}
+
+// Hints implements [widget.Dialog].
+func (d *Help) Hints() []string {
+	return []string{"type", "a text or a key", "up down", "move", "enter", "do it", "esc", "back"}
+}
