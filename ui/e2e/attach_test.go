@@ -10,17 +10,6 @@ import (
 	"testing"
 )
 
-func contains(words ...string) func(string) bool {
-	return func(line string) bool {
-		for _, w := range words {
-			if !strings.Contains(line, w) {
-				return false
-			}
-		}
-		return true
-	}
-}
-
 // Commands on the data directory of a tail that runs see what it keeps, change what it
 // does, and copy it; they tell the process.
 func TestCommandsBesideATail(t *testing.T) {

@@ -292,3 +292,15 @@ func (l *lines) drained(next int) bool {
 	defer l.mu.Unlock()
 	return next >= len(l.all)
 }
+
+// contains reports whether a line has all the words.
+func contains(words ...string) func(string) bool {
+	return func(line string) bool {
+		for _, w := range words {
+			if !strings.Contains(line, w) {
+				return false
+			}
+		}
+		return true
+	}
+}
