@@ -58,6 +58,20 @@ func TestKeysAreBoundAndUnbound(t *testing.T) {
 	}
 }
 
+// Changed settings show in the detail, which else is drawn again only when it changed.
+func TestTheDetailNamesNewKeysAtOnce(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "2", "enter")
+	if s := screenOf(a); !strings.Contains(s, " n to the ") {
+		t.Fatalf("no places are noticed:\n%s", s)
+	}
+	msg, _ := readSettings(userFile{path: settingsOf(t, `{"keys": {"match.next": ["f7"]}}`)}, false)
+	a.update(msg)
+	if s := screenOf(a); !strings.Contains(s, " f7 to the ") {
+		t.Errorf("the former key is named:\n%s", s)
+	}
+}
+
 func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
 	file := settingsOf(t, "{\"keys\": {\n\"subscribe\": [\"z\"],\n\"subscrib\": [\"u\"],\n\"marks\": [\"z\", \"\"]}}")
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})

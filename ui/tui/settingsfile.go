@@ -82,6 +82,7 @@ func (a *app) applySettings(msg settingsMsg) {
 	a.userFile = msg.file
 	a.actions = actions()
 	a.settingsProblems = bind(a.actions, a.userFile.Keys)
+	a.restyle() // texts name keys
 	if _, err := a.userFile.Limits(); err != nil {
 		a.settingsProblems = append(a.settingsProblems, strings.Split(err.Error(), "\n")...)
 	}

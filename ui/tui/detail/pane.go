@@ -66,6 +66,7 @@ type Pane struct {
 	payloads payloads
 	same     same
 	of       madeFrom
+	drawn    drawn
 	draws    cells.Canvas
 	out      []string
 }
@@ -90,8 +91,17 @@ type madeFrom struct {
 	clock   cells.TimeView
 }
 
-// Forget has the lines made again, as after a change of their look.
-func (d *Pane) Forget() { d.of = madeFrom{} }
+// drawn is what the rows were drawn from, beside the lines.
+type drawn struct {
+	valid            bool
+	style, h         int
+	at, top, span    int
+	focused, noticed bool
+	found            string
+}
+
+// Forget has the lines made and drawn again, as after a change of their look.
+func (d *Pane) Forget() { d.of, d.drawn = madeFrom{}, drawn{} }
 
 // By moves the chosen line by n.
 func (d *Pane) By(n int) {
@@ -146,7 +156,7 @@ func (d *Pane) fill(w int) {
 		clear(d.folded)
 		of.folds = 0
 	}
-	d.of = of
+	d.of, d.drawn = of, drawn{}
 	d.Begin(w)
 	if other.Name != nil {
 		other.Write(&d.Text)
@@ -155,7 +165,8 @@ func (d *Pane) fill(w int) {
 	}
 }
 
-// Draw returns exactly h rows of w cells.
+// Draw returns exactly h rows of w cells: those of before, if nothing changed. They
+// are valid until the next call.
 func (d *Pane) Draw(w, h int) []string {
 	d.fill(w)
 	d.Height, d.Shown = h, h
@@ -165,15 +176,20 @@ func (d *Pane) Draw(w, h int) []string {
 	}
 	d.Top = max(0, min(d.Top, len(d.Lines)-d.Shown))
 	d.By(0)
+	now := drawn{true, d.Env.Style, h, d.At, d.Top, d.span, d.env.Focused(), d.Shown < h, d.env.Found()}
+	if now == d.drawn {
+		return d.out
+	}
+	d.drawn = now
 	c := &d.draws
 	c.Begin(&d.Env.Theme, w)
-	c.Span, c.Found = d.span, d.env.Found()
+	c.Span, c.Found = now.span, now.found
 	for i := d.Top; i < d.Top+d.Shown; i++ {
 		if i >= len(d.Lines) {
 			c.End()
 			continue
 		}
-		if i == d.At && d.env.Focused() {
+		if i == now.at && now.focused {
 			c.Only(themes.Cursor)
 		}
 		d.Lines[i].Draw(c, d.Env.Glyphs)
