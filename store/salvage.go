@@ -117,7 +117,7 @@ func readSalvage(ctx context.Context, path string) (*salvage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.small(ctx, root); err == nil {
+	if err = s.small(ctx, root); err == nil {
 		err = s.records(ctx, root)
 	}
 	if err != nil {
