@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 	"ui/tui/external": {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/words":    {},
 	"ui/tui/palette":  {"themes", "ui/tui/cells", "ui/tui/widget"},
+	"ui/tui/marks":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/timeline": {"host/event", "themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/query":    {"host/event", "host/filter", "host/trust"},
 	"ui/tui/form":     {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},

@@ -8,8 +8,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/marks"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -75,71 +75,7 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 	return line
 }
 
-// markList lists the marks, leads to them and takes them away.
-type markList struct {
-	app *app
-	widget.Picker
-	marks []event.Mark
-}
-
+// openMarks lists the marks.
 func (a *app) openMarks() {
-	d := &markList{app: a}
-	d.load()
-	a.Show(d)
-}
-
-func (d *markList) load() {
-	a := d.app
-
-	d.marks = a.stream.Marks.List()
-	all := make([]widget.Pick, len(d.marks))
-	for i, m := range d.marks {
-		all[i] = widget.Pick{Text: a.markWords(m), Find: widget.Findable(a.markWords(m).Plain())}
-	}
-	text := d.Field.Text()
-	d.Picker = widget.NewPicker(all)
-	d.Field.Set(text)
-	d.Search()
-}
-
-func (d *markList) Title() string            { return "Marks" }
-func (d *markList) Size(int, int) (int, int) { return 76, max(3, len(d.marks)+1) }
-
-func (d *markList) Draw(c *cells.Canvas, h int) {
-	a := d.app
-
-	if len(d.marks) == 0 {
-		c.Put(themes.Dim, " No marks yet. "+a.KeyOf("mark")+" marks a record, "+a.KeyOf("mark.now")+" draws a line.")
-		c.End()
-		return
-	}
-	d.DrawField(c, a.KeyOf("marks"))
-	d.DrawList(a.Glyphs, c, h-1, func(c *cells.Canvas, x *widget.Pick) { c.Safe(themes.Plain, x.Text.Clip(c.Room)) })
-}
-
-func (d *markList) Key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	a := d.app
-
-	switch name {
-	case "esc":
-		a.Show(nil)
-	case "enter":
-		if d.Chosen() != nil {
-			a.Show(nil)
-			a.gotoSeq(d.marks[d.Found[d.At]].Seq)
-		}
-	case "delete", "ctrl+x":
-		if d.Chosen() != nil {
-			return a.removeMark(d.marks[d.Found[d.At]])
-		}
-	default:
-		d.Picker.Key(k)
-	}
-	return nil
-}
-
-func (d *markList) Paste(s string) tea.Cmd { d.Insert(s); return nil }
-func (d *markList) Hints() []string {
-	return []string{"enter", "go there", "delete", "take away", "type", "to find", "esc", "back"}
+	marks.Open(&marks.Env{Env: &a.Env, Screen: a, All: a.stream.Marks.List, Words: a.markWords, Goto: a.gotoSeq, Remove: a.removeMark})
 }

@@ -1,0 +1,92 @@
+// Package marks lists the operator's marks.
+package marks
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// Screen is what shows the list.
+type Screen interface {
+	widget.Screen
+	KeyOf(action string) string // the operator's key of an action
+}
+
+// Env is what the list is made from.
+type Env struct {
+	*cells.Env
+	Screen Screen
+	All    func() []event.Mark // the newest first
+	Words  func(event.Mark) trust.Rendered
+	Goto   func(seq uint64) // shows a record in the stream
+	Remove func(event.Mark) tea.Cmd
+}
+
+// list lists the marks, leads to them and takes them away.
+type list struct {
+	env *Env
+	widget.Picker
+	marks []event.Mark
+}
+
+// Open lists the marks.
+func Open(env *Env) {
+	d := &list{env: env}
+	d.load()
+	env.Screen.Show(d)
+}
+
+func (d *list) load() {
+	d.marks = d.env.All()
+	all := make([]widget.Pick, len(d.marks))
+	for i, m := range d.marks {
+		all[i] = widget.Pick{Text: d.env.Words(m), Find: widget.Findable(d.env.Words(m).Plain())}
+	}
+	text := d.Field.Text()
+	d.Picker = widget.NewPicker(all)
+	d.Field.Set(text)
+	d.Search()
+}
+
+func (d *list) Title() string            { return "Marks" }
+func (d *list) Size(int, int) (int, int) { return 76, max(3, len(d.marks)+1) }
+
+func (d *list) Draw(c *cells.Canvas, h int) {
+	if len(d.marks) == 0 {
+		c.Put(themes.Dim, " No marks yet. "+d.env.Screen.KeyOf("mark")+" marks a record, "+d.env.Screen.KeyOf("mark.now")+" draws a line.")
+		c.End()
+		return
+	}
+	d.DrawField(c, d.env.Screen.KeyOf("marks"))
+	d.DrawList(d.env.Glyphs, c, h-1, func(c *cells.Canvas, x *widget.Pick) { c.Safe(themes.Plain, x.Text.Clip(c.Room)) })
+}
+
+func (d *list) Key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	switch name {
+	case "esc":
+		d.env.Screen.Show(nil)
+	case "enter":
+		if d.Chosen() != nil {
+			d.env.Screen.Show(nil)
+			d.env.Goto(d.marks[d.Found[d.At]].Seq)
+		}
+	case "delete", "ctrl+x":
+		if d.Chosen() != nil {
+			return d.env.Remove(d.marks[d.Found[d.At]])
+		}
+	default:
+		d.Picker.Key(k)
+	}
+	return nil
+}
+
+func (d *list) Paste(s string) tea.Cmd { d.Insert(s); return nil }
+func (d *list) Hints() []string {
+	return []string{"enter", "go there", "delete", "take away", "type", "to find", "esc", "back"}
+}
