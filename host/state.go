@@ -34,24 +34,25 @@ func (r refusals) lasting(now time.Time) bool {
 	return !r.open.IsZero() && now.Sub(r.open) >= refusedAfter
 }
 
-// words tells of the refusals; "" while a delivery was accepted after them.
+// words tells of the refusals, the cause first, which rows that are short cut off last;
+// "" while a delivery was accepted after them.
 func (r refusals) words() string {
 	if r.open.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("the receiver refused %s, the last one: %s", event.Some(int(r.Count), "delivery", "deliveries"), r.Reason)
+	return fmt.Sprintf("%s, %s refused", r.Reason, event.Some(r.Count, "delivery", "deliveries"))
 }
 
 // derive tells how a subscription fares: the one source of its state for the screen,
 // the commands, and attached processes. It looks at nothing but the evidence.
 func derive(e evidence) (s delivery.Status, running bool) {
 	if e.runner == nil {
-		s, running = idle(e)
-		s.Proof = proof(s, e.sub)
-		return s, running
+		return idle(e)
 	}
 	s = *e.runner
-	s.Proof = proof(s, e.sub)
+	if s.Proof == "" {
+		s.Proof = openingProof(e.sub)
+	}
 	s.Refused = e.refused.Refused
 	switch s.State {
 	case event.StateLive, event.StateRefreshing:
@@ -73,17 +74,29 @@ func derive(e evidence) (s delivery.Status, running bool) {
 	return s, true
 }
 
-// proof is what is known of continuity where the delivery has not said it yet.
-func proof(s delivery.Status, sub event.Subscription) event.Proof {
+// openingProof is what is known of continuity while the delivery has not said it yet.
+func openingProof(sub event.Subscription) event.Proof {
+	if p := storedProof(sub); p != event.ProofProved {
+		return p
+	}
+	return event.ProofProving
+}
+
+// storedProof is what is known of the continuity of a subscription that nothing runs,
+// from its stored positions: those of a webhook lie apart after its last checkpoint, and
+// its old path stays until a fresh one is proved.
+func storedProof(sub event.Subscription) event.Proof {
 	switch {
-	case s.Proof != "":
-		return s.Proof
 	case sub.NoReplay:
 		return event.ProofNoReplay
 	case sub.LastSeen.IsZero():
 		return event.ProofNew
+	case sub.Mode != event.ModeWebhook:
+		return event.ProofProved
+	case !sub.Opening().Same(sub.Cursor), sub.Hook.OldPath != "" && sub.Hook.OldUntil.IsZero():
+		return event.ProofProving
 	}
-	return event.ProofProving
+	return event.ProofProved
 }
 
 // unconfirmed tells why a subscription is not confirmed, or not any more.
@@ -121,7 +134,7 @@ func alive(s event.State) bool {
 func idle(e evidence) (s delivery.Status, running bool) {
 	s = delivery.Status{
 		State: event.StateNotRunning, Error: e.sub.Error, Lease: e.sub.Lease, Mode: e.sub.Mode,
-		Refused: e.refused.Refused,
+		Proof: storedProof(e.sub), Refused: e.refused.Refused,
 	}
 	switch {
 	case e.sub.Paused:
@@ -153,12 +166,16 @@ func beside(err trust.Text, words string) trust.Text {
 // Stored tells of a subscription in a store that no process runs: what it was when it
 // was last seen, and which of its deliveries are among those that were refused.
 func Stored(sub event.Subscription, refused []event.Refusal) SubscriptionView {
-	s := delivery.Status{State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode}
+	s := delivery.Status{
+		State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode, Proof: storedProof(sub),
+	}
 	for _, r := range refused {
-		if isRefusedDelivery(r) && r.Sub == sub.ID {
-			s.Refused = event.Refused{Count: s.Refused.Count + 1, Last: r.At, Reason: r.Reason}
+		if !isRefusedDelivery(r) || r.Sub != sub.ID {
+			continue
+		}
+		if s.Refused.Count++; s.Refused.Last.Before(r.At) {
+			s.Refused.Last, s.Refused.Reason = r.At, r.Reason
 		}
 	}
-	s.Proof = proof(s, sub)
 	return SubscriptionView{Subscription: sub, Status: s, Expires: expires(sub)}
 }

@@ -28,7 +28,7 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 		return refusals{event.Refused{Count: 2, Last: ago(time.Second), Reason: "signature wrong"}, ago(since)}
 	}
 	ready := &ServerView{Reach: ReachReady}
-	const told = "the receiver refused 2 deliveries, the last one: signature wrong"
+	const told = "signature wrong, 2 deliveries refused"
 
 	for name, tt := range map[string]struct {
 		evidence
@@ -75,11 +75,11 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 		}
 	}
 	sub := event.Subscription{ID: "a", State: event.StateLive}
-	kept := []event.Refusal{
-		{At: ago(3 * time.Second), Sub: "a", Reason: "clock off by 9 minutes", Status: 401},
-		{At: ago(2 * time.Second), Sub: "a", Reason: "signature wrong", Status: 401},
-		{At: ago(time.Second), Sub: "a", Reason: "id-learned", Status: 200},
+	kept := []event.Refusal{ // newest first, as the store returns them
 		{At: now, Sub: "b", Reason: "too large", Status: 413},
+		{At: ago(time.Second), Sub: "a", Reason: "id-learned", Status: 200},
+		{At: ago(2 * time.Second), Sub: "a", Reason: "signature wrong", Status: 401},
+		{At: ago(3 * time.Second), Sub: "a", Reason: "clock off by 9 minutes", Status: 401},
 	}
 	v := Stored(sub, kept)
 	if v.Running || v.Status.State != event.StateNotRunning {
@@ -87,5 +87,35 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 	}
 	if want := (event.Refused{Count: 2, Last: ago(2 * time.Second), Reason: "signature wrong"}); v.Status.Refused != want {
 		t.Errorf("a store that no process runs: refused %+v, want %+v", v.Status.Refused, want)
+	}
+}
+
+// Of a subscription that nothing runs, the stored positions tell what is proved.
+func TestProofOfWhatIsStored(t *testing.T) {
+	seen := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	a, b := event.At(trust.Untrusted("a")), event.At(trust.Untrusted("b"))
+	for name, tt := range map[string]struct {
+		sub  event.Subscription
+		want event.Proof
+	}{
+		"never seen":                  {event.Subscription{Mode: event.ModePoll, Cursor: a}, event.ProofNew},
+		"poll":                        {event.Subscription{Mode: event.ModePoll, Cursor: a, LastSeen: seen}, event.ProofProved},
+		"push":                        {event.Subscription{Mode: event.ModePush, Cursor: a, LastSeen: seen}, event.ProofProved},
+		"no cursor":                   {event.Subscription{Mode: event.ModePush, NoReplay: true, LastSeen: seen}, event.ProofNoReplay},
+		"webhook at its checkpoint":   {event.Subscription{Mode: event.ModeWebhook, Cursor: a, Proved: a, LastSeen: seen}, event.ProofProved},
+		"webhook past its checkpoint": {event.Subscription{Mode: event.ModeWebhook, Cursor: b, Proved: a, LastSeen: seen}, event.ProofProving},
+		"webhook on a fresh path": {event.Subscription{Mode: event.ModeWebhook, Cursor: a, Proved: a, LastSeen: seen,
+			Hook: event.Hook{Path: "new", OldPath: "old"}}, event.ProofProving},
+		"webhook proved on a fresh path": {event.Subscription{Mode: event.ModeWebhook, Cursor: a, Proved: a, LastSeen: seen,
+			Hook: event.Hook{Path: "new", OldPath: "old", OldUntil: seen}}, event.ProofProved},
+		"poll that was a webhook": {event.Subscription{Mode: event.ModePoll, Cursor: b, Proved: a, LastSeen: seen,
+			Hook: event.Hook{OldPath: "old"}}, event.ProofProved},
+	} {
+		if got := Stored(tt.sub, nil).Status.Proof; got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+		if s, _ := derive(evidence{sub: tt.sub}); s.Proof != tt.want {
+			t.Errorf("%s, of no server: %s, want %s", name, s.Proof, tt.want)
+		}
 	}
 }

@@ -84,6 +84,17 @@ func TestSubsList(t *testing.T) {
 	b.expect(t, exitDone, "no subscription is kept in /data", "subs", "list", "--data", b.data(t))
 }
 
+// A subscription whose deliveries are refused says so once, the cause first.
+func TestSubsListSaysOnceThatDeliveriesAreRefused(t *testing.T) {
+	v := host.SubscriptionView{Running: true}
+	v.Status.State, v.Status.Reason = event.StateRefused, event.ReasonRefused
+	v.Status.Error = trust.Untrusted("signature wrong, 21 deliveries refused")
+	v.Status.Refused = event.Refused{Count: 21, Reason: "signature wrong"}
+	if got, want := subState(v), "refused, signature wrong, 21 deliveries refused"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestSubsVerbs(t *testing.T) {
 	for verb, did := range map[string]string{
 		"rm": "rm", "pause": "pause", "resume": "resume", "refresh": "refresh", "rotate": "rotate",

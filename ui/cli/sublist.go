@@ -98,9 +98,11 @@ func stateWords(v host.SubscriptionView) string {
 // whyWords tell why it is in its state, as far as that needs a reason.
 func whyWords(v host.SubscriptionView) (words []string) {
 	s := v.Status
-	if s.Reason != "" {
+	switch {
+	case s.Reason == event.ReasonRefused && !s.Error.IsZero(): // the error says it with its cause
+	case s.Reason != "":
 		words = append(words, s.Reason.Words())
-	} else if v.Evidence != "" && (!v.Running || s.State == v.State) {
+	case v.Evidence != "" && (!v.Running || s.State == v.State):
 		words = append(words, safe(v.Evidence))
 	}
 	if !s.Error.IsZero() {

@@ -413,7 +413,7 @@ func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
 	if !f.Running || f.State != "refused" || f.StateReason != "refused" || f.StateSeen != nil || f.Refused.Count != 1 || f.Refused.Last == "" || f.Refused.Reason != "signature wrong" {
 		t.Errorf("%+v", f)
 	}
-	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "refused, the receiver refuses what the server delivers") || !strings.Contains(out, "signature wrong") {
+	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "refused, signature wrong, 1 delivery refused") {
 		t.Errorf("for a person: %s", out)
 	}
 	p.kill()

@@ -57,7 +57,7 @@ func Of(v host.SubscriptionView, now time.Time) string {
 	}
 	switch s.State {
 	case event.StateRefused:
-		add(true, refusedWords(s.Refused))
+		add(s.Error.IsZero(), refusedWords(s.Refused)) // the error says the same
 	case event.StateNotRunning:
 		add(v.NoServer, "waits for its server")
 		add(!v.LastSeen.IsZero(), string(v.State)+" when last seen "+cells.At(now, v.LastSeen))
@@ -95,9 +95,10 @@ func Of(v host.SubscriptionView, now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// refusedWords tells of the deliveries that the receiver refused.
+// refusedWords tells of the deliveries that the receiver refused, the cause first: rows
+// that are short cut off the rest.
 func refusedWords(r event.Refused) string {
-	return cells.Number(r.Count) + " refused, last: " + trust.Line(trust.Unescaped(r.Reason)).Plain()
+	return trust.Line(trust.Unescaped(r.Reason)).Plain() + ", " + cells.Number(r.Count) + " refused"
 }
 
 // alive is the evidence of a push stream or a webhook lease that works.
@@ -214,7 +215,7 @@ func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact 
 	case event.ModeWebhook:
 		when("delivery", s.LastDelivery, "none in this run")
 		if s.Refused.Count > 0 {
-			add("refused ", themes.Warn, refusedWords(s.Refused)+", "+cells.Ago(now, s.Refused.Last)+"; the table Refused has them")
+			add("refused ", themes.Warn, refusedWords(s.Refused)+", last "+cells.Ago(now, s.Refused.Last)+"; the table Refused has them")
 		}
 		out = append(out, LeaseFacts(v, now)...)
 	}

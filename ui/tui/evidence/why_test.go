@@ -8,6 +8,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
 // "Why is it quiet?" leads to the cause, whatever that is.
@@ -21,9 +22,9 @@ func TestWhyQuietNamesTheCause(t *testing.T) {
 		not    string
 	}{
 		"refused": {event.ModeWebhook, delivery.Status{State: event.StateRefused, Reason: event.ReasonRefused, Refused: refused},
-			[]string{"we cannot know: what the server delivers is refused here: signature wrong", "12 refused, last: signature wrong, 1 m ago"}, "leaves no trace"},
+			[]string{"we cannot know: what the server delivers is refused here: signature wrong", "signature wrong, 12 refused, last 1 m ago"}, "leaves no trace"},
 		"refused beside a challenge": {event.ModeWebhook, delivery.Status{State: event.StateBackoff, Attempt: 2, Reason: event.ReasonChallenge, Refused: refused},
-			[]string{"2 attempts in a row failed: the server could not verify the callback", "last: signature wrong"}, ""},
+			[]string{"2 attempts in a row failed: the server could not verify the callback", "signature wrong, 12 refused"}, ""},
 		"sign-in":     {event.ModePoll, delivery.Status{State: event.StateBackoff, Attempt: 1, Reason: event.ReasonSignIn}, []string{"the server wants you to sign in"}, ""},
 		"denied":      {event.ModePoll, delivery.Status{State: event.StateDenied}, []string{"the server refuses for lack of rights"}, ""},
 		"away":        {event.ModePush, delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable}, []string{"has not confirmed the subscription yet: the server cannot be reached"}, ""},
@@ -46,7 +47,11 @@ func TestWhyQuietNamesTheCause(t *testing.T) {
 		}
 	}
 	v := host.SubscriptionView{Status: delivery.Status{State: event.StateRefused, Refused: event.Refused{Count: 1, Reason: "x"}}}
-	if got := Of(v, now); got != "1 refused, last: x" {
+	if got := Of(v, now); got != "x, 1 refused" {
 		t.Errorf("a row says %q", got)
+	}
+	v.Status.Error = trust.Untrusted("x, 1 delivery refused")
+	if got := Of(v, now); got != "" {
+		t.Errorf("a row says %q beside its error, which says the same", got)
 	}
 }
