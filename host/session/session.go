@@ -229,13 +229,19 @@ func (s *Session) Call(ctx context.Context, method string, params any) (json.Raw
 	}
 	<-x.done
 	if errors.Is(x.err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%s: the server did not answer in time: %w", method, x.err)
+		return nil, fmt.Errorf("%s: %w", method, late{x.err})
 	}
 	if x.err != nil {
 		return nil, fmt.Errorf("%s: %w", method, x.err)
 	}
 	return x.result, nil
 }
+
+// late is the end of a request's time in plain words.
+type late struct{ cause error }
+
+func (late) Error() string   { return "the server did not answer in time" }
+func (e late) Unwrap() error { return e.cause }
 
 // Open makes a request that stays open, without a timeout. The notifications
 // that belong to it go to sink, one after another, on a goroutine of the stream;

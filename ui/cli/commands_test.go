@@ -32,8 +32,10 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		"unknown flag":       {[]string{"tail", "--nope"}, "unknown flag: --nope; `eventdeck tail --help` lists the flags"},
 		"flag needs value":   {[]string{"servers", "--config"}, "flag needs an argument"},
-		"bad duration":       {[]string{"tail", "pager", "t", "--for", "soon"}, "--for"},
-		"bad count":          {[]string{"tail", "pager", "t", "--count", "-1"}, "--count"},
+		"bad duration":       {[]string{"tail", "pager", "t", "--for", "soon"}, `--for "soon": must be a time, such as 90s or 10m; `},
+		"bad count":          {[]string{"tail", "pager", "t", "--count", "-1"}, `--count "-1": must be a whole number from 0 to 18446744073709551615; `},
+		"count too large":    {[]string{"tail", "pager", "t", "--count", "99999999999999999999"}, `--count "99999999999999999999": must be a whole number from 0 to `},
+		"neither yes nor no": {[]string{"tail", "pager", "t", "--plain=maybe"}, `--plain "maybe": must be true or false; `},
 		"tail without type":  {[]string{"tail", "pager"}, "something is missing; usage: eventdeck tail SERVER TYPE"},
 		"too much":           {[]string{"types", "a", "b"}, `"b" is too much`},
 		"misspelled":         {[]string{"tial", "pager", "t"}, `no command "tial", did you mean "tail"?`},

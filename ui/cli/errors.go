@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/pflag"
+
 	"eventdeck/host"
 	"eventdeck/host/config"
 )
@@ -20,6 +22,26 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
+}
+
+// plainFlag says what a flag takes where the value that was given is none of that.
+func plainFlag(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	takes := ""
+	switch bad.GetFlag().Value.Type() {
+	case "uint64":
+		takes = "a whole number from 0 to 18446744073709551615"
+	case "duration":
+		takes = "a time, such as 90s or 10m"
+	case "bool":
+		takes = "true or false"
+	default:
+		return err
+	}
+	return usagef("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), takes)
 }
 
 func exitCode(err error) int {

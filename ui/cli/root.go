@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 		}),
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; `%s --help` lists the flags", err, cmd.CommandPath())
+		return usagef("%w; `%s --help` lists the flags", plainFlag(err), cmd.CommandPath())
 	})
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.config, "config", "", "file with the servers (mcpServers JSON)")
