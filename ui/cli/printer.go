@@ -97,9 +97,9 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 		err = p.claim(ctx)
 	}
 	if isOver(ctx) {
-		return p.advise(r.Server, err)
+		return p.deck.advise(r.Server, err)
 	}
-	return stopped(ctx, p.advise(r.Server, err))
+	return stopped(ctx, p.deck.advise(r.Server, err))
 }
 
 // watch tells what is wrong while the server's confirmation is waited for. The returned
@@ -370,11 +370,11 @@ func (p *printer) ended(v host.SubscriptionView) error {
 	switch s.State {
 	case event.StateBackoff:
 		if s.Reason == event.ReasonSignIn || s.Reason == event.ReasonRights {
-			return p.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
+			return p.deck.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
 		}
 	case event.StateDenied:
 		if p.over {
-			return p.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
+			return p.deck.advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
 		}
 	case event.StateEnded:
 		if p.over && s.Error.IsZero() {
@@ -385,19 +385,6 @@ func (p *printer) ended(v host.SubscriptionView) error {
 		}
 	}
 	return nil
-}
-
-// advise adds to a server's refusal what the operator can do about it.
-func (p *printer) advise(name string, err error) error {
-	if !errors.Is(err, host.ErrRefused) {
-		return err
-	}
-	for _, server := range p.deck.Snapshot().Servers {
-		if server.Name == name && server.SignIn != "" {
-			return fmt.Errorf("%w; %s: `eventdeck sign-in %s`", err, server.SignIn, safe(name))
-		}
-	}
-	return err
 }
 
 // end undoes the subscription, unless it is kept.

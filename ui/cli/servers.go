@@ -29,6 +29,8 @@ func (d *deck) connect(ctx context.Context, server string) (host.ServerView, err
 	}
 	if errors.Is(err, host.ErrSignIn) {
 		err = fmt.Errorf("%w; `eventdeck sign-in %s` does it", err, safe(server))
+	} else {
+		err = d.advise(server, err)
 	}
 	return view, stopped(ctx, err)
 }
@@ -38,7 +40,28 @@ func (d *deck) types(ctx context.Context, server string) ([]event.Type, error) {
 	limited, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
 	types, err := d.Types(limited, server)
-	return types, stopped(ctx, err)
+	return types, stopped(ctx, d.advise(server, err))
+}
+
+// advise adds to a server's refusal what the operator can do about it.
+func (d *deck) advise(name string, err error) error {
+	if !errors.Is(err, host.ErrRefused) {
+		return err
+	}
+	for _, server := range d.Snapshot().Servers {
+		remote := strings.Contains(server.Address, "://") // a process takes no token
+		if server.Name != name || server.SignIn == "" && !remote {
+			continue
+		}
+		if server.SignIn != "" {
+			err = fmt.Errorf("%w; %s", err, server.SignIn)
+		}
+		err = fmt.Errorf("%w: `eventdeck sign-in %s`", err, safe(name))
+		if remote {
+			err = fmt.Errorf("%w, or give a token with --header or in servers.json", err)
+		}
+	}
+	return err
 }
 
 // announced returns the event types of a server that says that it has some.

@@ -62,6 +62,28 @@ func TestServerThatWantsASignInNamesTheCommand(t *testing.T) {
 	b.expect(t, exitRefused, "`eventdeck sign-in pager`", "types", "pager")
 }
 
+// A refusal at the first connection names the next step, as one that comes later does.
+func TestRefusalAtTheFirstConnectionNamesTheNextStep(t *testing.T) {
+	const step = "HTTP 401: `eventdeck sign-in pager`, or give a token with --header or in servers.json"
+	for name, refuse := range map[string]func(*bench, error){
+		"connect":   func(b *bench, err error) { b.connect = func(context.Context, string) error { return err } },
+		"list":      func(b *bench, err error) { b.list = func(context.Context) error { return err } },
+		"subscribe": func(b *bench, err error) { b.subscribe = func(context.Context, host.Request) error { return err } },
+	} {
+		commands := [][]string{{"tail", "pager", "incident.created", "--arg", "a=1"}, {"types", "pager"}}
+		if name == "subscribe" {
+			commands = [][]string{{"tail", "pager", "incident.created"}}
+		}
+		for _, command := range commands {
+			b := newBench(t)
+			b.standIn.types = []event.Type{incident}
+			b.standIn.view(host.ServerView{Name: "pager", Address: "https://pager.example/mcp"})
+			refuse(b, fmt.Errorf("%w: server/discover: HTTP 401", host.ErrRefused))
+			b.expect(t, exitRefused, step, command...)
+		}
+	}
+}
+
 // tokens is a store that holds one credential.
 type tokens struct {
 	event.Store

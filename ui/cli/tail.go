@@ -58,7 +58,7 @@ func (a *app) tailCommand() *cobra.Command {
 			"  3  --for over before --count, --until, or any confirmation by the server; silence is none\n" +
 			"  4  refused for lack of rights, or a sign-in is needed, also while it runs\n\n" +
 			"On standard error it tells deliveries that were refused, errors that the server reports, and possible gaps:\n" +
-			"one line for each and minute.",
+			"one line for each and minute, and at the end how many deliveries were refused in all.",
 		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
 		Args:              exactly(2),
 		ValidArgsFunction: a.completeServer,
@@ -193,6 +193,10 @@ func (a *app) follow(ctx context.Context, p *printer, w target) error {
 		a.say("subscribed to %s of %s by %s, as %s", plain(p.sub.Key.Type), safe(w.server.Name), p.sub.Mode, p.sub.ID)
 	}
 	err := p.run(ctx, within, w.flags.count)
+	if v := p.view(p.sub.ID); v.ID == p.sub.ID {
+		p.tell.look(v)
+	}
+	p.tell.end()
 	return errors.Join(err, p.end(ctx))
 }
 

@@ -17,8 +17,10 @@ type warner struct {
 	told map[string]time.Time // when a cause was told last
 
 	looked  bool
-	refused uint64    // deliveries that are told, or were refused before this command
-	fault   time.Time // of the newest events/error that is told
+	before  uint64        // deliveries that were refused before this command
+	refused uint64        // deliveries that are told, or were refused before this command
+	newest  event.Refused // as they were at the last look
+	fault   time.Time     // of the newest events/error that is told
 }
 
 func newWarner(say func(string, ...any)) *warner {
@@ -39,15 +41,24 @@ func (t *warner) tell(cause, format string, args ...any) (said bool) {
 func (t *warner) look(v host.SubscriptionView) {
 	s := &v.Status
 	if !t.looked && s.State != event.StateRefused && s.Reason != event.ReasonChallenge {
-		t.refused = s.Refused.Count // they were followed by one that was accepted
+		t.before = s.Refused.Count // they were followed by one that was accepted
+		t.refused = t.before
 	}
-	t.looked = true
+	t.looked, t.newest = true, s.Refused
 	if n := s.Refused.Count; n > t.refused &&
 		t.tell("refused", "%s refused, the last one: %s", event.Some(n-t.refused, "delivery was", "deliveries were"), safe(s.Refused.Reason)) {
 		t.refused = n
 	}
 	if s.FaultAt.After(t.fault) && t.tell("fault", "%s reports: %s", safe(v.Key.Server), plain(s.Fault)) {
 		t.fault = s.FaultAt
+	}
+}
+
+// end tells the total of the refused deliveries, if it grew since they were told.
+func (t *warner) end() {
+	if n := t.newest.Count; n > t.refused {
+		t.say("%s refused in all, the last one: %s", event.Some(n-t.before, "delivery was", "deliveries were"), safe(t.newest.Reason))
+		t.refused = n
 	}
 }
 

@@ -46,12 +46,19 @@ func TestOneLineForEachCauseAndMinute(t *testing.T) {
 		time.Sleep(tellEvery)
 		tell.look(view)
 
+		refuse("signature wrong")
+		refuse("body changed")
+		tell.end()
+		tell.end()
+
 		if want := []string{
 			"1 delivery was refused, the last one: signature wrong",
 			`pager reports: slow\x1b down`,
 			"possible gap: events may be missing (unproved)",
 			"2 deliveries were refused, the last one: clock off by 400 seconds",
 			"pager reports: slow down",
+			"1 delivery was refused, the last one: signature wrong",
+			"5 deliveries were refused in all, the last one: body changed",
 		}; !slices.Equal(said, want) {
 			t.Errorf("said %q", said)
 		}
