@@ -54,6 +54,7 @@ type hooks struct {
 	uncounted  atomic.Uint64
 	leftOut    uint64                // of uncounted, not told yet; of keepRefusals' goroutine
 	challenges chan event.AuditEntry // answered ones, bounded likewise
+	turned     chan struct{}         // holds a value when deliveries may be refused, or taken, from now on
 	damper     damper
 }
 
@@ -65,6 +66,7 @@ func (k *hooks) init(h *Host) {
 	k.keys.init(h)
 	k.refusals = make(chan event.Refusal, refusalsWaiting)
 	k.challenges = make(chan event.AuditEntry, 64)
+	k.turned = make(chan struct{}, 1)
 	h.wg.Go(k.keepRefusals)
 	for _, e := range h.opts.Store.EndedHooks() {
 		if e.Removed {

@@ -3,7 +3,9 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +57,10 @@ func (h *Host) refusedDelivery(r event.Refusal) {
 	c.Last, c.Reason = r.At, r.Reason
 	if c.open.IsZero() && r.Reason != receiver.ReasonNotInFlight {
 		c.open = h.opts.Now()
-		time.AfterFunc(refusedAfter, h.notify) // then the state says it
+		time.AfterFunc(refusedAfter, func() { // then the state says it
+			h.hooks.turn()
+			h.notify()
+		})
 	}
 }
 
@@ -63,8 +68,9 @@ func (h *Host) refusedDelivery(r event.Refusal) {
 func (h *Host) acceptedDelivery(id event.SubID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if c := h.counts[id]; c != nil {
+	if c := h.counts[id]; c != nil && !c.refused.open.IsZero() {
 		c.refused.open = time.Time{}
+		h.hooks.turn()
 	}
 }
 
@@ -114,14 +120,18 @@ func (k *hooks) challenged(id event.SubID, serverID trust.Text) {
 	}
 }
 
-// keepRefusals stores for the operator which deliveries were refused and which
-// challenges answered, until the host ends, and then those that wait.
+// keepRefusals stores for the operator which deliveries were refused, which
+// subscriptions receive none therefore, and which challenges were answered, until the host ends, and then those that wait.
 func (k *hooks) keepRefusals() {
 	done := k.host.ctx.Done()
 	for {
 		select {
 		case r := <-k.refusals:
 			k.noteRefusals(k.host.ctx, r)
+			k.keepStates(k.host.ctx)
+		case <-k.turned:
+			k.keepStates(k.host.ctx)
+			continue
 		case e := <-k.challenges:
 			k.host.note(k.host.ctx, e)
 			continue
@@ -129,6 +139,7 @@ func (k *hooks) keepRefusals() {
 			ctx, cancel := context.WithTimeout(context.Background(), finishWithin)
 			defer cancel()
 			k.noteRest(ctx)
+			k.keepStates(ctx)
 			return
 		}
 		pause := time.NewTimer(noteEvery)
@@ -150,6 +161,47 @@ func (k *hooks) noteRest(ctx context.Context) {
 		default:
 			return
 		}
+	}
+}
+
+// turn has the stored states looked at. It does not wait.
+func (k *hooks) turn() {
+	select {
+	case k.turned <- struct{}{}:
+	default:
+	}
+}
+
+// keepStates stores the state of subscriptions whose deliveries are refused, and are
+// taken again: of a process that dies meanwhile, the store tells what it was.
+func (k *hooks) keepStates(ctx context.Context) {
+	h, now := k.host, k.host.opts.Now()
+	refused := map[event.SubID]bool{}
+	h.mu.Lock()
+	for id, c := range h.counts {
+		if c.refused.Count > 0 {
+			refused[id] = c.refused.lasting(now)
+		}
+	}
+	h.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(refused)) {
+		from, to, why := event.StateRefused, event.StateLive, "a delivery was accepted"
+		if refused[id] {
+			from, to, why = to, from, "no delivery was accepted"
+		}
+		sub, err := h.opts.Store.Subscription(id)
+		if err != nil || sub.State != from || sub.Mode != event.ModeWebhook {
+			continue // removed meanwhile, or another state tells more
+		}
+		err = h.amend(ctx, id, func(s *event.Subscription) {
+			if s.State == from {
+				s.State, s.Evidence = to, why
+			}
+		})
+		if err != nil && ctx.Err() == nil {
+			h.opts.Log.Warn("a change of state was not stored", "sub", id, "state", to, "err", err)
+		}
+		h.notify()
 	}
 }
 

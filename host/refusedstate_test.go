@@ -62,6 +62,35 @@ func TestRefusedStateIsTold(t *testing.T) {
 	r.await("the refused state", func(s host.Snapshot) bool { return s.Subs[0].Status.State == event.StateRefused })
 }
 
+// The stored state follows: of a process that died while deliveries were refused, the
+// next one tells so.
+func TestRefusedStateIsStored(t *testing.T) {
+	t.Parallel()
+	r, s := hookRig(t, event.Server{})
+	sub, err := r.host.Subscribe(r.ctx(), r.tick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := func(want event.State) func(host.Snapshot) bool {
+		return func(host.Snapshot) bool {
+			kept, err := r.store.Subscription(sub.ID)
+			return err == nil && kept.State == want
+		}
+	}
+	r.await("the first stored state", stored(event.StateLive))
+	s.mu.Lock()
+	right := s.secret
+	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
+	s.mu.Unlock()
+	s.deliver("evt_1", occurrence("evt_1"), nil)
+	r.await("the stored refused state", stored(event.StateRefused))
+	s.mu.Lock()
+	s.secret = right
+	s.mu.Unlock()
+	s.deliver("evt_1", occurrence("evt_1"), nil)
+	r.await("the stored state after an accepted one", stored(event.StateLive))
+}
+
 // A delivery that is too large for the receiver is dropped by its server: a gap stands
 // in the log before the server is told, one for each delivery.
 func TestTooLargeADeliveryLeavesAGap(t *testing.T) {

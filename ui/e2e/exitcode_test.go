@@ -391,6 +391,7 @@ func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
 		State       string
 		StateSeen   *struct{ State, Time string }
 		StateReason string
+		Evidence    string
 		Error       string
 		Refused     struct {
 			Count  int
@@ -406,8 +407,8 @@ func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
 		}
 		return f
 	}
-	f := look()
-	for deadline := time.Now().Add(patience); f.State != "refused" && time.Now().Before(deadline); f = look() {
+	f := look() // the evidence is stored with the state
+	for deadline := time.Now().Add(patience); (f.State != "refused" || f.Evidence != "no delivery was accepted") && time.Now().Before(deadline); f = look() {
 		time.Sleep(100 * time.Millisecond)
 	}
 	if !f.Running || f.State != "refused" || f.StateReason != "refused" || f.StateSeen != nil || f.Refused.Count != 1 || f.Refused.Last == "" || f.Refused.Reason != "signature wrong" {
@@ -417,13 +418,13 @@ func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
 		t.Errorf("for a person: %s", out)
 	}
 	p.kill()
-	if f = look(); f.Running || f.State != "not-running" || f.StateSeen == nil || f.StateSeen.State != "live" || f.StateSeen.Time == "" {
+	if f = look(); f.Running || f.State != "not-running" || f.StateSeen == nil || f.StateSeen.State != "refused" || f.StateSeen.Time == "" {
 		t.Errorf("after a kill: %+v, seen %+v", f, f.StateSeen)
 	}
 	if f.Refused.Count != 1 || f.Refused.Last == "" || f.Refused.Reason != "signature wrong" {
 		t.Errorf("after a kill: refused %+v", f.Refused)
 	}
-	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "not running, live when last seen at 20") || !strings.Contains(out, "1 delivery was refused until 20") {
+	if out, _ := w.run("subs", "list", "--data", w.data()); !strings.Contains(out, "not running, refused when last seen at 20") || !strings.Contains(out, "1 delivery was refused until 20") {
 		t.Errorf("for a person: %s", out)
 	}
 }
