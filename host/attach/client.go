@@ -137,6 +137,7 @@ func (c *Client) open(ctx context.Context) error {
 	c.wg.Go(func() {
 		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // nothing comes until the end
 		_ = res.Body.Close()                                            // it is over
+		c.letAnswersArrive()
 		c.end()
 	})
 	return nil
@@ -192,6 +193,22 @@ func (c *Client) Close() error {
 	c.wg.Wait()
 	c.http.CloseIdleConnections()
 	return nil
+}
+
+// letAnswersArrive waits until no request is under way, for a moment: the other process
+// has answered all of them before it ended the session, on other connections.
+func (c *Client) letAnswersArrive() {
+	late := time.NewTimer(answerWithin)
+	defer late.Stop()
+	for range cap(c.slots) {
+		select {
+		case c.slots <- struct{}{}:
+		case <-late.C:
+			return
+		case <-c.ctx.Done():
+			return
+		}
+	}
 }
 
 // end says why the session ends: the other process has closed it.

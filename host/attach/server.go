@@ -154,6 +154,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	id := rand.Text()
 	e := &session{server: s, signIns: map[uint64]host.SignIn{}}
+	e.idle.L = &e.mu
 	s.mu.Lock()
 	full := len(s.sessions) >= maxClients
 	if !full {
@@ -173,6 +174,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	log := s.opts.Log.With("pid", r.Header.Get(headerPID))
 	log.Info("a process is attached")
 	<-r.Context().Done()
+	e.answered() // a client takes the end of its session for that of all answers
 	log.Info("a process is not attached any more")
 }
 
@@ -194,7 +196,8 @@ type session struct {
 	server *Server
 
 	mu      sync.Mutex
-	running int // requests
+	idle    sync.Cond // signalled when running falls to 0
+	running int       // requests
 	signIns map[uint64]host.SignIn
 	signIn  uint64 // the last one
 }
@@ -213,7 +216,9 @@ func (e *session) answer(w http.ResponseWriter, r *http.Request, handle handler)
 	}
 	defer func() {
 		e.mu.Lock()
-		e.running--
+		if e.running--; e.running == 0 {
+			e.idle.Broadcast()
+		}
 		e.mu.Unlock()
 	}()
 	call, err := handle(gob.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)))
@@ -226,6 +231,15 @@ func (e *session) answer(w http.ResponseWriter, r *http.Request, handle handler)
 		return
 	}
 	_ = gob.NewEncoder(w).Encode(out) // a client that is gone needs no answer
+}
+
+// answered waits until no request is under way.
+func (e *session) answered() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.running > 0 {
+		e.idle.Wait()
+	}
 }
 
 // refuse answers with an error.
