@@ -37,13 +37,13 @@ func (p *proof) catchUp(ctx context.Context) verdict {
 			return v
 		}
 		switch {
-		case p.isMet(), tries > 1 && !p.isUnmet():
+		case p.isMet() && !p.webhook, tries > 1 && !p.isUnmet():
 			return proved
 		case tries > 3:
 			return missing
 		case !c.rest(ctx, tries):
 			return undecided
-		case p.isMet():
+		case p.isMet() && !p.webhook:
 			return proved
 		case !c.brought:
 			c.at = p.from
@@ -133,7 +133,7 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 			continue
 		case res.Truncated:
 			return missing
-		case c.isMet() || !res.HasMore || empty >= emptyPages:
+		case c.isMet() && !c.webhook || !res.HasMore || empty >= emptyPages:
 			r.pollAgain = r.deps.Now().Add(min(res.NextPoll, r.deps.Timing.PollCap))
 			return proved
 		}

@@ -247,7 +247,7 @@ func TestFailoverLosesNothing(t *testing.T) {
 				for i := range down {
 					down[i].Store(false)
 				}
-				for range 300 {
+				for range 900 { // longer than the longest pause between attempts
 					r.pass(time.Second)
 					deliver()
 				}

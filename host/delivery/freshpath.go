@@ -181,17 +181,16 @@ func (p *proof) freshVerdict() verdict {
 	return proved // nothing came, and it is the position of before
 }
 
-// reachedBy returns the position of a fresh path: what it delivered led there, or,
-// where something may be missing, what the server answered. A stored position that was
-// the proved one stays: what is delivered again tells positions before it. The lock is
-// held.
+// reachedBy returns the position of a fresh path where something may be missing: what it
+// delivered led there, or what the server answered. A path that is proved leaves the
+// stored position: what is delivered again tells positions before it. The lock is held.
 func (p *proof) reachedBy(v verdict) *event.Cursor {
 	switch {
-	case v == proved && p.from.Same(p.stored):
+	case v == proved:
 		return nil
 	case p.held != nil:
 		return p.held
-	case v == missing && p.answer != nil:
+	case p.answer != nil:
 		return p.answer
 	}
 	return &p.asked

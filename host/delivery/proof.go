@@ -168,7 +168,7 @@ func (p *proof) live(ctx context.Context) {
 	}
 	p.r.deps.Failpoint(FailConfirmed)
 	v := undecided
-	if p.mayCatchUp() {
+	if p.mayCatchUp(ctx) {
 		v = p.catchUp(ctx)
 	}
 	if v == undecided && ctx.Err() == nil {
@@ -240,13 +240,28 @@ func (p *proof) pause(ctx context.Context, d time.Duration) bool {
 	return p.await(ctx, max(d, 1), func() bool { return false })
 }
 
-// mayCatchUp reports whether the type may be polled, as far as that is known by now.
-func (p *proof) mayCatchUp() bool {
+// mayCatchUp reports whether the type may be polled. It waits for some time until the
+// types of the server are known.
+func (p *proof) mayCatchUp(ctx context.Context) bool {
+	for waited := time.Duration(0); p.isPolling() && !p.r.knowsModes() && waited < p.r.deps.Timing.ProveWithin; waited += listPause {
+		if !p.pause(ctx, listPause) {
+			return false
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.polling = p.polling && p.r.mayPoll()
 	return p.polling
 }
+
+func (p *proof) isPolling() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.polling
+}
+
+// listPause is how often it is looked whether the types of the server are known.
+const listPause = 250 * time.Millisecond
 
 // rouse wakes the proof's goroutine.
 func (p *proof) rouse() {
@@ -326,7 +341,9 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 	if webhook && behind.IsZero() {
 		behind = p.r.takeNewest()
 	}
-	moves := v == missing || p.polling || !behind.IsZero() // else the proved position has an event behind it
+	// Else the proved position stays, with an event behind it, or with the replay of all
+	// that may be missing before the stored one, which is under way.
+	moves := v == missing || p.polling || !behind.IsZero() && (!p.fresh || p.from.Same(p.stored))
 	graceEnds := p.r.deps.Now().Add(oldGrace).UTC()
 	noOverlap := p.noOverlap
 	b.Update = func(s *event.Subscription) {

@@ -240,7 +240,7 @@ var retries = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 80
 // held.
 func (s *Server) again(k *hook, n, epoch int, a answered) {
 	tries := k.tries[n]
-	if !k.feed.Deviates(RetriesShort) || k.feed.Deviates(FailureUnsaid) && !a.down {
+	if !k.feed.Deviates(RetriesShort) || k.feed.Deviates(FailureUnsaid, LastErrorSticky) && !a.down {
 		k.due[n] = time.Now().Add(s.rand.Between(50*time.Millisecond, 2*time.Second))
 		return
 	}
