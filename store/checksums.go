@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,15 +20,18 @@ const (
 func (s *Store) runSums(ctx context.Context) {
 	defer close(s.sumsDone)
 	<-s.loaded
-	for more := s.unsummed.Load() > 0; more; {
+	var more atomic.Bool // the writer may set it after ctx has ended
+	for more.Store(s.unsummed.Load() > 0); more.Load(); {
 		began := time.Now()
 		rest := sumRest
-		err := s.do(ctx, func(c *commit) (err error) {
-			more, err = c.sum()
+		err := s.do(ctx, func(c *commit) error {
+			left, err := c.sum()
+			more.Store(left)
 			return err
 		})
 		if err != nil {
-			more, rest = !errors.Is(err, ErrDamaged), sumRetry
+			rest = sumRetry
+			more.Store(!errors.Is(err, ErrDamaged))
 		}
 		select {
 		case <-time.After(max(rest, time.Since(began))):

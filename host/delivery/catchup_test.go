@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +25,7 @@ func (r *rig) offersPoll(last int, lag time.Duration) *polled {
 // polled is a server that keeps every event and can be polled: event n leads to the
 // position cn.
 type polled struct {
+	mu    sync.Mutex
 	last  int
 	lag   time.Duration
 	at    map[int]time.Time
@@ -31,7 +34,35 @@ type polled struct {
 	when  []time.Time
 }
 
+// happened adds events up to n; newest returns n.
+func (p *polled) happened(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = n
+}
+
+func (p *polled) newest() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// positions returns the positions that were asked for.
+func (p *polled) positions() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+func (p *polled) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = nil
+}
+
 func (p *polled) poll(_ int, q wire.PollRequest) (wire.PollResult, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.asked = append(p.asked, q.At.Cursor.Raw())
 	p.ages = append(p.ages, q.At.MaxAge)
 	p.when = append(p.when, time.Now())
@@ -76,7 +107,7 @@ func TestCatchUpBringsWhatWasNotReplayed(t *testing.T) {
 				p := r.offersPoll(11, 0)
 				r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
 					script(s)
-					p.last = 12
+					p.happened(12)
 					return s.stay()
 				}
 				r.start().pass(10 * time.Second)
@@ -91,7 +122,7 @@ func TestCatchUpBringsWhatWasNotReplayed(t *testing.T) {
 				r.pass(40 * time.Second)
 				equal(t, r.runner.Status().Proof, event.ProofProved)
 				equal(t, r.runner.Status().Reason, "")
-				equal(t, p.asked[0], "c7")
+				equal(t, p.positions()[0], "c7")
 				equal(t, p.ages[0], time.Hour)
 				if c := r.saved().Cursor.Text.Raw(); c != "c11" && c != "c12" {
 					t.Errorf("stored position %s", c)
@@ -112,7 +143,7 @@ func TestCatchUpAsksAgainForWhatLags(t *testing.T) {
 		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
 			s.active("c7")
 			s.wait(time.Second)
-			p.last = 10
+			p.happened(10)
 			s.note(wire.NoteEvent, occurrence("e10", time.Now(), "c10"))
 			s.wait(9 * time.Second)
 			s.heartbeat("c10")
@@ -153,8 +184,8 @@ func TestQuietServerIsProvedWithoutAGap(t *testing.T) {
 				}
 				r.start().pass(10 * time.Minute)
 				r.wantLog("")
-				if len(p.asked) > 2 { // once more after a heartbeat: a replica may lag
-					t.Errorf("asked from %q", p.asked)
+				if len(p.positions()) > 2 { // once more after a heartbeat: a replica may lag
+					t.Errorf("asked from %q", p.positions())
 				}
 				equal(t, r.runner.Status().Proof, event.ProofProved)
 			})
@@ -230,7 +261,7 @@ func TestCatchUpKeepsThePaceOfTheServer(t *testing.T) {
 				t.Errorf("asked again after %v", pause)
 			}
 		}
-		equal(t, len(p.asked), 4)
+		equal(t, len(p.positions()), 4)
 		r.wantLog("e8 gap:unproved")
 	})
 }

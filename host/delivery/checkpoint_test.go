@@ -2,7 +2,9 @@ package delivery
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,7 +41,7 @@ func TestCatchUpBringsWhatAWebhookGaveUp(t *testing.T) {
 						return res, nil
 					}
 					if lost {
-						p.last = 11
+						p.happened(11)
 						res.Cursor = cur("c11")
 						tt.answer(&res)
 					}
@@ -69,20 +71,20 @@ func TestDeliveriesBehindAHoleDoNotHideIt(t *testing.T) {
 		r.src.subscribe = func(n int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
 			res := grant("sub_1", 10*time.Minute)
 			res.Cursor = cur(q.At.Cursor.Raw())
-			if p.last > 7 {
+			if p.newest() > 7 {
 				res.Status = &wire.DeliveryStatus{Active: true, LastError: text("http_5xx")}
 			}
 			return res, nil
 		}
 		r.start().pass(time.Minute)
-		p.last = 12
+		p.happened(12)
 		r.mustDeliver(delivered("e12", time.Now(), "c12"))
 		r.wantCursor("=c12")
 		equal(t, r.saved().Proved.Text.Raw(), "c7")
-		p.asked = nil
+		p.forget()
 		r.pass(10 * time.Minute)
 		r.wantLog("e12 e8 e9 e10 e11")
-		equal(t, p.asked[0], "c7")
+		equal(t, p.positions()[0], "c7")
 		equal(t, r.saved().Proved.Text.Raw(), "c12")
 	})
 }
@@ -93,7 +95,7 @@ func TestChallengeOfAKnownSubscriptionIsProved(t *testing.T) {
 		r.resumed()
 		p := r.offersPoll(7, 0)
 		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
-			if p.last > 7 {
+			if p.newest() > 7 {
 				r.runner.Challenged()
 			}
 			res := grant("sub_1", 10*time.Minute)
@@ -101,11 +103,11 @@ func TestChallengeOfAKnownSubscriptionIsProved(t *testing.T) {
 			return res, nil
 		}
 		r.start().pass(time.Minute)
-		asked := len(p.asked)
+		asked := len(p.positions())
 		r.runner.Nudge()
 		r.pass(time.Minute)
-		equal(t, len(p.asked), asked) // nothing speaks for a loss
-		p.last = 9
+		equal(t, len(p.positions()), asked) // nothing speaks for a loss
+		p.happened(9)
 		r.runner.Nudge()
 		r.pass(time.Minute)
 		r.wantLog("e8 e9")
@@ -132,7 +134,7 @@ func TestDoubtIsProvedInEveryMode(t *testing.T) {
 				}
 				r.start().pass(time.Minute)
 				equal(t, r.runner.Status().Proof, event.ProofProved)
-				p.last = 8
+				p.happened(8)
 				r.runner.Doubt()
 				r.pass(time.Minute)
 				r.wantLog("e8")
@@ -166,15 +168,23 @@ func TestFreshPathProvesAWebhook(t *testing.T) {
 					res.Cursor = cur(q.At.Cursor.Raw())
 					return res, nil
 				}
-				var ended []string
+				var mu sync.Mutex
+				var all []string
 				r.src.unsubscribe = func(q wire.UnsubscribeRequest) error {
-					ended = append(ended, q.URL)
+					mu.Lock()
+					defer mu.Unlock()
+					all = append(all, q.URL)
 					return nil
+				}
+				ended := func() []string {
+					mu.Lock()
+					defer mu.Unlock()
+					return slices.Clone(all)
 				}
 				r.start().pass(time.Second)
 				h := r.saved().Hook
-				if h.OldPath != "/hooks/old" || !h.OldUntil.IsZero() || len(ended) != 0 {
-					t.Errorf("before the proof: %+v, ended %q", h, ended)
+				if h.OldPath != "/hooks/old" || !h.OldUntil.IsZero() || len(ended()) != 0 {
+					t.Errorf("before the proof: %+v, ended %q", h, ended())
 				}
 				if tt.replays {
 					for _, n := range []string{"7", "8"} {
@@ -184,7 +194,7 @@ func TestFreshPathProvesAWebhook(t *testing.T) {
 				r.pass(time.Minute)
 				r.wantLog(tt.want)
 				equal(t, asked[0], "c6 "+h.Path)
-				equal(t, strings.Join(ended, " "), "https://here/hooks/old")
+				equal(t, strings.Join(ended(), " "), "https://here/hooks/old")
 				equal(t, r.runner.Status().Proof, tt.proof)
 				if h = r.saved().Hook; h.OldPath != "/hooks/old" || h.OldURL != "" || h.OldUntil.IsZero() {
 					t.Errorf("after the proof: %+v", h)

@@ -114,14 +114,17 @@ func refusesAny(records []event.Record) bool {
 // changedEvery is how often changed data of events that are stored are told.
 const changedEvery = time.Minute
 
-// changes counts the events that came again with other data. Of the store's writer.
+// changes counts the events that came again with other data.
 type changes struct {
+	mu     sync.Mutex
 	untold int
 	last   time.Time
 }
 
 // told returns how many are to be told now, with n more; 0 if none.
 func (c *changes) told(n int, now time.Time) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.untold += n
 	if c.untold == 0 || n == 0 || !c.last.IsZero() && now.Sub(c.last) < changedEvery {
 		return 0
