@@ -63,6 +63,8 @@ func run() int {
 		System:         runtime.GOOS,
 		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Columns:        columns,
 		Version:        version(),
 		OpenStore:      openStore,
 		NewHost:        newHost,
@@ -112,6 +114,15 @@ func screen(ctx context.Context, in *tui.Interrupts, o cli.ScreenOptions) error 
 		ReadOnly: o.ReadOnly, Settings: o.Settings,
 		Servers: o.Servers, StartDemo: o.StartDemo, Interrupts: in,
 	})
+}
+
+// columns returns the width of the terminal, 0 if it is not known.
+func columns() int {
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 func watchTerminal(dir string) (stop func() error, err error) {

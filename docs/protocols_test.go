@@ -37,6 +37,31 @@ func TestProtocolsNameTestsThatExist(t *testing.T) {
 	}
 }
 
+// Every finding names tests that exist.
+func TestFindingsNameTestsThatExist(t *testing.T) {
+	raw, err := os.ReadFile("reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(raw), "| what was found | held by |\n|---|---|\n")
+	if !ok {
+		t.Fatal("the table is missing")
+	}
+	section, _, _ = strings.Cut(section, "\n\n")
+	for _, row := range strings.Split(section, "\n") {
+		found, tests, _ := strings.Cut(strings.Trim(row, "| "), " | ")
+		named := regexp.MustCompile("`([a-z0-9]+)\\.(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(tests, -1)
+		if len(named) == 0 && !strings.HasPrefix(found, "**") {
+			t.Errorf("no test holds %q", found)
+		}
+		for _, n := range named {
+			if !testExists(t, n[1], n[2]) {
+				t.Errorf("there is no %s in package %s", n[2], n[1])
+			}
+		}
+	}
+}
+
 // The duties of a server are all there, each once.
 func TestDutiesOfAServerAreAllThere(t *testing.T) {
 	raw, err := os.ReadFile("protocols.md")
@@ -63,16 +88,13 @@ func TestDutiesOfAServerAreAllThere(t *testing.T) {
 // testExists reports whether a package has the test.
 func testExists(t *testing.T, pkg, test string) bool {
 	t.Helper()
-	dir := filepath.Join("..", "host", pkg)
-	switch pkg {
-	case "host":
-		dir = filepath.Join("..", "host")
-	case "e2e", "cli", "tui":
-		dir = filepath.Join("..", "ui", pkg)
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, in := range []string{"", "host", "host/internal", "host/trust", "store", "ui", "ui/tui", "ui/internal"} {
+		found, err := filepath.Glob(filepath.Join("..", in, pkg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	for _, f := range files {
 		raw, err := os.ReadFile(f)

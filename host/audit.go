@@ -3,8 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
@@ -16,11 +14,9 @@ func (h *Host) Audit() *eventlog.Audit { return eventlog.NewAudit(h.opts.Store) 
 
 // act returns the entry of an act on a subscription that was done.
 func (h *Host) act(actor event.Actor, action string, sub event.Subscription, detail string) event.AuditEntry {
-	return event.AuditEntry{
-		At: h.opts.Now().UTC(), Actor: actor, Action: action,
-		Server: sub.Key.Server, Type: sub.Key.Type, Sub: sub.ID,
-		Result: event.ResultOK, Detail: trust.Unescaped(detail),
-	}
+	e := event.Act(h.opts.Now(), actor, action, sub)
+	e.Detail = trust.Unescaped(detail)
+	return e
 }
 
 // note keeps an entry that belongs to no change of a subscription. An act is not
@@ -44,45 +40,4 @@ func (h *Host) failed(ctx context.Context, action string, sub event.Subscription
 	defer cancel()
 	h.note(ctx, e)
 	return err
-}
-
-// quietFor is how long further results of the same check are only counted: a
-// flood of bad requests must not wash the operator's acts out of the audit log.
-const quietFor = 10 * time.Second
-
-// damper lets one of a kind through in [quietFor] and counts the others.
-type damper struct {
-	mu   sync.Mutex
-	told map[damped]*quiet
-}
-
-type damped struct {
-	sub  event.SubID
-	what string
-}
-
-type quiet struct {
-	at   time.Time
-	left uint64 // not told since
-}
-
-// pass reports whether a result of this kind is to be told now, and how many were
-// left out since the last one.
-func (d *damper) pass(kind damped, now time.Time) (left uint64, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.told == nil {
-		d.told = map[damped]*quiet{}
-	}
-	q := d.told[kind]
-	if q == nil {
-		q = &quiet{}
-		d.told[kind] = q
-	} else if now.Sub(q.at) < quietFor {
-		q.left++
-		return 0, false
-	}
-	left = q.left
-	q.at, q.left = now, 0
-	return left, true
 }

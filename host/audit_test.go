@@ -35,15 +35,10 @@ func (r *rig) acts() (out []string) {
 
 func TestActsAreAudited(t *testing.T) {
 	r := newRig(t)
-	sub := r.subscribe(event.ModeWebhook, host.From{})
-	r.awaitStored(1)
-	stored, err := r.store.Subscription(sub.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := r.webhook(1)
 	// A flood of one kind is one entry.
 	for range 20 {
-		if got := r.deliver(stored.Hook.URL); got != http.StatusUnauthorized {
+		if got := r.deliver(sub.Hook.URL); got != http.StatusUnauthorized {
 			t.Fatalf("a wrong signature is answered %d", got)
 		}
 	}
@@ -59,7 +54,7 @@ func TestActsAreAudited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = r.host.Subscribe(r.ctx(), host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePoll, Args: []byte(`{}`)})
+	_, err := r.host.Subscribe(r.ctx(), host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePoll, Args: []byte(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +104,8 @@ func TestMarksAreKept(t *testing.T) {
 
 func TestWireIsKeptMaskedAndCounted(t *testing.T) {
 	r := newRig(t)
-	sub := r.subscribe(event.ModeWebhook, host.From{})
-	r.awaitStored(5)
-	stored, err := r.store.Subscription(sub.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret := stored.Hook.Secret.Reveal()
+	sub := r.webhook(5)
+	secret := sub.Hook.Secret.Reveal()
 	sent, received := 0, 0
 	r.host.Wire().After(0, func(_ uint64, f host.WireFrame) bool {
 		if strings.Contains(f.Frame.Raw(), secret) {

@@ -62,8 +62,8 @@ func (h *Host) checkRequest(t event.Type, args []byte) error {
 	return nil
 }
 
-// held reports whether the server keeps the subscription beyond a connection.
-func held(sub event.Subscription) bool {
+// atServer reports whether the server keeps the subscription beyond a connection.
+func atServer(sub event.Subscription) bool {
 	return sub.Mode == event.ModeWebhook || lasting(sub)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventdeck/host"
+	"eventdeck/host/event"
 	"eventdeck/host/receiver"
 	"eventdeck/store"
 )
@@ -24,6 +25,19 @@ func (r *rig) client() *http.Client {
 		r.t.Fatal(err)
 	}
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
+}
+
+// webhook subscribes by webhook, waits until so many events are stored, and returns the
+// subscription as it is then.
+func (r *rig) webhook(events uint64) event.Subscription {
+	r.t.Helper()
+	sub := r.subscribe(event.ModeWebhook, host.From{})
+	r.awaitStored(events)
+	stored, err := r.store.Subscription(sub.ID)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return stored
 }
 
 // bareHost returns a host without servers on the store; the test's end closes both.

@@ -5,31 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 )
-
-// told gathers what a host tells of itself.
-type told struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (w *told) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *told) all() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.String()
-}
 
 // A server that repeats the secret arguments that it was told, in refusals, in states
 // and in results: they are in nothing that the host shows, keeps beside the
@@ -54,8 +36,8 @@ func TestServersThatRepeatSecretArguments(t *testing.T) {
 		},
 		poll: refused(-32012),
 	}
-	var out told
-	var traced told
+	var out mcptest.Buffer
+	var traced mcptest.Buffer
 	r := &rig{t: t, host: hostOn(t, s, host.Options{
 		Log:   slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Trace: func(_, direction string, frame trust.Text) { fmt.Fprintln(&traced, direction, frame.Raw()) },
@@ -107,11 +89,11 @@ func TestServersThatRepeatSecretArguments(t *testing.T) {
 	lines := ""
 	r.host.AppLog().After(0, func(_ uint64, l host.LogLine) bool { lines += l.Text + "\n"; return true })
 	see["the program's log"] = lines
-	see["the log"] = out.all()
+	see["the log"] = out.String()
 	frames := ""
 	r.host.Wire().After(0, func(_ uint64, f host.WireFrame) bool { frames += f.Frame.Raw() + "\n"; return true })
 	see["the wire"] = frames
-	see["the trace"] = traced.all()
+	see["the trace"] = traced.String()
 
 	for where, text := range see {
 		if !strings.Contains(text, "***") {

@@ -3,9 +3,7 @@ package host_test
 import (
 	"crypto/ed25519"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +13,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 )
@@ -54,29 +53,16 @@ func (s *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveKeys(w)
 		return
 	}
-	body, err := io.ReadAll(r.Body)
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct {
-			Delivery struct{ URL, Secret string }
-		}
-	}
-	if err != nil || json.Unmarshal(body, &m) != nil || r.Method != http.MethodPost {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	m, ok := mcptest.Read(w, r)
+	if !ok {
 		return
 	}
-	if len(m.ID) == 0 {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	result := `"error":{"code":-32601,"message":"no such method"}`
+	result := mcptest.NoMethod
 	switch {
 	case m.Method == "server/discover":
-		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"hooks","version":"1"}}`
+		result = mcptest.Discovered("hooks")
 	case m.Method == "events/list":
 		result = `"result":{"events":[{"name":"load.tick","delivery":["webhook"]}]}`
 	case s.refuse:
@@ -88,7 +74,7 @@ func (s *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.ended = append(s.ended, m.Params.Delivery.URL)
 		result = `"result":{}`
 	}
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+	m.Answer(w, result)
 }
 
 func (s *hookServer) serveKeys(w http.ResponseWriter) {

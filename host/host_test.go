@@ -253,22 +253,17 @@ func TestPauseKeepsThePosition(t *testing.T) {
 
 func TestUnsubscribeEndsThePath(t *testing.T) {
 	r := newRig(t)
-	sub := r.subscribe(event.ModeWebhook, host.From{})
-	r.awaitStored(3)
-	stored, err := r.store.Subscription(sub.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := r.webhook(3)
 	if err := r.host.Unsubscribe(r.ctx(), sub.ID); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(r.host.Snapshot().Subs); n != 0 {
 		t.Fatalf("%d subscriptions are left", n)
 	}
-	if got := r.deliver(stored.Hook.URL); got != http.StatusGone {
+	if got := r.deliver(sub.Hook.URL); got != http.StatusGone {
 		t.Errorf("a delivery to the removed path is answered %d, want 410", got)
 	}
-	if got := r.deliver(strings.TrimSuffix(stored.Hook.URL, stored.Hook.Path) + "/hooks/unknown"); got != http.StatusNotFound {
+	if got := r.deliver(strings.TrimSuffix(sub.Hook.URL, sub.Hook.Path) + "/hooks/unknown"); got != http.StatusNotFound {
 		t.Errorf("a delivery to an unknown path is answered %d, want 404", got)
 	}
 	r.await("noting the refusals", func(host.Snapshot) bool { return len(r.host.Refusals()) >= 2 })

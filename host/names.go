@@ -51,7 +51,7 @@ func AddressOf(s event.Store, name string) (string, error) {
 }
 
 // Renamed returns a store in which no name of a server holds a secret. Stores of earlier
-// versions named a server by its whole address; its subscriptions, which keep their ids,
+// versions named a server by its complete address; its subscriptions, which keep their ids,
 // are found by the key with the new name too.
 func Renamed(ctx context.Context, s event.Store) event.Store {
 	r := &renamed{Store: s, names: map[string]string{}, ids: map[event.SubID]event.SubID{}}

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
+	"eventdeck/host/mcptest"
 )
 
 // numeric is a server whose cursors are numbers.
@@ -26,20 +27,8 @@ type numeric struct {
 
 // ServeHTTP implements [http.Handler].
 func (n *numeric) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct {
-			Cursor   json.RawMessage
-			Delivery struct{ URL, Secret string }
-		}
-	}
-	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	}
-	if len(m.ID) == 0 {
-		w.WriteHeader(http.StatusAccepted)
+	m, ok := mcptest.Read(w, r)
+	if !ok {
 		return
 	}
 	first := false
@@ -51,10 +40,10 @@ func (n *numeric) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n.hook, n.secret = m.Params.Delivery.URL, event.NewSecret(m.Params.Delivery.Secret)
 		n.mu.Unlock()
 	}
-	result := `"error":{"code":-32601,"message":"no such method"}`
+	result := mcptest.NoMethod
 	switch m.Method {
 	case "server/discover":
-		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"numbers","version":"1"}}`
+		result = mcptest.Discovered("numbers")
 	case "events/list":
 		result = `"result":{"events":[{"name":"load.tick","delivery":["poll","push","webhook"]}]}`
 	case "events/poll":
@@ -70,8 +59,7 @@ func (n *numeric) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "events/unsubscribe":
 		result = `"result":{}`
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+	m.Answer(w, result)
 }
 
 const numbered = `{"eventId":"evt_1","name":"load.tick","timestamp":"2026-02-19T16:00:00Z","cursor":17,"data":{"n":1}}`

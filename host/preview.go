@@ -110,7 +110,7 @@ func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook 
 		}
 		url := hook.URL
 		if url == "" {
-			url = h.hooks.expected() + "/hooks/…"
+			url = h.hooks.Expected() + "/hooks/…"
 		}
 		return wire.SubscribeRequest{Name: key.Type, Arguments: key.Args, At: at, URL: url, Secret: secret, TTL: r.TTL}, nil
 	}

@@ -48,6 +48,37 @@ func TestRefusedDeliveriesAreTheState(t *testing.T) {
 	}
 }
 
+// What was refused in earlier runs counts on, and says nothing of this one.
+func TestRefusedDeliveriesOfEarlierRunsAreCounted(t *testing.T) {
+	r, s := hookRig(t, event.Server{})
+	sub, err := r.host.Subscribe(r.ctx(), r.tick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
+	s.mu.Unlock()
+	for range 2 {
+		s.deliver("evt_1", occurrence("evt_1"), nil)
+	}
+	r.await("what was refused in the store", func(host.Snapshot) bool { return len(r.store.Refusals()) == 2 })
+	if err := r.host.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := host.New(host.Options{Store: r.store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	v := next.Snapshot().Subs[0]
+	if f := v.Status.Refused; v.ID != sub.ID || f.Count != 2 || f.Reason != receiver.ErrSignature.Error() || f.Last.IsZero() {
+		t.Errorf("the next run says %+v", f)
+	}
+	if v.Status.State == event.StateRefused {
+		t.Errorf("the next run is %s before anything was refused", v.Status.State)
+	}
+}
+
 // A watcher is told when the state becomes refused, without anything else happening.
 func TestRefusedStateIsTold(t *testing.T) {
 	t.Parallel()

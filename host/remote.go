@@ -119,7 +119,7 @@ func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
 			return true
 		}
 		sub, err := h.opts.Store.Subscription(o.Sub)
-		return err == nil && !sub.Paused && !over(sub) && sub.Mode == o.Mode && sub.Hook.URL == string(o.URL)
+		return err == nil && !sub.Paused && !sub.State.Over() && sub.Mode == o.Mode && sub.Hook.URL == string(o.URL)
 	}
 	h.mu.Lock()
 	all := slices.Clone(h.orphans)
@@ -182,16 +182,16 @@ func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription,
 		return nil, err
 	}
 	if lister, ok := d.(dialect.Lister); ok {
-		listed, err := lister.Held(ctx)
+		listed, err := lister.Remote(ctx)
 		if err != nil {
 			return nil, explain(err)
 		}
-		for _, held := range listed {
-			r.listed(held)
+		for _, one := range listed {
+			r.listed(one)
 		}
 	}
 	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server == server && held(sub) && !sub.Paused && !over(sub) && sub.Lease.ServerID != (trust.Text{}) {
+		if sub.Key.Server == server && atServer(sub) && !sub.Paused && !sub.State.Over() && sub.Lease.ServerID != (trust.Text{}) {
 			r.granted(sub)
 		}
 	}
@@ -223,17 +223,17 @@ func (r *remotes) add(s RemoteSubscription) {
 }
 
 // listed takes what the server says.
-func (r *remotes) listed(held dialect.Held) {
-	s := RemoteSubscription{ServerID: held.ID, Detail: held.Detail}
-	if len(held.Types) > 0 {
-		s.Type = held.Types[0]
+func (r *remotes) listed(l dialect.Listed) {
+	s := RemoteSubscription{ServerID: l.ID, Detail: l.Detail}
+	if len(l.Types) > 0 {
+		s.Type = l.Types[0]
 	}
-	if !held.Status.IsZero() {
-		s.Detail = trust.Untrusted(fmt.Sprintf("%v %v", held.Status, held.Detail))
+	if !l.Status.IsZero() {
+		s.Detail = trust.Untrusted(fmt.Sprintf("%v %v", l.Status, l.Detail))
 	}
 	for _, sub := range r.host.opts.Store.Subscriptions() {
-		byAddress := !held.Callback.IsZero() && held.Callback.Raw() == sub.Hook.URL
-		if sub.Key.Server == r.server && (sub.Lease.ServerID == held.ID || byAddress) {
+		byAddress := !l.Callback.IsZero() && l.Callback.Raw() == sub.Hook.URL
+		if sub.Key.Server == r.server && (sub.Lease.ServerID == l.ID || byAddress) {
 			s.Mine = sub.ID
 		}
 	}
@@ -275,7 +275,7 @@ func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) erro
 		return err
 	}
 	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server == server && held(sub) && sub.Lease.ServerID == id && h.runningSub(sub.ID) != nil {
+		if sub.Key.Server == server && atServer(sub) && sub.Lease.ServerID == id && h.runningSub(sub.ID) != nil {
 			return fmt.Errorf("%w: it serves subscription %s here; unsubscribe or pause that", ErrInUse, sub.ID)
 		}
 	}

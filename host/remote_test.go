@@ -23,13 +23,8 @@ func (r *rig) remote() []host.RemoteSubscription {
 // A lease that ends here while its server is away is listed until its end is told.
 func TestOrphanedLeaseIsListedAndEnded(t *testing.T) {
 	r := newRig(t)
-	sub := r.subscribe(event.ModeWebhook, host.From{})
-	r.awaitStored(3)
-	stored, err := r.store.Subscription(sub.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := stored.Lease.ServerID
+	sub := r.webhook(3)
+	id := sub.Lease.ServerID
 	if got := r.remote(); len(got) != 1 || got[0].Mine != sub.ID || got[0].ServerID != id || got[0].Orphan || got[0].Duplicate {
 		t.Errorf("in use: %+v", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/hooks"
 	"eventdeck/host/redact"
 	"eventdeck/host/session"
 )
@@ -49,11 +50,13 @@ type Host struct {
 	// duplicates that were dropped in runs that are over.
 	duplicates uint64
 
-	hooks hooks
-	// turns serialize what is done to a server and its subscriptions as a whole, so
+	hooks *hooks.Service
+	// serverMus serialize what is done to a server and all of its subscriptions, so
 	// that a pause and a resume of the same one cannot overtake each other. Servers
 	// do not wait for each other: one that is away holds up its own only.
 	serverMus map[string]ctxMutex
+
+	refusedBefore map[event.SubID]event.Refused // deliveries, before this host was started
 }
 
 // ctxMutex is a lock that is waited for no longer than a context.
@@ -129,15 +132,16 @@ func New(o Options) (*Host, error) {
 	}
 	o.Timing, o.Limits = o.Timing.WithDefaults(), o.Limits.withDefaults()
 	h := &Host{
-		log:       eventlog.New(o.Store),
-		wire:      eventlog.NewRing[WireFrame](wireFrames, wireBytes),
-		appLog:    eventlog.NewRing[LogLine](logLines, logBytes),
-		meter:     newMeter(o.Now()),
-		marks:     o.Store.Marks(),
-		runs:      map[event.SubID]*running{},
-		counts:    map[event.SubID]*counts{},
-		flags:     map[chan struct{}]struct{}{},
-		serverMus: map[string]ctxMutex{},
+		log:           eventlog.New(o.Store),
+		wire:          eventlog.NewRing[WireFrame](wireFrames, wireBytes),
+		appLog:        eventlog.NewRing[LogLine](logLines, logBytes),
+		meter:         newMeter(o.Now()),
+		marks:         o.Store.Marks(),
+		runs:          map[event.SubID]*running{},
+		counts:        map[event.SubID]*counts{},
+		refusedBefore: sumRefused(o.Store.Refusals()),
+		flags:         map[chan struct{}]struct{}{},
+		serverMus:     map[string]ctxMutex{},
 
 		beginning: map[event.SubID]struct{}{},
 	}
@@ -151,10 +155,37 @@ func New(o Options) (*Host, error) {
 		h.hide(o.Args, o.Shown)
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
-	h.hooks.init(h)
+	h.hooks = h.newHooks()
+	h.wg.Go(h.hooks.Run)
 	h.stopWatch = o.Store.Watch(h.stored)
 	h.wg.Go(h.watchClock)
 	return h, nil
+}
+
+// newHooks returns what takes deliveries for this host.
+func (h *Host) newHooks() *hooks.Service {
+	o := h.opts
+	return hooks.New(h.ctx, hooks.Deps{
+		CallbackURL: o.CallbackURL, ListenAddr: o.ListenAddr, PlainHTTP: o.PlainHTTP, CADir: o.CADir,
+		Connections: o.HookConnections, BadRate: o.HookBadRate,
+		Dial: o.Network.Dial, Listen: o.Network.Listen,
+		Store: o.Store, Now: o.Now, Log: o.Log, Secrets: &h.secrets,
+		Server: func(name string) (event.Server, error) {
+			s, err := h.server(name)
+			if err != nil {
+				return event.Server{}, err
+			}
+			return s.spec, nil
+		},
+		Runner: func(id event.SubID) *delivery.Runner {
+			if l := h.runningSub(id); l != nil {
+				return l.runner
+			}
+			return nil
+		},
+		Refused: h.refusedDelivery, Accepted: h.acceptedDelivery, KeepStates: h.keepStates,
+		Note: h.note, Changed: h.notify,
+	})
 }
 
 // stored follows the store's commits. It runs on the writer's goroutine.
@@ -284,7 +315,7 @@ func (h *Host) server(name string) (*server, error) {
 // start runs a stored subscription, unless it is paused or over. Only
 // the holder of its server's lock may call it.
 func (h *Host) start(sub event.Subscription) {
-	if sub.Paused || over(sub) {
+	if sub.Paused || sub.State.Over() {
 		return
 	}
 	s, err := h.server(sub.Key.Server)
@@ -293,8 +324,8 @@ func (h *Host) start(sub event.Subscription) {
 	}
 	if sub.Mode == event.ModeWebhook && sub.Hook.Path != "" {
 		// Deliveries come whether or not the server can be reached from here.
-		h.hooks.know(sub.Hook.Path, sub.ID)
-		if _, err := h.hooks.address(); err != nil {
+		h.hooks.Know(sub.Hook.Path, sub.ID)
+		if err := h.hooks.Start(); err != nil {
 			h.logOf(sub).Error("the receiver could not be started", "err", err)
 		}
 	}
@@ -308,13 +339,13 @@ func (h *Host) start(sub event.Subscription) {
 		Random:       h.opts.Random,
 		Backoff:      func() delivery.Backoff { return h.backoff() },
 		Changed:      h.notify,
-		Altered:      func(n int) { h.hooks.altered(sub.ID, n) },
+		Altered:      func(n int) { h.hooks.Altered(sub.ID, n) },
 		ReasonOf:     ReasonOf,
 		Relist:       h.relist,
 		Modes:        h.modes,
 		Pace:         s.pace.take,
 		Left:         h.orphan,
-		Callback:     func(path string) (string, error) { return h.hooks.callback(path, sub.ID) },
+		Callback:     func(path string) (string, error) { return h.hooks.Callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		RotateEvery:  h.opts.RotateEvery,
 		Limits:       h.opts.Limits.events(),
@@ -385,7 +416,7 @@ func (h *Host) Close() error {
 	}
 	h.closed = true
 	h.mu.Unlock()
-	err := h.hooks.close()
+	err := h.hooks.Close()
 	h.cancel(errors.New("the host is closing"))
 	h.wg.Wait()
 	h.stopWatch()
@@ -399,7 +430,7 @@ func (h *Host) Snapshot() Snapshot {
 		At:       h.opts.Now(),
 		Store:    h.opts.Store.Info(),
 		Last:     h.opts.Store.Last(),
-		Receiver: h.hooks.listening(),
+		Receiver: h.hooks.Listening(),
 	}
 	h.mu.Lock()
 	servers := slices.Clone(h.servers)
@@ -431,6 +462,7 @@ func (h *Host) look(sub event.Subscription, server *ServerView, now time.Time) S
 		v.Stored, v.Gaps, v.LastSeq, v.LastTime = c.stored, c.gaps, c.last, c.at
 		e.refused = c.refused
 	}
+	e.refused.Refused = e.refused.since(h.refusedBefore[sub.ID])
 	l := h.runs[sub.ID]
 	if l != nil {
 		status := l.runner.Status()

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"eventdeck/host/event"
@@ -20,6 +23,9 @@ func (h *Host) hideServer(s event.Server) {
 	for name, value := range s.Env {
 		h.hideNamed(name, value)
 	}
+	if s.Command != "" {
+		h.hideInherited(os.Environ())
+	}
 	for name, value := range s.Headers {
 		h.hideNamed(name, value)
 		req := http.Request{Header: http.Header{"Authorization": {value.Reveal()}}}
@@ -28,6 +34,22 @@ func (h *Host) hideServer(s event.Server) {
 		}
 		if scheme, credentials, ok := strings.Cut(value.Reveal(), " "); ok && strings.EqualFold(scheme, "Bearer") {
 			h.hideNamed("token", event.NewSecret(credentials))
+		}
+	}
+}
+
+// hideInherited hides what is secret by its name in the environment of this process,
+// which the server's process gets. Names are many there, such as PWD and
+// SSH_AUTH_SOCK, and a path is no secret, so that less counts as one than in a configuration.
+func (h *Host) hideInherited(environ []string) {
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		words := strings.Split(strings.ToUpper(name), "_")
+		secret := slices.ContainsFunc(words, func(word string) bool {
+			return slices.Contains([]string{"TOKEN", "SECRET", "KEY", "APIKEY", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS"}, word)
+		})
+		if secret && !filepath.IsAbs(value) {
+			h.secrets.AddSecrets(event.NewSecret(value))
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package host_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +13,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
 )
@@ -28,14 +27,8 @@ type parrot struct {
 }
 
 func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct{ Delivery struct{ Secret string } }
-	}
-	if err != nil || json.Unmarshal(body, &m) != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	m, ok := mcptest.Read(w, r)
+	if !ok {
 		return
 	}
 	p.mu.Lock()
@@ -62,8 +55,7 @@ func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answer = fmt.Sprintf(`"error":{"code":-32603,"message":%q,"data":{"reason":%q,"delivery":{"secret":%q}}}`, told, "bad key "+key, key)
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
+	m.Answer(w, answer)
 }
 
 // What a server was told in secret, a webhook secret, a token, and what stands in its
@@ -78,7 +70,7 @@ func TestServersThatRepeatWhatTheyWereToldInSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out, traced told
+	var out, traced mcptest.Buffer
 	h, err := host.New(host.Options{
 		Store: kept, CADir: t.TempDir(),
 		Log:   slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -133,7 +125,7 @@ func TestServersThatRepeatWhatTheyWereToldInSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	see["the store"], see["the log"], see["the trace"] = string(file), out.all(), traced.all()
+	see["the store"], see["the log"], see["the trace"] = string(file), out.String(), traced.String()
 
 	p.mu.Lock()
 	key := strings.TrimPrefix(p.secret, "whsec_")

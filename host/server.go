@@ -65,7 +65,7 @@ func newServer(h *Host, spec event.Server) *server {
 		ready:   make(chan struct{}),
 		tried:   make(chan struct{}),
 		listed:  make(chan struct{}),
-		view:    ServerView{Name: spec.Name, Address: address(spec), Reach: ReachConnecting, Since: h.opts.Now()},
+		view:    ServerView{Name: spec.Name, Address: h.secrets.String(address(spec)), Reach: ReachConnecting, Since: h.opts.Now()},
 	}
 }
 

@@ -2,7 +2,6 @@ package host_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
 )
@@ -36,12 +36,8 @@ type strange struct {
 const emptyList = `"result":{"events":[]}`
 
 func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-	}
-	if err := json.NewDecoder(r.Body).Decode(&m); err != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	m, ok := mcptest.Read(w, r)
+	if !ok {
 		return
 	}
 	answer := `"error":{"code":-32601,"message":"no"}`
@@ -71,8 +67,7 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
+	m.Answer(w, answer)
 }
 
 // hostOn returns a host that knows the server as "strange".

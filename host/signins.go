@@ -77,7 +77,7 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 		return SignIn{}, fmt.Errorf("%s: %w", name, err)
 	}
 	wait := func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeoutCause(ctx, signInWithin, errors.New("nobody came back from the browser in time"))
+		ctx, cancel := context.WithTimeoutCause(ctx, signInWithin, errors.New("no answer came back from the browser in time"))
 		defer cancel()
 		err := h.secrets.Error(flow.Wait(ctx))
 		h.note(context.WithoutCancel(ctx), h.signInAct("sign in", name, err))

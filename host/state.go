@@ -34,6 +34,15 @@ func (r refusals) lasting(now time.Time) bool {
 	return !r.open.IsZero() && now.Sub(r.open) >= refusedAfter
 }
 
+// since adds what was refused before this host was started.
+func (r refusals) since(before event.Refused) event.Refused {
+	if r.Count == 0 {
+		return before
+	}
+	r.Count += before.Count
+	return r.Refused
+}
+
 // words tells of the refusals, the cause first, which rows that are short cut off last;
 // "" while a delivery was accepted after them.
 func (r refusals) words() string {
@@ -66,7 +75,7 @@ func derive(e evidence) (s delivery.Status, running bool) {
 	case event.StateStarting, event.StateVerifying, event.StateBackoff, event.StateDenied:
 		unconfirmed(&s, e)
 	}
-	if alive(s.State) {
+	if s.State.Alive() {
 		if s.Reason = ""; e.runner.Proof == event.ProofProving {
 			s.Reason = event.ReasonProving
 		}
@@ -76,21 +85,26 @@ func derive(e evidence) (s delivery.Status, running bool) {
 
 // openingProof is what is known of continuity while the delivery has not said it yet.
 func openingProof(sub event.Subscription) event.Proof {
-	if p := storedProof(sub); p != event.ProofProved {
+	switch p := storedProof(sub); {
+	case p == event.ProofProved, p == event.ProofNew && !sub.LastSeen.IsZero():
+		return event.ProofProving
+	default:
 		return p
 	}
-	return event.ProofProving
 }
 
-// storedProof is what is known of the continuity of a subscription that nothing runs,
-// from its stored positions: those of a webhook lie apart after its last checkpoint, and
-// its old path stays until a fresh one is proved.
+// storedProof is what is known of the continuity of a subscription that nothing runs: as
+// its last run knew it. Older programs did not store that; then its stored positions
+// tell: those of a webhook lie apart after its last checkpoint, and its old path stays
+// until a fresh one is proved.
 func storedProof(sub event.Subscription) event.Proof {
 	switch {
 	case sub.NoReplay:
 		return event.ProofNoReplay
 	case sub.LastSeen.IsZero():
 		return event.ProofNew
+	case sub.Proof != "":
+		return sub.Proof
 	case sub.Mode != event.ModeWebhook:
 		return event.ProofProved
 	case !sub.Opening().Same(sub.Cursor), sub.Hook.OldPath != "" && sub.Hook.OldUntil.IsZero():
@@ -106,7 +120,11 @@ func unconfirmed(s *delivery.Status, e evidence) {
 	}
 	if v := e.server; v != nil {
 		if s.State != event.StateDenied && v.Reach != ReachReady && v.Reason != "" {
-			s.Reason = v.Reason // nothing is asked while the server is away
+			// Nothing is asked while the server is away: its attempts are what is made.
+			s.Reason, s.Attempt, s.NextTry = v.Reason, v.Attempt, v.NextTry
+			if s.State == event.StateStarting {
+				s.Since = v.Since
+			}
 			if s.Error.IsZero() {
 				s.Error = trust.Unescaped(v.Err)
 			}
@@ -120,15 +138,6 @@ func unconfirmed(s *delivery.Status, e evidence) {
 	}
 }
 
-// alive reports whether a state says that events arrive.
-func alive(s event.State) bool {
-	switch s {
-	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
-		return true
-	}
-	return false
-}
-
 // idle tells of a subscription that nothing runs. The word that was stored last would
 // look alive.
 func idle(e evidence) (s delivery.Status, running bool) {
@@ -139,7 +148,7 @@ func idle(e evidence) (s delivery.Status, running bool) {
 	switch {
 	case e.sub.Paused:
 		s.State = event.StatePaused
-	case over(e.sub):
+	case e.sub.State.Over():
 		s.State = e.sub.State
 	case e.server == nil:
 		s.Error = trust.Untrusted("no server of this name is configured")
@@ -169,13 +178,6 @@ func Stored(sub event.Subscription, refused []event.Refusal) SubscriptionView {
 	s := delivery.Status{
 		State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode, Proof: storedProof(sub),
 	}
-	for _, r := range refused {
-		if !isRefusedDelivery(r) || r.Sub != sub.ID {
-			continue
-		}
-		if s.Refused.Count++; s.Refused.Last.Before(r.At) {
-			s.Refused.Last, s.Refused.Reason = r.At, r.Reason
-		}
-	}
+	s.Refused = sumRefused(refused)[sub.ID]
 	return SubscriptionView{Subscription: sub, Status: s, Expires: expires(sub)}
 }

@@ -108,6 +108,9 @@ func TestProofOfWhatIsStored(t *testing.T) {
 			Hook: event.Hook{Path: "new", OldPath: "old"}}, event.ProofProving},
 		"webhook proved on a fresh path": {event.Subscription{Mode: event.ModeWebhook, Cursor: a, Proved: a, LastSeen: seen,
 			Hook: event.Hook{Path: "new", OldPath: "old", OldUntil: seen}}, event.ProofProved},
+		"push that was not proved": {event.Subscription{Mode: event.ModePush, Cursor: a, LastSeen: seen, Proof: event.ProofProving}, event.ProofProving},
+		"push with a possible gap": {event.Subscription{Mode: event.ModePush, Cursor: a, LastSeen: seen, Proof: event.ProofPossibleGap}, event.ProofPossibleGap},
+		"webhook that was proved":  {event.Subscription{Mode: event.ModeWebhook, Cursor: b, Proved: a, LastSeen: seen, Proof: event.ProofProved}, event.ProofProved},
 		"poll that was a webhook": {event.Subscription{Mode: event.ModePoll, Cursor: b, Proved: a, LastSeen: seen,
 			Hook: event.Hook{OldPath: "old"}}, event.ProofProved},
 	} {

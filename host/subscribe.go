@@ -117,7 +117,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 		return event.Subscription{}, err
 	}
 	if mode == event.ModeWebhook {
-		if err := h.hooks.ready(ctx, r.Server); err != nil {
+		if err := h.hooks.Ready(ctx, r.Server); err != nil {
 			return event.Subscription{}, err
 		}
 	}
@@ -235,7 +235,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 // something to change.
 func (h *Host) runsAsRequested(old event.Subscription, mode event.Mode, r Request) *running {
 	l := h.runningSub(old.ID)
-	if l == nil || !r.From.Saved || r.From.Cursor.Valid || over(old) ||
+	if l == nil || !r.From.Saved || r.From.Cursor.Valid || old.State.Over() ||
 		old.Mode != mode || old.MaxAge != r.MaxAge || old.TTL != r.TTL {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (h *Host) runsAsRequested(old event.Subscription, mode event.Mode, r Reques
 		return nil
 	default:
 	}
-	if s := l.runner.Status().State; s != event.StateStarting && !alive(s) {
+	if s := l.runner.Status().State; s != event.StateStarting && !s.Alive() {
 		return nil // what failed is tried again at once
 	}
 	return l
@@ -283,10 +283,10 @@ func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, ac
 		return h.commit(ctx, b)
 	}
 	b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
-	h.hooks.forget(sub.Hook.Path)
+	h.hooks.Forget(sub.Hook.Path)
 	err = h.commit(ctx, b)
 	if err != nil {
-		h.hooks.know(sub.Hook.Path, id)
+		h.hooks.Know(sub.Hook.Path, id)
 	}
 	return err
 }
@@ -296,7 +296,7 @@ func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, ac
 // run any more: what is stored is all that the server was told.
 func (h *Host) release(ctx context.Context, id event.SubID) {
 	sub, err := h.opts.Store.Subscription(id)
-	if err != nil || !held(sub) {
+	if err != nil || !atServer(sub) {
 		return
 	}
 	if err := h.leave(ctx, sub, delivery.Release); err != nil {
@@ -354,7 +354,7 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 	if sub.Paused {
 		return nil
 	}
-	if over(sub) { // resumed, it would begin again in silence
+	if sub.State.Over() { // resumed, it would begin again in silence
 		return overError(sub)
 	}
 	h.stopRunning(id)
@@ -385,7 +385,7 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 	}
 	defer mu.unlock()
 	if !sub.Paused {
-		if over(sub) {
+		if sub.State.Over() {
 			return overError(sub)
 		}
 		return nil

@@ -15,11 +15,6 @@ import (
 //
 // Errors: [receiver.ErrCA].
 func CA(dir string) (certPath string, err error) {
-	if dir == "" {
-		if dir, err = receiver.DefaultCADir(); err != nil {
-			return "", err
-		}
-	}
 	ca, err := receiver.OpenCA(dir, nil)
 	if err != nil {
 		return "", err

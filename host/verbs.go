@@ -11,11 +11,6 @@ import (
 	"eventdeck/host/trust"
 )
 
-// over reports whether nothing will come for a subscription until it is begun anew.
-func over(sub event.Subscription) bool {
-	return sub.State == event.StateEnded || sub.State == event.StateDenied
-}
-
 // overError says that nothing can be done with a subscription that is over. It is an
 // [ErrStopped].
 func overError(sub event.Subscription) error {
@@ -35,7 +30,7 @@ func (h *Host) mustRun(id event.SubID) (*running, error) {
 		return nil, err
 	case sub.Paused:
 		return nil, fmt.Errorf("subscription %s is paused: %w; resume it first", id, ErrStopped)
-	case over(sub):
+	case sub.State.Over():
 		return nil, overError(sub)
 	}
 	_, err = h.server(sub.Key.Server)
@@ -53,7 +48,7 @@ func (h *Host) SetMode(ctx context.Context, id event.SubID, m event.Mode) error 
 	}
 	mode, _, err := h.check(ctx, Request{Server: sub.Key.Server, Type: sub.Key.Type, Args: sub.Key.Args, Mode: m})
 	if err == nil && mode == event.ModeWebhook {
-		err = h.hooks.ready(ctx, sub.Key.Server)
+		err = h.hooks.Ready(ctx, sub.Key.Server)
 	}
 	if err != nil {
 		return h.failed(ctx, delivery.ActionSwitched, sub, err)
@@ -96,7 +91,7 @@ func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode, 
 		return sub, nil, err
 	}
 	defer mu.unlock()
-	if sub.Mode == mode && sub.Preferred == "" && !over(sub) {
+	if sub.Mode == mode && sub.Preferred == "" && !sub.State.Over() {
 		return sub, nil, nil
 	}
 	err = h.changeMode(ctx, sub, mode, why, cause, func(s *event.Subscription) { s.Preferred = "" })
@@ -117,7 +112,7 @@ func (h *Host) restoreMode(ctx context.Context, before event.Subscription, from 
 	}
 	return h.changeMode(ctx, sub, before.Mode, "the server did not take "+string(from), cause, func(s *event.Subscription) {
 		s.Preferred = before.Preferred
-		if over(before) {
+		if before.State.Over() {
 			s.State, s.Evidence, s.Error = before.State, before.Evidence, before.Error
 		}
 	})

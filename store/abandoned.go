@@ -1,15 +1,11 @@
 package store
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"time"
-
-	bolt "go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 
 	"eventdeck/store/boltfile"
+	"eventdeck/store/private"
 )
 
 const temporaryPrefix = "eventdeck-"
@@ -38,7 +34,7 @@ func removeAbandoned(dir string) {
 // no process. A store that is just being made has not noted its process yet.
 func abandoned(dir string) bool {
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || checkOwner(info) != nil || modesMatter && info.Mode().Perm() != 0o700 {
+	if err != nil || !info.IsDir() || private.CheckOwner(info) != nil || private.ModesMatter && info.Mode().Perm() != 0o700 {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(dir, filePID)); err != nil {
@@ -48,19 +44,5 @@ func abandoned(dir string) bool {
 	if _, err := os.Lstat(path); err != nil {
 		return false
 	}
-	return free(path)
-}
-
-// free reports whether no process holds the lock of a database file.
-func free(path string) bool {
-	var db *bolt.DB
-	err := boltfile.Guard(nil, func() (err error) {
-		db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Millisecond, ReadOnly: true, OpenFile: openPrivate})
-		return err
-	})
-	if err == nil {
-		return db.Close() == nil
-	}
-	// The lock comes before the content, which is of no interest here.
-	return !errors.Is(err, berrors.ErrTimeout) && !fromSystem(err)
+	return boltfile.Free(path)
 }

@@ -81,7 +81,7 @@ func (s *Store) await(done <-chan struct{}) {
 // that it left behind.
 func (s *Store) closeDB() error {
 	if s.failed() != nil {
-		return letGo(s.end.file)
+		return boltfile.Release(s.end.file)
 	}
 	return s.db.Close()
 }

@@ -41,13 +41,6 @@ func Check(ctx context.Context, dir string, say func(string)) error {
 
 func checkDB(ctx context.Context, path string, say func(string)) error {
 	k := &checker{say: say}
-	damaged, err := lostMeta(path)
-	if err != nil {
-		return err
-	}
-	if damaged {
-		k.found("one of the two pages by which the file begins is damaged: what was stored last may be missing")
-	}
 	db, err := openReadOnly(filepath.Split(path))
 	if err != nil {
 		return err
@@ -66,17 +59,6 @@ func checkDB(ctx context.Context, path string, say func(string)) error {
 	return nil
 }
 
-// lostMeta reports whether one of the two meta pages is damaged.
-func lostMeta(path string) (bool, error) {
-	f, err := openPrivate(path, os.O_RDONLY, 0)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() // it was only read
-	_, sound, err := boltfile.MetaPages(f)
-	return sound == 1, err
-}
-
 // openReadOnly opens a database file of dir without changing anything.
 func openReadOnly(dir, name string) (*bolt.DB, error) {
 	path := filepath.Join(dir, name)
@@ -87,7 +69,7 @@ func openReadOnly(dir, name string) (*bolt.DB, error) {
 	if info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, &fileError{path, fmt.Errorf("%w: the file is empty", ErrDamaged), damageAdvice}
 	}
-	return openBolt(path, &bolt.Options{ReadOnly: true})
+	return openBolt(path, boltfile.Options{ReadOnly: true})
 }
 
 type checker struct {

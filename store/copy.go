@@ -15,6 +15,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/private"
 )
 
 // compactBytes is how much one transaction of [Compact] copies.
@@ -40,7 +41,7 @@ func Compact(dir string) (before, after int64, err error) {
 		if err != nil {
 			return err
 		}
-		to, err := openBolt(temp, &bolt.Options{NoSync: true})
+		to, err := openBolt(temp, boltfile.Options{NoSync: true})
 		if err != nil {
 			return errors.Join(err, from.Close())
 		}
@@ -166,7 +167,7 @@ func (w stopping) Write(b []byte) (int, error) {
 }
 
 func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error) {
-	out, err := openPrivate(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
+	out, err := private.Open(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -195,7 +196,7 @@ func copyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 // Errors: [ErrLocked]; [ErrDamaged] or [ErrForeign] when the copy is; the cause of ctx;
 // those of the file system.
 func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error) {
-	if err := privateDir(dir); err != nil {
+	if err := private.Dir(dir); err != nil {
 		return "", fmt.Errorf("restore the store: %w", err)
 	}
 	if err := notInUse(dir); err != nil {
@@ -241,7 +242,7 @@ func copyIn(ctx context.Context, file string, in io.Reader, to string) error {
 		}
 		in = opened
 	}
-	out, err := openPrivate(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
+	out, err := private.Open(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -51,10 +50,7 @@ func restoreFrom(t *testing.T, ctx context.Context, in io.Reader) error {
 // What begins like a store and does not end is read as far as a store of its length can
 // be long, and no byte further.
 func TestACopyThatDoesNotEndIsRefused(t *testing.T) {
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goodFile(t)
 	length := boltfile.ContentLength(good)
 	if length < int64(2*os.Getpagesize()) || length > int64(len(good)) {
 		t.Fatalf("%d bytes hold content of %d", len(good), length)
@@ -92,10 +88,7 @@ func TestOfWhatIsNoCopyTheBeginningIsRead(t *testing.T) {
 
 // A restore that is ended while it reads ends, and leaves nothing.
 func TestARestoreIsEndedWhileItReads(t *testing.T) {
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goodFile(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := errors.New("ended by hand")
 	in := &endless{text: withLength(good, math.MaxInt64/8), then: func(read int) {
@@ -129,10 +122,7 @@ func withLength(store []byte, n int64) []byte {
 // The length is that of the meta page that tells of more, whatever the size of a page;
 // one that no file can have is none.
 func TestLengthOfTheContent(t *testing.T) {
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goodFile(t)
 	if got := boltfile.ContentLength(withLength(good, 1<<40)); got != 1<<40 {
 		t.Errorf("got %d", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/store/private"
 )
 
 func modes(t *testing.T, dir string) map[string]fs.FileMode {
@@ -132,7 +133,7 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 		if err := os.Chown(filepath.Join(dir, name), 12345, -1); err != nil {
 			t.Fatal(err)
 		}
-		if err := openError(t, dir); !errors.Is(err, errNotPrivate) || !strings.Contains(err.Error(), "12345") {
+		if err := openError(t, dir); !errors.Is(err, private.ErrRefused) || !strings.Contains(err.Error(), "12345") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 
 	"eventdeck/store/boltfile"
+	"eventdeck/store/private"
 )
 
 // What a [Keyring] reports besides errors of its own.
@@ -142,7 +143,7 @@ func (k keeper) create(ctx context.Context, kept string) ([]byte, sealInfo, erro
 		}
 	}
 	info.Kept, info.Account = sealedFile, ""
-	if err := writePrivate(k.dir, fileKey, []byte(encodeKey(key))); err != nil {
+	if err := private.Write(k.dir, fileKey, []byte(encodeKey(key))); err != nil {
 		return nil, info, fmt.Errorf("keep the sealing key: %w", err)
 	}
 	return key, info, nil
@@ -201,7 +202,7 @@ func (k keeper) ask(ctx context.Context, call func() (string, error)) (string, e
 
 // fromFile returns nil when there is no usable key.
 func (k keeper) fromFile() ([]byte, error) {
-	content, err := readPrivate(k.dir, fileKey)
+	content, err := private.Read(k.dir, fileKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"eventdeck/store/private"
 )
 
 // lockedError names the process that holds the store, if it is known.
@@ -22,7 +24,7 @@ func lockedError(dir string) error {
 
 // holder returns what the process that holds the store has written of itself.
 func holder(dir string) (pid int, ok bool) {
-	content, err := readPrivate(dir, filePID)
+	content, err := private.Read(dir, filePID)
 	if err != nil {
 		return 0, false
 	}
@@ -32,7 +34,7 @@ func holder(dir string) (pid int, ok bool) {
 }
 
 func writeHolder(dir string, now time.Time) error {
-	return writePrivate(dir, filePID, fmt.Appendf(nil, "%d %s\n", os.Getpid(), now.UTC().Format(time.RFC3339)))
+	return private.Write(dir, filePID, fmt.Appendf(nil, "%d %s\n", os.Getpid(), now.UTC().Format(time.RFC3339)))
 }
 
 func removeHolder(dir string) error {

@@ -79,10 +79,7 @@ func mustDo(t *testing.T, err error) {
 // Whatever stands in the place of the store, each command ends with an error that
 // names the file, what is wrong and what to do; and what stands there stays.
 func TestMalformedStores(t *testing.T) {
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goodFile(t)
 	ignore := func(string) {}
 	for name, m := range malformedFiles() {
 		t.Run(name, func(t *testing.T) {
@@ -122,10 +119,7 @@ func TestMalformedStores(t *testing.T) {
 
 // A copy that is none changes nothing of the store in whose place it was to come.
 func TestMalformedCopiesAreNotRestored(t *testing.T) {
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goodFile(t)
 	for name, m := range malformedFiles() {
 		if m.restored == "-" {
 			continue
@@ -153,10 +147,7 @@ func TestMalformedCopiesAreNotRestored(t *testing.T) {
 
 // A store of a newer program is copied and checked, not opened; its file stays.
 func TestStoreOfANewerProgram(t *testing.T) {
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goodFile(t)
 	dir := makeStore(t)
 	path := filepath.Join(dir, fileDB)
 	changed(func(tx *boltfile.Tx) error { return tx.SetVersion(schemaVersion + 1) })(t, path, good)

@@ -24,20 +24,19 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/private"
 )
 
 // Errors of [Open] and of a [Store], besides those of package event.
 var (
 	// ErrLocked: another process has the store open. The text names it.
-	ErrLocked = errors.New("the store is in use")
+	ErrLocked = boltfile.ErrLocked
 	// ErrNewer: a newer program has written the store.
 	ErrNewer = boltfile.ErrNewer
 	// ErrForeign: the file is a database of another program.
@@ -139,8 +138,6 @@ type Store struct {
 
 var _ event.Store = (*Store)(nil)
 
-const lockTimeout = time.Second
-
 // Open opens the store in o.Dir, and makes it if there is none. It waits at most
 // 1 s for another process to release it, and 3 s for the keyring.
 //
@@ -160,7 +157,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if o.Temporary {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
-		if isNoSpace(err) {
+		if boltfile.IsNoSpace(err) {
 			err = fmt.Errorf("%w: %w", event.ErrFull, err)
 		}
 		return nil, fmt.Errorf("open the store: %w", err)
@@ -227,7 +224,7 @@ func prepareDir(o Options) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("data directory: %w", err)
 	}
-	return dir, privateDir(dir)
+	return dir, private.Dir(dir)
 }
 
 func open(ctx context.Context, dir string, o Options) (*Store, error) {
@@ -286,77 +283,29 @@ func openDB(dir string, o Options) (*bolt.DB, *os.File, error) {
 	if err := checkNotEmptied(path); err != nil {
 		return nil, nil, err
 	}
-	return openLocked(path, &bolt.Options{MaxSize: int(o.MaxSize)})
+	return openFile(path, boltfile.Options{MaxSize: o.MaxSize})
 }
 
-// openBolt opens a database file of a store and names what is wrong with it.
-func openBolt(path string, o *bolt.Options) (*bolt.DB, error) {
-	db, _, err := openLocked(path, o)
+// openBolt is openFile for what is closed by bbolt.
+func openBolt(path string, o boltfile.Options) (*bolt.DB, error) {
+	db, _, err := openFile(path, o)
 	return db, err
 }
 
-// openLocked is openBolt; file is what bbolt has open and locked.
-func openLocked(path string, o *bolt.Options) (db *bolt.DB, file *os.File, err error) {
-	o.Timeout, o.FreelistType, o.NoStatistics = lockTimeout, bolt.FreelistMapType, true
-	o.OpenFile = func(path string, flag int, mode os.FileMode) (f *os.File, err error) {
-		f, err = openPrivate(path, flag, mode)
-		file = f
-		return f, err
-	}
-	closed := false
-	err = checkNotCut(path)
-	if err == nil {
-		err = boltfile.Guard(nil, func() (err error) {
-			db, err = bolt.Open(path, 0o600, o)
-			closed = err != nil
-			return err
-		})
-	}
-	if err != nil && file != nil && !closed { // bbolt leaves it open and locked when it panics
-		err = errors.Join(err, letGo(file))
-	}
+// openFile opens a database file of a store and names what is wrong with it.
+func openFile(path string, o boltfile.Options) (*bolt.DB, *os.File, error) {
+	db, file, err := boltfile.OpenFile(path, o)
 	switch {
 	case err == nil:
 		return db, file, nil
-	case errors.Is(err, berrors.ErrTimeout):
+	case errors.Is(err, ErrLocked):
 		return nil, nil, lockedError(filepath.Dir(path))
-	case errors.Is(err, errNotPrivate):
+	case errors.Is(err, private.ErrRefused):
 		return nil, nil, err // it names the file
-	case fromSystem(err):
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	case errors.Is(err, ErrDamaged):
 		return nil, nil, &fileError{path, err, damageAdvice}
 	}
-	return nil, nil, &fileError{path, fmt.Errorf("%w: %w", ErrDamaged, err), damageAdvice}
-}
-
-// checkNotCut refuses a file that is shorter than its newest meta page says: to read
-// what is missing is a fault of memory, which ends the program when it happens on a
-// goroutine of bbolt. What has no meta page is left to bbolt to name.
-func checkNotCut(path string) error {
-	f, err := openPrivate(path, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	defer f.Close() // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	newest, _, err := boltfile.MetaPages(f)
-	if err == nil && uint64(info.Size()) < newest.Length {
-		err = fmt.Errorf("%w: the file is cut short: it has %d bytes of %d", ErrDamaged, info.Size(), newest.Length)
-	}
-	return err
-}
-
-// fromSystem reports whether err is about access to the file. What else bbolt
-// says when it opens a file is about its content, and much of that has no name.
-func fromSystem(err error) bool {
-	var code syscall.Errno
-	return errors.As(err, &code) || errors.Is(err, errNotPrivate) || isNoSpace(err)
+	return nil, nil, fmt.Errorf("%s: %w", path, err)
 }
 
 // checkNotEmptied refuses a database that was initialised once and is now empty
@@ -467,7 +416,7 @@ func (s *Store) writeGeneration() error {
 	if err != nil {
 		return err
 	}
-	return writePrivate(s.dir, fileGeneration, append(id, '\n'))
+	return private.Write(s.dir, fileGeneration, append(id, '\n'))
 }
 
 func (s *Store) setErr(err error) {

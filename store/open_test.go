@@ -51,7 +51,7 @@ func TestSecondInstanceIsToldWhoIsFirst(t *testing.T) {
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("process %d ", os.Getpid())) || !strings.Contains(err.Error(), "--data") {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	store(t, s, eventsBatch("aa", "1")) // the first one is undisturbed
@@ -95,10 +95,7 @@ func TestEmptiedOrMissingFileIsNoticed(t *testing.T) {
 }
 
 func TestDamagedFilesAreRefused(t *testing.T) {
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goodFile(t)
 	zeroMetas := bytes.Clone(good)
 	clear(zeroMetas[:2*os.Getpagesize()])
 	for name, content := range map[string][]byte{
@@ -184,7 +181,7 @@ func putRaw(t *testing.T, dir string, put func(*bolt.Tx) error) {
 
 func withDB(t *testing.T, dir string, do func(*bolt.DB) error) {
 	t.Helper()
-	db, err := bolt.Open(filepath.Join(dir, fileDB), 0o600, &bolt.Options{Timeout: lockTimeout})
+	db, err := bolt.Open(filepath.Join(dir, fileDB), 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,4 +298,48 @@ func TestNoRandomnessForASecret(t *testing.T) {
 	if len(s.Subscriptions()) != 0 {
 		t.Error("the subscription is there")
 	}
+}
+
+// bbolt would go on with the commit before the last one when one of the first two pages is
+// lost. The store is refused, with the line that helps, and a recovery keeps every record.
+func TestLostFirstPageIsTold(t *testing.T) {
+	for _, page := range []int64{0, 1} {
+		dir := fillStore(t, 20)
+		f, err := os.OpenFile(filepath.Join(dir, fileDB), os.O_RDWR, 0)
+		mustDo(t, err)
+		_, err = f.WriteAt(make([]byte, os.Getpagesize()), page*int64(os.Getpagesize()))
+		mustDo(t, errors.Join(err, f.Close()))
+		for name, open := range map[string]func() error{
+			"open": func() error {
+				s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+				if err == nil {
+					return s.Close()
+				}
+				return err
+			},
+			"check": func() error { return Check(t.Context(), dir, func(string) {}) },
+			"backup": func() error {
+				_, err := Backup(dir, filepath.Join(t.TempDir(), "copy"))
+				return err
+			},
+		} {
+			if err := open(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "`eventdeck store recover`") {
+				t.Errorf("page %d, %s: %v", page, name, err)
+			}
+		}
+		mustDo(t, Recover(t.Context(), dir, time.Now(), func(string) {}))
+		s := openTest(t, Options{Dir: dir})
+		equal(t, s.Info().Records, 40)
+		mustDo(t, s.Close())
+	}
+}
+
+// goodFile returns the database file of a store.
+func goodFile(t *testing.T) []byte {
+	t.Helper()
+	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return good
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,9 +17,9 @@ import (
 )
 
 // Recover makes a sound store of what can be read of the one in dir: its records,
-// and its subscriptions; where records are missing the subscriptions are those
-// of the newest sound snapshot, so that servers are asked again for what is
-// missing. Each of them gets a gap record. The damaged file is moved aside. say
+// and its subscriptions. A subscription that lost records is that of the newest sound
+// snapshot, so that its server is asked again for what is missing, and gets a gap record;
+// all of them are where the file does not tell which did. The damaged file is moved aside. say
 // gets an account of what was kept and what was not.
 //
 // The file is read page by page, which no damage can mislead. No record gets a number
@@ -44,8 +45,9 @@ type recovery struct {
 
 	to      *bolt.DB
 	hashKey []byte
-	known   *table // the identities that were written
-	last    uint64 // the last number that is known to have been given
+	known   *table               // the identities that were written
+	losers  map[event.SubID]bool // subscriptions that lost records; nil: any may have
+	last    uint64               // the last number that is known to have been given
 	kept    int
 	doubled int
 }
@@ -56,7 +58,7 @@ func (r *recovery) run(ctx context.Context) error {
 	}
 	aside := ""
 	err := replaceFile(r.dir, fileDB, func(temp string) (err error) {
-		if r.to, err = openBolt(temp, &bolt.Options{NoSync: true}); err != nil {
+		if r.to, err = openBolt(temp, boltfile.Options{NoSync: true}); err != nil {
 			return err
 		}
 		err = r.rebuild(ctx)
@@ -92,7 +94,7 @@ func (r *recovery) rebuild(ctx context.Context) error {
 	}
 	lost := found.missing()
 	r.tellLost(lost)
-	if err := r.control(ctx, found, len(lost) > 0); err != nil {
+	if err := r.control(ctx, found, lost); err != nil {
 		return err
 	}
 	if found != nil {
@@ -125,43 +127,120 @@ func (r *recovery) tellLost(lost []span) {
 	}
 }
 
-// control takes over everything but the log: from the file if its log is whole,
-// else from the newest sound snapshot, so that no cursor is ahead of what is kept.
-func (r *recovery) control(ctx context.Context, found *salvage, missing bool) error {
+// control takes over everything but the log: from the file, with the subscriptions that
+// lost records as they are in the newest sound snapshot, so that no cursor is ahead of
+// what is kept. Where the file does not tell which these are, or lacks
+// something itself, everything is taken from the snapshot.
+func (r *recovery) control(ctx context.Context, found *salvage, lost []span) (err error) {
 	var own map[string]*foundTable
 	if found != nil {
 		own = found.tables
 	}
-	if !missing && vital(own) {
+	whole := vital(own)
+	if whole {
+		if r.losers, err = losers(ctx, found, lost); err != nil {
+			return err
+		}
+	}
+	if whole && r.losers != nil && len(r.losers) == 0 {
 		r.say("subscriptions, cursors and settings are those of the file")
 		return r.take(own)
 	}
+	kept, name, err := r.newestSnapshot(ctx)
+	switch {
+	case err != nil:
+		return err
+	case whole && r.losers != nil:
+		if kept != nil {
+			r.say(fmt.Sprintf("subscriptions, cursors and settings are those of the file, but for %s: %s",
+				event.Some(len(r.losers), "subscription that lost records", "subscriptions that lost records"), "as in "+name))
+			own[string(bucketSubs)] = own[string(bucketSubs)].with(kept.tables[string(bucketSubs)], r.losers)
+		} else {
+			r.say("subscriptions, cursors and settings are those of the file; there is no sound snapshot, so what is lost is not asked for again")
+		}
+		return r.take(own)
+	case kept != nil:
+		r.say(fmt.Sprintf("subscriptions, cursors and settings are those of %s: what was changed after that is lost", name))
+		if found == nil || found.last == 0 {
+			r.last = kept.last
+		}
+		return r.take(kept.tables)
+	case own[string(bucketMeta)] != nil && own[string(bucketSubs)] != nil:
+		r.say("there is no sound snapshot: subscriptions, cursors and settings are those of the damaged file")
+		return r.take(own)
+	}
+	return fmt.Errorf("%w: neither the file nor a snapshot has subscriptions that can be read; put a copy back with `eventdeck store restore FILE`", ErrDamaged)
+}
+
+// newestSnapshot returns the newest sound snapshot and its name, nil if there is none.
+func (r *recovery) newestSnapshot(ctx context.Context) (*salvage, string, error) {
 	names, err := snapshots(r.dir)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	for _, name := range names {
 		kept, err := readSnapshot(ctx, filepath.Join(r.dir, name))
 		if err == nil && vital(kept.tables) {
-			r.say(fmt.Sprintf("subscriptions, cursors and settings are those of %s: what was changed after that is lost", name))
-			if found == nil || found.last == 0 {
-				r.last = kept.last
-			}
-			return r.take(kept.tables)
+			return kept, name, nil
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, "", context.Cause(ctx)
 		}
 		if err == nil {
 			err = errors.New("it is damaged")
 		}
 		r.say(fmt.Sprintf("%s cannot be used: %v", name, err))
 	}
-	if own[string(bucketMeta)] != nil && own[string(bucketSubs)] != nil {
-		r.say("there is no sound snapshot: subscriptions, cursors and settings are those of the damaged file")
-		return r.take(own)
+	return nil, "", nil
+}
+
+// losers returns the subscriptions of which fewer records were found than the file
+// counted. It is nil when these do not account for every number that is missing.
+func losers(ctx context.Context, found *salvage, lost []span) (map[event.SubID]bool, error) {
+	out := map[event.SubID]bool{}
+	if len(lost) == 0 {
+		return out, nil
 	}
-	return fmt.Errorf("%w: neither the file nor a snapshot has subscriptions that can be read; put a copy back with `eventdeck store restore FILE`", ErrDamaged)
+	counted := found.tables[string(bucketUsage)]
+	if counted == nil || !counted.whole {
+		return nil, nil
+	}
+	have := map[event.SubID]int64{}
+	for _, f := range found.log {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		value, err := found.value(f)
+		if err != nil {
+			return nil, err
+		}
+		head, _, _, err := identityOf(value)
+		if err != nil {
+			return nil, err
+		}
+		if !f.gone {
+			have[head.Sub]++
+		}
+	}
+	var missing uint64
+	for i, key := range counted.keys {
+		u, err := decodeUsage(counted.values[i])
+		if err != nil || len(key) == 0 {
+			return nil, nil
+		}
+		sub := event.SubID(key[1:])
+		if n := u.records - have[sub]; n > 0 {
+			out[sub] = true
+			missing += uint64(n)
+		}
+	}
+	for _, s := range lost {
+		missing -= s.last - s.first + 1
+	}
+	if missing != 0 {
+		return nil, nil
+	}
+	return out, nil
 }
 
 // vital reports whether nothing is missing of what a store cannot do without.
@@ -174,6 +253,20 @@ func vital(from map[string]*foundTable) bool {
 	return true
 }
 
+// with returns the table with the entries of some subscriptions as another one has them.
+func (t *foundTable) with(other *foundTable, subs map[event.SubID]bool) *foundTable {
+	out := &foundTable{keys: t.keys, values: slices.Clone(t.values), whole: t.whole}
+	for i, key := range out.keys {
+		if !subs[event.SubID(key)] {
+			continue
+		}
+		if j := slices.IndexFunc(other.keys, func(k []byte) bool { return bytes.Equal(k, key) }); j >= 0 {
+			out.values[i] = other.values[j]
+		}
+	}
+	return out
+}
+
 // take makes the new store with what was found of the tables.
 func (r *recovery) take(from map[string]*foundTable) error {
 	return boltfile.Update(r.to, func(to *boltfile.Tx) error {
@@ -182,7 +275,7 @@ func (r *recovery) take(from map[string]*foundTable) error {
 		}
 		for _, name := range tables {
 			t := from[string(name)]
-			if t == nil {
+			if t == nil || bytes.Equal(name, bucketUsage) { // it is counted anew
 				continue
 			}
 			if !t.whole {
@@ -341,6 +434,9 @@ func (r *recovery) subs(tx *boltfile.Tx) (subs []event.Subscription, last uint64
 func (r *recovery) gaps(tx *boltfile.Tx, subs []event.Subscription, last uint64) (uint64, error) {
 	bySub := map[event.SubID]usage{}
 	for _, sub := range subs {
+		if r.losers != nil && !r.losers[sub.ID] {
+			continue
+		}
 		last++
 		enc, err := encodeRecord(&event.Record{
 			Kind: event.KindGap, Sub: sub.ID, Server: sub.Key.Server, Type: sub.Key.Type, Mode: sub.Mode,
@@ -354,6 +450,6 @@ func (r *recovery) gaps(tx *boltfile.Tx, subs []event.Subscription, last uint64)
 			return 0, err
 		}
 	}
-	r.say(event.Some(len(subs), "subscription has", "subscriptions have") + " a gap record; what comes next is asked from the cursors above")
+	r.say(event.Some(len(bySub), "subscription has", "subscriptions have") + " a gap record; what comes next is asked from the cursors above")
 	return last, addToUsage(tx, bySub)
 }

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/private"
 )
 
 // salvage is what can be read of a damaged file, without bbolt. It is read in the order
@@ -62,7 +63,7 @@ func (s span) String() string {
 //
 // Errors: [ErrNewer]; the cause of ctx; those of the file system.
 func openSalvage(ctx context.Context, path string) (s *salvage, root uint64, err error) {
-	f, err := openPrivate(path, os.O_RDONLY, 0)
+	f, err := private.Open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -132,13 +133,13 @@ func isLog(table []byte) bool {
 	return bytes.Equal(table, bucketEvents) || bytes.Equal(table, bucketGone)
 }
 
-// small reads the tables that a snapshot holds.
+// small reads the tables that a snapshot holds, and how much is kept of each subscription.
 func (s *salvage) small(ctx context.Context, root uint64) error {
 	if root == 0 {
 		return nil
 	}
 	wanted := func(table []byte) bool {
-		return !slices.ContainsFunc(notInSnapshot, func(n []byte) bool { return bytes.Equal(n, table) })
+		return bytes.Equal(table, bucketUsage) || !slices.ContainsFunc(notInSnapshot, func(n []byte) bool { return bytes.Equal(n, table) })
 	}
 	sound, err := s.pages.Walk(ctx, root, wanted, func(table []byte, _ uint64, entries []boltfile.Entry) error {
 		t := s.tables[string(table)]

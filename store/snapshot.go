@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/store/boltfile"
+	"eventdeck/store/private"
 )
 
 // A snapshot is a store of its own that holds everything but the log:
@@ -60,7 +61,7 @@ func snapshotAt(name string) (time.Time, error) {
 func takeSnapshot(db *bolt.DB, dir string, now time.Time) error {
 	name := snapshotPrefix + now.UTC().Format(snapshotTime) + snapshotSuffix
 	err := replaceFile(dir, name, func(temp string) error {
-		dst, err := openBolt(temp, &bolt.Options{})
+		dst, err := openBolt(temp, boltfile.Options{})
 		if err != nil {
 			return err
 		}
@@ -128,7 +129,7 @@ func replaceFile(dir, name string, make func(temp string) error) error {
 	if err := os.Rename(temp, filepath.Join(dir, name)); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	return syncDir(dir)
+	return private.SyncDir(dir)
 }
 
 func ignoreMissing(err error) error {

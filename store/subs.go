@@ -39,10 +39,12 @@ type storedSub struct {
 	CompleteUntil timestamp     `json:"whole,omitzero"`
 	Paused        bool          `json:"paused,omitempty"`
 
-	Before   *storedCursor `json:"before,omitempty"`
-	Newest   []byte        `json:"newest,omitempty"`
-	Proved   *storedCursor `json:"proved,omitempty"`
-	ProvedAt timestamp     `json:"provedAt,omitzero"`
+	Before   *storedCursor  `json:"before,omitempty"`
+	Newest   []byte         `json:"newest,omitempty"`
+	Proved   *storedCursor  `json:"proved,omitempty"`
+	ProvedAt timestamp      `json:"provedAt,omitzero"`
+	Settled  *storedFailure `json:"settled,omitempty"`
+	Proof    []byte         `json:"proof,omitempty"`
 
 	State    event.State `json:"state,omitempty"`
 	Evidence []byte      `json:"evidence,omitempty"`
@@ -56,6 +58,26 @@ type storedSub struct {
 	Resume   []byte `json:"resume,omitempty"` // sealed
 
 	Printed uint64 `json:"printed,omitempty"`
+}
+
+// storedFailure is present when it is not zero.
+type storedFailure struct {
+	Error []byte `json:"error,omitempty"`
+	Since []byte `json:"since,omitempty"`
+}
+
+func storeFailure(f event.Failure) *storedFailure {
+	if f == (event.Failure{}) {
+		return nil
+	}
+	return &storedFailure{[]byte(f.Error.Raw()), []byte(f.Since.Raw())}
+}
+
+func (f *storedFailure) failure() event.Failure {
+	if f == nil {
+		return event.Failure{}
+	}
+	return event.Failure{Error: trust.Untrusted(string(f.Error)), Since: trust.Untrusted(string(f.Since))}
 }
 
 // storedCursor is present when there is a position, which may be empty.
@@ -185,6 +207,8 @@ func (k keptSub) encode() ([]byte, error) {
 		Newest:   []byte(s.Newest.Raw()),
 		Proved:   storeCursor(s.Proved),
 		ProvedAt: stamp(s.ProvedAt),
+		Settled:  storeFailure(s.Settled),
+		Proof:    []byte(s.Proof),
 
 		State:    s.State,
 		Evidence: []byte(s.Evidence),
@@ -261,6 +285,8 @@ func decodeSub(id event.SubID, value []byte, seal sealer) (keptSub, error) {
 		Newest:   text(in.Newest),
 		Proved:   in.Proved.cursor(),
 		ProvedAt: in.ProvedAt.time(),
+		Settled:  in.Settled.failure(),
+		Proof:    event.Proof(in.Proof),
 
 		State:    in.State,
 		Evidence: string(in.Evidence),

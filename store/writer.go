@@ -174,7 +174,7 @@ func (s *Store) finish(jobs []*job, outcomes []event.Outcome, err error) {
 
 func commitError(err error) error {
 	switch {
-	case isNoSpace(err):
+	case boltfile.IsNoSpace(err):
 		return fmt.Errorf("%w: %w", event.ErrFull, err)
 	case errors.Is(err, ErrDamaged), errors.Is(err, ErrGone):
 		return err

@@ -1,15 +1,16 @@
 package themes
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 )
 
 // colour is what a cell's text or background has: the zero colour is the
-// terminal's own, the others are one of its sixteen, or red, green and blue.
-type colour uint32
+// terminal's own, the others are one of its sixteen, or red, green and blue. A
+// colour of the program's themes also says which of 256 and of sixteen colours
+// stands for it on terminals that have no more.
+type colour uint64
 
 const (
 	fromTerminal colour = 1 << 24
@@ -17,6 +18,17 @@ const (
 )
 
 func rgb(c uint32) colour { return fromRGB | colour(c&0xffffff) }
+
+// tint is a colour with those that stand for it: of 256, from 16 on, and of sixteen.
+func tint(c uint32, of256, of16 int) colour {
+	return rgb(c) | colour(of256)<<32 | colour(of16+1)<<40
+}
+
+// of256 is what stands for a tint among 256 colours, 0 if nothing does.
+func (c colour) of256() int { return int(c >> 32 & 255) }
+
+// of16 is what stands for a tint among sixteen colours, -1 if nothing does.
+func (c colour) of16() int { return int(c>>40&255) - 1 }
 
 // basic is one of the terminal's sixteen colours, 0 to 15.
 func basic(n int) colour { return fromTerminal | colour(n) }
@@ -27,12 +39,20 @@ var basicNames = []string{
 	"bright-black", "bright-red", "bright-green", "bright-yellow", "bright-blue", "bright-magenta", "bright-cyan", "bright-white",
 }
 
-// params returns the SGR parameters of the colour as text or as background.
-func (c colour) params(background bool) string {
+// params returns the SGR parameters of the colour as text or as background, for a
+// terminal of so many colours.
+func (c colour) params(background bool, d Depth) string {
 	n := int(c & 0xffffff)
 	switch {
 	case c == 0:
 		return ""
+	case d == SixteenColours && c.of16() >= 0:
+		n = c.of16()
+	case d == Colours256 && c.of256() > 0:
+		if background {
+			return "48;5;" + strconv.Itoa(c.of256())
+		}
+		return "38;5;" + strconv.Itoa(c.of256())
 	case c&fromRGB != 0:
 		first := "38;2;"
 		if background {
@@ -64,27 +84,6 @@ func parseColour(s string) (colour, bool) {
 	return basic(max(n, 0)), n >= 0
 }
 
-// luminance is the relative luminance of WCAG 2.2, 0 for black to 1 for white.
-func (c colour) luminance() float64 {
-	part := func(v colour) float64 {
-		x := float64(v&255) / 255
-		if x <= 0.04045 {
-			return x / 12.92
-		}
-		return math.Pow((x+0.055)/1.055, 2.4)
-	}
-	return 0.2126*part(c>>16) + 0.7152*part(c>>8) + 0.0722*part(c)
-}
-
-// contrast is the contrast ratio of WCAG 2.2 between two RGB colours, 1 to 21.
-func contrast(a, b colour) float64 {
-	x, y := a.luminance(), b.luminance()
-	if x < y {
-		x, y = y, x
-	}
-	return (x + 0.05) / (y + 0.05)
-}
-
 // attrs are attributes that a cell can have beside its colours.
 type attrs uint8
 
@@ -108,15 +107,16 @@ type look struct {
 	attrs      attrs
 }
 
-// on returns the sequence that begins the look and undoes the one before.
-func (l look) on() string {
+// on returns the sequence that begins the look and undoes the one before, for a
+// terminal of so many colours.
+func (l look) on(d Depth) string {
 	params := []string{"0"}
 	for i, a := range attrNames {
 		if l.attrs&(1<<i) != 0 {
 			params = append(params, a.param)
 		}
 	}
-	for _, p := range []string{l.text.params(false), l.back.params(true)} {
+	for _, p := range []string{l.text.params(false, d), l.back.params(true, d)} {
 		if p != "" {
 			params = append(params, p)
 		}

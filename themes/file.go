@@ -162,7 +162,7 @@ func (s roleStyle) look() (look, error) {
 // check refuses a theme that would hide what an operator must see.
 func (t *Theme) check() error {
 	for _, r := range telling {
-		if t.looks[r] == t.looks[Plain] {
+		if t.looks[r].on(ManyColours) == t.looks[Plain].on(ManyColours) {
 			return fmt.Errorf("role %v looks like plain text; give it another colour or an attribute", r)
 		}
 	}

@@ -81,7 +81,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, r := range Roles() {
+		for _, r := range allRoles() {
 			on := th.On(r)
 			if strings.Trim(on, "\x1b[m;0123456789") != "" {
 				t.Errorf("%v begins with %q", r, on)

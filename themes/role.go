@@ -7,12 +7,14 @@ type Role uint8
 const (
 	Plain     Role = iota // ordinary text
 	Dim                   // what can wait: separators, ages, counts
+	Faint                 // what was just said: the repeated part of times, cut marks
 	Strong                // what is read first
 	Brand                 // the program's own name
 	Title                 // title of a pane
 	TitleOn               // title of the pane that has the keys
 	Rule                  // lines between panes
 	RuleOn                // line of the pane that has the keys
+	Backdrop              // the panes behind a dialog
 	Cursor                // the selected row of the pane that has the keys
 	CursorOff             // the selected row of another pane
 	Good                  // live, confirmed
@@ -32,14 +34,17 @@ const (
 	FieldOn               // the input that has the keys
 	Off                   // cannot be chosen
 	Alarm                 // a whole line that wants attention
+	Number                // a number in a payload
+	Literal               // true, false and null in a payload
+	Chart                 // curves and bars of counts
 	roles
 )
 
 // roleNames are the names of the roles in theme files.
 var roleNames = [roles]string{
-	"plain", "dim", "strong", "brand", "title", "title-on", "rule", "rule-on", "cursor", "cursor-off",
+	"plain", "dim", "faint", "strong", "brand", "title", "title-on", "rule", "rule-on", "backdrop", "cursor", "cursor-off",
 	"good", "busy", "warn", "bad", "gap", "mark", "span", "span-mark", "span-on", "gutter",
-	"server", "type", "key", "field", "field-on", "off", "alarm",
+	"server", "type", "key", "field", "field-on", "off", "alarm", "number", "literal", "chart",
 }
 
 // String returns the role's name in theme files.
@@ -48,15 +53,6 @@ func (r Role) String() string {
 		return roleNames[r]
 	}
 	return "unknown"
-}
-
-// Roles lists every role, in the order of their numbers.
-func Roles() []Role {
-	out := make([]Role, roles)
-	for i := range out {
-		out[i] = Role(i)
-	}
-	return out
 }
 
 // telling are the roles that an operator must be able to tell from plain text

@@ -17,6 +17,7 @@ type Theme struct {
 	Suits Background
 	looks [roles]look
 	on    [roles]string
+	depth Depth // that on is for
 }
 
 // Background is the kind of terminal background that a theme is made for.
@@ -51,7 +52,16 @@ func (t *Theme) Over(row, r Role) string {
 		return t.On(r)
 	}
 	base.attrs |= t.looks[r].attrs
-	return base.on()
+	return base.on(t.depth)
+}
+
+// At returns the theme for a terminal of so many colours.
+func (t Theme) At(d Depth) Theme {
+	if t.depth != d {
+		t.depth = d
+		t.render()
+	}
+	return t
 }
 
 // Depth is how many colours a terminal has.
@@ -59,8 +69,9 @@ type Depth uint8
 
 // The depths.
 const (
-	ManyColours    Depth = iota // 256 or more
+	ManyColours    Depth = iota // millions
 	SixteenColours              // only its own sixteen
+	Colours256                  // those of the usual table
 	NoColours                   // or colours are not wanted
 )
 
@@ -116,6 +127,6 @@ func build(b definition) Theme {
 
 func (t *Theme) render() {
 	for i, l := range t.looks {
-		t.on[i] = l.on()
+		t.on[i] = l.on(t.depth)
 	}
 }

@@ -40,7 +40,7 @@ func TestAttributesCarryWhatColoursDo(t *testing.T) {
 
 func TestNoneHasNoColour(t *testing.T) {
 	th, _ := Named("none")
-	for _, r := range Roles() {
+	for _, r := range allRoles() {
 		for _, p := range strings.Split(strings.Trim(th.On(r), "\x1b[m"), ";") {
 			if len(p) > 1 {
 				t.Errorf("%v uses %q", r, th.On(r))
@@ -64,41 +64,84 @@ func TestTheTerminalDecides(t *testing.T) {
 	}
 }
 
-// usual are the backgrounds that terminals come with, from one end to the other.
+// usual are the backgrounds that terminals come with: black and Visual Studio's, those of
+// Solarized, One Dark and Ubuntu; white and grey, those of Solarized, Catppuccin and Gruvbox.
 var usual = map[Background][]colour{
-	DarkBackground:  {rgb(0x000000), rgb(0x1e1e1e), rgb(0x002b36), rgb(0x282c34)},
-	LightBackground: {rgb(0xffffff), rgb(0xfafafa), rgb(0xfdf6e3)},
+	DarkBackground:  {rgb(0x000000), rgb(0x1e1e1e), rgb(0x002b36), rgb(0x282c34), rgb(0x300a24)},
+	LightBackground: {rgb(0xffffff), rgb(0xfafafa), rgb(0xfdf6e3), rgb(0xeff1f5), rgb(0xfbf1c7)},
 }
 
-// Text has a contrast of 4.5 and lines one of 3 (WCAG 2.2, 1.4.3 and 1.4.11),
-// on every usual background, on the role's own and in selected rows.
+// shown is a colour as a terminal of so many colours shows it.
+func shown(c colour, d Depth) colour {
+	n := c.of256()
+	if d != Colours256 || n == 0 {
+		return c
+	}
+	if n >= 232 {
+		v := uint32(8 + (n-232)*10)
+		return rgb(v<<16 | v<<8 | v)
+	}
+	part := func(v int) uint32 {
+		if v == 0 {
+			return 0
+		}
+		return uint32(55 + 40*v)
+	}
+	n -= 16
+	return rgb(part(n/36)<<16 | part(n/6%6)<<8 | part(n%6))
+}
+
+// Text has a contrast of 4.5, lines and the selection of a pane without the keys one of 3
+// (WCAG 2.2, 1.4.3 and 1.4.11), on every usual background, on the role's own and in
+// selected rows, with millions of colours and with 256.
 func TestContrast(t *testing.T) {
 	for _, th := range All() {
-		for _, r := range Roles() {
-			l := th.looks[r]
-			if l.text&fromRGB == 0 {
-				continue
+		for _, d := range []Depth{ManyColours, Colours256} {
+			for _, r := range allRoles() {
+				l := th.looks[r]
+				if l.text&fromRGB == 0 {
+					continue
+				}
+				least, on := 4.5, usual[th.Suits]
+				if r == Rule || r == RuleOn || r == Backdrop || r == Chart {
+					least = 3
+				}
+				if l.back != 0 {
+					on = []colour{l.back}
+				}
+				for _, b := range on {
+					if c := contrast(shown(l.text, d), shown(b, d)); c < least {
+						t.Errorf("%s, depth %d: %v has a contrast of %.2f on %06x, want %.1f", th.Name, d, r, c, b&0xffffff, least)
+					}
+				}
 			}
-			least, on := 4.5, usual[th.Suits]
-			if r == Rule || r == RuleOn {
-				least = 3
-			}
-			if l.back != 0 {
-				on = []colour{l.back}
-			}
-			for _, b := range on {
-				if c := contrast(l.text, b); c < least {
-					t.Errorf("%s: %v has a contrast of %.2f on %06x, want %.1f", th.Name, r, c, b&0xffffff, least)
+			for _, r := range []Role{Cursor, CursorOff} {
+				back := th.looks[r].back
+				for _, b := range usual[th.Suits] {
+					if c := contrast(shown(back, d), b); back != 0 && c < 3 {
+						t.Errorf("%s, depth %d: %v has a contrast of %.2f on %06x, want 3", th.Name, d, r, c, b&0xffffff)
+					}
 				}
 			}
 		}
-		if back := th.looks[Cursor].back; back != 0 && th.Suits != AnyBackground {
-			far := 0.0
-			for _, b := range usual[th.Suits] {
-				far = max(far, contrast(back, b))
+	}
+}
+
+// Every colour of the program's themes has one that stands for it on terminals with fewer.
+func TestFewColoursAreChosen(t *testing.T) {
+	for _, th := range All() {
+		for _, r := range allRoles() {
+			for _, c := range []colour{th.looks[r].text, th.looks[r].back} {
+				if c&fromRGB != 0 && (c.of256() < 16 || c.of16() < 0) {
+					t.Errorf("%s: nothing stands for %06x of %v", th.Name, c&0xffffff, r)
+				}
 			}
-			if far < 1.3 {
-				t.Errorf("%s: a selected row is hard to find: %.2f", th.Name, far)
+			few := th.At(SixteenColours)
+			if on := few.On(r); strings.Contains(on, "38;") || strings.Contains(on, "48;") {
+				t.Errorf("%s: %v is %q among sixteen colours", th.Name, r, on)
+			}
+			if on := few.At(Colours256); strings.Contains(on.On(r), "8;2;") {
+				t.Errorf("%s: %v is %q among 256 colours", th.Name, r, on.On(r))
 			}
 		}
 	}
@@ -172,7 +215,7 @@ func TestMarksInAChosenRow(t *testing.T) {
 				t.Errorf("%s: a mark looks like the rest of row %d", name, row)
 			}
 			back := theme.looks[row].back
-			if over := theme.Over(row, Mark); back != 0 && !strings.Contains(over, back.params(true)) {
+			if over := theme.Over(row, Mark); back != 0 && !strings.Contains(over, back.params(true, ManyColours)) {
 				t.Errorf("%s: a mark in row %d has another background: %q", name, row, over)
 			}
 		}

@@ -43,7 +43,7 @@ func listen(dir string) (*net.UnixListener, func() error, error) {
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err == nil {
-		// The directory is private: nobody else could come in before.
+		// The directory is private: no other user could come in before.
 		if err = os.Chmod(path, 0o600); err != nil {
 			err = errors.Join(err, l.Close())
 		}

@@ -121,50 +121,42 @@ func (c *Client) Preview(r host.Request) (host.Preview, error) {
 
 // Unsubscribe implements [host.API].
 func (c *Client) Unsubscribe(ctx context.Context, id event.SubID) error {
-	_, err := change(ctx, c, verbEnd, id)
-	return err
+	return act(ctx, c, verbEnd, id)
 }
 
 // Pause implements [host.API].
 func (c *Client) Pause(ctx context.Context, id event.SubID) error {
-	_, err := change(ctx, c, verbPause, id)
-	return err
+	return act(ctx, c, verbPause, id)
 }
 
 // Resume implements [host.API].
 func (c *Client) Resume(ctx context.Context, id event.SubID) error {
-	_, err := change(ctx, c, verbResume, id)
-	return err
+	return act(ctx, c, verbResume, id)
 }
 
 // SetMode implements [host.API].
 func (c *Client) SetMode(ctx context.Context, id event.SubID, m event.Mode) error {
-	_, err := change(ctx, c, verbMode, modeChange{id, m})
-	return err
+	return act(ctx, c, verbMode, modeChange{id, m})
 }
 
 // SetFailover implements [host.API].
 func (c *Client) SetFailover(ctx context.Context, id event.SubID, on bool) error {
-	_, err := change(ctx, c, verbFailover, failoverChange{id, on})
-	return err
+	return act(ctx, c, verbFailover, failoverChange{id, on})
 }
 
 // Refresh implements [host.API].
 func (c *Client) Refresh(ctx context.Context, id event.SubID) error {
-	_, err := change(ctx, c, verbRefresh, id)
-	return err
+	return act(ctx, c, verbRefresh, id)
 }
 
 // ResetCursor implements [host.API].
 func (c *Client) ResetCursor(ctx context.Context, id event.SubID, from host.From) error {
-	_, err := change(ctx, c, verbReset, reset{id, from})
-	return err
+	return act(ctx, c, verbReset, reset{id, from})
 }
 
 // RotateSecret implements [host.API].
 func (c *Client) RotateSecret(ctx context.Context, id event.SubID) error {
-	_, err := change(ctx, c, verbRotate, id)
-	return err
+	return act(ctx, c, verbRotate, id)
 }
 
 // Reconnect implements [host.API].
@@ -178,8 +170,7 @@ func (c *Client) Reconnect(server string) error {
 
 // RemoveServer implements [host.API].
 func (c *Client) RemoveServer(ctx context.Context, name string) error {
-	_, err := change(ctx, c, verbRemove, name)
-	return err
+	return act(ctx, c, verbRemove, name)
 }
 
 // TestServer implements [host.API]: the description of a server that is not known yet
@@ -195,8 +186,7 @@ func (c *Client) Remote(ctx context.Context, server string) ([]host.RemoteSubscr
 
 // EndRemote implements [host.API].
 func (c *Client) EndRemote(ctx context.Context, server string, id trust.Text) error {
-	_, err := change(ctx, c, verbEndRemote, remoteID{server, id})
-	return err
+	return act(ctx, c, verbEndRemote, remoteID{server, id})
 }
 
 // Refusals implements [host.API].
@@ -235,14 +225,12 @@ func (c *Client) Marks() []event.Mark {
 
 // SetMark implements [host.API].
 func (c *Client) SetMark(ctx context.Context, m event.Mark) error {
-	_, err := change(ctx, c, verbMark, m)
-	return err
+	return act(ctx, c, verbMark, m)
 }
 
 // RemoveMark implements [host.API].
 func (c *Client) RemoveMark(ctx context.Context, seq uint64, line bool) error {
-	_, err := change(ctx, c, verbUnmark, markID{seq, line})
-	return err
+	return act(ctx, c, verbUnmark, markID{seq, line})
 }
 
 // Audit implements [host.API].
@@ -289,8 +277,7 @@ func (c *Client) SignIn(ctx context.Context, server string) (host.SignIn, error)
 
 // SignOut implements [host.API].
 func (c *Client) SignOut(ctx context.Context, server string) error {
-	_, err := change(ctx, c, verbSignOut, server)
-	return err
+	return act(ctx, c, verbSignOut, server)
 }
 
 // Backup copies the store of the first process, while it is in use, to a file that

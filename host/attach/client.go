@@ -304,3 +304,9 @@ func change[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In)
 	}
 	return out, err
 }
+
+// act is change for what has no answer but its error.
+func act[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) error {
+	_, err := change(ctx, c, v, in)
+	return err
+}

@@ -28,6 +28,15 @@ func answer[In, Out any](v verb[In, Out], fn func(context.Context, *session, In)
 	}
 }
 
+// changing is answer for what changes something: see [Server.finishing].
+func changing[In, Out any](v verb[In, Out], fn func(context.Context, *session, In) (Out, error)) (string, handler) {
+	return answer(v, func(ctx context.Context, e *session, in In) (Out, error) {
+		ctx, stop := e.server.finishing(ctx)
+		defer stop()
+		return fn(ctx, e, in)
+	})
+}
+
 // handlers returns what answers each verb.
 func handlers() map[string]handler {
 	all := map[string]handler{}
@@ -59,7 +68,7 @@ func handlers() map[string]handler {
 		return e.store().Retention(), nil
 	}))
 	add(answer(verbBackup, giveBackup))
-	add(answer(verbSetKeep, func(ctx context.Context, e *session, r event.Retention) (nothing, error) {
+	add(changing(verbSetKeep, func(ctx context.Context, e *session, r event.Retention) (nothing, error) {
 		return false, e.store().SetRetention(ctx, r)
 	}))
 	addServers(add)
@@ -83,13 +92,13 @@ func addServers(add func(string, handler)) {
 	add(answer(verbReconnect, func(_ context.Context, e *session, server string) (nothing, error) {
 		return false, e.api().Reconnect(server)
 	}))
-	add(answer(verbRemove, func(ctx context.Context, e *session, server string) (nothing, error) {
+	add(changing(verbRemove, func(ctx context.Context, e *session, server string) (nothing, error) {
 		return false, e.api().RemoveServer(ctx, server)
 	}))
 	add(answer(verbRemote, func(ctx context.Context, e *session, server string) ([]host.RemoteSubscription, error) {
 		return e.api().Remote(ctx, server)
 	}))
-	add(answer(verbEndRemote, func(ctx context.Context, e *session, r remoteID) (nothing, error) {
+	add(changing(verbEndRemote, func(ctx context.Context, e *session, r remoteID) (nothing, error) {
 		return false, e.api().EndRemote(ctx, r.Server, r.ID)
 	}))
 	add(answer(verbName, func(ctx context.Context, e *session, address string) (string, error) {
@@ -97,7 +106,7 @@ func addServers(add func(string, handler)) {
 	}))
 	add(answer(verbSignIn, beginSignIn))
 	add(answer(verbWait, waitSignIn))
-	add(answer(verbSignOut, func(ctx context.Context, e *session, server string) (nothing, error) {
+	add(changing(verbSignOut, func(ctx context.Context, e *session, server string) (nothing, error) {
 		return false, e.api().SignOut(ctx, server)
 	}))
 }
@@ -109,27 +118,27 @@ func addSubscriptions(add func(string, handler)) {
 	add(answer(verbCheck, func(ctx context.Context, e *session, r request) (event.Mode, error) {
 		return e.api().Check(ctx, r.request())
 	}))
-	add(answer(verbSubscribe, func(ctx context.Context, e *session, r request) (event.Subscription, error) {
+	add(changing(verbSubscribe, func(ctx context.Context, e *session, r request) (event.Subscription, error) {
 		return e.api().Subscribe(ctx, r.request())
 	}))
-	for v, do := range map[verb[event.SubID, nothing]]func(host.API, context.Context, event.SubID) error{
-		verbEnd: host.API.Unsubscribe, verbPause: host.API.Pause, verbResume: host.API.Resume,
-		verbRefresh: host.API.Refresh, verbRotate: host.API.RotateSecret,
+	for v, do := range map[verb[event.SubID, nothing]]func(host.Actor, context.Context, event.SubID) error{
+		verbEnd: host.Actor.Unsubscribe, verbPause: host.Actor.Pause, verbResume: host.Actor.Resume,
+		verbRefresh: host.Actor.Refresh, verbRotate: host.Actor.RotateSecret,
 	} {
-		add(answer(v, func(ctx context.Context, e *session, id event.SubID) (nothing, error) {
+		add(changing(v, func(ctx context.Context, e *session, id event.SubID) (nothing, error) {
 			return false, do(e.api(), ctx, id)
 		}))
 	}
-	add(answer(verbMode, func(ctx context.Context, e *session, m modeChange) (nothing, error) {
+	add(changing(verbMode, func(ctx context.Context, e *session, m modeChange) (nothing, error) {
 		return false, e.api().SetMode(ctx, m.Sub, m.Mode)
 	}))
-	add(answer(verbFailover, func(ctx context.Context, e *session, c failoverChange) (nothing, error) {
+	add(changing(verbFailover, func(ctx context.Context, e *session, c failoverChange) (nothing, error) {
 		return false, e.api().SetFailover(ctx, c.Sub, c.On)
 	}))
-	add(answer(verbReset, func(ctx context.Context, e *session, r reset) (nothing, error) {
+	add(changing(verbReset, func(ctx context.Context, e *session, r reset) (nothing, error) {
 		return false, e.api().ResetCursor(ctx, r.Sub, r.From)
 	}))
-	add(answer(verbPrinted, func(ctx context.Context, e *session, p printed) (nothing, error) {
+	add(changing(verbPrinted, func(ctx context.Context, e *session, p printed) (nothing, error) {
 		if !e.server.claim(p.Sub, e) {
 			return false, ErrPrints
 		}
@@ -139,13 +148,13 @@ func addSubscriptions(add func(string, handler)) {
 
 func addKept(add func(string, handler)) {
 	add(answer(verbSetting, func(_ context.Context, e *session, key string) (string, error) { return e.api().Setting(key) }))
-	add(answer(verbSetSetting, func(ctx context.Context, e *session, s setting) (nothing, error) {
+	add(changing(verbSetSetting, func(ctx context.Context, e *session, s setting) (nothing, error) {
 		return false, e.api().SetSetting(ctx, s.Key, s.Value)
 	}))
-	add(answer(verbMark, func(ctx context.Context, e *session, m event.Mark) (nothing, error) {
+	add(changing(verbMark, func(ctx context.Context, e *session, m event.Mark) (nothing, error) {
 		return false, e.api().SetMark(ctx, m)
 	}))
-	add(answer(verbUnmark, func(ctx context.Context, e *session, m markID) (nothing, error) {
+	add(changing(verbUnmark, func(ctx context.Context, e *session, m markID) (nothing, error) {
 		return false, e.api().RemoveMark(ctx, m.Seq, m.Line)
 	}))
 }

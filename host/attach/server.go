@@ -83,7 +83,28 @@ func newServer(o Options, unlisten func() error) *Server {
 }
 
 // answerWithin bounds the last answers.
-const answerWithin = time.Second
+const answerWithin = 3 * time.Second
+
+// finishing returns a context for a change. It ends with ctx, but a server that closes
+// gives a change that was begun answerWithin: it may be what made the server close.
+func (s *Server) finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		closed := s.closed
+		s.mu.Unlock()
+		if !closed {
+			cancel() // the client is gone
+			return
+		}
+		late := time.AfterFunc(answerWithin, cancel)
+		context.AfterFunc(own, func() { late.Stop() })
+	})
+	return own, func() {
+		stop()
+		cancel()
+	}
+}
 
 // Close ends the clients and waits for what they asked for.
 func (s *Server) Close() error {

@@ -4,18 +4,21 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
-// polls reports whether the type is known to offer poll; mayPoll, whether it may.
+// polls reports whether the type is known to offer poll; mayPoll, whether it may. After
+// a refusal the next proof of a webhook does without.
 func (r *Runner) polls() bool {
-	return r.deps.Modes != nil && slices.Contains(r.deps.Modes(r.key), event.ModePoll)
+	return r.deps.Modes != nil && !r.unpolled.Load() && slices.Contains(r.deps.Modes(r.key), event.ModePoll)
 }
 
 func (r *Runner) mayPoll() bool {
-	if r.deps.Modes == nil {
+	if r.deps.Modes == nil || r.unpolled.Load() {
 		return false
 	}
 	modes := r.deps.Modes(r.key)
@@ -25,29 +28,104 @@ func (r *Runner) mayPoll() bool {
 // knowsModes reports whether the modes of the type are known now.
 func (r *Runner) knowsModes() bool { return r.deps.Modes == nil || len(r.deps.Modes(r.key)) > 0 }
 
-// catchUp polls for all since the last proved position, beside the open delivery. The
-// poll proves once it has brought an event that the delivery brought too: all before
-// that one is there then. An event of the delivery that it did not bring may lie behind
-// a replica's lag, and is looked for again: soon, after the next heartbeat, and after
-// some time. It returns undecided where the type cannot be polled.
+// listPause is how often it is looked whether the types of the server are known.
+const listPause = 250 * time.Millisecond
+
+// mayCatchUp reports whether the type may be polled, as far as the server says it within
+// some time.
+func (p *proof) mayCatchUp(ctx context.Context) bool {
+	for waited := time.Duration(0); p.isPolling() && !p.r.knowsModes() && waited < p.r.deps.Timing.ProveWithin; waited += listPause {
+		if !p.pause(ctx, listPause) {
+			break
+		}
+	}
+	return p.isPolling() && p.r.mayPoll()
+}
+
+func (p *proof) isPolling() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.polling
+}
+
+// catchUp polls for all since the last proved position, beside the open delivery. It
+// returns undecided when it was interrupted.
 func (p *proof) catchUp(ctx context.Context) verdict {
-	c := catchingUp{proof: p, at: p.from}
+	if !p.mayCatchUp(ctx) {
+		return unable
+	}
+	c := &catchingUp{proof: p, at: p.from}
+	if lease, ok := p.medium.(*knownPath); ok {
+		return c.besideDeliveries(ctx, lease)
+	}
+	return c.besideStream(ctx)
+}
+
+// catchingUp is a catch-up poll under way. Its position is its own: it is never stored
+// as that of the subscription.
+type catchingUp struct {
+	*proof
+	at      event.Cursor
+	brought bool // events have come
+	short   bool // the server did not go on from the last proved position
+	most    int  // events asked for at most; 0: the server decides
+}
+
+// mostDrains is how often a poll is made that does not bring what the delivery brought.
+const mostDrains = 4
+
+// besideStream proves once the poll has brought an event that the stream brought too:
+// all before that one is there then. An event of the stream that it did not bring may
+// lie behind a replica's lag, and is looked for again: soon, after two heartbeats, and
+// after some time. So it is where the stream brought none.
+func (c *catchingUp) besideStream(ctx context.Context) verdict {
 	for tries := 1; ; tries++ {
 		if v := c.drain(ctx); v != proved {
 			return v
 		}
 		switch {
-		case p.isMet() && !p.webhook, tries > 1 && !p.isUnmet():
+		case c.isMet(), tries > 1 && !c.isUnmet():
 			return proved
-		case tries > 3:
+		case tries == mostDrains:
 			return missing
 		case !c.rest(ctx, tries):
 			return undecided
-		case p.isMet() && !p.webhook:
+		case c.isMet():
 			return proved
-		case !c.brought:
-			c.at = p.from
 		}
+		c.again()
+	}
+}
+
+// besideDeliveries proves when all was polled for twice, with time for a replica's lag
+// between: deliveries overtake each other, so that one which the poll brought too shows
+// nothing of the others. What speaks for a loss meanwhile begins that anew.
+func (c *catchingUp) besideDeliveries(ctx context.Context, lease *knownPath) verdict {
+	lease.look()
+	for tries := 1; ; tries++ {
+		if v := c.drain(ctx); v != proved {
+			return v
+		}
+		switch {
+		case tries > 1 && !lease.isUpToDate():
+			lease.look()
+			tries = 1
+		case tries > 1 && !c.isUnmet():
+			return proved
+		case tries == mostDrains:
+			return missing
+		}
+		if !c.pause(ctx, c.r.deps.Timing.ProveWithin) {
+			return undecided
+		}
+		c.again()
+	}
+}
+
+// again prepares another drain.
+func (c *catchingUp) again() {
+	if !c.brought {
+		c.at = c.from
 	}
 }
 
@@ -65,38 +143,29 @@ func (p *proof) isUnmet() bool {
 	return !p.met && !p.witness.IsZero()
 }
 
-// catchingUp is a catch-up poll under way. Its position is its own: it is never stored
-// as that of the subscription.
-type catchingUp struct {
-	*proof
-	at      event.Cursor
-	brought bool // events have come
-	most    int  // events asked for at most; 0: the server decides
-}
-
 // rest waits until what a lagging replica lacked may be there: when a new event has
-// come that the poll must hold too, after the next heartbeat, or some time; no less
-// than the server asks for.
+// come that the poll must hold too, after a heartbeat, or some time. The first heartbeat
+// may come with the opening.
 func (c *catchingUp) rest(ctx context.Context, tries int) bool {
 	timing := &c.r.deps.Timing
 	c.mu.Lock()
-	beats := c.beats
+	beats := c.beats + 1
+	if tries == 1 {
+		beats++
+	}
 	c.mu.Unlock()
 	if !c.await(ctx, timing.ProveWithin, func() bool {
-		return tries == 1 && !c.witness.IsZero() || tries < 3 && c.beats > beats
+		return tries == 1 && !c.witness.IsZero() || tries < 3 && c.beats >= beats
 	}) {
 		return false
 	}
-	wait := c.r.pollAgain.Sub(c.r.deps.Now())
-	if c.isUnmet() {
-		wait = max(wait, timing.PollFloor)
-	}
-	return wait <= 0 || c.pause(ctx, wait)
+	return !c.isUnmet() || c.pause(ctx, timing.PollFloor)
 }
 
-// drain asks for page after page. It returns proved when there is no more, or the
-// witness has come; missing when the server does not go on from the last proved
-// position; undecided when it cannot be asked.
+// drain asks for page after page, no sooner than the server wants. It returns proved when
+// there is no more, or a stream's witness has come; missing when the server refuses, or
+// when it did not go on from the last proved position and has no more;
+// unable when it cannot be asked; undecided when it was interrupted.
 func (c *catchingUp) drain(ctx context.Context) verdict {
 	r, backoff, empty := c.r, c.r.deps.Backoff(), 0
 	for {
@@ -109,12 +178,12 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 			return undecided
 		case errors.Is(err, wire.ErrTooLarge) && c.smaller():
 			continue
-		case cannotPoll(err):
-			return undecided
 		case cursorRefused(err) && c.later():
 			continue
+		case cannotPoll(err):
+			return c.refused(unable)
 		case refusedForGood(err):
-			return missing
+			return c.refused(missing)
 		case err != nil:
 			if !c.pause(ctx, backoff.Next(err)) {
 				return undecided
@@ -128,22 +197,29 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 		if empty++; len(res.Events) > 0 {
 			empty = 0
 		}
-		switch {
-		case res.Truncated && c.later():
+		if res.Truncated && c.later() {
 			continue
-		case res.Truncated:
-			return missing
-		case c.isMet() && !c.webhook || !res.HasMore || empty >= emptyPages:
+		}
+		c.short = c.short || res.Truncated
+		_, webhook := c.medium.(*knownPath)
+		if c.isMet() && !webhook || !res.HasMore || empty >= emptyPages {
 			r.pollAgain = r.deps.Now().Add(min(res.NextPoll, r.deps.Timing.PollCap))
+			if c.short {
+				return missing
+			}
 			return proved
 		}
 	}
 }
 
-func (p *proof) isOver() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.over
+// refused returns what becomes of a proof whose poll the server refuses: otherwise, but
+// for a webhook, which has another way, a path of its own.
+func (c *catchingUp) refused(otherwise verdict) verdict {
+	if _, webhook := c.medium.(*knownPath); webhook && !c.first {
+		c.r.unpolled.Store(true)
+		return unable
+	}
+	return otherwise
 }
 
 // page asks for one page when the server may be asked.
@@ -164,11 +240,12 @@ func (c *catchingUp) page(ctx context.Context) (wire.PollResult, error) {
 // later goes on at the stored position, where the last proved one is too old for the
 // server and nothing speaks for a loss between the two. It reports whether that helps.
 func (c *catchingUp) later() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.from == c.stored || c.suspect {
+	lease, webhook := c.medium.(*knownPath)
+	if c.from.Same(c.stored) || !webhook || c.r.isDoubted() && !lease.first {
 		return false
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.from, c.at = c.stored, c.stored
 	return true
 }
@@ -217,13 +294,23 @@ func (c *catchingUp) keep(ctx context.Context, res wire.PollResult) error {
 	return nil
 }
 
-// meet looks for the witness among what the poll has brought.
+// meet looks for the witness among what the poll has brought, and remembers that: the
+// delivery may bring it at the same time.
 func (p *proof) meet(records []event.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.met = p.met || !p.witness.IsZero() && slices.ContainsFunc(records, func(rec event.Record) bool {
-		return rec.Kind == event.KindEvent && rec.EventID == p.witness
-	})
+	for i := range records {
+		switch rec := &records[i]; {
+		case rec.Kind != event.KindEvent:
+		case rec.EventID == p.witness:
+			p.met = true
+		case p.witness.IsZero() && len(p.polled) < mostRemembered:
+			if p.polled == nil {
+				p.polled = map[trust.Text]struct{}{}
+			}
+			p.polled[rec.EventID] = struct{}{}
+		}
+	}
 }
 
 // cannotPoll reports whether an answer says that the type cannot be polled at all.

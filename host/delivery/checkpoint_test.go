@@ -51,7 +51,7 @@ func TestCatchUpBringsWhatAWebhookGaveUp(t *testing.T) {
 				if tt.live {
 					lost = true
 					r.runner.Nudge()
-					r.pass(time.Minute)
+					r.pass(2 * time.Minute)
 				}
 				r.wantLog("e8 e9 e10 e11")
 				r.wantCursor("=c11")
@@ -208,7 +208,7 @@ func TestFreshPathProvesAWebhook(t *testing.T) {
 }
 
 // A process that dies before a fresh path is proved ends it, and begins again at the
-// same position, on the same path.
+// same position, on another path: what is on its way on that one would look like a replay.
 func TestUnprovedFreshPathBeginsAgain(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		seen := r.resumed()
@@ -232,7 +232,11 @@ func TestUnprovedFreshPathBeginsAgain(t *testing.T) {
 		r.start().pass(time.Second)
 		r.mustDeliver(delivered("e7", time.Now(), "c7"))
 		r.pass(time.Second)
-		equal(t, strings.Join(said, ", "), "c6 "+url+", end "+url+", c6 "+url+", end https://here/hooks/old")
+		next := r.saved().Hook.URL
+		equal(t, strings.Join(said, ", "), "c6 "+url+", end "+url+", c6 "+next+", end https://here/hooks/old")
+		if next == url {
+			t.Error("the path is used again")
+		}
 		r.wantCursor("=c7")
 		r.wantLog("e9")
 	})

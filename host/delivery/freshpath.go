@@ -20,17 +20,130 @@ import (
 // told to end it.
 const oldGrace = 5 * time.Minute
 
-// wantsFresh reports whether the opening that begins now needs a path of its own: after
-// a time away, in another mode or process; and behind a sign of failure, once in
-// [Timing.RenewEvery]. A proof that was interrupted goes on.
-func (r *Runner) wantsFresh(sub *event.Subscription) bool {
+// freshPath proves a webhook on a path that its server did not know. A stored event must
+// come again on it: the known one where it is opened one position back, else any.
+type freshPath struct {
+	*proof
+	oldURL   string // the address of the path before it; empty: none
+	answer   granted
+	initial  *granted                // the first answer; nil: none yet
+	doubts   uint64                  // raised before it was asked for
+	seen     map[trust.Text]struct{} // new events that it brought
+	repeated trust.Text              // the stored event that came again
+}
+
+// newFreshPathProof returns the proof of a webhook on a fresh path; nil, and older, as of
+// [Runner.newProof].
+func (r *Runner) newFreshPathProof(sub *event.Subscription, older int) *proof {
+	p := r.newProof(sub, r.lastLife(), older, true)
+	if p != nil {
+		p.unsure = p.unsure && !r.vouched.Same(p.stored)
+		p.medium = &freshPath{proof: p, oldURL: sub.Hook.OldURL, doubts: r.doubts.raised.Load(), seen: map[trust.Text]struct{}{}}
+	}
+	return p
+}
+
+// answered implements [hookMedium].
+func (f *freshPath) answered(g granted) {
+	if f.answer = g; f.initial == nil {
+		f.initial = &g
+	}
+}
+
+// newest implements [hookMedium].
+func (f *freshPath) newest() granted { return f.answer }
+
+// mark implements [medium].
+func (f *freshPath) mark(bool) verdict { return undecided }
+
+// event implements [medium]. Deliveries overtake each other, so that a new event shows
+// nothing; one that was repeated is not one that was stored.
+func (f *freshPath) event(e sight) verdict {
+	if _, repeated := f.seen[e.id]; repeated {
+		return undecided
+	}
+	if e.again {
+		if !f.known.IsZero() || f.unsure {
+			return undecided
+		}
+		f.repeated = e.id
+		return proved
+	}
+	if len(f.seen) < mostRemembered {
+		f.seen[e.id] = struct{}{}
+	}
+	f.witnessed(e.id)
+	return undecided
+}
+
+// decide implements [medium].
+func (f *freshPath) decide(ctx context.Context) verdict {
+	f.pause(ctx, f.r.deps.Timing.ProveWithin)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
-	case !r.canBeFresh() || !sub.Opening().Valid || sub.LastSeen.IsZero():
+	case f.over || ctx.Err() != nil:
+		return undecided
+	case f.reached != undecided:
+		return f.reached
+	case f.told, f.unsure, !f.known.IsZero(), !f.from.Same(f.stored):
+		return missing // what is stored had to come again, or cannot
+	case f.moved || !f.echoed, f.heard && !f.lenient:
+		return missing
+	}
+	return proved // it goes on at the position of before
+}
+
+// settle implements [medium]. What is delivered on a path that replays is proved with the
+// next answer. The stored position stays if it is the proved one; else it may be ahead of
+// what is replayed now.
+func (f *freshPath) settle(b *event.Batch, v verdict) {
+	switch b.Cursor = f.held; {
+	case b.Cursor != nil:
+	case v == missing:
+		b.Cursor = f.answer.at
+	case !f.from.Same(f.stored):
+		b.Cursor = &f.from
+		f.r.untell()
+	}
+	covered := granted{doubts: f.doubts}
+	if f.initial != nil {
+		covered.at, covered.failure = f.initial.at, f.initial.failure
+	}
+	switch {
+	case v == missing: // the gap tells of all until now
+		if b.Cursor == nil {
+			b.Cursor = &f.asked
+		}
+		from, behind := covered.at, f.witness
+		covered.failure, covered.doubts = f.answer.failure, f.r.doubts.raised.Load()
+		f.r.settleHook(b, b.Cursor, covered)
+		also(b, func(s *event.Subscription) {
+			if from != nil && !behind.IsZero() {
+				s.Before, s.Newest = *from, behind
+			}
+		})
+	case f.lenient:
+		f.r.settleHook(b, &f.asked, covered)
+		f.r.noteNewest(f.repeated)
+	default:
+		f.r.settleHook(b, nil, covered)
+		f.r.noteNewest(f.repeated)
+	}
+}
+
+// wantsFresh reports whether the opening that begins now needs a path of its own, where it
+// can have one: after
+// a time away, in another mode or process; and where something speaks for a loss, once
+// in [Timing.RenewEvery]. A proof that was interrupted begins again.
+func (r *Runner) wantsFresh(sub *event.Subscription, opening bool) bool {
+	switch {
+	case !sub.Opening().Valid || sub.LastSeen.IsZero():
 		return false
-	case !r.wasConfirmed(), unproved(&sub.Hook), r.lastFresh.isOpen():
+	case opening && (!r.wasConfirmed() || unproved(&sub.Hook)):
 		return true
 	}
-	return r.freshIn() <= 0
+	return r.isDoubted() && r.freshIn() <= 0
 }
 
 // canBeFresh reports whether the subscription can be proved on a path of its own, and
@@ -39,7 +152,7 @@ func (r *Runner) canBeFresh() bool {
 	return r.deps.Read == nil && !r.deps.ServerSecret && !r.mayPoll()
 }
 
-// freshIn returns the time until another path may be made for a sign of failure.
+// freshIn returns the time until another path may be made.
 func (r *Runner) freshIn() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,8 +165,8 @@ func (r *Runner) freshIn() time.Duration {
 // unproved reports whether the path was made in place of another one, and not proved.
 func unproved(hook *event.Hook) bool { return hook.OldPath != "" && hook.OldUntil.IsZero() }
 
-// makeWay gives the hook another path. One that was made and not proved is ended on the
-// server and used again: it is a fresh one then.
+// makeWay gives the hook another path. One that was not proved is left: what is on its way
+// there would look like a replay.
 func (r *Runner) makeWay(ctx context.Context, sub *event.Subscription, hook *event.Hook) {
 	r.mu.Lock()
 	r.renewed = r.deps.Now()
@@ -63,9 +176,9 @@ func (r *Runner) makeWay(ctx context.Context, sub *event.Subscription, hook *eve
 		return // there is none yet
 	case unproved(hook), sub.Lease.GrantedAt.IsZero():
 		r.release(ctx, sub, hook.URL)
-		return
+	default:
+		hook.OldPath, hook.OldURL, hook.OldUntil = hook.Path, hook.URL, time.Time{}
 	}
-	hook.OldPath, hook.OldURL, hook.OldUntil = hook.Path, hook.URL, time.Time{}
 	hook.Path, hook.URL = "", ""
 }
 
@@ -86,18 +199,6 @@ func (r *Runner) endOld(ctx context.Context, sub *event.Subscription) event.Hook
 	return hook
 }
 
-// release ends the subscription at an address, as far as the server answers.
-func (r *Runner) release(ctx context.Context, sub *event.Subscription, url string) {
-	at := *sub
-	at.Mode, at.Hook.URL, at.Hook.OldURL = event.ModeWebhook, url, ""
-	within, cancel := context.WithTimeout(ctx, takeLeave)
-	defer cancel()
-	if err := Release(within, r.deps.Source, at); err != nil {
-		r.deps.Log.Warn("a callback address stays on the server until its lease ends", "sub", r.id, "err", err)
-		r.deps.Left(ctx, at)
-	}
-}
-
 // refusesSecond reports whether an answer may mean that the server takes one
 // subscription to a type at a time.
 func refusesSecond(err error) bool {
@@ -115,100 +216,4 @@ func (r *Runner) breakFirst(ctx context.Context, sub event.Subscription) (event.
 	sub.Hook.OldURL = ""
 	_, err := r.in.commit(ctx, event.Batch{Update: func(s *event.Subscription) { s.Hook.OldURL = "" }})
 	return sub, err
-}
-
-// again opens a fresh path at a later position, where the one that was asked for is too
-// old for the server.
-func (r *Runner) again(ctx context.Context, cancel context.CancelCauseFunc, sub event.Subscription, opening bool, open *openLease) (time.Duration, error) {
-	r.release(ctx, &sub, sub.Hook.URL)
-	open.start(ctx, cancel, r, &sub, true)
-	return r.lease(ctx, sub, opening, open)
-}
-
-// position returns where the server is asked to begin.
-func (l *openLease) position(sub *event.Subscription) event.Cursor {
-	if l.isFresh() {
-		return l.proof.asked
-	}
-	return sub.Cursor
-}
-
-func (l *openLease) isFresh() bool { return l.proof.isFresh() }
-
-// isFresh reports whether the proof is open, and of a fresh path.
-func (p *proof) isFresh() bool { return p.isOpen() && p.fresh }
-
-// doubted notes that something speaks for a loss.
-func (p *proof) doubted() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.suspect = true
-}
-
-// mostSeen bounds the events that a proof remembers of a fresh path.
-const mostSeen = 4096
-
-// comesAgain looks at an event on a fresh path where any stored one shows that it goes
-// back far enough. Deliveries overtake each other. The lock is held.
-func (p *proof) comesAgain(id trust.Text) verdict {
-	if _, again := p.seen[id]; again {
-		return undecided // a delivery that was repeated
-	}
-	if p.r.deps.Store.HasEvent(p.r.id, id) {
-		p.repeated = id
-		return proved
-	}
-	if len(p.seen) < mostSeen {
-		p.seen[id] = struct{}{}
-	}
-	if p.witness.IsZero() {
-		p.witness = id
-		p.rouse()
-	}
-	return undecided
-}
-
-// freshVerdict decides about a fresh path when its time is over. The lock is held.
-func (p *proof) freshVerdict() verdict {
-	switch {
-	case p.told, !p.known.IsZero(), !p.from.Same(p.stored):
-		return missing // what is stored had to come again
-	case p.lenient:
-		return p.leniently()
-	case p.heard, !p.echoed:
-		return missing
-	}
-	return proved // nothing came, and it is the position of before
-}
-
-// reachedBy returns the position of a fresh path where something may be missing: what it
-// delivered led there, or what the server answered. A path that is proved leaves the
-// stored position: what is delivered again tells positions before it. The lock is held.
-func (p *proof) reachedBy(v verdict) *event.Cursor {
-	switch {
-	case v == proved:
-		return nil
-	case p.held != nil:
-		return p.held
-	case p.answer != nil:
-		return p.answer
-	}
-	return &p.asked
-}
-
-// dropOld ends the path before a fresh one that is proved.
-func (r *Runner) dropOld(ctx context.Context, url string) {
-	sub, err := r.deps.Store.Subscription(r.id)
-	if url == "" || err != nil || sub.Hook.OldURL != url {
-		return
-	}
-	r.release(ctx, &sub, url)
-	err = r.in.submit(ctx, event.Batch{Update: func(s *event.Subscription) {
-		if s.Hook.OldURL == url {
-			s.Hook.OldURL = ""
-		}
-	}})
-	if err != nil && ctx.Err() == nil {
-		r.deps.Log.Warn("that the old callback address was ended is not stored", "sub", r.id, "err", err)
-	}
 }

@@ -170,7 +170,7 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	in.mu.Unlock()
 
 	update, done := b.Update, b.Done
-	sawCursor, seen, whole := b.Cursor != nil && b.Cursor.Valid, in.lastSign(), in.whole.till()
+	sawCursor, seen, whole, proof := b.Cursor != nil && b.Cursor.Valid, in.lastSign(), in.whole.till(), in.r.shownProof()
 	if sawCursor {
 		in.gave.Store(true)
 	}
@@ -182,6 +182,9 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	}
 	b.Update = func(s *event.Subscription) {
 		s.Gave = s.Gave || sawCursor
+		if proof != "" {
+			s.Proof = proof
+		}
 		if seen.After(s.LastSeen) && !behindHole {
 			s.LastSeen = seen
 		}
@@ -264,8 +267,13 @@ func (in *ingest) commitAs(ctx context.Context, b event.Batch, ordered bool) (ev
 		o   event.Outcome
 		err error
 	}
-	ch := make(chan answer, 1)
-	b.Done = func(o event.Outcome, err error) { ch <- answer{o, err} }
+	ch, done := make(chan answer, 1), b.Done
+	b.Done = func(o event.Outcome, err error) {
+		if done != nil {
+			done(o, err)
+		}
+		ch <- answer{o, err}
+	}
 	b.Awaited = true
 	if err := in.hand(ctx, b, ordered); err != nil {
 		return event.Outcome{}, err
@@ -421,9 +429,13 @@ func cursorRefused(err error) bool {
 // forget drops a position that the server refused, and leaves a gap: what lies
 // between is gone (field notes 7). The caller asks again at once, from now.
 func (in *ingest) forget(ctx context.Context) error {
-	gap := in.gap(event.CauseCursorRejected, in.since(in.lastSign()), true)
+	sub, err := in.r.deps.Store.Subscription(in.r.id)
+	if err != nil {
+		return fmt.Errorf("subscription %s: %w", in.r.id, err)
+	}
+	gap := in.gap(event.CauseCursorRejected, in.missingSince(&sub, in.lastSign()), true)
 	in.seen(gap.ReceivedAt)
-	_, err := in.commit(ctx, event.Batch{Records: []event.Record{gap}, Update: func(s *event.Subscription) {
+	_, err = in.commit(ctx, event.Batch{Records: []event.Record{gap}, Update: func(s *event.Subscription) {
 		whole := s.CompleteUntil
 		s.Reset(event.Cursor{})
 		s.CompleteUntil = whole

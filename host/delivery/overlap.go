@@ -4,110 +4,125 @@ import (
 	"context"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
-// overlap waits for what decides where no poll does. A stream decides by its notes. Of
-// a webhook, whose server may go on in silence with what it has under way, only what it
-// answers of failures speaks for a loss.
-func (p *proof) overlap(ctx context.Context) verdict {
-	p.mu.Lock()
-	p.polling = false
-	if p.webhook && !p.fresh && p.unlisted && !p.first && !p.r.mayPoll() {
-		p.mu.Unlock()
-		p.r.Doubt() // now it is known that it needs a path of its own
-		return undecided
-	}
-	if p.webhook && !p.fresh && p.suspect && !p.first && p.r.canBeFresh() {
-		p.mu.Unlock()
-		// Until another path may be made, the proved position stays where it is.
-		if p.pause(ctx, p.r.freshIn()) {
-			p.r.Doubt()
-		}
-		return undecided
-	}
-	decided := p.first || p.webhook && !p.fresh || p.reached != undecided || p.doubtful || p.told
-	p.mu.Unlock()
-	if !decided {
-		wait := p.r.deps.Timing.ProveWithin
-		if !p.webhook {
-			wait *= 2 // two heartbeats
-		}
-		p.pause(ctx, wait)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.over || ctx.Err() != nil:
-		return undecided
-	case p.reached != undecided:
-		return p.reached
-	case p.fresh:
-		return p.freshVerdict()
-	case p.webhook && !p.first && !p.told:
-		return p.leniently() // the answer has said all
-	case p.first || p.doubtful || p.told || !p.known.IsZero():
-		return missing
-	case p.lenient:
-		return p.leniently()
-	case p.moved:
-		return missing
-	}
-	return undecided // a stream on which nothing came
+// streamOverlap proves a stream without a poll: it is asked to begin one position back,
+// and the stored event behind that must come again before one that leads on, and before
+// the second heartbeat.
+type streamOverlap struct {
+	*proof
+	doubtful  bool // overlap has failed: it goes on elsewhere
+	noOverlap bool // the server replays nothing: it is not asked for overlap again
 }
 
-// overlaps looks at a position that was told. The lock is held.
-func (p *proof) overlaps(heartbeat bool) verdict {
+// newStreamProof is newProof of a stream.
+func (r *Runner) newStreamProof(sub *event.Subscription, older int) *proof {
+	p := r.newProof(sub, r.in.lastSign(), older, true)
+	if p != nil {
+		p.medium = &streamOverlap{proof: p}
+	}
+	return p
+}
+
+// mark implements [medium].
+func (s *streamOverlap) mark(heartbeat bool) verdict {
 	switch {
-	case p.webhook || !heartbeat:
+	case !heartbeat:
 		return undecided
-	case !p.known.IsZero():
-		if p.beats < 2 {
+	case !s.known.IsZero():
+		if s.beats < 2 {
 			return undecided
 		}
 		return missing
-	case p.lenient:
-		return p.leniently()
-	case p.echoed && !p.moved:
+	case s.lenient:
+		return s.leniently()
+	case s.echoed && !s.moved:
 		return proved // it was looked up to here, and there is nothing new
 	}
 	return missing
 }
 
-// passed looks at a new event. Where a stored event must come again, a new one that
-// leads to another position shows that it does not; one that overtook it leads to the
-// position that was asked for. The lock is held.
-func (p *proof) passed(position event.Cursor, replayed bool) verdict {
+// event implements [medium]. Where a stored event must come again, a new one that leads
+// to another position shows that it does not; one that overtook it leads to the position
+// that was asked for.
+func (s *streamOverlap) event(e sight) verdict {
+	s.confirming()
+	switch {
+	case !s.witness.IsZero() && s.known.IsZero():
+		return undecided // a catch-up poll decides
+	case e.again && e.first && !s.polling && s.known.IsZero():
+		return proved // it goes back to what is stored
+	case e.again:
+		return undecided
+	}
+	s.witnessed(e.id)
 	v := undecided
 	switch {
-	case !p.known.IsZero():
-		if !p.webhook && position.Valid && !position.Same(p.asked) {
-			p.doubtful = true
+	case !s.known.IsZero():
+		if e.position.Valid && !e.position.Same(s.asked) {
 			v = missing
 		}
-	case p.webhook:
-	case p.lenient:
+	case s.lenient:
 		v = proved
-		if p.moved && !replayed {
+		if s.unsure || s.moved && !e.replayed {
 			v = missing
 		}
-		p.doubtful = v == missing
 	default:
-		p.doubtful = true
 		v = missing // only one position is known
 	}
-	if p.polling {
+	s.doubtful = s.doubtful || v == missing
+	if s.polling {
 		return undecided
 	}
 	return v
 }
 
+// decide implements [medium]. A stream decides by its notes, and by two heartbeats that
+// did not come.
+func (s *streamOverlap) decide(ctx context.Context) verdict {
+	s.mu.Lock()
+	decided := s.first || s.doubtful || s.told
+	s.mu.Unlock()
+	if !decided {
+		s.pause(ctx, 2*s.r.deps.Timing.ProveWithin)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over || ctx.Err() != nil:
+		return undecided
+	case s.first || s.doubtful || s.told || !s.known.IsZero():
+		return missing
+	case s.lenient:
+		return s.leniently()
+	case s.moved:
+		return missing
+	}
+	return undecided // nothing came
+}
+
 // leniently decides where overlap cannot be had, by what speaks for a loss. The lock
 // is held.
-func (p *proof) leniently() verdict {
-	if p.suspect || (!p.webhook || p.fresh) && p.moved && !p.heard {
+func (s *streamOverlap) leniently() verdict {
+	if s.unsure || s.moved && !s.heard {
 		return missing
 	}
 	return proved
+}
+
+// settle implements [medium]: of a stream, the stored position is the proved one.
+func (s *streamOverlap) settle(b *event.Batch, _ verdict) {
+	if s.held != nil && !s.held.Same(s.asked) {
+		b.Cursor, b.Newest = s.held, s.witness
+	}
+	noOverlap := s.noOverlap
+	also(b, func(sub *event.Subscription) {
+		sub.Uncheck()
+		if noOverlap {
+			sub.Before, sub.Newest = event.Cursor{}, trust.Text{}
+		}
+	})
 }
 
 // mostUndecided is how many streams in a row may end before the stored event came again
@@ -129,7 +144,7 @@ func (p *proof) endedWith(ctx context.Context) {
 	}
 	if p.r.undecided++; p.r.undecided >= mostUndecided {
 		p.r.undecided = 0
-		p.noOverlap = true
+		p.medium.(*streamOverlap).noOverlap = true
 		p.conclude(ctx, missing)
 	}
 }

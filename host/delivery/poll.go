@@ -14,20 +14,25 @@ import (
 // A server that says hasMore and brings nothing is believed this often in a row.
 const emptyPages = 3
 
+// joinGaps is how long truncated answers are told by one gap, when one was told already.
+const joinGaps = time.Minute
+
 // How many events are asked for when the answer to a poll was too large; then a
 // quarter of that, down to one.
 const smallPage = 128
 
-// poll asks again and again until it fails.
-// stored is the position to go on at where from is too old for the server.
-func (r *Runner) poll(ctx context.Context, from, stored wire.Position) error {
+// poll asks again and again until it fails, from the last proved position on.
+func (r *Runner) poll(ctx context.Context, sub *event.Subscription) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
 
 	before := r.in.lastSign()
-	p := polling{r: r, position: from, stored: stored, before: before, from: r.in.since(before), began: r.deps.Now()}
+	p := polling{
+		r: r, position: at(sub, sub.Opening()), stored: at(sub, sub.Cursor), before: before,
+		from: r.in.missingSince(sub, before), began: r.deps.Now(),
+	}
 	p.behind = p.position.Valid
 	for {
 		wait, err := p.once(ctx)
@@ -48,11 +53,13 @@ func (r *Runner) poll(ctx context.Context, from, stored wire.Position) error {
 type polling struct {
 	r        *Runner
 	position wire.Position
-	stored   wire.Position
+	stored   wire.Position // of a webhook before; what it had passed over lies between the two
+	unsure   bool          // the first of the two was refused
 	began    time.Time
 	before   time.Time // last sign of life before this attempt; zero: it is the first
 	from     time.Time // where a gap begins that this attempt shows
 	asked    bool
+	owed     bool // a truncated answer is to be told with those behind it
 	behind   bool // still reading what happened before this attempt
 	empty    int  // pages in a row that brought nothing
 	most     int  // events asked for at most; 0: the server decides
@@ -83,8 +90,8 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	if errors.Is(err, wire.ErrTooLarge) {
 		return 0, p.smaller(err)
 	}
-	if (cursorRefused(err) || err == nil && res.Truncated) && !p.asked && p.position != p.stored {
-		p.position = p.stored // what lies before it was delivered
+	if cursorRefused(err) && !p.asked && p.position != p.stored {
+		p.position, p.unsure = p.stored, true
 		return 0, nil
 	}
 	if err != nil {
@@ -97,12 +104,18 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	}
 	now := r.deps.Now()
 	var b event.Batch
+	puttingOff := res.Truncated && now.Sub(r.truncatedAt) < joinGaps
 	switch {
-	case res.Truncated:
+	case !p.asked && (p.unsure || res.Truncated && p.position != p.stored):
+		b.Records = append(b.Records, in.gap(event.CauseUnproved, p.from, false))
+	case puttingOff:
+	case res.Truncated || p.owed:
+		r.truncatedAt = now
 		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.since(in.lastSign()), true))
 	case !p.asked && !sent.Valid && !p.before.IsZero():
 		b.Records = append(b.Records, in.gap(in.awayCause(), p.from, false))
 	}
+	p.owed = puttingOff
 	told := res.Cursor
 	for _, raw := range res.Events {
 		rec := in.occurrence(raw)
@@ -123,6 +136,9 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	if b.Cursor = in.position(told); b.Cursor != nil {
 		b.Newest = firstEvent(b.Records)
 		p.position.Cursor, p.position.Valid, p.position.Number = b.Cursor.Text, b.Cursor.Valid, b.Cursor.Number
+		if p.owed {
+			b.Cursor = nil // a process that dies now asks again, and is told again
+		}
 	}
 	p.behind = p.behind && res.HasMore
 	if !res.HasMore {
@@ -130,12 +146,14 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	}
 	if !p.asked {
 		r.opened(ctx, now, sent.Valid && !p.before.IsZero(), event.StatePolling)
-		b.Update = func(s *event.Subscription) { s.Proved, s.ProvedAt = event.Cursor{}, time.Time{} }
-		r.showProof(p.proof(sent.Valid, res.Truncated))
+		b.Update = (*event.Subscription).Uncheck
+		r.showProof(p.proof(sent.Valid, res.Truncated || p.unsure))
 	}
 	p.asked = true
 	in.seen(now)
-	if n := len(b.Records); !res.HasMore {
+	if n := len(b.Records); p.owed {
+		// The gap begins where what is stored is whole.
+	} else if !res.HasMore {
 		in.whole.to(asked)
 	} else if n > 0 && b.Records[n-1].Kind == event.KindEvent {
 		in.whole.to(occurred(b.Records[n-1].Timestamp, asked))
@@ -154,14 +172,17 @@ func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	if res.HasMore && p.empty >= emptyPages {
 		r.Remark(ctx, "has more", "the server says that it has more and brings nothing; it is asked at its ordinary pace")
 	}
+	if longest := r.deps.Timing.PollCap; res.NextPoll > longest && !res.HasMore {
+		r.Remark(ctx, "long pause", fmt.Sprintf("the server wants to be asked again after %v; it is asked after %v, the longest pause", res.NextPoll, longest))
+	}
 	return p.rest(res, now), nil
 }
 
 // proof says what the first answer shows: a poll brings all since the position that it
 // is asked from, or says that it does not.
-func (p *polling) proof(position, truncated bool) event.Proof {
+func (p *polling) proof(position, short bool) event.Proof {
 	switch {
-	case truncated:
+	case short:
 		return event.ProofPossibleGap
 	case p.before.IsZero():
 		return event.ProofNew

@@ -72,6 +72,8 @@ func TestPollPause(t *testing.T) {
 				r.start().pass(tt.want)
 				equal(t, r.src.calls(), 2)
 				equal(t, r.src.pause(1), tt.want)
+				// A pause that is cut short is told, once.
+				equal(t, len(r.remarksOf("it is asked after 5m0s, the longest pause")) == 1, tt.next > tt.want)
 			})
 		})
 	}

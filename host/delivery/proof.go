@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -23,20 +22,36 @@ import (
 //   - A catch-up poll (catchup.go) where the type offers poll: once the new delivery
 //     is confirmed, all since the last proved position is asked for. It proves when it
 //     has brought an event that the new delivery brought too, or when nothing came.
-//   - Overlap (overlap.go) where it does not: the delivery is opened one position
-//     back, so that an event that is stored must come again before anything new.
+//   - Overlap where it does not (overlap.go, freshpath.go): the delivery is opened one
+//     position back, so that an event that is stored must come again before anything new.
 //
 // The last proved position is kept until then, and every opening begins there
-// ([event.Subscription.Opening]). While a proof is open, the stored position stays
-// where it is: the cursors that come are only held, and the commit that proves, or
-// records the gap, moves the position to the newest of them. So a process that dies at
-// any step begins again at the last proved position, and nothing has to be undone. Of a
-// stream the two positions are one; of a webhook, whose deliveries may be given up
-// behind later ones, the proved one is kept beside the other (checkpoint.go).
+// ([event.Subscription.Opening]). While a proof is open, the stored positions stay
+// where they are: those that come are only held, and the commit that proves, or
+// records the gap, moves them. So a process that dies at any step begins again where
+// this opening did, and nothing has to be undone.
 //
 // Once an opening is proved, [Runner.proof] is nil: an event costs one look at it.
 type proof struct {
-	r      *Runner
+	r *Runner
+	start
+	medium medium
+	end    context.CancelCauseFunc // ends the attempt
+
+	wake  chan struct{} // holds a value when there is something to look at
+	ended chan struct{} // closed with the proof's goroutine
+
+	mu      latch
+	over    bool
+	reached verdict                 // for the proof's goroutine to conclude
+	polling bool                    // a catch-up poll decides
+	met     bool                    // the poll has brought the witness
+	polled  map[trust.Text]struct{} // what it has brought before there was one
+	signs
+}
+
+// start is where an opening begins.
+type start struct {
 	from   event.Cursor  // the last proved position
 	asked  event.Cursor  // where the delivery is asked to begin: from, or one position back
 	stored event.Cursor  // where it is asked to begin when all else is too old for the server
@@ -44,41 +59,49 @@ type proof struct {
 	since  time.Time     // where a gap begins that is recorded
 	maxAge time.Duration // of the subscription
 	opened time.Time
-	end    context.CancelCauseFunc // ends the attempt
 
 	// first: there was no life before, so nothing can be missing.
 	first bool
 	// lenient: what would prove more is too old for the server. A gap is recorded only
 	// if something speaks for a loss.
 	lenient bool
-	webhook bool
-	fresh   bool   // webhook: on a path that the server did not know before
-	oldURL  string // webhook: the address of the path before it; empty: none
-	// unlisted: whether the type may be polled was not known when it was opened.
-	unlisted bool
+	// unsure: deliveries moved the stored position past the last proved one, which is too
+	// old for the server: what was given up between the two cannot be had.
+	unsure bool
+}
 
-	wake  chan struct{} // holds a value when there is something to look at
-	ended chan struct{} // closed with the proof's goroutine
-
-	mu        latch
-	over      bool
+// signs are what a delivery has shown since its opening. The proof's lock is held.
+type signs struct {
 	confirmed bool
-	reached   verdict                 // webhook: what an answer or a delivery has shown
-	suspect   bool                    // webhook: the server has shown a failure
 	told      bool                    // a gap of this opening is in the log
-	polling   bool                    // a catch-up poll decides
-	held      *event.Cursor           // newest position that was told; nil: none
+	held      *event.Cursor           // newest position that came; nil: none
 	heard     bool                    // an event came
 	moved     bool                    // before any event came, another position was told than was asked for
 	echoed    bool                    // the last that was told is the position that was asked for
-	doubtful  bool                    // overlap has failed: it goes on elsewhere
 	beats     int                     // heartbeats
-	seen      map[trust.Text]struct{} // of a fresh path: new events that it brought
-	noOverlap bool                    // the server replays nothing: it is not asked for overlap again
-	repeated  trust.Text              // of a fresh path: the stored event that came again
-	answer    *event.Cursor           // webhook: the position of the newest answer
 	witness   trust.Text              // first new event of this delivery; zero: none came
-	met       bool                    // the catch-up poll has brought the witness
+	elsewhere map[trust.Text]struct{} // events that came since the opening, and not by this delivery
+}
+
+// medium is what a proof is of: a stream, a lease on a path that the server knew
+// before, or one on a fresh path.
+type medium interface {
+	// mark and event judge what came. The lock is held.
+	mark(heartbeat bool) verdict
+	event(e sight) verdict
+	// decide waits for what decides where no catch-up poll does.
+	decide(ctx context.Context) verdict
+	// settle adds to the batch of a verdict how the positions move. The lock is held.
+	settle(b *event.Batch, v verdict)
+}
+
+// sight is an event of a delivery as a proof sees it.
+type sight struct {
+	id       trust.Text
+	position event.Cursor
+	replayed bool // it happened before the opening
+	first    bool // of this delivery
+	again    bool // it was stored before the opening
 }
 
 // latch is a lock that may be held while the store has no room.
@@ -94,51 +117,51 @@ const (
 	undecided verdict = iota
 	proved            // nothing is missing
 	missing           // something may be missing
+	unable            // of a catch-up poll: the type cannot be polled
 )
 
-// errTooFarBack: the server does not hold the position any more that was asked for,
-// though it may hold the stored one.
-var errTooFarBack = errors.New("the position is too old for the server")
+// mostRemembered bounds the events that a proof remembers.
+const mostRemembered = 4096
 
 // newProof returns the proof of an opening from what is stored; nil if there is
 // nothing to be proved. before is the last sign of life until now. older is how many of
 // the positions that it may begin at were too old for the server: one back, the last
-// proved one, the stored one.
-//
-// fresh: a webhook has a path that the server did not know before.
-func (r *Runner) newProof(sub *event.Subscription, before time.Time, older int, fresh bool) *proof {
+// proved one, the stored one. overlap: the first of them may be asked for. The medium is
+// for the caller to set.
+func (r *Runner) newProof(sub *event.Subscription, before time.Time, older int, overlap bool) *proof {
 	p := &proof{
-		r: r, from: sub.Opening(), stored: sub.Cursor, since: r.in.since(before), maxAge: sub.MaxAge, opened: r.deps.Now(),
-		first: before.IsZero(), lenient: older > 0, webhook: r.Mode() == event.ModeWebhook,
-		polling: r.mayPoll(), unlisted: !r.knowsModes(), fresh: fresh,
-		wake: make(chan struct{}, 1), ended: make(chan struct{}), mu: make(latch, 1),
+		r: r, polling: r.mayPoll(), wake: make(chan struct{}, 1), ended: make(chan struct{}), mu: make(latch, 1),
+		start: start{
+			from: sub.Opening(), stored: sub.Cursor, since: r.in.missingSince(sub, before), maxAge: sub.MaxAge,
+			opened: r.deps.Now(), first: before.IsZero(), lenient: older > 0,
+		},
 	}
 	if !p.from.Valid || p.first && !p.polling {
 		return nil
 	}
-	if sub.Proved.Valid && sub.ProvedAt.Before(p.since) {
-		p.since = sub.ProvedAt
+	if !overlap || p.first || r.polls() || !sub.Before.Valid || sub.Newest.IsZero() {
+		older++
 	}
-	overlap := !p.first && !r.polls() && sub.Before.Valid && !sub.Newest.IsZero()
-	if !overlap || p.fresh && !p.from.Same(p.stored) {
-		older++ // one back is not known, or events since the proved position show the same
-	}
-	switch {
-	case p.webhook && !p.fresh:
-		p.asked, p.suspect = p.stored, r.suspect
-		r.suspect = false
-	case older == 0:
+	switch older {
+	case 0:
 		p.asked, p.known = sub.Before, sub.Newest
-	case older == 1:
+	case 1:
 		p.asked = p.from
 	default:
-		p.from, p.asked, p.lenient = p.stored, p.stored, true
-	}
-	if p.fresh {
-		p.suspect, r.suspect = r.suspect, false
-		p.oldURL, p.seen = sub.Hook.OldURL, map[trust.Text]struct{}{}
+		p.lenient, p.unsure = true, !p.from.Same(p.stored)
+		p.from, p.asked = p.stored, p.stored
 	}
 	return p
+}
+
+// missingSince returns where a gap begins that an opening shows. before is the last sign
+// of life until then.
+func (in *ingest) missingSince(sub *event.Subscription, before time.Time) time.Time {
+	since := in.since(before)
+	if sub.Proved.Valid && sub.ProvedAt.Before(since) {
+		return sub.ProvedAt
+	}
+	return since
 }
 
 // run begins the proof and returns what ends it. cancel ends the attempt when what
@@ -150,6 +173,7 @@ func (p *proof) run(ctx context.Context, cancel context.CancelCauseFunc) (stop f
 	ctx, done := context.WithCancel(ctx)
 	p.end = cancel
 	p.r.proof.Store(p)
+	p.r.deps.Log.Debug("continuity is to be proved", "sub", p.r.id, "from", p.from.Text, "asked", p.asked.Text, "known", p.known, "since", p.since, "polls", p.polling)
 	go func() {
 		defer close(p.ended)
 		p.live(ctx)
@@ -167,16 +191,16 @@ func (p *proof) live(ctx context.Context) {
 		return
 	}
 	p.r.deps.Failpoint(FailConfirmed)
-	v := undecided
-	if p.mayCatchUp(ctx) {
-		v = p.catchUp(ctx)
-	}
-	if v == undecided && ctx.Err() == nil {
-		v = p.overlap(ctx)
+	v := p.catchUp(ctx)
+	if v == unable {
+		p.mu.Lock()
+		p.polling = false
+		p.mu.Unlock()
+		v = p.medium.decide(ctx)
 	}
 	p.conclude(ctx, v)
-	if p.fresh && p.isOver() && ctx.Err() == nil {
-		p.r.dropOld(ctx, p.oldURL)
+	if fresh, ok := p.medium.(*freshPath); ok && p.isOver() && ctx.Err() == nil {
+		p.r.dropOld(ctx, fresh.oldURL)
 	}
 }
 
@@ -211,15 +235,18 @@ func (p *proof) await(ctx context.Context, d time.Duration, done func() bool) bo
 	}
 }
 
+// pause is await for a time.
+func (p *proof) pause(ctx context.Context, d time.Duration) bool {
+	return p.await(ctx, max(d, 1), func() bool { return false })
+}
+
 // isOpen reports whether there is something to prove still.
 func (p *proof) isOpen() bool { return p != nil && !p.isOver() }
 
-// proofless returns what is known of an opening that needs no proof.
-func proofless(before time.Time, position bool) event.Proof {
-	if before.IsZero() || position {
-		return event.ProofNew
-	}
-	return event.ProofNoReplay
+func (p *proof) isOver() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over
 }
 
 // canGoOn reports whether a server that does not hold the position asked for is to be
@@ -234,34 +261,6 @@ func (p *proof) gapBegins(otherwise time.Time) time.Time {
 	}
 	return p.since
 }
-
-// pause is await for a time.
-func (p *proof) pause(ctx context.Context, d time.Duration) bool {
-	return p.await(ctx, max(d, 1), func() bool { return false })
-}
-
-// mayCatchUp reports whether the type may be polled. It waits for some time until the
-// types of the server are known.
-func (p *proof) mayCatchUp(ctx context.Context) bool {
-	for waited := time.Duration(0); p.isPolling() && !p.r.knowsModes() && waited < p.r.deps.Timing.ProveWithin; waited += listPause {
-		if !p.pause(ctx, listPause) {
-			return false
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.polling = p.polling && p.r.mayPoll()
-	return p.polling
-}
-
-func (p *proof) isPolling() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.polling
-}
-
-// listPause is how often it is looked whether the types of the server are known.
-const listPause = 250 * time.Millisecond
 
 // rouse wakes the proof's goroutine.
 func (p *proof) rouse() {
@@ -278,8 +277,78 @@ func (p *proof) confirming() {
 		return
 	}
 	p.confirmed = true
-	p.r.set(func(s *Status) { s.Proof, s.Reason = event.ProofProving, event.ReasonProving })
+	p.r.showProof(event.ProofProving)
 	p.rouse()
+}
+
+// hold keeps the position of a batch back. The lock is held.
+func (p *proof) hold(b *event.Batch) {
+	if b.Cursor != nil {
+		p.held, b.Cursor = b.Cursor, nil
+		p.r.in.gave.Store(true)
+	}
+}
+
+// mark looks at an active or heartbeat notification, or the answer to a subscribe.
+// The lock is held.
+func (p *proof) mark(m wire.Mark, heartbeat bool) verdict {
+	p.confirming()
+	if heartbeat {
+		p.beats++
+		p.rouse()
+	}
+	p.told = p.told || m.Truncated
+	if m.Cursor.HasText() {
+		p.echoed = m.Cursor.Text == p.asked.Text
+		p.moved = p.moved || !p.heard && !p.echoed
+	}
+	switch {
+	case p.told && !p.r.polls():
+		p.polling = false
+		return missing
+	case p.polling:
+		return undecided
+	}
+	return p.medium.mark(heartbeat)
+}
+
+// event looks at an event of the delivery. The lock is held.
+func (p *proof) event(id trust.Text, position event.Cursor, replayed bool) verdict {
+	e := sight{id: id, position: position, replayed: replayed, first: !p.heard}
+	p.heard = true
+	if id == p.known && !id.IsZero() {
+		return proved
+	}
+	if _, new := p.elsewhere[id]; !new {
+		e.again = p.r.deps.Store.HasEvent(p.r.id, id)
+	}
+	return p.medium.event(e)
+}
+
+// witnessed notes a new event of the delivery. The lock is held.
+func (p *proof) witnessed(id trust.Text) {
+	if p.witness.IsZero() {
+		p.witness = id
+		_, p.met = p.polled[id]
+		p.rouse()
+	}
+}
+
+// note notes an event that comes while the proof is open, and not by the delivery that it
+// is of: that this one is stored when the delivery brings it shows nothing.
+func (p *proof) note(id trust.Text) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.r.deps.Store.HasEvent(p.r.id, id) || len(p.elsewhere) >= mostRemembered {
+		return
+	}
+	if p.elsewhere == nil {
+		p.elsewhere = map[trust.Text]struct{}{}
+	}
+	p.elsewhere[id] = struct{}{}
 }
 
 // submit hands over a batch of the open stream, with what look makes of it: while the
@@ -294,10 +363,7 @@ func (r *Runner) submit(ctx context.Context, b event.Batch, look func(*proof) ve
 	if !p.over {
 		fresh := p.witness.IsZero()
 		v := look(p)
-		if b.Cursor != nil {
-			p.held, b.Cursor = b.Cursor, nil
-			r.in.gave.Store(true)
-		}
+		p.hold(&b)
 		if fresh && !p.witness.IsZero() {
 			b.Done = func(_ event.Outcome, err error) {
 				if err == nil {
@@ -328,42 +394,9 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 		word = event.ProofPossibleGap
 		b.Records = slices.Insert(b.Records, 0, p.r.in.gap(event.CauseUnproved, p.since, false))
 	}
-	switch {
-	case p.fresh:
-		b.Cursor = p.reachedBy(v)
-	case p.held != nil && !p.held.Same(p.asked):
-		b.Cursor, b.Newest = p.held, p.witness
-	}
-	behind, webhook, update, done := p.witness, p.webhook, b.Update, b.Done
-	if !p.repeated.IsZero() {
-		behind = p.repeated
-	}
-	if webhook && behind.IsZero() {
-		behind = p.r.takeNewest()
-	}
-	// Else the proved position stays, with an event behind it, or with the replay of all
-	// that may be missing before the stored one, which is under way.
-	moves := v == missing || p.polling || !behind.IsZero() && (!p.fresh || p.from.Same(p.stored))
-	graceEnds := p.r.deps.Now().Add(oldGrace).UTC()
-	noOverlap := p.noOverlap
-	b.Update = func(s *event.Subscription) {
-		if update != nil {
-			update(s)
-		}
-		if webhook {
-			if moves {
-				s.Checkpoint(behind)
-			}
-			if s.Hook.OldPath != "" && s.Hook.OldUntil.IsZero() {
-				s.Hook.OldUntil = graceEnds
-			}
-		} else {
-			s.Proved, s.ProvedAt = event.Cursor{}, time.Time{}
-		}
-		if noOverlap {
-			s.Before, s.Newest = event.Cursor{}, trust.Text{}
-		}
-	}
+	p.medium.settle(b, v)
+	p.r.deps.Log.Debug("continuity is decided", "sub", p.r.id, "is", word, "witness", p.witness)
+	done := b.Done
 	b.Done = func(o event.Outcome, err error) {
 		if done != nil {
 			done(o, err)
@@ -389,66 +422,40 @@ func (p *proof) conclude(ctx context.Context, v verdict) {
 	}
 }
 
-// showProof sets what the status says of the proof.
+// also adds a change of the subscription to a batch.
+func also(b *event.Batch, change func(s *event.Subscription)) {
+	update := b.Update
+	b.Update = func(s *event.Subscription) {
+		if update != nil {
+			update(s)
+		}
+		change(s)
+	}
+}
+
+// showProof sets what the status says of the proof, and the next batch stores.
 func (r *Runner) showProof(word event.Proof) {
 	r.set(func(s *Status) {
-		s.Proof = word
-		if s.Reason == event.ReasonProving {
+		switch s.Proof = word; {
+		case word == event.ProofProving:
+			s.Reason = event.ReasonProving
+		case s.Reason == event.ReasonProving:
 			s.Reason = ""
 		}
 	})
 }
 
-// mark looks at an active or heartbeat notification, or the answer to a subscribe.
-// The lock is held.
-func (p *proof) mark(m wire.Mark, heartbeat bool) verdict {
-	p.confirming()
-	if heartbeat {
-		p.beats++
-		p.rouse()
-	}
-	if m.Truncated {
-		p.told = true
-	}
-	if m.Cursor.HasText() {
-		p.echoed = m.Cursor.Text == p.asked.Text
-		p.moved = p.moved || !p.heard && !p.echoed
-	}
-	switch {
-	case p.told && !p.r.polls():
-		p.polling = false
-		return missing
-	case p.polling:
-		return undecided
-	}
-	return p.overlaps(heartbeat)
+// shownProof returns what the status says of the proof.
+func (r *Runner) shownProof() event.Proof {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status.Proof
 }
 
-// event looks at an event of the delivery. The lock is held.
-func (p *proof) event(id trust.Text, position event.Cursor, replayed bool) verdict {
-	if !p.webhook { // a delivery may be ahead of the answer
-		p.confirming()
+// proofless returns what is known of an opening that needs no proof.
+func proofless(before time.Time, position bool) event.Proof {
+	if before.IsZero() || position {
+		return event.ProofNew
 	}
-	first := !p.heard
-	p.heard = true
-	if id == p.known && !id.IsZero() {
-		return proved
-	}
-	if p.fresh && p.known.IsZero() {
-		return p.comesAgain(id)
-	}
-	if !p.witness.IsZero() && p.known.IsZero() {
-		return undecided // a catch-up poll decides
-	}
-	if p.r.deps.Store.HasEvent(p.r.id, id) {
-		if first && !p.polling && p.known.IsZero() {
-			return proved // it goes back to what is stored
-		}
-		return undecided
-	}
-	if p.witness.IsZero() {
-		p.witness = id
-		p.rouse()
-	}
-	return p.passed(position, replayed)
+	return event.ProofNoReplay
 }

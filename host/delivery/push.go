@@ -32,10 +32,10 @@ const (
 // many goroutines with small stacks: the functions on the way keep nothing large.
 func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
 	before := r.in.lastSign()
-	p := r.newProof(sub, before, 0, false)
+	p := r.newStreamProof(sub, 0)
 	err := r.stream(ctx, r.streamRequest(sub, p), before, p)
 	for older := 1; p.canGoOn() && (errors.Is(err, errTooFarBack) || positionRefused(err)); older++ {
-		p = r.newProof(sub, before, older, false)
+		p = r.newStreamProof(sub, older)
 		err = r.stream(ctx, r.streamRequest(sub, p), before, p)
 	}
 	if !sub.Opening().Valid || !positionRefused(err) {

@@ -17,7 +17,7 @@ func TestRefreshAsksAtOnce(t *testing.T) {
 			bubble(t, mode, func(r *rig) {
 				_, _, _ = failing(r)
 				r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) {
-					return wire.PollResult{NextPoll: time.Hour, Cursor: cur("0")}, nil
+					return wire.PollResult{NextPoll: 5 * time.Minute, Cursor: cur("0")}, nil
 				}
 				r.start().pass(4 * time.Second)
 				before := r.src.calls()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
 )
 
 // How long the secret before a rotation is accepted: until a delivery was signed
@@ -98,4 +100,37 @@ func (r *Runner) signed(b *event.Batch, previous bool, now time.Time) {
 			s.Hook.Until = now.Add(rotationGrace).UTC()
 		}
 	}
+}
+
+// givenGrace is how long the secret before the present one is accepted, where the
+// server makes them.
+const givenGrace = 10 * time.Minute
+
+// keepGiven takes over a secret that the server made.
+func keepGiven(h *event.Hook, given *wire.GivenSecret, now time.Time) {
+	if given == nil {
+		return
+	}
+	secret := event.NewSecret(given.Text)
+	if !h.Secret.IsZero() && h.Secret != secret {
+		h.Previous, h.Until = h.Secret, now.Add(givenGrace)
+	}
+	h.Secret = secret
+	switch given.Type {
+	case "raw":
+		h.Scheme = event.SchemeRaw
+	case "none":
+		h.Scheme = event.SchemeNone
+	default:
+		h.Scheme = event.SchemeStandard
+	}
+}
+
+// held returns the server's id of a subscription whose deliveries can still be
+// told from forgeries; "" asks for a new one.
+func (r *Runner) held(sub event.Subscription) trust.Text {
+	if r.deps.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone {
+		return trust.Text{}
+	}
+	return sub.Lease.ServerID
 }

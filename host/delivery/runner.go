@@ -28,15 +28,16 @@ type Runner struct {
 	intact bool
 	// unproved: the last stream ended before it was shown that nothing is missing. Of
 	// Run's goroutine.
-	unproved  bool
-	lastFresh *proof    // webhook: of the newest fresh path; of Run's goroutine
-	undecided int       // push: streams in a row that ended before their proof; of Run's goroutine
-	suspect   bool      // webhook: what led to the next opening speaks for a loss; of Run's goroutine
-	away      time.Time // last sign of life before this runner; of Run's goroutine
+	unproved    bool
+	undecided   int          // push: streams in a row that ended before their proof; of Run's goroutine
+	truncatedAt time.Time    // poll: when a truncated answer left a gap last; of Run's goroutine
+	vouched     event.Cursor // webhook: the server showed no failure up to here; of Run's goroutine
+	away        time.Time    // last sign of life before this runner; of Run's goroutine
 
 	proof      atomic.Pointer[proof] // of the open delivery; nil: nothing is left to prove
-	doubt      atomic.Bool           // the next opening is to be proved
-	challenged atomic.Bool           // webhook: the server has verified the callback since the last subscribe
+	doubts     doubts                // webhook
+	challenged atomic.Bool           // webhook: the server has verified the callback since its last answer
+	unpolled   atomic.Bool           // webhook: the server refused to be polled, whatever it lists
 	pollAgain  time.Time             // when a catch-up poll may ask next; of the proof's goroutine
 
 	mu         sync.Mutex
@@ -47,7 +48,8 @@ type Runner struct {
 	said       bool                    // the server has confirmed the subscription in this run
 	seenSecret event.Secret            // webhook: the newest one with which a delivery was signed
 	inflight   time.Time               // webhook: until when a verification is expected
-	newest     trust.Text              // webhook: first event since the last checkpoint; zero: none
+	newest     newestEvents            // webhook
+	told       []event.Cursor          // webhook: positions that deliveries told lately, or that were stored
 	granted    bool                    // webhook: what the server answered to the last subscribe is stored
 	renewed    time.Time               // webhook: when a path was made anew
 	early      *event.Cursor           // webhook: the newest position that came before the answer to a subscribe
@@ -87,6 +89,11 @@ func New(deps Deps, sub event.Subscription) *Runner {
 		nudged:    make(chan struct{}, 1),
 		over:      make(chan struct{}),
 		terminate: func(error) {},
+	}
+	for _, at := range []event.Cursor{sub.Before, sub.Proved, sub.Cursor} {
+		if at.Valid {
+			r.told = append(r.told, at)
+		}
 	}
 	r.in.init(r, sub)
 	r.away = sub.LastSeen
@@ -190,11 +197,11 @@ func (r *Runner) attempt(ctx context.Context) error {
 	}
 	switch mode := r.Mode(); mode {
 	case event.ModePoll:
-		return r.poll(ctx, at(sub, sub.Opening()), at(sub, sub.Cursor))
+		return r.poll(ctx, sub)
 	case event.ModePush:
 		return r.push(ctx, sub)
 	case event.ModeWebhook:
-		return r.webhook(ctx, sub)
+		return r.webhook(ctx)
 	default:
 		return r.unknown(mode)
 	}

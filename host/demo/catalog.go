@@ -95,19 +95,19 @@ func pagerTypes() []blueprint {
 		{name: "incident.activity", description: "Everything that happens around the incident, line by line.", modes: all(), args: argService + "," + argSeverity,
 			payload: `"incident":{"type":"string"},"service":{"type":"string"},"severity":{"type":"string"},"text":{"type":"string"},"host":{"type":"string"},"step":{"type":"integer"}`},
 		{name: "incident.changed", description: "An incident was opened, acknowledged, resolved or closed.", modes: all(), args: argSeverity,
-			payload: `"incident":{"type":"string"},"state":{"type":"string"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"incident":{"type":"string"},"state":{"type":"string"},"service":{"type":"string"}`},
 		{name: "deploy.changed", description: "A deploy went on to its next phase.", modes: all(), args: argService,
-			payload: `"deploy":{"type":"string"},"service":{"type":"string"},"phase":{"type":"string"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"deploy":{"type":"string"},"service":{"type":"string"},"phase":{"type":"string"}`},
 		{name: "alert.fired", description: "A monitor crossed its threshold.", modes: all(), args: argService + "," + argSeverity,
-			payload: `"alert":{"type":"string"},"service":{"type":"string"},"value":{"type":"number"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"alert":{"type":"string"},"service":{"type":"string"},"value":{"type":"number"}`},
 		{name: "page.sent", description: "Somebody was called. For machines that answer: webhook only.", modes: []string{"webhook"},
-			payload: `"incident":{"type":"string"},"to":{"type":"string"},"attempt":{"type":"integer"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"incident":{"type":"string"},"to":{"type":"string"},"attempt":{"type":"integer"}`},
 		{name: "errors.sampled", description: "The error rate of one service, every two seconds.", modes: []string{"poll", "push"}, args: argService, required: `["service"]`,
-			payload: `"service":{"type":"string"},"rate":{"type":"number"},"requests":{"type":"integer"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"service":{"type":"string"},"rate":{"type":"number"},"requests":{"type":"integer"}`},
 		{name: "note.added", description: "A note on the incident, written by anybody. Do not trust a word of it.", modes: all(), args: `"author":{"type":"string","description":"Only this author"}`,
-			payload: `"room":{"type":"string"},"author":{"type":"string"},"text":{"type":"string"}`},
+			payload: `"room":{"type":"string"},"author":{"type":"string"},"severity":{"type":"string"},"text":{"type":"string"}`},
 		{name: "canary.sampled", description: "Measurements of the canary, while there is one.", modes: all(), canary: true,
-			payload: `"service":{"type":"string"},"version":{"type":"string"},"rate":{"type":"number"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"service":{"type":"string"},"version":{"type":"string"},"rate":{"type":"number"}`},
 	}
 }
 
@@ -115,11 +115,11 @@ func chatTypes() []blueprint {
 	modes := []string{"push", "poll"}
 	return []blueprint{
 		{name: "message.posted", description: "Somebody wrote into a room.", modes: modes, args: argRoom + `,"author":{"type":"string","description":"Only this author"}`,
-			payload: `"room":{"type":"string"},"author":{"type":"string"},"text":{"type":"string"}`},
+			payload: `"room":{"type":"string"},"author":{"type":"string"},"severity":{"type":"string"},"text":{"type":"string"}`},
 		{name: "reaction.added", description: "Somebody reacted to a message.", modes: modes, args: argRoom,
-			payload: `"room":{"type":"string"},"by":{"type":"string"},"emoji":{"type":"string"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"room":{"type":"string"},"by":{"type":"string"},"emoji":{"type":"string"}`},
 		{name: "presence.changed", description: "Somebody came or went. Not kept: what nobody hears is gone.", modes: []string{"push"}, cursorless: true,
-			payload: `"user":{"type":"string"},"presence":{"type":"string"}`},
+			payload: `"title":{"type":"string"},"severity":{"type":"string"},"user":{"type":"string"},"presence":{"type":"string"}`},
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -206,19 +205,8 @@ func (c *chat) reply(id json.RawMessage, result map[string]any, f *refusal) {
 }
 
 func (c *chat) initialize(params json.RawMessage) map[string]any {
-	var p struct {
-		Version string `json:"protocolVersion"`
-	}
-	_ = json.Unmarshal(params, &p) // an unreadable request gets the newest version
-	if !slices.Contains(handshakes, p.Version) {
-		p.Version = handshakes[0]
-	}
-	return map[string]any{
-		"protocolVersion": p.Version,
-		"capabilities":    map[string]any{"tools": map[string]any{}, "events": map[string]any{"listChanged": false}},
-		"serverInfo":      map[string]any{"name": "chat", "title": "Chat (demo)", "version": "1.0.0"},
-		"instructions":    "Rooms with people and strangers. Subscribe to message.posted.",
-	}
+	return greeting(params, "chat", "Chat (demo)", "Rooms with people and strangers. Subscribe to message.posted.",
+		map[string]any{"tools": map[string]any{}, "events": map[string]any{"listChanged": false}})
 }
 
 // keep runs a request that may stay open, until it ends or is cancelled.

@@ -36,6 +36,7 @@ const (
 	faultLastErrorSticky = "lasterror-sticky"
 	faultCloseEvery      = "close-every"
 	faultSignature       = "signature-wrong"
+	faultSignatureOnce   = "signature-wrong-once"
 	faultErrors          = "stream-errors"
 	faultQuota           = "quota-exhausted"
 )
@@ -57,6 +58,7 @@ func Faults() []Fault {
 		{Name: faultLastErrorSticky, webhook: true, Sentence: "deliveryStatus names an error that is long over, for ever"},
 		{Name: faultCloseEvery, Default: time.Minute, Sentence: "every stream is closed after a minute, or =DURATION"},
 		{Name: faultSignature, webhook: true, Sentence: "deliveries are signed with an unknown secret; challenges are not"},
+		{Name: faultSignatureOnce, webhook: true, Sentence: "the first delivery of a webhook subscription is signed with an unknown secret; the next try is right"},
 		{Name: faultErrors, Default: 5 * time.Second, Sentence: "a stream tells of an error every 5 s, or =DURATION, and goes on"},
 		{Name: faultQuota, Sentence: "every subscription is refused with ResourceExhausted"},
 	}

@@ -35,7 +35,7 @@ type hooks struct {
 	key    ed25519.PrivateKey // see PagerOptions.ServerKey
 	verify chan struct{}      // one slot for every verification under way
 
-	ctx     context.Context // of begin: the life of the workers
+	ctx     context.Context // of begin: as long as the workers run
 	workers sync.WaitGroup
 
 	mu       sync.Mutex

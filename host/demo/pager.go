@@ -9,9 +9,10 @@
 //   - archive: HTTP+SSE of 2024-11-05, SEP-1803; push and webhook, no replay.
 //   - digest: WebSocket, handshake revisions, MCPE; push, no replay.
 //
-// A scripted incident runs through all of them: a deploy, rising errors, pages,
-// chatter, a rollback, the all clear; after three minutes (at speed 1) it
-// begins anew. A few of its payloads are hostile on purpose.
+// A scripted incident runs through all of them: a deploy, alerts, checkout that fails
+// for one buyer in ten, pages, a suspicion, the rollback, the all clear; after a minute
+// (at speed 1) it begins anew. Letters of customers and a stranger's note are hostile on
+// purpose.
 package demo
 
 import (

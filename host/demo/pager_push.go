@@ -9,18 +9,16 @@ import (
 	"eventdeck/host/wire"
 )
 
-// slot takes one of the bounded number of streams. It is nil when none is left.
-func (p *Pager) slot() (release func()) {
+// slot takes one of the bounded number of streams. It is nil when none is left, which
+// is the answer to the call.
+func (p *Pager) slot(w http.ResponseWriter, c call) (release func()) {
 	select {
 	case p.streams <- struct{}{}:
 		return func() { <-p.streams }
 	default:
+		p.answerRefusal(w, c.id, &refusal{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": "streams", "max": p.opts.MaxStreams}})
 		return nil
 	}
-}
-
-func (p *Pager) tooManyStreams() *refusal {
-	return &refusal{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": "streams", "max": p.opts.MaxStreams}}
 }
 
 // serveStream answers events/stream.
@@ -30,9 +28,8 @@ func (p *Pager) serveStream(w http.ResponseWriter, r *http.Request, c call) {
 		p.answerRefusal(w, c.id, f)
 		return
 	}
-	release := p.slot()
+	release := p.slot(w, c)
 	if release == nil {
-		p.answerRefusal(w, c.id, p.tooManyStreams())
 		return
 	}
 	defer release()
@@ -55,9 +52,8 @@ func (p *Pager) serveListen(w http.ResponseWriter, r *http.Request, c call) {
 		p.answerRefusal(w, c.id, f)
 		return
 	}
-	release := p.slot()
+	release := p.slot(w, c)
 	if release == nil {
-		p.answerRefusal(w, c.id, p.tooManyStreams())
 		return
 	}
 	defer release()

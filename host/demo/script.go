@@ -9,14 +9,17 @@ import (
 )
 
 // period is the length of the scripted incident at speed 1.
-const period = 3 * time.Minute
+const period = time.Minute
 
 // canaryFrom and canaryTo bound the part of every loop in which the canary
 // runs, and with it the type canary.sampled exists.
 const (
-	canaryFrom = 8 * time.Second
-	canaryTo   = 128 * time.Second
+	canaryFrom = 4 * time.Second
+	canaryTo   = 49 * time.Second
 )
+
+// letterAt is when a customer's letter arrives that is not only a letter.
+const letterAt = 23 * time.Second
 
 // script returns the steps of the incident in order of time. The seed decides
 // the numbers, the authors and the jitter.
@@ -45,97 +48,120 @@ func (b *scriptBuilder) jitter(d time.Duration) time.Duration {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// milestones are the story: deploy, rising errors, pages, rollback, all clear.
+// milestones are the story: a deploy, rising errors, pages, a suspicion, the rollback,
+// the all clear.
 func (b *scriptBuilder) milestones() {
 	type beat struct {
 		at                      float64
 		kind, service, severity string
-		data                    string
+		title                   string
+		data                    string // further members
 	}
+	const deploy, incident, page = "deploy.changed", "incident.changed", "page.sent"
 	for _, m := range []beat{
-		{0.3, "deploy.changed", "checkout", "info", `{"deploy":"d-$LOOP","service":"checkout","version":"2026.11.$LOOP","phase":"queued","author":"mira"}`},
-		{1.2, "deploy.changed", "checkout", "info", `{"deploy":"d-$LOOP","service":"checkout","version":"2026.11.$LOOP","phase":"started","author":"mira"}`},
-		{8, "deploy.changed", "checkout", "info", `{"deploy":"d-$LOOP","service":"checkout","version":"2026.11.$LOOP","phase":"canary","share":0.1}`},
-		{26, "deploy.changed", "checkout", "info", `{"deploy":"d-$LOOP","service":"checkout","version":"2026.11.$LOOP","phase":"finished"}`},
-		{34, "alert.fired", "checkout", "warning", `{"alert":"error budget burns 6x","service":"checkout","severity":"warning","value":6.2}`},
-		{41, "alert.fired", "checkout", "critical", `{"alert":"error rate above 5 %","service":"checkout","severity":"critical","value":0.071}`},
-		{44, "incident.changed", "checkout", "critical", `{"incident":"$INC","state":"opened","severity":"critical","title":"Checkout fails for one buyer in ten"}`},
-		{45, "page.sent", "checkout", "critical", `{"incident":"$INC","to":"oncall-payments","channel":"phone","attempt":1}`},
-		{58, "page.sent", "checkout", "critical", `{"incident":"$INC","to":"oncall-payments","channel":"phone","attempt":2}`},
-		{63, "incident.changed", "checkout", "critical", `{"incident":"$INC","state":"acknowledged","by":"jonas"}`},
-		{71, "alert.fired", "payments", "critical", `{"alert":"queue age above 90 s","service":"payments","severity":"critical","value":94}`},
-		{74, "page.sent", "payments", "critical", `{"incident":"$INC","to":"lead-payments","channel":"push","attempt":1}`},
-		{96, "incident.changed", "checkout", "critical", `{"incident":"$INC","state":"cause-suspected","text":"retry loop in version 2026.11.$LOOP"}`},
-		{112, "deploy.changed", "checkout", "warning", `{"deploy":"d-$LOOP","service":"checkout","phase":"rollback-started","by":"jonas"}`},
-		{128, "deploy.changed", "checkout", "info", `{"deploy":"d-$LOOP","service":"checkout","phase":"rolled-back"}`},
-		{141, "alert.fired", "checkout", "info", `{"alert":"error rate normal","service":"checkout","severity":"info","value":0.002}`},
-		{155, "incident.changed", "checkout", "info", `{"incident":"$INC","state":"resolved","note":"all clear after rollback"}`},
-		{170, "incident.changed", "checkout", "info", `{"incident":"$INC","state":"closed","review":"Thursday 10:00"}`},
+		{0.3, deploy, "checkout", "info", "checkout 2026.11.$LOOP is queued", `"deploy":"d-$LOOP","version":"2026.11.$LOOP","phase":"queued","author":"mira"`},
+		{1.2, deploy, "checkout", "info", "checkout 2026.11.$LOOP is being deployed", `"deploy":"d-$LOOP","version":"2026.11.$LOOP","phase":"started","author":"mira"`},
+		{4, deploy, "checkout", "info", "checkout 2026.11.$LOOP runs as a canary", `"deploy":"d-$LOOP","version":"2026.11.$LOOP","phase":"canary","share":0.1`},
+		{9, deploy, "checkout", "info", "checkout 2026.11.$LOOP is deployed", `"deploy":"d-$LOOP","version":"2026.11.$LOOP","phase":"finished"`},
+		{13, "alert.fired", "checkout", "warning", "checkout: error budget burns 6x", `"alert":"error budget burns 6x","value":6.2`},
+		{16, "alert.fired", "checkout", "critical", "checkout: error rate above 5 %", `"alert":"error rate above 5 %","value":0.071,"incidentId":"$INC"`},
+		{18, incident, "checkout", "critical", "Checkout fails for one buyer in ten", `"incident":"$INC","state":"opened"`},
+		{19, page, "checkout", "critical", "oncall-payments is called by phone", `"incident":"$INC","to":"oncall-payments","channel":"phone","attempt":1`},
+		{25, page, "checkout", "critical", "oncall-payments is called by phone again", `"incident":"$INC","to":"oncall-payments","channel":"phone","attempt":2`},
+		{27, incident, "checkout", "critical", "Acknowledged: jonas is looking", `"incident":"$INC","state":"acknowledged","by":"jonas"`},
+		{30, "alert.fired", "payments", "critical", "payments: queue age above 90 s", `"alert":"queue age above 90 s","value":94,"incidentId":"$INC"`},
+		{31, page, "payments", "critical", "lead-payments is called", `"incident":"$INC","to":"lead-payments","channel":"push","attempt":1`},
+		{38, incident, "checkout", "critical", "Retry loop suspected in 2026.11.$LOOP", `"incident":"$INC","state":"cause-suspected","deploy":"d-$LOOP"`},
+		{44, deploy, "checkout", "warning", "checkout 2026.11.$LOOP is rolled back", `"deploy":"d-$LOOP","version":"2026.11.$LOOP","phase":"rollback-started","by":"jonas","reason":"$INC"`},
+		{49, deploy, "checkout", "info", "checkout 2026.11.$LOOP is gone", `"deploy":"d-$LOOP","version":"2026.11.$LOOP","phase":"rolled-back","reason":"$INC"`},
+		{52, "alert.fired", "checkout", "info", "checkout: error rate normal", `"alert":"error rate normal","value":0.002,"incidentId":"$INC"`},
+		{55, incident, "checkout", "info", "Resolved: all clear after the rollback", `"incident":"$INC","state":"resolved"`},
+		{58, incident, "checkout", "info", "Closed; review on Thursday at 10:00", `"incident":"$INC","state":"closed"`},
 	} {
-		b.add(seconds(m.at), m.kind, m.data, map[string]string{"service": m.service, "severity": m.severity})
+		b.add(seconds(m.at), m.kind, fmt.Sprintf(`{"title":"%s","severity":%q,"service":%q,%s}`, m.title, m.severity, m.service, m.data),
+			map[string]string{"service": m.service, "severity": m.severity})
 	}
 }
 
-// activity is the busy first type: whoever subscribes sees something at once.
+// activity is the busy first type: whoever subscribes sees something at once. What goes
+// wrong says the same several times in a row.
 func (b *scriptBuilder) activity() {
 	calm := []string{"health check passed", "cache warmed", "worker joined the pool", "feature flag read", "certificate checked"}
-	busy := []string{"retry budget spent", "timeout calling payments", "circuit breaker opened", "queue grows", "customer reports a failed order"}
+	busy := []string{"queue grows", "retry budget spent", "timeout calling payments", "circuit breaker opened"}
+	text, severity, service, left := "", "", "", 0
 	at := 100 * time.Millisecond
 	for n := 1; at < period; n++ {
-		text, severity := calm[b.rnd.IntN(len(calm))], "info"
-		if at > 30*time.Second && at < 130*time.Second && b.rnd.IntN(3) > 0 {
-			text, severity = busy[b.rnd.IntN(len(busy))], []string{"warning", "critical"}[b.rnd.IntN(2)]
+		if left--; left < 0 {
+			text, severity, service, left = calm[b.rnd.IntN(len(calm))], "info", tickServices[b.rnd.IntN(4)], 0
+			if at > 11*time.Second && at < 47*time.Second {
+				text, severity, service = busy[b.rnd.IntN(len(busy))], []string{"warning", "error"}[b.rnd.IntN(2)], tickServices[b.rnd.IntN(2)]
+				left = 2 + b.rnd.IntN(8)
+			}
 		}
-		service := tickServices[b.rnd.IntN(4)]
 		b.add(at, "incident.activity", fmt.Sprintf(`{"incident":"$INC","service":%q,"severity":%q,"text":%q,"host":"%s-%d","step":%d}`,
 			service, severity, text, service, b.rnd.IntN(8), n), map[string]string{"service": service, "severity": severity})
-		at += 250*time.Millisecond + b.jitter(500*time.Millisecond)
+		at += 800*time.Millisecond + b.jitter(800*time.Millisecond)
 	}
 }
 
 // samples are measurements: error rates rise after the deploy and fall after
 // the rollback.
 func (b *scriptBuilder) samples() {
+	severity := func(rate float64) string {
+		switch {
+		case rate > 0.05:
+			return "critical"
+		case rate > 0.01:
+			return "warning"
+		}
+		return "info"
+	}
 	for at := 500 * time.Millisecond; at < period; at += 2 * time.Second {
 		rate := 0.002
-		if s := at.Seconds(); s > 26 && s < 132 {
-			rate += 0.001 * min(s-26, 132-s) * 1.4
+		if s := at.Seconds(); s > 9 && s < 50 {
+			rate += 0.002 * min(s-9, 50-s)
 		}
 		for _, service := range tickServices[:4] {
-			share := strconv.FormatFloat(rate*(0.8+0.4*b.rnd.Float64()), 'f', 5, 64)
+			share := rate * (0.8 + 0.4*b.rnd.Float64())
 			b.add(at+b.jitter(200*time.Millisecond), "errors.sampled",
-				fmt.Sprintf(`{"service":%q,"rate":%s,"requests":%d}`, service, share, 900+b.rnd.IntN(300)), map[string]string{"service": service})
+				fmt.Sprintf(`{"title":"%s: %.1f %% errors","severity":%q,"service":%q,"rate":%s,"requests":%d}`, service, 100*share, severity(share), service, strconv.FormatFloat(share, 'f', 5, 64), 900+b.rnd.IntN(300)), map[string]string{"service": service, "severity": severity(share)})
 		}
-		if at > canaryFrom && at < canaryTo {
-			share := strconv.FormatFloat(rate*2, 'f', 5, 64)
-			b.add(at, "canary.sampled", fmt.Sprintf(`{"service":"checkout","version":"2026.11.$LOOP","rate":%s}`, share), nil)
+		if at > canaryFrom && at < canaryTo && int(at/time.Second)%6 == 4 {
+			b.add(at, "canary.sampled", fmt.Sprintf(`{"title":"canary of 2026.11.$LOOP: %.1f %% errors","severity":%q,"service":"checkout","version":"2026.11.$LOOP","rate":%s}`,
+				200*rate, severity(2*rate), strconv.FormatFloat(rate*2, 'f', 5, 64)), nil)
 		}
 	}
 }
 
-// chatter is what people write, and what strangers slip in among it.
+// chatter is what people write: little, and to the point. A stranger is among them.
 func (b *scriptBuilder) chatter() {
 	people := []string{"mira", "jonas", "ade", "lin", "sofia"}
-	lines := []string{"anyone else seeing failed orders?", "looking", "graphs are not happy", "I can reproduce it in staging", "support has 40 tickets now",
-		"rolling back is safe, migrations are additive", "who owns the retry policy?", "coffee, then postmortem", "back to normal here 🎉", "merci à tous"}
+	lines := []string{"checkout goes out in a minute", "canary looks good", "anyone else seeing failed orders?", "I can reproduce it in staging", "support has 40 tickets now",
+		"who owns the retry policy?", "rolling back is safe, migrations are additive", "back to normal here 🎉"}
 	hostile := tricks()
-	at := 400 * time.Millisecond
-	for n := 0; at < period; n++ {
-		author, said := people[b.rnd.IntN(len(people))], trick{text: lines[b.rnd.IntN(len(lines))]}
-		if n%5 == 3 {
-			author, said = "guest", hostile[n/5%len(hostile)]
-		}
-		room := []string{"incidents", "general"}[b.rnd.IntN(2)]
-		data := fmt.Sprintf(`{"room":"%s","author":"%s","text":%s%s}`, room, author, quoteJSON(said.text), said.members)
-		tags := map[string]string{"room": room, "author": author}
-		b.add(at, "note.added", data, tags)
-		b.add(at+50*time.Millisecond, "message.posted", data, tags)
-		if n%3 == 1 {
-			b.add(at+600*time.Millisecond, "reaction.added", fmt.Sprintf(`{"room":"%s","by":%q,"emoji":"👀"}`, room, people[n%5]), tags)
+	for n, line := range lines {
+		at := 400*time.Millisecond + time.Duration(n)*7*time.Second
+		author, said := people[n%len(people)], trick{text: line}
+		b.say(at, n, author, said, "info")
+		if n == 4 { // beside the letter, which comes to the archive
+			b.say(at+2*time.Second, n, "guest", hostile[b.rnd.IntN(len(hostile))], "info")
 		}
 		if n%2 == 0 {
-			b.add(at+300*time.Millisecond, "presence.changed", fmt.Sprintf(`{"user":%q,"presence":%q}`, people[n/2%5], []string{"active", "away"}[n/2%2]), nil)
+			b.add(at+300*time.Millisecond, "presence.changed", fmt.Sprintf(`{"title":"%s is %s","severity":"info","user":%q,"presence":%q}`, author, presences[n/2%2], author, presences[n/2%2]), nil)
 		}
-		at += 800*time.Millisecond + b.jitter(900*time.Millisecond)
+		if n%3 == 1 {
+			b.add(at+600*time.Millisecond, "reaction.added", fmt.Sprintf(`{"title":"%s reacts with 👀","severity":"info","room":"incidents","by":%q,"emoji":"👀"}`, people[(n+1)%5], people[(n+1)%5]), map[string]string{"room": "incidents"})
+		}
 	}
+}
+
+var presences = [...]string{"active", "away"}
+
+// say is a note on the incident and a message in a room.
+func (b *scriptBuilder) say(at time.Duration, n int, author string, said trick, severity string) {
+	room := []string{"incidents", "general"}[n/3%2]
+	data := fmt.Sprintf(`{"room":"%s","author":"%s","severity":%q,"text":%s%s}`, room, author, severity, quoteJSON(said.text), said.members)
+	tags := map[string]string{"room": room, "author": author, "severity": severity}
+	b.add(at, "note.added", data, tags)
+	b.add(at+50*time.Millisecond, "message.posted", data, tags)
 }

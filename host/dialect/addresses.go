@@ -174,7 +174,7 @@ func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 }
 
 // listened is a stream with a request of its own. The server is asked whether it
-// lives as for the others: not every server fills a quiet stream with comments.
+// answers as for the others: not every server fills a quiet stream with comments.
 type listened struct {
 	*noteStream
 	inner *session.Stream

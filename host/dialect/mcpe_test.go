@@ -325,7 +325,7 @@ func TestHeldSubscriptionsAreListed(t *testing.T) {
 	d, _ := p.connect(Options{})
 	_, _, id := openFiltered(t, d, filteredRequest(`{"eventTypes":["a.*"]}`))
 	lister := d.(Lister)
-	held, err := lister.Held(background(t))
+	held, err := lister.Remote(background(t))
 	if err != nil || len(held) != 1 || held[0].ID.Raw() != id || held[0].Types[0].Raw() != "a.*" || held[0].Status.Raw() != "active" {
 		t.Fatalf("%+v, %v", held, err)
 	}
@@ -493,7 +493,7 @@ func TestHeldIsNotAskedOfADialectThatTheServerHasNot(t *testing.T) {
 	if err != nil || len(types) != 1 {
 		t.Fatalf("%v, %v", types, err)
 	}
-	if held, err := d.(Lister).Held(background(t)); err != nil || len(held) != 0 {
+	if held, err := d.(Lister).Remote(background(t)); err != nil || len(held) != 0 {
 		t.Errorf("got %v, %v", held, err)
 	}
 }

@@ -141,15 +141,15 @@ func (t *tools) listKept(ctx context.Context) ([]kept, error) {
 	return all, nil
 }
 
-// Held implements [Lister].
-func (t *tools) Held(ctx context.Context) ([]Held, error) {
+// Remote implements [Lister].
+func (t *tools) Remote(ctx context.Context) ([]Listed, error) {
 	list, err := t.listKept(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Held, 0, len(list))
+	all := make([]Listed, 0, len(list))
 	for _, k := range list {
-		h := Held{ID: trust.Untrusted(k.ID), Status: trust.Untrusted(k.Status)}
+		h := Listed{ID: trust.Untrusted(k.ID), Status: trust.Untrusted(k.Status)}
 		for _, pattern := range k.Filter.EventTypes {
 			h.Types = append(h.Types, trust.Untrusted(pattern))
 		}

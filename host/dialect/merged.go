@@ -145,8 +145,8 @@ func (m *merged) Note(n wire.Note) (relist bool) {
 	return relist
 }
 
-// Held is a subscription that a server says it holds for us.
-type Held struct {
+// Listed is a subscription that a server says it keeps for this host.
+type Listed struct {
 	ID       trust.Text   // to release it by
 	Types    []trust.Text // what it is subscribed to
 	Detail   trust.Text   // what else the server says, in its words
@@ -155,15 +155,15 @@ type Held struct {
 }
 
 // Lister is a [Dialect] that can list and end the subscriptions that the server
-// holds, also those that this host does not know.
+// keeps, also those that this host does not know.
 type Lister interface {
-	// Held lists them. Errors: those of [Dialect].
-	Held(ctx context.Context) ([]Held, error)
+	// Remote lists them. Errors: those of [Dialect].
+	Remote(ctx context.Context) ([]Listed, error)
 	// Release ends one. Errors: those of [Dialect].
 	Release(ctx context.Context, id trust.Text) error
 }
 
-// listers returns the dialects that can tell what is held.
+// listers returns the dialects that list what the server keeps.
 func (m *merged) listers() (all []namedLister) {
 	m.mu.Lock()
 	absent := m.absent
@@ -176,21 +176,21 @@ func (m *merged) listers() (all []namedLister) {
 	return all
 }
 
-// namedLister is a dialect that can tell what is held.
+// namedLister is a dialect that can list them.
 type namedLister struct {
 	Lister
 	name string
 }
 
-// Held lists what is held in every dialect that can tell.
-func (m *merged) Held(ctx context.Context) ([]Held, error) {
-	var all []Held
+// Remote lists what every dialect that can tell keeps for this host.
+func (m *merged) Remote(ctx context.Context) ([]Listed, error) {
+	var all []Listed
 	for _, h := range m.listers() {
-		held, err := h.Held(ctx)
+		listed, err := h.Remote(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", h.name, err)
 		}
-		all = append(all, held...)
+		all = append(all, listed...)
 	}
 	return all, nil
 }
@@ -198,11 +198,11 @@ func (m *merged) Held(ctx context.Context) ([]Held, error) {
 // Release ends a subscription in the dialect that lists it.
 func (m *merged) Release(ctx context.Context, id trust.Text) error {
 	for _, h := range m.listers() {
-		held, err := h.Held(ctx)
+		listed, err := h.Remote(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
-		for _, have := range held {
+		for _, have := range listed {
 			if have.ID == id {
 				return h.Release(ctx, id)
 			}

@@ -81,9 +81,9 @@ func (d redacted) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
 	return d.set.Error(d.merged.Pause(ctx, r))
 }
 
-// Held implements [Lister].
-func (d redacted) Held(ctx context.Context) ([]Held, error) {
-	all, err := d.merged.Held(ctx)
+// Remote implements [Lister].
+func (d redacted) Remote(ctx context.Context) ([]Listed, error) {
+	all, err := d.merged.Remote(ctx)
 	for i := range all {
 		all[i].Detail, all[i].Status = d.set.Text(all[i].Detail), d.set.Text(all[i].Status)
 	}

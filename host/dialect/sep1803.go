@@ -8,7 +8,6 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/session"
@@ -278,16 +277,5 @@ func looseURI(params json.RawMessage) string {
 
 // occurrence makes an event of an update. One that is no event:// resource is dropped.
 func (r *resources) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
-	u, refused := readUpdate(n.Params, r.opts.Events)
-	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
-	if refused != nil {
-		return looseURI(n.Params), note
-	}
-	at := r.opts.Now()
-	note.Event = &wire.Occurrence{
-		EventID: hashID(u.uri.Raw(), u.payload, at, nth), Name: u.uri,
-		Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
-		Data:      u.payload, Raw: n.Params,
-	}
-	return u.uri.Raw(), note
+	return occurrenceOf(n, nth, r.opts, func(u update) (trust.Text, json.RawMessage) { return u.uri, u.payload })
 }

@@ -157,7 +157,7 @@ func TestSubscriptionResourcesAreListedAndReleased(t *testing.T) {
 	if !ok {
 		t.Fatal("the dialects cannot list what is held")
 	}
-	held, err := lister.Held(background(t))
+	held, err := lister.Remote(background(t))
 	if err != nil || len(held) != 1 || held[0].Callback.Raw() != "https://h/x" || len(held[0].Types) != 1 {
 		t.Fatalf("held %+v, %v", held, err)
 	}

@@ -292,7 +292,7 @@ func TestRegistrationsThatMakeNoSense(t *testing.T) {
 		return notFound
 	})
 	d, _ := p.connect(Options{})
-	if held, err := d.(Lister).Held(background(t)); err != nil || len(held) != 1 {
+	if held, err := d.(Lister).Remote(background(t)); err != nil || len(held) != 1 {
 		t.Errorf("%+v, %v", held, err)
 	}
 	_, err := d.Subscribe(background(t), wire.SubscribeRequest{Name: trust.Untrusted("event://all"), URL: "https://h/x"})

@@ -187,7 +187,7 @@ func (r *resources) register(ctx context.Context, where, target string) (registr
 		g.secret = &wire.GivenSecret{Type: "none"}
 	}
 	if err == nil && g.secret.Type == "none" && !r.opts.AllowUnsigned {
-		err = fmt.Errorf("%w: the server would deliver without a secret, so that anybody could; "+
+		err = fmt.Errorf("%w: the server would deliver without a secret, so that any sender could; "+
 			`to allow that for this server, set "allowUnsigned": true in its configuration`, wire.ErrUnacceptable)
 	}
 	if err == nil {
@@ -213,15 +213,15 @@ func (r *resources) Release(ctx context.Context, id trust.Text) error {
 	return named(err)
 }
 
-// Held implements [Lister]: the subscription:// resources.
-func (r *resources) Held(ctx context.Context) ([]Held, error) {
+// Remote implements [Lister]: the subscription:// resources.
+func (r *resources) Remote(ctx context.Context) ([]Listed, error) {
 	listed, err := r.registrations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Held, 0, len(listed))
+	all := make([]Listed, 0, len(listed))
 	for _, g := range listed {
-		all = append(all, Held{ID: g.uri, Types: g.events, Callback: g.target})
+		all = append(all, Listed{ID: g.uri, Types: g.events, Callback: g.target})
 	}
 	return all, nil
 }

@@ -184,18 +184,27 @@ func (u *updates) Preview(request any) (string, json.RawMessage, error) {
 
 // occurrence makes an event of an update: its data is all that the server said.
 func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
-	said, refused := readUpdate(n.Params, u.opts.Events)
+	return occurrenceOf(n, nth, u.opts, func(update) (trust.Text, json.RawMessage) {
+		return trust.Untrusted(ResourceUpdated), n.Params
+	})
+}
+
+// occurrenceOf makes an event of an update, whose name and data what says, and returns
+// the address that it is about.
+func occurrenceOf(n wire.Note, nth uint64, o Options, what func(update) (name trust.Text, data json.RawMessage)) (string, wire.Note) {
+	u, refused := readUpdate(n.Params, o.Events)
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
 	if refused != nil {
 		return looseURI(n.Params), note
 	}
-	at := u.opts.Now()
+	at := o.Now()
+	name, data := what(u)
 	note.Event = &wire.Occurrence{
-		EventID: hashID(said.uri.Raw(), n.Params, at, nth), Name: trust.Untrusted(ResourceUpdated),
+		EventID: hashID(u.uri.Raw(), data, at, nth), Name: name,
 		Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
-		Data:      n.Params, Raw: n.Params,
+		Data:      data, Raw: n.Params,
 	}
-	return said.uri.Raw(), note
+	return u.uri.Raw(), note
 }
 
 // withContents adds what the server answers when the resource is read. An event

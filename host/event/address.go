@@ -9,8 +9,10 @@ import (
 	"strings"
 )
 
-// PublicAddress returns an address without what is secret in it: the user, and the
-// values of those members of the query that are secret by their name or look random.
+// PublicAddress returns an address without what is secret in it: the user, the
+// values of those members of the query that are secret by their name or look random, and
+// in addresses of the web the parts of the path that are keys: those that look random,
+// and what follows the path of a webhook whose address is its key.
 // What is no address, and an address without secrets, is returned as it is.
 func PublicAddress(address string) string {
 	public, _ := splitAddress(address)
@@ -30,13 +32,18 @@ func splitAddress(address string) (public string, secrets []string) {
 	rest, fragment, hasFragment := strings.Cut(rest, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	host, path, hasPath := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(host, '@'); at >= 0 && host[:at] != secretHere {
+	if at := strings.LastIndexByte(host, '@'); at >= 0 && !isHidden(host[:at]) {
 		secrets = append(secrets, host[:at])
 		host = secretHere + host[at:]
 	}
 	var b strings.Builder
 	b.WriteString(scheme + "://" + host)
 	if hasPath {
+		if isWeb(scheme) {
+			var keys []string
+			path, keys = splitPath(path)
+			secrets = append(secrets, keys...)
+		}
 		b.WriteString("/" + path)
 	}
 	if hasQuery {
@@ -65,6 +72,40 @@ func splitAddress(address string) (public string, secrets []string) {
 	}
 	return b.String(), secrets
 }
+
+func isWeb(scheme string) bool {
+	return slices.Contains([]string{"http", "https", "ws", "wss"}, strings.ToLower(scheme))
+}
+
+// keyPaths lead to what is a key in the addresses of webhooks, whatever it looks like.
+var keyPaths = []string{"/services/", "/webhook/", "/webhooks/", "/hooks/"}
+
+// leastPathKey is how many bytes a key in a path has at least that is known by its place.
+const leastPathKey = 20
+
+// splitPath returns the public form of a path, and its keys.
+func splitPath(path string) (public string, keys []string) {
+	keyed := slices.ContainsFunc(keyPaths, func(p string) bool { return strings.Contains("/"+path, p) })
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if isHidden(part) || !LooksRandom(part) && !(keyed && len(part) >= leastPathKey && isKeyText(part)) {
+			continue
+		}
+		keys = append(keys, part)
+		parts[i] = secretHere
+	}
+	return strings.Join(parts, "/"), keys
+}
+
+// isKeyText reports whether a text is letters and digits, capitals among them, with
+// nothing that words are joined by.
+func isKeyText(text string) bool {
+	return strings.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") && !strings.ContainsAny(text, "-_.~% ")
+}
+
+// isHidden reports whether a part stands for one that was hidden: here, or by what masks
+// texts.
+func isHidden(part string) bool { return part == secretHere || part == "***" }
 
 // secretWords are what names of secrets hold, in lower case and without separators;
 // secretWhole are such names.
@@ -181,5 +222,5 @@ func publicWord(word string) string {
 // isSecret reports whether a value is secret, by its name or its looks. What names a
 // variable is not, nor what was hidden before.
 func isSecret(name, value string) bool {
-	return value != "" && value != secretHere && !strings.HasPrefix(value, "${") && (SecretName(name) || LooksRandom(value))
+	return value != "" && !isHidden(value) && !strings.HasPrefix(value, "${") && (SecretName(name) || LooksRandom(value))
 }

@@ -8,18 +8,24 @@ import (
 
 func TestPublicAddress(t *testing.T) {
 	for in, want := range map[string]string{
-		"https://h.example/mcp":                               "",
-		"https://h.example/mcp?team=ops&since=2026-01-01":     "",
-		"https://h.example/mcp?key=${KEY}":                    "",
-		"pager":                                               "",
-		"what is https://h.example?token=x":                   "",
-		"https://h.example/mcp?token=t0p":                     "https://h.example/mcp?token=…",
-		"https://h.example/mcp?team=ops&API-Key=a%20b#x":      "https://h.example/mcp?team=ops&API-Key=…#x",
-		"https://h.example/mcp?access_token=a&token=b":        "https://h.example/mcp?access_token=…&token=…",
-		"https://h.example/mcp?t=8f14e45fceea167a5a36":        "https://h.example/mcp?t=…",
-		"https://h.example/mcp?8f14e45fceea167a5a36":          "https://h.example/mcp?…",
-		"wss://ann:hunter2@h.example:8443/mcp?x=1":            "wss://…@h.example:8443/mcp?x=1",
-		"https://h.example?token=http://other.example/?key=1": "https://h.example?token=…",
+		"https://h.example/mcp":                                               "",
+		"https://h.example/mcp?team=ops&since=2026-01-01":                     "",
+		"https://h.example/mcp?key=${KEY}":                                    "",
+		"pager":                                                               "",
+		"what is https://h.example?token=x":                                   "",
+		"https://h.example/mcp?token=t0p":                                     "https://h.example/mcp?token=…",
+		"https://h.example/mcp?team=ops&API-Key=a%20b#x":                      "https://h.example/mcp?team=ops&API-Key=…#x",
+		"https://h.example/mcp?access_token=a&token=b":                        "https://h.example/mcp?access_token=…&token=…",
+		"https://h.example/mcp?t=8f14e45fceea167a5a36":                        "https://h.example/mcp?t=…",
+		"https://h.example/mcp?8f14e45fceea167a5a36":                          "https://h.example/mcp?…",
+		"wss://ann:hunter2@h.example:8443/mcp?x=1":                            "wss://…@h.example:8443/mcp?x=1",
+		"https://hooks.example/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX":   "https://hooks.example/services/T000/B000/…",
+		"https://h.example/api/webhooks/11/a1B2c3D4e5F6g7H8i9J0?wait=1":       "https://h.example/api/webhooks/11/…?wait=1",
+		"wss://h.example/8f14e45fceea167a5a36/mcp":                            "wss://h.example/…/mcp",
+		"https://h.example/projects/6f9619ff-8b86-d011-b42d-00cf4fc964ff/mcp": "",
+		"https://h.example/webhooks/of-the-team-that-pages-at-night":          "",
+		"event://incidents/8f14e45fceea167a5a36":                              "",
+		"https://h.example?token=http://other.example/?key=1":                 "https://h.example?token=…",
 	} {
 		if want == "" {
 			want = in

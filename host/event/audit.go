@@ -38,6 +38,14 @@ type AuditEntry struct {
 // ResultOK is the Result of an act that was done.
 const ResultOK = "ok"
 
+// Act returns the entry of an act on a subscription that was done.
+func Act(at time.Time, actor Actor, action string, sub Subscription) AuditEntry {
+	return AuditEntry{
+		At: at.UTC(), Actor: actor, Action: action,
+		Server: sub.Key.Server, Type: sub.Key.Type, Sub: sub.ID, Result: ResultOK,
+	}
+}
+
 // Mark is what an operator put at a place of the log: a bookmark on a record,
 // or a line behind it that says "now".
 type Mark struct {

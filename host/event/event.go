@@ -122,7 +122,7 @@ const (
 	CauseTruncated      Cause = "truncated"       // the server started later than the cursor asked
 	CauseGap            Cause = "gap"             // the server sent a gap envelope
 	CauseLapsed         Cause = "lapsed"          // a webhook lease ended without a refresh
-	CauseCursorRejected Cause = "cursor-rejected" // the server refused the held cursor
+	CauseCursorRejected Cause = "cursor-rejected" // the server refused the stored cursor
 	CauseRestarted      Cause = "restarted"       // the server lost its history in a restart
 	CauseSilent         Cause = "silent"          // the stream went on elsewhere without a word
 	CauseNoReplay       Cause = "no-replay"       // the type has no cursor; the host did not listen
@@ -141,7 +141,7 @@ type Gap struct {
 	Certain bool      `json:"certain"`       // the server said so; otherwise only possible
 }
 
-// State is a word of the vocabulary in which a subscription's life is told.
+// State says how a subscription fares.
 type State string
 
 // The states of a subscription.
@@ -164,6 +164,18 @@ const (
 	StateSwitched   State = "switched"    // in the log only: went on in another mode
 	StateResumed    State = "resumed"     // of a subscription: resumed by the operator, not yet confirmed; in the log: went on from the saved cursor
 )
+
+// Alive reports whether a state says that events arrive.
+func (s State) Alive() bool {
+	switch s {
+	case StateLive, StatePolling, StateDraining, StateRefreshing:
+		return true
+	}
+	return false
+}
+
+// Over reports whether nothing comes in a state until the subscription is begun anew.
+func (s State) Over() bool { return s == StateEnded || s == StateDenied }
 
 // StateChange is a state with what it was derived from.
 type StateChange struct {

@@ -60,8 +60,8 @@ func (r Reason) Words() string {
 	return string(r)
 }
 
-// Refused sums up the deliveries to one subscription that the receiver refused
-// since the host started.
+// Refused sums up the deliveries to one subscription that the receiver refused, those of
+// earlier runs that the store keeps included.
 type Refused struct {
 	Count  uint64
 	Last   time.Time

@@ -32,10 +32,10 @@ type Batch struct {
 	Sub     SubID
 	Records []Record // Seq is ignored; events are kept once per (Sub, EventID)
 
-	// Cursor replaces the held position when it is not nil; it is committed in
+	// Cursor replaces the stored position when it is not nil; it is committed in
 	// the same transaction as the records that it follows.
 	Cursor *Cursor
-	// Newest is the first event that lies between the held position and Cursor; zero
+	// Newest is the first event that lies between the stored position and Cursor; zero
 	// if there is none, or it is not known. See [Subscription.MoveTo].
 	Newest trust.Text
 
@@ -70,7 +70,7 @@ type Batch struct {
 	Done func(Outcome, error)
 }
 
-// Fence orders the batches of one delivery: see [Batch]. The zero Fence is whole.
+// Fence orders the batches of one delivery: see [Batch]. The zero Fence lets everything pass.
 type Fence struct{ broken atomic.Bool }
 
 // Break marks the fence: a batch that carries it was not stored.

@@ -63,6 +63,12 @@ type Subscription struct {
 	// when nothing was missing then. See [Subscription.Opening].
 	Proved   Cursor
 	ProvedAt time.Time
+	// Settled is the failure that the server told of when that was shown; another one
+	// speaks for a loss.
+	Settled Failure
+	// Proof is what was known of continuity when something was stored last; empty: what
+	// the positions tell.
+	Proof Proof
 
 	// Dialect is the way of saying "events" that the type was listed in: empty for
 	// MCP Events, else a name of package dialect.
@@ -110,19 +116,24 @@ func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
 	s.Cursor = to
 }
 
-// Checkpoint takes the position for proved: nothing is missing up to it. newest is an
-// event between the proved position so far and this one; zero if none is known.
-func (s *Subscription) Checkpoint(newest trust.Text) {
-	if !newest.IsZero() && s.Proved.Valid && !s.Proved.Same(s.Cursor) {
+// Checkpoint takes a position for proved: nothing is missing up to it, and nothing that
+// happened before complete. newest is an event between the proved position so far and
+// this one; zero if none is known.
+func (s *Subscription) Checkpoint(at Cursor, complete time.Time, newest trust.Text) {
+	if !newest.IsZero() && s.Proved.Valid && !s.Proved.Same(at) {
 		s.Before, s.Newest = s.Proved, newest
 	}
-	s.Proved, s.ProvedAt = s.Cursor, s.CompleteUntil
+	s.Proved, s.ProvedAt = at, complete
 }
+
+// Uncheck forgets the proved position: the stored one is proved.
+func (s *Subscription) Uncheck() { s.Proved, s.ProvedAt = Cursor{}, time.Time{} }
 
 // Reset sets another position, of which nothing is known.
 func (s *Subscription) Reset(to Cursor) {
 	s.Cursor, s.Before, s.Newest = to, Cursor{}, trust.Text{}
 	s.Proved, s.ProvedAt, s.CompleteUntil = Cursor{}, time.Time{}, time.Time{}
+	s.Settled, s.Proof = Failure{}, ""
 }
 
 // Lease is what a server granted to a webhook subscription.
@@ -143,6 +154,18 @@ type DeliveryStatus struct {
 	Throttled      bool          `json:"throttled,omitempty"`
 	RetryAfter     time.Duration `json:"retryAfter,omitempty"`
 }
+
+// Failure returns what the status tells of failed deliveries; zero for nil.
+func (s *DeliveryStatus) Failure() Failure {
+	if s == nil {
+		return Failure{}
+	}
+	return Failure{s.LastError, s.FailedSince}
+}
+
+// Failure is what a server says of deliveries that failed; zero: of none. Failures that
+// differ are different ones.
+type Failure struct{ Error, Since trust.Text }
 
 // Hook is the address at which a subscription takes deliveries, and the secrets
 // that sign them. It is stored before the server hears of it.

@@ -196,10 +196,11 @@ func BenchmarkSearch(b *testing.B) {
 	for _, text := range []string{"l", "zq", "P9", "rare", "unique", "latency !pool", ".severity=P3", ".n>999990"} {
 		run("keystroke", text, keystroke)
 	}
-	for _, text := range []string{"rare", "unique", ".n=500000"} {
+	// What shares a value: the newest that does is among the newest 125,000 events.
+	for _, text := range []string{"rare", "unique", ".n=500000", "value:875001"} {
 		run("first", text, func(hits int, _ Found) bool { return hits > 0 })
 	}
-	for _, text := range []string{"unique", ".n>5", "/uni.ue/"} {
+	for _, text := range []string{"unique", ".n>5", "/uni.ue/", "value:875001"} {
 		run("all", text, func(int, Found) bool { return false })
 	}
 }

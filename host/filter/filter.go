@@ -6,6 +6,7 @@
 //	!test                     not the word
 //	/p9[59]/                  a regular expression (RE2)
 //	server:pager type:incident sub:k3 id:evt_7 mode:push kind:gap
+//	value:INC-7                        a whole value, whatever its member is called
 //	sev:P1                    what the payload calls its severity, priority or level
 //	flag:any                  what was noticed on arrival
 //	server:="pager"           exactly this text

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // byFrequency lists the bytes that are common in payloads, the most common
@@ -181,7 +180,3 @@ func (w *word) startOf(s string) (n int, ok bool) {
 	}
 	return n, true
 }
-
-// view returns b as a string without a copy. The string must not outlive the
-// call that made it, as b must not change meanwhile.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/internal/jsontext"
+	"eventdeck/host/severity"
 )
 
 // node is a part of a filter.
@@ -116,9 +117,9 @@ func anyText(r *event.Record, is func(string) bool) bool {
 // payload.
 func payload(r *event.Record) string {
 	if len(r.Data) > 0 {
-		return view(r.Data)
+		return jsontext.View(r.Data)
 	}
-	return view(r.Raw)
+	return jsontext.View(r.Raw)
 }
 
 // scratch lends buffers in which escapes are decoded.
@@ -138,7 +139,7 @@ func (s *scratch) decoded(text string, p *pattern) bool {
 		buf = new([]byte)
 	}
 	*buf = jsontext.AppendUnquoted((*buf)[:0], text)
-	found := p.in(view(*buf))
+	found := p.in(jsontext.View(*buf))
 	if cap(*buf) <= scratchMax {
 		s.pool.Put(buf)
 	}
@@ -153,6 +154,7 @@ const (
 	fieldType
 	fieldSub
 	fieldID
+	fieldValue
 	fieldMode
 	fieldKind
 	fieldFlag
@@ -163,11 +165,11 @@ const (
 )
 
 // The names of the fields, in their order, and what help says about each.
-var fieldNames = [fields]string{"server", "type", "sub", "id", "mode", "kind", "flag", "sev", "since", "until"}
+var fieldNames = [fields]string{"server", "type", "sub", "id", "value", "mode", "kind", "flag", "sev", "since", "until"}
 
 var fieldHelp = [fields]string{
 	"part of the server's name", "part of the event type", "part of the subscription's id",
-	"part of the event's id", "poll, push or webhook", "event, gap, state or rejected",
+	"part of the event's id", "a whole value anywhere in the payload", "poll, push or webhook", "event, gap, state or rejected",
 	"start of a flag's name, or any", "start of the payload's severity, priority or level",
 	"received since then: 10m, 14:05 or a date", "received until then: 10m, 14:05 or a date",
 }
@@ -195,6 +197,8 @@ func (n *part) match(r *event.Record) bool {
 		return n.in(string(r.Sub))
 	case fieldID:
 		return n.in(r.EventID.Raw())
+	case fieldValue:
+		return n.value(r)
 	case fieldMode:
 		return n.begins(string(r.Mode))
 	case fieldKind:
@@ -209,13 +213,17 @@ func (n *part) flag(flags []string) bool {
 	if n.anyFlag() {
 		return len(flags) > 0
 	}
+	signed := n.word.lower != "" && strings.ContainsRune(flagSigns, rune(n.word.lower[0]))
 	for _, f := range flags {
-		if n.begins(f) {
+		if n.begins(f) || signed && n.begins(n.word.lower[:1]+f) {
 			return true
 		}
 	}
 	return false
 }
+
+// flagSigns are the signs that a flag is shown with: they may stand before its name.
+const flagSigns = "!~."
 
 func (n *part) anyFlag() bool {
 	return n.field == fieldFlag && n.re == nil && !n.exact && n.word.lower == anyFlag
@@ -224,7 +232,7 @@ func (n *part) anyFlag() bool {
 // severity holds what the payload calls its severity, or else the priority that
 // the server gave the event.
 func (n *part) severity(r *event.Record) bool {
-	text, ok := severity(view(r.Data))
+	text, ok := severity.Grave(jsontext.View(r.Data))
 	if !ok {
 		return r.Labels != nil && !r.Labels.Priority.IsZero() && n.begins(r.Labels.Priority.Raw())
 	}

@@ -43,7 +43,7 @@ type member struct {
 }
 
 func (n *member) match(r *event.Record) bool {
-	data := view(r.Data)
+	data := jsontext.View(r.Data)
 	start := jsontext.SkipSpace(data, 0)
 	if start >= len(data) {
 		return false
@@ -88,7 +88,7 @@ func (n *member) test(value string) bool {
 	if n.op == opExists {
 		return true
 	}
-	text := inside(value)
+	text := jsontext.Inside(value)
 	if strings.Contains(text, `\`) {
 		return n.holds(string(jsontext.AppendUnquoted(nil, text)), value[0])
 	}
@@ -237,7 +237,7 @@ func (p *Path) String() string { return string(appendPath(nil, p.path)) }
 // without its quotes and escapes, anything else as it is spelled there. ok is
 // false when there is none.
 func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
-	s := view(data)
+	s := jsontext.View(data)
 	start := jsontext.SkipSpace(s, 0)
 	if start >= len(s) {
 		return text, false
@@ -248,7 +248,7 @@ func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
 	}
 	value := s[at:end]
 	if value[0] == '"' {
-		return trust.Untrusted(string(jsontext.AppendUnquoted(nil, inside(value)))), true
+		return trust.Untrusted(string(jsontext.AppendUnquoted(nil, jsontext.Inside(value)))), true
 	}
 	return trust.Untrusted(strings.TrimSpace(strings.Clone(value))), true
 }

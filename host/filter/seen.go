@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/internal/jsontext"
+	"eventdeck/host/severity"
 	"eventdeck/host/trust"
 )
 
@@ -49,8 +50,8 @@ func (s *Seen) Add(r *event.Record) {
 	for _, f := range r.Flags {
 		remember(&s.named[fieldFlag], f, seenNames)
 	}
-	data := view(r.Data)
-	if text, ok := severity(data); ok {
+	data := jsontext.View(r.Data)
+	if text, ok := severity.Grave(data); ok {
 		remember(&s.named[fieldSev], text, seenNames)
 	}
 	left := seenMembers
@@ -73,7 +74,7 @@ func (s *Seen) walk(data string, at int, path []segment, left *int) {
 			s.walk(data, m.Value, inner, left)
 		default:
 			if len(inner) > 0 {
-				s.text(inner, inside(data[m.Value:m.End]))
+				s.text(inner, jsontext.Inside(data[m.Value:m.End]))
 			}
 		}
 	}

@@ -50,12 +50,19 @@ type CA struct {
 
 // OpenCA opens the authority kept in dir, and makes it on first use. The
 // directory gets mode 0700 and its files 0600. Several processes may call it at
-// once: they get the same authority. A nil now means [time.Now].
+// once: they get the same authority. An empty dir is [DefaultCADir], a nil now
+// [time.Now].
 //
 // Errors: [ErrCA].
 func OpenCA(dir string, now func() time.Time) (*CA, error) {
 	if now == nil {
 		now = time.Now
+	}
+	if dir == "" {
+		var err error
+		if dir, err = DefaultCADir(); err != nil {
+			return nil, err
+		}
 	}
 	if err := secureDir(dir); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCA, err)
@@ -80,7 +87,7 @@ func (ca *CA) CertPath() string { return certPath(ca.dir) }
 // GetCertificate returns a certificate for the receiver, renewed when needed.
 // It fits [tls.Config] and [Options].
 //
-// Errors: [ErrCA], when it cannot be renewed and the held one has ended.
+// Errors: [ErrCA], when it cannot be renewed and the present one has ended.
 func (ca *CA) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	ca.mu.Lock()
 	defer ca.mu.Unlock()

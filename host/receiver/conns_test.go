@@ -62,15 +62,13 @@ func TestIdleConnectionsKeepNoNewSenderOut(t *testing.T) {
 		}
 	}()
 	<-full
-	r.client.Timeout = 5 * time.Second
+	// Less than what a connection without a request may stay, so that it is no delivery
+	// for which nothing made room.
+	r.client.Timeout = readHeaderTimeout - time.Second/2
 	for range 5 {
 		r.client.CloseIdleConnections() // a new connection each time
-		began := time.Now()
 		if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {
 			t.Errorf("a genuine delivery: %d", got.status)
-		}
-		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("a genuine delivery waited %v", took)
 		}
 	}
 }

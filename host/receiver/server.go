@@ -69,7 +69,7 @@ type Options struct {
 	Log *slog.Logger     // default: discarded; never gets headers or bodies
 }
 
-// Server is the endpoint that takes deliveries. Its life is [Server.Listen],
+// Server is the endpoint that takes deliveries. It takes [Server.Listen],
 // [Server.Start], [Server.Shutdown], each once and in this order.
 type Server struct {
 	http     *http.Server

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"eventdeck/host/event"
 )
 
 // Audience returns the set for showing a screen to others. It hides what is personal
@@ -12,7 +14,8 @@ import (
 //   - the values of members whose name is in personal or ends like one of
 //     personalEnds, whatever is inside of them;
 //   - in every other text: mail addresses, telephone numbers that begin with +,
-//     the user part of URLs, bearer tokens, and tokens with a known beginning.
+//     the user part of URLs and the keys in their paths and queries, bearer tokens, and
+//     tokens with a known beginning.
 //
 // It is a help, not a promise: a name in running text stays.
 func Audience() *Set { return &Set{shapes: &personalShapes} }
@@ -63,7 +66,8 @@ var (
 // shape is left: what one pattern hides can complete the shape of another.
 func maskPersonal(s string) string {
 	for {
-		hidden := userInfo.ReplaceAllString(s, "${1}"+Shown+"@")
+		hidden := addressText.ReplaceAllStringFunc(s, event.PublicAddress)
+		hidden = userInfo.ReplaceAllString(hidden, "${1}"+Shown+"@")
 		hidden = patterns.ReplaceAllString(hidden, Shown)
 		if hidden == s {
 			return s

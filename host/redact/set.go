@@ -13,6 +13,8 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -30,6 +32,9 @@ const Shown = "***"
 // shorter one would be found where it is not meant; it is masked where it is the value
 // of the member that held it.
 const leastValue = 6
+
+// leastCoded is how many characters of base64 are looked for at least.
+const leastCoded = 8
 
 // maxGiven bounds the values that servers give: tokens renew themselves for months.
 const maxGiven = 20_000
@@ -60,7 +65,7 @@ func (s *Set) Add(all ...Value) {
 		switch text := v.Secret.Reveal(); {
 		case text == "":
 		case len(text) >= leastValue:
-			s.values.add(text)
+			each(text, s.values.add)
 		case v.Member != "":
 			if s.places == nil {
 				s.places = map[string][]string{}
@@ -89,14 +94,31 @@ func (s *Set) AddGiven(all ...event.Secret) {
 		if err != nil && !event.LooksRandom(text) || s.values.has(text) {
 			continue
 		}
-		s.values.add(text)
+		each(text, s.values.add)
 		if len(s.given) < maxGiven {
 			s.given = append(s.given, text)
 			continue
 		}
-		s.values.remove(s.given[s.oldest])
+		each(s.given[s.oldest], s.values.remove)
 		s.given[s.oldest] = text
 		s.oldest = (s.oldest + 1) % maxGiven
+	}
+}
+
+// each calls fn with a value as it is, in hexadecimal digits, and with what of it stands
+// in base64 wherever it begins in a triple of bytes.
+func each(value string, fn func(string)) {
+	fn(value)
+	digits := hex.EncodeToString([]byte(value))
+	fn(digits)
+	fn(strings.ToUpper(digits))
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for skip := range 3 {
+			whole := (len(value) - skip) / 3 * 3
+			if text := enc.EncodeToString([]byte(value[skip : skip+whole])); len(text) >= leastCoded {
+				fn(text)
+			}
+		}
 	}
 }
 
@@ -128,7 +150,7 @@ func (s *Set) JSON(raw json.RawMessage) json.RawMessage {
 }
 
 // Frame returns a frame of the wire without what is secret. It need not be JSON; cut
-// says that it is not whole.
+// says that it is not complete.
 func (s *Set) Frame(frame []byte, cut bool) trust.Text {
 	return trust.Untrusted(s.walk(string(frame), cut))
 }

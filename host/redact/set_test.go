@@ -2,6 +2,8 @@ package redact
 
 import (
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +71,57 @@ func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
 	} {
 		if got := h.Text(trust.Untrusted(in)).Raw(); got != want {
 			t.Errorf("%q gives %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A server that encodes what it was told does not get it shown.
+func TestKnownSecretsAreMaskedInEveryEncoding(t *testing.T) {
+	const secret, key = "s3cr?t>of~the/operator", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAECAwQ="
+	h := hiding("", secret)
+	h.AddGiven(event.NewSecret("whsec_" + key))
+	for _, clear := range []string{secret, key} {
+		forms := map[string]string{
+			"hex": hex.EncodeToString([]byte(clear)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(clear))),
+			"in a URL": url.QueryEscape(clear), "in a path": url.PathEscape(clear), "in JSON": strings.Trim(fmt.Sprintf("%+q", clear), `"`),
+		}
+		for before := range 3 {
+			padded := strings.Repeat("a", before) + clear + ":z"
+			forms[fmt.Sprint("base64 at ", before)] = base64.StdEncoding.EncodeToString([]byte(padded))
+			forms[fmt.Sprint("base64url at ", before)] = base64.URLEncoding.EncodeToString([]byte(padded))
+		}
+		for form, text := range forms {
+			for where, in := range map[string]string{"a text": "refused: " + text + ", as told", "JSON": `{"reason":"refused: ` + text + `"}`} {
+				got := h.String(in)
+				if !strings.Contains(got, Shown) || len(text) > 12 && strings.Contains(got, text[6:len(text)-6]) {
+					t.Errorf("%s in %s: %s", form, where, got)
+				}
+			}
+		}
+	}
+}
+
+// What looks like a secret is masked without being known, in what a server's process
+// writes as in its answers; words about secrets stay.
+func TestShapesOfSecretsInTexts(t *testing.T) {
+	var none *Set
+	for in, want := range map[string]string{
+		"cannot post to https://hooks.example/services/T000/B000/a1B2c3D4e5F6g7H8i9J0": "cannot post to https://hooks.example/services/T000/B000/…",
+		"export PAGER_TOKEN=abcd1234 failed":                                           "export PAGER_TOKEN=… failed",
+		`API_KEY="abcd 1234"`:                                                          `API_KEY="… 1234"`,
+		"DB_PASSWORD=hunter2 DB_HOST=db":                                               "DB_PASSWORD=… DB_HOST=db",
+		"token ghp_aB3dE5gH7jK9mN1pQ3sT5 was refused":                                  "token …3sT5 was refused",
+		"the key sk-proj-aB3dE5gH7jK9 is no key":                                       "the key …7jK9 is no key",
+		"no PAGER_TOKEN is set, KEY= is empty":                                         "",
+		"code=ECONNREFUSED key=value, MONKEYS=many":                                    "",
+		"see https://docs.example/errors/rate-limits":                                  "",
+	} {
+		if want == "" {
+			want = in
+		}
+		got := none.String(in)
+		if got != want {
+			t.Errorf("%s\n gives %s\n want %s", in, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"eventdeck/host/event"
@@ -45,21 +46,33 @@ var (
 
 	// secretText is a webhook secret (Standard Webhooks).
 	secretText = regexp.MustCompile(`wh(?:sec|sk)_[A-Za-z0-9+/=%_-]+`)
-	// addressText is an address with a user or a query, in which secrets may stand.
-	addressText = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\]*[?@][^\s"'<>\\]*`)
+	// addressText is an address, in which secrets may stand.
+	addressText = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\]+`)
+	// namedText is a variable that its name calls secret, with its value, as shells and
+	// environments have it, and credentials as a header has them.
+	namedText = regexp.MustCompile(`\b((?:[A-Z0-9]+_)*(?:TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIALS?)(?:_[A-Z0-9]+)*=["']?)([^\s"'\\]{4,})`)
+	// keyText is a key with the beginning that its issuer gives to all of them.
+	keyText = regexp.MustCompile(`\b(?:gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|sk-|[sr]k_live_|AKIA|ASIA|AIza|npm_|eyJ)[A-Za-z0-9_.+/=-]{12,}`)
+
+	nameSigns = []string{"TOKEN", "SECRET", "KEY", "PASSW", "CREDENTIAL"}
+	keySigns  = []string{"ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "k_live_", "AKIA", "ASIA", "AIza", "npm_", "eyJ"}
 )
+
+func hasAny(text string, signs []string) bool {
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
+}
 
 // secretShapes are the shapes of secrets. Nearly all frames hold none, and to find that
 // out must cost next to nothing.
 var secretShapes = shapes{
 	suspects: func(text string) bool {
 		// The last where it is spelled with escapes.
-		for _, sign := range []string{"whsec_", "whsk_", "ecret", "oken", `\u00`} {
+		for _, sign := range []string{"whsec_", "whsk_", "ecret", "oken", "://", `\u00`} {
 			if strings.Contains(text, sign) {
 				return true
 			}
 		}
-		return strings.Contains(text, "://") && strings.ContainsAny(text, "?@")
+		return hasAny(text, keySigns) || hasAny(text, nameSigns)
 	},
 	member: func(name string) bool { return secretMembers[name] },
 	within: map[string]bool{"value": true, "key": true}, // the secret of SEP-1803 is an object
@@ -67,8 +80,14 @@ var secretShapes = shapes{
 		if strings.Contains(text, "wh") {
 			text = secretText.ReplaceAllStringFunc(text, func(s string) string { return event.NewSecret(s).String() })
 		}
-		if strings.Contains(text, "://") && strings.ContainsAny(text, "?@") {
+		if strings.Contains(text, "://") {
 			text = addressText.ReplaceAllStringFunc(text, event.PublicAddress)
+		}
+		if hasAny(text, nameSigns) {
+			text = namedText.ReplaceAllString(text, "${1}…")
+		}
+		if hasAny(text, keySigns) {
+			text = keyText.ReplaceAllStringFunc(text, func(s string) string { return event.NewSecret(s).String() })
 		}
 		return text
 	},

@@ -12,8 +12,10 @@ const leastPart = 4
 // values finds thousands of values in a text in one pass. The zero one holds none.
 type values struct {
 	byHead map[[leastPart]byte][]string
-	pairs  [1 << 16 / 64]uint64 // bits: a value begins with these two bytes
+	marks  [1 << markBits / 64]uint64 // bits: a value begins with bytes of this hash
 }
+
+const markBits = 16
 
 func headOf(s string) [leastPart]byte { return [leastPart]byte([]byte(s[:leastPart])) }
 
@@ -27,8 +29,8 @@ func (v *values) add(text string) {
 		v.byHead = map[[leastPart]byte][]string{}
 	}
 	v.byHead[head] = append(v.byHead[head], text)
-	pair := int(text[0])<<8 | int(text[1])
-	v.pairs[pair/64] |= 1 << (pair % 64)
+	mark := markOf(text)
+	v.marks[mark/64] |= 1 << (mark % 64)
 }
 
 // remove forgets a value.
@@ -61,9 +63,17 @@ func (v *values) in(text string, cut bool) bool {
 	return false
 }
 
+// begins tells whether a value may begin as a text does: nearly all texts are passed over
+// by it.
 func (v *values) begins(text string) bool {
-	pair := int(text[0])<<8 | int(text[1])
-	return v.pairs[pair/64]>>(pair%64)&1 == 1
+	mark := markOf(text)
+	return v.marks[mark/64]>>(mark%64)&1 == 1
+}
+
+// markOf hashes the first bytes of a text.
+func markOf(text string) uint32 {
+	head := uint32(text[0])<<24 | uint32(text[1])<<16 | uint32(text[2])<<8 | uint32(text[3])
+	return head * 0x9e3779b1 >> (32 - markBits)
 }
 
 // replace masks the values in a text in which nothing is escaped but as in a URL, and,

@@ -2,9 +2,10 @@ package redact
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+	"unicode/utf8"
 
+	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/trust"
 )
 
@@ -156,7 +157,7 @@ func (m *masker) within() bool {
 // is a secret or holds one.
 func (m *masker) literal() {
 	begin := m.at
-	end, closed := endOfString(m.text, begin)
+	end, closed := jsontext.StringEnd(m.text, begin)
 	m.at = end
 	content := m.text[begin+1 : end]
 	if closed {
@@ -207,69 +208,28 @@ func (m *masker) plain(to int) {
 	m.done = to
 }
 
-// endOfString returns the place behind the string that begins at a quote, and
-// whether it ends before the text does.
-func endOfString(text string, begin int) (end int, closed bool) {
-	for i := begin + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1, true
-		}
-	}
-	return len(text), false
-}
-
 // unescape returns what the inside of a JSON string says. An escape that is cut off
 // is left out; what is no escape says itself.
 func unescape(content string) string {
 	if !strings.ContainsRune(content, '\\') {
 		return content
 	}
-	var out strings.Builder
-	for len(content) > 0 {
-		at := strings.IndexByte(content, '\\')
-		if at < 0 {
-			break
+	out := make([]byte, 0, len(content))
+	for i := 0; i < len(content); {
+		rest := content[i:]
+		switch {
+		case rest[0] != '\\':
+			out = append(out, rest[0])
+			i++
+		case len(rest) < 2, rest[1] == 'u' && len(rest) < 6:
+			return string(out)
+		case rest[1] >= utf8.RuneSelf:
+			i++ // the character behind it follows
+		default:
+			r, size := jsontext.EscapedRune(rest)
+			out = jsontext.AppendRune(out, r)
+			i += size
 		}
-		out.WriteString(content[:at])
-		content = content[at:]
-		text, size, whole := escape(content)
-		if !whole {
-			return out.String()
-		}
-		out.WriteString(text)
-		content = content[size:]
 	}
-	out.WriteString(content)
-	return out.String()
-}
-
-// surrogates are the two escapes that make one character.
-var surrogates = regexp.MustCompile(`^\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
-
-// escape reads the escape with which the inside of a JSON string begins, or the two
-// that make one character. It is whole unless it is cut off.
-func escape(content string) (text string, size int, whole bool) {
-	if len(content) < 2 {
-		return "", 0, false
-	}
-	if content[1] != 'u' {
-		if i := strings.IndexByte("bfnrt", content[1]); i >= 0 {
-			return "\b\f\n\r\t"[i : i+1], 2, true
-		}
-		return content[1:2], 2, true
-	}
-	if len(content) < 6 {
-		return "", 0, false
-	}
-	size = 6
-	if surrogates.MatchString(content) {
-		size = 12
-	}
-	if json.Unmarshal([]byte(`"`+content[:size]+`"`), &text) == nil {
-		return text, size, true
-	}
-	return content[1:2], 2, true
+	return string(out)
 }

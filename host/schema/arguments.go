@@ -23,11 +23,8 @@ var ErrArguments = errors.New("arguments not accepted")
 //
 // Error: [ErrArguments], which may quote the arguments: see [Secrets].
 func ValidateArguments(t event.Type, args []byte) error {
-	if !boundedSchema(t.InputSchema) {
-		return nil
-	}
-	schema, resolved := resolve(t.InputSchema)
-	if resolved == nil {
+	schema, resolved := usable(t.InputSchema)
+	if schema == nil {
 		return nil
 	}
 	var value map[string]any
@@ -49,10 +46,8 @@ func ValidateArguments(t event.Type, args []byte) error {
 		if prop == nil {
 			continue
 		}
-		if r, err := prop.CloneSchemas().Resolve(nil); err == nil {
-			if err := r.Validate(value[name]); err != nil {
-				return fmt.Errorf("%w: %v%s: %s", ErrArguments, trust.Untrusted(name), wanted(prop), clean(err))
-			}
+		if err := validate(prop, value[name]); err != nil {
+			return fmt.Errorf("%w: %v%s: %s", ErrArguments, trust.Untrusted(name), wanted(prop), clean(err))
 		}
 	}
 	if err := resolved.Validate(value); err != nil {
@@ -73,21 +68,6 @@ func CheckArguments(t event.Type, args []byte) []Problem {
 		found[i].Says = set.String(found[i].Says)
 	}
 	return found
-}
-
-func resolve(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {
-	if len(raw) == 0 || string(raw) == "null" || Check(raw) != nil {
-		return nil, nil
-	}
-	var schema jsonschema.Schema
-	if json.Unmarshal(raw, &schema) != nil {
-		return nil, nil
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		return nil, nil
-	}
-	return &schema, resolved
 }
 
 // clean makes a validator's message, which quotes the server's schema, printable
@@ -116,7 +96,7 @@ func wanted(s *jsonschema.Schema) string {
 // Skeleton returns an object of arguments for the type: required members with
 // placeholders, defaults where the schema has them.
 func Skeleton(t event.Type) []byte {
-	schema, _ := resolve(t.InputSchema)
+	schema := decode(t.InputSchema)
 	if schema == nil {
 		return []byte("{}")
 	}

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"eventdeck/host/internal/jsontext"
 )
 
 // Bounds of a schema that is used. To read one costs its size times its depth, and a
@@ -31,31 +33,11 @@ func Check(raw json.RawMessage) error {
 	if len(raw) > maxSchemaBytes {
 		return fmt.Errorf("%w: it has %d bytes, at most %d are read; %s", ErrSchema, len(raw), maxSchemaBytes, instead)
 	}
-	switch depth := depthOf(raw); {
+	switch depth := jsontext.Depth(raw); {
 	case depth > maxSchemaDepth:
 		return fmt.Errorf("%w: it has %d levels, at most %d are read; %s", ErrSchema, depth, maxSchemaDepth, instead)
 	case depth*len(raw) > maxSchemaWork:
 		return fmt.Errorf("%w: it has %d bytes on %d levels, which takes too long to read; %s", ErrSchema, len(raw), depth, instead)
 	}
 	return nil
-}
-
-// depthOf counts the levels of a JSON text.
-func depthOf(raw []byte) int {
-	depth, most, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			most = max(most, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return most
 }

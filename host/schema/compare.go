@@ -43,15 +43,12 @@ type Comparison struct {
 // that the schema does not know; these are allowed as a rule. It looks at a
 // bounded number of members.
 func ComparePayload(t event.Type, data []byte) Comparison {
-	if !boundedSchema(t.PayloadSchema) {
-		return Comparison{}
-	}
-	root, resolved := resolve(t.PayloadSchema)
+	root, _ := usable(t.PayloadSchema)
 	var value any
-	if resolved == nil || json.Unmarshal(data, &value) != nil {
+	if root == nil || json.Unmarshal(data, &value) != nil {
 		return Comparison{}
 	}
-	c := comparer{root: root, left: schemaChecks}
+	c := comparer{left: schemaChecks}
 	c.at("", root, value, 0)
 	out := Comparison{Schema: true, Members: c.members, Differences: c.found}
 	for _, p := range CheckPayload(t, data) {
@@ -64,7 +61,6 @@ func ComparePayload(t event.Type, data []byte) Comparison {
 
 // comparer walks a payload beside its schema.
 type comparer struct {
-	root    *jsonschema.Schema
 	left    int
 	members int
 	found   []Difference
@@ -89,7 +85,7 @@ func (c *comparer) add(kind DifferenceKind, path, says string) {
 }
 
 func (c *comparer) at(path string, s *jsonschema.Schema, value any, depth int) {
-	if s = c.follow(s); s == nil || c.left == 0 || depth > schemaNesting {
+	if s == nil || c.left == 0 || depth > schemaNesting {
 		return
 	}
 	c.left--
@@ -131,25 +127,6 @@ func (c *comparer) object(path string, s *jsonschema.Schema, value map[string]an
 			c.add(DifferenceExtra, at, "is not in the schema")
 		}
 	}
-}
-
-// follow goes to what a local reference names.
-func (c *comparer) follow(s *jsonschema.Schema) *jsonschema.Schema {
-	for range schemaNesting {
-		if s == nil || s.Ref == "" {
-			return s
-		}
-		name, ok := strings.CutPrefix(s.Ref, "#/$defs/")
-		if ok {
-			s = c.root.Defs[name]
-			continue
-		}
-		if name, ok = strings.CutPrefix(s.Ref, "#/definitions/"); !ok {
-			return nil
-		}
-		s = c.root.Definitions[name]
-	}
-	return nil
 }
 
 func typesOf(s *jsonschema.Schema) []string {

@@ -3,8 +3,8 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
+	"strings"
 
 	"eventdeck/host/event"
 	"eventdeck/host/redact"
@@ -32,11 +32,19 @@ func callsSecret(raw json.RawMessage, refs bool) bool {
 	within = func(v any) bool {
 		switch v := v.(type) {
 		case map[string]any:
-			_, refers := v["$ref"].(string)
-			if v["writeOnly"] == true || v["format"] == "password" || refs && refers {
-				return true
+			for name, value := range v {
+				// Names match as those of fields do.
+				switch text, isText := value.(string); {
+				case strings.EqualFold(name, "writeOnly") && value == true,
+					strings.EqualFold(name, "format") && text == "password",
+					strings.EqualFold(name, "$ref") && refs && isText:
+					return true
+				}
+				if within(value) {
+					return true
+				}
 			}
-			return slices.ContainsFunc(slices.Collect(maps.Values(v)), within)
+			return false
 		case []any:
 			return slices.ContainsFunc(v, within)
 		}

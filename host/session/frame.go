@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,7 +50,7 @@ func (s *Session) params(e era, params any) (json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if params != nil {
 		var err error
-		if raw, err = marshal(params); err != nil {
+		if raw, err = wire.Marshal(params); err != nil {
 			return nil, fmt.Errorf("params: %w", err)
 		}
 	}
@@ -76,21 +75,10 @@ func (s *Session) params(e era, params any) (json.RawMessage, error) {
 	meta[metaClientInfo] = s.opts.clientInfo()
 	meta[metaClientCapable] = clientCapabilities()
 	var err error
-	if members["_meta"], err = marshal(meta); err != nil {
+	if members["_meta"], err = wire.Marshal(meta); err != nil {
 		return nil, fmt.Errorf("params: _meta: %w", err)
 	}
-	return marshal(members)
-}
-
-// marshal is json.Marshal without HTML escapes.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return wire.Marshal(members)
 }
 
 // reply answers a request that the server made: a ping, and nothing else.

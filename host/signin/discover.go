@@ -112,7 +112,7 @@ func (a *Account) discover(ctx context.Context) (place, error) {
 // checkIssuer holds the authorization server that the MCP server names against the one
 // that the operator configured, or agreed to at the first sign-in. A server that names
 // another one later would hand tokens and secrets to it, so that is not silent; and a
-// secret that was configured is shown to nobody whom the configuration does not name.
+// secret that was configured is shown to no server that the configuration does not name.
 //
 // Error: [ErrIssuer].
 func (a *Account) checkIssuer(named string) error {

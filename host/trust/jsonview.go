@@ -42,8 +42,23 @@ type Fold struct{ First, Last int }
 // Outline is [Detail] with the places at which its lines can be folded, inner
 // ones before those around them. Text that is not JSON has none.
 func Outline(raw []byte, places []Place, width int) ([]Rendered, []Fold) {
+	l := Lay(raw, places, width)
+	return l.Lines, l.Folds
+}
+
+// Layout is a payload line by line.
+type Layout struct {
+	Lines []Rendered
+	Folds []Fold // as [Outline] tells them
+	// Values says for each line where in the payload the value begins that is on it, -1
+	// for none. A value on several lines is on each of them. Text that is not JSON has none.
+	Values []int
+}
+
+// Lay is [Outline] with the values of the lines.
+func Lay(raw []byte, places []Place, width int) Layout {
 	if !json.Valid(raw) {
-		return Block(Text{string(raw)}, width), nil
+		return Layout{Lines: Block(Text{string(raw)}, width)}
 	}
 	v := jsonView{printer: printer{spell: runes.SpellJSON, json: true, breaks: true, width: width}, raw: raw}
 	for i, s := range places {
@@ -55,7 +70,10 @@ func Outline(raw []byte, places []Place, width int) ([]Rendered, []Fold) {
 		}
 	}
 	v.print()
-	return v.lines, v.folds
+	for i := range v.values {
+		v.values[i]--
+	}
+	return Layout{v.lines, v.folds, v.values}
 }
 
 // jsonView lays out valid JSON.
@@ -74,9 +92,9 @@ func (v *jsonView) print() {
 		switch c := raw[i]; c {
 		case '{', '[':
 			i++
-			v.add(string(c), 1, false, 0)
+			v.sign(string(c))
 			if next := jsontext.SkipSpace(raw, i); raw[next] == c+2 {
-				v.add(string(c+2), 1, false, 0)
+				v.sign(string(c + 2))
 				i = next + 1
 				continue
 			}
@@ -88,18 +106,24 @@ func (v *jsonView) print() {
 			v.depth--
 			if v.depth+1 <= inlineDepth {
 				v.newLine(v.margin())
+				v.value = 0
 			}
 			v.close()
-			v.add(string(c), 1, false, 0)
+			v.sign(string(c))
 		case ',':
 			i++
-			v.add(",", 1, false, 0)
+			v.sign(",")
 			v.next()
 		case ':':
 			i++
-			v.add(": ", 2, false, 0)
+			v.sign(": ")
 		case '"':
 			end := jsontext.StringEndIn(raw, i)
+			v.kind = Key
+			if next := jsontext.SkipSpace(raw, end); next == len(raw) || raw[next] != ':' {
+				v.kind = String
+				v.holds(i)
+			}
 			v.str(raw[i+1:end-1], v.spans[i])
 			i = end
 		default:
@@ -107,11 +131,28 @@ func (v *jsonView) print() {
 			for end < len(raw) && strings.IndexByte(",]} \n\t\r", raw[end]) < 0 {
 				end++
 			}
+			v.holds(i)
+			if v.kind = Number; c == 't' || c == 'f' || c == 'n' {
+				v.kind = Literal
+			}
 			v.add(string(raw[i:end]), end-i, false, 0)
 			i = end
 		}
 	}
 	v.newLine(0)
+}
+
+// holds notes that the value at raw[i] is on the line, unless another one is before it.
+func (v *jsonView) holds(i int) {
+	if v.value == 0 {
+		v.value = i + 1
+	}
+}
+
+// sign adds what stands between values.
+func (v *jsonView) sign(s string) {
+	v.kind = Sign
+	v.add(s, len(s), false, 0)
 }
 
 // close notes where what was opened last is closed. What stays on one line
@@ -128,6 +169,7 @@ func (v *jsonView) close() {
 func (v *jsonView) next() {
 	if v.depth <= inlineDepth {
 		v.newLine(v.margin())
+		v.value = 0
 	}
 }
 

@@ -25,10 +25,14 @@ type printer struct {
 
 	indent int // of the lines that continue a string
 	lines  []Rendered
+	value  int   // where the value begins that is on the line, from 1; 0: none is
+	values []int // of each line; kept for JSON only
 	cur    Rendered
 	buf    []byte // text of the open segment, which is not yet in cur
 	bufW   int
 	span   int // of the open segment
+	kind   Kind
+	open   Kind // of the open segment
 	run    []runes.Unit
 }
 
@@ -36,12 +40,12 @@ type printer struct {
 func (p *printer) add(s string, w int, mark bool, span int) {
 	if mark {
 		p.flush()
-		p.cur.push(Segment{Text: s, Mark: true, Span: span}, w)
+		p.cur.push(Segment{Text: s, Mark: true, Span: span, Kind: p.kind}, w)
 		return
 	}
-	if span != p.span {
+	if span != p.span || p.kind != p.open {
 		p.flush()
-		p.span = span
+		p.span, p.open = span, p.kind
 	}
 	p.buf = append(p.buf, s...)
 	p.bufW += w
@@ -49,7 +53,7 @@ func (p *printer) add(s string, w int, mark bool, span int) {
 
 func (p *printer) flush() {
 	if len(p.buf) > 0 {
-		p.cur.push(Segment{Text: string(p.buf), Span: p.span}, p.bufW)
+		p.cur.push(Segment{Text: string(p.buf), Span: p.span, Kind: p.open}, p.bufW)
 		p.buf, p.bufW = p.buf[:0], 0
 	}
 }
@@ -63,11 +67,31 @@ func (p *printer) line() Rendered {
 // newLine ends the line; the next one starts with indent blanks.
 func (p *printer) newLine(indent int) {
 	p.flush()
-	p.lines = append(p.lines, p.cur.wrap(p.width, p.indent)...)
+	wrapped := p.wrapped()
+	p.lines = append(p.lines, wrapped...)
+	if p.json {
+		for range wrapped {
+			p.values = append(p.values, p.value)
+		}
+	}
 	p.cur = Rendered{}
 	if indent > 0 {
 		p.cur.push(Segment{Text: blanks(indent)}, indent)
 	}
+}
+
+// wrapped cuts the line to the width. In JSON no comma stands on a line of its own.
+func (p *printer) wrapped() []Rendered {
+	if !p.json || p.width < 2 || p.cur.Width <= p.width {
+		return p.cur.wrap(p.width, p.indent)
+	}
+	lines := p.cur.wrap(p.width-1, p.indent)
+	last := len(lines) - 1
+	if segments := lines[last].Segments; last > 0 && segments[len(segments)-1].Text == "," && lines[last].Width == continuing(p.indent, p.width-1)+1 {
+		lines[last-1].push(segments[len(segments)-1], 1)
+		lines = lines[:last]
+	}
+	return lines
 }
 
 // column is the width of the line so far.

@@ -17,7 +17,21 @@ type Segment struct {
 	// Span is one more than the index of the [Place] that the text lies in; 0
 	// outside of places and in views without them.
 	Span int
+	Kind Kind // of a value of JSON in [Detail]; 0 elsewhere
 }
+
+// Kind is what a part of a JSON text is.
+type Kind uint8
+
+// The kinds.
+const (
+	_       Kind = iota
+	Key          // name of a member
+	String       // a value in quotes
+	Number       // digits
+	Literal      // true, false, null
+	Sign         // brackets, commas, colons
+)
 
 // Rendered is one line of safe text, ready to be laid out. Its width is known
 // before any style is added.
@@ -42,8 +56,9 @@ func (r Rendered) Plain() string {
 	return b.String()
 }
 
-// ellipsis ends a line that was clipped.
-const ellipsis = "…"
+// CutMark ends a line that was clipped. It is a [Segment] of its own, marked: a text that
+// holds the same character is not.
+const CutMark = "…"
 
 // Clip returns the line in at most width cells. What does not fit is replaced
 // by one visible ellipsis; a token is kept whole or left out.
@@ -64,7 +79,7 @@ func (r Rendered) Clip(width int) Rendered {
 			break
 		}
 	}
-	out.push(Segment{Text: ellipsis, Mark: true}, 1)
+	out.push(Segment{Text: CutMark, Mark: true}, 1)
 	return out
 }
 
@@ -139,16 +154,22 @@ func cells(s string) int {
 	return len(s)
 }
 
+// continuing is the indentation of the lines that continue one of at most width cells.
+func continuing(indent, width int) int {
+	indent = min(indent, width/2)
+	if width-indent < 2 { // a wide glyph must fit
+		return 0
+	}
+	return indent
+}
+
 // wrap cuts a line into lines of at most width cells, behind a blank where
 // there is one in the second half. All but the first start with indent blanks.
 func (r Rendered) wrap(width, indent int) []Rendered {
 	if width <= 0 || r.Width <= width {
 		return []Rendered{r}
 	}
-	indent = min(indent, width/2)
-	if width-indent < 2 { // a wide glyph must fit
-		indent = 0
-	}
+	indent = continuing(indent, width)
 	var lines []Rendered
 	var cur Rendered
 	breakLine := func() {
@@ -177,7 +198,7 @@ func (r Rendered) wrap(width, indent int) []Rendered {
 			if w == 0 && fresh {
 				// A glyph wider than the pane.
 				n, _ := firstGlyph(s.Text)
-				head.Text, tail.Text, w = ellipsis, s.Text[n:], 1
+				head.Text, tail.Text, w = CutMark, s.Text[n:], 1
 				head.Mark = true
 			}
 			if w > 0 {

@@ -27,7 +27,7 @@ func TestRequestsAreStrict(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			params, err := encode(tt.params)
+			params, err := Marshal(tt.params)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestCursorGoesBackAsItCame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		params, err := encode(PollRequest{Name: text("t"), At: Position{Cursor: r.Cursor.Text, Valid: true, Number: r.Cursor.Number}})
+		params, err := Marshal(PollRequest{Name: text("t"), At: Position{Cursor: r.Cursor.Text, Valid: true, Number: r.Cursor.Number}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,7 +125,7 @@ func EncodeRequest(id ID, method string, params json.RawMessage) []byte {
 
 // EncodeNotification returns the frame of a notification.
 func EncodeNotification(method string, params any) ([]byte, error) {
-	return encode(struct {
+	return Marshal(struct {
 		JSONRPC string `json:"jsonrpc"`
 		Method  string `json:"method"`
 		Params  any    `json:"params,omitempty"`
@@ -134,7 +134,7 @@ func EncodeNotification(method string, params any) ([]byte, error) {
 
 // EncodeResult returns the frame that answers the request with the raw id.
 func EncodeResult(id json.RawMessage, result any) ([]byte, error) {
-	return encode(struct {
+	return Marshal(struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Result  any             `json:"result"`
@@ -148,7 +148,7 @@ func EncodeError(id json.RawMessage, code int, message string, data any) ([]byte
 		Message string `json:"message"`
 		Data    any    `json:"data,omitempty"`
 	}
-	return encode(struct {
+	return Marshal(struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
 		Error   body            `json:"error"`
@@ -162,7 +162,8 @@ func orNull(id json.RawMessage) json.RawMessage {
 	return id
 }
 
-func encode(v any) ([]byte, error) {
+// Marshal is [json.Marshal] without the escapes that HTML needs.
+func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -39,7 +39,7 @@ func (r ListRequest) MarshalJSON() ([]byte, error) {
 	if r.Cursor == nil {
 		return []byte("{}"), nil
 	}
-	return encode(map[string]sentCursor{"cursor": {text: *r.Cursor, valid: true}})
+	return Marshal(map[string]sentCursor{"cursor": {text: *r.Cursor, valid: true}})
 }
 
 // Descriptor is one event type as a server lists it. Missing members are zero.

@@ -56,7 +56,7 @@ func (r PollRequest) MarshalJSON() ([]byte, error) {
 		d := milliseconds(r.Timeout)
 		p.Timeout = &d
 	}
-	return encode(p)
+	return Marshal(p)
 }
 
 // PollResult is the result of events/poll. Every member may be missing.

@@ -18,7 +18,7 @@ const (
 	NoteStreamEnd    = "notifications/stream/end"
 )
 
-// Resume is what resumes one stream on its server. Whoever has it can read what
+// Resume is what resumes one stream on its server. Who has it can read what
 // the stream carries: it is kept like a secret.
 type Resume struct {
 	Request ID // the request that the stream belongs to
@@ -56,7 +56,7 @@ func ParseResume(text string) (r Resume, ok bool) {
 
 // MarshalJSON writes the params of stream/resume and stream/poll, the token in clear.
 func (r Resume) MarshalJSON() ([]byte, error) {
-	return encode(struct {
+	return Marshal(struct {
 		Stream sentCursor `json:"streamId"`
 		Token  sentCursor `json:"resumeToken"`
 	}{sentCursor{text: trust.Untrusted(r.Stream), valid: true}, sentCursor{text: trust.Untrusted(r.Token), valid: true}})

@@ -21,7 +21,7 @@ type StreamRequest struct {
 
 // MarshalJSON writes the params.
 func (r StreamRequest) MarshalJSON() ([]byte, error) {
-	return encode(newSubscribing(r.Name, r.Arguments, r.At))
+	return Marshal(newSubscribing(r.Name, r.Arguments, r.At))
 }
 
 // Note is a notification as it came, or what a dialect made of it: then it is

@@ -39,7 +39,7 @@ func (r SubscribeRequest) MarshalJSON() ([]byte, error) {
 		ms, _ := milliseconds(r.TTL).MarshalJSON()
 		p.TTL = (*json.RawMessage)(&ms)
 	}
-	return encode(p)
+	return Marshal(p)
 }
 
 type delivery struct {
@@ -59,7 +59,7 @@ type UnsubscribeRequest struct {
 // MarshalJSON writes the params, with the delivery's mode and url (field notes 5).
 func (r UnsubscribeRequest) MarshalJSON() ([]byte, error) {
 	s := newSubscribing(r.Name, r.Arguments, Position{})
-	return encode(struct {
+	return Marshal(struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 		Delivery  delivery        `json:"delivery"`

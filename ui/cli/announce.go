@@ -8,7 +8,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 )
 
 // announcer is the screen in words, for screen readers and for operators that want to
@@ -16,32 +15,36 @@ import (
 // state of servers and subscriptions when it begins and when it changes, and
 // every record that arrives.
 type announcer struct {
-	deck *deck
+	host host.Reader
 	out  io.Writer
 	now  func() time.Time
 
+	holder  int                         // process that has the store; 0: this one
 	pos     uint64                      // every record up to here is told
 	servers map[string]string           // what was told of a server last
 	subs    map[event.SubID]event.State // the state that was told of a subscription last
 	buf     []byte
 }
 
-func newAnnouncer(d *deck, out io.Writer) *announcer {
-	return &announcer{deck: d, out: out, now: time.Now, pos: d.Log().Last(), servers: map[string]string{}, subs: map[event.SubID]event.State{}}
+func newAnnouncer(h host.Reader, out io.Writer) *announcer {
+	return &announcer{host: h, out: out, now: time.Now, pos: h.Log().Last(), servers: map[string]string{}, subs: map[event.SubID]event.State{}}
 }
 
 // run announces until ctx ends.
 func (p *announcer) run(ctx context.Context) error {
-	changed, stop := p.deck.Changed()
+	changed, stop := p.host.Changed()
 	defer stop()
-	snap := p.deck.Snapshot()
-	p.line(fmt.Sprintf("eventdeck in words. %s, %s, %s stored. Ctrl+C ends it.",
-		event.Some(len(snap.Servers), "server", "servers"), event.Some(len(snap.Subs), "subscription", "subscriptions"), event.Some(snap.Last, "record", "records")))
+	snap := p.host.Snapshot()
+	p.line(fmt.Sprintf("eventdeck in words. %s, %s%s, %s stored. Ctrl+C ends it.",
+		event.Some(len(snap.Servers), "server", "servers"), event.Some(len(snap.Subs), "subscription", "subscriptions"), inTrouble(snap), event.Some(snap.Last, "record", "records")))
+	if p.holder = snap.Store.Holder; p.holder != 0 {
+		p.line(fmt.Sprintf("attached to process %d, which has the store", p.holder))
+	}
 	if len(snap.Subs) == 0 {
 		p.line("nothing is subscribed yet: `eventdeck tail SERVER TYPE --data DIR` subscribes")
 	}
 	for {
-		p.states(p.deck.Snapshot())
+		p.states(p.host.Snapshot())
 		if err := p.records(); err != nil {
 			return err
 		}
@@ -64,6 +67,20 @@ func (p *announcer) run(ctx context.Context) error {
 	}
 }
 
+// inTrouble counts the subscriptions that bring nothing, "" for none.
+func inTrouble(snap host.Snapshot) string {
+	n := 0
+	for i := range snap.Subs {
+		if snap.Subs[i].InTrouble() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of which %d in trouble", n)
+}
+
 // line appends one announcement of the program, with its time.
 func (p *announcer) line(text string) {
 	p.buf = p.now().Local().AppendFormat(p.buf, "15:04:05.000")
@@ -72,6 +89,14 @@ func (p *announcer) line(text string) {
 
 // states announces what changed since it was told last.
 func (p *announcer) states(snap host.Snapshot) {
+	if now := snap.Store.Holder; now != p.holder && snap.Store.Err == nil {
+		words := fmt.Sprintf("process %d has ended; this one has the store now and goes on", p.holder)
+		if now != 0 {
+			words = fmt.Sprintf("process %d has ended; attached to process %d now", p.holder, now)
+		}
+		p.holder = now
+		p.line(words)
+	}
 	for _, s := range snap.Servers {
 		words := "server " + safe(s.Name) + " " + reachWords(s)
 		if p.servers[s.Name] != words {
@@ -85,7 +110,7 @@ func (p *announcer) states(snap host.Snapshot) {
 		state := settled(v)
 		if p.subs[v.ID] != state {
 			p.subs[v.ID] = state
-			p.line("subscription " + safe(v.Key.Server) + " " + plain(v.Key.Type) + " by " + string(v.Mode) + " is " + string(state) + because(v.Status.Error))
+			p.line("subscription " + safe(v.Key.Server) + " " + plain(v.Key.Type) + " by " + string(v.Mode) + " is " + spoken(state) + because(v))
 		}
 	}
 	for id := range p.subs {
@@ -106,6 +131,10 @@ func settled(v host.SubscriptionView) event.State {
 	switch state {
 	case "":
 		return event.StateStarting
+	case event.StateStarting:
+		if v.Waits() {
+			return "waiting for the server"
+		}
 	case event.StateDraining:
 		return event.StatePolling
 	case event.StateRefreshing:
@@ -114,7 +143,18 @@ func settled(v host.SubscriptionView) event.State {
 	return state
 }
 
+// spoken is a state as a sentence says it.
+func spoken(s event.State) string {
+	if s == event.StateBackoff {
+		return "in backoff"
+	}
+	return string(s)
+}
+
 func reachWords(s host.ServerView) string {
+	if why := s.Why(nil); why != "" && s.Reach == host.ReachBackoff {
+		return "is " + safe(why)
+	}
 	words := "is " + string(s.Reach)
 	switch s.Reach {
 	case host.ReachBackoff:
@@ -135,16 +175,22 @@ func reachWords(s host.ServerView) string {
 	return words
 }
 
-func because(err trust.Text) string {
-	if err.IsZero() {
+// because tells why a subscription is in trouble, else the last error, if there is one.
+func because(v host.SubscriptionView) string {
+	if v.InTrouble() {
+		if why := v.Why(func(t time.Time) string { return t.Local().Format(time.TimeOnly) }); why != "" {
+			return ": " + safe(why)
+		}
+	}
+	if v.Status.Error.IsZero() {
 		return ""
 	}
-	return ": " + plain(err)
+	return ": " + plain(v.Status.Error)
 }
 
 // records announces what was stored, up to a batch.
 func (p *announcer) records() error {
-	return p.deck.Log().After(p.pos, func(r event.Record) bool {
+	return p.host.Log().After(p.pos, func(r event.Record) bool {
 		p.pos = r.Seq
 		if r.Kind == event.KindState && r.State != nil && p.subs[r.Sub] == r.State.State {
 			return true // told as a state already

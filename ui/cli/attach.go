@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"eventdeck/host"
@@ -86,12 +87,45 @@ func addressed(store event.Store, s *event.Server) (err error) {
 	return err
 }
 
+// openToAsk opens a deck for looking at servers, with a store of its own. Of servers that are
+// given by their name in the store that is kept it takes the address from there; where
+// another process has that store open, the deck is that process's.
+func (a *app) openToAsk(ctx context.Context, servers []event.Server) (*deck, error) {
+	own := StoreOptions{Temporary: true}
+	if !slices.ContainsFunc(servers, func(s event.Server) bool { return s.AdHoc && event.IsAddressName(s.URL) }) {
+		return a.open(ctx, own, false)
+	}
+	kept, there, err := a.existing()
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return a.open(ctx, own, false)
+	}
+	store, client, err := a.openOrAttach(ctx, kept)
+	if err != nil {
+		return nil, err
+	}
+	if client == nil {
+		for i := range servers {
+			err = errors.Join(err, addressed(store, &servers[i]))
+		}
+	}
+	if err = errors.Join(err, store.Close()); err != nil {
+		return nil, err
+	}
+	if client != nil {
+		own = kept
+	}
+	return a.open(ctx, own, false)
+}
+
 // named gives servers that are given by their address the names that they have in the
 // deck's store: see [host.AddressName].
 func (d *deck) named(ctx context.Context, servers []event.Server) (err error) {
 	for i := range servers {
 		switch s := &servers[i]; {
-		case !s.AdHoc || s.URL == "":
+		case !s.AdHoc || s.URL == "", event.IsAddressName(s.Name) && s.Name != s.URL: // it has its name
 		case event.IsAddressName(s.URL):
 			if d.client == nil { // else the first process has the address
 				err = addressed(d.store, s)

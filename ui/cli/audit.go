@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,8 +18,8 @@ func (a *app) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Print who did what, oldest first",
-		Long: "audit prints the audit log: what the operator, the host and the servers did to subscriptions,\n" +
-			"and what checks found (refused deliveries, answered challenges). The newest 100,000 entries are kept.",
+		Long: `audit prints the audit log: what the operator, the host and the servers did to subscriptions,
+and what checks found (refused deliveries, answered challenges). The newest 100,000 entries are kept.`,
 		Args: exactly(0),
 		Run:  a.run(func(cmd *cobra.Command, _ []string) error { return a.audit(cmd.Context(), limit) }),
 	}
@@ -28,32 +27,25 @@ func (a *app) auditCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) audit(ctx context.Context, limit uint64) (err error) {
-	o, there, err := a.existing()
-	if err != nil || !there {
-		return err
-	}
-	store, err := a.openStore(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	var entries []event.AuditEntry
-	err = store.AuditBefore(0, func(e event.AuditEntry) bool {
-		entries = append(entries, e)
-		return ctx.Err() == nil && (limit == 0 || uint64(len(entries)) < limit)
+func (a *app) audit(ctx context.Context, limit uint64) error {
+	return a.reading(ctx, func(store event.Store) error {
+		var entries []event.AuditEntry
+		err := store.AuditBefore(0, func(e event.AuditEntry) bool {
+			entries = append(entries, e)
+			return ctx.Err() == nil && (limit == 0 || uint64(len(entries)) < limit)
+		})
+		if err != nil {
+			return err
+		}
+		slices.Reverse(entries)
+		if len(entries) == 0 {
+			a.say("nothing is in the audit log of %s", store.Info().Path)
+		}
+		if err := a.printAudit(entries); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	slices.Reverse(entries)
-	if len(entries) == 0 {
-		a.say("nothing is in the audit log of %s", store.Info().Path)
-	}
-	if err := a.printAudit(entries); err != nil {
-		return fmt.Errorf("standard output: %w", err)
-	}
-	return nil
 }
 
 func (a *app) printAudit(entries []event.AuditEntry) error {

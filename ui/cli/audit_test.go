@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 )
 
@@ -25,7 +26,7 @@ func TestAudit(t *testing.T) {
 	if got := b.out.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "audit", "--limit", "1", "--data", b.data(t))
 	got := b.out.String()
 	if strings.Contains(got, "pause") || strings.Contains(got, "\x1b") || !strings.Contains(got, "delivery refused  answered 401  signature") {

@@ -14,6 +14,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -140,7 +141,7 @@ func TestAStoreThatCannotBeOpened(t *testing.T) {
 		return nil, errors.New("the store is in use: process 42 has /data open")
 	}
 	for _, args := range [][]string{{"tail", "pager", "t"}, {"subs", "list"}, {"events"}, {"subs", "rm", "x"}} {
-		b.err = lockedBuffer{}
+		b.err = mcptest.Buffer{}
 		b.expect(t, exitError, "process 42", append(args, "--data", b.data(t))...)
 	}
 }
@@ -199,7 +200,7 @@ func TestServers(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, b.out.String())
 		}
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "servers", "pager", "--json")
 	want := `{"name":"pager","address":"http://h/mcp","transport":"http","http":"","era":"2026-07-28 stateless","version":"2026-07-28","profile":"SEP-3415","title":"Pa\u001bger","release":"1.0","events":true,"types":1,"error":null}` + "\n"
 	if got := b.out.String(); got != want {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,23 +45,33 @@ func (a *app) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// demoSubscriptions are the subscriptions of a first start. Between them they use every
-// mode. In all but the last, which gathers for a minute, something arrives from the
-// first second on.
+// demoSubscriptions are the subscriptions of a first start: the story first, little of
+// what people say meanwhile. Between them they use every mode. The last one gathers for a
+// minute.
 var demoSubscriptions = [...]struct {
 	server, typ string
 	mode        event.Mode
 	args        string
 }{
-	{"pager", "incident.activity", event.ModePush, ""},
-	{"pager", "note.added", event.ModeWebhook, ""},
+	{"pager", "incident.changed", event.ModePush, ""},
+	{"pager", "alert.fired", event.ModePush, ""},
+	{"pager", "page.sent", event.ModeWebhook, ""},
 	{"pager", "deploy.changed", event.ModePoll, ""},
+	{"pager", "incident.activity", event.ModePush, ""},
 	{"chat", "message.posted", event.ModePoll, ""},
 	{"chat", "presence.changed", event.ModePush, ""},
 	{"archive", "event://archive/filed", event.ModePush, ""},
-	{"digest", "filtered-stream", event.ModePush, `{"eventTypes":["deploy.*","alert.*","page.*","canary.*"]}`},
-	{"digest", "filtered-stream", event.ModePush, `{"eventTypes":["errors.*"],"channels":["cron"],"cronExpression":"* * * * *"}`},
+	{"digest", "filtered-stream", event.ModePush, `{"eventTypes":["canary.*"]}`},
+	{"digest", "filtered-stream", event.ModePush, `{"eventTypes":["alert.*"],"channels":["cron"],"cronExpression":"* * * * *"}`},
 }
+
+// The servers of the demo do something wrong, as servers do: the first page is signed with
+// an unknown secret, and the streams of chat are cut when they have been open for so much of
+// the incident (at speed 1); presence has no replay.
+const (
+	demoForgery = "signature-wrong-once"
+	demoCut     = 35 * time.Second
+)
 
 func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if err := a.needTerminal(); err != nil {
@@ -82,7 +93,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 		return err
 	}
 	if d.client != nil { // it has begun meanwhile
-		return a.showAttached(ctx, d, true)
+		return a.showDemoOf(ctx, d)
 	}
 	info := d.store.Info()
 	first := len(d.store.Subscriptions()) == 0
@@ -108,21 +119,15 @@ func (a *app) demoElsewhere(ctx context.Context, c *attach.Client, err error) er
 	}
 	d := &deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
 	d.use(c)
-	return a.showAttached(ctx, d, true)
+	return a.showDemoOf(ctx, d)
 }
 
 // startServers runs the demo servers that have an address, and returns how all of
 // them are reached. The returned function ends them, also after an error; chat is
 // a process of its host.
 func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Server, stop func() error, err error) {
-	var stops []func() error
-	stop = func() error {
-		var errs []error
-		for _, s := range stops {
-			errs = append(errs, s())
-		}
-		return errors.Join(errs...)
-	}
+	var stops endings
+	stop = func() error { return stops.end() }
 	exe, err := a.Executable()
 	if err != nil {
 		return nil, stop, fmt.Errorf("find this program to start the chat server: %w", err)
@@ -131,6 +136,7 @@ func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Se
 		"demo-server", "chat",
 		"--speed", strconv.FormatFloat(f.speed, 'g', -1, 64),
 		"--seed", strconv.FormatInt(f.seed, 10),
+		"--fault", "close-every=" + time.Duration(float64(demoCut)/f.speed).String(),
 	}}
 	for _, name := range []string{"pager", "archive", "digest"} {
 		url, end, err := a.startServer(ctx, name, f)
@@ -151,9 +157,11 @@ func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url st
 	lines, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := a.DemoServer(ctx, name, host.DemoOptions{
-			Listen: "127.0.0.1:0", Speed: f.speed, Seed: f.seed, Out: io.Discard, Err: out,
-		})
+		o := host.DemoOptions{Listen: "127.0.0.1:0", Speed: f.speed, Seed: f.seed, Out: io.Discard, Err: out}
+		if name == "pager" {
+			o.Faults = []string{demoForgery}
+		}
+		err := a.DemoServer(ctx, name, o)
 		if errors.Is(err, context.Canceled) {
 			err = nil
 		}

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/config"
+	"eventdeck/host/redact"
 )
 
 // usageError is a mistake in the command line itself.
@@ -68,17 +69,14 @@ func isBrokenPipe(err error) bool {
 	return runtime.GOOS == "windows" && (errors.Is(err, errorBrokenPipe) || errors.Is(err, errorNoData))
 }
 
-// message returns err as one line that can act on no terminal.
+// message returns err as one line that can act on no terminal and shows nothing that looks
+// like a secret, wherever its words come from.
 func message(err error) string {
 	text := strings.TrimSpace(err.Error())
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ReplaceAll(text, "\n", "; ")
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, text)
+	var shapes *redact.Set
+	return safe(shapes.String(text))
 }
 
 // say writes one line for the operator to standard error.

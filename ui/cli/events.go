@@ -26,8 +26,8 @@ func (a *app) eventsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events [SUB]",
 		Short: "Print what is kept, oldest first",
-		Long: "events prints the same lines as tail from what is kept, of one subscription or of all.\n" +
-			"--since takes a duration before now (10m) or a time (2026-07-28T12:00:00Z).",
+		Long: `events prints the same lines as tail from what is kept, of one subscription or of all.
+--since takes a duration before now (10m) or a time (2026-07-28T12:00:00Z).`,
 		Args: maximum(1),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
 			return a.events(cmd.Context(), args, f)
@@ -43,7 +43,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err error) {
+func (a *app) events(ctx context.Context, args []string, f eventsFlags) error {
 	if err := f.seal.check(len(args)); err != nil {
 		return err
 	}
@@ -63,15 +63,7 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 	if err != nil {
 		return err
 	}
-	o, there, err := a.existing()
-	if err != nil || !there {
-		return err
-	}
-	store, err := a.openStore(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	a.hint("filter", f.filter)
 	pick := func(r event.Record) bool {
 		return (len(args) == 0 || r.Sub == event.SubID(args[0])) && !r.ReceivedAt.Before(since) && wanted.Match(&r)
 	}
@@ -79,15 +71,13 @@ func (a *app) events(ctx context.Context, args []string, f eventsFlags) (err err
 		all := pick
 		pick = func(r event.Record) bool { return r.Kind == event.KindEvent && all(r) }
 	}
-	printed, err := a.print(ctx, store, format, pick, f.limit)
-	err = errors.Join(err, seal.err)
-	if err != nil || printed > 0 || len(args) == 0 {
-		return err
-	}
-	if _, err := store.Subscription(event.SubID(args[0])); errors.Is(err, event.ErrNotFound) {
-		return noSubscription(event.SubID(args[0]))
-	}
-	return nil
+	return a.reading(ctx, func(store event.Store) error {
+		printed, err := a.print(ctx, store, format, pick, f.limit)
+		if err = errors.Join(err, seal.err); err != nil || printed > 0 {
+			return err
+		}
+		return absent(store, args)
+	})
 }
 
 // print writes the records that pick takes, oldest first, and of these the

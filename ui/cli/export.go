@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,9 +29,9 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [SUB]",
 		Short: "Write what is kept for other programs",
-		Long: "export writes what is kept, of one subscription or of all, oldest first: as lines of JSON (ndjson, the\n" +
-			"lines of tail), as a table (csv) or as CloudEvents 1.0. Text of servers is escaped; in a table a cell that\n" +
-			"a spreadsheet would calculate gets a quote mark in front. With --raw, import gives back the same records.",
+		Long: `export writes what is kept, of one subscription or of all, oldest first: as lines of JSON (ndjson, the
+lines of tail), as a table (csv) or as CloudEvents 1.0. Text of servers is escaped; in a table a cell that
+a spreadsheet would calculate gets a quote mark in front. With --raw, import gives back the same records.`,
 		Example: "eventdeck export --filter 'since:1d sev:P1' --format csv --columns receivedAt,type,.severity,.title --output day.csv\neventdeck export --raw | gzip > kept.ndjson.gz",
 		Args:    maximum(1),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, args []string, f exportFlags) (err error) {
+func (a *app) export(ctx context.Context, args []string, f exportFlags) error {
 	o := export.Options{Format: export.Format(f.format), Raw: f.raw, Columns: f.columns}
 	if _, err := export.NewWriter(io.Discard, o); err != nil {
 		return usagef("%w", err)
@@ -57,49 +57,42 @@ func (a *app) export(ctx context.Context, args []string, f exportFlags) (err err
 	if err != nil {
 		return err
 	}
-	kept, there, err := a.existing()
-	if err != nil || !there {
-		return err
-	}
-	store, err := a.openStore(ctx, kept)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	out, name := a.Stdout, "standard output"
-	if f.output != "" {
-		if info, statErr := os.Stat(f.output); statErr == nil && info.IsDir() {
-			return fmt.Errorf("--output: %s is a directory; name a file in it", f.output)
-		}
-		file, openErr := os.OpenFile(f.output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(openErr, fs.ErrExist) {
-			return fmt.Errorf("--output: %w; remove it or take another name", openErr)
-		}
-		if openErr != nil {
-			return fmt.Errorf("--output: %w", openErr)
-		}
-		defer func() {
-			if err = errors.Join(err, file.Close()); errors.Is(err, event.ErrDamaged) {
-				err = setApart(f.output, err)
+	a.hint("filter", f.filter)
+	return a.reading(ctx, func(store event.Store) (err error) {
+		out, name := io.Writer(a.Stdout), "standard output"
+		if f.output != "" {
+			file, openErr := newFile(f.output)
+			if openErr != nil {
+				return openErr
 			}
-		}()
-		out, name = file, f.output
-	}
-	n, err := writeAll(ctx, store, out, o, func(r *event.Record) bool {
-		return (len(args) == 0 || r.Sub == event.SubID(args[0])) && wanted.Match(r)
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if n == 0 && len(args) > 0 {
-		if _, err := store.Subscription(event.SubID(args[0])); errors.Is(err, event.ErrNotFound) {
-			return noSubscription(event.SubID(args[0]))
+			defer func() {
+				if err = errors.Join(err, file.Close()); errors.Is(err, event.ErrDamaged) {
+					err = setApart(f.output, err)
+				}
+			}()
+			out, name = file, f.output
 		}
-	}
-	if f.output != "" {
-		a.say("%s in %s", event.Some(n, "record is", "records are"), f.output)
-	}
-	return nil
+		var read atomic.Uint64
+		if f.output != "" || !a.StdoutTerminal { // there the lines show how far it is
+			defer a.working("exporting", func() (uint64, uint64) { return read.Load(), store.Info().Records })()
+		}
+		n, err := writeAll(ctx, store, out, o, func(r *event.Record) bool {
+			read.Add(1)
+			return (len(args) == 0 || r.Sub == event.SubID(args[0])) && wanted.Match(r)
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if n == 0 {
+			if err := absent(store, args); err != nil {
+				return err
+			}
+		}
+		if f.output != "" {
+			a.say("%s in %s", event.Some(n, "record is", "records are"), f.output)
+		}
+		return nil
+	})
 }
 
 // setApart gives a file that holds only a part of what is kept a name that says so.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
 )
@@ -60,24 +61,24 @@ func TestExportAndImport(t *testing.T) {
 	storeSome(t, from, 2*importBatch)
 	file := filepath.Join(t.TempDir(), "kept.ndjson")
 	b.expect(t, exitDone, "1002 records are in "+file, "export", "--raw", "--output", file, "--data", from)
-	b.err = lockedBuffer{}
+	b.err = mcptest.Buffer{}
 	b.expect(t, exitError, "remove it or take another name", "export", "--output", file, "--data", from)
-	b.err = lockedBuffer{}
+	b.err = mcptest.Buffer{}
 	b.expect(t, exitError, "is a directory; name a file in it", "export", "--output", filepath.Dir(file), "--data", from)
-	b.err = lockedBuffer{}
+	b.err = mcptest.Buffer{}
 	b.expect(t, exitDone, "1002 records are new, 0 were there already", "store", "import", file, "--data", to)
-	b.err = lockedBuffer{}
+	b.err = mcptest.Buffer{}
 	b.expect(t, exitDone, "0 records are new, 1002 were there already", "store", "import", file, "--data", to)
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "export", "--raw", "--data", to)
 	if b.out.String() != string(want) {
 		t.Errorf("the copy is not the same:\n%.600s\n%.600s", b.out.String(), want)
 	}
-	b.err = lockedBuffer{}
+	b.err = mcptest.Buffer{}
 	b.p.Stdin = strings.NewReader(strings.SplitAfter(string(want), "\n")[1] + "nonsense\n")
 	if code := b.run(t, "store", "import", "-", "--data", t.TempDir()); code != exitError || !strings.Contains(b.err.String(), "-: line 2: not a line of an export") || !strings.Contains(b.err.String(), "1 record is new") {
 		t.Errorf("a mistake ends with %d: %s", code, b.err.String())
@@ -94,10 +95,10 @@ func TestImportOfLinesWithSecretsInAddresses(t *testing.T) {
 	b.expect(t, exitDone, "", "export", "--raw", "--data", from)
 	lines := strings.ReplaceAll(b.out.String(), `"server":"pager"`, `"server":"https://h.example/mcp?token=t0psecret"`)
 	for _, want := range []string{"4 records are new", "0 records are new, 4 were there"} {
-		b.err, b.p.Stdin = lockedBuffer{}, strings.NewReader(lines)
+		b.err, b.p.Stdin = mcptest.Buffer{}, strings.NewReader(lines)
 		b.expect(t, exitDone, want, "store", "import", "-", "--data", to)
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "events", "--json", "--data", to)
 	if out := b.out.String(); strings.Contains(out, "t0psecret") || strings.Count(out, `"server":"https://h.example/mcp?token=…#`) != 4 {
 		t.Errorf("shown are\n%s", out)
@@ -117,16 +118,16 @@ func TestExportFormats(t *testing.T) {
 		{[]string{"--format", "cloudevents", "--filter", ".n=1"}, `{"specversion":"1.0","id":"e1","source":"pager","type":"incident.created","time":"2026-07-28T12:00:00.005Z","subscription":"abcd2345","deliverymode":"push","receivedat":"2026-07-28T12:00:00.005Z","datacontenttype":"application/json","data":{"n":1,"title":"=1+1"}}` + "\n"},
 		{[]string{"--filter", "id:e2"}, `{"seq":3,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e2","timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":{"n":2,"title":"=1+1"}}` + "\n"},
 	} {
-		b.out = lockedBuffer{}
+		b.out = mcptest.Buffer{}
 		code := b.run(t, append([]string{"export", "--data", dir}, tt.args...)...)
 		if got := b.out.String(); code != exitDone || got != tt.want {
 			t.Errorf("%q\ngot  %q\nwant %q", tt.args, got, tt.want)
 		}
 	}
-	b.out, b.err = lockedBuffer{}, lockedBuffer{}
+	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}
 	b.expect(t, exitUsage, "there are ndjson, csv, cloudevents", "export", "--format", "xml", "--data", dir)
-	b.out, b.err = lockedBuffer{}, lockedBuffer{}
+	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}
 	b.expect(t, exitUsage, "there are seq, kind", "export", "--format", "csv", "--columns", "x", "--data", dir)
-	b.err = lockedBuffer{}
+	b.err = mcptest.Buffer{}
 	b.expect(t, exitError, "no subscription", "export", "nosuchid", "--data", dir)
 }

@@ -61,3 +61,11 @@ func (t *tailFilters) notMet(came, count uint64, within time.Duration) error {
 	}
 	return nil
 }
+
+// hint says on standard error how a filter was understood where that is likely not
+// what was meant.
+func (a *app) hint(flag, text string) {
+	if h, ok := filter.HintOf(text, nil); ok {
+		a.say("--%s: %s", flag, safe(h.String()))
+	}
+}

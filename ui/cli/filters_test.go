@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 )
 
 // numbered makes every new subscription receive a gap and events e1 to en with
@@ -62,10 +63,21 @@ func TestEventsFilter(t *testing.T) {
 	if got := b.ids(); got != "message.posted2 message.posted3" {
 		t.Errorf("printed %q", got)
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "events", "--json", "--data", b.data(t), "--filter", "created | posted3", "--limit", "2")
 	if got := b.ids(); got != "incident.created3 message.posted3" {
 		t.Errorf("the newest two are %q", got)
 	}
 	b.expect(t, exitUsage, "--filter: filter, column 7", "events", "--data", b.data(t), "--filter", "since:x")
+}
+
+func TestFiltersThatLookLikeSomethingElseAreHinted(t *testing.T) {
+	b := newBench(t)
+	b.keep("pager", "incident.created", 1)
+	b.expect(t, exitDone, `--filter: "severity=critical" is searched as text; did you mean: sev:critical`, "events", "--data", b.data(t), "--filter", "severity=critical")
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.numbered(1)
+		b.expect(t, exitDone, `--until: AND is searched as a word; a space means and; did you mean: .n=1 e1`, "tail", "pager", "incident.created", "--until", ".n=1 AND e1", "--count", "1")
+	})
 }

@@ -110,7 +110,7 @@ func (a *app) writeFound(found []config.Found) error {
 		}
 		t.add(safe(f.Name), f.Client, safe(f.What()), safe(strings.Join(needs, " ")), safe(foundState(f)), safe(f.Path))
 	}
-	return t.write(a.Stdout)
+	return a.printTable(t)
 }
 
 func foundState(f config.Found) string {

@@ -12,7 +12,7 @@ import (
 
 // runsElsewhere reports whether another process runs the subscription.
 func (p *printer) runsElsewhere(sub event.Subscription) bool {
-	return p.deck.client != nil && !sub.Paused && sub.State != event.StateEnded && sub.State != event.StateDenied
+	return p.deck.client != nil && !sub.Paused && !sub.State.Over()
 }
 
 // join prints a subscription that runs in another process, and changes nothing of

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 )
 
@@ -39,7 +40,7 @@ func TestSubsList(t *testing.T) {
 	if got := b.out.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) { s.Paused = true })
 	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
 	for _, want := range []string{"ID ", string(sub.ID), "pager", "not running, paused, heartbeat 3 s ago, was", "lease until"} {
@@ -47,19 +48,19 @@ func TestSubsList(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, b.out.String())
 		}
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) { s.Paused, s.State = false, event.StateResumed })
 	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
 	if !strings.Contains(b.out.String(), "not running, was resumed") {
 		t.Errorf("resumed: %s", b.out.String())
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) { s.State, s.LastSeen = event.StateLive, at })
 	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
 	if !strings.Contains(b.out.String(), "not running, live when last seen at "+at.Local().Format(time.DateTime)) {
 		t.Errorf("a store that no process runs: %s", b.out.String())
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) {
 		s.State, s.Dialect, s.NoReplay, s.Key.Args = event.StateLive, "MCPE", true, []byte(`{"channels":["cron"],"cronExpression":"0 9 * * *","timezone":"UTC"}`)
 	})
@@ -67,13 +68,13 @@ func TestSubsList(t *testing.T) {
 	if s := b.out.String(); !strings.Contains(s, "MCPE, no replay") || !strings.Contains(s, "delivers 20") || !strings.Contains(s, "09:00 UTC") {
 		t.Errorf("a schedule without replay: %s", s)
 	}
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "subs", "list", "--json", "--data", b.data(t))
 	if s := b.out.String(); !strings.Contains(s, `"dialect":"MCPE","noReplay":true`) {
 		t.Errorf("a schedule without replay: %s", s)
 	}
 	for _, form := range [][]string{nil, {"--json"}} {
-		b.out = lockedBuffer{}
+		b.out = mcptest.Buffer{}
 		b.store.change(sub.ID, func(s *event.Subscription) { s.Shown = []byte(`{"pin":"***"}`) })
 		b.expect(t, exitDone, "", append([]string{"subs", "list", "--data", b.data(t)}, form...)...)
 		if s := b.out.String(); !strings.Contains(s, `"***"`) || strings.Contains(s, "cronExpression") {
@@ -150,16 +151,16 @@ func TestEvents(t *testing.T) {
 		{[]string{"--since", "2000-01-01"}, "a1 a2 a3 a4 a5 b1 b2"},
 	}
 	for _, tt := range tests {
-		b.out = lockedBuffer{}
+		b.out = mcptest.Buffer{}
 		b.expect(t, exitDone, "", append([]string{"events", "--data", dir}, tt.args...)...)
 		if got := b.ids(); got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.args, got, tt.want)
 		}
 	}
 	b.expect(t, exitError, `there is no subscription "nope"`, "events", "nope", "--data", dir)
-	b.out = lockedBuffer{}
+	b.out = mcptest.Buffer{}
 	b.p.StdoutTerminal = true
-	b.err = lockedBuffer{}
+	b.err = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "events", "--data", dir, "--limit", "1")
 	if !strings.Contains(b.out.String(), "  chat  b  b2  ") {
 		t.Errorf("for a person: %q", b.out.String())
@@ -248,7 +249,7 @@ func TestDemoSubscribesInEveryMode(t *testing.T) {
 	if len(b.standIn.servers) != 4 {
 		t.Errorf("%d servers", len(b.standIn.servers))
 	}
-	if pager.URL != "http://127.0.0.1:0/mcp" || chat.Command != "/bin/eventdeck" || strings.Join(chat.Args, " ") != "demo-server chat --speed 4 --seed 7" {
+	if pager.URL != "http://127.0.0.1:0/mcp" || chat.Command != "/bin/eventdeck" || strings.Join(chat.Args, " ") != "demo-server chat --speed 4 --seed 7 --fault close-every=8.75s" {
 		t.Errorf("%+v %+v", pager, chat)
 	}
 	if !b.opened[0].Temporary || !b.closed {

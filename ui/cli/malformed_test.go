@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 )
 
 // malformed is a configuration with a mistake: what is said of it, and which command
@@ -112,7 +113,7 @@ func TestMalformedConfigurationIsToldAndHarmsNothing(t *testing.T) {
 				}
 			}
 			if strings.Contains(m.servers, `"good"`) {
-				b.err = lockedBuffer{}
+				b.err = mcptest.Buffer{}
 				b.expect(t, exitDone, "", "types", "good")
 			}
 			if len(b.removed)+len(b.verbs) > 0 {

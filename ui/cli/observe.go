@@ -48,15 +48,9 @@ func (a *app) logger() (*slog.Logger, io.Closer, error) {
 
 // observed lets the host be looked into as the flags and the environment want.
 // The returned function ends that.
-func (a *app) observed(api host.API, log *slog.Logger) (stop func() error, err error) {
-	var stops []func() error
-	stop = func() error {
-		var errs []error
-		for _, s := range stops {
-			errs = append(errs, s())
-		}
-		return errors.Join(errs...)
-	}
+func (a *app) observed(api host.Reader, log *slog.Logger) (stop func() error, err error) {
+	var stops endings
+	stop = func() error { return stops.end() }
 	if a.flags.observe.pprof != "" {
 		bound, end, err := observe.ServeProfiles(a.flags.observe.pprof)
 		if err != nil {
@@ -87,7 +81,7 @@ func (a *app) observed(api host.API, log *slog.Logger) (stop func() error, err e
 
 // metrics are the host's numbers under the names that are documented in the
 // README.
-func metrics(api host.API) []observe.Metric {
+func metrics(api host.Reader) []observe.Metric {
 	s, info := api.Stats(), api.Snapshot().Store
 	count := func(name, unit string, n uint64) observe.Metric {
 		return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: float64(n), Count: true}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
@@ -59,6 +60,9 @@ func gapText(g event.Gap) string {
 
 func stateText(s event.StateChange) string {
 	text := "state: " + string(s.State)
+	if words, ok := host.CallbackWords(s.Error); ok {
+		return text + ", " + words
+	}
 	if s.Evidence != "" {
 		text += ", " + safe(s.Evidence)
 	}

@@ -239,11 +239,7 @@ func (p *printer) firstWord() (late <-chan time.Time, stop func()) {
 // where the subscription works there now.
 func (p *printer) seen() {
 	s := p.view(p.sub.ID).Status
-	switch s.State {
-	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
-		p.confirmed = true
-	}
-	p.confirmed = p.confirmed || !p.began.IsZero() && s.Opened.After(p.began)
+	p.confirmed = p.confirmed || s.State.Alive() || !p.began.IsZero() && s.Opened.After(p.began)
 }
 
 // drain writes what is stored when it is called and not yet written, or less when
@@ -292,7 +288,7 @@ func (p *printer) take(r event.Record) {
 	}
 	switch {
 	case r.Kind == event.KindState && r.State != nil:
-		p.over = r.State.State == event.StateEnded || r.State.State == event.StateDenied
+		p.over = r.State.State.Over()
 	case r.Kind == event.KindGap && r.Gap != nil:
 		p.tell.gap(*r.Gap)
 	}

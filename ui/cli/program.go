@@ -26,9 +26,13 @@ type Program struct {
 	Dir    string                           // the present directory, "" if unknown
 	System string                           // as runtime.GOOS
 
-	// StdinTerminal and StdoutTerminal tell whether a person sits there.
+	// StdinTerminal, StdoutTerminal and StderrTerminal tell whether a person sits there.
 	StdinTerminal  bool
 	StdoutTerminal bool
+	StderrTerminal bool
+	// Columns returns how wide the terminal of standard output is, in cells; 0 or nil: it
+	// is not known.
+	Columns func() int
 
 	Version string // of the program
 

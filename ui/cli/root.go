@@ -69,10 +69,10 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "eventdeck [SERVER]",
 		Short: "A terminal host for MCP Events",
-		Long: "eventdeck connects to MCP servers, subscribes to their events, shows what arrives and keeps it.\n" +
-			"An empty screen says how servers get there: d starts demo servers, A adds one, I imports those of other MCP clients.\n" +
-			"SERVER is a configured name, an http(s) or ws(s) URL, or stdio:COMMAND ARGS.\n" +
-			"Screens and commands on a data directory that another process has open attach to that process.",
+		Long: `eventdeck connects to MCP servers, subscribes to their events, shows what arrives and keeps it.
+An empty screen says how servers get there: d starts demo servers, A adds one, I imports those of other MCP clients.
+SERVER is a configured name, an http(s) or ws(s) URL, or stdio:COMMAND ARGS.
+Screens and commands on a data directory that another process has open attach to that process.`,
 		Example:           "eventdeck demo\neventdeck https://example.com/mcp\neventdeck tail pager incident.created --json",
 		Args:              serverOrCommand,
 		ValidArgsFunction: a.completeServer,
@@ -106,7 +106,7 @@ func (a *app) root() *cobra.Command {
 	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),
-		a.subsCommand(), a.eventsCommand(), a.exportCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
+		a.subsCommand(), a.eventsCommand(), a.exportCommand(), a.reportCommand(), a.topCommand(), a.diffCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
 		a.storeCommand(),
 	)
 	return root

@@ -29,9 +29,9 @@ func (a *app) scanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "scan [FILE]",
 		Short: "Say what eventdeck sees in payloads",
-		Long: "scan reads one event a line, from FILE or standard input, and prints one JSON object a line: whether\n" +
-			"it would be taken, what was noticed and where, and how it would be shown. {\"base64\": \"…\"} stands for\n" +
-			"bytes that are not text. A line may have 8 MiB. Refused events are a result, not an error.",
+		Long: `scan reads one event a line, from FILE or standard input, and prints one JSON object a line: whether
+it would be taken, what was noticed and where, and how it would be shown. {"base64": "…"} stands for
+bytes that are not text. A line may have 8 MiB. Refused events are a result, not an error.`,
 		Args: maximum(1),
 		Run: a.run(func(_ *cobra.Command, args []string) error {
 			in := a.Stdin

@@ -33,18 +33,22 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	for _, s := range servers {
 		d.AddServer(s)
 	}
+	words := slices.Clone(args)
+	for i := range min(len(servers), len(words)) {
+		words[i] = servers[i].Name
+	}
 	if d.client != nil {
-		return a.showAttached(ctx, d, false)
+		owned, err := a.showAttached(ctx, d, o, servers)
+		if owned != nil {
+			a.farewell(*owned, words...)
+		}
+		return err
 	}
 	late := &lateDemo{app: a, deck: d, ctx: ctx}
 	d.startDemo = late.start
 	err = d.whileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, false) })
 	info := d.store.Info()
 	err = errors.Join(err, late.leave(), d.close(), late.stop())
-	words := slices.Clone(args)
-	for i := range min(len(servers), len(words)) {
-		words[i] = servers[i].Name
-	}
 	a.farewell(info, words...)
 	return err
 }
@@ -57,12 +61,12 @@ func (a *app) show(ctx context.Context, d *deck, demo bool) error {
 	return a.watched(func() error { return a.Screen(ctx, a.screenOptions(d, demo)) })
 }
 
-// showAttached runs the screen on the host of another process.
-func (a *app) showAttached(ctx context.Context, d *deck, demo bool) error {
+// showDemoOf runs the screen on the demo of another process, and ends with it.
+func (a *app) showDemoOf(ctx context.Context, d *deck) error {
 	within, cancel := d.within(ctx)
 	defer cancel()
 	pid := d.client.PID()
-	err := d.finish(a.show(within, d, demo))
+	err := d.finish(a.show(within, d, true))
 	if err == nil {
 		a.say("process %d goes on", pid)
 	}

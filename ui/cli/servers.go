@@ -87,8 +87,8 @@ func (a *app) serversCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "servers [SERVER]",
 		Short: "Show the servers: how they are reached and what they can do",
-		Long: "servers shows how each configured server, or SERVER alone, is reached and what it can do.\n" +
-			"It ends with 0 when all were asked, whatever they said; a SERVER that was named and cannot be reached ends it with 1.",
+		Long: `servers shows how each configured server, or SERVER alone, is reached and what it can do.
+It ends with 0 when all were asked, whatever they said; a SERVER that was named and cannot be reached ends it with 1.`,
 		Args:              maximum(1),
 		ValidArgsFunction: a.completeServer,
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -108,7 +108,7 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 		a.say("no server is configured: put one into %s, or give an http(s) or ws(s) URL or stdio:COMMAND to a command", a.configPath())
 		return nil
 	}
-	d, err := a.open(ctx, StoreOptions{Temporary: true}, false)
+	d, err := a.openToAsk(ctx, servers)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 	for _, v := range views {
 		t.add(safe(v.Name), v.transport(), v.protocol(), v.events(), v.title(), v.state())
 	}
-	if err := t.write(a.Stdout); err != nil {
+	if err := a.printTable(t); err != nil {
 		return err
 	}
 	return named(args, views)

@@ -19,9 +19,9 @@ func (a *app) signInCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign-in SERVER",
 		Short: "Sign in to a server (OAuth) in the browser",
-		Long: "Opens the page on which SERVER wants you to sign in, waits until you come back, and keeps the tokens sealed.\n" +
-			"The address is printed too. Where the browser is on another machine, let its return reach this one: forward the\n" +
-			"port (the configuration's oauth.callbackPort fixes it), or open the address at which it ends from here.",
+		Long: `Opens the page on which SERVER wants you to sign in, waits until you come back, and keeps the tokens sealed.
+The address is printed too. Where the browser is on another machine, let its return reach this one: forward the
+port (the configuration's oauth.callbackPort fixes it), or open the address at which it ends from here.`,
 		Args:              exactly(1),
 		ValidArgsFunction: a.completeServer,
 		Run: a.run(func(cmd *cobra.Command, args []string) error {

@@ -30,8 +30,8 @@ func (a *app) storeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
 		Short: "Look after what is kept: its size and bounds, checks, copies",
-		Long: "While another process has the store open, info, keep and backup ask that process, and check reads a copy;\n" +
-			"compact, restore and recover need the store to themselves.",
+		Long: `While another process has the store open, info, keep and backup ask that process, and check reads a copy;
+compact, restore and recover need the store to themselves.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("there is no command store %q%s; use info, keep, check, compact, backup, restore, import or recover", args[0], meantCommand(cmd, args[0]))
@@ -124,7 +124,7 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	t.add("sealing key", out.Sealed)
 	t.add("kept in all", limitWords(out.Keep.Total))
 	t.add("per subscription", limitWords(out.Keep.PerSub))
-	return t.write(a.Stdout)
+	return a.printTable(&t)
 }
 
 // openKept opens the store that is there. It is nil without an error when
@@ -142,8 +142,8 @@ func (a *app) storeKeepCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keep",
 		Short: "Bound how much is kept; without a flag tell the bounds",
-		Long: "What is beyond a bound goes, oldest first: at once, and from then on with what is added.\n" +
-			"0 takes a bound away. Ages are like 90m, 12h, 30d; sizes like 500MB or 2GiB.",
+		Long: `What is beyond a bound goes, oldest first: at once, and from then on with what is added.
+0 takes a bound away. Ages are like 90m, 12h, 30d; sizes like 500MB or 2GiB.`,
 		Example: "eventdeck store keep --age 30d --size 5GiB\neventdeck store keep --sub-events 100000",
 		Args:    exactly(0),
 		Run: a.run(func(cmd *cobra.Command, _ []string) (err error) {
@@ -214,6 +214,7 @@ func (a *app) checkStore(ctx context.Context, dir string) error {
 }
 
 func (a *app) checkInChild(ctx context.Context, dir string) error {
+	defer a.working("checking", nil)()
 	err := a.inChild(ctx, dir, "check")
 	if errors.Is(err, errChildDied) {
 		err = fmt.Errorf("the store in %s is damaged so that reading it leads nowhere; `eventdeck store recover` keeps what can be read", dir)
@@ -225,12 +226,13 @@ func (a *app) storeRecoverCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "recover",
 		Short: "Make a sound store of what can be read of a damaged one",
-		Long: "Records that can be read are kept. Where some are missing, subscriptions and cursors come from the newest\n" +
-			"snapshot, so that servers are asked again for what is lost, and each subscription gets a gap record.\n" +
-			"The damaged file is kept beside the new one.",
+		Long: `Records that can be read are kept. Subscriptions that lost some go on as in the newest snapshot, so that
+their servers are asked again for what is lost, and get a gap record; all of them do where the file does
+not tell which. The damaged file is kept beside the new one.`,
 		Args: exactly(0),
 		Run: a.run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
+				defer a.working("recovering", nil)()
 				return a.StoreTools.Recover(cmd.Context(), dir, time.Now(), a.tell)
 			})
 		}),
@@ -251,7 +253,9 @@ func (a *app) withExisting(do func(dir string) error) error {
 
 func (a *app) storeCompact() error {
 	return a.withExisting(func(dir string) error {
+		stop := a.working("compacting", nil)
 		before, after, err := a.StoreTools.Compact(dir)
+		stop()
 		if err == nil {
 			a.tell(fmt.Sprintf("%s became %s", config.SizeWords(before), config.SizeWords(after)))
 		}
@@ -261,6 +265,7 @@ func (a *app) storeCompact() error {
 
 func (a *app) storeBackup(ctx context.Context, file string) error {
 	return a.withExisting(func(dir string) error {
+		defer a.working("copying", nil)()
 		c, err := a.attached(ctx, StoreOptions{Dir: dir})
 		var n int64
 		switch {
@@ -281,9 +286,9 @@ func (a *app) storeRestoreCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
-		Long: "restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it takes the\n" +
-			"place of the store. What was there is kept beside it; a copy that is damaged,\n" +
-			"or goes on for longer than its beginning tells of, changes nothing.",
+		Long: `restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it takes the
+place of the store. What was there is kept beside it; a copy that is damaged,
+or goes on for longer than its beginning tells of, changes nothing.`,
 		Example: "eventdeck store restore kept.db\ngunzip < kept.db.gz | eventdeck store restore -",
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
 			o, err := a.kept()
@@ -295,6 +300,7 @@ func (a *app) storeRestoreCommand() *cobra.Command {
 				defer boundChild()()
 				return a.storeRestore(cmd.Context(), o, name, in)
 			}
+			defer a.working("restoring", nil)()
 			err = a.inChildReading(cmd.Context(), in, o.Dir, "restore", "--", args[0])
 			if errors.Is(err, errChildDied) {
 				err = fmt.Errorf("%s is damaged so that reading it leads nowhere; take another copy: the store is as it was", name)

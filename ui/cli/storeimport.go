@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +36,7 @@ func (a *app) storeImportCommand() *cobra.Command {
 }
 
 func (a *app) imports(ctx context.Context, name string) (err error) {
-	in := a.Stdin
+	in, size := a.Stdin, uint64(0)
 	if name != "-" {
 		file, openErr := os.Open(name)
 		if openErr != nil {
@@ -43,6 +44,9 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		in = file
+		if info, statErr := file.Stat(); statErr == nil && info.Mode().IsRegular() {
+			size = uint64(info.Size())
+		}
 	}
 	o, err := a.kept()
 	if err != nil {
@@ -55,12 +59,28 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	a.sayHowSealed(store.Info())
 	i := importer{ctx: ctx, store: store, markers: map[[sha256.Size]byte]bool{}}
-	err = i.run(in)
+	counted := &countedReader{in: in}
+	stop := a.working("importing", func() (uint64, uint64) { return counted.read.Load(), size })
+	err = i.run(counted)
+	stop()
 	if err != nil {
 		return fmt.Errorf("%s: %w; of what came before, %s new", name, err, event.Some(i.stored, "record is", "records are"))
 	}
 	a.say("%s new, %s", event.Some(i.stored, "record is", "records are"), thereAlready(i.known))
 	return nil
+}
+
+// countedReader counts the bytes that were read.
+type countedReader struct {
+	in   io.Reader
+	read atomic.Uint64
+}
+
+// Read implements [io.Reader].
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.read.Add(uint64(n))
+	return n, err
 }
 
 // importer stores records. Events are told apart by the store; a record of

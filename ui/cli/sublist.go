@@ -40,7 +40,7 @@ func (a *app) listSubs(ctx context.Context) error {
 	for _, s := range subs {
 		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.ShownArgs()), string(s.Mode), dialectOf(s.Subscription), subState(s))
 	}
-	return t.write(a.Stdout)
+	return a.printTable(t)
 }
 
 // lookAtSubs returns the subscriptions as the process shows them that runs them; where
@@ -85,6 +85,8 @@ func subState(v host.SubscriptionView) string {
 // stateWords is the state. Of a subscription that nothing runs it is what it was.
 func stateWords(v host.SubscriptionView) string {
 	switch {
+	case v.Waits():
+		return "waiting for the server"
 	case v.Running:
 		return string(v.Status.State)
 	case v.Paused:
@@ -98,14 +100,20 @@ func stateWords(v host.SubscriptionView) string {
 // whyWords tell why it is in its state, as far as that needs a reason.
 func whyWords(v host.SubscriptionView) (words []string) {
 	s := v.Status
+	why := ""
+	if v.InTrouble() {
+		why = v.Why(func(t time.Time) string { return t.Local().Format(time.DateTime) })
+	}
 	switch {
 	case s.Reason == event.ReasonRefused && !s.Error.IsZero(): // the error says it with its cause
+	case why != "":
+		words = append(words, safe(why))
 	case s.Reason != "":
 		words = append(words, s.Reason.Words())
 	case v.Evidence != "" && (!v.Running || s.State == v.State):
 		words = append(words, safe(v.Evidence))
 	}
-	if !s.Error.IsZero() {
+	if !s.Error.IsZero() && (why == "" || s.Reason == event.ReasonRefused) {
 		words = append(words, plain(s.Error))
 	}
 	if s.Refused.Count > 0 && s.Reason != event.ReasonRefused {

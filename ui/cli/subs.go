@@ -32,29 +32,24 @@ func (a *app) subsCommand() *cobra.Command {
 		Run:   a.run(func(cmd *cobra.Command, _ []string) error { return a.listSubs(cmd.Context()) }),
 	}
 	cmd.AddCommand(list,
-		a.subVerb("rm", "End a subscription here and on its server; its records stay",
-			func(ctx context.Context, d *deck, id event.SubID) error { return d.Unsubscribe(ctx, id) }),
-		a.subVerb("pause", "Stop delivery and keep the position",
-			func(ctx context.Context, d *deck, id event.SubID) error { return d.Pause(ctx, id) }),
-		a.subVerb("resume", "Go on where a paused subscription stopped",
-			func(ctx context.Context, d *deck, id event.SubID) error { return d.Resume(ctx, id) }),
-		a.subVerb("refresh", "Poll, refresh the lease or open the stream again now",
-			func(ctx context.Context, d *deck, id event.SubID) error { return d.Refresh(ctx, id) }),
-		a.subVerb("rotate", "Give a webhook subscription a new secret; the old one is accepted for a while",
-			func(ctx context.Context, d *deck, id event.SubID) error { return d.RotateSecret(ctx, id) }),
+		a.subVerb("rm", "End a subscription here and on its server; its records stay", host.Actor.Unsubscribe),
+		a.subVerb("pause", "Stop delivery and keep the position", host.Actor.Pause),
+		a.subVerb("resume", "Go on where a paused subscription stopped", host.Actor.Resume),
+		a.subVerb("refresh", "Poll, refresh the lease or open the stream again now", host.Actor.Refresh),
+		a.subVerb("rotate", "Give a webhook subscription a new secret; the old one is accepted for a while", host.Actor.RotateSecret),
 		a.subChoice("mode", "Go on in another mode, at the same position; in the one before where the server refuses", []cobra.Completion{"poll", "push", "webhook"},
-			func(ctx context.Context, d *deck, id event.SubID, mode string) error {
-				return d.SetMode(ctx, id, event.Mode(mode))
+			func(h host.Actor, ctx context.Context, id event.SubID, mode string) error {
+				return h.SetMode(ctx, id, event.Mode(mode))
 			}),
 		a.subChoice("failover", "Go on in another mode when its own keeps failing, and come back", []cobra.Completion{"on", "off"},
-			func(ctx context.Context, d *deck, id event.SubID, word string) error {
-				return d.SetFailover(ctx, id, word == "on")
+			func(h host.Actor, ctx context.Context, id event.SubID, word string) error {
+				return h.SetFailover(ctx, id, word == "on")
 			}),
 	)
 	return cmd
 }
 
-func (a *app) subVerb(name, short string, verb func(context.Context, *deck, event.SubID) error) *cobra.Command {
+func (a *app) subVerb(name, short string, verb func(host.Actor, context.Context, event.SubID) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   name + " ID",
 		Short: short,
@@ -66,7 +61,7 @@ func (a *app) subVerb(name, short string, verb func(context.Context, *deck, even
 }
 
 // subChoice is subVerb with one of a few words behind the id.
-func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(context.Context, *deck, event.SubID, string) error) *cobra.Command {
+func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(host.Actor, context.Context, event.SubID, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   name + " ID " + strings.Join(words, "|"),
 		Short: short,
@@ -82,8 +77,8 @@ func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(
 			if !slices.Contains(words, word) {
 				return usagef("subs %s: %q must be one of %s", name, word, strings.Join(words, ", "))
 			}
-			return a.changeSub(cmd.Context(), event.SubID(args[0]), func(ctx context.Context, d *deck, id event.SubID) error {
-				return verb(ctx, d, id, word)
+			return a.changeSub(cmd.Context(), event.SubID(args[0]), func(h host.Actor, ctx context.Context, id event.SubID) error {
+				return verb(h, ctx, id, word)
 			})
 		}),
 	}
@@ -91,7 +86,7 @@ func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(
 
 // changeSub finds a subscription, connects to its server and does something to
 // it.
-func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(context.Context, *deck, event.SubID) error) (err error) {
+func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(host.Actor, context.Context, event.SubID) error) (err error) {
 	o, there, err := a.existing()
 	if err != nil {
 		return err
@@ -115,7 +110,7 @@ func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(context.C
 	a.reachServer(ctx, d, sub.Key.Server)
 	limited, cancel := context.WithTimeout(ctx, requestWithin)
 	defer cancel()
-	return stopped(ctx, verb(limited, d, id))
+	return stopped(ctx, verb(d, limited, id))
 }
 
 // reachServer connects to the server of a subscription, and says so where it cannot be

@@ -43,22 +43,25 @@ func (a *app) tailCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tail SERVER TYPE",
 		Short: "Subscribe and print what arrives",
-		Long: "tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.\n" +
-			"With --data the subscription stays and --from saved goes on after the last printed record,\n" +
-			"also when the server cannot list its types just now; without it everything is undone at the end.\n" +
-			"When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,\n" +
-			"one that is new stays there. One process keeps the position for --from saved: the first that prints.\n\n" +
-			"--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.\n" +
-			"--for is the patience for all of it, connecting included: what may go better later (no connection, a quota, 429, 5xx)\n" +
-			"is tried again until it is over. Without it a first connection has 10 s.\n\n" +
-			"It ends with\n" +
-			"  0  --count or --until met; --for over without both, and the server confirmed; a planned end; Ctrl+C\n" +
-			"  1  --fail-on met; the subscription ended with an error; nothing can be stored; no first connection, without --for\n" +
-			"  2  a mistake in the command line\n" +
-			"  3  --for over before --count, --until, or any confirmation by the server; silence is none\n" +
-			"  4  refused for lack of rights, or a sign-in is needed, also while it runs\n\n" +
-			"On standard error it tells deliveries that were refused, errors that the server reports, and possible gaps:\n" +
-			"one line for each and minute, and at the end how many deliveries were refused in all.",
+		Long: `tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.
+With --data the subscription stays and --from saved goes on after the last printed record,
+also when the server cannot list its types just now; without it everything is undone at the end.
+When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,
+one that is new stays there. One process keeps the position for --from saved: the first that prints.
+
+--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.
+--for is the patience for all of it, connecting included: what may go better later (no connection, a quota, 429, 5xx)
+is tried again until it is over. Without it a first connection has 10 s.
+
+It ends with
+  0  --count or --until met; --for over without both, and the server confirmed; a planned end; Ctrl+C
+  1  --fail-on met; the subscription ended with an error; nothing can be stored; no first connection, without --for
+  2  a mistake in the command line
+  3  --for over before --count, --until, or any confirmation by the server; silence is none
+  4  refused for lack of rights, or a sign-in is needed, also while it runs
+
+On standard error it tells deliveries that were refused, errors that the server reports, and possible gaps:
+one line for each and minute, and at the end how many deliveries were refused in all.`,
 		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
 		Args:              exactly(2),
 		ValidArgsFunction: a.completeServer,
@@ -156,6 +159,9 @@ func (a *app) tail(ctx context.Context, server, typ string, f tailFlags) error {
 	if err != nil {
 		return err
 	}
+	a.hint("filter", f.filter)
+	a.hint("until", f.until)
+	a.hint("fail-on", f.failOn)
 	w := target{flags: f, typ: trust.Untrusted(typ)}
 	if w.args, err = splitArgs(f.args); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
-	"eventdeck/host/wire"
 )
 
 // ids returns the event ids of the lines of JSON on standard output.
@@ -76,7 +76,7 @@ func TestTailWithDataGoesOnAfterWhatWasPrinted(t *testing.T) {
 	dir := b.data(t)
 	tail := func(args ...string) {
 		t.Helper()
-		b.out = lockedBuffer{}
+		b.out = mcptest.Buffer{}
 		b.expect(t, exitDone, "", append([]string{"tail", "pager", "incident.created", "--data", dir}, args...)...)
 	}
 	b.fill(3)
@@ -191,126 +191,6 @@ func TestTailEndsBySignal(t *testing.T) {
 	if code := b.runIn(ctx, "tail", "pager", "incident.created"); code != exitDone || b.err.String() != "" {
 		t.Errorf("while connecting: code %d, %q", code, b.err.String())
 	}
-}
-
-func TestTailGivesUpOnTheFirstConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.standIn.connect = func(ctx context.Context, _ string) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		began := time.Now()
-		b.expect(t, exitError, "cannot connect: pager did not answer within 10s", "tail", "pager", "incident.created")
-		if took := time.Since(began); took >= 10*time.Second {
-			t.Errorf("took %v", took)
-		}
-		b = newBench(t)
-		b.standIn.subscribe = func(ctx context.Context, _ host.Request) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		b.expect(t, exitError, "the subscription was not confirmed within 30s", "tail", "pager", "incident.created")
-	})
-}
-
-// A stream that is open and says nothing confirms nothing: with --for that is 3, without
-// it a first connection has 10 s.
-func TestTailTakesSilenceForNoConfirmation(t *testing.T) {
-	for name, tt := range map[string]struct {
-		args []string
-		code int
-		says string
-		took time.Duration
-	}{
-		"--for":    {[]string{"--for", "40s"}, exitNotMet, "not met in time: --for 40s was over before pager confirmed the subscription", 40 * time.Second},
-		"no --for": {nil, exitError, "the subscription was not confirmed within 10s", 10 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t)
-				key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created"), Args: []byte("{}")}
-				b.standIn.subscribe = func(context.Context, host.Request) error {
-					b.store.change(key.ID(), func(sub *event.Subscription) { sub.Key = key })
-					return host.ErrUnconfirmed // beside the subscription, which stays
-				}
-				began := time.Now()
-				b.expect(t, tt.code, tt.says, append([]string{"tail", "pager", "incident.created"}, tt.args...)...)
-				if took := time.Since(began); took != tt.took {
-					t.Errorf("took %v", took)
-				}
-			})
-		})
-	}
-}
-
-// --for is the patience: what may go better later is tried again until it is over, and
-// what cannot is told at once.
-func TestTailTriesAgainUntilForIsOver(t *testing.T) {
-	quota := &wire.Error{Code: wire.ProfileSEP.Code(wire.ResourceExhausted), Message: trust.Untrusted("too many")}
-	for name, tt := range map[string]struct {
-		connect, subscribe error
-		heals              time.Duration // after which neither fails; 0: never
-		code               int
-		took               time.Duration
-	}{
-		"unreachable":        {fmt.Errorf("%w: refused", host.ErrUnreachable), nil, 0, exitNotMet, 40 * time.Second},
-		"unreachable for 20": {fmt.Errorf("%w: refused", host.ErrUnreachable), nil, 20 * time.Second, exitDone, 40 * time.Second},
-		"quota":              {nil, quota, 0, exitNotMet, 40 * time.Second},
-		"quota for 20":       {nil, quota, 20 * time.Second, exitDone, 40 * time.Second},
-		"no rights":          {fmt.Errorf("%w: HTTP 401", host.ErrRefused), nil, 0, exitRefused, 0},
-		"bad request":        {nil, &wire.Error{Code: wire.CodeInvalidParams}, 0, exitError, 0},
-		"no such type":       {nil, host.ErrUnknownType, 0, exitError, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t)
-				began := time.Now()
-				until := func(err error) error {
-					if tt.heals > 0 && time.Since(began) >= tt.heals {
-						return nil
-					}
-					return err
-				}
-				b.standIn.connect = func(context.Context, string) error { return until(tt.connect) }
-				b.standIn.subscribe = func(context.Context, host.Request) error { return until(tt.subscribe) }
-				b.expect(t, tt.code, "", "tail", "pager", "incident.created", "--for", "40s")
-				if took := time.Since(began); took != tt.took {
-					t.Errorf("took %v, want %v", took, tt.took)
-				}
-			})
-		})
-	}
-}
-
-func TestTailSaysWhyASubscriptionIsNotConfirmed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.attempts = 3
-		b.trouble = trust.Untrusted("server answered CallbackEndpointError (-32027) (reason tls_error)")
-		key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created"), Args: []byte("{}")}
-		b.standIn.subscribe = func(ctx context.Context, _ host.Request) error {
-			b.store.change(key.ID(), func(sub *event.Subscription) { sub.Key = key })
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		began := time.Now()
-		b.expect(t, exitError, "not confirmed within 9s: server answered CallbackEndpointError (-32027) (reason tls_error)", "tail", "pager", "incident.created", "--data", "d")
-		if took := time.Since(began); took >= 10*time.Second {
-			t.Errorf("took %v", took)
-		}
-		if len(b.verbs) != 1 || b.verbs[0] != "rm "+string(key.ID()) {
-			t.Errorf("not taken back: %v", b.verbs)
-		}
-		b.trouble = trust.Text{}
-		code := b.run(t, "tail", "pager", "incident.created", "--data", "d")
-		if !strings.Contains(b.err.String(), "within 9s: the server ends it at once") {
-			t.Errorf("says %q", b.err.String())
-		}
-		if code != exitError || len(b.verbs) != 1 {
-			t.Errorf("code %d; one that was there before must stay: %v", code, b.verbs)
-		}
-	})
 }
 
 // closedPipe is a standard output whose reader goes away after some writes.

@@ -21,11 +21,11 @@ func (a *app) demoServerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo-server pager|chat|archive|digest",
 		Short: "Run one of the built-in demo servers alone",
-		Long: "pager speaks Streamable HTTP, chat stdin and stdout, archive HTTP+SSE, digest WebSocket.\n" +
-			"All but chat say on standard error where they listen.\n" +
-			"On loopback they deliver to loopback, trust the local authority and need no token from callers on loopback.\n" +
-			"On another address each of these needs its flag.\n" +
-			"--fault lets pager or chat do something wrong on purpose, so that a host can be tried; --fault list tells what.",
+		Long: `pager speaks Streamable HTTP, chat stdin and stdout, archive HTTP+SSE, digest WebSocket.
+All but chat say on standard error where they listen.
+On loopback they deliver to loopback, trust the local authority and need no token from callers on loopback.
+On another address each of these needs its flag.
+--fault lets pager or chat do something wrong on purpose, so that a host can be tried; --fault list tells what.`,
 		Args:      between(0, 1),
 		ValidArgs: host.DemoServers(),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -87,9 +87,9 @@ func (a *app) caCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ca",
 		Short: "Show the local certificate authority and how to trust it",
-		Long: "ca makes the authority on first use, and tells where its certificate is and how to trust it.\n" +
-			"It is one for all of the user's data directories, in the user's state directory: --data does not move it,\n" +
-			"so that what was told to trust it need not be told again.",
+		Long: `ca makes the authority on first use, and tells where its certificate is and how to trust it.
+It is one for all of the user's data directories, in the user's state directory: --data does not move it,
+so that what was told to trust it need not be told again.`,
 		Args: exactly(0),
 		Run: a.run(func(*cobra.Command, []string) error {
 			path, err := a.CA("")

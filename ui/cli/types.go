@@ -31,7 +31,7 @@ func (a *app) showTypes(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	d, err := a.open(ctx, StoreOptions{Temporary: true}, false)
+	d, err := a.openToAsk(ctx, servers)
 	if err != nil {
 		return err
 	}

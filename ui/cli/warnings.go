@@ -83,8 +83,8 @@ func window(g event.Gap) string {
 
 // asked tells that a server was asked for events though it does not say that it has
 // any.
-func (t *warner) asked(d *deck, server string) {
-	for _, v := range d.Snapshot().Servers {
+func (t *warner) asked(h host.Reader, server string) {
+	for _, v := range h.Snapshot().Servers {
 		if v.Name == server && v.Unadvertised {
 			t.tell("unadvertised", "%s does not say that it has events; events/list was tried all the same", safe(server))
 		}

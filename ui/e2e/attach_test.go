@@ -5,9 +5,11 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Commands on the data directory of a tail that runs see what it keeps, change what it
@@ -104,9 +106,37 @@ func decodeID(t *testing.T, line string) string {
 	return id
 }
 
+// A process that is attached needs no configuration of its own: the first one tells the
+// server, and nothing is said of a server that is not known here.
+func TestAttachedChangesWithoutTheConfiguration(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--rate", "50")
+	config := filepath.Join(w.dir, "elsewhere.json")
+	if err := os.WriteFile(config, []byte(`{"mcpServers":{"of-the-first":{"url":`+strconv.Quote(url)+`}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := w.start(nil, "tail", "of-the-first", "load.tick", "--json", "--config", config, "--data", w.data())
+	first.await(first.stdout, 3, isEvent)
+	subs, _ := w.run("subs", "list", "--json", "--data", w.data())
+	id := decodeID(t, subs)
+	for _, verb := range []string{"pause", "resume", "refresh", "rm"} {
+		p := w.start(nil, "subs", verb, id, "--data", w.data())
+		if code := p.wait(); code != 0 || strings.Contains(p.stderr.text(), "told") || strings.Contains(p.stderr.text(), "unknown server") {
+			t.Errorf("subs %s ends with %d: %s", verb, code, p.stderr.text())
+		}
+		if verb == "pause" {
+			first.await(first.stdout, 1, contains(`"state":"paused"`))
+		}
+	}
+	if out, _ := w.run("subs", "list", "--json", "--data", w.data()); strings.Contains(out, id) {
+		t.Errorf("it is still there: %s", out)
+	}
+}
+
 // A second screen shows the same live state and changes it. When the first is killed
-// the second ends with one line and leaves the terminal as it was; a restart works.
-func TestTwoScreensOnOneStore(t *testing.T) {
+// the second takes the store over and goes on, with what was typed there; so does a third
+// when the second is quit. The commands find the one that has the store.
+func TestScreensTakeTheStoreOver(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "10")
 	args := []string{url, "--data", w.data()}
@@ -114,9 +144,7 @@ func TestTwoScreensOnOneStore(t *testing.T) {
 
 	two := w.terminal(120, 40, args...)
 	two.reads("push live")
-	two.sees("an event", func(s string) bool {
-		return strings.Contains(s, "incident.activi") && !strings.Contains(s, " 0 stored")
-	})
+	two.reads("attached to process " + strconv.Itoa(one.cmd.Process.Pid))
 	out, code := w.run("subs", "list", "--json", "--data", w.data())
 	if code != 0 {
 		t.Fatal(code)
@@ -129,21 +157,69 @@ func TestTwoScreensOnOneStore(t *testing.T) {
 	}
 	follower := w.start(nil, "tail", url, "note.added", "--json", "--data", w.data())
 	follower.await(follower.stdout, 1, contains(`"seq"`))
+	two.keys("/sev")
 
 	if err := one.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if code := two.end(); code != 1 || two.screen.Alternate() || two.screen.CursorHidden() {
-		t.Errorf("the second screen ends with %d\n%s", code, two.screen.Text())
-	}
-	if text := two.screen.Text(); strings.Count(text, "eventdeck: ") != 1 || !strings.Contains(text, "the process with the store has ended") {
-		t.Errorf("it says\n%s", text)
-	}
 	if code := follower.wait(); code != 1 || strings.Count(follower.stderr.text(), "eventdeck: ") != 1 {
 		t.Errorf("tail ends with %d: %s", code, follower.stderr.text())
 	}
-	again := w.terminal(120, 40, args...)
-	again.reads("paused")
-	again.keys("q")
-	again.endsWell()
+	two.reads("/ sev")
+	two.keys(esc)
+	w.awaitOwner(two)
+	two.reads("paused")
+
+	three := w.terminal(120, 40, args...)
+	three.reads("attached to process " + strconv.Itoa(two.cmd.Process.Pid))
+	three.reads("paused")
+	two.keys("q")
+	two.endsWell()
+	w.awaitOwner(three)
+	if _, code := w.run("subs", "resume", decodeID(t, out), "--data", w.data()); code != 0 {
+		t.Fatal(code)
+	}
+	three.reads("push live")
+	three.keys("\x03")
+	three.endsWell()
+	if text := three.screen.Text(); !strings.Contains(text, "events are kept in") {
+		t.Errorf("the last one says\n%s", text)
+	}
+}
+
+// awaitOwner waits until a screen has the store: the store itself says which process has
+// it.
+func (w *world) awaitOwner(c *terminal) {
+	w.t.Helper()
+	want := regexp.MustCompile(`process ` + strconv.Itoa(c.cmd.Process.Pid) + `\b`)
+	for deadline := time.Now().Add(patience); ; {
+		out, _ := w.run("store", "info", "--data", w.data()) // it may be between two owners
+		switch {
+		case want.MatchString(out):
+			return
+		case time.Now().After(deadline):
+			w.t.Fatalf("%v never had the store; store info says %s\n%s", want, out, c.screen.Text())
+		}
+	}
+}
+
+// The screen in words goes on too, and says which process has the store.
+func TestTheScreenInWordsTakesTheStoreOver(t *testing.T) {
+	w := newWorld(t)
+	_, url := w.pager("--speed", "20")
+	one := w.start(nil, "tail", url, "note.added", "--json", "--data", w.data())
+	one.await(one.stdout, 1, isEvent)
+	two := w.start(nil, url, "--plain", "--data", w.data())
+	two.await(two.stdout, 1, contains("attached to process "+strconv.Itoa(one.cmd.Process.Pid)))
+	if err := one.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	two.await(two.stdout, 1, contains("this one has the store now and goes on"))
+	two.await(two.stdout, 1, contains("note.added by push is live"))
+	if err := two.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := two.wait(); code != 0 {
+		t.Errorf("it ends with %d: %s", code, two.stderr.text())
+	}
 }

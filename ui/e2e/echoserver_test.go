@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"eventdeck/host/mcptest"
 )
 
 // Secrets within the arguments of subscriptions.
@@ -24,32 +25,25 @@ const (
 // echoServer is an MCP server whose event type takes a secret, and which repeats what it is
 // told: in refusals, in the end of streams, in results.
 func echoServer(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct {
-			Arguments struct{ Password, Team string }
-		}
-	}
-	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &m) != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	m, ok := mcptest.Read(w, r)
+	if !ok {
 		return
 	}
-	if len(m.ID) == 0 {
-		w.WriteHeader(http.StatusAccepted)
+	var args struct{ Password, Team string }
+	if len(m.Params.Arguments) > 0 && json.Unmarshal(m.Params.Arguments, &args) != nil {
+		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	said, err := json.Marshal("no access with password " + m.Params.Arguments.Password)
+	said, err := json.Marshal("no access with password " + args.Password)
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
 	code := -32012
-	if m.Params.Arguments.Team == "later" {
+	if args.Team == "later" {
 		code = -32603 // to be tried again
 	}
-	refused := fmt.Sprintf(`{"code":%d,"message":%s,"data":{"reason":%s,"request":%s}}`, code, said, said, body)
+	refused := fmt.Sprintf(`{"code":%d,"message":%s,"data":{"reason":%s,"request":%s}}`, code, said, said, m.Body)
 	const occurrence = `{"eventId":"one","name":"vault.opened","timestamp":"2026-02-19T16:00:00Z","data":{"note":"` + planted + `"}`
 	answer := `"error":` + refused
 	switch {
@@ -58,9 +52,9 @@ func echoServer(w http.ResponseWriter, r *http.Request) {
 	case m.Method == "events/list":
 		answer = `"result":{"events":[{"name":"vault.opened","delivery":["poll","push"],"inputSchema":{"type":"object","properties":{
 			"password":{"type":"string","format":"password","minLength":4},"code":{"type":"string","writeOnly":true},"team":{"type":"string"}}}}]}`
-	case m.Params.Arguments.Team == "closed", m.Params.Arguments.Team == "later":
+	case args.Team == "closed", args.Team == "later":
 	case m.Method == "events/poll":
-		answer = fmt.Sprintf(`"result":{"events":[%s}],"cursor":"c","nextPollMs":60000,"request":%s}`, occurrence, body)
+		answer = fmt.Sprintf(`"result":{"events":[%s}],"cursor":"c","nextPollMs":60000,"request":%s}`, occurrence, m.Body)
 	case m.Method == "events/stream":
 		w.Header().Set("Content-Type", "text/event-stream")
 		meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, m.ID)
@@ -73,8 +67,7 @@ func echoServer(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
+	m.Answer(w, answer)
 }
 
 // No secret of a subscription's arguments is in anything that the program shows or

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/receiver"
 )
 
@@ -46,22 +47,11 @@ type strange struct {
 }
 
 func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct {
-			Delivery struct{ URL, Secret string }
-		}
+	m, ok := mcptest.Read(w, r)
+	if !ok {
+		return
 	}
-	switch {
-	case err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &m) != nil:
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	case len(m.ID) == 0:
-		w.WriteHeader(http.StatusAccepted)
-		return
-	case s.denied:
+	if s.denied {
 		http.Error(w, "who?", http.StatusUnauthorized)
 		return
 	}

@@ -69,7 +69,7 @@ func TestAddServerFromTheScreen(t *testing.T) {
 	c.reads("incident.activity")
 	c.keys("\x13")                                                        // and saves
 	c.sees("the server with its types and no form", func(s string) bool { // a server is ready before its types are listed
-		return strings.Contains(s, "local ready 8 types") && !strings.Contains(s, "Add a server")
+		return strings.Contains(s, "local ready") && strings.Contains(s, "8 types") && !strings.Contains(s, "Add a server")
 	})
 	c.keys("1jjs")
 	c.reads(" Subscribe ")

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/receiver"
 )
 
@@ -39,24 +39,12 @@ type keeper struct {
 
 // ServeHTTP implements [http.Handler].
 func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct {
-			Delivery struct{ URL, Secret string }
-		}
-	}
-	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &m) != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	}
-	if !k.wanted(r) {
+	if r.Method == http.MethodPost && !k.wanted(r) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	if len(m.ID) == 0 {
-		w.WriteHeader(http.StatusAccepted)
+	m, ok := mcptest.Read(w, r)
+	if !ok {
 		return
 	}
 	says := "keeper"
@@ -71,7 +59,7 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		k.mu.Unlock()
 	}
 	// A server that says too much: it repeats what it was told.
-	result := fmt.Sprintf(`"error":{"code":-32601,"message":"no such method","data":{"params":%s}}`, body)
+	result := fmt.Sprintf(`"error":{"code":-32601,"message":"no such method","data":{"params":%s}}`, m.Body)
 	switch m.Method {
 	case "server/discover":
 		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"keeper","version":` + strconv.Quote(says) + `}}`
@@ -95,8 +83,7 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "events/unsubscribe":
 		result = `"result":{}`
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+	m.Answer(w, result)
 }
 
 // stream holds a stream open until the host goes away.
@@ -125,7 +112,7 @@ func (k *keeper) send(url string, secret event.Secret, n int) (status int) {
 		k.serial++
 		id := fmt.Sprintf("evt_%d", k.serial)
 		k.mu.Unlock()
-		body := fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-02-19T16:00:00Z","data":{"id":%q,"note":%q,"password":%q}}`, id, id, planted, audience)
+		body := fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-02-19T16:00:00Z","data":{"id":%q,"note":%q,"password":%q,"hook":"https://hooks.example/services/T0/%s"}}`, id, id, planted, audience, webhook)
 		now := time.Now()
 		sig, err := receiver.Sign(secret, id, now, []byte(body))
 		if err != nil {

@@ -3,9 +3,13 @@
 package e2e
 
 import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +22,7 @@ import (
 // Secrets of an address and of other clients' files.
 const (
 	addressToken = "addresstoken-Xx41RrBn86KmLlQq"
+	addressKey   = "T0addresskey9Yy27ZzCc4HhWw83Nn" // a part of its path
 	importToken  = "importtoken-Ss57GgHh20WwVvCc"
 	importFlag   = "importflag-Dd38JjKk91NnBbMm"
 	importUser   = "importuser-Aa66PpLl15TtYyRr"
@@ -38,16 +43,19 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 		return r.URL.Query().Get("token") == addressToken
 	}}
 	k.repeats = func(r *http.Request, secret string, known bool) string {
-		says := fmt.Sprintf("%s %s %s", repeated, r.URL.Query().Get("token"), secret)
+		says := fmt.Sprintf("%s %s %s http://%s%s", repeated, r.URL.Query().Get("token"), secret, r.Host, r.URL.Path)
 		if known {
 			says += " " + strings.TrimPrefix(secret, "whsec_")
+		}
+		for _, clear := range []string{addressToken, addressKey} {
+			says += " " + base64.StdEncoding.EncodeToString([]byte("ab"+clear)) + " " + hex.EncodeToString([]byte(clear)) + " " + url.QueryEscape(clear)
 		}
 		return says
 	}
 	web := httptest.NewServer(k)
 	t.Cleanup(web.Close)
 	t.Cleanup(k.sending.Wait)
-	address := web.URL + "/mcp?token=" + addressToken
+	address := web.URL + "/" + addressKey + "/mcp?token=" + addressToken
 
 	left := evidence{t: t, texts: map[string]string{}}
 	common := []string{"--data", w.data(), "--log", filepath.Join(w.dir, "log"), "--log-level", "debug"}
@@ -56,7 +64,7 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 		p := w.start(nil, append(args, common...)...)
 		p.wait()
 		text := p.stdout.text() + p.stderr.text()
-		left.keep(strings.ReplaceAll(strings.Join(args, " "), addressToken, "TOKEN"), shows, text)
+		left.keep(strings.NewReplacer(addressToken, "TOKEN", addressKey, "KEY").Replace(strings.Join(args, " ")), shows, text)
 		return text
 	}
 	run("token=…#", "tail", address, "load.tick", "--mode", "webhook", "--count", "2", "--json")
@@ -68,6 +76,15 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 		t.Errorf("the server has no name:\n%s", list)
 	}
 	run("token=…#", "subs", "list")
+	// By its name its types are listed as its events are followed.
+	_, name, _ := strings.Cut(list, `"server":"`)
+	name, _, _ = strings.Cut(name, `"`)
+	if types := run(repeated, "types", name, "--json"); !strings.Contains(types, "load.tick") {
+		t.Errorf("types of %s: %s", name, types)
+	}
+	if servers := run("", "servers", name); !strings.Contains(servers, "ready") && !strings.Contains(servers, "keeper") && !strings.Contains(servers, "2026-07-28") {
+		t.Errorf("servers %s: %s", name, servers)
+	}
 	for _, command := range [][]string{{"events", "--json", "--raw"}, {"export", "--format", "ndjson"}, {"export", "--format", "csv"}, {"export", "--format", "cloudevents"}} {
 		run("load.tick", command...)
 	}
@@ -120,6 +137,7 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 
 	find := search{}
 	find.add("token of the address", addressToken)
+	find.add("key of the address", addressKey)
 	find.add("token of a file", importToken)
 	find.add("flag of a file", importFlag)
 	find.add("user of a file", importUser)
@@ -138,4 +156,36 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 	if event.PublicAddress(address) == address {
 		t.Error("the address holds no secret, so nothing is proven")
 	}
+}
+
+// A server's process gets the environment of the program, and its last words are quoted:
+// without what the names of variables call secret, and without what looks like a secret.
+func TestLastWordsOfAProcessAreMasked(t *testing.T) {
+	const inherited, unknown = "inherited-Pp44KkVv80YyNnTt", "ghp_aB3dE5gH7jK9mN1pQ3sT5uV7xY9z"
+	w := newWorld(t)
+	w.vars = []string{"E2E_ACCESS_KEY=" + inherited}
+	config := filepath.Join(w.dir, "servers.json")
+	script := `echo "` + repeated + ` $E2E_ACCESS_KEY $(printf %s "$E2E_ACCESS_KEY" | od -An -tx1 | tr -d ' \n') ` + unknown + ` to https://hooks.example/services/T0/B0/` + addressKey + `" >&2; exit 3`
+	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"dies": map[string]any{"command": "sh", "args": []string{"-c", script}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, servers, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	left := evidence{t: t, texts: map[string]string{}}
+	for _, args := range [][]string{{"types", "dies"}, {"tail", "dies", "x", "--for", "1s"}} {
+		p := w.start(nil, append(args, "--config", config, "--data", w.data(), "--log", filepath.Join(w.dir, "log"), "--log-level", "debug")...)
+		if code := p.wait(); code == 0 {
+			t.Errorf("%s ends with 0", p.name)
+		}
+		left.keep(strings.Join(args, " "), repeated, p.stdout.text()+p.stderr.text())
+	}
+	left.files(w.dir, map[string]string{filepath.Join(w.dir, "log"): repeated})
+	delete(left.texts, config)
+	find := search{}
+	find.add("variable of the environment", inherited)
+	find.add("token by its beginning", unknown)
+	find.add("key in a path", addressKey)
+	left.holds(find)
 }

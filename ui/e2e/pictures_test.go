@@ -19,7 +19,7 @@ func TestPictures(t *testing.T) {
 	w := newWorldAlone(t)
 	c := w.terminal(140, 38, "demo", "--speed", "3")
 	c.sees("everything live", func(s string) bool {
-		return strings.Contains(s, "push live") && strings.Contains(s, "hook live") && strings.Contains(s, "poll polling")
+		return strings.Contains(s, "push live") && strings.Contains(s, "hook live") && strings.Contains(s, "poll every")
 	})
 	c.sees("a rate and a payload that tries something", func(s string) bool {
 		return strings.Contains(s, "/s ") && strings.Contains(s, "AI!")

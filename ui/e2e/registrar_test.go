@@ -4,10 +4,11 @@ package e2e
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
+
+	"eventdeck/host/mcptest"
 )
 
 // Secrets that a server of SEP-1803 makes, in both of their forms.
@@ -18,20 +19,11 @@ var standardSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("standa
 // registrar is an MCP server of SEP-1803 that takes registrations for two types, one
 // for each form of a secret.
 func registrar(w http.ResponseWriter, r *http.Request) {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct{ URIs []string }
-	}
-	if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	m, ok := mcptest.Read(w, r)
+	if !ok {
 		return
 	}
-	if len(m.ID) == 0 {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	answer := `"error":{"code":-32601,"message":"no such method"}`
+	answer := mcptest.NoMethod
 	switch m.Method {
 	case "initialize":
 		answer = `"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"registrar"},"capabilities":{"resources":{"events":true,"subscription":["webhook"]}}}`
@@ -49,6 +41,5 @@ func registrar(w http.ResponseWriter, r *http.Request) {
 	case "resources/subscriptions/deregister":
 		answer = `"result":{}`
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer)
+	m.Answer(w, answer)
 }

@@ -19,7 +19,7 @@ import (
 func TestKillKeepsTheScreen(t *testing.T) {
 	w := newWorld(t)
 	c, url, args := w.flood(20)
-	c.keys("mfirst light\r")
+	c.keys("mnfirst light\r")
 	c.reads("marked record")
 	c.keys("/kind:event\r")
 	c.reads("filter kind:event")
@@ -83,7 +83,7 @@ func (w *world) awaitSaved(c *terminal, url string, texts ...string) {
 func TestCopyInTwoKeys(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(120, 40, "demo")
-	c.sees("some events", func(s string) bool { return strings.Count(s, "incident.activi") > 6 })
+	c.sees("some events", func(s string) bool { return strings.Count(s, "incident.activ") > 6 })
 	c.keys("2/kind:event\r")
 	c.sees("the filter kept", func(s string) bool { return strings.Contains(s, "filter kind:event") && strings.Contains(s, "? help") })
 	c.keys(" ")

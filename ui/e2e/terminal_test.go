@@ -144,7 +144,7 @@ func TestDemoOnATerminal(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(160, 45, "demo")
 	c.sees("both servers in all three modes", func(s string) bool {
-		for _, word := range []string{"pager ready", "chat  ready", "push live", "poll polling", "hook live"} {
+		for _, word := range []string{"pager ready", "chat  ready", "push live", "poll every", "hook live"} {
 			if !strings.Contains(strings.ReplaceAll(s, "chat ready", "chat  ready"), word) {
 				return false
 			}

@@ -24,7 +24,7 @@ type Entry struct {
 	made   schema.Field // as the schema wants it, whatever was loaded into it
 	state  state
 	text   string
-	picked map[int]bool
+	picked []int  // the chosen ones, in the order in which they are sent
 	means  string // what a moment in words stands for
 	now    func() time.Time
 }
@@ -161,21 +161,27 @@ func (e *Entry) TurnNull() {
 }
 
 // Picked tells whether a choice is chosen.
-func (e *Entry) Picked(i int) bool { return e.picked[i] }
+func (e *Entry) Picked(i int) bool { return slices.Contains(e.picked, i) }
 
 // Pick chooses: the one choice, or one more of several; a choice that was chosen
-// is taken back.
+// is taken back. Several are sent in the order of the schema; what was loaded in another
+// order keeps it.
 func (e *Entry) Pick(i int) {
 	if i < 0 || i >= len(e.Choices) {
 		return
 	}
-	was := e.picked[i]
-	if e.Kind != schema.FieldEnums || e.picked == nil {
-		e.picked = map[int]bool{}
-	}
-	delete(e.picked, i)
-	if !was {
-		e.picked[i] = true
+	at := slices.Index(e.picked, i)
+	switch {
+	case at >= 0:
+		e.picked = slices.Delete(e.picked, at, at+1)
+	case e.Kind != schema.FieldEnums:
+		e.picked = []int{i}
+	default:
+		next := slices.IndexFunc(e.picked, func(picked int) bool { return picked > i })
+		if next < 0 {
+			next = len(e.picked)
+		}
+		e.picked = slices.Insert(e.picked, next, i)
 	}
 	e.text, e.state = "", filled
 	if len(e.picked) == 0 {

@@ -176,6 +176,23 @@ func TestATypeWithoutASchemaIsJSON(t *testing.T) {
 	}
 }
 
+func TestSeveralChoicesKeepTheirOrder(t *testing.T) {
+	m := model(`{"properties":{"a":{"type":"array","items":{"enum":["w","x","y","z"]}}}}`)
+	e := m.named(t, "a")
+	for _, i := range []int{3, 0, 1} {
+		e.Pick(i)
+	}
+	wantJSON(t, m, `{"a":["w","x","z"]}`)
+	if err := m.Load([]byte(`{"a":["z","x"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	wantJSON(t, m, `{"a":["z","x"]}`)
+	e.Pick(2)
+	wantJSON(t, m, `{"a":["y","z","x"]}`)
+	e.Pick(3)
+	wantJSON(t, m, `{"a":["y","x"]}`)
+}
+
 func TestDefaultChoice(t *testing.T) {
 	if i := model(incident).named(t, "sev").DefaultChoice(); i != 1 {
 		t.Error(i)
@@ -217,6 +234,7 @@ func TestDuration(t *testing.T) {
 // Whatever a schema says, arguments that are loaded are sent as they were.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(incident), []byte(`{"team":"core","where":{"zone":null},"tags":["a","a"],"n":""}`))
+	f.Add([]byte(`{"properties":{"a":{"type":"array","items":{"enum":["x","y","z"]}}}}`), []byte(`{"a":["z","x"]}`))
 	f.Add([]byte(`{"properties":{"a":{"properties":{"b":{"type":"string"}}}}}`), []byte(`{"a":[],"":1}`))
 	f.Fuzz(func(t *testing.T, input, args []byte) {
 		want, err := event.CanonicalArgs(args)

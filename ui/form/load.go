@@ -91,14 +91,15 @@ func (e *Entry) loadMany(v json.RawMessage) bool {
 	if json.Unmarshal(v, &values) != nil || len(values) == 0 {
 		return false
 	}
+	var picked []int
 	for _, one := range values {
 		i := slices.IndexFunc(e.Choices, func(c schema.Choice) bool { return same(c.Value, one) })
-		if i < 0 || e.picked[i] {
-			e.Clear()
+		if i < 0 || slices.Contains(picked, i) {
 			return false
 		}
-		e.Pick(i)
+		picked = append(picked, i)
 	}
+	e.picked, e.state = picked, filled
 	return true
 }
 

@@ -51,10 +51,8 @@ func (e *Entry) value() (v json.RawMessage, ok bool, err error) {
 
 func (e *Entry) chosen() json.RawMessage {
 	var values [][]byte
-	for i, c := range e.Choices {
-		if e.picked[i] {
-			values = append(values, c.Value)
-		}
+	for _, i := range e.picked {
+		values = append(values, e.Choices[i].Value)
 	}
 	if e.Kind == schema.FieldEnums {
 		return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))

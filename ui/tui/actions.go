@@ -16,16 +16,22 @@ import (
 type action struct {
 	id    string
 	title string
-	group string        // heading in help and docs
-	keys  []string      // two keys in a row are parted by a blank; none: unbound
-	hint  string        // short form for the hints line; "" is not hinted
-	menu  string        // of two keys: what the first one leads to, for the hints line
-	panes []layout.Pane // where it works; none means everywhere
+	group string   // heading in help and docs
+	keys  []string // two keys in a row are parted by a blank; none: unbound
+	hint  string   // short form for the hints line; "" is not hinted
+	// hintNow is the hint where that depends on what is chosen; nil: hint.
+	hintNow func(*app) string
+	menu    string        // of two keys: what the first one leads to, for the hints line
+	panes   []layout.Pane // where it works; none means everywhere
 	// dangerous actions change what servers or the store hold. They are neither
 	// shown nor run on a screen that only reads.
 	dangerous bool
 	when      func(*app) bool // nil: always
-	run       func(*app) tea.Cmd
+	needs     string          // what is missing where when is false
+	also      string          // further words under which the palette finds it
+	// passing actions work for a short while only, and have their keys before others.
+	passing bool
+	run     func(*app) tea.Cmd
 }
 
 // errReadOnly: what was asked for changes something.
@@ -47,9 +53,17 @@ func (x *action) key() string {
 	return x.keys[0]
 }
 
-// meets tells whether two actions can work in the same place.
+// word is the hint of an action that works.
+func (x *action) word(a *app) string {
+	if x.hintNow != nil {
+		return x.hintNow(a)
+	}
+	return x.hint
+}
+
+// meets tells whether two actions want their keys in the same place.
 func (x *action) meets(y *action) bool {
-	return len(x.panes) == 0 || len(y.panes) == 0 || slices.ContainsFunc(x.panes, func(p layout.Pane) bool { return slices.Contains(y.panes, p) })
+	return !x.passing && !y.passing && (len(x.panes) == 0 || len(y.panes) == 0 || slices.ContainsFunc(x.panes, func(p layout.Pane) bool { return slices.Contains(y.panes, p) }))
 }
 
 func act(fn func(*app)) func(*app) tea.Cmd {
@@ -108,7 +122,7 @@ func (a *app) press(key string) tea.Cmd {
 		x := &a.actions[i]
 		for _, k := range x.keys {
 			if k == key && x.works(a) {
-				a.audience.pressed(key, x.title)
+				a.audience.Pressed(key, x.title)
 				return a.perform(x)
 			}
 			if strings.HasPrefix(k, key+" ") && x.works(a) {
@@ -144,12 +158,42 @@ func (a *app) refuse(key, first string) {
 		a.Tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
 	case x == nil:
 	case len(x.panes) > 0 && !slices.Contains(x.panes, a.focus):
-		a.Tell(key + " does nothing in this place (" + x.title + ")" + help)
+		a.Tell(key + " (" + x.title + ") works in " + placeWords(x.panes) + help)
 	case a.table() != nil && a.table().Rows() == 0:
-		a.Tell(key + " does nothing: the table is empty (" + x.title + ")" + help)
+		a.Tell(key + " (" + x.title + ") needs a row, and the table is empty")
+	case x.needs != "":
+		a.Tell(key + " needs " + x.needs + ": choose one in " + a.KeyOf(chosenIn(x.needs)))
 	default:
 		a.Tell(key + " has nothing to act on (" + x.title + ")" + help)
 	}
+}
+
+// What actions need.
+const (
+	aSubscription = "a subscription"
+	anEvent       = "an event"
+	aServer       = "a configured server"
+	aType         = "an event type"
+)
+
+// chosenIn is the action that leads to where a thing is chosen.
+func chosenIn(needs string) string {
+	if needs == anEvent {
+		return "stream"
+	}
+	return "tree"
+}
+
+// placeWords names the places in which an action works.
+func placeWords(panes []layout.Pane) string {
+	if len(panes) == 0 {
+		return "everywhere"
+	}
+	var words []string
+	for _, p := range panes {
+		words = append(words, map[layout.Pane]string{layout.Tree: "servers", layout.Stream: "stream", layout.Detail: "detail", layout.Subs: "subscriptions", layout.Log: "log"}[p])
+	}
+	return strings.Join(words, ", ")
 }
 
 // bound tells whether a key begins the keys of an action.

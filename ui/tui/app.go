@@ -24,11 +24,16 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
+	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/pipe"
+	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
 )
@@ -94,19 +99,22 @@ type app struct {
 	subject layout.Pane // what the detail is about
 	size    layout.Size
 	panes   layout.Arrangement
+	split   layout.Split // of the settings, where the operator did not turn it
 
 	snap     host.Snapshot
 	tree     tree.Tree
 	stream   stream.Stream
+	feed     *feed.Feed
+	hunt     hunt
 	detail   detail.Pane
 	rates    stats.Rates
 	boards   board.Boards
 	trouble  trouble
-	stored   time.Time // when the newest record was seen to be stored
 	dialog   widget.Dialog
 	prompt   *widget.Prompt
 	typing   typing // of the prompt, while a filter is typed
 	note     note
+	undo     undo
 	actions  []action
 	commands []command
 	chord    string // first key of an action that has two
@@ -117,9 +125,13 @@ type app struct {
 	saver            saver
 	wanted           query.Node // the scope of the last run, until there is such a node
 	filters          map[string]string
-	search           search
+	search           string                  // what is searched, in lower case
+	markedRecords    map[uint64]event.Record // of marks
 	programs         *external.Programs
 	exports          external.Exports
+	comparing        uint64 // the record that another one is to be compared with; 0: none
+	id               idOf   // of the chosen record
+	runCommand       func(ctx context.Context, args []string, input []byte) ([]byte, error)
 	seen             *filter.Seen // what filters can be completed with
 
 	changed  <-chan struct{}
@@ -128,13 +140,16 @@ type app struct {
 	focused  bool
 	notify   notify.Notifier
 	mouse    mouse
-	audience presenter
+	audience present.Captions
 	session  string
 	aging    bool
 	leaving  bool
 
 	crumbs, statuses, hintses, titles cells.Canvas
 	frame                             []byte
+	placed                            []placed
+	border                            frame
+	strip                             timeline.Strip
 	cursor                            cells.Point // of what is typed; X is -1 where nothing is
 	status                            string
 	statusOf                          statusKey
@@ -143,7 +158,7 @@ type app struct {
 
 func newApp(ctx context.Context, o Options) *app {
 	if o.Present {
-		o.API = present(o.API)
+		o.API = presentedHost(o.API)
 	}
 	a := &app{
 		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
@@ -153,12 +168,13 @@ func newApp(ctx context.Context, o Options) *app {
 	if a.Now == nil {
 		a.Now = time.Now
 	}
-	a.audience.on = o.Present
+	a.audience.On = o.Present
 	memory := o.Memory
 	if memory == nil {
 		memory = memoryInUse
 	}
 	a.rates = stats.New(a.forStats(memory))
+	a.strip = timeline.NewStrip(&a.Env)
 	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
 	env := environment(o.Env)
 	a.servers, a.startDemo = o.Servers, o.StartDemo
@@ -168,11 +184,13 @@ func newApp(ctx context.Context, o Options) *app {
 		a.browse = browser.Open
 	}
 	a.initSkin(o, env)
+	a.runCommand = pipe.Run
 	a.programs, a.exports = external.New(a, env, o.Interrupts), external.NewExports(a)
 	a.initNotify(env)
 	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
 	a.readSetting(stream.ColumnsSetting, &a.stream.Columns.By)
-	a.take(a.api.Snapshot())
+	a.feed = feed.New(a.api, func() feed.Log { return a.api.Log() })
+	a.arrived(a.feed.Read(ctx))
 	if len(a.snap.Subs) == 0 && !a.demo {
 		a.focus, a.subject = layout.Tree, layout.Tree
 	}
@@ -195,15 +213,21 @@ func (a *app) Init() tea.Cmd {
 // Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
-	a.rates.Measure(a.focused)
-	a.watch()
-	return a, tea.Batch(cmd, a.fetch(), a.detail.Work(), a.boardWork(), a.age(), a.notice(), a.save())
+	return a, tea.Batch(cmd, a.reconcile())
+}
+
+// reconcile has done what follows from what changed: what is wanted and not held is read,
+// what ages is looked at again, what is remembered is saved.
+func (a *app) reconcile() tea.Cmd {
+	a.stream.Hold(a.chord != "" || a.dialog != nil || a.prompt != nil && a.prompt != a.typing.prompt)
+	a.feed.Aim(a.stream.Arrivals())
+	return tea.Batch(a.fetch(), a.rates.Work(a.focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.save())
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		a.w, a.h = msg.Width, a.audience.fit(msg.Height)
+		a.w, a.h = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
 		a.terminalSays(msg)
@@ -211,7 +235,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.ownThemes(msg)
 	case tea.FocusMsg:
 		a.setFocused(true)
-		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), func() tea.Msg { return moreMsg{} })
+		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), a.read())
 	case tea.BlurMsg:
 		a.setFocused(false)
 	case notifyMsg:
@@ -221,35 +245,29 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseClickMsg:
 		a.note = note{}
 		return a.click(msg.Mouse())
-	case wakeMsg:
-		if !msg.at.IsZero() {
-			a.woken = msg.at
+	case newsMsg:
+		if !msg.woken.IsZero() {
+			a.woken = msg.woken
 		}
-		if a.catchUp() {
-			return tea.Batch(a.awaitChange(), func() tea.Msg { return moreMsg{} })
-		}
-		return a.awaitChange()
-	case moreMsg:
-		if a.catchUp() {
-			return func() tea.Msg { return moreMsg{} }
+		switch more := a.arrived(msg.News); {
+		case more:
+			return a.readOn(msg.awaited)
+		case msg.awaited:
+			return a.awaitChange()
 		}
 	case settingsMsg:
 		a.applySettings(msg)
 	case seenMsg:
 		a.seen = msg.seen
 	case foundMsg:
-		a.found(msg)
+		return a.found(msg)
 	case savedMsg:
 		a.saved(msg)
 	case ageMsg:
 		a.aging = false
+		a.expire()
 	case pageMsg:
-		a.stream.Take(stream.Page(msg))
-		a.stream.Settle()
-		if msg.Err != nil && msg.Gen == a.stream.Gen {
-			a.stream.Oldest = true
-			a.Fail("cannot read the log", msg.Err)
-		}
+		return a.fetched(feed.Page(msg))
 	case leaveMsg:
 		return tea.Quit
 	case widget.Done:
@@ -257,7 +275,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case widget.Then:
 		return msg()
 	case demoMsg:
-		a.demoBegun(msg)
+		return a.demoBegun(msg)
 	case tea.KeyPressMsg:
 		a.pressed = time.Now()
 		return a.key(msg)
@@ -272,9 +290,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// moreMsg: the log has more than one step takes.
-type moreMsg struct{}
-
 // key gives a key to what has the keys: a dialog, the filter, then the actions.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
@@ -286,12 +301,15 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		return tea.Batch(a.key(k), a.key(k))
 	}
 	a.note = note{}
+	if a.hunt.on && name != "esc" {
+		a.hunt.token, a.hunt.on = a.hunt.token+1, false
+	}
 	switch {
 	case a.dialog != nil:
-		a.audience.typed(name, "in "+a.dialog.Title())
+		a.audience.Typed(name, "in "+a.dialog.Title())
 		return a.dialog.Key(k)
 	case a.prompt != nil:
-		a.audience.typed(name, "in the filter")
+		a.audience.Typed(name, "in the filter")
 		p := a.prompt
 		cmd, open := p.Key(k)
 		if !open && a.prompt == p {
@@ -319,9 +337,13 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 			a.Show(nil)
 		}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, form.ErrLate): // the operator went on meanwhile
+		a.Tell(what + ": not confirmed yet, it goes on trying")
+		return nil
+	case err != nil:
 		if !errors.Is(err, context.Canceled) {
-			a.Fail(what, err)
+			a.tellFailed(what, err)
 		}
 		return nil
 	}
@@ -331,8 +353,7 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 	if what != "" {
 		a.Tell(what)
 	}
-	a.take(a.api.Snapshot())
-	return nil
+	return a.read()
 }
 
 // Ask has the host do something, and tells what was done or what failed.
@@ -349,9 +370,7 @@ func (a *app) rescope() {
 }
 
 func (a *app) requery(q query.Query) {
-	if err := a.stream.Show(a.api.Log(), q); err != nil {
-		a.Fail("cannot read the log", err)
-	}
+	a.stream.Show(q)
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or
@@ -362,7 +381,7 @@ func (a *app) selected() *host.SubscriptionView {
 	}
 	id := a.tree.At.Sub
 	if a.focus != layout.Tree {
-		if r, err := a.api.Log().Get(a.stream.At); err == nil {
+		if r, ok := a.stream.Record(a.stream.At); ok {
 			id = r.Sub
 		}
 	}

@@ -28,7 +28,7 @@ type command struct {
 var errCommand = errors.New("no such command")
 
 // errUsage: a command got words that it does not take.
-var errUsage = errors.New("usage")
+var errUsage = words.ErrUsage
 
 func usage(c *command) error { return fmt.Errorf("%w: %s %s", errUsage, c.name, c.usage) }
 
@@ -61,6 +61,8 @@ func (a *app) execute(line string) (tea.Cmd, error) {
 		switch {
 		case x.dangerous && a.readOnly:
 			return nil, errReadOnly
+		case !x.works(a) && x.needs != "":
+			return nil, fmt.Errorf("%s needs %s: choose one in %s", x.id, x.needs, a.KeyOf(chosenIn(x.needs)))
 		case !x.works(a):
 			return nil, fmt.Errorf("%q does not work here", x.id)
 		}

@@ -1,26 +1,23 @@
 package tui
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/words"
 )
 
 // commands is the table of what can be typed.
 func commands() []command {
-	return append(append(subCommands(), signInCommands()...), []command{
+	return append(slices.Concat(subCommands(), signInCommands(), incidentCommands()), []command{
 		{name: "sub", usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", title: "subscribe", dangerous: true, run: runSubscribe, complete: completeSubscribe},
 		{name: "filter", usage: "NAME | save NAME | delete NAME | set TEXT | off | on", title: "use a saved filter, save this one, take it away", run: runFilter, complete: completeFilter},
 		{name: "export", usage: "[last 1h] FILE [overwrite]", title: "write what is shown or selected", run: runExport, complete: completeExport},
@@ -32,74 +29,7 @@ func commands() []command {
 	}...)
 }
 
-func runSubscribe(a *app, words []string) (tea.Cmd, error) {
-	if len(words) == 0 {
-		return nil, usage(a.command("sub"))
-	}
-	r := host.Request{Mode: event.ModeAuto}
-	server, rest := "", []string(nil)
-	for _, w := range words[1:] {
-		name, value, ok := strings.Cut(w, "=")
-		if !ok {
-			return nil, fmt.Errorf("%w: %q is no name=value", errUsage, w)
-		}
-		switch name {
-		case "mode":
-			if r.Mode = event.Mode(value); !slices.Contains(modeNames, value) {
-				return nil, fmt.Errorf("%w: mode is %s", errUsage, strings.Join(modeNames, ", "))
-			}
-		case "server":
-			server = value
-		case "from":
-			if value != "now" && value != "saved" {
-				return nil, fmt.Errorf("%w: from is now or saved", errUsage)
-			}
-			r.From.Saved = value == "saved"
-		default:
-			rest = append(rest, w)
-		}
-	}
-	typ, err := a.findType(words[0], &server)
-	if err != nil {
-		return nil, err
-	}
-	if err := typedAnew(*typ, rest); err != nil {
-		return nil, err
-	}
-	r.Server, r.Type = server, typ.Name
-	if r.Args, err = argsOf(rest, typ.InputSchema); err != nil {
-		return nil, err
-	}
-	return a.Ask("subscribed to "+evidence.RequestName(*typ, r), func(ctx context.Context) error {
-		_, err := a.api.Subscribe(ctx, r)
-		return err
-	}), nil
-}
-
 var modeNames = []string{string(event.ModeAuto), string(event.ModePush), string(event.ModePoll), string(event.ModeWebhook)}
-
-// findType finds an event type by its name, on the given server or on the only
-// one that lists it.
-func (a *app) findType(name string, server *string) (*event.Type, error) {
-	var found []string
-	var typ *event.Type
-	for i := range a.snap.Servers {
-		s := &a.snap.Servers[i]
-		for j := range s.Types {
-			if s.Types[j].Name.Raw() == name && (*server == "" || *server == s.Name) {
-				found, typ = append(found, s.Name), &s.Types[j]
-			}
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, fmt.Errorf("%w %q", host.ErrUnknownType, name)
-	case 1:
-		*server = found[0]
-		return typ, nil
-	}
-	return nil, fmt.Errorf("%w: %s all list it; add server=%s", errUsage, strings.Join(found, ", "), found[0])
-}
 
 // typeNames lists the names of all event types that can be typed.
 func (a *app) typeNames() []string {
@@ -115,71 +45,41 @@ func (a *app) typeNames() []string {
 	return names
 }
 
-func completeSubscribe(a *app, words []string) []string {
-	if len(words) == 1 {
+func completeSubscribe(a *app, typed []string) []string {
+	if len(typed) == 1 {
 		return a.typeNames()
 	}
-	server := ""
 	out := []string{"mode=push", "mode=poll", "mode=webhook", "mode=auto", "from=saved"}
-	if typ, err := a.findType(words[0], &server); err == nil {
-		out = append(argNames(typ.InputSchema), out...)
+	if w, err := a.subscribeWords(typed[:1]); err == nil && w.typ != nil {
+		out = append(words.ArgNames(w.typ.InputSchema), out...)
+	}
+	for _, name := range completeServer(a, nil) {
+		out = append(out, "server="+name)
 	}
 	return out
 }
 
-func runGoto(a *app, words []string) (tea.Cmd, error) {
-	text := strings.Join(words, " ")
+func runGoto(a *app, typed []string) (tea.Cmd, error) {
+	text := strings.Join(typed, " ")
 	if number, ok := strings.CutPrefix(text, "#"); ok {
 		seq, err := strconv.ParseUint(number, 10, 64)
-		if err != nil || seq == 0 || seq > a.api.Log().Last() {
-			return nil, fmt.Errorf("there is no record %q; the newest is #%d", text, a.api.Log().Last())
+		if err != nil || seq == 0 || seq > a.snap.Last {
+			return nil, fmt.Errorf("there is no record %q; the newest is #%d", text, a.snap.Last)
 		}
 		a.gotoSeq(seq)
 		return nil, nil
 	}
-	t, err := parseMoment(text, a.Clock())
+	t, err := words.Moment(text, a.Clock())
 	if err != nil {
 		return nil, err
 	}
-	return nil, a.gotoTime(t)
-}
-
-// momentForms are the spellings of a moment; those without a date mean the last
-// such time.
-var momentForms = []struct {
-	form  string
-	dated bool
-}{
-	{"15:04", false}, {"15:04:05", false}, {time.DateTime, true}, {"2006-01-02 15:04", true}, {time.DateOnly, true}, {"2006-01-02T15:04:05", true}, {time.RFC3339, true},
-}
-
-// parseMoment reads a moment: a time of day, a date with or without one, or how
-// long ago it was. It is one in the zone of now.
-func parseMoment(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	for _, f := range momentForms {
-		t, err := time.ParseInLocation(f.form, text, now.Location())
-		if err != nil {
-			continue
-		}
-		if f.dated {
-			return t, nil
-		}
-		t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, now.Location())
-		if t.After(now) {
-			t = t.AddDate(0, 0, -1)
-		}
-		return t, nil
-	}
-	return time.Time{}, fmt.Errorf("%w: %q is no moment, such as 14:05, 2026-03-14 14:05 or 10m", errUsage, text)
+	return a.gotoTime(t), nil
 }
 
 func runServer(a *app, words []string) (tea.Cmd, error) {
 	name := strings.Join(words, " ")
 	if !slices.Contains(completeServer(a, nil), name) {
-		return nil, fmt.Errorf("%w %q", host.ErrUnknownServer, name)
+		return nil, a.unknownServer(name)
 	}
 	a.gotoPlace(query.Node{Server: name})
 	return nil, nil

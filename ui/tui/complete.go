@@ -58,6 +58,11 @@ func (a *app) completeFilterBar() {
 		cursor := len(string([]rune(text)[:p.Field.Column()]))
 		*o = offers{list: filter.Complete(text, cursor, a.seen), before: text}
 	}
+	if h, ok := filter.HintOf(text, a.seen); ok && h.Meant != "" && len(o.list) == 0 {
+		p.Field.Set(h.Meant)
+		p.Changed()
+		return
+	}
 	if len(o.list) == 0 {
 		p.Says = "nothing is known that goes on like this"
 		return

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,6 +14,7 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/words"
 )
 
 // copyMax bounds what goes to the clipboard, in bytes: terminals refuse or cut
@@ -24,12 +26,12 @@ var errTooMuch = errors.New("too much")
 
 func copyActions() []action {
 	return grouped("Copy",
-		action{id: "copy", title: "copy the payload, escaped", keys: []string{"y p", "y y"}, hint: "payload", menu: "copy", when: (*app).canCopy, run: (*app).copyPayload},
-		action{id: "copy.id", title: "copy the event id, escaped", keys: []string{"y i"}, hint: "id", when: (*app).canCopy, run: (*app).copyID},
-		action{id: "copy.cursor", title: "copy the cursor, escaped", keys: []string{"y c"}, hint: "cursor", when: (*app).canCopy, run: (*app).copyCursor},
-		action{id: "copy.command", title: "copy a command line that subscribes to the same", keys: []string{"y k"}, hint: "command", when: (*app).canCopy, run: (*app).copyCommand},
-		action{id: "copy.line", title: "copy the row as text", keys: []string{"y l"}, hint: "line", menu: "copy", when: (*app).canCopyLine, run: (*app).copyLine},
-		action{id: "copy.raw", title: "copy the raw bytes: they may act when pasted", keys: []string{"y r"}, hint: "raw bytes", when: (*app).onPayload, run: (*app).copyRaw},
+		action{id: "copy", title: "copy the payload, escaped", needs: anEvent, also: "yank clipboard", keys: []string{"y p", "y y"}, hint: "payload", menu: "copy", when: (*app).canCopy, run: (*app).copyPayload},
+		action{id: "copy.id", title: "copy the event id, escaped", needs: anEvent, keys: []string{"y i"}, hint: "id", when: (*app).canCopy, run: (*app).copyID},
+		action{id: "copy.cursor", title: "copy the cursor, escaped", needs: anEvent, keys: []string{"y c"}, hint: "cursor", when: (*app).canCopy, run: (*app).copyCursor},
+		action{id: "copy.command", title: "copy a command line that subscribes to the same", needs: anEvent, keys: []string{"y k"}, hint: "command", when: (*app).canCopy, run: (*app).copyCommand},
+		action{id: "copy.line", title: "copy the row as text", needs: anEvent, keys: []string{"y l"}, hint: "line", menu: "copy", when: (*app).canCopyLine, run: (*app).copyLine},
+		action{id: "copy.raw", title: "copy the raw bytes: they may act when pasted", needs: anEvent, keys: []string{"y r"}, hint: "raw bytes", when: (*app).onPayload, run: (*app).copyRaw},
 	)
 }
 
@@ -80,16 +82,43 @@ func lineOf(r event.Record) string {
 
 // copyCommand copies the command line that prints the same events.
 func (a *app) copyCommand() tea.Cmd {
-	return a.copyEach("the command", "no subscription", func(r *event.Record) string {
-		words := []string{"eventdeck", "tail", quoteArg(r.Server), quoteArg(r.Type.Raw())}
+	return a.copyEach("the command", "no command that another process could run", func(r *event.Record) string {
+		server, known := a.knownElsewhere(r.Server)
+		if !known {
+			return ""
+		}
+		line := []string{"eventdeck", "tail", words.Shell(server), words.Shell(r.Type.Raw())}
 		if v := a.sub(r.Sub); v != nil {
-			words = append(words, "--mode", string(v.Mode))
+			line = append(line, "--mode", string(v.Mode))
 			if !evidence.NoArgs(v.Key.Args) {
-				words = append(words, "--args", quoteArg(string(trust.CompactJSON(v.ShownArgs()))))
+				line = append(line, "--args", words.Shell(string(trust.CompactJSON(v.ShownArgs()))))
 			}
 		}
-		return cells.Sanitize(strings.Join(words, " ")).Plain()
+		return cells.Sanitize(strings.Join(line, " ")).Plain()
 	})
+}
+
+// knownElsewhere returns by which word another process knows a server: a server of the
+// demo has no name there, and perhaps an address.
+func (a *app) knownElsewhere(name string) (word string, known bool) {
+	if !a.demo && !slices.Contains(a.passing, name) {
+		return name, true
+	}
+	s := a.server(name)
+	if s == nil || !strings.Contains(s.Address, "://") {
+		return "", false
+	}
+	return s.Address, true
+}
+
+// commandElsewhere is a command line about a server as another process understands it, ""
+// if it cannot.
+func (a *app) commandElsewhere(server, command string) string {
+	word, known := a.knownElsewhere(server)
+	if !known {
+		return ""
+	}
+	return strings.Replace(command, " "+words.Shell(server)+" ", " "+words.Shell(word)+" ", 1)
 }
 
 // copyRaw copies the bytes as they came. The terminal gets them in base64; what
@@ -102,29 +131,32 @@ func (a *app) copyRaw() tea.Cmd {
 // copyEach copies a text of the chosen record, or of each one in the range, a
 // line each; none says that there is no such text.
 func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.Cmd {
-	var b strings.Builder
-	n, last := 0, ""
-	err := a.selectedRecords(func(r event.Record) bool {
-		if t := text(&r); t != "" && t != last {
+	return a.withSelected(func(records []event.Record) tea.Cmd {
+		var b strings.Builder
+		n, last := 0, ""
+		for i := range records {
+			t := text(&records[i])
+			if t == "" || t == last {
+				continue
+			}
 			if n > 0 {
 				b.WriteByte('\n')
 			}
 			b.WriteString(t)
-			n, last = n+1, t
+			if n, last = n+1, t; b.Len() > copyMax {
+				break
+			}
 		}
-		return b.Len() <= copyMax
+		said := what
+		switch {
+		case n == 0:
+			a.Tell("not copied: there is " + none + " here")
+			return nil
+		case n > 1:
+			said = fmt.Sprintf("%s of %s", what, cells.Count(n, "record"))
+		}
+		return a.Copy(said, b.String())
 	})
-	switch {
-	case err != nil:
-		a.Fail("cannot read the log", err)
-		return nil
-	case n == 0:
-		a.Tell("not copied: there is " + none + " here")
-		return nil
-	case n > 1:
-		what = fmt.Sprintf("%s of %s", what, cells.Count(n, "record"))
-	}
-	return a.Copy(what, b.String())
 }
 
 // Copy hands text to the terminal (OSC 52) and to the system's own clipboard.

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/external"
+	"eventdeck/ui/tui/widget"
 )
 
 func TestSelectAndCopy(t *testing.T) {
@@ -20,7 +21,11 @@ func TestSelectAndCopy(t *testing.T) {
 		if cmd == nil {
 			return ""
 		}
-		return fmt.Sprint(cmd())
+		msg := cmd()
+		if then, ok := msg.(widget.Then); ok { // the records of a range were read
+			msg = then()()
+		}
+		return fmt.Sprint(msg)
 	}
 	press(t, a, "2", "g")
 	if s := copied("y", "k"); s != "eventdeck tail pager incident.created --mode push" {

@@ -16,14 +16,17 @@ func (a *app) forDetail() *detail.Env {
 		Env: &a.Env, Screen: a, Snap: &a.snap,
 		Log:        func() detail.Log { return a.api.Log() },
 		Record:     a.recordShown,
+		Get:        a.stream.Record,
+		Lost:       a.stream.Lost,
 		Other:      a.otherShown,
 		Room:       func() int { return layout.Arrange(a.shape()).Detail.W },
 		Focused:    func() bool { return a.focus == layout.Detail },
 		Moves:      func() bool { return a.stream.Follow },
-		Found:      func() string { return a.search.text },
+		Found:      func() string { return a.search },
 		Demo:       func(server string) bool { return a.demo || slices.Contains(a.passing, server) },
 		Sub:        a.sub,
 		TypeOf:     a.typeOf,
+		Headline:   a.stream.Headline,
 		Cursorless: a.cursorless,
 	}
 }

@@ -19,7 +19,7 @@ const exportSays = "enter writes   the ending chooses: .ndjson .csv .cloudevents
 
 func exportActions() []action {
 	return grouped("Copy",
-		action{id: "export", title: "write what is shown or selected to a file", keys: []string{"w"}, hint: "write", panes: onMain, when: (*app).onRecord, run: act((*app).openExport)},
+		action{id: "export", title: "write what is shown or selected to a file", needs: anEvent, also: "save write dump jsonl", keys: []string{"w"}, hint: "write", panes: onMain, when: (*app).onRecord, run: act((*app).openExport)},
 		action{id: "export.stop", title: "stop the export that is being written", when: func(a *app) bool { return a.exports.Writing() }, run: act(func(a *app) { a.exports.Stop() })},
 	)
 }
@@ -28,7 +28,7 @@ func exportActions() []action {
 func (a *app) shown() external.Range {
 	r := external.Range{First: 1, Last: a.stream.Seen, Query: a.stream.Query}
 	if a.stream.Cut {
-		r.Last = a.api.Log().Last()
+		r.Last = a.snap.Last
 	}
 	if a.stream.Selected.On {
 		r.First, r.Last = a.stream.Ends()

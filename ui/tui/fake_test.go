@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,12 +35,18 @@ type fakeStore struct {
 }
 
 func (s *fakeStore) Last() uint64 {
+	beside()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return uint64(len(s.recs))
 }
 
 func (s *fakeStore) Get(seq uint64) (event.Record, error) {
+	beside()
+	return s.get(seq)
+}
+
+func (s *fakeStore) get(seq uint64) (event.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if seq == 0 || seq > uint64(len(s.recs)) {
@@ -48,8 +56,9 @@ func (s *fakeStore) Get(seq uint64) (event.Record, error) {
 }
 
 func (s *fakeStore) Forward(seq uint64, fn func(event.Record) bool) error {
+	beside()
 	for ; ; seq++ {
-		r, err := s.Get(seq)
+		r, err := s.get(seq)
 		if err != nil || !fn(r) {
 			return nil
 		}
@@ -67,8 +76,9 @@ func (s *fakeStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
 }
 
 func (s *fakeStore) Backward(seq uint64, fn func(event.Record) bool) error {
+	beside()
 	for ; seq > 0; seq-- {
-		if r, err := s.Get(seq); err != nil || !fn(r) {
+		if r, err := s.get(seq); err != nil || !fn(r) {
 			return nil
 		}
 	}
@@ -98,6 +108,9 @@ type fakeHost struct {
 	marks    []event.Mark
 	flow     host.SignIn
 	did      []string // verbs on subscriptions and servers
+	// never makes a server that does not confirm a subscription: it returns what is
+	// stored of it.
+	never func(r host.Request) event.Subscription
 }
 
 func newFake() *fakeHost {
@@ -106,12 +119,13 @@ func newFake() *fakeHost {
 }
 
 func (h *fakeHost) Snapshot() host.Snapshot {
+	beside()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.snap
 	s.Servers = append([]host.ServerView(nil), s.Servers...)
 	s.Subs = append([]host.SubscriptionView(nil), s.Subs...)
-	s.Last = h.store.Last()
+	s.Last = uint64(len(h.store.recs))
 	return s
 }
 
@@ -119,17 +133,23 @@ func (h *fakeHost) Changed() (<-chan struct{}, func()) { return h.flag, func() {
 func (h *fakeHost) Log() *eventlog.Log                 { return h.log }
 
 func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
+	beside()
 	if r.Mode == event.ModeWebhook && !h.callback {
 		return "", fmt.Errorf("%w: no callback address", host.ErrMode)
 	}
 	return r.Mode, h.argsFail
 }
 
-func (h *fakeHost) Subscribe(_ context.Context, r host.Request) (event.Subscription, error) {
+func (h *fakeHost) Subscribe(ctx context.Context, r host.Request) (event.Subscription, error) {
 	h.mu.Lock()
 	h.asked = append(h.asked, r)
-	err := h.refuse
+	err, never := h.refuse, h.never
 	h.mu.Unlock()
+	if never != nil {
+		sub := never(r)
+		<-ctx.Done()
+		return sub, context.Cause(ctx)
+	}
 	if err != nil {
 		return event.Subscription{}, err
 	}
@@ -228,6 +248,21 @@ func (h *fakeHost) event(server, typ, title string) uint64 {
 		Sub: event.Key{Server: server, Type: trust.Untrusted(typ), Args: json.RawMessage("{}")}.ID()})
 }
 
+// beside fails the test when the host is asked by what runs on the event loop.
+func beside() {
+	var calls [64]uintptr
+	frames := runtime.CallersFrames(calls[:runtime.Callers(2, calls[:])])
+	for {
+		f, more := frames.Next()
+		if name, ok := strings.CutPrefix(f.Function, "eventdeck/ui/tui.(*app)."); ok && slices.Contains([]string{"update", "View", "compose", "key", "reconcile"}, name) {
+			panic("the host is asked on the event loop")
+		}
+		if !more {
+			return
+		}
+	}
+}
+
 // incident is a host with servers, subscriptions in every mode and some history.
 func incident() *fakeHost {
 	h := newFake()
@@ -264,7 +299,8 @@ func open(t testing.TB, h *fakeHost, w, hgt int) *app {
 	t.Helper()
 	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Memory: func() uint64 { return 41 << 20 }, Now: func() time.Time { return start }})
 	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
-	settle(a, a.detail.Work())
+	a.draw() // the panes know their height
+	flush(a)
 	return a
 }
 
@@ -294,17 +330,20 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 		if settle(a, a.key(tea.KeyPressMsg(key))) {
 			quit = true
 		}
-		for cmd := a.fetch(); cmd != nil; cmd = a.fetch() {
-			settle(a, cmd)
-		}
-		for cmd := a.detail.Work(); cmd != nil; cmd = a.detail.Work() {
-			settle(a, cmd)
-		}
-		for cmd := a.boardWork(); cmd != nil; cmd = a.boardWork() {
-			settle(a, cmd)
-		}
+		flush(a)
 	}
 	return quit
+}
+
+// flush has read what the panes want, until nothing is left.
+func flush(a *app) {
+	for {
+		cmd := tea.Batch(a.fetch(), a.detail.Work(), a.boardWork())
+		if cmd == nil {
+			return
+		}
+		settle(a, cmd)
+	}
 }
 
 func settle(a *app, cmd tea.Cmd) (quit bool) {
@@ -325,8 +364,18 @@ func settle(a *app, cmd tea.Cmd) (quit bool) {
 	return quit
 }
 
+// look has the screen look at everything that it looks at from time to time.
+func look(a *app) {
+	settle(a, a.read())
+	settle(a, a.rates.Work(a.focused))
+	settle(a, a.watch())
+	flush(a)
+}
+
 // arrive tells the screen that the log has grown.
 func arrive(a *app) {
-	for a.catchUp() {
+	settle(a, a.read())
+	for cmd := tea.Batch(a.fetch(), a.boardWork()); cmd != nil; cmd = tea.Batch(a.fetch(), a.boardWork()) {
+		settle(a, cmd)
 	}
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func (h *fakeHost) Setting(key string) (string, error) {
+	beside()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v, ok := h.settings[key]; ok {
@@ -18,6 +19,7 @@ func (h *fakeHost) Setting(key string) (string, error) {
 }
 
 func (h *fakeHost) SetSetting(_ context.Context, key, value string) error {
+	beside()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.settings == nil {
@@ -28,6 +30,7 @@ func (h *fakeHost) SetSetting(_ context.Context, key, value string) error {
 }
 
 func (h *fakeHost) Stats() host.Stats {
+	beside()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.measured++
@@ -35,6 +38,7 @@ func (h *fakeHost) Stats() host.Stats {
 }
 
 func (h *fakeHost) Marks() []event.Mark {
+	beside()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.marks

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/filter"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
@@ -26,23 +27,24 @@ const filterSays = "enter keep  tab complete  up earlier  esc undo   words !not 
 // openFilter opens the filter as it is. The stream follows what is typed, as
 // long as it is a filter.
 func (a *app) openFilter() tea.Cmd {
-	before := a.stream.Query
+	before, place := a.stream.Query, a.stream.Place()
 	a.enter(layout.Stream)
 	p := &widget.Prompt{
 		Label: "/", Says: filterSays, Past: a.memo.Filters,
 		Change: func(text string) { a.tryFilter(before.Node, text) },
-		Gone:   func() { a.requery(before) },
+		Gone:   func() { a.stream.ShowAt(before, place) },
 		Tab:    a.completeFilterBar,
 		Done: func(text string) tea.Cmd {
 			if a.tryFilter(before.Node, text) {
 				a.memo.Filters = widget.Remember(a.memo.Filters, text)
 			}
+			a.stream.Stay()
 			return nil
 		},
 	}
 	a.typing = typing{prompt: p, before: before}
 	a.askLine(p, before.Text)
-	a.filtered(before)
+	a.filtered()
 	return a.learn()
 }
 
@@ -56,24 +58,40 @@ func (a *app) tryFilter(n query.Node, text string) bool {
 		}
 		return false
 	}
-	a.requery(q)
-	a.filtered(q)
+	if a.stream.Query.Text != q.Text || a.stream.Query.Node != q.Node || a.stream.Query.Off {
+		a.requery(q)
+	}
+	a.filtered()
+	if h, ok := filter.HintOf(text, a.seen); ok && a.prompt != nil {
+		a.prompt.Warning = h.Says
+		if h.Meant != "" {
+			a.prompt.Warning = "tab: " + h.Meant + "   (" + h.Says + ")"
+		}
+	}
 	return true
 }
 
-// filtered says at the prompt how much is shown.
-func (a *app) filtered(q query.Query) {
-	if a.prompt == nil {
+// filtered says at the prompt how much is shown, and how far back the search for it
+// has come.
+func (a *app) filtered() {
+	if a.prompt == nil || a.prompt != a.typing.prompt || len(a.typing.offers.list) > 0 && a.prompt.Says == a.typing.offers.words() {
 		return
 	}
-	a.prompt.Says = filterSays
-	if q.Filters() {
-		n := cells.Number(uint64(len(a.stream.Seqs)))
-		if !a.stream.Oldest {
-			n += "+"
-		}
-		a.prompt.Says = n + " shown   " + filterSays
+	if a.prompt.Says = filterSays; !a.stream.Query.Filters() {
+		return
 	}
+	n := cells.Number(uint64(len(a.stream.Seqs)))
+	back, searching := a.stream.Searching()
+	words := n + " shown"
+	switch {
+	case searching && back.IsZero():
+		words = "searching, " + n + " so far"
+	case searching:
+		words = "searching, back to " + a.momentOf(back) + ", " + n + " so far"
+	case !a.stream.Oldest && len(a.stream.Seqs) > 0:
+		words = n + "+ shown"
+	}
+	a.prompt.Says = words + "   " + filterSays
 }
 
 // toggleFilter turns the filter off, and on again.

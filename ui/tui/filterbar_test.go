@@ -132,17 +132,17 @@ func TestSearchHidesNothing(t *testing.T) {
 		t.Error("the end is not told")
 	}
 	press(t, a, "esc")
-	if a.search.text != "" {
+	if a.search != "" {
 		t.Error("esc keeps the search")
 	}
 }
 
-func (a *app) log(seq uint64) event.Record { r, _ := a.eventAt(seq); return r }
+func (a *app) log(seq uint64) event.Record { r, _ := a.api.Log().Get(seq); return r }
 
 func TestTimeViews(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	for want, view := range map[string]cells.TimeView{"14:03:05.3 pager": cells.TimeLocal, "14:03:05 Z pager": cells.TimeUTC, "0 s pager": cells.TimeRelative, "+300ms chat": cells.TimeDelta} {
+	for want, view := range map[string]cells.TimeView{"14:03:05.3 ▌P1       pager": cells.TimeLocal, "14:03:05 Z ▌P1       pager": cells.TimeUTC, "0 s ▌P1       pager": cells.TimeRelative, "+300ms ▌P1       chat": cells.TimeDelta} {
 		a.Times = view
 		if s := screenOf(a); !strings.Contains(s, want) {
 			t.Errorf("%v: no %q in\n%s", view, want, s)
@@ -173,5 +173,23 @@ func TestPanningStaysWhileRowsArrive(t *testing.T) {
 	press(t, a, "h", "h", "h")
 	if a.stream.Pan != 0 {
 		t.Errorf("the pan is %d", a.stream.Pan)
+	}
+}
+
+func TestFilterBarOffersWhatWasMeant(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "/")
+	word(t, a, "kind=gap")
+	if screen := screenOf(a); !strings.Contains(screen, "tab: kind:gap") || !strings.Contains(screen, `"kind=gap" is searched as text`) {
+		t.Fatalf("the bar does not say how it was understood:\n%s", screen)
+	}
+	exact(t, a)
+	press(t, a, "tab")
+	if got := a.prompt.Field.Text(); got != "kind:gap" || strings.Contains(screenOf(a), "searched as text") {
+		t.Errorf("tab made it %q", got)
+	}
+	press(t, a, "enter")
+	if a.stream.Query.Text != "kind:gap" {
+		t.Errorf("the filter is %q", a.stream.Query.Text)
 	}
 }

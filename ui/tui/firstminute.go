@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,7 +21,7 @@ func setupActions() []action {
 	return grouped("Servers",
 		action{id: "server.add", title: "add a server", keys: []string{"A"}, dangerous: true, when: (*app).canConfigure, run: act(func(a *app) { form.OpenAddServer(a.forms()) })},
 		action{id: "server.import", title: "import servers from other MCP clients", keys: []string{"I"}, dangerous: true, when: (*app).canConfigure, run: func(a *app) tea.Cmd { return form.OpenImport(a.forms()) }},
-		action{id: "server.remove", title: "remove the server, and end its subscriptions", keys: []string{"X"}, panes: inTree, dangerous: true, when: (*app).onServerRow, run: (*app).askRemoveServer},
+		action{id: "server.remove", title: "remove the server, and end its subscriptions", needs: aServer, keys: []string{"X"}, panes: inTree, dangerous: true, when: (*app).onServerRow, run: (*app).askRemoveServer},
 		action{id: "demo", title: "start the demo servers", keys: []string{"d"}, hint: "demo", dangerous: true, when: (*app).canDemo, run: (*app).beginDemo},
 	)
 }
@@ -47,16 +48,16 @@ type demoMsg struct {
 	err   error
 }
 
-func (a *app) demoBegun(msg demoMsg) {
+func (a *app) demoBegun(msg demoMsg) tea.Cmd {
 	a.starting = false
 	if msg.err != nil {
 		a.Fail("the demo servers", msg.err)
-		return
+		return nil
 	}
 	a.passing = msg.names
 	a.Tell("the demo servers run inside this program and end with it")
-	a.take(a.api.Snapshot())
 	a.enter(layout.Stream)
+	return a.read()
 }
 
 // noServers says how servers get here.
@@ -77,7 +78,7 @@ func (a *app) noServers() []widget.Lesson {
 // noSubscriptions says how events get here.
 func (a *app) noSubscriptions() []widget.Lesson {
 	return []widget.Lesson{
-		{Key: a.KeyOf("tree"), Text: "to the servers and their event types"},
+		{Key: a.KeyOf("tree"), Text: "to servers and event types"},
 		{Key: a.KeyOf("down") + " " + a.KeyOf("up"), Text: "choose an event type"},
 		{Key: a.KeyOf("subscribe"), Text: "subscribe to it"},
 	}
@@ -88,7 +89,7 @@ func (a *app) noSubscriptions() []widget.Lesson {
 // have room in w by h cells: it is asked for in every frame.
 func (a *app) unreached(w, h int) (lines []string) {
 	scope, now := a.stream.Query.Node.Server, a.Clock()
-	left, room := 0, h-3 // the first row is blank, the last two say what is left and what to do
+	left, room := 0, h-4 // the first row is blank, words wrap, and the last two say what is left and what to do
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		if scope != "" && s.Name != scope {
@@ -102,7 +103,7 @@ func (a *app) unreached(w, h int) (lines []string) {
 			continue
 		}
 		room -= 3 + len(s.Err)/max(w, 1) // a name, what is wrong, a blank
-		lines = append(lines, s.Name+": "+evidence.Reach(*s, now), s.Err, "")
+		lines = append(lines, s.Name+": "+cmp.Or(evidence.ServerWhy(s, now), evidence.Reach(*s, now)), s.Err, "")
 	}
 	if left > 0 {
 		lines = append(lines, "and "+cells.Count(left, "server")+" more.")

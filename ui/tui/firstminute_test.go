@@ -17,7 +17,7 @@ func TestStreamOfServersThatCannotBeReached(t *testing.T) {
 	a := open(t, h, 60, 20)
 	press(t, a, "2")
 	shown := screenOf(a)
-	for _, want := range []string{"pager: unreachable, try 2", "HTTP 503", "the evening too", "R on the server tries at once"} {
+	for _, want := range []string{"pager: unreachable, retrying (2nd)", "HTTP 503", "the evening too", "R on the server tries at once"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}

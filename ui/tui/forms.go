@@ -22,7 +22,8 @@ func (a *app) forms() *form.Env {
 		TypeOf: func(server string, typ trust.Text) event.Type {
 			return a.typeOf(&event.Record{Server: server, Type: typ})
 		},
-		Receiver: func() string { return a.snap.Receiver },
+		Elsewhere: a.commandElsewhere,
+		Receiver:  func() string { return a.snap.Receiver },
 	}
 }
 
@@ -39,7 +40,7 @@ func (a *app) canSubscribe() bool {
 func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.At
 	if n.Level() < 2 && a.focus != layout.Tree {
-		if r, err := a.api.Log().Get(a.stream.At); err == nil {
+		if r, ok := a.stream.Record(a.stream.At); ok {
 			n = query.Node{Server: r.Server, Type: r.Type}
 		}
 	}
@@ -119,18 +120,6 @@ func (a *app) openBulk() tea.Cmd {
 		types[i] = *a.listed(n)
 	}
 	return form.OpenMany(a.forms(), many, types, func() { a.marked = nil })
-}
-
-// quoteArg quotes a word for a POSIX shell where it needs it.
-func quoteArg(s string) string {
-	plain := s != ""
-	for _, r := range s {
-		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@%+=,", r))
-	}
-	if plain {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func (a *app) openModeSwitch() tea.Cmd {

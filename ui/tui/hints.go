@@ -46,7 +46,7 @@ func (a *app) hintActions(c *cells.Canvas) {
 			menu = first
 			hint(c, first, x.menu)
 		case !two && x.hint != "":
-			hint(c, x.key(), x.hint)
+			hint(c, x.key(), x.word(a))
 		}
 	}
 	c.Room += kept

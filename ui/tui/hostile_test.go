@@ -228,7 +228,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 		}
 		if d.X > 0 {
 			for y := d.Y; y < d.Y+d.H; y++ {
-				if cells[y][d.X-1].Text != a.Glyphs.Divider {
+				if !strings.Contains("│├╭┤┼", cells[y][d.X-1].Text) {
 					t.Fatalf("%s: no border in line %d of\n%s", where, y, text)
 				}
 			}
@@ -281,6 +281,7 @@ func TestFlagFilter(t *testing.T) {
 	a := open(t, h, 120, 40)
 	for filter, want := range map[string]int{"": 3, "flag:": 3, "flag:any": 2, "flag:term": 1, "FLAG:uni.b": 1, "flag:to-ai": 1, "flag:inj pool": 1, "flag:inj nope": 0, "flag:json": 0, "flag:term flag:uni": 0} {
 		a.requery(mustQuery(t, query.Node{}, filter))
+		flush(a)
 		if n := len(a.stream.Seqs); n != want {
 			t.Errorf("%q shows %d rows, want %d", filter, n, want)
 		}

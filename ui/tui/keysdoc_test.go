@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"eventdeck/ui/tui/layout"
 )
 
 // TestKeysPageIsCurrent compares docs/keys.md with the table of actions. With
@@ -65,7 +63,7 @@ Actions marked with † change what servers or the store hold; ` + "`--read-only
 		if x.dangerous {
 			sign = " †"
 		}
-		fmt.Fprintf(&b, "| %s | %s%s | %s | `%s` |\n", codes(x.keys), mdCell(x.title), sign, placesOf(x.panes), x.id)
+		fmt.Fprintf(&b, "| %s | %s%s | %s | `%s` |\n", codes(x.keys), mdCell(x.title), sign, placeWords(x.panes), x.id)
 	}
 	b.WriteString("\n## Commands\n\n| Command | What it does |\n|---|---|\n")
 	for _, c := range commands() {
@@ -89,14 +87,3 @@ func codes(keys []string) string {
 
 // mdCell spells a text for a cell of a table.
 func mdCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
-
-func placesOf(panes []layout.Pane) string {
-	if len(panes) == 0 {
-		return "everywhere"
-	}
-	var words []string
-	for _, p := range panes {
-		words = append(words, map[layout.Pane]string{layout.Tree: "servers", layout.Stream: "stream", layout.Detail: "detail", layout.Subs: "subscriptions", layout.Log: "log"}[p])
-	}
-	return strings.Join(words, ", ")
-}

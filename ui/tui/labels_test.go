@@ -79,6 +79,7 @@ func TestBracketsFollowTheFilter(t *testing.T) {
 	if !a.tryFilter(query.Node{}, `"build 1"`) {
 		t.Fatal("the filter is refused")
 	}
+	flush(a)
 	if s := screenOf(a); !strings.Contains(s, "build 1") || strings.Contains(s, "┌ build 1") {
 		t.Errorf("the one of a batch that is shown is drawn as several:\n%s", s)
 	}

@@ -25,9 +25,23 @@ func (a *app) removeMark(m event.Mark) tea.Cmd {
 	return a.Ask("the mark is taken away", func(ctx context.Context) error { return a.api.RemoveMark(ctx, m.Seq, m.Line) })
 }
 
-// markChosen asks for the note of a mark on the chosen record. The mark itself
-// needs no note.
-func (a *app) markChosen() {
+// turnMark marks the chosen record, or takes its mark away. A mark with a note is not
+// taken away by a key that is easily pressed: the note is shown to be changed.
+func (a *app) turnMark() tea.Cmd {
+	seq := a.stream.At
+	old, marked := a.stream.Marks.Find(seq)
+	switch {
+	case marked && old.Note != "":
+		a.noteChosen()
+		return nil
+	case marked:
+		return a.removeMark(old)
+	}
+	return a.setMark(event.Mark{Seq: seq}, "marked record "+cells.Number(seq))
+}
+
+// noteChosen asks for the note of a mark on the chosen record.
+func (a *app) noteChosen() {
 	seq := a.stream.At
 	old, marked := a.stream.Marks.Find(seq)
 	says := "enter marks the record, with or without a note; esc goes back"
@@ -42,14 +56,14 @@ func (a *app) markChosen() {
 	}}, old.Note)
 }
 
-// markNow draws a line behind the newest record.
+// markNow inserts a line behind the newest record.
 func (a *app) markNow() tea.Cmd {
-	last := a.api.Log().Last()
+	last := a.snap.Last
 	if last == 0 {
-		a.Tell("nothing is stored yet behind which a line could stand")
+		a.Tell("nothing is stored yet: a \"now\" line stands behind a record")
 		return nil
 	}
-	return a.setMark(event.Mark{Seq: last, Line: true}, "drew a line behind record "+cells.Number(last))
+	return a.setMark(event.Mark{Seq: last, Line: true}, "\"now\" line behind record "+cells.Number(last))
 }
 
 // onRecord tells whether a record is chosen.
@@ -69,7 +83,7 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 	if m.Note != "" {
 		return cells.Join(line, cells.Sanitize(m.Note))
 	}
-	if r, ok := a.eventAt(m.Seq); ok {
+	if r, ok := a.markedRecords[m.Seq]; ok {
 		return cells.Join(line, cells.Sanitize(r.Server+" "), trust.Line(r.Type))
 	}
 	return line

@@ -13,7 +13,7 @@ import (
 func TestMarksStayOnTheirRecords(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	press(t, a, "2", "g", "j", "m")
+	press(t, a, "2", "g", "j", "m", "n")
 	word(t, a, "look here")
 	press(t, a, "enter")
 	if len(h.marks) != 1 || h.marks[0].Seq != 2 || h.marks[0].Note != "look here" {
@@ -23,10 +23,10 @@ func TestMarksStayOnTheirRecords(t *testing.T) {
 	press(t, a, "/")
 	word(t, a, "server:chat")
 	press(t, a, "enter")
-	if s := screenOf(a); !strings.Contains(s, "◆14:03:05.6") {
+	if s := screenOf(a); !strings.Contains(s, "▶14:03:05.6") || !strings.Contains(s, "◆ looking at it") {
 		t.Errorf("the mark does not show:\n%s", s)
 	}
-	press(t, a, "M")
+	press(t, a, "m", "m")
 	arrive(a)
 	h.event("chat", "message.posted", "after the line")
 	arrive(a)
@@ -43,7 +43,11 @@ func TestMarksStayOnTheirRecords(t *testing.T) {
 	if a.stream.At != 2 || a.stream.Follow {
 		t.Errorf("the list leads to %d", a.stream.At)
 	}
-	press(t, a, "m", "ctrl+u", "enter")
+	press(t, a, "m", "enter")
+	if a.prompt == nil || len(h.marks) != 2 {
+		t.Errorf("one key takes a note away: %+v", h.marks)
+	}
+	press(t, a, "ctrl+u", "enter")
 	if len(h.marks) != 1 {
 		t.Errorf("an empty note left %+v", h.marks)
 	}

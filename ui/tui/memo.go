@@ -13,6 +13,7 @@ import (
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
@@ -41,6 +42,7 @@ type memo struct {
 	Filters  []string `json:"filters,omitempty"`  // typed, newest first
 	Searches []string `json:"searches,omitempty"` // typed, newest first
 	Commands []string `json:"commands,omitempty"` // typed, newest first
+	Pipes    []string `json:"pipes,omitempty"`    // commands that events were piped to, newest first
 }
 
 // memoNode is a node of the tree in JSON.
@@ -178,17 +180,14 @@ func (a *app) recall() {
 // startStream shows what was shown when the screen was left.
 func (a *app) startStream() {
 	s := &a.stream
-	reading := s.At
-	var err error
-	if s.Follow || reading == 0 || reading > a.api.Log().Last() {
+	if reading := s.At; s.Follow || reading == 0 || reading > a.snap.Last {
 		s.Follow = true
-		err = s.Show(a.api.Log(), s.Query)
+		s.Show(s.Query)
 	} else {
-		err = s.Seek(a.api.Log(), reading)
+		s.Seek(reading)
 	}
-	if err != nil {
-		a.Fail("cannot read the log", err)
-	}
+	r, _ := s.Next()
+	a.fetched(feed.Read(a.ctx, a.api.Log(), r)) // before the program runs
 }
 
 // want goes to the scope of the last run as soon as there is such a node.

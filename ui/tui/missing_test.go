@@ -25,10 +25,10 @@ func forsaken() *fakeHost {
 // A subscription whose server is not configured stands in the tree, and nothing about it
 // promises that something will come.
 func TestSubscriptionWithoutServer(t *testing.T) {
-	a := open(t, forsaken(), 160, 40)
+	a := open(t, forsaken(), 200, 40)
 	press(t, a, "1", "j")
 	s := screenOf(a)
-	for _, want := range []string{"No server is configured.", "digest not configured", "filtered-stream", "push not-running, waits for its server", "no server of this name"} {
+	for _, want := range []string{"No server is configured.", "digest not configured", "filtered-stream", "push not-running", "no server of this name"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is missing:\n%s", want, s)
 		}
@@ -51,7 +51,7 @@ func TestScopeOfAServerThatIsGone(t *testing.T) {
 	a := open(t, h, 120, 30)
 	press(t, a, "1", "j")
 	for _, key := range []string{"X", "R"} {
-		if press(t, a, key); a.dialog != nil || !strings.Contains(a.note.text, "nothing to act on") {
+		if press(t, a, key); a.dialog != nil || !strings.Contains(a.note.text, "needs a configured server") {
 			t.Errorf("%s opens %T and says %q", key, a.dialog, a.note.text)
 		}
 	}
@@ -117,7 +117,7 @@ func TestRefusalsBeginWithTheReason(t *testing.T) {
 	a := openWith(t, newFake(), Options{ReadOnly: true, Theme: "none"})
 	for key, want := range map[string]string{
 		"e": "e does nothing: this screen only reads (--read-only)",
-		"i": "i has nothing to act on (why is it quiet?)",
+		"i": "i needs a subscription: choose one in 1",
 	} {
 		a.note = note{}
 		if press(t, a, key); !strings.HasPrefix(a.note.text, want) || a.note.bad {

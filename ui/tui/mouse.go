@@ -98,10 +98,14 @@ func (a *app) paneAt(x, y int) (layout.Pane, int) {
 		layout.Rect
 	}{{layout.Tree, a.lay.Tree}, {layout.Stream, a.lay.Stream}, {layout.Detail, a.lay.Detail}, {a.subject, a.lay.Table}} {
 		if !p.Empty() && x >= p.X && x < p.X+p.W && y >= p.Y && y < p.Y+p.H {
-			if row := y - p.Y - 1; row >= 0 && p.id != layout.Detail {
-				return p.id, row / a.stride(p.H-1)
+			row, above := y-p.Y-1, 0
+			if p.id == layout.Stream {
+				above = a.stripRows()
 			}
-			return p.id, y - p.Y - 1
+			if row -= above; row >= 0 && p.id != layout.Detail {
+				return p.id, row / a.audience.Stride(p.H-1-above)
+			}
+			return p.id, max(row, -1)
 		}
 	}
 	return layout.None, 0
@@ -173,7 +177,7 @@ func (a *app) clickStream(row int) (again bool) {
 		return false
 	}
 	again = s.At == s.Seqs[i]
-	s.At, s.Follow = s.Seqs[i], false
+	s.Choose(i)
 	return again
 }
 

@@ -23,11 +23,11 @@ func TestClickChoosesPaneAndRow(t *testing.T) {
 	a.rescope()
 	a.draw()
 	r := a.lay.Stream
-	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2, tea.MouseLeft)))
+	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2+a.stripRows(), tea.MouseLeft)))
 	if a.focus != layout.Stream || a.stream.At != a.stream.Seqs[1] || a.stream.Follow {
 		t.Errorf("focus %v, at %d, follow %v", a.focus, a.stream.At, a.stream.Follow)
 	}
-	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2, tea.MouseLeft)))
+	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2+a.stripRows(), tea.MouseLeft)))
 	if a.focus != layout.Detail {
 		t.Error("a click on what is chosen does not open it")
 	}

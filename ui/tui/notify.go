@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/widget"
 )
 
 // notifyMsg: there was quiet for long enough.
@@ -29,14 +30,24 @@ func (a *app) setFocused(on bool) {
 
 // notice tells the operator, who looks elsewhere, of what a rule matches.
 func (a *app) notice() tea.Cmd {
-	if err := a.notify.Examine(a.api.Log(), a.snap.Last); err != nil {
-		a.Fail("cannot read the log", err)
+	due := a.notify.Due(a.snap.Last)
+	if due == nil {
+		cmd, wait := a.notify.Notify()
+		if wait > 0 {
+			cmd = a.after(wait, notifyMsg{})
+		}
+		return cmd
 	}
-	cmd, wait := a.notify.Notify()
-	if wait > 0 {
-		return a.after(wait, notifyMsg{})
-	}
-	return cmd
+	log := a.api.Log()
+	return a.Do(func(context.Context) tea.Msg {
+		hits, err := due(log)
+		return widget.Then(func() tea.Cmd {
+			if a.notify.Take(hits); err != nil {
+				a.Fail("cannot read the log", err)
+			}
+			return nil
+		})
+	})
 }
 
 func (a *app) openNotify() { notify.Open(a, &a.notify, a.keepNotify) }

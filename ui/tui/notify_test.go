@@ -49,6 +49,7 @@ func TestNotificationsOnlyWhileAway(t *testing.T) {
 			h.event("pager", "incident.created", s)
 		}
 		arrive(a)
+		settle(a, a.notice())
 		return raws(a.notice())
 	}
 	if got := tells("disk full"); len(got) > 0 {

@@ -75,7 +75,7 @@ func (a *app) everything() []widget.Pick {
 	for i := range a.actions {
 		if x := &a.actions[i]; x.works(a) && x.id != "palette" {
 			add(strings.ToLower(x.group), cells.Sanitize(x.title), strings.Join(x.keys, ", "), func() tea.Cmd { return a.perform(x) })
-			all[len(all)-1].Find = widget.Findable(x.id, x.title, x.group)
+			all[len(all)-1].Find = widget.Findable(x.id, x.title, x.group, x.also)
 		}
 	}
 	for i := range a.commands {
@@ -101,7 +101,7 @@ func (a *app) everything() []widget.Pick {
 // said tells an error, if there is one.
 func (a *app) said(err error) tea.Cmd {
 	if err != nil {
-		a.note = note{text: err.Error(), bad: true}
+		a.tellBad(err.Error())
 	}
 	return nil
 }

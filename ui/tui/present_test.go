@@ -67,7 +67,7 @@ func TestCaptionsTellWhatHappens(t *testing.T) {
 		t.Errorf("the key is not told:\n%s", s)
 	}
 	h.add(event.Record{Kind: event.KindGap, Server: "chat", Type: trust.Untrusted("message.posted"), Gap: &event.Gap{Cause: event.CauseSilent, Certain: true}})
-	a.Update(wakeMsg{})
+	look(a)
 	if s := shown(a); !strings.Contains(s, "chat message.posted: gap: events are missing (silent)") {
 		t.Errorf("the gap is not told:\n%s", s)
 	}
@@ -99,8 +99,30 @@ func TestClicksHitTheRowWhenRowsStandApart(t *testing.T) {
 	a := presenting(t, incident(), 120, 40)
 	a.View()
 	r := a.lay.Stream
-	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+1+2*2, tea.MouseLeft)))
+	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+1+a.stripRows()+2*2, tea.MouseLeft)))
 	if a.stream.At != a.stream.Seqs[2] {
 		t.Errorf("chose %d, want %d", a.stream.At, a.stream.Seqs[2])
+	}
+}
+
+// On the demo captions say in our words what happens and why it matters, on two lines
+// where one is too narrow.
+func TestPresentedDemoTellsItsStory(t *testing.T) {
+	h := incident()
+	a := newApp(t.Context(), Options{API: h, Env: quiet, Theme: "none", Present: true, Demo: true, Now: func() time.Time { return start }})
+	a.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
+	flush(a)
+	settle(a, a.watch())
+	h.add(event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident.changed"), Mode: event.ModePush,
+		Data: []byte(`{"incident":"INC-7","state":"opened","title":"Checkout fails"}`)})
+	arrive(a)
+	flush(a)
+	settle(a, a.watch())
+	screen := shown(a)
+	if !strings.Contains(screen, "The incident has a number. = follows it") || !strings.Contains(screen, "calls it.") {
+		t.Errorf("nothing tells what happens:\n%s", screen)
+	}
+	if n := strings.Count(screen, "\n") + 1; n != 30 {
+		t.Errorf("%d rows", n)
 	}
 }

@@ -23,8 +23,8 @@ func readerActions() []action {
 		}
 	}
 	return grouped("Event",
-		action{id: "pager", title: "read the payload in $PAGER", keys: []string{"o"}, panes: onEvent, when: (*app).onPayload, run: show(external.Pager)},
-		action{id: "editor", title: "open the payload in $EDITOR", keys: []string{"O"}, panes: onEvent, when: (*app).onPayload, run: show(external.Editor)},
+		action{id: "pager", title: "read the payload in $PAGER", needs: anEvent, keys: []string{"o"}, panes: onEvent, when: (*app).onPayload, run: show(external.Pager)},
+		action{id: "editor", title: "open the payload in $EDITOR", needs: anEvent, keys: []string{"O"}, panes: onEvent, when: (*app).onPayload, run: show(external.Editor)},
 	)
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/stream"
 )
 
 // history is a fake with more events than are read at once, of which few match.
@@ -35,9 +35,10 @@ func searchThrough(a *app) {
 // A filter finds what is far beyond the rows that are at hand, and tells how far
 // it looked meanwhile.
 func TestFilterReachesTheWholeHistory(t *testing.T) {
-	a := open(t, history(3*stream.FirstScan), 120, 40)
+	a := open(t, history(3*feed.FirstScan), 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
+	settle(a, a.fetch())
 	if len(a.stream.Seqs) != 0 || a.stream.Oldest {
 		t.Fatalf("%d rows at once", len(a.stream.Seqs))
 	}
@@ -58,20 +59,22 @@ func TestFilterReachesTheWholeHistory(t *testing.T) {
 // Another filter ends the search for the one before, of which nothing is shown or
 // told any more.
 func TestAnotherFilterEndsTheSearch(t *testing.T) {
-	a := open(t, history(3*stream.FirstScan), 120, 40)
+	a := open(t, history(3*feed.FirstScan), 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
+	settle(a, a.fetch())
 	first := a.fetch()
 	a.requery(mustQuery(t, query.Node{}, "nothing"))
 	msg, ok := first().(pageMsg)
 	if !ok || msg.Err == nil {
 		t.Fatalf("the first search was not ended: %+v", msg)
 	}
-	a.stream.Take(stream.Page(msg))
+	a.stream.Take(feed.Page(msg))
 	if len(a.stream.Seqs) != 0 || a.stream.Oldest {
 		t.Errorf("its answer was taken: %+v", a.stream.Window)
 	}
 	a.requery(mustQuery(t, query.Node{}, "needle"))
+	settle(a, a.fetch())
 	settle(a, a.fetch())
 	a.requery(mustQuery(t, query.Node{}, `"needle 2"`))
 	searchThrough(a)
@@ -82,10 +85,11 @@ func TestAnotherFilterEndsTheSearch(t *testing.T) {
 
 // When the history cannot be searched, that is said once.
 func TestSearchFails(t *testing.T) {
-	h := history(3 * stream.FirstScan)
+	h := history(3 * feed.FirstScan)
 	a := open(t, h, 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
+	settle(a, a.fetch())
 	h.store.scanFails = errors.New("the disk is gone")
 	settle(a, a.fetch())
 	if text := screenOf(a); !strings.Contains(text, "the disk is gone") || !a.stream.Oldest {

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
@@ -23,7 +22,7 @@ func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.At.Server) }
 func runRemove(a *app, words []string) (tea.Cmd, error) {
 	name := strings.Join(words, " ")
 	if !slices.Contains(completeServer(a, nil), name) {
-		return nil, fmt.Errorf("%w %q", host.ErrUnknownServer, name)
+		return nil, a.unknownServer(name)
 	}
 	return a.askRemove(name), nil
 }
@@ -37,7 +36,7 @@ func (a *app) askRemove(name string) tea.Cmd {
 			subs++
 		}
 	}
-	d := &widget.Confirm{Screen: a, Head: "Remove the server", Lines: []string{name, endsWith(subs), "Stored events stay."}}
+	d := &widget.Confirm{Screen: a, Head: "Remove the server", Lines: []string{name, endsWith(subs), "Stored events stay.", "This cannot be undone."}}
 	a.Show(d)
 	if !a.canConfigure() || slices.Contains(a.passing, name) {
 		d.Choices = []widget.Choice{a.removal("y", "remove it", name, false)}
@@ -91,20 +90,19 @@ func (a *app) removal(key, title, name string, fromFile bool) widget.Choice {
 					err = fmt.Errorf("%w; it is no longer in %s", err, cells.ShortPath(a.servers.File))
 				}
 			}
-			return widget.Then(func() tea.Cmd { a.serverRemoved(name, what, err); return nil })
+			return widget.Then(func() tea.Cmd { return a.serverRemoved(name, what, err) })
 		})
 	}}
 }
 
 // serverRemoved leaves the scope of a server that is gone.
-func (a *app) serverRemoved(name, what string, err error) {
-	a.take(a.api.Snapshot())
+func (a *app) serverRemoved(name, what string, err error) tea.Cmd {
 	if err != nil {
 		a.Fail("cannot remove "+cells.Sanitize(name).Plain(), err)
-		return
+	} else {
+		a.Tell(what)
 	}
-	a.Tell(what)
-	a.rescope()
+	return a.read()
 }
 
 func endsWith(subs int) string {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -10,34 +11,40 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
-// search is what is looked for without hiding anything. Matches are highlighted
-// in rows and in the detail; n and N lead from record to record.
-type search struct {
-	text  string // in lower case, "" for none
-	token int    // answers to earlier walks are stale
-	busy  bool
+// What leads through all that is stored: the search that hides nothing, gaps and
+// changes of state, the oldest row of a filter. What is not at hand is looked for
+// beside the program, and the way back is told.
+
+// hunt is the search for the next record of a kind.
+type hunt struct {
+	find   feed.Find
+	what   string // is looked for, for the operator
+	token  int    // answers to earlier searches are stale
+	gen    int    // of the rows among which it looks
+	on     bool
+	sought uint64 // a record that the stream was led to; 0: none
 }
 
-// foundMsg: a walk through the log is over.
+// foundMsg: a part of a search is over.
 type foundMsg struct {
+	feed.Found
 	token int
-	seq   uint64 // 0: nothing that way
-	err   error
 }
 
 // openSearch asks what to look for.
 func (a *app) openSearch() {
-	before := a.search.text
+	before := a.search
 	a.askLine(&widget.Prompt{
 		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: a.memo.Searches,
-		Change: func(text string) { a.search.text = strings.ToLower(text) },
-		Gone:   func() { a.search.text = before },
+		Change: func(text string) { a.search = strings.ToLower(text) },
+		Gone:   func() { a.search = before },
 		Done: func(text string) tea.Cmd {
-			a.search.text = strings.ToLower(text)
+			a.search = strings.ToLower(text)
 			a.memo.Searches = widget.Remember(a.memo.Searches, text)
 			if text == "" || a.holdsFound(a.stream.At) {
 				return nil
@@ -47,32 +54,32 @@ func (a *app) openSearch() {
 	}, before)
 }
 
-// holdsFound tells whether a record holds what is searched.
+// holdsFound tells whether a record that is held has what is searched.
 func (a *app) holdsFound(seq uint64) bool {
-	r, ok := a.eventAt(seq)
-	return ok && holdsText(&r, a.search.text)
+	r, ok := a.stream.Record(seq)
+	return ok && holdsText(&r, a.search)
 }
 
 // holdsText looks into what rows and details show of a record.
 func holdsText(r *event.Record, text string) bool {
 	for _, s := range []string{r.Server, r.Type.Raw(), r.EventID.Raw(), r.Reason.Raw()} {
-		if strings.Contains(strings.ToLower(s), text) {
+		if cells.HasText(s, text) {
 			return true
 		}
 	}
-	if r.Kind == event.KindGap && r.Gap != nil && strings.Contains(strings.ToLower(evidence.GapWords(*r.Gap, cells.TimeLocal)), text) {
+	if r.Kind == event.KindGap && r.Gap != nil && cells.HasText(evidence.GapWords(*r.Gap, cells.TimeLocal), text) {
 		return true
 	}
-	if r.Kind == event.KindState && r.State != nil && strings.Contains(strings.ToLower(evidence.StateWords(*r).Plain()), text) {
+	if r.Kind == event.KindState && r.State != nil && cells.HasText(evidence.StateWords(*r).Plain(), text) {
 		return true
 	}
-	return strings.Contains(strings.ToLower(string(detail.PayloadOf(r))), text)
+	return cells.HasText(string(detail.PayloadOf(r)), text)
 }
 
 // next leads to the next match of a search; in the detail without one, to the
 // next place noticed.
 func (a *app) next(step int) tea.Cmd {
-	if a.search.text == "" {
+	if a.search == "" {
 		if a.focus == layout.Detail && a.onPayload() {
 			a.detail.ToSpan(step)
 			return nil
@@ -83,45 +90,92 @@ func (a *app) next(step int) tea.Cmd {
 	return a.nextFound(step)
 }
 
-// nextFound has the log looked through for the next record that is shown and
-// holds the text.
+// nextFound goes to the next record that is shown and holds what is searched.
 func (a *app) nextFound(step int) tea.Cmd {
+	text := a.search
+	return a.lookFor("matches", step, func(r *event.Record) bool { return holdsText(r, text) })
+}
+
+// toMarker goes to the next record that is no event: a gap, a change of state, a
+// refusal.
+func (a *app) toMarker(step int) tea.Cmd {
+	return a.lookFor("markers", step, func(r *event.Record) bool { return r.Kind != event.KindEvent })
+}
+
+// toOldest goes to the oldest row of all that is stored.
+func (a *app) toOldest() tea.Cmd {
+	q := a.stream.Query
+	if q.Everything() || a.stream.Oldest {
+		a.stream.ToOldest()
+		return nil
+	}
+	return a.look("rows", feed.Find{Query: q})
+}
+
+// lookFor looks for the next record that matches, from the chosen one on.
+func (a *app) lookFor(what string, step int, match func(*event.Record) bool) tea.Cmd {
 	if a.stream.At == 0 {
 		return nil
 	}
-	a.search.token++
-	a.search.busy = true
-	token, text, from, q, log := a.search.token, a.search.text, a.stream.At, a.stream.Query, a.api.Log()
-	return a.Do(func(ctx context.Context) tea.Msg {
-		msg := foundMsg{token: token}
-		look := func(r event.Record) bool {
-			if q.Matches(&r) && holdsText(&r, text) {
-				msg.seq = r.Seq
-			}
-			return msg.seq == 0 && ctx.Err() == nil
-		}
-		if step > 0 {
-			msg.err = log.After(from, look)
-		} else {
-			msg.err = log.Before(from, look)
-		}
-		return msg
-	})
+	return a.look(what, feed.Find{Query: a.stream.Query, Match: match, From: a.stream.At, Back: step < 0})
 }
 
-func (a *app) found(msg foundMsg) {
-	if msg.token != a.search.token {
-		return
+func (a *app) look(what string, f feed.Find) tea.Cmd {
+	a.hunt = hunt{find: f, what: what, token: a.hunt.token + 1, gen: a.stream.Gen, on: true, sought: a.hunt.sought}
+	return a.lookOn()
+}
+
+// lookOn looks through the next part.
+func (a *app) lookOn() tea.Cmd {
+	f, token, log := a.hunt.find, a.hunt.token, a.api.Log()
+	return a.Do(func(ctx context.Context) tea.Msg { return foundMsg{f.Part(ctx, log), token} })
+}
+
+// stopHunt ends the search that runs.
+func (a *app) stopHunt() {
+	a.hunt.token++
+	a.hunt.on = false
+	a.Tell("stopped looking for " + a.hunt.what)
+}
+
+// found takes what a part of a search came to.
+func (a *app) found(msg foundMsg) tea.Cmd {
+	h := &a.hunt
+	if msg.token != h.token || h.gen != a.stream.Gen {
+		return nil
 	}
-	a.search.busy = false
+	way := "on"
+	if h.find.Back {
+		way = "back"
+	}
 	switch {
-	case msg.err != nil:
-		a.Fail("cannot read the log", msg.err)
-	case msg.seq == 0:
-		a.Tell("no more matches that way")
+	case msg.Err != nil:
+		h.on = false
+		a.Fail("cannot read the log", msg.Err)
+	case msg.Seq != 0:
+		h.on = false
+		a.note = note{}
+		a.stream.Seek(msg.Seq)
+	case msg.End:
+		h.on = false
+		a.Tell("no more " + h.what + " that way")
 	default:
-		if err := a.stream.Seek(a.api.Log(), msg.seq); err != nil {
-			a.Fail("cannot read the log", err)
+		h.find.From = msg.Edge
+		text := "no " + h.what + " yet; looking further " + way
+		if !msg.At.IsZero() {
+			text += ", at " + a.momentOf(msg.At)
 		}
+		a.Tell(text + " " + a.Glyphs.More + "  " + a.KeyOf("back") + " stops")
+		return a.lookOn()
 	}
+	return nil
+}
+
+// momentOf tells when something was, as shortly as it can be told.
+func (a *app) momentOf(t time.Time) string {
+	layout := "15:04"
+	if d := a.Clock().Sub(t); d > 20*time.Hour || d < -time.Hour {
+		layout = "Jan 2 15:04"
+	}
+	return cells.TimeText(t, a.Times.Zone(), layout)
 }

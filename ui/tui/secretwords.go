@@ -8,40 +8,35 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/redact"
 	"eventdeck/host/schema"
+	"eventdeck/ui/tui/words"
 )
 
 // memorable returns a typed line as it is remembered: without the values that the
 // schema of its event type calls secret. It is "" where the type is not known.
 func (a *app) memorable(line string) string {
-	words, err := splitWords(line)
-	if err != nil || len(words) < 2 || words[0] != "sub" {
+	typed, err := splitWords(line)
+	if err != nil || len(typed) < 2 || typed[0] != "sub" {
 		return line
 	}
-	server := ""
-	for _, w := range words[2:] {
-		if name, ok := strings.CutPrefix(w, "server="); ok {
-			server = name
-		}
-	}
-	typ, err := a.findType(words[1], &server)
-	if err != nil {
+	asked, err := a.subscribeWords(typed[1:])
+	if err != nil || asked.typ == nil {
 		return ""
 	}
 	masked := false
-	for i, w := range words[2:] {
-		if name, _, _ := strings.Cut(w, "="); secretName(*typ, name) {
-			words[i+2], masked = name+"="+redact.Shown, true
+	for i, w := range typed[2:] {
+		if name, _, _ := strings.Cut(w, "="); secretName(*asked.typ, name) {
+			typed[i+2], masked = name+"="+redact.Shown, true
 		}
 	}
 	if !masked {
 		return line
 	}
-	for i, w := range words {
+	for i, w := range typed {
 		if strings.ContainsAny(w, " \t\"'\\") {
-			words[i] = quoteArg(w)
+			typed[i] = words.Shell(w)
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(typed, " ")
 }
 
 // typedAnew refuses a line out of the history in which a secret is still to be typed.

@@ -44,8 +44,7 @@ func (a *app) items() []tree.Item {
 // openItem leads to what a row of the second section names.
 func (a *app) openItem(x *tree.Item) tea.Cmd {
 	if x.Filter == "" {
-		a.Jump(x.Mark.Seq)
-		return nil
+		return a.Jump(x.Mark.Seq)
 	}
 	if err := a.useFilter(x.Filter); err != nil {
 		a.Fail("cannot use the filter", err)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -76,24 +78,66 @@ func (a *app) reloadSettings(asked bool) tea.Cmd {
 func (a *app) applySettings(msg settingsMsg) {
 	if msg.err != nil {
 		a.userFile.stat = msg.file.stat
-		a.note = note{text: msg.err.Error() + "; the former settings stay", bad: true}
+		a.tellBad(msg.err.Error() + "; the former settings stay")
 		return
 	}
 	a.userFile = msg.file
 	a.actions = actions()
 	a.settingsProblems = bind(a.actions, a.userFile.Keys)
 	a.restyle() // texts name keys
+	for _, apply := range []func() error{a.applySeverity, a.applySplit} {
+		if err := apply(); err != nil {
+			a.settingsProblems = append(a.settingsProblems, err.Error())
+		}
+	}
 	if _, err := a.userFile.Limits(); err != nil {
 		a.settingsProblems = append(a.settingsProblems, strings.Split(err.Error(), "\n")...)
 	}
 	switch n := len(a.settingsProblems); {
 	case n > 1:
-		a.note = note{text: fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], cells.Count(n-1, "problem"), a.KeyOf("settings.problems")), bad: true}
+		a.tellBad(fmt.Sprintf("%s (and %s more: %s)", a.settingsProblems[0], cells.Count(n-1, "problem"), a.KeyOf("settings.problems")))
 	case n == 1:
-		a.note = note{text: a.settingsProblems[0], bad: true}
+		a.tellBad(a.settingsProblems[0])
 	case msg.asked:
 		a.Tell("settings are read from " + a.userFile.path)
 	}
+}
+
+// applySeverity takes the member "severity": where the payloads of an event type, named
+// as SERVER/TYPE, say how bad they are, as a JSON pointer.
+func (a *app) applySeverity() error {
+	var at map[string]string
+	raw, where := a.userFile.Member("severity")
+	if raw != nil {
+		if err := json.Unmarshal(raw, &at); err != nil {
+			return fmt.Errorf(`%s: "severity" must give event types a JSON pointer, such as {"pager/incident.created": "/impact"}: %w`, where, err)
+		}
+	}
+	for name, pointer := range at {
+		if !strings.HasPrefix(pointer, "/") {
+			return fmt.Errorf(`%s: the severity of %q must be a JSON pointer, such as "/impact", not %q`, where, name, pointer)
+		}
+	}
+	a.stream.Columns.Grave = at
+	clear(a.stream.Columns.Picks)
+	clear(a.stream.Formed)
+	return nil
+}
+
+// applySplit takes the member "detail": where the detail stands.
+func (a *app) applySplit() error {
+	raw, where := a.userFile.Member("detail")
+	if a.split = layout.Auto; raw == nil {
+		return nil
+	}
+	var name string
+	err := json.Unmarshal(raw, &name)
+	split, known := layout.Splits[name]
+	if err != nil || !known {
+		return fmt.Errorf(`%s: "detail" must be "auto", "right" or "below", not %s`, where, raw)
+	}
+	a.split = split
+	return nil
 }
 
 // showSettingsProblems lists what is wrong in the file of settings.

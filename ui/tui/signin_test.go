@@ -11,7 +11,11 @@ import (
 )
 
 func (h *fakeHost) SignIn(_ context.Context, server string) (host.SignIn, error) {
-	return h.flow, h.note("sign in %s", server)
+	flow := h.flow
+	if flow.Wait == nil { // it is over at once
+		flow.Wait = func(context.Context) error { return nil }
+	}
+	return flow, h.note("sign in %s", server)
 }
 
 func (h *fakeHost) SignOut(_ context.Context, server string) error {

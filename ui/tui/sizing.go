@@ -5,6 +5,9 @@ import "eventdeck/ui/tui/layout"
 // shape is what the panes are placed for now.
 func (a *app) shape() layout.Shape {
 	s := layout.Shape{Arrangement: a.panes, W: a.w, H: a.h, Focus: a.focus, Subject: a.subject, Size: a.size}
+	if s.Split == layout.Auto {
+		s.Split = a.split
+	}
 	if t := a.table(); t != nil {
 		s.Rows = t.Tall()
 	}

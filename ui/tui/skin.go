@@ -75,7 +75,7 @@ func (a *app) dress() {
 
 // wear shows the screen in a theme. Everything that is laid out is laid out anew.
 func (a *app) wear(t themes.Theme) {
-	a.Theme = t
+	a.Theme = t.At(a.skin.depth)
 	a.restyle()
 }
 
@@ -90,11 +90,16 @@ func (a *app) terminalSays(msg tea.Msg) {
 	case tea.BackgroundColorMsg:
 		a.skin.dark = msg.IsDark()
 	case tea.ColorProfileMsg:
-		if a.skin.depth == themes.SixteenColours {
-			a.skin.depth = themes.ManyColours
+		if a.skin.depth == themes.NoColours {
+			break
 		}
-		if msg.Profile == colorprofile.ANSI && a.skin.depth == themes.ManyColours {
+		switch msg.Profile {
+		case colorprofile.ANSI:
 			a.skin.depth = themes.SixteenColours
+		case colorprofile.ANSI256:
+			a.skin.depth = themes.Colours256
+		default:
+			a.skin.depth = themes.ManyColours
 		}
 	}
 	if _, picking := a.dialog.(*themePicker); !picking {
@@ -155,12 +160,12 @@ func (a *app) switchGlyphs() tea.Cmd {
 // lookActions are about how the screen looks and behaves in its terminal.
 func lookActions() []action {
 	return grouped("Screen",
-		action{id: "theme", title: "choose a theme", keys: []string{"T"}, run: act((*app).openThemes)},
+		action{id: "theme", title: "choose a theme", also: "colours colors dark light", keys: []string{"T"}, run: act((*app).openThemes)},
 		action{id: "theme.reload", title: "read your themes again", when: func(a *app) bool { return a.skin.dir != "" }, run: func(a *app) tea.Cmd { return a.reloadThemes(true) }},
 		action{id: "glyphs", title: "ASCII or Unicode glyphs", run: (*app).switchGlyphs},
-		action{id: "stats", title: "rates, counters and lag", keys: []string{"S"}, run: act(func(a *app) { a.rates.Open() })},
-		action{id: "timeline", title: "when how much was stored, and go there", keys: []string{"H"}, run: func(a *app) tea.Cmd { return timeline.Open(&a.Env, a, a.api.Log()) }},
+		action{id: "stats", title: "rates, counters and lag", also: "metrics rates graph", keys: []string{"S"}, run: func(a *app) tea.Cmd { return a.rates.Open() }},
+		action{id: "timeline", title: "timeline: histogram of events over time", also: "histogram graph chart", keys: []string{"H"}, run: func(a *app) tea.Cmd { return timeline.Open(&a.Env, a, a.api.Log()) }},
 		action{id: "mouse", title: "mouse on, or off so that it selects text", keys: []string{"f2"}, run: (*app).switchMouse},
-		action{id: "notify", title: "notifications while you look elsewhere", keys: []string{"b"}, run: act((*app).openNotify)},
+		action{id: "notify", title: "notifications while you look elsewhere", also: "bell alert desktop", keys: []string{"b"}, run: act((*app).openNotify)},
 	)
 }

@@ -22,7 +22,10 @@ import (
 
 func openWith(t testing.TB, h *fakeHost, o Options) *app {
 	t.Helper()
-	o.API, o.Now = h, func() time.Time { return start }
+	o.API = h
+	if o.Now == nil {
+		o.Now = func() time.Time { return start }
+	}
 	if o.Env == nil {
 		o.Env = quiet
 	}

@@ -58,7 +58,7 @@ func TestStatsScreen(t *testing.T) {
 		exact(t, a)
 	}
 	a := open(t, h, 120, 40)
-	a.Update(wakeMsg{})
+	look(a)
 	if s := screenOf(a); !strings.Contains(s, "2.8/s ▇█·▂▃▄▆▇█·▂▃") {
 		t.Errorf("no rate in the header:\n%s", s)
 	}
@@ -102,18 +102,19 @@ func TestStatsAreNotAskedForTooOften(t *testing.T) {
 	now := start
 	a := newApp(t.Context(), Options{API: h, Env: quiet, Now: func() time.Time { return now }})
 	for range 100 {
-		a.Update(wakeMsg{})
+		look(a)
 	}
 	if h.measured != 1 {
 		t.Errorf("asked %d times within a second", h.measured)
 	}
 	now = now.Add(time.Second)
-	a.Update(tea.BlurMsg{})
-	a.Update(wakeMsg{})
+	a.update(tea.BlurMsg{})
+	look(a)
 	if h.measured != 1 {
 		t.Error("asked while nobody looks")
 	}
-	a.Update(tea.FocusMsg{})
+	a.update(tea.FocusMsg{})
+	look(a)
 	if h.measured != 2 {
 		t.Error("not asked again when somebody looks")
 	}

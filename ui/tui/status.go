@@ -47,9 +47,9 @@ func (a *app) drawCrumb() string {
 // drawFilter tells what is searched, and the filter: by its name if it is saved,
 // and that it is off.
 func (a *app) drawFilter(c *cells.Canvas) {
-	if a.search.text != "" {
+	if a.search != "" {
 		c.Put(themes.Dim, "  search ")
-		c.Safe(themes.SpanOn, cells.Sanitize(a.search.text))
+		c.Safe(themes.SpanOn, cells.Sanitize(a.search))
 	}
 	q := &a.stream.Query
 	if q.Text == "" {
@@ -133,7 +133,8 @@ func (a *app) drawScope(w int) []string {
 
 // drawStatus tells the state of everything on one line.
 func (a *app) drawStatus() string {
-	key := statusKey{a.w, a.Style, a.Clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.At, a.note, a.trouble.seen, a.trouble.open}
+	writing, written := a.exports.Running()
+	key := statusKey{a.w, a.Style, a.Clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.At, a.note, a.trouble.seen, a.trouble.open, writing, written}
 	if key == a.statusOf {
 		return a.status
 	}
@@ -143,11 +144,13 @@ func (a *app) drawStatus() string {
 	switch {
 	case a.note.text != "" && a.note.bad:
 		c.Only(themes.Alarm)
+		a.drawChip(c)
 		c.Put(themes.Plain, " failed ")
 		c.Safe(themes.Plain, cells.Sanitize(a.note.text).Clip(c.Room))
 	case a.note.text != "":
-		c.Put(themes.Strong, " ")
-		c.Safe(themes.Strong, cells.Sanitize(a.note.text).Clip(c.Room))
+		a.drawNote(c, a.note.text)
+	case a.canUndo():
+		a.drawNote(c, a.undoWords())
 	case a.exports.Writing():
 		path, n := a.exports.Running()
 		c.Put(themes.Busy, " writing "+cells.Number(uint64(n))+" ")
@@ -158,6 +161,25 @@ func (a *app) drawStatus() string {
 	c.End()
 	a.status = c.Top()
 	return a.status
+}
+
+// drawNote tells what was done. Trouble stays in view beside it.
+func (a *app) drawNote(c *cells.Canvas, text string) {
+	a.drawChip(c)
+	c.Put(themes.Strong, " ")
+	c.Safe(themes.Strong, cells.Sanitize(text).Clip(c.Room))
+}
+
+// drawChip tells in few words of trouble that a line about something else must not hide.
+func (a *app) drawChip(c *cells.Canvas) {
+	word, _ := evidence.StoreTrouble(a.snap.Store)
+	if word == "" && a.tree.Total.Trouble > 0 {
+		word = strconv.Itoa(a.tree.Total.Trouble) + " in trouble"
+	}
+	if word != "" {
+		c.Put(themes.Bad, " "+word)
+		c.Put(themes.Rule, " "+a.Glyphs.Divider)
+	}
 }
 
 func errText(err error) string {
@@ -177,6 +199,8 @@ type statusKey struct {
 	note          note
 	errors        uint64
 	pending       bool
+	writing       string
+	written       int64
 }
 
 // teach fills an empty stream of h rows with what to do next.

@@ -26,7 +26,7 @@ func TestStatusOfAStoreInTrouble(t *testing.T) {
 		h.snap.Version++
 		h.snap.Store.Err, h.snap.Store.Damage = c.err, c.damage
 		h.mu.Unlock()
-		a.Update(wakeMsg{})
+		look(a)
 		for _, want := range c.want {
 			if s := screenOf(a); !strings.Contains(s, want) {
 				t.Errorf("%v, %v: no %q in\n%s", c.err, c.damage, want, s)
@@ -38,7 +38,7 @@ func TestStatusOfAStoreInTrouble(t *testing.T) {
 	h.snap.Version++
 	h.snap.Store.Err, h.snap.Store.Damage, h.snap.Store.Holder = nil, nil, 4711
 	h.mu.Unlock()
-	a.Update(wakeMsg{})
+	look(a)
 	if s := screenOf(a); strings.Contains(s, "not stored") || strings.Contains(s, "damaged") || !strings.Contains(s, "attached to process 4711") {
 		t.Errorf("it stays, or nobody is told:\n%s", s)
 	}

@@ -1,15 +1,16 @@
 package tui
 
 import (
-	"errors"
-	"fmt"
-	"sort"
+	"context"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
 )
 
 // forgetPicks has the schemas read again when servers list other types.
@@ -25,53 +26,47 @@ func (a *app) forgetPicks() {
 	}
 }
 
-// errNothingThere: the log has nothing at the place that was asked for.
-var errNothingThere = errors.New("nothing is stored there")
-
 // gotoSeq shows the record, or the nearest one before it that the stream shows.
 func (a *app) gotoSeq(seq uint64) {
-	if err := a.stream.Seek(a.api.Log(), seq); err != nil {
-		a.Fail("cannot read the log", err)
-		return
-	}
-	if a.stream.At != seq {
-		a.Tell("the record itself is not shown: the filter or the scope hides it")
-	}
+	a.hunt.sought = seq
+	a.stream.Seek(seq)
+	a.landed()
 	a.size = layout.Normal
 	a.enter(layout.Stream)
 }
 
-// gotoTime shows what was received at a moment or next after it.
-func (a *app) gotoTime(t time.Time) error {
-	log := a.api.Log()
-	last := log.Last()
-	var err error
-	i := sort.Search(int(last), func(i int) bool {
-		r, e := log.Get(uint64(i) + 1)
-		if e != nil {
-			err = e
-			return false
-		}
-		return !r.ReceivedAt.Before(t)
-	})
-	switch {
-	case err != nil:
-		return fmt.Errorf("cannot read the log: %w", err)
-	case last == 0:
-		return errNothingThere
-	case uint64(i) == last:
-		a.followNewest()
-		a.Tell("nothing came after " + cells.TimeText(t, a.Times.Zone(), time.DateTime))
-		return nil
+// landed tells when the stream stands elsewhere than was asked.
+func (a *app) landed() {
+	if a.hunt.sought == 0 || !a.stream.Turned {
+		return
 	}
-	a.gotoSeq(uint64(i) + 1)
-	return nil
+	if a.stream.At != a.hunt.sought {
+		a.Tell("the record itself is not shown: the filter or the scope hides it")
+	}
+	a.hunt.sought = 0
 }
 
-// eventAt returns a record of the log, for texts about it.
-func (a *app) eventAt(seq uint64) (event.Record, bool) {
-	r, err := a.api.Log().Get(seq)
-	return r, err == nil
+// gotoTime shows what was received at a moment or next after it.
+func (a *app) gotoTime(t time.Time) tea.Cmd {
+	log := a.api.Log()
+	return a.Do(func(context.Context) tea.Msg {
+		seq, err := log.SeqAt(t)
+		last := log.Last()
+		return widget.Then(func() tea.Cmd {
+			switch {
+			case err != nil:
+				a.Fail("cannot read the log", err)
+			case last == 0:
+				a.Tell("nothing is stored yet")
+			case seq > last:
+				a.Tell("nothing came after " + cells.TimeText(t, a.Times.Zone(), time.DateTime))
+				return a.followNewest()
+			default:
+				a.gotoSeq(seq)
+			}
+			return nil
+		})
+	})
 }
 
 // selectRange begins a range at the chosen record, or ends it.
@@ -89,21 +84,50 @@ func (a *app) selectRange() {
 
 // selectAll takes everything that the stream shows into the range.
 func (a *app) selectAll() {
-	a.stream.Selected = stream.Selection{On: true, From: a.api.Log().Last(), All: true}
+	a.stream.Selected = stream.Selection{On: true, From: a.snap.Last, All: true}
 	a.enter(layout.Stream)
 	a.Tell("everything shown is selected; " + a.KeyOf("export") + " writes it, esc ends it")
 }
 
-// selectedRecords calls fn for the records of the range that the stream shows,
-// oldest first, or for the chosen one, until fn returns false.
-func (a *app) selectedRecords(fn func(event.Record) bool) error {
+// Bounds of the records of a range that are taken at once.
+const (
+	rangeMax = 20_000
+	rangeMem = 8 << 20 // bytes
+)
+
+// withSelected hands the records of the range that the stream shows to a function,
+// oldest first, or the chosen one. Of a large range it is the beginning.
+func (a *app) withSelected(then func([]event.Record) tea.Cmd) tea.Cmd {
+	if !a.stream.Selected.On {
+		return a.withRecord(a.stream.At, func(r event.Record, err error) tea.Cmd {
+			if err != nil {
+				a.Fail("cannot read the log", err)
+				return nil
+			}
+			return then([]event.Record{r})
+		})
+	}
 	first, last := a.stream.Ends()
-	q := a.stream.Query
-	return a.api.Log().After(first-1, func(r event.Record) bool {
-		if r.Seq > last {
-			return false
-		}
-		return !q.Matches(&r) || fn(r)
+	log, q := a.api.Log(), a.stream.Query
+	return a.Do(func(ctx context.Context) tea.Msg {
+		var all []event.Record
+		size := 0
+		err := log.After(first-1, func(r event.Record) bool {
+			if r.Seq > last {
+				return false
+			}
+			if q.Matches(&r) {
+				all, size = append(all, r), size+len(r.Raw)
+			}
+			return len(all) < rangeMax && size < rangeMem && ctx.Err() == nil
+		})
+		return widget.Then(func() tea.Cmd {
+			if err != nil {
+				a.Fail("cannot read the log", err)
+				return nil
+			}
+			return then(all)
+		})
 	})
 }
 

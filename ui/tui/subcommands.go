@@ -28,7 +28,7 @@ func subCommands() []command {
 		{name: "refresh", title: "poll, refresh the lease or open the stream again now", dangerous: true, run: onSubscription(runRefresh)},
 		{name: "reset", usage: "now | here", title: "go on from now, or from the chosen record", dangerous: true, run: onSubscription(runReset), complete: func(*app, []string) []string { return []string{"now", "here"} }},
 		{name: "remove", usage: "SERVER", title: "remove a server, and end its subscriptions", dangerous: true, run: runRemove, complete: completeServer},
-		{name: "reconnect", usage: "SERVER", title: "connect anew and list the types again", dangerous: true, run: runReconnect, complete: completeServer},
+		{name: "reconnect", usage: "SERVER", title: "reconnect, and list the types again", dangerous: true, run: runReconnect, complete: completeServer},
 	}
 }
 
@@ -108,7 +108,7 @@ func (a *app) resetTo(v *host.SubscriptionView, from host.From, what string) tea
 // rereadable returns the chosen record, if its subscription can be read again
 // from it.
 func (a *app) rereadable() (event.Record, bool) {
-	r, ok := a.eventAt(a.stream.At)
+	r, ok := a.stream.Record(a.stream.At)
 	return r, ok && r.Cursor.Valid && a.sub(r.Sub) != nil
 }
 
@@ -132,9 +132,8 @@ func (a *app) askReread() {
 
 func runReconnect(a *app, words []string) (tea.Cmd, error) {
 	name := strings.Join(words, " ")
-	if err := a.api.Reconnect(name); err != nil {
-		return nil, err
+	if a.server(name) == nil {
+		return nil, a.unknownServer(name)
 	}
-	a.Tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
-	return nil, nil
+	return a.reconnectTo(name), nil
 }

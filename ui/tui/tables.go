@@ -1,11 +1,12 @@
 package tui
 
 import (
+	"context"
+
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
@@ -13,6 +14,7 @@ import (
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
+	"eventdeck/ui/tui/widget"
 )
 
 // board returns the screen of tables that is shown, nil on the main screen.
@@ -56,27 +58,42 @@ func (a *app) turnTab(step int) {
 }
 
 // openRow leads from a row of a table to what it is about.
-func (a *app) openRow() {
+func (a *app) openRow() tea.Cmd {
 	t := a.table()
-	if !t.Open() && t.Chosen() {
+	cmd, leads := t.Open()
+	if !leads && t.Chosen() {
 		a.enter(layout.Detail)
 	}
+	return cmd
 }
 
 // Jump shows a record in the stream. A scope or filter that hides it is taken
 // away.
-func (a *app) Jump(seq uint64) bool {
-	r, err := a.api.Log().Get(seq)
-	if err != nil {
-		a.Tell("that record is not in the log any more")
-		return false
+func (a *app) Jump(seq uint64) tea.Cmd {
+	return a.withRecord(seq, func(r event.Record, err error) tea.Cmd {
+		if err != nil {
+			a.Tell("that record is not in the log any more")
+			return nil
+		}
+		if !a.stream.Query.Matches(&r) {
+			a.tree.At = query.Node{}
+			a.requery(query.Query{})
+		}
+		a.gotoSeq(seq)
+		return nil
+	})
+}
+
+// withRecord hands a record to a function, at once if it is held, else when it is read.
+func (a *app) withRecord(seq uint64, then func(event.Record, error) tea.Cmd) tea.Cmd {
+	if r, ok := a.stream.Record(seq); ok {
+		return then(r, nil)
 	}
-	if !a.stream.Query.Matches(&r) {
-		a.tree.At = query.Node{}
-		a.requery(query.Query{})
-	}
-	a.gotoSeq(seq)
-	return true
+	log := a.api.Log()
+	return a.Do(func(context.Context) tea.Msg {
+		r, err := log.Get(seq)
+		return widget.Then(func() tea.Cmd { return then(r, err) })
+	})
 }
 
 // JumpToSub chooses a subscription in the tree, and with it its part of the
@@ -130,9 +147,9 @@ func (a *app) forTree() *tree.Env {
 // forStream is what the stream is made from.
 func (a *app) forStream() *stream.Env {
 	return &stream.Env{
-		Env: &a.Env, Log: func() *eventlog.Log { return a.api.Log() }, Snap: &a.snap,
+		Env: &a.Env, Snap: &a.snap,
 		Focused: func() bool { return a.focus == layout.Stream },
-		Found:   func() string { return a.search.text },
+		Found:   func() string { return a.search },
 		Terse:   func() (bool, bool) { return a.lay.ShortTime, a.lay.OnlySummary },
 		TypeOf:  a.typeOf, Teach: a.teach,
 	}

@@ -18,7 +18,7 @@ func TestEvidenceHasTheFreeRoom(t *testing.T) {
 	for _, w := range []int{100, 120, 160, 200} {
 		a := open(t, incident(), w, 40)
 		press(t, a, "4")
-		if s := screenOf(a); !strings.Contains(s, "polled 14:02:59, next in 24 s ") || !strings.Contains(s, "COUNT") {
+		if s := screenOf(a); !strings.Contains(s, "every 30 s, next in 24 s ") || !strings.Contains(s, "COUNT") {
 			t.Errorf("%d cells:\n%s", w, s)
 		}
 	}

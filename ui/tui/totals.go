@@ -58,25 +58,33 @@ func (a *app) drawTotals(c *cells.Canvas) {
 	}
 }
 
-// drawSubTotals counts subscriptions by what they are.
+// drawSubTotals counts subscriptions by what they are; trouble stands before all.
 func (a *app) drawSubTotals(c *cells.Canvas) {
 	t := &a.tree.Total
-	c.Put(themes.Plain, cells.Count(t.All, "sub"))
+	if t.Trouble > 0 {
+		c.Put(themes.Alarm, " "+a.Glyphs.Bad+" "+strconv.Itoa(t.Trouble)+" in trouble ")
+		c.Put(themes.Plain, " ")
+	}
+	c.Put(themes.Dim, cells.Count(t.All, "sub"))
 	sep := ": "
 	for _, p := range [...]struct {
 		n    int
 		word string
 		role themes.Role
-	}{{t.Trouble, "in trouble", themes.Bad}, {t.Live, "push", themes.Good}, {t.Poll, "poll", themes.Good}, {t.Hook, "webhook", themes.Good}, {t.Waiting, "starting", themes.Busy}, {t.Paused, "paused", themes.Dim}} {
+	}{{t.Live, "push", themes.Good}, {t.Poll, "poll", themes.Good}, {t.Hook, "webhook", themes.Good}, {t.Waiting, "starting", themes.Busy}, {t.Paused, "paused", themes.Dim}} {
 		if p.n > 0 {
-			c.Put(themes.Plain, sep)
+			c.Put(themes.Dim, sep)
 			c.Put(p.role, strconv.Itoa(p.n)+" "+p.word)
 			sep = " "
 		}
 	}
 }
 
-// facts are the pieces behind the subscriptions, the most telling first.
+// slowLag is the lag from which the status line tells of it.
+const slowLag = 5 * time.Second
+
+// facts are the pieces behind the subscriptions, the most telling first: but for what is
+// stored only what differs from how it should be. The numbers of the run have the rest.
 func (a *app) facts(now time.Time) []part {
 	s := &a.rates
 	out := []part{{themes.Dim, cells.Number(a.snap.Last) + " stored"}}
@@ -94,13 +102,9 @@ func (a *app) facts(now time.Time) []part {
 		cells.Number(r.Replayed), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")+why))
 	add(a.snap.Store.Holder != 0, themes.Dim, fmt.Sprintf("attached to process %d", a.snap.Store.Holder))
 	add(a.snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
-	add(a.snap.Store.Sealed == "file", themes.Warn, "secrets: key in a file")
-	add(!a.stored.IsZero(), themes.Dim, "saved "+cells.Ago(now, a.stored))
 	add(s.Store.Queued > 0, themes.Busy, cells.Number(uint64(s.Store.Queued))+" to save")
 	add(s.Gaps > 0, themes.Gap, cells.Count(s.Gaps, "gap"))
 	add(s.Rejected+s.Refusals > 0, themes.Warn, cells.Number(s.Rejected+s.Refusals)+" refused")
-	add(true, themes.Dim, cells.Count(s.Duplicates, "duplicate"))
-	add(s.Lag.N > 0, themes.Dim, "lag p95 "+cells.ShortSpan(s.Lag.P95))
-	add(s.Memory > 0, themes.Dim, "mem "+cells.Number(s.Memory>>20)+" MB")
+	add(s.Lag.N > 0 && s.Lag.P95 >= slowLag, themes.Warn, "lag p95 "+cells.ShortSpan(s.Lag.P95))
 	return out
 }

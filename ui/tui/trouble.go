@@ -24,6 +24,9 @@ func (t *trouble) take(ring *eventlog.Ring[host.LogLine]) {
 	if ring == nil || ring.Last() == t.seen {
 		return
 	}
+	if ring.Last() < t.seen { // the log of another process
+		t.seen = 0
+	}
 	ring.After(t.seen, func(seq uint64, l host.LogLine) bool {
 		t.seen = seq
 		if l.Level >= slog.LevelError {

@@ -2,12 +2,12 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
@@ -66,7 +66,7 @@ func (a *app) step(n int) {
 	a.move(n)
 }
 
-func (a *app) moveEnd(last bool) {
+func (a *app) moveEnd(last bool) tea.Cmd {
 	switch {
 	case a.table() != nil && a.focus != layout.Detail:
 		a.table().End(last)
@@ -81,10 +81,11 @@ func (a *app) moveEnd(last bool) {
 	case a.focus == layout.Detail:
 		a.detail.By(-len(a.detail.Lines))
 	case last:
-		a.followNewest()
+		return a.followNewest()
 	default:
-		a.stream.First()
+		return a.toOldest()
 	}
+	return nil
 }
 
 // fold closes or opens the chosen node, and goes where nothing is to close or open.
@@ -150,10 +151,10 @@ func (a *app) open() tea.Cmd {
 			a.toDetail()
 		}
 	case layout.Subs, layout.Log:
-		a.openRow()
+		return a.openRow()
 	case layout.Detail:
 		if l := a.detail.Chosen(); l != nil && l.Seq > 0 {
-			a.Jump(l.Seq)
+			return a.Jump(l.Seq)
 		} else {
 			a.detail.Toggle()
 		}
@@ -162,8 +163,10 @@ func (a *app) open() tea.Cmd {
 }
 
 // back goes one step back. At the root it does nothing.
-func (a *app) back() bool {
+func (a *app) back() tea.Cmd {
 	switch {
+	case a.hunt.on:
+		a.stopHunt()
 	case a.size == layout.Full:
 		a.size = layout.Normal
 	case a.focus == layout.Detail:
@@ -176,25 +179,22 @@ func (a *app) back() bool {
 		a.enter(layout.Stream)
 	case a.stream.Selected.On:
 		a.stream.Selected = stream.Selection{}
-	case a.search.text != "":
-		a.search.text = ""
+	case a.search != "":
+		a.search = ""
 	case a.stream.Paused:
-		a.freeze()
+		return a.freeze()
 	case a.stream.Query.Text != "":
 		a.requery(query.Query{Node: a.stream.Query.Node})
 	case a.tree.At != query.Node{}:
 		a.tree.At = query.Node{}
 		a.rescope()
-	default:
-		return false
 	}
-	return true
+	return nil
 }
 
 func (a *app) backOrQuit() tea.Cmd {
 	if a.size == layout.Full || a.board() != nil || a.focus == layout.Detail && a.lay.Stacked {
-		a.back()
-		return nil
+		return a.back()
 	}
 	return a.quit()
 }
@@ -248,45 +248,37 @@ func (a *app) endLeases(ids []event.SubID) tea.Cmd {
 	})
 }
 
-func (a *app) freeze() {
+func (a *app) freeze() tea.Cmd {
 	a.stream.Pause()
-	if !a.stream.Paused {
-		a.catchUp()
-	}
+	return a.read()
 }
 
-func (a *app) followNewest() {
-	if err := a.stream.ToNewest(a.api.Log()); err != nil {
-		a.Fail("cannot read the log", err)
+func (a *app) followNewest() tea.Cmd {
+	a.stream.ToNewest()
+	if (a.focus != layout.Detail || a.lay.Stacked) && a.focus != layout.Tree {
+		a.enter(layout.Stream)
 	}
-	a.catchUp()
-	if a.focus == layout.Detail && !a.lay.Stacked || a.focus == layout.Tree {
-		return
-	}
-	a.enter(layout.Stream)
-}
-
-// toMarker chooses the next row that is no event.
-func (a *app) toMarker(step int) {
-	s := &a.stream
-	for i := s.Index(s.At) + step; i >= 0 && i < len(s.Seqs); i += step {
-		r, err := a.api.Log().Get(s.Seqs[i])
-		if err == nil && r.Kind != event.KindEvent {
-			s.Follow = false
-			s.At = s.Seqs[i]
-			s.Reveal()
-			return
-		}
-	}
-	a.Tell("no more markers that way")
+	return a.read()
 }
 
 func (a *app) onSub() bool { return a.selected() != nil }
 
+func paused(v *host.SubscriptionView) bool {
+	return v.Paused || evidence.StateOf(*v) == event.StatePaused
+}
+
+// pauseWord is what the key of pausing does now.
+func (a *app) pauseWord() string {
+	if paused(a.selected()) {
+		return "resume"
+	}
+	return "pause"
+}
+
 func (a *app) pauseSub() tea.Cmd {
 	v := a.selected()
 	id, name := v.ID, evidence.SubName(&v.Subscription)
-	if v.Paused || evidence.StateOf(*v) == event.StatePaused {
+	if paused(v) {
 		return a.Ask("resumed "+name, func(ctx context.Context) error { return a.api.Resume(ctx, id) })
 	}
 	return a.Ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return a.api.Pause(ctx, id) })
@@ -294,27 +286,17 @@ func (a *app) pauseSub() tea.Cmd {
 
 func (a *app) askUnsubscribe() {
 	v := a.selected()
-	id, name := v.ID, evidence.SubName(&v.Subscription)
+	name := evidence.SubName(&v.Subscription)
 	ends := "It ends here and at the server. Stored events stay."
 	if v.NoServer {
 		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
 	}
+	gone := *v
 	a.Show(&widget.Confirm{Screen: a,
-		Head:  "Unsubscribe",
-		Lines: []string{name + " (" + string(v.Mode) + ")", ends},
-		Choices: []widget.Choice{
-			{Key: "y", Title: "unsubscribe", Run: func() tea.Cmd {
-				return a.Ask("unsubscribed from "+name, func(ctx context.Context) error { return a.api.Unsubscribe(ctx, id) })
-			}},
-		},
+		Head:    "Unsubscribe",
+		Lines:   []string{name + " (" + string(v.Mode) + ")", ends, a.undoOfUnsubscribe(v)},
+		Choices: []widget.Choice{{Key: "y", Title: "unsubscribe", Run: func() tea.Cmd { return a.unsubscribe(gone) }}},
 	})
-}
-
-// note is a line for the operator: what was done, or what failed. The next key
-// takes it away.
-type note struct {
-	text string
-	bad  bool
 }
 
 // leaveMsg: what had to be done before the end is done.
@@ -329,10 +311,4 @@ func (a *app) Show(d widget.Dialog) {
 	if d != nil && a.w > 0 {
 		d.Size(a.w, a.h) // its hints may depend on its size
 	}
-}
-
-func (a *app) Tell(text string) { a.note = note{text: text} }
-
-func (a *app) Fail(what string, err error) {
-	a.note = note{text: fmt.Sprintf("%s: %v", what, err), bad: true}
 }

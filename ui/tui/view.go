@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
@@ -15,8 +13,8 @@ import (
 // View implements [tea.Model].
 func (a *app) View() tea.View {
 	content := a.draw()
-	if n := a.audience.rows; n > 0 {
-		content += "\n" + a.captions(n)
+	if n := a.audience.Rows; n > 0 {
+		content += "\n" + a.audience.Draw(&a.Env, a.w)
 	}
 	v := tea.NewView(content)
 	v.AltScreen = true
@@ -51,28 +49,26 @@ func (a *app) compose() string {
 		return a.drawTiny()
 	}
 	l := &a.lay
-	var left, mid, right, scope []string
-	if !l.Tree.Empty() {
-		left = a.pane(layout.Tree, l.Tree)
+	panes := a.placed[:0]
+	for _, p := range [...]placed{{pane: layout.Tree, Rect: l.Tree}, {pane: layout.Stream, Rect: l.Stream}, {pane: a.subject, Rect: l.Table}, {pane: layout.Detail, Rect: l.Detail}} {
+		if !p.Empty() {
+			panes = append(panes, p)
+		}
 	}
-	if !l.Stream.Empty() {
-		mid = a.pane(layout.Stream, l.Stream)
+	a.placed = panes
+	focus := a.focus
+	if a.dialog != nil {
+		focus = layout.None
 	}
-	if !l.Table.Empty() {
-		mid = a.pane(a.subject, l.Table)
+	a.border.begin(&a.Env, l.Body, panes, focus)
+	for i := range panes {
+		panes[i].rows = a.pane(panes[i].pane, panes[i].Rect)
 	}
-	if !l.Detail.Empty() {
-		right = a.pane(layout.Detail, l.Detail)
-	}
+	var scope []string
 	if !l.Scope.Empty() {
 		scope = a.drawScope(l.Scope.W)
 	}
 	crumb, status, hints := a.drawCrumb(), a.drawStatus(), a.drawHints()
-	list := l.Stream
-	if !l.Table.Empty() {
-		list = l.Table
-	}
-	divider := a.Divider(themes.Rule)
 
 	b := a.frame[:0]
 	for y := range a.h {
@@ -82,30 +78,16 @@ func (a *app) compose() string {
 		switch {
 		case y == l.Crumb.Y && !l.Crumb.Empty():
 			b = append(b, crumb...)
-			continue
 		case y == l.Status.Y:
 			b = append(b, status...)
-			continue
 		case y == l.Hints.Y && !l.Hints.Empty():
 			b = append(b, hints...)
-			continue
 		case y == l.Scope.Y && !l.Scope.Empty():
 			b = append(b, scope[0]...)
-			continue
-		}
-		x := 0
-		for _, p := range [...]struct {
-			layout.Rect
-			rows []string
-		}{{l.Tree, left}, {list, mid}, {l.Detail, right}} {
-			if p.Empty() || y < p.Y || y >= p.Y+p.H {
-				continue
-			}
-			if p.X > x {
-				b = append(b, divider...)
-			}
-			b = append(b, p.rows[y-p.Y]...)
-			x = p.X + p.W
+		case l.Framed && y == l.Body.Y+l.Body.H:
+			b = a.border.bottom(b, a.w)
+		default:
+			b = a.appendPanes(b, y)
 		}
 	}
 	a.frame = b
@@ -120,28 +102,61 @@ func (a *app) compose() string {
 	return strings.Join(lines, "\n")
 }
 
+// appendPanes adds row y of the panes, with the lines between them and around them.
+func (a *app) appendPanes(b []byte, y int) []byte {
+	l := &a.lay
+	top, last, x := l.Body.Y, l.Body.Y+l.Body.H, 0
+	if !l.Framed {
+		last-- // there is no lower edge
+	}
+	if l.Framed {
+		b = a.border.append(b, 0, y, top, last)
+		x = 1
+	}
+	for i := range a.placed {
+		p := &a.placed[i]
+		if y < p.Y || y >= p.Y+p.H {
+			continue
+		}
+		if p.X > x {
+			b = a.border.append(b, x, y, top, last)
+		}
+		b = append(b, p.rows[y-p.Y]...)
+		x = p.X + p.W
+	}
+	if l.Framed {
+		b = a.border.append(b, x, y, top, last)
+	}
+	return b
+}
+
 // pane draws a pane: its title, then its rows.
 func (a *app) pane(p layout.Pane, r layout.Rect) []string {
 	c := &a.titles
 	c.Begin(&a.Theme, r.W)
-	role, rule, glyph := themes.Title, themes.Rule, a.Glyphs.Rule
+	line, role, glyph := a.border.role(r.X, r.Y), themes.Title, a.Glyphs.Rule
 	if p == a.focus && a.dialog == nil {
-		role, rule, glyph = themes.TitleOn, themes.RuleOn, a.Glyphs.RuleOn
+		role, glyph = themes.TitleOn, a.Glyphs.RuleOn
 	}
-	c.Put(rule, glyph)
+	c.Put(line, glyph)
 	c.Put(role, " ")
 	c.Put(role, a.paneTitle(p, r.W-4))
 	c.Put(role, " ")
-	c.Rule(rule, glyph)
+	c.Rule(line, a.Glyphs.Rule)
 	c.End()
 	rows := append(make([]string, 0, r.H), c.Top())
 	switch p {
 	case layout.Tree:
-		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.tree.Draw(r.W, h) })...)
+		return append(rows, a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.tree.Draw(r.W, h) })...)
 	case layout.Stream:
-		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.stream.Draw(r.W, h) })...)
+		n := a.stripRows()
+		body := a.audience.Airy(r.W, r.H-1-n, func(h int) []string { return a.stream.Draw(r.W, h) })
+		if n > 0 {
+			rows = append(rows, a.strip.Draw(r.W, a.rowsShown())...)
+		}
+		return append(rows, body...)
 	case layout.Subs, layout.Log:
-		return append(rows, a.airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })...)
+		return append(rows, a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })...)
 	}
 	return append(rows, a.detail.Draw(r.W, r.H-1)...)
 }
@@ -151,7 +166,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 	case layout.Tree:
 		return "1 Servers"
 	case layout.Stream:
-		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow {
+		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow && a.lay.Crumb.Empty() { // else that says it
 			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}
 		return "2 Stream"
@@ -160,7 +175,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 	}
 	switch {
 	case a.rowSub() != nil, a.onNode():
-		return "3 Detail " + a.Glyphs.Dot + " why is it quiet?"
+		return "3 Detail " + a.Glyphs.Dot + " health"
 	case a.showsRecord():
 		return a.detail.Title(room)
 	}
@@ -179,52 +194,4 @@ func (a *app) drawTiny() string {
 		c.End()
 	}
 	return strings.Join(c.Rows(a.h, nil), "\n")
-}
-
-// boxAt returns where the frame of the dialog begins and the cells inside it.
-func (a *app) boxAt() (x, y, w, h int) {
-	w, h = a.dialog.Size(a.w, a.h)
-	w = max(1, min(w, a.w-4))
-	h = max(1, min(h, a.h-4))
-	return (a.w - w - 2) / 2, max(0, (a.h-h-2)/2), w, h
-}
-
-// over lays the dialog over the frame.
-func (a *app) over(lines []string) {
-	x, y, w, h := a.boxAt()
-	c := &a.boxed
-	c.Begin(&a.Theme, w+2)
-	c.Put(themes.RuleOn, a.Glyphs.RuleOn)
-	c.Put(themes.TitleOn, " "+a.dialog.Title()+" ")
-	c.Rule(themes.RuleOn, a.Glyphs.RuleOn)
-	c.End()
-	var in cells.Canvas
-	in.Begin(&a.Theme, w)
-	a.dialog.Draw(&in, h)
-	if in.Cursor.X >= 0 && in.Cursor.Y >= 0 && in.Cursor.Y < h {
-		a.cursor = cells.Point{X: x + 1 + in.Cursor.X, Y: y + 1 + in.Cursor.Y}
-	}
-	side := a.Divider(themes.RuleOn)
-	for _, row := range in.Rows(h, nil) {
-		c.Row(side + row + side)
-	}
-	c.Rule(themes.RuleOn, a.Glyphs.RuleOn)
-	c.End()
-	for i, row := range c.Rows(h+2, nil) {
-		if y+i < len(lines) {
-			lines[y+i] = splice(lines[y+i], row, x, w+2, a.w)
-		}
-	}
-}
-
-// splice puts a row of w cells over a line of total cells, from x on.
-func splice(line, row string, x, w, total int) string {
-	left := ansi.Truncate(line, x, "")
-	left += themes.Reset + strings.Repeat(" ", max(0, x-ansi.StringWidth(left)))
-	right := ansi.TruncateLeft(line, x+w, "")
-	if ansi.StringWidth(right) > total-x-w { // a wide glyph lies across the edge
-		right = ansi.TruncateLeft(line, x+w+1, "")
-	}
-	gap := total - x - w - ansi.StringWidth(right)
-	return left + row + themes.Reset + strings.Repeat(" ", max(0, gap)) + right
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,10 +16,10 @@ import (
 // layoutActions change how much of the screen the panes have.
 func layoutActions() []action {
 	return grouped("Panes",
-		action{id: "zoom", title: "give the pane the whole screen, or back", keys: []string{"z"}, hint: "zoom", run: act((*app).zoom)},
-		action{id: "grow", title: "give the pane more of the screen", keys: []string{"+"}, run: act(func(a *app) { a.grow(1) })},
+		action{id: "zoom", title: "give the pane the whole screen, or back", also: "full screen maximize", keys: []string{"z"}, hint: "zoom", run: act((*app).zoom)},
+		action{id: "grow", title: "give the pane more of the screen", keys: []string{"+"}, panes: offDetail, run: act(func(a *app) { a.grow(1) })},
 		action{id: "shrink", title: "give the pane less of the screen", keys: []string{"_"}, run: act(func(a *app) { a.grow(-1) })},
-		action{id: "split", title: "detail right of the list, or below", keys: []string{"|"}, run: act((*app).turnSplit)},
+		action{id: "split", title: "detail right of the list, or below", keys: []string{"W"}, run: act((*app).turnSplit)},
 		action{id: "narrower", title: "make the pane smaller", keys: []string{"<"}, run: act(func(a *app) { a.resize(-1) })},
 		action{id: "wider", title: "make the pane larger", keys: []string{">"}, run: act(func(a *app) { a.resize(1) })},
 		action{id: "tab.next", title: "next tab", keys: []string{"]"}, panes: onTabs, when: (*app).hasTabs, run: act(func(a *app) { a.turnTab(1) })},
@@ -34,19 +35,19 @@ func (a *app) hasTabs() bool { return a.focus != layout.Detail || a.showsRecord(
 // is chosen.
 func tableActions() []action {
 	return slices.Concat(grouped("Stream",
-		action{id: "columns", title: "choose the columns of the stream", keys: []string{"c"}, panes: onMain, run: act(func(a *app) { columns.Open(a.forColumns()) })},
+		action{id: "columns", title: "choose the columns of the stream", also: "severity fields", keys: []string{"c"}, panes: onMain, run: func(a *app) tea.Cmd { return columns.Open(a.forColumns()) }},
 	), grouped("Tables",
-		action{id: "sort.next", title: "sort by the next column", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(1) })},
+		action{id: "sort.next", title: "sort by the next column", also: "order", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(1) })},
 		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(-1) })},
-		action{id: "sort.reverse", title: "turn the order around", keys: []string{"o"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().TurnAround() })},
+		action{id: "sort.reverse", title: "reverse order", keys: []string{"o"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().TurnAround() })},
 		action{id: "find", title: "show only rows with these words", keys: []string{"/"}, hint: "filter", panes: inTables, when: (*app).canFind, run: act((*app).openFind)},
-		action{id: "remote.end", title: "end what a server holds and nobody here wants", keys: []string{"X"}, hint: "end it", panes: inSubs, dangerous: true, when: (*app).onRemote, run: act(func(a *app) { a.table().AskEnd() })},
+		action{id: "remote.end", title: "end what a server holds and no subscription here wants", keys: []string{"X"}, hint: "end it", panes: inSubs, dangerous: true, when: (*app).onRemote, run: act(func(a *app) { a.table().AskEnd() })},
 		action{id: "remote.ask", title: "ask the servers again what they hold", keys: []string{"R"}, hint: "ask again", panes: inSubs, when: (*app).onRemotes, run: act(func(a *app) { a.table().AskAgain() })},
 	), grouped("Subscriptions",
-		action{id: "quiet", title: "why is it quiet?", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act(func(a *app) {
+		action{id: "quiet", title: "why is it quiet?", needs: aSubscription, also: "health silence diagnose why quiet", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act(func(a *app) {
 			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.perform(a.action("sub.refresh")) })
 		})},
-		action{id: "server.reconnect", title: "connect to the server anew and list its types again", keys: []string{"R"}, panes: inTree, dangerous: true, when: (*app).onServer, run: (*app).reconnect},
+		action{id: "server.reconnect", title: "reconnect the server, and list its types again", needs: aServer, also: "retry connect again", keys: []string{"R"}, panes: inTree, dangerous: true, when: (*app).onServer, run: (*app).reconnect},
 	))
 }
 
@@ -95,11 +96,15 @@ func (a *app) onServer() bool {
 }
 
 func (a *app) reconnect() tea.Cmd {
-	name := a.tree.At.Server
-	if err := a.api.Reconnect(name); err != nil {
-		a.Fail("cannot connect to "+name, err)
-		return nil
-	}
-	a.Tell("connecting to " + cells.Sanitize(name).Plain() + " anew")
-	return nil
+	return a.reconnectTo(a.tree.At.Server)
+}
+
+func (a *app) reconnectTo(name string) tea.Cmd {
+	shown := cells.Sanitize(name).Plain()
+	return a.Do(func(context.Context) tea.Msg {
+		if err := a.api.Reconnect(name); err != nil {
+			return widget.Done{What: "cannot connect to " + shown, Err: err}
+		}
+		return widget.Done{What: "reconnecting to " + shown}
+	})
 }

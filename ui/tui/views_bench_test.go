@@ -68,6 +68,7 @@ func overAMillion(tb testing.TB) *app {
 func BenchmarkViewOverAMillion(b *testing.B) {
 	a := overAMillion(b)
 	a.stream.Follow = false
+	flush(a)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		a.stream.By(-1 + 2*(i/100%2))
@@ -100,6 +101,7 @@ func BenchmarkTables(b *testing.B) {
 func TestViewIsCheap(t *testing.T) {
 	a := overAMillion(t)
 	a.stream.Follow = false
+	flush(a)
 	a.View()
 	i := 0
 	if n := testing.AllocsPerRun(200, func() {

@@ -2,12 +2,14 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 )
@@ -24,20 +26,25 @@ const (
 	commitDue   = 5 * time.Millisecond   // while changes go on, the next commit comes within
 	awayFrame   = 200 * time.Millisecond // while the operator looks elsewhere
 	ageEvery    = time.Second            // evidence grows older
+	awayAge     = 5 * time.Second        // while the operator looks elsewhere
 )
 
 // framesPerSecond is how often the renderer looks for a new frame: the most that
 // Bubble Tea takes. It waits half of the time between two looks.
 const framesPerSecond = 120
 
-// wakeMsg: the log or the snapshot changed.
-type wakeMsg struct{ at time.Time }
+// newsMsg: the host was read.
+type newsMsg struct {
+	feed.News
+	woken   time.Time // when the flag was seen; zero: nobody waited for it
+	awaited bool      // the flag is waited for again
+}
 
 // ageMsg: a second went by.
 type ageMsg struct{}
 
 // pageMsg: more rows of the log were read.
-type pageMsg stream.Page
+type pageMsg feed.Page
 
 // Do runs fn beside the program. It ends with the program, which waits for it.
 func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
@@ -89,6 +96,7 @@ func (a *app) awaitChange() tea.Cmd {
 		every = keysFrame
 	}
 	last := a.woken
+	a.feed.Aim(a.stream.Arrivals())
 	return a.Do(func(ctx context.Context) tea.Msg {
 		select {
 		case <-ctx.Done():
@@ -104,7 +112,8 @@ func (a *app) awaitChange() tea.Cmd {
 			}
 			a.awaitNext(ctx)
 		}
-		return wakeMsg{time.Now()}
+		woken := time.Now()
+		return newsMsg{a.feed.Read(ctx), woken, true}
 	})
 }
 
@@ -124,14 +133,19 @@ func (a *app) awaitNext(ctx context.Context) {
 }
 
 // age asks to be told when the evidence has grown older, unless that is asked
-// already, nobody looks, or there is nothing that ages.
+// already or there is nothing that ages. A screen without the focus may be looked at
+// all the same: on a wall, or beside another window.
 func (a *app) age() tea.Cmd {
-	if a.aging || !a.focused || len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 {
+	if a.aging || len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && a.note.text == "" && !a.undo.open() {
 		return nil
 	}
 	a.aging = true
+	every := ageEvery
+	if !a.focused {
+		every = awayAge
+	}
 	return a.Do(func(ctx context.Context) tea.Msg {
-		t := time.NewTimer(ageEvery)
+		t := time.NewTimer(every)
 		defer t.Stop()
 		select {
 		case <-ctx.Done():
@@ -142,43 +156,72 @@ func (a *app) age() tea.Cmd {
 	})
 }
 
-// fetch reads rows that the stream wants but does not hold.
+// read has the host read now.
+func (a *app) read() tea.Cmd { return a.readOn(false) }
+
+func (a *app) readOn(awaited bool) tea.Cmd {
+	a.feed.Aim(a.stream.Arrivals())
+	return a.Do(func(ctx context.Context) tea.Msg { return newsMsg{a.feed.Read(ctx), time.Time{}, awaited} })
+}
+
+// fetch has the rows and records read that the stream wants and does not hold.
 func (a *app) fetch() tea.Cmd {
-	older, newer := a.stream.Wants()
-	if !older && !newer {
-		return nil
+	var cmds []tea.Cmd
+	log := a.api.Log()
+	for r, ok := a.stream.Next(); ok; r, ok = a.stream.Next() {
+		ctx := a.ctx
+		if r.Kind != feed.Records {
+			ctx, a.stream.Stop = context.WithCancel(a.ctx)
+		}
+		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Read(ctx, log, r)) }))
 	}
-	s := &a.stream
-	s.Fetching = true
-	log, q, gen, from, seen := a.api.Log(), s.Query, s.Gen, s.From, s.Seen
-	if older {
-		ctx, stop := context.WithCancel(a.ctx)
-		s.Stop = stop
-		return a.Do(func(context.Context) tea.Msg { return pageMsg(stream.SearchOlder(ctx, log, q, gen, from)) })
-	}
-	return a.Do(func(context.Context) tea.Msg {
-		return pageMsg(stream.ReadNewer(log, q, gen, seen, stream.PageScan, stream.PageRows))
-	})
+	return tea.Batch(cmds...)
 }
 
-// catchUp takes the newest snapshot and what the log has got.
-func (a *app) catchUp() (more bool) {
-	a.take(a.api.Snapshot())
-	more, err := a.stream.Arrive(a.api.Log())
-	if err != nil {
-		a.Fail("cannot read the log", err)
+// fetched takes rows and records that were asked for.
+func (a *app) fetched(p feed.Page) tea.Cmd {
+	again := a.stream.Take(p)
+	if p.Err != nil && p.Gen == a.stream.Gen {
+		a.stream.Oldest = true
+		a.Fail("cannot read the log", p.Err)
 	}
-	return more
+	a.landed()
+	a.filtered()
+	if again {
+		return a.read()
+	}
+	return nil
 }
 
+// arrived takes what the host has. It reports whether there is more to read.
+func (a *app) arrived(n feed.News) (more bool) {
+	a.stream.Marks.Load(n.Marks)
+	a.markedRecords = n.Marked
+	a.take(n.Snap)
+	if n.Page.Err != nil {
+		a.Fail("cannot read the log", n.Page.Err)
+	}
+	return a.stream.Take(n.Page) && n.Page.Err == nil
+}
+
+// tellOwner tells that another process has the store than before.
+func (a *app) tellOwner(snap *host.Snapshot) {
+	before, now := a.snap.Store.Holder, snap.Store.Holder
+	switch {
+	case a.snap.Version == 0 || before == now:
+	case now == 0:
+		a.Tell(fmt.Sprintf("process %d has ended; this one has the store now and goes on", before))
+	default:
+		a.Tell(fmt.Sprintf("process %d has ended; attached to process %d now", before, now))
+	}
+}
+
+// take takes a snapshot.
 func (a *app) take(snap host.Snapshot) {
-	if snap.Last > a.snap.Last && a.snap.Version > 0 {
-		a.stored = a.Clock()
-	}
+	a.tellOwner(&snap)
 	a.snap = snap
 	a.forgetPicks()
 	a.trouble.take(a.api.AppLog())
-	a.stream.Marks.Load(a.api.Marks())
 	a.stream.Widest = stream.Measure(&a.snap)
 	a.listItems()
 	scope := a.tree.At

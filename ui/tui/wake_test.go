@@ -6,18 +6,21 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/feed"
 )
 
 // In a steady stream the screen looks once in an interval, right after a commit;
 // after quiet at once.
 func TestTheScreenLooksAfterCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		h := incident()
 		changed := make(chan struct{}, 1)
-		a := &app{ctx: t.Context(), changed: changed, focused: true}
+		a := &app{ctx: t.Context(), changed: changed, focused: true, feed: feed.New(h, func() feed.Log { return h.log })}
 		woken := make(chan time.Duration, 1)
 		began := time.Now()
 		look := func() {
-			a.woken = a.awaitChange()().(wakeMsg).at
+			a.woken = a.awaitChange()().(newsMsg).woken
 			woken <- a.woken.Sub(began)
 		}
 		changed <- struct{}{}

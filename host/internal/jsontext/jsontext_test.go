@@ -84,6 +84,59 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
+// FuzzSkim: what is skimmed is JSON for the decoder too, with the same members and
+// elements; the walk takes it as well, where it is not stricter by its rules of names.
+func FuzzSkim(f *testing.F) {
+	add(f)
+	f.Add([]byte(strings.Repeat("[", skimDepth+1) + strings.Repeat("]", skimDepth+1)))
+	f.Add([]byte(` [1 , "a" , {"b":[{}]},[]] `))
+	f.Add([]byte(`[1,]`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got := map[string]string{}
+		object := SkimObject(raw)
+		for object.Next() {
+			got[string(object.Name)] = string(object.Value)
+		}
+		if object.Complete() {
+			var want map[string]json.RawMessage
+			if err := json.Unmarshal(raw, &want); err != nil || len(got) != len(want) {
+				t.Fatalf("%q: skimmed %q, the decoder has %q: %v", raw, got, want, err)
+			}
+			for name, value := range want {
+				if got[name] != string(value) {
+					t.Fatalf("%q: member %q is %q, the decoder has %q", raw, name, got[name], value)
+				}
+			}
+			err := Walk(raw, Limits{}, &silent{})
+			if errors.Is(err, ErrSyntax) || errors.Is(err, ErrTrailing) {
+				t.Fatalf("%q: skimmed, and refused by the walk: %v", raw, err)
+			}
+		}
+		var elements []string
+		array := SkimArray(raw)
+		for array.Next() {
+			elements = append(elements, string(array.Value))
+		}
+		if array.Complete() {
+			var want []json.RawMessage
+			if err := json.Unmarshal(raw, &want); err != nil || len(elements) != len(want) {
+				t.Fatalf("%q: skimmed %q, the decoder has %q: %v", raw, elements, want, err)
+			}
+			for i, value := range want {
+				if elements[i] != string(value) {
+					t.Fatalf("%q: element %d is %q, the decoder has %q", raw, i, elements[i], value)
+				}
+			}
+		}
+	})
+}
+
+func TestBracketsInTextsAreNoDepth(t *testing.T) {
+	if n := Depth([]byte(`{"a\"{[":["}",{"b":[]}]}`)); n != 4 {
+		t.Errorf("depth %d", n)
+	}
+}
+
 // FuzzUnquote: a string reads as the decoder reads it, as far as that keeps it, and
 // its end is found in bytes and in text alike.
 func FuzzUnquote(f *testing.F) {
@@ -93,8 +146,9 @@ func FuzzUnquote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, inside []byte) {
 		quoted := append(append([]byte{'"'}, inside...), '"')
 		end := StringEndIn(quoted, 0)
-		if e := StringEnd(string(quoted), 0); e != end {
-			t.Fatalf("%q ends at %d as bytes and at %d as a text", quoted, end, e)
+		e, closed := StringEnd(string(quoted), 0)
+		if e != end || !closed && json.Valid(quoted) {
+			t.Fatalf("%q ends at %d as bytes and at %d as a text, closed %v", quoted, end, e, closed)
 		}
 		got := Unquote(inside)
 		var want string

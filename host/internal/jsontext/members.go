@@ -1,6 +1,9 @@
 package jsontext
 
-import "strings"
+import (
+	"strings"
+	"unsafe"
+)
 
 // Members goes through the members of an object, or the elements of an array, where
 // they stand in a text. The text was read strictly before; what makes no sense all the
@@ -31,7 +34,7 @@ func (m *Members) Next() bool {
 		if i >= len(s) || s[i] != '"' {
 			return false
 		}
-		end := StringEnd(s, i)
+		end, _ := StringEnd(s, i)
 		m.Key = s[i+1 : max(i+1, end-1)]
 		if i = SkipSpace(s, end); i >= len(s) || s[i] != ':' {
 			return false
@@ -54,13 +57,13 @@ func SkipSpace[T []byte | string](s T, i int) int {
 	return i
 }
 
-// StringEnd returns the offset behind the string whose opening quote is at i, the end
-// of a text that ends in it.
-func StringEnd(s string, i int) int {
+// StringEnd returns the offset behind the string whose opening quote is at i, and
+// whether it is closed: the end of the text where it is not.
+func StringEnd(s string, i int) (end int, closed bool) {
 	for j := i + 1; ; {
 		step := strings.IndexByte(s[j:], '"')
 		if step < 0 {
-			return len(s)
+			return len(s), false
 		}
 		j += step + 1
 		back := j - 2
@@ -68,12 +71,12 @@ func StringEnd(s string, i int) int {
 			back--
 		}
 		if (j-2-back)%2 == 0 {
-			return j
+			return j, true
 		}
 	}
 }
 
-// StringEndIn is [StringEnd] in bytes.
+// StringEndIn is [StringEnd] in bytes, and does not tell whether it is closed.
 func StringEndIn(raw []byte, i int) int {
 	for j := i + 1; j < len(raw); j++ {
 		switch raw[j] {
@@ -92,7 +95,7 @@ func ValueEnd(s string, i int) int {
 	for i < len(s) {
 		switch s[i] {
 		case '"':
-			i = StringEnd(s, i)
+			i, _ = StringEnd(s, i)
 		case '{', '[':
 			depth++
 			i++
@@ -129,3 +132,32 @@ func endsScalar(c byte) bool {
 	}
 	return false
 }
+
+// Depth counts how deep the objects and arrays of a text are nested.
+func Depth(raw []byte) int {
+	depth, most := 0, 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			i = StringEndIn(raw, i) - 1
+		case '{', '[':
+			depth++
+			most = max(most, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return most
+}
+
+// Inside returns the text of a string without its quotes, escapes as they are, of another
+// scalar as it stands.
+func Inside(value string) string {
+	if len(value) >= 2 && value[0] == '"' {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
+
+// View reads bytes that nothing changes as a text, without a copy of them.
+func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

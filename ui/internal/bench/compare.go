@@ -28,10 +28,7 @@ func compare(args []string) error {
 	span := flags.Duration("for", 10*time.Second, "how long each run is fed")
 	only := flags.String("only", "", "names of the peers, with commas; all that are installed when not given")
 	repeat := flags.Int("repeat", 3, "runs of each, of which the one with the middle p50 is shown")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	dir, clean, err := workspace(program)
+	dir, clean, err := begin(flags, args, program)
 	if err != nil {
 		return err
 	}

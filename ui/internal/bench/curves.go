@@ -45,10 +45,7 @@ func curves(args []string) (err error) {
 	flags := flag.NewFlagSet("curves", flag.ContinueOnError)
 	most := flags.Int("most", 10_000_000, "stored events of the last of the stores, which begin with 10,000 and grow tenfold")
 	program := flags.String("program", "", "the host; built when not given")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	dir, clean, err := workspace(program)
+	dir, clean, err := begin(flags, args, program)
 	if err != nil {
 		return err
 	}

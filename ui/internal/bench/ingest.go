@@ -33,10 +33,7 @@ func ingest(args []string) error {
 	pprof := flags.String("pprof", "", "address at which the host serves profiles")
 	bounded := flags.Bool("retention", false, "with the retention of every new store, which removes the oldest events")
 	paced := flags.Int("paced", 90_000, "events a second of a second run, which the host is not behind; 0: there is none")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	dir, clean, err := workspace(program)
+	dir, clean, err := begin(flags, args, program)
 	if err != nil {
 		return err
 	}
@@ -63,6 +60,14 @@ func ingest(args []string) error {
 
 // pacedFor is how long the paced run is at most: a delay that grows shows in it.
 const pacedFor = 20 * time.Second
+
+// begin reads the flags of a measure and makes what workspace makes.
+func begin(flags *flag.FlagSet, args []string, program *string) (dir string, clean func(), err error) {
+	if err := flags.Parse(args); err != nil {
+		return "", nil, err
+	}
+	return workspace(program)
+}
 
 // workspace makes a directory for a measurement, and builds the host there if none is
 // given. clean removes it.

@@ -29,10 +29,7 @@ func subs(args []string) error {
 	over := flags.String("over", "HTTP/2,HTTP/1.1,stdio", "transports")
 	program := flags.String("program", "", "the host; built when not given")
 	profiles := flags.String("profiles", "", "directory for the profiles of the host with many of them")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	dir, clean, err := workspace(program)
+	dir, clean, err := begin(flags, args, program)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +20,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
 )
@@ -200,27 +200,14 @@ func (r *hookRig) close() error {
 
 // serve is an MCP server that grants webhook subscriptions.
 func (r *hookRig) serve(w http.ResponseWriter, q *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(q.Body, 1<<20))
-	var m struct {
-		ID     json.RawMessage
-		Method string
-		Params struct {
-			Arguments json.RawMessage
-			Delivery  hook
-		}
-	}
-	if err != nil || q.Method != http.MethodPost || json.Unmarshal(body, &m) != nil {
-		w.WriteHeader(http.StatusMethodNotAllowed)
+	m, ok := mcptest.Read(w, q)
+	if !ok {
 		return
 	}
-	if len(m.ID) == 0 {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	result := `"error":{"code":-32601,"message":"no such method"}`
+	result := mcptest.NoMethod
 	switch m.Method {
 	case "server/discover":
-		result = `"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":"sender","version":"1"}}`
+		result = mcptest.Discovered("sender")
 	case "events/list":
 		result = `"result":{"events":[{"name":"load","delivery":["webhook"]}]}`
 	case "events/subscribe":
@@ -231,8 +218,7 @@ func (r *hookRig) serve(w http.ResponseWriter, q *http.Request) {
 	case "events/unsubscribe":
 		result = `"result":{}`
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, result)
+	m.Answer(w, result)
 }
 
 // measure lets a sender run and looks after every delivery that was acknowledged.

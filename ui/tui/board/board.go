@@ -70,3 +70,11 @@ func (b *Board) Title(room int) string {
 
 // worker is a source that reads what takes long.
 type worker interface{ Work() tea.Cmd }
+
+// moment tells whether what the host has may have changed.
+type moment struct {
+	version, last uint64
+	second        int64
+}
+
+func momentOf(e *Env) moment { return moment{e.Snap.Version, e.Snap.Last, e.Clock().Unix()} }

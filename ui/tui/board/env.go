@@ -6,6 +6,8 @@ package board
 import (
 	"context"
 
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
@@ -34,7 +36,7 @@ type Env struct {
 type Screen interface {
 	widget.Screen
 	KeyOf(action string) string // the operator's key of an action
-	Jump(seq uint64) bool       // shows a record in the stream
+	Jump(seq uint64) tea.Cmd    // shows a record in the stream
 	JumpToSub(id event.SubID) bool
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -60,37 +59,12 @@ func (t *gapLedger) columns() []tableColumn {
 }
 
 func (t *gapLedger) load() bool {
-	e := t.env
-	log := e.Host.Log()
-	t.begin(log)
-	var came []event.Record
-	left := arrivals
-	err := log.After(t.seen, func(r event.Record) bool {
-		t.seen = r.Seq
-		if r.Kind == event.KindGap && r.Gap != nil {
-			came = append(came, r)
-		}
-		left--
-		return left > 0
-	})
-	if err != nil {
-		t.err = err
+	if scope := t.env.Scope(); scope != t.scope || t.rows == nil {
+		t.scope = scope
+		t.sift()
+		return true
 	}
-	scope := e.Scope()
-	if len(came) == 0 && scope == t.scope && t.rows != nil {
-		return false
-	}
-	slices.Reverse(came)
-	t.gaps, t.scope = append(came, t.gaps...), scope
-	t.sift()
-	return true
-}
-
-func (t *gapLedger) begin(log *eventlog.Log) {
-	if !t.begun {
-		t.begun, t.seen = true, log.Last()
-		t.from = t.seen + 1
-	}
+	return false
 }
 
 func (t *gapLedger) sift() {
@@ -105,39 +79,71 @@ func (t *gapLedger) sift() {
 	}
 }
 
-// Work reads a part of the log back.
+// Work reads what has arrived, else a part of the log back.
 func (t *gapLedger) Work() tea.Cmd {
 	e := t.env
-	if t.done || t.busy {
+	last := e.Snap.Last
+	if !t.begun {
+		t.begun, t.seen, t.from = true, last, last+1
+	}
+	arrived := t.seen < last
+	if t.busy || t.done && !arrived || t.err != nil {
 		return nil
 	}
-	t.begin(e.Host.Log())
 	t.busy = true
-	log, from := e.Host.Log(), t.from
+	log, from, seen := e.Host.Log(), t.from, t.seen
 	return e.Do(func(ctx context.Context) tea.Msg {
-		var found []event.Record
-		end, left := true, backScan
-		err := log.Before(from, func(r event.Record) bool {
-			if left == 0 || ctx.Err() != nil {
-				end = false
-				return false
-			}
-			left--
-			from = r.Seq
-			if r.Kind == event.KindGap && r.Gap != nil {
-				found = append(found, r)
-			}
-			return true
-		})
-		return widget.Then(func() tea.Cmd {
-			t.busy, t.done, t.from, t.err = false, end || err != nil, from, err
-			if len(found) > 0 {
-				t.gaps = append(t.gaps, found...)
-				t.rows = nil
-			}
-			return nil
-		})
+		p := gapPart{from: from, seen: seen}
+		if arrived {
+			p.err = log.After(seen, p.takes(ctx, arrivals, &p.seen))
+			slices.Reverse(p.gaps)
+		} else {
+			p.end = true
+			p.err = log.Before(from, p.takes(ctx, backScan, &p.from))
+		}
+		return widget.Then(func() tea.Cmd { t.read(p, arrived); return nil })
 	})
+}
+
+// gapPart is what one step of reading found, newest first.
+type gapPart struct {
+	gaps       []event.Record
+	from, seen uint64
+	end        bool // the log has nothing beyond
+	err        error
+}
+
+// takes examines so many records and notes in edge how far it came.
+func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
+	return func(r event.Record) bool {
+		if left == 0 || ctx.Err() != nil {
+			p.end = false
+			return false
+		}
+		left--
+		*edge = r.Seq
+		if r.Kind == event.KindGap && r.Gap != nil {
+			p.gaps = append(p.gaps, r)
+		}
+		return true
+	}
+}
+
+// read takes what a step found.
+func (t *gapLedger) read(p gapPart, arrived bool) {
+	t.busy, t.from, t.seen, t.err = false, p.from, p.seen, p.err
+	if !arrived {
+		t.done = p.end || p.err != nil
+	}
+	if len(p.gaps) == 0 {
+		return
+	}
+	if arrived {
+		t.gaps = append(p.gaps, t.gaps...)
+	} else {
+		t.gaps = append(t.gaps, p.gaps...)
+	}
+	t.rows = nil
 }
 
 func (t *gapLedger) len() int       { return len(t.rows) }
@@ -188,13 +194,14 @@ func (t *gapLedger) above(i int) time.Time {
 
 func (t *gapLedger) describe(d *detail.Text, id RowID) {
 	e := t.env
-	r, err := e.Host.Log().Get(id.Seq)
-	if err != nil {
-		d.Say("", themes.Bad, "cannot be read: "+err.Error())
+	i := t.find(id)
+	if i < 0 {
 		return
 	}
-	d.Envelope(&r)
-	d.Gap(&r)
+	r := &t.gaps[t.rows[i]]
+	d.Headline(r, trust.Rendered{}, trust.Rendered{})
+	d.Envelope(r)
+	d.Gap(r)
 	d.Say("", themes.Plain, "")
 	if v := e.Sub(r.Sub); v != nil {
 		d.Say("", themes.Key, e.KeyOf("sub.refresh")+" asks the server again from the saved position, "+e.KeyOf("open")+" shows the place in the stream")
@@ -204,10 +211,7 @@ func (t *gapLedger) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *gapLedger) open(id RowID) bool {
-	e := t.env
-	return e.Jump(id.Seq)
-}
+func (t *gapLedger) open(id RowID) (tea.Cmd, bool) { return t.env.Jump(id.Seq), true }
 
 func (t *gapLedger) teach() []string {
 	switch {
@@ -306,10 +310,7 @@ func (t *resumed) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *resumed) open(id RowID) bool {
-	e := t.env
-	return e.JumpToSub(id.Sub)
-}
+func (t *resumed) open(id RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
 func (t *resumed) teach() []string {
 	if t.silent > 0 {

@@ -1,12 +1,15 @@
 package board
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -15,6 +18,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/widget"
 )
 
 // logRows bounds the rows of a log that are held.
@@ -308,6 +312,9 @@ type auditLog struct {
 	seen    uint64 // everything up to here was read
 	entries map[uint64]event.AuditEntry
 	text    string
+	asked   moment // when it was read last
+	busy    bool
+	changed bool // since the rows were loaded
 }
 
 func newAuditLog(e *Env) *auditLog {
@@ -327,45 +334,73 @@ func (t *auditLog) columns() []tableColumn {
 	}
 }
 
-// load reads what is new. The audit log grows by acts, not by events: reading
-// back to what is known is short.
-func (t *auditLog) load() bool {
-	e := t.env
-	audit := e.Host.Audit()
-	if audit == nil || audit.Last() == t.seen {
-		return false
+func (t *auditLog) load() (changed bool) {
+	changed, t.changed = t.changed, false
+	return changed
+}
+
+// Work reads what is new. The audit log grows by acts, not by events: reading back to
+// what is known is short.
+func (t *auditLog) Work() tea.Cmd {
+	now := momentOf(t.env)
+	audit := t.env.Host.Audit()
+	if t.busy || now == t.asked || audit == nil {
+		return nil
 	}
-	var came seqs
-	newest := t.seen
-	_ = audit.Before(0, func(e event.AuditEntry) bool {
-		if e.Seq <= t.seen || len(came) >= logRows {
-			return false
-		}
-		newest = max(newest, e.Seq)
-		if t.holds(&e) {
-			came = append(came, e.Seq)
-			t.entries[e.Seq] = e
-		}
-		return true
+	t.busy, t.asked = true, now
+	seen, text := t.seen, t.text
+	return t.env.Do(func(ctx context.Context) tea.Msg {
+		var came []event.AuditEntry
+		newest := seen
+		err := audit.Before(0, func(e event.AuditEntry) bool {
+			if e.Seq <= seen || len(came) >= logRows || ctx.Err() != nil {
+				return false
+			}
+			newest = max(newest, e.Seq)
+			if actHolds(&e, text) {
+				came = append(came, e)
+			}
+			return true
+		})
+		return widget.Then(func() tea.Cmd {
+			if t.busy = false; err != nil {
+				t.env.Fail("cannot read the audit log", err)
+			} else if text == t.text && seen == t.seen {
+				t.took(came, newest)
+			} else {
+				t.asked = moment{}
+			}
+			return nil
+		})
 	})
+}
+
+// took takes acts, the newest first.
+func (t *auditLog) took(came []event.AuditEntry, newest uint64) {
 	t.seen = newest
-	slices.Reverse(came)
-	t.seqs = append(t.seqs, came...)
+	if len(came) == 0 {
+		return
+	}
+	t.changed = true
+	for _, e := range slices.Backward(came) {
+		t.seqs = append(t.seqs, e.Seq)
+		t.entries[e.Seq] = e
+	}
 	if over := len(t.seqs) - logRows; over > 0 {
 		for _, seq := range t.seqs[:over] {
 			delete(t.entries, seq)
 		}
 		t.seqs = slices.Clone(t.seqs[over:])
 	}
-	return true
 }
 
-func (t *auditLog) holds(e *event.AuditEntry) bool {
-	if t.text == "" {
+// actHolds tells whether an act holds a text in lower case.
+func actHolds(e *event.AuditEntry, text string) bool {
+	if text == "" {
 		return true
 	}
 	for _, s := range []string{string(e.Actor), e.Action, e.Server, e.Type.Raw(), string(e.Sub), e.Result, e.Detail.Raw()} {
-		if cells.HasText(s, t.text) {
+		if cells.HasText(s, text) {
 			return true
 		}
 	}
@@ -373,7 +408,7 @@ func (t *auditLog) holds(e *event.AuditEntry) bool {
 }
 
 func (t *auditLog) filter(text string) {
-	*t = auditLog{env: t.env, entries: map[uint64]event.AuditEntry{}, text: strings.ToLower(text)}
+	*t = auditLog{env: t.env, entries: map[uint64]event.AuditEntry{}, text: strings.ToLower(text), busy: t.busy, changed: true}
 }
 
 func (t *auditLog) cell(i, col int) cell {
@@ -441,15 +476,15 @@ func (t *auditLog) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *auditLog) open(id RowID) bool {
+func (t *auditLog) open(id RowID) (tea.Cmd, bool) {
 	e := t.entries[id.Seq]
 	switch {
 	case e.Record > 0:
-		return t.env.Jump(e.Record)
+		return t.env.Jump(e.Record), true
 	case e.Sub != "":
-		return t.env.JumpToSub(e.Sub)
+		return nil, t.env.JumpToSub(e.Sub)
 	}
-	return false
+	return nil, false
 }
 
 func (t *auditLog) teach() []string {

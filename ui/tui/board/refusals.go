@@ -1,22 +1,27 @@
 package board
 
 import (
+	"context"
 	"slices"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/widget"
 )
 
 // refusals lists the webhook deliveries of which nothing was taken, newest first.
 type refusals struct {
 	env     *Env
 	list    []event.Refusal
-	version uint64
-	second  int64
+	asked   moment // when they were read last
+	busy    bool
+	changed bool // since the rows were loaded
 }
 
 func (t *refusals) columns() []tableColumn {
@@ -30,16 +35,27 @@ func (t *refusals) columns() []tableColumn {
 	}
 }
 
-func (t *refusals) load() bool {
-	e := t.env
-	second := e.Clock().Unix()
-	if t.version == e.Snap.Version && t.second == second {
-		return false
+func (t *refusals) load() (changed bool) {
+	changed, t.changed = t.changed, false
+	return changed
+}
+
+// Work reads them.
+func (t *refusals) Work() tea.Cmd {
+	now := momentOf(t.env)
+	if t.busy || now == t.asked {
+		return nil
 	}
-	t.version, t.second = e.Snap.Version, second
-	before := len(t.list)
-	t.list = e.Host.Refusals()
-	return len(t.list) != before || before == refusalsKept
+	t.busy, t.asked = true, now
+	return t.env.Do(func(context.Context) tea.Msg {
+		list := t.env.Host.Refusals()
+		return widget.Then(func() tea.Cmd {
+			t.busy = false
+			t.changed = t.changed || len(list) != len(t.list) || len(list) == refusalsKept
+			t.list = list
+			return nil
+		})
+	})
 }
 
 // refusalsKept is how many the store keeps: with so many, new ones do not change

@@ -205,8 +205,9 @@ func (t *Table) AskEnd() {
 	r := src.rows[i]
 	text := []string{"Nothing here knows it; its events go nowhere."}
 	if r.sub.Mine != "" {
-		text = []string{"The subscription " + string(r.sub.Mine) + " here may have to subscribe anew."}
+		text = []string{"The subscription " + string(r.sub.Mine) + " here may have to subscribe again."}
 	}
+	text = append(text, "This cannot be undone.")
 	e.Show(&widget.Confirm{Screen: e,
 		Head:  "End at " + r.server,
 		Lines: append([]string{trust.Line(r.sub.Type).Plain() + " " + trust.Line(r.sub.ServerID).Plain()}, text...),

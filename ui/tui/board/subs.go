@@ -3,19 +3,23 @@ package board
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // subsTable lists the subscriptions of all servers, or of the scope.
@@ -25,7 +29,7 @@ type subsTable struct {
 	order   []int // into subs
 	rates   map[event.SubID]host.Rate
 	lags    map[event.SubID]lagAt
-	log     *eventlog.Log
+	busy    bool // they are being read
 	now     time.Time
 	widest  struct{ server, typ int } // room that names would like to have
 	args    bool                      // a subscription that is listed has arguments
@@ -89,7 +93,7 @@ func (t *subsTable) filter(text string)           { t.text = strings.ToLower(tex
 
 func (t *subsTable) load() bool {
 	e := t.env
-	t.now, t.log = e.Clock(), e.Host.Log()
+	t.now = e.Clock()
 	t.rates = e.Stats.BySub
 	t.widest.server, t.widest.typ = e.Widest()
 	key := subsKey{e.Snap.Version, e.Scope(), t.col, t.reverse, t.text}
@@ -239,9 +243,9 @@ func (t *subsTable) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *subsTable) open(id RowID) bool {
+func (t *subsTable) open(id RowID) (tea.Cmd, bool) {
 	e := t.env
-	return e.JumpToSub(id.Sub)
+	return nil, e.JumpToSub(id.Sub)
 }
 
 func (t *subsTable) teach() []string {
@@ -291,22 +295,41 @@ func (t *subsTable) rateCell(v *host.SubscriptionView) cell {
 }
 
 // lag is how long the newest event was on its way, 0 if that is not known.
-func (t *subsTable) lag(v *host.SubscriptionView) time.Duration {
-	if v.LastSeq == 0 || t.log == nil {
-		return 0
-	}
-	if l, ok := t.lags[v.ID]; ok && l.seq == v.LastSeq {
-		return l.lag
-	}
-	var d time.Duration
-	if r, err := t.log.Get(v.LastSeq); err == nil {
-		if lag, ok := evidence.LagOf(&r); ok {
-			d = lag
+func (t *subsTable) lag(v *host.SubscriptionView) time.Duration { return t.lags[v.ID].lag }
+
+// Work reads how long the newest events were on their way.
+func (t *subsTable) Work() tea.Cmd {
+	want := map[event.SubID]uint64{}
+	for i := range t.subs {
+		if v := &t.subs[i]; v.LastSeq != 0 && t.lags[v.ID].seq != v.LastSeq {
+			want[v.ID] = v.LastSeq
 		}
 	}
-	if t.lags == nil {
-		t.lags = map[event.SubID]lagAt{}
+	if len(want) == 0 || t.busy {
+		return nil
 	}
-	t.lags[v.ID] = lagAt{v.LastSeq, d}
-	return d
+	t.busy = true
+	log := t.env.Host.Log()
+	return t.env.Do(func(ctx context.Context) tea.Msg {
+		lags := map[event.SubID]lagAt{}
+		for id, seq := range want {
+			if ctx.Err() != nil {
+				break
+			}
+			l := lagAt{seq: seq}
+			if r, err := log.Get(seq); err == nil {
+				l.lag, _ = evidence.LagOf(&r)
+			}
+			lags[id] = l
+		}
+		return widget.Then(func() tea.Cmd {
+			t.busy = false
+			if t.lags == nil {
+				t.lags = map[event.SubID]lagAt{}
+			}
+			maps.Copy(t.lags, lags)
+			t.of = subsKey{}
+			return nil
+		})
+	})
 }

@@ -68,7 +68,7 @@ type finder interface {
 
 // opener is a source whose rows lead elsewhere.
 type opener interface {
-	open(id RowID) bool
+	open(id RowID) (cmd tea.Cmd, leads bool)
 }
 
 // Table shows rows of a source. What is chosen is a row, not a place: rows that
@@ -377,9 +377,11 @@ func (t *Table) Work() tea.Cmd {
 }
 
 // Open leads to what the chosen row is about, and tells whether there is such a place.
-func (t *Table) Open() bool {
-	o, ok := t.src.(opener)
-	return ok && o.open(t.At)
+func (t *Table) Open() (cmd tea.Cmd, leads bool) {
+	if o, ok := t.src.(opener); ok {
+		return o.open(t.At)
+	}
+	return nil, false
 }
 
 // Describe writes what the detail shows of the chosen row.

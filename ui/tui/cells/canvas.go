@@ -20,6 +20,7 @@ type Canvas struct {
 
 	Room    int         // cells left in the row that is being written
 	Found   string      // what is searched, in lower case: it is highlighted
+	Pins    []string    // values in lower case, each highlighted in its role
 	Span    int         // the span that is explained, as [trust.Segment.Span]
 	base    themes.Role // what Plain means in this row
 	forced  bool        // base replaces every role but marks
@@ -31,7 +32,7 @@ type Canvas struct {
 
 // Begin starts a pane of the given width. The buffer is used again.
 func (c *Canvas) Begin(theme *themes.Theme, width int) {
-	c.theme, c.Width, c.Span, c.Found = theme, width, 0, ""
+	c.theme, c.Width, c.Span, c.Found, c.Pins = theme, width, 0, "", nil
 	c.buf, c.ends, c.Cursor = c.buf[:0], c.ends[:0], Point{X: -1}
 	c.startRow()
 }
@@ -95,13 +96,15 @@ func (c *Canvas) text(s string) {
 // Safe writes a rendered line of a server. Marks and spans are told apart by an
 // attribute in every theme, marks also in a selected row.
 func (c *Canvas) Safe(r themes.Role, line trust.Rendered) {
-	if c.Found == "" {
+	if c.Found == "" && len(c.Pins) == 0 {
 		c.segments(r, line.Segments)
 		return
 	}
-	for _, s := range line.Segments {
-		c.segments(r, highlighted(s, c.Found))
+	segments := line.Segments
+	if c.Found != "" {
+		segments = highlighted(line, c.Found)
 	}
+	c.segments(r, pinned(segments, c.Pins))
 }
 
 func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
@@ -111,21 +114,44 @@ func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
 		}
 		role := r
 		switch {
+		case s.Span > foundSpan:
+			role = pinRoles[(s.Span-foundSpan-1)%len(pinRoles)]
 		case s.Span == foundSpan, s.Span > 0 && s.Span == c.Span:
 			role = themes.SpanOn
 		case s.Span > 0 && s.Mark:
 			role = themes.SpanMark
 		case s.Span > 0:
 			role = themes.Span
+		case s.Mark && s.Text == trust.CutMark:
+			c.Put(themes.Faint, s.Text)
+			continue
 		case s.Mark:
 			role = themes.Mark
 		default:
-			c.Put(r, s.Text)
+			c.Put(ofKind(r, s.Kind), s.Text)
 			continue
 		}
 		c.mark(role)
 		c.text(s.Text)
 	}
+}
+
+// ofKind is the role of a part of a JSON text that is told plainly.
+func ofKind(r themes.Role, k trust.Kind) themes.Role {
+	if r != themes.Plain {
+		return r
+	}
+	switch k {
+	case trust.Key:
+		return themes.Dim
+	case trust.Number:
+		return themes.Number
+	case trust.Literal:
+		return themes.Literal
+	case trust.Sign:
+		return themes.Faint
+	}
+	return r
 }
 
 // mark begins a role that is told apart by an attribute also in a chosen row.

@@ -17,6 +17,7 @@ type Env struct {
 	Now    func() time.Time
 	Times  TimeView // how times are told
 	Style  int      // grows with every change of how rows look
+	Pins   []string // values in lower case that stand out wherever payloads are shown
 }
 
 // Clock is the time now, in the zone in which times are told.

@@ -11,12 +11,13 @@ type Glyphs struct {
 	Gutter, Cursor, Gap    string
 	Path, Dot, More        string
 	Chosen, Choice, Cannot string
-	Masked                 string    // stands for one character that is not shown
-	none                   string    // of a spark: nothing
-	Bars                   []string  // of a spark, lowest first
-	Mark, Picked           string    // of rows of the stream
-	Up, Down               string    // the order of a column
-	Joints                 [3]string // of rows that came as one: the first, one amidst, the last
+	Masked                 string     // stands for one character that is not shown
+	none                   string     // of a spark: nothing
+	Bars                   []string   // of a spark, lowest first
+	Mark, Picked           string     // of rows of the stream
+	Up, Down               string     // the order of a column
+	Joints                 [3]string  // of rows that came as one: the first, one amidst, the last
+	Box                    [16]string // pieces of frames, by [Joint]
 }
 
 // UnicodeGlyphs are for terminals that take UTF-8.
@@ -27,6 +28,7 @@ var UnicodeGlyphs = Glyphs{
 	none: "·", Bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	Mark: "◆", Picked: "▪",
 	Up: "▴", Down: "▾", Joints: [3]string{"┌", "├", "└"},
+	Box: [16]string{" ", "╵", "╷", "│", "╴", "╯", "╮", "┤", "╶", "╰", "╭", "├", "─", "┴", "┬", "┼"},
 }
 
 // ASCIIGlyphs are for all others.
@@ -37,6 +39,20 @@ var ASCIIGlyphs = Glyphs{
 	none: ".", Bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
 	Mark: "+", Picked: "*",
 	Up: "^", Down: "v", Joints: [3]string{"/", "|", "\\"},
+	Box: [16]string{" ", "|", "|", "|", "-", "+", "+", "+", "-", "+", "+", "+", "-", "+", "+", "+"},
+}
+
+// Vertical is the [Joint] of a line that runs from top to bottom.
+const Vertical = 3
+
+// Joint says which piece of a frame connects to its neighbours so.
+func Joint(up, down, left, right bool) (n int) {
+	for i, on := range [...]bool{up, down, left, right} {
+		if on {
+			n |= 1 << i
+		}
+	}
+	return n
 }
 
 // GlyphSets are the sets by their names.

@@ -5,27 +5,33 @@ import (
 	"unicode/utf8"
 
 	"eventdeck/host/trust"
+	"eventdeck/themes"
 )
 
-// highlighted parts a segment so that what is searched stands in spans of its own.
-func highlighted(s trust.Segment, text string) []trust.Segment {
-	if s.Mark {
-		return []trust.Segment{s}
-	}
+// highlighted parts the segments of a line so that what is searched stands in spans of its
+// own, also where it runs over several segments. Marks stay what they are.
+func highlighted(line trust.Rendered, text string) []trust.Segment {
+	plain := line.Plain()
 	var out []trust.Segment
-	for s.Text != "" {
-		at, n := indexFold(s.Text, text)
-		if at < 0 {
-			break
+	begin, end, from := -1, -1, 0 // the match at or behind the place that is parted
+	for _, s := range line.Segments {
+		for until := from + len(s.Text); from < until; {
+			if end <= from {
+				at, n := indexFold(plain[from:], text)
+				if begin, end = len(plain), len(plain)+1; at >= 0 {
+					begin, end = from+at, from+at+n
+				}
+			}
+			next, span := min(begin, until), s.Span
+			if begin <= from {
+				next, span = min(end, until), foundSpan
+			}
+			if s.Mark {
+				next, span = until, s.Span
+			}
+			out = append(out, trust.Segment{Text: s.Text[len(s.Text)-(until-from) : len(s.Text)-(until-next)], Mark: s.Mark, Span: span, Kind: s.Kind})
+			from = next
 		}
-		if at > 0 {
-			out = append(out, trust.Segment{Text: s.Text[:at], Span: s.Span})
-		}
-		out = append(out, trust.Segment{Text: s.Text[at : at+n], Span: foundSpan})
-		s.Text = s.Text[at+n:]
-	}
-	if s.Text != "" {
-		out = append(out, s)
 	}
 	return out
 }
@@ -33,6 +39,58 @@ func highlighted(s trust.Segment, text string) []trust.Segment {
 // foundSpan is the span of what was searched and found; spans of findings are
 // counted from 1.
 const foundSpan = 1 << 30
+
+// pinRoles are the looks of pinned values; each has an attribute in every theme.
+var pinRoles = [...]themes.Role{themes.FieldOn, themes.TitleOn, themes.Alarm}
+
+// PinsMax is how many values can be pinned, each with a look of its own.
+const PinsMax = len(pinRoles)
+
+// pinned parts segments so that pinned values stand in spans of their own, where they are
+// whole: not a part of a longer word or number.
+func pinned(parts []trust.Segment, pins []string) []trust.Segment {
+	for i, pin := range pins {
+		var out []trust.Segment
+		for _, s := range parts {
+			if s.Mark || s.Span >= foundSpan {
+				out = append(out, s)
+				continue
+			}
+			out = appendPinned(out, s, pin, foundSpan+1+i)
+		}
+		parts = out
+	}
+	return parts
+}
+
+func appendPinned(out []trust.Segment, s trust.Segment, pin string, span int) []trust.Segment {
+	from := 0 // the text before was looked at
+	for from < len(s.Text) {
+		at, n := indexFold(s.Text[from:], pin)
+		if at < 0 {
+			break
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(s.Text[:at])
+		after, _ := utf8.DecodeRuneInString(s.Text[at+n:])
+		if isWord(before) || isWord(after) {
+			from = at + n
+			continue
+		}
+		if at > 0 {
+			out = append(out, trust.Segment{Text: s.Text[:at], Span: s.Span, Kind: s.Kind})
+		}
+		out = append(out, trust.Segment{Text: s.Text[at : at+n], Span: span, Kind: s.Kind})
+		s.Text, from = s.Text[at+n:], 0
+	}
+	if s.Text != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// isWord tells whether a character belongs to a word; at the ends of a text there is none.
+func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // indexFold returns place and length of the first text in s without regard to
 // case. text is in lower case.

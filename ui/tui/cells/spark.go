@@ -6,10 +6,11 @@ import "strconv"
 // scaled to the highest of them. Seconds without an event are a dot, so that no
 // event and few events differ.
 func (g *Glyphs) Spark(counts []uint32) string {
-	most := uint32(0)
-	for _, n := range counts {
-		most = max(most, n)
-	}
+	return g.SparkTo(counts, Highest(counts))
+}
+
+// SparkTo is [Glyphs.Spark] scaled to most, so that curves can be compared.
+func (g *Glyphs) SparkTo(counts []uint32, most uint32) string {
 	out := make([]byte, 0, 3*len(counts))
 	for _, n := range counts {
 		if n == 0 {

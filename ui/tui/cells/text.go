@@ -33,7 +33,7 @@ func Pan(line trust.Rendered, cells int) trust.Rendered {
 	if cells <= 0 || line.Width == 0 {
 		return line
 	}
-	out := trust.Rendered{Segments: []trust.Segment{{Text: "…", Mark: true}}, Width: 1}
+	out := trust.Rendered{Segments: []trust.Segment{{Text: trust.CutMark, Mark: true}}, Width: 1}
 	left := cells + 1
 	for _, s := range line.Segments {
 		w := ansi.StringWidth(s.Text)
@@ -52,6 +52,26 @@ func Pan(line trust.Rendered, cells int) trust.Rendered {
 		out.Width += w
 	}
 	return out
+}
+
+// Between returns the cells of a safe text from one place to another, with blanks for what
+// is not there and for wide characters of which only a part would be.
+func Between(s string, from, to int) string {
+	var b strings.Builder
+	at := 0
+	for s != "" && at < to {
+		n, w := cluster(s)
+		switch {
+		case at >= from && at+w <= to:
+			b.WriteString(s[:n])
+		case at+w > from:
+			b.WriteString(strings.Repeat(" ", min(at+w, to)-max(at, from)))
+		}
+		at += w
+		s = s[n:]
+	}
+	b.WriteString(strings.Repeat(" ", max(0, to-max(at, from))))
+	return b.String()
 }
 
 // Join puts lines one behind the other.

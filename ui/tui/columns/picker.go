@@ -2,6 +2,8 @@
 package columns
 
 import (
+	"context"
+
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
@@ -38,6 +40,7 @@ type Picker struct {
 	At     int   // chosen row
 	top    int
 	before []stream.Column // nil: the usual ones
+	recent []event.Record  // the newest ones
 }
 
 // Row is a column that is shown or could be.
@@ -55,16 +58,27 @@ const (
 )
 
 // Open edits the columns of the event type in scope, else those of the stream of
-// several types.
-func Open(env *Env) {
+// several types. What the newest records offer is read beside the program first.
+func Open(env *Env) tea.Cmd {
 	n := env.Stream.Query.Node
 	d := &Picker{env: env, name: stream.TypeKey(n), node: n}
 	if d.name != "" {
 		d.node = query.Node{Server: n.Server, Type: n.Type}
 	}
 	d.before = env.Stream.Columns.By[d.name]
-	d.fill()
-	env.Screen.Show(d)
+	return env.Screen.Do(func(context.Context) tea.Msg {
+		var recent []event.Record
+		_ = env.Log.Before(0, func(r event.Record) bool { // what cannot be read offers nothing
+			recent = append(recent, r)
+			return len(recent) < seenRecords
+		})
+		return widget.Then(func() tea.Cmd {
+			d.recent = recent
+			d.fill()
+			env.Screen.Show(d)
+			return nil
+		})
+	})
 }
 
 // fill lists what is shown, then what could be.
@@ -98,14 +112,11 @@ func (d *Picker) fill() {
 	schemaPaths(d.env.TypeOf(&event.Record{Server: d.node.Server, Type: d.node.Type}).PayloadSchema, func(path string) {
 		offer(stream.Column{Kind: stream.ColPath, Path: path}, "in the schema")
 	})
-	left := seenRecords
-	_ = d.env.Log.Before(0, func(r event.Record) bool {
-		left--
-		if r.Kind == event.KindEvent && d.node.Holds(&r) {
+	for i := range d.recent {
+		if r := &d.recent[i]; r.Kind == event.KindEvent && d.node.Holds(r) {
 			seenPaths(r.Data, func(path string) { offer(stream.Column{Kind: stream.ColPath, Path: path}, "seen") })
 		}
-		return left > 0
-	})
+	}
 }
 
 // labels returns those of the newest records of the scope, and of what the stream
@@ -114,20 +125,17 @@ func (d *Picker) labels() (seen stream.LabelSet) {
 	if d.node == d.env.Stream.Query.Node {
 		seen = d.env.Stream.Labels
 	}
-	left := seenRecords
-	_ = d.env.Log.Before(0, func(r event.Record) bool { // what cannot be read offers nothing
-		left--
-		if d.node.Holds(&r) && r.Labels != nil {
+	for i := range d.recent {
+		if r := &d.recent[i]; d.node.Holds(r) && r.Labels != nil {
 			seen |= stream.LabelsOf(r.Labels).Set
 		}
-		return left > 0
-	})
+	}
 	return seen
 }
 
 var kindSays = map[stream.Kind]string{
 	stream.ColTime: "when it was received", stream.ColServer: "if there are several", stream.ColType: "if there are several",
-	stream.ColField: "how grave it is, or its status", stream.ColSummary: "takes the room that is left",
+	stream.ColSeverity: "or status: the sender's word", stream.ColSummary: "takes the room that is left",
 	stream.ColName: "of the event itself", stream.ColPriority: "as the server gives it", stream.ColTags: "as the server gives them", stream.ColBatch: "came as one",
 	stream.ColSub: "subscription", stream.ColMode: "delivery mode", stream.ColSize: "bytes as received",
 }

@@ -1,7 +1,10 @@
 package detail
 
 import (
+	"context"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
 	"eventdeck/host/schema"
@@ -10,6 +13,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/widget"
 )
 
 // The tabs of the detail beside the payload.
@@ -101,17 +105,48 @@ func (d *Pane) delivery(r *event.Record) {
 // cursorLook bounds how many records are looked at for the position before one.
 const cursorLook = 2_000
 
+// before is the position of a subscription before a record.
+type before struct {
+	of     uint64
+	cursor event.Cursor
+	busy   bool
+	gen    int
+}
+
+// findBefore looks for the position before the record beside the program, while the tab
+// is shown.
+func (d *Pane) findBefore() tea.Cmd {
+	b := &d.before
+	of, ok := d.env.Get(d.env.Record())
+	if d.Tab != tabDelivery || !ok || b.busy || b.of == of.Seq {
+		return nil
+	}
+	b.busy = true
+	log := d.env.Log()
+	return d.env.Screen.Do(func(ctx context.Context) tea.Msg {
+		var found event.Cursor
+		left := cursorLook
+		_ = log.Before(of.Seq, func(p event.Record) bool { // what cannot be read is not told
+			left--
+			if p.Sub == of.Sub && p.Cursor.Valid {
+				found = p.Cursor
+				return false
+			}
+			return left > 0 && ctx.Err() == nil
+		})
+		return widget.Then(func() tea.Cmd {
+			b.of, b.cursor, b.busy = of.Seq, found, false
+			b.gen++
+			return nil
+		})
+	})
+}
+
 func (d *Pane) cursors(r *event.Record) {
 	var before event.Cursor
-	left := cursorLook
-	_ = d.env.Log().Before(r.Seq, func(p event.Record) bool {
-		left--
-		if p.Sub == r.Sub && p.Cursor.Valid {
-			before = p.Cursor
-			return false
-		}
-		return left > 0
-	})
+	if d.before.of == r.Seq {
+		before = d.before.cursor
+	}
 	if before.Valid {
 		d.Lines = append(d.Lines, Line{Label: "cursor    ", Text: cells.Join(cells.Sanitize("before: "), trust.Line(before.Text))})
 	}

@@ -8,13 +8,17 @@ import (
 
 // foldable adds the lines of a payload, without what the operator has closed. A
 // closed place says how many lines it hides, and what was noticed in them.
-func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold) {
+// values says where in the payload the value of each line begins.
+func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold, values []int) {
 	last := make(map[int]int, len(folds))
 	for _, f := range folds {
 		last[f.First] = max(last[f.First], f.Last)
 	}
 	for i := 0; i < len(lines); i++ {
 		l := Line{Gutter: true, Text: lines[i]}
+		if i < len(values) {
+			l.value = values[i] + 1
+		}
 		end, opens := last[i]
 		if opens {
 			l.Fold = i + 1

@@ -18,7 +18,7 @@ type Screen interface {
 	KeyOf(action string) string // the operator's key of an action
 }
 
-// Log is what is read of the log.
+// Log is what is read of the log, beside the event loop.
 type Log interface {
 	Last() uint64
 	Get(seq uint64) (event.Record, error)
@@ -31,15 +31,18 @@ type Env struct {
 	Screen     Screen
 	Log        func() Log
 	Snap       *host.Snapshot
-	Record     func() uint64 // the record that is shown; 0 for none
-	Other      func() Other  // what is shown instead of a record; the zero value for nothing
-	Room       func() int    // width of the pane
-	Focused    func() bool   // the pane has the keys
-	Moves      func() bool   // the stream moves on by itself
-	Found      func() string // what is searched
+	Record     func() uint64                         // the record that is shown; 0 for none
+	Get        func(seq uint64) (event.Record, bool) // a record that is held
+	Lost       func(seq uint64) bool                 // it is not in the log any more
+	Other      func() Other                          // what is shown instead of a record; the zero value for nothing
+	Room       func() int                            // width of the pane
+	Focused    func() bool                           // the pane has the keys
+	Moves      func() bool                           // the stream moves on by itself
+	Found      func() string                         // what is searched
 	Demo       func(server string) bool
 	Sub        func(event.SubID) *host.SubscriptionView
 	TypeOf     func(*event.Record) event.Type
+	Headline   func(*event.Record) (severity, summary trust.Rendered) // as the stream shows it
 	Cursorless func(*host.SubscriptionView) bool
 }
 
@@ -65,6 +68,7 @@ type Pane struct {
 	folded   map[int]bool // folds of the payload that are closed, by their first line
 	payloads payloads
 	same     same
+	before   before
 	of       madeFrom
 	drawn    drawn
 	draws    cells.Canvas
@@ -79,6 +83,8 @@ func New(env *Env) Pane {
 // madeFrom is what the lines were made from.
 type madeFrom struct {
 	seq     uint64
+	held    bool
+	lost    bool
 	other   any
 	changes int
 	version uint64
@@ -136,8 +142,10 @@ func (d *Pane) source(other *Other, w int) madeFrom {
 		of.changes, of.version, of.second = other.Changes, d.env.Snap.Version, d.Env.Clock().Unix()
 		return of
 	}
-	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen, len(d.folded)
-	if d.Tab == tabDelivery {
+	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen, len(d.folded)
+	_, of.held = d.env.Get(of.seq)
+	of.lost = d.env.Lost(of.seq)
+	if d.Tab == tabDelivery || d.Tab == tabPayload { // they tell ages
 		of.second = d.Env.Clock().Unix()
 	}
 	return of
@@ -183,7 +191,7 @@ func (d *Pane) Draw(w, h int) []string {
 	d.drawn = now
 	c := &d.draws
 	c.Begin(&d.Env.Theme, w)
-	c.Span, c.Found = now.span, now.found
+	c.Span, c.Found, c.Pins = now.span, now.found, d.Env.Pins
 	for i := d.Top; i < d.Top+d.Shown; i++ {
 		if i >= len(d.Lines) {
 			c.End()

@@ -94,6 +94,7 @@ type payloads struct {
 	of    laidOut // what lines show
 	lines []trust.Rendered
 	folds []trust.Fold
+	vals  []int // of the lines; see [trust.Layout]
 	busy  bool
 	last  time.Time // when one was looked at last, while the stream moves on by itself
 	rests bool      // until lookEvery is over
@@ -110,11 +111,12 @@ type looked struct {
 	found *findings
 	lines []trust.Rendered
 	folds []trust.Fold
+	vals  []int
 }
 
 // Work does beside the program what the shown tab needs. It is called after every
 // message.
-func (d *Pane) Work() tea.Cmd { return tea.Batch(d.look(), d.findSame()) }
+func (d *Pane) Work() tea.Cmd { return tea.Batch(d.look(), d.findSame(), d.findBefore()) }
 
 // look has the payload of the detail looked at, unless that was done, runs, or is
 // to wait for lookEvery.
@@ -166,7 +168,8 @@ func examine(of laidOut, typ event.Type, data []byte, known *findings) looked {
 	}
 	x := looked{of: of, found: known}
 	if of.view == viewRendered {
-		x.lines, x.folds = trust.Outline(capped(data), known.report.Places(), of.w)
+		l := trust.Lay(capped(data), known.report.Places(), of.w)
+		x.lines, x.folds, x.vals = l.Lines, l.Folds, l.Values
 	} else {
 		x.lines = of.view.lay(capped(data), known.report.Places(), of.w)
 	}
@@ -184,7 +187,7 @@ func (d *Pane) take(x looked) {
 	}
 	p.found[x.of.seq] = x.found
 	if x.of == (laidOut{d.env.Record(), p.view, d.payloadWidth()}) {
-		p.of, p.lines, p.folds = x.of, x.lines, x.folds
+		p.of, p.lines, p.folds, p.vals = x.of, x.lines, x.folds, x.vals
 	}
 }
 
@@ -204,8 +207,8 @@ func (d *Pane) Payload() (event.Record, bool) {
 	if d.env.Record() == 0 {
 		return event.Record{}, false
 	}
-	r, err := d.env.Log().Get(d.env.Record())
-	return r, err == nil && (r.Kind == event.KindEvent || r.Kind == event.KindRejected)
+	r, ok := d.env.Get(d.env.Record())
+	return r, ok && (r.Kind == event.KindEvent || r.Kind == event.KindRejected)
 }
 
 // HasPayload tells whether what is shown has a payload that a server wrote.

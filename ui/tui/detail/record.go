@@ -38,9 +38,14 @@ func (d *Pane) record(w int) {
 		d.Say("", themes.Dim, "The event that is chosen in the stream is shown here in full.")
 		return
 	}
-	r, err := d.env.Log().Get(d.env.Record())
-	if err != nil {
-		d.Say("", themes.Bad, "cannot be read: "+err.Error())
+	r, ok := d.env.Get(d.env.Record())
+	switch {
+	case ok:
+	case d.env.Lost(d.env.Record()):
+		d.Say("", themes.Bad, "cannot be read: it is not in the log any more")
+		return
+	default:
+		d.Say("", themes.Dim, "The record is being read.")
 		return
 	}
 	switch d.Tab {
@@ -59,7 +64,8 @@ func (d *Pane) record(w int) {
 
 // content is the first tab: the record's own words and its payload.
 func (d *Pane) content(r *event.Record, w int) {
-	d.Envelope(r)
+	word, summary := d.env.Headline(r)
+	d.Headline(r, word, summary)
 	d.Flags(r.Flags, w)
 	width := max(w-1, 1)
 	switch {
@@ -78,6 +84,8 @@ func (d *Pane) content(r *event.Record, w int) {
 	default:
 		d.payload(r, width)
 	}
+	d.Lines = append(d.Lines, Line{}, Line{Role: themes.Title, Text: cells.Sanitize("Delivery")})
+	d.Envelope(r)
 }
 
 // payload shows what a server wrote: as it was laid out beside the program, and
@@ -92,7 +100,7 @@ func (d *Pane) payload(r *event.Record, width int) {
 	}
 	if p.of == (laidOut{r.Seq, p.view, width}) {
 		d.Quote(r.Server, nil)
-		d.foldable(p.lines, p.folds)
+		d.foldable(p.lines, p.folds, p.vals)
 		if rest := len(data) - payloadMax; rest > 0 {
 			d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown")
 		}

@@ -24,6 +24,7 @@ type same struct {
 	of    uint64
 	keys  []keyField
 	found []sameRecord
+	last  uint64 // newest record when it began
 	from  uint64 // looked back to here
 	done  bool
 	busy  bool
@@ -137,18 +138,16 @@ func (d *Pane) findSame() tea.Cmd {
 	if d.Tab != tabSame || d.env.Record() == 0 || s.busy {
 		return nil
 	}
-	log := d.env.Log()
-	if s.of != d.env.Record() {
-		r, err := log.Get(d.env.Record())
-		*s = same{of: d.env.Record(), gen: s.gen + 1, from: log.Last() + 1, err: err}
-		s.keys = keysOf(r.Data)
-	}
-	if s.done {
+	of, ok := d.env.Get(d.env.Record())
+	if !ok {
 		return nil
 	}
-	of, err := log.Get(s.of)
-	if err != nil {
-		s.done, s.err = true, err
+	log := d.env.Log()
+	if s.of != of.Seq {
+		last := d.env.Snap.Last
+		*s = same{of: of.Seq, gen: s.gen + 1, last: last, from: last + 1, keys: keysOf(of.Data)}
+	}
+	if s.done {
 		return nil
 	}
 	s.busy = true
@@ -175,7 +174,7 @@ func (d *Pane) findSame() tea.Cmd {
 				return nil
 			}
 			s.found, s.from, s.err = append(s.found, found...), from, err
-			s.done = end || err != nil || len(s.found) >= sameMax || log.Last()-from > sameLook
+			s.done = end || err != nil || len(s.found) >= sameMax || s.last-from > sameLook
 			return nil
 		})
 	})

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -118,9 +119,22 @@ type Line struct {
 	Label  string
 	Role   themes.Role
 	Text   trust.Rendered
+	More   []Part // behind the text
+	Right  string // at the end of the row, where there is room
 	Gutter bool
-	Fold   int    // of a line that opens something: its number from 1
-	Seq    uint64 // the record that the line leads to
+	Bar    themes.Role // of the gutter; 0 is the usual one
+	Fold   int         // of a line that opens something: its number from 1
+	Seq    uint64      // the record that the line leads to
+
+	value int        // where in the payload the value of the line begins, from 1; 0: none
+	term  string     // of a line around the payload: the filter for what it says
+	said  trust.Text // that, as the server said it
+}
+
+// Part is a piece of a line in a role of its own.
+type Part struct {
+	Role themes.Role
+	Text trust.Rendered
 }
 
 // Text is written line by line: our words behind labels, a server's behind the gutter.
@@ -140,14 +154,32 @@ func (d *Text) Begin(width int) { d.Lines, d.Width = d.Lines[:0], width }
 // Draw writes the line into one row.
 func (l *Line) Draw(c *cells.Canvas, g *cells.Glyphs) {
 	if l.Gutter {
-		c.Put(themes.Gutter, g.Gutter)
+		bar := themes.Gutter
+		if l.Bar != 0 {
+			bar = l.Bar
+		}
+		c.Put(bar, g.Gutter)
 	} else {
 		c.Put(themes.Plain, " ")
 	}
 	if l.Label != "" {
 		c.Put(themes.Dim, l.Label+" ")
 	}
+	kept := 0
+	if l.Right != "" && l.Text.Width+len(l.Right)+2 < c.Room {
+		kept = len(l.Right) + 1
+	}
+	c.Room -= kept
 	c.Safe(l.Role, l.Text.Clip(c.Room))
+	for i, p := range l.More {
+		if i > 0 || l.Text.Width > 0 {
+			c.Put(themes.Plain, "  ")
+		}
+		c.Safe(p.Role, p.Text.Clip(c.Room))
+	}
+	if c.Room += kept; kept > 0 {
+		c.Right(themes.Dim, l.Right)
+	}
 	c.End()
 }
 
@@ -181,12 +213,45 @@ func (d *Text) labels(l *event.Labels) {
 	}
 }
 
-// Envelope is what stands around a payload.
+// Headline is what is read first: how bad a record is, in its sender's word, what it is
+// about and its age; then where it came from.
+func (d *Text) Headline(r *event.Record, word, summary trust.Rendered) {
+	now := d.Env.Clock()
+	head := Line{Right: cells.Ago(now, r.ReceivedAt)}
+	switch {
+	case r.Kind == event.KindGap:
+		head.Role, head.Text = themes.Gap, cells.Sanitize("gap")
+	case r.Kind == event.KindState && r.State != nil:
+		head.Role, head.Text = evidence.StateRole(r.State.State), evidence.StateWords(*r)
+	case r.Kind == event.KindRejected:
+		head.Role, head.Text = themes.Bad, cells.Sanitize("payload refused")
+	default:
+		role := evidence.Gravity(word.Plain())
+		head.Role, head.Text = role, word.Clip(severityMax)
+		head.Gutter, head.Bar = true, role
+		head.More = []Part{{themes.Strong, summary}}
+	}
+	d.Lines = append(d.Lines, head)
+	more := make([]Part, 0, 2)
+	if !r.EventID.IsZero() {
+		more = append(more, Part{themes.Faint, idLabel}, Part{themes.Dim, trust.Line(r.EventID)})
+	}
+	d.Lines = append(d.Lines, Line{Label: cells.Sanitize(r.Server).Plain(), Role: themes.Type, Text: trust.Line(r.Type), More: more, term: filter.FieldTerm("type", r.Type), said: r.Type})
+}
+
+// idLabel stands before the id of an event.
+var idLabel = cells.Sanitize("id")
+
+// severityMax bounds the cells of a sender's word for how bad something is.
+const severityMax = 24
+
+// Envelope is how a record came, and what the server says of it beside its payload.
 func (d *Text) Envelope(r *event.Record) {
-	d.Lines = append(d.Lines, Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(r.Server), cells.Sanitize(" "), trust.Line(r.Type))})
 	d.Say("received", themes.Plain, cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampFull)+evidence.Lag(*r))
 	d.Words("occurred", r.Timestamp)
-	d.Words("id      ", r.EventID)
+	if !r.EventID.IsZero() {
+		d.Lines = append(d.Lines, Line{Label: "id      ", Text: trust.Line(r.EventID), term: filter.ValueTerm(r.EventID), said: r.EventID})
+	}
 	d.labels(r.Labels)
 	if r.Cursor.Valid {
 		d.Lines = append(d.Lines, Line{Label: "cursor  ", Text: trust.Line(r.Cursor.Text)})

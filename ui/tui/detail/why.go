@@ -56,6 +56,7 @@ func (d *why) fill(w int) {
 		}
 	}
 	raised = flags.GravestFirst(raised)
+	d.say(themes.Good, "Nothing of the payload acted: it is shown as text, and that is all it can do here.")
 	if len(raised) == 0 {
 		d.say(themes.Plain, "Nothing was noticed.")
 		d.say(themes.Plain, "That does not mean that it is harmless.")
@@ -123,9 +124,9 @@ func (d *why) place(i int, s *scan.Span) {
 	if !s.Path.IsZero() {
 		where = trust.Line(s.Path)
 	}
-	text := cells.Join(cells.Sanitize(fmt.Sprintf("    %d at ", i)), where)
+	text := cells.Join(cells.Sanitize(fmt.Sprintf("    place %d: ", i)), where)
 	if s.End > s.Start {
-		text = cells.Join(text, cells.Sanitize(fmt.Sprintf(", bytes %d to %d", s.Start, s.End)))
+		text = cells.Join(text, cells.Sanitize(fmt.Sprintf(", bytes %d–%d", s.Start, s.End)))
 	}
 	if s.Reason != s.Flag.Reason() {
 		text = cells.Join(text, cells.Sanitize(": "+s.Reason))

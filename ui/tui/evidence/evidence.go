@@ -6,6 +6,7 @@ package evidence
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ const quietAfter = 10 * time.Minute
 const (
 	stateQuiet event.State = "quiet" // works, and nothing has come for a while
 	stateGap   event.State = "gap"   // works, and its newest record is a gap
+	// begins, and its server cannot be used
+	stateWaiting event.State = "waiting"
 )
 
 // NoReplay marks what cannot be asked for again once it is missed.
@@ -32,6 +35,9 @@ const NoReplay = "no-replay"
 // StateWord is the word of a subscription's state as rows show it.
 func StateWord(v *host.SubscriptionView, now time.Time) event.State {
 	s := StateOf(*v)
+	if v.Waits() {
+		return stateWaiting
+	}
 	if s != event.StateLive {
 		return s
 	}
@@ -62,11 +68,7 @@ func Of(v host.SubscriptionView, now time.Time) string {
 		add(v.NoServer, "waits for its server")
 		add(!v.LastSeen.IsZero(), string(v.State)+" when last seen "+cells.At(now, v.LastSeen))
 	case event.StateBackoff:
-		if s.NextTry.After(now) {
-			add(true, fmt.Sprintf("try %d in %s", s.Attempt+1, cells.Span(s.NextTry.Sub(now))))
-		} else {
-			add(true, fmt.Sprintf("try %d runs", s.Attempt+1))
-		}
+		add(true, tryWords(s.Attempt+1, s.NextTry, now))
 	case event.StatePaused:
 		add(true, "by you")
 		add(!s.Since.IsZero(), cells.Ago(now, s.Since))
@@ -74,15 +76,26 @@ func Of(v host.SubscriptionView, now time.Time) string {
 		last := cells.Latest(s.LastHeartbeat, s.LastEvent, s.LastByte)
 		add(!last.IsZero(), "silent for "+cells.Span(now.Sub(last)))
 	case event.StatePolling, event.StateDraining:
-		add(!s.LastPoll.IsZero(), "polled "+cells.At(now, s.LastPoll))
 		add(s.State == event.StateDraining, "the server has more")
-		add(s.State == event.StatePolling && s.NextTry.After(now), "next in "+cells.Span(s.NextTry.Sub(now)))
+		pause := s.NextTry.Sub(s.LastPoll).Round(time.Second)
+		add(s.State == event.StatePolling && !s.LastPoll.IsZero() && pause > 0, everyWords(pause))
+		next := s.State == event.StatePolling && pause > 5*time.Second && s.NextTry.After(now)
+		add(next, "next in "+cells.Span(s.NextTry.Sub(now)))
+		add(!next && !s.LastPoll.IsZero(), "last answer "+cells.At(now, s.LastPoll))
 	case event.StateSuspended:
 		add(true, suspendedWords(v, now))
 	case event.StateEnded, event.StateDenied:
 		add(!s.Since.IsZero(), "since "+cells.At(now, s.Since))
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
-		add(!s.Since.IsZero(), "for "+cells.Span(now.Sub(s.Since)))
+		switch why, _, _ := strings.Cut(Why(&v, now), ", "); {
+		case !v.Waits():
+			add(!s.Since.IsZero(), "for "+cells.Span(now.Sub(s.Since)))
+		case s.Reason == event.ReasonUnreachable:
+			add(true, "unreachable for "+cells.Span(now.Sub(s.Since)))
+		default:
+			add(true, why)
+			add(!s.Since.IsZero(), "for "+cells.Span(now.Sub(s.Since)))
+		}
 	default:
 		parts = append(parts, alive(v, now)...)
 	}
@@ -93,6 +106,87 @@ func Of(v host.SubscriptionView, now time.Time) string {
 		parts = append(parts, cells.Count(v.Gaps, "gap"))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// tryWords tell of the attempt n, which is due at next.
+func tryWords(n int, next, now time.Time) string {
+	if wait := next.Sub(now); wait >= time.Second {
+		return fmt.Sprintf("try %d in %s", n, cells.Span(wait))
+	}
+	return "retrying (" + ordinal(n) + ")"
+}
+
+// ordinal spells a number in an order: 1st, 2nd, 3rd, 4th.
+func ordinal(n int) string {
+	end := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return strconv.Itoa(n) + end
+}
+
+// everyWords tell how often something is done.
+func everyWords(pause time.Duration) string {
+	switch pause {
+	case time.Second:
+		return "every second"
+	case time.Minute:
+		return "every minute"
+	}
+	return "every " + cells.Span(pause)
+}
+
+// Why tells in a few words why a subscription brings nothing; "" if there is no reason
+// to tell. It is for one line.
+func Why(v *host.SubscriptionView, now time.Time) string {
+	return trust.Line(trust.Unescaped(v.Why(clockOf(now)))).Plain()
+}
+
+// ServerWhy is Why for a server that cannot be used.
+func ServerWhy(s *host.ServerView, now time.Time) string {
+	return trust.Line(trust.Unescaped(s.Why(clockOf(now)))).Plain()
+}
+
+// Cause is Why for the line below a row that tells the state and the tries: without
+// these.
+func Cause(v *host.SubscriptionView) string { return brief(v.Why(nil)) }
+
+// ServerCause is Cause for a server.
+func ServerCause(s *host.ServerView) string { return brief(s.Why(nil)) }
+
+func brief(why string) string {
+	why = strings.TrimPrefix(strings.TrimPrefix(why, "unreachable: "), "callback refused: ")
+	return trust.Line(trust.Unescaped(why)).Plain()
+}
+
+// clockOf spells times as lines tell them, with the day where that is another one.
+func clockOf(now time.Time) func(time.Time) string {
+	return func(t time.Time) string {
+		if t = t.In(now.Location()); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
+			return t.Format("Jan 2 15:04:05")
+		}
+		return cells.At(now, t)
+	}
+}
+
+// Row is the state of a subscription as a row tells it: what strikes the eye, and the
+// evidence behind it.
+func Row(v *host.SubscriptionView, now time.Time) (word, rest string) {
+	word, rest = string(StateWord(v, now)), Of(*v, now)
+	switch {
+	case v.Waits():
+		return "waiting for the server", rest
+	case StateOf(*v) == event.StatePolling && strings.HasPrefix(rest, "every "):
+		word, rest, _ = strings.Cut(rest, ", ")
+	}
+	return word, rest
 }
 
 // refusedWords tells of the deliveries that the receiver refused, the cause first: rows
@@ -155,7 +249,7 @@ func suspendedWords(v host.SubscriptionView, now time.Time) string {
 
 // Upcoming is when a subscription on a schedule delivers next.
 func Upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
-	if s := StateOf(*v); v.NoServer || s == event.StatePaused || s == event.StateEnded || s == event.StateDenied {
+	if s := StateOf(*v); v.NoServer || s == event.StatePaused || s.Over() {
 		return nil
 	}
 	return host.Firings(v.Subscription, now)
@@ -191,8 +285,12 @@ func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact 
 	}
 	last := cells.Latest(s.LastEvent, s.LastDelivery)
 	known, verdict := Silence(v, now)
-	role, head := themes.Warn, "we cannot know: "
-	switch {
+	label, role, head := "silence ", themes.Warn, "proves nothing: "
+	switch why := Why(v, now); {
+	case why != "" && v.InTrouble():
+		label, head, verdict = "cause   ", "", why
+	case v.InTrouble(), StateOf(*v) == event.StatePaused:
+		head = "no events come: "
 	case arriving(v, last, now):
 		role, head, verdict = themes.Good, "it is not quiet: ", "the last event came "+cells.Ago(now, last)
 	case known && !last.IsZero():
@@ -200,7 +298,10 @@ func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact 
 	case known:
 		role, head = themes.Good, "nothing happened: "
 	}
-	add("silence ", role, head+verdict)
+	add(label, role, head+verdict)
+	if words, step, ok := CallbackAdvice(v, ""); ok && v.InTrouble() {
+		add("do      ", themes.Strong, words+" "+step)
+	}
 	add("next    ", themes.Plain, Next(v, now))
 	when("event   ", last, "none in this run")
 	switch v.Mode {
@@ -241,11 +342,7 @@ const busyWithin = 30 * time.Second
 // arriving tells whether events come right now: the subscription works, and its last
 // event is new.
 func arriving(v *host.SubscriptionView, last, now time.Time) bool {
-	switch StateOf(*v) {
-	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
-		return !last.IsZero() && now.Sub(last) < busyWithin
-	}
-	return false
+	return StateOf(*v).Alive() && !last.IsZero() && now.Sub(last) < busyWithin
 }
 
 // LeaseFacts tell of a webhook lease and of what the server said at its last refresh.
@@ -350,6 +447,14 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	return true, "the stream is alive, its last sign of life is " + cells.Span(now.Sub(sign)) + " old"
 }
 
+// nextTry tells of the attempt n; in is when it is due, "" for now.
+func nextTry(n int, in string) string {
+	if in == "" {
+		return "it tries again at once"
+	}
+	return fmt.Sprintf("try %d%s", n, in)
+}
+
 // Next says what the host does next for a subscription, and when.
 func Next(v *host.SubscriptionView, now time.Time) string {
 	s := v.Status
@@ -365,11 +470,11 @@ func Next(v *host.SubscriptionView, now time.Time) string {
 	case event.StateDenied:
 		return "nothing; sign in, or subscribe again once you have the rights"
 	case event.StateBackoff:
-		if in == "" {
-			return "it tries again at once"
-		}
-		return fmt.Sprintf("try %d%s", s.Attempt+1, in)
+		return nextTry(s.Attempt+1, in)
 	case event.StateStarting, event.StateVerifying, event.StateResumed, event.StateRefreshing:
+		if v.Waits() {
+			return nextTry(s.Attempt+1, in)
+		}
 		return "it waits for the server's answer"
 	case event.StateNotRunning:
 		return "nothing, until a server of its name is configured"

@@ -15,25 +15,50 @@ import (
 
 var start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 
+// refusedCallback is an error as a delivery keeps it.
+var refusedCallback = trust.Untrusted("events/subscribe: server answered CallbackEndpointError (-32027): the callback could not be verified (reason tls_error)")
+
+// Rows tell what strikes the eye first.
+func TestRows(t *testing.T) {
+	now := start.Local()
+	for want, v := range map[string]host.SubscriptionView{
+		"waiting for the server, unreachable for 6 m": {Status: delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable, Since: now.Add(-6 * time.Minute)}},
+		"every second, last answer 14:03:05":          {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, LastPoll: now, NextTry: now.Add(time.Second)}},
+		"live, heartbeat 3 s ago":                     {Status: delivery.Status{State: event.StateLive, Opened: now, LastHeartbeat: now.Add(-3 * time.Second)}},
+	} {
+		if word, rest := evidence.Row(&v, now); word+", "+rest != want {
+			t.Errorf("%q, want %q", word+", "+rest, want)
+		}
+	}
+	v := host.SubscriptionView{Status: delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable, Attempt: 4, Since: now.Add(-6 * time.Minute),
+		Error: trust.Untrusted("cannot connect: http://127.0.0.1:9/mcp: server/discover: dial tcp 127.0.0.1:9: connect: connection refused")}}
+	if got := evidence.Why(&v, now); got != "unreachable: connection refused, 4 tries since 13:57:05" || !v.InTrouble() || evidence.Urgency(&v) != 1 {
+		t.Errorf("it says %q", got)
+	}
+}
+
 // TestVocabulary shows every word of the vocabulary with its evidence.
 func TestVocabulary(t *testing.T) {
 	now := start.Local()
 	for word, v := range map[string]host.SubscriptionView{
-		"starting, for 4 s":                              {Status: delivery.Status{State: event.StateStarting, Since: now.Add(-4 * time.Second)}},
-		"verifying, for 4 s":                             {Status: delivery.Status{State: event.StateVerifying, Since: now.Add(-4 * time.Second)}},
-		"live, heartbeat 3 s ago":                        {Status: delivery.Status{State: event.StateLive, Opened: now, LastHeartbeat: now.Add(-3 * time.Second)}},
-		"quiet, no event for 20 m, heartbeat 3 s ago":    {Status: delivery.Status{State: event.StateLive, Opened: now.Add(-20 * time.Minute), LastHeartbeat: now.Add(-3 * time.Second)}},
-		"stale, silent for 40 s":                         {Status: delivery.Status{State: event.StateStale, LastByte: now.Add(-40 * time.Second)}},
-		"polling, polled 14:03:01, next in 24 s":         {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, LastPoll: now.Add(-4 * time.Second), NextTry: now.Add(24 * time.Second)}},
-		"draining, polled 14:03:04, the server has more": {Status: delivery.Status{State: event.StateDraining, LastPoll: now.Add(-time.Second)}},
-		"backoff, try 4 in 8 s":                          {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(8 * time.Second)}},
-		"refreshing, lease 1 m":                          {Subscription: event.Subscription{Mode: event.ModeWebhook, Lease: event.Lease{RefreshBefore: now.Add(time.Minute)}}, Status: delivery.Status{State: event.StateRefreshing}},
-		"live, refresh due in 12 m":                      {Subscription: event.Subscription{Mode: event.ModeWebhook}, Status: delivery.Status{State: event.StateLive, NextTry: now.Add(12 * time.Minute)}},
-		"suspended, http_5xx since 13:50:00":             {Subscription: event.Subscription{Lease: event.Lease{Status: &event.DeliveryStatus{LastError: trust.Untrusted("http_5xx"), FailedSince: trust.Untrusted("2026-03-14T13:50:00Z")}}}, Status: delivery.Status{State: event.StateSuspended}},
-		"gap, opened 9 s ago, 1 gap":                     {Gaps: 1, Status: delivery.Status{State: event.StateLive, Opened: now.Add(-9 * time.Second)}},
-		"denied, since 14:03:00":                         {Status: delivery.Status{State: event.StateDenied, Since: now.Add(-5 * time.Second)}},
-		"ended, since 14:03:00":                          {Status: delivery.Status{State: event.StateEnded, Since: now.Add(-5 * time.Second)}},
-		"paused, by you, 5 s ago":                        {Status: delivery.Status{State: event.StatePaused, Since: now.Add(-5 * time.Second)}},
+		"starting, for 4 s":                                           {Status: delivery.Status{State: event.StateStarting, Since: now.Add(-4 * time.Second)}},
+		"verifying, for 4 s":                                          {Status: delivery.Status{State: event.StateVerifying, Since: now.Add(-4 * time.Second)}},
+		"live, heartbeat 3 s ago":                                     {Status: delivery.Status{State: event.StateLive, Opened: now, LastHeartbeat: now.Add(-3 * time.Second)}},
+		"quiet, no event for 20 m, heartbeat 3 s ago":                 {Status: delivery.Status{State: event.StateLive, Opened: now.Add(-20 * time.Minute), LastHeartbeat: now.Add(-3 * time.Second)}},
+		"stale, silent for 40 s":                                      {Status: delivery.Status{State: event.StateStale, LastByte: now.Add(-40 * time.Second)}},
+		"polling, every 28 s, next in 24 s":                           {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, LastPoll: now.Add(-4 * time.Second), NextTry: now.Add(24 * time.Second)}},
+		"draining, the server has more, last answer 14:03:04":         {Status: delivery.Status{State: event.StateDraining, LastPoll: now.Add(-time.Second)}},
+		"backoff, try 4 in 8 s":                                       {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(8 * time.Second)}},
+		"backoff, retrying (4th)":                                     {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(time.Second / 2)}},
+		"waiting, unreachable for 6 m":                                {Status: delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable, Since: now.Add(-6 * time.Minute)}},
+		"waiting, callback refused: certificate not trusted, for 4 s": {Status: delivery.Status{State: event.StateStarting, Reason: event.ReasonTLS, Error: refusedCallback, Since: now.Add(-4 * time.Second)}},
+		"refreshing, lease 1 m":                                       {Subscription: event.Subscription{Mode: event.ModeWebhook, Lease: event.Lease{RefreshBefore: now.Add(time.Minute)}}, Status: delivery.Status{State: event.StateRefreshing}},
+		"live, refresh due in 12 m":                                   {Subscription: event.Subscription{Mode: event.ModeWebhook}, Status: delivery.Status{State: event.StateLive, NextTry: now.Add(12 * time.Minute)}},
+		"suspended, http_5xx since 13:50:00":                          {Subscription: event.Subscription{Lease: event.Lease{Status: &event.DeliveryStatus{LastError: trust.Untrusted("http_5xx"), FailedSince: trust.Untrusted("2026-03-14T13:50:00Z")}}}, Status: delivery.Status{State: event.StateSuspended}},
+		"gap, opened 9 s ago, 1 gap":                                  {Gaps: 1, Status: delivery.Status{State: event.StateLive, Opened: now.Add(-9 * time.Second)}},
+		"denied, since 14:03:00":                                      {Status: delivery.Status{State: event.StateDenied, Since: now.Add(-5 * time.Second)}},
+		"ended, since 14:03:00":                                       {Status: delivery.Status{State: event.StateEnded, Since: now.Add(-5 * time.Second)}},
+		"paused, by you, 5 s ago":                                     {Status: delivery.Status{State: event.StatePaused, Since: now.Add(-5 * time.Second)}},
 	} {
 		if got := string(evidence.StateWord(&v, now)) + ", " + evidence.Of(v, now); got != word {
 			t.Errorf("%q, want %q", got, word)
@@ -44,7 +69,8 @@ func TestVocabulary(t *testing.T) {
 			text += f.Label + f.Text.Plain() + "\n"
 		}
 		known := strings.Contains(text, "nothing happened: ")
-		if known == strings.Contains(text, "we cannot know: ") || !strings.Contains(text, "next") || !strings.Contains(text, evidence.NoReplay) {
+		unknown := strings.Contains(text, "proves nothing: ") || strings.Contains(text, "no events come: ") || strings.Contains(text, "cause   ")
+		if known == unknown || !strings.Contains(text, "next") || !strings.Contains(text, evidence.NoReplay) {
 			t.Errorf("%s: the view tells\n%s", word, text)
 		}
 		if certain := strings.HasPrefix(word, "polling") || strings.Contains(word, "heartbeat"); known != certain {
@@ -66,7 +92,7 @@ func TestQuietnessWhileEventsArrive(t *testing.T) {
 		}
 	}
 	v := host.SubscriptionView{Status: delivery.Status{State: event.StateBackoff, Attempt: 1, LastEvent: now}}
-	if got := evidence.Quietness(&v, false, now)[0].Text.Plain(); !strings.HasPrefix(got, "we cannot know: ") {
+	if got := evidence.Quietness(&v, false, now)[0].Text.Plain(); !strings.HasPrefix(got, "no events come: ") {
 		t.Errorf("in backoff: %q", got)
 	}
 }
@@ -74,14 +100,32 @@ func TestQuietnessWhileEventsArrive(t *testing.T) {
 // While an attempt runs, its time is not counted down any more.
 func TestAttemptThatRuns(t *testing.T) {
 	s := host.ServerView{Reach: host.ReachBackoff, Attempt: 1, NextTry: start}
-	if got := evidence.Reach(s, start); got != "connecting, try 2" {
+	if got := evidence.Reach(s, start); got != "unreachable, retrying (2nd)" {
 		t.Errorf("at its time: %q", got)
 	}
 	if got := evidence.Reach(s, start.Add(-time.Second)); got != "unreachable, try 2 in 1 s" {
 		t.Errorf("before: %q", got)
 	}
 	v := host.SubscriptionView{Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: start}}
-	if got := evidence.Of(v, start.Add(time.Second)); got != "try 4 runs" {
+	if got := evidence.Of(v, start.Add(time.Second)); got != "retrying (4th)" {
 		t.Errorf("a subscription: %q", got)
+	}
+}
+
+// What has no time of its own, or an absurd one, was on its way for no time that is known:
+// the newest record of a subscription may be a change of its state.
+func TestLagThatIsNotKnown(t *testing.T) {
+	at := time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)
+	for timestamp, want := range map[string]time.Duration{
+		"": 0, "soon": 0, "0001-01-01T00:00:00Z": 0, "2026-11-23T04:00:00Z": 0, "2026-11-23T02:59:58Z": 2 * time.Second,
+	} {
+		r := event.Record{Kind: event.KindEvent, ReceivedAt: at, Timestamp: trust.Untrusted(timestamp)}
+		if got, known := evidence.LagOf(&r); got != want || known != (want > 0) {
+			t.Errorf("%q: %v, %v", timestamp, got, known)
+		}
+		r.Kind = event.KindState
+		if got, known := evidence.LagOf(&r); got != 0 || known {
+			t.Errorf("a change of state, %q: %v, %v", timestamp, got, known)
+		}
 	}
 }

@@ -28,7 +28,7 @@ func Sign(g *cells.Glyphs, s event.State) (string, themes.Role) {
 		return g.Live, themes.Busy
 	case event.StateStarting, event.StateVerifying:
 		return g.Busy, themes.Busy
-	case event.StateStale, event.StateBackoff:
+	case event.StateStale, event.StateBackoff, stateWaiting:
 		return g.Quiet, themes.Warn
 	case event.StateSuspended, event.StateRefused, event.StateDenied:
 		return g.Bad, themes.Bad
@@ -61,11 +61,16 @@ func Lag(r event.Record) string {
 	return ", " + cells.Span(d) + " after it occurred"
 }
 
-// LagOf is how long an event was on its way, if its time can be read.
-func LagOf(r *event.Record) (time.Duration, bool) {
+// LagOf is how long an event was on its way, 0 and false if that is not known.
+func LagOf(r *event.Record) (lag time.Duration, known bool) {
 	t, err := time.Parse(time.RFC3339, r.Timestamp.Raw())
-	d := r.ReceivedAt.Sub(t)
-	return d, err == nil && r.Kind == event.KindEvent && d >= 0 && d <= 365*24*time.Hour
+	if err != nil || r.Kind != event.KindEvent {
+		return 0, false
+	}
+	if lag = r.ReceivedAt.Sub(t); lag < 0 || lag > 365*24*time.Hour {
+		return 0, false
+	}
+	return lag, true
 }
 
 // StateRole is the role of a change of state in a row.
@@ -91,6 +96,9 @@ func StateWords(r event.Record) trust.Rendered {
 	if r.State.Evidence != "" {
 		text += ", " + r.State.Evidence
 	}
+	if words, ok := host.CallbackWords(r.State.Error); ok {
+		return cells.Sanitize(strings.TrimSpace(ModeWord(r.Mode) + " " + string(r.State.State) + ", " + words))
+	}
 	line := cells.Sanitize(text)
 	if !r.State.Error.IsZero() {
 		line = cells.Join(line, cells.Sanitize(": "), trust.Line(r.State.Error))
@@ -100,6 +108,9 @@ func StateWords(r event.Record) trust.Rendered {
 
 // Urgency orders states by how much they need a look.
 func Urgency(v *host.SubscriptionView) int {
+	if v.Waits() {
+		return 1
+	}
 	switch StateOf(*v) {
 	case event.StateEnded, event.StateDenied, event.StateSuspended, event.StateRefused, event.StateNotRunning:
 		return 0

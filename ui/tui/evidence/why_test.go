@@ -22,13 +22,13 @@ func TestWhyQuietNamesTheCause(t *testing.T) {
 		not    string
 	}{
 		"refused": {event.ModeWebhook, delivery.Status{State: event.StateRefused, Reason: event.ReasonRefused, Refused: refused},
-			[]string{"we cannot know: what the server delivers is refused here: signature wrong", "signature wrong, 12 refused, last 1 m ago"}, "leaves no trace"},
+			[]string{"cause   delivery refused here: signature wrong", "signature wrong, 12 refused, last 1 m ago"}, "leaves no trace"},
 		"refused beside a challenge": {event.ModeWebhook, delivery.Status{State: event.StateBackoff, Attempt: 2, Reason: event.ReasonChallenge, Refused: refused},
-			[]string{"2 attempts in a row failed: the server could not verify the callback", "signature wrong, 12 refused"}, ""},
-		"sign-in":     {event.ModePoll, delivery.Status{State: event.StateBackoff, Attempt: 1, Reason: event.ReasonSignIn}, []string{"the server wants you to sign in"}, ""},
+			[]string{"cause   callback refused: not verified, 2 tries", "signature wrong, 12 refused"}, ""},
+		"sign-in":     {event.ModePoll, delivery.Status{State: event.StateBackoff, Attempt: 1, Reason: event.ReasonSignIn}, []string{"cause   needs sign-in, 1 try"}, ""},
 		"denied":      {event.ModePoll, delivery.Status{State: event.StateDenied}, []string{"the server refuses for lack of rights"}, ""},
-		"away":        {event.ModePush, delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable}, []string{"has not confirmed the subscription yet: the server cannot be reached"}, ""},
-		"proving":     {event.ModePush, delivery.Status{State: event.StateLive, Reason: event.ReasonProving, LastHeartbeat: now}, []string{"we cannot know: it is being proved"}, "nothing happened"},
+		"away":        {event.ModePush, delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable}, []string{"cause   unreachable: no answer"}, ""},
+		"proving":     {event.ModePush, delivery.Status{State: event.StateLive, Reason: event.ReasonProving, LastHeartbeat: now}, []string{"proves nothing: it is being proved"}, "nothing happened"},
 		"unconfirmed": {event.ModePush, delivery.Status{State: event.StateStarting}, []string{"has not confirmed the subscription yet", "the stream was not confirmed in this run"}, ""},
 	} {
 		v := host.SubscriptionView{Subscription: event.Subscription{Mode: tt.mode}, Status: tt.status}

@@ -2,12 +2,12 @@ package evidence
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/severity"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -23,14 +23,11 @@ func Reach(s host.ServerView, now time.Time) string {
 		return "ready"
 	case host.ReachConnecting:
 		if s.Attempt > 0 {
-			return fmt.Sprintf("connecting, try %d", s.Attempt+1)
+			return "retrying (" + ordinal(s.Attempt+1) + ")"
 		}
 		return "connecting"
 	case host.ReachBackoff:
-		if !s.NextTry.IsZero() && !s.NextTry.After(now) { // the attempt runs until the host tells how it went
-			return fmt.Sprintf("connecting, try %d", s.Attempt+1)
-		}
-		return fmt.Sprintf("unreachable, try %d in %s", s.Attempt+1, cells.Span(s.NextTry.Sub(now)))
+		return "unreachable, " + tryWords(s.Attempt+1, s.NextTry, now) // an attempt runs until the host tells how it went
 	case host.ReachSignIn:
 		return "needs sign-in"
 	}
@@ -103,19 +100,22 @@ func GapWords(g event.Gap, clock cells.TimeView) string {
 	return text + " (" + string(g.Cause) + ")"
 }
 
-// Gravity is the role of a word that says how grave something is. The word
-// itself stands there, too.
-func Gravity(word string) themes.Role {
-	switch strings.ToLower(word) {
-	case "critical", "crit", "fatal", "emergency", "p0", "p1", "sev0", "sev1", "error", "failed", "failure", "down", "high", "alert":
+// LevelRole is the role of a sender's word for how bad something is. The word itself
+// stands there, too.
+func LevelRole(l severity.Level) themes.Role {
+	switch l {
+	case severity.Critical, severity.Error:
 		return themes.Bad
-	case "warning", "warn", "p2", "sev2", "degraded", "medium", "major":
+	case severity.Warning:
 		return themes.Warn
-	case "ok", "success", "succeeded", "resolved", "up", "passed", "healthy":
+	case severity.Good:
 		return themes.Good
 	}
-	return themes.Plain
+	return themes.Dim
 }
+
+// Gravity is [LevelRole] of what a word means.
+func Gravity(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
 
 // TagWords lists the tags that a server gives an event.
 func TagWords(l *event.Labels) trust.Text {

@@ -135,15 +135,19 @@ func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
 			c.End()
 		}
 	}
-	if f.banner.text != "" {
-		for _, l := range cells.Wrap(f.banner.text, c.Width-4, 3) {
+	told := f.banner
+	if f.late || f.busy && f.answered() {
+		told = f.waitingBanner()
+	}
+	if told.text != "" {
+		for _, l := range cells.Wrap(told.text, c.Width-4, 3) {
 			c.Put(themes.Bad, " "+e.Glyphs.Bad+" ")
 			c.Safe(themes.Bad, l)
 			c.End()
 		}
 	}
-	if f.banner.next != "" {
-		for _, l := range cells.Wrap("Next: "+f.banner.next, c.Width-4, 2) {
+	if told.next != "" {
+		for _, l := range cells.Wrap("Next: "+told.next, c.Width-4, 2) {
 			c.Put(themes.Plain, "   ")
 			c.Safe(themes.Strong, l)
 			c.End()
@@ -180,7 +184,7 @@ func (f *Form) drawHeadings(c *cells.Canvas, e *form.Entry) {
 		for _, h := range entries[from:i] {
 			c.Put(themes.Plain, "   "+depthOf(h.Depth))
 			c.Safe(themes.Strong, trust.Line(h.Name()).Clip(c.Room))
-			if h.Required {
+			if f.needed(h) {
 				c.Put(themes.Strong, " *")
 			}
 			c.End()
@@ -206,7 +210,7 @@ func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 			f.remark(c, themes.Warn, why)
 		}
 	case itemAge:
-		f.drawText(c, on, "at most", f.age, "1h30m")
+		f.drawText(c, on, "at most", f.age, "e.g. 1h30m")
 		f.drawDuration(c, f.age, true)
 	case itemTTL:
 		f.drawHook(c)
@@ -342,10 +346,14 @@ func (f *Form) drawPreview(w int) []string {
 		c.Put(themes.Plain, evidence.Firing(at))
 		c.End()
 	}
+	command := e.Elsewhere(f.server, p.Command)
+	if command == "" {
+		return c.All()
+	}
 	c.End()
 	c.Put(themes.Strong, " The same as")
 	c.End()
-	for _, l := range trust.Block(trust.Untrusted(p.Command), max(1, w-2)) {
+	for _, l := range trust.Block(trust.Untrusted(command), max(1, w-2)) {
 		c.Put(themes.Plain, " ")
 		c.Safe(themes.Dim, l)
 		c.End()

@@ -39,7 +39,7 @@ func (f *Form) confirmEdit() bool {
 	text = append(text, "", "Delivery of the new one begins now. Stored events stay.")
 	e.Show(&widget.Confirm{Screen: e,
 		Head: "Change the subscription", Lines: text,
-		Choices: []widget.Choice{{Key: "y", Title: "unsubscribe and subscribe anew", Run: func() tea.Cmd {
+		Choices: []widget.Choice{{Key: "y", Title: "unsubscribe and subscribe again", Run: func() tea.Cmd {
 			e.Show(f)
 			return f.subscribe()
 		}}},
@@ -91,7 +91,7 @@ func (f *Form) sendMany() tea.Cmd {
 		var failed []string
 		for _, n := range many {
 			r.Server, r.Type = n.Server, n.Type
-			if _, err := e.Host.Subscribe(ctx, r); err != nil && !errors.Is(err, host.ErrUnconfirmed) {
+			if _, err := Subscribe(ctx, e.Host, r); err != nil && !errors.Is(err, host.ErrUnconfirmed) {
 				failed = append(failed, trust.Line(n.Type).Plain()+": "+err.Error())
 			}
 		}

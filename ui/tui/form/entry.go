@@ -1,6 +1,7 @@
 package form
 
 import (
+	"slices"
 	"strings"
 
 	"eventdeck/host/schema"
@@ -18,7 +19,7 @@ func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	label := cells.Sanitize("Arguments")
 	if !name.IsZero() {
 		label = trust.Line(trust.Untrusted(depthOf(e.Depth) + name.Raw()))
-		if e.Required {
+		if f.needed(e) {
 			label = trust.Line(trust.Untrusted(depthOf(e.Depth) + name.Raw() + " *"))
 		}
 	}
@@ -60,6 +61,30 @@ func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	}
 }
 
+// needed tells whether a field must be filled in. What an object needs that may be left
+// out counts once something else of it is filled in.
+func (f *Form) needed(e *form.Entry) bool {
+	if !e.Required {
+		return false
+	}
+	for _, h := range f.model.Entries() {
+		if h.Heading && !h.Required && below(e, h) && !f.begins(h) {
+			return false
+		}
+	}
+	return true
+}
+
+// below tells whether an entry belongs to a heading.
+func below(e, h *form.Entry) bool {
+	return len(e.Path) > len(h.Path) && slices.Equal(e.Path[:len(h.Path)], h.Path)
+}
+
+// begins tells whether something below a heading is filled in.
+func (f *Form) begins(h *form.Entry) bool {
+	return slices.ContainsFunc(f.model.Entries(), func(e *form.Entry) bool { return !e.Heading && below(e, h) && e.Set() })
+}
+
 // about says what a field takes and what the server takes without it.
 func about(e *form.Entry) trust.Text {
 	parts := []string{}
@@ -91,9 +116,9 @@ func about(e *form.Entry) trust.Text {
 func placeholder(e *form.Entry) trust.Rendered {
 	switch {
 	case e.Default != nil:
-		return trust.Line(trust.Untrusted(string(e.Default)))
+		return trust.Line(trust.Untrusted("default " + string(e.Default)))
 	case e.Format == "date-time":
-		return cells.Sanitize("2026-03-14T14:00:00Z, 14:00, -1h")
+		return cells.Sanitize("e.g. 2026-03-14T14:00:00Z, 14:00, -1h")
 	}
 	return trust.Rendered{}
 }

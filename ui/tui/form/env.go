@@ -30,6 +30,9 @@ type Env struct {
 	Sub      func(id event.SubID) *host.SubscriptionView
 	TypeOf   func(server string, typ trust.Text) event.Type
 	Receiver func() string
+	// Elsewhere returns a command line about a server as another process understands it,
+	// "" if it cannot.
+	Elsewhere func(server, command string) string
 }
 
 // Screen is what shows forms.

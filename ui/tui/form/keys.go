@@ -23,6 +23,9 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch name {
 	case "esc":
+		if f.busy || f.late && f.begun() != nil {
+			return f.background()
+		}
 		return f.leave()
 	case "ctrl+s":
 		return f.send()
@@ -243,6 +246,7 @@ func (f *Form) written() tea.Cmd {
 // changed validates after a field was filled in.
 func (f *Form) changed() tea.Cmd {
 	delete(f.said, f.on.entry)
+	f.late = false
 	f.banner = banner{}
 	f.validate()
 	return f.check()

@@ -71,20 +71,17 @@ func (f *Form) sendable() bool {
 
 func (f *Form) subscribe() tea.Cmd {
 	e := f.env
-	f.busy, f.banner = true, banner{}
+	f.busy, f.late, f.banner = true, false, banner{}
 	r, old := f.request(), f.old
 	done := widget.Done{What: "subscribed to " + evidence.RequestName(f.typ, r), From: f}
 	keep := f.keep(r)
 	return e.Do(func(ctx context.Context) tea.Msg {
-		_, done.Err = e.Host.Check(ctx, r)
-		if done.Err == nil {
-			var sub event.Subscription
-			sub, done.Err = e.Host.Subscribe(ctx, r)
-			done.What, done.Err = evidence.Unconfirmed(done.What, done.Err)
-			if done.Err == nil && old != nil && old.ID != sub.ID {
-				done.What += "; the one before is ended"
-				done.Err = e.Host.Unsubscribe(ctx, old.ID)
-			}
+		var sub event.Subscription
+		sub, done.Err = Subscribe(ctx, e.Host, r)
+		done.What, done.Err = evidence.Unconfirmed(done.What, done.Err)
+		if done.Err == nil && old != nil && old.ID != sub.ID {
+			done.What += "; the one before is ended"
+			done.Err = e.Host.Unsubscribe(ctx, old.ID)
 		}
 		if done.Err == nil {
 			done.Err = keep(ctx)
@@ -96,6 +93,10 @@ func (f *Form) subscribe() tea.Cmd {
 // Refuse shows why a subscription failed, where it belongs.
 func (f *Form) Refuse(err error) {
 	e := f.env
+	if errors.Is(err, ErrLate) {
+		f.late = true
+		return // the form tells how it stands
+	}
 	said, ok := host.RefusalOf(err)
 	if !ok {
 		f.banner = banner{text: err.Error()}
@@ -112,7 +113,7 @@ func (f *Form) Refuse(err error) {
 		f.serverSays(e, text)
 		return
 	}
-	f.banner = banner{text: err.Error(), next: nextStep(said, e.Receiver())}
+	f.banner = banner{text: refusalText(said, err), next: nextStep(said, e.Receiver())}
 	if said.Name == host.RefusedMode {
 		f.modes[f.mode].why = "refused by the server: " + trust.Line(text).Plain()
 		f.token++ // an answer that is on its way does not know it
@@ -141,6 +142,14 @@ func (f *Form) meant(said host.Refusal) *form.Entry {
 	return best
 }
 
+// refusalText says what a server refused, in plain words where they are known.
+func refusalText(said host.Refusal, err error) string {
+	if said.Name == host.RefusedCallback {
+		return evidence.CallbackText(said.Reason.Raw())
+	}
+	return err.Error()
+}
+
 // nextStep says what the operator can do about a refusal.
 func nextStep(said host.Refusal, receiver string) string {
 	switch said.Name {
@@ -155,24 +164,7 @@ func nextStep(said host.Refusal, receiver string) string {
 	case host.RefusedUnknown:
 		return "the server no longer has this type; refresh its list"
 	case host.RefusedCallback:
-		return callbackStep(said.Reason.Raw(), receiver)
+		return evidence.CallbackStep(said.Reason.Raw(), receiver)
 	}
 	return ""
-}
-
-func callbackStep(reason, receiver string) string {
-	if receiver == "" {
-		receiver = "this host's receiver"
-	}
-	switch reason {
-	case "connection_refused", "timeout":
-		return "the server cannot reach " + receiver + ": use push or poll, or start with --callback-url and a tunnel"
-	case "tls_error":
-		return "the server does not trust the certificate: eventdeck ca says where the authority is"
-	case "http_4xx", "http_5xx":
-		return "something else answers at the address: check the tunnel or proxy in front of " + receiver
-	case "challenge_failed":
-		return "the answer to the challenge was changed on its way: check the proxy in front of " + receiver
-	}
-	return "use push or poll, or start with another --callback-url"
 }

@@ -56,6 +56,7 @@ type Form struct {
 		err     error
 	}
 	busy   bool
+	late   bool   // the server did not confirm in time; what is stored goes on
 	edited bool   // arguments were taken over from elsewhere
 	kept   string // settings of the subscription that is edited
 	token  int    // answers to earlier checks are stale
@@ -108,7 +109,7 @@ func (f *Form) open() tea.Cmd {
 	f.validate()
 	f.enter(f.items()[0])
 	for _, it := range f.items() {
-		if it.kind == itemField && it.entry.Required {
+		if it.kind == itemField && f.needed(it.entry) {
 			f.enter(it)
 			break
 		}
@@ -307,11 +308,18 @@ func (f *Form) Title() string {
 
 // Hints implements [widget.Dialog].
 func (f *Form) Hints() []string {
+	if f.busy {
+		return []string{"esc", "go on in the background"}
+	}
 	does := "subscribe"
 	if f.old != nil {
 		does = "change"
 	}
-	h := []string{"tab", "next", "ctrl+s", does, "esc", "back", "ctrl+e", "as JSON"}
+	esc := "back"
+	if f.late && f.begun() != nil {
+		esc = "go on in the background"
+	}
+	h := []string{"tab", "next", "ctrl+s", does, "esc", esc, "ctrl+e", "as JSON"}
 	if f.on.kind == itemField && f.on.entry.Nullable {
 		h = slices.Insert(h, 2, "ctrl+n", "null")
 	}

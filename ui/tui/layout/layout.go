@@ -24,6 +24,8 @@ const (
 type Layout struct {
 	Tiny                   bool // one centred line is all there is
 	Crumb, Scope           Rect
+	Body                   Rect // of all panes, without the frame around them
+	Framed                 bool // a line runs around the panes
 	Tree, Stream, Detail   Rect
 	Table                  Rect // of the screens that are a table
 	Status, Hints          Rect
@@ -47,10 +49,13 @@ type Split uint8
 
 // The places of the detail.
 const (
-	splitAuto Split = iota // by the width of the screen
+	Auto Split = iota // by the width of the screen
 	Right
 	Below
 )
+
+// Splits are the places by their names in the settings.
+var Splits = map[string]Split{"auto": Auto, "right": Right, "below": Below}
 
 // Arrangement is what the operator made of the panes; it is kept between runs.
 type Arrangement struct {
@@ -76,7 +81,8 @@ const (
 	shortTimeWidth          = 80  // below it times are without fractions
 	DrawerWidth             = 80  // from here the tree opens beside the stream when it has the keys
 	TreeWidth               = 100 // from here the tree stands beside the stream
-	detailWidth             = 160 // from here the detail stands beside the stream
+	detailWidth             = 190 // from here the detail stands beside the stream
+	frameHeight             = 20  // from here a line runs around the panes
 	hintsHeight             = 16  // from here hints are shown
 	crumbHeight             = 12  // from here the top line is shown
 	underHeight             = 18  // from here the detail stands under the stream
@@ -95,6 +101,11 @@ func Arrange(s Shape) Layout {
 	l.ShortTime = s.W < shortTimeWidth
 	l.OnlySummary = s.W < narrowWidth
 	body := l.lines(s.W, s.H)
+	if s.W >= TreeWidth && s.H >= frameHeight && s.Size != Full { // alone, a pane's text can be selected without lines
+		l.Framed = true
+		body = Rect{1, body.Y, s.W - 2, body.H - 1}
+	}
+	l.Body = body
 	table := s.Subject == Subs || s.Subject == Log
 	switch {
 	case s.Size == Full:
@@ -106,8 +117,9 @@ func Arrange(s Shape) Layout {
 		l.pair(&l.Table, body, s)
 	default:
 		if s.Size == Normal || s.Focus == Tree {
-			l.Tree = Rect{0, body.Y, treeColumns(s), body.H}
-			body = Rect{l.Tree.W + 1, body.Y, s.W - l.Tree.W - 1, body.H}
+			n := treeColumns(s)
+			l.Tree = Rect{body.X, body.Y, n, body.H}
+			body = Rect{body.X + n + 1, body.Y, body.W - n - 1, body.H}
 		}
 		l.pair(&l.Stream, body, s)
 	}
@@ -133,7 +145,7 @@ func (l *Layout) lines(w, h int) Rect {
 // pair shares a body between a list and the detail.
 func (l *Layout) pair(list *Rect, body Rect, s Shape) {
 	right := s.W >= detailWidth && s.Subject != Subs
-	if s.Split != splitAuto {
+	if s.Split != Auto {
 		right = s.Split == Right
 	}
 	percent := 60 + s.List
@@ -177,6 +189,7 @@ func (l *Layout) narrow(body Rect, s Shape, table bool) {
 		l.Scope = Rect{body.X, body.Y, body.W, 1}
 		body.Y++
 		body.H--
+		l.Body = body
 	}
 	l.give(s.Focus, body)
 }
@@ -197,16 +210,14 @@ func (l *Layout) give(focus Pane, r Rect) {
 
 // treeColumns is the width of the tree.
 func treeColumns(s Shape) int {
-	n := 24
+	n := 34
 	switch {
 	case s.W >= 200:
-		n = 52
-	case s.W >= detailWidth:
-		n = 46
-	case s.W >= 120:
-		n = 42
+		n = 40
 	case s.W < TreeWidth:
 		n = 40
+	case s.W < 120:
+		n = 28
 	}
 	if s.Size == sizeHalf && s.Focus == Tree {
 		n = max(n, s.W/2)

@@ -58,7 +58,7 @@ func (d *list) Size(int, int) (int, int) { return 76, max(3, len(d.marks)+1) }
 
 func (d *list) Draw(c *cells.Canvas, h int) {
 	if len(d.marks) == 0 {
-		c.Put(themes.Dim, " No marks yet. "+d.env.Screen.KeyOf("mark")+" marks a record, "+d.env.Screen.KeyOf("mark.now")+" draws a line.")
+		c.Put(themes.Dim, " No marks yet. "+d.env.Screen.KeyOf("mark")+" marks a record, "+d.env.Screen.KeyOf("mark.now")+" inserts a \"now\" line.")
 		c.End()
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -57,6 +58,7 @@ type Notifier struct {
 
 	focused bool
 	seen    uint64 // the log was examined up to here
+	busy    bool   // it is being examined
 	away    uint64 // newest record when the focus was lost
 	hits    int    // matched and not yet told
 	newest  event.Record
@@ -127,27 +129,51 @@ func (n *Notifier) Unread(last uint64) uint64 {
 	return last - n.away
 }
 
-// Examine counts what a rule matches of the records up to last, while the operator
-// looks elsewhere.
-func (n *Notifier) Examine(log Log, last uint64) error {
-	if n.focused || !n.Settings.On || len(n.queries) == 0 || n.seen >= last {
+// Hits are what the rules match of the records up to one.
+type Hits struct {
+	from, last uint64
+	n          int
+	newest     event.Record
+}
+
+// Due returns what examines the records up to last, nil if there is nothing to do: the
+// operator looks at the screen, or nothing is new. It is called beside the event loop,
+// and what it returns is for [Notifier.Take].
+func (n *Notifier) Due(last uint64) func(Log) (Hits, error) {
+	if n.focused || !n.Settings.On || len(n.queries) == 0 || n.busy || n.seen >= last {
 		return nil
 	}
-	err := log.After(max(n.seen, last-min(last, scanMax)), func(r event.Record) bool {
-		if r.Seq > last {
-			return false
-		}
-		for i := range n.queries {
-			if n.queries[i].Matches(&r) {
-				n.hits++
-				n.newest = r
-				break
+	n.busy = true
+	queries, from := slices.Clone(n.queries), n.seen
+	return func(log Log) (Hits, error) {
+		h := Hits{from: from, last: last}
+		err := log.After(max(from, last-min(last, scanMax)), func(r event.Record) bool {
+			if r.Seq > last {
+				return false
 			}
-		}
-		return true
-	})
-	n.seen = last
-	return err
+			for i := range queries {
+				if queries[i].Matches(&r) {
+					h.n++
+					h.newest = r
+					break
+				}
+			}
+			return true
+		})
+		return h, err
+	}
+}
+
+// Take counts what was found, unless the operator has looked meanwhile.
+func (n *Notifier) Take(h Hits) {
+	n.busy = false
+	if n.focused || n.seen != h.from {
+		return
+	}
+	n.seen = h.last
+	if h.n > 0 {
+		n.hits, n.newest = n.hits+h.n, h.newest
+	}
 }
 
 // Notify returns what tells the terminal of what was counted, or how long it is to

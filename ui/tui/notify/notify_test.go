@@ -95,16 +95,20 @@ func TestRulesThatAreOffTellNothing(t *testing.T) {
 		t.Errorf("of the rule that cannot be read: %v", err)
 	}
 	log := records{"disk 0", "load", "disk 1", "disk 2"}
-	n.SetFocused(false, 1)
-	if err := n.Examine(log, 2); err != nil {
-		t.Fatal(err)
+	examine := func(last uint64) {
+		t.Helper()
+		hits, err := n.Due(last)(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Take(hits)
 	}
+	n.SetFocused(false, 1)
+	examine(2)
 	if cmd, wait := n.Notify(); cmd != nil || wait != 0 {
 		t.Error("told what a rule that is off asks for")
 	}
-	if err := n.Examine(log, 4); err != nil {
-		t.Fatal(err)
-	}
+	examine(4)
 	cmd, _ := n.Notify()
 	if cmd == nil || n.Unread(4) != 3 {
 		t.Fatalf("nothing is told, %d unread", n.Unread(4))
@@ -113,9 +117,7 @@ func TestRulesThatAreOffTellNothing(t *testing.T) {
 		t.Errorf("told %q", text)
 	}
 	log = append(log, "disk 3")
-	if err := n.Examine(log, 5); err != nil {
-		t.Fatal(err)
-	}
+	examine(5)
 	if cmd, wait := n.Notify(); cmd != nil || wait != 10*time.Second {
 		t.Errorf("it does not wait 10 s for the next one, but %v", wait)
 	}

@@ -71,8 +71,7 @@ func (d *Palette) Draw(c *cells.Canvas, h int) {
 	cmd := d.commanding()
 	switch {
 	case d.Problem != "":
-		c.Put(themes.Bad, " ")
-		c.Safe(themes.Bad, cells.Sanitize(d.Problem).Clip(c.Room))
+		h -= d.drawProblem(c) - 1
 	case cmd != nil:
 		c.Put(themes.Dim, " "+cmd.Name+" ")
 		c.Put(themes.Key, cmd.Usage+"  ")
@@ -95,6 +94,23 @@ func (d *Palette) Draw(c *cells.Canvas, h int) {
 		}
 		c.Right(themes.Dim, end)
 	})
+}
+
+// problemLines is how many lines a problem has at most.
+const problemLines = 4
+
+// drawProblem tells why the line was not run, and returns on how many lines. The last of
+// them is left open.
+func (d *Palette) drawProblem(c *cells.Canvas) int {
+	lines := cells.Wrap(d.Problem, c.Width-2, problemLines)
+	for i, l := range lines {
+		if i > 0 {
+			c.End()
+		}
+		c.Put(themes.Bad, " ")
+		c.Safe(themes.Bad, l)
+	}
+	return max(1, len(lines))
 }
 
 // drawLines shows what the command may become.
@@ -188,12 +204,13 @@ func (d *Palette) enter() tea.Cmd {
 	if d.row > 0 && d.row <= len(d.lines) {
 		line = d.lines[d.row-1]
 	}
+	if line == "" && d.At == 0 { // nothing was typed, and no row was chosen
+		d.screen.Show(nil)
+		return nil
+	}
 	if x := d.Chosen(); d.commanding() == nil && x != nil {
 		d.screen.Show(nil)
 		return x.Run()
-	}
-	if line == "" {
-		return nil
 	}
 	d.screen.Show(nil)
 	cmd, err := d.typing.Run(line)

@@ -2,7 +2,10 @@
 package stats
 
 import (
+	"context"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -27,34 +30,59 @@ type Env struct {
 }
 
 // Rates are the numbers of the run as the screen shows them: asked for at most
-// once a second, and only while somebody looks.
+// once a second.
 type Rates struct {
 	host.Stats
 	At     time.Time // when they were asked for
 	Memory uint64    // bytes that the process has of the system
 	env    *Env
+	busy   bool // they are being asked for
 }
 
 // New has no numbers yet.
 func New(env *Env) Rates { return Rates{env: env} }
 
-// Measure asks for the numbers when a second went by, if they are seen.
-func (r *Rates) Measure(seen bool) {
-	now := r.env.Clock()
-	if !r.At.IsZero() && (!seen || now.Sub(r.At) < time.Second) {
-		return
+// awayEvery is how often they are asked for while the screen has no focus.
+const awayEvery = 5 * time.Second
+
+// Work asks for the numbers beside the program when a second went by; without the
+// focus, five.
+func (r *Rates) Work(focused bool) tea.Cmd {
+	now, every := r.env.Clock(), time.Second
+	if !focused {
+		every = awayEvery
 	}
-	r.Stats, r.At, r.Memory = r.env.Measure(), now, r.env.Memory()
+	if r.busy || !r.At.IsZero() && now.Sub(r.At) < every {
+		return nil
+	}
+	r.busy = true
+	return r.env.Screen.Do(func(context.Context) tea.Msg {
+		stats, memory := r.env.Measure(), r.env.Memory()
+		return widget.Then(func() tea.Cmd {
+			r.busy = false
+			r.Take(stats, memory, now)
+			return nil
+		})
+	})
+}
+
+// Take takes the numbers as they were at a moment.
+func (r *Rates) Take(stats host.Stats, memory uint64, at time.Time) {
+	r.Stats, r.At, r.Memory = stats, at, memory
 	if d, ok := r.env.Screen.Shown().(*dialog); ok {
 		d.load()
 	}
 }
 
-// Open shows all numbers.
-func (r *Rates) Open() {
+// Open shows all numbers, and asks for them anew.
+func (r *Rates) Open() tea.Cmd {
+	d := &dialog{rates: r}
+	if !r.At.IsZero() {
+		d.load()
+	}
+	r.env.Screen.Show(d)
 	r.At = time.Time{}
-	r.env.Screen.Show(&dialog{rates: r})
-	r.Measure(true)
+	return r.Work(true)
 }
 
 // headSpark is how many seconds the header draws.
@@ -73,17 +101,16 @@ func (r *Rates) Head(course bool) string {
 	return words
 }
 
-// Course draws the course of a subscription's rate, if it has one and there is
-// room for it.
-func (r *Rates) Course(id event.SubID, room int) string {
-	const least, most = 6, 12
+// Course returns how many events of a subscription came in each of the last n seconds,
+// the newest last; nil if none came.
+func (r *Rates) Course(id event.SubID, n int) []uint32 {
 	rate, ok := r.BySub[id]
-	if !ok || room <= least {
-		return ""
+	if !ok {
+		return nil
 	}
-	counts := cells.Recent(rate.Seconds[:], min(most, room-1))
+	counts := cells.Recent(rate.Seconds[:], n)
 	if cells.Highest(counts) == 0 {
-		return ""
+		return nil
 	}
-	return r.env.Glyphs.Spark(counts) + " "
+	return counts
 }

@@ -1,10 +1,6 @@
 package stream
 
-import (
-	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
-	"eventdeck/ui/tui/cells"
-)
+import "eventdeck/ui/tui/cells"
 
 // tally counts the records behind a window that match its query, as far as the
 // window was told of them: nothing is read to count what was there before.
@@ -30,15 +26,14 @@ func (w *Window) cutEnd() {
 	w.Seen, w.Cut = w.Seqs[WindowMax-1], true
 }
 
-// jumped begins to count behind a window that was opened far from the newest record.
-func (w *Window) jumped(log *eventlog.Log) {
+// jumped begins to count behind a window that was read anew; last is the newest record.
+func (w *Window) jumped(last uint64) {
 	w.level()
-	if !w.Cut {
-		return
-	}
-	if last := log.Last(); w.Query.Everything() {
-		w.count(log)
-	} else {
+	switch {
+	case !w.Cut:
+	case w.Query.Everything():
+		w.tally.rows, w.tally.to = int(last-min(w.Seen, last)), max(last, w.Seen)
+	default:
 		w.tally.to, w.tally.hole = last, last
 	}
 }
@@ -54,32 +49,6 @@ func (w *Window) reached(seqs []uint64) {
 	if w.Seen >= w.tally.to {
 		w.level()
 	}
-}
-
-// count counts what the log has got since the last time, and leaves it there. It
-// reports whether there is more to count.
-func (w *Window) count(log *eventlog.Log) (n int, more bool, err error) {
-	if last := log.Last(); w.Query.Everything() {
-		if last > w.tally.to {
-			n, w.tally.to = int(last-w.tally.to), last
-		}
-	} else {
-		left := CatchUpMax
-		err = log.After(w.tally.to, func(r event.Record) bool {
-			if left == 0 {
-				more = true
-				return false
-			}
-			left--
-			w.tally.to = r.Seq
-			if w.Query.Matches(&r) {
-				n++
-			}
-			return true
-		})
-	}
-	w.tally.rows += n
-	return n, more, err
 }
 
 // Below counts the rows after those that are shown, without those that a frozen view

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/severity"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/strict"
 	"eventdeck/ui/tui/cells"
@@ -23,15 +25,15 @@ const ColumnsSetting = "ui.columns"
 type Kind string
 
 const (
-	ColTime    Kind = "time"
-	ColServer  Kind = "server"
-	ColType    Kind = "type"
-	ColField   Kind = "field"   // the member that tells how grave it is, or its status
-	ColSummary Kind = "summary" // takes the room that is left
-	ColSub     Kind = "sub"
-	ColMode    Kind = "mode"
-	ColSize    Kind = "size"
-	ColPath    Kind = "path" // a place in the payload
+	ColTime     Kind = "time"
+	ColServer   Kind = "server"
+	ColType     Kind = "type"
+	ColSeverity Kind = "severity" // the sender's word for how bad it is
+	ColSummary  Kind = "summary"  // takes the room that is left
+	ColSub      Kind = "sub"
+	ColMode     Kind = "mode"
+	ColSize     Kind = "size"
+	ColPath     Kind = "path" // a place in the payload
 
 	// Labels: see [event.Labels].
 	ColName     Kind = "name"
@@ -47,6 +49,15 @@ type Column struct {
 	Width int    `json:"width,omitempty"` // 0: the usual one
 }
 
+// UnmarshalText implements [encoding.TextUnmarshaler]: an earlier version called the
+// severity otherwise.
+func (k *Kind) UnmarshalText(text []byte) error {
+	if *k = Kind(text); *k == "field" {
+		*k = ColSeverity
+	}
+	return nil
+}
+
 // Name is what the column is called for the operator.
 func (c Column) Name() trust.Rendered {
 	if c.Kind == ColPath {
@@ -56,11 +67,11 @@ func (c Column) Name() trust.Rendered {
 }
 
 // UsualColumns are shown as long as nothing else was chosen, if there is room.
-var UsualColumns = []Column{{Kind: ColTime}, {Kind: ColServer}, {Kind: ColType}, {Kind: ColField}, {Kind: ColSummary}, {Kind: ColSub}, {Kind: ColMode}, {Kind: ColSize}}
+var UsualColumns = []Column{{Kind: ColTime}, {Kind: ColSeverity}, {Kind: ColServer}, {Kind: ColType}, {Kind: ColSummary}, {Kind: ColSub}, {Kind: ColMode}, {Kind: ColSize}}
 
 // columnRank is the order in which columns go where there is no room for them
 // and a summary: the highest first.
-var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, ColTags: 6, ColPriority: 5, ColPath: 5, ColName: 4, ColField: 4, ColServer: 3, ColType: 2, ColTime: 1}
+var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, ColTags: 6, ColPriority: 5, ColPath: 5, ColName: 4, ColServer: 3, ColType: 2, ColTime: 1, ColSeverity: 0}
 
 // Room that a summary gets before columns do that tell less, and before others.
 const (
@@ -125,6 +136,11 @@ func (s *Stream) planFor(w int) *Plan {
 func widths(cols []Column, key planKey) []int {
 	out := make([]int, len(cols))
 	if key.only {
+		for i, c := range cols {
+			if c.Kind == ColSeverity {
+				out[i] = severityWidth(key.w)
+			}
+		}
 		return out
 	}
 	used, level := 0, key.scope.Level()
@@ -138,12 +154,12 @@ func widths(cols []Column, key planKey) []int {
 			}
 		case ColType:
 			if level < 2 {
-				out[i] = min(key.widest.Typ, max(10, key.w/4))
+				out[i] = min(key.widest.Typ, max(10, key.w/5))
 			}
-		case ColField:
-			out[i] = 8
+		case ColSeverity:
+			out[i] = severityWidth(key.w)
 		case ColSub:
-			if level < 3 {
+			if level < 3 && key.widest.several {
 				out[i] = 8
 			}
 		case ColMode:
@@ -182,6 +198,15 @@ func widths(cols []Column, key planKey) []int {
 	}
 }
 
+// severityWidth is the room of the severity with its bar in a row of w cells: whole
+// words, or their beginnings.
+func severityWidth(w int) int {
+	if w < 76 {
+		return 5
+	}
+	return 9
+}
+
 // worstColumn is the column that goes first where there is no room, -1 if none
 // may go.
 func worstColumn(cols []Column, width []int) int {
@@ -197,7 +222,8 @@ func worstColumn(cols []Column, width []int) int {
 // Choice is what the operator chose, by type.
 type Choice struct {
 	By    map[string][]Column
-	gen   int // grows with every change
+	gen   int               // grows with every change
+	Grave map[string]string // by [TypeKey], the JSON pointer of the severity; of the operator
 	Picks map[typeOfServer]TypePick
 	Seen  int // of what the picks were made
 }
@@ -208,7 +234,7 @@ type typeOfServer struct {
 }
 
 // TypePick is which members of a type's payloads a row shows.
-type TypePick struct{ summary, field string } // JSON pointers; "" is not known
+type TypePick struct{ summary, severity string } // JSON pointers; "" is not known
 
 // Of returns the columns of a scope whose records have labels.
 func (c *Choice) Of(n query.Node, labels LabelSet) []Column {
@@ -231,8 +257,8 @@ func (c *Choice) Set(key string, cols []Column) {
 	clear(c.Picks)
 }
 
-// pick returns what rows of a type show. The schema of its payloads says it; an
-// operator who chose columns for the type has said it better.
+// pick returns what rows of a type show. The schema of its payloads says it, and the
+// operator's setting before it.
 func (s *Stream) pick(r *event.Record) TypePick {
 	env := s.env
 	c := &s.Columns
@@ -244,45 +270,61 @@ func (s *Stream) pick(r *event.Record) TypePick {
 		c.Picks = map[typeOfServer]TypePick{}
 	}
 	p := pickOf(env.TypeOf(r).PayloadSchema)
-	for _, col := range c.By[TypeKey(query.Node{Server: r.Server, Type: r.Type})] {
-		if col.Kind == ColPath {
-			p.field = col.Path
-			break
-		}
+	if at := c.Grave[TypeKey(query.Node{Server: r.Server, Type: r.Type})]; at != "" {
+		p.severity = at
 	}
 	c.Picks[key] = p
 	return p
 }
 
-// summaryNames and fieldNames are members that tell what an event is about and
-// how grave it is, the best first.
-var (
-	summaryNames = []string{"title", "summary", "subject", "message", "text", "headline", "description"}
-	fieldNames   = []string{"severity", "priority", "urgency", "level", "status", "state", "outcome", "result", "conclusion", "phase"}
-)
+// summaryNames are members that tell what an event is about, the best first.
+var summaryNames = []string{"title", "summary", "subject", "message", "text", "headline", "description"}
+
+// property is what is read of a member of a schema.
+type property struct {
+	Type any   `json:"type"`
+	Enum []any `json:"enum"`
+}
 
 // pickOf chooses by the schema of a type's payloads.
 func pickOf(schema json.RawMessage) TypePick {
 	var s struct {
-		Properties map[string]struct {
-			Type any   `json:"type"`
-			Enum []any `json:"enum"`
-		} `json:"properties"`
+		Properties map[string]property `json:"properties"`
 	}
 	var p TypePick
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
 		return p
 	}
-	first := func(names []string) string {
-		for _, name := range names {
-			if prop, ok := s.Properties[name]; ok && (scalarType(prop.Type) || len(prop.Enum) > 0) {
-				return "/" + name
-			}
+	for _, name := range summaryNames {
+		if prop, ok := s.Properties[name]; ok && (scalarType(prop.Type) || len(prop.Enum) > 0) {
+			p.summary = "/" + name
+			break
 		}
-		return ""
 	}
-	p.summary, p.field = first(summaryNames), first(fieldNames)
+	names := slices.Sorted(maps.Keys(s.Properties))
+	if slices.ContainsFunc(names, severity.Found) {
+		return p // it is found without a schema
+	}
+	for _, name := range names {
+		if prop := s.Properties[name]; prop.levels() {
+			p.severity = pointer(name)
+			break
+		}
+	}
 	return p
+}
+
+// levels tells whether all values that a member can have say how bad something is.
+func (p *property) levels() bool {
+	return len(p.Enum) > 1 && !slices.ContainsFunc(p.Enum, func(v any) bool {
+		word, ok := v.(string)
+		return !ok || severity.LevelOf(word) == severity.Unknown
+	})
+}
+
+// pointer is the JSON pointer of a member of a payload.
+func pointer(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 // scalarType tells whether a schema's type is one of a scalar, or null.
@@ -375,27 +417,12 @@ func beginning(b []byte, max int) string {
 	return string(b[:max])
 }
 
-// fieldOf is what tells how grave an event is: a member of its payload, else the
-// priority that the server gives it.
-func fieldOf(r *event.Record, p TypePick) trust.Rendered {
-	if p.field == "" && r.Labels != nil && !r.Labels.Priority.IsZero() {
-		return trust.Line(r.Labels.Priority)
-	}
-	if p.field != "" {
-		t, _ := ValueAt(r.Data, p.field)
-		return trust.Line(t)
-	}
-	members, err := strict.ParseObject(r.Data, strict.Limits{})
-	if err != nil {
-		return trust.Rendered{}
-	}
-	for _, name := range fieldNames {
-		for _, m := range members {
-			if m.Key.Raw() == name && len(m.Value) > 0 && m.Value[0] != '{' && m.Value[0] != '[' {
-				t, _ := ValueAt(m.Value, "")
-				return trust.Line(t)
-			}
+// severityOf is the sender's word for how bad an event is.
+func severityOf(r *event.Record, p TypePick) trust.Text {
+	if p.severity != "" {
+		if t, ok := ValueAt(r.Data, p.severity); ok {
+			return t
 		}
 	}
-	return trust.Rendered{}
+	return severity.Of(r)
 }

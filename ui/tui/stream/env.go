@@ -6,14 +6,12 @@ package stream
 import (
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/cells"
 )
 
 // Env is what the stream is made from. Its functions tell what the screen knows.
 type Env struct {
 	*cells.Env
-	Log     func() *eventlog.Log
 	Snap    *host.Snapshot // the newest one; the screen writes to it
 	Focused func() bool    // the stream has the keys
 	Found   func() string  // what is searched, in lower case

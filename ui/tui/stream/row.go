@@ -1,9 +1,11 @@
 package stream
 
 import (
+	"strings"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/severity"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -22,8 +24,9 @@ type row struct {
 	role   themes.Role
 	marker bool // no event: a gap, a change of state, a refusal
 	signs  flags.Signs
-	field  trust.Rendered
-	grave  themes.Role
+	word   trust.Rendered // the sender's for how bad it is; of a marker what it is
+	level  severity.Level
+	stamp  stamp
 	sub    string
 	mode   string
 	size   string
@@ -42,8 +45,10 @@ type columns struct {
 	pan    int            // cells of the text that are left of the pane
 	clock  cells.TimeView // how times are shown
 	now    int64          // second, where times are relative to it
+	same   int            // leading characters of the time that the row before has, too
 	before time.Time      // when the row before was received, where times are relative to that
 	mark   string         // glyph in the first cell
+	marked bool           // the cursor stands where the sign of the mark would
 	found  string         // what is searched and highlighted
 	joint  joint          // with the rows beside it
 }
@@ -57,17 +62,20 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 	}
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		out.role, out.Text = themes.Gap, cells.Sanitize(evidence.GapWords(*r.Gap, p.clock))
+		out.role, out.Text, out.word = themes.Gap, cells.Sanitize(evidence.GapWords(*r.Gap, p.clock)), cells.Sanitize("gap")
 	case r.Kind == event.KindState && r.State != nil:
-		out.role, out.Text = evidence.StateRole(r.State.State), evidence.StateWords(r)
+		out.role, out.Text, out.word = evidence.StateRole(r.State.State), evidence.StateWords(r), cells.Sanitize("state")
 	case r.Kind == event.KindRejected:
-		out.role = themes.Bad
+		out.role, out.word = themes.Bad, cells.Sanitize("refused")
 		out.Text = cells.Join(cells.Sanitize("payload refused: "), trust.Line(r.Reason))
 	default:
 		out.Text = trust.Line(summaryOf(&r, pick))
-		out.field = fieldOf(&r, pick)
-		out.grave = evidence.Gravity(out.field.Plain())
-		if word := out.field.Plain(); word != "" && word == out.Text.Plain() {
+		word := severityOf(&r, pick)
+		out.word, out.level = trust.Line(word), severity.LevelOf(word.Raw())
+		if out.role = themes.Plain; out.level >= severity.Warning {
+			out.role = themes.Strong
+		}
+		if word := out.word.Plain(); word != "" && word == out.Text.Plain() {
 			out.Text = trust.Line(compactOf(&r)) // the same twice would tell nothing
 		}
 	}
@@ -87,12 +95,21 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 	return out
 }
 
+// Headline is the sender's word for how bad an event is, and what it is about.
+func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
+	if made, ok := s.Formed[r.Seq]; ok {
+		return made.word, made.Text
+	}
+	pick := s.pick(r)
+	return trust.Line(severityOf(r, pick)), trust.Line(summaryOf(r, pick))
+}
+
 // lay writes the row. Everything but the first cell, which shows the cursor.
 func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan) {
 	path, last := 0, true
 	var signs flags.Signs
 	for i, col := range p.cols {
-		if r.marker && col.Kind != ColTime && col.Kind != ColServer && col.Kind != ColType {
+		if r.marker && col.Kind != ColTime && col.Kind != ColSeverity && col.Kind != ColServer && col.Kind != ColType {
 			continue // its text has all the room
 		}
 		value := trust.Rendered{}
@@ -106,7 +123,7 @@ func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan) {
 			continue
 		}
 		if p.width[i] > 0 {
-			r.layColumn(c, col.Kind, value, cols, p.width[i])
+			r.layColumn(c, g, col.Kind, value, cols, p.width[i])
 		}
 	}
 	if last {
@@ -126,17 +143,17 @@ func (p *Plan) after(i int) int {
 	return n
 }
 
-func (r *row) layColumn(c *cells.Canvas, kind Kind, value trust.Rendered, cols columns, width int) {
+func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols columns, width int) {
 	switch kind {
 	case ColTime:
-		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
+		r.layTime(c, cols, width)
 		return
+	case ColSeverity:
+		r.laySeverity(c, g, width)
 	case ColServer:
-		c.Column(r.dimmed(themes.Server), r.Server, width)
+		c.Column(themes.Server, r.Server, width)
 	case ColType:
-		c.Column(r.dimmed(themes.Type), r.Type, width)
-	case ColField:
-		c.Column(r.grave, r.field, width)
+		c.Column(themes.Type, r.Type, width)
 	case ColSub:
 		c.Column(themes.Dim, cells.Sanitize(r.sub), width)
 	case ColMode:
@@ -159,26 +176,100 @@ func (r *row) layColumn(c *cells.Canvas, kind Kind, value trust.Rendered, cols c
 	c.Put(themes.Plain, " ")
 }
 
-func (r *row) dimmed(role themes.Role) themes.Role {
-	if r.marker {
-		return themes.Dim
+// stamp is the time of a row as it was spelled last.
+type stamp struct {
+	text  string
+	clock cells.TimeView
+	width int
+}
+
+// clockText is the time of the row, where that depends on nothing else.
+func (r *row) clockText(clock cells.TimeView, width int) string {
+	if s := &r.stamp; s.text == "" || s.clock != clock || s.width != width {
+		*s = stamp{clock.Text(r.at, time.Time{}, time.Time{}, width), clock, width}
 	}
-	return role
+	return r.stamp.text
+}
+
+// sameTime counts the leading characters of the time of a row that the row before has.
+func (p *Plan) sameTime(r, before *row) int {
+	if p.clock == cells.TimeRelative || p.clock == cells.TimeDelta {
+		return 0
+	}
+	for i, c := range p.cols {
+		if c.Kind == ColTime && p.width[i] > 0 {
+			a, b, n := r.clockText(p.clock, p.width[i]), before.clockText(p.clock, p.width[i]), 0
+			for n < len(a) && n < len(b) && a[n] == b[n] {
+				n++
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// layTime writes the time; what the row before says, too, is dimmer.
+func (r *row) layTime(c *cells.Canvas, cols columns, width int) {
+	if cols.clock == cells.TimeRelative || cols.clock == cells.TimeDelta {
+		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
+		return
+	}
+	text := r.clockText(cols.clock, width)
+	same := min(cols.same, len(text))
+	c.Put(themes.Faint, text[:same])
+	c.Put(themes.Dim, text[same:])
+	c.Put(themes.Plain, " ")
+}
+
+// laySeverity writes the bar that stands beside the text of a server, in the colour of
+// what its word means, and the word. Of a marker the word is ours and has no bar.
+func (r *row) laySeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
+	if r.marker {
+		word := " " + r.word.Plain()
+		if len(word) > width {
+			word = shortened(word[1:], width)
+		}
+		c.Column(r.role, cells.Sanitize(word), width)
+		return
+	}
+	if r.word.Width == 0 {
+		c.Put(themes.Faint, g.Gutter)
+		c.Style(themes.Plain)
+		c.Fill(width - 1)
+		return
+	}
+	role, word := evidence.LevelRole(r.level), r.word
+	if r.level != severity.Unknown && word.Width >= width { // a known word is known by its beginning
+		word = cells.Sanitize(shortened(word.Plain(), width-1))
+	}
+	c.Put(role, g.Gutter)
+	c.Column(role, word, width-1)
+}
+
+// shortened is the beginning of a known word, which is ASCII.
+func shortened(word string, room int) string {
+	if strings.EqualFold(word, "error") {
+		room = min(room, len("err"))
+	}
+	return word[:min(len(word), max(room, 0))]
 }
 
 // layText writes the summary into the room that signs and later columns leave, and
 // returns the signs that it left room for.
 func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int) flags.Signs {
+	if cols.marked {
+		c.Put(themes.Key, g.Mark+" ")
+	}
 	layJoint(c, g, cols.joint)
 	signs := r.signs.Fit(c.Room - after)
 	room := max(0, c.Room-signs.Width()-after)
 	text := cells.Pan(r.Text, cols.pan)
 	if !r.marker {
 		if after == 0 {
-			c.Safe(themes.Plain, text.Clip(room))
+			c.Safe(r.role, text.Clip(room))
 			return signs
 		}
-		c.Column(themes.Plain, text, room-1)
+		c.Column(r.role, text, room-1)
 		c.Put(themes.Plain, " ")
 		return signs
 	}

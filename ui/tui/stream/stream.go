@@ -5,11 +5,9 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/query"
 )
 
 // Stream is the pane of arriving records. Its places are sequence numbers, so
@@ -26,17 +24,22 @@ type Stream struct {
 	Top      uint64 // record in the first row
 	Height   int
 
+	held      bool   // following waits: the chosen row stays where it is
+	anchor    uint64 // where the choice would stand if that record were shown; 0: where it is
+	anchorRow int    // of the pane, in which it stands
+
 	Labels  LabelSet // of the rows that were drawn in this scope
 	Columns Choice
 	Marks   Marks
 	Widest  Widest
 
-	Formed map[uint64]*row
-	plan   Plan
-	draws  cells.Canvas
-	one    cells.Canvas
-	lines  []string
-	drawn  streamKey
+	records records
+	Formed  map[uint64]*row
+	plan    Plan
+	draws   cells.Canvas
+	one     cells.Canvas
+	lines   []string
+	drawn   streamKey
 }
 
 // streamKey is what the drawn rows were made from.
@@ -47,6 +50,7 @@ type streamKey struct {
 	end     uint64
 	rows    int
 	gen     int
+	got     int
 	focus   bool
 	more    bool
 	marks   int
@@ -58,15 +62,7 @@ const formedMax = 2_048
 
 // New is an empty stream that follows.
 func New(env *Env) Stream {
-	return Stream{env: env, Follow: true, Formed: map[uint64]*row{}}
-}
-
-// Show changes what the stream shows. What is chosen stays if it still matches.
-func (s *Stream) Show(log *eventlog.Log, q query.Query) error {
-	err := s.reset(log, q)
-	s.Paused, s.Waiting = false, 0
-	s.Settle()
-	return err
+	return Stream{env: env, Follow: true, Formed: map[uint64]*row{}, records: newRecords()}
 }
 
 // Settle puts choice and top on rows that exist.
@@ -76,9 +72,13 @@ func (s *Stream) Settle() {
 		s.At, s.Top = 0, 0
 		return
 	}
-	if s.Follow {
+	if s.Follow && !s.held {
 		s.At = s.Seqs[n-1]
 		s.Top = s.Seqs[max(0, n-max(s.Height, 1))]
+		return
+	}
+	if s.anchor != 0 {
+		s.land()
 		return
 	}
 	s.At = s.Seqs[min(s.Index(s.At), n-1)]
@@ -102,66 +102,20 @@ func (s *Stream) Reveal() {
 	s.Top = s.Seqs[top]
 }
 
-// Arrive takes what the log has got since the last time; what a window that is
-// frozen or cut does not take is counted. It reports whether there is more to take.
-func (s *Stream) Arrive(log *eventlog.Log) (more bool, err error) {
-	if s.Cut || s.Paused {
-		n, more, err := s.count(log)
-		if s.Paused {
-			s.Waiting += n
+// Hold keeps the chosen row where it is although the stream follows, as long as the
+// operator is asked something about it, or lets go of it.
+func (s *Stream) Hold(on bool) {
+	if was := s.held; was != on {
+		s.held = on
+		if s.Follow && !on && s.Turned {
+			s.Settle()
 		}
-		return more, err
 	}
-	if behind := log.Last() - s.Seen; s.Follow && behind > 2*CatchUpMax {
-		err := s.reset(log, s.Query)
-		s.Settle()
-		return false, err
-	}
-	left := CatchUpMax
-	var record event.Record // one for all: what is matched is on the heap
-	err = log.After(s.Seen, func(r event.Record) bool {
-		if left == 0 {
-			more = true
-			return false
-		}
-		left--
-		s.Seen, record = r.Seq, r
-		if s.Query.Matches(&record) {
-			s.Seqs = append(s.Seqs, r.Seq)
-		}
-		return true
-	})
-	s.level()
-	if s.Follow {
-		s.trimFront()
-		s.Settle()
-		return more, err
-	}
-	s.cutEnd()
-	if s.At == 0 {
-		s.Settle()
-	}
-	return more, err
 }
 
 // Pause freezes the view or lets it go on.
 func (s *Stream) Pause() {
 	s.Paused, s.Waiting = !s.Paused, 0
-}
-
-// ToNewest follows the stream from its newest row.
-func (s *Stream) ToNewest(log *eventlog.Log) error {
-	s.Follow = true
-	if s.Paused {
-		s.Pause()
-	}
-	if s.Cut {
-		if err := s.reset(log, s.Query); err != nil {
-			return err
-		}
-	}
-	s.Settle()
-	return nil
 }
 
 // By moves the choice by n rows. Moving up ends following; reaching the newest
@@ -170,46 +124,12 @@ func (s *Stream) By(n int) {
 	if len(s.Seqs) == 0 || n == 0 {
 		return
 	}
-	if n < 0 {
+	if s.anchor = 0; n < 0 {
 		s.Follow = false
 	}
 	i := max(0, min(s.Index(s.At)+n, len(s.Seqs)-1))
 	s.At = s.Seqs[i]
 	s.Reveal()
-}
-
-// First chooses the oldest row that is held.
-func (s *Stream) First() { s.By(-len(s.Seqs)) }
-
-// Wants tells whether rows beyond an end of the window are needed.
-func (s *Stream) Wants() (older, newer bool) {
-	if s.Fetching || s.Height == 0 {
-		return false, false
-	}
-	at, top := s.Index(s.At), s.Index(s.Top)
-	older = !s.Oldest && (len(s.Seqs) < s.Height || top == 0 || at < s.Height) && !(s.Follow && len(s.Seqs) >= s.Height)
-	older = older || !s.Oldest && !s.Cut && s.Query.Filters() && len(s.Seqs) < PageRows
-	newer = s.Cut && !s.Paused && at+s.Height >= len(s.Seqs)
-	return older, newer && !older
-}
-
-// row returns the formed row of a record.
-func (s *Stream) row(seq uint64) *row {
-	env := s.env
-	if r, ok := s.Formed[seq]; ok {
-		return r
-	}
-	rec, err := env.Log().Get(seq)
-	if err != nil {
-		return &row{marker: true, role: themes.Bad, Text: cells.Sanitize("cannot be read: " + err.Error())}
-	}
-	if len(s.Formed) >= formedMax {
-		clear(s.Formed)
-	}
-	s.plan.clock = env.Times
-	r := Row(rec, s.pick(&rec), &s.plan)
-	s.Formed[seq] = r
-	return r
 }
 
 // columnsFor says for what rows are laid out now.
@@ -224,19 +144,27 @@ func (s *Stream) columnsFor(w int) columns {
 }
 
 // Widest is the room that names would like to have.
-type Widest struct{ Server, Typ int }
+type Widest struct {
+	Server, Typ int
+	several     bool // subscriptions of one event type, whose rows only the id tells apart
+}
 
 // Measure returns the room that the names in a snapshot would like to have.
 func Measure(snap *host.Snapshot) Widest {
 	var w Widest
 	if len(snap.Subs) == 0 && snap.Last > 0 {
-		w = Widest{10, 18} // of records whose subscriptions are gone
+		w = Widest{Server: 10, Typ: 18} // of records whose subscriptions are gone
 	}
 	for i := range snap.Servers {
 		w.Server = max(w.Server, cells.Sanitize(snap.Servers[i].Name).Width)
 	}
+	seen := make(map[typeOfServer]bool, len(snap.Subs))
 	for i := range snap.Subs {
-		w.Typ = max(w.Typ, trust.Line(snap.Subs[i].Key.Type).Width)
+		key := &snap.Subs[i].Key
+		w.Typ = max(w.Typ, trust.Line(key.Type).Width)
+		of := typeOfServer{key.Server, key.Type}
+		w.several = w.several || seen[of]
+		seen[of] = true
 	}
 	return w
 }
@@ -256,7 +184,7 @@ func (s *Stream) Draw(w, h int) []string {
 
 func (s *Stream) drawRows(w, h int) {
 	env := s.env
-	key := streamKey{cols: s.columnsFor(w), h: h, at: s.At, top: s.Top, rows: len(s.Seqs), gen: s.Gen, focus: env.Focused(), more: s.Fetching, marks: s.Marks.Gen, picked: s.Selected}
+	key := streamKey{cols: s.columnsFor(w), h: h, at: s.At, top: s.Top, rows: len(s.Seqs), gen: s.Gen, got: s.records.gen, focus: env.Focused(), more: s.Fetching, marks: s.Marks.Gen, picked: s.Selected}
 	if n := len(s.Seqs); n > 0 {
 		key.end = s.Seqs[n-1]
 	}
@@ -266,7 +194,7 @@ func (s *Stream) drawRows(w, h int) {
 	s.drawn = key
 	c := &s.draws
 	c.Begin(&env.Theme, w)
-	c.Found = env.Found()
+	c.Found, c.Pins = env.Found(), env.Pins
 	for i := s.topFor(&s.Marks, h); i < len(s.Seqs) && c.Height() < h; i++ {
 		s.drawRow(c, i, key)
 		for _, m := range s.Marks.lines(s.Seqs[i], s.after(i)) {
@@ -283,8 +211,12 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 	env := s.env
 	seq, cols := s.Seqs[i], key.cols
 	r := s.row(seq)
-	if env.Times == cells.TimeDelta && i > 0 {
-		cols.before = s.row(s.Seqs[i-1]).at
+	if i > 0 {
+		before := s.row(s.Seqs[i-1])
+		if env.Times == cells.TimeDelta {
+			cols.before = before.at
+		}
+		cols.same = s.plan.sameTime(r, before)
 	}
 	if r.labels != nil {
 		s.Labels |= r.labels.Set
@@ -292,10 +224,10 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 	}
 	_, marked := s.Marks.Find(seq)
 	switch {
+	case seq == s.At:
+		cols.mark, cols.marked = env.Glyphs.Cursor, marked
 	case marked:
 		cols.mark = env.Glyphs.Mark
-	case seq == s.At:
-		cols.mark = env.Glyphs.Cursor
 	case s.in(seq):
 		cols.mark = env.Glyphs.Picked
 	}
@@ -311,7 +243,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 	}
 	if r.line == "" || r.key != cols {
 		s.one.Begin(&env.Theme, cols.width)
-		s.one.Found = cols.found
+		s.one.Found, s.one.Pins = cols.found, env.Pins
 		s.one.Put(themes.Key, cols.mark)
 		r.lay(&s.one, env.Glyphs, cols, &s.plan)
 		s.one.End()
@@ -354,13 +286,19 @@ func drawLine(c *cells.Canvas, g *cells.Glyphs, m event.Mark, clock cells.TimeVi
 	c.End()
 }
 
+// Choose chooses the row in a place of those that are held.
+func (s *Stream) Choose(i int) {
+	s.anchor, s.Follow = 0, false
+	s.At = s.Seqs[i]
+}
+
 // Scroll moves what is shown by n rows; the choice goes along.
 func (s *Stream) Scroll(n int) {
 	if len(s.Seqs) == 0 {
 		return
 	}
 	h := max(s.Height, 1)
-	if n < 0 {
+	if s.anchor = 0; n < 0 {
 		s.Follow = false
 	}
 	top := max(0, min(s.Index(s.Top)+n, len(s.Seqs)-h))

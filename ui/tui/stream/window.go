@@ -2,26 +2,21 @@ package stream
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sort"
+	"time"
 
-	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 )
 
-// Bounds of what a stream holds and how much of the log it reads at a time.
-const (
-	WindowMax  = 10_000 // rows that are held
-	FirstScan  = 2_000  // records read at once when the query changes
-	FirstRows  = 300    // rows with which a first read is content
-	PageScan   = 20_000 // records read by one request for newer ones
-	PageRows   = 1_000  // rows with which such a request is content
-	CatchUpMax = 4_000  // arrivals taken in one step
-)
+// WindowMax bounds the rows that are held.
+const WindowMax = 10_000
 
 // Window is the part of the log that a stream holds: the sequence numbers of
-// the records that match its query, ascending. It grows at both ends on demand
-// and holds at most windowMax numbers.
+// the records that match its query, ascending. It says what is to be read and takes
+// the answers; it grows at both ends on demand and holds at most WindowMax numbers.
 type Window struct {
 	Query query.Query
 	Gen   int // answers to requests of another generation are stale
@@ -30,103 +25,80 @@ type Window struct {
 	From     uint64 // everything from here …
 	Seen     uint64 // … to here was examined
 	Oldest   bool   // there is nothing before from
-	Cut      bool   // rows after the last one were let go to make room
+	Cut      bool   // there are rows after the last one that are not held
+	Back     time.Time
 	tally    tally
+	turning  feed.Request // whose answer takes the place of the rows, until Turned
+	Turned   bool         // the rows are those of the query
 	Fetching bool
 	Stop     context.CancelFunc // ends the search that runs; nil if there is none
 }
 
-// Page is the answer to a request for more rows.
-type Page struct {
-	Gen   int
-	older bool
-	seqs  []uint64 // ascending
-	edge  uint64   // how far the log was examined
-	end   bool     // the log has nothing beyond
-	Err   error
+// turn has other rows read, which take the place of those that are held. Answers to
+// earlier requests become stale, and the search for them ends.
+func (w *Window) turn(q query.Query, kind feed.Kind, at uint64) {
+	w.Query = q
+	w.Gen++
+	w.turning, w.Turned = feed.Request{Kind: kind, At: at}, false
+	w.rest()
 }
 
-// reset begins anew at the newest record. What is at hand is read at once, so
-// that a change of the query shows in the same frame.
-func (w *Window) reset(log *eventlog.Log, q query.Query) error {
-	w.begin(q)
-	w.Cut, w.Oldest = false, false
-	w.Seen = log.Last()
-	w.From = w.Seen + 1
-	w.Seqs = nil
-	w.level()
-	p := readOlder(log, q, w.Gen, w.From, FirstScan, FirstRows)
-	w.Take(p)
-	return p.Err
-}
-
-// readOlder examines the log before seq, newest first.
-func readOlder(log *eventlog.Log, q query.Query, gen int, before uint64, scan, rows int) Page {
-	p := Page{Gen: gen, older: true, edge: before, end: true}
-	if before <= 1 {
-		return p
-	}
-	p.Err = log.Before(before, func(r event.Record) bool {
-		if scan == 0 || len(p.seqs) >= rows {
-			p.end = false
-			return false
-		}
-		scan--
-		p.edge = r.Seq
-		if q.Matches(&r) {
-			p.seqs = append(p.seqs, r.Seq)
-		}
-		return true
-	})
-	sort.Slice(p.seqs, func(i, j int) bool { return p.seqs[i] < p.seqs[j] })
-	return p
-}
-
-// ReadNewer examines the log after seq, oldest first.
-func ReadNewer(log *eventlog.Log, q query.Query, gen int, after uint64, scan, rows int) Page {
-	p := Page{Gen: gen, edge: after, end: true}
-	p.Err = log.After(after, func(r event.Record) bool {
-		if scan == 0 || len(p.seqs) >= rows {
-			p.end = false
-			return false
-		}
-		scan--
-		p.edge = r.Seq
-		if q.Matches(&r) {
-			p.seqs = append(p.seqs, r.Seq)
-		}
-		return true
-	})
-	return p
-}
-
-// Take joins a page to the window.
-func (w *Window) Take(p Page) {
-	if p.Gen != w.Gen {
-		return
-	}
+// rest ends the request that runs.
+func (w *Window) rest() {
 	w.Fetching = false
 	if w.Stop != nil {
 		w.Stop()
 		w.Stop = nil
 	}
-	if p.older {
-		w.Seqs = append(p.seqs[:len(p.seqs):len(p.seqs)], w.Seqs...)
-		w.From = p.edge
-		w.Oldest = p.end && p.Err == nil
-		w.cutEnd()
-		return
-	}
-	w.Seqs = append(w.Seqs, p.seqs...)
-	w.Seen = p.edge
-	w.reached(p.seqs)
-	if p.end {
-		w.Cut = false
-	}
-	w.trimFront()
 }
 
-// trimFront lets go of the oldest rows beyond windowMax.
+// take joins the answer to a request to the window. It reports whether it could: an
+// answer may come too late.
+func (w *Window) take(p *feed.Page) bool {
+	if p.Gen != w.Gen {
+		return false
+	}
+	switch p.Kind {
+	case feed.Newest, feed.Around, feed.Oldest:
+		w.rest()
+		w.Turned = true
+		w.Seqs, w.From, w.Seen, w.Oldest, w.Back = p.Seqs, p.From, p.To, p.Oldest, p.Back
+		w.Cut = !p.Newest
+		w.jumped(p.Last)
+	case feed.Older:
+		w.rest()
+		w.Seqs = append(p.Seqs[:len(p.Seqs):len(p.Seqs)], w.Seqs...)
+		w.From, w.Back = p.From, p.Back
+		w.Oldest = p.Oldest && p.Err == nil
+		w.cutEnd()
+	case feed.Newer:
+		w.rest()
+		w.Seqs = append(w.Seqs, p.Seqs...)
+		w.Seen = p.To
+		w.reached(p.Seqs)
+		if p.Newest {
+			w.Cut = false
+		}
+		w.trimFront()
+	case feed.Arrived:
+		if w.Cut || p.At > w.Seen {
+			return false
+		}
+		i, _ := slices.BinarySearch(p.Seqs, w.Seen+1)
+		w.Seqs = append(w.Seqs, p.Seqs[i:]...)
+		w.Seen = max(w.Seen, p.To)
+		w.level()
+	case feed.Counted:
+		if p.At != w.tally.to {
+			return false
+		}
+		w.tally.rows += p.Count
+		w.tally.to = p.To
+	}
+	return true
+}
+
+// trimFront lets go of the oldest rows beyond WindowMax.
 func (w *Window) trimFront() {
 	over := len(w.Seqs) - WindowMax
 	if over <= 0 {
@@ -139,4 +111,19 @@ func (w *Window) trimFront() {
 // Index returns the place of seq, or of the first row after it.
 func (w *Window) Index(seq uint64) int {
 	return sort.Search(len(w.Seqs), func(i int) bool { return w.Seqs[i] >= seq })
+}
+
+// Searching tells whether the history is being searched for rows of a filter, and how
+// far back that has come: the zero time if that is not known.
+func (w *Window) Searching() (back time.Time, on bool) {
+	more := !w.Oldest && (w.Fetching || !w.Cut && len(w.Seqs) < feed.PageRows)
+	return w.Back, w.Query.Filters() && (!w.Turned || more)
+}
+
+// Searched tells how far a search through the history is, "" when there is none.
+func (w *Window) Searched() string {
+	if _, on := w.Searching(); !on || w.Seen == 0 {
+		return ""
+	}
+	return fmt.Sprintf("searched %d %%", (w.Seen-min(w.From, w.Seen))*100/w.Seen)
 }

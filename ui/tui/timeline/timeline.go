@@ -17,7 +17,7 @@ import (
 // Screen is what shows the timeline.
 type Screen interface {
 	widget.Screen
-	Jump(seq uint64) bool // shows a record in the stream
+	Jump(seq uint64) tea.Cmd // shows a record in the stream
 }
 
 // Log is what is counted.
@@ -115,7 +115,7 @@ func (d *timeline) begins(bucket int) time.Time {
 
 func (d *timeline) Title() string { return "Timeline of what is stored" }
 func (d *timeline) Size(sw, sh int) (int, int) {
-	d.width = max(1, sw-8)
+	d.width = max(1, sw-4)
 	return d.width, min(18, sh-6)
 }
 
@@ -266,8 +266,7 @@ func (d *timeline) jump() tea.Cmd {
 				return nil
 			}
 			d.screen.Show(nil)
-			d.screen.Jump(seq)
-			return nil
+			return d.screen.Jump(seq)
 		})
 	})
 }

@@ -65,10 +65,10 @@ func (s *shown) Show(d widget.Dialog) {
 		d.Size(120, 40)
 	}
 }
-func (s *shown) Shown() widget.Dialog { return s.dialog }
-func (s *shown) Tell(string)          {}
-func (s *shown) Fail(string, error)   {}
-func (s *shown) Jump(seq uint64) bool { s.jumped = seq; return true }
+func (s *shown) Shown() widget.Dialog    { return s.dialog }
+func (s *shown) Tell(string)             {}
+func (s *shown) Fail(string, error)      {}
+func (s *shown) Jump(seq uint64) tea.Cmd { s.jumped = seq; return nil }
 func (s *shown) Do(fn func(context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg { return fn(context.Background()) }
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,7 @@ func (t *Tree) Draw(w, h int) []string {
 	t.drawn = key
 	c := &t.draws
 	c.Begin(&env.Theme, w)
+	t.scaled(t.Rows[t.Top:min(len(t.Rows), t.Top+h)])
 	for i := t.Top; i < len(t.Rows) && i < t.Top+h; i++ {
 		t.drawRow(c, &t.Rows[i])
 	}
@@ -150,49 +152,90 @@ func (t *Tree) drawServer(c *cells.Canvas, r *Row) {
 func (t *Tree) drawType(c *cells.Canvas, r *Row) {
 	env := t.env
 	if env.Marked(r.Node) {
-		c.Put(themes.Key, env.Glyphs.Chosen+" "+t.folding(r)+" ")
+		c.Put(themes.Key, env.Glyphs.Picked+" "+t.folding(r)+" ")
 	} else {
 		c.Put(themes.Dim, "  "+t.folding(r)+" ")
 	}
-	var modes string
-	if r.Type != nil {
-		modes = modeList(r.Type.Modes, evidence.ModeWord)
-		name := trust.Line(r.Node.Type).Width + 1
-		if c.Room-len(modes) < name {
-			modes = modeList(r.Type.Modes, modeLetters)
-		}
-		if r.Type.Cursorless && c.Room-len(modes)-len(evidence.NoReplay)-1 >= name {
-			modes = evidence.NoReplay + " " + modes
-		}
-	}
-	room := c.Room - len(modes) - 1
-	if room < 12 {
+	room := c.Room - trust.Line(r.Node.Type).Width - 1
+	modes := t.offers(r, room)
+	if room = c.Room - len(modes) - 1; room < 12 {
 		room, modes = c.Room, ""
 	}
-	c.Safe(themes.Type, trust.Line(r.Node.Type).Clip(room))
+	c.Safe(themes.Plain, trust.Line(r.Node.Type).Clip(room))
 	c.Right(themes.Dim, modes)
+}
+
+// offers names the modes of a type that is not subscribed to, in the room that is left
+// beside its name, and whether it has no replay.
+func (t *Tree) offers(r *Row, room int) string {
+	if r.Type == nil {
+		return ""
+	}
+	replay := ""
+	if r.Type.Cursorless {
+		replay = evidence.NoReplay
+	}
+	if r.Kids > 0 {
+		return replay
+	}
+	words, letters := modeList(r.Type.Modes, evidence.ModeWord), modeList(r.Type.Modes, modeLetters)
+	for _, text := range []string{strings.TrimSpace(replay + " " + words), strings.TrimSpace(replay + " " + letters)} {
+		if len(text) <= room {
+			return text
+		}
+	}
+	return letters
 }
 
 // DrawSub writes a subscription into the row that has begun.
 func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	env := t.env
-	state := evidence.StateOf(*v)
-	glyph, role := evidence.Sign(env.Glyphs, state)
-	c.Put(role, "    "+glyph+" ")
+	now := env.Clock()
+	glyph, role := evidence.Sign(env.Glyphs, evidence.StateWord(v, now))
+	word, e := evidence.Row(v, now)
+	c.Put(role, "   "+glyph+" ")
 	c.Put(themes.Plain, evidence.ModeWord(v.Mode)+" ")
-	c.Put(role, string(state))
-	stored := ""
+	c.Put(role, word)
+	course, stored := env.Course(v.ID, sparkWidth), ""
 	if v.Stored > 0 {
-		stored = cells.Number(v.Stored)
+		stored = cells.PadLeft(cells.Number(v.Stored), countWidth)
 	}
-	if e := evidence.Of(*v, env.Clock()); e != "" {
-		room := c.Room - len(stored) - 1
-		if first, rest, more := strings.Cut(e, ", "); more && state == event.StatePolling && len(first)+len(rest)+4 > room {
-			e = rest // when it polls next tells more than when it did
+	kept := len(stored)
+	if course != nil && c.Room > sparkWidth+kept {
+		kept += sparkWidth
+	} else {
+		course = nil
+	}
+	if room := c.Room - kept - 1; e != "" {
+		if len(e)+2 > room {
+			e = strings.NewReplacer("last answer ", "last ", " ago", "").Replace(e)
 		}
-		c.Safe(themes.Dim, cells.Sanitize(cells.WholeParts(", "+e, ", ", room)).Clip(room))
+		if parts := cells.Sanitize(cells.WholeParts(", "+e, ", ", room)); parts.Width <= room { // a part of a part tells nothing
+			c.Safe(themes.Dim, parts)
+		}
 	}
-	c.Right(themes.Plain, env.Course(v.ID, c.Room-len(stored)-2)+stored)
+	c.Style(themes.Plain)
+	c.Fill(c.Room - kept)
+	if course != nil {
+		c.Put(themes.Chart, env.Glyphs.SparkTo(course, t.scale))
+	}
+	c.Put(themes.Plain, stored)
+}
+
+// Columns of the tree: curves and counts stand under each other.
+const (
+	sparkWidth = 6
+	countWidth = 6
+)
+
+// scaled finds the highest of the curves that are drawn: all have one scale.
+func (t *Tree) scaled(rows []Row) {
+	t.scale = 1
+	for i := range rows {
+		if v := rows[i].Sub; v != nil && !rows[i].remark {
+			t.scale = max(t.scale, cells.Highest(t.env.Course(v.ID, sparkWidth)))
+		}
+	}
 }
 
 // drawRemark tells what does not fit beside a node: an error, else arguments.
@@ -201,7 +244,7 @@ func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	switch {
 	case r.Sub != nil && !r.Sub.Status.Error.IsZero():
 		c.Put(themes.Warn, "      ")
-		c.Safe(themes.Warn, trust.Line(r.Sub.Status.Error).Clip(c.Room))
+		c.Safe(themes.Warn, errorLine(r.Sub).Clip(c.Room))
 	case r.Sub != nil:
 		c.Put(themes.Dim, "      ")
 		c.Safe(themes.Dim, cells.Sanitize(string(r.Sub.ShownArgs())).Clip(c.Room))
@@ -210,11 +253,20 @@ func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 		c.Safe(themes.Warn, cells.Sanitize(env.KeyOf("sign-in")+" signs in: "+r.Server.SignIn).Clip(c.Room))
 	case r.Server.Err != "" && r.Server.Reach != host.ReachReady:
 		c.Put(themes.Warn, "    ")
-		c.Safe(themes.Warn, cells.Sanitize(r.Server.Err).Clip(c.Room))
+		c.Safe(themes.Warn, cells.Sanitize(cmp.Or(evidence.ServerCause(r.Server), r.Server.Err)).Clip(c.Room))
 	default:
 		c.Put(themes.Warn, "    ")
 		c.Safe(themes.Warn, cells.Sanitize(r.Server.TypesErr).Clip(c.Room))
 	}
+}
+
+// errorLine tells what is wrong with a subscription: its cause in few words, else the
+// error as it came.
+func errorLine(v *host.SubscriptionView) trust.Rendered {
+	if why := evidence.Cause(v); why != "" {
+		return cells.Sanitize(why)
+	}
+	return trust.Line(v.Status.Error)
 }
 
 // modeList names modes in the order of the server.

@@ -17,7 +17,8 @@ type Env struct {
 	Focused func() bool    // the tree has the keys
 	Marked  func(n query.Node) bool
 	KeyOf   func(action string) string
-	// Course draws the rate of a subscription, "" if it has none or there is no room.
-	Course  func(id event.SubID, room int) string
+	// Course returns the events of a subscription in each of the last n seconds, nil if
+	// there were none.
+	Course  func(id event.SubID, n int) []uint32
 	Lessons func() []widget.Lesson // how servers get here
 }

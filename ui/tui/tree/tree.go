@@ -37,6 +37,7 @@ type Tree struct {
 	Total Totals
 	draws cells.Canvas
 	lines []string
+	scale uint32 // of the curves that are drawn
 	drawn treeKey
 }
 
@@ -98,13 +99,15 @@ func (t *Tree) loadMissing(subs []host.SubscriptionView) {
 
 func (s *Totals) add(v *host.SubscriptionView) {
 	s.All++
+	if v.InTrouble() {
+		s.Trouble++
+		return
+	}
 	switch evidence.StateOf(*v) {
 	case event.StatePaused:
 		s.Paused++
 	case event.StateStarting, event.StateVerifying:
 		s.Waiting++
-	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateRefused, event.StateNotRunning, event.StateDenied, event.StateEnded:
-		s.Trouble++
 	default:
 		switch v.Mode {
 		case event.ModePoll:

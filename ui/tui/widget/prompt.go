@@ -14,6 +14,7 @@ type Prompt struct {
 	Field   Field
 	Says    string // what the text means, or what can be done
 	Problem string // what is wrong with it, shown instead
+	Warning string // how it was understood where that is likely not meant, shown instead of Says
 
 	Change func(text string)         // after every change; may set Problem
 	Done   func(text string) tea.Cmd // enter; the prompt stays open if it sets Problem
@@ -56,7 +57,7 @@ func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 
 // Changed has the text looked at after it was changed from elsewhere.
 func (p *Prompt) Changed() {
-	p.Problem = ""
+	p.Problem, p.Warning = "", ""
 	if p.Change != nil {
 		p.Change(p.Field.Text())
 	}
@@ -94,6 +95,9 @@ func (p *Prompt) Draw(c *cells.Canvas) {
 	if p.Problem != "" {
 		c.Put(themes.Bad, " ")
 		c.Safe(themes.Bad, cells.Sanitize(p.Problem).Clip(c.Room))
+	} else if p.Warning != "" {
+		c.Put(themes.Warn, " ")
+		c.Safe(themes.Warn, cells.Sanitize(p.Warning).Clip(c.Room))
 	} else {
 		c.Put(themes.Dim, " ")
 		c.Safe(themes.Dim, cells.Sanitize(p.Says).Clip(c.Room))

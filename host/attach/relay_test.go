@@ -1,0 +1,52 @@
+package attach
+
+import (
+	"errors"
+	"testing"
+
+	"eventdeck/host"
+)
+
+// stated is a host with a state and a flag.
+type stated struct {
+	host.API
+	snap host.Snapshot
+	flag chan struct{}
+}
+
+func (s *stated) Snapshot() host.Snapshot            { return s.snap }
+func (s *stated) Changed() (<-chan struct{}, func()) { return s.flag, func() {} }
+
+// A frontend goes on when another host takes the place of one that is gone: its flag is
+// raised, and versions go on growing.
+func TestRelay(t *testing.T) {
+	one := &stated{snap: host.Snapshot{Version: 70}, flag: make(chan struct{}, 1)}
+	l := NewRelay(one)
+	changed, stop := l.Changed()
+	defer stop()
+	<-changed
+	if v := l.Snapshot().Version; v != 70 {
+		t.Errorf("version %d", v)
+	}
+	gone := errors.New("gone")
+	l.Lose(gone)
+	<-changed
+	if s := l.Snapshot(); !errors.Is(s.Store.Err, gone) || s.Version <= 70 {
+		t.Errorf("while it is gone: version %d, %v", s.Version, s.Store.Err)
+	}
+	last := l.Snapshot().Version
+	two := &stated{snap: host.Snapshot{Version: 1}, flag: make(chan struct{}, 1)}
+	l.Use(two)
+	<-changed
+	if s := l.Snapshot(); s.Store.Err != nil || s.Version <= last {
+		t.Errorf("then: version %d after %d, %v", s.Version, last, s.Store.Err)
+	}
+	for len(changed) > 0 {
+		<-changed
+	}
+	two.flag <- struct{}{}
+	<-changed
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,162 @@
+package attach_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eventdeck/host/attach"
+	"eventdeck/host/event"
+)
+
+func TestTheEndOfTheFirstIsTold(t *testing.T) {
+	dir := t.TempDir()
+	f := newFirst(t, dir, nil)
+	c := f.client()
+	if err := f.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-c.Done()
+	if err := c.Err(); !errors.Is(err, attach.ErrGone) || !strings.Contains(err.Error(), dir) {
+		t.Error(err)
+	}
+	if err := c.Pause(t.Context(), "aa"); !errors.Is(err, attach.ErrGone) {
+		t.Error(err)
+	}
+	if err := c.Store().Close(); !errors.Is(err, attach.ErrGone) {
+		t.Error(err)
+	}
+	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrNotListening) {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "attach.*")); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+func TestStaleSocketIsReplaced(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "attach.sock"), Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrNotListening) {
+		t.Error(err)
+	}
+	f := newFirst(t, dir, nil)
+	if c := f.client(); c.PID() != os.Getpid() {
+		t.Error(c.PID())
+	}
+	if info, err := os.Stat(filepath.Join(dir, "attach.sock")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+}
+
+func TestSocketOfADirectoryWithALongName(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long-", 30))
+	f := newFirst(t, dir, nil)
+	f.client()
+	if err := f.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{temp, dir} {
+		if left, err := filepath.Glob(filepath.Join(d, "*attach*")); err != nil || len(left) > 0 {
+			t.Error(left, err)
+		}
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+// A client that is away costs the first nothing but its connection.
+func TestAClientThatReadsNothing(t *testing.T) {
+	f := newFirst(t, t.TempDir(), nil)
+	conn, err := net.Dial("unix", filepath.Join(f.dir, "attach.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("GET /v2/session HTTP/1.1\r\nHost: attach\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	c := f.client()
+	last := f.events("aa", 0, 20_000)
+	awaits(t, c, "what was stored", func() bool { return c.Log().Last() == last })
+	n := 0
+	if err := c.Log().After(0, func(event.Record) bool { n++; return true }); err != nil || n != 20_000 {
+		t.Error(n, err) // also what it never fetched
+	}
+}
+
+// Another version is told with its process, also the first one, which did not speak
+// HTTP.
+func TestAnotherVersionIsTold(t *testing.T) {
+	for _, greeting := range []string{
+		"eventdeck-attach 1 4711\n",
+		"HTTP/1.1 404 Not Found\r\nEventdeck-Attach: 99\r\nEventdeck-Pid: 4711\r\nContent-Length: 0\r\n\r\n",
+	} {
+		dir := t.TempDir()
+		l, err := net.Listen("unix", filepath.Join(dir, "attach.sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			conn, err := l.Accept()
+			if err == nil {
+				if strings.HasPrefix(greeting, "HTTP") {
+					_, _ = conn.Read(make([]byte, 1)) // the request
+				}
+				_, _ = conn.Write([]byte(greeting))
+				_, _ = io.Copy(io.Discard, conn)
+				_ = conn.Close()
+			}
+		}()
+		if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrVersion) || !strings.Contains(err.Error(), "process 4711") {
+			t.Errorf("%.20q: %v", greeting, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	}
+}
+
+func TestAttachEndsWithItsContext(t *testing.T) {
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, "attach.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		conn, err := l.Accept()
+		if err == nil {
+			cancel() // it will never answer
+			_, _ = io.Copy(io.Discard, conn)
+			_ = conn.Close()
+		}
+	}()
+	if _, err := attach.Attach(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+}

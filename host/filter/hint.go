@@ -1,0 +1,174 @@
+package filter
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"eventdeck/host/event"
+	"eventdeck/host/severity"
+)
+
+// Hint says how a filter was understood where that is likely not what was meant.
+type Hint struct {
+	Says  string // what was understood
+	Meant string // the whole filter as it was likely meant; "" where nothing is near
+}
+
+// HintOf looks for terms that are right and mean something else than they look like:
+// a comparison without the dot of a path, operators in words, severities that do not
+// exist. ok is false when there is nothing to say. seen, which may be nil, has the
+// severities that the payloads use.
+func HintOf(text string, seen *Seen) (hint Hint, ok bool) {
+	h := hinter{text: text, seen: seen}
+	eachTerm(text, h.term)
+	if len(h.says) == 0 {
+		return Hint{}, false
+	}
+	h.meant.WriteString(text[h.done:])
+	meant := strings.Join(strings.Fields(h.meant.String()), " ")
+	says := strings.Join(h.says, "; ")
+	if meant == strings.Join(strings.Fields(text), " ") {
+		meant = ""
+	}
+	return Hint{Says: says, Meant: meant}, true
+}
+
+// String returns what was understood, and the filter that was likely meant.
+func (h Hint) String() string {
+	if h.Meant == "" {
+		return h.Says
+	}
+	return h.Says + "; did you mean: " + h.Meant
+}
+
+// hinter rewrites a filter term by term.
+type hinter struct {
+	text  string
+	seen  *Seen
+	says  []string
+	meant strings.Builder
+	done  int // so much of the text is in meant
+}
+
+// comparison is what looks like one between a name and a value.
+var comparison = regexp.MustCompile(`^([A-Za-z_][\w.-]*)(==|!=|>=|<=|=|>|<|~)(.+)$`)
+
+func (h *hinter) term(from, to int) {
+	term := h.text[from:to]
+	switch term {
+	case "AND", "&&", "OR", "NOT":
+		h.operator(term, from, to)
+		return
+	}
+	if p := comparison.FindStringSubmatch(term); p != nil {
+		h.compared(p[1], p[2], p[3], from, to)
+		return
+	}
+	if name, value, ok := strings.Cut(term, ":"); ok {
+		h.named(strings.ToLower(name), value, from, to)
+	}
+}
+
+// replace writes what a part of the text was meant to be.
+func (h *hinter) replace(from, to int, with, says string, args ...any) {
+	h.meant.WriteString(h.text[h.done:from])
+	h.meant.WriteString(with)
+	h.done = to
+	h.says = append(h.says, fmt.Sprintf(says, args...))
+}
+
+func (h *hinter) operator(word string, from, to int) {
+	switch word {
+	case "OR":
+		h.replace(from, to, "|", "OR is searched as a word; or is written |")
+	case "NOT":
+		for to < len(h.text) && h.text[to] == ' ' {
+			to++
+		}
+		h.replace(from, to, "!", "NOT is searched as a word; not is written !")
+	default:
+		h.replace(from, to, "", "%s is searched as a word; a space means and", word)
+	}
+}
+
+// compared is of a term such as severity=critical, which is taken for a word.
+func (h *hinter) compared(name, sign, value string, from, to int) {
+	meant := "." + name + strings.Replace(sign, "==", "=", 1) + value
+	known := strings.ToLower(name)
+	if severity.Names(known) {
+		known = fieldNames[fieldSev]
+	}
+	if slices.Contains(fieldNames[:], known) {
+		meant = known + ":" + value
+		if sign == "!=" {
+			meant = "!" + meant
+		}
+	}
+	h.replace(from, to, meant, "%q is searched as text", name+sign+value)
+}
+
+// severityWords are the usual words for severities, and the first letters of those
+// with a number.
+var severityWords = []string{
+	"critical", "fatal", "emergency", "alert", "error", "err", "major", "minor", "warning", "warn", "notice", "info", "informational",
+	"debug", "trace", "ok", "none", "high", "medium", "moderate", "low", "normal", "urgent", "blocker", "p0", "p1", "p2", "p3", "p4", "p5",
+	"sev0", "sev1", "sev2", "sev3", "sev4", "sev5", "s0", "s1", "s2", "s3", "s4",
+}
+
+// named is of a term with a field of which the values are known.
+func (h *hinter) named(name, value string, from, to int) {
+	var known []string
+	switch name {
+	case fieldNames[fieldSev]:
+		known = append(h.seen.values(fieldSev), severityWords...)
+	case fieldNames[fieldMode]:
+		known = []string{string(event.ModePoll), string(event.ModePush), string(event.ModeWebhook)}
+	case fieldNames[fieldKind]:
+		known = []string{string(event.KindEvent), string(event.KindGap), string(event.KindState), string(event.KindRejected)}
+	default:
+		return
+	}
+	typed := strings.Trim(strings.TrimPrefix(value, "="), `"`)
+	w := newWord(typed)
+	if typed == "" || strings.HasPrefix(typed, "/") || slices.ContainsFunc(known, w.starts) || number(typed) {
+		return
+	}
+	near := nearest(w.lower, known)
+	if near == "" {
+		h.replace(from, to, h.text[from:to], "no %s %q is known; it takes nothing yet", valueWords[name], typed)
+		return
+	}
+	h.replace(from, to, name+":"+near, "no %s %q is known", valueWords[name], typed)
+}
+
+var valueWords = map[string]string{"sev": "severity", "mode": "mode", "kind": "kind of record"}
+
+// nearest returns the word that begins most like the typed one, "" if none does for
+// two letters.
+func nearest(typed string, words []string) string {
+	best, most := "", 1
+	for _, w := range words {
+		n := 0
+		for n < min(len(typed), len(w)) && typed[n] == strings.ToLower(w)[n] {
+			n++
+		}
+		if n > most {
+			best, most = w, n
+		}
+	}
+	return best
+}
+
+// eachTerm calls fn with the bounds of every term of a text, which may be no filter.
+func eachTerm(text string, fn func(from, to int)) {
+	l := lexer{text: text}
+	for !l.done() {
+		l.while(func(r rune) bool { return !isBareRune(r) || r == '!' })
+		if from := l.at; !l.done() {
+			l.skipTerm()
+			fn(from, l.at)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package filter
+
+import (
+	"strings"
+
+	"eventdeck/host/event"
+	"eventdeck/host/internal/jsontext"
+	"eventdeck/host/trust"
+)
+
+// value holds every value of the payload, at any place and under any name, and the
+// ids of the event and its batch. Unlike other fields it takes whole values.
+func (n *part) value(r *event.Record) bool {
+	if n.whole(r.EventID.Raw()) || r.Labels != nil && !r.Labels.Batch.IsZero() && n.whole(r.Labels.Batch.Raw()) {
+		return true
+	}
+	data := jsontext.View(r.Data)
+	// Most payloads do not have the text anywhere, which is seen without taking them apart.
+	if n.re == nil && strings.IndexByte(data, '\\') < 0 && !n.word.in(data) {
+		return false
+	}
+	start := jsontext.SkipSpace(data, 0)
+	return start < len(data) && n.anyValue(data, start, jsontext.ValueEnd(data, start), 0)
+}
+
+// whole holds a text against the pattern, of which a word is all of the text.
+func (n *part) whole(text string) bool {
+	if n.re != nil {
+		return n.in(text)
+	}
+	return n.word.equals(text)
+}
+
+// anyValue looks through the value at data[at:end].
+func (n *part) anyValue(data string, at, end, depth int) bool {
+	if depth > nestingMax || at >= end {
+		return false
+	}
+	if data[at] != '{' && data[at] != '[' {
+		text := jsontext.Inside(strings.TrimSpace(data[at:end]))
+		if data[at] == '"' && strings.Contains(text, `\`) {
+			text = string(jsontext.AppendUnquoted(nil, text))
+		}
+		return n.whole(text)
+	}
+	for m := jsontext.Enter(data, at); m.Next(); {
+		if n.anyValue(data, m.Value, m.End, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// ValueTerm returns the term that takes every record with the value, whatever its
+// member is called.
+func ValueTerm(value trust.Text) string {
+	return string(appendValue([]byte(fieldNames[fieldValue]+":"), value.Raw()))
+}
+
+// PathTerm returns the term that takes every record with the value at the path.
+func PathTerm(path string, value trust.Text) string {
+	return string(appendValue([]byte(path+"="), value.Raw()))
+}
+
+// FieldTerm returns the term that takes every record with exactly this text in a
+// field, as server or type. It is empty for a name that is no field.
+func FieldTerm(field string, value trust.Text) string {
+	for _, name := range fieldNames[:fieldSince] {
+		if name == field {
+			return string(appendValue([]byte(name+":="), value.Raw()))
+		}
+	}
+	return ""
+}
+
+// TermAt returns the term for the value that begins at an offset of a payload, and its
+// text: the value under any name, or at its path where it is a number or the like, which
+// many members have. ok is false when no value begins there.
+func TermAt(data []byte, offset int) (term string, text trust.Text, ok bool) {
+	s := string(data)
+	at := jsontext.SkipSpace(s, 0)
+	if offset < 0 || at >= len(s) {
+		return "", trust.Text{}, false
+	}
+	path, end, ok := pathTo(s, at, jsontext.ValueEnd(s, at), offset, nil)
+	if !ok {
+		return "", trust.Text{}, false
+	}
+	value := strings.TrimSpace(s[offset:end])
+	text = trust.Untrusted(jsontext.Inside(value))
+	if strings.HasPrefix(value, `"`) {
+		text = trust.Untrusted(string(jsontext.AppendUnquoted(nil, jsontext.Inside(value))))
+		return ValueTerm(text), text, true
+	}
+	if len(path) == 0 {
+		return ValueTerm(text), text, true
+	}
+	return PathTerm(string(appendPath(nil, path)), text), text, true
+}
+
+// pathTo returns the names on the way to the scalar at an offset, and its end. Places in
+// arrays are left out, as every element is looked at.
+func pathTo(s string, at, end, offset int, path []segment) (_ []segment, to int, ok bool) {
+	switch {
+	case at == offset && s[at] != '{' && s[at] != '[':
+		return path, end, true
+	case len(path) > nestingMax || s[at] != '{' && s[at] != '[':
+		return nil, 0, false
+	}
+	for m := jsontext.Enter(s, at); m.Next(); {
+		if offset < m.Value || offset >= m.End {
+			continue
+		}
+		inner := path
+		if m.Object {
+			inner = append(path[:len(path):len(path)], segment{string(jsontext.AppendUnquoted(nil, m.Key)), -1})
+		}
+		return pathTo(s, m.Value, m.End, offset, inner)
+	}
+	return nil, 0, false
+}
+
+// With returns a filter that takes what text takes and the term takes as well, or
+// does not take for not.
+func With(text, term string, not bool) string {
+	if not {
+		term = "!" + term
+	}
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+		return term
+	case hasTerm(text, term):
+		return text
+	case alternatives(text):
+		return "(" + text + ") " + term
+	}
+	return text + " " + term
+}
+
+// alternatives reports whether a filter is an "or" at its top.
+func alternatives(text string) bool {
+	p := parser{lexer: lexer{text: text}}
+	root, err := p.parse()
+	_, or := root.(oneOf)
+	return err == nil && or
+}
+
+// hasTerm reports whether one of the terms of a filter is spelled like this.
+func hasTerm(text, term string) bool {
+	found := false
+	eachTerm(text, func(from, to int) {
+		begin := from
+		if begin > 0 && text[begin-1] == '!' {
+			begin--
+		}
+		found = found || text[begin:to] == term
+	})
+	return found
+}

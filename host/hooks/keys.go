@@ -1,0 +1,291 @@
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+	"eventdeck/host/session"
+	"eventdeck/host/trust"
+)
+
+// ErrServerKeys: the operator demands that a server signs with keys of its own, and
+// they cannot be had.
+var ErrServerKeys = errors.New("the server's signing keys")
+
+// Times of the keys that servers publish.
+const (
+	keysWithin   = 10 * time.Second   // for one answer
+	keysPause    = time.Minute        // between two questions to the same server
+	keysFor      = 24 * time.Hour     // then they are asked for again
+	keysOutdated = 7 * 24 * time.Hour // then they are not believed any more
+)
+
+// The settings under which keys are kept, followed by the server's name.
+const settingKeys = "host.serverkeys/"
+
+// serverKeys are the keys with which servers sign deliveries: read from the server's
+// own origin and nowhere else, pinned in the store, read again when a delivery is
+// signed by another one, and when they are a day old and a delivery comes or a
+// lease is refreshed.
+type serverKeys struct {
+	deps   Deps
+	ask    chan event.Server // bounded: a caller that finds it full comes again with the next delivery
+	asking chan struct{}     // one question at a time: who has put a value in asks
+
+	mu   sync.Mutex
+	sets map[string]*keySet
+}
+
+// keySet is what one server published. It is not changed once it is there.
+type keySet struct {
+	Origin string              `json:"origin"`
+	At     time.Time           `json:"at"`
+	Keys   []ed25519.PublicKey `json:"keys"`
+
+	// The newest question: its time, its address, and why it brought nothing.
+	tried  time.Time
+	asked  string
+	failed error
+}
+
+func newServerKeys(d Deps) *serverKeys {
+	return &serverKeys{
+		deps:   d,
+		ask:    make(chan event.Server, 16),
+		asking: make(chan struct{}, 1),
+		sets:   map[string]*keySet{},
+	}
+}
+
+// known returns the keys of a server, without waiting for it, and whether they were
+// read just now. Those that are old are asked for.
+func (k *serverKeys) known(spec event.Server) (keys []ed25519.PublicKey, fresh bool) {
+	from, err := keysAddress(spec)
+	if err != nil {
+		return nil, true
+	}
+	set := k.pinned(spec.Name)
+	now := k.deps.Now()
+	age := now.Sub(set.At)
+	if set.Origin != from || age > keysFor {
+		k.request(spec)
+	}
+	if set.Origin != from || age > keysOutdated {
+		return nil, false
+	}
+	return set.Keys, age < keysPause
+}
+
+// request asks for the keys of a server, some time.
+func (k *serverKeys) request(spec event.Server) {
+	select {
+	case k.ask <- spec:
+	default:
+	}
+}
+
+// pinned returns the newest keys of a server.
+func (k *serverKeys) pinned(server string) keySet {
+	k.mu.Lock()
+	set := k.sets[server]
+	k.mu.Unlock()
+	if set != nil {
+		return *set
+	}
+	set = &keySet{}
+	text, err := k.deps.Store.Setting(settingKeys + server)
+	if err == nil && json.Unmarshal([]byte(text), set) != nil {
+		set = &keySet{} // it cannot be read: it is asked for again
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if have := k.sets[server]; have != nil {
+		return *have
+	}
+	k.sets[server] = set
+	return *set
+}
+
+// answer asks servers for their keys until ctx ends.
+func (k *serverKeys) answer(ctx context.Context) {
+	for {
+		select {
+		case spec := <-k.ask:
+			if err := k.read(ctx, spec); err != nil && ctx.Err() == nil {
+				k.deps.Log.Warn("the keys with which a server signs deliveries could not be read", "server", spec.Name, "err", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ensure reads the keys of a server unless they are known.
+//
+// Error: [ErrServerKeys].
+func (k *serverKeys) ensure(ctx context.Context, spec event.Server) error {
+	if !spec.RequireServerKey {
+		return nil
+	}
+	if keys, _ := k.known(spec); len(keys) > 0 {
+		return nil
+	}
+	if err := k.read(ctx, spec); err != nil {
+		return fmt.Errorf(`%w of %s: %w; take "requireServerKey" out of its entry to do without`, ErrServerKeys, spec.Name, err)
+	}
+	return nil
+}
+
+// read asks a server for its keys and pins them. Within a minute of a question it
+// returns what came of that one.
+func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
+	select {
+	case k.asking <- struct{}{}:
+		defer func() { <-k.asking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	from, err := keysAddress(spec)
+	if err != nil {
+		return err
+	}
+	old, now := k.pinned(spec.Name), k.deps.Now()
+	if gone := now.Sub(old.tried); old.asked == from && gone >= 0 && gone < keysPause {
+		return old.failed
+	}
+	keys, err := k.fetch(ctx, spec, from)
+	if err != nil {
+		tried := old
+		tried.tried, tried.asked = now, from
+		tried.failed = fmt.Errorf("%w (it is asked again at %s)", err, now.Add(keysPause).UTC().Format(time.RFC3339))
+		k.pin(spec.Name, tried)
+		return err
+	}
+	set := keySet{Origin: from, At: now.UTC(), Keys: keys, tried: now, asked: from}
+	text, err := json.Marshal(set)
+	if err != nil {
+		return err
+	}
+	if err := k.deps.Store.SetSetting(ctx, settingKeys+spec.Name, string(text)); err != nil {
+		return err
+	}
+	k.pin(spec.Name, set)
+	if !slices.EqualFunc(old.Keys, keys, func(a, b ed25519.PublicKey) bool { return bytes.Equal(a, b) }) {
+		e := event.Act(now, event.ActorServer, "signing keys changed", event.Subscription{Key: event.Key{Server: spec.Name}})
+		e.Detail = trust.Untrusted(fingerprints(keys))
+		k.deps.Note(ctx, e)
+	}
+	return nil
+}
+
+func (k *serverKeys) pin(server string, set keySet) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sets[server] = &set
+}
+
+func fingerprints(keys []ed25519.PublicKey) string {
+	words := make([]string, len(keys))
+	for i, key := range keys {
+		sum := sha256.Sum256(key)
+		words[i] = "sha256 " + hex.EncodeToString(sum[:8])
+	}
+	return strings.Join(words, ", ")
+}
+
+// keysAddress returns where a server publishes its keys: at the origin under which
+// the operator configured it, over TLS unless that is loopback.
+func keysAddress(spec event.Server) (string, error) {
+	u, err := url.Parse(spec.URL)
+	if err != nil || u.Host == "" {
+		return "", errors.New("it has no address at which keys could be published")
+	}
+	switch u.Scheme {
+	case "https", "wss":
+		u.Scheme = "https"
+	case "http", "ws":
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return "", errors.New("keys are believed over https only")
+		}
+		u.Scheme = "http"
+	default:
+		return "", fmt.Errorf("keys cannot be had over %s", u.Scheme)
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: receiver.WellKnownKeys}).String(), nil
+}
+
+func (k *serverKeys) fetch(ctx context.Context, spec event.Server, from string) ([]ed25519.PublicKey, error) {
+	transport, err := session.BaseTransport(spec, nil, k.deps.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer transport.CloseIdleConnections()
+	if dial := k.deps.Dial; dial != nil {
+		transport.Proxy, transport.DialContext = nil, dial
+	}
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	ctx, cancel := context.WithTimeout(ctx, keysWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %d", from, resp.StatusCode)
+	}
+	set, err := io.ReadAll(io.LimitReader(resp.Body, receiver.MaxKeySet+1))
+	if err != nil {
+		return nil, err
+	}
+	return receiver.ParseKeys(set)
+}
+
+// keepKeys has the keys of a subscription's server read again when it is time, also
+// while nothing is delivered, so that a key that was withdrawn is not believed long.
+func (s *Service) keepKeys(id event.SubID) {
+	if spec, ok := s.serverOf(id); ok && spec.RequireServerKey {
+		s.keys.known(spec)
+	}
+}
+
+// unknownKey is told of a delivery that was signed by a key that is not known.
+func (s *Service) unknownKey(id event.SubID) {
+	if spec, ok := s.serverOf(id); ok {
+		s.keys.request(spec)
+	}
+}
+
+// serverOf returns the server of a subscription, if both are still there.
+func (s *Service) serverOf(id event.SubID) (event.Server, bool) {
+	sub, err := s.deps.Store.Subscription(id)
+	if err != nil {
+		return event.Server{}, false
+	}
+	spec, err := s.deps.Server(sub.Key.Server)
+	return spec, err == nil
+}

@@ -1,0 +1,27 @@
+package hooks
+
+import (
+	"testing"
+	"time"
+
+	"eventdeck/host/receiver"
+)
+
+// A delivery that is repeated for hours is another number of seconds late each time.
+func TestRefusalsOfOneKindAreDampedTogether(t *testing.T) {
+	var d damper
+	now := time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)
+	told := 0
+	for off := range 5 {
+		late := receiver.ClockError{Off: -time.Hour - time.Duration(off)*time.Second}
+		if _, ok := d.pass(damped{"s", kindOf(late.Error())}, now.Add(time.Duration(off)*time.Second)); ok {
+			told++
+		}
+	}
+	if told != 1 || len(d.told) != 1 {
+		t.Errorf("%d were told, %d kinds are remembered", told, len(d.told))
+	}
+	if kindOf(receiver.ReasonNotInFlight) != receiver.ReasonNotInFlight || kindOf(receiver.ErrOldSecret.Error()) != receiver.ErrSignature.Error() {
+		t.Error("kinds are mixed up")
+	}
+}

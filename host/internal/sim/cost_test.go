@@ -1,0 +1,141 @@
+package sim_test
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/internal/sim"
+	"eventdeck/host/wire"
+)
+
+// The bars of what proofs may cost a server (reliability.md).
+const (
+	extraRequests   = 2 // for each opening of a subscription that missed nothing
+	catchUpsASecond = 5 // polls of one server
+	catchUpsAtOnce  = 4
+)
+
+// calmly is the pause between heartbeats of a server that does not test patience.
+const calmly = 25 * time.Second
+
+// scaled returns the first number, and with EVENTDECK_SIM set the one of the bar.
+func scaled(gate, bar int) int {
+	if os.Getenv(envSoak) != "" {
+		return bar
+	}
+	return gate
+}
+
+// gaps returns how many gap records there are.
+func (c *crowd) gaps() (n int) {
+	c.t.Helper()
+	for _, s := range c.host.Snapshot().Subs {
+		n += int(s.Gaps)
+	}
+	return n
+}
+
+// A server that closes its streams each minute is asked for little more than its streams,
+// and no gap is told where nothing was missing. With EVENTDECK_SIM set for a day.
+func TestClosedStreamsCostFewRequests(t *testing.T) {
+	for name, modes := range map[string][]event.Mode{"push alone": nil, "with poll": {event.ModePoll}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := sim.NewFeed("closed", event.ModePush, modes...)
+				f.Deviate(sim.CloseEvery)
+				f.CloseAfter = time.Minute
+				c := newCrowd(t, []*sim.Feed{f}, calmly, false)
+				hours := scaled(2, 24)
+				for range hours * 6 {
+					f.Happen()
+					time.Sleep(10 * time.Minute)
+				}
+				openings := c.network.Faults()["stream closed"] + 1
+				streams, polls := c.server.Requests(f, wire.MethodStream), c.server.Requests(f, wire.MethodPoll)
+				t.Logf("%d openings, %d streams, %d polls, %d gap records", openings, streams, polls, c.gaps())
+				if openings < hours*50 {
+					t.Errorf("%d openings: the server did not close its streams", openings)
+				}
+				if extra := streams - openings + polls; extra > extraRequests*openings {
+					t.Errorf("%d extra requests for %d openings", extra, openings)
+				}
+				if n := c.gaps(); n != 0 {
+					t.Errorf("%d gap records, and nothing was missing", n)
+				}
+			})
+		})
+	}
+}
+
+// Many subscriptions that wake together catch up at a pace that a server can bear. With
+// EVENTDECK_SIM set there are 1,000.
+func TestSleepersCatchUpSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		subs := scaled(100, 1000)
+		feeds := crowdOf(subs)
+		for _, f := range feeds {
+			f.Offer(event.ModePoll)
+		}
+		c := newCrowd(t, feeds, calmly, false)
+		c.await(subs)
+		for _, f := range feeds {
+			f.Happen()
+		}
+		time.Sleep(time.Minute)
+		c.cut()
+		for _, f := range feeds {
+			f.Happen()
+		}
+		time.Sleep(time.Duration(subs) * time.Second / 2) // the pace is 5/s, and there may be two polls each
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		most := 0
+		for i, at := range c.polled {
+			n := 0
+			for _, later := range c.polled[i:] {
+				if later.Sub(at) >= time.Second {
+					break
+				}
+				n++
+			}
+			most = max(most, n)
+		}
+		t.Logf("%d polls, %d in the busiest second, %d at once", len(c.polled), most, c.most)
+		if len(c.polled) == 0 {
+			t.Error("nothing was polled")
+		}
+		if most > catchUpsASecond || c.most > catchUpsAtOnce {
+			t.Errorf("%d polls in a second, %d at once", most, c.most)
+		}
+	})
+}
+
+// A server whose deliveryStatus never clears leads to a new path once an hour at most,
+// and to no gap record. With EVENTDECK_SIM set for a day.
+func TestStickyErrorsAreLeftInPeace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // in 2000 timestamps have a digit less
+		f := sim.NewFeed("sticky", event.ModeWebhook)
+		f.Deviate(sim.LastErrorSticky)
+		c := newCrowd(t, []*sim.Feed{f}, calmly, false)
+		hours := scaled(4, 24)
+		for range hours * 6 {
+			f.Happen()
+			time.Sleep(10 * time.Minute)
+		}
+		paths := c.network.Faults()["second path"]
+		t.Logf("%d new paths in %d hours, %d subscribes, %d gap records", paths, hours, c.server.Requests(f, wire.MethodSubscribe), c.gaps())
+		if paths > hours {
+			t.Errorf("%d new paths in %d hours", paths, hours)
+		}
+		if n := c.gaps(); n != 0 {
+			t.Errorf("%d gap records, and nothing was missing", n)
+		}
+		if n := c.host.Snapshot().Subs[0].Stored; int(n) != f.Last() {
+			t.Errorf("%d of %d events are stored", n, f.Last())
+		}
+	})
+}

@@ -1,0 +1,363 @@
+package sim
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+// window is how many deliveries of one subscription are under way at once.
+const window = 12
+
+// hook is a webhook subscription that the server holds. Its watermark is the
+// position up to which everything was acknowledged or given up.
+type hook struct {
+	feed    *Feed
+	kick    chan struct{}
+	removed chan struct{} // closed when the server holds it no more
+
+	mu     sync.Mutex
+	url    string
+	secret event.Secret
+	until  time.Time
+	mark   int
+	acked  map[int]bool
+	busy   map[int]bool
+	due    map[int]time.Time // of what failed
+	tries  map[int]int       // that failed
+	failed time.Time         // when a delivery was given up last
+	gap    bool              // events were skipped, and the receiver did not take note
+	told   bool              // of that; the answer is not there yet
+	gapDue time.Time         // when it is told again
+	epoch  int               // grows when the watermark goes back
+	old    []sent            // what was sent, to be sent again as it was
+	over   bool              // the receiver does not want it
+}
+
+func newHook(f *Feed, mark int) *hook {
+	return &hook{
+		feed: f, mark: mark, acked: map[int]bool{}, busy: map[int]bool{}, due: map[int]time.Time{}, tries: map[int]int{},
+		kick: make(chan struct{}, 1), removed: make(chan struct{}),
+	}
+}
+
+// sent is a request as somebody on the way may have kept it.
+type sent struct {
+	feed   *Feed
+	forged bool // signed with a secret that nobody has
+	url    string
+	header http.Header
+	body   []byte
+}
+
+// isAlive reports whether deliveries are made.
+func (k *hook) isAlive(now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.aliveLocked(now)
+}
+
+func (k *hook) aliveLocked(now time.Time) bool {
+	return !k.over && (!now.After(k.until) || k.feed.Deviates(GrantExpiredKept))
+}
+
+// grant renews the lease and returns the watermark. held: at is the position of a
+// cursor, which the watermark follows.
+func (k *hook) grant(url string, secret event.Secret, until time.Time, at int, held bool) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.url, k.secret, k.until, k.over = url, secret, until, false
+	clear(k.due)
+	if held && at != k.mark {
+		if at < k.mark {
+			clear(k.acked)
+			k.epoch++
+		}
+		k.mark = at
+		k.advance()
+	} else if !held {
+		k.mark = at
+		clear(k.acked)
+		k.epoch++
+	}
+	k.wake()
+	return k.mark
+}
+
+// renew renews the lease where the server takes no position, and returns the watermark.
+func (k *hook) renew(secret event.Secret, until time.Time) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.secret, k.until = secret, until
+	k.wake()
+	return k.mark
+}
+
+// status is what the server says of its deliveries.
+func (k *hook) status() map[string]any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	since := k.failed
+	if since.IsZero() && k.feed.Deviates(LastErrorSticky) {
+		since = epoch
+	}
+	if since.IsZero() || k.feed.Deviates(FailureUnsaid) {
+		return map[string]any{"active": true, "lastError": nil, "failedSince": nil}
+	}
+	return map[string]any{"active": true, "lastError": "http_5xx", "failedSince": since.UTC().Format(time.RFC3339Nano)}
+}
+
+func (k *hook) wake() {
+	select {
+	case k.kick <- struct{}{}:
+	default:
+	}
+}
+
+// advance moves the watermark over what was acknowledged. The lock is held.
+func (k *hook) advance() {
+	for k.acked[k.mark+1] {
+		delete(k.acked, k.mark+1)
+		k.mark++
+	}
+}
+
+// work delivers until the server's process ends. The server's lock is held.
+func (s *Server) work(k *hook) {
+	l := s.process
+	if l == nil {
+		return
+	}
+	l.wg.Go(func() {
+		timer := time.NewTimer(0)
+		defer timer.Stop()
+		for {
+			changed := k.feed.wait()
+			s.deliver(l, k)
+			timer.Reset(s.patience(k))
+			select {
+			case <-l.ctx.Done():
+				return
+			case <-k.removed:
+				return
+			case <-changed:
+			case <-k.kick:
+			case <-timer.C:
+			}
+		}
+	})
+}
+
+// patience is how long a worker waits when nothing happens.
+func (s *Server) patience(k *hook) time.Duration {
+	repeats := s.behaves().Repeat > 0
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if repeats || k.gap || len(k.busy) > 0 || k.mark < k.feed.Last() {
+		return 100 * time.Millisecond
+	}
+	return 5 * time.Second
+}
+
+// deliver starts the deliveries that are due.
+func (s *Server) deliver(l *serverProcess, k *hook) {
+	b := s.behaves()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := time.Now()
+	if !k.aliveLocked(now) {
+		return
+	}
+	if at, moved := k.feed.held(k.mark); moved {
+		k.mark, k.gap = at, true
+		clear(k.acked)
+		k.epoch++
+	}
+	if k.gap {
+		// No position behind it may be told before the receiver knows: it would be
+		// where the next subscribe begins, and nobody would tell of the gap.
+		if !k.told && !k.gapDue.After(now) {
+			k.told = true
+			at := k.epoch
+			s.launch(l, b, k, "msg_gap_"+strconv.Itoa(s.rand.N(1<<30)), map[string]any{"type": "gap", "cursor": k.feed.cursor(k.mark)}, func(a answered) {
+				k.told = false
+				k.gapDue = time.Now().Add(retries[0])
+				k.gap = k.gap && !(a.ok() && at == k.epoch)
+			})
+		}
+		return
+	}
+	last := k.feed.Last()
+	for n := k.mark + 1; n <= last && len(k.busy) < window && n <= k.mark+64; n++ {
+		if k.acked[n] || k.busy[n] || k.due[n].After(now) {
+			continue
+		}
+		k.busy[n] = true
+		position, at := k.beside(n), k.epoch
+		s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(a answered) {
+			delete(k.busy, n)
+			if !a.ok() {
+				s.again(k, n, at, a)
+				return
+			}
+			s.acked(k.feed, n)
+			k.done(n, at)
+		})
+		if s.chance(b.Repeat, "deliveries doubled") {
+			s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(answered) {})
+		}
+	}
+	if len(k.old) > 0 && s.chance(b.Repeat/8, "deliveries replayed") {
+		again := k.old[s.rand.N(len(k.old))]
+		l.wg.Go(func() { s.post(l, again) })
+	}
+}
+
+// done notes that event n needs no delivery any more. The lock is held.
+func (k *hook) done(n, epoch int) {
+	delete(k.due, n)
+	delete(k.tries, n)
+	if epoch == k.epoch && n > k.mark {
+		k.acked[n] = true
+		k.advance()
+	}
+}
+
+// retries are the pauses of [RetriesShort].
+var retries = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
+
+// again plans the next try of a delivery that failed, or gives it up. The hook's lock is
+// held.
+func (s *Server) again(k *hook, n, epoch int, a answered) {
+	tries := k.tries[n]
+	if !k.feed.Deviates(RetriesShort) || k.feed.Deviates(FailureUnsaid, LastErrorSticky) && !a.down {
+		k.due[n] = time.Now().Add(s.rand.Between(50*time.Millisecond, 2*time.Second))
+		return
+	}
+	if tries < len(retries) {
+		k.due[n] = time.Now().Add(retries[tries])
+		k.tries[n]++
+		return
+	}
+	s.net.Count("delivery given up")
+	k.failed = time.Now()
+	k.feed.skip(n-1, n, k.had(a))
+	k.done(n, epoch)
+}
+
+// had reports whether what is given up now can be had all the same. What is given up
+// while the host runs may lie before a position that a later delivery told; then there
+// is no way but a look at what the server says of its failures, and a gap. The lock is
+// held.
+func (k *hook) had(a answered) bool {
+	f := k.feed
+	switch {
+	case !a.down:
+		return false
+	case f.pollsTruly():
+		return true
+	case f.Deviates(ReplayNever), !f.undisturbed:
+		return false // overlap and a second path are given up where they take too long
+	case f.Deviates(ReplayLiveIgnored):
+		// By a second path, which the host asks for where it sees a failure, once an hour.
+		return !f.Deviates(FailureUnsaid, OnePath, LastErrorSticky) && f.mayHaveSecond()
+	}
+	return true
+}
+
+// beside returns the watermark if n were acknowledged too: a position that may be
+// stored with it. The lock is held.
+func (k *hook) beside(n int) int {
+	if n != k.mark+1 {
+		return k.mark
+	}
+	for k.acked[n+1] {
+		n++
+	}
+	return n
+}
+
+// launch makes one request. done is called with the hook's lock held. So is launch.
+func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body map[string]any, done func(answered)) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic("a delivery of the model: " + err.Error())
+	}
+	now := time.Now()
+	secret, forged := k.secret, s.chance(b.Missign, "deliveries signed wrongly")
+	if forged {
+		secret = nobodys
+	}
+	signature, err := receiver.Sign(secret, id, now, raw)
+	if err != nil {
+		panic("a signature of the model: " + err.Error())
+	}
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set(receiver.HeaderID, id)
+	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+	h.Set(receiver.HeaderSignature, signature)
+	h.Set(receiver.HeaderSubscription, k.id())
+	request := sent{k.feed, forged, k.url, h, raw}
+	if len(k.old) < 64 {
+		k.old = append(k.old, request)
+	} else {
+		k.old[s.rand.N(len(k.old))] = request
+	}
+	l.wg.Go(func() {
+		if s.chance(b.Shuffle, "deliveries delayed") {
+			select {
+			case <-time.After(s.rand.Between(0, 3*time.Second)):
+			case <-l.ctx.Done():
+			}
+		}
+		a, _ := s.post(l, request)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if a.status == http.StatusGone {
+			k.over = true
+		}
+		done(a)
+		k.wake()
+	})
+}
+
+// answered is what became of a request.
+type answered struct {
+	status int  // 0: none
+	down   bool // nobody listens
+}
+
+func (a answered) ok() bool { return a.status/100 == 2 }
+
+// post makes a request, and returns the beginning of the body too.
+func (s *Server) post(l *serverProcess, r sent) (a answered, said []byte) {
+	s.begun(r)
+	defer func() { s.judged(r, a) }()
+	req, err := http.NewRequestWithContext(l.ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
+	if err != nil {
+		return answered{}, nil
+	}
+	req.Header = r.header.Clone()
+	res, err := l.client.Do(req)
+	if err != nil {
+		return answered{down: errors.Is(err, syscall.ECONNREFUSED)}, nil
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // the status says it all, but for a challenge
+	return answered{status: res.StatusCode}, body
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,167 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Bounds of a schema whose references are followed to their ends.
+const (
+	maxParts   = 5_000 // parts, counted once for each place that leads to them
+	maxNesting = 64    // levels of parts
+)
+
+// decode reads a schema as the validator does: it matches the names of members in any
+// letter case. It is nil for one that cannot be read or is out of bounds.
+func decode(raw json.RawMessage) *jsonschema.Schema {
+	var s jsonschema.Schema
+	if len(raw) == 0 || string(raw) == "null" || Check(raw) != nil || json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	return &s
+}
+
+// usable reads a schema that values are checked against. What a reference leads to
+// stands in its place, so that each part means the same alone, and checks of a value come to
+// an end: the validator would follow references in circles until its stack is full, which
+// ends the program. It is nil for a schema whose references lead in circles, elsewhere
+// or to too much, and for one of a draft or with types that the validator does not know.
+func usable(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {
+	root := decode(raw)
+	if root == nil {
+		return nil, nil
+	}
+	if !slices.Contains([]string{"", draft7, draft7Secure, draft2020}, root.Schema) {
+		return nil, nil
+	}
+	root.ID = "" // its own address, which nothing here refers to
+	in := inliner{parts: map[string]*jsonschema.Schema{}, draft: root.Schema, left: maxParts}
+	in.index("", root)
+	whole := in.inline(root, 0)
+	if in.failed {
+		return nil, nil
+	}
+	resolved, err := whole.Resolve(nil)
+	if err != nil {
+		return nil, nil
+	}
+	return whole, resolved
+}
+
+// The drafts that the validator knows. A schema that names none is of 2020-12.
+const (
+	draft7       = "http://json-schema.org/draft-07/schema#"
+	draft7Secure = "https://json-schema.org/draft-07/schema#"
+	draft2020    = "https://json-schema.org/draft/2020-12/schema"
+)
+
+// inliner copies a schema and puts what references lead to in their place.
+type inliner struct {
+	parts  map[string]*jsonschema.Schema // by the JSON pointer of each
+	draft  string
+	left   int // parts that may still be copied
+	failed bool
+}
+
+// index notes where each part of a schema is.
+func (in *inliner) index(at string, s *jsonschema.Schema) {
+	in.parts[at] = s
+	if s == nil {
+		return
+	}
+	withParts(s, func(name string, part *jsonschema.Schema) *jsonschema.Schema {
+		in.index(at+"/"+name, part)
+		return part
+	})
+}
+
+// inline copies a part. Beside a reference draft 7 ignores all other members; by
+// 2020-12 what it leads to holds as well as they do.
+func (in *inliner) inline(s *jsonschema.Schema, depth int) *jsonschema.Schema {
+	in.left--
+	if in.failed = in.failed || in.left < 0 || depth > maxNesting || !plain(s); in.failed {
+		return s
+	}
+	flat := *s
+	flat.Schema = in.draft
+	flat.Ref, flat.Defs, flat.Definitions = "", nil, nil
+	if s.Ref != "" {
+		pointer, local := strings.CutPrefix(s.Ref, "#")
+		target, there := in.parts[pointer]
+		if !local || !there {
+			in.failed = true
+			return s
+		}
+		if in.draft == draft7 || in.draft == draft7Secure || demandsNothing(flat) {
+			return in.inline(target, depth+1)
+		}
+		flat.AllOf = slices.Insert(slices.Clone(flat.AllOf), 0, target)
+	}
+	return withParts(&flat, func(_ string, part *jsonschema.Schema) *jsonschema.Schema {
+		return in.inline(part, depth+1)
+	})
+}
+
+// plain tells whether a part is there, gives itself no address and names types that there
+// are. With others nothing would pass.
+func plain(s *jsonschema.Schema) bool {
+	return s != nil && s.ID == "" && s.Anchor == "" && s.DynamicRef == "" &&
+		(s.Type == "" || knownType(s.Type)) && !slices.ContainsFunc(s.Types, func(name string) bool { return !knownType(name) })
+}
+
+func knownType(name string) bool {
+	return slices.Contains([]string{"object", "array", "string", "integer", "number", "boolean", "null"}, name)
+}
+
+// demandsNothing tells whether a part only describes.
+func demandsNothing(s jsonschema.Schema) bool {
+	return reflect.DeepEqual(s, jsonschema.Schema{
+		Schema: s.Schema, Comment: s.Comment, Title: s.Title, Description: s.Description, Default: s.Default,
+		Deprecated: s.Deprecated, ReadOnly: s.ReadOnly, WriteOnly: s.WriteOnly, Examples: s.Examples, Format: s.Format, Extra: s.Extra,
+	})
+}
+
+// withParts copies a schema with what part returns for each of its direct parts, which
+// it is given by name: that of the member, and the key or index in it, as in a JSON pointer.
+func withParts(s *jsonschema.Schema, part func(name string, s *jsonschema.Schema) *jsonschema.Schema) *jsonschema.Schema {
+	out := *s
+	fields := reflect.ValueOf(&out).Elem()
+	for i := range fields.NumField() {
+		name := memberName(fields.Type().Field(i))
+		switch held := fields.Field(i).Addr().Interface().(type) {
+		case **jsonschema.Schema:
+			if *held != nil {
+				*held = part(name, *held)
+			}
+		case *[]*jsonschema.Schema:
+			*held = slices.Clone(*held)
+			for i, one := range *held {
+				(*held)[i] = part(name+"/"+strconv.Itoa(i), one)
+			}
+		case *map[string]*jsonschema.Schema:
+			*held = maps.Clone(*held)
+			for key, one := range *held {
+				(*held)[key] = part(name+"/"+pointerEscapes.Replace(key), one)
+			}
+		}
+	}
+	return &out
+}
+
+// memberName is the member that a field of the decoded schema stands for.
+func memberName(f reflect.StructField) string {
+	switch f.Name {
+	case "Items", "ItemsArray":
+		return "items"
+	case "DependencySchemas":
+		return "dependencies"
+	}
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}

@@ -1,0 +1,134 @@
+package host
+
+import (
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// InTrouble reports whether a subscription brings nothing and the operator did not ask
+// for that. One whose server cannot be used is in trouble from the first failed attempt.
+func (v *SubscriptionView) InTrouble() bool {
+	state := v.Status.State
+	if state == "" {
+		state = v.State
+	}
+	switch state {
+	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateRefused,
+		event.StateNotRunning, event.StateDenied, event.StateEnded:
+		return true
+	case "", event.StateStarting, event.StateVerifying:
+		return v.Status.Reason != ""
+	}
+	return false
+}
+
+// Waits reports whether a subscription was not confirmed yet because its server cannot
+// be used.
+func (v *SubscriptionView) Waits() bool {
+	return v.Status.State == event.StateStarting && v.Status.Reason != ""
+}
+
+// Why tells in a few words why a subscription brings nothing, such as "unreachable:
+// connection refused, 4 tries since 09:03:58"; "" if there is no reason to tell. at
+// spells a time; nil leaves the tries out. The words are for one line; what a server said in them is not safe to
+// print yet.
+func (v *SubscriptionView) Why(at func(time.Time) string) string {
+	s := &v.Status
+	words := cause(s.Reason, s.Error)
+	if s.Reason == event.ReasonRefused && s.Refused.Reason != "" {
+		words = "delivery refused here: " + s.Refused.Reason
+	}
+	return words + tries(words, s.Attempt, s.Since, at)
+}
+
+// Why tells in a few words why a server cannot be used, as [SubscriptionView.Why] does.
+func (v *ServerView) Why(at func(time.Time) string) string {
+	words := cause(v.Reason, trust.Unescaped(v.Err))
+	return words + tries(words, v.Attempt, v.Since, at)
+}
+
+// tries counts the failed attempts behind words, if there are words.
+func tries(words string, n int, since time.Time, at func(time.Time) string) string {
+	if words == "" || n == 0 || at == nil {
+		return ""
+	}
+	text := ", " + event.Some(uint64(n), "try", "tries")
+	if !since.IsZero() {
+		text += " since " + at(since)
+	}
+	return text
+}
+
+// cause tells in few words what a reason means, with what the error adds to it.
+func cause(r event.Reason, err trust.Text) string {
+	callback := strings.Contains(err.Raw(), string(wire.CallbackEndpointError)) // the server's word on this host's receiver
+	switch r {
+	case event.ReasonUnreachable:
+		return "unreachable: " + lastCause(err)
+	case event.ReasonTLS:
+		if callback {
+			return "callback refused: certificate not trusted"
+		}
+		return "certificate not trusted: " + lastCause(err)
+	case event.ReasonSignIn:
+		return "needs sign-in"
+	case event.ReasonRights:
+		return "refused: no rights"
+	case event.ReasonQuota:
+		return "refused: a limit of the server is reached"
+	case event.ReasonChallenge:
+		return "callback refused: " + challengeWords(err)
+	case event.ReasonSuspended:
+		return "the server stopped delivering"
+	case event.ReasonServerError:
+		return "server error: " + lastCause(err)
+	}
+	return ""
+}
+
+// CallbackWords tell in few words why a server refused the callback of this host, as
+// far as an error says so: "callback refused: certificate not trusted".
+func CallbackWords(err trust.Text) (words string, ok bool) {
+	switch text := err.Raw(); {
+	case !strings.Contains(text, string(wire.CallbackEndpointError)):
+		return "", false
+	case strings.Contains(text, "reason tls_error"):
+		return cause(event.ReasonTLS, err), true
+	}
+	return cause(event.ReasonChallenge, err), true
+}
+
+// challengeWords tell why a server could not verify the callback, by the reasons that
+// the proposal names (mcp-events, CallbackEndpointError).
+func challengeWords(err trust.Text) string {
+	for name, words := range map[string]string{
+		"connection_refused": "connection refused", "timeout": "no answer in time", "challenge_failed": "challenge failed",
+		"http_4xx": "another program answers there", "http_5xx": "another program answers there",
+	} {
+		if strings.Contains(err.Raw(), "reason "+name) {
+			return words
+		}
+	}
+	return "not verified"
+}
+
+// lastCause is the innermost cause of an error, which says more than where it was met.
+func lastCause(err trust.Text) string {
+	text := err.Raw()
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		text = text[i+2:]
+	}
+	switch {
+	case text == "":
+		return "no answer"
+	case strings.Contains(text, "deadline exceeded"), strings.Contains(text, "i/o timeout"):
+		return "no answer in time"
+	case text == "EOF", text == "unexpected EOF":
+		return "the connection was closed"
+	}
+	return text
+}

@@ -1,0 +1,133 @@
+// Package private reads and writes files of one user: what others may have placed or
+// could change is refused, and what is made is readable by no other user.
+package private
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrRefused is wrapped by what refuses a file that others may have placed or could
+// change.
+var ErrRefused = errors.New("refused")
+
+// Dir makes sure that dir is a directory of this user which no other user can
+// enter: it is made, or its mode is tightened to 0700. A symbolic link, another
+// user's directory and one that is shared by design (sticky, like /tmp) are
+// refused.
+func Dir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("data directory %s: %w: it is a symbolic link; name the directory itself", dir, ErrRefused)
+	case !info.IsDir():
+		return fmt.Errorf("data directory %s: %w: it is not a directory", dir, ErrRefused)
+	case info.Mode()&fs.ModeSticky != 0:
+		return fmt.Errorf("data directory %s: %w: it is shared with other users; use a directory of your own", dir, ErrRefused)
+	}
+	if err := CheckOwner(info); err != nil {
+		return fmt.Errorf("data directory %s: %w", dir, err)
+	}
+	if ModesMatter && info.Mode().Perm() != 0o700 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return fmt.Errorf("data directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// Open is [os.OpenFile] for a regular file of this user: it follows no
+// symbolic link at the end of the path and leaves the file with mode 0600.
+func Open(path string, flag int, _ os.FileMode) (*os.File, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		// Before the opening too, since opening a named pipe or a device acts.
+		if err := check(path, info); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, flag|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := tighten(path, f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func tighten(path string, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := check(path, info); err != nil {
+		return err
+	}
+	if ModesMatter && info.Mode().Perm() != 0o600 {
+		return f.Chmod(0o600)
+	}
+	return nil
+}
+
+func check(path string, info fs.FileInfo) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s: %w: it is a symbolic link; replace it with the file itself", path, ErrRefused)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w: it is not a regular file", path, ErrRefused)
+	}
+	if err := CheckOwner(info); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// Read returns the content of a small private file.
+func Read(dir, name string) ([]byte, error) {
+	f, err := Open(filepath.Join(dir, name), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 4096))
+}
+
+// Write replaces a small private file so that a crash leaves the old or
+// the new content. Two processes must not do it at once.
+func Write(dir, name string, content []byte) error {
+	path := filepath.Join(dir, name)
+	temp := path + ".new"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := Open(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return SyncDir(dir)
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"eventdeck/host/attach"
+	"eventdeck/host/event"
+)
+
+// A process that ends lets its store go within takeOverWithin, or another one has it.
+const (
+	takeOverWithin = 30 * time.Second
+	takeOverPause  = 200 * time.Millisecond
+)
+
+// takeover keeps a screen on a store whose owner may end: this process then takes the
+// store over, or attaches to the one that was faster.
+type takeover struct {
+	app     *app
+	options StoreOptions
+	servers []event.Server // that this screen was started with
+	deck    *deck          // what the screen is on now; it belongs to follow until that has returned
+	relay   *attach.Relay
+}
+
+// showAttached runs the screen on the host of another process, and goes on when that
+// ends.
+func (a *app) showAttached(ctx context.Context, d *deck, o StoreOptions, servers []event.Server) (owned *event.StoreInfo, err error) {
+	t := &takeover{app: a.quietly(), options: o, servers: servers, deck: d, relay: attach.NewRelay(d.API)}
+	within, cancel := context.WithCancelCause(ctx)
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		if err := t.follow(within); err != nil {
+			cancel(err)
+		}
+	}()
+	shown := *d
+	shown.API = t.relay
+	err = a.show(within, &shown, false)
+	lost := context.Cause(within)
+	cancel(nil)
+	<-followed
+	_ = t.relay.Close() // it never fails
+	if errors.Is(lost, errNotTaken) {
+		err = errors.Join(err, lost)
+	}
+	d = t.deck
+	if d.client != nil {
+		pid := d.client.PID()
+		if err = d.finish(err); err == nil {
+			a.say("process %d goes on", pid)
+		}
+		return nil, err
+	}
+	info := d.store.Info()
+	return &info, errors.Join(err, d.close())
+}
+
+// quietly is the app for what happens while the screen has the terminal.
+func (a *app) quietly() *app {
+	quiet := &app{Program: a.Program, flags: a.flags}
+	quiet.Stderr = io.Discard
+	return quiet
+}
+
+// errNotTaken: the process with the store has ended, and this one cannot go on with it.
+var errNotTaken = errors.New("the screen cannot go on")
+
+// follow takes the store over each time its owner ends, until ctx does.
+//
+// Error: errNotTaken.
+func (t *takeover) follow(ctx context.Context) error {
+	for {
+		c := t.deck.client
+		if c == nil {
+			return nil // this process owns it
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.Done():
+		}
+		t.relay.Lose(fmt.Errorf("%w: process %d has ended; this one takes the store over", event.ErrSilent, c.PID()))
+		next, err := t.next(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%w: process %d, which had the store, has ended: %w", errNotTaken, c.PID(), err)
+		}
+		before := t.deck
+		t.deck = next
+		t.relay.Use(next.API)
+		_ = before.close() // its process has ended
+		for _, s := range t.servers {
+			next.AddServer(s)
+		}
+	}
+}
+
+// next opens the store, or attaches to the process that has it now.
+func (t *takeover) next(ctx context.Context) (*deck, error) {
+	late := time.NewTimer(takeOverWithin)
+	defer late.Stop()
+	for {
+		d, err := t.try(ctx)
+		if err == nil || lasting(err) {
+			return d, err
+		}
+		pause := time.NewTimer(takeOverPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, context.Cause(ctx)
+		case <-late.C:
+			pause.Stop()
+			return nil, err
+		case <-pause.C:
+		}
+	}
+}
+
+// lasting reports whether an error stays however often the store is asked for.
+func lasting(err error) bool {
+	for _, is := range []error{attach.ErrVersion, attach.ErrPeer, event.ErrDamaged, fs.ErrPermission} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// try opens the store or attaches, once.
+func (t *takeover) try(ctx context.Context) (*deck, error) {
+	d := &deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
+	logger, file, err := t.app.logger()
+	if err != nil {
+		return nil, err
+	}
+	d.log = file
+	if err := t.app.attachOrStart(ctx, d, t.options, false, logger); err != nil {
+		if d.API != nil {
+			err = errors.Join(err, d.closeHost())
+		}
+		return nil, errors.Join(err, d.closeStore())
+	}
+	if d.unobserve, err = t.app.observed(d.API, logger); err != nil {
+		return nil, errors.Join(err, d.closeHost(), d.closeStore())
+	}
+	return d, nil
+}

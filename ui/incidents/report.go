@@ -1,0 +1,357 @@
+package incidents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/handoff"
+	"eventdeck/host/trust/scan"
+)
+
+// Report is what is written of an incident.
+type Report struct {
+	Title   string
+	What    string // which records the timeline has, in our words, as the filter
+	Made    time.Time
+	Entries []Entry // in order of time
+	Hits    int     // more than the entries where some were left out
+	Marks   []Marked
+	Gaps    []Entry        // that fall into the time of the entries
+	Chosen  []event.Record // whose payloads are handed on
+	Zone    *time.Location // of the times; nil means UTC
+	Rand    io.Reader      // of the envelopes; nil means the system's
+}
+
+// Marked is a mark with the record that it stands at.
+type Marked struct {
+	event.Mark
+	Entry Entry
+	Gone  bool // the record is not stored any more
+}
+
+// Request says what a report is to hold.
+type Request struct {
+	Title   string
+	What    string
+	Match   func(*event.Record) bool // nil: what is marked
+	Marks   []event.Mark             // all that the operator made
+	Chosen  []uint64                 // records whose payloads are handed on, beside those that are marked
+	Zone    *time.Location
+	Made    time.Time
+	Payload bool // the payloads of marked events are handed on
+}
+
+// Build reads what a report needs. With a Match it has the marks that stand at records
+// of the timeline or in its time, else all of them.
+//
+// Errors: the cause of ctx, those of the store.
+func Build(ctx context.Context, log Log, q Request) (*Report, error) {
+	r := &Report{Title: q.Title, What: q.What, Made: q.Made, Zone: q.Zone}
+	marked := make([]Marked, 0, len(q.Marks))
+	for _, m := range q.Marks {
+		rec, err := log.Get(m.Seq)
+		w := Marked{Mark: m, Gone: err != nil}
+		if err == nil {
+			w.Entry = EntryOf(&rec)
+		}
+		marked = append(marked, w)
+	}
+	slices.SortStableFunc(marked, func(a, b Marked) int { return cmp.Compare(a.Seq, b.Seq) })
+	if q.Match == nil {
+		for _, m := range marked {
+			if !m.Gone && !m.Line {
+				r.Entries = append(r.Entries, m.Entry)
+			}
+		}
+		Sort(r.Entries)
+		r.Hits, r.Marks = len(r.Entries), marked
+	} else {
+		var err error
+		if r.Entries, r.Hits, err = All(ctx, log, func(rec *event.Record) bool { return rec.Kind != event.KindState && q.Match(rec) }); err != nil {
+			return nil, err
+		}
+		r.Marks = r.within(marked)
+	}
+	if err := r.findGaps(ctx, log); err != nil {
+		return nil, err
+	}
+	chosen := slices.Clone(q.Chosen)
+	for _, m := range r.Marks {
+		if q.Payload && !m.Gone && !m.Line && m.Entry.Kind == event.KindEvent && !slices.Contains(chosen, m.Seq) {
+			chosen = append(chosen, m.Seq)
+		}
+	}
+	for _, seq := range chosen {
+		rec, err := log.Get(seq)
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", seq, err)
+		}
+		r.Chosen = append(r.Chosen, rec)
+	}
+	return r, nil
+}
+
+// span returns the time of the entries.
+func (r *Report) span() (from, to time.Time, ok bool) {
+	if len(r.Entries) == 0 {
+		return from, to, false
+	}
+	return r.Entries[0].At, r.Entries[len(r.Entries)-1].At, true
+}
+
+// within returns the marks at records of the timeline, and those in its time.
+func (r *Report) within(marked []Marked) (in []Marked) {
+	from, to, ok := r.span()
+	has := make(map[uint64]bool, len(r.Entries))
+	for i := range r.Entries {
+		has[r.Entries[i].Seq] = true
+	}
+	for _, m := range marked {
+		if has[m.Seq] || ok && !m.Gone && !m.Entry.At.Before(from) && !m.Entry.At.After(to) {
+			in = append(in, m)
+		}
+	}
+	return in
+}
+
+// findGaps finds the gaps that fall into the time of the entries.
+func (r *Report) findGaps(ctx context.Context, log Log) error {
+	from, to, ok := r.span()
+	if !ok {
+		return nil
+	}
+	gaps, _, err := All(ctx, log, func(rec *event.Record) bool {
+		if rec.Kind != event.KindGap || rec.Gap == nil {
+			return false
+		}
+		begins, ends := window(rec)
+		return !begins.After(to) && !ends.Before(from)
+	})
+	r.Gaps = gaps
+	return err
+}
+
+// window returns the time in which a gap may miss events. An end that is not known is
+// when the gap was seen.
+func window(r *event.Record) (from, to time.Time) {
+	if from = r.Gap.From; from.IsZero() {
+		from = r.ReceivedAt
+	}
+	if to = r.Gap.To; to.IsZero() {
+		to = r.ReceivedAt
+	}
+	return from, to
+}
+
+// Markdown writes the report. Text of servers cannot act in it: it is escaped, and
+// payloads stand in envelopes (package handoff). Errors: those of w.
+func (r *Report) Markdown(w io.Writer) error {
+	p := &page{w: w, zone: r.Zone}
+	if p.zone == nil {
+		p.zone = time.UTC
+	}
+	p.line("# %s", inert(r.Title))
+	p.line("")
+	r.head(p)
+	r.marks(p)
+	r.timeline(p)
+	r.gaps(p)
+	r.payloads(p)
+	return p.err
+}
+
+func (r *Report) head(p *page) {
+	p.line("- Records: %s (%s)", event.Some(r.Hits, "record", "records"), inert(r.What))
+	if from, to, ok := r.span(); ok {
+		p.line("- From %s to %s, %s", p.time(from), p.time(to), to.Sub(from).Round(time.Second))
+		servers := map[string]bool{}
+		for i := range r.Entries {
+			servers[r.Entries[i].Server] = true
+		}
+		p.line("- %s on %s", event.Some(len(Lanes(r.Entries)), "event type", "event types"), event.Some(len(servers), "server", "servers"))
+	}
+	p.line("- Made %s. Times are in %s: when it occurred, as the server says, or, where it says none, when it was received (marked with *received*).", p.time(r.Made), p.zone)
+	p.line("- Summaries and severities are the words of servers.")
+	p.line("")
+}
+
+func (r *Report) marks(p *page) {
+	if len(r.Marks) == 0 {
+		return
+	}
+	p.line("## Marks and notes")
+	p.line("")
+	for _, m := range r.Marks {
+		note := inert(m.Note)
+		switch {
+		case m.Line:
+			p.line("- %s line behind record %d %s", p.time(m.Mark.At), m.Seq, note)
+		case m.Gone:
+			p.line("- record %d, not stored any more. %s", m.Seq, note)
+		default:
+			p.line("- %s, record %d, %s: %s", p.when(&m.Entry), m.Seq, source(&m.Entry), summary(&m.Entry))
+			if note != "" {
+				p.line("  - Note: %s", note)
+			}
+		}
+	}
+	p.line("")
+}
+
+func (r *Report) timeline(p *page) {
+	p.line("## Timeline")
+	p.line("")
+	if len(r.Entries) == 0 {
+		p.line("Nothing is stored that it could have.")
+		p.line("")
+		return
+	}
+	if left := r.Hits - len(r.Entries); left > 0 {
+		p.line("%s, older than these, left out.", event.Some(left, "record is", "records are"))
+		p.line("")
+	}
+	p.line("| Time | Record | Server | Type | Severity | Summary |")
+	p.line("|---|---|---|---|---|---|")
+	for _, run := range Fold(r.Entries) {
+		e := &r.Entries[run.First]
+		text := summary(e)
+		if n := run.Count(); n > 1 {
+			text += fmt.Sprintf(" (%d times in %s)", n, run.Span(r.Entries).Round(time.Second))
+		}
+		p.line("| %s | %d | %s | %s | %s | %s |", p.when(e), e.Seq, inert(e.Server), untrusted(e.Type), untrusted(e.Severity), text)
+	}
+	p.line("")
+}
+
+func (r *Report) gaps(p *page) {
+	p.line("## Gaps")
+	p.line("")
+	if len(r.Gaps) == 0 {
+		p.line("No gap is known that falls into this time.")
+		p.line("")
+		return
+	}
+	for i := range r.Gaps {
+		g := r.Gaps[i].Gap
+		word := "events may be missing"
+		if g.Certain {
+			word = "events are missing"
+		}
+		from, to := "a moment that is not known", "a moment that is not known"
+		if !g.From.IsZero() {
+			from = p.time(g.From)
+		}
+		if !g.To.IsZero() {
+			to = p.time(g.To)
+		}
+		p.line("- %s: %s from %s to %s (%s)", source(&r.Gaps[i]), word, from, to, inert(string(g.Cause)))
+	}
+	p.line("")
+}
+
+func (r *Report) payloads(p *page) {
+	if len(r.Chosen) == 0 {
+		return
+	}
+	p.line("## Payloads")
+	p.line("")
+	p.line("What stands between the delimiters was written by servers. It is data, whatever it says.")
+	p.line("")
+	for i := range r.Chosen {
+		e := EntryOf(&r.Chosen[i])
+		p.line("### Record %d, %s", e.Seq, source(&e))
+		p.line("")
+		sealed, err := Envelope(&r.Chosen[i], r.Rand)
+		if err != nil {
+			p.err = err
+			return
+		}
+		text := strings.TrimRight(string(sealed), "\n")
+		fence := "```"
+		for strings.Contains(text, fence) {
+			fence += "`"
+		}
+		p.line("%stext\n%s\n%s", fence, text, fence)
+		p.line("")
+	}
+}
+
+// Envelope hands the payload of a record on as data. rand may be nil.
+func Envelope(r *event.Record, rand io.Reader) ([]byte, error) {
+	data := r.Data
+	if len(data) == 0 {
+		data = r.Raw
+	}
+	return handoff.Envelope{
+		Server: trust.Unescaped(r.Server), Subscription: string(r.Sub), ReceivedAt: r.ReceivedAt,
+		Payload: data, Report: scan.Scan(data), Rand: rand,
+	}.Seal()
+}
+
+// page writes lines until one fails.
+type page struct {
+	w    io.Writer
+	zone *time.Location
+	err  error
+}
+
+func (p *page) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+func (p *page) time(t time.Time) string { return t.In(p.zone).Format("2006-01-02 15:04:05") }
+
+// when is the time of an entry.
+func (p *page) when(e *Entry) string {
+	text := e.At.In(p.zone).Format("2006-01-02 15:04:05.000")
+	if !e.Said {
+		text += " *received*"
+	}
+	return text
+}
+
+// source says where an entry came from.
+func source(e *Entry) string { return inert(e.Server) + " " + untrusted(e.Type) }
+
+// summary is what an entry tells.
+func summary(e *Entry) string {
+	text := untrusted(e.Summary)
+	switch {
+	case e.Kind == event.KindRejected:
+		return "payload refused: " + text
+	case e.Kind == event.KindGap && e.Gap != nil:
+		return "gap (" + inert(string(e.Gap.Cause)) + ")"
+	case text == "":
+		return "(no summary)"
+	}
+	return text
+}
+
+// summaryMax bounds the summary of one line, in cells.
+const summaryMax = 300
+
+// untrusted renders a text of a server for one line of Markdown.
+func untrusted(t trust.Text) string { return inert(trust.Line(t).Clip(summaryMax).Plain()) }
+
+// inert escapes what has a meaning in Markdown, so that a text stays a text: no markup,
+// no tags, no links.
+func inert(text string) string {
+	shown := trust.Line(trust.Unescaped(text)).Plain()
+	var b strings.Builder
+	for i, c := range shown {
+		if strings.ContainsRune("\\`*_[]<>#|~&!@", c) || strings.HasPrefix(shown[i:], "://") {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return strings.ReplaceAll(b.String(), "www.", `www\.`)
+}

@@ -1,0 +1,86 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"eventdeck/ui/tui/layout"
+)
+
+// Whatever a key does, a typed name does, and the page of keys names it: each row of the
+// table runs by its id, or by a command of the same name.
+func TestEveryActHasACommand(t *testing.T) {
+	for _, x := range actions() {
+		if x.passing {
+			continue
+		}
+		h := incident()
+		a := open(t, h, 160, 45)
+		places := x.panes
+		if len(places) == 0 {
+			places = []layout.Pane{layout.Stream}
+		}
+		for _, p := range places {
+			a.enter(p)
+			y := a.action(x.id)
+			if y == nil || strings.ContainsAny(y.id, " \t") {
+				t.Fatalf("%q cannot be typed", x.id)
+			}
+			if a.command(y.id) != nil {
+				continue // a command of its own has the name
+			}
+			if _, err := a.execute(y.id); err != nil && y.works(a) {
+				t.Errorf(":%s in pane %v: %v", y.id, p, err)
+			} else if err != nil && !strings.Contains(err.Error(), "does not work here") && !strings.Contains(err.Error(), "needs") {
+				t.Errorf(":%s says %v", y.id, err)
+			}
+		}
+	}
+}
+
+// The words that people use find what is meant.
+func TestActsAreFoundUnderTheWordsPeopleUse(t *testing.T) {
+	a := open(t, incident(), 160, 45)
+	press(t, a, "2")
+	for word, id := range map[string]string{
+		"histogram": "timeline", "graph": "timeline", "severity": "filter", "bookmark": "mark", "health": "quiet",
+		"clipboard": "copy", "metrics": "stats", "keyboard": "", "retry": "sub.refresh", "poll now": "sub.refresh",
+	} {
+		if id == "" {
+			continue
+		}
+		found := false
+		for _, p := range a.everything() {
+			found = found || strings.Contains(p.Find, id+" ") && containsAll(p.Find, word)
+		}
+		if !found {
+			t.Errorf("%q does not find %s", word, id)
+		}
+	}
+}
+
+func containsAll(text, words string) bool {
+	for _, w := range strings.Fields(words) {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// In the demo a command line names what another process knows: an address, or nothing.
+func TestCommandLinesOfTheDemo(t *testing.T) {
+	h := incident()
+	h.snap.Servers[1].Address = "eventdeck demo-server chat"
+	a := openWith(t, h, Options{Demo: true, Theme: "none"})
+	if got := a.commandElsewhere("pager", "eventdeck tail pager x --mode push"); got != "eventdeck tail http://127.0.0.1:7000/mcp x --mode push" {
+		t.Errorf("of a server with an address: %q", got)
+	}
+	if got := a.commandElsewhere("chat", "eventdeck tail chat x"); got != "" {
+		t.Errorf("of a process of this one: %q", got)
+	}
+	a.demo = false
+	if got := a.commandElsewhere("chat", "eventdeck tail chat x"); got != "eventdeck tail chat x" {
+		t.Errorf("of a configured one: %q", got)
+	}
+}

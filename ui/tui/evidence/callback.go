@@ -1,0 +1,59 @@
+package evidence
+
+import (
+	"strings"
+
+	"eventdeck/host"
+)
+
+// callbackReasons are the reasons that the proposal names for a callback that a server
+// could not verify.
+var callbackReasons = [...]string{"tls_error", "connection_refused", "timeout", "http_4xx", "http_5xx", "challenge_failed"}
+
+// CallbackAdvice says of a subscription whose callback the server refuses what that means
+// and what to do about it; ok is false for another one.
+func CallbackAdvice(v *host.SubscriptionView, receiver string) (words, step string, ok bool) {
+	if _, ok := host.CallbackWords(v.Status.Error); !ok {
+		return "", "", false
+	}
+	for _, reason := range callbackReasons {
+		if strings.Contains(v.Status.Error.Raw(), "reason "+reason) {
+			return CallbackText(reason), CallbackStep(reason, receiver), true
+		}
+	}
+	return CallbackText(""), CallbackStep("", receiver), true
+}
+
+// CallbackText says what a reason means for which a server could not verify the callback.
+func CallbackText(reason string) string {
+	switch reason {
+	case "tls_error":
+		return "The server does not trust this host's certificate."
+	case "connection_refused", "timeout":
+		return "The server cannot reach this host's receiver."
+	case "http_4xx", "http_5xx":
+		return "Another program answers at the callback address."
+	case "challenge_failed":
+		return "The answer to the server's challenge was changed on its way."
+	}
+	return "The server could not verify the callback."
+}
+
+// CallbackStep says what to do about such a reason. receiver is where the server would
+// deliver, "" if that is not known.
+func CallbackStep(reason, receiver string) string {
+	if receiver == "" {
+		receiver = "this host's receiver"
+	}
+	switch reason {
+	case "connection_refused", "timeout":
+		return "it asks " + receiver + ": change to push or poll, or start with --callback-url and a tunnel"
+	case "tls_error":
+		return "Give it what `eventdeck ca` prints, or change to push"
+	case "http_4xx", "http_5xx":
+		return "check the tunnel or proxy in front of " + receiver
+	case "challenge_failed":
+		return "check the proxy in front of " + receiver
+	}
+	return "change to push or poll, or start with another --callback-url"
+}

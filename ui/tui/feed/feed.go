@@ -1,0 +1,91 @@
+// Package feed reads for the screen what the host has: rows and records of the log,
+// the snapshot, marks. Everything here is called beside the event loop, by commands,
+// and returns values. Nothing of the screen reads the host in another way.
+package feed
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+)
+
+// Host is what the feed reads.
+type Host interface {
+	Snapshot() host.Snapshot
+	Marks() []event.Mark
+}
+
+// Feed reads what is new. All methods may be called from any goroutine.
+type Feed struct {
+	host Host
+	log  func() Log
+
+	mu     sync.Mutex
+	next   Request
+	marks  []event.Mark
+	marked map[uint64]event.Record
+}
+
+// New returns a feed on a host and its log.
+func New(h Host, log func() Log) *Feed {
+	return &Feed{host: h, log: log, marked: map[uint64]event.Record{}}
+}
+
+// News is what the host has now.
+type News struct {
+	Snap   host.Snapshot
+	Marks  []event.Mark
+	Marked map[uint64]event.Record // the records of marks that say nothing themselves
+	Page   Page                    // of the arrivals
+}
+
+// Aim says for which arrivals the next reading is. A reading that runs is not changed.
+func (f *Feed) Aim(r Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next = r
+}
+
+// Read reads the state and the arrivals.
+func (f *Feed) Read(ctx context.Context) News {
+	f.mu.Lock()
+	next := f.next
+	f.mu.Unlock()
+	log := f.log()
+	n := News{Snap: f.host.Snapshot(), Marks: f.host.Marks()}
+	n.Marked = f.read(log, n.Marks)
+	n.Page = Read(ctx, log, next)
+	return n
+}
+
+// markedMax bounds the marks whose records are read: lists show the newest first.
+const markedMax = 200
+
+// read returns the records of marks without a note. What it returned before is never
+// written again.
+func (f *Feed) read(log Log, marks []event.Mark) map[uint64]event.Record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.Equal(marks, f.marks) {
+		return f.marked
+	}
+	had := f.marked
+	f.marks, f.marked = marks, map[uint64]event.Record{}
+	for _, m := range slices.Backward(marks) {
+		if m.Note != "" || len(f.marked) >= markedMax {
+			continue
+		}
+		r, ok := had[m.Seq]
+		if !ok {
+			var err error
+			if r, err = log.Get(m.Seq); err != nil {
+				continue // its number says what there is to say
+			}
+		}
+		f.marked[m.Seq] = r
+	}
+	return f.marked
+}

@@ -1,0 +1,71 @@
+package feed
+
+import (
+	"context"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/query"
+)
+
+// Find looks for the next record of a query that matches, through all that is stored,
+// part by part: each part tells how far it came.
+type Find struct {
+	Query query.Query
+	// Match is called from several goroutines with records that are lent. Nil takes
+	// every record of the query.
+	Match func(*event.Record) bool
+	From  uint64 // it looks behind this record, or before it
+	Back  bool   // it looks at older records, from the newest
+}
+
+// Found is what a part of a search came to.
+type Found struct {
+	Seq  uint64    // 0: nothing in this part
+	Edge uint64    // the next part looks from here
+	At   time.Time // when the record there was received; zero if that is not known
+	End  bool      // there is nothing to look at beyond
+	Err  error
+}
+
+// Part looks through the log for at most partTime, or until ctx ends. It is called
+// beside the event loop.
+func (f Find) Part(ctx context.Context, log Log) Found {
+	out := Found{Edge: f.From}
+	end := time.Now().Add(partTime)
+	if f.Back {
+		out.Err = log.Search(ctx, f.takes, f.From, func(p eventlog.Found) bool {
+			if out.Edge, out.End = p.Edge, p.End; len(p.Seqs) > 0 {
+				out.Seq = p.Seqs[0]
+			}
+			return out.Seq == 0 && time.Now().Before(end)
+		})
+	} else {
+		out.End = true
+		n := 0
+		out.Err = after(log, f.From, func(r event.Record) bool {
+			out.Edge = r.Seq
+			if f.takes(&r) {
+				out.Seq, out.End = r.Seq, false
+				return false
+			}
+			if n++; n%lookAtClock == 0 && (ctx.Err() != nil || time.Now().After(end)) {
+				out.End = false
+				return false
+			}
+			return true
+		})
+	}
+	if out.Seq == 0 && !out.End && out.Err == nil {
+		out.At = receivedAt(log, out.Edge)
+	}
+	return out
+}
+
+// lookAtClock is after how many records a search looks whether its time is over.
+const lookAtClock = 256
+
+func (f Find) takes(r *event.Record) bool {
+	return f.Query.Matches(r) && (f.Match == nil || f.Match(r))
+}

@@ -1,0 +1,96 @@
+package form
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/evidence"
+)
+
+// SubscribeWithin bounds how long a subscribe is waited for: a server has as long for a
+// first connection. What is stored by then goes on trying.
+const SubscribeWithin = 10 * time.Second
+
+// ErrLate: the server did not confirm a subscription within [SubscribeWithin].
+var ErrLate = errors.New("the server has not confirmed it yet")
+
+// Subscribe asks the host for a subscription and waits at most [SubscribeWithin].
+// Errors: ErrLate, those of the host.
+func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription, error) {
+	within, cancel := context.WithTimeoutCause(ctx, SubscribeWithin, ErrLate)
+	defer cancel()
+	_, err := h.Check(within, r)
+	if err != nil {
+		return event.Subscription{}, late(ctx, within, err)
+	}
+	sub, err := h.Subscribe(within, r)
+	return sub, late(ctx, within, err)
+}
+
+// late tells whether it was the bound that ended a call.
+func late(outer, within context.Context, err error) error {
+	if err != nil && outer.Err() == nil && within.Err() != nil {
+		return ErrLate
+	}
+	return err
+}
+
+// begun is the subscription that the form asked for, nil while there is none.
+func (f *Form) begun() *host.SubscriptionView {
+	args, err := event.CanonicalArgs(f.model.JSON())
+	if err != nil || f.many != nil {
+		return nil
+	}
+	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID())
+}
+
+// waitingBanner tells of a subscription that is not confirmed what was answered last and
+// what to do about it.
+func (f *Form) waitingBanner() banner {
+	v := f.begun()
+	if v == nil {
+		return banner{text: "The server has not answered; nothing is subscribed.", next: "ctrl+s tries again; what you filled in stays"}
+	}
+	why := evidence.Why(v, f.env.Clock())
+	switch {
+	case why == "":
+		return banner{text: "The server has not confirmed the subscription yet.", next: "esc leaves it; it goes on trying"}
+	case v.Status.Reason == event.ReasonUnreachable:
+		return banner{text: sentence(why), next: "esc leaves it; it begins when the server is back"}
+	}
+	if words, step, ok := evidence.CallbackAdvice(v, f.env.Receiver()); ok {
+		return banner{text: words, next: step}
+	}
+	return banner{text: sentence(why), next: "esc leaves it; it goes on trying"}
+}
+
+// sentence makes one of a few words.
+func sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + words[1:] + "."
+}
+
+// background closes the form; what was asked for goes on.
+func (f *Form) background() tea.Cmd {
+	f.env.Show(nil)
+	if v := f.begun(); v != nil {
+		f.env.Tell(evidence.SubName(&v.Subscription) + " goes on in the background")
+	} else if f.busy {
+		f.env.Tell("still asking the server; the answer is told here")
+	}
+	return nil
+}
+
+// answered tells whether what was asked for has met trouble already.
+func (f *Form) answered() bool {
+	v := f.begun()
+	return v != nil && v.InTrouble()
+}

@@ -1,0 +1,252 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/layout"
+)
+
+// checkout is a host on which something went wrong, which each server names differently.
+func checkout() *fakeHost {
+	h := incident()
+	add := func(server, typ, data string) uint64 {
+		return h.add(event.Record{Kind: event.KindEvent, Server: server, Type: trust.Untrusted(typ), Mode: event.ModePush,
+			Data: json.RawMessage(data), Raw: []byte(`{"data":` + data + `}`)})
+	}
+	add("pager", "incident.created", `{"incident":"INC-7","severity":"critical","title":"Checkout fails","service":"checkout"}`)
+	add("pager", "incident.created", `{"incident":"INC-8","severity":"info","title":"Another one","service":"search"}`)
+	for i := range 5 {
+		add("pager", "incident.created", fmt.Sprintf(`{"incident":"INC-7","severity":"warning","title":"queue grows","service":"payments","step":%d}`, i))
+	}
+	add("chat", "message.posted", `{"data":{"id":"INC-7"},"title":"I am looking"}`)
+	add("chat", "message.posted", `{"incidentId":"INC-7","title":"rolled back","count":3}`)
+	return h
+}
+
+// From an event that is seen, two keys show its incident alone: enter is not needed, as
+// the id is known.
+func TestFollowAnIncidentOverServers(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	press(t, a, "2", "=")
+	if got := a.stream.Query.Text; got != "value:INC-7" {
+		t.Fatalf("the filter is %q", got)
+	}
+	screen := screenOf(a)
+	for _, want := range []string{"Checkout fails", "I am looking", "rolled back"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not shown:\n%s", want, screen)
+		}
+	}
+	if strings.Contains(screen, "Another one") || strings.Contains(screen, "pool exhausted") {
+		t.Errorf("what has another id is shown:\n%s", screen)
+	}
+	exact(t, a)
+	press(t, a, "esc")
+	if a.stream.Query.Text != "" {
+		t.Error("esc does not take the filter away")
+	}
+}
+
+// The cursor of the detail stands on lines, each with a value; what is done with one
+// leaves the keys there, so that another can follow.
+func TestValuesOfTheDetail(t *testing.T) {
+	a := open(t, checkout(), 120, 60)
+	press(t, a, "2", "enter")
+	choose := func(text string) {
+		t.Helper()
+		for i := range a.detail.Lines {
+			if strings.Contains(a.detail.Lines[i].Text.Plain(), text) {
+				a.detail.By(i - a.detail.At)
+				return
+			}
+		}
+		t.Fatalf("no line has %q:\n%s", text, screenOf(a))
+	}
+	a.draw()
+	choose(`"INC-7"`)
+	press(t, a, "=")
+	choose(`"count"`)
+	press(t, a, "+")
+	if got := a.stream.Query.Text; got != "value:INC-7 .count=3" || a.focus != layout.Detail {
+		t.Errorf("the filter is %q, the keys are at %v", got, a.focus)
+	}
+	choose(`"count"`)
+	press(t, a, "=", "-")
+	if got := a.stream.Query.Text; got != ".count=3 !.count=3" {
+		t.Errorf("left out: %q", got)
+	}
+	a = open(t, checkout(), 120, 60)
+	press(t, a, "2", "enter")
+	a.draw()
+	choose("message.posted")
+	press(t, a, "-")
+	if got := a.stream.Query.Text; got != "!type:=\"message.posted\"" {
+		t.Errorf("a type is left out by %q", got)
+	}
+}
+
+// A pinned value stands out in rows and in the detail, by an attribute where there are
+// no colours, and only where it is whole.
+func TestPinnedValuesStandOut(t *testing.T) {
+	a := open(t, checkout(), 160, 45)
+	press(t, a, "2", "*")
+	frame := a.draw()
+	if n := len(regexp.MustCompile(`\x1b\[[0-9;]*[0-9]m(\x1b\[[0-9;]*m)*INC-7`).FindAllString(frame, -1)); n == 0 || !strings.Contains(screenOf(a), "INC-7 is pinned") {
+		t.Errorf("the value does not stand out:\n%q", frame)
+	}
+	exact(t, a)
+	plain := a.Pins
+	press(t, a, "*")
+	if len(plain) != 1 || len(a.Pins) != 0 {
+		t.Errorf("pins %v, then %v", plain, a.Pins)
+	}
+}
+
+func TestRelated(t *testing.T) {
+	a := open(t, checkout(), 140, 45)
+	press(t, a, "2", "&")
+	screen := screenOf(a)
+	for _, want := range []string{"Related: INC-7", "8 records", "pager incident.created", "chat message.posted", "Checkout fails"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not shown:\n%s", want, screen)
+		}
+	}
+	if strings.Contains(screen, "Another one") {
+		t.Errorf("what has another id is shown:\n%s", screen)
+	}
+	exact(t, a)
+	at := a.stream.At
+	press(t, a, "#")
+	if screen := screenOf(a); !strings.Contains(screen, "queue grows x5") {
+		t.Errorf("repeats are not folded:\n%s", screen)
+	}
+	press(t, a, "k", "k", "l", "k")
+	exact(t, a)
+	press(t, a, "#", "g", "enter")
+	if r, _ := a.stream.Record(a.stream.At); a.dialog != nil || a.stream.At == at || !strings.Contains(string(r.Data), "Checkout fails") {
+		t.Errorf("enter leads to %d: %s", a.stream.At, r.Data)
+	}
+	for _, size := range [][2]int{{60, 20}, {40, 12}, {100, 30}} {
+		a := open(t, checkout(), size[0], size[1])
+		press(t, a, "2", "&")
+		exact(t, a)
+	}
+}
+
+func TestRepeatsOfTheStream(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	press(t, a, "2", "#")
+	if screen := screenOf(a); !strings.Contains(screen, "queue grows x5") || !strings.Contains(screen, "Another one") {
+		t.Errorf("repeats are not folded:\n%s", screen)
+	}
+	press(t, a, "esc")
+	if a.dialog != nil {
+		t.Error("esc does not close it")
+	}
+}
+
+func TestTopValuesLeadToAFilter(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	settle(a, must(t, a, "top .service"))
+	screen := screenOf(a)
+	if !strings.Contains(screen, "Top values of .service") || !strings.Contains(screen, "payments") || !strings.Contains(screen, "3 values") {
+		t.Fatalf("the values are not counted:\n%s", screen)
+	}
+	exact(t, a)
+	press(t, a, "enter")
+	if got := a.stream.Query.Text; got != ".service=payments" || a.dialog != nil {
+		t.Errorf("enter leads to %q", got)
+	}
+}
+
+func TestCompareTwoEvents(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	press(t, a, "2", "B")
+	if !strings.Contains(screenOf(a), "choose another") {
+		t.Errorf("nothing says what is next:\n%s", screenOf(a))
+	}
+	press(t, a, "k", "B")
+	screen := screenOf(a)
+	for _, want := range []string{".incidentId", ".data.id", `"INC-7"`, "(absent)"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not shown:\n%s", want, screen)
+		}
+	}
+	exact(t, a)
+	press(t, a, "esc")
+}
+
+// Two keys write the report of the incident that is seen.
+func TestReportInTwoKeys(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	press(t, a, "2", "E", "enter")
+	text, err := os.ReadFile(filepath.Join(dir, "incident-INC-7.md"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, screenOf(a))
+	}
+	if got := string(text); !strings.Contains(got, "# Incident INC-7") || !strings.Contains(got, "(5 times in") || strings.Contains(got, "INC-8") {
+		t.Errorf("%s", got)
+	}
+	if !strings.Contains(screenOf(a), "report of 8 records") {
+		t.Errorf("nothing says what was written:\n%s", screenOf(a))
+	}
+	press(t, a, "E", "enter")
+	if !strings.Contains(screenOf(a), "enter again replaces it") {
+		t.Errorf("a file is replaced without a word:\n%s", screenOf(a))
+	}
+	press(t, a, "esc")
+}
+
+// noCommands runs nothing: keys are typed at random.
+func noCommands(_ context.Context, args []string, input []byte) ([]byte, error) {
+	if len(args)%2 == 0 {
+		return nil, errors.New("no command runs here")
+	}
+	return input, nil
+}
+
+func TestPipe(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	press(t, a, "2", "|")
+	word(t, a, "no-such-command-here x")
+	press(t, a, "enter")
+	if a.prompt == nil || a.prompt.Field.Text() != "no-such-command-here x" || !strings.Contains(screenOf(a), "there is no command") {
+		t.Fatalf("a line that failed is not kept:\n%s", screenOf(a))
+	}
+	press(t, a, "ctrl+u")
+	word(t, a, os.Args[0]+" -test.run=TestPipedCommand")
+	t.Setenv("EVENTDECK_PIPED", "1")
+	press(t, a, "enter")
+	screen := screenOf(a)
+	if !strings.Contains(screen, "Output of") || !strings.Contains(screen, "untrusted-") || strings.ContainsRune(screen, '\x1b') {
+		t.Errorf("the output is not shown:\n%s", screen)
+	}
+	exact(t, a)
+	press(t, a, "esc", "|", "up")
+	if got := a.prompt.Field.Text(); !strings.Contains(got, "TestPipedCommand") {
+		t.Errorf("the history has %q", got)
+	}
+	press(t, a, "esc")
+}
+
+// TestPipedCommand is the command of [TestPipe].
+func TestPipedCommand(t *testing.T) {
+	if os.Getenv("EVENTDECK_PIPED") == "" {
+		t.Skip("it is run by another test")
+	}
+	b := make([]byte, 4096)
+	n, _ := os.Stdin.Read(b)
+	os.Stdout.WriteString("\x1b[31m" + string(b[:n]))
+}

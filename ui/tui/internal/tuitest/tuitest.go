@@ -1,0 +1,119 @@
+// Package tuitest stands in for the screen in the tests of its parts.
+package tuitest
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/event"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
+)
+
+// Start is the time of an [Env].
+var Start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
+
+// Env returns what parts are drawn with: no colours, Unicode signs, a clock that stands.
+func Env() *cells.Env {
+	return &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.UnicodeGlyphs, Now: func() time.Time { return Start }}
+}
+
+// Screen is a screen of 120 by 40 cells that notes what it is asked to show.
+type Screen struct {
+	Dialog widget.Dialog
+	Told   string
+	Failed error
+	Record uint64      // jumped to
+	Sub    event.SubID // jumped to
+	Node   query.Node  // whose events were shown
+}
+
+// Show implements [widget.Screen].
+func (s *Screen) Show(d widget.Dialog) {
+	if s.Dialog = d; d != nil {
+		d.Size(120, 40)
+	}
+}
+
+// Shown implements [widget.Screen].
+func (s *Screen) Shown() widget.Dialog { return s.Dialog }
+
+// Tell implements [widget.Screen].
+func (s *Screen) Tell(text string) { s.Told = text }
+
+// Fail implements [widget.Screen].
+func (s *Screen) Fail(_ string, err error) { s.Failed = err }
+
+// Do implements [widget.Screen].
+func (s *Screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {
+	return func() tea.Msg { return fn(context.Background()) }
+}
+
+// KeyOf names an action in place of its key.
+func (s *Screen) KeyOf(action string) string { return "<" + action + ">" }
+
+// Jump notes the record.
+func (s *Screen) Jump(seq uint64) tea.Cmd { s.Record = seq; return nil }
+
+// JumpToSub notes the subscription.
+func (s *Screen) JumpToSub(id event.SubID) bool { s.Sub = id; return true }
+
+// ShowEvents notes the node.
+func (s *Screen) ShowEvents(n query.Node) { s.Node = n }
+
+// named are the keys that are no letters.
+var named = map[string]rune{
+	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+	"delete": tea.KeyDelete, "backspace": tea.KeyBackspace, "space": tea.KeySpace,
+}
+
+// Press gives keys to the dialog that is shown, and runs what they ask for.
+func (s *Screen) Press(keys ...string) {
+	for _, name := range keys {
+		key := tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
+		if code, ok := named[name]; ok {
+			if key = (tea.KeyPressMsg{Code: code}); name == "space" {
+				key.Text = " "
+			}
+		}
+		if s.Dialog != nil {
+			Run(s.Dialog.Key(key))
+		}
+	}
+}
+
+// Text is the dialog that is shown as it is drawn in w by h cells, "" for none.
+func (s *Screen) Text(w, h int) string {
+	if s.Dialog == nil {
+		return ""
+	}
+	var c cells.Canvas
+	theme := themes.For(true, themes.NoColours)
+	c.Begin(&theme, w)
+	s.Dialog.Draw(&c, h)
+	return Plain(c.Rows(h, nil))
+}
+
+// Plain joins rows without their styles.
+func Plain(rows []string) string { return ansi.Strip(strings.Join(rows, "\n")) }
+
+// Run runs a command and what follows from it on the event loop.
+func Run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case widget.Then:
+		Run(msg())
+	case tea.BatchMsg:
+		for _, c := range msg {
+			Run(c)
+		}
+	}
+}

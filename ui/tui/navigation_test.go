@@ -1,0 +1,183 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/stream"
+)
+
+// far is a host with so many events that their beginning is beyond everything that a
+// window holds. Its first record, and every one before a hundredth of it, is special.
+func far(n int) *fakeHost {
+	h := newFake()
+	h.server("pager")
+	for i := range n {
+		switch {
+		case i == 7:
+			h.add(event.Record{Kind: event.KindGap, Server: "pager", Type: trust.Untrusted("load.tick"), Gap: &event.Gap{Cause: event.CauseTruncated, From: start, To: start}})
+		case i == 5:
+			h.event("pager", "load.tick", "needle")
+		default:
+			h.add(event.Record{Server: "pager", Type: trust.Untrusted("load.tick"), Kind: event.KindEvent, EventID: trust.Untrusted(fmt.Sprint(i)), Data: []byte(`{"title":"tick"}`), Flags: []string{}})
+		}
+	}
+	return h
+}
+
+const farEvents = 3 * stream.WindowMax
+
+// Keys that lead through the history lead through all of it, whatever is held.
+func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
+	h := far(farEvents)
+	for name, c := range map[string]struct {
+		filter string
+		keys   []string
+		want   uint64
+	}{
+		"g":                   {"", []string{"g"}, 1},
+		"g of a filter":       {"needle", []string{"g"}, 6},
+		"G after g":           {"", []string{"g", "G"}, farEvents},
+		"the marker before":   {"", []string{"["}, 8},
+		"the marker behind":   {"", []string{"g", "]"}, 8},
+		"the match before":    {"", []string{"\\", "n", "e", "e", "d", "l", "e", "enter"}, 6},
+		"the match behind":    {"", []string{"\\", "n", "e", "e", "d", "l", "e", "enter", "g", "n"}, 6},
+		"a match of a filter": {"tick", []string{"\\", "n", "e", "e", "d", "l", "e", "enter"}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := open(t, h, 120, 40)
+			if c.filter != "" {
+				press(t, a, append(append([]string{"/"}, typed(c.filter)...), "enter")...)
+			}
+			press(t, a, "2")
+			press(t, a, c.keys...)
+			if a.stream.At != c.want {
+				t.Errorf("at %d, want %d; told %q", a.stream.At, c.want, a.note.text)
+			}
+			exact(t, a)
+		})
+	}
+}
+
+// A search that takes longer tells how far it is, never that there is nothing, and esc
+// stops it.
+func TestALongSearchTellsHowFarItIs(t *testing.T) {
+	h := far(100)
+	a := open(t, h, 120, 40)
+	press(t, a, "2")
+	cmd := a.key(tea.KeyPressMsg{Code: '[', Text: "["})
+	if cmd == nil || !a.hunt.on {
+		t.Fatal("nothing is looked for")
+	}
+	if next := a.found(foundMsg{feed.Found{Edge: 50, At: start}, a.hunt.token}); next == nil {
+		t.Error("it ends although the log goes on")
+	}
+	if s := screenOf(a); !strings.Contains(s, "no markers yet; looking further back, at 14:03") || !strings.Contains(s, "esc stops") {
+		t.Errorf("progress is not told:\n%s", s)
+	}
+	at := a.stream.At
+	press(t, a, "esc")
+	settle(a, cmd)
+	if a.stream.At != at || a.hunt.on || !strings.Contains(a.note.text, "stopped looking for markers") {
+		t.Errorf("esc did not stop it: at %d, told %q", a.stream.At, a.note.text)
+	}
+	press(t, a, "g", "[")
+	if !strings.Contains(a.note.text, "no more markers that way") {
+		t.Errorf("the end is not told, but %q", a.note.text)
+	}
+}
+
+// Moving on ends a search: its answer does not take the operator away.
+func TestMovingEndsASearch(t *testing.T) {
+	a := open(t, far(1000), 120, 40)
+	press(t, a, "2", "k", "k")
+	cmd := a.key(tea.KeyPressMsg{Code: '[', Text: "["})
+	press(t, a, "k")
+	at := a.stream.At
+	settle(a, cmd)
+	if flush(a); a.stream.At != at {
+		t.Errorf("at %d, was at %d", a.stream.At, at)
+	}
+}
+
+// The row from before the filter is where one stands again after esc, also when what
+// was typed in between hid it.
+func TestEscOfAFilterLeadsBack(t *testing.T) {
+	h := far(farEvents)
+	a := open(t, h, 120, 40)
+	press(t, a, "2")
+	a.gotoSeq(farEvents / 2)
+	flush(a)
+	press(t, a, "k", "k")
+	at, top := a.stream.At, a.stream.Top
+	press(t, a, append([]string{"/"}, typed("needle")...)...)
+	if a.stream.At != 6 {
+		t.Errorf("the only match is not chosen, but %d", a.stream.At)
+	}
+	for range len("needle") {
+		press(t, a, "backspace")
+	}
+	if a.stream.At != at {
+		t.Errorf("with the filter empty again at %d, was at %d", a.stream.At, at)
+	}
+	press(t, a, append(typed("nothing at all"), "esc")...)
+	if a.stream.At != at || a.stream.Top != top || a.stream.Follow {
+		t.Errorf("after esc at %d below %d, was at %d below %d", a.stream.At, a.stream.Top, at, top)
+	}
+	press(t, a, append(append([]string{"/"}, typed("needle")...), "enter", "esc")...)
+	if a.stream.At != 6 {
+		t.Errorf("a filter that was kept and taken away leads to %d, not to what was chosen in it", a.stream.At)
+	}
+}
+
+// While a filter looks through the history it says how far it is.
+func TestAFilterTellsHowFarItSearched(t *testing.T) {
+	a := open(t, far(farEvents), 120, 40)
+	press(t, a, "/")
+	for _, k := range typed("needle") {
+		a.key(tea.KeyPressMsg{Code: []rune(k)[0], Text: k})
+	}
+	if s := screenOf(a); !strings.Contains(s, "searching, ") || strings.Contains(s, "+ shown") {
+		t.Errorf("nothing is told:\n%s", s)
+	}
+	settle(a, a.fetch()) // the newest records
+	a.fetch()
+	if s := screenOf(a); !strings.Contains(s, "searching, back to ") || !strings.Contains(s, ", 0 so far") {
+		t.Errorf("how far is not told:\n%s", s)
+	}
+}
+
+// While the stream follows, what was under the cursor at the first key is what a key is
+// about.
+func TestKeysAreAboutTheRowThatWasThere(t *testing.T) {
+	for name, c := range map[string]struct{ keys, then []string }{
+		"copy": {[]string{"y"}, nil}, "mark": {[]string{"m"}, nil}, "why": {[]string{"!"}, nil}, "commands": {[]string{":"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := incident()
+			a := open(t, h, 120, 40)
+			press(t, a, "2", "G")
+			at := a.stream.At
+			press(t, a, c.keys...)
+			a.reconcile() // as after every message
+			for range 3 {
+				h.event("pager", "incident.created", "later")
+			}
+			arrive(a)
+			if a.stream.At != at || a.detail.LaidOut() != at && name == "why" {
+				t.Errorf("the key is about %d, not %d", a.stream.At, at)
+			}
+			press(t, a, "esc")
+			a.reconcile()
+			if a.stream.At != h.store.Last() || !a.stream.Follow {
+				t.Errorf("afterwards at %d, following %v", a.stream.At, a.stream.Follow)
+			}
+		})
+	}
+}

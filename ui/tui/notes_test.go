@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// clocked opens a screen whose clock the test turns.
+func clocked(t testing.TB, h *fakeHost, w, hgt int) (a *app, turn func(time.Duration)) {
+	t.Helper()
+	now := start
+	a = openWith(t, h, Options{Theme: "none", Now: func() time.Time { return now }})
+	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
+	return a, func(d time.Duration) {
+		now = now.Add(d)
+		a.Update(ageMsg{})
+	}
+}
+
+func statusLine(a *app) string {
+	lines := strings.Split(screenOf(a), "\n")
+	return lines[a.lay.Status.Y]
+}
+
+// What was told goes after a while, without a key, and never hides that something is
+// in trouble.
+func TestNoticesGo(t *testing.T) {
+	h := incident()
+	h.snap.Subs[0].Status.State = event.StateSuspended
+	a, turn := clocked(t, h, 120, 40)
+	a.Tell("theme dark")
+	if s := statusLine(a); !strings.Contains(s, "theme dark") || !strings.Contains(s, "1 in trouble") {
+		t.Errorf("the status line says %q", s)
+	}
+	turn(4 * time.Second)
+	if s := statusLine(a); !strings.Contains(s, "theme dark") {
+		t.Errorf("after 4 s it says %q", s)
+	}
+	turn(time.Second)
+	if s := statusLine(a); strings.Contains(s, "theme dark") || !strings.Contains(s, "stored") {
+		t.Errorf("after 5 s it says %q", s)
+	}
+	a.Fail("cannot", errors.New("broken"))
+	turn(10 * time.Second)
+	if s := statusLine(a); !strings.Contains(s, "broken") || !strings.Contains(s, "1 in trouble") {
+		t.Errorf("a failure is gone after 10 s: %q", s)
+	}
+	turn(5 * time.Second)
+	if s := statusLine(a); strings.Contains(s, "broken") {
+		t.Errorf("a failure stays: %q", s)
+	}
+}
+
+// Without the focus the screen grows older too, every five seconds.
+func TestTheScreenAgesWithoutTheFocus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := incident()
+		a := openWith(t, h, Options{Theme: "none", Now: time.Now})
+		a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+		settle(a, a.rates.Work(a.focused))
+		a.update(tea.BlurMsg{})
+		before, began := h.measured, time.Now()
+		for range 3 {
+			cmd := a.age()
+			if cmd == nil {
+				t.Fatal("nothing is asked to be told")
+			}
+			a.update(cmd())
+			settle(a, a.rates.Work(a.focused))
+		}
+		if took := time.Since(began); took != 15*time.Second {
+			t.Errorf("three times took %v", took)
+		}
+		if n := h.measured - before; n != 3 {
+			t.Errorf("the numbers were asked for %d times", n)
+		}
+	})
+}
+
+// An end of a subscription is undone for ten seconds: it begins again where it stood.
+func TestUndoUnsubscribe(t *testing.T) {
+	h := incident()
+	h.snap.Subs[0].Cursor = event.Cursor{Text: trust.Untrusted("c7"), Valid: true}
+	a, turn := clocked(t, h, 120, 40)
+	press(t, a, "1", "j", "j", "j", "D")
+	if s := screenOf(a); !strings.Contains(s, "u undoes it for 10 s, from the saved position on") {
+		t.Errorf("nothing says that it can be undone:\n%s", s)
+	}
+	press(t, a, "y")
+	turn(3 * time.Second)
+	if s := statusLine(a); !strings.Contains(s, "unsubscribed from pager incident.created; u undoes it, 7 s left") {
+		t.Errorf("the status line says %q", s)
+	}
+	press(t, a, "j", "u")
+	if len(h.ended) != 1 || len(h.asked) != 1 {
+		t.Fatalf("ended %v, asked %+v", h.ended, h.asked)
+	}
+	if r := h.asked[0]; r.From.Cursor != (event.Cursor{Text: trust.Untrusted("c7"), Valid: true}) || r.Mode != event.ModePush || r.Server != "pager" {
+		t.Errorf("it begins again with %+v", r)
+	}
+	if s := statusLine(a); !strings.Contains(s, "subscribed again") {
+		t.Errorf("the status line says %q", s)
+	}
+
+	press(t, a, "D", "y")
+	turn(10 * time.Second)
+	if a.canUndo() || strings.Contains(statusLine(a), "undoes") {
+		t.Error("it can be undone after ten seconds")
+	}
+	press(t, a, "u")
+	if len(h.asked) != 1 || !slices.ContainsFunc(h.did, func(s string) bool { return strings.HasPrefix(s, "refresh") }) {
+		t.Errorf("u does not have its other meaning: %v", h.did)
+	}
+}
+
+// What cannot be asked for again says so before it ends.
+func TestUndoSaysWhatIsMissed(t *testing.T) {
+	h := incident()
+	a, _ := clocked(t, h, 120, 40)
+	press(t, a, "1", "j", "j", "j", "D")
+	if s := screenOf(a); !strings.Contains(s, "what comes in between is missed") {
+		t.Errorf("the question says\n%s", s)
+	}
+}
+
+// The key that asks the server again tells of a paused subscription what would go on.
+func TestRefreshOfWhatIsPaused(t *testing.T) {
+	h := incident()
+	h.snap.Subs[0].Paused, h.snap.Subs[0].Status.State = true, event.StatePaused
+	a := open(t, h, 140, 40)
+	press(t, a, "1", "j", "j", "j")
+	if s := screenOf(a); !strings.Contains(s, " P resume ") {
+		t.Errorf("the hints say\n%s", s)
+	}
+	press(t, a, "u")
+	if a.note.bad || !strings.Contains(a.note.text, "P resumes it") || len(h.did) != 0 {
+		t.Errorf("it says %+v, %v", a.note, h.did)
+	}
+}
+
+// The key of the delivery mode means that wherever a subscription is chosen.
+func TestTheKeyOfTheModeIsTheSameEverywhere(t *testing.T) {
+	for _, keys := range [][]string{{"1", "j", "j", "j"}, {"2"}, {"2", "enter"}, {"4"}} {
+		h := incident()
+		a := open(t, h, 120, 40)
+		press(t, a, append(keys, "M")...)
+		if a.dialog == nil || !strings.Contains(a.dialog.Title(), "elivery") || len(h.marks) != 0 {
+			t.Errorf("after %v M shows %v and marks %v", keys, a.dialog, h.marks)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+// Package pipe hands events on to a command of the operator and shows what it writes, as
+// text that is not trusted.
+package pipe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// Bounds of a command.
+const (
+	timeMax   = 30 * time.Second
+	outputMax = 1 << 20 // bytes of what it writes
+	waitDelay = time.Second
+)
+
+// Env is what a command is run with.
+type Env struct {
+	*cells.Env
+	Screen widget.Screen
+	Getenv func(name string) string   // for words such as $PAGER
+	Again  func(line, problem string) // the line is asked for again, to be changed
+	// Run runs a command to its end; [Run], but in tests that type at random.
+	Run func(ctx context.Context, args []string, input []byte) ([]byte, error)
+}
+
+// ErrNoCommand: the line names no command.
+var ErrNoCommand = errors.New("a command is missing, as in jq .data")
+
+// Args returns the words of a line. No shell reads them; a word that is a variable alone,
+// as $PAGER, stands for the words of its value.
+//
+// Errors: [ErrNoCommand]; a quote that is not closed.
+func Args(line string, getenv func(string) string) ([]string, error) {
+	typed, err := words.Split(line)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, w := range typed {
+		name, ok := strings.CutPrefix(w, "$")
+		if !ok || name == "" {
+			out = append(out, w)
+			continue
+		}
+		inner, err := words.Split(getenv(name))
+		if err != nil {
+			return nil, fmt.Errorf("$%s: %w", name, err)
+		}
+		out = append(out, inner...)
+	}
+	if len(out) == 0 {
+		return nil, ErrNoCommand
+	}
+	return out, nil
+}
+
+// Open runs a line with what input returns as its standard input, and shows its output as
+// it ends. The command is killed when the pane is closed, after 30 s, and at 1 MiB of
+// output. input is called beside the program.
+func Open(env *Env, line string, args []string, input func(context.Context) ([]byte, error)) tea.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), timeMax)
+	d := &output{env: env, line: line, stop: cancel, began: env.Now()}
+	env.Screen.Show(d)
+	return env.Screen.Do(func(run context.Context) tea.Msg {
+		end := context.AfterFunc(run, cancel)
+		defer end()
+		defer cancel()
+		var text []byte
+		in, err := input(ctx)
+		if err == nil {
+			text, err = env.Run(ctx, args, in)
+		}
+		return widget.Then(func() tea.Cmd {
+			d.ended(text, err)
+			return nil
+		})
+	})
+}
+
+// Run runs a command to its end and returns what it wrote, at most 1 MiB of it, with
+// why it failed.
+func Run(ctx context.Context, args []string, input []byte) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := &bounded{full: cancel}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), out, out
+	cmd.WaitDelay = waitDelay
+	alone(cmd)
+	err := cmd.Run()
+	switch {
+	case out.over:
+		err = fmt.Errorf("killed: it wrote more than %d bytes", outputMax)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = fmt.Errorf("killed after %v", timeMax)
+	case errors.Is(err, exec.ErrNotFound):
+		err = fmt.Errorf("there is no command %q", args[0])
+	}
+	return out.kept, err
+}
+
+// bounded keeps the beginning of what is written. It is a writer and nothing more: what
+// reads for itself would not keep to the bound.
+type bounded struct {
+	kept []byte
+	over bool
+	full func() // called when there is no room any more
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), outputMax-len(b.kept))
+	b.kept = append(b.kept, p[:n]...)
+	if n < len(p) && !b.over {
+		b.over = true
+		b.full()
+	}
+	return len(p), nil
+}
+
+// output is the pane.
+type output struct {
+	env   *Env
+	line  string
+	stop  context.CancelFunc
+	began time.Time
+	done  bool
+	err   error
+	text  []byte
+
+	lines []trust.Rendered
+	width int // for which they were laid out
+	top   int
+	shown int
+}
+
+// ended takes what the command wrote. One that failed without a word is asked for again.
+func (d *output) ended(text []byte, err error) {
+	d.done, d.text, d.err, d.width = true, text, err, 0
+	if d.env.Screen.Shown() == widget.Dialog(d) && err != nil && len(bytes.TrimSpace(text)) == 0 {
+		d.env.Screen.Show(nil)
+		d.env.Again(d.line, err.Error())
+	}
+}
+
+// Title implements [widget.Dialog].
+func (d *output) Title() string { return "Output of " + cells.Sanitize(d.line).Plain() }
+
+// Size implements [widget.Dialog].
+func (d *output) Size(w, h int) (int, int) { return max(1, w-6), max(1, h-6) }
+
+// Draw implements [widget.Dialog].
+func (d *output) Draw(c *cells.Canvas, h int) {
+	switch {
+	case !d.done:
+		c.Put(themes.Dim, " running "+cells.Span(d.env.Now().Sub(d.began))+"; esc kills it")
+	case d.err != nil:
+		c.Safe(themes.Bad, cells.Sanitize(" failed: "+d.err.Error()).Clip(c.Room))
+	default:
+		c.Put(themes.Good, " done")
+		c.Put(themes.Dim, ", "+cells.Count(len(d.text), "byte")+"; text of the command, not trusted")
+	}
+	c.End()
+	if d.width != c.Room {
+		d.width = c.Room
+		d.lines = trust.Block(trust.Untrusted(string(d.text)), max(1, d.width-2))
+	}
+	d.shown = max(1, h-1)
+	d.top = max(0, min(d.top, len(d.lines)-d.shown))
+	for _, l := range d.lines[d.top:min(len(d.lines), d.top+d.shown)] {
+		c.Put(themes.Gutter, d.env.Glyphs.Gutter)
+		c.Safe(themes.Plain, l.Clip(c.Room))
+		c.End()
+	}
+}
+
+// Key implements [widget.Dialog].
+func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "esc", "q":
+		d.stop()
+		d.env.Screen.Show(nil)
+	case "e", "|":
+		if d.done {
+			d.env.Screen.Show(nil)
+			d.env.Again(d.line, "")
+		}
+	case "j", "down":
+		d.top++
+	case "k", "up":
+		d.top--
+	case "pgdown", "ctrl+d", "space":
+		d.top += d.shown
+	case "pgup", "ctrl+u":
+		d.top -= d.shown
+	case "g", "home":
+		d.top = 0
+	case "G", "end":
+		d.top = len(d.lines)
+	}
+	d.top = max(0, min(d.top, len(d.lines)-d.shown))
+	return nil
+}
+
+// Paste implements [widget.Dialog].
+func (d *output) Paste(string) tea.Cmd { return nil }
+
+// Hints implements [widget.Dialog].
+func (d *output) Hints() []string {
+	if !d.done {
+		return []string{"esc", "kill it"}
+	}
+	return []string{"j k", "move", "e", "change the line", "esc", "back"}
+}

@@ -1,0 +1,224 @@
+// Package related shows records that belong together, over the whole history: in lanes
+// by server and type over time, and as a list in which repeats are folded. What it looks
+// for is found beside the program; the newest come first.
+package related
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// Env is what the view is made from.
+type Env struct {
+	*cells.Env
+	Screen widget.Screen
+	Log    func() incidents.Log
+	Goto   func(seq uint64) // shows a record in the stream
+}
+
+// Request says what is shown.
+type Request struct {
+	Title string                   // in our words and those of the operator
+	Match func(*event.Record) bool // called from several goroutines at once
+	At    uint64                   // the record that is chosen at first, if it is found
+	Fold  bool                     // repeats are folded from the start
+}
+
+// Open shows what a request matches, as it is found.
+func Open(env *Env, q Request) tea.Cmd {
+	ctx, cancel := context.WithCancel(context.Background())
+	d := &view{env: env, of: q, at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}, finder: incidents.NewFinder(env.Log(), q.Match), stop: cancel}
+	env.Screen.Show(d)
+	return d.search(ctx)
+}
+
+// view is the dialog. The chosen row is kept as a sequence number, so that what is found
+// later moves nothing that is read.
+type view struct {
+	env     *Env
+	of      Request
+	finder  *incidents.Finder // used by the search that runs
+	entries []incidents.Entry
+	hits    int
+	read    uint64 // records examined
+	done    bool
+	err     error
+
+	folded bool
+	open   map[uint64]bool // folded runs that are shown whole, by their first record
+	rows   []incidents.Run // what the list shows
+	fresh  bool            // rows are those of entries
+	at     uint64          // record of the chosen row
+	asked  uint64          // the record to open at, 0 once the operator moved
+	top    int
+	shown  int
+
+	stop context.CancelFunc
+}
+
+// stepMax is about how many records one step of the search looks at: so often it tells
+// how far it is.
+const stepMax = 50_000
+
+// search looks on, step by step, until everything was looked at or the view is closed.
+func (d *view) search(ctx context.Context) tea.Cmd {
+	f := d.finder
+	return d.env.Screen.Do(func(run context.Context) tea.Msg {
+		end := context.AfterFunc(run, d.stop)
+		defer end()
+		found, err := f.Next(ctx, stepMax)
+		return widget.Then(func() tea.Cmd {
+			if ctx.Err() != nil {
+				return nil
+			}
+			d.err, d.hits, d.read, d.done = err, f.Hits, f.Examined, f.End || err != nil
+			d.take(found)
+			if d.done {
+				return nil
+			}
+			return d.search(ctx)
+		})
+	})
+}
+
+// take takes what one step found.
+func (d *view) take(found []incidents.Entry) {
+	if len(found) == 0 {
+		return
+	}
+	d.entries = append(d.entries, found...)
+	incidents.Sort(d.entries)
+	d.fresh = false
+	if d.asked != 0 && slices.ContainsFunc(found, func(e incidents.Entry) bool { return e.Seq == d.asked }) {
+		d.at = d.asked
+	}
+	d.layRows()
+}
+
+// layRows makes the rows of the list anew.
+func (d *view) layRows() {
+	if d.fresh {
+		return
+	}
+	d.fresh = true
+	runs := incidents.Fold(d.entries)
+	d.rows = d.rows[:0]
+	for _, r := range runs {
+		if d.folded && !d.open[d.entries[r.First].Seq] {
+			d.rows = append(d.rows, r)
+			continue
+		}
+		for i := r.First; i <= r.Last; i++ {
+			d.rows = append(d.rows, incidents.Run{First: i, Last: i})
+		}
+	}
+	if d.place() < 0 && len(d.rows) > 0 {
+		d.at = d.entries[d.rows[len(d.rows)-1].First].Seq
+	}
+}
+
+// place is the place of the chosen row, -1 if there is none.
+func (d *view) place() int {
+	return slices.IndexFunc(d.rows, func(r incidents.Run) bool {
+		return slices.ContainsFunc(d.entries[r.First:r.Last+1], func(e incidents.Entry) bool { return e.Seq == d.at })
+	})
+}
+
+func (d *view) by(n int) {
+	if len(d.rows) == 0 {
+		return
+	}
+	d.asked = 0
+	i := max(0, min(d.place()+n, len(d.rows)-1))
+	d.at = d.entries[d.rows[i].First].Seq
+}
+
+// unfold opens or closes the run in which the chosen row stands.
+func (d *view) unfold(open bool) {
+	i := d.place()
+	if i < 0 {
+		return
+	}
+	for _, r := range incidents.Fold(d.entries) {
+		if first := d.entries[r.First].Seq; r.First <= d.rows[i].First && d.rows[i].First <= r.Last {
+			if !d.folded && !open { // closing one run folds none of the others
+				d.folded = true
+				for _, other := range incidents.Fold(d.entries) {
+					d.open[d.entries[other.First].Seq] = true
+				}
+			}
+			if open {
+				d.open[first] = true
+			} else {
+				delete(d.open, first)
+				d.at = first
+			}
+			break
+		}
+	}
+	d.fresh = false
+	d.layRows()
+}
+
+// Title implements [widget.Dialog].
+func (d *view) Title() string { return d.of.Title }
+
+// Size implements [widget.Dialog].
+func (d *view) Size(w, h int) (int, int) { return max(1, w-6), max(1, h-6) }
+
+// Key implements [widget.Dialog].
+func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
+	half := max(1, d.shown/2)
+	switch k.String() {
+	case "esc", "q":
+		d.stop()
+		d.env.Screen.Show(nil)
+	case "enter":
+		if i := d.place(); i >= 0 {
+			d.stop()
+			d.env.Screen.Show(nil)
+			d.env.Goto(d.at)
+		}
+	case "j", "down":
+		d.by(1)
+	case "k", "up":
+		d.by(-1)
+	case "pgdown", "ctrl+d":
+		d.by(half)
+	case "pgup", "ctrl+u":
+		d.by(-half)
+	case "g", "home":
+		d.by(-len(d.rows))
+	case "G", "end":
+		d.by(len(d.rows))
+	case "#":
+		d.folded = !d.folded
+		clear(d.open)
+		d.fresh = false
+		d.layRows()
+	case "l", "right":
+		d.unfold(true)
+	case "h", "left":
+		d.unfold(false)
+	}
+	return nil
+}
+
+// Paste implements [widget.Dialog].
+func (d *view) Paste(string) tea.Cmd { return nil }
+
+// Hints implements [widget.Dialog].
+func (d *view) Hints() []string {
+	fold := "fold repeats"
+	if d.folded {
+		fold = "unfold all"
+	}
+	return []string{"j k", "move", "enter", "go there", "#", fold, "l h", "open, close", "esc", "back"}
+}

@@ -1,0 +1,238 @@
+package stream
+
+import (
+	"eventdeck/host/event"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/feed"
+)
+
+// Bounds of the records that are held: those that are shown, and some on both sides, so
+// that scrolling there is at once.
+const (
+	recordsMax = 2_048
+	recordsMem = 16 << 20 // bytes
+	screens    = 4        // on each side, in heights of the pane
+	unknown    = 64       // rows, while the height of the pane is not known
+)
+
+// records are the records that were read of the rows of a stream.
+type records struct {
+	held  map[uint64]event.Record
+	lost  map[uint64]bool // not in the log
+	bytes int
+	gen   int  // grows with what is read
+	busy  bool // some are being read
+}
+
+func newRecords() records {
+	return records{held: map[uint64]event.Record{}, lost: map[uint64]bool{}}
+}
+
+func (r *records) add(got []event.Record, lost []uint64) {
+	if len(got)+len(lost) > 0 {
+		r.gen++
+	}
+	for i := range got {
+		if _, ok := r.held[got[i].Seq]; !ok {
+			r.held[got[i].Seq] = got[i]
+			r.bytes += len(got[i].Raw)
+		}
+	}
+	for _, seq := range lost {
+		r.lost[seq] = true
+	}
+}
+
+// full tells whether records are to be let go of.
+func (r *records) full() bool { return len(r.held) > recordsMax || r.bytes > recordsMem }
+
+// keep lets go of all records but those that a function wants.
+func (r *records) keep(wanted func(seq uint64) bool) {
+	for seq, x := range r.held {
+		if !wanted(seq) {
+			delete(r.held, seq)
+			r.bytes -= len(x.Raw)
+		}
+	}
+	clear(r.lost)
+}
+
+func (r *records) has(seq uint64) bool {
+	_, ok := r.held[seq]
+	return ok || r.lost[seq]
+}
+
+// Record returns a record that is held: the chosen one, those that are shown, and some
+// of those before and after.
+func (s *Stream) Record(seq uint64) (event.Record, bool) {
+	r, ok := s.records.held[seq]
+	return r, ok
+}
+
+// Lost tells whether a record was looked for and is not in the log any more.
+func (s *Stream) Lost(seq uint64) bool { return s.records.lost[seq] }
+
+// Next is what is to be read now, as long as there is something: rows that take the
+// place of these, rows beyond an end, records. Each answer is for [Stream.Take].
+func (s *Stream) Next() (feed.Request, bool) {
+	if r, ok := s.nextRows(); ok {
+		s.Fetching = true
+		r.Gen, r.Query = s.Gen, s.Query
+		return r, true
+	}
+	if want := s.missing(); len(want) > 0 && !s.records.busy {
+		s.records.busy = true
+		return feed.Request{Kind: feed.Records, Want: want}, true
+	}
+	return feed.Request{}, false
+}
+
+func (s *Stream) nextRows() (feed.Request, bool) {
+	if s.Fetching {
+		return feed.Request{}, false
+	}
+	if !s.Turned {
+		r := s.turning
+		if r.Near = screens * s.Height; s.Height == 0 {
+			r.Near = unknown
+		}
+		return r, true
+	}
+	switch older, newer := s.wants(); {
+	case older:
+		return feed.Request{Kind: feed.Older, At: s.From}, true
+	case newer:
+		return feed.Request{Kind: feed.Newer, At: s.Seen}, true
+	}
+	return feed.Request{}, false
+}
+
+// wants tells whether rows beyond an end of the window are needed.
+func (s *Stream) wants() (older, newer bool) {
+	if s.Height == 0 {
+		return false, false
+	}
+	at, top := s.Index(s.At), s.Index(s.Top)
+	older = !s.Oldest && (len(s.Seqs) < s.Height || top == 0 || at < s.Height) && !(s.Follow && len(s.Seqs) >= s.Height)
+	older = older || !s.Oldest && !s.Cut && s.Query.Filters() && len(s.Seqs) < feed.PageRows
+	newer = s.Cut && !s.Paused && at+s.Height >= len(s.Seqs)
+	return older, newer && !older
+}
+
+// missing are the records to be read: none while those in sight and close to it are
+// held.
+func (s *Stream) missing() (want []uint64) {
+	n, h, top := len(s.Seqs), s.Height, s.Index(s.Top)
+	if n == 0 || h == 0 {
+		return nil
+	}
+	add := func(from, to int) {
+		for _, seq := range s.Seqs[max(0, min(from, n)):max(0, min(to, n))] {
+			if !s.records.has(seq) {
+				want = append(want, seq)
+			}
+		}
+	}
+	if s.Follow && !s.held {
+		add(top-1, top+h)
+		return want
+	}
+	if add(top-h, top+2*h); len(want) > 0 && s.records.bytes < recordsMem {
+		add(top-screens*h, top-h)
+		add(top+2*h, top+(screens+1)*h)
+	}
+	return want
+}
+
+// Arrivals is what is to be read when the log has grown.
+func (s *Stream) Arrivals() feed.Request {
+	r := feed.Request{Gen: s.Gen, Query: s.Query}
+	switch {
+	case !s.Turned:
+		r.Kind = feed.Records // the rows that are read anew have them
+	case s.Cut || s.Paused:
+		r.Kind, r.At = feed.Counted, s.tally.to
+	default:
+		r.Kind, r.At, r.Keep = feed.Arrived, s.Seen, !s.Follow || s.held
+		if s.Follow {
+			r.Near = max(s.Height, 1)
+		}
+	}
+	return r
+}
+
+// Take takes an answer. It reports whether arrivals are to be read again: there are
+// more, or the answer came too late.
+func (s *Stream) Take(p feed.Page) (again bool) {
+	s.records.add(p.Got, p.Lost)
+	taken := true
+	switch p.Kind {
+	case feed.Records:
+		s.records.busy = s.records.busy && len(p.Want) == 0
+	case feed.Arrived, feed.Counted:
+		taken = s.arrive(&p)
+	default:
+		if taken = s.take(&p); taken {
+			s.Settle()
+		}
+	}
+	if s.records.full() {
+		top, h := s.Index(s.Top), s.Height
+		s.records.keep(func(seq uint64) bool {
+			i := s.Index(seq)
+			return seq == s.At || i >= top-h && i < top+2*h
+		})
+	}
+	switch p.Kind {
+	case feed.Arrived, feed.Counted:
+		return s.Turned && (!taken || !p.Newest)
+	case feed.Newest, feed.Around, feed.Oldest:
+		return taken // meanwhile more may have come
+	}
+	return false
+}
+
+// arrive takes what the log has got; what a window that is frozen or cut does not take
+// is counted.
+func (s *Stream) arrive(p *feed.Page) bool {
+	if !s.Turned || (p.Kind == feed.Counted) != (s.Cut || s.Paused) || !s.take(p) {
+		return false
+	}
+	switch {
+	case p.Kind == feed.Counted && s.Paused:
+		s.Waiting += p.Count
+	case p.Kind == feed.Counted:
+	case s.Follow:
+		s.trimFront()
+		s.Settle()
+	default:
+		s.cutEnd()
+		if s.At == 0 {
+			s.Settle()
+		}
+	}
+	return true
+}
+
+// row returns the formed row of a record.
+func (s *Stream) row(seq uint64) *row {
+	env := s.env
+	if r, ok := s.Formed[seq]; ok {
+		return r
+	}
+	rec, ok := s.records.held[seq]
+	switch {
+	case s.records.lost[seq]:
+		return &row{marker: true, role: themes.Bad, Text: cells.Sanitize("cannot be read: it is not in the log any more")}
+	case !ok:
+		return &row{role: themes.Dim, Text: cells.Sanitize(env.Glyphs.More)}
+	}
+	if len(s.Formed) >= formedMax {
+		clear(s.Formed)
+	}
+	s.plan.clock = env.Times
+	r := Row(rec, s.pick(&rec), &s.plan)
+	s.Formed[seq] = r
+	return r
+}

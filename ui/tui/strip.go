@@ -1,0 +1,41 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/timeline"
+)
+
+// Room from which the stream has a timeline above its rows, in cells.
+const (
+	stripHeight = 12
+	stripWidth  = 60
+)
+
+// stripRows is how many rows of the stream's pane its timeline takes.
+func (a *app) stripRows() int {
+	if r := a.lay.Stream; r.H < stripHeight || r.W < stripWidth || len(a.stream.Seqs) == 0 {
+		return 0
+	}
+	return timeline.StripRows
+}
+
+// rowsShown says what the timeline above the stream is about.
+func (a *app) rowsShown() timeline.Rows {
+	s := &a.stream
+	r := timeline.Rows{Gen: s.Gen, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: &s.Marks}
+	if n := len(s.Seqs); n > 0 {
+		r.Bottom = s.Seqs[min(s.Index(s.Top)+max(s.Height, 1), n)-1]
+	}
+	return r
+}
+
+// stripWork has read what the timeline above the stream needs, while it is shown.
+func (a *app) stripWork() tea.Cmd {
+	if a.stripRows() == 0 {
+		return nil
+	}
+	log := a.api.Log()
+	return a.strip.Work(a, a.rowsShown(), func(seq uint64) (event.Record, error) { return log.Get(seq) })
+}

@@ -1,0 +1,186 @@
+package tui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// away makes a server of the stand-in unreachable that has not listed its types.
+func (h *fakeHost) away(name string) {
+	h.server(name)
+	s := &h.snap.Servers[len(h.snap.Servers)-1]
+	s.Reach, s.TypesKnown, s.Reason, s.Attempt = host.ReachBackoff, false, event.ReasonUnreachable, 4
+	s.NextTry, s.Err = start.Add(time.Minute), "cannot connect: http://127.0.0.1:9/mcp: dial tcp 127.0.0.1:9: connect: connection refused"
+}
+
+// waits makes a host on which subscriptions are stored and not confirmed, because of
+// what the status says.
+func (h *fakeHost) waits(reason event.Reason, text string) {
+	h.never = func(r host.Request) event.Subscription {
+		mode := r.Mode
+		if mode == event.ModeAuto {
+			mode = event.ModePush
+		}
+		v := h.subscribe(r.Server, r.Type.Raw(), mode, string(r.Args))
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		s := &h.snap.Subs[len(h.snap.Subs)-1].Status
+		*s = (host.SubscriptionView{}).Status
+		s.State, s.Reason, s.Attempt, s.Since, s.Error = event.StateStarting, reason, 2, start, trust.Untrusted(text)
+		return v.Subscription
+	}
+}
+
+// A typed subscription blames what is wrong: the server that is not there, the one that
+// is away, the type only where its server lists its types.
+func TestTypedSubscriptionBlamesTheRightThing(t *testing.T) {
+	h := incident()
+	h.away("down")
+	a := open(t, h, 140, 40)
+	for line, want := range map[string]string{
+		"sub incident.changed server=nosuch": `unknown server "nosuch"; there are pager, chat, down`,
+		"sub incident.created server=pagr":   `unknown server "pagr"; did you mean "pager"?`,
+		"sub x.y server=down":                "nothing is subscribed: down is unreachable: connection refused, 4 tries since 14:03:05; R on it tries at once",
+		"sub incident.x server=pager":        `unknown event type "incident.x" at pager`,
+		"reconnect nosuch":                   `unknown server "nosuch"`,
+	} {
+		if _, err := a.execute(line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	if len(h.asked) != 0 {
+		t.Errorf("asked %+v", h.asked)
+	}
+}
+
+// A line is shown with what is wrong, and the palette stays.
+func TestTypedSubscriptionAtAServerThatIsAway(t *testing.T) {
+	h := incident()
+	h.away("down")
+	a := open(t, h, 160, 40)
+	press(t, a, ":")
+	word(t, a, "sub x.y server=down")
+	press(t, a, "enter")
+	if s := screenOf(a); a.dialog == nil || !strings.Contains(s, "nothing is subscribed: down is unreachable") {
+		t.Errorf("nothing is said:\n%s", s)
+	}
+}
+
+// A typed subscription that is not confirmed in time is told, with the cause; it goes on.
+func TestTypedSubscriptionThatIsNotConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := incident()
+		h.waits(event.ReasonUnreachable, "dial tcp 127.0.0.1:9: connect: connection refused")
+		a := open(t, h, 160, 40)
+		began := time.Now()
+		cmd, err := a.execute("sub deploy.finished server=pager")
+		if err != nil || !strings.Contains(a.note.text, "asking pager for deploy.finished") {
+			t.Fatalf("%v, and it says %+v", err, a.note)
+		}
+		settle(a, cmd)
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if want := "pager deploy.finished: unreachable: connection refused, 2 tries since 14:03:05; it goes on trying, i on it tells more"; a.note.text != want {
+			t.Errorf("it says %q", a.note.text)
+		}
+		if s := statusLine(a); !strings.Contains(s, "1 in trouble") {
+			t.Errorf("the status line says %q", s)
+		}
+	})
+}
+
+// The form tells the last answer of the server and what to do, while it asks and after.
+func TestFormThatIsNotConfirmed(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason event.Reason
+		text   string
+		want   []string
+	}{
+		"unreachable": {event.ReasonUnreachable, "connect: connection refused", []string{"Unreachable: connection refused, 2 tries since 14:03:05.", "esc leaves it; it begins when the server is back"}},
+		"certificate": {event.ReasonTLS, "events/subscribe: server answered CallbackEndpointError (-32027): the callback could not be verified (reason tls_error)",
+			[]string{"The server does not trust this host's certificate.", "Give it what `eventdeck ca` prints, or change to push"}},
+		"silent": {"", "", []string{"The server has not confirmed the subscription yet.", "it goes on trying"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := incident()
+				h.snap.Servers[0].Types[1].InputSchema = json.RawMessage(`{"type":"object"}`)
+				h.waits(c.reason, c.text)
+				a := open(t, h, 120, 40)
+				press(t, a, "1", "j", "j", "j", "j", "j", "j", "s")
+				if a.dialog == nil || !strings.Contains(screenOf(a), "deploy.finished") {
+					t.Fatalf("no form\n%s", screenOf(a))
+				}
+				began, answered := time.Now(), make(chan tea.Msg)
+				cmd := a.key(tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl})
+				go func() { answered <- cmd() }() // only what is asked runs beside the event loop
+				synctest.Wait()
+				a.take(h.Snapshot())
+				if c.reason != "" {
+					for _, want := range c.want {
+						if s := screenOf(a); !strings.Contains(s, want) || !strings.Contains(s, "asking the server") || !strings.Contains(s, "esc go on in the background") {
+							t.Errorf("while it asks, no %q in\n%s", want, s)
+						}
+					}
+				}
+				msg := <-answered
+				settle(a, func() tea.Msg { return msg })
+				if took := time.Since(began); took != 10*time.Second {
+					t.Errorf("it took %v", took)
+				}
+				for _, want := range c.want {
+					if s := screenOf(a); !strings.Contains(s, want) || strings.Contains(s, "asking the server") {
+						t.Errorf("no %q in\n%s", want, s)
+					}
+				}
+				press(t, a, "esc")
+				if a.dialog != nil || !strings.Contains(a.note.text, "goes on in the background") || len(h.ended) != 0 {
+					t.Errorf("esc shows %v and says %+v", a.dialog, a.note)
+				}
+			})
+		})
+	}
+}
+
+// What a form asked for goes on when the form is left, and its answer is told.
+func TestFormLeftWhileItAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := incident()
+		h.waits(event.ReasonUnreachable, "connection refused")
+		a := open(t, h, 120, 40)
+		press(t, a, "1", "j", "j", "j", "j", "j", "j", "s")
+		answered := make(chan tea.Msg)
+		cmd := a.key(tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl})
+		go func() { answered <- cmd() }() // only what is asked runs beside the event loop
+		synctest.Wait()
+		a.key(tea.KeyPressMsg{Code: tea.KeyEscape})
+		if a.dialog != nil {
+			t.Fatalf("%v is shown", a.dialog)
+		}
+		msg := <-answered
+		settle(a, func() tea.Msg { return msg })
+		if !strings.Contains(a.note.text, "not confirmed yet, it goes on trying") || a.note.bad {
+			t.Errorf("it says %+v", a.note)
+		}
+	})
+}
+
+// An empty line does nothing.
+func TestEmptyCommandDoesNothing(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	at := a.stream.At
+	press(t, a, ":", "enter")
+	if a.dialog != nil || a.stream.At != at || a.note.text != "" {
+		t.Errorf("it shows %v and says %+v", a.dialog, a.note)
+	}
+}

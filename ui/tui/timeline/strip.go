@@ -1,0 +1,337 @@
+package timeline
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/severity"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// StripRows is how many rows a [Strip] takes.
+const StripRows = 2
+
+// Strip draws when the records came that the stream holds, how bad they are, and which of
+// them are on the screen. What it needs of each record is read beside the program.
+type Strip struct {
+	env    *cells.Env
+	gen    int // of the stream's query
+	points []point
+	busy   bool
+	grown  int // grows with every answer
+	drawn  stripKey
+	draws  cells.Canvas
+	rows   []string
+	cols   []column
+	ends   ends
+}
+
+// ends are the times at both ends of the axis, as they were spelled last.
+type ends struct {
+	of         span
+	w          int
+	clock      cells.TimeView
+	begin, end string
+}
+
+// point is what is drawn of a record.
+type point struct {
+	seq      uint64
+	at       time.Time
+	level    severity.Level
+	gap      bool
+	from, to time.Time // of a gap
+}
+
+// Rows says what the stream holds and shows.
+type Rows struct {
+	Gen         int      // of its query
+	Seqs        []uint64 // that it holds, ascending; read by the caller's goroutine only
+	Top, Bottom uint64   // on the screen
+	At          uint64   // chosen
+	Follow      bool
+	Marks       int // grows with the marks
+	Marked      Marks
+}
+
+// Marks are those of records.
+type Marks interface {
+	Find(seq uint64) (event.Mark, bool)
+}
+
+// stripKey is what the rows were drawn from.
+type stripKey struct {
+	w, gen, grown, style, marks int
+	top, bottom, at             uint64
+	second                      int64
+	clock                       cells.TimeView
+}
+
+// pointsRead bounds the records that are read at a time.
+const pointsRead = 2_000
+
+// NewStrip is a strip that has read nothing.
+func NewStrip(env *cells.Env) Strip { return Strip{env: env} }
+
+// Work reads what is not known yet of the rows that the stream holds, the newest first.
+func (s *Strip) Work(screen widget.Screen, r Rows, get func(seq uint64) (event.Record, error)) tea.Cmd {
+	if s.busy {
+		return nil
+	}
+	want := s.missing(r)
+	if len(want) == 0 {
+		return nil
+	}
+	s.busy = true
+	want = slices.Clone(want)
+	gen := s.gen
+	return screen.Do(func(ctx context.Context) tea.Msg {
+		points := make([]point, 0, len(want))
+		for _, seq := range want {
+			if ctx.Err() != nil {
+				break
+			}
+			rec, err := get(seq)
+			if err != nil { // pruned meanwhile
+				continue
+			}
+			points = append(points, pointOf(&rec))
+		}
+		return widget.Then(func() tea.Cmd { s.take(gen, points); return nil })
+	})
+}
+
+// missing is a run of the rows that is not known: newer ones, else older ones.
+func (s *Strip) missing(r Rows) []uint64 {
+	if len(r.Seqs) == 0 {
+		s.gen, s.points = r.Gen, s.points[:0]
+		return nil
+	}
+	first, last := r.Seqs[0], r.Seqs[len(r.Seqs)-1]
+	if n := len(s.points); r.Gen != s.gen || n > 0 && (s.points[0].seq > last || s.points[n-1].seq < first) {
+		s.gen, s.points = r.Gen, nil
+	}
+	known := sort.Search(len(s.points), func(i int) bool { return s.points[i].seq >= first })
+	s.points = s.points[known:] // the stream has let go of those before
+	if len(s.points) == 0 {
+		return r.Seqs[max(0, len(r.Seqs)-pointsRead):]
+	}
+	newer := sort.Search(len(r.Seqs), func(i int) bool { return r.Seqs[i] > s.points[len(s.points)-1].seq })
+	if newer < len(r.Seqs) {
+		return r.Seqs[newer:min(len(r.Seqs), newer+pointsRead)]
+	}
+	older := sort.Search(len(r.Seqs), func(i int) bool { return r.Seqs[i] >= s.points[0].seq })
+	return r.Seqs[max(0, older-pointsRead):older]
+}
+
+func pointOf(r *event.Record) point {
+	p := point{seq: r.Seq, at: r.ReceivedAt}
+	switch {
+	case r.Kind == event.KindGap && r.Gap != nil:
+		p.gap, p.from, p.to = true, r.Gap.From, r.Gap.To
+	case r.Kind == event.KindEvent:
+		p.level = severity.LevelOf(severity.Of(r).Raw())
+	}
+	return p
+}
+
+// take joins an answer to what is known.
+func (s *Strip) take(gen int, points []point) {
+	s.busy = false
+	if gen != s.gen || len(points) == 0 {
+		return
+	}
+	s.grown++
+	if n := len(s.points); n > 0 && points[0].seq > s.points[n-1].seq {
+		s.points = append(s.points, points...)
+		return
+	}
+	s.points = append(points, s.points...)
+}
+
+// at returns when a record came; the zero time if that is not known.
+func (s *Strip) at(seq uint64) time.Time {
+	i := sort.Search(len(s.points), func(i int) bool { return s.points[i].seq >= seq })
+	if i < len(s.points) {
+		return s.points[i].at
+	}
+	if i > 0 {
+		return s.points[i-1].at
+	}
+	return time.Time{}
+}
+
+// column is what came in the time of one column.
+type column struct {
+	all, warnings, errors int
+	gap, mark             bool
+}
+
+// role is that of the column's bar.
+func (c *column) role() themes.Role {
+	switch {
+	case 4*c.errors >= c.all:
+		return themes.Bad
+	case 4*(c.errors+c.warnings) >= c.all:
+		return themes.Warn
+	}
+	return themes.Chart
+}
+
+// Draw returns [StripRows] rows of w cells: bars, and an axis with times, gaps, marks, the
+// rows on the screen and the chosen one.
+func (s *Strip) Draw(w int, r Rows) []string {
+	now := s.env.Clock()
+	key := stripKey{w, r.Gen, s.grown, s.env.Style, r.Marks, r.Top, r.Bottom, r.At, now.Unix(), s.env.Times}
+	if key == s.drawn {
+		return s.rows
+	}
+	s.drawn = key
+	c := &s.draws
+	c.Begin(&s.env.Theme, w)
+	if len(s.points) > 0 && r.Gen == s.gen && w > 2 {
+		span := s.span(w-2, r, now)
+		columns, most := s.columns(span, w-2, r)
+		s.bars(c, columns, most)
+		s.axis(c, span, columns, r)
+	}
+	s.rows = c.Rows(StripRows, s.rows)
+	return s.rows
+}
+
+// span is the time that is drawn.
+type span struct {
+	from time.Time
+	each time.Duration // of a column
+}
+
+func (p span) column(t time.Time) int {
+	if t.Before(p.from) {
+		return -1
+	}
+	return int(t.Sub(p.from) / p.each)
+}
+
+// steps are the times that a column can have.
+var steps = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
+
+// around is how many times the time of the rows on the screen is drawn, at least.
+const around = 4
+
+// span chooses the time around the rows on the screen: it ends now while the stream
+// follows, else they stand amidst it.
+func (s *Strip) span(w int, r Rows, now time.Time) span {
+	top, bottom := s.at(r.Top), s.at(r.Bottom)
+	each := steps[len(steps)-1]
+	for _, d := range steps {
+		if time.Duration(w)*d >= around*bottom.Sub(top) {
+			each = d
+			break
+		}
+	}
+	end := s.points[len(s.points)-1].at
+	if r.Follow && now.After(end) && now.Sub(end) < time.Duration(w)*each/2 {
+		end = now
+	}
+	if half := bottom.Add(time.Duration(w) * each / 2); !r.Follow && half.Before(end) {
+		end = half
+	}
+	return span{end.Truncate(each).Add(each - time.Duration(w)*each), each}
+}
+
+func (s *Strip) columns(p span, w int, r Rows) (columns []column, most int) {
+	s.cols = slices.Grow(s.cols[:0], w)[:w]
+	columns = s.cols
+	clear(columns)
+	for i := range s.points {
+		x := &s.points[i]
+		if x.gap {
+			from, to := x.from, x.to
+			if from.IsZero() || to.IsZero() {
+				from, to = x.at, x.at
+			}
+			for k := max(0, p.column(from)); k <= p.column(to) && k < w; k++ {
+				columns[k].gap = true
+			}
+			continue
+		}
+		k := p.column(x.at)
+		if k < 0 || k >= w {
+			continue
+		}
+		c := &columns[k]
+		c.all++
+		switch {
+		case x.level >= severity.Error:
+			c.errors++
+		case x.level == severity.Warning:
+			c.warnings++
+		}
+		if !c.mark {
+			_, c.mark = r.Marked.Find(x.seq)
+		}
+		most = max(most, c.all)
+	}
+	return columns, most
+}
+
+// bars draws the columns, each in the colour of how bad it was.
+func (s *Strip) bars(c *cells.Canvas, columns []column, most int) {
+	c.Put(themes.Plain, " ")
+	bars := s.env.Glyphs.Bars
+	for i := range columns {
+		x := &columns[i]
+		if x.all == 0 {
+			c.Style(themes.Plain)
+			c.Fill(1)
+			continue
+		}
+		c.Put(x.role(), bars[(x.all*len(bars)-1)/most])
+	}
+	c.End()
+}
+
+// spell tells the times at both ends of the axis.
+func (s *Strip) spell(p span, w int) (begin, end string) {
+	if e := &s.ends; e.of != p || e.w != w || e.clock != s.env.Times {
+		zone, whole := s.env.Times.Zone(), time.Duration(w)*p.each
+		*e = ends{p, w, s.env.Times, " " + moment(p.from.In(zone), whole) + " ", " " + moment(p.from.Add(whole).In(zone), whole)}
+	}
+	return s.ends.begin, s.ends.end
+}
+
+// axis draws what stands below the bars.
+func (s *Strip) axis(c *cells.Canvas, p span, columns []column, r Rows) {
+	g, w := s.env.Glyphs, len(columns)
+	top, bottom, at := p.column(s.at(r.Top)), p.column(s.at(r.Bottom)), p.column(s.at(r.At))
+	begin, end := s.spell(p, w)
+	if max(at, bottom) >= w-len(end) { // where one looks tells more than when that is
+		end = ""
+	}
+	c.Put(themes.Dim, begin)
+	for i := len(begin) - 1; i < min(w, w-len(end)+1); i++ {
+		switch x := &columns[i]; {
+		case i == at:
+			c.Put(themes.Key, g.Up)
+		case x.mark:
+			c.Put(themes.Key, g.Mark)
+		case x.gap:
+			c.Put(themes.Gap, g.Gap)
+		case i >= top && i <= bottom:
+			c.Put(themes.RuleOn, g.RuleOn)
+		default:
+			c.Put(themes.Backdrop, g.Rule)
+		}
+	}
+	c.Put(themes.Dim, end)
+	c.End()
+}

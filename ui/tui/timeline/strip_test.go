@@ -1,0 +1,72 @@
+package timeline_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host/event"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/timeline"
+	"eventdeck/ui/tui/widget"
+)
+
+// beside runs at once what a part of the screen asks to be run beside it.
+type beside struct{ widget.Screen }
+
+func (beside) Do(fn func(context.Context) tea.Msg) tea.Cmd {
+	return func() tea.Msg { return fn(context.Background()) }
+}
+
+type noMarks struct{}
+
+func (noMarks) Find(seq uint64) (event.Mark, bool) { return event.Mark{}, seq == 3 }
+
+// Whatever the width, and wherever one reads, the rows fill the pane, and the chosen row
+// is told.
+func TestTheStripFillsItsRows(t *testing.T) {
+	start := time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
+	none := themes.For(true, themes.NoColours)
+	env := &cells.Env{Theme: none, Glyphs: &cells.UnicodeGlyphs, Now: func() time.Time { return start.Add(100 * time.Second) }, Times: cells.TimeUTC}
+	get := func(seq uint64) (event.Record, error) {
+		r := event.Record{Seq: seq, Kind: event.KindEvent, ReceivedAt: start.Add(time.Duration(seq) * time.Second), Data: fmt.Appendf(nil, `{"severity":%q}`, []string{"info", "warning", "critical"}[seq%3])}
+		if seq == 50 {
+			r.Kind, r.Gap = event.KindGap, &event.Gap{From: r.ReceivedAt.Add(-5 * time.Second), To: r.ReceivedAt}
+		}
+		return r, nil
+	}
+	var seqs []uint64
+	for i := range uint64(90) {
+		seqs = append(seqs, i+1)
+	}
+	s := timeline.NewStrip(env)
+	for gen, at := range []uint64{90, 1, 45} {
+		rows := timeline.Rows{Gen: gen, Seqs: seqs, Top: max(at, 6) - 5, Bottom: min(at+5, 90), At: at, Follow: gen == 0, Marked: noMarks{}}
+		for cmd := s.Work(beside{}, rows, get); cmd != nil; cmd = s.Work(beside{}, rows, get) {
+			cmd().(widget.Then)()
+		}
+		for w := 1; w < 200; w += 7 {
+			lines := s.Draw(w, rows)
+			if len(lines) != timeline.StripRows {
+				t.Fatalf("%d rows", len(lines))
+			}
+			for _, l := range lines {
+				if ansi.StringWidth(l) != w {
+					t.Fatalf("%d cells, want %d: %q", ansi.StringWidth(l), w, ansi.Strip(l))
+				}
+			}
+			if axis := ansi.Strip(lines[1]); w > 60 && !strings.Contains(axis, "▴") {
+				t.Errorf("at %d, %d cells: the chosen row is not told: %q", at, w, axis)
+			}
+		}
+		if text := ansi.Strip(strings.Join(s.Draw(180, rows), "")); gen != 1 && (!strings.Contains(text, "◆") || !strings.Contains(text, "╌")) {
+			t.Errorf("no mark or no gap: %q", text)
+		}
+	}
+}
