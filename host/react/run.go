@@ -1,0 +1,196 @@
+package react
+
+import (
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// RunID names a run: lower-case base32 of a hash over namespace, rule, group and the
+// sequence number of its first member. It is also the id of its webhook.
+type RunID string
+
+// Namespace keeps apart why a run was made.
+type Namespace string
+
+// The namespaces.
+const (
+	Live   Namespace = "live"   // a record arrived
+	Manual Namespace = "manual" // the operator had a rule act on a record, or act again
+)
+
+// State says how far a run is.
+type State string
+
+// The states of runs (contracts.md, Reactions).
+const (
+	Gathering  State = "gathering"  // members may join until Due
+	Asking     State = "asking"     // waits for the operator until Due
+	Ready      State = "ready"      // starts as soon as the limits allow, not before Due
+	Running    State = "running"    // begun; its outcome is not known yet
+	Done       State = "done"       // ended well
+	Failed     State = "failed"     // ended badly
+	Suppressed State = "suppressed" // nothing was to be done; Why tells
+	Denied     State = "denied"     // the operator said no
+	Expired    State = "expired"    // nobody approved it in time
+	Dead       State = "dead"       // all tries of a webhook failed
+	Parked     State = "parked"     // it is not known whether the act was done
+	Killed     State = "killed"     // ended by the stop switch
+	WouldRun   State = "would-run"  // a rule in shadow would have acted
+)
+
+// Over reports whether nothing more happens to a run in this state by itself.
+func (s State) Over() bool {
+	switch s {
+	case Gathering, Asking, Ready, Running:
+		return false
+	}
+	return true
+}
+
+// Run is a reaction to one group of records.
+type Run struct {
+	ID     RunID     `json:"id"`
+	NS     Namespace `json:"ns"`
+	Rule   string    `json:"rule"`
+	Hash   Hash      `json:"hash"`   // of the rule as it was
+	Frozen Frozen    `json:"frozen"` // the rule as it was
+	Key    Key       `json:"key,omitempty"`
+
+	Members Members `json:"members"`
+	// Stale: a member was too old to start an act by itself. Flagged: a member's
+	// payload was noticed by the scanner.
+	Stale   bool `json:"stale,omitempty"`
+	Flagged bool `json:"flagged,omitempty"`
+
+	State State `json:"state"`
+	// Why says in our words what led to the state; Line is the line of configuration
+	// that did (file:line:column), or empty.
+	Why  string `json:"why,omitempty"`
+	Line string `json:"line,omitempty"`
+
+	// Request is the exact act, made when the run leaves gathering; an approval is bound
+	// to its hash.
+	Request *Request `json:"request,omitempty"`
+	// Approved is the hash that was approved, By whom ("operator", "grant").
+	Approved string `json:"approved,omitempty"`
+	By       string `json:"by,omitempty"`
+	Reason   string `json:"reason,omitempty"` // of a denial or a settlement, the operator's
+
+	Attempt int     `json:"attempt,omitempty"`
+	Handle  *Handle `json:"handle,omitempty"` // of the attempt that runs
+	Result  *Result `json:"result,omitempty"` // of the last attempt
+
+	Created time.Time `json:"created"`
+	Due     time.Time `json:"due,omitzero"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Spend   int64     `json:"spend,omitempty"` // micro-dollars
+}
+
+// MemberEnds is how many members of a run are kept in full at each end.
+const MemberEnds = 50
+
+// Members are the records of a run: the first and the last in full, of those between
+// only what sums them up.
+type Members struct {
+	Count uint64   `json:"count"`
+	First []uint64 `json:"first"`          // sequence numbers, at most MemberEnds
+	Last  []uint64 `json:"last,omitempty"` // the newest that are not in First, at most MemberEnds
+	// From and To are when the first and the last were received.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Top counts the most frequent values of short members, by path.
+	Top map[string][]Count `json:"top,omitempty"`
+}
+
+// Count is how often a value was met.
+type Count struct {
+	Value trust.Text `json:"value"`
+	N     uint64     `json:"n"`
+}
+
+// RequestKind says what a request does.
+type RequestKind string
+
+// The kinds of requests.
+const (
+	RequestCommand RequestKind = "command"
+	RequestWebhook RequestKind = "webhook"
+	RequestNote    RequestKind = "note"
+)
+
+// Request is an act with everything that decides what it does. Its hash covers every
+// member, Input included; whoever approves the hash has approved these bytes.
+type Request struct {
+	Kind RequestKind `json:"kind"`
+	Run  RunID       `json:"run"`
+
+	// Of a command.
+	Argv       []string `json:"argv,omitempty"`
+	Program    string   `json:"program,omitempty"`    // SHA-256 of the program's bytes
+	Env        []string `json:"env,omitempty"`        // names
+	Dir        string   `json:"dir,omitempty"`        // "": a new private one
+	Confine    *Confine `json:"confine,omitempty"`    // nil: not confined
+	Boundary   string   `json:"boundary,omitempty"`   // the confinement that can be had, in words
+	RepeatSafe bool     `json:"repeatSafe,omitempty"` // see [Command]
+
+	// Of a webhook.
+	URL     string `json:"url,omitempty"`
+	Secret  string `json:"secret,omitempty"` // as the rule says it, ${NAME}
+	Private bool   `json:"private,omitempty"`
+
+	Note string `json:"note,omitempty"` // of a note
+
+	// Input is what goes to standard input or into the body.
+	Input []byte        `json:"input,omitempty"`
+	Time  time.Duration `json:"time"` // after which it is ended
+}
+
+// Handle is what is stored of an attempt before it begins, and finds it again after a
+// restart of the host.
+type Handle struct {
+	Attempt int       `json:"attempt"`
+	PID     int       `json:"pid,omitempty"` // of the supervisor
+	Dir     string    `json:"dir,omitempty"` // with its lock and its result
+	At      time.Time `json:"at"`
+}
+
+// Outcome says what became of an attempt.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeDone    Outcome = "done"          // it ended well
+	OutcomeFailed  Outcome = "failed"        // it ended badly
+	OutcomeRetry   Outcome = "retry"         // it failed and may be tried again, not before After
+	OutcomeNever   Outcome = "never-started" // it is certain that nothing was begun
+	OutcomeUnknown Outcome = "unknown"       // it may have been done
+	OutcomeKilled  Outcome = "killed"        // the stop switch ended it
+)
+
+// Result is what is known of an attempt that is over.
+type Result struct {
+	Outcome Outcome       `json:"outcome"`
+	Exit    int           `json:"exit,omitempty"`   // of a command; -1: a signal ended it
+	Status  int           `json:"status,omitempty"` // of a webhook
+	After   time.Duration `json:"after,omitempty"`  // before which it must not be tried again
+	Why     string        `json:"why,omitempty"`    // our words
+	Ended   time.Time     `json:"ended"`
+	// Output is the head and the tail of what the act printed or answered.
+	Output Output `json:"output,omitzero"`
+	// Boundary is the confinement that was reached, in words.
+	Boundary string `json:"boundary,omitempty"`
+}
+
+// Output is what an act printed: the first and the last bytes of each stream, and how
+// many there were.
+type Output struct {
+	Stdout, Stderr Stream
+}
+
+// Stream is the head and the tail of a text of Bytes bytes.
+type Stream struct {
+	Head, Tail trust.Text
+	Bytes      int64
+}

@@ -1,0 +1,123 @@
+package react
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// Errors of [Control] that a frontend tells apart.
+var (
+	// ErrNoRule: no rule of that name is in force.
+	ErrNoRule = errors.New("unknown rule")
+	// ErrNoRun: no run of that id is kept.
+	ErrNoRun = errors.New("unknown run")
+	// ErrState: the run is in a state in which this cannot be done; the text names it.
+	ErrState = errors.New("not possible in this state")
+	// ErrChanged: what would be approved is not what was shown.
+	ErrChanged = errors.New("it changed since it was shown")
+	// ErrNotEngine: this process does not run reactions; the text says which does.
+	ErrNotEngine = errors.New("reactions do not run here")
+	// ErrToken: the caller may not approve, arm or start.
+	ErrToken = errors.New("not allowed without the operator's token")
+)
+
+// Control is what an operator does with reactions. The engine implements it, and so
+// does the client of an attached process. All methods may be called from any goroutine.
+type Control interface {
+	// Reactions returns the present state; it is cheap.
+	Reactions() View
+	// Runs returns runs, newest first.
+	Runs(ctx context.Context, q Query) ([]Run, error)
+	// Run returns one with its result. Error: ErrNoRun.
+	Run(ctx context.Context, id RunID) (Run, error)
+	// Explain says for a record and every rule why it did or did not fire.
+	// Errors: ErrNoRule for a name that is not in force; [event.ErrNotFound].
+	Explain(ctx context.Context, seq uint64, rule string) ([]Verdict, error)
+
+	// Approve lets a run that asks act, if the hash is that of its request.
+	// Errors: ErrNoRun, ErrState, ErrChanged, ErrToken.
+	Approve(ctx context.Context, id RunID, hash string) error
+	// Deny ends a run that asks, with the operator's reason.
+	Deny(ctx context.Context, id RunID, reason string) error
+	// Undeny takes a denial back while its run has not expired.
+	Undeny(ctx context.Context, id RunID) error
+	// Grant approves a run and what asks exactly the same until a time, at most a day.
+	Grant(ctx context.Context, id RunID, hash string, until time.Time) error
+	// Retry makes a run of the same members again, in the namespace manual.
+	Retry(ctx context.Context, id RunID) (RunID, error)
+	// Settle says what became of a run that is parked.
+	Settle(ctx context.Context, id RunID, done bool, reason string) error
+	// Once has a rule act on one record, whatever its filter says; it asks.
+	Once(ctx context.Context, rule string, seq uint64) (RunID, error)
+
+	// Arm allows the rule as it stands now to act by itself. Hash is what was shown.
+	// Errors: ErrNoRule, ErrChanged, ErrToken.
+	Arm(ctx context.Context, rule string, hash Hash) error
+	Disarm(ctx context.Context, rule string) error
+	// Silence keeps a rule from acting until a time; the zero time ends that.
+	Silence(ctx context.Context, rule string, until time.Time) error
+
+	// Stop lets nothing start any more, within a second; with kill also what runs is
+	// ended. Go lets it go on, also an engine that is held.
+	Stop(ctx context.Context, kill bool) error
+	Go(ctx context.Context) error
+}
+
+// View is the state of the reactions at one moment. It must not be changed.
+type View struct {
+	// On: this process or the one it is attached to runs the engine.
+	On      bool
+	Path    string // of rules.json
+	Fault   string // the newest file cannot be used: FILE:LINE:COL: what; the one before is in force
+	Stopped bool
+	Held    string // why nothing starts until the operator says go; "" if not
+	Rules   []RuleView
+	Waiting []Run // that ask, oldest first
+	Active  []Run // that gather, are ready or run
+	Asking  int
+	Running int
+	Spend   int64 // micro-dollars of today
+	// Revision changes with every change.
+	Revision uint64
+}
+
+// RuleView is a rule and how it fares.
+type RuleView struct {
+	Rule     Rule
+	Hash     Hash
+	Armed    bool // the hash that was armed is that of now
+	Silenced time.Time
+	// Effective is the most that the policy lets the rule do now; Why and Line say what
+	// made it so.
+	Effective  Mode
+	Why, Line  string
+	Letters    string // of the Rule of Two, e.g. "A C"
+	Boundary   string // the confinement of its command, in words
+	Since      uint64 // sequence number from which it is judged
+	Matched    uint64
+	Suppressed map[string]uint64 // by reason
+	Last       time.Time         // of its newest run
+}
+
+// Query selects runs. Zero members select all.
+type Query struct {
+	Rule   string
+	States []State
+	Seq    uint64 // runs with this record among their members in full
+	Limit  int    // 0: 100
+}
+
+// Verdict is what was or would be decided about a record by a rule.
+type Verdict struct {
+	Rule  string
+	Seq   uint64
+	State State // Gathering and Asking stand for "would go on"
+	Why   string
+	Line  string
+	Key   Key
+	Run   RunID      // that the record is a member of, if there is one
+	Value trust.Text // that the filter met or missed, if it can be told
+}
