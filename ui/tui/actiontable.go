@@ -5,32 +5,47 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/layout"
 )
 
-// actions is the table. Every subject has its own function; the order is that of
+// initActions makes the table of what can be done.
+func (a *app) initActions(readOnly bool) {
+	a.actions = action.New(action.Env{
+		Tell: a.Tell, Fail: a.Fail, Pressed: a.audience.Pressed,
+		Focus:      func() layout.Pane { return a.focus },
+		EmptyTable: func() bool { return a.table() != nil && a.table().Rows() == 0 },
+	})
+	a.actions.ReadOnly = readOnly
+	a.actions.Actions, a.actions.Commands = a.actionRows(), a.commandRows()
+}
+
+// KeyOf is the operator's key of an action, for texts that name it.
+func (a *app) KeyOf(id string) string { return a.actions.KeyOf(id) }
+
+// actionRows is the table of actions. Every subject has its own function; the order is that of
 // hints, and help puts together what has the same heading.
-func actions() []action {
+func (a *app) actionRows() []action.Action {
 	return slices.Concat(
-		undoActions(),
-		subscribeActions(),
-		signInActions(),
-		streamActions(),
-		subscriptionActions(),
-		setupActions(),
-		eventActions(),
-		incidentActions(),
-		copyActions(),
-		exportActions(),
-		readerActions(),
-		markActions(),
-		moveActions(),
-		paneActions(),
-		layoutActions(),
-		tableActions(),
-		lifeActions(),
-		lookActions(),
-		programActions(),
+		a.undoActions(),
+		a.subscribeActions(),
+		a.signInActions(),
+		a.streamActions(),
+		a.subscriptionActions(),
+		a.setupActions(),
+		a.eventActions(),
+		a.incidentActions(),
+		a.copyActions(),
+		a.exportActions(),
+		a.readerActions(),
+		a.markActions(),
+		a.moveActions(),
+		a.paneActions(),
+		a.layoutActions(),
+		a.tableActions(),
+		a.lifeActions(),
+		a.lookActions(),
+		a.programActions(),
 	)
 }
 
@@ -47,101 +62,101 @@ var (
 	onMain    = []layout.Pane{layout.Tree, layout.Stream, layout.Detail}
 )
 
-func undoActions() []action {
-	return grouped("Subscriptions",
-		action{id: "undo", title: "undo what the status line names", keys: []string{"u"}, hint: "undo", dangerous: true, passing: true, when: (*app).canUndo, run: (*app).undoLast},
+func (a *app) undoActions() []action.Action {
+	return action.Grouped("Subscriptions",
+		action.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", Dangerous: true, Passing: true, When: a.canUndo, Run: a.undoLast},
 	)
 }
 
-func subscribeActions() []action {
-	return grouped("Subscriptions",
-		action{id: "subscribe", title: "subscribe to the chosen event type", needs: aType, keys: []string{"s"}, hint: "subscribe", dangerous: true, when: (*app).canSubscribe, run: (*app).openForm},
-		action{id: "mark.type", title: "mark the type, to subscribe to several at once", needs: aType, keys: []string{"*"}, panes: inTree, dangerous: true, when: (*app).onType, run: act((*app).markType)},
+func (a *app) subscribeActions() []action.Action {
+	return action.Grouped("Subscriptions",
+		action.Action{ID: "subscribe", Title: "subscribe to the chosen event type", Needs: action.Type, Keys: []string{"s"}, Hint: "subscribe", Dangerous: true, When: a.canSubscribe, Run: a.openForm},
+		action.Action{ID: "mark.type", Title: "mark the type, to subscribe to several at once", Needs: action.Type, Keys: []string{"*"}, Panes: inTree, Dangerous: true, When: a.onType, Run: action.Act(a.markType)},
 	)
 }
 
-func subscriptionActions() []action {
-	return grouped("Subscriptions",
-		action{id: "pause", title: "pause or resume the subscription", needs: aSubscription, keys: []string{"P"}, hint: "pause", hintNow: (*app).pauseWord, dangerous: true, when: (*app).onSub, run: (*app).pauseSub},
-		action{id: "edit", title: "edit the subscription", needs: aSubscription, keys: []string{"e"}, dangerous: true, when: (*app).editable, run: (*app).openEdit},
-		action{id: "unsubscribe", title: "unsubscribe", needs: aSubscription, also: "end delete stop", keys: []string{"D"}, hint: "unsubscribe", dangerous: true, when: (*app).onSub, run: act((*app).askUnsubscribe)},
+func (a *app) subscriptionActions() []action.Action {
+	return action.Grouped("Subscriptions",
+		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: a.pauseSub},
+		action.Action{ID: "edit", Title: "edit the subscription", Needs: action.Subscription, Keys: []string{"e"}, Dangerous: true, When: a.editable, Run: a.openEdit},
+		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(a.askUnsubscribe)},
 	)
 }
 
-func streamActions() []action {
-	return grouped("Stream",
-		action{id: "open", title: "open what is chosen", keys: []string{"enter"}, hint: "open", run: (*app).open},
-		action{id: "filter", title: "filter: words, !not, a | b, server: sev: .path>5", also: "grep find severity level query", keys: []string{"/"}, hint: "filter", panes: onMain, run: (*app).openFilter},
-		action{id: "filter.toggle", title: "turn the filter off, and on again", keys: []string{"x"}, panes: onMain, run: act((*app).toggleFilter)},
-		action{id: "pause.view", title: "freeze the view, or let it go on", also: "freeze hold", keys: []string{"space"}, hint: "freeze", panes: onMain, run: (*app).freeze},
-		action{id: "follow", title: "follow the newest event", also: "tail -f live newest end", keys: []string{"f"}, hint: "follow", panes: onMain, run: (*app).followNewest},
-		action{id: "search", title: "search: highlights, and hides nothing", also: "find grep highlight", keys: []string{"\\", "ctrl+f"}, run: act((*app).openSearch)},
-		action{id: "match.next", title: "next match, or next place noticed", keys: []string{"n"}, run: func(a *app) tea.Cmd { return a.next(1) }},
-		action{id: "match.previous", title: "previous match, or place noticed", keys: []string{"N"}, run: func(a *app) tea.Cmd { return a.next(-1) }},
-		action{id: "times", title: "times local, UTC, ago or since the row before", also: "utc local relative timestamps", keys: []string{"t"}, run: (*app).nextTimes},
-		action{id: "select", title: "begin a range of rows, or end it", needs: anEvent, keys: []string{"v"}, panes: inStream, when: (*app).onRecord, run: act((*app).selectRange)},
-		action{id: "select.all", title: "select everything shown", needs: anEvent, keys: []string{"a"}, panes: inStream, when: (*app).onRecord, run: act((*app).selectAll)},
-		action{id: "problem.next", title: "next gap, change of state or refusal", keys: []string{"]"}, panes: inStream, run: func(a *app) tea.Cmd { return a.toMarker(1) }},
-		action{id: "problem.previous", title: "previous gap, change of state or refusal", keys: []string{"["}, panes: inStream, run: func(a *app) tea.Cmd { return a.toMarker(-1) }},
+func (a *app) streamActions() []action.Action {
+	return action.Grouped("Stream",
+		action.Action{ID: "open", Title: "open what is chosen", Keys: []string{"enter"}, Hint: "open", Run: a.open},
+		action.Action{ID: "filter", Title: "filter: words, !not, a | b, server: sev: .path>5", Also: "grep find severity level query", Keys: []string{"/"}, Hint: "filter", Panes: onMain, Run: a.openFilter},
+		action.Action{ID: "filter.toggle", Title: "turn the filter off, and on again", Keys: []string{"x"}, Panes: onMain, Run: action.Act(a.toggleFilter)},
+		action.Action{ID: "pause.view", Title: "freeze the view, or let it go on", Also: "freeze hold", Keys: []string{"space"}, Hint: "freeze", Panes: onMain, Run: a.freeze},
+		action.Action{ID: "follow", Title: "follow the newest event", Also: "tail -f live newest end", Keys: []string{"f"}, Hint: "follow", Panes: onMain, Run: a.followNewest},
+		action.Action{ID: "search", Title: "search: highlights, and hides nothing", Also: "find grep highlight", Keys: []string{"\\", "ctrl+f"}, Run: action.Act(a.openSearch)},
+		action.Action{ID: "match.next", Title: "next match, or next place noticed", Keys: []string{"n"}, Run: func() tea.Cmd { return a.next(1) }},
+		action.Action{ID: "match.previous", Title: "previous match, or place noticed", Keys: []string{"N"}, Run: func() tea.Cmd { return a.next(-1) }},
+		action.Action{ID: "times", Title: "times local, UTC, ago or since the row before", Also: "utc local relative timestamps", Keys: []string{"t"}, Run: a.nextTimes},
+		action.Action{ID: "select", Title: "begin a range of rows, or end it", Needs: action.Event, Keys: []string{"v"}, Panes: inStream, When: a.onRecord, Run: action.Act(a.selectRange)},
+		action.Action{ID: "select.all", Title: "select everything shown", Needs: action.Event, Keys: []string{"a"}, Panes: inStream, When: a.onRecord, Run: action.Act(a.selectAll)},
+		action.Action{ID: "problem.next", Title: "next gap, change of state or refusal", Keys: []string{"]"}, Panes: inStream, Run: func() tea.Cmd { return a.toMarker(1) }},
+		action.Action{ID: "problem.previous", Title: "previous gap, change of state or refusal", Keys: []string{"["}, Panes: inStream, Run: func() tea.Cmd { return a.toMarker(-1) }},
 	)
 }
 
-func eventActions() []action {
-	return grouped("Event",
-		action{id: "why", title: "why it is flagged, and hidden text in clear", needs: anEvent, also: "security hidden injection flags", keys: []string{"!"}, hint: "why", when: (*app).onPayload, run: act(func(a *app) { a.detail.OpenWhy() })},
-		action{id: "reread", title: "read the subscription again from this record on", needs: anEvent, also: "replay again rewind", keys: []string{"r"}, panes: onEvent, dangerous: true, when: (*app).canReread, run: act((*app).askReread)},
-		action{id: "view", title: "payload rendered, escaped, hex or raw JSON", needs: anEvent, keys: []string{"V"}, hint: "view", when: (*app).onPayload, run: act(func(a *app) { a.detail.NextView() })},
+func (a *app) eventActions() []action.Action {
+	return action.Grouped("Event",
+		action.Action{ID: "why", Title: "why it is flagged, and hidden text in clear", Needs: action.Event, Also: "security hidden injection flags", Keys: []string{"!"}, Hint: "why", When: a.onPayload, Run: action.Act(func() { a.detail.OpenWhy() })},
+		action.Action{ID: "reread", Title: "read the subscription again from this record on", Needs: action.Event, Also: "replay again rewind", Keys: []string{"r"}, Panes: onEvent, Dangerous: true, When: a.canReread, Run: action.Act(a.askReread)},
+		action.Action{ID: "view", Title: "payload rendered, escaped, hex or raw JSON", Needs: action.Event, Keys: []string{"V"}, Hint: "view", When: a.onPayload, Run: action.Act(func() { a.detail.NextView() })},
 	)
 }
 
-func markActions() []action {
-	return grouped("Marks",
-		action{id: "mark", title: "mark the record, or take its mark away (bookmark)", needs: anEvent, also: "bookmark", keys: []string{"m enter"}, menu: "mark", hint: "mark it", panes: onEvent, when: (*app).onRecord, run: (*app).turnMark},
-		action{id: "mark.note", title: "mark the record with a note", needs: anEvent, keys: []string{"m n"}, menu: "mark", hint: "mark with a note", panes: onEvent, when: (*app).onRecord, run: act((*app).noteChosen)},
-		action{id: "mark.now", title: "insert a \"now\" line", also: "line separator marker", keys: []string{"m m"}, menu: "mark", hint: "\"now\" line", panes: onEvent, run: (*app).markNow},
-		action{id: "marks", title: "list the marks", also: "bookmarks list", keys: []string{"'"}, run: act((*app).openMarks)},
+func (a *app) markActions() []action.Action {
+	return action.Grouped("Marks",
+		action.Action{ID: "mark", Title: "mark the record, or take its mark away (bookmark)", Needs: action.Event, Also: "bookmark", Keys: []string{"m enter"}, Menu: "mark", Hint: "mark it", Panes: onEvent, When: a.onRecord, Run: a.turnMark},
+		action.Action{ID: "mark.note", Title: "mark the record with a note", Needs: action.Event, Keys: []string{"m n"}, Menu: "mark", Hint: "mark with a note", Panes: onEvent, When: a.onRecord, Run: action.Act(a.noteChosen)},
+		action.Action{ID: "mark.now", Title: "insert a \"now\" line", Also: "line separator marker", Keys: []string{"m m"}, Menu: "mark", Hint: "\"now\" line", Panes: onEvent, Run: a.markNow},
+		action.Action{ID: "marks", Title: "list the marks", Also: "bookmarks list", Keys: []string{"'"}, Run: action.Act(a.openMarks)},
 	)
 }
 
-func moveActions() []action {
-	return grouped("Move",
-		action{id: "down", title: "down; in a detail on the whole screen the next event", keys: []string{"j"}, run: act(func(a *app) { a.move(1) })},
-		action{id: "up", title: "up; in a detail on the whole screen the event before", keys: []string{"k"}, run: act(func(a *app) { a.move(-1) })},
-		action{id: "row.down", title: "one row down", keys: []string{"down"}, run: act(func(a *app) { a.step(1) })},
-		action{id: "row.up", title: "one row up", keys: []string{"up"}, run: act(func(a *app) { a.step(-1) })},
-		action{id: "top", title: "to the first row", keys: []string{"g", "home"}, run: func(a *app) tea.Cmd { return a.moveEnd(false) }},
-		action{id: "bottom", title: "to the newest row, and follow", keys: []string{"G", "end"}, run: func(a *app) tea.Cmd { return a.moveEnd(true) }},
-		action{id: "half.down", title: "half a page down", keys: []string{"ctrl+d", "pgdown"}, run: act(func(a *app) { a.move(a.half()) })},
-		action{id: "half.up", title: "half a page up", keys: []string{"ctrl+u", "pgup"}, run: act(func(a *app) { a.move(-a.half()) })},
-		action{id: "pan.left", title: "see more of the left", keys: []string{"h", "left"}, panes: inStream, run: act(func(a *app) { a.panBy(-panStep) })},
-		action{id: "pan.right", title: "see more of the right", keys: []string{"l", "right"}, panes: inStream, run: act(func(a *app) { a.panBy(panStep) })},
-		action{id: "fold", title: "fold; in the tree also to the node above", keys: []string{"h", "left"}, panes: inFolds, run: act(func(a *app) { a.fold(false) })},
-		action{id: "unfold", title: "unfold; in the tree also to the node below", keys: []string{"l", "right"}, panes: inFolds, run: act(func(a *app) { a.fold(true) })},
+func (a *app) moveActions() []action.Action {
+	return action.Grouped("Move",
+		action.Action{ID: "down", Title: "down; in a detail on the whole screen the next event", Keys: []string{"j"}, Run: action.Act(func() { a.move(1) })},
+		action.Action{ID: "up", Title: "up; in a detail on the whole screen the event before", Keys: []string{"k"}, Run: action.Act(func() { a.move(-1) })},
+		action.Action{ID: "row.down", Title: "one row down", Keys: []string{"down"}, Run: action.Act(func() { a.step(1) })},
+		action.Action{ID: "row.up", Title: "one row up", Keys: []string{"up"}, Run: action.Act(func() { a.step(-1) })},
+		action.Action{ID: "top", Title: "to the first row", Keys: []string{"g", "home"}, Run: func() tea.Cmd { return a.moveEnd(false) }},
+		action.Action{ID: "bottom", Title: "to the newest row, and follow", Keys: []string{"G", "end"}, Run: func() tea.Cmd { return a.moveEnd(true) }},
+		action.Action{ID: "half.down", Title: "half a page down", Keys: []string{"ctrl+d", "pgdown"}, Run: action.Act(func() { a.move(a.half()) })},
+		action.Action{ID: "half.up", Title: "half a page up", Keys: []string{"ctrl+u", "pgup"}, Run: action.Act(func() { a.move(-a.half()) })},
+		action.Action{ID: "pan.left", Title: "see more of the left", Keys: []string{"h", "left"}, Panes: inStream, Run: action.Act(func() { a.panBy(-panStep) })},
+		action.Action{ID: "pan.right", Title: "see more of the right", Keys: []string{"l", "right"}, Panes: inStream, Run: action.Act(func() { a.panBy(panStep) })},
+		action.Action{ID: "fold", Title: "fold; in the tree also to the node above", Keys: []string{"h", "left"}, Panes: inFolds, Run: action.Act(func() { a.fold(false) })},
+		action.Action{ID: "unfold", Title: "unfold; in the tree also to the node below", Keys: []string{"l", "right"}, Panes: inFolds, Run: action.Act(func() { a.fold(true) })},
 	)
 }
 
-func paneActions() []action {
-	return grouped("Panes",
-		action{id: "next", title: "next pane", keys: []string{"tab"}, run: act(func(a *app) { a.turn(1) })},
-		action{id: "previous", title: "previous pane", keys: []string{"shift+tab"}, run: act(func(a *app) { a.turn(-1) })},
-		action{id: "tree", title: "to the servers", keys: []string{"1"}, run: act(func(a *app) { a.enter(layout.Tree) })},
-		action{id: "stream", title: "to the stream", keys: []string{"2"}, run: act(func(a *app) { a.enter(layout.Stream) })},
-		action{id: "detail", title: "to the detail", keys: []string{"3"}, run: act((*app).toDetail)},
-		action{id: "subscriptions", title: "to the subscriptions, gaps, leases and refusals", keys: []string{"4"}, run: act(func(a *app) { a.enter(layout.Subs) })},
-		action{id: "log", title: "to the log: audit, wire, program", also: "audit wire errors", keys: []string{"5"}, hint: "log", run: act((*app).openLog)},
-		action{id: "back", title: "one step back; never quits", keys: []string{"esc"}, run: (*app).back},
+func (a *app) paneActions() []action.Action {
+	return action.Grouped("Panes",
+		action.Action{ID: "next", Title: "next pane", Keys: []string{"tab"}, Run: action.Act(func() { a.turn(1) })},
+		action.Action{ID: "previous", Title: "previous pane", Keys: []string{"shift+tab"}, Run: action.Act(func() { a.turn(-1) })},
+		action.Action{ID: "tree", Title: "to the servers", Keys: []string{"1"}, Run: action.Act(func() { a.enter(layout.Tree) })},
+		action.Action{ID: "stream", Title: "to the stream", Keys: []string{"2"}, Run: action.Act(func() { a.enter(layout.Stream) })},
+		action.Action{ID: "detail", Title: "to the detail", Keys: []string{"3"}, Run: action.Act(a.toDetail)},
+		action.Action{ID: "subscriptions", Title: "to the subscriptions, gaps, leases and refusals", Keys: []string{"4"}, Run: action.Act(func() { a.enter(layout.Subs) })},
+		action.Action{ID: "log", Title: "to the log: audit, wire, program", Also: "audit wire errors", Keys: []string{"5"}, Hint: "log", Run: action.Act(a.openLog)},
+		action.Action{ID: "back", Title: "one step back; never quits", Keys: []string{"esc"}, Run: a.back},
 	)
 }
 
-func programActions() []action {
-	return grouped("Program",
-		action{id: "help", title: "what works here", also: "keys shortcuts", keys: []string{"?"}, hint: "help", run: act((*app).openHelp)},
-		action{id: "palette", title: "commands: everything by its name", keys: []string{":", "ctrl+p"}, hint: "commands", run: act(func(a *app) { a.openPalette("") })},
-		action{id: "settings.reload", title: "read the file of settings again", run: func(a *app) tea.Cmd { return a.reloadSettings(true) }},
-		action{id: "settings.problems", title: "what is wrong in the file of settings", when: func(a *app) bool { return len(a.settingsProblems) > 0 }, run: act((*app).showSettingsProblems)},
-		action{id: "redraw", title: "redraw", keys: []string{"ctrl+l"}, run: func(*app) tea.Cmd { return tea.ClearScreen }},
-		action{id: "suspend", title: "suspend the program; fg comes back", keys: []string{"ctrl+z"}, run: func(*app) tea.Cmd { return tea.Suspend }},
-		action{id: "quit", title: "back, or quit", also: "exit leave", keys: []string{"q"}, hint: "quit", run: (*app).backOrQuit},
-		action{id: "quit.now", title: "quit from anywhere", keys: []string{"ctrl+c"}, run: (*app).quit},
+func (a *app) programActions() []action.Action {
+	return action.Grouped("Program",
+		action.Action{ID: "help", Title: "what works here", Also: "keys shortcuts", Keys: []string{"?"}, Hint: "help", Run: action.Act(a.openHelp)},
+		action.Action{ID: "palette", Title: "commands: everything by its name", Keys: []string{":", "ctrl+p"}, Hint: "commands", Run: action.Act(func() { a.openPalette("") })},
+		action.Action{ID: "settings.reload", Title: "read the file of settings again", Run: func() tea.Cmd { return a.reloadSettings(true) }},
+		action.Action{ID: "settings.problems", Title: "what is wrong in the file of settings", When: func() bool { return len(a.settingsProblems) > 0 }, Run: action.Act(a.showSettingsProblems)},
+		action.Action{ID: "redraw", Title: "redraw", Keys: []string{"ctrl+l"}, Run: func() tea.Cmd { return tea.ClearScreen }},
+		action.Action{ID: "suspend", Title: "suspend the program; fg comes back", Keys: []string{"ctrl+z"}, Run: func() tea.Cmd { return tea.Suspend }},
+		action.Action{ID: "quit", Title: "back, or quit", Also: "exit leave", Keys: []string{"q"}, Hint: "quit", Run: a.backOrQuit},
+		action.Action{ID: "quit.now", Title: "quit from anywhere", Keys: []string{"ctrl+c"}, Run: a.quit},
 	)
 }

@@ -19,6 +19,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/ui/internal/browser"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
@@ -83,11 +84,10 @@ type app struct {
 	skin skin
 	slow bool // over SSH
 
-	readOnly bool
-	env      func(string) string
-	browse   func(address string) error
-	marked   map[query.Node]bool // event types that are subscribed to together
-	servers  config.Source
+	env     func(string) string
+	browse  func(address string) error
+	marked  map[query.Node]bool // event types that are subscribed to together
+	servers config.Source
 
 	startDemo func(context.Context) ([]string, error) // nil: it cannot
 	starting  bool                                    // the demo servers are
@@ -101,23 +101,21 @@ type app struct {
 	panes   layout.Arrangement
 	split   layout.Split // of the settings, where the operator did not turn it
 
-	snap     host.Snapshot
-	tree     tree.Tree
-	stream   stream.Stream
-	feed     *feed.Feed
-	hunt     hunt
-	detail   detail.Pane
-	rates    stats.Rates
-	boards   board.Boards
-	trouble  trouble
-	dialog   widget.Dialog
-	prompt   *widget.Prompt
-	typing   typing // of the prompt, while a filter is typed
-	note     note
-	undo     undo
-	actions  []action
-	commands []command
-	chord    string // first key of an action that has two
+	snap    host.Snapshot
+	tree    tree.Tree
+	stream  stream.Stream
+	feed    *feed.Feed
+	hunt    hunt
+	detail  detail.Pane
+	rates   stats.Rates
+	boards  board.Boards
+	trouble trouble
+	dialog  widget.Dialog
+	prompt  *widget.Prompt
+	typing  typing // of the prompt, while a filter is typed
+	note    note
+	undo    undo
+	actions action.Table
 
 	userFile         userFile
 	settingsProblems []string
@@ -145,15 +143,15 @@ type app struct {
 	aging    bool
 	leaving  bool
 
-	crumbs, statuses, hintses, titles cells.Canvas
-	frame                             []byte
-	placed                            []placed
-	border                            frame
-	strip                             timeline.Strip
-	cursor                            cells.Point // of what is typed; X is -1 where nothing is
-	status                            string
-	statusOf                          statusKey
-	boxed                             cells.Canvas
+	crumbs, statuses, titles cells.Canvas
+	frame                    []byte
+	placed                   []placed
+	border                   frame
+	strip                    timeline.Strip
+	cursor                   cells.Point // of what is typed; X is -1 where nothing is
+	status                   string
+	statusOf                 statusKey
+	boxed                    cells.Canvas
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -161,13 +159,13 @@ func newApp(ctx context.Context, o Options) *app {
 		o.API = presentedHost(o.API)
 	}
 	a := &app{
-		api: o.API, demo: o.Demo, readOnly: o.ReadOnly, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
-		actions: actions(), commands: commands(),
+		api: o.API, demo: o.Demo, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
 		focus: layout.Stream, subject: layout.Stream,
 	}
 	if a.Now == nil {
 		a.Now = time.Now
 	}
+	a.initActions(o.ReadOnly)
 	a.audience.On = o.Present
 	memory := o.Memory
 	if memory == nil {
@@ -219,7 +217,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // reconcile has done what follows from what changed: what is wanted and not held is read,
 // what ages is looked at again, what is remembered is saved.
 func (a *app) reconcile() tea.Cmd {
-	a.stream.Hold(a.chord != "" || a.dialog != nil || a.prompt != nil && a.prompt != a.typing.prompt)
+	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && a.prompt != a.typing.prompt)
 	a.feed.Aim(a.stream.Arrivals())
 	return tea.Batch(a.fetch(), a.rates.Work(a.focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.save())
 }
@@ -317,10 +315,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return cmd
 	}
-	if us := k.BaseCode; us != 0 && us != k.Code && !a.bound(name) {
-		name = onOtherLayout(k)
-	}
-	return a.press(name)
+	return a.actions.Press(a.actions.Name(k))
 }
 
 // done takes that something is done which was asked of the host.

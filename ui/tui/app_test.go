@@ -261,8 +261,8 @@ func TestHelpListsOnlyWhatWorks(t *testing.T) {
 		t.Errorf("an empty screen teaches nothing:\n%s", s)
 	}
 	for _, x := range a.workingHere() {
-		if x.id == "subscribe" || x.id == "unsubscribe" {
-			t.Errorf("%s is listed with nothing to do it on", x.id)
+		if x.ID == "subscribe" || x.ID == "unsubscribe" {
+			t.Errorf("%s is listed with nothing to do it on", x.ID)
 		}
 	}
 }

@@ -10,22 +10,23 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/words"
 )
 
-// commands is the table of what can be typed.
-func commands() []command {
-	return append(slices.Concat(subCommands(), signInCommands(), incidentCommands()), []command{
-		{name: "sub", usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", title: "subscribe", dangerous: true, run: runSubscribe, complete: completeSubscribe},
-		{name: "filter", usage: "NAME | save NAME | delete NAME | set TEXT | off | on", title: "use a saved filter, save this one, take it away", run: runFilter, complete: completeFilter},
-		{name: "export", usage: "[last 1h] FILE [overwrite]", title: "write what is shown or selected", run: runExport, complete: completeExport},
-		{name: "goto", usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", title: "go to a moment or a record", run: runGoto},
-		{name: "server", usage: "NAME", title: "show one server", run: runServer, complete: completeServer},
-		{name: "theme", usage: "NAME", title: "change the theme", run: runTheme, complete: completeTheme},
-		{name: "time", usage: "local | utc | relative | delta", title: "how times are shown", run: runTime, complete: func(*app, []string) []string { return cells.TimeViewNames[:] }},
-		{name: "mark", usage: "[NOTE]", title: "mark the chosen record", run: runMark},
+// commandRows is the table of what can be typed.
+func (a *app) commandRows() []action.Command {
+	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands()), []action.Command{
+		{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: a.runSubscribe, Complete: a.completeSubscribe},
+		{Name: "filter", Usage: "NAME | save NAME | delete NAME | set TEXT | off | on", Title: "use a saved filter, save this one, take it away", Run: a.runFilter, Complete: a.completeFilter},
+		{Name: "export", Usage: "[last 1h] FILE [overwrite]", Title: "write what is shown or selected", Run: a.runExport, Complete: a.completeExport},
+		{Name: "goto", Usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", Title: "go to a moment or a record", Run: a.runGoto},
+		{Name: "server", Usage: "NAME", Title: "show one server", Run: a.runServer, Complete: a.completeServer},
+		{Name: "theme", Usage: "NAME", Title: "change the theme", Run: a.runTheme, Complete: a.completeTheme},
+		{Name: "time", Usage: "local | utc | relative | delta", Title: "how times are shown", Run: a.runTime, Complete: func([]string) []string { return cells.TimeViewNames[:] }},
+		{Name: "mark", Usage: "[NOTE]", Title: "mark the chosen record", Run: a.runMark},
 	}...)
 }
 
@@ -45,7 +46,7 @@ func (a *app) typeNames() []string {
 	return names
 }
 
-func completeSubscribe(a *app, typed []string) []string {
+func (a *app) completeSubscribe(typed []string) []string {
 	if len(typed) == 1 {
 		return a.typeNames()
 	}
@@ -53,13 +54,13 @@ func completeSubscribe(a *app, typed []string) []string {
 	if w, err := a.subscribeWords(typed[:1]); err == nil && w.typ != nil {
 		out = append(words.ArgNames(w.typ.InputSchema), out...)
 	}
-	for _, name := range completeServer(a, nil) {
+	for _, name := range a.completeServer(nil) {
 		out = append(out, "server="+name)
 	}
 	return out
 }
 
-func runGoto(a *app, typed []string) (tea.Cmd, error) {
+func (a *app) runGoto(typed []string) (tea.Cmd, error) {
 	text := strings.Join(typed, " ")
 	if number, ok := strings.CutPrefix(text, "#"); ok {
 		seq, err := strconv.ParseUint(number, 10, 64)
@@ -76,16 +77,16 @@ func runGoto(a *app, typed []string) (tea.Cmd, error) {
 	return a.gotoTime(t), nil
 }
 
-func runServer(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runServer(words []string) (tea.Cmd, error) {
 	name := strings.Join(words, " ")
-	if !slices.Contains(completeServer(a, nil), name) {
+	if !slices.Contains(a.completeServer(nil), name) {
 		return nil, a.unknownServer(name)
 	}
 	a.gotoPlace(query.Node{Server: name})
 	return nil, nil
 }
 
-func completeServer(a *app, _ []string) []string {
+func (a *app) completeServer(_ []string) []string {
 	var names []string
 	for i := range a.snap.Servers {
 		names = append(names, a.snap.Servers[i].Name)
@@ -93,18 +94,18 @@ func completeServer(a *app, _ []string) []string {
 	return names
 }
 
-func runTheme(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runTheme(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
 		a.openThemes()
 		return nil, nil
 	}
 	if len(words) > 1 {
-		return nil, usage(a.command("theme"))
+		return nil, a.actions.Usage("theme")
 	}
 	return a.useTheme(words[0])
 }
 
-func completeTheme(a *app, _ []string) []string {
+func (a *app) completeTheme(_ []string) []string {
 	var names []string
 	for _, t := range a.themes() {
 		names = append(names, t.Name)
@@ -124,16 +125,16 @@ func (a *app) useTheme(name string) (tea.Cmd, error) {
 	return nil, fmt.Errorf("there is no theme %q", name)
 }
 
-func runTime(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runTime(words []string) (tea.Cmd, error) {
 	i := slices.Index(cells.TimeViewNames[:], strings.Join(words, " "))
 	if i < 0 {
-		return nil, usage(a.command("time"))
+		return nil, a.actions.Usage("time")
 	}
 	a.showTimes(cells.TimeView(i))
 	return nil, nil
 }
 
-func runMark(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runMark(words []string) (tea.Cmd, error) {
 	if a.stream.At == 0 {
 		return nil, fmt.Errorf("no record is chosen")
 	}

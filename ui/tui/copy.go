@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
@@ -24,14 +25,14 @@ const copyMax = 48 << 10
 // errTooMuch: more than a clipboard takes.
 var errTooMuch = errors.New("too much")
 
-func copyActions() []action {
-	return grouped("Copy",
-		action{id: "copy", title: "copy the payload, escaped", needs: anEvent, also: "yank clipboard", keys: []string{"y p", "y y"}, hint: "payload", menu: "copy", when: (*app).canCopy, run: (*app).copyPayload},
-		action{id: "copy.id", title: "copy the event id, escaped", needs: anEvent, keys: []string{"y i"}, hint: "id", when: (*app).canCopy, run: (*app).copyID},
-		action{id: "copy.cursor", title: "copy the cursor, escaped", needs: anEvent, keys: []string{"y c"}, hint: "cursor", when: (*app).canCopy, run: (*app).copyCursor},
-		action{id: "copy.command", title: "copy a command line that subscribes to the same", needs: anEvent, keys: []string{"y k"}, hint: "command", when: (*app).canCopy, run: (*app).copyCommand},
-		action{id: "copy.line", title: "copy the row as text", needs: anEvent, keys: []string{"y l"}, hint: "line", menu: "copy", when: (*app).canCopyLine, run: (*app).copyLine},
-		action{id: "copy.raw", title: "copy the raw bytes: they may act when pasted", needs: anEvent, keys: []string{"y r"}, hint: "raw bytes", when: (*app).onPayload, run: (*app).copyRaw},
+func (a *app) copyActions() []action.Action {
+	return action.Grouped("Copy",
+		action.Action{ID: "copy", Title: "copy the payload, escaped", Needs: action.Event, Also: "yank clipboard", Keys: []string{"y p", "y y"}, Hint: "payload", Menu: "copy", When: a.canCopy, Run: a.copyPayload},
+		action.Action{ID: "copy.id", Title: "copy the event id, escaped", Needs: action.Event, Keys: []string{"y i"}, Hint: "id", When: a.canCopy, Run: a.copyID},
+		action.Action{ID: "copy.cursor", Title: "copy the cursor, escaped", Needs: action.Event, Keys: []string{"y c"}, Hint: "cursor", When: a.canCopy, Run: a.copyCursor},
+		action.Action{ID: "copy.command", Title: "copy a command line that subscribes to the same", Needs: action.Event, Keys: []string{"y k"}, Hint: "command", When: a.canCopy, Run: a.copyCommand},
+		action.Action{ID: "copy.line", Title: "copy the row as text", Needs: action.Event, Keys: []string{"y l"}, Hint: "line", Menu: "copy", When: a.canCopyLine, Run: a.copyLine},
+		action.Action{ID: "copy.raw", Title: "copy the raw bytes: they may act when pasted", Needs: action.Event, Keys: []string{"y r"}, Hint: "raw bytes", When: a.onPayload, Run: a.copyRaw},
 	)
 }
 

@@ -10,29 +10,29 @@ import (
 // Whatever a key does, a typed name does, and the page of keys names it: each row of the
 // table runs by its id, or by a command of the same name.
 func TestEveryActHasACommand(t *testing.T) {
-	for _, x := range actions() {
-		if x.passing {
+	for _, x := range (&app{}).actionRows() {
+		if x.Passing {
 			continue
 		}
 		h := incident()
 		a := open(t, h, 160, 45)
-		places := x.panes
+		places := x.Panes
 		if len(places) == 0 {
 			places = []layout.Pane{layout.Stream}
 		}
 		for _, p := range places {
 			a.enter(p)
-			y := a.action(x.id)
-			if y == nil || strings.ContainsAny(y.id, " \t") {
-				t.Fatalf("%q cannot be typed", x.id)
+			y := a.actions.Find(x.ID)
+			if y == nil || strings.ContainsAny(y.ID, " \t") {
+				t.Fatalf("%q cannot be typed", x.ID)
 			}
-			if a.command(y.id) != nil {
+			if a.actions.Command(y.ID) != nil {
 				continue // a command of its own has the name
 			}
-			if _, err := a.execute(y.id); err != nil && y.works(a) {
-				t.Errorf(":%s in pane %v: %v", y.id, p, err)
+			if _, err := a.actions.Execute(y.ID); err != nil && a.actions.Works(y) {
+				t.Errorf(":%s in pane %v: %v", y.ID, p, err)
 			} else if err != nil && !strings.Contains(err.Error(), "does not work here") && !strings.Contains(err.Error(), "needs") {
-				t.Errorf(":%s says %v", y.id, err)
+				t.Errorf(":%s says %v", y.ID, err)
 			}
 		}
 	}

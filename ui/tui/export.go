@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/widget"
 )
@@ -17,10 +18,10 @@ import (
 // exportSays is what stands under the name of a file to write.
 const exportSays = "enter writes   the ending chooses: .ndjson .csv .cloudevents.json   esc goes back"
 
-func exportActions() []action {
-	return grouped("Copy",
-		action{id: "export", title: "write what is shown or selected to a file", needs: anEvent, also: "save write dump jsonl", keys: []string{"w"}, hint: "write", panes: onMain, when: (*app).onRecord, run: act((*app).openExport)},
-		action{id: "export.stop", title: "stop the export that is being written", when: func(a *app) bool { return a.exports.Writing() }, run: act(func(a *app) { a.exports.Stop() })},
+func (a *app) exportActions() []action.Action {
+	return action.Grouped("Copy",
+		action.Action{ID: "export", Title: "write what is shown or selected to a file", Needs: action.Event, Also: "save write dump jsonl", Keys: []string{"w"}, Hint: "write", Panes: onMain, When: a.onRecord, Run: action.Act(a.openExport)},
+		action.Action{ID: "export.stop", Title: "stop the export that is being written", When: func() bool { return a.exports.Writing() }, Run: action.Act(func() { a.exports.Stop() })},
 	)
 }
 
@@ -71,12 +72,12 @@ func (a *app) atHome(path string) string {
 }
 
 // runExport reads: export FILE, export last 1h FILE.
-func runExport(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runExport(words []string) (tea.Cmd, error) {
 	r := a.shown()
 	if len(words) == 3 && words[0] == "last" {
 		d, err := time.ParseDuration(words[1])
 		if err != nil || d <= 0 {
-			return nil, fmt.Errorf("%w: %q is no time span, such as 10m or 1h", errUsage, words[1])
+			return nil, fmt.Errorf("%w: %q is no time span, such as 10m or 1h", action.ErrUsage, words[1])
 		}
 		r.First, r.Since = 1, a.Clock().Add(-d)
 		words = words[2:]
@@ -86,7 +87,7 @@ func runExport(a *app, words []string) (tea.Cmd, error) {
 		words = words[:1]
 	}
 	if len(words) != 1 {
-		return nil, usage(a.command("export"))
+		return nil, a.actions.Usage("export")
 	}
 	cmd, err := a.export(r, words[0], overwrite)
 	if errors.Is(err, fs.ErrExist) {
@@ -95,7 +96,7 @@ func runExport(a *app, words []string) (tea.Cmd, error) {
 	return cmd, err
 }
 
-func completeExport(a *app, words []string) []string {
+func (a *app) completeExport(words []string) []string {
 	if len(words) == 1 {
 		return []string{"last", a.exportName()}
 	}

@@ -87,10 +87,10 @@ func TestExportOverwritesOnlyWhenAsked(t *testing.T) {
 	if info, _ := os.Stat(file); err != nil || strings.Count(string(got), "\n") != 6 || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %q, %v", got, err)
 	}
-	if _, err := a.execute("export " + file); !errors.Is(err, fs.ErrExist) {
+	if _, err := a.actions.Execute("export " + file); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("%v", err)
 	}
-	if _, err := a.execute("export " + dir); err == nil {
+	if _, err := a.actions.Execute("export " + dir); err == nil {
 		t.Error("a directory was replaced")
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
@@ -108,7 +108,7 @@ func TestFailedExportLeavesNothing(t *testing.T) {
 	}
 	out = &memoryFile{}
 	cmd := must(t, a, "export x.ndjson")
-	if _, err := a.execute("export y.ndjson"); !errors.Is(err, external.ErrExporting) {
+	if _, err := a.actions.Execute("export y.ndjson"); !errors.Is(err, external.ErrExporting) {
 		t.Errorf("a second one begins: %v", err)
 	}
 	a.note = note{}

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
@@ -160,7 +161,7 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 // filterWords begin the lines of the command that are no name.
 var filterWords = []string{"save", "delete", "set", "off", "on"}
 
-func runFilter(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runFilter(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
 		return a.openFilter(), nil
 	}
@@ -195,9 +196,9 @@ func runFilter(a *app, words []string) (tea.Cmd, error) {
 func (a *app) saveFilter(name string) (tea.Cmd, error) {
 	switch {
 	case name == "":
-		return nil, fmt.Errorf("%w: filter save NAME", errUsage)
+		return nil, fmt.Errorf("%w: filter save NAME", action.ErrUsage)
 	case slices.Contains(filterWords, name):
-		return nil, fmt.Errorf("%w: %q is a word of the command itself; take another name", errUsage, name)
+		return nil, fmt.Errorf("%w: %q is a word of the command itself; take another name", action.ErrUsage, name)
 	case a.stream.Query.Text == "":
 		return nil, errors.New("there is no filter to save")
 	}
@@ -205,7 +206,7 @@ func (a *app) saveFilter(name string) (tea.Cmd, error) {
 	return a.saveFilters("filter saved as " + name), nil
 }
 
-func completeFilter(a *app, words []string) []string {
+func (a *app) completeFilter(words []string) []string {
 	if len(words) > 1 && words[0] == "delete" || len(words) == 1 {
 		names := sortedNames(a.filters)
 		if len(words) == 1 {

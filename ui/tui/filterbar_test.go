@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 )
 
@@ -87,11 +88,11 @@ func TestFiltersAreSavedByName(t *testing.T) {
 		t.Errorf("the saved filter is %q", b.stream.Query.Text)
 	}
 	settle(b, must(t, b, "filter delete slow"))
-	if _, err := open(t, h, 120, 40).execute("filter slow"); !errors.Is(err, event.ErrNotFound) {
+	if _, err := open(t, h, 120, 40).actions.Execute("filter slow"); !errors.Is(err, event.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 	for _, line := range []string{"filter save", "filter save off"} {
-		if _, err := b.execute(line); !errors.Is(err, errUsage) {
+		if _, err := b.actions.Execute(line); !errors.Is(err, action.ErrUsage) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/form"
@@ -17,12 +18,12 @@ import (
 // The first minute: what a screen with nothing on it teaches and starts.
 
 // setupActions are about servers, not about subscriptions.
-func setupActions() []action {
-	return grouped("Servers",
-		action{id: "server.add", title: "add a server", keys: []string{"A"}, dangerous: true, when: (*app).canConfigure, run: act(func(a *app) { form.OpenAddServer(a.forms()) })},
-		action{id: "server.import", title: "import servers from other MCP clients", keys: []string{"I"}, dangerous: true, when: (*app).canConfigure, run: func(a *app) tea.Cmd { return form.OpenImport(a.forms()) }},
-		action{id: "server.remove", title: "remove the server, and end its subscriptions", needs: aServer, keys: []string{"X"}, panes: inTree, dangerous: true, when: (*app).onServerRow, run: (*app).askRemoveServer},
-		action{id: "demo", title: "start the demo servers", keys: []string{"d"}, hint: "demo", dangerous: true, when: (*app).canDemo, run: (*app).beginDemo},
+func (a *app) setupActions() []action.Action {
+	return action.Grouped("Servers",
+		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.forms()) })},
+		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.forms()) }},
+		action.Action{ID: "server.remove", Title: "remove the server, and end its subscriptions", Needs: action.Server, Keys: []string{"X"}, Panes: inTree, Dangerous: true, When: a.onServerRow, Run: a.askRemoveServer},
+		action.Action{ID: "demo", Title: "start the demo servers", Keys: []string{"d"}, Hint: "demo", Dangerous: true, When: a.canDemo, Run: a.beginDemo},
 	)
 }
 
@@ -63,7 +64,7 @@ func (a *app) demoBegun(msg demoMsg) tea.Cmd {
 // noServers says how servers get here.
 func (a *app) noServers() []widget.Lesson {
 	var l []widget.Lesson
-	if x := a.action("server.add"); x != nil && x.works(a) {
+	if x := a.actions.Find("server.add"); x != nil && a.actions.Works(x) {
 		l = append(l, widget.Lesson{Key: a.KeyOf("server.add"), Text: "add a server"}, widget.Lesson{Key: a.KeyOf("server.import"), Text: "import servers"})
 	}
 	if a.canDemo() {
@@ -108,7 +109,7 @@ func (a *app) unreached(w, h int) (lines []string) {
 	if left > 0 {
 		lines = append(lines, "and "+cells.Count(left, "server")+" more.")
 	}
-	if len(lines) > 0 && !a.readOnly {
+	if len(lines) > 0 && !a.actions.ReadOnly {
 		lines = append(lines, a.KeyOf("server.reconnect")+" on the server tries at once.")
 	}
 	return lines

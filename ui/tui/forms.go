@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
@@ -128,22 +129,22 @@ func (a *app) openModeSwitch() tea.Cmd {
 }
 
 // signInActions are about the rights to use a server.
-func signInActions() []action {
-	return grouped("Servers",
-		action{id: "sign-in", title: "sign in to the server, in the browser", keys: []string{"L"}, hint: "sign in", panes: inTree, dangerous: true, when: (*app).wantsSignIn, run: func(a *app) tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.At.Server) }},
+func (a *app) signInActions() []action.Action {
+	return action.Grouped("Servers",
+		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.At.Server) }},
 	)
 }
 
 // signInCommands are the typed commands of the same.
-func signInCommands() []command {
-	return []command{
-		{name: "sign-in", usage: "SERVER", title: "sign in to a server, in the browser", dangerous: true, run: func(a *app, words []string) (tea.Cmd, error) {
+func (a *app) signInCommands() []action.Command {
+	return []action.Command{
+		{Name: "sign-in", Usage: "SERVER", Title: "sign in to a server, in the browser", Dangerous: true, Run: func(words []string) (tea.Cmd, error) {
 			return form.OpenSignIn(a.forms(), strings.Join(words, " ")), nil
-		}, complete: completeServer},
-		{name: "sign-out", usage: "SERVER", title: "revoke and forget the tokens of a server", dangerous: true, run: func(a *app, words []string) (tea.Cmd, error) {
+		}, Complete: a.completeServer},
+		{Name: "sign-out", Usage: "SERVER", Title: "revoke and forget the tokens of a server", Dangerous: true, Run: func(words []string) (tea.Cmd, error) {
 			name := strings.Join(words, " ")
 			return a.Ask("signed out of "+cells.Sanitize(name).Plain(), func(ctx context.Context) error { return a.api.SignOut(ctx, name) }), nil
-		}, complete: completeServer},
+		}, Complete: a.completeServer},
 	}
 }
 

@@ -109,7 +109,7 @@ func notStuck(t *testing.T, a *app, keys []byte) {
 			t.Fatalf("after %q: esc quit", keys)
 		}
 	}
-	if a.dialog != nil || a.prompt != nil || a.chord != "" {
+	if a.dialog != nil || a.prompt != nil || a.actions.Chord != "" {
 		t.Fatalf("after %q: esc does not lead out of %T, prompt %v", keys, a.dialog, a.prompt != nil)
 	}
 }

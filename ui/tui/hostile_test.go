@@ -218,7 +218,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 		return text
 	}
 	cells := s.Cells()
-	if a.dialog == nil && a.prompt == nil && a.chord == "" && !a.lay.Detail.Empty() {
+	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" && !a.lay.Detail.Empty() {
 		d := a.lay.Detail
 		for y := d.Y + 1; y < d.Y+1+a.detail.Shown; y++ {
 			i := a.detail.Top + y - d.Y - 1
@@ -336,7 +336,7 @@ func TestCopy(t *testing.T) {
 	if s := copied("y", "r"); s != string(r.Data) {
 		t.Errorf("yr copies %q", s)
 	}
-	if s := copied("y", "j"); s != "" || a.chord != "" {
+	if s := copied("y", "j"); s != "" || a.actions.Chord != "" {
 		t.Errorf("yj copies %q", s)
 	}
 	h.add(event.Record{Server: "pager", Data: []byte(`{"a":"` + strings.Repeat("x", copyMax) + `"}`)})

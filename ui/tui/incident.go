@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/compare"
 	"eventdeck/ui/tui/external"
@@ -29,28 +30,28 @@ import (
 )
 
 // incidentActions follow a value over servers and types, and hand on what was found.
-func incidentActions() []action {
-	return grouped("Incident",
-		action{id: "value.filter", title: "follow the value: show only what has it", needs: anEvent, also: "filter by this value incident id correlate =", keys: []string{"="}, hint: "follow", panes: onEvent, when: (*app).onRecord, run: act(func(a *app) { a.followValue(followOnly) })},
-		action{id: "value.exclude", title: "leave out what has the value", needs: anEvent, also: "filter out exclude not -", keys: []string{"-"}, panes: inDetail, when: (*app).onRecord, run: act(func(a *app) { a.followValue(followNot) })},
-		action{id: "value.add", title: "add the value to the filter", needs: anEvent, also: "narrow and filter +", keys: []string{"+"}, panes: inDetail, when: (*app).onRecord, run: act(func(a *app) { a.followValue(followToo) })},
-		action{id: "value.pin", title: "pin the value: it stands out everywhere", needs: anEvent, also: "colour color highlight mark value", keys: []string{"*"}, panes: onEvent, when: (*app).onRecord, run: act((*app).pinValue)},
-		action{id: "related", title: "everything that shares the value, over time", needs: anEvent, also: "correlate follow incident lanes graph trace relate", keys: []string{"&"}, hint: "related", panes: onEvent, when: (*app).onRecord, run: (*app).openRelated},
-		action{id: "repeats", title: "fold repeats: equal summaries in a row as one", also: "collapse group duplicates count fold", keys: []string{"#"}, panes: onEvent, run: (*app).openRepeats},
-		action{id: "compare", title: "compare two events: mark one, then the other", needs: anEvent, also: "diff difference versus", keys: []string{"B"}, panes: onEvent, when: (*app).onRecord, run: (*app).compareChosen},
-		action{id: "report", title: "report of the incident, as Markdown", needs: anEvent, also: "export postmortem review markdown", keys: []string{"E"}, panes: onEvent, when: (*app).onRecord, run: act((*app).openReport)},
-		action{id: "pipe", title: "pipe the event, or the range, to a command", needs: anEvent, also: "jq shell hand on run command", keys: []string{"|"}, panes: onEvent, when: (*app).onRecord, run: act(func(a *app) { a.askPipe("", "") })},
+func (a *app) incidentActions() []action.Action {
+	return action.Grouped("Incident",
+		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident id correlate =", Keys: []string{"="}, Hint: "follow", Panes: onEvent, When: a.onRecord, Run: action.Act(func() { a.followValue(followOnly) })},
+		action.Action{ID: "value.exclude", Title: "leave out what has the value", Needs: action.Event, Also: "filter out exclude not -", Keys: []string{"-"}, Panes: inDetail, When: a.onRecord, Run: action.Act(func() { a.followValue(followNot) })},
+		action.Action{ID: "value.add", Title: "add the value to the filter", Needs: action.Event, Also: "narrow and filter +", Keys: []string{"+"}, Panes: inDetail, When: a.onRecord, Run: action.Act(func() { a.followValue(followToo) })},
+		action.Action{ID: "value.pin", Title: "pin the value: it stands out everywhere", Needs: action.Event, Also: "colour color highlight mark value", Keys: []string{"*"}, Panes: onEvent, When: a.onRecord, Run: action.Act(a.pinValue)},
+		action.Action{ID: "related", Title: "everything that shares the value, over time", Needs: action.Event, Also: "correlate follow incident lanes graph trace relate", Keys: []string{"&"}, Hint: "related", Panes: onEvent, When: a.onRecord, Run: a.openRelated},
+		action.Action{ID: "repeats", Title: "fold repeats: equal summaries in a row as one", Also: "collapse group duplicates count fold", Keys: []string{"#"}, Panes: onEvent, Run: a.openRepeats},
+		action.Action{ID: "compare", Title: "compare two events: mark one, then the other", Needs: action.Event, Also: "diff difference versus", Keys: []string{"B"}, Panes: onEvent, When: a.onRecord, Run: a.compareChosen},
+		action.Action{ID: "report", Title: "report of the incident, as Markdown", Needs: action.Event, Also: "export postmortem review markdown", Keys: []string{"E"}, Panes: onEvent, When: a.onRecord, Run: action.Act(a.openReport)},
+		action.Action{ID: "pipe", Title: "pipe the event, or the range, to a command", Needs: action.Event, Also: "jq shell hand on run command", Keys: []string{"|"}, Panes: onEvent, When: a.onRecord, Run: action.Act(func() { a.askPipe("", "") })},
 	)
 }
 
 // incidentCommands are the same as lines.
-func incidentCommands() []command {
-	return []command{
-		{name: "related", usage: "[VALUE]", title: "everything that shares a value, over time", run: runRelated},
-		{name: "top", usage: ".PATH", title: "the most frequent values of a field", run: runTop, complete: completeTop},
-		{name: "compare", usage: "#SEQ #SEQ", title: "what differs between two events", run: runCompare},
-		{name: "report", usage: "[FILE]", title: "write the incident's report as Markdown", run: runReport, complete: completeReport},
-		{name: "pipe", usage: "[ndjson] COMMAND [ARG…]", title: "pipe the chosen event, or the range, to a command", run: runPipe},
+func (a *app) incidentCommands() []action.Command {
+	return []action.Command{
+		{Name: "related", Usage: "[VALUE]", Title: "everything that shares a value, over time", Run: a.runRelated},
+		{Name: "top", Usage: ".PATH", Title: "the most frequent values of a field", Run: a.runTop, Complete: a.completeTop},
+		{Name: "compare", Usage: "#SEQ #SEQ", Title: "what differs between two events", Run: a.runCompare},
+		{Name: "report", Usage: "[FILE]", Title: "write the incident's report as Markdown", Run: a.runReport, Complete: a.completeReport},
+		{Name: "pipe", Usage: "[ndjson] COMMAND [ARG…]", Title: "pipe the chosen event, or the range, to a command", Run: a.runPipe},
 	}
 }
 
@@ -186,7 +187,7 @@ func (a *app) openRepeats() tea.Cmd {
 	}, At: a.stream.At, Fold: true})
 }
 
-func runRelated(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runRelated(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
 		if _, _, ok := a.value(); !ok {
 			return nil, errors.New(noValue)
@@ -197,9 +198,9 @@ func runRelated(a *app, words []string) (tea.Cmd, error) {
 	return a.showRelated(filter.ValueTerm(trust.Untrusted(text)), "Related: "+cells.Sanitize(text).Plain()), nil
 }
 
-func runTop(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runTop(words []string) (tea.Cmd, error) {
 	if len(words) != 1 {
-		return nil, usage(a.command("top"))
+		return nil, a.actions.Usage("top")
 	}
 	path, err := filter.ParsePath(words[0])
 	if err != nil {
@@ -212,7 +213,7 @@ func runTop(a *app, words []string) (tea.Cmd, error) {
 	}}, path, q.Matches), nil
 }
 
-func completeTop(a *app, words []string) []string {
+func (a *app) completeTop(words []string) []string {
 	var out []string
 	for _, c := range filter.Complete(words[len(words)-1]+"", len(words[len(words)-1]), a.seen) {
 		if strings.HasPrefix(c.Text, ".") && len(c.Text) > 1 {
@@ -255,15 +256,15 @@ func (a *app) compareRecords(first, second uint64) tea.Cmd {
 	})
 }
 
-func runCompare(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runCompare(words []string) (tea.Cmd, error) {
 	if len(words) != 2 {
-		return nil, usage(a.command("compare"))
+		return nil, a.actions.Usage("compare")
 	}
 	var seqs [2]uint64
 	for i, w := range words {
 		seq, err := strconv.ParseUint(strings.TrimPrefix(w, "#"), 10, 64)
 		if err != nil {
-			return nil, usage(a.command("compare"))
+			return nil, a.actions.Usage("compare")
 		}
 		seqs[i] = seq
 	}
@@ -354,19 +355,19 @@ func fillReport(ctx context.Context, log incidents.Log, q incidents.Request, fil
 	return r.Hits, file.Keep()
 }
 
-func runReport(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runReport(words []string) (tea.Cmd, error) {
 	q, name := a.reportRequest()
 	switch len(words) {
 	case 0:
 	case 1:
 		name = words[0]
 	default:
-		return nil, usage(a.command("report"))
+		return nil, a.actions.Usage("report")
 	}
 	return a.writeReport(q, name, false), nil
 }
 
-func completeReport(a *app, _ []string) []string {
+func (a *app) completeReport(_ []string) []string {
 	_, name := a.reportRequest()
 	return []string{name}
 }
@@ -438,7 +439,7 @@ func piped(ctx context.Context, records []event.Record, ndjson bool) (out []byte
 	return out, nil
 }
 
-func runPipe(a *app, typed []string) (tea.Cmd, error) {
+func (a *app) runPipe(typed []string) (tea.Cmd, error) {
 	if a.stream.At == 0 {
 		return nil, errors.New("no event is chosen")
 	}

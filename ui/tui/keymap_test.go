@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
@@ -17,15 +18,15 @@ import (
 )
 
 func TestNoKeyIsTheKeyOfTwoActions(t *testing.T) {
-	for _, problem := range bind(actions(), nil) {
+	for _, problem := range action.Bind((&app{}).actionRows(), nil) {
 		t.Error(problem)
 	}
 	ids := map[string]bool{}
-	for _, x := range actions() {
-		if x.id == "" || x.title == "" || x.group == "" || x.run == nil || ids[x.id] {
-			t.Errorf("%q: a row that is not whole, or is there twice", x.id)
+	for _, x := range (&app{}).actionRows() {
+		if x.ID == "" || x.Title == "" || x.Group == "" || x.Run == nil || ids[x.ID] {
+			t.Errorf("%q: a row that is not whole, or is there twice", x.ID)
 		}
-		ids[x.id] = true
+		ids[x.ID] = true
 	}
 }
 
@@ -89,10 +90,10 @@ func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
 	if !a.note.bad {
 		t.Error("nothing is told at the start")
 	}
-	if a.action("subscribe").key() != "z" || a.action("zoom").key() != "" {
-		t.Errorf("subscribe has %q, zoom %q", a.action("subscribe").key(), a.action("zoom").key())
+	if a.actions.Find("subscribe").Key() != "z" || a.actions.Find("zoom").Key() != "" {
+		t.Errorf("subscribe has %q, zoom %q", a.actions.Find("subscribe").Key(), a.actions.Find("zoom").Key())
 	}
-	if _, err := a.execute("settings.problems"); err != nil || !strings.Contains(screenOf(a), "did you mean") {
+	if _, err := a.actions.Execute("settings.problems"); err != nil || !strings.Contains(screenOf(a), "did you mean") {
 		t.Errorf("%v\n%s", err, screenOf(a))
 	}
 	exact(t, a)
@@ -108,15 +109,15 @@ func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.action("zoom").key() != "Z" {
-		t.Errorf("zoom has %q", a.action("zoom").key())
+	if a.actions.Find("zoom").Key() != "Z" {
+		t.Errorf("zoom has %q", a.actions.Find("zoom").Key())
 	}
 	if err := os.WriteFile(file, []byte(`{"keys":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.action("zoom").key() != "Z" || !a.note.bad || !strings.Contains(a.note.text, "settings.json:1:") {
-		t.Errorf("after a mistake zoom has %q, told is %q", a.action("zoom").key(), a.note.text)
+	if a.actions.Find("zoom").Key() != "Z" || !a.note.bad || !strings.Contains(a.note.text, "settings.json:1:") {
+		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.note.text)
 	}
 	a.note = note{}
 	settle(a, a.update(tea.FocusMsg{}))
@@ -137,7 +138,7 @@ func TestReadOnly(t *testing.T) {
 		t.Error("paused")
 	}
 	for _, line := range []string{"sub incident.created", "unsubscribe"} {
-		if _, err := a.execute(line); !errors.Is(err, errReadOnly) {
+		if _, err := a.actions.Execute(line); !errors.Is(err, action.ErrReadOnly) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
@@ -185,20 +186,20 @@ func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 	for _, keys := range [][]string{{"1"}, {"1", "j", "j", "j"}, {"2"}, {"2", "g"}, {"3"}} {
 		press(t, a, keys...)
 		for _, x := range a.workingHere() {
-			if !x.works(a) {
-				t.Errorf("after %v help lists %s", keys, x.id)
+			if !a.actions.Works(x) {
+				t.Errorf("after %v help lists %s", keys, x.ID)
 			}
 		}
-		for i := range a.actions {
-			x := &a.actions[i]
-			if !x.works(a) || x.id == "palette" {
+		for i := range a.actions.Actions {
+			x := &a.actions.Actions[i]
+			if !a.actions.Works(x) || x.ID == "palette" {
 				continue
 			}
 			p := widget.NewPicker(a.everything())
-			p.Field.Set(x.title)
+			p.Field.Set(x.Title)
 			p.Search()
-			if c := p.Chosen(); c == nil || c.Text.Plain() != cells.Sanitize(x.title).Plain() {
-				t.Errorf("after %v %q is not found by its name", keys, x.title)
+			if c := p.Chosen(); c == nil || c.Text.Plain() != cells.Sanitize(x.Title).Plain() {
+				t.Errorf("after %v %q is not found by its name", keys, x.Title)
 			}
 		}
 	}
@@ -218,7 +219,7 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 	if !a.stream.Follow {
 		t.Error("shift and the place of g do nothing")
 	}
-	a.action("zoom").keys = []string{"о"}
+	a.actions.Find("zoom").Keys = []string{"о"}
 	settle(a, a.key(tea.KeyPressMsg{Code: 'о', Text: "о", BaseCode: 'j'}))
 	if a.size != layout.Full {
 		t.Error("the operator's letter does nothing")
@@ -231,7 +232,7 @@ func TestWrongLimitsAreTold(t *testing.T) {
 	if len(a.settingsProblems) != 2 || !strings.Contains(a.settingsProblems[0], "servers") || !strings.Contains(a.settingsProblems[1], `did you mean "payload"?`) {
 		t.Errorf("told is %q", a.settingsProblems)
 	}
-	if a.action("zoom").key() != "Z" {
+	if a.actions.Find("zoom").Key() != "Z" {
 		t.Error("the keys are lost")
 	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eventdeck/ui/tui/action"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,25 +54,25 @@ The file is read again when the window gets the focus back, and by ` + "`:settin
 Actions marked with † change what servers or the store hold; ` + "`--read-only`" + ` hides and refuses them.
 `)
 	group := ""
-	table := actions()
-	for _, x := range byGroup(table) {
-		if x.group != group {
-			group = x.group
+	table := (&app{}).actionRows()
+	for _, x := range action.ByGroup(table) {
+		if x.Group != group {
+			group = x.Group
 			fmt.Fprintf(&b, "\n## %s\n\n| Keys | Action | Where | Id |\n|---|---|---|---|\n", group)
 		}
 		sign := ""
-		if x.dangerous {
+		if x.Dangerous {
 			sign = " †"
 		}
-		fmt.Fprintf(&b, "| %s | %s%s | %s | `%s` |\n", codes(x.keys), mdCell(x.title), sign, placeWords(x.panes), x.id)
+		fmt.Fprintf(&b, "| %s | %s%s | %s | `%s` |\n", codes(x.Keys), mdCell(x.Title), sign, x.Places(), x.ID)
 	}
 	b.WriteString("\n## Commands\n\n| Command | What it does |\n|---|---|\n")
-	for _, c := range commands() {
+	for _, c := range (&app{}).commandRows() {
 		sign := ""
-		if c.dangerous {
+		if c.Dangerous {
 			sign = " †"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s%s |\n", mdCell(strings.TrimSpace(":"+c.name+" "+c.usage)), mdCell(c.title), sign)
+		fmt.Fprintf(&b, "| `%s` | %s%s |\n", mdCell(strings.TrimSpace(":"+c.Name+" "+c.Usage)), mdCell(c.Title), sign)
 	}
 	b.WriteString("\nThe id of an action is a command, too: `:follow`.\n")
 	return b.String()

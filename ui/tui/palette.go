@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
@@ -19,14 +20,14 @@ import (
 func (a *app) openPalette(line string) {
 	palette.Open(&a.Env, a, palette.Lines{
 		Command: func(name string) *palette.Command {
-			if c := a.command(name); c != nil {
-				return &palette.Command{Name: c.name, Usage: c.usage, Title: c.title}
+			if c := a.actions.Command(name); c != nil {
+				return &palette.Command{Name: c.Name, Usage: c.Usage, Title: c.Title}
 			}
 			return nil
 		},
-		Complete: a.completions,
+		Complete: a.actions.Completions,
 		Run: func(line string) (tea.Cmd, error) {
-			cmd, err := a.execute(line)
+			cmd, err := a.actions.Execute(line)
 			if err == nil {
 				a.memo.Commands = widget.Remember(a.memo.Commands, a.memorable(line))
 			}
@@ -37,31 +38,15 @@ func (a *app) openPalette(line string) {
 }
 
 // workingHere returns what can be done now, what has the same heading together.
-func (a *app) workingHere() []*action {
-	return slices.DeleteFunc(byGroup(a.actions), func(x *action) bool { return !x.works(a) || x.id == "help" })
-}
-
-// byGroup returns the actions with the same heading together.
-func byGroup(table []action) []*action {
-	var heads []string
-	for i := range table {
-		if !slices.Contains(heads, table[i].group) {
-			heads = append(heads, table[i].group)
-		}
-	}
-	out := make([]*action, len(table))
-	for i := range table {
-		out[i] = &table[i]
-	}
-	slices.SortStableFunc(out, func(x, y *action) int { return slices.Index(heads, x.group) - slices.Index(heads, y.group) })
-	return out
+func (a *app) workingHere() []*action.Action {
+	return slices.DeleteFunc(action.ByGroup(a.actions.Actions), func(x *action.Action) bool { return !a.actions.Works(x) || x.ID == "help" })
 }
 
 // openHelp lists what works here.
 func (a *app) openHelp() {
 	var rows []palette.Row
 	for _, x := range a.workingHere() {
-		rows = append(rows, palette.Row{ID: x.id, Title: x.title, Group: x.group, Keys: x.keys, Run: func() tea.Cmd { return a.perform(x) }})
+		rows = append(rows, palette.Row{ID: x.ID, Title: x.Title, Group: x.Group, Keys: x.Keys, Run: func() tea.Cmd { return a.actions.Perform(x) }})
 	}
 	palette.OpenHelp(&a.Env, a, rows)
 }
@@ -72,16 +57,16 @@ func (a *app) everything() []widget.Pick {
 	add := func(kind string, text trust.Rendered, keys string, run func() tea.Cmd) {
 		all = append(all, widget.Pick{Kind: kind, Text: text, Keys: keys, Find: widget.Findable(text.Plain(), kind), Run: run})
 	}
-	for i := range a.actions {
-		if x := &a.actions[i]; x.works(a) && x.id != "palette" {
-			add(strings.ToLower(x.group), cells.Sanitize(x.title), strings.Join(x.keys, ", "), func() tea.Cmd { return a.perform(x) })
-			all[len(all)-1].Find = widget.Findable(x.id, x.title, x.group, x.also)
+	for i := range a.actions.Actions {
+		if x := &a.actions.Actions[i]; a.actions.Works(x) && x.ID != "palette" {
+			add(strings.ToLower(x.Group), cells.Sanitize(x.Title), strings.Join(x.Keys, ", "), func() tea.Cmd { return a.actions.Perform(x) })
+			all[len(all)-1].Find = widget.Findable(x.ID, x.Title, x.Group, x.Also)
 		}
 	}
-	for i := range a.commands {
-		if c := &a.commands[i]; !c.dangerous || !a.readOnly {
-			add("command", cells.Sanitize(":"+c.name+" "+c.usage), "", func() tea.Cmd { a.openPalette(c.name + " "); return nil })
-			all[len(all)-1].Find = widget.Findable(c.name, c.title)
+	for i := range a.actions.Commands {
+		if c := &a.actions.Commands[i]; !c.Dangerous || !a.actions.ReadOnly {
+			add("command", cells.Sanitize(":"+c.Name+" "+c.Usage), "", func() tea.Cmd { a.openPalette(c.Name + " "); return nil })
+			all[len(all)-1].Find = widget.Findable(c.Name, c.Title)
 		}
 	}
 	all = append(all, a.places()...)

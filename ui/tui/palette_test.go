@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
@@ -125,7 +126,7 @@ func TestCommandsComplete(t *testing.T) {
 
 func must(t *testing.T, a *app, line string) tea.Cmd {
 	t.Helper()
-	cmd, err := a.execute(line)
+	cmd, err := a.actions.Execute(line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,11 +138,11 @@ func TestSubscriptionCommands(t *testing.T) {
 	a := open(t, h, 120, 40)
 	press(t, a, "2")
 	for _, line := range []string{"mode", "mode auto", "failover maybe", "reset there"} {
-		if _, err := a.execute(line); !errors.Is(err, errUsage) {
+		if _, err := a.actions.Execute(line); !errors.Is(err, action.ErrUsage) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	if _, err := a.execute("reset here"); err == nil {
+	if _, err := a.actions.Execute("reset here"); err == nil {
 		t.Error("a record without a cursor is read again")
 	}
 	for _, line := range []string{"mode poll", "failover on", "rotate", "refresh", "reset now"} {
@@ -161,7 +162,7 @@ func TestSubscriptionCommands(t *testing.T) {
 		t.Errorf("asked for %q, want %q", h.did, want)
 	}
 	press(t, a, "1", "g")
-	if _, err := a.execute("mode poll"); !errors.Is(err, errNoSubscription) {
+	if _, err := a.actions.Execute("mode poll"); !errors.Is(err, errNoSubscription) {
 		t.Errorf("%v", err)
 	}
 }

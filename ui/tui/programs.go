@@ -3,6 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/external"
 )
@@ -12,9 +13,9 @@ import (
 type Interrupts = external.Interrupts
 
 // readerActions open payloads in programs of the operator.
-func readerActions() []action {
-	show := func(p external.Program) func(*app) tea.Cmd {
-		return func(a *app) tea.Cmd {
+func (a *app) readerActions() []action.Action {
+	show := func(p external.Program) func() tea.Cmd {
+		return func() tea.Cmd {
 			r, ok := a.detail.Payload()
 			if !ok {
 				return nil
@@ -22,9 +23,9 @@ func readerActions() []action {
 			return a.programs.Show(a.ctx, p, detail.PayloadOf(&r))
 		}
 	}
-	return grouped("Event",
-		action{id: "pager", title: "read the payload in $PAGER", needs: anEvent, keys: []string{"o"}, panes: onEvent, when: (*app).onPayload, run: show(external.Pager)},
-		action{id: "editor", title: "open the payload in $EDITOR", needs: anEvent, keys: []string{"O"}, panes: onEvent, when: (*app).onPayload, run: show(external.Editor)},
+	return action.Grouped("Event",
+		action.Action{ID: "pager", Title: "read the payload in $PAGER", Needs: action.Event, Keys: []string{"o"}, Panes: onEvent, When: a.onPayload, Run: show(external.Pager)},
+		action.Action{ID: "editor", Title: "open the payload in $EDITOR", Needs: action.Event, Keys: []string{"O"}, Panes: onEvent, When: a.onPayload, Run: show(external.Editor)},
 	)
 }
 

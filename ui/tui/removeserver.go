@@ -19,9 +19,9 @@ func (a *app) onServerRow() bool { return a.tree.At.Level() == 1 && a.onServer()
 func (a *app) askRemoveServer() tea.Cmd { return a.askRemove(a.tree.At.Server) }
 
 // runRemove is what `:remove` does.
-func runRemove(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runRemove(words []string) (tea.Cmd, error) {
 	name := strings.Join(words, " ")
-	if !slices.Contains(completeServer(a, nil), name) {
+	if !slices.Contains(a.completeServer(nil), name) {
 		return nil, a.unknownServer(name)
 	}
 	return a.askRemove(name), nil

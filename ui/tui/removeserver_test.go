@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/config"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/query"
 )
 
@@ -189,7 +190,7 @@ func TestRemoveADemoServer(t *testing.T) {
 // The typed command asks what the key asks.
 func TestRemoveCommand(t *testing.T) {
 	h, a := configured(t, pagerAndChat)
-	if got := a.completions("remove "); !slices.Equal(got, []string{"remove pager", "remove chat"}) {
+	if got := a.actions.Completions("remove "); !slices.Equal(got, []string{"remove pager", "remove chat"}) {
 		t.Errorf("completes to %q", got)
 	}
 	press(t, a, ":")
@@ -203,11 +204,11 @@ func TestRemoveCommand(t *testing.T) {
 	if err != nil || !slices.Equal(f.Names(), []string{"pager"}) || !slices.Equal(h.did, []string{"remove chat"}) {
 		t.Errorf("%v, %v, did %q", f, err, h.did)
 	}
-	if _, err := a.execute("remove nobody"); !errors.Is(err, host.ErrUnknownServer) || a.dialog != nil {
+	if _, err := a.actions.Execute("remove nobody"); !errors.Is(err, host.ErrUnknownServer) || a.dialog != nil {
 		t.Errorf("%v, %v", err, a.dialog)
 	}
-	a.readOnly = true
-	if _, err := a.execute("remove pager"); !errors.Is(err, errReadOnly) || a.dialog != nil {
+	a.actions.ReadOnly = true
+	if _, err := a.actions.Execute("remove pager"); !errors.Is(err, action.ErrReadOnly) || a.dialog != nil {
 		t.Errorf("%v, %v", err, a.dialog)
 	}
 }
@@ -215,10 +216,10 @@ func TestRemoveCommand(t *testing.T) {
 func TestRemoveAServerIsRefusedReadOnly(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	a.readOnly = true
+	a.actions.ReadOnly = true
 	a.draw()
 	press(t, a, "1", "j", "X")
-	if s := screenOf(a); a.dialog != nil || len(h.did) != 0 || !strings.Contains(s, errReadOnly.Error()) {
+	if s := screenOf(a); a.dialog != nil || len(h.did) != 0 || !strings.Contains(s, action.ErrReadOnly.Error()) {
 		t.Errorf("%q:\n%s", h.did, s)
 	}
 }

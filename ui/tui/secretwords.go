@@ -8,13 +8,14 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/redact"
 	"eventdeck/host/schema"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/words"
 )
 
 // memorable returns a typed line as it is remembered: without the values that the
 // schema of its event type calls secret. It is "" where the type is not known.
 func (a *app) memorable(line string) string {
-	typed, err := splitWords(line)
+	typed, err := action.Split(line)
 	if err != nil || len(typed) < 2 || typed[0] != "sub" {
 		return line
 	}
@@ -45,7 +46,7 @@ func (a *app) memorable(line string) string {
 func typedAnew(typ event.Type, words []string) error {
 	for _, w := range words {
 		if name, value, _ := strings.Cut(w, "="); value == redact.Shown && secretName(typ, name) {
-			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", errUsage, name)
+			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", action.ErrUsage, name)
 		}
 	}
 	return nil

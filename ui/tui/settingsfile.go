@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/config"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
@@ -82,8 +83,8 @@ func (a *app) applySettings(msg settingsMsg) {
 		return
 	}
 	a.userFile = msg.file
-	a.actions = actions()
-	a.settingsProblems = bind(a.actions, a.userFile.Keys)
+	a.actions.Actions = a.actionRows()
+	a.settingsProblems = action.Bind(a.actions.Actions, a.userFile.Keys)
 	a.restyle() // texts name keys
 	for _, apply := range []func() error{a.applySeverity, a.applySplit} {
 		if err := apply(); err != nil {

@@ -225,7 +225,7 @@ func TestDemoFromTheEmptyScreen(t *testing.T) {
 
 func TestReadOnlyAddsNothing(t *testing.T) {
 	a := newcomer(t, newFake(), 100, 30, strangers)
-	a.readOnly = true
+	a.actions.ReadOnly = true
 	press(t, a, "A")
 	press(t, a, "I")
 	press(t, a, "d")

@@ -64,7 +64,7 @@ func TestSignInThatFails(t *testing.T) {
 
 func TestSignOutCommand(t *testing.T) {
 	h, a, _ := locked(t, nil)
-	if cmd, err := a.command("sign-out").run(a, []string{"pager"}); err != nil {
+	if cmd, err := a.actions.Command("sign-out").Run([]string{"pager"}); err != nil {
 		t.Fatal(err)
 	} else {
 		settle(a, cmd)

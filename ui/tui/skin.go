@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"eventdeck/themes"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/timeline"
 )
@@ -158,14 +159,14 @@ func (a *app) switchGlyphs() tea.Cmd {
 }
 
 // lookActions are about how the screen looks and behaves in its terminal.
-func lookActions() []action {
-	return grouped("Screen",
-		action{id: "theme", title: "choose a theme", also: "colours colors dark light", keys: []string{"T"}, run: act((*app).openThemes)},
-		action{id: "theme.reload", title: "read your themes again", when: func(a *app) bool { return a.skin.dir != "" }, run: func(a *app) tea.Cmd { return a.reloadThemes(true) }},
-		action{id: "glyphs", title: "ASCII or Unicode glyphs", run: (*app).switchGlyphs},
-		action{id: "stats", title: "rates, counters and lag", also: "metrics rates graph", keys: []string{"S"}, run: func(a *app) tea.Cmd { return a.rates.Open() }},
-		action{id: "timeline", title: "timeline: histogram of events over time", also: "histogram graph chart", keys: []string{"H"}, run: func(a *app) tea.Cmd { return timeline.Open(&a.Env, a, a.api.Log()) }},
-		action{id: "mouse", title: "mouse on, or off so that it selects text", keys: []string{"f2"}, run: (*app).switchMouse},
-		action{id: "notify", title: "notifications while you look elsewhere", also: "bell alert desktop", keys: []string{"b"}, run: act((*app).openNotify)},
+func (a *app) lookActions() []action.Action {
+	return action.Grouped("Screen",
+		action.Action{ID: "theme", Title: "choose a theme", Also: "colours colors dark light", Keys: []string{"T"}, Run: action.Act(a.openThemes)},
+		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.skin.dir != "" }, Run: func() tea.Cmd { return a.reloadThemes(true) }},
+		action.Action{ID: "glyphs", Title: "ASCII or Unicode glyphs", Run: a.switchGlyphs},
+		action.Action{ID: "stats", Title: "rates, counters and lag", Also: "metrics rates graph", Keys: []string{"S"}, Run: func() tea.Cmd { return a.rates.Open() }},
+		action.Action{ID: "timeline", Title: "timeline: histogram of events over time", Also: "histogram graph chart", Keys: []string{"H"}, Run: func() tea.Cmd { return timeline.Open(&a.Env, a, a.api.Log()) }},
+		action.Action{ID: "mouse", Title: "mouse on, or off so that it selects text", Keys: []string{"f2"}, Run: a.switchMouse},
+		action.Action{ID: "notify", Title: "notifications while you look elsewhere", Also: "bell alert desktop", Keys: []string{"b"}, Run: action.Act(a.openNotify)},
 	)
 }

@@ -122,7 +122,7 @@ func TestGlyphsAreChosen(t *testing.T) {
 		t.Error("the environment does not choose")
 	}
 	a := openWith(t, h, Options{})
-	settle(a, a.action("glyphs").run(a))
+	settle(a, a.actions.Find("glyphs").Run())
 	if a.Glyphs != &cells.ASCIIGlyphs || openWith(t, h, Options{}).Glyphs != &cells.ASCIIGlyphs {
 		t.Error("what was chosen is not kept")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/widget"
@@ -20,39 +21,39 @@ import (
 var errNoSubscription = errors.New("no subscription is chosen: choose one in the tree or a record of it")
 
 // subCommands are the typed commands about the chosen subscription and about servers.
-func subCommands() []command {
-	return []command{
-		{name: "mode", usage: "push | poll | webhook", title: "switch the delivery mode", dangerous: true, run: onSubscription(runMode), complete: completeMode},
-		{name: "failover", usage: "on | off", title: "go on in another mode when this one fails", dangerous: true, run: onSubscription(runFailover), complete: func(*app, []string) []string { return []string{"on", "off"} }},
-		{name: "rotate", title: "make a new webhook secret", dangerous: true, run: onSubscription(runRotate)},
-		{name: "refresh", title: "poll, refresh the lease or open the stream again now", dangerous: true, run: onSubscription(runRefresh)},
-		{name: "reset", usage: "now | here", title: "go on from now, or from the chosen record", dangerous: true, run: onSubscription(runReset), complete: func(*app, []string) []string { return []string{"now", "here"} }},
-		{name: "remove", usage: "SERVER", title: "remove a server, and end its subscriptions", dangerous: true, run: runRemove, complete: completeServer},
-		{name: "reconnect", usage: "SERVER", title: "reconnect, and list the types again", dangerous: true, run: runReconnect, complete: completeServer},
+func (a *app) subCommands() []action.Command {
+	return []action.Command{
+		{Name: "mode", Usage: "push | poll | webhook", Title: "switch the delivery mode", Dangerous: true, Run: a.onSubscription(a.runMode), Complete: a.completeMode},
+		{Name: "failover", Usage: "on | off", Title: "go on in another mode when this one fails", Dangerous: true, Run: a.onSubscription(a.runFailover), Complete: func([]string) []string { return []string{"on", "off"} }},
+		{Name: "rotate", Title: "make a new webhook secret", Dangerous: true, Run: a.onSubscription(a.runRotate)},
+		{Name: "refresh", Title: "poll, refresh the lease or open the stream again now", Dangerous: true, Run: a.onSubscription(a.runRefresh)},
+		{Name: "reset", Usage: "now | here", Title: "go on from now, or from the chosen record", Dangerous: true, Run: a.onSubscription(a.runReset), Complete: func([]string) []string { return []string{"now", "here"} }},
+		{Name: "remove", Usage: "SERVER", Title: "remove a server, and end its subscriptions", Dangerous: true, Run: a.runRemove, Complete: a.completeServer},
+		{Name: "reconnect", Usage: "SERVER", Title: "reconnect, and list the types again", Dangerous: true, Run: a.runReconnect, Complete: a.completeServer},
 	}
 }
 
 // onSubscription makes a command of one that is about the chosen subscription.
-func onSubscription(fn func(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error)) func(*app, []string) (tea.Cmd, error) {
-	return func(a *app, words []string) (tea.Cmd, error) {
+func (a *app) onSubscription(fn func(v *host.SubscriptionView, words []string) (tea.Cmd, error)) func([]string) (tea.Cmd, error) {
+	return func(words []string) (tea.Cmd, error) {
 		v := a.selected()
 		if v == nil {
 			return nil, errNoSubscription
 		}
-		return fn(a, v, words)
+		return fn(v, words)
 	}
 }
 
-func runMode(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
+func (a *app) runMode(v *host.SubscriptionView, words []string) (tea.Cmd, error) {
 	mode := strings.Join(words, " ")
 	if mode == string(event.ModeAuto) || !slices.Contains(modeNames, mode) {
-		return nil, usage(a.command("mode"))
+		return nil, a.actions.Usage("mode")
 	}
 	id, name := v.ID, evidence.SubName(&v.Subscription)
 	return a.Ask(name+" goes on by "+mode, func(ctx context.Context) error { return a.api.SetMode(ctx, id, event.Mode(mode)) }), nil
 }
 
-func completeMode(a *app, _ []string) []string {
+func (a *app) completeMode(_ []string) []string {
 	v := a.selected()
 	if v == nil {
 		return nil
@@ -67,26 +68,26 @@ func completeMode(a *app, _ []string) []string {
 	return out
 }
 
-func runFailover(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
+func (a *app) runFailover(v *host.SubscriptionView, words []string) (tea.Cmd, error) {
 	word := strings.Join(words, " ")
 	if word != "on" && word != "off" {
-		return nil, usage(a.command("failover"))
+		return nil, a.actions.Usage("failover")
 	}
 	id := v.ID
 	return a.Ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, word == "on") }), nil
 }
 
-func runRotate(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
+func (a *app) runRotate(v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
 	id := v.ID
 	return a.Ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) }), nil
 }
 
-func runRefresh(a *app, v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
+func (a *app) runRefresh(v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
 	id := v.ID
 	return a.Ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) }), nil
 }
 
-func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error) {
+func (a *app) runReset(v *host.SubscriptionView, words []string) (tea.Cmd, error) {
 	switch strings.Join(words, " ") {
 	case "now":
 		return a.resetTo(v, host.From{}, "goes on from now"), nil
@@ -97,7 +98,7 @@ func runReset(a *app, v *host.SubscriptionView, words []string) (tea.Cmd, error)
 		}
 		return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq))), nil
 	}
-	return nil, usage(a.command("reset"))
+	return nil, a.actions.Usage("reset")
 }
 
 func (a *app) resetTo(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
@@ -130,7 +131,7 @@ func (a *app) askReread() {
 	})
 }
 
-func runReconnect(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runReconnect(words []string) (tea.Cmd, error) {
 	name := strings.Join(words, " ")
 	if a.server(name) == nil {
 		return nil, a.unknownServer(name)

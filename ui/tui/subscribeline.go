@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/form"
@@ -29,9 +30,9 @@ type subscribeWords struct {
 	args    []string     // name=value
 }
 
-func runSubscribe(a *app, words []string) (tea.Cmd, error) {
+func (a *app) runSubscribe(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		return nil, usage(a.command("sub"))
+		return nil, a.actions.Usage("sub")
 	}
 	w, err := a.subscribeWords(words)
 	if err != nil {
@@ -126,18 +127,18 @@ func (a *app) subscribeWords(words []string) (w subscribeWords, err error) {
 	for _, word := range words[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok {
-			return w, fmt.Errorf("%w: %q is no name=value", errUsage, word)
+			return w, fmt.Errorf("%w: %q is no name=value", action.ErrUsage, word)
 		}
 		switch name {
 		case "mode":
 			if w.request.Mode = event.Mode(value); !slices.Contains(modeNames, value) {
-				return w, fmt.Errorf("%w: mode is %s", errUsage, strings.Join(modeNames, ", "))
+				return w, fmt.Errorf("%w: mode is %s", action.ErrUsage, strings.Join(modeNames, ", "))
 			}
 		case "server":
 			server = value
 		case "from":
 			if value != "now" && value != "saved" {
-				return w, fmt.Errorf("%w: from is now or saved", errUsage)
+				return w, fmt.Errorf("%w: from is now or saved", action.ErrUsage)
 			}
 			w.request.From.Saved = value == "saved"
 		default:
@@ -176,7 +177,7 @@ func (a *app) serverOf(typ, named string) (string, error) {
 	case len(listing) == 1:
 		return listing[0], nil
 	case len(listing) > 1:
-		return "", fmt.Errorf("%w: %s all list it; add server=%s", errUsage, strings.Join(listing, ", "), listing[0])
+		return "", fmt.Errorf("%w: %s all list it; add server=%s", action.ErrUsage, strings.Join(listing, ", "), listing[0])
 	case len(unlisted) == 1:
 		return unlisted[0], nil
 	case len(unlisted) > 1:
@@ -187,7 +188,7 @@ func (a *app) serverOf(typ, named string) (string, error) {
 
 // unknownServer says that no server has a name, and which there are.
 func (a *app) unknownServer(name string) error {
-	names := completeServer(a, nil)
+	names := a.completeServer(nil)
 	if len(names) == 0 {
 		return fmt.Errorf("%w %q: there are none", host.ErrUnknownServer, name)
 	}

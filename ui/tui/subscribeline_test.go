@@ -53,7 +53,7 @@ func TestTypedSubscriptionBlamesTheRightThing(t *testing.T) {
 		"sub incident.x server=pager":        `unknown event type "incident.x" at pager`,
 		"reconnect nosuch":                   `unknown server "nosuch"`,
 	} {
-		if _, err := a.execute(line); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := a.actions.Execute(line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
@@ -82,7 +82,7 @@ func TestTypedSubscriptionThatIsNotConfirmed(t *testing.T) {
 		h.waits(event.ReasonUnreachable, "dial tcp 127.0.0.1:9: connect: connection refused")
 		a := open(t, h, 160, 40)
 		began := time.Now()
-		cmd, err := a.execute("sub deploy.finished server=pager")
+		cmd, err := a.actions.Execute("sub deploy.finished server=pager")
 		if err != nil || !strings.Contains(a.note.text, "asking pager for deploy.finished") {
 			t.Fatalf("%v, and it says %+v", err, a.note)
 		}

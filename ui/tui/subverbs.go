@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
@@ -18,13 +19,13 @@ import (
 var subRows = []layout.Pane{layout.Tree, layout.Subs}
 
 // lifeActions change how a subscription lives.
-func lifeActions() []action {
-	return grouped("Subscriptions",
-		action{id: "sub.refresh", title: "ask the server again from the saved position", needs: aSubscription, also: "poll now retry", keys: []string{"u"}, dangerous: true, when: (*app).onSub, run: (*app).refreshSub},
-		action{id: "sub.mode", title: "change the delivery mode, or failover", needs: aSubscription, also: "push poll webhook", keys: []string{"M"}, dangerous: true, when: (*app).onSub, run: (*app).openModeSwitch},
-		action{id: "sub.failover", title: "automatic failover on or off: webhook, push, poll", needs: aSubscription, keys: []string{"F"}, panes: subRows, dangerous: true, when: (*app).onSub, run: (*app).turnFailover},
-		action{id: "sub.reset", title: "reset the saved position", needs: aSubscription, also: "cursor rewind seek", keys: []string{"C"}, panes: subRows, dangerous: true, when: (*app).onSub, run: act((*app).askReset)},
-		action{id: "sub.rotate", title: "make a new webhook secret", keys: []string{"K"}, panes: subRows, dangerous: true, when: (*app).onHook, run: act((*app).askRotate)},
+func (a *app) lifeActions() []action.Action {
+	return action.Grouped("Subscriptions",
+		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: a.refreshSub},
+		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
+		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: a.turnFailover},
+		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(a.askReset)},
+		action.Action{ID: "sub.rotate", Title: "make a new webhook secret", Keys: []string{"K"}, Panes: subRows, Dangerous: true, When: a.onHook, Run: action.Act(a.askRotate)},
 	)
 }
 

@@ -50,8 +50,8 @@ func TestCopyFromTables(t *testing.T) {
 	h.store.refusals = nil
 	a = open(t, h, 120, 40)
 	press(t, a, "4", "]", "]", "]", "y")
-	if s := screenOf(a); a.chord != "" || !strings.Contains(s, "[Refused]") || !strings.Contains(s, "the table is empty") {
-		t.Errorf("of an empty table, %q:\n%s", a.chord, s)
+	if s := screenOf(a); a.actions.Chord != "" || !strings.Contains(s, "[Refused]") || !strings.Contains(s, "the table is empty") {
+		t.Errorf("of an empty table, %q:\n%s", a.actions.Chord, s)
 	}
 }
 

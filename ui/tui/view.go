@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // View implements [tea.Model].
@@ -91,7 +92,7 @@ func (a *app) compose() string {
 		}
 	}
 	a.frame = b
-	if a.dialog == nil && a.prompt == nil && a.chord == "" {
+	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" {
 		return string(b)
 	}
 	lines := strings.Split(string(b), "\n")

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
@@ -14,16 +15,16 @@ import (
 )
 
 // layoutActions change how much of the screen the panes have.
-func layoutActions() []action {
-	return grouped("Panes",
-		action{id: "zoom", title: "give the pane the whole screen, or back", also: "full screen maximize", keys: []string{"z"}, hint: "zoom", run: act((*app).zoom)},
-		action{id: "grow", title: "give the pane more of the screen", keys: []string{"+"}, panes: offDetail, run: act(func(a *app) { a.grow(1) })},
-		action{id: "shrink", title: "give the pane less of the screen", keys: []string{"_"}, run: act(func(a *app) { a.grow(-1) })},
-		action{id: "split", title: "detail right of the list, or below", keys: []string{"W"}, run: act((*app).turnSplit)},
-		action{id: "narrower", title: "make the pane smaller", keys: []string{"<"}, run: act(func(a *app) { a.resize(-1) })},
-		action{id: "wider", title: "make the pane larger", keys: []string{">"}, run: act(func(a *app) { a.resize(1) })},
-		action{id: "tab.next", title: "next tab", keys: []string{"]"}, panes: onTabs, when: (*app).hasTabs, run: act(func(a *app) { a.turnTab(1) })},
-		action{id: "tab.previous", title: "previous tab", keys: []string{"["}, hint: "tabs", panes: onTabs, when: (*app).hasTabs, run: act(func(a *app) { a.turnTab(-1) })},
+func (a *app) layoutActions() []action.Action {
+	return action.Grouped("Panes",
+		action.Action{ID: "zoom", Title: "give the pane the whole screen, or back", Also: "full screen maximize", Keys: []string{"z"}, Hint: "zoom", Run: action.Act(a.zoom)},
+		action.Action{ID: "grow", Title: "give the pane more of the screen", Keys: []string{"+"}, Panes: offDetail, Run: action.Act(func() { a.grow(1) })},
+		action.Action{ID: "shrink", Title: "give the pane less of the screen", Keys: []string{"_"}, Run: action.Act(func() { a.grow(-1) })},
+		action.Action{ID: "split", Title: "detail right of the list, or below", Keys: []string{"W"}, Run: action.Act(a.turnSplit)},
+		action.Action{ID: "narrower", Title: "make the pane smaller", Keys: []string{"<"}, Run: action.Act(func() { a.resize(-1) })},
+		action.Action{ID: "wider", Title: "make the pane larger", Keys: []string{">"}, Run: action.Act(func() { a.resize(1) })},
+		action.Action{ID: "tab.next", Title: "next tab", Keys: []string{"]"}, Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(1) })},
+		action.Action{ID: "tab.previous", Title: "previous tab", Keys: []string{"["}, Hint: "tabs", Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(-1) })},
 	)
 }
 
@@ -33,21 +34,21 @@ func (a *app) hasTabs() bool { return a.focus != layout.Detail || a.showsRecord(
 
 // tableActions work on the rows of the tables, and on a subscription wherever it
 // is chosen.
-func tableActions() []action {
-	return slices.Concat(grouped("Stream",
-		action{id: "columns", title: "choose the columns of the stream", also: "severity fields", keys: []string{"c"}, panes: onMain, run: func(a *app) tea.Cmd { return columns.Open(a.forColumns()) }},
-	), grouped("Tables",
-		action{id: "sort.next", title: "sort by the next column", also: "order", keys: []string{"l", "right"}, hint: "sort", panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(1) })},
-		action{id: "sort.previous", title: "sort by the column before", keys: []string{"h", "left"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().SortNext(-1) })},
-		action{id: "sort.reverse", title: "reverse order", keys: []string{"o"}, panes: inSubs, when: (*app).canSort, run: act(func(a *app) { a.table().TurnAround() })},
-		action{id: "find", title: "show only rows with these words", keys: []string{"/"}, hint: "filter", panes: inTables, when: (*app).canFind, run: act((*app).openFind)},
-		action{id: "remote.end", title: "end what a server holds and no subscription here wants", keys: []string{"X"}, hint: "end it", panes: inSubs, dangerous: true, when: (*app).onRemote, run: act(func(a *app) { a.table().AskEnd() })},
-		action{id: "remote.ask", title: "ask the servers again what they hold", keys: []string{"R"}, hint: "ask again", panes: inSubs, when: (*app).onRemotes, run: act(func(a *app) { a.table().AskAgain() })},
-	), grouped("Subscriptions",
-		action{id: "quiet", title: "why is it quiet?", needs: aSubscription, also: "health silence diagnose why quiet", keys: []string{"i"}, hint: "why quiet", when: (*app).onSub, run: act(func(a *app) {
-			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.perform(a.action("sub.refresh")) })
+func (a *app) tableActions() []action.Action {
+	return slices.Concat(action.Grouped("Stream",
+		action.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return columns.Open(a.forColumns()) }},
+	), action.Grouped("Tables",
+		action.Action{ID: "sort.next", Title: "sort by the next column", Also: "order", Keys: []string{"l", "right"}, Hint: "sort", Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(1) })},
+		action.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(-1) })},
+		action.Action{ID: "sort.reverse", Title: "reverse order", Keys: []string{"o"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().TurnAround() })},
+		action.Action{ID: "find", Title: "show only rows with these words", Keys: []string{"/"}, Hint: "filter", Panes: inTables, When: a.canFind, Run: action.Act(a.openFind)},
+		action.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: a.onRemote, Run: action.Act(func() { a.table().AskEnd() })},
+		action.Action{ID: "remote.ask", Title: "ask the servers again what they hold", Keys: []string{"R"}, Hint: "ask again", Panes: inSubs, When: a.onRemotes, Run: action.Act(func() { a.table().AskAgain() })},
+	), action.Grouped("Subscriptions",
+		action.Action{ID: "quiet", Title: "why is it quiet?", Needs: action.Subscription, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.onSub, Run: action.Act(func() {
+			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.actions.Perform(a.actions.Find("sub.refresh")) })
 		})},
-		action{id: "server.reconnect", title: "reconnect the server, and list its types again", needs: aServer, also: "retry connect again", keys: []string{"R"}, panes: inTree, dangerous: true, when: (*app).onServer, run: (*app).reconnect},
+		action.Action{ID: "server.reconnect", Title: "reconnect the server, and list its types again", Needs: action.Server, Also: "retry connect again", Keys: []string{"R"}, Panes: inTree, Dangerous: true, When: a.onServer, Run: a.reconnect},
 	))
 }
 

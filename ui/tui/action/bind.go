@@ -1,4 +1,4 @@
-package tui
+package action
 
 import (
 	"fmt"
@@ -8,37 +8,37 @@ import (
 	"eventdeck/host/config"
 )
 
-// builtIn is the place of keys that nobody chose.
+// builtIn is the place of keys that the operator did not choose.
 const builtIn = "built in"
 
-// bind gives the actions of the table the operator's keys. It returns what is
+// Bind gives the actions of the table the operator's keys. It returns what is
 // wrong with them, each with its places; a key that two actions want goes to the
 // operator's choice, and of two choices to the first.
-func bind(table []action, chosen []config.KeyBinding) (problems []string) {
+func Bind(table []Action, chosen []config.KeyBinding) (problems []string) {
 	where := map[string]string{}
 	for _, b := range chosen {
-		i := slices.IndexFunc(table, func(x action) bool { return x.id == b.Action })
+		i := slices.IndexFunc(table, func(x Action) bool { return x.ID == b.Action })
 		if i < 0 {
 			problems = append(problems, unknownAction(table, b))
 			continue
 		}
 		where[b.Action] = b.Where
-		table[i].keys = nil
+		table[i].Keys = nil
 		for _, k := range b.Keys {
 			if k = spelled(k); k == "" {
 				problems = append(problems, fmt.Sprintf("%s: %q: a key is missing, such as \"x\", \"ctrl+x\" or \"y i\"", b.Where, b.Action))
 				continue
 			}
-			table[i].keys = append(table[i].keys, k)
+			table[i].Keys = append(table[i].Keys, k)
 		}
 	}
 	return append(problems, settleConflicts(table, where)...)
 }
 
-func unknownAction(table []action, b config.KeyBinding) string {
+func unknownAction(table []Action, b config.KeyBinding) string {
 	ids := make([]string, len(table))
 	for i := range table {
-		ids[i] = table[i].id
+		ids[i] = table[i].ID
 	}
 	text := fmt.Sprintf("%s: there is no action %q", b.Where, b.Action)
 	if near := config.Nearest(b.Action, ids); near != "" {
@@ -64,7 +64,7 @@ func spelled(keys string) string {
 
 // settleConflicts takes keys away until no two actions of one place have the
 // same one, or one that begins the other.
-func settleConflicts(table []action, where map[string]string) (problems []string) {
+func settleConflicts(table []Action, where map[string]string) (problems []string) {
 	for i := range table {
 		x := &table[i]
 		for j := range table[:i] {
@@ -73,14 +73,14 @@ func settleConflicts(table []action, where map[string]string) (problems []string
 				continue
 			}
 			winner, loser := y, x
-			if where[y.id] == "" && where[x.id] != "" {
+			if where[y.ID] == "" && where[x.ID] != "" {
 				winner, loser = x, y
 			}
-			loser.keys = slices.DeleteFunc(slices.Clone(loser.keys), func(k string) bool {
-				clash := slices.ContainsFunc(winner.keys, func(w string) bool { return collide(k, w) })
+			loser.Keys = slices.DeleteFunc(slices.Clone(loser.Keys), func(k string) bool {
+				clash := slices.ContainsFunc(winner.Keys, func(w string) bool { return collide(k, w) })
 				if clash {
 					problems = append(problems, fmt.Sprintf("%s: %s is the key of %q, which takes it from %q (%s)",
-						placeOf(where, winner.id), k, winner.id, loser.id, placeOf(where, loser.id)))
+						placeOf(where, winner.ID), k, winner.ID, loser.ID, placeOf(where, loser.ID)))
 				}
 				return clash
 			})

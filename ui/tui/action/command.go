@@ -1,0 +1,125 @@
+package action
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/config"
+	"eventdeck/ui/tui/words"
+)
+
+// Command is a line that can be typed after the key of the palette.
+type Command struct {
+	Name  string
+	Usage string // what follows the name
+	Title string
+	// Dangerous commands change what servers or the store hold.
+	Dangerous bool
+	Run       func(words []string) (tea.Cmd, error)
+	// Complete returns what the last of the words may be; nil: nothing is known.
+	Complete func(words []string) []string
+}
+
+// ErrCommand says that a typed line is no command.
+var ErrCommand = errors.New("no such command")
+
+// ErrUsage says that a command got words that it does not take.
+var ErrUsage = words.ErrUsage
+
+// Command returns a command by its name, nil if there is none.
+func (t *Table) Command(name string) *Command {
+	for i := range t.Commands {
+		if t.Commands[i].Name == name {
+			return &t.Commands[i]
+		}
+	}
+	return nil
+}
+
+// Usage is the error of a command that got words which it does not take: [ErrUsage].
+func (t *Table) Usage(name string) error {
+	return fmt.Errorf("%w: %s %s", ErrUsage, name, t.Command(name).Usage)
+}
+
+// Execute runs a typed line: a command, or the id of an action.
+// Errors: [ErrUsage], [ErrCommand], [ErrReadOnly], those of the command, and that an action
+// does not work here.
+func (t *Table) Execute(line string) (tea.Cmd, error) {
+	words, err := Split(line)
+	if err != nil || len(words) == 0 {
+		return nil, err
+	}
+	if c := t.Command(words[0]); c != nil {
+		if c.Dangerous && t.ReadOnly {
+			return nil, ErrReadOnly
+		}
+		return c.Run(words[1:])
+	}
+	if x := t.Find(words[0]); x != nil && len(words) == 1 {
+		switch {
+		case x.Dangerous && t.ReadOnly:
+			return nil, ErrReadOnly
+		case !t.Works(x) && x.Needs != "":
+			return nil, fmt.Errorf("%s needs %s: choose one in %s", x.ID, x.Needs, t.KeyOf(chosenIn(x.Needs)))
+		case !t.Works(x):
+			return nil, fmt.Errorf("%q does not work here", x.ID)
+		}
+		return x.Run(), nil
+	}
+	return nil, t.unknown(words[0])
+}
+
+func (t *Table) unknown(name string) error {
+	var names []string
+	for i := range t.Commands {
+		names = append(names, t.Commands[i].Name)
+	}
+	for i := range t.Actions {
+		names = append(names, t.Actions[i].ID)
+	}
+	if near := config.Nearest(name, names); near != "" {
+		return fmt.Errorf("%w: %q; did you mean %q?", ErrCommand, name, near)
+	}
+	return fmt.Errorf("%w: %q", ErrCommand, name)
+}
+
+// Split parts a line at blanks. Error: [ErrUsage].
+func Split(line string) ([]string, error) {
+	out, err := words.Split(line)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return out, nil
+}
+
+// Completions returns whole lines that the typed one may become.
+func (t *Table) Completions(line string) []string {
+	typed, err := Split(line)
+	if err != nil || len(typed) == 0 {
+		return nil
+	}
+	c := t.Command(typed[0])
+	if c == nil || c.Complete == nil || len(typed) == 1 && !strings.HasSuffix(line, " ") {
+		return nil
+	}
+	args := typed[1:]
+	if strings.HasSuffix(line, " ") {
+		args = append(args, "")
+	}
+	last := args[len(args)-1]
+	var out []string
+	for _, v := range c.Complete(args) {
+		if strings.HasPrefix(strings.ToLower(v), strings.ToLower(last)) {
+			line := append(slices.Clone(typed[:1]), args[:len(args)-1]...)
+			for i := range line {
+				line[i] = words.Quote(line[i])
+			}
+			out = append(out, strings.Join(append(line, words.Quote(v)), " "))
+		}
+	}
+	return out
+}

@@ -1,0 +1,88 @@
+package action
+
+import (
+	"slices"
+	"strings"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// Hints draws a line of w cells with the keys that work: the pairs of a key and a word, if
+// there are some, else those after the first of two keys, else those of the panes.
+func (t *Table) Hints(theme *themes.Theme, w int, pairs []string) string {
+	c := &t.hints
+	c.Begin(theme, w)
+	switch {
+	case t.Chord != "":
+		t.hintChords(c)
+	case pairs != nil:
+		for i := 0; i+1 < len(pairs); i += 2 {
+			hint(c, pairs[i], pairs[i+1])
+		}
+	default:
+		t.hintActions(c)
+	}
+	c.End()
+	return c.Top()
+}
+
+// hintActions hints what works in the panes. The palette, help and quit always have room.
+func (t *Table) hintActions(c *cells.Canvas) {
+	ends := [...]*Action{t.Find("palette"), t.Find("help"), t.Find("quit")}
+	kept := 0
+	for _, x := range ends {
+		kept += len(x.Key()) + len(x.Hint) + 3
+	}
+	c.Room -= kept
+	menu := ""
+	for i := range t.Actions {
+		x := &t.Actions[i]
+		first, _, two := strings.Cut(x.Key(), " ")
+		switch {
+		case slices.Contains(ends[:], x) || !t.Works(x):
+		case two && x.Menu != "" && first != menu:
+			menu = first
+			hint(c, first, x.Menu)
+		case !two && x.Hint != "":
+			hint(c, x.Key(), x.hint())
+		}
+	}
+	c.Room += kept
+	for _, x := range ends {
+		hint(c, x.Key(), x.Hint)
+	}
+}
+
+// hintChords names the second keys of the actions whose first one was pressed.
+func (t *Table) hintChords(c *cells.Canvas) {
+	for i := range t.Actions {
+		x := &t.Actions[i]
+		if !t.Works(x) {
+			continue
+		}
+		word := x.Hint
+		if word == "" {
+			word = x.Title
+		}
+		for _, k := range x.Keys {
+			if second, ok := strings.CutPrefix(k, t.Chord+" "); ok {
+				hint(c, second, word)
+				break
+			}
+		}
+	}
+	hint(c, "esc", "back")
+}
+
+// hint names a key and what it does. An action without a key is not hinted.
+func hint(c *cells.Canvas, key, word string) {
+	if key == "" || c.Room < len(key)+len(word)+2 {
+		return
+	}
+	c.Put(themes.Key, " ")
+	c.Put(themes.Key, key)
+	c.Put(themes.Dim, " ")
+	c.Put(themes.Dim, word)
+	c.Put(themes.Dim, " ")
+}
