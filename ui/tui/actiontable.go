@@ -15,6 +15,7 @@ func (a *app) initActions(readOnly bool) {
 		Tell: a.Tell, Fail: a.Fail, Pressed: a.audience.Pressed,
 		Focus:      func() layout.Pane { return a.focus },
 		EmptyTable: func() bool { return a.table() != nil && a.table().Rows() == 0 },
+		Unseen:     a.unseen,
 	})
 	a.actions.ReadOnly = readOnly
 	a.actions.Actions, a.actions.Commands = a.actionRows(), a.commandRows()
@@ -64,7 +65,7 @@ var (
 
 func (a *app) undoActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", Dangerous: true, Passing: true, When: a.canUndo, Run: a.undoLast},
+		action.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", HintNow: a.undoHint, Dangerous: true, Passing: true, When: a.undoing, Run: a.undoLast},
 	)
 }
 

@@ -302,6 +302,9 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.hunt.on && name != "esc" {
 		a.hunt.token, a.hunt.on = a.hunt.token+1, false
 	}
+	if _, cut := a.cut(); cut && name != "esc" {
+		return nil
+	}
 	switch {
 	case a.dialog != nil:
 		a.audience.Typed(name, "in "+a.dialog.Title())
@@ -315,6 +318,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return cmd
 	}
+	a.stream.ToShown()
 	return a.actions.Press(a.actions.Name(k))
 }
 

@@ -342,6 +342,7 @@ func TestCopy(t *testing.T) {
 	h.add(event.Record{Server: "pager", Data: []byte(`{"a":"` + strings.Repeat("x", copyMax) + `"}`)})
 	press(t, a, "2", "G")
 	arrive(a)
+	a.draw()
 	if s := copied("y", "r"); s != "" || !strings.Contains(screenOf(a), "not copied") {
 		t.Errorf("%d bytes were copied", len(s))
 	}

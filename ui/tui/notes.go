@@ -21,6 +21,9 @@ const (
 	noteFor   = 5 * time.Second
 	failedFor = 15 * time.Second
 	undoFor   = 10 * time.Second
+	// lateFor is how long after that the key of undoing says that it is too late, and does
+	// nothing of what it means otherwise.
+	lateFor = time.Minute
 )
 
 // note is a line for the operator: what was done, or what failed. The next key
@@ -60,7 +63,7 @@ func (a *app) expire() {
 	if now := a.Clock(); now.Sub(a.note.at) >= shown {
 		a.note = note{}
 	}
-	if a.undo.left(a.Clock()) <= 0 {
+	if a.undo.left(a.Clock()) <= -lateFor {
 		a.undo = undo{}
 	}
 }
@@ -85,7 +88,22 @@ func (a *app) offerUndo(did string, run func() tea.Cmd) {
 
 func (a *app) canUndo() bool { return a.undo.open() && a.undo.left(a.Clock()) > 0 }
 
+// undoing tells whether the key of undoing means what was done last: it can be undone, or
+// could be a moment ago.
+func (a *app) undoing() bool { return a.undo.open() && a.undo.left(a.Clock()) > -lateFor }
+
+func (a *app) undoHint() string {
+	if a.canUndo() {
+		return "undo"
+	}
+	return ""
+}
+
 func (a *app) undoLast() tea.Cmd {
+	if !a.canUndo() {
+		a.Tell("too late to undo: " + a.undo.did + " more than " + cells.Span(undoFor) + " ago")
+		return nil
+	}
 	run := a.undo.run
 	a.undo = undo{}
 	return run()

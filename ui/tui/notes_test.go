@@ -116,6 +116,7 @@ func TestUndoUnsubscribe(t *testing.T) {
 	if a.canUndo() || strings.Contains(statusLine(a), "undoes") {
 		t.Error("it can be undone after ten seconds")
 	}
+	turn(lateFor)
 	press(t, a, "u")
 	if len(h.asked) != 1 || !slices.ContainsFunc(h.did, func(s string) bool { return strings.HasPrefix(s, "refresh") }) {
 		t.Errorf("u does not have its other meaning: %v", h.did)
@@ -156,5 +157,49 @@ func TestTheKeyOfTheModeIsTheSameEverywhere(t *testing.T) {
 		if a.dialog == nil || !strings.Contains(a.dialog.Title(), "elivery") || len(h.marks) != 0 {
 			t.Errorf("after %v M shows %v and marks %v", keys, a.dialog, h.marks)
 		}
+	}
+}
+
+// For a minute after its time the key of undoing says that it is too late, and does
+// nothing of what it means otherwise.
+func TestTooLateToUndo(t *testing.T) {
+	h := incident()
+	a, turn := clocked(t, h, 120, 40)
+	press(t, a, "1", "j", "j", "j", "D", "y")
+	turn(11 * time.Second)
+	press(t, a, "u")
+	if s := statusLine(a); len(h.did) != 0 || len(h.asked) != 0 || !strings.Contains(s, "too late to undo") {
+		t.Errorf("did %q, asked %v: %s", h.did, h.asked, s)
+	}
+	turn(lateFor)
+	if press(t, a, "u"); len(h.did) != 1 {
+		t.Errorf("after a minute the key has its meaning again: did %q", h.did)
+	}
+}
+
+// While the stream follows, a key acts on the row that stood under the cursor when it was
+// pressed, and not on one that came since; the question names that row.
+func TestKeysActOnTheRowThatWasSeen(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	a.draw()
+	h.event("chat", "message.posted", "came later")
+	arrive(a)
+	press(t, a, "D")
+	if s := screenOf(a); !strings.Contains(s, "pager incident.created (push)") || !strings.Contains(s, "pool exhausted") || strings.Contains(strings.Split(s, "Of the row")[1][:60], "came later") {
+		t.Errorf("the question is about another row:\n%s", s)
+	}
+	press(t, a, "y")
+	if !slices.Equal(h.ended, []event.SubID{h.snap.Subs[0].ID}) {
+		t.Errorf("ended %v", h.ended)
+	}
+	a.draw()
+	h.event("chat", "message.posted", "and later")
+	arrive(a)
+	if press(t, a, "P"); !slices.Equal(h.paused, []event.SubID{h.snap.Subs[2].ID}) {
+		t.Errorf("paused %v", h.paused)
+	}
+	if a.reconcile(); a.stream.At != h.log.Last() {
+		t.Error("the stream does not follow any more")
 	}
 }

@@ -1,10 +1,14 @@
 package tui
 
 import (
+	"fmt"
+
 	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/widget"
 )
 
 // boxAt returns where the frame of the dialog begins and the cells inside it. Dialogs leave
@@ -13,8 +17,62 @@ import (
 func (a *app) boxAt() (x, y, w, h int) {
 	w, h = a.dialog.Size(a.w+2, a.h)
 	w = max(1, min(w, a.w-2))
-	h = max(1, min(h, a.h-4))
+	h = max(1, min(h, a.boxRows()))
 	return (a.w - w - 2) / 2, max(0, (a.h-h-2)/2), w, h
+}
+
+// boxRows is how many rows a dialog can have inside of its frame: the lines of the
+// screen's edges stay in view, but on a low screen a question takes them too.
+func (a *app) boxRows() int {
+	if _, ok := a.dialog.(widget.Question); ok && a.lay.Hints.Empty() {
+		return a.h - 2
+	}
+	return a.h - 4
+}
+
+// tiny tells whether the screen is too small for panes, dialogs and prompts.
+func (a *app) tiny() bool { return layout.Arrange(a.shape()).Tiny }
+
+// leastSize is the smallest screen that has panes.
+var leastSize = fmt.Sprintf("%dx%d", layout.LeastWidth, layout.LeastHeight)
+
+// unseen is the size that a screen needs on which something is changed, "" if it has it.
+func (a *app) unseen() string {
+	if a.tiny() {
+		return leastSize
+	}
+	return ""
+}
+
+// cut tells that what has the keys is not shown in full, and the size that it needs. What
+// cannot be read is not answered.
+func (a *app) cut() (needs string, cut bool) {
+	q, ok := a.dialog.(widget.Question)
+	w, h := max(a.w, layout.LeastWidth), layout.LeastHeight
+	switch {
+	case a.tiny() && ok:
+		h = max(h, q.Rows(w-2)+2)
+	case a.tiny():
+		return leastSize, a.dialog != nil || a.prompt != nil
+	case ok:
+		_, _, in, rows := a.boxAt()
+		if q.Rows(in) <= rows {
+			return "", false
+		}
+		h = a.h + q.Rows(in) - rows
+	default:
+		return "", false
+	}
+	return fmt.Sprintf("%dx%d", w, h), true
+}
+
+// cutWords tell why what has the keys takes none but those that lead back.
+func (a *app) cutWords(needs string) string {
+	what := "this"
+	if a.dialog != nil {
+		what = a.dialog.Title()
+	}
+	return fmt.Sprintf("%s needs a screen of %s; esc goes back, nothing happens", what, needs)
 }
 
 // over lays the dialog over the frame, whose panes stand back meanwhile.
@@ -22,7 +80,14 @@ func (a *app) over(lines []string) {
 	x, y, w, h := a.boxAt()
 	var in cells.Canvas
 	in.Begin(&a.Theme, w)
-	a.dialog.Draw(&in, h)
+	if needs, cut := a.cut(); cut {
+		for _, line := range cells.Wrap(a.cutWords(needs), w, h) {
+			in.Safe(themes.Warn, line)
+			in.End()
+		}
+	} else {
+		a.dialog.Draw(&in, h)
+	}
 	if in.Cursor.X >= 0 && in.Cursor.Y >= 0 && in.Cursor.Y < h {
 		a.cursor = cells.Point{X: x + 1 + in.Cursor.X, Y: y + 1 + in.Cursor.Y}
 	}

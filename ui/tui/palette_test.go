@@ -153,6 +153,7 @@ func TestSubscriptionCommands(t *testing.T) {
 	r.Seq, r.Cursor = 0, event.At(trust.Untrusted("c7"))
 	h.add(r)
 	arrive(a)
+	a.draw()
 	press(t, a, "r", "y")
 	want := []string{"mode poll", "failover true", "rotate", "refresh", "reset now", "reset c7"}
 	for i := range want {

@@ -292,12 +292,27 @@ func (a *app) askUnsubscribe() {
 		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
 	}
 	gone := *v
+	lines := append([]string{name + " (" + string(v.Mode) + ")"}, a.rowWords()...)
 	a.Show(&widget.Confirm{Screen: a,
 		Head:    "Unsubscribe",
-		Lines:   []string{name + " (" + string(v.Mode) + ")", ends, a.undoOfUnsubscribe(v)},
+		Lines:   append(lines, ends, a.undoOfUnsubscribe(v)),
 		Choices: []widget.Choice{{Key: "y", Title: "unsubscribe", Run: func() tea.Cmd { return a.unsubscribe(gone) }}},
 	})
 }
+
+// rowWords name the record by which a subscription was chosen, where it was by one: rows
+// that arrive meanwhile look alike.
+func (a *app) rowWords() []string {
+	r, ok := a.chosenRecord()
+	if !ok || a.focus == layout.Tree || a.table() != nil {
+		return nil
+	}
+	_, summary := a.stream.Headline(&r)
+	return []string{"Of the row " + cells.TimeText(r.ReceivedAt, a.Times.Zone(), time.TimeOnly) + " " + summary.Clip(rowWordsMax).Plain()}
+}
+
+// rowWordsMax is how much of a row's summary a question names, in cells.
+const rowWordsMax = 40
 
 // leaveMsg: what had to be done before the end is done.
 type leaveMsg struct{}

@@ -187,11 +187,18 @@ func (a *app) drawTiny() string {
 	c := &a.statuses
 	c.Begin(&a.Theme, a.w)
 	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
-	for y := range a.h {
-		if y == a.h/2 {
-			c.Fill(max(0, (a.w-len(text))/2))
-			c.Put(themes.Plain, text)
-		}
+	if needs, cut := a.cut(); cut {
+		text = a.cutWords(needs)
+	} else if a.note.text != "" {
+		text = a.note.text
+	}
+	lines := cells.Wrap(text, a.w, a.h)
+	for range (a.h - len(lines)) / 2 {
+		c.End()
+	}
+	for _, line := range lines {
+		c.Fill((a.w - line.Width) / 2)
+		c.Safe(themes.Plain, line)
 		c.End()
 	}
 	return strings.Join(c.Rows(a.h, nil), "\n")

@@ -120,9 +120,11 @@ func (x *Action) begunBy(key string) bool {
 type Env struct {
 	Focus      func() layout.Pane // that has the keys
 	EmptyTable func() bool        // tells whether a table without rows is shown
-	Tell       func(text string)
-	Fail       func(what string, err error)
-	Pressed    func(key, title string) // is told of each action that a key runs
+	// Unseen tells the size that the screen needs to show what is changed, "" if it has it.
+	Unseen  func() string
+	Tell    func(text string)
+	Fail    func(what string, err error)
+	Pressed func(key, title string) // is told of each action that a key runs
 }
 
 // Table is all that can be done. It belongs to the event loop.
@@ -165,11 +167,18 @@ func (t *Table) KeyOf(id string) string {
 	return ":" + id
 }
 
-// Perform runs an action if it works, and tells where the screen only reads.
+// Perform runs an action if it works, and tells where the screen only reads or is too small
+// to show what is changed.
 func (t *Table) Perform(x *Action) tea.Cmd {
+	needs := ""
+	if x.Dangerous {
+		needs = t.env.Unseen()
+	}
 	switch {
 	case x.Dangerous && t.ReadOnly:
 		t.env.Fail(x.Title, ErrReadOnly)
+	case needs != "":
+		t.env.Tell(x.Title + " needs a screen of " + needs)
 	case t.Works(x):
 		return x.Run()
 	}

@@ -21,12 +21,14 @@ type deck struct {
 	did  []string
 	told string
 	pane layout.Pane
+
+	needs string // the size that the screen would need
 }
 
 func newDeck(readOnly bool) *deck {
 	d := &deck{pane: layout.Stream}
 	d.Table = action.New(action.Env{
-		Focus: func() layout.Pane { return d.pane }, EmptyTable: func() bool { return false },
+		Focus: func() layout.Pane { return d.pane }, EmptyTable: func() bool { return false }, Unseen: func() string { return d.needs },
 		Tell: func(s string) { d.told = s }, Fail: func(what string, err error) { d.told = what + ": " + err.Error() },
 		Pressed: func(string, string) {},
 	})
@@ -85,6 +87,11 @@ func TestAKeyThatDoesNothingSaysWhy(t *testing.T) {
 	}
 	if d.Perform(d.Find("end")); !strings.HasPrefix(d.told, "end it: ") || d.did != nil {
 		t.Errorf("told is %q", d.told)
+	}
+	d = newDeck(false)
+	d.needs = "40x10"
+	if d.Press("D"); d.told != "end it needs a screen of 40x10" || d.did != nil {
+		t.Errorf("where it cannot be seen it did %v and told %q", d.did, d.told)
 	}
 }
 
@@ -156,6 +163,7 @@ func TestHints(t *testing.T) {
 	for want, line := range map[string]string{
 		" D end  y copy  : commands  ? help  q quit": d.Hints(&theme, 80, nil),
 		" : commands  ? help  q quit":                d.Hints(&theme, 30, nil),
+		" D end  : commands  ? help  q quit":         d.Hints(&theme, 35, nil),
 		" esc back":                                  d.Hints(&theme, 80, []string{"esc", "back"}),
 	} {
 		if got := strings.TrimRight(tuitest.Plain([]string{line}), " "); got != want {

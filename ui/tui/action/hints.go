@@ -75,9 +75,9 @@ func (t *Table) hintChords(c *cells.Canvas) {
 	hint(c, "esc", "back")
 }
 
-// hint names a key and what it does. An action without a key is not hinted.
+// hint names a key and what it does. An action without a key or a word is not hinted.
 func hint(c *cells.Canvas, key, word string) {
-	if key == "" || c.Room < len(key)+len(word)+2 {
+	if key == "" || word == "" || c.Room < len(key)+len(word)+3 {
 		return
 	}
 	c.Put(themes.Key, " ")

@@ -24,6 +24,7 @@ type Stream struct {
 	Top      uint64 // record in the first row
 	Height   int
 
+	shown     uint64 // the chosen record when the rows were last drawn
 	held      bool   // following waits: the chosen row stays where it is
 	anchor    uint64 // where the choice would stand if that record were shown; 0: where it is
 	anchorRow int    // of the pane, in which it stands
@@ -105,11 +106,17 @@ func (s *Stream) Reveal() {
 // Hold keeps the chosen row where it is although the stream follows, as long as the
 // operator is asked something about it, or lets go of it.
 func (s *Stream) Hold(on bool) {
-	if was := s.held; was != on {
-		s.held = on
-		if s.Follow && !on && s.Turned {
-			s.Settle()
-		}
+	s.held = on
+	if s.Follow && !on && s.Turned {
+		s.Settle()
+	}
+}
+
+// ToShown chooses the row that stood under the cursor when the rows were last drawn, for
+// the key that is pressed: what arrived since was not seen. [Stream.Hold] ends that.
+func (s *Stream) ToShown() {
+	if i := s.Index(s.shown); s.Follow && i < len(s.Seqs) && s.Seqs[i] == s.shown {
+		s.At = s.shown
 	}
 }
 
@@ -184,6 +191,7 @@ func (s *Stream) Draw(w, h int) []string {
 
 func (s *Stream) drawRows(w, h int) {
 	env := s.env
+	s.shown = s.At
 	key := streamKey{cols: s.columnsFor(w), h: h, at: s.At, top: s.Top, rows: len(s.Seqs), gen: s.Gen, got: s.records.gen, focus: env.Focused(), more: s.Fetching, marks: s.Marks.Gen, picked: s.Selected}
 	if n := len(s.Seqs); n > 0 {
 		key.end = s.Seqs[n-1]

@@ -2,10 +2,12 @@ package widget
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 )
@@ -76,33 +78,67 @@ type Choice struct {
 	Run        func() tea.Cmd
 }
 
+// Question is a dialog that is answered only while it is shown in full.
+type Question interface {
+	Dialog
+	// Rows is how many rows it takes in w cells inside of its frame.
+	Rows(w int) int
+}
+
 // Title implements [Dialog].
 func (d *Confirm) Title() string { return d.Head }
 
 // Size implements [Dialog].
-func (d *Confirm) Size(int, int) (int, int) {
+func (d *Confirm) Size(sw, _ int) (int, int) {
 	w := 44
 	for _, s := range d.Lines {
 		w = max(w, cells.Sanitize(s).Width+2)
 	}
 	for _, ch := range d.Choices {
-		w = max(w, cells.Sanitize(ch.Title).Width+8)
+		w = max(w, cells.Sanitize(ch.Title).Width+choiceIndent+1)
 	}
-	return w, len(d.Lines) + len(d.Choices) + 3
+	w = min(w, max(1, sw-4))
+	return w, d.Rows(w) + 1
 }
+
+// choiceIndent is how far the words of a choice stand from the left: behind its key.
+const choiceIndent = 7
+
+// Rows implements [Question]. Lines that are longer than w are wrapped.
+func (d *Confirm) Rows(w int) int {
+	n := 1 // a blank one between the lines and the choices
+	for _, s := range d.Lines {
+		n += len(wrapped(s, w-2))
+	}
+	for _, ch := range d.all() {
+		n += len(wrapped(ch.Title, w-choiceIndent-1))
+	}
+	return n
+}
+
+// wrapped is a text in lines of w cells.
+func wrapped(s string, w int) []trust.Rendered { return cells.Wrap(s, w, math.MaxInt) }
 
 // Draw implements [Dialog].
 func (d *Confirm) Draw(c *cells.Canvas, _ int) {
 	for _, s := range d.Lines {
-		c.Put(themes.Plain, " ")
-		c.Safe(themes.Plain, cells.Sanitize(s).Clip(c.Room))
-		c.End()
+		for _, line := range wrapped(s, c.Width-2) {
+			c.Put(themes.Plain, " ")
+			c.Safe(themes.Plain, line)
+			c.End()
+		}
 	}
 	c.End()
 	for _, ch := range d.all() {
-		c.Put(themes.Key, " "+cells.Pad(ch.Key, 5))
-		c.Put(themes.Plain, ch.Title)
-		c.End()
+		for i, line := range wrapped(ch.Title, c.Width-choiceIndent-1) {
+			key := ""
+			if i == 0 {
+				key = ch.Key
+			}
+			c.Put(themes.Key, " "+cells.Pad(key, choiceIndent-2))
+			c.Safe(themes.Plain, line)
+			c.End()
+		}
 	}
 }
 
