@@ -125,10 +125,15 @@ const (
 type Request struct {
 	Kind RequestKind `json:"kind"`
 	Run  RunID       `json:"run"`
+	Rule string      `json:"rule"`
+	// Seq is the first member of the run, Count how many it has.
+	Seq   uint64 `json:"seq"`
+	Count uint64 `json:"count"`
 
 	// Of a command.
 	Argv       []string `json:"argv,omitempty"`
-	Program    string   `json:"program,omitempty"`    // SHA-256 of the program's bytes
+	Path       string   `json:"path,omitempty"`       // of the program, with links resolved
+	Program    string   `json:"program,omitempty"`    // SHA-256 of the program's bytes, in hexadecimal
 	Env        []string `json:"env,omitempty"`        // names
 	Dir        string   `json:"dir,omitempty"`        // "": a new private one
 	Confine    *Confine `json:"confine,omitempty"`    // nil: not confined
@@ -159,11 +164,16 @@ type Handle struct {
 // Outcome says what became of an attempt.
 type Outcome string
 
+// WebhookTries is how often a webhook is sent, within an hour, before its run is dead.
+const WebhookTries = 6
+
 // The outcomes.
 const (
-	OutcomeDone    Outcome = "done"          // it ended well
-	OutcomeFailed  Outcome = "failed"        // it ended badly
-	OutcomeRetry   Outcome = "retry"         // it failed and may be tried again, not before After
+	OutcomeDone   Outcome = "done"   // it ended well
+	OutcomeFailed Outcome = "failed" // it ended badly
+	// OutcomeRetry: a webhook failed and may be sent again, not before After; the run is
+	// dead when that was the try number [WebhookTries].
+	OutcomeRetry   Outcome = "retry"
 	OutcomeNever   Outcome = "never-started" // it is certain that nothing was begun
 	OutcomeUnknown Outcome = "unknown"       // it may have been done
 	OutcomeKilled  Outcome = "killed"        // the stop switch ended it

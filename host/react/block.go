@@ -1,0 +1,234 @@
+package react
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// BlockLine is a line of what an operator reads before approving: our words, made from
+// the request itself. Text is one line, ready to be shown, and may be long.
+type BlockLine struct {
+	Label string
+	Text  trust.Rendered
+	Warn  bool // differs from what was approved last, or is a reason for care
+}
+
+// maxShown is how many bytes of a value a line shows; of a longer one it shows the
+// beginning, its length and its hash.
+const maxShown = 4 << 10
+
+// Block returns what is approved with the hash of the run's request: who acts, the exact
+// act, what bounds it, and how it differs from last, the request of the same rule that was
+// approved before (nil: there is none). It is the one rendering for the screen and for
+// commands. Nothing of a payload is in it; see [Payload].
+//
+// A run without a request has no block.
+func Block(run Run, rule RuleView, last *Request) []BlockLine {
+	if run.Request == nil {
+		return nil
+	}
+	r := *run.Request
+	var b block
+	b.text("rule", fmt.Sprintf("%s, %s, %s", r.Rule, orUnknown(string(rule.Rule.Mode)), orUnknown(rule.Rule.Where)), false)
+	if rule.Hash != run.Hash {
+		b.text("careful", "the rule was changed since this run was made; the run acts as it was then", true)
+	}
+	b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
+	act := r.lines()
+	b.lines = append(b.lines, marked(act, r, last)...)
+	if rule.Letters != "" {
+		b.text("letters", rule.Letters+": "+letters(rule.Letters), strings.Contains(rule.Letters, "B") && strings.Contains(rule.Letters, "C"))
+	}
+	b.compared(act, r, last)
+	if !run.Due.IsZero() {
+		b.text("expires", run.Due.UTC().Format(time.RFC3339), false)
+	}
+	b.text("hash", r.Hash(), false)
+	return b.lines
+}
+
+// Gutter stands before every line of a payload below a block: no line of a payload can be
+// taken for one of ours.
+const Gutter = "│ "
+
+// Payload returns what the act gets as its input, line by line behind [Gutter], wrapped to
+// width cells; a width of 0 or less means lines as long as they come.
+func Payload(r Request, width int) []trust.Rendered {
+	if width > 0 {
+		width = max(width-2, 1)
+	}
+	lines := trust.Block(trust.Untrusted(string(r.Input)), width)
+	for i, line := range lines {
+		lines[i] = trust.Rendered{Segments: append([]trust.Segment{{Text: Gutter}}, line.Segments...), Width: line.Width + 2}
+	}
+	return lines
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "not in force now"
+	}
+	return s
+}
+
+func records(run Run) string {
+	s := fmt.Sprintf("%d records from number %d", run.Request.Count, run.Request.Seq)
+	if run.Request.Count == 1 {
+		s = fmt.Sprintf("record number %d", run.Request.Seq)
+	}
+	if run.Stale {
+		s += ", too old to act by itself"
+	}
+	if run.Flagged {
+		s += ", something was noticed in a payload"
+	}
+	return s
+}
+
+func letters(all string) string {
+	var words []string
+	for _, l := range []struct{ letter, means string }{{"A", "untrusted input"}, {"B", "private data"}, {"C", "has an effect or sends"}} {
+		if strings.Contains(all, l.letter) {
+			words = append(words, l.means)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// block gathers lines.
+type block struct{ lines []BlockLine }
+
+// text adds a line of our own words.
+func (b *block) text(label, words string, warn bool) {
+	b.lines = append(b.lines, BlockLine{Label: label, Text: trust.Line(trust.Untrusted(words)), Warn: warn})
+}
+
+// value adds a line with a value of the operator's in quotes, every character outside of
+// ASCII spelled out, and words of ours behind it.
+func (b *block) value(label, value, words string) {
+	shown, rest := value, ""
+	if len(shown) > maxShown {
+		sum := sha256.Sum256([]byte(value))
+		shown, rest = value[:maxShown], fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), hex.EncodeToString(sum[:]))
+	}
+	line := trust.Rendered{Segments: []trust.Segment{{Text: `"`}}, Width: 1}
+	for _, part := range trust.Escaped(trust.Untrusted(shown), 0) {
+		line.Segments = append(line.Segments, part.Segments...)
+		line.Width += part.Width
+	}
+	tail := `"` + rest + words
+	line.Segments = append(line.Segments, trust.Segment{Text: tail})
+	line.Width += len(tail)
+	b.lines = append(b.lines, BlockLine{Label: label, Text: line, Warn: rest != ""})
+}
+
+// lines returns the act line by line.
+func (r Request) lines() []BlockLine {
+	var b block
+	switch r.Kind {
+	case RequestCommand:
+		b.command(r)
+	case RequestWebhook:
+		b.value("send to", r.URL, "")
+		b.value("signed by", r.Secret, " of the environment")
+		if r.Private {
+			b.text("network", "private addresses are allowed", true)
+		} else {
+			b.text("network", "public addresses only, no redirects", false)
+		}
+	case RequestNote:
+		b.value("note", r.Note, "")
+	}
+	if r.Kind != RequestNote {
+		sum := sha256.Sum256(r.Input)
+		b.text("input", fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), hex.EncodeToString(sum[:])), false)
+		b.text("limit", r.Time.String(), false)
+	}
+	return b.lines
+}
+
+func (b *block) command(r Request) {
+	for i, arg := range r.Argv {
+		switch {
+		case i > 0:
+			b.value(fmt.Sprintf("argument %d", i), arg, "")
+		case r.Path != "" && r.Path != arg:
+			b.value("program", arg, ", which leads to:")
+			b.value("", r.Path, "")
+		default:
+			b.value("program", arg, "")
+		}
+	}
+	b.text("its bytes", "SHA-256 "+r.Program, false)
+	if r.Dir == "" {
+		b.text("directory", "a new private one", false)
+	} else {
+		b.value("directory", r.Dir, "")
+	}
+	b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, r.Env...), " "), false)
+	if c := r.Confine; c != nil {
+		for _, path := range c.Read {
+			b.value("may read", path, "")
+		}
+		for _, path := range c.Write {
+			b.value("may write", path, "")
+		}
+		if c.Net {
+			b.text("network", "open", true)
+		} else {
+			b.text("network", "closed", false)
+		}
+	}
+	b.text("boundary", r.Boundary, r.Confine == nil)
+	if r.RepeatSafe {
+		b.text("repeated", "when it is not known whether it ran", false)
+	}
+}
+
+// marked returns the lines with those marked that the last request does not have.
+func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
+	if last == nil || last.ActHash() == r.ActHash() {
+		return lines
+	}
+	before := plainLines(last.lines())
+	for i, line := range lines {
+		if line.Label != "input" && !before[plainLine(line)] {
+			lines[i].Warn = true
+		}
+	}
+	return lines
+}
+
+// compared says how the act differs from the last that was approved.
+func (b *block) compared(act []BlockLine, r Request, last *Request) {
+	switch {
+	case last == nil:
+		b.text("before", "nothing of this rule was approved yet", false)
+	case last.ActHash() == r.ActHash():
+		b.text("before", "the same act was approved, with another input", false)
+	default:
+		b.text("before", "another act was approved; then it was:", true)
+		now := plainLines(act)
+		for _, line := range last.lines() {
+			if line.Label != "input" && !now[plainLine(line)] {
+				line.Label, line.Warn = "was "+line.Label, true
+				b.lines = append(b.lines, line)
+			}
+		}
+	}
+}
+
+func plainLine(l BlockLine) string { return l.Label + "\n" + l.Text.Plain() }
+
+func plainLines(lines []BlockLine) map[string]bool {
+	all := make(map[string]bool, len(lines))
+	for _, l := range lines {
+		all[plainLine(l)] = true
+	}
+	return all
+}
