@@ -62,6 +62,8 @@ var arrows = map[string][]string{
 	"ui/tui/board":    {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/layout":   {},
+	"ui/tui/memo":     {"host/event", "host/trust", "ui/tui/board", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/skin":     {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
 	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/feed":     {"host", "host/event", "host/eventlog", "ui/tui/query"},
 	"ui/tui/stream":   {"host", "host/event", "host/severity", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/feed", "ui/tui/flags", "ui/tui/query"},

@@ -28,10 +28,12 @@ import (
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/pipe"
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/skin"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/timeline"
@@ -81,7 +83,7 @@ type app struct {
 	demo bool
 	ctx  context.Context
 	work jobs
-	skin skin
+	skin skin.Skin
 	slow bool // over SSH
 
 	env     func(string) string
@@ -119,9 +121,7 @@ type app struct {
 
 	userFile         userFile
 	settingsProblems []string
-	memo             memo
-	saver            saver
-	wanted           query.Node // the scope of the last run, until there is such a node
+	memo             memo.Memo
 	filters          map[string]string
 	search           string                  // what is searched, in lower case
 	markedRecords    map[uint64]event.Record // of marks
@@ -166,6 +166,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.Now = time.Now
 	}
 	a.initActions(o.ReadOnly)
+	a.memo = memo.New(memo.Settings{Screen: a, Host: a.api}, a.Clock)
 	a.audience.On = o.Present
 	memory := o.Memory
 	if memory == nil {
@@ -185,8 +186,8 @@ func newApp(ctx context.Context, o Options) *app {
 	a.runCommand = pipe.Run
 	a.programs, a.exports = external.New(a, env, o.Interrupts), external.NewExports(a)
 	a.initNotify(env)
-	a.mouse.off, a.session = a.kept(keptMouse) == "off", o.Session
-	a.readSetting(stream.ColumnsSetting, &a.stream.Columns.By)
+	a.mouse.off, a.session = a.memo.Kept(memo.Mouse) == "off", o.Session
+	a.memo.Read(stream.ColumnsSetting, &a.stream.Columns.By)
 	a.feed = feed.New(a.api, func() feed.Log { return a.api.Log() })
 	a.arrived(a.feed.Read(ctx))
 	if len(a.snap.Subs) == 0 && !a.demo {
@@ -219,7 +220,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (a *app) reconcile() tea.Cmd {
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && a.prompt != a.typing.prompt)
 	a.feed.Aim(a.stream.Arrivals())
-	return tea.Batch(a.fetch(), a.rates.Work(a.focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.save())
+	return tea.Batch(a.fetch(), a.rates.Work(a.focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.memo.Save(a.present))
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -228,12 +229,10 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.w, a.h = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
-		a.terminalSays(msg)
-	case ownThemesMsg:
-		a.ownThemes(msg)
+		a.skin.TerminalSays(msg)
 	case tea.FocusMsg:
 		a.setFocused(true)
-		return tea.Batch(a.reloadThemes(false), a.reloadSettings(false), a.read())
+		return tea.Batch(a.skin.Reload(false), a.reloadSettings(false), a.read())
 	case tea.BlurMsg:
 		a.setFocused(false)
 	case notifyMsg:
@@ -259,8 +258,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.seen = msg.seen
 	case foundMsg:
 		return a.found(msg)
-	case savedMsg:
-		a.saved(msg)
 	case ageMsg:
 		a.aging = false
 		a.expire()
@@ -432,7 +429,7 @@ func Run(ctx context.Context, o Options) error {
 	ended := ctx.Err() != nil
 	cancel()
 	a.work.wait()
-	a.saveAtEnd(context.WithoutCancel(ctx))
+	a.memo.SaveAtEnd(context.WithoutCancel(ctx), a.present())
 	switch {
 	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
 		return nil

@@ -24,7 +24,7 @@ func (a *app) commandRows() []action.Command {
 		{Name: "export", Usage: "[last 1h] FILE [overwrite]", Title: "write what is shown or selected", Run: a.runExport, Complete: a.completeExport},
 		{Name: "goto", Usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", Title: "go to a moment or a record", Run: a.runGoto},
 		{Name: "server", Usage: "NAME", Title: "show one server", Run: a.runServer, Complete: a.completeServer},
-		{Name: "theme", Usage: "NAME", Title: "change the theme", Run: a.runTheme, Complete: a.completeTheme},
+		{Name: "theme", Usage: "NAME", Title: "change the theme", Run: a.runTheme, Complete: func([]string) []string { return a.skin.Names() }},
 		{Name: "time", Usage: "local | utc | relative | delta", Title: "how times are shown", Run: a.runTime, Complete: func([]string) []string { return cells.TimeViewNames[:] }},
 		{Name: "mark", Usage: "[NOTE]", Title: "mark the chosen record", Run: a.runMark},
 	}...)
@@ -96,33 +96,13 @@ func (a *app) completeServer(_ []string) []string {
 
 func (a *app) runTheme(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		a.openThemes()
+		a.skin.Open()
 		return nil, nil
 	}
 	if len(words) > 1 {
 		return nil, a.actions.Usage("theme")
 	}
-	return a.useTheme(words[0])
-}
-
-func (a *app) completeTheme(_ []string) []string {
-	var names []string
-	for _, t := range a.themes() {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
-// useTheme puts on a theme and keeps it.
-func (a *app) useTheme(name string) (tea.Cmd, error) {
-	for _, t := range a.themes() {
-		if t.Name == name {
-			a.wear(t)
-			a.skin.name = name
-			return a.keep(keptTheme, name, "theme "+name), nil
-		}
-	}
-	return nil, fmt.Errorf("there is no theme %q", name)
+	return a.skin.Use(words[0])
 }
 
 func (a *app) runTime(words []string) (tea.Cmd, error) {

@@ -15,12 +15,10 @@ import (
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
-
-// keptFilters is the setting with the saved filters, by name.
-const keptFilters = "ui.filters"
 
 // filterSays is what stands under the filter while nothing is wrong with it.
 const filterSays = "enter keep  tab complete  up earlier  esc undo   words !not a|b server: sev: .path>5 since:10m"
@@ -112,7 +110,7 @@ func (a *app) toggleFilter() {
 // loadFilters reads the saved filters.
 func (a *app) loadFilters() {
 	a.filters = map[string]string{}
-	if text := a.kept(keptFilters); text != "" {
+	if text := a.memo.Kept(memo.Filters); text != "" {
 		if err := json.Unmarshal([]byte(text), &a.filters); err != nil {
 			a.Fail("the saved filters cannot be read", err)
 		}
@@ -128,7 +126,7 @@ func (a *app) saveFilters(done string) tea.Cmd {
 		a.Fail("cannot save the filters", err)
 		return nil
 	}
-	return a.keep(keptFilters, string(text), done)
+	return a.memo.Keep(memo.Filters, string(text), done)
 }
 
 // useFilter applies a saved filter.

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
 )
 
 func TestLayoutIsRemembered(t *testing.T) {
@@ -27,7 +28,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 	word(t, a, "p99")
 	press(t, a, "enter", "x", "k", "k", "z")
 	now = now.Add(2 * time.Second)
-	settle(a, a.save())
+	settle(a, a.memo.Save(a.present))
 	want := a.present()
 	b := open()
 	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != layout.Full || got.Clock != cells.TimeUTC {
@@ -36,10 +37,10 @@ func TestLayoutIsRemembered(t *testing.T) {
 	if b.stream.At != a.stream.At || b.stream.Follow {
 		t.Errorf("reading at %d, was at %d", b.stream.At, a.stream.At)
 	}
-	h.settings[keptLayout] = `{"focus":99,"clock":77,"filter":"(("}`
+	h.settings[memo.Layout] = `{"focus":99,"clock":77,"filter":"(("}`
 	c := open()
 	exact(t, c)
-	h.settings[keptLayout] = `nonsense`
+	h.settings[memo.Layout] = `nonsense`
 	if d := open(); !d.note.bad {
 		t.Error("a memory that cannot be read is not told")
 	}
@@ -51,23 +52,23 @@ func TestSavesAreFew(t *testing.T) {
 	now := start
 	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return now }})
 	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
-	settle(a, a.save())
+	settle(a, a.memo.Save(a.present))
 	press(t, a, "z")
-	if a.save() != nil {
+	if a.memo.Save(a.present) != nil {
 		t.Error("saved twice in a second")
 	}
-	now = now.Add(saveEvery)
-	cmd := a.save()
+	now = now.Add(memo.SaveEvery)
+	cmd := a.memo.Save(a.present)
 	if cmd == nil {
 		t.Fatal("not saved after a second")
 	}
 	press(t, a, "z")
-	now = now.Add(saveEvery)
-	if a.save() != nil {
+	now = now.Add(memo.SaveEvery)
+	if a.memo.Save(a.present) != nil {
 		t.Error("a save began while another one runs")
 	}
 	settle(a, cmd)
-	if a.save() == nil {
+	if a.memo.Save(a.present) == nil {
 		t.Error("what changed meanwhile is not saved")
 	}
 }
@@ -75,10 +76,10 @@ func TestSavesAreFew(t *testing.T) {
 func TestTheEndIsSaved(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	settle(a, a.save())
+	settle(a, a.memo.Save(a.present))
 	press(t, a, "t")
-	a.saveAtEnd(t.Context())
-	if !strings.Contains(h.settings[keptLayout], `"clock":1`) {
-		t.Errorf("kept is %s", h.settings[keptLayout])
+	a.memo.SaveAtEnd(t.Context(), a.present())
+	if !strings.Contains(h.settings[memo.Layout], `"clock":1`) {
+		t.Errorf("kept is %s", h.settings[memo.Layout])
 	}
 }

@@ -18,7 +18,7 @@ func TestTablesAreKept(t *testing.T) {
 	press(t, a, "5", "]", "4", "l")
 	a.draw()
 	press(t, a, "l", "o", "]")
-	a.saveAtEnd(t.Context())
+	a.memo.SaveAtEnd(t.Context(), a.present())
 
 	b := open(t, h, 160, 40)
 	b.draw()

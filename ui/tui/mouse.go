@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -192,7 +193,7 @@ func (a *app) inDialog(x, y int) (int, int, bool) {
 func (a *app) switchMouse() tea.Cmd {
 	a.mouse.off = !a.mouse.off
 	if a.mouse.off {
-		return a.keep(keptMouse, "off", "the mouse selects text; "+a.KeyOf("mouse")+" gives it back to the screen")
+		return a.memo.Keep(memo.Mouse, "off", "the mouse selects text; "+a.KeyOf("mouse")+" gives it back to the screen")
 	}
-	return a.keep(keptMouse, "on", "the mouse works here; "+a.KeyOf("mouse")+" lets it select text")
+	return a.memo.Keep(memo.Mouse, "on", "the mouse works here; "+a.KeyOf("mouse")+" lets it select text")
 }

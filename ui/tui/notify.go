@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/widget"
 )
@@ -17,7 +18,7 @@ type notifyMsg struct{}
 
 func (a *app) initNotify(env func(string) string) {
 	a.notify = notify.New(&a.Env, env)
-	if err := a.notify.Read(a.kept(keptNotify)); err != nil {
+	if err := a.notify.Read(a.memo.Kept(memo.Notify)); err != nil {
 		a.Fail("notification rules are not read", err)
 	}
 }
@@ -62,7 +63,7 @@ func (a *app) keepNotify() tea.Cmd {
 		a.Fail("notification rules are not kept", err)
 		return nil
 	}
-	return a.keep(keptNotify, string(text), "")
+	return a.memo.Keep(memo.Notify, string(text), "")
 }
 
 // after sends a message when a time is over, unless the program ends before.

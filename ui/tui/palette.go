@@ -76,9 +76,8 @@ func (a *app) everything() []widget.Pick {
 	for _, m := range a.stream.Marks.List() {
 		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
-	for _, t := range a.themes() {
-		name := t.Name
-		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.useTheme(name); return tea.Batch(cmd, a.said(err)) })
+	for _, name := range a.skin.Names() {
+		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.skin.Use(name); return tea.Batch(cmd, a.said(err)) })
 	}
 	return all
 }

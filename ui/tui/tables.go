@@ -169,5 +169,5 @@ func (a *app) ShowEvents(n query.Node) {
 
 // forColumns is what the list of columns is made from.
 func (a *app) forColumns() *columns.Env {
-	return &columns.Env{Env: &a.Env, Screen: a, Log: a.api.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.keepSetting}
+	return &columns.Env{Env: &a.Env, Screen: a, Log: a.api.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
 }

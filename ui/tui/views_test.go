@@ -15,6 +15,7 @@ import (
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 )
@@ -275,7 +276,7 @@ func TestPanesAreKept(t *testing.T) {
 	press(t, a, "2", ">", ">", "W")
 	a.draw()
 	want := a.lay
-	a.saveAtEnd(t.Context())
+	a.memo.SaveAtEnd(t.Context(), a.present())
 	b := open(t, h, 200, 60)
 	b.draw()
 	if b.lay.Stream != want.Stream || b.lay.Detail != want.Detail {
@@ -305,7 +306,7 @@ func TestOrphansAreEndedAtTheServer(t *testing.T) {
 
 func TestTreeListsFiltersAndMarks(t *testing.T) {
 	h := incident()
-	h.settings = map[string]string{keptFilters: `{"errors":"sev:error"}`}
+	h.settings = map[string]string{memo.Filters: `{"errors":"sev:error"}`}
 	h.marks = []event.Mark{{Seq: 2, At: start, Note: "it began"}}
 	a := open(t, h, 120, 40)
 	s := screenOf(a)

@@ -1,4 +1,4 @@
-package tui
+package skin
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -10,25 +10,25 @@ import (
 	"eventdeck/ui/tui/evidence"
 )
 
-// themePicker shows the screen in each theme while it is chosen.
-type themePicker struct {
-	app     *app
+// picker shows the screen in each theme while it is chosen.
+type picker struct {
+	skin    *Skin
 	before  themes.Theme
 	list    []themes.Theme
 	at, top int
 }
 
-func (a *app) openThemes() {
-	p := &themePicker{app: a, before: a.Theme}
-	a.Show(p)
+// Open shows the themes to choose from.
+func (s *Skin) Open() {
+	p := &picker{skin: s, before: s.env.Theme}
+	s.env.Show(p)
 	p.load()
 }
 
 // load takes the themes there are; the one that is worn stays chosen.
-func (p *themePicker) load() {
-	a := p.app
-
-	p.list = a.themes()
+func (p *picker) load() {
+	a := p.skin.env
+	p.list = p.skin.Themes()
 	for i := range p.list {
 		if p.list[i].Name == a.Theme.Name {
 			p.at = i
@@ -37,16 +37,18 @@ func (p *themePicker) load() {
 	p.at = min(p.at, len(p.list)-1)
 }
 
-func (p *themePicker) Title() string { return "Theme" }
+// Title implements [widget.Dialog].
+func (p *picker) Title() string { return "Theme" }
 
 // samples are the lines under the list that show what the theme does.
 const samples = 5
 
-func (p *themePicker) Size(int, int) (int, int) { return 62, len(p.list) + samples + 1 }
+// Size implements [widget.Dialog].
+func (p *picker) Size(int, int) (int, int) { return 62, len(p.list) + samples + 1 }
 
-func (p *themePicker) Draw(c *cells.Canvas, h int) {
-	a := p.app
-
+// Draw implements [widget.Dialog].
+func (p *picker) Draw(c *cells.Canvas, h int) {
+	a := p.skin.env
 	rows := h
 	if h > samples+3 {
 		rows = h - samples - 1
@@ -74,9 +76,8 @@ func (p *themePicker) Draw(c *cells.Canvas, h int) {
 }
 
 // sample shows the roles at work, each beside its word.
-func (p *themePicker) sample(c *cells.Canvas) {
-	a := p.app
-
+func (p *picker) sample(c *cells.Canvas) {
+	a := p.skin.env
 	c.Put(themes.Plain, " ")
 	for _, s := range []event.State{event.StateLive, event.StateStarting, event.StateStale, event.StateSuspended} {
 		glyph, role := evidence.Sign(a.Glyphs, s)
@@ -105,21 +106,21 @@ func (p *themePicker) sample(c *cells.Canvas) {
 	c.End()
 }
 
-func (p *themePicker) Key(k tea.KeyPressMsg) tea.Cmd {
+// Key implements [widget.Dialog].
+func (p *picker) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := p.app
-
+	a := p.skin.env
 	switch name {
 	case "esc", "q", "T":
 		a.Show(nil)
-		a.wear(p.before)
+		p.skin.wear(p.before)
 		return nil
 	case "enter":
 		a.Show(nil)
-		a.skin.name = p.list[p.at].Name
-		return a.keep(keptTheme, a.skin.name, "theme "+a.skin.name)
+		p.skin.name = p.list[p.at].Name
+		return a.Keep(p.skin.name, "theme "+p.skin.name)
 	case "r":
-		return a.reloadThemes(true)
+		return p.skin.Reload(true)
 	case "j", "down":
 		p.at = min(p.at+1, len(p.list)-1)
 	case "k", "up":
@@ -131,11 +132,14 @@ func (p *themePicker) Key(k tea.KeyPressMsg) tea.Cmd {
 	default:
 		return nil
 	}
-	a.wear(p.list[p.at])
+	p.skin.wear(p.list[p.at])
 	return nil
 }
 
-func (p *themePicker) Paste(string) tea.Cmd { return nil }
-func (p *themePicker) Hints() []string {
+// Paste implements [widget.Dialog].
+func (p *picker) Paste(string) tea.Cmd { return nil }
+
+// Hints implements [widget.Dialog].
+func (p *picker) Hints() []string {
 	return []string{"j k", "look", "enter", "keep", "r", "read yours again", "esc", "as it was"}
 }

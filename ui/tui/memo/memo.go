@@ -1,0 +1,160 @@
+package memo
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
+)
+
+// SaveEvery bounds how often the screen saves what it remembers.
+const SaveEvery = time.Second
+
+// State is what was shown and how. Members that cannot be read are as at a first start.
+type State struct {
+	Node    Node               `json:"node"`
+	Closed  []Node             `json:"closed,omitempty"`
+	Filter  string             `json:"filter,omitempty"`
+	Off     bool               `json:"filterOff,omitempty"`
+	Reading uint64             `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
+	Focus   layout.Pane        `json:"focus"`
+	Size    layout.Size        `json:"size,omitempty"`
+	Panes   layout.Arrangement `json:"panes,omitzero"`
+	Tab     detail.Tab         `json:"tab,omitempty"`
+	Clock   cells.TimeView     `json:"clock,omitempty"`
+	Tables  []board.Memo       `json:"tables,omitempty"`
+	Lines
+}
+
+// Lines are those that were typed, of each kind the newest first.
+type Lines struct {
+	Filters  []string `json:"filters,omitempty"`
+	Searches []string `json:"searches,omitempty"`
+	Commands []string `json:"commands,omitempty"`
+	Pipes    []string `json:"pipes,omitempty"` // commands that events were piped to
+}
+
+// Node is a node of the tree in JSON.
+type Node struct {
+	Server string      `json:"server,omitempty"`
+	Type   trust.Text  `json:"type,omitzero"`
+	Sub    event.SubID `json:"sub,omitempty"`
+}
+
+// NodeOf returns a node as it is remembered.
+func NodeOf(n query.Node) Node { return Node{n.Server, n.Type, n.Sub} }
+
+// Node returns the node that is remembered.
+func (n Node) Node() query.Node { return query.Node{Server: n.Server, Type: n.Type, Sub: n.Sub} }
+
+// Close remembers which nodes are closed.
+func (s *State) Close(closed map[query.Node]bool) {
+	s.Closed = nil
+	for n, is := range closed {
+		if is {
+			s.Closed = append(s.Closed, NodeOf(n))
+		}
+	}
+	slices.SortFunc(s.Closed, func(x, y Node) int {
+		return cmp.Or(cmp.Compare(x.Server, y.Server), cmp.Compare(x.Type.Raw(), y.Type.Raw()), cmp.Compare(x.Sub, y.Sub))
+	})
+}
+
+// fix takes away what this version does not know.
+func (s *State) fix() {
+	if s.Focus < layout.Tree || s.Focus > layout.Log {
+		s.Focus = layout.None
+	}
+	if s.Size >= layout.Sizes {
+		s.Size = layout.Normal
+	}
+	if s.Tab >= detail.Tabs {
+		s.Tab = 0
+	}
+	if s.Clock >= cells.TimeViews {
+		s.Clock = 0
+	}
+}
+
+// Memo remembers. It saves a state when it has changed: one save at a time, at most one a
+// second, looked at after every message. There is no timer.
+type Memo struct {
+	Settings
+	Lines
+	Wanted query.Node // the scope of the last run, until there is such a node
+	clock  func() time.Time
+	last   string // what was saved, or is being saved
+	at     time.Time
+	saving bool
+}
+
+// New returns a memo of nothing.
+func New(s Settings, clock func() time.Time) Memo { return Memo{Settings: s, clock: clock} }
+
+// Recall returns what was shown when the screen was left; ok is false where nothing is
+// remembered. It asks the host: it is called before the program runs.
+func (m *Memo) Recall() (s State, ok bool) {
+	text := m.Kept(Layout)
+	if text == "" {
+		return s, false
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		m.Screen.Fail("what the screen remembers cannot be read", err)
+		return State{}, false
+	}
+	m.Lines, m.last = s.Lines, text
+	m.Wanted = s.Node.Node()
+	s.fix()
+	return s, true
+}
+
+// Save has a state saved if it is another one than the last.
+func (m *Memo) Save(present func() State) tea.Cmd {
+	if m.saving || m.clock().Sub(m.at) < SaveEvery {
+		return nil
+	}
+	text, err := textOf(present())
+	if err != nil || text == m.last {
+		return nil
+	}
+	m.last, m.at, m.saving = text, m.clock(), true
+	return m.Screen.Do(func(ctx context.Context) tea.Msg {
+		err := m.Host.SetSetting(ctx, Layout, text)
+		return widget.Then(func() tea.Cmd {
+			if m.saving = false; err != nil {
+				m.last = ""
+				m.Screen.Fail("cannot remember the layout", err)
+			}
+			return nil
+		})
+	})
+}
+
+// SaveAtEnd saves what changed since the last save, after the screen is gone. A
+// failure has nowhere to be told; the next start shows what was saved before.
+func (m *Memo) SaveAtEnd(ctx context.Context, s State) {
+	text, err := textOf(s)
+	if err != nil || text == m.last && !m.saving {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, SaveEvery)
+	defer cancel()
+	_ = m.Host.SetSetting(ctx, Layout, text)
+}
+
+func textOf(s State) (string, error) {
+	text, err := json.Marshal(s)
+	return string(text), err
+}

@@ -1,0 +1,139 @@
+package memo_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
+)
+
+// keeper keeps settings in memory.
+type keeper struct {
+	kept map[string]string
+	fail error
+}
+
+func (k *keeper) Setting(key string) (string, error) {
+	if v, ok := k.kept[key]; ok {
+		return v, nil
+	}
+	return "", event.ErrNotFound
+}
+
+func (k *keeper) SetSetting(_ context.Context, key, value string) error {
+	if k.fail == nil {
+		k.kept[key] = value
+	}
+	return k.fail
+}
+
+func newKeeper() (*keeper, *tuitest.Screen, memo.Settings) {
+	k, s := &keeper{kept: map[string]string{}}, &tuitest.Screen{}
+	return k, s, memo.Settings{Screen: s, Host: k}
+}
+
+func TestAStateIsThereAgain(t *testing.T) {
+	_, _, settings := newKeeper()
+	m := memo.New(settings, time.Now)
+	m.Searches = []string{"disk"}
+	s := memo.State{Focus: layout.Detail, Reading: 7, Filter: "p99", Lines: m.Lines}
+	node := query.Node{Server: "b", Type: trust.Untrusted("t")}
+	s.Node = memo.NodeOf(node)
+	s.Close(map[query.Node]bool{node: true, {Server: "a"}: true, {Server: "c"}: false})
+	m.SaveAtEnd(t.Context(), s)
+
+	next := memo.New(settings, time.Now)
+	got, ok := next.Recall()
+	if !ok || got.Focus != s.Focus || got.Reading != 7 || got.Filter != "p99" || got.Node.Node() != node || next.Wanted != node {
+		t.Errorf("recalled %+v, %v", got, ok)
+	}
+	if len(got.Closed) != 2 || got.Closed[0].Server != "a" || len(next.Searches) != 1 {
+		t.Errorf("closed are %+v, searched %q", got.Closed, next.Searches)
+	}
+}
+
+func TestWhatIsNotKnownIsAsAtAFirstStart(t *testing.T) {
+	k, screen, settings := newKeeper()
+	m := memo.New(settings, time.Now)
+	if _, ok := m.Recall(); ok || screen.Failed != nil {
+		t.Errorf("of nothing: %v, told %v", ok, screen.Failed)
+	}
+	k.kept[memo.Layout] = `{"focus":99,"clock":77,"size":9,"tab":200,"filter":"x"}`
+	if s, ok := m.Recall(); !ok || s.Focus != layout.None || s.Clock != 0 || s.Size != layout.Normal || s.Tab != 0 || s.Filter != "x" {
+		t.Errorf("recalled %+v, %v", s, ok)
+	}
+	k.kept[memo.Layout] = "nonsense"
+	if _, ok := m.Recall(); ok || screen.Failed == nil {
+		t.Errorf("of nonsense: %v, told %v", ok, screen.Failed)
+	}
+}
+
+// One save at a time, at most one a second, and none where nothing changed.
+func TestSavesAreFew(t *testing.T) {
+	k, screen, settings := newKeeper()
+	now := tuitest.Start
+	m := memo.New(settings, func() time.Time { return now })
+	s := memo.State{}
+	present := func() memo.State { return s }
+	tuitest.Run(m.Save(present))
+	now = now.Add(memo.SaveEvery)
+	if m.Save(present) != nil {
+		t.Error("saved without a change")
+	}
+	s.Reading = 1
+	cmd := m.Save(present)
+	if s.Reading = 2; cmd == nil || m.Save(present) != nil {
+		t.Fatal("not saved after a second, or a save began while another one runs")
+	}
+	tuitest.Run(cmd)
+	if m.Save(present) != nil {
+		t.Error("saved twice in a second")
+	}
+	now = now.Add(memo.SaveEvery)
+	k.fail = errors.New("full")
+	tuitest.Run(m.Save(present))
+	if screen.Failed == nil {
+		t.Error("a failure is not told")
+	}
+	now, k.fail = now.Add(memo.SaveEvery), nil
+	tuitest.Run(m.Save(present))
+	if got := k.kept[memo.Layout]; !strings.Contains(got, `"reading":2`) {
+		t.Errorf("after the failure kept is %s", got)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	k, screen, s := newKeeper()
+	if msg, ok := s.Keep(memo.Mouse, "off", "the mouse is off")().(widget.Done); !ok || msg.Err != nil || msg.What == "" || s.Kept(memo.Mouse) != "off" {
+		t.Errorf("keeping says %+v and keeps %q", msg, s.Kept(memo.Mouse))
+	}
+	list := []string{"a"}
+	if msg := s.KeepJSON("list", []string{"b"})(); msg != tea.Msg(nil) {
+		t.Errorf("keeping says %v", msg)
+	}
+	if s.Read("none", &list); list[0] != "a" {
+		t.Error("nothing was kept and something read")
+	}
+	if s.Read("list", &list); list[0] != "b" {
+		t.Errorf("read %q", list)
+	}
+	k.kept["list"] = "{"
+	if s.Read("list", &list); screen.Failed == nil {
+		t.Error("what cannot be read is not told")
+	}
+	k.fail = errors.New("full")
+	if msg, ok := s.KeepJSON("list", 1)().(widget.Done); !ok || msg.Err == nil {
+		t.Errorf("a failure says %v", msg)
+	}
+}
