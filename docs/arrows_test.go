@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"host/filter":             {"host/event", "host/trust", "host/severity", "host/internal/jsontext"},
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/mcptest":            {},
-	"host/react":              {"host/event", "host/trust"},
+	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
 	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/wire":               {"host/internal/jsontext", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"bytes"
 	"cmp"
 	"strconv"
 	"strings"
@@ -251,6 +252,21 @@ func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
 		return trust.Untrusted(string(jsontext.AppendUnquoted(nil, jsontext.Inside(value)))), true
 	}
 	return trust.Untrusted(strings.TrimSpace(strings.Clone(value))), true
+}
+
+// JSON returns the first value that the path reaches in a payload, as it is spelled
+// there: a part of data, which must not be changed. ok is false when there is none.
+func (p *Path) JSON(data []byte) (value []byte, ok bool) {
+	s := jsontext.View(data)
+	start := jsontext.SkipSpace(s, 0)
+	if start >= len(s) {
+		return nil, false
+	}
+	at, end, ok := first(s, start, len(s), p.path, 0)
+	if !ok {
+		return nil, false
+	}
+	return bytes.TrimSpace(data[at:end]), true
 }
 
 // first returns the bounds of the first value at the end of the path.

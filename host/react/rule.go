@@ -2,7 +2,8 @@
 // may act. An event that meets a rule becomes a member of a run; a run is decided,
 // perhaps approved, and carried out once.
 //
-// The package is pure: values and rules, no I/O, no clock. Its neighbours do the work:
+// The package is pure: values and rules, no I/O, no clock. [Judge] is the policy, [Compile]
+// makes rules ready for records, [Watch] is the window of a rule. Its neighbours do the work:
 // package engine reads the log and keeps the journal, package act carries out.
 package react
 
@@ -31,8 +32,19 @@ type Rule struct {
 	Limits Limits
 	Do     Do
 
-	// Where is file:line:column of the rule, for verdicts and messages.
+	// Where is file:line:column of the rule, for verdicts and messages; Lines are those
+	// of the members that the file sets, by their names ("mode", "limits.runs").
 	Where string
+	Lines map[string]string
+}
+
+// Line returns file:line:column of a member of the rule: of the rule, where the member
+// has its default.
+func (r *Rule) Line(member string) string {
+	if line, ok := r.Lines[member]; ok {
+		return line
+	}
+	return r.Where
 }
 
 // Source is what a rule listens to: one type of one server, by their exact names, so
@@ -146,14 +158,21 @@ type File struct {
 	Path   string
 	Rules  []Rule // in the order of the file
 	Limits Limits // of all rules together
+	// Lines are file:line:column of the members that the file sets beside its rules, by
+	// their names ("limits.runs").
+	Lines map[string]string
 }
+
+// Line returns file:line:column of a member of the file, or "" where it has its default.
+func (f *File) Line(member string) string { return f.Lines[member] }
 
 // Hash is what a rule is armed by: SHA-256 over the canonical JSON of the rule after its
 // defaults, with ${} unexpanded, and over path and bytes of its command, in hexadecimal.
 type Hash string
 
 // Key is the group of a record: the values at the rule's key paths as JSON, byte-exact;
-// a value that is missing is "(none)".
+// several are parted by commas, one that is missing is "(none)". More than [KeyBytes] of
+// it, and what is no UTF-8, stand as their SHA-256. A rule without key paths has the one group "".
 type Key string
 
 // NoValue is the group of records without a value at the path.

@@ -100,7 +100,8 @@ type Members struct {
 	// From and To are when the first and the last were received.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Top counts the most frequent values of short members, by path.
+	// Top counts the values of short members by path, the most frequent first. A path
+	// without counts has too many values to sum anything up.
 	Top map[string][]Count `json:"top,omitempty"`
 }
 

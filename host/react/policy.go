@@ -1,0 +1,307 @@
+package react
+
+import (
+	"fmt"
+	"time"
+)
+
+// Facts are what is known of a run and its rule at one moment. The engine gathers them;
+// [Judge] alone says what follows. The zero value of each member allows the most, but for
+// Armed and Approved.
+type Facts struct {
+	Now   time.Time
+	Rule  *Rule // as it stands now
+	File  *File // for the limits of all rules; nil: none
+	Gone  bool  // the rule is no longer in the file
+	Armed bool  // its hash is the one that the operator armed
+
+	Stopped  bool      // the stop switch
+	Held     string    // why the engine does nothing by itself, e.g. a restored store; "" if not
+	Silenced time.Time // until then; zero: not
+
+	NS       Namespace
+	Imported bool // a member was not delivered to this host
+
+	Stale    bool // a member is older than the rule's age
+	Unsigned bool // a member came by a webhook without a signature
+	AfterGap bool // a member is the first event behind a certain gap
+	Flagged  bool // the scanner noticed something in a member
+	Loop     bool // a member carries the id of a run of the last hour
+
+	OnceUntil time.Time // the once value was charged until then; zero: not
+	Failures  int       // of the rule, in a row
+
+	// Of what is counted in the sliding spans of the limits, with when the oldest leaves
+	// its span.
+	Started, StartedAll         int
+	StartedUntil, StartedAllDue time.Time
+	Running, RunningAll         int   // acts that run now: of the rule and group, and of all rules
+	Queued                      int   // runs of the rule that wait, without this one
+	Asking                      int   // runs of all rules that ask, without this one
+	Cost                        int64 // micro-dollars that the act may cost at most
+
+	// Approved: the operator approved exactly this request, or a grant covers it.
+	Approved bool
+}
+
+// Decision is what the policy says of a run.
+type Decision struct {
+	// State is Suppressed, WouldRun, Asking or Ready.
+	State State
+	// Now: a run that is ready may start. If not it waits; Until says how long at most
+	// before it is worth asking again, the zero time that only a change can help.
+	Now   bool
+	Until time.Time
+	// Cause names what decided, for counts; Why says it in our words; Line is the place
+	// in the configuration (file:line:column) that led to it, or empty.
+	Cause Cause
+	Why   string
+	Line  string
+}
+
+// Cause names the part of the policy that decided.
+type Cause string
+
+// The causes, in the order in which the policy asks.
+const (
+	CauseStop      Cause = "stop"
+	CauseHeld      Cause = "held"
+	CauseGone      Cause = "gone"
+	CauseDisarmed  Cause = "disarmed"
+	CauseSilence   Cause = "silence"
+	CauseOrigin    Cause = "origin"
+	CauseAge       Cause = "age"
+	CauseOnce      Cause = "once"
+	CauseRate      Cause = "rate"
+	CauseSpend     Cause = "spend"
+	CauseRunning   Cause = "running"
+	CauseQueue     Cause = "queue"
+	CauseApprovals Cause = "approvals"
+	CauseShape     Cause = "shape"
+	CauseUnsigned  Cause = "unsigned"
+	CauseGap       Cause = "gap"
+	CauseFlag      Cause = "flag"
+	CauseLoop      Cause = "loop"
+	CauseBreaker   Cause = "breaker"
+	CauseMode      Cause = "mode"
+	CauseApproved  Cause = "approved"
+)
+
+// Bounds of all rules together that no file changes.
+const (
+	MaxAsking = 50 // runs that ask
+	Breaker   = 5  // failures in a row after which a rule asks
+)
+
+// strictness orders what the policy may say by how far it is from an act.
+func (d Decision) strictness() int {
+	switch {
+	case d.State == Suppressed, d.State == WouldRun:
+		return 3
+	case d.State == Asking:
+		return 2
+	case !d.Now:
+		return 1
+	}
+	return 0
+}
+
+// Judge says what becomes of a run: nothing, a note in the journal of what it would have
+// done, a question to the operator, or the act. It asks everything that could restrict it;
+// the strictest answer wins, of equals the first. It is evaluated when a run is to be made
+// (with Queued), when it leaves gathering, and again right before the act.
+func Judge(f Facts) Decision {
+	j := judge{f: &f, worst: Decision{State: Ready, Now: true, Cause: CauseMode, Why: "the rule's mode is auto", Line: f.Rule.Line("mode")}}
+	if f.Approved {
+		j.worst.Cause, j.worst.Why = CauseApproved, "the operator approved it"
+	}
+	j.operator()
+	j.origin()
+	j.once()
+	j.limits()
+	j.shape()
+	j.flags()
+	j.mode()
+	// A run that asks needs a place among those that ask.
+	if j.worst.State == Asking && f.Asking >= MaxAsking {
+		j.say(Suppressed, CauseApprovals, "", "%d runs wait for an approval already", f.Asking)
+	}
+	return j.worst
+}
+
+// judge holds the strictest answer so far.
+type judge struct {
+	f     *Facts
+	worst Decision
+}
+
+func (j *judge) take(d Decision) {
+	if d.strictness() > j.worst.strictness() {
+		j.worst = d
+	}
+}
+
+func (j *judge) say(s State, c Cause, line, why string, args ...any) {
+	j.take(Decision{State: s, Cause: c, Line: line, Why: fmt.Sprintf(why, args...)})
+}
+
+// ask restricts a run to one that is approved.
+func (j *judge) ask(c Cause, line, why string, args ...any) {
+	if !j.f.Approved {
+		j.say(Asking, c, line, why, args...)
+	}
+}
+
+// wait keeps a run that is ready from starting now.
+func (j *judge) wait(c Cause, until time.Time, line, why string, args ...any) {
+	j.take(Decision{State: Ready, Until: until, Cause: c, Line: line, Why: fmt.Sprintf(why, args...)})
+}
+
+// drop ends a live run; one that the operator asked for is asked about.
+func (j *judge) drop(c Cause, line, why string, args ...any) {
+	if j.f.NS == Manual {
+		j.ask(c, line, why, args...)
+		return
+	}
+	j.say(Suppressed, c, line, why, args...)
+}
+
+func (j *judge) operator() {
+	f := j.f
+	if f.Stopped {
+		j.wait(CauseStop, time.Time{}, "", "reactions are stopped")
+	}
+	if f.Held != "" {
+		j.wait(CauseHeld, time.Time{}, "", "reactions are held: %s", f.Held)
+	}
+	if f.Gone {
+		j.say(Suppressed, CauseGone, f.Rule.Where, "the rule is no longer in the file")
+	}
+	if !f.Armed {
+		j.ask(CauseDisarmed, f.Rule.Where, "the rule as it stands is not armed")
+	}
+	if f.Silenced.After(f.Now) {
+		j.drop(CauseSilence, f.Rule.Where, "the rule is silenced until %s", f.Silenced.UTC().Format(time.RFC3339))
+	}
+}
+
+func (j *judge) origin() {
+	f := j.f
+	if f.Imported {
+		j.say(Suppressed, CauseOrigin, f.Rule.Where, "a member was imported; imported records start nothing")
+	}
+	if f.NS != Live {
+		j.ask(CauseOrigin, f.Rule.Where, "it was made by hand")
+	}
+	if f.Stale {
+		j.ask(CauseAge, f.Rule.Line("age"), "a member is older than %s", f.Rule.Age)
+	}
+}
+
+func (j *judge) once() {
+	if f := j.f; f.OnceUntil.After(f.Now) {
+		j.drop(CauseOnce, f.Rule.Line("once"), "the rule acted on the same value; it may again at %s", f.OnceUntil.UTC().Format(time.RFC3339))
+	}
+}
+
+func (j *judge) limits() {
+	f, own := j.f, &j.f.Rule.Limits
+	if own.Runs.N > 0 && f.Started >= own.Runs.N {
+		j.wait(CauseRate, f.StartedUntil, f.Rule.Line("limits.runs"), "%d acts within %s are all that the rule may start", own.Runs.N, own.Runs.Per)
+	}
+	if own.Running > 0 && f.Running >= own.Running {
+		j.wait(CauseRunning, time.Time{}, f.Rule.Line("limits.running"), "%d of this rule and group run already", f.Running)
+	}
+	if own.Spend > 0 && f.Cost > own.Spend {
+		j.say(Suppressed, CauseSpend, f.Rule.Line("limits.spend"), "the act may cost more than the rule allows")
+	}
+	if own.Queue > 0 && f.Queued >= own.Queue {
+		j.say(Suppressed, CauseQueue, f.Rule.Line("limits.queue"), "%d runs of the rule wait already", f.Queued)
+	}
+	if f.File == nil {
+		return
+	}
+	all := &f.File.Limits
+	if all.Runs.N > 0 && f.StartedAll >= all.Runs.N {
+		j.wait(CauseRate, f.StartedAllDue, f.File.Line("limits.runs"), "%d acts within %s are all that the rules may start together", all.Runs.N, all.Runs.Per)
+	}
+	if all.Running > 0 && f.RunningAll >= all.Running {
+		j.wait(CauseRunning, time.Time{}, f.File.Line("limits.running"), "%d acts run already", f.RunningAll)
+	}
+}
+
+func (j *judge) shape() {
+	if shape := ShapeOf(j.f.Rule.Do); shape.Best == ModeAsk {
+		j.ask(CauseShape, j.f.Rule.Line("do"), "%s", shape.Why)
+	}
+}
+
+func (j *judge) flags() {
+	f := j.f
+	where := f.Rule.Where
+	if f.Unsigned {
+		j.ask(CauseUnsigned, where, "a member came by a webhook without a signature")
+	}
+	if f.AfterGap {
+		j.ask(CauseGap, where, "a member is the first event behind a gap")
+	}
+	if f.Flagged {
+		j.ask(CauseFlag, where, "a member is flagged")
+	}
+	if f.Loop {
+		j.ask(CauseLoop, where, "a member carries the id of a run of ours: the rule may cause its own events")
+	}
+	if f.Failures >= Breaker {
+		j.ask(CauseBreaker, where, "the rule failed %d times in a row", f.Failures)
+	}
+}
+
+func (j *judge) mode() {
+	switch line := j.f.Rule.Line("mode"); j.f.Rule.Mode {
+	case ModeAuto:
+	case ModeAsk:
+		j.ask(CauseMode, line, "the rule's mode is ask")
+	default:
+		j.say(WouldRun, CauseMode, line, "the rule's mode is shadow")
+	}
+}
+
+// Shape is what an act could do with what it gets, by the Rule of Two (Meta, 2025): of
+// untrusted input (A), private data (B) and an effect outside (C) two at most without a
+// human. Every act that takes in events has A.
+type Shape struct {
+	Letters string // "A C"; "" for an act that takes in nothing
+	Best    Mode   // ModeAuto or ModeAsk
+	Why     string // of ModeAsk
+}
+
+// ShapeOf computes the shape of an act.
+func ShapeOf(do Do) Shape {
+	switch {
+	case do.Command != nil:
+		return commandShape(do.Command)
+	case do.Webhook != nil:
+		return Shape{Letters: "A C", Best: ModeAuto}
+	}
+	return Shape{Best: ModeAuto}
+}
+
+func commandShape(c *Command) Shape {
+	s := Shape{Letters: "A", Best: ModeAuto}
+	private := c.Confine == nil || len(c.Confine.Read) > 0
+	effect := c.Confine == nil || len(c.Confine.Write) > 0 || c.Confine.Net
+	if private {
+		s.Letters += " B"
+	}
+	if effect {
+		s.Letters += " C"
+	}
+	switch {
+	case !private || !effect || c.Trusted:
+	case c.Confine == nil:
+		s.Best, s.Why = ModeAsk, "the command is not confined: it can read and change what you can; auto needs confine, or trusted"
+	default:
+		s.Best, s.Why = ModeAsk, "the command takes in events, reads files and has an effect outside; auto needs less of it, or trusted"
+	}
+	return s
+}
