@@ -105,7 +105,7 @@ func (k *checker) content(ctx context.Context, tx *boltfile.Tx) error {
 	if err := tx.Verify(ctx, func(err error) { k.found("%v", err) }); err != nil {
 		return err
 	}
-	for _, name := range tables {
+	for _, name := range tablesOf(tx.Version()) {
 		if !tx.Bucket(name).Exists() {
 			k.found("the table %s is missing", name)
 		}
@@ -179,7 +179,7 @@ func (k *checker) usage(tx *boltfile.Tx, counted map[event.SubID]usage) {
 
 // others looks at the tables beside the log and what is counted of it.
 func (k *checker) others(ctx context.Context, tx *boltfile.Tx) error {
-	for _, name := range tables {
+	for _, name := range tablesOf(tx.Version()) {
 		switch string(name) {
 		case string(bucketMeta), string(bucketEvents), string(bucketUsage):
 			continue

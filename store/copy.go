@@ -209,6 +209,9 @@ func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time,
 		if err := checkDB(ctx, temp, say); err != nil {
 			return notACopy(file, err)
 		}
+		if err := markLag(temp, "the store was restored from a copy"); err != nil {
+			return err
+		}
 		aside, err = moveAside(dir, "before", now)
 		return err
 	})

@@ -45,7 +45,7 @@ func makeOlder(t *testing.T, dir string, version uint64) {
 	}
 	putRaw(t, dir, func(tx *bolt.Tx) error {
 		for _, name := range tables {
-			older := version == 2 && (string(name) == string(bucketUsage) || string(name) == string(bucketGone)) ||
+			older := version < journalVersion && isJournalTable(event.JournalTable(name)) || version == 2 && (string(name) == string(bucketUsage) || string(name) == string(bucketGone)) ||
 				version == 1 && (string(name) == string(bucketUsage) || string(name) == string(bucketGone) || string(name) == string(bucketAudit) || string(name) == string(bucketMarks))
 			if older {
 				continue
@@ -69,10 +69,15 @@ func makeOlder(t *testing.T, dir string, version uint64) {
 
 // layout3 returns a store that was written by the release before checksums: 198 of 242
 // records are kept, and every table has entries.
-func layout3(t *testing.T) (dir string) {
+func layout3(t *testing.T) (dir string) { return fixture(t, "layout3") }
+
+// layout4 is layout3 as the release before the journal kept it.
+func layout4(t *testing.T) (dir string) { return fixture(t, "layout4") }
+
+func fixture(t *testing.T, name string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	from := filepath.Join("testdata", "layout3")
+	from := filepath.Join("testdata", name)
 	for _, name := range []string{fileKey, fileGeneration} {
 		content, err := os.ReadFile(filepath.Join(from, name))
 		mustDo(t, err)
@@ -116,8 +121,13 @@ func inFixture(t *testing.T, s *Store) {
 // fixtureNow is shortly after the records of layout3 were made.
 func fixtureNow() time.Time { return newEvent("").ReceivedAt.Add(2 * time.Hour) }
 
-func TestStoreOfTheReleaseBeforeOpensUnchanged(t *testing.T) {
-	dir := layout3(t)
+func TestStoresOfReleasesBeforeOpenUnchanged(t *testing.T) {
+	for _, name := range []string{"layout3", "layout4"} {
+		t.Run(name, func(t *testing.T) { opensUnchanged(t, fixture(t, name)) })
+	}
+}
+
+func opensUnchanged(t *testing.T, dir string) {
 	mustDo(t, Check(t.Context(), dir, func(string) {}))
 	s := openTest(t, Options{Dir: dir, Now: fixtureNow})
 	inFixture(t, s)
@@ -280,7 +290,7 @@ func entryPlaces(t *testing.T, dir string) (places []entryPlace) {
 		return nil
 	})
 	mustDo(t, err)
-	for _, name := range tables {
+	for _, name := range tablesOf(4) { // fixtures have no journal
 		if seen[string(name)] == 0 {
 			t.Errorf("the table %s has no entries", name)
 		}
@@ -290,7 +300,7 @@ func entryPlaces(t *testing.T, dir string) (places []entryPlace) {
 
 // A version that was changed by damage must not have the file migrated again.
 func TestDamagedVersionIsNotMigrated(t *testing.T) {
-	for _, version := range []uint64{0, 1, 2, 3, 5, 1 << 40} {
+	for _, version := range []uint64{0, 1, 2, 3, 4, 6, 1 << 40} {
 		dir := makeStore(t)
 		putRaw(t, dir, func(tx *bolt.Tx) error {
 			return tx.Bucket(bucketMeta).Put([]byte("version"), binary.BigEndian.AppendUint64(nil, version))

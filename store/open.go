@@ -1,5 +1,5 @@
-// Package store keeps the event log and the subscriptions in one bbolt file. It
-// implements [event.Store].
+// Package store keeps the event log, the subscriptions and the journal of reactions in
+// one bbolt file. It implements [event.Store].
 //
 // One goroutine writes. It commits what is queued in groups: at once when the
 // last commit began 5 ms ago or more, else when 5 ms have passed or 2,048

@@ -287,6 +287,9 @@ func (r *recovery) take(from map[string]*foundTable) error {
 				}
 			}
 		}
+		if err := putLag(to, "the store was recovered"); err != nil {
+			return err
+		}
 		key, err := to.Bucket(bucketMeta).Get(metaHashKey)
 		r.hashKey = slices.Clone(key)
 		return err

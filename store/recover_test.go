@@ -157,7 +157,7 @@ func TestNothingTouchesAStoreOfANewerProgram(t *testing.T) {
 		}(),
 	} {
 		text := fmt.Sprint(err)
-		if !bytes.Contains([]byte(text), []byte("its layout has version 5 and this program knows versions up to 4")) || name != "restore" && !bytes.Contains([]byte(text), []byte("use a newer eventdeck, or --data DIR")) {
+		if !bytes.Contains([]byte(text), []byte("its layout has version 6 and this program knows versions up to 5")) || name != "restore" && !bytes.Contains([]byte(text), []byte("use a newer eventdeck, or --data DIR")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -173,6 +173,7 @@ func TestRecoverWithADamagedEntryInEachTable(t *testing.T) {
 		dir := layout3(t)
 		_, _, err := Compact(dir)
 		mustDo(t, err)
+		putMeta(t, dir, fillJournal)
 		putRaw(t, dir, func(tx *bolt.Tx) error {
 			b := tx.Bucket(name)
 			k, v := b.Cursor().First()

@@ -7,13 +7,14 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
 )
 
 // schemaVersion is the layout that this program writes.
 const schemaVersion = boltfile.Newest
 
-// countedVersion is the first layout with all tables of today.
+// countedVersion is the first layout with all tables of the log.
 const countedVersion = 3
 
 // The buckets of the file.
@@ -32,10 +33,28 @@ var (
 	bucketGone     = []byte("gone")     // sequence number -> identity of a pruned record
 )
 
+// journalVersion is the first layout with the tables of the journal.
+const journalVersion = 5
+
+// journalTables are those of the journal, which are named as in package event: key of
+// the caller -> value of the caller.
+var journalTables = [][]byte{
+	[]byte(event.TableRules), []byte(event.TableRuns), []byte(event.TableApprovals),
+	[]byte(event.TableGrants), []byte(event.TableSpend), []byte(event.TableReact),
+}
+
 // tables are all of them.
-var tables = [][]byte{
+var tables = append([][]byte{
 	bucketMeta, bucketEvents, bucketDedup, bucketSubs, bucketEnded, bucketSettings,
 	bucketServers, bucketRefusals, bucketAudit, bucketMarks, bucketUsage, bucketGone,
+}, journalTables...)
+
+// tablesOf returns the tables of a layout from countedVersion on.
+func tablesOf(version uint64) [][]byte {
+	if version < journalVersion {
+		return tables[:len(tables)-len(journalTables)]
+	}
+	return tables
 }
 
 // numbered are the buckets that may be large. Their keys are numbers of eight bytes.
@@ -54,6 +73,7 @@ var migrations = []func(*boltfile.Tx, io.Reader) error{
 	1: addAudit,
 	2: func(tx *boltfile.Tx, _ io.Reader) error { return addUsage(tx) },
 	3: func(tx *boltfile.Tx, _ io.Reader) error { return tx.AddChecksums(numbered...) },
+	4: func(tx *boltfile.Tx, _ io.Reader) error { return createAll(tx, journalTables) },
 }
 
 // migrate brings the file to the version of the program, in one transaction.
@@ -104,7 +124,11 @@ func initSchema(tx *boltfile.Tx, random io.Reader) error {
 
 // addAudit makes room for the audit log and the operator's marks.
 func addAudit(tx *boltfile.Tx, _ io.Reader) error {
-	for _, name := range [][]byte{bucketAudit, bucketMarks} {
+	return createAll(tx, [][]byte{bucketAudit, bucketMarks})
+}
+
+func createAll(tx *boltfile.Tx, names [][]byte) error {
+	for _, name := range names {
 		if err := tx.CreateBucket(name); err != nil {
 			return err
 		}

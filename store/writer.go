@@ -75,8 +75,13 @@ func (s *Store) hashID(in space, sub event.SubID, id string) uint64 {
 // do queues a change and waits until it is committed. When ctx ends first the
 // change may still be made.
 func (s *Store) do(ctx context.Context, change func(*commit) error) error {
+	return s.doBytes(ctx, 0, change)
+}
+
+// doBytes is do for a change of so many bytes.
+func (s *Store) doBytes(ctx context.Context, bytes int, change func(*commit) error) error {
 	result := make(chan error, 1)
-	j := &job{change: change, done: func(_ event.Outcome, err error) { result <- err }}
+	j := &job{change: change, bytes: bytes, done: func(_ event.Outcome, err error) { result <- err }}
 	if err := s.queue.put(ctx, j); err != nil {
 		return err
 	}

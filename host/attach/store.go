@@ -117,6 +117,8 @@ func (s *remoteStore) Refusals() []event.Refusal { return s.c.Refusals() }
 func (s *remoteStore) Marks() []event.Mark       { return s.c.Marks() }
 func (s *remoteStore) Info() event.StoreInfo     { return s.c.Snapshot().Store }
 
+func (s *remoteStore) Journal() event.Journal { return remoteJournal{s.c} }
+
 func (s *remoteStore) Setting(key string) (string, error) { return s.c.Setting(key) }
 
 func (s *remoteStore) SetSetting(ctx context.Context, key, value string) error {
@@ -175,4 +177,19 @@ func (s *remoteStore) Watch(func([]event.Record)) (stop func()) { return func() 
 func (s *remoteStore) Close() error {
 	err := s.c.Err()
 	return errors.Join(err, s.c.Close())
+}
+
+// remoteJournal refuses: the engine of reactions runs in the process with the store.
+type remoteJournal struct{ c *Client }
+
+func (j remoteJournal) Change(context.Context, event.JournalChange) error {
+	return j.c.notHere("writing the journal of reactions")
+}
+
+func (j remoteJournal) Entry(event.JournalTable, string) ([]byte, error) {
+	return nil, j.c.notHere("reading the journal of reactions")
+}
+
+func (j remoteJournal) Entries(event.JournalTable, string, func(string, []byte) bool) error {
+	return j.c.notHere("reading the journal of reactions")
 }

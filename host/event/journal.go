@@ -30,7 +30,19 @@ const (
 	TableReact     JournalTable = "react"     // position, windows, stop switch
 )
 
-// JournalChange is what is committed together.
+// KeyLag is the entry of TableReact that says, in words, why the journal may not know
+// of acts that were done: the store was restored or recovered. It is there until the
+// operator has looked at it.
+const KeyLag = "lag"
+
+// PrefixImported begins the keys of entries of TableReact that tell which records were
+// imported, and start nothing. The rest of the key is the first sequence number in 16
+// hexadecimal digits, the value the last one in as many, or empty while the import goes
+// on or after it was killed: then all that were there when that was noticed.
+const PrefixImported = "imported/"
+
+// JournalChange is what is committed together. Errors of a change that cannot be stored
+// as it is name the entry; none of it is stored then.
 type JournalChange struct {
 	Put    []JournalEntry
 	Delete []JournalEntry // Value is ignored

@@ -177,6 +177,9 @@ type Store interface {
 	SetMark(ctx context.Context, m Mark) error
 	RemoveMark(ctx context.Context, seq uint64, line bool) error
 
+	// Journal keeps what reactions have decided and done.
+	Journal() Journal
+
 	// Retention tells how much is kept; SetRetention changes it. What is beyond
 	// the bounds goes, oldest first, in small steps.
 	Retention() Retention

@@ -37,7 +37,7 @@ var (
 
 const (
 	// Newest is the layout that this program writes.
-	Newest = 4
+	Newest = 5
 	// checked is the first layout whose entries carry checksums.
 	checked = 4
 	// maxVersion is beyond what any program will write.
@@ -180,7 +180,7 @@ func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 	stored := meta.Get(keyTallies)
 	tallies, err = open(Meta, keyTallies, stored)
 	switch {
-	case stored == nil && version != checked:
+	case stored == nil && (version < checked || version > Newest):
 		return version, nil, nil
 	case err != nil && version > Newest:
 		return version, nil, nil // a newer program may keep something else there

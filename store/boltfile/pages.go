@@ -296,7 +296,7 @@ func (p *Pages) Layout(ctx context.Context, root uint64) (l Layout, err error) {
 		}
 		return nil
 	})
-	if l.Version == 0 && version != checked && version <= maxVersion {
+	if l.Version == 0 && (version < checked || version > Newest) && version <= maxVersion {
 		l.Version = version
 	}
 	return l, err

@@ -60,7 +60,7 @@ func parseTallies(in []byte) ([]*tally, error) {
 		return v
 	}
 	number()         // the version, which VersionOf compares
-	const usual = 16 // buckets: each transaction begins here, with two allocations
+	const usual = 20 // buckets: each transaction begins here, with two allocations
 	tallies, room := make([]*tally, 0, usual), make([]tally, usual)
 	for len(in) > 0 && !bad {
 		n := number()

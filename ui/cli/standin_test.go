@@ -122,6 +122,7 @@ func (m *memory) Saw(context.Context, event.ServerSeen) error               { re
 func (m *memory) Servers() []event.ServerSeen                               { return nil }
 func (m *memory) Refuse(context.Context, ...event.Refusal) error            { return nil }
 func (m *memory) Refusals() []event.Refusal                                 { return nil }
+func (m *memory) Journal() event.Journal                                    { return nil }
 func (m *memory) Marks() []event.Mark                                       { return nil }
 func (m *memory) SetMark(context.Context, event.Mark) error                 { return nil }
 func (m *memory) RemoveMark(context.Context, uint64, bool) error            { return nil }
