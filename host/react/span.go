@@ -1,0 +1,90 @@
+package react
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// ParseDuration reads a duration as [time.ParseDuration] does, which may begin with a
+// number of days: 90s, 12h, 1d, 1d12h. Negative ones are refused.
+func ParseDuration(text string) (time.Duration, error) {
+	wrong := fmt.Errorf("%q is not a duration such as 90s, 15m, 12h or 7d", text)
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		days, rest = "", text
+	}
+	var d time.Duration
+	if found {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return 0, wrong
+		}
+		d = time.Duration(n) * day
+	}
+	if rest != "" || !found {
+		more, err := time.ParseDuration(rest)
+		if err != nil || more < 0 || d+more < d {
+			return 0, wrong
+		}
+		d += more
+	}
+	return d, nil
+}
+
+// units are those of a rate.
+var units = []struct {
+	name string
+	per  time.Duration
+}{{"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", day}}
+
+// ParseRate reads a rate: a number and a unit of time, as 6/h. Units are s, m, h and d.
+func ParseRate(text string) (Rate, error) {
+	number, unit, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseUint(number, 10, 31)
+	for _, u := range units {
+		if u.name == unit && err == nil && n > 0 {
+			return Rate{N: int(n), Per: u.per}, nil
+		}
+	}
+	return Rate{}, fmt.Errorf("%q is not a rate such as 10/s, 30/m, 6/h or 50/d", text)
+}
+
+// String returns the rate as [ParseRate] reads it, "" for none.
+func (r Rate) String() string {
+	for _, u := range units {
+		if u.per == r.Per {
+			return fmt.Sprintf("%d/%s", r.N, u.name)
+		}
+	}
+	return ""
+}
+
+// Above reports whether more happens at this rate than at another one.
+func (r Rate) Above(other Rate) bool {
+	return float64(r.N)*float64(other.Per) > float64(other.N)*float64(r.Per)
+}
+
+// ParseMoney reads an amount in dollars, such as 0.50, as micro-dollars.
+func ParseMoney(text string) (int64, error) {
+	wrong := fmt.Errorf("%q is not an amount of dollars such as 0.50", text)
+	whole, part, _ := strings.Cut(text, ".")
+	if len(part) > 6 || strings.HasSuffix(text, ".") {
+		return 0, wrong
+	}
+	n, err := strconv.ParseUint(whole+part+strings.Repeat("0", 6-len(part)), 10, 62)
+	if err != nil || whole == "" {
+		return 0, wrong
+	}
+	return int64(n), nil
+}
+
+// Money returns micro-dollars as [ParseMoney] reads them, with two decimals at least.
+func Money(micro int64) string {
+	text := fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
+	least := len(text) - 4
+	return text[:least] + strings.TrimRight(text[least:], "0")
+}
