@@ -5,6 +5,7 @@ import (
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/table"
 )
 
 // present returns the memo of what is shown now.
@@ -15,7 +16,7 @@ func (a *app) present() memo.State {
 		m.Filter, m.Off = t.before.Text, t.before.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
-	m.Panes, m.Tab, m.Tables = a.panes, a.detail.Tab, a.boards.Memo()
+	m.Panes, m.Tab, m.Tables = a.panes, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log)
 	if !a.stream.Follow {
 		m.Reading = a.stream.At
 	}
@@ -39,7 +40,7 @@ func (a *app) recall() {
 		a.enter(m.Focus)
 	}
 	a.size, a.panes, a.detail.Tab, a.Times = m.Size, m.Panes, m.Tab, m.Clock
-	a.boards.Recall(m.Tables)
+	table.Recall(m.Tables, &a.boards.Subs, &a.boards.Log)
 	q, err := query.New(a.tree.At, m.Filter, a.Clock())
 	if err != nil {
 		q = query.Query{Node: a.tree.At}

@@ -13,12 +13,13 @@ import (
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
 )
 
 // board returns the screen of tables that is shown, nil on the main screen.
-func (a *app) board() *board.Board {
+func (a *app) board() *table.Board {
 	switch a.subject {
 	case layout.Subs:
 		return &a.boards.Subs
@@ -29,7 +30,7 @@ func (a *app) board() *board.Board {
 }
 
 // table returns the table that is shown, nil on the main screen.
-func (a *app) table() *board.Table {
+func (a *app) table() *table.Table {
 	if b := a.board(); b != nil {
 		return b.Table()
 	}
@@ -39,7 +40,7 @@ func (a *app) table() *board.Table {
 // boardWork has the shown table's source do what takes long beside the program.
 func (a *app) boardWork() tea.Cmd {
 	if t := a.table(); t != nil {
-		if t.AppLog() {
+		if board.AppLog(t) {
 			a.trouble.see()
 		}
 		return t.Work()

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
@@ -42,8 +43,8 @@ func (a *app) tableActions() []action.Action {
 		action.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(-1) })},
 		action.Action{ID: "sort.reverse", Title: "reverse order", Keys: []string{"o"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().TurnAround() })},
 		action.Action{ID: "find", Title: "show only rows with these words", Keys: []string{"/"}, Hint: "filter", Panes: inTables, When: a.canFind, Run: action.Act(a.openFind)},
-		action.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: a.onRemote, Run: action.Act(func() { a.table().AskEnd() })},
-		action.Action{ID: "remote.ask", Title: "ask the servers again what they hold", Keys: []string{"R"}, Hint: "ask again", Panes: inSubs, When: a.onRemotes, Run: action.Act(func() { a.table().AskAgain() })},
+		action.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: a.onRemote, Run: action.Act(func() { board.AskEnd(a.table()) })},
+		action.Action{ID: "remote.ask", Title: "ask the servers again what they hold", Keys: []string{"R"}, Hint: "ask again", Panes: inSubs, When: a.onRemotes, Run: action.Act(func() { board.AskAgain(a.table()) })},
 	), action.Grouped("Subscriptions",
 		action.Action{ID: "quiet", Title: "why is it quiet?", Needs: action.Subscription, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.onSub, Run: action.Act(func() {
 			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.actions.Perform(a.actions.Find("sub.refresh")) })
@@ -68,7 +69,7 @@ func (a *app) canSort() bool { t := a.table(); return t != nil && t.Sorts() && t
 
 // onRemotes tells whether the subscriptions that servers hold are shown, onRemote
 // whether one of them is chosen.
-func (a *app) onRemotes() bool { t := a.table(); return t != nil && t.Remotes() }
+func (a *app) onRemotes() bool { t := a.table(); return t != nil && board.Remotes(t) }
 
 func (a *app) onRemote() bool { return a.onRemotes() && a.table().Chosen() }
 

@@ -12,12 +12,12 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/table"
 )
 
 func TestRowActionsOfSubscriptions(t *testing.T) {
@@ -77,7 +77,7 @@ func TestTableKeepsTheChosenRow(t *testing.T) {
 	h.snap.Version++
 	a.take(h.Snapshot())
 	exact(t, a)
-	if at := a.table().At; at == chosen || at == (board.RowID{}) {
+	if at := a.table().At; at == chosen || at == (table.RowID{}) {
 		t.Errorf("after the chosen row went, %+v is chosen", at)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -45,20 +46,20 @@ type gapLedger struct {
 
 func newGapLedger(e *Env) *gapLedger { return &gapLedger{env: e} }
 
-func (t *gapLedger) columns() []tableColumn {
-	return []tableColumn{
-		{title: "SEEN", width: 15},
-		{title: "EVENTS ARE", width: 16},
-		{title: "CAUSE", width: 15, rank: 1},
-		{title: "FROM", width: 9, rank: 3},
-		{title: "TO", width: 9, rank: 4},
-		{title: "SERVER", width: 10, grow: 1, rank: 5},
-		{title: "TYPE", width: 16, grow: 2, rank: 2},
-		{title: "SUB", width: 8, rank: 6},
+func (t *gapLedger) Columns() []table.Column {
+	return []table.Column{
+		{Title: "SEEN", Width: 15},
+		{Title: "EVENTS ARE", Width: 16},
+		{Title: "CAUSE", Width: 15, Rank: 1},
+		{Title: "FROM", Width: 9, Rank: 3},
+		{Title: "TO", Width: 9, Rank: 4},
+		{Title: "SERVER", Width: 10, Grow: 1, Rank: 5},
+		{Title: "TYPE", Width: 16, Grow: 2, Rank: 2},
+		{Title: "SUB", Width: 8, Rank: 6},
 	}
 }
 
-func (t *gapLedger) load() bool {
+func (t *gapLedger) Load() bool {
 	if scope := t.env.Scope(); scope != t.scope || t.rows == nil {
 		t.scope = scope
 		t.sift()
@@ -146,42 +147,45 @@ func (t *gapLedger) read(p gapPart, arrived bool) {
 	t.rows = nil
 }
 
-func (t *gapLedger) len() int       { return len(t.rows) }
-func (t *gapLedger) id(i int) RowID { g := &t.gaps[t.rows[i]]; return RowID{Sub: g.Sub, Seq: g.Seq} }
+func (t *gapLedger) Len() int { return len(t.rows) }
+func (t *gapLedger) ID(i int) table.RowID {
+	g := &t.gaps[t.rows[i]]
+	return table.RowID{Sub: g.Sub, Seq: g.Seq}
+}
 
-func (t *gapLedger) find(id RowID) int {
+func (t *gapLedger) Find(id table.RowID) int {
 	return slices.IndexFunc(t.rows, func(i int) bool { return t.gaps[i].Seq == id.Seq })
 }
 
-func (t *gapLedger) cell(i, col int) cell {
+func (t *gapLedger) Cell(i, col int) table.Cell {
 	e := t.env
 	r := &t.gaps[t.rows[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, e.When(r.ReceivedAt, t.above(i), cells.StampDay))
+		return table.Say(themes.Dim, e.When(r.ReceivedAt, t.above(i), cells.StampDay))
 	case 1:
 		if r.Gap.Certain {
-			return say(themes.Bad, "missing")
+			return table.Say(themes.Bad, "missing")
 		}
-		return say(themes.Warn, "possibly missing")
+		return table.Say(themes.Warn, "possibly missing")
 	case 2:
-		return say(themes.Plain, string(r.Gap.Cause))
+		return table.Say(themes.Plain, string(r.Gap.Cause))
 	case 3:
 		if !r.Gap.From.IsZero() {
-			return say(themes.Plain, cells.At(e.Clock(), r.Gap.From))
+			return table.Say(themes.Plain, cells.At(e.Clock(), r.Gap.From))
 		}
 	case 4:
 		if !r.Gap.To.IsZero() {
-			return say(themes.Plain, cells.At(e.Clock(), r.Gap.To))
+			return table.Say(themes.Plain, cells.At(e.Clock(), r.Gap.To))
 		}
 	case 5:
-		return say(themes.Server, r.Server)
+		return table.Say(themes.Server, r.Server)
 	case 6:
-		return cell{themes.Type, trust.Line(r.Type)}
+		return table.Cell{Role: themes.Type, Text: trust.Line(r.Type)}
 	case 7:
-		return say(themes.Dim, string(r.Sub))
+		return table.Say(themes.Dim, string(r.Sub))
 	}
-	return cell{}
+	return table.Cell{}
 }
 
 // above is when the gap of the row above was seen, the zero time for the first one.
@@ -192,9 +196,9 @@ func (t *gapLedger) above(i int) time.Time {
 	return t.gaps[t.rows[i-1]].ReceivedAt
 }
 
-func (t *gapLedger) describe(d *detail.Text, id RowID) {
+func (t *gapLedger) Describe(d *detail.Text, id table.RowID) {
 	e := t.env
-	i := t.find(id)
+	i := t.Find(id)
 	if i < 0 {
 		return
 	}
@@ -211,9 +215,9 @@ func (t *gapLedger) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *gapLedger) open(id RowID) (tea.Cmd, bool) { return t.env.Jump(id.Seq), true }
+func (t *gapLedger) Open(id table.RowID) (tea.Cmd, bool) { return t.env.Jump(id.Seq), true }
 
-func (t *gapLedger) teach() []string {
+func (t *gapLedger) Teach() []string {
 	switch {
 	case t.err != nil:
 		return []string{"The log cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
@@ -234,19 +238,19 @@ type resumed struct {
 	known   bool
 }
 
-func (t *resumed) columns() []tableColumn {
-	return []tableColumn{
-		{title: "SERVER", width: 10, grow: 1, rank: 1},
-		{title: "TYPE", width: 16, grow: 2},
-		{title: "MODE", width: 5, rank: 3},
-		{title: "REPLAYED", width: 9, right: true},
-		{title: "DUPLICATES", width: 10, right: true, rank: 2},
-		{title: "GAPS", width: 5, right: true},
-		{title: "STATE", width: 12, rank: 4},
+func (t *resumed) Columns() []table.Column {
+	return []table.Column{
+		{Title: "SERVER", Width: 10, Grow: 1, Rank: 1},
+		{Title: "TYPE", Width: 16, Grow: 2},
+		{Title: "MODE", Width: 5, Rank: 3},
+		{Title: "REPLAYED", Width: 9, Right: true},
+		{Title: "DUPLICATES", Width: 10, Right: true, Rank: 2},
+		{Title: "GAPS", Width: 5, Right: true},
+		{Title: "STATE", Width: 12, Rank: 4},
 	}
 }
 
-func (t *resumed) load() bool {
+func (t *resumed) Load() bool {
 	e := t.env
 	if t.known && t.version == e.Snap.Version {
 		return false
@@ -262,39 +266,39 @@ func (t *resumed) load() bool {
 	return true
 }
 
-func (t *resumed) len() int       { return len(t.subs) }
-func (t *resumed) id(i int) RowID { return RowID{Sub: t.subs[i].ID} }
+func (t *resumed) Len() int             { return len(t.subs) }
+func (t *resumed) ID(i int) table.RowID { return table.RowID{Sub: t.subs[i].ID} }
 
-func (t *resumed) find(id RowID) int {
+func (t *resumed) Find(id table.RowID) int {
 	return slices.IndexFunc(t.subs, func(v host.SubscriptionView) bool { return v.ID == id.Sub })
 }
 
-func (t *resumed) cell(i, col int) cell {
+func (t *resumed) Cell(i, col int) table.Cell {
 	e := t.env
 	v := &t.subs[i]
 	switch col {
 	case 0:
-		return say(themes.Server, v.Key.Server)
+		return table.Say(themes.Server, v.Key.Server)
 	case 1:
-		return cell{themes.Type, trust.Line(v.Key.Type)}
+		return table.Cell{Role: themes.Type, Text: trust.Line(v.Key.Type)}
 	case 2:
-		return say(themes.Plain, evidence.ModeWord(v.Mode))
+		return table.Say(themes.Plain, evidence.ModeWord(v.Mode))
 	case 3:
 		return counted(v.Status.Replayed)
 	case 4:
 		return counted(v.Dropped)
 	case 5:
 		if v.Gaps > 0 {
-			return say(themes.Gap, cells.Number(v.Gaps))
+			return table.Say(themes.Gap, cells.Number(v.Gaps))
 		}
 		return counted(0)
 	}
 	word := evidence.StateWord(v, e.Clock())
 	glyph, role := evidence.Sign(e.Glyphs, word)
-	return say(role, glyph+" "+string(word))
+	return table.Say(role, glyph+" "+string(word))
 }
 
-func (t *resumed) describe(d *detail.Text, id RowID) {
+func (t *resumed) Describe(d *detail.Text, id table.RowID) {
 	e := t.env
 	r := e.Snap.Resume
 	d.Say("", themes.Strong, "Since the start of this run")
@@ -310,9 +314,9 @@ func (t *resumed) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *resumed) open(id RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
+func (t *resumed) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
-func (t *resumed) teach() []string {
+func (t *resumed) Teach() []string {
 	if t.silent > 0 {
 		return []string{"Nothing replayed, dropped or missed.", cells.Count(t.silent, "subscription") + " had nothing to report."}
 	}

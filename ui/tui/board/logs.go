@@ -18,6 +18,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -27,10 +28,10 @@ const logRows = 5_000
 // seqs are the numbers of the rows of a log, ascending.
 type seqs []uint64
 
-func (s seqs) len() int       { return len(s) }
-func (s seqs) id(i int) RowID { return RowID{Seq: s[i]} }
+func (s seqs) Len() int             { return len(s) }
+func (s seqs) ID(i int) table.RowID { return table.RowID{Seq: s[i]} }
 
-func (s seqs) find(id RowID) int {
+func (s seqs) Find(id table.RowID) int {
 	i := sort.Search(len(s), func(i int) bool { return s[i] >= id.Seq })
 	if i < len(s) && s[i] == id.Seq {
 		return i
@@ -76,8 +77,8 @@ func (t *ringLog[T]) read() bool {
 	return len(t.seqs) != before
 }
 
-// filter shows only entries that hold the text.
-func (t *ringLog[T]) filter(text string) {
+// Filter shows only entries that hold the text.
+func (t *ringLog[T]) Filter(text string) {
 	t.text, t.seen, t.seqs = strings.ToLower(text), 0, nil
 }
 
@@ -121,44 +122,44 @@ func newWireLog(e *Env) *wireLog {
 	}}}
 }
 
-func (t *wireLog) columns() []tableColumn {
-	return []tableColumn{
-		{title: "AT", width: 13},
-		{title: "SERVER", width: 10, rank: 1},
-		{title: "", width: 4},
-		{title: "WHAT", width: 20, grow: 1},
-		{title: "FRAME", width: 20, grow: 3, rank: 4},
-		{title: "BYTES", width: 9, right: true, rank: 3},
+func (t *wireLog) Columns() []table.Column {
+	return []table.Column{
+		{Title: "AT", Width: 13},
+		{Title: "SERVER", Width: 10, Rank: 1},
+		{Title: "", Width: 4},
+		{Title: "WHAT", Width: 20, Grow: 1},
+		{Title: "FRAME", Width: 20, Grow: 3, Rank: 4},
+		{Title: "BYTES", Width: 9, Right: true, Rank: 3},
 	}
 }
 
-func (t *wireLog) load() bool { return t.read() }
+func (t *wireLog) Load() bool { return t.read() }
 
-func (t *wireLog) cell(i, col int) cell {
+func (t *wireLog) Cell(i, col int) table.Cell {
 	e := t.env
 	f, ok := t.entry(t.seqs[i])
 	if !ok {
-		return cell{}
+		return table.Cell{}
 	}
 	switch col {
 	case 0:
-		return say(themes.Dim, e.When(f.At, t.above(i), cells.StampTime))
+		return table.Say(themes.Dim, e.When(f.At, t.above(i), cells.StampTime))
 	case 1:
-		return say(themes.Server, f.Server)
+		return table.Say(themes.Server, f.Server)
 	case 2:
 		if f.Sent {
-			return say(themes.Busy, "sent")
+			return table.Say(themes.Busy, "sent")
 		}
-		return say(themes.Good, "got")
+		return table.Say(themes.Good, "got")
 	case 3:
 		if f.Passed > 0 {
-			return say(themes.Dim, "behind "+cells.Count(f.Passed, "event")+" not kept")
+			return table.Say(themes.Dim, "behind "+cells.Count(f.Passed, "event")+" not kept")
 		}
-		return cell{themes.Type, frameWhat(f.Frame)}
+		return table.Cell{Role: themes.Type, Text: frameWhat(f.Frame)}
 	case 4:
-		return cell{themes.Plain, trust.Line(trust.Untrusted(f.Frame.Raw()[:min(f.Frame.Len(), 512)]))}
+		return table.Cell{Role: themes.Plain, Text: trust.Line(trust.Untrusted(f.Frame.Raw()[:min(f.Frame.Len(), 512)]))}
 	}
-	return say(themes.Dim, cells.Number(uint64(f.Bytes)))
+	return table.Say(themes.Dim, cells.Number(uint64(f.Bytes)))
 }
 
 // frameWhat tells what a frame of JSON-RPC is: its method, or what it answers.
@@ -203,7 +204,7 @@ func member(raw []byte, name string) json.RawMessage {
 	return nil
 }
 
-func (t *wireLog) describe(d *detail.Text, id RowID) {
+func (t *wireLog) Describe(d *detail.Text, id table.RowID) {
 	f, ok := t.entry(id.Seq)
 	if !ok {
 		d.Say("", themes.Dim, "This frame is no longer kept.")
@@ -229,7 +230,7 @@ func (t *wireLog) describe(d *detail.Text, id RowID) {
 	d.Quote(f.Server, lines)
 }
 
-func (t *wireLog) teach() []string {
+func (t *wireLog) Teach() []string {
 	if t.text != "" {
 		return []string{"No frame holds these words.", "", "esc takes them away."}
 	}
@@ -245,33 +246,33 @@ func newAppLog(e *Env) *appLog {
 	}}}
 }
 
-func (t *appLog) columns() []tableColumn {
-	return []tableColumn{
-		{title: "AT", width: 13},
-		{title: "LEVEL", width: 6},
-		{title: "SERVER", width: 10, rank: 1},
-		{title: "WHAT", width: 20, grow: 1},
+func (t *appLog) Columns() []table.Column {
+	return []table.Column{
+		{Title: "AT", Width: 13},
+		{Title: "LEVEL", Width: 6},
+		{Title: "SERVER", Width: 10, Rank: 1},
+		{Title: "WHAT", Width: 20, Grow: 1},
 	}
 }
 
-func (t *appLog) load() bool { return t.read() }
+func (t *appLog) Load() bool { return t.read() }
 
-func (t *appLog) cell(i, col int) cell {
+func (t *appLog) Cell(i, col int) table.Cell {
 	e := t.env
 	l, ok := t.entry(t.seqs[i])
 	if !ok {
-		return cell{}
+		return table.Cell{}
 	}
 	role := levelRole(l.Level)
 	switch col {
 	case 0:
-		return say(themes.Dim, e.When(l.At, t.above(i), cells.StampTime))
+		return table.Say(themes.Dim, e.When(l.At, t.above(i), cells.StampTime))
 	case 1:
-		return say(role, strings.ToLower(l.Level.String()))
+		return table.Say(role, strings.ToLower(l.Level.String()))
 	case 2:
-		return say(themes.Server, l.Server)
+		return table.Say(themes.Server, l.Server)
 	}
-	return say(role, l.Text)
+	return table.Say(role, l.Text)
 }
 
 func levelRole(l slog.Level) themes.Role {
@@ -284,7 +285,7 @@ func levelRole(l slog.Level) themes.Role {
 	return themes.Plain
 }
 
-func (t *appLog) describe(d *detail.Text, id RowID) {
+func (t *appLog) Describe(d *detail.Text, id table.RowID) {
 	l, ok := t.entry(id.Seq)
 	if !ok {
 		d.Say("", themes.Dim, "This line is no longer kept.")
@@ -298,7 +299,7 @@ func (t *appLog) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *appLog) teach() []string {
+func (t *appLog) Teach() []string {
 	if t.text != "" {
 		return []string{"No line holds these words.", "", "esc takes them away."}
 	}
@@ -321,20 +322,20 @@ func newAuditLog(e *Env) *auditLog {
 	return &auditLog{env: e, entries: map[uint64]event.AuditEntry{}}
 }
 
-func (t *auditLog) columns() []tableColumn {
-	return []tableColumn{
-		{title: "AT", width: 15},
-		{title: "WHO", width: 8},
-		{title: "DID", width: 18},
-		{title: "RESULT", width: 8, rank: 1},
-		{title: "SERVER", width: 10, rank: 3},
-		{title: "TYPE", width: 12, grow: 1, rank: 4},
-		{title: "SUB", width: 8, rank: 5},
-		{title: "DETAIL", width: 12, grow: 2, rank: 2},
+func (t *auditLog) Columns() []table.Column {
+	return []table.Column{
+		{Title: "AT", Width: 15},
+		{Title: "WHO", Width: 8},
+		{Title: "DID", Width: 18},
+		{Title: "RESULT", Width: 8, Rank: 1},
+		{Title: "SERVER", Width: 10, Rank: 3},
+		{Title: "TYPE", Width: 12, Grow: 1, Rank: 4},
+		{Title: "SUB", Width: 8, Rank: 5},
+		{Title: "DETAIL", Width: 12, Grow: 2, Rank: 2},
 	}
 }
 
-func (t *auditLog) load() (changed bool) {
+func (t *auditLog) Load() (changed bool) {
 	changed, t.changed = t.changed, false
 	return changed
 }
@@ -407,32 +408,32 @@ func actHolds(e *event.AuditEntry, text string) bool {
 	return false
 }
 
-func (t *auditLog) filter(text string) {
+func (t *auditLog) Filter(text string) {
 	*t = auditLog{env: t.env, entries: map[uint64]event.AuditEntry{}, text: strings.ToLower(text), busy: t.busy, changed: true}
 }
 
-func (t *auditLog) cell(i, col int) cell {
+func (t *auditLog) Cell(i, col int) table.Cell {
 	e := t.entries[t.seqs[i]]
 	switch col {
 	case 0:
-		return say(themes.Dim, t.env.When(e.At, t.above(i), cells.StampDay))
+		return table.Say(themes.Dim, t.env.When(e.At, t.above(i), cells.StampDay))
 	case 1:
-		return say(actorRole(e.Actor), string(e.Actor))
+		return table.Say(actorRole(e.Actor), string(e.Actor))
 	case 2:
-		return say(themes.Plain, e.Action)
+		return table.Say(themes.Plain, e.Action)
 	case 3:
 		if e.Result != event.ResultOK {
-			return say(themes.Bad, e.Result)
+			return table.Say(themes.Bad, e.Result)
 		}
-		return say(themes.Dim, e.Result)
+		return table.Say(themes.Dim, e.Result)
 	case 4:
-		return say(themes.Server, e.Server)
+		return table.Say(themes.Server, e.Server)
 	case 5:
-		return cell{themes.Type, trust.Line(e.Type)}
+		return table.Cell{Role: themes.Type, Text: trust.Line(e.Type)}
 	case 6:
-		return say(themes.Dim, string(e.Sub))
+		return table.Say(themes.Dim, string(e.Sub))
 	}
-	return cell{themes.Dim, trust.Line(e.Detail)}
+	return table.Cell{Role: themes.Dim, Text: trust.Line(e.Detail)}
 }
 
 // above is when the act of the row above was, the zero time for the first one.
@@ -453,7 +454,7 @@ func actorRole(who event.Actor) themes.Role {
 	return themes.Plain
 }
 
-func (t *auditLog) describe(d *detail.Text, id RowID) {
+func (t *auditLog) Describe(d *detail.Text, id table.RowID) {
 	e, ok := t.entries[id.Seq]
 	if !ok {
 		return
@@ -476,7 +477,7 @@ func (t *auditLog) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *auditLog) open(id RowID) (tea.Cmd, bool) {
+func (t *auditLog) Open(id table.RowID) (tea.Cmd, bool) {
 	e := t.entries[id.Seq]
 	switch {
 	case e.Record > 0:
@@ -487,9 +488,12 @@ func (t *auditLog) open(id RowID) (tea.Cmd, bool) {
 	return nil, false
 }
 
-func (t *auditLog) teach() []string {
+func (t *auditLog) Teach() []string {
 	if t.text != "" {
 		return []string{"No act holds these words.", "", "esc takes them away."}
 	}
 	return []string{"Nothing was done yet. Acts of yours, of the host and of servers stand here,", "and the outcome of security checks."}
 }
+
+// AppLog tells whether a table is the program's own log.
+func AppLog(t *table.Table) bool { _, ok := t.Src.(*appLog); return ok }

@@ -12,6 +12,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -24,18 +25,18 @@ type refusals struct {
 	changed bool // since the rows were loaded
 }
 
-func (t *refusals) columns() []tableColumn {
-	return []tableColumn{
-		{title: "AT", width: 15},
-		{title: "STATUS", width: 6, right: true},
-		{title: "REASON", width: 24, grow: 3},
-		{title: "SUB", width: 8, rank: 1},
-		{title: "TYPE", width: 16, grow: 1, rank: 3},
-		{title: "BYTES", width: 9, right: true, rank: 2},
+func (t *refusals) Columns() []table.Column {
+	return []table.Column{
+		{Title: "AT", Width: 15},
+		{Title: "STATUS", Width: 6, Right: true},
+		{Title: "REASON", Width: 24, Grow: 3},
+		{Title: "SUB", Width: 8, Rank: 1},
+		{Title: "TYPE", Width: 16, Grow: 1, Rank: 3},
+		{Title: "BYTES", Width: 9, Right: true, Rank: 2},
 	}
 }
 
-func (t *refusals) load() (changed bool) {
+func (t *refusals) Load() (changed bool) {
 	changed, t.changed = t.changed, false
 	return changed
 }
@@ -62,38 +63,38 @@ func (t *refusals) Work() tea.Cmd {
 // their number.
 const refusalsKept = 1_000
 
-func (t *refusals) len() int { return len(t.list) }
+func (t *refusals) Len() int { return len(t.list) }
 
-// id makes one, which a refusal does not have: its place from the oldest one stays while others come.
-func (t *refusals) id(i int) RowID {
-	return RowID{Seq: uint64(t.list[i].At.UnixNano()), name: t.list[i].Reason}
+// ID makes one, which a refusal does not have: its place from the oldest one stays while others come.
+func (t *refusals) ID(i int) table.RowID {
+	return table.RowID{Seq: uint64(t.list[i].At.UnixNano()), Name: t.list[i].Reason}
 }
 
-func (t *refusals) find(id RowID) int {
+func (t *refusals) Find(id table.RowID) int {
 	return slices.IndexFunc(t.list, func(r event.Refusal) bool {
-		return uint64(r.At.UnixNano()) == id.Seq && r.Reason == id.name
+		return uint64(r.At.UnixNano()) == id.Seq && r.Reason == id.Name
 	})
 }
 
-func (t *refusals) cell(i, col int) cell {
+func (t *refusals) Cell(i, col int) table.Cell {
 	e := t.env
 	r := &t.list[i]
 	switch col {
 	case 0:
-		return say(themes.Dim, e.When(r.At, t.above(i), cells.StampDay))
+		return table.Say(themes.Dim, e.When(r.At, t.above(i), cells.StampDay))
 	case 1:
-		return say(themes.Plain, answered(r))
+		return table.Say(themes.Plain, answered(r))
 	case 2:
-		return say(themes.Warn, r.Reason)
+		return table.Say(themes.Warn, r.Reason)
 	case 3:
-		return say(themes.Dim, string(r.Sub))
+		return table.Say(themes.Dim, string(r.Sub))
 	case 4:
 		if v := e.Sub(r.Sub); v != nil {
-			return cell{themes.Type, trust.Line(v.Key.Type)}
+			return table.Cell{Role: themes.Type, Text: trust.Line(v.Key.Type)}
 		}
-		return cell{}
+		return table.Cell{}
 	}
-	return say(themes.Dim, cells.Number(uint64(max(r.Bytes, 0))))
+	return table.Say(themes.Dim, cells.Number(uint64(max(r.Bytes, 0))))
 }
 
 // answered is the status that a delivery was answered with; an event that came by poll
@@ -113,9 +114,9 @@ func (t *refusals) above(i int) time.Time {
 	return t.list[i-1].At
 }
 
-func (t *refusals) describe(d *detail.Text, id RowID) {
+func (t *refusals) Describe(d *detail.Text, id table.RowID) {
 	e := t.env
-	i := t.find(id)
+	i := t.Find(id)
 	if i < 0 {
 		return
 	}
@@ -140,7 +141,7 @@ func (t *refusals) describe(d *detail.Text, id RowID) {
 	}
 }
 
-func (t *refusals) teach() []string {
+func (t *refusals) Teach() []string {
 	e := t.env
 	if e.Snap.Receiver == "" {
 		return []string{"No webhook subscription, so nothing is received and nothing refused."}

@@ -12,6 +12,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -38,18 +39,18 @@ func newRemotes(e *Env) *remotes {
 	return &remotes{env: e, state: map[string]string{}, asked: map[string]bool{}}
 }
 
-func (t *remotes) columns() []tableColumn {
-	return []tableColumn{
-		{title: "WHAT", width: 11},
-		{title: "SERVER", width: 10, grow: 1, rank: 1},
-		{title: "TYPE", width: 16, grow: 2},
-		{title: "ID THERE", width: 12, grow: 1, rank: 2},
-		{title: "HERE", width: 8, rank: 4},
-		{title: "DETAIL", width: 20, grow: 3, rank: 3},
+func (t *remotes) Columns() []table.Column {
+	return []table.Column{
+		{Title: "WHAT", Width: 11},
+		{Title: "SERVER", Width: 10, Grow: 1, Rank: 1},
+		{Title: "TYPE", Width: 16, Grow: 2},
+		{Title: "ID THERE", Width: 12, Grow: 1, Rank: 2},
+		{Title: "HERE", Width: 8, Rank: 4},
+		{Title: "DETAIL", Width: 20, Grow: 3, Rank: 3},
 	}
 }
 
-func (t *remotes) load() bool {
+func (t *remotes) Load() bool {
 	changed := t.gen != t.drawn
 	t.drawn = t.gen
 	return changed
@@ -114,37 +115,37 @@ func (r *remoteRow) word() (themes.Role, string) {
 	return themes.Good, "  ours"
 }
 
-func (r *remoteRow) id() RowID {
-	return RowID{Sub: r.sub.Mine, name: r.server + "\x00" + r.sub.ServerID.Raw()}
+func (r *remoteRow) id() table.RowID {
+	return table.RowID{Sub: r.sub.Mine, Name: r.server + "\x00" + r.sub.ServerID.Raw()}
 }
 
-func (t *remotes) len() int       { return len(t.rows) }
-func (t *remotes) id(i int) RowID { return t.rows[i].id() }
+func (t *remotes) Len() int             { return len(t.rows) }
+func (t *remotes) ID(i int) table.RowID { return t.rows[i].id() }
 
-func (t *remotes) find(id RowID) int {
+func (t *remotes) Find(id table.RowID) int {
 	return slices.IndexFunc(t.rows, func(r remoteRow) bool { return r.id() == id })
 }
 
-func (t *remotes) cell(i, col int) cell {
+func (t *remotes) Cell(i, col int) table.Cell {
 	r := &t.rows[i]
 	switch col {
 	case 0:
-		return say(r.word())
+		return table.Say(r.word())
 	case 1:
-		return say(themes.Server, r.server)
+		return table.Say(themes.Server, r.server)
 	case 2:
-		return cell{themes.Type, trust.Line(r.sub.Type)}
+		return table.Cell{Role: themes.Type, Text: trust.Line(r.sub.Type)}
 	case 3:
-		return cell{themes.Dim, trust.Line(r.sub.ServerID)}
+		return table.Cell{Role: themes.Dim, Text: trust.Line(r.sub.ServerID)}
 	case 4:
-		return say(themes.Dim, string(r.sub.Mine))
+		return table.Say(themes.Dim, string(r.sub.Mine))
 	}
-	return cell{themes.Dim, trust.Line(r.sub.Detail)}
+	return table.Cell{Role: themes.Dim, Text: trust.Line(r.sub.Detail)}
 }
 
-func (t *remotes) describe(d *detail.Text, id RowID) {
+func (t *remotes) Describe(d *detail.Text, id table.RowID) {
 	e := t.env
-	i := t.find(id)
+	i := t.Find(id)
 	if i < 0 {
 		for _, s := range t.words() {
 			d.Say("", themes.Plain, s)
@@ -187,18 +188,18 @@ func (t *remotes) words() []string {
 	return out
 }
 
-func (t *remotes) teach() []string {
+func (t *remotes) Teach() []string {
 	return append([]string{"Servers list here what they hold for us.", ""}, t.words()...)
 }
 
 // AskEnd asks before a server ends the chosen one of the subscriptions that it holds.
-func (t *Table) AskEnd() {
-	src, ok := t.src.(*remotes)
+func AskEnd(t *table.Table) {
+	src, ok := t.Src.(*remotes)
 	if !ok {
 		return
 	}
 	e := src.env
-	i := src.find(t.At)
+	i := src.Find(t.At)
 	if i < 0 {
 		return
 	}
@@ -230,11 +231,11 @@ func (t *Table) AskEnd() {
 
 // Remotes tells whether the subscriptions that servers hold are shown, AskAgain has
 // the servers asked again.
-func (t *Table) Remotes() bool { _, ok := t.src.(*remotes); return ok }
+func Remotes(t *table.Table) bool { _, ok := t.Src.(*remotes); return ok }
 
 // AskAgain is told with Remotes.
-func (t *Table) AskAgain() {
-	if src, ok := t.src.(*remotes); ok {
+func AskAgain(t *table.Table) {
+	if src, ok := t.Src.(*remotes); ok {
 		src.forget()
 	}
 }

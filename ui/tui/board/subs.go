@@ -19,6 +19,7 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -67,31 +68,31 @@ const (
 	subRate
 )
 
-func (t *subsTable) columns() []tableColumn {
+func (t *subsTable) Columns() []table.Column {
 	server, typ, args := max(t.widest.server, 6), max(t.widest.typ, 10), 0
 	if t.args {
 		args = 10
 	}
-	return []tableColumn{
-		subState:    {title: "STATE", width: 12},
-		subMode:     {title: "MODE", width: 5, rank: 2},
-		subServer:   {title: "SERVER", width: min(10, server), grow: 1, most: server, rank: 4},
-		subType:     {title: "TYPE", width: min(16, typ), grow: 2, most: typ},
-		subArgs:     {title: "ARGUMENTS", width: args, grow: 2, rank: 8},
-		subEvidence: {title: "EVIDENCE", width: 22, grow: 3, rank: 3, wish: 34},
-		subLast:     {title: "LAST EVENT", width: 11, rank: 5, right: true},
-		subCount:    {title: "COUNT", width: 8, rank: 1, right: true},
-		subDup:      {title: "DUP", width: 5, rank: 9, right: true},
-		subLag:      {title: "LAG", width: 7, rank: 7, right: true},
-		subLease:    {title: "LEASE", width: 8, rank: 10, right: true},
-		subRate:     {title: "RATE", width: 16, rank: 6, right: true},
+	return []table.Column{
+		subState:    {Title: "STATE", Width: 12},
+		subMode:     {Title: "MODE", Width: 5, Rank: 2},
+		subServer:   {Title: "SERVER", Width: min(10, server), Grow: 1, Most: server, Rank: 4},
+		subType:     {Title: "TYPE", Width: min(16, typ), Grow: 2, Most: typ},
+		subArgs:     {Title: "ARGUMENTS", Width: args, Grow: 2, Rank: 8},
+		subEvidence: {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wish: 34},
+		subLast:     {Title: "LAST EVENT", Width: 11, Rank: 5, Right: true},
+		subCount:    {Title: "COUNT", Width: 8, Rank: 1, Right: true},
+		subDup:      {Title: "DUP", Width: 5, Rank: 9, Right: true},
+		subLag:      {Title: "LAG", Width: 7, Rank: 7, Right: true},
+		subLease:    {Title: "LEASE", Width: 8, Rank: 10, Right: true},
+		subRate:     {Title: "RATE", Width: 16, Rank: 6, Right: true},
 	}
 }
 
-func (t *subsTable) sortBy(col int, reverse bool) { t.col, t.reverse = col, reverse }
-func (t *subsTable) filter(text string)           { t.text = strings.ToLower(text) }
+func (t *subsTable) SortBy(col int, reverse bool) { t.col, t.reverse = col, reverse }
+func (t *subsTable) Filter(text string)           { t.text = strings.ToLower(text) }
 
-func (t *subsTable) load() bool {
+func (t *subsTable) Load() bool {
 	e := t.env
 	t.now = e.Clock()
 	t.rates = e.Stats.BySub
@@ -170,58 +171,58 @@ func lastEvent(v *host.SubscriptionView) time.Time {
 	return cells.Latest(v.Status.LastEvent, v.Status.LastDelivery)
 }
 
-func (t *subsTable) len() int       { return len(t.order) }
-func (t *subsTable) id(i int) RowID { return RowID{Sub: t.subs[t.order[i]].ID} }
+func (t *subsTable) Len() int             { return len(t.order) }
+func (t *subsTable) ID(i int) table.RowID { return table.RowID{Sub: t.subs[t.order[i]].ID} }
 
-func (t *subsTable) find(id RowID) int {
+func (t *subsTable) Find(id table.RowID) int {
 	return slices.IndexFunc(t.order, func(i int) bool { return t.subs[i].ID == id.Sub })
 }
 
-func (t *subsTable) cell(i, col int) cell {
+func (t *subsTable) Cell(i, col int) table.Cell {
 	e := t.env
 	v := &t.subs[t.order[i]]
 	switch col {
 	case subState:
 		word := evidence.StateWord(v, t.now)
 		glyph, role := evidence.Sign(e.Glyphs, word)
-		return say(role, glyph+" "+string(word))
+		return table.Say(role, glyph+" "+string(word))
 	case subMode:
-		return say(themes.Plain, evidence.ModeWord(v.Mode))
+		return table.Say(themes.Plain, evidence.ModeWord(v.Mode))
 	case subServer:
-		return say(themes.Server, v.Key.Server)
+		return table.Say(themes.Server, v.Key.Server)
 	case subType:
-		return cell{themes.Type, trust.Line(v.Key.Type)}
+		return table.Cell{Role: themes.Type, Text: trust.Line(v.Key.Type)}
 	case subArgs:
 		if evidence.NoArgs(v.Key.Args) {
-			return cell{}
+			return table.Cell{}
 		}
-		return say(themes.Dim, string(v.ShownArgs()))
+		return table.Say(themes.Dim, string(v.ShownArgs()))
 	case subEvidence:
 		return t.evidence(v)
 	case subLast:
 		if last := lastEvent(v); !last.IsZero() {
-			return say(themes.Dim, cells.Ago(t.now, last))
+			return table.Say(themes.Dim, cells.Ago(t.now, last))
 		}
 	case subCount:
-		return say(themes.Plain, cells.Number(v.Stored))
+		return table.Say(themes.Plain, cells.Number(v.Stored))
 	case subDup:
 		return counted(v.Dropped)
 	case subLag:
 		if d := t.lag(v); d > 0 {
-			return say(themes.Plain, cells.ShortSpan(d))
+			return table.Say(themes.Plain, cells.ShortSpan(d))
 		}
 	case subLease:
 		if end := evidence.LeaseOf(v).RefreshBefore; v.Mode == event.ModeWebhook && !end.IsZero() {
-			return say(themes.Plain, cells.Span(end.Sub(t.now)))
+			return table.Say(themes.Plain, cells.Span(end.Sub(t.now)))
 		}
 	case subRate:
 		return t.rateCell(v)
 	}
-	return cell{}
+	return table.Cell{}
 }
 
 // evidence is the column that explains the state; an error comes first.
-func (t *subsTable) evidence(v *host.SubscriptionView) cell {
+func (t *subsTable) evidence(v *host.SubscriptionView) table.Cell {
 	e := t.env
 	words := evidence.Of(*v, t.now)
 	if e.Cursorless(v) {
@@ -229,26 +230,26 @@ func (t *subsTable) evidence(v *host.SubscriptionView) cell {
 	}
 	switch {
 	case v.Status.Error.IsZero():
-		return cell{themes.Dim, cells.Sanitize(words)}
+		return table.Cell{Role: themes.Dim, Text: cells.Sanitize(words)}
 	case words == "":
-		return cell{themes.Warn, trust.Line(v.Status.Error)}
+		return table.Cell{Role: themes.Warn, Text: trust.Line(v.Status.Error)}
 	}
-	return cell{themes.Warn, cells.Join(cells.Sanitize(words+": "), trust.Line(v.Status.Error))}
+	return table.Cell{Role: themes.Warn, Text: cells.Join(cells.Sanitize(words+": "), trust.Line(v.Status.Error))}
 }
 
-func (t *subsTable) describe(d *detail.Text, id RowID) {
+func (t *subsTable) Describe(d *detail.Text, id table.RowID) {
 	e := t.env
 	if v := e.Sub(id.Sub); v != nil {
 		d.Subscription(v, e.Cursorless(v))
 	}
 }
 
-func (t *subsTable) open(id RowID) (tea.Cmd, bool) {
+func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) {
 	e := t.env
 	return nil, e.JumpToSub(id.Sub)
 }
 
-func (t *subsTable) teach() []string {
+func (t *subsTable) Teach() []string {
 	e := t.env
 	switch {
 	case t.text != "":
@@ -260,11 +261,11 @@ func (t *subsTable) teach() []string {
 }
 
 // counted shows a number that is worth a look when it is not zero.
-func counted(n uint64) cell {
+func counted(n uint64) table.Cell {
 	if n == 0 {
-		return say(themes.Dim, "0")
+		return table.Say(themes.Dim, "0")
 	}
-	return say(themes.Plain, cells.Number(n))
+	return table.Say(themes.Plain, cells.Number(n))
 }
 
 // lagAt is how long the newest event of a subscription was on its way.
@@ -280,18 +281,18 @@ func (t *subsTable) rate(v *host.SubscriptionView) float64 {
 }
 
 // rateCell draws the course of the rate beside it.
-func (t *subsTable) rateCell(v *host.SubscriptionView) cell {
+func (t *subsTable) rateCell(v *host.SubscriptionView) table.Cell {
 	e := t.env
 	const seconds = 8
 	r, ok := t.rates[v.ID]
 	if !ok {
-		return cell{}
+		return table.Cell{}
 	}
 	course := cells.Recent(r.Seconds[:], seconds)
 	if cells.Highest(course) == 0 {
-		return cell{}
+		return table.Cell{}
 	}
-	return say(themes.Plain, e.Glyphs.Spark(course)+" "+cells.Rate(t.rate(v)))
+	return table.Say(themes.Plain, e.Glyphs.Spark(course)+" "+cells.Rate(t.rate(v)))
 }
 
 // lag is how long the newest event was on its way, 0 if that is not known.

@@ -13,6 +13,7 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/table"
 )
 
 // source is a host whose log is in memory.
@@ -64,13 +65,13 @@ func tables() (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
 }
 
 // read has a table read until it wants nothing more, and draws it.
-func read(t *testing.T, table *board.Table) string {
+func read(t *testing.T, rows *table.Table) string {
 	t.Helper()
 	for range 100 {
-		table.Load()
-		cmd := table.Work()
+		rows.Load()
+		cmd := rows.Work()
 		if cmd == nil {
-			return tuitest.Plain(table.Draw(140, 12))
+			return tuitest.Plain(rows.Draw(140, 12))
 		}
 		tuitest.Run(cmd)
 	}
@@ -133,7 +134,7 @@ func TestTablesAreRememberedByTheirTitles(t *testing.T) {
 	b.Subs.Table().TurnAround()
 	b.Log.Turn(1)
 	again, _, _, _ := tables()
-	again.Recall(b.Memo())
+	table.Recall(table.Memos(&b.Subs, &b.Log), &again.Subs, &again.Log)
 	title, reverse := again.Subs.Table().Order()
 	if want, _ := b.Subs.Table().Order(); title != want || !reverse || again.Log.On != 1 {
 		t.Errorf("recalled %q %v, tab %d", title, reverse, again.Log.On)

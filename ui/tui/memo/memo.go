@@ -11,11 +11,11 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -34,7 +34,7 @@ type State struct {
 	Panes   layout.Arrangement `json:"panes,omitzero"`
 	Tab     detail.Tab         `json:"tab,omitempty"`
 	Clock   cells.TimeView     `json:"clock,omitempty"`
-	Tables  []board.Memo       `json:"tables,omitempty"`
+	Tables  []table.Memo       `json:"tables,omitempty"`
 	Lines
 }
 

@@ -1,4 +1,6 @@
-package board
+// Package table shows rows of a source in columns: what is chosen is a row, not a place.
+// Several tables behind tabs are a board.
+package table
 
 import (
 	"strings"
@@ -16,59 +18,66 @@ import (
 type RowID struct {
 	Sub  event.SubID
 	Seq  uint64
-	name string
+	Name string
 }
 
-// cell is one field of a row.
-type cell struct {
-	role themes.Role
-	text trust.Rendered
+// Cell is one field of a row.
+type Cell struct {
+	Role themes.Role
+	Text trust.Rendered
 }
 
-func say(role themes.Role, text string) cell { return cell{role, cells.Sanitize(text)} }
+// Say is a field in our own words.
+func Say(role themes.Role, text string) Cell { return Cell{role, cells.Sanitize(text)} }
 
-// tableColumn is a column with the room it would like to have.
-type tableColumn struct {
-	title string
-	width int  // cells it takes
-	grow  int  // its share of the room that is left
-	most  int  // cells beyond which it does not grow; 0 is no bound
-	wish  int  // cells for which columns that are only nice to have give way
-	right bool // numbers stand at the right
-	rank  int  // where there is no room the highest rank goes first; 0 stays
+// Column is a column with the room it would like to have.
+type Column struct {
+	Title string
+	Width int  // cells it takes
+	Grow  int  // its share of the room that is left
+	Most  int  // cells beyond which it does not grow; 0 is no bound
+	Wish  int  // cells for which columns that are only nice to have give way
+	Right bool // numbers stand at the right
+	Rank  int  // where there is no room the highest rank goes first; 0 stays
 }
 
-// source has the rows of a table.
-type source interface {
-	columns() []tableColumn
-	// load takes what the host has now and tells whether rows changed.
-	load() (changed bool)
-	len() int
-	id(i int) RowID
-	// find returns the place of a row, -1 if there is none.
-	find(id RowID) int
-	cell(i, col int) cell
-	// describe writes what the detail shows of a row.
-	describe(d *detail.Text, id RowID)
-	// teach says what an empty table means.
-	teach() []string
+// Source has the rows of a table.
+type Source interface {
+	Columns() []Column
+	// Load takes what the host has now and tells whether rows changed.
+	Load() (changed bool)
+	Len() int
+	ID(i int) RowID
+	// Find returns the place of a row, -1 if there is none.
+	Find(id RowID) int
+	Cell(i, col int) Cell
+	// Describe writes what the detail shows of a row.
+	Describe(d *detail.Text, id RowID)
+	// Teach says what an empty table means.
+	Teach() []string
 }
 
 // niceToHave is the rank from which columns give way to another one's wish.
 const niceToHave = 6
 
-// sorter is a source whose order the operator chooses.
-type sorter interface{ sortBy(col int, reverse bool) }
+// Sorter is a source whose order the operator chooses.
+type Sorter interface{ SortBy(col int, reverse bool) }
 
-// finder is a source that shows only rows with a text.
-type finder interface {
-	find(id RowID) int
-	filter(text string)
+// Finder is a source that shows only rows with a text.
+type Finder interface{ Filter(text string) }
+
+// Opener is a source whose rows lead elsewhere.
+type Opener interface {
+	Open(id RowID) (cmd tea.Cmd, leads bool)
 }
 
-// opener is a source whose rows lead elsewhere.
-type opener interface {
-	open(id RowID) (cmd tea.Cmd, leads bool)
+// Worker is a source that reads what takes long.
+type Worker interface{ Work() tea.Cmd }
+
+// Env is what tables are drawn with.
+type Env struct {
+	*cells.Env
+	Focused func() bool // the table has the keys
 }
 
 // Table shows rows of a source. What is chosen is a row, not a place: rows that
@@ -76,7 +85,7 @@ type opener interface {
 type Table struct {
 	env     *Env
 	Name    string
-	src     source
+	Src     Source
 	At      RowID
 	top     int
 	Height  int
@@ -103,22 +112,24 @@ type tableKey struct {
 	second         int64
 }
 
-func newTable(e *Env, name string, src source, tail bool) *Table {
-	return &Table{env: e, Name: name, src: src, tail: tail, follow: tail, sort: -1}
+// New is a table that shows no row yet; with tail its rows come at the end, and it follows
+// the newest.
+func New(e *Env, name string, src Source, tail bool) *Table {
+	return &Table{env: e, Name: name, Src: src, tail: tail, follow: tail, sort: -1}
 }
 
 // Load brings the rows up to date; the chosen row stays where it is shown.
 func (t *Table) Load() {
-	before := t.src.find(t.At)
-	if t.src.load() {
+	before := t.Src.Find(t.At)
+	if t.Src.Load() {
 		t.Gen++
 	}
-	n := t.src.len()
+	n := t.Src.Len()
 	if n == 0 {
 		t.At, t.top = RowID{}, 0
 		return
 	}
-	at := t.src.find(t.At)
+	at := t.Src.Find(t.At)
 	switch {
 	case t.follow:
 		at = n - 1
@@ -137,18 +148,18 @@ func (t *Table) Load() {
 func (t *Table) Tall() int {
 	t.Load()
 	if t.Text == "" {
-		t.whole = max(t.src.len(), len(t.src.teach())+1)
+		t.whole = max(t.Src.Len(), len(t.Src.Teach())+1)
 	}
 	return t.whole
 }
 
 func (t *Table) choose(i int) {
-	n, h := t.src.len(), max(t.Height, 1)
+	n, h := t.Src.Len(), max(t.Height, 1)
 	if n == 0 {
 		return
 	}
 	i = max(0, min(i, n-1))
-	t.At = t.src.id(i)
+	t.At = t.Src.ID(i)
 	if i < t.top {
 		t.top = i
 	}
@@ -163,7 +174,7 @@ func (t *Table) By(n int) {
 	if n < 0 {
 		t.follow = false
 	}
-	t.choose(max(t.src.find(t.At), 0) + n)
+	t.choose(max(t.Src.Find(t.At), 0) + n)
 }
 
 // End goes to the first or the last row; at the last one a table that grows
@@ -171,7 +182,7 @@ func (t *Table) By(n int) {
 func (t *Table) End(last bool) {
 	if last {
 		t.follow = t.tail
-		t.choose(t.src.len() - 1)
+		t.choose(t.Src.Len() - 1)
 		return
 	}
 	t.follow = false
@@ -182,10 +193,10 @@ func (t *Table) End(last bool) {
 // chosen before.
 func (t *Table) Click(row int) (again bool) {
 	i := t.top + row
-	if row < 0 || i >= t.src.len() {
+	if row < 0 || i >= t.Src.Len() {
 		return false
 	}
-	again = t.src.id(i) == t.At
+	again = t.Src.ID(i) == t.At
 	t.follow = false
 	t.choose(i)
 	return again
@@ -193,66 +204,66 @@ func (t *Table) Click(row int) (again bool) {
 
 // SortNext sorts by another column.
 func (t *Table) SortNext(step int) {
-	s, ok := t.src.(sorter)
+	s, ok := t.Src.(Sorter)
 	if !ok {
 		return
 	}
-	n := len(t.src.columns())
+	n := len(t.Src.Columns())
 	for range n {
 		t.sort = (t.sort + step + n) % n
 		if t.sort >= len(t.widths) || t.widths[t.sort] > 0 {
 			break
 		}
 	}
-	s.sortBy(t.sort, t.reverse)
+	s.SortBy(t.sort, t.reverse)
 	t.Load()
 }
 
 // TurnAround turns the order of the rows around.
 func (t *Table) TurnAround() {
-	if s, ok := t.src.(sorter); ok {
+	if s, ok := t.Src.(Sorter); ok {
 		t.reverse = !t.reverse
-		s.sortBy(t.sort, t.reverse)
+		s.SortBy(t.sort, t.reverse)
 		t.Load()
 	}
 }
 
 // fitColumns shares room among columns, each with a blank behind it. A width of
 // 0 leaves a column out.
-func fitColumns(cols []tableColumn, room int) []int {
+func fitColumns(cols []Column, room int) []int {
 	widths := make([]int, len(cols))
 	used, grow, wish := 0, 0, 0
 	for i, c := range cols {
-		if c.width > 0 {
-			widths[i] = c.width
-			used += c.width + 1
-			grow += c.grow
-			wish += max(0, c.wish-c.width)
+		if c.Width > 0 {
+			widths[i] = c.Width
+			used += c.Width + 1
+			grow += c.Grow
+			wish += max(0, c.Wish-c.Width)
 		}
 	}
 	for {
 		worst := -1
 		for i, c := range cols {
-			if widths[i] > 0 && c.rank > 0 && (worst < 0 || c.rank > cols[worst].rank) {
+			if widths[i] > 0 && c.Rank > 0 && (worst < 0 || c.Rank > cols[worst].Rank) {
 				worst = i
 			}
 		}
-		if worst < 0 || used <= room && (used+wish <= room || cols[worst].rank < niceToHave) {
+		if worst < 0 || used <= room && (used+wish <= room || cols[worst].Rank < niceToHave) {
 			break
 		}
 		used -= widths[worst] + 1
-		grow -= cols[worst].grow
+		grow -= cols[worst].Grow
 		widths[worst] = 0
 	}
 	for i, c := range cols {
-		if widths[i] > 0 && c.grow > 0 && used < room {
-			more := (room - used) * c.grow / grow
-			if c.most > 0 {
-				more = min(more, max(0, c.most-widths[i]))
+		if widths[i] > 0 && c.Grow > 0 && used < room {
+			more := (room - used) * c.Grow / grow
+			if c.Most > 0 {
+				more = min(more, max(0, c.Most-widths[i]))
 			}
 			widths[i] += more
 			used += more
-			grow -= c.grow
+			grow -= c.Grow
 		}
 	}
 	return widths
@@ -268,17 +279,17 @@ func (t *Table) Draw(w, h int) []string {
 		return t.lines
 	}
 	t.drawn = key
-	cols := t.src.columns()
+	cols := t.Src.Columns()
 	t.widths = fitColumns(cols, w-1)
 	c := &t.draws
 	c.Begin(&e.Theme, w)
 	t.drawHead(c, cols)
-	for i := t.top; i < t.src.len() && i < t.top+t.Height; i++ {
+	for i := t.top; i < t.Src.Len() && i < t.top+t.Height; i++ {
 		t.drawRow(c, cols, i, key.focus)
 	}
-	if t.src.len() == 0 {
+	if t.Src.Len() == 0 {
 		c.End()
-		for _, s := range t.src.teach() {
+		for _, s := range t.Src.Teach() {
 			c.Put(themes.Dim, "  "+s)
 			c.End()
 		}
@@ -287,30 +298,30 @@ func (t *Table) Draw(w, h int) []string {
 	return t.lines
 }
 
-func (t *Table) drawHead(c *cells.Canvas, cols []tableColumn) {
+func (t *Table) drawHead(c *cells.Canvas, cols []Column) {
 	e := t.env
 	c.Put(themes.Plain, " ")
 	for i, col := range cols {
 		if t.widths[i] == 0 {
 			continue
 		}
-		role, title := themes.Dim, col.title
+		role, title := themes.Dim, col.Title
 		if i == t.sort {
 			role = themes.Strong
 			title += e.Glyphs.Down
 			if t.reverse {
-				title = col.title + e.Glyphs.Up
+				title = col.Title + e.Glyphs.Up
 			}
 		}
-		c.Field(role, cells.Sanitize(title), t.widths[i], col.right)
+		c.Field(role, cells.Sanitize(title), t.widths[i], col.Right)
 	}
 	c.End()
 }
 
-func (t *Table) drawRow(c *cells.Canvas, cols []tableColumn, i int, focus bool) {
+func (t *Table) drawRow(c *cells.Canvas, cols []Column, i int, focus bool) {
 	e := t.env
 	mark := " "
-	if t.src.id(i) == t.At {
+	if t.Src.ID(i) == t.At {
 		mark = e.Glyphs.Cursor
 		c.Only(themes.CursorOff)
 		if focus {
@@ -322,21 +333,21 @@ func (t *Table) drawRow(c *cells.Canvas, cols []tableColumn, i int, focus bool) 
 		if t.widths[j] == 0 {
 			continue
 		}
-		x := t.src.cell(i, j)
-		c.Field(x.role, x.text, t.widths[j], col.right)
+		x := t.Src.Cell(i, j)
+		c.Field(x.Role, x.Text, t.widths[j], col.Right)
 	}
 	c.End()
 }
 
 // Line is the chosen row as text, with all its columns.
 func (t *Table) Line() string {
-	i := t.src.find(t.At)
+	i := t.Src.Find(t.At)
 	if i < 0 {
 		return ""
 	}
 	var fields []string
-	for j := range t.src.columns() {
-		if text := t.src.cell(i, j).text.Plain(); text != "" {
+	for j := range t.Src.Columns() {
+		if text := t.Src.Cell(i, j).Text.Plain(); text != "" {
 			fields = append(fields, text)
 		}
 	}
@@ -347,30 +358,27 @@ func (t *Table) Line() string {
 func (t *Table) Chosen() bool { return t.At != RowID{} }
 
 // Rows is how many rows there are.
-func (t *Table) Rows() int { return t.src.len() }
+func (t *Table) Rows() int { return t.Src.Len() }
 
 // Sorts tells whether the operator chooses the order of the rows.
-func (t *Table) Sorts() bool { _, ok := t.src.(sorter); return ok }
+func (t *Table) Sorts() bool { _, ok := t.Src.(Sorter); return ok }
 
 // Finds tells whether the table can show only rows with a text.
-func (t *Table) Finds() bool { _, ok := t.src.(finder); return ok }
+func (t *Table) Finds() bool { _, ok := t.Src.(Finder); return ok }
 
 // Find shows only rows that hold the text.
 func (t *Table) Find(text string) {
-	if s, ok := t.src.(finder); ok && t.Text != text {
+	if s, ok := t.Src.(Finder); ok && t.Text != text {
 		t.Text = text
-		s.filter(text)
+		s.Filter(text)
 		t.Gen++
 		t.Load()
 	}
 }
 
-// AppLog tells whether the table is the program's own log.
-func (t *Table) AppLog() bool { _, ok := t.src.(*appLog); return ok }
-
 // Work has the source do what takes long, by a command.
 func (t *Table) Work() tea.Cmd {
-	if w, ok := t.src.(worker); ok {
+	if w, ok := t.Src.(Worker); ok {
 		return w.Work()
 	}
 	return nil
@@ -378,8 +386,8 @@ func (t *Table) Work() tea.Cmd {
 
 // Open leads to what the chosen row is about, and tells whether there is such a place.
 func (t *Table) Open() (cmd tea.Cmd, leads bool) {
-	if o, ok := t.src.(opener); ok {
-		return o.open(t.At)
+	if o, ok := t.Src.(Opener); ok {
+		return o.Open(t.At)
 	}
 	return nil, false
 }
@@ -387,18 +395,18 @@ func (t *Table) Open() (cmd tea.Cmd, leads bool) {
 // Describe writes what the detail shows of the chosen row.
 func (t *Table) Describe(d *detail.Text) {
 	if t.Chosen() {
-		t.src.describe(d, t.At)
+		t.Src.Describe(d, t.At)
 	}
 }
 
 // RowAt names the row in a place.
-func (t *Table) RowAt(i int) RowID { return t.src.id(i) }
+func (t *Table) RowAt(i int) RowID { return t.Src.ID(i) }
 
 // Order is the column by which rows are sorted, "" for none, and whether it is turned
 // around.
 func (t *Table) Order() (title string, reverse bool) {
 	if t.sort >= 0 {
-		title = t.src.columns()[t.sort].title
+		title = t.Src.Columns()[t.sort].Title
 	}
 	return title, t.reverse
 }
@@ -408,7 +416,7 @@ func (t *Table) Scroll(n int) {
 	if n < 0 {
 		t.follow = false
 	}
-	at, last := max(t.src.find(t.At), 0), t.src.len()-1
+	at, last := max(t.Src.Find(t.At), 0), t.Src.Len()-1
 	t.top = max(0, min(t.top+n, last+1-t.Height))
 	t.choose(max(t.top, min(at, t.top+t.Height-1, last)))
 }
