@@ -19,11 +19,11 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "store"},
-	"ui/...":                  {"ui/...", "host", "host/attach", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
+	"ui/...":                  {"ui/...", "host", "host/attach", "host/react", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
-	"host/attach":             {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/trust"},
+	"host/attach":             {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/react", "host/trust"},
 	"host/config":             {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/redact":             {"host/internal/jsontext", "host/event", "host/wire", "host/trust"},
 	"host/session":            {"host/redact", "host/event", "host/wire", "host/trust"},

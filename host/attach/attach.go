@@ -5,11 +5,14 @@
 //
 // The protocol is HTTP on that socket. A client opens a session, a request that is
 // answered when the first process ends, and asks with one request for each verb,
-// POST /v2/VERB; what a verb takes and gives is one value in gob, which keeps texts to
+// POST /v3/VERB; what a verb takes and gives is one value in gob, which keeps texts to
 // the byte, as cursors have to be. Nothing is sent that was not asked for. A client
 // that follows what changes asks for the state with the version that it has, and is
 // answered when there is a newer one: a client that is slow or stopped holds up no client but itself,
 // and reads what it missed from the log.
+//
+// A session needs the token that the first process keeps in the data directory: who
+// cannot read that directory, such as a confined command, is no operator and can ask for nothing.
 //
 // Secrets do not cross: [event.Secret] is sent in its masked form. Servers are sent
 // by name; the first finds the description in its own configuration.
@@ -44,7 +47,7 @@ var (
 
 // version of the protocol. It grows when a process of the version before could not
 // understand an answer; gob passes over fields that only one side knows.
-const version = 2
+const version = 3
 
 // Bounds.
 const (
@@ -63,6 +66,7 @@ const (
 	headerVersion = "Eventdeck-Attach"  // of the process that answers
 	headerPID     = "Eventdeck-Pid"     // likewise
 	headerSession = "Eventdeck-Session" // given with a session, and sent with each verb
+	headerToken   = "Eventdeck-Token"   // sent to open a session
 )
 
 // pathOf returns the path of a verb, or of the session.

@@ -17,6 +17,7 @@ import (
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/store"
 )
@@ -36,6 +37,17 @@ type first struct {
 
 func newFirst(t *testing.T, dir string, find func(string) (event.Server, error)) *first {
 	t.Helper()
+	return serve(t, dir, attach.Options{Find: find})
+}
+
+// newFirstWith is newFirst with an engine of reactions.
+func newFirstWith(t *testing.T, c react.Control) *first {
+	t.Helper()
+	return serve(t, t.TempDir(), attach.Options{Control: c})
+}
+
+func serve(t *testing.T, dir string, o attach.Options) *first {
+	t.Helper()
 	f := &first{t: t, dir: dir}
 	var err error
 	if f.store, err = store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring()}); err != nil {
@@ -44,7 +56,8 @@ func newFirst(t *testing.T, dir string, find func(string) (event.Server, error))
 	if f.host, err = host.New(host.Options{Store: f.store, CADir: filepath.Join(dir, "ca")}); err != nil {
 		t.Fatal(err)
 	}
-	if f.server, err = attach.Serve(attach.Options{API: f.host, Store: f.store, Dir: dir, Find: find}); err != nil {
+	o.API, o.Store, o.Dir = f.host, f.store, dir
+	if f.server, err = attach.Serve(o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.end)

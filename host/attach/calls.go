@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 	"eventdeck/host/trust"
 )
 
@@ -61,6 +62,24 @@ const (
 	verbMark       verb[event.Mark, nothing]         = "mark"
 	verbUnmark     verb[markID, nothing]             = "unmark"
 	verbSignOut    verb[string, nothing]             = "sign-out"
+
+	// Of reactions.
+	verbReactions verb[uint64, reactions]           = "reactions"
+	verbRuns      verb[react.Query, []react.Run]    = "runs"
+	verbRun       verb[react.RunID, react.Run]      = "run"
+	verbExplain   verb[explainAsk, []react.Verdict] = "explain"
+	verbApprove   verb[approval, nothing]           = "approve"
+	verbDeny      verb[denial, nothing]             = "deny"
+	verbUndeny    verb[react.RunID, nothing]        = "undeny"
+	verbGrant     verb[grant, nothing]              = "grant"
+	verbRetry     verb[react.RunID, react.RunID]    = "retry"
+	verbSettle    verb[settlement, nothing]         = "settle"
+	verbOnce      verb[once, react.RunID]           = "once"
+	verbArm       verb[arming, nothing]             = "arm"
+	verbDisarm    verb[string, nothing]             = "disarm"
+	verbSilence   verb[silence, nothing]            = "silence"
+	verbStop      verb[bool, nothing]               = "stop"
+	verbGo        verb[nothing, nothing]            = "go"
 )
 
 // stateAsk asks for a state that is newer than Since, and waits for it that long.
@@ -179,7 +198,45 @@ type (
 		Seq uint64
 	}
 	setting struct{ Key, Value string }
-	markID  struct {
+
+	// reactions is a state of the reactions; View is nil where it is the one that was
+	// asked with.
+	reactions  struct{ View *react.View }
+	explainAsk struct {
+		Seq  uint64
+		Rule string
+	}
+	approval struct {
+		Run  react.RunID
+		Hash string
+	}
+	denial struct {
+		Run    react.RunID
+		Reason string
+	}
+	grant struct {
+		Run   react.RunID
+		Hash  string
+		Until time.Time
+	}
+	settlement struct {
+		Run    react.RunID
+		Done   bool
+		Reason string
+	}
+	once struct {
+		Rule string
+		Seq  uint64
+	}
+	arming struct {
+		Rule string
+		Hash react.Hash
+	}
+	silence struct {
+		Rule  string
+		Until time.Time
+	}
+	markID struct {
 		Seq  uint64
 		Line bool
 	}

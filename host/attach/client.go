@@ -19,6 +19,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/react"
 )
 
 // Client uses the host of another process. It implements [host.API]; what that can
@@ -55,6 +56,8 @@ type Client struct {
 	last       atomic.Uint64 // newest record
 	audited    atomic.Uint64
 	wireWanted atomic.Int64 // when the wire was last looked at, in Unix nanoseconds
+
+	reactions control
 }
 
 // Bounds of what a client remembers of the wire and of the program's log.
@@ -71,7 +74,8 @@ const askWithin = 5 * time.Second
 // Attach connects to the process that has the store in dir open.
 //
 // Errors: [ErrNotListening] when there is none that listens, with [event.ErrSilent] when it does
-// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; the cause of ctx.
+// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for who cannot read the
+// data directory; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
 	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
 }
@@ -105,6 +109,7 @@ func newClient(dir string, dial Dial) *Client {
 	}}
 	c.log = eventlog.New(&remoteStore{c: c})
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.reactions.c = c
 	return c
 }
 
@@ -116,7 +121,12 @@ func (c *Client) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	token, err := readToken(c.dir)
+	if err != nil {
+		return err
+	}
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
+	r.Header.Set(headerToken, token)
 	hurry := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
 	slow := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: %w", ErrNotListening, event.ErrSilent)) })
 	res, err := c.http.Do(r)
@@ -153,6 +163,8 @@ func (c *Client) opened(res *http.Response) error {
 		return fmt.Errorf("%w: process %d; quit it, or use the same one", ErrVersion, pid)
 	case res.StatusCode == http.StatusServiceUnavailable:
 		return fmt.Errorf("%w: process %d has too many clients, or is about to end", ErrBusy, pid)
+	case res.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("process %d: %w: it is in the data directory", pid, react.ErrToken)
 	case res.StatusCode != http.StatusOK:
 		return fmt.Errorf("%w: HTTP %d", ErrAnswer, res.StatusCode)
 	}
@@ -189,7 +201,9 @@ func (c *Client) Within(ctx context.Context) (context.Context, context.CancelFun
 
 // Close detaches. The other process goes on.
 func (c *Client) Close() error {
+	c.mu.Lock()
 	c.cancel(errClosed)
+	c.mu.Unlock()
 	c.wg.Wait()
 	c.http.CloseIdleConnections()
 	return nil

@@ -7,6 +7,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/react"
 	"eventdeck/host/trust"
 )
 
@@ -67,6 +68,14 @@ func (l *Relay) Lose(err error) {
 	l.base++
 	l.mu.Unlock()
 	l.raise()
+}
+
+// Control implements [Controller]: that of the host, nil where it has none.
+func (l *Relay) Control() react.Control {
+	if c, ok := l.now().(Controller); ok {
+		return c.Control()
+	}
+	return nil
 }
 
 // raise raises the flags of the readers.

@@ -74,6 +74,7 @@ func handlers() map[string]handler {
 	addServers(add)
 	addSubscriptions(add)
 	addKept(add)
+	addReactions(add)
 	return all
 }
 

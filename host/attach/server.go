@@ -10,12 +10,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 )
 
 // Options say what a [Server] answers for. API, Store and Dir are needed.
@@ -24,6 +26,8 @@ type Options struct {
 	Store event.Store
 	Dir   string       // the data directory of the store
 	Log   *slog.Logger // nil: nowhere
+	// Control is of the engine of reactions that runs here; nil: none does.
+	Control react.Control
 	// Find finds the description of a server by the name or address that a client
 	// gave; nil: none is found.
 	Find func(name string) (event.Server, error)
@@ -40,6 +44,7 @@ type Backuper interface {
 type Server struct {
 	opts     Options
 	verbs    map[string]handler
+	token    string // that a client must have
 	http     *http.Server
 	unlisten func() error
 	cancel   context.CancelFunc
@@ -58,7 +63,12 @@ func Serve(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for other processes: %w", err)
 	}
-	s := newServer(o, unlisten)
+	token, err := newToken(o.Dir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listen for other processes: %w", err), unlisten())
+	}
+	s := newServer(o, func() error { return errors.Join(unlisten(), removeFile(filepath.Join(o.Dir, fileToken))) })
+	s.token = token
 	s.wg.Go(func() { _ = s.http.Serve(s.peers(l)) }) // it ends with Close
 	return s, nil
 }
@@ -173,6 +183,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // hold keeps a session until the client or the server ends.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
+	if !s.isToken(r.Header.Get(headerToken)) {
+		s.opts.Log.Warn("a process without the token wanted to attach", "pid", r.Header.Get(headerPID))
+		refuse(w, http.StatusForbidden, react.ErrToken)
+		return
+	}
 	id := rand.Text()
 	e := &session{server: s, signIns: map[uint64]host.SignIn{}}
 	e.idle.L = &e.mu

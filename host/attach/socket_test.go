@@ -88,7 +88,7 @@ func TestAClientThatReadsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := conn.Write([]byte("GET /v2/session HTTP/1.1\r\nHost: attach\r\n\r\n")); err != nil {
+	if _, err := conn.Write([]byte("GET /v3/session HTTP/1.1\r\nHost: attach\r\nEventdeck-Token: " + token(t, f.dir) + "\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	c := f.client()
