@@ -54,11 +54,30 @@ func (p *proof) catchUp(ctx context.Context) verdict {
 	if !p.mayCatchUp(ctx) {
 		return unable
 	}
-	c := &catchingUp{proof: p, at: p.from}
+	c := &catchingUp{proof: p, at: p.from, began: p.from}
 	if lease, ok := p.medium.(*knownPath); ok {
-		return c.besideDeliveries(ctx, lease)
+		v := c.besideDeliveries(ctx, lease)
+		if v == proved {
+			p.r.in.whole.to(lease.looked)
+		}
+		return v
 	}
-	return c.besideStream(ctx)
+	if done := p.r.caughtUp; done.from.Valid && done.from.Same(p.from) {
+		c.at, c.began, c.short = done.at, done.at, done.short
+	}
+	v := c.besideStream(ctx)
+	if v == proved {
+		p.r.in.whole.to(p.opened)
+	}
+	return v
+}
+
+// progress is how far the catch-up polls beside streams have come that ended before their
+// proof: all that the server holds between the two positions is stored. The next one goes
+// on there, else no poll would come to its end where streams are shorter than it takes.
+type progress struct {
+	from, at event.Cursor
+	short    bool
 }
 
 // catchingUp is a catch-up poll under way. Its position is its own: it is never stored
@@ -66,9 +85,10 @@ func (p *proof) catchUp(ctx context.Context) verdict {
 type catchingUp struct {
 	*proof
 	at      event.Cursor
-	brought bool // events have come
-	short   bool // the server did not go on from the last proved position
-	most    int  // events asked for at most; 0: the server decides
+	began   event.Cursor // the first one
+	brought bool         // events have come
+	short   bool         // the server did not go on from the last proved position
+	most    int          // events asked for at most; 0: the server decides
 }
 
 // mostDrains is how often a poll is made that does not bring what the delivery brought.
@@ -125,7 +145,7 @@ func (c *catchingUp) besideDeliveries(ctx context.Context, lease *knownPath) ver
 // again prepares another drain.
 func (c *catchingUp) again() {
 	if !c.brought {
-		c.at = c.from
+		c.at = c.began
 	}
 }
 
@@ -178,7 +198,7 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 			return undecided
 		case errors.Is(err, wire.ErrTooLarge) && c.smaller():
 			continue
-		case cursorRefused(err) && c.later():
+		case cursorRefused(err) && (c.anew() || c.later()):
 			continue
 		case cannotPoll(err):
 			return c.refused(unable)
@@ -246,7 +266,17 @@ func (c *catchingUp) later() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.from, c.at = c.stored, c.stored
+	c.from, c.at, c.began = c.stored, c.stored, c.stored
+	return true
+}
+
+// anew begins at the last proved position again, where the server does not take the one
+// that an earlier poll came to. It reports whether that helps.
+func (c *catchingUp) anew() bool {
+	if !c.at.Same(c.began) || c.began.Same(c.from) {
+		return false
+	}
+	c.at, c.began = c.from, c.from
 	return true
 }
 
@@ -289,6 +319,7 @@ func (c *catchingUp) keep(ctx context.Context, res wire.PollResult) error {
 		return err
 	}
 	in.replayed.Add(uint64(o.Stored))
+	c.r.caughtUp = progress{c.from, c.at, c.short || res.Truncated}
 	c.r.deps.Failpoint(FailCaughtUp)
 	c.meet(b.Records)
 	return nil

@@ -25,17 +25,27 @@ type doubts struct {
 // isDoubted reports whether something speaks for a loss that no proof has settled.
 func (r *Runner) isDoubted() bool { return r.doubts.raised.Load() != r.doubts.settled.Load() }
 
-// raise notes that something speaks for a loss.
-func (r *Runner) raise() {
+// raise notes that something speaks for a loss. ofDelivered: of something that was
+// delivered before the last answer, too, not only behind it.
+func (r *Runner) raise(ofDelivered bool) {
+	r.mu.Lock()
 	r.doubts.raised.Add(1)
+	r.unbroken = r.unbroken && !ofDelivered
+	r.mu.Unlock()
 	r.showProof(event.ProofProving)
+}
+
+func (r *Runner) isUnbroken() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unbroken
 }
 
 // Doubt asks for a proof now: something happened that a delivery may not have
 // survived, as a sleep of the machine. The delivery is opened again.
 func (r *Runner) Doubt() {
 	if r.Mode() == event.ModeWebhook {
-		r.raise()
+		r.raise(true)
 	}
 	r.Nudge()
 }
@@ -59,8 +69,9 @@ func (r *Runner) checkpoint(ctx context.Context, sub *event.Subscription) error 
 
 // weigh raises a doubt where an answer speaks for a loss, on a path that the server had
 // granted before: it shows failed deliveries, or that the server begins anew. settled is
-// the failure that a proof has covered. Where it shows none, the deliveries until then
-// can be relied on; a lease that ended may have ended with some missing behind them.
+// the failure that a proof has covered. Where no answer shows one since the last proof of
+// this run, the deliveries until then can be relied on; a lease that ended may have ended
+// with some missing behind them.
 func (r *Runner) weigh(sub *event.Subscription, res wire.SubscribeResult, settled event.Failure) {
 	if sub.Lease.GrantedAt.IsZero() || !sub.Cursor.Valid {
 		return
@@ -69,10 +80,10 @@ func (r *Runner) weigh(sub *event.Subscription, res wire.SubscribeResult, settle
 	failed := r.challenged.Load() || told != (event.Failure{}) && told != settled || endsSuspension(sub, res) || r.leadsOn(sub, res)
 	lapsed := !sub.Lease.RefreshBefore.IsZero() && r.deps.Now().After(sub.Lease.RefreshBefore)
 	if failed || lapsed {
-		r.raise()
+		r.raise(failed)
 	}
-	if r.vouched = sub.Cursor; failed || res.Truncated {
-		r.vouched = event.Cursor{}
+	if r.vouched = (event.Cursor{}); !failed && !res.Truncated && r.isUnbroken() {
+		r.vouched = sub.Cursor
 	}
 }
 
@@ -201,7 +212,10 @@ func (r *Runner) settleHook(b *event.Batch, to *event.Cursor, covered granted) {
 // settleDoubts notes that a proof has settled what was raised until then, and asks for
 // another one where more was.
 func (r *Runner) settleDoubts(until uint64) {
+	r.mu.Lock()
 	r.doubts.settled.Store(until)
+	r.unbroken = !r.isDoubted()
+	r.mu.Unlock()
 	if r.isDoubted() {
 		r.showProof(event.ProofProving)
 		r.Nudge()

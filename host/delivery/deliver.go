@@ -90,9 +90,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	case !current && isEvent:
 		p.note(b.Records[0].EventID)
 	case current && !p.arrived(&b, isEvent):
-		if b.Cursor = r.whenGranted(b.Cursor); b.Cursor != nil && isEvent {
-			in.whole.delivered(occurred(b.Records[0].Timestamp, now), b.Cursor.Text)
-		}
+		b.Cursor = r.whenGranted(b.Cursor)
 	}
 	for i := range b.Records {
 		b.Records[i].Mode = event.ModeWebhook
@@ -104,6 +102,9 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		return err
 	}
 	r.tell(at)
+	if current && isEvent {
+		in.whole.delivered(occurred(b.Records[0].Timestamp, now), b.Cursor)
+	}
 	if current && isEvent && outcome.Stored > 0 {
 		r.noteNewest(b.Records[0].EventID)
 	}

@@ -264,7 +264,7 @@ func (r *Runner) move(ctx context.Context, to step) error {
 		return err
 	}
 	r.mu.Lock()
-	r.mode = to.mode
+	r.mode, r.unbroken = to.mode, false
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		s.State, s.NextTry, s.Error = event.StateStarting, time.Time{}, change.Error

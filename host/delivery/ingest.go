@@ -51,6 +51,7 @@ type ingest struct {
 
 func (in *ingest) init(r *Runner, sub event.Subscription) {
 	in.r = r
+	in.whole.began = r.deps.Now()
 	in.know(sub)
 	in.idle = sync.NewCond(&in.mu)
 	in.fence = new(event.Fence)
@@ -174,10 +175,13 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	if sawCursor {
 		in.gave.Store(true)
 	}
-	events := 0
+	events, gaps := 0, []*event.Gap(nil)
 	for i := range b.Records {
-		if b.Records[i].Kind == event.KindEvent {
+		switch rec := &b.Records[i]; rec.Kind {
+		case event.KindEvent:
 			events++
+		case event.KindGap:
+			gaps = append(gaps, rec.Gap)
 		}
 	}
 	b.Update = func(s *event.Subscription) {
@@ -191,6 +195,9 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		if whole.After(s.CompleteUntil) && !behindHole {
 			s.CompleteUntil = whole
 		}
+		for _, gap := range gaps {
+			s.Told(gap)
+		}
 		if update != nil {
 			update(s)
 		}
@@ -203,6 +210,9 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		}
 		if err == nil && events > o.Duplicates {
 			in.fresh.Store(true)
+		}
+		if err == nil {
+			in.whole.told(gaps)
 		}
 		if err == nil && o.Stored > 0 {
 			in.r.deps.Failpoint(FailCommitted)

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"time"
 
 	"eventdeck/host/event"
 )
@@ -12,6 +13,7 @@ type knownPath struct {
 	*proof
 	answer  granted // the newest one
 	covered granted // the one before the polls that decide
+	looked  time.Time
 }
 
 // granted is what a server answered to a subscribe.
@@ -38,6 +40,7 @@ func (k *knownPath) look() {
 	defer k.mu.Unlock()
 	k.covered = k.answer
 	k.covered.doubts = doubts
+	k.looked = k.r.deps.Now()
 }
 
 // isUpToDate reports whether nothing spoke for a loss since the last look.

@@ -161,7 +161,7 @@ func (l *openLease) stop() {
 	}
 	l.end()
 	if l.end = nil; l.proof.isOpen() {
-		l.r.raise()
+		l.r.raise(false)
 	}
 }
 

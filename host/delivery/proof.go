@@ -187,6 +187,11 @@ func (p *proof) run(ctx context.Context, cancel context.CancelCauseFunc) (stop f
 
 // live waits for the confirmation and for what decides.
 func (p *proof) live(ctx context.Context) {
+	defer func() {
+		if p.isOver() {
+			p.r.caughtUp = progress{}
+		}
+	}()
 	if !p.await(ctx, 0, func() bool { return p.confirmed }) {
 		return
 	}

@@ -357,3 +357,55 @@ func TestTruncatedPollsShareTheirGaps(t *testing.T) {
 		r.wantCursor(fmt.Sprint("=c", n.Load()))
 	})
 }
+
+// Where the server refuses to be polled and holds neither the checkpoint any more, answers
+// of this run do not speak for what was given up before it.
+func TestAnswersOfThisRunDoNotSpeakForTheOneBefore(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		seen := r.leased()
+		r.store.ids["e7"] = true
+		r.offersPoll(7, 0)
+		r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) {
+			return wire.PollResult{}, fault(wire.CodeInvalidParams, `{"field":"cursor"}`) // of another mode
+		}
+		r.echoing(func(_ int, res *wire.SubscribeResult) {
+			res.Truncated = res.Cursor.Text.Raw() == "c4" || res.Cursor.Text.Raw() == "c5"
+		})
+		r.start().pass(2 * time.Second)
+		r.mustDeliver(delivered("e7", time.Now(), "c7"))
+		r.pass(2 * time.Minute)
+		r.wantLog("gap:unproved")
+		if g := r.gaps(); len(g) == 1 {
+			equal(t, g[0].From, seen.Add(-time.Minute))
+		}
+	})
+}
+
+// A catch-up poll that takes longer than a stream lasts goes on where it was on the next
+// one.
+func TestCatchUpGoesOnBehindAStreamThatEnded(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.resumed()
+		p := r.offersPoll(40, 0) // twenty pages
+		r.deps.Pace = func(ctx context.Context) (func(), error) {
+			if !sleep(ctx, time.Second) {
+				return nil, context.Cause(ctx)
+			}
+			return func() {}, nil
+		}
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c7")
+			s.wait(4500 * time.Millisecond)
+			return errors.New("closed")
+		}
+		r.start().pass(2 * time.Minute)
+		r.wantOnceFrom(8, 40)
+		again := 0
+		for _, at := range p.positions() {
+			if at == "c7" {
+				again++
+			}
+		}
+		equal(t, again, 1)
+	})
+}

@@ -39,6 +39,7 @@ type Runner struct {
 	challenged atomic.Bool           // webhook: the server has verified the callback since its last answer
 	unpolled   atomic.Bool           // webhook: the server refused to be polled, whatever it lists
 	pollAgain  time.Time             // when a catch-up poll may ask next; of the proof's goroutine
+	caughtUp   progress              // push: of catch-up polls; of the proof's goroutine
 
 	mu         sync.Mutex
 	mode       event.Mode // changed by Run alone, between attempts
@@ -52,6 +53,7 @@ type Runner struct {
 	told       []event.Cursor          // webhook: positions that deliveries told lately, or that were stored
 	granted    bool                    // webhook: what the server answered to the last subscribe is stored
 	renewed    time.Time               // webhook: when a path was made anew
+	unbroken   bool                    // webhook: an opening of this run was proved, and nothing spoke for a loss of what was delivered since
 	early      *event.Cursor           // webhook: the newest position that came before the answer to a subscribe
 	final      error                   // webhook: the server ended the subscription; for the next attempt
 	terminate  context.CancelCauseFunc // webhook: ends the attempt under way

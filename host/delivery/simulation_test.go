@@ -192,13 +192,18 @@ func TestNothingLostAndNothingTwice(t *testing.T) {
 // wantOnce checks that the events up to e-last are stored, and once.
 func (r *rig) wantOnce(last int) {
 	r.t.Helper()
+	r.wantOnceFrom(1, last)
+}
+
+func (r *rig) wantOnceFrom(first, last int) {
+	r.t.Helper()
 	count := map[string]int{}
 	for _, rec := range r.store.all() {
 		if rec.Kind == event.KindEvent {
 			count[rec.EventID.Raw()]++
 		}
 	}
-	for n := 1; n <= last; n++ {
+	for n := first; n <= last; n++ {
 		if c := count[fmt.Sprint("e", n)]; c != 1 {
 			r.t.Errorf("e%d is stored %d times", n, c)
 		}

@@ -19,20 +19,21 @@ const arrivals = 64
 // an absence may be cut by the loss of the history, and then all is missing since
 // the newest event that came, and not since it came.
 type whole struct {
-	mu sync.Mutex
-	at time.Time
+	began time.Time // of the process; set before anything is delivered
+	mu    sync.Mutex
+	at    time.Time
 
 	late *late // of webhooks; nil before the first delivery
 }
 
 // late is what is remembered of deliveries that may have overtaken others: when the
-// events occurred that were delivered last, the positions that came with them, and
-// how many of each there were.
+// events occurred that were delivered last, and the positions that came with them.
 type late struct {
 	newest    [arrivals]time.Time
 	positions [arrivals]trust.Text
-	events    int
-	places    int
+	events    int // that were delivered
+	places    int // positions that were noted
+	fresh     int // of these, told by events of this run
 }
 
 // till returns the moment, zero if nobody can tell.
@@ -61,11 +62,25 @@ func (w *whole) to(at time.Time) {
 	}
 }
 
-// delivered notes an event by webhook. Deliveries overtake each other: when the
-// server tells a position that it did not tell before, one of the events that came
-// shortly before stands behind it; which one is not known. The first positions
-// after a start show nothing: what moved them may have come before it.
-func (w *whole) delivered(at time.Time, position trust.Text) {
+// told takes note that gaps are in the log: later ones begin behind them.
+func (w *whole) told(gaps []*event.Gap) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, gap := range gaps {
+		w.at = gap.Continue(w.at)
+	}
+}
+
+// delivered notes an event by webhook that is stored. position is what came with it, nil if that is of
+// no account. Deliveries overtake each other. A position stands behind an event up to
+// which all were acknowledged; which one that is, is not known. But each further position
+// that is told has passed at least one event more of those that were delivered since the
+// first of them. So if n were delivered and the position has moved m times, it stands
+// behind at least m of them, and all is there up to the m-th oldest.
+//
+// An event that occurred before the start may tell a position that was moved by what was
+// delivered then: it shows nothing.
+func (w *whole) delivered(at time.Time, position *event.Cursor) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.late == nil {
@@ -74,21 +89,22 @@ func (w *whole) delivered(at time.Time, position trust.Text) {
 	l := w.late
 	l.newest[l.events%arrivals] = at.UTC()
 	l.events++
-	if slices.Contains(l.positions[:min(l.places, arrivals)], position) {
+	if position == nil || slices.Contains(l.positions[:min(l.places, arrivals)], position.Text) {
 		return
 	}
-	l.positions[l.places%arrivals] = position
-	if l.places++; l.places < 3 {
+	l.positions[l.places%arrivals] = position.Text
+	l.places++
+	if at.Before(w.began) {
 		return
 	}
-	first := at.UTC()
-	for _, t := range l.newest[:min(l.events, arrivals)] {
-		if t.Before(first) {
-			first = t
-		}
+	l.fresh++
+	moves := l.fresh - 1
+	if moves == 0 {
+		return
 	}
-	if first.After(w.at) {
-		w.at = first
+	times := slices.SortedFunc(slices.Values(l.newest[:min(l.events, arrivals)]), time.Time.Compare)
+	if passed := times[max(0, len(times)-1-(l.events-moves))]; passed.After(w.at) {
+		w.at = passed
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,12 +85,15 @@ func TestWholeOfDeliveries(t *testing.T) {
 	var w whole
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(n int) time.Time { return began.Add(time.Duration(n) * time.Second) }
-	place := func(n int) trust.Text { return trust.Untrusted(fmt.Sprint(n)) }
+	place := func(n int) *event.Cursor {
+		at := event.At(trust.Untrusted(fmt.Sprint(n)))
+		return &at
+	}
 	for n := 1; n <= 9; n++ {
 		w.delivered(at(n), place(n))
 	}
-	if till := w.till(); till.After(at(9)) || till.IsZero() {
-		t.Fatalf("%v after nine in order", till)
+	if till := w.till(); !till.Equal(at(8)) { // what moved the first position is not known
+		t.Fatalf("%v after nine in order, want %v", till, at(8))
 	}
 	before := w.till()
 	for n := 11; n <= 300; n++ { // 10 is held up
@@ -104,6 +108,59 @@ func TestWholeOfDeliveries(t *testing.T) {
 	if till := w.till(); till != before && till.After(at(10)) {
 		t.Errorf("%v, want at most %v: what moved the position is not known", till, at(10))
 	}
+}
+
+// Positions that were moved by what another process took show nothing.
+func TestWholeOfDeliveriesOfBefore(t *testing.T) {
+	w := whole{began: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for n := range 20 {
+		at := event.At(trust.Untrusted(fmt.Sprint(n)))
+		w.delivered(w.began.Add(time.Duration(n-20)*time.Second), &at)
+	}
+	if till := w.till(); !till.IsZero() {
+		t.Errorf("%v", till)
+	}
+}
+
+// A gap that is in the log is not told again. One begins behind what was delivered until
+// the last answer that spoke for no loss: later deliveries do not show that none between
+// them was given up.
+func TestGapBeginsBehindTheOneBefore(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		life := 0
+		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			res := grant("sub_1", time.Hour)
+			own := fmt.Sprint("r", life, ".")
+			known := strings.HasPrefix(q.At.Cursor.Raw(), own)
+			if res.Cursor = cur(own + "0"); known {
+				res.Cursor = cur(q.At.Cursor.Raw())
+			}
+			res.Truncated = q.At.Valid && !known
+			return res, nil
+		}
+		var events []time.Time
+		for life = 1; life <= 4; life++ { // the server loses its history with each process
+			r.start().pass(40 * time.Second)
+			for n := 1; n <= life*2-2; n++ {
+				events = append(events, time.Now())
+				r.mustDeliver(delivered(fmt.Sprint("e", life, "-", n), time.Now(), fmt.Sprint("r", life, ".", n)))
+				r.pass(10 * time.Second)
+			}
+			if life == 3 {
+				r.runner.Nudge()
+				r.pass(time.Second)
+			}
+			r.stop()
+			r.pass(time.Minute)
+		}
+		gaps := r.gaps()
+		if len(gaps) != 3 {
+			t.Fatalf("gaps %+v", gaps)
+		}
+		equal(t, gaps[0].To.Sub(gaps[0].From) < 2*time.Minute, true)
+		equal(t, gaps[1].From, gaps[0].To) // the lease was not refreshed
+		equal(t, gaps[2].From, events[3].UTC())
+	})
 }
 
 // An answer that tells of a gap is lost, and deliveries come from behind the gap:

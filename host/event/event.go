@@ -141,6 +141,16 @@ type Gap struct {
 	Certain bool      `json:"certain"`       // the server said so; otherwise only possible
 }
 
+// Continue returns up to where nothing is missing that no gap tells of, once this gap is
+// in the log, and nothing was missing up to at before (zero: not known). The window must
+// reach back to at, else what lies between is still open.
+func (g *Gap) Continue(at time.Time) time.Time {
+	if g.From.After(at) || !g.To.After(at) {
+		return at
+	}
+	return g.To
+}
+
 // State says how a subscription fares.
 type State string
 

@@ -49,7 +49,8 @@ type Subscription struct {
 	Cursor   Cursor        // position up to which everything is stored
 	Gave     bool          // the server gave a cursor at least once: replay is possible
 	LastSeen time.Time     // last sign of life that was stored
-	// CompleteUntil: nothing is missing up to here; zero: not known.
+	// CompleteUntil: nothing is missing up to here that no gap in the log tells of; zero:
+	// not known.
 	CompleteUntil time.Time
 	Paused        bool
 
@@ -124,6 +125,15 @@ func (s *Subscription) Checkpoint(at Cursor, complete time.Time, newest trust.Te
 		s.Before, s.Newest = s.Proved, newest
 	}
 	s.Proved, s.ProvedAt = at, complete
+}
+
+// Told takes note that a gap is in the log: where nothing else is missing before it, a
+// later gap begins where it ends.
+func (s *Subscription) Told(g *Gap) {
+	s.CompleteUntil = g.Continue(s.CompleteUntil)
+	if s.Proved.Valid {
+		s.ProvedAt = g.Continue(s.ProvedAt)
+	}
 }
 
 // Uncheck forgets the proved position: the stored one is proved.
