@@ -146,8 +146,12 @@ func (l *openLease) untilProof(wait time.Duration) time.Duration {
 	return min(wait, leastLease)
 }
 
-// begin begins a proof, nil where there is nothing to prove, and returns what ends it.
+// begin begins a proof, nil where there is nothing to prove, and returns what ends it. The
+// one before has ended then.
 func (l *openLease) begin(ctx context.Context, p *proof) (end func()) {
+	if l.end != nil {
+		l.end()
+	}
 	if l.proof = p; p == nil {
 		l.r.settleDoubts(l.r.doubts.raised.Load())
 	}
