@@ -77,7 +77,7 @@ var arrows = map[string][]string{
 	"ui/tui/internal/tuitest": {"host/event", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/palette":          {"themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/marks":            {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/widget"},
-	"ui/tui/related":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
+	"ui/tui/related":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags", "ui/tui/widget"},
 	"ui/tui/top":              {"host/event", "host/filter", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/compare":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/pipe":             {"host/trust", "themes", "ui/tui/cells", "ui/tui/widget", "ui/tui/words"},

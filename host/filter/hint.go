@@ -55,11 +55,18 @@ type hinter struct {
 // comparison is what looks like one between a name and a value.
 var comparison = regexp.MustCompile(`^([A-Za-z_][\w.-]*)(==|!=|>=|<=|=|>|<|~)(.+)$`)
 
+// memberComparison is a path with the sign that stands behind it, and a value.
+var memberComparison = regexp.MustCompile(`^(\.[^=!<>~]+)(==|>=|<=|>|<)(.+)$`)
+
 func (h *hinter) term(from, to int) {
 	term := h.text[from:to]
 	switch term {
 	case "AND", "&&", "OR", "NOT":
 		h.operator(term, from, to)
+		return
+	}
+	if p := memberComparison.FindStringSubmatch(term); p != nil {
+		h.member(p[1], p[2], p[3], from, to)
 		return
 	}
 	if p := comparison.FindStringSubmatch(term); p != nil {
@@ -109,6 +116,22 @@ func (h *hinter) compared(name, sign, value string, from, to int) {
 	h.replace(from, to, meant, "%q is searched as text", name+sign+value)
 }
 
+// member is of a term such as .rate>x: a sign that is doubled becomes a part of the value,
+// and what is no number is compared by the alphabet.
+func (h *hinter) member(path, sign, value string, from, to int) {
+	if sign == "==" {
+		h.replace(from, to, path+"="+value, "== looks for the value %q; equal is written =", "="+value)
+		return
+	}
+	if c := strings.Trim(value, `"`); c == "" || '0' <= c[0] && c[0] <= '9' || c[0] == '-' {
+		return
+	}
+	if seen := h.seen.at(path); len(seen) > 0 && !slices.ContainsFunc(seen, number) {
+		return
+	}
+	h.replace(from, to, h.text[from:to], "%s compares texts by the alphabet here; to compare numbers it needs one, as in %s%s5", sign, path, sign)
+}
+
 // severityWords are the usual words for severities, and the first letters of those
 // with a number.
 var severityWords = []string{
@@ -127,6 +150,9 @@ func (h *hinter) named(name, value string, from, to int) {
 		known = []string{string(event.ModePoll), string(event.ModePush), string(event.ModeWebhook)}
 	case fieldNames[fieldKind]:
 		known = []string{string(event.KindEvent), string(event.KindGap), string(event.KindState), string(event.KindRejected)}
+	case fieldNames[fieldServer], fieldNames[fieldType]:
+		h.listed(name, value, from, to)
+		return
 	default:
 		return
 	}
@@ -135,15 +161,43 @@ func (h *hinter) named(name, value string, from, to int) {
 	if typed == "" || strings.HasPrefix(typed, "/") || slices.ContainsFunc(known, w.starts) || number(typed) {
 		return
 	}
-	near := nearest(w.lower, known)
-	if near == "" {
-		h.replace(from, to, h.text[from:to], "no %s %q is known; it takes nothing yet", valueWords[name], typed)
-		return
-	}
-	h.replace(from, to, name+":"+near, "no %s %q is known", valueWords[name], typed)
+	h.unknown(name, typed, nearest(w.lower, known), from, to)
 }
 
-var valueWords = map[string]string{"sev": "severity", "mode": "mode", "kind": "kind of record"}
+// unknown is of a value that nothing has.
+func (h *hinter) unknown(name, typed, near string, from, to int) {
+	if near == "" {
+		h.replace(from, to, h.text[from:to], "no %s %q is known, so nothing matches", valueWords[name], typed)
+		return
+	}
+	h.replace(from, to, name+":"+string(appendValue(nil, near)), "no %s %q is known", valueWords[name], typed)
+}
+
+// namedMax bounds the names that are told where none is near.
+const namedMax = 5
+
+// listed is of a server or type by its name. Names are those that are configured or were
+// seen; without any nothing is doubted.
+func (h *hinter) listed(name, value string, from, to int) {
+	known := h.seen.values(field(slices.Index(fieldNames[:], name)))
+	typed := strings.Trim(strings.TrimPrefix(value, "="), `"`)
+	if len(known) == 0 || typed == "" || strings.HasPrefix(typed, "/") {
+		return
+	}
+	w := newWord(typed)
+	if slices.ContainsFunc(known, w.in) {
+		return
+	}
+	near := nearest(w.lower, known)
+	if near == "" {
+		slices.Sort(known)
+		h.replace(from, to, h.text[from:to], "no %s %q is known; there are %s", valueWords[name], typed, strings.Join(known[:min(len(known), namedMax)], ", "))
+		return
+	}
+	h.unknown(name, typed, near, from, to)
+}
+
+var valueWords = map[string]string{"server": "server", "type": "event type", "sev": "severity", "mode": "mode", "kind": "kind of record"}
 
 // nearest returns the word that begins most like the typed one, "" if none does for
 // two letters.

@@ -24,6 +24,8 @@ func TestHints(t *testing.T) {
 		"!sev:eror x":                   "!sev:error x",
 		"kind:events":                   "kind:event",
 		"mode:webook":                   "mode:webhook",
+		".severity==critical":           ".severity=critical",
+		"a !.a.b==\"x y\"":              "a !.a.b=\"x y\"",
 		`"a AND b" .n>5 sev:crit`:       "",
 		"a and b":                       "",
 		"sev:P1 sev:3 sev:/x/ sev:":     "",
@@ -45,8 +47,32 @@ func TestHints(t *testing.T) {
 			}
 		}
 	}
-	if h, ok := HintOf("sev:quux", nil); !ok || h.Meant != "" || !strings.Contains(h.String(), `no severity "quux"`) {
+	if h, ok := HintOf("sev:quux", nil); !ok || h.Meant != "" || !strings.Contains(h.String(), `no severity "quux" is known, so nothing matches`) {
 		t.Errorf("%v %v", h, ok)
+	}
+	for text, want := range map[string]string{
+		".rate>x":         "to compare numbers it needs one",
+		".rate<=five":     "to compare numbers it needs one",
+		".when>alpha":     "",
+		".when>2026-1":    "",
+		"server:nope":     `no server "nope" is known; there are chat, pager`,
+		"server:pagr":     "did you mean: server:pager",
+		"!type:incidnt x": `did you mean: !type:"incident.created" x`,
+		"server:age":      "",
+		"server:/n/":      "",
+		"server:":         "",
+	} {
+		seen := &Seen{}
+		seen.Know("server", trust.Untrusted("pager"))
+		seen.Know("server", trust.Untrusted("chat"))
+		seen.Know("type", trust.Untrusted("incident.created"))
+		seen.Add(&event.Record{Data: []byte(`{"rate":7,"when":"beta"}`)})
+		if h, ok := HintOf(text, seen); ok != (want != "") || !strings.Contains(h.String(), want) {
+			t.Errorf("%s: %q, want %q", text, h, want)
+		}
+		if h, ok := HintOf(text, nil); ok && strings.HasPrefix(text, "server") {
+			t.Errorf("%s: doubted although no server is known: %s", text, h)
+		}
 	}
 	seen := &Seen{}
 	seen.Add(&event.Record{Data: []byte(`{"severity":"quuxotic"}`)})

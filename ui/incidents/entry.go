@@ -35,11 +35,12 @@ type Entry struct {
 	Severity trust.Text // the sender's word, "" if there is none
 	Summary  trust.Text
 	Gap      *event.Gap // of gaps
+	Flags    []string   // what was noticed in the payload
 }
 
 // EntryOf makes the entry of a record.
 func EntryOf(r *event.Record) Entry {
-	e := Entry{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: r.Type, Gap: r.Gap}
+	e := Entry{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: r.Type, Gap: r.Gap, Flags: r.Flags}
 	e.At, e.Said = TimeOf(r)
 	switch {
 	case r.Kind == event.KindRejected:

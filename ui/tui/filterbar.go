@@ -70,6 +70,16 @@ func (a *app) tryFilter(n query.Node, text string) bool {
 	return true
 }
 
+// filterHint says how the filter that finds nothing was understood, where that is likely
+// not what was meant.
+func (a *app) filterHint() []string {
+	h, ok := filter.HintOf(a.stream.Query.Text, a.seen)
+	if !ok || a.stream.Query.Off {
+		return nil
+	}
+	return []string{strings.ToUpper(h.Says[:1]) + h.Says[1:] + ".", h.Meant, ""}
+}
+
 // filtered says at the prompt how much is shown, and how far back the search for it
 // has come.
 func (a *app) filtered() {
@@ -237,12 +247,12 @@ type typing struct {
 	offers offers      // what tab offers
 }
 
-// drawPrompt draws the prompt, of which the first line is that many rows below the
-// top of the screen.
-func (a *app) drawPrompt(y int) []string {
+// drawPrompt draws the prompt, which stands on the last ones of h rows.
+func (a *app) drawPrompt(h int) []string {
 	var c cells.Canvas
 	c.Begin(&a.Theme, a.w)
 	a.prompt.Draw(&c)
-	a.cursor = cells.Point{X: c.Cursor.X, Y: c.Cursor.Y + y}
-	return c.Rows(2, nil)
+	n := min(max(c.Height(), 2), h)
+	a.cursor = cells.Point{X: c.Cursor.X, Y: c.Cursor.Y + h - n}
+	return c.Rows(n, nil)
 }

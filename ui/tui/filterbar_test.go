@@ -194,3 +194,34 @@ func TestFilterBarOffersWhatWasMeant(t *testing.T) {
 		t.Errorf("the filter is %q", a.stream.Query.Text)
 	}
 }
+
+// What is likely not meant stays told after enter, as long as nothing is found.
+func TestAFilterThatFindsNothingSaysHowItWasUnderstood(t *testing.T) {
+	for text, want := range map[string]string{
+		"severity=critical":   "sev:critical",
+		".severity==critical": ".severity=critical",
+		".n>x":                "to compare numbers it needs one",
+		"server:nope":         "there are chat, pager",
+	} {
+		a := open(t, incident(), 120, 40)
+		press(t, a, "/")
+		word(t, a, text)
+		press(t, a, "enter")
+		if s := screenOf(a); !strings.Contains(s, "Nothing matches the filter.") || !strings.Contains(s, want) {
+			t.Errorf("%s: %q is not told:\n%s", text, want, s)
+		}
+		exact(t, a)
+	}
+}
+
+// What a prompt says is not cut on a narrow screen.
+func TestPromptsAreNotCut(t *testing.T) {
+	for key, want := range map[string]string{"/": "since:10m", "|": "esc back", "E": "goes back"} {
+		a := open(t, checkout(), 80, 24)
+		press(t, a, "2", key)
+		if s := screenOf(a); a.prompt == nil || !strings.Contains(strings.Join(strings.Fields(s), " "), want) {
+			t.Errorf("%s: %q is cut off:\n%s", key, want, s)
+		}
+		exact(t, a)
+	}
+}

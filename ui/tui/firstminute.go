@@ -20,8 +20,8 @@ import (
 // setupActions are about servers, not about subscriptions.
 func (a *app) setupActions() []action.Action {
 	return action.Grouped("Servers",
-		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.forms()) })},
-		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.forms()) }},
+		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.forms()) })},
+		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.forms()) }},
 		action.Action{ID: "server.remove", Title: "remove the server, and end its subscriptions", Needs: action.Server, Keys: []string{"X"}, Panes: inTree, Dangerous: true, When: a.onServerRow, Run: a.askRemoveServer},
 		action.Action{ID: "demo", Title: "start the demo servers", Keys: []string{"d"}, Hint: "demo", Dangerous: true, When: a.canDemo, Run: a.beginDemo},
 	)

@@ -28,6 +28,14 @@ func (a *app) forms() *form.Env {
 	}
 }
 
+// notConfigured says why no servers can be added from here.
+func (a *app) notConfigured() string {
+	if a.demo {
+		return "the demo has servers of its own; eventdeck without demo adds yours"
+	}
+	return "this run has no file of servers"
+}
+
 // canConfigure tells whether servers can be added from here.
 func (a *app) canConfigure() bool { return a.servers.File != "" }
 

@@ -16,7 +16,8 @@ func (a *app) bottom(lines []string) {
 	n := len(lines)
 	switch {
 	case a.prompt != nil && n >= 2:
-		copy(lines[n-2:], a.drawPrompt(n-2))
+		rows := a.drawPrompt(n)
+		copy(lines[n-len(rows):], rows)
 	case a.actions.Chord != "" && a.lay.Hints.Empty() && n >= 1:
 		lines[n-1] = a.drawHints()
 	}

@@ -55,8 +55,10 @@ func (a *app) incidentCommands() []action.Command {
 	}
 }
 
-// noValue: the keys for values have none to act on.
-const noValue = "no id was found in the chosen event; open it and choose a line with a value"
+// noValue says that the keys for values have none to act on, and in which row.
+func (a *app) noValue() string {
+	return "no id was found in the chosen row (" + a.rowName() + "); open it and choose a line with a value"
+}
 
 // value is what the keys for values are about: that of the detail's chosen line, else the
 // id that says best what the chosen event belongs to.
@@ -103,7 +105,7 @@ const (
 func (a *app) followValue(how following) {
 	term, _, ok := a.value()
 	if !ok {
-		a.Tell(noValue)
+		a.Tell(a.noValue())
 		return
 	}
 	node, text := query.Node{}, term
@@ -139,7 +141,7 @@ func (a *app) pinValue() {
 	_, text, ok := a.value()
 	plain := trust.Line(text).Plain()
 	if !ok || plain == "" {
-		a.Tell(noValue)
+		a.Tell(a.noValue())
 		return
 	}
 	pin := strings.ToLower(plain)
@@ -164,7 +166,7 @@ func (a *app) incidentLog() incidents.Log { return a.api.Log() }
 func (a *app) openRelated() tea.Cmd {
 	term, text, ok := a.value()
 	if !ok {
-		a.Tell(noValue)
+		a.Tell(a.noValue())
 		return nil
 	}
 	return a.showRelated(term, "Related: "+trust.Line(text).Plain())
@@ -182,7 +184,7 @@ func (a *app) showRelated(term, title string) tea.Cmd {
 // openRepeats shows what the stream shows, with repeats folded.
 func (a *app) openRepeats() tea.Cmd {
 	q := a.stream.Query
-	return related.Open(a.forRelated(), related.Request{Title: "Repeats folded", Match: func(r *event.Record) bool {
+	return related.Open(a.forRelated(), related.Request{Title: "What is shown", Match: func(r *event.Record) bool {
 		return r.Kind != event.KindState && q.Matches(r)
 	}, At: a.stream.At, Fold: true})
 }
@@ -190,7 +192,7 @@ func (a *app) openRepeats() tea.Cmd {
 func (a *app) runRelated(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
 		if _, _, ok := a.value(); !ok {
-			return nil, errors.New(noValue)
+			return nil, errors.New(a.noValue())
 		}
 		return a.openRelated(), nil
 	}
@@ -232,7 +234,7 @@ func (a *app) compareChosen() tea.Cmd {
 	}
 	if first == 0 || first == second {
 		a.comparing = a.stream.At
-		a.Tell("record " + cells.Number(a.comparing) + " is to be compared: choose another, and " + a.KeyOf("compare") + " again")
+		a.Tell("record " + cells.Number(a.comparing) + " is to be compared: choose another, and " + a.KeyOf("compare") + " again; " + a.KeyOf("back") + " ends it")
 		return nil
 	}
 	a.comparing = 0
@@ -377,10 +379,16 @@ const pipeMax = 1_000
 
 // askPipe asks for a command; problem says why the line before failed.
 func (a *app) askPipe(line, problem string) {
-	if line == "" && len(a.memo.Pipes) > 0 {
-		line = a.memo.Pipes[0]
+	says := "a command, run without a shell; gets envelopes, after ndjson lines of JSON (ndjson jq .data)   esc back"
+	if len(a.memo.Pipes) > 0 {
+		says += "   up: " + a.memo.Pipes[0]
 	}
-	p := &widget.Prompt{Label: "|", Says: "a command, run without a shell; gets envelopes, after ndjson lines of JSON (ndjson jq .data)   up earlier  esc back", Past: a.memo.Pipes}
+	p := &widget.Prompt{Label: "|", Says: says, Past: a.memo.Pipes}
+	p.Change = func(text string) {
+		if sign := pipe.ShellSign(text); sign != "" {
+			p.Warning = "there is no shell: " + sign + " is handed to the command as it is; sh -c '…' runs one"
+		}
+	}
 	p.Done = func(text string) tea.Cmd {
 		cmd, err := a.pipe(text)
 		if err != nil {

@@ -10,6 +10,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -249,4 +252,106 @@ func TestPipedCommand(t *testing.T) {
 	b := make([]byte, 4096)
 	n, _ := os.Stdin.Read(b)
 	os.Stdout.WriteString("\x1b[31m" + string(b[:n]))
+}
+
+// What a list tells of itself, and of its rows what was noticed in them.
+func TestRelatedSaysWhatItIs(t *testing.T) {
+	h := checkout()
+	h.add(event.Record{Kind: event.KindEvent, Server: "chat", Type: trust.Untrusted("message.posted"), Mode: event.ModePush,
+		Data: json.RawMessage(`{"incidentId":"INC-7","title":"\u001b[31mred"}`), Raw: []byte(`{}`)})
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "&")
+	if s := screenOf(a); !strings.Contains(s, "oldest first, as of 14:03:05") || !strings.Contains(s, "!ctl") {
+		t.Errorf("it does not say in which order, of when, or drops what was noticed:\n%s", s)
+	}
+	exact(t, a)
+	press(t, a, "#")
+	if s := screenOf(a); !strings.Contains(s, "Related: INC-7, repeats folded") || !strings.Contains(s, "!ctl") {
+		t.Errorf("folded:\n%s", s)
+	}
+	press(t, a, "#")
+	if s := screenOf(a); strings.Contains(s, "repeats folded") {
+		t.Errorf("unfolded it calls itself folded:\n%s", s)
+	}
+	press(t, a, "esc", "#", "#")
+	if s := screenOf(a); strings.Contains(s, "epeats folded") {
+		t.Errorf("unfolded it calls itself folded:\n%s", s)
+	}
+}
+
+// A record that waits for the one it is compared with stays named, until esc.
+func TestAPendingCompareStaysInView(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	press(t, a, "2", "B", "k", "k")
+	if s := screenOf(a); !strings.Contains(s, "comparing #") {
+		t.Errorf("it is not in view:\n%s", s)
+	}
+	press(t, a, "esc")
+	if s := screenOf(a); a.comparing != 0 || strings.Contains(s, "comparing #") {
+		t.Errorf("esc does not end it:\n%s", s)
+	}
+}
+
+// A line for a command begins empty, and says that no shell reads it.
+func TestPipeLine(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	a.memo.Pipes = []string{"jq .data"}
+	press(t, a, "2", "|")
+	if got := a.prompt.Field.Text(); got != "" || !strings.Contains(screenOf(a), "up: jq .data") {
+		t.Errorf("it begins with %q:\n%s", got, screenOf(a))
+	}
+	word(t, a, "jq; rm")
+	if s := screenOf(a); !strings.Contains(s, "there is no shell") {
+		t.Errorf("it does not say that there is no shell:\n%s", s)
+	}
+}
+
+// Keys that cannot do what they mean say why.
+func TestKeysSayWhyTheyDoNothing(t *testing.T) {
+	a := open(t, checkout(), 80, 24)
+	if press(t, a, "2", "W"); !strings.Contains(screenOf(a), "shows one pane at a time") {
+		t.Errorf("W:\n%s", screenOf(a))
+	}
+	a = openWith(t, checkout(), Options{Demo: true, Theme: "none"})
+	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	if press(t, a, "A"); !strings.Contains(screenOf(a), "the demo has servers of its own") {
+		t.Errorf("A:\n%s", screenOf(a))
+	}
+	h := incident()
+	h.event("pager", "incident.created", "nothing to follow")
+	a = open(t, h, 120, 40)
+	if press(t, a, "2", "="); !strings.Contains(screenOf(a), "14:03:07 nothing to follow") {
+		t.Errorf("=:\n%s", screenOf(a))
+	}
+}
+
+// The bar counts a gap once, and calls it no catching up.
+func TestAGapIsCountedOnce(t *testing.T) {
+	h := incident()
+	h.stats.Started, h.stats.Gaps, h.snap.Resume.Gaps = start, 1, 1
+	a := openWith(t, h, Options{Demo: true, Theme: "none", Now: func() time.Time { return start }})
+	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	look(a)
+	if s := statusLine(a); strings.Count(s, "gap") != 1 || strings.Contains(s, "caught up") {
+		t.Errorf("the bar says %q", s)
+	}
+	h.snap.Resume.Replayed, h.snap.Version = 3, h.snap.Version+1
+	look(a)
+	if s := statusLine(a); strings.Count(s, "gap") != 1 || !strings.Contains(s, "caught up: 3 replayed, 0 duplicates dropped, 1 gap") {
+		t.Errorf("the bar says %q", s)
+	}
+}
+
+// A window over the width of the screen leaves no slivers of the panes beside it.
+func TestWideWindowsCoverThePanes(t *testing.T) {
+	for _, key := range []string{"&", "#"} {
+		a := open(t, checkout(), 160, 45)
+		press(t, a, "2", key)
+		_, y, _, h := a.boxAt()
+		for _, line := range strings.Split(screenOf(a), "\n")[y : y+h+2] {
+			if first := []rune(line)[0]; !strings.ContainsRune("╭│╰", first) {
+				t.Fatalf("%s: %q", key, line)
+			}
+		}
+	}
 }

@@ -117,7 +117,11 @@ func (a *app) lookFor(what string, step int, match func(*event.Record) bool) tea
 	if a.stream.At == 0 {
 		return nil
 	}
-	return a.look(what, feed.Find{Query: a.stream.Query, Match: match, From: a.stream.At, Back: step < 0})
+	from := a.stream.At
+	if !a.stream.Turned { // where it will stand, once that is read
+		from = a.stream.Anchor()
+	}
+	return a.look(what, feed.Find{Query: a.stream.Query, Match: match, From: from, Back: step < 0})
 }
 
 func (a *app) look(what string, f feed.Find) tea.Cmd {

@@ -1,6 +1,10 @@
 package tui
 
-import "eventdeck/ui/tui/layout"
+import (
+	"fmt"
+
+	"eventdeck/ui/tui/layout"
+)
 
 // shape is what the panes are placed for now.
 func (a *app) shape() layout.Shape {
@@ -30,10 +34,19 @@ func (a *app) grow(step int) {
 
 // turnSplit puts the detail on the other side of its list.
 func (a *app) turnSplit() {
-	l := layout.Arrange(a.shape())
+	before := layout.Arrange(a.shape())
 	a.panes.Split = layout.Right
-	if l.Detail.X > 0 && l.Detail.Y == max(l.Stream.Y, l.Table.Y) {
+	if l := before; l.Detail.X > 0 && l.Detail.Y == max(l.Stream.Y, l.Table.Y) {
 		a.panes.Split = layout.Below
+	}
+	switch after := layout.Arrange(a.shape()); {
+	case after.Detail != before.Detail:
+	case a.size == layout.Full:
+		a.Tell("the pane has the whole screen: " + a.KeyOf("zoom") + " gives it back, then the detail turns")
+	case after.Stacked:
+		a.Tell(fmt.Sprintf("a screen of %d columns shows one pane at a time: the detail stands beside or below from %d on", a.w, layout.TreeWidth))
+	default:
+		a.Tell("there is no room for the detail on the other side")
 	}
 }
 

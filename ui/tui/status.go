@@ -33,6 +33,7 @@ func (a *app) drawCrumb() string {
 	c.Room -= ansi.StringWidth(tail) + 2
 	kept := c.Room
 	a.drawPath(c)
+	a.drawCompared(c)
 	a.drawFilter(c)
 	c.Room += room - kept
 	role := themes.Good
@@ -42,6 +43,13 @@ func (a *app) drawCrumb() string {
 	c.Right(role, tail+" ")
 	c.End()
 	return c.Top()
+}
+
+// drawCompared tells what another record is to be compared with, until that is done.
+func (a *app) drawCompared(c *cells.Canvas) {
+	if a.comparing != 0 {
+		c.Put(themes.Busy, "  comparing #"+cells.Number(a.comparing)+", "+a.KeyOf("compare")+" on another")
+	}
 }
 
 // drawFilter tells what is searched, and the filter: by its name if it is saved,
@@ -211,7 +219,8 @@ func (a *app) teach(c *cells.Canvas, h int) {
 	case a.stream.Searched() != "":
 		lines = []string{"Nothing matches yet: " + a.stream.Searched() + " of the history."}
 	case a.stream.Query.Filters():
-		lines = []string{"Nothing matches the filter.", "", a.KeyOf("back") + " takes it away, " + a.KeyOf("filter") + " changes it, " + a.KeyOf("filter.toggle") + " turns it off."}
+		lines = append([]string{"Nothing matches the filter.", ""}, a.filterHint()...)
+		lines = append(lines, a.KeyOf("back")+" takes it away, "+a.KeyOf("filter")+" changes it, "+a.KeyOf("filter.toggle")+" turns it off.")
 	case len(a.snap.Servers) == 0:
 		c.End()
 		widget.DrawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())

@@ -94,16 +94,13 @@ func (a *app) facts(now time.Time) []part {
 		}
 	}
 	r := a.snap.Resume
-	why := ""
-	if a.demo && r.Gaps > 0 {
-		why = " (demo servers began anew)"
-	}
-	add(r.Replayed+r.Duplicates+r.Gaps > 0 && now.Sub(s.Started) < resumeShown, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
-		cells.Number(r.Replayed), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")+why))
+	caught := r.Replayed+r.Duplicates > 0 && now.Sub(s.Started) < resumeShown
+	add(caught, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
+		cells.Number(r.Replayed), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")))
 	add(a.snap.Store.Holder != 0, themes.Dim, fmt.Sprintf("attached to process %d", a.snap.Store.Holder))
 	add(a.snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
 	add(s.Store.Queued > 0, themes.Busy, cells.Number(uint64(s.Store.Queued))+" to save")
-	add(s.Gaps > 0, themes.Gap, cells.Count(s.Gaps, "gap"))
+	add(s.Gaps > 0 && !caught, themes.Gap, cells.Count(s.Gaps, "gap"))
 	add(s.Rejected+s.Refusals > 0, themes.Warn, cells.Number(s.Rejected+s.Refusals)+" refused")
 	add(s.Lag.N > 0 && s.Lag.P95 >= slowLag, themes.Warn, "lag p95 "+cells.ShortSpan(s.Lag.P95))
 	return out

@@ -179,6 +179,8 @@ func (a *app) back() tea.Cmd {
 		a.enter(layout.Stream)
 	case a.stream.Selected.On:
 		a.stream.Selected = stream.Selection{}
+	case a.comparing != 0:
+		a.comparing = 0
 	case a.search != "":
 		a.search = ""
 	case a.stream.Paused:
@@ -292,7 +294,10 @@ func (a *app) askUnsubscribe() {
 		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
 	}
 	gone := *v
-	lines := append([]string{name + " (" + string(v.Mode) + ")"}, a.rowWords()...)
+	lines := []string{name + " (" + string(v.Mode) + ")"}
+	if row := a.rowName(); row != "" {
+		lines = append(lines, "Of the row "+row)
+	}
 	a.Show(&widget.Confirm{Screen: a,
 		Head:    "Unsubscribe",
 		Lines:   append(lines, ends, a.undoOfUnsubscribe(v)),
@@ -300,19 +305,19 @@ func (a *app) askUnsubscribe() {
 	})
 }
 
-// rowWords name the record by which a subscription was chosen, where it was by one: rows
-// that arrive meanwhile look alike.
-func (a *app) rowWords() []string {
+// rowName names the chosen record by its time and its summary: rows that arrive meanwhile
+// look alike. It is "" where what is chosen is no record.
+func (a *app) rowName() string {
 	r, ok := a.chosenRecord()
 	if !ok || a.focus == layout.Tree || a.table() != nil {
-		return nil
+		return ""
 	}
 	_, summary := a.stream.Headline(&r)
-	return []string{"Of the row " + cells.TimeText(r.ReceivedAt, a.Times.Zone(), time.TimeOnly) + " " + summary.Clip(rowWordsMax).Plain()}
+	return cells.TimeText(r.ReceivedAt, a.Times.Zone(), time.TimeOnly) + " " + summary.Clip(rowNameMax).Plain()
 }
 
-// rowWordsMax is how much of a row's summary a question names, in cells.
-const rowWordsMax = 40
+// rowNameMax is how much of a row's summary names it, in cells.
+const rowNameMax = 40
 
 // leaveMsg: what had to be done before the end is done.
 type leaveMsg struct{}

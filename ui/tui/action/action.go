@@ -33,6 +33,7 @@ type Action struct {
 	Dangerous bool
 	When      func() bool // nil: always
 	Needs     string      // what is missing where When is false
+	Lacks     string      // why it cannot be done where nothing that is chosen would help
 	Also      string      // further words under which the palette finds it
 	// Passing actions work for a short while only, and have their keys before others.
 	Passing bool
@@ -239,6 +240,8 @@ func (t *Table) refuse(key, first string) {
 		t.env.Tell(key + " (" + x.Title + ") works in " + x.Places() + help)
 	case t.env.EmptyTable():
 		t.env.Tell(key + " (" + x.Title + ") needs a row, and the table is empty")
+	case x.Lacks != "":
+		t.env.Tell(key + " (" + x.Title + ") does nothing here: " + x.Lacks)
 	case x.Needs != "":
 		t.env.Tell(key + " needs " + x.Needs + ": choose one in " + t.KeyOf(chosenIn(x.Needs)))
 	default:

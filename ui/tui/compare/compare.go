@@ -38,7 +38,7 @@ func (d *dialog) Title() string {
 
 // Size implements [widget.Dialog].
 func (d *dialog) Size(w, h int) (int, int) {
-	return max(1, min(w-6, 140)), max(3, min(h-6, 3*len(d.differs)+2))
+	return max(1, min(w-4, 140)), max(3, min(h-6, 3*len(d.differs)+2))
 }
 
 // Draw implements [widget.Dialog]. Each difference takes three rows, so that it reads

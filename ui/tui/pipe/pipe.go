@@ -68,6 +68,25 @@ func Args(line string, getenv func(string) string) ([]string, error) {
 	return out, nil
 }
 
+// ShellSign returns the first sign in a line that a shell would read and [Args] does not,
+// such as ; or >, outside of quotes; "" if there is none.
+func ShellSign(line string) string {
+	quote := rune(0)
+	for i, c := range line {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.ContainsRune(";|<>&`", c), c == '$' && strings.HasPrefix(line[i:], "$("):
+			return string(c)
+		}
+	}
+	return ""
+}
+
 // Open runs a line with what input returns as its standard input, and shows its output as
 // it ends. The command is killed when the pane is closed, after 30 s, and at 1 MiB of
 // output. input is called beside the program.
@@ -160,7 +179,7 @@ func (d *output) ended(text []byte, err error) {
 func (d *output) Title() string { return "Output of " + cells.Sanitize(d.line).Plain() }
 
 // Size implements [widget.Dialog].
-func (d *output) Size(w, h int) (int, int) { return max(1, w-6), max(1, h-6) }
+func (d *output) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }
 
 // Draw implements [widget.Dialog].
 func (d *output) Draw(c *cells.Canvas, h int) {

@@ -68,3 +68,13 @@ func TestRunIsBounded(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestShellSigns(t *testing.T) {
+	for line, want := range map[string]string{
+		"jq .data; rm": ";", "jq . > file": ">", "a | b": "|", "echo $(id)": "$", "echo $PAGER": "", `jq '.a > 1 | .b'`: "", "": "",
+	} {
+		if got := ShellSign(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}

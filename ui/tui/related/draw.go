@@ -1,6 +1,7 @@
 package related
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/flags"
 )
 
 // lanesMax bounds the lanes that are drawn.
@@ -40,11 +42,12 @@ func (d *view) head(c *cells.Canvas) {
 		c.Put(themes.Strong, " "+cells.Count(d.hits, "record"))
 		if len(d.entries) > 1 {
 			span := d.entries[len(d.entries)-1].At.Sub(d.entries[0].At)
-			c.Put(themes.Dim, " in "+cells.Span(span))
+			c.Put(themes.Dim, " in "+cells.Span(span)+", oldest first")
 		}
 		if left := d.hits - len(d.entries); left > 0 {
 			c.Put(themes.Warn, ", the newest "+cells.Number(uint64(len(d.entries)))+" are listed")
 		}
+		c.Put(themes.Dim, ", as of "+cells.TimeText(d.began, d.env.Times.Zone(), time.TimeOnly))
 		if !d.done {
 			c.Right(themes.Warn, "searching, "+cells.Number(d.read)+" records looked at ")
 		}
@@ -192,9 +195,24 @@ func (d *view) row(c *cells.Canvas, i int, chosen bool) {
 		times = " x" + strconv.Itoa(n) + ", " + cells.Span(run.Span(d.entries))
 	}
 	text := words(e)
-	c.Safe(themes.Plain, text.Clip(max(1, c.Room-len(times))))
+	signs := signsOf(d.entries[run.First : run.Last+1])
+	c.Safe(themes.Plain, text.Clip(max(1, c.Room-len(times)-signs.Width())))
 	c.Put(themes.Strong, times)
+	signs.Lay(c)
 	c.End()
+}
+
+// signsOf are the signs of what was noticed in any of the entries.
+func signsOf(entries []incidents.Entry) flags.Signs {
+	var all []string
+	for i := range entries {
+		for _, f := range entries[i].Flags {
+			if !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	return flags.SignsOf(event.Record{Flags: all})
 }
 
 // words is what an entry tells.

@@ -6,6 +6,7 @@ package related
 import (
 	"context"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,7 +26,7 @@ type Env struct {
 
 // Request says what is shown.
 type Request struct {
-	Title string                   // in our words and those of the operator
+	Title string                   // in our words and those of the operator; that repeats are folded is added
 	Match func(*event.Record) bool // called from several goroutines at once
 	At    uint64                   // the record that is chosen at first, if it is found
 	Fold  bool                     // repeats are folded from the start
@@ -34,7 +35,7 @@ type Request struct {
 // Open shows what a request matches, as it is found.
 func Open(env *Env, q Request) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &view{env: env, of: q, at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}, finder: incidents.NewFinder(env.Log(), q.Match), stop: cancel}
+	d := &view{env: env, of: q, began: env.Clock(), at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}, finder: incidents.NewFinder(env.Log(), q.Match), stop: cancel}
 	env.Screen.Show(d)
 	return d.search(ctx)
 }
@@ -44,6 +45,7 @@ func Open(env *Env, q Request) tea.Cmd {
 type view struct {
 	env     *Env
 	of      Request
+	began   time.Time
 	finder  *incidents.Finder // used by the search that runs
 	entries []incidents.Entry
 	hits    int
@@ -168,10 +170,15 @@ func (d *view) unfold(open bool) {
 }
 
 // Title implements [widget.Dialog].
-func (d *view) Title() string { return d.of.Title }
+func (d *view) Title() string {
+	if d.folded {
+		return d.of.Title + ", repeats folded"
+	}
+	return d.of.Title
+}
 
 // Size implements [widget.Dialog].
-func (d *view) Size(w, h int) (int, int) { return max(1, w-6), max(1, h-6) }
+func (d *view) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }
 
 // Key implements [widget.Dialog].
 func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {

@@ -80,7 +80,7 @@ func (d *list) Title() string { return "Top values of " + cells.Sanitize(d.path.
 
 // Size implements [widget.Dialog].
 func (d *list) Size(w, h int) (int, int) {
-	return min(90, max(1, w-6)), max(3, min(h-6, len(d.values)+2))
+	return min(90, max(1, w-4)), max(3, min(h-6, len(d.values)+2))
 }
 
 // Draw implements [widget.Dialog].

@@ -3,6 +3,7 @@ package widget
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 )
@@ -87,22 +88,31 @@ func (p *Prompt) recall(step int) {
 	p.Changed()
 }
 
-// Draw writes the two lines of the prompt; the cursor of the canvas is in the first.
+// saysMax is how many lines the words under the text may take: what they say is not cut
+// on a narrow screen.
+const saysMax = 3
+
+// Draw writes the lines of the prompt; the cursor of the canvas is in the first.
 func (p *Prompt) Draw(c *cells.Canvas) {
 	c.Put(themes.Key, " "+p.Label+" ")
 	p.Field.DrawLine(c, 0, true)
 	c.End()
-	if p.Problem != "" {
-		c.Put(themes.Bad, " ")
-		c.Safe(themes.Bad, cells.Sanitize(p.Problem).Clip(c.Room))
-	} else if p.Warning != "" {
-		c.Put(themes.Warn, " ")
-		c.Safe(themes.Warn, cells.Sanitize(p.Warning).Clip(c.Room))
-	} else {
-		c.Put(themes.Dim, " ")
-		c.Safe(themes.Dim, cells.Sanitize(p.Says).Clip(c.Room))
+	role, text := themes.Dim, p.Says
+	switch {
+	case p.Problem != "":
+		role, text = themes.Bad, p.Problem
+	case p.Warning != "":
+		role, text = themes.Warn, p.Warning
 	}
-	c.End()
+	lines := cells.Wrap(text, c.Width-2, saysMax+1)
+	if len(lines) > saysMax {
+		lines[saysMax-1] = cells.Join(lines[saysMax-1].Clip(c.Width-4), cells.Sanitize(" "+trust.CutMark))
+	}
+	for _, line := range lines[:min(len(lines), saysMax)] {
+		c.Put(role, " ")
+		c.Safe(role, line)
+		c.End()
+	}
 }
 
 // historyMax bounds what is remembered of one kind of line.
