@@ -73,6 +73,12 @@ var arrows = map[string][]string{
 	"ui/tui/external": {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/words":    {"host/trust"},
 	"ui/tui/present":  {"host", "host/event", "host/eventlog", "host/redact", "themes", "ui/tui/cells", "ui/tui/layout"},
+	// What the screen's root hands on.
+	"ui/tui/lookup":    {"host", "host/config", "host/event", "host/trust", "ui/tui/query", "ui/tui/words"},
+	"ui/tui/manage":    {"host", "host/config", "host/event", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/subline":   {"host", "host/event", "host/redact", "host/schema", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/form", "ui/tui/lookup", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/memo", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
+
 	// What stands in for the screen in tests.
 	"ui/tui/internal/tuitest": {"host/event", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/palette":          {"themes", "ui/tui/cells", "ui/tui/widget"},

@@ -78,7 +78,7 @@ func (a *app) subscribeActions() []action.Action {
 
 func (a *app) subscriptionActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: a.pauseSub},
+		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().TurnPause(a.selected()) }},
 		action.Action{ID: "edit", Title: "edit the subscription", Needs: action.Subscription, Keys: []string{"e"}, Dangerous: true, When: a.editable, Run: a.openEdit},
 		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(a.askUnsubscribe)},
 	)
@@ -87,8 +87,8 @@ func (a *app) subscriptionActions() []action.Action {
 func (a *app) streamActions() []action.Action {
 	return action.Grouped("Stream",
 		action.Action{ID: "open", Title: "open what is chosen", Keys: []string{"enter"}, Hint: "open", Run: a.open},
-		action.Action{ID: "filter", Title: "filter: words, !not, a | b, server: sev: .path>5", Also: "grep find severity level query", Keys: []string{"/"}, Hint: "filter", Panes: onMain, Run: a.openFilter},
-		action.Action{ID: "filter.toggle", Title: "turn the filter off, and on again", Keys: []string{"x"}, Panes: onMain, Run: action.Act(a.toggleFilter)},
+		action.Action{ID: "filter", Title: "filter: words, !not, a | b, server: sev: .path>5", Also: "grep find severity level query", Keys: []string{"/"}, Hint: "filter", Panes: onMain, Run: a.filters.Open},
+		action.Action{ID: "filter.toggle", Title: "turn the filter off, and on again", Keys: []string{"x"}, Panes: onMain, Run: action.Act(a.filters.Toggle)},
 		action.Action{ID: "pause.view", Title: "freeze the view, or let it go on", Also: "freeze hold", Keys: []string{"space"}, Hint: "freeze", Panes: onMain, Run: a.freeze},
 		action.Action{ID: "follow", Title: "follow the newest event", Also: "tail -f live newest end", Keys: []string{"f"}, Hint: "follow", Panes: onMain, Run: a.followNewest},
 		action.Action{ID: "search", Title: "search: highlights, and hides nothing", Also: "find grep highlight", Keys: []string{"\\", "ctrl+f"}, Run: action.Act(a.openSearch)},

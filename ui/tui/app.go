@@ -17,7 +17,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
-	"eventdeck/host/filter"
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
@@ -26,8 +25,10 @@ import (
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/pipe"
@@ -114,7 +115,6 @@ type app struct {
 	trouble trouble
 	dialog  widget.Dialog
 	prompt  *widget.Prompt
-	typing  typing // of the prompt, while a filter is typed
 	note    note
 	undo    undo
 	actions action.Table
@@ -122,7 +122,7 @@ type app struct {
 	userFile         userFile
 	settingsProblems []string
 	memo             memo.Memo
-	filters          map[string]string
+	filters          filterbar.Bar
 	search           string                  // what is searched, in lower case
 	markedRecords    map[uint64]event.Record // of marks
 	programs         *external.Programs
@@ -130,7 +130,6 @@ type app struct {
 	comparing        uint64 // the record that another one is to be compared with; 0: none
 	id               idOf   // of the chosen record
 	runCommand       func(ctx context.Context, args []string, input []byte) ([]byte, error)
-	seen             *filter.Seen // what filters can be completed with
 
 	changed  <-chan struct{}
 	woken    time.Time
@@ -175,6 +174,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.rates = stats.New(a.forStats(memory))
 	a.strip = timeline.NewStrip(&a.Env)
 	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
+	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.api.Log() }})
 	env := environment(o.Env)
 	a.servers, a.startDemo = o.Servers, o.StartDemo
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
@@ -195,7 +195,9 @@ func newApp(ctx context.Context, o Options) *app {
 	}
 	a.detail = detail.New(a.forDetail())
 	a.boards = board.New(a.forBoards())
-	a.loadFilters()
+	a.filters.Load()
+	a.listItems()
+	a.tree.Load(&a.snap)
 	a.recall()
 	a.startStream()
 	if msg, changed := readSettings(userFile{path: o.Settings}, false); changed {
@@ -218,7 +220,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // reconcile has done what follows from what changed: what is wanted and not held is read,
 // what ages is looked at again, what is remembered is saved.
 func (a *app) reconcile() tea.Cmd {
-	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && a.prompt != a.typing.prompt)
+	_, typing := a.filters.Typing()
+	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.feed.Aim(a.stream.Arrivals())
 	return tea.Batch(a.fetch(), a.rates.Work(a.focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.memo.Save(a.present))
 }
@@ -254,8 +257,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case settingsMsg:
 		a.applySettings(msg)
-	case seenMsg:
-		a.seen = msg.seen
 	case foundMsg:
 		return a.found(msg)
 	case ageMsg:
@@ -365,10 +366,6 @@ func (a *app) rescope() {
 	a.requery(a.stream.Query.At(a.tree.At))
 }
 
-func (a *app) requery(q query.Query) {
-	a.stream.Show(q)
-}
-
 // selected returns the subscription that the keys are about: the chosen node, or
 // that of the chosen record.
 func (a *app) selected() *host.SubscriptionView {
@@ -393,14 +390,7 @@ func (a *app) selected() *host.SubscriptionView {
 	return a.sub(id)
 }
 
-func (a *app) sub(id event.SubID) *host.SubscriptionView {
-	for i := range a.snap.Subs {
-		if id != "" && a.snap.Subs[i].ID == id {
-			return &a.snap.Subs[i]
-		}
-	}
-	return nil
-}
+func (a *app) sub(id event.SubID) *host.SubscriptionView { return lookup.Sub(&a.snap, id) }
 
 // Run shows the screen until the operator quits or ctx ends. The terminal is
 // left as it was found. The host stays open.

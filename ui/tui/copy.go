@@ -3,7 +3,6 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,6 +13,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/words"
 )
@@ -102,10 +102,10 @@ func (a *app) copyCommand() tea.Cmd {
 // knownElsewhere returns by which word another process knows a server: a server of the
 // demo has no name there, and perhaps an address.
 func (a *app) knownElsewhere(name string) (word string, known bool) {
-	if !a.demo && !slices.Contains(a.passing, name) {
+	if !a.isDemo(name) {
 		return name, true
 	}
-	s := a.server(name)
+	s := lookup.Server(&a.snap, name)
 	if s == nil || !strings.Contains(s.Address, "://") {
 		return "", false
 	}

@@ -1,12 +1,11 @@
 package tui
 
 import (
-	"slices"
-
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/query"
 )
 
@@ -23,7 +22,7 @@ func (a *app) forDetail() *detail.Env {
 		Focused:    func() bool { return a.focus == layout.Detail },
 		Moves:      func() bool { return a.stream.Follow },
 		Found:      func() string { return a.search },
-		Demo:       func(server string) bool { return a.demo || slices.Contains(a.passing, server) },
+		Demo:       a.isDemo,
 		Sub:        a.sub,
 		TypeOf:     a.typeOf,
 		Headline:   a.stream.Headline,
@@ -84,20 +83,6 @@ func (a *app) writeNode(d *detail.Text) {
 }
 
 // typeOf returns the type of an event as its server lists it now.
-func (a *app) typeOf(r *event.Record) event.Type {
-	for i := range a.snap.Servers {
-		s := &a.snap.Servers[i]
-		for j := range s.Types {
-			if s.Name == r.Server && s.Types[j].Name == r.Type {
-				return s.Types[j]
-			}
-		}
-	}
-	return event.Type{Name: r.Type}
-}
+func (a *app) typeOf(r *event.Record) event.Type { return lookup.TypeOf(&a.snap, r.Server, r.Type) }
 
-// cursorless tells whether a subscription's type has no replay, as the server says or
-// as it was when it was subscribed to.
-func (a *app) cursorless(v *host.SubscriptionView) bool {
-	return v.NoReplay || a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type}).Cursorless
-}
+func (a *app) cursorless(v *host.SubscriptionView) bool { return lookup.Cursorless(&a.snap, v) }

@@ -44,7 +44,7 @@ func (a *app) openExport() {
 		what = "what is selected"
 	}
 	overwrite := ""
-	a.askLine(&widget.Prompt{Label: "write " + what + " to:", Says: exportSays, Done: func(text string) tea.Cmd {
+	a.AskLine(&widget.Prompt{Label: "write " + what + " to:", Says: exportSays, Done: func(text string) tea.Cmd {
 		p := a.prompt
 		cmd, err := a.export(a.shown(), text, overwrite == text)
 		if errors.Is(err, fs.ErrExist) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -22,7 +23,7 @@ func (a *app) setupActions() []action.Action {
 	return action.Grouped("Servers",
 		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.forms()) })},
 		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.forms()) }},
-		action.Action{ID: "server.remove", Title: "remove the server, and end its subscriptions", Needs: action.Server, Keys: []string{"X"}, Panes: inTree, Dangerous: true, When: a.onServerRow, Run: a.askRemoveServer},
+		action.Action{ID: "server.remove", Title: "remove the server, and end its subscriptions", Needs: action.Server, Keys: []string{"X"}, Panes: inTree, Dangerous: true, When: a.onServerRow, Run: func() tea.Cmd { return a.manage().AskRemove(a.tree.At.Server) }},
 		action.Action{ID: "demo", Title: "start the demo servers", Keys: []string{"d"}, Hint: "demo", Dangerous: true, When: a.canDemo, Run: a.beginDemo},
 	)
 }
@@ -60,6 +61,12 @@ func (a *app) demoBegun(msg demoMsg) tea.Cmd {
 	a.enter(layout.Stream)
 	return a.read()
 }
+
+// ends tells whether a server ends with the program.
+func (a *app) ends(server string) bool { return slices.Contains(a.passing, server) }
+
+// isDemo tells whether a server is one of the demo.
+func (a *app) isDemo(server string) bool { return a.demo || a.ends(server) }
 
 // noServers says how servers get here.
 func (a *app) noServers() []widget.Lesson {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/query"
 )
 
@@ -20,9 +20,7 @@ import (
 func (a *app) forms() *form.Env {
 	return &form.Env{
 		Env: &a.Env, Screen: a, Host: a.api, Servers: a.servers, Browse: a.browse, Sub: a.sub,
-		TypeOf: func(server string, typ trust.Text) event.Type {
-			return a.typeOf(&event.Record{Server: server, Type: typ})
-		},
+		TypeOf:    func(server string, typ trust.Text) event.Type { return lookup.TypeOf(&a.snap, server, typ) },
 		Elsewhere: a.commandElsewhere,
 		Receiver:  func() string { return a.snap.Receiver },
 	}
@@ -53,20 +51,7 @@ func (a *app) formSubject() (string, *event.Type) {
 			n = query.Node{Server: r.Server, Type: r.Type}
 		}
 	}
-	return n.Server, a.listed(n)
-}
-
-// listed returns the event type of a node, nil if its server does not list it.
-func (a *app) listed(n query.Node) *event.Type {
-	for i := range a.snap.Servers {
-		s := &a.snap.Servers[i]
-		for j := range s.Types {
-			if s.Name == n.Server && s.Types[j].Name == n.Type {
-				return &s.Types[j]
-			}
-		}
-	}
-	return nil
+	return n.Server, lookup.Type(&a.snap, n)
 }
 
 func (a *app) openForm() tea.Cmd {
@@ -81,13 +66,13 @@ func (a *app) openForm() tea.Cmd {
 // still list the type.
 func (a *app) editable() bool {
 	v := a.selected()
-	return v != nil && a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
+	return v != nil && lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
 }
 
 // openEdit shows the form filled in as the chosen subscription is.
 func (a *app) openEdit() tea.Cmd {
 	v := a.selected()
-	t := a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type})
+	t := lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type})
 	return form.OpenEdit(a.forms(), *v, *t)
 }
 
@@ -106,13 +91,13 @@ func (a *app) markType() {
 	a.Tell(cells.Count(len(a.marked), "type") + " marked; " + a.KeyOf("subscribe") + " subscribes to all of them")
 }
 
-func (a *app) onType() bool { return a.tree.At.Level() == 2 && a.listed(a.tree.At) != nil }
+func (a *app) onType() bool { return a.tree.At.Level() == 2 && lookup.Type(&a.snap, a.tree.At) != nil }
 
 // openBulk shows one form for the types that are marked.
 func (a *app) openBulk() tea.Cmd {
 	var many []query.Node
 	for n := range a.marked {
-		if a.listed(n) != nil {
+		if lookup.Type(&a.snap, n) != nil {
 			many = append(many, n)
 		}
 	}
@@ -126,14 +111,14 @@ func (a *app) openBulk() tea.Cmd {
 	})
 	types := make([]event.Type, len(many))
 	for i, n := range many {
-		types[i] = *a.listed(n)
+		types[i] = *lookup.Type(&a.snap, n)
 	}
 	return form.OpenMany(a.forms(), many, types, func() { a.marked = nil })
 }
 
 func (a *app) openModeSwitch() tea.Cmd {
 	v := a.selected()
-	return form.OpenModes(a.forms(), *v, a.listed(query.Node{Server: v.Key.Server, Type: v.Key.Type}))
+	return form.OpenModes(a.forms(), *v, lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
 }
 
 // signInActions are about the rights to use a server.
@@ -150,17 +135,12 @@ func (a *app) signInCommands() []action.Command {
 			return form.OpenSignIn(a.forms(), strings.Join(words, " ")), nil
 		}, Complete: a.completeServer},
 		{Name: "sign-out", Usage: "SERVER", Title: "revoke and forget the tokens of a server", Dangerous: true, Run: func(words []string) (tea.Cmd, error) {
-			name := strings.Join(words, " ")
-			return a.Ask("signed out of "+cells.Sanitize(name).Plain(), func(ctx context.Context) error { return a.api.SignOut(ctx, name) }), nil
+			return a.manage().SignOut(strings.Join(words, " ")), nil
 		}, Complete: a.completeServer},
 	}
 }
 
 func (a *app) wantsSignIn() bool {
-	for i := range a.snap.Servers {
-		if s := &a.snap.Servers[i]; s.Name == a.tree.At.Server {
-			return s.SignIn != ""
-		}
-	}
-	return false
+	s := lookup.Server(&a.snap, a.tree.At.Server)
+	return s != nil && s.SignIn != ""
 }

@@ -130,7 +130,7 @@ func (a *app) useTerm(node query.Node, text string) {
 	if a.stream.Query.Node != node {
 		a.tree.At = node
 	}
-	a.memo.Filters = widget.Remember(a.memo.Filters, text)
+	a.filters.Remember(text)
 	a.requery(q)
 	a.Tell("filter " + cells.Sanitize(text).Plain() + "; " + a.KeyOf("back") + " takes it away")
 }
@@ -215,15 +215,7 @@ func (a *app) runTop(words []string) (tea.Cmd, error) {
 	}}, path, q.Matches), nil
 }
 
-func (a *app) completeTop(words []string) []string {
-	var out []string
-	for _, c := range filter.Complete(words[len(words)-1]+"", len(words[len(words)-1]), a.seen) {
-		if strings.HasPrefix(c.Text, ".") && len(c.Text) > 1 {
-			out = append(out, c.Text)
-		}
-	}
-	return out
-}
+func (a *app) completeTop(words []string) []string { return a.filters.Paths(words[len(words)-1]) }
 
 // compareChosen compares the chosen event with the one that was chosen for it before, or
 // the ends of the range.
@@ -320,7 +312,7 @@ func (a *app) openReport() {
 func (a *app) askReport(q incidents.Request, name, there string) {
 	p := &widget.Prompt{Label: "report to:", Says: "enter writes Markdown of " + q.What + ", with notes and gaps   esc goes back"}
 	p.Done = func(text string) tea.Cmd { return a.writeReport(q, text, text == there) }
-	a.askLine(p, name)
+	a.AskLine(p, name)
 	if there != "" {
 		p.Problem = "there is such a file; enter again replaces it"
 	}
@@ -396,7 +388,7 @@ func (a *app) askPipe(line, problem string) {
 		}
 		return cmd
 	}
-	a.askLine(p, line)
+	a.AskLine(p, line)
 	p.Problem = problem
 }
 

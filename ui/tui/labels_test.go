@@ -9,7 +9,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 )
 
@@ -76,9 +75,7 @@ func TestColumnsOfLabelsAreOffered(t *testing.T) {
 func TestBracketsFollowTheFilter(t *testing.T) {
 	a := open(t, labelled(), 200, 60)
 	a.draw()
-	if !a.tryFilter(query.Node{}, `"build 1"`) {
-		t.Fatal("the filter is refused")
-	}
+	settle(a, must(t, a, `filter set '"build 1"'`))
 	flush(a)
 	if s := screenOf(a); !strings.Contains(s, "build 1") || strings.Contains(s, "┌ build 1") {
 		t.Errorf("the one of a batch that is shown is drawn as several:\n%s", s)

@@ -48,7 +48,7 @@ func (a *app) noteChosen() {
 	if marked {
 		says = "enter keeps the note; an empty one takes the mark away"
 	}
-	a.askLine(&widget.Prompt{Label: "mark " + cells.Number(seq) + ":", Says: says, Done: func(text string) tea.Cmd {
+	a.AskLine(&widget.Prompt{Label: "mark " + cells.Number(seq) + ":", Says: says, Done: func(text string) tea.Cmd {
 		if marked && text == "" {
 			return a.removeMark(old)
 		}

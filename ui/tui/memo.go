@@ -12,8 +12,8 @@ import (
 func (a *app) present() memo.State {
 	m := memo.State{Lines: a.memo.Lines}
 	m.Node, m.Filter, m.Off = memo.NodeOf(a.tree.At), a.stream.Query.Text, a.stream.Query.Off
-	if t := &a.typing; a.prompt != nil && a.prompt == t.prompt {
-		m.Filter, m.Off = t.before.Text, t.before.Off // what is typed is not yet kept
+	if before, typing := a.filters.Typing(); typing {
+		m.Filter, m.Off = before.Text, before.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
 	m.Panes, m.Tab, m.Tables = a.panes, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log)

@@ -70,8 +70,8 @@ func (a *app) everything() []widget.Pick {
 		}
 	}
 	all = append(all, a.places()...)
-	for _, name := range sortedNames(a.filters) {
-		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name])), "", func() tea.Cmd { return a.said(a.useFilter(name)) })
+	for _, name := range a.filters.Names() {
+		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters.Saved(name))), "", func() tea.Cmd { return a.said(a.filters.Use(name)) })
 	}
 	for _, m := range a.stream.Marks.List() {
 		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -39,7 +38,7 @@ type foundMsg struct {
 // openSearch asks what to look for.
 func (a *app) openSearch() {
 	before := a.search
-	a.askLine(&widget.Prompt{
+	a.AskLine(&widget.Prompt{
 		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: a.memo.Searches,
 		Change: func(text string) { a.search = strings.ToLower(text) },
 		Gone:   func() { a.search = before },
@@ -167,19 +166,10 @@ func (a *app) found(msg foundMsg) tea.Cmd {
 		h.find.From = msg.Edge
 		text := "no " + h.what + " yet; looking further " + way
 		if !msg.At.IsZero() {
-			text += ", at " + a.momentOf(msg.At)
+			text += ", at " + a.Moment(msg.At)
 		}
 		a.Tell(text + " " + a.Glyphs.More + "  " + a.KeyOf("back") + " stops")
 		return a.lookOn()
 	}
 	return nil
-}
-
-// momentOf tells when something was, as shortly as it can be told.
-func (a *app) momentOf(t time.Time) string {
-	layout := "15:04"
-	if d := a.Clock().Sub(t); d > 20*time.Hour || d < -time.Hour {
-		layout = "Jan 2 15:04"
-	}
-	return cells.TimeText(t, a.Times.Zone(), layout)
 }

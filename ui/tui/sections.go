@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -15,21 +14,17 @@ import (
 
 // listItems lists the saved filters and the newest marks, if they changed.
 func (a *app) listItems() {
-	key := tree.ItemsKey{Marks: a.stream.Marks.Gen}
-	if len(a.filters) > 0 {
-		key.Filters = fmt.Sprint(a.filters)
-	}
-	a.tree.List(key, a.items)
+	a.tree.List(tree.ItemsKey{Marks: a.stream.Marks.Gen, Filters: strconv.Itoa(a.filters.Gen)}, a.items)
 }
 
 // items are the rows of the second section.
 func (a *app) items() []tree.Item {
 	var out []tree.Item
 	head := func(text string) { out = append(out, tree.Item{Text: cells.Sanitize(text)}) }
-	if len(a.filters) > 0 {
+	if len(a.filters.Names()) > 0 {
 		head("Saved filters")
-		for _, name := range sortedNames(a.filters) {
-			out = append(out, tree.Item{ID: "filter " + name, Filter: name, Text: cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters[name]))})
+		for _, name := range a.filters.Names() {
+			out = append(out, tree.Item{ID: "filter " + name, Filter: name, Text: cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters.Saved(name)))})
 		}
 	}
 	if list := a.stream.Marks.List(); len(list) > 0 {
@@ -46,7 +41,7 @@ func (a *app) openItem(x *tree.Item) tea.Cmd {
 	if x.Filter == "" {
 		return a.Jump(x.Mark.Seq)
 	}
-	if err := a.useFilter(x.Filter); err != nil {
+	if err := a.filters.Use(x.Filter); err != nil {
 		a.Fail("cannot use the filter", err)
 	}
 	return nil
@@ -56,7 +51,7 @@ func (a *app) openItem(x *tree.Item) tea.Cmd {
 func (a *app) writeItem(d *detail.Text, x *tree.Item) {
 	if x.Filter != "" {
 		d.Say("", themes.Strong, x.Filter)
-		d.Say("filter  ", themes.Plain, a.filters[x.Filter])
+		d.Say("filter  ", themes.Plain, a.filters.Saved(x.Filter))
 		d.Say("", themes.Key, a.KeyOf("open")+" filters the stream by it")
 		return
 	}

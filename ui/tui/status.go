@@ -68,7 +68,7 @@ func (a *app) drawFilter(c *cells.Canvas) {
 		word, role = "  filter off ", themes.Off
 	}
 	c.Put(themes.Dim, word)
-	if name := a.filterName(); name != "" {
+	if name := a.filters.Name(); name != "" {
 		c.Safe(role, cells.Sanitize(name+": "))
 	}
 	c.Safe(role, cells.Sanitize(q.Text))
@@ -219,7 +219,7 @@ func (a *app) teach(c *cells.Canvas, h int) {
 	case a.stream.Searched() != "":
 		lines = []string{"Nothing matches yet: " + a.stream.Searched() + " of the history."}
 	case a.stream.Query.Filters():
-		lines = append([]string{"Nothing matches the filter.", ""}, a.filterHint()...)
+		lines = append([]string{"Nothing matches the filter.", ""}, a.filters.Hint()...)
 		lines = append(lines, a.KeyOf("back")+" takes it away, "+a.KeyOf("filter")+" changes it, "+a.KeyOf("filter.toggle")+" turns it off.")
 	case len(a.snap.Servers) == 0:
 		c.End()

@@ -1,140 +1,123 @@
 package tui
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/action"
-	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/lookup"
+	"eventdeck/ui/tui/manage"
 )
 
 // errNoSubscription: a command is about a subscription, and none is chosen.
 var errNoSubscription = errors.New("no subscription is chosen: choose one in the tree or a record of it")
 
+// manage is what changes subscriptions and servers that are there.
+func (a *app) manage() *manage.Env {
+	return &manage.Env{Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, Servers: a.servers, Passing: a.ends, Read: a.read}
+}
+
 // subCommands are the typed commands about the chosen subscription and about servers.
 func (a *app) subCommands() []action.Command {
 	return []action.Command{
-		{Name: "mode", Usage: "push | poll | webhook", Title: "switch the delivery mode", Dangerous: true, Run: a.onSubscription(a.runMode), Complete: a.completeMode},
-		{Name: "failover", Usage: "on | off", Title: "go on in another mode when this one fails", Dangerous: true, Run: a.onSubscription(a.runFailover), Complete: func([]string) []string { return []string{"on", "off"} }},
-		{Name: "rotate", Title: "make a new webhook secret", Dangerous: true, Run: a.onSubscription(a.runRotate)},
-		{Name: "refresh", Title: "poll, refresh the lease or open the stream again now", Dangerous: true, Run: a.onSubscription(a.runRefresh)},
-		{Name: "reset", Usage: "now | here", Title: "go on from now, or from the chosen record", Dangerous: true, Run: a.onSubscription(a.runReset), Complete: func([]string) []string { return []string{"now", "here"} }},
-		{Name: "remove", Usage: "SERVER", Title: "remove a server, and end its subscriptions", Dangerous: true, Run: a.runRemove, Complete: a.completeServer},
-		{Name: "reconnect", Usage: "SERVER", Title: "reconnect, and list the types again", Dangerous: true, Run: a.runReconnect, Complete: a.completeServer},
+		{Name: "mode", Usage: "push | poll | webhook", Title: "switch the delivery mode", Dangerous: true, Run: a.onSubscription("mode"), Complete: a.completeMode},
+		{Name: "failover", Usage: "on | off", Title: "go on in another mode when this one fails", Dangerous: true, Run: a.onSubscription("failover"), Complete: func([]string) []string { return []string{"on", "off"} }},
+		{Name: "rotate", Title: "make a new webhook secret", Dangerous: true, Run: a.onSubscription("rotate")},
+		{Name: "refresh", Title: "poll, refresh the lease or open the stream again now", Dangerous: true, Run: a.onSubscription("refresh")},
+		{Name: "reset", Usage: "now | here", Title: "go on from now, or from the chosen record", Dangerous: true, Run: a.onSubscription("reset"), Complete: func([]string) []string { return []string{"now", "here"} }},
+		{Name: "remove", Usage: "SERVER", Title: "remove a server, and end its subscriptions", Dangerous: true, Run: a.onNamedServer(func(name string) tea.Cmd { return a.manage().AskRemove(name) }), Complete: a.completeServer},
+		{Name: "reconnect", Usage: "SERVER", Title: "reconnect, and list the types again", Dangerous: true, Run: a.onNamedServer(func(name string) tea.Cmd { return a.manage().Reconnect(name) }), Complete: a.completeServer},
 	}
 }
 
-// onSubscription makes a command of one that is about the chosen subscription.
-func (a *app) onSubscription(fn func(v *host.SubscriptionView, words []string) (tea.Cmd, error)) func([]string) (tea.Cmd, error) {
+// onSubscription runs a command on the chosen subscription.
+func (a *app) onSubscription(command string) func([]string) (tea.Cmd, error) {
 	return func(words []string) (tea.Cmd, error) {
 		v := a.selected()
 		if v == nil {
 			return nil, errNoSubscription
 		}
-		return fn(v, words)
-	}
-}
-
-func (a *app) runMode(v *host.SubscriptionView, words []string) (tea.Cmd, error) {
-	mode := strings.Join(words, " ")
-	if mode == string(event.ModeAuto) || !slices.Contains(modeNames, mode) {
-		return nil, a.actions.Usage("mode")
-	}
-	id, name := v.ID, evidence.SubName(&v.Subscription)
-	return a.Ask(name+" goes on by "+mode, func(ctx context.Context) error { return a.api.SetMode(ctx, id, event.Mode(mode)) }), nil
-}
-
-func (a *app) completeMode(_ []string) []string {
-	v := a.selected()
-	if v == nil {
-		return nil
-	}
-	typ := a.typeOf(&event.Record{Server: v.Key.Server, Type: v.Key.Type})
-	var out []string
-	for _, m := range typ.Modes {
-		if m != v.Mode {
-			out = append(out, string(m))
+		cmd, err := a.manage().Words(v, a.recordOf(a.stream.At), command, words)
+		if errors.Is(err, action.ErrUsage) {
+			err = a.actions.Usage(command)
 		}
+		return cmd, err
 	}
-	return out
 }
 
-func (a *app) runFailover(v *host.SubscriptionView, words []string) (tea.Cmd, error) {
-	word := strings.Join(words, " ")
-	if word != "on" && word != "off" {
-		return nil, a.actions.Usage("failover")
+func (a *app) completeMode([]string) []string {
+	if v := a.selected(); v != nil {
+		return a.manage().OtherModes(v)
 	}
-	id := v.ID
-	return a.Ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.SetFailover(ctx, id, word == "on") }), nil
+	return nil
 }
 
-func (a *app) runRotate(v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
-	id := v.ID
-	return a.Ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.RotateSecret(ctx, id) }), nil
-}
-
-func (a *app) runRefresh(v *host.SubscriptionView, _ []string) (tea.Cmd, error) {
-	id := v.ID
-	return a.Ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return a.api.Refresh(ctx, id) }), nil
-}
-
-func (a *app) runReset(v *host.SubscriptionView, words []string) (tea.Cmd, error) {
-	switch strings.Join(words, " ") {
-	case "now":
-		return a.resetTo(v, host.From{}, "goes on from now"), nil
-	case "here":
-		r, ok := a.rereadable()
-		if !ok || r.Sub != v.ID {
-			return nil, errors.New("the chosen record has no cursor of this subscription to go on from")
-		}
-		return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq))), nil
+// recordOf returns a record, nil if it is not held.
+func (a *app) recordOf(seq uint64) *event.Record {
+	if r, ok := a.stream.Record(seq); ok {
+		return &r
 	}
-	return nil, a.actions.Usage("reset")
+	return nil
 }
 
-func (a *app) resetTo(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
-	id := v.ID
-	return a.Ask(evidence.SubName(&v.Subscription)+" "+what, func(ctx context.Context) error { return a.api.ResetCursor(ctx, id, from) })
-}
-
-// rereadable returns the chosen record, if its subscription can be read again
-// from it.
-func (a *app) rereadable() (event.Record, bool) {
+// canReread tells whether the subscription of the chosen record can be read again from it.
+func (a *app) canReread() bool {
 	r, ok := a.stream.Record(a.stream.At)
-	return r, ok && r.Cursor.Valid && a.sub(r.Sub) != nil
+	return ok && r.Cursor.Valid && lookup.Sub(&a.snap, r.Sub) != nil && !a.onNode()
 }
-
-func (a *app) canReread() bool { _, ok := a.rereadable(); return ok && !a.onNode() }
 
 // askReread has the subscription of the chosen record read again from there.
 func (a *app) askReread() {
-	r, ok := a.rereadable()
-	if !ok {
-		return
+	if r, ok := a.stream.Record(a.stream.At); ok {
+		a.manage().AskReread(r)
 	}
-	v := a.sub(r.Sub)
-	a.Show(&widget.Confirm{Screen: a,
-		Head:  "Read again",
-		Lines: []string{evidence.SubName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", cells.Number(r.Seq)), "What is stored stays, and is not stored twice."},
-		Choices: []widget.Choice{{Key: "y", Title: "read again from here", Run: func() tea.Cmd {
-			return a.resetTo(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq)))
-		}}},
-	})
 }
 
-func (a *app) runReconnect(words []string) (tea.Cmd, error) {
-	name := strings.Join(words, " ")
-	if a.server(name) == nil {
-		return nil, a.unknownServer(name)
-	}
-	return a.reconnectTo(name), nil
+// subRows are the panes in which a subscription is a row.
+var subRows = []layout.Pane{layout.Tree, layout.Subs}
+
+// lifeActions change how a subscription runs.
+func (a *app) lifeActions() []action.Action {
+	return action.Grouped("Subscriptions",
+		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().Refresh(a.selected()) }},
+		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
+		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { v := a.selected(); return a.manage().SetFailover(v, !v.Failover) }},
+		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskReset(a.selected(), a.recordOf(a.chosenSeq())) })},
+		action.Action{ID: "sub.rotate", Title: "make a new webhook secret", Keys: []string{"K"}, Panes: subRows, Dangerous: true, When: a.onHook, Run: action.Act(func() { a.manage().AskRotate(a.selected()) })},
+	)
 }
+
+func (a *app) onHook() bool {
+	v := a.selected()
+	return v != nil && v.Mode == event.ModeWebhook
+}
+
+// chosenSeq is the record that a row of a table or the stream is about.
+func (a *app) chosenSeq() uint64 {
+	if t := a.table(); t != nil {
+		return t.At.Seq
+	}
+	return a.stream.At
+}
+
+// onNamedServer makes a command of a verb on a server that there is.
+func (a *app) onNamedServer(fn func(name string) tea.Cmd) func([]string) (tea.Cmd, error) {
+	return func(words []string) (tea.Cmd, error) {
+		name := strings.Join(words, " ")
+		if lookup.Server(&a.snap, name) == nil {
+			return nil, lookup.UnknownServer(&a.snap, name)
+		}
+		return fn(name), nil
+	}
+}
+
+func (a *app) completeServer([]string) []string { return lookup.Servers(&a.snap) }
+
+func (a *app) onServerRow() bool { return a.tree.At.Level() == 1 && a.onServer() }
+
+// onServer tells whether the choice is a server that is configured, or below one.
+func (a *app) onServer() bool { return lookup.Server(&a.snap, a.tree.At.Server) != nil }

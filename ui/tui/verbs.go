@@ -7,11 +7,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/manage"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -265,25 +265,12 @@ func (a *app) followNewest() tea.Cmd {
 
 func (a *app) onSub() bool { return a.selected() != nil }
 
-func paused(v *host.SubscriptionView) bool {
-	return v.Paused || evidence.StateOf(*v) == event.StatePaused
-}
-
 // pauseWord is what the key of pausing does now.
 func (a *app) pauseWord() string {
-	if paused(a.selected()) {
+	if manage.Paused(a.selected()) {
 		return "resume"
 	}
 	return "pause"
-}
-
-func (a *app) pauseSub() tea.Cmd {
-	v := a.selected()
-	id, name := v.ID, evidence.SubName(&v.Subscription)
-	if paused(v) {
-		return a.Ask("resumed "+name, func(ctx context.Context) error { return a.api.Resume(ctx, id) })
-	}
-	return a.Ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return a.api.Pause(ctx, id) })
 }
 
 func (a *app) askUnsubscribe() {
@@ -332,3 +319,36 @@ func (a *app) Show(d widget.Dialog) {
 		d.Size(a.w, a.h) // its hints may depend on its size
 	}
 }
+
+// AskLine implements [widget.Lines].
+func (a *app) AskLine(p *widget.Prompt, text string) {
+	p.Field.Set(text)
+	a.prompt = p
+}
+
+// Line implements [widget.Lines].
+func (a *app) Line() *widget.Prompt { return a.prompt }
+
+// EnterStream gives the keys to the stream.
+func (a *app) EnterStream() { a.enter(layout.Stream) }
+
+// drawPrompt draws the prompt, which stands on the last ones of h rows.
+func (a *app) drawPrompt(h int) []string {
+	var c cells.Canvas
+	c.Begin(&a.Theme, a.w)
+	a.prompt.Draw(&c)
+	n := min(max(c.Height(), 2), h)
+	a.cursor = cells.Point{X: c.Cursor.X, Y: c.Cursor.Y + h - n}
+	return c.Rows(n, nil)
+}
+
+// scope shows the part of the stream that belongs to a node.
+func (a *app) scope(n query.Node) {
+	a.tree.Reveal(n)
+	a.tree.Load(&a.snap)
+	a.tree.At = n
+	a.rescope()
+	a.enter(layout.Stream)
+}
+
+func (a *app) requery(q query.Query) { a.stream.Show(q) }

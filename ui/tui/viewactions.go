@@ -1,15 +1,12 @@
 package tui
 
 import (
-	"context"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
-	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/widget"
@@ -49,7 +46,7 @@ func (a *app) tableActions() []action.Action {
 		action.Action{ID: "quiet", Title: "why is it quiet?", Needs: action.Subscription, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.onSub, Run: action.Act(func() {
 			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.actions.Perform(a.actions.Find("sub.refresh")) })
 		})},
-		action.Action{ID: "server.reconnect", Title: "reconnect the server, and list its types again", Needs: action.Server, Also: "retry connect again", Keys: []string{"R"}, Panes: inTree, Dangerous: true, When: a.onServer, Run: a.reconnect},
+		action.Action{ID: "server.reconnect", Title: "reconnect the server, and list its types again", Needs: action.Server, Also: "retry connect again", Keys: []string{"R"}, Panes: inTree, Dangerous: true, When: a.onServer, Run: func() tea.Cmd { return a.manage().Reconnect(a.tree.At.Server) }},
 	))
 }
 
@@ -76,7 +73,7 @@ func (a *app) onRemote() bool { return a.onRemotes() && a.table().Chosen() }
 // openFind asks for words of rows; the table follows what is typed.
 func (a *app) openFind() {
 	before := a.table().Text
-	a.askLine(&widget.Prompt{
+	a.AskLine(&widget.Prompt{
 		Label: "rows:", Says: "words of a row   enter keep  esc undo",
 		Change: a.findRows,
 		Gone:   func() { a.findRows(before) },
@@ -90,23 +87,4 @@ func (a *app) findRows(text string) {
 	if t != nil {
 		t.Find(text)
 	}
-}
-
-// onServer tells whether the choice is a server that is configured, or below one.
-func (a *app) onServer() bool {
-	return slices.ContainsFunc(a.snap.Servers, func(s host.ServerView) bool { return s.Name == a.tree.At.Server })
-}
-
-func (a *app) reconnect() tea.Cmd {
-	return a.reconnectTo(a.tree.At.Server)
-}
-
-func (a *app) reconnectTo(name string) tea.Cmd {
-	shown := cells.Sanitize(name).Plain()
-	return a.Do(func(context.Context) tea.Msg {
-		if err := a.api.Reconnect(name); err != nil {
-			return widget.Done{What: "cannot connect to " + shown, Err: err}
-		}
-		return widget.Done{What: "reconnecting to " + shown}
-	})
 }

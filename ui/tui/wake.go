@@ -186,7 +186,7 @@ func (a *app) fetched(p feed.Page) tea.Cmd {
 		a.Fail("cannot read the log", p.Err)
 	}
 	a.landed()
-	a.filtered()
+	a.filters.Count()
 	if again {
 		return a.read()
 	}

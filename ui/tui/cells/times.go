@@ -94,3 +94,12 @@ const (
 	TimeLong  = "15:04:05.0"
 	TimeShort = "15:04:05"
 )
+
+// Moment tells when something was, as shortly as it can be told.
+func (e *Env) Moment(t time.Time) string {
+	layout := "15:04"
+	if d := e.Clock().Sub(t); d > 20*time.Hour || d < -time.Hour {
+		layout = "Jan 2 15:04"
+	}
+	return TimeText(t, e.Times.Zone(), layout)
+}

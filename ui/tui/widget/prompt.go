@@ -27,6 +27,15 @@ type Prompt struct {
 	mine string   // what was typed before the history
 }
 
+// Lines is a screen that asks for lines.
+type Lines interface {
+	Screen
+	// AskLine opens a prompt with a text, in place of the one that is open.
+	AskLine(p *Prompt, text string)
+	// Line returns the prompt that is open, nil for none.
+	Line() *Prompt
+}
+
 // Key takes a key. The prompt is over when open is false.
 func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	switch k.String() {

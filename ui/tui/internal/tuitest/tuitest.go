@@ -27,6 +27,7 @@ func Env() *cells.Env {
 // Screen is a screen of 120 by 40 cells that notes what it is asked to show.
 type Screen struct {
 	Dialog widget.Dialog
+	Prompt *widget.Prompt
 	Told   string
 	Failed error
 	Record uint64      // jumped to
@@ -53,6 +54,52 @@ func (s *Screen) Fail(_ string, err error) { s.Failed = err }
 // Do implements [widget.Screen].
 func (s *Screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg { return fn(context.Background()) }
+}
+
+// AskLine implements [widget.Lines].
+func (s *Screen) AskLine(p *widget.Prompt, text string) {
+	p.Field.Set(text)
+	s.Prompt = p
+}
+
+// Line implements [widget.Lines].
+func (s *Screen) Line() *widget.Prompt { return s.Prompt }
+
+// Type gives keys to the prompt that is open, and runs what they ask for: names of keys, or
+// texts that are typed.
+func (s *Screen) Type(texts ...string) {
+	for _, text := range texts {
+		keys := []tea.KeyPressMsg{{Code: named[text]}}
+		if _, ok := named[text]; !ok {
+			keys = nil
+			for _, letter := range text {
+				keys = append(keys, tea.KeyPressMsg{Code: letter, Text: string(letter)})
+			}
+		}
+		for _, key := range keys {
+			if s.Prompt == nil {
+				return
+			}
+			p := s.Prompt
+			cmd, open := p.Key(key)
+			if Run(cmd); !open && s.Prompt == p {
+				s.Prompt = nil
+			}
+		}
+	}
+}
+
+// Ask notes what was done or what failed.
+func (s *Screen) Ask(what string, fn func(context.Context) error) tea.Cmd {
+	return s.Do(func(ctx context.Context) tea.Msg {
+		err := fn(ctx)
+		return widget.Then(func() tea.Cmd {
+			if s.Failed = err; err == nil {
+				s.Told = what
+			}
+			return nil
+		})
+	})
 }
 
 // KeyOf names an action in place of its key.

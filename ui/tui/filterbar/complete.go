@@ -1,4 +1,4 @@
-package tui
+package filterbar
 
 import (
 	"context"
@@ -9,18 +9,16 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/widget"
 )
 
 // learnMax bounds the newest records from which values for completion are learned.
 const learnMax = 2_000
 
-// seenMsg: the values with which filters can be completed were gathered.
-type seenMsg struct{ seen *filter.Seen }
-
 // learn gathers from the newest records what a filter can be completed with.
-func (a *app) learn() tea.Cmd {
-	snap, log := a.snap, a.api.Log()
-	return a.Do(func(ctx context.Context) tea.Msg {
+func (b *Bar) learn() tea.Cmd {
+	snap, log := *b.env.Snap, b.env.Log()
+	return b.env.Do(func(ctx context.Context) tea.Msg {
 		seen := &filter.Seen{}
 		for i := range snap.Servers {
 			s := &snap.Servers[i]
@@ -35,7 +33,7 @@ func (a *app) learn() tea.Cmd {
 			left--
 			return left > 0 && ctx.Err() == nil
 		})
-		return seenMsg{seen}
+		return widget.Then(func() tea.Cmd { b.seen = seen; return nil })
 	})
 }
 
@@ -47,18 +45,28 @@ type offers struct {
 	made   string // the line with the present one
 }
 
-// completeFilterBar takes the next candidate for the term at the cursor.
-func (a *app) completeFilterBar() {
-	p := a.prompt
-	o := &a.typing.offers
+// Paths returns the paths into payloads with which a text may go on.
+func (b *Bar) Paths(text string) []string {
+	var out []string
+	for _, c := range filter.Complete(text, len(text), b.seen) {
+		if strings.HasPrefix(c.Text, ".") && len(c.Text) > 1 {
+			out = append(out, c.Text)
+		}
+	}
+	return out
+}
+
+// complete takes the next candidate for the term at the cursor.
+func (b *Bar) complete() {
+	p, o := b.line, &b.offers
 	text := p.Field.Text()
 	if len(o.list) > 0 && text == o.made {
 		o.at = (o.at + 1) % len(o.list)
 	} else {
 		cursor := len(string([]rune(text)[:p.Field.Column()]))
-		*o = offers{list: filter.Complete(text, cursor, a.seen), before: text}
+		*o = offers{list: filter.Complete(text, cursor, b.seen), before: text}
 	}
-	if h, ok := filter.HintOf(text, a.seen); ok && h.Meant != "" && len(o.list) == 0 {
+	if h, ok := filter.HintOf(text, b.seen); ok && h.Meant != "" && len(o.list) == 0 {
 		p.Field.Set(h.Meant)
 		p.Changed()
 		return

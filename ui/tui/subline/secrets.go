@@ -1,25 +1,26 @@
-package tui
+package subline
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/redact"
 	"eventdeck/host/schema"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/words"
 )
 
-// memorable returns a typed line as it is remembered: without the values that the
-// schema of its event type calls secret. It is "" where the type is not known.
-func (a *app) memorable(line string) string {
-	typed, err := action.Split(line)
-	if err != nil || len(typed) < 2 || typed[0] != "sub" {
-		return line
+// Memorable returns a typed line as it is remembered: of the command that subscribes without
+// the values that the schema of its event type calls secret, and "" where the type is not
+// known.
+func Memorable(snap *host.Snapshot, command, text string) string {
+	typed, err := words.Split(text)
+	if err != nil || len(typed) < 2 || typed[0] != command {
+		return text
 	}
-	asked, err := a.subscribeWords(typed[1:])
+	asked, err := read(snap, typed[1:])
 	if err != nil || asked.typ == nil {
 		return ""
 	}
@@ -30,7 +31,7 @@ func (a *app) memorable(line string) string {
 		}
 	}
 	if !masked {
-		return line
+		return text
 	}
 	for i, w := range typed {
 		if strings.ContainsAny(w, " \t\"'\\") {
@@ -42,11 +43,11 @@ func (a *app) memorable(line string) string {
 
 // typedAnew refuses a line out of the history in which a secret is still to be typed.
 //
-// Error: errUsage.
-func typedAnew(typ event.Type, words []string) error {
-	for _, w := range words {
+// Error: [words.ErrUsage].
+func typedAnew(typ event.Type, typed []string) error {
+	for _, w := range typed {
 		if name, value, _ := strings.Cut(w, "="); value == redact.Shown && secretName(typ, name) {
-			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", action.ErrUsage, name)
+			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", words.ErrUsage, name)
 		}
 	}
 	return nil

@@ -1,0 +1,168 @@
+// Package filterbar is the line in which a filter is typed, and the filters that the
+// operator saved by their names.
+package filterbar
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/filter"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
+)
+
+// says is what stands under the filter while nothing is wrong with it.
+const says = "enter keep  tab complete  up earlier  esc undo   words !not a|b server: sev: .path>5 since:10m"
+
+// Env is what the bar is made from.
+type Env struct {
+	*cells.Env
+	Screen
+	Stream *stream.Stream
+	Snap   *host.Snapshot
+	Memo   *memo.Memo
+	Log    func() Log
+}
+
+// Screen is what shows the bar.
+type Screen interface {
+	widget.Lines
+	// KeyOf is the operator's key of an action.
+	KeyOf(action string) string
+	// EnterStream gives the keys to the stream.
+	EnterStream()
+}
+
+// Log is read for the values that filters are completed with; see [eventlog.Log].
+type Log interface {
+	Before(seq uint64, fn func(event.Record) bool) error
+}
+
+// Bar is the filter of the stream as it is typed, and those that are saved.
+type Bar struct {
+	Gen    int // grows with every change of what is saved
+	env    Env
+	saved  map[string]string
+	line   *widget.Prompt // while a filter is typed; it may be closed
+	before query.Query    // what esc goes back to
+	offers offers         // what tab offers
+	seen   *filter.Seen   // what filters can be completed with
+}
+
+// New returns a bar without saved filters.
+func New(env Env) Bar { return Bar{env: env, saved: map[string]string{}} }
+
+// Typing tells whether a filter is typed now, and what was shown before that.
+func (b *Bar) Typing() (before query.Query, typing bool) {
+	return b.before, b.line != nil && b.line == b.env.Line()
+}
+
+// Open opens the filter as it is. The stream follows what is typed, as long as it is a
+// filter.
+func (b *Bar) Open() tea.Cmd {
+	s := b.env.Stream
+	before, place := s.Query, s.Place()
+	b.env.EnterStream()
+	b.before, b.offers = before, offers{}
+	b.line = &widget.Prompt{
+		Label: "/", Says: says, Past: b.env.Memo.Lines.Filters,
+		Change: func(text string) { b.try(before.Node, text) },
+		Gone:   func() { s.ShowAt(before, place) },
+		Tab:    b.complete,
+		Done: func(text string) tea.Cmd {
+			if b.try(before.Node, text) {
+				b.Remember(text)
+			}
+			s.Stay()
+			return nil
+		},
+	}
+	b.env.AskLine(b.line, before.Text)
+	b.Count()
+	return b.learn()
+}
+
+// Remember puts a filter into the history of those that were typed.
+func (b *Bar) Remember(text string) {
+	m := b.env.Memo
+	m.Lines.Filters = widget.Remember(m.Lines.Filters, text)
+}
+
+// try shows what a text takes, if it is a filter, and says at the prompt how many that are
+// or what is wrong.
+func (b *Bar) try(n query.Node, text string) bool {
+	line, s := b.env.Line(), b.env.Stream
+	q, err := query.New(n, text, b.env.Clock())
+	if err != nil {
+		if line != nil {
+			line.Problem = err.Error()
+		}
+		return false
+	}
+	if s.Query.Text != q.Text || s.Query.Node != q.Node || s.Query.Off {
+		s.Show(q)
+	}
+	b.Count()
+	if h, ok := filter.HintOf(text, b.seen); ok && line != nil {
+		line.Warning = h.Says
+		if h.Meant != "" {
+			line.Warning = "tab: " + h.Meant + "   (" + h.Says + ")"
+		}
+	}
+	return true
+}
+
+// Hint says how the filter that finds nothing was understood, where that is likely
+// not what was meant; else it is empty.
+func (b *Bar) Hint() []string {
+	q := b.env.Stream.Query
+	h, ok := filter.HintOf(q.Text, b.seen)
+	if !ok || q.Off {
+		return nil
+	}
+	return []string{strings.ToUpper(h.Says[:1]) + h.Says[1:] + ".", h.Meant, ""}
+}
+
+// Count says at the prompt how much is shown, and how far back the search for it has come.
+// It does nothing while no filter is typed.
+func (b *Bar) Count() {
+	if _, typing := b.Typing(); !typing || len(b.offers.list) > 0 && b.line.Says == b.offers.words() {
+		return
+	}
+	s := b.env.Stream
+	if b.line.Says = says; !s.Query.Filters() {
+		return
+	}
+	n := cells.Number(uint64(len(s.Seqs)))
+	back, searching := s.Searching()
+	words := n + " shown"
+	switch {
+	case searching && back.IsZero():
+		words = "searching, " + n + " so far"
+	case searching:
+		words = "searching, back to " + b.env.Moment(back) + ", " + n + " so far"
+	case !s.Oldest && len(s.Seqs) > 0:
+		words = n + "+ shown"
+	}
+	b.line.Says = words + "   " + says
+}
+
+// Toggle turns the filter off, and on again.
+func (b *Bar) Toggle() {
+	q := b.env.Stream.Query
+	if q.Text == "" {
+		b.env.Tell("there is no filter to turn off; " + b.env.KeyOf("filter") + " makes one")
+		return
+	}
+	q.Off = !q.Off
+	b.env.Stream.Show(q)
+	if q.Off {
+		b.env.Tell("the filter is off, and kept")
+	}
+}

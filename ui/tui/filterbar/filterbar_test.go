@@ -1,0 +1,147 @@
+package filterbar_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/filterbar"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// desk is a screen with a stream and its filter.
+type desk struct {
+	tuitest.Screen
+	filterbar.Bar
+	stream  stream.Stream
+	memo    memo.Memo
+	kept    map[string]string
+	entered bool
+}
+
+func (d *desk) EnterStream() { d.entered = true }
+func (d *desk) Setting(key string) (string, error) {
+	if v, ok := d.kept[key]; ok {
+		return v, nil
+	}
+	return "", event.ErrNotFound
+}
+func (d *desk) SetSetting(_ context.Context, key, value string) error {
+	d.kept[key] = value
+	return nil
+}
+
+// Before is the log of one event.
+func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
+	fn(event.Record{Seq: 1, Kind: event.KindEvent, Server: "pager", Data: json.RawMessage(`{"severity":"P1"}`)})
+	return nil
+}
+
+func newDesk() *desk {
+	d := &desk{kept: map[string]string{}}
+	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
+	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
+	d.stream = stream.New(&stream.Env{
+		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
+		TypeOf: func(r *event.Record) event.Type { return event.Type{Name: trust.Text{}} },
+	})
+	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Memo: &d.memo, Log: func() filterbar.Log { return d }})
+	return d
+}
+
+func (d *desk) keep(cmd tea.Cmd) {
+	if cmd != nil {
+		if msg, ok := cmd().(widget.Done); ok {
+			d.Told = msg.What
+		}
+	}
+}
+
+func TestAFilterIsTyped(t *testing.T) {
+	d := newDesk()
+	tuitest.Run(d.Open())
+	if _, typing := d.Typing(); !typing || !d.entered {
+		t.Fatal("nothing is open")
+	}
+	d.Type("p99")
+	if d.stream.Query.Text != "p99" || !strings.HasPrefix(d.Prompt.Says, "searching") && !strings.Contains(d.Prompt.Says, "shown") {
+		t.Errorf("the stream shows %q, the prompt says %q", d.stream.Query.Text, d.Prompt.Says)
+	}
+	if d.Type("("); d.Prompt.Problem == "" || d.stream.Query.Text != "p99" {
+		t.Errorf("of no filter the stream shows %q, the prompt says %q", d.stream.Query.Text, d.Prompt.Problem)
+	}
+	if d.Type("backspace", "enter"); d.Prompt != nil || !slices.Equal(d.memo.Lines.Filters, []string{"p99"}) {
+		t.Errorf("remembered are %q", d.memo.Lines.Filters)
+	}
+	tuitest.Run(d.Open())
+	if before, _ := d.Typing(); before.Text != "p99" {
+		t.Errorf("before was %q", before.Text)
+	}
+	if d.Type("x", "esc"); d.stream.Query.Text != "p99" {
+		t.Errorf("esc leads to %q", d.stream.Query.Text)
+	}
+	if d.Toggle(); !d.stream.Query.Off || d.Told != "the filter is off, and kept" {
+		t.Errorf("off is %v, told %q", d.stream.Query.Off, d.Told)
+	}
+}
+
+func TestTabCompletes(t *testing.T) {
+	d := newDesk()
+	tuitest.Run(d.Open())
+	d.Type("server:ch", "tab")
+	if got := d.Prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") {
+		t.Errorf("completed to %q", got)
+	}
+	if got := d.Paths(".sev"); !slices.Equal(got, []string{".severity"}) {
+		t.Errorf("paths are %q", got)
+	}
+}
+
+func TestFiltersAreSaved(t *testing.T) {
+	d := newDesk()
+	if err := errOf(d.Run([]string{"save", "slow"})); err == nil || !strings.Contains(err.Error(), "no filter to save") {
+		t.Error(err)
+	}
+	if err := errOf(d.Run([]string{"set", "p99"})); err != nil {
+		t.Fatal(err)
+	}
+	gen := d.Gen
+	cmd, err := d.Run([]string{"save", "slow"})
+	if d.keep(cmd); err != nil || d.Told != "filter saved as slow" || d.Name() != "slow" || d.Gen == gen {
+		t.Errorf("%v, told %q, named %q", err, d.Told, d.Name())
+	}
+	d.Run([]string{"set", "other"})
+	d.Load()
+	if err := d.Use("slow"); err != nil || d.stream.Query.Text != "p99" || !slices.Equal(d.Names(), []string{"slow"}) || d.Saved("slow") != "p99" {
+		t.Errorf("%v, shown %q", err, d.stream.Query.Text)
+	}
+	if got := d.Complete([]string{"delete", ""}); !slices.Equal(got, []string{"slow"}) {
+		t.Errorf("completes to %q", got)
+	}
+	d.keep(first(d.Run([]string{"delete", "slow"})))
+	for line, want := range map[string]error{"slow": event.ErrNotFound, "delete slow": event.ErrNotFound, "save": words.ErrUsage, "save off": words.ErrUsage} {
+		if err := errOf(d.Run(strings.Fields(line))); !errors.Is(err, want) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	d.kept[memo.Filters] = "{"
+	if d.Load(); d.Failed == nil {
+		t.Error("what cannot be read is not told")
+	}
+}
+
+func errOf(_ tea.Cmd, err error) error   { return err }
+func first(cmd tea.Cmd, _ error) tea.Cmd { return cmd }

@@ -1,0 +1,161 @@
+// Package lookup finds servers, event types and subscriptions in a snapshot of the host,
+// and says of a name that is not there which one may have been meant.
+package lookup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/words"
+)
+
+// Server returns a server by its name, nil if there is none.
+func Server(s *host.Snapshot, name string) *host.ServerView {
+	for i := range s.Servers {
+		if s.Servers[i].Name == name {
+			return &s.Servers[i]
+		}
+	}
+	return nil
+}
+
+// Servers are the names of all servers.
+func Servers(s *host.Snapshot) []string {
+	var names []string
+	for i := range s.Servers {
+		names = append(names, s.Servers[i].Name)
+	}
+	return names
+}
+
+// Sub returns a subscription by its id, nil if there is none.
+func Sub(s *host.Snapshot, id event.SubID) *host.SubscriptionView {
+	for i := range s.Subs {
+		if id != "" && s.Subs[i].ID == id {
+			return &s.Subs[i]
+		}
+	}
+	return nil
+}
+
+// Begun is the subscription that a request began, nil if there is none.
+func Begun(s *host.Snapshot, r host.Request) *host.SubscriptionView {
+	args, err := event.CanonicalArgs(r.Args)
+	if err != nil {
+		return nil
+	}
+	return Sub(s, event.Key{Server: r.Server, Type: r.Type, Args: args}.ID())
+}
+
+// Type returns the event type of a node, nil if its server does not list it.
+func Type(s *host.Snapshot, n query.Node) *event.Type {
+	for i := range s.Servers {
+		v := &s.Servers[i]
+		for j := range v.Types {
+			if v.Name == n.Server && v.Types[j].Name == n.Type {
+				return &v.Types[j]
+			}
+		}
+	}
+	return nil
+}
+
+// TypeOf returns a type of a server as that lists it now; of one that is not listed the
+// name is all that is known.
+func TypeOf(s *host.Snapshot, server string, typ trust.Text) event.Type {
+	if t := Type(s, query.Node{Server: server, Type: typ}); t != nil {
+		return *t
+	}
+	return event.Type{Name: typ}
+}
+
+// Cursorless tells whether a subscription's type has no replay, as the server says or
+// as it was when it was subscribed to.
+func Cursorless(s *host.Snapshot, v *host.SubscriptionView) bool {
+	return v.NoReplay || TypeOf(s, v.Key.Server, v.Key.Type).Cursorless
+}
+
+// Types are the names of all event types that can be typed.
+func Types(s *host.Snapshot) []string {
+	var names []string
+	for i := range s.Servers {
+		for j := range s.Servers[i].Types {
+			name := s.Servers[i].Types[j].Name
+			if plain := trust.Line(name).Plain(); plain == name.Raw() && !slices.Contains(names, plain) {
+				names = append(names, plain)
+			}
+		}
+	}
+	return names
+}
+
+// ServerOf finds the server that an event type is of: the one that is named, or the only
+// one that lists it or may list it yet.
+// Errors: [words.ErrUsage], [host.ErrUnknownServer], [host.ErrUnknownType], that several
+// servers have not listed their types.
+func ServerOf(s *host.Snapshot, typ, named string) (string, error) {
+	var listing, unlisted []string
+	var types []event.Type
+	for i := range s.Servers {
+		v := &s.Servers[i]
+		if named != "" && v.Name != named {
+			continue
+		}
+		types = append(types, v.Types...)
+		switch {
+		case slices.ContainsFunc(v.Types, func(t event.Type) bool { return t.Name.Raw() == typ }):
+			listing = append(listing, v.Name)
+		case !v.TypesKnown:
+			unlisted = append(unlisted, v.Name)
+		}
+	}
+	switch {
+	case named != "" && Server(s, named) == nil:
+		return "", UnknownServer(s, named)
+	case len(listing) == 1:
+		return listing[0], nil
+	case len(listing) > 1:
+		return "", fmt.Errorf("%w: %s all list it; add server=%s", words.ErrUsage, strings.Join(listing, ", "), listing[0])
+	case len(unlisted) == 1:
+		return unlisted[0], nil
+	case len(unlisted) > 1:
+		return "", fmt.Errorf("%s have not listed their types yet; add server=%s to ask one of them", strings.Join(unlisted, ", "), unlisted[0])
+	}
+	return "", UnknownType(typ, named, types)
+}
+
+// UnknownServer says that no server has a name, and which there are: a
+// [host.ErrUnknownServer].
+func UnknownServer(s *host.Snapshot, name string) error {
+	names := Servers(s)
+	if len(names) == 0 {
+		return fmt.Errorf("%w %q: there are none", host.ErrUnknownServer, name)
+	}
+	if near := config.Nearest(name, names); near != "" {
+		return fmt.Errorf("%w %q; did you mean %q?", host.ErrUnknownServer, name, near)
+	}
+	return fmt.Errorf("%w %q; there are %s", host.ErrUnknownServer, name, strings.Join(names, ", "))
+}
+
+// UnknownType says that a type is listed nowhere, or not at a server that is named: a
+// [host.ErrUnknownType].
+func UnknownType(name, server string, types []event.Type) error {
+	at := ""
+	if server != "" {
+		at = " at " + server
+	}
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = trust.Line(t.Name).Plain()
+	}
+	if near := config.Nearest(name, names); near != "" {
+		return fmt.Errorf("%w %q%s; did you mean %q?", host.ErrUnknownType, name, at, near)
+	}
+	return fmt.Errorf("%w %q%s", host.ErrUnknownType, name, at)
+}

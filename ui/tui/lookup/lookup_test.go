@@ -1,0 +1,86 @@
+package lookup_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/lookup"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/words"
+)
+
+// world is a snapshot of two servers that list the same type, and of one that is away.
+func world() *host.Snapshot {
+	deploy := event.Type{Name: trust.Untrusted("deploy.done")}
+	page := event.Type{Name: trust.Untrusted("page.sent"), Cursorless: true}
+	key := event.Key{Server: "pager", Type: page.Name, Args: json.RawMessage(`{"a":1}`)}
+	return &host.Snapshot{
+		Servers: []host.ServerView{
+			{Name: "pager", TypesKnown: true, Types: []event.Type{page, deploy}},
+			{Name: "ci", TypesKnown: true, Types: []event.Type{deploy, {Name: trust.Untrusted("\x1b[31m")}}},
+			{Name: "away"},
+		},
+		Subs: []host.SubscriptionView{{Subscription: event.Subscription{ID: key.ID(), Key: key}}},
+	}
+}
+
+func TestWhatIsThereIsFound(t *testing.T) {
+	s := world()
+	if v := lookup.Server(s, "ci"); v == nil || v.Name != "ci" {
+		t.Errorf("found %v", v)
+	}
+	if lookup.Server(s, "none") != nil || lookup.Sub(s, "none") != nil || lookup.Sub(s, "") != nil {
+		t.Error("found what is not there")
+	}
+	page := trust.Untrusted("page.sent")
+	if typ := lookup.Type(s, query.Node{Server: "pager", Type: page}); typ == nil || !typ.Cursorless {
+		t.Errorf("found %v", typ)
+	}
+	if typ := lookup.TypeOf(s, "ci", page); typ.Name != page || typ.Cursorless {
+		t.Errorf("of a type that is not listed: %+v", typ)
+	}
+	v := lookup.Begun(s, host.Request{Server: "pager", Type: page, Args: json.RawMessage(`{ "a": 1 }`)})
+	if v == nil || !lookup.Cursorless(s, v) {
+		t.Errorf("begun is %v", v)
+	}
+	if got := lookup.Types(s); !slices.Equal(got, []string{"page.sent", "deploy.done"}) {
+		t.Errorf("can be typed: %q", got)
+	}
+	if got := lookup.Servers(s); !slices.Equal(got, []string{"pager", "ci", "away"}) {
+		t.Errorf("servers are %q", got)
+	}
+}
+
+func TestTheServerOfAType(t *testing.T) {
+	for _, c := range []struct {
+		typ, named, want, says string
+		err                    error
+	}{
+		{typ: "page.sent", want: "pager"},
+		{typ: "deploy.done", says: "pager, ci all list it; add server=pager", err: words.ErrUsage},
+		{typ: "deploy.done", named: "ci", want: "ci"},
+		{typ: "new.type", want: "away"},
+		{typ: "page.send", named: "pager", says: `at pager; did you mean "page.sent"?`, err: host.ErrUnknownType},
+		{typ: "page.sent", named: "pagr", says: `did you mean "pager"?`, err: host.ErrUnknownServer},
+		{typ: "page.sent", named: "elsewhere", says: "there are pager, ci, away", err: host.ErrUnknownServer},
+	} {
+		got, err := lookup.ServerOf(world(), c.typ, c.named)
+		if got != c.want || !errors.Is(err, c.err) || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s of %q: %q, %v", c.typ, c.named, got, err)
+		}
+	}
+	s := world()
+	s.Servers = append(s.Servers, host.ServerView{Name: "far"})
+	if _, err := lookup.ServerOf(s, "new.type", ""); err == nil || !strings.Contains(err.Error(), "away, far have not listed their types yet") {
+		t.Error(err)
+	}
+	if err := lookup.UnknownServer(&host.Snapshot{}, "x"); !strings.Contains(err.Error(), "there are none") {
+		t.Error(err)
+	}
+}

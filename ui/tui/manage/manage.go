@@ -1,0 +1,51 @@
+// Package manage changes what runs already: subscriptions and servers. What cannot be
+// undone is asked for first.
+package manage
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// Env is what the verbs are made from.
+type Env struct {
+	*cells.Env
+	Screen
+	Host    Host
+	Snap    *host.Snapshot
+	Servers config.Source // where servers are configured; without a file they are not
+	// Passing tells whether a server ends with this program.
+	Passing func(server string) bool
+	// Read has the host read.
+	Read func() tea.Cmd
+}
+
+// Screen is what shows what is asked and done.
+type Screen interface {
+	widget.Screen
+	// Ask has the host do something, and tells what was done or what failed.
+	Ask(what string, fn func(context.Context) error) tea.Cmd
+	// KeyOf is the operator's key of an action.
+	KeyOf(action string) string
+}
+
+// Host is what is asked of the host, beside the event loop; see [host.Actor].
+type Host interface {
+	Pause(ctx context.Context, id event.SubID) error
+	Resume(ctx context.Context, id event.SubID) error
+	Refresh(ctx context.Context, id event.SubID) error
+	SetMode(ctx context.Context, id event.SubID, m event.Mode) error
+	SetFailover(ctx context.Context, id event.SubID, on bool) error
+	ResetCursor(ctx context.Context, id event.SubID, from host.From) error
+	RotateSecret(ctx context.Context, id event.SubID) error
+	RemoveServer(ctx context.Context, name string) error
+	Reconnect(server string) error
+	SignOut(ctx context.Context, server string) error
+}

@@ -1,0 +1,153 @@
+package manage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/lookup"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// ErrNoCursor says that a subscription cannot go on from the chosen record.
+var ErrNoCursor = errors.New("the chosen record has no cursor of this subscription to go on from")
+
+// Paused tells whether a subscription is paused.
+func Paused(v *host.SubscriptionView) bool {
+	return v.Paused || evidence.StateOf(*v) == event.StatePaused
+}
+
+// TurnPause pauses a subscription, or has it go on.
+func (e *Env) TurnPause(v *host.SubscriptionView) tea.Cmd {
+	id, name := v.ID, evidence.SubName(&v.Subscription)
+	if Paused(v) {
+		return e.Ask("resumed "+name, func(ctx context.Context) error { return e.Host.Resume(ctx, id) })
+	}
+	return e.Ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return e.Host.Pause(ctx, id) })
+}
+
+// Refresh has a subscription's server asked again, if it is not paused.
+func (e *Env) Refresh(v *host.SubscriptionView) tea.Cmd {
+	if Paused(v) {
+		e.Tell(e.KeyOf("sub.refresh") + " asks the server of " + evidence.SubName(&v.Subscription) + " again, and that is paused: " + e.KeyOf("pause") + " resumes it")
+		return nil
+	}
+	return e.refresh(v)
+}
+
+func (e *Env) refresh(v *host.SubscriptionView) tea.Cmd {
+	id := v.ID
+	return e.Ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.Refresh(ctx, id) })
+}
+
+// SetFailover has a subscription go on in another mode when its own fails, or not.
+func (e *Env) SetFailover(v *host.SubscriptionView, on bool) tea.Cmd {
+	id, word := v.ID, "off"
+	if on {
+		word = "on"
+	}
+	return e.Ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.SetFailover(ctx, id, on) })
+}
+
+func (e *Env) reset(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
+	id := v.ID
+	return e.Ask(evidence.SubName(&v.Subscription)+" "+what, func(ctx context.Context) error { return e.Host.ResetCursor(ctx, id, from) })
+}
+
+// AskReset offers the positions to go on from: now, and that of the chosen record, nil for
+// none.
+func (e *Env) AskReset(v *host.SubscriptionView, chosen *event.Record) {
+	sub := *v
+	d := &widget.Confirm{Screen: e, Head: "Reset the position", Lines: []string{evidence.SubName(&v.Subscription), "What is stored stays, and is not stored twice. This cannot be undone."},
+		Choices: []widget.Choice{{Key: "n", Title: "from now: what came meanwhile is skipped", Run: func() tea.Cmd { return e.reset(&sub, host.From{}, "goes on from now") }}}}
+	if chosen != nil && chosen.Sub == v.ID && chosen.Cursor.Valid {
+		from, cursor := "from record "+cells.Number(chosen.Seq), chosen.Cursor
+		d.Choices = append(d.Choices, widget.Choice{Key: "r", Title: from + " on", Run: func() tea.Cmd { return e.reset(&sub, host.From{Cursor: cursor}, "goes on "+from) }})
+	}
+	e.Show(d)
+}
+
+// AskReread has the subscription of a record read again from there, if that is wanted. It
+// does nothing for a record that has no cursor or no subscription.
+func (e *Env) AskReread(r event.Record) {
+	v := lookup.Sub(e.Snap, r.Sub)
+	if v == nil || !r.Cursor.Valid {
+		return
+	}
+	sub := *v
+	e.Show(&widget.Confirm{Screen: e,
+		Head:    "Read again",
+		Lines:   []string{evidence.SubName(&v.Subscription), fmt.Sprintf("The server is asked for everything after record %s.", cells.Number(r.Seq)), "What is stored stays, and is not stored twice."},
+		Choices: []widget.Choice{{Key: "y", Title: "read again from here", Run: func() tea.Cmd { return e.reread(&sub, r) }}},
+	})
+}
+
+func (e *Env) reread(v *host.SubscriptionView, r event.Record) tea.Cmd {
+	return e.reset(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq)))
+}
+
+// AskRotate makes a new webhook secret, if that is wanted.
+func (e *Env) AskRotate(v *host.SubscriptionView) {
+	sub := *v
+	e.Show(&widget.Confirm{Screen: e,
+		Head:    "New webhook secret",
+		Lines:   []string{evidence.SubName(&v.Subscription), "The old one stays accepted for a short while. This cannot be undone."},
+		Choices: []widget.Choice{{Key: "y", Title: "make a new secret", Run: func() tea.Cmd { return e.rotate(&sub) }}},
+	})
+}
+
+func (e *Env) rotate(v *host.SubscriptionView) tea.Cmd {
+	id := v.ID
+	return e.Ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.RotateSecret(ctx, id) })
+}
+
+// Words do what a typed line asks of a subscription; chosen is the record that is chosen,
+// nil for none. Errors: [words.ErrUsage], [ErrNoCursor].
+func (e *Env) Words(v *host.SubscriptionView, chosen *event.Record, command string, typed []string) (tea.Cmd, error) {
+	word := strings.Join(typed, " ")
+	switch command {
+	case "rotate":
+		return e.rotate(v), nil
+	case "refresh":
+		return e.refresh(v), nil
+	case "failover":
+		if word == "on" || word == "off" {
+			return e.SetFailover(v, word == "on"), nil
+		}
+	case "mode":
+		if slices.Contains([]event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook}, event.Mode(word)) {
+			id := v.ID
+			return e.Ask(evidence.SubName(&v.Subscription)+" goes on by "+word, func(ctx context.Context) error { return e.Host.SetMode(ctx, id, event.Mode(word)) }), nil
+		}
+	case "reset":
+		switch {
+		case word == "now":
+			return e.reset(v, host.From{}, "goes on from now"), nil
+		case word == "here" && (chosen == nil || chosen.Sub != v.ID || !chosen.Cursor.Valid):
+			return nil, ErrNoCursor
+		case word == "here":
+			return e.reread(v, *chosen), nil
+		}
+	}
+	return nil, words.ErrUsage
+}
+
+// OtherModes are the modes of a subscription's type but for its own.
+func (e *Env) OtherModes(v *host.SubscriptionView) []string {
+	var out []string
+	for _, m := range lookup.TypeOf(e.Snap, v.Key.Server, v.Key.Type).Modes {
+		if m != v.Mode {
+			out = append(out, string(m))
+		}
+	}
+	return out
+}
