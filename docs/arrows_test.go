@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
 	"host/attach":             {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/react", "host/trust"},
-	"host/config":             {"host/event", "host/trust", "host/internal/jsontext"},
+	"host/config":             {"host/event", "host/trust", "host/internal/jsonfile"},
 	"host/redact":             {"host/internal/jsontext", "host/event", "host/wire", "host/trust"},
 	"host/session":            {"host/redact", "host/event", "host/wire", "host/trust"},
 	"host/signin":             {"host/event", "host/trust"},
@@ -94,6 +94,7 @@ var arrows = map[string][]string{
 
 	// Untrusted text, from the lowest.
 	"host/internal/jsontext":        {},
+	"host/internal/jsonfile":        {"host/internal/jsontext", "host/trust"},
 	"host/trust/internal/runes":     {"host/internal/jsontext"},
 	"host/trust":                    {"host/trust/internal/runes", "host/internal/jsontext"},
 	"host/trust/strict":             {"host/trust", "host/internal/jsontext"},

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"eventdeck/host/internal/jsonfile"
 )
 
 // Found is a server in the configuration of another MCP client.
@@ -123,7 +125,7 @@ func (c client) read(path string) ([]foreign, error) {
 	case c.toml:
 		most = maxTOML
 	}
-	raw, err := readFile(path, most, false)
+	raw, err := jsonfile.Read(path, most, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -140,14 +142,14 @@ func (c client) read(path string) ([]foreign, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
 	}
-	p := parser{path: path, raw: plain(bytes.TrimPrefix(raw, []byte("\ufeff")), false)}
-	if len(bytes.TrimSpace(p.raw)) == 0 {
+	p := newParser(path, raw)
+	if len(bytes.TrimSpace(p.Plain)) == 0 {
 		return nil, nil
 	}
-	if err := p.syntax(`{"mcpServers": {}}`); err != nil {
+	if err := p.Syntax(`{"mcpServers": {}}`); err != nil {
 		return nil, err
 	}
-	servers, err := p.below(0, len(p.raw), c.under)
+	servers, err := p.below(0, len(p.Plain), c.under)
 	if err != nil || c.name != "Claude Code" {
 		return servers, err
 	}
@@ -155,43 +157,43 @@ func (c client) read(path string) ([]foreign, error) {
 }
 
 // projects adds the servers that Claude Code keeps for single projects.
-func (c client) projects(p parser, servers []foreign) ([]foreign, error) {
-	top, err := p.object(0, len(p.raw), "the file")
+func (c client) projects(p *parser, servers []foreign) ([]foreign, error) {
+	top, err := p.Object(0, len(p.Plain), "the file")
 	if err != nil {
 		return servers, err
 	}
-	list, ok := find(top, "projects")
+	list, ok := jsonfile.Find(top, "projects")
 	if !ok {
 		return servers, nil
 	}
-	folders, err := p.object(list.start, list.end, `"projects"`)
+	folders, err := p.Object(list.Start, list.End, `"projects"`)
 	for _, f := range folders {
-		more, e := p.below(f.start, f.end, c.under)
+		more, e := p.below(f.Start, f.End, c.under)
 		servers, err = append(servers, more...), errors.Join(err, e)
 	}
 	return servers, err
 }
 
 // below returns the servers under a path of members.
-func (p parser) below(start, end int, names []string) ([]foreign, error) {
+func (p *parser) below(start, end int, names []string) ([]foreign, error) {
 	what := "the file"
 	for _, name := range names {
-		list, err := p.object(start, end, what)
+		list, err := p.Object(start, end, what)
 		if err != nil {
 			return nil, err
 		}
-		m, ok := find(list, name)
-		if !ok || string(p.raw[m.start:m.end]) == "null" {
+		m, ok := jsonfile.Find(list, name)
+		if !ok || string(p.Plain[m.Start:m.End]) == "null" {
 			return nil, nil
 		}
-		start, end, what = m.start, m.end, fmt.Sprintf("%q", name)
+		start, end, what = m.Start, m.End, fmt.Sprintf("%q", name)
 	}
-	list, err := p.object(start, end, what)
+	list, err := p.Object(start, end, what)
 	var servers []foreign
 	for _, m := range list {
-		f := foreign{name: m.key}
-		if json.Unmarshal(p.raw[m.start:m.end], &f) != nil {
-			f = foreign{name: m.key, problem: "its description is not written as expected"}
+		f := foreign{name: m.Key}
+		if json.Unmarshal(p.Plain[m.Start:m.End], &f) != nil {
+			f = foreign{name: m.Key, problem: "its description is not written as expected"}
 		}
 		servers = append(servers, f)
 	}

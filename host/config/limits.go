@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"eventdeck/host/internal/jsonfile"
 )
 
 // Limits are the bounds that an operator has set in the member "limits" of the
@@ -57,29 +59,29 @@ func (l *Limits) all() []limit {
 //
 // Errors: [ErrFile], with path, line and column.
 func (s *Settings) Limits() (l Limits, err error) {
-	m, ok := find(s.top, "limits")
+	m, ok := jsonfile.Find(s.top, "limits")
 	if !ok {
 		return l, nil
 	}
-	members, err := s.text.object(m.start, m.end, `"limits"`)
+	members, err := s.text.Object(m.Start, m.End, `"limits"`)
 	if err != nil {
 		return l, err
 	}
 	known := l.all()
 	var wrong []error
 	for i, m := range members {
-		if first, ok := find(members[:i], m.key); ok {
-			line, _ := s.text.position(first.at)
-			wrong = append(wrong, s.text.errorf(m.at, "limit %q is there twice, first on line %d; remove one of them", m.key, line))
+		if first, ok := jsonfile.Find(members[:i], m.Key); ok {
+			line, _ := s.text.Position(first.At)
+			wrong = append(wrong, s.text.Errorf(m.At, "limit %q is there twice, first on line %d; remove one of them", m.Key, line))
 			continue
 		}
-		at := slices.IndexFunc(known, func(k limit) bool { return k.name == m.key })
+		at := slices.IndexFunc(known, func(k limit) bool { return k.name == m.Key })
 		if at < 0 {
-			wrong = append(wrong, s.text.errorf(m.at, "there is no limit %q%s", m.key, meant(m.key, known)))
+			wrong = append(wrong, s.text.Errorf(m.At, "there is no limit %q%s", m.Key, meant(m.Key, known)))
 			continue
 		}
-		if err := known[at].read(s.text.raw[m.start:m.end]); err != nil {
-			wrong = append(wrong, s.text.errorf(m.start, "limit %q: %w", m.key, err))
+		if err := known[at].read(s.text.Plain[m.Start:m.End]); err != nil {
+			wrong = append(wrong, s.text.Errorf(m.Start, "limit %q: %w", m.Key, err))
 		}
 	}
 	return l, errors.Join(wrong...)

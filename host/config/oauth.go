@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/jsonfile"
 )
 
 // oauth is the "oauth" member of a server, before variables are put in.
@@ -24,14 +25,14 @@ const (
 )
 
 // oauth reads what was agreed with an authorization server.
-func (p *parser) oauth(e *entry, m member) error {
-	fields, err := p.object(m.start, m.end, fmt.Sprintf("server %q: %q", e.name, m.key))
+func (p *parser) oauth(e *entry, m jsonfile.Member) error {
+	fields, err := p.Object(m.Start, m.End, fmt.Sprintf("server %q: %q", e.name, m.Key))
 	if err != nil {
 		return err
 	}
 	o := &e.oauth
 	for _, f := range fields {
-		switch f.key {
+		switch f.Key {
 		case "clientId":
 			err = p.value(*e, f, &o.clientID, "a string")
 		case "clientSecret":
@@ -42,13 +43,13 @@ func (p *parser) oauth(e *entry, m member) error {
 			err = p.value(*e, f, &o.issuer, "a string")
 		case "grant":
 			if err = p.value(*e, f, &o.grant, "a string"); err == nil && o.grant != grantCode && o.grant != grantClient {
-				err = p.errorf(f.start, "server %q: \"grant\" is %q; use %s or %s", e.name, o.grant, grantCode, grantClient)
+				err = p.Errorf(f.Start, "server %q: \"grant\" is %q; use %s or %s", e.name, o.grant, grantCode, grantClient)
 			}
 		case "scopes", "scope":
 			err = p.scopes(*e, f, &o.scopes)
 		case "callbackPort":
 			if err = p.value(*e, f, &o.port, "a number"); err == nil && (o.port < 1 || o.port > 65535) {
-				err = p.errorf(f.start, "server %q: %q must be a port, 1 to 65535", e.name, f.key)
+				err = p.Errorf(f.Start, "server %q: %q must be a port, 1 to 65535", e.name, f.Key)
 			}
 		}
 		if err != nil {
@@ -56,15 +57,15 @@ func (p *parser) oauth(e *entry, m member) error {
 		}
 	}
 	if o.grant == grantClient && (o.clientID == "" || o.clientSecret == "") {
-		return p.errorf(m.at, `server %q: grant client_credentials needs "clientId" and "clientSecret"`, e.name)
+		return p.Errorf(m.At, `server %q: grant client_credentials needs "clientId" and "clientSecret"`, e.name)
 	}
 	return nil
 }
 
 // scopes reads a list of strings, or one string with blanks.
-func (p *parser) scopes(e entry, f member, to *[]string) error {
+func (p *parser) scopes(e entry, f jsonfile.Member, to *[]string) error {
 	var one string
-	if json.Unmarshal(p.raw[f.start:f.end], &one) == nil {
+	if json.Unmarshal(p.Plain[f.Start:f.End], &one) == nil {
 		*to = strings.Fields(one)
 		return nil
 	}

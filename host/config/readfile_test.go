@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"eventdeck/host/internal/jsonfile"
 )
 
 // A file below, at and above the bound of its size.
@@ -30,7 +32,7 @@ func TestFilesAreBounded(t *testing.T) {
 		if err := os.Truncate(path, n); err != nil { // a hole takes no room
 			t.Fatal(err)
 		}
-		if _, err := readFile(path, maxForeign, false); fits != (err == nil) || !fits && !strings.Contains(err.Error(), "64.0 MiB") {
+		if _, err := jsonfile.Read(path, maxForeign, false); fits != (err == nil) || !fits && !strings.Contains(err.Error(), "64.0 MiB") {
 			t.Errorf("a file of another client of %d bytes: %v", n, err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"eventdeck/host/internal/jsonfile"
 )
 
 // own writes a configuration and returns where it is.
@@ -106,7 +108,7 @@ func TestRemoveLeavesWhatItCannotRead(t *testing.T) {
 // A file that another program has written since it was read stays as that left it.
 func TestReplaceRefusesAChangedFile(t *testing.T) {
 	path := own(t, "theirs", 0o600)
-	err := replace(path, []byte("as it was read"), []byte("ours"), 0o600)
+	err := jsonfile.Replace(path, []byte("as it was read"), []byte("ours"), 0o600, ErrFile)
 	if !errors.Is(err, ErrFile) || !strings.Contains(err.Error(), "another program has changed it meanwhile") {
 		t.Error(err)
 	}
@@ -172,11 +174,11 @@ func FuzzRemove(f *testing.F) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		p := newParser("f", raw)
-		top, err := p.object(0, len(p.raw), "the file")
+		top, err := p.Object(0, len(p.Plain), "the file")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, listed := find(top, "mcpServers"); !listed {
+		if _, listed := jsonfile.Find(top, "mcpServers"); !listed {
 			return // it has the empty list that it needed
 		}
 		if !bytes.Equal(solid(back), solid(raw)) {

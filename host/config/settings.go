@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+
+	"eventdeck/host/internal/jsonfile"
 )
 
 // Settings are what the operator chose: keys of the screen, limits of the host, and
@@ -14,8 +16,8 @@ type Settings struct {
 	Path string       // as it was given; "" if there is none
 	Keys []KeyBinding // in the order of the file
 
-	text parser
-	top  []member
+	text *parser
+	top  []jsonfile.Member
 }
 
 // KeyBinding gives an action its keys. No keys unbind it.
@@ -56,41 +58,41 @@ func LoadSettings(path string) (*Settings, error) {
 // Errors: [ErrFile], with path, line and column.
 func ParseSettings(path string, raw []byte) (*Settings, error) {
 	p := newParser(path, raw)
-	if err := p.syntax("{}"); err != nil {
+	if err := p.Syntax("{}"); err != nil {
 		return nil, err
 	}
-	top, err := p.object(0, len(p.raw), "the file")
+	top, err := p.Object(0, len(p.Plain), "the file")
 	if err != nil {
 		return nil, err
 	}
 	s := &Settings{Path: path, text: p, top: top}
 	for i, m := range top {
-		if first, ok := find(top[:i], m.key); ok {
-			line, _ := p.position(first.at)
-			return nil, p.errorf(m.at, "%q is there twice, first on line %d; remove one of them", m.key, line)
+		if first, ok := jsonfile.Find(top[:i], m.Key); ok {
+			line, _ := p.Position(first.At)
+			return nil, p.Errorf(m.At, "%q is there twice, first on line %d; remove one of them", m.Key, line)
 		}
 	}
-	if keys, ok := find(top, "keys"); ok {
+	if keys, ok := jsonfile.Find(top, "keys"); ok {
 		s.Keys, err = p.bindings(keys)
 	}
 	return s, err
 }
 
 // bindings reads the member "keys".
-func (p *parser) bindings(keys member) ([]KeyBinding, error) {
-	members, err := p.object(keys.start, keys.end, `"keys"`)
+func (p *parser) bindings(keys jsonfile.Member) ([]KeyBinding, error) {
+	members, err := p.Object(keys.Start, keys.End, `"keys"`)
 	if err != nil {
 		return nil, err
 	}
 	var out []KeyBinding
 	for i, m := range members {
-		if first, ok := find(members[:i], m.key); ok {
-			line, _ := p.position(first.at)
-			return nil, p.errorf(m.at, "action %q is there twice, first on line %d; remove one of them", m.key, line)
+		if first, ok := jsonfile.Find(members[:i], m.Key); ok {
+			line, _ := p.Position(first.At)
+			return nil, p.Errorf(m.At, "action %q is there twice, first on line %d; remove one of them", m.Key, line)
 		}
-		b := KeyBinding{Action: m.key, Where: p.where(m.at)}
-		if err := json.Unmarshal(p.raw[m.start:m.end], &b.Keys); err != nil {
-			return nil, p.errorf(m.start, `the keys of %q must be a list of strings, such as ["S", "y i"]; [] is no key`, m.key)
+		b := KeyBinding{Action: m.Key, Where: p.Where(m.At)}
+		if err := json.Unmarshal(p.Plain[m.Start:m.End], &b.Keys); err != nil {
+			return nil, p.Errorf(m.Start, `the keys of %q must be a list of strings, such as ["S", "y i"]; [] is no key`, m.Key)
 		}
 		out = append(out, b)
 	}
@@ -100,9 +102,9 @@ func (p *parser) bindings(keys member) ([]KeyBinding, error) {
 // Member returns a member of the file as it is there, and its place for
 // messages; nil if there is none.
 func (s *Settings) Member(name string) (value json.RawMessage, where string) {
-	m, ok := find(s.top, name)
+	m, ok := jsonfile.Find(s.top, name)
 	if !ok {
 		return nil, ""
 	}
-	return s.text.raw[m.start:m.end], s.text.where(m.at)
+	return s.text.Plain[m.Start:m.End], s.text.Where(m.At)
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
+
+	"eventdeck/host/internal/jsonfile"
 )
 
 // ErrTaken: a server of that name is configured already.
@@ -39,7 +39,7 @@ func Add(path string, drafts ...Draft) error {
 			return err
 		}
 	}
-	return replace(target, raw, text, 0o600)
+	return jsonfile.Replace(target, raw, text, 0o600, ErrFile)
 }
 
 // insert returns the text of a configuration with one server more.
@@ -47,82 +47,34 @@ func insert(path string, raw []byte, d Draft) ([]byte, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
-	p := parser{path: path, raw: plain(raw, false)}
-	if err := p.syntax(`{"mcpServers": {}}`); err != nil {
+	p := newParser(path, raw)
+	if err := p.Syntax(`{"mcpServers": {}}`); err != nil {
 		return nil, err
 	}
-	top, err := p.object(0, len(raw), "the file")
+	top, err := p.Object(0, len(p.Plain), "the file")
 	if err != nil {
 		return nil, err
 	}
-	list, ok := find(top, "mcpServers")
+	list, ok := jsonfile.Find(top, "mcpServers")
 	if !ok {
 		value := []byte("{\n    " + string(spell(d.Name)) + ": ")
 		value = append(d.appendJSON(value, "    "), "\n  }"...)
-		return verified(path, p.insert(raw, p.skip(0), len(raw), top, "mcpServers", value, "  "), d)
+		return verified(path, p.Insert(p.Top(), top, "mcpServers", value, "  "), d)
 	}
-	servers, err := p.object(list.start, list.end, `"mcpServers"`)
+	servers, err := p.Object(list.Start, list.End, `"mcpServers"`)
 	if err != nil {
 		return nil, err
 	}
-	if _, taken := find(servers, d.Name); taken {
+	if _, taken := jsonfile.Find(servers, d.Name); taken {
 		return nil, fmt.Errorf("%w: %s has a server %q already; choose another name", ErrTaken, path, d.Name)
 	}
-	indent := p.indent(list.at) + "  "
+	indent := p.Indent(list.At) + "  "
 	if len(servers) > 0 {
-		if own := p.indent(servers[len(servers)-1].at); own != "" {
+		if own := p.Indent(servers[len(servers)-1].At); own != "" {
 			indent = own
 		}
 	}
-	return verified(path, p.insert(raw, list.start, list.end, servers, d.Name, d.appendJSON(nil, indent), indent), d)
-}
-
-// insert puts a member behind the others of the object between two offsets. A
-// comment behind the last member stays with it.
-func (p parser) insert(raw []byte, start, end int, have []member, name string, value []byte, indent string) []byte {
-	member := append(append([]byte("\n"+indent), spell(name)...), ": "...)
-	member = append(member, value...)
-	if len(have) == 0 {
-		at := start + bytes.IndexByte(p.raw[start:end], '{') + 1
-		if len(bytes.TrimSpace(p.raw[at:])) > 0 && !bytes.HasPrefix(bytes.TrimLeft(raw[at:], " \t"), []byte("\n")) {
-			member = append(member, "\n"+p.indent(start)...)
-		}
-		return slices.Concat(raw[:at], member, raw[at:])
-	}
-	last := have[len(have)-1].end
-	flat := plain(raw, true)
-	brace := last + bytes.IndexByte(flat[last:], '}')
-	at := brace
-	if eol := bytes.IndexByte(flat[last:brace], '\n'); eol >= 0 {
-		at = last + eol
-	} else {
-		member = append(member, "\n"+p.indent(start)...)
-	}
-	if comma := trailingComma(raw, last, brace); comma >= 0 {
-		at = max(at, comma+1)
-		return slices.Concat(raw[:at], member, []byte(","), raw[at:])
-	}
-	return slices.Concat(raw[:last], []byte(","), raw[last:at], member, raw[at:])
-}
-
-// trailingComma returns the offset of a comma between two offsets that is in no
-// comment, or -1.
-func trailingComma(raw []byte, from, to int) int {
-	for i := from; i < to; i++ {
-		switch {
-		case raw[i] == '/' && i+1 < to:
-			i = commentEnd(raw, i) - 1
-		case raw[i] == ',':
-			return i
-		}
-	}
-	return -1
-}
-
-// indent returns the blanks with which the line of an offset begins.
-func (p parser) indent(at int) string {
-	line := p.raw[bytes.LastIndexByte(p.raw[:at], '\n')+1 : at]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+	return verified(path, p.Insert(list, servers, d.Name, d.appendJSON(nil, indent), indent), d)
 }
 
 // verified makes sure that what would be written is read as it is meant.
@@ -158,42 +110,4 @@ func exported(from []pair) []Pair {
 		out = append(out, newPair(p.key, p.value))
 	}
 	return out
-}
-
-// replace writes a file beside the old one and puts it in its place, unless the
-// old one is no longer what was read.
-func replace(path string, read, text []byte, mode fs.FileMode) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("%w: %w", ErrFile, err)
-	}
-	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrFile, err)
-	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("%w: %s is left as it was: %w", ErrFile, path, errors.Join(err, os.Remove(temp.Name())))
-		}
-	}()
-	if mode != 0o600 {
-		err = temp.Chmod(mode)
-	}
-	if err == nil {
-		_, err = temp.Write(text)
-	}
-	if err == nil {
-		err = temp.Sync()
-	}
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	now, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if !bytes.Equal(now, read) {
-		return errors.New("another program has changed it meanwhile; try again")
-	}
-	return os.Rename(temp.Name(), path)
 }

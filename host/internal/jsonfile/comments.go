@@ -1,6 +1,8 @@
-package config
+package jsonfile
 
-import "eventdeck/host/internal/jsontext"
+import (
+	"eventdeck/host/internal/jsontext"
+)
 
 // plain blanks what JSON does not know but people write into configuration
 // files: comments and a comma behind the last member. Offsets stay as they are.

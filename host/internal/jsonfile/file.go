@@ -1,0 +1,84 @@
+package jsonfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Read reads a regular file of at most so many bytes, or a pipe. Anything else
+// may never end; a pipe may wait for a writer for ever. That is asked before it is
+// opened.
+func Read(path string, most int, pipe bool) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if mode := info.Mode(); !mode.IsRegular() && !(pipe && mode&fs.ModeNamedPipe != 0) {
+		return nil, fmt.Errorf("it is no regular file but %s; put a file there, or name another", kindOf(info.Mode()))
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // it was only read
+	raw, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
+	if err == nil && len(raw) > most {
+		err = fmt.Errorf("it has more than %s, which no such file needs; is it the right one?", fmt.Sprintf("%.1f MiB", float64(most)/(1<<20)))
+	}
+	return raw, err
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// Replace writes a file beside the old one and puts it in its place, unless the
+// old one is no longer what was read. All errors wrap fault.
+func Replace(path string, read, text []byte, mode fs.FileMode, fault error) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("%w: %w", fault, err)
+	}
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("%w: %w", fault, err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w: %s is left as it was: %w", fault, path, errors.Join(err, os.Remove(temp.Name())))
+		}
+	}()
+	if mode != 0o600 {
+		err = temp.Chmod(mode)
+	}
+	if err == nil {
+		_, err = temp.Write(text)
+	}
+	if err == nil {
+		err = temp.Sync()
+	}
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	now, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(now, read) {
+		return errors.New("another program has changed it meanwhile; try again")
+	}
+	return os.Rename(temp.Name(), path)
+}

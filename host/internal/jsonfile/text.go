@@ -1,0 +1,124 @@
+// Package jsonfile reads and edits the JSON files that an operator writes: with comments,
+// with a comma behind the last member, and with line and column of each mistake. An edit
+// leaves everything else as it stands there.
+package jsonfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text is the text of a file. It finds its way through valid JSON by offsets, so that every
+// complaint can name a place, and an edit leaves everything else as it is.
+type Text struct {
+	Path  string
+	Plain []byte // without comments, commas behind the last member, byte order mark
+	bytes []byte // as it is, without byte order mark
+	mark  []byte // the byte order mark with which some editors begin a file
+	fault error
+}
+
+// New takes up a text. All errors wrap fault.
+func New(path string, raw []byte, fault error) *Text {
+	own := bytes.TrimPrefix(raw, []byte("\ufeff"))
+	return &Text{Path: path, Plain: plain(own, false), bytes: own, mark: raw[:len(raw)-len(own)], fault: fault}
+}
+
+// Member is one member of an object, with offsets into the text.
+type Member struct {
+	Key        string
+	At         int // of the key
+	Start, End int // of the value
+}
+
+// Find returns the first member of a name.
+func Find(members []Member, key string) (Member, bool) {
+	for _, m := range members {
+		if m.Key == key {
+			return m, true
+		}
+	}
+	return Member{}, false
+}
+
+// Value returns the value of a member, without comments.
+func (t *Text) Value(m Member) json.RawMessage { return t.Plain[m.Start:m.End] }
+
+// Syntax refuses what is no JSON; least is what an empty file should hold.
+func (t *Text) Syntax(least string) error {
+	if len(bytes.TrimSpace(t.Plain)) == 0 {
+		return t.Errorf(0, "the file is empty; it should hold %s", least)
+	}
+	var v json.RawMessage
+	err := json.Unmarshal(t.Plain, &v)
+	if err == nil {
+		return nil
+	}
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return t.Errorf(0, "%w", err)
+	}
+	// The offset counts the byte that was wrong; at the end of the text there is
+	// none.
+	at := int(syntax.Offset)
+	if at > 0 && !strings.Contains(syntax.Error(), "unexpected end") {
+		at--
+	}
+	return t.Errorf(at, "%w", err)
+}
+
+// Position returns line and column of an offset, both from 1; columns count
+// characters.
+func (t *Text) Position(at int) (line, column int) {
+	before := t.Plain[:min(max(at, 0), len(t.Plain))]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
+}
+
+// Where returns file:line:column of an offset.
+func (t *Text) Where(at int) string {
+	line, column := t.Position(at)
+	return fmt.Sprintf("%s:%d:%d", t.Path, line, column)
+}
+
+// Errorf returns a complaint about a place.
+func (t *Text) Errorf(at int, format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %w", t.fault, t.Where(at), fmt.Errorf(format, args...))
+}
+
+// Object returns the members of the object between two offsets.
+func (t *Text) Object(start, end int, what string) ([]Member, error) {
+	dec := json.NewDecoder(bytes.NewReader(t.Plain[start:end]))
+	first := t.skip(start)
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
+		return nil, t.Errorf(first, "%s must be an object", what)
+	}
+	var members []Member
+	for dec.More() {
+		at := t.skip(start + int(dec.InputOffset()))
+		tok, err := dec.Token()
+		if err != nil {
+			return nil, t.Errorf(at, "%w", err)
+		}
+		key, _ := tok.(string)
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, t.Errorf(at, "%w", err)
+		}
+		stop := start + int(dec.InputOffset())
+		members = append(members, Member{Key: key, At: at, Start: stop - len(value), End: stop})
+	}
+	return members, nil
+}
+
+// skip returns the offset of the next token from at on.
+func (t *Text) skip(at int) int {
+	for at < len(t.Plain) && strings.IndexByte(" \t\r\n,:", t.Plain[at]) >= 0 {
+		at++
+	}
+	return at
+}
