@@ -13,7 +13,7 @@ import (
 func (a *app) initActions(readOnly bool) {
 	a.actions = action.New(action.Env{
 		Tell: a.Tell, Fail: a.Fail, Pressed: a.audience.Pressed,
-		Focus:      func() layout.Pane { return a.focus },
+		Focus:      func() layout.Pane { return a.panes.Focus },
 		EmptyTable: func() bool { return a.table() != nil && a.table().Rows() == 0 },
 		Unseen:     a.unseen,
 	})

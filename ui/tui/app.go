@@ -81,28 +81,20 @@ type Options struct {
 type app struct {
 	cells.Env
 	api  host.API
-	demo bool
 	ctx  context.Context
 	work jobs
 	skin skin.Skin
 	slow bool // over SSH
 
-	env     func(string) string
-	browse  func(address string) error
-	marked  map[query.Node]bool // event types that are subscribed to together
-	servers config.Source
+	env    func(string) string
+	browse func(address string) error
+	marked map[query.Node]bool // event types that are subscribed to together
 
-	startDemo func(context.Context) ([]string, error) // nil: it cannot
-	starting  bool                                    // the demo servers are
-	passing   []string                                // servers that end with the screen
+	starting bool     // the demo servers are
+	passing  []string // servers that end with the screen
 
-	w, h    int
-	lay     layout.Layout
-	focus   layout.Pane
-	subject layout.Pane // what the detail is about
-	size    layout.Size
-	panes   layout.Arrangement
-	split   layout.Split // of the settings, where the operator did not turn it
+	o     Options
+	panes layout.Screen
 
 	snap    host.Snapshot
 	tree    tree.Tree
@@ -138,7 +130,6 @@ type app struct {
 	notify   notify.Notifier
 	mouse    mouse
 	audience present.Captions
-	session  string
 	aging    bool
 	leaving  bool
 
@@ -158,8 +149,8 @@ func newApp(ctx context.Context, o Options) *app {
 		o.API = presentedHost(o.API)
 	}
 	a := &app{
-		api: o.API, demo: o.Demo, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
-		focus: layout.Stream, subject: layout.Stream,
+		api: o.API, o: o, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
+		panes: layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}},
 	}
 	if a.Now == nil {
 		a.Now = time.Now
@@ -176,7 +167,6 @@ func newApp(ctx context.Context, o Options) *app {
 	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
 	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.api.Log() }})
 	env := environment(o.Env)
-	a.servers, a.startDemo = o.Servers, o.StartDemo
 	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	a.env = env
 	if a.browse = o.Browse; a.browse == nil {
@@ -186,12 +176,12 @@ func newApp(ctx context.Context, o Options) *app {
 	a.runCommand = pipe.Run
 	a.programs, a.exports = external.New(a, env, o.Interrupts), external.NewExports(a)
 	a.initNotify(env)
-	a.mouse.off, a.session = a.memo.Kept(memo.Mouse) == "off", o.Session
+	a.mouse.off = a.memo.Kept(memo.Mouse) == "off"
 	a.memo.Read(stream.ColumnsSetting, &a.stream.Columns.By)
 	a.feed = feed.New(a.api, func() feed.Log { return a.api.Log() })
 	a.arrived(a.feed.Read(ctx))
-	if len(a.snap.Subs) == 0 && !a.demo {
-		a.focus, a.subject = layout.Tree, layout.Tree
+	if len(a.snap.Subs) == 0 && !a.o.Demo {
+		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree
 	}
 	a.detail = detail.New(a.forDetail())
 	a.boards = board.New(a.forBoards())
@@ -229,7 +219,7 @@ func (a *app) reconcile() tea.Cmd {
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		a.w, a.h = msg.Width, a.audience.Fit(msg.Height)
+		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
 		a.skin.TerminalSays(msg)
@@ -373,7 +363,7 @@ func (a *app) selected() *host.SubscriptionView {
 		return a.rowSub()
 	}
 	id := a.tree.At.Sub
-	if a.focus != layout.Tree {
+	if a.panes.Focus != layout.Tree {
 		if r, ok := a.stream.Record(a.stream.At); ok {
 			id = r.Sub
 		}

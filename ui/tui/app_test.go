@@ -35,12 +35,12 @@ func exact(t testing.TB, a *app) {
 	t.Helper()
 	frame := a.draw()
 	lines := strings.Split(frame, "\n")
-	if len(lines) != a.h {
-		t.Fatalf("%d lines on a screen of %d by %d", len(lines), a.w, a.h)
+	if len(lines) != a.panes.H {
+		t.Fatalf("%d lines on a screen of %d by %d", len(lines), a.panes.W, a.panes.H)
 	}
 	for i, l := range lines {
-		if w := ansi.StringWidth(l); w != a.w {
-			t.Fatalf("line %d has %d cells on a screen of %d by %d: %q", i, w, a.w, a.h, ansi.Strip(l))
+		if w := ansi.StringWidth(l); w != a.panes.W {
+			t.Fatalf("line %d has %d cells on a screen of %d by %d: %q", i, w, a.panes.W, a.panes.H, ansi.Strip(l))
 		}
 	}
 	for _, r := range ansi.Strip(frame) {
@@ -105,7 +105,7 @@ func TestRandomKeysAtRandomSizes(t *testing.T) {
 			default:
 				press(t, a, keys[rnd.IntN(len(keys))])
 			}
-			if a.w > 0 && a.h > 0 {
+			if a.panes.W > 0 && a.panes.H > 0 {
 				exact(t, a)
 			}
 		}
@@ -121,7 +121,7 @@ func TestEscNeverQuits(t *testing.T) {
 		}
 		exact(t, a)
 	}
-	if a.dialog != nil || a.size != layout.Normal || a.stream.Query.Text != "" || a.tree.At != (query.Node{}) {
+	if a.dialog != nil || a.panes.Size != layout.Normal || a.stream.Query.Text != "" || a.tree.At != (query.Node{}) {
 		t.Error("ten times esc did not lead to the root")
 	}
 }

@@ -153,8 +153,8 @@ func TestDetailHoldsWhatIsRead(t *testing.T) {
 			press(t, a, keys...)
 			h.event("pager", "incident.created", "the next one")
 			arrive(a)
-			if a.focus != layout.Detail || a.stream.At != at {
-				t.Errorf("pane %d, and %d is shown instead of %d", a.focus, a.stream.At, at)
+			if a.panes.Focus != layout.Detail || a.stream.At != at {
+				t.Errorf("pane %d, and %d is shown instead of %d", a.panes.Focus, a.stream.At, at)
 			}
 			press(t, a, "f")
 			if a.draw(); a.stream.At == at || a.following() != "FOLLOW" {

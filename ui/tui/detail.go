@@ -18,8 +18,8 @@ func (a *app) forDetail() *detail.Env {
 		Get:        a.stream.Record,
 		Lost:       a.stream.Lost,
 		Other:      a.otherShown,
-		Room:       func() int { return layout.Arrange(a.shape()).Detail.W },
-		Focused:    func() bool { return a.focus == layout.Detail },
+		Room:       func() int { return a.arranged().Detail.W },
+		Focused:    func() bool { return a.panes.Focus == layout.Detail },
 		Moves:      func() bool { return a.stream.Follow },
 		Found:      func() string { return a.search },
 		Demo:       a.isDemo,
@@ -33,7 +33,7 @@ func (a *app) forDetail() *detail.Env {
 // onNode tells whether the detail is about the chosen node. Everything is no
 // node to look at while there is a record.
 func (a *app) onNode() bool {
-	return a.subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
+	return a.panes.Subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
 }
 
 // recordShown returns the record that the detail is about, 0 if it is about something

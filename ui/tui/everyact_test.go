@@ -79,7 +79,7 @@ func TestCommandLinesOfTheDemo(t *testing.T) {
 	if got := a.commandElsewhere("chat", "eventdeck tail chat x"); got != "" {
 		t.Errorf("of a process of this one: %q", got)
 	}
-	a.demo = false
+	a.o.Demo = false
 	if got := a.commandElsewhere("chat", "eventdeck tail chat x"); got != "eventdeck tail chat x" {
 		t.Errorf("of a configured one: %q", got)
 	}

@@ -31,13 +31,13 @@ func (a *app) setupActions() []action.Action {
 // canDemo tells whether the demo servers can be started from here: on a screen
 // without servers.
 func (a *app) canDemo() bool {
-	return a.startDemo != nil && len(a.snap.Servers) == 0 && !a.starting
+	return a.o.StartDemo != nil && len(a.snap.Servers) == 0 && !a.starting
 }
 
 func (a *app) beginDemo() tea.Cmd {
 	a.starting = true
 	a.Tell("starting the demo servers " + a.Glyphs.More)
-	start := a.startDemo
+	start := a.o.StartDemo
 	return a.Do(func(ctx context.Context) tea.Msg {
 		names, err := start(ctx)
 		return demoMsg{names: names, err: err}
@@ -66,7 +66,7 @@ func (a *app) demoBegun(msg demoMsg) tea.Cmd {
 func (a *app) ends(server string) bool { return slices.Contains(a.passing, server) }
 
 // isDemo tells whether a server is one of the demo.
-func (a *app) isDemo(server string) bool { return a.demo || a.ends(server) }
+func (a *app) isDemo(server string) bool { return a.o.Demo || a.ends(server) }
 
 // noServers says how servers get here.
 func (a *app) noServers() []widget.Lesson {

@@ -23,7 +23,7 @@ func golden(t *testing.T, a *app, name string) {
 	t.Helper()
 	exact(t, a)
 	got := screenOf(a) + "\n"
-	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, a.w, a.h))
+	file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, a.panes.W, a.panes.H))
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 // forms is what forms are made from.
 func (a *app) forms() *form.Env {
 	return &form.Env{
-		Env: &a.Env, Screen: a, Host: a.api, Servers: a.servers, Browse: a.browse, Sub: a.sub,
+		Env: &a.Env, Screen: a, Host: a.api, Servers: a.o.Servers, Browse: a.browse, Sub: a.sub,
 		TypeOf:    func(server string, typ trust.Text) event.Type { return lookup.TypeOf(&a.snap, server, typ) },
 		Elsewhere: a.commandElsewhere,
 		Receiver:  func() string { return a.snap.Receiver },
@@ -28,14 +28,14 @@ func (a *app) forms() *form.Env {
 
 // notConfigured says why no servers can be added from here.
 func (a *app) notConfigured() string {
-	if a.demo {
+	if a.o.Demo {
 		return "the demo has servers of its own; eventdeck without demo adds yours"
 	}
 	return "this run has no file of servers"
 }
 
 // canConfigure tells whether servers can be added from here.
-func (a *app) canConfigure() bool { return a.servers.File != "" }
+func (a *app) canConfigure() bool { return a.o.Servers.File != "" }
 
 func (a *app) canSubscribe() bool {
 	_, t := a.formSubject()
@@ -46,7 +46,7 @@ func (a *app) canSubscribe() bool {
 // chosen node, else that of the chosen record.
 func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.At
-	if n.Level() < 2 && a.focus != layout.Tree {
+	if n.Level() < 2 && a.panes.Focus != layout.Tree {
 		if r, ok := a.stream.Record(a.stream.At); ok {
 			n = query.Node{Server: r.Server, Type: r.Type}
 		}

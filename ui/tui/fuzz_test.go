@@ -40,7 +40,7 @@ func FuzzKeys(f *testing.F) {
 		checked := frames{}
 		for i, k := range keys {
 			pressByte(t, a, k, rnd)
-			if a.w <= 0 || a.h <= 0 {
+			if a.panes.W <= 0 || a.panes.H <= 0 {
 				continue
 			}
 			if i == len(keys)-1 {
@@ -86,8 +86,8 @@ type frames map[string]int // width, by line
 // check fails unless the frame has its lines and cells and nothing acts.
 func (f frames) check(t *testing.T, a *app, keys []byte) {
 	lines := strings.Split(a.draw(), "\n")
-	if len(lines) != a.h {
-		t.Fatalf("after %q: %d lines on a screen of %d", keys, len(lines), a.h)
+	if len(lines) != a.panes.H {
+		t.Fatalf("after %q: %d lines on a screen of %d", keys, len(lines), a.panes.H)
 	}
 	for i, l := range lines {
 		w, measured := f[l]
@@ -96,8 +96,8 @@ func (f frames) check(t *testing.T, a *app, keys []byte) {
 			harmless(t, fmt.Sprintf("after %q", keys), l)
 			f[l] = w
 		}
-		if w != a.w {
-			t.Fatalf("after %q: line %d has %d cells of %d: %q", keys, i, w, a.w, ansi.Strip(l))
+		if w != a.panes.W {
+			t.Fatalf("after %q: line %d has %d cells of %d: %q", keys, i, w, a.panes.W, ansi.Strip(l))
 		}
 	}
 }

@@ -7,7 +7,7 @@ func (a *app) drawHints() string {
 	if a.dialog != nil {
 		pairs = a.dialog.Hints()
 	}
-	return a.actions.Hints(&a.Theme, a.w, pairs)
+	return a.actions.Hints(&a.Theme, a.panes.W, pairs)
 }
 
 // bottom lays what is asked of the operator over the last lines of the frame: a
@@ -18,7 +18,7 @@ func (a *app) bottom(lines []string) {
 	case a.prompt != nil && n >= 2:
 		rows := a.drawPrompt(n)
 		copy(lines[n-len(rows):], rows)
-	case a.actions.Chord != "" && a.lay.Hints.Empty() && n >= 1:
+	case a.actions.Chord != "" && a.panes.Now.Hints.Empty() && n >= 1:
 		lines[n-1] = a.drawHints()
 	}
 }

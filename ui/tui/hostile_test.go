@@ -196,15 +196,15 @@ func onTerminal(t testing.TB, a *app, where string) string {
 	t.Helper()
 	frame := a.draw()
 	lines := strings.Split(frame, "\n")
-	if len(lines) != a.h {
-		t.Fatalf("%s: %d lines on a screen of %d", where, len(lines), a.h)
+	if len(lines) != a.panes.H {
+		t.Fatalf("%s: %d lines on a screen of %d", where, len(lines), a.panes.H)
 	}
 	for i, l := range lines {
-		if w := ansi.StringWidth(l); w != a.w {
-			t.Fatalf("%s: line %d has %d cells of %d: %q", where, i, w, a.w, ansi.Strip(l))
+		if w := ansi.StringWidth(l); w != a.panes.W {
+			t.Fatalf("%s: line %d has %d cells of %d: %q", where, i, w, a.panes.W, ansi.Strip(l))
 		}
 	}
-	s := screen.New(a.w, a.h, true)
+	s := screen.New(a.panes.W, a.panes.H, true)
 	fmt.Fprint(s, frame)
 	if v := a.View(); v.WindowTitle != "eventdeck" || s.Title() != "" {
 		t.Fatalf("%s: title %q %q", where, v.WindowTitle, s.Title())
@@ -214,12 +214,12 @@ func onTerminal(t testing.TB, a *app, where string) string {
 	if strings.Join(strings.Fields(text), "") != strings.Join(strings.Fields(ansi.Strip(frame)), "") {
 		t.Fatalf("%s: the terminal shows something else:\n%s", where, text)
 	}
-	if a.lay.Tiny {
+	if a.panes.Now.Tiny {
 		return text
 	}
 	cells := s.Cells()
-	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" && !a.lay.Detail.Empty() {
-		d := a.lay.Detail
+	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" && !a.panes.Now.Detail.Empty() {
+		d := a.panes.Now.Detail
 		for y := d.Y + 1; y < d.Y+1+a.detail.Shown; y++ {
 			i := a.detail.Top + y - d.Y - 1
 			if i < len(a.detail.Lines) && a.detail.Lines[i].Gutter && cells[y][d.X].Text != a.Glyphs.Gutter {
@@ -234,7 +234,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 			}
 		}
 	}
-	if !a.lay.Crumb.Empty() && !strings.HasPrefix(text, " eventdeck") {
+	if !a.panes.Now.Crumb.Empty() && !strings.HasPrefix(text, " eventdeck") {
 		t.Fatalf("%s: the top line is gone:\n%s", where, text)
 	}
 	return text

@@ -63,7 +63,7 @@ func (a *app) noValue() string {
 // value is what the keys for values are about: that of the detail's chosen line, else the
 // id that says best what the chosen event belongs to.
 func (a *app) value() (term string, text trust.Text, ok bool) {
-	if a.focus == layout.Detail && a.detail.HasValue() {
+	if a.panes.Focus == layout.Detail && a.detail.HasValue() {
 		return a.detail.Value()
 	}
 	if text, ok = a.chosenID(); !ok {

@@ -80,8 +80,8 @@ func TestValuesOfTheDetail(t *testing.T) {
 	press(t, a, "=")
 	choose(`"count"`)
 	press(t, a, "+")
-	if got := a.stream.Query.Text; got != "value:INC-7 .count=3" || a.focus != layout.Detail {
-		t.Errorf("the filter is %q, the keys are at %v", got, a.focus)
+	if got := a.stream.Query.Text; got != "value:INC-7 .count=3" || a.panes.Focus != layout.Detail {
+		t.Errorf("the filter is %q, the keys are at %v", got, a.panes.Focus)
 	}
 	choose(`"count"`)
 	press(t, a, "=", "-")

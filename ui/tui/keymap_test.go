@@ -162,7 +162,7 @@ func TestHelpFindsByTextAndByKey(t *testing.T) {
 		t.Errorf("%d of %d found", len(d.Found), all)
 	}
 	press(t, a, "enter")
-	if a.size != layout.Full || a.dialog != nil {
+	if a.panes.Size != layout.Full || a.dialog != nil {
 		t.Error("enter did not run it")
 	}
 	press(t, a, "z", "?", "]")
@@ -221,7 +221,7 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 	}
 	a.actions.Find("zoom").Keys = []string{"о"}
 	settle(a, a.key(tea.KeyPressMsg{Code: 'о', Text: "о", BaseCode: 'j'}))
-	if a.size != layout.Full {
+	if a.panes.Size != layout.Full {
 		t.Error("the operator's letter does nothing")
 	}
 }

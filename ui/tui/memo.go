@@ -15,8 +15,8 @@ func (a *app) present() memo.State {
 	if before, typing := a.filters.Typing(); typing {
 		m.Filter, m.Off = before.Text, before.Off // what is typed is not yet kept
 	}
-	m.Focus, m.Size, m.Clock, m.Reading = a.focus, a.size, a.Times, 0
-	m.Panes, m.Tab, m.Tables = a.panes, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log)
+	m.Focus, m.Size, m.Clock, m.Reading = a.panes.Focus, a.panes.Size, a.Times, 0
+	m.Panes, m.Tab, m.Tables = a.panes.Arrangement, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log)
 	if !a.stream.Follow {
 		m.Reading = a.stream.At
 	}
@@ -39,7 +39,7 @@ func (a *app) recall() {
 	if m.Focus != layout.None {
 		a.enter(m.Focus)
 	}
-	a.size, a.panes, a.detail.Tab, a.Times = m.Size, m.Panes, m.Tab, m.Clock
+	a.panes.Size, a.panes.Arrangement, a.detail.Tab, a.Times = m.Size, m.Panes, m.Tab, m.Clock
 	table.Recall(m.Tables, &a.boards.Subs, &a.boards.Log)
 	q, err := query.New(a.tree.At, m.Filter, a.Clock())
 	if err != nil {

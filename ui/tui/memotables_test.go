@@ -54,20 +54,20 @@ func TestFewRowsTakeLittleRoom(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "4")
 	a.draw()
-	if a.lay.Table.H > 8 {
-		t.Errorf("three rows have %d lines", a.lay.Table.H)
+	if a.panes.Now.Table.H > 8 {
+		t.Errorf("three rows have %d lines", a.panes.Now.Table.H)
 	}
-	before := a.lay.Table
+	before := a.panes.Now.Table
 	press(t, a, "/", "c", "h", "a", "t", "enter")
-	if a.draw(); a.lay.Table != before {
-		t.Errorf("looking for words made %+v of %+v", a.lay.Table, before)
+	if a.draw(); a.panes.Now.Table != before {
+		t.Errorf("looking for words made %+v of %+v", a.panes.Now.Table, before)
 	}
 }
 
 // The demo servers end with the program: there is nothing to keep at them.
 func TestDemoQuitsWithoutAsking(t *testing.T) {
 	a := open(t, incident(), 120, 40)
-	a.demo = true
+	a.o.Demo = true
 	if !press(t, a, "q") {
 		t.Error("the demo asks about leases at servers that end")
 	}
@@ -87,7 +87,7 @@ func TestTwoEscInOne(t *testing.T) {
 	press(t, a, "4", "/", "x")
 	a.key(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
 	if a.prompt != nil || a.board() != nil {
-		t.Errorf("prompt %v, screen %v", a.prompt != nil, a.subject)
+		t.Errorf("prompt %v, screen %v", a.prompt != nil, a.panes.Subject)
 	}
 }
 

@@ -94,22 +94,18 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 
 // paneAt returns the pane under a cell and the row in it; -1 is its title.
 func (a *app) paneAt(x, y int) (layout.Pane, int) {
-	for _, p := range [...]struct {
-		id layout.Pane
-		layout.Rect
-	}{{layout.Tree, a.lay.Tree}, {layout.Stream, a.lay.Stream}, {layout.Detail, a.lay.Detail}, {a.subject, a.lay.Table}} {
-		if !p.Empty() && x >= p.X && x < p.X+p.W && y >= p.Y && y < p.Y+p.H {
-			row, above := y-p.Y-1, 0
-			if p.id == layout.Stream {
-				above = a.stripRows()
-			}
-			if row -= above; row >= 0 && p.id != layout.Detail {
-				return p.id, row / a.audience.Stride(p.H-1-above)
-			}
-			return p.id, max(row, -1)
-		}
+	p, at := a.panes.Pane(x, y)
+	if p == layout.None {
+		return p, 0
 	}
-	return layout.None, 0
+	row, above := y-at.Y-1, 0
+	if p == layout.Stream {
+		above = a.stripRows()
+	}
+	if row -= above; row >= 0 && p != layout.Detail {
+		return p, row / a.audience.Stride(at.H-1-above)
+	}
+	return p, max(row, -1)
 }
 
 // click gives the keys to the pane and chooses the row under the pointer. A
@@ -126,7 +122,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		}
 		return nil
 	}
-	if s := a.lay.Scope; !s.Empty() && m.Y == s.Y {
+	if s := a.panes.Now.Scope; !s.Empty() && m.Y == s.Y {
 		a.enter(layout.Tree)
 		return nil
 	}
@@ -134,7 +130,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 	if p == layout.None {
 		return nil
 	}
-	had := a.focus == p
+	had := a.panes.Focus == p
 	if p == layout.Detail {
 		a.toDetail()
 	} else {

@@ -16,20 +16,20 @@ func TestClickChoosesPaneAndRow(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()
-	a.update(tea.MouseClickMsg(mouseAt(2, a.lay.Tree.Y+3, tea.MouseLeft)))
-	if a.focus != layout.Tree || a.tree.At != a.tree.Rows[2].Node {
-		t.Errorf("focus %v, chosen %v", a.focus, a.tree.At)
+	a.update(tea.MouseClickMsg(mouseAt(2, a.panes.Now.Tree.Y+3, tea.MouseLeft)))
+	if a.panes.Focus != layout.Tree || a.tree.At != a.tree.Rows[2].Node {
+		t.Errorf("focus %v, chosen %v", a.panes.Focus, a.tree.At)
 	}
 	a.tree.At = query.Node{}
 	a.rescope()
 	a.draw()
-	r := a.lay.Stream
+	r := a.panes.Now.Stream
 	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2+a.stripRows(), tea.MouseLeft)))
-	if a.focus != layout.Stream || a.stream.At != a.stream.Seqs[1] || a.stream.Follow {
-		t.Errorf("focus %v, at %d, follow %v", a.focus, a.stream.At, a.stream.Follow)
+	if a.panes.Focus != layout.Stream || a.stream.At != a.stream.Seqs[1] || a.stream.Follow {
+		t.Errorf("focus %v, at %d, follow %v", a.panes.Focus, a.stream.At, a.stream.Follow)
 	}
 	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+2+a.stripRows(), tea.MouseLeft)))
-	if a.focus != layout.Detail {
+	if a.panes.Focus != layout.Detail {
 		t.Error("a click on what is chosen does not open it")
 	}
 	exact(t, a)
@@ -43,7 +43,7 @@ func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "1")
-	r := a.lay.Stream
+	r := a.panes.Now.Stream
 	top := a.stream.Index(a.stream.Top)
 	shown := 0
 	for range 10 {
@@ -60,8 +60,8 @@ func TestWheelIsCoalescedAndLosesNothing(t *testing.T) {
 	if got := top - a.stream.Index(a.stream.Top); got != 10*wheelRows {
 		t.Errorf("ten steps scroll %d rows", got)
 	}
-	if a.focus != layout.Tree || a.stream.Follow || a.mouse.armed {
-		t.Errorf("focus %v, follow %v, armed %v", a.focus, a.stream.Follow, a.mouse.armed)
+	if a.panes.Focus != layout.Tree || a.stream.Follow || a.mouse.armed {
+		t.Errorf("focus %v, follow %v, armed %v", a.panes.Focus, a.stream.Follow, a.mouse.armed)
 	}
 	if msg := a.filter(a, tea.MouseMotionMsg{}); msg != nil {
 		t.Error("movements are drawn")
@@ -72,7 +72,7 @@ func TestMouseOnTables(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "4")
 	a.draw()
-	r := a.lay.Table
+	r := a.panes.Now.Table
 	if r.Empty() {
 		t.Fatal("4 shows no table")
 	}

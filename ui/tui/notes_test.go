@@ -28,7 +28,7 @@ func clocked(t testing.TB, h *fakeHost, w, hgt int) (a *app, turn func(time.Dura
 
 func statusLine(a *app) string {
 	lines := strings.Split(screenOf(a), "\n")
-	return lines[a.lay.Status.Y]
+	return lines[a.panes.Now.Status.Y]
 }
 
 // What was told goes after a while, without a key, and never hides that something is

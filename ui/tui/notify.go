@@ -84,8 +84,8 @@ func (a *app) after(d time.Duration, msg tea.Msg) tea.Cmd {
 // It holds no word of a server.
 func (a *app) windowTitle() string {
 	title := "eventdeck"
-	if a.session != "" {
-		title += ": " + notify.Text(a.session, notify.TitleMax, false)
+	if a.o.Session != "" {
+		title += ": " + notify.Text(a.o.Session, notify.TitleMax, false)
 	}
 	switch n := a.notify.Unread(a.snap.Last); {
 	case n > 999:

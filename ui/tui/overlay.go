@@ -15,23 +15,23 @@ import (
 // two cells beside them and their frame: the largest ones have the whole width, since
 // slivers of the panes beside them would tell nothing.
 func (a *app) boxAt() (x, y, w, h int) {
-	w, h = a.dialog.Size(a.w+2, a.h)
-	w = max(1, min(w, a.w-2))
+	w, h = a.dialog.Size(a.panes.W+2, a.panes.H)
+	w = max(1, min(w, a.panes.W-2))
 	h = max(1, min(h, a.boxRows()))
-	return (a.w - w - 2) / 2, max(0, (a.h-h-2)/2), w, h
+	return (a.panes.W - w - 2) / 2, max(0, (a.panes.H-h-2)/2), w, h
 }
 
 // boxRows is how many rows a dialog can have inside of its frame: the lines of the
 // screen's edges stay in view, but on a low screen a question takes them too.
 func (a *app) boxRows() int {
-	if _, ok := a.dialog.(widget.Question); ok && a.lay.Hints.Empty() {
-		return a.h - 2
+	if _, ok := a.dialog.(widget.Question); ok && a.panes.Now.Hints.Empty() {
+		return a.panes.H - 2
 	}
-	return a.h - 4
+	return a.panes.H - 4
 }
 
 // tiny tells whether the screen is too small for panes, dialogs and prompts.
-func (a *app) tiny() bool { return layout.Arrange(a.shape()).Tiny }
+func (a *app) tiny() bool { return a.arranged().Tiny }
 
 // leastSize is the smallest screen that has panes.
 var leastSize = fmt.Sprintf("%dx%d", layout.LeastWidth, layout.LeastHeight)
@@ -48,7 +48,7 @@ func (a *app) unseen() string {
 // cannot be read is not answered.
 func (a *app) cut() (needs string, cut bool) {
 	q, ok := a.dialog.(widget.Question)
-	w, h := max(a.w, layout.LeastWidth), layout.LeastHeight
+	w, h := max(a.panes.W, layout.LeastWidth), layout.LeastHeight
 	switch {
 	case a.tiny() && ok:
 		h = max(h, q.Rows(w-2)+2)
@@ -59,7 +59,7 @@ func (a *app) cut() (needs string, cut bool) {
 		if q.Rows(in) <= rows {
 			return "", false
 		}
-		h = a.h + q.Rows(in) - rows
+		h = a.panes.H + q.Rows(in) - rows
 	default:
 		return "", false
 	}
@@ -93,7 +93,7 @@ func (a *app) over(lines []string) {
 	}
 	box := a.box(a.dialog.Title(), w, in.Rows(h, nil))
 	for i, line := range lines {
-		if i == a.lay.Hints.Y && !a.lay.Hints.Empty() {
+		if i == a.panes.Now.Hints.Y && !a.panes.Now.Hints.Empty() {
 			continue // its keys are those of the dialog
 		}
 		plain := ansi.Strip(line)
@@ -102,7 +102,7 @@ func (a *app) over(lines []string) {
 			continue
 		}
 		lines[i] = a.Theme.On(themes.Backdrop) + cells.Between(plain, 0, x) + themes.Reset + box[i-y] +
-			a.Theme.On(themes.Backdrop) + cells.Between(plain, x+w+2, a.w) + themes.Reset
+			a.Theme.On(themes.Backdrop) + cells.Between(plain, x+w+2, a.panes.W) + themes.Reset
 	}
 }
 

@@ -95,7 +95,7 @@ func (a *app) said(err error) tea.Cmd {
 func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)
 	a.tree.Whole = true
-	a.size = layout.Normal
+	a.panes.Size = layout.Normal
 	a.enter(layout.Tree)
 }
 

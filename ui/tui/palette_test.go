@@ -36,8 +36,8 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	word(t, a, "chat server")
 	exact(t, a)
 	press(t, a, "enter")
-	if a.stream.Query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.focus != layout.Tree || a.tree.At != a.stream.Query.Node {
-		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.Query.Node, a.tree.At, a.focus)
+	if a.stream.Query.Node != (query.Node{Server: "chat"}) || a.dialog != nil || a.panes.Focus != layout.Tree || a.tree.At != a.stream.Query.Node {
+		t.Errorf("the scope is %+v, the keys are at %v of pane %d", a.stream.Query.Node, a.tree.At, a.panes.Focus)
 	}
 	press(t, a, ":")
 	word(t, a, "deploy type")

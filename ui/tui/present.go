@@ -42,7 +42,7 @@ func (a *app) watch() tea.Cmd {
 		return nil
 	}
 	log := a.api.Log()
-	passing, all := slices.Clone(a.passing), a.demo
+	passing, all := slices.Clone(a.passing), a.o.Demo
 	demo := func(server string) bool { return all || slices.Contains(passing, server) }
 	return a.Do(func(context.Context) tea.Msg {
 		var newest event.Record

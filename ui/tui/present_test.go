@@ -98,7 +98,7 @@ func TestPresentedScreenFitsTheTerminal(t *testing.T) {
 func TestClicksHitTheRowWhenRowsStandApart(t *testing.T) {
 	a := presenting(t, incident(), 120, 40)
 	a.View()
-	r := a.lay.Stream
+	r := a.panes.Now.Stream
 	a.update(tea.MouseClickMsg(mouseAt(r.X+4, r.Y+1+a.stripRows()+2*2, tea.MouseLeft)))
 	if a.stream.At != a.stream.Seqs[2] {
 		t.Errorf("chose %d, want %d", a.stream.At, a.stream.Seqs[2])

@@ -72,7 +72,7 @@ func configured(t *testing.T, text string, size ...int) (*fakeHost, *app) {
 	h.server("chat")
 	size = append(size, 120, 40)
 	a := newcomer(t, h, size[0], size[1], "")
-	if err := errors.Join(os.MkdirAll("config", 0o700), os.WriteFile(a.servers.File, []byte(text), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll("config", 0o700), os.WriteFile(a.o.Servers.File, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	press(t, a, "1", "j")
@@ -107,7 +107,7 @@ func TestRemoveAServerForThisRunOnly(t *testing.T) {
 		}
 	}
 	press(t, a, "y")
-	if got, err := os.ReadFile(a.servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+	if got, err := os.ReadFile(a.o.Servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
 		t.Errorf("%q, %v, did %q", got, err, h.did)
 	}
 }
@@ -116,7 +116,7 @@ func TestRemoveAServerFromTheConfiguration(t *testing.T) {
 	h, a := configured(t, pagerAndChat)
 	press(t, a, "X", "f")
 	const left = "{\n  \"mcpServers\": {\n    // the one\n    \"chat\": {\"command\": \"chat\"},\n  }\n}\n"
-	if got, err := os.ReadFile(a.servers.File); string(got) != left || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+	if got, err := os.ReadFile(a.o.Servers.File); string(got) != left || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
 		t.Errorf("%q, %v, did %q", got, err, h.did)
 	}
 	if s := screenOf(a); !strings.Contains(s, "removed pager, also from config/servers.json") {
@@ -129,11 +129,11 @@ func TestRemoveAServerFromAConfigurationThatChanged(t *testing.T) {
 	h, a := configured(t, pagerAndChat)
 	press(t, a, "X")
 	const theirs = `{"mcpServers": {`
-	if err := os.WriteFile(a.servers.File, []byte(theirs), 0o600); err != nil {
+	if err := os.WriteFile(a.o.Servers.File, []byte(theirs), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	press(t, a, "f")
-	if got, err := os.ReadFile(a.servers.File); string(got) != theirs || err != nil || len(h.did) != 0 {
+	if got, err := os.ReadFile(a.o.Servers.File); string(got) != theirs || err != nil || len(h.did) != 0 {
 		t.Errorf("%q, %v, did %q", got, err, h.did)
 	}
 	if s := screenOf(a); !strings.Contains(s, "cannot remove pager: configuration file: config/servers.json:1:17: unexpected end") {
@@ -167,7 +167,7 @@ func TestRemoveAServerThatIsNotConfigured(t *testing.T) {
 		t.Errorf("not told:\n%s", s)
 	}
 	press(t, a, "f", "y")
-	if got, err := os.ReadFile(a.servers.File); string(got) != other || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+	if got, err := os.ReadFile(a.o.Servers.File); string(got) != other || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
 		t.Errorf("%q, %v, did %q", got, err, h.did)
 	}
 }
@@ -182,7 +182,7 @@ func TestRemoveADemoServer(t *testing.T) {
 		t.Errorf("told of the configuration:\n%s", s)
 	}
 	press(t, a, "f", "y")
-	if got, err := os.ReadFile(a.servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+	if got, err := os.ReadFile(a.o.Servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
 		t.Errorf("%q, %v, did %q", got, err, h.did)
 	}
 }
@@ -200,7 +200,7 @@ func TestRemoveCommand(t *testing.T) {
 		t.Fatalf("did %q, not asked:\n%s", h.did, s)
 	}
 	press(t, a, "f")
-	f, err := config.Load(a.servers.File, true, nil)
+	f, err := config.Load(a.o.Servers.File, true, nil)
 	if err != nil || !slices.Equal(f.Names(), []string{"pager"}) || !slices.Equal(h.did, []string{"remove chat"}) {
 		t.Errorf("%v, %v, did %q", f, err, h.did)
 	}

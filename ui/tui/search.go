@@ -79,7 +79,7 @@ func holdsText(r *event.Record, text string) bool {
 // next place noticed.
 func (a *app) next(step int) tea.Cmd {
 	if a.search == "" {
-		if a.focus == layout.Detail && a.onPayload() {
+		if a.panes.Focus == layout.Detail && a.onPayload() {
 			a.detail.ToSpan(step)
 			return nil
 		}

@@ -128,7 +128,7 @@ func (a *app) applySeverity() error {
 // applySplit takes the member "detail": where the detail stands.
 func (a *app) applySplit() error {
 	raw, where := a.userFile.Member("detail")
-	if a.split = layout.Auto; raw == nil {
+	if a.panes.Usual = layout.Auto; raw == nil {
 		return nil
 	}
 	var name string
@@ -137,7 +137,7 @@ func (a *app) applySplit() error {
 	if err != nil || !known {
 		return fmt.Errorf(`%s: "detail" must be "auto", "right" or "below", not %s`, where, raw)
 	}
-	a.split = split
+	a.panes.Usual = split
 	return nil
 }
 

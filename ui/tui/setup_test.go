@@ -33,7 +33,7 @@ func newcomer(t *testing.T, h *fakeHost, w, hgt int, foreign string) *app {
 		Servers:   config.Source{File: filepath.Join("config", "servers.json"), Paths: config.Paths{System: "linux", Home: ".", Env: env}},
 		StartDemo: func(context.Context) ([]string, error) { h.server("pager"); return []string{"pager"}, h.refuse },
 	})
-	a.w, a.h = w, hgt
+	a.panes.W, a.panes.H = w, hgt
 	settle(a, a.detail.Work())
 	a.draw()
 	return a
@@ -87,14 +87,14 @@ func TestAddServerTestsThenSaves(t *testing.T) {
 	press(t, a, "tab", "tab")
 	press(t, a, typed("Authorization: Bearer ${TOKEN}")...)
 	press(t, a, "ctrl+s")
-	if _, err := os.Stat(a.servers.File); err == nil || fmt.Sprint(h.did) != "[test hub]" {
+	if _, err := os.Stat(a.o.Servers.File); err == nil || fmt.Sprint(h.did) != "[test hub]" {
 		t.Fatalf("saved before it was shown, or not tested: %v", h.did)
 	}
 	press(t, a, "ctrl+s")
 	if a.dialog != nil || fmt.Sprint(h.did) != "[test hub add hub https://mcp.hub.example/mcp]" {
 		t.Fatalf("%v\n%s", h.did, screenOf(a))
 	}
-	raw, err := os.ReadFile(a.servers.File)
+	raw, err := os.ReadFile(a.o.Servers.File)
 	if err != nil || !strings.Contains(string(raw), `"Authorization": "Bearer ${TOKEN}"`) {
 		t.Errorf("%s %v", raw, err)
 	}
@@ -121,7 +121,7 @@ func TestAddServerByCommand(t *testing.T) {
 	}
 	h.refuse = nil
 	press(t, a, "ctrl+s")
-	f, err := config.Load(a.servers.File, true, nil)
+	f, err := config.Load(a.o.Servers.File, true, nil)
 	if err != nil || len(f.Drafts()) != 1 {
 		t.Fatal(f, err)
 	}
@@ -178,7 +178,7 @@ func TestImportAsksBeforeAnythingHappens(t *testing.T) {
 	if got := fmt.Sprint(h.did); a.dialog != nil || got != "[add files npx add hub https://hub.example/mcp]" {
 		t.Errorf("%s\n%s", got, screenOf(a))
 	}
-	if f, err := config.Load(a.servers.File, true, nil); err != nil || len(f.Names()) != 2 {
+	if f, err := config.Load(a.o.Servers.File, true, nil); err != nil || len(f.Names()) != 2 {
 		t.Error(f, err)
 	}
 	press(t, a, "I")
@@ -203,7 +203,7 @@ func TestDemoFromTheEmptyScreen(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 100, 30, "")
 	press(t, a, "d")
-	if len(a.snap.Servers) != 1 || a.focus != layout.Stream {
+	if len(a.snap.Servers) != 1 || a.panes.Focus != layout.Stream {
 		t.Errorf("no demo:\n%s", screenOf(a))
 	}
 	if a.canDemo() {

@@ -22,13 +22,13 @@ import (
 // drawCrumb tells the scope, and whether the stream follows.
 func (a *app) drawCrumb() string {
 	c := &a.crumbs
-	c.Begin(&a.Theme, a.w)
+	c.Begin(&a.Theme, a.panes.W)
 	c.Put(themes.Brand, " eventdeck")
-	if a.demo {
+	if a.o.Demo {
 		c.Put(themes.Dim, " demo")
 	}
 	c.Put(themes.Dim, "  ")
-	tail := a.following() + a.rates.Head(a.w >= layout.TreeWidth)
+	tail := a.following() + a.rates.Head(a.panes.W >= layout.TreeWidth)
 	room := c.Room
 	c.Room -= ansi.StringWidth(tail) + 2
 	kept := c.Room
@@ -142,13 +142,13 @@ func (a *app) drawScope(w int) []string {
 // drawStatus tells the state of everything on one line.
 func (a *app) drawStatus() string {
 	writing, written := a.exports.Running()
-	key := statusKey{a.w, a.Style, a.Clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.At, a.note, a.trouble.seen, a.trouble.open, writing, written}
+	key := statusKey{a.panes.W, a.Style, a.Clock().Unix(), a.snap.Version, a.snap.Last, errText(errors.Join(a.snap.Store.Err, a.snap.Store.Damage)), a.rates.At, a.note, a.trouble.seen, a.trouble.open, writing, written}
 	if key == a.statusOf {
 		return a.status
 	}
 	a.statusOf = key
 	c := &a.statuses
-	c.Begin(&a.Theme, a.w)
+	c.Begin(&a.Theme, a.panes.W)
 	switch {
 	case a.note.text != "" && a.note.bad:
 		c.Only(themes.Alarm)

@@ -31,7 +31,7 @@ func (a *app) gotoSeq(seq uint64) {
 	a.hunt.sought = seq
 	a.stream.Seek(seq)
 	a.landed()
-	a.size = layout.Normal
+	a.panes.Size = layout.Normal
 	a.enter(layout.Stream)
 }
 

@@ -15,7 +15,7 @@ const (
 
 // stripRows is how many rows of the stream's pane its timeline takes.
 func (a *app) stripRows() int {
-	if r := a.lay.Stream; r.H < stripHeight || r.W < stripWidth || len(a.stream.Seqs) == 0 {
+	if r := a.panes.Now.Stream; r.H < stripHeight || r.W < stripWidth || len(a.stream.Seqs) == 0 {
 		return 0
 	}
 	return timeline.StripRows

@@ -20,7 +20,7 @@ import (
 
 // board returns the screen of tables that is shown, nil on the main screen.
 func (a *app) board() *table.Board {
-	switch a.subject {
+	switch a.panes.Subject {
 	case layout.Subs:
 		return &a.boards.Subs
 	case layout.Log:
@@ -50,7 +50,7 @@ func (a *app) boardWork() tea.Cmd {
 
 // turnTab shows the next tab of what has tabs.
 func (a *app) turnTab(step int) {
-	if b := a.board(); b != nil && a.focus != layout.Detail {
+	if b := a.board(); b != nil && a.panes.Focus != layout.Detail {
 		b.Turn(step)
 		a.table().Load()
 		return
@@ -128,7 +128,7 @@ func (a *app) forBoards() *board.Env {
 	return &board.Env{
 		Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, Stats: &a.rates.Stats,
 		Scope:      func() query.Node { return a.stream.Query.Node },
-		Focused:    func() bool { return a.focus == layout.Subs || a.focus == layout.Log },
+		Focused:    func() bool { return a.panes.Focus == layout.Subs || a.panes.Focus == layout.Log },
 		Widest:     func() (int, int) { return a.stream.Widest.Server, a.stream.Widest.Typ },
 		Sub:        a.sub,
 		Cursorless: a.cursorless,
@@ -139,7 +139,7 @@ func (a *app) forBoards() *board.Env {
 func (a *app) forTree() *tree.Env {
 	return &tree.Env{
 		Env: &a.Env, Snap: &a.snap,
-		Focused: func() bool { return a.focus == layout.Tree },
+		Focused: func() bool { return a.panes.Focus == layout.Tree },
 		Marked:  func(n query.Node) bool { return a.marked[n] },
 		KeyOf:   a.KeyOf, Course: a.rates.Course, Lessons: a.noServers,
 	}
@@ -149,9 +149,9 @@ func (a *app) forTree() *tree.Env {
 func (a *app) forStream() *stream.Env {
 	return &stream.Env{
 		Env: &a.Env, Snap: &a.snap,
-		Focused: func() bool { return a.focus == layout.Stream },
+		Focused: func() bool { return a.panes.Focus == layout.Stream },
 		Found:   func() string { return a.search },
-		Terse:   func() (bool, bool) { return a.lay.ShortTime, a.lay.OnlySummary },
+		Terse:   func() (bool, bool) { return a.panes.Now.ShortTime, a.panes.Now.OnlySummary },
 		TypeOf:  a.typeOf, Teach: a.teach,
 	}
 }

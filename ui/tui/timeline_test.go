@@ -53,7 +53,7 @@ func TestTimelineLeadsToAMoment(t *testing.T) {
 		}
 		press(t, a, "enter")
 		exact(t, a)
-		if a.dialog != nil || a.focus != layout.Stream || a.stream.At < 30 || a.stream.At > 131 || a.stream.Follow {
+		if a.dialog != nil || a.panes.Focus != layout.Stream || a.stream.At < 30 || a.stream.At > 131 || a.stream.Follow {
 			t.Errorf("%v: leads to record %d", size, a.stream.At)
 		}
 	}

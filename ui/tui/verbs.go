@@ -23,7 +23,7 @@ import (
 const endLeasesWithin = 8 * time.Second
 
 func (a *app) half() int {
-	switch a.focus {
+	switch a.panes.Focus {
 	case layout.Tree:
 		return max(1, a.tree.Height/2)
 	case layout.Detail:
@@ -35,12 +35,12 @@ func (a *app) half() int {
 }
 
 func (a *app) move(n int) {
-	switch a.focus {
+	switch a.panes.Focus {
 	case layout.Tree:
 		a.tree.By(n)
 		a.rescope()
 	case layout.Detail:
-		if a.size == layout.Full && a.showsRecord() && (n == 1 || n == -1) {
+		if a.panes.Size == layout.Full && a.showsRecord() && (n == 1 || n == -1) {
 			a.stream.Follow = false
 			a.stream.By(n)
 			return
@@ -59,7 +59,7 @@ func (a *app) move(n int) {
 
 // step moves by one line, also where move goes to another event.
 func (a *app) step(n int) {
-	if a.focus == layout.Detail {
+	if a.panes.Focus == layout.Detail {
 		a.detail.By(n)
 		return
 	}
@@ -68,17 +68,17 @@ func (a *app) step(n int) {
 
 func (a *app) moveEnd(last bool) tea.Cmd {
 	switch {
-	case a.table() != nil && a.focus != layout.Detail:
+	case a.table() != nil && a.panes.Focus != layout.Detail:
 		a.table().End(last)
-	case a.focus == layout.Tree && last:
+	case a.panes.Focus == layout.Tree && last:
 		a.tree.Last()
 		a.rescope()
-	case a.focus == layout.Tree:
+	case a.panes.Focus == layout.Tree:
 		a.tree.First()
 		a.rescope()
-	case a.focus == layout.Detail && last:
+	case a.panes.Focus == layout.Detail && last:
 		a.detail.By(len(a.detail.Lines))
-	case a.focus == layout.Detail:
+	case a.panes.Focus == layout.Detail:
 		a.detail.By(-len(a.detail.Lines))
 	case last:
 		return a.followNewest()
@@ -90,7 +90,7 @@ func (a *app) moveEnd(last bool) tea.Cmd {
 
 // fold closes or opens the chosen node, and goes where nothing is to close or open.
 func (a *app) fold(open bool) {
-	if a.focus == layout.Detail {
+	if a.panes.Focus == layout.Detail {
 		a.detail.Fold(open)
 		return
 	}
@@ -105,9 +105,9 @@ func (a *app) fold(open bool) {
 
 // enter gives the keys to a pane.
 func (a *app) enter(p layout.Pane) {
-	a.focus = p
+	a.panes.Focus = p
 	if p != layout.Detail {
-		a.subject = p
+		a.panes.Subject = p
 	}
 	if t := a.table(); t != nil {
 		t.Load()
@@ -126,9 +126,9 @@ func (a *app) toDetail() {
 func (a *app) turn(n int) {
 	order := []layout.Pane{layout.Tree, layout.Stream, layout.Detail}
 	if a.board() != nil {
-		order = []layout.Pane{a.subject, layout.Detail}
+		order = []layout.Pane{a.panes.Subject, layout.Detail}
 	}
-	i := slices.Index(order, a.focus)
+	i := slices.Index(order, a.panes.Focus)
 	if p := order[(i+n+len(order))%len(order)]; p == layout.Detail {
 		a.toDetail()
 	} else {
@@ -137,7 +137,7 @@ func (a *app) turn(n int) {
 }
 
 func (a *app) open() tea.Cmd {
-	switch a.focus {
+	switch a.panes.Focus {
 	case layout.Tree:
 		if x := a.tree.Chosen().Item; x != nil {
 			return a.openItem(x)
@@ -167,11 +167,11 @@ func (a *app) back() tea.Cmd {
 	switch {
 	case a.hunt.on:
 		a.stopHunt()
-	case a.size == layout.Full:
-		a.size = layout.Normal
-	case a.focus == layout.Detail:
-		a.enter(a.subject)
-	case a.focus == layout.Tree && a.w < layout.TreeWidth:
+	case a.panes.Size == layout.Full:
+		a.panes.Size = layout.Normal
+	case a.panes.Focus == layout.Detail:
+		a.enter(a.panes.Subject)
+	case a.panes.Focus == layout.Tree && a.panes.W < layout.TreeWidth:
 		a.enter(layout.Stream)
 	case a.table() != nil && a.table().Text != "":
 		a.findRows("")
@@ -195,7 +195,7 @@ func (a *app) back() tea.Cmd {
 }
 
 func (a *app) backOrQuit() tea.Cmd {
-	if a.size == layout.Full || a.board() != nil || a.focus == layout.Detail && a.lay.Stacked {
+	if a.panes.Size == layout.Full || a.board() != nil || a.panes.Focus == layout.Detail && a.panes.Now.Stacked {
 		return a.back()
 	}
 	return a.quit()
@@ -212,7 +212,7 @@ func (a *app) quit() tea.Cmd {
 			hooks = append(hooks, s.ID)
 		}
 	}
-	if len(hooks) == 0 || a.snap.Store.Temporary || a.demo { // demo servers end with the program
+	if len(hooks) == 0 || a.snap.Store.Temporary || a.o.Demo { // demo servers end with the program
 		return tea.Quit
 	}
 	a.leaving = true
@@ -257,7 +257,7 @@ func (a *app) freeze() tea.Cmd {
 
 func (a *app) followNewest() tea.Cmd {
 	a.stream.ToNewest()
-	if (a.focus != layout.Detail || a.lay.Stacked) && a.focus != layout.Tree {
+	if (a.panes.Focus != layout.Detail || a.panes.Now.Stacked) && a.panes.Focus != layout.Tree {
 		a.enter(layout.Stream)
 	}
 	return a.read()
@@ -296,7 +296,7 @@ func (a *app) askUnsubscribe() {
 // look alike. It is "" where what is chosen is no record.
 func (a *app) rowName() string {
 	r, ok := a.chosenRecord()
-	if !ok || a.focus == layout.Tree || a.table() != nil {
+	if !ok || a.panes.Focus == layout.Tree || a.table() != nil {
 		return ""
 	}
 	_, summary := a.stream.Headline(&r)
@@ -315,8 +315,8 @@ func (a *app) Shown() widget.Dialog { return a.dialog }
 // Show shows a dialog in place of the one that is shown, or none for nil.
 func (a *app) Show(d widget.Dialog) {
 	a.dialog = d
-	if d != nil && a.w > 0 {
-		d.Size(a.w, a.h) // its hints may depend on its size
+	if d != nil && a.panes.W > 0 {
+		d.Size(a.panes.W, a.panes.H) // its hints may depend on its size
 	}
 }
 
@@ -335,7 +335,7 @@ func (a *app) EnterStream() { a.enter(layout.Stream) }
 // drawPrompt draws the prompt, which stands on the last ones of h rows.
 func (a *app) drawPrompt(h int) []string {
 	var c cells.Canvas
-	c.Begin(&a.Theme, a.w)
+	c.Begin(&a.Theme, a.panes.W)
 	a.prompt.Draw(&c)
 	n := min(max(c.Height(), 2), h)
 	a.cursor = cells.Point{X: c.Cursor.X, Y: c.Cursor.Y + h - n}

@@ -15,7 +15,7 @@ import (
 func (a *app) View() tea.View {
 	content := a.draw()
 	if n := a.audience.Rows; n > 0 {
-		content += "\n" + a.audience.Draw(&a.Env, a.w)
+		content += "\n" + a.audience.Draw(&a.Env, a.panes.W)
 	}
 	v := tea.NewView(content)
 	v.AltScreen = true
@@ -41,23 +41,23 @@ func (a *app) draw() string {
 
 // compose lays the panes and what is over them together.
 func (a *app) compose() string {
-	if a.w <= 0 || a.h <= 0 {
+	if a.panes.W <= 0 || a.panes.H <= 0 {
 		return ""
 	}
 	a.cursor = cells.Point{X: -1}
-	a.lay = layout.Arrange(a.shape())
-	if a.lay.Tiny {
+	a.panes.Now = a.arranged()
+	if a.panes.Now.Tiny {
 		return a.drawTiny()
 	}
-	l := &a.lay
+	l := &a.panes.Now
 	panes := a.placed[:0]
-	for _, p := range [...]placed{{pane: layout.Tree, Rect: l.Tree}, {pane: layout.Stream, Rect: l.Stream}, {pane: a.subject, Rect: l.Table}, {pane: layout.Detail, Rect: l.Detail}} {
+	for _, p := range [...]placed{{pane: layout.Tree, Rect: l.Tree}, {pane: layout.Stream, Rect: l.Stream}, {pane: a.panes.Subject, Rect: l.Table}, {pane: layout.Detail, Rect: l.Detail}} {
 		if !p.Empty() {
 			panes = append(panes, p)
 		}
 	}
 	a.placed = panes
-	focus := a.focus
+	focus := a.panes.Focus
 	if a.dialog != nil {
 		focus = layout.None
 	}
@@ -72,7 +72,7 @@ func (a *app) compose() string {
 	crumb, status, hints := a.drawCrumb(), a.drawStatus(), a.drawHints()
 
 	b := a.frame[:0]
-	for y := range a.h {
+	for y := range a.panes.H {
 		if y > 0 {
 			b = append(b, '\n')
 		}
@@ -86,7 +86,7 @@ func (a *app) compose() string {
 		case y == l.Scope.Y && !l.Scope.Empty():
 			b = append(b, scope[0]...)
 		case l.Framed && y == l.Body.Y+l.Body.H:
-			b = a.border.bottom(b, a.w)
+			b = a.border.bottom(b, a.panes.W)
 		default:
 			b = a.appendPanes(b, y)
 		}
@@ -105,7 +105,7 @@ func (a *app) compose() string {
 
 // appendPanes adds row y of the panes, with the lines between them and around them.
 func (a *app) appendPanes(b []byte, y int) []byte {
-	l := &a.lay
+	l := &a.panes.Now
 	top, last, x := l.Body.Y, l.Body.Y+l.Body.H, 0
 	if !l.Framed {
 		last-- // there is no lower edge
@@ -136,7 +136,7 @@ func (a *app) pane(p layout.Pane, r layout.Rect) []string {
 	c := &a.titles
 	c.Begin(&a.Theme, r.W)
 	line, role, glyph := a.border.role(r.X, r.Y), themes.Title, a.Glyphs.Rule
-	if p == a.focus && a.dialog == nil {
+	if p == a.panes.Focus && a.dialog == nil {
 		role, glyph = themes.TitleOn, a.Glyphs.RuleOn
 	}
 	c.Put(line, glyph)
@@ -167,7 +167,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 	case layout.Tree:
 		return "1 Servers"
 	case layout.Stream:
-		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow && a.lay.Crumb.Empty() { // else that says it
+		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow && a.panes.Now.Crumb.Empty() { // else that says it
 			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}
 		return "2 Stream"
@@ -185,21 +185,21 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 
 func (a *app) drawTiny() string {
 	c := &a.statuses
-	c.Begin(&a.Theme, a.w)
+	c.Begin(&a.Theme, a.panes.W)
 	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
 	if needs, cut := a.cut(); cut {
 		text = a.cutWords(needs)
 	} else if a.note.text != "" {
 		text = a.note.text
 	}
-	lines := cells.Wrap(text, a.w, a.h)
-	for range (a.h - len(lines)) / 2 {
+	lines := cells.Wrap(text, a.panes.W, a.panes.H)
+	for range (a.panes.H - len(lines)) / 2 {
 		c.End()
 	}
 	for _, line := range lines {
-		c.Fill((a.w - line.Width) / 2)
+		c.Fill((a.panes.W - line.Width) / 2)
 		c.Safe(themes.Plain, line)
 		c.End()
 	}
-	return strings.Join(c.Rows(a.h, nil), "\n")
+	return strings.Join(c.Rows(a.panes.H, nil), "\n")
 }

@@ -15,20 +15,37 @@ import (
 // layoutActions change how much of the screen the panes have.
 func (a *app) layoutActions() []action.Action {
 	return action.Grouped("Panes",
-		action.Action{ID: "zoom", Title: "give the pane the whole screen, or back", Also: "full screen maximize", Keys: []string{"z"}, Hint: "zoom", Run: action.Act(a.zoom)},
-		action.Action{ID: "grow", Title: "give the pane more of the screen", Keys: []string{"+"}, Panes: offDetail, Run: action.Act(func() { a.grow(1) })},
-		action.Action{ID: "shrink", Title: "give the pane less of the screen", Keys: []string{"_"}, Run: action.Act(func() { a.grow(-1) })},
+		action.Action{ID: "zoom", Title: "give the pane the whole screen, or back", Also: "full screen maximize", Keys: []string{"z"}, Hint: "zoom", Run: action.Act(a.panes.Zoom)},
+		action.Action{ID: "grow", Title: "give the pane more of the screen", Keys: []string{"+"}, Panes: offDetail, Run: action.Act(func() { a.panes.Grow(1) })},
+		action.Action{ID: "shrink", Title: "give the pane less of the screen", Keys: []string{"_"}, Run: action.Act(func() { a.panes.Grow(-1) })},
 		action.Action{ID: "split", Title: "detail right of the list, or below", Keys: []string{"W"}, Run: action.Act(a.turnSplit)},
-		action.Action{ID: "narrower", Title: "make the pane smaller", Keys: []string{"<"}, Run: action.Act(func() { a.resize(-1) })},
-		action.Action{ID: "wider", Title: "make the pane larger", Keys: []string{">"}, Run: action.Act(func() { a.resize(1) })},
+		action.Action{ID: "narrower", Title: "make the pane smaller", Keys: []string{"<"}, Run: action.Act(func() { a.panes.Resize(-1) })},
+		action.Action{ID: "wider", Title: "make the pane larger", Keys: []string{">"}, Run: action.Act(func() { a.panes.Resize(1) })},
 		action.Action{ID: "tab.next", Title: "next tab", Keys: []string{"]"}, Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(1) })},
 		action.Action{ID: "tab.previous", Title: "previous tab", Keys: []string{"["}, Hint: "tabs", Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(-1) })},
 	)
 }
 
+// tall is how many rows the shown table has, 0 for none.
+func (a *app) tall() int {
+	if t := a.table(); t != nil {
+		return t.Tall()
+	}
+	return 0
+}
+
+// arranged is where the panes stand now.
+func (a *app) arranged() layout.Layout { return a.panes.Arranged(a.tall()) }
+
+func (a *app) turnSplit() {
+	if why := a.panes.TurnSplit(a.tall(), a.KeyOf("zoom")); why != "" {
+		a.Tell(why)
+	}
+}
+
 var onTabs = []layout.Pane{layout.Detail, layout.Subs, layout.Log}
 
-func (a *app) hasTabs() bool { return a.focus != layout.Detail || a.showsRecord() }
+func (a *app) hasTabs() bool { return a.panes.Focus != layout.Detail || a.showsRecord() }
 
 // tableActions work on the rows of the tables, and on a subscription wherever it
 // is chosen.

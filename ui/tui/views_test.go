@@ -107,7 +107,7 @@ func TestLogsLeadToWhatTheyTell(t *testing.T) {
 		t.Errorf("an act on record 4 leads to %d", a.stream.At)
 	}
 	press(t, a, "5", "g", "enter")
-	if a.tree.At.Sub == "" || a.focus != layout.Stream {
+	if a.tree.At.Sub == "" || a.panes.Focus != layout.Stream {
 		t.Errorf("an act on a subscription leads to %+v", a.tree.At)
 	}
 	press(t, a, "5", "]", "/", "s", "u", "b", "s", "c", "r", "enter")
@@ -153,9 +153,9 @@ func TestNewestErrorTakesTheStatusLine(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	h.store.lines.Add(host.LogLine{At: start.Add(-5 * time.Second), Level: slog.LevelError, Text: "cannot reach \x1b[31mit", Server: "chat"}, 10)
-	focus := a.focus
+	focus := a.panes.Focus
 	arrive(a)
-	if s := screenOf(a); !strings.Contains(s, "error 5 s ago, 5 opens it: chat cannot reach") || a.focus != focus {
+	if s := screenOf(a); !strings.Contains(s, "error 5 s ago, 5 opens it: chat cannot reach") || a.panes.Focus != focus {
 		t.Errorf("the error is not told:\n%s", s)
 	}
 	exact(t, a)
@@ -260,8 +260,8 @@ func TestZoomedDetailGoesFromEventToEvent(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
 	press(t, a, "2", "enter", "z", "k")
-	if a.stream.At != 5 || layout.Arrange(a.shape()).Detail.W != 120 {
-		t.Errorf("record %d, %+v", a.stream.At, a.shape())
+	if a.stream.At != 5 || a.arranged().Detail.W != 120 {
+		t.Errorf("record %d, %+v", a.stream.At, a.panes.Shape)
 	}
 	press(t, a, "j")
 	if a.stream.At != 6 {
@@ -275,12 +275,12 @@ func TestPanesAreKept(t *testing.T) {
 	a.draw()
 	press(t, a, "2", ">", ">", "W")
 	a.draw()
-	want := a.lay
+	want := a.panes.Now
 	a.memo.SaveAtEnd(t.Context(), a.present())
 	b := open(t, h, 200, 60)
 	b.draw()
-	if b.lay.Stream != want.Stream || b.lay.Detail != want.Detail {
-		t.Errorf("panes %+v and %+v, were %+v and %+v", b.lay.Stream, b.lay.Detail, want.Stream, want.Detail)
+	if b.panes.Now.Stream != want.Stream || b.panes.Now.Detail != want.Detail {
+		t.Errorf("panes %+v and %+v, were %+v and %+v", b.panes.Now.Stream, b.panes.Now.Detail, want.Stream, want.Detail)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestTreeListsFiltersAndMarks(t *testing.T) {
 	}
 	press(t, a, "1", "G")
 	exact(t, a)
-	if press(t, a, "enter"); a.stream.At != 2 || a.focus != layout.Stream {
+	if press(t, a, "enter"); a.stream.At != 2 || a.panes.Focus != layout.Stream {
 		t.Errorf("the mark leads to %d", a.stream.At)
 	}
 	press(t, a, "1", "k", "enter")
@@ -329,12 +329,12 @@ func TestEscClosesTheTreeOverANarrowStream(t *testing.T) {
 		a := open(t, incident(), w, 24)
 		a.draw()
 		press(t, a, "1", "j", "j", "j")
-		if a.draw(); (w >= layout.DrawerWidth) == a.lay.Stream.Empty() {
-			t.Errorf("%d wide: the tree opens as %+v", w, a.lay)
+		if a.draw(); (w >= layout.DrawerWidth) == a.panes.Now.Stream.Empty() {
+			t.Errorf("%d wide: the tree opens as %+v", w, a.panes.Now)
 		}
 		scope := a.tree.At
-		if press(t, a, "esc"); a.focus != layout.Stream || a.tree.At != scope {
-			t.Errorf("%d wide: esc led to pane %d and scope %+v", w, a.focus, a.tree.At)
+		if press(t, a, "esc"); a.panes.Focus != layout.Stream || a.tree.At != scope {
+			t.Errorf("%d wide: esc led to pane %d and scope %+v", w, a.panes.Focus, a.tree.At)
 		}
 		if press(t, a, "esc"); a.tree.At != (query.Node{}) {
 			t.Errorf("%d wide: the second esc left the scope", w)

@@ -7,6 +7,9 @@ type Rect struct{ X, Y, W, H int }
 // Empty tells whether the part has no cell.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
+// Has tells whether a cell is in the part.
+func (r Rect) Has(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
+
 // Pane names a pane. The zero value is none.
 type Pane uint8
 

@@ -1,0 +1,88 @@
+package layout
+
+import "fmt"
+
+// Screen is how the panes share the screen now: which one has the keys, and what the
+// operator made of them.
+type Screen struct {
+	Shape
+	Usual Split  // of the settings, where the operator did not turn it
+	Now   Layout // as the panes were placed last
+}
+
+// Arranged is where the panes stand if the shown table has so many rows, 0 for none.
+func (s *Screen) Arranged(rows int) Layout {
+	shape := s.Shape
+	if shape.Rows = rows; shape.Split == Auto {
+		shape.Split = s.Usual
+	}
+	return Arrange(shape)
+}
+
+// Zoom gives the pane with the keys the whole screen, or takes it back.
+func (s *Screen) Zoom() {
+	if s.Size == Full {
+		s.Size = Normal
+		return
+	}
+	s.Size = Full
+}
+
+// Grow gives the pane with the keys more of the screen, or less.
+func (s *Screen) Grow(step int) {
+	s.Size = Size(max(0, min(int(s.Size)+step, int(Sizes)-1)))
+}
+
+// TurnSplit puts the detail on the other side of its list; rows are those of the shown
+// table, and zoom is the key that names the way back from the whole screen. It returns why
+// nothing moved, "" if the detail did.
+func (s *Screen) TurnSplit(rows int, zoom string) (why string) {
+	before := s.Arranged(rows)
+	s.Split = Right
+	if l := before; l.Detail.X > 0 && l.Detail.Y == max(l.Stream.Y, l.Table.Y) {
+		s.Split = Below
+	}
+	switch after := s.Arranged(rows); {
+	case after.Detail != before.Detail:
+		return ""
+	case s.Size == Full:
+		return "the pane has the whole screen: " + zoom + " gives it back, then the detail turns"
+	case after.Stacked:
+		return fmt.Sprintf("a screen of %d columns shows one pane at a time: the detail stands beside or below from %d on", s.W, TreeWidth)
+	}
+	return "there is no room for the detail on the other side"
+}
+
+// Resize makes the pane with the keys wider or narrower, or higher or lower where the panes
+// stand under each other.
+func (s *Screen) Resize(step int) {
+	switch s.Focus {
+	case Tree:
+		s.Tree = max(-30, min(s.Tree+2*step, 60))
+	case Detail:
+		s.List = max(-40, min(s.List-5*step, 20))
+	default:
+		s.List = max(-40, min(s.List+5*step, 20))
+	}
+}
+
+// Pane is the pane under a cell, and where it stands; None and an empty part for none.
+func (s *Screen) Pane(x, y int) (Pane, Rect) {
+	for _, p := range s.Shown() {
+		if p.Has(x, y) {
+			return p.Pane, p.Rect
+		}
+	}
+	return None, Rect{}
+}
+
+// Placed is a pane where it stands.
+type Placed struct {
+	Pane
+	Rect
+}
+
+// Shown are the panes as they were placed last; those without a cell are empty.
+func (s *Screen) Shown() [4]Placed {
+	return [...]Placed{{Tree, s.Now.Tree}, {Stream, s.Now.Stream}, {s.Subject, s.Now.Table}, {Detail, s.Now.Detail}}
+}
