@@ -27,6 +27,7 @@ import (
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/frame"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/memo"
@@ -133,15 +134,11 @@ type app struct {
 	aging    bool
 	leaving  bool
 
-	crumbs, statuses, titles cells.Canvas
-	frame                    []byte
-	placed                   []placed
-	border                   frame
-	strip                    timeline.Strip
-	cursor                   cells.Point // of what is typed; X is -1 where nothing is
-	status                   string
-	statusOf                 statusKey
-	boxed                    cells.Canvas
+	crumbs, statuses cells.Canvas
+	frame            frame.Frame
+	strip            timeline.Strip
+	status           string
+	statusOf         statusKey
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -163,7 +160,7 @@ func newApp(ctx context.Context, o Options) *app {
 		memory = memoryInUse
 	}
 	a.rates = stats.New(a.forStats(memory))
-	a.strip = timeline.NewStrip(&a.Env)
+	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
 	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.api.Log() }})
 	env := environment(o.Env)

@@ -347,8 +347,8 @@ func TestWideWindowsCoverThePanes(t *testing.T) {
 	for _, key := range []string{"&", "#"} {
 		a := open(t, checkout(), 160, 45)
 		press(t, a, "2", key)
-		_, y, _, h := a.boxAt()
-		for _, line := range strings.Split(screenOf(a), "\n")[y : y+h+2] {
+		box := a.frame.Box(a.dialog)
+		for _, line := range strings.Split(screenOf(a), "\n")[box.Y : box.Y+box.H+2] {
 			if first := []rune(line)[0]; !strings.ContainsRune("╭│╰", first) {
 				t.Fatalf("%s: %q", key, line)
 			}

@@ -116,7 +116,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 	}
 	if a.dialog != nil {
 		if d, ok := a.dialog.(widget.Clicker); ok {
-			if x, y, in := a.inDialog(m.X, m.Y); in {
+			if x, y, in := a.frame.Inside(a.dialog, m.X, m.Y); in {
 				return d.Click(x, y)
 			}
 		}
@@ -176,13 +176,6 @@ func (a *app) clickStream(row int) (again bool) {
 	again = s.At == s.Seqs[i]
 	s.Choose(i)
 	return again
-}
-
-// inDialog returns the place of a cell inside the frame of the dialog.
-func (a *app) inDialog(x, y int) (int, int, bool) {
-	left, top, w, h := a.boxAt()
-	x, y = x-left-1, y-top-1
-	return x, y, x >= 0 && x < w && y >= 0 && y < h
 }
 
 // switchMouse hands the mouse to the terminal, so that it selects text, or back.

@@ -111,7 +111,7 @@ func (a *app) following() string {
 }
 
 // drawScope sums up the tree where it has no pane.
-func (a *app) drawScope(w int) []string {
+func (a *app) drawScope(w int) string {
 	var c cells.Canvas
 	c.Begin(&a.Theme, w)
 	c.Put(themes.Key, " 1 ")
@@ -136,7 +136,7 @@ func (a *app) drawScope(w int) []string {
 		c.Put(role, " "+word+"  ")
 	}
 	c.End()
-	return c.Rows(1, nil)
+	return c.Top()
 }
 
 // drawStatus tells the state of everything on one line.

@@ -332,16 +332,6 @@ func (a *app) Line() *widget.Prompt { return a.prompt }
 // EnterStream gives the keys to the stream.
 func (a *app) EnterStream() { a.enter(layout.Stream) }
 
-// drawPrompt draws the prompt, which stands on the last ones of h rows.
-func (a *app) drawPrompt(h int) []string {
-	var c cells.Canvas
-	c.Begin(&a.Theme, a.panes.W)
-	a.prompt.Draw(&c)
-	n := min(max(c.Height(), 2), h)
-	a.cursor = cells.Point{X: c.Cursor.X, Y: c.Cursor.Y + h - n}
-	return c.Rows(n, nil)
-}
-
 // scope shows the part of the stream that belongs to a node.
 func (a *app) scope(n query.Node) {
 	a.tree.Reveal(n)

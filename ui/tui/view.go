@@ -2,10 +2,11 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/frame"
 	"eventdeck/ui/tui/layout"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,8 +20,8 @@ func (a *app) View() tea.View {
 	}
 	v := tea.NewView(content)
 	v.AltScreen = true
-	if a.cursor.X >= 0 { // where one types, so that input methods open there
-		v.Cursor = tea.NewCursor(a.cursor.X, a.cursor.Y)
+	if a.frame.Cursor.X >= 0 { // where one types, so that input methods open there
+		v.Cursor = tea.NewCursor(a.frame.Cursor.X, a.frame.Cursor.Y)
 	}
 	v.ReportFocus = true
 	v.KeyboardEnhancements.ReportAlternateKeys = true
@@ -44,122 +45,72 @@ func (a *app) compose() string {
 	if a.panes.W <= 0 || a.panes.H <= 0 {
 		return ""
 	}
-	a.cursor = cells.Point{X: -1}
 	a.panes.Now = a.arranged()
 	if a.panes.Now.Tiny {
 		return a.drawTiny()
 	}
-	l := &a.panes.Now
-	panes := a.placed[:0]
-	for _, p := range [...]placed{{pane: layout.Tree, Rect: l.Tree}, {pane: layout.Stream, Rect: l.Stream}, {pane: a.panes.Subject, Rect: l.Table}, {pane: layout.Detail, Rect: l.Detail}} {
-		if !p.Empty() {
-			panes = append(panes, p)
-		}
+	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
+	e := frame.Edges{Crumb: a.drawCrumb(), Status: a.drawStatus(), Hints: a.drawHints()}
+	if l := a.panes.Now.Scope; !l.Empty() {
+		e.Scope = a.drawScope(l.W)
 	}
-	a.placed = panes
-	focus := a.panes.Focus
-	if a.dialog != nil {
-		focus = layout.None
-	}
-	a.border.begin(&a.Env, l.Body, panes, focus)
-	for i := range panes {
-		panes[i].rows = a.pane(panes[i].pane, panes[i].Rect)
-	}
-	var scope []string
-	if !l.Scope.Empty() {
-		scope = a.drawScope(l.Scope.W)
-	}
-	crumb, status, hints := a.drawCrumb(), a.drawStatus(), a.drawHints()
-
-	b := a.frame[:0]
-	for y := range a.panes.H {
-		if y > 0 {
-			b = append(b, '\n')
-		}
-		switch {
-		case y == l.Crumb.Y && !l.Crumb.Empty():
-			b = append(b, crumb...)
-		case y == l.Status.Y:
-			b = append(b, status...)
-		case y == l.Hints.Y && !l.Hints.Empty():
-			b = append(b, hints...)
-		case y == l.Scope.Y && !l.Scope.Empty():
-			b = append(b, scope[0]...)
-		case l.Framed && y == l.Body.Y+l.Body.H:
-			b = a.border.bottom(b, a.panes.W)
-		default:
-			b = a.appendPanes(b, y)
-		}
-	}
-	a.frame = b
+	content := a.frame.Draw(e)
 	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" {
-		return string(b)
+		return content
 	}
-	lines := strings.Split(string(b), "\n")
-	a.bottom(lines)
+	lines := strings.Split(content, "\n")
+	switch {
+	case a.prompt != nil:
+		a.frame.Prompt(lines, a.prompt)
+	case a.actions.Chord != "" && a.panes.Now.Hints.Empty():
+		lines[len(lines)-1] = e.Hints
+	}
 	if a.dialog != nil {
-		a.over(lines)
+		needs, _ := a.cut()
+		a.frame.Over(lines, a.dialog, needs)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// appendPanes adds row y of the panes, with the lines between them and around them.
-func (a *app) appendPanes(b []byte, y int) []byte {
-	l := &a.panes.Now
-	top, last, x := l.Body.Y, l.Body.Y+l.Body.H, 0
-	if !l.Framed {
-		last-- // there is no lower edge
+// drawHints shows the keys that work: in the dialog, after the first of two
+// keys, or in the panes.
+func (a *app) drawHints() string {
+	var pairs []string
+	if a.dialog != nil {
+		pairs = a.dialog.Hints()
 	}
-	if l.Framed {
-		b = a.border.append(b, 0, y, top, last)
-		x = 1
-	}
-	for i := range a.placed {
-		p := &a.placed[i]
-		if y < p.Y || y >= p.Y+p.H {
-			continue
-		}
-		if p.X > x {
-			b = a.border.append(b, x, y, top, last)
-		}
-		b = append(b, p.rows[y-p.Y]...)
-		x = p.X + p.W
-	}
-	if l.Framed {
-		b = a.border.append(b, x, y, top, last)
-	}
-	return b
+	return a.actions.Hints(&a.Theme, a.panes.W, pairs)
 }
 
-// pane draws a pane: its title, then its rows.
-func (a *app) pane(p layout.Pane, r layout.Rect) []string {
-	c := &a.titles
-	c.Begin(&a.Theme, r.W)
-	line, role, glyph := a.border.role(r.X, r.Y), themes.Title, a.Glyphs.Rule
-	if p == a.panes.Focus && a.dialog == nil {
-		role, glyph = themes.TitleOn, a.Glyphs.RuleOn
+// cut tells that what has the keys is not shown in full, and the size that it needs.
+func (a *app) cut() (needs string, cut bool) {
+	return a.frame.Cut(a.arranged().Tiny, a.dialog, a.prompt)
+}
+
+// unseen is the size that a screen needs on which something is changed, "" if it has it.
+func (a *app) unseen() string {
+	if a.arranged().Tiny {
+		return frame.LeastSize
 	}
-	c.Put(line, glyph)
-	c.Put(role, " ")
-	c.Put(role, a.paneTitle(p, r.W-4))
-	c.Put(role, " ")
-	c.Rule(line, a.Glyphs.Rule)
-	c.End()
-	rows := append(make([]string, 0, r.H), c.Top())
+	return ""
+}
+
+// paneRows draws the rows of a pane.
+func (a *app) paneRows(p layout.Pane, r layout.Rect) []string {
 	switch p {
 	case layout.Tree:
-		return append(rows, a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.tree.Draw(r.W, h) })...)
+		return a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.tree.Draw(r.W, h) })
 	case layout.Stream:
 		n := a.stripRows()
 		body := a.audience.Airy(r.W, r.H-1-n, func(h int) []string { return a.stream.Draw(r.W, h) })
-		if n > 0 {
-			rows = append(rows, a.strip.Draw(r.W, a.rowsShown())...)
+		if n == 0 {
+			return body
 		}
-		return append(rows, body...)
+		return slices.Concat(a.strip.Draw(r.W, a.rowsShown()), body)
 	case layout.Subs, layout.Log:
-		return append(rows, a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })...)
+		return a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })
 	}
-	return append(rows, a.detail.Draw(r.W, r.H-1)...)
+	return a.detail.Draw(r.W, r.H-1)
 }
 
 func (a *app) paneTitle(p layout.Pane, room int) string {
@@ -184,22 +135,11 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 }
 
 func (a *app) drawTiny() string {
-	c := &a.statuses
-	c.Begin(&a.Theme, a.panes.W)
 	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
 	if needs, cut := a.cut(); cut {
-		text = a.cutWords(needs)
+		text = frame.CutWords(a.dialog, needs)
 	} else if a.note.text != "" {
 		text = a.note.text
 	}
-	lines := cells.Wrap(text, a.panes.W, a.panes.H)
-	for range (a.panes.H - len(lines)) / 2 {
-		c.End()
-	}
-	for _, line := range lines {
-		c.Fill((a.panes.W - line.Width) / 2)
-		c.Safe(themes.Plain, line)
-		c.End()
-	}
-	return strings.Join(c.Rows(a.panes.H, nil), "\n")
+	return a.frame.Centred(text)
 }

@@ -1,0 +1,129 @@
+package frame
+
+import (
+	"fmt"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/widget"
+)
+
+// Box returns where the frame of a dialog begins and the cells inside it. Dialogs leave
+// two cells beside them and their frame: the largest ones have the whole width, since
+// slivers of the panes beside them would tell nothing.
+func (f *Frame) Box(d widget.Dialog) layout.Rect {
+	w, h := d.Size(f.screen.W+2, f.screen.H)
+	w = max(1, min(w, f.screen.W-2))
+	h = max(1, min(h, f.boxRows(d)))
+	return layout.Rect{X: (f.screen.W - w - 2) / 2, Y: max(0, (f.screen.H-h-2)/2), W: w, H: h}
+}
+
+// Inside returns the place of a cell inside the frame of a dialog.
+func (f *Frame) Inside(d widget.Dialog, x, y int) (int, int, bool) {
+	r := f.Box(d)
+	x, y = x-r.X-1, y-r.Y-1
+	return x, y, x >= 0 && x < r.W && y >= 0 && y < r.H
+}
+
+// boxRows is how many rows a dialog can have inside of its frame: the lines of the
+// screen's edges stay in view, but on a low screen a question takes them too.
+func (f *Frame) boxRows(d widget.Dialog) int {
+	if _, ok := d.(widget.Question); ok && f.screen.Now.Hints.Empty() {
+		return f.screen.H - 2
+	}
+	return f.screen.H - 4
+}
+
+// LeastSize is the smallest screen that has panes.
+var LeastSize = fmt.Sprintf("%dx%d", layout.LeastWidth, layout.LeastHeight)
+
+// Cut tells that what has the keys, a dialog or a prompt, is not shown in full, and the
+// size of the screen that it needs. What cannot be read is not answered.
+func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs string, cut bool) {
+	q, ok := d.(widget.Question)
+	w, h := max(f.screen.W, layout.LeastWidth), layout.LeastHeight
+	switch {
+	case tiny && ok:
+		h = max(h, q.Rows(w-2)+2)
+	case tiny:
+		return LeastSize, d != nil || prompt != nil
+	case ok:
+		box := f.Box(d)
+		if q.Rows(box.W) <= box.H {
+			return "", false
+		}
+		h = f.screen.H + q.Rows(box.W) - box.H
+	default:
+		return "", false
+	}
+	return fmt.Sprintf("%dx%d", w, h), true
+}
+
+// CutWords tell why what has the keys takes none but those that lead back.
+func CutWords(d widget.Dialog, needs string) string {
+	what := "this"
+	if d != nil {
+		what = d.Title()
+	}
+	return fmt.Sprintf("%s needs a screen of %s; esc goes back, nothing happens", what, needs)
+}
+
+// Over lays a dialog over lines, whose panes stand back meanwhile. Of one that is cut only
+// needs is shown: the size of a screen that it needs.
+func (f *Frame) Over(lines []string, d widget.Dialog, needs string) {
+	r := f.Box(d)
+	var in cells.Canvas
+	in.Begin(&f.env.Theme, r.W)
+	if needs != "" {
+		for _, line := range cells.Wrap(CutWords(d, needs), r.W, r.H) {
+			in.Safe(themes.Warn, line)
+			in.End()
+		}
+	} else {
+		d.Draw(&in, r.H)
+	}
+	if in.Cursor.X >= 0 && in.Cursor.Y >= 0 && in.Cursor.Y < r.H {
+		f.Cursor = cells.Point{X: r.X + 1 + in.Cursor.X, Y: r.Y + 1 + in.Cursor.Y}
+	}
+	box := f.box(d.Title(), r.W, in.Rows(r.H, nil))
+	on, hints := f.env.Theme.On(themes.Backdrop), f.screen.Now.Hints
+	for i, line := range lines {
+		if i == hints.Y && !hints.Empty() {
+			continue // its keys are those of the dialog
+		}
+		plain := ansi.Strip(line)
+		if i < r.Y || i >= r.Y+len(box) {
+			lines[i] = on + plain + themes.Reset
+			continue
+		}
+		lines[i] = on + cells.Between(plain, 0, r.X) + themes.Reset + box[i-r.Y] +
+			on + cells.Between(plain, r.X+r.W+2, f.screen.W) + themes.Reset
+	}
+}
+
+// box puts rows of w cells into a frame with a title.
+func (f *Frame) box(title string, w int, rows []string) []string {
+	c, g := &f.boxed, f.env.Glyphs
+	c.Begin(&f.env.Theme, w+2)
+	c.Put(themes.RuleOn, g.Box[cells.Joint(false, true, false, true)]+g.RuleOn)
+	c.Room-- // of the corner
+	c.Put(themes.TitleOn, " "+title+" ")
+	c.Rule(themes.RuleOn, g.Rule)
+	c.Room++
+	c.Put(themes.RuleOn, g.Box[cells.Joint(false, true, true, false)])
+	c.End()
+	side := f.env.Divider(themes.RuleOn)
+	for _, row := range rows {
+		c.Row(side + row + side)
+	}
+	c.Put(themes.RuleOn, g.Box[cells.Joint(true, false, false, true)])
+	c.Room--
+	c.Rule(themes.RuleOn, g.Rule)
+	c.Room++
+	c.Put(themes.RuleOn, g.Box[cells.Joint(true, false, true, false)])
+	c.End()
+	return c.All()
+}

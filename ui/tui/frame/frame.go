@@ -1,0 +1,161 @@
+// Package frame lays the screen together: panes with the lines between and around them,
+// the lines above and below, and a dialog over all.
+package frame
+
+import (
+	"strings"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/widget"
+)
+
+// pane is a pane where it stands, with its rows.
+type pane struct {
+	layout.Placed
+	rows []string
+}
+
+// Frame is what is drawn around panes. The lines between panes are shared: the pane that
+// has the keys is told by the colour of all lines around it.
+type Frame struct {
+	Cursor  cells.Point // of what is typed; X is -1 where nothing is
+	env     *cells.Env
+	screen  *layout.Screen
+	panes   []pane
+	focus   layout.Rect // empty while a dialog has the keys
+	line    [2]string   // a vertical line: of the other panes, of the one with the keys
+	style   int         // that the lines were made in, from 1
+	content []byte
+	title   cells.Canvas
+	boxed   cells.Canvas
+}
+
+// New returns a frame of a screen.
+func New(env *cells.Env, screen *layout.Screen) Frame { return Frame{env: env, screen: screen} }
+
+// Panes draws the panes of the present layout. titled tells what a pane is called in so many
+// cells, and rows returns its rows; none has the keys while a dialog is shown.
+func (f *Frame) Panes(dialog bool, titled func(p layout.Pane, room int) string, rows func(p layout.Pane, r layout.Rect) []string) {
+	f.Cursor = cells.Point{X: -1}
+	f.panes, f.focus = f.panes[:0], layout.Rect{}
+	for _, p := range f.screen.Shown() {
+		if p.Empty() {
+			continue
+		}
+		if f.panes = append(f.panes, pane{Placed: p}); p.Pane == f.screen.Focus && !dialog {
+			f.focus = p.Rect
+		}
+	}
+	if f.style != f.env.Style+1 {
+		f.style, f.line = f.env.Style+1, [2]string{f.env.Divider(themes.Rule), f.env.Divider(themes.RuleOn)}
+	}
+	for i := range f.panes {
+		p := &f.panes[i]
+		p.rows = append(make([]string, 0, p.H), f.titleOf(p, titled(p.Pane, p.W-4)))
+		p.rows = append(p.rows, rows(p.Pane, p.Rect)...)
+	}
+}
+
+// titleOf draws the line above a pane.
+func (f *Frame) titleOf(p *pane, text string) string {
+	c := &f.title
+	c.Begin(&f.env.Theme, p.W)
+	line, role, glyph := f.role(p.X, p.Y), themes.Title, f.env.Glyphs.Rule
+	if p.Rect == f.focus {
+		role, glyph = themes.TitleOn, f.env.Glyphs.RuleOn
+	}
+	c.Put(line, glyph)
+	c.Put(role, " ")
+	c.Put(role, text)
+	c.Put(role, " ")
+	c.Rule(line, f.env.Glyphs.Rule)
+	c.End()
+	return c.Top()
+}
+
+// Edges are the lines above and below the panes, each of the width of the screen.
+type Edges struct{ Crumb, Scope, Status, Hints string }
+
+// Draw returns the lines of the screen with the panes that were drawn before.
+func (f *Frame) Draw(e Edges) string {
+	l := &f.screen.Now
+	b := f.content[:0]
+	for y := range f.screen.H {
+		if y > 0 {
+			b = append(b, '\n')
+		}
+		switch {
+		case y == l.Crumb.Y && !l.Crumb.Empty():
+			b = append(b, e.Crumb...)
+		case y == l.Status.Y:
+			b = append(b, e.Status...)
+		case y == l.Hints.Y && !l.Hints.Empty():
+			b = append(b, e.Hints...)
+		case y == l.Scope.Y && !l.Scope.Empty():
+			b = append(b, e.Scope...)
+		case l.Framed && y == l.Body.Y+l.Body.H:
+			b = f.bottom(b)
+		default:
+			b = f.row(b, y)
+		}
+	}
+	f.content = b
+	return string(b)
+}
+
+// row adds row y of the panes, with the lines between them and around them.
+func (f *Frame) row(b []byte, y int) []byte {
+	l := &f.screen.Now
+	top, last, x := l.Body.Y, l.Body.Y+l.Body.H, 0
+	if !l.Framed {
+		last-- // there is no lower edge
+	}
+	if l.Framed {
+		b = f.piece(b, 0, y, top, last)
+		x = 1
+	}
+	for i := range f.panes {
+		p := &f.panes[i]
+		if y < p.Y || y >= p.Y+p.H {
+			continue
+		}
+		if p.X > x {
+			b = f.piece(b, x, y, top, last)
+		}
+		b = append(b, p.rows[y-p.Y]...)
+		x = p.X + p.W
+	}
+	if l.Framed {
+		b = f.piece(b, x, y, top, last)
+	}
+	return b
+}
+
+// Prompt lays a prompt over the last lines.
+func (f *Frame) Prompt(lines []string, p *widget.Prompt) {
+	var c cells.Canvas
+	c.Begin(&f.env.Theme, f.screen.W)
+	p.Draw(&c)
+	n := min(max(c.Height(), 2), len(lines))
+	f.Cursor = cells.Point{X: c.Cursor.X, Y: c.Cursor.Y + len(lines) - n}
+	copy(lines[len(lines)-n:], c.Rows(n, nil))
+}
+
+// Centred returns a text as all that is on the screen.
+func (f *Frame) Centred(text string) string {
+	f.Cursor = cells.Point{X: -1}
+	c := &f.boxed
+	c.Begin(&f.env.Theme, f.screen.W)
+	lines := cells.Wrap(text, f.screen.W, f.screen.H)
+	for range (f.screen.H - len(lines)) / 2 {
+		c.End()
+	}
+	for _, line := range lines {
+		c.Fill((f.screen.W - line.Width) / 2)
+		c.Safe(themes.Plain, line)
+		c.End()
+	}
+	return strings.Join(c.Rows(f.screen.H, nil), "\n")
+}
