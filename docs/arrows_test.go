@@ -95,6 +95,7 @@ var arrows = map[string][]string{
 
 	// Untrusted text, from the lowest.
 	"host/internal/jsontext":        {},
+	"host/react/rules":              {"host/config", "host/event", "host/filter", "host/internal/jsonfile", "host/react", "host/schema"},
 	"host/internal/jsonfile":        {"host/internal/jsontext", "host/trust"},
 	"host/trust/internal/runes":     {"host/internal/jsontext"},
 	"host/trust":                    {"host/trust/internal/runes", "host/internal/jsontext"},

@@ -150,7 +150,7 @@ type (
 	money int64
 )
 
-func (s span) MarshalText() ([]byte, error)  { return []byte(time.Duration(s).String()), nil }
+func (s span) MarshalText() ([]byte, error)  { return []byte(FormatDuration(time.Duration(s))), nil }
 func (r rate) MarshalText() ([]byte, error)  { return []byte(Rate(r).String()), nil }
 func (m money) MarshalText() ([]byte, error) { return []byte(Money(int64(m))), nil }
 

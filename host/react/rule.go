@@ -138,8 +138,8 @@ const (
 
 // Confine says what a command may reach beside the system's programs and libraries.
 type Confine struct {
-	Read  []string `json:"read"`  // absolute paths, with all below them
-	Write []string `json:"write"` // absolute paths, with all below them
+	Read  []string `json:"read,omitempty"`  // absolute paths, with all below them
+	Write []string `json:"write,omitempty"` // absolute paths, with all below them
 	Net   bool     `json:"net"`
 }
 

@@ -35,6 +35,21 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
+// FormatDuration returns a duration as [ParseDuration] reads it, without parts that are
+// zero: 7d, 36h, 1m30s.
+func FormatDuration(d time.Duration) string {
+	if d >= day && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
 // units are those of a rate.
 var units = []struct {
 	name string

@@ -85,9 +85,41 @@ func (t *Text) Where(at int) string {
 	return fmt.Sprintf("%s:%d:%d", t.Path, line, column)
 }
 
-// Errorf returns a complaint about a place.
+// Error is a complaint about a place.
+type Error struct {
+	Fault error // what [New] was given
+	At    int   // offset
+	Where string
+	Err   error
+}
+
+// Error returns the fault, the place, and what is wrong there.
+func (e *Error) Error() string { return fmt.Sprintf("%v: %s: %v", e.Fault, e.Where, e.Err) }
+
+// Unwrap returns the fault, and what is wrong.
+func (e *Error) Unwrap() []error { return []error{e.Fault, e.Err} }
+
+// Errorf returns an [*Error] about a place.
 func (t *Text) Errorf(at int, format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %w", t.fault, t.Where(at), fmt.Errorf(format, args...))
+	return &Error{Fault: t.fault, At: at, Where: t.Where(at), Err: fmt.Errorf(format, args...)}
+}
+
+// Array returns the elements of a value that is an array. They have no key.
+func (t *Text) Array(m Member) ([]Member, error) {
+	dec := json.NewDecoder(bytes.NewReader(t.Plain[m.Start:m.End]))
+	if tok, err := dec.Token(); err != nil || tok != json.Delim('[') {
+		return nil, t.Errorf(t.skip(m.Start), "%q must be a list", m.Key)
+	}
+	var elements []Member
+	for dec.More() {
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, t.Errorf(t.skip(m.Start), "%w", err)
+		}
+		stop := m.Start + int(dec.InputOffset())
+		elements = append(elements, Member{At: stop - len(value), Start: stop - len(value), End: stop})
+	}
+	return elements, nil
 }
 
 // Object returns the members of the object between two offsets.

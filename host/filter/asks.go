@@ -1,0 +1,94 @@
+package filter
+
+import "eventdeck/host/trust"
+
+// Demand is a value that the payload must have at a path for a filter to take a record.
+type Demand struct {
+	Path  *Path
+	Wants string // as typed
+	want  *member
+}
+
+// Takes reports whether a text at the path fulfils the demand.
+func (d Demand) Takes(text trust.Text) bool {
+	begins := byte('"')
+	if number(text.Raw()) {
+		begins = '0'
+	}
+	return d.want.holds(text.Raw(), begins)
+}
+
+// Demands returns the values without which the filter takes nothing.
+func (f *Filter) Demands() []Demand {
+	if f.Everything() {
+		return nil
+	}
+	parts := []node{f.root}
+	if all, ok := f.root.(allOf); ok {
+		parts = all
+	}
+	var out []Demand
+	for _, n := range parts {
+		if m, ok := n.(*member); ok && m.op == opEqual && m.want.re == nil {
+			out = append(out, Demand{Path: &Path{m.path}, Wants: m.want.word.text, want: m})
+		}
+	}
+	return out
+}
+
+// Paths returns the paths into the payload that the filter asks for.
+func (f *Filter) Paths() []*Path {
+	var out []*Path
+	f.each(func(n node) {
+		if m, ok := n.(*member); ok {
+			out = append(out, &Path{m.path})
+		}
+	})
+	return out
+}
+
+// Timed reports whether the filter asks when a record was received.
+func (f *Filter) Timed() bool {
+	timed := false
+	f.each(func(n node) {
+		_, ok := n.(*moment)
+		timed = timed || ok
+	})
+	return timed
+}
+
+// each calls fn for every part of the filter that has no parts.
+func (f *Filter) each(fn func(node)) {
+	if f.Everything() {
+		return
+	}
+	var walk func(node)
+	walk = func(n node) {
+		switch n := n.(type) {
+		case allOf:
+			for _, part := range n {
+				walk(part)
+			}
+		case oneOf:
+			for _, part := range n {
+				walk(part)
+			}
+		case invert:
+			walk(n.of)
+		default:
+			fn(n)
+		}
+	}
+	walk(f.root)
+}
+
+// Names returns the names of members on the path, without places in arrays.
+func (p *Path) Names() []string {
+	var names []string
+	for _, s := range p.path {
+		if s.index < 0 {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}

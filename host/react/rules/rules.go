@@ -1,0 +1,108 @@
+// Package rules reads and writes rules.json, in which the operator says what events start
+// (contracts.md, Reactions): whole or not at all, every mistake with its place and with what
+// to write instead.
+//
+// Nothing here runs a command, opens a connection or arms a rule.
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/internal/jsonfile"
+	"eventdeck/host/react"
+)
+
+// ErrFile: the rules cannot be read, or they have mistakes: see [Faulty].
+var ErrFile = errors.New("rules file")
+
+// Bounds of the file.
+const (
+	maxBytes = 1 << 20 // of the file
+	maxRules = 200
+	// maxMistakes is how many mistakes are told at once.
+	maxMistakes = 50
+)
+
+// Known is what rules are held against. What is nil is not known, and nothing is said
+// against it.
+type Known struct {
+	Servers []string                         // the names of all servers
+	Types   func(server string) []event.Type // those that a server lists
+	Env     func(name string) (string, bool) // variables, as [os.LookupEnv]
+}
+
+// Mistake is one thing that is wrong in the file.
+type Mistake struct {
+	Where string // file:line:column
+	What  string // what is wrong
+	Write string // what to write instead
+}
+
+// String returns the mistake as `rules check` prints it.
+func (m Mistake) String() string {
+	if m.Write == "" {
+		return m.Where + ": " + m.What
+	}
+	return m.Where + ": " + m.What + "; write: " + m.Write
+}
+
+// Faulty is a file with mistakes, in the order of the file. It is an [ErrFile].
+type Faulty struct{ Mistakes []Mistake }
+
+// Error returns a line for each mistake.
+func (f *Faulty) Error() string {
+	lines := make([]string, len(f.Mistakes))
+	for i, m := range f.Mistakes {
+		lines[i] = m.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns ErrFile.
+func (f *Faulty) Unwrap() error { return ErrFile }
+
+// Load reads the rules at path. A file that is not there has none. Relative times in filters
+// are refused, as they would stand still.
+//
+// Errors: [ErrFile]; mistakes in the file are a [*Faulty].
+func Load(path string, known Known) (react.File, error) {
+	raw, err := read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return react.File{Path: path, Limits: defaultAll()}, nil
+	case err != nil:
+		return react.File{}, err
+	}
+	return Parse(path, raw, known)
+}
+
+// read returns the bytes of the file. What is no regular file is refused before it is
+// opened, as a pipe may never end.
+func read(path string) ([]byte, error) {
+	raw, err := jsonfile.Read(path, maxBytes, false)
+	var place *fs.PathError
+	switch {
+	case errors.As(err, &place):
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
+	}
+	return raw, nil
+}
+
+// Parse reads the text of a file of rules.
+//
+// Error: [*Faulty].
+func Parse(path string, raw []byte, known Known) (react.File, error) {
+	p := &parser{Text: jsonfile.New(path, raw, ErrFile), known: known, now: time.Unix(0, 0).UTC()}
+	f := p.file()
+	if len(p.mistakes) > 0 {
+		return react.File{}, &Faulty{p.inOrder()}
+	}
+	return f, nil
+}
