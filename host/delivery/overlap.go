@@ -125,9 +125,9 @@ func (s *streamOverlap) settle(b *event.Batch, _ verdict) {
 	})
 }
 
-// mostUndecided is how many streams in a row may end before the stored event came again
-// that has to: a server that closes them early shows by that, too, that it replays
-// nothing.
+// mostUndecided is how many streams in a row may end before their proof: a server that
+// closes them early shows by that, too, that it replays nothing. Where no stored event can
+// come again, a gap is told for that once in [Timing.RenewEvery].
 const mostUndecided = 5
 
 // endedWith takes note that the stream has ended with this proof.
@@ -136,15 +136,18 @@ func (p *proof) endedWith(ctx context.Context) {
 		return
 	}
 	p.mu.Lock()
-	open := !p.over && p.confirmed && !p.polling && !p.known.IsZero()
+	open := !p.over && p.confirmed && !p.polling
 	p.mu.Unlock()
+	r, now := p.r, p.r.deps.Now()
 	if !open {
-		p.r.undecided = 0
+		r.undecided = 0
 		return
 	}
-	if p.r.undecided++; p.r.undecided >= mostUndecided {
-		p.r.undecided = 0
-		p.medium.(*streamOverlap).noOverlap = true
-		p.conclude(ctx, missing)
+	r.undecided++
+	if r.undecided < mostUndecided || p.known.IsZero() && now.Sub(r.shortStreams) < r.deps.Timing.RenewEvery {
+		return
 	}
+	r.undecided, r.shortStreams = 0, now
+	p.medium.(*streamOverlap).noOverlap = true
+	p.conclude(ctx, missing)
 }

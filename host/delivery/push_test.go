@@ -492,5 +492,10 @@ func TestStreamsThatCloseBeforeTheirProofAreAPossibleGap(t *testing.T) {
 		if opened < mostUndecided {
 			t.Errorf("after %d streams", opened)
 		}
+		r.pass(2 * time.Hour) // no stored event can come again, and nothing else shows anything
+		r.wantLog("gap:unproved gap:unproved gap:unproved")
+		for i, g := range r.gaps()[1:] {
+			equal(t, g.From, r.gaps()[i].To)
+		}
 	})
 }

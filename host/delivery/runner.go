@@ -28,11 +28,12 @@ type Runner struct {
 	intact bool
 	// unproved: the last stream ended before it was shown that nothing is missing. Of
 	// Run's goroutine.
-	unproved    bool
-	undecided   int          // push: streams in a row that ended before their proof; of Run's goroutine
-	truncatedAt time.Time    // poll: when a truncated answer left a gap last; of Run's goroutine
-	vouched     event.Cursor // webhook: the server showed no failure up to here; of Run's goroutine
-	away        time.Time    // last sign of life before this runner; of Run's goroutine
+	unproved     bool
+	undecided    int          // push: streams in a row that ended before their proof; of Run's goroutine
+	shortStreams time.Time    // push: when that left a gap last; of Run's goroutine
+	truncatedAt  time.Time    // poll: when a truncated answer left a gap last; of Run's goroutine
+	vouched      event.Cursor // webhook: the server showed no failure up to here; of Run's goroutine
+	away         time.Time    // last sign of life before this runner; of Run's goroutine
 
 	proof      atomic.Pointer[proof] // of the open delivery; nil: nothing is left to prove
 	doubts     doubts                // webhook

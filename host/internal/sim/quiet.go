@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"eventdeck/host/event"
@@ -66,30 +65,48 @@ func (w *World) beQuiet() error {
 	return nil
 }
 
-// happenQuietly adds an event to some types. Those whose continuity is proved forget all
-// older ones; the others begin again at an older position when they are cut now.
+// happenQuietly adds an event to some types. The server keeps the newest event before it
+// alone, as soon as nothing hides from the host that it may.
 func (w *World) happenQuietly() {
-	proving := map[string]bool{}
-	for _, v := range w.host.host.Snapshot().Subs {
-		proving[v.Key.Type.Raw()] = v.Status.Proof == event.ProofProving
-	}
+	settled := w.settledFeeds()
 	for _, f := range w.feeds {
 		if w.rand.feed.Chance(0.7) || f.Last() < 3 {
-			if !proving[f.Name] {
-				f.Retain(f.keeps())
+			if settled[f.Name] {
+				f.Retain(1)
 			}
 			f.Happen()
 		}
 	}
 }
 
-// keeps returns how many events a correct server has to keep, so that a position of the
-// host is never too old. Positions of webhooks may trail what was delivered.
-func (f *Feed) keeps() int {
-	if slices.Contains(f.modes, event.ModeWebhook) {
-		return 8
+// settledFeeds returns the types whose older events no host would ask for: continuity is
+// proved, else it begins again at an older position when it is cut now; and the newest
+// position is stored. The one that came with the last deliveries by webhook may trail them,
+// as several were under way at once; while nothing tells a newer one, an event that was
+// dropped is like one that was never delivered (docs/reliability.md).
+func (w *World) settledFeeds() map[string]bool {
+	settled := map[string]bool{}
+	for _, v := range w.host.host.Snapshot().Subs {
+		f := w.feed(v.Key.Type.Raw())
+		sub, err := w.host.store.Subscription(v.ID)
+		if f == nil || err != nil || v.Status.Proof == event.ProofProving {
+			continue
+		}
+		opening := sub.Opening()
+		_, at := f.read(opening.Text.Raw())
+		settled[f.Name] = at == f.Last()
 	}
-	return 1
+	return settled
+}
+
+// feed returns the type of a name, nil if there is none.
+func (w *World) feed(name string) *Feed {
+	for _, f := range w.feeds {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // awaitAll waits until all is stored that happened.
