@@ -290,3 +290,29 @@ func TestCheckpointsFollowCleanAnswers(t *testing.T) {
 		}
 	})
 }
+
+// What comes again on a fresh path leads to positions behind the stored one, which is
+// proved: they are not taken.
+func TestPositionsOfAReplayAreNotTaken(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		r.leased()
+		r.sub.Proved, r.sub.Before, r.sub.Newest = r.sub.Cursor, event.At(text("c4")), text("e5")
+		for _, id := range []string{"e5", "e6", "e7"} {
+			r.store.ids[id] = true
+		}
+		r.echoing(nil)
+		r.start().pass(time.Second)
+		for _, d := range [][2]string{{"e6", "c4b"}, {"e5", "c5"}, {"e7", "c6"}} {
+			r.mustDeliver(delivered(d[0], time.Now(), d[1]))
+		}
+		r.pass(time.Second)
+		equal(t, r.runner.Status().Proof, event.ProofProved)
+		r.wantCursor("=c7")
+		r.runner.Nudge()
+		r.pass(time.Second)
+		equal(t, r.src.cursors(), "=c4 =c7")
+		r.mustDeliver(delivered("e8", time.Now(), "c8"))
+		r.wantCursor("=c8")
+		r.wantLog("e8")
+	})
+}

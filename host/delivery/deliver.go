@@ -82,7 +82,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	if current && r.deps.Read == nil {
 		b.Cursor = in.position(told)
 	}
-	if r.toldBefore(b.Cursor) {
+	if r.toldBefore(b.Cursor) || isEvent && r.isReplaying() && r.deps.Store.HasEvent(r.id, b.Records[0].EventID) {
 		b.Cursor = nil // it lies behind
 	}
 	at := b.Cursor

@@ -38,6 +38,7 @@ func (r *Runner) newFreshPathProof(sub *event.Subscription, older int) *proof {
 	p := r.newProof(sub, r.lastLife(), older, true)
 	if p != nil {
 		p.unsure = p.unsure && !r.vouched.Same(p.stored)
+		r.replay(p.from.Same(p.stored))
 		p.medium = &freshPath{proof: p, oldURL: sub.Hook.OldURL, doubts: r.doubts.raised.Load(), seen: map[trust.Text]struct{}{}}
 	}
 	return p
@@ -98,6 +99,9 @@ func (f *freshPath) decide(ctx context.Context) verdict {
 // next answer. The stored position stays if it is the proved one; else it may be ahead of
 // what is replayed now.
 func (f *freshPath) settle(b *event.Batch, v verdict) {
+	if v == missing {
+		f.r.replay(false)
+	}
 	switch b.Cursor = f.held; {
 	case b.Cursor != nil:
 	case v == missing:
@@ -130,6 +134,20 @@ func (f *freshPath) settle(b *event.Batch, v verdict) {
 		f.r.settleHook(b, nil, covered)
 		f.r.noteNewest(f.repeated)
 	}
+}
+
+// replay says whether stored events come again from before the stored position, which is
+// proved: positions that they tell lie behind it. A refresh ends that.
+func (r *Runner) replay(again bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.replaying = again
+}
+
+func (r *Runner) isReplaying() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.replaying
 }
 
 // wantsFresh reports whether the opening that begins now needs a path of its own, where it

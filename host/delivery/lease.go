@@ -322,6 +322,7 @@ func (l *openLease) gaps(res wire.SubscribeResult, before, now time.Time) []even
 // check adds to an answer's batch how the positions move where no proof is open.
 func (l *openLease) check(b *event.Batch, res wire.SubscribeResult) {
 	r, sub := l.r, l.sub
+	r.replay(false)
 	b.Cursor = r.in.position(res.Cursor)
 	if early := r.takeEarly(); early != nil && !res.Truncated {
 		b.Cursor = early

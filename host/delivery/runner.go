@@ -54,6 +54,7 @@ type Runner struct {
 	told       []event.Cursor          // webhook: positions that deliveries told lately, or that were stored
 	granted    bool                    // webhook: what the server answered to the last subscribe is stored
 	renewed    time.Time               // webhook: when a path was made anew
+	replaying  bool                    // webhook: stored events come again on a fresh path, from before the stored position
 	unbroken   bool                    // webhook: an opening of this run was proved, and nothing spoke for a loss of what was delivered since
 	early      *event.Cursor           // webhook: the newest position that came before the answer to a subscribe
 	final      error                   // webhook: the server ended the subscription; for the next attempt
