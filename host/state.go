@@ -80,6 +80,10 @@ func derive(e evidence) (s delivery.Status, running bool) {
 			s.Reason = event.ReasonProving
 		}
 	}
+	if wait := e.now.Sub(s.Asked); !s.Asked.IsZero() && wait >= delivery.UnansweredAfter {
+		s.Reason = event.ReasonUnreachable
+		s.Error = trust.Unescaped(fmt.Sprintf("no answer for %d s", int(wait.Seconds())))
+	}
 	return s, true
 }
 

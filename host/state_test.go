@@ -24,6 +24,9 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 	because := func(reason event.Reason, err string) func(*delivery.Status) {
 		return func(s *delivery.Status) { s.Reason, s.Error = reason, text(err) }
 	}
+	asked := func(before time.Duration) func(*delivery.Status) {
+		return func(s *delivery.Status) { s.Asked = ago(before) }
+	}
 	refused := func(since time.Duration) refusals {
 		return refusals{event.Refused{Count: 2, Last: ago(time.Second), Reason: "signature wrong"}, ago(since)}
 	}
@@ -40,6 +43,8 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 		"live":                {evidence{runner: runner(event.StateLive)}, event.StateLive, "", "", true},
 		"an old error":        {evidence{runner: runner(event.StateLive, because(event.ReasonQuota, "slow down"))}, event.StateLive, "", "slow down", true},
 		"proving":             {evidence{runner: runner(event.StateLive, func(s *delivery.Status) { s.Proof = event.ProofProving })}, event.StateLive, event.ReasonProving, "", true},
+		"polled just now":     {evidence{runner: runner(event.StatePolling, asked(delivery.UnansweredAfter-1))}, event.StatePolling, "", "", true},
+		"no answer to a poll": {evidence{runner: runner(event.StatePolling, asked(12*time.Second))}, event.StatePolling, event.ReasonUnreachable, "no answer for 12 s", true},
 		"refused just now":    {evidence{runner: runner(event.StateLive), refused: refused(refusedAfter - 1)}, event.StateLive, "", "", true},
 		"refused for 5 s":     {evidence{runner: runner(event.StateLive), refused: refused(refusedAfter)}, event.StateRefused, event.ReasonRefused, told, true},
 		"while it refreshes":  {evidence{runner: runner(event.StateRefreshing), refused: refused(time.Hour)}, event.StateRefused, event.ReasonRefused, told, true},

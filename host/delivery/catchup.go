@@ -201,9 +201,9 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 		case cursorRefused(err) && (c.anew() || c.later()):
 			continue
 		case cannotPoll(err):
-			return c.refused(unable)
+			return c.refused(ctx, err, unable)
 		case refusedForGood(err):
-			return c.refused(missing)
+			return c.refused(ctx, err, missing)
 		case err != nil:
 			if !c.pause(ctx, backoff.Next(err)) {
 				return undecided
@@ -232,9 +232,14 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 	}
 }
 
-// refused returns what becomes of a proof whose poll the server refuses: otherwise, but
-// for a webhook, which has another way, a path of its own.
-func (c *catchingUp) refused(otherwise verdict) verdict {
+// refused tells that the server refuses a poll, and returns what becomes of the proof:
+// otherwise, but for a webhook, which has another way, a path of its own.
+func (c *catchingUp) refused(ctx context.Context, err error, otherwise verdict) verdict {
+	why := "the server offers poll for this type and refuses it"
+	if cursorRefused(err) {
+		why = "the server refuses to be polled from a position that it gave with other events of this type"
+	}
+	c.r.Remark(ctx, "poll refused", why+": whether events are missing cannot be shown by a poll")
 	if _, webhook := c.medium.(*knownPath); webhook && !c.first {
 		c.r.unpolled.Store(true)
 		return unable

@@ -229,6 +229,8 @@ func TestCatchUpThatIsRefused(t *testing.T) {
 				}
 				r.wantLog(tt.want + " e9")
 				equal(t, r.gaps()[0].Certain, false)
+				equal(t, len(r.remarksOf("cannot be shown by a poll")) == 1, tt.err != nil)
+				equal(t, len(r.remarksOf("from a position that it gave")) == 1, errors.Is(tt.err, cursor))
 				equal(t, r.runner.Status().Proof, event.ProofPossibleGap)
 			})
 		})

@@ -82,11 +82,25 @@ func (p *polling) smaller(why error) error {
 	return nil
 }
 
+// ask asks for a page. While no answer comes, the status says since when.
+func (p *polling) ask(ctx context.Context) (wire.PollResult, error) {
+	r, asked := p.r, p.r.deps.Now()
+	waits := func(since time.Time) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.status.Asked = since
+	}
+	waits(asked)
+	defer waits(time.Time{})
+	defer time.AfterFunc(UnansweredAfter, r.deps.Changed).Stop()
+	return r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position, MaxEvents: p.most})
+}
+
 // once asks one time and returns how long to wait before the next.
 func (p *polling) once(ctx context.Context) (time.Duration, error) {
 	r, in := p.r, &p.r.in
 	sent, asked := p.position, r.deps.Now()
-	res, err := r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position, MaxEvents: p.most})
+	res, err := p.ask(ctx)
 	if errors.Is(err, wire.ErrTooLarge) {
 		return 0, p.smaller(err)
 	}

@@ -29,6 +29,7 @@ type Status struct {
 	Apart         bool          // push: heartbeats show that the server lives, not that its events still come
 	Interval      time.Duration // push: learned heartbeat interval, 0 while unknown
 	LastPoll      time.Time     // poll: the last answer
+	Asked         time.Time     // poll: when the server was asked that has not answered yet; zero: it has
 	NextTry       time.Time     // poll, backoff, refresh: when the host acts next
 	Attempt       int           // failures in a row
 	LastDelivery  time.Time     // webhook: the last delivery taken
@@ -42,6 +43,9 @@ type Status struct {
 	Reason        event.Reason  // why it is in this state
 	Refused       event.Refused // webhook: deliveries that the receiver refused
 }
+
+// UnansweredAfter is how long a poll may wait for its answer until its state tells of that.
+const UnansweredAfter = 5 * time.Second
 
 // State is the word for the state; see package event.
 type State = event.State

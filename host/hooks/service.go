@@ -83,7 +83,8 @@ type Service struct {
 	base    string // what paths are appended to
 	closed  bool
 	paths   map[string]event.SubID
-	removed map[string]bool // paths of subscriptions that the operator removed
+	of      map[event.SubID][]string // the newest paths of a subscription, the present one last
+	removed map[string]bool          // paths of subscriptions that the operator removed
 	ended   map[string]time.Time
 
 	keys *serverKeys
@@ -103,6 +104,7 @@ func New(ctx context.Context, d Deps) *Service {
 		ctx:        ctx,
 		deps:       d,
 		paths:      map[string]event.SubID{},
+		of:         map[event.SubID][]string{},
 		removed:    map[string]bool{},
 		ended:      map[string]time.Time{},
 		keys:       newServerKeys(d),
@@ -116,9 +118,9 @@ func New(ctx context.Context, d Deps) *Service {
 		}
 	}
 	for _, sub := range d.Store.Subscriptions() {
-		for _, path := range []string{sub.Hook.Path, sub.Hook.OldPath} {
+		for _, path := range []string{sub.Hook.OldPath, sub.Hook.Path} {
 			if path != "" {
-				s.paths[path] = sub.ID
+				s.know(path, sub.ID)
 			}
 		}
 	}
@@ -137,15 +139,38 @@ func (s *Service) Run() {
 func (s *Service) Know(path string, id event.SubID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.paths[path] = id
+	s.know(path, id)
 	delete(s.ended, path) // it begins anew
+}
+
+// mostPaths is how many paths of a subscription are known: the present one, the one
+// before, and some that it has left. A delivery to one that was left longer ago is one to
+// an unknown path.
+const mostPaths = 8
+
+// know is Know. The lock is held.
+func (s *Service) know(path string, id event.SubID) {
+	if _, known := s.paths[path]; known {
+		return
+	}
+	s.paths[path] = id
+	all := append(s.of[id], path)
+	if len(all) > mostPaths {
+		delete(s.paths, all[0])
+		all = all[1:]
+	}
+	s.of[id] = all
 }
 
 // Forget takes no delivery to a path any more: its subscription was removed.
 func (s *Service) Forget(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.paths, path)
+	id := s.paths[path]
+	for _, p := range s.of[id] {
+		delete(s.paths, p)
+	}
+	delete(s.of, id)
 	s.removed[path] = true
 }
 

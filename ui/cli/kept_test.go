@@ -61,6 +61,12 @@ func TestSubsList(t *testing.T) {
 		t.Errorf("a store that no process runs: %s", b.out.String())
 	}
 	b.out = mcptest.Buffer{}
+	b.store.change(sub.ID, func(s *event.Subscription) { s.Proof = event.ProofProving })
+	b.expect(t, exitDone, "", "subs", "list", "--data", b.data(t))
+	if !strings.Contains(b.out.String(), "it was not shown yet that nothing is missing") {
+		t.Errorf("a process that stopped while a proof was open: %s", b.out.String())
+	}
+	b.out = mcptest.Buffer{}
 	b.store.change(sub.ID, func(s *event.Subscription) {
 		s.State, s.Dialect, s.NoReplay, s.Key.Args = event.StateLive, "MCPE", true, []byte(`{"channels":["cron"],"cronExpression":"0 9 * * *","timezone":"UTC"}`)
 	})

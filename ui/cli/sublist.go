@@ -116,6 +116,9 @@ func whyWords(v host.SubscriptionView) (words []string) {
 	if !s.Error.IsZero() && (why == "" || s.Reason == event.ReasonRefused) {
 		words = append(words, plain(s.Error))
 	}
+	if !v.Running && s.Proof == event.ProofProving {
+		words = append(words, "then it was not shown yet that nothing is missing")
+	}
 	if s.Refused.Count > 0 && s.Reason != event.ReasonRefused {
 		words = append(words, fmt.Sprintf("%s refused until %s: %s", event.Some(s.Refused.Count, "delivery was", "deliveries were"),
 			s.Refused.Last.Local().Format(time.DateTime), safe(s.Refused.Reason)))

@@ -76,6 +76,10 @@ func Of(v host.SubscriptionView, now time.Time) string {
 		last := cells.Latest(s.LastHeartbeat, s.LastEvent, s.LastByte)
 		add(!last.IsZero(), "silent for "+cells.Span(now.Sub(last)))
 	case event.StatePolling, event.StateDraining:
+		if s.Reason == event.ReasonUnreachable {
+			add(true, Cause(&v))
+			break
+		}
 		add(s.State == event.StateDraining, "the server has more")
 		pause := s.NextTry.Sub(s.LastPoll).Round(time.Second)
 		add(s.State == event.StatePolling && !s.LastPoll.IsZero() && pause > 0, everyWords(pause))
@@ -423,16 +427,23 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	}
 	switch v.Mode {
 	case event.ModePoll:
+		if s.Reason == event.ReasonUnreachable {
+			return false, Cause(v)
+		}
 		if s.LastPoll.IsZero() {
 			return false, "no poll was answered in this run"
 		}
 		return true, "the poll at " + cells.At(now, s.LastPoll) + " was answered and brought all there was"
 	case event.ModeWebhook:
+		until := ""
+		if s.NextTry.After(now) {
+			until = "; a server that forgot the subscription shows that at the refresh in " + cells.Span(s.NextTry.Sub(now))
+		}
 		d := LeaseOf(v).Status
 		if d != nil && d.Active {
-			return false, "the lease is valid and the server says that it delivers, but a delivery that got lost on its way leaves no trace here"
+			return false, "the lease is valid and the server says that it delivers, but a delivery that got lost on its way leaves no trace here" + until
 		}
-		return false, "the lease is valid, but a webhook that gets lost on its way leaves no trace here"
+		return false, "the lease is valid, but a webhook that gets lost on its way leaves no trace here" + until
 	}
 	sign := cells.Latest(s.LastHeartbeat, s.LastEvent)
 	switch {

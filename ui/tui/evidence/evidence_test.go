@@ -47,6 +47,7 @@ func TestVocabulary(t *testing.T) {
 		"quiet, no event for 20 m, heartbeat 3 s ago":                 {Status: delivery.Status{State: event.StateLive, Opened: now.Add(-20 * time.Minute), LastHeartbeat: now.Add(-3 * time.Second)}},
 		"stale, silent for 40 s":                                      {Status: delivery.Status{State: event.StateStale, LastByte: now.Add(-40 * time.Second)}},
 		"polling, every 28 s, next in 24 s":                           {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, LastPoll: now.Add(-4 * time.Second), NextTry: now.Add(24 * time.Second)}},
+		"polling, no answer for 12 s":                                 {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, Reason: event.ReasonUnreachable, Error: trust.Untrusted("no answer for 12 s"), LastPoll: now.Add(-20 * time.Second)}},
 		"draining, the server has more, last answer 14:03:04":         {Status: delivery.Status{State: event.StateDraining, LastPoll: now.Add(-time.Second)}},
 		"backoff, try 4 in 8 s":                                       {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(8 * time.Second)}},
 		"backoff, retrying (4th)":                                     {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(time.Second / 2)}},
@@ -73,7 +74,7 @@ func TestVocabulary(t *testing.T) {
 		if known == unknown || !strings.Contains(text, "next") || !strings.Contains(text, evidence.NoReplay) {
 			t.Errorf("%s: the view tells\n%s", word, text)
 		}
-		if certain := strings.HasPrefix(word, "polling") || strings.Contains(word, "heartbeat"); known != certain {
+		if certain := strings.HasPrefix(word, "polling, every") || strings.Contains(word, "heartbeat"); known != certain {
 			t.Errorf("%s: known is %v", word, known)
 		}
 	}

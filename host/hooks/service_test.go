@@ -1,0 +1,62 @@
+package hooks
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"eventdeck/host/delivery"
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+)
+
+// oneSub is a store with one subscription.
+type oneSub struct {
+	event.Store
+	sub event.Subscription
+}
+
+func (s *oneSub) Subscription(event.SubID) (event.Subscription, error) { return s.sub, nil }
+func (s *oneSub) Subscriptions() []event.Subscription                  { return []event.Subscription{s.sub} }
+func (s *oneSub) EndedHooks() []event.Ended                            { return nil }
+
+// A server that delivers to a path that was left is told that it is gone. The paths of a
+// subscription that makes many do not pile up.
+func TestPathsThatWereLeft(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	store := &oneSub{sub: event.Subscription{ID: "a", Hook: event.Hook{Path: "/hooks/0"}}}
+	s := New(t.Context(), Deps{
+		Store: store, Now: func() time.Time { return now },
+		Server: func(string) (event.Server, error) { return event.Server{}, nil },
+		Runner: func(event.SubID) *delivery.Runner { return nil },
+	})
+	want := func(path string, state receiver.PathState) {
+		t.Helper()
+		if _, got := s.Lookup(path); got != state {
+			t.Errorf("%s: state %v, want %v", path, got, state)
+		}
+	}
+	for n := 1; n <= 3; n++ {
+		h := &store.sub.Hook
+		h.OldPath, h.Path, h.OldUntil = h.Path, fmt.Sprint("/hooks/", n), now.Add(5*time.Minute)
+		s.Know(h.Path, "a")
+	}
+	want("/hooks/3", receiver.PathKnown)
+	want("/hooks/2", receiver.PathKnown) // what is under way on it
+	want("/hooks/1", receiver.PathRemoved)
+	want("/hooks/0", receiver.PathRemoved)
+	now = now.Add(6 * time.Minute)
+	want("/hooks/2", receiver.PathRemoved)
+	want("/hooks/x", receiver.PathUnknown)
+	for n := 4; n < 1000; n++ {
+		s.Know(fmt.Sprint("/hooks/", n), "a")
+	}
+	if len(s.paths) > mostPaths || len(s.of["a"]) > mostPaths {
+		t.Errorf("%d paths are known", len(s.paths))
+	}
+	s.Forget("/hooks/999")
+	want("/hooks/999", receiver.PathRemoved)
+	if len(s.paths) != 0 || len(s.of) != 0 {
+		t.Errorf("%d paths of a removed subscription are known", len(s.paths))
+	}
+}
