@@ -15,6 +15,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/react/act"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
 	"eventdeck/ui/crash"
@@ -24,6 +25,9 @@ import (
 func main() {
 	if crash.IsMonitor() {
 		os.Exit(crash.Monitor())
+	}
+	if code, ok := act.Main(os.Args); ok {
+		os.Exit(code)
 	}
 	os.Exit(run())
 }

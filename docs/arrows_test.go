@@ -18,7 +18,7 @@ const module = "eventdeck"
 // arrows says which packages of the module a package may import: the arrows of
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
-	".":                       {"ui/...", "host", "host/event", "store"},
+	".":                       {"ui/...", "host", "host/event", "host/react/act", "store"},
 	"ui/...":                  {"ui/...", "host", "host/attach", "host/react", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
@@ -42,6 +42,8 @@ var arrows = map[string][]string{
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/mcptest":            {},
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
+	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/confine", "host/receiver", "host/trust", "host/trust/handoff", "host/trust/scan"},
+	"host/react/confine":      {"host/react"},
 	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/wire":               {"host/internal/jsontext", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},

@@ -111,14 +111,6 @@ func roots(caFile string) *x509.CertPool {
 	return pool
 }
 
-// specialRanges are the ranges that are unicast and still not reached over the
-// Internet, beside those that package netip tells by itself (IANA special-purpose
-// registries).
-var specialRanges = []string{
-	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
-}
-
 // checkAddress refuses every address that is not globally routable.
 func checkAddress(address string, allowLoopback bool) error {
 	ap, err := netip.ParseAddrPort(address)
@@ -129,13 +121,8 @@ func checkAddress(address string, allowLoopback bool) error {
 	if ip.IsLoopback() && allowLoopback {
 		return nil
 	}
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() {
+	if !event.IsPublicIP(ip) {
 		return fmt.Errorf("%w: %s", errBlocked, ip)
-	}
-	for _, r := range specialRanges {
-		if netip.MustParsePrefix(r).Contains(ip) {
-			return fmt.Errorf("%w: %s", errBlocked, ip)
-		}
 	}
 	return nil
 }

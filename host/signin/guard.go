@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"eventdeck/host/event"
 )
 
 var errRedirected = errors.New("it redirects, which is not followed")
@@ -37,7 +39,7 @@ func newClient(base *http.Transport, private func() bool) *http.Client {
 				if err != nil {
 					return err
 				}
-				if !isPublic(to.Addr()) && !private() {
+				if !event.IsPublicIP(to.Addr()) && !private() {
 					return fmt.Errorf("%s is not on the public network, and the server is", to.Addr())
 				}
 				return nil
@@ -81,20 +83,7 @@ func onPrivateNetwork(host string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	return err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !isPublic(ip) })
-}
-
-func isPublic(ip netip.Addr) bool {
-	ip = ip.Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
-		return false
-	}
-	for _, reserved := range []string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"} {
-		if netip.MustParsePrefix(reserved).Contains(ip) {
-			return false
-		}
-	}
-	return true
+	return err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !event.IsPublicIP(ip) })
 }
 
 // checkAddress demands https, or http to loopback where the server is no

@@ -205,7 +205,7 @@ func TestChallengeThatNamesMetadataElsewhereIsNotIgnored(t *testing.T) {
 
 // A server on the public network must not make the host ask its neighbours.
 func TestPublicServerCannotPointInside(t *testing.T) {
-	r := newRig(t, func(r *rig) { r.spec.URL = "https://192.0.2.1/mcp" })
+	r := newRig(t, func(r *rig) { r.spec.URL = "https://1.1.1.1/mcp" })
 	for _, address := range []string{"http://127.0.0.1:1/x", "http://localhost/x", "http://[::1]/x"} {
 		if _, err := r.account.Refused(r.ctx(), event.Secret{}, 401, []string{`Bearer resource_metadata="` + address + `"`}); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,180 @@
+// Package act carries reactions out: commands under a supervisor that outlives the host,
+// signed webhooks, and notes. It decides nothing; the engine says what is done and when.
+package act
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+	"eventdeck/host/react/confine"
+)
+
+// Marks keeps the operator's marks; a host does.
+type Marks interface {
+	SetMark(ctx context.Context, m event.Mark) error
+}
+
+// Options of [New]. Dir and Executable are needed.
+type Options struct {
+	Dir        string // the data directory
+	Executable string // of this program, which must call [Main] first
+	// Hidden are files and directories that no confined command may reach, beside the
+	// data directory: configurations, rules, keys.
+	Hidden []string
+	// Env looks up variables of the environment, for commands and for secrets; nil: os.LookupEnv.
+	Env   func(name string) (string, bool)
+	Marks Marks // nil: notes fail
+
+	Now    func() time.Time // nil: time.Now
+	Jitter func() float64   // from [0,1); nil: random
+	Roots  *x509.CertPool   // for webhooks; nil: the system's
+}
+
+// Runner is a [react.Runner]. All methods may be called from any goroutine.
+type Runner struct{ o Options }
+
+var _ react.Runner = (*Runner)(nil)
+
+// New returns a runner that keeps what commands leave in a directory of the data
+// directory.
+func New(o Options) (*Runner, error) {
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	var err error
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return nil, fmt.Errorf("reactions: %w", err)
+	}
+	r := &Runner{o}
+	if err := os.MkdirAll(r.place(), 0o700); err != nil {
+		return nil, fmt.Errorf("reactions: %w", err)
+	}
+	return r, nil
+}
+
+// place is where attempts of commands have their directories.
+func (r *Runner) place() string { return filepath.Join(r.o.Dir, "react") }
+
+// hidden is what no confined command may reach.
+func (r *Runner) hidden() []string { return append(slices.Clone(r.o.Hidden), r.o.Dir) }
+
+// Limits of an act whose rule names none.
+const (
+	commandTime = 5 * time.Minute
+	webhookTime = 10 * time.Second
+)
+
+// NoBoundary is what a request says of a command that is not confined.
+const NoBoundary = "none: the command can do whatever this user can"
+
+// Prepare implements [react.Runner].
+func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record) (react.Request, error) {
+	req := react.Request{Run: run.ID, Rule: rule.Name, Count: run.Members.Count, Time: rule.Limits.Time}
+	if len(members) > 0 {
+		req.Seq = members[0].Seq
+	} else if len(run.Members.First) > 0 {
+		req.Seq = run.Members.First[0]
+	}
+	var err error
+	switch do := rule.Do; {
+	case do.Command != nil:
+		err = r.prepareCommand(&req, *do.Command, run, members)
+	case do.Webhook != nil:
+		err = r.prepareWebhook(&req, *do.Webhook, run, members)
+	case do.Note != "":
+		req.Kind, req.Note = react.RequestNote, do.Note
+	default:
+		err = errors.New("the rule says nothing that could be done")
+	}
+	if err != nil {
+		return react.Request{}, fmt.Errorf("rule %s: %w", rule.Name, err)
+	}
+	return req, nil
+}
+
+func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.Run, members []event.Record) (err error) {
+	req.Kind = react.RequestCommand
+	if len(c.Argv) == 0 {
+		return fmt.Errorf("%w: there is none", react.ErrProgram)
+	}
+	if req.Path, req.Program, err = Program(c.Argv[0]); err != nil {
+		return err
+	}
+	req.Argv, req.Env, req.Dir, req.RepeatSafe = slices.Clone(c.Argv), slices.Clone(c.Env), c.Dir, c.RepeatSafe
+	if req.Time == 0 {
+		req.Time = commandTime
+	}
+	if c.Confine != nil {
+		confined := *c.Confine
+		req.Confine = &confined
+	}
+	if req.Boundary, err = r.boundary(req.Confine); err != nil {
+		return err
+	}
+	if c.Stdin == react.StdinNDJSON {
+		req.Input = lines(members)
+		return nil
+	}
+	req.Input, err = envelope(run, members)
+	return err
+}
+
+// boundary says in words which confinement can be had. Error: [react.ErrBoundary].
+func (r *Runner) boundary(c *react.Confine) (string, error) {
+	if c == nil {
+		return NoBoundary, nil
+	}
+	return confine.Check(*c, r.hidden())
+}
+
+// Ready implements [react.Runner].
+func (r *Runner) Ready(ctx context.Context, req react.Request, attempt int) (react.Attempt, error) {
+	handle := react.Handle{Attempt: attempt, At: r.o.Now()}
+	switch req.Kind {
+	case react.RequestCommand:
+		return r.readyCommand(ctx, req, handle)
+	case react.RequestWebhook:
+		return r.readyWebhook(req, handle)
+	case react.RequestNote:
+		return newTask(handle, func(ctx context.Context) react.Result { return r.note(ctx, req) }), nil
+	}
+	return nil, fmt.Errorf("act of run %s: unknown kind %q", req.Run, req.Kind)
+}
+
+// Adopt implements [react.Runner].
+func (r *Runner) Adopt(_ context.Context, req react.Request, h react.Handle) (react.Attempt, error) {
+	switch req.Kind {
+	case react.RequestCommand:
+		return r.adoptCommand(h)
+	case react.RequestWebhook:
+		return over(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
+	}
+	// A note is written again: the mark replaces itself.
+	return over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that the mark was kept", Ended: r.o.Now()}), nil
+}
+
+func (r *Runner) note(ctx context.Context, req react.Request) react.Result {
+	err := errors.New("there is no place for marks")
+	if r.o.Marks != nil {
+		err = r.o.Marks.SetMark(ctx, event.Mark{Seq: req.Seq, At: r.o.Now(), Note: req.Note})
+	}
+	if err != nil {
+		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error(), Ended: r.o.Now()}
+	}
+	return react.Result{Outcome: react.OutcomeDone, Ended: r.o.Now()}
+}

@@ -1,0 +1,343 @@
+package act
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/react"
+)
+
+// The files in the directory of an attempt.
+const (
+	fileOrder  = "order.json" // what is to be done
+	fileLock   = "lock"       // locked while the supervisor lives
+	fileBegun  = "begun"      // made before the command starts
+	fileKill   = "kill"       // made by who wants the command to end
+	fileResult = "result.json"
+	dirWork    = "work" // the private working directory
+)
+
+// order is what a supervisor is told.
+type order struct {
+	Request react.Request `json:"request"`
+	Hidden  []string      `json:"hidden"`
+	Data    string        `json:"data"` // the data directory, with the stop file
+	Host    int           `json:"host"` // the process that ordered it
+}
+
+var errAttempt = errors.New("an attempt of that number was made before")
+
+// plainID is how a run's id looks; it names a directory.
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
+
+// readyCommand starts a supervisor, which waits at its gate.
+func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Handle) (react.Attempt, error) {
+	if err := checkProgram(req); err != nil {
+		return nil, fmt.Errorf("run %s: %w", req.Run, err)
+	}
+	switch boundary, err := r.boundary(req.Confine); {
+	case err != nil:
+		return nil, fmt.Errorf("run %s: %w", req.Run, err)
+	case boundary != req.Boundary:
+		return nil, fmt.Errorf("run %s: %w: it is %q now and was %q when it was approved", req.Run, react.ErrBoundary, boundary, req.Boundary)
+	}
+	dir, err := r.newDir(req, h.Attempt)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", req.Run, err)
+	}
+	h.Dir = dir
+	a := &command{handle: h, now: r.o.Now, ended: make(chan struct{})}
+	if err := r.supervise(ctx, a, req); err != nil {
+		return nil, fmt.Errorf("run %s: supervisor: %w", req.Run, errors.Join(err, os.RemoveAll(dir)))
+	}
+	return a, nil
+}
+
+// newDir makes the directory of an attempt. One that is there belongs to the same attempt
+// of an earlier process: where it is certain that nothing was begun it is replaced.
+func (r *Runner) newDir(req react.Request, attempt int) (string, error) {
+	if !plainID.MatchString(string(req.Run)) {
+		return "", fmt.Errorf("%q is no id of a run", req.Run)
+	}
+	dir := filepath.Join(r.place(), string(req.Run)+"-"+strconv.Itoa(attempt))
+	if _, err := os.Lstat(dir); err == nil {
+		if result, err := left(dir, r.o.Now()); err != nil || result.Outcome != react.OutcomeNever {
+			return "", fmt.Errorf("%w: %s", errAttempt, dir)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(order{Request: req, Hidden: r.hidden(), Data: r.o.Dir, Host: os.Getpid()})
+	if err == nil && req.Dir == "" {
+		err = os.Mkdir(filepath.Join(dir, dirWork), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, fileOrder), text, 0o600)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// supervise starts the supervisor and waits until it stands at its gate. It does not end
+// with ctx or with this process.
+func (r *Runner) supervise(ctx context.Context, a *command, req react.Request) error {
+	in, gate, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	out, said, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, in.Close(), gate.Close())
+	}
+	cmd := exec.Command(r.o.Executable, argSupervise, a.handle.Dir)
+	cmd.Stdin, cmd.Stdout = in, said
+	cmd.Dir = a.handle.Dir
+	cmd.Env = r.environment(req)
+	cmd.SysProcAttr = ofItsOwn()
+	err = cmd.Start()
+	if err = errors.Join(err, in.Close(), said.Close()); err != nil {
+		return errors.Join(err, gate.Close(), out.Close())
+	}
+	a.handle.PID, a.gate = cmd.Process.Pid, gate
+	go func() { // it ends with the supervisor
+		_ = cmd.Wait() // its result says how it went
+		close(a.ended)
+	}()
+	stop := context.AfterFunc(ctx, func() { _ = out.SetReadDeadline(time.Unix(1, 0)) })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	stop()
+	err = errors.Join(err, out.Close())
+	if line == lineReady {
+		return nil
+	}
+	a.Abort()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return errors.Join(fmt.Errorf("it did not come to its gate: %q", strings.TrimSpace(line)), err)
+}
+
+// environment is all that a supervisor has, and so all that its command can get.
+func (r *Runner) environment(req react.Request) []string {
+	names := req.Env
+	if runtime.GOOS == "windows" {
+		names = append([]string{"SYSTEMROOT"}, names...)
+	}
+	env := []string{
+		"EVENTDECK_RUN=" + string(req.Run), "EVENTDECK_RULE=" + req.Rule,
+		"EVENTDECK_SEQ=" + strconv.FormatUint(req.Seq, 10), "EVENTDECK_COUNT=" + strconv.FormatUint(req.Count, 10),
+	}
+	for _, name := range names {
+		if value, ok := r.o.Env(name); ok && !strings.HasPrefix(name, "EVENTDECK_") {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// command is an attempt of a command: of this process, or one that was found.
+type command struct {
+	handle react.Handle
+	now    func() time.Time
+	ended  chan struct{} // closed when the supervisor has ended; nil: it is not a child of this process
+
+	mu   sync.Mutex
+	gate *os.File // nil: begun, given up, or found
+}
+
+// takeGate returns the gate, once.
+func (a *command) takeGate() *os.File {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	gate := a.gate
+	a.gate = nil
+	return gate
+}
+
+// adoptCommand finds what became of an attempt.
+func (r *Runner) adoptCommand(h react.Handle) (react.Attempt, error) {
+	if h.Dir == "" || filepath.Dir(h.Dir) != r.place() {
+		return over(h, unknown("its directory is not one of this data directory", r.o.Now())), nil
+	}
+	result, err := left(h.Dir, r.o.Now())
+	if errors.Is(err, errAlive) {
+		return &command{handle: h, now: r.o.Now}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return over(h, result), nil
+}
+
+// Handle implements [react.Attempt].
+func (a *command) Handle() react.Handle { return a.handle }
+
+// Go implements [react.Attempt].
+func (a *command) Go() error {
+	gate := a.takeGate()
+	if gate == nil {
+		return errBegun
+	}
+	_, err := gate.Write([]byte{1})
+	if err != nil {
+		return fmt.Errorf("the supervisor has ended before its command began: %w", errors.Join(err, gate.Close()))
+	}
+	_ = gate.Close() // the byte is there
+	return nil
+}
+
+// Abort implements [react.Attempt].
+func (a *command) Abort() {
+	if gate := a.takeGate(); gate != nil {
+		_ = gate.Close() // closed is what it has to be
+		<-a.ended
+	}
+}
+
+// lookEvery is how often is looked whether a supervisor has ended that is no child of this
+// process.
+const lookEvery = 100 * time.Millisecond
+
+// Wait implements [react.Attempt].
+func (a *command) Wait(ctx context.Context) (react.Result, error) {
+	if a.ended != nil {
+		select {
+		case <-a.ended:
+		case <-ctx.Done():
+			return react.Result{}, context.Cause(ctx)
+		}
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		result, err := left(a.handle.Dir, a.now())
+		if !errors.Is(err, errAlive) {
+			return result, err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return react.Result{}, context.Cause(ctx)
+		}
+	}
+}
+
+// Kill implements [react.Attempt]: the supervisor sees the file.
+func (a *command) Kill() {
+	f, err := os.OpenFile(filepath.Join(a.handle.Dir, fileKill), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_ = f.Close() // that it is there is enough
+	}
+	a.Abort()
+}
+
+// errAlive: the supervisor is there.
+var errAlive = errors.New("it runs")
+
+// left returns what a supervisor left. Error: errAlive while there is one.
+func left(dir string, now time.Time) (react.Result, error) {
+	free, err := isFree(filepath.Join(dir, fileLock))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(dir); err != nil {
+			return unknown("its directory is gone", now), nil
+		}
+		free, err = true, nil // no supervisor came so far
+	}
+	switch {
+	case err != nil:
+		return react.Result{}, err
+	case !free:
+		return react.Result{}, errAlive
+	}
+	text, err := os.ReadFile(filepath.Join(dir, fileResult))
+	if err == nil {
+		var result react.Result
+		if err := json.Unmarshal(text, &result); err != nil {
+			return unknown("its result cannot be read", now), nil
+		}
+		return result, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return react.Result{}, err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, fileBegun)); errors.Is(err, fs.ErrNotExist) {
+		return react.Result{Outcome: react.OutcomeNever, Why: "the supervisor ended before the command began", Ended: now}, nil
+	}
+	return unknown("the supervisor ended without a result", now), nil
+}
+
+func unknown(why string, now time.Time) react.Result {
+	return react.Result{Outcome: react.OutcomeUnknown, Why: why, Ended: now}
+}
+
+// Forget implements [react.Runner].
+func (r *Runner) Forget(h react.Handle) error {
+	if h.Dir == "" {
+		return nil
+	}
+	if filepath.Dir(h.Dir) != r.place() {
+		return fmt.Errorf("what an attempt left: %s is not in %s", h.Dir, r.place())
+	}
+	return os.RemoveAll(h.Dir)
+}
+
+// writeResult puts the result in place so that a crash leaves none or the whole of it.
+func writeResult(dir string, result react.Result) error {
+	text, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	if err := writeSynced(filepath.Join(dir, fileResult+".new"), text); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(dir, fileResult+".new"), filepath.Join(dir, fileResult)); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func writeSynced(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// readOrder reads what a supervisor is told.
+func readOrder(dir string) (o order, err error) {
+	f, err := os.Open(filepath.Join(dir, fileOrder))
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return o, err
+	}
+	return o, json.Unmarshal(text, &o)
+}

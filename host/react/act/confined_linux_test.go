@@ -1,0 +1,78 @@
+//go:build amd64 || arm64
+
+package act
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eventdeck/host/react"
+	"eventdeck/host/react/confine"
+)
+
+func confinedShell(t *testing.T, c react.Confine, script string) react.Rule {
+	t.Helper()
+	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+		t.Skip(err)
+	}
+	rule := shell(script)
+	rule.Do.Command.Confine = &c
+	return rule
+}
+
+func TestAConfinedCommandReachesWhatItsRuleNames(t *testing.T) {
+	dir, data, config := t.TempDir(), t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(dir, "in"): "input\n", filepath.Join(data, "attach.token"): "token\n", filepath.Join(config, "rules.json"): "{}\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRunner(t, Options{Dir: data, Hidden: []string{config}})
+	result := ran(t, r, confinedShell(t, react.Confine{Read: []string{dir}}, `
+		cat `+dir+`/in; echo mine > own; cat own
+		cat `+data+`/attach.token; echo bad >> `+config+`/rules.json; cat `+config+`/rules.json; ls `+data+`/react
+		echo x > `+dir+`/out; cat "/proc/$PPID/environ" > /dev/null; kill -9 $PPID; echo end`))
+	out := result.Output.Stdout.Head.Raw()
+	if result.Outcome != react.OutcomeDone || out != "input\nmine\nend\n" {
+		t.Errorf("%+v\n%s", result, result.Output.Stderr.Head.Raw())
+	}
+	if !strings.Contains(result.Boundary, "Landlock") {
+		t.Errorf("the level is %q", result.Boundary)
+	}
+	if text, err := os.ReadFile(filepath.Join(config, "rules.json")); err != nil || string(text) != "{}\n" {
+		t.Errorf("the rules are %q, %v", text, err)
+	}
+}
+
+func TestAConfinedCommandThatCannotStart(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("#!/does/not/exist\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner(t, Options{})
+	rule := confinedShell(t, react.Confine{}, "")
+	rule.Do.Command.Argv = []string{script}
+	if result := ran(t, r, rule); result.Outcome != react.OutcomeFailed || !strings.Contains(result.Why, "exec "+script) {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestABoundaryThatCannotBeHadDoesNotStart(t *testing.T) {
+	r := newRunner(t, Options{})
+	for _, c := range []react.Confine{{Read: []string{"/"}}, {Write: []string{r.o.Dir}}, {Read: []string{"/does/not/exist"}}} {
+		rule := confinedShell(t, c, "exit 0")
+		if _, err := r.Prepare(rule, theRun(), nil); !errors.Is(err, react.ErrBoundary) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	req := prepared(t, r, confinedShell(t, react.Confine{}, "exit 0"))
+	req.Boundary = "files by Landlock 99"
+	if _, err := r.Ready(t.Context(), req, 1); !errors.Is(err, react.ErrBoundary) {
+		t.Errorf("another level than was approved: %v", err)
+	}
+}

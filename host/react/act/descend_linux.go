@@ -1,0 +1,50 @@
+package act
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// adoptOrphans makes this process the parent of what its command leaves behind, also of
+// processes in groups and sessions of their own.
+func adoptOrphans() {
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // there since Linux 3.4
+}
+
+// awaitOthers has nothing to wait for: who has no child has no descendant.
+func (g *group) awaitOthers() {}
+
+// descendants returns the processes that this one started, directly or not.
+func descendants() []int {
+	names, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	children := map[int][]int{}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + name.Name() + "/stat")
+		if err != nil {
+			continue // it has ended
+		}
+		// pid (name) state parent: the name may hold anything.
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		if len(fields) < 2 {
+			continue
+		}
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	all := children[os.Getpid()]
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	return all
+}

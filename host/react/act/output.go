@@ -1,0 +1,55 @@
+package act
+
+import (
+	"io"
+	"sync"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// maxEnd is how much of an output is kept at each end, in bytes.
+const maxEnd = 32 << 10
+
+// capture keeps the first and the last bytes of what is written to it, and counts all. It
+// may be read from any goroutine.
+type capture struct {
+	mu    sync.Mutex
+	head  []byte
+	tail  []byte // the newest maxEnd bytes behind head, from at on
+	at    int
+	bytes int64
+}
+
+var _ io.Writer = (*capture)(nil)
+
+// Write implements [io.Writer].
+func (c *capture) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := len(p)
+	c.bytes += int64(n)
+	room := min(maxEnd-len(c.head), n)
+	c.head = append(c.head, p[:room]...)
+	p = p[room:]
+	p = p[max(0, len(p)-maxEnd):]
+	for len(p) > 0 {
+		if len(c.tail) < maxEnd {
+			room = min(maxEnd-len(c.tail), len(p))
+			c.tail = append(c.tail, p[:room]...)
+		} else {
+			room = copy(c.tail[c.at:], p)
+			c.at = (c.at + room) % maxEnd
+		}
+		p = p[room:]
+	}
+	return n, nil
+}
+
+// stream returns what was kept.
+func (c *capture) stream() react.Stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tail := append(append([]byte{}, c.tail[c.at:]...), c.tail[:c.at]...)
+	return react.Stream{Head: trust.Untrusted(string(c.head)), Tail: trust.Untrusted(string(tail)), Bytes: c.bytes}
+}

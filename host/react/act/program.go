@@ -1,0 +1,63 @@
+package act
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"eventdeck/host/react"
+)
+
+// Program returns the path of a command's program with links resolved, and the SHA-256 of
+// its bytes in hexadecimal. A rule is armed, and a command approved, with both.
+//
+// Error: [react.ErrProgram].
+func Program(name string) (path, sum string, err error) {
+	fail := func(err error) (string, string, error) {
+		return "", "", fmt.Errorf("%w %q: %w", react.ErrProgram, name, err)
+	}
+	if !filepath.IsAbs(name) {
+		return fail(fmt.Errorf("name it by its absolute path; it is looked for nowhere"))
+	}
+	if path, err = filepath.EvalSymlinks(name); err != nil {
+		return fail(err)
+	}
+	if ext := strings.ToLower(filepath.Ext(path)); runtime.GOOS == "windows" && (ext == ".bat" || ext == ".cmd") {
+		return fail(fmt.Errorf("%s files are run by cmd.exe, which reads arguments as commands; name an .exe", ext))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fail(err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return fail(err)
+	case !info.Mode().IsRegular():
+		return fail(fmt.Errorf("it is no file"))
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
+		return fail(fmt.Errorf("it is not executable; `chmod u+x %s` makes it so", path))
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return fail(err)
+	}
+	return path, hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// checkProgram says whether the program of a request is the one that was approved.
+//
+// Error: [react.ErrProgram].
+func checkProgram(req react.Request) error {
+	path, sum, err := Program(req.Argv[0])
+	if err == nil && (path != req.Path || sum != req.Program) {
+		err = fmt.Errorf("%w %q was changed since it was approved; approve it anew", react.ErrProgram, req.Argv[0])
+	}
+	return err
+}

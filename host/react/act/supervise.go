@@ -1,0 +1,231 @@
+package act
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"eventdeck/host/react"
+)
+
+// The arguments with which this program starts itself.
+const (
+	argSupervise = "__run"
+	argConfined  = "__confined"
+)
+
+// lineReady is written by a supervisor that stands at its gate.
+const lineReady = "ready\n"
+
+// Main does what this process was started for, and returns its exit code, if it was
+// started by a [Runner]; else not ok. The program calls it before anything else.
+func Main(args []string) (code int, ok bool) {
+	switch {
+	case len(args) == 3 && args[1] == argSupervise:
+		return supervise(args[2]), true
+	case len(args) == 2 && args[1] == argConfined:
+		return confined(), true
+	}
+	return 0, false
+}
+
+// supervise is a supervisor's life: it waits at its gate, carries the order out, and
+// leaves a result. It depends on no other process once its command began.
+func supervise(dir string) int {
+	// Asked to end, as when the system goes down, it ends its command and tells so.
+	// Caught signals are the default again in what is started; ignored ones would not be.
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, os.Interrupt, syscall.SIGTERM)
+	lock, err := hold(filepath.Join(dir, fileLock))
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	defer func() { _ = lock.Close() }() // the end of the process releases it too
+	o, err := readOrder(dir)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	if _, err := os.Stdout.WriteString(lineReady); err != nil {
+		return 1 // who would open the gate is gone
+	}
+	_ = os.Stdout.Close() // nothing else is said there
+	result := react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before the command began"}
+	var open [1]byte
+	if n, _ := os.Stdin.Read(open[:]); n == 1 {
+		result = o.carryOut(dir, asked)
+	}
+	result.Ended, result.Boundary = time.Now().UTC(), o.Request.Boundary
+	if err := writeResult(dir, result); err != nil {
+		return 1 // what is left says that it is not known
+	}
+	return 0
+}
+
+func never(why string) react.Result { return react.Result{Outcome: react.OutcomeNever, Why: why} }
+
+func failedFor(err error) react.Result {
+	return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: err.Error()}
+}
+
+// carryOut runs the command to its end, and that of all that it started.
+func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
+	if starts, _ := Stopped(o.Data); starts {
+		return never("all reactions are stopped")
+	}
+	if err := checkProgram(o.Request); err != nil {
+		return never(err.Error())
+	}
+	if err := errors.Join(writeSynced(filepath.Join(dir, fileBegun), nil), syncDir(dir)); err != nil {
+		return never(err.Error())
+	}
+	work := o.Request.Dir
+	if work == "" {
+		work = filepath.Join(dir, dirWork)
+	}
+	pipes, err := newPipes()
+	if err != nil {
+		return failedFor(err)
+	}
+	g, err := o.start(work, pipes.theirs[:])
+	pipes.begin(o.Request.Input)
+	if err != nil {
+		pipes.end()
+		return failedFor(err)
+	}
+	result := o.watch(dir, g, asked)
+	if !g.end() {
+		result.Why += "; some of its processes could not be ended"
+	}
+	result.Output = pipes.end()
+	return result
+}
+
+// exit is how the command's own process ended.
+type exit struct {
+	code   int // -1: by a signal
+	signal string
+}
+
+// watch waits until the command ends or has to.
+func (o order) watch(dir string, g *group, asked <-chan os.Signal) react.Result {
+	limit := time.NewTimer(o.Request.Time)
+	defer limit.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case e := <-g.exited:
+			switch {
+			case e.code == 0:
+				return react.Result{Outcome: react.OutcomeDone}
+			case e.code > 0:
+				return react.Result{Outcome: react.OutcomeFailed, Exit: e.code, Why: fmt.Sprintf("exit code %d", e.code)}
+			}
+			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: "ended by the signal " + e.signal}
+		case <-limit.C:
+			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: fmt.Sprintf("ended after its limit of %s", o.Request.Time)}
+		case <-asked:
+			return react.Result{Outcome: react.OutcomeKilled, Exit: -1, Why: "its supervisor was asked to end"}
+		case <-look.C:
+			_, running := Stopped(o.Data)
+			_, err := os.Lstat(filepath.Join(dir, fileKill))
+			if running || err == nil {
+				return react.Result{Outcome: react.OutcomeKilled, Exit: -1, Why: "the operator stopped it"}
+			}
+		}
+	}
+}
+
+// Bounds of a command's end.
+const (
+	graceTerm = 5 * time.Second // between asking and killing
+	graceKill = 5 * time.Second // for what was killed
+	graceRead = time.Second     // for the last output
+	killEvery = 20 * time.Millisecond
+)
+
+// end ends the command with all that it started, and reports whether nothing is left.
+func (g *group) end() bool {
+	g.signal(false)
+	select {
+	case <-g.gone:
+		return true
+	case <-time.After(graceTerm):
+	}
+	late := time.After(graceKill)
+	for {
+		g.signal(true)
+		select {
+		case <-g.gone:
+			return true
+		case <-late:
+			return false
+		case <-time.After(killEvery):
+		}
+	}
+}
+
+// pipes are the standard streams of a command.
+type pipes struct {
+	theirs [3]*os.File
+	ours   [3]*os.File
+	out    [2]capture
+	read   [2]chan struct{} // closed when the stream has ended
+	wrote  chan struct{}
+}
+
+func newPipes() (*pipes, error) {
+	p := &pipes{}
+	for i := range p.theirs {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err // the process ends
+		}
+		if i == 0 {
+			p.theirs[i], p.ours[i] = r, w
+		} else {
+			p.theirs[i], p.ours[i] = w, r
+		}
+	}
+	return p, nil
+}
+
+// begin lets go of the command's ends, and moves the bytes. The goroutines end with the
+// streams, or with end.
+func (p *pipes) begin(input []byte) {
+	for _, f := range p.theirs {
+		_ = f.Close() // the command has its own
+	}
+	p.wrote = make(chan struct{})
+	go func() {
+		defer close(p.wrote)
+		_, _ = p.ours[0].Write(input) // a command need not read it
+		_ = p.ours[0].Close()
+	}()
+	for i := range p.out {
+		p.read[i] = make(chan struct{})
+		go func() {
+			defer close(p.read[i])
+			_, _ = io.Copy(&p.out[i], p.ours[i+1]) // what came is kept
+		}()
+	}
+}
+
+// end returns what was printed. What holds a stream open beyond the command's end is not
+// waited for.
+func (p *pipes) end() react.Output {
+	_ = p.ours[0].SetWriteDeadline(time.Unix(1, 0))
+	<-p.wrote
+	_ = p.ours[1].SetReadDeadline(time.Now().Add(graceRead))
+	_ = p.ours[2].SetReadDeadline(time.Now().Add(graceRead))
+	<-p.read[0]
+	<-p.read[1]
+	return react.Output{Stdout: p.out[0].stream(), Stderr: p.out[1].stream()}
+}

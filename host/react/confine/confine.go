@@ -1,0 +1,118 @@
+// Package confine keeps a command of a reaction to what its rule names. On Linux this
+// is Landlock for files, signals and TCP, and seccomp for everything that could reach
+// around it; elsewhere nothing can be confined, which is said and never assumed.
+//
+// What a domain of the kernel allows can only become less. So a process confines itself
+// with [Spec.Apply] and then becomes the command by exec: whatever the command
+// starts is confined too, and no second process can lift it.
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"eventdeck/host/react"
+)
+
+// Spec is a confinement with everything that decides it.
+type Spec struct {
+	Read  []string `json:"read"`  // beside what [System] names; with all below
+	Write []string `json:"write"` // may be read too
+	Run   []string `json:"run"`   // files that may be read and executed
+	Net   bool     `json:"net"`
+	// Guarded are processes that must not be signalled, where the kernel cannot keep
+	// signals within the confinement.
+	Guarded []int `json:"guarded"`
+}
+
+// System returns what every confined command may read and execute: the programs and
+// libraries of the system, its configuration, and what the kernel tells of processes.
+func System() []string {
+	return []string{
+		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/etc",
+		"/run/current-system", "/run/systemd/resolve", "/proc",
+	}
+}
+
+// Check says whether a rule's demand can be had here, in words that name the level.
+// Hidden are paths that no confinement may open: they, what they lead to, and all below.
+//
+// Error: [react.ErrBoundary].
+func Check(c react.Confine, hidden []string) (string, error) {
+	if err := hides(c, hidden); err != nil {
+		return "", err
+	}
+	return level(c.Net)
+}
+
+// hides refuses paths through which something hidden could be reached. Landlock opens
+// a directory with everything below it and cannot take a part away again.
+func hides(c react.Confine, hidden []string) error {
+	covered, err := resolved(hidden)
+	if err != nil {
+		return err
+	}
+	open := map[string][]string{"confine.read": c.Read, "confine.write": c.Write, "what every confined command may read": System()}
+	for what, paths := range open {
+		system := what != "confine.read" && what != "confine.write"
+		for _, path := range paths {
+			real, err := filepath.EvalSymlinks(path)
+			switch {
+			case err != nil && system:
+				continue // this system has none
+			case err != nil:
+				return fmt.Errorf("%w: %s: %w", react.ErrBoundary, what, err)
+			}
+			for _, h := range covered {
+				if within(h, real) || within(real, h) && !system {
+					return fmt.Errorf("%w: %s opens %s, where eventdeck keeps what commands must not reach (%s); name narrower paths, or keep that elsewhere", react.ErrBoundary, what, path, h)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// resolved returns each path as it stands and what it leads to.
+func resolved(paths []string) ([]string, error) {
+	var all []string
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", react.ErrBoundary, err)
+		}
+		all = append(all, realParent(abs))
+		real, err := filepath.EvalSymlinks(abs)
+		switch {
+		case err == nil:
+			all = append(all, real)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("%w: %w", react.ErrBoundary, err)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// realParent returns a path whose directories have no links; the path itself may be one,
+// or not be there yet.
+func realParent(path string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path
+	}
+	return filepath.Join(dir, filepath.Base(path))
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,328 @@
+//go:build amd64 || arm64
+
+package confine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"eventdeck/host/react"
+)
+
+// env makes a process of this test confine itself and try something.
+const env = "EVENTDECK_TEST_CONFINED"
+
+// attempt is what such a process tries.
+type attempt struct {
+	Spec Spec
+	ABI  int // 0: that of the kernel
+	What string
+	Path string
+	PID  int
+}
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(env); text != "" {
+		runtime.LockOSThread()
+		var a attempt
+		err := json.Unmarshal([]byte(text), &a)
+		if err == nil {
+			err = a.confine()
+		}
+		if err != nil {
+			fmt.Print("not confined: ", err)
+			os.Exit(2)
+		}
+		fmt.Print(a.try())
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// confine is Apply, or only the part of seccomp as on an older kernel.
+func (a attempt) confine() error {
+	if a.ABI == 0 {
+		return a.Spec.Apply()
+	}
+	return errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), a.Spec.seccomp(a.ABI))
+}
+
+func (a attempt) try() error {
+	socket := func(domain, kind, proto int) error {
+		fd, err := unix.Socket(domain, kind, proto)
+		if err != nil {
+			return err
+		}
+		if a.Path != "" {
+			return unix.Connect(fd, &unix.SockaddrUnix{Name: a.Path})
+		}
+		return nil
+	}
+	switch a.What {
+	case "read":
+		_, err := os.ReadFile(a.Path)
+		return err
+	case "write":
+		return os.WriteFile(a.Path, []byte("x"), 0o600)
+	case "truncate":
+		return os.Truncate(a.Path, 0)
+	case "remove":
+		return os.Remove(a.Path)
+	case "link":
+		return os.Link(a.Path, a.Path+".link")
+	case "tcp":
+		return socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	case "udp":
+		return socket(unix.AF_INET6, unix.SOCK_DGRAM, 0)
+	case "mptcp":
+		return socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP)
+	case "netlink":
+		return socket(unix.AF_NETLINK, unix.SOCK_RAW, 0)
+	case "unix":
+		return socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	case "pair":
+		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		return err
+	case "io_uring":
+		var params [120]byte
+		_, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params[0])), 0)
+		return number(errno)
+	case "kill":
+		return unix.Kill(a.PID, 0)
+	case "pidfd":
+		fd, err := unix.PidfdOpen(max(a.PID, 0), 0)
+		if err != nil {
+			return err
+		}
+		return unix.PidfdSendSignal(fd, 0, nil, 0)
+	case "prlimit":
+		return unix.Prlimit(a.PID, unix.RLIMIT_CPU, &unix.Rlimit{Cur: 1000, Max: 1000}, nil)
+	case "limit":
+		return unix.Prlimit(0, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+	case "ptrace":
+		return unix.PtraceAttach(a.PID)
+	case "exec":
+		return exec.Command("/bin/sh", "-c", "exit 0").Run()
+	}
+	return errors.New("unknown")
+}
+
+func number(e unix.Errno) error {
+	if e == 0 {
+		return nil
+	}
+	return e
+}
+
+// tried runs an attempt in a process of its own, and returns what came of it.
+func tried(t *testing.T, a attempt) string {
+	t.Helper()
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = []string{env + "=" + string(text)}
+	cmd.Dir = "/"
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s%s", a.What, err, out, stderr.Bytes())
+	}
+	return string(out)
+}
+
+const fine = "<nil>"
+
+func needLandlock(t *testing.T) int {
+	t.Helper()
+	v, err := abi()
+	if err != nil {
+		t.Skip(err)
+	}
+	return v
+}
+
+func TestFilesAreClosedBesideWhatIsNamed(t *testing.T) {
+	needLandlock(t)
+	dir := t.TempDir()
+	for _, name := range []string{"in", "out", "other"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "file"), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "other", "file"), filepath.Join(dir, "in", "link")); err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec{Read: []string{filepath.Join(dir, "in")}, Write: []string{filepath.Join(dir, "out")}}
+	for _, c := range []struct {
+		what, path string
+		can        bool
+	}{
+		{"read", "in/file", true}, {"read", "out/file", true}, {"read", "other/file", false}, {"read", "in/link", false},
+		{"write", "out/new", true}, {"write", "in/new", false}, {"write", "in/file", false}, {"write", "other/file", false},
+		{"truncate", "other/file", false}, {"remove", "other/file", false}, {"remove", "in/file", false},
+		{"link", "other/file", false}, {"remove", "out/new", true},
+	} {
+		got := tried(t, attempt{Spec: spec, What: c.what, Path: filepath.Join(dir, c.path)})
+		if (got == fine) != c.can {
+			t.Errorf("%s %s: %s", c.what, c.path, got)
+		}
+	}
+	if got := tried(t, attempt{Spec: spec, What: "read", Path: "/etc/passwd"}); got != fine {
+		t.Errorf("the system's files: %s", got)
+	}
+	if got := tried(t, attempt{Spec: spec, What: "exec"}); got != fine {
+		t.Errorf("the system's programs: %s", got)
+	}
+	if got := tried(t, attempt{Spec: spec, What: "write", Path: "/dev/null"}); got != fine {
+		t.Errorf("/dev/null: %s", got)
+	}
+}
+
+func TestNoSocketsWithoutNet(t *testing.T) {
+	v := needLandlock(t)
+	abstract := "@eventdeck-test-" + strconv.Itoa(os.Getpid())
+	l, err := net.Listen("unix", abstract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, what := range []string{"tcp", "udp", "mptcp", "netlink", "unix", "io_uring"} {
+		if got := tried(t, attempt{What: what}); got != unix.EPERM.Error() {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	if got := tried(t, attempt{What: "unix", Path: abstract}); got != unix.EPERM.Error() {
+		t.Errorf("an abstract socket: %s", got)
+	}
+	if got := tried(t, attempt{What: "pair"}); got != fine {
+		t.Errorf("a pair of sockets: %s", got)
+	}
+	open := Spec{Net: true}
+	for _, what := range []string{"tcp", "udp", "unix"} {
+		if got := tried(t, attempt{Spec: open, What: what}); got != fine {
+			t.Errorf("%s with net: %s", what, got)
+		}
+	}
+	if got := tried(t, attempt{Spec: open, What: "io_uring"}); got != unix.EPERM.Error() {
+		t.Errorf("io_uring with net: %s", got)
+	}
+	if got := tried(t, attempt{Spec: open, What: "unix", Path: abstract}); v >= abiScopes && got != unix.EPERM.Error() {
+		t.Errorf("an abstract socket with net: %s", got)
+	}
+}
+
+// The supervisor is such another process of the same user.
+func TestOtherProcessesAreOutOfReach(t *testing.T) {
+	v := needLandlock(t)
+	pid := os.Getpid()
+	for _, what := range []string{"prlimit", "ptrace"} {
+		if got := tried(t, attempt{What: what, PID: pid}); got != unix.EPERM.Error() {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	if got := tried(t, attempt{What: "limit"}); got != fine {
+		t.Errorf("a limit of its own: %s", got)
+	}
+	if v < abiScopes {
+		t.Skip("this kernel does not scope signals")
+	}
+	for _, what := range []string{"kill", "pidfd"} {
+		if got := tried(t, attempt{What: what, PID: pid}); got != unix.EPERM.Error() {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
+// On a kernel that does not scope signals, a filter keeps them from the supervisor.
+func TestSignalsWithoutScopes(t *testing.T) {
+	if err := seccompReady(); err != nil {
+		t.Skip(err)
+	}
+	pid := os.Getpid()
+	spec := Spec{Guarded: []int{pid}}
+	for _, target := range []int{pid, -pid, -1} {
+		if got := tried(t, attempt{Spec: spec, ABI: abiLeast, What: "kill", PID: target}); got != unix.EPERM.Error() {
+			t.Errorf("kill %d: %s", target, got)
+		}
+	}
+	if got := tried(t, attempt{Spec: spec, ABI: abiLeast, What: "kill", PID: 0}); got != fine {
+		t.Errorf("its own group: %s", got)
+	}
+	if got := tried(t, attempt{Spec: spec, ABI: abiLeast, What: "pidfd", PID: pid}); got != unix.EPERM.Error() {
+		t.Errorf("pidfd: %s", got)
+	}
+	if got := tried(t, attempt{Spec: spec, ABI: abiLeast, What: "tcp"}); got != unix.EPERM.Error() {
+		t.Errorf("tcp: %s", got)
+	}
+}
+
+func TestWhatIsHiddenCannotBeOpened(t *testing.T) {
+	needLandlock(t)
+	home := t.TempDir()
+	data, elsewhere, fit := filepath.Join(home, "data"), filepath.Join(home, "elsewhere"), filepath.Join(home, "work")
+	for _, dir := range []string{data, elsewhere, fit, filepath.Join(data, "sub")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	target := filepath.Join(elsewhere, "rules.json")
+	if err := os.WriteFile(target, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules := filepath.Join(home, "rules.json")
+	if err := os.Symlink(target, rules); err != nil {
+		t.Fatal(err)
+	}
+	way := filepath.Join(fit, "way")
+	if err := os.Symlink(data, way); err != nil {
+		t.Fatal(err)
+	}
+	hidden := []string{data, rules, filepath.Join(home, "not", "there")}
+	for _, path := range []string{home, "/", data, filepath.Join(data, "sub"), elsewhere, target, rules, way, filepath.Join(home, "missing")} {
+		for _, c := range []react.Confine{{Read: []string{path}}, {Write: []string{path}}} {
+			if words, err := Check(c, hidden); !errors.Is(err, react.ErrBoundary) {
+				t.Errorf("%+v: %q, %v", c, words, err)
+			}
+		}
+	}
+	words, err := Check(react.Confine{Read: []string{fit}}, hidden)
+	if err != nil || !strings.Contains(words, "Landlock") || !strings.Contains(words, "no sockets") {
+		t.Errorf("%q, %v", words, err)
+	}
+	if words, err = Check(react.Confine{Net: true}, hidden); err != nil || !strings.Contains(words, "network open") {
+		t.Errorf("%q, %v", words, err)
+	}
+	if _, err := Check(react.Confine{}, []string{"/etc/eventdeck"}); !errors.Is(err, react.ErrBoundary) {
+		t.Errorf("a configuration among the system's files: %v", err)
+	}
+}
+
+func TestSystemNamesNoHome(t *testing.T) {
+	if slices.ContainsFunc(System(), func(p string) bool { return within("/home/me", p) || within("/root", p) || within("/tmp", p) }) {
+		t.Error("a home or the temporary files are open to every confined command")
+	}
+}

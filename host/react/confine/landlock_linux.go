@@ -1,0 +1,171 @@
+//go:build amd64 || arm64
+
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"eventdeck/host/react"
+)
+
+// The versions of Landlock's interface that bring what is needed.
+const (
+	abiLeast   = 3 // Linux 6.2: truncating is covered; before, every file could be emptied
+	abiNet     = 4 // Linux 6.7: TCP
+	abiDevices = 5 // Linux 6.10: commands to devices
+	abiScopes  = 6 // Linux 6.12: signals and abstract sockets stay within
+	abiSockets = 9 // Linux 7.1: sockets in the file system
+)
+
+// What may be done with files, as classes.
+const (
+	fsRead = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	fsRun  = unix.LANDLOCK_ACCESS_FS_EXECUTE
+	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // what there is of it for what is no directory
+	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REFER |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
+	fsAll = fsRead | fsRun | fsWrite | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+)
+
+// devices are those that a confined command may read and write.
+var devices = [...]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+// abi returns the version of Landlock's interface. Error: [react.ErrBoundary].
+func abi() (int, error) {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, fmt.Errorf("%w: this kernel has no Landlock, or it is switched off (%w); Linux 6.2 with \"landlock\" in its list of LSMs is needed", react.ErrBoundary, errno)
+	}
+	if int(v) < abiLeast {
+		return 0, fmt.Errorf("%w: Landlock of this kernel has version %d, and 3 is needed (Linux 6.2)", react.ErrBoundary, v)
+	}
+	return int(v), nil
+}
+
+// level says in words what can be had.
+func level(net bool) (string, error) {
+	v, err := abi()
+	if err != nil {
+		return "", err
+	}
+	if err := seccompReady(); err != nil {
+		return "", err
+	}
+	words := fmt.Sprintf("files by Landlock %d", min(v, abiSockets))
+	switch {
+	case !net:
+		words += ", no sockets by seccomp"
+	case v >= abiSockets:
+		words += ", network open"
+	default:
+		words += ", network open, and with it the services of this user that listen on sockets"
+	}
+	if v < abiScopes {
+		words += "; other processes of this user can be signalled, but not eventdeck's"
+	}
+	return words, nil
+}
+
+// Apply confines the calling thread, which must be locked to its goroutine, and what it
+// becomes by exec. It asks for exactly what [Check] said that there is.
+//
+// Error: [react.ErrBoundary]; the thread may then be confined in part, and must not go on.
+func (s Spec) Apply() error {
+	v, err := abi()
+	if err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("%w: no_new_privs: %w", react.ErrBoundary, err)
+	}
+	if err := s.landlock(v); err != nil {
+		return fmt.Errorf("%w: %w", react.ErrBoundary, err)
+	}
+	if err := s.seccomp(v); err != nil {
+		return fmt.Errorf("%w: seccomp: %w", react.ErrBoundary, err)
+	}
+	return nil
+}
+
+func (s Spec) landlock(v int) error {
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: fsAll}
+	if v >= abiNet && !s.Net {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if v >= abiDevices {
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if v >= abiScopes {
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	if v >= abiSockets {
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return fmt.Errorf("landlock: %w", errno)
+	}
+	rules := ruleset(fd)
+	for _, path := range System() {
+		if err := rules.allow(path, fsRead|fsRun); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, path := range devices {
+		if err := rules.allow(path, fsRead|unix.LANDLOCK_ACCESS_FS_WRITE_FILE); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, path := range s.Run {
+		if err := rules.allow(path, fsRead|fsRun); err != nil {
+			return err
+		}
+	}
+	for _, path := range s.Read {
+		if err := rules.allow(path, fsRead|fsRun); err != nil {
+			return err
+		}
+	}
+	for _, path := range s.Write {
+		if err := rules.allow(path, fsRead|fsWrite); err != nil {
+			return err
+		}
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return fmt.Errorf("landlock: %w", errno)
+	}
+	return unix.Close(int(fd))
+}
+
+// ruleset is a Landlock ruleset that is being made.
+type ruleset uintptr
+
+// allow opens a path with all below it.
+func (r ruleset) allow(path string, access uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = unix.Close(fd) }() // nothing was written
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= fsFile
+	}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	if errno != 0 {
+		return &fs.PathError{Op: "landlock", Path: path, Err: errno}
+	}
+	return nil
+}
