@@ -91,14 +91,14 @@ func (a *app) streamActions() []action.Action {
 		action.Action{ID: "filter.toggle", Title: "turn the filter off, and on again", Keys: []string{"x"}, Panes: onMain, Run: action.Act(a.filters.Toggle)},
 		action.Action{ID: "pause.view", Title: "freeze the view, or let it go on", Also: "freeze hold", Keys: []string{"space"}, Hint: "freeze", Panes: onMain, Run: a.freeze},
 		action.Action{ID: "follow", Title: "follow the newest event", Also: "tail -f live newest end", Keys: []string{"f"}, Hint: "follow", Panes: onMain, Run: a.followNewest},
-		action.Action{ID: "search", Title: "search: highlights, and hides nothing", Also: "find grep highlight", Keys: []string{"\\", "ctrl+f"}, Run: action.Act(a.openSearch)},
+		action.Action{ID: "search", Title: "search: highlights, and hides nothing", Also: "find grep highlight", Keys: []string{"\\", "ctrl+f"}, Run: action.Act(a.search.Open)},
 		action.Action{ID: "match.next", Title: "next match, or next place noticed", Keys: []string{"n"}, Run: func() tea.Cmd { return a.next(1) }},
 		action.Action{ID: "match.previous", Title: "previous match, or place noticed", Keys: []string{"N"}, Run: func() tea.Cmd { return a.next(-1) }},
 		action.Action{ID: "times", Title: "times local, UTC, ago or since the row before", Also: "utc local relative timestamps", Keys: []string{"t"}, Run: a.nextTimes},
 		action.Action{ID: "select", Title: "begin a range of rows, or end it", Needs: action.Event, Keys: []string{"v"}, Panes: inStream, When: a.onRecord, Run: action.Act(a.selectRange)},
 		action.Action{ID: "select.all", Title: "select everything shown", Needs: action.Event, Keys: []string{"a"}, Panes: inStream, When: a.onRecord, Run: action.Act(a.selectAll)},
-		action.Action{ID: "problem.next", Title: "next gap, change of state or refusal", Keys: []string{"]"}, Panes: inStream, Run: func() tea.Cmd { return a.toMarker(1) }},
-		action.Action{ID: "problem.previous", Title: "previous gap, change of state or refusal", Keys: []string{"["}, Panes: inStream, Run: func() tea.Cmd { return a.toMarker(-1) }},
+		action.Action{ID: "problem.next", Title: "next gap, change of state or refusal", Keys: []string{"]"}, Panes: inStream, Run: func() tea.Cmd { return a.search.Marker(1) }},
+		action.Action{ID: "problem.previous", Title: "previous gap, change of state or refusal", Keys: []string{"["}, Panes: inStream, Run: func() tea.Cmd { return a.search.Marker(-1) }},
 	)
 }
 
@@ -153,8 +153,8 @@ func (a *app) programActions() []action.Action {
 	return action.Grouped("Program",
 		action.Action{ID: "help", Title: "what works here", Also: "keys shortcuts", Keys: []string{"?"}, Hint: "help", Run: action.Act(a.openHelp)},
 		action.Action{ID: "palette", Title: "commands: everything by its name", Keys: []string{":", "ctrl+p"}, Hint: "commands", Run: action.Act(func() { a.openPalette("") })},
-		action.Action{ID: "settings.reload", Title: "read the file of settings again", Run: func() tea.Cmd { return a.reloadSettings(true) }},
-		action.Action{ID: "settings.problems", Title: "what is wrong in the file of settings", When: func() bool { return len(a.settingsProblems) > 0 }, Run: action.Act(a.showSettingsProblems)},
+		action.Action{ID: "settings.reload", Title: "read the file of settings again", Run: func() tea.Cmd { return a.settings.Reload(true) }},
+		action.Action{ID: "settings.problems", Title: "what is wrong in the file of settings", When: func() bool { return len(a.settings.Problems) > 0 }, Run: action.Act(a.settings.ShowProblems)},
 		action.Action{ID: "redraw", Title: "redraw", Keys: []string{"ctrl+l"}, Run: func() tea.Cmd { return tea.ClearScreen }},
 		action.Action{ID: "suspend", Title: "suspend the program; fg comes back", Keys: []string{"ctrl+z"}, Run: func() tea.Cmd { return tea.Suspend }},
 		action.Action{ID: "quit", Title: "back, or quit", Also: "exit leave", Keys: []string{"q"}, Hint: "quit", Run: a.backOrQuit},

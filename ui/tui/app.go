@@ -35,11 +35,14 @@ import (
 	"eventdeck/ui/tui/pipe"
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/skin"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/tree"
+	"eventdeck/ui/tui/userfile"
+	"eventdeck/ui/tui/wake"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -82,10 +85,8 @@ type Options struct {
 type app struct {
 	cells.Env
 	api  host.API
-	ctx  context.Context
-	work jobs
+	wake wake.Clock
 	skin skin.Skin
-	slow bool // over SSH
 
 	env    func(string) string
 	browse func(address string) error
@@ -101,7 +102,7 @@ type app struct {
 	tree    tree.Tree
 	stream  stream.Stream
 	feed    *feed.Feed
-	hunt    hunt
+	search  search.Search
 	detail  detail.Pane
 	rates   stats.Rates
 	boards  board.Boards
@@ -112,26 +113,19 @@ type app struct {
 	undo    undo
 	actions action.Table
 
-	userFile         userFile
-	settingsProblems []string
-	memo             memo.Memo
-	filters          filterbar.Bar
-	search           string                  // what is searched, in lower case
-	markedRecords    map[uint64]event.Record // of marks
-	programs         *external.Programs
-	exports          external.Exports
-	comparing        uint64 // the record that another one is to be compared with; 0: none
-	id               idOf   // of the chosen record
-	runCommand       func(ctx context.Context, args []string, input []byte) ([]byte, error)
+	settings      userfile.File
+	memo          memo.Memo
+	filters       filterbar.Bar
+	markedRecords map[uint64]event.Record // of marks
+	programs      *external.Programs
+	exports       external.Exports
+	comparing     uint64 // the record that another one is to be compared with; 0: none
+	id            idOf   // of the chosen record
+	runCommand    func(ctx context.Context, args []string, input []byte) ([]byte, error)
 
-	changed  <-chan struct{}
-	woken    time.Time
-	pressed  time.Time // the last key
-	focused  bool
 	notify   notify.Notifier
 	mouse    mouse
 	audience present.Captions
-	aging    bool
 	leaving  bool
 
 	crumbs, statuses cells.Canvas
@@ -146,7 +140,7 @@ func newApp(ctx context.Context, o Options) *app {
 		o.API = presentedHost(o.API)
 	}
 	a := &app{
-		api: o.API, o: o, Env: cells.Env{Now: o.Now}, ctx: ctx, focused: true,
+		api: o.API, o: o, Env: cells.Env{Now: o.Now}, wake: wake.Clock{Jobs: wake.NewJobs(ctx), Focused: true},
 		panes: layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}},
 	}
 	if a.Now == nil {
@@ -162,9 +156,10 @@ func newApp(ctx context.Context, o Options) *app {
 	a.rates = stats.New(a.forStats(memory))
 	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
+	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Memo: &a.memo, Log: func() feed.Log { return a.api.Log() }})
 	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.api.Log() }})
 	env := environment(o.Env)
-	a.slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
+	a.wake.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	a.env = env
 	if a.browse = o.Browse; a.browse == nil {
 		a.browse = browser.Open
@@ -187,9 +182,8 @@ func newApp(ctx context.Context, o Options) *app {
 	a.tree.Load(&a.snap)
 	a.recall()
 	a.startStream()
-	if msg, changed := readSettings(userFile{path: o.Settings}, false); changed {
-		a.applySettings(msg)
-	}
+	a.settings = userfile.New(a.forSettings())
+	a.settings.Load()
 	return a
 }
 
@@ -210,7 +204,7 @@ func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.feed.Aim(a.stream.Arrivals())
-	return tea.Batch(a.fetch(), a.rates.Work(a.focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.memo.Save(a.present))
+	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.memo.Save(a.present))
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
@@ -222,7 +216,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		a.skin.TerminalSays(msg)
 	case tea.FocusMsg:
 		a.setFocused(true)
-		return tea.Batch(a.skin.Reload(false), a.reloadSettings(false), a.read())
+		return tea.Batch(a.skin.Reload(false), a.settings.Reload(false), a.read())
 	case tea.BlurMsg:
 		a.setFocused(false)
 	case notifyMsg:
@@ -234,7 +228,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
-			a.woken = msg.woken
+			a.wake.Woken(msg.woken)
 		}
 		switch more := a.arrived(msg.News); {
 		case more:
@@ -242,12 +236,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		case msg.awaited:
 			return a.awaitChange()
 		}
-	case settingsMsg:
-		a.applySettings(msg)
-	case foundMsg:
-		return a.found(msg)
-	case ageMsg:
-		a.aging = false
+	case wake.AgeMsg:
+		a.wake.Aged()
 		a.expire()
 	case pageMsg:
 		return a.fetched(feed.Page(msg))
@@ -260,7 +250,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case demoMsg:
 		return a.demoBegun(msg)
 	case tea.KeyPressMsg:
-		a.pressed = time.Now()
+		a.wake.Pressed()
 		return a.key(msg)
 	case tea.PasteMsg:
 		if a.dialog != nil {
@@ -284,8 +274,8 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		return tea.Batch(a.key(k), a.key(k))
 	}
 	a.note = note{}
-	if a.hunt.on && name != "esc" {
-		a.hunt.token, a.hunt.on = a.hunt.token+1, false
+	if a.search.Running() && name != "esc" {
+		a.search.Drop()
 	}
 	if _, cut := a.cut(); cut && name != "esc" {
 		return nil
@@ -387,11 +377,11 @@ func Run(ctx context.Context, o Options) error {
 	a := newApp(ctx, o)
 	changed, stop := o.API.Changed()
 	defer stop()
-	a.changed = changed
+	a.wake.Changed = changed
 
 	// Signals end ctx. The program's own handler would wait for ever for a loop
 	// that ctx has ended before.
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(framesPerSecond)}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(wake.FramesPerSecond)}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
@@ -405,7 +395,7 @@ func Run(ctx context.Context, o Options) error {
 	_, err := p.Run()
 	ended := ctx.Err() != nil
 	cancel()
-	a.work.wait()
+	a.wake.Wait()
 	a.memo.SaveAtEnd(context.WithoutCancel(ctx), a.present())
 	switch {
 	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):

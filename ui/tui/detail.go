@@ -21,7 +21,7 @@ func (a *app) forDetail() *detail.Env {
 		Room:       func() int { return a.arranged().Detail.W },
 		Focused:    func() bool { return a.panes.Focus == layout.Detail },
 		Moves:      func() bool { return a.stream.Follow },
-		Found:      func() string { return a.search },
+		Found:      func() string { return a.search.Text },
 		Demo:       a.isDemo,
 		Sub:        a.sub,
 		TypeOf:     a.typeOf,

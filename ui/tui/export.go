@@ -60,7 +60,7 @@ func (a *app) openExport() {
 // export begins to write a range to a file.
 // Errors: [fs.ErrExist], [external.ErrExporting], that the file cannot be made.
 func (a *app) export(r external.Range, path string, overwrite bool) (tea.Cmd, error) {
-	return a.exports.Begin(a.ctx, a.api.Log(), r, a.atHome(path), overwrite)
+	return a.exports.Begin(a.wake.Context(), a.api.Log(), r, a.atHome(path), overwrite)
 }
 
 // atHome puts the user's home directory for a tilde.

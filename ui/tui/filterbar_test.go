@@ -133,7 +133,7 @@ func TestSearchHidesNothing(t *testing.T) {
 		t.Error("the end is not told")
 	}
 	press(t, a, "esc")
-	if a.search != "" {
+	if a.search.Text != "" {
 		t.Error("esc keeps the search")
 	}
 }

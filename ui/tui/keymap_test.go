@@ -14,6 +14,7 @@ import (
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
+	"eventdeck/ui/tui/userfile"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -66,8 +67,9 @@ func TestTheDetailNamesNewKeysAtOnce(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, " n to the ") {
 		t.Fatalf("no places are noticed:\n%s", s)
 	}
-	msg, _ := readSettings(userFile{path: settingsOf(t, `{"keys": {"match.next": ["f7"]}}`)}, false)
-	a.update(msg)
+	a.o.Settings = settingsOf(t, `{"keys": {"match.next": ["f7"]}}`)
+	a.settings = userfile.New(a.forSettings())
+	a.settings.Load()
 	if s := screenOf(a); !strings.Contains(s, " f7 to the ") {
 		t.Errorf("the former key is named:\n%s", s)
 	}
@@ -76,7 +78,7 @@ func TestTheDetailNamesNewKeysAtOnce(t *testing.T) {
 func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
 	file := settingsOf(t, "{\"keys\": {\n\"subscribe\": [\"z\"],\n\"subscrib\": [\"u\"],\n\"marks\": [\"z\", \"\"]}}")
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
-	all := strings.Join(a.settingsProblems, "\n")
+	all := strings.Join(a.settings.Problems, "\n")
 	for _, want := range []string{
 		"settings.json:3:1: there is no action \"subscrib\", did you mean \"subscribe\"?",
 		`settings.json:2:1: z is the key of "subscribe", which takes it from "zoom" (built in)`,
@@ -102,7 +104,7 @@ func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
 func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 	file := settingsOf(t, `{}`)
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
-	if cmd := a.reloadSettings(false); cmd() != nil {
+	if cmd := a.settings.Reload(false); cmd() != nil {
 		t.Error("a file that did not change was read")
 	}
 	if err := os.WriteFile(file, []byte(`{"keys":{"zoom":["Z"]}}`), 0o600); err != nil {
@@ -229,8 +231,8 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 func TestWrongLimitsAreTold(t *testing.T) {
 	file := settingsOf(t, `{"limits": {"servers": 0, "payloads": 1}, "keys": {"zoom": ["Z"]}}`)
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
-	if len(a.settingsProblems) != 2 || !strings.Contains(a.settingsProblems[0], "servers") || !strings.Contains(a.settingsProblems[1], `did you mean "payload"?`) {
-		t.Errorf("told is %q", a.settingsProblems)
+	if len(a.settings.Problems) != 2 || !strings.Contains(a.settings.Problems[0], "servers") || !strings.Contains(a.settings.Problems[1], `did you mean "payload"?`) {
+		t.Errorf("told is %q", a.settings.Problems)
 	}
 	if a.actions.Find("zoom").Key() != "Z" {
 		t.Error("the keys are lost")

@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/stream"
 )
 
@@ -62,34 +61,6 @@ func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
 			}
 			exact(t, a)
 		})
-	}
-}
-
-// A search that takes longer tells how far it is, never that there is nothing, and esc
-// stops it.
-func TestALongSearchTellsHowFarItIs(t *testing.T) {
-	h := far(100)
-	a := open(t, h, 120, 40)
-	press(t, a, "2")
-	cmd := a.key(tea.KeyPressMsg{Code: '[', Text: "["})
-	if cmd == nil || !a.hunt.on {
-		t.Fatal("nothing is looked for")
-	}
-	if next := a.found(foundMsg{feed.Found{Edge: 50, At: start}, a.hunt.token}); next == nil {
-		t.Error("it ends although the log goes on")
-	}
-	if s := screenOf(a); !strings.Contains(s, "no markers yet; looking further back, at 14:03") || !strings.Contains(s, "esc stops") {
-		t.Errorf("progress is not told:\n%s", s)
-	}
-	at := a.stream.At
-	press(t, a, "esc")
-	settle(a, cmd)
-	if a.stream.At != at || a.hunt.on || !strings.Contains(a.note.text, "stopped looking for markers") {
-		t.Errorf("esc did not stop it: at %d, told %q", a.stream.At, a.note.text)
-	}
-	press(t, a, "g", "[")
-	if !strings.Contains(a.note.text, "no more markers that way") {
-		t.Errorf("the end is not told, but %q", a.note.text)
 	}
 }
 

@@ -37,8 +37,11 @@ type note struct {
 // Tell tells what was done on the status line.
 func (a *app) Tell(text string) { a.note = note{text: text, at: a.Clock()} }
 
+// Hush takes away what is told.
+func (a *app) Hush() { a.note = note{} }
+
 // Fail tells on the status line what failed, and why.
-func (a *app) Fail(what string, err error) { a.tellBad(fmt.Sprintf("%s: %v", what, err)) }
+func (a *app) Fail(what string, err error) { a.TellBad(fmt.Sprintf("%s: %v", what, err)) }
 
 // tellFailed tells why something was not done, the cause first: lines are short.
 func (a *app) tellFailed(what string, err error) {
@@ -49,10 +52,10 @@ func (a *app) tellFailed(what string, err error) {
 	if what != "" {
 		why += " (" + what + ")"
 	}
-	a.tellBad(why)
+	a.TellBad(why)
 }
 
-func (a *app) tellBad(text string) { a.note = note{text: text, bad: true, at: a.Clock()} }
+func (a *app) TellBad(text string) { a.note = note{text: text, bad: true, at: a.Clock()} }
 
 // expire takes away what was told for long enough.
 func (a *app) expire() {

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/wake"
 )
 
 // clocked opens a screen whose clock the test turns.
@@ -22,7 +23,7 @@ func clocked(t testing.TB, h *fakeHost, w, hgt int) (a *app, turn func(time.Dura
 	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
 	return a, func(d time.Duration) {
 		now = now.Add(d)
-		a.Update(ageMsg{})
+		a.Update(wake.AgeMsg{})
 	}
 }
 
@@ -66,7 +67,7 @@ func TestTheScreenAgesWithoutTheFocus(t *testing.T) {
 		h := incident()
 		a := openWith(t, h, Options{Theme: "none", Now: time.Now})
 		a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
-		settle(a, a.rates.Work(a.focused))
+		settle(a, a.rates.Work(a.wake.Focused))
 		a.update(tea.BlurMsg{})
 		before, began := h.measured, time.Now()
 		for range 3 {
@@ -75,7 +76,7 @@ func TestTheScreenAgesWithoutTheFocus(t *testing.T) {
 				t.Fatal("nothing is asked to be told")
 			}
 			a.update(cmd())
-			settle(a, a.rates.Work(a.focused))
+			settle(a, a.rates.Work(a.wake.Focused))
 		}
 		if took := time.Since(began); took != 15*time.Second {
 			t.Errorf("three times took %v", took)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,7 +24,7 @@ func (a *app) initNotify(env func(string) string) {
 
 // setFocused takes that the operator looks at the screen, or elsewhere.
 func (a *app) setFocused(on bool) {
-	a.focused = on
+	a.wake.Focused = on
 	a.notify.SetFocused(on, a.snap.Last)
 }
 
@@ -35,7 +34,7 @@ func (a *app) notice() tea.Cmd {
 	if due == nil {
 		cmd, wait := a.notify.Notify()
 		if wait > 0 {
-			cmd = a.after(wait, notifyMsg{})
+			cmd = a.wake.After(wait, notifyMsg{})
 		}
 		return cmd
 	}
@@ -64,20 +63,6 @@ func (a *app) keepNotify() tea.Cmd {
 		return nil
 	}
 	return a.memo.Keep(memo.Notify, string(text), "")
-}
-
-// after sends a message when a time is over, unless the program ends before.
-func (a *app) after(d time.Duration, msg tea.Msg) tea.Cmd {
-	return a.Do(func(ctx context.Context) tea.Msg {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-			return msg
-		}
-	})
 }
 
 // windowTitle tells the terminal which session this is and how much is unread.

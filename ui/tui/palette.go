@@ -85,7 +85,7 @@ func (a *app) everything() []widget.Pick {
 // said tells an error, if there is one.
 func (a *app) said(err error) tea.Cmd {
 	if err != nil {
-		a.tellBad(err.Error())
+		a.TellBad(err.Error())
 	}
 	return nil
 }

@@ -53,8 +53,8 @@ func TestTheOperatorNamesTheSeverity(t *testing.T) {
 		t.Errorf("the setting is not used:\n%s", s)
 	}
 	a = openWith(t, graded(), Options{Settings: settingsOf(t, `{"severity": {"pager/incident.created": "how"}}`), Theme: "none"})
-	if len(a.settingsProblems) != 1 || !strings.Contains(a.settingsProblems[0], "JSON pointer") {
-		t.Errorf("told is %q", a.settingsProblems)
+	if len(a.settings.Problems) != 1 || !strings.Contains(a.settings.Problems[0], "JSON pointer") {
+		t.Errorf("told is %q", a.settings.Problems)
 	}
 }
 

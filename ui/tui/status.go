@@ -55,9 +55,9 @@ func (a *app) drawCompared(c *cells.Canvas) {
 // drawFilter tells what is searched, and the filter: by its name if it is saved,
 // and that it is off.
 func (a *app) drawFilter(c *cells.Canvas) {
-	if a.search != "" {
+	if a.search.Text != "" {
 		c.Put(themes.Dim, "  search ")
-		c.Safe(themes.SpanOn, cells.Sanitize(a.search))
+		c.Safe(themes.SpanOn, cells.Sanitize(a.search.Text))
 	}
 	q := &a.stream.Query
 	if q.Text == "" {

@@ -26,24 +26,25 @@ func (a *app) forgetPicks() {
 	}
 }
 
-// gotoSeq shows the record, or the nearest one before it that the stream shows.
-func (a *app) gotoSeq(seq uint64) {
-	a.hunt.sought = seq
-	a.stream.Seek(seq)
-	a.landed()
-	a.panes.Size = layout.Normal
-	a.enter(layout.Stream)
+// next leads to the next match of a search; in the detail without one, to the
+// next place noticed.
+func (a *app) next(step int) tea.Cmd {
+	if a.search.Text != "" {
+		return a.search.Next(step)
+	}
+	if a.panes.Focus == layout.Detail && a.onPayload() {
+		a.detail.ToSpan(step)
+		return nil
+	}
+	a.Tell("nothing is searched; " + a.KeyOf("search") + " begins")
+	return nil
 }
 
-// landed tells when the stream stands elsewhere than was asked.
-func (a *app) landed() {
-	if a.hunt.sought == 0 || !a.stream.Turned {
-		return
-	}
-	if a.stream.At != a.hunt.sought {
-		a.Tell("the record itself is not shown: the filter or the scope hides it")
-	}
-	a.hunt.sought = 0
+// gotoSeq shows the record, or the nearest one before it that the stream shows.
+func (a *app) gotoSeq(seq uint64) {
+	a.search.Goto(seq)
+	a.panes.Size = layout.Normal
+	a.enter(layout.Stream)
 }
 
 // gotoTime shows what was received at a moment or next after it.

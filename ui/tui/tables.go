@@ -6,7 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
@@ -15,6 +17,7 @@ import (
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/tree"
+	"eventdeck/ui/tui/userfile"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -150,7 +153,7 @@ func (a *app) forStream() *stream.Env {
 	return &stream.Env{
 		Env: &a.Env, Snap: &a.snap,
 		Focused: func() bool { return a.panes.Focus == layout.Stream },
-		Found:   func() string { return a.search },
+		Found:   func() string { return a.search.Text },
 		Terse:   func() (bool, bool) { return a.panes.Now.ShortTime, a.panes.Now.OnlySummary },
 		TypeOf:  a.typeOf, Teach: a.teach,
 	}
@@ -171,4 +174,18 @@ func (a *app) ShowEvents(n query.Node) {
 // forColumns is what the list of columns is made from.
 func (a *app) forColumns() *columns.Env {
 	return &columns.Env{Env: &a.Env, Screen: a, Log: a.api.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
+}
+
+// forSettings is what takes the operator's settings.
+func (a *app) forSettings() userfile.Env {
+	return userfile.Env{
+		Screen: a, Path: a.o.Settings,
+		Keys: func(chosen []config.KeyBinding) []string {
+			a.actions.Actions = a.actionRows()
+			a.restyle() // texts name keys
+			return action.Bind(a.actions.Actions, chosen)
+		},
+		Severity: a.stream.SetSeverity,
+		Split:    func(s layout.Split) { a.panes.Usual = s },
+	}
 }

@@ -83,7 +83,7 @@ func (a *app) moveEnd(last bool) tea.Cmd {
 	case last:
 		return a.followNewest()
 	default:
-		return a.toOldest()
+		return a.search.Oldest()
 	}
 	return nil
 }
@@ -165,8 +165,8 @@ func (a *app) open() tea.Cmd {
 // back goes one step back. At the root it does nothing.
 func (a *app) back() tea.Cmd {
 	switch {
-	case a.hunt.on:
-		a.stopHunt()
+	case a.search.Running():
+		a.search.Stop()
 	case a.panes.Size == layout.Full:
 		a.panes.Size = layout.Normal
 	case a.panes.Focus == layout.Detail:
@@ -181,8 +181,8 @@ func (a *app) back() tea.Cmd {
 		a.stream.Selected = stream.Selection{}
 	case a.comparing != 0:
 		a.comparing = 0
-	case a.search != "":
-		a.search = ""
+	case a.search.Text != "":
+		a.search.Text = ""
 	case a.stream.Paused:
 		return a.freeze()
 	case a.stream.Query.Text != "":

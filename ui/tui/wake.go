@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,146 +13,33 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// Frames. The first change after quiet shows at once; while changes go on, the
-// screen is told of them once in an interval, and then right after a commit: what
-// is shown is the newest there is. Each frame costs the renderer 2 ms of CPU, so
-// that their number is what counts. Changed is a flag, not a queue: whoever is woken
-// reads the log again.
-const (
-	streamFrame = 33 * time.Millisecond
-	keysFrame   = 16 * time.Millisecond  // while keys are pressed
-	keysRest    = 500 * time.Millisecond // after the last key they are not
-	commitDue   = 5 * time.Millisecond   // while changes go on, the next commit comes within
-	awayFrame   = 200 * time.Millisecond // while the operator looks elsewhere
-	ageEvery    = time.Second            // evidence grows older
-	awayAge     = 5 * time.Second        // while the operator looks elsewhere
-)
-
-// framesPerSecond is how often the renderer looks for a new frame: the most that
-// Bubble Tea takes. It waits half of the time between two looks.
-const framesPerSecond = 120
-
 // newsMsg: the host was read.
 type newsMsg struct {
 	feed.News
-	woken   time.Time // when the flag was seen; zero: nobody waited for it
+	woken   time.Time // when the flag was seen; zero: it was not waited for
 	awaited bool      // the flag is waited for again
 }
-
-// ageMsg: a second went by.
-type ageMsg struct{}
 
 // pageMsg: more rows of the log were read.
 type pageMsg feed.Page
 
 // Do runs fn beside the program. It ends with the program, which waits for it.
-func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
-	return func() tea.Msg {
-		if !a.work.begin() {
-			return nil
-		}
-		defer a.work.end()
-		return fn(a.ctx)
-	}
-}
+func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.wake.Do(fn) }
 
-// jobs counts what runs beside the program.
-type jobs struct {
-	mu     sync.Mutex
-	closed bool
-	wg     sync.WaitGroup
-}
-
-func (j *jobs) begin() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.closed {
-		j.wg.Add(1)
-	}
-	return !j.closed
-}
-
-func (j *jobs) end() { j.wg.Done() }
-
-// wait lets nothing begin any more and waits for what runs.
-func (j *jobs) wait() {
-	j.mu.Lock()
-	j.closed = true
-	j.mu.Unlock()
-	j.wg.Wait()
-}
-
-// awaitChange waits for the flag, then for the rest of the interval.
+// awaitChange has the host read when it has changed.
 func (a *app) awaitChange() tea.Cmd {
-	if a.changed == nil {
-		return nil
-	}
-	every := streamFrame
-	switch {
-	case !a.focused:
-		every = awayFrame
-	case !a.slow && time.Since(a.pressed) < keysRest:
-		every = keysFrame
-	}
-	last := a.woken
 	a.feed.Aim(a.stream.Arrivals())
-	return a.Do(func(ctx context.Context) tea.Msg {
-		select {
-		case <-ctx.Done():
-			return nil
-		case _, ok := <-a.changed:
-			if !ok {
-				return nil
-			}
-		}
-		if rest := every - time.Since(last); rest > 0 {
-			if !pause(ctx, rest) {
-				return nil
-			}
-			a.awaitNext(ctx)
-		}
-		woken := time.Now()
+	return a.wake.Await(func(ctx context.Context, woken time.Time) tea.Msg {
 		return newsMsg{a.feed.Read(ctx), woken, true}
 	})
 }
 
-// awaitNext waits a moment for the next change, which tells of all before it.
-func (a *app) awaitNext(ctx context.Context) {
-	select {
-	case <-a.changed:
-	default:
-	}
-	t := time.NewTimer(commitDue)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-a.changed:
-	case <-t.C:
-	}
-}
-
-// age asks to be told when the evidence has grown older, unless that is asked
-// already or there is nothing that ages. A screen without the focus may be looked at
-// all the same: on a wall, or beside another window.
+// age asks to be told when the evidence has grown older, unless there is nothing that ages.
 func (a *app) age() tea.Cmd {
-	if a.aging || len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && a.note.text == "" && !a.undo.open() {
+	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && a.note.text == "" && !a.undo.open() {
 		return nil
 	}
-	a.aging = true
-	every := ageEvery
-	if !a.focused {
-		every = awayAge
-	}
-	return a.Do(func(ctx context.Context) tea.Msg {
-		t := time.NewTimer(every)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-t.C:
-			return ageMsg{}
-		}
-	})
+	return a.wake.Age()
 }
 
 // read has the host read now.
@@ -169,9 +55,9 @@ func (a *app) fetch() tea.Cmd {
 	var cmds []tea.Cmd
 	log := a.api.Log()
 	for r, ok := a.stream.Next(); ok; r, ok = a.stream.Next() {
-		ctx := a.ctx
+		ctx := a.wake.Context()
 		if r.Kind != feed.Records {
-			ctx, a.stream.Stop = context.WithCancel(a.ctx)
+			ctx, a.stream.Stop = context.WithCancel(a.wake.Context())
 		}
 		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Read(ctx, log, r)) }))
 	}
@@ -185,7 +71,7 @@ func (a *app) fetched(p feed.Page) tea.Cmd {
 		a.stream.Oldest = true
 		a.Fail("cannot read the log", p.Err)
 	}
-	a.landed()
+	a.search.Landed()
 	a.filters.Count()
 	if again {
 		return a.read()
@@ -230,19 +116,4 @@ func (a *app) take(snap host.Snapshot) {
 		a.rescope()
 	}
 	a.want()
-}
-
-// pause waits for d; it reports whether it has, and not ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

@@ -426,3 +426,11 @@ func severityOf(r *event.Record, p TypePick) trust.Text {
 	}
 	return severity.Of(r)
 }
+
+// SetSeverity takes where the payloads of event types, named as SERVER/TYPE, say how bad
+// they are, as JSON pointers. Rows are formed anew.
+func (s *Stream) SetSeverity(pointers map[string]string) {
+	s.Columns.Grave = pointers
+	clear(s.Columns.Picks)
+	clear(s.Formed)
+}

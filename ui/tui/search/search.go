@@ -1,0 +1,201 @@
+// Package search leads through all that is stored: to the next record that holds a text, to
+// gaps and changes of state, to the oldest row of a filter. It hides nothing. What is not at
+// hand is looked for beside the program, and the way back is told.
+package search
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
+)
+
+// Env is what a search is made from.
+type Env struct {
+	*cells.Env
+	Screen
+	Stream *stream.Stream
+	Memo   *memo.Memo
+	Log    func() feed.Log
+}
+
+// Screen is what shows a search.
+type Screen interface {
+	widget.Lines
+	// KeyOf is the operator's key of an action.
+	KeyOf(action string) string
+	// Hush takes away what is told.
+	Hush()
+}
+
+// Search is what is searched, and the search for the next record of a kind.
+type Search struct {
+	Text   string // in lower case; "" for nothing
+	env    Env
+	find   feed.Find
+	what   string // is looked for, for the operator
+	token  int    // answers to earlier searches are stale
+	gen    int    // of the rows among which it looks
+	on     bool
+	sought uint64 // a record that the stream was led to; 0: none
+}
+
+// New returns a search for nothing.
+func New(env Env) Search { return Search{env: env} }
+
+// Open asks what to look for.
+func (s *Search) Open() {
+	before := s.Text
+	s.env.AskLine(&widget.Prompt{
+		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: s.env.Memo.Searches,
+		Change: func(text string) { s.Text = strings.ToLower(text) },
+		Gone:   func() { s.Text = before },
+		Done: func(text string) tea.Cmd {
+			s.Text = strings.ToLower(text)
+			s.env.Memo.Searches = widget.Remember(s.env.Memo.Searches, text)
+			if r, held := s.env.Stream.Record(s.env.Stream.At); text == "" || held && Holds(&r, s.Text) {
+				return nil
+			}
+			return s.Next(-1)
+		},
+	}, before)
+}
+
+// Holds tells whether what rows and details show of a record has a text in lower case.
+func Holds(r *event.Record, text string) bool {
+	for _, s := range []string{r.Server, r.Type.Raw(), r.EventID.Raw(), r.Reason.Raw()} {
+		if cells.HasText(s, text) {
+			return true
+		}
+	}
+	if r.Kind == event.KindGap && r.Gap != nil && cells.HasText(evidence.GapWords(*r.Gap, cells.TimeLocal), text) {
+		return true
+	}
+	if r.Kind == event.KindState && r.State != nil && cells.HasText(evidence.StateWords(*r).Plain(), text) {
+		return true
+	}
+	return cells.HasText(string(detail.PayloadOf(r)), text)
+}
+
+// Next goes to the next record that is shown and holds what is searched.
+func (s *Search) Next(step int) tea.Cmd {
+	text := s.Text
+	return s.from("matches", step, func(r *event.Record) bool { return Holds(r, text) })
+}
+
+// Marker goes to the next record that is no event: a gap, a change of state, a
+// refusal.
+func (s *Search) Marker(step int) tea.Cmd {
+	return s.from("markers", step, func(r *event.Record) bool { return r.Kind != event.KindEvent })
+}
+
+// Oldest goes to the oldest row of all that is stored.
+func (s *Search) Oldest() tea.Cmd {
+	q := s.env.Stream.Query
+	if q.Everything() || s.env.Stream.Oldest {
+		s.env.Stream.ToOldest()
+		return nil
+	}
+	return s.look("rows", feed.Find{Query: q})
+}
+
+// from looks for the next record that matches, from the chosen one on.
+func (s *Search) from(what string, step int, match func(*event.Record) bool) tea.Cmd {
+	at := s.env.Stream.At
+	if at == 0 {
+		return nil
+	}
+	if !s.env.Stream.Turned { // where it will stand, once that is read
+		at = s.env.Stream.Anchor()
+	}
+	return s.look(what, feed.Find{Query: s.env.Stream.Query, Match: match, From: at, Back: step < 0})
+}
+
+func (s *Search) look(what string, f feed.Find) tea.Cmd {
+	s.find, s.what, s.gen, s.on = f, what, s.env.Stream.Gen, true
+	s.token++
+	return s.part()
+}
+
+// part looks through the next part.
+func (s *Search) part() tea.Cmd {
+	f, token, log := s.find, s.token, s.env.Log()
+	return s.env.Do(func(ctx context.Context) tea.Msg {
+		found := f.Part(ctx, log)
+		return widget.Then(func() tea.Cmd {
+			if token != s.token || s.gen != s.env.Stream.Gen {
+				return nil
+			}
+			return s.take(found)
+		})
+	})
+}
+
+// Running tells whether something is looked for.
+func (s *Search) Running() bool { return s.on }
+
+// Drop ends the search that runs, without a word.
+func (s *Search) Drop() { s.token, s.on = s.token+1, false }
+
+// Stop ends the search that runs, and tells that.
+func (s *Search) Stop() {
+	s.Drop()
+	s.env.Tell("stopped looking for " + s.what)
+}
+
+// take takes what a part of a search came to.
+func (s *Search) take(f feed.Found) tea.Cmd {
+	way := "on"
+	if s.find.Back {
+		way = "back"
+	}
+	switch {
+	case f.Err != nil:
+		s.on = false
+		s.env.Fail("cannot read the log", f.Err)
+	case f.Seq != 0:
+		s.on = false
+		s.env.Hush()
+		s.env.Stream.Seek(f.Seq)
+	case f.End:
+		s.on = false
+		s.env.Tell("no more " + s.what + " that way")
+	default:
+		s.find.From = f.Edge
+		text := "no " + s.what + " yet; looking further " + way
+		if !f.At.IsZero() {
+			text += ", at " + s.env.Moment(f.At)
+		}
+		s.env.Tell(text + " " + s.env.Glyphs.More + "  " + s.env.KeyOf("back") + " stops")
+		return s.part()
+	}
+	return nil
+}
+
+// Goto shows a record, or the nearest one before it that the stream shows.
+func (s *Search) Goto(seq uint64) {
+	s.sought = seq
+	s.env.Stream.Seek(seq)
+	s.Landed()
+}
+
+// Landed tells, once the stream has turned to a record, when it stands elsewhere than was
+// asked.
+func (s *Search) Landed() {
+	if s.sought == 0 || !s.env.Stream.Turned {
+		return
+	}
+	if s.env.Stream.At != s.sought {
+		s.env.Tell("the record itself is not shown: the filter or the scope hides it")
+	}
+	s.sought = 0
+}

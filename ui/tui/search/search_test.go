@@ -1,0 +1,208 @@
+package search_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/search"
+	"eventdeck/ui/tui/stream"
+)
+
+// desk is a screen with a log of ten records and a stream on it. Record 3 is a gap; part
+// changes what a part of a search over it comes to.
+type desk struct {
+	tuitest.Screen
+	search.Search
+	stream stream.Stream
+	memo   memo.Memo
+	part   func() (eventlog.Found, error)
+}
+
+func (d *desk) Hush()        { d.Told = "" }
+func (d *desk) Last() uint64 { return 10 }
+func (d *desk) Get(seq uint64) (event.Record, error) {
+	if seq == 0 || seq > 10 {
+		return event.Record{}, event.ErrNotFound
+	}
+	r := event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", ReceivedAt: tuitest.Start, Data: json.RawMessage(fmt.Sprintf(`{"title":"Needle %d"}`, seq))}
+	if seq == 3 {
+		r.Kind, r.Gap = event.KindGap, &event.Gap{}
+	}
+	return r, nil
+}
+
+func (d *desk) After(seq uint64, fn func(event.Record) bool) error {
+	for r, err := d.Get(seq + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
+	}
+	return nil
+}
+
+func (d *desk) Before(seq uint64, fn func(event.Record) bool) error {
+	for r, err := d.Get(min(seq, 11) - 1); err == nil && fn(r); r, err = d.Get(r.Seq - 1) {
+	}
+	return nil
+}
+
+func (d *desk) find(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
+	if d.part != nil {
+		f, err := d.part()
+		page(f)
+		return err
+	}
+	f := eventlog.Found{End: true}
+	err := d.Before(before, func(r event.Record) bool {
+		if match(&r) {
+			f.Seqs, f.End = []uint64{r.Seq}, false
+		}
+		return len(f.Seqs) == 0
+	})
+	page(f)
+	return err
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{}
+	env := tuitest.Env()
+	d.memo = memo.New(memo.Settings{Screen: &d.Screen}, time.Now)
+	d.stream = stream.New(&stream.Env{
+		Env: env, Snap: &host.Snapshot{Last: 10}, Focused: func() bool { return true }, Found: func() string { return d.Search.Text },
+		TypeOf: func(*event.Record) event.Type { return event.Type{} },
+	})
+	d.Search = search.New(search.Env{Env: env, Screen: d, Stream: &d.stream, Memo: &d.memo, Log: func() feed.Log { return searched{d} }})
+	d.stream.Follow = true
+	d.stream.Show(query.Query{})
+	d.fill(t)
+	if d.stream.At != 10 {
+		t.Fatalf("the stream stands at %d", d.stream.At)
+	}
+	return d
+}
+
+// searched is the log of a desk: its own Search is that of the part that is tested.
+type searched struct{ d *desk }
+
+func (l searched) Last() uint64                                       { return l.d.Last() }
+func (l searched) Get(seq uint64) (event.Record, error)               { return l.d.Get(seq) }
+func (l searched) After(seq uint64, fn func(event.Record) bool) error { return l.d.After(seq, fn) }
+func (l searched) Before(seq uint64, fn func(event.Record) bool) error {
+	return l.d.Before(seq, fn)
+}
+func (l searched) Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
+	return l.d.find(ctx, match, before, page)
+}
+
+// fill reads what the stream wants.
+func (d *desk) fill(t *testing.T) {
+	for range 20 {
+		r, wanted := d.stream.Next()
+		if !wanted {
+			return
+		}
+		d.stream.Take(feed.Read(t.Context(), searched{d}, r))
+	}
+}
+
+func (d *desk) run(t *testing.T, cmd tea.Cmd) {
+	tuitest.Run(cmd)
+	d.fill(t)
+}
+
+func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
+	d := newDesk(t)
+	d.Open()
+	d.Type("NEEDLE 7", "enter")
+	d.fill(t)
+	if d.Search.Text != "needle 7" || d.stream.At != 7 || d.memo.Searches[0] != "NEEDLE 7" {
+		t.Errorf("searched is %q, at %d", d.Search.Text, d.stream.At)
+	}
+	d.Open()
+	if d.Type("x", "esc"); d.Search.Text != "needle 7" {
+		t.Errorf("esc leaves %q", d.Search.Text)
+	}
+	if d.run(t, d.Marker(-1)); d.stream.At != 3 {
+		t.Errorf("the marker is at %d", d.stream.At)
+	}
+	if d.run(t, d.Marker(-1)); d.stream.At != 3 || d.Told != "no more markers that way" {
+		t.Errorf("at %d, told %q", d.stream.At, d.Told)
+	}
+	if d.run(t, d.Next(1)); d.stream.At != 7 || d.Told != "" {
+		t.Errorf("at %d, told %q", d.stream.At, d.Told)
+	}
+	if d.run(t, d.Oldest()); d.stream.At != 1 {
+		t.Errorf("the oldest row is %d", d.stream.At)
+	}
+}
+
+// A search that takes longer tells how far it is, never that there is nothing.
+func TestALongSearchTellsHowFarItIs(t *testing.T) {
+	d := newDesk(t)
+	var told string
+	parts := 0
+	d.part = func() (eventlog.Found, error) {
+		if parts++; parts == 2 {
+			told = d.Told
+			return eventlog.Found{}, errors.New("the disk is gone")
+		}
+		return eventlog.Found{Edge: 5}, nil
+	}
+	cmd := d.Marker(-1)
+	if !d.Running() {
+		t.Fatal("nothing is looked for")
+	}
+	d.run(t, cmd)
+	if !strings.HasPrefix(told, "no markers yet; looking further back, at 14:03") || !strings.HasSuffix(told, "<back> stops") {
+		t.Errorf("told is %q", told)
+	}
+	if d.Failed == nil || d.Running() {
+		t.Errorf("the failure is told as %v", d.Failed)
+	}
+}
+
+// The answer to a search that was stopped takes the operator nowhere.
+func TestAStoppedSearch(t *testing.T) {
+	d := newDesk(t)
+	cmd := d.Marker(-1)
+	d.Stop()
+	if d.run(t, cmd); d.stream.At != 10 || d.Told != "stopped looking for markers" {
+		t.Errorf("at %d, told %q", d.stream.At, d.Told)
+	}
+	cmd = d.Marker(-1)
+	d.stream.Show(mustQuery(t, "needle"))
+	d.fill(t)
+	if d.run(t, cmd); d.stream.At != 10 {
+		t.Errorf("of another filter it leads to %d", d.stream.At)
+	}
+}
+
+func TestARecordThatIsNotShown(t *testing.T) {
+	d := newDesk(t)
+	d.stream.Show(mustQuery(t, "kind:event"))
+	d.fill(t)
+	d.Goto(3)
+	d.fill(t)
+	if d.Landed(); !strings.Contains(d.Told, "hides it") || d.stream.At == 3 {
+		t.Errorf("at %d, told %q", d.stream.At, d.Told)
+	}
+}
+
+func mustQuery(t *testing.T, text string) query.Query {
+	q, err := query.New(query.Node{}, text, tuitest.Start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}

@@ -1,0 +1,159 @@
+// Package userfile reads the operator's file of settings when it has changed, and says what
+// is wrong in it. That is never fatal: the last good settings stay.
+package userfile
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/config"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/widget"
+)
+
+// Env is what takes the settings.
+type Env struct {
+	Screen
+	Path     string                                    // "" if there is no file
+	Keys     func(chosen []config.KeyBinding) []string // binds keys, and returns what is wrong with them
+	Severity func(pointers map[string]string)          // where payloads of a type say how bad they are
+	Split    func(layout.Split)                        // where the detail stands
+}
+
+// Screen is what tells of the file.
+type Screen interface {
+	widget.Screen
+	// TellBad tells what is wrong.
+	TellBad(text string)
+	// KeyOf is the operator's key of an action.
+	KeyOf(action string) string
+}
+
+// File is the operator's file as it was last read.
+type File struct {
+	Problems []string // what is wrong in it
+	env      Env
+	stat     stamp
+	*config.Settings
+}
+
+// New returns a file that was not read yet.
+func New(env Env) File { return File{env: env} }
+
+// stamp tells whether a file has changed.
+type stamp struct {
+	size int64
+	time int64
+	mode fs.FileMode
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.Size(), info.ModTime().UnixNano(), info.Mode()}
+}
+
+// Load reads the file, before the program runs.
+func (f *File) Load() {
+	if now := stampOf(f.env.Path); now != f.stat {
+		read, err := config.LoadSettings(f.env.Path)
+		f.take(now, read, err, false)
+	}
+}
+
+// Reload reads the file if it has changed. An operator who asked is told what came of it.
+func (f *File) Reload(asked bool) tea.Cmd {
+	path, had := f.env.Path, f.stat
+	if path == "" {
+		if asked {
+			f.env.Tell("there is no file of settings on this system")
+		}
+		return nil
+	}
+	return f.env.Do(func(context.Context) tea.Msg {
+		now := stampOf(path)
+		if now == had && !asked {
+			return nil
+		}
+		read, err := config.LoadSettings(path)
+		return widget.Then(func() tea.Cmd { f.take(now, read, err, asked); return nil })
+	})
+}
+
+// take takes what was read.
+func (f *File) take(now stamp, read *config.Settings, err error, asked bool) {
+	f.stat = now
+	if err != nil {
+		f.env.TellBad(err.Error() + "; the former settings stay")
+		return
+	}
+	f.Settings = read
+	f.Problems = f.env.Keys(f.Keys)
+	for _, apply := range []func() error{f.severity, f.split} {
+		if err := apply(); err != nil {
+			f.Problems = append(f.Problems, err.Error())
+		}
+	}
+	if _, err := f.Limits(); err != nil {
+		f.Problems = append(f.Problems, strings.Split(err.Error(), "\n")...)
+	}
+	switch n := len(f.Problems); {
+	case n > 1:
+		f.env.TellBad(fmt.Sprintf("%s (and %s more: %s)", f.Problems[0], cells.Count(n-1, "problem"), f.env.KeyOf("settings.problems")))
+	case n == 1:
+		f.env.TellBad(f.Problems[0])
+	case asked:
+		f.env.Tell("settings are read from " + f.env.Path)
+	}
+}
+
+// severity takes the member "severity": where the payloads of an event type, named
+// as SERVER/TYPE, say how bad they are, as a JSON pointer.
+func (f *File) severity() error {
+	var at map[string]string
+	raw, where := f.Member("severity")
+	if raw != nil {
+		if err := json.Unmarshal(raw, &at); err != nil {
+			return fmt.Errorf(`%s: "severity" must give event types a JSON pointer, such as {"pager/incident.created": "/impact"}: %w`, where, err)
+		}
+	}
+	for name, pointer := range at {
+		if !strings.HasPrefix(pointer, "/") {
+			return fmt.Errorf(`%s: the severity of %q must be a JSON pointer, such as "/impact", not %q`, where, name, pointer)
+		}
+	}
+	f.env.Severity(at)
+	return nil
+}
+
+// split takes the member "detail": where the detail stands.
+func (f *File) split() error {
+	raw, where := f.Member("detail")
+	if raw == nil {
+		f.env.Split(layout.Auto)
+		return nil
+	}
+	var name string
+	err := json.Unmarshal(raw, &name)
+	split, known := layout.Splits[name]
+	if err != nil || !known {
+		f.env.Split(layout.Auto)
+		return fmt.Errorf(`%s: "detail" must be "auto", "right" or "below", not %s`, where, raw)
+	}
+	f.env.Split(split)
+	return nil
+}
+
+// ShowProblems lists what is wrong.
+func (f *File) ShowProblems() {
+	f.env.Show(&widget.TextBox{Screen: f.env, Head: "Settings", Lines: f.Problems})
+}
