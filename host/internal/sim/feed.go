@@ -35,6 +35,7 @@ type Feed struct {
 	refused int          // position that was refused; -1: none
 	skipped map[int]bool // passed over by an opening or a delivery that was given up
 	second  time.Time    // when a second path was asked for while one lived
+	denied  bool         // the last poll was refused: the host goes on without
 	quiet   bool         // the loss of the last history is not told to streams
 	changed chan struct{}
 }
@@ -107,10 +108,11 @@ func (f *Feed) Gone(n int) bool {
 }
 
 // skip notes that the events behind from up to to will not come on the path that was
-// opened, or delivered to. had: the host can have them all the same.
+// opened, or delivered to. had: the host can have them all the same, if it is not refused.
 func (f *Feed) skip(from, to int, had bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	had = had && !f.denied
 	for n := from + 1; n <= to; n++ {
 		f.skipped[n] = true
 		if !had {
@@ -126,6 +128,13 @@ func (f *Feed) abandon() {
 	for n := range f.skipped {
 		f.gone[n] = true
 	}
+}
+
+// deny notes whether the last poll was refused.
+func (f *Feed) deny(refused bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.denied = refused
 }
 
 // hasSecond notes that a second path was made.

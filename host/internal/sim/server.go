@@ -183,6 +183,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.heard(f, call.Method)
 	if p.Cursor != nil && s.chance(s.behaves().Deny, "position refused") {
+		if call.Method == wire.MethodPoll {
+			f.deny(true)
+		}
 		s.refusePosition(a, f, *p.Cursor)
 		return
 	}

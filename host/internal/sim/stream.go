@@ -21,6 +21,7 @@ func (s *Server) poll(a answerer, f *Feed, cursor *string) {
 		}
 		cursor = &text
 	}
+	f.deny(false)
 	at, truncated := f.start(cursor)
 	last := f.Last()
 	if f.Deviates(PollLags) {
