@@ -194,7 +194,7 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 		}
 		res, err := c.page(ctx)
 		switch {
-		case ctx.Err() != nil || c.isOver():
+		case ctx.Err() != nil || c.isSettled():
 			return undecided
 		case errors.Is(err, wire.ErrTooLarge) && c.smaller():
 			continue

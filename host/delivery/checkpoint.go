@@ -172,7 +172,7 @@ func (p *proof) arrived(b *event.Batch, isEvent bool) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
+	if p.settled {
 		return false
 	}
 	p.hold(b)

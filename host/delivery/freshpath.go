@@ -32,10 +32,10 @@ type freshPath struct {
 	repeated trust.Text              // the stored event that came again
 }
 
-// newFreshPathProof returns the proof of a webhook on a fresh path; nil, and older, as of
+// newFreshPathProof returns the proof of a webhook on a fresh path; nil, and refused, as of
 // [Runner.newProof].
-func (r *Runner) newFreshPathProof(sub *event.Subscription, older int) *proof {
-	p := r.newProof(sub, r.lastLife(), older, true)
+func (r *Runner) newFreshPathProof(sub *event.Subscription, refused int) *proof {
+	p := r.newProof(sub, r.lastLife(), true, refused)
 	if p != nil {
 		p.unsure = p.unsure && !r.vouched.Same(p.stored)
 		r.replay(p.from.Same(p.stored))
@@ -83,7 +83,7 @@ func (f *freshPath) decide(ctx context.Context) verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case f.over || ctx.Err() != nil:
+	case f.settled || ctx.Err() != nil:
 		return undecided
 	case f.reached != undecided:
 		return f.reached

@@ -25,9 +25,9 @@ type granted struct {
 
 // newKnownPathProof returns the proof of a webhook whose path stays; nil as [Runner.newProof].
 func (r *Runner) newKnownPathProof(sub *event.Subscription) *proof {
-	p := r.newProof(sub, r.lastLife(), 0, false)
+	p := r.newProof(sub, r.lastLife(), false, 0)
 	if p != nil {
-		p.asked, p.lenient = p.stored, false
+		p.asked = p.stored
 		p.medium = &knownPath{proof: p}
 	}
 	return p
@@ -89,7 +89,7 @@ func (k *knownPath) decide(context.Context) verdict {
 // handOn ends the proof without a verdict: another one is to begin.
 func (k *knownPath) handOn() {
 	k.mu.Lock()
-	k.over = true
+	k.settled = true
 	k.r.proof.CompareAndSwap(k.proof, nil)
 	k.mu.Unlock()
 	k.r.Doubt()

@@ -122,11 +122,11 @@ func (l *openLease) keep(ctx context.Context) (time.Duration, error) {
 // server does not hold the one that is asked for.
 func (l *openLease) open(ctx context.Context) (wait time.Duration, err error) {
 	defer l.r.unpolled.Store(false) // the next proof may try to poll
-	for older := 0; ; older++ {
+	for refused := 0; ; refused++ {
 		if l.sub, err = l.r.hook(ctx, l.sub, true); err != nil {
 			return 0, err
 		}
-		l.end = l.begin(ctx, l.r.newFreshPathProof(&l.sub, older))
+		l.end = l.begin(ctx, l.r.newFreshPathProof(&l.sub, refused))
 		if wait, err = l.subscribe(ctx); !errors.Is(err, errTooFarBack) {
 			return wait, err
 		}

@@ -17,8 +17,8 @@ type streamOverlap struct {
 }
 
 // newStreamProof is newProof of a stream.
-func (r *Runner) newStreamProof(sub *event.Subscription, older int) *proof {
-	p := r.newProof(sub, r.in.lastSign(), older, true)
+func (r *Runner) newStreamProof(sub *event.Subscription, refused int) *proof {
+	p := r.newProof(sub, r.in.lastSign(), true, refused)
 	if p != nil {
 		p.medium = &streamOverlap{proof: p}
 	}
@@ -90,7 +90,7 @@ func (s *streamOverlap) decide(ctx context.Context) verdict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.over || ctx.Err() != nil:
+	case s.settled || ctx.Err() != nil:
 		return undecided
 	case s.first || s.doubtful || s.told || !s.known.IsZero():
 		return missing
@@ -136,7 +136,7 @@ func (p *proof) endedWith(ctx context.Context) {
 		return
 	}
 	p.mu.Lock()
-	open := !p.over && p.confirmed && !p.polling
+	open := !p.settled && p.confirmed && !p.polling
 	p.mu.Unlock()
 	r, now := p.r, p.r.deps.Now()
 	if !open {

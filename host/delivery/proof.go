@@ -42,8 +42,8 @@ type proof struct {
 	ended chan struct{} // closed with the proof's goroutine
 
 	mu      latch
-	over    bool
-	reached verdict                 // for the proof's goroutine to conclude
+	settled bool                    // the verdict is handed to the store, or another proof takes over
+	reached verdict                 // of a delivery, for the proof's goroutine to settle
 	polling bool                    // a catch-up poll decides
 	met     bool                    // the poll has brought the witness
 	polled  map[trust.Text]struct{} // what it has brought before there was one
@@ -123,32 +123,50 @@ const (
 // mostRemembered bounds the events that a proof remembers.
 const mostRemembered = 4096
 
+// rung is where a proof asks its delivery to begin. What is too old for the server leads to
+// the next one.
+type rung int
+
+const (
+	oneBack    rung = iota // before the last proved position: a known event must come again
+	lastProved             // at it
+	lastStored             // at the stored one
+)
+
 // newProof returns the proof of an opening from what is stored; nil if there is
-// nothing to be proved. before is the last sign of life until now. older is how many of
-// the positions that it may begin at were too old for the server: one back, the last
-// proved one, the stored one. overlap: the first of them may be asked for. The medium is
-// for the caller to set.
-func (r *Runner) newProof(sub *event.Subscription, before time.Time, older int, overlap bool) *proof {
+// nothing to be proved. before is the last sign of life until now. overlap: it may begin
+// one position back. refused is how many positions of this opening were too old for the
+// server. The medium is for the caller to set.
+//
+// A webhook, for example, of which c5 is proved, deliveries led to c7, and e5 is an event
+// between the position before the proved one and that:
+//
+//	──── c4 ──e5── c5 ──e6── c6 ──e7── c7 ────►
+//	     │         │                   └ refused 2: what was given up before e7 cannot be had (unsure)
+//	     │         └ refused 1: nothing comes again that must (lenient)
+//	     └ refused 0: e5 must come again
+func (r *Runner) newProof(sub *event.Subscription, before time.Time, overlap bool, refused int) *proof {
 	p := &proof{
 		r: r, polling: r.mayPoll(), wake: make(chan struct{}, 1), ended: make(chan struct{}), mu: make(latch, 1),
 		start: start{
 			from: sub.Opening(), stored: sub.Cursor, since: r.in.missingSince(sub, before), maxAge: sub.MaxAge,
-			opened: r.deps.Now(), first: before.IsZero(), lenient: older > 0,
+			opened: r.deps.Now(), first: before.IsZero(), lenient: refused > 0,
 		},
 	}
 	if !p.from.Valid || p.first && !p.polling {
 		return nil
 	}
-	if !overlap || p.first || r.polls() || !sub.Before.Valid || sub.Newest.IsZero() {
-		older++
+	at := lastProved
+	if overlap && !p.first && !r.polls() && sub.Before.Valid && !sub.Newest.IsZero() {
+		at = oneBack
 	}
-	switch older {
-	case 0:
+	switch at + rung(refused) {
+	case oneBack:
 		p.asked, p.known = sub.Before, sub.Newest
-	case 1:
+	case lastProved:
 		p.asked = p.from
-	default:
-		p.lenient, p.unsure = true, !p.from.Same(p.stored)
+	default: // lastStored
+		p.unsure = !p.from.Same(p.stored)
 		p.from, p.asked = p.stored, p.stored
 	}
 	return p
@@ -188,7 +206,7 @@ func (p *proof) run(ctx context.Context, cancel context.CancelCauseFunc) (stop f
 // live waits for the confirmation and for what decides.
 func (p *proof) live(ctx context.Context) {
 	defer func() {
-		if p.isOver() {
+		if p.isSettled() {
 			p.r.caughtUp = progress{}
 		}
 	}()
@@ -204,7 +222,7 @@ func (p *proof) live(ctx context.Context) {
 		v = p.medium.decide(ctx)
 	}
 	p.conclude(ctx, v)
-	if fresh, ok := p.medium.(*freshPath); ok && p.isOver() && ctx.Err() == nil {
+	if fresh, ok := p.medium.(*freshPath); ok && p.isSettled() && ctx.Err() == nil {
 		p.r.dropOld(ctx, fresh.oldURL)
 	}
 }
@@ -220,14 +238,14 @@ func (p *proof) await(ctx context.Context, d time.Duration, done func() bool) bo
 	}
 	for {
 		p.mu.Lock()
-		ready, over := done(), p.over || p.confirmed && p.reached != undecided
+		ready, decided := done(), p.settled || p.confirmed && p.reached != undecided
 		p.mu.Unlock()
 		switch {
 		case ctx.Err() != nil:
 			return false
 		case ready:
 			return true
-		case over:
+		case decided:
 			return false
 		}
 		select {
@@ -246,12 +264,12 @@ func (p *proof) pause(ctx context.Context, d time.Duration) bool {
 }
 
 // isOpen reports whether there is something to prove still.
-func (p *proof) isOpen() bool { return p != nil && !p.isOver() }
+func (p *proof) isOpen() bool { return p != nil && !p.isSettled() }
 
-func (p *proof) isOver() bool {
+func (p *proof) isSettled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.over
+	return p.settled
 }
 
 // canGoOn reports whether a server that does not hold the position asked for is to be
@@ -365,7 +383,7 @@ func (r *Runner) submit(ctx context.Context, b event.Batch, look func(*proof) ve
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock() // what is held must be handed over before the proof is
-	if !p.over {
+	if !p.settled {
 		fresh := p.witness.IsZero()
 		v := look(p)
 		p.hold(&b)
@@ -386,7 +404,7 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 	if v == undecided {
 		return
 	}
-	p.over = true
+	p.settled = true
 	p.r.proof.CompareAndSwap(p, nil)
 	p.rouse()
 	word := event.ProofProved
@@ -417,7 +435,7 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 func (p *proof) conclude(ctx context.Context, v verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if v == undecided || p.over || ctx.Err() != nil {
+	if v == undecided || p.settled || ctx.Err() != nil {
 		return
 	}
 	var b event.Batch

@@ -34,8 +34,8 @@ func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
 	before := r.in.lastSign()
 	p := r.newStreamProof(sub, 0)
 	err := r.stream(ctx, r.streamRequest(sub, p), before, p)
-	for older := 1; p.canGoOn() && (errors.Is(err, errTooFarBack) || positionRefused(err)); older++ {
-		p = r.newStreamProof(sub, older)
+	for refused := 1; p.canGoOn() && (errors.Is(err, errTooFarBack) || positionRefused(err)); refused++ {
+		p = r.newStreamProof(sub, refused)
 		err = r.stream(ctx, r.streamRequest(sub, p), before, p)
 	}
 	if !sub.Opening().Valid || !positionRefused(err) {
