@@ -24,6 +24,11 @@ var (
 	ErrToken = errors.New("not allowed without the operator's token")
 )
 
+// StopFile is the name of a file in the data directory that stops all reactions, also
+// where no engine runs: while it is there nothing starts, and what runs is ended within a
+// second. Whatever is in it says nothing.
+const StopFile = "react.stop"
+
 // Control is what an operator does with reactions. The engine implements it, and so
 // does the client of an attached process. All methods may be called from any goroutine.
 type Control interface {

@@ -475,7 +475,7 @@ func TestTheOperatorEndsACommand(t *testing.T) {
 		case "Kill":
 			a.Kill()
 		case "stop file":
-			err = Stop(dir, true)
+			err = os.WriteFile(filepath.Join(dir, react.StopFile), nil, 0o600)
 		case "signal":
 			err = syscall.Kill(a.Handle().PID, syscall.SIGTERM)
 		}
@@ -491,41 +491,21 @@ func TestTheOperatorEndsACommand(t *testing.T) {
 	}
 }
 
-func TestTheStopFile(t *testing.T) {
+func TestNothingBeginsWhileThereIsAStopFile(t *testing.T) {
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
-	began, on := filepath.Join(dir, "began"), filepath.Join(dir, "on")
-	a := begin(t, r, prepared(t, r, shell("echo $$ > "+began+"; until [ -e "+on+" ]; do sleep 0.02; done")))
-	await(t, began)
-	if err := Stop(dir, false); err != nil {
-		t.Fatal(err)
-	}
-	if starts, running := Stopped(dir); !starts || running {
-		t.Errorf("%v, %v", starts, running)
-	}
-	if err := os.WriteFile(on, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if result := outcome(t, a); result.Outcome != react.OutcomeDone {
-		t.Errorf("what ran: %+v", result)
-	}
-	if err := r.Forget(a.Handle()); err != nil {
+	stop := filepath.Join(dir, react.StopFile)
+	if err := os.WriteFile(stop, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if result := ran(t, r, shell("exit 0")); result.Outcome != react.OutcomeNever {
-		t.Errorf("what begins: %+v", result)
+		t.Errorf("%+v", result)
 	}
-	if err := Unstop(dir); err != nil {
+	if err := os.Remove(stop); err != nil {
 		t.Fatal(err)
 	}
 	if result := ran(t, r, shell("exit 0")); result.Outcome != react.OutcomeDone {
 		t.Errorf("afterwards: %+v", result)
-	}
-	if err := os.WriteFile(filepath.Join(dir, StopFile), nil, 0o600); err != nil { // by hand
-		t.Fatal(err)
-	}
-	if starts, running := Stopped(dir); !starts || !running {
-		t.Errorf("by hand: %v, %v", starts, running)
 	}
 }
 

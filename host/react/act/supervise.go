@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -76,7 +77,7 @@ func failedFor(err error) react.Result {
 
 // carryOut runs the command to its end, and that of all that it started.
 func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
-	if starts, _ := Stopped(o.Data); starts {
+	if o.stopped() {
 		return never("all reactions are stopped")
 	}
 	if err := checkProgram(o.Request); err != nil {
@@ -107,6 +108,14 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	return result
 }
 
+// stopped reports whether there is a stop file; where that cannot be told, there is one.
+func (o order) stopped() bool { return there(filepath.Join(o.Data, react.StopFile)) }
+
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // exit is how the command's own process ended.
 type exit struct {
 	code   int // -1: by a signal
@@ -134,9 +143,7 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal) react.Result 
 		case <-asked:
 			return react.Result{Outcome: react.OutcomeKilled, Exit: -1, Why: "its supervisor was asked to end"}
 		case <-look.C:
-			_, running := Stopped(o.Data)
-			_, err := os.Lstat(filepath.Join(dir, fileKill))
-			if running || err == nil {
+			if o.stopped() || there(filepath.Join(dir, fileKill)) {
 				return react.Result{Outcome: react.OutcomeKilled, Exit: -1, Why: "the operator stopped it"}
 			}
 		}
