@@ -105,6 +105,16 @@ type Members struct {
 	Top map[string][]Count `json:"top,omitempty"`
 }
 
+// Newest returns the sequence number of the last member, 0 if there is none.
+func (m *Members) Newest() uint64 {
+	for _, seqs := range [][]uint64{m.Last, m.First} {
+		if len(seqs) > 0 {
+			return seqs[len(seqs)-1]
+		}
+	}
+	return 0
+}
+
 // Count is how often a value was met.
 type Count struct {
 	Value trust.Text `json:"value"`

@@ -1,0 +1,468 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// inside runs fn on the deciding goroutine; it must change nothing.
+func (e *Engine) inside(ctx context.Context, fn func()) error {
+	done := make(chan struct{})
+	select {
+	case e.calls <- func() { fn(); close(done) }:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.ctx.Done():
+		return event.ErrClosed
+	}
+	<-done // the deciding goroutine took it and does nothing else before
+	return nil
+}
+
+// asks returns a run that asks, or what is wrong.
+func (e *Engine) asks(id react.RunID) (*run, error) {
+	r := e.runs[id]
+	if r == nil {
+		for _, h := range e.over {
+			if h.id == id {
+				return nil, fmt.Errorf("run %s is %s: %w", id, h.state, react.ErrState)
+			}
+		}
+		return nil, fmt.Errorf("run %s: %w", id, react.ErrNoRun)
+	}
+	if r.State != react.Asking || r.busy {
+		return nil, fmt.Errorf("run %s is %s: %w", id, r.State, react.ErrState)
+	}
+	return r, nil
+}
+
+// Approve implements [react.Control].
+func (e *Engine) Approve(ctx context.Context, id react.RunID, hash string) error {
+	return e.call(ctx, func() error { return e.approve(id, hash, "approval allowed") })
+}
+
+func (e *Engine) approve(id react.RunID, hash, action string) error {
+	r, err := e.asks(id)
+	if err != nil {
+		return err
+	}
+	if r.Request == nil || hash != r.Request.Hash() {
+		return fmt.Errorf("run %s: %w; look at it again", id, react.ErrChanged)
+	}
+	if !r.Due.After(e.now()) {
+		return fmt.Errorf("run %s: its time to be approved is over: %w", id, react.ErrState)
+	}
+	rs := e.ruleState(r.Rule)
+	r.Approved, r.By, r.Under = hash, "operator", rs.Hash
+	e.setState(r, react.Ready, "the operator approved it", "")
+	r.Due, r.later = e.now(), time.Time{}
+	last := *r.Request
+	last.Input = nil
+	rs.approved = &last
+	e.stagePut(event.TableApprovals, r.Rule, encode(last))
+	e.audit(event.ActorOperator, action, 0, fmt.Sprintf("run %s of %s, request %s", id, r.Rule, hash))
+	e.o.Failpoint("approved")
+	return nil
+}
+
+// Grant implements [react.Control].
+func (e *Engine) Grant(ctx context.Context, id react.RunID, hash string, until time.Time) error {
+	return e.call(ctx, func() error {
+		now := e.now()
+		if !until.After(now) || until.Sub(now) > grantAtMost {
+			return fmt.Errorf("a grant ends within %s, and not before now: %w", grantAtMost, react.ErrState)
+		}
+		if err := e.approve(id, hash, "grant"); err != nil {
+			return err
+		}
+		r := e.runs[id]
+		r.By = "grant"
+		g := grant{Rule: r.Rule, Until: until.UTC()}
+		e.grants[r.Request.ActHash()] = g
+		e.stagePut(event.TableGrants, r.Request.ActHash(), encode(g))
+		return nil
+	})
+}
+
+// Deny implements [react.Control].
+func (e *Engine) Deny(ctx context.Context, id react.RunID, reason string) error {
+	return e.call(ctx, func() error {
+		r, err := e.asks(id)
+		if err != nil {
+			return err
+		}
+		r.Reason, r.AskUntil, r.By = reason, r.Due, "operator"
+		e.charge(r)
+		e.end(r, react.Denied, "the operator said no", "")
+		e.audit(event.ActorOperator, "approval denied", 0, fmt.Sprintf("run %s of %s", id, r.Rule))
+		return nil
+	})
+}
+
+// Undeny implements [react.Control].
+func (e *Engine) Undeny(ctx context.Context, id react.RunID) error {
+	return e.call(ctx, func() error {
+		r, err := e.loadOver(id)
+		switch {
+		case err != nil:
+			return err
+		case r.State != react.Denied:
+			return fmt.Errorf("run %s is %s: %w", id, r.State, react.ErrState)
+		case !r.AskUntil.After(e.now()):
+			return fmt.Errorf("run %s: its time to be approved is over: %w", id, react.ErrState)
+		case e.asking >= react.MaxAsking:
+			return fmt.Errorf("%d runs ask already: %w", e.asking, react.ErrState)
+		}
+		e.uncharge(r)
+		e.forget(id)
+		due := r.AskUntil
+		r.Reason, r.By, r.AskUntil, r.Ended = "", "", time.Time{}, time.Time{}
+		e.add(r) // over, as far as counts go
+		e.setState(r, react.Asking, "the operator took the denial back", "")
+		r.Due = due
+		e.audit(event.ActorOperator, "denial taken back", 0, "run "+string(id))
+		return nil
+	})
+}
+
+// forget removes a run from those that are over.
+func (e *Engine) forget(id react.RunID) {
+	e.over = slices.DeleteFunc(e.over, func(h head) bool {
+		if h.id == id {
+			e.overSize -= h.size
+		}
+		return h.id == id
+	})
+}
+
+// loadOver reads a run that is over.
+func (e *Engine) loadOver(id react.RunID) (*run, error) {
+	if r := e.runs[id]; r != nil {
+		return nil, fmt.Errorf("run %s is %s: %w", id, r.State, react.ErrState)
+	}
+	value, err := e.o.Store.Journal().Entry(event.TableRuns, string(id))
+	if errors.Is(err, event.ErrNotFound) {
+		err = fmt.Errorf("run %s: %w", id, react.ErrNoRun)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &run{}
+	if err := json.Unmarshal(value, r); err != nil {
+		return nil, fmt.Errorf("run %s: %w", id, err)
+	}
+	r.rule, err = react.Thaw(r.Frozen)
+	return r, err
+}
+
+// Retry implements [react.Control].
+func (e *Engine) Retry(ctx context.Context, id react.RunID) (made react.RunID, err error) {
+	err = e.call(ctx, func() error {
+		old, err := e.loadOver(id)
+		if err != nil {
+			return err
+		}
+		m := cloneRun(&old.Run).Members
+		made, err = e.manual(old.rule, old.Hash, old.Key, m, "run "+string(id)+" again")
+		return err
+	})
+	return made, err
+}
+
+// Once implements [react.Control].
+func (e *Engine) Once(ctx context.Context, rule string, seq uint64) (made react.RunID, err error) {
+	rec, err := e.o.Store.Get(seq)
+	if err != nil {
+		return "", err
+	}
+	err = e.call(ctx, func() error {
+		m := e.matcher(rule)
+		if m == nil {
+			return fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
+		}
+		var members react.Members
+		members.Add(&rec)
+		made, err = e.manual(*m.Rule, e.ruleState(rule).Hash, m.Key(&rec), members, fmt.Sprintf("record %d", seq))
+		return err
+	})
+	return made, err
+}
+
+func (e *Engine) matcher(rule string) *react.Matcher {
+	if e.set == nil {
+		return nil
+	}
+	return e.set.Rule(rule)
+}
+
+// manual makes a run that the operator asked for. It asks.
+func (e *Engine) manual(rule react.Rule, hash react.Hash, key react.Key, members react.Members, what string) (react.RunID, error) {
+	var salt [8]byte
+	if _, err := io.ReadFull(e.o.Random, salt[:]); err != nil {
+		return "", fmt.Errorf("no randomness: %w", err)
+	}
+	first := uint64(0)
+	if len(members.First) > 0 {
+		first = members.First[0]
+	}
+	now := e.now()
+	r := &run{Run: react.Run{
+		ID: runID(react.Manual, rule.Name, key, first, hex.EncodeToString(salt[:])), NS: react.Manual, Rule: rule.Name, Hash: hash,
+		Frozen: rule.Freeze(), Key: key, Members: members, State: react.Gathering, Created: now, Due: now,
+	}, rule: rule}
+	e.add(r)
+	e.audit(event.ActorOperator, "run created", first, fmt.Sprintf("run %s of %s: %s", r.ID, rule.Name, what))
+	return r.ID, nil
+}
+
+// Settle implements [react.Control].
+func (e *Engine) Settle(ctx context.Context, id react.RunID, done bool, reason string) error {
+	return e.call(ctx, func() error {
+		r, err := e.loadOver(id)
+		if err != nil {
+			return err
+		}
+		if r.State != react.Parked {
+			return fmt.Errorf("run %s is %s: %w", id, r.State, react.ErrState)
+		}
+		r.State, r.Why, r.Reason = react.Failed, "the operator says that it was not done", reason
+		if done {
+			r.State, r.Why = react.Done, "the operator says that it was done"
+		}
+		e.stageRun(r)
+		e.audit(event.ActorOperator, "run settled", 0, fmt.Sprintf("run %s: %s", id, r.State))
+		return nil
+	})
+}
+
+// Arm implements [react.Control].
+func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
+	var r react.Rule
+	found := false
+	if err := e.inside(ctx, func() {
+		if m := e.matcher(rule); m != nil {
+			r, found = *m.Rule, true
+		}
+	}); err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
+	}
+	req, err := e.o.Runner.Prepare(r, react.Run{Rule: rule, NS: react.Live}, nil)
+	if err != nil {
+		return fmt.Errorf("rule %q: %w", rule, err)
+	}
+	now := r.Hash(req.Path, req.Program)
+	return e.call(ctx, func() error {
+		m := e.matcher(rule)
+		if m == nil || now != hash || m.Rule.Hash(req.Path, req.Program) != now {
+			return fmt.Errorf("rule %q: %w; look at it again", rule, react.ErrChanged)
+		}
+		rs := e.ruleState(rule)
+		if rs.Hash != now {
+			rs.Hash, rs.Since = now, e.o.Store.Last()
+		}
+		rs.Armed, rs.Failures = now, 0
+		e.stageRule(rule)
+		e.staged.again = true
+		e.audit(event.ActorOperator, "rule armed", 0, fmt.Sprintf("%s, %s", rule, now))
+		return nil
+	})
+}
+
+// Disarm implements [react.Control].
+func (e *Engine) Disarm(ctx context.Context, rule string) error {
+	return e.onRule(ctx, rule, func(rs *ruleState) {
+		rs.Armed = ""
+		e.audit(event.ActorOperator, "rule disarmed", 0, rule)
+	})
+}
+
+// Silence implements [react.Control].
+func (e *Engine) Silence(ctx context.Context, rule string, until time.Time) error {
+	return e.onRule(ctx, rule, func(rs *ruleState) {
+		rs.Silenced = until.UTC()
+		if until.IsZero() {
+			rs.Silenced = time.Time{}
+			e.audit(event.ActorOperator, "silence ended", 0, rule)
+			return
+		}
+		e.audit(event.ActorOperator, "rule silenced", 0, rule+" until "+until.UTC().Format(time.RFC3339))
+	})
+}
+
+func (e *Engine) onRule(ctx context.Context, rule string, change func(*ruleState)) error {
+	return e.call(ctx, func() error {
+		rs := e.rules[rule]
+		if rs == nil || e.matcher(rule) == nil && rs.Armed == "" {
+			return fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
+		}
+		change(rs)
+		e.stageRule(rule)
+		return nil
+	})
+}
+
+// Stop implements [react.Control]. The gate is shut at once, whatever else goes on.
+func (e *Engine) Stop(ctx context.Context, kill bool) error {
+	e.gate.close(kill)
+	fileErr := e.o.Switch.Stop(kill)
+	err := e.call(ctx, func() error {
+		e.stagePut(event.TableReact, keyStop, []byte(e.now().Format(time.RFC3339)))
+		e.audit(event.ActorOperator, "reactions stopped", 0, map[bool]string{true: "what ran was ended", false: event.ResultOK}[kill])
+		return nil
+	})
+	return errors.Join(err, fileErr)
+}
+
+// Go implements [react.Control]. It removes the stop file.
+func (e *Engine) Go(ctx context.Context) error {
+	if err := e.o.Switch.Unstop(); err != nil {
+		return fmt.Errorf("the stop file stays: %w", err)
+	}
+	return e.call(ctx, func() error {
+		e.stageDelete(event.TableReact, keyStop)
+		e.stageDelete(event.TableReact, event.KeyLag)
+		e.audit(event.ActorOperator, "reactions go on", 0, event.ResultOK)
+		e.afterCommit(func() {
+			e.lag = ""
+			e.gate.file(e.o.Switch.Stopped())
+			e.gate.open()
+			e.staged.again = true
+		})
+		return nil
+	})
+}
+
+// Run implements [react.Control].
+func (e *Engine) Run(_ context.Context, id react.RunID) (react.Run, error) {
+	value, err := e.o.Store.Journal().Entry(event.TableRuns, string(id))
+	if errors.Is(err, event.ErrNotFound) {
+		err = fmt.Errorf("run %s: %w", id, react.ErrNoRun)
+	}
+	if err != nil {
+		return react.Run{}, err
+	}
+	var r run
+	if err := json.Unmarshal(value, &r); err != nil {
+		return react.Run{}, fmt.Errorf("run %s: %w", id, err)
+	}
+	return r.Run, nil
+}
+
+// defaultRuns is how many runs a query without a limit returns.
+const defaultRuns = 100
+
+// Runs implements [react.Control].
+func (e *Engine) Runs(ctx context.Context, q react.Query) ([]react.Run, error) {
+	if q.Limit == 0 {
+		q.Limit = defaultRuns
+	}
+	var heads []head
+	if err := e.inside(ctx, func() {
+		heads = slices.Clone(e.over)
+		for _, r := range e.runs {
+			heads = append(heads, headOf(&r.Run, 0))
+		}
+	}); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(heads, func(a, b head) int { return b.created.Compare(a.created) })
+	var out []react.Run
+	for _, h := range heads {
+		if len(out) >= q.Limit {
+			break
+		}
+		if q.Rule != "" && h.rule != q.Rule || len(q.States) > 0 && !slices.Contains(q.States, h.state) || q.Seq > 0 && (q.Seq < h.first || q.Seq > h.last) {
+			continue
+		}
+		r, err := e.Run(ctx, h.id)
+		switch {
+		case errors.Is(err, react.ErrNoRun):
+			continue // not committed yet, or pruned meanwhile
+		case err != nil:
+			return nil, err
+		case q.Seq > 0 && !slices.Contains(r.Members.First, q.Seq) && !slices.Contains(r.Members.Last, q.Seq):
+			continue
+		case len(q.States) > 0 && !slices.Contains(q.States, r.State):
+			continue
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Explain implements [react.Control].
+func (e *Engine) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
+	rec, err := e.o.Store.Get(seq)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := e.Runs(ctx, react.Query{Rule: rule, Seq: seq})
+	if err != nil {
+		return nil, err
+	}
+	var out []react.Verdict
+	unknown := false
+	err = e.inside(ctx, func() {
+		if rule != "" && e.matcher(rule) == nil {
+			unknown = true
+			return
+		}
+		for i := range e.set.File.Rules {
+			if r := &e.set.File.Rules[i]; rule == "" || r.Name == rule {
+				out = append(out, e.explain(e.set.Rule(r.Name), &rec, runs))
+			}
+		}
+	})
+	if unknown {
+		return nil, fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
+	}
+	return out, err
+}
+
+func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) react.Verdict {
+	r := m.Rule
+	v := react.Verdict{Rule: r.Name, Seq: rec.Seq, State: react.Suppressed, Line: r.Where}
+	for i := range runs {
+		if runs[i].Rule == r.Name {
+			v.State, v.Why, v.Line, v.Key, v.Run = runs[i].State, runs[i].Why, runs[i].Line, runs[i].Key, runs[i].ID
+			return v
+		}
+	}
+	rs := e.ruleState(r.Name)
+	matched, key, ok := false, react.Key(""), true
+	listens := slices.Contains(e.set.Listening(rec), m)
+	if listens {
+		matched, key, ok = e.match(m, rec)
+	}
+	v.Key = key
+	switch {
+	case !listens:
+		v.Why, v.Line = fmt.Sprintf("the rule listens to %s of %s", r.On.Type, r.On.Server), r.Line("on")
+	case !ok:
+		v.Why, v.Line = "its filter failed on this record", r.Line("when")
+	case !matched:
+		v.Why, v.Line = "its filter does not take the record", r.Line("when")
+	case rec.Seq <= rs.Since:
+		v.Why = fmt.Sprintf("the rule as it stands began behind record %d", rs.Since)
+	case rec.Seq > e.position:
+		v.State, v.Why = react.Gathering, "it was not come to yet"
+	case rs.watch != nil:
+		v.Why, v.Line = "it counts in the rule's window, which was not true, or was true already", r.Line("window")
+	default:
+		d := react.Judge(e.facts(r, rs))
+		v.State, v.Why, v.Line = d.State, "it is no longer told what was decided; now it would be: "+d.Why, d.Line
+	}
+	return v
+}

@@ -1,0 +1,439 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// group is what may have one run that gathers, and one behind that.
+type group struct {
+	rule string
+	key  react.Key
+}
+
+type groupState struct {
+	gathering *run
+	frozen    int // runs that ask, are ready or run
+	running   int // of these, acts that are being begun or run
+}
+
+func (e *Engine) group(r *run) *groupState { return e.groupOf(group{r.Rule, r.Key}) }
+
+func (e *Engine) groupOf(k group) *groupState {
+	g := e.groups[k]
+	if g == nil {
+		g = &groupState{}
+		e.groups[k] = g
+	}
+	return g
+}
+
+// firing is a window that became true at a record.
+type firing struct {
+	m     *react.Matcher
+	key   react.Key
+	from  uint64 // first member that counts; 0: an absence
+	to    uint64
+	facts recordFacts
+}
+
+// recordFacts is what the policy wants to know of a record.
+type recordFacts struct {
+	imported, unsigned, afterGap, flagged, loop bool
+	age                                         time.Duration // since its first possible arrival
+	once                                        time.Time     // until when its value is charged for the rule
+}
+
+// decide reads some of the log and reports whether there is more.
+func (e *Engine) decide() (more bool) {
+	from, to, seen := e.interest.next()
+	if from == 0 {
+		e.moveTo(seen)
+		return false
+	}
+	e.moveTo(from - 1)
+	expected := e.position + 1
+	n, last := 0, e.position
+	err := e.o.Store.Scan(expected, to, func(r *event.Record) bool {
+		if r.Seq > expected {
+			e.pruned(expected, r.Seq-1)
+		}
+		expected = r.Seq + 1
+		e.record(r)
+		last = r.Seq
+		n++
+		return n < decideRecords && len(e.fired) == 0
+	})
+	if err != nil {
+		e.o.Log.Error("reactions cannot read the log", "err", err)
+		return false // the next commit wakes
+	}
+	if n == 0 || n < decideRecords && len(e.fired) == 0 {
+		if last < to {
+			e.pruned(last+1, to)
+		}
+		last = to
+	}
+	e.moveTo(last)
+	e.interest.done(last)
+	for _, f := range e.fired {
+		e.fire(f)
+	}
+	e.fired = e.fired[:0]
+	from, _, _ = e.interest.next()
+	return from != 0
+}
+
+func (e *Engine) moveTo(seq uint64) {
+	if seq > e.position {
+		e.position, e.staged.moved = seq, true
+	}
+}
+
+// pruned counts records that were removed before they were decided.
+func (e *Engine) pruned(from, to uint64) {
+	if e.set == nil {
+		return
+	}
+	any := false
+	for _, r := range e.set.File.Rules {
+		if rs := e.rules[r.Name]; rs != nil && rs.Since < to {
+			rs.suppress("pruned", to-max(from-1, rs.Since))
+			e.stageRule(r.Name)
+			any = true
+		}
+	}
+	if any {
+		e.audit(event.ActorHost, "records not judged", 0, fmt.Sprintf("%d to %d were pruned before", from, to))
+	}
+}
+
+// record decides about a record for each rule. The record is lent.
+func (e *Engine) record(r *event.Record) {
+	facts := e.note(r)
+	if e.set == nil || len(e.set.Listening(r)) == 0 {
+		return
+	}
+	for _, m := range e.set.Listening(r) {
+		e.judgeRecord(m, r, facts)
+	}
+}
+
+// note remembers what later records of the subscription are judged by, and returns what is
+// known of this one.
+func (e *Engine) note(r *event.Record) (f recordFacts) {
+	sub := e.subs[r.Sub]
+	if sub == nil {
+		sub = &subState{}
+		e.subs[event.SubID(strings.Clone(string(r.Sub)))] = sub
+	}
+	if r.Kind == event.KindEvent {
+		f.afterGap = sub.gap
+		sub.gap = false
+		f.flagged = len(r.Flags) > 0
+		f.loop = e.carriesRun(r.Data)
+	}
+	if r.Replayed {
+		f.age = r.ReceivedAt.Sub(sub.seen) // a subscription that was not seen yet: older than any age
+	} else {
+		sub.seen = r.ReceivedAt
+	}
+	if r.Gap != nil && r.Gap.Certain {
+		sub.gap = true
+	}
+	for _, i := range e.imported {
+		f.imported = f.imported || i.from <= r.Seq && r.Seq <= i.to
+	}
+	return f
+}
+
+// seedRecords is how far back it is looked when a subscription was heard of last.
+const seedRecords = 10_000
+
+// seed finds when each subscription was heard of before the position: a replay behind a
+// restart is as old as that.
+func (e *Engine) seed() error {
+	n := 0
+	if e.position == 0 {
+		return nil
+	}
+	return e.o.Store.Scan(e.position, 1, func(r *event.Record) bool {
+		if sub := e.subs[r.Sub]; !r.Replayed && (sub == nil || sub.seen.IsZero()) {
+			if sub == nil {
+				sub = &subState{}
+				e.subs[event.SubID(strings.Clone(string(r.Sub)))] = sub
+			}
+			sub.seen = r.ReceivedAt
+		}
+		n++
+		return n < seedRecords
+	})
+}
+
+// judgeRecord decides about a record for one rule. Whatever goes wrong in the rule's filter
+// is that record's and rule's alone.
+func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts) {
+	rs := e.rules[m.Rule.Name]
+	if rs == nil || r.Seq <= rs.Since {
+		return
+	}
+	matched, key, ok := e.match(m, r)
+	switch {
+	case !ok:
+		rs.suppress("error", 1)
+		e.stageRule(m.Rule.Name)
+		return
+	case !matched:
+		return
+	}
+	rs.Matched++
+	e.stageRule(m.Rule.Name)
+	if value, ok := m.Once(r); ok {
+		f.once = e.once[onceKey(m.Rule.Name, onceHash(value))].Until
+	}
+	if rs.watch == nil {
+		e.gather(m, key, f, r.Seq, func(run *run) { e.join(run, m, r) })
+		return
+	}
+	e.stageWatch(m.Rule.Name)
+	if fired, true := rs.watch.Add(key, r.Seq, r.ReceivedAt); true {
+		e.fired = append(e.fired, firing{m: m, key: key, from: fired.From, to: r.Seq, facts: f})
+	} else if g := e.groups[group{m.Rule.Name, key}]; g != nil && g.gathering != nil {
+		e.join(g.gathering, m, r)
+	}
+}
+
+func (e *Engine) match(m *react.Matcher, r *event.Record) (matched bool, key react.Key, ok bool) {
+	defer func() {
+		if why := recover(); why != nil {
+			e.o.Log.Error("the filter of a rule failed", "rule", m.Rule.Name, "record", r.Seq, "why", fmt.Sprint(why))
+			ok = false
+		}
+	}()
+	if !m.Match(r) {
+		return false, "", true
+	}
+	return true, m.Key(r), true
+}
+
+// fire makes the run of a window that became true, with the members that counted.
+func (e *Engine) fire(f firing) {
+	e.gather(f.m, f.key, f.facts, f.to, func(run *run) {
+		if f.from == 0 || f.to <= run.Members.Newest() {
+			return
+		}
+		from := max(f.from, run.Members.Newest()+1) // a run that gathers still may have some of them
+		err := e.o.Store.Scan(from, f.to, func(r *event.Record) bool {
+			if r.Server == f.m.Rule.On.Server && r.Type.Raw() == f.m.Rule.On.Type {
+				if matched, key, ok := e.match(f.m, r); ok && matched && key == f.key && r.Seq > e.rules[f.m.Rule.Name].Since {
+					e.join(run, f.m, r)
+				}
+			}
+			return true
+		})
+		if err != nil {
+			e.o.Log.Error("the members of a window cannot be read", "rule", f.m.Rule.Name, "err", err)
+		}
+	})
+}
+
+// gather finds or makes the run that a record belongs to, and hands it to join, unless the
+// policy says that nothing is to be done.
+func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint64, join func(*run)) {
+	name := m.Rule.Name
+	rs := e.rules[name]
+	g := e.groups[group{name, key}]
+	var have *run
+	if g != nil {
+		have = g.gathering
+	}
+	facts := e.facts(m.Rule, rs)
+	facts.Imported, facts.Unsigned, facts.AfterGap, facts.Flagged, facts.Loop = f.imported, f.unsigned, f.afterGap, f.flagged, f.loop
+	facts.OnceUntil = f.once
+	facts.Stale = m.Rule.Age > 0 && f.age > m.Rule.Age
+	if have == nil {
+		facts.Queued = rs.waiting
+	}
+	d := react.Judge(facts)
+	if d.State == react.Suppressed && d.Cause == react.CauseQueue && rs.newest != nil {
+		have, d = rs.newest, react.Decision{State: react.Ready} // a full queue grows the last run
+	}
+	if d.State == react.Suppressed {
+		rs.suppress(string(d.Cause), 1)
+		e.stageRule(name)
+		return
+	}
+	if have == nil {
+		have = e.begin(m, rs, key, seq, e.now().Add(m.Rule.Wait))
+	}
+	have.Stale = have.Stale || facts.Stale
+	have.Flagged = have.Flagged || f.flagged
+	have.Unsigned = have.Unsigned || f.unsigned
+	have.AfterGap = have.AfterGap || f.afterGap
+	have.Loop = have.Loop || f.loop
+	have.Lag = have.Lag || e.lag != ""
+	join(have)
+	e.stageRun(have)
+}
+
+// begin makes a live run.
+func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint64, due time.Time) *run {
+	now := e.now()
+	r := &run{Run: react.Run{
+		ID: runID(react.Live, m.Rule.Name, key, seq, ""), NS: react.Live, Rule: m.Rule.Name, Hash: rs.Hash, Frozen: m.Rule.Freeze(), Key: key,
+		State: react.Gathering, Created: now, Due: due,
+	}, rule: *m.Rule}
+	e.add(r)
+	e.group(r).gathering = r
+	rs.newest = r
+	rs.Last = now
+	e.stageRule(r.Rule)
+	if now.Sub(rs.Told) >= time.Minute {
+		rs.Told = now
+		e.audit(actor(r.Rule), "run created", seq, "run "+string(r.ID))
+	}
+	return r
+}
+
+// add takes a new run among those that are not over.
+func (e *Engine) add(r *run) {
+	e.runs[r.ID] = r
+	e.order = append(e.order, r)
+	e.ruleState(r.Rule).waiting += waiting(r.State)
+	e.stageRun(r)
+}
+
+// join takes a record among the members of a run.
+func (e *Engine) join(r *run, m *react.Matcher, rec *event.Record) {
+	r.Members.Add(rec)
+	e.stageRun(r)
+	value, ok := m.Once(rec)
+	if !ok || len(r.Once) >= onceValues {
+		return
+	}
+	hash := onceHash(value)
+	for _, have := range r.Once {
+		if have == hash {
+			return
+		}
+	}
+	r.Once = append(r.Once, hash)
+}
+
+func onceHash(value react.Key) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:16])
+}
+
+// absences looks at the windows that are true when nothing comes. They count only up to
+// what was read.
+func (e *Engine) absences(now time.Time) {
+	if e.set == nil {
+		return
+	}
+	if from, _, _ := e.interest.next(); from != 0 {
+		return
+	}
+	for i := range e.set.File.Rules {
+		r := &e.set.File.Rules[i]
+		rs := e.rules[r.Name]
+		if r.Window.Absent == 0 || rs == nil || rs.watch == nil {
+			continue
+		}
+		rs.watch.Alive(e.o.Live(r.On.Server, r.On.Type), now)
+		for _, f := range rs.watch.Tick(now) {
+			rs.Matched++
+			e.stageWatch(r.Name)
+			e.absent(e.set.Rule(r.Name), rs, f.Key, now)
+		}
+	}
+}
+
+// absent makes the run of an absence, which has no members.
+func (e *Engine) absent(m *react.Matcher, rs *ruleState, key react.Key, now time.Time) {
+	if g := e.groups[group{m.Rule.Name, key}]; g != nil && g.gathering != nil {
+		return
+	}
+	e.gather(m, key, recordFacts{}, e.position, func(r *run) {
+		delete(e.runs, r.ID)
+		delete(e.staged.runs, r.ID)
+		r.ID = runID(react.Live, r.Rule, key, e.position, now.Format(time.RFC3339Nano))
+		r.Due = now
+		r.Members.From, r.Members.To = now.Add(-m.Rule.Window.Absent), now
+		e.runs[r.ID] = r
+	})
+}
+
+// runID names a run. Extra tells apart what the other members do not.
+func runID(ns react.Namespace, rule string, key react.Key, seq uint64, extra string) react.RunID {
+	h := sha256.New()
+	for _, part := range []string{string(ns), rule, string(key), fmt.Sprint(seq), extra} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return react.RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
+}
+
+// idLength is how many characters a run's id has.
+const idLength = 26
+
+// carriesRun reports whether a payload has the id of a run of the last hour in it: then the
+// rule may have caused the event itself.
+func (e *Engine) carriesRun(data []byte) bool {
+	if len(e.recent) == 0 {
+		return false
+	}
+	n := 0
+	for i, c := range data {
+		if c >= 'a' && c <= 'z' || c >= '2' && c <= '7' {
+			n++
+		} else {
+			n = 0
+		}
+		if n >= idLength {
+			if at, ok := e.recent[react.RunID(data[i+1-idLength:i+1])]; ok && e.now().Sub(at) < loopSpan {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// forgetOld removes what has no effect any more.
+func (e *Engine) forgetOld(now time.Time) {
+	for id, at := range e.recent {
+		if now.Sub(at) >= loopSpan {
+			delete(e.recent, id)
+		}
+	}
+	for key, c := range e.once {
+		if !c.Until.After(now) {
+			delete(e.once, key)
+			e.stageDelete(event.TableReact, prefixOnce+key)
+		}
+	}
+	for hash, g := range e.grants {
+		if !g.Until.After(now) {
+			delete(e.grants, hash)
+			e.stageDelete(event.TableGrants, hash)
+		}
+	}
+	for k, g := range e.groups {
+		if g.gathering == nil && g.frozen == 0 && g.running == 0 {
+			delete(e.groups, k)
+		}
+	}
+}
+
+func actor(rule string) event.Actor { return event.Actor("rule:" + rule) }
+
+// audit stages an entry of the audit log.
+func (e *Engine) audit(by event.Actor, action string, record uint64, result string) {
+	e.staged.audit = append(e.staged.audit, event.AuditEntry{At: e.now(), Actor: by, Action: action, Record: record, Result: result})
+}

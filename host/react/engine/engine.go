@@ -1,0 +1,312 @@
+// Package engine runs reactions: it reads the log behind the writer, decides for each rule
+// and record once, keeps runs in the journal, and has acts carried out.
+//
+// One goroutine decides. What it changes is staged in memory, committed with the position
+// up to which it has read, and only then acted upon: a start, an answer to an operator, a
+// new view. What takes time (reading a program, waiting for an act) runs beside it and
+// hands its result in. So every state that a kill can leave behind is one of the journal.
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// Bounds of the engine. See docs/limits.md.
+const (
+	decideRecords = 2000           // that are read between two looks at anything else
+	tickEvery     = time.Second    // position alone, changed files, the stop file, absences
+	askFor        = time.Hour      // after which a run that asks expires
+	grantAtMost   = 24 * time.Hour // of a grant
+	loopSpan      = time.Hour      // for which the id of a run is known again in a payload
+	triesFor      = time.Hour      // within which a webhook is tried
+	neverTries    = 3              // of an act that could not be begun
+	keptRuns      = 5000           // that are over
+	keptBytes     = 64 << 20       // of runs that are over
+	onceValues    = 1000           // of a run
+	preparing     = 4              // runs whose requests are made at the same time
+	viewEvery     = 50 * time.Millisecond
+	viewActive    = 500 // runs in a view, beside those that ask
+)
+
+// Store is what the engine needs of the store of the host.
+type Store interface {
+	Last() uint64
+	Get(seq uint64) (event.Record, error)
+	Scan(from, to uint64, fn func(*event.Record) bool) error
+	Watch(fn func([]event.Record)) (stop func())
+	Journal() event.Journal
+}
+
+// Switch is a stop switch outside of the engine: a file in the data directory, which an
+// operator can make by hand and supervisors of commands read too.
+type Switch interface {
+	// Stopped reports whether nothing may start, and whether what runs is to end.
+	Stopped() (starts, running bool)
+	Stop(kill bool) error
+	Unstop() error
+}
+
+// noSwitch is never stopped.
+type noSwitch struct{}
+
+func (noSwitch) Stopped() (starts, running bool) { return false, false }
+func (noSwitch) Stop(bool) error                 { return nil }
+func (noSwitch) Unstop() error                   { return nil }
+
+// Options configure an [Engine]. Store, Runner and Parse are needed.
+type Options struct {
+	Store  Store
+	Runner react.Runner
+	// Path is where rules.json stands, and Parse reads its content. A file that is not
+	// there has no rules.
+	Path  string
+	Parse func(path string, content []byte) (react.File, error)
+	// Switch is the stop switch that is a file; nil: there is none.
+	Switch Switch
+	// Live tells whether a subscription to the type is live or polling; nil: never.
+	Live func(server, eventType string) bool
+
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger
+	// Failpoint is called at named points; tests end the process there.
+	Failpoint func(name string)
+}
+
+// Engine is a [react.Control] that runs. Its exported methods may be called from any
+// goroutine.
+type Engine struct {
+	o      Options
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	ended  chan struct{} // closed when the deciding goroutine has ended
+	unlook func()
+
+	calls    chan func() // for the deciding goroutine
+	wake     chan struct{}
+	interest interest
+	gate     gate
+	view     atomic.Pointer[react.View]
+	prepares chan struct{} // places for requests that are made
+
+	// What follows belongs to the deciding goroutine.
+
+	position uint64
+	file     fileState
+	set      *react.Set
+	rules    map[string]*ruleState
+	starts   []time.Time // of all rules, as far as a rate counts them
+	subs     map[event.SubID]*subState
+	imported []imported
+	grants   map[string]grant // by the hash of the act
+	once     map[string]onceCharge
+	runs     map[react.RunID]*run // that are not over
+	order    []*run               // the same, in the order in which they were made
+	over     []head               // runs that are over, in the order of their creation
+	overSize int
+	groups   map[group]*groupState
+	recent   map[react.RunID]time.Time // that were started within loopSpan
+	lag      string                    // why the journal may lag the acts
+	fault    string                    // why the journal cannot be written
+	busy     int                       // acts that are being begun or run
+	asking   int
+
+	staged   staged
+	fired    []firing
+	ticked   time.Time
+	shown    time.Time // of the last view
+	stale    bool      // the view is
+	revision uint64
+}
+
+// Open reads the journal and begins. What was running is found again by the Runner.
+// Errors: those of the store; what stands in the journal and cannot be read.
+func Open(o Options) (*Engine, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Failpoint == nil {
+		o.Failpoint = func(string) {}
+	}
+	if o.Switch == nil {
+		o.Switch = noSwitch{}
+	}
+	if o.Live == nil {
+		o.Live = func(string, string) bool { return false }
+	}
+	e := &Engine{
+		o: o, ended: make(chan struct{}), calls: make(chan func()), wake: make(chan struct{}, 1),
+		prepares: make(chan struct{}, preparing),
+		rules:    map[string]*ruleState{}, subs: map[event.SubID]*subState{}, grants: map[string]grant{},
+		once: map[string]onceCharge{}, runs: map[react.RunID]*run{}, groups: map[group]*groupState{},
+		recent: map[react.RunID]time.Time{},
+	}
+	e.gate.live = map[react.RunID]react.Attempt{}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	if err := e.load(); err != nil {
+		e.cancel()
+		return nil, fmt.Errorf("reactions: %w", err)
+	}
+	e.readRules(e.loadRules())
+	e.unlook = o.Store.Watch(func(records []event.Record) {
+		if e.interest.see(records) {
+			e.nudge()
+		}
+	})
+	// What was committed before the store was watched is read in any case.
+	e.interest.add(e.position+1, o.Store.Last())
+	e.show()
+	go e.run()
+	return e, nil
+}
+
+// Close ends the engine and waits for its goroutines. Acts that run go on; the next engine
+// finds them.
+func (e *Engine) Close() error {
+	e.unlook()
+	e.cancel()
+	<-e.ended
+	e.wg.Wait()
+	return nil
+}
+
+func (e *Engine) now() time.Time { return e.o.Now().UTC() }
+
+// nudge has the deciding goroutine look at the log.
+func (e *Engine) nudge() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run is the deciding goroutine.
+func (e *Engine) run() {
+	defer close(e.ended)
+	defer e.abortAll()
+	e.adoptAll()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		more := e.decide()
+		e.tick()
+		next := e.advance()
+		if !e.flush() {
+			return
+		}
+		e.showSoon()
+		switch {
+		case more || e.staged.again:
+			timer.Reset(0)
+		default:
+			timer.Reset(max(0, next.Sub(e.now())))
+		}
+		e.staged.again = false
+		select {
+		case <-e.ctx.Done():
+			e.flush()
+			return
+		case <-e.wake:
+		case <-timer.C:
+		case call := <-e.calls:
+			call()
+			e.drain()
+		}
+	}
+}
+
+// drain runs what else was handed in, so that it shares a commit.
+func (e *Engine) drain() {
+	for range 100 {
+		select {
+		case call := <-e.calls:
+			call()
+		default:
+			return
+		}
+	}
+}
+
+// tick does each second what nothing else asks for.
+func (e *Engine) tick() {
+	now := e.now()
+	if now.Sub(e.ticked) < tickEvery {
+		return
+	}
+	e.ticked = now
+	e.lookAtFiles()
+	e.absences(now)
+	e.forgetOld(now)
+	e.staged.due = true
+}
+
+// post hands fn to the deciding goroutine. It gives up when the engine ends.
+func (e *Engine) post(fn func()) bool {
+	select {
+	case e.calls <- fn:
+		return true
+	case <-e.ctx.Done():
+		return false
+	}
+}
+
+// beside runs fn on a goroutine of its own that Close waits for.
+func (e *Engine) beside(fn func()) {
+	e.wg.Add(1)
+	go func() {
+		defer e.wg.Done()
+		fn()
+	}()
+}
+
+// call has the deciding goroutine run fn, and returns after the commit of what fn changed.
+// fn changes nothing where it returns an error.
+// Errors: those of fn, the cause of ctx, [event.ErrClosed].
+func (e *Engine) call(ctx context.Context, fn func() error) error {
+	reply := make(chan error, 1)
+	do := func() {
+		if err := fn(); err != nil {
+			reply <- err
+			return
+		}
+		e.staged.urgent = true
+		e.afterCommit(func() { reply <- nil })
+	}
+	select {
+	case e.calls <- do:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.ctx.Done():
+		return event.ErrClosed
+	}
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-e.ended:
+		select {
+		case err := <-reply:
+			return err
+		default:
+			return event.ErrClosed
+		}
+	}
+}

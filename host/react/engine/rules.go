@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// maxFile is how long rules.json may be.
+const maxFile = 1 << 20
+
+// fileState is what is known of rules.json.
+type fileState struct {
+	modified time.Time
+	size     int64
+	there    bool
+	content  []byte // in force
+	fault    string // of the newest content
+	reading  bool
+}
+
+// readFile is rules.json as it was read, made ready.
+type readFile struct {
+	state fileState
+	set   *react.Set
+	made  map[string]made
+}
+
+// made is what is known of the act of a rule before there is a run.
+type made struct {
+	req react.Request
+	err error
+}
+
+// loadRules reads rules.json. Where it cannot be used, and nothing is in force yet, what
+// was good last is taken from the journal.
+func (e *Engine) loadRules() readFile {
+	out := e.readNewest()
+	if out.set != nil || e.set != nil {
+		return out
+	}
+	good, err := e.o.Store.Journal().Entry(event.TableReact, keyFile)
+	if err != nil {
+		good = nil
+	}
+	fault := out.state.fault
+	if out.set, err = e.parse(good); err != nil {
+		good = nil
+		out.set, _ = react.Compile(react.File{Path: e.o.Path}, e.now()) // nothing that could be wrong
+	}
+	out.state.content, out.state.fault = good, fault
+	out.make(e.o.Runner)
+	return out
+}
+
+// readNewest reads the file. Its set is nil when it cannot be used.
+func (e *Engine) readNewest() (out readFile) {
+	content, err := e.readContent(&out.state)
+	if err == nil {
+		out.set, err = e.parse(content)
+	}
+	if err != nil {
+		out.state.fault = err.Error()
+		return out
+	}
+	out.state.content = content
+	out.make(e.o.Runner)
+	return out
+}
+
+func (e *Engine) parse(content []byte) (*react.Set, error) {
+	file := react.File{Path: e.o.Path}
+	if content != nil {
+		var err error
+		if file, err = e.o.Parse(e.o.Path, content); err != nil {
+			return nil, err
+		}
+	}
+	return react.Compile(file, e.now())
+}
+
+func (e *Engine) readContent(s *fileState) ([]byte, error) {
+	f, err := os.Open(e.o.Path)
+	if errors.Is(err, fs.ErrNotExist) || e.o.Path == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	s.modified, s.size, s.there = info.ModTime(), info.Size(), true
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		err = fmt.Errorf("%s has more than %d bytes", e.o.Path, maxFile)
+	}
+	return content, err
+}
+
+// make asks the Runner for the act of each rule: what it is armed by depends on the program.
+func (f *readFile) make(r react.Runner) {
+	f.made = map[string]made{}
+	for _, rule := range f.set.File.Rules {
+		req, err := r.Prepare(rule, react.Run{Rule: rule.Name, NS: react.Live}, nil)
+		f.made[rule.Name] = made{req, err}
+	}
+}
+
+// lookAtFiles reads the file of rules again when it was changed, and notes the stop file.
+func (e *Engine) lookAtFiles() {
+	if e.gate.file(e.o.Switch.Stopped()) {
+		e.stale = true
+		e.audit(event.ActorOperator, "stop file", 0, map[bool]string{true: "stops", false: "no longer stops"}[e.gate.stopped()])
+	}
+	if e.file.reading || e.o.Path == "" {
+		return
+	}
+	info, err := os.Stat(e.o.Path)
+	there := err == nil
+	if there == e.file.there && (!there || info.ModTime().Equal(e.file.modified) && info.Size() == e.file.size) {
+		return
+	}
+	e.file.reading = true
+	e.beside(func() {
+		read := e.readNewest()
+		e.post(func() { e.readRules(read) })
+	})
+}
+
+// readRules puts what was read in force, or says why it cannot be.
+func (e *Engine) readRules(read readFile) {
+	content := e.file.content
+	e.file = read.state
+	e.stale = true
+	if read.set == nil {
+		e.file.content = content
+		e.o.Log.Warn("rules.json cannot be used; what was good last stays in force", "err", read.state.fault)
+		return
+	}
+	// Whatever is committed from now on is looked at with the new types.
+	e.interest.listen(read.set.File)
+	last := e.o.Store.Last()
+	fresh := e.set == nil
+	e.set = read.set
+	in := map[string]bool{}
+	for i := range read.set.File.Rules {
+		r := &read.set.File.Rules[i]
+		in[r.Name] = true
+		e.takeRule(r, read.made[r.Name], last, fresh)
+	}
+	for name, rs := range e.rules {
+		if !in[name] && rs.Hash != "" {
+			rs.Hash, rs.watch = "", nil
+			e.stageRule(name)
+		}
+	}
+	if !fresh || !bytes.Equal(content, e.file.content) {
+		if len(e.file.content) <= maxEntry && len(e.file.content) > 0 {
+			e.stagePut(event.TableReact, keyFile, e.file.content)
+		}
+	}
+	e.staged.again = true
+}
+
+// takeRule puts a rule in force. One that is not the one of before begins at the newest
+// record.
+func (e *Engine) takeRule(r *react.Rule, m made, last uint64, fresh bool) {
+	rs := e.ruleState(r.Name)
+	hash := r.Hash(m.req.Path, m.req.Program)
+	rs.boundary, rs.fault = m.req.Boundary, ""
+	if m.err != nil {
+		rs.fault = m.err.Error()
+	}
+	same := rs.Hash == hash
+	if !same {
+		rs.Hash, rs.Since = hash, last
+		e.stageRule(r.Name)
+	}
+	switch {
+	case r.Window.IsZero():
+		rs.watch = nil
+	case same && fresh:
+		e.loadWatch(r.Name, rs, r)
+	case !same || rs.watch == nil:
+		rs.watch = react.NewWatch(r)
+		e.stageWatch(r.Name)
+	}
+}

@@ -1,0 +1,567 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// advance moves every run on whose time has come, and returns when the next one's will.
+func (e *Engine) advance() time.Time {
+	now := e.now()
+	next := now.Add(tickEvery)
+	over := false
+	for _, r := range e.order {
+		due := r.Due
+		switch {
+		case r.State.Over():
+			over = true
+			continue
+		case r.busy, r.State == react.Running:
+			continue
+		case r.State == react.Ready && r.later.After(due):
+			due = r.later
+		}
+		if due.After(now) {
+			if due.Before(next) {
+				next = due
+			}
+			continue
+		}
+		switch r.State {
+		case react.Gathering:
+			if (r.NS != react.Live || e.group(r).frozen == 0) && (!r.full || e.asking < react.MaxAsking) {
+				e.leave(r)
+			}
+		case react.Asking:
+			e.end(r, react.Expired, "nobody approved it in time", "")
+			e.audit(actor(r.Rule), "approval expired", 0, "run "+string(r.ID))
+		case react.Ready:
+			e.tryStart(r)
+		}
+	}
+	if over {
+		e.order = slices.DeleteFunc(e.order, func(r *run) bool { return r.State.Over() })
+	}
+	for _, rs := range e.rules {
+		if rs.watch == nil {
+			continue
+		}
+		if due := rs.watch.Due(); !due.IsZero() && due.Before(next) && due.After(now) {
+			next = due
+		}
+	}
+	return next
+}
+
+// setState keeps the counts of what asks and of what groups have.
+func (e *Engine) setState(r *run, to react.State, why, line string) {
+	g := e.group(r)
+	if g.gathering == r && to != react.Gathering {
+		g.gathering = nil
+	}
+	if rs := e.rules[r.Rule]; rs != nil && rs.newest == r && to != react.Gathering {
+		rs.newest = nil
+	}
+	g.frozen += r.frozen(to) - r.frozen(r.State)
+	e.asking += asking(to) - asking(r.State)
+	e.ruleState(r.Rule).waiting += waiting(to) - waiting(r.State)
+	r.State, r.Why, r.Line = to, why, line
+	e.stageRun(r)
+	e.staged.urgent = true
+}
+
+// frozen counts a run that keeps those of its group behind it from leaving gathering. What
+// the operator asked for keeps nothing back.
+func (r *run) frozen(s react.State) int {
+	if r.NS == react.Live && (s == react.Asking || s == react.Ready || s == react.Running) {
+		return 1
+	}
+	return 0
+}
+
+func waiting(s react.State) int {
+	if s == react.Running || s.Over() {
+		return 0
+	}
+	return 1
+}
+
+func asking(s react.State) int {
+	if s == react.Asking {
+		return 1
+	}
+	return 0
+}
+
+// end ends a run.
+func (e *Engine) end(r *run, state react.State, why, line string) {
+	e.setState(r, state, why, line)
+	r.Ended = e.now()
+	delete(e.runs, r.ID)
+	e.staged.again = true // another one of the group may go on
+}
+
+// leave freezes the members of a run and has its request made beside. Records that come
+// meanwhile gather the next one.
+func (e *Engine) leave(r *run) {
+	r.busy = true
+	if g := e.group(r); g.gathering == r {
+		g.gathering = nil
+	}
+	if rs := e.rules[r.Rule]; rs != nil && rs.newest == r {
+		rs.newest = nil
+	}
+	e.prepare(r, func(req react.Request, err error) {
+		r.busy = false
+		if err != nil {
+			e.failed(r, "the act cannot be made: "+err.Error())
+			return
+		}
+		e.left(r, req)
+	})
+}
+
+// prepare has the request of a run made, and hands it to the deciding goroutine.
+func (e *Engine) prepare(r *run, done func(react.Request, error)) {
+	rule, frozen, members := r.rule, cloneRun(&r.Run), slices.Concat(r.Members.First, r.Members.Last)
+	e.beside(func() {
+		select {
+		case e.prepares <- struct{}{}:
+			defer func() { <-e.prepares }()
+		case <-e.ctx.Done():
+			return
+		}
+		var records []event.Record
+		for _, seq := range members {
+			rec, err := e.o.Store.Get(seq)
+			if err == nil {
+				records = append(records, rec)
+			}
+		}
+		req, err := e.o.Runner.Prepare(rule, frozen, records)
+		e.o.Failpoint("prepared")
+		e.post(func() { done(req, err) })
+	})
+}
+
+// left decides what becomes of a run whose request is known.
+func (e *Engine) left(r *run, req react.Request) {
+	r.Request = &req
+	r.Hash = r.rule.Hash(req.Path, req.Program)
+	d := e.judge(r)
+	switch d.State {
+	case react.Suppressed:
+		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
+		e.stageRule(r.Rule)
+		e.end(r, react.Suppressed, d.Why, d.Line)
+	case react.WouldRun:
+		e.end(r, react.WouldRun, d.Why, d.Line)
+	case react.Asking:
+		if e.asking >= react.MaxAsking {
+			r.full, r.Request = true, nil // goes on gathering until there is a place
+			return
+		}
+		e.ask(r, d.Why, d.Line)
+	default:
+		e.setState(r, react.Ready, d.Why, d.Line)
+		r.Due = e.now()
+		e.staged.again = true
+	}
+	e.o.Failpoint("judged")
+}
+
+// ask has a run wait for the operator.
+func (e *Engine) ask(r *run, why, line string) {
+	r.Approved, r.By, r.Under = "", "", ""
+	e.setState(r, react.Asking, why, line)
+	r.Due = e.now().Add(askFor)
+	e.audit(actor(r.Rule), "approval asked", 0, "run "+string(r.ID)+", request "+r.Request.Hash())
+}
+
+// facts gathers what is known of a rule at this moment.
+func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
+	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.gate.stopped(), Held: e.held()}
+	if e.set != nil {
+		f.File = e.set.File
+	}
+	if rs != nil {
+		f.Armed = rs.Armed != "" && rs.Armed == rs.Hash
+		f.Silenced, f.Failures = rs.Silenced, rs.Failures
+		rs.starts, f.Started, f.StartedUntil = within(rs.starts, rule.Limits.Runs, f.Now)
+	}
+	if f.File != nil {
+		e.starts, f.StartedAll, f.StartedAllDue = within(e.starts, f.File.Limits.Runs, f.Now)
+	}
+	f.RunningAll = e.busy
+	return f
+}
+
+// within returns the starts that a rate counts still, how many, and when the oldest leaves.
+func within(starts []time.Time, rate react.Rate, now time.Time) ([]time.Time, int, time.Time) {
+	if rate.N == 0 {
+		return nil, 0, time.Time{}
+	}
+	old := 0
+	for old < len(starts) && (now.Sub(starts[old]) >= rate.Per || len(starts)-old > rate.N) {
+		old++
+	}
+	if starts = starts[old:]; len(starts) == 0 {
+		return starts, 0, time.Time{}
+	}
+	return starts, len(starts), starts[0].Add(rate.Per)
+}
+
+// judge asks the policy about a run with a request, as the rule and everything else stand
+// now. What acts is the rule as it was; where that is another one now, the operator decides.
+func (e *Engine) judge(r *run) react.Decision {
+	rs := e.ruleState(r.Rule)
+	rule := &r.rule
+	gone := true
+	if e.set != nil {
+		if m := e.set.Rule(r.Rule); m != nil {
+			rule, gone = m.Rule, false
+		}
+	}
+	f := e.facts(rule, rs)
+	f.Gone, f.NS = gone, r.NS
+	f.Armed = rs.Armed != "" && rs.Armed == r.Hash
+	f.Stale, f.Flagged, f.Unsigned, f.AfterGap, f.Loop = r.Stale, r.Flagged, r.Unsigned, r.AfterGap, r.Loop
+	f.OnceUntil = e.onceUntil(r)
+	f.Running = e.group(r).running
+	f.Approved = e.approved(r, rs)
+	d := react.Judge(f)
+	if r.Lag && !f.Approved && d.State == react.Ready {
+		d = react.Decision{State: react.Asking, Cause: react.CauseHeld, Why: "it was made while the journal may not have known what was done"}
+	}
+	return d
+}
+
+// approved reports whether the operator said yes to exactly this request under the rule of
+// now, or a grant does.
+func (e *Engine) approved(r *run, rs *ruleState) bool {
+	if r.Request == nil {
+		return false
+	}
+	if r.Approved != "" && r.Approved == r.Request.Hash() && r.Under == rs.Hash {
+		return true
+	}
+	g, ok := e.grants[r.Request.ActHash()]
+	return ok && g.Rule == r.Rule && g.Until.After(e.now())
+}
+
+// onceUntil returns until when all values of a run are charged by others; zero if one of
+// them is not.
+func (e *Engine) onceUntil(r *run) time.Time {
+	var until time.Time
+	for i, hash := range r.Once {
+		c, ok := e.once[onceKey(r.Rule, hash)]
+		if !ok || c.Run == r.ID {
+			return time.Time{}
+		}
+		if i == 0 || c.Until.Before(until) {
+			until = c.Until
+		}
+	}
+	return until
+}
+
+func onceKey(rule, hash string) string { return rule + "/" + hash }
+
+// charge notes that the act of a run is not to be repeated for its values.
+func (e *Engine) charge(r *run) {
+	for _, hash := range r.Once {
+		key := onceKey(r.Rule, hash)
+		c := onceCharge{Until: e.now().Add(r.rule.Once.For), Run: r.ID}
+		e.once[key] = c
+		e.stagePut(event.TableReact, prefixOnce+key, encode(c))
+	}
+}
+
+// uncharge takes that back.
+func (e *Engine) uncharge(r *run) {
+	for _, hash := range r.Once {
+		key := onceKey(r.Rule, hash)
+		if e.once[key].Run == r.ID {
+			delete(e.once, key)
+			e.stageDelete(event.TableReact, prefixOnce+key)
+		}
+	}
+}
+
+// tryStart begins a run that is ready, if the policy still lets it.
+func (e *Engine) tryStart(r *run) {
+	d := e.judge(r)
+	switch {
+	case d.State == react.Suppressed:
+		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
+		e.stageRule(r.Rule)
+		e.end(r, react.Suppressed, d.Why, d.Line)
+		return
+	case d.State == react.WouldRun:
+		e.end(r, react.WouldRun, d.Why, d.Line)
+		return
+	case d.State == react.Asking:
+		if e.asking < react.MaxAsking {
+			e.ask(r, d.Why, d.Line)
+		}
+		return
+	case !d.Now:
+		r.later = d.Until
+		if r.Why != d.Why {
+			r.Why, r.Line = d.Why, d.Line
+			e.stageRun(r)
+			e.stale = true
+		}
+		return
+	}
+	if e.gate.file(e.o.Switch.Stopped()) {
+		e.stale = true
+	}
+	if e.gate.shut() {
+		return
+	}
+	r.Why, r.Line = d.Why, d.Line
+	e.reserve(r, 1)
+	r.busy = true
+	req, attempt := *r.Request, r.Attempt+1
+	e.beside(func() {
+		a, err := e.o.Runner.Ready(e.ctx, req, attempt)
+		e.o.Failpoint("ready")
+		if !e.post(func() { e.readied(r, a, attempt, err) }) && err == nil {
+			a.Abort()
+		}
+	})
+}
+
+// reserve counts an act that is being begun or runs.
+func (e *Engine) reserve(r *run, n int) {
+	e.busy += n
+	e.group(r).running += n
+}
+
+// readied commits that an attempt begins, and then begins it.
+func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
+	r.busy = false
+	e.reserve(r, -1)
+	if err != nil {
+		e.again(r, err)
+		return
+	}
+	// Much may have changed while the attempt was made ready.
+	if d := e.judge(r); d.State != react.Ready || !d.Now || e.gate.shut() {
+		e.beside(a.Abort)
+		return
+	}
+	e.reserve(r, 1)
+	now, h := e.now(), a.Handle()
+	h.Attempt = attempt
+	r.Attempt, r.Handle, r.Started = attempt, &h, now
+	if r.First.IsZero() {
+		r.First = now
+	}
+	e.setState(r, react.Running, r.Why, r.Line)
+	e.recent[r.ID] = now
+	if attempt == 1 {
+		e.charge(r)
+	}
+	rs := e.ruleState(r.Rule)
+	rs.starts, e.starts = append(rs.starts, now), append(e.starts, now)
+	e.stageStarts(r.Rule)
+	e.stageStarts(allRules)
+	e.audit(actor(r.Rule), "act started", 0, fmt.Sprintf("run %s, attempt %d, request %s", r.ID, attempt, r.Request.Hash()))
+	e.staged.aborts = append(e.staged.aborts, a)
+	e.afterCommit(func() { e.perform(r, a) })
+}
+
+// perform begins an attempt that is committed, and waits for its result.
+func (e *Engine) perform(r *run, a react.Attempt) {
+	id := r.ID
+	e.beside(func() {
+		e.o.Failpoint("running")
+		e.gate.file(e.o.Switch.Stopped())
+		if e.ctx.Err() != nil || !e.gate.pass(id, a) {
+			a.Abort()
+			e.post(func() {
+				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: "reactions were stopped", Ended: e.now()})
+			})
+			return
+		}
+		if err := a.Go(); err != nil {
+			e.post(func() {
+				r.Never++
+				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: err.Error(), Ended: e.now()})
+			})
+			return
+		}
+		e.o.Failpoint("begun")
+		e.await(r, a)
+	})
+}
+
+// await hands the result of an attempt in.
+func (e *Engine) await(r *run, a react.Attempt) {
+	res, err := a.Wait(e.ctx)
+	if err != nil && e.ctx.Err() != nil {
+		return // it goes on; the next engine finds it
+	}
+	if err != nil {
+		res = react.Result{Outcome: react.OutcomeUnknown, Why: err.Error(), Ended: e.now()}
+	}
+	e.o.Failpoint("ended")
+	e.post(func() { e.finish(r, res) })
+}
+
+// again makes the request of a run anew that could not be made ready: what was approved
+// may be another one now.
+func (e *Engine) again(r *run, cause error) {
+	if e.ctx.Err() != nil {
+		return
+	}
+	r.busy = true
+	e.prepare(r, func(req react.Request, err error) {
+		r.busy = false
+		switch {
+		case err != nil:
+			e.failed(r, "the act cannot be made: "+err.Error())
+		case req.Hash() == r.Request.Hash():
+			e.failed(r, "the act cannot be begun: "+cause.Error())
+		default:
+			r.Request = &req
+			r.Hash = r.rule.Hash(req.Path, req.Program)
+			e.audit(actor(r.Rule), "approval void", 0, fmt.Sprintf("run %s: %v", r.ID, cause))
+			e.ask(r, "it is not what was approved: "+cause.Error(), "")
+		}
+	})
+}
+
+// failed ends a run that could not act, or whose act failed.
+func (e *Engine) failed(r *run, why string) {
+	e.breaker(r, true)
+	e.end(r, react.Failed, why, "")
+}
+
+// breaker counts failures in a row.
+func (e *Engine) breaker(r *run, failed bool) {
+	rs := e.ruleState(r.Rule)
+	if rs.Failures++; !failed {
+		rs.Failures = 0
+	}
+	e.stageRule(r.Rule)
+}
+
+// finish takes the result of an attempt. The crash table of docs/reactions.md is here and
+// in adopt.
+func (e *Engine) finish(r *run, res react.Result) {
+	e.gate.leave(r.ID)
+	e.reserve(r, -1)
+	if res.Ended.IsZero() {
+		res.Ended = e.now()
+	}
+	r.Result = &res
+	unknownRuns := r.Request.Kind != react.RequestCommand || r.Request.RepeatSafe
+	switch {
+	case res.Outcome == react.OutcomeDone:
+		e.breaker(r, false)
+		e.end(r, react.Done, res.Why, "")
+	case res.Outcome == react.OutcomeKilled:
+		e.end(r, react.Killed, orElse(res.Why, "the stop switch ended it"), "")
+	case res.Outcome == react.OutcomeNever:
+		e.neverBegan(r, res)
+	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && unknownRuns:
+		e.retry(r, res)
+	case res.Outcome == react.OutcomeUnknown:
+		e.breaker(r, true)
+		e.end(r, react.Parked, orElse(res.Why, "it is not known whether it was done"), "")
+	default:
+		e.failed(r, orElse(res.Why, "it failed"))
+	}
+	e.audit(actor(r.Rule), "act ended", 0, fmt.Sprintf("run %s, attempt %d: %s", r.ID, r.Attempt, res.Outcome))
+	if h := r.Handle; h != nil {
+		handle := *h
+		r.Handle = nil
+		e.afterCommit(func() {
+			e.beside(func() {
+				e.o.Failpoint("settled")
+				if err := e.o.Runner.Forget(handle); err != nil {
+					e.o.Log.Warn("what an act left cannot be removed", "run", r.ID, "err", err)
+				}
+				e.o.Failpoint("forgotten")
+			})
+		})
+	}
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// neverBegan has a run start again of which it is certain that nothing was done.
+func (e *Engine) neverBegan(r *run, res react.Result) {
+	if r.Never >= neverTries {
+		e.failed(r, orElse(res.Why, "it could not be begun"))
+		return
+	}
+	e.setState(r, react.Ready, "it was not begun: "+res.Why, "")
+	r.Due = e.now().Add(time.Duration(r.Never) * time.Second)
+}
+
+// retry has an act done again that may be repeated, a bounded number of times.
+func (e *Engine) retry(r *run, res react.Result) {
+	due := e.now().Add(max(res.After, backoff(r.Attempt)))
+	if r.Attempt >= react.WebhookTries || due.Sub(r.First) > triesFor {
+		e.breaker(r, true)
+		e.end(r, react.Dead, fmt.Sprintf("%d tries failed, the last: %s", r.Attempt, res.Why), "")
+		return
+	}
+	e.setState(r, react.Ready, "it is tried again: "+res.Why, "")
+	r.Due = due
+}
+
+// backoff is how long after a failed attempt the next one waits: 5 s, 20 s, 80 s and so on.
+func backoff(attempt int) time.Duration { return 5 * time.Second << (2 * min(attempt-1, 4)) }
+
+// adoptAll finds what became of the attempts of an earlier process.
+func (e *Engine) adoptAll() {
+	for _, r := range e.order {
+		if r.State == react.Running {
+			e.reserve(r, 1)
+			e.adopt(r)
+		}
+	}
+}
+
+func (e *Engine) adopt(r *run) {
+	req, h := *r.Request, react.Handle{Attempt: r.Attempt}
+	if r.Handle != nil {
+		h = *r.Handle
+	}
+	e.beside(func() {
+		a, err := e.o.Runner.Adopt(e.ctx, req, h)
+		e.o.Failpoint("adopted")
+		if err != nil {
+			if e.ctx.Err() == nil {
+				e.post(func() {
+					e.finish(r, react.Result{Outcome: react.OutcomeUnknown, Why: err.Error(), Ended: e.now()})
+				})
+			}
+			return
+		}
+		e.gate.adopt(r.ID, a)
+		e.await(r, a)
+	})
+}
+
+// abortAll ends attempts that were made ready and whose start was not committed.
+func (e *Engine) abortAll() {
+	e.cancel()
+	for _, a := range e.staged.aborts {
+		a.Abort()
+	}
+}

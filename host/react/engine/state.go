@@ -1,0 +1,531 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// Keys of the table react, beside those of package event.
+const (
+	keyPosition = "position"
+	keyStop     = "stop"
+	keyFile     = "file"    // the content of the file that was good last
+	prefixWatch = "window/" // rule and number of the part -> state of its window
+	prefixOnce  = "once/"   // rule and hash of the value -> until when it is charged
+)
+
+// allRules is the key in the table of what was used by all rules together. It is no name
+// of a rule.
+const allRules = "*"
+
+// watchPart is how much of the state of a window one entry holds.
+const watchPart = 512 << 10
+
+// position is what is stored of the way through the log.
+type position struct {
+	Seq uint64 `json:"seq"` // every record up to here was decided
+	// Gaps are the subscriptions whose next event is the first behind a certain gap.
+	Gaps []event.SubID `json:"gaps,omitempty"`
+}
+
+// run is a run with what only the engine needs.
+type run struct {
+	react.Run
+	// Once are the hashes of the values that the act is charged under.
+	Once []string `json:"once,omitempty"`
+	// Under is the rule that was in force when the run was approved.
+	Under    react.Hash `json:"under,omitempty"`
+	Unsigned bool       `json:"unsigned,omitempty"`
+	AfterGap bool       `json:"afterGap,omitempty"`
+	Loop     bool       `json:"loop,omitempty"`
+	Lag      bool       `json:"lag,omitempty"`     // made while the journal may have lagged the acts
+	First    time.Time  `json:"first,omitzero"`    // of the first try
+	Never    int        `json:"never,omitempty"`   // tries that did not begin
+	AskUntil time.Time  `json:"askUntil,omitzero"` // of a run that was denied
+
+	rule  react.Rule // as it was
+	busy  bool       // something is done for it beside
+	full  bool       // waits for a place among those that ask
+	later time.Time  // before which it is not worth asking to start it
+}
+
+// ruleState is what is stored of a rule.
+type ruleState struct {
+	Armed    react.Hash        `json:"armed,omitempty"`
+	Silenced time.Time         `json:"silenced,omitzero"`
+	Hash     react.Hash        `json:"hash,omitempty"`  // in force now
+	Since    uint64            `json:"since,omitempty"` // records behind it are judged by this hash
+	Matched  uint64            `json:"matched,omitempty"`
+	Dropped  map[string]uint64 `json:"suppressed,omitempty"`
+	Failures int               `json:"failures,omitempty"` // in a row
+	Last     time.Time         `json:"last,omitzero"`
+	Told     time.Time         `json:"told,omitzero"` // when the audit log last told of a new run
+
+	starts   []time.Time
+	watch    *react.Watch
+	parts    int // entries that hold the window
+	boundary string
+	fault    string         // why its request cannot be made
+	approved *react.Request // last, without its input
+	newest   *run           // that gathers
+	waiting  int            // runs that gather, ask or are ready
+}
+
+// suppress counts records or runs for which nothing was done.
+func (s *ruleState) suppress(why string, n uint64) {
+	if s.Dropped == nil {
+		s.Dropped = map[string]uint64{}
+	}
+	s.Dropped[why] += n
+}
+
+// subState is what the engine remembers of a subscription.
+type subState struct {
+	seen time.Time // when its last record arrived
+	gap  bool      // the last thing was a certain gap
+}
+
+// grant approves what asks exactly the same.
+type grant struct {
+	Rule  string    `json:"rule"`
+	Until time.Time `json:"until"`
+}
+
+// onceCharge keeps an act from being repeated.
+type onceCharge struct {
+	Until time.Time   `json:"until"`
+	Run   react.RunID `json:"run"`
+}
+
+// imported is a range of records that start nothing.
+type imported struct{ from, to uint64 }
+
+// head is what is kept in memory of a run that is over.
+type head struct {
+	id      react.RunID
+	rule    string
+	state   react.State
+	created time.Time
+	first   uint64
+	last    uint64
+	size    int
+}
+
+// staged is what the next commit holds, and what follows from it.
+type staged struct {
+	runs   map[react.RunID]*run
+	rules  map[string]bool
+	watch  map[string]bool
+	starts map[string]bool
+	put    []event.JournalEntry
+	del    []event.JournalEntry
+	audit  []event.AuditEntry
+	after  []func()
+	aborts []react.Attempt // whose start is staged
+
+	moved  bool // the position did
+	due    bool // a second is over
+	urgent bool // something waits for the commit
+	again  bool // look once more without waiting
+}
+
+func (e *Engine) stageRun(r *run) {
+	if e.staged.runs == nil {
+		e.staged.runs = map[react.RunID]*run{}
+	}
+	e.staged.runs[r.ID] = r
+}
+
+func mark(set *map[string]bool, name string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[name] = true
+}
+
+func (e *Engine) stageRule(name string)   { mark(&e.staged.rules, name) }
+func (e *Engine) stageWatch(name string)  { mark(&e.staged.watch, name) }
+func (e *Engine) stageStarts(name string) { mark(&e.staged.starts, name) }
+
+func (e *Engine) stagePut(table event.JournalTable, key string, value []byte) {
+	e.staged.put = append(e.staged.put, event.JournalEntry{Table: table, Key: key, Value: value})
+}
+
+func (e *Engine) stageDelete(table event.JournalTable, key string) {
+	e.staged.del = append(e.staged.del, event.JournalEntry{Table: table, Key: key})
+}
+
+// afterCommit has fn run by the deciding goroutine when what is staged is committed.
+func (e *Engine) afterCommit(fn func()) {
+	e.staged.after = append(e.staged.after, fn)
+	e.staged.urgent = true
+}
+
+// flush commits what is staged if something waits for it or a second is over. It tries
+// until it is done, and returns false when the engine ends before.
+func (e *Engine) flush() bool {
+	s := &e.staged
+	for s.urgent || s.due && e.unsaved() || e.ctx.Err() != nil && e.unsaved() {
+		change := e.change()
+		was := e.staged
+		e.staged = staged{again: was.again}
+		e.o.Failpoint("decided")
+		if !e.commit(change) {
+			e.staged.aborts = was.aborts
+			return false
+		}
+		e.o.Failpoint("committed")
+		e.stale = true
+		for _, fn := range was.after {
+			fn()
+		}
+	}
+	s.due = false
+	return true
+}
+
+// unsaved reports whether there is anything to commit.
+func (e *Engine) unsaved() bool {
+	s := &e.staged
+	return s.urgent || s.moved && e.matters() || len(s.runs)+len(s.rules)+len(s.watch)+len(s.starts)+len(s.put)+len(s.del)+len(s.audit) > 0
+}
+
+// matters reports whether the position is worth a commit of its own.
+func (e *Engine) matters() bool { return len(e.runs) > 0 || e.set != nil && len(e.set.File.Rules) > 0 }
+
+// commit tries until the change is committed. It returns false when the engine or the
+// store ended before; then it is not known whether it is.
+func (e *Engine) commit(change event.JournalChange) bool {
+	for {
+		err := e.o.Store.Journal().Change(context.Background(), change)
+		switch {
+		case err == nil:
+			if e.fault != "" {
+				e.fault, e.stale = "", true
+			}
+			return true
+		case errors.Is(err, event.ErrClosed):
+			e.cancel()
+			return false
+		}
+		e.o.Log.Error("the journal of reactions cannot be written", "err", err)
+		e.fault = "the journal cannot be written: " + err.Error()
+		e.show()
+		wait := time.NewTimer(tickEvery)
+		select {
+		case <-wait.C:
+		case <-e.ctx.Done():
+			wait.Stop()
+			return false
+		}
+	}
+}
+
+// change returns what is staged as one change of the journal.
+func (e *Engine) change() event.JournalChange {
+	s := &e.staged
+	c := event.JournalChange{Put: s.put, Delete: s.del, Audit: s.audit}
+	put := func(table event.JournalTable, key string, value any) {
+		c.Put = append(c.Put, event.JournalEntry{Table: table, Key: key, Value: encode(value)})
+	}
+	for id, r := range s.runs {
+		value := r.encode()
+		c.Put = append(c.Put, event.JournalEntry{Table: event.TableRuns, Key: string(id), Value: value})
+		if r.State.Over() {
+			e.keep(r, len(value))
+		}
+	}
+	c.Delete = append(c.Delete, e.prune()...)
+	for name := range s.rules {
+		put(event.TableRules, name, e.rules[name])
+	}
+	for name := range s.starts {
+		times := e.starts
+		if name != allRules {
+			times = e.rules[name].starts
+		}
+		put(event.TableSpend, name, times)
+	}
+	for name := range s.watch {
+		e.putWatch(name, &c)
+	}
+	p := position{Seq: e.position}
+	for id, sub := range e.subs {
+		if sub.gap {
+			p.Gaps = append(p.Gaps, id)
+		}
+	}
+	slices.Sort(p.Gaps)
+	put(event.TableReact, keyPosition, p)
+	return c
+}
+
+// putWatch stores the state of a window in parts that an entry can hold.
+func (e *Engine) putWatch(name string, c *event.JournalChange) {
+	rs := e.rules[name]
+	var value []byte
+	if rs.watch != nil {
+		value = encode(rs.watch)
+	}
+	n := 0
+	for ; len(value) > 0; n++ {
+		part := value[:min(watchPart, len(value))]
+		value = value[len(part):]
+		c.Put = append(c.Put, event.JournalEntry{Table: event.TableReact, Key: watchKey(name, n), Value: part})
+	}
+	for i := n; i < rs.parts; i++ {
+		c.Delete = append(c.Delete, event.JournalEntry{Table: event.TableReact, Key: watchKey(name, i)})
+	}
+	rs.parts = n
+}
+
+func watchKey(rule string, part int) string { return fmt.Sprintf("%s%s/%04d", prefixWatch, rule, part) }
+
+func encode(value any) []byte {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("entry of the journal: %v", err)) // values of this package always can be
+	}
+	return raw
+}
+
+// maxEntry is how much an entry of the journal holds.
+const maxEntry = 1 << 20
+
+// encode returns a run as it is stored. Of one that is too long the output and the values
+// that sum it up are left out: what it was and what became of it stays.
+func (r *run) encode() []byte {
+	if r.State.Over() && r.Request != nil && r.State != react.Denied {
+		short := *r.Request
+		short.Input = nil // what was approved stays known by its hash
+		r.Request = &short
+	}
+	value := encode(r)
+	if len(value) <= maxEntry {
+		return value
+	}
+	short := *r
+	short.Members.Top = nil
+	if r.Result != nil {
+		result := *r.Result
+		result.Output = react.Output{}
+		result.Why += " (its output is too long to be kept)"
+		short.Result = &result
+	}
+	return encode(&short)
+}
+
+// keep remembers a run that is over.
+func (e *Engine) keep(r *run, size int) {
+	h := headOf(&r.Run, size)
+	for i := range e.over {
+		if e.over[i].id == h.id {
+			e.overSize += h.size - e.over[i].size
+			e.over[i] = h
+			return
+		}
+	}
+	e.over = append(e.over, h)
+	e.overSize += size
+}
+
+func headOf(r *react.Run, size int) head {
+	h := head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, size: size}
+	if m := &r.Members; len(m.First) > 0 {
+		h.first, h.last = m.First[0], m.Newest()
+	}
+	return h
+}
+
+// prune removes the oldest runs that are over and beyond what is kept. What is parked
+// stays until it is settled.
+func (e *Engine) prune() (gone []event.JournalEntry) {
+	n := len(e.over)
+	e.over = slices.DeleteFunc(e.over, func(h head) bool {
+		if n <= keptRuns && e.overSize <= keptBytes || h.state == react.Parked {
+			return false
+		}
+		n--
+		e.overSize -= h.size
+		gone = append(gone, event.JournalEntry{Table: event.TableRuns, Key: string(h.id)})
+		return true
+	})
+	return gone
+}
+
+// load reads the journal.
+func (e *Engine) load() error {
+	j := e.o.Store.Journal()
+	e.position = e.o.Store.Last()
+	var bad error
+	each := func(table event.JournalTable, prefix string, fn func(key string, value []byte) error) {
+		if bad != nil {
+			return
+		}
+		err := j.Entries(table, prefix, func(key string, value []byte) bool {
+			if err := fn(strings.TrimPrefix(key, prefix), value); err != nil {
+				bad = fmt.Errorf("entry %q of %s: %w", key, table, err)
+			}
+			return bad == nil
+		})
+		if bad == nil {
+			bad = err
+		}
+	}
+	each(event.TableRules, "", func(name string, value []byte) error {
+		rs := &ruleState{}
+		e.rules[name] = rs
+		return json.Unmarshal(value, rs)
+	})
+	each(event.TableSpend, "", func(name string, value []byte) error {
+		if name == allRules {
+			return json.Unmarshal(value, &e.starts)
+		}
+		return json.Unmarshal(value, &e.ruleState(name).starts)
+	})
+	each(event.TableApprovals, "", func(name string, value []byte) error {
+		rs := e.ruleState(name)
+		rs.approved = &react.Request{}
+		return json.Unmarshal(value, rs.approved)
+	})
+	each(event.TableGrants, "", func(hash string, value []byte) error {
+		var g grant
+		err := json.Unmarshal(value, &g)
+		e.grants[hash] = g
+		return err
+	})
+	each(event.TableReact, prefixOnce, func(key string, value []byte) error {
+		var c onceCharge
+		err := json.Unmarshal(value, &c)
+		e.once[key] = c
+		return err
+	})
+	each(event.TableReact, event.PrefixImported, e.loadImported)
+	each(event.TableReact, "", func(key string, value []byte) error {
+		switch key {
+		case keyPosition:
+			var p position
+			if err := json.Unmarshal(value, &p); err != nil {
+				return err
+			}
+			e.position = min(p.Seq, e.position)
+			for _, id := range p.Gaps {
+				e.subs[id] = &subState{gap: true}
+			}
+		case keyStop:
+			e.gate.stop = true
+		case event.KeyLag:
+			e.lag = string(value)
+			e.gate.held = true
+		}
+		return nil
+	})
+	each(event.TableRuns, "", func(_ string, value []byte) error { return e.loadRun(value) })
+	if bad != nil {
+		return bad
+	}
+	e.index()
+	return e.seed()
+}
+
+func (e *Engine) loadImported(key string, value []byte) error {
+	from, err := strconv.ParseUint(key, 16, 64)
+	if err != nil {
+		return err
+	}
+	i := imported{from: from, to: e.o.Store.Last()}
+	if len(value) > 0 {
+		if i.to, err = strconv.ParseUint(string(value), 16, 64); err != nil {
+			return err
+		}
+	} else {
+		e.stagePut(event.TableReact, event.PrefixImported+key, fmt.Appendf(nil, "%016x", i.to))
+	}
+	e.imported = append(e.imported, i)
+	return nil
+}
+
+func (e *Engine) loadRun(value []byte) error {
+	r := &run{}
+	if err := json.Unmarshal(value, r); err != nil {
+		return err
+	}
+	if !r.Started.IsZero() && e.now().Sub(r.Started) < loopSpan {
+		e.recent[r.ID] = r.Started
+	}
+	if r.State.Over() {
+		e.over = append(e.over, headOf(&r.Run, len(value)))
+		e.overSize += len(value)
+		return nil
+	}
+	var err error
+	if r.rule, err = react.Thaw(r.Frozen); err != nil {
+		return err
+	}
+	e.runs[r.ID] = r
+	e.order = append(e.order, r)
+	return nil
+}
+
+// index puts what was loaded in its order, and in its groups.
+func (e *Engine) index() {
+	slices.SortFunc(e.over, func(a, b head) int { return a.created.Compare(b.created) })
+	slices.SortFunc(e.order, func(a, b *run) int {
+		if c := a.Created.Compare(b.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	for _, r := range e.order {
+		g := e.group(r)
+		if r.State == react.Gathering && r.NS == react.Live {
+			g.gathering = r
+			e.ruleState(r.Rule).newest = r
+		}
+		g.frozen += r.frozen(r.State)
+		e.asking += asking(r.State)
+		e.ruleState(r.Rule).waiting += waiting(r.State)
+		if e.lag != "" && r.State != react.Asking {
+			r.Lag, r.Approved = true, "" // it may have been done already
+		}
+	}
+}
+
+// loadWatch reads the window of a rule.
+func (e *Engine) loadWatch(name string, rs *ruleState, r *react.Rule) {
+	rs.watch = react.NewWatch(r)
+	var parts [][]byte
+	err := e.o.Store.Journal().Entries(event.TableReact, prefixWatch+name+"/", func(_ string, value []byte) bool {
+		parts = append(parts, bytes.Clone(value))
+		return true
+	})
+	if rs.parts = len(parts); rs.parts == 0 && err == nil {
+		return
+	}
+	if err == nil {
+		err = json.Unmarshal(bytes.Join(parts, nil), rs.watch)
+	}
+	if err != nil {
+		e.o.Log.Error("the window of a rule begins anew", "rule", name, "err", err)
+		rs.watch = react.NewWatch(r)
+	}
+}
+
+func (e *Engine) ruleState(name string) *ruleState {
+	rs := e.rules[name]
+	if rs == nil {
+		rs = &ruleState{}
+		e.rules[name] = rs
+	}
+	return rs
+}

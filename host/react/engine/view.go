@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// Reactions implements [react.Control].
+func (e *Engine) Reactions() react.View { return *e.view.Load() }
+
+// showSoon makes the view anew if it changed, but not too often.
+func (e *Engine) showSoon() {
+	now := e.now()
+	if !e.stale || now.Sub(e.shown) < viewEvery && now.Sub(e.shown) >= 0 {
+		return
+	}
+	e.show()
+}
+
+// show makes the view anew.
+func (e *Engine) show() {
+	e.stale, e.shown = false, e.now()
+	e.revision++
+	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.gate.stopped(), Held: e.held(), Revision: e.revision}
+	if e.set != nil {
+		for i := range e.set.File.Rules {
+			v.Rules = append(v.Rules, e.ruleView(&e.set.File.Rules[i]))
+		}
+	}
+	for _, r := range e.order {
+		switch r.State {
+		case react.Asking:
+			v.Asking++
+			v.Waiting = append(v.Waiting, cloneRun(&r.Run))
+		case react.Running:
+			v.Running++
+			fallthrough
+		case react.Gathering, react.Ready:
+			if len(v.Active) < viewActive {
+				v.Active = append(v.Active, cloneRun(&r.Run))
+			}
+		}
+	}
+	e.view.Store(v)
+}
+
+// held says why nothing starts until the operator says go.
+func (e *Engine) held() string {
+	switch {
+	case e.fault != "":
+		return e.fault
+	case e.lag != "":
+		return "acts may have been done that are not known here: " + e.lag
+	}
+	return ""
+}
+
+func (e *Engine) ruleView(r *react.Rule) react.RuleView {
+	rs := e.ruleState(r.Name)
+	f := e.facts(r, rs)
+	f.Stopped, f.Held, f.RunningAll, f.Started, f.StartedAll = false, "", 0, 0, 0
+	d := react.Judge(f)
+	v := react.RuleView{
+		Rule: *r, Hash: rs.Hash, Armed: rs.Armed != "" && rs.Armed == rs.Hash, Silenced: rs.Silenced,
+		Why: d.Why, Line: d.Line, Letters: react.ShapeOf(r.Do).Letters, Boundary: rs.boundary,
+		Since: rs.Since, Matched: rs.Matched, Suppressed: maps.Clone(rs.Dropped), Last: rs.Last,
+	}
+	switch d.State {
+	case react.Ready:
+		v.Effective = react.ModeAuto
+	case react.Asking:
+		v.Effective = react.ModeAsk
+	default:
+		v.Effective = react.ModeShadow
+	}
+	if rs.fault != "" {
+		v.Effective, v.Why = react.ModeShadow, rs.fault
+	}
+	return v
+}
+
+// cloneRun returns a run that shares nothing with one that goes on changing.
+func cloneRun(r *react.Run) react.Run {
+	c := *r
+	c.Members.First, c.Members.Last = slices.Clone(r.Members.First), slices.Clone(r.Members.Last)
+	c.Members.Top = make(map[string][]react.Count, len(r.Members.Top))
+	for path, counts := range r.Members.Top {
+		c.Members.Top[path] = slices.Clone(counts)
+	}
+	return c
+}
+
+var (
+	_ react.Control = (*Engine)(nil)
+	_ Store         = event.Store(nil)
+)

@@ -1,0 +1,484 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// world is what outlives an engine: the log, the journal, and what commands and receivers
+// of webhooks have seen. An engine lives in it until it is killed: then nothing that it does
+// has an effect any more.
+type world struct {
+	t    testing.TB
+	dir  string
+	file react.File
+
+	mu      sync.Mutex
+	records map[uint64]event.Record
+	last    uint64
+	tables  map[event.JournalTable]map[string][]byte
+	audits  []event.AuditEntry
+	commits int
+	full    bool // the disk is
+	watches map[int]func([]event.Record)
+	watchID int
+
+	begun   map[string]int           // run/attempt -> how often it was begun
+	results map[string]react.Result  // of what is over
+	ends    map[string]chan struct{} // closed with the result
+	inputs  map[react.RunID][]uint64 // sequence numbers that the act got
+	sends   map[react.RunID]int      // of webhooks
+	program string                   // what stands where the command is
+	lasts   time.Duration            // how long an act runs
+	outcome func(react.RunID, int) react.Outcome
+	cut     bool // acts that were begun leave nothing behind, as in a power cut
+	live    bool // subscriptions are
+}
+
+func newWorld(t testing.TB, rules ...react.Rule) *world {
+	w := &world{
+		t: t, dir: t.TempDir(), records: map[uint64]event.Record{}, tables: map[event.JournalTable]map[string][]byte{},
+		watches: map[int]func([]event.Record){}, begun: map[string]int{}, results: map[string]react.Result{}, ends: map[string]chan struct{}{},
+		inputs: map[react.RunID][]uint64{}, sends: map[react.RunID]int{}, program: "v1", live: true,
+		outcome: func(react.RunID, int) react.Outcome { return react.OutcomeDone },
+	}
+	w.rules(rules...)
+	return w
+}
+
+// rules replaces rules.json.
+func (w *world) rules(rules ...react.Rule) {
+	w.mu.Lock()
+	w.file = react.File{Path: w.path(), Rules: rules, Limits: react.Limits{Running: 4}}
+	n := w.commits
+	w.mu.Unlock()
+	w.write(fmt.Sprintf("rules of test %d %d", n, len(fmt.Sprint(rules))))
+}
+
+func (w *world) path() string { return filepath.Join(w.dir, "rules.json") }
+
+func (w *world) write(content string) {
+	if err := os.WriteFile(w.path(), []byte(content), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// life is the world as one engine sees it.
+type life struct {
+	w      *world
+	mu     sync.Mutex
+	dead   bool
+	target string // failpoint at which it dies
+	left   int    // how often that is passed before
+	passed map[string]int
+}
+
+func (l *life) isDead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
+}
+
+func (l *life) failpoint(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passed[name]++
+	if name == l.target && !l.dead {
+		if l.left--; l.left < 0 {
+			l.dead = true
+		}
+	}
+}
+
+// open begins an engine that dies at a failpoint, if one is named.
+func (w *world) open(target string, after int) (*Engine, *life) {
+	w.t.Helper()
+	l := &life{w: w, target: target, left: after, passed: map[string]int{}}
+	e, err := Open(Options{
+		Store: l, Runner: l, Path: w.path(), Switch: w, Failpoint: l.failpoint,
+		Parse: func(_ string, content []byte) (react.File, error) {
+			if string(content) == "broken" {
+				return react.File{}, errors.New("rules.json:1:1: broken")
+			}
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.file, nil
+		},
+		Live: func(string, string) bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.live
+		},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e, l
+}
+
+func record(server, typ, data string) event.Record {
+	return event.Record{
+		Kind: event.KindEvent, Sub: event.SubID(server + typ), Server: server, Type: trust.Untrusted(typ), Mode: event.ModePush,
+		ReceivedAt: time.Now().UTC(), Data: []byte(data), Raw: []byte(data),
+	}
+}
+
+// submit commits records.
+func (w *world) submit(records ...event.Record) uint64 {
+	w.mu.Lock()
+	for i := range records {
+		w.last++
+		records[i].Seq = w.last
+		w.records[w.last] = records[i]
+	}
+	watches := slices.Collect(maps.Values(w.watches))
+	last := w.last
+	w.mu.Unlock()
+	for _, fn := range watches {
+		fn(records)
+	}
+	return last
+}
+
+func (l *life) Last() uint64 {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	return l.w.last
+}
+
+func (l *life) Get(seq uint64) (event.Record, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	r, ok := l.w.records[seq]
+	if !ok {
+		return r, event.ErrNotFound
+	}
+	return r, nil
+}
+
+func (l *life) Scan(from, to uint64, fn func(*event.Record) bool) error {
+	step := uint64(1)
+	if to < from {
+		step = ^uint64(0)
+	}
+	for seq := from; ; seq += step {
+		l.w.mu.Lock()
+		r, ok := l.w.records[seq]
+		last := l.w.last
+		l.w.mu.Unlock()
+		if ok && !fn(&r) || seq == to || seq > last {
+			return nil
+		}
+	}
+}
+
+func (l *life) Watch(fn func([]event.Record)) (stop func()) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	l.w.watchID++
+	id := l.w.watchID
+	l.w.watches[id] = fn
+	return func() {
+		l.w.mu.Lock()
+		defer l.w.mu.Unlock()
+		delete(l.w.watches, id)
+	}
+}
+
+func (l *life) Journal() event.Journal { return l }
+
+// Change takes as long as a sync of a disk.
+func (l *life) Change(_ context.Context, c event.JournalChange) error {
+	time.Sleep(3 * time.Millisecond)
+	if l.isDead() {
+		return event.ErrClosed
+	}
+	w := l.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.full {
+		return event.ErrFull
+	}
+	for _, e := range c.Put {
+		if len(e.Key) == 0 || len(e.Key) > 200 || len(e.Value) > maxEntry {
+			w.t.Errorf("entry %q of %s has %d bytes", e.Key, e.Table, len(e.Value))
+		}
+		if w.tables[e.Table] == nil {
+			w.tables[e.Table] = map[string][]byte{}
+		}
+		w.tables[e.Table][e.Key] = slices.Clone(e.Value)
+	}
+	for _, e := range c.Delete {
+		delete(w.tables[e.Table], e.Key)
+	}
+	w.audits = append(w.audits, c.Audit...)
+	w.commits++
+	return nil
+}
+
+func (l *life) Entry(table event.JournalTable, key string) ([]byte, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	v, ok := l.w.tables[table][key]
+	if !ok {
+		return nil, event.ErrNotFound
+	}
+	return slices.Clone(v), nil
+}
+
+func (l *life) Entries(table event.JournalTable, prefix string, fn func(string, []byte) bool) error {
+	l.w.mu.Lock()
+	all := maps.Clone(l.w.tables[table])
+	l.w.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if len(key) >= len(prefix) && key[:len(prefix)] == prefix && !fn(key, all[key]) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// The world's acts.
+
+func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (react.Request, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	req := react.Request{Run: run.ID, Rule: rule.Name, Count: run.Members.Count, Time: time.Minute}
+	for _, m := range members {
+		req.Input = fmt.Appendf(req.Input, "%d ", m.Seq)
+	}
+	if len(members) > 0 {
+		req.Seq = members[0].Seq
+	}
+	switch {
+	case rule.Do.Command != nil:
+		req.Kind, req.Argv, req.Path = react.RequestCommand, rule.Do.Command.Argv, rule.Do.Command.Argv[0]
+		req.RepeatSafe, req.Program = rule.Do.Command.RepeatSafe, l.w.program
+	case rule.Do.Webhook != nil:
+		req.Kind, req.URL = react.RequestWebhook, rule.Do.Webhook.URL
+	default:
+		req.Kind, req.Note = react.RequestNote, rule.Do.Note
+	}
+	return req, nil
+}
+
+func (l *life) Ready(_ context.Context, r react.Request, n int) (react.Attempt, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	if r.Kind == react.RequestCommand && r.Program != l.w.program {
+		return nil, fmt.Errorf("%w: it is another one now", react.ErrProgram)
+	}
+	return &attempt{l: l, req: r, n: n, killed: make(chan struct{})}, nil
+}
+
+func (l *life) Adopt(_ context.Context, r react.Request, h react.Handle) (react.Attempt, error) {
+	return &attempt{l: l, req: r, n: h.Attempt, adopted: true, killed: make(chan struct{})}, nil
+}
+
+func (l *life) Forget(react.Handle) error { return nil }
+
+type attempt struct {
+	l       *life
+	req     react.Request
+	n       int
+	adopted bool
+	once    sync.Once
+	killed  chan struct{}
+}
+
+func (a *attempt) name() string { return fmt.Sprintf("%s/%d", a.req.Run, a.n) }
+
+func (a *attempt) Handle() react.Handle { return react.Handle{Attempt: a.n, PID: 1, At: time.Now()} }
+
+// Go begins the act, which goes on whatever becomes of the engine.
+func (a *attempt) Go() error {
+	if a.l.isDead() {
+		return errors.New("the host is gone")
+	}
+	w := a.l.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begun[a.name()]++
+	var seqs []uint64
+	for rest := string(a.req.Input); ; {
+		var seq uint64
+		if n, _ := fmt.Sscan(rest, &seq); n == 0 {
+			break
+		}
+		seqs = append(seqs, seq)
+		rest = rest[len(fmt.Sprint(seq))+1:]
+	}
+	w.inputs[a.req.Run] = seqs
+	if a.req.Kind == react.RequestWebhook {
+		w.sends[a.req.Run]++
+	}
+	end := make(chan struct{})
+	w.ends[a.name()] = end
+	outcome := w.outcome(a.req.Run, a.n)
+	go func() {
+		defer close(end)
+		result := react.Result{Outcome: outcome}
+		select {
+		case <-time.After(w.lasts):
+		case <-a.killed:
+			result.Outcome = react.OutcomeKilled
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.results[a.name()] = result
+	}()
+	return nil
+}
+
+func (a *attempt) Abort() {}
+func (a *attempt) Kill()  { a.once.Do(func() { close(a.killed) }) }
+
+func (a *attempt) Wait(ctx context.Context) (react.Result, error) {
+	w := a.l.w
+	w.mu.Lock()
+	end, began := w.ends[a.name()]
+	cut := w.cut || a.adopted && a.req.Kind == react.RequestWebhook // its answer was for the process that is gone
+	w.mu.Unlock()
+	switch {
+	case !began:
+		return react.Result{Outcome: react.OutcomeNever}, nil
+	case a.adopted && cut:
+		return react.Result{Outcome: react.OutcomeUnknown}, nil
+	}
+	select {
+	case <-end:
+	case <-ctx.Done():
+		return react.Result{}, context.Cause(ctx)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.results[a.name()], nil
+}
+
+// Rules of the tests.
+
+func commandRule(name string) react.Rule {
+	return react.Rule{
+		Name: name, On: react.Source{Server: "pager", Type: "incident"}, Mode: react.ModeAuto, Age: 15 * time.Minute,
+		Limits: react.Limits{Running: 1, Queue: 100}, Do: react.Do{Command: &react.Command{Argv: []string{"/bin/act"}, Trusted: true}},
+		Where: "rules.json:1:1",
+	}
+}
+
+func webhookRule(name string) react.Rule {
+	r := commandRule(name)
+	r.Do = react.Do{Webhook: &react.Webhook{URL: "https://example.com/hook"}}
+	return r
+}
+
+func noteRule(name string) react.Rule {
+	r := commandRule(name)
+	r.Do = react.Do{Note: "look"}
+	return r
+}
+
+// arm arms all rules as they stand.
+func arm(t testing.TB, e *Engine) {
+	t.Helper()
+	for _, v := range e.Reactions().Rules {
+		if err := e.Arm(t.Context(), v.Rule.Name, v.Hash); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func runsOf(t testing.TB, e *Engine, q react.Query) []react.Run {
+	t.Helper()
+	q.Limit = 100_000
+	runs, err := e.Runs(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+func only(t testing.TB, e *Engine, states ...react.State) react.Run {
+	t.Helper()
+	runs := runsOf(t, e, react.Query{})
+	if len(runs) != 1 || !slices.Contains(states, runs[0].State) {
+		for _, r := range runs {
+			t.Logf("run %s of %s: %s, %s, %d members", r.ID, r.Rule, r.State, r.Why, r.Members.Count)
+		}
+		t.Fatalf("%d runs, not one that is %v", len(runs), states)
+	}
+	return runs[0]
+}
+
+func closed(t testing.TB, e *Engine) {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a test asks while an engine runs.
+
+func (w *world) acts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.begun)
+}
+
+func (w *world) times(attempt string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.begun[attempt]
+}
+
+func (w *world) sent(id react.RunID) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sends[id]
+}
+
+func (w *world) acted() map[react.RunID][]uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.inputs)
+}
+
+func (w *world) audit() []event.AuditEntry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.audits)
+}
+
+func (w *world) entry(key string) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tables[event.TableReact][key]
+}
+
+// Stopped, Stop and Unstop are the stop switch that is a file.
+func (w *world) Stopped() (starts, running bool) {
+	_, err := os.Stat(filepath.Join(w.dir, "react.stop"))
+	return err == nil, err == nil
+}
+
+func (w *world) Stop(bool) error { return nil }
+
+func (w *world) Unstop() error { return os.RemoveAll(filepath.Join(w.dir, "react.stop")) }
