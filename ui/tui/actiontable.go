@@ -65,7 +65,7 @@ var (
 
 func (a *app) undoActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", HintNow: a.undoHint, Dangerous: true, Passing: true, When: a.undoing, Run: a.undoLast},
+		action.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", HintNow: a.status.UndoHint, Dangerous: true, Passing: true, When: a.status.Undoing, Run: a.status.UndoLast},
 	)
 }
 
@@ -80,7 +80,7 @@ func (a *app) subscriptionActions() []action.Action {
 	return action.Grouped("Subscriptions",
 		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().TurnPause(a.selected()) }},
 		action.Action{ID: "edit", Title: "edit the subscription", Needs: action.Subscription, Keys: []string{"e"}, Dangerous: true, When: a.editable, Run: a.openEdit},
-		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(a.askUnsubscribe)},
+		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskUnsubscribe(a.selected(), a.rowName()) })},
 	)
 }
 

@@ -22,6 +22,7 @@ import (
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/feed"
@@ -106,11 +107,10 @@ type app struct {
 	detail  detail.Pane
 	rates   stats.Rates
 	boards  board.Boards
-	trouble trouble
 	dialog  widget.Dialog
 	prompt  *widget.Prompt
-	note    note
-	undo    undo
+	status  edges.Status
+	head    edges.Head
 	actions action.Table
 
 	settings      userfile.File
@@ -128,11 +128,8 @@ type app struct {
 	audience present.Captions
 	leaving  bool
 
-	crumbs, statuses cells.Canvas
-	frame            frame.Frame
-	strip            timeline.Strip
-	status           string
-	statusOf         statusKey
+	frame frame.Frame
+	strip timeline.Strip
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -147,6 +144,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.Now = time.Now
 	}
 	a.initActions(o.ReadOnly)
+	a.initEdges()
 	a.memo = memo.New(memo.Settings{Screen: a, Host: a.api}, a.Clock)
 	a.audience.On = o.Present
 	memory := o.Memory
@@ -224,7 +222,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg, wheelMsg:
 		return a.wheel()
 	case tea.MouseClickMsg:
-		a.note = note{}
+		a.status.Note = edges.Note{}
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
@@ -238,7 +236,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case wake.AgeMsg:
 		a.wake.Aged()
-		a.expire()
+		a.status.Expire()
 	case pageMsg:
 		return a.fetched(feed.Page(msg))
 	case leaveMsg:
@@ -273,7 +271,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		k.Mod = 0
 		return tea.Batch(a.key(k), a.key(k))
 	}
-	a.note = note{}
+	a.status.Note = edges.Note{}
 	if a.search.Running() && name != "esc" {
 		a.search.Drop()
 	}
@@ -317,7 +315,7 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 		return nil
 	case err != nil:
 		if !errors.Is(err, context.Canceled) {
-			a.tellFailed(what, err)
+			a.status.TellFailed(what, err)
 		}
 		return nil
 	}

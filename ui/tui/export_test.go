@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/external"
 )
 
@@ -44,8 +45,8 @@ func TestExportWritesWhatIsShown(t *testing.T) {
 		t.Errorf("the name that is offered is %q", name)
 	}
 	press(t, a, "enter")
-	if lines := strings.Count(out.String(), "\n"); !out.kept || lines != 6 || path != "events-20260314-140305.ndjson" || !strings.Contains(a.note.text, "wrote 6 records") {
-		t.Errorf("%d lines to %s, %q", lines, path, a.note.text)
+	if lines := strings.Count(out.String(), "\n"); !out.kept || lines != 6 || path != "events-20260314-140305.ndjson" || !strings.Contains(a.status.Note.Text, "wrote 6 records") {
+		t.Errorf("%d lines to %s, %q", lines, path, a.status.Note.Text)
 	}
 	for _, l := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 		if !json.Valid([]byte(l)) {
@@ -80,7 +81,7 @@ func TestExportOverwritesOnlyWhenAsked(t *testing.T) {
 	word(t, a, file)
 	press(t, a, "enter")
 	if got, _ := os.ReadFile(file); string(got) != "precious" || a.prompt == nil || !strings.Contains(screenOf(a), "enter again replaces it") {
-		t.Fatalf("the file is %q, said is %q", got, a.note.text)
+		t.Fatalf("the file is %q, said is %q", got, a.status.Note.Text)
 	}
 	press(t, a, "enter")
 	got, err := os.ReadFile(file)
@@ -103,21 +104,21 @@ func TestFailedExportLeavesNothing(t *testing.T) {
 	out := &memoryFile{fail: errors.New("disk full")}
 	a.exports.Create = func(string, bool) (external.OutFile, error) { return out, nil }
 	settle(a, must(t, a, "export x.ndjson"))
-	if out.kept || !out.dropped || !a.note.bad || !strings.Contains(a.note.text, "disk full") {
-		t.Errorf("kept %v, told %q", out.kept, a.note.text)
+	if out.kept || !out.dropped || !a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "disk full") {
+		t.Errorf("kept %v, told %q", out.kept, a.status.Note.Text)
 	}
 	out = &memoryFile{}
 	cmd := must(t, a, "export x.ndjson")
 	if _, err := a.actions.Execute("export y.ndjson"); !errors.Is(err, external.ErrExporting) {
 		t.Errorf("a second one begins: %v", err)
 	}
-	a.note = note{}
+	a.status.Note = edges.Note{}
 	if !strings.Contains(screenOf(a), "writing 0 to x.ndjson") {
 		t.Error("a running export does not show")
 	}
 	must(t, a, "export.stop")
 	settle(a, cmd)
-	if out.kept || !out.dropped || !strings.Contains(a.note.text, "stopped") {
-		t.Errorf("stopped: kept %v, told %q", out.kept, a.note.text)
+	if out.kept || !out.dropped || !strings.Contains(a.status.Note.Text, "stopped") {
+		t.Errorf("stopped: kept %v, told %q", out.kept, a.status.Note.Text)
 	}
 }

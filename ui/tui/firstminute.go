@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
@@ -120,4 +122,42 @@ func (a *app) unreached(w, h int) (lines []string) {
 		lines = append(lines, a.KeyOf("server.reconnect")+" on the server tries at once.")
 	}
 	return lines
+}
+
+// teach fills an empty stream of h rows with what to do next.
+func (a *app) teach(c *cells.Canvas, h int) {
+	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
+	away := a.unreached(c.Width-4, h)
+	switch {
+	case a.stream.Searched() != "":
+		lines = []string{"Nothing matches yet: " + a.stream.Searched() + " of the history."}
+	case a.stream.Query.Filters():
+		lines = append([]string{"Nothing matches the filter.", ""}, a.filters.Hint()...)
+		lines = append(lines, a.KeyOf("back")+" takes it away, "+a.KeyOf("filter")+" changes it, "+a.KeyOf("filter.toggle")+" turns it off.")
+	case len(a.snap.Servers) == 0:
+		c.End()
+		widget.DrawLessons(c, "No servers yet, so nothing can arrive.", a.noServers())
+		return
+	case a.stream.Query.Node.Level() == 2 && a.tree.Chosen().Kids == 0:
+		lines = []string{"Not subscribed to this event type.", "", "Press " + a.KeyOf("subscribe") + " to subscribe."}
+	case a.tree.Total.Trouble > 0:
+		lines = []string{"Nothing has arrived yet, and " + cells.Count(a.tree.Total.Trouble, "subscription") + " cannot get anything now.", "", a.KeyOf("subscriptions") + " lists them, " + a.KeyOf("quiet") + " there tells why and what the host does next."}
+	case len(away) > 0:
+		lines = away
+	case len(a.snap.Subs) == 0:
+		c.End()
+		widget.DrawLessons(c, "No subscriptions yet.", a.noSubscriptions())
+		return
+	}
+	c.End()
+	for _, l := range lines {
+		if c.Height() >= h {
+			return
+		}
+		for _, part := range trust.Block(trust.Unescaped(l), max(c.Width-4, 1)) {
+			c.Put(themes.Dim, "  ")
+			c.Safe(themes.Dim, part)
+			c.End()
+		}
+	}
 }

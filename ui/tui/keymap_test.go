@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
@@ -89,7 +90,7 @@ func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
 			t.Errorf("%q is not told in\n%s", want, all)
 		}
 	}
-	if !a.note.bad {
+	if !a.status.Note.Bad {
 		t.Error("nothing is told at the start")
 	}
 	if a.actions.Find("subscribe").Key() != "z" || a.actions.Find("zoom").Key() != "" {
@@ -118,12 +119,12 @@ func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.actions.Find("zoom").Key() != "Z" || !a.note.bad || !strings.Contains(a.note.text, "settings.json:1:") {
-		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.note.text)
+	if a.actions.Find("zoom").Key() != "Z" || !a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "settings.json:1:") {
+		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.status.Note.Text)
 	}
-	a.note = note{}
+	a.status.Note = edges.Note{}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.note.bad {
+	if a.status.Note.Bad {
 		t.Error("the same mistake is told twice")
 	}
 }
@@ -132,8 +133,8 @@ func TestReadOnly(t *testing.T) {
 	h := incident()
 	a := openWith(t, h, Options{ReadOnly: true, Theme: "none"})
 	press(t, a, "1", "j", "j", "j", "D")
-	if a.dialog != nil || !strings.Contains(a.note.text, "only reads") {
-		t.Errorf("D opens %T and says %q", a.dialog, a.note.text)
+	if a.dialog != nil || !strings.Contains(a.status.Note.Text, "only reads") {
+		t.Errorf("D opens %T and says %q", a.dialog, a.status.Note.Text)
 	}
 	press(t, a, "P")
 	if len(h.paused) > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/wake"
 )
 
@@ -114,10 +115,10 @@ func TestUndoUnsubscribe(t *testing.T) {
 
 	press(t, a, "D", "y")
 	turn(10 * time.Second)
-	if a.canUndo() || strings.Contains(statusLine(a), "undoes") {
+	if a.status.CanUndo() || strings.Contains(statusLine(a), "undoes") {
 		t.Error("it can be undone after ten seconds")
 	}
-	turn(lateFor)
+	turn(edges.LateFor)
 	press(t, a, "u")
 	if len(h.asked) != 1 || !slices.ContainsFunc(h.did, func(s string) bool { return strings.HasPrefix(s, "refresh") }) {
 		t.Errorf("u does not have its other meaning: %v", h.did)
@@ -144,8 +145,8 @@ func TestRefreshOfWhatIsPaused(t *testing.T) {
 		t.Errorf("the hints say\n%s", s)
 	}
 	press(t, a, "u")
-	if a.note.bad || !strings.Contains(a.note.text, "P resumes it") || len(h.did) != 0 {
-		t.Errorf("it says %+v, %v", a.note, h.did)
+	if a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "P resumes it") || len(h.did) != 0 {
+		t.Errorf("it says %+v, %v", a.status.Note, h.did)
 	}
 }
 
@@ -172,7 +173,7 @@ func TestTooLateToUndo(t *testing.T) {
 	if s := statusLine(a); len(h.did) != 0 || len(h.asked) != 0 || !strings.Contains(s, "too late to undo") {
 		t.Errorf("did %q, asked %v: %s", h.did, h.asked, s)
 	}
-	turn(lateFor)
+	turn(edges.LateFor)
 	if press(t, a, "u"); len(h.did) != 1 {
 		t.Errorf("after a minute the key has its meaning again: did %q", h.did)
 	}

@@ -36,7 +36,7 @@ func (p presented) Close() error { return p.close() }
 // looked for beside the program, and what the screen says itself.
 func (a *app) watch() tea.Cmd {
 	p, last := &a.audience, a.snap.Last
-	p.Told(a.note.text)
+	p.Told(a.status.Note.Text)
 	from, due := p.Due(last)
 	if !due {
 		return nil

@@ -43,22 +43,22 @@ func TestSignIn(t *testing.T) {
 	if !slices.Contains(h.did, "sign in "+h.snap.Servers[0].Name) || len(*opened) != 1 || (*opened)[0] != h.flow.URL {
 		t.Errorf("did %q, opened %q", h.did, *opened)
 	}
-	if a.dialog != nil || !strings.Contains(a.note.text, "signed in to") {
-		t.Errorf("dialog %v, note %q", a.dialog, a.note.text)
+	if a.dialog != nil || !strings.Contains(a.status.Note.Text, "signed in to") {
+		t.Errorf("dialog %v, note %q", a.dialog, a.status.Note.Text)
 	}
 }
 
 func TestSignInThatFails(t *testing.T) {
 	_, a, _ := locked(t, func(context.Context) error { return errors.New("the token endpoint answers HTML") })
 	press(t, a, "L")
-	if !a.note.bad || !strings.Contains(a.note.text, "answers HTML") {
-		t.Errorf("note %q", a.note.text)
+	if !a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "answers HTML") {
+		t.Errorf("note %q", a.status.Note.Text)
 	}
 	h, a, _ := locked(t, nil)
 	h.refuse = host.ErrNoSignIn
 	press(t, a, "L")
-	if !a.note.bad || a.dialog != nil {
-		t.Errorf("note %q", a.note.text)
+	if !a.status.Note.Bad || a.dialog != nil {
+		t.Errorf("note %q", a.status.Note.Text)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/memo"
@@ -106,13 +107,13 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `no role "typ"`) {
 		t.Errorf("a broken file is not told:\n%s", s)
 	}
-	a.note = note{}
+	a.status.Note = edges.Note{}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.note.text != "" {
+	if a.status.Note.Text != "" {
 		t.Error("the same error is told at every focus")
 	}
 	press(t, a, "T", "r")
-	if !a.note.bad {
+	if !a.status.Note.Bad {
 		t.Error("asked for, the error is not told")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/columns"
+	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
@@ -44,7 +45,7 @@ func (a *app) table() *table.Table {
 func (a *app) boardWork() tea.Cmd {
 	if t := a.table(); t != nil {
 		if board.AppLog(t) {
-			a.trouble.see()
+			a.status.Trouble.See()
 		}
 		return t.Work()
 	}
@@ -188,4 +189,17 @@ func (a *app) forSettings() userfile.Env {
 		Severity: a.stream.SetSeverity,
 		Split:    func(s layout.Split) { a.panes.Usual = s },
 	}
+}
+
+// initEdges makes the lines above and below the panes.
+func (a *app) initEdges() {
+	a.head = edges.NewHead(edges.HeadEnv{
+		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream, Rates: &a.rates, KeyOf: a.KeyOf,
+		Searched:  func() string { return a.search.Text },
+		Filter:    a.filters.Name,
+		Comparing: func() uint64 { return a.comparing },
+	})
+	a.status = edges.NewStatus(edges.StatusEnv{
+		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, Writing: a.exports.Running, KeyOf: a.KeyOf,
+	})
 }

@@ -273,25 +273,6 @@ func (a *app) pauseWord() string {
 	return "pause"
 }
 
-func (a *app) askUnsubscribe() {
-	v := a.selected()
-	name := evidence.SubName(&v.Subscription)
-	ends := "It ends here and at the server. Stored events stay."
-	if v.NoServer {
-		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
-	}
-	gone := *v
-	lines := []string{name + " (" + string(v.Mode) + ")"}
-	if row := a.rowName(); row != "" {
-		lines = append(lines, "Of the row "+row)
-	}
-	a.Show(&widget.Confirm{Screen: a,
-		Head:    "Unsubscribe",
-		Lines:   append(lines, ends, a.undoOfUnsubscribe(v)),
-		Choices: []widget.Choice{{Key: "y", Title: "unsubscribe", Run: func() tea.Cmd { return a.unsubscribe(gone) }}},
-	})
-}
-
 // rowName names the chosen record by its time and its summary: rows that arrive meanwhile
 // look alike. It is "" where what is chosen is no record.
 func (a *app) rowName() string {

@@ -50,9 +50,9 @@ func (a *app) compose() string {
 		return a.drawTiny()
 	}
 	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
-	e := frame.Edges{Crumb: a.drawCrumb(), Status: a.drawStatus(), Hints: a.drawHints()}
+	e := frame.Edges{Crumb: a.head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.status.Draw(a.panes.W), Hints: a.drawHints()}
 	if l := a.panes.Now.Scope; !l.Empty() {
-		e.Scope = a.drawScope(l.W)
+		e.Scope = a.head.Scope(l.W)
 	}
 	content := a.frame.Draw(e)
 	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" {
@@ -138,8 +138,8 @@ func (a *app) drawTiny() string {
 	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
 	if needs, cut := a.cut(); cut {
 		text = frame.CutWords(a.dialog, needs)
-	} else if a.note.text != "" {
-		text = a.note.text
+	} else if a.status.Note.Text != "" {
+		text = a.status.Note.Text
 	}
 	return a.frame.Centred(text)
 }

@@ -70,9 +70,9 @@ func (a *app) tableActions() []action.Action {
 // openLog shows the log. An error that waits to be seen leads to the program's
 // own tab.
 func (a *app) openLog() {
-	if a.trouble.shown(a.Clock()) {
+	if a.status.Trouble.Shown(a.Clock()) {
 		a.boards.Log.Last()
-		a.trouble.see()
+		a.status.Trouble.See()
 	}
 	a.enter(layout.Log)
 }

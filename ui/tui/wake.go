@@ -36,7 +36,7 @@ func (a *app) awaitChange() tea.Cmd {
 
 // age asks to be told when the evidence has grown older, unless there is nothing that ages.
 func (a *app) age() tea.Cmd {
-	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && a.note.text == "" && !a.undo.open() {
+	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.status.Ages() {
 		return nil
 	}
 	return a.wake.Age()
@@ -107,7 +107,7 @@ func (a *app) take(snap host.Snapshot) {
 	a.tellOwner(&snap)
 	a.snap = snap
 	a.forgetPicks()
-	a.trouble.take(a.api.AppLog())
+	a.status.Trouble.Take(a.api.AppLog())
 	a.stream.Widest = stream.Measure(&a.snap)
 	a.listItems()
 	scope := a.tree.At

@@ -23,6 +23,8 @@ type Env struct {
 	Servers config.Source // where servers are configured; without a file they are not
 	// Passing tells whether a server ends with this program.
 	Passing func(server string) bool
+	// OfferUndo tells what was done, and undoes it if the operator asks for that in time.
+	OfferUndo func(did string, undo func() tea.Cmd)
 	// Read has the host read.
 	Read func() tea.Cmd
 }
@@ -38,6 +40,8 @@ type Screen interface {
 
 // Host is what is asked of the host, beside the event loop; see [host.Actor].
 type Host interface {
+	Subscribe(ctx context.Context, r host.Request) (event.Subscription, error)
+	Unsubscribe(ctx context.Context, id event.SubID) error
 	Pause(ctx context.Context, id event.SubID) error
 	Resume(ctx context.Context, id event.SubID) error
 	Refresh(ctx context.Context, id event.SubID) error

@@ -32,6 +32,10 @@ func (h *fakeHost) note(what string, args ...any) error {
 	return h.refuse
 }
 
+func (h *fakeHost) Subscribe(_ context.Context, r host.Request) (event.Subscription, error) {
+	return event.Subscription{}, h.note("subscribe to %s", r.Type.Raw())
+}
+func (h *fakeHost) Unsubscribe(context.Context, event.SubID) error  { return h.note("unsubscribe") }
 func (h *fakeHost) Pause(context.Context, event.SubID) error        { return h.note("pause") }
 func (h *fakeHost) Resume(context.Context, event.SubID) error       { return h.note("resume") }
 func (h *fakeHost) Refresh(context.Context, event.SubID) error      { return h.note("refresh") }
@@ -58,6 +62,7 @@ type world struct {
 	host   *fakeHost
 	screen *tuitest.Screen
 	sub    *host.SubscriptionView
+	undo   *func() tea.Cmd
 }
 
 func newWorld(file string) world {
@@ -66,11 +71,12 @@ func newWorld(file string) world {
 		Servers: []host.ServerView{{Name: "pager", Types: []event.Type{{Name: key.Type, Modes: []event.Mode{event.ModePush, event.ModePoll}}}}},
 		Subs:    []host.SubscriptionView{{Subscription: event.Subscription{ID: key.ID(), Key: key, Mode: event.ModePush}}},
 	}
-	h, s := &fakeHost{}, &tuitest.Screen{}
+	h, s, undo := &fakeHost{}, &tuitest.Screen{}, new(func() tea.Cmd)
 	return world{&manage.Env{
 		Env: tuitest.Env(), Screen: s, Host: h, Snap: snap, Servers: config.Source{File: file},
 		Passing: func(name string) bool { return name == "demo" }, Read: func() tea.Cmd { return nil },
-	}, h, s, &snap.Subs[0]}
+		OfferUndo: func(did string, run func() tea.Cmd) { s.Told, *undo = did, run },
+	}, h, s, &snap.Subs[0], undo}
 }
 
 func (w world) record() event.Record {
@@ -175,5 +181,30 @@ func TestRemovingAServer(t *testing.T) {
 	w := newWorld(file)
 	if cmd := w.AskRemove("demo"); cmd != nil || !strings.Contains(w.screen.Text(60, 12), "It has no subscriptions here.") {
 		t.Error("the configuration is read for a server that ends with the program")
+	}
+}
+
+func TestUnsubscribingIsUndone(t *testing.T) {
+	w := newWorld("")
+	w.sub.Failover, w.sub.Paused = true, true
+	w.AskUnsubscribe(w.sub, "14:03:05 a page")
+	if s := w.screen.Text(80, 12); !strings.Contains(s, "Of the row 14:03:05 a page") || !strings.Contains(s, "<undo> undoes it for 10 s") {
+		t.Errorf("asked is\n%s", s)
+	}
+	if w.screen.Press("y"); *w.undo == nil || !strings.HasPrefix(w.screen.Told, "unsubscribed from ") {
+		t.Fatalf("told %q", w.screen.Told)
+	}
+	tuitest.Run((*w.undo)())
+	if got := strings.Join(w.host.did, ", "); got != "unsubscribe, subscribe to page.sent, failover true, pause" {
+		t.Errorf("did %q", got)
+	}
+	w = newWorld("")
+	w.sub.NoServer = true
+	w.AskUnsubscribe(w.sub, "")
+	if s := w.screen.Text(80, 12); !strings.Contains(s, "cannot be undone") {
+		t.Errorf("asked is\n%s", s)
+	}
+	if w.screen.Press("y"); *w.undo != nil {
+		t.Error("undoing is offered")
 	}
 }

@@ -1,4 +1,4 @@
-package tui
+package edges
 
 import (
 	"log/slog"
@@ -8,19 +8,19 @@ import (
 	"eventdeck/host/eventlog"
 )
 
-// troubleFor is how long the status line tells of an error that nobody looked at.
+// troubleFor is how long the status line tells of an error that was not looked at.
 const troubleFor = time.Minute
 
-// trouble is the newest error of the program's own log. It is told on the status
+// Trouble is the newest error of the program's own log. It is told on the status
 // line until it was looked at or is old, and takes no key from anything.
-type trouble struct {
+type Trouble struct {
 	seen uint64 // of the ring: examined so far
 	line host.LogLine
 	open bool
 }
 
-// take looks at what the log has got.
-func (t *trouble) take(ring *eventlog.Ring[host.LogLine]) {
+// Take looks at what the log has got.
+func (t *Trouble) Take(ring *eventlog.Ring[host.LogLine]) {
 	if ring == nil || ring.Last() == t.seen {
 		return
 	}
@@ -36,7 +36,8 @@ func (t *trouble) take(ring *eventlog.Ring[host.LogLine]) {
 	})
 }
 
-func (t *trouble) see() { t.open = false }
+// See takes that it was looked at.
+func (t *Trouble) See() { t.open = false }
 
-// shown tells whether the status line tells of it now.
-func (t *trouble) shown(now time.Time) bool { return t.open && now.Sub(t.line.At) < troubleFor }
+// Shown tells whether the status line tells of it now.
+func (t *Trouble) Shown(now time.Time) bool { return t.open && now.Sub(t.line.At) < troubleFor }

@@ -1,0 +1,170 @@
+package edges_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/edges"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stats"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/tree"
+)
+
+// bar is a line below the panes whose clock the test turns.
+type bar struct {
+	edges.Status
+	now   time.Time
+	snap  host.Snapshot
+	total tree.Totals
+	rates stats.Rates
+	file  string
+}
+
+func keyOf(id string) string { return "<" + id + ">" }
+
+func newBar() *bar {
+	b := &bar{now: tuitest.Start, total: tree.Totals{All: 2, Live: 2}}
+	b.snap.Last = 1234
+	env := tuitest.Env()
+	env.Now = func() time.Time { return b.now }
+	b.Status = edges.NewStatus(edges.StatusEnv{
+		Env: env, Snap: &b.snap, Rates: &b.rates, Total: &b.total, KeyOf: keyOf,
+		Writing: func() (string, int64) { return b.file, 7 },
+	})
+	return b
+}
+
+func (b *bar) text() string { return strings.TrimSpace(tuitest.Plain([]string{b.Draw(120)})) }
+
+func TestWhatWasToldGoes(t *testing.T) {
+	b := newBar()
+	b.total.Trouble = 1
+	b.Tell("theme dark")
+	if s := b.text(); !strings.Contains(s, "theme dark") || !strings.Contains(s, "1 in trouble") || !b.Ages() {
+		t.Errorf("the line says %q", s)
+	}
+	b.now = b.now.Add(5 * time.Second)
+	if b.Expire(); strings.Contains(b.text(), "theme dark") {
+		t.Errorf("after 5 s it says %q", b.text())
+	}
+	b.Fail("cannot", errors.New("broken"))
+	b.now = b.now.Add(14 * time.Second)
+	if b.Expire(); !strings.Contains(b.text(), "failed cannot: broken") {
+		t.Errorf("after 14 s it says %q", b.text())
+	}
+	b.Hush()
+	b.TellFailed("subscribed", errors.New("no"))
+	if b.Note.Text != "no (subscribed)" || !b.Note.Bad {
+		t.Errorf("told is %+v", b.Note)
+	}
+}
+
+func TestUndoing(t *testing.T) {
+	b := newBar()
+	undone := false
+	b.OfferUndo("unsubscribed", func() tea.Cmd { undone = true; return nil })
+	b.now = b.now.Add(3 * time.Second)
+	if s := b.text(); !strings.Contains(s, "unsubscribed; <undo> undoes it, 7 s left") || b.UndoHint() != "undo" {
+		t.Errorf("the line says %q", s)
+	}
+	if b.UndoLast(); !undone || b.CanUndo() {
+		t.Error("it is not undone, or can be once more")
+	}
+	undone = false
+	b.OfferUndo("unsubscribed", func() tea.Cmd { undone = true; return nil })
+	b.now = b.now.Add(11 * time.Second)
+	if b.UndoLast(); undone || !strings.HasPrefix(b.Note.Text, "too late to undo: unsubscribed") || !b.Undoing() {
+		t.Errorf("after ten seconds: %v, told %q", undone, b.Note.Text)
+	}
+	b.now = b.now.Add(edges.LateFor)
+	if b.Undoing() {
+		t.Error("the key never has its other meaning")
+	}
+}
+
+func TestTheStateOfEverything(t *testing.T) {
+	b := newBar()
+	if s := b.text(); !strings.HasPrefix(s, "2 subs: 2 push") || !strings.Contains(s, "1,234 stored") {
+		t.Errorf("the line says %q", s)
+	}
+	b.file = "out.ndjson"
+	if s := b.text(); !strings.Contains(s, "writing 7 to out.ndjson; <export.stop> stops it") {
+		t.Errorf("the line says %q", s)
+	}
+	b.file = ""
+	for want, err := range map[string]error{
+		"disk full":              fmt.Errorf("%w: quota", event.ErrFull),
+		"damaged":                fmt.Errorf("%w: page 3", event.ErrDamaged),
+		`not stored: the medium`: errors.New("the medium\x1b[2J is gone"),
+	} {
+		b.snap.Store.Err = err
+		if s := b.text(); !strings.Contains(s, want) || strings.Contains(s, "\x1b") {
+			t.Errorf("of %v the line says %q", err, s)
+		}
+	}
+}
+
+// The newest error of the program's log stands on the line until it was looked at.
+func TestAnErrorOfTheLog(t *testing.T) {
+	b := newBar()
+	ring := eventlog.NewRing[host.LogLine](8, 1<<16)
+	ring.Add(host.LogLine{At: b.now, Level: slog.LevelError, Server: "pager", Text: "broke"}, 10)
+	b.Trouble.Take(ring)
+	if s := b.text(); !strings.Contains(s, "<log> opens it: pager broke") {
+		t.Errorf("the line says %q", s)
+	}
+	b.Trouble.See()
+	if s := b.text(); strings.Contains(s, "broke") {
+		t.Errorf("looked at, the line says %q", s)
+	}
+	b.Trouble.Take(ring)
+	if b.Trouble.Shown(b.now) {
+		t.Error("the same error is told again")
+	}
+}
+
+func TestTheHead(t *testing.T) {
+	env := tuitest.Env()
+	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "pager", Reach: host.ReachReady}, {Name: "chat", Reach: host.ReachBackoff}}}
+	s := stream.New(&stream.Env{
+		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
+		TypeOf: func(*event.Record) event.Type { return event.Type{} },
+	})
+	var searched, name string
+	var comparing uint64
+	h := edges.NewHead(edges.HeadEnv{
+		Env: env, Demo: true, Snap: snap, Stream: &s, Rates: &stats.Rates{}, KeyOf: keyOf,
+		Searched: func() string { return searched }, Filter: func() string { return name }, Comparing: func() uint64 { return comparing },
+	})
+	text := func() string { return tuitest.Plain([]string{h.Draw(160, false)}) }
+	s.Follow = true
+	if got := text(); !strings.HasPrefix(got, " eventdeck demo  all servers") || !strings.Contains(got, "FOLLOW") {
+		t.Errorf("it says %q", got)
+	}
+	q, err := query.New(query.Node{Server: "pager", Type: trust.Untrusted("page.sent")}, "p99", tuitest.Start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Query, s.Follow, searched, name, comparing = q, false, "needle", "slow", 7
+	for _, want := range []string{"pager " + cells.UnicodeGlyphs.Path + " page.sent", "search needle", "filter slow: p99", "comparing #7, <compare> on another", "READING"} {
+		if got := text(); !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "pager") || !strings.Contains(got, "chat unreachable") {
+		t.Errorf("the scope says %q", got)
+	}
+}

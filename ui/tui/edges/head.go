@@ -1,0 +1,157 @@
+package edges
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/host"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/lookup"
+	"eventdeck/ui/tui/stats"
+	"eventdeck/ui/tui/stream"
+)
+
+// HeadEnv is what the line above the panes tells of.
+type HeadEnv struct {
+	*cells.Env
+	Demo      bool
+	Snap      *host.Snapshot
+	Stream    *stream.Stream
+	Rates     *stats.Rates
+	Searched  func() string // what is searched
+	Filter    func() string // the name of the present filter, "" if it is not saved
+	Comparing func() uint64 // the record that another one is to be compared with, 0 for none
+	KeyOf     func(action string) string
+}
+
+// Head is the line above the panes.
+type Head struct {
+	env  HeadEnv
+	line cells.Canvas
+}
+
+// NewHead returns a line above the panes.
+func NewHead(env HeadEnv) Head { return Head{env: env} }
+
+// Draw tells in w cells what is shown, and whether the stream follows; wide screens have
+// more numbers.
+func (h *Head) Draw(w int, wide bool) string {
+	c, s := &h.line, h.env.Stream
+	c.Begin(&h.env.Theme, w)
+	c.Put(themes.Brand, " eventdeck")
+	if h.env.Demo {
+		c.Put(themes.Dim, " demo")
+	}
+	c.Put(themes.Dim, "  ")
+	tail := h.Following() + h.env.Rates.Head(wide)
+	room := c.Room
+	c.Room -= ansi.StringWidth(tail) + 2
+	kept := c.Room
+	h.path(c)
+	if seq := h.env.Comparing(); seq != 0 {
+		c.Put(themes.Busy, "  comparing #"+cells.Number(seq)+", "+h.env.KeyOf("compare")+" on another")
+	}
+	h.filter(c)
+	c.Room += room - kept
+	role := themes.Good
+	if !s.Follow || s.Paused {
+		role = themes.Warn
+	}
+	c.Right(role, tail+" ")
+	c.End()
+	return c.Top()
+}
+
+// filter tells what is searched, and the filter: by its name if it is saved,
+// and that it is off.
+func (h *Head) filter(c *cells.Canvas) {
+	if searched := h.env.Searched(); searched != "" {
+		c.Put(themes.Dim, "  search ")
+		c.Safe(themes.SpanOn, cells.Sanitize(searched))
+	}
+	q := &h.env.Stream.Query
+	if q.Text == "" {
+		return
+	}
+	word, role := "  filter ", themes.Key
+	if q.Off {
+		word, role = "  filter off ", themes.Off
+	}
+	c.Put(themes.Dim, word)
+	if name := h.env.Filter(); name != "" {
+		c.Safe(role, cells.Sanitize(name+": "))
+	}
+	c.Safe(role, cells.Sanitize(q.Text))
+	if far := h.env.Stream.Searched(); far != "" {
+		c.Put(themes.Dim, "  "+far)
+	}
+}
+
+// path tells the part of the tree that is shown.
+func (h *Head) path(c *cells.Canvas) {
+	n := h.env.Stream.Query.Node
+	if n.Level() == 0 {
+		c.Safe(themes.Plain, cells.Sanitize("all servers").Clip(c.Room))
+		return
+	}
+	c.Safe(themes.Server, cells.Sanitize(n.Server).Clip(c.Room))
+	if !n.Type.IsZero() {
+		c.Put(themes.Dim, " "+h.env.Glyphs.Path+" ")
+		c.Safe(themes.Type, trust.Line(n.Type).Clip(c.Room))
+	}
+	if v := lookup.Sub(h.env.Snap, n.Sub); v != nil {
+		c.Put(themes.Dim, " "+h.env.Glyphs.Path+" ")
+		c.Put(themes.Plain, string(v.Mode)+" ")
+		if !evidence.NoArgs(v.Key.Args) {
+			c.Safe(themes.Dim, cells.Sanitize(string(v.ShownArgs())).Clip(c.Room))
+		}
+	}
+}
+
+// Following tells whether the stream follows.
+func (h *Head) Following() string {
+	switch {
+	case h.env.Stream.Paused:
+		return fmt.Sprintf("FROZEN (%s waiting)", cells.Number(uint64(h.env.Stream.Waiting)))
+	case h.env.Stream.Follow:
+		return "FOLLOW"
+	}
+	if words := h.env.Stream.BelowWords(); words != "" {
+		return "READING (" + words + ")"
+	}
+	return "READING"
+}
+
+// Scope sums up the tree in w cells, where it has no pane.
+func (h *Head) Scope(w int) string {
+	var c cells.Canvas
+	c.Begin(&h.env.Theme, w)
+	c.Put(themes.Key, " 1 ")
+	if len(h.env.Snap.Servers) == 0 {
+		c.Put(themes.Dim, "no servers")
+	}
+	for i := range h.env.Snap.Servers {
+		s := &h.env.Snap.Servers[i]
+		role := themes.Busy
+		word := evidence.Reach(*s, h.env.Clock())
+		switch s.Reach {
+		case host.ReachReady:
+			role = themes.Good
+			if n := evidence.Failing(h.env.Snap.Subs, s.Name); n > 0 {
+				role = themes.Warn
+				word = strconv.Itoa(n) + " in trouble"
+			}
+		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault:
+			role = themes.Warn
+		}
+		c.Safe(themes.Server, cells.Sanitize(s.Name).Clip(min(c.Room, 20)))
+		c.Put(role, " "+word+"  ")
+	}
+	c.End()
+	return c.Top()
+}

@@ -1,0 +1,79 @@
+package manage
+
+import (
+	"cmp"
+	"context"
+	"eventdeck/host"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// AskUnsubscribe ends a subscription, if that is wanted; row names the row that it was
+// chosen by, "" for none. It can be undone for a while.
+func (e *Env) AskUnsubscribe(v *host.SubscriptionView, row string) {
+	name := evidence.SubName(&v.Subscription)
+	ends := "It ends here and at the server. Stored events stay."
+	if v.NoServer {
+		ends = "It ends here; its server is not configured and hears nothing. Stored events stay."
+	}
+	gone := *v
+	lines := []string{name + " (" + string(v.Mode) + ")"}
+	if row != "" {
+		lines = append(lines, "Of the row "+row)
+	}
+	e.Show(&widget.Confirm{Screen: e,
+		Head:    "Unsubscribe",
+		Lines:   append(lines, ends, e.undoWords(v)),
+		Choices: []widget.Choice{{Key: "y", Title: "unsubscribe", Run: func() tea.Cmd { return e.unsubscribe(gone) }}},
+	})
+}
+
+// undoWords says before a subscription ends what undoing that can bring back.
+func (e *Env) undoWords(v *host.SubscriptionView) string {
+	switch {
+	case v.NoServer:
+		return "This cannot be undone: no server of its name is configured."
+	case v.NoReplay || !v.Opening().Valid:
+		return e.KeyOf("undo") + " undoes it for 10 s; what comes in between is missed."
+	}
+	return e.KeyOf("undo") + " undoes it for 10 s, from the saved position on."
+}
+
+// unsubscribe ends a subscription and offers to begin it again where it stood.
+func (e *Env) unsubscribe(v host.SubscriptionView) tea.Cmd {
+	name := evidence.SubName(&v.Subscription)
+	did := "unsubscribed from " + name
+	return e.Do(func(ctx context.Context) tea.Msg {
+		if err := e.Host.Unsubscribe(ctx, v.ID); err != nil {
+			return widget.Done{What: did, Err: err}
+		}
+		return widget.Then(func() tea.Cmd {
+			if v.NoServer {
+				e.Tell(did)
+			} else {
+				e.OfferUndo(did, func() tea.Cmd { return e.resubscribe(v) })
+			}
+			return e.Read()
+		})
+	})
+}
+
+// resubscribe begins a subscription again that was ended, as it was.
+func (e *Env) resubscribe(v host.SubscriptionView) tea.Cmd {
+	r := host.Request{
+		Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args, Mode: cmp.Or(v.Preferred, v.Mode),
+		From: host.From{Cursor: v.Opening()}, MaxAge: v.MaxAge, TTL: v.TTL,
+	}
+	return e.Ask("subscribed again to "+evidence.SubName(&v.Subscription), func(ctx context.Context) error {
+		sub, err := e.Host.Subscribe(ctx, r)
+		if err == nil && v.Failover {
+			err = e.Host.SetFailover(ctx, sub.ID, true)
+		}
+		if err == nil && v.Paused {
+			err = e.Host.Pause(ctx, sub.ID)
+		}
+		return err
+	})
+}
