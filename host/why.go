@@ -65,14 +65,13 @@ func tries(words string, n int, since time.Time, at func(time.Time) string) stri
 
 // cause tells in few words what a reason means, with what the error adds to it.
 func cause(r event.Reason, err trust.Text) string {
-	callback := strings.Contains(err.Raw(), string(wire.CallbackEndpointError)) // the server's word on this host's receiver
+	if words, ok := CallbackWords(err); ok && (r == event.ReasonTLS || r == event.ReasonChallenge) {
+		return words // on this host's receiver
+	}
 	switch r {
 	case event.ReasonUnreachable:
 		return "unreachable: " + lastCause(err)
 	case event.ReasonTLS:
-		if callback {
-			return "callback refused: certificate not trusted"
-		}
 		return "certificate not trusted: " + lastCause(err)
 	case event.ReasonSignIn:
 		return "needs sign-in"
@@ -81,7 +80,7 @@ func cause(r event.Reason, err trust.Text) string {
 	case event.ReasonQuota:
 		return "refused: a limit of the server is reached"
 	case event.ReasonChallenge:
-		return "callback refused: " + challengeWords(err)
+		return "callback refused: " + challengeWords("")
 	case event.ReasonSuspended:
 		return "the server stopped delivering"
 	case event.ReasonServerError:
@@ -90,28 +89,38 @@ func cause(r event.Reason, err trust.Text) string {
 	return ""
 }
 
+// CallbackReason returns the reason for which a server could not verify the callback of
+// this host, by the name that the proposal gives it, as far as an error says so that was
+// kept as text. It is false for another error.
+func CallbackReason(err trust.Text) (reason string, ok bool) {
+	name, reason := wire.FromText(err.Raw())
+	return reason, name == wire.CallbackEndpointError
+}
+
 // CallbackWords tell in few words why a server refused the callback of this host, as
 // far as an error says so: "callback refused: certificate not trusted".
 func CallbackWords(err trust.Text) (words string, ok bool) {
-	switch text := err.Raw(); {
-	case !strings.Contains(text, string(wire.CallbackEndpointError)):
+	reason, ok := CallbackReason(err)
+	if !ok {
 		return "", false
-	case strings.Contains(text, "reason tls_error"):
-		return cause(event.ReasonTLS, err), true
 	}
-	return cause(event.ReasonChallenge, err), true
+	return "callback refused: " + challengeWords(reason), true
 }
 
 // challengeWords tell why a server could not verify the callback, by the reasons that
 // the proposal names (mcp-events, CallbackEndpointError).
-func challengeWords(err trust.Text) string {
-	for name, words := range map[string]string{
-		"connection_refused": "connection refused", "timeout": "no answer in time", "challenge_failed": "challenge failed",
-		"http_4xx": "another program answers there", "http_5xx": "another program answers there",
-	} {
-		if strings.Contains(err.Raw(), "reason "+name) {
-			return words
-		}
+func challengeWords(reason string) string {
+	switch reason {
+	case "tls_error":
+		return "certificate not trusted"
+	case "connection_refused":
+		return "connection refused"
+	case "timeout":
+		return "no answer in time"
+	case "challenge_failed":
+		return "challenge failed"
+	case "http_4xx", "http_5xx":
+		return "another program answers there"
 	}
 	return "not verified"
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"unicode/utf8"
 
 	"eventdeck/host/trust"
@@ -121,6 +122,25 @@ func (e *Error) Error() string {
 		}
 	}
 	return text
+}
+
+// told is what [Error.Error] writes, up to the server's words.
+var told = regexp.MustCompile(`server answered ([A-Za-z]+) \(-?[0-9]+\)`)
+
+// reasonTold is the reason in it.
+var reasonTold = regexp.MustCompile(`\(reason ([a-z0-9_]+)\)`)
+
+// FromText returns what the text of an [Error] says that was kept as text: its name and
+// the reason in its data; both are empty for another text.
+func FromText(text string) (n Name, reason string) {
+	name := told.FindStringSubmatch(text)
+	if name == nil {
+		return "", ""
+	}
+	if r := reasonTold.FindStringSubmatch(text); r != nil {
+		reason = r[1]
+	}
+	return Name(name[1]), reason
 }
 
 // Clip returns the beginning of a server's words, for an error: errors are stored

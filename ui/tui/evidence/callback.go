@@ -1,27 +1,15 @@
 package evidence
 
-import (
-	"strings"
-
-	"eventdeck/host"
-)
-
-// callbackReasons are the reasons that the proposal names for a callback that a server
-// could not verify.
-var callbackReasons = [...]string{"tls_error", "connection_refused", "timeout", "http_4xx", "http_5xx", "challenge_failed"}
+import "eventdeck/host"
 
 // CallbackAdvice says of a subscription whose callback the server refuses what that means
 // and what to do about it; ok is false for another one.
 func CallbackAdvice(v *host.SubscriptionView, receiver string) (words, step string, ok bool) {
-	if _, ok := host.CallbackWords(v.Status.Error); !ok {
+	reason, ok := host.CallbackReason(v.Status.Error)
+	if !ok {
 		return "", "", false
 	}
-	for _, reason := range callbackReasons {
-		if strings.Contains(v.Status.Error.Raw(), "reason "+reason) {
-			return CallbackText(reason), CallbackStep(reason, receiver), true
-		}
-	}
-	return CallbackText(""), CallbackStep("", receiver), true
+	return CallbackText(reason), CallbackStep(reason, receiver), true
 }
 
 // CallbackText says what a reason means for which a server could not verify the callback.
