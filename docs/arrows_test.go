@@ -19,7 +19,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "host/react/act", "store"},
-	"ui/...":                  {"ui/...", "host", "host/attach", "host/react", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
+	"ui/...":                  {"ui/...", "host", "host/attach", "host/react", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
@@ -103,6 +103,7 @@ var arrows = map[string][]string{
 	// Untrusted text, from the lowest.
 	"host/internal/jsontext":        {},
 	"host/react/rules":              {"host/config", "host/event", "host/filter", "host/internal/jsonfile", "host/react", "host/schema"},
+	"host/react/trial":              {"host/event", "host/react"},
 	"host/internal/jsonfile":        {"host/internal/jsontext", "host/trust"},
 	"host/trust/internal/runes":     {"host/internal/jsontext"},
 	"host/trust":                    {"host/trust/internal/runes", "host/internal/jsontext"},

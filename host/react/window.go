@@ -51,6 +51,8 @@ type Fired struct {
 	Key Key
 	// From is the sequence number of the oldest member that counts; 0 for an absence.
 	From uint64
+	// Count is how many members count; 0 for an absence.
+	Count int
 }
 
 // NewWatch returns the window of a rule with nothing counted.
@@ -103,13 +105,15 @@ func (w *Watch) Add(key Key, seq uint64, at time.Time) (Fired, bool) {
 		return Fired{}, false
 	}
 	n, span := w.bounds()
-	g.expire(n, at.Add(-span))
+	// A member that leaves at the very moment at which another comes was there until then.
+	g.expire(n, at.Add(-span-1))
 	g.add(n > exactCount, span/parts, seq, at)
+	g.expire(n, at.Add(-span))
 	if g.fired || g.count < n {
 		return Fired{}, false
 	}
 	g.fired = true
-	return Fired{Key: key, From: g.marks[0].seq}, true
+	return Fired{Key: key, From: g.marks[0].seq, Count: g.count}, true
 }
 
 func (w *Watch) tell(at time.Time) time.Time {

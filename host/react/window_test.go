@@ -19,21 +19,22 @@ type naive struct {
 
 // add tells whether the window became true with this member.
 func (v *naive) add(key Key, at time.Time) bool {
-	count := func() int {
+	count := func(span time.Duration) int {
 		c := 0
 		for _, t := range v.times[key] {
-			if at.Sub(t) < v.span {
+			if at.Sub(t) < span {
 				c++
 			}
 		}
 		return c
 	}
-	if count() < v.n {
+	if count(v.span+1) < v.n { // right before this moment
 		v.was[key] = false
 	}
 	v.times[key] = append(v.times[key], at)
-	fires := !v.was[key] && count() >= v.n
-	v.was[key] = v.was[key] || fires
+	is := count(v.span) >= v.n
+	fires := is && !v.was[key]
+	v.was[key] = is
 	return fires
 }
 
@@ -63,7 +64,7 @@ func TestCountsAreThoseOfANaiveWindow(t *testing.T) {
 		model := &naive{n: n, span: span, times: map[Key][]time.Time{}, was: map[Key]bool{}}
 		at := noon
 		for seq := range uint64(200) {
-			at = at.Add(time.Duration(rng.IntN(5000)) * time.Millisecond)
+			at = at.Add(time.Duration(rng.IntN(8)) * 500 * time.Millisecond)
 			key := Key(fmt.Sprint(rng.IntN(3)))
 			fired, ok := w.Add(key, seq+1, at)
 			if want := model.add(key, at); ok != want {
@@ -76,6 +77,20 @@ func TestCountsAreThoseOfANaiveWindow(t *testing.T) {
 				w = again(t, w, r)
 			}
 		}
+	}
+}
+
+// A stream at the very rate is one reaction, not one for each event.
+func TestASteadyStreamFiresOnce(t *testing.T) {
+	w := NewWatch(&Rule{Window: Window{Rate: 5, Per: 5 * time.Second}})
+	fired := 0
+	for i := range 100 {
+		if _, ok := w.Add("", uint64(i+1), noon.Add(time.Duration(i)*time.Second)); ok {
+			fired++
+		}
+	}
+	if fired != 1 {
+		t.Errorf("fired %d times, want once", fired)
 	}
 }
 

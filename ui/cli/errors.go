@@ -50,7 +50,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &usage), errors.Is(err, config.ErrAddress):
 		return exitUsage
-	case errors.Is(err, errNotMet):
+	case errors.Is(err, errNotMet), errors.Is(err, errNoMatch):
 		return exitNotMet
 	case errors.Is(err, host.ErrRefused):
 		return exitRefused

@@ -1,0 +1,378 @@
+// Package trial tells what rules would have done about records of the past. It touches
+// nothing: no journal, no program, no network; its clock is that of the records.
+//
+// It decides as the engine does, with three assumptions: every rule is armed, nothing waits
+// for the operator (a run that would ask is told and forgotten), and each act is over at once.
+package trial
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// Result is what would have become of one run, or of the members that started none for the
+// same reason.
+type Result struct {
+	Rule  string
+	State react.State // would-run, asking, ready or suppressed
+	Cause react.Cause
+	Why   string
+	Line  string // file:line:column
+	Key   react.Key
+	// Members are how many; First and Last the sequence numbers of the first and the last
+	// one, From and To when these were received. An absence has none.
+	Members     uint64
+	First, Last uint64
+	From, To    time.Time
+	// Waited is how long the limits would have kept it from starting.
+	Waited time.Duration
+	Cost   int64 // micro-dollars at most
+}
+
+// suppressedGroups bounds the groups of suppressed members that are told apart; those of
+// further groups are told together.
+const suppressedGroups = 10_000
+
+// Trial holds rules against records.
+type Trial struct {
+	set      *react.Set
+	tell     func(Result)
+	now      time.Time
+	arrivals react.Arrivals
+	rules    map[string]*rule
+	order    []*rule
+	started  []time.Time // of all rules
+	due      time.Time   // before which nothing happens by itself
+
+	alive      map[event.SubID]bool
+	suppressed map[reason]*Result
+}
+
+type reason struct {
+	rule  string
+	cause react.Cause
+	key   react.Key
+}
+
+// rule is the state of one rule.
+type rule struct {
+	m         *react.Matcher
+	watch     *react.Watch // nil: no window
+	gathering map[react.Key]*run
+	waiting   []*run // that gather, by when they end, and then those that the limits hold up
+	newest    *run
+	started   []time.Time
+	once      map[react.Key]time.Time
+}
+
+// run is one that is not decided.
+type run struct {
+	Result
+	due   time.Time
+	ready time.Time // since it waits to start; zero: it gathers
+	facts react.Facts
+	once  []react.Key
+}
+
+// onceValues is how many once values a run is charged under.
+const onceValues = 100
+
+// New begins a trial. Tell gets each result when it is known.
+func New(set *react.Set, tell func(Result)) *Trial {
+	t := &Trial{set: set, tell: tell, rules: map[string]*rule{}, alive: map[event.SubID]bool{}, suppressed: map[reason]*Result{}}
+	for i := range set.File.Rules {
+		m := set.Rule(set.File.Rules[i].Name)
+		r := &rule{m: m, gathering: map[react.Key]*run{}, once: map[react.Key]time.Time{}}
+		if !m.Rule.Window.IsZero() {
+			r.watch = react.NewWatch(m.Rule)
+		}
+		t.rules[m.Rule.Name] = r
+		t.order = append(t.order, r)
+	}
+	return t
+}
+
+// Add takes the next record of the log, which is lent.
+func (t *Trial) Add(r *event.Record) {
+	if r.ReceivedAt.After(t.now) {
+		t.now = r.ReceivedAt
+	}
+	if !t.due.IsZero() && !t.now.Before(t.due) {
+		t.settle()
+	}
+	arrival := t.arrivals.Note(r)
+	t.watchState(r)
+	for _, m := range t.set.Listening(r) {
+		if m.Match(r) {
+			t.matched(t.rules[m.Rule.Name], r, arrival)
+		}
+	}
+}
+
+// watchState tells absences whether their subscriptions are alive. One whose state is not
+// known is since its first event.
+func (t *Trial) watchState(r *event.Record) {
+	was, known := t.alive[r.Sub]
+	alive := was
+	switch {
+	case r.Kind == event.KindState && r.State != nil:
+		alive = r.State.State.Alive()
+	case r.Kind == event.KindEvent && !known:
+		alive = true
+	}
+	if alive == was {
+		return
+	}
+	t.alive[event.SubID([]byte(r.Sub))] = alive
+	for _, rule := range t.order {
+		if on := rule.m.Rule.On; rule.m.Rule.Window.Absent > 0 && on.Server == r.Server && on.Type == r.Type.Raw() {
+			rule.watch.Alive(alive, t.now)
+			t.wake(rule.watch.Due())
+		}
+	}
+}
+
+// wake has something happen at a time, or before.
+func (t *Trial) wake(at time.Time) {
+	if !at.IsZero() && (t.due.IsZero() || at.Before(t.due)) {
+		t.due = at
+	}
+}
+
+func (t *Trial) matched(rule *rule, r *event.Record, a react.Arrival) {
+	key := rule.m.Key(r)
+	if rule.watch != nil {
+		fired, ok := rule.watch.Add(key, r.Seq, r.ReceivedAt)
+		if rule.m.Rule.Window.Absent > 0 {
+			t.wake(t.now.Add(rule.m.Rule.Window.Absent)) // none is due earlier by this record
+		}
+		if !ok {
+			if have := rule.gathering[key]; have != nil {
+				have.join(rule, r, 1)
+			}
+			return
+		}
+		if have := t.gather(rule, key, r, a, uint64(fired.Count)); have != nil && have.First > fired.From {
+			have.First = fired.From
+		}
+		return
+	}
+	t.gather(rule, key, r, a, 1)
+}
+
+// gather finds or makes the run of a record, unless it is suppressed.
+func (t *Trial) gather(rule *rule, key react.Key, r *event.Record, a react.Arrival, n uint64) *run {
+	have := rule.gathering[key]
+	f := t.facts(rule)
+	f.Stale, f.AfterGap, f.Flagged = rule.m.Rule.Age > 0 && a.Age > rule.m.Rule.Age, a.AfterGap, a.Flagged
+	if value, ok := rule.m.Once(r); ok {
+		f.OnceUntil = rule.once[value]
+	}
+	if have == nil {
+		f.Queued = len(rule.waiting)
+	}
+	d := react.Judge(f)
+	if d.Cause == react.CauseQueue && rule.newest != nil && rule.newest.ready.IsZero() {
+		have, d = rule.newest, react.Decision{State: react.Ready}
+	}
+	if d.State == react.Suppressed {
+		t.suppress(rule, d, Result{Key: key, Members: n, First: r.Seq, Last: r.Seq, From: r.ReceivedAt, To: r.ReceivedAt})
+		return nil
+	}
+	if have == nil {
+		have = t.begin(rule, key)
+	}
+	have.facts.Stale = have.facts.Stale || f.Stale
+	have.facts.AfterGap = have.facts.AfterGap || f.AfterGap
+	have.facts.Flagged = have.facts.Flagged || f.Flagged
+	have.join(rule, r, n)
+	return have
+}
+
+func (t *Trial) begin(rule *rule, key react.Key) *run {
+	n := &run{Result: Result{Rule: rule.m.Rule.Name, Key: key}, due: t.now.Add(rule.m.Rule.Wait)}
+	rule.gathering[key], rule.newest = n, n
+	rule.waiting = append(rule.waiting, n)
+	t.wake(n.due)
+	return n
+}
+
+func (n *run) join(rule *rule, r *event.Record, members uint64) {
+	if n.Members == 0 {
+		n.First, n.From = r.Seq, r.ReceivedAt
+	}
+	n.Members += members
+	n.Last, n.To = r.Seq, r.ReceivedAt
+	if value, ok := rule.m.Once(r); ok && len(n.once) < onceValues && !slices.Contains(n.once, value) {
+		n.once = append(n.once, value)
+	}
+}
+
+// facts are what is known of a rule now.
+func (t *Trial) facts(rule *rule) react.Facts {
+	f := react.Facts{Now: t.now, Rule: rule.m.Rule, File: t.set.File, Armed: true, NS: react.Live}
+	rule.started, f.Started, f.StartedUntil = within(rule.started, rule.m.Rule.Limits.Runs, t.now)
+	t.started, f.StartedAll, f.StartedAllDue = within(t.started, t.set.File.Limits.Runs, t.now)
+	return f
+}
+
+// within returns the starts that still count for a rate, how many, and when the oldest of
+// them does no longer.
+func within(starts []time.Time, rate react.Rate, now time.Time) ([]time.Time, int, time.Time) {
+	old := 0
+	for old < len(starts) && now.Sub(starts[old]) >= rate.Per {
+		old++
+	}
+	if starts = starts[old:]; len(starts) == 0 {
+		return nil, 0, time.Time{}
+	}
+	return starts, len(starts), starts[0].Add(rate.Per)
+}
+
+// settle does what is due: absences, runs that have gathered, runs that the limits held up.
+func (t *Trial) settle() {
+	now := t.now
+	for {
+		at, rule := t.earliest()
+		if rule == nil || at.After(now) {
+			t.due = at
+			break
+		}
+		t.now = at
+		t.settleRule(rule)
+	}
+	t.now = now
+}
+
+// earliest returns the rule that has the next thing to do, and when.
+func (t *Trial) earliest() (first time.Time, which *rule) {
+	for _, rule := range t.order {
+		for _, at := range []time.Time{rule.next(), rule.absence()} {
+			if !at.IsZero() && (which == nil || at.Before(first)) {
+				first, which = at, rule
+			}
+		}
+	}
+	return first, which
+}
+
+func (r *rule) next() time.Time {
+	if len(r.waiting) == 0 {
+		return time.Time{}
+	}
+	return slices.MinFunc(r.waiting, func(a, b *run) int { return a.due.Compare(b.due) }).due
+}
+
+func (r *rule) absence() time.Time {
+	if r.watch == nil {
+		return time.Time{}
+	}
+	return r.watch.Due()
+}
+
+func (t *Trial) settleRule(rule *rule) {
+	if at := rule.absence(); !at.IsZero() && !at.After(t.now) {
+		for _, fired := range rule.watch.Tick(t.now) {
+			if rule.gathering[fired.Key] == nil {
+				n := t.begin(rule, fired.Key)
+				n.due, n.From, n.To = t.now, t.now.Add(-rule.m.Rule.Window.Absent), t.now
+			}
+		}
+	}
+	rule.waiting = slices.DeleteFunc(rule.waiting, func(n *run) bool { return !n.due.After(t.now) && t.decide(rule, n) })
+}
+
+// decide asks the policy about a run and reports whether it is over.
+func (t *Trial) decide(rule *rule, n *run) bool {
+	if n.ready.IsZero() {
+		n.ready = t.now
+		delete(rule.gathering, n.Key)
+	}
+	f := t.facts(rule)
+	f.Stale, f.AfterGap, f.Flagged, f.OnceUntil = n.facts.Stale, n.facts.AfterGap, n.facts.Flagged, n.charged(rule)
+	d := react.Judge(f)
+	if d.State == react.Ready && !d.Now && d.Until.After(t.now) {
+		n.due = d.Until
+		return false
+	}
+	if d.State == react.Suppressed {
+		t.suppress(rule, d, n.Result)
+		return true
+	}
+	n.State, n.Cause, n.Why, n.Line, n.Waited = d.State, d.Cause, d.Why, d.Line, t.now.Sub(n.ready)
+	if d.State == react.Ready {
+		rule.started, t.started = append(rule.started, t.now), append(t.started, t.now)
+		for _, value := range n.once {
+			rule.once[value] = t.now.Add(rule.m.Rule.Once.For)
+		}
+	}
+	t.tell(n.Result)
+	return true
+}
+
+// charged returns until when all once values of a run are charged, zero if one is not.
+func (n *run) charged(rule *rule) (until time.Time) {
+	for i, value := range n.once {
+		at := rule.once[value]
+		if !at.After(n.ready) {
+			return time.Time{}
+		}
+		if i == 0 || at.Before(until) {
+			until = at
+		}
+	}
+	return until
+}
+
+// suppress counts members that start nothing.
+func (t *Trial) suppress(rule *rule, d react.Decision, more Result) {
+	id := reason{rule.m.Rule.Name, d.Cause, more.Key}
+	have := t.suppressed[id]
+	if have == nil && len(t.suppressed) >= suppressedGroups {
+		id.key = ""
+		have = t.suppressed[id]
+	}
+	if have == nil {
+		more.Rule, more.State, more.Cause, more.Why, more.Line, more.Key = id.rule, d.State, d.Cause, d.Why, d.Line, id.key
+		t.suppressed[id] = &more
+		return
+	}
+	have.Members += more.Members
+	have.Last, have.To = more.Last, more.To
+}
+
+// End decides what still gathers or waits, as if no further record came, and tells what was
+// suppressed.
+func (t *Trial) End() {
+	for {
+		at, any := time.Time{}, false
+		for _, rule := range t.order {
+			if next := rule.next(); !next.IsZero() && (!any || next.Before(at)) {
+				at, any = next, true
+			}
+		}
+		if !any {
+			break
+		}
+		if at.After(t.now) {
+			t.now = at
+		}
+		for _, rule := range t.order {
+			rule.waiting = slices.DeleteFunc(rule.waiting, func(n *run) bool { return !n.due.After(t.now) && t.decide(rule, n) })
+		}
+	}
+	var all []*Result
+	for _, r := range t.suppressed {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *Result) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Key, b.Key))
+	})
+	for _, r := range all {
+		t.tell(*r)
+	}
+}

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/export"
+	"eventdeck/host/react"
+	"eventdeck/host/react/rules"
+	"eventdeck/host/trust"
+)
+
+// errMistakes: the file of rules has mistakes, which were printed.
+var errMistakes = errors.New("the rules are not in force")
+
+func (a *app) rulesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "Look at the rules of reactions, check them, try them on what is kept",
+		Long: `rules.json stands beside servers.json and says which events start what; docs/reactions.md tells its members.
+A rule that is written there does nothing by itself before it is armed.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			names := make([]string, 0, len(cmd.Commands()))
+			for _, c := range cmd.Commands() {
+				names = append(names, c.Name())
+			}
+			if len(args) > 0 {
+				return usagef("there is no command rules %q%s; use %s", args[0], meantCommand(cmd, args[0]), strings.Join(names, ", "))
+			}
+			return usagef("rules: say what to do: %s", strings.Join(names, ", "))
+		},
+		Run: func(*cobra.Command, []string) {},
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the rules as the file has them", Args: exactly(0),
+			Run: a.run(func(*cobra.Command, []string) error { return a.listRules() }),
+		},
+		&cobra.Command{
+			Use: "check [FILE]", Short: "Tell what is wrong in the rules, with its place and what to write",
+			Long: `check reads rules.json, or FILE, and prints a line for each mistake: FILE:LINE:COLUMN: what is wrong; write: what helps.
+It ends with 1 if there is one. Types and members of payloads are checked where a server lists them: on the screen.`,
+			Args: maximum(1),
+			Run:  a.run(func(_ *cobra.Command, args []string) error { return a.checkRules(args) }),
+		},
+		&cobra.Command{
+			Use: "schema", Short: "Print the JSON Schema of rules.json", Args: exactly(0),
+			Run: a.run(func(*cobra.Command, []string) error {
+				_, err := a.Stdout.Write(rules.Schema())
+				return err
+			}),
+		},
+		a.rulesTestCommand(),
+	)
+	return cmd
+}
+
+// rulesFile is rules.json beside the file with the servers.
+func (a *app) rulesFile() (string, error) {
+	servers := a.flags.config
+	if servers == "" {
+		var err error
+		if servers, err = a.paths().ConfigFile(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(filepath.Dir(servers), "rules.json"), nil
+}
+
+// loadRules reads the rules, held against nothing but themselves.
+func (a *app) loadRules() (react.File, error) {
+	path, err := a.rulesFile()
+	if err != nil {
+		return react.File{}, err
+	}
+	return rules.Load(path, rules.Known{})
+}
+
+func (a *app) listRules() error {
+	f, err := a.loadRules()
+	if err != nil {
+		return err
+	}
+	if len(f.Rules) == 0 {
+		a.say("there are no rules in %s", safe(f.Path))
+	}
+	if a.flags.json {
+		var b []byte
+		for i := range f.Rules {
+			b = appendRule(b, &f.Rules[i])
+		}
+		_, err = a.Stdout.Write(b)
+		return err
+	}
+	var t table
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		t.add(r.Name, string(r.Mode), onWords(r.On), orDash(safe(r.When)), doWords(r.Do), safe(r.Where))
+	}
+	return a.printTable(&t)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func onWords(on react.Source) string {
+	return safe(on.Server) + " " + safe(on.Type) + " " + string(on.Kind)
+}
+
+// doWords says what a rule does on one line.
+func doWords(do react.Do) string {
+	switch {
+	case do.Command != nil:
+		words := make([]string, len(do.Command.Argv))
+		for i, w := range do.Command.Argv {
+			words[i] = fmt.Sprintf("%q", w)
+		}
+		return "command " + strings.Join(words, " ")
+	case do.Webhook != nil:
+		return "webhook " + safe(do.Webhook.URL)
+	}
+	return "note " + safe(do.Note)
+}
+
+// appendRule appends a rule as one line of JSON.
+func appendRule(b []byte, r *react.Rule) []byte {
+	shape := react.ShapeOf(r.Do)
+	b = append(b, `{"name":`...)
+	b = trust.AppendJSONString(b, r.Name)
+	for _, m := range [][2]string{
+		{"mode", string(r.Mode)}, {"best", string(shape.Best)}, {"letters", shape.Letters},
+		{"server", r.On.Server}, {"type", r.On.Type}, {"kind", string(r.On.Kind)}, {"when", r.When}, {"where", r.Where},
+	} {
+		b = export.AppendString(b, m[0], m[1])
+	}
+	b = export.AppendName(b, "rule")
+	return append(append(b, trust.AppendCompactJSON(nil, r.Freeze())...), '}', '\n')
+}
+
+func (a *app) checkRules(args []string) error {
+	path, err := a.rulesFile()
+	if len(args) > 0 {
+		path, err = args[0], nil
+	}
+	if err != nil {
+		return err
+	}
+	f, err := rules.Load(path, a.knownToRules())
+	var faulty *rules.Faulty
+	if errors.As(err, &faulty) {
+		return a.printMistakes(faulty)
+	}
+	if err != nil {
+		return err
+	}
+	if !a.flags.json {
+		_, err = fmt.Fprintf(a.Stdout, "%s: %d rules, no mistakes\n", safe(path), len(f.Rules))
+	}
+	return err
+}
+
+func (a *app) printMistakes(faulty *rules.Faulty) error {
+	var b []byte
+	for _, m := range faulty.Mistakes {
+		if !a.flags.json {
+			b = append(b, safe(m.String())...)
+			b = append(b, '\n')
+			continue
+		}
+		b = append(b, `{"where":`...)
+		b = trust.AppendJSONString(b, m.Where)
+		b = export.AppendString(b, "what", m.What)
+		b = export.AppendString(b, "write", m.Write)
+		b = append(b, '}', '\n')
+	}
+	if _, err := a.Stdout.Write(b); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %d mistakes", errMistakes, len(faulty.Mistakes))
+}
+
+// knownToRules is what can be told of servers without asking one. Where no server is
+// configured nothing is said against their names.
+func (a *app) knownToRules() rules.Known {
+	known := rules.Known{Env: a.Env}
+	if file, err := a.config(); err == nil && len(file.Names()) > 0 {
+		known.Servers = file.Names()
+	}
+	return known
+}
+
+// completeRule offers the names of rules to the shell.
+func (a *app) completeRule(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	f, err := a.loadRules()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, r := range f.Rules {
+		names = append(names, r.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
