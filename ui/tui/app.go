@@ -33,7 +33,6 @@ import (
 	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
-	"eventdeck/ui/tui/pipe"
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/search"
@@ -41,6 +40,7 @@ import (
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/timeline"
+	"eventdeck/ui/tui/trace"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/userfile"
 	"eventdeck/ui/tui/wake"
@@ -119,9 +119,7 @@ type app struct {
 	markedRecords map[uint64]event.Record // of marks
 	programs      *external.Programs
 	exports       external.Exports
-	comparing     uint64 // the record that another one is to be compared with; 0: none
-	id            idOf   // of the chosen record
-	runCommand    func(ctx context.Context, args []string, input []byte) ([]byte, error)
+	trace         trace.Desk
 
 	notify   notify.Notifier
 	mouse    mouse
@@ -163,7 +161,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.browse = browser.Open
 	}
 	a.initSkin(o, env)
-	a.runCommand = pipe.Run
+	a.initIncident()
 	a.programs, a.exports = external.New(a, env, o.Interrupts), external.NewExports(a)
 	a.initNotify(env)
 	a.mouse.off = a.memo.Kept(memo.Mouse) == "off"

@@ -33,7 +33,7 @@ func (a *app) commandRows() []action.Command {
 
 func (a *app) runSubscribe(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		return nil, a.actions.Usage("sub")
+		return nil, action.ErrUsage
 	}
 	return subline.Subscribe(&subline.Env{
 		Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, KeyOf: a.KeyOf,
@@ -67,7 +67,7 @@ func (a *app) runTheme(words []string) (tea.Cmd, error) {
 		return nil, nil
 	}
 	if len(words) > 1 {
-		return nil, a.actions.Usage("theme")
+		return nil, action.ErrUsage
 	}
 	return a.skin.Use(words[0])
 }
@@ -75,7 +75,7 @@ func (a *app) runTheme(words []string) (tea.Cmd, error) {
 func (a *app) runTime(words []string) (tea.Cmd, error) {
 	i := slices.Index(cells.TimeViewNames[:], strings.Join(words, " "))
 	if i < 0 {
-		return nil, a.actions.Usage("time")
+		return nil, action.ErrUsage
 	}
 	a.showTimes(cells.TimeView(i))
 	return nil, nil

@@ -87,7 +87,7 @@ func (a *app) runExport(words []string) (tea.Cmd, error) {
 		words = words[:1]
 	}
 	if len(words) != 1 {
-		return nil, a.actions.Usage("export")
+		return nil, action.ErrUsage
 	}
 	cmd, err := a.export(r, words[0], overwrite)
 	if errors.Is(err, fs.ErrExist) {

@@ -287,7 +287,7 @@ func TestAPendingCompareStaysInView(t *testing.T) {
 		t.Errorf("it is not in view:\n%s", s)
 	}
 	press(t, a, "esc")
-	if s := screenOf(a); a.comparing != 0 || strings.Contains(s, "comparing #") {
+	if s := screenOf(a); a.trace.Comparing != 0 || strings.Contains(s, "comparing #") {
 		t.Errorf("esc does not end it:\n%s", s)
 	}
 }

@@ -41,11 +41,7 @@ func (a *app) onSubscription(command string) func([]string) (tea.Cmd, error) {
 		if v == nil {
 			return nil, errNoSubscription
 		}
-		cmd, err := a.manage().Words(v, a.recordOf(a.stream.At), command, words)
-		if errors.Is(err, action.ErrUsage) {
-			err = a.actions.Usage(command)
-		}
-		return cmd, err
+		return a.manage().Words(v, a.recordOf(a.stream.At), command, words)
 	}
 }
 

@@ -197,7 +197,7 @@ func (a *app) initEdges() {
 		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream, Rates: &a.rates, KeyOf: a.KeyOf,
 		Searched:  func() string { return a.search.Text },
 		Filter:    a.filters.Name,
-		Comparing: func() uint64 { return a.comparing },
+		Comparing: func() uint64 { return a.trace.Comparing },
 	})
 	a.status = edges.NewStatus(edges.StatusEnv{
 		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, Writing: a.exports.Running, KeyOf: a.KeyOf,

@@ -179,8 +179,8 @@ func (a *app) back() tea.Cmd {
 		a.enter(layout.Stream)
 	case a.stream.Selected.On:
 		a.stream.Selected = stream.Selection{}
-	case a.comparing != 0:
-		a.comparing = 0
+	case a.trace.Comparing != 0:
+		a.trace.Comparing = 0
 	case a.search.Text != "":
 		a.search.Text = ""
 	case a.stream.Paused:

@@ -19,7 +19,8 @@ type Command struct {
 	Title string
 	// Dangerous commands change what servers or the store hold.
 	Dangerous bool
-	Run       func(words []string) (tea.Cmd, error)
+	// Run runs it; for [ErrUsage] alone the operator is told what it takes.
+	Run func(words []string) (tea.Cmd, error)
 	// Complete returns what the last of the words may be; nil: nothing is known.
 	Complete func(words []string) []string
 }
@@ -57,7 +58,11 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 		if c.Dangerous && t.ReadOnly {
 			return nil, ErrReadOnly
 		}
-		return c.Run(words[1:])
+		cmd, err := c.Run(words[1:])
+		if err == ErrUsage { // and it does not say what it takes
+			err = t.Usage(c.Name)
+		}
+		return cmd, err
 	}
 	if x := t.Find(words[0]); x != nil && len(words) == 1 {
 		switch {

@@ -28,12 +28,17 @@ func (b *Bar) learn() tea.Cmd {
 			}
 		}
 		left := learnMax
-		_ = log.Before(0, func(r event.Record) bool { // without the log there are still the names
+		err := log.Before(0, func(r event.Record) bool {
 			seen.Add(&r)
 			left--
 			return left > 0 && ctx.Err() == nil
 		})
-		return widget.Then(func() tea.Cmd { b.seen = seen; return nil })
+		return widget.Then(func() tea.Cmd {
+			if b.seen = seen; err != nil { // there are still the names
+				b.env.Fail("cannot read the log", err)
+			}
+			return nil
+		})
 	})
 }
 

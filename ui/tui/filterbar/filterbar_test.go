@@ -30,6 +30,7 @@ type desk struct {
 	memo    memo.Memo
 	kept    map[string]string
 	entered bool
+	fails   error // reading the log does
 }
 
 func (d *desk) EnterStream() { d.entered = true }
@@ -46,6 +47,9 @@ func (d *desk) SetSetting(_ context.Context, key, value string) error {
 
 // Before is the log of one event.
 func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
+	if d.fails != nil {
+		return d.fails
+	}
 	fn(event.Record{Seq: 1, Kind: event.KindEvent, Server: "pager", Data: json.RawMessage(`{"severity":"P1"}`)})
 	return nil
 }
@@ -107,6 +111,17 @@ func TestTabCompletes(t *testing.T) {
 	}
 	if got := d.Paths(".sev"); !slices.Equal(got, []string{".severity"}) {
 		t.Errorf("paths are %q", got)
+	}
+}
+
+// Without the log the names of servers still complete, and the failure is told.
+func TestCompletionWithoutTheLog(t *testing.T) {
+	d := newDesk()
+	d.fails = errors.New("the disk is gone")
+	tuitest.Run(d.Open())
+	d.Type("server:ch", "tab")
+	if got := d.Prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") || !errors.Is(d.Failed, d.fails) {
+		t.Errorf("completed to %q, told %v", got, d.Failed)
 	}
 }
 

@@ -1,0 +1,107 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/export"
+	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/pipe"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// pipeMax bounds the events that are handed on at once.
+const pipeMax = 1_000
+
+// AskPipe asks for a command; problem says why the line before failed.
+func (d *Desk) AskPipe(line, problem string) {
+	says := "a command, run without a shell; gets envelopes, after ndjson lines of JSON (ndjson jq .data)   esc back"
+	if len(d.env.Memo.Pipes) > 0 {
+		says += "   up: " + d.env.Memo.Pipes[0]
+	}
+	p := &widget.Prompt{Label: "|", Says: says, Past: d.env.Memo.Pipes}
+	p.Change = func(text string) {
+		if sign := pipe.ShellSign(text); sign != "" {
+			p.Warning = "there is no shell: " + sign + " is handed to the command as it is; sh -c '…' runs one"
+		}
+	}
+	p.Done = func(text string) tea.Cmd {
+		cmd, err := d.pipe(text)
+		if err != nil {
+			p.Problem = err.Error()
+		}
+		return cmd
+	}
+	d.env.AskLine(p, line)
+	p.Problem = problem
+}
+
+// pipe runs a line on the chosen event, or on those of the range.
+func (d *Desk) pipe(line string) (tea.Cmd, error) {
+	args, err := pipe.Args(line, d.env.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	ndjson := args[0] == "ndjson"
+	if ndjson {
+		if args = args[1:]; len(args) == 0 {
+			return nil, pipe.ErrNoCommand
+		}
+	}
+	d.env.Memo.Pipes = widget.Remember(d.env.Memo.Pipes, line)
+	return d.env.Selected(func(records []event.Record) tea.Cmd {
+		return pipe.Open(&pipe.Env{Env: d.env.Env, Screen: d.env.Screen, Getenv: d.env.Getenv, Again: d.AskPipe, Run: d.Command}, line, args, func(ctx context.Context) ([]byte, error) {
+			return piped(ctx, records, ndjson)
+		})
+	}), nil
+}
+
+// piped is what a command gets: each event in an envelope, or as a line of JSON.
+func piped(ctx context.Context, records []event.Record, ndjson bool) (out []byte, err error) {
+	n := 0
+	for i := range records {
+		r := &records[i]
+		if r.Kind != event.KindEvent {
+			continue
+		}
+		if n++; n > pipeMax || ctx.Err() != nil {
+			break
+		}
+		if ndjson {
+			out = export.AppendLine(out, r, false)
+			continue
+		}
+		sealed, err := incidents.Envelope(r, nil)
+		if err != nil {
+			return nil, fmt.Errorf("record %d: %w", r.Seq, err)
+		}
+		out = append(out, sealed...)
+	}
+	if n == 0 {
+		return nil, errors.New("there is no event among these records")
+	}
+	return out, nil
+}
+
+// RunPipe runs the command that a typed line is, or asks for one.
+// Errors: those of [pipe.Args], that no event is chosen.
+func (d *Desk) RunPipe(typed []string) (tea.Cmd, error) {
+	if d.env.Stream.At == 0 {
+		return nil, errors.New("no event is chosen")
+	}
+	if len(typed) == 0 {
+		d.AskPipe("", "")
+		return nil, nil
+	}
+	line := make([]string, len(typed))
+	for i, w := range typed {
+		line[i] = words.Quote(w)
+	}
+	return d.pipe(strings.Join(line, " "))
+}

@@ -1,0 +1,134 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/filter"
+	"eventdeck/host/trust"
+	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/external"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// reportRequest is the report of what is filtered, else of what shares the chosen event's
+// id, else of what is marked.
+func (d *Desk) reportRequest() (q incidents.Request, name string, err error) {
+	q = incidents.Request{Title: "Incident report", What: "what is marked", Made: d.env.Clock(), Zone: d.env.Times.Zone(), Payload: true, Marks: d.env.Stream.Marks.List()}
+	name = "incident-" + d.env.Clock().Local().Format("20060102-150405") + ".md"
+	id, hasID := d.chosenID()
+	shown := d.env.Stream.Query
+	switch {
+	case shown.Filters():
+		q.What, q.Match = "filter "+shown.Text, shown.Matches
+	case hasID:
+		f, err := filter.Parse(filter.ValueTerm(id), d.env.Clock())
+		if err != nil {
+			return q, "", fmt.Errorf("cannot look for the value: %w", err)
+		}
+		q.What, q.Match = "filter "+f.String(), f.Match
+	}
+	if hasID {
+		q.Title = "Incident " + trust.Line(id).Plain()
+		if plain := fileName(id); plain != "" {
+			name = "incident-" + plain + ".md"
+		}
+	}
+	return q, name, nil
+}
+
+// fileName is an id as a part of a file's name, "" if it has characters that do not
+// belong there.
+func fileName(id trust.Text) string {
+	text := id.Raw()
+	for _, c := range text {
+		if c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return ""
+		}
+	}
+	return text[:min(len(text), 64)]
+}
+
+// Report asks for the file of the report.
+func (d *Desk) Report() {
+	q, name, err := d.reportRequest()
+	if err != nil {
+		d.env.Fail("no report", err)
+		return
+	}
+	d.askReport(q, name, "")
+}
+
+// askReport asks for the file of a report. One that is there, and was asked for before,
+// is replaced.
+func (d *Desk) askReport(q incidents.Request, name, there string) {
+	p := &widget.Prompt{Label: "report to:", Says: "enter writes Markdown of " + q.What + ", with notes and gaps   esc goes back"}
+	p.Done = func(text string) tea.Cmd { return d.writeReport(q, text, text == there) }
+	d.env.AskLine(p, name)
+	if there != "" {
+		p.Problem = "there is such a file; enter again replaces it"
+	}
+}
+
+// writeReport builds the report and writes its file beside the program. For one that is
+// there it asks again.
+func (d *Desk) writeReport(q incidents.Request, name string, overwrite bool) tea.Cmd {
+	log, path, create := d.env.Log(), d.env.Home(name), d.env.Create
+	d.env.Tell("writing the report " + d.env.Glyphs.More)
+	return d.env.Do(func(ctx context.Context) tea.Msg {
+		file, err := create(path, overwrite)
+		if errors.Is(err, fs.ErrExist) {
+			return widget.Then(func() tea.Cmd { d.askReport(q, name, name); return nil })
+		}
+		n := 0
+		if err == nil {
+			n, err = fillReport(ctx, log, q, file)
+		}
+		return widget.Done{What: fmt.Sprintf("report of %s in %s", event.Some(n, "record", "records"), path), Err: err}
+	})
+}
+
+// fillReport writes a report into a file that is kept when all of the report is in it. It returns
+// how many records the report has.
+func fillReport(ctx context.Context, log incidents.Log, q incidents.Request, file external.OutFile) (int, error) {
+	r, err := incidents.Build(ctx, log, q)
+	if err == nil {
+		err = r.Markdown(file)
+	}
+	if err != nil {
+		return 0, errors.Join(err, file.Drop())
+	}
+	return r.Hits, file.Keep()
+}
+
+// RunReport writes the report to the file that a typed line names, or to the one that is
+// offered. Error: [words.ErrUsage].
+func (d *Desk) RunReport(typed []string) (tea.Cmd, error) {
+	q, name, err := d.reportRequest()
+	if err != nil {
+		return nil, err
+	}
+	switch len(typed) {
+	case 0:
+	case 1:
+		name = typed[0]
+	default:
+		return nil, words.ErrUsage
+	}
+	return d.writeReport(q, name, false), nil
+}
+
+// ReportNames are the files that are offered for a report.
+func (d *Desk) ReportNames([]string) []string {
+	_, name, err := d.reportRequest()
+	if err != nil {
+		return nil
+	}
+	return []string{name}
+}

@@ -1,0 +1,259 @@
+package trace_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
+	"eventdeck/host/trust"
+	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/external"
+	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/trace"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// desk is a screen on a log of four events, of which two are of incident INC-7.
+type desk struct {
+	tuitest.Screen
+	trace.Desk
+	stream   stream.Stream
+	memo     memo.Memo
+	shown    query.Query
+	pins     []string
+	line     string // the value of the detail's chosen line
+	file     *file
+	there    bool // the file is there already
+	selected []event.Record
+	readFail error
+}
+
+// file is a file in memory.
+type file struct {
+	bytes.Buffer
+	kept bool
+}
+
+func (f *file) Keep() error { f.kept = true; return nil }
+func (f *file) Drop() error { return nil }
+
+func (d *desk) Last() uint64 { return 4 }
+func (d *desk) Get(seq uint64) (event.Record, error) {
+	if d.readFail != nil {
+		return event.Record{}, d.readFail
+	}
+	if seq == 0 || seq > 4 {
+		return event.Record{}, event.ErrNotFound
+	}
+	data := fmt.Sprintf(`{"incidentId":"INC-7","severity":"P%d"}`, seq)
+	if seq > 2 {
+		data = `{"note":"nothing"}`
+	}
+	return event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("page.sent"), EventID: trust.Untrusted(fmt.Sprint("e", seq)), ReceivedAt: tuitest.Start, Data: json.RawMessage(data)}, nil
+}
+
+func (d *desk) After(seq uint64, fn func(event.Record) bool) error {
+	for r, err := d.Get(seq + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
+	}
+	return nil
+}
+
+func (d *desk) Before(seq uint64, fn func(event.Record) bool) error {
+	if seq == 0 {
+		seq = 5
+	}
+	for r, err := d.Get(min(seq, 5) - 1); err == nil && fn(r); r, err = d.Get(r.Seq - 1) {
+	}
+	return nil
+}
+
+func (d *desk) Search(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
+	f := eventlog.Found{End: true}
+	if err := d.Before(before, func(r event.Record) bool {
+		if match(&r) {
+			f.Seqs = append(f.Seqs, r.Seq)
+		}
+		return true
+	}); err != nil {
+		return err
+	}
+	page(f)
+	return nil
+}
+
+// newDesk is a desk at a record.
+func newDesk(t *testing.T, at uint64) *desk {
+	d := &desk{}
+	env := tuitest.Env()
+	d.memo = memo.New(memo.Settings{Screen: &d.Screen}, time.Now)
+	d.stream = stream.New(&stream.Env{
+		Env: env, Snap: &host.Snapshot{Last: 4}, Focused: func() bool { return true }, Found: func() string { return "" },
+		TypeOf: func(*event.Record) event.Type { return event.Type{} },
+	})
+	d.stream.Follow = true
+	d.stream.Show(query.Query{})
+	d.stream.Seek(at)
+	for r, wanted := d.stream.Next(); wanted; r, wanted = d.stream.Next() {
+		d.stream.Take(feed.Read(t.Context(), d, r))
+	}
+	if d.stream.At != at {
+		t.Fatalf("the stream stands at %d", d.stream.At)
+	}
+	d.Desk = trace.New(trace.Env{
+		Env: env, Screen: d, Stream: &d.stream, Memo: &d.memo, Log: func() incidents.Log { return d },
+		Value: func() (string, trust.Text, bool) {
+			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
+		},
+		Selected: func(then func([]event.Record) tea.Cmd) tea.Cmd { return then(d.selected) },
+		Filter:   func(q query.Query) { d.shown, d.stream.Query = q, q },
+		Goto:     func(seq uint64) { d.Record = seq },
+		Pin:      func(values []string) { d.pins, env.Pins = values, values },
+		RowName:  func() string { return "14:03 a row" },
+		Home:     func(path string) string { return path },
+		Getenv:   func(string) string { return "" },
+		Create: func(_ string, overwrite bool) (external.OutFile, error) {
+			if d.there && !overwrite {
+				return nil, fs.ErrExist
+			}
+			d.file = &file{}
+			return d.file, nil
+		},
+	})
+	return d
+}
+
+func (d *desk) do(cmd tea.Cmd, err error) error {
+	if cmd != nil {
+		switch msg := cmd().(type) {
+		case widget.Then:
+			tuitest.Run(msg())
+		case widget.Done:
+			d.Told, d.Failed = msg.What, msg.Err
+		}
+	}
+	return err
+}
+
+func TestAValueIsFollowed(t *testing.T) {
+	d := newDesk(t, 1)
+	if d.Follow(trace.Only); d.shown.Text == "" || !strings.Contains(d.shown.Text, "INC-7") || !strings.Contains(d.Told, "<back> takes it away") {
+		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
+	}
+	d.line = "x"
+	if d.Follow(trace.Not); !strings.Contains(d.shown.Text, "INC-7") || !strings.Contains(d.shown.Text, "!.line=x") {
+		t.Errorf("shown is %q", d.shown.Text)
+	}
+	d = newDesk(t, 3)
+	if d.Follow(trace.Only); d.shown.Text != "" || !strings.Contains(d.Told, "no id was found in the chosen row (14:03 a row)") {
+		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
+	}
+}
+
+func TestAValueIsPinned(t *testing.T) {
+	d := newDesk(t, 1)
+	if d.Pin(); !slices.Equal(d.pins, []string{"inc-7"}) {
+		t.Errorf("pinned are %q", d.pins)
+	}
+	if d.Pin(); len(d.pins) != 0 || d.Told != "INC-7 is not pinned any more" {
+		t.Errorf("pinned are %q, told %q", d.pins, d.Told)
+	}
+}
+
+func TestWhatIsRelatedAndFrequent(t *testing.T) {
+	d := newDesk(t, 1)
+	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7" {
+		t.Errorf("%v, shown is %v", err, d.Dialog)
+	}
+	d.Dialog = nil
+	if err := d.do(d.RunTop([]string{".severity"})); err != nil || d.Dialog == nil {
+		t.Errorf("%v, shown is %v", err, d.Dialog)
+	}
+	if err := d.do(d.RunTop(nil)); !errors.Is(err, words.ErrUsage) {
+		t.Error(err)
+	}
+	d = newDesk(t, 3)
+	if err := d.do(d.RunRelated(nil)); err == nil {
+		t.Error("of no value something is related")
+	}
+}
+
+func TestTwoEventsAreCompared(t *testing.T) {
+	d := newDesk(t, 1)
+	if d.do(d.Compare(), nil); d.Comparing != 1 || d.Dialog != nil {
+		t.Fatalf("to be compared is %d", d.Comparing)
+	}
+	d.stream.At = 2
+	if d.do(d.Compare(), nil); d.Comparing != 0 || !strings.Contains(d.Text(100, 20), "severity") {
+		t.Errorf("left is %d, shown\n%s", d.Comparing, d.Text(100, 20))
+	}
+	for line, want := range map[string]error{"#1": words.ErrUsage, "#1 two": words.ErrUsage, "#1 2": nil} {
+		if err := d.do(d.RunCompare(strings.Fields(line))); !errors.Is(err, want) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	d.readFail = errors.New("the disk is gone")
+	if d.do(d.RunCompare([]string{"#1", "#2"})); !errors.Is(d.Failed, d.readFail) {
+		t.Errorf("told is %v", d.Failed)
+	}
+}
+
+func TestAReportIsWritten(t *testing.T) {
+	d := newDesk(t, 1)
+	d.Report()
+	if d.Prompt == nil || d.Prompt.Field.Text() != "incident-INC-7.md" {
+		t.Fatalf("asked is %+v", d.Prompt)
+	}
+	d.there = true
+	if err := d.do(d.RunReport(nil)); err != nil || !strings.Contains(d.Prompt.Problem, "enter again replaces it") || d.file != nil {
+		t.Errorf("%v, asked is %+v", err, d.Prompt)
+	}
+	d.there = false
+	if err := d.do(d.RunReport([]string{"out.md"})); err != nil || d.Told != "report of 2 records in out.md" || !d.file.kept || !strings.Contains(d.file.String(), "# Incident INC-7") {
+		t.Errorf("%v, told %q (%v)", err, d.Told, d.Failed)
+	}
+	if err := d.do(d.RunReport([]string{"a", "b"})); !errors.Is(err, words.ErrUsage) {
+		t.Error(err)
+	}
+}
+
+func TestEventsArePiped(t *testing.T) {
+	d := newDesk(t, 1)
+	var input []byte
+	d.Command = func(_ context.Context, args []string, in []byte) ([]byte, error) {
+		input = in
+		return []byte(strings.Join(args, " ")), nil
+	}
+	r, _ := d.Get(1)
+	d.selected = []event.Record{r, {Seq: 2, Kind: event.KindGap}}
+	if err := d.do(d.RunPipe([]string{"ndjson", "jq", ".data"})); err != nil || bytes.Count(input, []byte("\n")) != 1 || !slices.Equal(d.memo.Pipes, []string{"ndjson jq .data"}) {
+		t.Errorf("%v, piped is %q, remembered %q", err, input, d.memo.Pipes)
+	}
+	if err := d.do(d.RunPipe([]string{"ndjson"})); err == nil {
+		t.Error("nothing is run")
+	}
+	d.AskPipe("", "there is no command")
+	if d.Type("jq | wc"); !strings.Contains(d.Prompt.Warning, "there is no shell") {
+		t.Errorf("the prompt says %q", d.Prompt.Warning)
+	}
+	d.stream.At = 0
+	if err := d.do(d.RunPipe(nil)); err == nil {
+		t.Error("no event is piped")
+	}
+}
