@@ -56,6 +56,7 @@ It ends with 1 if there is one. Types and members of payloads are checked where 
 		},
 		a.rulesTestCommand(),
 	)
+	cmd.AddCommand(a.ruleVerbs()...)
 	return cmd
 }
 

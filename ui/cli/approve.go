@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/export"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+func (a *app) approveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "approve ID [HASH]",
+		Short: "Let a run that asks act",
+		Long: `approve shows what a run would do and asks for the last 6 characters of its hash, on a terminal only.
+With the hash it approves without asking. Only these exact bytes are approved: if the program, the rule or the input
+changes before the start, the run asks anew.`,
+		Args: between(1, 2), ValidArgsFunction: a.completeFirst(waitingRuns),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
+				if len(args) == 2 {
+					return c.Approve(ctx, id, args[1])
+				}
+				hash, err := a.confirmed(ctx, c, id)
+				if err != nil {
+					return err
+				}
+				return c.Approve(ctx, id, hash)
+			})
+		}),
+	}
+}
+
+func (a *app) denyCommand() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use: "deny ID", Short: "End a run that asks, without its act", Args: exactly(1), ValidArgsFunction: a.completeFirst(waitingRuns),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
+				return c.Deny(ctx, id, reason)
+			})
+		}),
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	return cmd
+}
+
+// typedEnd is how much of a hash is typed to approve it.
+const typedEnd = 6
+
+// errNotApproved: what was typed is not the end of the hash.
+var errNotApproved = errors.New("nothing was approved")
+
+// confirmed shows a run and returns its hash if the operator types the end of it. The
+// block stands last: nothing of the payload comes between it and the question.
+func (a *app) confirmed(ctx context.Context, c react.Control, id react.RunID) (string, error) {
+	if !a.StdinTerminal || !a.StderrTerminal {
+		return "", usagef("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
+	}
+	r, rule, err := oneRun(ctx, c, id)
+	if err != nil {
+		return "", err
+	}
+	if r.State != react.Asking || r.Request == nil {
+		return "", fmt.Errorf("run %s: %w: it is %s", id, react.ErrState, r.State)
+	}
+	before, err := approvedBefore(ctx, c, r)
+	if err != nil {
+		return "", err
+	}
+	hash := r.Request.Hash()
+	text := payloadText(*r.Request) + "\n" + blockText(react.Block(r, rule, before))
+	text += fmt.Sprintf("\nTo approve exactly this, type the last %d characters of the hash: ", typedEnd)
+	if _, err := io.WriteString(a.Stderr, text); err != nil {
+		return "", err
+	}
+	line, err := bufio.NewReader(io.LimitReader(a.Stdin, 1024)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	if strings.TrimSpace(line) != hash[len(hash)-typedEnd:] {
+		return "", fmt.Errorf("%w: that is not the end of the hash; run %s still asks", errNotApproved, id)
+	}
+	return hash, nil
+}
+
+// labelWidth is how wide the labels of a block are.
+const labelWidth = 14
+
+// blockText returns a block as plain text, what needs care with a mark.
+func blockText(lines []react.BlockLine) string {
+	var b strings.Builder
+	for _, l := range lines {
+		mark := "  "
+		if l.Warn {
+			mark = "! "
+		}
+		fmt.Fprintf(&b, "%-*s%s%s\n", labelWidth-2, l.Label, mark, l.Text.Plain())
+	}
+	return b.String()
+}
+
+func payloadText(r react.Request) string {
+	var b strings.Builder
+	for _, line := range react.Payload(r, 0) {
+		b.WriteString(line.Plain() + "\n")
+	}
+	return b.String()
+}
+
+// ruleVerbs are the commands below rules that change how far a rule may go.
+func (a *app) ruleVerbs() []*cobra.Command {
+	verb := func(use, short string, args int, do func(ctx context.Context, c react.Control, args []string) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: exactly(args), ValidArgsFunction: a.completeFirst(ruleNames),
+			Run: a.run(func(cmd *cobra.Command, args []string) error {
+				return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error {
+					if err := do(ctx, c, args); err != nil {
+						return err
+					}
+					return a.printRuleView(c, args[0])
+				})
+			}),
+		}
+	}
+	return []*cobra.Command{
+		verb("arm NAME", "Let a rule act by itself as it stands now, as far as the policy allows", 1,
+			func(ctx context.Context, c react.Control, args []string) error {
+				v, err := ruleNamed(c, args[0])
+				if err != nil {
+					return err
+				}
+				return c.Arm(ctx, args[0], v.Hash)
+			}),
+		verb("disarm NAME", "Let a rule act only when it is approved", 1,
+			func(ctx context.Context, c react.Control, args []string) error { return c.Disarm(ctx, args[0]) }),
+		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", 2,
+			func(ctx context.Context, c react.Control, args []string) error {
+				d, err := react.ParseDuration(args[1])
+				if err != nil || d <= 0 {
+					return usagef("rules silence: %q must be a time such as 30m, 2h or 1d", args[1])
+				}
+				return c.Silence(ctx, args[0], time.Now().Add(d))
+			}),
+		verb("unsilence NAME", "End the silence of a rule", 1,
+			func(ctx context.Context, c react.Control, args []string) error {
+				return c.Silence(ctx, args[0], time.Time{})
+			}),
+	}
+}
+
+// ruleNamed returns a rule that is in force. Error: [react.ErrNoRule].
+func ruleNamed(c react.Control, name string) (react.RuleView, error) {
+	for _, v := range c.Reactions().Rules {
+		if v.Rule.Name == name {
+			return v, nil
+		}
+	}
+	return react.RuleView{}, fmt.Errorf("%w %q; `eventdeck rules list` shows them", react.ErrNoRule, name)
+}
+
+// printRuleView tells how far a rule may go now.
+func (a *app) printRuleView(c react.Control, name string) error {
+	v, err := ruleNamed(c, name)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		b := trust.AppendJSONString([]byte(`{"name":`), v.Rule.Name)
+		b = export.AppendString(b, "mode", string(v.Rule.Mode))
+		b = export.AppendString(b, "effective", string(v.Effective))
+		b = strconv.AppendBool(export.AppendName(b, "armed"), v.Armed)
+		b = export.AppendTime(b, "silenced", v.Silenced)
+		b = export.AppendString(b, "hash", string(v.Hash))
+		b = export.AppendString(b, "why", v.Why)
+		b = export.AppendString(b, "line", v.Line)
+		return a.write(append(b, '}', '\n'))
+	}
+	words := []string{v.Rule.Name, string(v.Effective), "not armed"}
+	if v.Armed {
+		words[2] = "armed"
+	}
+	if v.Silenced.After(time.Now()) {
+		words = append(words, "silenced until "+v.Silenced.Local().Format(time.DateTime))
+	}
+	if v.Why != "" {
+		words = append(words, safe(v.Why))
+	}
+	return a.write([]byte(strings.Join(words, "  ") + "\n"))
+}

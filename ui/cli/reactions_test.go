@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/attach"
+	"eventdeck/host/mcptest"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// engine is a control with fixed runs, which notes what it is asked to do.
+type engine struct {
+	react.Control
+	view react.View
+	runs []react.Run
+	did  []string
+}
+
+func (e *engine) Reactions() react.View { return e.view }
+func (e *engine) Runs(_ context.Context, q react.Query) ([]react.Run, error) {
+	return slices.DeleteFunc(slices.Clone(e.runs), func(r react.Run) bool {
+		return q.Rule != "" && r.Rule != q.Rule || len(q.States) > 0 && !slices.Contains(q.States, r.State)
+	}), nil
+}
+func (e *engine) Run(_ context.Context, id react.RunID) (react.Run, error) {
+	for _, r := range e.runs {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return react.Run{}, react.ErrNoRun
+}
+func (e *engine) note(words ...any) error {
+	e.did = append(e.did, strings.TrimSpace(fmt.Sprintln(words...)))
+	return nil
+}
+func (e *engine) Explain(_ context.Context, seq uint64, rule string) ([]react.Verdict, error) {
+	return []react.Verdict{{Rule: rule, Seq: seq, State: react.Asking, Why: "it would ask", Line: "rules.json:3:5"}}, nil
+}
+func (e *engine) Approve(ctx context.Context, id react.RunID, hash string) error {
+	r, err := e.Run(ctx, id)
+	if err == nil && r.Request.Hash() != hash {
+		err = react.ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	return e.note("approve", id)
+}
+func (e *engine) Deny(_ context.Context, id react.RunID, reason string) error {
+	return e.note("deny", id, reason)
+}
+func (e *engine) Retry(_ context.Context, id react.RunID) (react.RunID, error) {
+	return id, e.note("retry", id)
+}
+func (e *engine) Settle(_ context.Context, id react.RunID, done bool, reason string) error {
+	return e.note("settle", id, done, reason)
+}
+func (e *engine) Once(_ context.Context, rule string, seq uint64) (react.RunID, error) {
+	return "waits", e.note("once", rule, seq)
+}
+func (e *engine) Arm(_ context.Context, rule string, hash react.Hash) error {
+	return e.note("arm", rule, hash)
+}
+func (e *engine) Disarm(_ context.Context, rule string) error { return e.note("disarm", rule) }
+func (e *engine) Silence(_ context.Context, rule string, until time.Time) error {
+	return e.note("silence", rule, until.IsZero() || time.Until(until) > time.Hour)
+}
+func (e *engine) Stop(_ context.Context, kill bool) error { return e.note("stop", kill) }
+func (e *engine) Go(context.Context) error                { return e.note("go") }
+
+const evilText = "one\n\x1b[2J\u202etwo"
+
+func newEngine() *engine {
+	request := func(input string) *react.Request {
+		return &react.Request{Kind: react.RequestCommand, Run: "waits", Rule: "page", Seq: 7, Count: 1, Argv: []string{"/bin/page", "now"},
+			Path: "/bin/page", Program: "00ff", Boundary: "none", Input: []byte(input), Time: time.Minute}
+	}
+	at := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
+	e := &engine{
+		view: react.View{On: true, Revision: 1, Rules: []react.RuleView{{
+			Rule: react.Rule{Name: "page", Mode: react.ModeAsk, Where: "rules.json:3:5"}, Hash: "h", Armed: true, Effective: react.ModeAsk, Letters: "A C"}}},
+		runs: []react.Run{
+			{ID: "waits", Rule: "page", NS: react.Live, Hash: "h", State: react.Asking, Request: request("hash        ffffff\n" + evilText), Created: at, Due: at.Add(time.Hour),
+				Members: react.Members{Count: 1, First: []uint64{7}}},
+			{ID: "ended", Rule: "page", NS: react.Live, Hash: "h", State: react.Failed, Why: "exit code 3", Request: request("x"), Created: at, Members: react.Members{Count: 2, First: []uint64{3}, Last: []uint64{5}},
+				Result: &react.Result{Outcome: react.OutcomeFailed, Exit: 3, Ended: at, Output: react.Output{
+					Stdout: react.Stream{Head: trust.Untrusted(evilText), Tail: trust.Untrusted("end"), Bytes: 1000}}}},
+		},
+	}
+	e.view.Waiting = e.runs[:1]
+	return e
+}
+
+// newReactBench is a bench beside a process that runs reactions, with its data directory.
+func newReactBench(t *testing.T, e *engine) (*bench, string) {
+	t.Helper()
+	b, dir := newBench(t), t.TempDir()
+	o := attach.Options{API: b.standIn, Store: b.store, Dir: dir}
+	if e != nil {
+		o.Control = e
+	}
+	s, err := attach.Serve(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b, dir
+}
+
+// clear forgets what was printed.
+func (b *bench) clear() {
+	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}
+}
+
+func TestWithoutAnEngineReactionsSaySo(t *testing.T) {
+	for _, args := range [][]string{
+		{"react", "--once", "page", "--event", "7"}, {"react", "stop"}, {"react", "go"}, {"runs", "list"}, {"runs", "show", "waits"}, {"runs", "out", "waits"},
+		{"runs", "retry", "waits"}, {"runs", "settle", "waits", "done"}, {"approve", "waits", "hash"}, {"deny", "waits"}, {"rules", "arm", "page"}, {"rules", "silence", "page", "1h"},
+	} {
+		b := newBench(t)
+		b.expect(t, exitError, "no process runs reactions", append(args, "--data", t.TempDir())...)
+		b, dir := newReactBench(t, nil)
+		b.expect(t, exitError, "no process runs reactions", append(args, "--data", dir)...)
+	}
+}
+
+func TestWhatCommandsAskOfTheEngine(t *testing.T) {
+	hash := newEngine().runs[0].Request.Hash()
+	for _, c := range []struct {
+		args []string
+		did  string
+	}{
+		{[]string{"approve", "waits", hash}, "approve waits"},
+		{[]string{"deny", "waits", "--reason", "not now"}, "deny waits not now"},
+		{[]string{"runs", "retry", "ended"}, "retry ended"},
+		{[]string{"runs", "settle", "ended", "failed", "--reason", "seen"}, "settle ended false seen"},
+		{[]string{"react", "--once", "page", "--event", "7"}, "once page 7"},
+		{[]string{"react", "stop", "--kill"}, "stop true"},
+		{[]string{"react", "go"}, "go"},
+		{[]string{"rules", "arm", "page"}, "arm page h"},
+		{[]string{"rules", "disarm", "page"}, "disarm page"},
+		{[]string{"rules", "silence", "page", "2h"}, "silence page true"},
+		{[]string{"rules", "unsilence", "page"}, "silence page true"},
+	} {
+		e := newEngine()
+		b, dir := newReactBench(t, e)
+		for _, flags := range [][]string{{"--data", dir}, {"--data", dir, "--json"}} {
+			e.did = nil
+			b.clear()
+			b.expect(t, exitDone, "", append(slices.Clone(c.args), flags...)...)
+			if len(e.did) != 1 || e.did[0] != c.did {
+				t.Errorf("%q: the engine did %q", c.args, e.did)
+			}
+			if out := b.out.String(); len(flags) == 3 && out != "" && !json.Valid([]byte(out)) {
+				t.Errorf("%q: %s", c.args, out)
+			}
+		}
+	}
+	e := newEngine()
+	b, dir := newReactBench(t, e)
+	b.expect(t, exitError, react.ErrChanged.Error(), "approve", "waits", "0000", "--data", dir)
+	b.clear()
+	b.expect(t, exitError, "runs list", "runs", "show", "none", "--data", dir)
+	b.clear()
+	b.expect(t, exitUsage, "must be done or failed", "runs", "settle", "ended", "maybe", "--data", dir)
+	b.clear()
+	b.expect(t, exitError, "unknown rule", "rules", "arm", "other", "--data", dir)
+	b.clear()
+	b.expect(t, exitUsage, "must be a time", "rules", "silence", "page", "soon", "--data", dir)
+	if len(e.did) != 0 {
+		t.Errorf("the engine did %q", e.did)
+	}
+}
+
+func TestApprovingByHand(t *testing.T) {
+	hash := newEngine().runs[0].Request.Hash()
+	for _, c := range []struct {
+		typed    string
+		terminal bool
+		code     int
+		says     string
+	}{
+		{hash[len(hash)-6:] + "\n", true, exitDone, "type the last 6 characters"},
+		{hash[len(hash)-6:] + "\n", false, exitUsage, "on a terminal"},
+		{"\n", true, exitError, "nothing was approved"},
+		{"ffffff\n", true, exitError, "nothing was approved"},
+		{"y\n", true, exitError, "nothing was approved"},
+		{"", true, exitError, "nothing was approved"},
+	} {
+		e := newEngine()
+		b, dir := newReactBench(t, e)
+		b.p.Stdin, b.p.StdinTerminal, b.p.StderrTerminal = strings.NewReader(c.typed), c.terminal, c.terminal
+		code := b.run(t, "approve", "waits", "--data", dir)
+		text := b.err.String()
+		if code != c.code || !strings.Contains(text, c.says) {
+			t.Errorf("%q: code %d: %s", c.typed, code, text)
+		}
+		if approved := len(e.did) == 1; approved != (code == exitDone) {
+			t.Errorf("%q: the engine did %q", c.typed, e.did)
+		}
+		if !c.terminal {
+			continue
+		}
+		// The block is ours alone: the payload stands in its gutter above.
+		if !strings.Contains(text, `"/bin/page"`) || !strings.Contains(text, "\nhash          "+hash) || strings.Contains(text, "\nhash        ffffff") || strings.ContainsAny(text, "\x1b\u202e") {
+			t.Errorf("what is shown: %s", text)
+		}
+	}
+}
+
+func TestRunsAreListedAndShown(t *testing.T) {
+	b, dir := newReactBench(t, newEngine())
+	out := func(args ...string) string {
+		t.Helper()
+		b.clear()
+		if code := b.run(t, append(args, "--data", dir)...); code != exitDone {
+			t.Fatalf("%q: %d, %s", args, code, b.err.String())
+		}
+		if text := b.out.String() + b.err.String(); strings.ContainsAny(text, "\x1b\u202e") {
+			t.Errorf("%q: %q", args, text)
+		}
+		return b.out.String()
+	}
+	if got := out("runs", "list", "--state", "failed"); !strings.HasPrefix(got, "ended  page  failed") || !strings.Contains(got, "2  exit code 3") {
+		t.Error(got)
+	}
+	want := `{"id":"ended","rule":"page","ns":"live","state":"failed","why":"exit code 3","line":"","key":"","members":2,"first":3,"last":5,"attempt":0,"created":"2026-07-28T12:00:00Z","due":null,"started":null,"ended":null,"exit":3,"spend":"` + react.Money(0) + `"}` + "\n"
+	if got := out("runs", "list", "--state", "failed", "--json"); got != want {
+		t.Error(got)
+	}
+	if got := out("runs", "show", "ended"); !strings.Contains(got, `"/bin/page"`) || !strings.Contains(got, "1000 bytes") {
+		t.Error(got)
+	}
+	if got := out("runs", "show", "waits", "--json"); !json.Valid([]byte(got)) || !strings.Contains(got, `"hash":"`) {
+		t.Error(got)
+	}
+	if got := out("runs", "out", "ended"); !strings.HasPrefix(got, "one\n") || !strings.Contains(got, "bytes were not kept") || !strings.HasSuffix(got, "end\n") {
+		t.Error(got)
+	}
+	if got := out("runs", "out", "ended", "--json"); !json.Valid([]byte(got)) {
+		t.Error(got)
+	}
+	if got := out("react", "--once", "page", "--event", "7", "--dry-run"); !strings.Contains(got, "it would ask") {
+		t.Error(got)
+	}
+	b.clear()
+	if code := b.run(t, "__complete", "--data", dir, "approve", ""); code != exitDone || !strings.Contains(b.out.String(), "waits\tpage, asking") {
+		t.Error(code, b.out.String())
+	}
+}
+
+func TestStoppingWhereNoEngineRuns(t *testing.T) {
+	b, dir := newBench(t), t.TempDir()
+	if code := b.run(t, "react", "stop", "--kill", "--data", dir); code != exitDone || !strings.Contains(b.err.String(), "react.stop") {
+		t.Errorf("%d, %s", code, b.err.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, react.StopFile)); err != nil {
+		t.Error(err)
+	}
+}

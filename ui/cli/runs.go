@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/export"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+func (a *app) runsCommand() *cobra.Command {
+	var (
+		q      react.Query
+		state  string
+		reason string
+	)
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "List the runs of reactions, look at them, do them again, settle them",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command runs %q%s; use list, show, out, retry or settle", args[0], meantCommand(cmd, args[0]))
+			}
+			return usagef("runs: say what to do: list, show ID, out ID, retry ID or settle ID done|failed")
+		},
+		Run: func(*cobra.Command, []string) {},
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List runs, newest first", Args: exactly(0),
+		Run: a.run(func(cmd *cobra.Command, _ []string) error {
+			if state != "" {
+				q.States = []react.State{react.State(state)}
+			}
+			return a.listRuns(cmd.Context(), q)
+		}),
+	}
+	list.Flags().StringVar(&q.Rule, "rule", "", "only those of this rule")
+	list.Flags().StringVar(&state, "state", "", "only those in this state")
+	list.Flags().IntVar(&q.Limit, "limit", 0, "so many at most (default 100)")
+	a.completeFlag(list, "rule", ruleNames)
+	fixed(list, "state", stateNames()...)
+	settle := &cobra.Command{
+		Use: "settle ID done|failed", Short: "Say what became of a run of which nobody knows", Args: exactly(2),
+		ValidArgsFunction: a.completeFirst(allRuns, "done", "failed"),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			if args[1] != "done" && args[1] != "failed" {
+				return usagef("runs settle: %q must be done or failed", args[1])
+			}
+			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
+				return c.Settle(ctx, id, args[1] == "done", reason)
+			})
+		}),
+	}
+	settle.Flags().StringVar(&reason, "reason", "", "what is noted with it")
+	cmd.AddCommand(list, settle,
+		&cobra.Command{
+			Use: "show ID", Short: "Show a run: what it does, for which records, how it went", Args: exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
+			Run: a.run(func(cmd *cobra.Command, args []string) error { return a.showRun(cmd.Context(), react.RunID(args[0])) }),
+		},
+		&cobra.Command{
+			Use: "out ID", Short: "Print what a run printed: the beginning and the end of each stream", Args: exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
+			Run: a.run(func(cmd *cobra.Command, args []string) error {
+				return a.printOutput(cmd.Context(), react.RunID(args[0]))
+			}),
+		},
+		&cobra.Command{
+			Use: "retry ID", Short: "Make a run of the same records again", Args: exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
+			Run: a.run(func(cmd *cobra.Command, args []string) error {
+				return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error {
+					id, err := c.Retry(ctx, react.RunID(args[0]))
+					if err != nil {
+						return err
+					}
+					return a.printMade(ctx, c, id)
+				})
+			}),
+		},
+	)
+	return cmd
+}
+
+func stateNames() []cobra.Completion {
+	var names []cobra.Completion
+	for _, s := range []react.State{
+		react.Gathering, react.Asking, react.Ready, react.Running, react.Done, react.Failed, react.Suppressed,
+		react.Denied, react.Expired, react.Dead, react.Parked, react.Killed, react.WouldRun,
+	} {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func (a *app) listRuns(ctx context.Context, q react.Query) error {
+	if len(q.States) > 0 && !slices.Contains(stateNames(), string(q.States[0])) {
+		return usagef("--state %q: must be one of %s", q.States[0], strings.Join(stateNames(), ", "))
+	}
+	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
+		runs, err := c.Runs(ctx, q)
+		if err != nil {
+			return err
+		}
+		if len(runs) == 0 {
+			a.say("there are no such runs")
+		}
+		if a.flags.json {
+			var b []byte
+			for i := range runs {
+				b = append(appendRun(b, &runs[i]), '\n')
+			}
+			return a.write(b)
+		}
+		var t table
+		for i := range runs {
+			r := &runs[i]
+			t.add(string(r.ID), r.Rule, string(r.State), r.Created.Local().Format(time.DateTime), strconv.FormatUint(r.Members.Count, 10), safe(r.Why))
+		}
+		return a.printTable(&t)
+	})
+}
+
+// actOnRun does something to a run and, where JSON is wanted, prints the run as it is then.
+func (a *app) actOnRun(ctx context.Context, id string, act func(context.Context, react.Control, react.RunID) error) error {
+	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
+		if err := act(ctx, c, react.RunID(id)); err != nil || !a.flags.json {
+			return err
+		}
+		r, err := c.Run(ctx, react.RunID(id))
+		if err != nil {
+			return err
+		}
+		return a.write(append(appendRun(nil, &r), '\n'))
+	})
+}
+
+// printMade tells of a run that was made.
+func (a *app) printMade(ctx context.Context, c react.Control, id react.RunID) error {
+	r, err := c.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.write(append(appendRun(nil, &r), '\n'))
+	}
+	words := fmt.Sprintf("%s  %s", r.ID, r.State)
+	if r.State == react.Asking {
+		words += fmt.Sprintf("; `eventdeck approve %s` shows it and asks", r.ID)
+	}
+	return a.write([]byte(words + "\n"))
+}
+
+func (a *app) write(b []byte) error {
+	if _, err := a.Stdout.Write(b); err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	return nil
+}
+
+// appendRun appends a run as an object of JSON.
+func appendRun(b []byte, r *react.Run) []byte {
+	b = trust.AppendJSONString(append(b, `{"id":`...), string(r.ID))
+	for _, m := range [][2]string{
+		{"rule", r.Rule}, {"ns", string(r.NS)}, {"state", string(r.State)}, {"why", r.Why}, {"line", r.Line}, {"key", string(r.Key)},
+	} {
+		b = export.AppendString(b, m[0], m[1])
+	}
+	first, last := ends(r.Members)
+	b = strconv.AppendUint(export.AppendName(b, "members"), r.Members.Count, 10)
+	b = strconv.AppendUint(export.AppendName(b, "first"), first, 10)
+	b = strconv.AppendUint(export.AppendName(b, "last"), last, 10)
+	b = strconv.AppendInt(export.AppendName(b, "attempt"), int64(r.Attempt), 10)
+	b = export.AppendTime(b, "created", r.Created)
+	b = export.AppendTime(b, "due", r.Due)
+	b = export.AppendTime(b, "started", r.Started)
+	b = export.AppendTime(b, "ended", r.Ended)
+	b = export.AppendName(b, "exit")
+	if r.Result != nil && r.Request != nil && r.Request.Kind == react.RequestCommand {
+		b = strconv.AppendInt(b, int64(r.Result.Exit), 10)
+	} else {
+		b = append(b, "null"...)
+	}
+	return append(export.AppendString(b, "spend", react.Money(r.Spend)), '}')
+}
+
+// ends returns the first and the last record of a run, 0 if there is none.
+func ends(m react.Members) (first, last uint64) {
+	all := slices.Concat(m.First, m.Last)
+	if len(all) == 0 {
+		return 0, 0
+	}
+	return all[0], all[len(all)-1]
+}
+
+// oneRun returns a run with the rule as it is in force, if it is.
+func oneRun(ctx context.Context, c react.Control, id react.RunID) (react.Run, react.RuleView, error) {
+	r, err := c.Run(ctx, id)
+	if errors.Is(err, react.ErrNoRun) {
+		err = fmt.Errorf("%w; `eventdeck runs list` shows the ids", err)
+	}
+	if err != nil {
+		return r, react.RuleView{}, err
+	}
+	for _, v := range c.Reactions().Rules {
+		if v.Rule.Name == r.Rule {
+			return r, v, nil
+		}
+	}
+	return r, react.RuleView{}, nil
+}
+
+// approvedBefore returns what was approved of the run's rule before it; nil: nothing.
+func approvedBefore(ctx context.Context, c react.Control, run react.Run) (*react.Request, error) {
+	runs, err := c.Runs(ctx, react.Query{Rule: run.Rule})
+	for _, r := range runs {
+		if r.ID != run.ID && r.Approved != "" && r.Request != nil && !r.Created.After(run.Created) {
+			return r.Request, err
+		}
+	}
+	return nil, err
+}
+
+func (a *app) showRun(ctx context.Context, id react.RunID) error {
+	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
+		r, rule, err := oneRun(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		if a.flags.json {
+			return a.write(append(appendWholeRun(nil, &r), '\n'))
+		}
+		before, err := approvedBefore(ctx, c, r)
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		b.WriteString(blockText(react.Block(r, rule, before)))
+		line := func(label, words string) {
+			if words != "" {
+				fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, words)
+			}
+		}
+		line("state", string(r.State))
+		line("because", safe(r.Why))
+		line("line", safe(r.Line))
+		line("by", safe(r.By))
+		line("reason", safe(r.Reason))
+		if r.Result != nil {
+			line("ended", r.Result.Ended.Local().Format(time.DateTime)+", "+string(r.Result.Outcome)+", "+safe(r.Result.Why))
+			line("printed", fmt.Sprintf("%d bytes, and %d to standard error; `eventdeck runs out %s` prints them", r.Result.Output.Stdout.Bytes, r.Result.Output.Stderr.Bytes, r.ID))
+		}
+		if r.Request != nil && len(r.Request.Input) > 0 {
+			b.WriteString(payloadText(*r.Request))
+		}
+		return a.write([]byte(b.String()))
+	})
+}
+
+// appendWholeRun is appendRun with the request and the result.
+func appendWholeRun(b []byte, r *react.Run) []byte {
+	b = appendRun(b, r)
+	b = b[:len(b)-1]
+	add := func(name string, v any) {
+		if text, err := json.Marshal(v); err == nil { // of these types every value can be written
+			b = trust.AppendCompactJSON(export.AppendName(b, name), text)
+		}
+	}
+	if r.Request != nil {
+		b = export.AppendString(b, "hash", r.Request.Hash())
+		add("request", r.Request)
+	}
+	if r.Result != nil {
+		add("result", r.Result)
+	}
+	return append(b, '}')
+}
+
+func (a *app) printOutput(ctx context.Context, id react.RunID) error {
+	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
+		r, _, err := oneRun(ctx, c, id)
+		if err != nil {
+			return err
+		}
+		if r.Result == nil {
+			return fmt.Errorf("run %s is %s: it has printed nothing yet", r.ID, r.State)
+		}
+		out := r.Result.Output
+		if a.flags.json {
+			b := trust.AppendJSONString([]byte(`{"id":`), string(r.ID))
+			b = appendStream(b, "stdout", out.Stdout)
+			b = appendStream(b, "stderr", out.Stderr)
+			return a.write(append(b, '}', '\n'))
+		}
+		if err := printStream(a.Stdout, out.Stdout); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		return printStream(a.Stderr, out.Stderr)
+	})
+}
+
+func appendStream(b []byte, name string, s react.Stream) []byte {
+	b = append(export.AppendName(b, name), `{"bytes":`...)
+	b = strconv.AppendInt(b, s.Bytes, 10)
+	b = export.AppendText(b, "head", s.Head)
+	return append(export.AppendText(b, "tail", s.Tail), '}')
+}
+
+// printStream prints what was kept of a stream, so that nothing in it acts on a terminal.
+func printStream(w io.Writer, s react.Stream) error {
+	var b strings.Builder
+	write := func(t trust.Text) {
+		if t.IsZero() {
+			return
+		}
+		for _, line := range trust.Block(t, 0) {
+			b.WriteString(line.Plain() + "\n")
+		}
+	}
+	write(s.Head)
+	if left := s.Bytes - int64(s.Head.Len()) - int64(s.Tail.Len()); left > 0 {
+		fmt.Fprintf(&b, "… %d bytes were not kept …\n", left)
+	}
+	write(s.Tail)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// printVerdicts says why rules did or would do what.
+func (a *app) printVerdicts(verdicts []react.Verdict) error {
+	var b []byte
+	var t table
+	for _, v := range verdicts {
+		b = trust.AppendJSONString(append(b, `{"rule":`...), v.Rule)
+		b = strconv.AppendUint(export.AppendName(b, "seq"), v.Seq, 10)
+		for _, m := range [][2]string{{"state", string(v.State)}, {"why", v.Why}, {"line", v.Line}, {"key", string(v.Key)}, {"run", string(v.Run)}} {
+			b = export.AppendString(b, m[0], m[1])
+		}
+		b = append(export.AppendText(b, "value", v.Value), '}', '\n')
+		t.add(v.Rule, string(v.State), safe(v.Why), safe(v.Line))
+	}
+	if a.flags.json {
+		return a.write(b)
+	}
+	return a.printTable(&t)
+}
