@@ -62,7 +62,7 @@ func TestAcceptOwnSubscriptionInSixKeys(t *testing.T) {
 		c.keys(step.key)
 		pressed++
 	}
-	c.sees("an event of it", func(s string) bool { return strings.Contains(s, "push live") && anEvent(s) })
+	c.sees("an event of it", func(s string) bool { return strings.Contains(s, "1 push") && anEvent(s) })
 	if pressed > 6 {
 		t.Errorf("%d keys", pressed)
 	}
@@ -78,9 +78,9 @@ func TestAcceptWhyIsItQuietAtAGlance(t *testing.T) {
 	c := w.terminal(160, 45, url, "--data", w.data())
 	c.reads("alert.fired")
 	c.keys(":sub alert.fired mode=push\r")
-	c.reads("push live")
+	c.reads("1 push")
 	c.keys(":sub deploy.changed mode=poll\r")
-	c.reads("poll every")
+	c.reads("1 poll")
 	c.keys("q")
 	c.endsWell()
 
@@ -108,7 +108,7 @@ func (w *world) flood(n int, args ...string) (c *terminal, url string, again []s
 	c.keys(":load.tick\r")
 	c.reads("Not subscribed")
 	c.keys(":sub load.tick mode=push\r")
-	c.reads("push live")
+	c.reads("1 push")
 	c.keys("2")
 	c.sees("the flood", events())
 	return c, url, again
@@ -248,7 +248,7 @@ func TestAcceptTenTimesEsc(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(120, 40, "demo")
 	shown := events()
-	c.sees("the demo", func(s string) bool { return shown(s) && strings.Contains(s, "hook live") })
+	c.sees("the demo", func(s string) bool { return shown(s) && strings.Contains(s, "1 webhook") })
 	for _, place := range []struct{ keys, shows string }{
 		{"1jjj", ""}, {"2k", "READING"}, {"2f\r", ""}, {"2f\rz", ""}, {"2/kind:event\r\x00!", "flagged"}, {"?", "Keys that work"}, {":", "Commands"}, {":theme ", "NAME"}, {"/sev:", "sev:"}, {"/(", "("},
 		{"\\pool", "pool"}, {"\\pool\r", "search pool"}, {"4", "[Subscriptions]"}, {"4]", "[Gaps]"}, {"4]", "[At servers]"}, {"4]", "[Refused]"}, {"4]", "[Resumed]"}, {"4]", "[Subscriptions]"}, {"4/pag", "pag"}, {"4C", ""}, {"4D", "Unsubscribe"},
@@ -288,7 +288,7 @@ func TestAcceptHelpAndPalette(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(140, 100, "demo")
 	shown := events()
-	c.sees("the demo", func(s string) bool { return shown(s) && strings.Contains(s, "hook live") })
+	c.sees("the demo", func(s string) bool { return shown(s) && strings.Contains(s, "1 webhook") })
 	c.keys("2") // the stream has the keys
 	c.keys("?")
 	var names []string
@@ -424,14 +424,14 @@ func TestAcceptPlainestTerminal(t *testing.T) {
 	c.keys("1jjs")
 	word(" Subscribe ")
 	c.subscribes()
-	word("* push live")
-	c.keys("1j")
+	word("* incident.activity")
+	c.keys("1")
 	c.keys("P")
 	word("paused")
 	c.keys("P")
-	word("* push live")
+	word("* incident.activity")
 	proc.kill()
-	word("push backoff")
+	word("incident.activity backoff")
 	word("1 in trouble")
 	c.keys("4")
 	word("backoff")

@@ -143,7 +143,7 @@ func TestScreensTakeTheStoreOver(t *testing.T) {
 	one := w.subscribed(args...)
 
 	two := w.terminal(120, 40, args...)
-	two.reads("push live")
+	two.reads("1 push")
 	two.reads("attached to process " + strconv.Itoa(one.cmd.Process.Pid))
 	out, code := w.run("subs", "list", "--json", "--data", w.data())
 	if code != 0 {
@@ -179,7 +179,7 @@ func TestScreensTakeTheStoreOver(t *testing.T) {
 	if _, code := w.run("subs", "resume", decodeID(t, out), "--data", w.data()); code != 0 {
 		t.Fatal(code)
 	}
-	three.reads("push live")
+	three.reads("1 push")
 	three.keys("\x03")
 	three.endsWell()
 	if text := three.screen.Text(); !strings.Contains(text, "events are kept in") {

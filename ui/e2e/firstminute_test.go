@@ -79,7 +79,7 @@ func TestAddServerFromTheScreen(t *testing.T) {
 	c.endsWell()
 
 	c = w.terminal(100, 30, "--data", w.data())
-	c.reads("push live")
+	c.reads("1 push")
 	c.keys("q")
 	c.endsWell()
 }

@@ -84,7 +84,7 @@ func TestScreenOnAFullDisk(t *testing.T) {
 	c := w.terminal(140, 40, url, "--data", w.data())
 	c.reads("disk full: nothing is acknowledged until there is room")
 	makeRoom()
-	c.sees("it stores again", func(s string) bool { return strings.Contains(s, "push live") && !strings.Contains(s, "disk full") })
+	c.sees("it stores again", func(s string) bool { return strings.Contains(s, "1 push") && !strings.Contains(s, "disk full") })
 	c.keys("q")
 	c.endsWell()
 	filling.signal(os.Interrupt)

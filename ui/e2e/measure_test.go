@@ -151,7 +151,7 @@ func TestMeasureKeys(t *testing.T) {
 	m.keys(":subscribe\r")
 	m.reads(" Subscribe ")
 	m.subscribes()
-	m.reads("push live")
+	m.reads("1 push")
 	m.keys("2G")
 	m.sees("the flood", func(s string) bool { return strings.Contains(s, ",") && strings.Contains(s, "/s") })
 	time.Sleep(3 * time.Second)

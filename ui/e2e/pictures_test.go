@@ -19,7 +19,7 @@ func TestPictures(t *testing.T) {
 	w := newWorldAlone(t)
 	c := w.terminal(140, 38, "demo", "--speed", "3")
 	c.sees("everything live", func(s string) bool {
-		return strings.Contains(s, "push live") && strings.Contains(s, "hook live") && strings.Contains(s, "poll every")
+		return strings.Contains(s, " push ") && strings.Contains(s, "1 webhook") && strings.Contains(s, " poll ")
 	})
 	c.sees("a rate and a payload that tries something", func(s string) bool {
 		return strings.Contains(s, "/s ") && strings.Contains(s, "AI!")
@@ -30,7 +30,7 @@ func TestPictures(t *testing.T) {
 		{"palette", ":", "things to do", esc},
 		{"subs", "4", "[Subscriptions]", esc},
 		{"log", "5", "[Audit]", esc},
-		{"quiet", "1jjji", "━ Why is it quiet", esc},
+		{"quiet", "1jji", "━ Why is it quiet", esc},
 		{"form", "1jjs", "━ Subscribe", esc},
 		{"stats", "S", "━ Stats", esc},
 		{"timeline", "H", "━ Timeline", esc},

@@ -144,7 +144,7 @@ func TestDemoOnATerminal(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(160, 45, "demo")
 	c.sees("both servers in all three modes", func(s string) bool {
-		for _, word := range []string{"pager ready", "chat  ready", "push live", "poll every", "hook live"} {
+		for _, word := range []string{"pager ready", "chat  ready", " push ", " poll ", "1 webhook"} {
 			if !strings.Contains(strings.ReplaceAll(s, "chat ready", "chat  ready"), word) {
 				return false
 			}
@@ -192,7 +192,7 @@ func (w *world) subscribed(args ...string) *terminal {
 	c.keys("s")
 	c.reads(" Subscribe ")
 	c.subscribes()
-	c.reads("push live")
+	c.reads("1 push")
 	return c
 }
 
@@ -213,7 +213,7 @@ func TestSubscribeQuitResume(t *testing.T) {
 	}
 
 	c = w.terminal(120, 40, args...)
-	c.reads("push live")
+	c.reads("1 push")
 	c.keys("/kind:state\r") // what arrives scrolls the row away
 	c.reads("resumed")
 	c.keys("q")

@@ -16,7 +16,7 @@ func TestDetailTellsWhyTypesAreHidden(t *testing.T) {
 	s.BadTypes, s.BadWhy = 3, []string{"page 1, descriptor 2: an event type has no name", "page 1, descriptor 3: \x1b[31mnot an object"}
 	a := open(t, h, 120, 40)
 	a.draw()
-	press(t, a, "1", "j")
+	press(t, a, "1", "j", "j", "j")
 	shown := screenOf(a)
 	for _, want := range []string{"hidden   3 event types", "page 1, descriptor 2: an event type has no name", "not an object", "and 1 more"} {
 		if !strings.Contains(shown, want) {

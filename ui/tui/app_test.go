@@ -52,13 +52,13 @@ func exact(t testing.TB, a *app) {
 
 func TestGoldenScreens(t *testing.T) {
 	for name, keys := range map[string][]string{
-		"start": nil, "scoped": {"1", "j", "j", "j"}, "detail": {"2", "enter"},
-		"marker": {"2", "[", "["}, "subs": {"4"}, "gaps": {"4", "]"}, "resumed": {"4", "["}, "remote": {"4", "]", "]"}, "columns": {"1", "j", "j", "c"}, "same": {"2", "enter", "["}, "audit": {"5"}, "wire": {"5", "]"}, "app": {"5", "["},
-		"schema": {"2", "enter", "]", "]"}, "delivery": {"2", "enter", "[", "["}, "quiet": {"1", "j", "j", "j", "i"}, "zoomed": {"2", "enter", "z"},
+		"start": nil, "scoped": {"1", "j", "j", "j", "j"}, "detail": {"2", "enter"},
+		"marker": {"2", "[", "["}, "subs": {"4"}, "gaps": {"4", "]"}, "resumed": {"4", "["}, "remote": {"4", "]", "]"}, "columns": {"1", "j", "j", "j", "j", "c"}, "same": {"2", "enter", "["}, "audit": {"5"}, "wire": {"5", "]"}, "app": {"5", "["},
+		"schema": {"2", "enter", "]", "]"}, "delivery": {"2", "enter", "[", "["}, "quiet": {"1", "j", "j", "j", "j", "i"}, "zoomed": {"2", "enter", "z"},
 		"help": {"?"}, "filter": {"/", "p", "9", "9"}, "wrong": {"/", "(", "("}, "palette": {":", "t", "h"}, "command": {":", "t", "i", "m", "e", "space", "x", "enter"},
 		"copy": {"2", "y"}, "range": {"2", "v", "k", "k"}, "search": {"2", "\\", "p", "o", "o", "l", "enter"}, "note": {"2", "m", "n", "a"}, "write": {"2", "w"}, "marks": {"'"},
-		"stats": {"S"}, "timeline": {"H"}, "themes": {"T"}, "notify": {"b"}, "why": {"2", "!"}, "refused": {"4", "]", "]", "]"}, "mode": {"4", "M"}, "quit": {"q"}, "unsubscribe": {"1", "j", "j", "j", "D"},
-		"raw": {"2", "enter", "]"}, "stream": {"2", "z"}, "narrowed": {"1", "j", "j"}, "commands": {":"},
+		"stats": {"S"}, "timeline": {"H"}, "themes": {"T"}, "notify": {"b"}, "why": {"2", "!"}, "refused": {"4", "]", "]", "]"}, "mode": {"4", "M"}, "quit": {"q"}, "unsubscribe": {"1", "j", "j", "j", "j", "D"},
+		"raw": {"2", "enter", "]"}, "stream": {"2", "z"}, "narrowed": {"1", "j", "j", "j", "j"}, "commands": {":"},
 	} {
 		for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
 			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestRandomKeysAtRandomSizes(t *testing.T) {
 
 func TestEscNeverQuits(t *testing.T) {
 	a := open(t, incident(), 120, 40)
-	press(t, a, "1", "j", "j", "z", "/", "x", "enter", "?")
+	press(t, a, "1", "j", "j", "j", "j", "z", "/", "x", "enter", "?")
 	for range 10 {
 		if press(t, a, "esc") {
 			t.Fatal("esc quit")
@@ -202,7 +202,7 @@ func TestFilterAndScope(t *testing.T) {
 		t.Errorf("filter shows %d rows", len(a.stream.Seqs))
 	}
 	press(t, a, "esc", "1", "G")
-	if got := a.stream.Query.Node.Server; got != "chat" {
+	if got := a.stream.Query.Node.Server; got != "pager" {
 		t.Errorf("scope is %q", got)
 	}
 }
@@ -210,7 +210,7 @@ func TestFilterAndScope(t *testing.T) {
 func TestFolding(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
-	press(t, a, "1", "j", "h")
+	press(t, a, "1", "j", "j", "j", "h")
 	if strings.Contains(screenOf(a), "deploy.finished") {
 		t.Error("a closed server shows its types")
 	}
@@ -224,7 +224,7 @@ func TestUnsubscribeAsks(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()
-	press(t, a, "1", "j", "j", "j", "D", "n")
+	press(t, a, "1", "j", "j", "j", "j", "D", "n")
 	if len(h.ended) != 0 {
 		t.Fatal("ended without a yes")
 	}

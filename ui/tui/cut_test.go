@@ -38,7 +38,7 @@ func TestAQuestionThatIsCutIsNotAnswered(t *testing.T) {
 func TestATinyScreenChangesNothing(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	press(t, a, "1", "j", "j", "j")
+	press(t, a, "1", "j", "j", "j", "j")
 	a.Update(tea.WindowSizeMsg{Width: 20, Height: 3})
 	for _, key := range []string{"D", "y", "P", "u", "M", "enter"} {
 		press(t, a, key)

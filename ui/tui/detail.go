@@ -3,6 +3,7 @@ package tui
 import (
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/themes"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/lookup"
@@ -69,6 +70,10 @@ func (a *app) writeNode(d *detail.Text) {
 		a.writeItem(d, r.Item)
 	case r.Sub != nil:
 		d.Subscription(r.Sub, a.cursorless(r.Sub))
+		if r.Node.Level() == 2 { // one row for both
+			d.Say("", themes.Strong, "Event type")
+			d.TypeFacts(r.Node.Server, r.Type, "")
+		}
 	case r.Node.Level() == 2:
 		subscribe := ""
 		if r.Kids == 0 {

@@ -94,7 +94,7 @@ func TestFormSubscribes(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()
-	press(t, a, "1", "j", "j", "s")
+	press(t, a, "1", "j", "j", "j", "j", "s")
 	if s := screenOf(a); !strings.Contains(s, "no callback address") || !strings.Contains(s, "eventdeck tail pager incident.created") {
 		t.Errorf("the form tells too little:\n%s", s)
 	}
@@ -236,7 +236,7 @@ func TestSeveralTypesAtOnce(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()
-	press(t, a, "1", "j", "j", "*", "j", "j", "*", "s")
+	press(t, a, "1", "j", "j", "j", "j", "*", "j", "*", "s")
 	if !strings.Contains(screenOf(a), "Subscribe to 2 event types") {
 		t.Fatalf("no form for two:\n%s", screenOf(a))
 	}

@@ -47,11 +47,11 @@ func TestKeysAreBoundAndUnbound(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, " S subscribe") || strings.Contains(s, "unsubscribe") || !strings.Contains(s, "f1 help") {
 		t.Errorf("hints do not show the operator's keys:\n%s", s)
 	}
-	press(t, a, "1", "j", "j", "j", "D")
+	press(t, a, "1", "j", "j", "j", "j", "D")
 	if a.dialog != nil {
 		t.Error("an unbound key works")
 	}
-	press(t, a, "k", "s")
+	press(t, a, "s")
 	if a.dialog != nil {
 		t.Error("the former key works")
 	}
@@ -132,7 +132,7 @@ func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	h := incident()
 	a := openWith(t, h, Options{ReadOnly: true, Theme: "none"})
-	press(t, a, "1", "j", "j", "j", "D")
+	press(t, a, "1", "j", "j", "j", "j", "D")
 	if a.dialog != nil || !strings.Contains(a.status.Note.Text, "only reads") {
 		t.Errorf("D opens %T and says %q", a.dialog, a.status.Note.Text)
 	}
@@ -186,7 +186,7 @@ func TestHelpFindsByTextAndByKey(t *testing.T) {
 // shows works now, and the palette finds every action by its name.
 func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 	a := open(t, incident(), 120, 40)
-	for _, keys := range [][]string{{"1"}, {"1", "j", "j", "j"}, {"2"}, {"2", "g"}, {"3"}} {
+	for _, keys := range [][]string{{"1"}, {"1", "j", "j", "j", "j"}, {"2"}, {"2", "g"}, {"3"}} {
 		press(t, a, keys...)
 		for _, x := range a.workingHere() {
 			if !a.actions.Works(x) {

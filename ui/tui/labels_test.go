@@ -114,7 +114,7 @@ func TestASubscriptionTellsItsDialectAndItsSchedule(t *testing.T) {
 	v.Dialect, v.NoReplay, v.Key.Args = "MCPE", true, []byte(`{"channels":["cron"],"cronExpression":"0 9 * * *","timezone":"UTC"}`)
 	a := open(t, h, 160, 50)
 	a.draw()
-	press(t, a, "1", "j", "j", "j")
+	press(t, a, "1", "j", "j", "j", "j")
 	s := screenOf(a)
 	for _, want := range []string{"MCPE", "no-replay: what is missed", "delivers Sun 2026-03-15 09:00 UTC", "then Mon 2026-03-16 09:00 UTC", "then Tue 2026-03-17 09:00 UTC"} {
 		if !strings.Contains(s, want) {

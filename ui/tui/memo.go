@@ -66,7 +66,10 @@ func (a *app) startStream() {
 
 // want goes to the scope of the last run as soon as there is such a node.
 func (a *app) want() {
-	if a.memo.Wanted != (query.Node{}) && a.tree.Find(a.memo.Wanted) >= 0 {
-		a.tree.At, a.memo.Wanted = a.memo.Wanted, query.Node{}
+	if a.memo.Wanted == (query.Node{}) {
+		return
+	}
+	if at, ok := a.tree.Stands(a.memo.Wanted); ok {
+		a.tree.At, a.memo.Wanted = at, query.Node{}
 	}
 }

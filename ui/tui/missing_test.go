@@ -29,7 +29,7 @@ func TestSubscriptionWithoutServer(t *testing.T) {
 	a := open(t, forsaken(), 200, 40)
 	press(t, a, "1", "j")
 	s := screenOf(a)
-	for _, want := range []string{"No server is configured.", "digest not configured", "filtered-stream", "push not-running", "no server of this name"} {
+	for _, want := range []string{"No server is configured.", "digest not configured", "filtered-stream not-running", "no server of this name"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is missing:\n%s", want, s)
 		}

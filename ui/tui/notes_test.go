@@ -93,7 +93,7 @@ func TestUndoUnsubscribe(t *testing.T) {
 	h := incident()
 	h.snap.Subs[0].Cursor = event.Cursor{Text: trust.Untrusted("c7"), Valid: true}
 	a, turn := clocked(t, h, 120, 40)
-	press(t, a, "1", "j", "j", "j", "D")
+	press(t, a, "1", "j", "j", "j", "j", "D")
 	if s := screenOf(a); !strings.Contains(s, "u undoes it for 10 s, from the saved position on") {
 		t.Errorf("nothing says that it can be undone:\n%s", s)
 	}
@@ -129,7 +129,7 @@ func TestUndoUnsubscribe(t *testing.T) {
 func TestUndoSaysWhatIsMissed(t *testing.T) {
 	h := incident()
 	a, _ := clocked(t, h, 120, 40)
-	press(t, a, "1", "j", "j", "j", "D")
+	press(t, a, "1", "j", "j", "j", "j", "D")
 	if s := screenOf(a); !strings.Contains(s, "what comes in between is missed") {
 		t.Errorf("the question says\n%s", s)
 	}
@@ -140,7 +140,7 @@ func TestRefreshOfWhatIsPaused(t *testing.T) {
 	h := incident()
 	h.snap.Subs[0].Paused, h.snap.Subs[0].Status.State = true, event.StatePaused
 	a := open(t, h, 140, 40)
-	press(t, a, "1", "j", "j", "j")
+	press(t, a, "1", "j", "j", "j", "j")
 	if s := screenOf(a); !strings.Contains(s, " P resume ") {
 		t.Errorf("the hints say\n%s", s)
 	}
@@ -152,7 +152,7 @@ func TestRefreshOfWhatIsPaused(t *testing.T) {
 
 // The key of the delivery mode means that wherever a subscription is chosen.
 func TestTheKeyOfTheModeIsTheSameEverywhere(t *testing.T) {
-	for _, keys := range [][]string{{"1", "j", "j", "j"}, {"2"}, {"2", "enter"}, {"4"}} {
+	for _, keys := range [][]string{{"1", "j", "j", "j", "j"}, {"2"}, {"2", "enter"}, {"4"}} {
 		h := incident()
 		a := open(t, h, 120, 40)
 		press(t, a, append(keys, "M")...)
@@ -167,7 +167,7 @@ func TestTheKeyOfTheModeIsTheSameEverywhere(t *testing.T) {
 func TestTooLateToUndo(t *testing.T) {
 	h := incident()
 	a, turn := clocked(t, h, 120, 40)
-	press(t, a, "1", "j", "j", "j", "D", "y")
+	press(t, a, "1", "j", "j", "j", "j", "D", "y")
 	turn(11 * time.Second)
 	press(t, a, "u")
 	if s := statusLine(a); len(h.did) != 0 || len(h.asked) != 0 || !strings.Contains(s, "too late to undo") {

@@ -48,7 +48,7 @@ func TestProgram(t *testing.T) {
 	h.event("pager", "incident.created", "rollback \x1b[2J\x1b]0;owned\a begins")
 	h.touch()
 	see("rollback")
-	typed("1jjs")
+	typed("1jjjjs")
 	see("eventdeck tail pager incident.created")
 	typed("\x13")
 	see("subscribed to pager incident.created")

@@ -37,7 +37,7 @@ func TestRemoveAServer(t *testing.T) {
 	if a.dialog != nil {
 		t.Fatal("all servers are one")
 	}
-	press(t, a, "j", "X")
+	press(t, a, "j", "j", "j", "X")
 	s := screenOf(a)
 	for _, want := range []string{"Remove the server", "Its 2 subscriptions end here and at the server.", "Stored events stay."} {
 		if !strings.Contains(s, want) {

@@ -238,7 +238,7 @@ func TestModeSwitch(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()
-	press(t, a, "1", "j", "j", "j", "M")
+	press(t, a, "1", "j", "j", "j", "j", "M")
 	if s := screenOf(a); !strings.Contains(s, "no callback address") || !strings.Contains(s, "(●) p push") {
 		t.Fatalf("the modes are not told:\n%s", s)
 	}

@@ -39,12 +39,28 @@ func TestServersWithManyTypesAreFolded(t *testing.T) {
 		t.Fatalf("not folded again, at %v:\n%s", a.tree.At, s)
 	}
 	h.subscribe("many", "kind.100", event.ModePoll, "{}")
-	press(t, a, "l", "G", "h")
+	press(t, a, "l", "G", "l", "l", "h")
 	if a.tree.At.Server != "pager" {
 		t.Errorf("at %v", a.tree.At)
 	}
 	press(t, a, "h")
 	if s := screenOf(a); strings.Contains(s, "▾ ● pager") {
 		t.Errorf("a server without subscriptions is not folded:\n%s", s)
+	}
+}
+
+// On a narrow screen the line of servers begins with those in trouble, and counts those
+// that it has no room for.
+func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
+	h := incident()
+	for i := range 4 {
+		h.server(fmt.Sprintf("calm%d", i))
+	}
+	for w, want := range map[int]string{40: " 1 chat unreachable, try 4 in 8 s  +5", 60: " 1 chat unreachable, try 4 in 8 s  pager ready  +4"} {
+		a := open(t, h, w, 20)
+		if s := screenOf(a); !strings.Contains(s, want) {
+			t.Errorf("%q is not there:\n%s", want, s)
+		}
+		exact(t, a)
 	}
 }

@@ -22,12 +22,12 @@ import (
 
 func TestRowActionsOfSubscriptions(t *testing.T) {
 	for keys, want := range map[string]string{
-		"4 u":             "refresh %s",
-		"4 M o":           "mode poll %s",
-		"4 F":             "failover true %s",
-		"4 C n":           "reset now %s",
-		"1 j j j u":       "refresh %s",
-		"1 j j j M esc u": "refresh %s",
+		"4 u":               "refresh %s",
+		"4 M o":             "mode poll %s",
+		"4 F":               "failover true %s",
+		"4 C n":             "reset now %s",
+		"1 j j j j u":       "refresh %s",
+		"1 j j j j M esc u": "refresh %s",
 	} {
 		h := incident()
 		a := open(t, h, 120, 40)
@@ -46,7 +46,7 @@ func TestRowActionsOfSubscriptions(t *testing.T) {
 	if press(t, a, "j", "K", "y"); !slices.Equal(h.did, []string{"rotate " + string(h.snap.Subs[1].ID)}) {
 		t.Errorf("asked for %q", h.did)
 	}
-	if press(t, a, "1", "j", "R"); h.did[1] != "reconnect pager" {
+	if press(t, a, "1", "j", "j", "j", "R"); h.did[1] != "reconnect pager" {
 		t.Errorf("asked for %q", h.did)
 	}
 }
@@ -107,7 +107,7 @@ func TestLogsLeadToWhatTheyTell(t *testing.T) {
 		t.Errorf("an act on record 4 leads to %d", a.stream.At)
 	}
 	press(t, a, "5", "g", "enter")
-	if a.tree.At.Sub == "" || a.panes.Focus != layout.Stream {
+	if a.selected() == nil || a.tree.At.Level() != 2 || a.panes.Focus != layout.Stream {
 		t.Errorf("an act on a subscription leads to %+v", a.tree.At)
 	}
 	press(t, a, "5", "]", "/", "s", "u", "b", "s", "c", "r", "enter")
@@ -171,7 +171,7 @@ func TestColumnsOfAType(t *testing.T) {
 	h.add(event.Record{Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModePush, Data: []byte(`{"severity":"P2","title":"t","host":{"name":"db-\u001b[1mmain"}}`)})
 	a := open(t, h, 160, 40)
 	a.draw()
-	press(t, a, "1", "j", "j", "c")
+	press(t, a, "1", "j", "j", "j", "j", "c")
 	d := a.dialog.(*columns.Picker)
 	i := slices.IndexFunc(d.Rows, func(r columns.Row) bool { return r.Path == "/host/name" })
 	if i < 0 || d.Rows[i].Says != "in the schema" {
@@ -190,7 +190,7 @@ func TestColumnsOfAType(t *testing.T) {
 		t.Errorf("the column does not show:\n%s", s)
 	}
 	b := open(t, h, 160, 40)
-	press(t, b, "1", "j", "j")
+	press(t, b, "1", "j", "j", "j", "j")
 	if s := screenOf(b); !strings.Contains(s, `db-\x1b[1mm`) {
 		t.Errorf("the column is gone in the next run:\n%s", s)
 	}
@@ -328,7 +328,7 @@ func TestEscClosesTheTreeOverANarrowStream(t *testing.T) {
 	for _, w := range []int{90, 60} {
 		a := open(t, incident(), w, 24)
 		a.draw()
-		press(t, a, "1", "j", "j", "j")
+		press(t, a, "1", "j", "j", "j", "j")
 		if a.draw(); (w >= layout.DrawerWidth) == a.panes.Now.Stream.Empty() {
 			t.Errorf("%d wide: the tree opens as %+v", w, a.panes.Now)
 		}

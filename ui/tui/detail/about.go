@@ -28,6 +28,11 @@ func (d *Text) Everything(snap *host.Snapshot) {
 // now. subscribe is the key to subscribe with, "" where a subscription is there.
 func (d *Text) Type(server string, name trust.Text, t *event.Type, subscribe string) {
 	d.Lines = append(d.Lines, Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(server), cells.Sanitize(" "), trust.Line(name))})
+	d.TypeFacts(server, t, subscribe)
+}
+
+// TypeFacts is [Text.Type] below a line that names the type.
+func (d *Text) TypeFacts(server string, t *event.Type, subscribe string) {
 	if t == nil {
 		d.Say("", themes.Warn, "The server does not list this type now.")
 		return

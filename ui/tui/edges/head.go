@@ -14,6 +14,7 @@ import (
 	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/tree"
 )
 
 // HeadEnv is what the line above the panes tells of.
@@ -127,7 +128,8 @@ func (h *Head) Following() string {
 	return "READING"
 }
 
-// Scope sums up the tree in w cells, where it has no pane.
+// Scope sums up the tree in w cells, where it has no pane: servers in trouble first, then
+// how many more there are.
 func (h *Head) Scope(w int) string {
 	var c cells.Canvas
 	c.Begin(&h.env.Theme, w)
@@ -135,8 +137,8 @@ func (h *Head) Scope(w int) string {
 	if len(h.env.Snap.Servers) == 0 {
 		c.Put(themes.Dim, "no servers")
 	}
-	for i := range h.env.Snap.Servers {
-		s := &h.env.Snap.Servers[i]
+	servers := tree.ByTrouble(h.env.Snap)
+	for i, s := range servers {
 		role := themes.Busy
 		word := evidence.Reach(*s, h.env.Clock())
 		switch s.Reach {
@@ -149,7 +151,16 @@ func (h *Head) Scope(w int) string {
 		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault:
 			role = themes.Warn
 		}
-		c.Safe(themes.Server, cells.Sanitize(s.Name).Clip(min(c.Room, 20)))
+		name := cells.Sanitize(s.Name).Clip(20)
+		need, more := name.Width+len(word)+1, fmt.Sprintf("+%d ", len(servers)-i)
+		if i < len(servers)-1 {
+			need += 2 + len(more) // there is room to count the rest
+		}
+		if i > 0 && c.Room < need {
+			c.Put(themes.Dim, more)
+			break
+		}
+		c.Safe(themes.Server, name.Clip(c.Room))
 		c.Put(role, " "+word+"  ")
 	}
 	c.End()

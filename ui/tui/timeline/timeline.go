@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/themes"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
 )
@@ -26,6 +26,7 @@ type Log interface {
 	After(seq uint64, fn func(event.Record) bool) error
 	Before(seq uint64, fn func(event.Record) bool) error
 	Histogram(ctx context.Context, from, to time.Time, n int) ([]uint64, error)
+	Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error
 	SeqAt(t time.Time) (uint64, error)
 }
 
@@ -39,10 +40,12 @@ type timeline struct {
 	first, last time.Time // of all that is stored
 	from, to    time.Time // what is drawn; to is not included
 	counts      []uint64
-	at          int // bucket under the cursor
-	token       int // of the newest request
+	grades      *grades // how bad the records of each bucket are, as far as they were read
+	at          int     // bucket under the cursor
+	token       int     // of the newest request
 	busy        bool
 	err         error
+	stop        context.CancelFunc // ends the reading of severities; nil before the first
 }
 
 // leastBucket is the shortest bucket that zooming reaches.
@@ -80,16 +83,54 @@ func (d *timeline) whole() {
 	}
 }
 
-// load has the records counted, a bucket for each column.
+// gutter is the room at the left, for the highest count.
+const gutter = 9
+
+// load has the records counted, a bucket for each column, and then reads how bad they are.
 func (d *timeline) load() tea.Cmd {
 	d.token++
 	d.busy = true
-	from, to, token, n := d.from, d.to, d.token, max(1, d.width-2)
+	d.rest()
+	from, to, token, n := d.from, d.to, d.token, max(1, d.width-gutter-1)
 	return d.screen.Do(func(ctx context.Context) tea.Msg {
 		counts, err := d.log.Histogram(ctx, from, to, n)
 		return widget.Then(func() tea.Cmd {
-			if token == d.token {
-				d.counted(counts, err)
+			if token != d.token {
+				return nil
+			}
+			d.counted(counts, err)
+			if err != nil {
+				return nil
+			}
+			return d.grade()
+		})
+	})
+}
+
+// rest ends the reading of severities.
+func (d *timeline) rest() {
+	if d.stop != nil {
+		d.stop()
+		d.stop = nil
+	}
+}
+
+// grade has the severities of the records read, the newest first. What it found so far is
+// drawn meanwhile.
+func (d *timeline) grade() tea.Cmd {
+	ctx, stop := context.WithCancel(context.Background())
+	g := newGrades(d.from, d.to, len(d.counts))
+	d.grades, d.stop = g, stop
+	return d.screen.Do(func(run context.Context) tea.Msg {
+		defer context.AfterFunc(run, stop)()
+		defer stop()
+		err := g.read(ctx, d.log)
+		return widget.Then(func() tea.Cmd {
+			if d.grades == g {
+				g.done = true
+				if err != nil && ctx.Err() == nil {
+					d.screen.Fail("cannot read the log", err)
+				}
 			}
 			return nil
 		})
@@ -119,84 +160,12 @@ func (d *timeline) Size(sw, sh int) (int, int) {
 	return d.width, min(18, sh-6)
 }
 
-func (d *timeline) Draw(c *cells.Canvas, h int) {
-	switch {
-	case d.err != nil:
-		c.Safe(themes.Bad, cells.Sanitize(" cannot count: "+d.err.Error()).Clip(c.Room))
-		c.End()
-		return
-	case len(d.counts) == 0:
-		c.Put(themes.Dim, " counting "+d.env.Glyphs.More)
-		c.End()
-		return
-	}
-	rows := max(1, h-3)
-	for y := rows - 1; y >= 0; y-- {
-		d.bars(c, y, rows)
-	}
-	from, to, zone := d.begins(0), d.to, d.env.Times.Zone()
-	c.Put(themes.Dim, " "+moment(from.In(zone), d.to.Sub(d.from)))
-	c.Right(themes.Dim, moment(to.In(zone), d.to.Sub(d.from))+" ")
-	c.End()
-	c.End()
-	here, next := d.begins(d.at), d.begins(d.at+1)
-	layout := cells.StampFull
-	if c.Room < 50 {
-		layout = cells.StampTime
-	}
-	c.Put(themes.Strong, " "+cells.TimeText(here, zone, layout))
-	c.Put(themes.Plain, ", "+cells.Precise(next.Sub(here))+": "+cells.Count(int(d.counts[d.at]), "record"))
-	c.End()
-}
-
-// bars draws one row of the bars; row 0 is the lowest. The bucket under the
-// cursor is reversed from top to bottom.
-func (d *timeline) bars(c *cells.Canvas, y, rows int) {
-	most := uint64(1)
-	for _, n := range d.counts {
-		most = max(most, n)
-	}
-	levels := len(d.env.Glyphs.Bars)
-	width := c.Room - 2
-	c.Put(themes.Plain, " ")
-	for x := range width {
-		i := x * len(d.counts) / width
-		glyph := " "
-		if n := d.counts[i]; n > 0 {
-			// Something is never drawn as nothing.
-			full := max(1, int(float64(n)/float64(most)*float64(rows*levels)+0.5))
-			switch part := full - y*levels; {
-			case part >= levels:
-				glyph = d.env.Glyphs.Bars[levels-1]
-			case part > 0:
-				glyph = d.env.Glyphs.Bars[part-1]
-			}
-		}
-		role := themes.Good
-		if i == d.at {
-			role = themes.Cursor
-		}
-		c.Put(role, glyph)
-	}
-	c.End()
-}
-
-// moment spells a time as exactly as a span of time needs.
-func moment(t time.Time, within time.Duration) string {
-	switch {
-	case within < time.Minute:
-		return cells.TimeText(t, t.Location(), cells.StampTime)
-	case within < 24*time.Hour:
-		return cells.TimeText(t, t.Location(), cells.TimeShort)
-	}
-	return cells.TimeText(t, t.Location(), "2006-01-02 15:04")
-}
-
 func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	n := len(d.counts)
 	switch name {
 	case "esc", "q":
+		d.rest()
 		d.screen.Show(nil)
 	case "h", "left":
 		d.at--
@@ -265,6 +234,7 @@ func (d *timeline) jump() tea.Cmd {
 				d.screen.Fail("cannot read the log", err)
 				return nil
 			}
+			d.rest()
 			d.screen.Show(nil)
 			return d.screen.Jump(seq)
 		})
@@ -273,8 +243,8 @@ func (d *timeline) jump() tea.Cmd {
 
 // Click implements [widget.Clicker].
 func (d *timeline) Click(x, _ int) tea.Cmd {
-	if n := len(d.counts); n > 0 && d.width > 2 && x > 0 {
-		i := min((x-1)*n/(d.width-2), n-1)
+	if n, x := len(d.counts), x-gutter; n > 0 && d.width > gutter+1 && x >= 0 {
+		i := min(x*n/(d.width-gutter-1), n-1)
 		if i == d.at {
 			return d.jump()
 		}

@@ -2,13 +2,17 @@ package timeline
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
+	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -52,6 +56,20 @@ func (l stretched) SeqAt(t time.Time) (uint64, error) {
 		}
 	}
 	return l.Last() + 1, nil
+}
+
+func (l stretched) Search(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
+	for i, at := range l.times() {
+		data := `{"severity":"info"}`
+		if i%10 == 0 {
+			data = `{"severity":"critical"}`
+		}
+		if seq := uint64(i) + 1; before == 0 || seq < before {
+			match(&event.Record{Seq: seq, Kind: event.KindEvent, ReceivedAt: at, Data: []byte(data)})
+		}
+	}
+	page(eventlog.Found{Edge: 1, End: true})
+	return nil
 }
 
 // shown is a screen of 120 by 40 cells.
@@ -120,7 +138,51 @@ func TestTimelineZooms(t *testing.T) {
 		t.Error("0 does not show all")
 	}
 	press("g")
-	if run(d.Click(1, 0)); s.jumped != 1 || s.dialog != nil {
+	if run(d.Click(gutter, 0)); s.jumped != 1 || s.dialog != nil {
 		t.Errorf("a click on what is chosen leads to %d", s.jumped)
+	}
+}
+
+// Bars tell how many and how bad: by a scale that shows the others beside one that dwarfs
+// them, a letter for the worst, and words for the cursor.
+func TestBarsTellHowManyAndHowBad(t *testing.T) {
+	s := &shown{}
+	run(Open(&cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs}, s, stretched{}))
+	d := s.dialog.(*timeline)
+	var errors uint64
+	for i, n := range d.counts {
+		e, _ := d.grades.of(i, n)
+		errors += e
+	}
+	if errors != 16 || !d.grades.done {
+		t.Errorf("%d errors are counted, done %v", errors, d.grades.done)
+	}
+	d.Key(tea.KeyPressMsg{Code: 'g', Text: "g"})
+	var c cells.Canvas
+	c.Begin(&d.env.Theme, d.width)
+	d.Draw(&c, 18)
+	rows := c.Rows(18, nil)
+	text := tuitest.Plain(rows)
+	for _, want := range []string{"67|", "log|", "worst ", "E", "14:00:00", "1 record, 1 error"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not there:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(strings.Split(text, "\n")[11], "#") + strings.Count(strings.Split(text, "\n")[11], "%"); n < 40 {
+		t.Errorf("the usual buckets are %d of 60 in the lowest row:\n%s", n, text)
+	}
+}
+
+func TestScale(t *testing.T) {
+	for _, c := range []struct {
+		counts []uint64
+		log    bool
+	}{{nil, false}, {[]uint64{0, 5}, false}, {[]uint64{3, 4, 5, 60}, false}, {[]uint64{1, 1, 0, 1, 21}, true}} {
+		if s := scaleOf(c.counts); s.log != c.log {
+			t.Errorf("%v: %+v", c.counts, s)
+		}
+	}
+	if s := scaleOf([]uint64{1, 1, 1, 1000}); s.units(0, 80) != 0 || s.units(1, 80) < 5 || s.units(1000, 80) != 80 {
+		t.Errorf("%d, %d", s.units(1, 80), s.units(1000, 80))
 	}
 }

@@ -17,7 +17,10 @@ import (
 // Draw returns exactly h rows of w cells.
 func (t *Tree) Draw(w, h int) []string {
 	env := t.env
-	t.Height = h
+	if t.Height != h {
+		t.Height = h
+		t.Load(env.Snap) // what is folded depends on the room
+	}
 	at := max(t.Find(t.At), 0)
 	if at < t.Top {
 		t.Top = at
@@ -88,6 +91,8 @@ func (t *Tree) drawRow(c *cells.Canvas, r *Row) {
 		t.drawItem(c, r)
 	case r.remark:
 		t.drawRemark(c, r)
+	case r.Node.Level() == 2 && r.Sub != nil:
+		t.drawLone(c, r)
 	case r.Sub != nil:
 		t.DrawSub(c, r.Sub)
 	case r.Node.Level() == 2:
@@ -196,28 +201,85 @@ func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	c.Put(role, "   "+glyph+" ")
 	c.Put(themes.Plain, evidence.ModeWord(v.Mode)+" ")
 	c.Put(role, word)
-	course, stored := env.Course(v.ID, sparkWidth), ""
+	course, stored, kept := t.counts(c, v)
+	t.drawProof(c, e, kept)
+	t.putCounts(c, course, stored, kept)
+}
+
+// drawLone writes an event type with its only subscription: what differs from good, else
+// how it is delivered and the evidence, as far as there is room for that.
+func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
+	env, v := t.env, r.Sub
+	now := env.Clock()
+	mark := " "
+	if env.Marked(r.Node) {
+		mark = env.Glyphs.Picked
+	}
+	c.Put(themes.Key, " "+mark)
+	glyph, role := evidence.Sign(env.Glyphs, evidence.StateWord(v, now))
+	c.Put(role, glyph+" ")
+	course, stored, kept := t.counts(c, v)
+	name := trust.Line(r.Node.Type)
+	word, proof := evidence.Row(v, now)
+	if role != themes.Good && (v.NoServer || !v.Waits()) { // a server that is waited for says so itself
+		c.Safe(themes.Plain, name.Clip(max(nameLeast, c.Room-kept-len(word)-1)))
+		c.Safe(role, cells.Sanitize(" "+word).Clip(c.Room-kept))
+		t.drawProof(c, proof, kept)
+	} else {
+		c.Safe(themes.Plain, name.Clip(c.Room-kept))
+		mode := evidence.ModeWord(v.Mode)
+		if v.NoReplay || r.Type != nil && r.Type.Cursorless {
+			mode += " " + evidence.NoReplay
+		}
+		if c.Room-kept > len(mode)+1 {
+			c.Put(themes.Dim, " "+mode)
+		}
+		if c.Room-kept > len(word)+1 {
+			c.Put(themes.Dim, " "+word)
+			t.drawProof(c, proof, kept)
+		}
+	}
+	t.putCounts(c, course, stored, kept)
+}
+
+// drawProof writes the parts of the evidence that there is room for: a part of a part tells
+// nothing.
+func (t *Tree) drawProof(c *cells.Canvas, proof string, kept int) {
+	room := c.Room - kept - 1
+	if proof == "" {
+		return
+	}
+	if len(proof)+2 > room {
+		proof = strings.NewReplacer("last answer ", "last ", " ago", "").Replace(proof)
+	}
+	if parts := cells.Sanitize(cells.WholeParts(", "+proof, ", ", room)); parts.Width <= room {
+		c.Safe(themes.Dim, parts)
+	}
+}
+
+// nameLeast is how much of a type's name stays beside what is wrong with it, in cells.
+const nameLeast = 10
+
+// counts is what stands at the right of a subscription's row, and the cells that it takes:
+// the course of its events, if there were some and there is room, and how many were stored.
+func (t *Tree) counts(c *cells.Canvas, v *host.SubscriptionView) (course []uint32, stored string, kept int) {
+	course = t.env.Course(v.ID, sparkWidth)
 	if v.Stored > 0 {
 		stored = cells.PadLeft(cells.Number(v.Stored), countWidth)
 	}
-	kept := len(stored)
-	if course != nil && c.Room > sparkWidth+kept {
-		kept += sparkWidth
-	} else {
-		course = nil
+	kept = len(stored)
+	if course == nil || c.Room <= sparkWidth+kept {
+		return nil, stored, kept
 	}
-	if room := c.Room - kept - 1; e != "" {
-		if len(e)+2 > room {
-			e = strings.NewReplacer("last answer ", "last ", " ago", "").Replace(e)
-		}
-		if parts := cells.Sanitize(cells.WholeParts(", "+e, ", ", room)); parts.Width <= room { // a part of a part tells nothing
-			c.Safe(themes.Dim, parts)
-		}
-	}
+	return course, stored, kept + sparkWidth
+}
+
+// putCounts writes what [Tree.counts] returned.
+func (t *Tree) putCounts(c *cells.Canvas, course []uint32, stored string, kept int) {
 	c.Style(themes.Plain)
 	c.Fill(c.Room - kept)
 	if course != nil {
-		c.Put(themes.Chart, env.Glyphs.SparkTo(course, t.scale))
+		c.Put(themes.Chart, t.env.Glyphs.SparkTo(course, t.scale))
 	}
 	c.Put(themes.Plain, stored)
 }
@@ -242,7 +304,12 @@ func (t *Tree) scaled(rows []Row) {
 func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	env := t.env
 	switch {
-	case r.Sub != nil && !r.Sub.Status.Error.IsZero():
+	case r.times > 0:
+		c.Put(themes.Warn, "    ")
+		count := " x" + strconv.Itoa(r.times)
+		c.Safe(themes.Warn, r.shared.Clip(c.Room-len(count)))
+		c.Put(themes.Strong, count)
+	case r.Sub != nil && !r.quiet && !r.Sub.Status.Error.IsZero():
 		c.Put(themes.Warn, "      ")
 		c.Safe(themes.Warn, errorLine(r.Sub).Clip(c.Room))
 	case r.Sub != nil:
@@ -253,7 +320,9 @@ func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 		c.Safe(themes.Warn, cells.Sanitize(env.KeyOf("sign-in")+" signs in: "+r.Server.SignIn).Clip(c.Room))
 	case r.Server.Err != "" && r.Server.Reach != host.ReachReady:
 		c.Put(themes.Warn, "    ")
-		c.Safe(themes.Warn, cells.Sanitize(cmp.Or(evidence.ServerCause(r.Server), r.Server.Err)).Clip(c.Room))
+		waits := waiting(r.Kids)
+		c.Safe(themes.Warn, cells.Sanitize(cmp.Or(evidence.ServerCause(r.Server), r.Server.Err)).Clip(c.Room-len(waits)))
+		c.Put(themes.Dim, waits)
 	default:
 		c.Put(themes.Warn, "    ")
 		c.Safe(themes.Warn, cells.Sanitize(r.Server.TypesErr).Clip(c.Room))

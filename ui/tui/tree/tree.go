@@ -9,10 +9,14 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Row is one row. A remark belongs to the node above and cannot be chosen.
+// Row is one row. A remark belongs to the node above and cannot be chosen. A type with one
+// subscription is one row, with both.
 type Row struct {
 	Node   query.Node
 	remark bool
+	shared trust.Rendered // a remark of a server: what several of its subscriptions say
+	times  int            // how many do
+	quiet  bool           // a remark of a subscription: what is wrong is told at its server
 	Server *host.ServerView
 	Type   *event.Type
 	Sub    *host.SubscriptionView
@@ -61,40 +65,28 @@ func New(env *Env) Tree {
 // Redraw has the rows drawn anew though nothing of a snapshot changed.
 func (t *Tree) Redraw() { t.drawn = treeKey{} }
 
-// Reveal opens what is above a node.
+// Reveal opens what is above a node, and a server itself.
 func (t *Tree) Reveal(n query.Node) {
 	for p := n.Parent(); p.Level() > 0; p = p.Parent() {
 		t.Closed[p] = false
+	}
+	if n.Level() == 1 {
+		t.Closed[n] = false
 	}
 }
 
 // Load takes a snapshot. The chosen node stays, or its nearest parent does.
 func (t *Tree) Load(snap *host.Snapshot) {
-	t.Rows = append(t.Rows[:0], Row{Kids: len(snap.Servers), open: true})
 	t.Total = Totals{}
 	for i := range snap.Subs {
 		t.Total.add(&snap.Subs[i])
 	}
-	for i := range snap.Servers {
-		t.loadServer(&snap.Servers[i], snap.Subs)
-	}
-	t.loadMissing(snap.Subs)
+	t.loadServers(snap)
 	t.loadItems()
 	for t.At != (query.Node{}) && t.Find(t.At) < 0 {
 		t.At = t.At.Parent()
 	}
 	t.drawn = treeKey{}
-}
-
-// loadMissing lists servers that only subscriptions name: nothing runs these, and
-// nowhere else would they be seen.
-func (t *Tree) loadMissing(subs []host.SubscriptionView) {
-	for i := range subs {
-		name := subs[i].Key.Server
-		if subs[i].NoServer && t.Find(query.Node{Server: name}) < 0 {
-			t.loadServer(&host.ServerView{Name: name, Reach: evidence.ReachMissing}, subs)
-		}
-	}
 }
 
 func (s *Totals) add(v *host.SubscriptionView) {
@@ -120,62 +112,6 @@ func (s *Totals) add(v *host.SubscriptionView) {
 	}
 }
 
-// TypesShown is how many event types a server may have to stand unfolded without a
-// subscription: of more, the servers below would never be seen.
-const TypesShown = 100
-
-func (t *Tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) {
-	n := query.Node{Server: s.Name}
-	at := len(t.Rows)
-	t.Rows = append(t.Rows, Row{Node: n, Server: s})
-	types := make([]trust.Text, 0, len(s.Types)+4)
-	known := map[trust.Text]*event.Type{}
-	for i := range s.Types {
-		known[s.Types[i].Name] = &s.Types[i]
-		types = append(types, s.Types[i].Name)
-	}
-	for i := range subs {
-		if name := subs[i].Key.Type; subs[i].Key.Server == s.Name {
-			t.Rows[at].Kids++
-			if _, ok := known[name]; !ok {
-				known[name] = nil
-				types = append(types, name)
-			}
-		}
-	}
-	closed, chosen := t.Closed[n]
-	t.Rows[at].open = !closed && (chosen || t.Rows[at].Kids > 0 || len(types) <= TypesShown)
-	if !t.Rows[at].open {
-		return
-	}
-	if s.Err != "" && s.Reach != host.ReachReady || s.TypesErr != "" {
-		t.Rows = append(t.Rows, Row{Node: n, Server: s, remark: true})
-	}
-	for _, name := range types {
-		t.loadType(query.Node{Server: s.Name, Type: name}, known[name], subs)
-	}
-}
-
-func (t *Tree) loadType(n query.Node, typ *event.Type, subs []host.SubscriptionView) {
-	at := len(t.Rows)
-	t.Rows = append(t.Rows, Row{Node: n, Type: typ, open: !t.Closed[n]})
-	for i := range subs {
-		v := &subs[i]
-		if v.Key.Server != n.Server || v.Key.Type != n.Type {
-			continue
-		}
-		t.Rows[at].Kids++
-		if !t.Rows[at].open {
-			continue
-		}
-		sn := query.Node{Server: n.Server, Type: n.Type, Sub: v.ID}
-		t.Rows = append(t.Rows, Row{Node: sn, Sub: v})
-		if !evidence.NoArgs(v.Key.Args) || !v.Status.Error.IsZero() {
-			t.Rows = append(t.Rows, Row{Node: sn, Sub: v, remark: true})
-		}
-	}
-}
-
 // Find returns the row of a node, -1 if there is none.
 func (t *Tree) Find(n query.Node) int {
 	for i := range t.Rows {
@@ -184,6 +120,19 @@ func (t *Tree) Find(n query.Node) int {
 		}
 	}
 	return -1
+}
+
+// Stands returns the node whose row shows a node: itself, or the type of a subscription
+// that is its only one. ok is false if no row does.
+func (t *Tree) Stands(n query.Node) (at query.Node, ok bool) {
+	if t.Find(n) >= 0 {
+		return n, true
+	}
+	i := t.Find(n.Parent())
+	if n.Level() == 3 && i >= 0 && t.Rows[i].Sub != nil && t.Rows[i].Sub.ID == n.Sub {
+		return n.Parent(), true
+	}
+	return query.Node{}, false
 }
 
 // Chosen returns the row of the chosen node.
@@ -224,7 +173,7 @@ func (t *Tree) Last() { t.By(len(t.Rows)) }
 // Fold closes the chosen node, or goes to the one above.
 func (t *Tree) Fold() {
 	r := t.Chosen()
-	if l := t.At.Level(); r.open && (l == 1 && (r.Kids > 0 || len(r.Server.Types) > 0) || l == 2 && r.Kids > 0) {
+	if l := t.At.Level(); r.open && (l == 1 && (r.Kids > 0 || len(r.Server.Types) > 0) || l == 2 && r.Kids > 1) {
 		t.Closed[t.At] = true
 		return
 	}
@@ -234,11 +183,11 @@ func (t *Tree) Fold() {
 // Unfold opens the chosen node, or goes to the first one below.
 func (t *Tree) Unfold() {
 	r := t.Chosen()
-	if l := t.At.Level(); !r.open && (l == 1 || l == 2 && r.Kids > 0) {
+	if l := t.At.Level(); !r.open && (l == 1 || l == 2 && r.Kids > 1) {
 		t.Closed[t.At] = false
 		return
 	}
-	if r.Kids > 0 || r.Server != nil && len(r.Server.Types) > 0 {
+	if r.Sub == nil && (r.Kids > 0 || r.Server != nil && len(r.Server.Types) > 0) {
 		t.By(1)
 	}
 }

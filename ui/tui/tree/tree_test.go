@@ -48,7 +48,7 @@ func TestRowsAreSafeAndFillThePane(t *testing.T) {
 			t.Errorf("%q", row)
 		}
 	}
-	if text := ansi.Strip(strings.Join(rows, "\n")); !strings.Contains(text, "pager ready") || !strings.Contains(text, "incident.created") || !strings.Contains(text, "push starting") {
+	if text := ansi.Strip(strings.Join(rows, "\n")); !strings.Contains(text, "pager ready") || !strings.Contains(text, "incident.created") || !strings.Contains(text, "incident.created starting") {
 		t.Error(text)
 	}
 	if text := strings.Join(opened(&host.Snapshot{}).Draw(40, 10), "\n"); !strings.Contains(text, "No servers yet") || !strings.Contains(text, "add a server") {
@@ -61,10 +61,16 @@ func TestFoldingMovesNoChoiceToAnotherNode(t *testing.T) {
 	tr := opened(snap)
 	tr.Last()
 	tr.By(-1)
-	if tr.At.Level() != 3 {
+	if tr.At.Level() != 2 || tr.Chosen().Sub == nil {
 		t.Fatalf("%+v is chosen", tr.At)
 	}
+	snap.Subs = append(snap.Subs, host.SubscriptionView{Subscription: event.Subscription{ID: "s2", Mode: event.ModePoll, Key: snap.Subs[0].Key}})
+	tr.Load(snap)
+	tr.By(1)
 	sub := tr.At
+	if tr.At.Level() != 3 {
+		t.Fatalf("of two subscriptions %+v is chosen", tr.At)
+	}
 	for range 2 { // to the type, and closed
 		tr.Fold()
 		tr.Load(snap)
@@ -81,5 +87,80 @@ func TestFoldingMovesNoChoiceToAnotherNode(t *testing.T) {
 	snap.Subs = nil
 	if tr.Load(snap); tr.At != sub.Parent() {
 		t.Errorf("after it is gone %+v is chosen, not the node above", tr.At)
+	}
+}
+
+// stormy is a dead server with several subscriptions below one that is ready and has two
+// with the same error.
+func stormy() *host.Snapshot {
+	text := trust.Untrusted
+	snap := &host.Snapshot{Servers: []host.ServerView{
+		{Name: "calm", Reach: host.ReachReady, TypesKnown: true, Types: []event.Type{{Name: text("a.one"), Modes: []event.Mode{event.ModePoll}}}},
+		{Name: "dead", Reach: host.ReachBackoff, Attempt: 4, Err: "connection refused"},
+		{Name: "hooks", Reach: host.ReachReady},
+	}}
+	add := func(server, typ, err string) {
+		v := host.SubscriptionView{Subscription: event.Subscription{ID: event.SubID(server + typ), Mode: event.ModePush, Key: event.Key{Server: server, Type: text(typ)}}}
+		v.Status.State = event.StateLive
+		if err != "" {
+			v.Status.State, v.Status.Error = event.StateBackoff, text(err)
+		}
+		snap.Subs = append(snap.Subs, v)
+	}
+	add("calm", "a.one", "")
+	for _, typ := range []string{"b.one", "b.two", "b.three"} {
+		add("dead", typ, "connection refused")
+	}
+	add("hooks", "c.one", "the callback is odd")
+	add("hooks", "c.two", "the callback is odd")
+	add("hooks", "c.three", "something else")
+	return snap
+}
+
+// Trouble comes first, each error once with the number of those that have it, and a type
+// with one subscription takes one row.
+func TestTroubleComesFirstAndOnce(t *testing.T) {
+	text := ansi.Strip(strings.Join(opened(stormy()).Draw(40, 30), "\n"))
+	if d, h, c := strings.Index(text, "dead"), strings.Index(text, "hooks"), strings.Index(text, "calm"); d < 0 || d > h || h > c {
+		t.Errorf("those in trouble are not first:\n%s", text)
+	}
+	for want, n := range map[string]int{"connection refused, 3 subs": 1, "connection refused": 1, "the callback is odd x2": 1, "the callback is odd": 1, "something else": 1, "b.one": 1, "a.one push live": 1} {
+		if got := strings.Count(text, want); got != n {
+			t.Errorf("%q stands there %d times:\n%s", want, got, text)
+		}
+	}
+	if rows := strings.Count(strings.TrimRight(text, " \n"), "\n") + 1; rows != 14 {
+		t.Errorf("%d rows:\n%s", rows, text)
+	}
+}
+
+// Where there is no room servers without trouble are folded, unless the operator chose
+// otherwise or stands in them.
+func TestHealthyServersAreFoldedWithoutRoom(t *testing.T) {
+	snap := stormy()
+	tr := opened(snap)
+	shown := func(h int) string { return ansi.Strip(strings.Join(tr.Draw(40, h), "\n")) }
+	if s := shown(13); strings.Contains(s, "a.one") || !strings.Contains(s, "> * calm") || !strings.Contains(s, "b.three") {
+		t.Errorf("not folded:\n%s", s)
+	}
+	if s := shown(14); !strings.Contains(s, "a.one") {
+		t.Errorf("folded although there is room:\n%s", s)
+	}
+	tr.Last()
+	if tr.At.Type.Raw() != "a.one" {
+		t.Fatalf("at %+v", tr.At)
+	}
+	if shown(8); tr.At.Type.Raw() != "a.one" {
+		t.Errorf("where one stands is folded: at %+v", tr.At)
+	}
+	tr.First()
+	tr.Load(snap)
+	if s := shown(13); strings.Contains(s, "a.one") {
+		t.Errorf("not folded:\n%s", s)
+	}
+	tr.Reveal(query.Node{Server: "calm"})
+	tr.Load(snap)
+	if s := shown(13); tr.Find(query.Node{Server: "calm", Type: trust.Untrusted("a.one")}) < 0 {
+		t.Errorf("what was asked for is folded:\n%s", s)
 	}
 }

@@ -1,0 +1,221 @@
+package timeline
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+)
+
+// frameRows are the rows below the bars: the worst of each column, the axis, its times, a
+// blank, and the words for the cursor.
+const frameRows = 5
+
+// Draw implements [widget.Dialog].
+func (d *timeline) Draw(c *cells.Canvas, h int) {
+	switch {
+	case d.err != nil:
+		c.Safe(themes.Bad, cells.Sanitize(" cannot count: "+d.err.Error()).Clip(c.Room))
+		c.End()
+		return
+	case len(d.counts) == 0:
+		c.Put(themes.Dim, " counting "+d.env.Glyphs.More)
+		c.End()
+		return
+	}
+	rows := max(1, h-frameRows)
+	most := max(1, slices.Max(d.counts))
+	scale := scaleOf(d.counts)
+	for y := rows - 1; y >= 0; y-- {
+		label := ""
+		switch {
+		case y == rows-1:
+			label = cells.Number(most)
+		case y == rows-2 && scale.log:
+			label = "log"
+		}
+		c.Put(themes.Dim, cells.PadLeft(label, gutter-1))
+		c.Put(themes.Rule, d.env.Glyphs.Divider)
+		d.bars(c, y, rows, scale)
+	}
+	d.worst(c)
+	d.axis(c)
+	d.ticks(c)
+	c.End()
+	d.here(c)
+}
+
+// scale says how high a bar is.
+type scale struct {
+	most float64
+	log  bool
+}
+
+// dwarfs is how many times the usual bucket the highest one may have: beyond it the scale
+// is logarithmic, or nothing would be seen of the others.
+const dwarfs = 20
+
+// scaleOf chooses the scale of counts: by the median of those that are not empty.
+func scaleOf(counts []uint64) scale {
+	var some []uint64
+	for _, n := range counts {
+		if n > 0 {
+			some = append(some, n)
+		}
+	}
+	if len(some) == 0 {
+		return scale{most: 1}
+	}
+	slices.Sort(some)
+	most, usual := some[len(some)-1], some[len(some)/2]
+	return scale{float64(most), len(some) > 1 && most > dwarfs*usual}
+}
+
+// units is how high a bar of n records is, at most full. Something is never drawn as
+// nothing.
+func (s scale) units(n uint64, full int) int {
+	if n == 0 {
+		return 0
+	}
+	share := float64(n) / s.most
+	if s.log {
+		share = math.Log1p(float64(n)) / math.Log1p(s.most)
+	}
+	return max(1, int(share*float64(full)+0.5))
+}
+
+// bars draws one row of the bars; row 0 is the lowest. Errors stand at the bottom, above
+// them warnings, then all others. The bucket under the cursor is reversed from top to
+// bottom.
+func (d *timeline) bars(c *cells.Canvas, y, rows int, s scale) {
+	glyphs := d.env.Glyphs.Bars
+	levels := len(glyphs)
+	for i, n := range d.counts {
+		errors, warnings := d.grades.of(i, n)
+		full := s.units(n, rows*levels)
+		glyph := " "
+		switch part := full - y*levels; {
+		case part >= levels:
+			glyph = glyphs[levels-1]
+		case part > 0:
+			glyph = glyphs[part-1]
+		}
+		role := themes.Chart
+		switch low := y * levels; { // of the records that are drawn, by their share of the bar
+		case i == d.at:
+			role = themes.Cursor
+		case errors > 0 && low < share(errors, n, full):
+			role = themes.Bad
+		case warnings > 0 && low < share(errors+warnings, n, full):
+			role = themes.Warn
+		}
+		c.Put(role, glyph)
+	}
+	c.End()
+}
+
+// share is how much of a bar a part of its records takes, and something of the least.
+func share(part, all uint64, full int) int {
+	return max(1, int(float64(part)/float64(all)*float64(full)+0.5))
+}
+
+// Letters of how bad the worst of a column is: colours alone tell it to few.
+const (
+	errorLetter   = "E"
+	warningLetter = "W"
+)
+
+// worst names the worst of each column below it.
+func (d *timeline) worst(c *cells.Canvas) {
+	c.Put(themes.Dim, cells.PadLeft("worst", gutter-1)+" ")
+	for i, n := range d.counts {
+		switch errors, warnings := d.grades.of(i, n); {
+		case errors > 0:
+			c.Put(themes.Bad, errorLetter)
+		case warnings > 0:
+			c.Put(themes.Warn, warningLetter)
+		default:
+			c.Put(themes.Plain, " ")
+		}
+	}
+	c.End()
+}
+
+// tickEvery is how far the times of the axis stand apart, at least, in cells.
+const tickEvery = 22
+
+// tickColumns are the columns that have a time below them.
+func (d *timeline) tickColumns() (out []int) {
+	n := max(1, len(d.counts)/tickEvery)
+	for i := range n {
+		out = append(out, i*len(d.counts)/n)
+	}
+	return out
+}
+
+func (d *timeline) axis(c *cells.Canvas) {
+	g := d.env.Glyphs
+	c.Fill(gutter - 1)
+	at := d.tickColumns()
+	c.Put(themes.Rule, g.Box[cells.Joint(true, false, false, true)])
+	for i := range d.counts {
+		c.Put(themes.Rule, g.Box[cells.Joint(false, slices.Contains(at, i), true, true)])
+	}
+	c.End()
+}
+
+// ticks spells the times of the axis, each below its column, and at its end where it ends.
+func (d *timeline) ticks(c *cells.Canvas) {
+	zone, within := d.env.Times.Zone(), d.to.Sub(d.from)
+	c.Fill(gutter)
+	end := moment(d.to.In(zone), within)
+	for _, i := range d.tickColumns() {
+		if room := i - (c.Width - c.Room - gutter); room > 0 {
+			c.Style(themes.Plain)
+			c.Fill(room)
+		}
+		if text := moment(d.begins(i).In(zone), within); c.Room >= len(text)+len(end)+2 || i == 0 {
+			c.Put(themes.Dim, text)
+		}
+	}
+	if c.Room > len(end)+1 {
+		c.Right(themes.Dim, end+" ")
+	}
+	c.End()
+}
+
+// here tells what the bucket under the cursor has.
+func (d *timeline) here(c *cells.Canvas) {
+	begin, next := d.begins(d.at), d.begins(d.at+1)
+	layout := cells.StampFull
+	if c.Room < 50 {
+		layout = cells.StampTime
+	}
+	n := d.counts[d.at]
+	c.Put(themes.Strong, " "+cells.TimeText(begin, d.env.Times.Zone(), layout))
+	c.Put(themes.Plain, ", "+cells.Precise(next.Sub(begin))+": "+cells.Count(int(n), "record"))
+	errors, warnings := d.grades.of(d.at, n)
+	if errors > 0 {
+		c.Put(themes.Bad, ", "+cells.Count(int(errors), "error"))
+	}
+	if warnings > 0 {
+		c.Put(themes.Warn, ", "+cells.Count(int(warnings), "warning"))
+	}
+	if d.grades != nil && !d.grades.done {
+		c.Right(themes.Busy, "reading severities, "+cells.Number(d.grades.examined.Load())+" records ")
+	}
+	c.End()
+}
+
+// moment spells a time as exactly as a span of time needs.
+func moment(t time.Time, within time.Duration) string {
+	switch {
+	case within < time.Minute:
+		return cells.TimeText(t, t.Location(), cells.StampTime)
+	case within < 24*time.Hour:
+		return cells.TimeText(t, t.Location(), cells.TimeShort)
+	}
+	return cells.TimeText(t, t.Location(), "2006-01-02 15:04")
+}

@@ -1,0 +1,194 @@
+package tree
+
+import (
+	"cmp"
+	"slices"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
+)
+
+// What a snapshot becomes: rows, those in trouble first.
+
+// TypesShown is how many event types a server may have to stand unfolded without a
+// subscription: of more, the servers below would never be seen.
+const TypesShown = 100
+
+// loadServers makes the rows of all servers, those in trouble first. Where they are more
+// than the pane has room for, servers without trouble are folded from the last one up.
+func (t *Tree) loadServers(snap *host.Snapshot) {
+	servers := ByTrouble(snap)
+	parts, n := make([][]Row, len(servers)), 1
+	for i, s := range servers {
+		parts[i] = t.loadServer(s, snap.Subs)
+		n += len(parts[i])
+	}
+	for i := len(parts) - 1; i >= 0 && len(parts) > 1 && t.Height > 0 && n > t.Height; i-- {
+		_, chosen := t.Closed[parts[i][0].Node]
+		if chosen || t.At.Server == servers[i].Name && t.At.Level() > 1 || calm(servers[i], snap.Subs) == 0 {
+			continue
+		}
+		n -= len(parts[i]) - 1
+		parts[i] = parts[i][:1]
+		parts[i][0].open = false
+	}
+	t.Rows = append(t.Rows[:0], Row{Kids: len(snap.Servers), open: true})
+	for _, p := range parts {
+		t.Rows = append(t.Rows, p...)
+	}
+}
+
+// ByTrouble returns the servers, those in trouble first, and else as they are configured.
+func ByTrouble(snap *host.Snapshot) []*host.ServerView {
+	servers := missing(snap)
+	for i := range snap.Servers {
+		servers = append(servers, &snap.Servers[i])
+	}
+	slices.SortStableFunc(servers, func(a, b *host.ServerView) int {
+		return cmp.Compare(calm(a, snap.Subs), calm(b, snap.Subs))
+	})
+	return servers
+}
+
+// calm orders servers: 0 is one in trouble, or with a subscription that is.
+func calm(s *host.ServerView, subs []host.SubscriptionView) int {
+	switch s.Reach {
+	case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault, evidence.ReachMissing:
+		return 0
+	}
+	if s.TypesErr != "" || evidence.Failing(subs, s.Name) > 0 {
+		return 0
+	}
+	return 1
+}
+
+// missing lists servers that only subscriptions name: nothing runs these, and nowhere else
+// would they be seen.
+func missing(snap *host.Snapshot) (out []*host.ServerView) {
+	for i := range snap.Subs {
+		name := snap.Subs[i].Key.Server
+		known := func(s *host.ServerView) bool { return s.Name == name }
+		if snap.Subs[i].NoServer && !slices.ContainsFunc(out, known) && !slices.ContainsFunc(snap.Servers, func(s host.ServerView) bool { return s.Name == name }) {
+			out = append(out, &host.ServerView{Name: name, Reach: evidence.ReachMissing})
+		}
+	}
+	return out
+}
+
+// loadServer makes the rows of a server.
+func (t *Tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) []Row {
+	n := query.Node{Server: s.Name}
+	rows := []Row{{Node: n, Server: s}}
+	types := make([]trust.Text, 0, len(s.Types)+4)
+	known := map[trust.Text]*event.Type{}
+	for i := range s.Types {
+		known[s.Types[i].Name] = &s.Types[i]
+		types = append(types, s.Types[i].Name)
+	}
+	of := map[trust.Text][]*host.SubscriptionView{}
+	for i := range subs {
+		v := &subs[i]
+		if v.Key.Server != s.Name {
+			continue
+		}
+		rows[0].Kids++
+		if _, ok := known[v.Key.Type]; !ok {
+			known[v.Key.Type] = nil
+			types = append(types, v.Key.Type)
+		}
+		of[v.Key.Type] = append(of[v.Key.Type], v)
+	}
+	closed, chosen := t.Closed[n]
+	rows[0].open = !closed && (chosen || rows[0].Kids > 0 || len(types) <= TypesShown)
+	if !rows[0].open {
+		return rows
+	}
+	down := s.Err != "" && s.Reach != host.ReachReady
+	if down || s.TypesErr != "" {
+		rows = append(rows, Row{Node: n, Server: s, Kids: rows[0].Kids, remark: true})
+	}
+	var shared []repeated
+	if !down { // else its own line is about all of them
+		shared = sharedErrors(of)
+	}
+	for _, r := range shared {
+		rows = append(rows, Row{Node: n, Server: s, remark: true, shared: r.text, times: r.times})
+	}
+	quiet := func(v *host.SubscriptionView) bool { // the server's line tells it
+		return v.Status.Error.IsZero() || down || slices.ContainsFunc(shared, func(r repeated) bool { return r.plain == errorLine(v).Plain() })
+	}
+	for _, name := range types {
+		rows = t.loadType(rows, Row{Node: query.Node{Server: s.Name, Type: name}, Type: known[name], Server: nil}, of[name], quiet)
+	}
+	return rows
+}
+
+// repeated is an error that several subscriptions have.
+type repeated struct {
+	text  trust.Rendered
+	plain string
+	times int
+}
+
+// sharedErrors are the errors that more than one subscription of a server has, the most
+// frequent first.
+func sharedErrors(of map[trust.Text][]*host.SubscriptionView) (out []repeated) {
+	for _, subs := range of {
+		for _, v := range subs {
+			if v.Status.Error.IsZero() {
+				continue
+			}
+			text := errorLine(v)
+			plain := text.Plain()
+			i := slices.IndexFunc(out, func(r repeated) bool { return r.plain == plain })
+			if i < 0 {
+				i, out = len(out), append(out, repeated{text: text, plain: plain})
+			}
+			out[i].times++
+		}
+	}
+	out = slices.DeleteFunc(out, func(r repeated) bool { return r.times < 2 })
+	slices.SortFunc(out, func(a, b repeated) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(a.plain, b.plain))
+	})
+	return out
+}
+
+// loadType adds the rows of an event type to those of its server. quiet tells whether what
+// is wrong with a subscription is told elsewhere.
+func (t *Tree) loadType(rows []Row, r Row, subs []*host.SubscriptionView, quiet func(*host.SubscriptionView) bool) []Row {
+	r.Kids = len(subs)
+	if len(subs) == 1 {
+		r.Sub = subs[0]
+		if rows = append(rows, r); !quiet(r.Sub) {
+			rows = append(rows, Row{Node: r.Node, Sub: r.Sub, remark: true})
+		}
+		return rows
+	}
+	r.open = !t.Closed[r.Node]
+	rows = append(rows, r)
+	if !r.open {
+		return rows
+	}
+	for _, v := range subs {
+		n := query.Node{Server: r.Node.Server, Type: r.Node.Type, Sub: v.ID}
+		rows = append(rows, Row{Node: n, Sub: v})
+		if !evidence.NoArgs(v.Key.Args) || !quiet(v) {
+			rows = append(rows, Row{Node: n, Sub: v, remark: true, quiet: quiet(v)})
+		}
+	}
+	return rows
+}
+
+// waiting says how many subscriptions a server keeps waiting, "" for one or none: then the
+// row below tells it.
+func waiting(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return ", " + cells.Count(n, "sub")
+}
