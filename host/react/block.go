@@ -134,13 +134,7 @@ func (r Request) lines() []BlockLine {
 	case RequestCommand:
 		b.command(r)
 	case RequestWebhook:
-		b.value("send to", r.URL, "")
-		b.value("signed by", r.Secret, " of the environment")
-		if r.Private {
-			b.text("network", "private addresses are allowed", true)
-		} else {
-			b.text("network", "public addresses only, no redirects", false)
-		}
+		b.webhook(r.URL, r.Secret, r.Private)
 	case RequestNote:
 		b.value("note", r.Note, "")
 	}
@@ -171,22 +165,38 @@ func (b *block) command(r Request) {
 		b.value("directory", r.Dir, "")
 	}
 	b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, r.Env...), " "), false)
-	if c := r.Confine; c != nil {
-		for _, path := range c.Read {
-			b.value("may read", path, "")
-		}
-		for _, path := range c.Write {
-			b.value("may write", path, "")
-		}
-		if c.Net {
-			b.text("network", "open", true)
-		} else {
-			b.text("network", "closed", false)
-		}
-	}
+	b.confine(r.Confine)
 	b.text("boundary", r.Boundary, r.Confine == nil)
 	if r.RepeatSafe {
 		b.text("repeated", "when it is not known whether it ran", false)
+	}
+}
+
+func (b *block) webhook(url, secret string, private bool) {
+	b.value("send to", url, "")
+	b.value("signed by", secret, " of the environment")
+	if private {
+		b.text("network", "private addresses are allowed", true)
+	} else {
+		b.text("network", "public addresses only, no redirects", false)
+	}
+}
+
+// confine tells what a command may reach; nil says nothing, its boundary does.
+func (b *block) confine(c *Confine) {
+	if c == nil {
+		return
+	}
+	for _, path := range c.Read {
+		b.value("may read", path, "")
+	}
+	for _, path := range c.Write {
+		b.value("may write", path, "")
+	}
+	if c.Net {
+		b.text("network", "open", true)
+	} else {
+		b.text("network", "closed", false)
 	}
 }
 

@@ -105,6 +105,9 @@ type RuleView struct {
 	Matched    uint64
 	Suppressed map[string]uint64 // by reason
 	Last       time.Time         // of its newest run
+	// Approved is the act of the rule that was approved last, without its input; nil:
+	// nothing was approved yet.
+	Approved *Request
 }
 
 // Query selects runs. Zero members select all.

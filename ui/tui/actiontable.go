@@ -29,6 +29,7 @@ func (a *app) KeyOf(id string) string { return a.actions.KeyOf(id) }
 func (a *app) actionRows() []action.Action {
 	return slices.Concat(
 		a.undoActions(),
+		a.reactActions(),
 		a.subscribeActions(),
 		a.signInActions(),
 		a.streamActions(),
@@ -53,13 +54,13 @@ func (a *app) actionRows() []action.Action {
 var (
 	inTree   = []layout.Pane{layout.Tree}
 	inStream = []layout.Pane{layout.Stream}
-	inTables = []layout.Pane{layout.Subs, layout.Log}
+	inTables = []layout.Pane{layout.Subs, layout.Log, layout.React}
 	inSubs   = []layout.Pane{layout.Subs}
 	inFolds  = []layout.Pane{layout.Tree, layout.Detail}
 	onEvent  = []layout.Pane{layout.Stream, layout.Detail}
 	inDetail = []layout.Pane{layout.Detail}
 
-	offDetail = []layout.Pane{layout.Tree, layout.Stream, layout.Subs, layout.Log}
+	offDetail = []layout.Pane{layout.Tree, layout.Stream, layout.Subs, layout.Log, layout.React}
 	onMain    = []layout.Pane{layout.Tree, layout.Stream, layout.Detail}
 )
 
@@ -145,6 +146,7 @@ func (a *app) paneActions() []action.Action {
 		action.Action{ID: "detail", Title: "to the detail", Keys: []string{"3"}, Run: action.Act(a.toDetail)},
 		action.Action{ID: "subscriptions", Title: "to the subscriptions, gaps, leases and refusals", Keys: []string{"4"}, Run: action.Act(func() { a.enter(layout.Subs) })},
 		action.Action{ID: "log", Title: "to the log: audit, wire, program", Also: "audit wire errors", Keys: []string{"5"}, Hint: "log", Run: action.Act(a.openLog)},
+		action.Action{ID: "reactions", Title: "to the reactions: what waits for you, runs, rules", Also: "approve approvals rules runs", Keys: []string{"6"}, Run: action.Act(func() { a.enter(layout.React) })},
 		action.Action{ID: "back", Title: "one step back; never quits", Keys: []string{"esc"}, Run: a.back},
 	)
 }

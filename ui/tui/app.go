@@ -17,6 +17,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
@@ -35,6 +36,7 @@ import (
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
+	reactions "eventdeck/ui/tui/react"
 	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/skin"
 	"eventdeck/ui/tui/stats"
@@ -72,8 +74,10 @@ type Options struct {
 	// StartDemo starts the demo servers inside of the program and names them; nil:
 	// it cannot. They and their subscriptions end with the screen.
 	StartDemo func(context.Context) (names []string, err error)
-	Env       []string                   // as os.Environ; nil: that of the process
-	Browse    func(address string) error // opens an address; nil: in the operator's browser
+	// React is the engine of reactions; nil: none runs here, and key 6 says so.
+	React  react.Control
+	Env    []string                   // as os.Environ; nil: that of the process
+	Browse func(address string) error // opens an address; nil: in the operator's browser
 	// Interrupts, if not nil, is told while another program has the terminal.
 	Interrupts *Interrupts
 	Now        func() time.Time
@@ -107,6 +111,8 @@ type app struct {
 	detail  detail.Pane
 	rates   stats.Rates
 	boards  board.Boards
+	react   *reactions.Part
+	beating bool // a beat is on its way
 	dialog  widget.Dialog
 	prompt  *widget.Prompt
 	status  edges.Status
@@ -141,6 +147,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if a.Now == nil {
 		a.Now = time.Now
 	}
+	a.react = reactions.New(a.forReactions(o.React))
 	a.initActions(o.ReadOnly)
 	a.initEdges()
 	a.memo = memo.New(memo.Settings{Screen: a, Host: a.api}, a.Clock)
@@ -200,11 +207,18 @@ func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.feed.Aim(a.stream.Arrivals())
-	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.age(), a.memo.Save(a.present))
+	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.memo.Save(a.present))
 }
 
 func (a *app) update(msg tea.Msg) tea.Cmd {
+	switch msg.(type) {
+	case tea.MouseMsg, tea.PasteMsg, tea.FocusMsg, tea.BlurMsg, tea.WindowSizeMsg:
+		a.react.Disturb()
+	}
 	switch msg := msg.(type) {
+	case beatMsg:
+		a.beating = false
+		a.react.Tick()
 	case tea.WindowSizeMsg:
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
@@ -226,6 +240,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		if !msg.woken.IsZero() {
 			a.wake.Woken(msg.woken)
 		}
+		a.react.Take(msg.react)
 		switch more := a.arrived(msg.News); {
 		case more:
 			return a.readOn(msg.awaited)
@@ -261,6 +276,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 
 // key gives a key to what has the keys: a dialog, the filter, then the actions.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
+	a.react.Key(k)
 	name := k.String()
 	if name == "ctrl+c" {
 		return a.quit()

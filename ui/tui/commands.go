@@ -19,7 +19,7 @@ import (
 
 // commandRows is the table of what can be typed.
 func (a *app) commandRows() []action.Command {
-	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands()), []action.Command{
+	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands(), a.reactCommands()), []action.Command{
 		{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: a.runSubscribe, Complete: func(words []string) []string { return subline.Complete(&a.snap, words) }},
 		{Name: "filter", Usage: "NAME | save NAME | delete NAME | set TEXT | off | on", Title: "use a saved filter, save this one, take it away", Run: a.filters.Run, Complete: a.filters.Complete},
 		{Name: "export", Usage: "[last 1h] FILE [overwrite]", Title: "write what is shown or selected", Run: a.runExport, Complete: a.completeExport},

@@ -28,6 +28,8 @@ func (a *app) forDetail() *detail.Env {
 		TypeOf:     a.typeOf,
 		Headline:   a.stream.Headline,
 		Cursorless: a.cursorless,
+		LedTo:      a.react.LedTo,
+		LedGen:     a.react.LedGen,
 	}
 }
 
@@ -52,6 +54,8 @@ func (a *app) showsRecord() bool { return a.recordShown() != 0 }
 // otherShown is what the detail is about where that is no record.
 func (a *app) otherShown() detail.Other {
 	switch t := a.table(); {
+	case a.panes.Subject == layout.React:
+		return a.react.Other()
 	case t != nil:
 		return detail.Other{Name: t.At, Changes: t.Gen, Write: t.Describe}
 	case a.onNode():

@@ -11,7 +11,7 @@ import (
 // table runs by its id, or by a command of the same name.
 func TestEveryActHasACommand(t *testing.T) {
 	for _, x := range (&app{}).actionRows() {
-		if x.Passing {
+		if x.Passing || x.KeyOnly {
 			continue
 		}
 		h := incident()

@@ -108,18 +108,18 @@ func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 	if cmd := a.settings.Reload(false); cmd() != nil {
 		t.Error("a file that did not change was read")
 	}
-	if err := os.WriteFile(file, []byte(`{"keys":{"zoom":["Z"]}}`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"keys":{"zoom":["ctrl+o"]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.actions.Find("zoom").Key() != "Z" {
+	if a.actions.Find("zoom").Key() != "ctrl+o" {
 		t.Errorf("zoom has %q", a.actions.Find("zoom").Key())
 	}
 	if err := os.WriteFile(file, []byte(`{"keys":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.actions.Find("zoom").Key() != "Z" || !a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "settings.json:1:") {
+	if a.actions.Find("zoom").Key() != "ctrl+o" || !a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "settings.json:1:") {
 		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.status.Note.Text)
 	}
 	a.status.Note = edges.Note{}
@@ -230,12 +230,12 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 }
 
 func TestWrongLimitsAreTold(t *testing.T) {
-	file := settingsOf(t, `{"limits": {"servers": 0, "payloads": 1}, "keys": {"zoom": ["Z"]}}`)
+	file := settingsOf(t, `{"limits": {"servers": 0, "payloads": 1}, "keys": {"zoom": ["ctrl+o"]}}`)
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
 	if len(a.settings.Problems) != 2 || !strings.Contains(a.settings.Problems[0], "servers") || !strings.Contains(a.settings.Problems[1], `did you mean "payload"?`) {
 		t.Errorf("told is %q", a.settings.Problems)
 	}
-	if a.actions.Find("zoom").Key() != "Z" {
+	if a.actions.Find("zoom").Key() != "ctrl+o" {
 		t.Error("the keys are lost")
 	}
 }

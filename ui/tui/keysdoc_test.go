@@ -44,14 +44,14 @@ Keys can be changed in ` + "`settings.json`" + ` beside ` + "`servers.json`" + `
   "keys": {
     "subscribe": ["F"],
     "unsubscribe": [],
-    "copy.id": ["y i", "ctrl+y"]
+    "copy.id": ["y i", "ctrl+o"]
   }
 }
 ` + "```" + `
 
 The file is read again when the window gets the focus back, and by ` + "`:settings.reload`" + `. What is wrong in it (an unknown action, a key that two actions want) is told with both places; it never keeps the screen from starting. A key that you choose is taken from the action that has it otherwise.
 
-Actions marked with † change what servers or the store hold; ` + "`--read-only`" + ` hides and refuses them.
+Actions marked with † change what servers or the store hold; ` + "`--read-only`" + ` hides and refuses them. Those marked with ‡ are done by their key only, where what they do is shown.
 `)
 	group := ""
 	table := (&app{}).actionRows()
@@ -63,6 +63,9 @@ Actions marked with † change what servers or the store hold; ` + "`--read-only
 		sign := ""
 		if x.Dangerous {
 			sign = " †"
+		}
+		if x.KeyOnly {
+			sign += " ‡"
 		}
 		fmt.Fprintf(&b, "| %s | %s%s | %s | `%s` |\n", codes(x.Keys), mdCell(x.Title), sign, x.Places(), x.ID)
 	}

@@ -16,7 +16,7 @@ func (a *app) present() memo.State {
 		m.Filter, m.Off = before.Text, before.Off // what is typed is not yet kept
 	}
 	m.Focus, m.Size, m.Clock, m.Reading = a.panes.Focus, a.panes.Size, a.Times, 0
-	m.Panes, m.Tab, m.Tables = a.panes.Arrangement, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log)
+	m.Panes, m.Tab, m.Tables = a.panes.Arrangement, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log, &a.react.Board)
 	if !a.stream.Follow {
 		m.Reading = a.stream.At
 	}
@@ -40,7 +40,7 @@ func (a *app) recall() {
 		a.enter(m.Focus)
 	}
 	a.panes.Size, a.panes.Arrangement, a.detail.Tab, a.Times = m.Size, m.Panes, m.Tab, m.Clock
-	table.Recall(m.Tables, &a.boards.Subs, &a.boards.Log)
+	table.Recall(m.Tables, &a.boards.Subs, &a.boards.Log, &a.react.Board)
 	q, err := query.New(a.tree.At, m.Filter, a.Clock())
 	if err != nil {
 		q = query.Query{Node: a.tree.At}

@@ -99,8 +99,11 @@ func (a *app) paneAt(x, y int) (layout.Pane, int) {
 		return p, 0
 	}
 	row, above := y-at.Y-1, 0
-	if p == layout.Stream {
+	switch p {
+	case layout.Stream:
 		above = a.stripRows()
+	case layout.React:
+		above = len(a.react.Headline(at.W))
 	}
 	if row -= above; row >= 0 && p != layout.Detail {
 		return p, row / a.audience.Stride(at.H-1-above)
@@ -145,7 +148,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		again = a.clickTree(row)
 	case layout.Stream:
 		again = a.clickStream(row)
-	case layout.Subs, layout.Log:
+	case layout.Subs, layout.Log, layout.React:
 		again = a.table().Click(row - 1)
 	}
 	if had && again {

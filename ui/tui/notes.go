@@ -1,6 +1,10 @@
 package tui
 
-import "runtime/metrics"
+import (
+	"runtime/metrics"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // Tell tells what was done on the status line.
 func (a *app) Tell(text string) { a.status.Tell(text) }
@@ -20,3 +24,6 @@ func memoryInUse() uint64 {
 	metrics.Read(s)
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
+
+// OfferUndo tells what was done, and for how long it can be undone.
+func (a *app) OfferUndo(did string, run func() tea.Cmd) { a.status.OfferUndo(did, run) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -30,6 +31,9 @@ func (a *app) setFocused(on bool) {
 
 // notice tells the operator, who looks elsewhere, of what a rule matches.
 func (a *app) notice() tea.Cmd {
+	if what := a.react.News(); what != "" {
+		return a.notify.Waits(what)
+	}
 	due := a.notify.Due(a.snap.Last)
 	if due == nil {
 		cmd, wait := a.notify.Notify()
@@ -65,18 +69,28 @@ func (a *app) keepNotify() tea.Cmd {
 	return a.memo.Keep(memo.Notify, string(text), "")
 }
 
-// windowTitle tells the terminal which session this is and how much is unread.
+// windowTitle tells the terminal which session this is, what waits for the operator, and
+// how much is unread.
 // It holds no word of a server.
 func (a *app) windowTitle() string {
 	title := "eventdeck"
 	if a.o.Session != "" {
 		title += ": " + notify.Text(a.o.Session, notify.TitleMax, false)
 	}
+	var parts []string
+	if v := a.react.View(); v.Stopped {
+		parts = append(parts, "STOPPED")
+	} else if v.Asking > 0 {
+		parts = append(parts, fmt.Sprintf("%d ask", v.Asking))
+	}
 	switch n := a.notify.Unread(a.snap.Last); {
 	case n > 999:
-		return "(999+) " + title
+		parts = append(parts, "999+")
 	case n > 0:
-		return fmt.Sprintf("(%d) %s", n, title)
+		parts = append(parts, fmt.Sprint(n))
 	}
-	return title
+	if len(parts) == 0 {
+		return title
+	}
+	return "(" + strings.Join(parts, ", ") + ") " + title
 }

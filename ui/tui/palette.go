@@ -46,7 +46,11 @@ func (a *app) workingHere() []*action.Action {
 func (a *app) openHelp() {
 	var rows []palette.Row
 	for _, x := range a.workingHere() {
-		rows = append(rows, palette.Row{ID: x.ID, Title: x.Title, Group: x.Group, Keys: x.Keys, Run: func() tea.Cmd { return a.actions.Perform(x) }})
+		run := func() tea.Cmd { return a.actions.Perform(x) }
+		if x.KeyOnly {
+			run = action.Act(func() { a.Tell(a.KeyOf(x.ID) + " does that, where it is shown; this list does not") })
+		}
+		rows = append(rows, palette.Row{ID: x.ID, Title: x.Title, Group: x.Group, Keys: x.Keys, Run: run})
 	}
 	palette.OpenHelp(&a.Env, a, rows)
 }
@@ -58,13 +62,13 @@ func (a *app) everything() []widget.Pick {
 		all = append(all, widget.Pick{Kind: kind, Text: text, Keys: keys, Find: widget.Findable(text.Plain(), kind), Run: run})
 	}
 	for i := range a.actions.Actions {
-		if x := &a.actions.Actions[i]; a.actions.Works(x) && x.ID != "palette" {
+		if x := &a.actions.Actions[i]; a.actions.Works(x) && x.ID != "palette" && !x.KeyOnly {
 			add(strings.ToLower(x.Group), cells.Sanitize(x.Title), strings.Join(x.Keys, ", "), func() tea.Cmd { return a.actions.Perform(x) })
 			all[len(all)-1].Find = widget.Findable(x.ID, x.Title, x.Group, x.Also)
 		}
 	}
 	for i := range a.actions.Commands {
-		if c := &a.actions.Commands[i]; !c.Dangerous || !a.actions.ReadOnly {
+		if c := &a.actions.Commands[i]; (!c.Dangerous || !a.actions.ReadOnly) && (c.When == nil || c.When()) {
 			add("command", cells.Sanitize(":"+c.Name+" "+c.Usage), "", func() tea.Cmd { a.openPalette(c.Name + " "); return nil })
 			all[len(all)-1].Find = widget.Findable(c.Name, c.Title)
 		}

@@ -29,6 +29,8 @@ func (a *app) board() *table.Board {
 		return &a.boards.Subs
 	case layout.Log:
 		return &a.boards.Log
+	case layout.React:
+		return &a.react.Board
 	}
 	return nil
 }
@@ -43,13 +45,14 @@ func (a *app) table() *table.Table {
 
 // boardWork has the shown table's source do what takes long beside the program.
 func (a *app) boardWork() tea.Cmd {
+	react := a.react.Work()
 	if t := a.table(); t != nil {
 		if board.AppLog(t) {
 			a.status.Trouble.See()
 		}
-		return t.Work()
+		return tea.Batch(react, t.Work())
 	}
-	return nil
+	return react
 }
 
 // turnTab shows the next tab of what has tabs.
@@ -201,5 +204,6 @@ func (a *app) initEdges() {
 	})
 	a.status = edges.NewStatus(edges.StatusEnv{
 		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, Writing: a.exports.Running, KeyOf: a.KeyOf,
+		Chips: a.react.DrawChips, Changes: func() uint64 { return a.react.View().Revision },
 	})
 }

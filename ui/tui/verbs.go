@@ -28,7 +28,7 @@ func (a *app) half() int {
 		return max(1, a.tree.Height/2)
 	case layout.Detail:
 		return max(1, a.detail.Height/2)
-	case layout.Subs, layout.Log:
+	case layout.Subs, layout.Log, layout.React:
 		return max(1, a.table().Height/2)
 	}
 	return max(1, a.stream.Height/2)
@@ -50,7 +50,7 @@ func (a *app) move(n int) {
 		} else {
 			a.detail.Page(n)
 		}
-	case layout.Subs, layout.Log:
+	case layout.Subs, layout.Log, layout.React:
 		a.table().By(n)
 	default:
 		a.stream.By(n)
@@ -150,7 +150,7 @@ func (a *app) open() tea.Cmd {
 		if a.stream.At != 0 {
 			a.toDetail()
 		}
-	case layout.Subs, layout.Log:
+	case layout.Subs, layout.Log, layout.React:
 		return a.openRow()
 	case layout.Detail:
 		if l := a.detail.Chosen(); l != nil && l.Seq > 0 {

@@ -47,9 +47,13 @@ func (a *app) compose() string {
 	}
 	a.panes.Now = a.arranged()
 	if a.panes.Now.Tiny {
+		a.react.Frame()
+		a.react.Framed()
 		return a.drawTiny()
 	}
+	a.react.Frame()
 	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
+	a.react.Framed()
 	e := frame.Edges{Crumb: a.head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.status.Draw(a.panes.W), Hints: a.drawHints()}
 	if l := a.panes.Now.Scope; !l.Empty() {
 		e.Scope = a.head.Scope(l.W)
@@ -107,6 +111,9 @@ func (a *app) paneRows(p layout.Pane, r layout.Rect) []string {
 			return body
 		}
 		return slices.Concat(a.strip.Draw(r.W, a.rowsShown()), body)
+	case layout.React:
+		head := a.react.Headline(r.W)
+		return append(head, a.audience.Airy(r.W, r.H-1-len(head), func(h int) []string { return a.table().Draw(r.W, h) })...)
 	case layout.Subs, layout.Log:
 		return a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.table().Draw(r.W, h) })
 	}
@@ -122,10 +129,15 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}
 		return "2 Stream"
-	case layout.Subs, layout.Log:
+	case layout.Subs, layout.Log, layout.React:
 		return a.board().Title(room)
 	}
 	switch {
+	case a.panes.Subject == layout.React:
+		if words := a.react.Standing(); words != "" {
+			return "3 Detail " + a.Glyphs.Dot + " " + words
+		}
+		return "3 Detail"
 	case a.rowSub() != nil, a.onNode():
 		return "3 Detail " + a.Glyphs.Dot + " health"
 	case a.showsRecord():

@@ -43,7 +43,7 @@ func (a *app) turnSplit() {
 	}
 }
 
-var onTabs = []layout.Pane{layout.Detail, layout.Subs, layout.Log}
+var onTabs = []layout.Pane{layout.Detail, layout.Subs, layout.Log, layout.React}
 
 func (a *app) hasTabs() bool { return a.panes.Focus != layout.Detail || a.showsRecord() }
 

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/host/react"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -16,8 +17,9 @@ import (
 // newsMsg: the host was read.
 type newsMsg struct {
 	feed.News
-	woken   time.Time // when the flag was seen; zero: it was not waited for
-	awaited bool      // the flag is waited for again
+	react   react.View // of the reactions, as they were read with it
+	woken   time.Time  // when the flag was seen; zero: it was not waited for
+	awaited bool       // the flag is waited for again
 }
 
 // pageMsg: more rows of the log were read.
@@ -30,13 +32,13 @@ func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.wake.D
 func (a *app) awaitChange() tea.Cmd {
 	a.feed.Aim(a.stream.Arrivals())
 	return a.wake.Await(func(ctx context.Context, woken time.Time) tea.Msg {
-		return newsMsg{a.feed.Read(ctx), woken, true}
+		return newsMsg{a.feed.Read(ctx), a.react.Read(), woken, true}
 	})
 }
 
 // age asks to be told when the evidence has grown older, unless there is nothing that ages.
 func (a *app) age() tea.Cmd {
-	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.status.Ages() {
+	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.status.Ages() {
 		return nil
 	}
 	return a.wake.Age()
@@ -47,7 +49,9 @@ func (a *app) read() tea.Cmd { return a.readOn(false) }
 
 func (a *app) readOn(awaited bool) tea.Cmd {
 	a.feed.Aim(a.stream.Arrivals())
-	return a.Do(func(ctx context.Context) tea.Msg { return newsMsg{a.feed.Read(ctx), time.Time{}, awaited} })
+	return a.Do(func(ctx context.Context) tea.Msg {
+		return newsMsg{a.feed.Read(ctx), a.react.Read(), time.Time{}, awaited}
+	})
 }
 
 // fetch has the rows and records read that the stream wants and does not hold.

@@ -37,6 +37,9 @@ type Action struct {
 	Also      string      // further words under which the palette finds it
 	// Passing actions work for a short while only, and have their keys before others.
 	Passing bool
+	// KeyOnly actions are run by their key only, where they are shown: neither the
+	// palette, nor help, nor a typed name runs them.
+	KeyOnly bool
 	Run     func() tea.Cmd
 }
 
@@ -88,7 +91,7 @@ func (x *Action) Places() string {
 	if len(x.Panes) == 0 {
 		return "everywhere"
 	}
-	names := [...]string{layout.Tree: "servers", layout.Stream: "stream", layout.Detail: "detail", layout.Subs: "subscriptions", layout.Log: "log"}
+	names := [...]string{layout.Tree: "servers", layout.Stream: "stream", layout.Detail: "detail", layout.Subs: "subscriptions", layout.Log: "log", layout.React: "reactions"}
 	var words []string
 	for _, p := range x.Panes {
 		words = append(words, names[p])
@@ -164,6 +167,9 @@ func (t *Table) Find(id string) *Action {
 func (t *Table) KeyOf(id string) string {
 	if x := t.Find(id); x != nil && x.Key() != "" {
 		return x.Key()
+	}
+	if x := t.Find(id); x != nil && x.KeyOnly {
+		return "the key of " + id
 	}
 	return ":" + id
 }

@@ -19,6 +19,7 @@ type Command struct {
 	Title string
 	// Dangerous commands change what servers or the store hold.
 	Dangerous bool
+	When      func() bool // it is listed; nil: always
 	// Run runs it; for [ErrUsage] alone the operator is told what it takes.
 	Run func(words []string) (tea.Cmd, error)
 	// Complete returns what the last of the words may be; nil: nothing is known.
@@ -27,6 +28,9 @@ type Command struct {
 
 // ErrCommand says that a typed line is no command.
 var ErrCommand = errors.New("no such command")
+
+// ErrKeyOnly says that something cannot be done by its name.
+var ErrKeyOnly = errors.New("not by its name")
 
 // ErrUsage says that a command got words that it does not take.
 var ErrUsage = words.ErrUsage
@@ -47,7 +51,7 @@ func (t *Table) Usage(name string) error {
 }
 
 // Execute runs a typed line: a command, or the id of an action.
-// Errors: [ErrUsage], [ErrCommand], [ErrReadOnly], those of the command, and that an action
+// Errors: [ErrUsage], [ErrCommand], [ErrReadOnly], [ErrKeyOnly], those of the command, and that an action
 // does not work here.
 func (t *Table) Execute(line string) (tea.Cmd, error) {
 	words, err := Split(line)
@@ -72,6 +76,9 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 			return nil, fmt.Errorf("%s needs %s: choose one in %s", x.ID, x.Needs, t.KeyOf(chosenIn(x.Needs)))
 		case !t.Works(x):
 			return nil, fmt.Errorf("%q does not work here", x.ID)
+		}
+		if x.KeyOnly {
+			return nil, fmt.Errorf("%w: %s is done by its key only", ErrKeyOnly, x.ID)
 		}
 		return x.Run(), nil
 	}

@@ -54,6 +54,34 @@ func Pan(line trust.Rendered, cells int) trust.Rendered {
 	return out
 }
 
+// Fold breaks a rendered line into lines of at most width cells. Marks are kept with their
+// text; what does not fit goes on in the next line, nothing is left out.
+func Fold(line trust.Rendered, width int) []trust.Rendered {
+	width = max(1, width)
+	out := []trust.Rendered{{}}
+	for _, s := range line.Segments {
+		for rest := s.Text; rest != ""; {
+			at := &out[len(out)-1]
+			n, cells := 0, 0
+			for n < len(rest) {
+				k, w := cluster(rest[n:])
+				if at.Width+cells+w > width && at.Width+cells > 0 {
+					break
+				}
+				n, cells = n+k, cells+w
+			}
+			if n == 0 {
+				out = append(out, trust.Rendered{})
+				continue
+			}
+			part := s
+			part.Text, rest = rest[:n], rest[n:]
+			at.Segments, at.Width = append(at.Segments, part), at.Width+cells
+		}
+	}
+	return out
+}
+
 // Between returns the cells of a safe text from one place to another, with blanks for what
 // is not there and for wide characters of which only a part would be.
 func Between(s string, from, to int) string {

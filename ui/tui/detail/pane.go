@@ -44,6 +44,9 @@ type Env struct {
 	TypeOf     func(*event.Record) event.Type
 	Headline   func(*event.Record) (severity, summary trust.Rendered) // as the stream shows it
 	Cursorless func(*host.SubscriptionView) bool
+	// LedTo tells what a record led to, LedGen changes with that; nil: nothing is known.
+	LedTo  func(seq uint64) []Line
+	LedGen func() int
 }
 
 // Other is something that is no record: a node of the tree, a row of a table.
@@ -51,6 +54,8 @@ type Other struct {
 	Name    any // comparable; another one is shown from its beginning
 	Changes int // it is written again when this, the snapshot or the second changes
 	Write   func(*Text)
+	// Drawn is told which lines each frame shows, and how wide they are; nil: nobody asks.
+	Drawn func(from, to, width int)
 }
 
 // Pane shows one thing in full: a record on several tabs, or what else is to be told
@@ -142,7 +147,7 @@ func (d *Pane) source(other *Other, w int) madeFrom {
 		of.changes, of.version, of.second = other.Changes, d.env.Snap.Version, d.Env.Clock().Unix()
 		return of
 	}
-	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen, len(d.folded)
+	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.ledGen(), len(d.folded)
 	_, of.held = d.env.Get(of.seq)
 	of.lost = d.env.Lost(of.seq)
 	if d.Tab == tabDelivery || d.Tab == tabPayload { // they tell ages
@@ -151,11 +156,13 @@ func (d *Pane) source(other *Other, w int) madeFrom {
 	return of
 }
 
-func (d *Pane) fill(w int) {
+// fill writes the lines anew if something changed, and returns what they are about where
+// that is no record.
+func (d *Pane) fill(w int) Other {
 	other := d.env.Other()
 	of := d.source(&other, w)
 	if of == d.of {
-		return
+		return other
 	}
 	if of.seq != d.of.seq || of.other != d.of.other || of.tab != d.of.tab {
 		d.Top, d.At, d.span = 0, 0, 0
@@ -171,12 +178,13 @@ func (d *Pane) fill(w int) {
 	} else {
 		d.record(w)
 	}
+	return other
 }
 
 // Draw returns exactly h rows of w cells: those of before, if nothing changed. They
 // are valid until the next call.
 func (d *Pane) Draw(w, h int) []string {
-	d.fill(w)
+	other := d.fill(w)
 	d.Height, d.Shown = h, h
 	f := d.findings()
 	if f != nil && d.Tab == tabPayload && len(f.report.Spans) > 0 && h > 3 {
@@ -184,6 +192,9 @@ func (d *Pane) Draw(w, h int) []string {
 	}
 	d.Top = max(0, min(d.Top, len(d.Lines)-d.Shown))
 	d.By(0)
+	if other.Drawn != nil {
+		other.Drawn(d.Top, min(d.Top+d.Shown, len(d.Lines)), w)
+	}
 	now := drawn{true, d.Env.Style, h, d.At, d.Top, d.span, d.env.Focused(), d.Shown < h, d.env.Found()}
 	if now == d.drawn {
 		return d.out

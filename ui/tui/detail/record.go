@@ -66,6 +66,9 @@ func (d *Pane) record(w int) {
 func (d *Pane) content(r *event.Record, w int) {
 	word, summary := d.env.Headline(r)
 	d.Headline(r, word, summary)
+	if d.env.LedTo != nil {
+		d.Lines = append(d.Lines, d.env.LedTo(r.Seq)...)
+	}
 	d.Flags(r.Flags, w)
 	width := max(w-1, 1)
 	switch {
@@ -147,4 +150,11 @@ func (d *Pane) viewTitle() string {
 		return ""
 	}
 	return " " + d.Env.Glyphs.Dot + " " + d.payloads.view.Word()
+}
+
+func (d *Pane) ledGen() int {
+	if d.env.LedGen == nil {
+		return 0
+	}
+	return d.env.LedGen()
 }

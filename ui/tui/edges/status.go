@@ -25,6 +25,10 @@ type StatusEnv struct {
 	// it are.
 	Writing func() (path string, records int64)
 	KeyOf   func(action string) string
+	// Chips writes what else must not be hidden, Changes differs when that is another; nil:
+	// there is nothing.
+	Chips   func(c *cells.Canvas)
+	Changes func() uint64
 }
 
 // Status is the line below the panes. What was done and what failed stands before the state
@@ -45,7 +49,7 @@ func NewStatus(env StatusEnv) Status { return Status{env: env} }
 // Draw tells in w cells what was done, or the state of everything.
 func (s *Status) Draw(w int) string {
 	writing, written := s.env.Writing()
-	key := statusKey{w, s.env.Style, s.env.Clock().Unix(), s.env.Snap.Version, s.env.Snap.Last, errText(errors.Join(s.env.Snap.Store.Err, s.env.Snap.Store.Damage)), s.env.Rates.At, s.Note, s.Trouble.seen, s.Trouble.open, writing, written}
+	key := statusKey{s.changes(), w, s.env.Style, s.env.Clock().Unix(), s.env.Snap.Version, s.env.Snap.Last, errText(errors.Join(s.env.Snap.Store.Err, s.env.Snap.Store.Damage)), s.env.Rates.At, s.Note, s.Trouble.seen, s.Trouble.open, writing, written}
 	if key == s.of {
 		return s.line
 	}
@@ -82,6 +86,7 @@ func (s *Status) drawNote(c *cells.Canvas, text string) {
 
 // drawChip tells in few words of trouble that a line about something else must not hide.
 func (s *Status) drawChip(c *cells.Canvas) {
+	s.drawChips(c)
 	word, _ := evidence.StoreTrouble(s.env.Snap.Store)
 	if word == "" && s.env.Total.Trouble > 0 {
 		word = strconv.Itoa(s.env.Total.Trouble) + " in trouble"
@@ -90,6 +95,19 @@ func (s *Status) drawChip(c *cells.Canvas) {
 		c.Put(themes.Bad, " "+word)
 		c.Put(themes.Rule, " "+s.env.Glyphs.Divider)
 	}
+}
+
+func (s *Status) drawChips(c *cells.Canvas) {
+	if s.env.Chips != nil {
+		s.env.Chips(c)
+	}
+}
+
+func (s *Status) changes() uint64 {
+	if s.env.Changes == nil {
+		return 0
+	}
+	return s.env.Changes()
 }
 
 func errText(err error) string {
@@ -101,6 +119,7 @@ func errText(err error) string {
 
 // statusKey is what the status line was made from.
 type statusKey struct {
+	changes       uint64
 	w, look       int
 	second        int64
 	version, last uint64

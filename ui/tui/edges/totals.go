@@ -38,6 +38,7 @@ func (s *Status) drawTotals(c *cells.Canvas) {
 		c.Safe(themes.Plain, cells.Join(cells.Sanitize(l.Server), cells.Sanitize(" "), cells.Sanitize(l.Text)).Clip(c.Room))
 		return
 	}
+	s.drawChips(c)
 	c.Put(themes.Plain, " ")
 	s.drawSubTotals(c)
 	for _, p := range s.facts(now) {

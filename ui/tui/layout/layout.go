@@ -19,8 +19,9 @@ const (
 	Tree
 	Stream
 	Detail
-	Subs // the tables of subscriptions, gaps and leases
-	Log  // audit, wire and the program's own log
+	Subs  // the tables of subscriptions, gaps and leases
+	Log   // audit, wire and the program's own log
+	React // what waits for the operator, runs and rules of reactions
 )
 
 // Layout says where everything stands. An empty rect is not drawn.
@@ -109,7 +110,7 @@ func Arrange(s Shape) Layout {
 		body = Rect{1, body.Y, s.W - 2, body.H - 1}
 	}
 	l.Body = body
-	table := s.Subject == Subs || s.Subject == Log
+	table := s.Subject == Subs || s.Subject == Log || s.Subject == React
 	switch {
 	case s.Size == Full:
 		l.Stacked = true
@@ -204,7 +205,7 @@ func (l *Layout) give(focus Pane, r Rect) {
 		l.Tree = r
 	case Detail:
 		l.Detail = r
-	case Subs, Log:
+	case Subs, Log, React:
 		l.Table = r
 	default:
 		l.Stream = r

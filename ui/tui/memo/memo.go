@@ -74,7 +74,7 @@ func (s *State) Close(closed map[query.Node]bool) {
 
 // fix takes away what this version does not know.
 func (s *State) fix() {
-	if s.Focus < layout.Tree || s.Focus > layout.Log {
+	if s.Focus < layout.Tree || s.Focus > layout.React {
 		s.Focus = layout.None
 	}
 	if s.Size >= layout.Sizes {

@@ -194,6 +194,16 @@ func (n *Notifier) Notify() (cmd tea.Cmd, wait time.Duration) {
 	return n.alert(body), 0
 }
 
+// Waits tells the operator, who looks elsewhere and wants to be told of something, that
+// the program waits for a decision.
+func (n *Notifier) Waits(what string) tea.Cmd {
+	if n.focused || !n.Settings.On {
+		return nil
+	}
+	n.told = n.env.Clock()
+	return n.alert(what)
+}
+
 // Waited says that the time is over which [Notifier.Notify] asked for.
 func (n *Notifier) Waited() { n.waiting = false }
 

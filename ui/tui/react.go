@@ -1,0 +1,236 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/react"
+	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/layout"
+	reactions "eventdeck/ui/tui/react"
+)
+
+// beatMsg: a beat of the guard over approvals went by.
+type beatMsg struct{}
+
+// forReactions is what the screen of reactions is made from.
+func (a *app) forReactions(engine react.Control) *reactions.Env {
+	return &reactions.Env{
+		Env: &a.Env, Screen: a, Engine: engine,
+		Focused: func() bool { return a.panes.Focus == layout.React },
+		Size:    func() (int, int) { return a.panes.W, a.panes.H },
+		Covered: func() bool { return a.dialog != nil || a.prompt != nil },
+		Chosen: func() (uint64, bool) {
+			r, ok := a.stream.Record(a.recordShown())
+			return r.Seq, ok
+		},
+	}
+}
+
+// reactBeat has the guard told that time goes by, while it waits for that.
+func (a *app) reactBeat() tea.Cmd {
+	if a.beating || !a.react.Ticks() {
+		return nil
+	}
+	a.beating = true
+	return a.wake.After(reactions.Beat, beatMsg{})
+}
+
+var (
+	inReact     = []layout.Pane{layout.React}
+	onReact     = []layout.Pane{layout.React, layout.Detail}
+	anywhere    []layout.Pane
+	errNoEngine = errors.New("there are no reactions here; key 6 says why")
+)
+
+// onReactions tells whether what the keys are about is a row of the reactions.
+func (a *app) onReactions() bool { return a.panes.Subject == layout.React && a.react.On() }
+
+// reactActions are what the operator does with reactions. What approves or arms has a key
+// only: no list of actions and no typed name runs it.
+func (a *app) reactActions() []action.Action {
+	r := func(when func() bool) func() bool { return func() bool { return a.onReactions() && when() } }
+	decides := r(func() bool { return a.react.Asks() || a.react.OnRule() })
+	return action.Grouped("Reactions",
+		action.Action{ID: reactions.Yes, Title: "approve what is shown, once; a rule: arm it", Keys: []string{"ctrl+y"}, Hint: "approve", HintNow: a.approveWord, Panes: onReact, Dangerous: true, KeyOnly: true, When: decides, Run: a.react.Approve},
+		action.Action{ID: "react.deny", Title: "deny with a reason; a rule: disarm it", Keys: []string{"ctrl+x"}, Hint: "deny", HintNow: a.denyWord, Panes: onReact, Dangerous: true, When: decides, Run: a.react.Deny},
+		action.Action{ID: "react.grant", Title: "approve what is shown, and the same again, for some hours", Keys: []string{"ctrl+g"}, Hint: "grant", Panes: onReact, Dangerous: true, KeyOnly: true, When: r(a.react.Asks), Run: a.react.Grant},
+		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnOver), Run: a.react.Again},
+		action.Action{ID: "react.settle", Title: "say what became of a parked run", Also: "unknown outcome resolve", Keys: []string{"ctrl+t"}, Hint: "settle", Panes: onReact, Dangerous: true, When: r(a.react.OnParked), Run: a.react.Settle},
+		action.Action{ID: "react.silence", Title: "silence the rule for a time", Also: "mute snooze", Keys: []string{"ctrl+s"}, Hint: "silence", Panes: onReact, Dangerous: true, When: r(a.react.OnRule), Run: a.react.Silence},
+		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Why(a.stream.At, "") }},
+		action.Action{ID: "react.stop", Title: "stop all reactions at once; again within 5 s ends what runs", Also: "kill switch emergency", Keys: []string{"Z"}, Panes: anywhere, Dangerous: true, When: a.react.On, Run: a.react.Stop},
+		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Idle() }, Run: a.react.Go},
+	)
+}
+
+func (a *app) approveWord() string {
+	if a.react.OnRule() {
+		return "arm"
+	}
+	return "approve"
+}
+
+func (a *app) denyWord() string {
+	if a.react.OnRule() {
+		return "disarm"
+	}
+	return "deny"
+}
+
+// reactCommands are the same as lines, but for approving and arming.
+func (a *app) reactCommands() []action.Command {
+	names := func([]string) []string { return a.react.RuleNames() }
+	ids := func([]string) []string { return a.react.RunIDs() }
+	rows := []action.Command{
+		{Name: "react", Usage: "stop | kill | go", Title: "stop all reactions, end what runs, let them go on", Dangerous: true, Run: a.runReact, Complete: func([]string) []string { return []string{"stop", "kill", "go"} }},
+		{Name: "runs", Usage: "[STATE…] [WORDS]", Title: "runs of reactions, by state or words", Run: a.runRuns, Complete: func([]string) []string { return reactions.StateNames() }},
+		{Name: "rules", Usage: "[RULE]", Title: "rules of reactions", Run: a.runRules, Complete: names},
+		{Name: "deny", Usage: "RUN [REASON]", Title: "deny what a run wants to do", Dangerous: true, Run: a.runDeny, Complete: ids},
+		{Name: "retry", Usage: "RUN", Title: "act on the events of a run again; it asks first", Dangerous: true, Run: a.runRetry},
+		{Name: "settle", Usage: "RUN done | failed [REASON]", Title: "say what became of a parked run", Dangerous: true, Run: a.runSettle},
+		{Name: "disarm", Usage: "RULE", Title: "take from a rule that it acts by itself", Dangerous: true, Run: a.runDisarm, Complete: names},
+		{Name: "silence", Usage: "RULE 2h | 0", Title: "silence a rule for a time, or no longer", Dangerous: true, Run: a.runSilence, Complete: names},
+		{Name: "why-not", Usage: "RULE [#SEQ]", Title: "why did this rule not fire for this event?", Run: a.runWhyNot, Complete: names},
+		{Name: "once", Usage: "RULE [#SEQ]", Title: "have a rule act on an event, whatever its filter says; it asks first", Dangerous: true, Run: a.runOnce, Complete: names},
+	}
+	for i := range rows {
+		rows[i].When = a.react.On
+	}
+	return rows
+}
+
+// needReactions is an error where no engine runs, or where a command has other words than
+// it takes.
+func (a *app) needReactions(name string, words []string, least, most int) error {
+	switch {
+	case !a.react.On():
+		return errNoEngine
+	case len(words) < least || most >= 0 && len(words) > most:
+		return a.actions.Usage(name)
+	}
+	return nil
+}
+
+func (a *app) runReact(words []string) (tea.Cmd, error) {
+	if err := a.needReactions("react", words, 1, 1); err != nil {
+		return nil, err
+	}
+	switch words[0] {
+	case "stop":
+		return a.react.Stop(), nil
+	case "kill":
+		return a.react.Kill(), nil
+	case "go":
+		return a.react.Go(), nil
+	}
+	return nil, a.actions.Usage("react")
+}
+
+// openReactions shows a table of the reactions.
+func (a *app) openReactions(tab reactions.Tab, words string) {
+	a.react.ShowTab(tab, words)
+	a.enter(layout.React)
+}
+
+func (a *app) runRuns(words []string) (tea.Cmd, error) {
+	a.openReactions(reactions.Runs, strings.Join(words, " "))
+	return nil, nil
+}
+
+func (a *app) runRules(words []string) (tea.Cmd, error) {
+	a.openReactions(reactions.Rules, "")
+	if len(words) > 0 && !a.react.Choose(reactions.Rules, words[0]) {
+		return nil, a.noRule(words[0])
+	}
+	return nil, nil
+}
+
+func (a *app) noRule(name string) error {
+	return fmt.Errorf("there is no rule %q; there are: %s", name, strings.Join(a.react.RuleNames(), ", "))
+}
+
+func (a *app) runDeny(words []string) (tea.Cmd, error) {
+	if err := a.needReactions("deny", words, 1, -1); err != nil {
+		return nil, err
+	}
+	id := react.RunID(words[0])
+	rule := a.react.RuleOf(id)
+	if rule == "" {
+		return nil, fmt.Errorf("no run %q waits; the tab Waiting lists those that do", words[0])
+	}
+	return a.react.DenyRun(id, rule, strings.Join(words[1:], " ")), nil
+}
+
+func (a *app) runRetry(words []string) (tea.Cmd, error) {
+	if err := a.needReactions("retry", words, 1, 1); err != nil {
+		return nil, err
+	}
+	return a.react.AgainRun(react.RunID(words[0])), nil
+}
+
+func (a *app) runSettle(words []string) (tea.Cmd, error) {
+	if err := a.needReactions("settle", words, 2, -1); err != nil {
+		return nil, err
+	}
+	if words[1] != "done" && words[1] != "failed" {
+		return nil, a.actions.Usage("settle")
+	}
+	return a.react.SettleRun(react.RunID(words[0]), words[1] == "done", strings.Join(words[2:], " ")), nil
+}
+
+func (a *app) runDisarm(words []string) (tea.Cmd, error) {
+	if err := a.needReactions("disarm", words, 1, 1); err != nil {
+		return nil, err
+	}
+	return a.react.Disarm(words[0]), nil
+}
+
+func (a *app) runSilence(words []string) (tea.Cmd, error) {
+	if err := a.needReactions("silence", words, 2, 2); err != nil {
+		return nil, err
+	}
+	d, err := reactions.ParseSilence(words[1])
+	if err != nil {
+		return nil, err
+	}
+	return a.react.SilenceRule(words[0], d), nil
+}
+
+// ofRecord returns the record that a command names behind its first word, else the chosen one.
+func (a *app) ofRecord(name string, words []string) (uint64, error) {
+	if err := a.needReactions(name, words, 1, 2); err != nil {
+		return 0, err
+	}
+	if len(words) < 2 {
+		if a.stream.At == 0 {
+			return 0, errors.New("no event is chosen; choose one in the stream, or name it as #SEQ")
+		}
+		return a.stream.At, nil
+	}
+	seq, err := strconv.ParseUint(strings.TrimPrefix(words[1], "#"), 10, 64)
+	if err != nil || seq == 0 || seq > a.snap.Last {
+		return 0, fmt.Errorf("there is no record %q; the newest is #%d", words[1], a.snap.Last)
+	}
+	return seq, nil
+}
+
+func (a *app) runWhyNot(words []string) (tea.Cmd, error) {
+	seq, err := a.ofRecord("why-not", words)
+	if err != nil {
+		return nil, err
+	}
+	return a.react.Why(seq, words[0]), nil
+}
+
+func (a *app) runOnce(words []string) (tea.Cmd, error) {
+	seq, err := a.ofRecord("once", words)
+	if err != nil {
+		return nil, err
+	}
+	return a.react.Once(words[0], seq), nil
+}

@@ -1,0 +1,387 @@
+package react
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/react"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// killWithin is how soon a second stop must follow the first to end what runs.
+const killWithin = 5 * time.Second
+
+// grantMost is the longest grant.
+const grantMost = 24 * time.Hour
+
+// Tab is one of the tables.
+type Tab int
+
+// The tabs, in their order.
+const (
+	Waiting Tab = iota
+	Runs
+	Rules
+)
+
+// Tab is the one that is shown.
+func (p *Part) Tab() Tab { return Tab(p.Board.On) }
+
+// ShowTab shows a table, with the words that its rows must have.
+func (p *Part) ShowTab(t Tab, words string) {
+	p.Board.On = int(t)
+	if p.Board.Table().Finds() {
+		p.Board.Table().Find(words)
+	}
+	p.Board.Table().Load()
+}
+
+// Choose shows the row of a run or a rule, and reports whether there is one.
+func (p *Part) Choose(t Tab, name string) bool {
+	p.ShowTab(t, "")
+	table := p.Board.Table()
+	for i := range table.Rows() {
+		if id := table.RowAt(i); id.Name == name {
+			table.At = id
+			return true
+		}
+	}
+	return false
+}
+
+// Asks tells whether the chosen row waits for the operator.
+func (p *Part) Asks() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
+
+// OnRule tells whether a rule is chosen.
+func (p *Part) OnRule() bool { return p.chosenRule() != nil }
+
+// OnOver tells whether a run is chosen with which nothing happens any more, OnParked
+// whether one of which it is not known what became of it.
+func (p *Part) OnOver() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
+
+// OnParked is told with [Part.OnOver].
+func (p *Part) OnParked() bool { r := p.chosenRun(); return r != nil && r.State == react.Parked }
+
+func (p *Part) chosenWaiting() *react.Run { return p.waiting.run(p.Board.Tabs[Waiting].At) }
+
+func (p *Part) chosenRun() *react.Run {
+	if p.Tab() != Runs {
+		return nil
+	}
+	return p.runs.run(p.Board.Table().At)
+}
+
+func (p *Part) chosenRule() *react.RuleView {
+	if p.Tab() != Rules {
+		return nil
+	}
+	if i := p.rules.Find(p.Board.Table().At); i >= 0 {
+		return &p.rules.rules[i]
+	}
+	return nil
+}
+
+// counts tells whether the key that is handled may approve, and says why not.
+func (p *Part) counts() bool {
+	if p.guard.open && p.block.kind != noBlock && p.block.text == p.guard.what {
+		return true
+	}
+	why := p.Standing()
+	switch {
+	case p.guard.what == "" && p.tooSmallNow():
+		why = fmt.Sprintf("it takes a terminal of %d columns and %d lines", LeastWidth, LeastHeight)
+	case p.guard.what == "":
+		why = "it must be on the screen: " + p.env.Screen.KeyOf("open") + " opens it"
+	case p.guard.unseen() == 0:
+		why = "wait a moment without pressing a key, then press it again"
+	}
+	p.env.Screen.Tell("not yet: " + why)
+	return false
+}
+
+func (p *Part) tooSmallNow() bool {
+	w, h := p.env.Size()
+	return w < LeastWidth || h < LeastHeight
+}
+
+// Approve lets the run that is shown act once, or arms the rule that is shown.
+func (p *Part) Approve() tea.Cmd {
+	if !p.counts() {
+		return nil
+	}
+	b := p.block
+	p.spent = b.text
+	p.guard = guard{beat: p.guard.beat}
+	if b.kind == toArm {
+		return p.did("armed "+b.title+": it acts by itself as far as its mode allows", nil, func(ctx context.Context) error {
+			return p.afresh(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))
+		})
+	}
+	return p.did("approved "+b.title+", once", nil, func(ctx context.Context) error {
+		return p.afresh(p.env.Engine.Approve(ctx, react.RunID(b.name), b.hash))
+	})
+}
+
+// afresh says of an error what to do next.
+func (p *Part) afresh(err error) error {
+	if errors.Is(err, react.ErrChanged) {
+		return fmt.Errorf("%w: read it again and decide anew", err)
+	}
+	return err
+}
+
+// Deny asks for the reason and denies the chosen run by the same act, or disarms the
+// chosen rule.
+func (p *Part) Deny() tea.Cmd {
+	if r := p.chosenRule(); r != nil {
+		return p.Disarm(r.Rule.Name)
+	}
+	r := p.chosenWaiting()
+	if r == nil {
+		return nil
+	}
+	id, rule := r.ID, r.Rule
+	p.ask(&question{
+		head: "Deny " + rule, lines: []string{act(r.Request)}, label: "reason", says: "it goes into the journal",
+		commit: "enter", does: "deny",
+		run: func(text string, _ int) (tea.Cmd, error) { return p.DenyRun(id, rule, strings.TrimSpace(text)), nil },
+	})
+	return nil
+}
+
+// DenyRun denies a run.
+func (p *Part) DenyRun(id react.RunID, rule, reason string) tea.Cmd {
+	return p.undoable("denied "+rule, func(ctx context.Context) error { return p.env.Engine.Deny(ctx, id, reason) },
+		"asks again: "+rule, func(ctx context.Context) error { return p.env.Engine.Undeny(ctx, id) })
+}
+
+// Disarm takes from a rule that it acts by itself.
+func (p *Part) Disarm(name string) tea.Cmd {
+	v := p.rule(name)
+	off := func(ctx context.Context) error { return p.env.Engine.Disarm(ctx, name) }
+	if !v.Armed {
+		p.env.Screen.Tell(name + " is not armed")
+		return nil
+	}
+	return p.undoable("disarmed "+name, off, "armed "+name+" again", func(ctx context.Context) error { return p.env.Engine.Arm(ctx, name, v.Hash) })
+}
+
+// Grant asks for how long the run that is shown, and what asks exactly the same, may act.
+func (p *Part) Grant() tea.Cmd {
+	if !p.counts() {
+		return nil
+	}
+	b := p.block
+	if b.kind != toApprove {
+		return nil
+	}
+	key := p.env.Screen.KeyOf(Yes)
+	q := &question{
+		head: "Grant " + b.title, lines: []string{"This run acts, and what asks exactly the same until then acts without asking."},
+		label: "hours", says: "1 to 24", commit: key, does: "grant", rests: true,
+		run: func(text string, _ int) (tea.Cmd, error) {
+			hours, err := react.ParseDuration(strings.TrimSpace(text) + "h")
+			if err != nil || hours < time.Hour || hours > grantMost {
+				return nil, errors.New("write the hours as a number from 1 to 24")
+			}
+			p.spent = b.text
+			return p.did(fmt.Sprintf("granted %s for %s", b.title, cells.Span(hours)), nil, func(ctx context.Context) error {
+				return p.afresh(p.env.Engine.Grant(ctx, react.RunID(b.name), b.hash, p.env.Now().Add(hours)))
+			}), nil
+		},
+	}
+	q.field.Set("1")
+	p.ask(q)
+	return nil
+}
+
+// Again has a rule act on the events of the chosen run again; it asks first.
+func (p *Part) Again() tea.Cmd {
+	if r := p.chosenRun(); r != nil {
+		return p.AgainRun(r.ID)
+	}
+	return nil
+}
+
+// AgainRun is [Part.Again] for a run by its id.
+func (p *Part) AgainRun(id react.RunID) tea.Cmd {
+	return p.did("made again from "+string(id)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
+		_, err := p.env.Engine.Retry(ctx, id)
+		return err
+	})
+}
+
+// Settle asks what became of the chosen parked run.
+func (p *Part) Settle() tea.Cmd {
+	r := p.chosenRun()
+	if r == nil {
+		return nil
+	}
+	id := r.ID
+	p.ask(&question{
+		head: "Settle " + r.Rule, lines: []string{act(r.Request), "It is not known whether this was done. Look, then say what you found."},
+		choices: []string{"it was done", "it failed"}, label: "how you know", says: "it goes into the journal", commit: "enter", does: "settle",
+		run: func(text string, choice int) (tea.Cmd, error) {
+			return p.SettleRun(id, choice == 0, strings.TrimSpace(text)), nil
+		},
+	})
+	return nil
+}
+
+// SettleRun says what became of a parked run.
+func (p *Part) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
+	word := "failed"
+	if done {
+		word = "done"
+	}
+	return p.did("settled "+string(id)+": "+word, nil, func(ctx context.Context) error { return p.env.Engine.Settle(ctx, id, done, reason) })
+}
+
+// Silence asks for how long the chosen rule does nothing.
+func (p *Part) Silence() tea.Cmd {
+	r := p.chosenRule()
+	if r == nil {
+		return nil
+	}
+	name := r.Rule.Name
+	q := &question{
+		head: "Silence " + name, lines: []string{"It goes on judging and does nothing. Events of that time are counted as suppressed."},
+		label: "for", says: "such as 30m or 2h; 0 ends the silence", commit: "enter", does: "silence",
+		run: func(text string, _ int) (tea.Cmd, error) {
+			d, err := ParseSilence(text)
+			if err != nil {
+				return nil, err
+			}
+			return p.SilenceRule(name, d), nil
+		},
+	}
+	q.field.Set("1h")
+	p.ask(q)
+	return nil
+}
+
+// ParseSilence reads how long a silence is; 0 ends one.
+func ParseSilence(text string) (time.Duration, error) {
+	if text = strings.TrimSpace(text); text == "0" {
+		return 0, nil
+	}
+	d, err := react.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, errors.New("write how long, such as 30m, 2h or 1d; 0 ends the silence")
+	}
+	return d, nil
+}
+
+// SilenceRule keeps a rule from acting for a time; 0 ends that.
+func (p *Part) SilenceRule(name string, d time.Duration) tea.Cmd {
+	end := func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, time.Time{}) }
+	if d == 0 {
+		return p.did("the silence of "+name+" is over", nil, end)
+	}
+	until := p.env.Now().Add(d)
+	return p.undoable("silenced "+name+" for "+cells.Span(d), func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, until) },
+		"the silence of "+name+" is over", end)
+}
+
+// Stop lets nothing start any more. Again within five seconds it ends what runs; later it
+// asks what is wanted.
+func (p *Part) Stop() tea.Cmd {
+	now := p.env.Now()
+	switch {
+	case !p.stopped.IsZero() && now.Sub(p.stopped) < killWithin:
+		p.stopped = time.Time{}
+		return p.Kill()
+	case p.view.Stopped:
+		p.askStopped()
+		return nil
+	}
+	p.stopped = now
+	return p.did("STOPPED: nothing starts any more; "+p.env.Screen.KeyOf("react.stop")+" again within 5 s ends what runs", nil,
+		func(ctx context.Context) error { return p.env.Engine.Stop(ctx, false) })
+}
+
+// Kill lets nothing start any more and ends what runs.
+func (p *Part) Kill() tea.Cmd {
+	return p.did("STOPPED: what ran is being ended", nil, func(ctx context.Context) error { return p.env.Engine.Stop(ctx, true) })
+}
+
+func (p *Part) askStopped() {
+	p.env.Screen.Show(&widget.Confirm{Screen: p.env.Screen,
+		Head:  "Reactions are stopped",
+		Lines: []string{"Nothing starts. " + cells.Count(p.view.Running, "act") + " may still run."},
+		Choices: []widget.Choice{
+			{Key: "k", Title: "end what runs", Run: p.Kill},
+			{Key: "g", Title: "let reactions go on", Run: p.resume},
+		},
+	})
+}
+
+// Idle tells whether nothing starts until the operator says so.
+func (p *Part) Idle() bool { return p.view.Stopped || p.view.Held != "" }
+
+// Go asks whether reactions go on.
+func (p *Part) Go() tea.Cmd {
+	lines := []string{"Reactions are stopped; what is ready starts, what asks goes on asking."}
+	if p.view.Held != "" {
+		lines = []string{p.view.Held, "What is ready starts then, what asks goes on asking."}
+	}
+	p.env.Screen.Show(&widget.Confirm{Screen: p.env.Screen, Head: "Let reactions go on", Lines: lines,
+		Choices: []widget.Choice{{Key: "g", Title: "go on", Run: p.resume}}})
+	return nil
+}
+
+func (p *Part) resume() tea.Cmd {
+	p.stopped = time.Time{}
+	return p.did("reactions go on", nil, func(ctx context.Context) error { return p.env.Engine.Go(ctx) })
+}
+
+// Once has a rule act on one record, whatever its filter says; it asks.
+func (p *Part) Once(rule string, seq uint64) tea.Cmd {
+	return p.did(rule+" takes record "+cells.Number(seq)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
+		_, err := p.env.Engine.Once(ctx, rule, seq)
+		return err
+	})
+}
+
+// RuleNames are the rules in force, RunIDs the runs that wait: for completions.
+func (p *Part) RuleNames() []string {
+	var names []string
+	for _, r := range p.view.Rules {
+		names = append(names, r.Rule.Name)
+	}
+	return names
+}
+
+// RunIDs is told with [Part.RuleNames].
+func (p *Part) RunIDs() []string {
+	var ids []string
+	for _, r := range p.view.Waiting {
+		ids = append(ids, string(r.ID))
+	}
+	return ids
+}
+
+// RuleOf is the rule of a run that waits, "" if none does by that id.
+func (p *Part) RuleOf(id react.RunID) string {
+	for _, r := range p.view.Waiting {
+		if r.ID == id {
+			return r.Rule
+		}
+	}
+	return ""
+}
+
+// StateNames are the states of runs, for completions.
+func StateNames() []string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = string(s)
+	}
+	return names
+}

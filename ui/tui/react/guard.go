@@ -1,0 +1,106 @@
+package react
+
+import (
+	"slices"
+	"time"
+)
+
+// How long what is approved must have stood before a key counts.
+const (
+	// Grace is how long nothing may have changed and no key may have been pressed.
+	Grace = 400 * time.Millisecond
+	// Beat is how often the guard wants to be told that time went by.
+	Beat = 100 * time.Millisecond
+	// late is the time between two beats from which the program may have slept: keys that
+	// were typed meanwhile come before what is shown now was read.
+	late = 3 * Beat
+)
+
+// guard decides whether a key may approve what is on the screen. It may once all lines of
+// it have stood there, and nothing has changed and nothing was pressed, pasted, clicked or
+// focused for [Grace]. Every such thing begins the time anew, so that keys which were typed
+// before, or are typed fast, approve nothing.
+type guard struct {
+	what  string // what would be approved, with everything that is shown of it; "": nothing
+	seen  []bool // its lines that have stood on the screen
+	from  int    // the lines that the last frame shows
+	to    int
+	drawn bool // by the frame that is being made
+	rest  time.Time
+	beat  time.Time
+	ready bool
+	open  bool // for the key that is being handled
+}
+
+// disturb takes that the operator or the terminal did something.
+func (g *guard) disturb(now time.Time) { g.rest, g.ready, g.open = now, false, false }
+
+// key takes a key press. The key itself may approve only if everything was at rest before
+// it and it is not one that is held down.
+func (g *guard) key(now time.Time, repeated bool) {
+	open := g.ready && !repeated
+	g.disturb(now)
+	g.open = open
+}
+
+// frame begins a frame; shows follows if the frame shows what can be approved, and then
+// framed.
+func (g *guard) frame() { g.drawn = false }
+
+// shows takes that a frame shows some of the lines of what can be approved.
+func (g *guard) shows(now time.Time, what string, lines, from, to int) {
+	g.drawn = true
+	if g.what != what || len(g.seen) != lines {
+		g.what, g.seen = what, make([]bool, lines)
+		g.disturb(now)
+	}
+	if to = min(to, lines); from != g.from || to != g.to {
+		g.from, g.to = from, to
+		g.disturb(now)
+	}
+}
+
+// framed ends a frame.
+func (g *guard) framed() {
+	if !g.drawn && g.what != "" {
+		*g = guard{beat: g.beat}
+	}
+}
+
+// tick takes that time went by. It reports whether that made the guard ready.
+func (g *guard) tick(now time.Time) bool {
+	slept := now.Sub(g.beat) > late
+	g.beat = now
+	switch {
+	case g.what == "" || g.ready:
+		return false
+	case slept:
+		g.disturb(now)
+		return false
+	}
+	if now.Sub(g.rest) >= Beat {
+		for i := g.from; i < g.to; i++ {
+			g.seen[i] = true
+		}
+	}
+	g.ready = now.Sub(g.rest) >= Grace && g.unseen() == 0
+	return g.ready
+}
+
+// waits tells whether the guard wants to be told that time goes by.
+func (g *guard) waits() bool { return g.what != "" && !g.ready }
+
+// unseen is how many lines have not stood on the screen yet.
+func (g *guard) unseen() int {
+	n := 0
+	for _, s := range g.seen {
+		if !s {
+			n++
+		}
+	}
+	return n
+}
+
+// below and above tell where lines are that were not on the screen.
+func (g *guard) below() bool { return g.to < len(g.seen) && slices.Contains(g.seen[g.to:], false) }
+func (g *guard) above() bool { return slices.Contains(g.seen[:min(g.from, len(g.seen))], false) }

@@ -1,0 +1,136 @@
+package react
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// question is a small form: what it is about, at most one choice, one line of text. The
+// act and its reason are one answer.
+type question struct {
+	part    *Part
+	head    string
+	lines   []string
+	choices []string
+	chosen  int
+	label   string
+	says    string
+	field   widget.Field
+	commit  string // the key that does it
+	does    string
+	// rests: the key counts only after [Grace] without another one.
+	rests   bool
+	pressed time.Time
+	problem string
+	run     func(text string, choice int) (tea.Cmd, error)
+}
+
+func (p *Part) ask(q *question) {
+	q.part, q.pressed = p, p.env.Now()
+	p.env.Screen.Show(q)
+}
+
+// Title implements [widget.Dialog].
+func (q *question) Title() string { return q.head }
+
+// questionWidth is the width of a question.
+const questionWidth = 72
+
+// Size implements [widget.Dialog].
+func (q *question) Size(w, _ int) (int, int) {
+	w = min(questionWidth, max(1, w-6))
+	h := 4
+	for _, l := range q.lines {
+		h += len(cells.Wrap(l, w-2, questionLines))
+	}
+	if len(q.choices) > 0 {
+		h++
+	}
+	return w, h
+}
+
+// questionLines bounds the lines of one piece of text.
+const questionLines = 4
+
+// Draw implements [widget.Dialog].
+func (q *question) Draw(c *cells.Canvas, _ int) {
+	for _, l := range q.lines {
+		for _, part := range cells.Wrap(l, c.Width-2, questionLines) {
+			c.Put(themes.Plain, " ")
+			c.Safe(themes.Plain, part)
+			c.End()
+		}
+	}
+	c.End()
+	if len(q.choices) > 0 {
+		c.Put(themes.Plain, " ")
+		for i, choice := range q.choices {
+			mark, role := q.part.env.Glyphs.Choice, themes.Plain
+			if i == q.chosen {
+				mark, role = q.part.env.Glyphs.Chosen, themes.Strong
+			}
+			c.Put(role, "("+mark+") "+choice+"   ")
+		}
+		c.End()
+	}
+	c.Put(themes.Key, " "+q.label+" ")
+	q.field.DrawLine(c, 0, true)
+	c.End()
+	switch {
+	case q.problem != "":
+		c.Put(themes.Bad, " ")
+		c.Safe(themes.Bad, cells.Sanitize(q.problem).Clip(c.Room))
+	default:
+		c.Put(themes.Dim, " "+q.says)
+	}
+	c.End()
+}
+
+// Key implements [widget.Dialog].
+func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
+	p := q.part
+	now, before := p.env.Now(), q.pressed
+	q.pressed = now
+	switch name := k.String(); {
+	case name == "esc":
+		p.env.Screen.Show(nil)
+	case name == q.commit && (k.IsRepeat || q.rests && now.Sub(before) < Grace):
+		q.problem = "not yet: wait a moment without pressing a key, then press it again"
+	case name == q.commit:
+		cmd, err := q.run(q.field.Text(), q.chosen)
+		if err != nil {
+			q.problem = err.Error()
+			return nil
+		}
+		p.env.Screen.Show(nil)
+		return cmd
+	case len(q.choices) > 0 && (name == "tab" || name == "shift+tab" || name == "up" || name == "down"):
+		q.chosen = (q.chosen + 1) % len(q.choices)
+	default:
+		if q.field.Key(k) {
+			q.problem = ""
+		}
+	}
+	return nil
+}
+
+// Paste implements [widget.Dialog].
+func (q *question) Paste(text string) tea.Cmd {
+	q.pressed = q.part.env.Now()
+	q.field.Insert(text)
+	return nil
+}
+
+// Hints implements [widget.Dialog].
+func (q *question) Hints() []string {
+	h := []string{q.commit, q.does, "esc", "back"}
+	if len(q.choices) > 0 {
+		h = append([]string{"tab", "choose"}, h...)
+	}
+	return h
+}

@@ -1,0 +1,385 @@
+// Package react is the screen of reactions: what waits for the operator, the runs, the
+// rules. It shows what an engine tells and hands on what the operator decides.
+package react
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/table"
+	"eventdeck/ui/tui/widget"
+)
+
+// Env is what the part is made from.
+type Env struct {
+	*cells.Env
+	Screen Screen
+	// Engine is asked by commands only, never on the event loop; nil: there is none.
+	Engine  react.Control
+	Focused func() bool           // the tables have the keys
+	Size    func() (w, h int)     // of the terminal
+	Covered func() bool           // something is shown over the panes
+	Chosen  func() (uint64, bool) // the record that is chosen in the stream
+}
+
+// Screen is what shows the part.
+type Screen interface {
+	widget.Screen
+	KeyOf(action string) string
+	// OfferUndo tells what was done and how it is undone for a while.
+	OfferUndo(did string, run func() tea.Cmd)
+}
+
+// Part is the screen of reactions.
+type Part struct {
+	Board table.Board
+
+	env     *Env
+	guard   guard
+	view    react.View
+	known   bool  // view was read
+	busy    bool  // it is being read
+	asked   int64 // second in which it was read
+	again   bool  // something was done: read it anew
+	waiting *waiting
+	runs    *runs
+	rules   *rules
+	block   block
+	spent   string // what was approved last: it is not approved again
+	led     led
+	stopped time.Time            // when the operator stopped everything here
+	told    map[react.RunID]bool // what waits, as it was told
+	newsOf  uint64               // revision of that
+}
+
+// New is the screen of an engine.
+func New(env *Env) *Part {
+	p := &Part{env: env, told: map[react.RunID]bool{}}
+	p.waiting, p.runs, p.rules = &waiting{part: p}, &runs{part: p}, &rules{part: p}
+	of := &table.Env{Env: env.Env, Focused: env.Focused}
+	p.Board = table.Board{Number: "6", Tabs: []*table.Table{
+		table.New(of, "Waiting", p.waiting, false),
+		table.New(of, "Runs", p.runs, false),
+		table.New(of, "Rules", p.rules, false),
+	}}
+	return p
+}
+
+// On tells whether there is an engine.
+func (p *Part) On() bool { return p.env.Engine != nil }
+
+// View is what the engine told last.
+func (p *Part) View() *react.View { return &p.view }
+
+// Read asks the engine how things are. It is called beside the event loop; what it returns
+// is for [Part.Take].
+func (p *Part) Read() react.View {
+	if !p.On() {
+		return react.View{}
+	}
+	return p.env.Engine.Reactions()
+}
+
+// Take takes how things are.
+func (p *Part) Take(v react.View) { p.view, p.known = v, p.On() }
+
+// Work reads what follows from that, and each second how things are.
+func (p *Part) Work() tea.Cmd {
+	if !p.On() {
+		return nil
+	}
+	return tea.Batch(p.readView(), p.readLed())
+}
+
+func (p *Part) readView() tea.Cmd {
+	now := p.env.Clock().Unix()
+	if p.busy || now == p.asked && !p.again {
+		return nil
+	}
+	p.busy, p.asked, p.again = true, now, false
+	return p.env.Screen.Do(func(context.Context) tea.Msg {
+		v := p.Read()
+		return widget.Then(func() tea.Cmd {
+			p.busy = false
+			p.Take(v)
+			return nil
+		})
+	})
+}
+
+// did has the engine do something, tells what was done or what failed, and reads anew.
+func (p *Part) did(what string, after func(), fn func(ctx context.Context) error) tea.Cmd {
+	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
+		err := fn(ctx)
+		return widget.Then(func() tea.Cmd {
+			p.again = true
+			if err != nil {
+				p.spent = "" // it may be tried again
+			} else if after != nil {
+				after()
+			}
+			return func() tea.Msg { return widget.Done{What: what, Err: err} }
+		})
+	})
+}
+
+// undoable is did for what can be undone.
+func (p *Part) undoable(what string, fn func(ctx context.Context) error, undone string, undo func(ctx context.Context) error) tea.Cmd {
+	return p.did("", func() {
+		p.env.Screen.OfferUndo(what, func() tea.Cmd { return p.did(undone, nil, undo) })
+	}, fn)
+}
+
+// Disturb takes that the operator or the terminal did something that is no key: it takes
+// its time again until a key may approve.
+func (p *Part) Disturb() { p.guard.disturb(p.env.Now()) }
+
+// Key takes that a key was pressed, before anything is done by it.
+func (p *Part) Key(k tea.KeyPressMsg) { p.guard.key(p.env.Now(), k.IsRepeat) }
+
+// Tick takes that time went by.
+func (p *Part) Tick() { p.guard.tick(p.env.Now()) }
+
+// Ticks tells whether [Part.Tick] is wanted after a [Beat].
+func (p *Part) Ticks() bool { return p.guard.waits() }
+
+// Frame begins a frame, Framed ends it.
+func (p *Part) Frame() { p.guard.frame() }
+
+// Framed is told with [Part.Frame].
+func (p *Part) Framed() { p.guard.framed() }
+
+// Other is what the detail shows of the chosen row.
+func (p *Part) Other() detail.Other {
+	t := p.Board.Table()
+	return detail.Other{Name: t.At, Changes: t.Gen, Write: func(d *detail.Text) { p.block = block{}; t.Describe(d) }, Drawn: p.drawn}
+}
+
+// block is our own part of what the detail shows, which can be approved or armed.
+type block struct {
+	kind  blockKind
+	name  string // of the run or the rule
+	title string
+	hash  string
+	lines int
+	text  string // all that is shown of it
+}
+
+type blockKind uint8
+
+const (
+	noBlock blockKind = iota
+	toApprove
+	toArm
+)
+
+// drawn is told what a frame shows of the detail.
+func (p *Part) drawn(from, to, _ int) {
+	if b := &p.block; b.kind != noBlock && b.text != p.spent && !p.env.Covered() {
+		p.guard.shows(p.env.Now(), b.text, b.lines, from, to)
+	}
+}
+
+// Least is the smallest terminal on which something can be approved.
+const (
+	LeastWidth  = 60
+	LeastHeight = 16
+)
+
+// tooSmall says that the terminal is, and reports whether it is.
+func (p *Part) tooSmall(d *detail.Text, instead string) bool {
+	w, h := p.env.Size()
+	if w >= LeastWidth && h >= LeastHeight {
+		return false
+	}
+	d.Say("", themes.Warn, "The terminal is too small to decide here.")
+	d.Say("", themes.Plain, "needed  "+cells.Number(LeastWidth)+" columns and "+cells.Number(LeastHeight)+" lines")
+	d.Say("", themes.Plain, "has     "+cells.Number(uint64(w))+" columns and "+cells.Number(uint64(h))+" lines")
+	d.Say("", themes.Plain, "Make it larger, or: "+instead)
+	return true
+}
+
+// write writes a block, and notes that it is what the keys are about.
+func (p *Part) write(d *detail.Text, b block, lines []react.BlockLine) {
+	var all strings.Builder
+	label := 0
+	for _, l := range lines {
+		label = max(label, len(l.Label))
+	}
+	for _, l := range lines {
+		role, sign := themes.Plain, " "
+		if l.Warn {
+			role, sign = themes.Warn, "!"
+		}
+		name := sign + cells.Pad(l.Label, min(label, labelMost))
+		for _, part := range cells.Fold(l.Text, d.Width-len(name)-2) {
+			d.Lines = append(d.Lines, detail.Line{Label: name, Role: role, Text: part})
+			all.WriteString(name + part.Plain() + "\n")
+			name = strings.Repeat(" ", len(name))
+		}
+	}
+	b.lines, b.text = len(d.Lines), b.name+"\n"+b.hash+"\n"+all.String()
+	p.block = b
+}
+
+// labelMost bounds the cells of the labels of a block.
+const labelMost = 16
+
+// Standing says whether a key may approve or arm what is shown, for the title of the pane;
+// "" where there is nothing to approve.
+func (p *Part) Standing() string {
+	g := &p.guard
+	verb := "approves it once"
+	if p.block.kind == toArm {
+		verb = "arms it"
+	}
+	switch n := g.unseen(); {
+	case g.what == "":
+		return ""
+	case g.ready:
+		return p.env.Screen.KeyOf(Yes) + " " + verb
+	case n > 0 && g.below():
+		return "read on: " + cells.Count(n, "line") + " below"
+	case n > 0 && g.above():
+		return "read back: " + cells.Count(n, "line") + " above"
+	}
+	return "a moment"
+}
+
+// Yes is the id of the action that approves and arms.
+const Yes = "react.approve"
+
+// quoted is text of the operator's or of a server, in ASCII only.
+func quoted(s string) string {
+	var b strings.Builder
+	for _, l := range trust.Escaped(trust.Untrusted(s), 0) {
+		b.WriteString(l.Plain())
+	}
+	return b.String()
+}
+
+// act is a request in one line.
+func act(r *react.Request) string {
+	if r == nil {
+		return ""
+	}
+	switch r.Kind {
+	case react.RequestCommand:
+		args := make([]string, len(r.Argv))
+		for i, arg := range r.Argv {
+			if args[i] = quoted(arg); strings.ContainsAny(arg, " \"'") || arg == "" {
+				args[i] = `"` + args[i] + `"`
+			}
+		}
+		return strings.Join(args, " ")
+	case react.RequestWebhook:
+		return "send to " + quoted(r.URL)
+	}
+	return string(r.Kind) + " " + quoted(r.Note)
+}
+
+// lesson is what each table says where no engine runs, or as long as nothing is known; nil
+// otherwise.
+func (p *Part) lesson() []string {
+	switch {
+	case p.On() && !p.known:
+		return []string{"The reactions are being read."}
+	case p.On() && p.view.On:
+		return nil
+	}
+	return []string{
+		"No engine of reactions runs here, so no event starts anything.", "",
+		"It runs with a screen on a store that is kept, and with: eventdeck react run",
+		"Rules are in rules.json beside servers.json.",
+	}
+}
+
+// group is a group for a row, "" where a rule has none.
+func group(k react.Key) trust.Rendered { return trust.Line(trust.Untrusted(string(k))) }
+
+// Headline is what must be known above the tables: that nothing starts, and what is wrong
+// in the file of rules.
+func (p *Part) Headline(w int) []string {
+	v := &p.view
+	var c cells.Canvas
+	c.Begin(&p.env.Theme, w)
+	line := func(chip, text string) {
+		c.Put(themes.Alarm, " "+chip+" ")
+		c.Put(themes.Plain, " ")
+		c.Safe(themes.Plain, cells.Sanitize(text).Clip(c.Room))
+		c.End()
+	}
+	switch {
+	case v.Stopped:
+		line("STOPPED", "nothing starts; "+p.env.Screen.KeyOf("react.stop")+" ends what runs or lets it go on")
+	case v.Held != "":
+		line("HELD", v.Held+"; "+p.env.Screen.KeyOf("react.go")+" lets it go on")
+	}
+	if v.Fault != "" {
+		line("RULES", v.Fault+"; the file before it is in force")
+	}
+	return c.All()
+}
+
+// News tells in one line of what began to wait for the operator since it was asked last,
+// "" for nothing. It holds no word of a server.
+func (p *Part) News() string {
+	if p.newsOf == p.view.Revision {
+		return ""
+	}
+	p.newsOf = p.view.Revision
+	var fresh []string
+	waits := map[react.RunID]bool{}
+	for i := range p.view.Waiting {
+		r := &p.view.Waiting[i]
+		waits[r.ID] = true
+		if !p.told[r.ID] {
+			fresh = append(fresh, r.Rule)
+		}
+	}
+	p.told = waits
+	switch len(fresh) {
+	case 0:
+		return ""
+	case 1:
+		return "a reaction waits for you: " + fresh[0]
+	}
+	return cells.Count(len(fresh), "reaction") + " wait for you, the newest: " + fresh[len(fresh)-1]
+}
+
+// DrawChips tells on the line below the panes what reactions want of the operator.
+func (p *Part) DrawChips(c *cells.Canvas) {
+	v := &p.view
+	switch {
+	case v.Stopped:
+		c.Put(themes.Alarm, " STOPPED ")
+		c.Put(themes.Plain, " ")
+	case v.Held != "":
+		c.Put(themes.Alarm, " HELD ")
+		c.Put(themes.Plain, " ")
+	}
+	sep := " "
+	for _, x := range [...]struct {
+		n    int
+		word string
+		role themes.Role
+	}{{v.Asking, "ask", themes.Warn}, {v.Running, "run", themes.Busy}} {
+		if x.n > 0 {
+			c.Put(themes.Rule, sep)
+			c.Put(x.role, strconv.Itoa(x.n)+" "+x.word)
+			sep = " " + p.env.Glyphs.Dot + " "
+		}
+	}
+	if sep != " " {
+		c.Put(themes.Rule, " "+p.env.Glyphs.Divider)
+	}
+}

@@ -1,0 +1,177 @@
+package react
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"eventdeck/host/react"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/table"
+)
+
+// rules lists the rules in force, in the order of their file.
+type rules struct {
+	part  *Part
+	rules []react.RuleView
+	of    uint64
+	known bool
+}
+
+// The columns of rules.
+const (
+	ruleName = iota
+	ruleMode
+	ruleNow
+	ruleArmed
+	ruleLetters
+	ruleMatched
+	ruleSuppressed
+	ruleLast
+	ruleWhy
+)
+
+func (t *rules) Columns() []table.Column {
+	return []table.Column{
+		ruleName:       {Title: "RULE", Width: 12, Grow: 1, Most: 40},
+		ruleMode:       {Title: "MODE", Width: 6, Rank: 3},
+		ruleNow:        {Title: "NOW", Width: 8},
+		ruleArmed:      {Title: "ARMED", Width: 6, Rank: 1},
+		ruleLetters:    {Title: "LETTERS", Width: 7, Rank: 6},
+		ruleMatched:    {Title: "MATCHED", Width: 8, Right: true, Rank: 4},
+		ruleSuppressed: {Title: "SUPPRESSED", Width: 10, Right: true, Rank: 5},
+		ruleLast:       {Title: "LAST RUN", Width: 9, Right: true, Rank: 7},
+		ruleWhy:        {Title: "WHY", Width: 16, Grow: 4, Rank: 2},
+	}
+}
+
+func (t *rules) Load() bool {
+	v := &t.part.view
+	if t.known == t.part.known && t.of == v.Revision && len(t.rules) == len(v.Rules) {
+		return false
+	}
+	t.known, t.of, t.rules = t.part.known, v.Revision, v.Rules
+	return true
+}
+
+func (t *rules) Len() int             { return len(t.rules) }
+func (t *rules) ID(i int) table.RowID { return table.RowID{Name: t.rules[i].Rule.Name} }
+func (t *rules) Find(id table.RowID) int {
+	return slices.IndexFunc(t.rules, func(r react.RuleView) bool { return r.Rule.Name == id.Name })
+}
+
+func (t *rules) Cell(i, col int) table.Cell {
+	r, now := &t.rules[i], t.part.env.Clock()
+	switch col {
+	case ruleName:
+		return table.Say(themes.Strong, r.Rule.Name)
+	case ruleMode:
+		return table.Say(themes.Plain, string(r.Rule.Mode))
+	case ruleNow:
+		return table.Say(nowRole(r, now), nowWord(r, now))
+	case ruleArmed:
+		if r.Armed {
+			return table.Say(themes.Good, "armed")
+		}
+		return table.Say(themes.Dim, "no")
+	case ruleLetters:
+		return table.Say(themes.Plain, r.Letters)
+	case ruleMatched:
+		return table.Say(themes.Dim, cells.Number(r.Matched))
+	case ruleSuppressed:
+		return table.Say(themes.Dim, cells.Number(suppressed(r)))
+	case ruleLast:
+		if r.Last.IsZero() {
+			return table.Cell{}
+		}
+		return table.Say(themes.Dim, cells.Ago(now, r.Last))
+	}
+	return table.Say(themes.Plain, r.Why)
+}
+
+func suppressed(r *react.RuleView) (n uint64) {
+	for _, of := range r.Suppressed {
+		n += of
+	}
+	return n
+}
+
+// silenced tells whether the operator silenced a rule for now.
+func silenced(r *react.RuleView, now time.Time) bool { return r.Silenced.After(now) }
+
+// nowWord is what a rule may do now.
+func nowWord(r *react.RuleView, now time.Time) string {
+	if silenced(r, now) {
+		return "silent"
+	}
+	return string(r.Effective)
+}
+
+func nowRole(r *react.RuleView, now time.Time) themes.Role {
+	switch {
+	case silenced(r, now):
+		return themes.Off
+	case r.Effective == react.ModeAuto:
+		return themes.Busy
+	case r.Effective == react.ModeAsk:
+		return themes.Good
+	}
+	return themes.Dim
+}
+
+func (t *rules) Describe(d *detail.Text, id table.RowID) {
+	p := t.part
+	i := t.Find(id)
+	if i < 0 {
+		return
+	}
+	r := &t.rules[i]
+	if !r.Armed && p.tooSmall(d, "eventdeck rules arm "+r.Rule.Name) {
+		return
+	}
+	kind := toArm
+	if r.Armed {
+		kind = noBlock
+	}
+	p.write(d, block{kind: kind, name: r.Rule.Name, title: r.Rule.Name, hash: string(r.Hash)}, react.RuleBlock(*r))
+	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("How it fares")})
+	t.fares(d, r)
+}
+
+// fares tells what a rule may do now and why, and what it did.
+func (t *rules) fares(d *detail.Text, r *react.RuleView) {
+	e := t.part.env
+	now := e.Clock()
+	d.Say("now       ", nowRole(r, now), nowWord(r, now))
+	d.Say("why       ", themes.Plain, r.Why)
+	d.Say("line      ", themes.Dim, r.Line)
+	if silenced(r, now) {
+		d.Say("silent    ", themes.Warn, "until "+cells.At(now, r.Silenced)+", "+cells.Span(r.Silenced.Sub(now))+" left")
+	}
+	switch {
+	case r.Armed:
+		d.Say("armed     ", themes.Good, "as it stands; "+e.Screen.KeyOf("react.deny")+" disarms it")
+	case r.Rule.Mode == react.ModeAuto:
+		d.Say("armed     ", themes.Warn, "no: until it is, it asks; "+e.Screen.KeyOf(Yes)+" arms it as it stands")
+	default:
+		d.Say("armed     ", themes.Dim, "no; it takes that to act by itself")
+	}
+	d.Say("judged    ", themes.Plain, "from record "+cells.Number(r.Since)+" on")
+	d.Say("matched   ", themes.Plain, cells.Count(r.Matched, "record"))
+	for _, why := range slices.Sorted(maps.Keys(r.Suppressed)) {
+		d.Say("suppressed", themes.Plain, cells.Number(r.Suppressed[why])+": "+why)
+	}
+	if !r.Last.IsZero() {
+		d.Say("last run  ", themes.Plain, cells.TimeText(r.Last, d.Zone(), cells.StampFull))
+	}
+}
+
+func (t *rules) Teach() []string {
+	p := t.part
+	if lesson := p.lesson(); lesson != nil {
+		return lesson
+	}
+	return []string{"No rules in " + cells.Sanitize(p.view.Path).Plain() + ".", "", p.env.Screen.KeyOf("react.new") + " on an event makes a rule from it."}
+}

@@ -1,0 +1,348 @@
+package react
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/table"
+	"eventdeck/ui/tui/widget"
+)
+
+// runsMax bounds the runs that are listed.
+const runsMax = 500
+
+// States are those of runs, for filters and completions.
+var states = []react.State{react.Gathering, react.Asking, react.Ready, react.Running, react.Done, react.Failed, react.Suppressed,
+	react.Denied, react.Expired, react.Dead, react.Parked, react.Killed, react.WouldRun}
+
+// runs lists runs, the newest first.
+type runs struct {
+	part    *Part
+	all     []react.Run
+	rows    []int // into all
+	read    readOf
+	have    readOf
+	busy    bool
+	changed bool
+	err     error
+	text    string
+	states  []react.State
+
+	full     react.Run // the chosen one with its result
+	fullOf   uint64
+	fullBusy bool
+}
+
+// readOf is what runs were or are to be read for.
+type readOf struct {
+	known    bool
+	revision uint64
+	states   string
+}
+
+// The columns of runs.
+const (
+	runAt = iota
+	runState
+	runRule
+	runGroup
+	runEvents
+	runTook
+	runWhy
+)
+
+func (t *runs) Columns() []table.Column {
+	return []table.Column{
+		runAt:     {Title: "CREATED", Width: 15, Rank: 3},
+		runState:  {Title: "STATE", Width: 12},
+		runRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
+		runGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 4},
+		runEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 5},
+		runTook:   {Title: "TOOK", Width: 7, Right: true, Rank: 6},
+		runWhy:    {Title: "WHY", Width: 16, Grow: 4, Rank: 2},
+	}
+}
+
+// Filter shows only runs with these words; the name of a state asks the engine for runs in
+// that state.
+func (t *runs) Filter(text string) {
+	t.states = nil
+	var words []string
+	for _, w := range strings.Fields(strings.ToLower(text)) {
+		if slices.Contains(states, react.State(w)) {
+			t.states = append(t.states, react.State(w))
+		} else {
+			words = append(words, w)
+		}
+	}
+	t.text = strings.Join(words, " ")
+	t.changed = true
+}
+
+func (t *runs) Load() bool {
+	if !t.changed {
+		return false
+	}
+	t.changed, t.rows = false, t.rows[:0]
+	for i := range t.all {
+		if t.holds(&t.all[i]) {
+			t.rows = append(t.rows, i)
+		}
+	}
+	return true
+}
+
+func (t *runs) holds(r *react.Run) bool {
+	if len(t.states) > 0 && !slices.Contains(t.states, r.State) {
+		return false
+	}
+	for _, w := range strings.Fields(t.text) {
+		if !slices.ContainsFunc([]string{string(r.ID), r.Rule, string(r.Key), r.Why, string(r.NS), r.Reason, act(r.Request)}, func(s string) bool { return cells.HasText(s, w) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Work reads the runs, and the chosen one with its result.
+func (t *runs) Work() tea.Cmd {
+	return tea.Batch(t.readList(), t.readFull())
+}
+
+func (t *runs) readList() tea.Cmd {
+	p := t.part
+	want := readOf{p.known, p.view.Revision, fmt.Sprint(t.states)}
+	if t.busy || !p.known || want == t.have {
+		return nil
+	}
+	t.busy = true
+	q := react.Query{States: slices.Clone(t.states), Limit: runsMax}
+	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
+		all, err := p.env.Engine.Runs(ctx, q)
+		return widget.Then(func() tea.Cmd {
+			t.busy, t.have, t.err, t.changed = false, want, err, true
+			if err == nil {
+				t.all = all
+			}
+			return nil
+		})
+	})
+}
+
+func (t *runs) readFull() tea.Cmd {
+	p := t.part
+	id := react.RunID(p.Board.Tabs[1].At.Name)
+	if id == "" || t.fullBusy || t.full.ID == id && t.fullOf == p.view.Revision {
+		return nil
+	}
+	t.fullBusy = true
+	of := p.view.Revision
+	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
+		r, err := p.env.Engine.Run(ctx, id)
+		return widget.Then(func() tea.Cmd {
+			if t.fullBusy, t.fullOf = false, of; err != nil {
+				t.full = react.Run{ID: id} // it is shown as the list has it
+			} else {
+				t.full = r
+			}
+			p.Board.Tabs[1].Gen++
+			return nil
+		})
+	})
+}
+
+func (t *runs) Len() int             { return len(t.rows) }
+func (t *runs) ID(i int) table.RowID { return table.RowID{Name: string(t.all[t.rows[i]].ID)} }
+func (t *runs) Find(id table.RowID) int {
+	return slices.IndexFunc(t.rows, func(i int) bool { return string(t.all[i].ID) == id.Name })
+}
+
+// run is a run of a row, nil if it is not listed.
+func (t *runs) run(id table.RowID) *react.Run {
+	if i := t.Find(id); i >= 0 {
+		return &t.all[t.rows[i]]
+	}
+	return nil
+}
+
+func (t *runs) Cell(i, col int) table.Cell {
+	r, e := &t.all[t.rows[i]], t.part.env
+	switch col {
+	case runAt:
+		above := time.Time{}
+		if i > 0 {
+			above = t.all[t.rows[i-1]].Created
+		}
+		return table.Say(themes.Dim, e.When(r.Created, above, cells.StampDay))
+	case runState:
+		sign, role := stateSign(e.Glyphs, r.State)
+		return table.Say(role, sign+" "+string(r.State))
+	case runRule:
+		return table.Say(themes.Strong, r.Rule)
+	case runGroup:
+		return table.Cell{Role: themes.Plain, Text: group(r.Key)}
+	case runEvents:
+		return table.Say(themes.Dim, cells.Number(r.Members.Count))
+	case runTook:
+		return table.Say(themes.Dim, took(r))
+	}
+	return table.Say(themes.Plain, cells.Commas(r.Why, r.Reason))
+}
+
+// took is how long an act ran, "" if it did not.
+func took(r *react.Run) string {
+	if r.Started.IsZero() || r.Ended.IsZero() {
+		return ""
+	}
+	return cells.ShortSpan(r.Ended.Sub(r.Started))
+}
+
+// stateSign is how a state looks: by sign and word, not by colour alone.
+func stateSign(g *cells.Glyphs, s react.State) (sign string, role themes.Role) {
+	switch s {
+	case react.Done:
+		return g.Live, themes.Good
+	case react.Asking, react.Parked:
+		return "?", themes.Warn
+	case react.Failed, react.Dead, react.Killed:
+		return g.Bad, themes.Bad
+	case react.Gathering, react.Ready, react.Running:
+		return g.Busy, themes.Busy
+	case react.Denied, react.Expired:
+		return g.Ended, themes.Off
+	}
+	return g.Quiet, themes.Dim
+}
+
+func (t *runs) Describe(d *detail.Text, id table.RowID) {
+	r := t.run(id)
+	if r == nil {
+		return
+	}
+	if t.full.ID == r.ID && t.full.State != "" {
+		r = &t.full
+	}
+	t.head(d, r)
+	t.timeline(d, r)
+	t.result(d, r)
+	d.Lines = append(d.Lines, detail.Line{})
+	members(d, &r.Members)
+}
+
+// head says what a run is and why it stands where it does.
+func (t *runs) head(d *detail.Text, r *react.Run) {
+	e := t.part.env
+	sign, role := stateSign(e.Glyphs, r.State)
+	d.Say("", themes.Strong, r.Rule+" "+string(r.ID))
+	d.Say("state   ", role, sign+" "+string(r.State))
+	d.Say("why     ", themes.Plain, r.Why)
+	d.Say("line    ", themes.Dim, r.Line)
+	d.Say("reason  ", themes.Plain, r.Reason)
+	if r.Key != "" {
+		d.Lines = append(d.Lines, detail.Line{Label: "group   ", Text: group(r.Key)})
+	}
+	d.Say("did     ", themes.Plain, act(r.Request))
+	if r.NS == react.Manual {
+		d.Say("made    ", themes.Plain, "by the operator, not by an event that came")
+	}
+	d.Say("care    ", themes.Warn, care(r))
+	switch {
+	case r.State == react.Parked:
+		d.Say("next    ", themes.Key, e.Screen.KeyOf("react.settle")+" says what became of it; "+e.Screen.KeyOf("react.again")+" has it done again")
+	case r.State.Over():
+		d.Say("next    ", themes.Key, e.Screen.KeyOf("react.again")+" has the rule act on these events again; it asks first")
+	case r.State == react.Asking:
+		d.Say("next    ", themes.Key, "it waits for you in the tab Waiting")
+	}
+}
+
+// timeline tells what happened to a run when.
+func (t *runs) timeline(d *detail.Text, r *react.Run) {
+	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("Course")})
+	at := func(label string, when time.Time, more string) {
+		if !when.IsZero() {
+			d.Say(label, themes.Plain, cells.Commas(cells.TimeText(when, d.Zone(), cells.StampFull), more))
+		}
+	}
+	at("created ", r.Created, "")
+	due := map[react.State]string{react.Gathering: "then it is decided", react.Asking: "then it expires", react.Ready: "not before"}[r.State]
+	if due != "" {
+		at("due     ", r.Due, due)
+	}
+	if r.Approved != "" {
+		d.Say("approved", themes.Plain, "by "+r.By+", hash "+r.Approved)
+	}
+	try := ""
+	if r.Attempt > 1 {
+		try = fmt.Sprintf("attempt %d", r.Attempt)
+	}
+	at("started ", r.Started, try)
+	at("ended   ", r.Ended, took(r))
+	if r.Spend > 0 {
+		d.Say("spent   ", themes.Plain, "$"+react.Money(r.Spend))
+	}
+}
+
+// result shows what is known of the last attempt, and what it printed, behind the gutter.
+func (t *runs) result(d *detail.Text, r *react.Run) {
+	x := r.Result
+	if x == nil {
+		return
+	}
+	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("Result")})
+	d.Say("outcome ", themes.Plain, cells.Commas(string(x.Outcome), x.Why))
+	switch {
+	case x.Status != 0:
+		d.Say("answered", themes.Plain, fmt.Sprintf("HTTP %d", x.Status))
+	case r.Request != nil && r.Request.Kind == react.RequestCommand && x.Exit >= 0:
+		d.Say("exit    ", themes.Plain, fmt.Sprint(x.Exit))
+	case x.Exit < 0:
+		d.Say("exit    ", themes.Plain, "ended by a signal")
+	}
+	d.Say("boundary", themes.Plain, x.Boundary)
+	printed(d, "what it printed", &x.Output.Stdout)
+	printed(d, "what it printed as errors", &x.Output.Stderr)
+}
+
+// printed shows the head and the tail of a stream.
+func printed(d *detail.Text, what string, s *react.Stream) {
+	if s.Bytes == 0 {
+		return
+	}
+	lines := trust.Block(s.Head, max(1, d.Width-1))
+	d.Quote(what+", "+cells.Count(uint64(s.Bytes), "byte"), lines)
+	if s.Tail.IsZero() {
+		return
+	}
+	if gap := s.Bytes - int64(s.Head.Len()) - int64(s.Tail.Len()); gap > 0 {
+		d.Say("", themes.Warn, cells.Count(uint64(gap), "byte")+" between were not kept")
+	}
+	for _, l := range trust.Block(s.Tail, max(1, d.Width-1)) {
+		d.Lines = append(d.Lines, detail.Line{Gutter: true, Text: l})
+	}
+}
+
+func (t *runs) Teach() []string {
+	p := t.part
+	switch {
+	case p.lesson() != nil:
+		return p.lesson()
+	case t.err != nil:
+		return []string{"The runs cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
+	case t.have == (readOf{}):
+		return []string{"The runs are being read."}
+	case t.text != "" || len(t.states) > 0:
+		return []string{"No run has these words or is in that state.", "", "esc takes them away."}
+	}
+	return []string{"No rule has met an event yet.", "", "A run is made when events meet a rule: what it did, or why it did nothing, stands here."}
+}

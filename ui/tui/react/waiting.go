@@ -1,0 +1,199 @@
+package react
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/table"
+)
+
+// waiting lists the runs that ask, the oldest first: what is read stays where it is when
+// others come.
+type waiting struct {
+	part    *Part
+	runs    []react.Run
+	of      uint64 // revision of the view they are from
+	known   bool
+	payload payload
+}
+
+// payload is the input of a request as it was laid out.
+type payload struct {
+	of    string
+	width int
+	lines []trust.Rendered
+}
+
+// The columns of what waits.
+const (
+	waitAge = iota
+	waitRule
+	waitGroup
+	waitEvents
+	waitAct
+	waitCare
+	waitEnds
+)
+
+func (t *waiting) Columns() []table.Column {
+	return []table.Column{
+		waitAge:    {Title: "ASKS FOR", Width: 8, Rank: 2},
+		waitRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
+		waitGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 3},
+		waitEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 4},
+		waitAct:    {Title: "WANTS TO", Width: 14, Grow: 4},
+		waitCare:   {Title: "CARE", Width: 13, Rank: 5},
+		waitEnds:   {Title: "EXPIRES", Width: 8, Right: true, Rank: 1},
+	}
+}
+
+func (t *waiting) Load() bool {
+	v := &t.part.view
+	if t.known == t.part.known && t.of == v.Revision && len(t.runs) == len(v.Waiting) {
+		return false
+	}
+	t.known, t.of, t.runs = t.part.known, v.Revision, v.Waiting
+	return true
+}
+
+func (t *waiting) Len() int             { return len(t.runs) }
+func (t *waiting) ID(i int) table.RowID { return table.RowID{Name: string(t.runs[i].ID)} }
+func (t *waiting) Find(id table.RowID) int {
+	return slices.IndexFunc(t.runs, func(r react.Run) bool { return string(r.ID) == id.Name })
+}
+
+func (t *waiting) run(id table.RowID) *react.Run {
+	if i := t.Find(id); i >= 0 {
+		return &t.runs[i]
+	}
+	return nil
+}
+
+func (t *waiting) Cell(i, col int) table.Cell {
+	r, now := &t.runs[i], t.part.env.Clock()
+	switch col {
+	case waitAge:
+		return table.Say(themes.Dim, cells.Span(now.Sub(r.Created)))
+	case waitRule:
+		return table.Say(themes.Strong, r.Rule)
+	case waitGroup:
+		return table.Cell{Role: themes.Plain, Text: group(r.Key)}
+	case waitEvents:
+		return table.Say(themes.Dim, cells.Number(r.Members.Count))
+	case waitAct:
+		return table.Say(themes.Plain, act(r.Request))
+	case waitCare:
+		return table.Say(themes.Warn, care(r))
+	}
+	if r.Due.IsZero() {
+		return table.Cell{}
+	}
+	left := r.Due.Sub(now)
+	role := themes.Dim
+	if left < 5*time.Minute {
+		role = themes.Warn
+	}
+	return table.Say(role, cells.Span(left))
+}
+
+// care names what of a run asks for a closer look.
+func care(r *react.Run) string {
+	word := ""
+	if r.Flagged {
+		word = "! noticed"
+	}
+	if r.Stale {
+		word = cells.Commas(word, "late")
+	}
+	return word
+}
+
+func (t *waiting) Describe(d *detail.Text, id table.RowID) {
+	p := t.part
+	r := t.run(id)
+	switch {
+	case r == nil:
+		d.Say("", themes.Dim, "It does not wait any more; the tab Runs tells what became of it.")
+		return
+	case r.Request == nil:
+		d.Say("", themes.Dim, "The engine prepares what it would do.")
+		return
+	case p.tooSmall(d, "eventdeck approve "+string(r.ID)):
+		return
+	}
+	rule := p.rule(r.Rule)
+	p.write(d, block{kind: toApprove, name: string(r.ID), title: r.Rule, hash: r.Request.Hash()}, react.Block(*r, rule, rule.Approved))
+	d.Lines = append(d.Lines, detail.Line{})
+	t.input(d, r)
+	d.Lines = append(d.Lines, detail.Line{})
+	members(d, &r.Members)
+}
+
+// inputShown bounds what is shown of an input, in bytes.
+const inputShown = 32 << 10
+
+// input shows what the act gets, behind the gutter.
+func (t *waiting) input(d *detail.Text, r *react.Run) {
+	in := r.Request.Input
+	if len(in) == 0 {
+		d.Say("", themes.Dim, "It gets no input.")
+		return
+	}
+	if of := r.Request.Hash(); t.payload.of != of || t.payload.width != d.Width {
+		t.payload = payload{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShown)])), max(1, d.Width-1))}
+	}
+	d.Quote(t.part.rule(r.Rule).Rule.On.Server+": input of the act", t.payload.lines)
+	if rest := len(in) - inputShown; rest > 0 {
+		d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck runs show "+string(r.ID)+" has them all")
+	}
+}
+
+// members lists the records of a run; a line leads to its record.
+func members(d *detail.Text, m *react.Members) {
+	d.Say("", themes.Title, cells.Count(m.Count, "event")+"; enter on a line shows it")
+	for i, part := range [][]uint64{m.First, m.Last} {
+		if gap := m.Count - uint64(len(m.First)) - uint64(len(m.Last)); i == 1 && gap > 0 && m.Count > uint64(len(m.First)) {
+			d.Say("", themes.Dim, "  "+cells.Number(gap)+" between them are summed up only")
+		}
+		for _, seq := range part {
+			d.Lines = append(d.Lines, detail.Line{Label: "  record", Text: cells.Sanitize(cells.Number(seq)), Seq: seq})
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(m.Top)) {
+		counts := m.Top[path]
+		for i, c := range counts[:min(len(counts), 3)] {
+			label := "  " + quoted(path)
+			if i > 0 {
+				label = ""
+			}
+			d.Lines = append(d.Lines, detail.Line{Label: label, Gutter: true, Text: cells.Join(trust.Line(c.Value), cells.Sanitize(" "+cells.Number(c.N)+" times"))})
+		}
+	}
+}
+
+func (t *waiting) Teach() []string {
+	p := t.part
+	switch {
+	case p.lesson() != nil:
+		return p.lesson()
+	case len(p.view.Rules) == 0:
+		return []string{"Nothing waits: there are no rules.", "", p.env.Screen.KeyOf("react.new") + " on an event makes one from it; or write them into " + p.view.Path}
+	}
+	return []string{"Nothing waits for you.", "", "Rules in mode ask put here what they want to do; [ ] shows runs and rules."}
+}
+
+// rule is a rule in force, the zero value if there is none of that name.
+func (p *Part) rule(name string) react.RuleView {
+	for _, r := range p.view.Rules {
+		if r.Rule.Name == name {
+			return r
+		}
+	}
+	return react.RuleView{}
+}

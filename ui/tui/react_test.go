@@ -1,0 +1,394 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/react"
+	reactions "eventdeck/ui/tui/react"
+)
+
+// openReact returns the screen on an engine, and what lets its time go by.
+func openReact(t testing.TB, e *fakeEngine, w, h int) (*app, func(time.Duration)) {
+	t.Helper()
+	now := start
+	o := Options{Theme: "none", Now: func() time.Time { return now }, React: e}
+	if e == nil {
+		o.React = nil
+	}
+	a := openWith(t, incident(), o)
+	a.update(tea.WindowSizeMsg{Width: w, Height: h})
+	press(t, a, "6")
+	a.draw()
+	return a, func(d time.Duration) {
+		for end := now.Add(d); now.Before(end); {
+			now = now.Add(reactions.Beat)
+			settle(a, a.update(beatMsg{}))
+			a.draw()
+		}
+	}
+}
+
+func TestGoldenReactions(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"react-waiting": nil, "react-runs": {"]", "j", "j"}, "react-rules": {"]", "]"}, "react-block": {"enter"}, "react-deny": {"ctrl+x"},
+		"react-settle": {"]", "j", "j", "j", "ctrl+t"}, "react-silence": {"]", "]", "ctrl+s"}, "react-why": {"2", "Q"}, "react-help": {"?"}, "react-led": {"2", "g", "enter"},
+	} {
+		for _, size := range [][2]int{{160, 45}, {100, 30}, {80, 24}, {40, 12}} {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				a, _ := openReact(t, reacting(), size[0], size[1])
+				press(t, a, keys...)
+				a.draw()
+				flush(a)
+				exact(t, a)
+				got := screenOf(a) + "\n"
+				file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]))
+				if *update {
+					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+					return
+				}
+				want, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got != string(want) {
+					t.Errorf("%s differs; go test -update writes it anew\n%s", file, got)
+				}
+			})
+		}
+	}
+}
+
+func TestAnApprovalTakesARestAndItsKey(t *testing.T) {
+	e := reacting()
+	a, wait := openReact(t, e, 160, 45)
+	press(t, a, "ctrl+y")
+	if e.acts("approve") != 0 || !strings.Contains(a.status.Note.Text, "not yet") {
+		t.Fatalf("approved at once, or no word of why not: %q", a.status.Note.Text)
+	}
+	wait(300 * time.Millisecond)
+	press(t, a, "j")
+	wait(300 * time.Millisecond)
+	press(t, a, "ctrl+y")
+	if e.acts("approve") != 0 {
+		t.Fatal("approved without a rest")
+	}
+	wait(time.Second)
+	if s := screenOf(a); !strings.Contains(s, "ctrl+y approves it once") {
+		t.Errorf("nothing says that the key counts now:\n%s", s)
+	}
+	press(t, a, "ctrl+y")
+	if e.acts("approve r4bbbbbbbbbbbbbb") != 1 {
+		t.Fatalf("not approved: %q, %v", a.status.Note.Text, e.did)
+	}
+	wait(time.Second)
+	press(t, a, "ctrl+y")
+	if e.acts("approve") != 1 {
+		t.Error("the same was approved twice")
+	}
+}
+
+func TestNothingElseApprovesOrArms(t *testing.T) {
+	for name, try := range map[string]func(a *app){
+		"the palette": func(a *app) { press(t, a, ":", "a", "p", "p", "r", "o", "v", "e", "enter") },
+		"its name": func(a *app) {
+			if cmd, err := a.actions.Execute(reactions.Yes); err == nil {
+				settle(a, cmd)
+			}
+		},
+		"grant by its name": func(a *app) {
+			if cmd, err := a.actions.Execute("react.grant"); err == nil {
+				settle(a, cmd)
+			}
+		},
+		"help":   func(a *app) { press(t, a, "?", "a", "p", "p", "r", "o", "v", "e", "enter") },
+		"paste":  func(a *app) { settle(a, a.update(tea.PasteMsg{Content: "\x19\x19"})); press(t, a, "ctrl+y") },
+		"focus":  func(a *app) { settle(a, a.update(tea.FocusMsg{})); press(t, a, "ctrl+y") },
+		"mouse":  func(a *app) { a.update(tea.MouseClickMsg{X: 5, Y: 5, Button: tea.MouseLeft}); press(t, a, "ctrl+y") },
+		"resize": func(a *app) { a.update(tea.WindowSizeMsg{Width: 120, Height: 40}); a.draw(); press(t, a, "ctrl+y") },
+		"a key that is held": func(a *app) {
+			settle(a, a.key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl, IsRepeat: true}))
+		},
+	} {
+		for _, tab := range [][]string{nil, {"]", "]"}} {
+			e := reacting()
+			a, wait := openReact(t, e, 160, 45)
+			press(t, a, tab...)
+			a.draw()
+			wait(2 * time.Second)
+			if !strings.Contains(screenOf(a), "ctrl+y a") {
+				t.Fatalf("the key does not count in the first place:\n%s", screenOf(a))
+			}
+			try(a)
+			if e.acts("approve")+e.acts("arm")+e.acts("grant") > 0 {
+				t.Errorf("%s, tab %v: %v", name, tab, e.did)
+			}
+		}
+	}
+}
+
+// A block that changes, that is covered or that is not shown to its end is not approved.
+func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
+	e := reacting()
+	e.view.Waiting[0].Request.Argv = append(e.view.Waiting[0].Request.Argv, strings.Split(strings.Repeat("padding ", 60), " ")...)
+	a, wait := openReact(t, e, 160, 45)
+	wait(2 * time.Second)
+	press(t, a, "ctrl+y")
+	if e.acts("approve") != 0 || !strings.Contains(a.status.Note.Text, "read on") {
+		t.Fatalf("approved unseen, or no word of it: %q", a.status.Note.Text)
+	}
+	press(t, a, "enter", "G")
+	a.draw()
+	wait(2 * time.Second)
+	press(t, a, "ctrl+y")
+	if e.acts("approve") != 0 || !strings.Contains(a.status.Note.Text, "read back") {
+		t.Fatalf("approved with lines that were jumped over: %q", a.status.Note.Text)
+	}
+	press(t, a, "g")
+	for range 20 {
+		a.draw()
+		wait(300 * time.Millisecond)
+		press(t, a, "ctrl+d")
+	}
+	wait(time.Second)
+	if press(t, a, "ctrl+y"); e.acts("approve") != 1 {
+		t.Fatalf("all was read, and it is not approved: %q", a.status.Note.Text)
+	}
+
+	e = reacting()
+	a, wait = openReact(t, e, 160, 45)
+	wait(2 * time.Second)
+	e.view.Waiting[0].Request.Argv = []string{"/usr/local/bin/restart", "everything"}
+	e.view.Revision++
+	wait(1100 * time.Millisecond) // it is read anew
+	look(a)
+	a.draw()
+	press(t, a, "ctrl+y")
+	if e.acts("approve") != 0 {
+		t.Error("approved what had just changed")
+	}
+}
+
+// Keys at 50 a second, approvals that arrive, focus events, pastes and the mouse in any
+// order approve nothing.
+func TestHammeringApprovesNothing(t *testing.T) {
+	keys := []string{"ctrl+y", "ctrl+y", "enter", "j", "k", "]", "[", "6", "3", "ctrl+g", "1", "esc", "tab", "y", ":", "?", "ctrl+x", "space", "g", "G", "u"}
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		e := reacting()
+		a, _ := openReact(t, e, 160, 45)
+		now := start
+		a.Now = func() time.Time { return now }
+		for i := range 600 {
+			now = now.Add(20 * time.Millisecond)
+			if i%5 == 0 {
+				settle(a, a.update(beatMsg{}))
+			}
+			switch r.IntN(12) {
+			case 0:
+				e.view.Waiting = append(e.view.Waiting, asks(react.RunID(fmt.Sprintf("new%d", i)), "x"))
+				e.view.Revision++
+				settle(a, a.react.Work())
+			case 1:
+				settle(a, a.update(tea.FocusMsg{}))
+			case 2:
+				settle(a, a.update(tea.PasteMsg{Content: "\x19y"}))
+			case 3:
+				settle(a, a.update(tea.MouseClickMsg{X: r.IntN(160), Y: r.IntN(45), Button: tea.MouseLeft}))
+			}
+			if press(t, a, keys[r.IntN(len(keys))]) {
+				t.Fatal("quit")
+			}
+			a.draw()
+		}
+		if n := e.acts("approve") + e.acts("grant") + e.acts("arm"); n > 0 {
+			t.Fatalf("seed %d: %v", seed, e.did)
+		}
+	}
+}
+
+func TestDenyingAndItsReasonAreOneAct(t *testing.T) {
+	e := reacting()
+	a, _ := openReact(t, e, 160, 45)
+	press(t, a, "ctrl+x", "n", "o", "esc")
+	if e.acts("deny") != 0 {
+		t.Fatal("denied without enter")
+	}
+	press(t, a, "ctrl+x", "n", "o", "enter")
+	if e.acts("deny r3aaaaaaaaaaaaaa no") != 1 {
+		t.Fatalf("%v", e.did)
+	}
+	if s := screenOf(a); !strings.Contains(s, "u undoes it") {
+		t.Errorf("no word of undoing:\n%s", s)
+	}
+	if press(t, a, "u"); e.acts("undeny r3") != 1 {
+		t.Errorf("%v", e.did)
+	}
+}
+
+func TestGrantsEndWithinADay(t *testing.T) {
+	e := reacting()
+	a, wait := openReact(t, e, 160, 45)
+	wait(time.Second)
+	press(t, a, "ctrl+g", "backspace", "4", "8")
+	wait(time.Second)
+	press(t, a, "ctrl+y")
+	if e.acts("grant") != 0 || !strings.Contains(screenOf(a), "1 to 24") {
+		t.Fatalf("%v\n%s", e.did, screenOf(a))
+	}
+	press(t, a, "backspace", "backspace", "4", "ctrl+y")
+	if e.acts("grant") != 0 {
+		t.Fatal("granted without a rest")
+	}
+	wait(time.Second)
+	if press(t, a, "ctrl+y"); e.acts("grant r3aaaaaaaaaaaaaa") != 1 || !strings.HasSuffix(e.did[len(e.did)-1], "4h0m0s") {
+		t.Errorf("%v\n%s", e.did, screenOf(a))
+	}
+}
+
+func TestArmingTakesTheRuleInFull(t *testing.T) {
+	e := reacting()
+	a, wait := openReact(t, e, 160, 45)
+	press(t, a, "]", "]")
+	a.draw()
+	if press(t, a, "ctrl+y"); e.acts("arm") != 0 {
+		t.Fatal("armed at once")
+	}
+	wait(time.Second)
+	if press(t, a, "ctrl+y"); e.acts("arm page-p1 h1") != 1 {
+		t.Fatalf("%v %q", e.did, a.status.Note.Text)
+	}
+	press(t, a, "j", "ctrl+x")
+	if e.acts("disarm note-deploys") != 1 {
+		t.Fatalf("%v", e.did)
+	}
+	if press(t, a, "u"); e.acts("arm note-deploys h2") != 1 {
+		t.Errorf("%v", e.did)
+	}
+	press(t, a, "ctrl+s", "enter", "u")
+	if e.acts("silence note-deploys 1h0m0s") != 1 || e.acts("unsilence") != 1 {
+		t.Errorf("%v", e.did)
+	}
+}
+
+func TestStoppingAtOnceAndKilling(t *testing.T) {
+	e := reacting()
+	a, wait := openReact(t, e, 160, 45)
+	press(t, a, "2", "Z")
+	wait(time.Second)
+	look(a)
+	if s := screenOf(a); e.acts("stop false") != 1 || !strings.Contains(s, "STOPPED") {
+		t.Fatalf("%v\n%s", e.did, s)
+	}
+	if title := a.windowTitle(); !strings.Contains(title, "STOPPED") {
+		t.Errorf("the title is %q", title)
+	}
+	if press(t, a, "Z"); e.acts("stop true") != 1 {
+		t.Fatalf("%v", e.did)
+	}
+	wait(6 * time.Second)
+	press(t, a, "Z")
+	if s := screenOf(a); e.acts("stop") != 2 || !strings.Contains(s, "go on") {
+		t.Fatalf("%v\n%s", e.did, s)
+	}
+	if press(t, a, "g"); e.acts("go") != 1 {
+		t.Errorf("%v", e.did)
+	}
+}
+
+func TestReactionsAsLines(t *testing.T) {
+	e := reacting()
+	a, _ := openReact(t, e, 160, 45)
+	for line, did := range map[string]string{
+		"react stop": "stop false", "deny r4bbbbbbbbbbbbbb not now": "deny r4bbbbbbbbbbbbbb not now", "retry r2cccccccccccccc": "retry r2cccccccccccccc",
+		"settle r1dddddddddddddd done seen": "settle r1dddddddddddddd true seen", "disarm note-deploys": "disarm note-deploys",
+		"silence page-p1 2h": "silence page-p1 2h0m0s", "silence page-p1 0": "unsilence page-p1", "once page-p1 #2": "once page-p1 2",
+	} {
+		cmd, err := a.actions.Execute(line)
+		if err != nil {
+			t.Errorf(":%s: %v", line, err)
+			continue
+		}
+		if settle(a, cmd); e.acts(did) == 0 {
+			t.Errorf(":%s did %v", line, e.did)
+		}
+	}
+	for _, line := range []string{"deny nobody", "silence page-p1 long", "settle r1 perhaps", "react", "rules nobody", "once page-p1 #99999", "why-not"} {
+		if _, err := a.actions.Execute(line); err == nil {
+			t.Errorf(":%s is no error", line)
+		}
+	}
+	if _, err := a.actions.Execute("runs parked"); err != nil {
+		t.Fatal(err)
+	}
+	flush(a)
+	if s := screenOf(a); !strings.Contains(s, "? parked") || strings.Contains(s, "r2ccc") {
+		t.Errorf("runs by state:\n%s", s)
+	}
+	cmd, err := a.actions.Execute("why-not page-p1 #2")
+	if settle(a, cmd); err != nil || !strings.Contains(screenOf(a), "the filter does not match") {
+		t.Errorf("%v\n%s", err, screenOf(a))
+	}
+}
+
+func TestWithoutAnEngine(t *testing.T) {
+	a, _ := openReact(t, nil, 120, 40)
+	if s := screenOf(a); !strings.Contains(s, "No engine of reactions runs here") || !strings.Contains(s, "eventdeck react run") {
+		t.Errorf("%s", s)
+	}
+	if press(t, a, "Z", "ctrl+y"); a.dialog != nil {
+		t.Error("Z asks something")
+	}
+	if _, err := a.actions.Execute("deny x"); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestAFailedApprovalCanBeTriedAgain(t *testing.T) {
+	e := reacting()
+	e.fail = errors.New("no token")
+	a, wait := openReact(t, e, 160, 45)
+	wait(time.Second)
+	press(t, a, "ctrl+y")
+	if !a.status.Note.Bad {
+		t.Fatalf("the failure is not told: %q", a.status.Note.Text)
+	}
+	wait(2 * time.Second)
+	if press(t, a, "ctrl+y"); e.acts("approve") != 2 {
+		t.Errorf("%v %q", e.did, a.status.Note.Text)
+	}
+}
+
+func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
+	e := reacting()
+	a, wait := openReact(t, e, 160, 45)
+	if title := a.windowTitle(); !strings.HasPrefix(title, "(2 ask)") {
+		t.Errorf("the title is %q", title)
+	}
+	if s := screenOf(a); !strings.Contains(s, "2 ask · 1 run") {
+		t.Errorf("the status line:\n%s", s)
+	}
+	a.react.News()
+	a.notify.Settings.On = true
+	a.update(tea.BlurMsg{})
+	e.view.Waiting = append(e.view.Waiting, asks("r9", "x"))
+	e.view.Revision++
+	wait(1100 * time.Millisecond)
+	settle(a, a.react.Work())
+	if cmd := a.notice(); cmd == nil {
+		t.Error("nobody is told")
+	}
+	if cmd := a.notice(); cmd != nil {
+		t.Error("it is told twice")
+	}
+}
