@@ -80,6 +80,7 @@ func run() int {
 		DemoServer:    host.DemoServer,
 		Browse:        cli.Browse,
 		Executable:    os.Executable,
+		RunReactions:  reactions,
 		WatchTerminal: watchTerminal,
 		StoreTools: cli.StoreTools{
 			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,

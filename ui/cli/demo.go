@@ -88,6 +88,9 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if !a.flags.screen.reads {
+		a.flags.reacts = demoReactions
+	}
 	d, err := a.open(ctx, a.keptOrTemporary(), false)
 	if err != nil {
 		return err

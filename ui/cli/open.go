@@ -37,6 +37,8 @@ type deck struct {
 	// Either the host is in another process, or other processes may use this one.
 	client *attach.Client
 	server *attach.Server
+	// reactions run here; nil: none do.
+	reactions Reactions
 	// unobserve ends what looks into the host from outside.
 	unobserve func() error
 	// startDemo starts the demo servers on this deck; nil: it cannot.
@@ -121,6 +123,7 @@ func (a *app) start(ctx context.Context, d *deck, o StoreOptions, trace bool, lo
 	if d.API, err = a.NewHost(options); err != nil {
 		return err
 	}
+	a.startReactions(d, logger)
 	if !o.Temporary {
 		a.serve(d, o, logger)
 	}
@@ -134,6 +137,9 @@ func (d *deck) closeHost() error {
 	var err error
 	if d.server != nil {
 		err = d.server.Close()
+	}
+	if d.reactions != nil {
+		err = errors.Join(err, d.reactions.Close())
 	}
 	return errors.Join(err, d.API.Close())
 }

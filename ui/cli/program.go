@@ -13,6 +13,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 )
 
 // Program is what the command line runs with. Tests put stand-ins here.
@@ -51,6 +52,8 @@ type Program struct {
 	// program, and keeps reports of crashes in dir; nil: neither happens. stop ends
 	// that in good order.
 	WatchTerminal func(dir string) (stop func() error, err error)
+	// RunReactions begins to run reactions; nil: this program cannot.
+	RunReactions func(ReactOptions) (Reactions, error)
 	// Executable returns the path of this program, which starts itself as a demo
 	// server.
 	Executable func() (string, error)
@@ -85,6 +88,8 @@ type ScreenOptions struct {
 	Theme    string // name of a theme, "" for the one that was kept or suits
 	ThemeDir string // where the operator's themes are, "" for nowhere
 	Glyphs   string // "ascii", or "" for what suits
+
+	React react.Control // of the reactions that run; nil: none do
 
 	ReadOnly bool   // actions that change something are hidden and refused
 	Settings string // the operator's file of settings, "" for none

@@ -47,17 +47,17 @@ func (a *app) reactCommand() *cobra.Command {
 		seq   uint64
 		dry   bool
 		kill  bool
-		usage = "react: say what to do: --once NAME --event SEQ, stop, or go"
+		usage = "react: say what to do: run, --once NAME --event SEQ, stop, or go"
 	)
 	cmd := &cobra.Command{
 		Use:   "react",
-		Short: "Have a rule act on one event; stop all reactions, and let them go on",
+		Short: "Run reactions without a screen; have a rule act on one event; stop all, and let them go on",
 		Long: `react --once NAME --event SEQ has a rule act on one record that is stored, whatever its filter says; the run asks first.
 With --dry-run nothing is made: it prints what the rule would decide about the record, and why.`,
 		Example: "eventdeck react --once page-p1 --event 4711 --dry-run\neventdeck react stop --kill",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command react %q%s; use stop or go", args[0], meantCommand(cmd, args[0]))
+				return usagef("there is no command react %q%s; use run, stop or go", args[0], meantCommand(cmd, args[0]))
 			}
 			return nil
 		},
@@ -80,7 +80,7 @@ A file react.stop in the data directory does the same as --kill; where no proces
 		Run: a.run(func(cmd *cobra.Command, _ []string) error { return a.stopReactions(cmd.Context(), kill) }),
 	}
 	stop.Flags().BoolVar(&kill, "kill", false, "end what runs")
-	cmd.AddCommand(stop, &cobra.Command{
+	cmd.AddCommand(a.reactRunCommand(), stop, &cobra.Command{
 		Use: "go", Short: "Let reactions go on after a stop, or after they were held", Args: exactly(0),
 		Run: a.run(func(cmd *cobra.Command, _ []string) error {
 			return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error { return c.Go(ctx) })

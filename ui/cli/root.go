@@ -39,6 +39,7 @@ type flags struct {
 	rotate    time.Duration
 	hooks     hookFlags
 	screen    screenFlags
+	reacts    reacts // set by the command
 }
 
 func (a *app) execute(ctx context.Context) error {

@@ -23,6 +23,9 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if !a.flags.screen.reads { // a screen that only looks starts nothing
+		a.flags.reacts = ownReactions
+	}
 	d, err := a.open(ctx, o, false)
 	if err != nil {
 		return err

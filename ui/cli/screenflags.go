@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host/attach"
 	"eventdeck/themes"
 )
 
@@ -64,6 +65,9 @@ func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
 		API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout,
 		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(), Present: s.present,
 		ReadOnly: s.reads, Settings: a.settingsFile(),
+	}
+	if c, ok := d.API.(attach.Controller); ok {
+		o.React = following{c}
 	}
 	if !demo {
 		o.Servers, o.StartDemo = a.source(), d.startDemo

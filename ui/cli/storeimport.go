@@ -59,6 +59,11 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	a.sayHowSealed(store.Info())
 	i := importer{ctx: ctx, store: store, markers: map[[sha256.Size]byte]bool{}}
+	done, err := noReactionTo(ctx, store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	counted := &countedReader{in: in}
 	stop := a.working("importing", func() (uint64, uint64) { return counted.read.Load(), size })
 	err = i.run(counted)
@@ -160,4 +165,33 @@ func thereAlready(n int) string {
 		return "1 was there already"
 	}
 	return fmt.Sprintf("%d were there already", n)
+}
+
+// noReactionTo notes that what is stored until done is called was imported: it starts
+// nothing, also when the import is killed, and reactions are held until the operator has
+// looked at it.
+func noReactionTo(ctx context.Context, store event.Store) (done func() error, err error) {
+	journal := store.Journal()
+	if journal == nil {
+		return func() error { return nil }, nil
+	}
+	first := store.Last() + 1
+	entry := event.JournalEntry{Table: event.TableReact, Key: fmt.Sprintf("%s%016x", event.PrefixImported, first)}
+	begin := event.JournalChange{Put: []event.JournalEntry{entry}}
+	undo := event.JournalChange{Delete: []event.JournalEntry{entry}}
+	if _, err := journal.Entry(event.TableReact, event.KeyLag); errors.Is(err, event.ErrNotFound) {
+		lag := event.JournalEntry{Table: event.TableReact, Key: event.KeyLag, Value: []byte("records were imported")}
+		begin.Put, undo.Delete = append(begin.Put, lag), append(undo.Delete, lag)
+	}
+	if err := journal.Change(ctx, begin); err != nil {
+		return nil, err
+	}
+	return func() error {
+		last, ctx := store.Last(), context.WithoutCancel(ctx) // also after the operator has ended the import
+		if last < first {
+			return journal.Change(ctx, undo)
+		}
+		entry.Value = fmt.Appendf(nil, "%016x", last)
+		return journal.Change(ctx, event.JournalChange{Put: []event.JournalEntry{entry}})
+	}, nil
 }

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -316,19 +319,19 @@ func (e *Engine) onRule(ctx context.Context, rule string, change func(*ruleState
 // Stop implements [react.Control]. The gate is shut at once, whatever else goes on.
 func (e *Engine) Stop(ctx context.Context, kill bool) error {
 	e.gate.close(kill)
-	fileErr := e.o.Switch.Stop(kill)
-	err := e.call(ctx, func() error {
+	return e.call(ctx, func() error {
 		e.stagePut(event.TableReact, keyStop, []byte(e.now().Format(time.RFC3339)))
 		e.audit(event.ActorOperator, "reactions stopped", 0, map[bool]string{true: "what ran was ended", false: event.ResultOK}[kill])
 		return nil
 	})
-	return errors.Join(err, fileErr)
 }
 
 // Go implements [react.Control]. It removes the stop file.
 func (e *Engine) Go(ctx context.Context) error {
-	if err := e.o.Switch.Unstop(); err != nil {
-		return fmt.Errorf("the stop file stays: %w", err)
+	if e.o.Dir != "" {
+		if err := os.Remove(filepath.Join(e.o.Dir, react.StopFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the stop file stays: %w", err)
+		}
 	}
 	return e.call(ctx, func() error {
 		e.stageDelete(event.TableReact, keyStop)
@@ -336,7 +339,7 @@ func (e *Engine) Go(ctx context.Context) error {
 		e.audit(event.ActorOperator, "reactions go on", 0, event.ResultOK)
 		e.afterCommit(func() {
 			e.lag = ""
-			e.gate.file(e.o.Switch.Stopped())
+			e.gate.file(e.stopFile())
 			e.gate.open()
 			e.staged.again = true
 		})

@@ -47,22 +47,6 @@ type Store interface {
 	Journal() event.Journal
 }
 
-// Switch is a stop switch outside of the engine: a file in the data directory, which an
-// operator can make by hand and supervisors of commands read too.
-type Switch interface {
-	// Stopped reports whether nothing may start, and whether what runs is to end.
-	Stopped() (starts, running bool)
-	Stop(kill bool) error
-	Unstop() error
-}
-
-// noSwitch is never stopped.
-type noSwitch struct{}
-
-func (noSwitch) Stopped() (starts, running bool) { return false, false }
-func (noSwitch) Stop(bool) error                 { return nil }
-func (noSwitch) Unstop() error                   { return nil }
-
 // Options configure an [Engine]. Store, Runner and Parse are needed.
 type Options struct {
 	Store  Store
@@ -71,8 +55,8 @@ type Options struct {
 	// there has no rules.
 	Path  string
 	Parse func(path string, content []byte) (react.File, error)
-	// Switch is the stop switch that is a file; nil: there is none.
-	Switch Switch
+	// Dir is the data directory, in which [react.StopFile] stops everything; "": none.
+	Dir string
 	// Live tells whether a subscription to the type is live or polling; nil: never.
 	Live func(server, eventType string) bool
 
@@ -144,9 +128,6 @@ func Open(o Options) (*Engine, error) {
 	}
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
-	}
-	if o.Switch == nil {
-		o.Switch = noSwitch{}
 	}
 	if o.Live == nil {
 		o.Live = func(string, string) bool { return false }

@@ -58,12 +58,12 @@ func (g *gate) close(kill bool) {
 	}
 }
 
-// file notes what the stop file says.
-func (g *gate) file(starts, running bool) (changed bool) {
+// file notes whether there is a stop file. While there is one, what passed is ended.
+func (g *gate) file(there bool) (changed bool) {
 	g.mu.Lock()
-	changed = g.byFile != starts
-	g.byFile = starts
-	live := g.running(running)
+	changed = g.byFile != there
+	g.byFile = there
+	live := g.running(there)
 	g.mu.Unlock()
 	for _, a := range live {
 		a.Kill()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"eventdeck/host/event"
@@ -116,9 +117,18 @@ func (f *readFile) make(r react.Runner) {
 	}
 }
 
+// stopFile reports whether there is a stop file. One that cannot be seen is there.
+func (e *Engine) stopFile() bool {
+	if e.o.Dir == "" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(e.o.Dir, react.StopFile))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // lookAtFiles reads the file of rules again when it was changed, and notes the stop file.
 func (e *Engine) lookAtFiles() {
-	if e.gate.file(e.o.Switch.Stopped()) {
+	if e.gate.file(e.stopFile()) {
 		e.stale = true
 		e.audit(event.ActorOperator, "stop file", 0, map[bool]string{true: "stops", false: "no longer stops"}[e.gate.stopped()])
 	}

@@ -318,7 +318,7 @@ func (e *Engine) tryStart(r *run) {
 		}
 		return
 	}
-	if e.gate.file(e.o.Switch.Stopped()) {
+	if e.gate.file(e.stopFile()) {
 		e.stale = true
 	}
 	if e.gate.shut() {
@@ -382,7 +382,7 @@ func (e *Engine) perform(r *run, a react.Attempt) {
 	id := r.ID
 	e.beside(func() {
 		e.o.Failpoint("running")
-		e.gate.file(e.o.Switch.Stopped())
+		e.gate.file(e.stopFile())
 		if e.ctx.Err() != nil || !e.gate.pass(id, a) {
 			a.Abort()
 			e.post(func() {

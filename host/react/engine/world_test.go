@@ -107,7 +107,7 @@ func (w *world) open(target string, after int) (*Engine, *life) {
 	w.t.Helper()
 	l := &life{w: w, target: target, left: after, passed: map[string]int{}}
 	e, err := Open(Options{
-		Store: l, Runner: l, Path: w.path(), Switch: w, Failpoint: l.failpoint,
+		Store: l, Runner: l, Path: w.path(), Dir: w.dir, Failpoint: l.failpoint,
 		Parse: func(_ string, content []byte) (react.File, error) {
 			if string(content) == "broken" {
 				return react.File{}, errors.New("rules.json:1:1: broken")
@@ -472,13 +472,3 @@ func (w *world) entry(key string) []byte {
 	defer w.mu.Unlock()
 	return w.tables[event.TableReact][key]
 }
-
-// Stopped, Stop and Unstop are the stop switch that is a file.
-func (w *world) Stopped() (starts, running bool) {
-	_, err := os.Stat(filepath.Join(w.dir, "react.stop"))
-	return err == nil, err == nil
-}
-
-func (w *world) Stop(bool) error { return nil }
-
-func (w *world) Unstop() error { return os.RemoveAll(filepath.Join(w.dir, "react.stop")) }

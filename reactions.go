@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+	"eventdeck/host/react/act"
+	"eventdeck/host/react/engine"
+	"eventdeck/host/react/rules"
+	"eventdeck/ui/cli"
+)
+
+// reactions begins to run reactions on an open store.
+func reactions(o cli.ReactOptions) (cli.Reactions, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	runner, err := act.New(act.Options{Dir: o.Dir, Executable: self, Hidden: []string{filepath.Dir(o.Rules)}, Marks: o.API})
+	if err != nil {
+		return nil, err
+	}
+	known := rules.Known{Env: os.LookupEnv}
+	e, err := engine.Open(engine.Options{
+		Store: o.Store, Runner: runner, Path: o.Rules, Dir: o.Dir, Log: o.Log,
+		Parse: func(path string, content []byte) (react.File, error) { return rules.Parse(path, content, known) },
+		Live: func(server, eventType string) bool {
+			for _, sub := range o.API.Snapshot().Subs {
+				if sub.Key.Server == server && sub.Key.Type.Raw() == eventType && sub.Running && delivers(sub.Status.State) {
+					return true
+				}
+			}
+			return false
+		},
+	})
+	if err != nil {
+		return nil, err // not a nil *engine.Engine in an interface
+	}
+	return e, nil
+}
+
+// delivers reports whether a subscription in this state would bring what its server sends.
+func delivers(s event.State) bool {
+	switch s {
+	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
+		return true
+	}
+	return false
+}
