@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/jsonfile"
 	"eventdeck/host/react"
 )
 
@@ -87,23 +87,20 @@ func (e *Engine) parse(content []byte) (*react.Set, error) {
 	return react.Compile(file, e.now())
 }
 
+// readContent returns nil where there is no file. What is no regular file is refused before
+// it is opened: a pipe may never end.
 func (e *Engine) readContent(s *fileState) ([]byte, error) {
-	f, err := os.Open(e.o.Path)
+	info, err := os.Stat(e.o.Path)
 	if errors.Is(err, fs.ErrNotExist) || e.o.Path == "" {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	s.modified, s.size, s.there = info.ModTime(), info.Size(), true
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("%s has more than %d bytes", e.o.Path, maxFile)
+	content, err := jsonfile.Read(e.o.Path, maxFile, false)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", e.o.Path, err)
 	}
 	return content, err
 }

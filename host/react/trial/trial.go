@@ -156,7 +156,11 @@ func (t *Trial) matched(rule *rule, r *event.Record, a react.Arrival) {
 			}
 			return
 		}
-		if have := t.gather(rule, key, r, a, uint64(fired.Count)); have != nil && have.First > fired.From {
+		n := uint64(fired.Count)
+		if rule.gathering[key] != nil {
+			n = 1 // it has the others already
+		}
+		if have := t.gather(rule, key, r, a, n); have != nil && have.First > fired.From {
 			have.First = fired.From
 		}
 		return

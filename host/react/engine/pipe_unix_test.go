@@ -1,0 +1,26 @@
+//go:build unix
+
+package engine
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A pipe in the place of rules.json would be waited for, for ever.
+func TestAPipeIsNoFileOfRules(t *testing.T) {
+	w := newWorld(t)
+	if err := os.Remove(w.path()); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(w.path(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, _ := w.open("", 0)
+	defer closed(t, e)
+	if fault := e.Reactions().Fault; !strings.Contains(fault, "a pipe") {
+		t.Errorf("the fault is %q", fault)
+	}
+}
