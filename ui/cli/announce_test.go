@@ -42,7 +42,7 @@ func TestPlainScreen(t *testing.T) {
 		out := b.out.String()
 		for _, want := range []string{
 			"1 server, 1 subscription", "server pager is connecting", "server pager is unreachable: connection",
-			"subscription pager incident.created by push is live", "e1  { \"title\"", "by push is suspended",
+			"subscription pager incident.created by push is live", "exhausted  pager  incident.created  { \"title\"", "}  e1", "by push is suspended",
 		} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not told:\n%s", want, out)

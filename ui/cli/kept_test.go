@@ -168,7 +168,7 @@ func TestEvents(t *testing.T) {
 	b.p.StdoutTerminal = true
 	b.err = mcptest.Buffer{}
 	b.expect(t, exitDone, "", "events", "--data", dir, "--limit", "1")
-	if !strings.Contains(b.out.String(), "  chat  b  b2  ") {
+	if !strings.Contains(b.out.String(), "  chat  b  {}  b2\n") {
 		t.Errorf("for a person: %q", b.out.String())
 	}
 }

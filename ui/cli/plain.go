@@ -6,14 +6,16 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/severity"
 	"eventdeck/host/trust"
 )
 
 // appendPlain appends the record as one line for a person: words, no glyphs, no
-// colours, nothing that is repainted.
+// colours, nothing that is repainted. What matters comes first, as lines are read aloud:
+// when, how bad, what; then where, the payload, and ids.
 func appendPlain(b []byte, r event.Record) []byte {
 	b = r.ReceivedAt.Local().AppendFormat(b, "15:04:05.000")
-	b = appendWords(b, safe(r.Server), plain(r.Type))
+	isEvent := false
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
 		b = appendWords(b, gapText(*r.Gap))
@@ -22,7 +24,15 @@ func appendPlain(b []byte, r event.Record) []byte {
 	case r.Kind == event.KindRejected:
 		b = appendWords(b, "payload refused: "+plain(r.Reason))
 	default:
-		b = appendWords(b, plain(r.EventID), plainJSON(r.Data))
+		isEvent = true
+		b = appendWords(b, plain(severity.Of(&r)))
+		if what := plain(host.Headline(r)); what != plainJSON(r.Data) {
+			b = appendWords(b, what)
+		}
+	}
+	b = appendWords(b, safe(r.Server), plain(r.Type))
+	if isEvent {
+		b = appendWords(b, plainJSON(r.Data))
 		if r.Replayed {
 			b = appendWords(b, "(replayed)")
 		}
@@ -30,11 +40,18 @@ func appendPlain(b []byte, r event.Record) []byte {
 	if len(r.Flags) > 0 {
 		b = appendWords(b, "["+safe(strings.Join(r.Flags, " "))+"]")
 	}
+	if isEvent {
+		b = appendWords(b, plain(r.EventID))
+	}
 	return append(b, '\n')
 }
 
+// appendWords appends the words that are not empty, each behind two blanks.
 func appendWords(b []byte, words ...string) []byte {
 	for _, w := range words {
+		if w == "" {
+			continue
+		}
 		b = append(b, "  "...)
 		b = append(b, w...)
 	}

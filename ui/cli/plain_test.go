@@ -19,7 +19,7 @@ func TestPlainLines(t *testing.T) {
 		record event.Record
 		want   []string
 	}{
-		"event":    {r, []string{clock + "  pager  incident.created  e", `{ "a": [ "\u0007\u202e\"x" ] }`, "(replayed)", "[id-mismatch]"}},
+		"event":    {r, []string{clock, "  pager  incident.created  ", `{ "a": [ "\u0007\u202e\"x" ] }`, "(replayed)", "[id-mismatch]"}},
 		"gap":      {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseSilent, From: at, To: at}}, []string{"gap: events may be missing from " + gapFrom + " to " + gapFrom + " (silent)"}},
 		"certain":  {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}}, []string{"gap: events are missing (gap)"}},
 		"state":    {event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateLive, Evidence: "heartbeat", Error: trust.Untrusted("was cut")}}, []string{"state: live, heartbeat, was cut"}},
@@ -37,5 +37,20 @@ func TestPlainLines(t *testing.T) {
 				t.Errorf("a control character got out: %q", got)
 			}
 		})
+	}
+}
+
+// A line is read aloud from its beginning: when, how bad and what come first, ids last.
+func TestPlainLinesBeginWithWhatMatters(t *testing.T) {
+	sub := event.Subscription{ID: "s", Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
+	r := occurrence(sub, "evt_7", `{"severity":"critical","title":"Checkout fails"}`)
+	clock := r.ReceivedAt.Local().Format("15:04:05.000")
+	got := string(appendPlain(nil, r))
+	if want := clock + "  critical  Checkout fails  pager  incident.created  "; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "  evt_7\n") {
+		t.Errorf("got %q, want %q first and the id last", got, want)
+	}
+	gap := event.Record{Kind: event.KindGap, Server: "pager", Type: trust.Untrusted("incident.created"), ReceivedAt: r.ReceivedAt, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}}
+	if got := string(appendPlain(nil, gap)); got != clock+"  gap: events are missing (gap)  pager  incident.created\n" {
+		t.Errorf("got %q", got)
 	}
 }

@@ -292,8 +292,8 @@ func TestTailFormats(t *testing.T) {
 		want     string
 	}{
 		"pipe":           {false, nil, `{"seq":1,`},
-		"pipe, plain":    {false, []string{"--plain"}, "  pager  incident.created  e1  "},
-		"terminal":       {true, nil, "  pager  incident.created  e1  "},
+		"pipe, plain":    {false, []string{"--plain"}, "  pager  incident.created  { \"n\": 1 }  e1\n"},
+		"terminal":       {true, nil, "  pager  incident.created  { \"n\": 1 }  e1\n"},
 		"terminal, JSON": {true, []string{"--json"}, `{"seq":1,`},
 		"terminal, raw":  {true, []string{"--raw"}, `,"raw":"`},
 	} {

@@ -217,7 +217,7 @@ func (r *Report) timeline(p *page) {
 		p.line("%s, older than these, left out.", event.Some(left, "record is", "records are"))
 		p.line("")
 	}
-	p.line("| Time | Record | Server | Type | Severity | Summary |")
+	p.line("| Time | Severity | Summary | Server | Type | Record |")
 	p.line("|---|---|---|---|---|---|")
 	for _, run := range Fold(r.Entries) {
 		e := &r.Entries[run.First]
@@ -225,7 +225,7 @@ func (r *Report) timeline(p *page) {
 		if n := run.Count(); n > 1 {
 			text += fmt.Sprintf(" (%d times in %s)", n, run.Span(r.Entries).Round(time.Second))
 		}
-		p.line("| %s | %d | %s | %s | %s | %s |", p.when(e), e.Seq, inert(e.Server), untrusted(e.Type), untrusted(e.Severity), text)
+		p.line("| %s | %s | %s | %s | %s | %d |", p.when(e), untrusted(e.Severity), text, inert(e.Server), untrusted(e.Type), e.Seq)
 	}
 	p.line("")
 }

@@ -172,6 +172,7 @@ func (s *Strip) at(seq uint64) time.Time {
 type column struct {
 	all, warnings, errors int
 	gap, mark             bool
+	peak                  string // letter of how bad it was, "" beside the worst of its neighbours
 }
 
 // role is that of the column's bar.
@@ -281,7 +282,42 @@ func (s *Strip) columns(p span, w int, r Rows) (columns []column, most int) {
 		}
 		most = max(most, c.all)
 	}
+	markPeaks(columns)
 	return columns, most
+}
+
+// markPeaks gives a letter to the worst of each run of columns with errors, and of each
+// with warnings: colours alone tell it to few.
+func markPeaks(columns []column) {
+	for i := 0; i < len(columns); {
+		letter, worst := columns[i].worst()
+		if letter == "" {
+			i++
+			continue
+		}
+		peak := i
+		for ; i < len(columns); i++ {
+			l, n := columns[i].worst()
+			if l != letter {
+				break
+			}
+			if n > worst {
+				peak, worst = i, n
+			}
+		}
+		columns[peak].peak = letter
+	}
+}
+
+// worst is the letter of what is worst in a column, and how much of it there is.
+func (c *column) worst() (letter string, n int) {
+	switch {
+	case c.errors > 0:
+		return errorLetter, c.errors
+	case c.warnings > 0:
+		return warningLetter, c.warnings
+	}
+	return "", 0
 }
 
 // bars draws the columns, each in the colour of how bad it was.
@@ -326,6 +362,10 @@ func (s *Strip) axis(c *cells.Canvas, p span, columns []column, r Rows) {
 			c.Put(themes.Key, g.Mark)
 		case x.gap:
 			c.Put(themes.Gap, g.Gap)
+		case x.peak == errorLetter:
+			c.Put(themes.Bad, x.peak)
+		case x.peak == warningLetter:
+			c.Put(themes.Warn, x.peak)
 		case i >= top && i <= bottom:
 			c.Put(themes.RuleOn, g.RuleOn)
 		default:

@@ -65,8 +65,8 @@ func TestTheStripFillsItsRows(t *testing.T) {
 				t.Errorf("at %d, %d cells: the chosen row is not told: %q", at, w, axis)
 			}
 		}
-		if text := ansi.Strip(strings.Join(s.Draw(180, rows), "")); gen != 1 && (!strings.Contains(text, "◆") || !strings.Contains(text, "╌")) {
-			t.Errorf("no mark or no gap: %q", text)
+		if text := ansi.Strip(strings.Join(s.Draw(180, rows), "")); gen != 1 && (!strings.Contains(text, "◆") || !strings.Contains(text, "╌") || !strings.Contains(text, "E") || !strings.Contains(text, "W")) {
+			t.Errorf("no mark, no gap, or how bad it was is told by colours alone: %q", text)
 		}
 	}
 }
