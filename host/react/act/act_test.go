@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
@@ -43,10 +44,27 @@ func TestMain(m *testing.M) {
 	if code, ok := Main(os.Args); ok {
 		os.Exit(code)
 	}
+	if len(os.Args) == 3 && os.Args[1] == argAttach {
+		os.Exit(tryAttach(os.Args[2]))
+	}
 	if text := os.Getenv(envHost); text != "" {
 		os.Exit(beHost(text))
 	}
 	os.Exit(m.Run())
+}
+
+// argAttach makes a process of this test attach to the process that has a store open.
+const argAttach = "attach"
+
+func tryAttach(dir string) int {
+	c, err := attach.Attach(context.Background(), dir)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("attached")
+	_ = c.Close() // it never fails
+	return 0
 }
 
 func beHost(text string) int {

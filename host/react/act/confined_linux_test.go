@@ -9,8 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"eventdeck/host"
+	"eventdeck/host/attach"
 	"eventdeck/host/react"
 	"eventdeck/host/react/confine"
+	"eventdeck/store"
 )
 
 func confinedShell(t *testing.T, c react.Confine, script string) react.Rule {
@@ -46,6 +49,40 @@ func TestAConfinedCommandReachesWhatItsRuleNames(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(config, "rules.json")); err != nil || string(text) != "{}\n" {
 		t.Errorf("the rules are %q, %v", text, err)
+	}
+}
+
+// What a command could do to approve itself: reach the process that has the store open, as
+// `eventdeck approve` does. The socket can be reached; without the token it answers nothing.
+func TestAConfinedCommandCannotAttach(t *testing.T) {
+	data := t.TempDir()
+	s, err := store.Open(t.Context(), store.Options{Dir: data, Keyring: store.NoKeyring()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.New(host.Options{Store: s, CADir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := attach.Serve(attach.Options{API: h, Store: s, Dir: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(served.Close(), h.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	r := newRunner(t, Options{Dir: data})
+	rule := confinedShell(t, react.Confine{Net: true}, "")
+	rule.Do.Command.Argv = []string{os.Args[0], argAttach, data}
+	result := ran(t, r, rule)
+	if out := result.Output.Stdout.Head.Raw(); result.Outcome != react.OutcomeFailed || strings.Contains(out, "attached") || !strings.Contains(out, "permission denied") {
+		t.Errorf("confined: %+v, %s", result, out)
+	}
+	rule.Do.Command.Confine = nil
+	if out := ran(t, r, rule).Output.Stdout.Head.Raw(); out != "attached\n" {
+		t.Errorf("not confined: %s", out)
 	}
 }
 

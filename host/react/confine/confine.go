@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,9 +78,21 @@ func hides(c react.Confine, hidden []string) error {
 	return nil
 }
 
-// resolved returns each path as it stands and what it leads to.
+// resolved returns each path as it stands and what it leads to; of a directory also what
+// the links in it lead to, such as a rules.json that is kept elsewhere.
 func resolved(paths []string) ([]string, error) {
 	var all []string
+	add := func(path string) (real string, err error) {
+		all = append(all, realParent(path))
+		real, err = filepath.EvalSymlinks(path)
+		switch {
+		case err == nil:
+			all = append(all, real)
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", fmt.Errorf("%w: %w", react.ErrBoundary, err)
+		}
+		return real, nil
+	}
 	for _, path := range paths {
 		if path == "" {
 			continue
@@ -88,13 +101,18 @@ func resolved(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", react.ErrBoundary, err)
 		}
-		all = append(all, realParent(abs))
-		real, err := filepath.EvalSymlinks(abs)
-		switch {
-		case err == nil:
-			all = append(all, real)
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%w: %w", react.ErrBoundary, err)
+		real, err := add(abs)
+		if err != nil {
+			return nil, err
+		}
+		entries, _ := os.ReadDir(real) // of a file, and of what is not there, there are none
+		for _, entry := range entries {
+			if entry.Type()&fs.ModeSymlink == 0 {
+				continue
+			}
+			if _, err := add(filepath.Join(real, entry.Name())); err != nil {
+				return nil, err
+			}
 		}
 	}
 	slices.Sort(all)

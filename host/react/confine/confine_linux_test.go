@@ -316,6 +316,16 @@ func TestWhatIsHiddenCannotBeOpened(t *testing.T) {
 	if words, err = Check(react.Confine{Net: true}, hidden); err != nil || !strings.Contains(words, "network open") {
 		t.Errorf("%q, %v", words, err)
 	}
+	settings := filepath.Join(home, "settings")
+	if err := os.Mkdir(settings, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(settings, "rules.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Check(react.Confine{Write: []string{elsewhere}}, []string{settings}); !errors.Is(err, react.ErrBoundary) {
+		t.Errorf("what a link in a hidden directory leads to: %v", err)
+	}
 	if _, err := Check(react.Confine{}, []string{"/etc/eventdeck"}); !errors.Is(err, react.ErrBoundary) {
 		t.Errorf("a configuration among the system's files: %v", err)
 	}
