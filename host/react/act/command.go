@@ -301,6 +301,14 @@ func (r *Runner) Forget(h react.Handle) error {
 	return os.RemoveAll(h.Dir)
 }
 
+// reserved is how much room is kept for a result, in bytes: a command may fill the disk.
+const reserved = 64 << 10
+
+// reserve keeps room for a result.
+func reserve(dir string) error {
+	return writeSynced(filepath.Join(dir, fileResult+".new"), make([]byte, reserved))
+}
+
 // writeResult puts the result in place so that a crash leaves none or the whole of it.
 func writeResult(dir string, result react.Result) error {
 	text, err := json.Marshal(result)
@@ -316,12 +324,16 @@ func writeResult(dir string, result react.Result) error {
 	return syncDir(dir)
 }
 
+// writeSynced writes a file in the room that it has already, and then to its own length.
 func writeSynced(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(text)
+	if err == nil {
+		err = f.Truncate(int64(len(text)))
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"eventdeck/host"
 	"eventdeck/host/attach"
 	"eventdeck/host/react"
@@ -39,9 +41,9 @@ func TestAConfinedCommandReachesWhatItsRuleNames(t *testing.T) {
 	result := ran(t, r, confinedShell(t, react.Confine{Read: []string{dir}}, `
 		cat `+dir+`/in; echo mine > own; cat own
 		cat `+data+`/attach.token; echo bad >> `+config+`/rules.json; cat `+config+`/rules.json; ls `+data+`/react
-		echo x > `+dir+`/out; cat "/proc/$PPID/environ" > /dev/null; kill -9 $PPID; echo end`))
+		echo x > `+dir+`/out; cat "/proc/$PPID/environ"; kill -9 $PPID; grep CapEff /proc/self/status; echo end`))
 	out := result.Output.Stdout.Head.Raw()
-	if result.Outcome != react.OutcomeDone || out != "input\nmine\nend\n" {
+	if result.Outcome != react.OutcomeDone || out != "input\nmine\nCapEff:\t0000000000000000\nend\n" {
 		t.Errorf("%+v\n%s", result, result.Output.Stderr.Head.Raw())
 	}
 	if !strings.Contains(result.Boundary, "Landlock") {
@@ -83,6 +85,23 @@ func TestAConfinedCommandCannotAttach(t *testing.T) {
 	rule.Do.Command.Confine = nil
 	if out := ran(t, r, rule).Output.Stdout.Head.Raw(); out != "attached\n" {
 		t.Errorf("not confined: %s", out)
+	}
+}
+
+func TestAFullDiskDoesNotHideHowACommandEnded(t *testing.T) {
+	data := t.TempDir()
+	if err := unix.Mount("tmpfs", data, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip("a small disk cannot be mounted: ", err)
+	}
+	defer func() {
+		if err := unix.Unmount(data, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	}()
+	r := newRunner(t, Options{Dir: data})
+	result := ran(t, r, shell("head -c 100000 /dev/zero; cat /dev/zero > full; exit 3"))
+	if result.Outcome != react.OutcomeFailed || result.Exit != 3 || !strings.Contains(result.Why, "no space left") {
+		t.Errorf("%+v", result)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -64,7 +65,11 @@ func supervise(dir string) int {
 	}
 	result.Ended, result.Boundary = time.Now().UTC(), o.Request.Boundary
 	if err := writeResult(dir, result); err != nil {
-		return 1 // what is left says that it is not known
+		result.Output = react.Output{} // the disk may be full; how it went fits into what is reserved
+		result.Why = strings.TrimPrefix(result.Why+"; its output could not be kept: "+err.Error(), "; ")
+		if err := writeResult(dir, result); err != nil {
+			return 1 // what is left says that it is not known
+		}
 	}
 	return 0
 }
@@ -83,7 +88,7 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	if err := checkProgram(o.Request); err != nil {
 		return never(err.Error())
 	}
-	if err := errors.Join(writeSynced(filepath.Join(dir, fileBegun), nil), syncDir(dir)); err != nil {
+	if err := errors.Join(reserve(dir), writeSynced(filepath.Join(dir, fileBegun), nil), syncDir(dir)); err != nil {
 		return never(err.Error())
 	}
 	work := o.Request.Dir

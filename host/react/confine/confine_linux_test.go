@@ -74,7 +74,10 @@ func (a attempt) try() error {
 	}
 	switch a.What {
 	case "read":
-		_, err := os.ReadFile(a.Path)
+		text, err := os.ReadFile(a.Path)
+		if err == nil && len(text) == 0 {
+			err = errors.New("empty")
+		}
 		return err
 	case "write":
 		return os.WriteFile(a.Path, []byte("x"), 0o600)
@@ -246,6 +249,12 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 	}
 	if got := tried(t, attempt{What: "limit"}); got != fine {
 		t.Errorf("a limit of its own: %s", got)
+	}
+	// What /proc tells of them ends where it would tell secrets.
+	for _, file := range []string{"environ", "mem", "root/etc/passwd"} {
+		if got := tried(t, attempt{What: "read", Path: fmt.Sprintf("/proc/%d/%s", pid, file)}); got == fine {
+			t.Errorf("%s of another process can be read", file)
+		}
 	}
 	if v < abiScopes {
 		t.Skip("this kernel does not scope signals")

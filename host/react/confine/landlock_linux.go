@@ -89,6 +89,9 @@ func (s Spec) Apply() error {
 	if err := s.landlock(v); err != nil {
 		return fmt.Errorf("%w: %w", react.ErrBoundary, err)
 	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("%w: capabilities: %w", react.ErrBoundary, err)
+	}
 	if err := s.seccomp(v); err != nil {
 		return fmt.Errorf("%w: seccomp: %w", react.ErrBoundary, err)
 	}
@@ -143,6 +146,15 @@ func (s Spec) landlock(v int) error {
 		return fmt.Errorf("landlock: %w", errno)
 	}
 	return unix.Close(int(fd))
+}
+
+// dropCapabilities gives up all capabilities, which root has: some pass Landlock by, such
+// as CAP_PERFMON, with which the memory of any process can be read. With no_new_privs no
+// exec gives them back.
+func dropCapabilities() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	return unix.Capset(&header, &none[0])
 }
 
 // ruleset is a Landlock ruleset that is being made.
