@@ -114,7 +114,7 @@ func newHost(o host.Options) (host.API, error) {
 // screen shows the screen, which tells in when it lends the terminal.
 func screen(ctx context.Context, in *tui.Interrupts, o cli.ScreenOptions) error {
 	return tui.Run(ctx, tui.Options{
-		API: o.API, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
+		API: o.API, React: o.React, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 		Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 		ReadOnly: o.ReadOnly, Settings: o.Settings,
 		Servers: o.Servers, StartDemo: o.StartDemo, Interrupts: in,
