@@ -22,7 +22,7 @@ func reactions(o cli.ReactOptions) (cli.Reactions, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := rules.Known{Env: os.LookupEnv}
+	known := rules.Known{Env: os.LookupEnv, Types: cli.ListedTypes(o.API.Snapshot)}
 	e, err := engine.Open(engine.Options{
 		Store: o.Store, Runner: runner, Path: o.Rules, Dir: o.Dir, Log: o.Log,
 		Parse: func(path string, content []byte) (react.File, error) { return rules.Parse(path, content, known) },

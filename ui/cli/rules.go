@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host"
+	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/react"
 	"eventdeck/host/react/rules"
@@ -43,9 +47,9 @@ A rule that is written there does nothing by itself before it is armed.`,
 		&cobra.Command{
 			Use: "check [FILE]", Short: "Tell what is wrong in the rules, with its place and what to write",
 			Long: `check reads rules.json, or FILE, and prints a line for each mistake: FILE:LINE:COLUMN: what is wrong; write: what helps.
-It ends with 1 if there is one. Types and members of payloads are checked where a server lists them: on the screen.`,
+It ends with 1 if there is one. Types and members of payloads are checked as far as a running eventdeck has them listed.`,
 			Args: maximum(1),
-			Run:  a.run(func(_ *cobra.Command, args []string) error { return a.checkRules(args) }),
+			Run:  a.run(func(cmd *cobra.Command, args []string) error { return a.checkRules(cmd.Context(), args) }),
 		},
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of rules.json", Args: exactly(0),
@@ -146,7 +150,7 @@ func appendRule(b []byte, r *react.Rule) []byte {
 	return append(append(b, trust.AppendCompactJSON(nil, r.Freeze())...), '}', '\n')
 }
 
-func (a *app) checkRules(args []string) error {
+func (a *app) checkRules(ctx context.Context, args []string) error {
 	path, err := a.rulesFile()
 	if len(args) > 0 {
 		path, err = args[0], nil
@@ -154,7 +158,7 @@ func (a *app) checkRules(args []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := rules.Load(path, a.knownToRules())
+	f, err := rules.Load(path, a.knownToRules(ctx))
 	var faulty *rules.Faulty
 	if errors.As(err, &faulty) {
 		return a.printMistakes(faulty)
@@ -190,12 +194,40 @@ func (a *app) printMistakes(faulty *rules.Faulty) error {
 
 // knownToRules is what can be told of servers without asking one. Where no server is
 // configured nothing is said against their names.
-func (a *app) knownToRules() rules.Known {
+func (a *app) knownToRules(ctx context.Context) rules.Known {
 	known := rules.Known{Env: a.Env}
 	if file, err := a.config(); err == nil && len(file.Names()) > 0 {
 		known.Servers = file.Names()
 	}
+	o, err := a.kept()
+	if err != nil {
+		return known
+	}
+	// What cannot be asked says nothing against a rule.
+	if c, err := a.attached(ctx, o); err == nil && c != nil {
+		defer c.Close() // it was only read
+		view := c.Snapshot()
+		known.Types = ListedTypes(func() host.Snapshot { return view })
+		for _, s := range view.Servers {
+			if known.Servers != nil && !slices.Contains(known.Servers, s.Name) {
+				known.Servers = append(known.Servers, s.Name)
+			}
+		}
+	}
 	return known
+}
+
+// ListedTypes returns what tells the types that a server lists, none while that is not
+// known. View returns the newest state of the host.
+func ListedTypes(view func() host.Snapshot) func(server string) []event.Type {
+	return func(server string) []event.Type {
+		for _, s := range view().Servers {
+			if s.Name == server && s.TypesKnown {
+				return s.Types
+			}
+		}
+		return nil
+	}
 }
 
 // completeRule offers the names of rules to the shell.

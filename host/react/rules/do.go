@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -171,9 +172,7 @@ func (p *parser) webhook(m member, r *react.Rule) {
 	for _, m := range members {
 		switch m.Key {
 		case "webhook":
-			if w.URL, _ = p.text(m, "an https address"); w.URL != "" {
-				p.address(m, w.URL)
-			}
+			w.URL, _ = p.text(m, "an https address")
 		case "secret":
 			if w.Secret, _ = p.text(m, `"${NAME}"`); w.Secret != "" {
 				p.secret(m, w.Secret)
@@ -182,6 +181,9 @@ func (p *parser) webhook(m member, r *react.Rule) {
 			p.truth(m, &w.Private)
 		}
 	}
+	if m, ok := jsonfile.Find(members, "webhook"); ok && w.URL != "" {
+		p.address(m, w)
+	}
 	if _, ok := jsonfile.Find(members, "secret"); !ok {
 		p.wrong(m.Start, `"secret": "${NAME}", with a variable NAME that holds whsec_…`, "the webhook has no secret to sign with")
 	}
@@ -189,16 +191,23 @@ func (p *parser) webhook(m member, r *react.Rule) {
 
 // address refuses what a webhook may not be sent to. The address itself may be a secret and
 // is not repeated.
-func (p *parser) address(m member, text string) {
-	u, err := url.Parse(text)
+func (p *parser) address(m member, w *react.Webhook) {
+	u, err := url.Parse(w.URL)
 	switch {
-	case err != nil || u.Host == "" || len(text) > maxText:
+	case err != nil || u.Host == "" || len(w.URL) > maxText:
 		p.wrong(m.Start, "https://HOST/PATH", `"webhook" is no address`)
+	case u.Scheme == "http" && w.Private && isLoopback(u.Hostname()):
 	case u.Scheme != "https":
-		p.wrong(m.Start, "https://…", `"webhook" begins with %s:`, short([]byte(u.Scheme)))
+		p.wrong(m.Start, `https://…, or "private": true with http on this machine`, `"webhook" begins with %s:`, short([]byte(u.Scheme)))
 	case u.User != nil || u.Fragment != "":
 		p.wrong(m.Start, "the address without them", `"webhook" has a user or a fragment`)
 	}
+}
+
+// isLoopback reports whether a host is this machine by its name or address.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // secret takes the name of a variable alone: files are copied and shown.

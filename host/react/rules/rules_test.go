@@ -150,7 +150,8 @@ func TestEachMistakeIsNamedWithItsPlaceAndWhatToWrite(t *testing.T) {
 		{"repeat", with(`"do":{"command":["/x"],"repeat":"yes"}`), `f:1:48: "repeat" is "yes"; write: "safe"`},
 		{"confinement", with(`"do":{"command":["/x"],"confine":{"read":["srv"],"nett":true}}`), "f:1:58: \"read\" is the relative path \"srv\"; write: its absolute path\nf:1:65: \"confine\" has no member \"nett\"; write: \"net\""},
 		{"variable", with(`"do":{"command":["/x"],"env":["A=B"]}`), `f:1:46: "A=B" is not the name of a variable; write: names such as ["HOME", "LANG"]`},
-		{"http", with(`"do":{"webhook":"http://example.com","secret":"${KEY}"}`), `f:1:32: "webhook" begins with http:; write: https://…`},
+		{"http", with(`"do":{"webhook":"http://example.com","secret":"${KEY}"}`), `f:1:32: "webhook" begins with http:; write: https://…, or "private": true with http on this machine`},
+		{"http elsewhere", with(`"do":{"webhook":"http://192.168.1.5/","secret":"${KEY}","private":true}`), `f:1:32: "webhook" begins with http:; write: https://…, or "private": true with http on this machine`},
 		{"address with a user", with(`"do":{"webhook":"https://u:p@example.com","secret":"${KEY}"}`), `f:1:32: "webhook" has a user or a fragment; write: the address without them`},
 		{"no secret", with(`"do":{"webhook":"https://example.com"}`), `f:1:21: the webhook has no secret to sign with; write: "secret": "${NAME}", with a variable NAME that holds whsec_…`},
 		{"secret in the file", with(`"do":{"webhook":"https://example.com","secret":"whsec_abc"}`), `f:1:63: "secret" is not a variable; write: "${NAME}", with the secret in the variable NAME`},
@@ -185,6 +186,14 @@ func TestManyRulesAreRefused(t *testing.T) {
 	}
 	if _, err := Parse("f", text(maxRules+1), known()); err == nil || !strings.Contains(err.Error(), "there are 201 rules; write: at most 200 rules") {
 		t.Error(err)
+	}
+}
+
+func TestAWebhookOnThisMachineNeedsNoTLS(t *testing.T) {
+	for _, host := range []string{"localhost:8080", "127.0.0.1", "[::1]:99"} {
+		if _, err := Parse("f", []byte(with(`"do":{"webhook":"http://`+host+`/x","secret":"${KEY}","private":true}`)), known()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func TestTheSchemaSaysWhatTheParserDoes(t *testing.T) {
 		with(`"on":{"server":"pager"}`), with(`"modes":"ask"`), with(`"mode":"yes"`), with(`"wait":10`), with(`"wait":"soon"`), with(`"key":"service"`),
 		with(`"window":{"count":1,"absent":"1m"}`), with(`"once":{"by":".a"}`), with(`"limits":{"runs":"6"}`),
 		with(`"do":{}`), with(`"do":{"note":"n","command":["/x"]}`), with(`"do":{"model":{}}`), with(`"do":{"command":"/x"}`), with(`"do":{"command":["/x"],"env":["A=B"]}`),
-		with(`"do":{"webhook":"http://example.com","secret":"${KEY}"}`), with(`"do":{"webhook":"https://example.com","secret":"abc"}`), with(`"do":{"note":""}`),
+		with(`"do":{"webhook":"ftp://example.com","secret":"${KEY}"}`), with(`"do":{"webhook":"https://example.com","secret":"abc"}`), with(`"do":{"note":""}`),
 	} {
 		if _, err := Parse("f", []byte(text), Known{}); err == nil {
 			t.Errorf("%s: the parser takes it", text)
