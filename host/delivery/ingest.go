@@ -175,15 +175,7 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	if sawCursor {
 		in.gave.Store(true)
 	}
-	events, gaps := 0, []*event.Gap(nil)
-	for i := range b.Records {
-		switch rec := &b.Records[i]; rec.Kind {
-		case event.KindEvent:
-			events++
-		case event.KindGap:
-			gaps = append(gaps, rec.Gap)
-		}
-	}
+	events, gaps := contents(b.Records)
 	b.Update = func(s *event.Subscription) {
 		s.Gave = s.Gave || sawCursor
 		if proof != "" {
@@ -230,6 +222,19 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
 	return nil
+}
+
+// contents returns how many events are among records, and the gaps.
+func contents(records []event.Record) (events int, gaps []*event.Gap) {
+	for i := range records {
+		switch rec := &records[i]; rec.Kind {
+		case event.KindEvent:
+			events++
+		case event.KindGap:
+			gaps = append(gaps, rec.Gap)
+		}
+	}
+	return events, gaps
 }
 
 // keepOdd remembers the refused events that were stored, and tells of events that came
