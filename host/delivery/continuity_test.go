@@ -197,3 +197,28 @@ func TestTruncatedMidStream(t *testing.T) {
 		equal(t, r.src.calls(), 1)
 	})
 }
+
+// A server that closes its streams before the stored event comes again does not keep
+// the proof open for ever.
+func TestStreamsThatCloseBeforeTheirProofAreAPossibleGap(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.resumed()
+		opened := 0
+		r.src.stream = func(_ int, q wire.StreamRequest, s *stream) error {
+			opened++
+			s.active(q.At.Cursor.Raw())
+			s.wait(10 * time.Second)
+			return nil
+		}
+		r.start().pass(10 * time.Minute)
+		r.wantLog("gap:unproved")
+		if opened < mostUndecided {
+			t.Errorf("after %d streams", opened)
+		}
+		r.pass(2 * time.Hour) // no stored event can come again, and nothing else shows anything
+		r.wantLog("gap:unproved gap:unproved gap:unproved")
+		for i, g := range r.gaps()[1:] {
+			equal(t, g.From, r.gaps()[i].To)
+		}
+	})
+}

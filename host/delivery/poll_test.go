@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -491,32 +490,5 @@ func TestPollAsksForLessWhenTheAnswerIsTooLarge(t *testing.T) {
 		}
 		r.pass(2 * time.Second)
 		r.wantState(event.StatePolling) // the server mended it
-	})
-}
-
-// While a poll gets no answer, its status says since when, and what shows it is told.
-func TestPollWithoutAnAnswer(t *testing.T) {
-	bubble(t, event.ModePoll, func(r *rig) {
-		var changed atomic.Int64
-		r.deps.Changed = func() { changed.Add(1) }
-		var asked time.Time
-		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
-			if n == 2 {
-				asked = time.Now()
-				time.Sleep(time.Minute)
-			}
-			return wire.PollResult{Cursor: cur("c1")}, nil
-		}
-		r.start().pass(2 * time.Second)
-		if s := r.runner.Status(); asked.IsZero() || !s.Asked.Equal(asked) {
-			t.Errorf("asked at %v, want %v", s.Asked, asked)
-		}
-		before := changed.Load()
-		r.pass(UnansweredAfter)
-		equal(t, changed.Load(), before+1)
-		r.pass(time.Minute)
-		if s := r.runner.Status(); !s.Asked.IsZero() {
-			t.Errorf("asked at %v", s.Asked)
-		}
 	})
 }
