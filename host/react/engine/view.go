@@ -66,7 +66,7 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	v := react.RuleView{
 		Rule: *r, Hash: rs.Hash, Armed: rs.Armed != "" && rs.Armed == rs.Hash, Silenced: rs.Silenced,
 		Why: d.Why, Line: d.Line, Letters: react.ShapeOf(r.Do).Letters, Boundary: rs.boundary,
-		Since: rs.Since, Matched: rs.Matched, Suppressed: maps.Clone(rs.Dropped), Last: rs.Last,
+		Since: rs.Since, Matched: rs.Matched, Suppressed: maps.Clone(rs.Dropped), Last: rs.Last, Approved: rs.approved,
 	}
 	switch d.State {
 	case react.Ready:
