@@ -102,7 +102,9 @@ func (w *whole) delivered(at time.Time, position *event.Cursor) {
 	if moves == 0 {
 		return
 	}
-	times := slices.SortedFunc(slices.Values(l.newest[:min(l.events, arrivals)]), time.Time.Compare)
+	newest := l.newest
+	times := newest[:min(l.events, arrivals)]
+	slices.SortFunc(times, time.Time.Compare)
 	if passed := times[max(0, len(times)-1-(l.events-moves))]; passed.After(w.at) {
 		w.at = passed
 	}
