@@ -206,8 +206,7 @@ func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	t.putCounts(c, course, stored, kept)
 }
 
-// drawLone writes an event type with its only subscription: what differs from good, else
-// how it is delivered and the evidence, as far as there is room for that.
+// drawLone writes an event type with its only subscription, and what differs from good.
 func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 	env, v := t.env, r.Sub
 	now := env.Clock()
@@ -222,21 +221,13 @@ func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 	name := trust.Line(r.Node.Type)
 	word, proof := evidence.Row(v, now)
 	if role != themes.Good && (v.NoServer || !v.Waits()) { // a server that is waited for says so itself
-		c.Safe(themes.Plain, name.Clip(max(nameLeast, c.Room-kept-len(word)-1)))
+		c.Safe(themes.Plain, name.Clip(max(nameLeast, c.Room-kept-len(word)-2)))
 		c.Safe(role, cells.Sanitize(" "+word).Clip(c.Room-kept))
 		t.drawProof(c, proof, kept)
 	} else {
-		c.Safe(themes.Plain, name.Clip(c.Room-kept))
-		mode := evidence.ModeWord(v.Mode)
-		if v.NoReplay || r.Type != nil && r.Type.Cursorless {
-			mode += " " + evidence.NoReplay
-		}
-		if c.Room-kept > len(mode)+1 {
-			c.Put(themes.Dim, " "+mode)
-		}
-		if c.Room-kept > len(word)+1 {
-			c.Put(themes.Dim, " "+word)
-			t.drawProof(c, proof, kept)
+		c.Safe(themes.Plain, name.Clip(c.Room-kept-1))
+		if (v.NoReplay || r.Type != nil && r.Type.Cursorless) && c.Room-kept > len(evidence.NoReplay)+1 {
+			c.Put(themes.Dim, " "+evidence.NoReplay)
 		}
 	}
 	t.putCounts(c, course, stored, kept)
@@ -304,6 +295,10 @@ func (t *Tree) scaled(rows []Row) {
 func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	env := t.env
 	switch {
+	case r.proof:
+		word, proof := evidence.Row(r.Sub, env.Clock())
+		c.Put(themes.Dim, "     "+evidence.ModeWord(r.Sub.Mode)+" "+word)
+		t.drawProof(c, proof, 0)
 	case r.times > 0:
 		c.Put(themes.Warn, "    ")
 		count := " x" + strconv.Itoa(r.times)

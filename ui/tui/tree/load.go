@@ -19,13 +19,21 @@ import (
 const TypesShown = 100
 
 // loadServers makes the rows of all servers, those in trouble first. Where they are more
-// than the pane has room for, servers without trouble are folded from the last one up.
+// than the pane has room for, evidence of what is well goes, and then servers without
+// trouble are folded from the last one up.
 func (t *Tree) loadServers(snap *host.Snapshot) {
 	servers := ByTrouble(snap)
 	parts, n := make([][]Row, len(servers)), 1
 	for i, s := range servers {
 		parts[i] = t.loadServer(s, snap.Subs)
 		n += len(parts[i])
+	}
+	if t.Height > 0 && n > t.Height {
+		n = 1
+		for i := range parts {
+			parts[i] = slices.DeleteFunc(parts[i], func(r Row) bool { return r.proof })
+			n += len(parts[i])
+		}
 	}
 	for i := len(parts) - 1; i >= 0 && len(parts) > 1 && t.Height > 0 && n > t.Height; i-- {
 		_, chosen := t.Closed[parts[i][0].Node]
@@ -164,8 +172,12 @@ func (t *Tree) loadType(rows []Row, r Row, subs []*host.SubscriptionView, quiet 
 	r.Kids = len(subs)
 	if len(subs) == 1 {
 		r.Sub = subs[0]
-		if rows = append(rows, r); !quiet(r.Sub) {
+		rows = append(rows, r)
+		switch {
+		case !quiet(r.Sub):
 			rows = append(rows, Row{Node: r.Node, Sub: r.Sub, remark: true})
+		case r.Sub.Stored == 0 && r.Sub.Status.Error.IsZero() && !r.Sub.Waits():
+			rows = append(rows, Row{Node: r.Node, Sub: r.Sub, remark: true, proof: true})
 		}
 		return rows
 	}

@@ -16,6 +16,7 @@ type Row struct {
 	remark bool
 	shared trust.Rendered // a remark of a server: what several of its subscriptions say
 	times  int            // how many do
+	proof  bool           // a remark: the evidence of a subscription from which nothing came yet
 	quiet  bool           // a remark of a subscription: what is wrong is told at its server
 	Server *host.ServerView
 	Type   *event.Type
