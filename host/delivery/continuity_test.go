@@ -3,6 +3,7 @@ package delivery
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -203,17 +204,17 @@ func TestTruncatedMidStream(t *testing.T) {
 func TestStreamsThatCloseBeforeTheirProofAreAPossibleGap(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.resumed()
-		opened := 0
+		var opened atomic.Int64
 		r.src.stream = func(_ int, q wire.StreamRequest, s *stream) error {
-			opened++
+			opened.Add(1)
 			s.active(q.At.Cursor.Raw())
 			s.wait(10 * time.Second)
 			return nil
 		}
 		r.start().pass(10 * time.Minute)
 		r.wantLog("gap:unproved")
-		if opened < mostUndecided {
-			t.Errorf("after %d streams", opened)
+		if opened.Load() < mostUndecided {
+			t.Errorf("after %d streams", opened.Load())
 		}
 		r.pass(2 * time.Hour) // no stored event can come again, and nothing else shows anything
 		r.wantLog("gap:unproved gap:unproved gap:unproved")
