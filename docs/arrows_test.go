@@ -97,7 +97,7 @@ var arrows = map[string][]string{
 	"ui/tui/top":              {"host/event", "host/filter", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/compare":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/pipe":             {"host/trust", "themes", "ui/tui/cells", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/story":            {"host/event", "host/filter"},
+	"ui/tui/story":            {"host/event", "host/filter", "ui/tui/widget"},
 	"ui/tui/timeline":         {"host/event", "host/eventlog", "host/severity", "themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/query":            {"host/event", "host/filter", "host/trust"},
 	"ui/tui/form":             {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},

@@ -66,7 +66,7 @@ var (
 
 func (a *app) undoActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", HintNow: a.status.UndoHint, Dangerous: true, Passing: true, When: a.status.Undoing, Run: a.status.UndoLast},
+		action.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", HintNow: a.edges.Status.UndoHint, Dangerous: true, Passing: true, When: a.edges.Status.Undoing, Run: a.edges.Status.UndoLast},
 	)
 }
 

@@ -40,6 +40,7 @@ import (
 	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/skin"
 	"eventdeck/ui/tui/stats"
+	"eventdeck/ui/tui/story"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/trace"
@@ -89,51 +90,39 @@ type Options struct {
 // app is the state of the screen. It is changed by Update only.
 type app struct {
 	cells.Env
-	api  host.API
-	wake wake.Clock
-	skin skin.Skin
+	o      Options
+	wake   wake.Clock
+	memo   memo.Memo
+	skin   skin.Skin
+	frame  frame.Frame
+	panes  layout.Screen
+	dialog widget.Dialog  // has all keys while it is shown; nil: none is
+	prompt *widget.Prompt // has all keys else; nil: none is open
 
-	env    func(string) string
-	browse func(address string) error
+	actions  action.Table
+	settings userfile.File
+	outside  external.Outside
+	demo     story.Demo // servers that the screen started
+
+	snap   host.Snapshot
+	feed   *feed.Feed
+	tree   tree.Tree
 	marked map[query.Node]bool // event types that are subscribed to together
+	stream stream.Stream
+	strip  timeline.Strip // above the stream
+	detail detail.Pane
+	boards board.Boards
+	edges  edges.Edges
+	rates  stats.Rates
 
-	starting bool     // the demo servers are
-	passing  []string // servers that end with the screen
-
-	o     Options
-	panes layout.Screen
-
-	snap    host.Snapshot
-	tree    tree.Tree
-	stream  stream.Stream
-	feed    *feed.Feed
-	search  search.Search
-	detail  detail.Pane
-	rates   stats.Rates
-	boards  board.Boards
-	react   *reactions.Part
-	beating bool // a beat is on its way
-	dialog  widget.Dialog
-	prompt  *widget.Prompt
-	status  edges.Status
-	head    edges.Head
-	actions action.Table
-
-	settings      userfile.File
-	memo          memo.Memo
-	filters       filterbar.Bar
-	markedRecords map[uint64]event.Record // of marks
-	programs      *external.Programs
-	exports       external.Exports
-	trace         trace.Desk
-
+	filters  filterbar.Bar
+	search   search.Search
+	trace    trace.Desk
+	react    *reactions.Part
+	beating  bool // a beat is on its way
 	notify   notify.Notifier
 	mouse    mouse
 	audience present.Captions
-	leaving  bool
-
-	frame frame.Frame
-	strip timeline.Strip
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -141,7 +130,7 @@ func newApp(ctx context.Context, o Options) *app {
 		o.API = presentedHost(o.API)
 	}
 	a := &app{
-		api: o.API, o: o, Env: cells.Env{Now: o.Now}, wake: wake.Clock{Jobs: wake.NewJobs(ctx), Focused: true},
+		o: o, Env: cells.Env{Now: o.Now}, wake: wake.Clock{Jobs: wake.NewJobs(ctx), Focused: true},
 		panes: layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}},
 	}
 	if a.Now == nil {
@@ -150,7 +139,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.react = reactions.New(a.forReactions(o.React))
 	a.initActions(o.ReadOnly)
 	a.initEdges()
-	a.memo = memo.New(memo.Settings{Screen: a, Host: a.api}, a.Clock)
+	a.memo = memo.New(memo.Settings{Screen: a, Host: a.o.API}, a.Clock)
 	a.audience.On = o.Present
 	memory := o.Memory
 	if memory == nil {
@@ -159,21 +148,20 @@ func newApp(ctx context.Context, o Options) *app {
 	a.rates = stats.New(a.forStats(memory))
 	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
-	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Memo: &a.memo, Log: func() feed.Log { return a.api.Log() }})
-	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.api.Log() }})
+	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Memo: &a.memo, Log: func() feed.Log { return a.o.API.Log() }})
+	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.o.API.Log() }})
 	env := environment(o.Env)
 	a.wake.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
-	a.env = env
-	if a.browse = o.Browse; a.browse == nil {
-		a.browse = browser.Open
+	if o.Browse == nil {
+		a.o.Browse = browser.Open
 	}
 	a.initSkin(o, env)
+	a.outside = external.NewOutside(a, env, o.Interrupts)
 	a.initIncident()
-	a.programs, a.exports = external.New(a, env, o.Interrupts), external.NewExports(a)
 	a.initNotify(env)
 	a.mouse.off = a.memo.Kept(memo.Mouse) == "off"
 	a.memo.Read(stream.ColumnsSetting, &a.stream.Columns.By)
-	a.feed = feed.New(a.api, func() feed.Log { return a.api.Log() })
+	a.feed = feed.New(a.o.API, func() feed.Log { return a.o.API.Log() })
 	a.arrived(a.feed.Read(ctx))
 	if len(a.snap.Subs) == 0 && !a.o.Demo {
 		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree
@@ -234,7 +222,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg, wheelMsg:
 		return a.wheel()
 	case tea.MouseClickMsg:
-		a.status.Note = edges.Note{}
+		a.edges.Status.Note = edges.Note{}
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
@@ -249,7 +237,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		}
 	case wake.AgeMsg:
 		a.wake.Aged()
-		a.status.Expire()
+		a.edges.Status.Expire()
 	case pageMsg:
 		return a.fetched(feed.Page(msg))
 	case leaveMsg:
@@ -258,8 +246,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 		return a.done(msg)
 	case widget.Then:
 		return msg()
-	case demoMsg:
-		return a.demoBegun(msg)
 	case tea.KeyPressMsg:
 		a.wake.Pressed()
 		return a.key(msg)
@@ -285,7 +271,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		k.Mod = 0
 		return tea.Batch(a.key(k), a.key(k))
 	}
-	a.status.Note = edges.Note{}
+	a.edges.Status.Note = edges.Note{}
 	if a.search.Running() && name != "esc" {
 		a.search.Drop()
 	}
@@ -329,7 +315,7 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 		return nil
 	case err != nil:
 		if !errors.Is(err, context.Canceled) {
-			a.status.TellFailed(what, err)
+			a.edges.Status.TellFailed(what, err)
 		}
 		return nil
 	}

@@ -97,7 +97,7 @@ func TestRandomKeysAtRandomSizes(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		h := incident()
 		a := open(t, h, 80, 24)
-		a.exports.Create, a.trace.Command = noFiles, noCommands
+		a.outside.Exports.Create, a.trace.Command = noFiles, noCommands
 		for step := range 150 {
 			switch rnd.IntN(12) {
 			case 0:

@@ -19,7 +19,7 @@ func waits(t *testing.T, a *app, when string) int {
 	shown := s.Seqs[min(s.Index(s.Top)+s.Height, len(s.Seqs))-1]
 	want := 0
 	for seq := shown + 1; seq <= a.snap.Last; seq++ {
-		if r, err := a.api.Log().Get(seq); err == nil && s.Query.Matches(&r) {
+		if r, err := a.o.API.Log().Get(seq); err == nil && s.Query.Matches(&r) {
 			want++
 		}
 	}
@@ -27,7 +27,7 @@ func waits(t *testing.T, a *app, when string) int {
 	if want == 0 {
 		head = "READING"
 	}
-	if got := a.head.Following(); got != head {
+	if got := a.edges.Head.Following(); got != head {
 		t.Errorf("%s: %q, want %q", when, got, head)
 	}
 	if got := a.paneTitle(layout.Stream, 80); got != "2 Stream" {
@@ -87,14 +87,14 @@ func TestNumberOfWhatWaits(t *testing.T) {
 			if text != "" {
 				want = 4
 			}
-			if got := a.head.Following(); got != fmt.Sprintf("FROZEN (%d waiting)", want) {
+			if got := a.edges.Head.Following(); got != fmt.Sprintf("FROZEN (%d waiting)", want) {
 				t.Errorf("frozen: %q", got)
 			}
 			press(t, a, "space")
 			waits(t, a, "let go")
 			press(t, a, "G")
-			if a.draw(); a.head.Following() != "FOLLOW" {
-				t.Errorf("at the newest: %q", a.head.Following())
+			if a.draw(); a.edges.Head.Following() != "FOLLOW" {
+				t.Errorf("at the newest: %q", a.edges.Head.Following())
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func TestLowerBoundOfWhatWaits(t *testing.T) {
 	flush(a)
 	a.draw()
 	least, _ := a.stream.Below()
-	if got := a.head.Following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < feed.FirstRows/2 {
+	if got := a.edges.Head.Following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < feed.FirstRows/2 {
 		t.Errorf("%q", got)
 	}
 	h.event("pager", "incident.created", "tick")
@@ -147,8 +147,8 @@ func TestDetailHoldsWhatIsRead(t *testing.T) {
 			press(t, a, "2", "G")
 			a.draw()
 			at := a.stream.At
-			if at == 0 || a.head.Following() != "FOLLOW" {
-				t.Fatalf("%d is chosen, %q", at, a.head.Following())
+			if at == 0 || a.edges.Head.Following() != "FOLLOW" {
+				t.Fatalf("%d is chosen, %q", at, a.edges.Head.Following())
 			}
 			press(t, a, keys...)
 			h.event("pager", "incident.created", "the next one")
@@ -157,8 +157,8 @@ func TestDetailHoldsWhatIsRead(t *testing.T) {
 				t.Errorf("pane %d, and %d is shown instead of %d", a.panes.Focus, a.stream.At, at)
 			}
 			press(t, a, "f")
-			if a.draw(); a.stream.At == at || a.head.Following() != "FOLLOW" {
-				t.Errorf("f: %d is shown, %q", a.stream.At, a.head.Following())
+			if a.draw(); a.stream.At == at || a.edges.Head.Following() != "FOLLOW" {
+				t.Errorf("f: %d is shown, %q", a.stream.At, a.edges.Head.Following())
 			}
 		})
 	}

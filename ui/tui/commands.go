@@ -36,7 +36,7 @@ func (a *app) runSubscribe(words []string) (tea.Cmd, error) {
 		return nil, action.ErrUsage
 	}
 	return subline.Subscribe(&subline.Env{
-		Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, KeyOf: a.KeyOf,
+		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, KeyOf: a.KeyOf,
 		Take: func(snap host.Snapshot) tea.Cmd { a.take(snap); return a.read() },
 	}, words)
 }

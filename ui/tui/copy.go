@@ -168,7 +168,7 @@ func (a *app) Copy(what, text string) tea.Cmd {
 		return nil
 	}
 	a.Tell(fmt.Sprintf("copied %s (%s)", what, cells.Count(len(text), "byte")))
-	if native := a.programs.Copy(text); native != nil {
+	if native := a.outside.Programs.Copy(text); native != nil {
 		return tea.Batch(tea.SetClipboard(text), native)
 	}
 	return tea.SetClipboard(text)

@@ -14,7 +14,7 @@ import (
 func (a *app) forDetail() *detail.Env {
 	return &detail.Env{
 		Env: &a.Env, Screen: a, Snap: &a.snap,
-		Log:        func() detail.Log { return a.api.Log() },
+		Log:        func() detail.Log { return a.o.API.Log() },
 		Record:     a.recordShown,
 		Get:        a.stream.Record,
 		Lost:       a.stream.Lost,

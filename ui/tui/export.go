@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,7 +19,7 @@ const exportSays = "enter writes   the ending chooses: .ndjson .csv .cloudevents
 func (a *app) exportActions() []action.Action {
 	return action.Grouped("Copy",
 		action.Action{ID: "export", Title: "write what is shown or selected to a file", Needs: action.Event, Also: "save write dump jsonl", Keys: []string{"w"}, Hint: "write", Panes: onMain, When: a.onRecord, Run: action.Act(a.openExport)},
-		action.Action{ID: "export.stop", Title: "stop the export that is being written", When: func() bool { return a.exports.Writing() }, Run: action.Act(func() { a.exports.Stop() })},
+		action.Action{ID: "export.stop", Title: "stop the export that is being written", When: func() bool { return a.outside.Exports.Writing() }, Run: action.Act(func() { a.outside.Exports.Stop() })},
 	)
 }
 
@@ -60,15 +58,7 @@ func (a *app) openExport() {
 // export begins to write a range to a file.
 // Errors: [fs.ErrExist], [external.ErrExporting], that the file cannot be made.
 func (a *app) export(r external.Range, path string, overwrite bool) (tea.Cmd, error) {
-	return a.exports.Begin(a.wake.Context(), a.api.Log(), r, a.atHome(path), overwrite)
-}
-
-// atHome puts the user's home directory for a tilde.
-func (a *app) atHome(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.env("HOME") != "" {
-		return filepath.Join(a.env("HOME"), rest)
-	}
-	return path
+	return a.outside.Exports.Begin(a.wake.Context(), a.o.API.Log(), r, a.outside.Home(path), overwrite)
 }
 
 // runExport reads: export FILE, export last 1h FILE.

@@ -138,7 +138,7 @@ func TestSearchHidesNothing(t *testing.T) {
 	}
 }
 
-func (a *app) log(seq uint64) event.Record { r, _ := a.api.Log().Get(seq); return r }
+func (a *app) log(seq uint64) event.Record { r, _ := a.o.API.Log().Get(seq); return r }
 
 func TestTimeViews(t *testing.T) {
 	h := incident()

@@ -2,8 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"context"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -33,42 +31,18 @@ func (a *app) setupActions() []action.Action {
 // canDemo tells whether the demo servers can be started from here: on a screen
 // without servers.
 func (a *app) canDemo() bool {
-	return a.o.StartDemo != nil && len(a.snap.Servers) == 0 && !a.starting
+	return a.o.StartDemo != nil && len(a.snap.Servers) == 0 && !a.demo.Starting()
 }
 
 func (a *app) beginDemo() tea.Cmd {
-	a.starting = true
-	a.Tell("starting the demo servers " + a.Glyphs.More)
-	start := a.o.StartDemo
-	return a.Do(func(ctx context.Context) tea.Msg {
-		names, err := start(ctx)
-		return demoMsg{names: names, err: err}
+	return a.demo.Begin(a, a.o.StartDemo, func() tea.Cmd {
+		a.enter(layout.Stream)
+		return a.read()
 	})
 }
 
-// demoMsg: the demo servers run, or do not.
-type demoMsg struct {
-	names []string
-	err   error
-}
-
-func (a *app) demoBegun(msg demoMsg) tea.Cmd {
-	a.starting = false
-	if msg.err != nil {
-		a.Fail("the demo servers", msg.err)
-		return nil
-	}
-	a.passing = msg.names
-	a.Tell("the demo servers run inside this program and end with it")
-	a.enter(layout.Stream)
-	return a.read()
-}
-
-// ends tells whether a server ends with the program.
-func (a *app) ends(server string) bool { return slices.Contains(a.passing, server) }
-
 // isDemo tells whether a server is one of the demo.
-func (a *app) isDemo(server string) bool { return a.o.Demo || a.ends(server) }
+func (a *app) isDemo(server string) bool { return a.o.Demo || a.demo.Has(server) }
 
 // noServers says how servers get here.
 func (a *app) noServers() []widget.Lesson {

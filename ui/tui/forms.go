@@ -19,7 +19,7 @@ import (
 // forms is what forms are made from.
 func (a *app) forms() *form.Env {
 	return &form.Env{
-		Env: &a.Env, Screen: a, Host: a.api, Servers: a.o.Servers, Browse: a.browse, Sub: a.sub,
+		Env: &a.Env, Screen: a, Host: a.o.API, Servers: a.o.Servers, Browse: a.o.Browse, Sub: a.sub,
 		TypeOf:    func(server string, typ trust.Text) event.Type { return lookup.TypeOf(&a.snap, server, typ) },
 		Elsewhere: a.commandElsewhere,
 		Receiver:  func() string { return a.snap.Receiver },

@@ -40,14 +40,14 @@ func (a *app) incidentCommands() []action.Command {
 // initIncident makes what follows a value.
 func (a *app) initIncident() {
 	a.trace = trace.New(trace.Env{
-		Env: &a.Env, Screen: a, Stream: &a.stream, Memo: &a.memo, Log: func() incidents.Log { return a.api.Log() },
+		Env: &a.Env, Screen: a, Stream: &a.stream, Memo: &a.memo, Log: func() incidents.Log { return a.o.API.Log() },
 		Value: func() (term string, text trust.Text, ok bool) {
 			if a.panes.Focus != layout.Detail || !a.detail.HasValue() {
 				return "", text, false
 			}
 			return a.detail.Value()
 		},
-		Selected: a.withSelected, Goto: a.gotoSeq, RowName: a.rowName, Home: a.atHome, Getenv: a.env,
+		Selected: a.withSelected, Goto: a.gotoSeq, RowName: a.rowName, Home: a.outside.Home, Getenv: a.outside.Getenv,
 		Filter: func(q query.Query) {
 			if a.stream.Query.Node != q.Node {
 				a.tree.At = q.Node
@@ -59,7 +59,9 @@ func (a *app) initIncident() {
 			a.Pins = values
 			a.Style++
 		},
-		Create: func(path string, overwrite bool) (external.OutFile, error) { return a.exports.Create(path, overwrite) },
+		Create: func(path string, overwrite bool) (external.OutFile, error) {
+			return a.outside.Exports.Create(path, overwrite)
+		},
 	})
 }
 

@@ -90,7 +90,7 @@ func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
 			t.Errorf("%q is not told in\n%s", want, all)
 		}
 	}
-	if !a.status.Note.Bad {
+	if !a.edges.Status.Note.Bad {
 		t.Error("nothing is told at the start")
 	}
 	if a.actions.Find("subscribe").Key() != "z" || a.actions.Find("zoom").Key() != "" {
@@ -119,12 +119,12 @@ func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.actions.Find("zoom").Key() != "ctrl+o" || !a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "settings.json:1:") {
-		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.status.Note.Text)
+	if a.actions.Find("zoom").Key() != "ctrl+o" || !a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "settings.json:1:") {
+		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.edges.Status.Note.Text)
 	}
-	a.status.Note = edges.Note{}
+	a.edges.Status.Note = edges.Note{}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.status.Note.Bad {
+	if a.edges.Status.Note.Bad {
 		t.Error("the same mistake is told twice")
 	}
 }
@@ -133,8 +133,8 @@ func TestReadOnly(t *testing.T) {
 	h := incident()
 	a := openWith(t, h, Options{ReadOnly: true, Theme: "none"})
 	press(t, a, "1", "j", "j", "j", "j", "D")
-	if a.dialog != nil || !strings.Contains(a.status.Note.Text, "only reads") {
-		t.Errorf("D opens %T and says %q", a.dialog, a.status.Note.Text)
+	if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "only reads") {
+		t.Errorf("D opens %T and says %q", a.dialog, a.edges.Status.Note.Text)
 	}
 	press(t, a, "P")
 	if len(h.paused) > 0 {

@@ -18,11 +18,11 @@ func (a *app) setMark(m event.Mark, what string) tea.Cmd {
 	if m.At.IsZero() {
 		m.At = a.Clock()
 	}
-	return a.Ask(what, func(ctx context.Context) error { return a.api.SetMark(ctx, m) })
+	return a.Ask(what, func(ctx context.Context) error { return a.o.API.SetMark(ctx, m) })
 }
 
 func (a *app) removeMark(m event.Mark) tea.Cmd {
-	return a.Ask("the mark is taken away", func(ctx context.Context) error { return a.api.RemoveMark(ctx, m.Seq, m.Line) })
+	return a.Ask("the mark is taken away", func(ctx context.Context) error { return a.o.API.RemoveMark(ctx, m.Seq, m.Line) })
 }
 
 // turnMark marks the chosen record, or takes its mark away. A mark with a note is not
@@ -83,7 +83,7 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 	if m.Note != "" {
 		return cells.Join(line, cells.Sanitize(m.Note))
 	}
-	if r, ok := a.markedRecords[m.Seq]; ok {
+	if r, ok := a.stream.Marks.Record(m.Seq); ok {
 		return cells.Join(line, cells.Sanitize(r.Server+" "), trust.Line(r.Type))
 	}
 	return line

@@ -52,8 +52,8 @@ func TestScopeOfAServerThatIsGone(t *testing.T) {
 	a := open(t, h, 120, 30)
 	press(t, a, "1", "j")
 	for _, key := range []string{"X", "R"} {
-		if press(t, a, key); a.dialog != nil || !strings.Contains(a.status.Note.Text, "needs a configured server") {
-			t.Errorf("%s opens %T and says %q", key, a.dialog, a.status.Note.Text)
+		if press(t, a, key); a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "needs a configured server") {
+			t.Errorf("%s opens %T and says %q", key, a.dialog, a.edges.Status.Note.Text)
 		}
 	}
 	if a.stream.Query.Node.Server != "digest" {
@@ -120,9 +120,9 @@ func TestRefusalsBeginWithTheReason(t *testing.T) {
 		"e": "e does nothing: this screen only reads (--read-only)",
 		"i": "i needs a subscription: choose one in 1",
 	} {
-		a.status.Note = edges.Note{}
-		if press(t, a, key); !strings.HasPrefix(a.status.Note.Text, want) || a.status.Note.Bad {
-			t.Errorf("%s says %q", key, a.status.Note.Text)
+		a.edges.Status.Note = edges.Note{}
+		if press(t, a, key); !strings.HasPrefix(a.edges.Status.Note.Text, want) || a.edges.Status.Note.Bad {
+			t.Errorf("%s says %q", key, a.edges.Status.Note.Text)
 		}
 	}
 }

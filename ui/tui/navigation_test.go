@@ -57,7 +57,7 @@ func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
 			press(t, a, "2")
 			press(t, a, c.keys...)
 			if a.stream.At != c.want {
-				t.Errorf("at %d, want %d; told %q", a.stream.At, c.want, a.status.Note.Text)
+				t.Errorf("at %d, want %d; told %q", a.stream.At, c.want, a.edges.Status.Note.Text)
 			}
 			exact(t, a)
 		})

@@ -7,16 +7,16 @@ import (
 )
 
 // Tell tells what was done on the status line.
-func (a *app) Tell(text string) { a.status.Tell(text) }
+func (a *app) Tell(text string) { a.edges.Status.Tell(text) }
 
 // Hush takes away what is told.
-func (a *app) Hush() { a.status.Hush() }
+func (a *app) Hush() { a.edges.Status.Hush() }
 
 // Fail tells on the status line what failed, and why.
-func (a *app) Fail(what string, err error) { a.status.Fail(what, err) }
+func (a *app) Fail(what string, err error) { a.edges.Status.Fail(what, err) }
 
 // TellBad tells on the status line what is wrong.
-func (a *app) TellBad(text string) { a.status.TellBad(text) }
+func (a *app) TellBad(text string) { a.edges.Status.TellBad(text) }
 
 // memoryInUse is what the process has of the system's memory, in bytes.
 func memoryInUse() uint64 {
@@ -26,4 +26,4 @@ func memoryInUse() uint64 {
 }
 
 // OfferUndo tells what was done, and for how long it can be undone.
-func (a *app) OfferUndo(did string, run func() tea.Cmd) { a.status.OfferUndo(did, run) }
+func (a *app) OfferUndo(did string, run func() tea.Cmd) { a.edges.Status.OfferUndo(did, run) }

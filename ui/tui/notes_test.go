@@ -115,7 +115,7 @@ func TestUndoUnsubscribe(t *testing.T) {
 
 	press(t, a, "D", "y")
 	turn(10 * time.Second)
-	if a.status.CanUndo() || strings.Contains(statusLine(a), "undoes") {
+	if a.edges.Status.CanUndo() || strings.Contains(statusLine(a), "undoes") {
 		t.Error("it can be undone after ten seconds")
 	}
 	turn(edges.LateFor)
@@ -145,8 +145,8 @@ func TestRefreshOfWhatIsPaused(t *testing.T) {
 		t.Errorf("the hints say\n%s", s)
 	}
 	press(t, a, "u")
-	if a.status.Note.Bad || !strings.Contains(a.status.Note.Text, "P resumes it") || len(h.did) != 0 {
-		t.Errorf("it says %+v, %v", a.status.Note, h.did)
+	if a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "P resumes it") || len(h.did) != 0 {
+		t.Errorf("it says %+v, %v", a.edges.Status.Note, h.did)
 	}
 }
 

@@ -42,7 +42,7 @@ func (a *app) notice() tea.Cmd {
 		}
 		return cmd
 	}
-	log := a.api.Log()
+	log := a.o.API.Log()
 	return a.Do(func(context.Context) tea.Msg {
 		hits, err := due(log)
 		return widget.Then(func() tea.Cmd {

@@ -36,13 +36,13 @@ func (p presented) Close() error { return p.close() }
 // looked for beside the program, and what the screen says itself.
 func (a *app) watch() tea.Cmd {
 	p, last := &a.audience, a.snap.Last
-	p.Told(a.status.Note.Text)
+	p.Told(a.edges.Status.Note.Text)
 	from, due := p.Due(last)
 	if !due {
 		return nil
 	}
-	log := a.api.Log()
-	passing, all := slices.Clone(a.passing), a.o.Demo
+	log := a.o.API.Log()
+	passing, all := slices.Clone(a.demo.Names), a.o.Demo
 	demo := func(server string) bool { return all || slices.Contains(passing, server) }
 	return a.Do(func(context.Context) tea.Msg {
 		var newest event.Record

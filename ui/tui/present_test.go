@@ -54,7 +54,7 @@ func TestPresentedScreenHoldsNothingPersonal(t *testing.T) {
 	if !strings.Contains(seen, "*** reports") {
 		t.Errorf("the event is not shown:\n%s", seen)
 	}
-	if _, err := a.api.Subscribe(t.Context(), host.Request{Args: a.snap.Subs[0].Key.Args}); err == nil || len(h.asked) > 0 {
+	if _, err := a.o.API.Subscribe(t.Context(), host.Request{Args: a.snap.Subs[0].Key.Args}); err == nil || len(h.asked) > 0 {
 		t.Error("masked arguments are sent")
 	}
 }

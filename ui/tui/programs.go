@@ -20,7 +20,7 @@ func (a *app) readerActions() []action.Action {
 			if !ok {
 				return nil
 			}
-			return a.programs.Show(a.wake.Context(), p, detail.PayloadOf(&r))
+			return a.outside.Programs.Show(a.wake.Context(), p, detail.PayloadOf(&r))
 		}
 	}
 	return action.Grouped("Event",
@@ -31,5 +31,5 @@ func (a *app) readerActions() []action.Action {
 
 // EditText has the operator's editor change a text.
 func (a *app) EditText(text string, then func(text string) tea.Cmd) tea.Cmd {
-	return a.programs.EditText(a.wake.Context(), text, then)
+	return a.outside.Programs.EditText(a.wake.Context(), text, then)
 }

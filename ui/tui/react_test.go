@@ -73,8 +73,8 @@ func TestAnApprovalTakesARestAndItsKey(t *testing.T) {
 	e := reacting()
 	a, wait := openReact(t, e, 160, 45)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 || !strings.Contains(a.status.Note.Text, "not yet") {
-		t.Fatalf("approved at once, or no word of why not: %q", a.status.Note.Text)
+	if e.acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "not yet") {
+		t.Fatalf("approved at once, or no word of why not: %q", a.edges.Status.Note.Text)
 	}
 	wait(300 * time.Millisecond)
 	press(t, a, "j")
@@ -89,7 +89,7 @@ func TestAnApprovalTakesARestAndItsKey(t *testing.T) {
 	}
 	press(t, a, "ctrl+y")
 	if e.acts("approve r4bbbbbbbbbbbbbb") != 1 {
-		t.Fatalf("not approved: %q, %v", a.status.Note.Text, e.did)
+		t.Fatalf("not approved: %q, %v", a.edges.Status.Note.Text, e.did)
 	}
 	wait(time.Second)
 	press(t, a, "ctrl+y")
@@ -144,15 +144,15 @@ func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
 	a, wait := openReact(t, e, 160, 45)
 	wait(2 * time.Second)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 || !strings.Contains(a.status.Note.Text, "read on") {
-		t.Fatalf("approved unseen, or no word of it: %q", a.status.Note.Text)
+	if e.acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read on") {
+		t.Fatalf("approved unseen, or no word of it: %q", a.edges.Status.Note.Text)
 	}
 	press(t, a, "enter", "G")
 	a.draw()
 	wait(2 * time.Second)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 || !strings.Contains(a.status.Note.Text, "read back") {
-		t.Fatalf("approved with lines that were jumped over: %q", a.status.Note.Text)
+	if e.acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read back") {
+		t.Fatalf("approved with lines that were jumped over: %q", a.edges.Status.Note.Text)
 	}
 	press(t, a, "g")
 	for range 20 {
@@ -162,7 +162,7 @@ func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
 	}
 	wait(time.Second)
 	if press(t, a, "ctrl+y"); e.acts("approve") != 1 {
-		t.Fatalf("all was read, and it is not approved: %q", a.status.Note.Text)
+		t.Fatalf("all was read, and it is not approved: %q", a.edges.Status.Note.Text)
 	}
 
 	e = reacting()
@@ -266,7 +266,7 @@ func TestArmingTakesTheRuleInFull(t *testing.T) {
 	}
 	wait(time.Second)
 	if press(t, a, "ctrl+y"); e.acts("arm page-p1 h1") != 1 {
-		t.Fatalf("%v %q", e.did, a.status.Note.Text)
+		t.Fatalf("%v %q", e.did, a.edges.Status.Note.Text)
 	}
 	press(t, a, "j", "ctrl+x")
 	if e.acts("disarm note-deploys") != 1 {
@@ -360,12 +360,12 @@ func TestAFailedApprovalCanBeTriedAgain(t *testing.T) {
 	a, wait := openReact(t, e, 160, 45)
 	wait(time.Second)
 	press(t, a, "ctrl+y")
-	if !a.status.Note.Bad {
-		t.Fatalf("the failure is not told: %q", a.status.Note.Text)
+	if !a.edges.Status.Note.Bad {
+		t.Fatalf("the failure is not told: %q", a.edges.Status.Note.Text)
 	}
 	wait(2 * time.Second)
 	if press(t, a, "ctrl+y"); e.acts("approve") != 2 {
-		t.Errorf("%v %q", e.did, a.status.Note.Text)
+		t.Errorf("%v %q", e.did, a.edges.Status.Note.Text)
 	}
 }
 

@@ -176,7 +176,7 @@ func TestRemoveAServerThatIsNotConfigured(t *testing.T) {
 // when that has the same name.
 func TestRemoveADemoServer(t *testing.T) {
 	h, a := configured(t, pagerAndChat)
-	a.passing = []string{"pager"}
+	a.demo.Names = []string{"pager"}
 	press(t, a, "X")
 	if s := screenOf(a); strings.Contains(s, "servers.json") {
 		t.Errorf("told of the configuration:\n%s", s)

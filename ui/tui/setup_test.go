@@ -244,7 +244,7 @@ func TestModeSwitch(t *testing.T) {
 	}
 	exact(t, a)
 	press(t, a, "k", "enter")
-	if len(h.did) > 0 || !a.status.Note.Bad {
+	if len(h.did) > 0 || !a.edges.Status.Note.Bad {
 		t.Fatal("a mode that cannot be used was taken")
 	}
 	press(t, a, "j", "j", "enter")

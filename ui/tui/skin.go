@@ -59,7 +59,7 @@ func (a *app) lookActions() []action.Action {
 		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.skin.HasDir() }, Run: func() tea.Cmd { return a.skin.Reload(true) }},
 		action.Action{ID: "glyphs", Title: "ASCII or Unicode glyphs", Run: a.switchGlyphs},
 		action.Action{ID: "stats", Title: "rates, counters and lag", Also: "metrics rates graph", Keys: []string{"S"}, Run: func() tea.Cmd { return a.rates.Open() }},
-		action.Action{ID: "timeline", Title: "timeline: histogram of events over time", Also: "histogram graph chart", Keys: []string{"H"}, Run: func() tea.Cmd { return timeline.Open(&a.Env, a, a.api.Log()) }},
+		action.Action{ID: "timeline", Title: "timeline: histogram of events over time", Also: "histogram graph chart", Keys: []string{"H"}, Run: func() tea.Cmd { return timeline.Open(&a.Env, a, a.o.API.Log()) }},
 		action.Action{ID: "mouse", Title: "mouse on, or off so that it selects text", Keys: []string{"f2"}, Run: a.switchMouse},
 		action.Action{ID: "notify", Title: "notifications while you look elsewhere", Also: "bell alert desktop", Keys: []string{"b"}, Run: action.Act(a.openNotify)},
 	)

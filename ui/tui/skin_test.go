@@ -107,13 +107,13 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `no role "typ"`) {
 		t.Errorf("a broken file is not told:\n%s", s)
 	}
-	a.status.Note = edges.Note{}
+	a.edges.Status.Note = edges.Note{}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.status.Note.Text != "" {
+	if a.edges.Status.Note.Text != "" {
 		t.Error("the same error is told at every focus")
 	}
 	press(t, a, "T", "r")
-	if !a.status.Note.Bad {
+	if !a.edges.Status.Note.Bad {
 		t.Error("asked for, the error is not told")
 	}
 }

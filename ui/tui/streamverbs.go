@@ -49,7 +49,7 @@ func (a *app) gotoSeq(seq uint64) {
 
 // gotoTime shows what was received at a moment or next after it.
 func (a *app) gotoTime(t time.Time) tea.Cmd {
-	log := a.api.Log()
+	log := a.o.API.Log()
 	return a.Do(func(context.Context) tea.Msg {
 		seq, err := log.SeqAt(t)
 		last := log.Last()
@@ -109,7 +109,7 @@ func (a *app) withSelected(then func([]event.Record) tea.Cmd) tea.Cmd {
 		})
 	}
 	first, last := a.stream.Ends()
-	log, q := a.api.Log(), a.stream.Query
+	log, q := a.o.API.Log(), a.stream.Query
 	return a.Do(func(ctx context.Context) tea.Msg {
 		var all []event.Record
 		size := 0

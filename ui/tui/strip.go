@@ -36,6 +36,6 @@ func (a *app) stripWork() tea.Cmd {
 	if a.stripRows() == 0 {
 		return nil
 	}
-	log := a.api.Log()
+	log := a.o.API.Log()
 	return a.strip.Work(a, a.rowsShown(), func(seq uint64) (event.Record, error) { return log.Get(seq) })
 }

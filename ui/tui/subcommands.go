@@ -18,7 +18,7 @@ var errNoSubscription = errors.New("no subscription is chosen: choose one in the
 
 // manage is what changes subscriptions and servers that are there.
 func (a *app) manage() *manage.Env {
-	return &manage.Env{Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, Servers: a.o.Servers, Passing: a.ends, OfferUndo: a.status.OfferUndo, Read: a.read}
+	return &manage.Env{Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Servers: a.o.Servers, Passing: a.demo.Has, OfferUndo: a.edges.Status.OfferUndo, Read: a.read}
 }
 
 // subCommands are the typed commands about the chosen subscription and about servers.

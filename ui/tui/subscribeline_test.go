@@ -83,15 +83,15 @@ func TestTypedSubscriptionThatIsNotConfirmed(t *testing.T) {
 		a := open(t, h, 160, 40)
 		began := time.Now()
 		cmd, err := a.actions.Execute("sub deploy.finished server=pager")
-		if err != nil || !strings.Contains(a.status.Note.Text, "asking pager for deploy.finished") {
-			t.Fatalf("%v, and it says %+v", err, a.status.Note)
+		if err != nil || !strings.Contains(a.edges.Status.Note.Text, "asking pager for deploy.finished") {
+			t.Fatalf("%v, and it says %+v", err, a.edges.Status.Note)
 		}
 		settle(a, cmd)
 		if took := time.Since(began); took != 10*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		if want := "pager deploy.finished: unreachable: connection refused, 2 tries since 14:03:05; it goes on trying, i on it tells more"; a.status.Note.Text != want {
-			t.Errorf("it says %q", a.status.Note.Text)
+		if want := "pager deploy.finished: unreachable: connection refused, 2 tries since 14:03:05; it goes on trying, i on it tells more"; a.edges.Status.Note.Text != want {
+			t.Errorf("it says %q", a.edges.Status.Note.Text)
 		}
 		if s := statusLine(a); !strings.Contains(s, "1 in trouble") {
 			t.Errorf("the status line says %q", s)
@@ -144,8 +144,8 @@ func TestFormThatIsNotConfirmed(t *testing.T) {
 					}
 				}
 				press(t, a, "esc")
-				if a.dialog != nil || !strings.Contains(a.status.Note.Text, "goes on in the background") || len(h.ended) != 0 {
-					t.Errorf("esc shows %v and says %+v", a.dialog, a.status.Note)
+				if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "goes on in the background") || len(h.ended) != 0 {
+					t.Errorf("esc shows %v and says %+v", a.dialog, a.edges.Status.Note)
 				}
 			})
 		})
@@ -169,8 +169,8 @@ func TestFormLeftWhileItAsks(t *testing.T) {
 		}
 		msg := <-answered
 		settle(a, func() tea.Msg { return msg })
-		if !strings.Contains(a.status.Note.Text, "not confirmed yet, it goes on trying") || a.status.Note.Bad {
-			t.Errorf("it says %+v", a.status.Note)
+		if !strings.Contains(a.edges.Status.Note.Text, "not confirmed yet, it goes on trying") || a.edges.Status.Note.Bad {
+			t.Errorf("it says %+v", a.edges.Status.Note)
 		}
 	})
 }
@@ -180,7 +180,7 @@ func TestEmptyCommandDoesNothing(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	at := a.stream.At
 	press(t, a, ":", "enter")
-	if a.dialog != nil || a.stream.At != at || a.status.Note.Text != "" {
-		t.Errorf("it shows %v and says %+v", a.dialog, a.status.Note)
+	if a.dialog != nil || a.stream.At != at || a.edges.Status.Note.Text != "" {
+		t.Errorf("it shows %v and says %+v", a.dialog, a.edges.Status.Note)
 	}
 }

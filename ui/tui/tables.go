@@ -48,7 +48,7 @@ func (a *app) boardWork() tea.Cmd {
 	react := a.react.Work()
 	if t := a.table(); t != nil {
 		if board.AppLog(t) {
-			a.status.Trouble.See()
+			a.edges.Status.Trouble.See()
 		}
 		return tea.Batch(react, t.Work())
 	}
@@ -97,7 +97,7 @@ func (a *app) withRecord(seq uint64, then func(event.Record, error) tea.Cmd) tea
 	if r, ok := a.stream.Record(seq); ok {
 		return then(r, nil)
 	}
-	log := a.api.Log()
+	log := a.o.API.Log()
 	return a.Do(func(context.Context) tea.Msg {
 		r, err := log.Get(seq)
 		return widget.Then(func() tea.Cmd { return then(r, err) })
@@ -133,7 +133,7 @@ func (a *app) rowSub() *host.SubscriptionView {
 // forBoards is what tables are made from.
 func (a *app) forBoards() *board.Env {
 	return &board.Env{
-		Env: &a.Env, Screen: a, Host: a.api, Snap: &a.snap, Stats: &a.rates.Stats,
+		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Stats: &a.rates.Stats,
 		Scope:      func() query.Node { return a.stream.Query.Node },
 		Focused:    func() bool { return a.panes.Focus == layout.Subs || a.panes.Focus == layout.Log },
 		Widest:     func() (int, int) { return a.stream.Widest.Server, a.stream.Widest.Typ },
@@ -165,7 +165,7 @@ func (a *app) forStream() *stream.Env {
 
 // forStats is what the numbers of the run are made from.
 func (a *app) forStats(memory func() uint64) *stats.Env {
-	return &stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.api.Stats, Memory: memory}
+	return &stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats, Memory: memory}
 }
 
 // ShowEvents shows what arrives of a part of the tree.
@@ -177,7 +177,7 @@ func (a *app) ShowEvents(n query.Node) {
 
 // forColumns is what the list of columns is made from.
 func (a *app) forColumns() *columns.Env {
-	return &columns.Env{Env: &a.Env, Screen: a, Log: a.api.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
+	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
 }
 
 // forSettings is what takes the operator's settings.
@@ -196,14 +196,14 @@ func (a *app) forSettings() userfile.Env {
 
 // initEdges makes the lines above and below the panes.
 func (a *app) initEdges() {
-	a.head = edges.NewHead(edges.HeadEnv{
+	a.edges.Head = edges.NewHead(edges.HeadEnv{
 		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream, Rates: &a.rates, KeyOf: a.KeyOf,
 		Searched:  func() string { return a.search.Text },
 		Filter:    a.filters.Name,
 		Comparing: func() uint64 { return a.trace.Comparing },
 	})
-	a.status = edges.NewStatus(edges.StatusEnv{
-		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, Writing: a.exports.Running, KeyOf: a.KeyOf,
+	a.edges.Status = edges.NewStatus(edges.StatusEnv{
+		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, Writing: a.outside.Exports.Running, KeyOf: a.KeyOf,
 		Chips: a.react.DrawChips, Changes: func() uint64 { return a.react.View().Revision },
 	})
 }

@@ -62,7 +62,7 @@ func TestTimelineLeadsToAMoment(t *testing.T) {
 func TestTimelineOfNothing(t *testing.T) {
 	a := open(t, newFake(), 80, 24)
 	press(t, a, "H")
-	if a.dialog != nil || !strings.Contains(a.status.Note.Text, "nothing is stored") {
-		t.Errorf("dialog %v, note %q", a.dialog, a.status.Note.Text)
+	if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "nothing is stored") {
+		t.Errorf("dialog %v, note %q", a.dialog, a.edges.Status.Note.Text)
 	}
 }

@@ -203,19 +203,19 @@ func (a *app) backOrQuit() tea.Cmd {
 
 // quit asks once if servers go on delivering to webhook leases.
 func (a *app) quit() tea.Cmd {
-	if a.leaving {
+	if a.wake.Leaving {
 		return tea.Quit
 	}
 	var hooks []event.SubID
 	for i := range a.snap.Subs {
-		if s := &a.snap.Subs[i]; s.Mode == event.ModeWebhook && evidence.StateOf(*s) != event.StateEnded && !slices.Contains(a.passing, s.Key.Server) {
+		if s := &a.snap.Subs[i]; s.Mode == event.ModeWebhook && evidence.StateOf(*s) != event.StateEnded && !slices.Contains(a.demo.Names, s.Key.Server) {
 			hooks = append(hooks, s.ID)
 		}
 	}
 	if len(hooks) == 0 || a.snap.Store.Temporary || a.o.Demo { // demo servers end with the program
 		return tea.Quit
 	}
-	a.leaving = true
+	a.wake.Leaving = true
 	a.Show(&widget.Confirm{Screen: a,
 		Head: "Quit",
 		Lines: []string{
@@ -226,7 +226,7 @@ func (a *app) quit() tea.Cmd {
 			{Key: "k", Title: "keep them and quit", Run: func() tea.Cmd { return tea.Quit }},
 			{Key: "u", Title: "unsubscribe and quit", Run: func() tea.Cmd { return a.endLeases(hooks) }},
 		},
-		Gone: func() { a.leaving = false },
+		Gone: func() { a.wake.Leaving = false },
 	})
 	return nil
 }
@@ -244,7 +244,7 @@ func (a *app) endLeases(ids []event.SubID) tea.Cmd {
 		ctx, cancel := context.WithTimeout(ctx, endLeasesWithin)
 		defer cancel()
 		for _, id := range ids {
-			_ = a.api.Unsubscribe(ctx, id) // the lease that is left ends by itself
+			_ = a.o.API.Unsubscribe(ctx, id) // the lease that is left ends by itself
 		}
 		return leaveMsg{}
 	})

@@ -54,9 +54,9 @@ func (a *app) compose() string {
 	a.react.Frame()
 	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
 	a.react.Framed()
-	e := frame.Edges{Crumb: a.head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.status.Draw(a.panes.W), Hints: a.drawHints()}
+	e := frame.Edges{Crumb: a.edges.Head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.edges.Status.Draw(a.panes.W), Hints: a.drawHints()}
 	if l := a.panes.Now.Scope; !l.Empty() {
-		e.Scope = a.head.Scope(l.W)
+		e.Scope = a.edges.Head.Scope(l.W)
 	}
 	content := a.frame.Draw(e)
 	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" {
@@ -150,8 +150,8 @@ func (a *app) drawTiny() string {
 	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
 	if needs, cut := a.cut(); cut {
 		text = frame.CutWords(a.dialog, needs)
-	} else if a.status.Note.Text != "" {
-		text = a.status.Note.Text
+	} else if a.edges.Status.Note.Text != "" {
+		text = a.edges.Status.Note.Text
 	}
 	return a.frame.Centred(text)
 }

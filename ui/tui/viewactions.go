@@ -70,9 +70,9 @@ func (a *app) tableActions() []action.Action {
 // openLog shows the log. An error that waits to be seen leads to the program's
 // own tab.
 func (a *app) openLog() {
-	if a.status.Trouble.Shown(a.Clock()) {
+	if a.edges.Status.Trouble.Shown(a.Clock()) {
 		a.boards.Log.Last()
-		a.status.Trouble.See()
+		a.edges.Status.Trouble.See()
 	}
 	a.enter(layout.Log)
 }

@@ -38,7 +38,7 @@ func (a *app) awaitChange() tea.Cmd {
 
 // age asks to be told when the evidence has grown older, unless there is nothing that ages.
 func (a *app) age() tea.Cmd {
-	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.status.Ages() {
+	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.edges.Status.Ages() {
 		return nil
 	}
 	return a.wake.Age()
@@ -57,7 +57,7 @@ func (a *app) readOn(awaited bool) tea.Cmd {
 // fetch has the rows and records read that the stream wants and does not hold.
 func (a *app) fetch() tea.Cmd {
 	var cmds []tea.Cmd
-	log := a.api.Log()
+	log := a.o.API.Log()
 	for r, ok := a.stream.Next(); ok; r, ok = a.stream.Next() {
 		ctx := a.wake.Context()
 		if r.Kind != feed.Records {
@@ -85,8 +85,7 @@ func (a *app) fetched(p feed.Page) tea.Cmd {
 
 // arrived takes what the host has. It reports whether there is more to read.
 func (a *app) arrived(n feed.News) (more bool) {
-	a.stream.Marks.Load(n.Marks)
-	a.markedRecords = n.Marked
+	a.stream.Marks.Load(n.Marks, n.Marked)
 	a.take(n.Snap)
 	if n.Page.Err != nil {
 		a.Fail("cannot read the log", n.Page.Err)
@@ -111,7 +110,7 @@ func (a *app) take(snap host.Snapshot) {
 	a.tellOwner(&snap)
 	a.snap = snap
 	a.forgetPicks()
-	a.status.Trouble.Take(a.api.AppLog())
+	a.edges.Status.Trouble.Take(a.o.API.AppLog())
 	a.stream.Widest = stream.Measure(&a.snap)
 	a.listItems()
 	scope := a.tree.At

@@ -15,6 +15,12 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
+// Edges are both lines.
+type Edges struct {
+	Head   Head
+	Status Status
+}
+
 // StatusEnv is what the line below the panes tells of.
 type StatusEnv struct {
 	*cells.Env

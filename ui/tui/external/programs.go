@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -75,6 +76,28 @@ type Programs struct {
 // has the terminal.
 func New(screen widget.Screen, env func(name string) string, interrupts *Interrupts) *Programs {
 	return &Programs{screen, env, interrupts, clipboardFor(runtime.GOOS, env, exec.LookPath)}
+}
+
+// Getenv is the operator's environment.
+func (x *Programs) Getenv(name string) string { return x.env(name) }
+
+// Home puts the user's home directory for a tilde.
+func (x *Programs) Home(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && x.env("HOME") != "" {
+		return filepath.Join(x.env("HOME"), rest)
+	}
+	return path
+}
+
+// Outside is all that is outside of the screen.
+type Outside struct {
+	*Programs
+	Exports Exports
+}
+
+// NewOutside has the programs of [New], and nothing to write yet.
+func NewOutside(screen widget.Screen, env func(name string) string, interrupts *Interrupts) Outside {
+	return Outside{New(screen, env, interrupts), NewExports(screen)}
 }
 
 // Show shows a payload in a program, which ends with ctx.

@@ -127,3 +127,15 @@ func TestTheEditorsFileIsHandedOnAndRemoved(t *testing.T) {
 		t.Errorf("after a failure: handed on %q, told %v", got, s.failed)
 	}
 }
+
+func TestATildeIsTheHome(t *testing.T) {
+	home := ""
+	x := New(nil, func(name string) string { return home }, nil)
+	if got := x.Home("~/a"); got != "~/a" {
+		t.Errorf("without a home: %q", got)
+	}
+	home = "/home/op"
+	if got := x.Home("~/a"); got != filepath.Join(home, "a") || x.Home("b~/a") != "b~/a" || x.Getenv("HOME") != home {
+		t.Errorf("~/a is %q", got)
+	}
+}

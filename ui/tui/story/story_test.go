@@ -1,10 +1,15 @@
 package story
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/internal/tuitest"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 func TestCaptionsTellTheStory(t *testing.T) {
@@ -28,5 +33,21 @@ func TestCaptionsTellTheStory(t *testing.T) {
 		if got := Caption(&event.Record{Kind: event.KindEvent, Type: trust.Untrusted(typ), Data: []byte(`{"state":"other"}`)}); got != "" {
 			t.Errorf("%s: %q", typ, got)
 		}
+	}
+}
+
+func TestTheDemoIsStarted(t *testing.T) {
+	var d Demo
+	screen, then := &tuitest.Screen{}, false
+	cmd := d.Begin(screen, func(context.Context) ([]string, error) { return []string{"pager"}, nil }, func() tea.Cmd { then = true; return nil })
+	if !d.Starting() || d.Has("pager") {
+		t.Error("it runs before it is started")
+	}
+	if tuitest.Run(cmd); d.Starting() || !d.Has("pager") || !then {
+		t.Errorf("started are %q, told %q", d.Names, screen.Told)
+	}
+	failed := errors.New("no port")
+	if tuitest.Run(d.Begin(screen, func(context.Context) ([]string, error) { return nil, failed }, nil)); !errors.Is(screen.Failed, failed) || d.Starting() {
+		t.Errorf("told is %v", screen.Failed)
 	}
 }

@@ -13,12 +13,20 @@ import (
 // records: bookmarks on records, and lines behind records that say "now". They
 // belong to records, so that no filter moves them.
 type Marks struct {
-	all []event.Mark
-	Gen int // grows with every change
+	all     []event.Mark
+	records map[uint64]event.Record
+	Gen     int // grows with every change
 }
 
-// Load takes the marks of the host.
-func (m *Marks) Load(all []event.Mark) {
+// Record returns the record of a mark without a note, if it was read.
+func (m *Marks) Record(seq uint64) (event.Record, bool) {
+	r, ok := m.records[seq]
+	return r, ok
+}
+
+// Load takes the marks of the host, and records of those without a note.
+func (m *Marks) Load(all []event.Mark, records map[uint64]event.Record) {
+	m.records = records
 	if !slices.Equal(all, m.all) {
 		m.all = all
 		m.Gen++

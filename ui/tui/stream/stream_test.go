@@ -10,7 +10,7 @@ import (
 
 func TestMarksAreFoundByTheirRecords(t *testing.T) {
 	var m stream.Marks
-	m.Load([]event.Mark{{Seq: 3, Note: "a"}, {Seq: 3, Line: true}, {Seq: 7, Line: true}})
+	m.Load([]event.Mark{{Seq: 3, Note: "a"}, {Seq: 3, Line: true}, {Seq: 7, Line: true}}, map[uint64]event.Record{7: {Seq: 7}})
 	if got, ok := m.Find(3); !ok || got.Note != "a" {
 		t.Errorf("record 3 has %+v", got)
 	}
@@ -20,8 +20,11 @@ func TestMarksAreFoundByTheirRecords(t *testing.T) {
 	if list := m.List(); len(list) != 3 || list[0].Seq != 7 {
 		t.Errorf("listed %+v", list)
 	}
+	if r, ok := m.Record(7); !ok || r.Seq != 7 {
+		t.Errorf("the record of a mark is %+v", r)
+	}
 	gen := m.Gen
-	if m.Load(m.List()[:0]); m.Gen == gen {
+	if m.Load(m.List()[:0], nil); m.Gen == gen {
 		t.Error("a change is not told")
 	}
 }

@@ -36,6 +36,7 @@ type Clock struct {
 	Changed <-chan struct{}
 	Slow    bool // the screen is over SSH: keys get no frames of their own
 	Focused bool // the operator looks at the screen, as far as the terminal tells
+	Leaving bool // the operator was asked about the end, or it has begun: asking again ends at once
 	woken   time.Time
 	pressed time.Time // the last key
 	aging   bool
