@@ -162,7 +162,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.mouse.off = a.memo.Kept(memo.Mouse) == "off"
 	a.memo.Read(stream.ColumnsSetting, &a.stream.Columns.By)
 	a.feed = feed.New(a.o.API, func() feed.Log { return a.o.API.Log() })
-	a.arrived(a.feed.Read(ctx))
+	a.arrived(a.feed.Latest(ctx))
 	if len(a.snap.Subs) == 0 && !a.o.Demo {
 		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree
 	}

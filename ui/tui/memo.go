@@ -61,7 +61,7 @@ func (a *app) startStream() {
 		s.Seek(reading)
 	}
 	r, _ := s.Next()
-	a.fetched(feed.Read(a.wake.Context(), a.o.API.Log(), r)) // before the program runs
+	a.fetched(feed.Answer(a.wake.Context(), a.o.API.Log(), r)) // before the program runs
 }
 
 // want goes to the scope of the last run as soon as there is such a node.

@@ -91,7 +91,7 @@ func (a *app) cut() (needs string, cut bool) {
 	return a.frame.Cut(a.arranged().Tiny, a.dialog, a.prompt)
 }
 
-// unseen is the size that a screen needs on which something is changed, "" if it has it.
+// unseen is the size that a screen needs for changes, "" if it has it.
 func (a *app) unseen() string {
 	if a.arranged().Tiny {
 		return frame.LeastSize

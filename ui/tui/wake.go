@@ -32,7 +32,7 @@ func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.wake.D
 func (a *app) awaitChange() tea.Cmd {
 	a.feed.Aim(a.stream.Arrivals())
 	return a.wake.Await(func(ctx context.Context, woken time.Time) tea.Msg {
-		return newsMsg{a.feed.Read(ctx), a.react.Read(), woken, true}
+		return newsMsg{a.feed.Latest(ctx), a.react.Read(), woken, true}
 	})
 }
 
@@ -50,7 +50,7 @@ func (a *app) read() tea.Cmd { return a.readOn(false) }
 func (a *app) readOn(awaited bool) tea.Cmd {
 	a.feed.Aim(a.stream.Arrivals())
 	return a.Do(func(ctx context.Context) tea.Msg {
-		return newsMsg{a.feed.Read(ctx), a.react.Read(), time.Time{}, awaited}
+		return newsMsg{a.feed.Latest(ctx), a.react.Read(), time.Time{}, awaited}
 	})
 }
 
@@ -63,7 +63,7 @@ func (a *app) fetch() tea.Cmd {
 		if r.Kind != feed.Records {
 			ctx, a.stream.Stop = context.WithCancel(a.wake.Context())
 		}
-		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Read(ctx, log, r)) }))
+		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Answer(ctx, log, r)) }))
 	}
 	return tea.Batch(cmds...)
 }

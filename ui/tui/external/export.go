@@ -180,7 +180,7 @@ func createPrivate(path string, overwrite bool) (OutFile, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".eventdeck-*")
 	if err != nil {
-		if of := (*fs.PathError)(nil); errors.As(err, &of) { // that nobody asked for
+		if of := (*fs.PathError)(nil); errors.As(err, &of) { // the temporary file is not what was asked for
 			err = of.Err
 		}
 		return nil, fmt.Errorf("%s cannot be made: %w", path, err)

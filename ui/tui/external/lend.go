@@ -40,7 +40,7 @@ func (i *Interrupts) End(parent context.Context) (ctx context.Context, stop cont
 
 // lend has interrupts belong to another program until back is called, and a
 // little longer: on a busy machine that program's end is seen before the signal
-// that ended it. Nobody's ctrl+c is lost by that, which on the screen is a key.
+// that ended it. No ctrl+c is lost by that: on the screen it is a key.
 func (i *Interrupts) lend() (back func()) {
 	if i == nil {
 		return func() {}

@@ -85,7 +85,7 @@ func TestClipboardOfTheSystem(t *testing.T) {
 	}
 }
 
-// The name of the file that is written until it is whole is nobody's concern.
+// A failure names the file that was asked for, not the one that is written until it is complete.
 func TestExportTellsTheFileThatWasAskedFor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "day.csv")
 	_, err := createPrivate(path, false)

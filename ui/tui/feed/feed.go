@@ -49,24 +49,24 @@ func (f *Feed) Aim(r Request) {
 	f.next = r
 }
 
-// Read reads the state and the arrivals.
-func (f *Feed) Read(ctx context.Context) News {
+// Latest reads the state and the arrivals.
+func (f *Feed) Latest(ctx context.Context) News {
 	f.mu.Lock()
 	next := f.next
 	f.mu.Unlock()
 	log := f.log()
 	n := News{Snap: f.host.Snapshot(), Marks: f.host.Marks()}
-	n.Marked = f.read(log, n.Marks)
-	n.Page = Read(ctx, log, next)
+	n.Marked = f.markedRecords(log, n.Marks)
+	n.Page = Answer(ctx, log, next)
 	return n
 }
 
 // markedMax bounds the marks whose records are read: lists show the newest first.
 const markedMax = 200
 
-// read returns the records of marks without a note. What it returned before is never
+// markedRecords returns the records of marks without a note. What it returned before is never
 // written again.
-func (f *Feed) read(log Log, marks []event.Mark) map[uint64]event.Record {
+func (f *Feed) markedRecords(log Log, marks []event.Mark) map[uint64]event.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if slices.Equal(marks, f.marks) {

@@ -94,7 +94,7 @@ func TestRowsRoundAPlace(t *testing.T) {
 		"before one, searched": {feed.Request{Kind: feed.Older, At: 200, Query: asked(t, "rare")}, 1, 0, true, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := feed.Read(context.Background(), log, c.r)
+			p := feed.Answer(context.Background(), log, c.r)
 			if p.Err != nil || p.From != c.from || p.To != c.to || p.Oldest != c.oldest || p.Newest != c.newest || len(p.Seqs) != c.rows || !slices.IsSorted(p.Seqs) {
 				t.Errorf("from %d to %d, ends %v %v, %d rows, %v", p.From, p.To, p.Oldest, p.Newest, len(p.Seqs), p.Err)
 			}
@@ -105,7 +105,7 @@ func TestRowsRoundAPlace(t *testing.T) {
 func TestArrivalsAreCounted(t *testing.T) {
 	log := stored(t, 6_000)
 	for text, want := range map[string]int{"": 5_000, "rare": 40} {
-		p := feed.Read(context.Background(), log, feed.Request{Kind: feed.Counted, At: 1_000, Query: asked(t, text)})
+		p := feed.Answer(context.Background(), log, feed.Request{Kind: feed.Counted, At: 1_000, Query: asked(t, text)})
 		if p.Count != want || p.Newest != (text == "") || len(p.Seqs) != 0 {
 			t.Errorf("%q: %d, all of them %v, want %d", text, p.Count, p.Newest, want)
 		}
@@ -114,7 +114,7 @@ func TestArrivalsAreCounted(t *testing.T) {
 
 func TestRecordsComeWithRows(t *testing.T) {
 	log := stored(t, 1_000)
-	p := feed.Read(context.Background(), log, feed.Request{Kind: feed.Around, At: 500, Near: 3, Want: []uint64{7, 2_000}})
+	p := feed.Answer(context.Background(), log, feed.Request{Kind: feed.Around, At: 500, Near: 3, Want: []uint64{7, 2_000}})
 	var got []uint64
 	for _, r := range p.Got {
 		got = append(got, r.Seq)
@@ -175,7 +175,7 @@ func TestNews(t *testing.T) {
 	s := &source{marks: []event.Mark{{Seq: 3}, {Seq: 5, Note: "says it itself"}, {Seq: 500}}}
 	f := feed.New(s, func() feed.Log { return log })
 	f.Aim(feed.Request{Kind: feed.Arrived, Gen: 4, At: 90})
-	n := f.Read(context.Background())
+	n := f.Latest(context.Background())
 	if n.Snap.Version != 1 || len(n.Marks) != 3 || n.Page.Gen != 4 || len(n.Page.Seqs) != 10 {
 		t.Errorf("%+v", n)
 	}
@@ -188,7 +188,7 @@ func TestNews(t *testing.T) {
 // what a key waits for until something is shown. p99 is in milliseconds.
 func BenchmarkNavigation(b *testing.B) {
 	log := stored(b, 1_000_000)
-	read := func(r feed.Request) func() { return func() { feed.Read(context.Background(), log, r) } }
+	read := func(r feed.Request) func() { return func() { feed.Answer(context.Background(), log, r) } }
 	part := func(f feed.Find) func() { return func() { f.Part(context.Background(), log) } }
 	rare, never := asked(b, "rare"), asked(b, "nothing of the kind")
 	for name, fn := range map[string]func(){

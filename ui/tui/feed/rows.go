@@ -73,9 +73,9 @@ type Page struct {
 	Err    error
 }
 
-// Read answers a request. It is called beside the event loop; ctx ends the search of
+// Answer answers a request. It is called beside the event loop; ctx ends the search of
 // [Older], whose page then has the cause as its error.
-func Read(ctx context.Context, log Log, r Request) Page {
+func Answer(ctx context.Context, log Log, r Request) Page {
 	p := Page{Request: r, Last: log.Last()}
 	switch r.Kind {
 	case Newest:

@@ -140,7 +140,7 @@ func (s *Search) part() tea.Cmd {
 	})
 }
 
-// Running tells whether something is looked for.
+// Running tells whether a search runs.
 func (s *Search) Running() bool { return s.on }
 
 // Drop ends the search that runs, without a word.

@@ -112,7 +112,7 @@ func (d *desk) fill(t *testing.T) {
 		if !wanted {
 			return
 		}
-		d.stream.Take(feed.Read(t.Context(), searched{d}, r))
+		d.stream.Take(feed.Answer(t.Context(), searched{d}, r))
 	}
 }
 

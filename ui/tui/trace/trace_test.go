@@ -111,7 +111,7 @@ func newDesk(t *testing.T, at uint64) *desk {
 	d.stream.Show(query.Query{})
 	d.stream.Seek(at)
 	for r, wanted := d.stream.Next(); wanted; r, wanted = d.stream.Next() {
-		d.stream.Take(feed.Read(t.Context(), d, r))
+		d.stream.Take(feed.Answer(t.Context(), d, r))
 	}
 	if d.stream.At != at {
 		t.Fatalf("the stream stands at %d", d.stream.At)

@@ -1,5 +1,5 @@
 // Package wake says when the screen looks again: after changes of the host, when what it
-// shows has grown older, when something that runs beside it is done.
+// shows has grown older. It runs what takes its time beside the program.
 package wake
 
 import (
