@@ -35,7 +35,6 @@ import (
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/present"
-	"eventdeck/ui/tui/query"
 	reactions "eventdeck/ui/tui/react"
 	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/skin"
@@ -107,7 +106,6 @@ type app struct {
 	snap   host.Snapshot
 	feed   *feed.Feed
 	tree   tree.Tree
-	marked map[query.Node]bool // event types that are subscribed to together
 	stream stream.Stream
 	strip  timeline.Strip // above the stream
 	detail detail.Pane
@@ -119,7 +117,6 @@ type app struct {
 	search   search.Search
 	trace    trace.Desk
 	react    *reactions.Part
-	beating  bool // a beat is on its way
 	notify   notify.Notifier
 	mouse    mouse
 	audience present.Captions
@@ -205,7 +202,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	}
 	switch msg := msg.(type) {
 	case beatMsg:
-		a.beating = false
+		a.wake.Beating = false
 		a.react.Tick()
 	case tea.WindowSizeMsg:
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)

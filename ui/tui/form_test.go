@@ -245,7 +245,7 @@ func TestSeveralTypesAtOnce(t *testing.T) {
 	if len(h.asked) != 2 || h.asked[0].Mode != event.ModeAuto || h.asked[1].Type.Raw() != "incident.resolved" {
 		t.Errorf("asked %+v", h.asked)
 	}
-	if a.dialog != nil || len(a.marked) > 0 {
+	if a.dialog != nil || len(a.tree.Marked()) > 0 {
 		t.Error("the form or the marks stay")
 	}
 }

@@ -39,7 +39,7 @@ func (a *app) canConfigure() bool { return a.o.Servers.File != "" }
 
 func (a *app) canSubscribe() bool {
 	_, t := a.formSubject()
-	return t != nil || len(a.marked) > 0
+	return t != nil || len(a.tree.Marked()) > 0
 }
 
 // formSubject returns the event type that the choice is about: that of the
@@ -55,7 +55,7 @@ func (a *app) formSubject() (string, *event.Type) {
 }
 
 func (a *app) openForm() tea.Cmd {
-	if len(a.marked) > 0 {
+	if len(a.tree.Marked()) > 0 {
 		return a.openBulk()
 	}
 	server, t := a.formSubject()
@@ -78,42 +78,24 @@ func (a *app) openEdit() tea.Cmd {
 
 // markType takes an event type into those that are subscribed to together, or out.
 func (a *app) markType() {
-	n := a.tree.At
-	if a.marked == nil {
-		a.marked = map[query.Node]bool{}
-	}
-	if a.marked[n] {
-		delete(a.marked, n)
-	} else {
-		a.marked[n] = true
-	}
-	a.tree.Redraw()
-	a.Tell(cells.Count(len(a.marked), "type") + " marked; " + a.KeyOf("subscribe") + " subscribes to all of them")
+	a.Tell(cells.Count(a.tree.Mark(), "type") + " marked; " + a.KeyOf("subscribe") + " subscribes to all of them")
 }
 
 func (a *app) onType() bool { return a.tree.At.Level() == 2 && lookup.Type(&a.snap, a.tree.At) != nil }
 
 // openBulk shows one form for the types that are marked.
 func (a *app) openBulk() tea.Cmd {
-	var many []query.Node
-	for n := range a.marked {
-		if lookup.Type(&a.snap, n) != nil {
-			many = append(many, n)
-		}
-	}
+	many := slices.DeleteFunc(a.tree.Marked(), func(n query.Node) bool { return lookup.Type(&a.snap, n) == nil })
 	if len(many) == 0 {
-		a.marked = nil
+		a.tree.Unmark()
 		a.Tell("the marked types are no longer there")
 		return nil
 	}
-	slices.SortFunc(many, func(x, y query.Node) int {
-		return strings.Compare(x.Server+"\x00"+x.Type.Raw(), y.Server+"\x00"+y.Type.Raw())
-	})
 	types := make([]event.Type, len(many))
 	for i, n := range many {
 		types[i] = *lookup.Type(&a.snap, n)
 	}
-	return form.OpenMany(a.forms(), many, types, func() { a.marked = nil })
+	return form.OpenMany(a.forms(), many, types, a.tree.Unmark)
 }
 
 func (a *app) openModeSwitch() tea.Cmd {

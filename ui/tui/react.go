@@ -33,10 +33,10 @@ func (a *app) forReactions(engine react.Control) *reactions.Env {
 
 // reactBeat has the guard told that time goes by, while it waits for that.
 func (a *app) reactBeat() tea.Cmd {
-	if a.beating || !a.react.Ticks() {
+	if a.wake.Beating || !a.react.Ticks() {
 		return nil
 	}
-	a.beating = true
+	a.wake.Beating = true
 	return a.wake.After(reactions.Beat, beatMsg{})
 }
 

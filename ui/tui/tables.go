@@ -147,7 +147,6 @@ func (a *app) forTree() *tree.Env {
 	return &tree.Env{
 		Env: &a.Env, Snap: &a.snap,
 		Focused: func() bool { return a.panes.Focus == layout.Tree },
-		Marked:  func(n query.Node) bool { return a.marked[n] },
 		KeyOf:   a.KeyOf, Course: a.rates.Course, Lessons: a.noServers,
 	}
 }

@@ -156,7 +156,7 @@ func (t *Tree) drawServer(c *cells.Canvas, r *Row) {
 
 func (t *Tree) drawType(c *cells.Canvas, r *Row) {
 	env := t.env
-	if env.Marked(r.Node) {
+	if t.marked[r.Node] {
 		c.Put(themes.Key, env.Glyphs.Picked+" "+t.folding(r)+" ")
 	} else {
 		c.Put(themes.Dim, "  "+t.folding(r)+" ")
@@ -211,7 +211,7 @@ func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 	env, v := t.env, r.Sub
 	now := env.Clock()
 	mark := " "
-	if env.Marked(r.Node) {
+	if t.marked[r.Node] {
 		mark = env.Glyphs.Picked
 	}
 	c.Put(themes.Key, " "+mark)

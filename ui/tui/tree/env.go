@@ -6,7 +6,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -15,7 +14,6 @@ type Env struct {
 	*cells.Env
 	Snap    *host.Snapshot // the newest one; the screen writes to it
 	Focused func() bool    // the tree has the keys
-	Marked  func(n query.Node) bool
 	KeyOf   func(action string) string
 	// Course returns the events of a subscription in each of the last n seconds, nil if
 	// there were none.

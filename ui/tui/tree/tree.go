@@ -31,7 +31,8 @@ type Row struct {
 type Tree struct {
 	env    *Env
 	Rows   []Row
-	items  []Item // the second section
+	items  []Item              // the second section
+	marked map[query.Node]bool // event types that are subscribed to together
 	itemOf ItemsKey
 	At     query.Node
 	Top    int

@@ -30,7 +30,7 @@ func opened(snap *host.Snapshot) *tree.Tree {
 	t := tree.New(&tree.Env{
 		Env:     &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: time.Now},
 		Snap:    snap,
-		Focused: func() bool { return true }, Marked: func(query.Node) bool { return false }, KeyOf: func(action string) string { return action },
+		Focused: func() bool { return true }, KeyOf: func(action string) string { return action },
 		Course: func(event.SubID, int) []uint32 { return nil }, Lessons: func() []widget.Lesson { return []widget.Lesson{{Key: "A", Text: "add a server"}} },
 	})
 	t.Load(snap)
@@ -162,5 +162,27 @@ func TestHealthyServersAreFoldedWithoutRoom(t *testing.T) {
 	tr.Load(snap)
 	if s := shown(13); tr.Find(query.Node{Server: "calm", Type: trust.Untrusted("a.one")}) < 0 {
 		t.Errorf("what was asked for is folded:\n%s", s)
+	}
+}
+
+func TestMarkedTypes(t *testing.T) {
+	snap := pager()
+	tr := opened(snap)
+	tr.Last()
+	tr.By(-1)
+	typ := tr.At
+	before := strings.Join(tr.Draw(40, 10), "\n")
+	if n := tr.Mark(); n != 1 || len(tr.Marked()) != 1 || tr.Marked()[0] != typ {
+		t.Errorf("%d marked: %v", n, tr.Marked())
+	}
+	if got := strings.Join(tr.Draw(40, 10), "\n"); got == before || !strings.Contains(got, cells.ASCIIGlyphs.Picked) {
+		t.Errorf("it is not shown:\n%s", got)
+	}
+	if n := tr.Mark(); n != 0 {
+		t.Errorf("%d marked", n)
+	}
+	tr.Mark()
+	if tr.Unmark(); len(tr.Marked()) != 0 || strings.Join(tr.Draw(40, 10), "\n") != before {
+		t.Errorf("left are %v", tr.Marked())
 	}
 }

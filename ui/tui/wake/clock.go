@@ -37,6 +37,7 @@ type Clock struct {
 	Slow    bool // the screen is over SSH: keys get no frames of their own
 	Focused bool // the operator looks at the screen, as far as the terminal tells
 	Leaving bool // the operator was asked about the end, or it has begun: asking again ends at once
+	Beating bool // a beat of the guard over approvals is on its way
 	woken   time.Time
 	pressed time.Time // the last key
 	aging   bool

@@ -1,0 +1,41 @@
+package tree
+
+import (
+	"cmp"
+	"slices"
+
+	"eventdeck/ui/tui/query"
+)
+
+// Mark takes the chosen event type into those that are subscribed to together, or out. It
+// returns how many there are.
+func (t *Tree) Mark() int {
+	if t.marked == nil {
+		t.marked = map[query.Node]bool{}
+	}
+	if t.marked[t.At] {
+		delete(t.marked, t.At)
+	} else {
+		t.marked[t.At] = true
+	}
+	t.Redraw()
+	return len(t.marked)
+}
+
+// Marked are the event types that are subscribed to together, sorted by server and name.
+func (t *Tree) Marked() []query.Node {
+	var out []query.Node
+	for n := range t.marked {
+		out = append(out, n)
+	}
+	slices.SortFunc(out, func(x, y query.Node) int {
+		return cmp.Or(cmp.Compare(x.Server, y.Server), cmp.Compare(x.Type.Raw(), y.Type.Raw()))
+	})
+	return out
+}
+
+// Unmark has no event types subscribed to together.
+func (t *Tree) Unmark() {
+	t.marked = nil
+	t.Redraw()
+}
