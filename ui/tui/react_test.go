@@ -332,6 +332,7 @@ func TestReactionsAsLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	flush(a)
+	a.Hush() // what the lines before told, in any order
 	if s := screenOf(a); !strings.Contains(s, "? parked") || strings.Contains(s, "r2ccc") {
 		t.Errorf("runs by state:\n%s", s)
 	}
