@@ -92,9 +92,10 @@ func newEngine() *engine {
 		runs: []react.Run{
 			{ID: "waits", Rule: "page", NS: react.Live, Hash: "h", State: react.Asking, Request: request("hash        ffffff\n" + evilText), Created: at, Due: at.Add(time.Hour),
 				Members: react.Members{Count: 1, First: []uint64{7}}},
+			{ID: "gathers", Rule: "page", NS: react.Live, State: react.Gathering, Created: at, Members: react.Members{Count: 2, First: []uint64{8, 9}}},
 			{ID: "ended", Rule: "page", NS: react.Live, Hash: "h", State: react.Failed, Why: "exit code 3", Request: request("x"), Created: at, Members: react.Members{Count: 2, First: []uint64{3}, Last: []uint64{5}},
 				Result: &react.Result{Outcome: react.OutcomeFailed, Exit: 3, Ended: at, Output: react.Output{
-					Stdout: react.Stream{Head: trust.Untrusted(evilText), Tail: trust.Untrusted("end"), Bytes: 1000}}}},
+					Stdout: react.Stream{Head: trust.Untrusted(evilText), Tail: trust.Untrusted("end\n"), Bytes: 1000}}}},
 		},
 	}
 	e.view.Waiting = e.runs[:1]
@@ -243,6 +244,9 @@ func TestRunsAreListedAndShown(t *testing.T) {
 		t.Error(got)
 	}
 	if got := out("runs", "show", "ended"); !strings.Contains(got, `"/bin/page"`) || !strings.Contains(got, "1000 bytes") {
+		t.Error(got)
+	}
+	if got := out("runs", "show", "gathers"); !strings.Contains(got, "2 records from number 8 to 9") {
 		t.Error(got)
 	}
 	if got := out("runs", "show", "waits", "--json"); !json.Valid([]byte(got)) || !strings.Contains(got, `"hash":"`) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
@@ -248,6 +249,11 @@ func (a *app) showRun(ctx context.Context, id react.RunID) error {
 				fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, words)
 			}
 		}
+		if r.Request == nil {
+			first, last := ends(r.Members)
+			line("rule", r.Rule)
+			line("run", fmt.Sprintf("%s, %s from number %d to %d", r.ID, event.Some(r.Members.Count, "record", "records"), first, last))
+		}
 		line("state", string(r.State))
 		line("because", safe(r.Why))
 		line("line", safe(r.Line))
@@ -320,7 +326,7 @@ func printStream(w io.Writer, s react.Stream) error {
 		if t.IsZero() {
 			return
 		}
-		for _, line := range trust.Block(t, 0) {
+		for _, line := range trust.Block(trust.Untrusted(strings.TrimSuffix(t.Raw(), "\n")), 0) {
 			b.WriteString(line.Plain() + "\n")
 		}
 	}

@@ -481,6 +481,15 @@ func TestOutputIsCutAndCounted(t *testing.T) {
 	}
 }
 
+func TestOutputThatIsNoTextCanBeStored(t *testing.T) {
+	r := newRunner(t, Options{})
+	result := ran(t, r, shell(`head -c 100000 /dev/zero; head -c 100000 /dev/zero >&2; exit 3`))
+	text, err := json.Marshal(result)
+	if err != nil || len(text) > maxResult || result.Exit != 3 || result.Output.Stdout.Bytes != 100_000 || result.Output.Stdout.Head.Len() < 1000 {
+		t.Errorf("%d bytes, %v, %d", len(text), err, result.Output.Stdout.Head.Len())
+	}
+}
+
 func TestTheOperatorEndsACommand(t *testing.T) {
 	for _, how := range []string{"Kill", "stop file", "signal"} {
 		dir := t.TempDir()
@@ -555,8 +564,14 @@ func TestAnEnvelopeOfManyIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(text) > 2*maxInput || !strings.Contains(string(text), `\"count\":100`) || !strings.Contains(string(text), `\"seq\":1,`) || !strings.Contains(string(text), `\"seq\":100,`) {
+	if len(text) > maxInput || !strings.Contains(string(text), `\"count\":100`) || !strings.Contains(string(text), `\"seq\":1,`) || !strings.Contains(string(text), `\"seq\":100,`) {
 		t.Errorf("%d bytes: %.300s", len(text), text)
+	}
+	for i := range members {
+		members[i].Data = []byte(`{"x":"` + strings.Repeat("<", 20_000) + `"}`) // each is six bytes in an envelope
+	}
+	if text, err = envelope(theRun(members...), members); err != nil || len(text) > maxInput || !strings.Contains(string(text), `\"seq\":1,`) {
+		t.Errorf("%d bytes, %v", len(text), err)
 	}
 	huge := member(1, `{"x":"`+strings.Repeat("y", 2*maxInput)+`"}`)
 	if text, err = envelope(theRun(huge), []event.Record{huge}); err != nil || len(text) > maxInput {

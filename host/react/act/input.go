@@ -17,28 +17,38 @@ import (
 	"eventdeck/host/trust/scan"
 )
 
-// maxInput bounds what an act gets of its members, in bytes before the envelope is
-// closed. Of more, members in the middle are left out and counted.
+// maxInput bounds what an act gets, in bytes. Of more, members in the middle are left out:
+// how many there were stands beside those that are there.
 const maxInput = 256 << 10
+
+// fitting returns what make makes of the members with as many bytes of them as fit into
+// maxInput.
+func fitting(make func(most int) ([]byte, error)) ([]byte, error) {
+	for most := maxInput; ; most /= 2 {
+		text, err := make(most)
+		if err != nil || len(text) <= maxInput || most == 0 {
+			return text, err
+		}
+	}
+}
 
 // lines returns the members as lines of JSON, those of [export.AppendLine].
 func lines(members []event.Record) []byte {
 	var b []byte
-	for _, line := range kept(members) {
+	for _, line := range kept(members, maxInput) {
 		b = append(b, line...)
 	}
 	return b
 }
 
-// kept returns a line for each member, without those in the middle that are too much: how
-// many there were stands beside them.
-func kept(members []event.Record) [][]byte {
+// kept returns lines of members with so many bytes at most, those in the middle left out.
+func kept(members []event.Record, most int) [][]byte {
 	all, size := make([][]byte, len(members)), 0
 	for i := range members {
 		all[i] = export.AppendLine(nil, &members[i], false)
 		size += len(all[i])
 	}
-	for size > maxInput {
+	for size > most {
 		middle := len(all) / 2
 		size -= len(all[middle])
 		all = append(all[:middle], all[middle+1:]...)
@@ -51,15 +61,20 @@ func kept(members []event.Record) [][]byte {
 // run and payload: the same run has the same bytes whenever it is asked for, and who writes
 // the payload cannot put the nonce into it.
 func envelope(run react.Run, members []event.Record) ([]byte, error) {
+	return fitting(func(most int) ([]byte, error) { return sealed(run, members, most) })
+}
+
+// sealed is envelope with so many bytes of the members.
+func sealed(run react.Run, members []event.Record, most int) ([]byte, error) {
 	e := handoff.Envelope{Origin: "mcp-event"}
 	if len(members) > 0 {
 		first := members[0]
 		e.Server, e.Subscription, e.ReceivedAt = trust.Untrusted(first.Server), string(first.Sub), first.ReceivedAt
 	}
-	if one := len(members) == 1 && run.Members.Count <= 1 && members[0].Kind == event.KindEvent; one && len(members[0].Data) <= maxInput {
+	if one := len(members) == 1 && run.Members.Count <= 1 && members[0].Kind == event.KindEvent; one && len(members[0].Data) <= most {
 		e.Payload = members[0].Data
 	} else {
-		e.Origin, e.Payload = "mcp-events", summary(run, members)
+		e.Origin, e.Payload = "mcp-events", summary(run, members, most)
 	}
 	e.Report = scan.Scan(e.Payload)
 	e.Rand = newStream(run.ID, e.Payload)
@@ -72,8 +87,8 @@ func envelope(run react.Run, members []event.Record) ([]byte, error) {
 
 // summary returns the members as one object: what is known of all, and those that are
 // kept in full.
-func summary(run react.Run, members []event.Record) []byte {
-	all := kept(members)
+func summary(run react.Run, members []event.Record, most int) []byte {
+	all := kept(members, most)
 	b := trust.AppendJSONString([]byte(`{"run":`), string(run.ID))
 	b = export.AppendString(b, "rule", run.Rule)
 	b = fmt.Appendf(export.AppendName(b, "count"), "%d", run.Members.Count)
@@ -117,9 +132,11 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // body returns what a webhook sends: the summary, with a type and a time as Standard
 // Webhooks recommends.
-func body(run react.Run, members []event.Record) []byte {
-	b := []byte(`{"type":"eventdeck.reaction"`)
-	b = export.AppendTime(b, "timestamp", run.Created.UTC().Truncate(time.Second))
-	b = append(export.AppendName(b, "data"), summary(run, members)...)
-	return append(b, '}')
+func body(run react.Run, members []event.Record) ([]byte, error) {
+	return fitting(func(most int) ([]byte, error) {
+		b := []byte(`{"type":"eventdeck.reaction"`)
+		b = export.AppendTime(b, "timestamp", run.Created.UTC().Truncate(time.Second))
+		b = append(export.AppendName(b, "data"), summary(run, members, most)...)
+		return append(b, '}'), nil
+	})
 }

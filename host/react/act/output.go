@@ -1,6 +1,7 @@
 package act
 
 import (
+	"encoding/json"
 	"io"
 	"sync"
 
@@ -10,6 +11,24 @@ import (
 
 // maxEnd is how much of an output is kept at each end, in bytes.
 const maxEnd = 32 << 10
+
+// maxResult is how much a result may take when it is stored, in bytes: output that is no
+// text takes several times its length.
+const maxResult = 512 << 10
+
+// fit cuts the output of a result until that can be stored.
+func fit(result react.Result) react.Result {
+	for {
+		text, err := json.Marshal(result)
+		if err != nil || len(text) <= maxResult {
+			return result
+		}
+		for _, s := range []*react.Stream{&result.Output.Stdout, &result.Output.Stderr} {
+			head, tail := s.Head.Raw(), s.Tail.Raw()
+			s.Head, s.Tail = trust.Untrusted(head[:len(head)/2]), trust.Untrusted(tail[len(tail)-len(tail)/2:])
+		}
+	}
+}
 
 // capture keeps the first and the last bytes of what is written to it, and counts all. It
 // may be read from any goroutine.

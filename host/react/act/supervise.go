@@ -110,7 +110,7 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 		result.Why += "; some of its processes could not be ended"
 	}
 	result.Output = pipes.end()
-	return result
+	return fit(result)
 }
 
 // stopped reports whether there is a stop file; where that cannot be told, there is one.

@@ -30,11 +30,14 @@ func (r *Runner) prepareWebhook(req *react.Request, w react.Webhook, run react.R
 	if req.Time == 0 {
 		req.Time = webhookTime
 	}
-	req.Input = body(run, members)
+	var err error
+	if req.Input, err = body(run, members); err != nil {
+		return err
+	}
 	if _, err := target(w.URL, w.Private); err != nil {
 		return err
 	}
-	_, err := r.secret(w.Secret)
+	_, err = r.secret(w.Secret)
 	return err
 }
 
