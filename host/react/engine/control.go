@@ -444,12 +444,12 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 		}
 	}
 	rs := e.ruleState(r.Name)
-	matched, key, ok := false, react.Key(""), true
+	matched, ok := false, true
 	listens := slices.Contains(e.set.Listening(rec), m)
 	if listens {
-		matched, key, ok = e.match(m, rec)
+		matched, ok = e.takes(m, rec)
+		v.Key = m.Key(rec)
 	}
-	v.Key = key
 	switch {
 	case !listens:
 		v.Why, v.Line = fmt.Sprintf("the rule listens to %s of %s", r.On.Type, r.On.Server), r.Line("on")

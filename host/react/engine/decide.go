@@ -122,7 +122,9 @@ func (e *Engine) record(r *event.Record) {
 		return
 	}
 	for _, m := range e.set.Listening(r) {
-		e.judgeRecord(m, r, facts)
+		if taken, ok := e.takes(m, r); taken || !ok {
+			e.judgeRecord(m, r, facts, ok)
+		}
 	}
 }
 
@@ -177,22 +179,18 @@ func (e *Engine) seed() error {
 	})
 }
 
-// judgeRecord decides about a record for one rule. Whatever goes wrong in the rule's filter
-// is that record's and rule's alone.
-func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts) {
+// judgeRecord decides about a record that a rule takes. ok is false where its filter failed.
+func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts, ok bool) {
 	rs := e.rules[m.Rule.Name]
 	if rs == nil || r.Seq <= rs.Since {
 		return
 	}
-	matched, key, ok := e.match(m, r)
-	switch {
-	case !ok:
+	if !ok {
 		rs.suppress("error", 1)
 		e.stageRule(m.Rule.Name)
 		return
-	case !matched:
-		return
 	}
+	key := m.Key(r)
 	rs.Matched++
 	e.stageRule(m.Rule.Name)
 	if value, ok := m.Once(r); ok {
@@ -210,17 +208,16 @@ func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts) {
 	}
 }
 
-func (e *Engine) match(m *react.Matcher, r *event.Record) (matched bool, key react.Key, ok bool) {
+// takes asks the filter of a rule. Whatever goes wrong in it is that record's and rule's
+// alone.
+func (e *Engine) takes(m *react.Matcher, r *event.Record) (taken, ok bool) {
 	defer func() {
 		if why := recover(); why != nil {
 			e.o.Log.Error("the filter of a rule failed", "rule", m.Rule.Name, "record", r.Seq, "why", fmt.Sprint(why))
 			ok = false
 		}
 	}()
-	if !m.Match(r) {
-		return false, "", true
-	}
-	return true, m.Key(r), true
+	return m.Match(r), true
 }
 
 // fire makes the run of a window that became true, with the members that counted.
@@ -232,7 +229,7 @@ func (e *Engine) fire(f firing) {
 		from := max(f.from, run.Members.Newest()+1) // a run that gathers still may have some of them
 		err := e.o.Store.Scan(from, f.to, func(r *event.Record) bool {
 			if r.Server == f.m.Rule.On.Server && r.Type.Raw() == f.m.Rule.On.Type {
-				if matched, key, ok := e.match(f.m, r); ok && matched && key == f.key && r.Seq > e.rules[f.m.Rule.Name].Since {
+				if taken, _ := e.takes(f.m, r); taken && f.m.Key(r) == f.key && r.Seq > e.rules[f.m.Rule.Name].Since {
 					e.join(run, f.m, r)
 				}
 			}

@@ -23,17 +23,18 @@ import (
 
 // Bounds of the engine. See docs/limits.md.
 const (
-	decideRecords = 2000           // that are read between two looks at anything else
-	tickEvery     = time.Second    // position alone, changed files, the stop file, absences
-	askFor        = time.Hour      // after which a run that asks expires
-	grantAtMost   = 24 * time.Hour // of a grant
-	loopSpan      = time.Hour      // for which the id of a run is known again in a payload
-	triesFor      = time.Hour      // within which a webhook is tried
-	neverTries    = 3              // of an act that could not be begun
-	keptRuns      = 5000           // that are over
-	keptBytes     = 64 << 20       // of runs that are over
-	onceValues    = 1000           // of a run
-	preparing     = 4              // runs whose requests are made at the same time
+	decideRecords = 2000                  // that are read between two looks at anything else
+	tickEvery     = time.Second           // position alone, changed files, the stop file, absences
+	askFor        = time.Hour             // after which a run that asks expires
+	grantAtMost   = 24 * time.Hour        // of a grant
+	loopSpan      = time.Hour             // for which the id of a run is known again in a payload
+	triesFor      = time.Hour             // within which a webhook is tried
+	neverTries    = 3                     // of an act that could not be begun
+	keptRuns      = 5000                  // that are over
+	keptBytes     = 64 << 20              // of runs that are over
+	onceValues    = 1000                  // of a run
+	pauseMost     = 20 * time.Millisecond // after each look at the log in a burst
+	preparing     = 4                     // runs whose requests are made at the same time
 	viewEvery     = 50 * time.Millisecond
 	viewActive    = 500 // runs in a view, beside those that ask
 )
@@ -186,16 +187,26 @@ func (e *Engine) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		began, seen := e.now(), e.interest.newest()
 		more := e.decide()
+		// While more arrives, ingest has at least as much of the processor.
+		pause := min(e.now().Sub(began), pauseMost)
+		if e.interest.newest() == seen {
+			pause = 0
+		}
 		e.tick()
 		next := e.advance()
 		if !e.flush() {
 			return
 		}
 		e.showSoon()
+		wake := e.wake
 		switch {
-		case more || e.staged.again:
+		case e.staged.again:
 			timer.Reset(0)
+		case more:
+			timer.Reset(pause)
+			wake = nil
 		default:
 			timer.Reset(max(0, next.Sub(e.now())))
 		}
@@ -204,7 +215,7 @@ func (e *Engine) run() {
 		case <-e.ctx.Done():
 			e.flush()
 			return
-		case <-e.wake:
+		case <-wake:
 		case <-timer.C:
 		case call := <-e.calls:
 			call()

@@ -81,6 +81,13 @@ func (i *interest) next() (from, to, seen uint64) {
 	return i.from, i.to, i.seen
 }
 
+// newest returns the newest record that was looked at.
+func (i *interest) newest() uint64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.seen
+}
+
 // done notes that everything up to a record was read.
 func (i *interest) done(upTo uint64) {
 	i.mu.Lock()
