@@ -34,6 +34,14 @@ func reactions(o cli.ReactOptions) (cli.Reactions, error) {
 			}
 			return false
 		},
+		Unsigned: func(id event.SubID) bool {
+			for _, sub := range o.API.Snapshot().Subs {
+				if sub.ID == id {
+					return sub.Hook.Scheme == event.SchemeNone
+				}
+			}
+			return true // it is gone, and what proved its deliveries with it
+		},
 	})
 	if err != nil {
 		return nil, err // not a nil *engine.Engine in an interface

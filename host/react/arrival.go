@@ -1,6 +1,7 @@
 package react
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -27,16 +28,44 @@ type Arrival struct {
 	Flagged  bool // the scanner noticed something in it
 }
 
-// Note takes up a record, which is lent.
-func (a *Arrivals) Note(r *event.Record) (arrival Arrival) {
-	sub := a.subs[r.Sub]
+// sub returns what is known of a subscription, whose id may be lent.
+func (a *Arrivals) sub(id event.SubID) *heard {
+	sub := a.subs[id]
 	if sub == nil {
 		if a.subs == nil {
 			a.subs = map[event.SubID]*heard{}
 		}
 		sub = &heard{}
-		a.subs[event.SubID(strings.Clone(string(r.Sub)))] = sub
+		a.subs[event.SubID(strings.Clone(string(id)))] = sub
 	}
+	return sub
+}
+
+// Earlier takes up a record from before those that are noted, the newest first: a replay
+// behind a restart is as old as what was heard before it.
+func (a *Arrivals) Earlier(r *event.Record) {
+	if sub := a.sub(r.Sub); !r.Replayed && sub.last.IsZero() {
+		sub.last = r.ReceivedAt
+	}
+}
+
+// Behind has the next event of a subscription be the first one behind a certain gap.
+func (a *Arrivals) Behind(id event.SubID) { a.sub(id).gap = true }
+
+// Gaps returns the subscriptions whose next event is the first behind a certain gap, sorted.
+func (a *Arrivals) Gaps() (ids []event.SubID) {
+	for id, sub := range a.subs {
+		if sub.gap {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Note takes up a record, which is lent.
+func (a *Arrivals) Note(r *event.Record) (arrival Arrival) {
+	sub := a.sub(r.Sub)
 	if r.Kind == event.KindEvent {
 		arrival.AfterGap, sub.gap = sub.gap, false
 		arrival.Flagged = len(r.Flags) > 0

@@ -167,7 +167,7 @@ func (a *app) checkRules(ctx context.Context, args []string) error {
 		return err
 	}
 	if !a.flags.json {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %d rules, no mistakes\n", safe(path), len(f.Rules))
+		_, err = fmt.Fprintf(a.Stdout, "%s: %s, no mistakes\n", safe(path), event.Some(len(f.Rules), "rule", "rules"))
 	}
 	return err
 }
@@ -189,7 +189,7 @@ func (a *app) printMistakes(faulty *rules.Faulty) error {
 	if _, err := a.Stdout.Write(b); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %d mistakes", errMistakes, len(faulty.Mistakes))
+	return fmt.Errorf("%w: %s", errMistakes, event.Some(len(faulty.Mistakes), "mistake", "mistakes"))
 }
 
 // knownToRules is what can be told of servers without asking one. Where no server is

@@ -34,7 +34,7 @@ func TestRulesCheck(t *testing.T) {
 	b := newBench(t)
 	servers, path := withRules(t, pageRule)
 	b.expect(t, exitDone, "", "rules", "check", "--config", servers)
-	if got, want := b.out.String(), path+": 1 rules, no mistakes\n"; got != want {
+	if got, want := b.out.String(), path+": 1 rule, no mistakes\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}

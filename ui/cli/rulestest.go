@@ -92,7 +92,7 @@ func (a *app) testRules(ctx context.Context, args []string, f rulesTestFlags) er
 	case f.expect != "":
 		return compareLines(f.expect, expected, out.lines)
 	case out.told == 0:
-		return fmt.Errorf("%w: %d rules, %d records", errNoMatch, len(file.Rules), records)
+		return fmt.Errorf("%w: %s, %s", errNoMatch, event.Some(len(file.Rules), "rule", "rules"), event.Some(int(records), "record", "records"))
 	}
 	return nil
 }

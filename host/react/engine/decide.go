@@ -46,9 +46,9 @@ type firing struct {
 
 // recordFacts is what the policy wants to know of a record.
 type recordFacts struct {
-	imported, unsigned, afterGap, flagged, loop bool
-	age                                         time.Duration // since its first possible arrival
-	once                                        time.Time     // until when its value is charged for the rule
+	react.Arrival
+	imported, unsigned, loop bool
+	once                     time.Time // until when its value is charged for the rule
 }
 
 // decide reads some of the log and reports whether there is more.
@@ -128,28 +128,11 @@ func (e *Engine) record(r *event.Record) {
 	}
 }
 
-// note remembers what later records of the subscription are judged by, and returns what is
-// known of this one.
-func (e *Engine) note(r *event.Record) (f recordFacts) {
-	sub := e.subs[r.Sub]
-	if sub == nil {
-		sub = &subState{}
-		e.subs[event.SubID(strings.Clone(string(r.Sub)))] = sub
-	}
-	if r.Kind == event.KindEvent {
-		f.afterGap = sub.gap
-		sub.gap = false
-		f.flagged = len(r.Flags) > 0
-		f.loop = e.carriesRun(r.Data)
-	}
-	if r.Replayed {
-		f.age = r.ReceivedAt.Sub(sub.seen) // a subscription that was not seen yet: older than any age
-	} else {
-		sub.seen = r.ReceivedAt
-	}
-	if r.Gap != nil && r.Gap.Certain {
-		sub.gap = true
-	}
+// note returns what is known of a record, and remembers what later ones of its subscription
+// are judged by.
+func (e *Engine) note(r *event.Record) recordFacts {
+	f := recordFacts{Arrival: e.arrivals.Note(r)}
+	f.loop = r.Kind == event.KindEvent && e.carriesRun(r.Data)
 	for _, i := range e.imported {
 		f.imported = f.imported || i.from <= r.Seq && r.Seq <= i.to
 	}
@@ -167,13 +150,7 @@ func (e *Engine) seed() error {
 		return nil
 	}
 	return e.o.Store.Scan(e.position, 1, func(r *event.Record) bool {
-		if sub := e.subs[r.Sub]; !r.Replayed && (sub == nil || sub.seen.IsZero()) {
-			if sub == nil {
-				sub = &subState{}
-				e.subs[event.SubID(strings.Clone(string(r.Sub)))] = sub
-			}
-			sub.seen = r.ReceivedAt
-		}
+		e.arrivals.Earlier(r)
 		n++
 		return n < seedRecords
 	})
@@ -193,6 +170,7 @@ func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts, o
 	key := m.Key(r)
 	rs.Matched++
 	e.stageRule(m.Rule.Name)
+	f.unsigned = r.Mode == event.ModeWebhook && e.o.Unsigned != nil && e.o.Unsigned(r.Sub)
 	if value, ok := m.Once(r); ok {
 		f.once = e.once[onceKey(m.Rule.Name, onceHash(value))].Until
 	}
@@ -252,9 +230,9 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 		have = g.gathering
 	}
 	facts := e.facts(m.Rule, rs)
-	facts.Imported, facts.Unsigned, facts.AfterGap, facts.Flagged, facts.Loop = f.imported, f.unsigned, f.afterGap, f.flagged, f.loop
+	facts.Imported, facts.Unsigned, facts.AfterGap, facts.Flagged, facts.Loop = f.imported, f.unsigned, f.AfterGap, f.Flagged, f.loop
 	facts.OnceUntil = f.once
-	facts.Stale = m.Rule.Age > 0 && f.age > m.Rule.Age
+	facts.Stale = m.Rule.Age > 0 && f.Age > m.Rule.Age
 	if have == nil {
 		facts.Queued = rs.waiting
 	}
@@ -271,9 +249,9 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 		have = e.begin(m, rs, key, seq, e.now().Add(m.Rule.Wait))
 	}
 	have.Stale = have.Stale || facts.Stale
-	have.Flagged = have.Flagged || f.flagged
+	have.Flagged = have.Flagged || f.Flagged
 	have.Unsigned = have.Unsigned || f.unsigned
-	have.AfterGap = have.AfterGap || f.afterGap
+	have.AfterGap = have.AfterGap || f.AfterGap
 	have.Loop = have.Loop || f.loop
 	have.Lag = have.Lag || e.lag != ""
 	join(have)

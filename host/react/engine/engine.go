@@ -60,6 +60,9 @@ type Options struct {
 	Dir string
 	// Live tells whether a subscription to the type is live or polling; nil: never.
 	Live func(server, eventType string) bool
+	// Unsigned tells whether nothing proves who sent the webhook deliveries of a
+	// subscription; nil: never.
+	Unsigned func(event.SubID) bool
 
 	Now    func() time.Time
 	Random io.Reader
@@ -92,7 +95,7 @@ type Engine struct {
 	set      *react.Set
 	rules    map[string]*ruleState
 	starts   []time.Time // of all rules, as far as a rate counts them
-	subs     map[event.SubID]*subState
+	arrivals react.Arrivals
 	imported []imported
 	grants   map[string]grant // by the hash of the act
 	once     map[string]onceCharge
@@ -136,7 +139,7 @@ func Open(o Options) (*Engine, error) {
 	e := &Engine{
 		o: o, ended: make(chan struct{}), calls: make(chan func()), wake: make(chan struct{}, 1),
 		prepares: make(chan struct{}, preparing),
-		rules:    map[string]*ruleState{}, subs: map[event.SubID]*subState{}, grants: map[string]grant{},
+		rules:    map[string]*ruleState{}, grants: map[string]grant{},
 		once: map[string]onceCharge{}, runs: map[react.RunID]*run{}, groups: map[group]*groupState{},
 		recent: map[react.RunID]time.Time{},
 	}

@@ -483,6 +483,27 @@ func TestRecordsPrunedBeforeTheyAreJudgedAreCounted(t *testing.T) {
 	})
 }
 
+func TestAWebhookThatNothingProvesAsks(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Key, rule.Wait = []string{".k"}, 0
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		for k, sub := range []event.SubID{"signed", "unsigned"} {
+			r := record("pager", "incident", fmt.Sprintf(`{"k":%d}`, k))
+			r.Sub, r.Mode = sub, event.ModeWebhook
+			w.submit(r)
+		}
+		rest(2 * time.Second)
+		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		if w.acts() != 1 || len(asks) != 1 || asks[0].Key != "1" {
+			t.Errorf("begun %v, asks %+v", w.begun, asks)
+		}
+	})
+}
+
 func TestReplayBehindALongAbsenceIsStale(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := noteRule("page")

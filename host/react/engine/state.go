@@ -89,12 +89,6 @@ func (s *ruleState) suppress(why string, n uint64) {
 	s.Dropped[why] += n
 }
 
-// subState is what the engine remembers of a subscription.
-type subState struct {
-	seen time.Time // when its last record arrived
-	gap  bool      // the last thing was a certain gap
-}
-
 // grant approves what asks exactly the same.
 type grant struct {
 	Rule  string    `json:"rule"`
@@ -259,14 +253,7 @@ func (e *Engine) change() event.JournalChange {
 	for name := range s.watch {
 		e.putWatch(name, &c)
 	}
-	p := position{Seq: e.position}
-	for id, sub := range e.subs {
-		if sub.gap {
-			p.Gaps = append(p.Gaps, id)
-		}
-	}
-	slices.Sort(p.Gaps)
-	put(event.TableReact, keyPosition, p)
+	put(event.TableReact, keyPosition, position{Seq: e.position, Gaps: e.arrivals.Gaps()})
 	return c
 }
 
@@ -420,7 +407,7 @@ func (e *Engine) load() error {
 			}
 			e.position = min(p.Seq, e.position)
 			for _, id := range p.Gaps {
-				e.subs[id] = &subState{gap: true}
+				e.arrivals.Behind(id)
 			}
 		case keyStop:
 			e.gate.stop = true

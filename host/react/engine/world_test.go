@@ -121,6 +121,7 @@ func (w *world) open(target string, after int) (*Engine, *life) {
 			defer w.mu.Unlock()
 			return w.live
 		},
+		Unsigned: func(id event.SubID) bool { return id == "unsigned" },
 	})
 	if err != nil {
 		w.t.Fatal(err)
