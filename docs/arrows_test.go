@@ -226,3 +226,36 @@ func TestPartsOfTheScreenDoNotKnowTheWholeHost(t *testing.T) {
 		})
 	}
 }
+
+// The root of the screen is a model and wiring: what grows is a part of its own.
+func TestTheRootOfTheScreenIsSmall(t *testing.T) {
+	files, err := filepath.Glob("../ui/tui/*.go")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v: the screen is not where it was", len(files), err)
+	}
+	lines, fields := 0, 0
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += set.File(file.Pos()).LineCount()
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != "app" {
+				return true
+			}
+			for _, f := range spec.Type.(*ast.StructType).Fields.List {
+				fields += max(1, len(f.Names))
+			}
+			return false
+		})
+	}
+	if lines >= 4_500 || fields >= 30 || fields == 0 {
+		t.Errorf("%d lines, and a model of %d fields: part it", lines, fields)
+	}
+}
