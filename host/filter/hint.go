@@ -154,6 +154,9 @@ func (h *hinter) named(name, value string, from, to int) {
 		h.listed(name, value, from, to)
 		return
 	default:
+		if severity.Names(name) { // as payloads call it
+			h.replace(from, to, fieldNames[fieldSev]+":"+value, "there is no field %q", name)
+		}
 		return
 	}
 	typed := strings.Trim(strings.TrimPrefix(value, "="), `"`)

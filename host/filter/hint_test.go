@@ -11,6 +11,7 @@ import (
 func TestHints(t *testing.T) {
 	for text, want := range map[string]string{
 		"severity=critical":             "sev:critical",
+		"severity:critical x":           "sev:critical x",
 		"sev=critical":                  "sev:critical",
 		"Severity!=info":                "!sev:info",
 		"service==checkout":             ".service=checkout",

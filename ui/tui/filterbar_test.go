@@ -225,3 +225,24 @@ func TestPromptsAreNotCut(t *testing.T) {
 		exact(t, a)
 	}
 }
+
+// A field by the name that payloads have for it is an error with a way on: tab takes it.
+func TestTabTakesWhatWasMeantByAField(t *testing.T) {
+	a := open(t, incident(), 80, 24)
+	press(t, a, "/")
+	word(t, a, "severity:critical")
+	press(t, a, "tab")
+	if got := a.prompt.Field.Text(); got != "sev:critical" {
+		t.Errorf("tab made it %q:\n%s", got, screenOf(a))
+	}
+}
+
+// Why a record is flagged is told in full on a narrow screen.
+func TestWhyIsNotCut(t *testing.T) {
+	a := open(t, incident(), 80, 24)
+	press(t, a, "2", "!")
+	if s := screenOf(a); !strings.Contains(s, "that is all it") || !strings.Contains(s, "do here.") {
+		t.Errorf("cut:\n%s", screenOf(a))
+	}
+	exact(t, a)
+}

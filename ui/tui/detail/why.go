@@ -2,6 +2,7 @@ package detail
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,6 +23,7 @@ const placesMax = 6
 type why struct {
 	pane  *Pane
 	lines []Line
+	width int
 	top   int
 	shown int
 }
@@ -32,7 +34,6 @@ func (d *Pane) OpenWhy() { d.env.Screen.Show(&why{pane: d}) }
 func (d *why) Title() string { return "Why is it flagged?" }
 
 func (d *why) Size(sw, sh int) (int, int) {
-
 	w := max(1, min(sw-8, 110))
 	d.fill(w)
 	return w, min(len(d.lines), max(1, sh-6))
@@ -40,7 +41,7 @@ func (d *why) Size(sw, sh int) (int, int) {
 
 // fill writes the lines anew: what was noticed may have become known meanwhile.
 func (d *why) fill(w int) {
-	d.lines = d.lines[:0]
+	d.lines, d.width = d.lines[:0], w
 	r, ok := d.pane.Payload()
 	if !ok {
 		d.say(themes.Dim, "This record has no payload.")
@@ -85,8 +86,15 @@ func (d *why) fill(w int) {
 	}
 }
 
+// say adds our own words, wrapped.
 func (d *why) say(role themes.Role, text string) {
-	d.lines = append(d.lines, Line{Role: role, Text: cells.Sanitize(text)})
+	if text == "" {
+		d.lines = append(d.lines, Line{})
+		return
+	}
+	for _, l := range cells.Wrap(text, d.width-2, math.MaxInt) {
+		d.lines = append(d.lines, Line{Role: role, Text: l})
+	}
 }
 
 func (d *why) flag(name string, f *findings) {
@@ -95,7 +103,7 @@ func (d *why) flag(name string, f *findings) {
 	if name == event.FlagBadge {
 		head = flags.BadgeWord + " " + name
 	}
-	d.lines = append(d.lines, Line{Role: s.Role, Text: cells.Join(cells.Sanitize(head+": "), cells.Sanitize(flags.ReasonOf(name)))})
+	d.say(s.Role, head+": "+flags.ReasonOf(name))
 	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch || name == event.FlagIDLearned {
 		return
 	}
