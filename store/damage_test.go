@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -175,49 +174,6 @@ func (w *damageWorld) build(t *testing.T) {
 	t.Helper()
 	if out, err := exec.Command("go", "build", "-o", w.program, "..").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
-	}
-}
-
-// A tail whose store is harmed while it runs ends with 1 and the line that helps.
-func TestTailEndsWithItsStore(t *testing.T) {
-	if raceDetector {
-		t.Skip("the program that is run is not built for the detector")
-	}
-	w := &damageWorld{program: filepath.Join(t.TempDir(), "eventdeck")}
-	w.build(t)
-	w.serve(t)
-	for name, harm := range map[string]func(dir string) error{
-		"empty pages": func(dir string) error {
-			f, err := os.OpenFile(filepath.Join(dir, fileDB), os.O_RDWR, 0)
-			if err == nil {
-				_, err = f.WriteAt(make([]byte, 1<<20), int64(2*os.Getpagesize()))
-			}
-			return errors.Join(err, f.Close())
-		},
-		"cut":     func(dir string) error { return os.Truncate(filepath.Join(dir, fileDB), 40_000) },
-		"removed": os.RemoveAll,
-	} {
-		dir := filepath.Join(t.TempDir(), "store")
-		cmd := w.command("tail", w.url, "load.tick", "--mode", "push", "--data", dir)
-		out, err := cmd.StdoutPipe()
-		mustDo(t, err)
-		var said bytes.Buffer
-		cmd.Stderr = &said
-		mustDo(t, cmd.Start())
-		hangs := time.AfterFunc(damageLimit, func() { _ = cmd.Process.Kill() })
-		printed := bufio.NewScanner(out)
-		for n := 0; n < 20 && printed.Scan(); n++ {
-		}
-		if err := harm(dir); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		_, _ = io.Copy(io.Discard, out)
-		err = cmd.Wait()
-		hangs.Stop()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.String(), "eventdeck store re") {
-			t.Errorf("%s: %v: %s", name, err, said.String())
-		}
 	}
 }
 
