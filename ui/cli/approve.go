@@ -119,7 +119,8 @@ func payloadText(r react.Request) string {
 
 // ruleVerbs are the commands below rules that change how far a rule may go.
 func (a *app) ruleVerbs() []*cobra.Command {
-	verb := func(use, short string, args int, do func(ctx context.Context, c react.Control, args []string) error) *cobra.Command {
+	silenced := func(v react.RuleView) bool { return v.Silenced.After(time.Now()) }
+	verb := func(use, short string, args int, shows func(react.RuleView) bool, do func(ctx context.Context, c react.Control, args []string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use, Short: short, Args: exactly(args), ValidArgsFunction: a.completeFirst(ruleNames),
 			Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -127,13 +128,13 @@ func (a *app) ruleVerbs() []*cobra.Command {
 					if err := do(ctx, c, args); err != nil {
 						return err
 					}
-					return a.printRuleView(c, args[0])
+					return a.printRuleView(ctx, c, args[0], shows)
 				})
 			}),
 		}
 	}
 	return []*cobra.Command{
-		verb("arm NAME", "Let a rule act by itself as it stands now, as far as the policy allows", 1,
+		verb("arm NAME", "Let a rule act by itself as it stands now, as far as the policy allows", 1, func(v react.RuleView) bool { return v.Armed },
 			func(ctx context.Context, c react.Control, args []string) error {
 				v, err := ruleNamed(c, args[0])
 				if err != nil {
@@ -141,9 +142,9 @@ func (a *app) ruleVerbs() []*cobra.Command {
 				}
 				return c.Arm(ctx, args[0], v.Hash)
 			}),
-		verb("disarm NAME", "Let a rule act only when it is approved", 1,
+		verb("disarm NAME", "Let a rule act only when it is approved", 1, func(v react.RuleView) bool { return !v.Armed },
 			func(ctx context.Context, c react.Control, args []string) error { return c.Disarm(ctx, args[0]) }),
-		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", 2,
+		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", 2, silenced,
 			func(ctx context.Context, c react.Control, args []string) error {
 				d, err := react.ParseDuration(args[1])
 				if err != nil || d <= 0 {
@@ -151,7 +152,7 @@ func (a *app) ruleVerbs() []*cobra.Command {
 				}
 				return c.Silence(ctx, args[0], time.Now().Add(d))
 			}),
-		verb("unsilence NAME", "End the silence of a rule", 1,
+		verb("unsilence NAME", "End the silence of a rule", 1, func(v react.RuleView) bool { return !silenced(v) },
 			func(ctx context.Context, c react.Control, args []string) error {
 				return c.Silence(ctx, args[0], time.Time{})
 			}),
@@ -168,9 +169,28 @@ func ruleNamed(c react.Control, name string) (react.RuleView, error) {
 	return react.RuleView{}, fmt.Errorf("%w %q; `eventdeck rules list` shows them", react.ErrNoRule, name)
 }
 
-// printRuleView tells how far a rule may go now.
-func (a *app) printRuleView(c react.Control, name string) error {
+// How long is waited at most until the state shows a change, which takes a moment, and how
+// often is looked.
+const (
+	shownWithin = 30 * time.Second
+	shownEvery  = 20 * time.Millisecond
+)
+
+// printRuleView tells how far a rule may go once the state shows what was done.
+func (a *app) printRuleView(ctx context.Context, c react.Control, name string, shows func(react.RuleView) bool) error {
+	late := time.After(shownWithin)
+	look := time.NewTicker(shownEvery)
+	defer look.Stop()
 	v, err := ruleNamed(c, name)
+	for waits := true; waits && err == nil && !shows(v); v, err = ruleNamed(c, name) {
+		select {
+		case <-look.C:
+		case <-late:
+			waits = false
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,12 +21,26 @@ import (
 // engine is a control with fixed runs, which notes what it is asked to do.
 type engine struct {
 	react.Control
+	mu   sync.Mutex
 	view react.View
 	runs []react.Run
 	did  []string
 }
 
-func (e *engine) Reactions() react.View { return e.view }
+func (e *engine) Reactions() react.View {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.view
+}
+
+// change makes a new state, in which the rule is another one.
+func (e *engine) change(how func(*react.RuleView)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.view.Rules = slices.Clone(e.view.Rules)
+	how(&e.view.Rules[0])
+	e.view.Revision++
+}
 func (e *engine) Runs(_ context.Context, q react.Query) ([]react.Run, error) {
 	return slices.DeleteFunc(slices.Clone(e.runs), func(r react.Run) bool {
 		return q.Rule != "" && r.Rule != q.Rule || len(q.States) > 0 && !slices.Contains(q.States, r.State)
@@ -69,10 +84,16 @@ func (e *engine) Once(_ context.Context, rule string, seq uint64) (react.RunID, 
 	return "waits", e.note("once", rule, seq)
 }
 func (e *engine) Arm(_ context.Context, rule string, hash react.Hash) error {
+	e.change(func(v *react.RuleView) { v.Armed = true })
 	return e.note("arm", rule, hash)
 }
-func (e *engine) Disarm(_ context.Context, rule string) error { return e.note("disarm", rule) }
+func (e *engine) Disarm(_ context.Context, rule string) error {
+	// The state shows it a moment later, as that of a real engine may.
+	time.AfterFunc(50*time.Millisecond, func() { e.change(func(v *react.RuleView) { v.Armed = false }) })
+	return e.note("disarm", rule)
+}
 func (e *engine) Silence(_ context.Context, rule string, until time.Time) error {
+	e.change(func(v *react.RuleView) { v.Silenced = until })
 	return e.note("silence", rule, until.IsZero() || time.Until(until) > time.Hour)
 }
 func (e *engine) Stop(_ context.Context, kill bool) error { return e.note("stop", kill) }
@@ -165,6 +186,9 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 			b.expect(t, exitDone, "", append(slices.Clone(c.args), flags...)...)
 			if len(e.did) != 1 || e.did[0] != c.did {
 				t.Errorf("%q: the engine did %q", c.args, e.did)
+			}
+			if out := b.out.String(); c.args[1] == "disarm" && !strings.Contains(out, "not armed") && !strings.Contains(out, `"armed":false`) {
+				t.Errorf("%q: %s", c.args, out)
 			}
 			if out := b.out.String(); len(flags) == 3 && out != "" && !json.Valid([]byte(out)) {
 				t.Errorf("%q: %s", c.args, out)
