@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"runtime/metrics"
-
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -17,13 +15,6 @@ func (a *app) Fail(what string, err error) { a.edges.Status.Fail(what, err) }
 
 // TellBad tells on the status line what is wrong.
 func (a *app) TellBad(text string) { a.edges.Status.TellBad(text) }
-
-// memoryInUse is what the process has of the system's memory, in bytes.
-func memoryInUse() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64() - s[1].Value.Uint64()
-}
 
 // OfferUndo tells what was done, and for how long it can be undone.
 func (a *app) OfferUndo(did string, run func() tea.Cmd) { a.edges.Status.OfferUndo(did, run) }

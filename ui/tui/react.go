@@ -41,7 +41,6 @@ func (a *app) reactBeat() tea.Cmd {
 }
 
 var (
-	inReact     = []layout.Pane{layout.React}
 	onReact     = []layout.Pane{layout.React, layout.Detail}
 	anywhere    []layout.Pane
 	errNoEngine = errors.New("there are no reactions here; key 6 says why")

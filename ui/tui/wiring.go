@@ -1,0 +1,96 @@
+package tui
+
+import (
+	"runtime/metrics"
+
+	"eventdeck/host/config"
+	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/columns"
+	"eventdeck/ui/tui/edges"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stats"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/tree"
+	"eventdeck/ui/tui/userfile"
+)
+
+// What the parts of the screen are made from.
+
+// forBoards is what tables are made from.
+func (a *app) forBoards() *board.Env {
+	return &board.Env{
+		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Stats: &a.rates.Stats,
+		Scope:      func() query.Node { return a.stream.Query.Node },
+		Focused:    func() bool { return a.panes.Focus == layout.Subs || a.panes.Focus == layout.Log },
+		Widest:     func() (int, int) { return a.stream.Widest.Server, a.stream.Widest.Typ },
+		Sub:        a.sub,
+		Cursorless: a.cursorless,
+	}
+}
+
+// forTree is what the tree is made from.
+func (a *app) forTree() *tree.Env {
+	return &tree.Env{
+		Env: &a.Env, Snap: &a.snap,
+		Focused: func() bool { return a.panes.Focus == layout.Tree },
+		KeyOf:   a.KeyOf, Course: a.rates.Course, Lessons: a.noServers,
+	}
+}
+
+// forStream is what the stream is made from.
+func (a *app) forStream() *stream.Env {
+	return &stream.Env{
+		Env: &a.Env, Snap: &a.snap,
+		Focused: func() bool { return a.panes.Focus == layout.Stream },
+		Found:   func() string { return a.search.Text },
+		Terse:   func() (bool, bool) { return a.panes.Now.ShortTime, a.panes.Now.OnlySummary },
+		TypeOf:  a.typeOf, Teach: a.teach,
+	}
+}
+
+// forStats is what the numbers of the run are made from.
+func (a *app) forStats(memory func() uint64) *stats.Env {
+	return &stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats, Memory: memory}
+}
+
+// forColumns is what the list of columns is made from.
+func (a *app) forColumns() *columns.Env {
+	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
+}
+
+// forSettings is what takes the operator's settings.
+func (a *app) forSettings() userfile.Env {
+	return userfile.Env{
+		Screen: a, Path: a.o.Settings,
+		Keys: func(chosen []config.KeyBinding) []string {
+			a.actions.Actions = a.actionRows()
+			a.restyle() // texts name keys
+			return action.Bind(a.actions.Actions, chosen)
+		},
+		Severity: a.stream.SetSeverity,
+		Split:    func(s layout.Split) { a.panes.Usual = s },
+	}
+}
+
+// initEdges makes the lines above and below the panes.
+func (a *app) initEdges() {
+	a.edges.Head = edges.NewHead(edges.HeadEnv{
+		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream, Rates: &a.rates, KeyOf: a.KeyOf,
+		Searched:  func() string { return a.search.Text },
+		Filter:    a.filters.Name,
+		Comparing: func() uint64 { return a.trace.Comparing },
+	})
+	a.edges.Status = edges.NewStatus(edges.StatusEnv{
+		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, Writing: a.outside.Exports.Running, KeyOf: a.KeyOf,
+		Chips: a.react.DrawChips, Changes: func() uint64 { return a.react.View().Revision },
+	})
+}
+
+// memoryInUse is what the process has of the system's memory, in bytes.
+func memoryInUse() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
+}
