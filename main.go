@@ -16,10 +16,12 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/react/act"
+	"eventdeck/host/react/rules"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
 	"eventdeck/ui/crash"
 	"eventdeck/ui/tui"
+	"eventdeck/ui/tui/react"
 )
 
 func main() {
@@ -114,7 +116,7 @@ func newHost(o host.Options) (host.API, error) {
 // screen shows the screen, which tells in when it lends the terminal.
 func screen(ctx context.Context, in *tui.Interrupts, o cli.ScreenOptions) error {
 	return tui.Run(ctx, tui.Options{
-		API: o.API, React: o.React, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
+		API: o.API, React: o.React, Rules: react.Writer{Add: rules.Add, Remove: rules.Remove}, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 		Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 		ReadOnly: o.ReadOnly, Settings: o.Settings,
 		Servers: o.Servers, StartDemo: o.StartDemo, Interrupts: in,

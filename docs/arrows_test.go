@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	"ui/tui/board":    {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/query", "ui/tui/table", "ui/tui/widget"},
 	"ui/tui/table":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail"},
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
-	"ui/tui/react":    {"host/event", "host/react", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/table", "ui/tui/widget"},
+	"ui/tui/react":    {"host/event", "host/react", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/form", "ui/tui/table", "ui/tui/widget"},
 	"ui/tui/layout":   {},
 	"ui/tui/memo":     {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget"},
 	"ui/tui/skin":     {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},

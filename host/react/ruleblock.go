@@ -95,7 +95,9 @@ func (b *block) ruleAct(do Do, boundary string) {
 		}
 		b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, c.Env...), " "), false)
 		b.confine(c.Confine)
-		b.text("boundary", boundary, c.Confine == nil)
+		if boundary != "" {
+			b.text("boundary", boundary, c.Confine == nil)
+		}
 		if c.Trusted {
 			b.text("careful", "trusted: it may be auto without confinement", true)
 		}

@@ -75,7 +75,9 @@ type Options struct {
 	// it cannot. They and their subscriptions end with the screen.
 	StartDemo func(context.Context) (names []string, err error)
 	// React is the engine of reactions; nil: none runs here, and key 6 says so.
-	React  react.Control
+	React react.Control
+	// Rules writes rules of reactions; the zero value: none can be written from here.
+	Rules  reactions.Writer
 	Env    []string                   // as os.Environ; nil: that of the process
 	Browse func(address string) error // opens an address; nil: in the operator's browser
 	// Interrupts, if not nil, is told while another program has the terminal.

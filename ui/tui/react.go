@@ -8,8 +8,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	reactions "eventdeck/ui/tui/react"
 )
@@ -20,7 +22,7 @@ type beatMsg struct{}
 // forReactions is what the screen of reactions is made from.
 func (a *app) forReactions(engine react.Control) *reactions.Env {
 	return &reactions.Env{
-		Env: &a.Env, Screen: a, Engine: engine,
+		Env: &a.Env, Screen: a, Engine: engine, Writer: a.o.Rules, Log: func() reactions.Log { return a.o.API.Log() },
 		Focused: func() bool { return a.panes.Focus == layout.React },
 		Size:    func() (int, int) { return a.panes.W, a.panes.H },
 		Covered: func() bool { return a.dialog != nil || a.prompt != nil },
@@ -61,6 +63,7 @@ func (a *app) reactActions() []action.Action {
 		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnOver), Run: a.react.Again},
 		action.Action{ID: "react.settle", Title: "say what became of a parked run", Also: "unknown outcome resolve", Keys: []string{"ctrl+t"}, Hint: "settle", Panes: onReact, Dangerous: true, When: r(a.react.OnParked), Run: a.react.Settle},
 		action.Action{ID: "react.silence", Title: "silence the rule for a time", Also: "mute snooze", Keys: []string{"ctrl+s"}, Hint: "silence", Panes: onReact, Dangerous: true, When: r(a.react.OnRule), Run: a.react.Silence},
+		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanMake() && a.onEvent() }, Run: a.makeRule},
 		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Why(a.stream.At, "") }},
 		action.Action{ID: "react.stop", Title: "stop all reactions at once; again within 5 s ends what runs", Also: "kill switch emergency", Keys: []string{"Z"}, Panes: anywhere, Dangerous: true, When: a.react.On, Run: a.react.Stop},
 		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Idle() }, Run: a.react.Go},
@@ -86,7 +89,7 @@ func (a *app) reactCommands() []action.Command {
 	names := func([]string) []string { return a.react.RuleNames() }
 	ids := func([]string) []string { return a.react.RunIDs() }
 	rows := []action.Command{
-		{Name: "react", Usage: "stop | kill | go", Title: "stop all reactions, end what runs, let them go on", Dangerous: true, Run: a.runReact, Complete: func([]string) []string { return []string{"stop", "kill", "go"} }},
+		{Name: "react", Usage: "[stop | kill | go]", Title: "make a rule for events like the chosen one; stop all reactions, end what runs, go on", Dangerous: true, Run: a.runReact, Complete: func([]string) []string { return []string{"stop", "kill", "go"} }},
 		{Name: "runs", Usage: "[STATE…] [WORDS]", Title: "runs of reactions, by state or words", Run: a.runRuns, Complete: func([]string) []string { return reactions.StateNames() }},
 		{Name: "rules", Usage: "[RULE]", Title: "rules of reactions", Run: a.runRules, Complete: names},
 		{Name: "deny", Usage: "RUN [REASON]", Title: "deny what a run wants to do", Dangerous: true, Run: a.runDeny, Complete: ids},
@@ -116,8 +119,14 @@ func (a *app) needReactions(name string, words []string, least, most int) error 
 }
 
 func (a *app) runReact(words []string) (tea.Cmd, error) {
-	if err := a.needReactions("react", words, 1, 1); err != nil {
+	if err := a.needReactions("react", words, 0, 1); err != nil {
 		return nil, err
+	}
+	if len(words) == 0 {
+		if !a.react.CanMake() || !a.onEvent() {
+			return nil, errors.New("choose an event in the stream: the rule is made for events like it")
+		}
+		return a.makeRule(), nil
 	}
 	switch words[0] {
 	case "stop":
@@ -232,4 +241,24 @@ func (a *app) runOnce(words []string) (tea.Cmd, error) {
 		return nil, err
 	}
 	return a.react.Once(words[0], seq), nil
+}
+
+// onEvent tells whether an event is chosen, and no other record.
+func (a *app) onEvent() bool {
+	r, ok := a.stream.Record(a.stream.At)
+	return ok && r.Kind == event.KindEvent
+}
+
+// makeRule shows the form of a rule for events like the chosen one, with the value that is
+// chosen in its detail as the filter.
+func (a *app) makeRule() tea.Cmd {
+	r, ok := a.stream.Record(a.stream.At)
+	if !ok {
+		return nil
+	}
+	term := ""
+	if a.panes.Focus == layout.Detail && a.detail.HasValue() {
+		term, _, _ = a.detail.Value()
+	}
+	return form.OpenCustom(a.forms(), a.react.Make(&r, term))
 }

@@ -393,3 +393,28 @@ func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
 		t.Error("it is told twice")
 	}
 }
+
+// A rule made from an event is filled in from it, tried on the last day, written and not
+// armed; undoing takes it out again.
+func TestARuleFromAnEvent(t *testing.T) {
+	e := reacting()
+	var wrote []react.Rule
+	var removed string
+	now := start.Add(time.Minute)
+	a := openWith(t, incident(), Options{Theme: "none", Now: func() time.Time { return now }, React: e, Rules: reactions.Writer{
+		Add:    func(path string, r react.Rule) error { wrote = append(wrote, r); return nil },
+		Remove: func(_, name string) error { removed = name; return nil },
+	}})
+	a.update(tea.WindowSizeMsg{Width: 160, Height: 45})
+	look(a)
+	press(t, a, "2", "g", "J")
+	if s := screenOf(a); !strings.Contains(s, "React to events like this") || !strings.Contains(s, `"type": "incident.created"`) || !strings.Contains(s, "would have matched 2 events") || !strings.Contains(s, "not armed") {
+		t.Fatalf("the form:\n%s", s)
+	}
+	if press(t, a, "ctrl+s"); len(wrote) != 1 || wrote[0].Mode != react.ModeAsk || wrote[0].On.Server != "pager" || e.acts("arm") != 0 {
+		t.Fatalf("%+v %v\n%s", wrote, e.did, screenOf(a))
+	}
+	if press(t, a, "u"); removed != wrote[0].Name {
+		t.Errorf("undone: %q\n%s", removed, screenOf(a))
+	}
+}

@@ -303,13 +303,16 @@ func (f *Form) drawSend(c *cells.Canvas, on bool) {
 		c.End()
 	}
 	word := " Subscribe "
+	if f.custom != nil {
+		word = " " + f.custom.Verb + " "
+	}
 	if f.old != nil {
 		word = " Change "
 	}
 	c.Put(themes.Plain, "   ")
 	switch {
 	case f.busy:
-		c.Put(themes.Busy, "asking the server "+e.Glyphs.More)
+		c.Put(themes.Busy, f.waits()+" "+e.Glyphs.More)
 	case on:
 		c.Put(themes.Cursor, word)
 	default:
@@ -324,6 +327,10 @@ func (f *Form) drawPreview(w int) []string {
 	e := f.env
 	var c cells.Canvas
 	c.Begin(&e.Theme, w)
+	if f.custom != nil {
+		f.drawCustom(&c)
+		return c.All()
+	}
 	p, err := f.shown.preview, f.shown.err
 	c.Put(themes.Strong, " Request ")
 	c.Put(themes.Dim, p.Method)
@@ -364,6 +371,9 @@ func (f *Form) drawPreview(w int) []string {
 // ask asks the host what it would send, once for each request. What it said before
 // is shown until it answers.
 func (f *Form) ask() tea.Cmd {
+	if f.custom != nil {
+		return f.askCustom()
+	}
 	r := f.request()
 	key := fmt.Sprint(r.Mode, r.From, r.MaxAge, r.TTL, r.Secret, string(r.Args))
 	if f.shown.key == key {

@@ -38,6 +38,9 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 		f.bare = !f.bare
 		return nil
 	case "ctrl+t":
+		if f.custom != nil {
+			return nil
+		}
 		return f.openTemplates()
 	case "tab", "shift+tab":
 		f.preview = false

@@ -31,6 +31,9 @@ func (f *Form) send() tea.Cmd {
 	if !f.sendable() {
 		return nil
 	}
+	if f.custom != nil {
+		return f.sendCustom()
+	}
 	if f.many != nil {
 		return f.sendMany()
 	}
@@ -42,7 +45,7 @@ func (f *Form) send() tea.Cmd {
 
 // sendable goes to the first place that is wrong.
 func (f *Form) sendable() bool {
-	if c := f.modes[f.mode]; c.why != "" {
+	if c := f.modeNow(); c.why != "" {
 		f.banner = banner{text: string(c.mode) + ": " + c.why}
 		f.enter(formItem{kind: itemMode})
 		return false
@@ -96,6 +99,10 @@ func (f *Form) Refuse(err error) {
 	if errors.Is(err, ErrLate) {
 		f.late = true
 		return // the form tells how it stands
+	}
+	if f.custom != nil {
+		f.banner = banner{text: err.Error()}
+		return
 	}
 	said, ok := host.RefusalOf(err)
 	if !ok {

@@ -29,6 +29,7 @@ type Form struct {
 	sent   func()                 // they are all subscribed to
 	old    *host.SubscriptionView // what is edited; nil: a new subscription
 	model  *form.Model
+	custom *Custom // what is filled in is no subscription
 
 	modes  []modeChoice
 	mode   int
@@ -53,6 +54,7 @@ type Form struct {
 	shown    struct { // what the host said of the request
 		key     string
 		preview host.Preview
+		custom  Preview
 		err     error
 	}
 	busy   bool
@@ -120,11 +122,17 @@ func (f *Form) open() tea.Cmd {
 
 // items are the places that can have the keys, in order.
 func (f *Form) items() []formItem {
-	items := []formItem{{kind: itemMode}}
+	var items []formItem
+	if f.custom == nil {
+		items = append(items, formItem{kind: itemMode})
+	}
 	for _, e := range f.model.Entries() {
 		if !e.Heading {
 			items = append(items, formItem{kind: itemField, entry: e})
 		}
+	}
+	if f.custom != nil {
+		return append(items, formItem{kind: itemSend})
 	}
 	items = append(items, formItem{kind: itemStart})
 	if f.start == customStart {
@@ -136,7 +144,7 @@ func (f *Form) items() []formItem {
 	return append(items, formItem{kind: itemSend})
 }
 
-func (f *Form) webhook() bool { return f.modes[f.mode].mode == event.ModeWebhook }
+func (f *Form) webhook() bool { return f.custom == nil && f.modes[f.mode].mode == event.ModeWebhook }
 
 // enter gives the keys to an item.
 func (f *Form) enter(it formItem) {
@@ -172,7 +180,7 @@ func (f *Form) step(n int, round bool) {
 
 // check asks the host about every mode.
 func (f *Form) check() tea.Cmd {
-	if f.many != nil {
+	if f.many != nil || f.custom != nil {
 		return nil
 	}
 	f.token++
@@ -261,6 +269,9 @@ func (f *Form) problemOf(e *form.Entry) string {
 }
 
 func (f *Form) request() host.Request {
+	if f.custom != nil {
+		return host.Request{Server: f.server, Type: f.typ.Name, Args: f.model.JSON()}
+	}
 	at := starts[f.start]
 	r := host.Request{
 		Server: f.server, Type: f.typ.Name, Args: f.model.JSON(), Mode: f.modes[f.mode].mode,
@@ -298,6 +309,8 @@ func (f *Form) dirty() bool {
 // Title implements [widget.Dialog].
 func (f *Form) Title() string {
 	switch {
+	case f.custom != nil:
+		return f.custom.Title
 	case f.old != nil:
 		return "Edit the subscription"
 	case f.many != nil:
@@ -315,6 +328,9 @@ func (f *Form) Hints() []string {
 	if f.old != nil {
 		does = "change"
 	}
+	if f.custom != nil {
+		does = strings.ToLower(f.custom.Verb)
+	}
 	esc := "back"
 	if f.late && f.begun() != nil {
 		esc = "go on in the background"
@@ -328,6 +344,9 @@ func (f *Form) Hints() []string {
 	}
 	if f.webhook() && !f.secret.IsZero() {
 		h = append(h, "ctrl+r", "show the secret")
+	}
+	if f.custom != nil {
+		return h
 	}
 	return append(h, "ctrl+t", "earlier ones")
 }

@@ -25,6 +25,8 @@ type Env struct {
 	Screen Screen
 	// Engine is asked by commands only, never on the event loop; nil: there is none.
 	Engine  react.Control
+	Writer  Writer                // of rules; the zero value: none can be written
+	Log     func() Log            // is read by commands only
 	Focused func() bool           // the tables have the keys
 	Size    func() (w, h int)     // of the terminal
 	Covered func() bool           // something is shown over the panes

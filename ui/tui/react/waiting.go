@@ -172,7 +172,7 @@ func members(d *detail.Text, m *react.Members) {
 			if i > 0 {
 				label = ""
 			}
-			d.Lines = append(d.Lines, detail.Line{Label: label, Gutter: true, Text: cells.Join(trust.Line(c.Value), cells.Sanitize(" "+cells.Number(c.N)+" times"))})
+			d.Lines = append(d.Lines, detail.Line{Label: label, Gutter: true, Text: cells.Join(trust.Line(c.Value), cells.Sanitize(" "+cells.Count(c.N, "time")))})
 		}
 	}
 }

@@ -1,0 +1,117 @@
+package form
+
+import (
+	"context"
+	"encoding/json"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/themes"
+	"eventdeck/ui/form"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// Custom is a form about an event type that is no subscription: its fields are those of a
+// schema of ours.
+type Custom struct {
+	Title  string
+	Verb   string // what it does, for its button
+	Server string
+	Type   trust.Text
+	Schema json.RawMessage
+	Filled json.RawMessage // what is filled in at first
+	// Preview tells what would be done with what is filled in, and Send does it. Both run
+	// beside the event loop.
+	Preview func(ctx context.Context, filled json.RawMessage) Preview
+	Send    func(ctx context.Context, filled json.RawMessage) error
+	Sent    func(filled json.RawMessage) // runs on the event loop once it is done
+}
+
+// Preview is what a [Custom] form would do: a text, and what is to be said of it.
+type Preview struct {
+	Head  string
+	Text  string
+	Notes []string
+	Wrong string // why it cannot be done as it is filled in
+}
+
+// OpenCustom shows a form.
+func OpenCustom(e *Env, of Custom) tea.Cmd {
+	t := event.Type{Name: of.Type, InputSchema: of.Schema}
+	f := &Form{env: e, server: of.Server, typ: t, custom: &of, model: form.New(t, e.Clock), said: map[*form.Entry]string{}}
+	if err := f.model.Load(of.Filled); err != nil {
+		e.Fail("cannot fill in the form", err)
+		return nil
+	}
+	return f.open()
+}
+
+// modeNow is the chosen mode, the zero value where there is none to choose.
+func (f *Form) modeNow() modeChoice {
+	if f.custom != nil {
+		return modeChoice{}
+	}
+	return f.modes[f.mode]
+}
+
+// waits says what is waited for.
+func (f *Form) waits() string {
+	if f.custom != nil {
+		return "a moment"
+	}
+	return "asking the server"
+}
+
+func (f *Form) sendCustom() tea.Cmd {
+	f.busy, f.banner = true, banner{}
+	filled, of := f.model.JSON(), f.custom
+	return f.env.Do(func(ctx context.Context) tea.Msg {
+		err := of.Send(ctx, filled)
+		return widget.Done{Err: err, From: f, After: func() { of.Sent(filled) }}
+	})
+}
+
+// askCustom has the preview made anew once something else is filled in.
+func (f *Form) askCustom() tea.Cmd {
+	filled := f.model.JSON()
+	if f.shown.key == string(filled) {
+		return nil
+	}
+	f.shown.key = string(filled)
+	return f.env.Do(func(ctx context.Context) tea.Msg {
+		p := f.custom.Preview(ctx, filled)
+		return widget.Then(func() tea.Cmd {
+			if f.shown.key == string(filled) {
+				f.shown.custom = p
+			}
+			return nil
+		})
+	})
+}
+
+func (f *Form) drawCustom(c *cells.Canvas) {
+	p := &f.shown.custom
+	c.Put(themes.Strong, " "+p.Head)
+	c.End()
+	for _, l := range trust.Block(trust.Untrusted(p.Text), max(1, c.Width-2)) {
+		c.Put(themes.Plain, " ")
+		c.Safe(themes.Plain, l)
+		c.End()
+	}
+	c.End()
+	for _, l := range cells.Wrap(p.Wrong, c.Width-2, 4) {
+		c.Put(themes.Bad, " ")
+		c.Safe(themes.Bad, l)
+		c.End()
+	}
+	for _, note := range p.Notes {
+		for _, l := range cells.Wrap(note, c.Width-2, 4) {
+			c.Put(themes.Plain, " ")
+			c.Safe(themes.Key, l)
+			c.End()
+		}
+	}
+}
