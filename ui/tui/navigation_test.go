@@ -152,3 +152,19 @@ func TestKeysAreAboutTheRowThatWasThere(t *testing.T) {
 		})
 	}
 }
+
+// The next marker is looked for from where the way to the oldest row leads, also before
+// that row is read.
+func TestTheNextMarkerBehindTheOldestRow(t *testing.T) {
+	h := incident()
+	for i := range 3000 {
+		h.event("pager", "incident.created", fmt.Sprint("row ", i))
+	}
+	a := open(t, h, 120, 40)
+	press(t, a, "2")
+	a.key(tea.KeyPressMsg{Code: 'g', Text: "g"}) // nothing is read yet
+	press(t, a, "]")
+	if a.stream.At != 3 {
+		t.Errorf("it leads to record %d: %s", a.stream.At, statusLine(a))
+	}
+}
