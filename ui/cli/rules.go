@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,8 +43,8 @@ A rule that is written there does nothing by itself before it is armed.`,
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the rules as the file has them", Args: exactly(0),
-			Run: a.run(func(*cobra.Command, []string) error { return a.listRules() }),
+			Use: "list", Short: "List the rules as the file has them, and where reactions run how far each may go", Args: exactly(0),
+			Run: a.run(func(cmd *cobra.Command, _ []string) error { return a.listRules(cmd.Context()) }),
 		},
 		&cobra.Command{
 			Use: "check [FILE]", Short: "Tell what is wrong in the rules, with its place and what to write",
@@ -85,7 +87,7 @@ func (a *app) loadRules() (react.File, error) {
 	return rules.Load(path, rules.Known{})
 }
 
-func (a *app) listRules() error {
+func (a *app) listRules(ctx context.Context) error {
 	f, err := a.loadRules()
 	if err != nil {
 		return err
@@ -93,10 +95,11 @@ func (a *app) listRules() error {
 	if len(f.Rules) == 0 {
 		a.say("there are no rules in %s", safe(f.Path))
 	}
+	running := a.rulesInForce(ctx)
 	if a.flags.json {
 		var b []byte
 		for i := range f.Rules {
-			b = appendRule(b, &f.Rules[i])
+			b = appendRule(b, &f.Rules[i], running[f.Rules[i].Name])
 		}
 		_, err = a.Stdout.Write(b)
 		return err
@@ -104,9 +107,49 @@ func (a *app) listRules() error {
 	var t table
 	for i := range f.Rules {
 		r := &f.Rules[i]
-		t.add(r.Name, string(r.Mode), onWords(r.On), orDash(safe(r.When)), doWords(r.Do), safe(r.Where))
+		t.add(r.Name, modeWords(r, running[r.Name]), onWords(r.On), orDash(safe(r.When)), doWords(r.Do), safe(r.Where))
 	}
 	return a.printTable(&t)
+}
+
+// rulesInForce returns the rules by their names as the process has them that runs the
+// reactions; none where there is none that can be asked.
+func (a *app) rulesInForce(ctx context.Context) map[string]*react.RuleView {
+	o, err := a.kept()
+	if err != nil {
+		return nil
+	}
+	c, err := a.attached(ctx, o)
+	if err != nil || c == nil {
+		return nil
+	}
+	defer c.Close() // it was only read
+	out := map[string]*react.RuleView{}
+	view := c.Control().Reactions()
+	for i := range view.Rules {
+		out[view.Rules[i].Rule.Name] = &view.Rules[i]
+	}
+	return out
+}
+
+// modeWords says the mode of a rule, and what is known of it where it runs.
+func modeWords(r *react.Rule, v *react.RuleView) string {
+	words := string(r.Mode)
+	switch {
+	case v == nil:
+		return words
+	case v.Effective != r.Mode:
+		words += ", now " + string(v.Effective)
+	}
+	if v.Armed {
+		words += ", armed"
+	} else {
+		words += ", not armed"
+	}
+	if v.Silenced.After(time.Now()) {
+		words += ", silenced until " + v.Silenced.Local().Format(time.DateTime)
+	}
+	return words
 }
 
 func orDash(s string) string {
@@ -135,8 +178,8 @@ func doWords(do react.Do) string {
 	return "note " + safe(do.Note)
 }
 
-// appendRule appends a rule as one line of JSON.
-func appendRule(b []byte, r *react.Rule) []byte {
+// appendRule appends a rule as one line of JSON, with what is known of it where it runs.
+func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 	shape := react.ShapeOf(r.Do)
 	b = append(b, `{"name":`...)
 	b = trust.AppendJSONString(b, r.Name)
@@ -145,6 +188,12 @@ func appendRule(b []byte, r *react.Rule) []byte {
 		{"server", r.On.Server}, {"type", r.On.Type}, {"kind", string(r.On.Kind)}, {"when", r.When}, {"where", r.Where},
 	} {
 		b = export.AppendString(b, m[0], m[1])
+	}
+	if v != nil {
+		b = export.AppendString(b, "effective", string(v.Effective))
+		b = export.AppendString(b, "hash", string(v.Hash))
+		b = strconv.AppendBool(export.AppendName(b, "armed"), v.Armed)
+		b = export.AppendTime(b, "silenced", v.Silenced)
 	}
 	b = export.AppendName(b, "rule")
 	return append(append(b, trust.AppendCompactJSON(nil, r.Freeze())...), '}', '\n')

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventdeck/host/mcptest"
+	"eventdeck/host/react"
 	"eventdeck/host/react/trial"
 )
 
@@ -137,5 +138,24 @@ func TestResultsActOnNoTerminal(t *testing.T) {
 		if bytes.ContainsAny(line, "\x1b\u202e") {
 			t.Errorf("%q", line)
 		}
+	}
+}
+
+func TestTheListTellsHowFarARuleMayGo(t *testing.T) {
+	r := &react.Rule{Name: "a", Mode: react.ModeAuto}
+	until := time.Now().Add(time.Hour)
+	for want, v := range map[string]*react.RuleView{
+		"auto":                     nil,
+		"auto, now ask, not armed": {Effective: react.ModeAsk},
+		"auto, armed":              {Effective: react.ModeAuto, Armed: true},
+		"auto, now shadow, armed, silenced until " + until.Format(time.DateTime): {Effective: react.ModeShadow, Armed: true, Silenced: until},
+	} {
+		if got := modeWords(r, v); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	line := string(appendRule(nil, r, &react.RuleView{Effective: react.ModeAsk, Hash: "00ff"}))
+	if !strings.Contains(line, `"effective":"ask","hash":"00ff","armed":false,"silenced":null,"rule":{`) {
+		t.Error(line)
 	}
 }
