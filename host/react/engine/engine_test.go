@@ -94,6 +94,9 @@ func TestARunAsksAndActsOnceApproved(t *testing.T) {
 		if w.times(string(r.ID)+"/1") != 1 {
 			t.Error(w.begun)
 		}
+		if last := e.Reactions().Rules[0].Approved; last == nil || last.ActHash() != r.Request.ActHash() || last.Input != nil {
+			t.Errorf("approved last: %+v", last)
+		}
 		for _, action := range []string{"approval asked", "approval allowed", "act started", "act ended"} {
 			if !slices.ContainsFunc(w.audit(), func(a event.AuditEntry) bool { return a.Action == action }) {
 				t.Errorf("the audit log has no %q", action)
