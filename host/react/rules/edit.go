@@ -22,7 +22,8 @@ var (
 )
 
 // Add writes a rule into the file at path and makes it if it is not there. What else stands
-// there stays, comments too; members that are the defaults are left out. The file is
+// there stays, comments too; members that are the defaults are left out, and limits that are
+// zero are the defaults. The file is
 // replaced as a whole or not at all. The rule is not armed by that.
 //
 // Errors: [ErrTaken], [ErrFile]; a rule that would be a mistake is a [*Faulty].
@@ -30,6 +31,9 @@ func Add(path string, r react.Rule) error {
 	target, mode, raw, err := own(path)
 	if err != nil {
 		return err
+	}
+	if r.Limits == (react.Limits{}) {
+		r.Limits = defaultRule(r.Do)
 	}
 	text := raw
 	if len(bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))) == 0 {

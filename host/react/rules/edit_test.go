@@ -86,3 +86,19 @@ func TestARuleThatWouldBeAMistakeIsNotWritten(t *testing.T) {
 		t.Errorf("a file that is half written: %v", err)
 	}
 }
+
+// A rule that says nothing of limits gets the defaults.
+func TestAddARuleWithoutLimits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rules.json")
+	for _, do := range []react.Do{{Note: "look at this"}, {Command: &react.Command{Argv: []string{"/bin/echo"}, Stdin: react.StdinEnvelope}}} {
+		r := fromScreen()
+		r.Name, r.Do, r.Limits = "n"+strings.ToLower(do.Note[:min(1, len(do.Note))]), do, react.Limits{}
+		if err := Add(path, r); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Load(path, Known{})
+		if err != nil || f.Rules[len(f.Rules)-1].Limits != defaultRule(do) {
+			t.Errorf("%v: %+v", err, f.Rules)
+		}
+	}
+}
