@@ -93,10 +93,11 @@ func (c *crash) run() {
 		}
 		return react.OutcomeDone
 	}
-	e, l := c.w.open("", 0)
+	e, _ := c.w.open("", 0)
 	arm(c.t, e)
 	closed(c.t, e)
 	for range 2 + c.r.IntN(3) {
+		var l *life
 		e, l = c.w.open(c.point, c.r.IntN(6))
 		c.live(e, l)
 		c.w.mu.Lock()

@@ -21,7 +21,7 @@ func rest(d time.Duration) {
 	synctest.Wait()
 }
 
-// within runs a test in simulated time.
+// simulated runs a test in simulated time.
 func simulated(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)

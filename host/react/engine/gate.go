@@ -87,13 +87,7 @@ func (g *gate) open() {
 	g.stop, g.held = false, false
 }
 
-// hold shuts the gate until it is opened.
-func (g *gate) hold(held bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.held = held
-}
-
+// stopped reports whether the operator stopped, by hand or by the file.
 func (g *gate) stopped() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

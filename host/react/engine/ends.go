@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"eventdeck/host/react"
+)
+
+// again makes the request of a run anew that could not be made ready: what was approved
+// may be another one now.
+func (e *Engine) again(r *run, cause error) {
+	if e.ctx.Err() != nil {
+		return
+	}
+	r.busy = true
+	e.prepare(r, func(req react.Request, err error) {
+		r.busy = false
+		switch {
+		case err != nil:
+			e.failed(r, "the act cannot be made: "+err.Error())
+		case req.Hash() == r.Request.Hash():
+			e.failed(r, "the act cannot be begun: "+cause.Error())
+		default:
+			r.Request = &req
+			r.Hash = r.rule.Hash(req.Path, req.Program)
+			e.audit(actor(r.Rule), "approval void", 0, fmt.Sprintf("run %s: %v", r.ID, cause))
+			e.ask(r, "it is not what was approved: "+cause.Error(), "")
+		}
+	})
+}
+
+// failed ends a run that could not act, or whose act failed.
+func (e *Engine) failed(r *run, why string) {
+	e.breaker(r, true)
+	e.end(r, react.Failed, why, "")
+}
+
+// breaker counts failures in a row.
+func (e *Engine) breaker(r *run, failed bool) {
+	rs := e.ruleState(r.Rule)
+	if rs.Failures++; !failed {
+		rs.Failures = 0
+	}
+	e.stageRule(r.Rule)
+}
+
+// finish takes the result of an attempt. The crash table of docs/reactions.md is here and
+// in adopt.
+func (e *Engine) finish(r *run, res react.Result) {
+	e.gate.leave(r.ID)
+	e.reserve(r, -1)
+	if res.Ended.IsZero() {
+		res.Ended = e.now()
+	}
+	r.Result = &res
+	unknownRuns := r.Request.Kind != react.RequestCommand || r.Request.RepeatSafe
+	switch {
+	case res.Outcome == react.OutcomeDone:
+		e.breaker(r, false)
+		e.end(r, react.Done, res.Why, "")
+	case res.Outcome == react.OutcomeKilled:
+		e.end(r, react.Killed, orElse(res.Why, "the stop switch ended it"), "")
+	case res.Outcome == react.OutcomeNever:
+		e.neverBegan(r, res)
+	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && unknownRuns:
+		e.retry(r, res)
+	case res.Outcome == react.OutcomeUnknown:
+		e.breaker(r, true)
+		e.end(r, react.Parked, orElse(res.Why, "it is not known whether it was done"), "")
+	default:
+		e.failed(r, orElse(res.Why, "it failed"))
+	}
+	e.audit(actor(r.Rule), "act ended", 0, fmt.Sprintf("run %s, attempt %d: %s", r.ID, r.Attempt, res.Outcome))
+	if h := r.Handle; h != nil {
+		handle := *h
+		r.Handle = nil
+		e.afterCommit(func() {
+			e.beside(func() {
+				e.o.Failpoint("settled")
+				if err := e.o.Runner.Forget(handle); err != nil {
+					e.o.Log.Warn("what an act left cannot be removed", "run", r.ID, "err", err)
+				}
+				e.o.Failpoint("forgotten")
+			})
+		})
+	}
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// neverBegan has a run start again of which it is certain that nothing was done.
+func (e *Engine) neverBegan(r *run, res react.Result) {
+	if r.Never >= neverTries {
+		e.failed(r, orElse(res.Why, "it could not be begun"))
+		return
+	}
+	e.setState(r, react.Ready, "it was not begun: "+res.Why, "")
+	r.Due = e.now().Add(time.Duration(r.Never) * time.Second)
+}
+
+// retry has an act done again that may be repeated, a bounded number of times.
+func (e *Engine) retry(r *run, res react.Result) {
+	due := e.now().Add(max(res.After, backoff(r.Attempt)))
+	if r.Attempt >= react.WebhookTries || due.Sub(r.First) > triesFor {
+		e.breaker(r, true)
+		e.end(r, react.Dead, fmt.Sprintf("%d tries failed, the last: %s", r.Attempt, res.Why), "")
+		return
+	}
+	e.setState(r, react.Ready, "it is tried again: "+res.Why, "")
+	r.Due = due
+}
+
+// backoff is how long after a failed attempt the next one waits: 5 s, 20 s, 80 s and so on.
+func backoff(attempt int) time.Duration { return 5 * time.Second << (2 * min(attempt-1, 4)) }
+
+// adoptAll finds what became of the attempts of an earlier process.
+func (e *Engine) adoptAll() {
+	for _, r := range e.order {
+		if r.State == react.Running {
+			e.reserve(r, 1)
+			e.adopt(r)
+		}
+	}
+}
+
+func (e *Engine) adopt(r *run) {
+	req, h := *r.Request, react.Handle{Attempt: r.Attempt}
+	if r.Handle != nil {
+		h = *r.Handle
+	}
+	e.beside(func() {
+		a, err := e.o.Runner.Adopt(e.ctx, req, h)
+		e.o.Failpoint("adopted")
+		if err != nil {
+			if e.ctx.Err() == nil {
+				e.post(func() {
+					e.finish(r, react.Result{Outcome: react.OutcomeUnknown, Why: err.Error(), Ended: e.now()})
+				})
+			}
+			return
+		}
+		e.gate.adopt(r.ID, a)
+		e.await(r, a)
+	})
+}
+
+// abortAll ends attempts that were made ready and whose start was not committed.
+func (e *Engine) abortAll() {
+	e.cancel()
+	for _, a := range e.staged.aborts {
+		a.Abort()
+	}
+}

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// load reads the journal.
+func (e *Engine) load() error {
+	j := e.o.Store.Journal()
+	e.position = e.o.Store.Last()
+	var bad error
+	each := func(table event.JournalTable, prefix string, fn func(key string, value []byte) error) {
+		if bad != nil {
+			return
+		}
+		err := j.Entries(table, prefix, func(key string, value []byte) bool {
+			if err := fn(strings.TrimPrefix(key, prefix), value); err != nil {
+				bad = fmt.Errorf("entry %q of %s: %w", key, table, err)
+			}
+			return bad == nil
+		})
+		if bad == nil {
+			bad = err
+		}
+	}
+	each(event.TableRules, "", func(name string, value []byte) error {
+		rs := &ruleState{}
+		e.rules[name] = rs
+		return json.Unmarshal(value, rs)
+	})
+	each(event.TableSpend, "", func(name string, value []byte) error {
+		if name == allRules {
+			return json.Unmarshal(value, &e.starts)
+		}
+		return json.Unmarshal(value, &e.ruleState(name).starts)
+	})
+	each(event.TableApprovals, "", func(name string, value []byte) error {
+		rs := e.ruleState(name)
+		rs.approved = &react.Request{}
+		return json.Unmarshal(value, rs.approved)
+	})
+	each(event.TableGrants, "", func(hash string, value []byte) error {
+		var g grant
+		err := json.Unmarshal(value, &g)
+		e.grants[hash] = g
+		return err
+	})
+	each(event.TableReact, prefixOnce, func(key string, value []byte) error {
+		var c onceCharge
+		err := json.Unmarshal(value, &c)
+		e.once[key] = c
+		return err
+	})
+	each(event.TableReact, event.PrefixImported, e.loadImported)
+	each(event.TableReact, "", func(key string, value []byte) error {
+		switch key {
+		case keyPosition:
+			var p position
+			if err := json.Unmarshal(value, &p); err != nil {
+				return err
+			}
+			e.position = min(p.Seq, e.position)
+			for _, id := range p.Gaps {
+				e.arrivals.Behind(id)
+			}
+		case keyStop:
+			e.gate.stop = true
+		case event.KeyLag:
+			e.lag = string(value)
+			e.gate.held = true
+		}
+		return nil
+	})
+	each(event.TableRuns, "", func(_ string, value []byte) error { return e.loadRun(value) })
+	if bad != nil {
+		return bad
+	}
+	e.index()
+	return e.seed()
+}
+
+func (e *Engine) loadImported(key string, value []byte) error {
+	from, err := strconv.ParseUint(key, 16, 64)
+	if err != nil {
+		return err
+	}
+	i := imported{from: from, to: e.o.Store.Last()}
+	if len(value) > 0 {
+		if i.to, err = strconv.ParseUint(string(value), 16, 64); err != nil {
+			return err
+		}
+	} else {
+		e.stagePut(event.TableReact, event.PrefixImported+key, fmt.Appendf(nil, "%016x", i.to))
+	}
+	e.imported = append(e.imported, i)
+	return nil
+}
+
+func (e *Engine) loadRun(value []byte) error {
+	r := &run{}
+	if err := json.Unmarshal(value, r); err != nil {
+		return err
+	}
+	if !r.Started.IsZero() && e.now().Sub(r.Started) < loopSpan {
+		e.recent[r.ID] = r.Started
+	}
+	if r.State.Over() {
+		e.over = append(e.over, headOf(&r.Run, len(value)))
+		e.overSize += len(value)
+		return nil
+	}
+	var err error
+	if r.rule, err = react.Thaw(r.Frozen); err != nil {
+		return err
+	}
+	e.runs[r.ID] = r
+	e.order = append(e.order, r)
+	return nil
+}
+
+// index puts what was loaded in its order, and in its groups.
+func (e *Engine) index() {
+	slices.SortFunc(e.over, func(a, b head) int { return a.created.Compare(b.created) })
+	slices.SortFunc(e.order, func(a, b *run) int {
+		if c := a.Created.Compare(b.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	for _, r := range e.order {
+		g := e.group(r)
+		if r.State == react.Gathering && r.NS == react.Live {
+			g.gathering = r
+			e.ruleState(r.Rule).newest = r
+		}
+		g.frozen += r.frozen(r.State)
+		e.asking += asking(r.State)
+		e.ruleState(r.Rule).waiting += waiting(r.State)
+		if e.lag != "" && r.State != react.Asking {
+			r.Lag, r.Approved = true, "" // it may have been done already
+		}
+	}
+}
+
+// loadWatch reads the window of a rule.
+func (e *Engine) loadWatch(name string, rs *ruleState, r *react.Rule) {
+	rs.watch = react.NewWatch(r)
+	var parts [][]byte
+	err := e.o.Store.Journal().Entries(event.TableReact, prefixWatch+name+"/", func(_ string, value []byte) bool {
+		parts = append(parts, bytes.Clone(value))
+		return true
+	})
+	if rs.parts = len(parts); rs.parts == 0 && err == nil {
+		return
+	}
+	if err == nil {
+		err = json.Unmarshal(bytes.Join(parts, nil), rs.watch)
+	}
+	if err != nil {
+		e.o.Log.Error("the window of a rule begins anew", "rule", name, "err", err)
+		rs.watch = react.NewWatch(r)
+	}
+}
+
+func (e *Engine) ruleState(name string) *ruleState {
+	rs := e.rules[name]
+	if rs == nil {
+		rs = &ruleState{}
+		e.rules[name] = rs
+	}
+	return rs
+}
