@@ -30,7 +30,6 @@ type runs struct {
 	part    *Part
 	all     []react.Run
 	rows    []int // into all
-	read    readOf
 	have    readOf
 	busy    bool
 	changed bool
