@@ -179,7 +179,7 @@ func TestScreensTakeTheStoreOver(t *testing.T) {
 	if _, code := w.run("subs", "resume", decodeID(t, out), "--data", w.data()); code != 0 {
 		t.Fatal(code)
 	}
-	three.reads("1 push")
+	three.reads("2 push")
 	three.keys("\x03")
 	three.endsWell()
 	if text := three.screen.Text(); !strings.Contains(text, "events are kept in") {
