@@ -16,12 +16,11 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/react/act"
-	"eventdeck/host/react/rules"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
 	"eventdeck/ui/crash"
 	"eventdeck/ui/tui"
-	"eventdeck/ui/tui/react"
+	"eventdeck/ui/wiring"
 )
 
 func main() {
@@ -74,16 +73,14 @@ func run() int {
 		Version:        version(),
 		OpenStore:      openStore,
 		NewHost:        newHost,
-		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
-			return screen(ctx, interrupts, o)
-		},
-		Libraries:     libraries,
-		CA:            host.CA,
-		DemoServer:    host.DemoServer,
-		Browse:        cli.Browse,
-		Executable:    os.Executable,
-		RunReactions:  reactions,
-		WatchTerminal: watchTerminal,
+		Screen:         wiring.Screen(interrupts),
+		Libraries:      libraries,
+		CA:             host.CA,
+		DemoServer:     host.DemoServer,
+		Browse:         cli.Browse,
+		Executable:     os.Executable,
+		RunReactions:   wiring.Reactions{}.Run,
+		WatchTerminal:  watchTerminal,
 		StoreTools: cli.StoreTools{
 			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
 		},
@@ -111,16 +108,6 @@ func newHost(o host.Options) (host.API, error) {
 		return nil, err
 	}
 	return h, nil
-}
-
-// screen shows the screen, which tells in when it lends the terminal.
-func screen(ctx context.Context, in *tui.Interrupts, o cli.ScreenOptions) error {
-	return tui.Run(ctx, tui.Options{
-		API: o.API, React: o.React, Rules: react.Writer{Add: rules.Add, Remove: rules.Remove}, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
-		Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
-		ReadOnly: o.ReadOnly, Settings: o.Settings,
-		Servers: o.Servers, StartDemo: o.StartDemo, Interrupts: in,
-	})
 }
 
 // columns returns the width of the terminal, 0 if it is not known.

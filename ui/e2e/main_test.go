@@ -22,16 +22,18 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/react/act"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
 	"eventdeck/ui/crash"
 	"eventdeck/ui/tui"
+	"eventdeck/ui/wiring"
 )
 
 // Variables by which a test injects something into the program.
 const (
 	envProgram   = "EVENTDECK_E2E_PROGRAM"   // be the program
-	envFailpoint = "EVENTDECK_E2E_FAILPOINT" // NAME:N, die by SIGKILL at the Nth passing
+	envFailpoint = "EVENTDECK_E2E_FAILPOINT" // NAME:N, die by SIGKILL at the Nth passing; react.NAME:N in the engine of reactions
 	envGate      = "EVENTDECK_E2E_GATE"      // file without which no failpoint counts
 	envPanic     = "EVENTDECK_E2E_PANIC"     // panic at the failpoint, in a goroutine of its own
 	envLate      = "EVENTDECK_E2E_LATE"      // the monitor of the terminal begins after the program's death
@@ -43,6 +45,9 @@ func TestMain(m *testing.M) {
 	if crash.IsMonitor() {
 		beLate()
 		os.Exit(crash.Monitor())
+	}
+	if code, ok := act.Main(os.Args); ok {
+		os.Exit(code)
 	}
 	if os.Getenv(envProgram) != "" {
 		os.Exit(program())
@@ -79,18 +84,13 @@ func program() int {
 		Version:        "test",
 		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
-		Screen: func(ctx context.Context, o cli.ScreenOptions) error {
-			return tui.Run(ctx, tui.Options{
-				API: o.API, Demo: o.Demo, Servers: o.Servers, StartDemo: o.StartDemo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
-				Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
-				ReadOnly: o.ReadOnly, Settings: o.Settings, Interrupts: interrupts,
-			})
-		},
-		OpenStore:  openStore,
-		NewHost:    newHost,
-		CA:         host.CA,
-		DemoServer: host.DemoServer,
-		Executable: os.Executable,
+		Screen:         wiring.Screen(interrupts),
+		RunReactions:   wiring.Reactions{Now: now(), Failpoint: failpoint("react.")}.Run,
+		OpenStore:      openStore,
+		NewHost:        newHost,
+		CA:             host.CA,
+		DemoServer:     host.DemoServer,
+		Executable:     os.Executable,
 		WatchTerminal: func(dir string) (func() error, error) {
 			self, err := os.Executable()
 			if err != nil {
@@ -113,23 +113,7 @@ func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
 }
 
 func newHost(o host.Options) (host.API, error) {
-	if name, count, ok := strings.Cut(os.Getenv(envFailpoint), ":"); ok {
-		n, err := strconv.ParseInt(count, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		var passed atomic.Int64
-		gate := os.Getenv(envGate)
-		o.Failpoint = func(at string) {
-			if at == name && isOpen(gate) && passed.Add(1) == n {
-				if os.Getenv(envPanic) != "" {
-					go panic(envPanic)
-					select {}
-				}
-				kill()
-			}
-		}
-	}
+	o.Failpoint, o.Now = failpoint(""), now()
 	if text := os.Getenv(envWatchdog); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -141,10 +125,38 @@ func newHost(o host.Options) (host.API, error) {
 			o.Timing.BackoffMax = 2 * time.Second
 		}
 	}
-	if file := os.Getenv(envClock); file != "" {
-		o.Now = func() time.Time { return time.Now().Add(clockError(file)) }
-	}
 	return host.New(o)
+}
+
+// failpoint is called at the failpoints of a part, and dies at the wanted one if its name
+// begins with the part's prefix; nil: none is wanted there.
+func failpoint(prefix string) func(at string) {
+	name, count, _ := strings.Cut(os.Getenv(envFailpoint), ":")
+	name, ok := strings.CutPrefix(name, prefix)
+	n, err := strconv.ParseInt(count, 10, 64)
+	if !ok || err != nil {
+		return nil
+	}
+	var passed atomic.Int64
+	gate := os.Getenv(envGate)
+	return func(at string) {
+		if at == name && isOpen(gate) && passed.Add(1) == n {
+			if os.Getenv(envPanic) != "" {
+				go panic(envPanic)
+				select {}
+			}
+			kill()
+		}
+	}
+}
+
+// now is the clock of the program; nil: the system's.
+func now() func() time.Time {
+	file := os.Getenv(envClock)
+	if file == "" {
+		return nil
+	}
+	return func() time.Time { return time.Now().Add(clockError(file)) }
 }
 
 func isOpen(gate string) bool {

@@ -1,0 +1,25 @@
+// Package wiring puts parts together for the command line: the screen, and what runs
+// reactions. The program and the tests of the whole program use the same.
+package wiring
+
+import (
+	"context"
+
+	"eventdeck/host/react/rules"
+	"eventdeck/ui/cli"
+	"eventdeck/ui/tui"
+	"eventdeck/ui/tui/react"
+)
+
+// Screen returns what shows the screen, which tells in when it lends the terminal; it is
+// [cli.Program.Screen].
+func Screen(in *tui.Interrupts) func(context.Context, cli.ScreenOptions) error {
+	return func(ctx context.Context, o cli.ScreenOptions) error {
+		return tui.Run(ctx, tui.Options{
+			API: o.API, React: o.React, Rules: react.Writer{Add: rules.Add, Remove: rules.Remove}, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
+			Present: o.Present, Session: o.Session, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
+			ReadOnly: o.ReadOnly, Settings: o.Settings,
+			Servers: o.Servers, StartDemo: o.StartDemo, Interrupts: in,
+		})
+	}
+}
