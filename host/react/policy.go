@@ -7,7 +7,7 @@ import (
 
 // Facts are what is known of a run and its rule at one moment. The engine gathers them;
 // [Judge] alone says what follows. The zero value of each member allows the most, but for
-// Armed and Approved.
+// Armed, Approved and Granted.
 type Facts struct {
 	Now   time.Time
 	Rule  *Rule // as it stands now
@@ -40,8 +40,12 @@ type Facts struct {
 	Asking                      int   // runs of all rules that ask, without this one
 	Cost                        int64 // micro-dollars that the act may cost at most
 
-	// Approved: the operator approved exactly this request, or a grant covers it.
+	// Approved: the operator approved exactly this request.
 	Approved bool
+	// Granted: the operator lets the rule as it stands do exactly this for some hours. That
+	// answers what is asked because of the rule, and nothing that is asked because of the
+	// records: those the operator has not seen.
+	Granted bool
 }
 
 // Decision is what the policy says of a run.
@@ -112,8 +116,11 @@ func (d Decision) strictness() int {
 // (with Queued), when it leaves gathering, and again right before the act.
 func Judge(f Facts) Decision {
 	j := judge{f: &f, worst: Decision{State: Ready, Now: true, Cause: CauseMode, Why: "the rule's mode is auto", Line: f.Rule.Line("mode")}}
-	if f.Approved {
+	switch {
+	case f.Approved:
 		j.worst.Cause, j.worst.Why = CauseApproved, "the operator approved it"
+	case f.Granted:
+		j.worst.Cause, j.worst.Why = CauseApproved, "the operator granted it"
 	}
 	j.operator()
 	j.origin()
@@ -152,6 +159,13 @@ func (j *judge) ask(c Cause, line, why string, args ...any) {
 	}
 }
 
+// askOfRule is ask for what lies in the rule and not in the records; a grant answers it too.
+func (j *judge) askOfRule(c Cause, line, why string, args ...any) {
+	if !j.f.Granted {
+		j.ask(c, line, why, args...)
+	}
+}
+
 // wait keeps a run that is ready from starting now.
 func (j *judge) wait(c Cause, until time.Time, line, why string, args ...any) {
 	j.take(Decision{State: Ready, Until: until, Cause: c, Line: line, Why: fmt.Sprintf(why, args...)})
@@ -178,7 +192,7 @@ func (j *judge) operator() {
 		j.say(Suppressed, CauseGone, f.Rule.Where, "the rule is no longer in the file")
 	}
 	if !f.Armed {
-		j.ask(CauseDisarmed, f.Rule.Where, "the rule as it stands is not armed")
+		j.askOfRule(CauseDisarmed, f.Rule.Where, "the rule as it stands is not armed")
 	}
 	if f.Silenced.After(f.Now) {
 		j.drop(CauseSilence, f.Rule.Where, "the rule is silenced until %s", f.Silenced.UTC().Format(time.RFC3339))
@@ -232,7 +246,7 @@ func (j *judge) limits() {
 
 func (j *judge) shape() {
 	if shape := ShapeOf(j.f.Rule.Do); shape.Best == ModeAsk {
-		j.ask(CauseShape, j.f.Rule.Line("do"), "%s", shape.Why)
+		j.askOfRule(CauseShape, j.f.Rule.Line("do"), "%s", shape.Why)
 	}
 }
 
@@ -260,7 +274,7 @@ func (j *judge) mode() {
 	switch line := j.f.Rule.Line("mode"); j.f.Rule.Mode {
 	case ModeAuto:
 	case ModeAsk:
-		j.ask(CauseMode, line, "the rule's mode is ask")
+		j.askOfRule(CauseMode, line, "the rule's mode is ask")
 	default:
 		j.say(WouldRun, CauseMode, line, "the rule's mode is shadow")
 	}

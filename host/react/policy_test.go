@@ -48,6 +48,7 @@ var restrictions = map[string]func(*Facts){
 	"approvals":  func(f *Facts) { f.Asking = MaxAsking },
 	"cost":       func(f *Facts) { f.Cost = 500_001 },
 	"unapproved": func(f *Facts) { f.Approved = false },
+	"ungranted":  func(f *Facts) { f.Granted = false },
 	"unconfined": func(f *Facts) { f.Rule.Do = Do{Command: &Command{Argv: []string{"/bin/true"}}} },
 	"ask":        func(f *Facts) { f.Rule.Mode = stricter(f.Rule.Mode, ModeAsk) },
 	"shadow":     func(f *Facts) { f.Rule.Mode = ModeShadow },
@@ -70,7 +71,7 @@ func TestRestrictionsNeverLoosenADecision(t *testing.T) {
 	for seed := range uint64(20_000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		f := free([]Mode{ModeShadow, ModeAsk, ModeAuto}[rng.IntN(3)])
-		f.Approved = rng.IntN(2) == 0
+		f.Approved, f.Granted = rng.IntN(2) == 0, rng.IntN(2) == 0
 		f.Started = rng.IntN(4)
 		if rng.IntN(3) == 0 {
 			f.NS = Manual
@@ -99,6 +100,10 @@ func TestDecisionsNameTheirLine(t *testing.T) {
 		{"stop of what asks", func(f *Facts) { f.Stopped, f.Armed = true, false }, Decision{State: Asking, Cause: CauseDisarmed, Line: "rules.json:2:3"}},
 		{"stop of what was approved", func(f *Facts) { f.Stopped, f.Armed, f.Approved = true, false, true }, Decision{State: Ready, Cause: CauseStop}},
 		{"approved", func(f *Facts) { f.Rule.Mode, f.Approved, f.Stale = ModeAsk, true, true }, Decision{State: Ready, Now: true, Cause: CauseApproved, Line: "rules.json:4:5"}},
+		{"granted", func(f *Facts) { f.Rule.Mode, f.Armed, f.Granted = ModeAsk, false, true }, Decision{State: Ready, Now: true, Cause: CauseApproved, Line: "rules.json:4:5"}},
+		{"granted, and flagged", func(f *Facts) { f.Rule.Mode, f.Granted, f.Flagged = ModeAsk, true, true }, Decision{State: Asking, Cause: CauseFlag, Line: "rules.json:2:3"}},
+		{"granted, and by hand", func(f *Facts) { f.Granted, f.NS = true, Manual }, Decision{State: Asking, Cause: CauseOrigin, Line: "rules.json:2:3"}},
+		{"granted, and failing", func(f *Facts) { f.Granted, f.Failures = true, Breaker }, Decision{State: Asking, Cause: CauseBreaker, Line: "rules.json:2:3"}},
 		{"approved and silenced", func(f *Facts) { f.Approved = true; f.Silenced = noon.Add(1) }, Decision{State: Suppressed, Cause: CauseSilence, Line: "rules.json:2:3"}},
 		{"silence that is over", func(f *Facts) { f.Silenced = noon }, Decision{State: Ready, Now: true, Cause: CauseMode, Line: "rules.json:4:5"}},
 		{"stale", restrictions["stale"], Decision{State: Asking, Cause: CauseAge, Line: "rules.json:5:5"}},

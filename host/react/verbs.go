@@ -49,7 +49,8 @@ type Control interface {
 	Deny(ctx context.Context, id RunID, reason string) error
 	// Undeny takes a denial back while its run has not expired.
 	Undeny(ctx context.Context, id RunID) error
-	// Grant approves a run and what asks exactly the same until a time, at most a day.
+	// Grant approves a run, and until a time, at most a day, what the rule as it stands
+	// does exactly the same: as if it were armed for that act. Disarm ends it.
 	Grant(ctx context.Context, id RunID, hash string, until time.Time) error
 	// Retry makes a run of the same members again, in the namespace manual.
 	Retry(ctx context.Context, id RunID) (RunID, error)
@@ -61,6 +62,7 @@ type Control interface {
 	// Arm allows the rule as it stands now to act by itself. Hash is what was shown.
 	// Errors: ErrNoRule, ErrChanged, ErrToken.
 	Arm(ctx context.Context, rule string, hash Hash) error
+	// Disarm lets the rule act only when it is approved; its grants end.
 	Disarm(ctx context.Context, rule string) error
 	// Silence keeps a rule from acting until a time; the zero time ends that.
 	Silence(ctx context.Context, rule string, until time.Time) error
@@ -95,6 +97,7 @@ type RuleView struct {
 	Hash     Hash
 	Armed    bool // the hash that was armed is that of now
 	Silenced time.Time
+	Granted  time.Time // until when its last grant goes; zero: there is none
 	// Effective is the most that the policy lets the rule do now; Why and Line say what
 	// made it so.
 	Effective  Mode

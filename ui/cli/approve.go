@@ -142,7 +142,7 @@ func (a *app) ruleVerbs() []*cobra.Command {
 				}
 				return c.Arm(ctx, args[0], v.Hash)
 			}),
-		verb("disarm NAME", "Let a rule act only when it is approved", 1, func(v react.RuleView) bool { return !v.Armed },
+		verb("disarm NAME", "Let a rule act only when it is approved", 1, func(v react.RuleView) bool { return !v.Armed && v.Granted.IsZero() },
 			func(ctx context.Context, c react.Control, args []string) error { return c.Disarm(ctx, args[0]) }),
 		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", 2, silenced,
 			func(ctx context.Context, c react.Control, args []string) error {
@@ -199,6 +199,7 @@ func (a *app) printRuleView(ctx context.Context, c react.Control, name string, s
 		b = export.AppendString(b, "mode", string(v.Rule.Mode))
 		b = export.AppendString(b, "effective", string(v.Effective))
 		b = strconv.AppendBool(export.AppendName(b, "armed"), v.Armed)
+		b = export.AppendTime(b, "granted", v.Granted)
 		b = export.AppendTime(b, "silenced", v.Silenced)
 		b = export.AppendString(b, "hash", string(v.Hash))
 		b = export.AppendString(b, "why", v.Why)
@@ -208,6 +209,9 @@ func (a *app) printRuleView(ctx context.Context, c react.Control, name string, s
 	words := []string{v.Rule.Name, string(v.Effective), "not armed"}
 	if v.Armed {
 		words[2] = "armed"
+	}
+	if !v.Granted.IsZero() {
+		words = append(words, "granted until "+v.Granted.Local().Format(time.DateTime))
 	}
 	if v.Silenced.After(time.Now()) {
 		words = append(words, "silenced until "+v.Silenced.Local().Format(time.DateTime))

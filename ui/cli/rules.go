@@ -146,6 +146,9 @@ func modeWords(r *react.Rule, v *react.RuleView) string {
 	} else {
 		words += ", not armed"
 	}
+	if !v.Granted.IsZero() {
+		words += ", granted until " + v.Granted.Local().Format(time.DateTime)
+	}
 	if v.Silenced.After(time.Now()) {
 		words += ", silenced until " + v.Silenced.Local().Format(time.DateTime)
 	}
@@ -193,6 +196,7 @@ func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 		b = export.AppendString(b, "effective", string(v.Effective))
 		b = export.AppendString(b, "hash", string(v.Hash))
 		b = strconv.AppendBool(export.AppendName(b, "armed"), v.Armed)
+		b = export.AppendTime(b, "granted", v.Granted)
 		b = export.AppendTime(b, "silenced", v.Silenced)
 	}
 	b = export.AppendName(b, "rule")

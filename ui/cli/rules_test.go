@@ -148,6 +148,7 @@ func TestTheListTellsHowFarARuleMayGo(t *testing.T) {
 		"auto":                     nil,
 		"auto, now ask, not armed": {Effective: react.ModeAsk},
 		"auto, armed":              {Effective: react.ModeAuto, Armed: true},
+		"auto, now ask, not armed, granted until " + until.Format(time.DateTime): {Effective: react.ModeAsk, Granted: until},
 		"auto, now shadow, armed, silenced until " + until.Format(time.DateTime): {Effective: react.ModeShadow, Armed: true, Silenced: until},
 	} {
 		if got := modeWords(r, v); got != want {
@@ -155,7 +156,7 @@ func TestTheListTellsHowFarARuleMayGo(t *testing.T) {
 		}
 	}
 	line := string(appendRule(nil, r, &react.RuleView{Effective: react.ModeAsk, Hash: "00ff"}))
-	if !strings.Contains(line, `"effective":"ask","hash":"00ff","armed":false,"silenced":null,"rule":{`) {
+	if !strings.Contains(line, `"effective":"ask","hash":"00ff","armed":false,"granted":null,"silenced":null,"rule":{`) {
 		t.Error(line)
 	}
 }

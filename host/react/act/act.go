@@ -115,13 +115,12 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 	if req.Path, req.Program, err = Program(c.Argv[0]); err != nil {
 		return err
 	}
-	req.Argv, req.Env, req.Dir, req.RepeatSafe = slices.Clone(c.Argv), slices.Clone(c.Env), c.Dir, c.RepeatSafe
+	req.Argv, req.Env, req.Dir, req.RepeatSafe = slices.Clone(c.Argv), slices.Clone(c.Env), withoutLinks(c.Dir), c.RepeatSafe
 	if req.Time == 0 {
 		req.Time = commandTime
 	}
 	if c.Confine != nil {
-		confined := *c.Confine
-		req.Confine = &confined
+		req.Confine = &react.Confine{Read: withoutLinksAll(c.Confine.Read), Write: withoutLinksAll(c.Confine.Write), Net: c.Confine.Net}
 	}
 	if req.Boundary, err = r.boundary(req.Confine); err != nil {
 		return err

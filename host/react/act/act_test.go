@@ -315,6 +315,49 @@ func TestAChangedProgramDoesNotStart(t *testing.T) {
 	}
 }
 
+// Who may write in a directory can turn a link there between the approval and the start.
+func TestPathsAreApprovedWithoutTheirLinks(t *testing.T) {
+	base := t.TempDir()
+	if real, err := filepath.EvalSymlinks(base); err != nil {
+		t.Fatal(err)
+	} else {
+		base = real
+	}
+	link, one, two := filepath.Join(base, "link"), filepath.Join(base, "one"), filepath.Join(base, "two")
+	for _, dir := range []string{one, two} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn := func(to string) {
+		t.Helper()
+		if err := errors.Join(os.RemoveAll(link), os.Symlink(to, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRunner(t, Options{})
+	rule := shell("pwd")
+	rule.Do.Command.Dir = link
+	turn(one)
+	req := prepared(t, r, rule)
+	if req.Dir != one {
+		t.Errorf("the directory of the request is %s", req.Dir)
+	}
+	turn(two)
+	if out := outcome(t, begin(t, r, req)).Output.Stdout.Head.Raw(); out != one+"\n" {
+		t.Errorf("it ran in %s", out)
+	}
+	if again := prepared(t, r, rule); again.Hash() == req.Hash() {
+		t.Error("a link that leads elsewhere is the same request")
+	}
+	if err := errors.Join(os.Remove(one), os.Symlink(two, one)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Ready(t.Context(), req, 2); !errors.Is(err, react.ErrProgram) {
+		t.Errorf("the directory became a link: %v", err)
+	}
+}
+
 func TestProgramsThatCannotBe(t *testing.T) {
 	r := newRunner(t, Options{})
 	dir := t.TempDir()

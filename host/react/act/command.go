@@ -46,7 +46,7 @@ var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
 // readyCommand starts a supervisor, which waits at its gate.
 func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Handle) (react.Attempt, error) {
-	if err := checkProgram(req); err != nil {
+	if err := unchanged(req); err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
 	switch boundary, err := r.boundary(req.Confine); {

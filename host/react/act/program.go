@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"eventdeck/host/react"
@@ -51,13 +52,43 @@ func Program(name string) (path, sum string, err error) {
 	return path, hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// checkProgram says whether the program of a request is the one that was approved.
+// withoutLinks returns where a path leads, so that what is approved is a place and not a
+// link that can be turned. A path that leads nowhere yet stays as it is.
+func withoutLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil && path != "" {
+		return real
+	}
+	return path
+}
+
+func withoutLinksAll(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		all = append(all, withoutLinks(path))
+	}
+	return all
+}
+
+// unchanged says whether the program and the places of a request are those that were
+// approved.
 //
 // Error: [react.ErrProgram].
-func checkProgram(req react.Request) error {
+func unchanged(req react.Request) error {
 	path, sum, err := Program(req.Argv[0])
-	if err == nil && (path != req.Path || sum != req.Program) {
-		err = fmt.Errorf("%w %q was changed since it was approved; approve it anew", react.ErrProgram, req.Argv[0])
+	if err != nil {
+		return err
 	}
-	return err
+	if path != req.Path || sum != req.Program {
+		return fmt.Errorf("%w %q was changed since it was approved; approve it anew", react.ErrProgram, req.Argv[0])
+	}
+	places := []string{req.Dir}
+	if c := req.Confine; c != nil {
+		places = slices.Concat(places, c.Read, c.Write)
+	}
+	for _, place := range places {
+		if real := withoutLinks(place); real != place {
+			return fmt.Errorf("%w %q: %q leads to %q since it was approved; approve it anew", react.ErrProgram, req.Argv[0], place, real)
+		}
+	}
+	return nil
 }

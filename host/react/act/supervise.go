@@ -85,7 +85,7 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	if o.stopped() {
 		return never("all reactions are stopped")
 	}
-	if err := checkProgram(o.Request); err != nil {
+	if err := unchanged(o.Request); err != nil {
 		return never(err.Error())
 	}
 	if err := errors.Join(reserve(dir), writeSynced(filepath.Join(dir, fileBegun), nil), syncDir(dir)); err != nil {

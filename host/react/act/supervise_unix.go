@@ -73,7 +73,7 @@ func (o order) start(dir string, files []*os.File) (*group, error) {
 	}
 	spec := confine.Spec{Read: r.Confine.Read, Write: r.Confine.Write, Run: []string{r.Path}, Net: r.Confine.Net, Guarded: []int{os.Getpid(), o.Host}}
 	if r.Dir == "" {
-		spec.Write = append([]string{dir}, spec.Write...)
+		spec.Write = append([]string{withoutLinks(dir)}, spec.Write...)
 	}
 	return startConfined(confinedCommand{Spec: spec, Path: r.Path, Argv: r.Argv}, attr)
 }

@@ -19,7 +19,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// Spec is a confinement with everything that decides it.
+// Spec is a confinement with everything that decides it. Its paths must have no symbolic
+// links: one that was put there since [Check] is not followed.
 type Spec struct {
 	Read  []string `json:"read"`  // beside what [System] names; with all below
 	Write []string `json:"write"` // may be read too

@@ -118,27 +118,27 @@ func (s Spec) landlock(v int) error {
 	}
 	rules := ruleset(fd)
 	for _, path := range System() {
-		if err := rules.allow(path, fsRead|fsRun); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := rules.allow(path, 0, fsRead|fsRun); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	for _, path := range devices {
-		if err := rules.allow(path, fsRead|unix.LANDLOCK_ACCESS_FS_WRITE_FILE); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := rules.allow(path, 0, fsRead|unix.LANDLOCK_ACCESS_FS_WRITE_FILE); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	for _, path := range s.Run {
-		if err := rules.allow(path, fsRead|fsRun); err != nil {
+		if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, fsRead|fsRun); err != nil {
 			return err
 		}
 	}
 	for _, path := range s.Read {
-		if err := rules.allow(path, fsRead|fsRun); err != nil {
+		if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, fsRead|fsRun); err != nil {
 			return err
 		}
 	}
 	for _, path := range s.Write {
-		if err := rules.allow(path, fsRead|fsWrite); err != nil {
+		if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, fsRead|fsWrite); err != nil {
 			return err
 		}
 	}
@@ -160,9 +160,9 @@ func dropCapabilities() error {
 // ruleset is a Landlock ruleset that is being made.
 type ruleset uintptr
 
-// allow opens a path with all below it.
-func (r ruleset) allow(path string, access uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+// allow opens a path, which is resolved as openat2(2) says, with all below it.
+func (r ruleset) allow(path string, resolve, access uint64) error {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve})
 	if err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}

@@ -89,7 +89,7 @@ func (e *Engine) Grant(ctx context.Context, id react.RunID, hash string, until t
 		}
 		r := e.runs[id]
 		r.By = "grant"
-		g := grant{Rule: r.Rule, Until: until.UTC()}
+		g := grant{Rule: r.Rule, Under: r.Under, Until: until.UTC()}
 		e.grants[r.Request.ActHash()] = g
 		e.stagePut(event.TableGrants, r.Request.ActHash(), encode(g))
 		return nil
@@ -287,6 +287,12 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 func (e *Engine) Disarm(ctx context.Context, rule string) error {
 	return e.onRule(ctx, rule, func(rs *ruleState) {
 		rs.Armed = ""
+		for act, g := range e.grants {
+			if g.Rule == rule {
+				delete(e.grants, act)
+				e.stageDelete(event.TableGrants, act)
+			}
+		}
 		e.audit(event.ActorOperator, "rule disarmed", 0, rule)
 	})
 }

@@ -595,6 +595,71 @@ func TestGrantsApproveTheSameActUntilTheyEnd(t *testing.T) {
 	})
 }
 
+// A grant is for an act of the rule as it stands. What is asked because of the records, or
+// because the operator made the run, is asked all the same.
+func TestAGrantAnswersForItsRuleOnly(t *testing.T) {
+	for name, c := range map[string]struct {
+		after func(t *testing.T, w *world, e *Engine)
+		acts  int
+	}{
+		"the same again": {func(*testing.T, *world, *Engine) {}, 2},
+		"disarmed":       {func(t *testing.T, _ *world, e *Engine) { must(t, e.Disarm(t.Context(), "page")) }, 1},
+		"the rule was changed": {func(_ *testing.T, w *world, _ *Engine) {
+			rule := askingCommand()
+			rule.Age = time.Hour
+			w.rules(rule)
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulated(t, func(t *testing.T) {
+				w, e := grantedWorld(t)
+				defer closed(t, e)
+				c.after(t, w, e)
+				rest(5 * time.Second)
+				w.submit(record("pager", "incident", `{}`))
+				rest(2 * time.Second)
+				if w.acts() != c.acts {
+					t.Errorf("begun %v", w.begun)
+				}
+				if granted := !e.Reactions().Rules[0].Granted.IsZero(); granted != (c.acts == 2) {
+					t.Errorf("the rule is granted: %v", granted)
+				}
+			})
+		})
+	}
+	t.Run("made by hand", func(t *testing.T) {
+		simulated(t, func(t *testing.T) {
+			w, e := grantedWorld(t)
+			defer closed(t, e)
+			_, err := e.Once(t.Context(), "page", 1)
+			must(t, err)
+			rest(2 * time.Second)
+			if v := e.Reactions(); v.Asking != 1 || w.acts() != 1 {
+				t.Errorf("%d ask, begun %v", v.Asking, w.begun)
+			}
+		})
+	})
+}
+
+func askingCommand() react.Rule {
+	rule := commandRule("page")
+	rule.Mode = react.ModeAsk
+	return rule
+}
+
+// grantedWorld has one run done, and its act granted for two hours.
+func grantedWorld(t *testing.T) (*world, *Engine) {
+	t.Helper()
+	w := newWorld(t, askingCommand())
+	e, _ := w.open("", 0)
+	w.submit(record("pager", "incident", `{}`))
+	rest(2 * time.Second)
+	r := only(t, e, react.Asking)
+	must(t, e.Grant(t.Context(), r.ID, r.Request.Hash(), time.Now().Add(2*time.Hour)))
+	rest(2 * time.Second)
+	return w, e
+}
+
 func TestUnknownOutcomesOfCommandsAreParkedAndSettled(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, commandRule("page"))

@@ -232,7 +232,7 @@ func (e *Engine) judge(r *run) react.Decision {
 	f.Stale, f.Flagged, f.Unsigned, f.AfterGap, f.Loop = r.Stale, r.Flagged, r.Unsigned, r.AfterGap, r.Loop
 	f.OnceUntil = e.onceUntil(r)
 	f.Running = e.group(r).running
-	f.Approved = e.approved(r, rs)
+	f.Approved, f.Granted = approved(r, rs), e.granted(r, rs)
 	d := react.Judge(f)
 	if r.Lag && !f.Approved && d.State == react.Ready {
 		d = react.Decision{State: react.Asking, Cause: react.CauseHeld, Why: "it was made while the journal may not have known what was done"}
@@ -241,16 +241,18 @@ func (e *Engine) judge(r *run) react.Decision {
 }
 
 // approved reports whether the operator said yes to exactly this request under the rule of
-// now, or a grant does.
-func (e *Engine) approved(r *run, rs *ruleState) bool {
+// now.
+func approved(r *run, rs *ruleState) bool {
+	return r.Request != nil && r.Approved != "" && r.Approved == r.Request.Hash() && r.Under == rs.Hash
+}
+
+// granted reports whether a grant that was given under the rule of now covers the act.
+func (e *Engine) granted(r *run, rs *ruleState) bool {
 	if r.Request == nil {
 		return false
 	}
-	if r.Approved != "" && r.Approved == r.Request.Hash() && r.Under == rs.Hash {
-		return true
-	}
 	g, ok := e.grants[r.Request.ActHash()]
-	return ok && g.Rule == r.Rule && g.Until.After(e.now())
+	return ok && g.Rule == r.Rule && g.Under == rs.Hash && g.Until.After(e.now())
 }
 
 // onceUntil returns until when all values of a run are charged by others; zero if one of

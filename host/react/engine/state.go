@@ -86,10 +86,11 @@ func (s *ruleState) suppress(why string, n uint64) {
 	s.Dropped[why] += n
 }
 
-// grant approves what asks exactly the same.
+// grant lets a rule do one act as long as it stands as it did.
 type grant struct {
-	Rule  string    `json:"rule"`
-	Until time.Time `json:"until"`
+	Rule  string     `json:"rule"`
+	Under react.Hash `json:"under"`
+	Until time.Time  `json:"until"`
 }
 
 // onceCharge keeps an act from being repeated.

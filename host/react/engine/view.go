@@ -68,6 +68,11 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 		Why: d.Why, Line: d.Line, Letters: react.ShapeOf(r.Do).Letters, Boundary: rs.boundary,
 		Since: rs.Since, Matched: rs.Matched, Suppressed: maps.Clone(rs.Dropped), Last: rs.Last, Approved: rs.approved,
 	}
+	for _, g := range e.grants {
+		if g.Rule == r.Name && g.Under == rs.Hash && g.Until.After(f.Now) && g.Until.After(v.Granted) {
+			v.Granted = g.Until
+		}
+	}
 	switch d.State {
 	case react.Ready:
 		v.Effective = react.ModeAuto

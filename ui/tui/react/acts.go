@@ -165,7 +165,10 @@ func (p *Part) DenyRun(id react.RunID, rule, reason string) tea.Cmd {
 func (p *Part) Disarm(name string) tea.Cmd {
 	v := p.rule(name)
 	off := func(ctx context.Context) error { return p.env.Engine.Disarm(ctx, name) }
-	if !v.Armed {
+	switch {
+	case !v.Armed && granted(&v, p.env.Clock()):
+		return p.did("ended the grant of "+name+": it asks again", nil, off)
+	case !v.Armed:
 		p.env.Screen.Tell(name + " is not armed")
 		return nil
 	}
@@ -183,7 +186,7 @@ func (p *Part) Grant() tea.Cmd {
 	}
 	key := p.env.Screen.KeyOf(Yes)
 	q := &question{
-		head: "Grant " + b.title, lines: []string{"This run acts, and what asks exactly the same until then acts without asking."},
+		head: "Grant " + b.title, lines: []string{"This run acts, and until then the rule as it stands does exactly the same without asking, with other events. Events that call for care ask all the same. Disarming the rule ends it."},
 		label: "hours", says: "1 to 24", commit: key, does: "grant", rests: true,
 		run: func(text string, _ int) (tea.Cmd, error) {
 			hours, err := react.ParseDuration(strings.TrimSpace(text) + "h")

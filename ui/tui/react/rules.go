@@ -75,6 +75,9 @@ func (t *rules) Cell(i, col int) table.Cell {
 		if r.Armed {
 			return table.Say(themes.Good, "armed")
 		}
+		if granted(r, now) {
+			return table.Say(themes.Warn, "grant")
+		}
 		return table.Say(themes.Dim, "no")
 	case ruleLetters:
 		return table.Say(themes.Plain, r.Letters)
@@ -100,6 +103,9 @@ func suppressed(r *react.RuleView) (n uint64) {
 
 // silenced tells whether the operator silenced a rule for now.
 func silenced(r *react.RuleView, now time.Time) bool { return r.Silenced.After(now) }
+
+// granted tells whether the operator lets a rule repeat an act for now.
+func granted(r *react.RuleView, now time.Time) bool { return r.Granted.After(now) }
 
 // nowWord is what a rule may do now.
 func nowWord(r *react.RuleView, now time.Time) string {
@@ -157,6 +163,9 @@ func (t *rules) fares(d *detail.Text, r *react.RuleView) {
 		d.Say("armed     ", themes.Warn, "no: until it is, it asks; "+e.Screen.KeyOf(Yes)+" arms it as it stands")
 	default:
 		d.Say("armed     ", themes.Dim, "no; it takes that to act by itself")
+	}
+	if granted(r, now) {
+		d.Say("granted   ", themes.Warn, "an act of it until "+cells.At(now, r.Granted)+"; "+e.Screen.KeyOf("react.deny")+" ends that")
 	}
 	d.Say("judged    ", themes.Plain, "from record "+cells.Number(r.Since)+" on")
 	d.Say("matched   ", themes.Plain, cells.Count(r.Matched, "record"))
