@@ -77,7 +77,7 @@ var arrows = map[string][]string{
 	"ui/tui/columns":  {"host/event", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/external": {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/words":    {"host/trust"},
-	"ui/tui/present":  {"host", "host/event", "host/eventlog", "host/redact", "themes", "ui/tui/cells", "ui/tui/layout"},
+	"ui/tui/present":  {"host", "host/event", "host/eventlog", "host/react", "host/redact", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout"},
 	// What the screen's root hands on.
 	"ui/tui/lookup":    {"host", "host/config", "host/event", "host/trust", "ui/tui/query", "ui/tui/words"},
 	"ui/tui/manage":    {"host", "host/config", "host/event", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/widget", "ui/tui/words"},

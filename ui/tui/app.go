@@ -126,7 +126,8 @@ type app struct {
 
 func newApp(ctx context.Context, o Options) *app {
 	if o.Present {
-		o.API = presentedHost(o.API)
+		o.API, o.React = presentedHost(o.API), present.MaskReactions(o.React)
+		o.Rules.Add = present.MaskRule(o.Rules.Add)
 	}
 	a := &app{
 		o: o, Env: cells.Env{Now: o.Now}, wake: wake.Clock{Jobs: wake.NewJobs(ctx), Focused: true},

@@ -22,7 +22,7 @@ type beatMsg struct{}
 // forReactions is what the screen of reactions is made from.
 func (a *app) forReactions(engine react.Control) *reactions.Env {
 	return &reactions.Env{
-		Env: &a.Env, Screen: a, Engine: engine, Writer: a.o.Rules, Log: func() reactions.Log { return a.o.API.Log() },
+		Env: &a.Env, Screen: a, Engine: engine, Masked: a.o.Present, Writer: a.o.Rules, Log: func() reactions.Log { return a.o.API.Log() },
 		Focused: func() bool { return a.panes.Focus == layout.React },
 		Size:    func() (int, int) { return a.panes.W, a.panes.H },
 		Covered: func() bool { return a.dialog != nil || a.prompt != nil },

@@ -29,8 +29,8 @@ type Actor struct {
 	set *redact.Set
 }
 
-// ErrMasked: a request was made from what is masked.
-var ErrMasked = errors.New("the arguments are masked on this screen (--present); subscribe without it")
+// ErrMasked: a subscription or a rule was made from what is masked.
+var ErrMasked = errors.New("values in it are masked on this screen (--present); make it without --present")
 
 // Mask returns both parts of a host as they are shown to others.
 func Mask(r host.Reader, a host.Actor) (*Reader, *Actor) {

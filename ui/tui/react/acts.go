@@ -94,6 +94,9 @@ func (p *Part) counts() bool {
 	}
 	why := p.Standing()
 	switch {
+	case p.env.Masked:
+		p.env.Screen.Tell("not here: values are masked for the audience (--present); eventdeck approve and eventdeck rules arm show them")
+		return false
 	case p.guard.what == "" && p.tooSmallNow():
 		why = fmt.Sprintf("it takes a terminal of %d columns and %d lines", LeastWidth, LeastHeight)
 	case p.guard.what == "":
@@ -171,6 +174,9 @@ func (p *Part) Disarm(name string) tea.Cmd {
 	case !v.Armed:
 		p.env.Screen.Tell(name + " is not armed")
 		return nil
+	}
+	if p.env.Masked {
+		return p.did("disarmed "+name+"; it is armed again without --present", nil, off)
 	}
 	return p.undoable("disarmed "+name, off, "armed "+name+" again", func(ctx context.Context) error { return p.env.Engine.Arm(ctx, name, v.Hash) })
 }

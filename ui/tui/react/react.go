@@ -4,6 +4,7 @@ package react
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ type Env struct {
 	Screen Screen
 	// Engine is asked by commands only, never on the event loop; nil: there is none.
 	Engine  react.Control
+	Masked  bool                  // it is shown to others: nothing is approved or armed here
 	Writer  Writer                // of rules; the zero value: none can be written
 	Log     func() Log            // is read by commands only
 	Focused func() bool           // the tables have the keys
@@ -214,6 +216,9 @@ func (p *Part) tooSmall(d *detail.Text, instead string) bool {
 func (p *Part) write(d *detail.Text, b block, lines []react.BlockLine) {
 	var all strings.Builder
 	label := 0
+	if p.env.Masked {
+		lines = slices.DeleteFunc(lines, func(l react.BlockLine) bool { return slices.Contains(ofTheWhole, l.Label) })
+	}
 	for _, l := range lines {
 		label = max(label, len(l.Label))
 	}
@@ -229,8 +234,27 @@ func (p *Part) write(d *detail.Text, b block, lines []react.BlockLine) {
 			name = strings.Repeat(" ", len(name))
 		}
 	}
+	if p.env.Masked {
+		d.Say("", themes.Warn, "Values are masked for the audience. "+unread(b))
+		return
+	}
 	b.lines, b.text = len(d.Lines), b.name+"\n"+b.hash+"\n"+all.String()
 	p.block = b
+}
+
+// ofTheWhole are the lines of a block that are made from all of a request: made from a
+// masked one they would not be true.
+var ofTheWhole = []string{"input", "before", "hash"}
+
+// unread says where to read and decide what is masked here.
+func unread(b block) string {
+	switch b.kind {
+	case toApprove:
+		return "It is approved elsewhere: eventdeck approve " + b.name
+	case toArm:
+		return "It is armed elsewhere: eventdeck rules arm " + b.name
+	}
+	return ""
 }
 
 // labelMost bounds the cells of the labels of a block.

@@ -1,0 +1,236 @@
+package present
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host/react"
+	"eventdeck/host/redact"
+	"eventdeck/host/trust"
+)
+
+// Control is what an operator does with reactions on a screen that is shown to others:
+// what is personal or secret is masked in all that it tells. It approves and arms
+// nothing, as nobody has read there what the act really is. The engine keeps everything.
+type Control struct {
+	react.Control
+	set *redact.Set
+}
+
+var _ react.Control = (*Control)(nil)
+
+// ErrUnread: what would be approved or armed is masked on this screen.
+var ErrUnread = errors.New("values are masked on this screen (--present); approve or arm without it, or with eventdeck approve, eventdeck rules arm")
+
+// MaskReactions returns reactions as they are shown to others; nil stays nil.
+func MaskReactions(c react.Control) react.Control {
+	if c == nil {
+		return nil
+	}
+	return &Control{c, redact.Audience()}
+}
+
+// MaskRule refuses to have a rule written that was made from what is masked.
+func MaskRule(add func(path string, r react.Rule) error) func(string, react.Rule) error {
+	if add == nil {
+		return nil
+	}
+	return func(path string, r react.Rule) error {
+		if strings.Contains(string(r.Freeze()), redact.Shown) {
+			return ErrMasked
+		}
+		return add(path, r)
+	}
+}
+
+// Approve implements [react.Control]. Error: ErrUnread.
+func (p *Control) Approve(context.Context, react.RunID, string) error { return ErrUnread }
+
+// Grant implements [react.Control]. Error: ErrUnread.
+func (p *Control) Grant(context.Context, react.RunID, string, time.Time) error { return ErrUnread }
+
+// Arm implements [react.Control]. Error: ErrUnread.
+func (p *Control) Arm(context.Context, string, react.Hash) error { return ErrUnread }
+
+// Reactions implements [react.Control].
+func (p *Control) Reactions() react.View {
+	v := p.Control.Reactions()
+	v.Fault, v.Held = p.set.String(v.Fault), p.set.String(v.Held)
+	v.Waiting, v.Active = p.runs(v.Waiting), p.runs(v.Active)
+	v.Rules = slices.Clone(v.Rules)
+	for i := range v.Rules {
+		r := &v.Rules[i]
+		r.Rule = p.rule(r.Rule)
+		r.Why, r.Boundary, r.Approved = p.set.String(r.Why), p.set.String(r.Boundary), p.request(r.Approved)
+	}
+	return v
+}
+
+// Runs implements [react.Control].
+func (p *Control) Runs(ctx context.Context, q react.Query) ([]react.Run, error) {
+	runs, err := p.Control.Runs(ctx, q)
+	return p.runs(runs), err
+}
+
+// Run implements [react.Control].
+func (p *Control) Run(ctx context.Context, id react.RunID) (react.Run, error) {
+	r, err := p.Control.Run(ctx, id)
+	return p.run(r), err
+}
+
+// Explain implements [react.Control].
+func (p *Control) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
+	verdicts, err := p.Control.Explain(ctx, seq, rule)
+	paths := map[string][]string{}
+	for _, r := range p.Control.Reactions().Rules {
+		paths[r.Rule.Name] = r.Rule.Key
+	}
+	out := slices.Clone(verdicts)
+	for i := range out {
+		v := &out[i]
+		of, known := paths[v.Rule]
+		v.Why, v.Key = p.set.String(v.Why), p.key(v.Key, of, known)
+		if !v.Value.IsZero() {
+			v.Value = trust.Untrusted(redact.Shown) // nothing says of which member it is
+		}
+	}
+	return out, err
+}
+
+func (p *Control) runs(runs []react.Run) []react.Run {
+	out := slices.Clone(runs)
+	for i := range out {
+		out[i] = p.run(out[i])
+	}
+	return out
+}
+
+func (p *Control) run(r react.Run) react.Run {
+	rule, err := react.Thaw(r.Frozen)
+	r.Key = p.key(r.Key, rule.Key, err == nil)
+	r.Frozen = nil // nothing is made of it on a screen
+	if err == nil {
+		masked := p.rule(rule)
+		r.Frozen = masked.Freeze()
+	}
+	r.Why, r.Reason = p.set.String(r.Why), p.set.String(r.Reason)
+	r.Request = p.request(r.Request)
+	r.Members.Top = maps.Clone(r.Members.Top)
+	for path, counts := range r.Members.Top {
+		counts = slices.Clone(counts)
+		for i, c := range counts {
+			counts[i].Value = trust.Untrusted(p.at(path, c.Value.Raw()))
+		}
+		r.Members.Top[path] = counts
+	}
+	if r.Result != nil {
+		x := *r.Result
+		x.Why, x.Boundary = p.set.String(x.Why), p.set.String(x.Boundary)
+		p.stream(&x.Output.Stdout)
+		p.stream(&x.Output.Stderr)
+		r.Result = &x
+	}
+	return r
+}
+
+func (p *Control) rule(r react.Rule) react.Rule {
+	r.When = p.set.String(r.When)
+	r.Do.Note = p.set.String(r.Do.Note)
+	if r.Do.Command != nil {
+		c := *r.Do.Command
+		c.Argv, c.Dir, c.Confine = p.argv(c.Argv), p.set.String(c.Dir), p.confine(c.Confine)
+		r.Do.Command = &c
+	}
+	if r.Do.Webhook != nil {
+		w := *r.Do.Webhook
+		w.URL = p.set.String(w.URL)
+		r.Do.Webhook = &w
+	}
+	return r
+}
+
+func (p *Control) request(r *react.Request) *react.Request {
+	if r == nil {
+		return nil
+	}
+	m := *r
+	m.Argv, m.Path, m.Dir, m.Confine = p.argv(m.Argv), p.set.String(m.Path), p.set.String(m.Dir), p.confine(m.Confine)
+	m.Boundary, m.URL, m.Note = p.set.String(m.Boundary), p.set.String(m.URL), p.set.String(m.Note)
+	m.Input = []byte(p.set.String(string(m.Input)))
+	return &m
+}
+
+// argv masks arguments, also what an option of such a name is given: --token x, --token=x.
+func (p *Control) argv(args []string) []string {
+	out := make([]string, len(args))
+	option := ""
+	for i, arg := range args {
+		name, value, is := strings.Cut(arg, "=")
+		switch {
+		case is && strings.HasPrefix(name, "-"):
+			out[i], option = name+"="+p.at(name, value), ""
+		case strings.HasPrefix(arg, "-"):
+			out[i], option = p.set.String(arg), arg
+		default:
+			out[i], option = p.at(option, arg), ""
+		}
+	}
+	return out
+}
+
+func (p *Control) confine(c *react.Confine) *react.Confine {
+	if c == nil {
+		return nil
+	}
+	m := react.Confine{Net: c.Net}
+	for _, path := range c.Read {
+		m.Read = append(m.Read, p.set.String(path))
+	}
+	for _, path := range c.Write {
+		m.Write = append(m.Write, p.set.String(path))
+	}
+	return &m
+}
+
+// stream masks what an act printed. Where nothing is missing between its parts they are
+// one text: what is to be masked may stand across.
+func (p *Control) stream(s *react.Stream) {
+	if int64(s.Head.Len()+s.Tail.Len()) == s.Bytes {
+		s.Head, s.Tail = trust.Untrusted(s.Head.Raw()+s.Tail.Raw()), trust.Text{}
+	}
+	s.Head, s.Tail = p.set.Text(s.Head), p.set.Text(s.Tail)
+}
+
+// key masks a group: all of it where it has the value of a personal member, or where the
+// paths are not known.
+func (p *Control) key(k react.Key, paths []string, known bool) react.Key {
+	hidden := !known
+	for _, path := range paths {
+		hidden = hidden || p.at(path, "x") != "x"
+	}
+	if k != "" && hidden {
+		return redact.Shown
+	}
+	return react.Key(p.set.String(string(k)))
+}
+
+// at masks a value that stands at a path, such as .user.name, or behind the name of an
+// option: any of its members may be a personal one.
+func (p *Control) at(path, value string) string {
+	for name := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune(`.[]"`, r) }) {
+		member, err := json.Marshal(map[string]string{name: value})
+		if err != nil {
+			return redact.Shown
+		}
+		var masked map[string]string
+		if err := json.Unmarshal(p.set.JSON(member), &masked); err != nil || masked[name] != value {
+			return redact.Shown
+		}
+	}
+	return p.set.String(value)
+}

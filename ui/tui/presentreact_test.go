@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/present"
+	reactions "eventdeck/ui/tui/react"
+)
+
+// What is personal or secret in reactions, wherever it can stand.
+var reactSecrets = []string{"ann@example", "Ann Smith", "t0psecret", "hunter2"}
+
+// telling is an engine whose rules and runs hold such things in each member.
+func telling() *fakeEngine {
+	e := reacting()
+	rule := e.view.Rules[0].Rule
+	rule.Key, rule.When = []string{".user"}, `.mail="ann@example.com"`
+	rule.Do.Command = &react.Command{Argv: []string{"/bin/page", "--password", "hunter2", "--token=t0psecret", "ann@example.com"}, Dir: "/srv/ann@example.com", Confine: &react.Confine{Read: []string{"/srv/ann@example.com"}}}
+	e.view.Rules[0].Rule = rule
+	e.view.Rules[0].Boundary, e.view.Rules[0].Why = "reads of ann@example.com", "held by ann@example.com"
+	e.view.Rules[1].Rule.Do.Note = "tell ann@example.com"
+	e.view.Fault, e.view.Held = "rules.json:1:1: ann@example.com", "of ann@example.com"
+	fill := func(r *react.Run) {
+		req := *r.Request
+		req.Argv, req.Path, req.Dir, req.Confine = rule.Do.Command.Argv, "/opt/ann@example.com", rule.Do.Command.Dir, rule.Do.Command.Confine
+		req.Boundary = "reads of ann@example.com"
+		req.Input = []byte("# notice\n" + `{"user":{"name":"Ann Smith"},"token":"t0psecret","mail":"ann@example.com"}`)
+		r.Request, r.Frozen, r.Key = &req, rule.Freeze(), `"Ann Smith"`
+		r.Why, r.Reason = "said ann@example.com", "as ann@example.com asked"
+		r.Members.Top = map[string][]react.Count{".user.name": {{Value: trust.Untrusted("Ann Smith"), N: 2}}, ".title": {{Value: trust.Untrusted("by ann@example.com"), N: 1}}}
+		if r.State == react.Done {
+			r.Result = &react.Result{Outcome: react.OutcomeDone, Why: "by ann@example.com", Boundary: "of ann@example.com", Output: react.Output{
+				Stdout: react.Stream{Head: trust.Untrusted("mail to ann@exam"), Tail: trust.Untrusted("ple.com\n"), Bytes: 24},
+				Stderr: react.Stream{Head: trust.Untrusted(`{"password":"hunter2"}`), Bytes: 22}}}
+		}
+	}
+	for i := range e.view.Waiting {
+		fill(&e.view.Waiting[i])
+	}
+	for i := range e.runs {
+		fill(&e.runs[i])
+	}
+	e.view.Rules[0].Approved = e.runs[2].Request
+	return e
+}
+
+func presentingReactions(t *testing.T, e *fakeEngine) (*app, func(time.Duration)) {
+	t.Helper()
+	now := start
+	a := openWith(t, incident(), Options{Theme: "none", Now: func() time.Time { return now }, React: e, Present: true})
+	press(t, a, "6")
+	a.draw()
+	return a, func(d time.Duration) {
+		for end := now.Add(d); now.Before(end); {
+			now = now.Add(reactions.Beat)
+			settle(a, a.update(beatMsg{}))
+			a.draw()
+		}
+	}
+}
+
+func TestPresentedReactionsHoldNothingPersonal(t *testing.T) {
+	e := telling()
+	before, _ := json.Marshal(e.runs)
+	a, _ := presentingReactions(t, e)
+	seen := shown(a)
+	for _, keys := range [][]string{{"j"}, {"enter"}, {"G"}, {"esc", "6", "]"}, {"j"}, {"j"}, {"enter"}, {"G"}, {"esc", "6", "]"}, {"enter"}, {"G"}, {"esc", "6", "j", "enter"}, {"esc", "2", "Q"}, {"esc", "6", "[", "[", "ctrl+x"}} {
+		press(t, a, keys...)
+		a.draw()
+		seen += shown(a)
+	}
+	for _, secret := range append(reactSecrets, "ple.com", "P2") {
+		if at := strings.Index(seen, secret); at >= 0 {
+			t.Errorf("%q is shown: %q", secret, seen[max(0, at-200):at+80])
+		}
+	}
+	for _, word := range []string{"--password", "--token=", "mail to ***", "masked for the audience", "eventdeck approve r3aaaaaaaaaaaaaa", ".user.name"} {
+		if !strings.Contains(seen, word) {
+			t.Errorf("%q is not shown", word)
+		}
+	}
+	if after, _ := json.Marshal(e.runs); !bytes.Equal(before, after) {
+		t.Error("the engine's runs were changed")
+	}
+}
+
+func TestMaskedRequestsAreNotApproved(t *testing.T) {
+	for _, tab := range [][]string{nil, {"]", "]"}} {
+		e := telling()
+		a, wait := presentingReactions(t, e)
+		press(t, a, append(tab, "enter")...)
+		wait(2 * time.Second)
+		if len(tab) == 0 {
+			press(t, a, "ctrl+g")
+			wait(2 * time.Second)
+		}
+		press(t, a, "ctrl+y")
+		if len(e.did) > 0 {
+			t.Errorf("tab %v: %v", tab, e.did)
+		}
+		if !strings.Contains(a.edges.Status.Note.Text, "masked for the audience") {
+			t.Errorf("tab %v: the key does not say why: %q", tab, a.edges.Status.Note.Text)
+		}
+	}
+	c := present.MaskReactions(telling())
+	for _, err := range []error{c.Approve(t.Context(), "r", "h"), c.Grant(t.Context(), "r", "h", start), c.Arm(t.Context(), "r", "h")} {
+		if !errors.Is(err, present.ErrUnread) {
+			t.Errorf("not refused: %v", err)
+		}
+	}
+}
+
+func TestNoRuleIsMadeOfWhatIsMasked(t *testing.T) {
+	wrote := 0
+	add := present.MaskRule(func(string, react.Rule) error { wrote++; return nil })
+	if err := add("rules.json", react.Rule{Name: "a", When: ".mail=***"}); !errors.Is(err, present.ErrMasked) || wrote > 0 {
+		t.Errorf("written: %v", err)
+	}
+	if err := add("rules.json", react.Rule{Name: "a", When: ".n=1"}); err != nil || wrote != 1 {
+		t.Errorf("not written: %v", err)
+	}
+}
