@@ -89,7 +89,7 @@ func TestDutiesOfAServerAreAllThere(t *testing.T) {
 func testExists(t *testing.T, pkg, test string) bool {
 	t.Helper()
 	var files []string
-	for _, in := range []string{"", "host", "host/internal", "host/trust", "store", "ui", "ui/tui", "ui/internal"} {
+	for _, in := range []string{"", "host", "host/internal", "host/react", "host/trust", "store", "ui", "ui/tui", "ui/internal"} {
 		found, err := filepath.Glob(filepath.Join("..", in, pkg, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
