@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,21 +37,44 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	var b block
 	b.text("rule", fmt.Sprintf("%s, %s, %s", r.Rule, orUnknown(string(rule.Rule.Mode)), orUnknown(rule.Rule.Where)), false)
 	if rule.Hash != run.Hash {
-		b.text("careful", "the rule was changed since this run was made; the run acts as it was then", true)
+		b.text("careful", "the rule or its program was changed; what acts is what stands here", true)
 	}
 	b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
 	act := r.lines()
+	if i := slices.IndexFunc(act, func(l BlockLine) bool { return l.Label == labelInput }); i >= 0 && run.inputIsGone() {
+		act[i].Text = trust.Line(trust.Untrusted("not kept of a run that is over"))
+	}
 	b.lines = append(b.lines, marked(act, r, last)...)
 	if rule.Letters != "" {
 		b.text("letters", rule.Letters+": "+letters(rule.Letters), strings.Contains(rule.Letters, "B") && strings.Contains(rule.Letters, "C"))
 	}
 	b.compared(act, r, last)
-	if !run.Due.IsZero() {
+	if run.State == Asking && !run.Due.IsZero() {
 		b.text("expires", run.Due.UTC().Format(time.RFC3339), false)
 	}
-	b.text("hash", r.Hash(), false)
+	if hash := run.RequestHash(); hash != "" {
+		b.text("hash", hash, false)
+	}
 	return b.lines
 }
+
+// inputIsGone reports whether the input of the request is not kept any more.
+func (r *Run) inputIsGone() bool { return r.State.Over() && r.State != Denied }
+
+// RequestHash returns the hash of the run's request. Of a run that is over the input is not
+// kept: it is then the hash that was approved, "" if nobody had to.
+func (r *Run) RequestHash() string {
+	switch {
+	case r.Request == nil:
+		return ""
+	case r.inputIsGone():
+		return r.Approved
+	}
+	return r.Request.Hash()
+}
+
+// labelInput is of the line that tells of the input, which is no part of the act.
+const labelInput = "input"
 
 // Gutter stands before every line of a payload below a block: no line of a payload can be
 // taken for one of ours.
@@ -140,7 +164,7 @@ func (r Request) lines() []BlockLine {
 	}
 	if r.Kind != RequestNote {
 		sum := sha256.Sum256(r.Input)
-		b.text("input", fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), hex.EncodeToString(sum[:])), false)
+		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), hex.EncodeToString(sum[:])), false)
 		b.text("limit", r.Time.String(), false)
 	}
 	return b.lines
@@ -207,7 +231,7 @@ func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
 	}
 	before := plainLines(last.lines())
 	for i, line := range lines {
-		if line.Label != "input" && !before[plainLine(line)] {
+		if line.Label != labelInput && !before[plainLine(line)] {
 			lines[i].Warn = true
 		}
 	}
@@ -225,7 +249,7 @@ func (b *block) compared(act []BlockLine, r Request, last *Request) {
 		b.text("before", "another act was approved; then it was:", true)
 		now := plainLines(act)
 		for _, line := range last.lines() {
-			if line.Label != "input" && !now[plainLine(line)] {
+			if line.Label != labelInput && !now[plainLine(line)] {
 				line.Label, line.Warn = "was "+line.Label, true
 				b.lines = append(b.lines, line)
 			}

@@ -38,6 +38,21 @@ func TestABlockShowsTheExactAct(t *testing.T) {
 	}
 }
 
+// Of a run that is over the input is not kept: what was approved is known by its hash.
+func TestABlockOfARunThatIsOverSaysWhatWasApproved(t *testing.T) {
+	run := asking(someRequest())
+	run.Approved = run.Request.Hash()
+	run.State, run.Request.Input = Done, nil
+	got := plainBlock(Block(run, inForce(), nil))
+	if !strings.Contains(got, run.Approved) || strings.Contains(got, "0 bytes") || strings.Contains(got, "expires") {
+		t.Error(got)
+	}
+	run.Approved = ""
+	if got := plainBlock(Block(run, inForce(), nil)); strings.Contains(got, run.Request.Hash()) {
+		t.Errorf("the hash of a request without its input:\n%s", got)
+	}
+}
+
 func TestABlockSaysWhatChangedSinceTheLastApproval(t *testing.T) {
 	before, now := someRequest(), someRequest()
 	now.Argv = []string{"/bin/echo", "a", "c"}

@@ -280,7 +280,7 @@ func appendWholeRun(b []byte, r *react.Run) []byte {
 		}
 	}
 	if r.Request != nil {
-		b = export.AppendString(b, "hash", r.Request.Hash())
+		b = export.AppendString(b, "hash", r.RequestHash())
 		add("request", r.Request)
 	}
 	if r.Result != nil {

@@ -265,15 +265,18 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	if err != nil {
 		return fmt.Errorf("rule %q: %w", rule, err)
 	}
-	now := r.Hash(req.Path, req.Program)
-	return e.call(ctx, func() error {
+	now, changed := r.Hash(req.Path, req.Program), true
+	err = e.call(ctx, func() error {
 		m := e.matcher(rule)
-		if m == nil || now != hash || m.Rule.Hash(req.Path, req.Program) != now {
-			return fmt.Errorf("rule %q: %w; look at it again", rule, react.ErrChanged)
+		if m == nil || m.Rule.Hash(req.Path, req.Program) != now {
+			return nil
 		}
 		rs := e.ruleState(rule)
-		if rs.Hash != now {
-			rs.Hash, rs.Since = now, e.o.Store.Last()
+		if rs.Hash != now { // its program is another one since rules.json was read
+			e.takeRule(m.Rule, made{req: req}, e.o.Store.Last(), false)
+		}
+		if changed = now != hash; changed {
+			return nil
 		}
 		rs.Armed, rs.Failures = now, 0
 		e.stageRule(rule)
@@ -281,6 +284,10 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 		e.audit(event.ActorOperator, "rule armed", 0, fmt.Sprintf("%s, %s", rule, now))
 		return nil
 	})
+	if err == nil && changed {
+		err = fmt.Errorf("rule %q: %w; look at it again", rule, react.ErrChanged)
+	}
+	return err
 }
 
 // Disarm implements [react.Control].

@@ -144,6 +144,27 @@ func TestWhatChangedAfterItsApprovalIsAskedAnew(t *testing.T) {
 	}
 }
 
+// A program that was changed is no change of rules.json: what is shown has to follow.
+func TestARuleWhoseProgramChangedCanBeArmed(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, commandRule("page"))
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		shown := e.Reactions().Rules[0].Hash
+		w.mu.Lock()
+		w.program = "v2"
+		w.mu.Unlock()
+		if err := e.Arm(t.Context(), "page", shown); !errors.Is(err, react.ErrChanged) {
+			t.Errorf("another program than was shown: %v", err)
+		}
+		rest(time.Second)
+		must(t, e.Arm(t.Context(), "page", e.Reactions().Rules[0].Hash))
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		only(t, e, react.Done)
+	})
+}
+
 func TestApprovalsExpireAlsoOverARestart(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := commandRule("page")

@@ -120,7 +120,7 @@ func (p *Part) Approve() tea.Cmd {
 	}
 	b := p.block
 	p.spent = b.text
-	p.guard = guard{beat: p.guard.beat}
+	p.guard.spend(p.env.Now())
 	if b.kind == toArm {
 		return p.did("armed "+b.title+": it acts by itself as far as its mode allows", nil, func(ctx context.Context) error {
 			return p.afresh(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))

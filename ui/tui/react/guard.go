@@ -9,6 +9,9 @@ import (
 const (
 	// Grace is how long nothing may have changed and no key may have been pressed.
 	Grace = 400 * time.Millisecond
+	// Breath is how long after an approval no other one counts: a key that is pressed again,
+	// as nothing seemed to happen, must not approve what came to stand there instead.
+	Breath = 2 * time.Second
 	// Beat is how often the guard wants to be told that time went by.
 	Beat = 100 * time.Millisecond
 	// late is the time between two beats from which the program may have slept: keys that
@@ -28,6 +31,7 @@ type guard struct {
 	drawn bool // by the frame that is being made
 	rest  time.Time
 	beat  time.Time
+	until time.Time // no key counts before
 	ready bool
 	open  bool // for the key that is being handled
 }
@@ -42,6 +46,10 @@ func (g *guard) key(now time.Time, repeated bool) {
 	g.disturb(now)
 	g.open = open
 }
+
+// spend takes that the key approved: nothing stands there any more, and for [Breath] nothing
+// counts.
+func (g *guard) spend(now time.Time) { *g = guard{beat: g.beat, until: now.Add(Breath)} }
 
 // frame begins a frame; shows follows if the frame shows what can be approved, and then
 // framed.
@@ -63,7 +71,7 @@ func (g *guard) shows(now time.Time, what string, lines, from, to int) {
 // framed ends a frame.
 func (g *guard) framed() {
 	if !g.drawn && g.what != "" {
-		*g = guard{beat: g.beat}
+		*g = guard{beat: g.beat, until: g.until}
 	}
 }
 
@@ -83,7 +91,7 @@ func (g *guard) tick(now time.Time) bool {
 			g.seen[i] = true
 		}
 	}
-	g.ready = now.Sub(g.rest) >= Grace && g.unseen() == 0
+	g.ready = now.Sub(g.rest) >= Grace && !now.Before(g.until) && g.unseen() == 0
 	return g.ready
 }
 

@@ -46,6 +46,28 @@ func TestAKeyCountsOnceAllHasStood(t *testing.T) {
 	}
 }
 
+// Who presses the key again because nothing seemed to happen did not read the next one.
+func TestTheNextOneTakesLonger(t *testing.T) {
+	var g guard
+	now := began
+	g.tick(now)
+	g.shows(now, "a", 3, 0, 3)
+	stand(&g, &now, 2*Grace)
+	g.key(now, false)
+	g.spend(now)
+	g.frame()
+	g.shows(now, "b", 3, 0, 3)
+	g.framed()
+	stand(&g, &now, Breath-Beat)
+	if g.key(now, false); g.open {
+		t.Fatal("the next one was approved at once")
+	}
+	stand(&g, &now, 2*Grace)
+	if g.key(now, false); !g.open {
+		t.Error("the next one cannot be approved")
+	}
+}
+
 func TestLinesThatOnlyFlewByWereNotSeen(t *testing.T) {
 	var g guard
 	now := began
