@@ -24,7 +24,6 @@ func (e *Engine) again(r *run, cause error) {
 		default:
 			r.Request = &req
 			r.Hash = r.rule.Hash(req.Path, req.Program)
-			e.audit(actor(r.Rule), "approval void", 0, fmt.Sprintf("run %s: %v", r.ID, cause))
 			e.ask(r, "it is not what was approved: "+cause.Error(), "")
 		}
 	})

@@ -136,6 +136,12 @@ func TestWhatChangedAfterItsApprovalIsAskedAnew(t *testing.T) {
 				if w.acts() != 0 || again.Approved != "" {
 					t.Errorf("begun %v, approved %q", w.begun, again.Approved)
 				}
+				void := slices.IndexFunc(w.audit(), func(a event.AuditEntry) bool {
+					return a.Action == "approval void" && strings.Contains(a.Result, again.Why)
+				})
+				if void < 0 || again.Why == "" {
+					t.Errorf("the audit log does not say why it asks again; the run says %q", again.Why)
+				}
 				must(t, e.Approve(t.Context(), again.ID, again.Request.Hash()))
 				rest(time.Second)
 				only(t, e, react.Done)

@@ -174,8 +174,15 @@ func (e *Engine) left(r *run, req react.Request) {
 	e.o.Failpoint("judged")
 }
 
-// ask has a run wait for the operator.
+// ask has a run wait for the operator. What was approved before is void, and the audit log
+// says why.
 func (e *Engine) ask(r *run, why, line string) {
+	if r.Approved != "" {
+		if r.Under != e.ruleState(r.Rule).Hash {
+			why = "the rule was changed since it was approved"
+		}
+		e.audit(actor(r.Rule), "approval void", 0, fmt.Sprintf("run %s: %s", r.ID, why))
+	}
 	r.Approved, r.By, r.Under = "", "", ""
 	e.setState(r, react.Asking, why, line)
 	r.Due = e.now().Add(askFor)

@@ -1,0 +1,324 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"eventdeck/host/mcptest"
+)
+
+// incidents is an MCP server with one type, incident.created, that sends by push what a
+// test adds, and again from a cursor.
+type incidents struct {
+	address string
+	closed  chan struct{}
+
+	mu   sync.Mutex
+	sent []string      // events, without the end of the object
+	more chan struct{} // closed when there is another one
+}
+
+func newIncidents(t *testing.T) *incidents {
+	s := &incidents{closed: make(chan struct{}), more: make(chan struct{})}
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	t.Cleanup(func() { close(s.closed) })
+	s.address = web.URL + "/mcp"
+	return s
+}
+
+// send sends an event for each payload. It happens now.
+func (s *incidents) send(payloads ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, data := range payloads {
+		n := len(s.sent) + 1
+		s.sent = append(s.sent, fmt.Sprintf(`"eventId":"inc_%d","name":"incident.created","timestamp":%q,"cursor":"%d","data":%s`,
+			n, time.Now().UTC().Format(time.RFC3339Nano), n, data))
+	}
+	close(s.more)
+	s.more = make(chan struct{})
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *incidents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m, ok := mcptest.Read(w, r)
+	if !ok {
+		return
+	}
+	switch m.Method {
+	case "server/discover":
+		m.Answer(w, mcptest.Discovered("incidents"))
+	case "events/list":
+		m.Answer(w, `"result":{"events":[{"name":"incident.created","delivery":["push"]}]}`)
+	case "events/stream":
+		s.stream(w, r, m)
+	default:
+		m.Answer(w, mcptest.NoMethod)
+	}
+}
+
+// stream sends what is behind the cursor, and then what comes, until the host goes away.
+func (s *incidents) stream(w http.ResponseWriter, r *http.Request, m mcptest.Call) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, m.ID)
+	note := func(method, params string) {
+		fmt.Fprintf(w, `data: {"jsonrpc":"2.0","method":"notifications/events/%s","params":{%s,%s}}`+"\n\n", method, params, meta)
+	}
+	s.mu.Lock()
+	next := len(s.sent)
+	s.mu.Unlock()
+	var cursor string
+	if json.Unmarshal(m.Params.Cursor, &cursor) == nil && cursor != "" {
+		next, _ = strconv.Atoi(cursor) // it is one of ours
+	}
+	note("active", fmt.Sprintf(`"cursor":"%d"`, next))
+	for {
+		s.mu.Lock()
+		fresh, more := s.sent[next:], s.more
+		s.mu.Unlock()
+		for _, e := range fresh {
+			note("event", e)
+		}
+		next += len(fresh)
+		w.(http.Flusher).Flush()
+		select {
+		case <-more:
+		case <-r.Context().Done():
+			return
+		case <-s.closed:
+			return
+		}
+	}
+}
+
+// reacting is a world with that server, named pager, rules on its events, and a directory
+// in which commands tell of themselves.
+type reacting struct {
+	*world
+	server *incidents
+	told   string
+}
+
+// newReacting returns a world whose subscription has had one event, which no rule takes.
+func newReacting(t *testing.T, rules string) *reacting {
+	t.Helper()
+	w := newWorld(t)
+	r := &reacting{world: w, server: newIncidents(t), told: filepath.Join(w.dir, "told")}
+	if err := os.Mkdir(r.told, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.write("servers.json", `{"mcpServers":{"pager":{"url":`+strconv.Quote(r.server.address)+`}}}`)
+	r.rules(rules)
+	// A first event is there before a rule looks: it is of no rule.
+	p := w.start(nil, r.args("tail", "pager", "incident.created", "--mode", "push", "--count", "1", "--json")...)
+	p.await(p.stdout, 1, contains(`"state":"live"`))
+	r.server.send(`{"severity":"P4","service":"none"}`)
+	if code := p.wait(); code != 0 {
+		t.Fatalf("tail ends with %d: %s", code, p.stderr.text())
+	}
+	return r
+}
+
+func (r *reacting) write(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// rules writes the file of rules. DIR in it is the directory of this world, and ON is what
+// all of them listen to.
+func (r *reacting) rules(text string) {
+	r.t.Helper()
+	text = strings.NewReplacer("DIR", r.dir, "ON", `"on":{"server":"pager","type":"incident.created"},"wait":"1ms"`).Replace(text)
+	r.write("new-rules.json", text)
+	if err := os.Rename(filepath.Join(r.dir, "new-rules.json"), filepath.Join(r.dir, "rules.json")); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// command writes a program of the shell that first tells in a file of its own that it was
+// started, with its input.
+func (r *reacting) command(name, then string) {
+	r.t.Helper()
+	text := fmt.Sprintf("#!/bin/sh\n/bin/cat >%[1]s/new.$$ && /bin/mv %[1]s/new.$$ %[1]s/%[2]s.$EVENTDECK_RUN.$$\n%[3]s\n", r.told, name, then)
+	path := filepath.Join(r.dir, name)
+	if err := os.WriteFile(path+".new", []byte(text), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// args are the words of a command line, with where its data and its rules are.
+func (r *reacting) args(words ...string) []string {
+	return append(words, "--data", r.data(), "--config", filepath.Join(r.dir, "servers.json"))
+}
+
+// host starts a process that runs the reactions, and waits until it does and its
+// subscription is live.
+func (r *reacting) host(env ...string) *process {
+	r.t.Helper()
+	p := r.start(env, r.args("react", "run")...)
+	p.await(p.stderr, 1, contains("reactions run: "))
+	return p
+}
+
+// does runs a command that must end well, and returns what it printed.
+func (r *reacting) does(words ...string) string {
+	r.t.Helper()
+	p := r.start(nil, r.args(words...)...)
+	if code := p.wait(); code != 0 {
+		r.t.Fatalf("%v ends with %d: %s", words, code, p.stderr.text())
+	}
+	return p.stdout.text()
+}
+
+// refuses runs a command that must end with 1, and returns what it said.
+func (r *reacting) refuses(words ...string) string {
+	r.t.Helper()
+	p := r.start(nil, r.args(words...)...)
+	if code := p.wait(); code != 1 {
+		r.t.Fatalf("%v ends with %d: %s", words, code, p.stderr.text())
+	}
+	return p.stderr.text()
+}
+
+// ran is a line of runs list.
+type ran struct {
+	ID, Rule, State, Why string
+	Members              int
+	Hash                 string // of runs show
+}
+
+func (r *reacting) runs() (all []ran) {
+	r.t.Helper()
+	for _, line := range strings.Split(r.does("runs", "list", "--json", "--limit", "1000"), "\n") {
+		if line == "" {
+			continue
+		}
+		var one ran
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			r.t.Fatal(err, line)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// awaits asks for the runs until they are as wanted, and returns them.
+func (r *reacting) awaits(what string, wanted func([]ran) bool) []ran {
+	r.t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		all := r.runs()
+		if wanted(all) {
+			return all
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s never came; the runs: %+v", what, all)
+		}
+	}
+}
+
+// in waits until n runs are in a state, and returns them.
+func (r *reacting) in(state string, n int) (found []ran) {
+	r.t.Helper()
+	r.awaits(fmt.Sprint(n, " runs that are ", state), func(all []ran) bool {
+		found = nil
+		for _, one := range all {
+			if one.State == state {
+				found = append(found, one)
+			}
+		}
+		return len(found) == n
+	})
+	return found
+}
+
+// asking waits until n runs wait for an approval, and returns them with their hashes.
+func (r *reacting) asking(n int) []ran {
+	r.t.Helper()
+	found := r.in("asking", n)
+	for i := range found {
+		if err := json.Unmarshal([]byte(r.does("runs", "show", found[i].ID, "--json")), &found[i]); err != nil || found[i].Hash == "" {
+			r.t.Fatalf("runs show %s has no hash: %v", found[i].ID, err)
+		}
+	}
+	return found
+}
+
+// inForce returns the hashes of the rules as the process that runs reactions has them.
+func (r *reacting) inForce() map[string]string {
+	r.t.Helper()
+	hashes := map[string]string{}
+	for _, line := range strings.Split(r.does("rules", "list", "--json"), "\n") {
+		var rule struct{ Name, Hash string }
+		if err := json.Unmarshal([]byte(line), &rule); err != nil {
+			r.t.Fatal(err, line)
+		}
+		hashes[rule.Name] = rule.Hash
+	}
+	return hashes
+}
+
+// starts returns what each start of a command found on its standard input.
+func (r *reacting) starts(name string) (inputs []string) {
+	r.t.Helper()
+	files, err := filepath.Glob(filepath.Join(r.told, name+".*"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		inputs = append(inputs, string(text))
+	}
+	return inputs
+}
+
+// awaitStarts waits until a command was started n times.
+func (r *reacting) awaitStarts(name string, n int) {
+	r.t.Helper()
+	r.until(fmt.Sprintf("%d starts of %s", n, name), func() bool { return len(r.starts(name)) >= n })
+}
+
+// until looks until a thing outside of the program is so.
+func (r *reacting) until(what string, so func() bool) {
+	r.t.Helper()
+	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s: never", what)
+		}
+	}
+}
+
+// release lets commands go on that wait for that file.
+func (r *reacting) release(name string) {
+	r.t.Helper()
+	r.write(name, "")
+}
+
+// waitsFor is a line of a command that waits for a file of this world.
+func (r *reacting) waitsFor(name string) string {
+	return fmt.Sprintf("while [ ! -e %s ]; do /bin/sleep 0.02; done", filepath.Join(r.dir, name))
+}
+
+func (r *reacting) exists(name string) bool {
+	_, err := os.Lstat(filepath.Join(r.dir, name))
+	return err == nil
+}
