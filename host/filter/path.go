@@ -49,31 +49,33 @@ func (n *member) match(r *event.Record) bool {
 	if start >= len(data) {
 		return false
 	}
-	return n.reach(data, start, len(data), n.path, 0)
+	return anyAt(data, start, len(data), n.path, n.op == opExists, 0, n.test)
 }
 
-// reach looks for a value on the rest of the path, from the value at data[at:end].
-func (n *member) reach(data string, at, end int, path []segment, depth int) bool {
+// anyAt hands the values at the end of the path to is until it is true of one, and
+// reports whether it was. The path begins at the value data[at:end]. An array at its end
+// is one value if lists is set, otherwise its elements are.
+func anyAt(data string, at, end int, path []segment, lists bool, depth int, is func(value string) bool) bool {
 	if depth > nestingMax || at >= end {
 		return false
 	}
 	switch {
-	case len(path) == 0 && (n.op == opExists || data[at] != '['):
-		return n.test(data[at:end])
+	case len(path) == 0 && (lists || data[at] != '['):
+		return is(data[at:end])
 	case data[at] == '[':
 		for i, m := 0, jsontext.Enter(data, at); m.Next(); i++ {
 			if len(path) == 0 || path[0].index < 0 {
-				if n.reach(data, m.Value, m.End, path, depth+1) {
+				if anyAt(data, m.Value, m.End, path, lists, depth+1, is) {
 					return true
 				}
 			} else if i == path[0].index {
-				return n.reach(data, m.Value, m.End, path[1:], depth+1)
+				return anyAt(data, m.Value, m.End, path[1:], lists, depth+1, is)
 			}
 		}
 	case data[at] == '{' && path[0].index < 0:
 		for m := jsontext.Enter(data, at); m.Next(); {
 			if sameKey(m.Key, path[0].name) {
-				return n.reach(data, m.Value, m.End, path[1:], depth+1)
+				return anyAt(data, m.Value, m.End, path[1:], lists, depth+1, is)
 			}
 		}
 	}
@@ -89,11 +91,17 @@ func (n *member) test(value string) bool {
 	if n.op == opExists {
 		return true
 	}
+	return n.holds(textOf(value), value[0])
+}
+
+// textOf returns what a value is compared by: a string without its quotes and escapes,
+// anything else as it is spelled.
+func textOf(value string) string {
 	text := jsontext.Inside(value)
 	if strings.Contains(text, `\`) {
-		return n.holds(string(jsontext.AppendUnquoted(nil, text)), value[0])
+		return string(jsontext.AppendUnquoted(nil, text))
 	}
-	return n.holds(text, value[0])
+	return text
 }
 
 // holds compares the text of a value that begins with a byte.

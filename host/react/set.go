@@ -2,7 +2,6 @@ package react
 
 import (
 	"fmt"
-	"iter"
 	"time"
 
 	"eventdeck/host/event"
@@ -14,13 +13,19 @@ import (
 type Set struct {
 	File   *File
 	byName map[string]*Matcher
-	bySrc  map[source][]*Matcher
+	bySrc  map[source]*listeners
 }
 
 // source is what rules are found by. A record that no rule listens to costs this lookup.
 type source struct {
 	server, typ string
 	kind        event.Kind
+}
+
+// listeners are the rules of a source, in the order of the file.
+type listeners struct {
+	all   []*Matcher
+	index *filter.Index[*Matcher]
 }
 
 // Matcher is one rule made ready.
@@ -35,7 +40,7 @@ type Matcher struct {
 // Those of a file that was read without a mistake always compile.
 // Errors: [*filter.Error], with the place of the rule.
 func Compile(f File, now time.Time) (*Set, error) {
-	s := &Set{File: &f, byName: map[string]*Matcher{}, bySrc: map[source][]*Matcher{}}
+	s := &Set{File: &f, byName: map[string]*Matcher{}, bySrc: map[source]*listeners{}}
 	for i := range f.Rules {
 		m, err := compile(&f.Rules[i], now)
 		if err != nil {
@@ -46,7 +51,15 @@ func Compile(f File, now time.Time) (*Set, error) {
 			src.kind = event.KindEvent
 		}
 		s.byName[m.Rule.Name] = m
-		s.bySrc[src] = append(s.bySrc[src], m)
+		l := s.bySrc[src]
+		if l == nil {
+			l = &listeners{}
+			s.bySrc[src] = l
+		}
+		l.all = append(l.all, m)
+	}
+	for _, l := range s.bySrc {
+		l.index = filter.NewIndex(l.all, func(m *Matcher) *filter.Filter { return m.filter })
 	}
 	return s, nil
 }
@@ -81,18 +94,24 @@ func (s *Set) Rule(name string) *Matcher { return s.byName[name] }
 // Listening returns the rules that listen to records of this server, type and kind, in the
 // order of the file. It must not be changed.
 func (s *Set) Listening(r *event.Record) []*Matcher {
-	return s.bySrc[source{r.Server, r.Type.Raw(), r.Kind}]
+	if l := s.listeners(r); l != nil {
+		return l.all
+	}
+	return nil
 }
 
-// Matching goes through the rules that take a record, in the order of the file.
-func (s *Set) Matching(r *event.Record) iter.Seq[*Matcher] {
-	return func(yield func(*Matcher) bool) {
-		for _, m := range s.Listening(r) {
-			if m.Match(r) && !yield(m) {
-				return
-			}
-		}
+// Candidates appends to out those of the rules that listen to a record whose filter may take
+// it, in the order of the file; no other rule takes it. Whether one does, [Matcher.Match]
+// tells. The rules that demand another value than the record has cost no time.
+func (s *Set) Candidates(r *event.Record, out []*Matcher) []*Matcher {
+	if l := s.listeners(r); l != nil {
+		return l.index.Candidates(r, out)
 	}
+	return out
+}
+
+func (s *Set) listeners(r *event.Record) *listeners {
+	return s.bySrc[source{r.Server, r.Type.Raw(), r.Kind}]
 }
 
 // Match reports whether the filter of the rule takes a record of its source.

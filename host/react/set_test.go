@@ -38,8 +38,10 @@ func TestOnlyTheNamedSourceFiresARule(t *testing.T) {
 		{record("Pager", "incident.created", `{"severity":"P1"}`), ""},
 	} {
 		var names []string
-		for m := range set.Matching(c.r) {
-			names = append(names, m.Rule.Name)
+		for _, m := range set.Candidates(c.r, nil) {
+			if m.Match(c.r) {
+				names = append(names, m.Rule.Name)
+			}
 		}
 		if got := strings.Join(names, " "); got != c.want {
 			t.Errorf("%s %s %s: fired %q, want %q", c.r.Server, c.r.Type.Raw(), c.r.Data, got, c.want)
@@ -97,11 +99,21 @@ func manyRules() []Rule {
 	return rules
 }
 
+// taken counts the rules that take a record; try holds the candidates.
+func taken(set *Set, r *event.Record, try []*Matcher) (n int) {
+	for _, m := range set.Candidates(r, try[:0]) {
+		if m.Match(r) {
+			n++
+		}
+	}
+	return n
+}
+
 func TestARecordOfNoRuleCostsNoMemory(t *testing.T) {
 	set := compiled(t, manyRules()...)
 	r := record("pager", "incident.created", `{"severity":"P1"}`)
 	if n := testing.AllocsPerRun(100, func() {
-		for range set.Matching(r) {
+		if taken(set, r, nil) > 0 {
 			t.Error("a rule took it")
 		}
 	}); n != 0 {
@@ -114,8 +126,45 @@ func BenchmarkRecordOfNoRule(b *testing.B) {
 	r := record("pager", "incident.created", `{"severity":"P1"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		for range set.Matching(r) {
+		if taken(set, r, nil) > 0 {
 			b.Error("a rule took it")
 		}
+	}
+}
+
+// BenchmarkRulesOfOneType holds a record against 200 rules of its type that each demand a
+// severity of its own: one of them the record's, or none. Tried is each rule, found are the
+// candidates.
+func BenchmarkRulesOfOneType(b *testing.B) {
+	var rules []Rule
+	for i := range 200 {
+		rules = append(rules, Rule{Name: fmt.Sprint("r", i), On: Source{Server: "pager", Type: "incident"}, When: fmt.Sprintf(".severity=P%d", i)})
+	}
+	set := compiled(b, rules...)
+	for severity, want := range map[string]int{"P100": 1, "warning": 0} {
+		r := record("pager", "incident", `{"severity":"`+severity+`","service":"checkout","title":"a title of some length for an event","n":12345}`)
+		b.Run("tried/"+severity, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				for _, m := range set.Listening(r) {
+					if m.Match(r) {
+						n++
+					}
+				}
+				if n != want {
+					b.Fatal(n)
+				}
+			}
+		})
+		b.Run("found/"+severity, func(b *testing.B) {
+			b.ReportAllocs()
+			try := make([]*Matcher, 0, len(rules))
+			for b.Loop() {
+				if n := taken(set, r, try); n != want {
+					b.Fatal(n)
+				}
+			}
+		})
 	}
 }

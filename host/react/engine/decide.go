@@ -118,10 +118,10 @@ func (e *Engine) pruned(from, to uint64) {
 // record decides about a record for each rule. The record is lent.
 func (e *Engine) record(r *event.Record) {
 	facts := e.note(r)
-	if e.set == nil || len(e.set.Listening(r)) == 0 {
+	if e.set == nil {
 		return
 	}
-	for _, m := range e.set.Listening(r) {
+	for _, m := range e.candidates(r) {
 		if taken, ok := e.takes(m, r); taken || !ok {
 			e.judgeRecord(m, r, facts, ok)
 		}
@@ -184,6 +184,19 @@ func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts, o
 	} else if g := e.groups[group{m.Rule.Name, key}]; g != nil && g.gathering != nil {
 		e.join(g.gathering, m, r)
 	}
+}
+
+// candidates returns the rules whose filters are to be asked about a record, until the next
+// call. Should it be impossible to look them up, that is each that listens.
+func (e *Engine) candidates(r *event.Record) (maybe []*react.Matcher) {
+	defer func() {
+		if why := recover(); why != nil {
+			e.o.Log.Error("the rules for a record cannot be looked up; each is asked", "record", r.Seq, "why", fmt.Sprint(why))
+			maybe = e.set.Listening(r)
+		}
+	}()
+	e.maybe = e.set.Candidates(r, e.maybe[:0])
+	return e.maybe
 }
 
 // takes asks the filter of a rule. Whatever goes wrong in it is that record's and rule's

@@ -93,6 +93,7 @@ type Engine struct {
 	position uint64
 	file     fileState
 	set      *react.Set
+	maybe    []*react.Matcher // of the record at hand, kept for its room
 	rules    map[string]*ruleState
 	starts   []time.Time // of all rules, as far as a rate counts them
 	arrivals react.Arrivals

@@ -40,6 +40,7 @@ const suppressedGroups = 10_000
 // Trial holds rules against records.
 type Trial struct {
 	set      *react.Set
+	maybe    []*react.Matcher // of the record at hand, kept for its room
 	tell     func(Result)
 	now      time.Time
 	arrivals react.Arrivals
@@ -106,7 +107,8 @@ func (t *Trial) Add(r *event.Record) {
 	}
 	arrival := t.arrivals.Note(r)
 	t.watchState(r)
-	for _, m := range t.set.Listening(r) {
+	t.maybe = t.set.Candidates(r, t.maybe[:0])
+	for _, m := range t.maybe {
 		if m.Match(r) {
 			t.matched(t.rules[m.Rule.Name], r, arrival)
 		}
