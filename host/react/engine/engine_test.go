@@ -171,6 +171,23 @@ func TestARuleWhoseProgramChangedCanBeArmed(t *testing.T) {
 	})
 }
 
+func TestARunThatGoesOnGatheringSaysWhy(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, askingCommand())
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		only(t, e, react.Asking)
+		w.submit(record("pager", "incident", `{}`))
+		rest(5 * time.Second)
+		behind := runsOf(t, e, react.Query{States: []react.State{react.Gathering}})
+		if len(behind) != 1 || !strings.Contains(behind[0].Why, "asks, is ready or runs") {
+			t.Errorf("%+v", behind)
+		}
+	})
+}
+
 func TestApprovalsExpireAlsoOverARestart(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := commandRule("page")

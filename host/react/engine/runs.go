@@ -33,7 +33,12 @@ func (e *Engine) advance() time.Time {
 		}
 		switch r.State {
 		case react.Gathering:
-			if (r.NS != react.Live || e.group(r).frozen == 0) && (!r.full || e.asking < react.MaxAsking) {
+			switch {
+			case r.NS == react.Live && e.group(r).frozen > 0:
+				e.waits(r, "another run of its group asks, is ready or runs")
+			case r.full && e.asking >= react.MaxAsking:
+				e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
+			default:
 				e.leave(r)
 			}
 		case react.Asking:
@@ -55,6 +60,14 @@ func (e *Engine) advance() time.Time {
 		}
 	}
 	return next
+}
+
+// waits says why a run goes on gathering.
+func (e *Engine) waits(r *run, why string) {
+	if r.Why != why {
+		r.Why = why
+		e.stageRun(r)
+	}
 }
 
 // setState keeps the counts of what asks and of what groups have.
