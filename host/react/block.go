@@ -35,8 +35,12 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	}
 	r := *run.Request
 	var b block
-	b.text("rule", fmt.Sprintf("%s, %s, %s", r.Rule, orUnknown(string(rule.Rule.Mode)), orUnknown(rule.Rule.Where)), false)
-	if rule.Hash != run.Hash {
+	if rule.Hash == "" {
+		b.text("rule", r.Rule+", not in force now", true)
+	} else {
+		b.text("rule", fmt.Sprintf("%s, %s, %s", r.Rule, rule.Rule.Mode, rule.Rule.Where), false)
+	}
+	if rule.Hash != "" && rule.Hash != run.Hash {
 		b.text("careful", "the rule or its program was changed; what acts is what stands here", true)
 	}
 	b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
@@ -91,13 +95,6 @@ func Payload(r Request, width int) []trust.Rendered {
 		lines[i] = trust.Rendered{Segments: append([]trust.Segment{{Text: Gutter}}, line.Segments...), Width: line.Width + 2}
 	}
 	return lines
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "not in force now"
-	}
-	return s
 }
 
 func records(run Run) string {

@@ -88,6 +88,27 @@ func TestAConfinedCommandCannotAttach(t *testing.T) {
 	}
 }
 
+// What this process was started with open is no business of a command: no confinement
+// reaches what is open already.
+func TestACommandGetsNoDescriptorsButItsStreams(t *testing.T) {
+	var leaked [2]int
+	if err := unix.Pipe2(leaked[:], 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(unix.Close(leaked[0]), unix.Close(leaked[1])); err != nil {
+			t.Error(err)
+		}
+	}()
+	r := newRunner(t, Options{})
+	const script = `for f in /proc/$$/fd/*; do [ -e "$f" ] && echo "${f##*/}"; done`
+	for name, rule := range map[string]react.Rule{"free": shell(script), "confined": confinedShell(t, react.Confine{}, script)} {
+		if out := ran(t, r, rule).Output.Stdout.Head.Raw(); strings.TrimSpace(out) != "0\n1\n2" {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+}
+
 func TestAFullDiskDoesNotHideHowACommandEnded(t *testing.T) {
 	data := t.TempDir()
 	if err := unix.Mount("tmpfs", data, "tmpfs", 0, "size=1m"); err != nil {

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -12,6 +13,12 @@ import (
 // processes in groups and sessions of their own.
 func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // there since Linux 3.4
+}
+
+// keepDescriptors keeps what this process has open beyond its standard streams from what it
+// starts: eventdeck itself may have been started with more.
+func keepDescriptors() error {
+	return unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
 // awaitOthers has nothing to wait for: who has no child has no descendant.

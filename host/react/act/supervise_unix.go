@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"eventdeck/host/react"
 	"eventdeck/host/react/confine"
 )
 
@@ -63,6 +64,9 @@ type group struct {
 func (o order) start(dir string, files []*os.File) (*group, error) {
 	adoptOrphans()
 	r := o.Request
+	if err := keepDescriptors(); err != nil && r.Confine != nil {
+		return nil, fmt.Errorf("%w: descriptors: %w", react.ErrBoundary, err)
+	}
 	attr := &os.ProcAttr{Dir: dir, Files: files, Env: os.Environ(), Sys: &syscall.SysProcAttr{Setpgid: true}}
 	if r.Confine == nil {
 		p, err := os.StartProcess(r.Path, r.Argv, attr)

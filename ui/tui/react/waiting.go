@@ -1,6 +1,7 @@
 package react
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -148,7 +149,7 @@ func (t *waiting) input(d *detail.Text, r *react.Run) {
 	if of := r.Request.Hash(); t.payload.of != of || t.payload.width != d.Width {
 		t.payload = payload{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShown)])), max(1, d.Width-1))}
 	}
-	d.Quote(t.part.rule(r.Rule).Rule.On.Server+": input of the act", t.payload.lines)
+	d.Quote(cmp.Or(t.part.rule(r.Rule).Rule.On.Server, "a server")+": input of the act", t.payload.lines)
 	if rest := len(in) - inputShown; rest > 0 {
 		d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck runs show "+string(r.ID)+" has them all")
 	}
