@@ -96,13 +96,15 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 	s.keys("1")
 	s.reads("token=…")
 	left.keep("the screen", "token=…", s.screen.Text())
+	s.keys("4")
+	s.reads("━ 4 ")
 	for _, tab := range []string{"[Subscriptions]", "[At servers]"} {
-		s.keys("4")
 		s.turnTo(tab)
 		left.keep("the screen at "+tab, tab, s.screen.Text())
 	}
+	s.keys("5")
+	s.reads("━ 5 ")
 	for _, tab := range []string{"[Audit]", "[App]", "[Wire]"} {
-		s.keys("5")
 		s.turnTo(tab)
 		left.keep("the screen at "+tab, tab, s.screen.Text())
 	}
