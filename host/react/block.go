@@ -162,7 +162,7 @@ func (r Request) lines() []BlockLine {
 	if r.Kind != RequestNote {
 		sum := sha256.Sum256(r.Input)
 		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), hex.EncodeToString(sum[:])), false)
-		b.text("limit", r.Time.String(), false)
+		b.text("limit", FormatDuration(r.Time), false)
 	}
 	return b.lines
 }

@@ -191,7 +191,7 @@ func (j *judge) operator() {
 	if f.Gone {
 		j.say(Suppressed, CauseGone, f.Rule.Where, "the rule is no longer in the file")
 	}
-	if !f.Armed {
+	if !f.Armed && f.Rule.Mode == ModeAuto { // of the others the mode says what becomes of a run
 		j.askOfRule(CauseDisarmed, f.Rule.Where, "the rule as it stands is not armed")
 	}
 	if f.Silenced.After(f.Now) {
@@ -208,7 +208,7 @@ func (j *judge) origin() {
 		j.ask(CauseOrigin, f.Rule.Where, "it was made by hand")
 	}
 	if f.Stale {
-		j.ask(CauseAge, f.Rule.Line("age"), "a member is older than %s", f.Rule.Age)
+		j.ask(CauseAge, f.Rule.Line("age"), "a member is older than %s", FormatDuration(f.Rule.Age))
 	}
 }
 
@@ -221,7 +221,7 @@ func (j *judge) once() {
 func (j *judge) limits() {
 	f, own := j.f, &j.f.Rule.Limits
 	if own.Runs.N > 0 && f.Started >= own.Runs.N {
-		j.wait(CauseRate, f.StartedUntil, f.Rule.Line("limits.runs"), "%d acts within %s are all that the rule may start", own.Runs.N, own.Runs.Per)
+		j.wait(CauseRate, f.StartedUntil, f.Rule.Line("limits.runs"), "%d acts within %s are all that the rule may start", own.Runs.N, FormatDuration(own.Runs.Per))
 	}
 	if own.Running > 0 && f.Running >= own.Running {
 		j.wait(CauseRunning, time.Time{}, f.Rule.Line("limits.running"), "%d of this rule and group run already", f.Running)
@@ -237,7 +237,7 @@ func (j *judge) limits() {
 	}
 	all := &f.File.Limits
 	if all.Runs.N > 0 && f.StartedAll >= all.Runs.N {
-		j.wait(CauseRate, f.StartedAllDue, f.File.Line("limits.runs"), "%d acts within %s are all that the rules may start together", all.Runs.N, all.Runs.Per)
+		j.wait(CauseRate, f.StartedAllDue, f.File.Line("limits.runs"), "%d acts within %s are all that the rules may start together", all.Runs.N, FormatDuration(all.Runs.Per))
 	}
 	if all.Running > 0 && f.RunningAll >= all.Running {
 		j.wait(CauseRunning, time.Time{}, f.File.Line("limits.running"), "%d acts run already", f.RunningAll)

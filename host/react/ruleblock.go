@@ -25,11 +25,11 @@ func RuleBlock(v RuleView) []BlockLine {
 	if w := windowWords(r.Window); w != "" {
 		b.text("fires", w, false)
 	}
-	b.text("gathers for", r.Wait.String(), false)
+	b.text("gathers for", FormatDuration(r.Wait), false)
 	for _, path := range r.Once.By {
-		b.value("once for", path, ", within "+r.Once.For.String())
+		b.value("once for", path, ", within "+FormatDuration(r.Once.For))
 	}
-	b.text("late after", r.Age.String(), false)
+	b.text("late after", FormatDuration(r.Age), false)
 	b.ruleLimits(r.Limits)
 	b.ruleAct(r.Do, v.Boundary)
 	if v.Letters != "" {
@@ -49,11 +49,11 @@ func kindWord(s Source) string {
 func windowWords(w Window) string {
 	switch {
 	case w.Count > 0:
-		return fmt.Sprintf("on %d within %s", w.Count, w.Within)
+		return fmt.Sprintf("on %d within %s", w.Count, FormatDuration(w.Within))
 	case w.Rate > 0:
-		return fmt.Sprintf("on %d or more per %s", w.Rate, w.Per)
+		return fmt.Sprintf("on %d or more per %s", w.Rate, FormatDuration(w.Per))
 	case w.Absent > 0:
-		return fmt.Sprintf("when there was none for %s", w.Absent)
+		return "when there was none for " + FormatDuration(w.Absent)
 	}
 	return ""
 }
@@ -70,7 +70,7 @@ func (b *block) ruleLimits(l Limits) {
 		words = append(words, fmt.Sprintf("%d that wait", l.Queue))
 	}
 	if l.Time > 0 {
-		words = append(words, "each "+l.Time.String()+" at most")
+		words = append(words, "each "+FormatDuration(l.Time)+" at most")
 	}
 	if len(words) > 0 {
 		b.text("limits", strings.Join(words, ", "), false)

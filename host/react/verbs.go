@@ -78,7 +78,7 @@ type View struct {
 	// On: this process or the one it is attached to runs the engine.
 	On      bool
 	Path    string // of rules.json
-	Fault   string // the newest file cannot be used: FILE:LINE:COL: what; the one before is in force
+	Fault   string // the newest file cannot be used: FILE:LINE:COL: what; the rules of before are in force, if there were some
 	Stopped bool
 	Held    string // why nothing starts until the operator says go; "" if not
 	Rules   []RuleView
@@ -89,6 +89,14 @@ type View struct {
 	Spend   int64 // micro-dollars of today
 	// Revision changes with every change.
 	Revision uint64
+}
+
+// InForce says which rules are in force while the newest file cannot be used.
+func (v *View) InForce() string {
+	if len(v.Rules) == 0 {
+		return "no rule is in force"
+	}
+	return "the rules of before stay in force"
 }
 
 // RuleView is a rule and how it fares.

@@ -197,7 +197,7 @@ func (a *app) tellReactions(ctx context.Context, c react.Control) error {
 	defer every.Stop()
 	for {
 		if v.Fault != fault && v.Fault != "" {
-			a.say("%s; the rules of before stay in force", v.Fault)
+			a.say("%s; %s", v.Fault, v.InForce())
 		}
 		if v.Held != held && v.Held != "" {
 			a.say("nothing acts: %s; `eventdeck react go` lets it", v.Held)

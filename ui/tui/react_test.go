@@ -408,7 +408,7 @@ func TestARuleFromAnEvent(t *testing.T) {
 	a.update(tea.WindowSizeMsg{Width: 160, Height: 45})
 	look(a)
 	press(t, a, "2", "g", "J")
-	if s := screenOf(a); !strings.Contains(s, "React to events like this") || !strings.Contains(s, `"type": "incident.created"`) || !strings.Contains(s, "would have matched 2 events") || !strings.Contains(s, "not armed") {
+	if s := screenOf(a); strings.Contains(s, `"limits"`) || !strings.Contains(s, "React to events like this") || !strings.Contains(s, `"type": "incident.created"`) || !strings.Contains(s, "would have matched 2 events") || !strings.Contains(s, "not armed") {
 		t.Fatalf("the form:\n%s", s)
 	}
 	if press(t, a, "ctrl+s"); len(wrote) != 1 || wrote[0].Mode != react.ModeAsk || wrote[0].On.Server != "pager" || e.acts("arm") != 0 {

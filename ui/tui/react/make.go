@@ -213,11 +213,15 @@ func nameFor(typ string) string {
 	return name
 }
 
+// indented is a rule as the form shows it.
 func indented(raw []byte) (string, error) {
 	var b strings.Builder
-	var v any
+	var v map[string]any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return "", err
+	}
+	if limits, ok := v["limits"].(map[string]any); ok && len(limits) == 0 {
+		delete(v, "limits") // they get the defaults
 	}
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -351,7 +351,7 @@ func (p *Part) Headline(w int) []string {
 		line("HELD", v.Held+"; "+p.env.Screen.KeyOf("react.go")+" lets it go on")
 	}
 	if v.Fault != "" {
-		line("RULES", v.Fault+"; the file before it is in force")
+		line("RULES", v.Fault+"; "+v.InForce())
 	}
 	return c.All()
 }
