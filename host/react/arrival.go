@@ -15,14 +15,15 @@ type Arrivals struct{ subs map[event.SubID]*heard }
 
 // heard is what later records of a subscription are judged by.
 type heard struct {
-	last time.Time // of what was no replay
+	last time.Time // when an event came that was no replay
 	gap  bool      // a certain gap, and no event since
 }
 
 // Arrival is how a record arrived.
 type Arrival struct {
 	// Age is how long after its first possible arrival it came: of a replayed record since
-	// its subscription was heard of last.
+	// an event of its subscription came by itself last. What the host says of the
+	// subscription does not count: that it goes on is said before the replay comes.
 	Age      time.Duration
 	AfterGap bool // it is the first event behind a certain gap
 	Flagged  bool // the scanner noticed something in it
@@ -44,7 +45,7 @@ func (a *Arrivals) sub(id event.SubID) *heard {
 // Earlier takes up a record from before those that are noted, the newest first: a replay
 // behind a restart is as old as what was heard before it.
 func (a *Arrivals) Earlier(r *event.Record) {
-	if sub := a.sub(r.Sub); !r.Replayed && sub.last.IsZero() {
+	if sub := a.sub(r.Sub); r.Kind == event.KindEvent && !r.Replayed && sub.last.IsZero() {
 		sub.last = r.ReceivedAt
 	}
 }
@@ -69,11 +70,12 @@ func (a *Arrivals) Note(r *event.Record) (arrival Arrival) {
 	if r.Kind == event.KindEvent {
 		arrival.AfterGap, sub.gap = sub.gap, false
 		arrival.Flagged = len(r.Flags) > 0
+		if !r.Replayed {
+			sub.last = r.ReceivedAt
+		}
 	}
 	if r.Replayed {
 		arrival.Age = r.ReceivedAt.Sub(sub.last) // of one that was not heard of: older than any age
-	} else {
-		sub.last = r.ReceivedAt
 	}
 	if r.Gap != nil && r.Gap.Certain {
 		sub.gap = true

@@ -1,0 +1,95 @@
+//go:build !windows
+
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// armedRule acts by itself on each P1, by service.
+const armedRule = `{"rules":{"page":{ON,"when":".severity=P1","key":".service","mode":"auto","do":{"command":["DIR/page"],"trusted":true}}}}`
+
+// After eight hours away an armed rule does nothing by itself about what is replayed: one
+// run asks for each group.
+func TestReactionOnAReplayOfHoursAsks(t *testing.T) {
+	r := newReacting(t, armedRule)
+	r.command("page", "")
+	clock := envClock + "=" + filepath.Join(r.dir, "clock")
+	p := r.host(clock)
+	r.does("rules", "arm", "page")
+	r.server.send(`{"severity":"P1","service":"a"}`)
+	r.in("done", 1)
+	p.kill()
+	r.server.send(`{"severity":"P1","service":"a"}`, `{"severity":"P1","service":"b"}`, `{"severity":"P1","service":"a"}`)
+	r.write("clock", "8h")
+	r.host(clock)
+	var found []ran
+	r.awaits("all three in runs that ask", func(all []ran) bool {
+		found = nil
+		members := 0
+		for _, run := range all {
+			if run.State == "asking" {
+				found, members = append(found, run), members+run.Members
+			}
+		}
+		return members >= 2 && len(found) == 2
+	})
+	for _, run := range found {
+		if !strings.Contains(run.Why, "older") {
+			t.Errorf("it asks because %q", run.Why)
+		}
+	}
+	if n := len(r.starts("page")); n != 1 {
+		t.Errorf("%d starts", n)
+	}
+}
+
+// An older copy of the store holds all acts until `react go`, what came meanwhile asks.
+func TestReactionsOfARestoredStoreAreHeld(t *testing.T) {
+	r := newReacting(t, armedRule)
+	r.command("page", "")
+	p := r.host()
+	r.does("rules", "arm", "page")
+	r.does("store", "backup", filepath.Join(r.dir, "copy.db"))
+	r.server.send(`{"severity":"P1","service":"a"}`)
+	r.in("done", 1)
+	p.kill()
+	r.does("store", "restore", filepath.Join(r.dir, "copy.db"))
+	p = r.host()
+	p.await(p.stderr, 1, contains("nothing acts", "react go"))
+	r.server.send(`{"severity":"P1","service":"b"}`)
+	r.awaits("what came meanwhile", func(all []ran) bool { return len(all) == 2 })
+	if n := len(r.starts("page")); n != 1 {
+		t.Errorf("%d starts while reactions are held", n)
+	}
+	r.does("react", "go")
+	r.asking(2)
+}
+
+// Records that are imported start nothing, also where an armed rule would take them; like a restored
+// copy they hold all acts until `react go`.
+func TestReactionsToImportedRecordsAreNone(t *testing.T) {
+	r := newReacting(t, armedRule)
+	r.command("page", "")
+	p := r.host()
+	r.does("rules", "arm", "page")
+	r.server.send(`{"severity":"P1","service":"a"}`)
+	r.in("done", 1)
+	p.kill()
+	before := len(r.stored())
+	r.write("log.ndjson", strings.ReplaceAll(r.does("export", "--format", "ndjson"), "inc_", "imported_")+"\n")
+	r.does("store", "import", filepath.Join(r.dir, "log.ndjson"))
+	if n := len(r.stored()); n < before+2 {
+		t.Fatalf("%d records before the import, %d behind it", before, n)
+	}
+	p = r.host()
+	p.await(p.stderr, 1, contains("nothing acts", "react go"))
+	r.does("react", "go")
+	r.server.send(`{"severity":"P1","service":"b"}`)
+	r.in("done", 2)
+	if all := r.runs(); len(all) != 2 || len(r.starts("page")) != 2 {
+		t.Errorf("%d starts; the runs: %+v", len(r.starts("page")), all)
+	}
+}
