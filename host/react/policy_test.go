@@ -100,6 +100,7 @@ func TestDecisionsNameTheirLine(t *testing.T) {
 		{"stop of what asks", func(f *Facts) { f.Stopped, f.Armed = true, false }, Decision{State: Asking, Cause: CauseDisarmed, Line: "rules.json:2:3"}},
 		{"stop of what was approved", func(f *Facts) { f.Stopped, f.Armed, f.Approved = true, false, true }, Decision{State: Ready, Cause: CauseStop}},
 		{"approved", func(f *Facts) { f.Rule.Mode, f.Approved, f.Stale = ModeAsk, true, true }, Decision{State: Ready, Now: true, Cause: CauseApproved, Line: "rules.json:4:5"}},
+		{"asks, and is not armed", func(f *Facts) { f.Rule.Mode, f.Armed = ModeAsk, false }, Decision{State: Asking, Cause: CauseMode, Line: "rules.json:4:5"}},
 		{"granted", func(f *Facts) { f.Rule.Mode, f.Armed, f.Granted = ModeAsk, false, true }, Decision{State: Ready, Now: true, Cause: CauseApproved, Line: "rules.json:4:5"}},
 		{"granted, and flagged", func(f *Facts) { f.Rule.Mode, f.Granted, f.Flagged = ModeAsk, true, true }, Decision{State: Asking, Cause: CauseFlag, Line: "rules.json:2:3"}},
 		{"granted, and by hand", func(f *Facts) { f.Granted, f.NS = true, Manual }, Decision{State: Asking, Cause: CauseOrigin, Line: "rules.json:2:3"}},
