@@ -57,8 +57,8 @@ func (a *app) denyCommand() *cobra.Command {
 // typedEnd is how much of a hash is typed to approve it.
 const typedEnd = 6
 
-// errNotApproved: what was typed is not the end of the hash.
-var errNotApproved = errors.New("nothing was approved")
+// errNotTyped: what was typed is not the end of the hash.
+var errNotTyped = errors.New("nothing was done")
 
 // confirmed shows a run and returns its hash if the operator types the end of it. The
 // block stands last: nothing of the payload comes between it and the question.
@@ -79,18 +79,26 @@ func (a *app) confirmed(ctx context.Context, c react.Control, id react.RunID) (s
 	}
 	hash := r.Request.Hash()
 	text := payloadText(*r.Request) + "\n" + blockText(react.Block(r, rule, before))
-	text += fmt.Sprintf("\nTo approve exactly this, type the last %d characters of the hash: ", typedEnd)
+	return hash, a.typed(text, "approve", hash, fmt.Sprintf("run %s still asks", id))
+}
+
+// typed shows a text and returns when the operator has typed the end of a hash. Otherwise
+// tells what holds if another thing is typed.
+//
+// Error: errNotTyped.
+func (a *app) typed(text, verb, hash, otherwise string) error {
+	text += fmt.Sprintf("\nTo %s exactly this, type the last %d characters of the hash: ", verb, typedEnd)
 	if _, err := io.WriteString(a.Stderr, text); err != nil {
-		return "", err
+		return err
 	}
 	line, err := bufio.NewReader(io.LimitReader(a.Stdin, 1024)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", err
+		return err
 	}
-	if strings.TrimSpace(line) != hash[len(hash)-typedEnd:] {
-		return "", fmt.Errorf("%w: that is not the end of the hash; run %s still asks", errNotApproved, id)
+	if len(hash) < typedEnd || strings.TrimSpace(line) != hash[len(hash)-typedEnd:] {
+		return fmt.Errorf("%w: that is not the end of the hash; %s", errNotTyped, otherwise)
 	}
-	return hash, nil
+	return nil
 }
 
 // labelWidth is how wide the labels of a block are.
@@ -120,9 +128,9 @@ func payloadText(r react.Request) string {
 // ruleVerbs are the commands below rules that change how far a rule may go.
 func (a *app) ruleVerbs() []*cobra.Command {
 	silenced := func(v react.RuleView) bool { return v.Silenced.After(time.Now()) }
-	verb := func(use, short string, args int, shows func(react.RuleView) bool, do func(ctx context.Context, c react.Control, args []string) error) *cobra.Command {
+	verb := func(use, short string, args cobra.PositionalArgs, shows func(react.RuleView) bool, do func(ctx context.Context, c react.Control, args []string) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Args: exactly(args), ValidArgsFunction: a.completeFirst(ruleNames),
+			Use: use, Short: short, Args: args, ValidArgsFunction: a.completeFirst(ruleNames),
 			Run: a.run(func(cmd *cobra.Command, args []string) error {
 				return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error {
 					if err := do(ctx, c, args); err != nil {
@@ -134,17 +142,11 @@ func (a *app) ruleVerbs() []*cobra.Command {
 		}
 	}
 	return []*cobra.Command{
-		verb("arm NAME", "Let a rule act by itself as it stands now, as far as the policy allows", 1, func(v react.RuleView) bool { return v.Armed },
-			func(ctx context.Context, c react.Control, args []string) error {
-				v, err := ruleNamed(c, args[0])
-				if err != nil {
-					return err
-				}
-				return c.Arm(ctx, args[0], v.Hash)
-			}),
-		verb("disarm NAME", "Let a rule act only when it is approved", 1, func(v react.RuleView) bool { return !v.Armed && v.Granted.IsZero() },
+		verb("arm NAME [HASH]", "Let a rule act by itself as it is shown, as far as the policy allows", between(1, 2), func(v react.RuleView) bool { return v.Armed },
+			a.arm),
+		verb("disarm NAME", "Let a rule act only when it is approved", exactly(1), func(v react.RuleView) bool { return !v.Armed && v.Granted.IsZero() },
 			func(ctx context.Context, c react.Control, args []string) error { return c.Disarm(ctx, args[0]) }),
-		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", 2, silenced,
+		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", exactly(2), silenced,
 			func(ctx context.Context, c react.Control, args []string) error {
 				d, err := react.ParseDuration(args[1])
 				if err != nil || d <= 0 {
@@ -152,11 +154,30 @@ func (a *app) ruleVerbs() []*cobra.Command {
 				}
 				return c.Silence(ctx, args[0], time.Now().Add(d))
 			}),
-		verb("unsilence NAME", "End the silence of a rule", 1, func(v react.RuleView) bool { return !silenced(v) },
+		verb("unsilence NAME", "End the silence of a rule", exactly(1), func(v react.RuleView) bool { return !silenced(v) },
 			func(ctx context.Context, c react.Control, args []string) error {
 				return c.Silence(ctx, args[0], time.Time{})
 			}),
 	}
+}
+
+// arm arms a rule by the hash that is given, or shows it and asks for the end of its hash,
+// so that no edit is armed that the operator has not seen.
+func (a *app) arm(ctx context.Context, c react.Control, args []string) error {
+	if len(args) == 2 {
+		return c.Arm(ctx, args[0], react.Hash(args[1]))
+	}
+	v, err := ruleNamed(c, args[0])
+	if err != nil {
+		return err
+	}
+	if !a.StdinTerminal || !a.StderrTerminal {
+		return usagef("rules arm: this asks on a terminal; elsewhere give the hash too, which `eventdeck rules list --json` tells")
+	}
+	if err := a.typed(blockText(react.RuleBlock(v)), "arm", string(v.Hash), "the rule is as it was"); err != nil {
+		return err
+	}
+	return c.Arm(ctx, args[0], v.Hash)
 }
 
 // ruleNamed returns a rule that is in force. Error: [react.ErrNoRule].

@@ -109,12 +109,12 @@ func newEngine() *engine {
 	at := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	e := &engine{
 		view: react.View{On: true, Revision: 1, Rules: []react.RuleView{{
-			Rule: react.Rule{Name: "page", Mode: react.ModeAsk, Where: "rules.json:3:5"}, Hash: "h", Armed: true, Effective: react.ModeAsk, Letters: "A C"}}},
+			Rule: react.Rule{Name: "page", Mode: react.ModeAsk, Where: "rules.json:3:5"}, Hash: ruleHash, Armed: true, Effective: react.ModeAsk, Letters: "A C"}}},
 		runs: []react.Run{
-			{ID: "waits", Rule: "page", NS: react.Live, Hash: "h", State: react.Asking, Request: request("hash        ffffff\n" + evilText), Created: at, Due: at.Add(time.Hour),
+			{ID: "waits", Rule: "page", NS: react.Live, Hash: ruleHash, State: react.Asking, Request: request("hash        ffffff\n" + evilText), Created: at, Due: at.Add(time.Hour),
 				Members: react.Members{Count: 1, First: []uint64{7}}},
 			{ID: "gathers", Rule: "page", NS: react.Live, State: react.Gathering, Created: at, Members: react.Members{Count: 2, First: []uint64{8, 9}}},
-			{ID: "ended", Rule: "page", NS: react.Live, Hash: "h", State: react.Failed, Why: "exit code 3", Request: request("x"), Created: at, Members: react.Members{Count: 2, First: []uint64{3}, Last: []uint64{5}},
+			{ID: "ended", Rule: "page", NS: react.Live, Hash: ruleHash, State: react.Failed, Why: "exit code 3", Request: request("x"), Created: at, Members: react.Members{Count: 2, First: []uint64{3}, Last: []uint64{5}},
 				Result: &react.Result{Outcome: react.OutcomeFailed, Exit: 3, Ended: at, Output: react.Output{
 					Stdout: react.Stream{Head: trust.Untrusted(evilText), Tail: trust.Untrusted("end\n"), Bytes: 1000}}}},
 		},
@@ -173,7 +173,7 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 		{[]string{"react", "--once", "page", "--event", "7"}, "once page 7"},
 		{[]string{"react", "stop", "--kill"}, "stop true"},
 		{[]string{"react", "go"}, "go"},
-		{[]string{"rules", "arm", "page"}, "arm page h"},
+		{[]string{"rules", "arm", "page", ruleHash}, "arm page " + ruleHash},
 		{[]string{"rules", "disarm", "page"}, "disarm page"},
 		{[]string{"rules", "silence", "page", "2h"}, "silence page true"},
 		{[]string{"rules", "unsilence", "page"}, "silence page true"},
@@ -211,6 +211,34 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 	}
 }
 
+// ruleHash is the hash of the rule page.
+const ruleHash = "0123456789abcdef"
+
+func TestArmingByHand(t *testing.T) {
+	for _, c := range []struct {
+		typed    string
+		terminal bool
+		code     int
+		says     string
+	}{
+		{"abcdef\n", true, exitDone, "type the last 6 characters"},
+		{"abcdef\n", false, exitUsage, "on a terminal"},
+		{"\n", true, exitError, "the rule is as it was"},
+		{"yes\n", true, exitError, "the rule is as it was"},
+	} {
+		e := newEngine()
+		b, dir := newReactBench(t, e)
+		b.p.Stdin, b.p.StdinTerminal, b.p.StderrTerminal = strings.NewReader(c.typed), c.terminal, c.terminal
+		code := b.run(t, "rules", "arm", "page", "--data", dir)
+		if text := b.err.String(); code != c.code || !strings.Contains(text, c.says) || c.terminal && !strings.Contains(text, ruleHash) {
+			t.Errorf("%q: code %d: %s", c.typed, code, text)
+		}
+		if armed := len(e.did) == 1; armed != (code == exitDone) {
+			t.Errorf("%q: the engine did %q", c.typed, e.did)
+		}
+	}
+}
+
 func TestApprovingByHand(t *testing.T) {
 	hash := newEngine().runs[0].Request.Hash()
 	for _, c := range []struct {
@@ -221,10 +249,10 @@ func TestApprovingByHand(t *testing.T) {
 	}{
 		{hash[len(hash)-6:] + "\n", true, exitDone, "type the last 6 characters"},
 		{hash[len(hash)-6:] + "\n", false, exitUsage, "on a terminal"},
-		{"\n", true, exitError, "nothing was approved"},
-		{"ffffff\n", true, exitError, "nothing was approved"},
-		{"y\n", true, exitError, "nothing was approved"},
-		{"", true, exitError, "nothing was approved"},
+		{"\n", true, exitError, "nothing was done"},
+		{"ffffff\n", true, exitError, "nothing was done"},
+		{"y\n", true, exitError, "nothing was done"},
+		{"", true, exitError, "nothing was done"},
 	} {
 		e := newEngine()
 		b, dir := newReactBench(t, e)

@@ -187,6 +187,22 @@ func (r *reacting) does(words ...string) string {
 	return p.stdout.text()
 }
 
+// arms arms a rule as it stands now.
+func (r *reacting) arms(rule string) {
+	r.t.Helper()
+	for line := range strings.Lines(r.does("rules", "list", "--json")) {
+		var listed struct{ Name, Hash string }
+		if err := json.Unmarshal([]byte(line), &listed); err != nil {
+			r.t.Fatalf("%v: %s", err, line)
+		}
+		if listed.Name == rule {
+			r.does("rules", "arm", rule, listed.Hash)
+			return
+		}
+	}
+	r.t.Fatalf("no rule %s is listed", rule)
+}
+
 // refuses runs a command that must end with 1, and returns what it said.
 func (r *reacting) refuses(words ...string) string {
 	r.t.Helper()

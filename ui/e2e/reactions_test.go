@@ -200,7 +200,7 @@ func TestReactionArmedTakesEachEventOnce(t *testing.T) {
 		"limits":{"runs":"1000/h"},"do":{"command":["DIR/page"],"stdin":"ndjson","trusted":true}}}}`)
 	r.command("page", "")
 	p := r.host()
-	r.does("rules", "arm", "page")
+	r.arms("page")
 	var payloads []string
 	for n := range 1000 {
 		severity := "P3"
