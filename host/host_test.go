@@ -343,9 +343,8 @@ func TestForeignCursorLeavesAGap(t *testing.T) {
 			r := newRig(t)
 			r.subscribe(mode, host.From{Cursor: event.At(trust.Untrusted("of-another-run.5"))})
 			r.awaitStored(3)
-			if _, gaps := r.ids(); gaps == 0 {
-				t.Error("no gap is recorded")
-			}
+			// A delivery can come before the answer that tells of the gap.
+			r.await("a gap record", func(host.Snapshot) bool { _, gaps := r.ids(); return gaps > 0 })
 		})
 	}
 }
