@@ -43,8 +43,9 @@ type Runner interface {
 type Attempt interface {
 	// Handle is to be stored before Go is called.
 	Handle() Handle
-	// Go begins the act. Error: it is certain that nothing was begun.
-	Go() error
+	// Go begins the act; one of several steps has each of them pass through steps.
+	// Error: it is certain that nothing was begun.
+	Go(steps Steps) error
 	// Abort ends an attempt that was not begun; it will never begin.
 	Abort()
 	// Wait returns the result when there is one. Error: the cause of ctx; the attempt

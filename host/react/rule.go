@@ -111,6 +111,9 @@ type Do struct {
 	Command *Command
 	Webhook *Webhook
 	Note    string // marks the record with this text, and alerts
+	Task    *Task
+	Choice  *Choice
+	Agent   *Agent
 }
 
 // Command is a program that is started without a shell.
@@ -156,8 +159,9 @@ type Webhook struct {
 // File is a rules.json that was read without a mistake.
 type File struct {
 	Path   string
-	Rules  []Rule // in the order of the file
-	Limits Limits // of all rules together
+	Models []Model // in the order of the file
+	Rules  []Rule  // in the order of the file
+	Limits Limits  // of all rules together
 	// Lines are file:line:column of the members that the file sets beside its rules, by
 	// their names ("limits.runs").
 	Lines map[string]string

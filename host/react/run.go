@@ -72,6 +72,10 @@ type Run struct {
 	// Request is the exact act, made when the run leaves gathering; an approval is bound
 	// to its hash.
 	Request *Request `json:"request,omitempty"`
+	// Began is the request with which the run began, where Request is a later step of it.
+	Began *Request `json:"began,omitempty"`
+	// Steps is how many steps the run took.
+	Steps int `json:"steps,omitempty"`
 	// Approved is the hash that was approved, By whom ("operator", "grant").
 	Approved string `json:"approved,omitempty"`
 	By       string `json:"by,omitempty"`
@@ -129,6 +133,11 @@ const (
 	RequestCommand RequestKind = "command"
 	RequestWebhook RequestKind = "webhook"
 	RequestNote    RequestKind = "note"
+	RequestModel   RequestKind = "model"  // asks a model, which may call tools
+	RequestChoice  RequestKind = "choice" // has a model choose an act
+	RequestTool    RequestKind = "tool"   // one call of a tool, in a run that a model or an agent began
+	RequestAgent   RequestKind = "agent"  // gives an agent a prompt
+	RequestPermit  RequestKind = "permit" // lets an agent do what it asks leave for
 )
 
 // Request is an act with everything that decides what it does. Its hash covers every
@@ -157,6 +166,28 @@ type Request struct {
 	Private bool   `json:"private,omitempty"`
 
 	Note string `json:"note,omitempty"` // of a note
+
+	// Of a model, a choice and an agent; an agent has those of a command too.
+	Model   *Model   `json:"model,omitempty"` // as the file names it, its key unexpanded
+	Task    string   `json:"task,omitempty"`
+	Tools   []Pinned `json:"tools,omitempty"`
+	Flows   []Flow   `json:"flows,omitempty"`
+	Choices []Act    `json:"choices,omitempty"`
+	Spend   int64    `json:"spend,omitempty"`  // micro-dollars that the run may cost; 0: not bounded by the rule
+	Tokens  int      `json:"tokens,omitempty"` // that the run may use
+	Keep    bool     `json:"keep,omitempty"`   // see [Agent]
+
+	// Of a tool; Input holds the exact arguments. Of a permit Title is what the agent says
+	// that it wants to do, and Input the call as it describes it: nothing of it is proved.
+	Step   int        `json:"step,omitempty"`
+	Server string     `json:"server,omitempty"`
+	Tool   string     `json:"tool,omitempty"`
+	Class  ToolClass  `json:"class,omitempty"`
+	Pin    string     `json:"pin,omitempty"` // of the tool's description
+	Title  trust.Text `json:"title,omitempty"`
+	// Act is what a model chose; the other members say what it does, and Input holds the
+	// arguments.
+	Act string `json:"act,omitempty"`
 
 	// Input is what goes to standard input or into the body.
 	Input []byte        `json:"input,omitempty"`
@@ -188,6 +219,9 @@ const (
 	OutcomeNever   Outcome = "never-started" // it is certain that nothing was begun
 	OutcomeUnknown Outcome = "unknown"       // it may have been done
 	OutcomeKilled  Outcome = "killed"        // the stop switch ended it
+	// OutcomeAsks: the attempt is over and the run goes on with Next, once the policy or
+	// the operator allows it.
+	OutcomeAsks Outcome = "asks"
 )
 
 // Result is what is known of an attempt that is over.
@@ -202,6 +236,10 @@ type Result struct {
 	Output Output `json:"output,omitzero"`
 	// Boundary is the confinement that was reached, in words.
 	Boundary string `json:"boundary,omitempty"`
+	// Next is what the run asks for, of OutcomeAsks.
+	Next *Request `json:"next,omitempty"`
+	// Answer is what a model or an agent said last. It is never interpreted.
+	Answer trust.Text `json:"answer,omitempty"`
 }
 
 // Output is what an act printed: the first and the last bytes of each stream, and how

@@ -79,7 +79,7 @@ func beHost(text string) int {
 		a, err = r.Ready(context.Background(), j.Request, 1)
 	}
 	if err == nil && j.Begin {
-		err = a.Go()
+		err = a.Go(nil)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -171,7 +171,7 @@ func begin(t *testing.T, r *Runner, req react.Request) react.Attempt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Go(); err != nil {
+	if err := a.Go(nil); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -307,7 +307,7 @@ func TestAChangedProgramDoesNotStart(t *testing.T) {
 	if _, err := r.Ready(t.Context(), req, 2); !errors.Is(err, react.ErrProgram) {
 		t.Errorf("%v", err)
 	}
-	if err := a.Go(); err != nil { // it changed behind the gate
+	if err := a.Go(nil); err != nil { // it changed behind the gate
 		t.Fatal(err)
 	}
 	if result := outcome(t, a); result.Outcome != react.OutcomeNever || !strings.Contains(result.Why, "changed") {
@@ -386,7 +386,7 @@ func TestAGateThatDoesNotOpen(t *testing.T) {
 	if result := outcome(t, a); result.Outcome != react.OutcomeNever {
 		t.Errorf("given up: %+v", result)
 	}
-	if err := a.Go(); err == nil {
+	if err := a.Go(nil); err == nil {
 		t.Error("it goes on after it was given up")
 	}
 	// The same attempt may be made again, as nothing was begun.

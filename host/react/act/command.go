@@ -193,7 +193,7 @@ func (r *Runner) adoptCommand(h react.Handle) (react.Attempt, error) {
 func (a *command) Handle() react.Handle { return a.handle }
 
 // Go implements [react.Attempt].
-func (a *command) Go() error {
+func (a *command) Go(react.Steps) error {
 	gate := a.takeGate()
 	if gate == nil {
 		return errBegun

@@ -49,7 +49,7 @@ func (t *task) end(result react.Result) (first bool) {
 func (t *task) Handle() react.Handle { return t.handle }
 
 // Go implements [react.Attempt]. The goroutine ends with the act, which Kill cuts short.
-func (t *task) Go() error {
+func (t *task) Go(react.Steps) error {
 	begun := false
 	t.once.Do(func() {
 		begun = true

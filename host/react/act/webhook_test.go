@@ -57,10 +57,10 @@ func sent(t *testing.T, r *Runner, req react.Request, attempt int) react.Result 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Go(); err != nil {
+	if err := a.Go(nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Go(); err == nil {
+	if err := a.Go(nil); err == nil {
 		t.Error("it was sent twice")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -217,7 +217,7 @@ func TestSlowAndEndlessAnswersAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Go(); err != nil {
+	if err := a.Go(nil); err != nil {
 		t.Fatal(err)
 	}
 	a.Kill()

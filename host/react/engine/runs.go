@@ -412,7 +412,7 @@ func (e *Engine) perform(r *run, a react.Attempt) {
 			})
 			return
 		}
-		if err := a.Go(); err != nil {
+		if err := a.Go(nil); err != nil {
 			e.post(func() {
 				r.Never++
 				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: err.Error(), Ended: e.now()})

@@ -304,7 +304,7 @@ func (a *attempt) name() string { return fmt.Sprintf("%s/%d", a.req.Run, a.n) }
 func (a *attempt) Handle() react.Handle { return react.Handle{Attempt: a.n, PID: 1, At: time.Now()} }
 
 // Go begins the act, which goes on whatever becomes of the engine.
-func (a *attempt) Go() error {
+func (a *attempt) Go(react.Steps) error {
 	if a.l.isDead() {
 		return errors.New("the host is gone")
 	}

@@ -1,0 +1,228 @@
+package react
+
+import (
+	"encoding/json"
+	"time"
+
+	"eventdeck/host/trust"
+)
+
+// Wire is a protocol that models speak over HTTP.
+type Wire string
+
+// The wires.
+const (
+	WireChat     Wire = "chat"     // Chat Completions, as OpenAI, Ollama, llama.cpp, vLLM and OpenRouter speak it
+	WireMessages Wire = "messages" // Anthropic Messages
+)
+
+// Model is a model that rules may ask, as rules.json names it.
+type Model struct {
+	Name  string `json:"name"` // [a-z0-9-]{1,40}
+	Wire  Wire   `json:"wire"`
+	URL   string `json:"url"`   // up to and without the path of the call; http on this machine alone
+	Model string `json:"model"` // as the provider names it
+	// Key as the file says it: ${NAME} of the environment, "keyring", or "" for none. It is
+	// looked up when the model is asked.
+	Key string `json:"key,omitempty"`
+	// Price of what is read and written; nil: not known, and no spend limit can hold.
+	Price *Price `json:"price,omitempty"`
+	// Output is how many tokens one answer has at most.
+	Output int `json:"output"`
+	// Where is file:line:column.
+	Where string `json:"-"`
+}
+
+// Price is what a million tokens cost, in micro-dollars. The zero value costs nothing.
+type Price struct {
+	In  int64 `json:"in"`
+	Out int64 `json:"out"`
+}
+
+// Usage is what calls of models used, in tokens.
+type Usage struct {
+	In  int64 `json:"in,omitempty"`
+	Out int64 `json:"out,omitempty"`
+	// Estimated: the model reported nothing that can be believed.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// ToolClass is what the operator says of a tool. What a server says of its own tool never
+// loosens it.
+type ToolClass string
+
+// The classes.
+const (
+	ToolRead  ToolClass = "read"  // changes nothing
+	ToolWrite ToolClass = "write" // may change something: each call is asked about
+)
+
+// Tool is a tool of a server that a rule lets a model or an agent call. Tools that a rule
+// does not name do not exist for it.
+type Tool struct {
+	Server string    `json:"server"`
+	Name   string    `json:"name"`
+	Class  ToolClass `json:"class"`
+	// Fix are parameters with their values, which the model neither sees nor sets; Drop
+	// are parameters that are taken away. Both by name, at the top level.
+	Fix  map[string]json.RawMessage `json:"fix,omitempty"`
+	Drop []string                   `json:"drop,omitempty"`
+}
+
+// Flow lets what one server told go to another in the arguments of a read tool.
+type Flow struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Task has a model read the members of a run, with tools, and answer in text.
+type Task struct {
+	Use    string   // name of a Model of the file
+	Task   string   // the instruction, the operator's text without templates
+	Fields []string // paths of the payload that the model sees; none: those of the envelope's default
+	Tools  []Tool   // sorted by server and name
+	Flows  []Flow
+}
+
+// Choice has a model without tools choose one of the operator's acts.
+type Choice struct {
+	Use    string
+	Task   string
+	Fields []string
+	Acts   []Act // in the order of the file
+}
+
+// Act is one that a model may choose. Its input is one JSON object: run, rule, seq, count,
+// act, and args as they were chosen.
+type Act struct {
+	Name string // [a-z0-9-]{1,40}
+	Args []Arg  // in the order of the file; all of them must be given
+	Mode Mode   // ModeAsk or ModeAuto
+	Do   Do     // Command, Webhook or Note
+}
+
+// Arg is an argument of an Act. Exactly one of Enum, Number, Bool and Pattern is set: no
+// text of a model's own goes further.
+type Arg struct {
+	Name    string   `json:"name"`
+	Enum    []string `json:"enum,omitempty"`
+	Number  *Range   `json:"number,omitempty"`
+	Bool    bool     `json:"bool,omitempty"`
+	Pattern string   `json:"pattern,omitempty"` // of the whole value: RE2, at most 200 bytes of value
+}
+
+// Range bounds a number.
+type Range struct {
+	Min float64 `json:"min"`
+	Max float64 `json:"max"`
+}
+
+// Agent is a program that speaks the Agent Client Protocol on its standard input and output,
+// started and confined like a Command.
+type Agent struct {
+	Command
+	Task   string
+	Fields []string
+	Keep   bool // wakes the same conversation
+	// Tools are served to the agent by `eventdeck gate`.
+	Tools []Tool
+	Flows []Flow
+}
+
+// ToolDef is a tool as its server describes it now.
+type ToolDef struct {
+	Name        string
+	Description trust.Text
+	Schema      json.RawMessage // of the arguments, as received
+	// Pin is SHA-256 over name, description, schema and hints as received, in hexadecimal.
+	Pin string
+	// MayWrite: the server itself hints that it changes something. It can only raise the
+	// class.
+	MayWrite bool
+}
+
+// ToolResult is what a tool answered.
+type ToolResult struct {
+	Content trust.Text // its text, with what is no text named
+	Failed  bool       // the tool says so itself
+	Cut     int        // bytes that are missing behind MaxToolResult
+}
+
+// MaxToolResult is how many bytes of what a tool answers are kept.
+const MaxToolResult = 32 << 10
+
+// Pinned is a Tool with the description that the rule was armed with; what a server changes
+// afterwards makes the tool absent.
+type Pinned struct {
+	Tool
+	Description trust.Text      `json:"description"`
+	Schema      json.RawMessage `json:"schema"` // without the parameters that are fixed or dropped
+	Pin         string          `json:"pin"`
+}
+
+// StepKind says what a step does.
+type StepKind string
+
+// The kinds of steps.
+const (
+	StepModel  StepKind = "model"  // a model was asked
+	StepTool   StepKind = "tool"   // a tool was called
+	StepPrompt StepKind = "prompt" // an agent was given a prompt
+)
+
+// StepState says how far a step is.
+type StepState string
+
+// The states of steps.
+const (
+	StepBegun   StepState = "begun"   // its outcome is not known
+	StepDone    StepState = "done"    // it ended well
+	StepFailed  StepState = "failed"  // it ended badly
+	StepRefused StepState = "refused" // the policy or the operator refused it: it was not begun
+)
+
+// Step is one step of a run that takes several. What was sent to a model can be made again
+// from the request with which the run began and the steps before.
+type Step struct {
+	N    int      `json:"n"` // from 1
+	Kind StepKind `json:"kind"`
+
+	// Of a tool.
+	Call   string          `json:"call,omitempty"` // id that the model gave the call
+	Server string          `json:"server,omitempty"`
+	Tool   string          `json:"tool,omitempty"`
+	Class  ToolClass       `json:"class,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
+	Result *ToolResult     `json:"result,omitempty"`
+
+	// Of a model or an agent.
+	Sent   string  `json:"sent,omitempty"` // SHA-256 of the exact bytes that were sent, in hexadecimal
+	Tries  int     `json:"tries,omitempty"`
+	Answer *Answer `json:"answer,omitempty"`
+	Usage  Usage   `json:"usage,omitzero"`
+
+	// Cost in micro-dollars: the bound while the step is begun or its outcome unknown.
+	Cost int64 `json:"cost,omitempty"`
+
+	State StepState `json:"state"`
+	Why   string    `json:"why,omitempty"`
+	Line  string    `json:"line,omitempty"` // file:line:column that decided
+
+	Began time.Time `json:"began"`
+	Ended time.Time `json:"ended,omitzero"`
+}
+
+// Answer is what a model answered: text, calls of tools, or both.
+type Answer struct {
+	Text  trust.Text `json:"text,omitempty"`
+	Calls []Call     `json:"calls,omitempty"`
+	// Cut: the answer ended because it had as many tokens as it may.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// Call is a call of a tool that a model asks for. Nothing in it is trusted.
+type Call struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}

@@ -1,0 +1,64 @@
+package react
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"eventdeck/host/trust"
+)
+
+// Errors of Steps.
+var (
+	// ErrAsks: the step needs the operator's approval. The attempt ends with OutcomeAsks.
+	ErrAsks = errors.New("the step waits for an approval")
+	// ErrRefusedStep: the policy refuses the step; the text says why. The attempt may go on
+	// without it.
+	ErrRefusedStep = errors.New("the step is refused")
+	// ErrBudget: the step might cost more than is left, or is one too many. It was not begun.
+	ErrBudget = errors.New("no budget is left")
+	// ErrStopped: reactions were stopped.
+	ErrStopped = errors.New("reactions are stopped")
+)
+
+// Steps is where an attempt that takes several steps has each of them judged and recorded:
+// the one gate of everything that it does. The engine implements it, and hands it to
+// [Attempt.Go]. It is of one run. Its methods may be called from any goroutine.
+type Steps interface {
+	// First returns the request with which the run began: the instruction, the model and
+	// the tools, frozen.
+	First() Request
+	// All returns what the run did so far, in order, also in earlier attempts.
+	All() []Step
+	// Begin judges a step and commits it, with what it may cost at most, before it is
+	// begun: it may be done once Begin returned its number. Request is the exact act of a
+	// step that may need an approval (a tool call), else nil. A step that is begun again
+	// keeps its number: s.N is then not 0.
+	// Errors: ErrAsks, ErrRefusedStep, ErrBudget, ErrStopped, the cause of ctx, those of the
+	// store.
+	Begin(ctx context.Context, s Step, request *Request) (n int, err error)
+	// End commits what became of a step that was begun.
+	End(ctx context.Context, s Step) error
+	// Ask has the operator decide about a request while the attempt goes on, and waits for
+	// the verdict.
+	// Errors: ErrStopped, the cause of ctx.
+	Ask(ctx context.Context, request Request, why string) (Answered, error)
+	// Progress shows what a model says while it says it. It is not stored.
+	Progress(text trust.Text)
+}
+
+// Answered is what the operator says of a request that an attempt waits for.
+type Answered struct {
+	Approved bool
+	Reason   string // of a denial
+}
+
+// Toolbox is the tools of the servers, which the host has. Its methods may be called from
+// any goroutine.
+type Toolbox interface {
+	// ToolsOf lists the tools of a server as it describes them now.
+	ToolsOf(ctx context.Context, server string) ([]ToolDef, error)
+	// CallTool calls one. Error: the server could not be asked, or refused the call; it is
+	// not known then whether it was carried out.
+	CallTool(ctx context.Context, server, tool string, args json.RawMessage) (ToolResult, error)
+}
