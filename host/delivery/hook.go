@@ -72,7 +72,7 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription, fresh bool) (
 }
 
 // changeHook makes of what is stored what the runner made of before. Secrets that
-// were changed by somebody else meanwhile stay.
+// were changed by a verb meanwhile stay.
 func changeHook(stored *event.Hook, before, after event.Hook) {
 	stored.Path, stored.URL = after.Path, after.URL
 	stored.OldPath, stored.OldURL, stored.OldUntil = after.OldPath, after.OldURL, after.OldUntil

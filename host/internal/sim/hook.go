@@ -53,7 +53,7 @@ func newHook(f *Feed, mark int) *hook {
 	}
 }
 
-// sent is a request as somebody on the way may have kept it.
+// sent is a request as a listener on the way may have kept it.
 type sent struct {
 	feed   *Feed
 	forged bool // signed with a secret that nobody has

@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// severity orders flags by what they may do to somebody who trusts the text.
+// severity orders flags by what they may do to a reader who trusts the text.
 type severity uint8
 
 const (

@@ -8,7 +8,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Alert is a way in which a terminal tells somebody who looks elsewhere.
+// Alert is a way in which a terminal tells an operator who looks elsewhere.
 type Alert string
 
 // The ways. Terminals that know none of the sequences ring.
