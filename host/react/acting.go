@@ -26,7 +26,8 @@ var (
 type Runner interface {
 	// Prepare returns the exact request of a run: what would be done with these members,
 	// and nothing is begun. The same arguments give the same request while program and
-	// machine stay as they are.
+	// machine stay as they are. Without members it serves [Rule.Hash]: it asks no server
+	// then, and pins no tools.
 	// Errors: ErrBoundary, ErrProgram, ErrTarget, ErrSecretMissing.
 	Prepare(rule Rule, run Run, members []event.Record) (Request, error)
 	// Ready makes everything ready so that only [Attempt.Go] is left, e.g. a supervisor

@@ -29,14 +29,16 @@ func Thaw(f Frozen) (Rule, error) {
 	return c.rule(), nil
 }
 
-// Hash returns what the rule is armed by. Path is where its command is, without symbolic
-// links, and program the SHA-256 of what stands there, in hexadecimal; both are empty for a
-// rule without a command.
-func (r *Rule) Hash(path, program string) Hash {
+// Hash returns what the rule is armed by. Of made, its request without members, it takes
+// the programs: where they are and what their bytes are.
+func (r *Rule) Hash(made Request) Hash {
 	h := newHasher()
 	h.add("rule", string(r.Freeze()))
-	h.add("path", path)
-	h.add("program", program)
+	h.add("path", made.Path)
+	h.add("program", made.Program)
+	for _, a := range made.Choices {
+		h.add("program of "+a.Name, a.Path, a.Program)
+	}
 	return Hash(h.sum())
 }
 
@@ -91,7 +93,43 @@ type canonicalDo struct {
 	Private bool   `json:"private,omitempty"`
 
 	Note string `json:"note,omitempty"`
+
+	Model  *canonicalTask   `json:"model,omitempty"`
+	Choose *canonicalChoice `json:"choose,omitempty"`
+
+	// An agent has the members of a command too.
+	Agent   []string `json:"agent,omitempty"`
+	Task    string   `json:"task,omitempty"`
+	Fields  []string `json:"fields,omitempty"`
+	Session string   `json:"session,omitempty"`
+	Tools   []Tool   `json:"tools,omitempty"`
+	Flows   []Flow   `json:"flows,omitempty"`
 }
+
+type canonicalTask struct {
+	Use    Model    `json:"use"`
+	Task   string   `json:"task"`
+	Fields []string `json:"fields,omitempty"`
+	Tools  []Tool   `json:"tools,omitempty"`
+	Flows  []Flow   `json:"flows,omitempty"`
+}
+
+type canonicalChoice struct {
+	Use    Model          `json:"use"`
+	Task   string         `json:"task"`
+	Fields []string       `json:"fields,omitempty"`
+	Acts   []canonicalAct `json:"acts"`
+}
+
+type canonicalAct struct {
+	Name string      `json:"name"`
+	Args []Arg       `json:"args,omitempty"`
+	Mode Mode        `json:"mode"`
+	Do   canonicalDo `json:"do"`
+}
+
+// keepSession is the value of the member session that is not the default.
+const keepSession = "keep"
 
 // repeatSafe is the value of the member repeat.
 const repeatSafe = "safe"
@@ -107,17 +145,48 @@ func toCanonical(r *Rule) canonical {
 	if w := r.Window; !w.IsZero() {
 		c.Window = &canonicalWindow{w.Count, span(w.Within), w.Rate, span(w.Per), span(w.Absent)}
 	}
-	c.Do.Note = r.Do.Note
-	if d := r.Do.Command; d != nil {
-		c.Do = canonicalDo{Command: d.Argv, Stdin: d.Stdin, Env: d.Env, Dir: d.Dir, Confine: d.Confine, Trusted: d.Trusted}
-		if d.RepeatSafe {
-			c.Do.Repeat = repeatSafe
-		}
-	}
-	if d := r.Do.Webhook; d != nil {
-		c.Do = canonicalDo{Webhook: d.URL, Secret: d.Secret, Private: d.Private}
-	}
+	c.Do = canonicalDoOf(r.Do)
 	return c
+}
+
+func canonicalDoOf(do Do) canonicalDo {
+	switch {
+	case do.Command != nil:
+		c := commandOf(do.Command)
+		c.Command = do.Command.Argv
+		return c
+	case do.Webhook != nil:
+		w := do.Webhook
+		return canonicalDo{Webhook: w.URL, Secret: w.Secret, Private: w.Private}
+	case do.Task != nil:
+		t := do.Task
+		return canonicalDo{Model: &canonicalTask{t.Model, t.Task, t.Fields, t.Tools, t.Flows}}
+	case do.Choice != nil:
+		c := do.Choice
+		acts := make([]canonicalAct, len(c.Acts))
+		for i, a := range c.Acts {
+			acts[i] = canonicalAct{a.Name, a.Args, a.Mode, canonicalDoOf(a.Do)}
+		}
+		return canonicalDo{Choose: &canonicalChoice{c.Model, c.Task, c.Fields, acts}}
+	case do.Agent != nil:
+		a := do.Agent
+		c := commandOf(&a.Command)
+		c.Agent, c.Task, c.Fields, c.Tools, c.Flows = a.Argv, a.Task, a.Fields, a.Tools, a.Flows
+		if a.Keep {
+			c.Session = keepSession
+		}
+		return c
+	}
+	return canonicalDo{Note: do.Note}
+}
+
+// commandOf returns the members of a command that an agent has too.
+func commandOf(c *Command) canonicalDo {
+	d := canonicalDo{Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, Confine: c.Confine, Trusted: c.Trusted}
+	if c.RepeatSafe {
+		d.Repeat = repeatSafe
+	}
+	return d
 }
 
 func (c *canonical) rule() Rule {
@@ -132,15 +201,34 @@ func (c *canonical) rule() Rule {
 	if w := c.Window; w != nil {
 		r.Window = Window{w.Count, time.Duration(w.Within), w.Rate, time.Duration(w.Per), time.Duration(w.Absent)}
 	}
-	switch d := c.Do; {
-	case len(d.Command) > 0:
-		r.Do.Command = &Command{d.Command, d.Stdin, d.Env, d.Dir, d.Repeat == repeatSafe, d.Confine, d.Trusted}
-	case d.Webhook != "":
-		r.Do.Webhook = &Webhook{d.Webhook, d.Secret, d.Private}
-	default:
-		r.Do.Note = d.Note
-	}
+	r.Do = c.Do.do()
 	return r
+}
+
+func (d *canonicalDo) do() Do {
+	switch {
+	case len(d.Command) > 0:
+		c := d.command(d.Command)
+		return Do{Command: &c}
+	case d.Webhook != "":
+		return Do{Webhook: &Webhook{d.Webhook, d.Secret, d.Private}}
+	case d.Model != nil:
+		t := d.Model
+		return Do{Task: &Task{t.Use, t.Task, t.Fields, t.Tools, t.Flows}}
+	case d.Choose != nil:
+		c := &Choice{Model: d.Choose.Use, Task: d.Choose.Task, Fields: d.Choose.Fields}
+		for _, a := range d.Choose.Acts {
+			c.Acts = append(c.Acts, Act{Name: a.Name, Args: a.Args, Mode: a.Mode, Do: a.Do.do()})
+		}
+		return Do{Choice: c}
+	case len(d.Agent) > 0:
+		return Do{Agent: &Agent{Command: d.command(d.Agent), Task: d.Task, Fields: d.Fields, Keep: d.Session == keepSession, Tools: d.Tools, Flows: d.Flows}}
+	}
+	return Do{Note: d.Note}
+}
+
+func (d *canonicalDo) command(argv []string) Command {
+	return Command{argv, d.Stdin, d.Env, d.Dir, d.Repeat == repeatSafe, d.Confine, d.Trusted}
 }
 
 // span, rate and money are written as rules.json has them.

@@ -1,11 +1,15 @@
 package react
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 )
 
 func fullRules() []Rule {
@@ -20,11 +24,29 @@ func fullRules() []Rule {
 		Confine: &Confine{Read: []string{"/srv"}, Write: []string{"/tmp"}, Net: true}, Trusted: true}
 	webhook.Do.Webhook = &Webhook{URL: "https://example.com", Secret: "${KEY}", Private: true}
 	note.Do.Note = "look"
+	task, choice, agent := base, base, base
+	tools := []Tool{{Server: "git", Name: "log", Class: ToolRead}, {Server: "pager", Name: "rollback", Class: ToolWrite,
+		Fix: map[string]json.RawMessage{"env": json.RawMessage(`"prod"`)}, Drop: []string{"force"}}}
+	flows := []Flow{{From: "pager", To: "git"}}
+	task.Do.Task = &Task{someModel(), "Find the cause.", []string{"incidentId"}, tools, flows}
+	choice.Do.Choice = someChoice()
+	agent.Do.Agent = &Agent{*command.Do.Command, "Look at it.", []string{".a.b"}, true, tools, flows}
 	rate, absent, bare := note, note, note
 	rate.Window = Window{Rate: 10, Per: time.Second}
 	absent.Window = Window{Absent: 36 * time.Hour}
 	bare.When, bare.Key, bare.Once, bare.Window, bare.Limits = "", nil, Once{}, Window{}, Limits{}
-	return []Rule{command, webhook, note, rate, absent, bare}
+	return []Rule{command, webhook, note, rate, task, choice, agent, absent, bare}
+}
+
+func someModel() Model {
+	return Model{Name: "local", Wire: WireChat, URL: "http://127.0.0.1:11434/v1", Model: "qwen3", Key: "${MODEL_KEY}", Price: &Price{In: 3_000_000, Out: 15_000_000}, Output: 4096}
+}
+
+func someChoice() *Choice {
+	return &Choice{someModel(), "Choose.", []string{"service"}, []Act{{
+		Name: "rollback", Mode: ModeAuto, Do: Do{Command: &Command{Argv: []string{"/bin/rollback"}, Stdin: StdinEnvelope}},
+		Args: []Arg{{Name: "service", Enum: []string{"a", "b"}}, {Name: "n", Number: &Range{1, 5}}, {Name: "dry", Bool: true}, {Name: "id", Pattern: "INC-[0-9]+"}},
+	}, {Name: "tell", Mode: ModeAsk, Do: Do{Note: "told"}}}}
 }
 
 func TestFrozenRulesComeBack(t *testing.T) {
@@ -42,46 +64,69 @@ func TestFrozenRulesComeBack(t *testing.T) {
 // change gives a member at every depth another value, one at a time.
 func change(v reflect.Value, path string, check func(path string)) {
 	was := reflect.ValueOf(v.Interface())
-	switch v.Kind() {
-	case reflect.Struct:
+	switch {
+	case v.Type() == reflect.TypeFor[trust.Text]():
+		v.Set(reflect.ValueOf(trust.Untrusted(v.Interface().(trust.Text).Raw() + "x")))
+	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			change(v.Field(i), path+"."+v.Type().Field(i).Name, check)
 		}
 		return
-	case reflect.Pointer:
-		if !v.IsNil() {
-			change(v.Elem(), path, check)
+	case v.Kind() == reflect.Pointer:
+		if v.IsNil() {
+			return
 		}
-		return
-	case reflect.String:
+		change(v.Elem(), path, check)
+		v.SetZero()
+	case v.Kind() == reflect.String:
 		v.SetString(v.String() + "x")
-	case reflect.Int, reflect.Int64:
+	case v.Kind() == reflect.Int, v.Kind() == reflect.Int64:
 		if v.Type() == reflect.TypeFor[time.Duration]() && path == ".Limits.Runs.Per" {
 			v.SetInt(int64(time.Minute))
 		} else {
 			v.SetInt(v.Int() + 1)
 		}
-	case reflect.Bool:
+	case v.Kind() == reflect.Uint64:
+		v.SetUint(v.Uint() + 1)
+	case v.Kind() == reflect.Float64:
+		v.SetFloat(v.Float() + 1)
+	case v.Kind() == reflect.Bool:
 		v.SetBool(!v.Bool())
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Uint8:
+		if v.Len() == 0 {
+			return
+		}
+		for i := range v.Len() {
+			change(v.Index(i), fmt.Sprintf("%s[%d]", path, i), check)
+		}
+		v.SetZero()
 	default:
 		v.SetZero()
 	}
-	check(path)
+	if !reflect.DeepEqual(v.Interface(), was.Interface()) {
+		check(path)
+	}
 	v.Set(was)
 }
 
 func TestEveryMemberOfARuleIsInItsHash(t *testing.T) {
-	for _, r := range fullRules()[:4] {
-		whole := r.Hash("/usr/bin/echo", "00ff")
+	made := Request{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0f"}}}
+	for _, r := range fullRules()[:7] {
+		whole := r.Hash(made)
+		other := r.Do.Note == "" // another act than a note: the note says nothing
 		change(reflect.ValueOf(&r).Elem(), "", func(path string) {
-			place := path == ".Where" || path == ".Lines"
-			unused := r.Do.Command != nil && path == ".Do.Note" || r.Do.Webhook != nil && path == ".Do.Note"
-			if same := r.Hash("/usr/bin/echo", "00ff") == whole; same != (place || unused) {
+			place := strings.HasSuffix(path, ".Where") || path == ".Lines"
+			fromMade := strings.HasPrefix(path, ".Do.Choice.Acts[") && (strings.HasSuffix(path, "].Path") || strings.HasSuffix(path, "].Program"))
+			unused := other && path == ".Do.Note" || path == ".Do.Choice.Acts[0].Do.Note"
+			if same := r.Hash(made) == whole; same != (place || fromMade || unused) {
 				t.Errorf("%s changed: the hash is the same: %v", path, same)
 			}
 		})
-		if r.Hash("/bin/echo", "00ff") == whole || r.Hash("/usr/bin/echo", "00fe") == whole {
-			t.Error("another program has the same hash")
+		for _, another := range []Request{{Path: "/bin/echo", Program: "00ff", Choices: made.Choices}, {Path: "/usr/bin/echo", Program: "00fe", Choices: made.Choices},
+			{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0e"}}}} {
+			if r.Hash(another) == whole {
+				t.Errorf("another program has the same hash: %+v", another)
+			}
 		}
 	}
 }

@@ -3,8 +3,10 @@ package react
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"hash"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -18,15 +20,20 @@ func (r Request) Hash() string {
 	h.add("run", string(r.Run))
 	h.add("seq", strconv.FormatUint(r.Seq, 10))
 	h.add("count", strconv.FormatUint(r.Count, 10))
+	h.add("step", strconv.Itoa(r.Step))
 	h.add("input", string(r.Input))
 	return h.sum()
 }
 
-// ActHash is [Request.Hash] without what differs from run to run: the run, its members
-// and the input. A grant is bound to it.
+// ActHash is [Request.Hash] without what differs from run to run: the run, its members,
+// the step and the input. A grant is bound to it. Of a tool and a permit the input says
+// what is done: there it stays.
 func (r Request) ActHash() string {
 	h := newHasher()
 	r.addAct(h)
+	if r.Kind == RequestTool || r.Kind == RequestPermit {
+		h.add("input", string(r.Input))
+	}
 	return h.sum()
 }
 
@@ -40,11 +47,7 @@ func (r Request) addAct(h hasher) {
 	slices.Sort(env)
 	h.add("env", env...)
 	h.add("dir", r.Dir)
-	if c := r.Confine; c != nil {
-		h.add("confine read", c.Read...)
-		h.add("confine write", c.Write...)
-		h.add("confine net", strconv.FormatBool(c.Net))
-	}
+	h.confine(r.Confine)
 	h.add("boundary", r.Boundary)
 	h.add("repeat safe", strconv.FormatBool(r.RepeatSafe))
 	h.add("url", r.URL)
@@ -52,6 +55,28 @@ func (r Request) addAct(h hasher) {
 	h.add("private", strconv.FormatBool(r.Private))
 	h.add("note", r.Note)
 	h.add("time", r.Time.String())
+	if m := r.Model; m != nil {
+		h.model(m)
+	}
+	h.add("task", r.Task)
+	for _, t := range r.Tools {
+		h.tool(t)
+	}
+	for _, f := range r.Flows {
+		h.add("flow", f.From, f.To)
+	}
+	for _, a := range r.Choices {
+		h.choice(a)
+	}
+	h.add("spend", strconv.FormatInt(r.Spend, 10))
+	h.add("tokens", strconv.Itoa(r.Tokens))
+	h.add("keep", strconv.FormatBool(r.Keep))
+	h.add("server", r.Server)
+	h.add("tool", r.Tool)
+	h.add("class", string(r.Class))
+	h.add("pin", r.Pin)
+	h.add("title", r.Title.Raw())
+	h.add("act", r.Act)
 }
 
 // hasher hashes members by their names, each value with its length before it, so that no
@@ -66,6 +91,58 @@ func (h hasher) add(name string, values ...string) {
 	for _, v := range values {
 		fmt.Fprintf(h.to, "%d:%s\n", len(v), v)
 	}
+}
+
+func (h hasher) confine(c *Confine) {
+	if c == nil {
+		return
+	}
+	h.add("confine read", c.Read...)
+	h.add("confine write", c.Write...)
+	h.add("confine net", strconv.FormatBool(c.Net))
+}
+
+func (h hasher) model(m *Model) {
+	h.add("model", m.Name, string(m.Wire), m.URL, m.Model, m.Key, strconv.Itoa(m.Output))
+	if p := m.Price; p != nil {
+		h.add("price", strconv.FormatInt(p.In, 10), strconv.FormatInt(p.Out, 10))
+	}
+}
+
+func (h hasher) tool(t Pinned) {
+	h.add("pinned", t.Server, t.Name, string(t.Class), t.Description.Raw(), storedJSON(t.Schema), t.Pin)
+	for _, name := range slices.Sorted(maps.Keys(t.Fix)) {
+		h.add("fix", name, storedJSON(t.Fix[name]))
+	}
+	h.add("drop", t.Drop...)
+}
+
+func (h hasher) choice(a Act) {
+	h.add("choice", a.Name, string(a.Mode), a.Path, a.Program)
+	for _, g := range a.Args {
+		h.add("arg", g.Name, strconv.FormatBool(g.Bool), g.Pattern)
+		h.add("enum", g.Enum...)
+		if n := g.Number; n != nil {
+			h.add("number", formatNumber(n.Min), formatNumber(n.Max))
+		}
+	}
+	raw, err := json.Marshal(canonicalDoOf(a.Do))
+	if err != nil {
+		panic(fmt.Sprintf("act %q: %v", a.Name, err)) // strings, numbers and lists of them always can be
+	}
+	h.add("do", string(raw))
+}
+
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
+
+// storedJSON returns a JSON value as encoding/json stores it inside of others: without
+// spaces, with some characters escaped. Values hash alike before and after they were stored.
+func storedJSON(raw json.RawMessage) string {
+	stored, err := json.Marshal(raw)
+	if err != nil {
+		return string(raw) // no JSON, and never stored
+	}
+	return string(stored)
 }
 
 func (h hasher) sum() string { return hex.EncodeToString(h.to.Sum(nil)) }

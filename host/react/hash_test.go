@@ -5,8 +5,11 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
+
+	"eventdeck/host/trust"
 )
 
 func someRequest() Request {
@@ -18,30 +21,39 @@ func someRequest() Request {
 	}
 }
 
+// fullRequest has every member, whatever its kind.
+func fullRequest() Request {
+	r, m := someRequest(), someModel()
+	r.Model, r.Task, r.Choices, r.Flows = &m, "Find the cause.", someChoice().Acts, []Flow{{From: "pager", To: "git"}}
+	r.Tools = []Pinned{{Tool: Tool{Server: "pager", Name: "rollback", Class: ToolWrite, Fix: map[string]json.RawMessage{"env": json.RawMessage(`"<prod>"`)}, Drop: []string{"force"}},
+		Description: trust.Untrusted("rolls back"), Schema: json.RawMessage(`{ "type": "object" }`), Pin: "ab"}}
+	r.Title = trust.Untrusted("rm")
+	return r
+}
+
 func TestEveryMemberOfARequestIsInItsHash(t *testing.T) {
-	whole := someRequest().Hash()
-	perRun := map[string]bool{"Run": true, "Seq": true, "Count": true, "Input": true}
-	for i := range reflect.TypeFor[Request]().NumField() {
-		r := someRequest()
-		name := reflect.TypeFor[Request]().Field(i).Name
-		f := reflect.ValueOf(&r).Elem().Field(i)
-		switch f.Kind() {
-		case reflect.String:
-			f.SetString(f.String() + "x")
-		case reflect.Uint64:
-			f.SetUint(f.Uint() + 1)
-		case reflect.Int64:
-			f.SetInt(f.Int() + 1)
-		case reflect.Bool:
-			f.SetBool(!f.Bool())
-		default:
-			f.SetZero()
+	r := fullRequest()
+	whole, act := r.Hash(), r.ActHash()
+	perRun := []string{".Run", ".Seq", ".Count", ".Step", ".Input"}
+	change(reflect.ValueOf(&r).Elem(), "", func(path string) {
+		unused := path == ".Model.Where" || path == ".Choices[0].Do.Note" // a place, and of another act
+		if same := r.Hash() == whole; same != unused {
+			t.Errorf("%s: the hash is the same: %v", path, same)
 		}
-		if r.Hash() == whole {
-			t.Errorf("%s is not in the hash", name)
+		if same := r.ActHash() == act; same != (unused || slices.Contains(perRun, path)) {
+			t.Errorf("%s: the hash of the act is the same: %v", path, same)
 		}
-		if same := r.ActHash() == someRequest().ActHash(); same != perRun[name] {
-			t.Errorf("%s: the hash of the act is the same: %v", name, same)
+	})
+}
+
+// What a call of a tool does stands in its arguments, and what an agent asks leave for in
+// its own description: a grant for one is none for another.
+func TestAnActIncludesTheArgumentsOfATool(t *testing.T) {
+	for kind, differs := range map[RequestKind]bool{RequestTool: true, RequestPermit: true, RequestCommand: false, RequestModel: false} {
+		a, b := fullRequest(), fullRequest()
+		a.Kind, b.Kind, b.Input = kind, kind, []byte("other")
+		if (a.ActHash() != b.ActHash()) != differs {
+			t.Errorf("%s: the input is in the hash of the act: %v", kind, !differs)
 		}
 	}
 }
@@ -71,8 +83,9 @@ func TestHashesTellApartWhatReadsAlike(t *testing.T) {
 }
 
 func TestAHashSurvivesJournalAndSocket(t *testing.T) {
-	r := someRequest()
+	r := fullRequest()
 	r.Confine = &Confine{Read: []string{}, Write: nil}
+	r.Model.Price = &Price{}
 	var stored, sent Request
 	text, err := json.Marshal(r)
 	if err != nil {

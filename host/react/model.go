@@ -77,7 +77,7 @@ type Flow struct {
 
 // Task has a model read the members of a run, with tools, and answer in text.
 type Task struct {
-	Use    string   // name of a Model of the file
+	Model  Model    // as the file has it: another address or price is another rule
 	Task   string   // the instruction, the operator's text without templates
 	Fields []string // paths of the payload that the model sees; none: those of the envelope's default
 	Tools  []Tool   // sorted by server and name
@@ -86,7 +86,7 @@ type Task struct {
 
 // Choice has a model without tools choose one of the operator's acts.
 type Choice struct {
-	Use    string
+	Model  Model
 	Task   string
 	Fields []string
 	Acts   []Act // in the order of the file
@@ -99,6 +99,9 @@ type Act struct {
 	Args []Arg  // in the order of the file; all of them must be given
 	Mode Mode   // ModeAsk or ModeAuto
 	Do   Do     // Command, Webhook or Note
+
+	// Path and Program are those of a Command, once the request is made; see [Request].
+	Path, Program string
 }
 
 // Arg is an argument of an Act. Exactly one of Enum, Number, Bool and Pattern is set: no

@@ -265,10 +265,10 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	if err != nil {
 		return fmt.Errorf("rule %q: %w", rule, err)
 	}
-	now, changed := r.Hash(req.Path, req.Program), true
+	now, changed := r.Hash(req), true
 	err = e.call(ctx, func() error {
 		m := e.matcher(rule)
-		if m == nil || m.Rule.Hash(req.Path, req.Program) != now {
+		if m == nil || m.Rule.Hash(req) != now {
 			return nil
 		}
 		rs := e.ruleState(rule)

@@ -23,7 +23,7 @@ func (e *Engine) again(r *run, cause error) {
 			e.failed(r, "the act cannot be begun: "+cause.Error())
 		default:
 			r.Request = &req
-			r.Hash = r.rule.Hash(req.Path, req.Program)
+			r.Hash = r.rule.Hash(req)
 			e.ask(r, "it is not what was approved: "+cause.Error(), "")
 		}
 	})

@@ -183,7 +183,7 @@ func (e *Engine) readRules(read readFile) {
 // record.
 func (e *Engine) takeRule(r *react.Rule, m made, last uint64, fresh bool) {
 	rs := e.ruleState(r.Name)
-	hash := r.Hash(m.req.Path, m.req.Program)
+	hash := r.Hash(m.req)
 	rs.boundary, rs.fault = m.req.Boundary, ""
 	if m.err != nil {
 		rs.fault = m.err.Error()

@@ -164,7 +164,7 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 // left decides what becomes of a run whose request is known.
 func (e *Engine) left(r *run, req react.Request) {
 	r.Request = &req
-	r.Hash = r.rule.Hash(req.Path, req.Program)
+	r.Hash = r.rule.Hash(req)
 	d := e.judge(r)
 	switch d.State {
 	case react.Suppressed:
