@@ -44,14 +44,14 @@ func (d *dialog) Size(w, h int) (int, int) {
 // Draw implements [widget.Dialog]. Each difference takes three rows, so that it reads
 // without colours, and long values have the width of the screen.
 func (d *dialog) Draw(c *cells.Canvas, h int) {
+	d.shown = max(1, (h-1)/3)
+	d.top = max(0, min(d.top, len(d.differs)-d.shown))
 	c.Put(themes.Strong, " "+cells.Count(len(d.differs), "difference"))
 	c.Put(themes.Dim, ", "+cells.Count(d.alike, "value")+" alike")
-	if len(d.differs) > d.shown && d.shown > 0 {
+	if len(d.differs) > d.shown {
 		c.Right(themes.Dim, strconv.Itoa(d.top+1)+" to "+strconv.Itoa(min(d.top+d.shown, len(d.differs)))+" ")
 	}
 	c.End()
-	d.shown = max(1, (h-1)/3)
-	d.top = max(0, min(d.top, len(d.differs)-d.shown))
 	for i := d.top; i < min(d.top+d.shown, len(d.differs)); i++ {
 		x := &d.differs[i]
 		role := themes.Key

@@ -1,0 +1,154 @@
+package related_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/related"
+)
+
+// desk is a screen on the log of an incident: a page, four alike updates of another server,
+// a gap, and the end.
+type desk struct {
+	tuitest.Screen
+	log  tuitest.Log
+	gone uint64 // the record that the operator went to
+}
+
+func newDesk() *desk {
+	d := &desk{}
+	add := func(server, eventType, data string) {
+		at := tuitest.Start.Add(time.Duration(len(d.log.Records)) * time.Minute)
+		d.log.Records = append(d.log.Records, event.Record{
+			Kind: event.KindEvent, Server: server, Type: trust.Untrusted(eventType), Timestamp: trust.Untrusted(at.Format(time.RFC3339)), ReceivedAt: at,
+			Data: json.RawMessage(data),
+		})
+	}
+	add("pager", "page.sent", `{"severity":"P1","title":"checkout is down"}`)
+	for range 4 {
+		add("chat", "note.added", `{"title":"looking at it"}`)
+	}
+	gap := event.Record{Kind: event.KindGap, Server: "chat", ReceivedAt: tuitest.Start.Add(5 * time.Minute), Gap: &event.Gap{Cause: event.CauseTruncated, Certain: true}}
+	d.log.Records = append(d.log.Records, gap)
+	add("pager", "incident.resolved", `{"title":"it is over"}`)
+	return d
+}
+
+func (d *desk) open(q related.Request) tea.Cmd {
+	if q.Match == nil {
+		q.Match = func(*event.Record) bool { return true }
+	}
+	q.Title = "Related: INC-7"
+	env := &related.Env{Env: tuitest.Env(), Screen: d, Log: func() incidents.Log { return &d.log }, Goto: func(seq uint64) { d.gone = seq }}
+	return related.Open(env, q)
+}
+
+// lines are the rows below the lanes that hold a text.
+func (d *desk) lines(text string) (n int) {
+	_, list, _ := strings.Cut(d.Text(120, 30), "───")
+	return strings.Count(list, text)
+}
+
+func TestWhatIsRelatedStandsInLanesAndInAList(t *testing.T) {
+	d := newDesk()
+	finding := d.open(related.Request{At: 3})
+	if text := d.Text(120, 30); !strings.Contains(text, "searching") {
+		t.Errorf("before anything is found it shows\n%s", text)
+	}
+	tuitest.Run(finding)
+	text := d.Text(120, 30)
+	for _, want := range []string{"7 records in 6 m, oldest first", "pager page.sent", "chat note.added", "checkout is down", "P1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if strings.Index(text, "checkout is down") > strings.Index(text, "it is over") {
+		t.Errorf("the oldest is not first in\n%s", text)
+	}
+	if d.Press("enter"); d.gone != 3 || d.Dialog != nil {
+		t.Errorf("it went to record %d", d.gone)
+	}
+}
+
+func TestRepeatsAreFoldedAndOpened(t *testing.T) {
+	d := newDesk()
+	tuitest.Run(d.open(related.Request{At: 4, Fold: true}))
+	if n := d.lines("looking at it"); n != 1 || d.lines("x4") != 1 || !strings.HasSuffix(d.Dialog.Title(), ", repeats folded") {
+		t.Fatalf("%q shows %d of the repeats:\n%s", d.Dialog.Title(), n, d.Text(120, 30))
+	}
+	if d.Press("l"); d.lines("looking at it") != 4 {
+		t.Errorf("opened shows\n%s", d.Text(120, 30))
+	}
+	if d.Press("h"); d.lines("looking at it") != 1 {
+		t.Errorf("closed shows\n%s", d.Text(120, 30))
+	}
+	if d.Press("#"); d.lines("looking at it") != 4 || d.Dialog.Title() != "Related: INC-7" {
+		t.Errorf("%q shows\n%s", d.Dialog.Title(), d.Text(120, 30))
+	}
+}
+
+func TestKeysMoveAlongTheRecords(t *testing.T) {
+	for _, step := range []struct {
+		keys string
+		gone uint64
+	}{{"", 7}, {"G", 7}, {"g", 1}, {"g j", 2}, {"G k", 6}} {
+		d := newDesk()
+		tuitest.Run(d.open(related.Request{At: 99})) // which is not among what is found
+		if step.keys != "" {
+			d.Press(strings.Fields(step.keys)...)
+		}
+		if d.Press("enter"); d.gone != step.gone {
+			t.Errorf("%q leads to record %d, not %d", step.keys, d.gone, step.gone)
+		}
+	}
+}
+
+func TestNothingFoundAndFailuresAreTold(t *testing.T) {
+	for want, prepare := range map[string]func(*desk, *related.Request){
+		"nothing in the whole history":            func(_ *desk, q *related.Request) { q.Match = func(*event.Record) bool { return false } },
+		"cannot read the log: the disk is broken": func(d *desk, _ *related.Request) { d.log.Err = errors.New("the disk is broken") },
+	} {
+		d, q := newDesk(), related.Request{}
+		prepare(d, &q)
+		tuitest.Run(d.open(q))
+		if text := d.Text(120, 30); !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+		d.Press("j", "k", "l", "h", "#", "enter") // of no row
+		if d.gone != 0 {
+			t.Error("it leads to a record")
+		}
+	}
+}
+
+// The search ends with the view.
+func TestTheSearchEndsWithTheView(t *testing.T) {
+	d := newDesk()
+	finding := d.open(related.Request{})
+	d.Press("esc")
+	if tuitest.Run(finding); d.Dialog != nil {
+		t.Error("what is found opens the view again")
+	}
+}
+
+// It is drawn in any room.
+func TestRelatedInAnyRoom(t *testing.T) {
+	d := newDesk()
+	tuitest.Run(d.open(related.Request{}))
+	for w := 1; w < 130; w += 7 {
+		for h := 1; h < 12; h++ {
+			if n := strings.Count(d.Text(w, h), "\n") + 1; n > h {
+				t.Fatalf("%d by %d cells: %d rows", w, h, n)
+			}
+		}
+	}
+}
