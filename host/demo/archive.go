@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -42,7 +43,7 @@ type Archive struct {
 	filed  feed
 	tick   feed // nil: not offered
 	random io.Reader
-	sender *sender
+	sender *eventserver.Sender
 	guard  guard
 
 	ctx     context.Context // of registrations
@@ -100,13 +101,13 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := a.opts
-	local := onLoopback(ln.Addr())
+	local := eventserver.OnLoopback(ln.Addr())
 	a.guard = guard{token: o.Token, loopback: local, open: o.LoopbackPrincipal}
 	ca := ""
 	if o.TrustCA || local {
 		ca = o.CAFile
 	}
-	a.sender = newSender(o.AllowLoopback || local, ca, deliveriesEach)
+	a.sender = eventserver.NewSender(o.AllowLoopback || local, ca, deliveriesEach)
 	a.ctx = ctx
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+ArchivePath, a.serveStream)
@@ -117,7 +118,7 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 	a.over = true
 	a.mu.Unlock()
 	a.workers.Wait()
-	a.sender.transport.CloseIdleConnections()
+	a.sender.Close()
 	return err
 }
 
@@ -152,9 +153,9 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	out := startSSE(w)
+	out := eventserver.StartSSE(w)
 	s, name, err := a.newSession(ctx, func(frame []byte) error {
-		err := out.write([]byte("event: message\ndata: " + string(frame) + "\n\n"))
+		err := out.Write([]byte("event: message\ndata: " + string(frame) + "\n\n"))
 		if err != nil {
 			cancel()
 		}
@@ -174,7 +175,7 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 		s.workers.Wait()
 	}()
 	s.dialogue.mu.Lock()
-	err = out.write(fmt.Appendf(nil, "event: endpoint\ndata: %s?session=%s\n\n", archivePosts, name))
+	err = out.Write(fmt.Appendf(nil, "event: endpoint\ndata: %s?session=%s\n\n", archivePosts, name))
 	s.dialogue.mu.Unlock()
 	beat := time.NewTicker(10 * time.Second)
 	defer beat.Stop()
@@ -182,7 +183,7 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-beat.C:
 			s.dialogue.mu.Lock()
-			err = out.write([]byte(": here\n\n"))
+			err = out.Write([]byte(": here\n\n"))
 			s.dialogue.mu.Unlock()
 		case <-ctx.Done():
 			return
@@ -202,7 +203,7 @@ func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such session", http.StatusNotFound)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, eventserver.MaxRequest))
 	if err != nil {
 		http.Error(w, "the request cannot be read", http.StatusBadRequest)
 		return
@@ -225,7 +226,7 @@ func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *Archive) dispatch(s *reading, m wire.Message) (map[string]any, *refusal) {
+func (a *Archive) dispatch(s *reading, m wire.Message) (map[string]any, *eventserver.Refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "archive", "Archive (demo)", "Documents that are filed. Subscribe to "+archiveFiled+".", map[string]any{
@@ -244,7 +245,7 @@ func (a *Archive) dispatch(s *reading, m wire.Message) (map[string]any, *refusal
 	case "resources/subscriptions/deregister":
 		return a.deregister(m.Params)
 	}
-	return nil, noMethod(m.Method)
+	return nil, eventserver.NoMethod(m.Method)
 }
 
 func documentSchema() map[string]any {
@@ -301,19 +302,19 @@ func (a *Archive) topic(uri string) (f feed, args map[string]any, ok bool) {
 }
 
 // inBand subscribes or unsubscribes an address on a session.
-func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *refusal) {
+func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *eventserver.Refusal) {
 	var p struct{ URI string }
-	if f := decode(m.Params, &p); f != nil {
+	if f := eventserver.Decode(m.Params, &p); f != nil {
 		return nil, f
 	}
 	f, args, ok := a.topic(p.URI)
 	if !ok {
-		return nil, badParam("uri", "no such event resource")
+		return nil, eventserver.BadParam("uri", "no such event resource")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.subs == nil {
-		return nil, badParam("uri", "the session is over")
+		return nil, eventserver.BadParam("uri", "the session is over")
 	}
 	if end := s.subs[p.URI]; end != nil {
 		end()
@@ -360,8 +361,8 @@ func follow(ctx context.Context, f feed, from uint64, args map[string]any, fn fu
 }
 
 // decodeURI reads params that hold an address and nothing else that matters.
-func decodeURI(params json.RawMessage) (string, *refusal) {
+func decodeURI(params json.RawMessage) (string, *eventserver.Refusal) {
 	var p struct{ URI string }
-	f := decode(params, &p)
+	f := eventserver.Decode(params, &p)
 	return p.URI, f
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -28,33 +29,33 @@ const (
 
 // register makes a registration and begins to deliver. The secret is ours, and is
 // told in the answer alone.
-func (a *Archive) register(params json.RawMessage) (map[string]any, *refusal) {
+func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver.Refusal) {
 	var p struct {
 		URIs   []string `json:"uris"`
 		Target string   `json:"targetUri"`
 	}
-	if f := decode(params, &p); f != nil {
+	if f := eventserver.Decode(params, &p); f != nil {
 		return nil, f
 	}
 	if u, err := url.Parse(p.Target); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return nil, badParam("targetUri", "targetUri must be an https URL")
+		return nil, eventserver.BadParam("targetUri", "targetUri must be an https URL")
 	}
 	if len(p.URIs) == 0 || len(p.URIs) > 16 {
-		return nil, badParam("uris", "uris must name 1 to 16 event resources")
+		return nil, eventserver.BadParam("uris", "uris must name 1 to 16 event resources")
 	}
 	for _, uri := range p.URIs {
 		if _, _, ok := a.topic(uri); !ok {
-			return nil, badParam("uris", "no such event resource: "+uri)
+			return nil, eventserver.BadParam("uris", "no such event resource: "+uri)
 		}
 	}
 	secret, err := event.NewWebhookSecret(a.random)
 	if err != nil {
-		return nil, &refusal{wire.InternalError, "no randomness", nil}
+		return nil, eventserver.Refuse(wire.InternalError, "no randomness", nil)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.over || len(a.registrations) >= maxRegistrations {
-		return nil, &refusal{wire.ResourceExhausted, "too many registrations", map[string]any{"limit": maxRegistrations}}
+		return nil, eventserver.Refuse(wire.ResourceExhausted, "too many registrations", map[string]any{"limit": maxRegistrations})
 	}
 	a.registered++
 	uri := fmt.Sprintf("subscription://archive/%s/%d", a.run, a.registered)
@@ -87,15 +88,15 @@ func (a *Archive) deliver(ctx context.Context, uri string, r *registration, topi
 	}
 	began := time.Now()
 	for wait := archiveRetry; ; wait = min(2*wait, archiveLongest) {
-		o := a.sender.send(ctx, delivery{url: r.target, subID: uri, webhookID: h.EventID, body: body, secrets: []event.Secret{r.secret}})
+		o := a.sender.Send(ctx, eventserver.Delivery{URL: r.target, SubID: uri, WebhookID: h.EventID, Body: body, Secrets: []event.Secret{r.secret}})
 		switch {
-		case o.ok:
+		case o.OK:
 			return true
-		case o.final, time.Since(began) > archivePatience:
+		case o.Final, time.Since(began) > archivePatience:
 			a.drop(uri)
 			return false
 		}
-		timer := time.NewTimer(max(wait, o.wait))
+		timer := time.NewTimer(max(wait, o.Wait))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -117,13 +118,13 @@ func (a *Archive) drop(uri string) bool {
 	return true
 }
 
-func (a *Archive) deregister(params json.RawMessage) (map[string]any, *refusal) {
+func (a *Archive) deregister(params json.RawMessage) (map[string]any, *eventserver.Refusal) {
 	uri, f := decodeURI(params)
 	if f != nil {
 		return nil, f
 	}
 	if !a.drop(uri) {
-		return nil, &refusal{wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"}}
+		return nil, eventserver.Refuse(wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"})
 	}
 	return map[string]any{}, nil
 }

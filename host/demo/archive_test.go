@@ -59,7 +59,7 @@ func TestArchiveSaysNothingBehindTheEndOfASubscription(t *testing.T) {
 		ask := func(method string) {
 			params := json.RawMessage(`{"uri":"` + archiveTick + `"}`)
 			if _, f := a.inBand(s, wire.Message{Method: method, Params: params}); f != nil {
-				t.Error(f.message)
+				t.Error(f.Message)
 			}
 		}
 		ask("resources/subscribe")

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -32,9 +33,6 @@ const (
 	maxLine     = 1 << 20 // bytes of a message from the client
 	maxRequests = 256     // streams and long polls that are open
 )
-
-// handshakes are the protocol versions that chat speaks, newest first.
-var handshakes = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // RunChat serves the demo server chat over stdio: newline-delimited JSON-RPC on
 // stdin and stdout, its log on stderr. It returns nil when stdin ends or ctx
@@ -121,7 +119,7 @@ func (c *chat) read(ctx context.Context, stdin io.Reader) error {
 		messages, err := wire.DecodeMessages(line)
 		if err != nil {
 			c.log.Warn("a line that is no message", "bytes", len(line))
-			c.refuse(nil, &refusal{wire.InvalidRequest, "one JSON-RPC message a line expected", nil})
+			c.refuse(nil, eventserver.Refuse(wire.InvalidRequest, "one JSON-RPC message a line expected", nil))
 			continue
 		}
 		for _, m := range messages {
@@ -159,12 +157,8 @@ func (c *chat) send(frame []byte, err error) {
 	_ = c.write(append(frame, '\n')) // kept in failed, which ends the server
 }
 
-func (c *chat) refuse(id json.RawMessage, f *refusal) {
-	var data any
-	if f.data != nil {
-		data = f.data
-	}
-	c.send(wire.EncodeError(id, f.code(c.profile), f.message, data))
+func (c *chat) refuse(id json.RawMessage, f *eventserver.Refusal) {
+	c.send(f.Frame(id, c.profile))
 }
 
 func (c *chat) handle(ctx context.Context, m wire.Message) {
@@ -189,14 +183,14 @@ func (c *chat) handle(ctx context.Context, m wire.Message) {
 	case wire.MethodStream:
 		c.keep(ctx, m, c.stream)
 	case wire.MethodSubscribe, wire.MethodUnsubscribe:
-		c.refuse(m.RawID, modeRefusal("this server", "webhook", []string{"push", "poll"}))
+		c.refuse(m.RawID, eventserver.BadMode("this server", "webhook", []string{"push", "poll"}))
 	case "":
 	default:
-		c.refuse(m.RawID, &refusal{wire.MethodNotFound, "no such method", nil})
+		c.refuse(m.RawID, eventserver.Refuse(wire.MethodNotFound, "no such method", nil))
 	}
 }
 
-func (c *chat) reply(id json.RawMessage, result map[string]any, f *refusal) {
+func (c *chat) reply(id json.RawMessage, result map[string]any, f *eventserver.Refusal) {
 	if f != nil {
 		c.refuse(id, f)
 		return
@@ -228,9 +222,9 @@ func (c *chat) keep(ctx context.Context, m wire.Message, serve func(context.Cont
 	cancel()
 	switch {
 	case used:
-		c.refuse(m.RawID, &refusal{wire.InvalidRequest, "the id is in use", nil})
+		c.refuse(m.RawID, eventserver.Refuse(wire.InvalidRequest, "the id is in use", nil))
 	case full:
-		c.refuse(m.RawID, &refusal{wire.ResourceExhausted, "too many open requests", map[string]any{"limit": "streams", "max": maxRequests}})
+		c.refuse(m.RawID, eventserver.Refuse(wire.ResourceExhausted, "too many open requests", map[string]any{"limit": "streams", "max": maxRequests}))
 	}
 }
 
@@ -276,7 +270,7 @@ func (c *chat) longPoll(ctx context.Context, m wire.Message) {
 	var p struct {
 		TimeoutMs float64 `json:"timeoutMs"`
 	}
-	if f := decode(m.Params, &p); f != nil {
+	if f := eventserver.Decode(m.Params, &p); f != nil {
 		c.refuse(m.RawID, f)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"testing"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -93,12 +94,12 @@ func noteOf(method string) func(wire.Message) bool {
 
 func TestChatHandshake(t *testing.T) {
 	c := startChat(t, ChatOptions{})
-	for _, version := range append([]string{"2030-01-01"}, handshakes...) {
+	for _, version := range append([]string{"2030-01-01"}, eventserver.Handshakes()...) {
 		c.request(1, "initialize", `{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
 		_, r := c.until(answerTo("1"))
 		want := version
 		if version == "2030-01-01" {
-			want = handshakes[0]
+			want = eventserver.Handshakes()[0]
 		}
 		if r["protocolVersion"] != want {
 			t.Errorf("asked for %s, got %v", version, r["protocolVersion"])

@@ -2,20 +2,16 @@ package demo
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -45,35 +41,17 @@ func (t *dialogue) notify(method string, params any) error {
 }
 
 // answer answers a request with its result, or with why there is none.
-func (t *dialogue) answer(id json.RawMessage, result any, f *refusal) {
+func (t *dialogue) answer(id json.RawMessage, result any, f *eventserver.Refusal) {
 	if f == nil {
 		_ = t.say(wire.EncodeResult(id, result)) // a peer that is gone needs no answer
 		return
 	}
-	var data any
-	if f.data != nil {
-		data = f.data
-	}
-	_ = t.say(wire.EncodeError(id, f.code(wire.ProfileSketch), f.message, data))
+	_ = t.say(f.Frame(id, wire.ProfileSketch))
 }
 
 // greeting is the result of initialize.
 func greeting(params json.RawMessage, name, title, instructions string, capabilities map[string]any) map[string]any {
-	var p struct {
-		Version string `json:"protocolVersion"`
-	}
-	_ = json.Unmarshal(params, &p) // an unreadable request gets the newest version
-	if !slices.Contains(handshakes, p.Version) {
-		p.Version = handshakes[0]
-	}
-	return map[string]any{
-		"protocolVersion": p.Version, "capabilities": capabilities, "instructions": instructions,
-		"serverInfo": map[string]any{"name": name, "title": title, "version": "1.0.0"},
-	}
-}
-
-func noMethod(method string) *refusal {
-	return &refusal{wire.MethodNotFound, "no such method", map[string]any{"method": method}}
+	return eventserver.Greeting(params, map[string]any{"name": name, "title": title, "version": "1.0.0"}, instructions, capabilities)
 }
 
 // guard decides which callers may talk to a server: callers on loopback, or the holder of the
@@ -86,23 +64,18 @@ type guard struct {
 
 // admit answers callers that may not talk, and reports whether the caller may.
 func (g guard) admit(w http.ResponseWriter, r *http.Request) bool {
-	if g.loopback && !localRequest(r) {
+	if g.loopback && !eventserver.LocalRequest(r) {
 		http.Error(w, "this server answers to loopback names only", http.StatusForbidden)
 		return false
 	}
 	if g.token.IsZero() {
-		peer, err := netip.ParseAddrPort(r.RemoteAddr)
-		if (g.loopback || g.open) && err == nil && peer.Addr().Unmap().IsLoopback() {
+		if (g.loopback || g.open) && eventserver.FromLoopback(r) {
 			return true
 		}
-	} else {
-		given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if subtle.ConstantTimeCompare([]byte(given), []byte(g.token.Reveal())) == 1 {
-			return true
-		}
+	} else if eventserver.HasBearer(r, g.token) {
+		return true
 	}
-	w.Header().Set("WWW-Authenticate", `Bearer realm="demo"`)
-	http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
+	eventserver.AskForBearer(w, "demo")
 	return false
 }
 
@@ -134,30 +107,5 @@ func serveHTTP(ctx context.Context, name string, ln net.Listener, handler http.H
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	return serveUntil(ctx, cancel, srv, ln, name, func() {})
-}
-
-// serveUntil serves until ctx is done, and then ends what is open: it calls cancel, and
-// settle when no request runs any more. name is that of the server in the error.
-func serveUntil(ctx context.Context, cancel context.CancelFunc, srv *http.Server, ln net.Listener, name string, settle func()) error {
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-		failed <- nil
-	}
-	cancel()
-	grace, done := context.WithTimeout(context.Background(), time.Second)
-	defer done()
-	if srv.Shutdown(grace) != nil {
-		srv.Close()
-	}
-	<-failed
-	settle()
-	if err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("%s stopped serving: %w", name, err)
-	}
-	return nil
+	return eventserver.ServeUntil(ctx, cancel, srv, ln, name, func() {})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -89,7 +90,7 @@ func RunDigest(ctx context.Context, o ServerOptions) error {
 // Serve answers on ln, which it closes, until ctx ends, which is no error. It
 // returns after every goroutine of the server has ended. It may be called once.
 func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
-	d.guard = guard{token: d.opts.Token, loopback: onLoopback(ln.Addr()), open: d.opts.LoopbackPrincipal}
+	d.guard = guard{token: d.opts.Token, loopback: eventserver.OnLoopback(ln.Addr()), open: d.opts.LoopbackPrincipal}
 	mux := http.NewServeMux()
 	mux.HandleFunc(DigestPath, d.serveSocket)
 	err := serveHTTP(ctx, "digest", ln, mux, d.opts.Log)
@@ -118,7 +119,7 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	conn.SetReadLimit(maxRequest)
+	conn.SetReadLimit(eventserver.MaxRequest)
 	c := &caller{}
 	c.dialogue = dialogue{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
 		within, done := context.WithTimeout(ctx, socketWrite)
@@ -136,7 +137,7 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 		}
 		messages, err := wire.DecodeMessages(frame)
 		if err != nil {
-			c.answer(nil, nil, &refusal{wire.InvalidRequest, "one JSON-RPC message a frame expected", nil})
+			c.answer(nil, nil, eventserver.Refuse(wire.InvalidRequest, "one JSON-RPC message a frame expected", nil))
 			continue
 		}
 		for _, m := range messages {
@@ -171,7 +172,7 @@ func (d *Digest) leave() {
 	d.workers.Done()
 }
 
-func (d *Digest) dispatch(c *caller, m wire.Message) (any, *refusal) {
+func (d *Digest) dispatch(c *caller, m wire.Message) (any, *eventserver.Refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "digest", "Digest (demo)", "An incident, filtered as you like: call events_subscribe.", map[string]any{
@@ -188,7 +189,7 @@ func (d *Digest) dispatch(c *caller, m wire.Message) (any, *refusal) {
 	case "tools/call":
 		return d.callTool(c, m.Params)
 	}
-	return nil, noMethod(m.Method)
+	return nil, eventserver.NoMethod(m.Method)
 }
 
 func digestTools() []any {
@@ -213,12 +214,12 @@ func digestTools() []any {
 }
 
 // callTool answers tools/call. What a tool refuses is a result that says so.
-func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *refusal) {
+func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *eventserver.Refusal) {
 	var p struct {
 		Name      string
 		Arguments json.RawMessage
 	}
-	if f := decode(params, &p); f != nil {
+	if f := eventserver.Decode(params, &p); f != nil {
 		return nil, f
 	}
 	var w topicArgs
@@ -237,7 +238,7 @@ func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *refusal) {
 	case mcpeUnsubscribe, mcpePause, mcpeResume, mcpeUpdate:
 		answer, err = d.change(c, p.Name, w)
 	default:
-		return nil, badParam("name", "no such tool")
+		return nil, eventserver.BadParam("name", "no such tool")
 	}
 	if err != nil {
 		return toolFailure(err.Error()), nil

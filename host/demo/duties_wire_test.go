@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -331,7 +332,7 @@ func TestRemovedTypeEndsItsWebhooks(t *testing.T) {
 		t.Errorf("terminated: %s %s", end.id, raw)
 	}
 	// At the start it is not there yet either.
-	if _, _, f := r.pager.poll(json.RawMessage(`{"name":"canary.sampled"}`), r.pager.start); f == nil || f.name != wire.NotFound || f.data["kind"] != "event" {
+	if _, _, f := r.pager.poll(json.RawMessage(`{"name":"canary.sampled"}`), r.pager.start); f == nil || f.Name != wire.NotFound || f.Data["kind"] != "event" {
 		t.Errorf("poll: %+v", f)
 	}
 }
@@ -357,7 +358,7 @@ func TestSubscriptionKey(t *testing.T) {
 		"another address":   id(elsewhere),
 		"other arguments":   id(c.params("incident.activity", "arguments", map[string]any{"service": "search"})),
 		"another type":      id(c.params("incident.activity")),
-		"another principal": hookID("another", c.url, "load.tick", "{}"),
+		"another principal": eventserver.HookID("another", c.url, "load.tick", "{}"),
 	} {
 		if others[other] {
 			t.Errorf("%s has no id of its own", what)
@@ -422,10 +423,10 @@ func TestRetriesAreSignedAnew(t *testing.T) {
 // The address is checked at each delivery, whatever it was checked for before.
 func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 	c := newCallback(t)
-	s := newSender(false, c.ca, 1)
-	defer s.transport.CloseIdleConnections()
-	o := s.send(t.Context(), delivery{url: c.url, subID: "s", webhookID: "w", body: []byte("{}"), secrets: nil})
-	if o.ok || o.category != "connection_refused" || len(c.got) > 0 {
+	s := eventserver.NewSender(false, c.ca, 1)
+	defer s.Close()
+	o := s.Send(t.Context(), eventserver.Delivery{URL: c.url, SubID: "s", WebhookID: "w", Body: []byte("{}")})
+	if o.OK || o.Category != "connection_refused" || len(c.got) > 0 {
 		t.Errorf("outcome %+v", o)
 	}
 }

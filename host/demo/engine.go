@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -39,60 +39,22 @@ func newRun(random io.Reader) (origin, error) {
 	return origin{run: "r" + hex.EncodeToString(id), start: time.Now()}, nil
 }
 
-// refusal is the error that a request is answered with.
-type refusal struct {
-	name    wire.Name
-	message string
-	data    map[string]any
-}
-
-func (f *refusal) code(p wire.Profile) int {
-	switch f.name {
-	case wire.InvalidParams:
-		return wire.CodeInvalidParams
-	case wire.MethodNotFound:
-		return wire.CodeMethodNotFound
-	case wire.InvalidRequest:
-		return wire.CodeInvalidRequest
-	}
-	return p.Code(f.name)
-}
-
-// body returns the error object.
-func (f *refusal) body(p wire.Profile) map[string]any {
-	b := map[string]any{"code": f.code(p), "message": f.message}
-	if f.data != nil {
-		b["data"] = f.data
-	}
-	return b
-}
-
-func badParam(field, message string) *refusal {
-	return &refusal{wire.InvalidParams, message, map[string]any{"field": field}}
-}
-
-// modeRefusal refuses a delivery mode, and names the others.
-func modeRefusal(what, mode string, others []string) *refusal {
-	return &refusal{wire.Unsupported, what + " is not delivered by " + mode,
-		map[string]any{"feature": "deliveryMode", "value": mode, "supported": others}}
-}
-
 // pageMark begins the cursors of events/list.
 const pageMark = "page-"
 
 // list answers events/list: the types that exist at now, page by page.
-func (e *engine) list(params json.RawMessage, now time.Time) (map[string]any, *refusal) {
+func (e *engine) list(params json.RawMessage, now time.Time) (map[string]any, *eventserver.Refusal) {
 	var p struct {
 		Cursor *string `json:"cursor"`
 	}
-	if f := decode(params, &p); f != nil {
+	if f := eventserver.Decode(params, &p); f != nil {
 		return nil, f
 	}
 	from := 0
 	if p.Cursor != nil {
 		n, err := strconv.Atoi((*p.Cursor)[min(len(pageMark), len(*p.Cursor)):])
 		if err != nil || n <= 0 || n >= len(e.types) || *p.Cursor != pageMark+strconv.Itoa(n) {
-			return nil, badParam("cursor", "no such page")
+			return nil, eventserver.BadParam("cursor", "no such page")
 		}
 		from = n
 	}
@@ -153,9 +115,9 @@ type requestParams struct {
 }
 
 // resolve checks the params that poll, stream and subscribe have in common.
-func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (requested, *refusal) {
+func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (requested, *eventserver.Refusal) {
 	var p requestParams
-	if f := decode(params, &p); f != nil {
+	if f := eventserver.Decode(params, &p); f != nil {
 		return requested{}, f
 	}
 	t, f := e.find(p.Name, now)
@@ -163,7 +125,7 @@ func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (re
 		return requested{}, f
 	}
 	if !t.offers(mode) {
-		return requested{}, modeRefusal(p.Name, mode, t.modes)
+		return requested{}, eventserver.BadMode(p.Name, mode, t.modes)
 	}
 	args, raw, f := t.arguments(p)
 	if f != nil {
@@ -176,20 +138,20 @@ func (e *engine) resolve(params json.RawMessage, mode string, now time.Time) (re
 	return w, e.faults.refuse()
 }
 
-func (e *engine) find(name string, now time.Time) (*eventType, *refusal) {
+func (e *engine) find(name string, now time.Time) (*eventType, *eventserver.Refusal) {
 	if name == "" {
-		return nil, badParam("name", "name is missing")
+		return nil, eventserver.BadParam("name", "name is missing")
 	}
 	for _, t := range e.types {
 		if t.name == name && t.exists(now) {
 			return t, nil
 		}
 	}
-	return nil, &refusal{wire.NotFound, "no such event type", map[string]any{"kind": "event", "name": name}}
+	return nil, eventserver.Refuse(wire.NotFound, "no such event type", map[string]any{"kind": "event", "name": name})
 }
 
 // arguments validates the arguments against the input schema.
-func (t *eventType) arguments(p requestParams) (map[string]any, string, *refusal) {
+func (t *eventType) arguments(p requestParams) (map[string]any, string, *eventserver.Refusal) {
 	given := p.Arguments
 	if given == nil {
 		given = p.Params
@@ -197,16 +159,16 @@ func (t *eventType) arguments(p requestParams) (map[string]any, string, *refusal
 	args := map[string]any{}
 	if len(given) > 0 && string(given) != "null" {
 		if json.Unmarshal(given, &args) != nil {
-			return nil, "", badParam("arguments", "arguments must be an object")
+			return nil, "", eventserver.BadParam("arguments", "arguments must be an object")
 		}
 	}
 	if err := t.schema.Validate(args); err != nil {
 		field := t.badArgument(args)
-		return nil, "", badParam(field, field+" does not fit the inputSchema: "+err.Error())
+		return nil, "", eventserver.BadParam(field, field+" does not fit the inputSchema: "+err.Error())
 	}
 	canonical, err := json.Marshal(args) // sorts the keys
 	if err != nil {
-		return nil, "", badParam("arguments", "arguments cannot be spelled")
+		return nil, "", eventserver.BadParam("arguments", "arguments cannot be spelled")
 	}
 	return args, string(canonical), nil
 }
@@ -239,7 +201,7 @@ func (t *eventType) badArgument(args map[string]any) string {
 
 // place finds where delivery starts: at the cursor, but not before now - maxAge
 // and not before the oldest event that is held; from now without a cursor.
-func (e *engine) place(w *requested, mode string, p requestParams, now time.Time) *refusal {
+func (e *engine) place(w *requested, mode string, p requestParams, now time.Time) *eventserver.Refusal {
 	count := w.kind.feed.count(now)
 	w.pos = count
 	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {
@@ -247,7 +209,7 @@ func (e *engine) place(w *requested, mode string, p requestParams, now time.Time
 	}
 	var cursor string
 	if json.Unmarshal(p.Cursor, &cursor) != nil {
-		return badParam("cursor", "cursor must be a string or null")
+		return eventserver.BadParam("cursor", "cursor must be a string or null")
 	}
 	if w.kind.cursorless {
 		return nil
@@ -256,7 +218,7 @@ func (e *engine) place(w *requested, mode string, p requestParams, now time.Time
 	if mode == "poll" && e.faults.has(faultPollForeign) {
 		var own bool
 		if cursor, own = strings.CutPrefix(cursor, foreignPoll); !own {
-			return badParam("cursor", "no cursor of a poll")
+			return eventserver.BadParam("cursor", "no cursor of a poll")
 		}
 	}
 	first := w.kind.oldest(count)
@@ -311,15 +273,4 @@ func (e *engine) appendOccurrence(dst []byte, t *eventType, n, at uint64) []byte
 	dst = append(dst, `,"cursor":"`...)
 	dst = e.appendCursor(dst, t.feed, at)
 	return append(dst, `"}`...)
-}
-
-// decode reads params into v; absent params are an empty object.
-func decode(params json.RawMessage, v any) *refusal {
-	if len(bytes.TrimSpace(params)) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(params, v); err != nil {
-		return badParam("params", "params: "+err.Error())
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -107,11 +108,11 @@ func parseFaults(list []string, webhook bool) (faultSet, error) {
 }
 
 // refuse refuses a subscription that nothing else is wrong with.
-func (s faultSet) refuse() *refusal {
+func (s faultSet) refuse() *eventserver.Refusal {
 	if !s.has(faultQuota) {
 		return nil
 	}
-	return &refusal{wire.ResourceExhausted, "no more subscriptions", map[string]any{"limit": "subscriptions", "max": 0}}
+	return eventserver.Refuse(wire.ResourceExhausted, "no more subscriptions", map[string]any{"limit": "subscriptions", "max": 0})
 }
 
 // misplace moves a request to where a faulty server begins. asked is the cursor of the

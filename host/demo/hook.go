@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
 )
 
 const (
@@ -29,8 +30,8 @@ type hook struct {
 
 	stop     chan struct{} // closed by cancel
 	stopOnce sync.Once
-	ended    chan *refusal // what to terminate with
-	kick     chan struct{} // something changed for the worker
+	ended    chan *eventserver.Refusal // what to terminate with
+	kick     chan struct{}             // something changed for the worker
 
 	mu            sync.Mutex
 	over          bool // the worker takes no part in deliveries any more
@@ -66,12 +67,12 @@ type health struct {
 
 func newHook(h *hooks, id, principal, url string, w requested, secret event.Secret, ttl time.Duration) *hook {
 	return &hook{owner: h, id: id, principal: principal, url: url, requested: w, secret: secret, pos: w.pos, refreshBefore: time.Now().Add(ttl),
-		stop: make(chan struct{}), ended: make(chan *refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
+		stop: make(chan struct{}), ended: make(chan *eventserver.Refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
 func (k *hook) cancel() { k.stopOnce.Do(func() { close(k.stop) }) }
 
-func (k *hook) terminate(f *refusal) {
+func (k *hook) terminate(f *eventserver.Refusal) {
 	select {
 	case k.ended <- f:
 	default: // it ends already
@@ -192,12 +193,12 @@ func (k *hook) statusLocked() map[string]any {
 type job struct {
 	n     uint64 // 0: a gap envelope
 	epoch int
-	delivery
+	eventserver.Delivery
 }
 
 type result struct {
 	job
-	outcome
+	eventserver.Outcome
 }
 
 // run delivers until ctx or the subscription ends.
@@ -221,14 +222,14 @@ func (k *hook) run(ctx context.Context) {
 				break
 			}
 			inFlight++
-			go func() { results <- result{j, k.owner.sender.send(ctx, j.delivery)} }()
+			go func() { results <- result{j, k.owner.sender.Send(ctx, j.Delivery)} }()
 		}
 		expired, gone, next := k.plan(time.Now(), inFlight)
 		if expired {
 			return
 		}
 		if gone {
-			k.farewell(ctx, goneRefusal(k.requested.kind))
+			k.farewell(ctx, eventserver.Gone(k.requested.kind.name))
 			return
 		}
 		timer.Reset(max(time.Millisecond, time.Until(next)))
@@ -298,9 +299,9 @@ func (k *hook) eventLocked(n uint64, now time.Time) job {
 	_ = json.Unmarshal(body, &id) // our own text
 	d := k.deliveryLocked(id.EventID, body, now)
 	if !k.erred && k.owner.engine.faults.has(faultSignatureOnce) {
-		k.erred, d.secrets = true, []event.Secret{event.NewSecret(nobodysSecret)}
+		k.erred, d.Secrets = true, []event.Secret{event.NewSecret(nobodysSecret)}
 	}
-	return job{n: n, epoch: k.epoch, delivery: d}
+	return job{n: n, epoch: k.epoch, Delivery: d}
 }
 
 func (k *hook) controlLocked(kind string, members map[string]any, now time.Time) job {
@@ -309,10 +310,10 @@ func (k *hook) controlLocked(kind string, members map[string]any, now time.Time)
 	if err != nil {
 		panic("demo: an envelope of our own cannot be encoded: " + err.Error())
 	}
-	return job{epoch: k.epoch, delivery: k.deliveryLocked("msg_"+kind+"_"+k.owner.token(), body, now)}
+	return job{epoch: k.epoch, Delivery: k.deliveryLocked("msg_"+kind+"_"+k.owner.verify.Token(), body, now)}
 }
 
-func (k *hook) deliveryLocked(id string, body []byte, now time.Time) delivery {
+func (k *hook) deliveryLocked(id string, body []byte, now time.Time) eventserver.Delivery {
 	secrets := []event.Secret{k.secret}
 	if now.Before(k.dualUntil) {
 		secrets = append(secrets, k.previous)
@@ -320,56 +321,56 @@ func (k *hook) deliveryLocked(id string, body []byte, now time.Time) delivery {
 	if k.owner.engine.faults.has(faultSignature) {
 		secrets = []event.Secret{event.NewSecret(nobodysSecret)}
 	}
-	return delivery{url: k.url, subID: k.id, webhookID: id, body: body, secrets: secrets}
+	return eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: secrets}
 }
 
 // settle records what became of a request.
 func (k *hook) settle(r result, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.recordLocked(r.outcome, now)
+	k.recordLocked(r.Outcome, now)
 	if r.epoch != k.epoch {
 		return
 	}
 	a := k.outstanding[r.n]
 	switch {
 	case r.n == 0:
-		if !r.ok && !r.final {
+		if !r.OK && !r.Final {
 			k.gapOwed = true
 			k.quietUntil = laterOf(k.quietUntil, now.Add(time.Second))
 		}
 	case a == nil:
-	case r.ok:
+	case r.OK:
 		k.dropLocked(r.n)
-	case r.final || a.tries >= len(k.owner.opts.Backoff):
+	case r.Final || a.tries >= len(k.owner.opts.Backoff):
 		k.dropLocked(r.n)
 		k.health.abandoned++
-		k.gapOwed = k.gapOwed || r.final || !k.owner.engine.faults.has(faultRetriesShort)
+		k.gapOwed = k.gapOwed || r.Final || !k.owner.engine.faults.has(faultRetriesShort)
 	default:
-		a.due = now.Add(max(k.owner.opts.Backoff[a.tries], r.wait))
+		a.due = now.Add(max(k.owner.opts.Backoff[a.tries], r.Wait))
 		a.tries++
 		k.waiting++
 	}
-	if !r.ok && k.health.failures >= minFailures && now.Sub(k.health.failedSince) >= k.owner.opts.SuspendAfter {
+	if !r.OK && k.health.failures >= minFailures && now.Sub(k.health.failedSince) >= k.owner.opts.SuspendAfter {
 		k.health.suspended = true
 		k.owner.opts.Log.Warn("webhook suspended", "subscription", k.id, "error", k.health.lastError)
 		k.rewindLocked(k.watermarkLocked())
 	}
 }
 
-func (k *hook) recordLocked(o outcome, now time.Time) {
-	if o.ok {
+func (k *hook) recordLocked(o eventserver.Outcome, now time.Time) {
+	if o.OK {
 		k.health.lastDelivery, k.health.lastError = now, ""
 		k.health.failedSince, k.health.failures = time.Time{}, 0
 		return
 	}
-	k.health.lastError = o.category
+	k.health.lastError = o.Category
 	k.health.failures++
 	if k.health.failedSince.IsZero() {
 		k.health.failedSince = now
 	}
-	if o.wait > 0 {
-		k.quietUntil = laterOf(k.quietUntil, now.Add(o.wait))
+	if o.Wait > 0 {
+		k.quietUntil = laterOf(k.quietUntil, now.Add(o.Wait))
 	}
 }
 
@@ -433,14 +434,14 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 
 // farewell tells the receiver that the subscription has ended, with the same
 // retries as an event.
-func (k *hook) farewell(ctx context.Context, f *refusal) {
+func (k *hook) farewell(ctx context.Context, f *eventserver.Refusal) {
 	k.mu.Lock()
 	k.over = true
-	j := k.controlLocked("terminated", map[string]any{"error": f.body(k.owner.engine.profile)}, time.Now())
+	j := k.controlLocked("terminated", map[string]any{"error": f.Body(k.owner.engine.profile)}, time.Now())
 	k.mu.Unlock()
 	for tries := 0; ; tries++ {
-		o := k.owner.sender.send(ctx, j.delivery)
-		if o.ok || o.final || tries >= len(k.owner.opts.Backoff) {
+		o := k.owner.sender.Send(ctx, j.Delivery)
+		if o.OK || o.Final || tries >= len(k.owner.opts.Backoff) {
 			return
 		}
 		select {
@@ -448,7 +449,7 @@ func (k *hook) farewell(ctx context.Context, f *refusal) {
 			return
 		case <-k.stop:
 			return
-		case <-time.After(max(k.owner.opts.Backoff[tries], o.wait)):
+		case <-time.After(max(k.owner.opts.Backoff[tries], o.Wait)):
 		}
 	}
 }

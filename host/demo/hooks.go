@@ -4,24 +4,16 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base32"
-	"encoding/hex"
-	"encoding/json"
 	"io"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
 const (
-	minTTL         = time.Second
-	maxVerify      = 8         // verifications at a time
 	dualSign       = time.Hour // after a rotation both secrets sign
 	deliveriesEach = 16        // concurrent deliveries of one subscription
 )
@@ -30,17 +22,16 @@ const (
 type hooks struct {
 	engine *engine
 	opts   PagerOptions
-	sender *sender
+	sender *eventserver.Sender
 	random io.Reader
 	key    ed25519.PrivateKey // see PagerOptions.ServerKey
-	verify chan struct{}      // one slot for every verification under way
+	verify *eventserver.Verifier
 
 	ctx     context.Context // of begin: as long as the workers run
 	workers sync.WaitGroup
 
-	mu       sync.Mutex
-	byID     map[string]*hook
-	verified map[string]bool // principal and url
+	mu   sync.Mutex
+	byID map[string]*hook
 }
 
 func newHooks(e *engine, opts PagerOptions) *hooks {
@@ -48,7 +39,7 @@ func newHooks(e *engine, opts PagerOptions) *hooks {
 	if random == nil {
 		random = rand.Reader
 	}
-	return &hooks{engine: e, random: random, verify: make(chan struct{}, maxVerify), byID: map[string]*hook{}, verified: map[string]bool{}}
+	return &hooks{engine: e, random: random, verify: eventserver.NewVerifier(random), byID: map[string]*hook{}}
 }
 
 // begin must be called before the first request is served.
@@ -58,8 +49,8 @@ func (h *hooks) begin(ctx context.Context, opts PagerOptions) {
 	if !opts.TrustCA {
 		ca = ""
 	}
-	h.sender = newSender(opts.AllowLoopback, ca, 2*deliveriesEach)
-	h.sender.key = h.key
+	h.sender = eventserver.NewSender(opts.AllowLoopback, ca, 2*deliveriesEach)
+	h.sender.Key = h.key
 }
 
 // wait returns when every worker has ended; ctx of begin must be over.
@@ -68,69 +59,20 @@ func (h *hooks) wait() {
 	workers := &h.workers
 	h.mu.Unlock()
 	workers.Wait()
-	h.sender.transport.CloseIdleConnections()
-}
-
-type hookParams struct {
-	Delivery struct {
-		Mode   string `json:"mode"`
-		URL    string `json:"url"`
-		Secret string `json:"secret"`
-	} `json:"delivery"`
-	TTL json.RawMessage `json:"ttlMs"`
-}
-
-// hookID is deterministic, so that a subscription keeps its id over refreshes
-// and restarts.
-func hookID(principal, url, name, args string) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{principal, url, name, args}, "\x00")))
-	return "sub_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
-}
-
-func (h *hooks) params(c call) (hookParams, *refusal) {
-	var p hookParams
-	if c.principal == "" {
-		return p, &refusal{wire.Forbidden, "webhooks need an authenticated caller", map[string]any{"reason": "unauthenticated"}}
-	}
-	if f := decode(c.params, &p); f != nil {
-		return p, f
-	}
-	if m := p.Delivery.Mode; m != "" && m != "webhook" {
-		return p, badParam("delivery.mode", "delivery.mode must be webhook")
-	}
-	u, err := url.Parse(p.Delivery.URL)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return p, badParam("delivery.url", "delivery.url must be an https URL without user and fragment")
-	}
-	return p, nil
-}
-
-// lease reads ttlMs. The default is also the longest that is granted, and what a request
-// for no expiry gets: subscriptions are not kept over a restart, and a client that is granted more
-// would miss it for longer.
-func (h *hooks) lease(raw json.RawMessage) (time.Duration, *refusal) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return h.opts.DefaultTTL, nil
-	}
-	var ms float64
-	if json.Unmarshal(raw, &ms) != nil {
-		return 0, badParam("ttlMs", "ttlMs must be a number or null")
-	}
-	ms = min(max(ms, float64(minTTL.Milliseconds())), float64(h.opts.DefaultTTL.Milliseconds()))
-	return time.Duration(ms) * time.Millisecond, nil
+	h.sender.Close()
 }
 
 // subscribe answers events/subscribe: a new subscription or a refresh.
-func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *refusal) {
-	p, f := h.params(c)
+func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *eventserver.Refusal) {
+	p, f := eventserver.ReadHookRequest(c.params, c.principal)
 	if f != nil {
 		return nil, f
 	}
-	secret := event.NewSecret(p.Delivery.Secret)
-	if _, err := secret.WebhookKey(); err != nil {
-		return nil, badParam("delivery.secret", err.Error())
+	secret, f := p.Secret()
+	if f != nil {
+		return nil, f
 	}
-	ttl, f := h.lease(p.TTL)
+	ttl, f := p.Lease(h.opts.DefaultTTL)
 	if f != nil {
 		return nil, f
 	}
@@ -138,7 +80,7 @@ func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *refusal
 	if f != nil {
 		return nil, f
 	}
-	id := hookID(c.principal, p.Delivery.URL, w.kind.name, w.raw)
+	id := eventserver.HookID(c.principal, p.Delivery.URL, w.kind.name, w.raw)
 	if f := h.room(id, c.principal); f != nil {
 		return nil, f
 	}
@@ -157,13 +99,13 @@ func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *refusal
 }
 
 // room checks the limit of subscriptions, before anything is sent anywhere.
-func (h *hooks) room(id, principal string) *refusal {
+func (h *hooks) room(id, principal string) *eventserver.Refusal {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.roomLocked(id, principal)
 }
 
-func (h *hooks) roomLocked(id, principal string) *refusal {
+func (h *hooks) roomLocked(id, principal string) *eventserver.Refusal {
 	if h.byID[id] != nil {
 		return nil
 	}
@@ -174,17 +116,17 @@ func (h *hooks) roomLocked(id, principal string) *refusal {
 		}
 	}
 	if n >= h.opts.MaxSubscriptions {
-		return &refusal{wire.ResourceExhausted, "too many webhook subscriptions", map[string]any{"limit": "subscriptions", "max": h.opts.MaxSubscriptions}}
+		return eventserver.Refuse(wire.ResourceExhausted, "too many webhook subscriptions", map[string]any{"limit": "subscriptions", "max": h.opts.MaxSubscriptions})
 	}
 	return nil
 }
 
 // enter finds the subscription or starts its worker.
-func (h *hooks) enter(id, principal, url string, w requested, secret event.Secret, ttl time.Duration) (k *hook, fresh bool, f *refusal) {
+func (h *hooks) enter(id, principal, url string, w requested, secret event.Secret, ttl time.Duration) (k *hook, fresh bool, f *eventserver.Refusal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ctx.Err() != nil {
-		return nil, false, callbackRefusal("connection_refused")
+		return nil, false, eventserver.BadCallback("connection_refused")
 	}
 	if k := h.byID[id]; k != nil && !k.isOver() {
 		return k, false, nil
@@ -202,7 +144,7 @@ func (h *hooks) enter(id, principal, url string, w requested, secret event.Secre
 			delete(h.byID, id)
 		}
 		if h.engine.faults.has(faultForgotten) {
-			delete(h.verified, verifiedKey(principal, url))
+			h.verify.Forget(principal, url)
 		}
 	})
 	return k, true, nil
@@ -210,72 +152,26 @@ func (h *hooks) enter(id, principal, url string, w requested, secret event.Secre
 
 // challenge proves that the receiver wants deliveries, once for every principal
 // and url.
-func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret event.Secret) *refusal {
-	key := verifiedKey(principal, url)
-	h.mu.Lock()
-	done := h.verified[key]
-	h.mu.Unlock()
-	if done {
-		return nil
+func (h *hooks) challenge(ctx context.Context, id, principal, url string, secret event.Secret) *eventserver.Refusal {
+	f := h.verify.Verify(ctx, h.sender, id, principal, url, secret)
+	if f == nil && h.engine.faults.has(faultChallenge) {
+		h.verify.Forget(principal, url)
+		f = eventserver.BadCallback("challenge_failed")
 	}
-	select {
-	case h.verify <- struct{}{}:
-		defer func() { <-h.verify }()
-	case <-ctx.Done():
-		return callbackRefusal("timeout")
-	}
-	challenge, msgID := h.token(), "msg_verification_"+h.token()
-	body, err := json.Marshal(map[string]string{"type": "verification", "challenge": challenge})
-	if err != nil {
-		return callbackRefusal("challenge_failed")
-	}
-	o := h.sender.send(ctx, delivery{url: url, subID: id, webhookID: msgID, body: body, secrets: []event.Secret{secret}, wantBody: true})
-	if !o.ok && !o.answered {
-		return callbackRefusal(o.category)
-	}
-	var echo struct {
-		Challenge string `json:"challenge"`
-	}
-	if !o.ok || json.Unmarshal(o.body, &echo) != nil || subtle.ConstantTimeCompare([]byte(echo.Challenge), []byte(challenge)) != 1 {
-		return callbackRefusal("challenge_failed")
-	}
-	if h.engine.faults.has(faultChallenge) {
-		return callbackRefusal("challenge_failed")
-	}
-	h.mu.Lock()
-	h.verified[key] = true
-	h.mu.Unlock()
-	return nil
-}
-
-func verifiedKey(principal, url string) string { return principal + "\x00" + url }
-
-func callbackRefusal(reason string) *refusal {
-	return &refusal{wire.CallbackEndpointError, "the callback could not be verified", map[string]any{"reason": reason}}
-}
-
-// token returns 128 random bits as text.
-func (h *hooks) token() string {
-	b := make([]byte, 16)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, err := io.ReadFull(h.random, b); err != nil {
-		panic("demo: no randomness: " + err.Error())
-	}
-	return hex.EncodeToString(b)
+	return f
 }
 
 // unsubscribe answers events/unsubscribe.
-func (h *hooks) unsubscribe(c call) (map[string]any, *refusal) {
-	p, f := h.params(c)
+func (h *hooks) unsubscribe(c call) (map[string]any, *eventserver.Refusal) {
+	p, f := eventserver.ReadHookRequest(c.params, c.principal)
 	if f != nil {
 		return nil, f
 	}
 	var wanted requestParams
-	if f := decode(c.params, &wanted); f != nil {
+	if f := eventserver.Decode(c.params, &wanted); f != nil {
 		return nil, f
 	}
-	gone := &refusal{wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"}}
+	gone := eventserver.Refuse(wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"})
 	for _, t := range h.engine.types {
 		if t.name != wanted.Name {
 			continue
@@ -284,7 +180,7 @@ func (h *hooks) unsubscribe(c call) (map[string]any, *refusal) {
 		if f != nil {
 			return nil, f
 		}
-		id := hookID(c.principal, p.Delivery.URL, t.name, raw)
+		id := eventserver.HookID(c.principal, p.Delivery.URL, t.name, raw)
 		h.mu.Lock()
 		k := h.byID[id]
 		delete(h.byID, id)
@@ -299,12 +195,12 @@ func (h *hooks) unsubscribe(c call) (map[string]any, *refusal) {
 }
 
 // terminateAll ends every subscription with a terminated envelope.
-func (h *hooks) terminateAll(f *refusal) {
+func (h *hooks) terminateAll(f *eventserver.Refusal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, k := range h.byID {
 		delete(h.byID, id)
 		k.terminate(f)
 	}
-	clear(h.verified)
+	h.verify.ForgetAll()
 }

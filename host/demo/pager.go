@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -157,7 +158,7 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 	}
 	p.hooks = newHooks(&p.engine, opts)
 	if opts.ServerKey {
-		if p.hooks.key, err = newServerKey(p.hooks.random); err != nil {
+		if p.hooks.key, err = eventserver.NewServerKey(p.hooks.random); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +191,7 @@ func RunPager(ctx context.Context, opts PagerOptions) error {
 func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if onLoopback(ln.Addr()) {
+	if eventserver.OnLoopback(ln.Addr()) {
 		p.opts.AllowLoopback, p.opts.TrustCA, p.opts.LoopbackPrincipal = true, true, true
 	}
 	p.hooks.begin(ctx, p.opts)
@@ -198,7 +199,7 @@ func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	srv := &http.Server{
-		Handler:           p.handler(onLoopback(ln.Addr())),
+		Handler:           p.handler(eventserver.OnLoopback(ln.Addr())),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
@@ -206,7 +207,7 @@ func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 		Protocols:         protocols,
 		ErrorLog:          slog.NewLogLogger(p.opts.Log.Handler(), slog.LevelDebug),
 	}
-	return serveUntil(ctx, cancel, srv, ln, "pager", p.hooks.wait)
+	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.wait)
 }
 
 // Revoke takes away the rights behind everything that is open: streams and
@@ -223,9 +224,4 @@ func (p *Pager) revocation() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.revoked
-}
-
-func onLoopback(addr net.Addr) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
 }

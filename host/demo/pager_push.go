@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -16,7 +17,7 @@ func (p *Pager) slot(w http.ResponseWriter, c call) (release func()) {
 	case p.streams <- struct{}{}:
 		return func() { <-p.streams }
 	default:
-		p.answerRefusal(w, c.id, &refusal{wire.ResourceExhausted, "too many open streams", map[string]any{"limit": "streams", "max": p.opts.MaxStreams}})
+		p.answerRefusal(w, c.id, eventserver.Refuse(wire.ResourceExhausted, "too many open streams", map[string]any{"limit": "streams", "max": p.opts.MaxStreams}))
 		return nil
 	}
 }
@@ -33,14 +34,14 @@ func (p *Pager) serveStream(w http.ResponseWriter, r *http.Request, c call) {
 		return
 	}
 	defer release()
-	out := startSSE(w)
+	out := eventserver.StartSSE(w)
 	s := &stream{engine: &p.engine, requested: wanted, id: c.id, heartbeat: p.opts.Heartbeat, revoked: p.revocation(),
-		write: out.write, open: sseOpen, close: sseClose}
+		write: out.Write, open: eventserver.SSEOpen, close: eventserver.SSEClose}
 	if err := s.run(r.Context()); err != nil && r.Context().Err() == nil {
 		p.opts.Log.Debug("stream ended", "type", wanted.kind.name, "error", err)
 		return
 	}
-	out.finish(c.id)
+	out.Finish(c.id, pagerInfo())
 }
 
 // serveListen answers subscriptions/listen: notifications outside of requests.
@@ -48,7 +49,7 @@ func (p *Pager) serveListen(w http.ResponseWriter, r *http.Request, c call) {
 	var params struct {
 		Notifications map[string]json.RawMessage `json:"notifications"`
 	}
-	if f := decode(c.params, &params); f != nil {
+	if f := eventserver.Decode(c.params, &params); f != nil {
 		p.answerRefusal(w, c.id, f)
 		return
 	}
@@ -62,21 +63,21 @@ func (p *Pager) serveListen(w http.ResponseWriter, r *http.Request, c call) {
 	if json.Unmarshal(params.Notifications["eventsListChanged"], &wanted) == nil && wanted {
 		honoured["eventsListChanged"] = true
 	}
-	out := startSSE(w)
+	out := eventserver.StartSSE(w)
 	if p.listen(r.Context(), out, c.id, honoured) == nil {
-		out.finish(c.id)
+		out.Finish(c.id, pagerInfo())
 	}
 }
 
 // listen returns nil when the server ends it.
-func (p *Pager) listen(ctx context.Context, out *sse, id json.RawMessage, honoured map[string]any) error {
+func (p *Pager) listen(ctx context.Context, out *eventserver.SSE, id json.RawMessage, honoured map[string]any) error {
 	meta := map[string]any{wire.MetaSubscription: id}
 	send := func(method string, params map[string]any) error {
 		frame, err := wire.EncodeNotification(method, params)
 		if err != nil {
 			return err
 		}
-		return out.frame(frame)
+		return out.Frame(frame)
 	}
 	if err := send("notifications/subscriptions/acknowledged", map[string]any{"notifications": honoured, "_meta": meta}); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (p *Pager) listen(ctx context.Context, out *sse, id json.RawMessage, honour
 		case <-ctx.Done():
 			return nil
 		case <-beat.C:
-			if err := out.write([]byte(": alive\n\n")); err != nil {
+			if err := out.Write([]byte(": alive\n\n")); err != nil {
 				return err
 			}
 		case <-change.C:

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -73,9 +74,9 @@ func (r *rig) request(ctx context.Context, id any, method string, params map[str
 func modernRequest(t testing.TB, ctx context.Context, url string, id any, method string, params map[string]any) *http.Request {
 	t.Helper()
 	full := map[string]any{"_meta": map[string]any{
-		metaVersion:                       modernVersion,
-		metaPrefix + "clientInfo":         map[string]any{"name": "test", "version": "1"},
-		metaPrefix + "clientCapabilities": map[string]any{"extensions": map[string]any{wire.Extension: map[string]any{}}},
+		"io.modelcontextprotocol/protocolVersion":    eventserver.Modern,
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "test", "version": "1"},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": map[string]any{wire.Extension: map[string]any{}}},
 	}}
 	for k, v := range params {
 		full[k] = v
@@ -90,7 +91,7 @@ func modernRequest(t testing.TB, ctx context.Context, url string, id any, method
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("MCP-Protocol-Version", modernVersion)
+	req.Header.Set("MCP-Protocol-Version", eventserver.Modern)
 	req.Header.Set("Mcp-Method", method)
 	return req
 }

@@ -3,13 +3,15 @@ package demo
 import (
 	"encoding/json"
 	"time"
+
+	"eventdeck/host/eventserver"
 )
 
 // maxPoll bounds the events in one answer.
 const maxPoll = 500
 
 // poll answers events/poll.
-func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, requested, *refusal) {
+func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, requested, *eventserver.Refusal) {
 	w, f := e.resolve(params, "poll", now)
 	if f != nil {
 		return nil, w, f
@@ -17,7 +19,7 @@ func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, re
 	var p struct {
 		MaxEvents int `json:"maxEvents"`
 	}
-	if f := decode(params, &p); f != nil {
+	if f := eventserver.Decode(params, &p); f != nil {
 		return nil, w, f
 	}
 	w.max = maxPoll

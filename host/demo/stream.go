@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
@@ -53,7 +54,7 @@ func (s *stream) run(ctx context.Context) error {
 		now := time.Now()
 		behind := s.fill(now)
 		if !behind && !s.kind.exists(now) {
-			return s.terminate(goneRefusal(s.kind))
+			return s.terminate(eventserver.Gone(s.kind.name))
 		}
 		if s.pulse(&p, now); len(s.buf) > 0 {
 			if err := s.flush(); err != nil {
@@ -117,8 +118,8 @@ func (s *stream) pulse(p *pulses, now time.Time) {
 		p.beat = now.Add(s.heartbeat)
 	}
 	if !now.Before(p.error) {
-		failed := &refusal{wire.InternalError, "the upstream does not answer; trying again", nil}
-		s.note(wire.NoteError, map[string]any{"error": failed.body(s.profile)})
+		failed := eventserver.Refuse(wire.InternalError, "the upstream does not answer; trying again", nil)
+		s.note(wire.NoteError, map[string]any{"error": failed.Body(s.profile)})
 		p.error = now.Add(s.faults[faultErrors])
 	}
 }
@@ -191,8 +192,8 @@ func (s *stream) note(method string, params map[string]any) {
 	s.buf = append(append(append(s.buf, s.open...), frame...), s.close...)
 }
 
-func (s *stream) terminate(f *refusal) error {
-	s.note(wire.NoteTerminated, map[string]any{"error": f.body(s.profile)})
+func (s *stream) terminate(f *eventserver.Refusal) error {
+	s.note(wire.NoteTerminated, map[string]any{"error": f.Body(s.profile)})
 	return s.flush()
 }
 
@@ -202,10 +203,6 @@ func (s *stream) flush() error {
 	return err
 }
 
-func revokedRefusal() *refusal {
-	return &refusal{wire.Forbidden, "access to the events was taken away", map[string]any{"reason": "revoked"}}
-}
-
-func goneRefusal(t *eventType) *refusal {
-	return &refusal{wire.NotFound, "the event type is gone", map[string]any{"kind": "event", "name": t.name}}
+func revokedRefusal() *eventserver.Refusal {
+	return eventserver.Refuse(wire.Forbidden, "access to the events was taken away", map[string]any{"reason": "revoked"})
 }

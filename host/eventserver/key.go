@@ -1,4 +1,4 @@
-package demo
+package eventserver
 
 import (
 	"crypto/ed25519"
@@ -13,7 +13,10 @@ import (
 	"eventdeck/host/receiver"
 )
 
-func newServerKey(random io.Reader) (ed25519.PrivateKey, error) {
+// NewServerKey makes the key of a server.
+//
+// Error: that of random.
+func NewServerKey(random io.Reader) (ed25519.PrivateKey, error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
 		return nil, fmt.Errorf("no randomness for the server's key: %w", err)
@@ -21,8 +24,8 @@ func newServerKey(random io.Reader) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// serveKeys answers with the set of the one key (RFC 8037).
-func serveKeys(key ed25519.PrivateKey) http.HandlerFunc {
+// ServeKeys answers [receiver.WellKnownKeys] with the set of the one key (RFC 8037).
+func ServeKeys(key ed25519.PrivateKey) http.HandlerFunc {
 	public := key.Public().(ed25519.PublicKey)
 	sum := sha256.Sum256(public)
 	set, err := json.Marshal(map[string]any{"keys": []map[string]string{{
@@ -30,7 +33,7 @@ func serveKeys(key ed25519.PrivateKey) http.HandlerFunc {
 		"kid": base64.RawURLEncoding.EncodeToString(sum[:8]), "x": base64.RawURLEncoding.EncodeToString(public),
 	}}})
 	if err != nil {
-		panic("demo: a key set is no JSON: " + err.Error())
+		panic("eventserver: a key set is no JSON: " + err.Error())
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -45,17 +48,17 @@ func serveKeys(key ed25519.PrivateKey) http.HandlerFunc {
 
 // proofs returns the entries of a delivery's signature header: by each secret, the
 // newest first, and by the server's own key if it has one.
-func (s *sender) proofs(d delivery, at time.Time) ([]string, error) {
+func (s *Sender) proofs(d Delivery, at time.Time) ([]string, error) {
 	var proofs []string
-	for _, secret := range d.secrets {
-		proof, err := receiver.Sign(secret, d.webhookID, at, d.body)
+	for _, secret := range d.Secrets {
+		proof, err := receiver.Sign(secret, d.WebhookID, at, d.Body)
 		if err != nil {
 			return nil, err
 		}
 		proofs = append(proofs, proof)
 	}
-	if s.key != nil {
-		proofs = append(proofs, receiver.SignWithKey(s.key, d.webhookID, at.Unix(), d.body))
+	if s.Key != nil {
+		proofs = append(proofs, receiver.SignWithKey(s.Key, d.WebhookID, at.Unix(), d.Body))
 	}
 	return proofs, nil
 }

@@ -1,4 +1,4 @@
-package demo
+package eventserver
 
 import (
 	"bytes"
@@ -28,33 +28,38 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// errBlocked: the address is not one that deliveries may go to.
-var errBlocked = errors.New("the callback's address is not publicly routable")
+// ErrBlocked: the address is not one that deliveries may go to.
+var ErrBlocked = errors.New("the callback's address is not publicly routable")
 
-// outcome is what became of one attempt.
-type outcome struct {
-	ok       bool
-	answered bool          // with whatever status
-	final    bool          // refused for good: 410 and 413
-	category string        // of SEP-3415's lastError
-	wait     time.Duration // Retry-After
-	body     []byte        // of the answer, when it was asked for
+// Outcome is what became of one attempt.
+type Outcome struct {
+	OK       bool
+	Answered bool          // with whatever status
+	Final    bool          // refused for good: 410 and 413
+	Category string        // of SEP-3415's lastError
+	Wait     time.Duration // Retry-After
+	Body     []byte        // of the answer, when it was asked for
 }
 
-// sender makes the HTTP requests of webhook deliveries. It follows no redirect,
+// Sender makes the HTTP requests of webhook deliveries. It follows no redirect,
 // uses no proxy, and connects only to addresses that were checked when they
 // were dialled, so that neither a name that changes nor a redirect can lead it
 // elsewhere.
-type sender struct {
+type Sender struct {
+	// Key is the server's own, with which deliveries are signed too; nil: it has none.
+	Key ed25519.PrivateKey
+
 	client    *http.Client
 	transport *http.Transport
-	key       ed25519.PrivateKey // the server's own, or nil
 }
 
-func newSender(allowLoopback bool, caFile string, perHost int) *sender {
+// NewSender returns a sender that keeps perHost idle connections. With allowLoopback
+// callbacks may be on loopback; caFile names PEM certificates that are trusted beside the
+// system's, is read at each connection, and may not exist yet.
+func NewSender(allowLoopback bool, caFile string, perHost int) *Sender {
 	dialer := &net.Dialer{
 		Timeout: sendTimeout,
-		Control: func(_, address string, _ syscall.RawConn) error { return checkAddress(address, allowLoopback) },
+		Control: func(_, address string, _ syscall.RawConn) error { return CheckAddress(address, allowLoopback) },
 	}
 	tr := &http.Transport{
 		MaxIdleConnsPerHost: perHost,
@@ -63,15 +68,18 @@ func newSender(allowLoopback bool, caFile string, perHost int) *sender {
 			return dialTLS(ctx, dialer, network, addr, caFile)
 		},
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			return nil, fmt.Errorf("%w: only https is delivered to", errBlocked)
+			return nil, fmt.Errorf("%w: only https is delivered to", ErrBlocked)
 		},
 	}
-	return &sender{transport: tr, client: &http.Client{
+	return &Sender{transport: tr, client: &http.Client{
 		Transport:     tr,
 		Timeout:       sendTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
+
+// Close lets the idle connections go.
+func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
 func dialTLS(ctx context.Context, dialer *net.Dialer, network, addr, caFile string) (net.Conn, error) {
 	raw, err := dialer.DialContext(ctx, network, addr)
@@ -111,74 +119,74 @@ func roots(caFile string) *x509.CertPool {
 	return pool
 }
 
-// checkAddress refuses every address that is not globally routable.
-func checkAddress(address string, allowLoopback bool) error {
+// CheckAddress refuses every address that is not globally routable.
+func CheckAddress(address string, allowLoopback bool) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: %s", errBlocked, address)
+		return fmt.Errorf("%w: %s", ErrBlocked, address)
 	}
 	ip := ap.Addr().Unmap().WithZone("")
 	if ip.IsLoopback() && allowLoopback {
 		return nil
 	}
 	if !event.IsPublicIP(ip) {
-		return fmt.Errorf("%w: %s", errBlocked, ip)
+		return fmt.Errorf("%w: %s", ErrBlocked, ip)
 	}
 	return nil
 }
 
-// delivery is one signed request.
-type delivery struct {
-	url, subID, webhookID string
-	body                  []byte
-	secrets               []event.Secret // the newest first; each signs
-	wantBody              bool
+// Delivery is one signed request.
+type Delivery struct {
+	URL, SubID, WebhookID string
+	Body                  []byte
+	Secrets               []event.Secret // the newest first; each signs
+	WantBody              bool           // of the answer
 }
 
-// send makes one attempt.
-func (s *sender) send(ctx context.Context, d delivery) outcome {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(d.body))
+// Send makes one attempt.
+func (s *Sender) Send(ctx context.Context, d Delivery) Outcome {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
 	if err != nil {
-		return outcome{category: "connection_refused"}
+		return Outcome{Category: "connection_refused"}
 	}
 	now := time.Now()
 	signatures, err := s.proofs(d, now)
 	if err != nil {
-		return outcome{category: "connection_refused"}
+		return Outcome{Category: "connection_refused"}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(receiver.HeaderID, d.webhookID)
+	req.Header.Set(receiver.HeaderID, d.WebhookID)
 	req.Header.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 	req.Header.Set(receiver.HeaderSignature, strings.Join(signatures, " "))
-	req.Header.Set(receiver.HeaderSubscription, d.subID)
+	req.Header.Set(receiver.HeaderSubscription, d.SubID)
 	res, err := s.client.Do(req)
 	if err != nil {
-		return outcome{category: categoryOf(err)}
+		return Outcome{Category: categoryOf(err)}
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil && d.wantBody {
-		return outcome{category: categoryOf(err)}
+	if err != nil && d.WantBody {
+		return Outcome{Category: categoryOf(err)}
 	}
-	return judge(res, answer, d.wantBody)
+	return judge(res, answer, d.WantBody)
 }
 
-func judge(res *http.Response, answer []byte, wantBody bool) outcome {
-	o := outcome{answered: true}
+func judge(res *http.Response, answer []byte, wantBody bool) Outcome {
+	o := Outcome{Answered: true}
 	if wantBody {
-		o.body = answer
+		o.Body = answer
 	}
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
-		o.wait = min(time.Duration(s)*time.Second, maxWait)
+		o.Wait = min(time.Duration(s)*time.Second, maxWait)
 	}
 	switch code := res.StatusCode; {
 	case code >= 200 && code < 300:
-		o.ok = true
+		o.OK = true
 	case code >= 500:
-		o.category = "http_5xx"
+		o.Category = "http_5xx"
 	default:
-		o.category = "http_4xx" // a redirect is refused like one
-		o.final = code == http.StatusGone || code == http.StatusRequestEntityTooLarge
+		o.Category = "http_4xx" // a redirect is refused like one
+		o.Final = code == http.StatusGone || code == http.StatusRequestEntityTooLarge
 	}
 	return o
 }

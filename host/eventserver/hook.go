@@ -1,0 +1,165 @@
+package eventserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+const (
+	minTTL    = time.Second
+	maxVerify = 8 // verifications at a time
+)
+
+// HookRequest is what events/subscribe and events/unsubscribe say of a webhook.
+type HookRequest struct {
+	Delivery struct {
+		Mode   string `json:"mode"`
+		URL    string `json:"url"`
+		Secret string `json:"secret"`
+	} `json:"delivery"`
+	TTL json.RawMessage `json:"ttlMs"`
+}
+
+// ReadHookRequest reads the params of a webhook for a principal, "" for an anonymous caller.
+func ReadHookRequest(params json.RawMessage, principal string) (HookRequest, *Refusal) {
+	var p HookRequest
+	if principal == "" {
+		return p, Refuse(wire.Forbidden, "webhooks need an authenticated caller", map[string]any{"reason": "unauthenticated"})
+	}
+	if f := Decode(params, &p); f != nil {
+		return p, f
+	}
+	if m := p.Delivery.Mode; m != "" && m != "webhook" {
+		return p, BadParam("delivery.mode", "delivery.mode must be webhook")
+	}
+	u, err := url.Parse(p.Delivery.URL)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return p, BadParam("delivery.url", "delivery.url must be an https URL without user and fragment")
+	}
+	return p, nil
+}
+
+// Secret returns the secret that deliveries are to be signed with.
+func (p HookRequest) Secret() (event.Secret, *Refusal) {
+	secret := event.NewSecret(p.Delivery.Secret)
+	if _, err := secret.WebhookKey(); err != nil {
+		return secret, BadParam("delivery.secret", err.Error())
+	}
+	return secret, nil
+}
+
+// Lease returns the time that is granted. The default is also the longest, and what a
+// request for no expiry gets: a server that keeps its subscriptions in memory alone would
+// miss it for longer after a restart.
+func (p HookRequest) Lease(most time.Duration) (time.Duration, *Refusal) {
+	if len(p.TTL) == 0 || string(p.TTL) == "null" {
+		return most, nil
+	}
+	var ms float64
+	if json.Unmarshal(p.TTL, &ms) != nil {
+		return 0, BadParam("ttlMs", "ttlMs must be a number or null")
+	}
+	ms = min(max(ms, float64(minTTL.Milliseconds())), float64(most.Milliseconds()))
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// HookID returns the id of a webhook subscription. It is deterministic, so that the
+// subscription keeps it over refreshes and restarts. args are canonical JSON.
+func HookID(principal, url, name, args string) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{principal, url, name, args}, "\x00")))
+	return "sub_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
+}
+
+// Verifier proves that receivers want deliveries, once for every principal and url. Its
+// methods may be called from any goroutine.
+type Verifier struct {
+	slots chan struct{} // one for every verification under way
+
+	mu       sync.Mutex
+	random   io.Reader
+	verified map[string]bool // by principal and url
+}
+
+// NewVerifier returns a verifier that takes its challenges from random.
+func NewVerifier(random io.Reader) *Verifier {
+	return &Verifier{slots: make(chan struct{}, maxVerify), random: random, verified: map[string]bool{}}
+}
+
+// Verify sends a challenge to a callback that is not proved yet.
+func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url string, secret event.Secret) *Refusal {
+	v.mu.Lock()
+	done := v.verified[verifiedKey(principal, url)]
+	v.mu.Unlock()
+	if done {
+		return nil
+	}
+	select {
+	case v.slots <- struct{}{}:
+		defer func() { <-v.slots }()
+	case <-ctx.Done():
+		return BadCallback("timeout")
+	}
+	challenge, msgID := v.Token(), "msg_verification_"+v.Token()
+	body, err := json.Marshal(map[string]string{"type": "verification", "challenge": challenge})
+	if err != nil {
+		return BadCallback("challenge_failed")
+	}
+	o := s.Send(ctx, Delivery{URL: url, SubID: id, WebhookID: msgID, Body: body, Secrets: []event.Secret{secret}, WantBody: true})
+	if !o.OK && !o.Answered {
+		return BadCallback(o.Category)
+	}
+	var echo struct {
+		Challenge string `json:"challenge"`
+	}
+	if !o.OK || json.Unmarshal(o.Body, &echo) != nil || subtle.ConstantTimeCompare([]byte(echo.Challenge), []byte(challenge)) != 1 {
+		return BadCallback("challenge_failed")
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.verified[verifiedKey(principal, url)] = true
+	return nil
+}
+
+// Forget has the callback verified again before its next subscription.
+func (v *Verifier) Forget(principal, url string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.verified, verifiedKey(principal, url))
+}
+
+// ForgetAll has all callbacks verified again.
+func (v *Verifier) ForgetAll() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	clear(v.verified)
+}
+
+func verifiedKey(principal, url string) string { return principal + "\x00" + url }
+
+// BadCallback refuses a callback. reason is a category of SEP-3415.
+func BadCallback(reason string) *Refusal {
+	return Refuse(wire.CallbackEndpointError, "the callback could not be verified", map[string]any{"reason": reason})
+}
+
+// Token returns 128 random bits as text.
+func (v *Verifier) Token() string {
+	b := make([]byte, 16)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, err := io.ReadFull(v.random, b); err != nil {
+		panic("eventserver: no randomness: " + err.Error())
+	}
+	return hex.EncodeToString(b)
+}

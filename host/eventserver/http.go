@@ -1,0 +1,259 @@
+package eventserver
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// MaxRequest bounds the body of a request, in bytes.
+const MaxRequest = 1 << 20
+
+// CodeHeaderMismatch: headers of a request contradict its body (2026-07-28, Streamable HTTP).
+const CodeHeaderMismatch = -32020
+
+// OnLoopback reports whether an address that is listened on is on loopback.
+func OnLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// FromLoopback reports whether a request came over loopback.
+func FromLoopback(r *http.Request) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback()
+}
+
+// LocalRequest reports whether a request names loopback. That keeps a web page from
+// reaching a server on loopback through a name of its own (DNS rebinding).
+func LocalRequest(r *http.Request) bool {
+	if !localHost(r.Host) {
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && localHost(u.Host)
+}
+
+func localHost(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// HasBearer reports whether a request shows the token.
+func HasBearer(r *http.Request, token event.Secret) bool {
+	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return subtle.ConstantTimeCompare([]byte(given), []byte(token.Reveal())) == 1
+}
+
+// AskForBearer answers a request that lacks the token.
+func AskForBearer(w http.ResponseWriter, realm string) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`"`)
+	http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
+}
+
+// ReadRequest reads the one JSON-RPC request that a call of Streamable HTTP brings. It is
+// false where the call is answered already: for what is none, and for notifications.
+func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "POST only", http.StatusMethodNotAllowed)
+		return wire.Message{}, false
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "application/json only", http.StatusUnsupportedMediaType)
+		return wire.Message{}, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequest))
+	if err != nil {
+		status := http.StatusBadRequest
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		http.Error(w, "the request cannot be read", status)
+		return wire.Message{}, false
+	}
+	messages, err := wire.DecodeMessages(body)
+	if err != nil || len(messages) != 1 || messages[0].Method == "" {
+		code := wire.CodeInvalidRequest
+		if !json.Valid(body) {
+			code = wire.CodeParse
+		}
+		AnswerError(w, nil, http.StatusBadRequest, code, "one JSON-RPC request expected", nil)
+		return wire.Message{}, false
+	}
+	if messages[0].IsNotification() {
+		w.WriteHeader(http.StatusAccepted)
+		return wire.Message{}, false
+	}
+	return messages[0], true
+}
+
+// HeadersFit holds the headers against the body, as 2026-07-28 wants it. It is false where
+// the request is refused already.
+func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
+	inBody, inHeader := Version(m.Params), h.Get("Mcp-Protocol-Version")
+	asked := inHeader
+	if asked == "" {
+		asked = inBody
+	}
+	if asked != Modern {
+		f := BadVersion(asked)
+		AnswerError(w, m.RawID, http.StatusBadRequest, wire.CodeUnsupportedVersion, f.Message, f.Data)
+		return false
+	}
+	message := ""
+	switch {
+	case inHeader == "":
+		message = "the header MCP-Protocol-Version is missing"
+	case inBody == "":
+		AnswerError(w, m.RawID, http.StatusBadRequest, wire.CodeInvalidParams, "_meta lacks "+metaVersion, map[string]any{"field": "_meta"})
+		return false
+	case inHeader != inBody:
+		message = "MCP-Protocol-Version differs from _meta"
+	case h.Get("Mcp-Method") == "":
+		message = "the header Mcp-Method is missing"
+	case h.Get("Mcp-Method") != m.Method:
+		message = "Mcp-Method differs from the method"
+	default:
+		return true
+	}
+	AnswerError(w, m.RawID, http.StatusBadRequest, CodeHeaderMismatch, message, nil)
+	return false
+}
+
+// AnswerResult answers a request.
+func AnswerResult(w http.ResponseWriter, id json.RawMessage, result map[string]any) {
+	frame, err := wire.EncodeResult(id, result)
+	if err != nil {
+		AnswerError(w, id, http.StatusInternalServerError, wire.CodeInternal, "the result cannot be encoded", nil)
+		return
+	}
+	answer(w, http.StatusOK, frame)
+}
+
+// AnswerRefusal refuses a request. The statuses are those of 2026-07-28.
+func AnswerRefusal(w http.ResponseWriter, id json.RawMessage, f *Refusal, p wire.Profile) {
+	status := http.StatusOK
+	switch f.Name {
+	case wire.MethodNotFound:
+		status = http.StatusNotFound
+	case wire.InvalidParams:
+		status = http.StatusBadRequest
+	}
+	AnswerError(w, id, status, f.Code(p), f.Message, f.Data)
+}
+
+// AnswerError answers a request with an error.
+func AnswerError(w http.ResponseWriter, id json.RawMessage, status, code int, message string, data map[string]any) {
+	var told any
+	if data != nil {
+		told = data
+	}
+	frame, err := wire.EncodeError(id, code, message, told)
+	if err != nil {
+		http.Error(w, "the error cannot be encoded", http.StatusInternalServerError)
+		return
+	}
+	answer(w, status, frame)
+}
+
+func answer(w http.ResponseWriter, status int, frame []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(frame) // the peer may be gone; it will ask again
+}
+
+// SSE answers a request with an event stream.
+type SSE struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+// What stands before and behind each frame of an [SSE].
+const (
+	SSEOpen  = "data: "
+	SSEClose = "\n\n"
+)
+
+// StartSSE begins the answer.
+func StartSSE(w http.ResponseWriter) *SSE {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	return &SSE{w, http.NewResponseController(w)}
+}
+
+// Write sends frames that have [SSEOpen] and [SSEClose] around them. It blocks as long as
+// the peer does.
+func (s *SSE) Write(frames []byte) error {
+	if _, err := s.w.Write(frames); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// Frame sends one message.
+func (s *SSE) Frame(message []byte) error {
+	return s.Write(slices.Concat([]byte(SSEOpen), message, []byte(SSEClose)))
+}
+
+// Finish sends the result that ends a stream when the server ends it.
+func (s *SSE) Finish(id json.RawMessage, info map[string]any) {
+	frame, err := wire.EncodeResult(id, Completed(map[string]any{"_meta": map[string]any{wire.MetaSubscription: id}}, info))
+	if err == nil {
+		_ = s.Frame(frame) // nothing depends on it
+	}
+}
+
+// ServeUntil serves until ctx is done, and then ends what is open: it calls cancel, and
+// settle when no request runs any more. name is that of the server in the error.
+func ServeUntil(ctx context.Context, cancel context.CancelFunc, srv *http.Server, ln net.Listener, name string, settle func()) error {
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(ln) }()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+		failed <- nil
+	}
+	cancel()
+	grace, done := context.WithTimeout(context.Background(), time.Second)
+	defer done()
+	if srv.Shutdown(grace) != nil {
+		srv.Close()
+	}
+	<-failed
+	settle()
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("%s stopped serving: %w", name, err)
+	}
+	return nil
+}

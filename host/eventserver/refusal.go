@@ -1,0 +1,89 @@
+// Package eventserver has what servers of MCP Events have in common, whatever their
+// events are: refusals, requests and streams over HTTP, and webhook deliveries that keep
+// the rules of SEP-3415. The demo servers stand on it, and so does the host where it is
+// a server itself.
+package eventserver
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"eventdeck/host/wire"
+)
+
+// Refusal is the error that a request is answered with.
+type Refusal struct {
+	Name    wire.Name
+	Message string
+	Data    map[string]any // nil: none
+}
+
+// Refuse returns a refusal.
+func Refuse(name wire.Name, message string, data map[string]any) *Refusal {
+	return &Refusal{Name: name, Message: message, Data: data}
+}
+
+// Code returns the number that a profile gives to it.
+func (f *Refusal) Code(p wire.Profile) int {
+	switch f.Name {
+	case wire.InvalidParams:
+		return wire.CodeInvalidParams
+	case wire.MethodNotFound:
+		return wire.CodeMethodNotFound
+	case wire.InvalidRequest:
+		return wire.CodeInvalidRequest
+	case wire.UnsupportedVersion:
+		return wire.CodeUnsupportedVersion
+	}
+	return p.Code(f.Name)
+}
+
+// Body returns the error object.
+func (f *Refusal) Body(p wire.Profile) map[string]any {
+	b := map[string]any{"code": f.Code(p), "message": f.Message}
+	if f.Data != nil {
+		b["data"] = f.Data
+	}
+	return b
+}
+
+// Frame returns the answer to the request with the raw id.
+func (f *Refusal) Frame(id json.RawMessage, p wire.Profile) ([]byte, error) {
+	var data any
+	if f.Data != nil {
+		data = f.Data
+	}
+	return wire.EncodeError(id, f.Code(p), f.Message, data)
+}
+
+// BadParam refuses a parameter by its name.
+func BadParam(field, message string) *Refusal {
+	return Refuse(wire.InvalidParams, message, map[string]any{"field": field})
+}
+
+// BadMode refuses a delivery mode, and names the others.
+func BadMode(what, mode string, others []string) *Refusal {
+	return Refuse(wire.Unsupported, what+" is not delivered by "+mode,
+		map[string]any{"feature": "deliveryMode", "value": mode, "supported": others})
+}
+
+// NoMethod refuses a method that the server does not have.
+func NoMethod(method string) *Refusal {
+	return Refuse(wire.MethodNotFound, "no such method", map[string]any{"method": method})
+}
+
+// Gone refuses an event type that is not there any more, or ends what was subscribed of it.
+func Gone(name string) *Refusal {
+	return Refuse(wire.NotFound, "the event type is gone", map[string]any{"kind": "event", "name": name})
+}
+
+// Decode reads params into v; absent params are an empty object.
+func Decode(params json.RawMessage, v any) *Refusal {
+	if len(bytes.TrimSpace(params)) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(params, v); err != nil {
+		return BadParam("params", "params: "+err.Error())
+	}
+	return nil
+}
