@@ -51,13 +51,43 @@ type recordFacts struct {
 	once                     time.Time // until when its value is charged for the rule
 }
 
-// decide reads some of the log and reports whether there is more.
+// decide decides about some of what was committed and reports whether there is more.
 func (e *Engine) decide() (more bool) {
-	from, to, seen := e.interest.next()
-	if from == 0 {
+	from, to, records, seen := e.interest.next()
+	switch {
+	case from != 0:
+		if !e.read(from, to) {
+			return false // the next commit wakes
+		}
+	case records != nil:
+		e.take(records)
+	default:
 		e.moveTo(seen)
 		return false
 	}
+	e.interest.done(e.position)
+	for _, f := range e.fired {
+		e.fire(f)
+	}
+	e.fired = e.fired[:0]
+	return e.interest.waits()
+}
+
+// take decides about records as they were committed, until a window is true.
+func (e *Engine) take(records []event.Record) {
+	records = records[:min(len(records), decideRecords)]
+	for i := range records {
+		e.record(&records[i])
+		e.moveTo(records[i].Seq)
+		if len(e.fired) > 0 {
+			return
+		}
+	}
+}
+
+// read decides about a range of the log, until a window is true. It returns false where the
+// log cannot be read.
+func (e *Engine) read(from, to uint64) bool {
 	e.moveTo(from - 1)
 	expected := e.position + 1
 	n, last := 0, e.position
@@ -73,7 +103,7 @@ func (e *Engine) decide() (more bool) {
 	})
 	if err != nil {
 		e.o.Log.Error("reactions cannot read the log", "err", err)
-		return false // the next commit wakes
+		return false
 	}
 	if n == 0 || n < decideRecords && len(e.fired) == 0 {
 		if last < to {
@@ -82,13 +112,7 @@ func (e *Engine) decide() (more bool) {
 		last = to
 	}
 	e.moveTo(last)
-	e.interest.done(last)
-	for _, f := range e.fired {
-		e.fire(f)
-	}
-	e.fired = e.fired[:0]
-	from, _, _ = e.interest.next()
-	return from != 0
+	return true
 }
 
 func (e *Engine) moveTo(seq uint64) {
@@ -115,7 +139,7 @@ func (e *Engine) pruned(from, to uint64) {
 	}
 }
 
-// record decides about a record for each rule. The record is lent.
+// record decides about a record for each rule. The record may be lent.
 func (e *Engine) record(r *event.Record) {
 	facts := e.note(r)
 	if e.set == nil {
@@ -326,7 +350,7 @@ func (e *Engine) absences(now time.Time) {
 	if e.set == nil {
 		return
 	}
-	if from, _, _ := e.interest.next(); from != 0 {
+	if e.interest.waits() {
 		return
 	}
 	for i := range e.set.File.Rules {

@@ -1,5 +1,5 @@
-// Package engine runs reactions: it reads the log behind the writer, decides for each rule
-// and record once, keeps runs in the journal, and has acts carried out.
+// Package engine runs reactions: it takes up what the writer of the log has committed, decides
+// for each rule and record once, keeps runs in the journal, and has acts carried out.
 //
 // One goroutine decides. What it changes is staged in memory, committed with the position
 // up to which it has read, and only then acted upon: a start, an answer to an operator, a
