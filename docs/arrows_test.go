@@ -43,6 +43,8 @@ var arrows = map[string][]string{
 	"host/filter":             {"host/event", "host/trust", "host/severity", "host/internal/jsontext"},
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/mcptest":            {},
+	"host/model":              {"host/internal/jsontext", "host/event", "host/react", "host/redact", "host/trust", "host/trust/strict"},
+	"host/model/modeltest":    {"host/react"},
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
 	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/confine", "host/receiver", "host/trust", "host/trust/handoff", "host/trust/scan"},
 	"host/react/confine":      {"host/react"},

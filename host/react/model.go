@@ -228,4 +228,7 @@ type Call struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
+	// Extra is what the provider wants to be sent again with the call, e.g. a signature of
+	// what the model thought. Nobody else reads it.
+	Extra json.RawMessage `json:"extra,omitempty"`
 }

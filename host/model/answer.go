@@ -1,0 +1,147 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
+)
+
+// answer gathers what a wire reads of an answer, within bounds.
+type answer struct {
+	say func(trust.Text) // may be nil
+	key event.Secret
+
+	text     strings.Builder
+	calls    []*call
+	usage    react.Usage
+	reported bool   // the provider told the usage
+	ended    bool   // the provider said that this is all
+	cut      bool   // as it had as many tokens as it may
+	refused  string // why the provider gives no answer, in our words
+}
+
+// call is a call that is still being read.
+type call struct {
+	index    int // as the provider counts
+	id, name string
+	args     []byte
+	extra    json.RawMessage
+}
+
+// addText adds to the text and shows the addition.
+//
+// Error: [ErrAnswer].
+func (a *answer) addText(text string) error {
+	if text == "" {
+		return nil
+	}
+	if a.text.Len()+len(text) > maxText {
+		return fmt.Errorf("%w: its text has more than %d bytes", ErrAnswer, maxText)
+	}
+	// Only what ends in the addition can be new.
+	before := a.text.String()
+	a.text.WriteString(text)
+	if key := a.key.Reveal(); key != "" && strings.Contains(a.text.String()[max(0, len(before)-len(key)):], key) {
+		return errHoldsKey
+	}
+	if a.say != nil {
+		a.say(trust.Untrusted(text))
+	}
+	return nil
+}
+
+var errHoldsKey = fmt.Errorf("%w: it holds the key with which it was asked", ErrAnswer)
+
+// newCall begins a call.
+//
+// Error: [ErrAnswer].
+func (a *answer) newCall(index int, id, name string) (*call, error) {
+	if len(a.calls) == maxCalls {
+		return nil, fmt.Errorf("%w: it calls for more than %d tools", ErrAnswer, maxCalls)
+	}
+	c := &call{index: index, id: id, name: name}
+	a.calls = append(a.calls, c)
+	return c, nil
+}
+
+// addArgs adds to the arguments.
+//
+// Error: [ErrAnswer].
+func (c *call) addArgs(part []byte) error {
+	if len(c.args)+len(part) > maxArgs {
+		return fmt.Errorf("%w: the arguments of a call have more than %d bytes", ErrAnswer, maxArgs)
+	}
+	c.args = append(c.args, part...)
+	return nil
+}
+
+// finish returns the answer once it is there as a whole. The calls of one that was cut are
+// left out: nobody knows what the model meant to say.
+//
+// Error: [ErrAnswer].
+func (a *answer) finish() (react.Answer, error) {
+	if a.refused != "" {
+		return react.Answer{}, fmt.Errorf("%w: %s", ErrAnswer, a.refused)
+	}
+	out := react.Answer{Text: trust.Untrusted(a.text.String()), Cut: a.cut}
+	if a.cut {
+		return out, nil
+	}
+	ids := map[string]bool{}
+	for i, c := range a.calls {
+		if c.id == "" { // some local servers give none
+			c.id = fmt.Sprintf("call_%d", i+1)
+		}
+		if err := a.check(c, ids[c.id]); err != nil {
+			return react.Answer{}, err
+		}
+		ids[c.id] = true
+		out.Calls = append(out.Calls, react.Call{ID: c.id, Name: c.name, Args: trust.AppendCompactJSON(nil, c.args), Extra: c.extra})
+	}
+	if out.Text.IsZero() && len(out.Calls) == 0 {
+		return react.Answer{}, fmt.Errorf("%w: it is empty", ErrAnswer)
+	}
+	return out, nil
+}
+
+// check refuses a call that does not say one thing.
+//
+// Error: [ErrAnswer].
+func (a *answer) check(c *call, twice bool) error {
+	switch {
+	case len(c.id) > maxID || len(c.name) > maxID:
+		return fmt.Errorf("%w: the id or the name in a call has more than %d bytes", ErrAnswer, maxID)
+	case c.name == "":
+		return fmt.Errorf("%w: a call names no tool", ErrAnswer)
+	case twice:
+		return fmt.Errorf("%w: two calls have one id", ErrAnswer)
+	}
+	if len(strings.TrimSpace(string(c.args))) == 0 {
+		c.args = []byte(`{}`)
+	}
+	if _, err := strict.ParseObject(c.args, limits); err != nil {
+		return fmt.Errorf("%w: the arguments of a call: %w", ErrAnswer, err)
+	}
+	if key := a.key.Reveal(); key != "" {
+		for _, text := range []string{c.id, c.name, string(c.args), string(c.extra)} {
+			if strings.Contains(text, key) {
+				return errHoldsKey
+			}
+		}
+	}
+	return nil
+}
+
+// broken is what a provider says in place of the rest of an answer.
+type broken struct{ says trust.Text }
+
+func (b broken) Error() string { return fmt.Sprintf("the provider broke it off: %v", b.says) }
+
+// errCut: the stream ended before the answer did.
+var errCut = errors.New("the connection ended before the answer did")

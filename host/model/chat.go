@@ -1,0 +1,294 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// chat is Chat Completions, as OpenAI defines it and others speak it.
+type chat struct{}
+
+func (chat) path(string) string { return "chat/completions" }
+
+func (chat) headers(key string) map[string]string {
+	if key == "" {
+		return nil
+	}
+	return map[string]string{"Authorization": "Bearer " + key}
+}
+
+type chatBody struct {
+	Model    string        `json:"model"`
+	Messages []chatMessage `json:"messages"`
+	Tools    []chatTool    `json:"tools,omitempty"`
+	Format   *chatType     `json:"response_format,omitempty"`
+	// One of these is the cap: OpenAI itself knows only the second for its newer models,
+	// and most others only the first.
+	MaxTokens           int         `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int         `json:"max_completion_tokens,omitempty"`
+	Stream              bool        `json:"stream"`
+	StreamOptions       chatOptions `json:"stream_options"`
+}
+
+type chatType struct {
+	Type string `json:"type"`
+}
+
+type chatOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatMessage struct {
+	Role    string     `json:"role"`
+	Content *string    `json:"content"`
+	Calls   []chatCall `json:"tool_calls,omitempty"`
+	CallID  string     `json:"tool_call_id,omitempty"`
+}
+
+type chatCall struct {
+	ID       string          `json:"id"`
+	Type     string          `json:"type"`
+	Function chatFunction    `json:"function"`
+	Extra    json.RawMessage `json:"extra_content,omitempty"`
+}
+
+type chatFunction struct {
+	Name string `json:"name"`
+	Args string `json:"arguments"`
+}
+
+type chatTool struct {
+	Type     string       `json:"type"`
+	Function chatDeclared `json:"function"`
+}
+
+type chatDeclared struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+func (chat) body(m react.Model, q Query) ([]byte, error) {
+	b := chatBody{Model: m.Model, MaxTokens: m.Output, Stream: true, StreamOptions: chatOptions{true}}
+	if u, err := address(m.URL); err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com")) {
+		b.MaxTokens, b.MaxCompletionTokens = 0, m.Output
+	}
+	if q.JSON {
+		b.Format = &chatType{"json_object"}
+	}
+	if q.System != "" {
+		b.Messages = append(b.Messages, chatMessage{Role: "system", Content: &q.System})
+	}
+	for _, t := range q.Turns {
+		b.Messages = append(b.Messages, chatTurn(t)...)
+	}
+	tools, err := q.functions()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range tools {
+		b.Tools = append(b.Tools, chatTool{"function", chatDeclared{f.name, f.description, f.schema}})
+	}
+	return json.Marshal(b)
+}
+
+func chatTurn(t Turn) (all []chatMessage) {
+	switch {
+	case t.Answer != nil:
+		m := chatMessage{Role: "assistant"}
+		if text := t.Answer.Text.Raw(); text != "" {
+			m.Content = &text
+		}
+		for _, c := range t.Answer.Calls {
+			m.Calls = append(m.Calls, chatCall{c.ID, "function", chatFunction{c.Name, string(args(c.Args))}, c.Extra})
+		}
+		return []chatMessage{m}
+	case len(t.Results) > 0:
+		for _, r := range t.Results {
+			all = append(all, chatMessage{Role: "tool", Content: &r.Text, CallID: r.Call})
+		}
+		return all
+	}
+	return []chatMessage{{Role: "user", Content: &t.User}}
+}
+
+func (chat) read(events *events, a *answer) error {
+	for {
+		data, err := events.next()
+		switch {
+		case errors.Is(err, io.EOF) && !a.ended:
+			return errCut
+		case errors.Is(err, io.EOF):
+			return nil // some do not say that the stream is done
+		case err != nil:
+			return err
+		case string(data) == "[DONE]":
+			a.ended = true
+			return nil
+		}
+		if err := chatChunk(data, a); err != nil {
+			return err
+		}
+	}
+}
+
+// chatChunk reads one chat.completion.chunk.
+func chatChunk(data []byte, a *answer) error {
+	chunk, err := read(data)
+	if err != nil {
+		return err
+	}
+	if chunk["error"] != nil {
+		return broken{trust.Untrusted(errorText(data))}
+	}
+	if chunk["usage"] != nil {
+		usage, err := chunk.object("usage")
+		if err != nil {
+			return err
+		}
+		a.usage, a.reported = react.Usage{In: usage.tokens("prompt_tokens"), Out: usage.tokens("completion_tokens")}, true
+	}
+	choices, err := chunk.list("choices")
+	if err != nil || len(choices) == 0 {
+		return err
+	}
+	choice, err := read(choices[0]) // one was asked for
+	if err != nil {
+		return err
+	}
+	delta, err := choice.object("delta")
+	if err != nil {
+		return err
+	}
+	if err := chatDelta(delta, a); err != nil {
+		return err
+	}
+	return chatReason(choice, a)
+}
+
+// chatReason reads why the answer ends, if it does.
+func chatReason(choice object, a *answer) error {
+	reason, err := choice.text("finish_reason")
+	if err != nil || reason == "" {
+		return err
+	}
+	a.ended = true
+	switch reason {
+	case "length":
+		a.cut = true
+	case "content_filter":
+		a.refused = "the provider's filter withheld it"
+	case "error":
+		return broken{trust.Untrusted("error")}
+	}
+	return nil
+}
+
+func chatDelta(delta object, a *answer) error {
+	for _, name := range []string{"content", "refusal"} {
+		text, err := delta.text(name)
+		if err != nil {
+			return err
+		}
+		if err := a.addText(text); err != nil {
+			return err
+		}
+	}
+	calls, err := delta.list("tool_calls")
+	if err != nil {
+		return err
+	}
+	for _, raw := range calls {
+		if err := chatCallPart(raw, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chatCallPart reads a part of a call. Parts belong together by their index. Some
+// providers (Gemini, Ollama before 2025) give none, or always the same: a new id begins a
+// new call there, and what has none goes on with the last.
+func chatCallPart(raw []byte, a *answer) error {
+	part, err := read(raw)
+	if err != nil {
+		return err
+	}
+	index, indexed, err := part.index("index")
+	if err != nil {
+		return err
+	}
+	id, err := part.text("id")
+	if err != nil {
+		return err
+	}
+	function, err := part.object("function")
+	if err != nil {
+		return err
+	}
+	name, err := function.text("name")
+	if err != nil {
+		return err
+	}
+	c := a.chatCall(index, indexed, id, name)
+	if c == nil {
+		if !indexed {
+			index = -1
+		}
+		if c, err = a.newCall(index, id, name); err != nil {
+			return err
+		}
+	}
+	if c.name == "" {
+		c.name = name
+	} else if name != "" && name != c.name {
+		return fmt.Errorf("%w: a call has two names", ErrAnswer)
+	}
+	if extra := part["extra_content"]; extra != nil {
+		if len(extra) > maxExtra {
+			return fmt.Errorf("%w: what goes with a call has more than %d bytes", ErrAnswer, maxExtra)
+		}
+		c.extra = append(json.RawMessage(nil), extra...)
+	}
+	return chatArgs(function, c)
+}
+
+// chatCall returns the call that a part goes on with, nil if it begins one.
+func (a *answer) chatCall(index int, indexed bool, id, name string) *call {
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		c := a.calls[i]
+		if indexed && c.index != index {
+			continue
+		}
+		if id == "" || id == c.id || c.id == "" {
+			if c.id == "" && name != "" && c.name != "" && !indexed {
+				return nil // a whole call that has neither index nor id
+			}
+			if c.id == "" {
+				c.id = id
+			}
+			return c
+		}
+		return nil
+	}
+	return nil
+}
+
+// chatArgs adds to the arguments: a text that is JSON, from some the object itself.
+func chatArgs(function object, c *call) error {
+	value := function["arguments"]
+	if len(value) > 0 && value[0] == '{' {
+		return c.addArgs(value)
+	}
+	text, err := function.text("arguments")
+	if err != nil {
+		return err
+	}
+	return c.addArgs([]byte(text))
+}

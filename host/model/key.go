@@ -1,0 +1,92 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"eventdeck/host/event"
+)
+
+// KeyringService is the service under which the system's keyring holds the keys of models.
+const KeyringService = "eventdeck"
+
+// KeyringAccount returns the account under which the keyring holds the key of a model.
+func KeyringAccount(name string) string { return "model-" + name }
+
+// keyName is how the file names a variable of the environment.
+var keyName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+
+// HasKey reports whether the key of the model is where the file says that it is, which is
+// so for a model without one.
+//
+// Errors: [ErrKey], the cause of ctx.
+func (c *Client) HasKey(ctx context.Context) error {
+	_, err := c.key(ctx)
+	return err
+}
+
+// key looks the key up. From then on it is masked in what is told.
+func (c *Client) key(ctx context.Context) (event.Secret, error) {
+	var key event.Secret
+	switch named := keyName.FindStringSubmatch(c.model.Key); {
+	case c.model.Key == "":
+		return key, nil
+	case c.model.Key == "keyring":
+		value, err := c.fromKeyring(ctx)
+		if err != nil {
+			return key, err
+		}
+		key = event.NewSecret(value)
+	case named == nil:
+		return key, fmt.Errorf("%w %s: write \"key\": \"${NAME}\" and put it into that variable of the environment, or \"keyring\"", ErrKey, c.model.Name)
+	default:
+		value, ok := c.o.Env(named[1])
+		if !ok || value == "" {
+			return key, fmt.Errorf("%w %s: the environment of eventdeck has no variable %s", ErrKey, c.model.Name, named[1])
+		}
+		key = event.NewSecret(value)
+	}
+	for _, b := range []byte(key.Reveal()) {
+		if b <= ' ' || b >= 0x7f {
+			return event.Secret{}, fmt.Errorf("%w %s: it has a blank, a line end or a character outside of ASCII; store it without", ErrKey, c.model.Name)
+		}
+	}
+	c.o.Redact.AddSecrets(key)
+	return key, nil
+}
+
+// fromKeyring waits for the keyring, at most maxRing. A call that never returns leaves its
+// goroutine behind: the systems' interfaces cannot be interrupted.
+func (c *Client) fromKeyring(ctx context.Context) (string, error) {
+	account := KeyringAccount(c.model.Name)
+	if c.o.Keyring == nil {
+		return "", fmt.Errorf("%w %s: there is no keyring here; write \"key\": \"${NAME}\"", ErrKey, c.model.Name)
+	}
+	type found struct {
+		text string
+		err  error
+	}
+	answered := make(chan found, 1)
+	go func() {
+		text, err := c.o.Keyring.Get(KeyringService, account)
+		answered <- found{text, err}
+	}()
+	limit := time.NewTimer(maxRing)
+	defer limit.Stop()
+	select {
+	case f := <-answered:
+		switch {
+		case f.err != nil:
+			return "", fmt.Errorf("%w %s: keyring, service %s, account %s: %w", ErrKey, c.model.Name, KeyringService, account, f.err)
+		case f.text == "":
+			return "", fmt.Errorf("%w %s: keyring, service %s, account %s: it is empty", ErrKey, c.model.Name, KeyringService, account)
+		}
+		return f.text, nil
+	case <-limit.C:
+		return "", fmt.Errorf("%w %s: the keyring did not answer within %v; unlock it and try again", ErrKey, c.model.Name, maxRing)
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}

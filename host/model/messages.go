@@ -1,0 +1,277 @@
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// messages is Anthropic Messages.
+type messages struct{}
+
+// path takes addresses with and without the version.
+func (messages) path(base string) string {
+	if strings.HasSuffix(strings.TrimSuffix(base, "/"), "/v1") {
+		return "messages"
+	}
+	return "v1/messages"
+}
+
+// messagesVersion is the version of the protocol.
+const messagesVersion = "2023-06-01"
+
+func (messages) headers(key string) map[string]string {
+	h := map[string]string{"Anthropic-Version": messagesVersion}
+	if key != "" {
+		h["X-Api-Key"] = key
+	}
+	return h
+}
+
+type messagesBody struct {
+	Model     string         `json:"model"`
+	MaxTokens int            `json:"max_tokens"`
+	System    string         `json:"system,omitempty"`
+	Messages  []message      `json:"messages"`
+	Tools     []messagesTool `json:"tools,omitempty"`
+	Stream    bool           `json:"stream"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+// block is a part of a message: text, tool_use or tool_result.
+type block struct {
+	Type  string          `json:"type"`
+	Text  string          `json:"text,omitempty"`
+	ID    string          `json:"id,omitempty"`
+	Name  string          `json:"name,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+
+	CallID  string `json:"tool_use_id,omitempty"`
+	Content string `json:"content,omitempty"`
+	IsError bool   `json:"is_error,omitempty"`
+}
+
+type messagesTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"input_schema"`
+}
+
+func (messages) body(m react.Model, q Query) ([]byte, error) {
+	b := messagesBody{Model: m.Model, MaxTokens: m.Output, System: q.System, Stream: true}
+	for _, t := range q.Turns {
+		b.Messages = append(b.Messages, messagesTurn(t))
+	}
+	tools, err := q.functions()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range tools {
+		b.Tools = append(b.Tools, messagesTool{f.name, f.description, f.schema})
+	}
+	return json.Marshal(b)
+}
+
+func messagesTurn(t Turn) message {
+	switch {
+	case t.Answer != nil:
+		m := message{Role: "assistant"}
+		if text := t.Answer.Text.Raw(); strings.TrimSpace(text) != "" { // empty ones are refused
+			m.Content = append(m.Content, block{Type: "text", Text: text})
+		}
+		for _, c := range t.Answer.Calls {
+			m.Content = append(m.Content, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: args(c.Args)})
+		}
+		return m
+	case len(t.Results) > 0:
+		m := message{Role: "user"}
+		for _, r := range t.Results {
+			m.Content = append(m.Content, block{Type: "tool_result", CallID: r.Call, Content: r.Text, IsError: r.Failed})
+		}
+		return m
+	}
+	return message{Role: "user", Content: []block{{Type: "text", Text: t.User}}}
+}
+
+func (messages) read(events *events, a *answer) error {
+	open := map[int]*call{} // by the index of the block
+	for {
+		data, err := events.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return errCut
+		case err != nil:
+			return err
+		}
+		m, err := read(data)
+		if err != nil {
+			return err
+		}
+		kind, err := m.text("type")
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case "message_start":
+			err = messagesStart(m, a)
+		case "content_block_start":
+			err = messagesBlock(m, open, a)
+		case "content_block_delta":
+			err = messagesDelta(m, open, a)
+		case "message_delta":
+			err = messagesEnd(m, a)
+		case "message_stop":
+			a.ended = true
+			return nil
+		case "error":
+			return broken{trust.Untrusted(errorText(data))}
+		} // others, ping among them, say nothing that matters here
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// messagesStart reads how much was read.
+func messagesStart(m object, a *answer) error {
+	start, err := m.object("message")
+	if err != nil {
+		return err
+	}
+	return messagesUsage(start, a)
+}
+
+// messagesUsage reads a report of usage, which counts from the beginning of the answer.
+// What was read from the provider's cache, or written there, counts as read.
+func messagesUsage(m object, a *answer) error {
+	usage, err := m.object("usage")
+	if err != nil || usage == nil {
+		return err
+	}
+	in, told := int64(0), false
+	for _, name := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"} {
+		n := usage.tokens(name)
+		if n < 0 || in < 0 {
+			in = -1
+		} else {
+			in = Add(in, n)
+		}
+		told = told || usage[name] != nil
+	}
+	if told {
+		a.usage.In = in
+	}
+	if usage["output_tokens"] != nil {
+		a.usage.Out = usage.tokens("output_tokens")
+	}
+	return nil
+}
+
+// messagesBlock reads the beginning of a block.
+func messagesBlock(m object, open map[int]*call, a *answer) error {
+	index, _, err := m.index("index")
+	if err != nil {
+		return err
+	}
+	b, err := m.object("content_block")
+	if err != nil {
+		return err
+	}
+	kind, err := b.text("type")
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "text":
+		text, err := b.text("text")
+		if err != nil {
+			return err
+		}
+		return a.addText(text)
+	case "tool_use":
+	default:
+		return nil // what the model thinks, and what the provider does by itself
+	}
+	id, err := b.text("id")
+	if err != nil {
+		return err
+	}
+	name, err := b.text("name")
+	if err != nil {
+		return err
+	}
+	if open[index] != nil {
+		return fmt.Errorf("%w: two of its blocks have one index", ErrAnswer)
+	}
+	c, err := a.newCall(index, id, name)
+	if err != nil {
+		return err
+	}
+	open[index] = c
+	if input := b["input"]; len(input) > 0 && string(input) != "{}" { // whole at once
+		return c.addArgs(input)
+	}
+	return nil
+}
+
+// messagesDelta reads a part of a block.
+func messagesDelta(m object, open map[int]*call, a *answer) error {
+	index, _, err := m.index("index")
+	if err != nil {
+		return err
+	}
+	delta, err := m.object("delta")
+	if err != nil {
+		return err
+	}
+	kind, err := delta.text("type")
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "text_delta":
+		text, err := delta.text("text")
+		if err != nil {
+			return err
+		}
+		return a.addText(text)
+	case "input_json_delta":
+		part, err := delta.text("partial_json")
+		if err != nil || open[index] == nil {
+			return err
+		}
+		return open[index].addArgs([]byte(part))
+	}
+	return nil
+}
+
+// messagesEnd reads why the answer ends, and what it used.
+func messagesEnd(m object, a *answer) error {
+	delta, err := m.object("delta")
+	if err != nil {
+		return err
+	}
+	reason, err := delta.text("stop_reason")
+	if err != nil {
+		return err
+	}
+	switch reason {
+	case "max_tokens", "model_context_window_exceeded":
+		a.cut = true
+	case "refusal":
+		a.refused = "the model declines to answer"
+	}
+	if m["usage"] != nil {
+		a.reported = true
+	}
+	return messagesUsage(m, a)
+}

@@ -1,0 +1,113 @@
+package model
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
+)
+
+// StatusError is an HTTP status that is no answer. It is an [ErrRefused] where the status
+// says that the call was not carried out, else an [ErrUnknown].
+type StatusError struct {
+	Status int
+	Says   trust.Text    // of the provider, its beginning, without the key
+	After  time.Duration // before which it should not be asked again; 0: it says nothing
+}
+
+// Error tells the status, what to do about it, and what the provider says.
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("HTTP %d", e.Status)
+	if what := e.advice(); what != "" {
+		text += ": " + what
+	}
+	if !e.Says.IsZero() {
+		text += fmt.Sprintf("; it says: %v", e.Says)
+	}
+	return text
+}
+
+// Unwrap returns [ErrRefused] or [ErrUnknown].
+func (e *StatusError) Unwrap() error {
+	switch s := e.Status; {
+	case s == http.StatusRequestTimeout:
+		return ErrUnknown
+	case s >= 300 && s < 500, s == http.StatusNotImplemented, s == http.StatusServiceUnavailable, s == 529: // Anthropic: overloaded
+		return ErrRefused
+	}
+	return ErrUnknown
+}
+
+func (e *StatusError) advice() string {
+	switch s := e.Status; {
+	case s >= 300 && s < 400:
+		return "a redirect, which is not followed; write the address to which it leads"
+	case s == http.StatusBadRequest, s == http.StatusUnprocessableEntity:
+		return "it does not take the call; does it know the model, tools and streaming?"
+	case s == http.StatusUnauthorized, s == http.StatusForbidden:
+		return "it does not accept the key"
+	case s == http.StatusPaymentRequired:
+		return "it wants to be paid"
+	case s == http.StatusNotFound:
+		return "it has no such address or model; look at \"url\" and \"model\""
+	case s == http.StatusRequestEntityTooLarge:
+		return "the call is too large for it"
+	case s == http.StatusTooManyRequests:
+		return "too many calls, or no credit is left"
+	case s >= 500:
+		return "it has a fault of its own; try again later"
+	}
+	return ""
+}
+
+// maxRetryAfter bounds what a provider may ask for.
+const maxRetryAfter = time.Hour
+
+// retryAfter reads a number of seconds, as all providers write it.
+func retryAfter(text string) time.Duration {
+	seconds, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+}
+
+// maxSays is how many bytes of what a provider says about a failure are told.
+const maxSays = 500
+
+// errorText returns the message in what a provider says about a failure: JSON with a
+// member "error" or "message" in one of its usual shapes, or a text.
+func errorText(raw []byte) string {
+	text := strings.TrimSpace(string(raw))
+	for range 3 {
+		members, err := strict.ParseObject([]byte(text), limits)
+		if err != nil {
+			break
+		}
+		inner := ""
+		for _, m := range members {
+			if key := m.Key.Raw(); key == "error" || key == "message" || key == "detail" && inner == "" {
+				if t, ok := m.Text(); ok {
+					inner = t.Raw()
+				} else {
+					inner = string(m.Value)
+				}
+				if key == "message" {
+					break
+				}
+			}
+		}
+		if inner == "" {
+			break
+		}
+		text = inner
+	}
+	if len(text) > maxSays {
+		text = strings.ToValidUTF8(text[:maxSays], "") + "…"
+	}
+	return text
+}
