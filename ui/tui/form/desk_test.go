@@ -1,0 +1,179 @@
+package form_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/widget"
+)
+
+// desk is a screen and a host that notes what it is asked to do.
+type desk struct {
+	tuitest.Screen
+	env  form.Env
+	subs map[event.SubID]*host.SubscriptionView
+	kept map[string]string // settings
+
+	noMode map[event.Mode]error
+	refuse error // of what changes something
+	asked  []host.Request
+	did    []string
+	edited func(string) string // what the operator's editor makes of a text
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{subs: map[event.SubID]*host.SubscriptionView{}, kept: map[string]string{}, noMode: map[event.Mode]error{}}
+	dir := t.TempDir()
+	d.env = form.Env{
+		Env: tuitest.Env(), Screen: d, Host: d,
+		Servers:   config.Source{File: dir + "/servers.json", Paths: config.Paths{Home: dir, Env: func(string) (string, bool) { return "", false }}},
+		Sub:       func(id event.SubID) *host.SubscriptionView { return d.subs[id] },
+		TypeOf:    func(string, trust.Text) event.Type { return orders },
+		Receiver:  func() string { return "" },
+		Elsewhere: func(server, command string) string { return "eventdeck " + command + " " + server },
+	}
+	return d
+}
+
+func (d *desk) Copy(what, _ string) tea.Cmd { d.Told = "copied " + what; return nil }
+func (d *desk) EditText(text string, then func(string) tea.Cmd) tea.Cmd {
+	return then(d.edited(text))
+}
+
+func (d *desk) Check(_ context.Context, r host.Request) (event.Mode, error) {
+	if r.Mode == event.ModeAuto {
+		return event.ModePush, nil
+	}
+	return r.Mode, d.noMode[r.Mode]
+}
+
+func (d *desk) Preview(r host.Request) (host.Preview, error) {
+	return host.Preview{}, fmt.Errorf("no preview of %s", r.Type.Raw())
+}
+
+func (d *desk) Subscribe(_ context.Context, r host.Request) (event.Subscription, error) {
+	d.asked = append(d.asked, r)
+	return event.Subscription{Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}}, d.refuse
+}
+
+func (d *desk) Unsubscribe(_ context.Context, id event.SubID) error {
+	return d.note("unsubscribe", id)
+}
+
+func (d *desk) SetMode(_ context.Context, id event.SubID, m event.Mode) error {
+	return d.note("mode "+string(m), id)
+}
+
+func (d *desk) SetFailover(_ context.Context, id event.SubID, on bool) error {
+	return d.note(fmt.Sprint("failover ", on), id)
+}
+
+func (d *desk) TestServer(_ context.Context, s event.Server) (host.ServerView, error) {
+	return host.ServerView{}, d.note("test", s.Name)
+}
+
+func (d *desk) AddServer(s event.Server) { _ = d.note("add", s.Name) }
+
+func (d *desk) SignIn(context.Context, string) (host.SignIn, error) {
+	return host.SignIn{}, host.ErrNoSignIn
+}
+
+func (d *desk) Setting(key string) (string, error) {
+	if v, ok := d.kept[key]; ok {
+		return v, nil
+	}
+	return "", event.ErrNotFound
+}
+
+func (d *desk) SetSetting(_ context.Context, key, value string) error {
+	d.kept[key] = value
+	return nil
+}
+
+func (d *desk) note(what string, of any) error {
+	if d.refuse == nil {
+		d.did = append(d.did, fmt.Sprint(what, " ", of))
+	}
+	return d.refuse
+}
+
+// run runs commands and what follows from them, as the screen does.
+func (d *desk) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case widget.Then:
+		d.run(msg())
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.run(c)
+		}
+	case widget.Done:
+		if msg.From != nil {
+			msg.From.Rest()
+		}
+		switch {
+		case msg.Err == nil:
+			d.Told = msg.What
+			if d.Dialog == widget.Dialog(msg.From) {
+				d.Dialog = nil
+			}
+			if msg.After != nil {
+				msg.After()
+			}
+		case msg.From != nil:
+			msg.From.Refuse(msg.Err)
+		}
+	}
+}
+
+// keys are those that are no letters.
+var keys = map[string]tea.KeyPressMsg{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
+	"ctrl+s": {Code: 's', Mod: tea.ModCtrl}, "ctrl+e": {Code: 'e', Mod: tea.ModCtrl}, "ctrl+t": {Code: 't', Mod: tea.ModCtrl}, "ctrl+r": {Code: 'r', Mod: tea.ModCtrl},
+}
+
+// press gives keys to what is shown: names of keys, or texts that are typed.
+func (d *desk) press(all ...string) {
+	for _, name := range all {
+		if k, ok := keys[name]; ok {
+			if d.Dialog != nil {
+				d.run(d.Dialog.Key(k))
+			}
+			continue
+		}
+		for _, letter := range name {
+			if d.Dialog != nil {
+				d.run(d.Dialog.Key(tea.KeyPressMsg{Code: letter, Text: string(letter)}))
+			}
+		}
+	}
+}
+
+// shows reports whether a text is on the screen, and what is there if not.
+func (d *desk) shows(t *testing.T, want string) {
+	t.Helper()
+	if d.Dialog != nil {
+		d.Dialog.Size(120, 40)
+	}
+	if text := d.Text(116, 34); !strings.Contains(text, want) {
+		t.Errorf("%q is not shown:\n%s", want, text)
+	}
+}
+
+var orders = event.Type{
+	Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook},
+	InputSchema: json.RawMessage(`{"type":"object","required":["team"],"properties":{"team":{"type":"string","pattern":"^[a-z]+$"},"limit":{"type":"integer","maximum":50}}}`),
+}
