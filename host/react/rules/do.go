@@ -17,75 +17,113 @@ var (
 	commandMembers = []string{"command", "stdin", "env", "cwd", "repeat", "confine", "trusted"}
 	webhookMembers = []string{"webhook", "secret", "private"}
 	noteMembers    = []string{"note"}
+	modelMembers   = []string{"model"}
+	chooseMembers  = []string{"choose"}
+	agentMembers   = []string{"agent", "task", "fields", "session", "env", "cwd", "confine", "trusted", "tools", "flows"}
 )
 
-// laterActs are reserved.
-var laterActs = []string{"model", "choose", "agent", "channel"}
+// plainActs are those that a model may choose, anyAct those of a rule.
+var (
+	plainActs = []string{"command", "webhook", "note"}
+	anyAct    = append(slices.Clone(plainActs), "model", "choose", "agent")
+)
 
-func (p *parser) do(m member, r *react.Rule) {
+// shapes says how each act is written.
+var shapes = map[string]string{
+	"command": `"command": ["/PATH"]`, "webhook": `"webhook": "https://…"`, "note": `"note": "TEXT"`,
+	"model": `"model": {"use": "NAME", "task": "TEXT"}`, "choose": `"choose": {"use": "NAME", "task": "TEXT", "acts": {…}}`,
+	"agent": `"agent": ["/PATH"], "task": "TEXT"`,
+}
+
+// laterActs are reserved.
+var laterActs = []string{"channel"}
+
+// do reads an act of one of some kinds. Server is that whose events it takes in.
+func (p *parser) do(m member, to *react.Do, server string, kinds []string) {
 	all, err := p.Object(m.Start, m.End, `"do"`)
 	if err != nil {
 		p.took(err, `{"note": "TEXT"}`)
 		return
 	}
-	var acts []string
+	var acts, ways []string
+	for _, kind := range kinds {
+		ways = append(ways, shapes[kind])
+	}
+	write := strings.Join(ways[:len(ways)-1], ", ") + " or " + ways[len(ways)-1]
 	for _, m := range all {
-		if slices.Contains(laterActs, m.Key) {
-			p.wrong(m.At, "a command, a webhook or a note", "%q: not in this version", m.Key)
+		switch known := slices.Contains(anyAct, m.Key); {
+		case slices.Contains(laterActs, m.Key):
+			p.wrong(m.At, "another act", "%q: not in this version", m.Key)
 			return
-		}
-		if slices.Contains([]string{"command", "webhook", "note"}, m.Key) && !slices.Contains(acts, m.Key) {
+		case known && !slices.Contains(kinds, m.Key):
+			p.wrong(m.At, write, "a model may not choose %q", m.Key)
+			return
+		case known && !slices.Contains(acts, m.Key):
 			acts = append(acts, m.Key)
 		}
 	}
 	switch {
 	case len(acts) == 0:
-		p.wrong(m.Start, `"command": ["/PATH"], "webhook": "https://…" or "note": "TEXT"`, `"do" says not what it does`)
+		p.wrong(m.Start, write, `"do" says not what it does`)
 	case len(acts) > 1:
 		p.wrong(m.Start, "one of them, the other in a rule of its own", `"do" has %s`, strings.Join(acts, " and "))
 	case acts[0] == "command":
-		p.command(m, r)
+		p.command(m, to)
 	case acts[0] == "webhook":
-		p.webhook(m, r)
+		p.webhook(m, to)
+	case acts[0] == "model":
+		p.task(m, to, server)
+	case acts[0] == "choose":
+		p.choose(m, to, server)
+	case acts[0] == "agent":
+		p.agent(m, to, server)
 	default:
-		p.note(m, r)
+		p.note(m, to)
 	}
 }
 
-func (p *parser) note(m member, r *react.Rule) {
+func (p *parser) note(m member, to *react.Do) {
 	members, _ := p.object(m, `"do" with a note`, noteMembers...)
 	for _, m := range members {
-		if r.Do.Note, _ = p.text(m, "a text"); len(r.Do.Note) > maxNote {
-			p.wrong(m.Start, fmt.Sprintf("at most %d bytes", maxNote), `"note" has %d bytes`, len(r.Do.Note))
+		if to.Note, _ = p.text(m, "a text"); len(to.Note) > maxNote {
+			p.wrong(m.Start, fmt.Sprintf("at most %d bytes", maxNote), `"note" has %d bytes`, len(to.Note))
 		}
 	}
 }
 
-func (p *parser) command(m member, r *react.Rule) {
+func (p *parser) command(m member, to *react.Do) {
 	c := &react.Command{Stdin: react.StdinEnvelope}
-	r.Do.Command = c
+	to.Command = c
 	members, _ := p.object(m, `"do" with a command`, commandMembers...)
 	for _, m := range members {
 		switch m.Key {
-		case "command":
-			c.Argv = p.argv(m)
 		case "stdin":
 			choice(p, m, &c.Stdin, react.StdinEnvelope, react.StdinNDJSON)
-		case "env":
-			c.Env = p.variables(m)
-		case "cwd":
-			if c.Dir, _ = p.text(m, "an absolute path"); c.Dir != "" {
-				p.absolute(m.Key, item{m.Start, c.Dir})
-			}
 		case "repeat":
 			var repeat string
 			choice(p, m, &repeat, "safe")
 			c.RepeatSafe = repeat != ""
-		case "confine":
-			c.Confine = p.confine(m)
-		case "trusted":
-			p.truth(m, &c.Trusted)
+		default:
+			p.program(m, c)
 		}
+	}
+}
+
+// program reads a member that commands and agents have.
+func (p *parser) program(m member, c *react.Command) {
+	switch m.Key {
+	case "command", "agent":
+		c.Argv = p.argv(m)
+	case "env":
+		c.Env = p.variables(m)
+	case "cwd":
+		if c.Dir, _ = p.text(m, "an absolute path"); c.Dir != "" {
+			p.absolute(m.Key, item{m.Start, c.Dir})
+		}
+	case "confine":
+		c.Confine = p.confine(m)
+	case "trusted":
+		p.truth(m, &c.Trusted)
 	}
 }
 
@@ -97,10 +135,10 @@ func (p *parser) argv(m member) []string {
 		return nil
 	}
 	if len(items) == 0 || len(items) > maxArgs {
-		p.wrong(m.Start, shape, `"command" has %d words, of 1 to %d`, len(items), maxArgs)
+		p.wrong(m.Start, shape, `%q has %d words, of 1 to %d`, m.Key, len(items), maxArgs)
 		return nil
 	}
-	p.absolute("command", items[0])
+	p.absolute(m.Key, items[0])
 	if ext := strings.ToLower(filepath.Ext(items[0].text)); ext == ".bat" || ext == ".cmd" {
 		p.wrong(items[0].at, "a program", "a %s file needs a shell", ext)
 	}
@@ -165,9 +203,9 @@ func (p *parser) confine(m member) *react.Confine {
 	return c
 }
 
-func (p *parser) webhook(m member, r *react.Rule) {
+func (p *parser) webhook(m member, to *react.Do) {
 	w := &react.Webhook{}
-	r.Do.Webhook = w
+	to.Webhook = w
 	members, _ := p.object(m, `"do" with a webhook`, webhookMembers...)
 	for _, m := range members {
 		switch m.Key {
@@ -175,7 +213,7 @@ func (p *parser) webhook(m member, r *react.Rule) {
 			w.URL, _ = p.text(m, "an https address")
 		case "secret":
 			if w.Secret, _ = p.text(m, `"${NAME}"`); w.Secret != "" {
-				p.secret(m, w.Secret)
+				p.variable(m, w.Secret, `"${NAME}", with the secret in the variable NAME`)
 			}
 		case "private":
 			p.truth(m, &w.Private)
@@ -210,11 +248,12 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// secret takes the name of a variable alone: files are copied and shown.
-func (p *parser) secret(m member, text string) {
+// variable takes the name of a variable alone, in place of a secret: files are copied and
+// shown. Shape is what to write.
+func (p *parser) variable(m member, text, shape string) {
 	name := strings.TrimSuffix(strings.TrimPrefix(text, "${"), "}")
 	if text != "${"+name+"}" || !isVariable(name) {
-		p.wrong(m.Start, `"${NAME}", with the secret in the variable NAME`, `"secret" is not a variable`)
+		p.wrong(m.Start, shape, "%q is not a variable", m.Key)
 		return
 	}
 	if p.known.Env == nil {

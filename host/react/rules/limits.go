@@ -14,12 +14,18 @@ const (
 	defaultAge  = 15 * time.Minute
 	maxAge      = 30 * 24 * time.Hour
 	maxOnce     = 30 * 24 * time.Hour
-	maxPaths    = 8       // of key, and of once
-	maxWindow   = day     // of a window
-	maxCount    = 1000000 // members of a window
-	maxArgs     = 100     // of a command, and of its lists
-	maxNote     = 500     // bytes
-	maxText     = 4096    // bytes of any other text
+	maxPaths    = 8        // of key, and of once
+	maxWindow   = day      // of a window
+	maxCount    = 1000000  // members of a window
+	maxArgs     = 100      // of a command, and of its lists
+	maxNote     = 500      // bytes
+	maxText     = 4096     // bytes of any other text
+	maxTask     = 16 << 10 // bytes of an instruction
+	maxFields   = 50
+	maxTools    = 64
+	maxActs     = 20
+	maxValues   = 100 // of an argument that is one of a list
+	maxValue    = 200 // bytes of one, of a pattern, and of a name that others give
 
 	day = 24 * time.Hour
 )

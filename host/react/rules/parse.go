@@ -24,7 +24,8 @@ type parser struct {
 	known    Known
 	now      time.Time // that filters are read at
 	mistakes []placed
-	limits   react.Limits // of all rules
+	limits   react.Limits  // of all rules
+	named    []react.Model // that rules may use
 }
 
 // placed is a mistake with its offset.
@@ -77,14 +78,12 @@ func (p *parser) file() react.File {
 		return f
 	}
 	if m, ok := jsonfile.Find(top, "models"); ok {
-		if models, ok := p.object(m, `"models"`, anyMember); ok && len(models) > 0 {
-			p.wrong(models[0].At, `"models": {}`, "models are not in this version")
-		}
+		f.Models = p.models(m)
 	}
 	if m, ok := jsonfile.Find(top, "limits"); ok {
 		p.readLimits(m, "the file", &f.Limits, bounds, f.Lines)
 	}
-	p.limits = f.Limits
+	p.limits, p.named = f.Limits, f.Models
 	if m, ok := jsonfile.Find(top, "rules"); ok {
 		f.Rules = p.rules(m)
 	}

@@ -17,9 +17,7 @@ import (
 // rule reads one rule with its defaults.
 func (p *parser) rule(m member) react.Rule {
 	r := react.Rule{Name: m.Key, Where: p.Where(m.At), Wait: defaultWait, Age: defaultAge, Mode: react.ModeAsk, Lines: map[string]string{}}
-	if !isName(m.Key) {
-		p.wrong(m.At, "a name of a-z, 0-9 and -, at most 40 long", "the name of a rule is %s", short([]byte(quoted(m.Key))))
-	}
+	p.name(m, "a rule")
 	what := fmt.Sprintf("rule %q", m.Key)
 	members, ok := p.object(m, what, "on", "when", "key", "wait", "once", "age", "mode", "window", "limits", "do")
 	if !ok {
@@ -39,8 +37,8 @@ func (p *parser) rule(m member) react.Rule {
 	if !each("on", func(m member) { p.on(m, &r) }) {
 		p.wrong(m.At, `"on": {"server": "NAME", "type": "TYPE"}`, "%s says not what it listens to", what)
 	}
-	if !each("do", func(m member) { p.do(m, &r) }) {
-		p.wrong(m.At, `"do": {"note": "TEXT"}, or a command or a webhook`, "%s says not what it does", what)
+	if !each("do", func(m member) { p.do(m, &r.Do, r.On.Server, anyAct) }) {
+		p.wrong(m.At, `"do": {"note": "TEXT"}, or another act`, "%s says not what it does", what)
 	}
 	each("when", func(m member) { p.when(m, &r) })
 	each("key", func(m member) { r.Key = p.paths(m, &r) })
@@ -65,7 +63,14 @@ func (p *parser) capped(l react.Limits) react.Limits {
 	return l
 }
 
-// isName reports whether a text is the name of a rule.
+// name refuses what cannot be the name of a rule, a model or an act.
+func (p *parser) name(m member, of string) {
+	if !isName(m.Key) {
+		p.wrong(m.At, "a name of a-z, 0-9 and -, at most 40 long", "the name of %s is %s", of, short([]byte(quoted(m.Key))))
+	}
+}
+
+// isName reports whether a text is the name of a rule, a model or an act.
 func isName(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
@@ -80,7 +85,7 @@ func (p *parser) on(m member, r *react.Rule) {
 		switch m.Key {
 		case "server":
 			if r.On.Server, ok = p.text(m, "the name of a server"); ok {
-				p.server(m, r.On.Server)
+				p.server(m.Start, r.On.Server)
 			}
 		case "type":
 			r.On.Type, _ = p.text(m, "the name of an event type")
@@ -99,7 +104,7 @@ func (p *parser) on(m member, r *react.Rule) {
 }
 
 // server refuses a name that no server has. An address is a server by itself.
-func (p *parser) server(m member, name string) {
+func (p *parser) server(at int, name string) {
 	if p.known.Servers == nil || slices.Contains(p.known.Servers, name) || strings.Contains(name, "://") || strings.HasPrefix(name, "stdio:") {
 		return
 	}
@@ -107,7 +112,7 @@ func (p *parser) server(m member, name string) {
 	if write == "" {
 		write = "a server of servers.json, in which there is none"
 	}
-	p.wrong(m.Start, write, "there is no server %s", short(p.Value(m)))
+	p.wrong(at, write, "there is no server %s", short([]byte(quoted(name))))
 }
 
 // types returns what a server lists.

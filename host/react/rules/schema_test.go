@@ -41,6 +41,7 @@ func TestTheSchemaSaysWhatTheParserDoes(t *testing.T) {
 		with(`"do":{"command":["/x"],"trusted":true,"confine":{"write":["/srv"],"net":true}}`),
 		with(`"do":{"webhook":"https://example.com","secret":"${KEY}","private":true}`),
 		with(`"limits":{"runs":"1/d","running":2,"queue":5,"spend":"0.10","tokens":10,"time":"1m"}`),
+		withModels(`"task":"t"`), asking, choosing, driving,
 	} {
 		if _, err := Parse("f", []byte(text), known()); err != nil {
 			t.Errorf("%s\nthe parser: %v", text, err)
@@ -55,6 +56,12 @@ func TestTheSchemaSaysWhatTheParserDoes(t *testing.T) {
 		with(`"window":{"count":1,"absent":"1m"}`), with(`"once":{"by":".a"}`), with(`"limits":{"runs":"6"}`),
 		with(`"do":{}`), with(`"do":{"note":"n","command":["/x"]}`), with(`"do":{"model":{}}`), with(`"do":{"command":"/x"}`), with(`"do":{"command":["/x"],"env":["A=B"]}`),
 		with(`"do":{"webhook":"ftp://example.com","secret":"${KEY}"}`), with(`"do":{"webhook":"https://example.com","secret":"abc"}`), with(`"do":{"note":""}`),
+		`{"models":{"m":{"wire":"chat","url":"http://localhost/v1"}}}`, `{"models":{"m":{"wire":"soap","url":"http://localhost/v1","model":"m"}}}`,
+		`{"models":{"m":{"wire":"chat","url":"https://example.com/?k=1","model":"m"}}}`, `{"models":{"m":{"wire":"chat","url":"https://example.com","model":"m","key":"sk-1"}}}`,
+		`{"models":{"m":{"wire":"chat","url":"https://example.com","model":"m","price":1}}}`, `{"models":{"M":{"wire":"chat","url":"https://example.com","model":"m"}}}`,
+		withModels(`"task":""`), withModels(`"use":"local"`), withModels(`"task":"t","tools":{"pager/x":"off"}`), withModels(`"task":"t","tools":{"pager":"read"}`), withModels(`"task":"t","flows":["pager"]`),
+		strings.Replace(choosing, `{"bool":true}`, `{"bool":false}`, 1), strings.Replace(choosing, `"mode":"auto"`, `"mode":"shadow"`, 1), strings.Replace(choosing, `{"note":"told"}`, `{"model":{}}`, 1),
+		strings.Replace(driving, `"confine":{"net":true},`, "", 1), strings.Replace(driving, `"keep"`, `"long"`, 1),
 	} {
 		if _, err := Parse("f", []byte(text), Known{}); err == nil {
 			t.Errorf("%s: the parser takes it", text)

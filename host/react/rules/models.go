@@ -1,0 +1,142 @@
+package rules
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"eventdeck/host/internal/jsonfile"
+	"eventdeck/host/react"
+)
+
+// Defaults and bounds of models.
+const (
+	maxModels     = 50
+	defaultOutput = 4096          // tokens of an answer
+	maxOutput     = 1 << 17       // the same
+	maxPrice      = 1_000_000_000 // micro-dollars a million tokens
+)
+
+func (p *parser) models(m member) []react.Model {
+	list, ok := p.object(m, `"models"`, anyMember)
+	if !ok {
+		return nil
+	}
+	if len(list) > maxModels {
+		p.wrong(list[maxModels].At, fmt.Sprintf("at most %d models", maxModels), "there are %d models", len(list))
+		return nil
+	}
+	var models []react.Model
+	for _, m := range list {
+		models = append(models, p.model(m))
+	}
+	return models
+}
+
+func (p *parser) model(m member) react.Model {
+	to := react.Model{Name: m.Key, Output: defaultOutput, Where: p.Where(m.At)}
+	what := fmt.Sprintf("model %q", m.Key)
+	p.name(m, "a model")
+	members, ok := p.object(m, what, "wire", "url", "model", "key", "price", "output")
+	if !ok {
+		return to
+	}
+	for _, m := range members {
+		switch m.Key {
+		case "wire":
+			choice(p, m, &to.Wire, react.WireChat, react.WireMessages)
+		case "url":
+			if text, ok := p.text(m, "an https address"); ok {
+				p.modelURL(m, text)
+				to.URL = strings.TrimRight(text, "/")
+			}
+		case "model":
+			if to.Model, _ = p.text(m, "the name that the provider gives the model"); len(to.Model) > maxValue {
+				p.wrong(m.Start, fmt.Sprintf("at most %d bytes", maxValue), `"model" has %d bytes`, len(to.Model))
+			}
+		case "key":
+			const shape = `"${NAME}", with the key in the variable NAME, or "keyring"`
+			if to.Key, _ = p.text(m, shape); to.Key != "" && to.Key != "keyring" {
+				p.variable(m, to.Key, shape)
+			}
+		case "price":
+			to.Price = p.price(m)
+		case "output":
+			p.number(m, &to.Output, 1, maxOutput)
+		}
+	}
+	for _, want := range [][2]string{{"wire", `"wire": "chat" or "messages"`}, {"url", `"url": "https://…"`}, {"model", `"model": "NAME"`}} {
+		if _, ok := jsonfile.Find(members, want[0]); !ok {
+			p.wrong(m.Start, want[1], "%s has no %q", what, want[0])
+		}
+	}
+	return to
+}
+
+// modelURL refuses an address at which no model may be asked. The address itself may hold a
+// secret and is not repeated.
+func (p *parser) modelURL(m member, text string) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || len(text) > maxText:
+		p.wrong(m.Start, "https://HOST/v1", `"url" is no address`)
+	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+		p.wrong(m.Start, "https://…, or http on this machine", `"url" begins with %s:`, short([]byte(u.Scheme)))
+	case u.User != nil || u.Fragment != "" || u.RawQuery != "" || u.ForceQuery:
+		p.wrong(m.Start, "the address without them, and the key as \"key\"", `"url" has a user, a question mark or a fragment`)
+	}
+}
+
+// price reads what a million tokens cost: 0, or dollars for those that are read and written.
+func (p *parser) price(m member) *react.Price {
+	const shape = `0, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`
+	switch raw := p.Value(m); {
+	case string(raw) == "0":
+		return &react.Price{}
+	case len(raw) == 0 || raw[0] != '{':
+		p.wrong(m.Start, shape, `"price" is %s`, short(raw))
+		return nil
+	}
+	to := &react.Price{}
+	members, _ := p.object(m, `"price"`, "in", "out")
+	for _, m := range members {
+		if m.Key == "in" {
+			p.money(m, &to.In, maxPrice)
+		} else {
+			p.money(m, &to.Out, maxPrice)
+		}
+	}
+	if len(members) < 2 {
+		p.wrong(m.Start, shape, `"price" says not both what is read and what is written`)
+	}
+	return to
+}
+
+// use finds the model of a name. Without its price no limit of what is spent can hold, and
+// there always is one.
+func (p *parser) use(m member) react.Model {
+	name, ok := p.text(m, "the name of a model")
+	if !ok {
+		return react.Model{}
+	}
+	i := slices.IndexFunc(p.named, func(known react.Model) bool { return known.Name == name })
+	if i < 0 {
+		names := make([]string, len(p.named))
+		for i, known := range p.named {
+			names[i] = known.Name
+		}
+		write := nearest(name, names)
+		if write == "" {
+			write = `one of "models", in which there is none`
+		}
+		p.wrong(m.Start, write, "there is no model %s", short([]byte(quoted(name))))
+		return react.Model{}
+	}
+	found := p.named[i]
+	if found.Price == nil {
+		p.wrong(m.Start, fmt.Sprintf(`"price": 0 at %s for one that costs nothing, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`, found.Where),
+			"what a run spends is limited, and model %q has no price", name)
+	}
+	return found
+}
