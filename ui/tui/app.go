@@ -108,7 +108,7 @@ type app struct {
 	snap   host.Snapshot
 	feed   *feed.Feed
 	tree   tree.Tree
-	stream stream.Stream
+	stream stream.Pair
 	strip  timeline.Strip // above the stream
 	detail detail.Pane
 	boards board.Boards
@@ -147,9 +147,9 @@ func newApp(ctx context.Context, o Options) *app {
 	}
 	a.rates = stats.New(a.forStats(memory))
 	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
-	a.tree, a.stream = tree.New(a.forTree()), stream.New(a.forStream())
-	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Memo: &a.memo, Log: func() feed.Log { return a.o.API.Log() }})
-	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.o.API.Log() }})
+	a.tree, a.stream = tree.New(a.forTree()), stream.NewPair(a.forStream())
+	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() feed.Log { return a.o.API.Log() }})
+	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.o.API.Log() }})
 	env := environment(o.Env)
 	a.wake.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	if o.Browse == nil {
@@ -172,7 +172,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.listItems()
 	a.tree.Load(&a.snap)
 	a.recall()
-	a.startStream()
+	a.startStreams()
 	a.settings = userfile.New(a.forSettings())
 	a.settings.Load()
 	return a
@@ -194,7 +194,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
-	a.feed.Aim(a.stream.Arrivals())
+	a.aim()
 	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.memo.Save(a.present))
 }
 

@@ -92,7 +92,7 @@ func TestGoldenScreens(t *testing.T) {
 
 func TestRandomKeysAtRandomSizes(t *testing.T) {
 	keys := []string{"enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "backspace", "space",
-		"ctrl+s", "ctrl+d", "ctrl+u", "j", "k", "g", "G", "1", "2", "3", "/", "f", "s", "P", "D", "z", "?", "h", "l", "[", "]", "q", "p", "4", "5", "+", "_", "|", "W", "=", "-", "&", "#", "*", "B", "E", "<", ">", "o", "i", "u", "c", "V", "é", "世", "n"}
+		"ctrl+s", "ctrl+d", "ctrl+u", "j", "k", "g", "G", "1", "2", "3", "/", "f", "s", "P", "D", "z", "?", "h", "l", "[", "]", "q", "p", "4", "5", "+", "_", "|", "W", "=", "-", "&", "#", "*", "B", "E", "<", ">", "o", "i", "u", "c", "V", "é", "世", "n", "%", "\""}
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		h := incident()

@@ -40,7 +40,7 @@ func (a *app) incidentCommands() []action.Command {
 // initIncident makes what follows a value.
 func (a *app) initIncident() {
 	a.trace = trace.New(trace.Env{
-		Env: &a.Env, Screen: a, Stream: &a.stream, Memo: &a.memo, Log: func() incidents.Log { return a.o.API.Log() },
+		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() incidents.Log { return a.o.API.Log() },
 		Value: func() (term string, text trust.Text, ok bool) {
 			if a.panes.Focus != layout.Detail || !a.detail.HasValue() {
 				return "", text, false

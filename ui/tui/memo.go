@@ -5,23 +5,34 @@ import (
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/table"
 )
 
 // present returns the memo of what is shown now.
 func (a *app) present() memo.State {
 	m := memo.State{Lines: a.memo.Lines}
-	m.Node, m.Filter, m.Off = memo.NodeOf(a.tree.At), a.stream.Query.Text, a.stream.Query.Off
+	m.Place = placeOf(&a.stream.Stream)
+	m.Node = memo.NodeOf(a.tree.At)
 	if before, typing := a.filters.Typing(); typing {
 		m.Filter, m.Off = before.Text, before.Off // what is typed is not yet kept
 	}
-	m.Focus, m.Size, m.Clock, m.Reading = a.panes.Focus, a.panes.Size, a.Times, 0
-	m.Panes, m.Tab, m.Tables = a.panes.Arrangement, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log, &a.react.Board)
-	if !a.stream.Follow {
-		m.Reading = a.stream.At
+	if a.stream.Two {
+		m.Second = &memo.Second{Place: placeOf(&a.stream.Other), Way: a.panes.Streams, First: a.panes.Last}
 	}
+	m.Focus, m.Size, m.Clock = a.panes.Focus, a.panes.Size, a.Times
+	m.Panes, m.Tab, m.Tables = a.panes.Arrangement, a.detail.Tab, table.Memos(&a.boards.Subs, &a.boards.Log, &a.react.Board)
 	m.Close(a.tree.Closed)
 	return m
+}
+
+// placeOf is what a stream shows, and where it stands, as it is remembered.
+func placeOf(s *stream.Stream) memo.Place {
+	p := memo.Place{Node: memo.NodeOf(s.Query.Node), Filter: s.Query.Text, Off: s.Query.Off}
+	if !s.Follow {
+		p.Reading = s.At
+	}
+	return p
 }
 
 // recall shows what was shown when the screen was left.
@@ -41,27 +52,38 @@ func (a *app) recall() {
 	}
 	a.panes.Size, a.panes.Arrangement, a.detail.Tab, a.Times = m.Size, m.Panes, m.Tab, m.Clock
 	table.Recall(m.Tables, &a.boards.Subs, &a.boards.Log, &a.react.Board)
-	q, err := query.New(a.tree.At, m.Filter, a.Clock())
-	if err != nil {
-		q = query.Query{Node: a.tree.At}
+	if m.Second != nil {
+		a.stream.Open()
+		a.panes.Streams, a.panes.Last = m.Second.Way, m.Second.First
+		a.setOut(&a.stream.Other, m.Second.Place)
 	}
-	q.Off = m.Off
-	a.stream.Query = q
-	a.stream.Follow = m.Reading == 0
-	a.stream.At = m.Reading
+	a.setOut(&a.stream.Stream, m.Place)
+	a.stream.Query.Node = a.tree.At
 }
 
-// startStream shows what was shown when the screen was left.
-func (a *app) startStream() {
-	s := &a.stream
+// setOut has a stream begin at a place.
+func (a *app) setOut(s *stream.Stream, p memo.Place) {
+	s.Query = p.Query(a.Clock())
+	s.Follow, s.At = p.Reading == 0, p.Reading
+}
+
+// startStreams shows what was shown when the screen was left.
+func (a *app) startStreams() {
+	for _, s := range a.stream.Shown() {
+		a.begin(s)
+		r, _ := s.Next()
+		a.fetched(feed.Answer(a.wake.Context(), a.o.API.Log(), r)) // before the program runs
+	}
+}
+
+// begin shows the query of a stream, at the record that it stands at.
+func (a *app) begin(s *stream.Stream) {
 	if reading := s.At; s.Follow || reading == 0 || reading > a.snap.Last {
 		s.Follow = true
 		s.Show(s.Query)
-	} else {
-		s.Seek(reading)
+		return
 	}
-	r, _ := s.Next()
-	a.fetched(feed.Answer(a.wake.Context(), a.o.API.Log(), r)) // before the program runs
+	s.Seek(s.At)
 }
 
 // want goes to the scope of the last run as soon as there is such a node.

@@ -84,6 +84,8 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 		a.rescope()
 	case layout.Stream:
 		a.stream.Scroll(rows)
+	case layout.Other:
+		a.stream.Other.Scroll(rows)
 	case layout.Detail:
 		a.detail.By(rows)
 	default:
@@ -134,9 +136,13 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	had := a.panes.Focus == p
-	if p == layout.Detail {
+	switch p {
+	case layout.Detail:
 		a.toDetail()
-	} else {
+	case layout.Other:
+		a.otherStream()
+		p = layout.Stream
+	default:
 		a.enter(p)
 	}
 	if row < 0 {
@@ -171,7 +177,7 @@ func (a *app) clickTree(row int) (again bool) {
 }
 
 func (a *app) clickStream(row int) (again bool) {
-	s := &a.stream
+	s := &a.stream.Stream
 	i := s.Index(s.Top) + row
 	if i >= len(s.Seqs) {
 		return false

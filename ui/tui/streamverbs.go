@@ -21,8 +21,7 @@ func (a *app) forgetPicks() {
 	}
 	if n != a.stream.Columns.Seen {
 		a.stream.Columns.Seen = n
-		clear(a.stream.Columns.Picks)
-		clear(a.stream.Formed)
+		a.stream.Reform()
 	}
 }
 
@@ -72,7 +71,7 @@ func (a *app) gotoTime(t time.Time) tea.Cmd {
 
 // selectRange begins a range at the chosen record, or ends it.
 func (a *app) selectRange() {
-	s := &a.stream
+	s := &a.stream.Stream
 	if s.Selected.On {
 		s.Selected = stream.Selection{}
 		return

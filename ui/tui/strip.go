@@ -13,9 +13,10 @@ const (
 	stripWidth  = 60
 )
 
-// stripRows is how many rows of the stream's pane its timeline takes.
+// stripRows is how many rows of the stream's pane its timeline takes: none while two streams
+// share the room.
 func (a *app) stripRows() int {
-	if r := a.panes.Now.Stream; r.H < stripHeight || r.W < stripWidth || len(a.stream.Seqs) == 0 {
+	if r := a.panes.Now.Stream; r.H < stripHeight || r.W < stripWidth || a.stream.Two || len(a.stream.Seqs) == 0 {
 		return 0
 	}
 	return timeline.StripRows
@@ -23,8 +24,8 @@ func (a *app) stripRows() int {
 
 // rowsShown says what the timeline above the stream is about.
 func (a *app) rowsShown() timeline.Rows {
-	s := &a.stream
-	r := timeline.Rows{Gen: s.Gen, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: &s.Marks}
+	s := &a.stream.Stream
+	r := timeline.Rows{Gen: s.Gen, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: s.Marks}
 	if n := len(s.Seqs); n > 0 {
 		r.Bottom = s.Seqs[min(s.Index(s.Top)+max(s.Height, 1), n)-1]
 	}

@@ -124,14 +124,14 @@ func (a *app) toDetail() {
 }
 
 func (a *app) turn(n int) {
-	order := []layout.Pane{layout.Tree, layout.Stream, layout.Detail}
-	if a.board() != nil {
-		order = []layout.Pane{a.panes.Subject, layout.Detail}
-	}
+	order := a.panes.Order()
 	i := slices.Index(order, a.panes.Focus)
-	if p := order[(i+n+len(order))%len(order)]; p == layout.Detail {
+	switch p := order[(i+n+len(order))%len(order)]; p {
+	case layout.Detail:
 		a.toDetail()
-	} else {
+	case layout.Other:
+		a.otherStream()
+	default:
 		a.enter(p)
 	}
 }

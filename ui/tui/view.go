@@ -111,6 +111,8 @@ func (a *app) paneRows(p layout.Pane, r layout.Rect) []string {
 			return body
 		}
 		return slices.Concat(a.strip.Draw(r.W, a.rowsShown()), body)
+	case layout.Other:
+		return a.audience.Airy(r.W, r.H-1, func(h int) []string { return a.stream.Other.Draw(r.W, h) })
 	case layout.React:
 		head := a.react.Headline(r.W)
 		return append(head, a.audience.Airy(r.W, r.H-1-len(head), func(h int) []string { return a.table().Draw(r.W, h) })...)
@@ -124,7 +126,12 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 	switch p {
 	case layout.Tree:
 		return "1 Servers"
+	case layout.Other:
+		return a.stream.Other.Caption(room)
 	case layout.Stream:
+		if a.stream.Two {
+			return "2 " + a.stream.Caption(room-2)
+		}
 		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow && a.panes.Now.Crumb.Empty() { // else that says it
 			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}

@@ -30,7 +30,7 @@ func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.wake.D
 
 // awaitChange has the host read when it has changed.
 func (a *app) awaitChange() tea.Cmd {
-	a.feed.Aim(a.stream.Arrivals())
+	a.aim()
 	return a.wake.Await(func(ctx context.Context, woken time.Time) tea.Msg {
 		return newsMsg{a.feed.Latest(ctx), a.react.Read(), woken, true}
 	})
@@ -48,20 +48,36 @@ func (a *app) age() tea.Cmd {
 func (a *app) read() tea.Cmd { return a.readOn(false) }
 
 func (a *app) readOn(awaited bool) tea.Cmd {
-	a.feed.Aim(a.stream.Arrivals())
+	a.aim()
 	return a.Do(func(ctx context.Context) tea.Msg {
 		return newsMsg{a.feed.Latest(ctx), a.react.Read(), time.Time{}, awaited}
 	})
 }
 
-// fetch has the rows and records read that the stream wants and does not hold.
+// aim says which arrivals are read next.
+func (a *app) aim() {
+	if a.stream.Two {
+		a.feed.Aim(a.stream.Arrivals(), a.stream.Other.Arrivals())
+		return
+	}
+	a.feed.Aim(a.stream.Arrivals())
+}
+
+// fetch has the rows and records read that the streams want and do not hold.
 func (a *app) fetch() tea.Cmd {
+	if a.stream.Two {
+		return tea.Batch(a.fetchFor(&a.stream.Stream), a.fetchFor(&a.stream.Other))
+	}
+	return a.fetchFor(&a.stream.Stream)
+}
+
+func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
 	var cmds []tea.Cmd
 	log := a.o.API.Log()
-	for r, ok := a.stream.Next(); ok; r, ok = a.stream.Next() {
+	for r, ok := s.Next(); ok; r, ok = s.Next() {
 		ctx := a.wake.Context()
 		if r.Kind != feed.Records {
-			ctx, a.stream.Stop = context.WithCancel(a.wake.Context())
+			ctx, s.Stop = context.WithCancel(a.wake.Context())
 		}
 		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Answer(ctx, log, r)) }))
 	}
@@ -71,8 +87,8 @@ func (a *app) fetch() tea.Cmd {
 // fetched takes rows and records that were asked for.
 func (a *app) fetched(p feed.Page) tea.Cmd {
 	again := a.stream.Take(p)
-	if p.Err != nil && p.Gen == a.stream.Gen {
-		a.stream.Oldest = true
+	if s := a.stream.Asked(&p.Request); p.Err != nil && s != nil && p.Gen == s.Gen {
+		s.Oldest = true
 		a.Fail("cannot read the log", p.Err)
 	}
 	a.search.Landed()
@@ -87,10 +103,13 @@ func (a *app) fetched(p feed.Page) tea.Cmd {
 func (a *app) arrived(n feed.News) (more bool) {
 	a.stream.Marks.Load(n.Marks, n.Marked)
 	a.take(n.Snap)
-	if n.Page.Err != nil {
-		a.Fail("cannot read the log", n.Page.Err)
+	for _, p := range n.Pages {
+		if p.Err != nil {
+			a.Fail("cannot read the log", p.Err)
+		}
+		more = a.stream.Take(p) && p.Err == nil || more
 	}
-	return a.stream.Take(n.Page) && n.Page.Err == nil
+	return more
 }
 
 // tellOwner tells that another process has the store than before.
@@ -111,7 +130,7 @@ func (a *app) take(snap host.Snapshot) {
 	a.snap = snap
 	a.forgetPicks()
 	a.edges.Status.Trouble.Take(a.o.API.AppLog())
-	a.stream.Widest = stream.Measure(&a.snap)
+	a.stream.Measure(&a.snap)
 	a.listItems()
 	scope := a.tree.At
 	a.tree.Load(&a.snap)

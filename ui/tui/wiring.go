@@ -57,7 +57,7 @@ func (a *app) forStats(memory func() uint64) *stats.Env {
 
 // forColumns is what the list of columns is made from.
 func (a *app) forColumns() *columns.Env {
-	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
+	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
 }
 
 // forSettings is what takes the operator's settings.
@@ -77,7 +77,7 @@ func (a *app) forSettings() userfile.Env {
 // initEdges makes the lines above and below the panes.
 func (a *app) initEdges() {
 	a.edges.Head = edges.NewHead(edges.HeadEnv{
-		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream, Rates: &a.rates, KeyOf: a.KeyOf,
+		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream.Stream, Rates: &a.rates, KeyOf: a.KeyOf,
 		Searched:  func() string { return a.search.Text },
 		Filter:    a.filters.Name,
 		Comparing: func() uint64 { return a.trace.Comparing },

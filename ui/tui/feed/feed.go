@@ -24,7 +24,7 @@ type Feed struct {
 	log  func() Log
 
 	mu     sync.Mutex
-	next   Request
+	next   []Request
 	marks  []event.Mark
 	marked map[uint64]event.Record
 }
@@ -39,25 +39,28 @@ type News struct {
 	Snap   host.Snapshot
 	Marks  []event.Mark
 	Marked map[uint64]event.Record // the records of marks that say nothing themselves
-	Page   Page                    // of the arrivals
+	Pages  []Page                  // of the arrivals, one for each stream
 }
 
-// Aim says for which arrivals the next reading is. A reading that runs is not changed.
-func (f *Feed) Aim(r Request) {
+// Aim says for which arrivals of each stream the next reading is. A reading that runs is not
+// changed.
+func (f *Feed) Aim(streams ...Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.next = r
+	f.next = append(f.next[:0], streams...)
 }
 
 // Latest reads the state and the arrivals.
 func (f *Feed) Latest(ctx context.Context) News {
 	f.mu.Lock()
-	next := f.next
+	next := slices.Clone(f.next)
 	f.mu.Unlock()
 	log := f.log()
 	n := News{Snap: f.host.Snapshot(), Marks: f.host.Marks()}
 	n.Marked = f.markedRecords(log, n.Marks)
-	n.Page = Answer(ctx, log, next)
+	for _, r := range next {
+		n.Pages = append(n.Pages, Answer(ctx, log, r))
+	}
 	return n
 }
 

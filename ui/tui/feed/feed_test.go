@@ -176,7 +176,7 @@ func TestNews(t *testing.T) {
 	f := feed.New(s, func() feed.Log { return log })
 	f.Aim(feed.Request{Kind: feed.Arrived, Gen: 4, At: 90})
 	n := f.Latest(context.Background())
-	if n.Snap.Version != 1 || len(n.Marks) != 3 || n.Page.Gen != 4 || len(n.Page.Seqs) != 10 {
+	if n.Snap.Version != 1 || len(n.Marks) != 3 || len(n.Pages) != 1 || n.Pages[0].Gen != 4 || len(n.Pages[0].Seqs) != 10 {
 		t.Errorf("%+v", n)
 	}
 	if _, ok := n.Marked[3]; !ok || len(n.Marked) != 1 {

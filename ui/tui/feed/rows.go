@@ -49,6 +49,7 @@ const (
 // Request asks for rows of the log.
 type Request struct {
 	Kind  Kind
+	Of    int // which stream of the screen asks; the answer has it too
 	Gen   int // of the window that asks; the answer has it too
 	Query query.Query
 	At    uint64

@@ -22,6 +22,7 @@ const (
 	Subs  // the tables of subscriptions, gaps and leases
 	Log   // audit, wire and the program's own log
 	React // what waits for the operator, runs and rules of reactions
+	Other // the stream without the keys, of two
 )
 
 // Layout says where everything stands. An empty rect is not drawn.
@@ -31,6 +32,7 @@ type Layout struct {
 	Body                   Rect // of all panes, without the frame around them
 	Framed                 bool // a line runs around the panes
 	Tree, Stream, Detail   Rect
+	Other                  Rect // the stream without the keys, of two
 	Table                  Rect // of the screens that are a table
 	Status, Hints          Rect
 	Stacked                bool // one pane at a time: the one with the keys
@@ -61,6 +63,17 @@ const (
 // Splits are the places by their names in the settings.
 var Splits = map[string]Split{"auto": Auto, "right": Right, "below": Below}
 
+// Streams says how the room of the stream is used.
+type Streams uint8
+
+// The uses of the room.
+const (
+	OneStream Streams = iota
+	Beside            // two streams, the second at the right
+	Under             // two streams, the second below
+	StreamsUses
+)
+
 // Arrangement is what the operator made of the panes; it is kept between runs.
 type Arrangement struct {
 	Split Split `json:"split,omitempty"`
@@ -76,6 +89,8 @@ type Shape struct {
 	Subject Pane // what the detail is about: it tells the screens apart
 	Size    Size
 	Rows    int // of the table that is shown; 0 if there is none
+	Streams Streams
+	Last    bool // the stream with the keys is the second of two
 }
 
 // Sizes at which the screen changes.
@@ -92,7 +107,9 @@ const (
 	underHeight             = 18  // from here the detail stands under the stream
 	leastTree, leastList    = 16, 24
 	leastRows               = 4
-	tableFrame              = 3 // lines of a table beside its rows: title, heads, a blank
+	leastBeside             = 56 // columns of a stream beside another
+	leastUnder              = 6  // rows of a stream above or below another
+	tableFrame              = 3  // lines of a table beside its rows: title, heads, a blank
 )
 
 // Arrange places the panes.
@@ -127,7 +144,31 @@ func Arrange(s Shape) Layout {
 		}
 		l.pair(&l.Stream, body, s)
 	}
+	if s.Streams != OneStream && s.Size != Full {
+		l.share(s)
+	}
 	return l
+}
+
+// share parts the room of the stream between two, as is wanted or as there is room for. Where
+// there is none, the one with the keys has all of it.
+func (l *Layout) share(s Shape) {
+	r := l.Stream
+	beside, under := r.W > 2*leastBeside, r.H >= 2*leastUnder
+	first, second := r, r
+	switch {
+	case beside && (s.Streams == Beside || !under):
+		first.W = (r.W - 1) / 2
+		second.X, second.W = r.X+first.W+1, r.W-first.W-1
+	case under:
+		first.H = (r.H + 1) / 2
+		second.Y, second.H = r.Y+first.H, r.H-first.H
+	default:
+		return
+	}
+	if l.Stream, l.Other = first, second; s.Last {
+		l.Stream, l.Other = second, first
+	}
 }
 
 // lines takes the lines above and below the panes and returns what is left.
@@ -148,11 +189,14 @@ func (l *Layout) lines(w, h int) Rect {
 
 // pair shares a body between a list and the detail.
 func (l *Layout) pair(list *Rect, body Rect, s Shape) {
-	right := s.W >= detailWidth && s.Subject != Subs
+	right := s.W >= detailWidth && s.Subject != Subs && s.Streams != Beside // two beside each other need the width
 	if s.Split != Auto {
 		right = s.Split == Right
 	}
 	percent := 60 + s.List
+	if s.Streams != OneStream {
+		percent += 10
+	}
 	if s.Size == sizeHalf {
 		percent = 70
 		if s.Focus == Detail {

@@ -43,7 +43,7 @@ func pane(l layout.Layout, p layout.Pane) layout.Rect {
 func check(t *testing.T, l layout.Layout, w, h int) {
 	t.Helper()
 	taken := make([]bool, w*h)
-	for _, r := range []layout.Rect{l.Crumb, l.Scope, l.Tree, l.Stream, l.Detail, l.Table, l.Status, l.Hints} {
+	for _, r := range []layout.Rect{l.Crumb, l.Scope, l.Tree, l.Stream, l.Other, l.Detail, l.Table, l.Status, l.Hints} {
 		if r.Empty() {
 			continue
 		}

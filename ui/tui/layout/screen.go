@@ -66,6 +66,19 @@ func (s *Screen) Resize(step int) {
 	}
 }
 
+// Order are the panes as the keys go round them.
+func (s *Screen) Order() []Pane {
+	switch {
+	case s.Subject == Subs || s.Subject == Log || s.Subject == React:
+		return []Pane{s.Subject, Detail}
+	case s.Streams == OneStream:
+		return []Pane{Tree, Stream, Detail}
+	case s.Last:
+		return []Pane{Tree, Other, Stream, Detail}
+	}
+	return []Pane{Tree, Stream, Other, Detail}
+}
+
 // Pane is the pane under a cell, and where it stands; None and an empty part for none.
 func (s *Screen) Pane(x, y int) (Pane, Rect) {
 	for _, p := range s.Shown() {
@@ -82,7 +95,11 @@ type Placed struct {
 	Rect
 }
 
-// Shown are the panes as they were placed last; those without a cell are empty.
-func (s *Screen) Shown() [4]Placed {
-	return [...]Placed{{Tree, s.Now.Tree}, {Stream, s.Now.Stream}, {s.Subject, s.Now.Table}, {Detail, s.Now.Detail}}
+// Shown are the panes as they were placed last, from the left; those without a cell are empty.
+func (s *Screen) Shown() [5]Placed {
+	first, second := Placed{Stream, s.Now.Stream}, Placed{Other, s.Now.Other}
+	if s.Last {
+		first, second = second, first
+	}
+	return [...]Placed{{Tree, s.Now.Tree}, first, second, {s.Subject, s.Now.Table}, {Detail, s.Now.Detail}}
 }

@@ -24,18 +24,41 @@ const SaveEvery = time.Second
 
 // State is what was shown and how. Members that cannot be read are as at a first start.
 type State struct {
-	Node    Node               `json:"node"`
-	Closed  []Node             `json:"closed,omitempty"`
-	Filter  string             `json:"filter,omitempty"`
-	Off     bool               `json:"filterOff,omitempty"`
-	Reading uint64             `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
-	Focus   layout.Pane        `json:"focus"`
-	Size    layout.Size        `json:"size,omitempty"`
-	Panes   layout.Arrangement `json:"panes,omitzero"`
-	Tab     detail.Tab         `json:"tab,omitempty"`
-	Clock   cells.TimeView     `json:"clock,omitempty"`
-	Tables  []table.Memo       `json:"tables,omitempty"`
+	Place
+	Second *Second            `json:"second,omitempty"` // nil: there is one stream
+	Closed []Node             `json:"closed,omitempty"`
+	Focus  layout.Pane        `json:"focus"`
+	Size   layout.Size        `json:"size,omitempty"`
+	Panes  layout.Arrangement `json:"panes,omitzero"`
+	Tab    detail.Tab         `json:"tab,omitempty"`
+	Clock  cells.TimeView     `json:"clock,omitempty"`
+	Tables []table.Memo       `json:"tables,omitempty"`
 	Lines
+}
+
+// Place is what a stream shows, and where it stands.
+type Place struct {
+	Node    Node   `json:"node"`
+	Filter  string `json:"filter,omitempty"`
+	Off     bool   `json:"filterOff,omitempty"`
+	Reading uint64 `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
+}
+
+// Query returns what a stream shows there. A filter that is none any more is left out.
+func (p Place) Query(now time.Time) query.Query {
+	q, err := query.New(p.Node.Node(), p.Filter, now)
+	if err != nil {
+		q = query.Query{Node: p.Node.Node()}
+	}
+	q.Off = p.Off
+	return q
+}
+
+// Second is the other one of two streams: the one without the keys.
+type Second struct {
+	Place
+	Way   layout.Streams `json:"way"`
+	First bool           `json:"first,omitempty"` // it stands at the left, or above
 }
 
 // Lines are those that were typed, of each kind the newest first.
@@ -85,6 +108,9 @@ func (s *State) fix() {
 	}
 	if s.Clock >= cells.TimeViews {
 		s.Clock = 0
+	}
+	if s.Second != nil && (s.Second.Way == layout.OneStream || s.Second.Way >= layout.StreamsUses) {
+		s.Second = nil
 	}
 }
 

@@ -47,7 +47,7 @@ func TestAStateIsThereAgain(t *testing.T) {
 	_, _, settings := newKeeper()
 	m := memo.New(settings, time.Now)
 	m.Searches = []string{"disk"}
-	s := memo.State{Focus: layout.Detail, Reading: 7, Filter: "p99", Lines: m.Lines}
+	s := memo.State{Focus: layout.Detail, Place: memo.Place{Reading: 7, Filter: "p99"}, Lines: m.Lines}
 	node := query.Node{Server: "b", Type: trust.Untrusted("t")}
 	s.Node = memo.NodeOf(node)
 	s.Close(map[query.Node]bool{node: true, {Server: "a"}: true, {Server: "c"}: false})
@@ -69,13 +69,28 @@ func TestWhatIsNotKnownIsAsAtAFirstStart(t *testing.T) {
 	if _, ok := m.Recall(); ok || screen.Failed != nil {
 		t.Errorf("of nothing: %v, told %v", ok, screen.Failed)
 	}
-	k.kept[memo.Layout] = `{"focus":99,"clock":77,"size":9,"tab":200,"filter":"x"}`
-	if s, ok := m.Recall(); !ok || s.Focus != layout.None || s.Clock != 0 || s.Size != layout.Normal || s.Tab != 0 || s.Filter != "x" {
+	k.kept[memo.Layout] = `{"focus":99,"clock":77,"size":9,"tab":200,"filter":"x","second":{"node":{},"way":9}}`
+	if s, ok := m.Recall(); !ok || s.Focus != layout.None || s.Clock != 0 || s.Size != layout.Normal || s.Tab != 0 || s.Filter != "x" || s.Second != nil {
 		t.Errorf("recalled %+v, %v", s, ok)
 	}
 	k.kept[memo.Layout] = "nonsense"
 	if _, ok := m.Recall(); ok || screen.Failed == nil {
 		t.Errorf("of nonsense: %v, told %v", ok, screen.Failed)
+	}
+}
+
+// What was kept before there was a second stream is read as it was.
+func TestAMemoOfOneStreamOpens(t *testing.T) {
+	k, _, settings := newKeeper()
+	k.kept[memo.Layout] = `{"node":{"server":"pager","type":"incident.created"},"closed":[{"server":"chat"}],"filter":"p99","filterOff":true,"reading":4,"focus":2,"tab":1,"clock":1}`
+	m := memo.New(settings, time.Now)
+	s, ok := m.Recall()
+	want := query.Node{Server: "pager", Type: trust.Untrusted("incident.created")}
+	if !ok || s.Node.Node() != want || s.Filter != "p99" || !s.Off || s.Reading != 4 || s.Second != nil || s.Focus != layout.Stream || len(s.Closed) != 1 {
+		t.Errorf("recalled %+v, %v", s, ok)
+	}
+	if q := s.Query(tuitest.Start); q.Text != "p99" || !q.Off || q.Node != want {
+		t.Errorf("its query is %+v", q)
 	}
 }
 

@@ -261,7 +261,7 @@ func (c *Choice) Set(key string, cols []Column) {
 // operator's setting before it.
 func (s *Stream) pick(r *event.Record) TypePick {
 	env := s.env
-	c := &s.Columns
+	c := s.Columns
 	key := typeOfServer{r.Server, r.Type}
 	if p, ok := c.Picks[key]; ok {
 		return p
@@ -425,12 +425,4 @@ func severityOf(r *event.Record, p TypePick) trust.Text {
 		}
 	}
 	return severity.Of(r)
-}
-
-// SetSeverity takes where the payloads of event types, named as SERVER/TYPE, say how bad
-// they are, as JSON pointers. Rows are formed anew.
-func (s *Stream) SetSeverity(pointers map[string]string) {
-	s.Columns.Grave = pointers
-	clear(s.Columns.Picks)
-	clear(s.Formed)
 }

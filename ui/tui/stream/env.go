@@ -18,5 +18,5 @@ type Env struct {
 	// Terse tells whether times are short, and whether rows are their summaries alone.
 	Terse  func() (short, only bool)
 	TypeOf func(r *event.Record) event.Type
-	Teach  func(c *cells.Canvas, h int) // writes what an empty stream says
+	Teach  func(c *cells.Canvas, h int) // writes what an empty stream says that has the keys
 }

@@ -78,12 +78,12 @@ func (s *Stream) Lost(seq uint64) bool { return s.records.lost[seq] }
 func (s *Stream) Next() (feed.Request, bool) {
 	if r, ok := s.nextRows(); ok {
 		s.Fetching = true
-		r.Gen, r.Query = s.Gen, s.Query
+		r.Of, r.Gen, r.Query = s.of, s.Gen, s.Query
 		return r, true
 	}
 	if want := s.missing(); len(want) > 0 && !s.records.busy {
 		s.records.busy = true
-		return feed.Request{Kind: feed.Records, Want: want}, true
+		return feed.Request{Kind: feed.Records, Of: s.of, Want: want}, true
 	}
 	return feed.Request{}, false
 }
@@ -147,7 +147,7 @@ func (s *Stream) missing() (want []uint64) {
 
 // Arrivals is what is to be read when the log has grown.
 func (s *Stream) Arrivals() feed.Request {
-	r := feed.Request{Gen: s.Gen, Query: s.Query}
+	r := feed.Request{Of: s.of, Gen: s.Gen, Query: s.Query}
 	switch {
 	case !s.Turned:
 		r.Kind = feed.Records // the rows that are read anew have them

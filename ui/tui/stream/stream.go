@@ -30,8 +30,8 @@ type Stream struct {
 	anchorRow int    // of the pane, in which it stands
 
 	Labels  LabelSet // of the rows that were drawn in this scope
-	Columns Choice
-	Marks   Marks
+	Columns *Choice  // of all streams of a screen
+	Marks   *Marks   // the same
 	Widest  Widest
 
 	records records
@@ -63,7 +63,7 @@ const formedMax = 2_048
 
 // New is an empty stream that follows.
 func New(env *Env) Stream {
-	return Stream{env: env, Follow: true, Formed: map[uint64]*row{}, records: newRecords()}
+	return Stream{env: env, Follow: true, Columns: &Choice{}, Marks: &Marks{}, Formed: map[uint64]*row{}, records: newRecords()}
 }
 
 // Settle puts choice and top on rows that exist.
@@ -203,13 +203,17 @@ func (s *Stream) drawRows(w, h int) {
 	c := &s.draws
 	c.Begin(&env.Theme, w)
 	c.Found, c.Pins = env.Found(), env.Pins
-	for i := s.topFor(&s.Marks, h); i < len(s.Seqs) && c.Height() < h; i++ {
+	for i := s.topFor(s.Marks, h); i < len(s.Seqs) && c.Height() < h; i++ {
 		s.drawRow(c, i, key)
 		for _, m := range s.Marks.lines(s.Seqs[i], s.after(i)) {
 			drawLine(c, env.Glyphs, m, env.Times)
 		}
 	}
-	if len(s.Seqs) == 0 {
+	switch {
+	case len(s.Seqs) > 0:
+	case env.Teach == nil:
+		s.teachAside(c)
+	default:
 		env.Teach(c, h)
 	}
 	s.lines = c.Rows(h, s.lines)

@@ -19,6 +19,7 @@ const WindowMax = 10_000
 // the answers; it grows at both ends on demand and holds at most WindowMax numbers.
 type Window struct {
 	Query query.Query
+	of    int // tells the streams of a screen apart
 	Gen   int // answers to requests of another generation are stale
 
 	Seqs     []uint64

@@ -1,0 +1,63 @@
+package tui
+
+import (
+	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/layout"
+)
+
+// twoActions show two streams, each with its own place, filter and range.
+func (a *app) twoActions() []action.Action {
+	return action.Grouped("Panes",
+		action.Action{ID: "streams.beside", Title: "two streams side by side, or the other one away", Also: "split vertical second stream tmux pane compare", Keys: []string{"%"}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Beside) })},
+		action.Action{ID: "streams.under", Title: "two streams, one above the other, or the other one away", Also: "split horizontal second stream tmux pane below", Keys: []string{"\""}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Under) })},
+		action.Action{ID: "streams.align", Title: "have the other stream show the same moment", Also: "second stream sync time align", Keys: []string{"@"}, Panes: onEvent, When: a.canAlign, Run: action.Act(func() { a.stream.Other.Seek(a.stream.At) })},
+	)
+}
+
+// turnStreams shows two streams in a way, or one again if they are shown so.
+func (a *app) turnStreams(way layout.Streams) {
+	if a.stream.Two && a.panes.Streams == way {
+		a.oneStream()
+		a.Tell("one stream; " + a.KeyOf("streams.beside") + " or " + a.KeyOf("streams.under") + " shows a second one")
+		return
+	}
+	if a.panes.Streams = way; !a.stream.Two {
+		a.stream.Open()
+		a.panes.Last = true
+	}
+	a.enter(layout.Stream)
+	if a.arranged().Other.Empty() {
+		a.Tell("there is room for one stream at a time: " + a.KeyOf("stream") + " shows the other")
+	}
+}
+
+func (a *app) canAlign() bool { return a.stream.Two && a.onRecord() }
+
+// oneStream leaves the stream that the keys are about.
+func (a *app) oneStream() {
+	a.stream.Close()
+	a.panes.Streams, a.panes.Last = layout.OneStream, false
+}
+
+// otherStream gives the keys to the other one of two streams, and with them the tree.
+func (a *app) otherStream() {
+	if !a.stream.Two {
+		return
+	}
+	a.search.Drop()
+	a.stream.Switch()
+	a.panes.Last = !a.panes.Last
+	a.tree.Reveal(a.stream.Query.Node)
+	a.tree.At = a.stream.Query.Node
+	a.tree.Load(&a.snap)
+	a.rescope() // its node may be gone
+	a.enter(layout.Stream)
+}
+
+// toStream gives the keys to the stream, and to the other one if it has them.
+func (a *app) toStream() {
+	if a.panes.Focus == layout.Stream {
+		a.otherStream()
+	}
+	a.enter(layout.Stream)
+}
