@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
 	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/confine", "host/receiver", "host/trust", "host/trust/handoff", "host/trust/scan"},
 	"host/react/confine":      {"host/react"},
-	"host/react/engine":       {"host/internal/jsonfile", "host/event", "host/react"},
+	"host/react/engine":       {"host/internal/jsonfile", "host/event", "host/react", "host/trust"},
 	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/wire":               {"host/internal/jsontext", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},

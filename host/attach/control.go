@@ -98,6 +98,11 @@ func (k *control) Run(ctx context.Context, id react.RunID) (react.Run, error) {
 	return ask(ctx, k.c, verbRun, id)
 }
 
+// Steps implements [react.Control].
+func (k *control) Steps(ctx context.Context, id react.RunID) ([]react.Step, error) {
+	return ask(ctx, k.c, verbSteps, id)
+}
+
 // Explain implements [react.Control].
 func (k *control) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
 	return ask(ctx, k.c, verbExplain, explainAsk{seq, rule})
@@ -141,6 +146,11 @@ func (k *control) Settle(ctx context.Context, id react.RunID, done bool, reason 
 // Once implements [react.Control].
 func (k *control) Once(ctx context.Context, rule string, seq uint64) (react.RunID, error) {
 	return did(ctx, k, verbOnce, once{rule, seq})
+}
+
+// AskModel implements [react.Control].
+func (k *control) AskModel(ctx context.Context, q react.Question) (react.RunID, error) {
+	return did(ctx, k, verbAskModel, q)
 }
 
 // Arm implements [react.Control].

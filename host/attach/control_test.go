@@ -97,6 +97,12 @@ func (e *engine) Runs(_ context.Context, q react.Query) ([]react.Run, error) {
 func (e *engine) Run(_ context.Context, id react.RunID) (react.Run, error) {
 	return someRun(), e.note("run", id)
 }
+func (e *engine) Steps(_ context.Context, id react.RunID) ([]react.Step, error) {
+	return someSteps(), e.note("steps", id)
+}
+func (e *engine) AskModel(_ context.Context, q react.Question) (react.RunID, error) {
+	return "m", e.note("ask-model", q)
+}
 func (e *engine) Explain(_ context.Context, seq uint64, rule string) ([]react.Verdict, error) {
 	return []react.Verdict{{Rule: rule, Seq: seq, Value: odd}}, e.note("explain", seq, rule)
 }
@@ -128,6 +134,11 @@ func (e *engine) Silence(_ context.Context, rule string, until time.Time) error 
 }
 func (e *engine) Stop(_ context.Context, kill bool) error { return e.note("stop", kill) }
 func (e *engine) Go(context.Context) error                { return e.note("go") }
+
+func someSteps() []react.Step {
+	return []react.Step{{N: 1, Kind: react.StepTool, Server: "pager", Tool: "look", Class: react.ToolRead, State: react.StepDone,
+		Args: []byte(`{"x":1}`), Result: &react.ToolResult{Content: odd, Cut: 3}, Began: time.Unix(1e9, 0).UTC()}}
+}
 
 func someRun() react.Run {
 	return react.Run{ID: "a", State: react.Asking, Frozen: react.Frozen(`{"x": 1}`), Due: time.Unix(1e9, 0).UTC(),
@@ -177,6 +188,16 @@ func TestEveryVerbOfReactionsCrosses(t *testing.T) {
 	if id != "r" {
 		t.Error(id)
 	}
+	steps, err := c.Steps(ctx, "a")
+	must(err)
+	if !reflect.DeepEqual(steps, someSteps()) {
+		t.Errorf("steps changed on the way: %+v", steps)
+	}
+	id, err = c.AskModel(ctx, react.Question{Seq: 7, Model: "local", Task: "why?", Typed: true})
+	must(err)
+	if id != "m" {
+		t.Error(id)
+	}
 	must(c.Arm(ctx, "page", "h"))
 	must(c.Disarm(ctx, "page"))
 	must(c.Silence(ctx, "page", when))
@@ -208,7 +229,7 @@ func TestErrorsOfReactionsKeepTheirIdentity(t *testing.T) {
 	f := newFirstWith(t, e)
 	c := f.client().Control()
 	for _, want := range []error{
-		react.ErrNoRule, react.ErrNoRun, react.ErrState, react.ErrChanged, react.ErrNotEngine, react.ErrToken,
+		react.ErrNoRule, react.ErrNoModel, react.ErrNoRun, react.ErrState, react.ErrChanged, react.ErrNotEngine, react.ErrToken,
 		react.ErrBoundary, react.ErrProgram, react.ErrTarget, react.ErrSecretMissing,
 	} {
 		e.mu.Lock()

@@ -23,6 +23,7 @@ func addReactions(add func(string, handler)) {
 	}))
 	add(asking(verbRuns, react.Control.Runs))
 	add(asking(verbRun, react.Control.Run))
+	add(asking(verbSteps, react.Control.Steps))
 	add(asking(verbExplain, func(c react.Control, ctx context.Context, a explainAsk) ([]react.Verdict, error) {
 		return c.Explain(ctx, a.Seq, a.Rule)
 	}))
@@ -37,6 +38,7 @@ func addReactions(add func(string, handler)) {
 	add(asking(verbOnce, func(c react.Control, ctx context.Context, o once) (react.RunID, error) {
 		return c.Once(ctx, o.Rule, o.Seq)
 	}))
+	add(asking(verbAskModel, react.Control.AskModel))
 	add(acting(verbArm, func(c react.Control, ctx context.Context, a arming) error { return c.Arm(ctx, a.Rule, a.Hash) }))
 	add(acting(verbDisarm, react.Control.Disarm))
 	add(acting(verbSilence, func(c react.Control, ctx context.Context, s silence) error { return c.Silence(ctx, s.Rule, s.Until) }))

@@ -19,6 +19,8 @@ type Facts struct {
 	Held     string    // why the engine does nothing by itself, e.g. a restored store; "" if not
 	Silenced time.Time // until then; zero: not
 
+	// Goes: the run was begun before, and goes on. Then no rate counts it, and once was asked.
+	Goes     bool
 	NS       Namespace
 	Imported bool // a member was not delivered to this host
 
@@ -213,14 +215,14 @@ func (j *judge) origin() {
 }
 
 func (j *judge) once() {
-	if f := j.f; f.OnceUntil.After(f.Now) {
+	if f := j.f; !f.Goes && f.OnceUntil.After(f.Now) {
 		j.drop(CauseOnce, f.Rule.Line("once"), "the rule acted on the same value; it may again at %s", f.OnceUntil.UTC().Format(time.RFC3339))
 	}
 }
 
 func (j *judge) limits() {
 	f, own := j.f, &j.f.Rule.Limits
-	if own.Runs.N > 0 && f.Started >= own.Runs.N {
+	if own.Runs.N > 0 && !f.Goes && f.Started >= own.Runs.N {
 		j.wait(CauseRate, f.StartedUntil, f.Rule.Line("limits.runs"), "%d acts within %s are all that the rule may start", own.Runs.N, FormatDuration(own.Runs.Per))
 	}
 	if own.Running > 0 && f.Running >= own.Running {
@@ -236,7 +238,7 @@ func (j *judge) limits() {
 		return
 	}
 	all := &f.File.Limits
-	if all.Runs.N > 0 && f.StartedAll >= all.Runs.N {
+	if all.Runs.N > 0 && !f.Goes && f.StartedAll >= all.Runs.N {
 		j.wait(CauseRate, f.StartedAllDue, f.File.Line("limits.runs"), "%d acts within %s are all that the rules may start together", all.Runs.N, FormatDuration(all.Runs.Per))
 	}
 	if all.Running > 0 && f.RunningAll >= all.Running {

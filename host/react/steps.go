@@ -30,20 +30,25 @@ type Steps interface {
 	First() Request
 	// All returns what the run did so far, in order, also in earlier attempts.
 	All() []Step
-	// Begin judges a step and commits it, with what it may cost at most, before it is
-	// begun: it may be done once Begin returned its number. Request is the exact act of a
-	// step that may need an approval (a tool call), else nil. A step that is begun again
-	// keeps its number: s.N is then not 0.
+	// Begin judges a step and commits it before it is begun: it may be done once Begin
+	// returned its number. s.Usage and s.Cost are what it may use and cost at most; that is
+	// reserved. Request is the exact act of a call of a tool, with the tool's class and pin
+	// as they are now, else nil. A step that is begun again, as its outcome is not known,
+	// keeps its number: s.N is then not 0. A step that is refused is kept as such, and
+	// counts.
 	// Errors: ErrAsks, ErrRefusedStep, ErrBudget, ErrStopped, the cause of ctx, those of the
-	// store.
+	// store. Their text says why, in our words.
 	Begin(ctx context.Context, s Step, request *Request) (n int, err error)
-	// End commits what became of a step that was begun.
+	// End commits what became of a step that was begun: by s.N its State (StepDone or
+	// StepFailed), Why, Answer or Result, and what it really used and cost, as it was
+	// reported. A negative Cost says that this is not known: what was reserved stays.
+	// Errors: the cause of ctx, those of the store; a step that was not begun.
 	End(ctx context.Context, s Step) error
 	// Ask has the operator decide about a request while the attempt goes on, and waits for
 	// the verdict.
 	// Errors: ErrStopped, the cause of ctx.
 	Ask(ctx context.Context, request Request, why string) (Answered, error)
-	// Progress shows what a model says while it says it. It is not stored.
+	// Progress shows the next piece of what a model says while it says it. It is not stored.
 	Progress(text trust.Text)
 }
 

@@ -12,6 +12,8 @@ import (
 var (
 	// ErrNoRule: no rule of that name is in force.
 	ErrNoRule = errors.New("unknown rule")
+	// ErrNoModel: the file names no model of that name.
+	ErrNoModel = errors.New("unknown model")
 	// ErrNoRun: no run of that id is kept.
 	ErrNoRun = errors.New("unknown run")
 	// ErrState: the run is in a state in which this cannot be done; the text names it.
@@ -29,6 +31,10 @@ var (
 // second. Whatever is in it says nothing.
 const StopFile = "react.stop"
 
+// AskRule stands for the rule of runs that ask what the operator typed ([Control.AskModel]).
+// It is no name of a rule.
+const AskRule = "@ask"
+
 // Control is what an operator does with reactions. The engine implements it, and so
 // does the client of an attached process. All methods may be called from any goroutine.
 type Control interface {
@@ -38,6 +44,9 @@ type Control interface {
 	Runs(ctx context.Context, q Query) ([]Run, error)
 	// Run returns one with its result. Error: ErrNoRun.
 	Run(ctx context.Context, id RunID) (Run, error)
+	// Steps returns what a run did so far, in order; nil for one that takes no steps. Error:
+	// ErrNoRun.
+	Steps(ctx context.Context, id RunID) ([]Step, error)
 	// Explain says for a record and every rule why it did or did not fire.
 	// Errors: ErrNoRule for a name that is not in force; [event.ErrNotFound].
 	Explain(ctx context.Context, seq uint64, rule string) ([]Verdict, error)
@@ -58,6 +67,9 @@ type Control interface {
 	Settle(ctx context.Context, id RunID, done bool, reason string) error
 	// Once has a rule act on one record, whatever its filter says; it asks.
 	Once(ctx context.Context, rule string, seq uint64) (RunID, error)
+	// AskModel has a model read one record, without tools.
+	// Errors: ErrNoModel; [event.ErrNotFound].
+	AskModel(ctx context.Context, q Question) (RunID, error)
 
 	// Arm allows the rule as it stands now to act by itself. Hash is what was shown.
 	// Errors: ErrNoRule, ErrChanged, ErrToken.
@@ -86,7 +98,11 @@ type View struct {
 	Active  []Run // that gather, are ready or run
 	Asking  int
 	Running int
-	Spend   int64 // micro-dollars of today
+	// Spent are the micro-dollars of today (UTC), with what is reserved for calls that are
+	// out; SpendLimit is what all rules together may spend a day.
+	Spent, SpendLimit int64
+	// Says is what models and agents say while they say it: the newest 4 KiB of each run.
+	Says map[RunID]trust.Text
 	// Revision changes with every change.
 	Revision uint64
 }
@@ -116,9 +132,24 @@ type RuleView struct {
 	Matched    uint64
 	Suppressed map[string]uint64 // by reason
 	Last       time.Time         // of its newest run
+	// Unknown are tools, as server/tool, that the rule cannot call before the run is settled
+	// that called them: it is not known whether that was carried out.
+	Unknown map[string]RunID
+	// Spent are the micro-dollars of the rule today (UTC).
+	Spent int64
 	// Approved is the act of the rule that was approved last, without its input; nil:
 	// nothing was approved yet.
 	Approved *Request
+}
+
+// Question is what the operator asks a model about one record.
+type Question struct {
+	Seq   uint64
+	Model string // by its name in the file
+	Task  string // the instruction
+	// Typed: the operator typed it where it is asked, and sees its answer there. Then the
+	// exact request needs no second word: it is approved as soon as it is made.
+	Typed bool
 }
 
 // Query selects runs. Zero members select all.

@@ -29,6 +29,12 @@ func (f following) Runs(ctx context.Context, q react.Query) ([]react.Run, error)
 func (f following) Run(ctx context.Context, id react.RunID) (react.Run, error) {
 	return f.now().Run(ctx, id)
 }
+func (f following) Steps(ctx context.Context, id react.RunID) ([]react.Step, error) {
+	return f.now().Steps(ctx, id)
+}
+func (f following) AskModel(ctx context.Context, q react.Question) (react.RunID, error) {
+	return f.now().AskModel(ctx, q)
+}
 func (f following) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
 	return f.now().Explain(ctx, seq, rule)
 }
@@ -70,6 +76,12 @@ func (nowhere) Runs(context.Context, react.Query) ([]react.Run, error) {
 }
 func (nowhere) Run(context.Context, react.RunID) (react.Run, error) {
 	return react.Run{}, react.ErrNotEngine
+}
+func (nowhere) Steps(context.Context, react.RunID) ([]react.Step, error) {
+	return nil, react.ErrNotEngine
+}
+func (nowhere) AskModel(context.Context, react.Question) (react.RunID, error) {
+	return "", react.ErrNotEngine
 }
 func (nowhere) Explain(context.Context, uint64, string) ([]react.Verdict, error) {
 	return nil, react.ErrNotEngine

@@ -14,11 +14,12 @@ import (
 
 // fakeEngine stands in for the engine of reactions and notes what it is asked to do.
 type fakeEngine struct {
-	mu   sync.Mutex
-	view react.View
-	runs []react.Run
-	did  []string
-	fail error
+	mu    sync.Mutex
+	view  react.View
+	runs  []react.Run
+	steps map[react.RunID][]react.Step
+	did   []string
+	fail  error
 }
 
 func (e *fakeEngine) act(format string, args ...any) error {
@@ -81,6 +82,13 @@ func (e *fakeEngine) Run(_ context.Context, id react.RunID) (react.Run, error) {
 	return react.Run{}, react.ErrNoRun
 }
 
+func (e *fakeEngine) Steps(_ context.Context, id react.RunID) ([]react.Step, error) {
+	beside()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.steps[id], nil
+}
+
 func (e *fakeEngine) Explain(_ context.Context, seq uint64, rule string) ([]react.Verdict, error) {
 	beside()
 	if rule == "nope" {
@@ -110,6 +118,9 @@ func (e *fakeEngine) Settle(_ context.Context, id react.RunID, done bool, reason
 }
 func (e *fakeEngine) Once(_ context.Context, rule string, seq uint64) (react.RunID, error) {
 	return "once", e.act("once %s %d", rule, seq)
+}
+func (e *fakeEngine) AskModel(_ context.Context, q react.Question) (react.RunID, error) {
+	return "asked", e.act("ask-model %s %d %s", q.Model, q.Seq, q.Task)
 }
 func (e *fakeEngine) Arm(_ context.Context, rule string, hash react.Hash) error {
 	return e.act("arm %s %s", rule, hash)

@@ -66,8 +66,12 @@ func (e *Engine) approve(id react.RunID, hash, action string) error {
 	}
 	rs := e.ruleState(r.Rule)
 	r.Approved, r.By, r.Under = hash, "operator", rs.Hash
-	e.setState(r, react.Ready, "the operator approved it", "")
-	r.Due, r.later = e.now(), time.Time{}
+	if r.Live {
+		e.answer(r, answer{Answered: react.Answered{Approved: true}}, "the operator approved what it asked")
+	} else {
+		e.setState(r, react.Ready, "the operator approved it", "")
+		r.Due, r.later = e.now(), time.Time{}
+	}
 	last := *r.Request
 	last.Input = nil
 	rs.approved = &last
@@ -83,6 +87,9 @@ func (e *Engine) Grant(ctx context.Context, id react.RunID, hash string, until t
 		now := e.now()
 		if !until.After(now) || until.Sub(now) > grantAtMost {
 			return fmt.Errorf("a grant ends within %s, and not before now: %w", grantAtMost, react.ErrState)
+		}
+		if r := e.runs[id]; r != nil && r.Began != nil && r.Request.Act == "" {
+			return fmt.Errorf("run %s asks for one call of a tool, and those are approved one by one: %w", id, react.ErrState)
 		}
 		if err := e.approve(id, hash, "grant"); err != nil {
 			return err
@@ -103,10 +110,16 @@ func (e *Engine) Deny(ctx context.Context, id react.RunID, reason string) error 
 		if err != nil {
 			return err
 		}
-		r.Reason, r.AskUntil, r.By = reason, r.Due, "operator"
-		e.charge(r)
-		e.end(r, react.Denied, "the operator said no", "")
 		e.audit(event.ActorOperator, "approval denied", 0, fmt.Sprintf("run %s of %s", id, r.Rule))
+		if r.Live {
+			e.answer(r, answer{Answered: react.Answered{Reason: reason}}, "the operator said no to what it asked")
+			return nil
+		}
+		r.Reason, r.AskUntil, r.By = reason, r.Due, "operator"
+		if !r.Goes {
+			e.charge(r)
+		}
+		e.end(r, react.Denied, "the operator said no", "")
 		return nil
 	})
 }
@@ -125,7 +138,9 @@ func (e *Engine) Undeny(ctx context.Context, id react.RunID) error {
 		case e.asking >= react.MaxAsking:
 			return fmt.Errorf("%d runs ask already: %w", e.asking, react.ErrState)
 		}
-		e.uncharge(r)
+		if !r.Goes {
+			e.uncharge(r)
+		}
 		e.forget(id)
 		due := r.AskUntil
 		r.Reason, r.By, r.AskUntil, r.Ended = "", "", time.Time{}, time.Time{}
@@ -241,6 +256,7 @@ func (e *Engine) Settle(ctx context.Context, id react.RunID, done bool, reason s
 		if done {
 			r.State, r.Why = react.Done, "the operator says that it was done"
 		}
+		e.unblock(r, done)
 		e.stageRun(r)
 		e.audit(event.ActorOperator, "run settled", 0, fmt.Sprintf("run %s: %s", id, r.State))
 		return nil
@@ -334,6 +350,7 @@ func (e *Engine) Stop(ctx context.Context, kill bool) error {
 	e.gate.close(kill)
 	return e.call(ctx, func() error {
 		e.stagePut(event.TableReact, keyStop, []byte(e.now().Format(time.RFC3339)))
+		e.answerAll()
 		e.audit(event.ActorOperator, "reactions stopped", 0, map[bool]string{true: "what ran was ended", false: event.ResultOK}[kill])
 		return nil
 	})

@@ -436,6 +436,9 @@ func (e *Engine) forgetOld(now time.Time) {
 			e.stageDelete(event.TableGrants, hash)
 		}
 	}
+	for _, key := range e.spent.forget() {
+		e.stageDelete(event.TableReact, key)
+	}
 	for k, g := range e.groups {
 		if g.gathering == nil && g.frozen == 0 && g.running == 0 {
 			delete(e.groups, k)

@@ -13,6 +13,10 @@ func (e *Engine) again(r *run, cause error) {
 	if e.ctx.Err() != nil {
 		return
 	}
+	if r.Goes { // what it began with was done in part: there is nothing to make anew
+		e.failed(r, "it cannot go on: "+cause.Error())
+		return
+	}
 	r.busy = true
 	e.prepare(r, func(req react.Request, err error) {
 		r.busy = false
@@ -53,8 +57,18 @@ func (e *Engine) finish(r *run, res react.Result) {
 		res.Ended = e.now()
 	}
 	r.Result = &res
-	unknownRuns := r.Request.Kind != react.RequestCommand || r.Request.RepeatSafe
+	e.leaveSteps(r)
+	unknown := e.unknownCalls(r)
+	if res.Outcome != react.OutcomeAsks && r.Request.Act == "" {
+		r.back()
+	}
 	switch {
+	case len(unknown) > 0:
+		e.parkCalls(r, unknown)
+	case res.Outcome == react.OutcomeAsks:
+		e.goesOn(r, res)
+	case res.Outcome == react.OutcomeUnknown && r.inside() && r.Attempt-r.Base < resumes:
+		e.resume(r, "it goes on: "+orElse(res.Why, "what happened is not known"))
 	case res.Outcome == react.OutcomeDone:
 		e.breaker(r, false)
 		e.end(r, react.Done, res.Why, "")
@@ -62,7 +76,7 @@ func (e *Engine) finish(r *run, res react.Result) {
 		e.end(r, react.Killed, orElse(res.Why, "the stop switch ended it"), "")
 	case res.Outcome == react.OutcomeNever:
 		e.neverBegan(r, res)
-	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && unknownRuns:
+	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && r.repeats():
 		e.retry(r, res)
 	case res.Outcome == react.OutcomeUnknown:
 		e.breaker(r, true)
@@ -71,6 +85,7 @@ func (e *Engine) finish(r *run, res react.Result) {
 		e.failed(r, orElse(res.Why, "it failed"))
 	}
 	e.audit(actor(r.Rule), "act ended", 0, fmt.Sprintf("run %s, attempt %d: %s", r.ID, r.Attempt, res.Outcome))
+	e.afterCommit(func() { r.steps, r.taken = nil, nil })
 	if h := r.Handle; h != nil {
 		handle := *h
 		r.Handle = nil
@@ -86,6 +101,23 @@ func (e *Engine) finish(r *run, res react.Result) {
 	}
 }
 
+// leaveSteps ends what an attempt that is over may have asked, and what it says.
+func (e *Engine) leaveSteps(r *run) {
+	e.says.clear(r.ID)
+	if r.Live {
+		e.answer(r, answer{err: fmt.Errorf("run %s: the attempt is over: %w", r.ID, react.ErrStopped)}, r.Why)
+	}
+	for id := range e.spent.out {
+		if id.run == r.ID {
+			delete(e.spent.out, id)
+		}
+	}
+}
+
+// resumes is how often in a row a run of a model goes on of which it is not known what
+// happened.
+const resumes = 6
+
 func orElse(text, other string) string {
 	if text == "" {
 		return other
@@ -99,16 +131,19 @@ func (e *Engine) neverBegan(r *run, res react.Result) {
 		e.failed(r, orElse(res.Why, "it could not be begun"))
 		return
 	}
+	r.Goes = r.Goes || r.Steps > 0
 	e.setState(r, react.Ready, "it was not begun: "+res.Why, "")
 	r.Due = e.now().Add(time.Duration(r.Never) * time.Second)
 }
 
 // retry has an act done again that may be repeated, a bounded number of times.
 func (e *Engine) retry(r *run, res react.Result) {
-	due := e.now().Add(max(res.After, backoff(r.Attempt)))
-	if r.Attempt >= react.WebhookTries || due.Sub(r.First) > triesFor {
+	r.Goes = r.Goes || r.Steps > 0
+	tries := r.Attempt - r.Base
+	due := e.now().Add(max(res.After, backoff(tries)))
+	if tries >= react.WebhookTries || due.Sub(r.First) > triesFor {
 		e.breaker(r, true)
-		e.end(r, react.Dead, fmt.Sprintf("%d tries failed, the last: %s", r.Attempt, res.Why), "")
+		e.end(r, react.Dead, fmt.Sprintf("%d tries failed, the last: %s", tries, res.Why), "")
 		return
 	}
 	e.setState(r, react.Ready, "it is tried again: "+res.Why, "")
@@ -129,6 +164,11 @@ func (e *Engine) adoptAll() {
 }
 
 func (e *Engine) adopt(r *run) {
+	if r.inside() { // it ended with that process
+		e.o.Failpoint("adopted")
+		e.finish(r, react.Result{Outcome: react.OutcomeUnknown, Why: "eventdeck ended meanwhile", Ended: e.now()})
+		return
+	}
 	req, h := *r.Request, react.Handle{Attempt: r.Attempt}
 	if r.Handle != nil {
 		h = *r.Handle

@@ -86,6 +86,7 @@ type Engine struct {
 	interest interest
 	gate     gate
 	view     atomic.Pointer[react.View]
+	says     says
 	prepares chan struct{} // places for requests that are made
 
 	// What follows belongs to the deciding goroutine.
@@ -106,9 +107,11 @@ type Engine struct {
 	overSize int
 	groups   map[group]*groupState
 	recent   map[react.RunID]time.Time // that were started within loopSpan
-	lag      string                    // why the journal may lag the acts
-	fault    string                    // why the journal cannot be written
-	busy     int                       // acts that are being begun or run
+	spent    spending
+	unknown  map[string]map[string][]react.RunID // rule, server/tool -> runs that are parked for it
+	lag      string                              // why the journal may lag the acts
+	fault    string                              // why the journal cannot be written
+	busy     int                                 // acts that are being begun or run
 	asking   int
 
 	staged   staged
@@ -142,8 +145,10 @@ func Open(o Options) (*Engine, error) {
 		prepares: make(chan struct{}, preparing),
 		rules:    map[string]*ruleState{}, grants: map[string]grant{},
 		once: map[string]onceCharge{}, runs: map[react.RunID]*run{}, groups: map[group]*groupState{},
-		recent: map[react.RunID]time.Time{},
+		recent: map[react.RunID]time.Time{}, unknown: map[string]map[string][]react.RunID{},
+		spent: spending{days: map[string]map[string]int64{}, out: map[stepID]reservation{}},
 	}
+	e.says.text = map[react.RunID]string{}
 	e.gate.live = map[react.RunID]react.Attempt{}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.load(); err != nil {
@@ -248,6 +253,9 @@ func (e *Engine) tick() {
 	}
 	e.ticked = now
 	e.lookAtFiles()
+	if e.gate.stopped() {
+		e.answerAll()
+	}
 	e.absences(now)
 	e.forgetOld(now)
 	e.staged.due = true

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,23 +61,24 @@ func (e *Engine) load() error {
 		return err
 	})
 	each(event.TableReact, event.PrefixImported, e.loadImported)
-	each(event.TableReact, "", func(key string, value []byte) error {
-		switch key {
-		case keyPosition:
-			var p position
-			if err := json.Unmarshal(value, &p); err != nil {
-				return err
-			}
-			e.position = min(p.Seq, e.position)
-			for _, id := range p.Gaps {
-				e.arrivals.Behind(id)
-			}
-		case keyStop:
-			e.gate.stop = true
-		case event.KeyLag:
-			e.lag = string(value)
-			e.gate.held = true
+	each(event.TableReact, prefixSpend, e.loadSpent)
+	// The table has the steps of all runs too: what stands alone is looked up.
+	one := func(key string, fn func(value []byte) error) {
+		value, err := j.Entry(event.TableReact, key)
+		if err == nil {
+			err = fn(value)
 		}
+		if err != nil && !errors.Is(err, event.ErrNotFound) && bad == nil {
+			bad = fmt.Errorf("entry %q of %s: %w", key, event.TableReact, err)
+		}
+	}
+	one(keyPosition, e.loadPosition)
+	one(keyStop, func([]byte) error {
+		e.gate.stop = true
+		return nil
+	})
+	one(event.KeyLag, func(value []byte) error {
+		e.lag, e.gate.held = string(value), true
 		return nil
 	})
 	each(event.TableRuns, "", func(_ string, value []byte) error { return e.loadRun(value) })
@@ -85,6 +87,18 @@ func (e *Engine) load() error {
 	}
 	e.index()
 	return e.seed()
+}
+
+func (e *Engine) loadPosition(value []byte) error {
+	var p position
+	if err := json.Unmarshal(value, &p); err != nil {
+		return err
+	}
+	e.position = min(p.Seq, e.position)
+	for _, id := range p.Gaps {
+		e.arrivals.Behind(id)
+	}
+	return nil
 }
 
 func (e *Engine) loadImported(key string, value []byte) error {
@@ -113,9 +127,14 @@ func (e *Engine) loadRun(value []byte) error {
 		e.recent[r.ID] = r.Started
 	}
 	if r.State.Over() {
-		e.over = append(e.over, headOf(&r.Run, len(value)))
-		e.overSize += len(value)
+		e.over = append(e.over, headOf(&r.Run, len(value)+r.StepBytes))
+		e.overSize += len(value) + r.StepBytes
+		e.block(r)
 		return nil
+	}
+	if r.Live { // who asked is gone, or asks again
+		r.Live, r.State = false, react.Running
+		r.back()
 	}
 	var err error
 	if r.rule, err = react.Thaw(r.Frozen); err != nil {

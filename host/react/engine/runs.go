@@ -42,6 +42,11 @@ func (e *Engine) advance() time.Time {
 				e.leave(r)
 			}
 		case react.Asking:
+			if r.Live {
+				e.answer(r, answer{Answered: react.Answered{Reason: "nobody approved it in time"}}, "what it asked expired")
+				e.audit(actor(r.Rule), "approval expired", 0, "run "+string(r.ID))
+				continue
+			}
 			e.end(r, react.Expired, "nobody approved it in time", "")
 			e.audit(actor(r.Rule), "approval expired", 0, "run "+string(r.ID))
 		case react.Ready:
@@ -174,6 +179,10 @@ func (e *Engine) left(r *run, req react.Request) {
 	case react.WouldRun:
 		e.end(r, react.WouldRun, d.Why, d.Line)
 	case react.Asking:
+		if r.Typed {
+			e.approveTyped(r)
+			return
+		}
 		if e.asking >= react.MaxAsking {
 			r.full, r.Request = true, nil // goes on gathering until there is a place
 			return
@@ -239,21 +248,18 @@ func within(starts []time.Time, rate react.Rate, now time.Time) ([]time.Time, in
 // now. What acts is the rule as it was; where that is another one now, the operator decides.
 func (e *Engine) judge(r *run) react.Decision {
 	rs := e.ruleState(r.Rule)
-	rule := &r.rule
-	gone := true
-	if e.set != nil {
-		if m := e.set.Rule(r.Rule); m != nil {
-			rule, gone = m.Rule, false
-		}
-	}
+	now, rule := e.ruleOf(r)
 	f := e.facts(rule, rs)
-	f.Gone, f.NS = gone, r.NS
+	f.Gone, f.NS, f.Goes = now == nil, r.NS, r.Goes
 	f.Armed = rs.Armed != "" && rs.Armed == r.Hash
 	f.Stale, f.Flagged, f.Unsigned, f.AfterGap, f.Loop = r.Stale, r.Flagged, r.Unsigned, r.AfterGap, r.Loop
 	f.OnceUntil = e.onceUntil(r)
 	f.Running = e.group(r).running
 	f.Approved, f.Granted = approved(r, rs), e.granted(r, rs)
 	d := react.Judge(f)
+	if r.Began != nil && r.Request.Act == "" && !f.Approved && d.State == react.Ready { // a call of a tool
+		d = react.Decision{State: react.Asking, Cause: react.CauseShape, Why: r.AskWhy, Line: rule.Line("do")}
+	}
 	if r.Lag && !f.Approved && d.State == react.Ready {
 		d = react.Decision{State: react.Asking, Cause: react.CauseHeld, Why: "it was made while the journal may not have known what was done"}
 	}
@@ -390,18 +396,21 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 	if attempt == 1 {
 		e.charge(r)
 	}
-	rs := e.ruleState(r.Rule)
-	rs.starts, e.starts = append(rs.starts, now), append(e.starts, now)
-	e.stageStarts(r.Rule)
-	e.stageStarts(allRules)
+	if !r.Goes {
+		rs := e.ruleState(r.Rule)
+		rs.starts, e.starts = append(rs.starts, now), append(e.starts, now)
+		e.stageStarts(r.Rule)
+		e.stageStarts(allRules)
+	}
 	e.audit(actor(r.Rule), "act started", 0, fmt.Sprintf("run %s, attempt %d, request %s", r.ID, attempt, r.Request.Hash()))
 	e.staged.aborts = append(e.staged.aborts, a)
-	e.afterCommit(func() { e.perform(r, a) })
+	steps := e.stepsFor(r, attempt)
+	e.afterCommit(func() { e.perform(r, a, steps) })
 }
 
 // perform begins an attempt that is committed, and waits for its result.
-func (e *Engine) perform(r *run, a react.Attempt) {
-	id := r.ID
+func (e *Engine) perform(r *run, a react.Attempt, steps *steps) {
+	id, inside := r.ID, r.inside()
 	e.beside(func() {
 		e.o.Failpoint("running")
 		e.gate.file(e.stopFile())
@@ -412,7 +421,7 @@ func (e *Engine) perform(r *run, a react.Attempt) {
 			})
 			return
 		}
-		if err := a.Go(nil); err != nil {
+		if err := goes(a, steps); err != nil {
 			e.post(func() {
 				r.Never++
 				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: err.Error(), Ended: e.now()})
@@ -421,7 +430,18 @@ func (e *Engine) perform(r *run, a react.Attempt) {
 		}
 		e.o.Failpoint("begun")
 		e.await(r, a)
+		if inside && e.ctx.Err() != nil {
+			a.Kill() // what it did is in its steps, and the next engine goes on with them
+		}
 	})
+}
+
+// goes begins an attempt; steps is nil for one that takes none.
+func goes(a react.Attempt, s *steps) error {
+	if s == nil {
+		return a.Go(nil)
+	}
+	return a.Go(s)
 }
 
 // await hands the result of an attempt in.

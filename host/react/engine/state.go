@@ -50,6 +50,21 @@ type run struct {
 	Never    int        `json:"never,omitempty"`   // tries that did not begin
 	AskUntil time.Time  `json:"askUntil,omitzero"` // of a run that was denied
 
+	// Of runs that take several steps, or where a model chose the act.
+	Goes      bool      `json:"goes,omitempty"`      // the next attempt goes on with what others began
+	Base      int       `json:"base,omitempty"`      // attempts before those for the present request
+	Before    *approval `json:"before,omitempty"`    // of the request with which it began, while Began is set
+	AskWhy    string    `json:"askWhy,omitempty"`    // why the present request asks
+	Live      bool      `json:"live,omitempty"`      // it asks while its attempt goes on
+	Typed     bool      `json:"typed,omitempty"`     // the operator typed it: approved once its request is made
+	Unknown   []string  `json:"unknown,omitempty"`   // server/tool, of a run that is parked: whether they were carried out
+	StepBytes int       `json:"stepBytes,omitempty"` // of its steps, as they are stored
+
+	taken []step      // its steps; nil where they are not read
+	steps *steps      // of the attempt that runs
+	reply chan answer // to the question of an attempt that goes on
+	told  int         // attempt of which the audit log has that nothing is left
+
 	rule  react.Rule // as it was
 	busy  bool       // something is done for it beside
 	full  bool       // waits for a place among those that ask
@@ -110,7 +125,8 @@ type head struct {
 	created time.Time
 	first   uint64
 	last    uint64
-	size    int
+	size    int // with its steps
+	steps   int
 }
 
 // staged is what the next commit holds, and what follows from it.
@@ -119,6 +135,7 @@ type staged struct {
 	rules  map[string]bool
 	watch  map[string]bool
 	starts map[string]bool
+	spent  map[string]bool
 	put    []event.JournalEntry
 	del    []event.JournalEntry
 	audit  []event.AuditEntry
@@ -189,7 +206,7 @@ func (e *Engine) flush() bool {
 // unsaved reports whether there is anything to commit.
 func (e *Engine) unsaved() bool {
 	s := &e.staged
-	return s.urgent || s.moved && e.matters() || len(s.runs)+len(s.rules)+len(s.watch)+len(s.starts)+len(s.put)+len(s.del)+len(s.audit) > 0
+	return s.urgent || s.moved && e.matters() || len(s.runs)+len(s.rules)+len(s.watch)+len(s.starts)+len(s.spent)+len(s.put)+len(s.del)+len(s.audit) > 0
 }
 
 // matters reports whether the position is worth a commit of its own.
@@ -234,7 +251,7 @@ func (e *Engine) change() event.JournalChange {
 		value := r.encode()
 		c.Put = append(c.Put, event.JournalEntry{Table: event.TableRuns, Key: string(id), Value: value})
 		if r.State.Over() {
-			e.keep(r, len(value))
+			e.keep(r, len(value)+r.StepBytes)
 		}
 	}
 	c.Delete = append(c.Delete, e.prune()...)
@@ -247,6 +264,9 @@ func (e *Engine) change() event.JournalChange {
 			times = e.rules[name].starts
 		}
 		put(event.TableSpend, name, times)
+	}
+	for key := range s.spent {
+		c.Put = append(c.Put, e.putSpent(key))
 	}
 	for name := range s.watch {
 		e.putWatch(name, &c)
@@ -290,9 +310,11 @@ const maxEntry = 1 << 20
 // encode returns a run as it is stored. Of one that is too long the output and the values
 // that sum it up are left out: what it was and what became of it stays.
 func (r *run) encode() []byte {
-	if r.State.Over() && r.Request != nil && r.State != react.Denied {
+	// What was approved stays known by its hash; of a run of several steps the input with
+	// which it began stays, so that what was sent can be made again.
+	if r.State.Over() && r.Request != nil && r.State != react.Denied && (r.Steps == 0 || r.Began != nil) {
 		short := *r.Request
-		short.Input = nil // what was approved stays known by its hash
+		short.Input = nil
 		r.Request = &short
 	}
 	value := encode(r)
@@ -325,7 +347,7 @@ func (e *Engine) keep(r *run, size int) {
 }
 
 func headOf(r *react.Run, size int) head {
-	h := head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, size: size}
+	h := head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, size: size, steps: r.Steps}
 	if m := &r.Members; len(m.First) > 0 {
 		h.first, h.last = m.First[0], m.Newest()
 	}
@@ -343,6 +365,9 @@ func (e *Engine) prune() (gone []event.JournalEntry) {
 		n--
 		e.overSize -= h.size
 		gone = append(gone, event.JournalEntry{Table: event.TableRuns, Key: string(h.id)})
+		for n := range h.steps {
+			gone = append(gone, event.JournalEntry{Table: event.TableReact, Key: stepKey(h.id, n+1)})
+		}
 		return true
 	})
 	return gone

@@ -14,7 +14,7 @@ func (e *Engine) Reactions() react.View { return *e.view.Load() }
 // showSoon makes the view anew if it changed, but not too often.
 func (e *Engine) showSoon() {
 	now := e.now()
-	if !e.stale || now.Sub(e.shown) < viewEvery && now.Sub(e.shown) >= 0 {
+	if !e.stale && !e.says.changed() || now.Sub(e.shown) < viewEvery && now.Sub(e.shown) >= 0 {
 		return
 	}
 	e.show()
@@ -24,7 +24,8 @@ func (e *Engine) showSoon() {
 func (e *Engine) show() {
 	e.stale, e.shown = false, e.now()
 	e.revision++
-	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.gate.stopped(), Held: e.held(), Revision: e.revision}
+	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.gate.stopped(), Held: e.held(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take()}
+	_, v.Spent = e.spent.on(dayOf(e.shown), "")
 	if e.set != nil {
 		for i := range e.set.File.Rules {
 			v.Rules = append(v.Rules, e.ruleView(&e.set.File.Rules[i]))
@@ -67,6 +68,13 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 		Rule: *r, Hash: rs.Hash, Armed: rs.Armed != "" && rs.Armed == rs.Hash, Silenced: rs.Silenced,
 		Why: d.Why, Line: d.Line, Letters: react.ShapeOf(r.Do).Letters, Boundary: rs.boundary,
 		Since: rs.Since, Matched: rs.Matched, Suppressed: maps.Clone(rs.Dropped), Last: rs.Last, Approved: rs.approved,
+	}
+	v.Spent, _ = e.spent.on(dayOf(f.Now), r.Name)
+	for tool, runs := range e.unknown[r.Name] {
+		if v.Unknown == nil {
+			v.Unknown = map[string]react.RunID{}
+		}
+		v.Unknown[tool] = runs[0]
 	}
 	for _, g := range e.grants {
 		if g.Rule == r.Name && g.Under == rs.Hash && g.Until.After(f.Now) && g.Until.After(v.Granted) {

@@ -45,6 +45,11 @@ type world struct {
 	outcome func(react.RunID, int) react.Outcome
 	cut     bool // acts that were begun leave nothing behind, as in a power cut
 	live    bool // subscriptions are
+
+	plan    func(react.Request) []planned // what the model of a run does
+	called  map[string]int                // run/step -> how often a tool was really called
+	paid    int64                         // micro-dollars that models really took
+	answers map[react.RunID][]react.Answered
 }
 
 func newWorld(t testing.TB, rules ...react.Rule) *world {
@@ -52,6 +57,7 @@ func newWorld(t testing.TB, rules ...react.Rule) *world {
 		t: t, dir: t.TempDir(), records: map[uint64]event.Record{}, tables: map[event.JournalTable]map[string][]byte{},
 		watches: map[int]func([]event.Record){}, begun: map[string]int{}, results: map[string]react.Result{}, ends: map[string]chan struct{}{},
 		inputs: map[react.RunID][]uint64{}, sends: map[react.RunID]int{}, program: "v1", live: true,
+		called: map[string]int{}, answers: map[react.RunID][]react.Answered{},
 		outcome: func(react.RunID, int) react.Outcome { return react.OutcomeDone },
 	}
 	w.rules(rules...)
@@ -61,7 +67,7 @@ func newWorld(t testing.TB, rules ...react.Rule) *world {
 // rules replaces rules.json.
 func (w *world) rules(rules ...react.Rule) {
 	w.mu.Lock()
-	w.file = react.File{Path: w.path(), Rules: rules, Limits: react.Limits{Running: 4}}
+	w.file = react.File{Path: w.path(), Rules: rules, Limits: react.Limits{Running: 4}, Models: []react.Model{theModel()}}
 	n := w.commits
 	w.mu.Unlock()
 	w.write(fmt.Sprintf("rules of test %d %d", n, len(fmt.Sprint(rules))))
@@ -128,6 +134,9 @@ func (w *world) open(target string, after int) (*Engine, *life) {
 	}
 	return e, l
 }
+
+// after is closed, or told, when an act has taken its time.
+func (w *world) after() <-chan time.Time { return time.After(w.lasts) }
 
 func record(server, typ, data string) event.Record {
 	return event.Record{
@@ -269,6 +278,8 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 		req.RepeatSafe, req.Program = rule.Do.Command.RepeatSafe, l.w.program
 	case rule.Do.Webhook != nil:
 		req.Kind, req.URL = react.RequestWebhook, rule.Do.Webhook.URL
+	case rule.Do.Task != nil, rule.Do.Choice != nil, rule.Do.Agent != nil:
+		prepareSteps(&req, rule)
 	default:
 		req.Kind, req.Note = react.RequestNote, rule.Do.Note
 	}
@@ -304,11 +315,15 @@ func (a *attempt) name() string { return fmt.Sprintf("%s/%d", a.req.Run, a.n) }
 func (a *attempt) Handle() react.Handle { return react.Handle{Attempt: a.n, PID: 1, At: time.Now()} }
 
 // Go begins the act, which goes on whatever becomes of the engine.
-func (a *attempt) Go(react.Steps) error {
+func (a *attempt) Go(steps react.Steps) error {
 	if a.l.isDead() {
 		return errors.New("the host is gone")
 	}
 	w := a.l.w
+	if steps != nil {
+		a.follow(steps)
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begun[a.name()]++

@@ -62,6 +62,10 @@ func (p *Control) Reactions() react.View {
 	v := p.Control.Reactions()
 	v.Fault, v.Held = p.set.String(v.Fault), p.set.String(v.Held)
 	v.Waiting, v.Active = p.runs(v.Waiting), p.runs(v.Active)
+	v.Says = maps.Clone(v.Says)
+	for id, text := range v.Says {
+		v.Says[id] = p.set.Text(text)
+	}
 	v.Rules = slices.Clone(v.Rules)
 	for i := range v.Rules {
 		r := &v.Rules[i]
@@ -81,6 +85,39 @@ func (p *Control) Runs(ctx context.Context, q react.Query) ([]react.Run, error) 
 func (p *Control) Run(ctx context.Context, id react.RunID) (react.Run, error) {
 	r, err := p.Control.Run(ctx, id)
 	return p.run(r), err
+}
+
+// Steps implements [react.Control].
+func (p *Control) Steps(ctx context.Context, id react.RunID) ([]react.Step, error) {
+	steps, err := p.Control.Steps(ctx, id)
+	out := slices.Clone(steps)
+	for i := range out {
+		p.step(&out[i])
+	}
+	return out, err
+}
+
+func (p *Control) step(s *react.Step) {
+	s.Tool, s.Why, s.Args = p.set.String(s.Tool), p.set.String(s.Why), p.set.JSON(s.Args)
+	if s.Result != nil {
+		r := *s.Result
+		r.Content = p.set.Text(r.Content)
+		s.Result = &r
+	}
+	if s.Answer != nil {
+		a := *s.Answer
+		a.Text, a.Calls = p.set.Text(a.Text), slices.Clone(a.Calls)
+		for i := range a.Calls {
+			c := &a.Calls[i]
+			c.Name, c.Args = p.set.String(c.Name), p.set.JSON(c.Args)
+		}
+		s.Answer = &a
+	}
+}
+
+// AskModel implements [react.Control]. Error: ErrUnread.
+func (p *Control) AskModel(context.Context, react.Question) (react.RunID, error) {
+	return "", ErrUnread
 }
 
 // Explain implements [react.Control].

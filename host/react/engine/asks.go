@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"eventdeck/host/react"
+)
+
+// answer is what an attempt that waits for the operator gets.
+type answer struct {
+	react.Answered
+	err error
+}
+
+// Ask implements [react.Steps]. Questions of one attempt are asked one after the other.
+func (s *steps) Ask(ctx context.Context, request react.Request, why string) (react.Answered, error) {
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
+		return react.Answered{}, context.Cause(ctx)
+	}
+	if err := s.stopped(); err != nil {
+		return react.Answered{}, err
+	}
+	reply := make(chan answer, 1)
+	if err := s.e.call(ctx, func() error { return s.ask(request, why, reply) }); err != nil {
+		if ctx.Err() != nil {
+			go s.e.post(func() { s.unask(reply) }) // ends with the engine
+		}
+		return react.Answered{}, err
+	}
+	s.e.o.Failpoint("step asks")
+	select {
+	case a := <-reply:
+		return a.Answered, a.err
+	case <-ctx.Done():
+		go s.e.post(func() { s.unask(reply) }) // ends with the engine
+		return react.Answered{}, context.Cause(ctx)
+	case <-s.e.ctx.Done():
+		return react.Answered{}, fmt.Errorf("run %s: eventdeck ends: %w", s.r.ID, react.ErrStopped)
+	}
+}
+
+// ask has the run ask while its attempt goes on.
+func (s *steps) ask(request react.Request, why string, reply chan answer) error {
+	e, r := s.e, s.r
+	switch {
+	case !s.current() || r.Live:
+		return fmt.Errorf("run %s: the attempt is over: %w", r.ID, react.ErrStopped)
+	case e.asking >= react.MaxAsking:
+		reply <- answer{Answered: react.Answered{Reason: fmt.Sprintf("%d runs wait for an approval already", e.asking)}}
+		return nil
+	}
+	r.back() // of what was approved before and not used
+	r.next(request)
+	r.Live, r.AskWhy, r.reply = true, why, reply
+	rule, _ := e.ruleOf(r)
+	line := ""
+	if rule != nil {
+		line = rule.Line("do")
+	}
+	e.ask(r, why, line)
+	return nil
+}
+
+// unask has a run no longer ask for an attempt that does not wait any more.
+func (s *steps) unask(reply chan answer) {
+	if s.r.Live && s.r.reply == reply {
+		s.e.answer(s.r, answer{err: react.ErrStopped}, "what asked did not wait any longer")
+	}
+}
+
+// answer gives an attempt that waits its answer, after the commit; the run goes on running.
+// What is not approved is no longer asked.
+func (e *Engine) answer(r *run, a answer, why string) {
+	reply := r.reply
+	r.Live, r.reply = false, nil
+	if !a.Approved {
+		e.refuseAsked(r, a)
+		r.back()
+	}
+	e.setState(r, react.Running, why, "")
+	r.Due = time.Time{}
+	e.afterCommit(func() { reply <- a })
+}
+
+// refuseAsked notes among the steps that the operator refused a call of a tool.
+func (e *Engine) refuseAsked(r *run, a answer) {
+	if req := r.Request; req.Kind == react.RequestTool && r.steps != nil && a.err == nil && len(r.taken) < react.MaxSteps {
+		st := react.Step{Kind: react.StepTool, Server: req.Server, Tool: req.Tool, Class: req.Class, Args: req.Input}
+		why := "the operator said no"
+		if a.Reason != "" {
+			why += ": " + a.Reason
+		}
+		e.refuseStep(r.steps, st, -1, react.StepVerdict{Why: why})
+	}
+}
+
+// answerAll ends all questions of attempts that go on, as reactions are stopped.
+func (e *Engine) answerAll() {
+	for _, r := range e.order {
+		if r.Live {
+			e.answer(r, answer{err: fmt.Errorf("run %s: %w", r.ID, react.ErrStopped)}, "reactions were stopped while it asked")
+		}
+	}
+}

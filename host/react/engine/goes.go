@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// approval is what the operator said of a request.
+type approval struct {
+	Hash  string     `json:"hash,omitempty"`
+	By    string     `json:"by,omitempty"`
+	Under react.Hash `json:"under,omitempty"`
+}
+
+// first returns the request with which a run began, nil if there is none yet.
+func (r *run) first() *react.Request {
+	if r.Began != nil {
+		return r.Began
+	}
+	return r.Request
+}
+
+// stepped reports whether the next attempt takes several steps.
+func (r *run) stepped() bool {
+	first := r.first()
+	if first == nil || r.Request.Act != "" {
+		return false
+	}
+	return first.Kind == react.RequestModel || first.Kind == react.RequestChoice || first.Kind == react.RequestAgent
+}
+
+// inside reports whether an attempt lives in this process and ends with it, and nothing is
+// lost by that but what its steps tell.
+func (r *run) inside() bool { return r.stepped() && r.first().Kind != react.RequestAgent }
+
+// repeats reports whether an act whose outcome is not known is done again.
+func (r *run) repeats() bool {
+	switch r.Request.Kind {
+	case react.RequestWebhook, react.RequestNote:
+		return true
+	case react.RequestCommand:
+		return r.Request.RepeatSafe
+	}
+	return false
+}
+
+// actor is who takes the steps of a run.
+func (r *run) actor() event.Actor {
+	if first := r.first(); first != nil && first.Kind == react.RequestAgent {
+		return "agent"
+	}
+	return "model"
+}
+
+// hasTool reports whether the run began with a tool of that name.
+func (r *run) hasTool(server, name string) bool {
+	return slices.ContainsFunc(r.first().Tools, func(p react.Pinned) bool { return p.Server == server && p.Name == name })
+}
+
+// next has a run ask for a later step of it.
+func (r *run) next(req react.Request) {
+	if r.Began == nil {
+		r.Began, r.Before = r.Request, &approval{r.Approved, r.By, r.Under}
+	}
+	req.Run, req.Rule = r.ID, r.Rule
+	r.Request = &req
+	r.Approved, r.By, r.Under = "", "", ""
+}
+
+// back has a run be again about what it began with.
+func (r *run) back() {
+	if r.Began == nil {
+		return
+	}
+	r.Request, r.Began = r.Began, nil
+	if b := r.Before; b != nil {
+		r.Approved, r.By, r.Under = b.Hash, b.By, b.Under
+	}
+	r.Before = nil
+}
+
+// ruleOf returns the rule of a run as it stands now, nil if it is gone, and the rule that
+// the policy is asked about: where a model chose an act, with its mode and what it does.
+func (e *Engine) ruleOf(r *run) (now, asked *react.Rule) {
+	if r.Rule == react.AskRule {
+		return &r.rule, &r.rule
+	}
+	asked = &r.rule
+	if m := e.matcher(r.Rule); m != nil {
+		now, asked = m.Rule, m.Rule
+	}
+	if act := r.act(); act != nil && asked.Mode != react.ModeShadow {
+		own := *asked
+		own.Mode, own.Do, own.Lines = act.Mode, act.Do, maps.Clone(asked.Lines)
+		delete(own.Lines, "mode")
+		if line, ok := asked.Lines["do"]; ok {
+			own.Lines["mode"] = line
+		}
+		asked = &own
+	}
+	return now, asked
+}
+
+// act returns the act that a model chose for a run, as the rule has it; nil if there is none.
+func (r *run) act() *react.Act {
+	if r.Request == nil || r.Request.Act == "" || r.rule.Do.Choice == nil {
+		return nil
+	}
+	acts := r.rule.Do.Choice.Acts
+	if i := slices.IndexFunc(acts, func(a react.Act) bool { return a.Name == r.Request.Act }); i >= 0 {
+		return &acts[i]
+	}
+	return nil
+}
+
+// goesOn has a run go on with the request that its attempt ended with, once the policy or
+// the operator allows it.
+func (e *Engine) goesOn(r *run, res react.Result) {
+	next := res.Next
+	if next == nil {
+		e.failed(r, "it asks for nothing")
+		return
+	}
+	r.Result.Next = nil // it is the request of the run
+	r.back()
+	r.next(*next)
+	if why := r.wrongNext(); why != "" {
+		r.back()
+		e.failed(r, why)
+		return
+	}
+	r.AskWhy, r.Base, r.Never, r.First = res.Why, r.Attempt, 0, time.Time{}
+	e.resume(r, "it goes on with its next step")
+}
+
+// wrongNext says why the request of a run cannot be a later step of it, "" if it can.
+func (r *run) wrongNext() string {
+	req := r.Request
+	if req.Act == "" {
+		if req.Kind == react.RequestTool && r.hasTool(req.Server, req.Tool) {
+			return ""
+		}
+		return fmt.Sprintf("a %s cannot be a later step of what it began with", req.Kind)
+	}
+	act := r.act()
+	if act == nil || r.Began.Kind != react.RequestChoice {
+		return "the act that was chosen is not one of the rule"
+	}
+	switch do := act.Do; {
+	case do.Command != nil && req.Kind == react.RequestCommand && slices.Equal(req.Argv, do.Command.Argv):
+	case do.Webhook != nil && req.Kind == react.RequestWebhook && req.URL == do.Webhook.URL:
+	case do.Command == nil && do.Webhook == nil && req.Kind == react.RequestNote && req.Note == do.Note:
+	default:
+		return "what would be done is not the act that was chosen"
+	}
+	return ""
+}
+
+// resume has a run be begun again that has taken steps. That is no new start: no rate
+// counts it.
+func (e *Engine) resume(r *run, why string) {
+	r.Goes, r.later = true, time.Time{}
+	e.setState(r, react.Ready, why, "")
+	r.Due = e.now()
+	e.staged.again = true
+}
+
+// unknownCalls returns the calls of tools that may have changed something and of which it is
+// not known whether they were carried out.
+func (e *Engine) unknownCalls(r *run) (calls []*step) {
+	e.taken(r)
+	for i := range r.taken {
+		if st := &r.taken[i]; st.State == react.StepBegun && st.Kind == react.StepTool && st.Class != react.ToolRead {
+			calls = append(calls, st)
+		}
+	}
+	return calls
+}
+
+// parkCalls parks a run, and keeps its rule from calling these tools until it is settled.
+func (e *Engine) parkCalls(r *run, calls []*step) {
+	r.back()
+	for _, st := range calls {
+		r.Unknown = append(r.Unknown, st.Server+"/"+st.Tool)
+	}
+	e.block(r)
+	e.breaker(r, true)
+	e.end(r, react.Parked, fmt.Sprintf("it is not known whether %s was carried out", strings.Join(r.Unknown, ", ")), "")
+}
+
+// block keeps the rule of a run that is parked from calling its tools.
+func (e *Engine) block(r *run) {
+	for _, tool := range r.Unknown {
+		if e.unknown[r.Rule] == nil {
+			e.unknown[r.Rule] = map[string][]react.RunID{}
+		}
+		e.unknown[r.Rule][tool] = append(e.unknown[r.Rule][tool], r.ID)
+	}
+}
+
+// unblock lets the rule of a run that is settled call its tools again, and notes in its
+// steps what the operator says of them.
+func (e *Engine) unblock(r *run, done bool) {
+	for _, tool := range r.Unknown {
+		runs := e.unknown[r.Rule]
+		runs[tool] = slices.DeleteFunc(runs[tool], func(id react.RunID) bool { return id == r.ID })
+		if len(runs[tool]) == 0 {
+			delete(runs, tool)
+		}
+	}
+	r.Unknown = nil
+	for _, st := range e.unknownCalls(r) {
+		st.State, st.Why, st.Ended = react.StepFailed, r.Why, e.now()
+		if done {
+			st.State = react.StepDone
+		}
+		e.stagePut(event.TableReact, stepKey(r.ID, st.N), encode(st))
+	}
+}

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+func TestARunOfStepsAsksForWhatWritesAndGoesOn(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		w.plan = does(asksModel, reads, asksModel, writes, asksModel)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		r := only(t, e, react.Asking)
+		if r.Began == nil || r.Began.Kind != react.RequestModel || r.Request.Kind != react.RequestTool || r.Request.Tool != "undo" || r.Steps != 3 {
+			t.Fatalf("%+v", r)
+		}
+		if v := e.Reactions(); v.Running != 0 || v.Spent != 800 || v.SpendLimit != react.DaySpend || v.Rules[0].Spent != 800 {
+			t.Errorf("view: %+v", v)
+		}
+		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+		rest(2 * time.Second)
+		r = only(t, e, react.Done)
+		all, err := e.Steps(t.Context(), r.ID)
+		if err != nil || len(all) != 5 || w.called[string(r.ID)+"/4"] != 1 || w.called[string(r.ID)+"/2"] != 1 {
+			t.Errorf("called %v; %+v, %v", w.called, all, err)
+		}
+		if slices.ContainsFunc(all, func(s react.Step) bool { return s.State != react.StepDone }) || r.Spend != 1200 || w.paid != 1200 || r.Request.Kind != react.RequestModel {
+			t.Errorf("spent %d of %d, %+v", r.Spend, w.paid, all)
+		}
+		for action, n := range map[string]int{"tool called": 2, "model asked": 3, "approval asked": 1} {
+			got := 0
+			for _, a := range w.audit() {
+				if a.Action == action {
+					got++
+				}
+				if strings.Contains(a.Result, `"id"`) {
+					t.Errorf("the audit log has what was sent: %q", a.Result)
+				}
+			}
+			if got != n {
+				t.Errorf("%d entries %q, not %d", got, action, n)
+			}
+		}
+		if n := len(w.tables[event.TableReact]); n < 5 {
+			t.Errorf("%d entries", n)
+		}
+	})
+}

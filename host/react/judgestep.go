@@ -1,0 +1,236 @@
+package react
+
+import (
+	"fmt"
+	"math"
+)
+
+// Bounds of runs that take several steps.
+const (
+	MaxSteps  = 12        // of a run
+	StepTries = 3         // of a step whose outcome stays unknown
+	DaySpend  = 5_000_000 // micro-dollars a day of all rules, where the file says nothing
+	RuleSpend = 2_000_000 // micro-dollars a day of one rule
+)
+
+// StepFacts are what is known of a step and its run at one moment. The engine gathers them;
+// [JudgeStep] alone says what follows.
+type StepFacts struct {
+	Rule  *Rule    // as it stands now; nil: it is no longer in the file
+	File  *File    // for the limits of all rules; nil: none
+	First *Request // with which the run began, frozen
+	// Origin is the server of the run's members.
+	Origin string
+	// Before are the steps that the run took, in order, a step that is begun again among
+	// them.
+	Before []Step
+	// Step is what is to be begun, with what it may use and cost at most. N of one that is
+	// begun again is not 0.
+	Step    Step
+	Request *Request // of a call of a tool
+
+	Stopped bool   // the stop switch
+	Held    string // why nothing starts until the operator says go; "" if not
+	// Approved: the operator approved exactly this request, and it was not used yet.
+	Approved bool
+	// Unknown is the run that called the same tool for the same rule, where it is not known
+	// whether that was carried out; "" if there is none.
+	Unknown RunID
+
+	// Micro-dollars: of the run, and of today what the rule and all rules spent. What is
+	// reserved counts.
+	SpentRun, SpentRule, SpentAll int64
+}
+
+// StepVerdict is what the policy says of a step.
+type StepVerdict struct {
+	// Err is nil where the step may be begun, else ErrStopped, ErrRefusedStep, ErrBudget or
+	// ErrAsks.
+	Err  error
+	Why  string // our words
+	Line string // file:line:column that led to it, or ""
+}
+
+// JudgeStep says whether a step of a run may be begun. The strictest answer wins: stopped,
+// refused, no budget, asks. A grant never stands for an approval here.
+func JudgeStep(f StepFacts) StepVerdict {
+	for _, ask := range []func(*StepFacts) StepVerdict{judgeStop, judgeKind, judgeTool, judgeTries, judgeBudget, judgeApproval} {
+		if v := ask(&f); v.Err != nil {
+			return v
+		}
+	}
+	return StepVerdict{Why: "the policy lets it"}
+}
+
+func verdict(err error, line, why string, args ...any) StepVerdict {
+	return StepVerdict{Err: err, Line: line, Why: fmt.Sprintf(why, args...)}
+}
+
+// line returns the place of a member of the rule, "" without a rule.
+func (f *StepFacts) line(member string) string {
+	if f.Rule == nil {
+		return ""
+	}
+	return f.Rule.Line(member)
+}
+
+func judgeStop(f *StepFacts) StepVerdict {
+	switch {
+	case f.Stopped:
+		return verdict(ErrStopped, "", "reactions are stopped")
+	case f.Held != "":
+		return verdict(ErrStopped, "", "reactions are held: %s", f.Held)
+	case f.Rule == nil:
+		return verdict(ErrRefusedStep, "", "the rule is no longer in the file")
+	}
+	return StepVerdict{}
+}
+
+// judgeKind holds a run to what it began as.
+func judgeKind(f *StepFacts) StepVerdict {
+	ok := false
+	switch f.Step.Kind {
+	case StepModel:
+		ok = f.First.Kind == RequestModel || f.First.Kind == RequestChoice
+	case StepPrompt:
+		ok = f.First.Kind == RequestAgent
+	case StepTool:
+		ok = f.First.Kind == RequestModel || f.First.Kind == RequestAgent
+	}
+	if !ok {
+		return verdict(ErrRefusedStep, f.line("do"), "a run that began as %s takes no step of the kind %s", f.First.Kind, f.Step.Kind)
+	}
+	return StepVerdict{}
+}
+
+// judgeTool refuses tools that the run does not have, or no longer has.
+func judgeTool(f *StepFacts) StepVerdict {
+	if f.Step.Kind != StepTool {
+		return StepVerdict{}
+	}
+	p, r := f.pinned(), f.Request
+	switch {
+	case p == nil:
+		return verdict(ErrRefusedStep, f.line("do"), "there is no such tool")
+	case r == nil || r.Kind != RequestTool || r.Server != p.Server || r.Tool != p.Name:
+		return verdict(ErrRefusedStep, f.line("do"), "%s/%s is called without its exact request", p.Server, p.Name)
+	case r.Pin != p.Pin:
+		return verdict(ErrRefusedStep, f.line("do"), "%s/%s is absent: the server describes another tool under that name now", p.Server, p.Name)
+	case f.Unknown != "":
+		return verdict(ErrRefusedStep, f.line("do"), "it is not known whether %s/%s was carried out in run %s; settle that first", p.Server, p.Name, f.Unknown)
+	case f.Step.N != 0 && f.class() != ToolRead:
+		return verdict(ErrRefusedStep, f.line("do"), "it is not known whether %s/%s was carried out; it is not called again", p.Server, p.Name)
+	}
+	return StepVerdict{}
+}
+
+// pinned returns the tool of the step as the run has it, nil if it has none.
+func (f *StepFacts) pinned() *Pinned {
+	for i := range f.First.Tools {
+		if p := &f.First.Tools[i]; p.Server == f.Step.Server && p.Name == f.Step.Tool {
+			return p
+		}
+	}
+	return nil
+}
+
+// class returns what the tool may do: whoever says that it may change something is believed.
+func (f *StepFacts) class() ToolClass {
+	if p := f.pinned(); p != nil && p.Class == ToolRead && f.Request.Class == ToolRead && f.Step.Class != ToolWrite {
+		return ToolRead
+	}
+	return ToolWrite
+}
+
+func judgeTries(f *StepFacts) StepVerdict {
+	n := 0
+	for _, s := range f.Before {
+		switch {
+		case s.N != f.Step.N:
+			n++
+		case s.State != StepBegun:
+			return verdict(ErrRefusedStep, "", "step %d is %s", s.N, s.State)
+		case s.Tries >= StepTries:
+			return verdict(ErrBudget, "", "step %d was begun %d times, and its outcome is not known", s.N, s.Tries)
+		}
+	}
+	if n >= MaxSteps {
+		return verdict(ErrBudget, "", "a run takes %d steps at most", MaxSteps)
+	}
+	return StepVerdict{}
+}
+
+func judgeBudget(f *StepFacts) StepVerdict {
+	used := Total(f.Step.Usage)
+	for _, s := range f.Before {
+		used = Sum(used, Total(s.Usage))
+	}
+	cost, day, line := max(f.Step.Cost, 0), int64(DaySpend), ""
+	if f.File != nil && f.File.Limits.Spend > 0 {
+		day, line = f.File.Limits.Spend, f.File.Line("limits.spend")
+	}
+	switch run, tokens := f.First.Spend, f.First.Tokens; {
+	case tokens > 0 && used > int64(tokens) && Total(f.Step.Usage) > 0:
+		return verdict(ErrBudget, f.line("limits.tokens"), "with the step the run might use %d tokens; it may use %d", used, tokens)
+	case cost == 0:
+	case run > 0 && Sum(f.SpentRun, cost) > run:
+		return verdict(ErrBudget, f.line("limits.spend"), "the step may cost $%s; the run spent $%s of $%s", Money(cost), Money(f.SpentRun), Money(run))
+	case Sum(f.SpentRule, cost) > RuleSpend:
+		return verdict(ErrBudget, f.line("do"), "the step may cost $%s; the rule spent $%s of $%s today", Money(cost), Money(f.SpentRule), Money(RuleSpend))
+	case Sum(f.SpentAll, cost) > day:
+		return verdict(ErrBudget, line, "the step may cost $%s; all rules spent $%s of $%s today", Money(cost), Money(f.SpentAll), Money(day))
+	}
+	return StepVerdict{}
+}
+
+// judgeApproval asks for each call that may change something, and for each that may carry
+// what one server told to another. What was let once is let again.
+func judgeApproval(f *StepFacts) StepVerdict {
+	if f.Step.Kind != StepTool || f.Approved || f.Step.N != 0 {
+		return StepVerdict{}
+	}
+	if f.class() != ToolRead {
+		return verdict(ErrAsks, f.line("do"), "%s/%s may change something: each call is asked about", f.Step.Server, f.Step.Tool)
+	}
+	if from := f.flowsFrom(); from != "" {
+		return verdict(ErrAsks, f.line("do"), "the arguments for %s may carry what %s told; flows has no %q", f.Step.Server, from, from+">"+f.Step.Server)
+	}
+	return StepVerdict{}
+}
+
+// flowsFrom returns a server whose content the run has, and may not give to the server of
+// the step; "" if there is none.
+func (f *StepFacts) flowsFrom() string {
+	from := []string{f.Origin}
+	for _, s := range f.Before {
+		if s.Kind == StepTool && s.State != StepRefused {
+			from = append(from, s.Server)
+		}
+	}
+	for _, server := range from {
+		if server != "" && server != f.Step.Server && !f.flows(server) {
+			return server
+		}
+	}
+	return ""
+}
+
+func (f *StepFacts) flows(from string) bool {
+	for _, flow := range f.First.Flows {
+		if flow.From == from && flow.To == f.Step.Server {
+			return true
+		}
+	}
+	return false
+}
+
+// Total returns all tokens of a usage. Negative ones are 0.
+func Total(u Usage) int64 { return Sum(max(u.In, 0), max(u.Out, 0)) }
+
+// Sum adds micro-dollars or tokens, which are not negative; it ends at the largest number.
+func Sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
