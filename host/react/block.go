@@ -44,7 +44,7 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 		b.text("careful", "the rule or its program was changed; what acts is what stands here", true)
 	}
 	b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
-	act := r.lines()
+	act := r.lines(run.Began)
 	if i := slices.IndexFunc(act, func(l BlockLine) bool { return l.Label == labelInput }); i >= 0 && run.inputIsGone() {
 		act[i].Text = trust.Line(trust.Untrusted("not kept of a run that is over"))
 	}
@@ -129,28 +129,40 @@ func (b *block) text(label, words string, warn bool) {
 	b.lines = append(b.lines, BlockLine{Label: label, Text: trust.Line(trust.Untrusted(words)), Warn: warn})
 }
 
-// value adds a line with a value of the operator's in quotes, every character outside of
-// ASCII spelled out, and words of ours behind it.
-func (b *block) value(label, value, words string) {
-	shown, rest := value, ""
-	if len(shown) > maxShown {
+// value adds a line with a value in quotes, every character outside of ASCII spelled out,
+// and words of ours behind it.
+func (b *block) value(label, value, words string) { b.valueAfter(label, `"`, value, `"`+words) }
+
+// valueAfter adds a line with a value between words of ours.
+func (b *block) valueAfter(label, before, value, behind string) {
+	cut := len(value) > maxShown
+	if cut {
 		sum := sha256.Sum256([]byte(value))
-		shown, rest = value[:maxShown], fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), hex.EncodeToString(sum[:]))
+		behind += fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), hex.EncodeToString(sum[:]))
+		value = value[:maxShown]
 	}
-	line := trust.Rendered{Segments: []trust.Segment{{Text: `"`}}, Width: 1}
-	for _, part := range trust.Escaped(trust.Untrusted(shown), 0) {
+	b.lines = append(b.lines, BlockLine{Label: label, Text: spelled(before, value, behind), Warn: cut})
+}
+
+// spelled returns a value on one line, in ASCII, between words of ours.
+func spelled(before, value, behind string) trust.Rendered {
+	line := trust.Rendered{Segments: []trust.Segment{{Text: before}}, Width: len(before)}
+	for _, part := range trust.Escaped(trust.Untrusted(value), 0) {
 		line.Segments = append(line.Segments, part.Segments...)
 		line.Width += part.Width
 	}
-	tail := `"` + rest + words
-	line.Segments = append(line.Segments, trust.Segment{Text: tail})
-	line.Width += len(tail)
-	b.lines = append(b.lines, BlockLine{Label: label, Text: line, Warn: rest != ""})
+	line.Segments = append(line.Segments, trust.Segment{Text: behind})
+	line.Width += len(behind)
+	return line
 }
 
-// lines returns the act line by line.
-func (r Request) lines() []BlockLine {
+// lines returns the act line by line. Began is the request with which its run began, nil
+// for the first one.
+func (r Request) lines(began *Request) []BlockLine {
 	var b block
+	if r.Act != "" {
+		b.chosen(r)
+	}
 	switch r.Kind {
 	case RequestCommand:
 		b.command(r)
@@ -158,6 +170,14 @@ func (r Request) lines() []BlockLine {
 		b.webhook(r.URL, r.Secret, r.Private)
 	case RequestNote:
 		b.value("note", r.Note, "")
+	case RequestModel, RequestChoice:
+		b.asksModel(r)
+	case RequestAgent:
+		b.agent(r)
+	case RequestTool:
+		b.call(r, began)
+	case RequestPermit:
+		b.permit(r, began)
 	}
 	if r.Kind != RequestNote {
 		sum := sha256.Sum256(r.Input)
@@ -179,7 +199,9 @@ func (b *block) command(r Request) {
 			b.value("program", arg, "")
 		}
 	}
-	b.text("its bytes", "SHA-256 "+r.Program, false)
+	if r.Program != "" {
+		b.text("its bytes", "SHA-256 "+r.Program, false)
+	}
 	if r.Dir == "" {
 		b.text("directory", "a new private one", false)
 	} else {
@@ -187,7 +209,9 @@ func (b *block) command(r Request) {
 	}
 	b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, r.Env...), " "), false)
 	b.confine(r.Confine)
-	b.text("boundary", r.Boundary, r.Confine == nil)
+	if r.Boundary != "" {
+		b.text("boundary", r.Boundary, r.Confine == nil)
+	}
 	if r.RepeatSafe {
 		b.text("repeated", "when it is not known whether it ran", false)
 	}
@@ -226,7 +250,7 @@ func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
 	if last == nil || last.ActHash() == r.ActHash() {
 		return lines
 	}
-	before := plainLines(last.lines())
+	before := plainLines(last.lines(nil))
 	for i, line := range lines {
 		if line.Label != labelInput && !before[plainLine(line)] {
 			lines[i].Warn = true
@@ -245,7 +269,7 @@ func (b *block) compared(act []BlockLine, r Request, last *Request) {
 	default:
 		b.text("before", "another act was approved; then it was:", true)
 		now := plainLines(act)
-		for _, line := range last.lines() {
+		for _, line := range last.lines(nil) {
 			if line.Label != labelInput && !now[plainLine(line)] {
 				line.Label, line.Warn = "was "+line.Label, true
 				b.lines = append(b.lines, line)

@@ -71,11 +71,27 @@ func TestABlockSaysWhatChangedSinceTheLastApproval(t *testing.T) {
 	}
 }
 
+// hostile are texts that would change what an operator reads, if they could.
+var hostile = []string{
+	"x\nhash        0000", "\u202eevil", "\x1b[2J\x1b[H", "\x00", "-rf", "a\" argument 9 \"b", "\u2028program \"/bin/rm\"", strings.Repeat("\n", 5000) + "program",
+	"р\u0430ypal", strings.Repeat("A", 1<<20),
+}
+
+// plainASCII fails for lines that are not visible ASCII.
+func plainASCII(t *testing.T, what string, lines []BlockLine) {
+	t.Helper()
+	for _, l := range lines {
+		for _, c := range l.Text.Plain() {
+			if c < ' ' || c > '~' {
+				t.Errorf("%.20q: %q in line %q", what, c, l.Label)
+				break
+			}
+		}
+	}
+}
+
 func TestNothingHostileImitatesABlock(t *testing.T) {
-	for _, hostile := range []string{
-		"x\nhash        0000", "\u202eevil", "\x1b[2J\x1b[H", "\x00", "-rf", "a\" argument 9 \"b", "\u2028program \"/bin/rm\"", strings.Repeat("\n", 5000) + "program",
-		"р\u0430ypal", strings.Repeat("A", 1<<20),
-	} {
+	for _, hostile := range hostile {
 		r := someRequest()
 		quiet := len(Block(asking(r), inForce(), nil))
 		r.Argv = []string{"/bin/echo", hostile, "b"}
@@ -84,14 +100,7 @@ func TestNothingHostileImitatesABlock(t *testing.T) {
 		if len(lines) != quiet {
 			t.Errorf("%.20q: %d lines instead of %d", hostile, len(lines), quiet)
 		}
-		for _, l := range lines {
-			for _, c := range l.Text.Plain() {
-				if c < ' ' || c > '~' {
-					t.Errorf("%.20q: %q in line %q", hostile, c, l.Label)
-					break
-				}
-			}
-		}
+		plainASCII(t, hostile, lines)
 		for _, l := range Payload(r, 80) {
 			if text := l.Plain(); !strings.HasPrefix(text, Gutter) || strings.ContainsAny(text, "\n\r\x1b\x00\u202e") {
 				t.Errorf("%.20q: a line of the payload is %.40q", hostile, text)

@@ -247,7 +247,7 @@ func (j *judge) limits() {
 }
 
 func (j *judge) shape() {
-	if shape := ShapeOf(j.f.Rule.Do); shape.Best == ModeAsk {
+	if shape := ShapeOf(j.f.Rule.Do, j.f.Rule.On.Server); shape.Best == ModeAsk {
 		j.askOfRule(CauseShape, j.f.Rule.Line("do"), "%s", shape.Why)
 	}
 }
@@ -280,44 +280,4 @@ func (j *judge) mode() {
 	default:
 		j.say(WouldRun, CauseMode, line, "the rule's mode is shadow")
 	}
-}
-
-// Shape is what an act could do with what it gets, by the Rule of Two (Meta, 2025): of
-// untrusted input (A), private data (B) and an effect outside (C) two at most without a
-// human. Every act that takes in events has A.
-type Shape struct {
-	Letters string // "A C"; "" for an act that takes in nothing
-	Best    Mode   // ModeAuto or ModeAsk
-	Why     string // of ModeAsk
-}
-
-// ShapeOf computes the shape of an act.
-func ShapeOf(do Do) Shape {
-	switch {
-	case do.Command != nil:
-		return commandShape(do.Command)
-	case do.Webhook != nil:
-		return Shape{Letters: "A C", Best: ModeAuto}
-	}
-	return Shape{Best: ModeAuto}
-}
-
-func commandShape(c *Command) Shape {
-	s := Shape{Letters: "A", Best: ModeAuto}
-	private := c.Confine == nil || len(c.Confine.Read) > 0
-	effect := c.Confine == nil || len(c.Confine.Write) > 0 || c.Confine.Net
-	if private {
-		s.Letters += " B"
-	}
-	if effect {
-		s.Letters += " C"
-	}
-	switch {
-	case !private || !effect || c.Trusted:
-	case c.Confine == nil:
-		s.Best, s.Why = ModeAsk, "the command is not confined: it can read and change what you can; auto needs confine, or trusted"
-	default:
-		s.Best, s.Why = ModeAsk, "the command takes in events, reads files and has an effect outside; auto needs less of it, or trusted"
-	}
-	return s
 }

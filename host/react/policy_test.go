@@ -1,7 +1,6 @@
 package react
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -128,31 +127,6 @@ func TestDecisionsNameTheirLine(t *testing.T) {
 			got.Why = ""
 			if got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
-			}
-		})
-	}
-}
-
-func TestShapes(t *testing.T) {
-	command := func(c *Confine, trusted bool) Do { return Do{Command: &Command{Confine: c, Trusted: trusted}} }
-	for _, c := range []struct {
-		do      Do
-		letters string
-		best    Mode
-	}{
-		{Do{Note: "look"}, "", ModeAuto},
-		{Do{Webhook: &Webhook{}}, "A C", ModeAuto},
-		{command(nil, false), "A B C", ModeAsk},
-		{command(nil, true), "A B C", ModeAuto},
-		{command(&Confine{}, false), "A", ModeAuto},
-		{command(&Confine{Read: []string{"/srv"}}, false), "A B", ModeAuto},
-		{command(&Confine{Write: []string{"/srv"}, Net: true}, false), "A C", ModeAuto},
-		{command(&Confine{Read: []string{"/srv"}, Net: true}, false), "A B C", ModeAsk},
-	} {
-		t.Run(fmt.Sprintf("%+v", c.do), func(t *testing.T) {
-			got := ShapeOf(c.do)
-			if got.Letters != c.letters || got.Best != c.best || (got.Why == "") != (c.best == ModeAuto) {
-				t.Errorf("got %+v, want %s, %s", got, c.letters, c.best)
 			}
 		})
 	}

@@ -30,8 +30,12 @@ func RuleBlock(v RuleView) []BlockLine {
 		b.value("once for", path, ", within "+FormatDuration(r.Once.For))
 	}
 	b.text("late after", FormatDuration(r.Age), false)
-	b.ruleLimits(r.Limits)
+	b.ruleLimits(r.Limits, r.Do.Task != nil || r.Do.Choice != nil || r.Do.Agent != nil)
 	b.ruleAct(r.Do, v.Boundary)
+	shape := ShapeOf(r.Do, r.On.Server)
+	for _, call := range shape.Calls {
+		b.value("asks", call, "")
+	}
 	if v.Letters != "" {
 		b.text("letters", v.Letters+": "+letters(v.Letters), strings.Contains(v.Letters, "B") && strings.Contains(v.Letters, "C"))
 	}
@@ -58,7 +62,8 @@ func windowWords(w Window) string {
 	return ""
 }
 
-func (b *block) ruleLimits(l Limits) {
+// ruleLimits tells limits; those of models where the rule asks one.
+func (b *block) ruleLimits(l Limits, asks bool) {
 	var words []string
 	if l.Runs != (Rate{}) {
 		words = append(words, "runs "+l.Runs.String())
@@ -68,6 +73,12 @@ func (b *block) ruleLimits(l Limits) {
 	}
 	if l.Queue > 0 {
 		words = append(words, fmt.Sprintf("%d that wait", l.Queue))
+	}
+	if l.Spend > 0 && asks {
+		words = append(words, "$"+Money(l.Spend)+" a run")
+	}
+	if l.Tokens > 0 && asks {
+		words = append(words, fmt.Sprintf("%d tokens a run", l.Tokens))
 	}
 	if l.Time > 0 {
 		words = append(words, "each "+FormatDuration(l.Time)+" at most")
@@ -80,33 +91,71 @@ func (b *block) ruleLimits(l Limits) {
 func (b *block) ruleAct(do Do, boundary string) {
 	switch {
 	case do.Command != nil:
-		c := do.Command
-		for i, arg := range c.Argv {
-			label := "program"
-			if i > 0 {
-				label = fmt.Sprintf("argument %d", i)
-			}
-			b.value(label, arg, "")
-		}
-		if c.Dir == "" {
-			b.text("directory", "a new private one", false)
-		} else {
-			b.value("directory", c.Dir, "")
-		}
-		b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, c.Env...), " "), false)
-		b.confine(c.Confine)
-		if boundary != "" {
-			b.text("boundary", boundary, c.Confine == nil)
-		}
-		if c.Trusted {
-			b.text("careful", "trusted: it may be auto without confinement", true)
-		}
-		if c.RepeatSafe {
-			b.text("repeated", "when it is not known whether it ran", false)
-		}
+		b.program(do.Command, boundary)
 	case do.Webhook != nil:
 		b.webhook(do.Webhook.URL, do.Webhook.Secret, do.Webhook.Private)
+	case do.Task != nil:
+		b.model(do.Task.Model)
+		b.ruleTask(do.Task.Task, do.Task.Fields, do.Task.Tools, do.Task.Flows)
+	case do.Choice != nil:
+		b.model(do.Choice.Model)
+		b.ruleTask(do.Choice.Task, do.Choice.Fields, nil, nil)
+		for _, a := range do.Choice.Acts {
+			b.act(a)
+		}
+	case do.Agent != nil:
+		b.program(&do.Agent.Command, boundary)
+		b.ruleTask(do.Agent.Task, do.Agent.Fields, do.Agent.Tools, do.Agent.Flows)
+		if do.Agent.Keep {
+			b.text("session", "goes on with the conversation of the last run", false)
+		}
 	default:
 		b.value("note", do.Note, "")
 	}
 }
+
+// ruleTask tells what a model or an agent is asked, and with what.
+func (b *block) ruleTask(task string, fields []string, tools []Tool, flows []Flow) {
+	b.task(task)
+	for _, path := range fields {
+		b.value("sees", path, "")
+	}
+	if len(fields) == 0 {
+		b.text("sees", "the payload", false)
+	}
+	for _, t := range tools {
+		b.tool(t)
+	}
+	if len(tools) == 0 {
+		b.text("tools", "none", false)
+	}
+	b.flows(flows)
+}
+
+func (b *block) program(c *Command, boundary string) {
+	for i, arg := range c.Argv {
+		label := "program"
+		if i > 0 {
+			label = fmt.Sprintf("argument %d", i)
+		}
+		b.value(label, arg, "")
+	}
+	if c.Dir == "" {
+		b.text("directory", "a new private one", false)
+	} else {
+		b.value("directory", c.Dir, "")
+	}
+	b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, c.Env...), " "), false)
+	b.confine(c.Confine)
+	if boundary != "" {
+		b.text("boundary", boundary, c.Confine == nil)
+	}
+	if c.Trusted {
+		b.trusted()
+	}
+	if c.RepeatSafe {
+		b.text("repeated", "when it is not known whether it ran", false)
+	}
+}
+
+func (b *block) trusted() { b.text("careful", "trusted: it may act without confinement", true) }

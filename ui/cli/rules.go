@@ -183,7 +183,7 @@ func doWords(do react.Do) string {
 
 // appendRule appends a rule as one line of JSON, with what is known of it where it runs.
 func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
-	shape := react.ShapeOf(r.Do)
+	shape := react.ShapeOf(r.Do, r.On.Server)
 	b = append(b, `{"name":`...)
 	b = trust.AppendJSONString(b, r.Name)
 	for _, m := range [][2]string{

@@ -14,7 +14,7 @@ import (
 const (
 	maxModels     = 50
 	defaultOutput = 4096          // tokens of an answer
-	maxOutput     = 1 << 17       // the same
+	maxOutput     = 200_000       // the same
 	maxPrice      = 1_000_000_000 // micro-dollars a million tokens
 )
 

@@ -1,0 +1,90 @@
+package react
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Shape is what an act could do with what it gets, by the Rule of Two (Meta, 2025): of
+// untrusted input (A), private data (B) and an effect outside (C) two at most without a
+// human. Every act that takes in events has A.
+type Shape struct {
+	Letters string // "A C"; "" for an act that takes in nothing
+	Best    Mode   // ModeAuto or ModeAsk, of its start
+	Why     string // of ModeAsk
+	// Calls says of each tool whose calls ask, whatever the mode, why they do.
+	Calls []string
+}
+
+// ShapeOf computes the shape of an act that takes in events of a server.
+func ShapeOf(do Do, server string) Shape {
+	switch {
+	case do.Command != nil:
+		return commandShape(do.Command)
+	case do.Webhook != nil:
+		return Shape{Letters: "A C", Best: ModeAuto}
+	case do.Task != nil:
+		return toolsShape(do.Task.Tools, do.Task.Flows, server)
+	case do.Choice != nil:
+		return Shape{Letters: "A", Best: ModeAuto} // each act has a shape and a mode of its own
+	case do.Agent != nil:
+		s := toolsShape(do.Agent.Tools, do.Agent.Flows, server)
+		s.Letters, s.Best, s.Why = "A B C", ModeAsk, "an agent acts on what it reads: its start is asked about"
+		return s
+	}
+	return Shape{Best: ModeAuto}
+}
+
+func commandShape(c *Command) Shape {
+	s := Shape{Letters: "A", Best: ModeAuto}
+	private := c.Confine == nil || len(c.Confine.Read) > 0
+	effect := c.Confine == nil || len(c.Confine.Write) > 0 || c.Confine.Net
+	if private {
+		s.Letters += " B"
+	}
+	if effect {
+		s.Letters += " C"
+	}
+	switch {
+	case !private || !effect || c.Trusted:
+	case c.Confine == nil:
+		s.Best, s.Why = ModeAsk, "the command is not confined: it can read and change what you can; auto needs confine, or trusted"
+	default:
+		s.Best, s.Why = ModeAsk, "the command takes in events, reads files and has an effect outside; auto needs less of it, or trusted"
+	}
+	return s
+}
+
+// toolsShape is that of a model with tools. What they tell is private data; a call that may
+// change something is an effect, and so is one that may carry to its server what another
+// one told. Those ask, each time.
+func toolsShape(tools []Tool, flows []Flow, server string) Shape {
+	s := Shape{Letters: "A", Best: ModeAuto}
+	if len(tools) == 0 {
+		return s
+	}
+	s.Letters = "A B"
+	from := []string{server}
+	for _, t := range tools {
+		if !slices.Contains(from, t.Server) {
+			from = append(from, t.Server)
+		}
+	}
+	for _, t := range tools {
+		name := t.Server + "/" + t.Name
+		if t.Class != ToolRead {
+			s.Calls = append(s.Calls, name+": it may change something")
+			continue
+		}
+		for _, f := range from {
+			if f != t.Server && !slices.Contains(flows, Flow{From: f, To: t.Server}) {
+				s.Calls = append(s.Calls, fmt.Sprintf("%s: its arguments may carry what %s told; flows has no %q", name, f, f+">"+t.Server))
+				break
+			}
+		}
+	}
+	if len(s.Calls) > 0 {
+		s.Letters = "A B C"
+	}
+	return s
+}
