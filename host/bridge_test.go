@@ -81,7 +81,7 @@ func (t *talk) handle(ctx context.Context, frame []byte) {
 	if m.Params == nil {
 		m.Params = map[string]json.RawMessage{}
 	}
-	m.Params["_meta"] = json.RawMessage(`{"io.modelcontextprotocol/protocolVersion":"` + modernVersion + `"}`)
+	m.Params["_meta"] = json.RawMessage(`{"io.modelcontextprotocol/protocolVersion":"` + modernVersion + `","io.modelcontextprotocol/clientInfo":{"name":"bridge","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`)
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "method": m.Method, "params": m.Params})
 	if err == nil {
 		err = t.forward(ctx, m.Method, body)

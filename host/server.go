@@ -15,6 +15,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/session"
 	"eventdeck/host/signin"
+	"eventdeck/host/toolbox"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -40,6 +41,7 @@ type server struct {
 	mu      sync.Mutex
 	view    ServerView
 	dialect dialect.Dialect
+	tools   *toolbox.Box  // of the connection of dialect
 	left    chan struct{} // closed when the connection of dialect is over
 	ready   chan struct{} // closed while connected
 	tried   chan struct{} // closed after the first attempt
@@ -195,6 +197,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	now := s.host.opts.Now()
 	s.mu.Lock()
 	s.dialect, s.left = dialect.For(sess, s.dialectOptions()), make(chan struct{})
+	s.tools = toolbox.New(sess, toolbox.Options{Redact: &s.host.secrets, Log: s.host.opts.Log.With("server", s.spec.Name)})
 	s.advertised = dialect.Advertises(info)
 	v := &s.view
 	v.greet(info, now)

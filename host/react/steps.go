@@ -21,6 +21,10 @@ var (
 	ErrStopped = errors.New("reactions are stopped")
 )
 
+// ErrToolRefused: a call of a tool was refused, or never reached its server. The text says
+// why.
+var ErrToolRefused = errors.New("the call of the tool was refused")
+
 // Steps is where an attempt that takes several steps has each of them judged and recorded:
 // the one gate of everything that it does. The engine implements it, and hands it to
 // [Attempt.Go]. It is of one run. Its methods may be called from any goroutine.
@@ -61,9 +65,12 @@ type Answered struct {
 // Toolbox is the tools of the servers, which the host has. Its methods may be called from
 // any goroutine.
 type Toolbox interface {
-	// ToolsOf lists the tools of a server as it describes them now.
+	// ToolsOf lists the tools of a server as it describes them now. A tool of which it makes
+	// no sense, or more than one, is left out.
 	ToolsOf(ctx context.Context, server string) ([]ToolDef, error)
-	// CallTool calls one. Error: the server could not be asked, or refused the call; it is
-	// not known then whether it was carried out.
+	// CallTool calls one; args is an object. A tool that says itself that it failed is no
+	// error.
+	// Errors: ErrToolRefused. After any other it is not known whether the call was carried
+	// out.
 	CallTool(ctx context.Context, server, tool string, args json.RawMessage) (ToolResult, error)
 }

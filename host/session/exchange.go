@@ -41,7 +41,8 @@ type exchange struct {
 	params   json.RawMessage
 	frame    []byte // nil: the general stream of handshake HTTP, which is no request
 	era      era
-	call     bool // ends with its answer: a large one is expected
+	call     bool              // ends with its answer: a large one is expected
+	mirrored map[string]string // see [Session.CallTool]
 	note     func(wire.Note)
 	of       wire.ID // an earlier request that this one resumes: what belongs to it comes here too
 	resuming bool

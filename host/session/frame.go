@@ -13,6 +13,7 @@ const (
 	methodDiscover    = "server/discover"
 	methodInitialize  = "initialize"
 	methodListen      = "subscriptions/listen"
+	methodCallTool    = "tools/call"
 	methodPing        = "ping"
 	noteInitialized   = "notifications/initialized"
 	noteCancelled     = "notifications/cancelled"

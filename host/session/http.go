@@ -75,6 +75,11 @@ func (l *httpLink) ask(x *exchange) (*http.Response, error) {
 	if name := targetName(x.method, x.params); x.era.modern && name != "" {
 		req.Header.Set("Mcp-Name", name)
 	}
+	for name, value := range x.mirrored {
+		if x.era.modern {
+			req.Header.Set("Mcp-Param-"+name, headerText(value))
+		}
+	}
 	resp, err := l.do(req)
 	if err != nil {
 		return nil, err
@@ -121,7 +126,7 @@ func (l *httpLink) message(ctx context.Context, e era, method string, frame []by
 func targetName(method string, params json.RawMessage) string {
 	var p struct{ Name, URI string }
 	switch method {
-	case "tools/call", "prompts/get", "resources/read":
+	case methodCallTool, "prompts/get", "resources/read":
 		if json.Unmarshal(params, &p) != nil {
 			return ""
 		}
@@ -130,12 +135,21 @@ func targetName(method string, params json.RawMessage) string {
 	if method == "resources/read" {
 		name = p.URI
 	}
-	for _, c := range []byte(name) {
-		if c < 0x20 || c > 0x7e {
-			return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(name)) + "?="
-		}
+	return headerText(name)
+}
+
+// headerText writes a text so that a header can carry it (SEP-2243): in base64 where it
+// has other characters than printable ASCII, ends in blanks or looks like such base64.
+func headerText(s string) string {
+	const before, behind = "=?base64?", "?="
+	coded := strings.TrimSpace(s) != s || strings.HasPrefix(s, before) && strings.HasSuffix(s, behind)
+	for _, c := range []byte(s) {
+		coded = coded || c < 0x20 || c > 0x7e
 	}
-	return name
+	if !coded {
+		return s
+	}
+	return before + base64.StdEncoding.EncodeToString([]byte(s)) + behind
 }
 
 // tell sends a notification, or a reply if method is empty.

@@ -214,6 +214,21 @@ func (s *Session) Close() {
 // Errors: *wire.Error and [*HTTPError] from the server, [ErrUnreachable],
 // [ErrCut], [ErrAnswer], [ErrTooLarge], [ErrLost], [ErrClosed], the error of the context.
 func (s *Session) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	return s.call(ctx, method, params, nil)
+}
+
+// CallTool calls a tool as [Session.Call] calls a method. Mirrored are arguments by the
+// names under which their schema (x-mcp-header) wants them in headers too, which
+// a stateless server over HTTP demands; for others they are of no use.
+func (s *Session) CallTool(ctx context.Context, tool string, args json.RawMessage, mirrored map[string]string) (json.RawMessage, error) {
+	params := struct {
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"arguments"`
+	}{tool, args}
+	return s.call(ctx, methodCallTool, params, mirrored)
+}
+
+func (s *Session) call(ctx context.Context, method string, params any, mirrored map[string]string) (json.RawMessage, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.opts.CallTimeout)
@@ -223,7 +238,7 @@ func (s *Session) Call(ctx context.Context, method string, params any) (json.Raw
 	if err != nil {
 		return nil, err
 	}
-	x.call = true
+	x.call, x.mirrored = true, mirrored
 	if err := s.run(x); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}

@@ -15,7 +15,9 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
+	"eventdeck/host/react/attempt"
 	"eventdeck/host/react/confine"
+	"eventdeck/host/react/input"
 )
 
 // Marks keeps the operator's marks; a host does.
@@ -126,10 +128,10 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 		return err
 	}
 	if c.Stdin == react.StdinNDJSON {
-		req.Input = lines(members)
+		req.Input = input.Lines(members)
 		return nil
 	}
-	req.Input, err = envelope(run, members)
+	req.Input, err = input.Envelope(run, members, nil)
 	return err
 }
 
@@ -142,15 +144,15 @@ func (r *Runner) boundary(c *react.Confine) (string, error) {
 }
 
 // Ready implements [react.Runner].
-func (r *Runner) Ready(ctx context.Context, req react.Request, attempt int) (react.Attempt, error) {
-	handle := react.Handle{Attempt: attempt, At: r.o.Now()}
+func (r *Runner) Ready(ctx context.Context, req react.Request, try int) (react.Attempt, error) {
+	handle := react.Handle{Attempt: try, At: r.o.Now()}
 	switch req.Kind {
 	case react.RequestCommand:
 		return r.readyCommand(ctx, req, handle)
 	case react.RequestWebhook:
 		return r.readyWebhook(req, handle)
 	case react.RequestNote:
-		return newTask(handle, func(ctx context.Context) react.Result { return r.note(ctx, req) }), nil
+		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.note(ctx, req) }), nil
 	}
 	return nil, fmt.Errorf("act of run %s: unknown kind %q", req.Run, req.Kind)
 }
@@ -161,10 +163,10 @@ func (r *Runner) Adopt(_ context.Context, req react.Request, h react.Handle) (re
 	case react.RequestCommand:
 		return r.adoptCommand(h)
 	case react.RequestWebhook:
-		return over(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
+		return attempt.Over(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
 	}
 	// A note is written again: the mark replaces itself.
-	return over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that the mark was kept", Ended: r.o.Now()}), nil
+	return attempt.Over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that the mark was kept", Ended: r.o.Now()}), nil
 }
 
 func (r *Runner) note(ctx context.Context, req react.Request) react.Result {

@@ -598,30 +598,6 @@ func TestANoteIsAMark(t *testing.T) {
 	}
 }
 
-func TestAnEnvelopeOfManyIsBounded(t *testing.T) {
-	var members []event.Record
-	for i := range 100 {
-		members = append(members, member(uint64(i+1), `{"x":"`+strings.Repeat("y", 20_000)+`"}`))
-	}
-	text, err := envelope(theRun(members...), members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(text) > maxInput || !strings.Contains(string(text), `\"count\":100`) || !strings.Contains(string(text), `\"seq\":1,`) || !strings.Contains(string(text), `\"seq\":100,`) {
-		t.Errorf("%d bytes: %.300s", len(text), text)
-	}
-	for i := range members {
-		members[i].Data = []byte(`{"x":"` + strings.Repeat("<", 20_000) + `"}`) // each is six bytes in an envelope
-	}
-	if text, err = envelope(theRun(members...), members); err != nil || len(text) > maxInput || !strings.Contains(string(text), `\"seq\":1,`) {
-		t.Errorf("%d bytes, %v", len(text), err)
-	}
-	huge := member(1, `{"x":"`+strings.Repeat("y", 2*maxInput)+`"}`)
-	if text, err = envelope(theRun(huge), []event.Record{huge}); err != nil || len(text) > maxInput {
-		t.Errorf("%d bytes, %v", len(text), err)
-	}
-}
-
 func TestCaptureKeepsBothEnds(t *testing.T) {
 	for _, size := range []int{0, 1, maxEnd, maxEnd + 1, 2 * maxEnd, 2*maxEnd + 7, 5 * maxEnd} {
 		all := make([]byte, size)

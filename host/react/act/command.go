@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"eventdeck/host/react"
+	"eventdeck/host/react/attempt"
 )
 
 // The files in the directory of an attempt.
@@ -177,7 +178,7 @@ func (a *command) takeGate() *os.File {
 // adoptCommand finds what became of an attempt.
 func (r *Runner) adoptCommand(h react.Handle) (react.Attempt, error) {
 	if h.Dir == "" || filepath.Dir(h.Dir) != r.place() {
-		return over(h, unknown("its directory is not one of this data directory", r.o.Now())), nil
+		return attempt.Over(h, unknown("its directory is not one of this data directory", r.o.Now())), nil
 	}
 	result, err := left(h.Dir, r.o.Now())
 	if errors.Is(err, errAlive) {
@@ -186,7 +187,7 @@ func (r *Runner) adoptCommand(h react.Handle) (react.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return over(h, result), nil
+	return attempt.Over(h, result), nil
 }
 
 // Handle implements [react.Attempt].
@@ -196,7 +197,7 @@ func (a *command) Handle() react.Handle { return a.handle }
 func (a *command) Go(react.Steps) error {
 	gate := a.takeGate()
 	if gate == nil {
-		return errBegun
+		return attempt.ErrBegun
 	}
 	_, err := gate.Write([]byte{1})
 	if err != nil {

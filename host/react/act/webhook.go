@@ -19,6 +19,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
+	"eventdeck/host/react/attempt"
+	"eventdeck/host/react/input"
 	"eventdeck/host/receiver"
 )
 
@@ -31,7 +33,7 @@ func (r *Runner) prepareWebhook(req *react.Request, w react.Webhook, run react.R
 		req.Time = webhookTime
 	}
 	var err error
-	if req.Input, err = body(run, members); err != nil {
+	if req.Input, err = input.Body(run, members); err != nil {
 		return err
 	}
 	if _, err := target(w.URL, w.Private); err != nil {
@@ -115,7 +117,7 @@ func (r *Runner) readyWebhook(req react.Request, h react.Handle) (react.Attempt,
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
-	return newTask(h, func(ctx context.Context) react.Result {
+	return attempt.New(h, func(ctx context.Context, _ react.Steps) react.Result {
 		result := r.send(ctx, req, secret, h.Attempt)
 		result.Ended = r.o.Now()
 		return result

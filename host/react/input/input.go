@@ -1,4 +1,6 @@
-package act
+// Package input makes what an act gets of the members of its run: an envelope, lines, the
+// body of a webhook. The same run has the same bytes whenever it is asked for.
+package input
 
 import (
 	"bytes"
@@ -7,35 +9,37 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/export"
+	"eventdeck/host/filter"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/handoff"
 	"eventdeck/host/trust/scan"
 )
 
-// maxInput bounds what an act gets, in bytes. Of more, members in the middle are left out:
+// MaxBytes bounds what an act gets. Of more, members in the middle are left out:
 // how many there were stands beside those that are there.
-const maxInput = 256 << 10
+const MaxBytes = 256 << 10
 
 // fitting returns what make makes of the members with as many bytes of them as fit into
-// maxInput.
+// MaxBytes.
 func fitting(make func(most int) ([]byte, error)) ([]byte, error) {
-	for most := maxInput; ; most /= 2 {
+	for most := MaxBytes; ; most /= 2 {
 		text, err := make(most)
-		if err != nil || len(text) <= maxInput || most == 0 {
+		if err != nil || len(text) <= MaxBytes || most == 0 {
 			return text, err
 		}
 	}
 }
 
-// lines returns the members as lines of JSON, those of [export.AppendLine].
-func lines(members []event.Record) []byte {
+// Lines returns the members as lines of JSON, those of [export.AppendLine].
+func Lines(members []event.Record) []byte {
 	var b []byte
-	for _, line := range kept(members, maxInput) {
+	for _, line := range kept(members, MaxBytes) {
 		b = append(b, line...)
 	}
 	return b
@@ -56,15 +60,23 @@ func kept(members []event.Record, most int) [][]byte {
 	return all
 }
 
-// envelope returns the members in one envelope, with its delimiters. Of a single event it
-// holds the payload as it came; else what [summary] says. Its nonce depends on nothing but
-// run and payload: the same run has the same bytes whenever it is asked for, and who writes
-// the payload cannot put the nonce into it.
-func envelope(run react.Run, members []event.Record) ([]byte, error) {
+// Envelope returns the members in one envelope, with its delimiters. Of a single event it
+// holds the payload as it came; of several count, span, frequent values and those that are
+// kept. With fields, paths of the payload, it holds their values alone.
+//
+// Errors: a field that is no path.
+func Envelope(run react.Run, members []event.Record, fields []string) ([]byte, error) {
+	if len(fields) > 0 {
+		var err error
+		if members, err = chosen(members, fields); err != nil {
+			return nil, err
+		}
+		run.Members.Top = nil
+	}
 	return fitting(func(most int) ([]byte, error) { return sealed(run, members, most) })
 }
 
-// sealed is envelope with so many bytes of the members.
+// sealed is Envelope with so many bytes of the members.
 func sealed(run react.Run, members []event.Record, most int) ([]byte, error) {
 	e := handoff.Envelope{Origin: "mcp-event"}
 	if len(members) > 0 {
@@ -76,13 +88,52 @@ func sealed(run react.Run, members []event.Record, most int) ([]byte, error) {
 	} else {
 		e.Origin, e.Payload = "mcp-events", summary(run, members, most)
 	}
+	return Seal(run.ID, e)
+}
+
+// Seal looks a payload over and seals it. The nonce depends on nothing but run, origin and
+// payload: who writes the payload cannot put it in.
+func Seal(id react.RunID, e handoff.Envelope) ([]byte, error) {
 	e.Report = scan.Scan(e.Payload)
-	e.Rand = newStream(run.ID, e.Payload)
+	e.Rand = newStream(id, e.Payload)
 	text, err := e.Seal()
 	if err != nil {
 		return nil, fmt.Errorf("envelope: %w", err)
 	}
 	return text, nil
+}
+
+// chosen returns the members with the values at some paths of their payloads, by these
+// paths, and nothing else that their server wrote.
+func chosen(members []event.Record, fields []string) ([]event.Record, error) {
+	paths := make([]*filter.Path, len(fields))
+	for i, field := range fields {
+		var err error
+		if paths[i], err = filter.ParsePath("." + strings.TrimPrefix(field, ".")); err != nil {
+			return nil, fmt.Errorf("field %q: %w", field, err)
+		}
+	}
+	out := make([]event.Record, len(members))
+	for i, m := range members {
+		out[i] = event.Record{Seq: m.Seq, Kind: m.Kind, Server: m.Server, Type: m.Type, Sub: m.Sub, Mode: m.Mode, ReceivedAt: m.ReceivedAt, Gap: m.Gap}
+		if m.Kind != event.KindEvent {
+			continue
+		}
+		data := []byte{'{'}
+		for j, p := range paths {
+			value, ok := p.JSON(m.Data)
+			if !ok {
+				continue
+			}
+			if len(data) > 1 {
+				data = append(data, ',')
+			}
+			data = append(trust.AppendJSONString(data, fields[j]), ':')
+			data = append(data, value...)
+		}
+		out[i].Data = append(data, '}')
+	}
+	return out, nil
 }
 
 // summary returns the members as one object: what is known of all, and those that are
@@ -130,9 +181,9 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// body returns what a webhook sends: the summary, with a type and a time as Standard
+// Body returns what a webhook sends: the summary, with a type and a time as Standard
 // Webhooks recommends.
-func body(run react.Run, members []event.Record) ([]byte, error) {
+func Body(run react.Run, members []event.Record) ([]byte, error) {
 	return fitting(func(most int) ([]byte, error) {
 		b := []byte(`{"type":"eventdeck.reaction"`)
 		b = export.AppendTime(b, "timestamp", run.Created.UTC().Truncate(time.Second))
