@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (a *answer) finish() (react.Answer, error) {
 	if a.refused != "" {
 		return react.Answer{}, fmt.Errorf("%w: %s", ErrAnswer, a.refused)
 	}
-	out := react.Answer{Text: trust.Untrusted(a.text.String()), Cut: a.cut}
+	out := react.Answer{Text: trust.Untrusted(valid(a.text.String())), Cut: a.cut}
 	if a.cut {
 		return out, nil
 	}
@@ -98,16 +99,31 @@ func (a *answer) finish() (react.Answer, error) {
 		if c.id == "" { // some local servers give none
 			c.id = fmt.Sprintf("call_%d", i+1)
 		}
+		c.id, c.name = valid(c.id), valid(c.name)
 		if err := a.check(c, ids[c.id]); err != nil {
 			return react.Answer{}, err
 		}
 		ids[c.id] = true
-		out.Calls = append(out.Calls, react.Call{ID: c.id, Name: c.name, Args: trust.AppendCompactJSON(nil, c.args), Extra: c.extra})
+		out.Calls = append(out.Calls, react.Call{ID: c.id, Name: c.name, Args: compact(c.args), Extra: compact(c.extra)})
 	}
 	if out.Text.IsZero() && len(out.Calls) == 0 {
 		return react.Answer{}, fmt.Errorf("%w: it is empty", ErrAnswer)
 	}
 	return out, nil
+}
+
+// valid returns a text as it can be stored and sent again, the same each time.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+// compact returns JSON in the bytes that package encoding/json stores it in, nil for none:
+// what is sent again after it was stored is the same.
+func compact(raw json.RawMessage) json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	json.HTMLEscape(&b, trust.AppendCompactJSON(nil, raw))
+	return b.Bytes()
 }
 
 // check refuses a call that does not say one thing.

@@ -25,7 +25,7 @@ var (
 )
 
 // times are how long is waited.
-type times struct{ first, idle, whole time.Duration }
+type times struct{ first, idle, whole, ring time.Duration }
 
 // Ask sends a body that [Client.Body] returned, once, and reads the answer. It calls say
 // with each piece of the answer's text as it comes, from this goroutine; say may be nil. The names in

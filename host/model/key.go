@@ -73,7 +73,7 @@ func (c *Client) fromKeyring(ctx context.Context) (string, error) {
 		text, err := c.o.Keyring.Get(KeyringService, account)
 		answered <- found{text, err}
 	}()
-	limit := time.NewTimer(maxRing)
+	limit := time.NewTimer(c.times.ring)
 	defer limit.Stop()
 	select {
 	case f := <-answered:

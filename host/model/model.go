@@ -79,7 +79,7 @@ type wire interface {
 //
 // Error: [ErrModel].
 func Open(m react.Model, o Options) (*Client, error) {
-	c := &Client{model: m, o: o, times: times{maxFirst, maxIdle, maxWhole}}
+	c := &Client{model: m, o: o, times: times{maxFirst, maxIdle, maxWhole, maxRing}}
 	switch m.Wire {
 	case react.WireChat:
 		c.wire = chat{}

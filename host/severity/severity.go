@@ -47,41 +47,40 @@ func Found(member string) bool { return Names(member) || slices.Contains(stateNa
 // Grave returns the text of the best member of a payload, or of an object in it, that says
 // how bad it is. Escapes of JSON are as they are. The payload was read strictly before.
 func Grave(data string) (text string, ok bool) {
-	start, ok := object(data)
-	if !ok {
-		return "", false
-	}
-	if text, ok = best(data, start, graveNames); ok {
-		return text, true
-	}
-	for m := jsontext.Enter(data, start); m.Next(); {
-		if data[m.Value] != '{' {
-			continue
-		}
-		if text, ok = best(data, m.Value, graveNames); ok {
-			return text, true
-		}
-	}
-	return "", false
+	grave, _ := look(data)
+	return grave.text, grave.ok
 }
 
 // Of returns the sender's word for how bad an event is: a member of its payload that says
 // so, else the priority that the server gives it, else a member that says how it went.
 // The zero text means that there is no such word.
 func Of(r *event.Record) trust.Text {
-	data := jsontext.View(r.Data)
-	if text, ok := Grave(data); ok {
-		return unescaped(text)
+	text, json := word(r)
+	if json && strings.Contains(text, `\`) {
+		return trust.Untrusted(string(jsontext.AppendUnquoted(nil, text)))
 	}
-	if r.Labels != nil && !r.Labels.Priority.IsZero() {
-		return r.Labels.Priority
+	return trust.Untrusted(strings.Clone(text)) // it outlives the payload
+}
+
+// Rate returns what the sender's word for how bad an event is means.
+func Rate(r *event.Record) Level {
+	text, json := word(r)
+	if json && strings.Contains(text, `\`) {
+		return LevelOf(Of(r).Raw())
 	}
-	if start, ok := object(data); ok {
-		if text, ok := best(data, start, stateNames); ok {
-			return unescaped(text)
-		}
+	return LevelOf(text)
+}
+
+// word returns the sender's word, and whether it stands in JSON, where it may have escapes.
+func word(r *event.Record) (text string, json bool) {
+	grave, state := look(jsontext.View(r.Data))
+	switch {
+	case grave.ok:
+		return grave.text, true
+	case r.Labels != nil && !r.Labels.Priority.IsZero():
+		return r.Labels.Priority.Raw(), false
 	}
-	return trust.Text{}
+	return state.text, state.ok
 }
 
 // levels are the words that are known, in lower case.
@@ -109,34 +108,51 @@ func LevelOf(word string) Level {
 	return levels[strings.ToLower(word)]
 }
 
-// object returns where the object begins that a payload is.
-func object(data string) (start int, ok bool) {
-	start = jsontext.SkipSpace(data, 0)
-	return start, start < len(data) && data[start] == '{'
+// found is the member of those that were seen whose name comes first.
+type found struct {
+	names []string // that are better, the best first
+	text  string
+	ok    bool
 }
 
-// best returns the first of the named members of the object at data[at:] that is a scalar.
-func best(data string, at int, names []string) (text string, ok bool) {
-	rank := len(names)
-	for m := jsontext.Enter(data, at); m.Next(); {
-		c := data[m.Value]
-		if c == '{' || c == '[' || c == 'n' {
-			continue
+func (f *found) see(data string, m *jsontext.Members) {
+	for i, name := range f.names {
+		if m.Key == name {
+			f.names, f.text, f.ok = f.names[:i], jsontext.Inside(data[m.Value:m.End]), true
+			return
 		}
-		for i, name := range names[:rank] {
-			if m.Key == name {
-				text, rank = jsontext.Inside(data[m.Value:m.End]), i
-				break
+	}
+}
+
+// look goes through a payload until it has the best member that says how bad it is, and
+// returns it and what says how it went of the members before. Only scalars count; where the
+// payload has none that says how bad it is, those of the first object in it that does.
+func look(data string) (grave, state found) {
+	start := jsontext.SkipSpace(data, 0)
+	if start >= len(data) || data[start] != '{' {
+		return grave, state
+	}
+	grave.names, state.names = graveNames, stateNames
+	inner := found{names: graveNames}
+	for m := jsontext.Enter(data, start); len(grave.names) > 0 && m.Next(); {
+		switch data[m.Value] {
+		case '[', 'n':
+		case '{':
+			if grave.ok || inner.ok {
+				continue
 			}
+			for o := jsontext.Enter(data, m.Value); o.Next(); {
+				if c := data[o.Value]; c != '{' && c != '[' && c != 'n' {
+					inner.see(data, &o)
+				}
+			}
+		default:
+			grave.see(data, &m)
+			state.see(data, &m)
 		}
 	}
-	return text, rank < len(names)
-}
-
-// unescaped returns a text of a payload that outlives it.
-func unescaped(text string) trust.Text {
-	if strings.Contains(text, `\`) {
-		return trust.Untrusted(string(jsontext.AppendUnquoted(nil, text)))
+	if !grave.ok {
+		grave = inner
 	}
-	return trust.Untrusted(strings.Clone(text))
+	return grave, state
 }

@@ -17,12 +17,18 @@ func TestTheSendersWord(t *testing.T) {
 		`{"priority":2,"urgency":"high"}`:                "2",
 		`{"sev":"cr\u0069t"}`:                            "crit",
 		`{"severity":{"x":1},"level":["a"]}`:             "",
+		`{"a":{"x":1},"b":{"sev":""},"c":{"sev":"p1"}}`:  "",
+		`{"a":{"sev":"p1"},"urgency":"low"}`:             "low",
+		`{"a":{"phase":"failed"},"phase":"up"}`:          "up",
 		`{"title":"critical"}`:                           "",
 		`["severity"]`:                                   "",
 		``:                                               "",
 	} {
 		if got := severity.Of(&event.Record{Data: []byte(data)}); got.Raw() != want {
 			t.Errorf("%s: %q, want %q", data, got.Raw(), want)
+		}
+		if got := severity.Rate(&event.Record{Data: []byte(data)}); got != severity.LevelOf(want) {
+			t.Errorf("%s: %s, want that of %q", data, got, want)
 		}
 	}
 	labelled := event.Record{Data: []byte(`{"status":"open"}`), Labels: &event.Labels{Priority: trust.Untrusted("high")}}

@@ -45,7 +45,7 @@ func (g *grades) add(r *event.Record) bool {
 	}
 	i := int(float64(len(g.errors)) * float64(r.ReceivedAt.Sub(g.from)) / float64(g.to.Sub(g.from)))
 	i = min(i, len(g.errors)-1)
-	switch severity.LevelOf(severity.Of(r).Raw()) {
+	switch severity.Rate(r) {
 	case severity.Critical, severity.Error:
 		g.errors[i].Add(1)
 	case severity.Warning:

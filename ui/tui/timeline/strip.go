@@ -137,7 +137,7 @@ func pointOf(r *event.Record) point {
 	case r.Kind == event.KindGap && r.Gap != nil:
 		p.gap, p.from, p.to = true, r.Gap.From, r.Gap.To
 	case r.Kind == event.KindEvent:
-		p.level = severity.LevelOf(severity.Of(r).Raw())
+		p.level = severity.Rate(r)
 	}
 	return p
 }
