@@ -59,7 +59,7 @@ type Run struct {
 
 	Members Members `json:"members"`
 	// Stale: a member was too old to start an act by itself. Flagged: a member's
-	// payload was noticed by the scanner.
+	// payload was noticed by the scanner, or the act did what it had no leave for.
 	Stale   bool `json:"stale,omitempty"`
 	Flagged bool `json:"flagged,omitempty"`
 
@@ -227,10 +227,11 @@ const (
 // Result is what is known of an attempt that is over.
 type Result struct {
 	Outcome Outcome       `json:"outcome"`
-	Exit    int           `json:"exit,omitempty"`   // of a command; -1: a signal ended it
-	Status  int           `json:"status,omitempty"` // of a webhook
-	After   time.Duration `json:"after,omitempty"`  // before which it must not be tried again
-	Why     string        `json:"why,omitempty"`    // our words
+	Exit    int           `json:"exit,omitempty"`    // of a command; -1: a signal ended it
+	Status  int           `json:"status,omitempty"`  // of a webhook
+	After   time.Duration `json:"after,omitempty"`   // before which it must not be tried again
+	Why     string        `json:"why,omitempty"`     // our words
+	Flagged bool          `json:"flagged,omitempty"` // it did what it had no leave for: the run is flagged
 	Ended   time.Time     `json:"ended"`
 	// Output is the head and the tail of what the act printed or answered.
 	Output Output `json:"output,omitzero"`

@@ -74,3 +74,18 @@ type Toolbox interface {
 	// out.
 	CallTool(ctx context.Context, server, tool string, args json.RawMessage) (ToolResult, error)
 }
+
+// ErrNoGate: there is no run with that token, or it is over.
+var ErrNoGate = errors.New("no run that is under way has this token")
+
+// Gate is the tools of one run, for its agent. Each call passes through the [Steps] of the
+// run; after the end of the run nothing does. Its methods may be called from any goroutine.
+type Gate interface {
+	// Tools returns the tools that the run has, as they are pinned.
+	Tools() []Pinned
+	// Call calls one of them, after the operator's approval where it needs that, and waits.
+	// The result is in an envelope (package handoff).
+	// Errors: ErrRefusedStep, ErrBudget, ErrStopped, ErrNoGate; the cause of ctx. Their text
+	// may be told to the agent.
+	Call(ctx context.Context, server, tool string, args json.RawMessage) (ToolResult, error)
+}

@@ -148,7 +148,11 @@ func (r *Runner) Ready(ctx context.Context, req react.Request, try int) (react.A
 	handle := react.Handle{Attempt: try, At: r.o.Now()}
 	switch req.Kind {
 	case react.RequestCommand:
-		return r.readyCommand(ctx, req, handle)
+		a, err := r.readyCommand(ctx, req, handle)
+		if err != nil {
+			return nil, err
+		}
+		return a, nil
 	case react.RequestWebhook:
 		return r.readyWebhook(req, handle)
 	case react.RequestNote:

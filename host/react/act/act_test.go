@@ -76,7 +76,11 @@ func beHost(text string) int {
 	}
 	var a react.Attempt
 	if err == nil {
-		a, err = r.Ready(context.Background(), j.Request, 1)
+		if j.Request.Kind == react.RequestAgent {
+			a, err = r.ReadyTalk(context.Background(), j.Request, 1)
+		} else {
+			a, err = r.Ready(context.Background(), j.Request, 1)
+		}
 	}
 	if err == nil && j.Begin {
 		err = a.Go(nil)

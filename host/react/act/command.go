@@ -38,6 +38,8 @@ type order struct {
 	Hidden  []string      `json:"hidden"`
 	Data    string        `json:"data"` // the data directory, with the stop file
 	Host    int           `json:"host"` // the process that ordered it
+	// Sockets are those that a confined agent may connect to where confinement covers them.
+	Sockets []string `json:"sockets,omitempty"`
 }
 
 var errAttempt = errors.New("an attempt of that number was made before")
@@ -46,7 +48,7 @@ var errAttempt = errors.New("an attempt of that number was made before")
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
 // readyCommand starts a supervisor, which waits at its gate.
-func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Handle) (react.Attempt, error) {
+func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Handle, sockets ...string) (*command, error) {
 	if err := unchanged(req); err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
@@ -56,7 +58,7 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	case boundary != req.Boundary:
 		return nil, fmt.Errorf("run %s: %w: it is %q now and was %q when it was approved", req.Run, react.ErrBoundary, boundary, req.Boundary)
 	}
-	dir, err := r.newDir(req, h.Attempt)
+	dir, err := r.newDir(req, h.Attempt, sockets)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
@@ -70,7 +72,7 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 
 // newDir makes the directory of an attempt. One that is there belongs to the same attempt
 // of an earlier process: where it is certain that nothing was begun it is replaced.
-func (r *Runner) newDir(req react.Request, attempt int) (string, error) {
+func (r *Runner) newDir(req react.Request, attempt int, sockets []string) (string, error) {
 	if !plainID.MatchString(string(req.Run)) {
 		return "", fmt.Errorf("%q is no id of a run", req.Run)
 	}
@@ -86,7 +88,7 @@ func (r *Runner) newDir(req react.Request, attempt int) (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(order{Request: req, Hidden: r.hidden(), Data: r.o.Dir, Host: os.Getpid()})
+	text, err := json.Marshal(order{Request: req, Hidden: r.hidden(), Data: r.o.Dir, Host: os.Getpid(), Sockets: sockets})
 	if err == nil && req.Dir == "" {
 		err = os.Mkdir(filepath.Join(dir, dirWork), 0o700)
 	}
@@ -125,8 +127,12 @@ func (r *Runner) supervise(ctx context.Context, a *command, req react.Request) e
 		close(a.ended)
 	}()
 	stop := context.AfterFunc(ctx, func() { _ = out.SetReadDeadline(time.Unix(1, 0)) })
-	line, err := bufio.NewReader(out).ReadString('\n')
+	line, err := bufio.NewReader(out).ReadString('\n') // nothing comes behind it before the gate opens
 	stop()
+	if line == lineReady && req.Kind == react.RequestAgent {
+		a.out = out
+		return nil
+	}
 	err = errors.Join(err, out.Close())
 	if line == lineReady {
 		return nil
@@ -161,6 +167,8 @@ type command struct {
 	handle react.Handle
 	now    func() time.Time
 	ended  chan struct{} // closed when the supervisor has ended; nil: it is not a child of this process
+
+	out *os.File // what an agent says; nil: no agent
 
 	mu   sync.Mutex
 	gate *os.File // nil: begun, given up, or found
@@ -203,7 +211,9 @@ func (a *command) Go(react.Steps) error {
 	if err != nil {
 		return fmt.Errorf("the supervisor has ended before its command began: %w", errors.Join(err, gate.Close()))
 	}
-	_ = gate.Close() // the byte is there
+	if a.out == nil {
+		_ = gate.Close() // the byte is there
+	}
 	return nil
 }
 
@@ -211,6 +221,9 @@ func (a *command) Go(react.Steps) error {
 func (a *command) Abort() {
 	if gate := a.takeGate(); gate != nil {
 		_ = gate.Close() // closed is what it has to be
+		if a.out != nil {
+			_ = a.out.Close() // it says nothing any more
+		}
 		<-a.ended
 	}
 }

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -43,6 +44,8 @@ func supervise(dir string) int {
 	// Caught signals are the default again in what is started; ignored ones would not be.
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, os.Interrupt, syscall.SIGTERM)
+	// Who ordered an agent may be gone while it writes.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	lock, err := hold(filepath.Join(dir, fileLock))
 	if err != nil {
 		fmt.Println(err)
@@ -57,7 +60,9 @@ func supervise(dir string) int {
 	if _, err := os.Stdout.WriteString(lineReady); err != nil {
 		return 1 // who would open the gate is gone
 	}
-	_ = os.Stdout.Close() // nothing else is said there
+	if o.Request.Kind != react.RequestAgent {
+		_ = os.Stdout.Close() // nothing else is said there
+	}
 	result := react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before the command began"}
 	var open [1]byte
 	if n, _ := os.Stdin.Read(open[:]); n == 1 {
@@ -100,12 +105,17 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 		return failedFor(err)
 	}
 	g, err := o.start(work, pipes.theirs[:])
-	pipes.begin(o.Request.Input)
 	if err != nil {
+		pipes.begin(bytes.NewReader(nil), nil)
 		pipes.end()
 		return failedFor(err)
 	}
-	result := o.watch(dir, g, asked)
+	if o.Request.Kind == react.RequestAgent {
+		pipes.begin(os.Stdin, os.Stdout)
+	} else {
+		pipes.begin(bytes.NewReader(o.Request.Input), nil)
+	}
+	result := o.watch(dir, g, asked, pipes.wrote)
 	if !g.end() {
 		result.Why += "; some of its processes could not be ended"
 	}
@@ -127,8 +137,13 @@ type exit struct {
 	signal string
 }
 
-// watch waits until the command ends or has to.
-func (o order) watch(dir string, g *group, asked <-chan os.Signal) react.Result {
+// watch waits until the command ends or has to. Hung up is closed when no more input comes,
+// with which an agent's work ends.
+func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan struct{}) react.Result {
+	if o.Request.Kind != react.RequestAgent {
+		hungUp = nil
+	}
+	var late <-chan time.Time
 	limit := time.NewTimer(o.Request.Time)
 	defer limit.Stop()
 	look := time.NewTicker(lookEvery)
@@ -145,6 +160,10 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal) react.Result 
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: "ended by the signal " + e.signal}
 		case <-limit.C:
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: fmt.Sprintf("ended after its limit of %s", o.Request.Time)}
+		case <-hungUp:
+			hungUp, late = nil, time.After(graceTerm)
+		case <-late:
+			return react.Result{Outcome: react.OutcomeDone, Exit: -1, Why: "ended, as it did not when its input did"}
 		case <-asked:
 			return react.Result{Outcome: react.OutcomeKilled, Exit: -1, Why: "its supervisor was asked to end"}
 		case <-look.C:
@@ -190,7 +209,9 @@ type pipes struct {
 	ours   [3]*os.File
 	out    [2]capture
 	read   [2]chan struct{} // closed when the stream has ended
-	wrote  chan struct{}
+	wrote  chan struct{}    // closed when no more input comes
+	// streams: the input comes from who ordered the command, for as long as it likes.
+	streams bool
 }
 
 func newPipes() (*pipes, error) {
@@ -209,24 +230,54 @@ func newPipes() (*pipes, error) {
 	return p, nil
 }
 
-// begin lets go of the command's ends, and moves the bytes. The goroutines end with the
-// streams, or with end.
-func (p *pipes) begin(input []byte) {
+// begin lets go of the command's ends, and moves the bytes: input to the command, and what
+// it prints to echo, if there is one. The goroutines end with the streams, or with end; one
+// that waits for more of an input that is a stream ends with the process.
+func (p *pipes) begin(input io.Reader, echo *os.File) {
 	for _, f := range p.theirs {
 		_ = f.Close() // the command has its own
 	}
 	p.wrote = make(chan struct{})
 	go func() {
 		defer close(p.wrote)
-		_, _ = p.ours[0].Write(input) // a command need not read it
+		_, _ = io.Copy(p.ours[0], input) // a command need not read it
 		_ = p.ours[0].Close()
 	}()
 	for i := range p.out {
 		p.read[i] = make(chan struct{})
+		to := echoed{capture: &p.out[i]}
+		if i == 0 {
+			to.echo = echo
+		}
 		go func() {
 			defer close(p.read[i])
-			_, _ = io.Copy(&p.out[i], p.ours[i+1]) // what came is kept
+			_, _ = io.Copy(&to, p.ours[i+1]) // what came is kept
+			to.end()
 		}()
+	}
+	p.streams = echo != nil
+}
+
+// echoed keeps what is written to it, and hands it on as long as somebody takes it.
+type echoed struct {
+	*capture
+	echo *os.File // nil: nobody does
+}
+
+// Write implements [io.Writer].
+func (e *echoed) Write(p []byte) (int, error) {
+	if e.echo != nil {
+		if _, err := e.echo.Write(p); err != nil {
+			e.end()
+		}
+	}
+	return e.capture.Write(p)
+}
+
+func (e *echoed) end() {
+	if e.echo != nil {
+		_ = e.echo.Close() // whoever read there is told, or gone
+		e.echo = nil
 	}
 }
 
@@ -234,7 +285,9 @@ func (p *pipes) begin(input []byte) {
 // waited for.
 func (p *pipes) end() react.Output {
 	_ = p.ours[0].SetWriteDeadline(time.Unix(1, 0))
-	<-p.wrote
+	if !p.streams {
+		<-p.wrote
+	}
 	_ = p.ours[1].SetReadDeadline(time.Now().Add(graceRead))
 	_ = p.ours[2].SetReadDeadline(time.Now().Add(graceRead))
 	<-p.read[0]

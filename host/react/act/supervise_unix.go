@@ -76,6 +76,13 @@ func (o order) start(dir string, files []*os.File) (*group, error) {
 		return watched(p), nil
 	}
 	spec := confine.Spec{Read: r.Confine.Read, Write: r.Confine.Write, Run: []string{r.Path}, Net: r.Confine.Net, Guarded: []int{os.Getpid(), o.Host}}
+	if r.Kind == react.RequestAgent && len(r.Tools) > 0 {
+		self, err := os.Executable() // which serves its tools
+		if err != nil {
+			return nil, err
+		}
+		spec.Run, spec.Sockets = append(spec.Run, withoutLinks(self)), o.Sockets
+	}
 	if r.Dir == "" {
 		spec.Write = append([]string{withoutLinks(dir)}, spec.Write...)
 	}

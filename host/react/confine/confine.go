@@ -26,6 +26,8 @@ type Spec struct {
 	Write []string `json:"write"` // may be read too
 	Run   []string `json:"run"`   // files that may be read and executed
 	Net   bool     `json:"net"`
+	// Sockets are Unix sockets that may be connected to, where the kernel covers them.
+	Sockets []string `json:"sockets"`
 	// Guarded are processes that must not be signalled, where the kernel cannot keep
 	// signals within the confinement.
 	Guarded []int `json:"guarded"`

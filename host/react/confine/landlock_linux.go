@@ -27,7 +27,7 @@ const (
 	fsRead = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	fsRun  = unix.LANDLOCK_ACCESS_FS_EXECUTE
 	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
-		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // what there is of it for what is no directory
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX // what there is of it for what is no directory
 	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REFER |
 		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
@@ -140,6 +140,13 @@ func (s Spec) landlock(v int) error {
 	for _, path := range s.Write {
 		if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, fsRead|fsWrite); err != nil {
 			return err
+		}
+	}
+	if v >= abiSockets {
+		for _, path := range s.Sockets {
+			if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX); err != nil {
+				return err
+			}
 		}
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {

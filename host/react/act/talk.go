@@ -1,0 +1,42 @@
+package act
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"eventdeck/host/react"
+)
+
+// Talk is an attempt of a command with which this process speaks while it runs. It has the
+// supervisor, the confinement and the limits of a command. It ends when its input ends, at
+// the latest a few seconds after; so it ends with this process too.
+type Talk struct {
+	*command
+	in  *os.File
+	dir string
+}
+
+var _ react.Attempt = (*Talk)(nil)
+
+// ReadyTalk is [Runner.Ready] for a request of the kind agent. Sockets are those that the
+// command may connect to if it is confined.
+func (r *Runner) ReadyTalk(ctx context.Context, req react.Request, attempt int, sockets ...string) (*Talk, error) {
+	a, err := r.readyCommand(ctx, req, react.Handle{Attempt: attempt, At: r.o.Now()}, sockets...)
+	if err != nil {
+		return nil, err
+	}
+	t := &Talk{command: a, in: a.gate, dir: req.Dir}
+	if t.dir == "" {
+		t.dir = filepath.Join(a.handle.Dir, dirWork)
+	}
+	return t, nil
+}
+
+// Streams returns the standard input and the standard output of the command, to use after
+// Go. Whoever calls Go closes both; the end of the input ends the command.
+func (t *Talk) Streams() (in io.WriteCloser, out io.ReadCloser) { return t.in, t.out }
+
+// Dir returns the working directory of the command.
+func (t *Talk) Dir() string { return t.dir }

@@ -1,0 +1,174 @@
+//go:build unix
+
+package act
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"eventdeck/host/react"
+)
+
+// talker is a request for a script with which one speaks.
+func talker(t *testing.T, r *Runner, script string) react.Request {
+	t.Helper()
+	req := prepared(t, r, shell(script))
+	req.Kind = react.RequestAgent
+	return req
+}
+
+// talk begins to speak with a script.
+func talk(t *testing.T, r *Runner, req react.Request) (*Talk, io.WriteCloser, *bufio.Reader) {
+	t.Helper()
+	a, err := r.ReadyTalk(t.Context(), req, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	in, out := a.Streams()
+	t.Cleanup(func() {
+		_, _ = in.Close(), out.Close() // where the test has not done so
+		a.Kill()
+		_, _ = a.Wait(t.Context()) // so that nothing is left
+	})
+	return a, in, bufio.NewReader(out)
+}
+
+func line(t *testing.T, out *bufio.Reader) string {
+	t.Helper()
+	text, err := out.ReadString('\n')
+	if err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	return strings.TrimSuffix(text, "\n")
+}
+
+func ended(t *testing.T, a react.Attempt) react.Result {
+	t.Helper()
+	result, err := a.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestACommandIsSpokenWith(t *testing.T) {
+	r := newRunner(t, Options{})
+	a, in, out := talk(t, r, talker(t, r, `pwd; while read x; do echo "got $x"; done; echo bye >&2; exit 3`))
+	if dir := line(t, out); dir != a.Dir() {
+		t.Errorf("it works in %s, not in %s", dir, a.Dir())
+	}
+	for i := range 100 {
+		fmt.Fprintln(in, "line", i)
+		if got, want := line(t, out), fmt.Sprint("got line ", i); got != want {
+			t.Fatalf("%q, not %q", got, want)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if got, err := out.ReadString('\n'); !errors.Is(err, io.EOF) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if result := ended(t, a); result.Outcome != react.OutcomeFailed || result.Exit != 3 || result.Output.Stderr.Head.Raw() != "bye\n" {
+		t.Errorf("%+v", result)
+	}
+}
+
+// The end of the input ends a command that is spoken with, whatever that thinks of it, with
+// all that it started; and so does the end of this side.
+func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
+	for name, script := range map[string]string{
+		"ignores the end":             `trap "" TERM; echo ready; while :; do sleep 1; done`,
+		"leaves a child":              `echo ready; (trap "" TERM; sleep 1000) & exit 0`,
+		"closes its output, goes on":  `echo ready; exec >&-; while :; do sleep 1; done`,
+		"closes all, a child goes on": `echo ready; (exec >&- 2>&- <&-; sleep 1000) & exec >&- 2>&- <&-; sleep 1000`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRunner(t, Options{})
+			a, in, out := talk(t, r, talker(t, r, `echo $$ > pid; `+script))
+			if got := line(t, out); got != "ready" {
+				t.Errorf("it said %q", got)
+			}
+			if strings.HasPrefix(name, "closes") {
+				if got, err := out.ReadString('\n'); !errors.Is(err, io.EOF) {
+					t.Errorf("its output goes on: %q, %v", got, err)
+				}
+			}
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+			from := time.Now()
+			ended(t, a)
+			if took := time.Since(from); took > 30*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			text, err := os.ReadFile(filepath.Join(a.Dir(), "pid"))
+			var pid int
+			if _, scanned := fmt.Sscan(string(text), &pid); err != nil || scanned != nil {
+				t.Fatal(err, scanned)
+			}
+			if err := syscall.Kill(-pid, 0); !errors.Is(err, syscall.ESRCH) {
+				t.Errorf("its group is there: %v", err)
+			}
+		})
+	}
+}
+
+func TestATalkIsKilled(t *testing.T) {
+	r := newRunner(t, Options{})
+	a, _, out := talk(t, r, talker(t, r, `echo ready; while :; do sleep 1; done`))
+	line(t, out)
+	a.Kill()
+	if got, err := out.ReadString('\n'); !errors.Is(err, io.EOF) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if result := ended(t, a); result.Outcome != react.OutcomeKilled {
+		t.Errorf("%+v", result)
+	}
+	req := talker(t, r, `while :; do sleep 1; done`)
+	req.Run, req.Time = "late", time.Second
+	a, _, _ = talk(t, r, req)
+	if result := ended(t, a); result.Outcome != react.OutcomeFailed || !strings.Contains(result.Why, "limit") {
+		t.Errorf("%+v", result)
+	}
+}
+
+// A killed host leaves no agent behind.
+func TestATalkEndsWithItsHost(t *testing.T) {
+	dir := t.TempDir()
+	r := newRunner(t, Options{Dir: dir})
+	req := talker(t, r, `trap "" TERM; while :; do echo busy || :; sleep 0.01; done`)
+	h := killedHost(t, job{Dir: dir, Request: req, Begin: true})
+	req.Kind = react.RequestCommand
+	a, err := r.Adopt(t.Context(), req, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result := ended(t, a); result.Outcome == react.OutcomeNever || result.Outcome == react.OutcomeUnknown {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestATalkThatIsGivenUp(t *testing.T) {
+	r := newRunner(t, Options{})
+	a, err := r.ReadyTalk(t.Context(), talker(t, r, `echo no > began`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Abort()
+	if result := ended(t, a); result.Outcome != react.OutcomeNever {
+		t.Errorf("%+v", result)
+	}
+}
