@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 	"host/react/attempt":      {"host/react"},
 	"host/react/input":        {"host/event", "host/export", "host/filter", "host/react", "host/trust", "host/trust/handoff", "host/trust/scan"},
 	"host/react/toolset":      {"host/react", "host/trust/strict"},
+	"host/acp":                {"host/trust", "host/trust/strict", "host/wire"},
 	"host/react/confine":      {"host/react"},
 	"host/react/engine":       {"host/internal/jsonfile", "host/event", "host/react", "host/trust"},
 	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
