@@ -76,7 +76,7 @@ var arrows = map[string][]string{
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/react":    {"host/event", "host/react", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/form", "ui/tui/table", "ui/tui/widget"},
 	"ui/tui/layout":   {},
-	"ui/tui/memo":     {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget"},
+	"ui/tui/memo":     {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/skin":     {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
 	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/feed":     {"host", "host/event", "host/eventlog", "ui/tui/query"},
@@ -85,6 +85,7 @@ var arrows = map[string][]string{
 	"ui/tui/columns":  {"host/event", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/external": {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/words":    {"host/trust"},
+	"ui/tui/views":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/memo", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/present":  {"host", "host/event", "host/eventlog", "host/react", "host/redact", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout"},
 	// What the screen's root hands on.
 	"ui/tui/lookup":    {"host", "host/config", "host/event", "host/trust", "ui/tui/query", "ui/tui/words"},
@@ -99,7 +100,7 @@ var arrows = map[string][]string{
 	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/memo", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 
 	// What stands in for the screen in tests.
-	"ui/tui/internal/tuitest": {"host/event", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/internal/tuitest": {"host/event", "host/eventlog", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/palette":          {"themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/marks":            {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/related":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags", "ui/tui/widget"},

@@ -85,6 +85,7 @@ type ScreenOptions struct {
 
 	Present  bool   // for an audience
 	Session  string // what the window title calls this run
+	View     string // name of a saved view that is shown, "" for what was shown last
 	Theme    string // name of a theme, "" for the one that was kept or suits
 	ThemeDir string // where the operator's themes are, "" for nowhere
 	Glyphs   string // "ascii", or "" for what suits

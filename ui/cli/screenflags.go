@@ -12,6 +12,7 @@ import (
 // screenFlags are those of the commands that open the screen.
 type screenFlags struct {
 	theme   string
+	view    string
 	ascii   bool
 	plain   bool
 	present bool
@@ -21,6 +22,7 @@ type screenFlags struct {
 func (a *app) addScreenFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.flags.screen.theme, "theme", "", "theme of the screen; T in it chooses one and keeps it")
+	f.StringVar(&a.flags.screen.view, "view", "", "saved view that the screen begins with; p in it saves and lists views")
 	f.BoolVar(&a.flags.screen.ascii, "ascii", false, "ASCII glyphs only; EVENTDECK_GLYPHS=ascii does the same")
 	f.BoolVar(&a.flags.screen.plain, "plain", false, "the screen in words, for screen readers: only appends lines, needs no terminal")
 	f.BoolVar(&a.flags.screen.present, "present", false, "for an audience: captions, more space, personal and secret values masked")
@@ -63,7 +65,7 @@ func (a *app) screenOptions(d *deck, demo bool) ScreenOptions {
 	s := &a.flags.screen
 	o := ScreenOptions{
 		API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout,
-		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, ThemeDir: a.themeDir(), Present: s.present,
+		Session: a.session(demo), NoColor: a.noColor(), Theme: s.theme, View: s.view, ThemeDir: a.themeDir(), Present: s.present,
 		ReadOnly: s.reads, Settings: a.settingsFile(),
 	}
 	if c, ok := d.API.(attach.Controller); ok {

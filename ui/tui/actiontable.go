@@ -45,6 +45,7 @@ func (a *app) actionRows() []action.Action {
 		a.paneActions(),
 		a.layoutActions(),
 		a.twoActions(),
+		a.viewsActions(),
 		a.tableActions(),
 		a.lifeActions(),
 		a.lookActions(),

@@ -35,6 +35,7 @@ import (
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
 	"eventdeck/ui/tui/present"
+	"eventdeck/ui/tui/query"
 	reactions "eventdeck/ui/tui/react"
 	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/skin"
@@ -45,6 +46,7 @@ import (
 	"eventdeck/ui/tui/trace"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/userfile"
+	"eventdeck/ui/tui/views"
 	"eventdeck/ui/tui/wake"
 	"eventdeck/ui/tui/widget"
 )
@@ -60,6 +62,7 @@ type Options struct {
 	// ThemeDir is where the operator's themes are; "": there are none.
 	ThemeDir string
 	Session  string // what the window title calls this run; "" for nothing
+	View     string // name of a saved view that is shown; "" for what was shown last
 	Glyphs   string // "ascii" or "unicode"; "" lets EVENTDECK_GLYPHS, what was kept, or the locale decide
 	// Present shows the screen to others: what is personal or secret is masked,
 	// rows stand apart, and captions tell what happens.
@@ -91,14 +94,13 @@ type Options struct {
 // app is the state of the screen. It is changed by Update only.
 type app struct {
 	cells.Env
-	o      Options
-	wake   wake.Clock
-	memo   memo.Memo
-	skin   skin.Skin
-	frame  frame.Frame
-	panes  layout.Screen
-	dialog widget.Dialog  // has all keys while it is shown; nil: none is
-	prompt *widget.Prompt // has all keys else; nil: none is open
+	o     Options
+	wake  wake.Clock
+	memo  memo.Memo
+	skin  skin.Skin
+	frame frame.Frame
+	panes layout.Screen
+	input
 
 	actions  action.Table
 	settings userfile.File
@@ -120,8 +122,15 @@ type app struct {
 	trace    trace.Desk
 	react    *reactions.Part
 	notify   notify.Notifier
-	mouse    mouse
+	views    views.Views
 	audience present.Captions
+}
+
+// input is what takes keys and the mouse in place of the panes.
+type input struct {
+	dialog widget.Dialog  // has all keys while it is shown; nil: none is
+	prompt *widget.Prompt // has all keys else; nil: none is open
+	mouse  mouse
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -150,6 +159,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.tree, a.stream = tree.New(a.forTree()), stream.NewPair(a.forStream())
 	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() feed.Log { return a.o.API.Log() }})
 	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.o.API.Log() }})
+	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Memo: &a.memo, Now: a.viewNow, Open: a.openView})
 	env := environment(o.Env)
 	a.wake.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	if o.Browse == nil {
@@ -169,10 +179,12 @@ func newApp(ctx context.Context, o Options) *app {
 	a.detail = detail.New(a.forDetail())
 	a.boards = board.New(a.forBoards())
 	a.filters.Load()
+	a.views.Load()
 	a.listItems()
 	a.tree.Load(&a.snap)
 	a.recall()
 	a.startStreams()
+	a.openFirst(o.View)
 	a.settings = userfile.New(a.forSettings())
 	a.settings.Load()
 	return a
@@ -338,6 +350,7 @@ func (a *app) rescope() {
 	if a.stream.Query.Node == a.tree.At {
 		return
 	}
+	a.memo.Wanted = query.Node{} // the operator went elsewhere
 	a.requery(a.stream.Query.At(a.tree.At))
 }
 

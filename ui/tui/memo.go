@@ -86,12 +86,15 @@ func (a *app) begin(s *stream.Stream) {
 	s.Seek(s.At)
 }
 
-// want goes to the scope of the last run as soon as there is such a node.
-func (a *app) want() {
+// want goes to the scope of the last run, or of a view, as soon as there is such a node. It
+// reports whether it went there.
+func (a *app) want() bool {
 	if a.memo.Wanted == (query.Node{}) {
-		return
+		return false
 	}
-	if at, ok := a.tree.Stands(a.memo.Wanted); ok {
+	at, ok := a.tree.Stands(a.memo.Wanted)
+	if ok {
 		a.tree.At, a.memo.Wanted = at, query.Node{}
 	}
+	return ok
 }

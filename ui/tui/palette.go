@@ -77,6 +77,12 @@ func (a *app) everything() []widget.Pick {
 	for _, name := range a.filters.Names() {
 		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters.Saved(name))), "", func() tea.Cmd { return a.said(a.filters.Use(name)) })
 	}
+	for _, name := range a.views.Names() {
+		add("view", cells.Join(cells.Sanitize(name+"  "), a.views.Words(name)), "", func() tea.Cmd {
+			cmd, err := a.views.Use(name)
+			return tea.Batch(cmd, a.said(err))
+		})
+	}
 	for _, m := range a.stream.Marks.List() {
 		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}

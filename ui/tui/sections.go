@@ -12,15 +12,21 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// listItems lists the saved filters and the newest marks, if they changed.
+// listItems lists the saved views and filters and the newest marks, if they changed.
 func (a *app) listItems() {
-	a.tree.List(tree.ItemsKey{Marks: a.stream.Marks.Gen, Filters: strconv.Itoa(a.filters.Gen)}, a.items)
+	a.tree.List(tree.ItemsKey{Marks: a.stream.Marks.Gen, Saved: a.filters.Gen() + a.views.Gen}, a.items)
 }
 
 // items are the rows of the second section.
 func (a *app) items() []tree.Item {
 	var out []tree.Item
 	head := func(text string) { out = append(out, tree.Item{Text: cells.Sanitize(text)}) }
+	if names := a.views.Names(); len(names) > 0 {
+		head("Views")
+		for _, name := range names {
+			out = append(out, tree.Item{ID: "view " + name, View: name, Text: cells.Join(cells.Sanitize(name+"  "), a.views.Words(name))})
+		}
+	}
 	if len(a.filters.Names()) > 0 {
 		head("Saved filters")
 		for _, name := range a.filters.Names() {
@@ -38,6 +44,10 @@ func (a *app) items() []tree.Item {
 
 // openItem leads to what a row of the second section names.
 func (a *app) openItem(x *tree.Item) tea.Cmd {
+	if x.View != "" {
+		cmd, err := a.views.Use(x.View)
+		return tea.Batch(cmd, a.said(err))
+	}
 	if x.Filter == "" {
 		return a.Jump(x.Mark.Seq)
 	}
@@ -49,6 +59,12 @@ func (a *app) openItem(x *tree.Item) tea.Cmd {
 
 // writeItem tells of a saved filter or a mark.
 func (a *app) writeItem(d *detail.Text, x *tree.Item) {
+	if x.View != "" {
+		d.Say("", themes.Strong, x.View)
+		d.Say("shows   ", themes.Plain, a.views.Words(x.View).Plain())
+		d.Say("", themes.Key, a.KeyOf("open")+" opens the view, "+a.KeyOf("views")+" renames it or takes it away")
+		return
+	}
 	if x.Filter != "" {
 		d.Say("", themes.Strong, x.Filter)
 		d.Say("filter  ", themes.Plain, a.filters.Saved(x.Filter))

@@ -3,6 +3,7 @@ package tui
 import (
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/query"
 )
 
 // twoActions show two streams, each with its own place, filter and range.
@@ -47,11 +48,19 @@ func (a *app) otherStream() {
 	a.search.Drop()
 	a.stream.Switch()
 	a.panes.Last = !a.panes.Last
-	a.tree.Reveal(a.stream.Query.Node)
-	a.tree.At = a.stream.Query.Node
-	a.tree.Load(&a.snap)
-	a.rescope() // its node may be gone
+	a.toTree(a.stream.Query.Node)
 	a.enter(layout.Stream)
+}
+
+// toTree chooses the node of the stream in the tree, or what is left above it.
+func (a *app) toTree(n query.Node) {
+	a.tree.Reveal(n)
+	a.tree.At = n
+	a.tree.Load(&a.snap)
+	a.rescope()
+	if a.tree.At != n {
+		a.memo.Wanted = n // as soon as there is such a node
+	}
 }
 
 // toStream gives the keys to the stream, and to the other one if it has them.

@@ -137,5 +137,7 @@ func (a *app) take(snap host.Snapshot) {
 	if scope.Server != "" && a.tree.At == (query.Node{}) { // its server is gone
 		a.rescope()
 	}
-	a.want()
+	if a.want() {
+		a.rescope()
+	}
 }

@@ -46,9 +46,8 @@ type Log interface {
 
 // Bar is the filter of the stream as it is typed, and those that are saved.
 type Bar struct {
-	Gen    int // grows with every change of what is saved
 	env    Env
-	saved  map[string]string
+	saved  memo.Named[string]
 	line   *widget.Prompt // while a filter is typed; it may be closed
 	before query.Query    // what esc goes back to
 	offers offers         // what tab offers
@@ -56,7 +55,9 @@ type Bar struct {
 }
 
 // New returns a bar without saved filters.
-func New(env Env) Bar { return Bar{env: env, saved: map[string]string{}} }
+func New(env Env) Bar {
+	return Bar{env: env, saved: memo.NewNamed[string](&env.Memo.Settings, memo.Filters, "filter", commandWords...)}
+}
 
 // Typing tells whether a filter is typed now, and what was shown before that.
 func (b *Bar) Typing() (before query.Query, typing bool) {

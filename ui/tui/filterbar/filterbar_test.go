@@ -133,9 +133,9 @@ func TestFiltersAreSaved(t *testing.T) {
 	if err := errOf(d.Run([]string{"set", "p99"})); err != nil {
 		t.Fatal(err)
 	}
-	gen := d.Gen
+	gen := d.Gen()
 	cmd, err := d.Run([]string{"save", "slow"})
-	if d.keep(cmd); err != nil || d.Told != "filter saved as slow" || d.Name() != "slow" || d.Gen == gen {
+	if d.keep(cmd); err != nil || d.Told != "filter saved as slow" || d.Name() != "slow" || d.Gen() == gen {
 		t.Errorf("%v, told %q, named %q", err, d.Told, d.Name())
 	}
 	d.Run([]string{"set", "other"})

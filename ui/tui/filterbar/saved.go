@@ -1,19 +1,13 @@
 package filterbar
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host/event"
-	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/words"
 )
 
 // errNoFilter says that there is none to save or to turn off.
@@ -23,26 +17,24 @@ var errNoFilter = errors.New("there is no filter")
 var commandWords = []string{"save", "delete", "set", "off", "on"}
 
 // Load reads the saved filters. It asks the host: it is called before the program runs.
-func (b *Bar) Load() {
-	b.saved = map[string]string{}
-	b.Gen++
-	if text := b.env.Memo.Kept(memo.Filters); text != "" {
-		if err := json.Unmarshal([]byte(text), &b.saved); err != nil {
-			b.env.Fail("the saved filters cannot be read", err)
-		}
-	}
-}
+func (b *Bar) Load() { b.saved.Load() }
+
+// Gen grows with every change of what is saved.
+func (b *Bar) Gen() int { return b.saved.Gen }
 
 // Names are those of the saved filters, sorted.
-func (b *Bar) Names() []string { return slices.Sorted(maps.Keys(b.saved)) }
+func (b *Bar) Names() []string { return b.saved.Names() }
 
 // Saved is the filter of a name, "" if there is none.
-func (b *Bar) Saved(name string) string { return b.saved[name] }
+func (b *Bar) Saved(name string) string {
+	text, _ := b.saved.Get(name)
+	return text
+}
 
 // Name is the name under which the present filter is saved, "" if it is not.
 func (b *Bar) Name() string {
 	for _, name := range b.Names() {
-		if b.saved[name] == b.env.Stream.Query.Text {
+		if b.Saved(name) == b.env.Stream.Query.Text {
 			return name
 		}
 	}
@@ -51,11 +43,11 @@ func (b *Bar) Name() string {
 
 // Use applies a saved filter. Errors: [event.ErrNotFound], that it is no filter any more.
 func (b *Bar) Use(name string) error {
-	text, ok := b.saved[name]
-	if !ok {
-		return fmt.Errorf("%w: no filter is saved as %q", event.ErrNotFound, name)
+	text, err := b.saved.Get(name)
+	if err == nil {
+		err = b.set(text)
 	}
-	if err := b.set(text); err != nil {
+	if err != nil {
 		return err
 	}
 	b.env.EnterStream()
@@ -81,11 +73,7 @@ func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 	case "save":
 		return b.save(rest)
 	case "delete":
-		if _, ok := b.saved[rest]; !ok {
-			return nil, fmt.Errorf("%w: no filter is saved as %q", event.ErrNotFound, rest)
-		}
-		delete(b.saved, rest)
-		return b.keep("filter " + rest + " is no longer saved")
+		return b.saved.Delete(rest)
 	case "off", "on":
 		q := b.env.Stream.Query
 		if q.Text == "" {
@@ -103,25 +91,10 @@ func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 
 func (b *Bar) save(name string) (tea.Cmd, error) {
 	text := b.env.Stream.Query.Text
-	switch {
-	case name == "":
-		return nil, fmt.Errorf("%w: filter save NAME", words.ErrUsage)
-	case slices.Contains(commandWords, name):
-		return nil, fmt.Errorf("%w: %q is a word of the command itself; take another name", words.ErrUsage, name)
-	case text == "":
+	if text == "" && name != "" {
 		return nil, fmt.Errorf("%w to save", errNoFilter)
 	}
-	b.saved[name] = text
-	return b.keep("filter saved as " + name)
-}
-
-func (b *Bar) keep(done string) (tea.Cmd, error) {
-	b.Gen++
-	text, err := json.Marshal(b.saved)
-	if err != nil {
-		return nil, fmt.Errorf("cannot save the filters: %w", err)
-	}
-	return b.env.Memo.Keep(memo.Filters, string(text), done), nil
+	return b.saved.Save(name, text)
 }
 
 // Complete returns what the last word of the command may be.

@@ -18,6 +18,7 @@ import (
 const (
 	Layout  = "ui.layout"
 	Filters = "ui.filters"
+	Views   = "ui.views"
 	Theme   = "ui.theme"
 	Glyphs  = "ui.glyphs"
 	Mouse   = "ui.mouse"

@@ -19,6 +19,12 @@ func (s *Stream) Show(q query.Query) {
 	s.turn(q, feed.Around, s.anchor)
 }
 
+// ShowNewest changes what the stream shows, and follows it from its newest row.
+func (s *Stream) ShowNewest(q query.Query) {
+	s.Follow, s.anchor = true, 0
+	s.Show(q)
+}
+
 // Place is where a stream stands.
 type Place struct {
 	follow bool

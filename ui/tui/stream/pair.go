@@ -114,7 +114,7 @@ func (p *Pair) Measure(snap *host.Snapshot) {
 // line above the panes tells of the only one.
 func (s *Stream) Caption(room int) string {
 	g, q := s.env.Glyphs, &s.Query
-	text := placeWords(q.Node, g)
+	text := PlaceWords(q.Node, g)
 	if q.Text != "" {
 		word := " /"
 		if q.Off {
@@ -137,8 +137,8 @@ func (s *Stream) Caption(room int) string {
 	return text.Clip(max(room-len([]rune(state)), 8)).Plain() + state
 }
 
-// placeWords names a place of the tree.
-func placeWords(n query.Node, g *cells.Glyphs) trust.Rendered {
+// PlaceWords names a place of the tree.
+func PlaceWords(n query.Node, g *cells.Glyphs) trust.Rendered {
 	switch {
 	case n.Level() == 0:
 		return cells.Sanitize("all servers")

@@ -8,10 +8,11 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Item is a row of the tree's second section: a heading, a saved filter or a
+// Item is a row of the tree's second section: a heading, a saved view or filter, or a
 // mark. It is no part of the stream, it leads somewhere.
 type Item struct {
 	ID     string // "" of a heading
+	View   string // name of a saved view
 	Filter string // name of a saved filter
 	Mark   event.Mark
 	Text   trust.Rendered
@@ -19,8 +20,8 @@ type Item struct {
 
 // ItemsKey is what the second section was made from.
 type ItemsKey struct {
-	Marks   int
-	Filters string
+	Marks int
+	Saved int // grows with what is saved
 }
 
 // List takes the rows of the second section, if what they are made from has changed.

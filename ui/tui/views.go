@@ -1,0 +1,96 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/views"
+)
+
+// viewsActions open and save what is shown, by names.
+func (a *app) viewsActions() []action.Action {
+	return action.Grouped("Panes",
+		action.Action{ID: "views", Title: "views: open, save what is shown, rename", Also: "named layout perspective workspace session", Keys: []string{"p"}, Panes: onMain, Run: action.Act(a.views.List)},
+		action.Action{ID: "view.save", Title: "save what is shown as a view", Also: "keep remember layout workspace", Panes: onMain, Run: action.Act(a.views.AskSave)},
+	)
+}
+
+// viewNow is the view of what is shown.
+func (a *app) viewNow() views.View {
+	m := a.present()
+	v := views.View{Place: m.Place, Second: m.Second, Panes: m.Panes}
+	v.Reading = 0
+	if v.Second != nil {
+		v.Second.Reading = 0
+	}
+	for _, s := range a.stream.Shown() {
+		key := stream.TypeKey(s.Query.Node)
+		if cols := a.stream.Columns.By[key]; len(cols) > 0 {
+			if v.Columns == nil {
+				v.Columns = map[string][]stream.Column{}
+			}
+			v.Columns[key] = slices.Clone(cols)
+		}
+	}
+	return v
+}
+
+// openView shows a view, from its newest record on.
+func (a *app) openView(v views.View) tea.Cmd {
+	a.search.Drop()
+	a.panes.Arrangement, a.panes.Size = v.Panes, layout.Normal
+	cmd := a.setColumns(&v)
+	a.stream.Follow = true
+	switch {
+	case v.Second == nil:
+		a.oneStream()
+	default:
+		a.stream.Open()
+		a.panes.Streams, a.panes.Last = v.Second.Way, v.Second.First
+		a.showPlace(&a.stream.Other, v.Second.Place)
+	}
+	a.showPlace(&a.stream.Stream, v.Place)
+	a.toTree(v.Node.Node())
+	a.enter(layout.Stream)
+	return tea.Batch(cmd, a.read())
+}
+
+// showPlace has a stream follow at a place.
+func (a *app) showPlace(s *stream.Stream, p memo.Place) {
+	s.Selected = stream.Selection{}
+	s.ShowNewest(p.Query(a.Clock()))
+}
+
+// setColumns chooses the columns of a view, and keeps them if they are others.
+func (a *app) setColumns(v *views.View) tea.Cmd {
+	places, changed := []memo.Place{v.Place}, false
+	if v.Second != nil {
+		places = append(places, v.Second.Place)
+	}
+	for _, p := range places {
+		key := stream.TypeKey(p.Node.Node())
+		if cols := v.Columns[key]; !slices.Equal(cols, a.stream.Columns.By[key]) {
+			a.stream.Columns.Set(key, cols)
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return a.memo.KeepJSON(stream.ColumnsSetting, a.stream.Columns.By)
+}
+
+// openFirst shows the view that the program was begun with.
+func (a *app) openFirst(name string) {
+	if name == "" {
+		return
+	}
+	if _, err := a.views.Use(name); err != nil { // what it reads is read as soon as the program runs
+		a.TellBad(err.Error())
+	}
+}

@@ -1,0 +1,184 @@
+// Package views keeps what is shown under names: place, filter, columns, and how two streams
+// share the screen. It lists them, and opens, renames and deletes them.
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
+)
+
+// View is what is shown, without where in the log one reads: it opens at the newest record.
+type View struct {
+	memo.Place
+	Second  *memo.Second               `json:"second,omitempty"` // nil: it has one stream
+	Panes   layout.Arrangement         `json:"panes,omitzero"`
+	Columns map[string][]stream.Column `json:"columns,omitempty"` // of its places, where they were chosen
+}
+
+// Env is what views are made from.
+type Env struct {
+	*cells.Env
+	Screen Screen
+	Memo   *memo.Memo
+	Now    func() View // what is shown
+	Open   func(View) tea.Cmd
+}
+
+// Screen is what shows views.
+type Screen interface {
+	widget.Lines
+	// KeyOf is the operator's key of an action.
+	KeyOf(action string) string
+}
+
+// Views are the saved views.
+type Views struct {
+	memo.Named[View]
+	env Env
+}
+
+// commandWords begin the lines of the command that are no name.
+var commandWords = []string{"save", "rename", "delete"}
+
+// New returns no views; Load reads those that were saved.
+func New(env Env) Views {
+	return Views{memo.NewNamed[View](&env.Memo.Settings, memo.Views, "view", commandWords...), env}
+}
+
+// Use opens a view. Errors: [event.ErrNotFound], that its filter is none any more.
+func (v *Views) Use(name string) (tea.Cmd, error) {
+	view, err := v.Get(name)
+	if err != nil {
+		if names := v.Names(); len(names) > 0 {
+			return nil, fmt.Errorf("%w; there are %s", err, strings.Join(names, ", "))
+		}
+		return nil, fmt.Errorf("%w; %s and then a name saves what is shown", err, v.env.Screen.KeyOf("views"))
+	}
+	places := []memo.Place{view.Place}
+	if view.Second != nil {
+		places = append(places, view.Second.Place)
+	}
+	for _, p := range places {
+		if _, err := query.New(query.Node{}, p.Filter, v.env.Clock()); err != nil {
+			return nil, fmt.Errorf("the filter %q of the view %s: %w", p.Filter, name, err)
+		}
+	}
+	return v.env.Open(view), nil
+}
+
+// Run runs the words of the command. Errors: those of [Views.Use] and of [memo.Named].
+func (v *Views) Run(typed []string) (tea.Cmd, error) {
+	if len(typed) == 0 {
+		v.List()
+		return nil, nil
+	}
+	rest := strings.Join(typed[1:], " ")
+	switch typed[0] {
+	case "save":
+		return v.saveNow(rest)
+	case "delete":
+		return v.Delete(rest)
+	case "rename":
+		return v.rename(typed[1:])
+	}
+	return v.Use(strings.Join(typed, " "))
+}
+
+// rename takes the words of the old name, which is the longest that is one, and of the new.
+func (v *Views) rename(typed []string) (tea.Cmd, error) {
+	for n := len(typed) - 1; n > 0; n-- {
+		if from := strings.Join(typed[:n], " "); v.has(from) {
+			return v.Rename(from, strings.Join(typed[n:], " "))
+		}
+	}
+	if len(typed) < 2 {
+		return nil, fmt.Errorf("%w: view rename NAME NEW", words.ErrUsage)
+	}
+	return v.Rename(typed[0], strings.Join(typed[1:], " "))
+}
+
+func (v *Views) has(name string) bool {
+	_, err := v.Get(name)
+	return err == nil
+}
+
+func (v *Views) saveNow(name string) (tea.Cmd, error) { return v.Save(name, v.env.Now()) }
+
+// AskSave asks for the name under which what is shown is saved.
+func (v *Views) AskSave() {
+	v.ask("save the view as:", "", v.saveNow)
+}
+
+// AskRename asks for another name of a view.
+func (v *Views) AskRename(name string) {
+	v.ask("new name of "+name+":", name, func(to string) (tea.Cmd, error) { return v.Rename(name, to) })
+}
+
+func (v *Views) ask(label, text string, done func(string) (tea.Cmd, error)) {
+	v.env.Screen.AskLine(&widget.Prompt{Label: label, Says: "enter keeps the name  esc goes back", Done: func(name string) tea.Cmd {
+		return v.told(done(strings.TrimSpace(name)))
+	}}, text)
+}
+
+// told tells an error, if there is one.
+func (v *Views) told(cmd tea.Cmd, err error) tea.Cmd {
+	if err != nil {
+		v.env.Screen.Tell(err.Error())
+	}
+	return cmd
+}
+
+// Complete returns what the last word of the command may be.
+func (v *Views) Complete(typed []string) []string {
+	if len(typed) == 1 {
+		return append(v.Names(), commandWords...)
+	}
+	if len(typed) == 2 && (typed[0] == "delete" || typed[0] == "rename") {
+		return v.Names()
+	}
+	return nil
+}
+
+// Words tells what a view of a name shows.
+func (v *Views) Words(name string) trust.Rendered {
+	view, err := v.Get(name)
+	if err != nil {
+		return trust.Rendered{}
+	}
+	text := v.placeWords(&view.Place)
+	if view.Second == nil {
+		return text
+	}
+	second := v.placeWords(&view.Second.Place)
+	if view.Second.First {
+		text, second = second, text
+	}
+	sign := "  |  "
+	if view.Second.Way == layout.Under {
+		sign = "  over  "
+	}
+	return cells.Join(text, cells.Sanitize(sign), second)
+}
+
+func (v *Views) placeWords(p *memo.Place) trust.Rendered {
+	text := stream.PlaceWords(p.Node.Node(), v.env.Glyphs)
+	if p.Filter == "" {
+		return text
+	}
+	word := " /"
+	if p.Off {
+		word = " (off) /"
+	}
+	return cells.Join(text, cells.Sanitize(word+p.Filter))
+}

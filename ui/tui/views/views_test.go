@@ -1,0 +1,148 @@
+package views_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/views"
+	"eventdeck/ui/tui/words"
+)
+
+// desk is a screen with views, which keeps settings in memory.
+type desk struct {
+	tuitest.Screen
+	views.Views
+	memo   memo.Memo
+	kept   map[string]string
+	now    views.View
+	opened []views.View
+}
+
+func (d *desk) Setting(key string) (string, error) {
+	if v, ok := d.kept[key]; ok {
+		return v, nil
+	}
+	return "", event.ErrNotFound
+}
+
+func (d *desk) SetSetting(_ context.Context, key, value string) error {
+	d.kept[key] = value
+	return nil
+}
+
+func newDesk() *desk {
+	d := &desk{kept: map[string]string{}}
+	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
+	d.Views = views.New(views.Env{
+		Env: tuitest.Env(), Screen: d, Memo: &d.memo, Now: func() views.View { return d.now },
+		Open: func(v views.View) tea.Cmd { d.opened = append(d.opened, v); return nil },
+	})
+	d.Load()
+	return d
+}
+
+// run runs a line and what it asks for.
+func (d *desk) run(line string) error {
+	cmd, err := d.Run(strings.Fields(line))
+	tuitest.Run(cmd)
+	return err
+}
+
+func alerts() views.View {
+	return views.View{Place: memo.Place{Node: memo.Node{Server: "pager"}, Filter: "sev:P1"}, Second: &memo.Second{Way: layout.Beside}}
+}
+
+func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
+	d := newDesk()
+	d.now = alerts()
+	if err := d.run("save on call"); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Words("on call").Plain(); got != "pager /sev:P1  |  all servers" {
+		t.Errorf("it says %q", got)
+	}
+	if err := d.run("rename on call nights"); err != nil || !slices.Equal(d.Names(), []string{"nights"}) {
+		t.Errorf("%v, saved are %q", err, d.Names())
+	}
+	again := newDesk()
+	again.kept = d.kept
+	again.Load()
+	if err := again.run("nights"); err != nil || len(again.opened) != 1 || again.opened[0].Filter != "sev:P1" || again.opened[0].Second == nil {
+		t.Errorf("%v, opened %+v", err, again.opened)
+	}
+	for line, want := range map[string]error{
+		"other": event.ErrNotFound, "save": words.ErrUsage, "save rename": words.ErrUsage, "rename nights": words.ErrUsage, "rename other x": event.ErrNotFound,
+		"save " + strings.Repeat("n", memo.NameMax+1): words.ErrUsage, "delete other": event.ErrNotFound,
+	} {
+		if err := d.run(line); !errors.Is(err, want) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if err := d.run("save days"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.run("rename days nights"); !errors.Is(err, words.ErrUsage) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	if err := d.run("delete nights"); err != nil || !slices.Equal(d.Names(), []string{"days"}) {
+		t.Errorf("%v, saved are %q", err, d.Names())
+	}
+}
+
+// A filter that an earlier version took is told, and nothing else is shown in its place.
+func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
+	d := newDesk()
+	d.kept[memo.Views] = `{"old":{"node":{},"filter":"(("}}`
+	d.Load()
+	if err := d.run("old"); err == nil || !strings.Contains(err.Error(), "of the view old") || len(d.opened) != 0 {
+		t.Errorf("%v, opened %v", err, d.opened)
+	}
+}
+
+func TestTheListOfViews(t *testing.T) {
+	d := newDesk()
+	d.now = alerts()
+	d.List()
+	if text := d.Text(90, 10); !strings.Contains(text, "ctrl+s saves under it") {
+		t.Errorf("of no views is said:\n%s", text)
+	}
+	d.Press("c", "a", "l", "l", "ctrl+s")
+	if !slices.Equal(d.Names(), []string{"call"}) || d.Dialog != nil {
+		t.Fatalf("saved are %q", d.Names())
+	}
+	d.List()
+	if text := d.Text(90, 10); !strings.Contains(text, "call") || !strings.Contains(text, "pager /sev:P1") {
+		t.Errorf("listed:\n%s", text)
+	}
+	d.Press("ctrl+r")
+	d.Type("s", "enter")
+	if !slices.Equal(d.Names(), []string{"calls"}) {
+		t.Errorf("renamed to %q", d.Names())
+	}
+	d.List()
+	if d.Press("enter"); len(d.opened) != 1 || d.Dialog != nil {
+		t.Errorf("opened %d", len(d.opened))
+	}
+	d.List()
+	if d.Press("delete", "esc"); len(d.Names()) != 0 {
+		t.Errorf("left are %q", d.Names())
+	}
+	d.List()
+	d.Press("ctrl+s")
+	if d.Prompt == nil {
+		t.Fatal("no name is asked for")
+	}
+	if d.Type("x y", "enter"); !slices.Equal(d.Names(), []string{"x y"}) {
+		t.Errorf("saved are %q", d.Names())
+	}
+}
