@@ -156,7 +156,7 @@ func (p *Control) run(r react.Run) react.Run {
 		r.Frozen = masked.Freeze()
 	}
 	r.Why, r.Reason = p.set.String(r.Why), p.set.String(r.Reason)
-	r.Request = p.request(r.Request)
+	r.Request, r.Began = p.request(r.Request), p.request(r.Began)
 	r.Members.Top = maps.Clone(r.Members.Top)
 	for path, counts := range r.Members.Top {
 		counts = slices.Clone(counts)
@@ -170,6 +170,7 @@ func (p *Control) run(r react.Run) react.Run {
 		x.Why, x.Boundary = p.set.String(x.Why), p.set.String(x.Boundary)
 		p.stream(&x.Output.Stdout)
 		p.stream(&x.Output.Stderr)
+		x.Answer, x.Next = p.set.Text(x.Answer), p.request(x.Next)
 		r.Result = &x
 	}
 	return r
@@ -177,18 +178,80 @@ func (p *Control) run(r react.Run) react.Run {
 
 func (p *Control) rule(r react.Rule) react.Rule {
 	r.When = p.set.String(r.When)
-	r.Do.Note = p.set.String(r.Do.Note)
-	if r.Do.Command != nil {
-		c := *r.Do.Command
-		c.Argv, c.Dir, c.Confine = p.argv(c.Argv), p.set.String(c.Dir), p.confine(c.Confine)
-		r.Do.Command = &c
-	}
-	if r.Do.Webhook != nil {
-		w := *r.Do.Webhook
-		w.URL = p.set.String(w.URL)
-		r.Do.Webhook = &w
-	}
+	r.Do = p.do(r.Do)
 	return r
+}
+
+func (p *Control) do(d react.Do) react.Do {
+	d.Note = p.set.String(d.Note)
+	if d.Command != nil {
+		c := p.command(*d.Command)
+		d.Command = &c
+	}
+	if d.Webhook != nil {
+		w := *d.Webhook
+		w.URL = p.set.String(w.URL)
+		d.Webhook = &w
+	}
+	if d.Task != nil {
+		t := *d.Task
+		t.Model, t.Task, t.Tools = p.model(t.Model), p.set.String(t.Task), p.tools(t.Tools)
+		d.Task = &t
+	}
+	if d.Choice != nil {
+		c := *d.Choice
+		c.Model, c.Task, c.Acts = p.model(c.Model), p.set.String(c.Task), p.acts(c.Acts)
+		d.Choice = &c
+	}
+	if d.Agent != nil {
+		a := *d.Agent
+		a.Command, a.Task, a.Tools = p.command(a.Command), p.set.String(a.Task), p.tools(a.Tools)
+		d.Agent = &a
+	}
+	return d
+}
+
+func (p *Control) command(c react.Command) react.Command {
+	c.Argv, c.Dir, c.Confine = p.argv(c.Argv), p.set.String(c.Dir), p.confine(c.Confine)
+	return c
+}
+
+func (p *Control) model(m react.Model) react.Model {
+	m.URL, m.Model = p.set.String(m.URL), p.set.String(m.Model)
+	return m
+}
+
+func (p *Control) acts(acts []react.Act) []react.Act {
+	out := slices.Clone(acts)
+	for i := range out {
+		a := &out[i]
+		a.Do, a.Path, a.Args = p.do(a.Do), p.set.String(a.Path), slices.Clone(a.Args)
+		for j := range a.Args {
+			g := &a.Args[j]
+			g.Pattern, g.Enum = p.set.String(g.Pattern), slices.Clone(g.Enum)
+			for k, v := range g.Enum {
+				g.Enum[k] = p.at("."+g.Name, v)
+			}
+		}
+	}
+	return out
+}
+
+func (p *Control) tools(tools []react.Tool) []react.Tool {
+	out := slices.Clone(tools)
+	for i := range out {
+		out[i] = p.tool(out[i])
+	}
+	return out
+}
+
+// tool masks what the rule fixed. Its name says whether a value is shown.
+func (p *Control) tool(t react.Tool) react.Tool {
+	t.Fix = maps.Clone(t.Fix)
+	for name, raw := range t.Fix {
+		t.Fix[name] = json.RawMessage(trust.CompactJSON([]byte(p.at("."+name, string(raw)))))
+	}
+	return t
 }
 
 func (p *Control) request(r *react.Request) *react.Request {
@@ -199,6 +262,16 @@ func (p *Control) request(r *react.Request) *react.Request {
 	m.Argv, m.Path, m.Dir, m.Confine = p.argv(m.Argv), p.set.String(m.Path), p.set.String(m.Dir), p.confine(m.Confine)
 	m.Boundary, m.URL, m.Note = p.set.String(m.Boundary), p.set.String(m.URL), p.set.String(m.Note)
 	m.Input = []byte(p.set.String(string(m.Input)))
+	if r.Model != nil {
+		model := p.model(*r.Model)
+		m.Model = &model
+	}
+	m.Task, m.Title, m.Choices = p.set.String(m.Task), p.set.Text(m.Title), p.acts(m.Choices)
+	m.Tools = slices.Clone(m.Tools)
+	for i := range m.Tools {
+		t := &m.Tools[i]
+		t.Tool, t.Description, t.Schema = p.tool(t.Tool), p.set.Text(t.Description), p.set.JSON(t.Schema)
+	}
 	return &m
 }
 

@@ -1,0 +1,104 @@
+package present_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+	"eventdeck/ui/tui/present"
+)
+
+const personal = "ann@example.com"
+
+// personally gives every text of a value the same address, at any depth.
+func personally(v reflect.Value, depth int) {
+	switch {
+	case depth == 0: // acts hold acts
+		return
+	case v.Type() == reflect.TypeFor[trust.Text]():
+		v.Set(reflect.ValueOf(trust.Untrusted(personal)))
+	case v.Type() == reflect.TypeFor[json.RawMessage]():
+		v.SetBytes([]byte(`"` + personal + `"`))
+	case v.Kind() == reflect.String:
+		v.SetString(personal)
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				personally(v.Field(i), depth-1)
+			}
+		}
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		personally(v.Elem(), depth-1)
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		v.SetBytes([]byte(personal))
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		personally(v.Index(0), depth-1)
+	case v.Kind() == reflect.Map && v.Type().Elem() == reflect.TypeFor[json.RawMessage]():
+		v.Set(reflect.ValueOf(map[string]json.RawMessage{"mail": json.RawMessage(`"` + personal + `"`)}))
+	}
+}
+
+// shownTo collects the paths of texts that an audience would read.
+func shownTo(v reflect.Value, path string, out map[string]bool) {
+	text := ""
+	switch {
+	case v.Type() == reflect.TypeFor[trust.Text]():
+		text = v.Interface().(trust.Text).Raw()
+	case v.Kind() == reflect.String:
+		text = v.String()
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		text = string(v.Bytes())
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			shownTo(v.Field(i), path+"."+v.Type().Field(i).Name, out)
+		}
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		shownTo(v.Elem(), path, out)
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			shownTo(v.Index(i), path, out)
+		}
+	case v.Kind() == reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			shownTo(it.Value(), path, out)
+		}
+	}
+	if strings.Contains(text, personal) {
+		out[path] = true
+	}
+}
+
+// oneRun is reactions with one run that asks.
+type oneRun struct {
+	react.Control
+	view react.View
+}
+
+func (o *oneRun) Reactions() react.View { return o.view }
+
+func TestTheAudienceSeesNothingPersonalOfReactions(t *testing.T) {
+	var request, next react.Request
+	var rule react.Rule
+	personally(reflect.ValueOf(&request).Elem(), 12)
+	personally(reflect.ValueOf(&next).Elem(), 12)
+	personally(reflect.ValueOf(&rule).Elem(), 12)
+	run := react.Run{Request: &request, Began: &next, Result: &react.Result{Next: &next, Answer: trust.Untrusted(personal)}}
+	o := &oneRun{view: react.View{Waiting: []react.Run{run}, Rules: []react.RuleView{{Rule: rule, Approved: &request}}}}
+	shown := map[string]bool{}
+	v := present.MaskReactions(o).Reactions()
+	shownTo(reflect.ValueOf(v), "", shown)
+	// Names, words of the file's grammar, hashes and places stay.
+	stay := []string{"Name", "Server", "Tool", "Class", "Env", "Stdin", "Fields", "From", "To", "Drop", "Mode", "Program", "Pin", "Wire", "Where", "Secret", "Key",
+		"Kind", "Rule", "Run", "Act", "Type", "By"}
+	for path := range shown {
+		if !slices.Contains(stay, path[strings.LastIndexByte(path, '.')+1:]) {
+			t.Errorf("%s is shown", path)
+		}
+	}
+}
