@@ -50,7 +50,7 @@ func (c *Client) Ask(ctx context.Context, body []byte, say func(trust.Text)) (re
 		out, err = a.finish()
 	}
 	usage, err := c.charged(body, a, err)
-	cost := Cost(c.model.Price, usage)
+	cost := c.model.Price.Cost(usage)
 	c.o.Log.Debug("model asked", "model", c.model.Name, "bytes", len(body), "took", time.Since(began),
 		"in", usage.In, "out", usage.Out, "estimated", usage.Estimated, "cost", cost, "failed", err != nil)
 	if err != nil {

@@ -163,7 +163,7 @@ func messagesUsage(m object, a *answer) error {
 		if n < 0 || in < 0 {
 			in = -1
 		} else {
-			in = Add(in, n)
+			in = react.Sum(in, n)
 		}
 		told = told || usage[name] != nil
 	}

@@ -177,6 +177,16 @@ func doWords(do react.Do) string {
 		return "command " + strings.Join(words, " ")
 	case do.Webhook != nil:
 		return "webhook " + safe(do.Webhook.URL)
+	case do.Task != nil:
+		return "model " + do.Task.Model.Name + ": " + safe(do.Task.Task)
+	case do.Choice != nil:
+		names := make([]string, len(do.Choice.Acts))
+		for i, a := range do.Choice.Acts {
+			names[i] = a.Name
+		}
+		return "choose " + strings.Join(names, " or ") + " by " + do.Choice.Model.Name + ": " + safe(do.Choice.Task)
+	case do.Agent != nil:
+		return fmt.Sprintf("agent %q: ", do.Agent.Argv[0]) + safe(do.Agent.Task)
 	}
 	return "note " + safe(do.Note)
 }
@@ -191,6 +201,19 @@ func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 		{"server", r.On.Server}, {"type", r.On.Type}, {"kind", string(r.On.Kind)}, {"when", r.When}, {"where", r.Where},
 	} {
 		b = export.AppendString(b, m[0], m[1])
+	}
+	for i, call := range shape.Calls {
+		if i == 0 {
+			b = append(export.AppendName(b, "asks"), '[')
+		} else {
+			b = append(b, ',')
+		}
+		if b = trust.AppendJSONString(b, call); i == len(shape.Calls)-1 {
+			b = append(b, ']')
+		}
+	}
+	if cost := r.WorstCost(); cost > 0 {
+		b = export.AppendString(b, "cost", react.Money(cost))
 	}
 	if v != nil {
 		b = export.AppendString(b, "effective", string(v.Effective))

@@ -132,6 +132,40 @@ func TestRulesTest(t *testing.T) {
 	b.expect(t, exitError, "rules.json:1:12: unexpected end", "rules", "test", "--config", servers, "--data", b.data(t))
 }
 
+// asksRules asks a model with tools, has one choose, and starts an agent.
+const asksRules = `{"models": {"big": {"wire": "chat", "url": "https://example.com/v1", "model": "m", "price": {"in": "3.00", "out": "15.00"}}},
+  "rules": {"explain": {"on": {"server": "pager", "type": "incident.created"}, "mode": "auto",
+    "do": {"model": {"use": "big", "task": "Why?", "tools": {"pager/get": "read", "git/log": "read"}}}},
+  "route": {"on": {"server": "pager", "type": "incident.created"}, "do": {"choose": {"use": "big", "task": "Who?", "acts": {"tell": {"do": {"note": "n"}}, "wake": {"do": {"note": "w"}}}}}},
+  "fix": {"on": {"server": "pager", "type": "incident.created"}, "do": {"agent": ["/bin/agent"], "task": "Fix it.", "trusted": true}}}}`
+
+func TestRulesThatAskModelsAreToldWithWhatTheyCost(t *testing.T) {
+	b := newBench(t)
+	servers, _ := withRules(t, asksRules)
+	b.expect(t, exitDone, "", "rules", "list", "--config", servers)
+	for _, want := range []string{"model big: Why?", "choose tell or wake by big: Who?", `agent "/bin/agent": Fix it.`} {
+		if got := b.out.String(); !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}
+	b.expect(t, exitDone, "", "rules", "list", "--json", "--config", servers)
+	for _, want := range []string{
+		`"name":"explain","mode":"auto","best":"auto","letters":"A B C"`, `"cost":"0.50"`, `"best":"ask","letters":"A B C"`,
+		`"asks":["git/log: its arguments may carry what pager told; flows has no \"pager>git\"","pager/get: its arguments may carry what git told; flows has no \"git>pager\""]`,
+	} {
+		if got := b.out.String(); !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+	b.store.add(occurrence(b.keep("pager", "incident.created", 0), "e1", `{"severity":"P1"}`))
+	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}
+	b.expect(t, exitDone, "", "rules", "test", "explain", "--json", "--config", servers, "--data", b.data(t))
+	if got := b.out.String(); !strings.Contains(got, `"decision":"ready"`) || !strings.Contains(got, `"cost":"0.50"`) {
+		t.Errorf("test: %s", got)
+	}
+}
+
 func TestResultsActOnNoTerminal(t *testing.T) {
 	r := trial.Result{Rule: "a", Key: "\"\x1b[31m\u202e\"", Members: 1, Line: "rules.json:1:1"}
 	for _, line := range [][]byte{appendResult(nil, r), appendResultPlain(nil, r)} {

@@ -310,6 +310,7 @@ func (t *Trial) decide(rule *rule, n *run) bool {
 		return true
 	}
 	n.State, n.Cause, n.Why, n.Line, n.Waited = d.State, d.Cause, d.Why, d.Line, t.now.Sub(n.ready)
+	n.Cost = rule.m.Rule.WorstCost()
 	if d.State == react.Ready {
 		rule.started, t.started = append(rule.started, t.now), append(t.started, t.now)
 		for _, value := range n.once {

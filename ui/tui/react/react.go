@@ -309,6 +309,19 @@ func act(r *react.Request) string {
 		return strings.Join(args, " ")
 	case react.RequestWebhook:
 		return "send to " + quoted(r.URL)
+	case react.RequestModel, react.RequestChoice, react.RequestAgent:
+		who := string(r.Kind)
+		if r.Model != nil {
+			who += " " + quoted(r.Model.Name)
+		}
+		if len(r.Argv) > 0 {
+			who += " " + quoted(r.Argv[0])
+		}
+		return who + ": " + quoted(r.Task)
+	case react.RequestTool:
+		return "call " + quoted(r.Server) + "/" + quoted(r.Tool) + " " + quoted(string(r.Input))
+	case react.RequestPermit:
+		return "let an agent go on; it says: " + quoted(r.Title.Raw())
 	}
 	return string(r.Kind) + " " + quoted(r.Note)
 }
