@@ -123,6 +123,11 @@ type Pager struct {
 	hooks   *hooks
 	streams chan struct{} // one slot for every open stream
 
+	calling   sync.Mutex // tools are called one by one
+	tools     []tool
+	incidents timeline
+	deploys   operated
+
 	mu      sync.Mutex
 	revoked chan struct{} // closed by Revoke, then replaced
 }
@@ -156,6 +161,7 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 		streams: make(chan struct{}, opts.MaxStreams),
 		revoked: make(chan struct{}),
 	}
+	p.operate()
 	p.hooks = newHooks(&p.engine, opts)
 	if opts.ServerKey {
 		if p.hooks.key, err = eventserver.NewServerKey(p.hooks.random); err != nil {

@@ -71,7 +71,9 @@ func (p *Pager) dispatch(w http.ResponseWriter, r *http.Request, c call) {
 	case "ping":
 		result = map[string]any{}
 	case "tools/list":
-		result = map[string]any{"tools": []any{}, "ttlMs": 60000, "cacheScope": "public"}
+		result = p.listTools()
+	case "tools/call":
+		result, f = p.callTool(c.params)
 	case wire.MethodList:
 		result, f = p.list(c.params, now)
 	case wire.MethodPoll:
@@ -106,7 +108,7 @@ func (p *Pager) discover() map[string]any {
 		"supportedVersions": []string{eventserver.Modern},
 		"capabilities":      capabilities,
 		"serverInfo":        pagerInfo(),
-		"instructions":      "A scripted incident. Subscribe to incident.activity to see all of it.",
+		"instructions":      "A scripted incident. Subscribe to incident.activity to see all of it; get_incident and list_deploys tell more.",
 		"ttlMs":             60000,
 		"cacheScope":        "public",
 	}

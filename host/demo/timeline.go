@@ -84,6 +84,10 @@ var severities = map[string]int{"info": 1, "warning": 2, "critical": 3}
 
 func (t timeline) matches(n uint64, args map[string]any) bool {
 	_, s := t.step(n)
+	return s.matches(args)
+}
+
+func (s step) matches(args map[string]any) bool {
 	for key, want := range args {
 		text, ok := want.(string)
 		switch {
