@@ -407,6 +407,26 @@ func TestAGateThatDoesNotOpen(t *testing.T) {
 	}
 }
 
+// A host that was killed before it opened a gate leaves a supervisor that needs a moment to
+// end. The same attempt of the next host waits for that.
+func TestAnAttemptWaitsForTheGateOfAKilledHost(t *testing.T) {
+	r := newRunner(t, Options{})
+	req := prepared(t, r, shell("echo once"))
+	earlier, err := r.Ready(t.Context(), req, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noticed := time.AfterFunc(2*lookEvery, earlier.Abort)
+	defer noticed.Stop()
+	result := outcome(t, begin(t, r, req))
+	if out := result.Output.Stdout.Head.Raw(); result.Outcome != react.OutcomeDone || out != "once\n" {
+		t.Errorf("%+v", result)
+	}
+	if _, err := r.Ready(t.Context(), req, 1); !errors.Is(err, errAttempt) {
+		t.Errorf("an attempt that was begun is begun again: %v", err)
+	}
+}
+
 func TestACommandOutlivesAKilledHost(t *testing.T) {
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})

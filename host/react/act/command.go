@@ -58,7 +58,7 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	case boundary != req.Boundary:
 		return nil, fmt.Errorf("run %s: %w: it is %q now and was %q when it was approved", req.Run, react.ErrBoundary, boundary, req.Boundary)
 	}
-	dir, err := r.newDir(req, h.Attempt, sockets)
+	dir, err := r.newDir(ctx, req, h.Attempt, sockets)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
@@ -70,16 +70,23 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	return a, nil
 }
 
+// gateEnds is how long a supervisor may take to end whose gate will not open.
+const gateEnds = 10 * time.Second
+
 // newDir makes the directory of an attempt. One that is there belongs to the same attempt
-// of an earlier process: where it is certain that nothing was begun it is replaced.
-func (r *Runner) newDir(req react.Request, attempt int, sockets []string) (string, error) {
+// of an earlier process, which was killed before it opened the gate: when the supervisor has
+// noticed, and it is certain that nothing was begun, it is replaced.
+func (r *Runner) newDir(ctx context.Context, req react.Request, attempt int, sockets []string) (string, error) {
 	if !plainID.MatchString(string(req.Run)) {
 		return "", fmt.Errorf("%q is no id of a run", req.Run)
 	}
 	dir := filepath.Join(r.place(), string(req.Run)+"-"+strconv.Itoa(attempt))
 	if _, err := os.Lstat(dir); err == nil {
-		if result, err := left(dir, r.o.Now()); err != nil || result.Outcome != react.OutcomeNever {
-			return "", fmt.Errorf("%w: %s", errAttempt, dir)
+		ctx, cancel := context.WithTimeout(ctx, gateEnds)
+		defer cancel()
+		earlier := &command{handle: react.Handle{Dir: dir}, now: r.o.Now}
+		if result, err := earlier.Wait(ctx); err != nil || result.Outcome != react.OutcomeNever {
+			return "", errors.Join(fmt.Errorf("%w: %s", errAttempt, dir), err)
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			return "", err
