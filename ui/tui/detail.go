@@ -28,6 +28,7 @@ func (a *app) forDetail() *detail.Env {
 		TypeOf:     a.typeOf,
 		Headline:   a.stream.Headline,
 		Cursorless: a.cursorless,
+		Rows:       a.stream.Rows,
 		LedTo:      a.react.LedTo,
 		LedGen:     a.react.LedGen,
 	}

@@ -44,6 +44,8 @@ type Env struct {
 	TypeOf     func(*event.Record) event.Type
 	Headline   func(*event.Record) (severity, summary trust.Rendered) // as the stream shows it
 	Cursorless func(*host.SubscriptionView) bool
+	// Rows tells how many changes of state the row of a record is of, and the newest of them.
+	Rows func(seq uint64) (n int, last uint64)
 	// LedTo tells what a record led to, LedGen changes with that; nil: nothing is known.
 	LedTo  func(seq uint64) []Line
 	LedGen func() int
@@ -147,7 +149,7 @@ func (d *Pane) source(other *Other, w int) madeFrom {
 		of.changes, of.version, of.second = other.Changes, d.env.Snap.Version, d.Env.Clock().Unix()
 		return of
 	}
-	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.ledGen(), len(d.folded)
+	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.ledGen()+d.rows(), len(d.folded)
 	_, of.held = d.env.Get(of.seq)
 	of.lost = d.env.Lost(of.seq)
 	if d.Tab == tabDelivery || d.Tab == tabPayload { // they tell ages

@@ -77,6 +77,9 @@ func (d *Pane) content(r *event.Record, w int) {
 	case r.Kind == event.KindState && r.State != nil:
 		d.Say("state   ", evidence.StateRole(r.State.State), string(r.State.State))
 		d.Say("evidence", themes.Plain, r.State.Evidence)
+		if n, last := d.env.Rows(r.Seq); n > 1 {
+			d.Say("repeats ", themes.Plain, cells.Number(uint64(n))+" in a row at "+r.Server+", up to record "+cells.Number(last)+"; in the scope of a subscription each has its row")
+		}
 		if !r.State.Error.IsZero() {
 			d.Quote(r.Server, trust.Block(r.State.Error, width))
 		}
@@ -150,6 +153,12 @@ func (d *Pane) viewTitle() string {
 		return ""
 	}
 	return " " + d.Env.Glyphs.Dot + " " + d.payloads.view.Word()
+}
+
+// rows is how many records the shown row is of.
+func (d *Pane) rows() int {
+	n, _ := d.env.Rows(d.env.Record())
+	return n
 }
 
 func (d *Pane) ledGen() int {

@@ -61,23 +61,26 @@ type Request struct {
 // Page is the answer to a request.
 type Page struct {
 	Request
-	Seqs   []uint64  // rows, ascending
-	From   uint64    // everything from here …
-	To     uint64    // … to here was examined
-	Oldest bool      // nothing is before From
-	Newest bool      // nothing was after To
-	Last   uint64    // newest record when the request was answered
-	Count  int       // of [Counted]
-	Back   time.Time // when the record at From was received; zero if that is not known
+	Seqs   []uint64        // rows, ascending
+	Folds  map[uint64]Fold // of the rows that are changes of state
+	From   uint64          // everything from here …
+	To     uint64          // … to here was examined
+	Oldest bool            // nothing is before From
+	Newest bool            // nothing was after To
+	Last   uint64          // newest record when the request was answered
+	Count  int             // of [Counted]
+	Back   time.Time       // when the record at From was received; zero if that is not known
 	Got    []event.Record
 	Lost   []uint64 // of those that were wanted: they are not in the log
 	Err    error
+
+	states *states // while it is answered
 }
 
 // Answer answers a request. It is called beside the event loop; ctx ends the search of
 // [Older], whose page then has the cause as its error.
 func Answer(ctx context.Context, log Log, r Request) Page {
-	p := Page{Request: r, Last: log.Last()}
+	p := Page{Request: r, Last: log.Last(), states: &states{}}
 	switch r.Kind {
 	case Newest:
 		p.newest(log)
@@ -104,6 +107,7 @@ func Answer(ctx context.Context, log Log, r Request) Page {
 	case Counted:
 		p.count(log)
 	}
+	p.fold()
 	p.records(log)
 	return p
 }
@@ -128,7 +132,7 @@ func (p *Page) back(log Log, scan, rows int) {
 		}
 		scan--
 		p.From, p.Back = r.Seq, r.ReceivedAt
-		if p.Query.Matches(&r) {
+		if p.matches(&r) {
 			found = append(found, r.Seq)
 		}
 		return true
@@ -148,12 +152,21 @@ func (p *Page) on(log Log, scan, rows int) {
 		}
 		scan--
 		p.To, record = r.Seq, r
-		if p.Query.Matches(&record) {
+		if p.matches(&record) {
 			p.Seqs = append(p.Seqs, r.Seq)
 			rows--
 		}
 		return true
 	}))
+}
+
+// matches tells whether the query takes a record.
+func (p *Page) matches(r *event.Record) bool {
+	takes := p.Query.Matches(r)
+	if takes && r.Kind == event.KindState && r.State != nil {
+		p.states.note(r)
+	}
+	return takes
 }
 
 // after is [eventlog.Log.After]. A reader who begins before the first record has the
@@ -173,7 +186,7 @@ func after(log Log, seq uint64, fn func(event.Record) bool) error {
 // take.
 func (p *Page) search(ctx context.Context, log Log) {
 	end := time.Now().Add(partTime)
-	p.failed(log.Search(ctx, p.Query.Matches, p.From, func(f eventlog.Found) bool {
+	p.failed(log.Search(ctx, p.matches, p.From, func(f eventlog.Found) bool {
 		p.Seqs = append(p.Seqs, f.Seqs...)
 		p.From, p.Oldest = f.Edge, f.End
 		return len(p.Seqs) < PageRows && time.Now().Before(end)

@@ -117,6 +117,9 @@ func (s *Search) from(what string, step int, match func(*event.Record) bool) tea
 	if !s.env.Stream.Turned { // where it will stand, once that is read
 		at = s.env.Stream.Anchor()
 	}
+	if step > 0 {
+		at = s.env.Stream.LastOf(at)
+	}
 	return s.look(what, feed.Find{Query: s.env.Stream.Query, Match: match, From: at, Back: step < 0})
 }
 
@@ -194,7 +197,7 @@ func (s *Search) Landed() {
 	if s.sought == 0 || !s.env.Stream.Turned {
 		return
 	}
-	if s.env.Stream.At != s.sought {
+	if !s.env.Stream.Shows(s.sought) {
 		s.env.Tell("the record itself is not shown: the filter or the scope hides it")
 	}
 	s.sought = 0

@@ -22,8 +22,11 @@ func (w *Window) cutEnd() {
 	if w.tally.hole <= w.Seen {
 		w.tally.rows += over
 	}
+	for _, seq := range w.Seqs[WindowMax:] {
+		delete(w.folds, seq)
+	}
 	w.Seqs = w.Seqs[:WindowMax:WindowMax]
-	w.Seen, w.Cut = w.Seqs[WindowMax-1], true
+	w.Seen, w.Cut = w.LastOf(w.Seqs[WindowMax-1]), true
 }
 
 // jumped begins to count behind a window that was read anew; last is the newest record.

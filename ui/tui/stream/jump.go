@@ -61,8 +61,8 @@ func (s *Stream) Stay() {
 // Seek chooses a record, and has the log read round it if it is not held.
 func (s *Stream) Seek(seq uint64) {
 	s.Follow = false
-	if i := s.Index(seq); s.Turned && i < len(s.Seqs) && s.Seqs[i] == seq {
-		s.At, s.anchor = seq, 0
+	if row, ok := s.rowOf(seq); s.Turned && ok {
+		s.At, s.anchor = row, 0
 		s.Reveal()
 		return
 	}

@@ -38,7 +38,7 @@ func (p *Pair) Open() {
 	}
 	s, before := p.Stream, &p.Other
 	s.env, s.of, s.Gen = before.env, before.of, before.Gen+1 // answers to what was asked before it was closed are stale
-	s.Seqs, s.Stop, s.Fetching = slices.Clone(p.Seqs), nil, false
+	s.Seqs, s.folds, s.Stop, s.Fetching = slices.Clone(p.Seqs), maps.Clone(p.folds), nil, false
 	s.records = newRecords()
 	s.records.held, s.records.bytes = maps.Clone(p.records.held), p.records.bytes
 	s.Formed, s.Selected = map[uint64]*row{}, Selection{}

@@ -1,7 +1,10 @@
 package stream
 
 import (
+	"strconv"
+
 	"eventdeck/host/event"
+	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/feed"
@@ -218,7 +221,7 @@ func (s *Stream) arrive(p *feed.Page) bool {
 // row returns the formed row of a record.
 func (s *Stream) row(seq uint64) *row {
 	env := s.env
-	if r, ok := s.Formed[seq]; ok {
+	if r, ok := s.Formed[seq]; ok && (r.kind != event.KindState || r.folded == s.folds[seq].Rows) {
 		return r
 	}
 	rec, ok := s.records.held[seq]
@@ -233,6 +236,10 @@ func (s *Stream) row(seq uint64) *row {
 	}
 	s.plan.clock = env.Times
 	r := Row(rec, s.pick(&rec), &s.plan)
+	if r.folded = s.folds[seq].Rows; r.folded > 1 { // what the server did to several subscriptions, or one did several times
+		r.Type, r.sub = trust.Rendered{}, ""
+		r.Text = cells.Join(r.Text, cells.Sanitize(" x"+strconv.Itoa(r.folded)))
+	}
 	s.Formed[seq] = r
 	return r
 }

@@ -22,6 +22,7 @@ type row struct {
 	Type   trust.Rendered
 	Text   trust.Rendered
 	role   themes.Role
+	folded int  // how many changes of state it is of; 0 for other records
 	marker bool // no event: a gap, a change of state, a refusal
 	signs  flags.Signs
 	word   trust.Rendered // the sender's for how bad it is; of a marker what it is

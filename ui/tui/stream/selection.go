@@ -16,7 +16,7 @@ func (s *Stream) Ends() (first, last uint64) {
 	case s.Selected.All:
 		return 1, s.Selected.From
 	}
-	return min(s.Selected.From, s.At), max(s.Selected.From, s.At)
+	return min(s.Selected.From, s.At), s.LastOf(max(s.Selected.From, s.At))
 }
 
 // in tells whether a record is in the range.

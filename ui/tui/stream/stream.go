@@ -55,6 +55,7 @@ type streamKey struct {
 	focus   bool
 	more    bool
 	marks   int
+	folds   int
 	picked  Selection
 }
 
@@ -192,7 +193,7 @@ func (s *Stream) Draw(w, h int) []string {
 func (s *Stream) drawRows(w, h int) {
 	env := s.env
 	s.shown = s.At
-	key := streamKey{cols: s.columnsFor(w), h: h, at: s.At, top: s.Top, rows: len(s.Seqs), gen: s.Gen, got: s.records.gen, focus: env.Focused(), more: s.Fetching, marks: s.Marks.Gen, picked: s.Selected}
+	key := streamKey{cols: s.columnsFor(w), h: h, at: s.At, top: s.Top, rows: len(s.Seqs), gen: s.Gen, got: s.records.gen, focus: env.Focused(), more: s.Fetching, marks: s.Marks.Gen, folds: s.joined, picked: s.Selected}
 	if n := len(s.Seqs); n > 0 {
 		key.end = s.Seqs[n-1]
 	}

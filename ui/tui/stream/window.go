@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -23,10 +24,12 @@ type Window struct {
 	Gen   int // answers to requests of another generation are stale
 
 	Seqs     []uint64
-	From     uint64 // everything from here …
-	Seen     uint64 // … to here was examined
-	Oldest   bool   // there is nothing before from
-	Cut      bool   // there are rows after the last one that are not held
+	folds    map[uint64]feed.Fold // of the rows that are changes of state
+	joined   int                  // grows with every row that went on
+	From     uint64               // everything from here …
+	Seen     uint64               // … to here was examined
+	Oldest   bool                 // there is nothing before from
+	Cut      bool                 // there are rows after the last one that are not held
 	Back     time.Time
 	tally    tally
 	turning  feed.Request // whose answer takes the place of the rows, until Turned
@@ -64,17 +67,20 @@ func (w *Window) take(p *feed.Page) bool {
 		w.rest()
 		w.Turned = true
 		w.Seqs, w.From, w.Seen, w.Oldest, w.Back = p.Seqs, p.From, p.To, p.Oldest, p.Back
+		w.folds = nil
+		w.takeFolds(p.Folds)
 		w.Cut = !p.Newest
 		w.jumped(p.Last)
 	case feed.Older:
 		w.rest()
 		w.Seqs = append(p.Seqs[:len(p.Seqs):len(p.Seqs)], w.Seqs...)
+		w.takeFolds(p.Folds)
 		w.From, w.Back = p.From, p.Back
 		w.Oldest = p.Oldest && p.Err == nil
 		w.cutEnd()
 	case feed.Newer:
 		w.rest()
-		w.Seqs = append(w.Seqs, p.Seqs...)
+		w.join(p.Seqs, p.Folds)
 		w.Seen = p.To
 		w.reached(p.Seqs)
 		if p.Newest {
@@ -82,11 +88,11 @@ func (w *Window) take(p *feed.Page) bool {
 		}
 		w.trimFront()
 	case feed.Arrived:
-		if w.Cut || p.At > w.Seen {
+		if w.Cut || p.At > w.Seen || p.At < w.Seen && len(p.Folds) > 0 { // folded with what is here already
 			return false
 		}
 		i, _ := slices.BinarySearch(p.Seqs, w.Seen+1)
-		w.Seqs = append(w.Seqs, p.Seqs[i:]...)
+		w.join(p.Seqs[i:], p.Folds)
 		w.Seen = max(w.Seen, p.To)
 		w.level()
 	case feed.Counted:
@@ -99,11 +105,71 @@ func (w *Window) take(p *feed.Page) bool {
 	return true
 }
 
+// join appends rows. The first one goes on with the last one that is here if both are of
+// the same change of state.
+func (w *Window) join(seqs []uint64, folds map[uint64]feed.Fold) {
+	if n := len(w.Seqs); n > 0 && len(seqs) > 0 {
+		last := w.Seqs[n-1]
+		before, was := w.folds[last]
+		if next, is := folds[seqs[0]]; was && is && before.Joins(next) {
+			before.Last, before.Rows = next.Last, before.Rows+next.Rows
+			delete(folds, seqs[0])
+			seqs = seqs[1:]
+			folds[last] = before
+			w.joined++
+		}
+	}
+	w.Seqs = append(w.Seqs, seqs...)
+	w.takeFolds(folds)
+}
+
+func (w *Window) takeFolds(folds map[uint64]feed.Fold) {
+	if w.folds == nil || len(folds) == 0 {
+		if len(folds) > 0 {
+			w.folds = maps.Clone(folds)
+		}
+		return
+	}
+	maps.Copy(w.folds, folds)
+}
+
+// LastOf is the newest record of the row of a record: of changes of state that are one row
+// the last one, else itself.
+func (w *Window) LastOf(seq uint64) uint64 { return max(seq, w.folds[seq].Last) }
+
+// Rows is how many changes of state the row of a record is of, 0 where it is of none, and the
+// newest of them.
+func (w *Window) Rows(seq uint64) (n int, last uint64) {
+	f := w.folds[seq]
+	return f.Rows, f.Last
+}
+
+// rowOf is the row that shows a record. ok is false if none that is held does.
+func (w *Window) rowOf(seq uint64) (row uint64, ok bool) {
+	i := w.Index(seq)
+	if i < len(w.Seqs) && w.Seqs[i] == seq {
+		return seq, true
+	}
+	if i > 0 && w.LastOf(w.Seqs[i-1]) >= seq {
+		return w.Seqs[i-1], true
+	}
+	return 0, false
+}
+
+// Shows tells whether the chosen row shows a record.
+func (s *Stream) Shows(seq uint64) bool {
+	row, ok := s.rowOf(seq)
+	return ok && row == s.At
+}
+
 // trimFront lets go of the oldest rows beyond WindowMax.
 func (w *Window) trimFront() {
 	over := len(w.Seqs) - WindowMax
 	if over <= 0 {
 		return
+	}
+	for _, seq := range w.Seqs[:over] {
+		delete(w.folds, seq)
 	}
 	w.Seqs = w.Seqs[over:]
 	w.From, w.Oldest = w.Seqs[0], false
