@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -221,6 +222,16 @@ func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 		b = strconv.AppendBool(export.AppendName(b, "armed"), v.Armed)
 		b = export.AppendTime(b, "granted", v.Granted)
 		b = export.AppendTime(b, "silenced", v.Silenced)
+		b = strconv.AppendUint(export.AppendName(b, "matched"), v.Matched, 10)
+		b = append(export.AppendName(b, "suppressed"), '{')
+		for i, why := range slices.Sorted(maps.Keys(v.Suppressed)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(trust.AppendJSONString(b, why), ':')
+			b = strconv.AppendUint(b, v.Suppressed[why], 10)
+		}
+		b = append(b, '}')
 	}
 	b = export.AppendName(b, "rule")
 	return append(append(b, trust.AppendCompactJSON(nil, r.Freeze())...), '}', '\n')

@@ -18,8 +18,8 @@ import (
 	"eventdeck/host/mcptest"
 )
 
-// incidents is an MCP server with one type, incident.created, that sends by push what a
-// test adds, and again from a cursor.
+// incidents is an MCP server with one type, incident.created, that sends by push or poll what
+// a test adds, and again from a cursor.
 type incidents struct {
 	address string
 	closed  chan struct{}
@@ -61,12 +61,37 @@ func (s *incidents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "server/discover":
 		m.Answer(w, mcptest.Discovered("incidents"))
 	case "events/list":
-		m.Answer(w, `"result":{"events":[{"name":"incident.created","delivery":["push"]}]}`)
+		m.Answer(w, `"result":{"events":[{"name":"incident.created","delivery":["push","poll"],
+			"inputSchema":{"type":"object","properties":{"team":{"type":"string"}}}}]}`)
+	case "events/poll":
+		s.poll(w, m)
 	case "events/stream":
 		s.stream(w, r, m)
 	default:
 		m.Answer(w, mcptest.NoMethod)
 	}
+}
+
+// poll answers with what is behind the cursor, at most 1,000 events.
+func (s *incidents) poll(w http.ResponseWriter, m mcptest.Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from := s.from(m, len(s.sent))
+	to := min(len(s.sent), from+1000)
+	events := "{" + strings.Join(s.sent[from:to], "},{") + "}"
+	if from == to {
+		events = ""
+	}
+	m.Answer(w, fmt.Sprintf(`"result":{"events":[%s],"cursor":"%d","hasMore":%t,"nextPollMs":1000}`, events, to, to < len(s.sent)))
+}
+
+// from is where the cursor of a call stands, or without one the end.
+func (s *incidents) from(m mcptest.Call, end int) int {
+	var cursor string
+	if json.Unmarshal(m.Params.Cursor, &cursor) == nil && cursor != "" {
+		end, _ = strconv.Atoi(cursor) // it is one of ours
+	}
+	return end
 }
 
 // stream sends what is behind the cursor, and then what comes, until the host goes away.
@@ -77,12 +102,8 @@ func (s *incidents) stream(w http.ResponseWriter, r *http.Request, m mcptest.Cal
 		fmt.Fprintf(w, `data: {"jsonrpc":"2.0","method":"notifications/events/%s","params":{%s,%s}}`+"\n\n", method, params, meta)
 	}
 	s.mu.Lock()
-	next := len(s.sent)
+	next := s.from(m, len(s.sent))
 	s.mu.Unlock()
-	var cursor string
-	if json.Unmarshal(m.Params.Cursor, &cursor) == nil && cursor != "" {
-		next, _ = strconv.Atoi(cursor) // it is one of ours
-	}
 	note("active", fmt.Sprintf(`"cursor":"%d"`, next))
 	for {
 		s.mu.Lock()
@@ -136,6 +157,15 @@ func (r *reacting) write(name, text string) {
 	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+func (r *reacting) read(name string) string {
+	r.t.Helper()
+	text, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // rules writes the file of rules. DIR in it is the directory of this world, and ON is what
