@@ -35,9 +35,12 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	}
 	r := *run.Request
 	var b block
-	if rule.Hash == "" {
+	switch {
+	case r.Rule == AskRule:
+		b.text("rule", "none, the operator asks", false)
+	case rule.Hash == "":
 		b.text("rule", r.Rule+", not in force now", true)
-	} else {
+	default:
 		b.text("rule", fmt.Sprintf("%s, %s, %s", r.Rule, rule.Rule.Mode, rule.Rule.Where), false)
 	}
 	if rule.Hash != "" && rule.Hash != run.Hash {

@@ -11,9 +11,11 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	reactions "eventdeck/ui/tui/react"
+	"eventdeck/ui/tui/widget"
 )
 
 // beatMsg: a beat of the guard over approvals went by.
@@ -59,12 +61,13 @@ func (a *app) reactActions() []action.Action {
 	return action.Grouped("Reactions",
 		action.Action{ID: reactions.Yes, Title: "approve what is shown, once; a rule: arm it", Keys: []string{"ctrl+y"}, Hint: "approve", HintNow: a.approveWord, Panes: onReact, Dangerous: true, KeyOnly: true, When: decides, Run: a.react.Approve},
 		action.Action{ID: "react.deny", Title: "deny with a reason; a rule: disarm it", Keys: []string{"ctrl+x"}, Hint: "deny", HintNow: a.denyWord, Panes: onReact, Dangerous: true, When: decides, Run: a.react.Deny},
-		action.Action{ID: "react.grant", Title: "approve what is shown, and the same again, for some hours", Keys: []string{"ctrl+g"}, Hint: "grant", Panes: onReact, Dangerous: true, KeyOnly: true, When: r(a.react.Asks), Run: a.react.Grant},
+		action.Action{ID: "react.grant", Title: "approve what is shown, and the same again, for some hours", Keys: []string{"ctrl+g"}, Hint: "grant", Panes: onReact, Dangerous: true, KeyOnly: true, When: r(a.react.Grantable), Run: a.react.Grant},
 		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnOver), Run: a.react.Again},
 		action.Action{ID: "react.settle", Title: "say what became of a parked run", Also: "unknown outcome resolve", Keys: []string{"ctrl+t"}, Hint: "settle", Panes: onReact, Dangerous: true, When: r(a.react.OnParked), Run: a.react.Settle},
 		action.Action{ID: "react.silence", Title: "silence the rule for a time", Also: "mute snooze", Keys: []string{"ctrl+s"}, Hint: "silence", Panes: onReact, Dangerous: true, When: r(a.react.OnRule), Run: a.react.Silence},
 		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanMake() && a.onEvent() }, Run: a.makeRule},
 		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Why(a.stream.At, "") }},
+		action.Action{ID: "react.ask", Title: "ask a model about the event", Needs: action.Event, Also: "question explain llm", Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanAsk() && a.onRecord() && a.onEvent() }, Run: a.askModel},
 		action.Action{ID: "react.stop", Title: "stop all reactions at once; again within 5 s ends what runs", Also: "kill switch emergency", Keys: []string{"Z"}, Panes: anywhere, Dangerous: true, When: a.react.On, Run: a.react.Stop},
 		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Idle() }, Run: a.react.Go},
 	)
@@ -103,7 +106,8 @@ func (a *app) reactCommands() []action.Command {
 	for i := range rows {
 		rows[i].When = a.react.On
 	}
-	return rows
+	ask := action.Command{Name: "ask", Usage: "MODEL WHAT…", Title: "ask a model about the chosen event: it reads the event and answers, without tools", Dangerous: true, When: a.react.CanAsk, Run: a.runAsk, Complete: func([]string) []string { return a.react.View().Models }}
+	return append(rows, ask)
 }
 
 // needReactions is an error where no engine runs, or where a command has other words than
@@ -241,6 +245,39 @@ func (a *app) runOnce(words []string) (tea.Cmd, error) {
 		return nil, err
 	}
 	return a.react.Once(words[0], seq), nil
+}
+
+func (a *app) runAsk(words []string) (tea.Cmd, error) {
+	if err := a.needReactions("ask", words, 2, -1); err != nil {
+		return nil, err
+	}
+	if !a.onEvent() {
+		return nil, errors.New("no event is chosen; choose the one to ask about in the stream")
+	}
+	return a.react.Ask(words[0], a.stream.At, strings.Join(words[1:], " "))
+}
+
+// askModel asks for a question about the chosen event, and where there are several models
+// for the one to ask.
+func (a *app) askModel() tea.Cmd {
+	seq, models := a.stream.At, a.react.View().Models
+	p := &widget.Prompt{Label: "ask " + strings.Join(models, ", ") + " about " + cells.Number(seq) + ":", Says: "what do you want to know?   enter asks, and costs what the model costs   esc goes back"}
+	if len(models) > 1 {
+		p.Says = "first the model, then what you want to know   enter asks   esc goes back"
+	}
+	p.Done = func(text string) tea.Cmd {
+		model, task := models[0], text
+		if len(models) > 1 {
+			model, task, _ = strings.Cut(text, " ")
+		}
+		cmd, err := a.react.Ask(model, seq, strings.TrimSpace(task))
+		if err != nil {
+			p.Problem = err.Error()
+		}
+		return cmd
+	}
+	a.AskLine(p, "")
+	return nil
 }
 
 // onEvent tells whether an event is chosen, and no other record.

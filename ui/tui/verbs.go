@@ -155,6 +155,8 @@ func (a *app) open() tea.Cmd {
 	case layout.Detail:
 		if l := a.detail.Chosen(); l != nil && l.Seq > 0 {
 			return a.Jump(l.Seq)
+		} else if l != nil && l.Do != nil {
+			l.Do()
 		} else {
 			a.detail.Toggle()
 		}

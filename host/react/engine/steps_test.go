@@ -23,7 +23,7 @@ func TestARunOfStepsAsksForWhatWritesAndGoesOn(t *testing.T) {
 		if r.Began == nil || r.Began.Kind != react.RequestModel || r.Request.Kind != react.RequestTool || r.Request.Tool != "undo" || r.Steps != 3 {
 			t.Fatalf("%+v", r)
 		}
-		if v := e.Reactions(); v.Running != 0 || v.Spent != 800 || v.SpendLimit != react.DaySpend || v.Rules[0].Spent != 800 {
+		if v := e.Reactions(); v.Running != 0 || v.Spent != 800 || v.SpendLimit != react.DaySpend || v.Rules[0].Spent != 800 || !slices.Equal(v.Models, []string{theModel().Name}) {
 			t.Errorf("view: %+v", v)
 		}
 		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))

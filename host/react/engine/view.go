@@ -30,6 +30,9 @@ func (e *Engine) show() {
 		for i := range e.set.File.Rules {
 			v.Rules = append(v.Rules, e.ruleView(&e.set.File.Rules[i]))
 		}
+		for _, m := range e.set.File.Models {
+			v.Models = append(v.Models, m.Name)
+		}
 	}
 	for _, r := range e.order {
 		switch r.State {

@@ -125,6 +125,7 @@ type Line struct {
 	Bar    themes.Role // of the gutter; 0 is the usual one
 	Fold   int         // of a line that opens something: its number from 1
 	Seq    uint64      // the record that the line leads to
+	Do     func()      // what opening the line does; nil: nothing
 
 	value int        // where in the payload the value of the line begins, from 1; 0: none
 	term  string     // of a line around the payload: the filter for what it says

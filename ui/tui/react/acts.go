@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"eventdeck/host/react"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -57,6 +59,16 @@ func (p *Part) Choose(t Tab, name string) bool {
 
 // Asks tells whether the chosen row waits for the operator.
 func (p *Part) Asks() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
+
+// Grantable tells whether the chosen row may be granted for some hours: calls of tools and
+// what agents want are asked about each time.
+func (p *Part) Grantable() bool {
+	if !p.Asks() {
+		return false
+	}
+	r := p.chosenWaiting().Request
+	return r == nil || r.Kind != react.RequestTool && r.Kind != react.RequestPermit
+}
 
 // OnRule tells whether a rule is chosen.
 func (p *Part) OnRule() bool { return p.chosenRule() != nil }
@@ -356,6 +368,28 @@ func (p *Part) Once(rule string, seq uint64) tea.Cmd {
 		_, err := p.env.Engine.Once(ctx, rule, seq)
 		return err
 	})
+}
+
+// CanAsk tells whether there is a model to ask.
+func (p *Part) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
+
+// Ask has a model read one record and answer what the operator typed. Error: there is no
+// such model, or nothing was asked.
+func (p *Part) Ask(model string, seq uint64, task string) (tea.Cmd, error) {
+	switch {
+	case !slices.Contains(p.view.Models, model):
+		return nil, fmt.Errorf("there is no model %q; there are: %s", model, strings.Join(p.view.Models, ", "))
+	case strings.TrimSpace(task) == "":
+		return nil, errors.New("nothing is asked; write what you want to know")
+	}
+	var made react.RunID
+	return p.did("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" and the tab Runs show the answer", func() {
+		p.ShowTab(Runs, "")
+		p.Board.Tabs[Runs].At = table.RowID{Name: string(made)}
+	}, func(ctx context.Context) (err error) {
+		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: task, Typed: true})
+		return err
+	}), nil
 }
 
 // RuleNames are the rules in force, RunIDs the runs that wait: for completions.

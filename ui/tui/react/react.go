@@ -4,6 +4,7 @@ package react
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,7 @@ type Part struct {
 // New is the screen of an engine.
 func New(env *Env) *Part {
 	p := &Part{env: env, told: map[react.RunID]bool{}}
-	p.waiting, p.runs, p.rules = &waiting{part: p}, &runs{part: p}, &rules{part: p}
+	p.waiting, p.runs, p.rules = &waiting{part: p}, &runs{part: p, talk: talk{part: p, open: map[string]bool{}}}, &rules{part: p}
 	of := &table.Env{Env: env.Env, Focused: env.Focused}
 	p.Board = table.Board{Number: "6", Tabs: []*table.Table{
 		table.New(of, "Waiting", p.waiting, false),
@@ -418,7 +419,23 @@ func (p *Part) DrawChips(c *cells.Canvas) {
 			sep = " " + p.env.Glyphs.Dot + " "
 		}
 	}
+	if len(v.Models) > 0 {
+		c.Put(themes.Rule, sep)
+		c.Put(themes.Dim, "$"+dollars(v.Spent))
+		sep = " " + p.env.Glyphs.Dot + " "
+	}
 	if sep != " " {
 		c.Put(themes.Rule, " "+p.env.Glyphs.Divider)
 	}
+}
+
+// dollars is an amount in dollars and cents, rounded up: what was spent is never told as
+// less.
+func dollars(micro int64) string {
+	const cent = 10_000
+	cents := micro / cent
+	if micro%cent > 0 {
+		cents++
+	}
+	return fmt.Sprintf("%d.%02d", cents/100, cents%100)
 }

@@ -40,6 +40,8 @@ type runs struct {
 	full     react.Run // the chosen one with its result
 	fullOf   uint64
 	fullBusy bool
+
+	talk talk
 }
 
 // readOf is what runs were or are to be read for.
@@ -115,7 +117,7 @@ func (t *runs) holds(r *react.Run) bool {
 
 // Work reads the runs, and the chosen one with its result.
 func (t *runs) Work() tea.Cmd {
-	return tea.Batch(t.readList(), t.readFull())
+	return tea.Batch(t.readList(), t.readFull(), t.talk.read(t.run(t.part.Board.Tabs[Runs].At)))
 }
 
 func (t *runs) readList() tea.Cmd {
@@ -140,7 +142,7 @@ func (t *runs) readList() tea.Cmd {
 
 func (t *runs) readFull() tea.Cmd {
 	p := t.part
-	id := react.RunID(p.Board.Tabs[1].At.Name)
+	id := react.RunID(p.Board.Tabs[Runs].At.Name)
 	if id == "" || t.fullBusy || t.full.ID == id && t.fullOf == p.view.Revision {
 		return nil
 	}
@@ -154,7 +156,7 @@ func (t *runs) readFull() tea.Cmd {
 			} else {
 				t.full = r
 			}
-			p.Board.Tabs[1].Gen++
+			p.Board.Tabs[Runs].Gen++
 			return nil
 		})
 	})
@@ -233,6 +235,7 @@ func (t *runs) Describe(d *detail.Text, id table.RowID) {
 	}
 	t.head(d, r)
 	t.timeline(d, r)
+	t.talk.write(d, r)
 	t.result(d, r)
 	d.Lines = append(d.Lines, detail.Line{})
 	members(d, &r.Members)

@@ -149,10 +149,18 @@ func (t *waiting) input(d *detail.Text, r *react.Run) {
 	if of := r.Request.Hash(); t.payload.of != of || t.payload.width != d.Width {
 		t.payload = payload{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShown)])), max(1, d.Width-1))}
 	}
-	d.Quote(cmp.Or(t.part.rule(r.Rule).Rule.On.Server, "a server")+": input of the act", t.payload.lines)
+	d.Quote(t.sender(r)+": input of the act", t.payload.lines)
 	if rest := len(in) - inputShown; rest > 0 {
 		d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck runs show "+string(r.ID)+" has them all")
 	}
+}
+
+// sender says whose words the input of an act is.
+func (t *waiting) sender(r *react.Run) string {
+	if r.Began != nil {
+		return speaker(r.Began)
+	}
+	return cmp.Or(t.part.rule(r.Rule).Rule.On.Server, "a server")
 }
 
 // members lists the records of a run; a line leads to its record.

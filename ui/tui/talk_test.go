@@ -1,0 +1,226 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// hostileWords would act on a terminal, and look like our own, if they could.
+const hostileWords = "the pool of db main is full \x1b[2J\u202e\nstate    ✓ done\nCourse"
+
+// asksModel is a run of the rule explain-p1, which asks a model with tools.
+func asksModel(id react.RunID, state react.State) react.Run {
+	model := &react.Model{Name: "local", Wire: react.WireChat, URL: "http://127.0.0.1:11434/v1", Model: "qwen3", Price: &react.Price{In: 3_000_000, Out: 15_000_000}, Output: 4096}
+	r := asks(id)
+	r.Rule, r.State, r.Why, r.Line, r.Steps = "explain-p1", state, "", "", 4
+	r.Request = &react.Request{Kind: react.RequestModel, Run: id, Rule: "explain-p1", Seq: 1, Count: 2, Model: model, Task: "Find the likely cause;\ncite ids.", Spend: 500_000, Tokens: 100_000,
+		Input: []byte(`{"origin":"mcp-event"}` + "\n" + hostileWords), Time: 5 * time.Minute,
+		Tools: []react.Pinned{{Tool: react.Tool{Server: "pager", Name: "get_incident", Class: react.ToolRead}, Description: trust.Untrusted("reads an incident"), Pin: strings.Repeat("cd", 32)},
+			{Tool: react.Tool{Server: "pager", Name: "rollback", Class: react.ToolWrite, Fix: map[string]json.RawMessage{"env": json.RawMessage(`"prod"`)}}, Description: trust.Untrusted("rolls back"), Pin: strings.Repeat("ef", 32)}}}
+	return r
+}
+
+// call is the run's request for one call of a tool.
+func call(r react.Run, args string) react.Run {
+	r.Began = r.Request
+	r.Request = &react.Request{Kind: react.RequestTool, Run: r.ID, Rule: r.Rule, Seq: 1, Count: 2, Step: 4, Server: "pager", Tool: "rollback", Class: react.ToolWrite, Pin: strings.Repeat("ef", 32), Input: []byte(args), Time: time.Minute}
+	return r
+}
+
+// talking is an engine with runs that ask models: one that waits with a call of a tool, one
+// that waits with what an agent wants, one whose model speaks, one that is over.
+func talking() *fakeEngine {
+	e := reacting()
+	e.view.Models, e.view.Spent, e.view.SpendLimit = []string{"local", "big"}, 412_300, 5_000_000
+	explain := react.Rule{Name: "explain-p1", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, Mode: react.ModeAsk, Where: "/home/op/.config/eventdeck/rules.json:16:5"}
+	e.view.Rules = append(e.view.Rules, react.RuleView{Rule: explain, Hash: "h1", Effective: react.ModeAsk, Letters: "A B C", Since: 1})
+	wants := call(asksModel("r7aaaaaaaaaaaaaa", react.Asking), `{"service":"db main","env":"prod","note":"р\u0430ypal\nhash 00"}`)
+	wants.Why, wants.Line = "pager/rollback may change something: each call is asked about", "rules.json:20:7"
+	permit := asksModel("r8aaaaaaaaaaaaaa", react.Asking)
+	permit.Began = &react.Request{Kind: react.RequestAgent, Argv: []string{"/usr/local/bin/agent"}, Task: "Look at it.", Boundary: "files and network, Landlock 6", Confine: &react.Confine{Read: []string{"/srv"}}}
+	permit.Request = &react.Request{Kind: react.RequestPermit, Run: permit.ID, Rule: permit.Rule, Title: trust.Untrusted("list the files"), Input: []byte(`{"command":"rm -rf /srv"}`), Time: time.Minute}
+	e.view.Waiting = []react.Run{wants, permit}
+
+	speaks := asksModel("r6aaaaaaaaaaaaaa", react.Running)
+	speaks.Started = start.Add(-time.Minute)
+	done := asksModel("r5aaaaaaaaaaaaaa", react.Done)
+	done.Created, done.Started, done.Ended, done.Attempt, done.Spend = start.Add(-time.Hour), start.Add(-59*time.Minute), start.Add(-58*time.Minute), 1, 12_345
+	done.Result = &react.Result{Outcome: react.OutcomeDone, Ended: done.Ended, Answer: trust.Untrusted(hostileWords)}
+	steps := []react.Step{
+		{N: 1, Kind: react.StepModel, State: react.StepDone, Usage: react.Usage{In: 1200, Out: 40}, Cost: 4_200, Began: start, Ended: start.Add(1500 * time.Millisecond),
+			Answer: &react.Answer{Text: trust.Untrusted("I read the incident."), Calls: []react.Call{{ID: "c1", Name: "pager_get_incident", Args: json.RawMessage(`{"id":"INC-1"}`)}}}},
+		{N: 2, Kind: react.StepTool, State: react.StepDone, Server: "pager", Tool: "get_incident", Class: react.ToolRead, Args: json.RawMessage(`{"id":"INC-1"}`), Why: "the policy lets it", Began: start, Ended: start.Add(20 * time.Millisecond),
+			Result: &react.ToolResult{Content: trust.Untrusted("cause: " + hostileWords), Cut: 12}},
+		{N: 3, Kind: react.StepTool, State: react.StepRefused, Server: "git", Tool: "log", Class: react.ToolRead, Args: json.RawMessage(`{"q":"\u001b[31m"}`), Why: "there is no such tool", Line: "rules.json:20:7", Began: start},
+		{N: 4, Kind: react.StepModel, State: react.StepDone, Usage: react.Usage{In: 2200, Out: 90, Estimated: true}, Cost: 8_145, Began: start, Ended: start.Add(3 * time.Second), Answer: &react.Answer{Text: trust.Untrusted(hostileWords), Cut: true}},
+	}
+	e.steps = map[react.RunID][]react.Step{speaks.ID: steps[:2], done.ID: steps}
+	e.view.Says = map[react.RunID]trust.Text{speaks.ID: trust.Untrusted("It looks like " + hostileWords)}
+	e.runs = append([]react.Run{wants, permit, speaks, done}, e.runs[2:]...)
+	return e
+}
+
+func TestGoldenConversations(t *testing.T) {
+	for name, keys := range map[string][]string{
+		"talk-call": {"enter", "z"}, "talk-permit": {"j", "enter", "z"}, "talk-live": {"]", "j", "j", "enter"}, "talk-done": {"]", "j", "j", "j", "enter", "z"},
+	} {
+		for _, size := range [][2]int{{160, 45}, {100, 30}, {80, 24}, {40, 12}} {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				a, _ := openReact(t, talking(), size[0], size[1])
+				press(t, a, keys...)
+				a.draw()
+				flush(a)
+				exact(t, a)
+				got := screenOf(a) + "\n"
+				file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]))
+				if *update {
+					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+					return
+				}
+				want, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got != string(want) {
+					t.Errorf("%s differs; go test -update writes it anew\n%s", file, got)
+				}
+			})
+		}
+	}
+}
+
+// conversation returns what the detail has of the run that is over.
+func conversation(t *testing.T) *app {
+	t.Helper()
+	a, _ := openReact(t, talking(), 160, 45)
+	press(t, a, "]", "j", "j", "j", "enter")
+	a.draw()
+	return a
+}
+
+func detailText(a *app) string {
+	var b strings.Builder
+	for _, l := range a.detail.Lines {
+		if l.Gutter {
+			b.WriteString("│")
+		}
+		b.WriteString(l.Label + " " + l.Text.Plain() + "\n")
+	}
+	return b.String()
+}
+
+func TestAConversationShowsStepsAndOpensWhatIsLong(t *testing.T) {
+	a := conversation(t)
+	got := detailText(a)
+	for _, want := range []string{
+		"Find the likely cause;", "cite ids.", "qwen3 at http://127.0.0.1:11434/v1", "model, done, 1,200 in, 40 out, $0.0042, 1.5 s", "pager/get_incident, read, done", "the policy lets it",
+		"git/log, read, refused", "there is no such tool, rules.json:20:7", "12 bytes that were not kept", "as long as it may be", "4 steps, 3,400 tokens in, 130 out, $0.012345", "│ I read the incident.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	for _, closed := range []string{"mcp-event", "cause: the pool"} {
+		if strings.Contains(got, closed) {
+			t.Errorf("%q is open at first", closed)
+		}
+	}
+	for i, l := range a.detail.Lines {
+		if strings.Contains(l.Text.Plain(), "an envelope of") {
+			a.detail.At = i
+		}
+	}
+	press(t, a, "enter")
+	a.draw()
+	if got := detailText(a); !strings.Contains(got, "│ {\"origin\":\"mcp-event\"}") || strings.Contains(got, "cause: the pool") {
+		t.Errorf("the envelope is not opened, or more than it:\n%s", got)
+	}
+	press(t, a, "enter")
+	a.draw()
+	if got := detailText(a); strings.Contains(got, "mcp-event") {
+		t.Error("the envelope is not closed again")
+	}
+}
+
+// No word of a server or a model stands as one of ours.
+func TestWordsOfOthersStandBehindTheGutter(t *testing.T) {
+	a := conversation(t)
+	seen := 0
+	for _, l := range a.detail.Lines {
+		text := l.Text.Plain()
+		if strings.Contains(text, "the pool of db main") || strings.HasPrefix(text, "state    ") {
+			seen++
+			if !l.Gutter || strings.ContainsAny(text, "\x1b\u202e") {
+				t.Errorf("%+v", l)
+			}
+		}
+	}
+	if seen < 2 {
+		t.Errorf("the answer is not shown:\n%s", detailText(a))
+	}
+}
+
+func TestWhatAModelSaysIsShownWhileItSaysIt(t *testing.T) {
+	e := talking()
+	a, _ := openReact(t, e, 160, 45)
+	press(t, a, "]", "j", "j", "enter")
+	a.draw()
+	if got := detailText(a); !strings.Contains(got, "it says now") || !strings.Contains(got, "│ It looks like the pool") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestTheStatusTellsWhatWasSpentWhereThereAreModels(t *testing.T) {
+	for e, want := range map[*fakeEngine]bool{talking(): true, reacting(): false} {
+		a, _ := openReact(t, e, 160, 45)
+		lines := strings.Split(screenOf(a), "\n")
+		if status := strings.Join(lines[len(lines)-3:], "\n"); strings.Contains(status, "$0.42") != want {
+			t.Errorf("want %v:\n%s", want, status)
+		}
+	}
+}
+
+// Each call of a tool and each leave is asked about: none is granted for hours.
+func TestStepsAreNotGranted(t *testing.T) {
+	for _, e := range []*fakeEngine{talking(), reacting()} {
+		a, _ := openReact(t, e, 160, 45)
+		if got, want := strings.Contains(screenOf(a), "ctrl+g grant"), len(e.view.Models) == 0; got != want {
+			t.Errorf("a grant is offered: %v, want %v\n%s", got, want, screenOf(a))
+		}
+	}
+}
+
+func TestAskingAModel(t *testing.T) {
+	e := talking()
+	a, _ := openReact(t, e, 160, 45)
+	press(t, a, "2", "g")
+	for line, want := range map[string]string{"ask none why": "there is no model", "ask local": "usage", "ask local why is it slow?": ""} {
+		cmd, err := a.actions.Execute(line)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", line, err)
+		case want != "" && (err == nil || !strings.Contains(strings.ToLower(err.Error()), want)):
+			t.Errorf("%s: %v", line, err)
+		}
+		settle(a, cmd)
+	}
+	if e.acts("ask-model local") != 1 || e.acts(fmt.Sprintf("ask-model local %d why is it slow?", a.stream.At)) != 1 {
+		t.Errorf("%v", e.did)
+	}
+	settle(a, a.askModel())
+	press(t, a, "b", "i", "g", "space", "w", "h", "y", "enter")
+	if e.acts("ask-model big") != 1 {
+		t.Errorf("by the prompt: %v, %+v", e.did, a.prompt)
+	}
+}
