@@ -189,8 +189,8 @@ func TestTheListTellsHowFarARuleMayGo(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	line := string(appendRule(nil, r, &react.RuleView{Effective: react.ModeAsk, Hash: "00ff"}))
-	if !strings.Contains(line, `"effective":"ask","hash":"00ff","armed":false,"granted":null,"silenced":null,"rule":{`) {
+	line := string(appendRule(nil, r, &react.RuleView{Effective: react.ModeAsk, Hash: "00ff", Matched: 12, Suppressed: map[string]uint64{"once": 2, "age": 1}}))
+	if !strings.Contains(line, `"effective":"ask","hash":"00ff","armed":false,"granted":null,"silenced":null,"matched":12,"suppressed":{"age":1,"once":2},"rule":{`) {
 		t.Error(line)
 	}
 }
