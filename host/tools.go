@@ -38,6 +38,8 @@ type DemoOptions struct {
 	// with "=" and a duration.
 	Faults []string
 
+	Hijacked bool // model does what it reads, whoever wrote it
+
 	// Implied where the server listens on loopback.
 	AllowLoopback     bool // callbacks on loopback are allowed
 	TrustCA           bool // CAFile is used
@@ -47,8 +49,9 @@ type DemoOptions struct {
 	Out, Err io.Writer // standard output and error
 }
 
-// DemoServers are the names of the demo servers.
-func DemoServers() []string { return []string{"pager", "chat", "archive", "digest"} }
+// DemoServers are the names of the demo servers: four servers of events, and a stand-in for
+// a language model.
+func DemoServers() []string { return []string{"pager", "chat", "archive", "digest", "model"} }
 
 // DemoFault is something that pager or chat can do wrong on purpose.
 type DemoFault struct{ Name, Sentence string }
@@ -86,7 +89,12 @@ func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 	if len(o.Faults) > 0 && name != "pager" && name != "chat" {
 		return fmt.Errorf("%w: %s has no faults, pager and chat have", demo.ErrOptions, name)
 	}
+	if o.Hijacked && name != "model" {
+		return fmt.Errorf("%w: only model can be hijacked", demo.ErrOptions)
+	}
 	switch name {
+	case "model":
+		return demo.RunModel(ctx, demo.ModelOptions{ServerOptions: others, Hijacked: o.Hijacked})
 	case "archive":
 		return demo.RunArchive(ctx, others)
 	case "digest":

@@ -5,7 +5,6 @@ import "time"
 // Bounds of what is sent.
 const (
 	maxModelName   = 200     // bytes of the provider's name of a model
-	maxOutput      = 32_000  // tokens of one answer, which the operator can allow
 	maxBody        = 8 << 20 // bytes of a call
 	maxDescription = 4 << 10 // bytes of what is told of a tool
 )
@@ -15,7 +14,7 @@ const (
 	maxHeaders = 64 << 10 // bytes of the headers of an answer
 	maxError   = 16 << 10 // bytes that are read of an answer that says no
 	maxLine    = 1 << 20  // bytes of one line of a stream
-	maxStream  = 16 << 20 // bytes of a stream
+	maxStream  = 32 << 20 // bytes of a stream
 	maxText    = 1 << 20  // bytes of the text of an answer
 	maxCalls   = 64       // calls of tools in one answer
 	maxArgs    = 64 << 10 // bytes of the arguments of one call

@@ -91,8 +91,8 @@ func Open(m react.Model, o Options) (*Client, error) {
 	if m.Model == "" || len(m.Model) > maxModelName {
 		return nil, fmt.Errorf("%w %s: \"model\" must have 1 to %d bytes: the name that its provider gives it", ErrModel, m.Name, maxModelName)
 	}
-	if m.Output < 1 || m.Output > maxOutput {
-		return nil, fmt.Errorf("%w %s: \"output\" must be 1 to %d tokens: without it nothing bounds what an answer costs", ErrModel, m.Name, maxOutput)
+	if m.Output < 1 || m.Output > react.MaxOutput {
+		return nil, fmt.Errorf("%w %s: \"output\" must be 1 to %d tokens: without it nothing bounds what an answer costs", ErrModel, m.Name, react.MaxOutput)
 	}
 	if m.Price != nil && (m.Price.In < 0 || m.Price.Out < 0) {
 		return nil, fmt.Errorf("%w %s: a price is negative", ErrModel, m.Name)

@@ -33,6 +33,9 @@ type Model struct {
 	Where string `json:"-"`
 }
 
+// MaxOutput is how many tokens Output is at most.
+const MaxOutput = 64_000
+
 // Price is what a million tokens cost, in micro-dollars. The zero value costs nothing.
 type Price struct {
 	In  int64 `json:"in"`

@@ -67,6 +67,7 @@ func TestUsageErrors(t *testing.T) {
 		"types, scheme":      {[]string{"types", "ftp://h/mcp"}, "only http, https, ws, wss and stdio: are spoken"},
 		"no host":            {[]string{"tail", "https:///mcp", "t"}, "the host is missing"},
 		"demo speed":         {[]string{"demo-server", "pager", "--speed", "0"}, "--speed"},
+		"demo hijacked":      {[]string{"demo-server", "pager", "--hijacked"}, "--hijacked"},
 		"demo rate":          {[]string{"demo-server", "pager", "--rate", "-1"}, "--rate"},
 		"screen":             {nil, "`eventdeck tail SERVER TYPE`"},
 		"demo screen":        {[]string{"demo"}, "`eventdeck tail SERVER TYPE`"},
@@ -302,6 +303,10 @@ func TestDemoServer(t *testing.T) {
 	if b.flagsListen() != "" {
 		t.Error("--listen of the demo server reached the receiver")
 	}
+	b.expect(t, exitDone, "", "demo-server", "model", "--hijacked")
+	if name != "model" || !o.Hijacked {
+		t.Errorf("%s %+v", name, o)
+	}
 	b.p.DemoServer = host.DemoServer
 	b.expect(t, exitUsage, `there is no fault "nonsense"`, "demo-server", "pager", "--fault", "nonsense")
 	if code := b.run(t, "demo-server", "--fault", "list"); code != exitDone {
@@ -372,9 +377,9 @@ func TestNoColor(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	for want, args := range map[string][]string{
-		"pager\nchat\n":                   {"__complete", "types", ""},
-		"webhook\n":                       {"__complete", "tail", "pager", "t", "--mode", ""},
-		"pager\nchat\narchive\ndigest\n:": {"__complete", "demo-server", ""},
+		"pager\nchat\n":                          {"__complete", "types", ""},
+		"webhook\n":                              {"__complete", "tail", "pager", "t", "--mode", ""},
+		"pager\nchat\narchive\ndigest\nmodel\n:": {"__complete", "demo-server", ""},
 	} {
 		b := newBench(t)
 		if code := b.run(t, args...); code != exitDone || !strings.Contains(b.out.String(), want) {

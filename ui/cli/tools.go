@@ -19,9 +19,11 @@ func (a *app) demoServerCommand() *cobra.Command {
 	var o host.DemoOptions
 	var token string
 	cmd := &cobra.Command{
-		Use:   "demo-server pager|chat|archive|digest",
+		Use:   "demo-server pager|chat|archive|digest|model",
 		Short: "Run one of the built-in demo servers alone",
 		Long: `pager speaks Streamable HTTP, chat stdin and stdout, archive HTTP+SSE, digest WebSocket.
+model stands in for a language model, over Chat Completions: a script, which says so in its first answer;
+--hijacked has it do what it reads, whoever wrote it, to see that nothing comes of it.
 All but chat say on standard error where they listen.
 On loopback they deliver to loopback, trust the local authority and need no token from callers on loopback.
 On another address each of these needs its flag.
@@ -44,6 +46,9 @@ On another address each of these needs its flag.
 			if o.Rate < 0 {
 				return usagef("--rate must not be negative")
 			}
+			if o.Hijacked && args[0] != "model" {
+				return usagef("--hijacked is for model")
+			}
 			o.Token = event.NewSecret(token)
 			o.TrustCA = o.TrustCA || o.CAFile != ""
 			o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
@@ -58,7 +63,7 @@ On another address each of these needs its flag.
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "", "address at which it listens (default 127.0.0.1:8931 for pager, 8933 for archive, 8934 for digest)")
+	f.StringVar(&o.Listen, "listen", "", "address at which it listens (default 127.0.0.1:8931 for pager, 8933 for archive, 8934 for digest, 8935 for model)")
 	f.Float64Var(&o.Speed, "speed", 1, "how many times faster than life the incident runs")
 	f.Int64Var(&o.Seed, "seed", 1, "fixes content and timing")
 	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with so many events a second")
@@ -69,6 +74,7 @@ On another address each of these needs its flag.
 	f.BoolVar(&o.ServerKey, "server-key", false, "pager signs deliveries also with a key that it makes and publishes (v1a)")
 	f.BoolVar(&o.TopLevel, "top-level", false, "pager tells its capability at the top level too, as servers of the design sketch do")
 	f.StringSliceVar(&o.Faults, "fault", nil, "what pager or chat does wrong on purpose: NAME[,NAME], some with =DURATION; list tells them")
+	f.BoolVar(&o.Hijacked, "hijacked", false, "model does what it reads, whoever wrote it")
 	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries, in place of the local authority")
 	return cmd
 }

@@ -14,7 +14,6 @@ import (
 const (
 	maxModels     = 50
 	defaultOutput = 4096          // tokens of an answer
-	maxOutput     = 200_000       // the same
 	maxPrice      = 1_000_000_000 // micro-dollars a million tokens
 )
 
@@ -63,7 +62,7 @@ func (p *parser) model(m member) react.Model {
 		case "price":
 			to.Price = p.price(m)
 		case "output":
-			p.number(m, &to.Output, 1, maxOutput)
+			p.number(m, &to.Output, 1, react.MaxOutput)
 		}
 	}
 	for _, want := range [][2]string{{"wire", `"wire": "chat" or "messages"`}, {"url", `"url": "https://…"`}, {"model", `"model": "NAME"`}} {

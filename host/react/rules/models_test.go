@@ -109,7 +109,7 @@ func TestMistakesOfModelsAreNamedWithTheirPlaceAndWhatToWrite(t *testing.T) {
 		{"price", model(whole + `,"price":3`), `f:1:79: "price" is 3; write: 0, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`},
 		{"half a price", model(whole + `,"price":{"in":"3"}`), `f:1:79: "price" says not both what is read and what is written; write: 0, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`},
 		{"negative price", model(whole + `,"price":{"in":"3","out":"-1"}`), `f:1:95: "out" is "-1"; write: dollars such as "0.50", at most "1000.00"`},
-		{"output", model(whole + `,"output":0`), `f:1:80: "output" is 0; write: a whole number from 1 to 200000`},
+		{"output", model(whole + `,"output":0`), `f:1:80: "output" is 0; write: a whole number from 1 to 64000`},
 
 		{"model that is not there", withModels(`"use":"locl","task":"t"`), `f:3:173: there is no model "locl"; write: "local"`},
 		{"no model there", `{"rules":{"a":{` + listens + `,"do":{"model":{"use":"m","task":"t"}}}}}`, `f:1:87: there is no model "m"; write: one of "models", in which there is none`},
