@@ -3,7 +3,6 @@ package timeline
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,6 +22,7 @@ type Screen interface {
 // Log is what is counted.
 type Log interface {
 	Last() uint64
+	Get(seq uint64) (event.Record, error)
 	After(seq uint64, fn func(event.Record) bool) error
 	Before(seq uint64, fn func(event.Record) bool) error
 	Histogram(ctx context.Context, from, to time.Time, n int) ([]uint64, error)
@@ -51,28 +51,42 @@ type timeline struct {
 // leastBucket is the shortest bucket that zooming reaches.
 const leastBucket = time.Millisecond
 
-// Open draws all that is stored, as soon as it is known when that begins and ends.
+// Open draws all that is stored, as soon as it is known when that begins and ends. It is shown
+// at once.
 func Open(env *cells.Env, screen Screen, log Log) tea.Cmd {
-	d := &timeline{env: env, screen: screen, log: log, at: -1}
+	d := &timeline{env: env, screen: screen, log: log, at: -1, busy: true}
+	screen.Show(d)
 	return screen.Do(func(context.Context) tea.Msg {
-		first := func(t *time.Time) func(event.Record) bool {
-			return func(r event.Record) bool { *t = r.ReceivedAt; return false }
-		}
-		err := errors.Join(log.After(0, first(&d.first)), log.Before(0, first(&d.last)))
+		first, last, err := extent(log)
 		return widget.Then(func() tea.Cmd {
-			switch {
+			switch d.first, d.last = first, last; {
+			case screen.Shown() != widget.Dialog(d):
+				return nil
+			case err == nil && !first.IsZero():
+				d.whole()
+				return d.load()
 			case err != nil:
 				screen.Fail("cannot read the log", err)
-				return nil
-			case d.first.IsZero():
+			default:
 				screen.Tell("nothing is stored yet")
-				return nil
 			}
-			d.whole()
-			screen.Show(d)
-			return d.load()
+			screen.Show(nil)
+			return nil
 		})
 	})
+}
+
+// extent is when the first and the last of all records were received; zeros if there are none.
+func extent(log Log) (first, last time.Time, err error) {
+	taking := func(t *time.Time) func(event.Record) bool {
+		return func(r event.Record) bool { *t = r.ReceivedAt; return false }
+	}
+	if r, err := log.Get(1); err == nil { // a reader from the very beginning waits for the store to look for damage
+		first = r.ReceivedAt
+	} else if err := log.After(0, taking(&first)); err != nil {
+		return first, last, err
+	}
+	return first, last, log.Before(0, taking(&last))
 }
 
 // whole shows all that is stored.

@@ -31,6 +31,9 @@ func (stretched) times() (out []time.Time) {
 	return out
 }
 
+func (l stretched) Get(seq uint64) (event.Record, error) {
+	return event.Record{Seq: seq, ReceivedAt: l.times()[seq-1]}, nil
+}
 func (l stretched) Last() uint64 { return uint64(len(l.times())) }
 func (l stretched) After(_ uint64, fn func(event.Record) bool) error {
 	fn(event.Record{Seq: 1, ReceivedAt: l.times()[0]})
@@ -184,5 +187,30 @@ func TestScale(t *testing.T) {
 	}
 	if s := scaleOf([]uint64{1, 1, 1, 1000}); s.units(0, 80) != 0 || s.units(1, 80) < 5 || s.units(1000, 80) != 80 {
 		t.Errorf("%d, %d", s.units(1, 80), s.units(1000, 80))
+	}
+}
+
+// nothing is a log without records.
+type nothing struct{ stretched }
+
+func (nothing) Get(uint64) (event.Record, error)             { return event.Record{}, event.ErrNotFound }
+func (nothing) After(uint64, func(event.Record) bool) error  { return nil }
+func (nothing) Before(uint64, func(event.Record) bool) error { return nil }
+
+// The timeline is there before anything of the log was read, and goes when there is nothing
+// to draw; what is answered after it was left shows nothing.
+func TestTheTimelineIsShownAtOnce(t *testing.T) {
+	s := &tuitest.Screen{}
+	cmd := Open(tuitest.Env(), s, stretched{})
+	if text := s.Text(80, 20); !strings.Contains(text, "counting") {
+		t.Errorf("shown is:\n%s", text)
+	}
+	s.Press("esc")
+	if then, ok := cmd().(widget.Then); !ok || then() != nil || s.Dialog != nil {
+		t.Error("it comes back after it was left")
+	}
+	tuitest.Run(Open(tuitest.Env(), s, nothing{}))
+	if s.Dialog != nil || s.Told != "nothing is stored yet" {
+		t.Errorf("of nothing is told %q", s.Told)
 	}
 }
