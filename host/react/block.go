@@ -66,7 +66,9 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 }
 
 // inputIsGone reports whether the input of the request is not kept any more.
-func (r *Run) inputIsGone() bool { return r.State.Over() && r.State != Denied }
+func (r *Run) inputIsGone() bool {
+	return r.State.Over() && r.State != Denied && len(r.Request.Input) == 0
+}
 
 // RequestHash returns the hash of the run's request. Of a run that is over the input is not
 // kept: it is then the hash that was approved, "" if nobody had to.

@@ -25,6 +25,8 @@ type engine struct {
 	view react.View
 	runs []react.Run
 	did  []string
+
+	steps map[react.RunID][]react.Step
 }
 
 func (e *engine) Reactions() react.View {
@@ -53,6 +55,12 @@ func (e *engine) Run(_ context.Context, id react.RunID) (react.Run, error) {
 		}
 	}
 	return react.Run{}, react.ErrNoRun
+}
+func (e *engine) Steps(_ context.Context, id react.RunID) ([]react.Step, error) {
+	return e.steps[id], nil
+}
+func (e *engine) AskModel(_ context.Context, q react.Question) (react.RunID, error) {
+	return react.RunID(q.Model), e.note("ask", q.Model, q.Seq, q.Task, q.Typed)
 }
 func (e *engine) note(words ...any) error {
 	e.did = append(e.did, strings.TrimSpace(fmt.Sprintln(words...)))
@@ -151,7 +159,7 @@ func (b *bench) clear() {
 func TestWithoutAnEngineReactionsSaySo(t *testing.T) {
 	for _, args := range [][]string{
 		{"react", "--once", "page", "--event", "7"}, {"react", "stop"}, {"react", "go"}, {"runs", "list"}, {"runs", "show", "waits"}, {"runs", "out", "waits"},
-		{"runs", "retry", "waits"}, {"runs", "settle", "waits", "done"}, {"approve", "waits", "hash"}, {"deny", "waits"}, {"rules", "arm", "page"}, {"rules", "silence", "page", "1h"},
+		{"runs", "retry", "waits"}, {"runs", "settle", "waits", "done"}, {"approve", "waits", "hash"}, {"deny", "waits"}, {"rules", "arm", "page"}, {"rules", "silence", "page", "1h"}, {"ask", "7", "why?"},
 	} {
 		b := newBench(t)
 		b.expect(t, exitError, "no process runs reactions", append(args, "--data", t.TempDir())...)
@@ -288,7 +296,7 @@ func TestRunsAreListedAndShown(t *testing.T) {
 		}
 		return b.out.String()
 	}
-	if got := out("runs", "list", "--state", "failed"); !strings.HasPrefix(got, "ended  page  failed") || !strings.Contains(got, "2  exit code 3") {
+	if got := out("runs", "list", "--state", "failed"); !strings.HasPrefix(got, "ended  page  failed") || !strings.Contains(got, "2  -  exit code 3") {
 		t.Error(got)
 	}
 	want := `{"id":"ended","rule":"page","ns":"live","state":"failed","why":"exit code 3","line":"","key":"","members":2,"first":3,"last":5,"attempt":0,"created":"2026-07-28T12:00:00Z","due":null,"started":null,"ended":null,"exit":3,"spend":"` + react.Money(0) + `"}` + "\n"

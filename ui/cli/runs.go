@@ -24,6 +24,7 @@ func (a *app) runsCommand() *cobra.Command {
 		q      react.Query
 		state  string
 		reason string
+		step   int
 	)
 	cmd := &cobra.Command{
 		Use:   "runs",
@@ -45,6 +46,16 @@ func (a *app) runsCommand() *cobra.Command {
 			return a.listRuns(cmd.Context(), q)
 		}),
 	}
+	show := &cobra.Command{
+		Use: "show ID", Short: "Show a run: what it does, for which records, its steps, how it went", Args: exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
+		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("step") {
+				return a.showStep(cmd.Context(), react.RunID(args[0]), step)
+			}
+			return a.showRun(cmd.Context(), react.RunID(args[0]))
+		}),
+	}
+	show.Flags().IntVar(&step, "step", 0, "only this step of a run that asks a model, with all that a tool answered")
 	list.Flags().StringVar(&q.Rule, "rule", "", "only those of this rule")
 	list.Flags().StringVar(&state, "state", "", "only those in this state")
 	list.Flags().IntVar(&q.Limit, "limit", 0, "so many at most (default 100)")
@@ -63,11 +74,7 @@ func (a *app) runsCommand() *cobra.Command {
 		}),
 	}
 	settle.Flags().StringVar(&reason, "reason", "", "what is noted with it")
-	cmd.AddCommand(list, settle,
-		&cobra.Command{
-			Use: "show ID", Short: "Show a run: what it does, for which records, how it went", Args: exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
-			Run: a.run(func(cmd *cobra.Command, args []string) error { return a.showRun(cmd.Context(), react.RunID(args[0])) }),
-		},
+	cmd.AddCommand(list, show, settle,
 		&cobra.Command{
 			Use: "out ID", Short: "Print what a run printed: the beginning and the end of each stream", Args: exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
 			Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -123,10 +130,18 @@ func (a *app) listRuns(ctx context.Context, q react.Query) error {
 		var t table
 		for i := range runs {
 			r := &runs[i]
-			t.add(string(r.ID), r.Rule, string(r.State), r.Created.Local().Format(time.DateTime), strconv.FormatUint(r.Members.Count, 10), safe(r.Why))
+			t.add(string(r.ID), r.Rule, string(r.State), r.Created.Local().Format(time.DateTime), strconv.FormatUint(r.Members.Count, 10), spent(r), safe(r.Why))
 		}
 		return a.printTable(&t)
 	})
+}
+
+// spent is what a run cost, "-" where it asked no model.
+func spent(r *react.Run) string {
+	if r.Steps == 0 && r.Spend == 0 {
+		return "-"
+	}
+	return "$" + react.Money(r.Spend)
 }
 
 // actOnRun does something to a run and, where JSON is wanted, prints the run as it is then.
@@ -235,8 +250,12 @@ func (a *app) showRun(ctx context.Context, id react.RunID) error {
 		if err != nil {
 			return err
 		}
+		steps, err := c.Steps(ctx, id)
+		if err != nil {
+			return err
+		}
 		if a.flags.json {
-			return a.write(append(appendWholeRun(nil, &r), '\n'))
+			return a.write(append(appendWholeRun(nil, &r, steps), '\n'))
 		}
 		before, err := approvedBefore(ctx, c, r)
 		if err != nil {
@@ -259,6 +278,9 @@ func (a *app) showRun(ctx context.Context, id react.RunID) error {
 		line("line", safe(r.Line))
 		line("by", safe(r.By))
 		line("reason", safe(r.Reason))
+		if len(steps) > 0 {
+			line("spent", spent(&r))
+		}
 		if r.Result != nil {
 			line("ended", r.Result.Ended.Local().Format(time.DateTime)+", "+string(r.Result.Outcome)+", "+safe(r.Result.Why))
 			line("printed", fmt.Sprintf("%d bytes, and %d to standard error; `eventdeck runs out %s` prints them", r.Result.Output.Stdout.Bytes, r.Result.Output.Stderr.Bytes, r.ID))
@@ -266,12 +288,19 @@ func (a *app) showRun(ctx context.Context, id react.RunID) error {
 		if r.Request != nil && len(r.Request.Input) > 0 {
 			b.WriteString(payloadText(*r.Request))
 		}
+		for i := range steps {
+			b.WriteString("\n" + stepText(&steps[i]))
+		}
+		if r.Result != nil && !r.Result.Answer.IsZero() {
+			line("\nanswer", "in its own words:")
+			b.WriteString(safeLines(react.Gutter, r.Result.Answer))
+		}
 		return a.write([]byte(b.String()))
 	})
 }
 
-// appendWholeRun is appendRun with the request and the result.
-func appendWholeRun(b []byte, r *react.Run) []byte {
+// appendWholeRun is appendRun with the requests, the steps and the result.
+func appendWholeRun(b []byte, r *react.Run, steps []react.Step) []byte {
 	b = appendRun(b, r)
 	b = b[:len(b)-1]
 	add := func(name string, v any) {
@@ -282,6 +311,12 @@ func appendWholeRun(b []byte, r *react.Run) []byte {
 	if r.Request != nil {
 		b = export.AppendString(b, "hash", r.RequestHash())
 		add("request", r.Request)
+	}
+	if r.Began != nil {
+		add("began", r.Began)
+	}
+	if len(steps) > 0 {
+		add("steps", steps)
 	}
 	if r.Result != nil {
 		add("result", r.Result)
@@ -322,19 +357,11 @@ func appendStream(b []byte, name string, s react.Stream) []byte {
 // printStream prints what was kept of a stream, so that nothing in it acts on a terminal.
 func printStream(w io.Writer, s react.Stream) error {
 	var b strings.Builder
-	write := func(t trust.Text) {
-		if t.IsZero() {
-			return
-		}
-		for _, line := range trust.Block(trust.Untrusted(strings.TrimSuffix(t.Raw(), "\n")), 0) {
-			b.WriteString(line.Plain() + "\n")
-		}
-	}
-	write(s.Head)
+	b.WriteString(safeLines("", s.Head))
 	if left := s.Bytes - int64(s.Head.Len()) - int64(s.Tail.Len()); left > 0 {
 		fmt.Fprintf(&b, "… %d bytes were not kept …\n", left)
 	}
-	write(s.Tail)
+	b.WriteString(safeLines("", s.Tail))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// showStep prints one step of a run in full.
+func (a *app) showStep(ctx context.Context, id react.RunID, n int) error {
+	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
+		if _, _, err := oneRun(ctx, c, id); err != nil {
+			return err
+		}
+		steps, err := c.Steps(ctx, id)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(steps, func(s react.Step) bool { return s.N == n })
+		if i < 0 {
+			return fmt.Errorf("run %s has no step %d; it took %d", id, n, len(steps))
+		}
+		if a.flags.json {
+			text, err := json.Marshal(steps[i])
+			if err != nil {
+				return fmt.Errorf("step %d: %w", n, err)
+			}
+			return a.write(append(trust.CompactJSON(text), '\n'))
+		}
+		text := stepText(&steps[i])
+		if x := steps[i].Result; x != nil {
+			text += safeLines(react.Gutter, x.Content)
+		}
+		return a.write([]byte(text))
+	})
+}
+
+// stepText is a step as plain text; what others say stands behind the gutter.
+func stepText(s *react.Step) string {
+	var b strings.Builder
+	line := func(label, words string) {
+		if words != "" {
+			fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, words)
+		}
+	}
+	words := []string{string(s.Kind), string(s.State)}
+	if s.Kind == react.StepTool {
+		words = []string{safe(s.Server) + "/" + safe(s.Tool), string(s.Class), string(s.State)}
+	}
+	if react.Total(s.Usage) > 0 {
+		words = append(words, fmt.Sprintf("%d tokens in, %d out", s.Usage.In, s.Usage.Out))
+		if s.Usage.Estimated {
+			words = append(words, "estimated")
+		}
+	}
+	if s.Cost > 0 {
+		words = append(words, "$"+react.Money(s.Cost))
+	}
+	if !s.Ended.IsZero() {
+		words = append(words, s.Ended.Sub(s.Began).Round(time.Millisecond).String())
+	}
+	line(fmt.Sprintf("step %d", s.N), strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", "))
+	line("because", safe(s.Why))
+	line("line", safe(s.Line))
+	line("sent", s.Sent)
+	if len(s.Args) > 0 {
+		b.WriteString(safeLines(react.Gutter, trust.Untrusted(string(s.Args))))
+	}
+	if a := s.Answer; a != nil {
+		b.WriteString(safeLines(react.Gutter, a.Text))
+		for _, c := range a.Calls {
+			line("calls", safe(c.Name))
+			b.WriteString(safeLines(react.Gutter, trust.Untrusted(string(c.Args))))
+		}
+		if a.Cut {
+			line("cut", "the answer ended because it was as long as it may be")
+		}
+	}
+	if x := s.Result; x != nil {
+		words := fmt.Sprintf("%d bytes", x.Content.Len())
+		if x.Failed {
+			words += ", the tool says that it failed"
+		}
+		if x.Cut > 0 {
+			words += fmt.Sprintf(", %d more were not kept", x.Cut)
+		}
+		line("result", words)
+	}
+	return b.String()
+}
+
+// safeLines are words of others on lines that act on no terminal, each behind a prefix.
+func safeLines(prefix string, text trust.Text) string {
+	if text.IsZero() {
+		return ""
+	}
+	var b strings.Builder
+	for _, l := range trust.Block(trust.Untrusted(strings.TrimSuffix(text.Raw(), "\n")), 0) {
+		b.WriteString(prefix + l.Plain() + "\n")
+	}
+	return b.String()
+}
