@@ -77,12 +77,13 @@ func (s *steps) unask(reply chan answer) {
 // What is not approved is no longer asked.
 func (e *Engine) answer(r *run, a answer, why string) {
 	reply := r.reply
-	r.Live, r.reply = false, nil
+	r.reply = nil
 	if !a.Approved {
 		e.refuseAsked(r, a)
 		r.back()
 	}
 	e.setState(r, react.Running, why, "")
+	r.Live = false
 	r.Due = time.Time{}
 	e.afterCommit(func() { reply <- a })
 }

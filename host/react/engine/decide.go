@@ -21,6 +21,7 @@ type group struct {
 type groupState struct {
 	gathering *run
 	frozen    int // runs that ask, are ready or run
+	fresh     int // of these, runs that ask whether they may begin
 	running   int // of these, acts that are being begun or run
 }
 

@@ -79,7 +79,6 @@ type Engine struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 	ended  chan struct{} // closed when the deciding goroutine has ended
-	unlook func()
 
 	calls    chan func() // for the deciding goroutine
 	wake     chan struct{}
@@ -92,6 +91,7 @@ type Engine struct {
 	// What follows belongs to the deciding goroutine.
 
 	position uint64
+	unlook   func() // ends that the store is watched; nil while there are no rules
 	file     fileState
 	set      *react.Set
 	maybe    []*react.Matcher // of the record at hand, kept for its room
@@ -156,13 +156,6 @@ func Open(o Options) (*Engine, error) {
 		return nil, fmt.Errorf("reactions: %w", err)
 	}
 	e.readRules(e.loadRules())
-	e.unlook = o.Store.Watch(func(records []event.Record) {
-		if e.interest.see(records) {
-			e.nudge()
-		}
-	})
-	// What was committed before the store was watched is read in any case.
-	e.interest.add(e.position+1, o.Store.Last())
 	e.show()
 	go e.run()
 	return e, nil
@@ -171,11 +164,37 @@ func Open(o Options) (*Engine, error) {
 // Close ends the engine and waits for its goroutines. Acts that run go on; the next engine
 // finds them.
 func (e *Engine) Close() error {
-	e.unlook()
 	e.cancel()
 	<-e.ended
+	if e.unlook != nil {
+		e.unlook()
+	}
 	e.wg.Wait()
 	return nil
+}
+
+// look watches the store while there are rules: without them a commit costs nothing. What
+// came while nobody looked no rule has to decide.
+func (e *Engine) look(rules, fresh bool) {
+	switch {
+	case !rules && e.unlook != nil:
+		e.unlook()
+		e.unlook = nil
+		e.interest.drop()
+	case rules && e.unlook == nil:
+		if !fresh {
+			e.moveTo(e.o.Store.Last())
+		}
+		e.unlook = e.o.Store.Watch(func(records []event.Record) {
+			if e.interest.see(records) {
+				e.nudge()
+			}
+		})
+		e.interest.add(e.position+1, e.o.Store.Last())
+	}
+	if !rules {
+		e.moveTo(e.o.Store.Last())
+	}
 }
 
 func (e *Engine) now() time.Time { return e.o.Now().UTC() }
@@ -217,7 +236,7 @@ func (e *Engine) run() {
 			timer.Reset(pause)
 			wake = nil
 		default:
-			timer.Reset(max(0, next.Sub(e.now())))
+			timer.Reset(min(tickEvery, max(0, next.Sub(e.now()))))
 		}
 		e.staged.again = false
 		select {
@@ -248,9 +267,10 @@ func (e *Engine) drain() {
 // tick does each second what nothing else asks for.
 func (e *Engine) tick() {
 	now := e.now()
-	if now.Sub(e.ticked) < tickEvery {
+	if since := now.Sub(e.ticked); since >= 0 && since < tickEvery { // less than nothing: the clock was set back
 		return
 	}
+	e.stale = e.stale || dayOf(now) != dayOf(e.ticked)
 	e.ticked = now
 	e.lookAtFiles()
 	if e.gate.stopped() {

@@ -109,6 +109,13 @@ func (i *interest) add(from, to uint64) {
 	}
 }
 
+// drop forgets what is to be decided.
+func (i *interest) drop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.from, i.to, i.handed, i.count, i.bytes = 0, 0, nil, 0, 0
+}
+
 func (i *interest) want(from, to uint64) {
 	if i.to == 0 || from < i.from {
 		i.from = from

@@ -161,6 +161,7 @@ func (e *Engine) index() {
 			e.ruleState(r.Rule).newest = r
 		}
 		g.frozen += r.frozen(r.State)
+		g.fresh += r.fresh(r.State)
 		e.asking += asking(r.State)
 		e.ruleState(r.Rule).waiting += waiting(r.State)
 		if e.lag != "" && r.State != react.Asking {

@@ -156,8 +156,9 @@ func (e *Engine) readRules(read readFile) {
 	}
 	// Whatever is committed from now on is looked at with the new types.
 	e.interest.listen(read.set.File)
-	last := e.o.Store.Last()
 	fresh := e.set == nil
+	e.look(len(read.set.File.Rules) > 0, fresh)
+	last := e.o.Store.Last()
 	e.set = read.set
 	in := map[string]bool{}
 	for i := range read.set.File.Rules {

@@ -34,7 +34,7 @@ func (e *Engine) advance() time.Time {
 		switch r.State {
 		case react.Gathering:
 			switch {
-			case r.NS == react.Live && e.group(r).frozen > 0:
+			case r.NS == react.Live && e.behind(r):
 				e.waits(r, "another run of its group asks, is ready or runs")
 			case r.full && e.asking >= react.MaxAsking:
 				e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
@@ -67,6 +67,19 @@ func (e *Engine) advance() time.Time {
 	return next
 }
 
+// behind reports whether a run has to wait for another one of its group. One that asks
+// whether it may begin holds nothing back once its rule is armed: what comes now goes by
+// itself.
+func (e *Engine) behind(r *run) bool {
+	g := e.group(r)
+	if m := e.matcher(r.Rule); m != nil && m.Rule.Mode == react.ModeAuto {
+		if rs := e.ruleState(r.Rule); rs.Armed != "" && rs.Armed == rs.Hash {
+			return g.frozen > g.fresh
+		}
+	}
+	return g.frozen > 0
+}
+
 // waits says why a run goes on gathering.
 func (e *Engine) waits(r *run, why string) {
 	if r.Why != why {
@@ -85,6 +98,7 @@ func (e *Engine) setState(r *run, to react.State, why, line string) {
 		rs.newest = nil
 	}
 	g.frozen += r.frozen(to) - r.frozen(r.State)
+	g.fresh += r.fresh(to) - r.fresh(r.State)
 	e.asking += asking(to) - asking(r.State)
 	e.ruleState(r.Rule).waiting += waiting(to) - waiting(r.State)
 	r.State, r.Why, r.Line = to, why, line
@@ -96,6 +110,14 @@ func (e *Engine) setState(r *run, to react.State, why, line string) {
 // the operator asked for keeps nothing back.
 func (r *run) frozen(s react.State) int {
 	if r.NS == react.Live && (s == react.Asking || s == react.Ready || s == react.Running) {
+		return 1
+	}
+	return 0
+}
+
+// fresh counts a run that asks whether it may begin.
+func (r *run) fresh(s react.State) int {
+	if r.NS == react.Live && s == react.Asking && !r.Goes && !r.Live {
 		return 1
 	}
 	return 0
