@@ -51,10 +51,10 @@ type StepVerdict struct {
 	Line string // file:line:column that led to it, or ""
 }
 
-// JudgeStep says whether a step of a run may be begun. The strictest answer wins: stopped,
-// refused, no budget, asks. A grant never stands for an approval here.
+// JudgeStep says whether a step of a run may be begun. The strictest answer wins: stopped, no
+// budget, refused, asks. A grant never stands for an approval here.
 func JudgeStep(f StepFacts) StepVerdict {
-	for _, ask := range []func(*StepFacts) StepVerdict{judgeStop, judgeKind, judgeTool, judgeTries, judgeBudget, judgeApproval} {
+	for _, ask := range []func(*StepFacts) StepVerdict{judgeStop, judgeTries, judgeBudget, judgeKind, judgeTool, judgeApproval} {
 		if v := ask(&f); v.Err != nil {
 			return v
 		}
@@ -80,14 +80,18 @@ func judgeStop(f *StepFacts) StepVerdict {
 		return verdict(ErrStopped, "", "reactions are stopped")
 	case f.Held != "":
 		return verdict(ErrStopped, "", "reactions are held: %s", f.Held)
-	case f.Rule == nil:
-		return verdict(ErrRefusedStep, "", "the rule is no longer in the file")
 	}
 	return StepVerdict{}
 }
 
 // judgeKind holds a run to what it began as.
 func judgeKind(f *StepFacts) StepVerdict {
+	switch {
+	case f.Rule == nil:
+		return verdict(ErrRefusedStep, "", "the rule is no longer in the file")
+	case f.Step.N != 0 && f.over():
+		return verdict(ErrRefusedStep, "", "step %d is over", f.Step.N)
+	}
 	ok := false
 	switch f.Step.Kind {
 	case StepModel:
@@ -134,6 +138,16 @@ func (f *StepFacts) pinned() *Pinned {
 	return nil
 }
 
+// over reports whether a step that is to be begun again is none that is begun.
+func (f *StepFacts) over() bool {
+	for _, s := range f.Before {
+		if s.N == f.Step.N {
+			return s.State != StepBegun
+		}
+	}
+	return true
+}
+
 // class returns what the tool may do: whoever says that it may change something is believed.
 func (f *StepFacts) class() ToolClass {
 	if p := f.pinned(); p != nil && p.Class == ToolRead && f.Request.Class == ToolRead && f.Step.Class != ToolWrite {
@@ -148,9 +162,7 @@ func judgeTries(f *StepFacts) StepVerdict {
 		switch {
 		case s.N != f.Step.N:
 			n++
-		case s.State != StepBegun:
-			return verdict(ErrRefusedStep, "", "step %d is %s", s.N, s.State)
-		case s.Tries >= StepTries:
+		case s.State == StepBegun && s.Tries >= StepTries:
 			return verdict(ErrBudget, "", "step %d was begun %d times, and its outcome is not known", s.N, s.Tries)
 		}
 	}

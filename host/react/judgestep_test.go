@@ -96,10 +96,14 @@ func TestStepsAreJudged(t *testing.T) {
 			f.Step.N, f.Approved = 1, true
 			f.Before = []Step{{N: 1, State: StepBegun}}
 		}, ErrRefusedStep, "not called again", "rules.json:5:3"},
-		"a step that is over":    {func(f *StepFacts) { f.Step.N = 1; f.Before = []Step{told("pager")} }, ErrRefusedStep, "step 1 is done", ""},
+		"a step that is over":    {func(f *StepFacts) { f.Step.N = 1; f.Before = []Step{told("pager")} }, ErrRefusedStep, "step 1 is over", ""},
 		"a fourth try":           {func(f *StepFacts) { asksModel(f); f.Step.N = 1; f.Before = []Step{{N: 1, State: StepBegun, Tries: 3}} }, ErrBudget, "3 times", ""},
 		"the twelfth step":       {func(f *StepFacts) { f.Before = slices.Repeat([]Step{told("pager")}, 11) }, nil, "", ""},
 		"a thirteenth step":      {func(f *StepFacts) { f.Before = slices.Repeat([]Step{told("pager")}, 12) }, ErrBudget, "12 steps", ""},
+		"whatever is refused counts": {func(f *StepFacts) {
+			calls(f, "other", "x")
+			f.Before = slices.Repeat([]Step{{N: 1, State: StepRefused}}, 12)
+		}, ErrBudget, "12 steps", ""},
 		"what is refused counts": {func(f *StepFacts) { f.Before = slices.Repeat([]Step{{N: 1, State: StepRefused}}, 12) }, ErrBudget, "12 steps", ""},
 
 		"the last token":             {func(f *StepFacts) { asksModel(f); f.Before = []Step{{N: 1, Usage: Usage{In: 800, Out: 50}}} }, nil, "", ""},
@@ -133,7 +137,7 @@ func TestStepsAreJudged(t *testing.T) {
 
 // However much a run was let, a restriction never loosens what is said of a step.
 func TestRestrictionsNeverLoosenAStep(t *testing.T) {
-	order := []error{nil, ErrAsks, ErrBudget, ErrRefusedStep, ErrStopped}
+	order := []error{nil, ErrAsks, ErrRefusedStep, ErrBudget, ErrStopped}
 	restrict := []func(*StepFacts){
 		func(f *StepFacts) { f.Stopped = true }, func(f *StepFacts) { f.Held = "x" }, func(f *StepFacts) { f.Rule = nil },
 		func(f *StepFacts) { f.Unknown = "r" }, func(f *StepFacts) { f.SpentRun = math.MaxInt64 }, func(f *StepFacts) { f.SpentAll = math.MaxInt64 },

@@ -76,6 +76,8 @@ func (e *Engine) finish(r *run, res react.Result) {
 		e.end(r, react.Killed, orElse(res.Why, "the stop switch ended it"), "")
 	case res.Outcome == react.OutcomeNever:
 		e.neverBegan(r, res)
+	case res.Outcome == react.OutcomeUnknown && r.inside():
+		e.failed(r, orElse(res.Why, "what happened is not known"))
 	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && r.repeats():
 		e.retry(r, res)
 	case res.Outcome == react.OutcomeUnknown:

@@ -20,6 +20,7 @@ type planned struct {
 	bound int64
 	cost  int64 // -1: it is not known
 	next  *react.Request
+	end   *react.Result
 }
 
 // prepareSteps makes the request of a rule that takes steps.
@@ -71,6 +72,9 @@ func (a *attempt) steps(ctx context.Context, steps react.Steps, plan []planned) 
 		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error()}
 	}
 	for i, p := range plan {
+		if p.end != nil {
+			return *p.end
+		}
 		if p.next != nil {
 			return react.Result{Outcome: react.OutcomeAsks, Next: p.next, Why: "a model chose it"}
 		}
@@ -124,18 +128,24 @@ func (a *attempt) begin(ctx context.Context, steps react.Steps, st react.Step, r
 // carryOut has the effect of a step, unless the world was killed.
 func (a *attempt) carryOut(ctx context.Context, steps react.Steps, st *react.Step, p planned) error {
 	a.l.failpoint("calling")
-	steps.Progress(trust.Untrusted("word "))
+	steps.Progress(trust.Untrusted(a.l.w.words))
 	if a.l.isDead() {
 		return errors.New("the host is gone")
 	}
 	w := a.l.w
 	w.mu.Lock()
 	if st.Kind == react.StepTool {
-		w.called[fmt.Sprintf("%s/%d", a.req.Run, st.N)]++
+		name := fmt.Sprintf("%s/%d", a.req.Run, st.N)
+		if w.called[name]++; st.Class == react.ToolWrite {
+			w.wrote[name]++
+		}
 		st.Result = &react.ToolResult{Content: trust.Untrusted("told")}
 	} else {
-		w.paid += max(p.cost, 0)
-		st.Answer = &react.Answer{Text: trust.Untrusted("said")}
+		w.paid[a.req.Run] += p.cost
+		if p.cost < 0 {
+			w.paid[a.req.Run] += p.bound + 1
+		}
+		st.Answer = &react.Answer{Text: trust.Untrusted("said" + w.said)}
 	}
 	w.mu.Unlock()
 	select {
@@ -162,20 +172,6 @@ func (p planned) step(first react.Request) (react.Step, *react.Request) {
 	t := first.Tools[i]
 	st.Server, st.Tool, st.Class = t.Server, t.Name, t.Class
 	return st, &react.Request{Kind: react.RequestTool, Run: first.Run, Rule: first.Rule, Server: t.Server, Tool: t.Name, Class: t.Class, Pin: t.Pin, Input: st.Args}
-}
-
-func theModel() react.Model {
-	return react.Model{Name: "local", Wire: react.WireChat, URL: "http://127.0.0.1:1/v1", Model: "m", Price: &react.Price{In: 1, Out: 1}, Output: 10}
-}
-
-// taskRule has a model read and, once approved, write.
-func taskRule(name string) react.Rule {
-	r := commandRule(name)
-	r.Limits = react.Limits{Running: 1, Queue: 100, Spend: 500_000, Tokens: 100_000}
-	r.Do = react.Do{Task: &react.Task{Model: theModel(), Task: "look", Tools: []react.Tool{
-		{Server: "git", Name: "log", Class: react.ToolRead}, {Server: "pager", Name: "look", Class: react.ToolRead}, {Server: "pager", Name: "undo", Class: react.ToolWrite},
-	}}}
-	return r
 }
 
 var (

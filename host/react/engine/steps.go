@@ -218,7 +218,9 @@ func addUsage(a, b react.Usage) react.Usage {
 func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict) int {
 	r := s.r
 	if i >= 0 {
-		st = r.taken[i].Step
+		if st = r.taken[i].Step; st.State != react.StepBegun {
+			return st.N
+		}
 	} else {
 		st.N, st.Began = len(r.taken)+1, e.now()
 		st.Cost, st.Usage = 0, react.Usage{}

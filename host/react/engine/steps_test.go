@@ -33,8 +33,8 @@ func TestARunOfStepsAsksForWhatWritesAndGoesOn(t *testing.T) {
 		if err != nil || len(all) != 5 || w.called[string(r.ID)+"/4"] != 1 || w.called[string(r.ID)+"/2"] != 1 {
 			t.Errorf("called %v; %+v, %v", w.called, all, err)
 		}
-		if slices.ContainsFunc(all, func(s react.Step) bool { return s.State != react.StepDone }) || r.Spend != 1200 || w.paid != 1200 || r.Request.Kind != react.RequestModel {
-			t.Errorf("spent %d of %d, %+v", r.Spend, w.paid, all)
+		if slices.ContainsFunc(all, func(s react.Step) bool { return s.State != react.StepDone }) || r.Spend != 1200 || w.paid[r.ID] != 1200 || r.Request.Kind != react.RequestModel {
+			t.Errorf("spent %d of %d, %+v", r.Spend, w.paid[r.ID], all)
 		}
 		for action, n := range map[string]int{"tool called": 2, "model asked": 3, "approval asked": 1} {
 			got := 0
@@ -52,6 +52,65 @@ func TestARunOfStepsAsksForWhatWritesAndGoesOn(t *testing.T) {
 		}
 		if n := len(w.tables[event.TableReact]); n < 5 {
 			t.Errorf("%d entries", n)
+		}
+	})
+}
+
+// What is too long is not kept, and the outcome is: what a tool did is known.
+func TestAStepIsBounded(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		w.plan, w.said = does(asksModel, reads), strings.Repeat("x", maxStep)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		r := only(t, e, react.Done)
+		all, err := e.Steps(t.Context(), r.ID)
+		if err != nil || len(all) != 2 || all[0].State != react.StepFailed || all[0].Answer != nil || all[0].Cost != 400 || all[1].State != react.StepDone {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}
+
+// A run that never tells what became of it does not go on for ever.
+func TestARunThatIsNeverKnownFails(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		w.plan = does(planned{end: &react.Result{Outcome: react.OutcomeUnknown, Why: "lost"}})
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(time.Minute)
+		if r := only(t, e, react.Failed); r.Attempt != resumes || !strings.Contains(r.Why, "lost") {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// What a model asks for and the run does not have is refused, counts, and leaves nothing of
+// the model's own words where they would be believed.
+func TestACallOfAnUnknownToolIsRefusedAndCounts(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		made := planned{kind: react.StepTool, tool: "x\x1b[2J\u202e"}
+		w.plan = does(slices.Repeat([]planned{made}, 20)...)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		r := only(t, e, react.Failed)
+		all, err := e.Steps(t.Context(), r.ID)
+		if err != nil || len(all) != react.MaxSteps || all[0].State != react.StepRefused || all[0].Tool != `"x\x1b[2J\u202e"` || len(w.called) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		for _, a := range w.audit() {
+			if strings.Contains(a.Result, "[2J") {
+				t.Errorf("the audit log has it: %q", a.Result)
+			}
 		}
 	})
 }

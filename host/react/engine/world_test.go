@@ -48,7 +48,12 @@ type world struct {
 
 	plan    func(react.Request) []planned // what the model of a run does
 	called  map[string]int                // run/step -> how often a tool was really called
-	paid    int64                         // micro-dollars that models really took
+	wrote   map[string]int                // of these, those that write
+	paid    map[react.RunID]int64         // micro-dollars that models really took
+	lives   int                           // that are over
+	said    string                        // what a model answers
+	words   string                        // that a model says
+	skew    time.Duration                 // by which the clock of the host is wrong
 	answers map[react.RunID][]react.Answered
 }
 
@@ -57,7 +62,7 @@ func newWorld(t testing.TB, rules ...react.Rule) *world {
 		t: t, dir: t.TempDir(), records: map[uint64]event.Record{}, tables: map[event.JournalTable]map[string][]byte{},
 		watches: map[int]func([]event.Record){}, begun: map[string]int{}, results: map[string]react.Result{}, ends: map[string]chan struct{}{},
 		inputs: map[react.RunID][]uint64{}, sends: map[react.RunID]int{}, program: "v1", live: true,
-		called: map[string]int{}, answers: map[react.RunID][]react.Answered{},
+		called: map[string]int{}, wrote: map[string]int{}, paid: map[react.RunID]int64{}, answers: map[react.RunID][]react.Answered{},
 		outcome: func(react.RunID, int) react.Outcome { return react.OutcomeDone },
 	}
 	w.rules(rules...)
@@ -126,6 +131,11 @@ func (w *world) open(target string, after int) (*Engine, *life) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.live
+		},
+		Now: func() time.Time {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return time.Now().Add(w.skew)
 		},
 		Unsigned: func(id event.SubID) bool { return id == "unsigned" },
 	})
@@ -365,6 +375,13 @@ func (a *attempt) Wait(ctx context.Context) (react.Result, error) {
 	w := a.l.w
 	w.mu.Lock()
 	end, began := w.ends[a.name()]
+	if a.adopted && a.req.Kind == react.RequestAgent || a.adopted && a.req.Kind == react.RequestTool {
+		w.mu.Unlock()
+		if w.cut {
+			return react.Result{Outcome: react.OutcomeUnknown, Why: "its conversation is gone"}, nil
+		}
+		return react.Result{Outcome: react.OutcomeNever, Why: "its conversation is taken up"}, nil
+	}
 	cut := w.cut || a.adopted && a.req.Kind == react.RequestWebhook // its answer was for the process that is gone
 	w.mu.Unlock()
 	switch {
@@ -381,28 +398,6 @@ func (a *attempt) Wait(ctx context.Context) (react.Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.results[a.name()], nil
-}
-
-// Rules of the tests.
-
-func commandRule(name string) react.Rule {
-	return react.Rule{
-		Name: name, On: react.Source{Server: "pager", Type: "incident"}, Mode: react.ModeAuto, Age: 15 * time.Minute,
-		Limits: react.Limits{Running: 1, Queue: 100}, Do: react.Do{Command: &react.Command{Argv: []string{"/bin/act"}, Trusted: true}},
-		Where: "rules.json:1:1",
-	}
-}
-
-func webhookRule(name string) react.Rule {
-	r := commandRule(name)
-	r.Do = react.Do{Webhook: &react.Webhook{URL: "https://example.com/hook"}}
-	return r
-}
-
-func noteRule(name string) react.Rule {
-	r := commandRule(name)
-	r.Do = react.Do{Note: "look"}
-	return r
 }
 
 // arm arms all rules as they stand.

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// chosen has the model choose an act by its name.
+func chosen(name, note string) func(react.Request) []planned {
+	return does(asksModel, planned{next: &react.Request{Kind: react.RequestNote, Act: name, Note: note, Input: []byte("1 ")}})
+}
+
+// What a model chose is done by itself where the act's own mode and an armed rule let it,
+// and else asked about.
+func TestAnActThatAModelChoseHasItsOwnMode(t *testing.T) {
+	for name, c := range map[string]struct {
+		act   string
+		rule  func(*react.Rule)
+		after func(*testing.T, *Engine)
+		asks  string // why; "" if it does not
+	}{
+		"auto":                     {"look", nil, nil, ""},
+		"asks":                     {"call", nil, nil, "mode is ask"},
+		"auto in a rule of ask":    {"look", func(r *react.Rule) { r.Mode = react.ModeAsk }, nil, ""},
+		"auto, disarmed meanwhile": {"look", nil, func(t *testing.T, e *Engine) { must(t, e.Disarm(t.Context(), "page")) }, "not armed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulated(t, func(t *testing.T) {
+				rule := choiceRule("page")
+				if c.rule != nil {
+					c.rule(&rule)
+				}
+				w := newWorld(t, rule)
+				w.plan, w.lasts = chosen(c.act, c.act), time.Second
+				e, _ := w.open("", 0)
+				defer closed(t, e)
+				arm(t, e)
+				w.submit(record("pager", "incident", `{}`))
+				rest(500 * time.Millisecond)
+				if r := only(t, e, react.Asking, react.Running); r.State == react.Asking {
+					must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+				}
+				if c.after != nil {
+					c.after(t, e)
+				}
+				rest(5 * time.Second)
+				if c.asks != "" {
+					r := only(t, e, react.Asking)
+					if !strings.Contains(r.Why, c.asks) || r.Request.Act != c.act || r.Began.Kind != react.RequestChoice {
+						t.Fatalf("%q, %+v", r.Why, r)
+					}
+					must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+					rest(5 * time.Second)
+				}
+				r := only(t, e, react.Done)
+				if r.Request.Act != c.act || r.Began == nil || r.Attempt != 2 {
+					t.Errorf("%+v", r)
+				}
+			})
+		})
+	}
+}
+
+// Whatever a runner says that a model chose, it is one of the rule's acts or nothing.
+func TestWhatIsNoActOfTheRuleIsNotDone(t *testing.T) {
+	for name, next := range map[string]react.Request{
+		"another name":  {Kind: react.RequestNote, Act: "erase", Note: "look"},
+		"another act":   {Kind: react.RequestNote, Act: "look", Note: "call"},
+		"another kind":  {Kind: react.RequestCommand, Act: "look", Argv: []string{"/bin/rm"}},
+		"a tool":        {Kind: react.RequestTool, Server: "pager", Tool: "undo"},
+		"no act at all": {Kind: react.RequestCommand, Argv: []string{"/bin/rm"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulated(t, func(t *testing.T) {
+				w := newWorld(t, choiceRule("page"))
+				w.plan = does(asksModel, planned{next: &next})
+				e, _ := w.open("", 0)
+				defer closed(t, e)
+				arm(t, e)
+				w.submit(record("pager", "incident", `{}`))
+				rest(5 * time.Second)
+				if r := only(t, e, react.Failed); r.Attempt != 1 || r.Request.Kind != react.RequestChoice {
+					t.Errorf("%+v", r)
+				}
+			})
+		})
+	}
+}
+
+// A call of which it is not known whether it was carried out keeps the rule from that tool
+// until the operator says what became of it.
+func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := taskRule("page")
+		rule.Key = []string{".k"}
+		w := newWorld(t, rule)
+		w.plan = does(writes, reads)
+		e, _ := w.open("", 0)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{"k":1}`))
+		rest(2 * time.Second)
+		r := only(t, e, react.Asking)
+		closed(t, e)
+		e, l := w.open("calling", 0)
+		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+		rest(2 * time.Second)
+		if !l.isDead() {
+			t.Fatal("it was not killed")
+		}
+		closed(t, e)
+		e, _ = w.open("", 0)
+		rest(2 * time.Second)
+		r = only(t, e, react.Parked)
+		if !strings.Contains(r.Why, "pager/undo") || w.written() != 0 {
+			t.Errorf("%q, called %v", r.Why, w.called)
+		}
+		w.submit(record("pager", "incident", `{"k":2}`))
+		rest(2 * time.Second)
+		closed(t, e) // it is known over a restart
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		if v := e.Reactions().Rules[0]; v.Unknown["pager/undo"] != r.ID {
+			t.Errorf("the rule's view does not tell: %v", v.Unknown)
+		}
+		other := runsOf(t, e, react.Query{States: []react.State{react.Done}})
+		if len(other) != 1 {
+			t.Fatalf("%+v", runsOf(t, e, react.Query{}))
+		}
+		all, err := e.Steps(t.Context(), other[0].ID)
+		if err != nil || len(all) != 2 || all[0].State != react.StepRefused || !strings.Contains(all[0].Why, "settle") || all[1].State != react.StepDone {
+			t.Errorf("%+v, %v", all, err)
+		}
+		must(t, e.Settle(t.Context(), r.ID, true, "seen"))
+		rest(time.Second)
+		if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
+			t.Errorf("blocked still: %v", v.Unknown)
+		}
+		if all, err = e.Steps(t.Context(), r.ID); err != nil || all[0].State != react.StepDone {
+			t.Errorf("%+v, %v", all, err)
+		}
+		w.submit(record("pager", "incident", `{"k":3}`))
+		rest(2 * time.Second)
+		if n := e.Reactions().Asking; n != 1 {
+			t.Errorf("%d ask", n)
+		}
+	})
+}
+
+func TestTheOperatorAsksAModelOnce(t *testing.T) {
+	for name, typed := range map[string]bool{"typed here": true, "from elsewhere": false} {
+		t.Run(name, func(t *testing.T) {
+			simulated(t, func(t *testing.T) {
+				w := newWorld(t, noteRule("page"))
+				w.plan = does(asksModel)
+				e, _ := w.open("", 0)
+				defer func() { closed(t, e) }()
+				seq := w.submit(record("other", "type", `{}`))
+				if _, err := e.AskModel(t.Context(), react.Question{Seq: seq, Model: "gone", Task: "why?"}); !errors.Is(err, react.ErrNoModel) {
+					t.Error(err)
+				}
+				if _, err := e.AskModel(t.Context(), react.Question{Seq: 99, Model: "local"}); !errors.Is(err, event.ErrNotFound) {
+					t.Error(err)
+				}
+				id, err := e.AskModel(t.Context(), react.Question{Seq: seq, Model: "local", Task: "why?", Typed: typed})
+				must(t, err)
+				rest(2 * time.Second)
+				r, err := e.Run(t.Context(), id)
+				must(t, err)
+				if !typed {
+					if r.State != react.Asking || w.paid[id] != 0 {
+						t.Fatalf("%+v", r)
+					}
+					closed(t, e) // it is the operator's still
+					e, _ = w.open("", 0)
+					must(t, e.Approve(t.Context(), id, r.Request.Hash()))
+					rest(2 * time.Second)
+					r, err = e.Run(t.Context(), id)
+					must(t, err)
+				}
+				if r.State != react.Done || r.NS != react.Manual || r.Rule != react.AskRule || r.Request.Task != "why?" || r.Request.Spend != askSpend || r.Request.Tokens != askTokens || len(r.Request.Tools) != 0 || r.By != "operator" {
+					t.Errorf("%+v", r)
+				}
+				if !slices.ContainsFunc(w.audit(), func(a event.AuditEntry) bool { return a.Action == "approval allowed" && a.Actor == event.ActorOperator }) {
+					t.Error("the audit log does not tell who approved it")
+				}
+			})
+		})
+	}
+}
+
+// What a model says is shown while it says it, bounded, and forgotten then.
+func TestWhatIsSaidIsShownAndBounded(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		w.plan, w.lasts, w.words = does(asksModel), 10*time.Second, strings.Repeat("word ", saysBytes)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(5 * time.Second)
+		r := only(t, e, react.Running)
+		if said := e.Reactions().Says[r.ID]; said.Len() != saysBytes {
+			t.Errorf("%d bytes are shown", said.Len())
+		}
+		rest(10 * time.Second)
+		if says := e.Reactions().Says; len(says) != 0 {
+			t.Errorf("%d runs say something still", len(says))
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// Explain implements [react.Control].
+func (e *Engine) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
+	rec, err := e.o.Store.Get(seq)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := e.Runs(ctx, react.Query{Rule: rule, Seq: seq})
+	if err != nil {
+		return nil, err
+	}
+	var out []react.Verdict
+	unknown := false
+	err = e.inside(ctx, func() {
+		if rule != "" && e.matcher(rule) == nil {
+			unknown = true
+			return
+		}
+		for i := range e.set.File.Rules {
+			if r := &e.set.File.Rules[i]; rule == "" || r.Name == rule {
+				out = append(out, e.explain(e.set.Rule(r.Name), &rec, runs))
+			}
+		}
+	})
+	if unknown {
+		return nil, fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
+	}
+	return out, err
+}
+
+func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) react.Verdict {
+	r := m.Rule
+	v := react.Verdict{Rule: r.Name, Seq: rec.Seq, State: react.Suppressed, Line: r.Where}
+	for i := range runs {
+		if runs[i].Rule == r.Name {
+			v.State, v.Why, v.Line, v.Key, v.Run = runs[i].State, runs[i].Why, runs[i].Line, runs[i].Key, runs[i].ID
+			return v
+		}
+	}
+	rs := e.ruleState(r.Name)
+	matched, ok := false, true
+	listens := slices.Contains(e.set.Listening(rec), m)
+	if listens {
+		matched, ok = e.takes(m, rec)
+		v.Key = m.Key(rec)
+	}
+	switch {
+	case !listens:
+		v.Why, v.Line = fmt.Sprintf("the rule listens to %s of %s", r.On.Type, r.On.Server), r.Line("on")
+	case !ok:
+		v.Why, v.Line = "its filter failed on this record", r.Line("when")
+	case !matched:
+		v.Why, v.Line = "its filter does not take the record", r.Line("when")
+	case rec.Seq <= rs.Since:
+		v.Why = fmt.Sprintf("the rule as it stands began behind record %d", rs.Since)
+	case rec.Seq > e.position:
+		v.State, v.Why = react.Gathering, "it was not come to yet"
+	case rs.watch != nil:
+		v.Why, v.Line = "it counts in the rule's window, which was not true, or was true already", r.Line("window")
+	default:
+		d := react.Judge(e.facts(r, rs))
+		v.State, v.Why, v.Line = d.State, "it is no longer told what was decided; now it would be: "+d.Why, d.Line
+	}
+	return v
+}

@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+func TestARunThatGoesOnGatheringSaysWhy(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, askingCommand())
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		only(t, e, react.Asking)
+		w.submit(record("pager", "incident", `{}`))
+		rest(5 * time.Second)
+		behind := runsOf(t, e, react.Query{States: []react.State{react.Gathering}})
+		if len(behind) != 1 || !strings.Contains(behind[0].Why, "asks, is ready or runs") {
+			t.Errorf("%+v", behind)
+		}
+	})
+}
+
+// An incident that comes under new event ids, in two subscriptions, leads to one act.
+func TestOnceIsChargedWhenTheActStarts(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Once, rule.Key = react.Once{By: []string{".id"}, For: 6 * time.Hour}, []string{".n"}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{"id":1,"n":1}`), record("pager", "incident", `{"id":1,"n":2}`))
+		rest(2 * time.Second)
+		if w.acts() != 1 {
+			t.Errorf("begun: %v", w.begun)
+		}
+		rest(6 * time.Hour)
+		w.submit(record("pager", "incident", `{"id":1,"n":3}`))
+		rest(2 * time.Second)
+		if w.acts() != 2 {
+			t.Errorf("begun: %v", w.begun)
+		}
+	})
+}
+
+func TestRateDelaysAndLosesNothing(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Key, rule.Limits = []string{".k"}, react.Limits{Runs: react.Rate{N: 6, Per: time.Hour}, Running: 1, Queue: 20}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		const n = 10_000
+		for i := range n / 100 {
+			var batch []event.Record
+			for k := range 100 {
+				batch = append(batch, record("pager", "incident", fmt.Sprintf(`{"k":%d}`, (i*100+k)%500)))
+			}
+			w.submit(batch...)
+		}
+		rest(time.Minute)
+		if w.acts() != 6 {
+			t.Errorf("%d acts within an hour", w.acts())
+		}
+		total := uint64(0)
+		runs := runsOf(t, e, react.Query{})
+		for _, r := range runs {
+			total += r.Members.Count
+		}
+		for _, count := range e.Reactions().Rules[0].Suppressed {
+			total += count
+		}
+		if total != n || len(runs) > 30 {
+			t.Errorf("%d records in %d runs or counted, not %d", total, len(runs), n)
+		}
+		rest(time.Hour)
+		if w.acts() != 12 {
+			t.Errorf("%d acts within two hours", w.acts())
+		}
+	})
+}
+
+func TestStopLetsNothingStartAndKills(t *testing.T) {
+	for name, stop := range map[string]func(*testing.T, *world, *Engine){
+		"verb": func(t *testing.T, _ *world, e *Engine) { must(t, e.Stop(t.Context(), true)) },
+		"file": func(t *testing.T, w *world, _ *Engine) {
+			must(t, os.WriteFile(filepath.Join(w.dir, "react.stop"), nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulated(t, func(t *testing.T) {
+				rule := commandRule("page")
+				rule.Key = []string{".k"}
+				w := newWorld(t, rule)
+				w.lasts = 30 * time.Second
+				e, _ := w.open("", 0)
+				arm(t, e)
+				w.submit(record("pager", "incident", `{"k":1}`))
+				rest(time.Second)
+				stop(t, w, e)
+				w.submit(record("pager", "incident", `{"k":2}`))
+				rest(2 * time.Second)
+				if v := e.Reactions(); !v.Stopped || w.acts() != 1 || len(runsOf(t, e, react.Query{States: []react.State{react.Killed}})) != 1 {
+					t.Fatalf("begun %v, %+v", w.begun, v)
+				}
+				closed(t, e)
+				e, _ = w.open("", 0)
+				rest(10 * time.Second)
+				if v := e.Reactions(); !v.Stopped || w.acts() != 1 {
+					t.Fatalf("begun %v, %+v", w.begun, v)
+				}
+				must(t, e.Go(t.Context()))
+				rest(40 * time.Second)
+				if w.acts() != 2 || len(runsOf(t, e, react.Query{States: []react.State{react.Done}})) != 1 {
+					t.Errorf("begun %v", w.begun)
+				}
+				closed(t, e)
+			})
+		})
+	}
+}
+
+func TestRunsThatAskAreBounded(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Mode, rule.Key = react.ModeAsk, []string{".k"}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		for i := range 80 {
+			w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, i)))
+		}
+		rest(5 * time.Second)
+		v := e.Reactions()
+		if v.Asking != react.MaxAsking || len(v.Waiting) != react.MaxAsking || len(v.Active) != 30 {
+			t.Fatalf("%d ask, %d are active", v.Asking, len(v.Active))
+		}
+		must(t, e.Deny(t.Context(), v.Waiting[0].ID, ""))
+		rest(5 * time.Second)
+		if v := e.Reactions(); v.Asking != react.MaxAsking || len(v.Active) != 29 {
+			t.Errorf("%d ask, %d are active", v.Asking, len(v.Active))
+		}
+	})
+}
+
+func TestOnceValuesOfARunAreBounded(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Wait, rule.Once = time.Second, react.Once{By: []string{".id"}, For: time.Hour}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		for i := range onceValues + 500 {
+			w.submit(record("pager", "incident", fmt.Sprintf(`{"id":%d}`, i)))
+		}
+		rest(5 * time.Second)
+		if r := only(t, e, react.Done); r.Members.Count != onceValues+500 {
+			t.Errorf("%d members", r.Members.Count)
+		}
+		n := 0
+		must(t, e.inside(t.Context(), func() { n = len(e.once) }))
+		if n != onceValues {
+			t.Errorf("%d values are charged", n)
+		}
+	})
+}
+
+func TestRunsThatAreOverAreBounded(t *testing.T) {
+	e := &Engine{}
+	for i := range keptRuns + 10 {
+		state := react.Done
+		if i == 3 {
+			state = react.Parked
+		}
+		e.keep(&run{Run: react.Run{ID: react.RunID(fmt.Sprint(i)), State: state}}, 100)
+	}
+	gone := e.prune()
+	if len(gone) != 10 || len(e.over) != keptRuns || gone[0].Key != "0" || e.over[0].id != "3" {
+		t.Errorf("%d are gone, %d kept", len(gone), len(e.over))
+	}
+	e.keep(&run{Run: react.Run{ID: "large", State: react.Done}}, keptBytes)
+	if e.prune(); len(e.over) != 1 || e.overSize > keptBytes+100 {
+		t.Errorf("%d are kept, %d bytes", len(e.over), e.overSize)
+	}
+}

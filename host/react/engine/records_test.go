@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// A store that was restored may not know what was done: nothing acts by itself.
+func TestARestoredStoreHoldsTheEngine(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		arm(t, e)
+		closed(t, e)
+		w.tables[event.TableReact][event.KeyLag] = []byte("the store was restored from a copy")
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(3 * time.Second)
+		if held := e.Reactions().Held; !strings.Contains(held, "restored") || w.acts() != 0 {
+			t.Fatalf("held: %q, begun %v", held, w.begun)
+		}
+		must(t, e.Go(t.Context()))
+		rest(3 * time.Second)
+		only(t, e, react.Asking) // it was made while that was not known
+		w.submit(record("pager", "incident", `{}`))
+		rest(3 * time.Second)
+		if e.Reactions().Held != "" || w.entry(event.KeyLag) != nil {
+			t.Error("it is held still")
+		}
+	})
+}
+
+func TestImportedRecordsStartNothing(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e, _ := w.open("", 0)
+		arm(t, e)
+		closed(t, e)
+		w.tables[event.TableReact][event.PrefixImported+"0000000000000001"] = []byte{}
+		w.submit(record("pager", "incident", `{}`), record("pager", "incident", `{}`))
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		w.submit(record("pager", "incident", `{"live":true}`))
+		rest(3 * time.Second)
+		if w.acts() != 1 || e.Reactions().Rules[0].Suppressed["origin"] != 2 {
+			t.Errorf("begun %v, suppressed %v", w.begun, e.Reactions().Rules[0].Suppressed)
+		}
+	})
+}
+
+func TestBreakerAsksAfterFiveFailures(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := commandRule("page")
+		rule.Key = []string{".k"}
+		w := newWorld(t, rule)
+		w.outcome = func(react.RunID, int) react.Outcome { return react.OutcomeFailed }
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		for i := range 7 {
+			w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, i)))
+			rest(2 * time.Second)
+		}
+		failed, asks := runsOf(t, e, react.Query{States: []react.State{react.Failed}}), runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		if len(failed) != 5 || len(asks) != 2 {
+			t.Errorf("%d failed, %d ask", len(failed), len(asks))
+		}
+	})
+}
+
+func TestAnEventThatCarriesARunIsAskedAbout(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{"k":1}`))
+		rest(2 * time.Second)
+		r := only(t, e, react.Done)
+		w.submit(record("pager", "incident", fmt.Sprintf(`{"caused":"by %s."}`, r.ID)))
+		rest(2 * time.Second)
+		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		if len(asks) != 1 || !strings.Contains(asks[0].Why, "id of a run") {
+			t.Fatalf("asks: %+v", asks)
+		}
+	})
+}
+
+func TestRecordsPrunedBeforeTheyAreJudgedAreCounted(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e, l := w.open("", 0)
+		arm(t, e)
+		l.mu.Lock()
+		l.dead = true
+		l.mu.Unlock()
+		for range 10 {
+			w.submit(record("pager", "incident", `{}`))
+		}
+		closed(t, e)
+		for seq := range uint64(4) {
+			delete(w.records, seq+1)
+		}
+		delete(w.records, 10)
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		rest(2 * time.Second)
+		if n := e.Reactions().Rules[0].Suppressed["pruned"]; n != 5 {
+			t.Errorf("%d are counted: %v", n, e.Reactions().Rules[0].Suppressed)
+		}
+		if r := only(t, e, react.Done); r.Members.Count != 5 {
+			t.Errorf("%d members", r.Members.Count)
+		}
+	})
+}
+
+func TestAWebhookThatNothingProvesAsks(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Key, rule.Wait = []string{".k"}, 0
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		for k, sub := range []event.SubID{"signed", "unsigned"} {
+			r := record("pager", "incident", fmt.Sprintf(`{"k":%d}`, k))
+			r.Sub, r.Mode = sub, event.ModeWebhook
+			w.submit(r)
+		}
+		rest(2 * time.Second)
+		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		if w.acts() != 1 || len(asks) != 1 || asks[0].Key != "1" {
+			t.Errorf("begun %v, asks %+v", w.begun, asks)
+		}
+	})
+}
+
+func TestReplayBehindALongAbsenceIsStale(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Key = []string{".k"}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{"k":1}`))
+		rest(2 * time.Second)
+		closed(t, e)
+		replayed := func(k int) event.Record {
+			r := record("pager", "incident", fmt.Sprintf(`{"k":%d}`, k))
+			r.Replayed = true
+			return r
+		}
+		rest(5 * time.Minute)
+		e, _ = w.open("", 0)
+		w.submit(replayed(2))
+		rest(2 * time.Second)
+		if w.acts() != 2 {
+			t.Errorf("begun %v", w.begun)
+		}
+		closed(t, e)
+		rest(8 * time.Hour)
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		w.submit(replayed(3), replayed(3), replayed(3))
+		rest(2 * time.Second)
+		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		if w.acts() != 2 || len(asks) != 1 || !asks[0].Stale {
+			t.Errorf("begun %v, asks %+v", w.begun, asks)
+		}
+	})
+}
+
+func TestWindowsFireOnceAndHoldTheirMembers(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("storm")
+		rule.Window = react.Window{Count: 5, Within: time.Minute}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		arm(t, e)
+		for range 3 {
+			w.submit(record("pager", "incident", `{}`))
+			rest(2 * time.Second)
+		}
+		closed(t, e) // what was counted is known again
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		for range 6 {
+			w.submit(record("pager", "incident", `{}`))
+			rest(2 * time.Second)
+		}
+		r := only(t, e, react.Done)
+		if !slices.Equal(r.Members.First, []uint64{1, 2, 3, 4, 5}) {
+			t.Error(r.Members.First)
+		}
+	})
+}
+
+func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("silent")
+		rule.Window = react.Window{Absent: 5 * time.Minute}
+		w := newWorld(t, rule)
+		w.live = false
+		e, _ := w.open("", 0)
+		arm(t, e)
+		rest(20 * time.Minute)
+		if w.acts() != 0 {
+			t.Fatal("it was never live")
+		}
+		w.mu.Lock()
+		w.live = true
+		w.mu.Unlock()
+		rest(4 * time.Minute)
+		closed(t, e)
+		e, _ = w.open("", 0) // begins anew
+		defer closed(t, e)
+		rest(4 * time.Minute)
+		if w.acts() != 0 {
+			t.Fatal("it counted over a restart")
+		}
+		rest(2 * time.Minute)
+		if w.acts() != 1 {
+			t.Fatal("five minutes without a member")
+		}
+		rest(time.Hour)
+		if w.acts() != 1 {
+			t.Errorf("it fired %d times", w.acts())
+		}
+		w.submit(record("pager", "incident", `{}`))
+		rest(6 * time.Minute)
+		if w.acts() != 2 {
+			t.Errorf("it fired %d times", w.acts())
+		}
+	})
+}
