@@ -96,10 +96,10 @@ func TestStepsAreJudged(t *testing.T) {
 			f.Step.N, f.Approved = 1, true
 			f.Before = []Step{{N: 1, State: StepBegun}}
 		}, ErrRefusedStep, "not called again", "rules.json:5:3"},
-		"a step that is over":    {func(f *StepFacts) { f.Step.N = 1; f.Before = []Step{told("pager")} }, ErrRefusedStep, "step 1 is over", ""},
-		"a fourth try":           {func(f *StepFacts) { asksModel(f); f.Step.N = 1; f.Before = []Step{{N: 1, State: StepBegun, Tries: 3}} }, ErrBudget, "3 times", ""},
-		"the twelfth step":       {func(f *StepFacts) { f.Before = slices.Repeat([]Step{told("pager")}, 11) }, nil, "", ""},
-		"a thirteenth step":      {func(f *StepFacts) { f.Before = slices.Repeat([]Step{told("pager")}, 12) }, ErrBudget, "12 steps", ""},
+		"a step that is over": {func(f *StepFacts) { f.Step.N = 1; f.Before = []Step{told("pager")} }, ErrRefusedStep, "step 1 is over", ""},
+		"a fourth try":        {func(f *StepFacts) { asksModel(f); f.Step.N = 1; f.Before = []Step{{N: 1, State: StepBegun, Tries: 3}} }, ErrBudget, "3 times", ""},
+		"the twelfth step":    {func(f *StepFacts) { f.Before = slices.Repeat([]Step{told("pager")}, 11) }, nil, "", ""},
+		"a thirteenth step":   {func(f *StepFacts) { f.Before = slices.Repeat([]Step{told("pager")}, 12) }, ErrBudget, "12 steps", ""},
 		"whatever is refused counts": {func(f *StepFacts) {
 			calls(f, "other", "x")
 			f.Before = slices.Repeat([]Step{{N: 1, State: StepRefused}}, 12)

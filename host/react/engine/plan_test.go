@@ -15,8 +15,7 @@ import (
 type planned struct {
 	kind  react.StepKind
 	tool  string // of a tool, SERVER/NAME
-	class react.ToolClass
-	ask   bool // a live attempt asks by itself
+	ask   bool   // a live attempt asks by itself
 	bound int64
 	cost  int64 // -1: it is not known
 	next  *react.Request
