@@ -19,7 +19,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "host/react/act", "store"},
-	"ui/...":                  {"ui/...", "host", "host/attach", "host/react", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
+	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
 	"ui/wiring":               {"host/event", "host/react", "host/react/act", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"host/eventlog":           {"host/event"},
 	"host/filter":             {"host/event", "host/trust", "host/severity", "host/internal/jsontext"},
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
+	"host/mcpserver":          {"host", "host/event", "host/eventlog", "host/eventserver", "host/export", "host/filter", "host/react", "host/redact", "host/trust", "host/trust/handoff", "host/trust/scan", "host/wire"},
 	"host/mcptest":            {},
 	"host/model":              {"host/internal/jsontext", "host/event", "host/react", "host/redact", "host/trust", "host/trust/strict"},
 	"host/model/modeltest":    {"host/react"},

@@ -149,10 +149,10 @@ func New(o Options) (*Host, error) {
 	h.opts = o
 	h.orphans = loadOrphans(o.Store)
 	for _, sub := range o.Store.Subscriptions() {
-		h.hideSubscription(sub)
+		HideSubscription(&h.secrets, sub)
 	}
 	for _, o := range h.orphans {
-		h.hide(o.Args, o.Shown)
+		hide(&h.secrets, o.Args, o.Shown)
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	h.hooks = h.newHooks()

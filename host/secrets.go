@@ -12,28 +12,29 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
+	"eventdeck/host/redact"
 	"eventdeck/host/schema"
 )
 
-// hideServer has what is secret in the description of a server masked wherever a server
-// repeats it.
-func (h *Host) hideServer(s event.Server) {
-	h.secrets.AddSecrets(s.OAuth.ClientSecret)
-	h.secrets.AddSecrets(event.AddressSecrets(s.URL)...)
+// HideServer has a set mask what is secret in the description of a server, wherever it is
+// met.
+func HideServer(set *redact.Set, s event.Server) {
+	set.AddSecrets(s.OAuth.ClientSecret)
+	set.AddSecrets(event.AddressSecrets(s.URL)...)
 	for name, value := range s.Env {
-		h.hideNamed(name, value)
+		hideNamed(set, name, value)
 	}
 	if s.Command != "" {
-		h.hideInherited(os.Environ())
+		hideInherited(set, os.Environ())
 	}
 	for name, value := range s.Headers {
-		h.hideNamed(name, value)
+		hideNamed(set, name, value)
 		req := http.Request{Header: http.Header{"Authorization": {value.Reveal()}}}
 		if _, password, ok := req.BasicAuth(); ok {
-			h.hideNamed("password", event.NewSecret(password))
+			hideNamed(set, "password", event.NewSecret(password))
 		}
 		if scheme, credentials, ok := strings.Cut(value.Reveal(), " "); ok && strings.EqualFold(scheme, "Bearer") {
-			h.hideNamed("token", event.NewSecret(credentials))
+			hideNamed(set, "token", event.NewSecret(credentials))
 		}
 	}
 }
@@ -41,7 +42,7 @@ func (h *Host) hideServer(s event.Server) {
 // hideInherited hides what is secret by its name in the environment of this process,
 // which the server's process gets. Names are many there, such as PWD and
 // SSH_AUTH_SOCK, and a path is no secret, so that less counts as one than in a configuration.
-func (h *Host) hideInherited(environ []string) {
+func hideInherited(set *redact.Set, environ []string) {
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
 		words := strings.Split(strings.ToUpper(name), "_")
@@ -49,31 +50,30 @@ func (h *Host) hideInherited(environ []string) {
 			return slices.Contains([]string{"TOKEN", "SECRET", "KEY", "APIKEY", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS"}, word)
 		})
 		if secret && !filepath.IsAbs(value) {
-			h.secrets.AddSecrets(event.NewSecret(value))
+			set.AddSecrets(event.NewSecret(value))
 		}
 	}
 }
 
 // hideNamed hides a value that its name calls secret, or that looks like a key. Others,
 // such as a language or a path, would be found where they are not meant.
-func (h *Host) hideNamed(name string, value event.Secret) {
+func hideNamed(set *redact.Set, name string, value event.Secret) {
 	if event.SecretName(name) || event.LooksRandom(value.Reveal()) {
-		h.secrets.AddSecrets(value)
+		set.AddSecrets(value)
 	}
 }
 
-// hideSubscription has what is secret of a subscription masked wherever a server
-// repeats it: arguments, what signs its deliveries, what resumes its stream.
-func (h *Host) hideSubscription(s event.Subscription) {
-	h.hide(s.Key.Args, s.Shown)
-	h.secrets.AddGiven(s.Hook.Secret, s.Hook.Previous, s.Resume)
+// HideSubscription has a set mask what is secret of a subscription, wherever it is met:
+// arguments, what signs its deliveries, what resumes its stream.
+func HideSubscription(set *redact.Set, s event.Subscription) {
+	hide(set, s.Key.Args, s.Shown)
+	set.AddGiven(s.Hook.Secret, s.Hook.Previous, s.Resume)
 }
 
-// hide has the arguments of a subscription that are not to be shown masked wherever
-// a server repeats them, from now until the host ends.
-func (h *Host) hide(args, shown json.RawMessage) {
+// hide has a set mask the arguments of a subscription that are not to be shown.
+func hide(set *redact.Set, args, shown json.RawMessage) {
 	if secret := schema.SecretArguments(args, shown); len(secret) > 0 {
-		h.secrets.Add(secret...)
+		set.Add(secret...)
 	}
 }
 
@@ -88,7 +88,7 @@ func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Typ
 		if err != nil || bytes.Equal(schema.ShownArguments(t, sub.Key.Args), sub.Shown) {
 			continue
 		}
-		h.hide(sub.Key.Args, schema.ShownArguments(t, sub.Key.Args))
+		hide(&h.secrets, sub.Key.Args, schema.ShownArguments(t, sub.Key.Args))
 		err = h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
 			s.Shown = schema.ShownArguments(t, s.Key.Args)
 		}})

@@ -55,7 +55,7 @@ type server struct {
 }
 
 func newServer(h *Host, spec event.Server) *server {
-	h.hideServer(spec)
+	HideServer(&h.secrets, spec)
 	return &server{
 		host:    h,
 		account: h.account(spec),

@@ -222,7 +222,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	if err != nil {
 		return nil, false, err
 	}
-	h.hideSubscription(sub)
+	HideSubscription(&h.secrets, sub)
 	h.start(sub)
 	if l = h.runningSub(id); l == nil {
 		return nil, false, errors.New("the host is closing")

@@ -18,19 +18,25 @@ const (
 	takeOverPause  = 200 * time.Millisecond
 )
 
-// takeover keeps a screen on a store whose owner may end: this process then takes the
+// takeover keeps a frontend on a store whose owner may end: this process then takes the
 // store over, or attaches to the one that was faster.
 type takeover struct {
 	app     *app
 	options StoreOptions
-	servers []event.Server // that this screen was started with
-	deck    *deck          // what the screen is on now; it belongs to follow until that has returned
+	servers []event.Server // that this process was started with
+	deck    *deck          // what the frontend is on now; it belongs to follow until that has returned
 	relay   *attach.Relay
 }
 
 // showAttached runs the screen on the host of another process, and goes on when that
 // ends.
 func (a *app) showAttached(ctx context.Context, d *deck, o StoreOptions, servers []event.Server) (owned *event.StoreInfo, err error) {
+	return a.whileAttached(ctx, d, o, servers, func(ctx context.Context, d *deck) error { return a.show(ctx, d, false) })
+}
+
+// whileAttached runs a frontend on the host of another process, and goes on when that
+// ends. owned is the store, where this process has it at the end.
+func (a *app) whileAttached(ctx context.Context, d *deck, o StoreOptions, servers []event.Server, frontend func(context.Context, *deck) error) (owned *event.StoreInfo, err error) {
 	t := &takeover{app: a.quietly(), options: o, servers: servers, deck: d, relay: attach.NewRelay(d.API)}
 	within, cancel := context.WithCancelCause(ctx)
 	followed := make(chan struct{})
@@ -42,7 +48,7 @@ func (a *app) showAttached(ctx context.Context, d *deck, o StoreOptions, servers
 	}()
 	shown := *d
 	shown.API = t.relay
-	err = a.show(within, &shown, false)
+	err = frontend(within, &shown)
 	lost := context.Cause(within)
 	cancel(nil)
 	<-followed
@@ -70,7 +76,7 @@ func (a *app) quietly() *app {
 }
 
 // errNotTaken: the process with the store has ended, and this one cannot go on with it.
-var errNotTaken = errors.New("the screen cannot go on")
+var errNotTaken = errors.New("this process cannot go on")
 
 // follow takes the store over each time its owner ends, until ctx does.
 //

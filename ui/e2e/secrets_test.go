@@ -133,6 +133,8 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", "1m", "--header", "X-Shown: " + shown}, common...))
 
+	w.askMCP(&left, common...)
+
 	// The screen, first as always, then for an audience, until it dies.
 	snapshots := filepath.Join(w.data(), "snapshot-*.db")
 	for _, old := range glob(t, snapshots) { // it may be of a time without secrets

@@ -1,0 +1,291 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
+	"eventdeck/host/filter"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+const (
+	maxTypes   = 2_000  // beside those of this program
+	maxName    = 512    // bytes of a type's name
+	pageTypes  = 100    // of events/list
+	newestSeen = 10_000 // records that are looked at for types when the server starts
+	typesEvery = time.Second
+)
+
+// The types of this program. eventAny has the events of all servers.
+const (
+	eventAny   = "eventdeck.event"
+	eventGap   = "eventdeck.gap"
+	eventState = "eventdeck.state"
+)
+
+// typeKey is a type of a server.
+type typeKey struct {
+	server string
+	typ    trust.Text
+}
+
+// name is the name under which a type of a server is offered.
+func (k typeKey) name() string { return k.server + "/" + k.typ.Raw() }
+
+// offered is an event type that clients can subscribe to.
+type offered struct {
+	name, description string
+	kind              event.Kind // of its records
+	of                *typeKey   // nil: of all servers
+	payload           json.RawMessage
+}
+
+// catalog is what is offered. It only grows: a type whose records are gone is offered
+// until the server ends.
+type catalog struct {
+	mu      sync.Mutex
+	known   map[typeKey]bool
+	names   []string // sorted, of the offered types
+	types   map[string]offered
+	version int // grows with every change
+}
+
+// add offers further types, and reports whether one is new.
+func (c *catalog) add(keys []typeKey) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	grown := false
+	if c.types == nil {
+		c.types, grown = own(), true
+	}
+	for _, k := range keys {
+		if c.known[k] || len(c.known) >= maxTypes {
+			continue
+		}
+		c.known[k] = true
+		if _, taken := c.types[k.name()]; taken || len(k.name()) > maxName {
+			continue // its events are those of eventAny too
+		}
+		c.types[k.name()] = offered{
+			name: k.name(), kind: event.KindEvent, of: &k, payload: json.RawMessage(`{"type":"object"}`),
+			description: fmt.Sprintf("Events of type %s of the server %s, as stored.", trust.Line(k.typ).Plain(), trust.Line(trust.Untrusted(k.server)).Plain()),
+		}
+		grown = true
+	}
+	if grown {
+		c.names = c.names[:0]
+		for name := range c.types {
+			c.names = append(c.names, name)
+		}
+		sort.Strings(c.names)
+		c.version++
+	}
+	return grown
+}
+
+// own returns the types of this program.
+func own() map[string]offered {
+	types := map[string]offered{}
+	for _, t := range []offered{
+		{name: eventAny, kind: event.KindEvent, description: "The events of all servers, as stored. _meta tells of which server and type each is.", payload: json.RawMessage(`{"type":"object"}`)},
+		{name: eventGap, kind: event.KindGap, description: "A time in which events of a subscription may be missing.",
+			payload: json.RawMessage(`{"type":"object","properties":{"cause":{"type":"string"},"from":{"type":["string","null"]},"to":{"type":["string","null"]},"certain":{"type":"boolean"}}}`)},
+		{name: eventState, kind: event.KindState, description: "A subscription changed its state.",
+			payload: json.RawMessage(`{"type":"object","properties":{"state":{"type":"string"},"evidence":{"type":["string","null"]},"error":{"type":["string","null"]}}}`)},
+	} {
+		types[t.name] = t
+	}
+	return types
+}
+
+func (c *catalog) find(name string) (offered, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, ok := c.types[name]
+	return t, ok
+}
+
+// page returns the types behind a name, and whether there are more.
+func (c *catalog) page(behind string) (page []offered, more bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, there := slices.BinarySearch(c.names, behind)
+	if there {
+		at++
+	}
+	for ; at < len(c.names) && len(page) < pageTypes; at++ {
+		page = append(page, c.types[c.names[at]])
+	}
+	return page, at < len(c.names)
+}
+
+// at returns the version of the catalog.
+func (c *catalog) at() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
+// firstTypes offers what the subscriptions and the newest records tell.
+func (s *Server) firstTypes() error {
+	seen := map[typeKey]bool{}
+	n := 0
+	err := s.log().Before(0, func(r event.Record) bool {
+		if r.Kind == event.KindEvent {
+			seen[typeKey{r.Server, r.Type}] = true
+		}
+		n++
+		return n < newestSeen
+	})
+	var keys []typeKey
+	for k := range seen {
+		keys = append(keys, k)
+	}
+	s.types.add(keys)
+	s.refreshTypes()
+	return err
+}
+
+// refreshTypes offers the types of new subscriptions.
+func (s *Server) refreshTypes() {
+	var keys []typeKey
+	for _, sub := range s.opts.Host.Snapshot().Subs {
+		keys = append(keys, typeKey{sub.Key.Server, sub.Key.Type})
+	}
+	if s.types.add(keys) {
+		s.wake()
+	}
+}
+
+// pageMark begins the cursors of events/list.
+const pageMark = "after:"
+
+// listTypes answers events/list.
+func (s *Server) listTypes(params json.RawMessage) (map[string]any, *eventserver.Refusal) {
+	var p struct {
+		Cursor *string `json:"cursor"`
+	}
+	if f := eventserver.Decode(params, &p); f != nil {
+		return nil, f
+	}
+	behind := ""
+	if p.Cursor != nil {
+		var ok bool
+		if behind, ok = strings.CutPrefix(*p.Cursor, pageMark); !ok {
+			return nil, eventserver.BadParam("cursor", "no such page")
+		}
+	}
+	page, more := s.types.page(behind)
+	found := []any{}
+	for _, t := range page {
+		found = append(found, map[string]any{"name": t.name, "description": s.opts.Redact.String(t.description), "delivery": modes(),
+			"inputSchema": t.input(), "payloadSchema": t.payload})
+	}
+	r := map[string]any{"events": found, "_meta": map[string]any{metaPositions: map[string]any{
+		"oldest": s.cursor(0), "newest": s.cursor(s.log().Last())}}}
+	if more {
+		r["nextCursor"] = pageMark + page[len(page)-1].name
+	}
+	return r, nil
+}
+
+// metaPositions tells in events/list from where and up to where can be replayed.
+const metaPositions = "eventdeck/positions"
+
+// The arguments of subscriptions.
+const (
+	argFilter       = "filter"
+	argSubscription = "subscription"
+	argServer       = "server"
+	argType         = "type"
+)
+
+// arguments returns the names of the arguments that the type takes, with what they mean.
+func (t offered) arguments() [][2]string {
+	args := [][2]string{
+		{argFilter, "Only what this filter takes, such as sev:P1 or .status=failed, in eventdeck's filter language"},
+		{argSubscription, "Only what came by the subscription with this id"},
+	}
+	if t.of == nil {
+		args = append(args, [2]string{argServer, "Only of this server"}, [2]string{argType, "Only of this event type"})
+	}
+	return args
+}
+
+func (t offered) input() map[string]any {
+	properties := map[string]any{}
+	for _, a := range t.arguments() {
+		properties[a[0]] = map[string]any{"type": "string", "description": a[1]}
+	}
+	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+}
+
+// selection is what a client wants of a type.
+type selection struct {
+	offered
+	args   string // canonical JSON
+	values map[string]string
+	filter *filter.Filter
+	skip   string // what begins the ids of this server: what came back is not offered again
+}
+
+// choose checks the arguments of a subscription.
+func (s *Server) choose(t offered, raw json.RawMessage, now time.Time) (selection, *eventserver.Refusal) {
+	w := selection{offered: t, values: map[string]string{}, skip: s.store + "-"}
+	if len(raw) > 0 && string(raw) != "null" {
+		if json.Unmarshal(raw, &w.values) != nil {
+			return w, eventserver.BadParam("arguments", "arguments must be an object of texts")
+		}
+	}
+	var names []string
+	for _, a := range t.arguments() {
+		names = append(names, a[0])
+	}
+	for name := range w.values {
+		if !slices.Contains(names, name) {
+			return w, eventserver.BadParam("arguments."+name, "there is no argument of that name; there are "+strings.Join(names, ", "))
+		}
+	}
+	var err error
+	if w.filter, err = filter.Parse(w.values[argFilter], now); err != nil {
+		return w, eventserver.BadParam("arguments."+argFilter, err.Error())
+	}
+	canonical, err := wire.Marshal(w.values) // sorts the keys
+	if err != nil {
+		return w, eventserver.BadParam("arguments", "arguments cannot be spelled")
+	}
+	w.args = string(canonical)
+	return w, nil
+}
+
+// takes reports whether a record is wanted.
+func (w *selection) takes(r *event.Record) bool {
+	if r.Kind != w.kind || w.of != nil && (r.Server != w.of.server || r.Type != w.of.typ) {
+		return false
+	}
+	for name, value := range w.values {
+		switch name {
+		case argSubscription:
+			if string(r.Sub) != value {
+				return false
+			}
+		case argServer:
+			if r.Server != value {
+				return false
+			}
+		case argType:
+			if r.Type.Raw() != value {
+				return false
+			}
+		}
+	}
+	return w.filter.Match(r) && !strings.HasPrefix(r.EventID.Raw(), w.skip)
+}

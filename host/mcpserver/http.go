@@ -1,0 +1,127 @@
+package mcpserver
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"eventdeck/host/eventserver"
+	"eventdeck/host/wire"
+)
+
+// Path is where the endpoint lies on its address.
+const Path = "/mcp"
+
+// ServeHTTP answers Streamable HTTP on ln, which it closes, until ctx ends, which is no
+// error. It returns after every goroutine of the server has ended. It may be called once.
+// On loopback it answers only to names of loopback; elsewhere [Options.Token] must be set.
+func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.work.Go(func() { s.follow(ctx) })
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	mux := http.NewServeMux()
+	mux.Handle(Path, &endpoint{s, eventserver.OnLoopback(ln.Addr())})
+	srv := &http.Server{
+		Handler:           mux,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		Protocols:         protocols,
+		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+	}
+	return eventserver.ServeUntil(ctx, cancel, srv, ln, "the MCP server", s.work.Wait)
+}
+
+// endpoint answers requests over HTTP.
+type endpoint struct {
+	*Server
+	loopback bool // it listens on loopback alone
+}
+
+// Callers over HTTP, for whom webhook subscriptions are kept apart.
+const (
+	callerLocal = "loopback"
+	callerToken = "token"
+)
+
+// caller tells on whose behalf a request comes. It is false for one that was refused.
+func (e *endpoint) caller(w http.ResponseWriter, r *http.Request) (string, bool) {
+	if e.loopback && !eventserver.LocalRequest(r) {
+		http.Error(w, "this server answers to loopback names only", http.StatusForbidden)
+		return "", false
+	}
+	switch {
+	case !e.opts.Token.IsZero() && eventserver.HasBearer(r, e.opts.Token):
+		return callerToken, true
+	case e.opts.Token.IsZero() && e.loopback && eventserver.FromLoopback(r):
+		return callerLocal, true
+	}
+	eventserver.AskForBearer(w, "eventdeck")
+	return "", false
+}
+
+// ServeHTTP implements [http.Handler].
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	caller, ok := e.caller(w, r)
+	if !ok {
+		return
+	}
+	m, ok := eventserver.ReadRequest(w, r)
+	if !ok {
+		return
+	}
+	q := newRequest(m, caller)
+	asked := r.Header.Get("Mcp-Protocol-Version")
+	if greets := !q.modern && (asked == "" && m.Method != "server/discover" || slices.Contains(eventserver.Handshakes(), asked)); !greets && !eventserver.HeadersFit(w, r.Header, m) {
+		return
+	}
+	if q.opens() {
+		e.open(w, r, q)
+		return
+	}
+	result, f := e.answer(r.Context(), q)
+	if f != nil {
+		eventserver.AnswerRefusal(w, q.id, f, q.profile())
+		return
+	}
+	eventserver.AnswerResult(w, q.id, result)
+}
+
+// open answers a request that stays open.
+func (e *endpoint) open(w http.ResponseWriter, r *http.Request, q request) {
+	var wants wanted
+	if q.method == wire.MethodStream {
+		var f *eventserver.Refusal
+		if wants, f = e.checkStream(q); f != nil {
+			eventserver.AnswerRefusal(w, q.id, f, q.profile())
+			return
+		}
+	}
+	select {
+	case e.streams <- struct{}{}:
+		defer func() { <-e.streams }()
+	default:
+		eventserver.AnswerRefusal(w, q.id, e.tooMany(), q.profile())
+		return
+	}
+	stream := eventserver.StartSSE(w)
+	out := sink{write: stream.Write, open: eventserver.SSEOpen, close: eventserver.SSEClose}
+	var err error
+	if q.method == wire.MethodStream {
+		err = e.stream(r.Context(), q, wants, out)
+	} else {
+		err = e.listen(r.Context(), q, out, ": alive\n\n")
+	}
+	if r.Context().Err() != nil { // this server ends, or the client is gone and misses nothing
+		stream.Finish(q.id, e.info())
+	} else if err != nil {
+		e.opts.Log.Debug("a stream ended", "err", err)
+	}
+}

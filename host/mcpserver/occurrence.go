@@ -1,0 +1,102 @@
+package mcpserver
+
+import (
+	"strconv"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/export"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
+)
+
+// maxData bounds the payload of an event that goes out: with what stands around it it fits
+// into a webhook delivery (256 KiB).
+const maxData = 160 << 10
+
+// metaRecord is what _meta tells of the stored record.
+const metaRecord = "eventdeck/record"
+
+// appendOccurrence appends the record as an occurrence, without its closing brace: name is
+// that of the type it is delivered as, meta are further members of its _meta. Ids are those
+// of this store, since two subscriptions may have brought the same event.
+func (s *Server) appendOccurrence(b []byte, name, meta string, r *event.Record) []byte {
+	b = append(b, `{"eventId":"`...)
+	b = append(b, s.store...)
+	b = append(b, '-')
+	b = strconv.AppendUint(b, r.Seq, 10)
+	b = append(b, '"')
+	b = export.AppendString(b, "name", name)
+	b = export.AppendTime(b, "timestamp", occurred(r))
+	b = export.AppendName(b, "data")
+	b = s.appendData(b, r)
+	b = append(b, `,"_meta":{"`+metaRecord+`":{"seq":`...)
+	b = strconv.AppendUint(b, r.Seq, 10)
+	b = export.AppendString(b, "server", r.Server)
+	b = export.AppendText(b, "type", wire.Clip(r.Type))
+	b = export.AppendString(b, "subscription", string(r.Sub))
+	b = export.AppendString(b, "mode", string(r.Mode))
+	b = export.AppendText(b, "eventId", wire.Clip(r.EventID))
+	b = export.AppendTime(b, "receivedAt", r.ReceivedAt)
+	for i, flag := range r.Flags {
+		if i == 0 {
+			b = append(b, `,"flags":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = trust.AppendJSONString(b, flag)
+	}
+	if len(r.Flags) > 0 {
+		b = append(b, ']')
+	}
+	return append(append(append(b, '}'), meta...), '}')
+}
+
+// appendCursor appends the member for a position.
+func (s *Server) appendCursor(b []byte, seq uint64) []byte {
+	b = append(b, `,"cursor":"`...)
+	b = append(b, s.store...)
+	b = append(b, '.')
+	b = strconv.AppendUint(b, seq, 10)
+	return append(b, '"')
+}
+
+// appendData appends what an occurrence says: an object always.
+func (s *Server) appendData(b []byte, r *event.Record) []byte {
+	switch {
+	case r.Kind == event.KindGap && r.Gap != nil:
+		b = append(b, `{"certain":`...)
+		b = strconv.AppendBool(b, r.Gap.Certain)
+		b = export.AppendString(b, "cause", string(r.Gap.Cause))
+		b = export.AppendTime(b, "from", r.Gap.From)
+		b = export.AppendTime(b, "to", r.Gap.To)
+		return append(b, '}')
+	case r.Kind == event.KindState && r.State != nil:
+		b = append(b, `{"state":`...)
+		b = trust.AppendJSONString(b, string(r.State.State))
+		b = export.AppendString(b, "evidence", s.opts.Redact.String(r.State.Evidence))
+		b = export.AppendText(b, "error", s.opts.Redact.Text(wire.Clip(r.State.Error)))
+		return append(b, '}')
+	case len(r.Data) > maxData:
+		b = append(b, `{"leftOut":"the payload is too large; the tool read_event has its beginning","bytes":`...)
+		b = strconv.AppendInt(b, int64(len(r.Data)), 10)
+		return append(b, '}')
+	case len(r.Data) == 0:
+		return append(b, '{', '}')
+	}
+	data := s.opts.Redact.JSON(r.Data)
+	if data[0] != '{' {
+		b = append(b, `{"value":`...)
+		return append(trust.AppendCompactJSON(b, data), '}')
+	}
+	return trust.AppendCompactJSON(b, data)
+}
+
+// occurred returns when an event occurred, as far as the server's time can be read, else
+// when it was received.
+func occurred(r *event.Record) time.Time {
+	if t, ok := wire.ParseTime(r.Timestamp); ok {
+		return t
+	}
+	return r.ReceivedAt
+}

@@ -1,0 +1,207 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
+	"eventdeck/host/wire"
+)
+
+// methodListen opens a stream of notifications outside of requests.
+const methodListen = "subscriptions/listen"
+
+// batchBytes is about the most that one write of a stream holds.
+const batchBytes = 256 << 10
+
+// sink takes the frames of a stream. write sends frames that stand between open and close,
+// and blocks as long as the peer does.
+type sink struct {
+	write       func([]byte) error
+	open, close string
+}
+
+// stream is one push subscription. It keeps a position and no queue: how fast its peer
+// reads decides only how far it is behind.
+type stream struct {
+	*Server
+	wanted
+	id      json.RawMessage // of the request that opened it
+	profile wire.Profile
+	out     sink
+	buf     []byte
+	// What ties an event to its request: a member of _meta, and for the sketch one of params.
+	meta, route string
+}
+
+// checkStream checks the params of events/stream.
+func (s *Server) checkStream(r request) (wanted, *eventserver.Refusal) {
+	return s.resolve(r.params, string(event.ModePush))
+}
+
+// stream answers events/stream until ctx ends or the peer is gone.
+func (s *Server) stream(ctx context.Context, r request, w wanted, out sink) error {
+	st := &stream{Server: s, wanted: w, id: r.id, profile: r.profile(), out: out}
+	st.meta = `,"` + wire.MetaSubscription + `":` + string(r.id)
+	if st.profile == wire.ProfileSketch {
+		st.route = `,"requestId":` + string(r.id)
+	}
+	return st.run(ctx)
+}
+
+func (s *stream) run(ctx context.Context) error {
+	next := s.Server.next()
+	began := s.pos
+	more := s.begin(began)
+	beat := time.NewTicker(s.opts.Heartbeat)
+	defer beat.Stop()
+	for {
+		if err := s.flush(); err != nil {
+			return err
+		}
+		if !more {
+			select {
+			case <-ctx.Done():
+			case <-next:
+			case <-beat.C:
+				s.beat()
+			}
+			next = s.Server.next()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		more = s.fill()
+		select {
+		case <-beat.C: // heartbeats come on a busy stream too: they tell how far it is
+			s.beat()
+		default:
+		}
+	}
+}
+
+// begin says where the stream begins, and takes what is there. Whether wanted events
+// were passed over is known only then, and is said first.
+func (s *stream) begin(at uint64) (more bool) {
+	told := s.truncated
+	s.truncated = false
+	more = s.fillWith(func(first uint64) { at = first - 1 })
+	truncated := told || s.truncated
+	if truncated && len(s.buf) == 0 {
+		at = s.pos
+	}
+	events := s.buf
+	s.buf = nil
+	s.note(wire.NoteActive, map[string]any{"cursor": s.cursor(at), "truncated": truncated})
+	s.buf, s.truncated = append(s.buf, events...), false
+	return more
+}
+
+// fill takes what is there, and reports whether there is more.
+func (s *stream) fill() (more bool) {
+	at := len(s.buf)
+	more = s.fillWith(func(uint64) {})
+	if s.truncated { // said before the events that follow
+		events := append([]byte(nil), s.buf[at:]...)
+		s.buf, s.truncated = s.buf[:at], false
+		s.note(wire.NoteActive, map[string]any{"cursor": s.cursor(s.pos), "truncated": true})
+		s.buf = append(s.buf, events...)
+	}
+	return more
+}
+
+// fillWith is fill; first is called with the sequence number of the first event.
+func (s *stream) fillWith(first func(uint64)) (more bool) {
+	n := 0
+	err := s.advance(&s.wanted, func(r *event.Record) bool {
+		if n++; n == 1 {
+			first(r.Seq)
+		}
+		s.event(r)
+		return len(s.buf) < batchBytes
+	})
+	if err != nil {
+		s.opts.Log.Error("the log cannot be read", "err", err)
+		failed := eventserver.Refuse(wire.InternalError, "the log cannot be read; trying again", nil)
+		s.note(wire.NoteError, map[string]any{"error": failed.Body(s.profile)})
+		return false
+	}
+	return s.behind(&s.wanted)
+}
+
+func (s *stream) event(r *event.Record) {
+	s.buf = append(s.buf, s.out.open...)
+	s.buf = append(s.buf, `{"jsonrpc":"2.0","method":"notifications/events/event","params":`...)
+	s.buf = s.appendOccurrence(s.buf, s.name, s.meta, r)
+	s.buf = s.appendCursor(s.buf, r.Seq)
+	s.buf = append(append(s.buf, s.route...), '}', '}')
+	s.buf = append(s.buf, s.out.close...)
+}
+
+func (s *stream) beat() {
+	s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.cursor(s.pos)})
+}
+
+func (s *stream) note(method string, params map[string]any) {
+	s.buf = appendNote(s.buf, s.out, method, params, s.id, s.profile)
+}
+
+// appendNote appends a notification that belongs to a request.
+func appendNote(b []byte, out sink, method string, params map[string]any, id json.RawMessage, p wire.Profile) []byte {
+	params["_meta"] = map[string]any{wire.MetaSubscription: id}
+	if p == wire.ProfileSketch {
+		params["requestId"] = id
+	}
+	frame, err := wire.EncodeNotification(method, params)
+	if err != nil {
+		panic("mcpserver: a notification of our own cannot be encoded: " + err.Error())
+	}
+	return append(append(append(b, out.open...), frame...), out.close...)
+}
+
+func (s *stream) flush() error {
+	if len(s.buf) == 0 {
+		return nil
+	}
+	err := s.out.write(s.buf)
+	s.buf = s.buf[:0]
+	return err
+}
+
+// listen answers subscriptions/listen: notifications outside of requests. keepalive is
+// sent with each heartbeat, where the transport has one.
+func (s *Server) listen(ctx context.Context, r request, out sink, keepalive string) error {
+	var p struct {
+		Notifications map[string]json.RawMessage `json:"notifications"`
+	}
+	_ = json.Unmarshal(r.params, &p) // was checked
+	honoured := map[string]any{}
+	var wish bool
+	if json.Unmarshal(p.Notifications["eventsListChanged"], &wish) == nil && wish {
+		honoured["eventsListChanged"] = true
+	}
+	next, seen := s.next(), s.types.at()
+	err := out.write(appendNote(nil, out, "notifications/subscriptions/acknowledged", map[string]any{"notifications": honoured}, r.id, wire.ProfileSEP))
+	beat := time.NewTicker(s.opts.Heartbeat)
+	defer beat.Stop()
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-beat.C:
+			if keepalive != "" {
+				err = out.write([]byte(keepalive))
+			}
+			continue
+		case <-next:
+			next = s.next()
+		}
+		if at := s.types.at(); at != seen && wish {
+			seen = at
+			err = out.write(appendNote(nil, out, wire.NoteListChanged, map[string]any{}, r.id, wire.ProfileSEP))
+		}
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+
+	"eventdeck/host/export"
+	"eventdeck/host/trust"
+)
+
+// AppendSubscription appends a subscription as an object of JSON on one line, without
+// secrets.
+func AppendSubscription(b []byte, v SubscriptionView) []byte {
+	s := &v.Subscription
+	b = append(b, `{"id":`...)
+	b = trust.AppendJSONString(b, string(s.ID))
+	b = export.AppendString(b, "server", s.Key.Server)
+	b = export.AppendText(b, "type", s.Key.Type)
+	b = export.AppendName(b, "arguments")
+	if args := s.ShownArgs(); len(args) > 0 {
+		b = trust.AppendCompactJSON(b, args)
+	} else {
+		b = append(b, "{}"...)
+	}
+	b = export.AppendString(b, "mode", string(s.Mode))
+	b = export.AppendString(b, "dialect", DialectName(s.Dialect))
+	b = export.AppendName(b, "noReplay")
+	b = fmt.Appendf(b, "%t", s.NoReplay)
+	b = export.AppendName(b, "failover")
+	b = fmt.Appendf(b, "%t", s.Failover)
+	b = export.AppendString(b, "preferred", string(cmp.Or(s.Preferred, s.Mode)))
+	b = appendState(b, v)
+	b = export.AppendName(b, "paused")
+	b = fmt.Appendf(b, "%t", s.Paused)
+	b = export.AppendName(b, "cursor")
+	b = s.Cursor.AppendJSON(b)
+	b = export.AppendTime(b, "created", s.Created)
+	b = export.AppendTime(b, "lastSeen", s.LastSeen)
+	b = export.AppendTime(b, "refreshBefore", s.Lease.RefreshBefore)
+	b = export.AppendName(b, "printed")
+	b = fmt.Appendf(b, "%d", s.Printed)
+	return append(b, '}')
+}
+
+// appendState appends the members that tell how a subscription fares.
+func appendState(b []byte, v SubscriptionView) []byte {
+	s := &v.Status
+	b = export.AppendName(b, "running")
+	b = fmt.Appendf(b, "%t", v.Running)
+	b = export.AppendString(b, "state", string(s.State))
+	b = export.AppendName(b, "stateSeen")
+	if v.Running {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, `{"state":`...)
+		b = trust.AppendJSONString(b, string(v.State))
+		b = append(export.AppendTime(b, "time", v.LastSeen), '}')
+	}
+	b = export.AppendTime(b, "since", s.Since)
+	b = export.AppendString(b, "stateReason", string(s.Reason))
+	b = export.AppendString(b, "proof", string(s.Proof))
+	b = export.AppendName(b, "refused")
+	b = fmt.Appendf(b, `{"count":%d`, s.Refused.Count)
+	b = export.AppendTime(b, "last", s.Refused.Last)
+	b = append(export.AppendString(b, "reason", s.Refused.Reason), '}')
+	b = export.AppendTime(b, "expires", v.Expires)
+	b = export.AppendString(b, "evidence", v.Evidence)
+	return export.AppendText(b, "error", s.Error)
+}

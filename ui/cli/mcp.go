@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/mcpserver"
+	"eventdeck/host/redact"
+)
+
+// mcpFlags are the flags of mcp.
+type mcpFlags struct {
+	listen string
+	beyond bool
+}
+
+// mcpToken is the variable with the token that callers over HTTP must show. It is none of
+// the flags: others can read a command line.
+const mcpToken = "EVENTDECK_MCP_TOKEN"
+
+func (a *app) mcpCommand() *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Be an MCP server: what is kept, as tools and as events",
+		Long: `mcp lets any MCP client look at what eventdeck keeps and go on from there. Its tools only read: servers, types,
+subscriptions, a search over all events, one event, gaps, runs of reactions, and what happened since. Each stored
+event is offered again as an MCP event, by push and poll, replayable from any position; so are gaps and states.
+Payloads stand inside of envelopes that say that they are data; what looks like a secret is masked.
+
+It speaks on standard input and output, or with --listen Streamable HTTP at http://ADDRESS/mcp. Where another process
+has the data directory open, it attaches to that, and takes it over when that ends; otherwise it runs the host itself.
+Standard error tells which. On loopback any process of this machine may ask, unless ` + mcpToken + ` holds a token,
+which callers then show as bearer. On another address the token is needed, and --beyond-loopback.`,
+		Example: "eventdeck mcp\neventdeck mcp --data ./incident --listen 127.0.0.1:8940",
+		Args:    exactly(0),
+		Run:     a.run(func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), f) }),
+	}
+	s := cmd.Flags()
+	s.StringVar(&f.listen, "listen", "", "address at which it speaks Streamable HTTP, such as 127.0.0.1:8940 (default standard input and output)")
+	s.BoolVar(&f.beyond, "beyond-loopback", false, "--listen may be an address that is not on loopback")
+	return cmd
+}
+
+// listener opens the address of --listen; nil without one.
+func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listener, error) {
+	if f.listen == "" {
+		if f.beyond {
+			return nil, usagef("--beyond-loopback goes with --listen ADDRESS")
+		}
+		return nil, nil
+	}
+	name, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return nil, usagef("--listen must look like 127.0.0.1:8940")
+	}
+	if !isLoopback(name) && (!f.beyond || token.IsZero()) {
+		return nil, usagef("--listen %q is not on loopback: others could read everything that is kept. Where that is meant, give --beyond-loopback and a token in %s", f.listen, mcpToken)
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return ln, nil
+}
+
+// mcp answers MCP clients until ctx or standard input ends.
+func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
+	if f.listen == "" && a.StdinTerminal {
+		return usagef("mcp speaks with an MCP client on standard input and output, and this is a terminal; with --listen it speaks HTTP")
+	}
+	word, _ := a.Env(mcpToken)
+	token := event.NewSecret(word)
+	ln, err := f.listener(ctx, token)
+	if err != nil {
+		return err
+	}
+	if ln != nil {
+		defer ln.Close()
+	}
+	servers, err := a.servers(nil)
+	if err != nil {
+		return err
+	}
+	o, err := a.kept()
+	if err != nil {
+		return err
+	}
+	d, err := a.open(ctx, o, false)
+	if err != nil {
+		return err
+	}
+	if err := d.named(ctx, servers); err != nil {
+		return d.finish(err)
+	}
+	secrets := &redact.Set{}
+	secrets.AddSecrets(token)
+	for _, s := range servers {
+		d.AddServer(s)
+		host.HideServer(secrets, s)
+	}
+	for _, s := range d.store.Subscriptions() {
+		host.HideSubscription(secrets, s)
+	}
+	serve := func(ctx context.Context, d *deck) error { return a.serveMCP(ctx, d, ln, token, secrets) }
+	if d.client != nil {
+		a.say("mcp: attached to process %d, which has %s open", d.client.PID(), o.Dir)
+		_, err := a.whileAttached(ctx, d, o, servers, serve)
+		return err
+	}
+	a.say("mcp: runs the host on %s itself", o.Dir)
+	return d.finish(d.whileSound(ctx, func(ctx context.Context) error { return serve(ctx, d) }))
+}
+
+// serveMCP answers clients on the deck: at ln, or on standard input and output where that
+// is nil.
+func (a *app) serveMCP(ctx context.Context, d *deck, ln net.Listener, token event.Secret, secrets *redact.Set) error {
+	logger, file, err := a.logger()
+	if err != nil {
+		return err
+	}
+	server, err := mcpserver.New(ctx, mcpserver.Options{Host: d.API, React: d.control(), Redact: secrets, Version: a.Version, Token: token, Log: logger})
+	switch {
+	case err != nil:
+	case ln == nil:
+		err = server.ServeStdio(ctx, a.Stdin, a.Stdout)
+	default:
+		a.say("listening on http://%s%s", ln.Addr(), mcpserver.Path)
+		err = server.ServeHTTP(ctx, ln)
+	}
+	return errors.Join(err, file.Close())
+}
