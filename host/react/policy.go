@@ -24,6 +24,9 @@ type Facts struct {
 	NS       Namespace
 	Imported bool // a member was not delivered to this host
 
+	// Unbounded says why the confinement cannot be had that the rule demands; "" if it can.
+	Unbounded string
+
 	Stale    bool // a member is older than the rule's age
 	Unsigned bool // a member came by a webhook without a signature
 	AfterGap bool // a member is the first event behind a certain gap
@@ -83,6 +86,7 @@ const (
 	CauseRunning   Cause = "running"
 	CauseQueue     Cause = "queue"
 	CauseApprovals Cause = "approvals"
+	CauseBoundary  Cause = "boundary"
 	CauseShape     Cause = "shape"
 	CauseUnsigned  Cause = "unsigned"
 	CauseGap       Cause = "gap"
@@ -247,6 +251,9 @@ func (j *judge) limits() {
 }
 
 func (j *judge) shape() {
+	if j.f.Unbounded != "" {
+		j.say(Suppressed, CauseBoundary, j.f.Rule.Line("do"), "%s", j.f.Unbounded)
+	}
 	if shape := ShapeOf(j.f.Rule.Do, j.f.Rule.On.Server); shape.Best == ModeAsk {
 		j.askOfRule(CauseShape, j.f.Rule.Line("do"), "%s", shape.Why)
 	}

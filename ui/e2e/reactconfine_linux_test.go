@@ -3,14 +3,17 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -126,4 +129,51 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 		}
 	}
 	r.in("done", 3)
+}
+
+// Without Landlock a rule that demands a confinement does not start, also where that was
+// approved while there was one, and both the rule and the run say so.
+func TestReactionWithoutLandlockDoesNotStart(t *testing.T) {
+	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+		t.Skip(err)
+	}
+	r := newReacting(t, `{"rules":{"page":{ON,"when":".severity=P1","do":{"command":["/bin/true"],"confine":{"net":false}}}}}`)
+	p := r.host()
+	r.server.send(`{"severity":"P1"}`)
+	run := r.asking(1)[0]
+	r.does("react", "stop")
+	r.does("approve", run.ID, run.Hash)
+	r.in("ready", 1)
+	p.kill()
+	withoutLandlock(t)
+	r.host()
+	r.does("react", "go")
+	if ended := r.in("suppressed", 1)[0]; !strings.Contains(ended.Why, "Landlock") {
+		t.Errorf("it did not start: %s", ended.Why)
+	}
+	r.server.send(`{"severity":"P1"}`)
+	r.until("both to be counted", func() bool { return r.counts("page").Suppressed["boundary"] == 2 })
+	if all := r.runs(); len(all) != 1 || !strings.Contains(r.does("rules", "list", "--json"), `"effective":"shadow"`) {
+		t.Errorf("the rule goes on: %+v", all)
+	}
+}
+
+// withoutLandlock keeps the system calls of Landlock from every process that this test starts
+// from now on. Its thread ends with it.
+func withoutLandlock(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread()
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the call
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_LANDLOCK_CREATE_RULESET},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := errors.Join(
+		unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+		unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0),
+	); err != nil {
+		t.Fatal(err)
+	}
 }

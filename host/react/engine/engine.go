@@ -117,6 +117,8 @@ type Engine struct {
 	staged   staged
 	fired    []firing
 	ticked   time.Time
+	checked  time.Time // of the programs of the rules
+	checking bool
 	shown    time.Time // of the last view
 	stale    bool      // the view is
 	revision uint64
@@ -273,6 +275,7 @@ func (e *Engine) tick() {
 	e.stale = e.stale || dayOf(now) != dayOf(e.ticked)
 	e.ticked = now
 	e.lookAtFiles()
+	e.checkPrograms(now)
 	if e.gate.stopped() {
 		e.answerAll()
 	}

@@ -34,12 +34,6 @@ type readFile struct {
 	made  map[string]made
 }
 
-// made is what is known of the act of a rule before there is a run.
-type made struct {
-	req react.Request
-	err error
-}
-
 // loadRules reads rules.json. Where it cannot be used, and nothing is in force yet, what
 // was good last is taken from the journal.
 func (e *Engine) loadRules() readFile {
@@ -105,12 +99,11 @@ func (e *Engine) readContent(s *fileState) ([]byte, error) {
 	return content, err
 }
 
-// make asks the Runner for the act of each rule: what it is armed by depends on the program.
+// make makes the act of each rule.
 func (f *readFile) make(r react.Runner) {
 	f.made = map[string]made{}
 	for _, rule := range f.set.File.Rules {
-		req, err := r.Prepare(rule, react.Run{Rule: rule.Name, NS: react.Live}, nil)
-		f.made[rule.Name] = made{req, err}
+		f.made[rule.Name] = makeAct(r, rule)
 	}
 }
 
@@ -185,10 +178,7 @@ func (e *Engine) readRules(read readFile) {
 func (e *Engine) takeRule(r *react.Rule, m made, last uint64, fresh bool) {
 	rs := e.ruleState(r.Name)
 	hash := r.Hash(m.req)
-	rs.boundary, rs.fault = m.req.Boundary, ""
-	if m.err != nil {
-		rs.fault = m.err.Error()
-	}
+	rs.made = m
 	same := rs.Hash == hash
 	if !same {
 		rs.Hash, rs.Since = hash, last

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -242,6 +243,9 @@ func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
 	if rs != nil {
 		f.Armed = rs.Armed != "" && rs.Armed == rs.Hash
 		f.Silenced, f.Failures = rs.Silenced, rs.Failures
+		if errors.Is(rs.made.err, react.ErrBoundary) {
+			f.Unbounded = rs.made.err.Error()
+		}
 		rs.starts, f.Started, f.StartedUntil = within(rs.starts, rule.Limits.Runs, f.Now)
 	}
 	if f.File != nil {

@@ -85,9 +85,8 @@ type ruleState struct {
 
 	starts   []time.Time
 	watch    *react.Watch
-	parts    int // entries that hold the window
-	boundary string
-	fault    string         // why its request cannot be made
+	parts    int            // entries that hold the window
+	made     made           // its act
 	approved *react.Request // last, without its input
 	newest   *run           // that gathers
 	waiting  int            // runs that gather, ask or are ready

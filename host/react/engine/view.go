@@ -69,7 +69,7 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	d := react.Judge(f)
 	v := react.RuleView{
 		Rule: *r, Hash: rs.Hash, Armed: rs.Armed != "" && rs.Armed == rs.Hash, Silenced: rs.Silenced,
-		Why: d.Why, Line: d.Line, Letters: react.ShapeOf(r.Do, r.On.Server).Letters, Boundary: rs.boundary,
+		Why: d.Why, Line: d.Line, Letters: react.ShapeOf(r.Do, r.On.Server).Letters, Boundary: rs.made.req.Boundary,
 		Since: rs.Since, Matched: rs.Matched, Suppressed: maps.Clone(rs.Dropped), Last: rs.Last, Approved: rs.approved,
 	}
 	v.Spent, _ = e.spent.on(dayOf(f.Now), r.Name)
@@ -92,8 +92,8 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	default:
 		v.Effective = react.ModeShadow
 	}
-	if rs.fault != "" {
-		v.Effective, v.Why = react.ModeShadow, rs.fault
+	if rs.made.err != nil {
+		v.Effective, v.Why = react.ModeShadow, rs.made.err.Error()
 	}
 	return v
 }

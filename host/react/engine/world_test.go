@@ -45,6 +45,7 @@ type world struct {
 	outcome func(react.RunID, int) react.Outcome
 	cut     bool // acts that were begun leave nothing behind, as in a power cut
 	live    bool // subscriptions are
+	unbound bool // commands cannot be confined
 
 	plan    func(react.Request) []planned // what the model of a run does
 	called  map[string]int                // run/step -> how often a tool was really called
@@ -283,6 +284,8 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 		req.Seq = members[0].Seq
 	}
 	switch {
+	case rule.Do.Command != nil && l.w.unbound:
+		return react.Request{}, fmt.Errorf("%w: this kernel has no Landlock", react.ErrBoundary)
 	case rule.Do.Command != nil:
 		req.Kind, req.Argv, req.Path = react.RequestCommand, rule.Do.Command.Argv, rule.Do.Command.Argv[0]
 		req.RepeatSafe, req.Program = rule.Do.Command.RepeatSafe, l.w.program

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/react"
+)
+
+// A program that was changed is noticed without a run, and until it is armed anew the rule
+// asks.
+func TestAProgramThatChangesIsNoticed(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := commandRule("page")
+		w := newWorld(t, rule)
+		program := filepath.Join(w.dir, "program")
+		rule.Do.Command.Argv = []string{program}
+		must(t, os.WriteFile(program, []byte("one"), 0o700))
+		w.rules(rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.mu.Lock()
+		w.program = "v2"
+		w.mu.Unlock()
+		rest(2 * checkEvery)
+		if v := e.Reactions().Rules[0]; !v.Armed {
+			t.Errorf("a program is read that was not changed: %+v", v)
+		}
+		must(t, os.WriteFile(program, []byte("three"), 0o700))
+		rest(2 * checkEvery)
+		if v := e.Reactions().Rules[0]; v.Armed || v.Effective != react.ModeAsk {
+			t.Errorf("armed %v, at most %s: %s", v.Armed, v.Effective, v.Why)
+		}
+	})
+}
+
+// Where the confinement that a rule demands cannot be had, its matches are counted with that
+// reason, and make no runs that fail one by one. It acts again once that can be had.
+func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := commandRule("page")
+		rule.Key = []string{".k"}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		arm(t, e)
+		closed(t, e)
+		w.unbound = true
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		for k := range 10 {
+			w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, k)))
+		}
+		rest(2 * time.Second)
+		v := e.Reactions().Rules[0]
+		if n := len(runsOf(t, e, react.Query{})); n != 0 || v.Suppressed["boundary"] != 10 || !strings.Contains(v.Why, "Landlock") {
+			t.Errorf("%d runs; %v; %s", n, v.Suppressed, v.Why)
+		}
+		w.mu.Lock()
+		w.unbound = false
+		w.mu.Unlock()
+		rest(2 * checkEvery)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		only(t, e, react.Done)
+	})
+}
