@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	"docs/...":                {},
 
 	// The parts of the screen.
-	"ui/incidents":    {"host", "host/event", "host/eventlog", "host/filter", "host/severity", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict"},
+	"ui/incidents":    {"host", "host/event", "host/eventlog", "host/filter", "host/react", "host/severity", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict"},
 	"ui/tui/action":   {"host/config", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/words"},
 	"ui/tui/cells":    {"host/trust", "themes"},
 	"ui/tui/evidence": {"host/schema", "host", "host/event", "host/severity", "host/trust", "themes", "ui/tui/cells"},

@@ -76,8 +76,10 @@ func (a *app) report(ctx context.Context, id string, f reportFlags) error {
 	default:
 		q.Title = "Incident report"
 	}
+	runs, done := a.runsThere(ctx)
+	defer done()
 	return a.reading(ctx, func(store event.Store) (err error) {
-		q.Marks = store.Marks()
+		q.Marks, q.Runs = store.Marks(), runs
 		r, err := incidents.Build(ctx, eventlog.New(store), q)
 		if err != nil {
 			return err
@@ -99,6 +101,21 @@ func (a *app) report(ctx context.Context, id string, f reportFlags) error {
 		}
 		return nil
 	})
+}
+
+// runsThere returns the runs of reactions as the process has them that runs these, nil where
+// there is none that can be asked, and what is to be called when they are read.
+func (a *app) runsThere(ctx context.Context) (incidents.Runs, func()) {
+	nothing := func() {}
+	o, err := a.kept()
+	if err != nil {
+		return nil, nothing
+	}
+	c, err := a.attached(ctx, o)
+	if err != nil || c == nil {
+		return nil, nothing
+	}
+	return c.Control(), func() { _ = c.Close() } // it was only read
 }
 
 func (a *app) topCommand() *cobra.Command {

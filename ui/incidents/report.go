@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/handoff"
 	"eventdeck/host/trust/scan"
@@ -25,6 +26,7 @@ type Report struct {
 	Marks   []Marked
 	Gaps    []Entry        // that fall into the time of the entries
 	Chosen  []event.Record // whose payloads are handed on
+	Answers []react.Run    // with what models and agents answered about the entries
 	Zone    *time.Location // of the times; nil means UTC
 	Rand    io.Reader      // of the envelopes; nil means the system's
 }
@@ -46,6 +48,7 @@ type Request struct {
 	Zone    *time.Location
 	Made    time.Time
 	Payload bool // the payloads of marked events are handed on
+	Runs    Runs // of reactions; nil: none are known
 }
 
 // Build reads what a report needs. With a Match it has the marks that stand at records
@@ -80,6 +83,9 @@ func Build(ctx context.Context, log Log, q Request) (*Report, error) {
 		r.Marks = r.within(marked)
 	}
 	if err := r.findGaps(ctx, log); err != nil {
+		return nil, err
+	}
+	if err := r.findAnswers(ctx, q.Runs); err != nil {
 		return nil, err
 	}
 	chosen := slices.Clone(q.Chosen)
@@ -164,6 +170,7 @@ func (r *Report) Markdown(w io.Writer) error {
 	r.timeline(p)
 	r.gaps(p)
 	r.payloads(p)
+	r.answers(p)
 	return p.err
 }
 
@@ -273,13 +280,7 @@ func (r *Report) payloads(p *page) {
 			p.err = err
 			return
 		}
-		text := strings.TrimRight(string(sealed), "\n")
-		fence := "```"
-		for strings.Contains(text, fence) {
-			fence += "`"
-		}
-		p.line("%stext\n%s\n%s", fence, text, fence)
-		p.line("")
+		p.fenced(string(sealed))
 	}
 }
 
@@ -306,6 +307,17 @@ func (p *page) line(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
 	}
+}
+
+// fenced writes a text that cannot end its own block.
+func (p *page) fenced(text string) {
+	text = strings.TrimRight(text, "\n")
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	p.line("%stext\n%s\n%s", fence, text, fence)
+	p.line("")
 }
 
 func (p *page) time(t time.Time) string { return t.In(p.zone).Format("2006-01-02 15:04:05") }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/action"
@@ -37,10 +38,18 @@ func (a *app) incidentCommands() []action.Command {
 	}
 }
 
+// runsOf are the runs that an engine knows, nil without one.
+func runsOf(engine react.Control) incidents.Runs {
+	if engine == nil {
+		return nil
+	}
+	return engine
+}
+
 // initIncident makes what follows a value.
 func (a *app) initIncident() {
 	a.trace = trace.New(trace.Env{
-		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() incidents.Log { return a.o.API.Log() },
+		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() incidents.Log { return a.o.API.Log() }, Runs: runsOf(a.o.React),
 		Value: func() (term string, text trust.Text, ok bool) {
 			if a.panes.Focus != layout.Detail || !a.detail.HasValue() {
 				return "", text, false

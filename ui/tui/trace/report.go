@@ -20,7 +20,7 @@ import (
 // reportRequest is the report of what is filtered, else of what shares the chosen event's
 // id, else of what is marked.
 func (d *Desk) reportRequest() (q incidents.Request, name string, err error) {
-	q = incidents.Request{Title: "Incident report", What: "what is marked", Made: d.env.Clock(), Zone: d.env.Times.Zone(), Payload: true, Marks: d.env.Stream.Marks.List()}
+	q = incidents.Request{Title: "Incident report", What: "what is marked", Made: d.env.Clock(), Zone: d.env.Times.Zone(), Payload: true, Marks: d.env.Stream.Marks.List(), Runs: d.env.Runs}
 	name = "incident-" + d.env.Clock().Local().Format("20060102-150405") + ".md"
 	id, hasID := d.chosenID()
 	shown := d.env.Stream.Query

@@ -26,6 +26,7 @@ type Env struct {
 	Stream *stream.Stream
 	Memo   *memo.Memo
 	Log    func() incidents.Log
+	Runs   incidents.Runs // of reactions; nil: there are none
 	// Value is that of the detail's chosen line with the term that filters by it, while the
 	// detail has the keys and the line has one.
 	Value func() (term string, text trust.Text, ok bool)
