@@ -15,6 +15,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/model"
 	"eventdeck/host/react/act"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
@@ -80,6 +81,7 @@ func run() int {
 		Browse:         cli.Browse,
 		Executable:     os.Executable,
 		RunReactions:   wiring.Reactions{}.Run,
+		Models:         wiring.Models{Options: model.Options{Keyring: store.SystemKeyring()}},
 		WatchTerminal:  watchTerminal,
 		StoreTools: cli.StoreTools{
 			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,

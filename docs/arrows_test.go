@@ -18,9 +18,9 @@ const module = "eventdeck"
 // arrows says which packages of the module a package may import: the arrows of
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
-	".":                       {"ui/...", "host", "host/event", "host/react/act", "store"},
+	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store"},
 	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
-	"ui/wiring":               {"host/event", "host/react", "host/react/act", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
+	"ui/wiring":               {"host/event", "host/model", "host/react", "host/react/act", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},

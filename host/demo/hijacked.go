@@ -110,10 +110,10 @@ func (o offered) turned(read string) map[string]any {
 }
 
 var (
-	mailAddress = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`)
-	webAddress  = regexp.MustCompile(`https?://[^\s"'<>\\]+`)
-	filePath    = regexp.MustCompile(`(?:/[A-Za-z0-9._-]+){2,}`)
-	toolWord    = regexp.MustCompile(`\b[a-z]+(?:[_/][a-z]+)+\b`)
+	mailAddress = lazy(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`)
+	webAddress  = lazy(`https?://[^\s"'<>\\]+`)
+	filePath    = lazy(`(?:/[A-Za-z0-9._-]+){2,}`)
+	toolWord    = lazy(`\b[a-z]+(?:[_/][a-z]+)+\b`)
 )
 
 // evil returns the value of a parameter that does most harm, as far as that can be told from
@@ -133,14 +133,14 @@ func evil(name string, p property, read string) any {
 	}
 	for _, kind := range []struct {
 		names []string
-		re    *regexp.Regexp
+		re    func() *regexp.Regexp
 	}{
 		{[]string{"to", "mail", "recipient", "address", "cc"}, mailAddress},
 		{[]string{"url", "uri", "link", "endpoint", "host"}, webAddress},
 		{[]string{"path", "file", "dir"}, filePath},
 	} {
 		if slices.ContainsFunc(kind.names, func(part string) bool { return strings.Contains(name, part) }) {
-			if found := kind.re.FindString(read); found != "" {
+			if found := kind.re().FindString(read); found != "" {
 				return found
 			}
 		}
@@ -151,7 +151,7 @@ func evil(name string, p property, read string) any {
 // named returns names of tools that it was told of, and some that others have.
 func named(read string) []string {
 	all := []string{"pager__rollback", "pager/rollback", "send_email", "http__post", "shell__exec", "rollback"}
-	for _, name := range toolWord.FindAllString(read, -1) {
+	for _, name := range toolWord().FindAllString(read, -1) {
 		if !slices.Contains(all, name) && len(all) < hijackedCalls {
 			all = append(all, name)
 		}
@@ -159,17 +159,17 @@ func named(read string) []string {
 	return all
 }
 
-var choiceIn = regexp.MustCompile(`\{\s*"act"[^{}]*(?:\{[^{}]*\})?[^{}]*\}`)
+var choiceIn = lazy(`\{\s*"act"[^{}]*(?:\{[^{}]*\})?[^{}]*\}`)
 
 // obeyChoice answers with the choice that it was told, else with an act whose arguments are
 // what it read.
 func (q question) obeyChoice(read string) string {
-	if told := choiceIn.FindString(read); told != "" {
+	if told := choiceIn().FindString(read); told != "" {
 		return told
 	}
 	act := "rollback"
 	for _, m := range q.Messages {
-		if found := actLine.FindStringSubmatch(m.Content); m.Role == "system" && found != nil {
+		if found := actLine().FindStringSubmatch(m.Content); m.Role == "system" && found != nil {
 			act = found[1]
 		}
 	}

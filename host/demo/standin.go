@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // honest is how the first answer of the stand-in begins.
@@ -155,13 +156,18 @@ func fitting(pattern string, known []string) string {
 	return ""
 }
 
-var word = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9_.:@/-]*[A-Za-z0-9]`)
+// lazy compiles an expression when it is used first: most starts of the program need none.
+func lazy(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+var word = lazy(`[A-Za-z0-9][A-Za-z0-9_.:@/-]*[A-Za-z0-9]`)
 
 // words returns the words of a text in their order, each once, names of events and deploys
 // among them.
 func words(text string) (all []string) {
 	seen := map[string]bool{}
-	for _, w := range word.FindAllString(text, -1) {
+	for _, w := range word().FindAllString(text, -1) {
 		if !seen[w] {
 			seen[w] = true
 			all = append(all, w)
@@ -191,7 +197,7 @@ func (q question) finding(known []string) string {
 	return b.String()
 }
 
-var actLine = regexp.MustCompile(`(?m)^Act "([a-z0-9-]+)" with (.*)\.$`)
+var actLine = lazy(`(?m)^Act "([a-z0-9-]+)" with (.*)\.$`)
 
 // choose answers with one of the acts that the instruction names: the first whose arguments
 // are all known, else the first that can be given some.
@@ -201,7 +207,7 @@ func (q question) choose(known []string) string {
 		if m.Role != "system" {
 			continue
 		}
-		for _, act := range actLine.FindAllStringSubmatch(m.Content, -1) {
+		for _, act := range actLine().FindAllStringSubmatch(m.Content, -1) {
 			args, possible, found := actArgs(act[2], known)
 			if !possible {
 				continue
@@ -224,7 +230,7 @@ func (q question) choose(known []string) string {
 	return best
 }
 
-var actArg = regexp.MustCompile(`^"([^"]+)": (?:one of (\[.*\])|a number from (\S+) to \S+|(true) or false|a text that matches (.*))$`)
+var actArg = lazy(`^"([^"]+)": (?:one of (\[.*\])|a number from (\S+) to \S+|(true) or false|a text that matches (.*))$`)
 
 // actArgs reads the arguments of an act as the instruction tells them.
 func actArgs(text string, known []string) (args map[string]any, possible, found bool) {
@@ -233,7 +239,7 @@ func actArgs(text string, known []string) (args map[string]any, possible, found 
 		return args, true, true
 	}
 	for _, part := range strings.Split(text, "; ") {
-		m := actArg.FindStringSubmatch(part)
+		m := actArg().FindStringSubmatch(part)
 		if m == nil {
 			return nil, false, false
 		}

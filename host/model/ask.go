@@ -123,7 +123,7 @@ func (c *Client) post(parent context.Context, body []byte, a *answer) error {
 		begun.Store(true)
 		silence.Reset(c.times.idle)
 	}
-	err = c.wire.read(newEvents(res.Body, heard), a)
+	err = c.wire.read(newEvents(res.Body, c.stream, heard), a)
 	if err != nil {
 		a.ended = false // what was reported before may not be all
 	}

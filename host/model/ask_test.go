@@ -358,7 +358,11 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 		"no events": {strings.Repeat("\n", 100_000), model.ErrAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ask(t, open(t, stubborn(t, endless(c.piece)), model.Options{}))
+			client := open(t, stubborn(t, endless(c.piece)), model.Options{})
+			if was := client.SetStream(2 << 20); was != model.MaxStream {
+				t.Errorf("%d bytes are read", was)
+			}
+			got := ask(t, client)
 			if !errors.Is(got.err, c.is) || got.charged() != "bound" {
 				t.Errorf("%v, charged %s", got.err, got.charged())
 			}

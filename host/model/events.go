@@ -13,12 +13,13 @@ import (
 type events struct {
 	r     *bufio.Reader
 	touch func() // called for each line
-	left  int    // bytes that may still come
+	most  int    // bytes that may come
+	left  int    // of them
 	data  []byte
 }
 
-func newEvents(r io.Reader, touch func()) *events {
-	return &events{r: bufio.NewReaderSize(r, 16<<10), touch: touch, left: maxStream}
+func newEvents(r io.Reader, most int, touch func()) *events {
+	return &events{r: bufio.NewReaderSize(r, 16<<10), touch: touch, most: most, left: most}
 }
 
 // next returns the data of the next event that has some, valid until the next call. An
@@ -61,7 +62,7 @@ func (e *events) line() ([]byte, error) {
 	for {
 		part, err := e.r.ReadSlice('\n')
 		if e.left -= len(part); e.left < 0 {
-			return nil, fmt.Errorf("%w: it has more than %d bytes", ErrAnswer, maxStream)
+			return nil, fmt.Errorf("%w: it has more than %d bytes", ErrAnswer, e.most)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) || long != nil {
 			if long = append(long, part...); len(long) > maxLine+len("data: \r\n") {

@@ -3,7 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
-	"regexp"
+	"strings"
 	"time"
 
 	"eventdeck/host/event"
@@ -14,9 +14,6 @@ const KeyringService = "eventdeck"
 
 // KeyringAccount returns the account under which the keyring holds the key of a model.
 func KeyringAccount(name string) string { return "model-" + name }
-
-// keyName is how the file names a variable of the environment.
-var keyName = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // HasKey reports whether the key of the model is where the file says that it is, which is
 // so for a model without one.
@@ -30,7 +27,9 @@ func (c *Client) HasKey(ctx context.Context) error {
 // key looks the key up. From then on it is masked in what is told.
 func (c *Client) key(ctx context.Context) (event.Secret, error) {
 	var key event.Secret
-	switch named := keyName.FindStringSubmatch(c.model.Key); {
+	name, named := strings.CutPrefix(c.model.Key, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	switch {
 	case c.model.Key == "":
 		return key, nil
 	case c.model.Key == "keyring":
@@ -39,12 +38,12 @@ func (c *Client) key(ctx context.Context) (event.Secret, error) {
 			return key, err
 		}
 		key = event.NewSecret(value)
-	case named == nil:
+	case !named || !closed || name == "":
 		return key, fmt.Errorf("%w %s: write \"key\": \"${NAME}\" and put it into that variable of the environment, or \"keyring\"", ErrKey, c.model.Name)
 	default:
-		value, ok := c.o.Env(named[1])
+		value, ok := c.o.Env(name)
 		if !ok || value == "" {
-			return key, fmt.Errorf("%w %s: the environment of eventdeck has no variable %s", ErrKey, c.model.Name, named[1])
+			return key, fmt.Errorf("%w %s: the environment of eventdeck has no variable %s", ErrKey, c.model.Name, name)
 		}
 		key = event.NewSecret(value)
 	}

@@ -61,6 +61,7 @@ type Client struct {
 	wire     wire
 	endpoint *url.URL
 	times    times
+	stream   int // bytes of a stream
 }
 
 // wire is what differs between the protocols.
@@ -79,7 +80,7 @@ type wire interface {
 //
 // Error: [ErrModel].
 func Open(m react.Model, o Options) (*Client, error) {
-	c := &Client{model: m, o: o, times: times{maxFirst, maxIdle, maxWhole, maxRing}}
+	c := &Client{model: m, o: o, times: times{maxFirst, maxIdle, maxWhole, maxRing}, stream: maxStream}
 	switch m.Wire {
 	case react.WireChat:
 		c.wire = chat{}

@@ -54,6 +54,8 @@ type Program struct {
 	WatchTerminal func(dir string) (stop func() error, err error)
 	// RunReactions begins to run reactions; nil: this program cannot.
 	RunReactions func(ReactOptions) (Reactions, error)
+	// Models asks models.
+	Models Models
 	// Executable returns the path of this program, which starts itself as a demo
 	// server.
 	Executable func() (string, error)

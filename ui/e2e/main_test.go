@@ -22,6 +22,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/model"
 	"eventdeck/host/react/act"
 	"eventdeck/store"
 	"eventdeck/ui/cli"
@@ -91,6 +92,7 @@ func program() int {
 		CA:             host.CA,
 		DemoServer:     host.DemoServer,
 		Executable:     os.Executable,
+		Models:         wiring.Models{Options: model.Options{Keyring: store.NoKeyring()}},
 		WatchTerminal: func(dir string) (func() error, error) {
 			self, err := os.Executable()
 			if err != nil {

@@ -1,0 +1,48 @@
+package wiring
+
+import (
+	"context"
+	"time"
+
+	"eventdeck/host/model"
+	"eventdeck/host/react"
+	"eventdeck/ui/cli"
+)
+
+// Models asks models for commands; it is [cli.Program.Models].
+type Models struct {
+	Options model.Options
+}
+
+// tryOutput is how many tokens an answer to [Models.Try] has at most: a word, and what a
+// model thinks before it.
+const tryOutput = 1024
+
+// HasKey implements [cli.Models].
+//
+// Errors: [model.ErrModel], [model.ErrKey], the cause of ctx.
+func (m Models) HasKey(ctx context.Context, of react.Model) error {
+	c, err := model.Open(of, m.Options)
+	if err != nil {
+		return err
+	}
+	return c.HasKey(ctx)
+}
+
+// Try implements [cli.Models].
+//
+// Errors: those of [model.Open], [model.Client.Body] and [model.Client.Ask].
+func (m Models) Try(ctx context.Context, of react.Model) (tried cli.Tried, err error) {
+	of.Output = min(of.Output, tryOutput)
+	c, err := model.Open(of, m.Options)
+	if err != nil {
+		return tried, err
+	}
+	body, err := c.Body(model.Query{Turns: []model.Turn{{User: "Answer with the word OK and nothing else."}}})
+	if err != nil {
+		return tried, err
+	}
+	began := time.Now()
+	answer, usage, cost, err := c.Ask(ctx, body, nil)
+	return cli.Tried{Answer: answer.Text, Took: time.Since(began), Usage: usage, Cost: cost}, err
+}
