@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	reactions "eventdeck/ui/tui/react"
 )
 
 // hostileWords would act on a terminal, and look like our own, if they could.
@@ -218,6 +219,22 @@ func TestAskingAModel(t *testing.T) {
 	if e.acts("ask-model local") != 1 || e.acts(fmt.Sprintf("ask-model local %d why is it slow?", a.stream.At)) != 1 {
 		t.Errorf("%v", e.did)
 	}
+	e.mu.Lock()
+	made := asksModel("asked", react.Running)
+	made.Rule = react.AskRule
+	e.runs = append(e.runs, made)
+	e.view.Revision++
+	e.mu.Unlock()
+	press(t, a, "6")
+	for range 3 { // how things are, then the runs
+		a.react.Take(a.react.Read())
+		settle(a, a.boardWork())
+		a.draw()
+	}
+	if got := a.react.Board.Table().At.Name; a.react.Tab() != reactions.Runs || got != "asked" {
+		t.Errorf("the run is not chosen: tab %v, %q", a.react.Tab(), got)
+	}
+	press(t, a, "2")
 	settle(a, a.askModel())
 	press(t, a, "b", "i", "g", "space", "w", "h", "y", "enter")
 	if e.acts("ask-model big") != 1 {

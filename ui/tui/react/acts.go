@@ -385,7 +385,7 @@ func (p *Part) Ask(model string, seq uint64, task string) (tea.Cmd, error) {
 	var made react.RunID
 	return p.did("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" and the tab Runs show the answer", func() {
 		p.ShowTab(Runs, "")
-		p.Board.Tabs[Runs].At = table.RowID{Name: string(made)}
+		p.runs.want = table.RowID{Name: string(made)}
 	}, func(ctx context.Context) (err error) {
 		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: task, Typed: true})
 		return err

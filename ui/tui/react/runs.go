@@ -42,6 +42,7 @@ type runs struct {
 	fullBusy bool
 
 	talk talk
+	want table.RowID // that is chosen as soon as it is listed
 }
 
 // readOf is what runs were or are to be read for.
@@ -99,6 +100,9 @@ func (t *runs) Load() bool {
 		if t.holds(&t.all[i]) {
 			t.rows = append(t.rows, i)
 		}
+	}
+	if t.Find(t.want) >= 0 {
+		t.part.Board.Tabs[Runs].At, t.want = t.want, table.RowID{}
 	}
 	return true
 }
