@@ -21,6 +21,8 @@ const Path = "/mcp"
 func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	s.hooks.begin(ctx)
+	defer s.hooks.sender.Close()
 	s.work.Go(func() { s.follow(ctx) })
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

@@ -52,6 +52,13 @@ type Options struct {
 	NextPoll   time.Duration // until a client that polls should ask again; 0 means 1 s
 	MaxStreams int           // open streams, and requests of a connection over stdio; 0 means 256
 
+	// Callbacks of webhooks must be public addresses, with certificates that the system
+	// trusts, unless these say more.
+	CallbacksOnLoopback bool
+	CallbackCA          string          // file with further authorities (PEM), read at each connection
+	Lease               time.Duration   // the longest lease; 0 means 10 min
+	Backoff             []time.Duration // before the second and each later try; nil means 0.5 s, 15 s, 2 min, 9 min
+
 	Log *slog.Logger     // nil means nowhere
 	Now func() time.Time // nil means time.Now
 }
@@ -66,6 +73,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxStreams <= 0 {
 		o.MaxStreams = maxStreams
+	}
+	if o.Lease <= 0 {
+		o.Lease = leaseFor
+	}
+	if o.Backoff == nil {
+		o.Backoff = backoff()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -88,6 +101,7 @@ type Server struct {
 	store   string // identity of the store, in cursors and ids
 	types   catalog
 	tools   []tool
+	hooks   *hooks
 	streams chan struct{} // one slot for every open stream
 	work    sync.WaitGroup
 
@@ -108,6 +122,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		return nil, fmt.Errorf("the identity of the store: %w", err)
 	}
 	s := &Server{opts: opts, store: store, streams: make(chan struct{}, opts.MaxStreams), changed: make(chan struct{})}
+	s.hooks = newHooks(s)
 	s.types.known = map[typeKey]bool{}
 	if s.tools, err = toolset(); err != nil {
 		return nil, err
@@ -225,6 +240,10 @@ func (s *Server) answer(ctx context.Context, r request) (result map[string]any, 
 		result, f = s.listTypes(r.params)
 	case wire.MethodPoll:
 		result, f = s.poll(ctx, r.params)
+	case wire.MethodSubscribe:
+		result, f = s.hooks.subscribe(ctx, r)
+	case wire.MethodUnsubscribe:
+		result, f = s.hooks.unsubscribe(r)
 	default:
 		f = eventserver.NoMethod(r.method)
 	}
@@ -246,6 +265,8 @@ func (s *Server) capabilities(modern bool) map[string]any {
 }
 
 // modes are the ways in which each type is delivered.
-func modes() []string { return []string{string(event.ModePush), string(event.ModePoll)} }
+func modes() []string {
+	return []string{string(event.ModePush), string(event.ModePoll), string(event.ModeWebhook)}
+}
 
 func offersMode(mode string) bool { return slices.Contains(modes(), mode) }

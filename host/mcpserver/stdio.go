@@ -29,6 +29,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := &connection{Server: s, out: out, cancel: cancel, open: map[wire.ID]context.CancelFunc{}}
+	s.hooks.begin(ctx)
+	defer s.hooks.sender.Close()
 	s.work.Go(func() { s.follow(ctx) })
 	s.work.Go(func() { c.tellChanges(ctx) })
 	if closer, ok := in.(io.Closer); ok {

@@ -18,6 +18,9 @@ import (
 type mcpFlags struct {
 	listen string
 	beyond bool
+	// Of callbacks.
+	loopback bool
+	ca       string
 }
 
 // mcpToken is the variable with the token that callers over HTTP must show. It is none of
@@ -31,7 +34,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		Short: "Be an MCP server: what is kept, as tools and as events",
 		Long: `mcp lets any MCP client look at what eventdeck keeps and go on from there. Its tools only read: servers, types,
 subscriptions, a search over all events, one event, gaps, runs of reactions, and what happened since. Each stored
-event is offered again as an MCP event, by push and poll, replayable from any position; so are gaps and states.
+event is offered again as an MCP event, by push, poll and webhook, replayable from any position; so are gaps and states.
 Payloads stand inside of envelopes that say that they are data; what looks like a secret is masked.
 
 It speaks on standard input and output, or with --listen Streamable HTTP at http://ADDRESS/mcp. Where another process
@@ -45,6 +48,8 @@ which callers then show as bearer. On another address the token is needed, and -
 	s := cmd.Flags()
 	s.StringVar(&f.listen, "listen", "", "address at which it speaks Streamable HTTP, such as 127.0.0.1:8940 (default standard input and output)")
 	s.BoolVar(&f.beyond, "beyond-loopback", false, "--listen may be an address that is not on loopback")
+	s.BoolVar(&f.loopback, "callbacks-on-loopback", false, "webhooks of clients may be delivered to this machine")
+	s.StringVar(&f.ca, "callback-ca", "", "file with certificate authorities (PEM) that are trusted for callbacks beside the system's")
 	return cmd
 }
 
@@ -109,7 +114,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	for _, s := range d.store.Subscriptions() {
 		host.HideSubscription(secrets, s)
 	}
-	serve := func(ctx context.Context, d *deck) error { return a.serveMCP(ctx, d, ln, token, secrets) }
+	serve := func(ctx context.Context, d *deck) error { return a.serveMCP(ctx, d, f, ln, token, secrets) }
 	if d.client != nil {
 		a.say("mcp: attached to process %d, which has %s open", d.client.PID(), o.Dir)
 		_, err := a.whileAttached(ctx, d, o, servers, serve)
@@ -121,12 +126,13 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 
 // serveMCP answers clients on the deck: at ln, or on standard input and output where that
 // is nil.
-func (a *app) serveMCP(ctx context.Context, d *deck, ln net.Listener, token event.Secret, secrets *redact.Set) error {
+func (a *app) serveMCP(ctx context.Context, d *deck, f mcpFlags, ln net.Listener, token event.Secret, secrets *redact.Set) error {
 	logger, file, err := a.logger()
 	if err != nil {
 		return err
 	}
-	server, err := mcpserver.New(ctx, mcpserver.Options{Host: d.API, React: d.control(), Redact: secrets, Version: a.Version, Token: token, Log: logger})
+	server, err := mcpserver.New(ctx, mcpserver.Options{Host: d.API, React: d.control(), Redact: secrets, Version: a.Version, Token: token, Log: logger,
+		CallbacksOnLoopback: f.loopback, CallbackCA: f.ca})
 	switch {
 	case err != nil:
 	case ln == nil:

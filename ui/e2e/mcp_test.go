@@ -174,11 +174,16 @@ func TestTheHostTailsTheMCPServer(t *testing.T) {
 	if _, code := w.run("tail", "pager", "load.tick", "--mode", "push", "--count", "5", "--data", w.data(), "--config", config); code != 0 {
 		t.Fatalf("code %d", code)
 	}
-	p := w.start(nil, "mcp", "--listen", "127.0.0.1:0", "--data", w.data(), "--config", config)
+	ca, code := w.run("ca")
+	if code != 0 {
+		t.Fatalf("ca: code %d", code)
+	}
+	authority, _, _ := strings.Cut(ca, "\n")
+	p := w.start(nil, "mcp", "--listen", "127.0.0.1:0", "--data", w.data(), "--config", config, "--callbacks-on-loopback", "--callback-ca", authority)
 	p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "mcp: runs the host on "+w.data()+" itself") })
 	line := p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "listening on ") })
 	_, address, _ := strings.Cut(line, "listening on ")
-	for _, mode := range []string{"poll", "push"} {
+	for _, mode := range []string{"poll", "push", "webhook"} {
 		tail := w.start(nil, "tail", address, "pager/load.tick", "--mode", mode, "--count", "150", "--for", "1m", "--json")
 		if code := tail.wait(); code != 0 {
 			t.Fatalf("%s: code %d: %s", mode, code, tail.stderr.text())

@@ -1,0 +1,262 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
+)
+
+const (
+	hookAhead      = 64        // events that a webhook subscription has read ahead
+	hookAheadBytes = 512 << 10 // of them, and what the last one is over
+	minFailures    = 3         // in a row, before a subscription is suspended
+	suspendAfter   = 2 * time.Minute
+)
+
+// backoff are the waits before the second and each later try of a delivery.
+func backoff() []time.Duration {
+	return []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
+}
+
+// hook is one webhook subscription. Its worker delivers one event after the other, so that
+// the cursor of each is also how far the receiver is.
+type hook struct {
+	owner   *hooks
+	id, url string
+	caller  string
+
+	kick     chan struct{} // something changed for the worker
+	stop     chan struct{}
+	stopOnce sync.Once
+
+	mu            sync.Mutex
+	over          bool
+	wanted               // how far was read
+	done          uint64 // everything up to here was taken by the receiver, or given up
+	ahead         []queued
+	tries         int       // of the first of ahead
+	due           time.Time // of its next try
+	gapOwed       bool      // the receiver must be told that events were passed over
+	round         int       // grows when the position is moved: what is under way does not count then
+	secret        event.Secret
+	previous      event.Secret
+	dualUntil     time.Time
+	refreshBefore time.Time
+	health        health
+}
+
+// queued is an event that waits for its delivery.
+type queued struct {
+	seq  uint64
+	body []byte
+}
+
+// health is what deliveryStatus reports.
+type health struct {
+	suspended    bool
+	lastDelivery time.Time
+	lastError    string
+	failedSince  time.Time
+	failures     int // in a row
+}
+
+func (k *hook) isOver() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.over
+}
+
+// grant applies a subscribe or refresh and returns its result; nil when the subscription
+// has just ended. A refresh lifts a suspension, tries again at once what was not taken, and
+// goes on at the cursor that comes with it.
+func (k *hook) grant(ttl time.Duration, w wanted, secret event.Secret, fresh bool) map[string]any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.over {
+		return nil
+	}
+	now := k.owner.server.opts.Now()
+	k.refreshBefore = now.Add(ttl)
+	if secret != k.secret {
+		k.previous, k.secret, k.dualUntil = k.secret, secret, now.Add(dualSign)
+	}
+	status := k.statusLocked()
+	if fresh || w.held && w.pos != k.done {
+		k.moveLocked(w)
+	}
+	k.health.suspended, k.health.failures, k.health.failedSince, k.due = false, 0, time.Time{}, time.Time{}
+	truncated := k.firstLocked()
+	select {
+	case k.kick <- struct{}{}:
+	default:
+	}
+	return map[string]any{"id": k.id, "cursor": k.owner.server.cursor(k.done), "truncated": truncated,
+		"refreshBefore": k.refreshBefore.UTC().Format(time.RFC3339Nano), "deliveryStatus": status}
+}
+
+// moveLocked goes on at another position.
+func (k *hook) moveLocked(w wanted) {
+	k.wanted, k.done, k.ahead, k.tries = w, w.pos, nil, 0
+	k.round++
+}
+
+// firstLocked reads ahead, and reports whether wanted events were passed over for which no
+// gap is owed yet: the answer to the subscribe tells.
+func (k *hook) firstLocked() bool {
+	before := k.gapOwed
+	k.readLocked()
+	truncated := k.gapOwed && !before
+	if truncated {
+		k.gapOwed = false
+	}
+	return truncated
+}
+
+// readLocked fills ahead.
+func (k *hook) readLocked() {
+	if len(k.ahead) > 0 {
+		return
+	}
+	s, size := k.owner.server, 0
+	err := s.advance(&k.wanted, func(r *event.Record) bool {
+		body := append(s.appendCursor(s.appendOccurrence(nil, k.name, "", r), r.Seq), '}')
+		k.ahead = append(k.ahead, queued{r.Seq, body})
+		size += len(body)
+		return len(k.ahead) < hookAhead && size < hookAheadBytes
+	})
+	if err != nil {
+		s.opts.Log.Error("the log cannot be read", "err", err)
+	}
+	if k.truncated {
+		k.truncated, k.gapOwed = false, true
+	}
+	if k.done = k.pos; len(k.ahead) > 0 {
+		k.done = k.ahead[0].seq - 1
+	}
+}
+
+func (k *hook) statusLocked() map[string]any {
+	s := map[string]any{"active": !k.health.suspended, "lastDeliveryAt": moment(k.health.lastDelivery), "lastError": nil,
+		"failedSince": moment(k.health.failedSince), "throttled": false}
+	if k.health.lastError != "" {
+		s["lastError"] = k.health.lastError
+	}
+	return s
+}
+
+// run delivers until ctx or the subscription ends.
+func (k *hook) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		next := k.owner.server.next()
+		d, round, wait, over := k.plan()
+		if over {
+			return
+		}
+		if d != nil {
+			o := k.owner.sender.Send(ctx, *d)
+			if ctx.Err() != nil {
+				return
+			}
+			k.settle(o, round)
+		} else {
+			timer.Reset(wait)
+			select {
+			case <-ctx.Done():
+				return
+			case <-next:
+			case <-k.kick:
+			case <-timer.C:
+			case <-k.stop:
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.stop:
+			return
+		default:
+		}
+	}
+}
+
+// plan returns the delivery that is due, or how long to wait for the next one.
+func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, over bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.owner.server.opts.Now()
+	if !now.Before(k.refreshBefore) {
+		k.over = true
+		return nil, 0, 0, true
+	}
+	wait = k.refreshBefore.Sub(now)
+	if k.health.suspended {
+		return nil, 0, wait, false
+	}
+	if k.readLocked(); now.Before(k.due) {
+		return nil, 0, min(wait, k.due.Sub(now)), false
+	}
+	s := k.owner.server
+	switch {
+	case k.gapOwed:
+		body := fmt.Appendf(nil, `{"type":"gap","cursor":%q}`, s.cursor(k.done))
+		return k.deliveryLocked("msg_gap_"+k.owner.verify.Token(), body, now), k.round, 0, false
+	case len(k.ahead) > 0:
+		return k.deliveryLocked(s.store+"-"+strconv.FormatUint(k.ahead[0].seq, 10), k.ahead[0].body, now), k.round, 0, false
+	}
+	return nil, 0, wait, false
+}
+
+func (k *hook) deliveryLocked(id string, body json.RawMessage, now time.Time) *eventserver.Delivery {
+	secrets := []event.Secret{k.secret}
+	if now.Before(k.dualUntil) {
+		secrets = append(secrets, k.previous)
+	}
+	return &eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: secrets}
+}
+
+// settle records what became of a delivery.
+func (k *hook) settle(o eventserver.Outcome, round int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.owner.server.opts.Now()
+	k.recordLocked(o, now)
+	if round != k.round {
+		return
+	}
+	waits := k.owner.server.opts.Backoff
+	switch {
+	case !o.OK && !o.Final && k.tries < len(waits):
+		k.due = now.Add(max(waits[k.tries], o.Wait))
+		k.tries++
+	case k.gapOwed: // it was the gap: told, or given up
+		k.gapOwed, k.tries = false, 0
+	default: // taken or given up; that an event was given up is told
+		k.done, k.tries, k.due = k.ahead[0].seq, 0, time.Time{}
+		k.ahead = k.ahead[1:]
+		k.gapOwed = !o.OK
+	}
+	if !o.OK && k.health.failures >= minFailures && now.Sub(k.health.failedSince) >= suspendAfter {
+		k.health.suspended = true
+		k.owner.server.opts.Log.Warn("a webhook subscription is suspended", "subscription", k.id, "error", k.health.lastError)
+	}
+}
+
+func (k *hook) recordLocked(o eventserver.Outcome, now time.Time) {
+	if o.OK {
+		k.health = health{lastDelivery: now}
+		return
+	}
+	k.health.lastError = o.Category
+	k.health.failures++
+	if k.health.failedSince.IsZero() {
+		k.health.failedSince = now
+	}
+}
