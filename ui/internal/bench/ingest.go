@@ -32,6 +32,7 @@ func ingest(args []string) error {
 	program := flags.String("program", "", "the host; built when not given")
 	pprof := flags.String("pprof", "", "address at which the host serves profiles")
 	bounded := flags.Bool("retention", false, "with the retention of every new store, which removes the oldest events")
+	rules := flags.Int("rules", 0, "rules on the type of the events, of which none takes any")
 	paced := flags.Int("paced", 90_000, "events a second of a second run, which the host is not behind; 0: there is none")
 	dir, clean, err := begin(flags, args, program)
 	if err != nil {
@@ -39,7 +40,7 @@ func ingest(args []string) error {
 	}
 	defer clean()
 	run := hostRun{
-		program: *program, dir: dir, mode: event.Mode(*mode), streams: *streams, rate: *rate, span: *span, pprof: *pprof, bounded: *bounded,
+		program: *program, dir: dir, mode: event.Mode(*mode), streams: *streams, rate: *rate, span: *span, pprof: *pprof, bounded: *bounded, rules: *rules,
 	}
 	fmt.Println(machine())
 	res, err := runHost(run)
@@ -104,6 +105,7 @@ type hostRun struct {
 	span         time.Duration
 	pprof        string
 	bounded      bool // with the store's usual retention
+	rules        int  // on the type of the events
 }
 
 // result is what one run of a program gave.
@@ -151,6 +153,13 @@ func runHost(run hostRun) (res result, err error) {
 		args = append(args, "--pprof", run.pprof)
 	}
 	watch := newWatch(c)
+	if run.rules > 0 {
+		config, err := listening(data, f.address, run.rules)
+		if err != nil {
+			return res, err
+		}
+		args = append(args, "--config", config)
+	}
 	term, err := runner.Start(exec.Command(run.program, append(args, f.address)...), false, watch.seen)
 	if err != nil {
 		return res, err
@@ -223,6 +232,18 @@ func awaitFeed(f *feeder, term *runner.Terminal) error {
 		}
 	}
 	return nil
+}
+
+// listening makes a configuration with so many rules that listen to the feeder and take
+// nothing.
+func listening(data, address string, n int) (config string, err error) {
+	var rules []string
+	for i := range n {
+		rules = append(rules, fmt.Sprintf(`"rule-%d":{"on":{"server":%q,"type":%q},"when":".service=none-%d","do":{"note":"seen"}}`, i, address, loadType, i))
+	}
+	config = filepath.Join(data, "servers.json")
+	err = os.WriteFile(filepath.Join(data, "rules.json"), []byte(`{"rules":{`+strings.Join(rules, ",")+`}}`), 0o600)
+	return config, errors.Join(err, os.WriteFile(config, []byte(`{"mcpServers":{}}`), 0o600))
 }
 
 // subscribed makes a store with so many subscriptions of the feeder. It keeps

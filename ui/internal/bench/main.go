@@ -7,7 +7,7 @@
 // makes a store with so many events (1,000,000 unless told) of 600 bytes, of five
 // types of one server, over the last day.
 //
-//	go run ./ui/internal/bench ingest [-mode push|poll] [-streams 50] [-rate 0] [-for 1m] [-paced 90000] [-retention]
+//	go run ./ui/internal/bench ingest [-mode push|poll] [-streams 50] [-rate 0] [-for 1m] [-paced 90000] [-retention] [-rules 0]
 //
 // runs the host with its screen on a pseudo-terminal, feeds it events of 600 bytes as
 // fast as it takes them, and counts what it kept; then it feeds them at a pace, which
