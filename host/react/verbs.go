@@ -157,8 +157,9 @@ type Question struct {
 type Query struct {
 	Rule   string
 	States []State
-	Seq    uint64 // runs with this record among their members in full
-	Limit  int    // 0: 100
+	Seq    uint64    // runs with this record among their members in full
+	Since  time.Time // runs that were made then or later
+	Limit  int       // 0: 100
 }
 
 // Verdict is what was or would be decided about a record by a rule.

@@ -18,39 +18,59 @@ import (
 )
 
 func (a *app) approveCommand() *cobra.Command {
-	return &cobra.Command{
+	var span string
+	cmd := &cobra.Command{
 		Use:   "approve ID [HASH]",
 		Short: "Let a run that asks act",
 		Long: `approve shows what a run would do and asks for the last 6 characters of its hash, on a terminal only.
 With the hash it approves without asking. Only these exact bytes are approved: if the program, the rule or the input
-changes before the start, the run asks anew.`,
+changes before the start, the run asks anew. With --for the rule as it stands may also do exactly the same for that long,
+at most a day; rules disarm ends that.`,
 		Args: between(1, 2), ValidArgsFunction: a.completeFirst(waitingRuns),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
+			d, err := react.ParseDuration(span)
+			if span != "" && (err != nil || d <= 0) {
+				return usagef("approve: --for %q must be a time such as 30m or 2h", span)
+			}
 			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
-				if len(args) == 2 {
-					return c.Approve(ctx, id, args[1])
+				what := "approve exactly this"
+				if span != "" {
+					what += ", and whenever the rule does the same for " + span
 				}
-				hash, err := a.confirmed(ctx, c, id)
-				if err != nil {
-					return err
+				hash := args[len(args)-1]
+				if len(args) == 1 {
+					if hash, err = a.confirmed(ctx, c, id, what); err != nil {
+						return err
+					}
+				}
+				if span != "" {
+					return c.Grant(ctx, id, hash, time.Now().Add(d))
 				}
 				return c.Approve(ctx, id, hash)
 			})
 		}),
 	}
+	cmd.Flags().StringVar(&span, "for", "", "let the rule do the same without asking, for so long")
+	return cmd
 }
 
 func (a *app) denyCommand() *cobra.Command {
 	var reason string
+	var undo bool
 	cmd := &cobra.Command{
 		Use: "deny ID", Short: "End a run that asks, without its act", Args: exactly(1), ValidArgsFunction: a.completeFirst(waitingRuns),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
 			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
+				if undo {
+					return c.Undeny(ctx, id)
+				}
 				return c.Deny(ctx, id, reason)
 			})
 		}),
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	cmd.Flags().BoolVar(&undo, "undo", false, "have a run that was denied ask again, as long as it would have asked")
+	cmd.MarkFlagsMutuallyExclusive("reason", "undo")
 	return cmd
 }
 
@@ -60,9 +80,9 @@ const typedEnd = 6
 // errNotTyped: what was typed is not the end of the hash.
 var errNotTyped = errors.New("nothing was done")
 
-// confirmed shows a run and returns its hash if the operator types the end of it. The
-// block stands last: nothing of the payload comes between it and the question.
-func (a *app) confirmed(ctx context.Context, c react.Control, id react.RunID) (string, error) {
+// confirmed shows a run and returns its hash if the operator types the end of it. What says
+// what that does. The block stands last: nothing of the payload comes between it and the question.
+func (a *app) confirmed(ctx context.Context, c react.Control, id react.RunID, what string) (string, error) {
 	if !a.StdinTerminal || !a.StderrTerminal {
 		return "", usagef("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
 	}
@@ -79,15 +99,15 @@ func (a *app) confirmed(ctx context.Context, c react.Control, id react.RunID) (s
 	}
 	hash := r.Request.Hash()
 	text := payloadText(*r.Request) + "\n" + blockText(react.Block(r, rule, before))
-	return hash, a.typed(text, "approve", hash, fmt.Sprintf("run %s still asks", id))
+	return hash, a.typed(text, what, hash, fmt.Sprintf("run %s still asks", id))
 }
 
 // typed shows a text and returns when the operator has typed the end of a hash. Otherwise
 // tells what holds if another thing is typed.
 //
 // Error: errNotTyped.
-func (a *app) typed(text, verb, hash, otherwise string) error {
-	text += fmt.Sprintf("\nTo %s exactly this, type the last %d characters of the hash: ", verb, typedEnd)
+func (a *app) typed(text, what, hash, otherwise string) error {
+	text += fmt.Sprintf("\nTo %s, type the last %d characters of the hash: ", what, typedEnd)
 	if _, err := io.WriteString(a.Stderr, text); err != nil {
 		return err
 	}
@@ -174,7 +194,7 @@ func (a *app) arm(ctx context.Context, c react.Control, args []string) error {
 	if !a.StdinTerminal || !a.StderrTerminal {
 		return usagef("rules arm: this asks on a terminal; elsewhere give the hash too, which `eventdeck rules list --json` tells")
 	}
-	if err := a.typed(blockText(react.RuleBlock(v)), "arm", string(v.Hash), "the rule is as it was"); err != nil {
+	if err := a.typed(blockText(react.RuleBlock(v)), "arm exactly this", string(v.Hash), "the rule is as it was"); err != nil {
 		return err
 	}
 	return c.Arm(ctx, args[0], v.Hash)

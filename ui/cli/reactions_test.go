@@ -79,6 +79,18 @@ func (e *engine) Approve(ctx context.Context, id react.RunID, hash string) error
 	}
 	return e.note("approve", id)
 }
+func (e *engine) Grant(ctx context.Context, id react.RunID, hash string, until time.Time) error {
+	if left := time.Until(until); left > 2*time.Hour || left < time.Hour {
+		return fmt.Errorf("granted for %v", left)
+	}
+	if hash != e.runs[0].Request.Hash() {
+		return react.ErrChanged
+	}
+	return e.note("grant", id)
+}
+
+func (e *engine) Undeny(_ context.Context, id react.RunID) error { return e.note("undeny", id) }
+
 func (e *engine) Deny(_ context.Context, id react.RunID, reason string) error {
 	return e.note("deny", id, reason)
 }
@@ -175,7 +187,9 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 		did  string
 	}{
 		{[]string{"approve", "waits", hash}, "approve waits"},
+		{[]string{"approve", "waits", hash, "--for", "2h"}, "grant waits"},
 		{[]string{"deny", "waits", "--reason", "not now"}, "deny waits not now"},
+		{[]string{"deny", "waits", "--undo"}, "undeny waits"},
 		{[]string{"runs", "retry", "ended"}, "retry ended"},
 		{[]string{"runs", "settle", "ended", "failed", "--reason", "seen"}, "settle ended false seen"},
 		{[]string{"react", "--once", "page", "--event", "7"}, "once page 7"},
@@ -254,18 +268,21 @@ func TestApprovingByHand(t *testing.T) {
 		terminal bool
 		code     int
 		says     string
+		more     []string
 	}{
-		{hash[len(hash)-6:] + "\n", true, exitDone, "type the last 6 characters"},
-		{hash[len(hash)-6:] + "\n", false, exitUsage, "on a terminal"},
-		{"\n", true, exitError, "nothing was done"},
-		{"ffffff\n", true, exitError, "nothing was done"},
-		{"y\n", true, exitError, "nothing was done"},
-		{"", true, exitError, "nothing was done"},
+		{hash[len(hash)-6:] + "\n", true, exitDone, "To approve exactly this, type the last 6 characters", nil},
+		{hash[len(hash)-6:] + "\n", true, exitDone, "To approve exactly this, and whenever the rule does the same for 2h, type", []string{"--for", "2h"}},
+		{hash[len(hash)-6:] + "\n", true, exitUsage, "must be a time", []string{"--for", "soon"}},
+		{hash[len(hash)-6:] + "\n", false, exitUsage, "on a terminal", nil},
+		{"\n", true, exitError, "nothing was done", nil},
+		{"ffffff\n", true, exitError, "nothing was done", nil},
+		{"y\n", true, exitError, "nothing was done", nil},
+		{"", true, exitError, "nothing was done", nil},
 	} {
 		e := newEngine()
 		b, dir := newReactBench(t, e)
 		b.p.Stdin, b.p.StdinTerminal, b.p.StderrTerminal = strings.NewReader(c.typed), c.terminal, c.terminal
-		code := b.run(t, "approve", "waits", "--data", dir)
+		code := b.run(t, append([]string{"approve", "waits", "--data", dir}, c.more...)...)
 		text := b.err.String()
 		if code != c.code || !strings.Contains(text, c.says) {
 			t.Errorf("%q: code %d: %s", c.typed, code, text)
@@ -273,7 +290,7 @@ func TestApprovingByHand(t *testing.T) {
 		if approved := len(e.did) == 1; approved != (code == exitDone) {
 			t.Errorf("%q: the engine did %q", c.typed, e.did)
 		}
-		if !c.terminal {
+		if c.code == exitUsage {
 			continue
 		}
 		// The block is ours alone: the payload stands in its gutter above.

@@ -23,6 +23,7 @@ func (a *app) runsCommand() *cobra.Command {
 	var (
 		q      react.Query
 		state  string
+		since  string
 		reason string
 		step   int
 	)
@@ -43,6 +44,10 @@ func (a *app) runsCommand() *cobra.Command {
 			if state != "" {
 				q.States = []react.State{react.State(state)}
 			}
+			var err error
+			if q.Since, err = parseSince(since, time.Now()); err != nil {
+				return err
+			}
 			return a.listRuns(cmd.Context(), q)
 		}),
 	}
@@ -58,6 +63,7 @@ func (a *app) runsCommand() *cobra.Command {
 	show.Flags().IntVar(&step, "step", 0, "only this step of a run that asks a model, with all that a tool answered")
 	list.Flags().StringVar(&q.Rule, "rule", "", "only those of this rule")
 	list.Flags().StringVar(&state, "state", "", "only those in this state")
+	list.Flags().StringVar(&since, "since", "", "only those made since then: a duration before now (24h), or a time")
 	list.Flags().IntVar(&q.Limit, "limit", 0, "so many at most (default 100)")
 	a.completeFlag(list, "rule", ruleNames)
 	fixed(list, "state", stateNames()...)

@@ -413,7 +413,7 @@ func (e *Engine) Runs(ctx context.Context, q react.Query) ([]react.Run, error) {
 	slices.SortStableFunc(heads, func(a, b head) int { return b.created.Compare(a.created) })
 	var out []react.Run
 	for _, h := range heads {
-		if len(out) >= q.Limit {
+		if len(out) >= q.Limit || h.created.Before(q.Since) {
 			break
 		}
 		if q.Rule != "" && h.rule != q.Rule || len(q.States) > 0 && !slices.Contains(q.States, h.state) || q.Seq > 0 && (q.Seq < h.first || q.Seq > h.last) {

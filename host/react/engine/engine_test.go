@@ -191,3 +191,23 @@ func TestUnknownOutcomesOfCommandsAreParkedAndSettled(t *testing.T) {
 		}
 	})
 }
+
+func TestRunsAreFoundByWhenTheyWereMade(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("note"))
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		var made []time.Time
+		for range 3 {
+			made = append(made, time.Now())
+			w.submit(record("pager", "incident", `{}`))
+			rest(time.Minute)
+		}
+		for n, since := range append(made, time.Now()) {
+			if found := runsOf(t, e, react.Query{Since: since}); len(found) != 3-n {
+				t.Errorf("%d runs since the moment of run %d", len(found), n)
+			}
+		}
+	})
+}
