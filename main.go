@@ -80,7 +80,7 @@ func run() int {
 		DemoServer:     host.DemoServer,
 		Browse:         cli.Browse,
 		Executable:     os.Executable,
-		RunReactions:   wiring.Reactions{}.Run,
+		RunReactions:   wiring.Reactions{Keyring: store.SystemKeyring()}.Run,
 		Models:         wiring.Models{Options: model.Options{Keyring: store.SystemKeyring()}},
 		WatchTerminal:  watchTerminal,
 		StoreTools: cli.StoreTools{
@@ -104,7 +104,7 @@ func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
 	return s, nil
 }
 
-func newHost(o host.Options) (host.API, error) {
+func newHost(o host.Options) (cli.OwnHost, error) {
 	h, err := host.New(o)
 	if err != nil {
 		return nil, err

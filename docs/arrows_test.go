@@ -20,7 +20,7 @@ const module = "eventdeck"
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store"},
 	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
-	"ui/wiring":               {"host/event", "host/model", "host/react", "host/react/act", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
+	"ui/wiring":               {"host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
@@ -50,6 +50,7 @@ var arrows = map[string][]string{
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
 	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/attempt", "host/react/confine", "host/react/input", "host/receiver", "host/trust"},
 	"host/react/attempt":      {"host/react"},
+	"host/react/converse":     {"host/event", "host/model", "host/react", "host/react/attempt", "host/react/input", "host/react/toolset", "host/schema", "host/trust", "host/trust/handoff", "host/trust/strict"},
 	"host/react/input":        {"host/event", "host/export", "host/filter", "host/react", "host/trust", "host/trust/handoff", "host/trust/scan"},
 	"host/react/toolset":      {"host/react", "host/trust/strict"},
 	"host/acp":                {"host/trust", "host/trust/strict", "host/wire"},

@@ -40,6 +40,14 @@ type Runner interface {
 	Forget(h Handle) error
 }
 
+// Pinner is a [Runner] whose acts call tools.
+type Pinner interface {
+	// Pin returns the tools of a rule as their servers describe them now, without those that
+	// cannot be had. The engine keeps them with the rule when it is armed, and hands them to
+	// Prepare in [Run.Pins].
+	Pin(ctx context.Context, rule Rule) []Pinned
+}
+
 // Attempt is one try of an act.
 type Attempt interface {
 	// Handle is to be stored before Go is called.

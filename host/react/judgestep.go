@@ -91,6 +91,8 @@ func judgeKind(f *StepFacts) StepVerdict {
 		return verdict(ErrRefusedStep, "", "the rule is no longer in the file")
 	case f.Step.N != 0 && f.over():
 		return verdict(ErrRefusedStep, "", "step %d is over", f.Step.N)
+	case f.Step.State == StepRefused:
+		return verdict(ErrRefusedStep, f.line("do"), "%s", f.Step.Why)
 	}
 	ok := false
 	switch f.Step.Kind {

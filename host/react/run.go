@@ -58,6 +58,9 @@ type Run struct {
 	Key    Key       `json:"key,omitempty"`
 
 	Members Members `json:"members"`
+	// Pins are the tools with which the rule was armed, for [Runner.Prepare]; nil: it is not
+	// armed.
+	Pins []Pinned `json:"-"`
 	// Stale: a member was too old to start an act by itself. Flagged: a member's
 	// payload was noticed by the scanner, or the act did what it had no leave for.
 	Stale   bool `json:"stale,omitempty"`

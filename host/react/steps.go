@@ -39,7 +39,7 @@ type Steps interface {
 	// reserved. Request is the exact act of a call of a tool, with the tool's class and pin
 	// as they are now, else nil. A step that is begun again, as its outcome is not known,
 	// keeps its number: s.N is then not 0. A step that is refused is kept as such, and
-	// counts.
+	// counts; one that the attempt itself refuses comes with StepRefused and Why.
 	// Errors: ErrAsks, ErrRefusedStep, ErrBudget, ErrStopped, the cause of ctx, those of the
 	// store. Their text says why, in our words.
 	Begin(ctx context.Context, s Step, request *Request) (n int, err error)

@@ -56,6 +56,30 @@ func ValidateArguments(t event.Type, args []byte) error {
 	return nil
 }
 
+// CheckStrictly validates arguments of a tool before it is called for somebody who is not
+// trusted. Unlike [ValidateArguments] it lets nothing pass against a schema that cannot be
+// used, nor a name that a schema which describes its members does not have.
+//
+// Errors: [ErrArguments], [ErrSchema].
+func CheckStrictly(tool string, raw json.RawMessage, args []byte) error {
+	s, _ := usable(raw)
+	if s == nil {
+		return fmt.Errorf("%w: that of %v", ErrSchema, trust.Untrusted(tool))
+	}
+	var value map[string]json.RawMessage
+	if err := json.Unmarshal(args, &value); err != nil {
+		return fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	if s.AdditionalProperties == nil && len(s.Properties) > 0 && !indirect(s) {
+		for name := range value {
+			if s.Properties[name] == nil {
+				return fmt.Errorf("%w: %v has no %v", ErrArguments, trust.Untrusted(tool), trust.Untrusted(name))
+			}
+		}
+	}
+	return ValidateArguments(event.Type{Name: trust.Untrusted(tool), InputSchema: raw}, args)
+}
+
 // CheckArguments validates arguments against the inputSchema of their type and
 // says where they fail, as [CheckPayload] does for payloads.
 func CheckArguments(t event.Type, args []byte) []Problem {

@@ -120,10 +120,12 @@ func (a *app) start(ctx context.Context, d *deck, o StoreOptions, trace bool, lo
 	if trace {
 		options.Trace = a.tracer()
 	}
-	if d.API, err = a.NewHost(options); err != nil {
+	own, err := a.NewHost(options)
+	if err != nil {
 		return err
 	}
-	a.startReactions(d, logger)
+	d.API = own
+	a.startReactions(d, own, logger)
 	if !o.Temporary {
 		a.serve(d, o, logger)
 	}

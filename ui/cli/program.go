@@ -38,7 +38,7 @@ type Program struct {
 	Version string // of the program
 
 	OpenStore  OpenStore
-	NewHost    func(host.Options) (host.API, error)
+	NewHost    func(host.Options) (OwnHost, error)
 	Screen     func(context.Context, ScreenOptions) error
 	CA         func(dir string) (certPath string, err error)
 	DemoServer func(ctx context.Context, name string, o host.DemoOptions) error
@@ -59,6 +59,13 @@ type Program struct {
 	// Executable returns the path of this program, which starts itself as a demo
 	// server.
 	Executable func() (string, error)
+}
+
+// OwnHost is a host of this process. It alone can call the tools of its servers: not who is
+// attached.
+type OwnHost interface {
+	host.API
+	react.Toolbox
 }
 
 // OpenStore opens a store. Its errors name what holds or breaks it.

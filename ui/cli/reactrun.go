@@ -20,8 +20,9 @@ import (
 type ReactOptions struct {
 	Store event.Store
 	API   host.API // on the store
-	Dir   string   // the data directory
-	Rules string   // the file with the rules
+	Tools react.Toolbox
+	Dir   string // the data directory
+	Rules string // the file with the rules
 	Log   *slog.Logger
 }
 
@@ -62,23 +63,23 @@ func (d *deck) control() react.Control {
 
 // startReactions runs reactions on the deck's store, if this command does. What keeps them
 // from running ends nothing else.
-func (a *app) startReactions(d *deck, log *slog.Logger) {
+func (a *app) startReactions(d *deck, tools react.Toolbox, log *slog.Logger) {
 	if a.flags.reacts == noReactions || a.RunReactions == nil {
 		return
 	}
-	if err := a.openReactions(d, log); err != nil {
+	if err := a.openReactions(d, tools, log); err != nil {
 		log.Error("reactions do not run", "err", err)
 		a.say("reactions do not run: %v", err)
 	}
 }
 
-func (a *app) openReactions(d *deck, log *slog.Logger) error {
+func (a *app) openReactions(d *deck, tools react.Toolbox, log *slog.Logger) error {
 	dir := d.store.Info().Path
 	path, err := a.reactionRules(dir)
 	if err != nil {
 		return err
 	}
-	d.reactions, err = a.RunReactions(ReactOptions{Store: d.store, API: d.API, Dir: dir, Rules: path, Log: log})
+	d.reactions, err = a.RunReactions(ReactOptions{Store: d.store, API: d.API, Tools: tools, Dir: dir, Rules: path, Log: log})
 	if err != nil {
 		return err
 	}

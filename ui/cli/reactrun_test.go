@@ -91,12 +91,12 @@ func TestOnlyTheScreenAndReactRunRunReactions(t *testing.T) {
 	a := &app{Program: Program{RunReactions: func(ReactOptions) (Reactions, error) { began++; return r, nil }, Env: func(string) (string, bool) { return "", false }, Home: t.TempDir()}}
 	host := newStandIn()
 	d := &deck{store: host.store, API: host}
-	a.startReactions(d, nil)
+	a.startReactions(d, nil, nil)
 	if began != 0 || d.control() != nil {
 		t.Fatal("a command that lists runs reactions")
 	}
 	a.flags.reacts = ownReactions
-	a.startReactions(d, nil)
+	a.startReactions(d, nil, nil)
 	if began != 1 || d.control() != react.Control(r) {
 		t.Fatal("the screen runs none")
 	}

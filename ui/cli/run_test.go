@@ -54,7 +54,7 @@ func newBench(t *testing.T) *bench {
 			b.store.info.Temporary = o.Temporary
 			return b.store, nil
 		},
-		NewHost: func(o host.Options) (host.API, error) {
+		NewHost: func(o host.Options) (OwnHost, error) {
 			b.options = o
 			return b.standIn, nil
 		},

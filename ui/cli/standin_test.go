@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/react"
 	"eventdeck/host/trust"
 )
 
@@ -407,4 +409,10 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 		v, ok := pairs[name]
 		return v, ok
 	}
+}
+
+func (s *standIn) ToolsOf(context.Context, string) ([]react.ToolDef, error) { return nil, nil }
+
+func (s *standIn) CallTool(context.Context, string, string, json.RawMessage) (react.ToolResult, error) {
+	return react.ToolResult{}, react.ErrToolRefused
 }

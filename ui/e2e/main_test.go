@@ -114,7 +114,7 @@ func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
 	return s, nil
 }
 
-func newHost(o host.Options) (host.API, error) {
+func newHost(o host.Options) (cli.OwnHost, error) {
 	o.Failpoint, o.Now = failpoint(""), now()
 	if text := os.Getenv(envWatchdog); text != "" {
 		d, err := time.ParseDuration(text)

@@ -1,13 +1,16 @@
 package wiring
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/model"
 	"eventdeck/host/react"
 	"eventdeck/host/react/act"
+	"eventdeck/host/react/converse"
 	"eventdeck/host/react/engine"
 	"eventdeck/host/react/rules"
 	"eventdeck/ui/cli"
@@ -18,6 +21,7 @@ import (
 type Reactions struct {
 	Now       func() time.Time  // nil: time.Now
 	Failpoint func(name string) // see [engine.Options]
+	Keyring   model.Keyring     // of the keys of models; nil: there is none
 }
 
 // Run begins to run reactions on an open store; it is [cli.Program.RunReactions]. Errors:
@@ -27,13 +31,15 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 	if err != nil {
 		return nil, err
 	}
-	runner, err := act.New(act.Options{Dir: o.Dir, Executable: self, Hidden: []string{filepath.Dir(o.Rules)}, Marks: o.API, Now: r.Now})
+	acts, err := act.New(act.Options{Dir: o.Dir, Executable: self, Hidden: []string{filepath.Dir(o.Rules)}, Marks: o.API, Now: r.Now})
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	models := converse.New(converse.Options{Tools: o.Tools, Acts: acts, Model: model.Options{Keyring: r.Keyring, Log: o.Log}, Context: ctx, Now: r.Now, Log: o.Log})
 	known := rules.Known{Env: os.LookupEnv, Types: cli.ListedTypes(o.API.Snapshot)}
 	e, err := engine.Open(engine.Options{
-		Store: o.Store, Runner: runner, Path: o.Rules, Dir: o.Dir, Log: o.Log,
+		Store: o.Store, Runner: kinds{acts, models}, Path: o.Rules, Dir: o.Dir, Log: o.Log,
 		Now: r.Now, Failpoint: r.Failpoint,
 		Parse: func(path string, content []byte) (react.File, error) { return rules.Parse(path, content, known) },
 		Live: func(server, eventType string) bool {
@@ -54,9 +60,22 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 		},
 	})
 	if err != nil {
-		return nil, err // not a nil *engine.Engine in an interface
+		cancel()
+		return nil, err
 	}
-	return e, nil
+	return reactions{e, cancel}, nil
+}
+
+// reactions are an engine with what its runner waits for.
+type reactions struct {
+	*engine.Engine
+	cancel context.CancelFunc
+}
+
+// Close implements [cli.Reactions].
+func (r reactions) Close() error {
+	r.cancel()
+	return r.Engine.Close()
 }
 
 // delivers reports whether a subscription in this state would bring what its server sends.

@@ -281,6 +281,10 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	if err != nil {
 		return fmt.Errorf("rule %q: %w", rule, err)
 	}
+	var pins []react.Pinned
+	if p, ok := e.o.Runner.(react.Pinner); ok {
+		pins = p.Pin(ctx, r)
+	}
 	now, changed := r.Hash(req), true
 	err = e.call(ctx, func() error {
 		m := e.matcher(rule)
@@ -294,7 +298,7 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 		if changed = now != hash; changed {
 			return nil
 		}
-		rs.Armed, rs.Failures = now, 0
+		rs.Armed, rs.Pins, rs.Failures = now, pins, 0
 		e.stageRule(rule)
 		e.staged.again = true
 		e.audit(event.ActorOperator, "rule armed", 0, fmt.Sprintf("%s, %s", rule, now))
@@ -309,7 +313,7 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 // Disarm implements [react.Control].
 func (e *Engine) Disarm(ctx context.Context, rule string) error {
 	return e.onRule(ctx, rule, func(rs *ruleState) {
-		rs.Armed = ""
+		rs.Armed, rs.Pins = "", nil
 		for act, g := range e.grants {
 			if g.Rule == rule {
 				delete(e.grants, act)

@@ -169,6 +169,9 @@ func (e *Engine) leave(r *run) {
 // prepare has the request of a run made, and hands it to the deciding goroutine.
 func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 	rule, frozen, members := r.rule, cloneRun(&r.Run), slices.Concat(r.Members.First, r.Members.Last)
+	if rs := e.ruleState(r.Rule); rs.Armed != "" && rs.Armed == rs.Hash {
+		frozen.Pins = append([]react.Pinned{}, rs.Pins...)
+	}
 	e.beside(func() {
 		select {
 		case e.prepares <- struct{}{}:

@@ -1,0 +1,105 @@
+package converse_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/model/modeltest"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// A run ends with its time, whatever its model does, and pays for what it asked.
+func TestARunOfAModelEndsWithItsTime(t *testing.T) {
+	w := newWorld(t, task())
+	w.rule().Limits.Time = 200 * time.Millisecond
+	w.model.Play(modeltest.Reply{Wait: make(chan struct{})})
+	w.begin()
+	w.submit(payload)
+	if r := w.only(react.Failed); r.Spend < 15_000 || !strings.Contains(r.Why, "200ms") {
+		t.Errorf("spent %d: %s", r.Spend, r.Why)
+	}
+}
+
+// Tools that say too much of themselves, and those of a server that is not there, are left out;
+// the run goes on with the others.
+func TestToolsOfARequestAreBounded(t *testing.T) {
+	tools := []react.Tool{read("away", "x"), read("git", "log")}
+	for i := range 10 {
+		tools = append(tools, read("pager", fmt.Sprint("t", i)))
+	}
+	w := newWorld(t, task(tools...))
+	for i := range 10 {
+		d := def(fmt.Sprint("t", i), anything)
+		d.Description = trust.Untrusted(strings.Repeat("d", 16<<10))
+		w.box.tools["pager"] = append(w.box.tools["pager"], d)
+	}
+	w.rule().Mode = react.ModeAsk
+	w.open()
+	defer w.close()
+	w.submit(payload)
+	var names []string
+	for _, p := range w.only(react.Asking).Request.Tools {
+		names = append(names, p.Name)
+	}
+	if got := strings.Join(names, " "); got != "log t0 t1 t2 t3 t4 t5 t6" {
+		t.Errorf("pinned are %s", got)
+	}
+}
+
+// The stop switch ends a run between two steps, and nothing further is asked or called.
+func TestTheStopSwitchEndsARun(t *testing.T) {
+	w := newWorld(t, task(read("pager", "undo")))
+	release := make(chan struct{})
+	w.model.Play(modeltest.Reply{Calls: []react.Call{call("a", "pager__undo", `{"id":"1"}`)}, Wait: release})
+	heard := w.model.Heard()
+	w.begin()
+	w.submit(payload)
+	modeltest.Await(t, heard)
+	if err := w.e.Stop(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	w.only(react.Killed)
+	if len(w.box.got()) != 0 || len(w.model.Asked()) != 1 {
+		t.Errorf("called %v, asked %d times", w.box.got(), len(w.model.Asked()))
+	}
+}
+
+// What a run of a model costs beside its model: two questions and one call of a tool.
+func BenchmarkRunOfAModel(b *testing.B) {
+	w := newWorld(b, task(read("pager", "undo")))
+	w.rule().Limits = react.Limits{}
+	w.rule().Do.Task.Model.Price = &react.Price{}
+	w.model.Answer(func(a modeltest.Asked) modeltest.Reply {
+		if strings.Contains(string(a.Body), `"role":"tool"`) {
+			return modeltest.Reply{Text: "It was the deployment."}
+		}
+		return modeltest.Reply{Calls: []react.Call{call("a", "pager__undo", `{"id":"1"}`)}}
+	})
+	w.begin()
+	var payloads []string
+	for i := range b.N {
+		payloads = append(payloads, fmt.Sprintf(`{"case":"%d","text":%q}`, i, strings.Repeat("x", 500)))
+	}
+	b.ResetTimer()
+	w.submit(payloads...)
+	w.await("all are done", func() bool {
+		v := w.e.Reactions()
+		return len(v.Active) == 0 && v.Rules[0].Matched == uint64(b.N) && len(w.model.Asked()) == 2*b.N
+	})
+	b.StopTimer()
+	size := 0
+	for _, table := range []event.JournalTable{event.TableRuns, event.TableReact} {
+		if err := w.store.Journal().Entries(table, "", func(key string, value []byte) bool {
+			size += len(key) + len(value)
+			return true
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(size)/float64(b.N), "journal-B/op")
+}

@@ -1,0 +1,125 @@
+// Package converse has models take part in runs: it asks them, calls tools for them, and
+// reads what they choose. It is the loop alone. What a run sees, which tools it has and what
+// it may spend is frozen in its first request; each step passes [react.Steps]; what others
+// wrote reaches a model in envelopes only, and nothing that a model answers is more than the
+// name of a tool with arguments, the name of an act, or text for the operator.
+//
+// What a model is asked follows from the first request and the steps before ([Query]).
+// Nothing else is kept: a run goes on after an approval, or in another process, from there.
+package converse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/model"
+	"eventdeck/host/react"
+	"eventdeck/host/react/attempt"
+	"eventdeck/host/react/input"
+)
+
+// runTime is how long an attempt takes at most whose rule says nothing.
+const runTime = 15 * time.Minute
+
+// Options of [New]. Tools and Acts are needed.
+type Options struct {
+	Tools react.Toolbox
+	Acts  react.Runner  // carries out what a model chooses
+	Model model.Options // of all models
+
+	// Context ends what waits for a server while a request is made; nil: never.
+	Context context.Context
+	Now     func() time.Time // nil: time.Now
+	Log     *slog.Logger     // nil: nothing is logged
+}
+
+// Runner is a [react.Runner] of requests of the kinds model, choice and tool. Its methods may
+// be called from any goroutine.
+type Runner struct{ o Options }
+
+var (
+	_ react.Runner = (*Runner)(nil)
+	_ react.Pinner = (*Runner)(nil)
+)
+
+// New returns a runner. It opens and begins nothing.
+func New(o Options) *Runner {
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Runner{o}
+}
+
+// Prepare implements [react.Runner]. A tool that its server does not list is left out, and the
+// run goes on without it.
+func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record) (react.Request, error) {
+	req := react.Request{
+		Run: run.ID, Rule: rule.Name, Count: run.Members.Count,
+		Spend: rule.Limits.Spend, Tokens: rule.Limits.Tokens, Time: rule.Limits.Time,
+	}
+	if len(members) > 0 {
+		req.Seq = members[0].Seq
+	} else if len(run.Members.First) > 0 {
+		req.Seq = run.Members.First[0]
+	}
+	if req.Time == 0 {
+		req.Time = runTime
+	}
+	var fields []string
+	var err error
+	switch do := rule.Do; {
+	case do.Task != nil:
+		req.Kind, req.Model, req.Task, req.Flows = react.RequestModel, &do.Task.Model, do.Task.Task, do.Task.Flows
+		fields = do.Task.Fields
+		if len(members) > 0 {
+			req.Tools = r.pin(r.o.Context, do.Task.Tools, run.Pins)
+		}
+	case do.Choice != nil:
+		req.Kind, req.Model, req.Task = react.RequestChoice, &do.Choice.Model, do.Choice.Task
+		fields = do.Choice.Fields
+		req.Choices, err = r.choices(rule.Name, do.Choice.Acts)
+	default:
+		err = errors.New("the rule asks no model")
+	}
+	if err == nil {
+		_, err = model.Open(*req.Model, r.o.Model)
+	}
+	if err == nil {
+		req.Input, err = input.Envelope(run, members, fields)
+	}
+	if err == nil {
+		req, err = stored(req)
+	}
+	if err != nil {
+		return react.Request{}, fmt.Errorf("rule %s: %w", rule.Name, err)
+	}
+	return req, nil
+}
+
+// Ready implements [react.Runner].
+func (r *Runner) Ready(_ context.Context, req react.Request, n int) (react.Attempt, error) {
+	switch req.Kind {
+	case react.RequestModel, react.RequestChoice, react.RequestTool:
+		return attempt.New(react.Handle{Attempt: n, At: r.o.Now()}, r.carryOut), nil
+	}
+	return nil, fmt.Errorf("run %s: no model has a part in a %s", req.Run, req.Kind)
+}
+
+// Adopt implements [react.Runner]. An attempt ends with its process; what it did is in its
+// steps.
+func (r *Runner) Adopt(_ context.Context, _ react.Request, h react.Handle) (react.Attempt, error) {
+	return attempt.Over(h, react.Result{Outcome: react.OutcomeUnknown, Why: "eventdeck ended meanwhile", Ended: r.o.Now()}), nil
+}
+
+// Forget implements [react.Runner]. There is nothing on the disk.
+func (r *Runner) Forget(react.Handle) error { return nil }

@@ -1,0 +1,238 @@
+package converse
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"eventdeck/host/model"
+	"eventdeck/host/react"
+	"eventdeck/host/react/toolset"
+	"eventdeck/host/trust"
+)
+
+// endWithin bounds the commit of what became of a step whose attempt is over.
+const endWithin = 5 * time.Second
+
+// errTime is the cause of an attempt that took too long.
+var errTime = errors.New("the time for the run is over")
+
+// loop is one attempt.
+type loop struct {
+	*Runner
+	steps  react.Steps
+	first  react.Request
+	client *model.Client
+}
+
+// carryOut takes the steps that are left of a run.
+func (r *Runner) carryOut(ctx context.Context, steps react.Steps) react.Result {
+	l := loop{Runner: r, steps: steps, first: steps.First()}
+	if l.first.Model == nil {
+		return l.failed("the run began without a model")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, l.first.Time, errTime)
+	defer cancel()
+	var err error
+	if l.client, err = model.Open(*l.first.Model, r.o.Model); err != nil {
+		return l.failed(err.Error())
+	}
+	for {
+		if over := l.next(ctx); over != nil {
+			over.Ended = r.o.Now()
+			return *over
+		}
+	}
+}
+
+// next takes one step. It returns the result when none is left.
+func (l *loop) next(ctx context.Context) *react.Result {
+	all := l.steps.All()
+	again := 0 // a step that was begun by an attempt before
+	if n := len(all); n > 0 && all[n-1].State == react.StepBegun {
+		again, all = all[n-1].N, all[:n-1]
+	}
+	at := len(all) - 1
+	for at >= 0 && all[at].Kind != react.StepModel {
+		at--
+	}
+	if at < 0 {
+		return l.ask(ctx, all, again)
+	}
+	last := all[at]
+	if last.State != react.StepDone || last.Answer == nil {
+		return l.over(react.OutcomeFailed, last.Why)
+	}
+	settled := len(all) - 1 - at
+	switch calls := last.Answer.Calls; {
+	case last.Answer.Cut:
+		return l.said(last.Answer, react.OutcomeFailed, fmt.Sprintf("the answer was cut at %d tokens", l.first.Model.Output))
+	case l.first.Kind == react.RequestChoice:
+		return l.chosen(last.Answer)
+	case len(calls) == 0 && last.Answer.Text.IsZero():
+		return l.over(react.OutcomeFailed, "the model answered nothing")
+	case len(calls) == 0:
+		return l.said(last.Answer, react.OutcomeDone, "")
+	case settled < len(calls):
+		return l.call(ctx, calls[settled], len(all)+1, again)
+	}
+	return l.ask(ctx, all, again)
+}
+
+// ask asks the model.
+func (l *loop) ask(ctx context.Context, before []react.Step, again int) *react.Result {
+	text, err := body(l.client, l.first, before)
+	if err != nil {
+		return l.over(react.OutcomeFailed, err.Error())
+	}
+	sum := sha256.Sum256(text)
+	s := react.Step{N: again, Kind: react.StepModel, Sent: hex.EncodeToString(sum[:])}
+	s.Usage, s.Cost = l.client.Bound(text)
+	if s.N, err = l.steps.Begin(ctx, s, nil); err != nil {
+		return l.stopped(ctx, err)
+	}
+	answer, usage, cost, err := l.client.Ask(ctx, text, l.steps.Progress)
+	s.State, s.Usage, s.Cost = react.StepDone, usage, cost
+	if err == nil {
+		answer, err = stored(answer)
+		s.Answer = &answer
+	}
+	if err != nil {
+		s.State, s.Why, s.Answer = react.StepFailed, err.Error(), nil
+	}
+	if failed := l.end(ctx, s); failed != nil {
+		return failed
+	}
+	if ctx.Err() != nil {
+		return l.stopped(ctx, context.Cause(ctx))
+	}
+	return nil
+}
+
+// call has one call of a tool carried out, as step n.
+func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Result {
+	s := react.Step{N: again, Kind: react.StepTool, Call: c.ID, Tool: c.Name, Args: c.Args}
+	tool, ok := model.Named(l.first.Tools, c.Name)
+	if !ok {
+		return l.refuse(ctx, s, "there is no such tool")
+	}
+	s.Server, s.Tool, s.Class = tool.Server, tool.Name, tool.Class
+	if err := check(tool, c.Args); err != nil {
+		return l.refuse(ctx, s, err.Error())
+	}
+	request, err := toolset.Request(ctx, l.o.Tools, l.first, tool, c.Args)
+	if err != nil {
+		l.o.Log.Warn("a tool is absent", "server", tool.Server, "tool", tool.Name, "err", err)
+		return l.refuse(ctx, s, "its server cannot be asked for its tools now")
+	}
+	request.Step, s.Class, s.Args = n, request.Class, request.Input
+	s.N, err = l.steps.Begin(ctx, s, &request)
+	switch {
+	case errors.Is(err, react.ErrAsks):
+		return &react.Result{Outcome: react.OutcomeAsks, Next: &request, Why: because(err, react.ErrAsks)}
+	case errors.Is(err, react.ErrRefusedStep):
+		return nil // the model is told with the next question
+	case err != nil:
+		return l.stopped(ctx, err)
+	}
+	return l.called(ctx, s)
+}
+
+// called calls the tool of a step that is begun, and keeps what it answers. A call that may
+// have changed something and of which nobody knows stays begun: the run is parked.
+func (l *loop) called(ctx context.Context, s react.Step) *react.Result {
+	result, err := l.o.Tools.CallTool(ctx, s.Server, s.Tool, s.Args)
+	s.State = react.StepDone
+	switch refused := errors.Is(err, react.ErrToolRefused); {
+	case err == nil:
+		if s.Result = &result; result.Failed {
+			s.State, s.Why = react.StepFailed, "the tool says that it failed"
+		}
+	case !refused && s.Class != react.ToolRead:
+		return l.over(react.OutcomeUnknown, fmt.Sprintf("it is not known whether %s/%s was carried out", s.Server, s.Tool))
+	default:
+		s.State, s.Why = react.StepFailed, "the server did not carry it out"
+		if !refused {
+			s.Why = "the server did not answer"
+		}
+		// What a server says goes to the model in an envelope, its errors too.
+		s.Result = &react.ToolResult{Content: trust.Untrusted(cut(err.Error())), Failed: true}
+	}
+	if failed := l.end(ctx, s); failed != nil {
+		return failed
+	}
+	if ctx.Err() != nil {
+		return l.stopped(ctx, context.Cause(ctx))
+	}
+	return nil
+}
+
+// refuse notes a call that is not made.
+func (l *loop) refuse(ctx context.Context, s react.Step, why string) *react.Result {
+	s.State, s.Why = react.StepRefused, cut(why)
+	if !json.Valid(s.Args) {
+		s.Args = nil
+	}
+	if _, err := l.steps.Begin(ctx, s, nil); !errors.Is(err, react.ErrRefusedStep) {
+		return l.stopped(ctx, err)
+	}
+	return nil
+}
+
+// end keeps what became of a step, also when the attempt is over.
+func (l *loop) end(ctx context.Context, s react.Step) *react.Result {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	if err := l.steps.End(ctx, s); err != nil {
+		return l.over(react.OutcomeUnknown, "what became of a step could not be kept: "+err.Error())
+	}
+	return nil
+}
+
+// stopped returns the result of an attempt whose next step may not be begun.
+func (l *loop) stopped(ctx context.Context, err error) *react.Result {
+	switch {
+	case errors.Is(err, errTime):
+		return l.over(react.OutcomeFailed, fmt.Sprintf("it took longer than %s", react.FormatDuration(l.first.Time)))
+	case errors.Is(err, react.ErrStopped), ctx.Err() != nil:
+		return l.over(react.OutcomeKilled, "")
+	case errors.Is(err, react.ErrBudget), errors.Is(err, react.ErrRefusedStep):
+		return l.over(react.OutcomeFailed, err.Error())
+	}
+	return l.over(react.OutcomeUnknown, fmt.Sprintf("a step could not be begun: %v", err))
+}
+
+func (l *loop) over(o react.Outcome, why string) *react.Result {
+	return &react.Result{Outcome: o, Why: cut(why)}
+}
+
+func (l *loop) said(a *react.Answer, o react.Outcome, why string) *react.Result {
+	return &react.Result{Outcome: o, Why: why, Answer: a.Text}
+}
+
+func (l *loop) failed(why string) react.Result {
+	return react.Result{Outcome: react.OutcomeFailed, Why: cut(why), Ended: l.o.Now()}
+}
+
+// because returns what an error says before its sentinel.
+func because(err, sentinel error) string {
+	text, tail := err.Error(), ": "+sentinel.Error()
+	if n := len(text) - len(tail); n > 0 && text[n:] == tail {
+		return text[:n]
+	}
+	return text
+}
+
+// maxWhy bounds a reason, in bytes.
+const maxWhy = 1000
+
+func cut(why string) string {
+	if len(why) <= maxWhy {
+		return why
+	}
+	return string([]rune(why[:maxWhy])) + "…"
+}
