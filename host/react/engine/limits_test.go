@@ -107,11 +107,17 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 				arm(t, e)
 				w.submit(record("pager", "incident", `{"k":1}`))
 				rest(time.Second)
+				stopped := time.Now()
 				stop(t, w, e)
 				w.submit(record("pager", "incident", `{"k":2}`))
 				rest(2 * time.Second)
-				if v := e.Reactions(); !v.Stopped || w.acts() != 1 || len(runsOf(t, e, react.Query{States: []react.State{react.Killed}})) != 1 {
+				killed := runsOf(t, e, react.Query{States: []react.State{react.Killed}})
+				if v := e.Reactions(); !v.Stopped || w.acts() != 1 || len(killed) != 1 {
 					t.Fatalf("begun %v, %+v", w.begun, v)
+				}
+				// Commits of the journal take some milliseconds.
+				if took := killed[0].Ended.Sub(stopped); took > time.Second+20*time.Millisecond {
+					t.Errorf("what ran was ended after %v", took)
 				}
 				closed(t, e)
 				e, _ = w.open("", 0)
