@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,17 +14,29 @@ import (
 )
 
 // What rules are said to have done about the past is what they did when it was present.
-func TestATrialTellsWhatShadowRecorded(t *testing.T) {
+func TestATrialTellsWhatShadowRecorded(t *testing.T) { trialsTellTheSame(t, shadows, nil) }
+
+// The same of rules that act, once for a value and on replays too.
+func TestATrialTellsWhatArmedRulesDid(t *testing.T) {
+	trialsTellTheSame(t, autos, func(rng *rand.Rand, r *event.Record) { r.Replayed = rng.IntN(3) == 0 })
+}
+
+// trialsTellTheSame compares what an engine made of records, and what a trial makes of them.
+func trialsTellTheSame(t *testing.T, make func(*rand.Rand) []react.Rule, arrives func(*rand.Rand, *event.Record)) {
 	for seed := range uint64(40) {
 		simulated(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 4))
-			rules := shadows(rng)
+			rules := make(rng)
 			w := newWorld(t, rules...)
 			e, _ := w.open("", 0)
 			defer closed(t, e)
+			arm(t, e)
 			var records []event.Record
-			for range 60 {
+			for i := range 60 {
 				r := record("pager", "incident", fmt.Sprintf(`{"k":%d,"p":%d}`, rng.IntN(3), rng.IntN(2)))
+				if i > 0 && arrives != nil {
+					arrives(rng, &r)
+				}
 				r.Seq = w.submit(r)
 				records = append(records, r)
 				rest(time.Duration(1+rng.IntN(8))*time.Second + time.Duration(rng.IntN(900))*time.Millisecond)
@@ -31,21 +44,41 @@ func TestATrialTellsWhatShadowRecorded(t *testing.T) {
 			rest(2 * time.Minute)
 			var recorded []string
 			for _, r := range runsOf(t, e, react.Query{Limit: 1000}) {
+				if r.State == react.Suppressed {
+					continue // it is counted too
+				}
 				last := r.Members.First[len(r.Members.First)-1]
 				recorded = append(recorded, fmt.Sprintf("%03d %s %s key=%s n=%d to %d", r.Members.First[0], r.Rule, r.State, r.Key, r.Members.Count, last))
 			}
+			for _, v := range e.Reactions().Rules {
+				for why, n := range v.Suppressed {
+					recorded = append(recorded, fmt.Sprintf("%s suppressed %d: %s", v.Rule.Name, n, why))
+				}
+			}
 			var told []string
+			suppressed := map[string]uint64{} // rule and cause
 			set, err := react.Compile(w.file, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
 			try := trial.New(set, func(r trial.Result) {
+				switch r.State {
+				case react.Suppressed:
+					suppressed[r.Rule+" "+string(r.Cause)] += r.Members
+					return
+				case react.Ready:
+					r.State = react.Done
+				}
 				told = append(told, fmt.Sprintf("%03d %s %s key=%s n=%d to %d", r.First, r.Rule, r.State, r.Key, r.Members, r.Last))
 			})
 			for i := range records {
 				try.Add(&records[i])
 			}
 			try.End()
+			for of, n := range suppressed {
+				rule, why, _ := strings.Cut(of, " ")
+				told = append(told, fmt.Sprintf("%s suppressed %d: %s", rule, n, why))
+			}
 			slices.Sort(recorded)
 			slices.Sort(told)
 			for i := range max(len(recorded), len(told)) {
@@ -73,6 +106,16 @@ func shadows(rng *rand.Rand) []react.Rule {
 			r.Window = react.Window{Count: 2 + rng.IntN(3), Within: time.Duration(5+rng.IntN(20)) * time.Second}
 		}
 		rules = append(rules, r)
+	}
+	return rules
+}
+
+// autos makes rules that act by themselves.
+func autos(rng *rand.Rand) []react.Rule {
+	rules := shadows(rng)[:2]
+	for i := range rules {
+		rules[i].Mode = react.ModeAuto
+		rules[i].Once = react.Once{By: []string{".k"}, For: time.Duration(10+rng.IntN(50)) * time.Second}
 	}
 	return rules
 }
