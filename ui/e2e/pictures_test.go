@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestPictures captures the screens of docs/guide.md from the real program:
@@ -65,21 +64,7 @@ func save(c *terminal, name string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(whole(c)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(c.screen.SVG()), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
-}
-
-// whole returns a picture of a whole frame: one that stands still for longer than
-// the program takes to write it.
-func whole(c *terminal) string {
-	for range 100 {
-		before := c.screen.SVG()
-		time.Sleep(40 * time.Millisecond)
-		if c.screen.SVG() == before {
-			return before
-		}
-	}
-	c.t.Fatal("the screen never stands still")
-	return ""
 }

@@ -60,6 +60,7 @@ func (w *world) terminalOf(name string, env []string, width, height int, args ..
 		w.t.Fatal(err)
 	}
 	c := &terminal{t: w.t, dir: w.dir, screen: screen.New(width, height, false), tty: tty, cmd: cmd, ended: make(chan error, 1)}
+	c.screen.Answer(tty)
 	go func() {
 		_, err := io.Copy(c.screen, tty)
 		if err != nil && !errors.Is(err, syscall.EIO) { // what Linux says when the program is gone

@@ -8,6 +8,8 @@ package screen
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -39,8 +41,22 @@ type Screen struct {
 	title       string
 	clipboard   string
 	saved       [2]int
-	last        string // for repetition
-	rest        []byte // an unfinished sequence
+	last        string   // for repetition
+	rest        []byte   // an unfinished sequence
+	before      [][]Cell // what is shown while a frame is written; nil: none is
+	answers     io.Writer
+}
+
+// Answer has the screen answer what programs ask of a terminal: whether it shows frames
+// whole. It is called before anything is written.
+func (s *Screen) Answer(to io.Writer) { s.answers = to }
+
+// shown are the cells as a person sees them: those before a frame that is being written.
+func (s *Screen) shown() [][]Cell {
+	if s.before != nil {
+		return s.before
+	}
+	return s.cells
 }
 
 // New returns an empty screen. newline makes a line feed also return to the
@@ -76,7 +92,7 @@ func (s *Screen) Text() string {
 
 func (s *Screen) text() string {
 	var b strings.Builder
-	for _, row := range s.cells {
+	for _, row := range s.shown() {
 		var line strings.Builder
 		for _, c := range row {
 			line.WriteString(c.Text)
@@ -91,9 +107,13 @@ func (s *Screen) text() string {
 func (s *Screen) Cells() [][]Cell {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([][]Cell, len(s.cells))
-	for i, row := range s.cells {
-		out[i] = append([]Cell(nil), row...)
+	return clone(s.shown())
+}
+
+func clone(cells [][]Cell) [][]Cell {
+	out := make([][]Cell, len(cells))
+	for i, row := range cells {
+		out[i] = slices.Clone(row)
 	}
 	return out
 }
@@ -140,7 +160,7 @@ func (s *Screen) Resize(w, h int) {
 	defer s.mu.Unlock()
 	old := s.cells
 	s.w, s.h, s.top, s.bottom = w, h, 0, h
-	s.cells = s.blank()
+	s.cells, s.before = s.blank(), nil
 	for y := range min(h, len(old)) {
 		copy(s.cells[y], old[y])
 	}

@@ -95,3 +95,27 @@ func FuzzWrite(f *testing.F) {
 		}
 	})
 }
+
+// What is written between the ends of a synchronized update is shown as a whole, and a program
+// that asks is told so.
+func TestFramesAreShownWhole(t *testing.T) {
+	var answers strings.Builder
+	s := New(8, 2, false)
+	s.Answer(&answers)
+	fmt.Fprint(s, "old\x1b[?2026$p")
+	if answers.String() != "\x1b[?2026;2$y" {
+		t.Errorf("answered %q", answers.String())
+	}
+	fmt.Fprint(s, "\x1b[?2026h\x1b[Hhalf")
+	if got := s.Text(); got != "old\n\n" || s.Cells()[0][0].Text != "o" || strings.Contains(s.SVG(), "half") {
+		t.Errorf("of half a frame is shown %q", got)
+	}
+	fmt.Fprint(s, "\r\nall\x1b[?2026l")
+	if got := s.Text(); got != "half\nall\n" {
+		t.Errorf("of the frame is shown %q", got)
+	}
+	fmt.Fprint(s, "\x1b[?1049h\x1b[?2026hx\x1b[?1049l")
+	if got := s.Text(); got != "half\nall\n" {
+		t.Errorf("after a frame that was never ended is shown %q", got)
+	}
+}

@@ -3,6 +3,7 @@ package screen
 import (
 	"bytes"
 	"encoding/base64"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -72,6 +73,12 @@ func (s *Screen) stringSequence(b []byte) int {
 
 // csi obeys a control sequence.
 func (s *Screen) csi(params string, final byte) {
+	if params == "?2026$" && final == 'p' {
+		if s.answers != nil { // synchronized output is known, and off
+			_, _ = io.WriteString(s.answers, "\x1b[?2026;2$y") // a program that is gone asks nothing
+		}
+		return
+	}
 	if strings.HasPrefix(params, "?") {
 		s.mode(params[1:], final == 'h')
 		return
@@ -198,11 +205,15 @@ func (s *Screen) mode(params string, on bool) {
 		switch p {
 		case "25":
 			s.hidden = !on
+		case "2026": // synchronized output: a frame is shown when it is whole
+			if s.before = nil; on {
+				s.before = clone(s.cells)
+			}
 		case "1049", "1047", "47":
 			if on == s.alt {
 				continue
 			}
-			s.alt = on
+			s.alt, s.before = on, nil
 			if on {
 				s.main, s.cells = s.cells, s.blank()
 				s.saved = [2]int{s.x, s.y}
