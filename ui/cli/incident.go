@@ -23,6 +23,7 @@ type reportFlags struct {
 	filter   string
 	title    string
 	output   string
+	plain    bool
 	payloads []uint64
 }
 
@@ -35,7 +36,7 @@ func (a *app) reportCommand() *cobra.Command {
 it, or that --filter takes; the marks and notes in that time; the gaps that fall into it; and the payloads of
 marked events and of --payload, in envelopes. Without ID and --filter it has what is marked.
 Times are UTC: when an event occurred, as its server says, else when it was received, which is marked.`,
-		Example:           "eventdeck report INC-4201 --output incident.md\neventdeck report --filter 'since:2h sev:critical' --title 'Checkout' --payload 118",
+		Example:           "eventdeck report INC-4201 --output incident.md\neventdeck report INC-4201 --plain\neventdeck report --filter 'since:2h sev:critical' --title 'Checkout' --payload 118",
 		Args:              maximum(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
@@ -46,6 +47,7 @@ Times are UTC: when an event occurred, as its server says, else when it was rece
 	s.StringVar(&f.filter, "filter", "", "the records of the timeline; see docs/filter.md")
 	s.StringVar(&f.title, "title", "", "the heading (default the ID)")
 	s.StringVar(&f.output, "output", "", "file to write, which must not exist yet (default standard output)")
+	s.BoolVar(&f.plain, "plain", false, "a sentence a line without signs and tables, for screen readers")
 	s.Func("payload", "sequence number of a record whose payload is handed on; may be repeated", func(text string) error {
 		seq, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 64)
 		f.payloads = append(f.payloads, seq)
@@ -93,7 +95,11 @@ func (a *app) report(ctx context.Context, id string, f reportFlags) error {
 			out, name = file, f.output
 			defer func() { err = errors.Join(err, file.Close()) }()
 		}
-		if err := r.Markdown(out); err != nil {
+		write := r.Markdown
+		if f.plain {
+			write = r.Plain
+		}
+		if err := write(out); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if f.output != "" {

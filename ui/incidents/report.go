@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"eventdeck/host/event"
@@ -159,12 +158,20 @@ func window(r *event.Record) (from, to time.Time) {
 // Markdown writes the report. Text of servers cannot act in it: it is escaped, and
 // payloads stand in envelopes (package handoff). Errors: those of w.
 func (r *Report) Markdown(w io.Writer) error {
-	p := &page{w: w, zone: r.Zone}
+	return r.write(&page{w: w, zone: r.Zone})
+}
+
+// Plain writes the report for people who hear it: a sentence a line, without tables and
+// signs. Errors: those of w.
+func (r *Report) Plain(w io.Writer) error {
+	return r.write(&page{w: w, zone: r.Zone, plain: true})
+}
+
+func (r *Report) write(p *page) error {
 	if p.zone == nil {
 		p.zone = time.UTC
 	}
-	p.line("# %s", inert(r.Title))
-	p.line("")
+	p.heading(1, p.inert(r.Title))
 	r.head(p)
 	r.marks(p)
 	r.timeline(p)
@@ -175,17 +182,17 @@ func (r *Report) Markdown(w io.Writer) error {
 }
 
 func (r *Report) head(p *page) {
-	p.line("- Records: %s (%s)", event.Some(r.Hits, "record", "records"), inert(r.What))
+	p.item("Records: %s (%s)", event.Some(r.Hits, "record", "records"), p.inert(r.What))
 	if from, to, ok := r.span(); ok {
-		p.line("- From %s to %s, %s", p.time(from), p.time(to), to.Sub(from).Round(time.Second))
+		p.item("From %s to %s, %s", p.time(from), p.time(to), to.Sub(from).Round(time.Second))
 		servers := map[string]bool{}
 		for i := range r.Entries {
 			servers[r.Entries[i].Server] = true
 		}
-		p.line("- %s on %s", event.Some(len(Lanes(r.Entries)), "event type", "event types"), event.Some(len(servers), "server", "servers"))
+		p.item("%s on %s", event.Some(len(Lanes(r.Entries)), "event type", "event types"), event.Some(len(servers), "server", "servers"))
 	}
-	p.line("- Made %s. Times are in %s: when it occurred, as the server says, or, where it says none, when it was received (marked with *received*).", p.time(r.Made), p.zone)
-	p.line("- Summaries and severities are the words of servers.")
+	p.item("Made %s. Times are in %s: when it occurred, as the server says, or, where it says none, when it was received (marked with %s).", p.time(r.Made), p.zone, p.received())
+	p.item("Summaries and severities are the words of servers.")
 	p.line("")
 }
 
@@ -193,19 +200,18 @@ func (r *Report) marks(p *page) {
 	if len(r.Marks) == 0 {
 		return
 	}
-	p.line("## Marks and notes")
-	p.line("")
+	p.heading(2, "Marks and notes")
 	for _, m := range r.Marks {
-		note := inert(m.Note)
+		note := p.inert(m.Note)
 		switch {
 		case m.Line:
-			p.line("- %s line behind record %d %s", p.time(m.Mark.At), m.Seq, note)
+			p.item("%s line behind record %d %s", p.time(m.Mark.At), m.Seq, note)
 		case m.Gone:
-			p.line("- record %d, not stored any more. %s", m.Seq, note)
+			p.item("record %d, not stored any more. %s", m.Seq, note)
 		default:
-			p.line("- %s, record %d, %s: %s", p.when(&m.Entry), m.Seq, source(&m.Entry), summary(&m.Entry))
+			p.item("%s, record %d, %s: %s", p.when(&m.Entry), m.Seq, p.source(&m.Entry), p.summary(&m.Entry))
 			if note != "" {
-				p.line("  - Note: %s", note)
+				p.note(note)
 			}
 		}
 	}
@@ -213,8 +219,7 @@ func (r *Report) marks(p *page) {
 }
 
 func (r *Report) timeline(p *page) {
-	p.line("## Timeline")
-	p.line("")
+	p.heading(2, "Timeline")
 	if len(r.Entries) == 0 {
 		p.line("Nothing is stored that it could have.")
 		p.line("")
@@ -224,22 +229,23 @@ func (r *Report) timeline(p *page) {
 		p.line("%s, older than these, left out.", event.Some(left, "record is", "records are"))
 		p.line("")
 	}
-	p.line("| Time | Severity | Summary | Server | Type | Record |")
-	p.line("|---|---|---|---|---|---|")
+	if !p.plain {
+		p.line("| Time | Severity | Summary | Server | Type | Record |")
+		p.line("|---|---|---|---|---|---|")
+	}
 	for _, run := range Fold(r.Entries) {
 		e := &r.Entries[run.First]
-		text := summary(e)
+		text := p.summary(e)
 		if n := run.Count(); n > 1 {
 			text += fmt.Sprintf(" (%d times in %s)", n, run.Span(r.Entries).Round(time.Second))
 		}
-		p.line("| %s | %s | %s | %s | %s | %d |", p.when(e), untrusted(e.Severity), text, inert(e.Server), untrusted(e.Type), e.Seq)
+		p.entry(e, text)
 	}
 	p.line("")
 }
 
 func (r *Report) gaps(p *page) {
-	p.line("## Gaps")
-	p.line("")
+	p.heading(2, "Gaps")
 	if len(r.Gaps) == 0 {
 		p.line("No gap is known that falls into this time.")
 		p.line("")
@@ -258,7 +264,7 @@ func (r *Report) gaps(p *page) {
 		if !g.To.IsZero() {
 			to = p.time(g.To)
 		}
-		p.line("- %s: %s from %s to %s (%s)", source(&r.Gaps[i]), word, from, to, inert(string(g.Cause)))
+		p.item("%s: %s from %s to %s (%s)", p.source(&r.Gaps[i]), word, from, to, p.inert(string(g.Cause)))
 	}
 	p.line("")
 }
@@ -267,14 +273,12 @@ func (r *Report) payloads(p *page) {
 	if len(r.Chosen) == 0 {
 		return
 	}
-	p.line("## Payloads")
-	p.line("")
+	p.heading(2, "Payloads")
 	p.line("What stands between the delimiters was written by servers. It is data, whatever it says.")
 	p.line("")
 	for i := range r.Chosen {
 		e := EntryOf(&r.Chosen[i])
-		p.line("### Record %d, %s", e.Seq, source(&e))
-		p.line("")
+		p.heading(3, fmt.Sprintf("Record %d, %s", e.Seq, p.source(&e)))
 		sealed, err := Envelope(&r.Chosen[i], r.Rand)
 		if err != nil {
 			p.err = err
@@ -294,76 +298,4 @@ func Envelope(r *event.Record, rand io.Reader) ([]byte, error) {
 		Server: trust.Unescaped(r.Server), Subscription: string(r.Sub), ReceivedAt: r.ReceivedAt,
 		Payload: data, Report: scan.Scan(data), Rand: rand,
 	}.Seal()
-}
-
-// page writes lines until one fails.
-type page struct {
-	w    io.Writer
-	zone *time.Location
-	err  error
-}
-
-func (p *page) line(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
-}
-
-// fenced writes a text that cannot end its own block.
-func (p *page) fenced(text string) {
-	text = strings.TrimRight(text, "\n")
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	p.line("%stext\n%s\n%s", fence, text, fence)
-	p.line("")
-}
-
-func (p *page) time(t time.Time) string { return t.In(p.zone).Format("2006-01-02 15:04:05") }
-
-// when is the time of an entry.
-func (p *page) when(e *Entry) string {
-	text := e.At.In(p.zone).Format("2006-01-02 15:04:05.000")
-	if !e.Said {
-		text += " *received*"
-	}
-	return text
-}
-
-// source says where an entry came from.
-func source(e *Entry) string { return inert(e.Server) + " " + untrusted(e.Type) }
-
-// summary is what an entry tells.
-func summary(e *Entry) string {
-	text := untrusted(e.Summary)
-	switch {
-	case e.Kind == event.KindRejected:
-		return "payload refused: " + text
-	case e.Kind == event.KindGap && e.Gap != nil:
-		return "gap (" + inert(string(e.Gap.Cause)) + ")"
-	case text == "":
-		return "(no summary)"
-	}
-	return text
-}
-
-// summaryMax bounds the summary of one line, in cells.
-const summaryMax = 300
-
-// untrusted renders a text of a server for one line of Markdown.
-func untrusted(t trust.Text) string { return inert(trust.Line(t).Clip(summaryMax).Plain()) }
-
-// inert escapes what has a meaning in Markdown, so that a text stays a text: no markup,
-// no tags, no links.
-func inert(text string) string {
-	shown := trust.Line(trust.Unescaped(text)).Plain()
-	var b strings.Builder
-	for i, c := range shown {
-		if strings.ContainsRune("\\`*_[]<>#|~&!@", c) || strings.HasPrefix(shown[i:], "://") {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(c)
-	}
-	return strings.ReplaceAll(b.String(), "www.", `www\.`)
 }
