@@ -70,7 +70,7 @@ func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
 	c.keys("G")
 	c.reads("tick number 30000.")
 	c.keys("[")
-	c.reads("events are missing from")
+	c.reads(": events are missing")
 	c.keys("G")
 	c.reads("tick number 30000.")
 	c.keys("\\needle\r")

@@ -161,7 +161,7 @@ func (a *app) programActions() []action.Action {
 		action.Action{ID: "settings.problems", Title: "what is wrong in the file of settings", When: func() bool { return len(a.settings.Problems) > 0 }, Run: action.Act(a.settings.ShowProblems)},
 		action.Action{ID: "redraw", Title: "redraw", Keys: []string{"ctrl+l"}, Run: func() tea.Cmd { return tea.ClearScreen }},
 		action.Action{ID: "suspend", Title: "suspend the program; fg comes back", Keys: []string{"ctrl+z"}, Run: func() tea.Cmd { return tea.Suspend }},
-		action.Action{ID: "quit", Title: "back, or quit", Also: "exit leave", Keys: []string{"q"}, Hint: "quit", Run: a.backOrQuit},
+		action.Action{ID: "quit", Title: "back, or quit", Also: "exit leave", Keys: []string{"q"}, Hint: "quit", HintNow: a.quitWord, Run: a.backOrQuit},
 		action.Action{ID: "quit.now", Title: "quit from anywhere", Keys: []string{"ctrl+c"}, Run: a.quit},
 	)
 }

@@ -197,10 +197,24 @@ func (a *app) back() tea.Cmd {
 }
 
 func (a *app) backOrQuit() tea.Cmd {
-	if a.panes.Size == layout.Full || a.board() != nil || a.panes.Focus == layout.Detail && a.panes.Now.Stacked {
-		return a.back()
+	if a.atRoot() {
+		return a.quit()
 	}
-	return a.quit()
+	return a.back()
+}
+
+// atRoot tells whether quitting is what is left: no pane has the whole screen in place of
+// others.
+func (a *app) atRoot() bool {
+	return a.panes.Size != layout.Full && a.board() == nil && !(a.panes.Focus == layout.Detail && a.panes.Now.Stacked)
+}
+
+// quitWord is what the key of quitting does now.
+func (a *app) quitWord() string {
+	if a.atRoot() {
+		return "quit"
+	}
+	return "back"
 }
 
 // quit asks once if servers go on delivering to webhook leases.

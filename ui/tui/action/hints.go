@@ -32,7 +32,7 @@ func (t *Table) hintActions(c *cells.Canvas) {
 	ends := [...]*Action{t.Find("palette"), t.Find("help"), t.Find("quit")}
 	kept := 0
 	for _, x := range ends {
-		kept += len(x.Key()) + len(x.Hint) + 3
+		kept += len(x.Key()) + len(x.hint()) + 3
 	}
 	c.Room -= kept
 	menu := ""
@@ -50,7 +50,7 @@ func (t *Table) hintActions(c *cells.Canvas) {
 	}
 	c.Room += kept
 	for _, x := range ends {
-		hint(c, x.Key(), x.Hint)
+		hint(c, x.Key(), x.hint())
 	}
 }
 

@@ -85,19 +85,20 @@ var Causes = map[event.Cause]string{
 // DemoGaps explains the gaps that a start of the demo on kept data begins with.
 const DemoGaps = "Demo servers start anew with this program and remember nothing, so each start on kept data begins with a gap."
 
-// GapWords tells a gap on one line, with times as they are shown.
+// GapWords tells a gap on one line, with times as they are shown. They come first: where there
+// is no room for all, they are seen.
 func GapWords(g event.Gap, clock cells.TimeView) string {
-	text := "gap: events may be missing"
-	if g.Certain {
-		text = "gap: events are missing"
-	}
+	text := "gap"
 	if !g.From.IsZero() {
 		text += " from " + cells.TimeText(g.From, clock.Zone(), cells.TimeShort)
 	}
 	if !g.To.IsZero() {
 		text += " to " + cells.TimeText(g.To, clock.Zone(), cells.TimeShort)
 	}
-	return text + " (" + string(g.Cause) + ")"
+	if g.Certain {
+		return text + ": events are missing (" + string(g.Cause) + ")"
+	}
+	return text + ": events may be missing (" + string(g.Cause) + ")"
 }
 
 // LevelRole is the role of a sender's word for how bad something is. The word itself
