@@ -193,7 +193,7 @@ func (c *connection) serve(ctx context.Context, r request) {
 }
 
 func (c *connection) ended(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil && !errors.Is(err, c.failed) {
+	if err != nil && ctx.Err() == nil {
 		c.opts.Log.Debug("a stream ended", "err", err)
 	}
 }
