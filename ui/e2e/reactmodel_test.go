@@ -237,3 +237,33 @@ func TestReactionOfAHijackedModelHasNoEffect(t *testing.T) {
 		}
 	}
 }
+
+// Check 15: what a model chooses from the list starts the act with its arguments; free text
+// starts nothing.
+func TestReactionDoesWhatAModelChooses(t *testing.T) {
+	m := modeltest.New(t)
+	m.Play(
+		modeltest.Reply{Text: `I choose {"act":"rollback","args":{"service":"api"}}`},
+		modeltest.Reply{Text: `{"act":"rollback","args":{"service":"api; rm -rf /"}}`},
+		modeltest.Reply{Text: `{"act":"rollback","args":{"service":"api"}}`},
+	)
+	r := newModeling(t, m, nil, `{STUB,"rules":{"pick":{ON,"when":".severity=P1","key":".n","mode":"auto","do":{"choose":{"use":"stub","task":"Choose.",
+		"acts":{"rollback":{"mode":"ask","args":{"service":{"enum":["api","web"]}},"do":{"command":["DIR/rollback"]}}}}}}}}`)
+	r.command("rollback", "echo back")
+	r.host()
+	r.arms("pick")
+	for n := range 2 {
+		r.server.send(fmt.Sprintf(`{"severity":"P1","n":%d}`, n))
+		r.in("failed", n+1)
+	}
+	r.server.send(`{"severity":"P1","n":3}`)
+	run := r.asking(1)[0]
+	if n := len(r.starts("rollback")); n != 0 {
+		t.Fatalf("%d starts before an approval", n)
+	}
+	r.does("approve", run.ID, run.Hash)
+	r.in("done", 1)
+	if got := r.starts("rollback"); len(got) != 1 || !strings.Contains(got[0], `"act":"rollback","args":{"service":"api"}`) {
+		t.Errorf("it was started with %q", got)
+	}
+}
