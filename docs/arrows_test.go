@@ -19,8 +19,8 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store"},
-	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
-	"ui/wiring":               {"host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
+	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/gate", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
+	"ui/wiring":               {"host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
@@ -52,6 +52,9 @@ var arrows = map[string][]string{
 	"host/react/attempt":      {"host/react"},
 	"host/react/converse":     {"host/event", "host/model", "host/react", "host/react/attempt", "host/react/input", "host/react/toolset", "host/schema", "host/trust", "host/trust/handoff", "host/trust/strict"},
 	"host/react/input":        {"host/event", "host/export", "host/filter", "host/react", "host/trust", "host/trust/handoff", "host/trust/scan"},
+	"host/react/agent":        {"host/acp", "host/event", "host/react", "host/react/act", "host/react/gate", "host/react/input", "host/react/toolset", "host/trust", "host/trust/handoff"},
+	"host/react/gate":         {"host/react", "host/react/toolset", "host/trust", "host/trust/strict", "host/wire"},
+	"host/acp/acptest":        {},
 	"host/react/toolset":      {"host/react", "host/trust/strict"},
 	"host/acp":                {"host/trust", "host/trust/strict", "host/wire"},
 	"host/react/confine":      {"host/react"},

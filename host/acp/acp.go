@@ -51,7 +51,7 @@ const (
 	maxID       = 1 << 10  // bytes of an id
 	maxNotes    = 20       // remarks on a turn
 	maxEnd      = 32 << 10 // bytes of a text that are kept at each end
-	maxSaid     = 4 << 10  // newest bytes of a text while it grows
+	maxTitle    = 4 << 10  // bytes that are kept of the title of a tool call
 	queueLines  = 64       // messages to the agent that it has not read
 )
 
@@ -92,8 +92,8 @@ type Options struct {
 	// Permit decides what an agent asks leave for. It is called from a goroutine of its
 	// own; ctx ends with the turn. An error stands for no decision. nil: nothing is allowed.
 	Permit func(ctx context.Context, p Permission) (allowed bool, err error)
-	// Said shows the newest part of a message while the agent says it; nil: nobody looks.
-	Said func(trust.Text)
+	// Said gets each piece of what the agent says as it comes; nil: nobody listens.
+	Said func(piece trust.Text)
 }
 
 // Stop says why an agent ended its turn.

@@ -23,15 +23,6 @@ func (t *text) add(s string) {
 	}
 }
 
-// newest returns the newest bytes.
-func (t *text) newest() trust.Text {
-	all := t.head
-	if len(t.tail) > 0 {
-		all = t.tail
-	}
-	return trust.Untrusted(string(all[max(0, len(all)-maxSaid):]))
-}
-
 // whole returns the text; where its middle is missing it says so.
 func (t *text) whole() trust.Text {
 	tail := t.tail[max(0, len(t.tail)-maxEnd):]

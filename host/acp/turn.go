@@ -163,16 +163,15 @@ func (c *Conn) update(params json.RawMessage) error {
 		c.mu.Unlock()
 		return nil
 	}
-	newest, err := t.update(kind.Kind, note.Update)
+	piece, err := t.update(kind.Kind, note.Update)
 	c.mu.Unlock()
-	if !newest.IsZero() && c.o.Said != nil {
-		c.o.Said(newest)
+	if !piece.IsZero() && c.o.Said != nil {
+		c.o.Said(piece)
 	}
 	return err
 }
 
-// update takes what the agent tells in a turn, and returns the newest part of its message
-// if that grew. The caller holds the connection's mu.
+// update takes what the agent tells in a turn, and returns what it says. The caller holds the connection's mu.
 func (t *turn) update(kind string, update json.RawMessage) (trust.Text, error) {
 	switch kind {
 	case "agent_message_chunk":
@@ -193,7 +192,7 @@ func (t *turn) update(kind string, update json.RawMessage) (trust.Text, error) {
 			return trust.Text{}, nil
 		}
 		t.said.add(chunk.Content.Text.Raw())
-		return t.said.newest(), nil
+		return chunk.Content.Text, nil
 	case "tool_call", "tool_call_update":
 		var tc toolCall
 		if json.Unmarshal(update, &tc) != nil {
@@ -224,7 +223,7 @@ func (t *turn) call(tc toolCall) (*call, error) {
 		t.calls[tc.ID] = known
 	}
 	if !tc.Title.IsZero() {
-		known.title = trust.Untrusted(tc.Title.Raw()[:min(tc.Title.Len(), maxSaid)])
+		known.title = trust.Untrusted(tc.Title.Raw()[:min(tc.Title.Len(), maxTitle)])
 	}
 	if tc.Kind != "" {
 		known.kind = tc.Kind

@@ -29,6 +29,8 @@ type Client struct {
 	dir     string
 	pid     int
 	http    *http.Client
+	run     react.RunID     // whose tools the session is for; "": it is the operator's
+	token   string          // of the run
 	session string          // the id of the session, sent with each request
 	ctx     context.Context // of the session; its cause says why it ended
 	cancel  context.CancelCauseFunc
@@ -121,9 +123,13 @@ func (c *Client) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	token, err := readToken(c.dir)
-	if err != nil {
-		return err
+	token := c.token
+	if c.run == "" {
+		if token, err = readToken(c.dir); err != nil {
+			return err
+		}
+	} else {
+		r.Header.Set(headerRun, string(c.run))
 	}
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	r.Header.Set(headerToken, token)

@@ -36,6 +36,7 @@ func kinds() []kind {
 		{"no-rule", react.ErrNoRule}, {"no-model", react.ErrNoModel}, {"no-run", react.ErrNoRun}, {"state", react.ErrState}, {"changed", react.ErrChanged},
 		{"not-engine", react.ErrNotEngine}, {"token", react.ErrToken}, {"boundary", react.ErrBoundary},
 		{"program", react.ErrProgram}, {"target", react.ErrTarget}, {"no-secret", react.ErrSecretMissing},
+		{"step-refused", react.ErrRefusedStep}, {"no-budget", react.ErrBudget}, {"reactions-stopped", react.ErrStopped}, {"no-gate", react.ErrNoGate},
 		{"not-here", ErrNotHere}, {"prints", ErrPrints}, {"busy", ErrBusy},
 		{"canceled", context.Canceled}, {"late", context.DeadlineExceeded},
 	}

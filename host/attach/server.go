@@ -28,6 +28,8 @@ type Options struct {
 	Log   *slog.Logger // nil: nowhere
 	// Control is of the engine of reactions that runs here; nil: none does.
 	Control react.Control
+	// Gates finds the tools of runs; nil: there are none.
+	Gates Gates
 	// Find finds the description of a server by the name or address that a client
 	// gave; nil: none is found.
 	Find func(name string) (event.Server, error)
@@ -43,8 +45,9 @@ type Backuper interface {
 // goroutine.
 type Server struct {
 	opts     Options
-	verbs    map[string]handler
-	token    string // that a client must have
+	verbs    map[string]handler // of operators
+	tools    map[string]handler // of sessions for the tools of a run
+	token    string             // that a client must have
 	http     *http.Server
 	unlisten func() error
 	cancel   context.CancelFunc
@@ -79,7 +82,7 @@ func newServer(o Options, unlisten func() error) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		opts: o, verbs: handlers(), unlisten: unlisten,
+		opts: o, verbs: handlers(), tools: gateVerbs(), unlisten: unlisten,
 		sessions: map[string]*session{}, prints: map[event.SubID]*session{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -172,7 +175,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, fmt.Errorf("%w: it has no session", ErrNotHere))
 		return
 	}
-	for name, handle := range s.verbs {
+	verbs := s.verbs
+	if e.run != "" {
+		verbs = s.tools
+	}
+	for name, handle := range verbs {
 		if r.URL.Path == pathOf(name) {
 			e.answer(w, r, handle)
 			return
@@ -183,13 +190,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // hold keeps a session until the client or the server ends.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
-	if !s.isToken(r.Header.Get(headerToken)) {
+	e := &session{server: s, signIns: map[uint64]host.SignIn{}, run: react.RunID(r.Header.Get(headerRun)), token: r.Header.Get(headerToken)}
+	switch err := s.admit(e); {
+	case errors.Is(err, ErrBusy):
+		refuse(w, http.StatusServiceUnavailable, err)
+		return
+	case err != nil:
 		s.opts.Log.Warn("a process without the token wanted to attach", "pid", r.Header.Get(headerPID))
-		refuse(w, http.StatusForbidden, react.ErrToken)
+		refuse(w, http.StatusForbidden, err)
 		return
 	}
 	id := rand.Text()
-	e := &session{server: s, signIns: map[uint64]host.SignIn{}}
 	e.idle.L = &e.mu
 	s.mu.Lock()
 	full := len(s.sessions) >= maxClients
@@ -230,6 +241,8 @@ func (s *Server) forget(id string, e *session) {
 // session is one client.
 type session struct {
 	server *Server
+	run    react.RunID // whose tools it is for; "": it is the operator's
+	token  string      // that it was opened with
 
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when running falls to 0

@@ -19,10 +19,12 @@ type Dial func(ctx context.Context) (net.Conn, error)
 // user listens there.
 //
 // Errors: [ErrNotListening], [ErrPeer], [ErrVersion]; the cause of ctx.
-func dialSocket(dir string) Dial {
+func dialSocket(dir string) Dial { return dialPath(func() string { return socketOf(dir) }) }
+
+func dialPath(socket func() string) Dial {
 	return func(ctx context.Context) (net.Conn, error) {
 		dialer := net.Dialer{Timeout: helloWithin}
-		path := socketOf(dir)
+		path := socket()
 		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 			return nil, ErrNotListening
 		}

@@ -82,7 +82,8 @@ var ErrNoGate = errors.New("no run that is under way has this token")
 // run; after the end of the run nothing does. Its methods may be called from any goroutine.
 type Gate interface {
 	// Tools returns the tools that the run has, as they are pinned.
-	Tools() []Pinned
+	// Errors: ErrNoGate; the cause of ctx.
+	Tools(ctx context.Context) ([]Pinned, error)
 	// Call calls one of them, after the operator's approval where it needs that, and waits.
 	// The result is in an envelope (package handoff).
 	// Errors: ErrRefusedStep, ErrBudget, ErrStopped, ErrNoGate; the cause of ctx. Their text

@@ -166,7 +166,7 @@ func (a *app) serve(d *deck, o StoreOptions, log *slog.Logger) {
 	dir, err := filepath.Abs(o.Dir)
 	if err == nil {
 		d.server, err = attach.Serve(attach.Options{
-			API: d.API, Store: d.store, Dir: dir, Log: log, Control: d.control(),
+			API: d.API, Store: d.store, Dir: dir, Log: log, Control: d.control(), Gates: d.gates(),
 			Find: func(name string) (event.Server, error) {
 				file, err := a.config()
 				if err != nil {

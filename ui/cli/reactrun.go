@@ -24,6 +24,8 @@ type ReactOptions struct {
 	Dir   string // the data directory
 	Rules string // the file with the rules
 	Log   *slog.Logger
+	// Version of this program, for agents.
+	Version string
 }
 
 // Reactions run until they are closed.
@@ -61,6 +63,21 @@ func (d *deck) control() react.Control {
 	return nil
 }
 
+// gated are reactions whose agents have tools.
+type gated interface {
+	// Gate returns the tools of a run that is under way, for who has its token. Error:
+	// [react.ErrNoGate].
+	Gate(run react.RunID, token string) (react.Gate, error)
+}
+
+// gates finds the tools of runs; nil if none run here.
+func (d *deck) gates() attach.Gates {
+	if g, ok := d.reactions.(gated); ok {
+		return g.Gate
+	}
+	return nil
+}
+
 // startReactions runs reactions on the deck's store, if this command does. What keeps them
 // from running ends nothing else.
 func (a *app) startReactions(d *deck, tools react.Toolbox, log *slog.Logger) {
@@ -79,7 +96,7 @@ func (a *app) openReactions(d *deck, tools react.Toolbox, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
-	d.reactions, err = a.RunReactions(ReactOptions{Store: d.store, API: d.API, Tools: tools, Dir: dir, Rules: path, Log: log})
+	d.reactions, err = a.RunReactions(ReactOptions{Store: d.store, API: d.API, Tools: tools, Version: a.Version, Dir: dir, Rules: path, Log: log})
 	if err != nil {
 		return err
 	}

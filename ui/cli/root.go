@@ -108,7 +108,7 @@ Screens and commands on a data directory that another process has open attach to
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(), a.tailCommand(),
 		a.subsCommand(), a.eventsCommand(), a.exportCommand(), a.reportCommand(), a.topCommand(), a.diffCommand(), a.auditCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
-		a.storeCommand(), a.rulesCommand(), a.modelsCommand(), a.reactCommand(), a.runsCommand(), a.approveCommand(), a.denyCommand(), a.askCommand(), a.mcpCommand(),
+		a.storeCommand(), a.rulesCommand(), a.modelsCommand(), a.reactCommand(), a.runsCommand(), a.approveCommand(), a.denyCommand(), a.gateCommand(), a.askCommand(), a.mcpCommand(),
 	)
 	return root
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ type incidents struct {
 
 	mu   sync.Mutex
 	sent []string      // events, without the end of the object
+	said []string      // calls of its tools
 	more chan struct{} // closed when there is another one
 }
 
@@ -67,9 +69,30 @@ func (s *incidents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.poll(w, m)
 	case "events/stream":
 		s.stream(w, r, m)
+	case "tools/list":
+		m.Answer(w, `"result":{"tools":[{"name":"get_incident","inputSchema":{"type":"object"}},{"name":"rollback","inputSchema":{"type":"object"}},{"name":"drop","inputSchema":{"type":"object"}}]}`)
+	case "tools/call":
+		s.call(w, m)
 	default:
 		m.Answer(w, mcptest.NoMethod)
 	}
+}
+
+// call notes a call of a tool.
+func (s *incidents) call(w http.ResponseWriter, m mcptest.Call) {
+	var named struct{ Params struct{ Name string } }
+	_ = json.Unmarshal(m.Body, &named) // it is read already
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said = append(s.said, named.Params.Name+" "+string(m.Params.Arguments))
+	m.Answer(w, `"result":{"content":[{"type":"text","text":"done"}]}`)
+}
+
+// calls returns the calls of its tools, in order.
+func (s *incidents) calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.said)
 }
 
 // poll answers with what is behind the cursor, at most 1,000 events.

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/term"
 
 	"eventdeck/host"
+	"eventdeck/host/acp/acptest"
 	"eventdeck/host/event"
 	"eventdeck/host/model"
 	"eventdeck/host/react/act"
@@ -50,7 +51,11 @@ func TestMain(m *testing.M) {
 	if code, ok := act.Main(os.Args); ok {
 		os.Exit(code)
 	}
-	if os.Getenv(envProgram) != "" {
+	if code, ok := acptest.Main(os.Args); ok {
+		os.Exit(code)
+	}
+	// An agent starts the program as a server, with no more of an environment than that needs.
+	if os.Getenv(envProgram) != "" || len(os.Args) == 3 && os.Args[1] == "gate" {
 		os.Exit(program())
 	}
 	os.Exit(m.Run())

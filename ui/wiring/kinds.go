@@ -7,6 +7,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/react/act"
+	"eventdeck/host/react/agent"
 	"eventdeck/host/react/converse"
 )
 
@@ -14,6 +15,7 @@ import (
 type kinds struct {
 	acts   *act.Runner
 	models *converse.Runner
+	agents *agent.Runner
 }
 
 var (
@@ -28,6 +30,8 @@ func (k kinds) of(kind react.RequestKind) (react.Runner, error) {
 		return k.acts, nil
 	case react.RequestModel, react.RequestChoice, react.RequestTool:
 		return k.models, nil
+	case react.RequestAgent:
+		return k.agents, nil
 	}
 	return nil, fmt.Errorf("nothing here carries out a %s", kind)
 }

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/model"
 	"eventdeck/host/react"
 	"eventdeck/host/react/act"
+	"eventdeck/host/react/agent"
 	"eventdeck/host/react/converse"
 	"eventdeck/host/react/engine"
 	"eventdeck/host/react/rules"
@@ -35,11 +37,18 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 	if err != nil {
 		return nil, err
 	}
+	agents, err := agent.New(agent.Options{
+		Commands: acts, Dir: o.Dir, Executable: self, Version: o.Version, Tools: o.Tools, Now: r.Now,
+		Socket: func() string { return attach.SocketOf(o.Dir) },
+	})
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	models := converse.New(converse.Options{Tools: o.Tools, Acts: acts, Model: model.Options{Keyring: r.Keyring, Log: o.Log}, Context: ctx, Now: r.Now, Log: o.Log})
 	known := rules.Known{Env: os.LookupEnv, Types: cli.ListedTypes(o.API.Snapshot)}
 	e, err := engine.Open(engine.Options{
-		Store: o.Store, Runner: kinds{acts, models}, Path: o.Rules, Dir: o.Dir, Log: o.Log,
+		Store: o.Store, Runner: kinds{acts, models, agents}, Path: o.Rules, Dir: o.Dir, Log: o.Log,
 		Now: r.Now, Failpoint: r.Failpoint,
 		Parse: func(path string, content []byte) (react.File, error) { return rules.Parse(path, content, known) },
 		Live: func(server, eventType string) bool {
@@ -63,13 +72,20 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 		cancel()
 		return nil, err
 	}
-	return reactions{e, cancel}, nil
+	return reactions{e, cancel, agents}, nil
 }
 
 // reactions are an engine with what its runner waits for.
 type reactions struct {
 	*engine.Engine
 	cancel context.CancelFunc
+	agents *agent.Runner
+}
+
+// Gate returns the tools of a run that is under way, for who has its token. Error:
+// [react.ErrNoGate].
+func (r reactions) Gate(run react.RunID, token string) (react.Gate, error) {
+	return r.agents.Gate(run, token)
 }
 
 // Close implements [cli.Reactions].

@@ -62,6 +62,10 @@ func (e *Engine) finish(r *run, res react.Result) {
 	if res.Outcome != react.OutcomeAsks && r.Request.Act == "" {
 		r.back()
 	}
+	if res.Flagged {
+		r.Flagged = true
+		e.breaker(r, true)
+	}
 	switch {
 	case len(unknown) > 0:
 		e.parkCalls(r, unknown)

@@ -1,0 +1,127 @@
+package attach
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"eventdeck/host/react"
+)
+
+// maxGates is how many sessions one run may have for its tools.
+const maxGates = 4
+
+// headerRun is sent to open a session for the tools of a run; its token is then that of the
+// run, and nothing but these tools can be asked for.
+const headerRun = "Eventdeck-Run"
+
+// Gates finds the tools of a run for who has its token. Error: [react.ErrNoGate].
+type Gates func(run react.RunID, token string) (react.Gate, error)
+
+// The verbs of a session for the tools of a run. No other session has them.
+const (
+	verbTools verb[nothing, []react.Pinned]    = "tools"
+	verbCall  verb[toolCall, react.ToolResult] = "call"
+)
+
+type toolCall struct {
+	Server, Tool string
+	Args         []byte
+}
+
+// gateVerbs returns what answers them. The run is looked up for each: with its end nothing
+// is answered any more.
+func gateVerbs() map[string]handler {
+	all := map[string]handler{}
+	add := func(name string, h handler) { all[name] = h }
+	add(answer(verbTools, func(ctx context.Context, e *session, _ nothing) ([]react.Pinned, error) {
+		gate, err := e.gate()
+		if err != nil {
+			return nil, err
+		}
+		return gate.Tools(ctx)
+	}))
+	add(answer(verbCall, func(ctx context.Context, e *session, c toolCall) (react.ToolResult, error) {
+		gate, err := e.gate()
+		if err != nil {
+			return react.ToolResult{}, err
+		}
+		return gate.Call(ctx, c.Server, c.Tool, json.RawMessage(c.Args))
+	}))
+	return all
+}
+
+// gate returns the tools that the session is for. Error: [react.ErrNoGate].
+func (e *session) gate() (react.Gate, error) {
+	if e.server.opts.Gates == nil {
+		return nil, react.ErrNoGate
+	}
+	return e.server.opts.Gates(e.run, e.token)
+}
+
+// admit says whether a session may be opened: of an operator, or for the tools of a run.
+// Errors: [react.ErrToken], [ErrBusy].
+func (s *Server) admit(e *session) error {
+	if e.run == "" {
+		if !s.isToken(e.token) {
+			return react.ErrToken
+		}
+		return nil
+	}
+	if _, err := e.gate(); err != nil {
+		return react.ErrToken
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := 0
+	for _, other := range s.sessions {
+		if other.run == e.run {
+			have++
+		}
+	}
+	if have >= maxGates {
+		return fmt.Errorf("%w: %d sessions of run %s", ErrBusy, have, e.run)
+	}
+	return nil
+}
+
+// Gate is the tools of a run in another process. All methods may be called from any
+// goroutine.
+type Gate struct{ c *Client }
+
+var _ react.Gate = (*Gate)(nil)
+
+// SocketOf returns the socket on which the process listens that has the store in a data
+// directory open.
+func SocketOf(dir string) string { return socketOf(dir) }
+
+// AttachGate connects to the tools of a run, at the socket and with the token that its agent
+// was given.
+//
+// Errors: [ErrNotListening], [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for another
+// token, and after the end of the run; the cause of ctx.
+func AttachGate(ctx context.Context, socket string, run react.RunID, token string) (*Gate, error) {
+	c := newClient("", dialPath(func() string { return socket }))
+	c.run, c.token = run, token
+	if err := c.open(ctx); err != nil {
+		_ = c.Close() // what went wrong before says more
+		return nil, err
+	}
+	return &Gate{c}, nil
+}
+
+// Done is closed when the connection has ended.
+func (g *Gate) Done() <-chan struct{} { return g.c.Done() }
+
+// Close ends the connection.
+func (g *Gate) Close() error { return g.c.Close() }
+
+// Tools implements [react.Gate].
+func (g *Gate) Tools(ctx context.Context) ([]react.Pinned, error) {
+	return ask(ctx, g.c, verbTools, nothing(false))
+}
+
+// Call implements [react.Gate].
+func (g *Gate) Call(ctx context.Context, server, tool string, args json.RawMessage) (react.ToolResult, error) {
+	return ask(ctx, g.c, verbCall, toolCall{server, tool, args})
+}

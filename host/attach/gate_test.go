@@ -1,0 +1,97 @@
+package attach_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"eventdeck/host/attach"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// maxGates is how many sessions one run may have.
+const maxGates = 4
+
+// runs is one run with a tool.
+type runs struct{ over atomic.Bool }
+
+func (r *runs) find(run react.RunID, token string) (react.Gate, error) {
+	if r.over.Load() || run != "abcd" || token != "good" {
+		return nil, react.ErrNoGate
+	}
+	return r, nil
+}
+
+func (r *runs) Tools(context.Context) ([]react.Pinned, error) {
+	return []react.Pinned{{Tool: react.Tool{Server: "pager", Name: "get", Fix: map[string]json.RawMessage{"env": json.RawMessage(`"prod"`)}}, Description: odd, Schema: json.RawMessage(`{}`)}}, nil
+}
+
+func (r *runs) Call(_ context.Context, server, tool string, args json.RawMessage) (react.ToolResult, error) {
+	if server != "pager" || tool != "get" {
+		return react.ToolResult{}, react.ErrRefusedStep
+	}
+	return react.ToolResult{Content: trust.Untrusted("answer to " + string(args)), Failed: true, Cut: 7}, nil
+}
+
+func TestTheToolsOfARunAreServedForItsTokenOnly(t *testing.T) {
+	r := &runs{}
+	f := serve(t, t.TempDir(), attach.Options{Gates: r.find})
+	socket := attach.SocketOf(f.dir)
+	for _, bad := range [][2]string{{"abcd", "bad"}, {"abcd", ""}, {"other", "good"}, {"", "good"}} {
+		if g, err := attach.AttachGate(t.Context(), socket, react.RunID(bad[0]), bad[1]); !errors.Is(err, react.ErrToken) {
+			t.Errorf("%q: %v, %v", bad, g, err)
+		}
+	}
+	g, err := attach.AttachGate(t.Context(), socket, "abcd", "good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	tools, err := g.Tools(t.Context())
+	if err != nil || len(tools) != 1 || tools[0].Description != odd || string(tools[0].Fix["env"]) != `"prod"` {
+		t.Errorf("%+v, %v", tools, err)
+	}
+	if got, err := g.Call(t.Context(), "pager", "get", json.RawMessage(`{"a":1}`)); err != nil || got.Content.Raw() != `answer to {"a":1}` || !got.Failed || got.Cut != 7 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := g.Call(t.Context(), "pager", "drop", nil); !errors.Is(err, react.ErrRefusedStep) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// It dies with the run, also for who is attached already.
+	r.over.Store(true)
+	if got, err := g.Tools(t.Context()); !errors.Is(err, react.ErrNoGate) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := g.Call(t.Context(), "pager", "get", nil); !errors.Is(err, react.ErrNoGate) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if g, err := attach.AttachGate(t.Context(), socket, "abcd", "good"); !errors.Is(err, react.ErrToken) {
+		t.Errorf("%v, %v", g, err)
+	}
+}
+
+func TestSessionsOfOneRunAreBounded(t *testing.T) {
+	f := serve(t, t.TempDir(), attach.Options{Gates: (&runs{}).find})
+	for i := range maxGates + 1 {
+		g, err := attach.AttachGate(t.Context(), attach.SocketOf(f.dir), "abcd", "good")
+		if i < maxGates {
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = g.Close() }() // it never fails
+			continue
+		}
+		if !errors.Is(err, attach.ErrBusy) || strings.Contains(err.Error(), "good") {
+			t.Errorf("%v", err)
+		}
+	}
+	f.client() // the operator still can
+}

@@ -1,0 +1,282 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"eventdeck/host/acp"
+	"eventdeck/host/react"
+	"eventdeck/host/react/act"
+	"eventdeck/host/trust"
+)
+
+// attempt is one conversation with an agent.
+type attempt struct {
+	*act.Talk
+	r       *Runner
+	req     react.Request
+	sockets []string
+	ctx     context.Context // ends with Kill, and with the conversation
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when result is there
+	result  react.Result
+
+	asking      chan struct{}          // held from a question to what its answer lets pass
+	longPermits atomic.Int32           // requests for leave that were too long
+	unknown     atomic.Pointer[string] // a call of a tool of which it is not known whether it was carried out
+}
+
+var _ react.Attempt = (*attempt)(nil)
+
+// errNoSteps: who begins an agent must judge its steps.
+var errNoSteps = errors.New("an agent cannot be begun without a gate for its steps")
+
+// Go implements [react.Attempt]. The goroutine ends with the conversation, which Kill cuts
+// short.
+func (a *attempt) Go(steps react.Steps) error {
+	if steps == nil {
+		return errNoSteps
+	}
+	if err := a.Talk.Go(nil); err != nil {
+		return err
+	}
+	go a.run(steps)
+	return nil
+}
+
+// Abort implements [react.Attempt].
+func (a *attempt) Abort() {
+	a.cancel()
+	a.Talk.Abort()
+}
+
+// Kill implements [react.Attempt].
+func (a *attempt) Kill() {
+	a.Talk.Kill()
+	a.cancel()
+}
+
+// Wait implements [react.Attempt].
+func (a *attempt) Wait(ctx context.Context) (react.Result, error) {
+	select {
+	case <-a.done:
+		return a.result, nil
+	case <-ctx.Done():
+		return react.Result{}, context.Cause(ctx)
+	}
+}
+
+// run speaks with the agent, ends it, and puts together what is known.
+func (a *attempt) run(steps react.Steps) {
+	defer close(a.done)
+	res, err := a.converse(steps)
+	if errors.Is(err, acp.ErrUnasked) {
+		a.Talk.Kill()
+	}
+	a.cancel()
+	// The input of the agent has ended: its supervisor ends what is left of it.
+	left, waited := a.Talk.Wait(context.Background())
+	if waited != nil {
+		left = react.Result{Why: "what its process left cannot be read: " + waited.Error()}
+	}
+	a.result = a.summedUp(res, err, left)
+	if a.result.Outcome != react.OutcomeUnknown {
+		if err := a.r.settled(a.req); err != nil {
+			a.result.Why = joined(a.result.Why, err.Error())
+		}
+	}
+}
+
+func joined(words ...string) string {
+	var all []string
+	for _, w := range words {
+		if w != "" {
+			all = append(all, w)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// errUnknown: what an agent did in an earlier attempt cannot be found out.
+var errUnknown = errors.New("what the agent did is not known")
+
+// summedUp says what became of an attempt, by how the conversation and how the process ended.
+func (a *attempt) summedUp(res react.Result, err error, left react.Result) react.Result {
+	res.Ended, res.Boundary = a.r.o.Now(), left.Boundary
+	res.Output.Stderr = left.Output.Stderr
+	unknown := a.unknown.Load()
+	if n := a.longPermits.Load(); n > 0 {
+		res.Why = joined(res.Why, fmt.Sprintf("%d times it asked leave for more than %d bytes, which was denied", n, maxPermit))
+	}
+	switch {
+	case unknown != nil:
+		res.Outcome, res.Why = react.OutcomeUnknown, *unknown
+	case err == nil:
+	case errors.Is(err, acp.ErrUnasked):
+		res.Outcome, res.Flagged, res.Why = react.OutcomeKilled, true, err.Error()
+	case errors.Is(err, errUnknown):
+		res.Outcome, res.Why = react.OutcomeUnknown, err.Error()
+	case left.Outcome == react.OutcomeNever, left.Outcome == react.OutcomeKilled:
+		res.Outcome, res.Why = left.Outcome, left.Why
+	case errors.Is(err, react.ErrStopped), errors.Is(err, context.Canceled):
+		res.Outcome, res.Why = react.OutcomeKilled, "the operator stopped it"
+	case errors.Is(err, acp.ErrGone):
+		res.Outcome, res.Exit, res.Why = react.OutcomeFailed, left.Exit, joined(err.Error(), left.Why)
+	default:
+		res.Outcome, res.Why = react.OutcomeFailed, err.Error()
+	}
+	return res
+}
+
+// converse gives the agent its prompt, and returns how it ended. The streams are closed then.
+func (a *attempt) converse(steps react.Steps) (react.Result, error) {
+	in, out := a.Streams()
+	release, err := a.r.take(a.ctx, a.req)
+	if err != nil {
+		return react.Result{}, errors.Join(err, in.Close(), out.Close())
+	}
+	defer release()
+	conn, err := acp.Open(a.ctx, in, out, acp.Options{
+		Version: a.r.o.Version, Said: steps.Progress,
+		Permit: func(ctx context.Context, p acp.Permission) (bool, error) { return a.permit(ctx, steps, p) },
+	})
+	if err != nil {
+		return react.Result{}, errors.Join(err, in.Close(), out.Close())
+	}
+	defer func() { _ = conn.Close() }() // why it ended was said before
+	servers, shut := a.serve(steps)
+	defer shut()
+	session, again, err := a.session(conn, steps, servers)
+	if err != nil {
+		return react.Result{}, err
+	}
+	return a.prompt(conn, session, again, steps)
+}
+
+// session begins a session, or takes one up again. Again: it is that of an attempt of this
+// run that was cut off.
+func (a *attempt) session(conn *acp.Conn, steps react.Steps, servers []acp.Server) (session trust.Text, again bool, err error) {
+	known, ok := a.r.recall(a.req)
+	cutOff := ok && known.cutOff(a.req)
+	if !cutOff && begun(steps) != 0 {
+		return session, false, fmt.Errorf("%w: its conversation is not remembered", errUnknown)
+	}
+	next := conversation{Session: known.Session, Loads: conn.Info().Loads, Act: a.req.ActHash(), Run: a.req.Run}
+	if ok && next.Loads && (cutOff || known.Act == next.Act) {
+		switch err := conn.Load(a.ctx, known.Session, a.Dir(), servers); {
+		case err == nil:
+			return known.Session, cutOff, a.r.remember(a.req, next)
+		case cutOff:
+			return session, false, fmt.Errorf("%w: its conversation cannot be loaded: %w", errUnknown, err)
+		case !errors.Is(err, acp.ErrRefused):
+			return session, false, err
+		}
+		// It has forgotten the conversation: a new one begins.
+	} else if cutOff {
+		return session, false, fmt.Errorf("%w: it cannot load its conversation", errUnknown)
+	}
+	if next.Session, err = conn.New(a.ctx, a.Dir(), servers); err != nil {
+		return session, false, err
+	}
+	return next.Session, false, a.r.remember(a.req, next)
+}
+
+// begun returns the number of the prompt that an earlier attempt began, 0 if there is none.
+func begun(steps react.Steps) int {
+	for _, s := range steps.All() {
+		if s.Kind == react.StepPrompt && s.State == react.StepBegun {
+			return s.N
+		}
+	}
+	return 0
+}
+
+// cutOffNote is told to an agent whose turn was cut off.
+const cutOffNote = "You were interrupted while you worked on the task below. Find out first what you have done already, do nothing twice, and finish it."
+
+// prompt gives the agent the task and the data, as one step.
+func (a *attempt) prompt(conn *acp.Conn, session trust.Text, again bool, steps react.Steps) (react.Result, error) {
+	blocks := []string{a.req.Task, string(a.req.Input)}
+	if again {
+		blocks = append([]string{cutOffNote}, blocks...)
+	}
+	sent, err := json.Marshal(blocks)
+	if err != nil {
+		return react.Result{}, err
+	}
+	sum := sha256.Sum256(sent)
+	step := react.Step{Kind: react.StepPrompt, N: begun(steps), Sent: hex.EncodeToString(sum[:])}
+	if step.N, err = steps.Begin(a.ctx, step, nil); err != nil {
+		return react.Result{}, err
+	}
+	turn, err := conn.Prompt(a.ctx, session, blocks)
+	res := resultOf(turn)
+	step.State, step.Why = react.StepDone, string(turn.Stop)
+	step.Answer, step.Usage = &react.Answer{Text: turn.Text}, react.Usage{In: turn.In, Out: turn.Out}
+	if err != nil || res.Outcome != react.OutcomeDone {
+		step.State = react.StepFailed
+	}
+	if err != nil {
+		step.Why = err.Error()
+	}
+	// Also where the run was stopped: what it did so far is to be kept.
+	return res, errors.Join(err, steps.End(context.WithoutCancel(a.ctx), step))
+}
+
+// resultOf says what a turn came to.
+func resultOf(turn acp.Turn) react.Result {
+	res := react.Result{Outcome: react.OutcomeDone, Answer: turn.Text, Why: joined(turn.Notes...)}
+	why := ""
+	switch turn.Stop {
+	case acp.StopEnd:
+		return res
+	case acp.StopTokens:
+		why = "the agent ended with all its tokens used"
+	case acp.StopRequests:
+		why = "the agent ended with all its requests used"
+	case acp.StopRefusal:
+		why = "the agent refused"
+	default:
+		why = "the agent cancelled its turn"
+	}
+	res.Outcome, res.Why = react.OutcomeFailed, joined(why, res.Why)
+	return res
+}
+
+// maxPermit bounds what an agent asks leave for, in bytes: what cannot be shown whole cannot
+// be approved.
+const maxPermit = 64 << 10
+
+// permit has the operator decide what the agent asks leave for.
+func (a *attempt) permit(ctx context.Context, steps react.Steps, p acp.Permission) (bool, error) {
+	if len(p.Call) > maxPermit {
+		a.longPermits.Add(1)
+		return false, nil
+	}
+	asked, err := a.ask(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer asked()
+	answered, err := steps.Ask(ctx, react.Request{
+		Kind: react.RequestPermit, Run: a.req.Run, Rule: a.req.Rule, Seq: a.req.Seq, Count: a.req.Count,
+		Title: p.Title, Input: p.Call, Time: a.req.Time,
+	}, "the agent asks leave, in its own words")
+	return answered.Approved, err
+}
+
+// ask waits until nothing else is asked: an approval is for what was asked last.
+func (a *attempt) ask(ctx context.Context) (done func(), err error) {
+	select {
+	case a.asking <- struct{}{}:
+		return func() { <-a.asking }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,174 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"eventdeck/host/acp"
+	"eventdeck/host/react"
+	"eventdeck/host/react/gate"
+	"eventdeck/host/react/input"
+	"eventdeck/host/react/toolset"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/handoff"
+)
+
+// Bounds of calls.
+const (
+	toolsWithin = 30 * time.Second // for the lists of the servers' tools
+	maxCalls    = 4                // of one run at the same time
+)
+
+// toolGate is the tools of one conversation.
+type toolGate struct {
+	a     *attempt
+	steps react.Steps
+	token string
+	calls chan struct{} // holds a place for each call
+}
+
+var _ react.Gate = (*toolGate)(nil)
+
+// serve opens the gate of the conversation, and returns the server that the agent is to
+// start. Nothing passes after shut.
+func (a *attempt) serve(steps react.Steps) (servers []acp.Server, shut func()) {
+	if len(a.req.Tools) == 0 {
+		return nil, func() {}
+	}
+	g := &toolGate{a: a, steps: steps, token: rand.Text(), calls: make(chan struct{}, maxCalls)}
+	a.r.mu.Lock()
+	a.r.gates[a.req.Run] = g
+	a.r.mu.Unlock()
+	return []acp.Server{{
+			Name: "eventdeck", Command: a.r.o.Executable, Args: []string{"gate", string(a.req.Run)},
+			Env: [][2]string{{gate.EnvSocket, a.sockets[0]}, {gate.EnvToken, g.token}},
+		}}, func() {
+			a.r.mu.Lock()
+			delete(a.r.gates, a.req.Run)
+			a.r.mu.Unlock()
+			a.cancel()
+		}
+}
+
+// Gate returns the tools of a run that is under way, for who has its token.
+//
+// Error: [react.ErrNoGate].
+func (r *Runner) Gate(run react.RunID, token string) (react.Gate, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.gates[run]
+	if g == nil || subtle.ConstantTimeCompare([]byte(g.token), []byte(token)) != 1 {
+		return nil, react.ErrNoGate
+	}
+	return g, nil
+}
+
+// Tools implements [react.Gate].
+func (g *toolGate) Tools(context.Context) ([]react.Pinned, error) {
+	if g.a.ctx.Err() != nil {
+		return nil, react.ErrNoGate
+	}
+	return slices.Clone(g.steps.First().Tools), nil
+}
+
+// errManyCalls: the agent calls more at the same time than it may.
+var errManyCalls = fmt.Errorf("%w: %d calls are under way", react.ErrRefusedStep, maxCalls)
+
+// Call implements [react.Gate].
+func (g *toolGate) Call(ctx context.Context, server, tool string, args json.RawMessage) (react.ToolResult, error) {
+	select {
+	case g.calls <- struct{}{}:
+		defer func() { <-g.calls }()
+	default:
+		return react.ToolResult{}, errManyCalls
+	}
+	// The call ends with the agent's patience and with its conversation.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(g.a.ctx, func() { cancel(react.ErrNoGate) })()
+	step, err := g.begin(ctx, server, tool, args)
+	if err != nil {
+		return react.ToolResult{}, err
+	}
+	return g.carryOut(step)
+}
+
+// begin has a call judged, by the operator where the policy says so.
+func (g *toolGate) begin(ctx context.Context, server, tool string, args json.RawMessage) (react.Step, error) {
+	step := react.Step{Kind: react.StepTool, Server: server, Tool: tool}
+	tools := g.steps.First().Tools
+	i := slices.IndexFunc(tools, func(p react.Pinned) bool { return p.Server == server && p.Name == tool })
+	if i < 0 {
+		_, err := g.steps.Begin(ctx, step, nil) // so that the attempt is recorded
+		if err == nil {
+			err = react.ErrRefusedStep
+		}
+		return step, fmt.Errorf("there is no such tool: %w", err)
+	}
+	req, err := toolset.Request(ctx, g.a.r.o.Tools, g.a.req, tools[i], args)
+	if err != nil {
+		return step, fmt.Errorf("%w: %w", react.ErrRefusedStep, err)
+	}
+	step.Class, step.Args = req.Class, json.RawMessage(req.Input)
+	step.N, err = g.steps.Begin(ctx, step, &req)
+	if errors.Is(err, react.ErrAsks) {
+		step.N, err = g.ask(ctx, step, req, err.Error())
+	}
+	return step, err
+}
+
+// ask has the operator decide about a call, and begins it.
+func (g *toolGate) ask(ctx context.Context, step react.Step, req react.Request, why string) (n int, err error) {
+	asked, err := g.a.ask(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer asked()
+	answered, err := g.steps.Ask(ctx, req, why)
+	if err != nil {
+		return 0, err
+	}
+	if !answered.Approved {
+		return 0, fmt.Errorf("%w: the operator denies it: %s", react.ErrRefusedStep, answered.Reason)
+	}
+	return g.steps.Begin(ctx, step, &req)
+}
+
+// carryOut calls a tool whose step was begun. It goes on whatever the agent does: that a call
+// was begun and its outcome is not known is what must not happen.
+func (g *toolGate) carryOut(step react.Step) (react.ToolResult, error) {
+	ctx := context.WithoutCancel(g.a.ctx)
+	result, err := g.a.r.o.Tools.CallTool(ctx, step.Server, step.Tool, step.Args)
+	switch {
+	case err == nil:
+		step.State, step.Result = react.StepDone, &result
+	case errors.Is(err, react.ErrToolRefused), step.Class == react.ToolRead:
+		step.State, step.Why = react.StepFailed, err.Error()
+	default:
+		why := fmt.Sprintf("it is not known whether %s/%s was carried out: %v", step.Server, step.Tool, err)
+		g.a.unknown.Store(&why)
+		return react.ToolResult{}, errors.New(why) // the step stays begun
+	}
+	if err := errors.Join(err, g.steps.End(ctx, step)); err != nil {
+		return react.ToolResult{}, err
+	}
+	return sealed(g.a.req.Run, step)
+}
+
+// sealed returns the result of a step in an envelope.
+func sealed(run react.RunID, step react.Step) (react.ToolResult, error) {
+	result := *step.Result
+	origin := "mcp-tool-result"
+	if result.Cut > 0 {
+		origin += fmt.Sprintf(", its last %d bytes left out", result.Cut)
+	}
+	text, err := input.Seal(run, handoff.Envelope{Origin: origin, Server: trust.Untrusted(step.Server), Payload: []byte(result.Content.Raw())})
+	result.Content = trust.Untrusted(string(text))
+	return result, err
+}
