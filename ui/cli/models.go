@@ -21,6 +21,9 @@ type Models interface {
 	HasKey(ctx context.Context, m react.Model) error
 	// Try asks a model for a word. What it may have cost is returned with an error too.
 	Try(ctx context.Context, m react.Model) (Tried, error)
+	// Sent makes again what the model of a run was sent in step n, from the request with
+	// which the run began and its steps. It asks nobody.
+	Sent(first react.Request, steps []react.Step, n int) ([]byte, error)
 }
 
 // Tried is what became of one short question to a model.

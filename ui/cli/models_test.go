@@ -15,6 +15,7 @@ import (
 
 // models stands in for what asks models.
 type models struct {
+	Models
 	missing error // of models with a key
 	tried   Tried
 	err     error

@@ -26,6 +26,7 @@ func (a *app) runsCommand() *cobra.Command {
 		since  string
 		reason string
 		step   int
+		body   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "runs",
@@ -54,13 +55,17 @@ func (a *app) runsCommand() *cobra.Command {
 	show := &cobra.Command{
 		Use: "show ID", Short: "Show a run: what it does, for which records, its steps, how it went", Args: exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
 		Run: a.run(func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("step") {
-				return a.showStep(cmd.Context(), react.RunID(args[0]), step)
+			switch {
+			case body && !cmd.Flags().Changed("step"):
+				return usagef("runs show: --body goes with --step N")
+			case cmd.Flags().Changed("step"):
+				return a.showStep(cmd.Context(), react.RunID(args[0]), step, body)
 			}
 			return a.showRun(cmd.Context(), react.RunID(args[0]))
 		}),
 	}
 	show.Flags().IntVar(&step, "step", 0, "only this step of a run that asks a model, with all that a tool answered")
+	show.Flags().BoolVar(&body, "body", false, "with --step: the bytes that the model was sent, made again and compared; with --json exactly as they were")
 	list.Flags().StringVar(&q.Rule, "rule", "", "only those of this rule")
 	list.Flags().StringVar(&state, "state", "", "only those in this state")
 	list.Flags().StringVar(&since, "since", "", "only those made since then: a duration before now (24h), or a time")
@@ -297,9 +302,10 @@ func (a *app) showRun(ctx context.Context, id react.RunID) error {
 		for i := range steps {
 			b.WriteString("\n" + stepText(&steps[i]))
 		}
-		if r.Result != nil && !r.Result.Answer.IsZero() {
-			line("\nanswer", "in its own words:")
-			b.WriteString(safeLines(react.Gutter, r.Result.Answer))
+		if x := r.Result; x != nil && !x.Answer.IsZero() && !saidLast(steps, x.Answer) {
+			b.WriteString("\n")
+			line("answer", "in its own words:")
+			b.WriteString(safeLines(react.Gutter, x.Answer))
 		}
 		return a.write([]byte(b.String()))
 	})

@@ -2,20 +2,24 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"eventdeck/host/export"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 )
 
-// showStep prints one step of a run in full.
-func (a *app) showStep(ctx context.Context, id react.RunID, n int) error {
+// showStep prints one step of a run in full, or with body what its model was sent.
+func (a *app) showStep(ctx context.Context, id react.RunID, n int, body bool) error {
 	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
-		if _, _, err := oneRun(ctx, c, id); err != nil {
+		r, _, err := oneRun(ctx, c, id)
+		if err != nil {
 			return err
 		}
 		steps, err := c.Steps(ctx, id)
@@ -25,6 +29,9 @@ func (a *app) showStep(ctx context.Context, id react.RunID, n int) error {
 		i := slices.IndexFunc(steps, func(s react.Step) bool { return s.N == n })
 		if i < 0 {
 			return fmt.Errorf("run %s has no step %d; it took %d", id, n, len(steps))
+		}
+		if body {
+			return a.showBody(&r, steps, i)
 		}
 		if a.flags.json {
 			text, err := json.Marshal(steps[i])
@@ -39,6 +46,33 @@ func (a *app) showStep(ctx context.Context, id react.RunID, n int) error {
 		}
 		return a.write([]byte(text))
 	})
+}
+
+// showBody prints what the model of a run was sent in a step. It is made again from the run;
+// bytes that are not those that were sent are not shown.
+func (a *app) showBody(r *react.Run, steps []react.Step, i int) error {
+	first := r.Began
+	if first == nil {
+		first = r.Request
+	}
+	if first == nil {
+		return fmt.Errorf("run %s has no request", r.ID)
+	}
+	sent, err := a.Models.Sent(*first, steps, steps[i].N)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(sent)
+	if got := hex.EncodeToString(sum[:]); got != steps[i].Sent {
+		return fmt.Errorf("step %d of run %s: what was sent cannot be made again: SHA-256 is %s, and was %s", steps[i].N, r.ID, got, steps[i].Sent)
+	}
+	if a.flags.json {
+		b := trust.AppendJSONString([]byte(`{"id":`), string(r.ID))
+		b = fmt.Appendf(export.AppendName(b, "step"), "%d", steps[i].N)
+		b = export.AppendString(b, "sha256", steps[i].Sent)
+		return a.write(append(export.AppendText(b, "body", trust.Untrusted(string(sent))), '}', '\n'))
+	}
+	return a.write([]byte(safeLines("", trust.Untrusted(string(sent)))))
 }
 
 // stepText is a step as plain text; what others say stands behind the gutter.
@@ -93,6 +127,16 @@ func stepText(s *react.Step) string {
 		line("result", words)
 	}
 	return b.String()
+}
+
+// saidLast reports whether the last answer of the steps is this text.
+func saidLast(steps []react.Step, text trust.Text) bool {
+	for i := len(steps) - 1; i >= 0; i-- {
+		if a := steps[i].Answer; a != nil {
+			return a.Text == text
+		}
+	}
+	return false
 }
 
 // safeLines are words of others on lines that act on no terminal, each behind a prefix.

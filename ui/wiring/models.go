@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host/model"
 	"eventdeck/host/react"
+	"eventdeck/host/react/converse"
 	"eventdeck/ui/cli"
 )
 
@@ -45,4 +46,11 @@ func (m Models) Try(ctx context.Context, of react.Model) (tried cli.Tried, err e
 	began := time.Now()
 	answer, usage, cost, err := c.Ask(ctx, body, nil)
 	return cli.Tried{Answer: answer.Text, Took: time.Since(began), Usage: usage, Cost: cost}, err
+}
+
+// Sent implements [cli.Models].
+//
+// Errors: those of [converse.Body].
+func (m Models) Sent(first react.Request, steps []react.Step, n int) ([]byte, error) {
+	return converse.Body(first, steps, n)
 }
