@@ -87,7 +87,7 @@ func (k *hook) grant(ttl time.Duration, w wanted, secret event.Secret, fresh boo
 		k.previous, k.secret, k.dualUntil = k.secret, secret, now.Add(dualSign)
 	}
 	status := k.statusLocked()
-	if fresh || w.held && w.pos != k.done {
+	if !fresh && w.held && w.pos != k.done {
 		k.moveLocked(w)
 	}
 	k.health.suspended, k.health.failures, k.health.failedSince, k.due = false, 0, time.Time{}, time.Time{}
@@ -152,6 +152,13 @@ func (k *hook) statusLocked() map[string]any {
 
 // run delivers until ctx or the subscription ends.
 func (k *hook) run(ctx context.Context) {
+	select {
+	case <-k.kick: // it was granted: its position is known
+	case <-ctx.Done():
+		return
+	case <-k.stop:
+		return
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
