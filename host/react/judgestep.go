@@ -25,7 +25,7 @@ type StepFacts struct {
 	// them.
 	Before []Step
 	// Step is what is to be begun, with what it may use and cost at most. N of one that is
-	// begun again is not 0.
+	// begun again is not 0. One that is refused already is only to be kept as that.
 	Step    Step
 	Request *Request // of a call of a tool
 

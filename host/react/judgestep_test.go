@@ -53,6 +53,7 @@ func TestStepsAreJudged(t *testing.T) {
 		"held":                             {func(f *StepFacts) { f.Held = "restored" }, ErrStopped, "restored", ""},
 		"no such rule any more":            {func(f *StepFacts) { f.Rule = nil }, ErrRefusedStep, "no longer in the file", ""},
 
+		"what its caller refuses":            {func(f *StepFacts) { f.Step.State, f.Step.Why, f.Request = StepRefused, "no such argument", nil }, ErrRefusedStep, "no such argument", "rules.json:5:3"},
 		"a tool that is not listed":          {func(f *StepFacts) { calls(f, "pager", "page_all") }, ErrRefusedStep, "no such tool", "rules.json:5:3"},
 		"a tool of another server":           {func(f *StepFacts) { calls(f, "other", "look") }, ErrRefusedStep, "no such tool", "rules.json:5:3"},
 		"a call without its request":         {func(f *StepFacts) { f.Request = nil }, ErrRefusedStep, "exact request", "rules.json:5:3"},

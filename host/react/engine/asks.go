@@ -91,7 +91,7 @@ func (e *Engine) answer(r *run, a answer, why string) {
 // refuseAsked notes among the steps that the operator refused a call of a tool.
 func (e *Engine) refuseAsked(r *run, a answer) {
 	if req := r.Request; req.Kind == react.RequestTool && r.steps != nil && a.err == nil && len(r.taken) < react.MaxSteps {
-		st := react.Step{Kind: react.StepTool, Server: req.Server, Tool: req.Tool, Class: req.Class, Args: req.Input}
+		st := react.Step{Kind: react.StepTool, Server: req.Server, Tool: req.Tool, Class: req.Class, Args: storable(req.Input)}
 		why := "the operator said no"
 		if a.Reason != "" {
 			why += ": " + a.Reason

@@ -175,6 +175,9 @@ func (e *Engine) adopt(r *run) {
 		e.finish(r, react.Result{Outcome: react.OutcomeUnknown, Why: "eventdeck ended meanwhile", Ended: e.now()})
 		return
 	}
+	if r.stepped() {
+		r.back() // an agent that goes on asks again
+	}
 	req, h := *r.Request, react.Handle{Attempt: r.Attempt}
 	if r.Handle != nil {
 		h = *r.Handle

@@ -16,6 +16,7 @@ type planned struct {
 	kind  react.StepKind
 	tool  string // of a tool, SERVER/NAME
 	ask   bool   // a live attempt asks by itself
+	args  string
 	bound int64
 	cost  int64 // -1: it is not known
 	next  *react.Request
@@ -144,7 +145,7 @@ func (a *attempt) carryOut(ctx context.Context, steps react.Steps, st *react.Ste
 		if p.cost < 0 {
 			w.paid[a.req.Run] += p.bound + 1
 		}
-		st.Answer = &react.Answer{Text: trust.Untrusted("said" + w.said)}
+		st.Answer = &react.Answer{Text: trust.Untrusted("said" + w.said), Calls: w.calls}
 	}
 	w.mu.Unlock()
 	select {
@@ -164,6 +165,9 @@ func (p planned) step(first react.Request) (react.Step, *react.Request) {
 	}
 	i := slices.IndexFunc(first.Tools, func(t react.Pinned) bool { return t.Server+"/"+t.Name == p.tool })
 	st.Usage, st.Args = react.Usage{}, json.RawMessage(`{"id":1}`)
+	if p.args != "" {
+		st.Args = json.RawMessage(p.args)
+	}
 	if i < 0 {
 		st.Server, st.Tool = "made", p.tool
 		return st, &react.Request{Kind: react.RequestTool, Run: first.Run, Rule: first.Rule, Server: "made", Tool: p.tool, Class: react.ToolRead}

@@ -137,6 +137,10 @@ func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 	}
 	f := e.stepFacts(r, st, request)
 	v := react.JudgeStep(f)
+	if v.Err == nil && st.Args != nil && storable(st.Args) == nil {
+		v = react.StepVerdict{Err: react.ErrRefusedStep, Why: "its arguments are no JSON"}
+	}
+	st.Args = storable(st.Args)
 	if v.Err == nil && len(encode(st)) > maxStep {
 		v = react.StepVerdict{Err: react.ErrRefusedStep, Why: "its arguments are too long to be kept"}
 	}
@@ -153,6 +157,14 @@ func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 		r.back() // it passes once
 	}
 	return e.takeStep(s, st, i, v), nil
+}
+
+// storable returns JSON, nil for what is none: it may be of a model, and cannot be stored.
+func storable(raw json.RawMessage) json.RawMessage {
+	if json.Valid(raw) {
+		return raw
+	}
+	return nil
 }
 
 // stepError is the error of a verdict, which says why.
@@ -216,7 +228,7 @@ func addUsage(a, b react.Usage) react.Usage {
 
 // refuseStep stages that a step was refused, so that it counts, and returns its number.
 func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict) int {
-	r := s.r
+	r, own := s.r, st.State == react.StepRefused
 	if i >= 0 {
 		if st = r.taken[i].Step; st.State != react.StepBegun {
 			return st.N
@@ -236,7 +248,11 @@ func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict)
 	st.State, st.Why, st.Line, st.Ended = react.StepRefused, v.Why, v.Line, e.now()
 	r.taken[i] = step{Step: st}
 	e.stageStep(s, i)
-	e.audit(r.actor(), "step refused", 0, fmt.Sprintf("run %s, step %d: %s", r.ID, st.N, v.Why))
+	why := v.Why
+	if own { // it may have a model's words
+		why = "it cannot be done as it was asked for"
+	}
+	e.audit(r.actor(), "step refused", 0, fmt.Sprintf("run %s, step %d: %s", r.ID, st.N, why))
 	return st.N
 }
 
@@ -312,6 +328,14 @@ func (e *Engine) endStep(s *steps, i int, st react.Step) {
 	delete(e.spent.out, stepID{r.ID, have.N})
 	next := have.Step
 	next.State, next.Why, next.Answer, next.Result, next.Ended = st.State, st.Why, st.Answer, st.Result, e.now()
+	if a := st.Answer; a != nil {
+		stored := *a
+		stored.Calls = slices.Clone(a.Calls)
+		for i := range stored.Calls {
+			stored.Calls[i].Args = storable(stored.Calls[i].Args)
+		}
+		next.Answer = &stored
+	}
 	next.Cost = react.Sum(have.Cost-have.Bound, cost)
 	usage.In, usage.Out = max(usage.In, 0), max(usage.Out, 0)
 	before := react.Usage{In: have.Usage.In - have.BoundUsage.In, Out: have.Usage.Out - have.BoundUsage.Out, Estimated: have.Tries > 1 && have.Usage.Estimated}

@@ -74,6 +74,26 @@ func TestAStepIsBounded(t *testing.T) {
 	})
 }
 
+// Whatever a model makes of arguments can be stored or is refused.
+func TestArgumentsThatAreNoJSONAreRefused(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		bad := reads
+		bad.args = `{"id":`
+		w.plan, w.calls = does(asksModel, bad, reads), []react.Call{{ID: "1", Name: "look", Args: []byte(`{"id"`)}}
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		r := only(t, e, react.Done)
+		all, err := e.Steps(t.Context(), r.ID)
+		if err != nil || len(all) != 3 || all[1].State != react.StepRefused || all[2].State != react.StepDone || len(w.called) != 1 || all[0].Answer.Calls[0].ID != "1" {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}
+
 // A run that never tells what became of it does not go on for ever.
 func TestARunThatIsNeverKnownFails(t *testing.T) {
 	simulated(t, func(t *testing.T) {

@@ -53,6 +53,7 @@ type world struct {
 	paid    map[react.RunID]int64         // micro-dollars that models really took
 	lives   int                           // that are over
 	said    string                        // what a model answers
+	calls   []react.Call                  // of tools, with its answer
 	words   string                        // that a model says
 	skew    time.Duration                 // by which the clock of the host is wrong
 	answers map[react.RunID][]react.Answered
@@ -309,6 +310,9 @@ func (l *life) Ready(_ context.Context, r react.Request, n int) (react.Attempt, 
 }
 
 func (l *life) Adopt(_ context.Context, r react.Request, h react.Handle) (react.Attempt, error) {
+	if r.Kind == react.RequestTool || r.Kind == react.RequestModel || r.Kind == react.RequestChoice {
+		l.w.t.Errorf("an attempt of a %s is to be found again", r.Kind)
+	}
 	return &attempt{l: l, req: r, n: h.Attempt, adopted: true, killed: make(chan struct{})}, nil
 }
 
@@ -378,7 +382,7 @@ func (a *attempt) Wait(ctx context.Context) (react.Result, error) {
 	w := a.l.w
 	w.mu.Lock()
 	end, began := w.ends[a.name()]
-	if a.adopted && a.req.Kind == react.RequestAgent || a.adopted && a.req.Kind == react.RequestTool {
+	if a.adopted && a.req.Kind == react.RequestAgent {
 		w.mu.Unlock()
 		if w.cut {
 			return react.Result{Outcome: react.OutcomeUnknown, Why: "its conversation is gone"}, nil
