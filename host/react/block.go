@@ -252,7 +252,7 @@ func (b *block) confine(c *Confine) {
 
 // marked returns the lines with those marked that the last request does not have.
 func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
-	if last == nil || last.ActHash() == r.ActHash() {
+	if last == nil || !r.comparable(last) || last.ActHash() == r.ActHash() {
 		return lines
 	}
 	before := plainLines(last.lines(nil))
@@ -271,6 +271,8 @@ func (b *block) compared(act []BlockLine, r Request, last *Request) {
 		b.text("before", "nothing of this rule was approved yet", false)
 	case last.ActHash() == r.ActHash():
 		b.text("before", "the same act was approved, with another input", false)
+	case !r.comparable(last):
+		b.text("before", "what was approved last was of another kind", false)
 	default:
 		b.text("before", "another act was approved; then it was:", true)
 		now := plainLines(act)
@@ -281,6 +283,13 @@ func (b *block) compared(act []BlockLine, r Request, last *Request) {
 			}
 		}
 	}
+}
+
+// comparable reports whether what differs between two requests tells an operator something: a
+// call of a tool differs in all from the run that it is a step of, and from a call of
+// another tool.
+func (r Request) comparable(last *Request) bool {
+	return r.Kind == last.Kind && r.Server == last.Server && r.Tool == last.Tool
 }
 
 func plainLine(l BlockLine) string { return l.Label + "\n" + l.Text.Plain() }

@@ -108,3 +108,24 @@ func TestNothingHostileImitatesABlock(t *testing.T) {
 		}
 	}
 }
+
+// A call of a tool is compared with calls of that tool, and not with the run that it is a step of.
+func TestActsOfAnotherKindAreNotCompared(t *testing.T) {
+	run := Request{Kind: RequestModel, Run: "r", Rule: "a", Task: "look", Model: &Model{Name: "m"}}
+	call := Request{Kind: RequestTool, Run: "r", Rule: "a", Server: "pager", Tool: "rollback", Class: ToolWrite, Input: []byte(`{"deploy":"d-5"}`)}
+	other := call
+	other.Input = []byte(`{"deploy":"d-6"}`)
+	text := func(last *Request) string {
+		var b strings.Builder
+		for _, l := range Block(Run{ID: "r", Rule: "a", State: Asking, Request: &call}, RuleView{}, last) {
+			b.WriteString(l.Label + " " + l.Text.Plain() + "\n")
+		}
+		return b.String()
+	}
+	if got := text(&run); !strings.Contains(got, "of another kind") || strings.Contains(got, "\nwas ") {
+		t.Errorf("after a run of the rule:\n%s", got)
+	}
+	if got := text(&other); !strings.Contains(got, "\nwas argument deploy = \"d-6\"") {
+		t.Errorf("after another call:\n%s", got)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -200,7 +201,11 @@ func (a *app) try(ctx context.Context, m react.Model) error {
 		_, err = fmt.Fprintf(a.Stdout, "%s\n", raw)
 		return err
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s answered in %v: %s\n%s\n", m.Name, tried.Took.Round(time.Millisecond), trust.Line(tried.Answer).Clip(200).Plain(), costWords(m, tried))
+	text := fmt.Sprintf("%s answered in %v, %s\n", m.Name, tried.Took.Round(time.Millisecond), costWords(m, tried))
+	for _, line := range trust.Block(tried.Answer, 0) {
+		text += react.Gutter + line.Clip(200).Plain() + "\n"
+	}
+	_, err = io.WriteString(a.Stdout, text)
 	return err
 }
 

@@ -83,9 +83,9 @@ func TestModelsAreTried(t *testing.T) {
 		error string
 	}{
 		"text": {[]string{"big"}, models{tried: Tried{Answer: trust.Untrusted("OK\x1b[2J"), Took: 1234567 * time.Microsecond, Usage: react.Usage{In: 12, Out: 3}, Cost: 37}},
-			exitDone, "big answered in 1.235s: OK\\x1b[2J\n12 tokens read, 3 written, $0.000037\n", ""},
+			exitDone, "big answered in 1.235s, 12 tokens read, 3 written, $0.000037\n│ OK\\x1b[2J\n", ""},
 		"no report": {[]string{"other"}, models{tried: Tried{Answer: trust.Untrusted("OK"), Took: time.Second, Usage: react.Usage{In: 12, Out: 3, Estimated: true}}},
-			exitDone, "other answered in 1s: OK\n12 tokens read, 3 written (at most: it does not say), at a price that is not known\n", ""},
+			exitDone, "other answered in 1s, 12 tokens read, 3 written (at most: it does not say), at a price that is not known\n│ OK\n", ""},
 		"json": {[]string{"big", "--json"}, models{tried: Tried{Answer: trust.Untrusted("OK"), Took: time.Second, Usage: react.Usage{In: 12, Out: 3}, Cost: 37}},
 			exitDone, `{"answer":"OK","estimated":false,"in":12,"microDollars":37,"model":"big","ms":1000,"out":3}` + "\n", ""},
 		"refused": {[]string{"big"}, models{err: errors.New("HTTP 401: it does not accept the key")}, exitError, "", "HTTP 401: it does not accept the key; nothing was spent"},

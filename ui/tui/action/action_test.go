@@ -104,8 +104,8 @@ func TestTypedLines(t *testing.T) {
 		"goto":       action.ErrUsage,
 		`goto "`:     action.ErrUsage,
 		"gato":       action.ErrCommand,
-		"help me":    action.ErrCommand,
-		"copy 'now'": action.ErrCommand,
+		"help me":    action.ErrUsage,
+		"copy 'now'": action.ErrUsage,
 	} {
 		if _, err := d.Execute(line); !errors.Is(err, want) {
 			t.Errorf("%q: %v", line, err)

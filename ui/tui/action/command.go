@@ -68,8 +68,10 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 		}
 		return cmd, err
 	}
-	if x := t.Find(words[0]); x != nil && len(words) == 1 {
+	if x := t.Find(words[0]); x != nil {
 		switch {
+		case len(words) > 1:
+			return nil, t.withoutWords(x.ID)
 		case x.Dangerous && t.ReadOnly:
 			return nil, ErrReadOnly
 		case !t.Works(x) && x.Needs != "":
@@ -83,6 +85,17 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 		return x.Run(), nil
 	}
 	return nil, t.unknown(words[0])
+}
+
+// withoutWords is the error of an action that got words; it names the command that does the
+// same with words, if there is one.
+func (t *Table) withoutWords(id string) error {
+	for _, c := range t.Commands {
+		if c.Title == id {
+			return fmt.Errorf("%w: %s takes no words; with words it is: %s %s", ErrUsage, id, c.Name, c.Usage)
+		}
+	}
+	return fmt.Errorf("%w: %s takes no words", ErrUsage, id)
 }
 
 func (t *Table) unknown(name string) error {

@@ -275,9 +275,9 @@ func (p *Part) Standing() string {
 	case g.ready:
 		return p.env.Screen.KeyOf(Yes) + " " + verb
 	case n > 0 && g.below():
-		return "read on: " + cells.Count(n, "line") + " below"
+		return "read on (" + p.env.Screen.KeyOf("detail") + ", " + p.env.Screen.KeyOf("half.down") + "): " + cells.Count(n, "line") + " below"
 	case n > 0 && g.above():
-		return "read back: " + cells.Count(n, "line") + " above"
+		return "read back (" + p.env.Screen.KeyOf("detail") + ", " + p.env.Screen.KeyOf("half.up") + "): " + cells.Count(n, "line") + " above"
 	}
 	return "a moment"
 }
