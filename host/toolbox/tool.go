@@ -33,16 +33,13 @@ func readTool(raw json.RawMessage) (t listed) {
 		text, ok := m.Text()
 		switch m.Key.Raw() {
 		case "name":
-			t.def.Name = text.Raw()
-			ok = ok && goodName(t.def.Name)
+			if t.def.Name = text.Raw(); !ok || !goodName(t.def.Name) {
+				t.err = errors.New("its name makes no sense or is too long")
+			}
 		case "description":
-			t.def.Description = text
-			ok = ok && text.Len() <= maxDescription
-		default:
-			ok = true
-		}
-		if !ok {
-			t.err = fmt.Errorf("its %s makes no sense or is too long", m.Key.Raw())
+			if t.def.Description = text; !ok || text.Len() > maxDescription {
+				t.err = errors.New("its description makes no sense or is too long")
+			}
 		}
 	}
 	if t.err != nil {

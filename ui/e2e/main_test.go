@@ -43,6 +43,9 @@ const (
 	envClock     = "EVENTDECK_E2E_CLOCK"     // file with a duration by which the host's clock is off
 )
 
+// reachCommand has the test binary try, as the command of a reaction, what it reaches.
+const reachCommand = "reach"
+
 func TestMain(m *testing.M) {
 	if crash.IsMonitor() {
 		beLate()
@@ -57,6 +60,10 @@ func TestMain(m *testing.M) {
 	// An agent starts the program as a server, with no more of an environment than that needs.
 	if os.Getenv(envProgram) != "" || len(os.Args) == 3 && os.Args[1] == "gate" {
 		os.Exit(program())
+	}
+	// A confined command cannot make the files of a test that is measured for coverage.
+	if len(os.Args) == 3 && os.Args[1] == reachCommand {
+		os.Exit(reach(os.Args[2]))
 	}
 	os.Exit(m.Run())
 }

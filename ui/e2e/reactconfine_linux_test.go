@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -21,14 +20,11 @@ import (
 	"eventdeck/host/react/confine"
 )
 
-// envReach has this test binary try, as the command of a reaction, what it reaches.
+// envReach has the run and the hash that the command may not approve.
 const envReach = "E2E_REACH"
 
-// TestReach is that command. Its argument is the directory of a world.
-func TestReach(t *testing.T) {
-	if os.Getenv(envReach) == "" {
-		t.Skip("it is the command of another test")
-	}
+// reach tells what the process that it runs in reaches of the world in a directory.
+func reach(dir string) int {
 	socket := func(domain, kind, protocol int) error {
 		fd, err := unix.Socket(domain, kind, protocol)
 		if err == nil {
@@ -36,7 +32,6 @@ func TestReach(t *testing.T) {
 		}
 		return err
 	}
-	dir := flag.Arg(0)
 	abstract := func() error {
 		c, err := net.Dial("unix", "@"+filepath.Base(dir))
 		if err == nil {
@@ -46,9 +41,10 @@ func TestReach(t *testing.T) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		fmt.Println(err)
+		return 1
 	}
-	words := strings.Fields(os.Getenv(envReach)) // the run and the hash that it may not approve
+	words := strings.Fields(os.Getenv(envReach))
 	approve := exec.Command(self, "approve", words[0], words[1], "--data", filepath.Join(dir, "data"), "--config", filepath.Join(dir, "servers.json"))
 	approve.Env = []string{envProgram + "=1", "HOME=" + dir}
 	said, approved := approve.CombinedOutput()
@@ -65,6 +61,7 @@ func TestReach(t *testing.T) {
 		fmt.Printf("%s: %v\n", try.what, try.err)
 	}
 	fmt.Printf("said: %s", said)
+	return 0
 }
 
 // A command with "net": false reaches no socket of any kind, and cannot approve what waits;
@@ -77,7 +74,7 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	do := fmt.Sprintf(`"command":[%q,"-test.run=^TestReach$","-test.v","DIR"],"env":[%q]`, self, envReach)
+	do := fmt.Sprintf(`"command":[%q,%q,"DIR"],"env":[%q]`, self, reachCommand, envReach)
 	r := newReacting(t, `{"rules":{
 		"other":{ON,"when":".severity=P1","do":{"command":["/bin/true"]}},
 		"confined":{ON,"when":".severity=P2","do":{`+do+`,"confine":{"net":false}}},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"eventdeck/host/react"
@@ -22,10 +23,10 @@ func check(tool react.Pinned, given json.RawMessage) error {
 	if err != nil {
 		return errors.New("its arguments are no JSON object that can be taken")
 	}
+	kept := slices.AppendSeq(slices.Clone(tool.Drop), maps.Keys(tool.Fix))
 	for _, m := range members {
-		name := m.Key.Raw()
-		if _, fixed := tool.Fix[name]; fixed || slices.Contains(tool.Drop, name) {
-			return fmt.Errorf("the operator does not let %q be set", name)
+		if at := slices.Index(kept, m.Key.Raw()); at >= 0 {
+			return fmt.Errorf("the operator does not let %q be set", kept[at])
 		}
 	}
 	return schema.CheckStrictly(tool.Name, tool.Schema, given)
