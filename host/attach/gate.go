@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"eventdeck/host/react"
 )
@@ -39,7 +40,12 @@ func gateVerbs() map[string]handler {
 		if err != nil {
 			return nil, err
 		}
-		return gate.Tools(ctx)
+		tools, err := gate.Tools(ctx)
+		tools = slices.Clone(tools)
+		for i := range tools {
+			tools[i].Fix, tools[i].Drop = nil, nil
+		}
+		return tools, err
 	}))
 	add(answer(verbCall, func(ctx context.Context, e *session, c toolCall) (react.ToolResult, error) {
 		gate, err := e.gate()
@@ -116,7 +122,8 @@ func (g *Gate) Done() <-chan struct{} { return g.c.Done() }
 // Close ends the connection.
 func (g *Gate) Close() error { return g.c.Close() }
 
-// Tools implements [react.Gate].
+// Tools implements [react.Gate]. What the operator fixed or dropped stays in the process that
+// runs the reaction.
 func (g *Gate) Tools(ctx context.Context) ([]react.Pinned, error) {
 	return ask(ctx, g.c, verbTools, nothing(false))
 }

@@ -27,7 +27,7 @@ func (r *runs) find(run react.RunID, token string) (react.Gate, error) {
 }
 
 func (r *runs) Tools(context.Context) ([]react.Pinned, error) {
-	return []react.Pinned{{Tool: react.Tool{Server: "pager", Name: "get", Fix: map[string]json.RawMessage{"env": json.RawMessage(`"prod"`)}}, Description: odd, Schema: json.RawMessage(`{}`)}}, nil
+	return []react.Pinned{{Tool: react.Tool{Server: "pager", Name: "get", Fix: map[string]json.RawMessage{"env": json.RawMessage(`"prod"`)}, Drop: []string{"force"}}, Description: odd, Schema: json.RawMessage(`{}`)}}, nil
 }
 
 func (r *runs) Call(_ context.Context, server, tool string, args json.RawMessage) (react.ToolResult, error) {
@@ -56,7 +56,7 @@ func TestTheToolsOfARunAreServedForItsTokenOnly(t *testing.T) {
 		}
 	}()
 	tools, err := g.Tools(t.Context())
-	if err != nil || len(tools) != 1 || tools[0].Description != odd || string(tools[0].Fix["env"]) != `"prod"` {
+	if err != nil || len(tools) != 1 || tools[0].Description != odd || tools[0].Server != "pager" || len(tools[0].Fix)+len(tools[0].Drop) != 0 {
 		t.Errorf("%+v, %v", tools, err)
 	}
 	if got, err := g.Call(t.Context(), "pager", "get", json.RawMessage(`{"a":1}`)); err != nil || got.Content.Raw() != `answer to {"a":1}` || !got.Failed || got.Cut != 7 {

@@ -213,9 +213,15 @@ func judgeApproval(f *StepFacts) StepVerdict {
 }
 
 // flowsFrom returns a server whose content the run has, and may not give to the server of
-// the step; "" if there is none.
+// the step; "" if there is none. A conversation that is kept may hold what any tool of the
+// run told before.
 func (f *StepFacts) flowsFrom() string {
 	from := []string{f.Origin}
+	if f.First.Keep {
+		for _, p := range f.First.Tools {
+			from = append(from, p.Server)
+		}
+	}
 	for _, s := range f.Before {
 		if s.Kind == StepTool && s.State != StepRefused {
 			from = append(from, s.Server)

@@ -81,7 +81,9 @@ func TestStepsAreJudged(t *testing.T) {
 			calls(f, "git", "log")
 			f.First.Flows, f.Before = []Flow{{"pager", "git"}}, []Step{told("third")}
 		}, ErrAsks, `"third>git"`, "rules.json:5:3"},
-		"a flow lets no write": {func(f *StepFacts) { calls(f, "pager", "undo"); f.First.Flows = []Flow{{"pager", "pager"}} }, ErrAsks, "may change", "rules.json:5:3"},
+		"a conversation that is kept":             {func(f *StepFacts) { f.First.Keep = true }, ErrAsks, `"git>pager"`, "rules.json:5:3"},
+		"a conversation that is kept, with flows": {func(f *StepFacts) { f.First.Keep, f.First.Flows = true, []Flow{{"git", "pager"}} }, nil, "", ""},
+		"a flow lets no write":                    {func(f *StepFacts) { calls(f, "pager", "undo"); f.First.Flows = []Flow{{"pager", "pager"}} }, ErrAsks, "may change", "rules.json:5:3"},
 
 		"a read again": {func(f *StepFacts) {
 			f.Step.N = 1
