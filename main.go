@@ -114,11 +114,12 @@ func newHost(o host.Options) (cli.OwnHost, error) {
 
 // columns returns the width of the terminal, 0 if it is not known.
 func columns() int {
-	width, _, err := term.GetSize(int(os.Stdout.Fd()))
-	if err != nil {
-		return 0
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
 	}
-	return width
+	return 0
 }
 
 func watchTerminal(dir string) (stop func() error, err error) {

@@ -98,7 +98,7 @@ func (a *app) confirmed(ctx context.Context, c react.Control, id react.RunID, wh
 		return "", err
 	}
 	hash := r.Request.Hash()
-	text := payloadText(*r.Request) + "\n" + blockText(react.Block(r, rule, before))
+	text := payloadText(*r.Request, a.width(a.StderrTerminal)) + "\n" + blockText(react.Block(r, rule, before), a.width(a.StderrTerminal))
 	return hash, a.typed(text, what, hash, fmt.Sprintf("run %s still asks", id))
 }
 
@@ -124,22 +124,22 @@ func (a *app) typed(text, what, hash, otherwise string) error {
 // labelWidth is how wide the labels of a block are.
 const labelWidth = 14
 
-// blockText returns a block as plain text, what needs care with a mark.
-func blockText(lines []react.BlockLine) string {
+// blockText returns a block as plain text of so many cells, what needs care with a mark.
+func blockText(lines []react.BlockLine, width int) string {
 	var b strings.Builder
 	for _, l := range lines {
 		mark := "  "
 		if l.Warn {
 			mark = "! "
 		}
-		fmt.Fprintf(&b, "%-*s%s%s\n", labelWidth-2, l.Label, mark, l.Text.Plain())
+		b.WriteString(hanging(fmt.Sprintf("%-*s%s", labelWidth-2, l.Label, mark), l.Text.Plain(), width))
 	}
 	return b.String()
 }
 
-func payloadText(r react.Request) string {
+func payloadText(r react.Request, width int) string {
 	var b strings.Builder
-	for _, line := range react.Payload(r, 0) {
+	for _, line := range react.Payload(r, width) {
 		b.WriteString(line.Plain() + "\n")
 	}
 	return b.String()
@@ -194,7 +194,7 @@ func (a *app) arm(ctx context.Context, c react.Control, args []string) error {
 	if !a.StdinTerminal || !a.StderrTerminal {
 		return usagef("rules arm: this asks on a terminal; elsewhere give the hash too, which `eventdeck rules list --json` tells")
 	}
-	if err := a.typed(blockText(react.RuleBlock(v)), "arm exactly this", string(v.Hash), "the rule is as it was"); err != nil {
+	if err := a.typed(blockText(react.RuleBlock(v), a.width(a.StderrTerminal)), "arm exactly this", string(v.Hash), "the rule is as it was"); err != nil {
 		return err
 	}
 	return c.Arm(ctx, args[0], v.Hash)

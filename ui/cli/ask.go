@@ -71,7 +71,7 @@ func (a *app) ask(ctx context.Context, c react.Control, q react.Question) error 
 			return err
 		}
 	} else if r.Result != nil && !r.Result.Answer.IsZero() {
-		if err := a.write([]byte(safeLines("", r.Result.Answer))); err != nil {
+		if err := a.write([]byte(safeLines("", r.Result.Answer, 0))); err != nil {
 			return err
 		}
 	}

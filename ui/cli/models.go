@@ -202,10 +202,7 @@ func (a *app) try(ctx context.Context, m react.Model) error {
 		return err
 	}
 	text := fmt.Sprintf("%s answered in %v, %s\n", m.Name, tried.Took.Round(time.Millisecond), costWords(m, tried))
-	for _, line := range trust.Block(tried.Answer, 0) {
-		text += react.Gutter + line.Clip(200).Plain() + "\n"
-	}
-	_, err = io.WriteString(a.Stdout, text)
+	_, err = io.WriteString(a.Stdout, text+safeLines(react.Gutter, tried.Answer, a.width(a.StdoutTerminal)))
 	return err
 }
 

@@ -31,8 +31,8 @@ type Program struct {
 	StdinTerminal  bool
 	StdoutTerminal bool
 	StderrTerminal bool
-	// Columns returns how wide the terminal of standard output is, in cells; 0 or nil: it
-	// is not known.
+	// Columns returns how wide the terminal of standard output is, of standard error where
+	// standard output is none, in cells; 0 or nil: it is not known.
 	Columns func() int
 
 	Version string // of the program

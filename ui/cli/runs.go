@@ -273,12 +273,9 @@ func (a *app) showRun(ctx context.Context, id react.RunID) error {
 			return err
 		}
 		var b strings.Builder
-		b.WriteString(blockText(react.Block(r, rule, before)))
-		line := func(label, words string) {
-			if words != "" {
-				fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, words)
-			}
-		}
+		width := a.width(a.StdoutTerminal)
+		b.WriteString(blockText(react.Block(r, rule, before), width))
+		line := func(label, words string) { b.WriteString(labelled(label, words, width)) }
 		if r.Request == nil {
 			first, last := ends(r.Members)
 			line("rule", r.Rule)
@@ -297,15 +294,15 @@ func (a *app) showRun(ctx context.Context, id react.RunID) error {
 			line("printed", fmt.Sprintf("%d bytes, and %d to standard error; `eventdeck runs out %s` prints them", r.Result.Output.Stdout.Bytes, r.Result.Output.Stderr.Bytes, r.ID))
 		}
 		if r.Request != nil && len(r.Request.Input) > 0 {
-			b.WriteString(payloadText(*r.Request))
+			b.WriteString(payloadText(*r.Request, width))
 		}
 		for i := range steps {
-			b.WriteString("\n" + stepText(&steps[i]))
+			b.WriteString("\n" + stepText(&steps[i], width))
 		}
 		if x := r.Result; x != nil && !x.Answer.IsZero() && !saidLast(steps, x.Answer) {
 			b.WriteString("\n")
 			line("answer", "in its own words:")
-			b.WriteString(safeLines(react.Gutter, x.Answer))
+			b.WriteString(safeLines(react.Gutter, x.Answer, width))
 		}
 		return a.write([]byte(b.String()))
 	})
@@ -369,11 +366,11 @@ func appendStream(b []byte, name string, s react.Stream) []byte {
 // printStream prints what was kept of a stream, so that nothing in it acts on a terminal.
 func printStream(w io.Writer, s react.Stream) error {
 	var b strings.Builder
-	b.WriteString(safeLines("", s.Head))
+	b.WriteString(safeLines("", s.Head, 0))
 	if left := s.Bytes - int64(s.Head.Len()) - int64(s.Tail.Len()); left > 0 {
 		fmt.Fprintf(&b, "… %d bytes were not kept …\n", left)
 	}
-	b.WriteString(safeLines("", s.Tail))
+	b.WriteString(safeLines("", s.Tail, 0))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -40,9 +40,10 @@ func (a *app) showStep(ctx context.Context, id react.RunID, n int, body bool) er
 			}
 			return a.write(append(trust.CompactJSON(text), '\n'))
 		}
-		text := stepText(&steps[i])
+		width := a.width(a.StdoutTerminal)
+		text := stepText(&steps[i], width)
 		if x := steps[i].Result; x != nil {
-			text += safeLines(react.Gutter, x.Content)
+			text += safeLines(react.Gutter, x.Content, width)
 		}
 		return a.write([]byte(text))
 	})
@@ -72,17 +73,13 @@ func (a *app) showBody(r *react.Run, steps []react.Step, i int) error {
 		b = export.AppendString(b, "sha256", steps[i].Sent)
 		return a.write(append(export.AppendText(b, "body", trust.Untrusted(string(sent))), '}', '\n'))
 	}
-	return a.write([]byte(safeLines("", trust.Untrusted(string(sent)))))
+	return a.write([]byte(safeLines("", trust.Untrusted(string(sent)), 0)))
 }
 
-// stepText is a step as plain text; what others say stands behind the gutter.
-func stepText(s *react.Step) string {
+// stepText is a step as plain text of so many cells; what others say stands behind the gutter.
+func stepText(s *react.Step, width int) string {
 	var b strings.Builder
-	line := func(label, words string) {
-		if words != "" {
-			fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, words)
-		}
-	}
+	line := func(label, words string) { b.WriteString(labelled(label, words, width)) }
 	words := []string{string(s.Kind), string(s.State)}
 	if s.Kind == react.StepTool {
 		words = []string{safe(s.Server) + "/" + safe(s.Tool), string(s.Class), string(s.State)}
@@ -104,13 +101,13 @@ func stepText(s *react.Step) string {
 	line("line", safe(s.Line))
 	line("sent", s.Sent)
 	if len(s.Args) > 0 {
-		b.WriteString(safeLines(react.Gutter, trust.Untrusted(string(s.Args))))
+		b.WriteString(safeLines(react.Gutter, trust.Untrusted(string(s.Args)), width))
 	}
 	if a := s.Answer; a != nil {
-		b.WriteString(safeLines(react.Gutter, a.Text))
+		b.WriteString(safeLines(react.Gutter, a.Text, width))
 		for _, c := range a.Calls {
 			line("calls", safe(c.Name))
-			b.WriteString(safeLines(react.Gutter, trust.Untrusted(string(c.Args))))
+			b.WriteString(safeLines(react.Gutter, trust.Untrusted(string(c.Args)), width))
 		}
 		if a.Cut {
 			line("cut", "the answer ended because it was as long as it may be")
@@ -137,16 +134,4 @@ func saidLast(steps []react.Step, text trust.Text) bool {
 		}
 	}
 	return false
-}
-
-// safeLines are words of others on lines that act on no terminal, each behind a prefix.
-func safeLines(prefix string, text trust.Text) string {
-	if text.IsZero() {
-		return ""
-	}
-	var b strings.Builder
-	for _, l := range trust.Block(trust.Untrusted(strings.TrimSuffix(text.Raw(), "\n")), 0) {
-		b.WriteString(prefix + l.Plain() + "\n")
-	}
-	return b.String()
 }
