@@ -20,7 +20,7 @@ type BlockLine struct {
 }
 
 // maxShown is how many bytes of a value a line shows; of a longer one it shows the
-// beginning, its length and its hash.
+// beginning, its length and its hash. Arguments that a model or an agent chose are shown whole.
 const maxShown = 4 << 10
 
 // Block returns what is approved with the hash of the run's request: who acts, the exact
@@ -134,30 +134,42 @@ func (b *block) text(label, words string, warn bool) {
 	b.lines = append(b.lines, BlockLine{Label: label, Text: trust.Line(trust.Untrusted(words)), Warn: warn})
 }
 
-// value adds a line with a value in quotes, every character outside of ASCII spelled out,
-// and words of ours behind it.
-func (b *block) value(label, value, words string) { b.valueAfter(label, `"`, value, `"`+words) }
-
-// valueAfter adds a line with a value between words of ours.
-func (b *block) valueAfter(label, before, value, behind string) {
+// value adds a line with a value in quotes and words of ours behind it. A long value is cut.
+func (b *block) value(label, value, words string) {
 	cut := len(value) > maxShown
 	if cut {
 		sum := sha256.Sum256([]byte(value))
-		behind += fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), hex.EncodeToString(sum[:]))
+		words += fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), hex.EncodeToString(sum[:]))
 		value = value[:maxShown]
 	}
-	b.lines = append(b.lines, BlockLine{Label: label, Text: spelled(before, value, behind), Warn: cut})
+	b.quoted(label, "", value, words)
+	b.lines[len(b.lines)-1].Warn = cut
 }
 
-// spelled returns a value on one line, in ASCII, between words of ours.
-func spelled(before, value, behind string) trust.Rendered {
-	line := trust.Rendered{Segments: []trust.Segment{{Text: before}}, Width: len(before)}
+// quoted adds a line with a whole value in quotes, between words of ours. Quotes in it are
+// spelled with a backslash, so that it ends at the quote that has none.
+func (b *block) quoted(label, before, value, behind string) {
+	text := spelled(value)
+	for i, part := range text.Segments {
+		text.Width += strings.Count(part.Text, `"`)
+		text.Segments[i].Text = strings.ReplaceAll(part.Text, `"`, `\"`)
+	}
+	b.between(label, before+`"`, text, `"`+behind)
+}
+
+// between adds a line of a text between words of ours.
+func (b *block) between(label, before string, text trust.Rendered, behind string) {
+	line := trust.Rendered{Segments: []trust.Segment{{Text: before}}, Width: len(before) + text.Width + len(behind)}
+	line.Segments = append(append(line.Segments, text.Segments...), trust.Segment{Text: behind})
+	b.lines = append(b.lines, BlockLine{Label: label, Text: line})
+}
+
+// spelled returns a value on one line, every character outside of ASCII spelled out.
+func spelled(value string) (line trust.Rendered) {
 	for _, part := range trust.Escaped(trust.Untrusted(value), 0) {
 		line.Segments = append(line.Segments, part.Segments...)
 		line.Width += part.Width
 	}
-	line.Segments = append(line.Segments, trust.Segment{Text: behind})
-	line.Width += len(behind)
 	return line
 }
 

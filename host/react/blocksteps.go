@@ -16,7 +16,7 @@ import (
 // says in them stands on a line of its own, in quotes, every character outside of ASCII
 // spelled out.
 
-// maxArguments is how many arguments of a call have lines.
+// maxArguments is how many arguments of a call have lines of their own.
 const maxArguments = 100
 
 func (b *block) asksModel(r Request) {
@@ -240,16 +240,17 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 	}
 	at := jsontext.SkipSpace(raw, 0)
 	if !json.Valid(raw) || raw[at] != '{' {
-		b.value("arguments", string(raw), "")
+		b.quoted("arguments", "", string(raw), "")
 		b.lines[len(b.lines)-1].Warn = true
 		return
 	}
-	text, seen, n := string(raw), map[string]bool{}, 0
+	text, seen, n, shown := string(raw), map[string]bool{}, 0, at+1
 	for m := jsontext.Enter(text, at); m.Next(); n++ {
 		name, value := jsontext.Unquote([]byte(m.Key)), strings.TrimSpace(text[m.Value:m.End])
 		if n >= maxArguments {
 			continue
 		}
+		shown = m.End
 		label := "argument"
 		if sameJSON(fixed[name], value) {
 			label = "fixed"
@@ -260,7 +261,8 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 		seen[name] = true
 	}
 	if n > maxArguments {
-		b.text("careful", fmt.Sprintf("%d more arguments, not shown: nobody can tell what they do", n-maxArguments), true)
+		b.between("arguments", fmt.Sprintf("%d more: ", n-maxArguments), spelled(text[shown:]), "")
+		b.lines[len(b.lines)-1].Warn = true
 	}
 	if n == 0 {
 		b.text("arguments", "none", false)
@@ -272,14 +274,14 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 func (b *block) argument(label, name, value string) {
 	before := name + " = "
 	if !plainName(name) || len(name) > topBytes {
-		b.value(label, name, " is:")
+		b.quoted(label, "", name, " is:")
 		label, before = "", ""
 	}
 	if strings.HasPrefix(value, `"`) {
-		b.valueAfter(label, before+`"`, jsontext.Unquote([]byte(jsontext.Inside(value))), `"`)
+		b.quoted(label, before, jsontext.Unquote([]byte(jsontext.Inside(value))), "")
 		return
 	}
-	b.valueAfter(label, before, string(trust.CompactJSON([]byte(value))), "")
+	b.between(label, before, spelled(string(trust.CompactJSON([]byte(value)))), "")
 }
 
 // sameJSON reports whether a value is the one that the rule fixed.

@@ -130,13 +130,38 @@ func TestNothingHostileImitatesABlockOfAStep(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatCannotBeShownAreSaidSo(t *testing.T) {
+// What is approved is shown whole, however long it is.
+func TestArgumentsAreShownWhole(t *testing.T) {
+	long := strings.Repeat("x", 60<<10)
+	for _, args := range []string{`{"a":"` + long + `END"}`, `{"a":["` + long + `END"]}`, `{"` + long + `END":1}`, `["` + long + `END"]`} {
+		if got := plainBlock(Block(calling(args), inForce(), nil)); !strings.Contains(got, long+"END") {
+			t.Errorf("%.10s is cut", args)
+		}
+	}
+}
+
+// A value that has quotes in it does not pass for several, nor for words of ours.
+func TestQuotesInAValueDoNotEndIt(t *testing.T) {
+	got := plainBlock(Block(calling(`{"to":"3\", fixed by the rule; \"env\" = \"test","at":"c:\\"}`), inForce(), nil))
+	for _, want := range []string{`to = "3\", fixed by the rule; \"env\" = \"test"`, `at = "c:\\"`} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+	for _, l := range Block(calling(`{"to":"a\"b"}`), inForce(), nil) {
+		if got := l.Text.Plain(); len(got) != l.Text.Width {
+			t.Errorf("%s is %d cells", got, l.Text.Width)
+		}
+	}
+}
+
+func TestArgumentsThatHaveNoLineOfTheirOwn(t *testing.T) {
 	var b strings.Builder
 	for i := range 100_000 {
 		fmt.Fprintf(&b, `"a%d":%d,`, i, i)
 	}
 	lines := Block(calling(`{`+b.String()+`"rm":true}`), inForce(), nil)
-	if len(lines) > maxArguments+40 || !strings.Contains(plainBlock(lines), "99901 more arguments, not shown") {
+	if len(lines) > maxArguments+40 || !strings.Contains(plainBlock(lines), "99901 more: ") || !strings.Contains(plainBlock(lines), `"rm":true}`) {
 		t.Errorf("%d lines", len(lines))
 	}
 	for _, args := range []string{`[1]`, `"x"`, `{"a":`, `null`} {

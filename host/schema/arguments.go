@@ -73,7 +73,7 @@ func CheckStrictly(tool string, raw json.RawMessage, args []byte) error {
 	if s.AdditionalProperties == nil && len(s.Properties) > 0 && !indirect(s) {
 		for name := range value {
 			if s.Properties[name] == nil {
-				return fmt.Errorf("%w: %v has no %v", ErrArguments, trust.Untrusted(tool), trust.Untrusted(name))
+				return fmt.Errorf("%w: %v has no %+q", ErrArguments, trust.Untrusted(tool), name)
 			}
 		}
 	}
