@@ -105,15 +105,12 @@ func (g *toolGate) begin(ctx context.Context, server, tool string, args json.Raw
 	tools := g.steps.First().Tools
 	i := slices.IndexFunc(tools, func(p react.Pinned) bool { return p.Server == server && p.Name == tool })
 	if i < 0 {
-		_, err := g.steps.Begin(ctx, step, nil) // so that the attempt is recorded
-		if err == nil {
-			err = react.ErrRefusedStep
-		}
-		return step, fmt.Errorf("there is no such tool: %w", err)
+		return step, g.refuse(ctx, step, "there is no such tool")
 	}
+	step.Class = tools[i].Class
 	req, err := toolset.Request(ctx, g.a.r.o.Tools, g.a.req, tools[i], args)
 	if err != nil {
-		return step, fmt.Errorf("%w: %w", react.ErrRefusedStep, err)
+		return step, g.refuse(ctx, step, toolset.Refusal(err))
 	}
 	step.Class, step.Args = req.Class, json.RawMessage(req.Input)
 	step.N, err = g.steps.Begin(ctx, step, &req)
@@ -121,6 +118,16 @@ func (g *toolGate) begin(ctx context.Context, server, tool string, args json.Raw
 		step.N, err = g.ask(ctx, step, req, err.Error())
 	}
 	return step, err
+}
+
+// refuse keeps a call that is not made, and returns what the agent is told.
+func (g *toolGate) refuse(ctx context.Context, step react.Step, why string) error {
+	step.State, step.Why = react.StepRefused, why
+	_, err := g.steps.Begin(ctx, step, nil)
+	if err == nil {
+		err = fmt.Errorf("%w: %s", react.ErrRefusedStep, why)
+	}
+	return err
 }
 
 // ask has the operator decide about a call, and begins it.
@@ -144,18 +151,13 @@ func (g *toolGate) ask(ctx context.Context, step react.Step, req react.Request, 
 // was begun and its outcome is not known is what must not happen.
 func (g *toolGate) carryOut(step react.Step) (react.ToolResult, error) {
 	ctx := context.WithoutCancel(g.a.ctx)
-	result, err := g.a.r.o.Tools.CallTool(ctx, step.Server, step.Tool, step.Args)
-	switch {
-	case err == nil:
-		step.State, step.Result = react.StepDone, &result
-	case errors.Is(err, react.ErrToolRefused), step.Class == react.ToolRead:
-		step.State, step.Why = react.StepFailed, err.Error()
-	default:
-		why := fmt.Sprintf("it is not known whether %s/%s was carried out: %v", step.Server, step.Tool, err)
+	step, known := toolset.Call(ctx, g.a.r.o.Tools, step)
+	if !known {
+		why := toolset.Unknown(step)
 		g.a.unknown.Store(&why)
 		return react.ToolResult{}, errors.New(why) // the step stays begun
 	}
-	if err := errors.Join(err, g.steps.End(ctx, step)); err != nil {
+	if err := g.steps.End(ctx, step); err != nil {
 		return react.ToolResult{}, err
 	}
 	return sealed(g.a.req.Run, step)

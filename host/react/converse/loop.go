@@ -12,7 +12,6 @@ import (
 	"eventdeck/host/model"
 	"eventdeck/host/react"
 	"eventdeck/host/react/toolset"
-	"eventdeck/host/trust"
 )
 
 // endWithin bounds the commit of what became of a step whose attempt is over.
@@ -121,13 +120,10 @@ func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Resu
 		return l.refuse(ctx, s, "there is no such tool")
 	}
 	s.Server, s.Tool, s.Class = tool.Server, tool.Name, tool.Class
-	if err := check(tool, c.Args); err != nil {
-		return l.refuse(ctx, s, err.Error())
-	}
 	request, err := toolset.Request(ctx, l.o.Tools, l.first, tool, c.Args)
 	if err != nil {
-		l.o.Log.Warn("a tool is absent", "server", tool.Server, "tool", tool.Name, "err", err)
-		return l.refuse(ctx, s, "its server cannot be asked for its tools now")
+		l.o.Log.Warn("a tool is not called", "server", tool.Server, "tool", tool.Name, "err", err)
+		return l.refuse(ctx, s, toolset.Refusal(err))
 	}
 	request.Step, s.Class, s.Args = n, request.Class, request.Input
 	s.N, err = l.steps.Begin(ctx, s, &request)
@@ -145,22 +141,9 @@ func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Resu
 // called calls the tool of a step that is begun, and keeps what it answers. A call that may
 // have changed something and of which nobody knows stays begun: the run is parked.
 func (l *loop) called(ctx context.Context, s react.Step) *react.Result {
-	result, err := l.o.Tools.CallTool(ctx, s.Server, s.Tool, s.Args)
-	s.State = react.StepDone
-	switch refused := errors.Is(err, react.ErrToolRefused); {
-	case err == nil:
-		if s.Result = &result; result.Failed {
-			s.State, s.Why = react.StepFailed, "the tool says that it failed"
-		}
-	case !refused && s.Class != react.ToolRead:
-		return l.over(react.OutcomeUnknown, fmt.Sprintf("it is not known whether %s/%s was carried out", s.Server, s.Tool))
-	default:
-		s.State, s.Why = react.StepFailed, "the server did not carry it out"
-		if !refused {
-			s.Why = "the server did not answer"
-		}
-		// What a server says goes to the model in an envelope, its errors too.
-		s.Result = &react.ToolResult{Content: trust.Untrusted(cut(err.Error())), Failed: true}
+	s, known := toolset.Call(ctx, l.o.Tools, s)
+	if !known {
+		return l.over(react.OutcomeUnknown, toolset.Unknown(s))
 	}
 	if failed := l.end(ctx, s); failed != nil {
 		return failed

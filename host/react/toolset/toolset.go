@@ -13,14 +13,7 @@ import (
 	"strings"
 
 	"eventdeck/host/react"
-	"eventdeck/host/trust/strict"
 )
-
-// ErrArguments: what a tool is called with is no object, or too long.
-var ErrArguments = errors.New("the arguments cannot be taken")
-
-// MaxArguments bounds the arguments of a call, in bytes.
-const MaxArguments = 64 << 10
 
 // Pin returns tools of a rule as their servers describe them now. What a server does not
 // have is left out. A tool that hints that it may change something counts as such.
@@ -63,7 +56,8 @@ func find(list []react.ToolDef, name string) (react.ToolDef, bool) {
 	return list[i], true
 }
 
-// without returns a schema of arguments without the parameters that are fixed or dropped.
+// without returns a schema of arguments without the parameters that are fixed or dropped. It
+// takes no names that it does not have, unless it says that it does.
 func without(schema json.RawMessage, t react.Tool) (json.RawMessage, error) {
 	if len(t.Fix)+len(t.Drop) == 0 {
 		return schema, nil
@@ -72,7 +66,10 @@ func without(schema json.RawMessage, t react.Tool) (json.RawMessage, error) {
 	if err := json.Unmarshal(schema, &all); err != nil {
 		return nil, err
 	}
-	gone := func(name string) bool { _, fixed := t.Fix[name]; return fixed || slices.Contains(t.Drop, name) }
+	if all == nil {
+		return nil, errors.New("the schema is no object")
+	}
+	gone := func(name string) bool { return withheld(t, name) }
 	if raw, ok := all["properties"]; ok {
 		if err := json.Unmarshal(raw, &properties); err != nil {
 			return nil, err
@@ -99,60 +96,11 @@ func without(schema json.RawMessage, t react.Tool) (json.RawMessage, error) {
 		}
 		all["required"] = text
 	}
+	// Names that the schema leaves open would be taken in place of those that are gone.
+	if _, said := all["additionalProperties"]; !said {
+		all["additionalProperties"] = json.RawMessage("false")
+	}
 	return json.Marshal(all)
-}
-
-// Arguments returns what a tool is called with: what was given, without what the operator
-// dropped, with what the operator fixed. The order of members is theirs by name.
-//
-// Error: [ErrArguments].
-func Arguments(t react.Tool, given json.RawMessage) (json.RawMessage, error) {
-	if len(given) == 0 || string(given) == "null" {
-		given = json.RawMessage("{}")
-	}
-	members, err := strict.ParseObject(given, strict.Limits{Bytes: MaxArguments})
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrArguments, err)
-	}
-	all := map[string]json.RawMessage{}
-	for _, m := range members {
-		if !slices.Contains(t.Drop, m.Key.Raw()) {
-			all[m.Key.Raw()] = m.Value
-		}
-	}
-	for name, value := range t.Fix {
-		all[name] = value
-	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrArguments, err)
-	}
-	return text, nil
-}
-
-// Request returns the exact request of a call, with class and pin as the server describes
-// the tool now; the pin of one that it does not have any more is "". First is the request
-// with which the run began.
-//
-// Errors: [ErrArguments], those of [react.Toolbox.ToolsOf].
-func Request(ctx context.Context, box react.Toolbox, first react.Request, p react.Pinned, given json.RawMessage) (react.Request, error) {
-	args, err := Arguments(p.Tool, given)
-	if err != nil {
-		return react.Request{}, err
-	}
-	list, err := box.ToolsOf(ctx, p.Server)
-	if err != nil {
-		return react.Request{}, fmt.Errorf("tools of %s: %w", p.Server, err)
-	}
-	def, _ := find(list, p.Name)
-	class := p.Class
-	if def.MayWrite {
-		class = react.ToolWrite
-	}
-	return react.Request{
-		Kind: react.RequestTool, Run: first.Run, Rule: first.Rule, Seq: first.Seq, Count: first.Count,
-		Server: p.Server, Tool: p.Name, Class: class, Pin: def.Pin, Input: args, Time: first.Time,
-	}, nil
 }
 
 // maxName is how long a name of a tool may be for models.

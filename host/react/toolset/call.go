@@ -1,0 +1,132 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"eventdeck/host/react"
+	"eventdeck/host/schema"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
+)
+
+// ErrArguments: a tool cannot be called with what is given; the text says why.
+var ErrArguments = errors.New("the arguments cannot be taken")
+
+// Bounds of a call, in bytes.
+const (
+	MaxArguments = 64 << 10
+	maxError     = 1000 // of what a server says went wrong
+)
+
+// Arguments returns what a tool is called with: what was given, which keeps to the schema of
+// the tool as the run has it and sets nothing that the operator fixed or dropped, with what
+// the operator fixed. The order of members is theirs by name.
+//
+// Error: [ErrArguments].
+func Arguments(p react.Pinned, given json.RawMessage) (json.RawMessage, error) {
+	if len(given) == 0 || string(given) == "null" {
+		given = json.RawMessage("{}")
+	}
+	members, err := strict.ParseObject(given, strict.Limits{Bytes: MaxArguments})
+	if err != nil {
+		return nil, fmt.Errorf("%w: they are no JSON object of at most %d bytes", ErrArguments, MaxArguments)
+	}
+	all := map[string]json.RawMessage{}
+	for _, m := range members {
+		if withheld(p.Tool, m.Key.Raw()) {
+			return nil, fmt.Errorf("%w: the operator does not let %q be set", ErrArguments, trust.Line(m.Key).Plain())
+		}
+		all[m.Key.Raw()] = m.Value
+	}
+	if err := schema.CheckStrictly(p.Name, p.Schema, given); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	for name, value := range p.Fix {
+		all[name] = value
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	return text, nil
+}
+
+// withheld reports whether the operator fixed or dropped a parameter, in any letter case:
+// servers exist that read names so.
+func withheld(t react.Tool, name string) bool {
+	same := func(other string) bool { return strings.EqualFold(name, other) }
+	for fixed := range t.Fix {
+		if same(fixed) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.Drop, same)
+}
+
+// Request returns the exact request of a call, with class and pin as the server describes
+// the tool now; the pin of one that it does not have any more is "". First is the request
+// with which the run began.
+//
+// Errors: [ErrArguments], those of [react.Toolbox.ToolsOf].
+func Request(ctx context.Context, box react.Toolbox, first react.Request, p react.Pinned, given json.RawMessage) (react.Request, error) {
+	args, err := Arguments(p, given)
+	if err != nil {
+		return react.Request{}, err
+	}
+	list, err := box.ToolsOf(ctx, p.Server)
+	if err != nil {
+		return react.Request{}, fmt.Errorf("tools of %s: %w", p.Server, err)
+	}
+	def, _ := find(list, p.Name)
+	class := p.Class
+	if def.MayWrite {
+		class = react.ToolWrite
+	}
+	return react.Request{
+		Kind: react.RequestTool, Run: first.Run, Rule: first.Rule, Seq: first.Seq, Count: first.Count,
+		Server: p.Server, Tool: p.Name, Class: class, Pin: def.Pin, Input: args, Time: first.Time,
+	}, nil
+}
+
+// Refusal says in our words why there is no [Request].
+func Refusal(err error) string {
+	if errors.Is(err, ErrArguments) {
+		return err.Error()
+	}
+	return "its server cannot be asked for its tools now"
+}
+
+// Call calls the tool of a step that was begun, and returns the step as it ended. What the
+// server says, its errors too, is in the result alone. Known is false where the call may have
+// changed something and nobody knows whether it did: such a step is not ended.
+func Call(ctx context.Context, box react.Toolbox, s react.Step) (ended react.Step, known bool) {
+	result, err := box.CallTool(ctx, s.Server, s.Tool, s.Args)
+	refused := errors.Is(err, react.ErrToolRefused)
+	switch {
+	case err == nil && !result.Failed:
+		s.State = react.StepDone
+	case err == nil:
+		s.State, s.Why = react.StepFailed, "the tool says that it failed"
+	case !refused && s.Class != react.ToolRead:
+		return s, false
+	default:
+		s.State, s.Why = react.StepFailed, "the server did not answer"
+		if refused {
+			s.Why = "the server did not carry it out"
+		}
+		text := err.Error()
+		result = react.ToolResult{Content: trust.Untrusted(text[:min(len(text), maxError)]), Failed: true}
+	}
+	s.Result = &result
+	return s, true
+}
+
+// Unknown says of a step that [Call] did not end what happened.
+func Unknown(s react.Step) string {
+	return fmt.Sprintf("it is not known whether %s/%s was carried out", s.Server, s.Tool)
+}
