@@ -70,7 +70,7 @@ func (s *incidents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "events/stream":
 		s.stream(w, r, m)
 	case "tools/list":
-		m.Answer(w, `"result":{"tools":[{"name":"get_incident","inputSchema":{"type":"object"}},{"name":"rollback","inputSchema":{"type":"object"}},{"name":"drop","inputSchema":{"type":"object"}}]}`)
+		m.Answer(w, `"result":{"tools":[{"name":"get_incident","inputSchema":{"type":"object"}},{"name":"rollback","inputSchema":{"type":"object","properties":{"env":{"type":"string"},"to":{"type":"integer"}}}},{"name":"drop","inputSchema":{"type":"object"}}]}`)
 	case "tools/call":
 		s.call(w, m)
 	default:

@@ -76,11 +76,12 @@ func TestReactionAgentWithoutLeaveIsKilled(t *testing.T) {
 	}
 }
 
-// An agent has the tools of its rule and no others; a call that may change something waits
+// An agent has the tools of its rule and no others, without what is fixed; a call that may change something waits
 // for the operator, each anew.
 func TestReactionAgentCannotPassTheGate(t *testing.T) {
 	r := newReacting(t, `{"rules":{"look":{ON,"when":".severity=P1","do":{`+
-		agent(t, "call", "pager__get_incident", `{"id":"INC-1"}`, "call", "pager__drop", `{}`, "call", "pager__rollback", `{"to":3,"env":"dev"}`, "call", "pager__rollback", `{"to":3}`)+
+		agent(t, "call", "pager__get_incident", `{"id":"INC-1"}`, "call", "pager__drop", `{}`, "call", "pager__rollback", `{"to":3,"ENV":"dev"}`,
+			"call", "pager__rollback", `{"to":3}`, "call", "pager__rollback", `{"to":3}`)+
 		`,"tools":{"pager/get_incident":"read","pager/rollback":{"class":"write","fix":{"env":"prod"}}}}}}}`)
 	r.host()
 	r.server.send(`{"severity":"P1"}`)
@@ -105,7 +106,7 @@ func TestReactionAgentCannotPassTheGate(t *testing.T) {
 	if calls := r.server.calls(); strings.Join(calls, "; ") != want {
 		t.Errorf("it called %q", calls)
 	}
-	if said := r.does("runs", "show", id, "--json"); !strings.Contains(said, "once is enough") || !strings.Contains(said, "no such tool") {
+	if said := r.does("runs", "show", id, "--json"); !strings.Contains(said, "once is enough") || !strings.Contains(said, "no such tool") || !strings.Contains(said, "the operator does not let") {
 		t.Errorf("it was told %s", said)
 	}
 }
