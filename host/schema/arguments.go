@@ -18,8 +18,8 @@ import (
 var ErrArguments = errors.New("arguments not accepted")
 
 // ValidateArguments validates canonical arguments against the type's schema. A
-// schema that cannot be used, that is recursive or very involved checks nothing:
-// the server has the last word.
+// schema that cannot be used, that is recursive or very involved, also for so many
+// values, checks nothing: the server has the last word.
 //
 // Error: [ErrArguments], which may quote the arguments: see [Secrets].
 func ValidateArguments(t event.Type, args []byte) error {
@@ -30,6 +30,9 @@ func ValidateArguments(t event.Type, args []byte) error {
 	var value map[string]any
 	if err := json.Unmarshal(args, &value); err != nil {
 		return fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	if !affordable(schema, value) {
+		return nil
 	}
 	for _, name := range schema.Required {
 		if _, ok := value[name]; !ok {
@@ -66,9 +69,12 @@ func CheckStrictly(tool string, raw json.RawMessage, args []byte) error {
 	if s == nil {
 		return fmt.Errorf("%w: that of %v", ErrSchema, trust.Untrusted(tool))
 	}
-	var value map[string]json.RawMessage
+	var value map[string]any
 	if err := json.Unmarshal(args, &value); err != nil {
 		return fmt.Errorf("%w: %w", ErrArguments, err)
+	}
+	if !affordable(s, value) {
+		return fmt.Errorf("%w: that of %v takes too long to check for so many values", ErrSchema, trust.Untrusted(tool))
 	}
 	if s.AdditionalProperties == nil && len(s.Properties) > 0 && !indirect(s) {
 		for name := range value {

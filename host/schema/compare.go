@@ -33,7 +33,7 @@ type Difference struct {
 
 // Comparison is what [ComparePayload] found.
 type Comparison struct {
-	Schema      bool // there is a schema that can be used
+	Schema      bool // there is a schema that can be used for it
 	Members     int  // members that were compared
 	Differences []Difference
 }
@@ -45,7 +45,7 @@ type Comparison struct {
 func ComparePayload(t event.Type, data []byte) Comparison {
 	root, _ := usable(t.PayloadSchema)
 	var value any
-	if root == nil || json.Unmarshal(data, &value) != nil {
+	if root == nil || json.Unmarshal(data, &value) != nil || !affordable(root, value) {
 		return Comparison{}
 	}
 	c := comparer{left: schemaChecks}

@@ -32,7 +32,7 @@ const (
 // CheckPayload validates a payload against the payloadSchema of its type and
 // says where it fails. It informs: an event that fails is kept and shown like
 // any other. Without a schema, and with one that cannot be used, that is
-// recursive or very involved, nothing is found.
+// recursive or very involved, also for so many values, nothing is found.
 func CheckPayload(t event.Type, data []byte) []Problem {
 	return checkSchema(t.PayloadSchema, data)
 }
@@ -40,7 +40,7 @@ func CheckPayload(t event.Type, data []byte) []Problem {
 func checkSchema(schema json.RawMessage, data []byte) []Problem {
 	root, _ := usable(schema)
 	var value any
-	if root == nil || json.Unmarshal(data, &value) != nil {
+	if root == nil || json.Unmarshal(data, &value) != nil || !affordable(root, value) {
 		return nil
 	}
 	c := payloadCheck{left: schemaChecks}

@@ -20,7 +20,7 @@ var ErrArguments = errors.New("the arguments cannot be taken")
 // Bounds of a call, in bytes.
 const (
 	MaxArguments = 64 << 10
-	maxError     = 1000 // of what a server says went wrong
+	maxError     = 1000 // of what says why a call went wrong
 )
 
 // Arguments returns what a tool is called with: what was given, which keeps to the schema of
@@ -96,7 +96,7 @@ func Request(ctx context.Context, box react.Toolbox, first react.Request, p reac
 // Refusal says in our words why there is no [Request].
 func Refusal(err error) string {
 	if errors.Is(err, ErrArguments) {
-		return err.Error()
+		return cut(err.Error()) // it may quote the arguments
 	}
 	return "its server cannot be asked for its tools now"
 }
@@ -119,12 +119,13 @@ func Call(ctx context.Context, box react.Toolbox, s react.Step) (ended react.Ste
 		if refused {
 			s.Why = "the server did not carry it out"
 		}
-		text := err.Error()
-		result = react.ToolResult{Content: trust.Untrusted(text[:min(len(text), maxError)]), Failed: true}
+		result = react.ToolResult{Content: trust.Untrusted(cut(err.Error())), Failed: true}
 	}
 	s.Result = &result
 	return s, true
 }
+
+func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxError)], "") }
 
 // Unknown says of a step that [Call] did not end what happened.
 func Unknown(s react.Step) string {

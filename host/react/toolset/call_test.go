@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
@@ -111,6 +112,10 @@ func TestWhatAServerSaysIsInTheResult(t *testing.T) {
 		}
 	}
 	away := fmt.Errorf("tools of pager: %w", lost)
+	_, err := Arguments(react.Pinned{Schema: json.RawMessage(`{"properties":{"a":{"pattern":"x"}}}`)}, json.RawMessage(`{"a":"`+strings.Repeat("é", 10_000)+`"}`))
+	if got := Refusal(err); !errors.Is(err, ErrArguments) || len(got) > maxError || !utf8.ValidString(got) {
+		t.Errorf("%d bytes of %v", len(got), err)
+	}
 	if got := Refusal(away); strings.Contains(got, "SYSTEM") {
 		t.Errorf("%s", got)
 	}
