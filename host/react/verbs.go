@@ -59,7 +59,9 @@ type Control interface {
 	// Undeny takes a denial back while its run has not expired.
 	Undeny(ctx context.Context, id RunID) error
 	// Grant approves a run, and until a time, at most a day, what the rule as it stands
-	// does exactly the same: as if it were armed for that act. Disarm ends it.
+	// does exactly the same: as if it were armed for that act. Disarm ends it. What a model
+	// or an agent chose is not granted.
+	// Errors: those of Approve; ErrState too where a grant is not possible.
 	Grant(ctx context.Context, id RunID, hash string, until time.Time) error
 	// Retry makes a run of the same members again, in the namespace manual.
 	Retry(ctx context.Context, id RunID) (RunID, error)

@@ -202,6 +202,22 @@ func TestStepsAreNotGranted(t *testing.T) {
 	}
 }
 
+// An act that a model chose is none for hours either, and the key says why.
+func TestAChosenActIsNotGranted(t *testing.T) {
+	e := reacting()
+	e.view.Waiting[0].Request.Act = "restart"
+	a, wait := openReact(t, e, 160, 45)
+	wait(time.Second)
+	press(t, a, "ctrl+g")
+	if s := screenOf(a); !strings.Contains(s, "a model chose this act") || strings.Contains(s, "hours 1") {
+		t.Errorf("it does not say why not:\n%s", s)
+	}
+	wait(time.Second)
+	if press(t, a, "ctrl+y"); e.acts("grant") != 0 {
+		t.Errorf("%v", e.did)
+	}
+}
+
 func TestAskingAModel(t *testing.T) {
 	e := talking()
 	a, _ := openReact(t, e, 160, 45)

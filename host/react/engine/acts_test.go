@@ -214,3 +214,27 @@ func TestWhatIsSaidIsShownAndBounded(t *testing.T) {
 		}
 	})
 }
+
+// What a model chose is approved one by one, and no grant that is there already covers it.
+func TestAnActThatAModelChoseIsNotGranted(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, choiceRule("page"))
+		w.plan = chosen("call", "call")
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		r := only(t, e, react.Asking)
+		if err := e.Grant(t.Context(), r.ID, r.Request.Hash(), time.Now().Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "one by one") {
+			t.Errorf("granted: %v", err)
+		}
+		only(t, e, react.Asking)
+		must(t, e.inside(t.Context(), func() {
+			e.grants[r.Request.ActHash()] = grant{Rule: "page", Under: e.rules["page"].Hash, Until: time.Now().Add(time.Hour)}
+			if e.granted(e.runs[r.ID], e.rules["page"]) {
+				t.Error("a grant covers arguments that a model chooses")
+			}
+		}))
+	})
+}

@@ -303,7 +303,7 @@ func approved(r *run, rs *ruleState) bool {
 
 // granted reports whether a grant that was given under the rule of now covers the act.
 func (e *Engine) granted(r *run, rs *ruleState) bool {
-	if r.Request == nil {
+	if r.Request == nil || r.Began != nil {
 		return false
 	}
 	g, ok := e.grants[r.Request.ActHash()]

@@ -195,6 +195,10 @@ func (p *Part) Disarm(name string) tea.Cmd {
 
 // Grant asks for how long the run that is shown, and what asks exactly the same, may act.
 func (p *Part) Grant() tea.Cmd {
+	if r := p.chosenWaiting(); r != nil && r.Request != nil && r.Request.Act != "" {
+		p.env.Screen.Tell("not for hours: a model chose this act and its arguments; " + p.env.Screen.KeyOf(Yes) + " approves it once")
+		return nil
+	}
 	if !p.counts() {
 		return nil
 	}
