@@ -50,6 +50,23 @@ func TestToolsOfARequestAreBounded(t *testing.T) {
 	}
 }
 
+// A server is asked once for all tools that a rule has of it, and not for ever.
+func TestEachServerIsAskedOnceForItsTools(t *testing.T) {
+	w := newWorld(t, task(read("pager", "get"), read("pager", "undo"), read("away", "x"), read("away", "y"), read("git", "log")))
+	w.rule().Mode = react.ModeAsk
+	w.open()
+	defer w.close()
+	w.submit(payload)
+	if tools := w.only(react.Asking).Request.Tools; len(tools) != 3 {
+		t.Errorf("pinned are %+v", tools)
+	}
+	w.box.mu.Lock()
+	defer w.box.mu.Unlock()
+	if l := w.box.lists; l["pager"] != 1 || l["git"] != 1 || l["away"] != 1 || w.box.within <= 0 || w.box.within > 30*time.Second {
+		t.Errorf("asked %v, with %s left", l, w.box.within)
+	}
+}
+
 // The stop switch ends a run between two steps, and nothing further is asked or called.
 func TestTheStopSwitchEndsARun(t *testing.T) {
 	w := newWorld(t, task(read("pager", "undo")))

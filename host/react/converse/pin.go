@@ -4,14 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
+	"time"
 
 	"eventdeck/host/react"
 	"eventdeck/host/react/toolset"
 )
 
-// maxTools bounds what all tools of a request say of themselves, in bytes.
-const maxTools = 128 << 10
+// toolsWithin bounds how long all servers of a rule are asked for their tools.
+const toolsWithin = 30 * time.Second
 
 // Pin implements [react.Pinner].
 func (r *Runner) Pin(ctx context.Context, rule react.Rule) []react.Pinned {
@@ -23,42 +25,39 @@ func (r *Runner) Pin(ctx context.Context, rule react.Rule) []react.Pinned {
 
 // pin returns tools as their servers describe them now, or as they did when the rule was
 // armed, where armed is not nil. What cannot be had is left out.
-func (r *Runner) pin(ctx context.Context, tools []react.Tool, armed []react.Pinned) (all []react.Pinned) {
-	left := map[string]bool{} // servers that do not answer
-	size := 0
-	for _, t := range tools {
-		var p react.Pinned
-		if i := slices.IndexFunc(armed, func(p react.Pinned) bool { return p.Server == t.Server && p.Name == t.Name }); i >= 0 {
-			p = armed[i]
-		} else if armed == nil {
-			p = r.pinNow(ctx, t, left)
-		}
-		if p.Pin == "" {
-			continue
-		}
-		if size += p.Description.Len() + len(p.Schema); size > maxTools {
-			r.o.Log.Warn("a tool is left out: the tools of a rule say too much of themselves", "server", t.Server, "tool", t.Name)
-			continue
-		}
-		all = append(all, p)
+func (r *Runner) pin(ctx context.Context, tools []react.Tool, armed []react.Pinned) []react.Pinned {
+	all := armed
+	if armed == nil {
+		ctx, cancel := context.WithTimeout(ctx, toolsWithin)
+		defer cancel()
+		all, _ = toolset.Pin(ctx, reachable{r.o.Tools, r.o.Log}, tools) // which has no errors
 	}
-	return all
+	var out []react.Pinned
+	for _, t := range tools {
+		i := slices.IndexFunc(all, func(p react.Pinned) bool { return p.Server == t.Server && p.Name == t.Name })
+		switch {
+		case i >= 0 && all[i].Pin != "":
+			out = append(out, all[i])
+		case armed == nil:
+			r.o.Log.Warn("a tool is left out: its server does not list it, or the tools of the rule say too much of themselves", "server", t.Server, "tool", t.Name)
+		}
+	}
+	return out
 }
 
-// pinNow returns a tool as its server describes it now, without a pin if it cannot be had.
-func (r *Runner) pinNow(ctx context.Context, t react.Tool, left map[string]bool) react.Pinned {
-	if left[t.Server] {
-		return react.Pinned{}
-	}
-	found, err := toolset.Pin(ctx, r.o.Tools, []react.Tool{t})
+// reachable is a toolbox in which a server that cannot be asked has no tools.
+type reachable struct {
+	react.Toolbox
+	log *slog.Logger
+}
+
+// ToolsOf implements [react.Toolbox].
+func (b reachable) ToolsOf(ctx context.Context, server string) ([]react.ToolDef, error) {
+	list, err := b.Toolbox.ToolsOf(ctx, server)
 	if err != nil {
-		left[t.Server] = true
+		b.log.Warn("the tools of a server are left out", "server", server, "err", err)
 	}
-	if err != nil || len(found) == 0 {
-		r.o.Log.Warn("a tool is left out: its server does not list it", "server", t.Server, "tool", t.Name, "err", err)
-		return react.Pinned{}
-	}
-	return found[0]
+	return list, nil
 }
 
 // encode returns a value as JSON that has nothing that JSON cannot say.

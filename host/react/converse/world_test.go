@@ -39,11 +39,20 @@ type box struct {
 	tools  map[string][]react.ToolDef
 	answer func(server, tool, args string) (react.ToolResult, error)
 	calls  []called
+	lists  map[string]int // how often each server was asked for its tools
+	within time.Duration  // that was left for the last list; 0: any time
 }
 
-func (b *box) ToolsOf(_ context.Context, server string) ([]react.ToolDef, error) {
+func (b *box) ToolsOf(ctx context.Context, server string) ([]react.ToolDef, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.lists == nil {
+		b.lists = map[string]int{}
+	}
+	b.lists[server]++
+	if end, ok := ctx.Deadline(); ok {
+		b.within = time.Until(end)
+	}
 	tools, ok := b.tools[server]
 	if !ok {
 		return nil, errors.New("no such server")

@@ -34,7 +34,7 @@ const (
 	keptBytes     = 64 << 20              // of runs that are over
 	onceValues    = 1000                  // of a run
 	pauseMost     = 20 * time.Millisecond // after each look at the log in a burst
-	preparing     = 4                     // runs whose requests are made at the same time
+	preparing     = 4                     // runs whose requests are made at the same time, and as many of rules with tools
 	viewEvery     = 50 * time.Millisecond
 	viewActive    = 500 // runs in a view, beside those that ask
 )
@@ -87,6 +87,7 @@ type Engine struct {
 	view     atomic.Pointer[react.View]
 	says     says
 	prepares chan struct{} // places for requests that are made
+	listings chan struct{} // the same, of rules with tools: their servers may be slow
 
 	// What follows belongs to the deciding goroutine.
 
@@ -144,8 +145,8 @@ func Open(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		o: o, ended: make(chan struct{}), calls: make(chan func()), wake: make(chan struct{}, 1),
-		prepares: make(chan struct{}, preparing),
-		rules:    map[string]*ruleState{}, grants: map[string]grant{},
+		prepares: make(chan struct{}, preparing), listings: make(chan struct{}, preparing),
+		rules: map[string]*ruleState{}, grants: map[string]grant{},
 		once: map[string]onceCharge{}, runs: map[react.RunID]*run{}, groups: map[group]*groupState{},
 		recent: map[react.RunID]time.Time{}, unknown: map[string]map[string][]react.RunID{},
 		spent: spending{days: map[string]map[string]int64{}, out: map[stepID]reservation{}},

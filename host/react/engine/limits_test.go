@@ -200,3 +200,25 @@ func TestRunsThatAreOverAreBounded(t *testing.T) {
 		t.Errorf("%d are kept, %d bytes", len(e.over), e.overSize)
 	}
 }
+
+// Servers that are slow to list their tools hold up the rules with tools, and no other.
+func TestSlowServersHoldNoOtherRules(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		slow := taskRule("slow")
+		slow.Key = []string{".k"}
+		w := newWorld(t, slow, noteRule("other"))
+		release := make(chan struct{})
+		w.listing = release
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		defer close(release)
+		arm(t, e)
+		for k := range preparing {
+			w.submit(record("pager", "incident", `{"k":`+string(rune('0'+k))+`}`))
+		}
+		rest(2 * time.Second)
+		if w.acts() == 0 {
+			t.Error("a rule without tools waits for servers that list them")
+		}
+	})
+}

@@ -172,10 +172,14 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 	if rs := e.ruleState(r.Rule); rs.Armed != "" && rs.Armed == rs.Hash {
 		frozen.Pins = append([]react.Pinned{}, rs.Pins...)
 	}
+	places := e.prepares
+	if listsTools(rule.Do) {
+		places = e.listings
+	}
 	e.beside(func() {
 		select {
-		case e.prepares <- struct{}{}:
-			defer func() { <-e.prepares }()
+		case places <- struct{}{}:
+			defer func() { <-places }()
 		case <-e.ctx.Done():
 			return
 		}
@@ -192,8 +196,14 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 	})
 }
 
-// left decides what becomes of a run whose request is known.
-func (e *Engine) left(r *run, req react.Request) {
+// listsTools reports whether servers are asked for their tools before an act begins.
+func listsTools(do react.Do) bool {
+	return do.Task != nil && len(do.Task.Tools) > 0 || do.Agent != nil && len(do.Agent.Tools) > 0
+}
+
+// takeRequest gives a run its request. It returns false where the run cannot be kept with it;
+// then the run failed.
+func (e *Engine) takeRequest(r *run, req react.Request) bool {
 	r.Request = &req
 	r.Hash = r.rule.Hash(req)
 	d := e.judge(r)

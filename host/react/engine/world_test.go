@@ -53,6 +53,7 @@ type world struct {
 	paid    map[react.RunID]int64         // micro-dollars that models really took
 	lives   int                           // that are over
 	said    string                        // what a model answers
+	listing chan struct{}                 // closed when servers have listed their tools; nil: at once
 	calls   []react.Call                  // of tools, with its answer
 	words   string                        // that a model says
 	skew    time.Duration                 // by which the clock of the host is wrong
@@ -275,6 +276,9 @@ func (l *life) Entries(table event.JournalTable, prefix string, fn func(string, 
 // The world's acts.
 
 func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (react.Request, error) {
+	if l.w.listing != nil && rule.Do.Task != nil && len(members) > 0 {
+		<-l.w.listing
+	}
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	req := react.Request{Run: run.ID, Rule: rule.Name, Count: run.Members.Count, Time: time.Minute}

@@ -15,13 +15,18 @@ import (
 	"eventdeck/host/react"
 )
 
+// MaxTools bounds the tools of a request, in bytes as they are stored.
+const MaxTools = 128 << 10
+
 // Pin returns tools of a rule as their servers describe them now. What a server does not
-// have is left out. A tool that hints that it may change something counts as such.
+// have is left out, and what is beyond [MaxTools] with those before it. A tool that hints
+// that it may change something counts as such.
 //
 // Errors: those of [react.Toolbox.ToolsOf].
 func Pin(ctx context.Context, box react.Toolbox, tools []react.Tool) ([]react.Pinned, error) {
 	lists := map[string][]react.ToolDef{}
 	var out []react.Pinned
+	size := 0
 	for _, t := range tools {
 		list, ok := lists[t.Server]
 		if !ok {
@@ -43,6 +48,11 @@ func Pin(ctx context.Context, box react.Toolbox, tools []react.Tool) ([]react.Pi
 		if p.Schema, err = without(def.Schema, t); err != nil {
 			continue // no schema: nobody could call it
 		}
+		stored, err := json.Marshal(p)
+		if err != nil || size+len(stored) > MaxTools {
+			continue
+		}
+		size += len(stored)
 		out = append(out, p)
 	}
 	return out, nil

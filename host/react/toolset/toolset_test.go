@@ -60,6 +60,16 @@ func TestToolsArePinned(t *testing.T) {
 	}
 }
 
+// What counts is what is stored: "<" takes six bytes there.
+func TestToolsAreBoundedAsTheyAreStored(t *testing.T) {
+	wide := json.RawMessage(`{"title":"` + strings.Repeat("<", 63<<10) + `"}`)
+	b := box{"pager": {{Name: "wide", Schema: wide, Pin: "p1"}, {Name: "get", Schema: json.RawMessage(`{"type":"object"}`), Pin: "p2"}}}
+	got, err := Pin(t.Context(), b, []react.Tool{{Server: "pager", Name: "wide"}, {Server: "pager", Name: "get"}})
+	if err != nil || len(got) != 1 || got[0].Name != "get" {
+		t.Errorf("%d tools, %v", len(got), err)
+	}
+}
+
 func TestNamesAreThoseThatCanBeCalled(t *testing.T) {
 	tool := func(server, name string) react.Pinned {
 		return react.Pinned{Tool: react.Tool{Server: server, Name: name}}
