@@ -56,16 +56,20 @@ var units = []struct {
 	per  time.Duration
 }{{"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", day}}
 
-// ParseRate reads a rate: a number and a unit of time, as 6/h. Units are s, m, h and d.
+// MaxRate bounds how many a rate allows in its span: the time of each is kept.
+const MaxRate = 20_000
+
+// ParseRate reads a rate: a number up to [MaxRate] and a unit of time, as 6/h. Units are s,
+// m, h and d.
 func ParseRate(text string) (Rate, error) {
 	number, unit, _ := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(number, 10, 31)
 	for _, u := range units {
-		if u.name == unit && err == nil && n > 0 {
+		if u.name == unit && err == nil && n > 0 && n <= MaxRate {
 			return Rate{N: int(n), Per: u.per}, nil
 		}
 	}
-	return Rate{}, fmt.Errorf("%q is not a rate such as 10/s, 30/m, 6/h or 50/d", text)
+	return Rate{}, fmt.Errorf("%q is not a rate such as 10/s, 30/m, 6/h or 50/d, of %d at most", text, MaxRate)
 }
 
 // String returns the rate as [ParseRate] reads it, "" for none.

@@ -55,7 +55,11 @@ func (s *steps) ask(request react.Request, why string, reply chan answer) error 
 		return nil
 	}
 	r.back() // of what was approved before and not used
-	r.next(request)
+	if r.next(request); !r.fits(maxGoes) {
+		r.back()
+		reply <- answer{Answered: react.Answered{Reason: "it is too long to be kept"}}
+		return nil
+	}
 	r.Live, r.AskWhy, r.reply = true, why, reply
 	rule, _ := e.ruleOf(r)
 	line := ""

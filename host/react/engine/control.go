@@ -228,6 +228,10 @@ func (e *Engine) manual(rule react.Rule, hash react.Hash, key react.Key, members
 	if _, err := io.ReadFull(e.o.Random, salt[:]); err != nil {
 		return "", fmt.Errorf("no randomness: %w", err)
 	}
+	as, err := frozen(&rule)
+	if err != nil {
+		return "", err
+	}
 	first := uint64(0)
 	if len(members.First) > 0 {
 		first = members.First[0]
@@ -235,7 +239,7 @@ func (e *Engine) manual(rule react.Rule, hash react.Hash, key react.Key, members
 	now := e.now()
 	r := &run{Run: react.Run{
 		ID: runID(react.Manual, rule.Name, key, first, hex.EncodeToString(salt[:])), NS: react.Manual, Rule: rule.Name, Hash: hash,
-		Frozen: rule.Freeze(), Key: key, Members: members, State: react.Gathering, Created: now, Due: now,
+		Frozen: as, Key: key, Members: members, State: react.Gathering, Created: now, Due: now,
 	}, rule: rule}
 	e.add(r)
 	e.audit(event.ActorOperator, "run created", first, fmt.Sprintf("run %s of %s: %s", r.ID, rule.Name, what))

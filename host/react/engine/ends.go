@@ -25,9 +25,7 @@ func (e *Engine) again(r *run, cause error) {
 			e.failed(r, "the act cannot be made: "+err.Error())
 		case req.Hash() == r.Request.Hash():
 			e.failed(r, "the act cannot be begun: "+cause.Error())
-		default:
-			r.Request = &req
-			r.Hash = r.rule.Hash(req)
+		case e.takeRequest(r, req):
 			e.ask(r, "it is not what was approved: "+cause.Error(), "")
 		}
 	})

@@ -142,6 +142,9 @@ func (e *Engine) goesOn(r *run, res react.Result) {
 // wrongNext says why the request of a run cannot be a later step of it, "" if it can.
 func (r *run) wrongNext() string {
 	req := r.Request
+	if !r.fits(maxGoes) {
+		return "what it goes on with is too long to be kept"
+	}
 	if req.Act == "" {
 		if req.Kind == react.RequestTool && r.hasTool(req.Server, req.Tool) {
 			return ""

@@ -78,7 +78,21 @@ func (e *Engine) parse(content []byte) (*react.Set, error) {
 			return nil, err
 		}
 	}
+	for i := range file.Rules {
+		if _, err := frozen(&file.Rules[i]); err != nil {
+			return nil, err
+		}
+	}
 	return react.Compile(file, e.now())
+}
+
+// frozen returns a rule as a run keeps it. Error: it is too long for that.
+func frozen(r *react.Rule) (react.Frozen, error) {
+	f := r.Freeze()
+	if n := len(encode(f)); n > maxRule {
+		return nil, fmt.Errorf("%s: rule %q takes %d bytes, and a run keeps %d of one at most; shorten it", r.Where, r.Name, n, maxRule)
+	}
+	return f, nil
 }
 
 // readContent returns nil where there is no file. What is no regular file is refused before

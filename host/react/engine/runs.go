@@ -206,6 +206,19 @@ func listsTools(do react.Do) bool {
 func (e *Engine) takeRequest(r *run, req react.Request) bool {
 	r.Request = &req
 	r.Hash = r.rule.Hash(req)
+	if !r.fits(maxBegun) {
+		r.Request = nil
+		e.failed(r, "the act cannot be made: it is too long to be kept")
+		return false
+	}
+	return true
+}
+
+// left decides what becomes of a run whose request is known.
+func (e *Engine) left(r *run, req react.Request) {
+	if !e.takeRequest(r, req) {
+		return
+	}
 	d := e.judge(r)
 	switch d.State {
 	case react.Suppressed:
@@ -311,7 +324,8 @@ func approved(r *run, rs *ruleState) bool {
 	return r.Request != nil && r.Approved != "" && r.Approved == r.Request.Hash() && r.Under == rs.Hash
 }
 
-// granted reports whether a grant that was given under the rule of now covers the act.
+// granted reports whether a grant that was given under the rule of now covers the act. None
+// covers what a model or an agent wants: its arguments differ from run to run.
 func (e *Engine) granted(r *run, rs *ruleState) bool {
 	if r.Request == nil || r.Began != nil {
 		return false

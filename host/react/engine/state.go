@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
+	"eventdeck/host/trust"
 )
 
 // Keys of the table react, beside those of package event.
@@ -272,7 +273,18 @@ func (e *Engine) change() event.JournalChange {
 		e.putWatch(name, &c)
 	}
 	put(event.TableReact, keyPosition, position{Seq: e.position, Gaps: e.arrivals.Gaps()})
+	c.Put = slices.DeleteFunc(c.Put, e.tooLong)
 	return c
+}
+
+// tooLong reports whether the journal would refuse an entry, and with it all of a change, at
+// every try.
+func (e *Engine) tooLong(entry event.JournalEntry) bool {
+	if len(entry.Value) <= maxEntry {
+		return false
+	}
+	e.o.Log.Error("an entry is too long for the journal of reactions, and is left out", "table", entry.Table, "key", entry.Key, "bytes", len(entry.Value))
+	return true
 }
 
 // putWatch stores the state of a window in parts that an entry can hold.
@@ -304,11 +316,19 @@ func encode(value any) []byte {
 	return raw
 }
 
-// maxEntry is how much an entry of the journal holds.
-const maxEntry = 1 << 20
+// maxEntry is how much an entry of the journal holds. Of it a run may take maxBegun with the
+// request with which it begins, and maxGoes with a later one: the rest is for what becomes of
+// it. Its rule, as it is frozen, is at most maxRule.
+const (
+	maxEntry = 1 << 20
+	maxRule  = 256 << 10
+	maxBegun = 704 << 10
+	maxGoes  = 960 << 10
+)
 
-// encode returns a run as it is stored. Of one that is too long the output and the values
-// that sum it up are left out: what it was and what became of it stays.
+// encode returns a run as it is stored. Of one that is too long the output, the answer and
+// the values that sum it up are left out, and should that not do once it is over, its
+// requests too: what it was and what became of it stays.
 func (r *run) encode() []byte {
 	// What was approved stays known by its hash; of a run of several steps the input with
 	// which it began stays, so that what was sent can be made again.
@@ -321,16 +341,29 @@ func (r *run) encode() []byte {
 	if len(value) <= maxEntry {
 		return value
 	}
+	short := r.short()
+	if value = encode(short); len(value) > maxEntry && r.State.Over() {
+		short.Request, short.Began = nil, nil
+		value = encode(short)
+	}
+	return value
+}
+
+// short returns a run without what may be left out of it at any time.
+func (r *run) short() *run {
 	short := *r
 	short.Members.Top = nil
 	if r.Result != nil {
 		result := *r.Result
-		result.Output = react.Output{}
-		result.Why += " (its output is too long to be kept)"
+		result.Output, result.Answer = react.Output{}, trust.Text{}
+		result.Why += " (what it said is too long to be kept)"
 		short.Result = &result
 	}
-	return encode(&short)
+	return &short
 }
+
+// fits reports whether a run can be kept in so many bytes.
+func (r *run) fits(most int) bool { return len(encode(r.short())) <= most }
 
 // keep remembers a run that is over.
 func (e *Engine) keep(r *run, size int) {

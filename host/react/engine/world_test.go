@@ -53,6 +53,7 @@ type world struct {
 	paid    map[react.RunID]int64         // micro-dollars that models really took
 	lives   int                           // that are over
 	said    string                        // what a model answers
+	input   func(rule string) []byte      // what an act gets beside the numbers of its records
 	listing chan struct{}                 // closed when servers have listed their tools; nil: at once
 	calls   []react.Call                  // of tools, with its answer
 	words   string                        // that a model says
@@ -287,6 +288,9 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 	}
 	if len(members) > 0 {
 		req.Seq = members[0].Seq
+		if l.w.input != nil {
+			req.Input = append(req.Input, l.w.input(rule.Name)...)
+		}
 	}
 	switch {
 	case rule.Do.Command != nil && l.w.unbound:
