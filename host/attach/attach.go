@@ -52,6 +52,7 @@ const version = 3
 // Bounds.
 const (
 	maxClients     = 32
+	keptClients    = 8        // of them, for others than runs
 	maxConnections = 1024     // of all clients
 	maxRunning     = 64       // requests of one client
 	maxRequest     = 8 << 20  // bytes of a request
@@ -59,6 +60,7 @@ const (
 	pageRecords    = 1000
 	pageBytes      = 256 << 10
 	helloWithin    = 2 * time.Second
+	idleAtMost     = time.Minute // a client ends a connection that is idle; the server later, so that no request is lost
 )
 
 // The headers of the protocol.

@@ -107,7 +107,7 @@ func newClient(dir string, dial Dial) *Client {
 	}
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-		MaxIdleConnsPerHost: 8, DisableCompression: true,
+		MaxIdleConnsPerHost: 8, IdleConnTimeout: idleAtMost, DisableCompression: true,
 	}}
 	c.log = eventlog.New(&remoteStore{c: c})
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())

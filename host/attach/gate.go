@@ -3,7 +3,6 @@ package attach
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"eventdeck/host/react"
@@ -66,7 +65,7 @@ func (e *session) gate() (react.Gate, error) {
 }
 
 // admit says whether a session may be opened: of an operator, or for the tools of a run.
-// Errors: [react.ErrToken], [ErrBusy].
+// Error: [react.ErrToken].
 func (s *Server) admit(e *session) error {
 	if e.run == "" {
 		if !s.isToken(e.token) {
@@ -76,17 +75,6 @@ func (s *Server) admit(e *session) error {
 	}
 	if _, err := e.gate(); err != nil {
 		return react.ErrToken
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	have := 0
-	for _, other := range s.sessions {
-		if other.run == e.run {
-			have++
-		}
-	}
-	if have >= maxGates {
-		return fmt.Errorf("%w: %d sessions of run %s", ErrBusy, have, e.run)
 	}
 	return nil
 }

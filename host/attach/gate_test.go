@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -75,6 +77,39 @@ func TestTheToolsOfARunAreServedForItsTokenOnly(t *testing.T) {
 	}
 	if g, err := attach.AttachGate(t.Context(), socket, "abcd", "good"); !errors.Is(err, react.ErrToken) {
 		t.Errorf("%v, %v", g, err)
+	}
+}
+
+// Who comes at the same time is counted too, and a place is kept for the operator.
+func TestSessionsOfRunsLeavePlacesForTheOperator(t *testing.T) {
+	f := serve(t, t.TempDir(), attach.Options{Gates: func(react.RunID, string) (react.Gate, error) { return &runs{}, nil }})
+	const places, kept, all = 32, 8, 8 * (maxGates + 1)
+	var wg sync.WaitGroup
+	var in atomic.Int32
+	left, refused := make(chan struct{}), make(chan struct{}, all)
+	for i := range all {
+		wg.Go(func() {
+			g, err := attach.AttachGate(t.Context(), attach.SocketOf(f.dir), react.RunID(fmt.Sprint("run", i%8)), "good")
+			switch {
+			case err == nil:
+				in.Add(1)
+				<-left
+				_ = g.Close() // it never fails
+			case !errors.Is(err, attach.ErrBusy):
+				t.Error(err)
+			default:
+				refused <- struct{}{}
+			}
+		})
+	}
+	for range all - (places - kept) {
+		<-refused
+	}
+	f.client()
+	close(left)
+	wg.Wait()
+	if n := in.Load(); n != places-kept {
+		t.Errorf("%d sessions of runs", n)
 	}
 }
 

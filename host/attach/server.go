@@ -88,7 +88,7 @@ func newServer(o Options, unlisten func() error) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.http = &http.Server{
-		Handler: s, ReadHeaderTimeout: helloWithin,
+		Handler: s, ReadHeaderTimeout: helloWithin, IdleTimeout: 2 * idleAtMost,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
@@ -158,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		refuse(w, http.StatusServiceUnavailable, net.ErrClosed)
+		dismiss(w, http.StatusServiceUnavailable, net.ErrClosed)
 		return
 	}
 	s.wg.Add(1)
@@ -172,7 +172,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := s.sessions[r.Header.Get(headerSession)]
 	s.mu.Unlock()
 	if e == nil {
-		refuse(w, http.StatusNotFound, fmt.Errorf("%w: it has no session", ErrNotHere))
+		dismiss(w, http.StatusNotFound, fmt.Errorf("%w: it has no session", ErrNotHere))
 		return
 	}
 	verbs := s.verbs
@@ -191,25 +191,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // hold keeps a session until the client or the server ends.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	e := &session{server: s, signIns: map[uint64]host.SignIn{}, run: react.RunID(r.Header.Get(headerRun)), token: r.Header.Get(headerToken)}
-	switch err := s.admit(e); {
-	case errors.Is(err, ErrBusy):
-		refuse(w, http.StatusServiceUnavailable, err)
-		return
-	case err != nil:
+	if err := s.admit(e); err != nil {
 		s.opts.Log.Warn("a process without the token wanted to attach", "pid", r.Header.Get(headerPID))
-		refuse(w, http.StatusForbidden, err)
+		dismiss(w, http.StatusForbidden, err)
 		return
 	}
 	id := rand.Text()
 	e.idle.L = &e.mu
-	s.mu.Lock()
-	full := len(s.sessions) >= maxClients
-	if !full {
-		s.sessions[id] = e
-	}
-	s.mu.Unlock()
-	if full {
-		refuse(w, http.StatusServiceUnavailable, fmt.Errorf("%w: %d processes are attached", ErrBusy, maxClients))
+	if err := s.enter(id, e); err != nil {
+		dismiss(w, http.StatusServiceUnavailable, err)
 		return
 	}
 	defer s.forget(id, e)
@@ -223,6 +213,31 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 	e.answered() // a client takes the end of its session for that of all answers
 	log.Info("a process is not attached any more")
+}
+
+// enter takes up a session if there is a place for it. Error: [ErrBusy].
+func (s *Server) enter(id string, e *session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ofRuns, ofRun := 0, 0
+	for _, other := range s.sessions {
+		if other.run != "" {
+			ofRuns++
+		}
+		if other.run == e.run {
+			ofRun++
+		}
+	}
+	switch {
+	case len(s.sessions) >= maxClients:
+		return fmt.Errorf("%w: %d processes are attached", ErrBusy, maxClients)
+	case e.run != "" && ofRun >= maxGates:
+		return fmt.Errorf("%w: %d sessions of run %s", ErrBusy, ofRun, e.run)
+	case e.run != "" && ofRuns >= maxClients-keptClients:
+		return fmt.Errorf("%w: %d sessions of runs", ErrBusy, ofRuns)
+	}
+	s.sessions[id] = e
+	return nil
 }
 
 // forget ends a session: another client may print what it printed.
@@ -289,6 +304,14 @@ func (e *session) answered() {
 	for e.running > 0 {
 		e.idle.Wait()
 	}
+}
+
+// dismiss answers with an error who has no session, and ends the connection, which would
+// keep others out.
+func dismiss(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(helloWithin)) // for the rest of the request; not every transport has one
+	refuse(w, status, err)
 }
 
 // refuse answers with an error.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
@@ -97,6 +98,28 @@ func TestAClientThatReadsNothing(t *testing.T) {
 	n := 0
 	if err := c.Log().After(0, func(event.Record) bool { n++; return true }); err != nil || n != 20_000 {
 		t.Error(n, err) // also what it never fetched
+	}
+}
+
+// Connections of who has no token would keep others out.
+func TestAConnectionWithoutATokenIsEnded(t *testing.T) {
+	f := newFirst(t, t.TempDir(), nil)
+	for _, request := range []string{"POST /v3/session", "POST /v3/approve"} {
+		conn, err := net.Dial("unix", filepath.Join(f.dir, "attach.sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		// It announces a body, and never sends it.
+		if _, err := conn.Write([]byte(request + " HTTP/1.1\r\nHost: attach\r\nContent-Length: 9\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 40") {
+			t.Errorf("%s: %q, %v", request, answer, err)
+		}
 	}
 }
 
