@@ -291,8 +291,8 @@ func TestLateDeliveriesDoNotHoldUpTheNextMode(t *testing.T) {
 	})
 }
 
-// A server that is left and does not say so may go on delivering: somebody must end
-// that later.
+// A server that is left and does not say so may go on delivering: the operator is told,
+// who must end that later.
 func TestWhatStaysOnTheServerIsTold(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		_, webhook, _ := failing(r)

@@ -46,7 +46,7 @@ func (m *Members) tally(data string, at int, path string, left *int) {
 		*left--
 		inner := path + "." + v.Key
 		switch value := strings.TrimSpace(data[v.Value:v.End]); {
-		case len(inner) > topBytes || !plainName(v.Key):
+		case value == "" || len(inner) > topBytes || !plainName(v.Key):
 		case value[0] == '{':
 			m.tally(data, v.Value, inner, left)
 		case value[0] != '[':

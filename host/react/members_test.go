@@ -61,6 +61,7 @@ func TestMembersCountValues(t *testing.T) {
 func FuzzMembersAreBounded(f *testing.F) {
 	f.Add([]byte(`{"a":{"b":{"c":{"d":{"e":1}}}}}`))
 	f.Add([]byte(`{"a`))
+	f.Add([]byte("{\"a\":\f}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m Members
 		m.Add(record("s", "t", string(data)))

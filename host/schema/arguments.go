@@ -59,8 +59,8 @@ func ValidateArguments(t event.Type, args []byte) error {
 	return nil
 }
 
-// CheckStrictly validates arguments of a tool before it is called for somebody who is not
-// trusted. Unlike [ValidateArguments] it lets nothing pass against a schema that cannot be
+// CheckStrictly validates arguments of a tool before it is called for a model or an
+// agent, which are not trusted. Unlike [ValidateArguments] it lets nothing pass against a schema that cannot be
 // used, nor a name that a schema which describes its members does not have.
 //
 // Errors: [ErrArguments], [ErrSchema].

@@ -14,7 +14,7 @@ const (
 )
 
 // affordable tells whether a check of a value against a schema whose references are followed
-// comes to its end soon. Both are the server's, or of somebody who is not trusted.
+// ends soon. Both come from the server or from another untrusted peer.
 func affordable(s *jsonschema.Schema, value any) bool {
 	return partsOf(s) <= maxChecks/valuesOf(value)
 }

@@ -270,8 +270,8 @@ func TestTailEndsWithItsSubscription(t *testing.T) {
 	// Tokens that were revoked: nothing comes until the operator signs in.
 	b = newBench(t)
 	b.standIn.view(host.ServerView{Name: "pager", SignIn: "the server does not accept the token any more"})
+	b.reason = event.ReasonSignIn
 	b.subscribed = func(sub event.Subscription) {
-		b.reason = event.ReasonSignIn
 		b.store.change(sub.ID, func(s *event.Subscription) { s.State, s.Error = event.StateBackoff, trust.Untrusted("HTTP 401") })
 		b.arrive()
 	}

@@ -125,7 +125,8 @@ func TestReactionAsksAModelThatCallsTools(t *testing.T) {
 // charged, the model is asked again, and what the day allows counts both.
 func TestReactionSpendSurvivesAKill(t *testing.T) {
 	m := modeltest.New(t)
-	m.Play(modeltest.Reply{Wait: make(chan struct{})}, modeltest.Reply{Text: "It was I."})
+	never, done := make(chan struct{}), modeltest.Reply{Text: "It was I."}
+	m.Play(modeltest.Reply{Wait: never}, done, done, modeltest.Reply{Wait: never})
 	heard := m.Heard()
 	r := newModeling(t, m, nil, `{STUB,"limits":{"spend":"0.04"},"rules":{"look":{ON,"when":".severity=P1","key":".n","mode":"auto","do":{"model":{"use":"stub","task":"Find the cause."}}}}}`)
 	p := r.host()
@@ -142,7 +143,9 @@ func TestReactionSpendSurvivesAKill(t *testing.T) {
 	modeltest.Await(t, heard)
 	modeltest.Await(t, heard)
 	r.in("done", 2)
-	r.server.send(`{"severity":"P1","n":3}`, `{"severity":"P1","n":4}`)
+	r.server.send(`{"severity":"P1","n":3}`)
+	modeltest.Await(t, heard) // its bound is reserved, as it is never answered
+	r.server.send(`{"severity":"P1","n":4}`)
 	r.awaits("what a day allows to be spent", func(all []ran) bool {
 		for _, one := range all {
 			if one.State == "failed" && strings.Contains(one.Why, "today") {

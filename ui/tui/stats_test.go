@@ -116,6 +116,6 @@ func TestStatsAreNotAskedForTooOften(t *testing.T) {
 	a.update(tea.FocusMsg{})
 	look(a)
 	if h.measured != 2 {
-		t.Error("not asked again when somebody looks")
+		t.Error("not asked again when the view is open")
 	}
 }

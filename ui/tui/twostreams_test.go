@@ -19,7 +19,7 @@ func talk(n int) *fakeHost {
 	h := incident()
 	for i := range n {
 		h.event("pager", "incident.created", fmt.Sprint("latency of gateway ", i))
-		h.event("chat", "message.posted", fmt.Sprint("somebody says ", i))
+		h.event("chat", "message.posted", fmt.Sprint("ann says ", i))
 	}
 	return h
 }
@@ -38,7 +38,7 @@ func TestTwoStreamsAreOnTheirOwn(t *testing.T) {
 	}
 	exact(t, a)
 	text := screenOf(a)
-	for _, want := range []string{"all servers · following", "2 all servers /latency · following", "somebody says 59"} {
+	for _, want := range []string{"all servers · following", "2 all servers /latency · following", "ann says 59"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
@@ -120,12 +120,12 @@ func TestTwoStreamsOnASmallScreen(t *testing.T) {
 	press(t, a, "/")
 	word(t, a, "latency")
 	press(t, a, "enter")
-	if text := screenOf(a); !strings.Contains(text, "/latency") || strings.Contains(text, "somebody says") {
+	if text := screenOf(a); !strings.Contains(text, "/latency") || strings.Contains(text, "ann says") {
 		t.Errorf("the second is not shown:\n%s", text)
 	}
 	press(t, a, "2")
 	exact(t, a)
-	if text := screenOf(a); !strings.Contains(text, "somebody says 9") {
+	if text := screenOf(a); !strings.Contains(text, "ann says 9") {
 		t.Errorf("the first is not shown:\n%s", text)
 	}
 	a.update(tea.WindowSizeMsg{Width: 200, Height: 50})

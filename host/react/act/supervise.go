@@ -258,10 +258,10 @@ func (p *pipes) begin(input io.Reader, echo *os.File) {
 	p.streams = echo != nil
 }
 
-// echoed keeps what is written to it, and hands it on as long as somebody takes it.
+// echoed keeps what is written to it, and hands it on as long as it is taken.
 type echoed struct {
 	*capture
-	echo *os.File // nil: nobody does
+	echo *os.File // nil: it is not handed on
 }
 
 // Write implements [io.Writer].

@@ -256,7 +256,7 @@ func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict)
 	return st.N
 }
 
-// quoted returns a name of somebody else's as one that can stand anywhere.
+// quoted returns an untrusted name as text that can stand anywhere.
 func quoted(name string) string {
 	if name == "" {
 		return ""

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// facts gathers what is known of a rule at this moment.
+func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
+	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.gate.stopped(), Held: e.held()}
+	if e.set != nil {
+		f.File = e.set.File
+	}
+	if rs != nil {
+		f.Armed = rs.Armed != "" && rs.Armed == rs.Hash
+		f.Silenced, f.Failures = rs.Silenced, rs.Failures
+		if errors.Is(rs.made.err, react.ErrBoundary) {
+			f.Unbounded = rs.made.err.Error()
+		}
+		rs.starts, f.Started, f.StartedUntil = within(rs.starts, rule.Limits.Runs, f.Now)
+	}
+	if f.File != nil {
+		e.starts, f.StartedAll, f.StartedAllDue = within(e.starts, f.File.Limits.Runs, f.Now)
+	}
+	f.RunningAll = e.busy
+	return f
+}
+
+// within returns the starts that a rate counts still, how many, and when the oldest leaves.
+func within(starts []time.Time, rate react.Rate, now time.Time) ([]time.Time, int, time.Time) {
+	if rate.N == 0 {
+		return nil, 0, time.Time{}
+	}
+	old := 0
+	for old < len(starts) && (now.Sub(starts[old]) >= rate.Per || len(starts)-old > rate.N) {
+		old++
+	}
+	if starts = starts[old:]; len(starts) == 0 {
+		return starts, 0, time.Time{}
+	}
+	return starts, len(starts), starts[0].Add(rate.Per)
+}
+
+// judge asks the policy about a run with a request, as the rule and everything else stand
+// now. What acts is the rule as it was; where that is another one now, the operator decides.
+func (e *Engine) judge(r *run) react.Decision {
+	rs := e.ruleState(r.Rule)
+	now, rule := e.ruleOf(r)
+	f := e.facts(rule, rs)
+	f.Gone, f.NS, f.Goes = now == nil, r.NS, r.Goes
+	f.Armed = rs.Armed != "" && rs.Armed == r.Hash
+	f.Stale, f.Flagged, f.Unsigned, f.AfterGap, f.Loop = r.Stale, r.Flagged, r.Unsigned, r.AfterGap, r.Loop
+	f.OnceUntil = e.onceUntil(r)
+	f.Running = e.group(r).running
+	f.Approved, f.Granted = approved(r, rs), e.granted(r, rs)
+	d := react.Judge(f)
+	if r.Began != nil && r.Request.Act == "" && !f.Approved && d.State == react.Ready { // a call of a tool
+		d = react.Decision{State: react.Asking, Cause: react.CauseShape, Why: r.AskWhy, Line: rule.Line("do")}
+	}
+	if r.Lag && !f.Approved && d.State == react.Ready {
+		d = react.Decision{State: react.Asking, Cause: react.CauseHeld, Why: "it was made while the journal may not have known what was done"}
+	}
+	return d
+}
+
+// approved reports whether the operator said yes to exactly this request under the rule of
+// now.
+func approved(r *run, rs *ruleState) bool {
+	return r.Request != nil && r.Approved != "" && r.Approved == r.Request.Hash() && r.Under == rs.Hash
+}
+
+// granted reports whether a grant that was given under the rule of now covers the act. None
+// covers what a model or an agent wants: its arguments differ from run to run.
+func (e *Engine) granted(r *run, rs *ruleState) bool {
+	if r.Request == nil || r.Began != nil {
+		return false
+	}
+	g, ok := e.grants[r.Request.ActHash()]
+	return ok && g.Rule == r.Rule && g.Under == rs.Hash && g.Until.After(e.now())
+}
+
+// onceUntil returns until when all values of a run are charged by others; zero if one of
+// them is not.
+func (e *Engine) onceUntil(r *run) time.Time {
+	var until time.Time
+	for i, hash := range r.Once {
+		c, ok := e.once[onceKey(r.Rule, hash)]
+		if !ok || c.Run == r.ID {
+			return time.Time{}
+		}
+		if i == 0 || c.Until.Before(until) {
+			until = c.Until
+		}
+	}
+	return until
+}
+
+func onceKey(rule, hash string) string { return rule + "/" + hash }
+
+// charge notes that the act of a run is not to be repeated for its values.
+func (e *Engine) charge(r *run) {
+	for _, hash := range r.Once {
+		key := onceKey(r.Rule, hash)
+		c := onceCharge{Until: e.now().Add(r.rule.Once.For), Run: r.ID}
+		e.once[key] = c
+		e.stagePut(event.TableReact, prefixOnce+key, encode(c))
+	}
+}
+
+// uncharge takes that back.
+func (e *Engine) uncharge(r *run) {
+	for _, hash := range r.Once {
+		key := onceKey(r.Rule, hash)
+		if e.once[key].Run == r.ID {
+			delete(e.once, key)
+			e.stageDelete(event.TableReact, prefixOnce+key)
+		}
+	}
+}
