@@ -1,15 +1,12 @@
 package demo
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"eventdeck/host/eventserver"
@@ -30,17 +27,14 @@ type ChatOptions struct {
 
 const (
 	maxLongPoll = 30 * time.Second
-	maxLine     = 1 << 20 // bytes of a message from the client
-	maxRequests = 256     // streams and long polls that are open
+	maxRequests = 256 // streams and long polls that are open
 )
 
 // RunChat serves the demo server chat over stdio: newline-delimited JSON-RPC on
 // stdin and stdout, its log on stderr. It returns nil when stdin ends or ctx
-// does. A read of stdin that blocks cannot be interrupted: after the end of ctx
-// stdin is closed if it is an [io.Closer], and otherwise one goroutine runs
-// until the next line or the end of stdin.
+// does. What becomes of reads and writes that block: [eventserver.Stdio.Run].
 //
-// Errors: [ErrOptions]; failure of the randomness, of stdin and of stdout.
+// Errors: [ErrOptions]; failure of the randomness; those of [eventserver.Stdio.Run].
 func RunChat(ctx context.Context, opts ChatOptions, stdin io.Reader, stdout, stderr io.Writer) error {
 	setDefault(&opts.Speed, 1)
 	setDefault(&opts.Heartbeat, 5*time.Second)
@@ -63,139 +57,47 @@ func RunChat(ctx context.Context, opts ChatOptions, stdin io.Reader, stdout, std
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	log := slog.New(slog.NewTextHandler(stderr, nil))
 	c := &chat{
+		Stdio:  eventserver.NewStdio(stdout, maxRequests, log),
 		engine: engine{origin: o, profile: wire.ProfileSketch, types: types, page: 50, nextPoll: time.Second, faults: faults},
-		opts:   opts, out: stdout, cancel: cancel,
-		log: slog.New(slog.NewTextHandler(stderr, nil)), open: map[wire.ID]context.CancelFunc{}}
+		opts:   opts, log: log}
 	c.log.Info("chat is ready", "run", o.run)
-	if closer, ok := stdin.(io.Closer); ok {
-		stop := context.AfterFunc(ctx, func() { closer.Close() })
-		defer stop()
-	}
-	reading := make(chan error, 1)
-	go func() { reading <- c.read(ctx, stdin) }()
-	select {
-	case err = <-reading:
-	case <-ctx.Done():
-	}
-	cancel()
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.requests.Wait()
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if c.failed != nil {
-		return c.failed
-	}
-	return err
+	return c.Run(ctx, stdin, c.profile, c.handle, func() {})
 }
 
 // chat is the demo server over stdio.
 type chat struct {
+	*eventserver.Stdio
 	engine
-	opts     ChatOptions
-	log      *slog.Logger
-	cancel   context.CancelFunc
-	requests sync.WaitGroup
-
-	writing sync.Mutex // one message at a time
-	out     io.Writer
-	failed  error // of the first write that failed
-
-	mu     sync.Mutex
-	closed bool
-	open   map[wire.ID]context.CancelFunc // streams and long polls
-}
-
-func (c *chat) read(ctx context.Context, stdin io.Reader) error {
-	lines := bufio.NewScanner(stdin)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
-	for lines.Scan() {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		messages, err := wire.DecodeMessages(line)
-		if err != nil {
-			c.log.Warn("a line that is no message", "bytes", len(line))
-			c.refuse(nil, eventserver.Refuse(wire.InvalidRequest, "one JSON-RPC message a line expected", nil))
-			continue
-		}
-		for _, m := range messages {
-			c.handle(ctx, m)
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-	}
-	if err := lines.Err(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("chat cannot read its input: %w", err)
-	}
-	return nil
-}
-
-// write sends whole lines.
-func (c *chat) write(lines []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if c.failed != nil {
-		return c.failed
-	}
-	if _, err := c.out.Write(lines); err != nil {
-		c.failed = fmt.Errorf("chat cannot write its output: %w", err)
-		c.cancel()
-	}
-	return c.failed
-}
-
-func (c *chat) send(frame []byte, err error) {
-	if err != nil {
-		c.log.Error("a message cannot be encoded", "error", err)
-		return
-	}
-	_ = c.write(append(frame, '\n')) // kept in failed, which ends the server
-}
-
-func (c *chat) refuse(id json.RawMessage, f *eventserver.Refusal) {
-	c.send(f.Frame(id, c.profile))
+	opts ChatOptions
+	log  *slog.Logger
 }
 
 func (c *chat) handle(ctx context.Context, m wire.Message) {
-	if !m.HasID {
-		if m.Method == "notifications/cancelled" {
-			c.cancelRequest(m.Params)
-		}
-		return
-	}
 	switch m.Method {
 	case "initialize":
-		c.send(wire.EncodeResult(m.RawID, c.initialize(m.Params)))
+		c.reply(m, c.initialize(m.Params), nil)
 	case "ping":
-		c.send(wire.EncodeResult(m.RawID, map[string]any{}))
+		c.reply(m, map[string]any{}, nil)
 	case "tools/list":
-		c.send(wire.EncodeResult(m.RawID, map[string]any{"tools": []any{}}))
+		c.reply(m, map[string]any{"tools": []any{}}, nil)
 	case wire.MethodList:
 		result, f := c.list(m.Params, time.Now())
-		c.reply(m.RawID, result, f)
+		c.reply(m, result, f)
 	case wire.MethodPoll:
-		c.keep(ctx, m, c.longPoll)
+		c.Start(ctx, m, c.profile, func(ctx context.Context) { c.longPoll(ctx, m) })
 	case wire.MethodStream:
-		c.keep(ctx, m, c.stream)
+		c.Start(ctx, m, c.profile, func(ctx context.Context) { c.stream(ctx, m) })
 	case wire.MethodSubscribe, wire.MethodUnsubscribe:
-		c.refuse(m.RawID, eventserver.BadMode("this server", "webhook", []string{"push", "poll"}))
-	case "":
+		c.reply(m, nil, eventserver.BadMode("this server", "webhook", []string{"push", "poll"}))
 	default:
-		c.refuse(m.RawID, eventserver.Refuse(wire.MethodNotFound, "no such method", nil))
+		c.reply(m, nil, eventserver.Refuse(wire.MethodNotFound, "no such method", nil))
 	}
 }
 
-func (c *chat) reply(id json.RawMessage, result map[string]any, f *eventserver.Refusal) {
-	if f != nil {
-		c.refuse(id, f)
-		return
-	}
-	c.send(wire.EncodeResult(id, result))
+func (c *chat) reply(m wire.Message, result map[string]any, f *eventserver.Refusal) {
+	c.Reply(m.RawID, result, f, c.profile)
 }
 
 func (c *chat) initialize(params json.RawMessage) map[string]any {
@@ -203,62 +105,16 @@ func (c *chat) initialize(params json.RawMessage) map[string]any {
 		map[string]any{"tools": map[string]any{}, "events": map[string]any{"listChanged": false}})
 }
 
-// keep runs a request that may stay open, until it ends or is cancelled.
-func (c *chat) keep(ctx context.Context, m wire.Message, serve func(context.Context, wire.Message)) {
-	ctx, cancel := context.WithCancel(ctx)
-	c.mu.Lock()
-	_, used := c.open[m.ID]
-	full := len(c.open) >= maxRequests
-	if !used && !full && !c.closed {
-		c.open[m.ID] = cancel
-		c.requests.Go(func() {
-			defer c.forget(m.ID, cancel)
-			serve(ctx, m)
-		})
-		c.mu.Unlock()
-		return
-	}
-	c.mu.Unlock()
-	cancel()
-	switch {
-	case used:
-		c.refuse(m.RawID, eventserver.Refuse(wire.InvalidRequest, "the id is in use", nil))
-	case full:
-		c.refuse(m.RawID, eventserver.Refuse(wire.ResourceExhausted, "too many open requests", map[string]any{"limit": "streams", "max": maxRequests}))
-	}
-}
-
-func (c *chat) forget(id wire.ID, cancel context.CancelFunc) {
-	cancel()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, id)
-}
-
-func (c *chat) cancelRequest(params json.RawMessage) {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel := c.open[wire.CanonicalID(p.RequestID)]; cancel != nil {
-		cancel()
-	}
-}
-
 // stream answers events/stream. A stream that was cancelled gets no answer.
 func (c *chat) stream(ctx context.Context, m wire.Message) {
 	w, f := c.resolve(m.Params, "push", time.Now())
 	if f != nil {
-		c.refuse(m.RawID, f)
+		c.reply(m, nil, f)
 		return
 	}
-	s := &stream{engine: &c.engine, requested: w, id: m.RawID, heartbeat: c.opts.Heartbeat, write: c.write, close: "\n"}
+	s := &stream{engine: &c.engine, requested: w, id: m.RawID, heartbeat: c.opts.Heartbeat, write: c.Write, close: "\n"}
 	if err := s.run(ctx); err == nil {
-		c.send(wire.EncodeResult(m.RawID, map[string]any{}))
+		c.reply(m, map[string]any{}, nil)
 	} else if !errors.Is(err, context.Canceled) {
 		c.log.Debug("stream ended", "error", err)
 	}
@@ -271,7 +127,7 @@ func (c *chat) longPoll(ctx context.Context, m wire.Message) {
 		TimeoutMs float64 `json:"timeoutMs"`
 	}
 	if f := eventserver.Decode(m.Params, &p); f != nil {
-		c.refuse(m.RawID, f)
+		c.reply(m, nil, f)
 		return
 	}
 	deadline := time.Now().Add(min(time.Duration(max(0, min(p.TimeoutMs, 1e9)))*time.Millisecond, maxLongPoll))
@@ -288,5 +144,5 @@ func (c *chat) longPoll(ctx context.Context, m wire.Message) {
 		}
 		result, w = c.take(w, time.Now())
 	}
-	c.reply(m.RawID, result, f)
+	c.reply(m, result, f)
 }

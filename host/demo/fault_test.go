@@ -137,7 +137,7 @@ func TestFaults(t *testing.T) {
 			r, c := faulty(t, name+"=200ms")
 			r.call(wire.MethodSubscribe, c.params("load.tick"))
 			c.next(ofKind("verification"))
-			r.pager.hooks.workers.Wait()
+			r.pager.hooks.Wait()
 			if _, e := r.refuse(wire.MethodUnsubscribe, c.params("load.tick")); e.Name() != wire.NotFound {
 				t.Errorf("unsubscribe: %v", e)
 			}

@@ -28,7 +28,7 @@ type hook struct {
 	url       string
 	requested requested
 
-	stop     chan struct{} // closed by cancel
+	stop     chan struct{} // closed by Stop
 	stopOnce sync.Once
 	ended    chan *eventserver.Refusal // what to terminate with
 	kick     chan struct{}             // something changed for the worker
@@ -65,12 +65,13 @@ type health struct {
 	abandoned    int
 }
 
-func newHook(h *hooks, id, principal, url string, w requested, secret event.Secret, ttl time.Duration) *hook {
-	return &hook{owner: h, id: id, principal: principal, url: url, requested: w, secret: secret, pos: w.pos, refreshBefore: time.Now().Add(ttl),
+func newHook(h *hooks, a eventserver.Asked, w requested) *hook {
+	return &hook{owner: h, id: a.ID, principal: a.Principal, url: a.URL, requested: w, secret: a.Secret, pos: w.pos, refreshBefore: time.Now().Add(a.Lease),
 		stop: make(chan struct{}), ended: make(chan *eventserver.Refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
-func (k *hook) cancel() { k.stopOnce.Do(func() { close(k.stop) }) }
+// Stop implements [eventserver.Hook].
+func (k *hook) Stop() { k.stopOnce.Do(func() { close(k.stop) }) }
 
 func (k *hook) terminate(f *eventserver.Refusal) {
 	select {
@@ -82,16 +83,16 @@ func (k *hook) terminate(f *eventserver.Refusal) {
 // granted applies a subscribe or refresh and returns its result. A refresh lifts
 // a suspension, retries at once what was not acknowledged, and replays from an
 // older cursor. The result is nil when the subscription has just ended.
-func (k *hook) granted(ttl time.Duration, w requested, secret event.Secret, fresh bool) map[string]any {
+func (k *hook) granted(a eventserver.Asked, w requested, fresh bool) map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.over {
 		return nil
 	}
 	now := time.Now()
-	k.refreshBefore = now.Add(ttl)
-	if secret != k.secret {
-		k.previous, k.secret, k.dualUntil = k.secret, secret, now.Add(dualSign)
+	k.refreshBefore = now.Add(a.Lease)
+	if a.Secret != k.secret {
+		k.previous, k.secret, k.dualUntil = k.secret, a.Secret, now.Add(eventserver.DualSign)
 	}
 	status, faults := k.statusLocked(), k.owner.engine.faults
 	k.forgetAt = time.Time{}
@@ -117,7 +118,8 @@ func (k *hook) granted(ttl time.Duration, w requested, secret event.Secret, fres
 	return result
 }
 
-func (k *hook) isOver() bool {
+// IsOver implements [eventserver.Hook].
+func (k *hook) IsOver() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.over
@@ -157,7 +159,8 @@ func (k *hook) dropLocked(n uint64) {
 // or given up.
 func (k *hook) watermarkLocked() uint64 { return k.watermarkBesideLocked(math.MaxUint64) }
 
-// watermarkBesideLocked is the watermark if event n were acknowledged too: // stores n may store that cursor with it.
+// watermarkBesideLocked is the watermark if event n were acknowledged too: who stores n
+// may store that cursor with it.
 func (k *hook) watermarkBesideLocked(n uint64) uint64 {
 	mark := k.pos
 	for m := range k.outstanding {
@@ -201,8 +204,11 @@ type result struct {
 	eventserver.Outcome
 }
 
-// run delivers until ctx or the subscription ends.
-func (k *hook) run(ctx context.Context) {
+// Run implements [eventserver.Hook].
+func (k *hook) Run(ctx context.Context) {
+	if k.owner.engine.faults.has(faultForgotten) {
+		defer k.owner.Verifier.Forget(k.principal, k.url)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make(chan result, deliveriesEach)
@@ -222,7 +228,7 @@ func (k *hook) run(ctx context.Context) {
 				break
 			}
 			inFlight++
-			go func() { results <- result{j, k.owner.sender.Send(ctx, j.Delivery)} }()
+			go func() { results <- result{j, k.owner.Sender.Send(ctx, j.Delivery)} }()
 		}
 		expired, gone, next := k.plan(time.Now(), inFlight)
 		if expired {
@@ -310,7 +316,7 @@ func (k *hook) controlLocked(kind string, members map[string]any, now time.Time)
 	if err != nil {
 		panic("demo: an envelope of our own cannot be encoded: " + err.Error())
 	}
-	return job{epoch: k.epoch, Delivery: k.deliveryLocked("msg_"+kind+"_"+k.owner.verify.Token(), body, now)}
+	return job{epoch: k.epoch, Delivery: k.deliveryLocked("msg_"+kind+"_"+k.owner.Verifier.Token(), body, now)}
 }
 
 func (k *hook) deliveryLocked(id string, body []byte, now time.Time) eventserver.Delivery {
@@ -440,7 +446,7 @@ func (k *hook) farewell(ctx context.Context, f *eventserver.Refusal) {
 	j := k.controlLocked("terminated", map[string]any{"error": f.Body(k.owner.engine.profile)}, time.Now())
 	k.mu.Unlock()
 	for tries := 0; ; tries++ {
-		o := k.owner.sender.Send(ctx, j.Delivery)
+		o := k.owner.Sender.Send(ctx, j.Delivery)
 		if o.OK || o.Final || tries >= len(k.owner.opts.Backoff) {
 			return
 		}

@@ -213,7 +213,7 @@ func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 		Protocols:         protocols,
 		ErrorLog:          slog.NewLogLogger(p.opts.Log.Handler(), slog.LevelDebug),
 	}
-	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.wait)
+	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.Wait)
 }
 
 // Revoke takes away the rights behind everything that is open: streams and

@@ -17,7 +17,7 @@ func (p *Pager) slot(w http.ResponseWriter, c call) (release func()) {
 	case p.streams <- struct{}{}:
 		return func() { <-p.streams }
 	default:
-		p.answerRefusal(w, c.id, eventserver.Refuse(wire.ResourceExhausted, "too many open streams", map[string]any{"limit": "streams", "max": p.opts.MaxStreams}))
+		p.answerRefusal(w, c.id, eventserver.TooMany("open streams", "streams", p.opts.MaxStreams))
 		return nil
 	}
 }

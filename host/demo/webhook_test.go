@@ -362,7 +362,7 @@ func TestWebhookLeaseEnds(t *testing.T) {
 	if !ok || time.Until(until) > 2*time.Second {
 		t.Errorf("refreshBefore %v", res["refreshBefore"])
 	}
-	r.pager.hooks.workers.Wait()
+	r.pager.hooks.Wait()
 	if _, e := r.refuse(wire.MethodUnsubscribe, p); e.Name() != wire.NotFound {
 		t.Errorf("unsubscribe after the end: %v", e)
 	}

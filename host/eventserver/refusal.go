@@ -1,7 +1,7 @@
 // Package eventserver has what servers of MCP Events have in common, whatever their
-// events are: refusals, requests and streams over HTTP, and webhook deliveries that keep
-// the rules of SEP-3415. The demo servers stand on it, and so does the host where it is
-// a server itself.
+// events are: refusals, a client over stdio, requests and streams over HTTP, and webhook
+// subscriptions and deliveries that keep the rules of SEP-3415. The demo servers stand on
+// it, and so does the host where it is a server itself.
 package eventserver
 
 import (
@@ -65,6 +65,11 @@ func BadParam(field, message string) *Refusal {
 func BadMode(what, mode string, others []string) *Refusal {
 	return Refuse(wire.Unsupported, what+" is not delivered by "+mode,
 		map[string]any{"feature": "deliveryMode", "value": mode, "supported": others})
+}
+
+// TooMany refuses more of something than limit allows.
+func TooMany(what, limit string, most int) *Refusal {
+	return Refuse(wire.ResourceExhausted, "too many "+what, map[string]any{"limit": limit, "max": most})
 }
 
 // NoMethod refuses a method that the server does not have.

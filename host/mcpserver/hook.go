@@ -29,7 +29,6 @@ func backoff() []time.Duration {
 type hook struct {
 	owner   *hooks
 	id, url string
-	caller  string
 
 	kick     chan struct{} // something changed for the worker
 	stop     chan struct{}
@@ -66,7 +65,16 @@ type health struct {
 	failures     int // in a row
 }
 
-func (k *hook) isOver() bool {
+func newHook(h *hooks, a eventserver.Asked, w wanted) *hook {
+	return &hook{owner: h, id: a.ID, url: a.URL, wanted: w, done: w.pos, secret: a.Secret,
+		refreshBefore: h.server.opts.Now().Add(a.Lease), kick: make(chan struct{}, 1), stop: make(chan struct{})}
+}
+
+// Stop implements [eventserver.Hook].
+func (k *hook) Stop() { k.stopOnce.Do(func() { close(k.stop) }) }
+
+// IsOver implements [eventserver.Hook].
+func (k *hook) IsOver() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.over
@@ -75,16 +83,16 @@ func (k *hook) isOver() bool {
 // grant applies a subscribe or refresh and returns its result; nil when the subscription
 // has just ended. A refresh lifts a suspension, tries again at once what was not taken, and
 // goes on at the cursor that comes with it.
-func (k *hook) grant(ttl time.Duration, w wanted, secret event.Secret, fresh bool) map[string]any {
+func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.over {
 		return nil
 	}
 	now := k.owner.server.opts.Now()
-	k.refreshBefore = now.Add(ttl)
-	if secret != k.secret {
-		k.previous, k.secret, k.dualUntil = k.secret, secret, now.Add(dualSign)
+	k.refreshBefore = now.Add(a.Lease)
+	if a.Secret != k.secret {
+		k.previous, k.secret, k.dualUntil = k.secret, a.Secret, now.Add(eventserver.DualSign)
 	}
 	status := k.statusLocked()
 	if !fresh && w.held && w.pos != k.done {
@@ -150,8 +158,8 @@ func (k *hook) statusLocked() map[string]any {
 	return s
 }
 
-// run delivers until ctx or the subscription ends.
-func (k *hook) run(ctx context.Context) {
+// Run implements [eventserver.Hook].
+func (k *hook) Run(ctx context.Context) {
 	select {
 	case <-k.kick: // it was granted: its position is known
 	case <-ctx.Done():
@@ -168,7 +176,7 @@ func (k *hook) run(ctx context.Context) {
 			return
 		}
 		if d != nil {
-			o := k.owner.sender.Send(ctx, *d)
+			o := k.owner.Sender.Send(ctx, *d)
 			if ctx.Err() != nil {
 				return
 			}
@@ -214,7 +222,7 @@ func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, o
 	switch {
 	case k.gapOwed:
 		body := fmt.Appendf(nil, `{"type":"gap","cursor":%q}`, s.cursor(k.done))
-		return k.deliveryLocked("msg_gap_"+k.owner.verify.Token(), body, now), k.round, 0, false
+		return k.deliveryLocked("msg_gap_"+k.owner.Verifier.Token(), body, now), k.round, 0, false
 	case len(k.ahead) > 0:
 		return k.deliveryLocked(s.store+"-"+strconv.FormatUint(k.ahead[0].seq, 10), k.ahead[0].body, now), k.round, 0, false
 	}

@@ -21,8 +21,7 @@ const Path = "/mcp"
 func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.hooks.begin(ctx)
-	defer s.hooks.sender.Close()
+	s.hooks.Begin(ctx)
 	s.work.Go(func() { s.follow(ctx) })
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -38,7 +37,10 @@ func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 		Protocols:         protocols,
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
-	return eventserver.ServeUntil(ctx, cancel, srv, ln, "the MCP server", s.work.Wait)
+	return eventserver.ServeUntil(ctx, cancel, srv, ln, "the MCP server", func() {
+		s.work.Wait()
+		s.hooks.Wait()
+	})
 }
 
 // endpoint answers requests over HTTP.

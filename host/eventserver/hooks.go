@@ -1,0 +1,201 @@
+package eventserver
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/wire"
+)
+
+// DualSign is how long both secrets sign after a rotation.
+const DualSign = time.Hour
+
+// Hook is one webhook subscription as its server keeps it.
+type Hook interface {
+	comparable
+	// Run delivers until ctx or the subscription ends.
+	Run(ctx context.Context)
+	// IsOver reports whether the subscription has ended, though Run may not have returned.
+	IsOver() bool
+	// Stop has Run return. It may be called more than once.
+	Stop()
+}
+
+// Hooks are the webhook subscriptions of a server. Make them with [NewHooks]; set Sender,
+// Longest and Most before the first request. Its methods may be called from any goroutine.
+type Hooks[H Hook] struct {
+	Sender   *Sender
+	Verifier *Verifier
+	Longest  time.Duration // of a lease
+	Most     int           // subscriptions of a principal
+
+	workers sync.WaitGroup
+
+	mu   sync.Mutex
+	ctx  context.Context // of Begin: as long as the workers run
+	byID map[string]kept[H]
+}
+
+// kept is a subscription with whose it is.
+type kept[H Hook] struct {
+	hook      H
+	principal string
+}
+
+// NewHooks returns no subscriptions.
+func NewHooks[H Hook](v *Verifier) *Hooks[H] {
+	return &Hooks[H]{Verifier: v, byID: map[string]kept[H]{}}
+}
+
+// Begin must be called before the first request is served. The workers end with ctx.
+func (h *Hooks[H]) Begin(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ctx = ctx
+}
+
+// Wait returns when every worker has ended, and lets the idle connections go. The context of
+// Begin must be over, or every subscription about to end.
+func (h *Hooks[H]) Wait() {
+	h.mu.Lock() // requests that entered before are counted
+	workers := &h.workers
+	h.mu.Unlock()
+	workers.Wait()
+	h.Sender.Close()
+}
+
+// Asked is what a request to subscribe by webhook asks for.
+type Asked struct {
+	ID, Principal, URL string
+	Secret             event.Secret
+	Lease              time.Duration // that is granted
+}
+
+// Check reads the params of events/subscribe, and proves that the receiver wants deliveries;
+// Grant then answers.
+// resolve returns the name of the type that is asked for, and its arguments as canonical JSON.
+func (h *Hooks[H]) Check(ctx context.Context, params json.RawMessage, principal string, resolve func() (name, args string, f *Refusal)) (Asked, *Refusal) {
+	a := Asked{Principal: principal}
+	p, f := ReadHookRequest(params, principal)
+	if f != nil {
+		return a, f
+	}
+	if a.Secret, f = p.Secret(); f != nil {
+		return a, f
+	}
+	if a.Lease, f = p.Lease(h.Longest); f != nil {
+		return a, f
+	}
+	name, args, f := resolve()
+	if f != nil {
+		return a, f
+	}
+	a.URL = p.Delivery.URL
+	a.ID = HookID(principal, a.URL, name, args)
+	if f := h.room(a); f != nil { // before anything is sent anywhere
+		return a, f
+	}
+	return a, h.Verifier.Verify(ctx, h.Sender, a.ID, principal, a.URL, a.Secret)
+}
+
+func (h *Hooks[H]) room(a Asked) *Refusal {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.roomLocked(a)
+}
+
+func (h *Hooks[H]) roomLocked(a Asked) *Refusal {
+	if _, there := h.byID[a.ID]; there {
+		return nil
+	}
+	n := 0
+	for _, k := range h.byID {
+		if k.principal == a.Principal {
+			n++
+		}
+	}
+	if n >= h.Most {
+		return TooMany("webhook subscriptions", "subscriptions", h.Most)
+	}
+	return nil
+}
+
+// Grant finds the subscription, or starts the one that begin returns, and returns what grant
+// answers to it. Grant returns nil for one that has just ended.
+func (h *Hooks[H]) Grant(a Asked, begin func() H, grant func(hook H, fresh bool) map[string]any) (map[string]any, *Refusal) {
+	for {
+		hook, fresh, f := h.enter(a, begin)
+		if f != nil {
+			return nil, f
+		}
+		if result := grant(hook, fresh); result != nil {
+			return result, nil
+		}
+	}
+}
+
+func (h *Hooks[H]) enter(a Asked, begin func() H) (hook H, fresh bool, f *Refusal) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return hook, false, BadCallback("connection_refused")
+	}
+	if k, there := h.byID[a.ID]; there && !k.hook.IsOver() {
+		return k.hook, false, nil
+	}
+	if f := h.roomLocked(a); f != nil {
+		return hook, false, f
+	}
+	hook = begin()
+	h.byID[a.ID] = kept[H]{hook, a.Principal}
+	h.workers.Go(func() {
+		hook.Run(h.ctx)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.byID[a.ID].hook == hook {
+			delete(h.byID, a.ID)
+		}
+	})
+	return hook, true, nil
+}
+
+// Unsubscribe answers events/unsubscribe; resolve is that of Check.
+func (h *Hooks[H]) Unsubscribe(params json.RawMessage, principal string, resolve func() (name, args string, f *Refusal)) (map[string]any, *Refusal) {
+	p, f := ReadHookRequest(params, principal)
+	if f != nil {
+		return nil, f
+	}
+	name, args, f := resolve()
+	if f != nil {
+		return nil, f
+	}
+	id := HookID(principal, p.Delivery.URL, name, args)
+	h.mu.Lock()
+	k, there := h.byID[id]
+	delete(h.byID, id)
+	h.mu.Unlock()
+	if !there {
+		return nil, NoSubscription()
+	}
+	k.hook.Stop()
+	return map[string]any{}, nil
+}
+
+// EndAll forgets all subscriptions and verifications, and hands each subscription to end.
+func (h *Hooks[H]) EndAll(end func(H)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, k := range h.byID {
+		delete(h.byID, id)
+		end(k.hook)
+	}
+	h.Verifier.ForgetAll()
+}
+
+// NoSubscription refuses to end what is not there.
+func NoSubscription() *Refusal {
+	return Refuse(wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"})
+}
