@@ -18,13 +18,12 @@ type answer struct {
 	say func(trust.Text) // may be nil
 	key event.Secret
 
-	text     strings.Builder
-	calls    []*call
-	usage    react.Usage
-	reported bool   // the provider told the usage
-	ended    bool   // the provider said that this is all
-	cut      bool   // as it had as many tokens as it may
-	refused  string // why the provider gives no answer, in our words
+	text    strings.Builder
+	calls   []*call
+	usage   react.Usage // as the provider told it last; what it did not tell is 0
+	ended   bool        // the provider said that this is all
+	cut     bool        // as it had as many tokens as it may
+	refused string      // why the provider gives no answer, in our words
 }
 
 // call is a call that is still being read.

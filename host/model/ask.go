@@ -66,9 +66,9 @@ func (c *Client) charged(body []byte, a *answer, err error) (react.Usage, error)
 	switch {
 	case errors.Is(err, ErrNotSent), errors.Is(err, ErrRefused):
 		return react.Usage{}, err
-	case !a.ended || !a.reported:
+	case !a.ended || a.usage.In == 0 || a.usage.Out == 0: // half a report is none
 		return bound, err
-	case !c.believable(a.usage, len(body)):
+	case !believable(a.usage, bound):
 		return bound, errors.Join(err, fmt.Errorf("%w: what it used, %d and %d tokens, cannot be", ErrAnswer, a.usage.In, a.usage.Out))
 	}
 	return a.usage, err

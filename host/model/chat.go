@@ -152,7 +152,7 @@ func chatChunk(data []byte, a *answer) error {
 		if err != nil {
 			return err
 		}
-		a.usage, a.reported = react.Usage{In: usage.tokens("prompt_tokens"), Out: usage.tokens("completion_tokens")}, true
+		a.usage = chatUsage(usage)
 	}
 	choices, err := chunk.list("choices")
 	if err != nil || len(choices) == 0 {
@@ -170,6 +170,16 @@ func chatChunk(data []byte, a *answer) error {
 		return err
 	}
 	return chatReason(choice, a)
+}
+
+// chatUsage reads what the call used. Some providers count what a model thinks in the total
+// alone; it is charged as what it writes.
+func chatUsage(usage object) react.Usage {
+	u := react.Usage{In: usage.tokens("prompt_tokens"), Out: usage.tokens("completion_tokens")}
+	if u.In > 0 && u.Out > 0 {
+		u.Out = max(u.Out, usage.tokens("total_tokens")-u.In)
+	}
+	return u
 }
 
 // chatReason reads why the answer ends, if it does.

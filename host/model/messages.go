@@ -141,39 +141,35 @@ func (messages) read(events *events, a *answer) error {
 	}
 }
 
-// messagesStart reads how much was read.
+// messagesStart reads how much was read. What was written by then says nothing of the end.
 func messagesStart(m object, a *answer) error {
 	start, err := m.object("message")
 	if err != nil {
 		return err
 	}
-	return messagesUsage(start, a)
-}
-
-// messagesUsage reads a report of usage, which counts from the beginning of the answer.
-// What was read from the provider's cache, or written there, counts as read.
-func messagesUsage(m object, a *answer) error {
-	usage, err := m.object("usage")
-	if err != nil || usage == nil {
+	usage, err := start.object("usage")
+	if err != nil {
 		return err
 	}
-	in, told := int64(0), false
+	messagesRead(usage, a)
+	return nil
+}
+
+// messagesRead reads from a report of usage how much was read, if it tells that: what came
+// from the provider's cache, or was written there, counts too.
+func messagesRead(usage object, a *answer) {
+	if usage["input_tokens"] == nil {
+		return
+	}
+	a.usage.In = 0
 	for _, name := range []string{"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"} {
 		n := usage.tokens(name)
-		if n < 0 || in < 0 {
-			in = -1
-		} else {
-			in = react.Sum(in, n)
+		if n < 0 || a.usage.In < 0 {
+			a.usage.In = -1
+			continue
 		}
-		told = told || usage[name] != nil
+		a.usage.In = react.Sum(a.usage.In, n)
 	}
-	if told {
-		a.usage.In = in
-	}
-	if usage["output_tokens"] != nil {
-		a.usage.Out = usage.tokens("output_tokens")
-	}
-	return nil
 }
 
 // messagesBlock reads the beginning of a block.
@@ -270,8 +266,11 @@ func messagesEnd(m object, a *answer) error {
 	case "refusal":
 		a.refused = "the model declines to answer"
 	}
-	if m["usage"] != nil {
-		a.reported = true
+	usage, err := m.object("usage")
+	if err != nil {
+		return err
 	}
-	return messagesUsage(m, a)
+	messagesRead(usage, a)
+	a.usage.Out = usage.tokens("output_tokens")
+	return nil
 }

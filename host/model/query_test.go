@@ -123,10 +123,3 @@ func TestBodiesForOneProvider(t *testing.T) {
 		}
 	}
 }
-
-func TestBounds(t *testing.T) {
-	c := open(t, react.Model{Name: "m", Wire: react.WireChat, URL: "https://a.example/v1", Model: "x", Output: 100, Price: &react.Price{In: 1_000_000, Out: 2_000_000}}, model.Options{})
-	if u, cost := c.Bound(make([]byte, 301)); u != (react.Usage{In: 101, Out: 100, Estimated: true}) || cost != 301 {
-		t.Errorf("bound %+v, %d", u, cost)
-	}
-}

@@ -128,7 +128,7 @@ func TestReactionSpendSurvivesAKill(t *testing.T) {
 	never, done := make(chan struct{}), modeltest.Reply{Text: "It was I."}
 	m.Play(modeltest.Reply{Wait: never}, done, done, modeltest.Reply{Wait: never})
 	heard := m.Heard()
-	r := newModeling(t, m, nil, `{STUB,"limits":{"spend":"0.04"},"rules":{"look":{ON,"when":".severity=P1","key":".n","mode":"auto","do":{"model":{"use":"stub","task":"Find the cause."}}}}}`)
+	r := newModeling(t, m, nil, `{STUB,"limits":{"spend":"0.06"},"rules":{"look":{ON,"when":".severity=P1","key":".n","mode":"auto","do":{"model":{"use":"stub","task":"Find the cause."}}}}}`)
 	p := r.host()
 	r.arms("look")
 	r.server.send(`{"severity":"P1","n":1}`)
@@ -138,7 +138,7 @@ func TestReactionSpendSurvivesAKill(t *testing.T) {
 	r.in("done", 1)
 	p.kill()
 	r.host()
-	// Two bounds of more than $0.015 each would fit; with what the first run cost they do not.
+	// Two bounds of more than $0.02 each would fit; with what the first run cost they do not.
 	r.server.send(`{"severity":"P1","n":2}`)
 	modeltest.Await(t, heard)
 	modeltest.Await(t, heard)

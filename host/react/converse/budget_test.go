@@ -23,7 +23,7 @@ func TestAModelOverTheCapIsNotAsked(t *testing.T) {
 // Check 12: two runs cannot share the last of what a day allows.
 func TestTwoRunsCannotShareTheLastDollar(t *testing.T) {
 	w := newWorld(t, task())
-	w.file.Limits.Spend = 25_000 // more than one call may cost, less than two
+	w.file.Limits.Spend = 35_000 // more than one call may cost, less than two
 	release := make(chan struct{})
 	w.model.Play(modeltest.Reply{Text: "x", Wait: release})
 	heard := w.model.Heard()
