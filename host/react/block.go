@@ -219,6 +219,9 @@ func (b *block) command(r Request) {
 	if r.Program != "" {
 		b.text("its bytes", "SHA-256 "+r.Program, false)
 	}
+	for _, i := range r.Interpreters {
+		b.interpreter(i)
+	}
 	if r.Dir == "" {
 		b.text("directory", "a new private one", false)
 	} else {
@@ -232,6 +235,17 @@ func (b *block) command(r Request) {
 	if r.RepeatSafe {
 		b.text("repeated", "when it is not known whether it ran", false)
 	}
+}
+
+// interpreter tells what runs a script.
+func (b *block) interpreter(i Interpreter) {
+	if i.Path == i.Name {
+		b.value("run by", i.Name, "")
+	} else {
+		b.value("run by", i.Name, ", which leads to:")
+		b.value("", i.Path, "")
+	}
+	b.text("its bytes", "SHA-256 "+i.Program, false)
 }
 
 func (b *block) webhook(url, secret string, private bool) {

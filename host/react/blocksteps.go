@@ -134,7 +134,7 @@ func (b *block) act(a Act) {
 	}
 	switch do := a.Do; {
 	case do.Command != nil:
-		r := Request{Kind: RequestCommand, Argv: do.Command.Argv, Path: a.Path, Program: a.Program, Env: do.Command.Env, Dir: do.Command.Dir,
+		r := Request{Kind: RequestCommand, Argv: do.Command.Argv, Path: a.Path, Program: a.Program, Interpreters: a.Interpreters, Env: do.Command.Env, Dir: do.Command.Dir,
 			Confine: do.Command.Confine, RepeatSafe: do.Command.RepeatSafe}
 		if r.Confine == nil {
 			r.Boundary = "not confined: it can read and change what you can"

@@ -30,14 +30,16 @@ func Thaw(f Frozen) (Rule, error) {
 }
 
 // Hash returns what the rule is armed by. Of made, its request without members, it takes
-// the programs: where they are and what their bytes are.
+// the programs and the interpreters of scripts: where they are and what their bytes are.
 func (r *Rule) Hash(made Request) Hash {
 	h := newHasher()
 	h.add("rule", string(r.Freeze()))
 	h.add("path", made.Path)
 	h.add("program", made.Program)
+	h.interpreters(made.Interpreters)
 	for _, a := range made.Choices {
 		h.add("program of "+a.Name, a.Path, a.Program)
+		h.interpreters(a.Interpreters)
 	}
 	return Hash(h.sum())
 }

@@ -116,14 +116,16 @@ func TestEveryMemberOfARuleIsInItsHash(t *testing.T) {
 		other := r.Do.Note == "" // another act than a note: the note says nothing
 		change(reflect.ValueOf(&r).Elem(), "", func(path string) {
 			place := strings.HasSuffix(path, ".Where") || path == ".Lines"
-			fromMade := strings.HasPrefix(path, ".Do.Choice.Acts[") && (strings.HasSuffix(path, "].Path") || strings.HasSuffix(path, "].Program"))
+			fromMade := strings.HasPrefix(path, ".Do.Choice.Acts[") && (strings.HasSuffix(path, "].Path") || strings.HasSuffix(path, "].Program") || strings.Contains(path, ".Interpreters"))
 			unused := other && path == ".Do.Note" || path == ".Do.Choice.Acts[0].Do.Note"
 			if same := r.Hash(made) == whole; same != (place || fromMade || unused) {
 				t.Errorf("%s changed: the hash is the same: %v", path, same)
 			}
 		})
 		for _, another := range []Request{{Path: "/bin/echo", Program: "00ff", Choices: made.Choices}, {Path: "/usr/bin/echo", Program: "00fe", Choices: made.Choices},
-			{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0e"}}}} {
+			{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0e"}}},
+			{Path: "/usr/bin/echo", Program: "00ff", Choices: made.Choices, Interpreters: []Interpreter{{Program: "1"}}},
+			{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0f", Interpreters: []Interpreter{{Program: "1"}}}}}} {
 			if r.Hash(another) == whole {
 				t.Errorf("another program has the same hash: %+v", another)
 			}

@@ -43,6 +43,7 @@ func (r Request) addAct(h hasher) {
 	h.add("argv", r.Argv...)
 	h.add("path", r.Path)
 	h.add("program", r.Program)
+	h.interpreters(r.Interpreters)
 	env := slices.Clone(r.Env)
 	slices.Sort(env)
 	h.add("env", env...)
@@ -93,6 +94,12 @@ func (h hasher) add(name string, values ...string) {
 	}
 }
 
+func (h hasher) interpreters(all []Interpreter) {
+	for _, i := range all {
+		h.add("interpreter", i.Name, i.Path, i.Program)
+	}
+}
+
 func (h hasher) confine(c *Confine) {
 	if c == nil {
 		return
@@ -119,6 +126,7 @@ func (h hasher) tool(t Pinned) {
 
 func (h hasher) choice(a Act) {
 	h.add("choice", a.Name, string(a.Mode), a.Path, a.Program)
+	h.interpreters(a.Interpreters)
 	for _, g := range a.Args {
 		h.add("arg", g.Name, strconv.FormatBool(g.Bool), g.Pattern)
 		h.add("enum", g.Enum...)

@@ -15,7 +15,7 @@ import (
 func someRequest() Request {
 	return Request{
 		Kind: RequestCommand, Run: "aaaa", Rule: "page", Seq: 7, Count: 2,
-		Argv: []string{"/bin/echo", "a", "b"}, Path: "/usr/bin/echo", Program: "00ff", Env: []string{"HOME", "LANG"},
+		Argv: []string{"/bin/echo", "a", "b"}, Path: "/usr/bin/echo", Program: "00ff", Interpreters: []Interpreter{{"/bin/sh", "/usr/bin/dash", "11ff"}}, Env: []string{"HOME", "LANG"},
 		Dir: "/srv", Confine: &Confine{Read: []string{"/srv"}}, Boundary: "none",
 		URL: "https://example.com", Secret: "${KEY}", Note: "n", Input: []byte("in"), Time: time.Second,
 	}

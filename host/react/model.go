@@ -103,8 +103,10 @@ type Act struct {
 	Mode Mode   // ModeAsk or ModeAuto
 	Do   Do     // Command, Webhook or Note
 
-	// Path and Program are those of a Command, once the request is made; see [Request].
+	// Path, Program and Interpreters are those of a Command, once the request is made; see
+	// [Request].
 	Path, Program string
+	Interpreters  []Interpreter
 }
 
 // Arg is an argument of an Act. Exactly one of Enum, Number, Bool and Pattern is set: no

@@ -154,14 +154,17 @@ type Request struct {
 	Count uint64 `json:"count"`
 
 	// Of a command.
-	Argv       []string `json:"argv,omitempty"`
-	Path       string   `json:"path,omitempty"`       // of the program, with links resolved
-	Program    string   `json:"program,omitempty"`    // SHA-256 of the program's bytes, in hexadecimal
-	Env        []string `json:"env,omitempty"`        // names
-	Dir        string   `json:"dir,omitempty"`        // "": a new private one
-	Confine    *Confine `json:"confine,omitempty"`    // nil: not confined
-	Boundary   string   `json:"boundary,omitempty"`   // the confinement that can be had, in words
-	RepeatSafe bool     `json:"repeatSafe,omitempty"` // see [Command]
+	Argv    []string `json:"argv,omitempty"`
+	Path    string   `json:"path,omitempty"`    // of the program, with links resolved
+	Program string   `json:"program,omitempty"` // SHA-256 of the program's bytes, in hexadecimal
+	// Interpreters run the program where it is a script: what its first line names, what env
+	// finds for it, and so on down to a program that is none. Absent: it is no script.
+	Interpreters []Interpreter `json:"interpreters,omitempty"`
+	Env          []string      `json:"env,omitempty"`        // names
+	Dir          string        `json:"dir,omitempty"`        // "": a new private one
+	Confine      *Confine      `json:"confine,omitempty"`    // nil: not confined
+	Boundary     string        `json:"boundary,omitempty"`   // the confinement that can be had, in words
+	RepeatSafe   bool          `json:"repeatSafe,omitempty"` // see [Command]
 
 	// Of a webhook.
 	URL     string `json:"url,omitempty"`
@@ -195,6 +198,13 @@ type Request struct {
 	// Input is what goes to standard input or into the body.
 	Input []byte        `json:"input,omitempty"`
 	Time  time.Duration `json:"time"` // after which it is ended
+}
+
+// Interpreter is a program that the system starts in place of a script.
+type Interpreter struct {
+	Name    string `json:"name"`    // its absolute path, as it was named or found
+	Path    string `json:"path"`    // the same with links resolved
+	Program string `json:"program"` // SHA-256 of its bytes, in hexadecimal
 }
 
 // Handle is what is stored of an attempt before it begins, and finds it again after a

@@ -204,9 +204,17 @@ func (r *reacting) rules(text string) {
 
 // command writes a program of the shell that first tells in a file of its own that it was
 // started, with its input.
-func (r *reacting) command(name, then string) {
+func (r *reacting) command(name, then string) { r.t.Helper(); r.script(name, "/bin/sh", then) }
+
+// script writes such a program for another interpreter than the shell itself.
+func (r *reacting) script(name, interpreter, then string) {
 	r.t.Helper()
-	text := fmt.Sprintf("#!/bin/sh\n/bin/cat >%[1]s/new.$$ && /bin/mv %[1]s/new.$$ %[1]s/%[2]s.$EVENTDECK_RUN.$$\n%[3]s\n", r.told, name, then)
+	r.program(name, fmt.Sprintf("#!%[4]s\n/bin/cat >%[1]s/new.$$ && /bin/mv %[1]s/new.$$ %[1]s/%[2]s.$EVENTDECK_RUN.$$\n%[3]s\n", r.told, name, then, interpreter))
+}
+
+// program writes a file that can be run in one step, as who installs one does.
+func (r *reacting) program(name, text string) {
+	r.t.Helper()
 	path := filepath.Join(r.dir, name)
 	if err := os.WriteFile(path+".new", []byte(text), 0o700); err != nil {
 		r.t.Fatal(err)

@@ -53,25 +53,29 @@ func TestReactionChangedAfterItsApprovalAsksAnew(t *testing.T) {
 			"argv":{ON,"when":".severity=P1","do":{"command":["DIR/argv","` + argument + `"]}},
 			"bytes":{ON,"when":".severity=P1","do":{"command":["DIR/bytes"]}},
 			"member":{ON,"when":"` + when + `","do":{"command":["DIR/member"]}},
+			"script":{ON,"when":".severity=P1","do":{"command":["DIR/script"]}},
 			"same":{ON,"when":".severity=P1","do":{"command":["DIR/same"]}}}}`
 	}
 	r := newReacting(t, rules("before", ".severity=P1"))
 	for _, name := range []string{"argv", "bytes", "member", "same"} {
 		r.command(name, "")
 	}
+	r.program("shell", "#!/bin/sh\nexec /bin/sh \"$@\"\n")
+	r.script("script", filepath.Join(r.dir, "shell"), "")
 	r.host()
 	r.server.send(`{"severity":"P1"}`)
 	before := map[string]string{}
-	waiting := r.asking(4)
+	waiting := r.asking(5)
 	r.does("react", "stop")
 	for _, run := range waiting {
 		before[run.Rule] = run.Hash
 		r.does("approve", run.ID, run.Hash)
 	}
-	r.in("ready", 4)
+	r.in("ready", 5)
 	old := r.inForce()
 	r.rules(rules("after", ".severity=P1 .service=checkout"))
 	r.command("bytes", "echo another")
+	r.program("shell", "#!/bin/sh\nexec /bin/sh -x \"$@\"\n")
 	r.until("the rules of now", func() bool {
 		now := r.inForce()
 		return now["argv"] != old["argv"] && now["member"] != old["member"]
@@ -80,7 +84,7 @@ func TestReactionChangedAfterItsApprovalAsksAnew(t *testing.T) {
 	if done := r.in("done", 1)[0]; done.Rule != "same" {
 		t.Errorf("%s was done", done.Rule)
 	}
-	for _, run := range r.asking(3) {
+	for _, run := range r.asking(4) {
 		if before[run.Rule] == "" || run.Why == "" {
 			t.Errorf("%+v", run)
 		}
@@ -88,7 +92,7 @@ func TestReactionChangedAfterItsApprovalAsksAnew(t *testing.T) {
 			t.Errorf("%s was started", run.Rule)
 		}
 	}
-	if audit := r.does("audit"); strings.Count(audit, "approval void") != 3 {
+	if audit := r.does("audit"); strings.Count(audit, "approval void") != 4 {
 		t.Errorf("the audit log does not tell of it:\n%s", audit)
 	}
 }

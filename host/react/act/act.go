@@ -117,6 +117,9 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 	if req.Path, req.Program, err = Program(c.Argv[0]); err != nil {
 		return err
 	}
+	if req.Interpreters, err = interpreters(req.Path, searchPath(c.Env, r.o.Env)); err != nil {
+		return err
+	}
 	req.Argv, req.Env, req.Dir, req.RepeatSafe = slices.Clone(c.Argv), slices.Clone(c.Env), withoutLinks(c.Dir), c.RepeatSafe
 	if req.Time == 0 {
 		req.Time = commandTime

@@ -49,7 +49,7 @@ var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
 // readyCommand starts a supervisor, which waits at its gate.
 func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Handle, sockets ...string) (*command, error) {
-	if err := unchanged(req); err != nil {
+	if err := unchanged(req, r.o.Env); err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
 	switch boundary, err := r.boundary(req.Confine); {

@@ -128,7 +128,7 @@ func TestAFullDiskDoesNotHideHowACommandEnded(t *testing.T) {
 
 func TestAConfinedCommandThatCannotStart(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(script, []byte("#!/does/not/exist\n"), 0o700); err != nil {
+	if err := os.WriteFile(script, []byte("neither a script nor a program\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r := newRunner(t, Options{})

@@ -69,17 +69,24 @@ func withoutLinksAll(paths []string) []string {
 	return all
 }
 
-// unchanged says whether the program and the places of a request are those that were
-// approved.
+// unchanged says whether the program, its interpreters and the places of a request are those
+// that were approved.
 //
 // Error: [react.ErrProgram].
-func unchanged(req react.Request) error {
+func unchanged(req react.Request, env func(string) (string, bool)) error {
 	path, sum, err := Program(req.Argv[0])
+	if err != nil {
+		return err
+	}
+	run, err := interpreters(path, searchPath(req.Env, env))
 	if err != nil {
 		return err
 	}
 	if path != req.Path || sum != req.Program {
 		return fmt.Errorf("%w %q was changed since it was approved; approve it anew", react.ErrProgram, req.Argv[0])
+	}
+	if !slices.Equal(run, req.Interpreters) {
+		return fmt.Errorf("%w %q: the interpreter that runs it was changed since it was approved; approve it anew", react.ErrProgram, req.Argv[0])
 	}
 	places := []string{req.Dir}
 	if c := req.Confine; c != nil {

@@ -90,7 +90,7 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	if o.stopped() {
 		return never("all reactions are stopped")
 	}
-	if err := unchanged(o.Request); err != nil {
+	if err := unchanged(o.Request, os.LookupEnv); err != nil {
 		return never(err.Error())
 	}
 	if err := errors.Join(reserve(dir), writeSynced(filepath.Join(dir, fileBegun), nil), syncDir(dir)); err != nil {

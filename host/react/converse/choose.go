@@ -32,7 +32,7 @@ func (r *Runner) choices(rule string, acts []react.Act) ([]react.Act, error) {
 		if err != nil {
 			return nil, fmt.Errorf("act %s: %w", a.Name, err)
 		}
-		out[i].Path, out[i].Program = req.Path, req.Program
+		out[i].Path, out[i].Program, out[i].Interpreters = req.Path, req.Program, req.Interpreters
 	}
 	return out, nil
 }
@@ -78,7 +78,7 @@ func (l *loop) choice(answer *react.Answer) (react.Request, error) {
 	if err != nil {
 		return react.Request{}, err
 	}
-	if next.Path != a.Path || next.Program != a.Program {
+	if next.Path != a.Path || next.Program != a.Program || !slices.Equal(next.Interpreters, a.Interpreters) {
 		return react.Request{}, fmt.Errorf("%w: the program of %s is another one now", react.ErrProgram, a.Name)
 	}
 	next.Input = inputOf(l.first, a.Name, args)

@@ -16,20 +16,22 @@ const checkEvery = 10 * time.Second
 type made struct {
 	req  react.Request
 	err  error
-	seen []fs.FileInfo // its programs, before they were read; nil: not there
+	seen []fs.FileInfo // its programs as they were read; nil: not there
 }
 
 // makeAct asks the Runner for the act of a rule: what it is armed by depends on its programs.
+// What was changed while they were read is looked at again.
 func makeAct(r react.Runner, rule react.Rule) made {
-	seen := look(rule.Do)
+	before := look(rule.Do, react.Request{})
 	req, err := r.Prepare(rule, react.Run{Rule: rule.Name, NS: react.Live}, nil)
-	return made{req, err, seen}
+	return made{req, err, append(before, look(react.Do{}, req)...)}
 }
 
-// look returns what can be seen of the programs of an act without reading them.
-func look(do react.Do) (seen []fs.FileInfo) {
-	add := func(c *react.Command) {
-		info, err := os.Stat(c.Argv[0])
+// look returns what can be seen of the programs of an act, and of the interpreters that run
+// them, without reading them.
+func look(do react.Do, made react.Request) (seen []fs.FileInfo) {
+	add := func(name string) {
+		info, err := os.Stat(name)
 		if err != nil {
 			info = nil
 		}
@@ -37,14 +39,22 @@ func look(do react.Do) (seen []fs.FileInfo) {
 	}
 	switch {
 	case do.Command != nil:
-		add(do.Command)
+		add(do.Command.Argv[0])
 	case do.Agent != nil:
-		add(&do.Agent.Command)
+		add(do.Agent.Argv[0])
 	case do.Choice != nil:
 		for _, act := range do.Choice.Acts {
 			if act.Do.Command != nil {
-				add(act.Do.Command)
+				add(act.Do.Command.Argv[0])
 			}
+		}
+	}
+	for _, i := range made.Interpreters {
+		add(i.Name)
+	}
+	for _, act := range made.Choices {
+		for _, i := range act.Interpreters {
+			add(i.Name)
 		}
 	}
 	return seen
@@ -71,7 +81,7 @@ func (e *Engine) checkPrograms(now time.Time) {
 	e.beside(func() {
 		fresh := map[string]made{}
 		for _, r := range set.File.Rules {
-			if m := old[r.Name]; m.err != nil || !slices.EqualFunc(m.seen, look(r.Do), sameFile) {
+			if m := old[r.Name]; m.err != nil || !slices.EqualFunc(m.seen, look(r.Do, m.req), sameFile) {
 				fresh[r.Name] = makeAct(e.o.Runner, r)
 			}
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,32 @@ func TestAProgramThatChangesIsNoticed(t *testing.T) {
 			t.Errorf("a program is read that was not changed: %+v", v)
 		}
 		must(t, os.WriteFile(program, []byte("three"), 0o700))
+		rest(2 * checkEvery)
+		if v := e.Reactions().Rules[0]; v.Armed || v.Effective != react.ModeAsk {
+			t.Errorf("armed %v, at most %s: %s", v.Armed, v.Effective, v.Why)
+		}
+	})
+}
+
+// The same goes for what runs a script, also where a link is turned to another one.
+func TestAnInterpreterThatChangesIsNoticed(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := commandRule("page")
+		w := newWorld(t, rule)
+		one, two, link := filepath.Join(w.dir, "one"), filepath.Join(w.dir, "two"), filepath.Join(w.dir, "link")
+		must(t, errors.Join(os.WriteFile(one, nil, 0o700), os.WriteFile(two, nil, 0o700), os.Symlink(one, link)))
+		w.runBy = []react.Interpreter{{Name: link, Path: one, Program: "1"}}
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		rest(2 * checkEvery)
+		if v := e.Reactions().Rules[0]; !v.Armed {
+			t.Fatalf("nothing changed: %s", v.Why)
+		}
+		w.mu.Lock()
+		w.runBy = []react.Interpreter{{Name: link, Path: two, Program: "2"}}
+		w.mu.Unlock()
+		must(t, errors.Join(os.Remove(link), os.Symlink(two, link)))
 		rest(2 * checkEvery)
 		if v := e.Reactions().Rules[0]; v.Armed || v.Effective != react.ModeAsk {
 			t.Errorf("armed %v, at most %s: %s", v.Armed, v.Effective, v.Why)

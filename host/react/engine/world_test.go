@@ -41,6 +41,7 @@ type world struct {
 	inputs  map[react.RunID][]uint64 // sequence numbers that the act got
 	sends   map[react.RunID]int      // of webhooks
 	program string                   // what stands where the command is
+	runBy   []react.Interpreter      // of the command, as a script
 	lasts   time.Duration            // how long an act runs
 	outcome func(react.RunID, int) react.Outcome
 	cut     bool // acts that were begun leave nothing behind, as in a power cut
@@ -297,7 +298,7 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 		return react.Request{}, fmt.Errorf("%w: this kernel has no Landlock", react.ErrBoundary)
 	case rule.Do.Command != nil:
 		req.Kind, req.Argv, req.Path = react.RequestCommand, rule.Do.Command.Argv, rule.Do.Command.Argv[0]
-		req.RepeatSafe, req.Program = rule.Do.Command.RepeatSafe, l.w.program
+		req.RepeatSafe, req.Program, req.Interpreters = rule.Do.Command.RepeatSafe, l.w.program, slices.Clone(l.w.runBy)
 	case rule.Do.Webhook != nil:
 		req.Kind, req.URL = react.RequestWebhook, rule.Do.Webhook.URL
 	case rule.Do.Task != nil, rule.Do.Choice != nil, rule.Do.Agent != nil:

@@ -1,0 +1,150 @@
+package act
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"eventdeck/host/react"
+)
+
+// Bounds of what is read to find the interpreters of a script.
+const (
+	firstLine = 256 // bytes of a script that Linux reads for it; what is longer is no first line
+	maxNested = 5   // interpreters that are scripts themselves; Linux has the same bound
+)
+
+// envDirs is where a C library looks for a program when there is no PATH.
+const envDirs = "/bin:/usr/bin"
+
+var errNested = errors.New("its interpreters are scripts, too many of them")
+
+// searchPath returns where env looks for programs when a command gets these variables.
+func searchPath(names []string, env func(string) (string, bool)) string {
+	if slices.Contains(names, "PATH") {
+		if value, ok := env("PATH"); ok {
+			return value
+		}
+	}
+	return envDirs
+}
+
+// interpreters returns what the system starts in place of a script: what its first line
+// names and, where that is env, what env finds in the command's own search path. A program
+// that is no script has none.
+//
+// Error: [react.ErrProgram], also where it cannot be told which program would be started.
+func interpreters(script, search string) (all []react.Interpreter, err error) {
+	next := []string{script}
+	for depth := 0; len(next) > 0; depth++ {
+		var named []string
+		for _, file := range next {
+			names, err := namedBy(file, search)
+			if err != nil {
+				return nil, fmt.Errorf("%w %q: %w", react.ErrProgram, file, err)
+			}
+			named = append(named, names...)
+		}
+		if len(named) > 0 && depth == maxNested {
+			return nil, fmt.Errorf("%w %q: %w", react.ErrProgram, script, errNested)
+		}
+		for _, name := range named {
+			path, sum, err := Program(name)
+			if err != nil {
+				return nil, fmt.Errorf("interpreter of %q: %w", script, err)
+			}
+			all = append(all, react.Interpreter{Name: name, Path: path, Program: sum})
+		}
+		next = named
+	}
+	return all, nil
+}
+
+// namedBy returns the programs that the first line of a file has started: none, the
+// interpreter, or env and what it finds.
+func namedBy(file, search string) ([]string, error) {
+	name, arg, err := readFirstLine(file)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	if !filepath.IsAbs(name) {
+		return nil, fmt.Errorf("its first line names %q; name the interpreter by its absolute path", name)
+	}
+	if filepath.Base(name) != "env" { // by this name env itself knows what it is
+		return []string{name}, nil
+	}
+	found, err := foundByEnv(arg, search)
+	if err != nil {
+		return nil, err
+	}
+	return []string{name, found}, nil
+}
+
+// readFirstLine reads the line of a script that says what runs it: the interpreter, and the
+// one argument that it gets. Without such a line the name is "".
+func readFirstLine(file string) (name, arg string, err error) {
+	if runtime.GOOS == "windows" {
+		return "", "", nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	head := make([]byte, firstLine)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return "", "", err
+	}
+	line, is := bytes.CutPrefix(head[:n], []byte("#!"))
+	if !is {
+		return "", "", nil
+	}
+	line, _, ended := bytes.Cut(line, []byte("\n"))
+	if !ended && n == firstLine {
+		return "", "", fmt.Errorf("its first line is longer than %d bytes", firstLine)
+	}
+	text := strings.Trim(string(line), " \t")
+	if text == "" {
+		return "", "", errors.New("its first line names no interpreter")
+	}
+	if i := strings.IndexAny(text, " \t"); i >= 0 {
+		return text[:i], strings.TrimLeft(text[i:], " \t"), nil
+	}
+	return text, "", nil
+}
+
+// foundByEnv returns the program that env starts for its argument. Variables, and options
+// but -S, may change what it finds: they are refused.
+func foundByEnv(arg, search string) (string, error) {
+	name := arg
+	words, split := strings.CutPrefix(arg, "-S")
+	if split || runtime.GOOS == "darwin" { // where the system itself takes the line apart
+		name, _, _ = strings.Cut(strings.TrimLeft(words, " \t"), " ")
+	}
+	if name == "" || name[0] == '-' || strings.ContainsAny(name, "=\"'\\$#\t") {
+		return "", fmt.Errorf("its first line has env find %q, and it cannot be told which program that is; name the interpreter by its absolute path", arg)
+	}
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			return "", fmt.Errorf("its first line has env find %q; name the interpreter by its absolute path", name)
+		}
+		return name, nil
+	}
+	for _, dir := range filepath.SplitList(search) {
+		if !filepath.IsAbs(dir) {
+			return "", fmt.Errorf("PATH has the relative directory %q, and env looks there for %q", dir, name)
+		}
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("its first line has env find %q, which is not in %s; name the interpreter by its absolute path, or PATH in the rule's env", name, search)
+}

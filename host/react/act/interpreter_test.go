@@ -1,0 +1,147 @@
+//go:build unix
+
+package act
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"eventdeck/host/react"
+)
+
+// scripts makes executable files in a new directory, whose path stands for DIR in them.
+func scripts(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		replace(t, filepath.Join(dir, name), strings.ReplaceAll(text, "DIR", dir))
+	}
+	return dir
+}
+
+// replace makes a file anew, as who installs a program does.
+func replace(t *testing.T, path, text string) {
+	t.Helper()
+	err := os.WriteFile(path+".new", []byte(text), 0o700)
+	if err := errors.Join(err, os.Rename(path+".new", path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestInterpretersOfAScript(t *testing.T) {
+	dir := scripts(t, map[string]string{
+		"plain":     "no script",
+		"empty":     "",
+		"direct":    "#! \t/bin/sh -e \t\necho",
+		"no end":    "#!/bin/sh",
+		"by env":    "#!/usr/bin/env tool\n",
+		"split":     "#!/usr/bin/env -S tool -u x\n",
+		"absolute":  "#!/usr/bin/env DIR/tool\n",
+		"nested":    "#!DIR/wrapper -x\n",
+		"tool":      "bytes",
+		"wrapper":   "#!/bin/sh\n",
+		"loop":      "#!DIR/loop\n",
+		"relative":  "#!bin/sh\n",
+		"nothing":   "#! \n",
+		"long":      "#!/bin/" + strings.Repeat("x", firstLine) + "\n",
+		"missing":   "#!DIR/not there\n",
+		"dos":       "#!/bin/sh\r\n",
+		"env alone": "#!/usr/bin/env\n",
+		"option":    "#!/usr/bin/env -i\n",
+		"set":       "#!/usr/bin/env -S PATH=/x tool\n",
+		"quoted":    "#!/usr/bin/env -S 'tool'\n",
+		"not found": "#!/usr/bin/env no-such-tool\n",
+		"own":       "#!/usr/bin/env ./tool\n",
+	})
+	tool := filepath.Join(dir, "tool")
+	for name, want := range map[string][]string{
+		"plain": nil, "empty": nil,
+		"direct": {"/bin/sh"}, "no end": {"/bin/sh"},
+		"by env": {"/usr/bin/env", tool}, "split": {"/usr/bin/env", tool}, "absolute": {"/usr/bin/env", tool},
+		"nested": {filepath.Join(dir, "wrapper"), "/bin/sh"},
+	} {
+		all, err := interpreters(filepath.Join(dir, name), "/nowhere:"+dir+":/bin:/usr/bin")
+		var names []string
+		for _, i := range all {
+			names = append(names, i.Name)
+			if path, sum, err := Program(i.Name); err != nil || i.Path != path || i.Program != sum {
+				t.Errorf("%s: %+v, %v", name, i, err)
+			}
+		}
+		if err != nil || !slices.Equal(names, want) {
+			t.Errorf("%s: %q, %v", name, names, err)
+		}
+	}
+	for _, name := range []string{"loop", "relative", "nothing", "long", "missing", "dos", "env alone", "option", "set", "quoted", "not found", "own"} {
+		if all, err := interpreters(filepath.Join(dir, name), dir+":/bin"); !errors.Is(err, react.ErrProgram) {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+	}
+	if _, err := interpreters(filepath.Join(dir, "by env"), ":"+dir); !errors.Is(err, react.ErrProgram) {
+		t.Errorf("a search in the directory in which it happens to run: %v", err)
+	}
+}
+
+// What is pinned is what the system starts: the same script, asked for its interpreter, says
+// so itself.
+func TestTheSystemStartsThePinnedInterpreter(t *testing.T) {
+	dir := scripts(t, map[string]string{
+		"by-env": "#!/usr/bin/env tool\n",
+		"split":  "#!/usr/bin/env -S tool one two\n",
+		"direct": "#!DIR/tool\n",
+		"tool":   "#!/bin/sh\necho \"ran $0\"\n",
+	})
+	r := newRunner(t, Options{Env: func(name string) (string, bool) { return dir + ":/bin:/usr/bin", name == "PATH" }})
+	for _, name := range []string{"by-env", "split", "direct"} {
+		rule := react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{filepath.Join(dir, name)}, Env: []string{"PATH"}}}}
+		req := prepared(t, r, rule)
+		tool := filepath.Join(dir, "tool")
+		if !slices.ContainsFunc(req.Interpreters, func(i react.Interpreter) bool { return i.Path == tool }) {
+			t.Errorf("%s: %+v", name, req.Interpreters)
+		}
+		if out := ran(t, r, rule).Output.Stdout.Head.Raw(); out != "ran "+tool+"\n" {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+}
+
+func TestAChangedInterpreterDoesNotStart(t *testing.T) {
+	dir := scripts(t, map[string]string{"script": "#!/usr/bin/env tool\n", "tool": "#!/bin/sh\necho one\n"})
+	first := t.TempDir()
+	r := newRunner(t, Options{Env: func(name string) (string, bool) { return first + ":" + dir + ":/bin:/usr/bin", name == "PATH" }})
+	rule := react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{filepath.Join(dir, "script")}, Env: []string{"PATH"}}}}
+	refused := func(t *testing.T, change func()) {
+		t.Helper()
+		req := prepared(t, r, rule)
+		a, err := r.Ready(t.Context(), req, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change()
+		if _, err := r.Ready(t.Context(), req, 2); !errors.Is(err, react.ErrProgram) {
+			t.Errorf("%v", err)
+		}
+		if err := a.Go(nil); err != nil { // it changed behind the gate
+			t.Fatal(err)
+		}
+		if result := outcome(t, a); result.Outcome != react.OutcomeNever || !strings.Contains(result.Why, "interpreter") {
+			t.Errorf("%+v", result)
+		}
+		if again := prepared(t, r, rule); rule.Hash(again) == rule.Hash(req) || again.Hash() == req.Hash() {
+			t.Error("the rule counts as it was")
+		}
+		if err := r.Forget(a.Handle()); err != nil {
+			t.Error(err)
+		}
+	}
+	refused(t, func() { replace(t, filepath.Join(dir, "tool"), "#!/bin/sh\necho two\n") })
+	// Another program of the name comes first in the search path.
+	refused(t, func() { replace(t, filepath.Join(first, "tool"), "#!/bin/sh\necho two\n") })
+}
