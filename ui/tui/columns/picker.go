@@ -33,12 +33,11 @@ type Env struct {
 // Picker chooses the columns of the stream: which, in what order, how wide.
 // The stream shows every change at once.
 type Picker struct {
-	env    *Env
-	name   string // of the setting
-	node   query.Node
-	Rows   []Row // what is shown, then what could be
-	At     int   // chosen row
-	top    int
+	env  *Env
+	name string // of the setting
+	node query.Node
+	Rows []Row // what is shown, then what could be
+	widget.Chooser
 	before []stream.Column // nil: the usual ones
 	recent []event.Record  // the newest ones
 }
@@ -153,11 +152,8 @@ func (d *Picker) Size(int, int) (int, int) { return 60, len(d.Rows) }
 
 // Draw implements [widget.Dialog].
 func (d *Picker) Draw(c *cells.Canvas, h int) {
-	d.top = max(0, min(d.top, d.At))
-	if d.At >= d.top+h {
-		d.top = d.At - h + 1
-	}
-	for i := d.top; i < len(d.Rows) && i < d.top+h; i++ {
+	first, end := d.Chooser.Lay(len(d.Rows), h)
+	for i := first; i < end; i++ {
 		r := &d.Rows[i]
 		mark, sign, role := " ", d.env.Glyphs.Choice, themes.Dim
 		if r.On {
@@ -212,14 +208,6 @@ func (d *Picker) widen(step int) {
 // change does what a key says and tells whether the columns changed.
 func (d *Picker) change(name string) (changed bool) {
 	switch name {
-	case "j", "down":
-		d.At = min(d.At+1, len(d.Rows)-1)
-	case "k", "up":
-		d.At = max(d.At-1, 0)
-	case "g", "home":
-		d.At = 0
-	case "G", "end":
-		d.At = len(d.Rows) - 1
 	case "space":
 		d.Rows[d.At].On = !d.Rows[d.At].On
 		return true
@@ -239,6 +227,8 @@ func (d *Picker) change(name string) (changed bool) {
 		d.env.Stream.Columns.Set(d.name, nil)
 		d.fill()
 		d.At = min(d.At, len(d.Rows)-1)
+	default:
+		d.Chooser.Key(name, len(d.Rows))
 	}
 	return false
 }

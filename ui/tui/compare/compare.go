@@ -27,8 +27,7 @@ type dialog struct {
 	a, b    uint64
 	differs []incidents.Difference
 	alike   int
-	top     int
-	shown   int
+	sight   widget.Scroll
 }
 
 // Title implements [widget.Dialog].
@@ -44,15 +43,14 @@ func (d *dialog) Size(w, h int) (int, int) {
 // Draw implements [widget.Dialog]. Each difference takes three rows, so that it reads
 // without colours, and long values have the width of the screen.
 func (d *dialog) Draw(c *cells.Canvas, h int) {
-	d.shown = max(1, (h-1)/3)
-	d.top = max(0, min(d.top, len(d.differs)-d.shown))
+	first, end := d.sight.Lay(len(d.differs), max(1, (h-1)/3))
 	c.Put(themes.Strong, " "+cells.Count(len(d.differs), "difference"))
 	c.Put(themes.Dim, ", "+cells.Count(d.alike, "value")+" alike")
-	if len(d.differs) > d.shown {
-		c.Right(themes.Dim, strconv.Itoa(d.top+1)+" to "+strconv.Itoa(min(d.top+d.shown, len(d.differs)))+" ")
+	if end-first < len(d.differs) {
+		c.Right(themes.Dim, strconv.Itoa(first+1)+" to "+strconv.Itoa(end)+" ")
 	}
 	c.End()
-	for i := d.top; i < min(d.top+d.shown, len(d.differs)); i++ {
+	for i := first; i < end; i++ {
 		x := &d.differs[i]
 		role := themes.Key
 		if x.Around {
@@ -79,23 +77,12 @@ func side(c *cells.Canvas, role themes.Role, sign string, t trust.Text, has bool
 
 // Key implements [widget.Dialog].
 func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
-	switch k.String() {
+	switch name := k.String(); name {
 	case "esc", "q", "enter":
 		d.screen.Show(nil)
-	case "j", "down":
-		d.top++
-	case "k", "up":
-		d.top--
-	case "pgdown", "ctrl+d":
-		d.top += d.shown
-	case "pgup", "ctrl+u":
-		d.top -= d.shown
-	case "g", "home":
-		d.top = 0
-	case "G", "end":
-		d.top = len(d.differs)
+	default:
+		d.sight.Key(name)
 	}
-	d.top = max(0, min(d.top, len(d.differs)-d.shown))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 // quietView answers why the subscription is quiet that the keys are about. It
@@ -15,7 +16,7 @@ type quietView struct {
 	id      event.SubID
 	refresh func() tea.Cmd
 	lines   Text
-	top     int
+	sight   widget.Scroll
 }
 
 // OpenQuiet tells why a subscription is quiet; refresh asks its server again.
@@ -37,23 +38,20 @@ func (d *quietView) Size(sw, sh int) (int, int) {
 }
 
 func (d *quietView) Draw(c *cells.Canvas, h int) {
-	d.top = max(0, min(d.top, len(d.lines.Lines)-h))
-	for i := d.top; i < len(d.lines.Lines) && i < d.top+h; i++ {
+	first, end := d.sight.Lay(len(d.lines.Lines), h)
+	for i := first; i < end; i++ {
 		d.lines.Lines[i].Draw(c, d.env.Glyphs)
 	}
 }
 
 func (d *quietView) Key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	switch name {
+	switch name := k.String(); name {
 	case "esc", "q", "i", "enter":
 		d.env.Screen.Show(nil)
-	case "j", "down":
-		d.top++
-	case "k", "up":
-		d.top--
 	case "u":
 		return d.refresh()
+	default:
+		d.sight.Key(name)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/widget"
 )
 
 // placesMax bounds the places that are listed for one flag.
@@ -24,8 +25,7 @@ type why struct {
 	pane  *Pane
 	lines []Line
 	width int
-	top   int
-	shown int
+	sight widget.Scroll
 }
 
 // OpenWhy tells why the record that is shown is flagged.
@@ -143,32 +143,18 @@ func (d *why) place(i int, s *scan.Span) {
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
-	d.shown = h
-	d.by(0)
-	for i := d.top; i < len(d.lines) && i < d.top+h; i++ {
+	first, end := d.sight.Lay(len(d.lines), h)
+	for i := first; i < end; i++ {
 		d.lines[i].Draw(c, d.pane.Env.Glyphs)
 	}
 }
 
-func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.lines)-d.shown)) }
-
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	switch name {
+	switch name := k.String(); name {
 	case "esc", "q", "!":
 		d.pane.env.Screen.Show(nil)
-	case "j", "down":
-		d.by(1)
-	case "k", "up":
-		d.by(-1)
-	case "g", "home":
-		d.by(-len(d.lines))
-	case "G", "end":
-		d.by(len(d.lines))
-	case "ctrl+d", "pgdown", "space":
-		d.by(max(1, d.shown/2))
-	case "ctrl+u", "pgup":
-		d.by(-max(1, d.shown/2))
+	default:
+		d.sight.Key(name)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type importer struct {
 	errs    []error
 	looking bool
 	chosen  map[int]bool
-	at, top int
+	chooser widget.Chooser
 	problem string
 	busy    bool
 }
@@ -66,8 +66,8 @@ func (d *importer) Draw(c *cells.Canvas, h int) {
 		about = about[:max(0, most)]
 	}
 	rows := max(1, h-len(about)-1)
-	d.top = max(min(d.top, d.at), d.at-rows+1)
-	for i := d.top; i < len(d.found) && i < d.top+rows; i++ {
+	first, end := d.chooser.Lay(len(d.found), rows)
+	for i := first; i < end; i++ {
 		d.drawRow(c, i)
 	}
 	for c.Height() < min(rows, len(d.found)) {
@@ -104,7 +104,7 @@ func (d *importer) drawRow(c *cells.Canvas, i int) {
 	case d.chosen[i]:
 		box = "[" + e.Glyphs.Chosen + "] "
 	}
-	if i == d.at {
+	if i == d.chooser.At {
 		c.Only(themes.Cursor)
 		c.Put(themes.Plain, e.Glyphs.Cursor)
 	} else {
@@ -132,7 +132,7 @@ func (d *importer) about(w int) []string {
 	e := d.env
 	var c cells.Canvas
 	c.Begin(&e.Theme, w)
-	f := &d.found[d.at]
+	f := &d.found[d.chooser.At]
 	verb := "would run "
 	if f.URL != "" {
 		verb = "would connect to "
@@ -194,17 +194,9 @@ func (d *importer) Key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	switch name {
-	case "j", "down":
-		d.at = min(d.at+1, len(d.found)-1)
-	case "k", "up":
-		d.at = max(d.at-1, 0)
-	case "g", "home":
-		d.at = 0
-	case "G", "end":
-		d.at = len(d.found) - 1
 	case "space":
-		d.choose(d.at, !d.chosen[d.at])
-		d.at = min(d.at+1, len(d.found)-1)
+		d.choose(d.chooser.At, !d.chosen[d.chooser.At])
+		d.chooser.At = min(d.chooser.At+1, len(d.found)-1)
 	case "a":
 		all := len(d.chosen) == 0
 		for i := range d.found {
@@ -212,6 +204,8 @@ func (d *importer) Key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	case "ctrl+s", "enter":
 		return d.ask()
+	default:
+		d.chooser.Key(name, len(d.found))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type modeSwitch struct {
 	now      event.Mode
 	failover bool
 	modes    []modeChoice
-	at       int
+	chooser  widget.Chooser
 }
 
 // switchModes are the modes in the order of failover.
@@ -39,7 +39,7 @@ func OpenModes(e *Env, v host.SubscriptionView, typ *event.Type) tea.Cmd {
 	for i, m := range switchModes {
 		d.modes = append(d.modes, modeChoice{mode: m})
 		if m == v.Mode {
-			d.at = i
+			d.chooser.At = i
 		}
 	}
 	e.Show(d)
@@ -75,7 +75,7 @@ func (d *modeSwitch) Draw(c *cells.Canvas, _ int) {
 		case m.why != "":
 			mark, role = e.Glyphs.Cannot, themes.Off
 		}
-		if i == d.at {
+		if i == d.chooser.At {
 			c.Only(themes.Cursor)
 			c.Put(themes.Plain, e.Glyphs.Cursor)
 		} else {
@@ -112,10 +112,6 @@ func (d *modeSwitch) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch name {
 	case "esc", "q":
 		e.Show(nil)
-	case "j", "down":
-		d.at = min(d.at+1, len(d.modes)-1)
-	case "k", "up":
-		d.at = max(d.at-1, 0)
 	case "f":
 		on := !d.failover
 		e.Show(nil)
@@ -125,10 +121,12 @@ func (d *modeSwitch) Key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return e.Ask(what, func(ctx context.Context) error { return e.Host.SetFailover(ctx, id, on) })
 	case "w", "p", "o":
-		d.at = strings.Index(switchKeys, name)
+		d.chooser.At = strings.Index(switchKeys, name)
 		return d.take()
 	case "enter":
 		return d.take()
+	default:
+		d.chooser.Key(name, len(d.modes))
 	}
 	return nil
 }
@@ -136,7 +134,7 @@ func (d *modeSwitch) Key(k tea.KeyPressMsg) tea.Cmd {
 // take goes on in the mode under the cursor.
 func (d *modeSwitch) take() tea.Cmd {
 	e := d.env
-	id, m := d.id, d.modes[d.at]
+	id, m := d.id, d.modes[d.chooser.At]
 	switch {
 	case m.why != "":
 		e.Fail(string(m.mode), errors.New(m.why))

@@ -87,11 +87,10 @@ func (f *Form) keep(r host.Request) func(context.Context) error {
 
 // templatePicker chooses among earlier subscriptions.
 type templatePicker struct {
-	env  *Env
-	form *Form
-	list []template
-	at   int
-	top  int
+	env     *Env
+	form    *Form
+	list    []template
+	chooser widget.Chooser
 }
 
 func (f *Form) openTemplates() tea.Cmd {
@@ -116,10 +115,10 @@ func (p *templatePicker) Size(int, int) (int, int) { return 76, len(p.list) }
 
 func (p *templatePicker) Draw(c *cells.Canvas, h int) {
 	e := p.env
-	p.top = max(min(p.top, p.at), p.at-h+1)
-	for i := p.top; i < len(p.list) && i < p.top+h; i++ {
+	first, end := p.chooser.Lay(len(p.list), h)
+	for i := first; i < end; i++ {
 		mark := " "
-		if i == p.at {
+		if i == p.chooser.At {
 			c.Only(themes.Cursor)
 			mark = e.Glyphs.Cursor
 		}
@@ -140,13 +139,11 @@ func (p *templatePicker) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch name {
 	case "esc", "q", "ctrl+t":
 		e.Show(p.form)
-	case "j", "down":
-		p.at = min(p.at+1, len(p.list)-1)
-	case "k", "up":
-		p.at = max(p.at-1, 0)
 	case "enter":
 		e.Show(p.form)
-		return p.form.use(p.list[p.at])
+		return p.form.use(p.list[p.chooser.At])
+	default:
+		p.chooser.Key(name, len(p.list))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type dialog struct {
 	screen widget.Screen
 	*Notifier
 	keep    func() tea.Cmd // has the settings compiled and kept
-	at, top int
+	chooser widget.Chooser
 	edit    *widget.Field // the filter of the rule at, while it is typed
 	before  string
 	fresh   bool  // the rule is new: esc takes it away
@@ -59,9 +59,8 @@ func (d *dialog) Draw(c *cells.Canvas, h int) {
 		c.Safe(themes.Dim, cells.Sanitize("   none yet, so nothing is told: a adds one").Clip(c.Room))
 		c.End()
 	}
-	rows := max(1, h-5)
-	d.top = max(min(d.top, d.at), d.at-rows+1)
-	for i := d.top; i < len(n.Settings.Rules) && i < d.top+rows; i++ {
+	first, end := d.chooser.Lay(len(n.Settings.Rules), max(1, h-5))
+	for i := first; i < end; i++ {
 		d.rule(c, i)
 	}
 }
@@ -73,7 +72,7 @@ func (d *dialog) rule(c *cells.Canvas, i int) {
 		sign, word, role = d.env.Glyphs.Choice, "off", themes.Off
 	}
 	mark := " "
-	if i == d.at {
+	if i == d.chooser.At {
 		mark = d.env.Glyphs.Cursor
 		if d.edit == nil {
 			c.Only(themes.Cursor)
@@ -82,7 +81,7 @@ func (d *dialog) rule(c *cells.Canvas, i int) {
 	c.Put(themes.Plain, mark)
 	c.Put(role, sign+" "+word+" ")
 	switch {
-	case i == d.at && d.edit != nil:
+	case i == d.chooser.At && d.edit != nil:
 		d.edit.DrawLine(c, 0, true)
 	case r.Filter == "":
 		c.Put(themes.Dim, "everything")
@@ -115,12 +114,6 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	case "esc", "q", "b":
 		d.screen.Show(nil)
 		return nil
-	case "j", "down":
-		d.at = max(0, min(d.at+1, len(rules)-1))
-		return nil
-	case "k", "up":
-		d.at = max(d.at-1, 0)
-		return nil
 	case "t":
 		return d.alert("this is how notifications look")
 	case "o":
@@ -135,21 +128,22 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case "enter", "e":
 		if len(rules) > 0 {
-			d.begin(rules[d.at].Filter, false)
+			d.begin(rules[d.chooser.At].Filter, false)
 		}
 		return nil
 	case "space":
 		if len(rules) == 0 {
 			return nil
 		}
-		rules[d.at].Off = !rules[d.at].Off
+		rules[d.chooser.At].Off = !rules[d.chooser.At].Off
 	case "D", "delete":
 		if len(rules) == 0 {
 			return nil
 		}
-		n.Settings.Rules = slices.Delete(rules, d.at, d.at+1)
-		d.at = max(0, min(d.at, len(n.Settings.Rules)-1))
+		n.Settings.Rules = slices.Delete(rules, d.chooser.At, d.chooser.At+1)
+		d.chooser.At = max(0, min(d.chooser.At, len(n.Settings.Rules)-1))
 	default:
+		d.chooser.Key(name, len(rules))
 		return nil
 	}
 	return d.keep()
@@ -168,7 +162,7 @@ func nextAlert(now Alert) Alert {
 
 func (d *dialog) add(n *Notifier) {
 	n.Settings.Rules = append(n.Settings.Rules, Rule{})
-	d.at = len(n.Settings.Rules) - 1
+	d.chooser.At = len(n.Settings.Rules) - 1
 	d.begin("", true)
 }
 
@@ -186,13 +180,13 @@ func (d *dialog) typed(k tea.KeyPressMsg) tea.Cmd {
 		if _, d.wrong = query.New(query.Node{}, d.edit.Text(), d.env.Clock()); d.wrong != nil {
 			return nil
 		}
-		n.Settings.Rules[d.at].Filter = d.edit.Text()
+		n.Settings.Rules[d.chooser.At].Filter = d.edit.Text()
 		d.edit = nil
 		return d.keep()
 	case "esc":
 		if d.fresh {
-			n.Settings.Rules = slices.Delete(n.Settings.Rules, d.at, d.at+1)
-			d.at = max(0, d.at-1)
+			n.Settings.Rules = slices.Delete(n.Settings.Rules, d.chooser.At, d.chooser.At+1)
+			d.chooser.At = max(0, d.chooser.At-1)
 		}
 		d.edit, d.wrong = nil, nil
 		return d.keep()

@@ -162,8 +162,7 @@ type output struct {
 
 	lines []trust.Rendered
 	width int // for which they were laid out
-	top   int
-	shown int
+	sight widget.Scroll
 }
 
 // ended takes what the command wrote. One that failed without a word is asked for again.
@@ -197,9 +196,8 @@ func (d *output) Draw(c *cells.Canvas, h int) {
 		d.width = c.Room
 		d.lines = trust.Block(trust.Untrusted(string(d.text)), max(1, d.width-2))
 	}
-	d.shown = max(1, h-1)
-	d.top = max(0, min(d.top, len(d.lines)-d.shown))
-	for _, l := range d.lines[d.top:min(len(d.lines), d.top+d.shown)] {
+	first, end := d.sight.Lay(len(d.lines), max(1, h-1))
+	for _, l := range d.lines[first:end] {
 		c.Put(themes.Gutter, d.env.Glyphs.Gutter)
 		c.Safe(themes.Plain, l.Clip(c.Room))
 		c.End()
@@ -208,7 +206,7 @@ func (d *output) Draw(c *cells.Canvas, h int) {
 
 // Key implements [widget.Dialog].
 func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
-	switch k.String() {
+	switch name := k.String(); name {
 	case "esc", "q":
 		d.stop()
 		d.env.Screen.Show(nil)
@@ -217,20 +215,9 @@ func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
 			d.env.Screen.Show(nil)
 			d.env.Again(d.line, "")
 		}
-	case "j", "down":
-		d.top++
-	case "k", "up":
-		d.top--
-	case "pgdown", "ctrl+d", "space":
-		d.top += d.shown
-	case "pgup", "ctrl+u":
-		d.top -= d.shown
-	case "g", "home":
-		d.top = 0
-	case "G", "end":
-		d.top = len(d.lines)
+	default:
+		d.sight.Key(name)
 	}
-	d.top = max(0, min(d.top, len(d.lines)-d.shown))
 	return nil
 }
 

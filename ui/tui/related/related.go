@@ -182,8 +182,8 @@ func (d *view) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }
 
 // Key implements [widget.Dialog].
 func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
-	half := max(1, d.shown/2)
-	switch k.String() {
+	name := k.String()
+	switch name {
 	case "esc", "q":
 		d.stop()
 		d.env.Screen.Show(nil)
@@ -193,18 +193,6 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 			d.env.Screen.Show(nil)
 			d.env.Goto(d.at)
 		}
-	case "j", "down":
-		d.by(1)
-	case "k", "up":
-		d.by(-1)
-	case "pgdown", "ctrl+d":
-		d.by(half)
-	case "pgup", "ctrl+u":
-		d.by(-half)
-	case "g", "home":
-		d.by(-len(d.rows))
-	case "G", "end":
-		d.by(len(d.rows))
 	case "#":
 		d.folded = !d.folded
 		clear(d.open)
@@ -214,6 +202,10 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 		d.unfold(true)
 	case "h", "left":
 		d.unfold(false)
+	default:
+		if by, ok := widget.Steps(name, len(d.rows), d.shown); ok {
+			d.by(by)
+		}
 	}
 	return nil
 }

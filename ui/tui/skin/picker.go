@@ -8,6 +8,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/widget"
 )
 
 // picker shows the screen in each theme while it is chosen.
@@ -15,7 +16,7 @@ type picker struct {
 	skin    *Skin
 	before  themes.Theme
 	list    []themes.Theme
-	at, top int
+	chooser widget.Chooser
 }
 
 // Open shows the themes to choose from.
@@ -31,10 +32,10 @@ func (p *picker) load() {
 	p.list = p.skin.Themes()
 	for i := range p.list {
 		if p.list[i].Name == a.Theme.Name {
-			p.at = i
+			p.chooser.At = i
 		}
 	}
-	p.at = min(p.at, len(p.list)-1)
+	p.chooser.At = min(p.chooser.At, len(p.list)-1)
 }
 
 // Title implements [widget.Dialog].
@@ -53,11 +54,11 @@ func (p *picker) Draw(c *cells.Canvas, h int) {
 	if h > samples+3 {
 		rows = h - samples - 1
 	}
-	p.top = max(min(p.top, p.at), p.at-rows+1)
-	for i := p.top; i < len(p.list) && i < p.top+rows; i++ {
+	first, end := p.chooser.Lay(len(p.list), rows)
+	for i := first; i < end; i++ {
 		t := &p.list[i]
 		mark := " "
-		if i == p.at {
+		if i == p.chooser.At {
 			c.Only(themes.Cursor)
 			mark = a.Glyphs.Cursor
 		}
@@ -117,22 +118,15 @@ func (p *picker) Key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case "enter":
 		a.Show(nil)
-		p.skin.name = p.list[p.at].Name
+		p.skin.name = p.list[p.chooser.At].Name
 		return a.Keep(p.skin.name, "theme "+p.skin.name)
 	case "r":
 		return p.skin.Reload(true)
-	case "j", "down":
-		p.at = min(p.at+1, len(p.list)-1)
-	case "k", "up":
-		p.at = max(p.at-1, 0)
-	case "g", "home":
-		p.at = 0
-	case "G", "end":
-		p.at = len(p.list) - 1
-	default:
+	}
+	if !p.chooser.Key(name, len(p.list)) {
 		return nil
 	}
-	p.skin.wear(p.list[p.at])
+	p.skin.wear(p.list[p.chooser.At])
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // dialog shows the counters of the run and the rates of what runs.
@@ -22,8 +23,7 @@ type dialog struct {
 	types   bool // per type, else per subscription
 	minutes bool // the last hour, else the last minute
 	rows    []line
-	at, top int
-	shown   int
+	chooser widget.Chooser
 }
 
 // line is what one subscription or one type sends.
@@ -38,8 +38,8 @@ type line struct {
 // load makes the rows, the busiest first.
 func (d *dialog) load() {
 	var at query.Node
-	if d.at < len(d.rows) {
-		at = d.rows[d.at].node
+	if d.chooser.At < len(d.rows) {
+		at = d.rows[d.chooser.At].node
 	}
 	d.rows = d.rows[:0]
 	if d.types {
@@ -62,10 +62,10 @@ func (d *dialog) load() {
 	})
 	for i := range d.rows {
 		if d.rows[i].node == at {
-			d.at = i
+			d.chooser.At = i
 		}
 	}
-	d.at = max(0, min(d.at, len(d.rows)-1))
+	d.chooser.At = max(0, min(d.chooser.At, len(d.rows)-1))
 }
 
 func (d *dialog) buckets(r *line) []uint32 {
@@ -92,13 +92,12 @@ func (d *dialog) Draw(c *cells.Canvas, h int) {
 	}
 	d.head(c)
 	used := len(lines) + 1
-	d.shown = max(1, h-used)
-	d.top = max(min(d.top, d.at), d.at-d.shown+1)
+	first, end := d.chooser.Lay(len(d.rows), max(1, h-used))
 	if len(d.rows) == 0 {
 		c.Put(themes.Dim, "   nothing yet")
 		c.End()
 	}
-	for i := d.top; i < len(d.rows) && i < d.top+d.shown; i++ {
+	for i := first; i < end; i++ {
 		d.row(c, i)
 	}
 }
@@ -146,7 +145,7 @@ func (d *dialog) head(c *cells.Canvas) {
 
 func (d *dialog) row(c *cells.Canvas, i int) {
 	r := &d.rows[i]
-	if i == d.at {
+	if i == d.chooser.At {
 		c.Only(themes.Cursor)
 		c.Put(themes.Plain, d.rates.env.Glyphs.Cursor)
 	} else {
@@ -176,32 +175,24 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	case "esc", "q", "S":
 		d.rates.env.Screen.Show(nil)
 	case "tab":
-		d.types, d.at, d.rows = !d.types, 0, nil
+		d.types, d.chooser.At, d.rows = !d.types, 0, nil
 		d.load()
 	case "m":
 		d.minutes = !d.minutes
 		d.load()
-	case "j", "down":
-		d.at = max(0, min(d.at+1, len(d.rows)-1))
-	case "k", "up":
-		d.at = max(0, d.at-1)
-	case "g", "home":
-		d.at = 0
-	case "G", "end":
-		d.at = max(0, len(d.rows)-1)
 	case "enter":
-		if d.at < len(d.rows) {
+		if d.chooser.At < len(d.rows) {
 			d.rates.env.Screen.Show(nil)
-			d.rates.env.Screen.ShowEvents(d.rows[d.at].node)
+			d.rates.env.Screen.ShowEvents(d.rows[d.chooser.At].node)
 		}
+	default:
+		d.chooser.Key(name, len(d.rows))
 	}
 	return nil
 }
 
 func (d *dialog) Click(_, y int) tea.Cmd {
-	if i := d.top + y - len(d.counters(0)) - 1; i >= d.top && i < len(d.rows) && i < d.top+d.shown {
-		d.at = i
-	}
+	d.chooser.Click(y-len(d.counters(0))-1, len(d.rows))
 	return nil
 }
 

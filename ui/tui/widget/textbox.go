@@ -16,8 +16,7 @@ type TextBox struct {
 
 	laid  []trust.Rendered
 	width int
-	top   int
-	shown int
+	sight Scroll
 }
 
 // Title implements [Dialog].
@@ -25,7 +24,6 @@ func (d *TextBox) Title() string { return d.Head }
 
 // Size implements [Dialog].
 func (d *TextBox) Size(sw, _ int) (int, int) {
-
 	if w := max(1, min(sw-8, 100)); w != d.width {
 		d.width, d.laid = w, nil
 		for _, l := range d.Lines {
@@ -37,27 +35,20 @@ func (d *TextBox) Size(sw, _ int) (int, int) {
 
 // Draw implements [Dialog].
 func (d *TextBox) Draw(c *cells.Canvas, h int) {
-	d.shown = h
-	d.by(0)
-	for i := d.top; i < len(d.laid) && i < d.top+h; i++ {
-		c.Safe(themes.Plain, d.laid[i])
+	first, end := d.sight.Lay(len(d.laid), h)
+	for _, l := range d.laid[first:end] {
+		c.Safe(themes.Plain, l)
 		c.End()
 	}
 }
 
-func (d *TextBox) by(n int) { d.top = max(0, min(d.top+n, len(d.laid)-d.shown)) }
-
 // Key implements [Dialog].
 func (d *TextBox) Key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	a := d.Screen
-	switch name {
+	switch name := k.String(); name {
 	case "esc", "q", "enter":
-		a.Show(nil)
-	case "j", "down":
-		d.by(1)
-	case "k", "up":
-		d.by(-1)
+		d.Screen.Show(nil)
+	default:
+		d.sight.Key(name)
 	}
 	return nil
 }
