@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"host/attach":             {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/react", "host/trust"},
 	"host/config":             {"host/event", "host/trust", "host/internal/jsonfile"},
 	"host/redact":             {"host/internal/jsontext", "host/event", "host/wire", "host/trust"},
-	"host/session":            {"host/redact", "host/event", "host/wire", "host/trust"},
+	"host/session":            {"host/internal/sse", "host/redact", "host/event", "host/wire", "host/trust"},
 	"host/signin":             {"host/event", "host/trust"},
 	"host/signin/signintest":  {},
 	"host/dialect":            {"host/session", "host/redact", "host/cron", "host/event", "host/wire", "host/trust", "host/trust/strict"},
@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/mcpserver":          {"host", "host/event", "host/eventlog", "host/eventserver", "host/export", "host/filter", "host/react", "host/redact", "host/trust", "host/trust/handoff", "host/trust/scan", "host/wire"},
 	"host/mcptest":            {},
-	"host/model":              {"host/internal/jsontext", "host/event", "host/react", "host/redact", "host/trust", "host/trust/strict"},
+	"host/model":              {"host/internal/jsontext", "host/internal/sse", "host/event", "host/react", "host/redact", "host/trust", "host/trust/strict"},
 	"host/model/modeltest":    {"host/react"},
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
 	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/attempt", "host/react/confine", "host/react/input", "host/receiver", "host/trust"},
@@ -119,6 +119,7 @@ var arrows = map[string][]string{
 
 	// Untrusted text, from the lowest.
 	"host/internal/jsontext":        {},
+	"host/internal/sse":             {},
 	"host/react/rules":              {"host/config", "host/event", "host/filter", "host/internal/jsonfile", "host/react", "host/schema"},
 	"host/react/trial":              {"host/event", "host/react"},
 	"host/internal/jsonfile":        {"host/internal/jsontext", "host/trust"},

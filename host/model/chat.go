@@ -118,7 +118,7 @@ func chatTurn(t Turn) (all []chatMessage) {
 	return []chatMessage{{Role: "user", Content: &t.User}}
 }
 
-func (chat) read(events *events, a *answer) error {
+func (chat) read(events events, a *answer) error {
 	for {
 		data, err := events.next()
 		switch {

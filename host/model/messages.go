@@ -102,7 +102,7 @@ func messagesTurn(t Turn) message {
 	return message{Role: "user", Content: []block{{Type: "text", Text: t.User}}}
 }
 
-func (messages) read(events *events, a *answer) error {
+func (messages) read(events events, a *answer) error {
 	open := map[int]*call{} // by the index of the block
 	for {
 		data, err := events.next()

@@ -73,7 +73,7 @@ type wire interface {
 	// body returns the bytes of a call.
 	body(m react.Model, q Query) ([]byte, error)
 	// read reads the answer to its end into a.
-	read(events *events, a *answer) error
+	read(events events, a *answer) error
 }
 
 // Open returns what asks a model. It connects to nothing and reads no key.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 
+	"eventdeck/host/internal/sse"
 	"eventdeck/host/wire"
 )
 
@@ -106,10 +107,10 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 	if x.call {
 		limit = l.opts.maxAnswer()
 	}
-	events := newSSEReader(body, limit)
-	events.pause, events.touch = x.beat, x.touch
+	events := sse.NewReader(body, limit)
+	events.Comment, events.Touch = x.beat, x.touch
 	for {
-		events.await()
+		events.Await()
 		if result, err := l.takeNext(x, events); err != errUnfinished {
 			return result, err
 		}
@@ -119,39 +120,40 @@ func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, er
 // takeNext handles the next frame of an event stream.
 //
 // Errors: errUnfinished when it does not answer x; otherwise as eventStream.
-func (l *httpLink) takeNext(x *exchange, events *sseReader) (json.RawMessage, error) {
-	e, err := events.next()
-	if events.retry > 0 {
-		x.retry = events.retry
+func (l *httpLink) takeNext(x *exchange, events *sse.Reader) (json.RawMessage, error) {
+	e, err := events.Next()
+	if events.Retry > 0 {
+		x.retry = events.Retry
 	}
-	if events.id != "" {
-		x.lastID = events.id
+	if events.ID != "" {
+		x.lastID = events.ID
 	}
 	switch {
 	case errors.Is(err, io.EOF) && x.early != nil:
 		return x.early, nil
 	case errors.Is(err, io.EOF):
 		return nil, ErrCut
-	case errors.Is(err, ErrTooLarge):
+	case errors.Is(err, sse.ErrTooLarge):
+		err = fmt.Errorf("%w: %w; it begins %v", ErrTooLarge, err, head(e.Data))
 		l.opts.Log.Warn("server sent an event that is too large", "method", x.method, "error", err)
 		if x.call {
 			return nil, err
 		}
-		x.skip(e.data, err)
+		x.skip(e.Data, err)
 		return nil, errUnfinished
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrCut, err)
 	}
-	if len(bytes.TrimSpace(e.data)) == 0 {
+	if len(bytes.TrimSpace(e.Data)) == 0 {
 		return nil, errUnfinished
 	}
-	result, err := l.take(x, e.data)
-	if e.name != "" && e.name != "message" && errors.Is(err, wire.ErrMalformed) {
+	result, err := l.take(x, e.Data)
+	if e.Name != "" && e.Name != "message" && errors.Is(err, wire.ErrMalformed) {
 		x.beat()
 		return nil, errUnfinished // an event of another kind, such as ping
 	}
 	if !x.call && errors.Is(err, wire.ErrMalformed) {
-		x.skip(e.data, err)
+		x.skip(e.Data, err)
 		return nil, errUnfinished
 	}
 	return result, err

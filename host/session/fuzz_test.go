@@ -1,15 +1,14 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"eventdeck/host/internal/sse"
 	"eventdeck/host/wire"
 )
 
@@ -57,7 +56,7 @@ func FuzzEndpoint(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data string) {
 		l := &legacyLink{}
-		if l.endpoint(newSSEReader(strings.NewReader("event: endpoint\ndata: "+data+"\n\n"), 10_000), base) != nil {
+		if l.endpoint(sse.NewReader(strings.NewReader("event: endpoint\ndata: "+data+"\n\n"), 10_000), base) != nil {
 			return
 		}
 		req, err := http.NewRequest(http.MethodPost, l.target, nil)
@@ -68,46 +67,4 @@ func FuzzEndpoint(f *testing.F) {
 			t.Errorf("%q leads to %q", data, l.target)
 		}
 	})
-}
-
-// FuzzLastEventID: what would be sent back can stand in a header.
-func FuzzLastEventID(f *testing.F) {
-	for _, seed := range []string{"id: 1\ndata: x\n\n", "id: a\x00b\n\n", "id\ndata\n\n", "id: é\r\r", "id: 1\nid: 2\n\nid: 3"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		r := newSSEReader(bytes.NewReader(in), 1000)
-		for {
-			_, err := r.next()
-			if strings.ContainsAny(r.id, "\x00\r\n") || len(r.id) > maxEventID {
-				t.Fatalf("id %q", r.id)
-			}
-			if err != nil {
-				return
-			}
-		}
-	})
-}
-
-func TestEventIDs(t *testing.T) {
-	for in, want := range map[string]string{
-		"id: 1\ndata: a\n\n":                                "1",
-		"id: 1\ndata:\n\n":                                  "1", // an event without data counts
-		"id: 1\ndata: a\n\nid: 2\ndata: b":                  "1", // one that was cut off does not
-		"id: 1\ndata: a\n\ndata: b\n\n":                     "1",
-		"id: 1\ndata: a\n\nid\ndata: b\n\n":                 "",
-		"id: a\x00b\ndata: a\n\n":                           "",
-		"id: " + strings.Repeat("x", maxEventID-1) + "\n\n": strings.Repeat("x", maxEventID-1),
-		"id: " + strings.Repeat("x", maxEventID) + "\n\n":   strings.Repeat("x", maxEventID),
-		"id: " + strings.Repeat("x", maxEventID+1) + "\n\n": "",
-	} {
-		r := newSSEReader(strings.NewReader(in), 10_000)
-		var err error
-		for err == nil {
-			_, err = r.next()
-		}
-		if r.id != want || err != io.EOF {
-			t.Errorf("%.40q: id %q, %v; want %q", in, r.id, err, want)
-		}
-	}
 }

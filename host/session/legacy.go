@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"eventdeck/host/internal/sse"
 	"eventdeck/host/wire"
 )
 
@@ -61,7 +62,7 @@ func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Not
 }
 
 // open asks for the stream, and returns it with the address where it was found.
-func (l *legacyLink) open() (*sseReader, *url.URL, error) {
+func (l *legacyLink) open() (*sse.Reader, *url.URL, error) {
 	req, err := l.web.request(l.ctx, http.MethodGet, l.web.url, nil)
 	if err != nil {
 		return nil, nil, err
@@ -78,26 +79,26 @@ func (l *legacyLink) open() (*sseReader, *url.URL, error) {
 	if kind := resp.Header.Get("Content-Type"); !isEventStream(kind) {
 		return nil, nil, fmt.Errorf("%w: no event stream but %v", ErrAnswer, head([]byte(kind)))
 	}
-	return newSSEReader(activity{resp.Body, l.touch}, l.opts.maxAnswer()), resp.Request.URL, nil
+	return sse.NewReader(activity{resp.Body, l.touch}, l.opts.maxAnswer()), resp.Request.URL, nil
 }
 
 // endpoint takes the first event. The address must be on the same origin: what
 // is posted there holds the operator's headers.
-func (l *legacyLink) endpoint(events *sseReader, base *url.URL) error {
-	e, err := events.next()
+func (l *legacyLink) endpoint(events *sse.Reader, base *url.URL) error {
+	e, err := events.Next()
 	if err != nil {
 		return fmt.Errorf("%w: the stream ended before it named an address: %w", ErrAnswer, err)
 	}
-	if e.name != "endpoint" {
-		return fmt.Errorf("%w: the stream begins with %v, not with the address for messages", ErrAnswer, head([]byte(e.name)))
+	if e.Name != "endpoint" {
+		return fmt.Errorf("%w: the stream begins with %v, not with the address for messages", ErrAnswer, head([]byte(e.Name)))
 	}
-	text := strings.Trim(strings.TrimSpace(string(e.data)), `"`)
+	text := strings.Trim(strings.TrimSpace(string(e.Data)), `"`)
 	target, err := base.Parse(text)
 	if err != nil {
-		return fmt.Errorf("%w: the address for messages makes no sense: %v", ErrAnswer, head(e.data))
+		return fmt.Errorf("%w: the address for messages makes no sense: %v", ErrAnswer, head(e.Data))
 	}
 	if target.Scheme != base.Scheme || target.Host != base.Host || target.User != nil {
-		return fmt.Errorf("%w: the address for messages is on another origin, which is not trusted: %v", ErrAnswer, head(e.data))
+		return fmt.Errorf("%w: the address for messages is on another origin, which is not trusted: %v", ErrAnswer, head(e.Data))
 	}
 	l.target = target.String()
 	return nil
@@ -146,24 +147,24 @@ func (l *legacyLink) tell(ctx context.Context, e era, _ string, frame []byte) er
 }
 
 // read is the goroutine that reads the stream.
-func (l *legacyLink) read(events *sseReader) {
+func (l *legacyLink) read(events *sse.Reader) {
 	defer l.end()
 	defer l.body.Close()
 	for {
-		e, err := events.next()
+		e, err := events.Next()
 		switch {
-		case errors.Is(err, ErrTooLarge):
-			l.failAll(e.data)
+		case errors.Is(err, sse.ErrTooLarge):
+			l.failAll(e.Data)
 		case errors.Is(err, io.EOF):
 			l.lose(fmt.Errorf("%w: the server ended the stream", ErrLost))
 			return
 		case err != nil:
 			l.lose(fmt.Errorf("%w: the stream broke: %w", ErrLost, err))
 			return
-		case e.name != "" && e.name != "message":
+		case e.Name != "" && e.Name != "message":
 			continue // an event of another kind, such as ping
-		case len(bytes.TrimSpace(e.data)) > 0:
-			l.take(e.data)
+		case len(bytes.TrimSpace(e.Data)) > 0:
+			l.take(e.Data)
 		}
 	}
 }

@@ -1,6 +1,7 @@
-package session
+package sse
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -11,17 +12,17 @@ import (
 )
 
 func readAllEvents(src io.Reader, limit int) (data []string, retry time.Duration, err error) {
-	r := newSSEReader(src, limit)
+	r := NewReader(src, limit)
 	for {
-		e, err := r.next()
+		e, err := r.Next()
 		if err != nil {
-			return data, r.retry, err
+			return data, r.Retry, err
 		}
-		data = append(data, e.name+"|"+string(e.data))
+		data = append(data, e.Name+"|"+string(e.Data))
 	}
 }
 
-func TestSSE(t *testing.T) {
+func TestEvents(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
 		want     []string
@@ -47,24 +48,24 @@ func TestSSE(t *testing.T) {
 	}
 }
 
-func TestSSERetry(t *testing.T) {
+func TestRetry(t *testing.T) {
 	if _, retry, _ := readAllEvents(strings.NewReader("retry: 1500\nretry: soon\n\n"), 100); retry != 1500*time.Millisecond {
 		t.Errorf("retry %v", retry)
 	}
 }
 
-func TestSSELimit(t *testing.T) {
+func TestLimit(t *testing.T) {
 	for _, in := range []string{
 		"data: " + strings.Repeat("x", 5000),
 		strings.Repeat("data: xxxxxxxxx\n", 20) + "\n",
 	} {
-		if got, _, err := readAllEvents(strings.NewReader(in), 100); len(got) != 0 || !errors.Is(err, ErrTooLarge) || !errors.Is(err, ErrAnswer) {
+		if got, _, err := readAllEvents(strings.NewReader(in), 100); len(got) != 0 || !errors.Is(err, ErrTooLarge) {
 			t.Errorf("got %q, error %v", got, err)
 		}
 	}
 }
 
-func TestSSEGoesOnAfterOneThatIsTooLarge(t *testing.T) {
+func TestGoesOnAfterOneThatIsTooLarge(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for _, in := range []string{
 		"data: " + long + "\n\ndata: b\n\n",
@@ -73,22 +74,22 @@ func TestSSEGoesOnAfterOneThatIsTooLarge(t *testing.T) {
 		": " + long + "\ndata: a\n\ndata: b\n\n",
 	} {
 		for _, src := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
-			r := newSSEReader(src, 100)
-			e, err := r.next()
-			if !errors.Is(err, ErrTooLarge) || len(e.data) == 0 {
-				t.Errorf("%.20q: got %.40q, error %v", in, e.data, err)
+			r := NewReader(src, 100)
+			e, err := r.Next()
+			if !errors.Is(err, ErrTooLarge) || len(e.Data) == 0 {
+				t.Errorf("%.20q: got %.40q, error %v", in, e.Data, err)
 			}
-			if e, err = r.next(); err != nil || string(e.data) != "b" {
-				t.Errorf("%.20q: then %.40q, error %v", in, e.data, err)
+			if e, err = r.Next(); err != nil || string(e.Data) != "b" {
+				t.Errorf("%.20q: then %.40q, error %v", in, e.Data, err)
 			}
-			if _, err = r.next(); !errors.Is(err, io.EOF) {
+			if _, err = r.Next(); !errors.Is(err, io.EOF) {
 				t.Errorf("%.20q: in the end %v", in, err)
 			}
 		}
 	}
 }
 
-func TestSSESourceFails(t *testing.T) {
+func TestSourceThatFails(t *testing.T) {
 	broken := errors.New("broken")
 	_, _, err := readAllEvents(io.MultiReader(strings.NewReader("data: a\n"), iotest.ErrReader(broken)), 100)
 	if !errors.Is(err, broken) {
@@ -96,8 +97,8 @@ func TestSSESourceFails(t *testing.T) {
 	}
 }
 
-// FuzzSSE: how the bytes arrive makes no difference, and no event is too large.
-func FuzzSSE(f *testing.F) {
+// FuzzReader: how the bytes arrive makes no difference, and no event is too large.
+func FuzzReader(f *testing.F) {
 	f.Add([]byte("data: a\r\n\r\n: c\nid: 1\nretry: 5\nevent: x\ndata: b\rdata: c\n\n"))
 	f.Add([]byte("\xef\xbb\xbfdata\n\ndata: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"))
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -116,58 +117,61 @@ func FuzzSSE(f *testing.F) {
 	})
 }
 
-func TestLines(t *testing.T) {
-	r := newLineReader(strings.NewReader("one\r\ntwo\n\n"+strings.Repeat("x", 70_000)+"\nlast"), 100)
-	for _, want := range []struct {
-		line string
-		cut  bool
-	}{{"one", false}, {"two", false}, {"", false}, {strings.Repeat("x", 100), true}, {"last", false}} {
-		line, cut, err := r.next()
-		if string(line) != want.line || cut != want.cut || err != nil {
-			t.Errorf("%q, %v, %v", line, cut, err)
-		}
-	}
-	if _, _, err := r.next(); !errors.Is(err, io.EOF) {
-		t.Errorf("error %v", err)
-	}
-}
-
-// FuzzLines: lines are what splitting gives, cut to the limit.
-func FuzzLines(f *testing.F) {
-	f.Add([]byte("one\ntwo\r\n\nxxxxxxxxxxxxxxxxxxxxxxxxxxxx\nlast"))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		const limit = 20
-		want := strings.SplitAfter(string(in), "\n")
-		if want[len(want)-1] == "" {
-			want = want[:len(want)-1]
-		}
-		r := newLineReader(strings.NewReader(string(in)), limit)
-		for _, w := range want {
-			w = strings.TrimSuffix(strings.TrimSuffix(w, "\n"), "\r")
-			line, cut, err := r.next()
-			if err != nil || cut != (len(w) > limit) || string(line) != w[:min(len(w), limit)] {
-				t.Fatalf("%q, %v, %v; want %q", line, cut, err, w)
-			}
-		}
-		if _, _, err := r.next(); !errors.Is(err, io.EOF) {
-			t.Fatalf("error %v", err)
-		}
-	})
-}
-
-func TestSSEBufferFollowsTheStream(t *testing.T) {
-	r := newSSEReader(strings.NewReader(strings.Repeat(": beat\n\n", 20)), 1<<20)
-	if r.await(); len(r.buf) != leastBuffer {
+func TestBufferFollowsTheStream(t *testing.T) {
+	r := NewReader(strings.NewReader(strings.Repeat(": beat\n\n", 20)), 1<<20)
+	if r.Await(); len(r.buf) != leastBuffer {
 		t.Errorf("a quiet stream keeps %d bytes of room, want %d", len(r.buf), leastBuffer)
 	}
-	r = newSSEReader(strings.NewReader(strings.Repeat("data: "+strings.Repeat("x", 100)+"\n\n", 1000)), 1<<20)
+	r = NewReader(strings.NewReader(strings.Repeat("data: "+strings.Repeat("x", 100)+"\n\n", 1000)), 1<<20)
 	for {
-		r.await()
-		if _, err := r.next(); err != nil {
+		r.Await()
+		if _, err := r.Next(); err != nil {
 			break
 		}
 	}
 	if len(r.buf) != mostBuffer {
 		t.Errorf("a busy stream has %d bytes of room, want %d", len(r.buf), mostBuffer)
+	}
+}
+
+// FuzzLastEventID: what would be sent back can stand in a header.
+func FuzzLastEventID(f *testing.F) {
+	for _, seed := range []string{"id: 1\ndata: x\n\n", "id: a\x00b\n\n", "id\ndata\n\n", "id: é\r\r", "id: 1\nid: 2\n\nid: 3"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r := NewReader(bytes.NewReader(in), 1000)
+		for {
+			_, err := r.Next()
+			if strings.ContainsAny(r.ID, "\x00\r\n") || len(r.ID) > maxID {
+				t.Fatalf("id %q", r.ID)
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}
+
+func TestEventIDs(t *testing.T) {
+	for in, want := range map[string]string{
+		"id: 1\ndata: a\n\n":                           "1",
+		"id: 1\ndata:\n\n":                             "1", // an event without data counts
+		"id: 1\ndata: a\n\nid: 2\ndata: b":             "1", // one that was cut off does not
+		"id: 1\ndata: a\n\ndata: b\n\n":                "1",
+		"id: 1\ndata: a\n\nid\ndata: b\n\n":            "",
+		"id: a\x00b\ndata: a\n\n":                      "",
+		"id: " + strings.Repeat("x", maxID-1) + "\n\n": strings.Repeat("x", maxID-1),
+		"id: " + strings.Repeat("x", maxID) + "\n\n":   strings.Repeat("x", maxID),
+		"id: " + strings.Repeat("x", maxID+1) + "\n\n": "",
+	} {
+		r := NewReader(strings.NewReader(in), 10_000)
+		var err error
+		for err == nil {
+			_, err = r.Next()
+		}
+		if r.ID != want || err != io.EOF {
+			t.Errorf("%.40q: id %q, %v; want %q", in, r.ID, err, want)
+		}
 	}
 }

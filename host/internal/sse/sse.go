@@ -1,4 +1,6 @@
-package session
+// Package sse reads event streams (text/event-stream) as WHATWG defines them, within bounds:
+// those of MCP servers and those of models.
+package sse
 
 import (
 	"bytes"
@@ -9,24 +11,29 @@ import (
 	"time"
 )
 
-// sseEvent is one event of an event stream. data is valid until the next read.
-type sseEvent struct {
-	name string // of the event: line; "" or "message" is the ordinary kind
-	data []byte
+// ErrTooLarge: the data of an event has more bytes than the reader takes.
+var ErrTooLarge = errors.New("an event is too large")
+
+// Event is one event of a stream.
+type Event struct {
+	Name string // of the event: line; "" or "message" is the ordinary kind
+	Data []byte // valid until the next read
 }
 
-// sseReader reads a text/event-stream as WHATWG defines it: comments, lines
-// ended by LF, CR or CRLF, several data lines, fields without a colon, a byte
-// order mark. Events without data are skipped. Beyond the definition, an event
-// that is cut off by a clean end of the stream is still returned.
-type sseReader struct {
-	src   io.Reader
-	touch func()        // called when something came; may be nil
-	max   int           // bytes of one event's data
-	pause func()        // called for each comment; nil: not wanted
-	retry time.Duration // last retry: line; 0 if none
-	id    string        // last id: line of an event that is complete
+// Reader reads a stream: comments, lines ended by LF, CR or CRLF, several data lines, fields
+// without a colon, a byte order mark. Events without data are skipped. Beyond the definition,
+// an event that is cut off by a clean end of the stream is still returned. It is for one
+// goroutine.
+type Reader struct {
+	// Touch is called when something came, Line for each whole line, and Comment for each
+	// comment; set before the first read, nil: not wanted.
+	Touch, Line, Comment func()
 
+	Retry time.Duration // the last retry: line; 0: none
+	ID    string        // the last id: line of an event that is complete; it can stand in a header
+
+	src        io.Reader
+	max        int // bytes of one event's data
 	buf        []byte
 	start, end int  // unread part of buf
 	skipLF     bool // the last line ended in CR
@@ -38,8 +45,10 @@ type sseReader struct {
 	data []byte
 }
 
-func newSSEReader(src io.Reader, maxData int) *sseReader {
-	return &sseReader{src: src, max: maxData, buf: make([]byte, leastBuffer)}
+// NewReader returns a reader of src that takes events with as many bytes of data as maxData,
+// and lines that are a little longer. How much comes in all it does not bound.
+func NewReader(src io.Reader, maxData int) *Reader {
+	return &Reader{src: src, max: maxData, buf: make([]byte, leastBuffer)}
 }
 
 // A stream that brings little keeps little room; one that brings much reads it in
@@ -49,37 +58,40 @@ const (
 	mostBuffer  = 16 << 10 // to which it grows where no line needs more
 )
 
-// await waits until something is there to read. Between two events it returns when
+// Await waits until something is there to read. Between two events it returns when
 // the next one begins, or with the end of the stream.
-func (r *sseReader) await() {
+func (r *Reader) Await() {
 	for r.start == r.end && r.err == nil {
 		r.fill()
 	}
 }
 
-// next returns the next event that has data. Of an event that is too large it
+// Next returns the next event that has data. Of an event that is too large it
 // returns the beginning with the error, and skips the rest the next time.
 //
 // Errors: [io.EOF] at a clean end, [ErrTooLarge], those of the source.
-func (r *sseReader) next() (sseEvent, error) {
+func (r *Reader) Next() (Event, error) {
 	r.data = r.data[:0]
 	if err := r.skip(); err != nil {
-		return sseEvent{}, err
+		return Event{}, err
 	}
 	var name string
-	id, lines := r.id, 0
+	id, lines := r.ID, 0
 	for {
 		line, err := r.line()
 		if err != nil {
 			if errors.Is(err, io.EOF) && len(r.data) > 0 {
-				return sseEvent{name, r.data}, nil
+				return Event{name, r.data}, nil
 			}
-			return sseEvent{data: r.data}, err
+			return Event{Data: r.data}, err
+		}
+		if r.Line != nil {
+			r.Line()
 		}
 		if len(line) == 0 {
-			r.id = id
+			r.ID = id
 			if len(r.data) > 0 {
-				return sseEvent{name, r.data}, nil
+				return Event{name, r.data}, nil
 			}
 			name, lines = "", 0
 			continue
@@ -87,8 +99,8 @@ func (r *sseReader) next() (sseEvent, error) {
 		field, value := splitField(line)
 		switch string(field) {
 		case "":
-			if r.pause != nil {
-				r.pause()
+			if r.Comment != nil {
+				r.Comment()
 			}
 		case "data":
 			if lines > 0 {
@@ -97,24 +109,24 @@ func (r *sseReader) next() (sseEvent, error) {
 			lines++
 			r.data = append(r.data, value...)
 			if len(r.data) > r.max {
-				return sseEvent{data: r.data}, r.tooLarge(r.data)
+				return Event{Data: r.data}, r.tooLarge()
 			}
 		case "event":
 			name = string(value)
 		case "id":
-			if len(value) <= maxEventID && headerSafe(value) {
+			if len(value) <= maxID && headerSafe(value) {
 				id = string(value)
 			}
 		case "retry":
 			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
-				r.retry = time.Duration(ms) * time.Millisecond
+				r.Retry = time.Duration(ms) * time.Millisecond
 			}
 		}
 	}
 }
 
-// maxEventID bounds what is sent back as Last-Event-ID.
-const maxEventID = 1 << 10
+// maxID bounds what is sent back as Last-Event-ID, in bytes. A longer id is passed over.
+const maxID = 1 << 10
 
 // headerSafe reports whether a value can stand in a header. An id that cannot is
 // none: WHATWG says so of NUL.
@@ -135,7 +147,7 @@ func splitField(line []byte) (field, value []byte) {
 }
 
 // line returns the next line without its end. A last line without an end counts.
-func (r *sseReader) line() ([]byte, error) {
+func (r *Reader) line() ([]byte, error) {
 	if err := r.skipRest(); err != nil {
 		return nil, err
 	}
@@ -166,13 +178,13 @@ func (r *sseReader) line() ([]byte, error) {
 			_, begin := splitField(rest)
 			r.data = append(r.data, begin...)
 			r.start, r.skipLine = r.end, true
-			return nil, r.tooLarge(r.data)
+			return nil, r.tooLarge()
 		}
 		r.fill()
 	}
 }
 
-func (r *sseReader) trimMark(line []byte) []byte {
+func (r *Reader) trimMark(line []byte) []byte {
 	if !r.begun {
 		r.begun = true
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
@@ -192,7 +204,7 @@ func lineEnd(b []byte) int {
 }
 
 // fill reads once, after it made room.
-func (r *sseReader) fill() {
+func (r *Reader) fill() {
 	if r.start > 0 {
 		r.end = copy(r.buf, r.buf[r.start:r.end])
 		r.start = 0
@@ -203,23 +215,23 @@ func (r *sseReader) fill() {
 	n, err := r.src.Read(r.buf[r.end:])
 	r.end += n
 	r.err = err
-	if n > 0 && r.touch != nil {
-		r.touch()
+	if n > 0 && r.Touch != nil {
+		r.Touch()
 	}
 	if r.end == len(r.buf) && len(r.buf) < mostBuffer {
 		r.grow()
 	}
 }
 
-func (r *sseReader) grow() { r.buf = append(r.buf, make([]byte, len(r.buf))...) }
+func (r *Reader) grow() { r.buf = append(r.buf, make([]byte, len(r.buf))...) }
 
-func (r *sseReader) tooLarge(begin []byte) error {
+func (r *Reader) tooLarge() error {
 	r.skipEvent = true
-	return fmt.Errorf("%w: an event has more than %d bytes; it begins %v", ErrTooLarge, r.max, head(begin))
+	return fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, r.max)
 }
 
 // skip drops the rest of an event that was too large.
-func (r *sseReader) skip() error {
+func (r *Reader) skip() error {
 	for r.skipEvent {
 		line, err := r.line()
 		switch {
@@ -235,7 +247,7 @@ func (r *sseReader) skip() error {
 }
 
 // skipRest drops the rest of a line that was too large.
-func (r *sseReader) skipRest() error {
+func (r *Reader) skipRest() error {
 	for r.skipLine {
 		rest := r.buf[r.start:r.end]
 		if i := lineEnd(rest); i >= 0 {
