@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/mcpserver":          {"host", "host/event", "host/eventlog", "host/eventserver", "host/export", "host/filter", "host/react", "host/redact", "host/trust", "host/trust/handoff", "host/trust/scan", "host/wire"},
 	"host/mcptest":            {},
-	"host/model":              {"host/internal/jsontext", "host/internal/sse", "host/event", "host/react", "host/redact", "host/trust", "host/trust/strict"},
+	"host/model":              {"host/internal/jsontext", "host/internal/sse", "host/event", "host/react", "host/react/toolset", "host/redact", "host/trust", "host/trust/strict"},
 	"host/model/modeltest":    {"host/react"},
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
 	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/attempt", "host/react/confine", "host/react/input", "host/receiver", "host/trust"},

@@ -29,7 +29,7 @@ type times struct{ first, idle, whole, ring time.Duration }
 
 // Ask sends a body that [Client.Body] returned, once, and reads the answer. It calls say
 // with each piece of the answer's text as it comes, from this goroutine; say may be nil. The names in
-// calls are as the model gave them: see [Named].
+// calls are as the model gave them: see package toolset.
 //
 // Usage and cost, in micro-dollars, are what is to be charged, also with an error: what the
 // provider reports, the bound ([Client.Bound]) where it is not known or cannot be believed,

@@ -1,16 +1,14 @@
 package model
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/react"
+	"eventdeck/host/react/toolset"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/strict"
 )
@@ -54,7 +52,7 @@ func (q Query) check() error {
 	}
 	names := map[string]bool{}
 	for _, t := range q.Tools {
-		name := ToolName(t.Server, t.Name)
+		name := toolset.Name(t.Server, t.Name)
 		if names[name] {
 			return fmt.Errorf("two tools are called %s", name)
 		}
@@ -62,43 +60,6 @@ func (q Query) check() error {
 	}
 	return nil
 }
-
-// Named returns the tool that a model means by the name in a call; ok is false for a name
-// that no tool has.
-func Named(tools []react.Pinned, name string) (tool react.Pinned, ok bool) {
-	for _, t := range tools {
-		if ToolName(t.Server, t.Name) == name {
-			return t, true
-		}
-	}
-	return react.Pinned{}, false
-}
-
-// maxToolName is what all providers take.
-const maxToolName = 64
-
-// ToolName returns the name under which a model knows a tool of a server:
-// [A-Za-z][A-Za-z0-9_-]{0,63}, which all providers take. It is SERVER__TOOL where that is such a
-// name and can be read in one way only; other names end with a hash of both.
-func ToolName(server, tool string) string {
-	name := server + "__" + tool
-	plain := strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (r == '_' || r == '-' || isLetter(byte(r)) || '0' <= r && r <= '9') {
-			return r
-		}
-		return '_'
-	}, name)
-	if !isLetter(plain[0]) {
-		plain = "t" + plain
-	}
-	if plain == name && len(name) <= maxToolName && strings.Count(name, "__") == 1 && !strings.Contains(name, "___") {
-		return name
-	}
-	sum := sha256.Sum256([]byte(server + "\x00" + tool))
-	return plain[:min(len(plain), maxToolName-9)] + "_" + hex.EncodeToString(sum[:4])
-}
-
-func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
 // function is a tool as both wires describe it, but for the names of the members.
 type function struct {
@@ -110,7 +71,7 @@ type function struct {
 func (q Query) functions() ([]function, error) {
 	all := make([]function, 0, len(q.Tools))
 	for _, t := range q.Tools {
-		f := function{name: ToolName(t.Server, t.Name), description: shown(t.Description), schema: json.RawMessage(`{"type":"object","properties":{}}`)}
+		f := function{name: toolset.Name(t.Server, t.Name), description: shown(t.Description), schema: json.RawMessage(`{"type":"object","properties":{}}`)}
 		if len(f.description) > maxDescription {
 			f.description = strings.ToValidUTF8(f.description[:maxDescription], "") + "…"
 		}

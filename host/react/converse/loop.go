@@ -115,7 +115,7 @@ func (l *loop) ask(ctx context.Context, before []react.Step, again int) *react.R
 // call has one call of a tool carried out, as step n.
 func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Result {
 	s := react.Step{N: again, Kind: react.StepTool, Call: c.ID, Tool: c.Name, Args: c.Args}
-	tool, ok := model.Named(l.first.Tools, c.Name)
+	tool, ok := toolset.Named(l.first.Tools, c.Name)
 	if !ok {
 		return l.refuse(ctx, s, "there is no such tool")
 	}

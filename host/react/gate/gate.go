@@ -136,8 +136,8 @@ func (s *server) list(ctx context.Context, m wire.Message) {
 		return
 	}
 	all := []listed{}
-	for i, name := range toolset.Names(tools) {
-		all = append(all, listed{name, tools[i].Description, tools[i].Schema})
+	for _, t := range tools {
+		all = append(all, listed{toolset.Name(t.Server, t.Name), t.Description, t.Schema})
 	}
 	s.answer(m, map[string]any{"tools": all})
 }
@@ -189,11 +189,11 @@ func (s *server) carryOut(ctx context.Context, name string, args json.RawMessage
 	if err != nil {
 		return react.ToolResult{}, err
 	}
-	i := slices.Index(toolset.Names(tools), name)
-	if i < 0 {
+	tool, ok := toolset.Named(tools, name)
+	if !ok {
 		return react.ToolResult{}, errNoTool
 	}
-	return s.gate.Call(ctx, tools[i].Server, tools[i].Name, args)
+	return s.gate.Call(ctx, tool.Server, tool.Name, args)
 }
 
 func (s *server) cancelled(m wire.Message) {

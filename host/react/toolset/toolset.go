@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"eventdeck/host/react"
 )
@@ -111,30 +109,4 @@ func without(schema json.RawMessage, t react.Tool) (json.RawMessage, error) {
 		all["additionalProperties"] = json.RawMessage("false")
 	}
 	return json.Marshal(all)
-}
-
-// maxName is how long a name of a tool may be for models.
-const maxName = 64
-
-// Names returns the names under which a model or an agent calls the tools, in their order:
-// SERVER__TOOL of letters, digits, - and _, no two alike.
-func Names(tools []react.Pinned) []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		name := strings.Map(plain, t.Server+"__"+t.Name)
-		name = name[max(0, len(name)-maxName):]
-		for n := 2; slices.Contains(names[:i], name); n++ {
-			suffix := "_" + strconv.Itoa(n)
-			name = name[:min(len(name), maxName-len(suffix))] + suffix
-		}
-		names[i] = name
-	}
-	return names
-}
-
-func plain(c rune) rune {
-	if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' {
-		return c
-	}
-	return '_'
 }
