@@ -45,7 +45,12 @@ func Compact(dir string) (before, after int64, err error) {
 		if err != nil {
 			return errors.Join(err, from.Close())
 		}
-		err = boltfile.Guard(nil, func() error { return compact(to, from) })
+		err = boltfile.Guard(nil, func() error {
+			if err := compact(to, from); err != nil {
+				return err
+			}
+			return keepPlace(to, from, temp, filepath.Join(dir, fileDB))
+		})
 		if err == nil {
 			err = to.Sync()
 		}

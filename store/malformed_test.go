@@ -46,7 +46,7 @@ func changed(change func(*boltfile.Tx) error) func(*testing.T, string, []byte) {
 func malformedFiles() map[string]malformed {
 	return map[string]malformed{
 		"empty":     {write(func([]byte) []byte { return nil }), ErrDamaged, "empty", ""},
-		"cut":       {write(func(good []byte) []byte { return good[:20_000] }), ErrDamaged, "eventdeck store recover", ""},
+		"cut":       {write(func(good []byte) []byte { return good[:10_000] }), ErrDamaged, "eventdeck store recover", ""},
 		"one page":  {write(func(good []byte) []byte { return good[:os.Getpagesize()] }), ErrDamaged, "eventdeck store recover", ""},
 		"one byte":  {write(func(good []byte) []byte { return good[:1] }), ErrDamaged, "eventdeck store recover", ""},
 		"zeros":     {write(func([]byte) []byte { return make([]byte, 1<<16) }), ErrDamaged, "eventdeck store recover", ""},

@@ -359,6 +359,9 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.writeGeneration(); err != nil {
 		return err
 	}
+	if err := s.notePlace(); err != nil {
+		return err
+	}
 	key, err := s.findKey(ctx, o)
 	if err != nil {
 		return err

@@ -62,9 +62,10 @@ var numbered = [][]byte{bucketEvents, bucketDedup, bucketGone, bucketAudit}
 
 // The keys of the meta bucket, beside those of package boltfile.
 var (
-	metaID      = []byte("id")   // random name of the store, in text
-	metaHashKey = []byte("hash") // key of the dedup hash
-	metaSeal    = []byte("seal") // sealInfo in JSON
+	metaID      = []byte("id")    // random name of the store, in text
+	metaHashKey = []byte("hash")  // key of the dedup hash
+	metaSeal    = []byte("seal")  // sealInfo in JSON
+	metaPlace   = []byte("place") // which file it was when it was open last
 )
 
 // migrations holds, at position n, what turns version n into n+1.

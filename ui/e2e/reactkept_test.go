@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"errors"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,6 +69,35 @@ func TestReactionsOfARestoredStoreAreHeld(t *testing.T) {
 	}
 	r.does("react", "go")
 	r.asking(2)
+}
+
+// A data directory that was copied with the means of the system is held once, until `react go`; one that was
+// moved acts as before.
+func TestReactionsOfACopiedStoreAreHeld(t *testing.T) {
+	r := newReacting(t, armedRule)
+	r.command("page", "")
+	p := r.host()
+	r.arms("page")
+	p.kill()
+	aside := filepath.Join(r.dir, "aside")
+	if err := os.Rename(r.data(), aside); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-R", aside, r.data()).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p = r.host()
+	p.await(p.stderr, 1, contains("nothing acts", "copy", "react go"))
+	r.does("react", "go")
+	r.server.send(`{"severity":"P1","service":"a"}`)
+	r.in("done", 1)
+	p.kill()
+	if err := errors.Join(os.RemoveAll(r.data()), os.Rename(aside, r.data())); err != nil {
+		t.Fatal(err)
+	}
+	r.host()
+	r.server.send(`{"severity":"P1","service":"b"}`)
+	r.awaits("an act of what was moved", func(all []ran) bool { return len(all) > 0 && len(r.starts("page")) > 1 })
 }
 
 // Records that are imported start nothing, also where an armed rule would take them; like a restored

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
+)
+
+// lagOf opens a store and returns why its journal may lag the acts.
+func lagOf(t *testing.T, dir string) string {
+	t.Helper()
+	s := openTest(t, Options{Dir: dir})
+	defer s.Close()
+	value, err := s.Journal().Entry(event.TableReact, event.KeyLag)
+	if err != nil && !errors.Is(err, event.ErrNotFound) {
+		t.Error(err)
+	}
+	return string(value)
+}
+
+// goOn has a store act again, as the operator does.
+func goOn(t *testing.T, dir string) {
+	t.Helper()
+	s := openTest(t, Options{Dir: dir})
+	mustDo(t, s.Journal().Change(t.Context(), event.JournalChange{Delete: []event.JournalEntry{{Table: event.TableReact, Key: event.KeyLag}}}))
+	mustDo(t, s.Close())
+}
+
+// A copy that is opened beside its original, or later, does not know what that one did. What
+// was moved does, and what was said to go on goes on.
+func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
+	base := t.TempDir()
+	dir, copied, moved := filepath.Join(base, "store"), filepath.Join(base, "copy"), filepath.Join(base, "moved")
+	equal(t, lagOf(t, dir), "")
+	equal(t, lagOf(t, dir), "")
+	mustDo(t, os.CopyFS(copied, os.DirFS(dir)))
+	equal(t, lagOf(t, copied), wordsCopied)
+	equal(t, lagOf(t, copied), wordsCopied) // until the operator says so
+	goOn(t, copied)
+	equal(t, lagOf(t, copied), "")
+	equal(t, lagOf(t, dir), "")
+
+	late := filepath.Join(base, "late")
+	mustDo(t, os.CopyFS(late, os.DirFS(dir)))
+	mustDo(t, os.RemoveAll(dir))
+	_, _, err := Compact(late)
+	mustDo(t, err)
+	equal(t, lagOf(t, late), wordsCopied)
+
+	if bornOf(copied) == "" {
+		t.Skip("this file system does not tell when a file was made: what is moved is taken for a copy")
+	}
+	mustDo(t, os.Rename(copied, moved))
+	equal(t, lagOf(t, moved), "")
+}
+
+func TestACompactedStoreIsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	equal(t, lagOf(t, dir), "")
+	_, _, err := Compact(dir)
+	mustDo(t, err)
+	equal(t, lagOf(t, dir), "")
+}
+
+// What is known better stays: that it was restored. And what cannot be told holds nothing.
+func TestWhatIsNotKnownToBeACopy(t *testing.T) {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "backup")
+	equal(t, lagOf(t, dir), "")
+	_, err := Backup(dir, file)
+	mustDo(t, err)
+	_, err = Restore(t.Context(), dir, file, nil, time.Now(), func(string) {})
+	mustDo(t, err)
+	equal(t, lagOf(t, dir), "the store was restored from a copy")
+	goOn(t, dir)
+	equal(t, lagOf(t, dir), "")
+
+	s := openTest(t, Options{Dir: dir})
+	other := "at /before the file system told"
+	if bornOf(filepath.Join(dir, fileDB)) == "" {
+		other = "made before"
+	}
+	mustDo(t, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return putPlace(tx, other) }))
+	mustDo(t, s.Close())
+	equal(t, lagOf(t, dir), "")
+}
