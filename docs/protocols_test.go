@@ -2,7 +2,6 @@ package docs
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func TestProtocolsNameTestsThatExist(t *testing.T) {
 			t.Errorf("protocols.md:%d: neither a test nor a reason: %s", i+1, cells[1])
 		}
 		for _, n := range named {
-			if !testExists(t, n[1], n[2]) {
+			if !declaresTest(t, n[1], n[2]) {
 				t.Errorf("protocols.md:%d: there is no %s in package %s", i+1, n[2], n[1])
 			}
 		}
@@ -55,7 +54,7 @@ func TestFindingsNameTestsThatExist(t *testing.T) {
 			t.Errorf("no test holds %q", found)
 		}
 		for _, n := range named {
-			if !testExists(t, n[1], n[2]) {
+			if !declaresTest(t, n[1], n[2]) {
 				t.Errorf("there is no %s in package %s", n[2], n[1])
 			}
 		}
@@ -83,27 +82,4 @@ func TestDutiesOfAServerAreAllThere(t *testing.T) {
 	if len(seen) != 135 {
 		t.Errorf("%d duties, want 135", len(seen))
 	}
-}
-
-// testExists reports whether a package has the test.
-func testExists(t *testing.T, pkg, test string) bool {
-	t.Helper()
-	var files []string
-	for _, in := range []string{"", "host", "host/internal", "host/react", "host/trust", "store", "ui", "ui/tui", "ui/internal"} {
-		found, err := filepath.Glob(filepath.Join("..", in, pkg, "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, found...)
-	}
-	for _, f := range files {
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(raw), "func "+test+"(") {
-			return true
-		}
-	}
-	return false
 }

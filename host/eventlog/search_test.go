@@ -12,22 +12,14 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
-	"eventdeck/store"
+	"eventdeck/store/storetest"
 )
 
-// stored opens a store with n events of about 600 bytes, a second apart. Every
+// stored opens a log of n events of about 600 bytes, a second apart. Every
 // hundredth has the word rare, every ten thousandth the word unique.
 func stored(t testing.TB, n int) *Log {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := storetest.Open(t)
 	fill(t, s, n)
 	return New(s)
 }
@@ -38,40 +30,25 @@ func fill(t testing.TB, s event.Store, n int) {
 	t.Helper()
 	words := []string{"latency", "above", "threshold", "connection", "pool", "exhausted", "deploy", "finished", "payment", "gateway", "timeout", "cluster", "replica", "queue", "backlog", "certificate"}
 	random := rand.New(rand.NewPCG(1, 2))
-	done := make(chan error, 1)
-	for from := 0; from < n; from += 1000 {
-		batch := event.Batch{Sub: "aaaaaaaa"}
-		for i := from; i < min(from+1000, n); i++ {
-			text := []byte(`{"eventId":"run-7f3a-` + fmt.Sprint(i+1) + `","data":{"severity":"P` + fmt.Sprint(i%5) + `","n":` + fmt.Sprint(i+1) + `,"title":"`)
-			if (i+1)%100 == 0 {
-				text = append(text, "rare "...)
-			}
-			if (i+1)%10_000 == 0 {
-				text = append(text, "Unique "...)
-			}
-			for len(text) < 580 {
-				text = append(append(text, words[random.IntN(len(words))]...), ' ')
-			}
-			text = append(text, `"}}`...)
-			at := len(`{"eventId":"run-7f3a-","data":`) + len(fmt.Sprint(i+1))
-			batch.Records = append(batch.Records, event.Record{
-				Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
-				ReceivedAt: began.Add(time.Duration(i+1) * time.Second),
-				EventID:    trust.Untrusted(fmt.Sprint("run-7f3a-", i+1)), Raw: text, Data: text[at : len(text)-1],
-			})
+	storetest.Fill(t, s, n, func(i int) event.Record {
+		head := fmt.Sprintf(`{"eventId":"run-7f3a-%d","data":`, i)
+		text := fmt.Appendf(nil, `%s{"severity":"P%d","n":%d,"title":"`, head, (i-1)%5, i)
+		if i%100 == 0 {
+			text = append(text, "rare "...)
 		}
-		if from+1000 >= n {
-			batch.Done = func(_ event.Outcome, err error) { done <- err }
+		if i%10_000 == 0 {
+			text = append(text, "Unique "...)
 		}
-		if err := s.Submit(context.Background(), batch); err != nil {
-			t.Fatal(err)
+		for len(text) < 580 {
+			text = append(append(text, words[random.IntN(len(words))]...), ' ')
 		}
-	}
-	if n > 0 {
-		if err := <-done; err != nil {
-			t.Fatal(err)
+		text = append(text, `"}}`...)
+		return event.Record{
+			Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
+			ReceivedAt: began.Add(time.Duration(i) * time.Second),
+			EventID:    trust.Untrusted(fmt.Sprint("run-7f3a-", i)), Raw: text, Data: text[len(head) : len(text)-1],
 		}
-	}
+	})
 }
 
 func matcher(t testing.TB, text string) *filter.Filter {

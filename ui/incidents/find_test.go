@@ -10,43 +10,22 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
-	"eventdeck/store"
+	"eventdeck/store/storetest"
 )
 
 // stored is a log of n events, of which every step-th has the incident INC-7.
 func stored(t testing.TB, n, step int) *eventlog.Log {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
+	s := storetest.Open(t)
+	storetest.Fill(t, s, n, func(i int) event.Record {
+		id := fmt.Sprint("INC-", 999+i)
+		if i%step == 0 {
+			id = "INC-7"
 		}
+		return event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
+			ReceivedAt: noon.Add(time.Duration(i-1) * time.Second), EventID: trust.Untrusted(fmt.Sprint("e", i-1)),
+			Raw: fmt.Appendf(nil, `{"incidentId":%q,"severity":"warning","title":"queue grows","service":"checkout","note":"%0400d"}`, id, i-1)}
 	})
-	done := make(chan error, 1)
-	for from := 0; from < n; from += 1000 {
-		batch := event.Batch{Sub: "aaaaaaaa"}
-		for i := from; i < min(from+1000, n); i++ {
-			id := fmt.Sprint("INC-", 1000+i)
-			if (i+1)%step == 0 {
-				id = "INC-7"
-			}
-			data := fmt.Appendf(nil, `{"incidentId":%q,"severity":"warning","title":"queue grows","service":"checkout","note":"%0400d"}`, id, i)
-			batch.Records = append(batch.Records, event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
-				ReceivedAt: noon.Add(time.Duration(i) * time.Second), EventID: trust.Untrusted(fmt.Sprint("e", i)), Raw: data, Data: data})
-		}
-		if from+1000 >= n {
-			batch.Done = func(_ event.Outcome, err error) { done <- err }
-		}
-		if err := s.Submit(context.Background(), batch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
 	return eventlog.New(s)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -70,21 +69,7 @@ func TestGoldenScreens(t *testing.T) {
 				if name == "strip" { // what it draws is read beside the program
 					settle(a, a.stripWork())
 				}
-				exact(t, a)
-				got := screenOf(a) + "\n"
-				file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]))
-				if *update {
-					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got != string(want) {
-					t.Errorf("%s differs; go test -update writes it anew\n%s", file, got)
-				}
+				golden(t, a, name)
 			})
 		}
 	}

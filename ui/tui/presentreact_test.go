@@ -11,7 +11,6 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/present"
-	reactions "eventdeck/ui/tui/react"
 )
 
 // What is personal or secret in reactions, wherever it can stand.
@@ -51,25 +50,10 @@ func telling() *fakeEngine {
 	return e
 }
 
-func presentingReactions(t *testing.T, e *fakeEngine) (*app, func(time.Duration)) {
-	t.Helper()
-	now := start
-	a := openWith(t, incident(), Options{Theme: "none", Now: func() time.Time { return now }, React: e, Present: true})
-	press(t, a, "6")
-	a.draw()
-	return a, func(d time.Duration) {
-		for end := now.Add(d); now.Before(end); {
-			now = now.Add(reactions.Beat)
-			settle(a, a.update(beatMsg{}))
-			a.draw()
-		}
-	}
-}
-
 func TestPresentedReactionsHoldNothingPersonal(t *testing.T) {
 	e := telling()
 	before, _ := json.Marshal(e.runs)
-	a, _ := presentingReactions(t, e)
+	a, _ := openReactWith(t, Options{Theme: "none", React: e, Present: true}, 120, 40)
 	seen := shown(a)
 	for _, keys := range [][]string{{"j"}, {"enter"}, {"G"}, {"esc", "6", "]"}, {"j"}, {"j"}, {"enter"}, {"G"}, {"esc", "6", "]"}, {"enter"}, {"G"}, {"esc", "6", "j", "enter"}, {"esc", "2", "Q"}, {"esc", "6", "[", "[", "ctrl+x"}} {
 		press(t, a, keys...)
@@ -94,7 +78,7 @@ func TestPresentedReactionsHoldNothingPersonal(t *testing.T) {
 func TestMaskedRequestsAreNotApproved(t *testing.T) {
 	for _, tab := range [][]string{nil, {"]", "]"}} {
 		e := telling()
-		a, wait := presentingReactions(t, e)
+		a, wait := openReactWith(t, Options{Theme: "none", React: e, Present: true}, 120, 40)
 		press(t, a, append(tab, "enter")...)
 		wait(2 * time.Second)
 		if len(tab) == 0 {

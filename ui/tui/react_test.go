@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,11 +17,17 @@ import (
 // openReact returns the screen on an engine, and what lets its time go by.
 func openReact(t testing.TB, e *fakeEngine, w, h int) (*app, func(time.Duration)) {
 	t.Helper()
-	now := start
-	o := Options{Theme: "none", Now: func() time.Time { return now }, React: e}
-	if e == nil {
-		o.React = nil
+	o := Options{Theme: "none"}
+	if e != nil {
+		o.React = e
 	}
+	return openReactWith(t, o, w, h)
+}
+
+func openReactWith(t testing.TB, o Options, w, h int) (*app, func(time.Duration)) {
+	t.Helper()
+	now := start
+	o.Now = func() time.Time { return now }
 	a := openWith(t, incident(), o)
 	a.update(tea.WindowSizeMsg{Width: w, Height: h})
 	press(t, a, "6")
@@ -48,22 +52,7 @@ func TestGoldenReactions(t *testing.T) {
 				press(t, a, keys...)
 				a.draw()
 				flush(a)
-				exact(t, a)
-				got := screenOf(a) + "\n"
-				file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]))
-				if *update {
-					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-					return
-				}
-				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got != string(want) {
-					t.Errorf("%s differs; go test -update writes it anew\n%s", file, got)
-				}
+				golden(t, a, name)
 			})
 		}
 	}

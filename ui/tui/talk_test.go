@@ -3,8 +3,6 @@ package tui
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -80,22 +78,7 @@ func TestGoldenConversations(t *testing.T) {
 				press(t, a, keys...)
 				a.draw()
 				flush(a)
-				exact(t, a)
-				got := screenOf(a) + "\n"
-				file := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]))
-				if *update {
-					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-					return
-				}
-				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got != string(want) {
-					t.Errorf("%s differs; go test -update writes it anew\n%s", file, got)
-				}
+				golden(t, a, name)
 			})
 		}
 	}

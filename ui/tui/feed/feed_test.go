@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
-	"eventdeck/store"
+	"eventdeck/store/storetest"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 )
@@ -22,45 +22,19 @@ var began = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 // third has the word unique.
 func stored(t testing.TB, n int) *eventlog.Log {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
+	s := storetest.Open(t)
+	storetest.Fill(t, s, n, func(i int) event.Record {
+		word := "usual"
+		if i%100 == 0 {
+			word = "rare"
 		}
+		if i == 3 {
+			word = "unique"
+		}
+		return event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
+			ReceivedAt: began.Add(time.Duration(i) * time.Second), EventID: trust.Untrusted(fmt.Sprint(i)),
+			Raw: fmt.Appendf(nil, `{"n":%d,"title":"%s latency above the threshold of the gateway %d"}`, i, word, i)}
 	})
-	if err := s.SetRetention(context.Background(), event.Retention{}); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	for from := 0; from < n; from += 1000 {
-		batch := event.Batch{Sub: "aaaaaaaa"}
-		for i := from + 1; i <= min(from+1000, n); i++ {
-			word := "usual"
-			if i%100 == 0 {
-				word = "rare"
-			}
-			if i == 3 {
-				word = "unique"
-			}
-			data := fmt.Appendf(nil, `{"n":%d,"title":"%s latency above the threshold of the gateway %d"}`, i, word, i)
-			batch.Records = append(batch.Records, event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
-				ReceivedAt: began.Add(time.Duration(i) * time.Second), EventID: trust.Untrusted(fmt.Sprint(i)), Raw: data, Data: data})
-		}
-		if from+1000 >= n {
-			batch.Done = func(_ event.Outcome, err error) { done <- err }
-		}
-		if err := s.Submit(context.Background(), batch); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n > 0 {
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-	}
 	return eventlog.New(s)
 }
 

@@ -1,7 +1,6 @@
 package filterbar_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -26,24 +25,14 @@ import (
 type desk struct {
 	tuitest.Screen
 	filterbar.Bar
-	stream  stream.Stream
-	memo    memo.Memo
-	kept    map[string]string
+	stream stream.Stream
+	memo   memo.Memo
+	tuitest.Settings
 	entered bool
 	fails   error // reading the log does
 }
 
 func (d *desk) EnterStream() { d.entered = true }
-func (d *desk) Setting(key string) (string, error) {
-	if v, ok := d.kept[key]; ok {
-		return v, nil
-	}
-	return "", event.ErrNotFound
-}
-func (d *desk) SetSetting(_ context.Context, key, value string) error {
-	d.kept[key] = value
-	return nil
-}
 
 // Before is the log of one event.
 func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
@@ -55,7 +44,7 @@ func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
 }
 
 func newDesk() *desk {
-	d := &desk{kept: map[string]string{}}
+	d := &desk{Settings: tuitest.Settings{}}
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
 	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.stream = stream.New(&stream.Env{
@@ -152,7 +141,7 @@ func TestFiltersAreSaved(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	d.kept[memo.Filters] = "{"
+	d.Settings[memo.Filters] = "{"
 	if d.Load(); d.Failed == nil {
 		t.Error("what cannot be read is not told")
 	}

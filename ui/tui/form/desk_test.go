@@ -23,7 +23,7 @@ type desk struct {
 	tuitest.Screen
 	env  form.Env
 	subs map[event.SubID]*host.SubscriptionView
-	kept map[string]string // settings
+	tuitest.Settings
 
 	noMode map[event.Mode]error
 	refuse error // of what changes something
@@ -33,7 +33,7 @@ type desk struct {
 }
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{subs: map[event.SubID]*host.SubscriptionView{}, kept: map[string]string{}, noMode: map[event.Mode]error{}}
+	d := &desk{subs: map[event.SubID]*host.SubscriptionView{}, Settings: tuitest.Settings{}, noMode: map[event.Mode]error{}}
 	dir := t.TempDir()
 	d.env = form.Env{
 		Env: tuitest.Env(), Screen: d, Host: d,
@@ -87,18 +87,6 @@ func (d *desk) AddServer(s event.Server) { _ = d.note("add", s.Name) }
 
 func (d *desk) SignIn(context.Context, string) (host.SignIn, error) {
 	return host.SignIn{}, host.ErrNoSignIn
-}
-
-func (d *desk) Setting(key string) (string, error) {
-	if v, ok := d.kept[key]; ok {
-		return v, nil
-	}
-	return "", event.ErrNotFound
-}
-
-func (d *desk) SetSetting(_ context.Context, key, value string) error {
-	d.kept[key] = value
-	return nil
 }
 
 func (d *desk) note(what string, of any) error {

@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/layout"
@@ -20,26 +19,19 @@ import (
 
 // keeper keeps settings in memory.
 type keeper struct {
-	kept map[string]string
+	tuitest.Settings
 	fail error
 }
 
-func (k *keeper) Setting(key string) (string, error) {
-	if v, ok := k.kept[key]; ok {
-		return v, nil
-	}
-	return "", event.ErrNotFound
-}
-
 func (k *keeper) SetSetting(_ context.Context, key, value string) error {
-	if k.fail == nil {
-		k.kept[key] = value
+	if k.fail != nil {
+		return k.fail
 	}
-	return k.fail
+	return k.Settings.SetSetting(context.Background(), key, value)
 }
 
 func newKeeper() (*keeper, *tuitest.Screen, memo.Settings) {
-	k, s := &keeper{kept: map[string]string{}}, &tuitest.Screen{}
+	k, s := &keeper{Settings: tuitest.Settings{}}, &tuitest.Screen{}
 	return k, s, memo.Settings{Screen: s, Host: k}
 }
 
@@ -69,11 +61,11 @@ func TestWhatIsNotKnownIsAsAtAFirstStart(t *testing.T) {
 	if _, ok := m.Recall(); ok || screen.Failed != nil {
 		t.Errorf("of nothing: %v, told %v", ok, screen.Failed)
 	}
-	k.kept[memo.Layout] = `{"focus":99,"clock":77,"size":9,"tab":200,"filter":"x","second":{"node":{},"way":9}}`
+	k.Settings[memo.Layout] = `{"focus":99,"clock":77,"size":9,"tab":200,"filter":"x","second":{"node":{},"way":9}}`
 	if s, ok := m.Recall(); !ok || s.Focus != layout.None || s.Clock != 0 || s.Size != layout.Normal || s.Tab != 0 || s.Filter != "x" || s.Second != nil {
 		t.Errorf("recalled %+v, %v", s, ok)
 	}
-	k.kept[memo.Layout] = "nonsense"
+	k.Settings[memo.Layout] = "nonsense"
 	if _, ok := m.Recall(); ok || screen.Failed == nil {
 		t.Errorf("of nonsense: %v, told %v", ok, screen.Failed)
 	}
@@ -82,7 +74,7 @@ func TestWhatIsNotKnownIsAsAtAFirstStart(t *testing.T) {
 // What was kept before there was a second stream is read as it was.
 func TestAMemoOfOneStreamOpens(t *testing.T) {
 	k, _, settings := newKeeper()
-	k.kept[memo.Layout] = `{"node":{"server":"pager","type":"incident.created"},"closed":[{"server":"chat"}],"filter":"p99","filterOff":true,"reading":4,"focus":2,"tab":1,"clock":1}`
+	k.Settings[memo.Layout] = `{"node":{"server":"pager","type":"incident.created"},"closed":[{"server":"chat"}],"filter":"p99","filterOff":true,"reading":4,"focus":2,"tab":1,"clock":1}`
 	m := memo.New(settings, time.Now)
 	s, ok := m.Recall()
 	want := query.Node{Server: "pager", Type: trust.Untrusted("incident.created")}
@@ -123,7 +115,7 @@ func TestSavesAreFew(t *testing.T) {
 	}
 	now, k.fail = now.Add(memo.SaveEvery), nil
 	tuitest.Run(m.Save(present))
-	if got := k.kept[memo.Layout]; !strings.Contains(got, `"reading":2`) {
+	if got := k.Settings[memo.Layout]; !strings.Contains(got, `"reading":2`) {
 		t.Errorf("after the failure kept is %s", got)
 	}
 }
@@ -143,7 +135,7 @@ func TestSettings(t *testing.T) {
 	if s.Read("list", &list); list[0] != "b" {
 		t.Errorf("read %q", list)
 	}
-	k.kept["list"] = "{"
+	k.Settings["list"] = "{"
 	if s.Read("list", &list); screen.Failed == nil {
 		t.Error("what cannot be read is not told")
 	}

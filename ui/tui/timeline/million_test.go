@@ -1,7 +1,6 @@
 package timeline_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -9,7 +8,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
-	"eventdeck/store"
+	"eventdeck/store/storetest"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/widget"
@@ -18,40 +17,16 @@ import (
 // stored is a log of n events a second apart, every hundredth an error.
 func stored(tb testing.TB, n int) *eventlog.Log {
 	tb.Helper()
-	s, err := store.Open(context.Background(), store.Options{Dir: tb.TempDir(), Keyring: store.NoKeyring()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Error(err)
+	s, began := storetest.Open(tb), tuitest.Start.Add(-time.Duration(n)*time.Second)
+	storetest.Fill(tb, s, n, func(i int) event.Record {
+		word := "info"
+		if i%100 == 0 {
+			word = "error"
 		}
+		return event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
+			ReceivedAt: began.Add(time.Duration(i) * time.Second), EventID: trust.Untrusted(fmt.Sprint(i)),
+			Raw: fmt.Appendf(nil, `{"n":%d,"title":"latency above the threshold of the gateway %d","severity":%q}`, i, i, word)}
 	})
-	if err := s.SetRetention(context.Background(), event.Retention{}); err != nil {
-		tb.Fatal(err)
-	}
-	began, done := tuitest.Start.Add(-time.Duration(n)*time.Second), make(chan error, 1)
-	for from := 1; from <= n; from += 1000 {
-		batch := event.Batch{Sub: "aaaaaaaa"}
-		for i := from; i < min(from+1000, n+1); i++ {
-			word := "info"
-			if i%100 == 0 {
-				word = "error"
-			}
-			data := fmt.Appendf(nil, `{"n":%d,"title":"latency above the threshold of the gateway %d","severity":%q}`, i, i, word)
-			batch.Records = append(batch.Records, event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModePush,
-				ReceivedAt: began.Add(time.Duration(i) * time.Second), EventID: trust.Untrusted(fmt.Sprint(i)), Raw: data, Data: data})
-		}
-		if from+1000 > n {
-			batch.Done = func(_ event.Outcome, err error) { done <- err }
-		}
-		if err := s.Submit(context.Background(), batch); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	if err := <-done; err != nil {
-		tb.Fatal(err)
-	}
 	return eventlog.New(s)
 }
 

@@ -1,7 +1,6 @@
 package views_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -22,26 +21,14 @@ import (
 type desk struct {
 	tuitest.Screen
 	views.Views
-	memo   memo.Memo
-	kept   map[string]string
+	memo memo.Memo
+	tuitest.Settings
 	now    views.View
 	opened []views.View
 }
 
-func (d *desk) Setting(key string) (string, error) {
-	if v, ok := d.kept[key]; ok {
-		return v, nil
-	}
-	return "", event.ErrNotFound
-}
-
-func (d *desk) SetSetting(_ context.Context, key, value string) error {
-	d.kept[key] = value
-	return nil
-}
-
 func newDesk() *desk {
-	d := &desk{kept: map[string]string{}}
+	d := &desk{Settings: tuitest.Settings{}}
 	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.Views = views.New(views.Env{
 		Env: tuitest.Env(), Screen: d, Memo: &d.memo, Now: func() views.View { return d.now },
@@ -75,7 +62,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 		t.Errorf("%v, saved are %q", err, d.Names())
 	}
 	again := newDesk()
-	again.kept = d.kept
+	again.Settings = d.Settings
 	again.Load()
 	if err := again.run("nights"); err != nil || len(again.opened) != 1 || again.opened[0].Filter != "sev:P1" || again.opened[0].Second == nil {
 		t.Errorf("%v, opened %+v", err, again.opened)
@@ -102,7 +89,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 // A filter that an earlier version took is told, and nothing else is shown in its place.
 func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
 	d := newDesk()
-	d.kept[memo.Views] = `{"old":{"node":{},"filter":"(("}}`
+	d.Settings[memo.Views] = `{"old":{"node":{},"filter":"(("}}`
 	d.Load()
 	if err := d.run("old"); err == nil || !strings.Contains(err.Error(), "of the view old") || len(d.opened) != 0 {
 		t.Errorf("%v, opened %v", err, d.opened)

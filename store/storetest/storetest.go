@@ -1,0 +1,55 @@
+// Package storetest makes stores for tests.
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/store"
+)
+
+// Open returns an empty store without a sealing key that keeps everything. It is closed
+// when the test ends, which fails where that fails.
+func Open(t testing.TB) event.Store {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.SetRetention(context.Background(), event.Retention{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// batchRecords is the number of records that [Fill] commits at once.
+const batchRecords = 1000
+
+// Fill stores n records of one subscription, numbered from 1, and returns when they are
+// committed. Where record tells no payload beside the raw bytes, that is all of these.
+func Fill(t testing.TB, s event.Store, n int, record func(i int) event.Record) {
+	t.Helper()
+	for from := 1; from <= n; from += batchRecords {
+		done := make(chan error, 1)
+		batch := event.Batch{Sub: "aaaaaaaa", Done: func(_ event.Outcome, err error) { done <- err }}
+		for i := from; i < min(from+batchRecords, n+1); i++ {
+			r := record(i)
+			if r.Data == nil {
+				r.Data = r.Raw
+			}
+			batch.Records = append(batch.Records, r)
+		}
+		if err := s.Submit(context.Background(), batch); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
