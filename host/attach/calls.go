@@ -77,6 +77,7 @@ const (
 	verbSettle    verb[settlement, nothing]         = "settle"
 	verbOnce      verb[once, react.RunID]           = "once"
 	verbAskModel  verb[react.Question, react.RunID] = "ask-model"
+	verbRule      verb[string, react.RuleView]      = "rule"
 	verbArm       verb[arming, nothing]             = "arm"
 	verbDisarm    verb[string, nothing]             = "disarm"
 	verbSilence   verb[silence, nothing]            = "silence"

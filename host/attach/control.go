@@ -153,6 +153,11 @@ func (k *control) AskModel(ctx context.Context, q react.Question) (react.RunID, 
 	return did(ctx, k, verbAskModel, q)
 }
 
+// Rule implements [react.Control].
+func (k *control) Rule(ctx context.Context, name string) (react.RuleView, error) {
+	return ask(ctx, k.c, verbRule, name)
+}
+
 // Arm implements [react.Control].
 func (k *control) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	_, err := did(ctx, k, verbArm, arming{rule, hash})

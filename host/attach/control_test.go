@@ -125,6 +125,9 @@ func (e *engine) Settle(_ context.Context, id react.RunID, done bool, reason str
 func (e *engine) Once(_ context.Context, rule string, seq uint64) (react.RunID, error) {
 	return "r", e.note("once", rule, seq)
 }
+func (e *engine) Rule(_ context.Context, name string) (react.RuleView, error) {
+	return react.RuleView{Rule: react.Rule{Name: name}, Tools: []react.Pinned{{Description: odd}}}, e.note("rule", name)
+}
 func (e *engine) Arm(_ context.Context, rule string, hash react.Hash) error {
 	return e.note("arm", rule, hash)
 }
@@ -197,6 +200,11 @@ func TestEveryVerbOfReactionsCrosses(t *testing.T) {
 	must(err)
 	if id != "m" {
 		t.Error(id)
+	}
+	rule, err := c.Rule(ctx, "page")
+	must(err)
+	if rule.Rule.Name != "page" || len(rule.Tools) != 1 || rule.Tools[0].Description != odd {
+		t.Errorf("%+v", rule)
 	}
 	must(c.Arm(ctx, "page", "h"))
 	must(c.Disarm(ctx, "page"))

@@ -70,7 +70,11 @@ func priceWords(p *Price) string {
 
 // task shows an instruction whole, a line for each of its lines.
 func (b *block) task(text string) {
-	label := "task"
+	b.words("task", text)
+}
+
+// words shows a text whole, a line for each of its lines.
+func (b *block) words(label, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		for len(line) > maxShown {
 			b.value(label, line[:maxShown], " and:")
@@ -83,14 +87,41 @@ func (b *block) task(text string) {
 
 func (b *block) tools(tools []Pinned, flows []Flow) {
 	for _, t := range tools {
-		b.tool(t.Tool)
-		b.value("it says", t.Description.Raw(), "")
-		b.text("pinned", "SHA-256 "+t.Pin, false)
+		b.pinned(t)
 	}
 	if len(tools) == 0 {
 		b.text("tools", "none", false)
 	}
 	b.flows(flows)
+}
+
+// pinned says what the operator allows of a tool, and all that its server says of it: who
+// calls it reads that.
+func (b *block) pinned(t Pinned) {
+	b.tool(t.Tool)
+	b.words("it says", t.Description.Raw())
+	b.schema(t.Schema)
+	b.text("pinned", "SHA-256 "+t.Pin, false)
+}
+
+// schema shows the schema of the arguments of a tool, each of them on a line of its own.
+func (b *block) schema(raw json.RawMessage) {
+	text := string(raw)
+	at := jsontext.SkipSpace([]byte(raw), 0)
+	if !json.Valid(raw) || text[at] != '{' {
+		b.quoted("schema", "", text, "")
+		return
+	}
+	for m := jsontext.Enter(text, at); m.Next(); {
+		name, value := jsontext.Unquote([]byte(m.Key)), strings.TrimSpace(text[m.Value:m.End])
+		if name != "properties" || !strings.HasPrefix(value, "{") {
+			b.argument("schema", name, value)
+			continue
+		}
+		for p := jsontext.Enter(value, 0); p.Next(); {
+			b.argument("takes", jsontext.Unquote([]byte(p.Key)), strings.TrimSpace(value[p.Value:p.End]))
+		}
+	}
 }
 
 // tool says what the operator allows of a tool.

@@ -189,3 +189,42 @@ func TestARuleThatAsksAModelIsShownWhole(t *testing.T) {
 		}
 	}
 }
+
+// A rule is armed with what servers say of its tools: each word of it stands in the block, and
+// nothing that a server writes can be taken for a line of ours.
+func TestToolsOfARuleAreShownWhole(t *testing.T) {
+	rule := fullRules()[4]
+	tools, _ := rule.Do.Tools()
+	hostile := "Looks up.\n" + strings.Repeat("pad ", 2*maxShown/4) + "\x1b[2J\u202e\"hash 00"
+	v := RuleView{Rule: rule, Hash: rule.Hash(Request{}), Listed: true, Tools: []Pinned{{
+		Tool: tools[0], Description: trust.Untrusted(hostile), Pin: "p1",
+		Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string","description":"of the \u202eincident"},"pinned SHA-256 0":true},"required":["id"]}`),
+	}}}
+	got := strings.Join(strings.Fields(plainBlock(RuleBlock(v))), " ")
+	for _, want := range []string{
+		`it says "Looks up."`, `\x1b[2J\u202e\"hash 00"`, `takes id = {"type":"string","description":"of the \\u202eincident"}`, `takes "pinned SHA-256 0" is:`,
+		`schema required = ["id"]`, "pinned SHA-256 p1", "hash " + string(v.ArmHash()),
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if n := strings.Count(got, "pad"); n != 2*maxShown/4 {
+		t.Errorf("%d of %d words are shown", n, 2*maxShown/4)
+	}
+	hashes := map[Hash]bool{v.Hash: true}
+	for _, change := range []func(*Pinned){func(*Pinned) {}, func(p *Pinned) { p.Description = trust.Untrusted("x") }, func(p *Pinned) { p.Schema = json.RawMessage(`{}`) }, func(p *Pinned) { p.Pin = "p2" }, func(p *Pinned) { p.Class = ToolWrite }} {
+		other := v
+		other.Tools = slices.Clone(v.Tools)
+		change(&other.Tools[0])
+		if h := other.ArmHash(); hashes[h] {
+			t.Error("tools that differ have one hash")
+		} else {
+			hashes[h] = true
+		}
+	}
+	v.Tools = nil
+	if got := strings.Join(strings.Fields(plainBlock(RuleBlock(v))), " "); v.ArmHash() != v.Hash || !strings.Contains(got, "left out its server does not list it now") {
+		t.Errorf("without its tool:\n%s", got)
+	}
+}

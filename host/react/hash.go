@@ -37,6 +37,20 @@ func (r Request) ActHash() string {
 	return h.sum()
 }
 
+// ArmHash returns what arming is bound to: the hash of the rule and, where it has tools, every
+// word that their servers say of them. Without [RuleView.Tools] it is the hash of the rule.
+func (v *RuleView) ArmHash() Hash {
+	if len(v.Tools) == 0 {
+		return v.Hash
+	}
+	h := newHasher()
+	h.add("rule", string(v.Hash))
+	for _, t := range v.Tools {
+		h.tool(t)
+	}
+	return Hash(h.sum())
+}
+
 func (r Request) addAct(h hasher) {
 	h.add("kind", string(r.Kind))
 	h.add("rule", r.Rule)

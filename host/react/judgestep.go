@@ -25,7 +25,8 @@ type StepFacts struct {
 	// them.
 	Before []Step
 	// Step is what is to be begun, with what it may use and cost at most. N of one that is
-	// begun again is not 0. One that is refused already is only to be kept as that.
+	// begun again is not 0. One that is refused already is only to be kept as that. Why of one
+	// whose tool is described otherwise than the run has it says what changed.
 	Step    Step
 	Request *Request // of a call of a tool
 
@@ -49,6 +50,8 @@ type StepVerdict struct {
 	Err  error
 	Why  string // our words
 	Line string // file:line:column that led to it, or ""
+	// Changed: a server describes a tool otherwise than the run has it, or no longer.
+	Changed bool
 }
 
 // JudgeStep says whether a step of a run may be begun. The strictest answer wins: stopped, no
@@ -121,7 +124,13 @@ func judgeTool(f *StepFacts) StepVerdict {
 	case r == nil || r.Kind != RequestTool || r.Server != p.Server || r.Tool != p.Name:
 		return verdict(ErrRefusedStep, f.line("do"), "%s/%s is called without its exact request", p.Server, p.Name)
 	case r.Pin != p.Pin:
-		return verdict(ErrRefusedStep, f.line("do"), "%s/%s is absent: the server describes another tool under that name now", p.Server, p.Name)
+		why := f.Step.Why
+		if why == "" {
+			why = "the server describes another tool under that name now"
+		}
+		v := verdict(ErrRefusedStep, f.line("do"), "%s/%s is absent: %s", p.Server, p.Name, why)
+		v.Changed = true
+		return v
 	case f.Unknown != "":
 		return verdict(ErrRefusedStep, f.line("do"), "it is not known whether %s/%s was carried out in run %s; settle that first", p.Server, p.Name, f.Unknown)
 	case f.Step.N != 0 && f.class() != ToolRead:

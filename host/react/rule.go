@@ -116,6 +116,18 @@ type Do struct {
 	Agent   *Agent
 }
 
+// Tools returns the tools that the act lets a model or an agent call, and what may flow between
+// their servers.
+func (d Do) Tools() ([]Tool, []Flow) {
+	switch {
+	case d.Task != nil:
+		return d.Task.Tools, d.Task.Flows
+	case d.Agent != nil:
+		return d.Agent.Tools, d.Agent.Flows
+	}
+	return nil, nil
+}
+
 // Command is a program that is started without a shell.
 type Command struct {
 	Argv  []string // the first is an absolute path

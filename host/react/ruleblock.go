@@ -2,6 +2,7 @@ package react
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,7 @@ func RuleBlock(v RuleView) []BlockLine {
 	}
 	b.text("late after", FormatDuration(r.Age), false)
 	b.ruleLimits(r.Limits, r.Do.Task != nil || r.Do.Choice != nil || r.Do.Agent != nil)
-	b.ruleAct(r.Do, v.Boundary)
+	b.ruleAct(r.Do, v)
 	shape := ShapeOf(r.Do, r.On.Server)
 	for _, call := range shape.Calls {
 		b.value("asks", call, "")
@@ -39,7 +40,7 @@ func RuleBlock(v RuleView) []BlockLine {
 	if v.Letters != "" {
 		b.text("letters", v.Letters+": "+letters(v.Letters), strings.Contains(v.Letters, "B") && strings.Contains(v.Letters, "C"))
 	}
-	b.text("hash", string(v.Hash), false)
+	b.text("hash", string(v.ArmHash()), false)
 	return b.lines
 }
 
@@ -88,24 +89,27 @@ func (b *block) ruleLimits(l Limits, asks bool) {
 	}
 }
 
-func (b *block) ruleAct(do Do, boundary string) {
+func (b *block) ruleAct(do Do, v RuleView) {
 	switch {
 	case do.Command != nil:
-		b.program(do.Command, boundary)
+		b.program(do.Command, v.Boundary)
 	case do.Webhook != nil:
 		b.webhook(do.Webhook.URL, do.Webhook.Secret, do.Webhook.Private)
 	case do.Task != nil:
 		b.model(do.Task.Model)
-		b.ruleTask(do.Task.Task, do.Task.Fields, do.Task.Tools, do.Task.Flows)
+		b.ruleTask(do.Task.Task, do.Task.Fields)
+		b.ruleTools(do, v)
 	case do.Choice != nil:
 		b.model(do.Choice.Model)
-		b.ruleTask(do.Choice.Task, do.Choice.Fields, nil, nil)
+		b.ruleTask(do.Choice.Task, do.Choice.Fields)
+		b.ruleTools(do, v)
 		for _, a := range do.Choice.Acts {
 			b.act(a)
 		}
 	case do.Agent != nil:
-		b.program(&do.Agent.Command, boundary)
-		b.ruleTask(do.Agent.Task, do.Agent.Fields, do.Agent.Tools, do.Agent.Flows)
+		b.program(&do.Agent.Command, v.Boundary)
+		b.ruleTask(do.Agent.Task, do.Agent.Fields)
+		b.ruleTools(do, v)
 		if do.Agent.Keep {
 			b.text("session", "goes on with the conversation of the last run", false)
 		}
@@ -114,8 +118,8 @@ func (b *block) ruleAct(do Do, boundary string) {
 	}
 }
 
-// ruleTask tells what a model or an agent is asked, and with what.
-func (b *block) ruleTask(task string, fields []string, tools []Tool, flows []Flow) {
+// ruleTask tells what a model or an agent is asked, and of what.
+func (b *block) ruleTask(task string, fields []string) {
 	b.task(task)
 	for _, path := range fields {
 		b.value("sees", path, "")
@@ -123,8 +127,22 @@ func (b *block) ruleTask(task string, fields []string, tools []Tool, flows []Flo
 	if len(fields) == 0 {
 		b.text("sees", "the payload", false)
 	}
+}
+
+// ruleTools tells which tools a model or an agent has, and what their servers say of them.
+func (b *block) ruleTools(do Do, v RuleView) {
+	tools, flows := do.Tools()
 	for _, t := range tools {
+		i := slices.IndexFunc(v.Tools, func(p Pinned) bool { return p.Server == t.Server && p.Name == t.Name })
+		if i >= 0 {
+			b.pinned(v.Tools[i])
+			continue
+		}
 		b.tool(t)
+		if !v.Listed {
+			continue
+		}
+		b.text("left out", "its server does not list it now, or the tools say too much of themselves: the rule acts without it", true)
 	}
 	if len(tools) == 0 {
 		b.text("tools", "none", false)

@@ -73,7 +73,12 @@ type Control interface {
 	// Errors: ErrNoModel; [event.ErrNotFound].
 	AskModel(ctx context.Context, q Question) (RunID, error)
 
-	// Arm allows the rule as it stands now to act by itself. Hash is what was shown.
+	// Rule returns a rule as Arm takes it: with its tools as their servers describe them now,
+	// which takes as long as the servers do.
+	// Error: ErrNoRule.
+	Rule(ctx context.Context, name string) (RuleView, error)
+	// Arm allows the rule as it stands now to act by itself, with its tools as they are
+	// described now. Hash is the [RuleView.ArmHash] of what was shown.
 	// Errors: ErrNoRule, ErrChanged, ErrToken.
 	Arm(ctx context.Context, rule string, hash Hash) error
 	// Disarm lets the rule act only when it is approved; its grants end.
@@ -125,6 +130,12 @@ type RuleView struct {
 	Armed    bool // the hash that was armed is that of now
 	Silenced time.Time
 	Granted  time.Time // until when its last grant goes; zero: there is none
+	// Disarmed says why the engine disarmed the rule; "": it did not.
+	Disarmed string
+	// Tools are those of the rule as their servers describe them, without those that cannot
+	// be had. Only [Control.Rule] asks for them: Listed says that it did.
+	Tools  []Pinned
+	Listed bool
 	// Effective is the most that the policy lets the rule do now; Why and Line say what
 	// made it so.
 	Effective  Mode

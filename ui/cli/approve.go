@@ -162,6 +162,12 @@ func (a *app) ruleVerbs() []*cobra.Command {
 		}
 	}
 	return []*cobra.Command{
+		{
+			Use: "show NAME", Short: "Show a rule and its tools as they would be armed, with the hash for it", Args: exactly(1), ValidArgsFunction: a.completeFirst(ruleNames),
+			Run: a.run(func(cmd *cobra.Command, args []string) error {
+				return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error { return a.showRule(ctx, c, args[0]) })
+			}),
+		},
 		verb("arm NAME [HASH]", "Let a rule act by itself as it is shown, as far as the policy allows", between(1, 2), func(v react.RuleView) bool { return v.Armed },
 			a.arm),
 		verb("disarm NAME", "Let a rule act only when it is approved", exactly(1), func(v react.RuleView) bool { return !v.Armed && v.Granted.IsZero() },
@@ -187,17 +193,60 @@ func (a *app) arm(ctx context.Context, c react.Control, args []string) error {
 	if len(args) == 2 {
 		return c.Arm(ctx, args[0], react.Hash(args[1]))
 	}
-	v, err := ruleNamed(c, args[0])
+	v, err := toArm(ctx, c, args[0])
 	if err != nil {
 		return err
 	}
 	if !a.StdinTerminal || !a.StderrTerminal {
-		return usagef("rules arm: this asks on a terminal; elsewhere give the hash too, which `eventdeck rules list --json` tells")
+		return usagef("rules arm: this asks on a terminal; elsewhere give the hash too, which `eventdeck rules show NAME` tells")
 	}
-	if err := a.typed(blockText(react.RuleBlock(v), a.width(a.StderrTerminal)), "arm exactly this", string(v.Hash), "the rule is as it was"); err != nil {
+	if err := a.typed(blockText(react.RuleBlock(v), a.width(a.StderrTerminal)), "arm exactly this", string(v.ArmHash()), "the rule is as it was"); err != nil {
 		return err
 	}
-	return c.Arm(ctx, args[0], v.Hash)
+	return c.Arm(ctx, args[0], v.ArmHash())
+}
+
+// toArm returns a rule as it would be armed. Error: [react.ErrNoRule].
+func toArm(ctx context.Context, c react.Control, name string) (react.RuleView, error) {
+	if _, err := ruleNamed(c, name); err != nil {
+		return react.RuleView{}, err
+	}
+	return c.Rule(ctx, name)
+}
+
+// showRule prints what `rules arm` would arm.
+func (a *app) showRule(ctx context.Context, c react.Control, name string) error {
+	v, err := toArm(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	text := blockText(react.RuleBlock(v), a.width(a.StdoutTerminal))
+	if a.flags.json {
+		text = showJSON(&v)
+	}
+	_, err = io.WriteString(a.Stdout, text)
+	return err
+}
+
+// showJSON returns a rule with its tools as one line.
+func showJSON(v *react.RuleView) string {
+	b := trust.AppendJSONString([]byte(`{"name":`), v.Rule.Name)
+	b = export.AppendString(b, "hash", string(v.ArmHash()))
+	b = strconv.AppendBool(export.AppendName(b, "armed"), v.Armed)
+	b = append(export.AppendName(b, "tools"), '[')
+	for i, t := range v.Tools {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = trust.AppendJSONString(append(b, `{"server":`...), t.Server)
+		b = export.AppendString(b, "name", t.Name)
+		b = export.AppendString(b, "class", string(t.Class))
+		b = export.AppendString(b, "description", t.Description.Raw())
+		b = trust.AppendCompactJSON(export.AppendName(b, "schema"), t.Schema)
+		b = append(export.AppendString(b, "pin", t.Pin), '}')
+	}
+	b = append(export.AppendName(append(b, ']'), "rule"), trust.AppendCompactJSON(nil, v.Rule.Freeze())...)
+	return string(append(b, '}', '\n'))
 }
 
 // ruleNamed returns a rule that is in force. Error: [react.ErrNoRule].

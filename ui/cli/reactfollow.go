@@ -57,6 +57,9 @@ func (f following) Settle(ctx context.Context, id react.RunID, done bool, reason
 func (f following) Once(ctx context.Context, rule string, seq uint64) (react.RunID, error) {
 	return f.now().Once(ctx, rule, seq)
 }
+func (f following) Rule(ctx context.Context, name string) (react.RuleView, error) {
+	return f.now().Rule(ctx, name)
+}
 func (f following) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	return f.now().Arm(ctx, rule, hash)
 }
@@ -98,6 +101,9 @@ func (nowhere) Retry(context.Context, react.RunID) (react.RunID, error) {
 func (nowhere) Settle(context.Context, react.RunID, bool, string) error { return react.ErrNotEngine }
 func (nowhere) Once(context.Context, string, uint64) (react.RunID, error) {
 	return "", react.ErrNotEngine
+}
+func (nowhere) Rule(context.Context, string) (react.RuleView, error) {
+	return react.RuleView{}, react.ErrNotEngine
 }
 func (nowhere) Arm(context.Context, string, react.Hash) error    { return react.ErrNotEngine }
 func (nowhere) Disarm(context.Context, string) error             { return react.ErrNotEngine }

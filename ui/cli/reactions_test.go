@@ -26,6 +26,7 @@ type engine struct {
 	runs []react.Run
 	did  []string
 
+	tools []react.Pinned // of each rule, as Rule tells them
 	steps map[react.RunID][]react.Step
 }
 
@@ -102,6 +103,15 @@ func (e *engine) Settle(_ context.Context, id react.RunID, done bool, reason str
 }
 func (e *engine) Once(_ context.Context, rule string, seq uint64) (react.RunID, error) {
 	return "waits", e.note("once", rule, seq)
+}
+func (e *engine) Rule(_ context.Context, name string) (react.RuleView, error) {
+	for _, v := range e.Reactions().Rules {
+		if v.Rule.Name == name {
+			v.Tools, v.Listed = e.tools, true
+			return v, nil
+		}
+	}
+	return react.RuleView{}, react.ErrNoRule
 }
 func (e *engine) Arm(_ context.Context, rule string, hash react.Hash) error {
 	e.change(func(v *react.RuleView) { v.Armed = true })
@@ -258,6 +268,34 @@ func TestArmingByHand(t *testing.T) {
 		if armed := len(e.did) == 1; armed != (code == exitDone) {
 			t.Errorf("%q: the engine did %q", c.typed, e.did)
 		}
+	}
+}
+
+// What is armed and shown has what servers say of the tools, and its hash is over that.
+func TestARuleIsShownWithItsTools(t *testing.T) {
+	e := newEngine()
+	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
+	e.view.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}
+	e.tools = []react.Pinned{{Tool: tool, Description: trust.Untrusted(evilText), Schema: []byte(`{"properties":{"id":{"type":"string"}}}`), Pin: "p1"}}
+	shown := e.view.Rules[0]
+	shown.Tools = e.tools
+	hash := string(shown.ArmHash())
+	b, dir := newReactBench(t, e)
+	b.expect(t, exitDone, "", "rules", "show", "page", "--data", dir)
+	if out := b.out.String(); !strings.Contains(out, hash) || !strings.Contains(out, `\x1b[2J\u202etwo`) || !strings.Contains(out, `id = {"type":"string"}`) || !strings.Contains(out, "SHA-256 p1") {
+		t.Error(out)
+	}
+	b.clear()
+	b.expect(t, exitDone, "", "rules", "show", "page", "--json", "--data", dir)
+	if out := b.out.String(); !strings.Contains(out, `"hash":"`+hash+`","armed":true,"tools":[{"server":"pager","name":"look","class":"read"`) {
+		t.Error(out)
+	}
+	b.expect(t, exitError, "unknown rule", "rules", "show", "other", "--data", dir)
+	b.clear()
+	b.p.Stdin, b.p.StdinTerminal, b.p.StderrTerminal = strings.NewReader(hash[len(hash)-6:]+"\n"), true, true
+	b.expect(t, exitDone, "pinned", "rules", "arm", "page", "--data", dir)
+	if len(e.did) != 1 || e.did[0] != "arm page "+hash {
+		t.Errorf("the engine did %q", e.did)
 	}
 }
 

@@ -138,7 +138,11 @@ func (a *app) reactionRules(dir string) (string, error) {
 // armAll arms every rule as it stands: those of the demo.
 func armAll(c react.Control) error {
 	for _, r := range c.Reactions().Rules {
-		if err := c.Arm(context.Background(), r.Rule.Name, r.Hash); err != nil {
+		v, err := c.Rule(context.Background(), r.Rule.Name)
+		if err == nil {
+			err = c.Arm(context.Background(), r.Rule.Name, v.ArmHash())
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -142,9 +142,12 @@ func modeWords(r *react.Rule, v *react.RuleView) string {
 	case v.Effective != r.Mode:
 		words += ", now " + string(v.Effective)
 	}
-	if v.Armed {
+	switch {
+	case v.Armed:
 		words += ", armed"
-	} else {
+	case v.Disarmed != "":
+		words += ", disarmed: " + v.Disarmed
+	default:
 		words += ", not armed"
 	}
 	if !v.Granted.IsZero() {
@@ -220,6 +223,9 @@ func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 		b = export.AppendString(b, "effective", string(v.Effective))
 		b = export.AppendString(b, "hash", string(v.Hash))
 		b = strconv.AppendBool(export.AppendName(b, "armed"), v.Armed)
+		if v.Disarmed != "" {
+			b = export.AppendString(b, "disarmed", v.Disarmed)
+		}
 		b = export.AppendTime(b, "granted", v.Granted)
 		b = export.AppendTime(b, "silenced", v.Silenced)
 		b = strconv.AppendUint(export.AppendName(b, "matched"), v.Matched, 10)

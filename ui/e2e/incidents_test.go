@@ -251,17 +251,11 @@ func (r *reacting) does(words ...string) string {
 // arms arms a rule as it stands now.
 func (r *reacting) arms(rule string) {
 	r.t.Helper()
-	for line := range strings.Lines(r.does("rules", "list", "--json")) {
-		var listed struct{ Name, Hash string }
-		if err := json.Unmarshal([]byte(line), &listed); err != nil {
-			r.t.Fatalf("%v: %s", err, line)
-		}
-		if listed.Name == rule {
-			r.does("rules", "arm", rule, listed.Hash)
-			return
-		}
+	var shown struct{ Hash string }
+	if line := r.does("rules", "show", rule, "--json"); json.Unmarshal([]byte(line), &shown) != nil {
+		r.t.Fatal(line)
 	}
-	r.t.Fatalf("no rule %s is listed", rule)
+	r.does("rules", "arm", rule, shown.Hash)
 }
 
 // refuses runs a command that must end with 1, and returns what it said.

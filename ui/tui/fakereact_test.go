@@ -19,6 +19,7 @@ type fakeEngine struct {
 	runs  []react.Run
 	steps map[react.RunID][]react.Step
 	did   []string
+	tools []react.Pinned // of each rule, as Rule tells them
 	fail  error
 }
 
@@ -121,6 +122,18 @@ func (e *fakeEngine) Once(_ context.Context, rule string, seq uint64) (react.Run
 }
 func (e *fakeEngine) AskModel(_ context.Context, q react.Question) (react.RunID, error) {
 	return "asked", e.act("ask-model %s %d %s", q.Model, q.Seq, q.Task)
+}
+func (e *fakeEngine) Rule(_ context.Context, name string) (react.RuleView, error) {
+	beside()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, v := range e.view.Rules {
+		if v.Rule.Name == name {
+			v.Tools, v.Listed = e.tools, true
+			return v, nil
+		}
+	}
+	return react.RuleView{}, react.ErrNoRule
 }
 func (e *fakeEngine) Arm(_ context.Context, rule string, hash react.Hash) error {
 	return e.act("arm %s %s", rule, hash)

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/react"
+	"eventdeck/host/trust"
 	reactions "eventdeck/ui/tui/react"
 )
 
@@ -242,6 +243,25 @@ func TestGrantsEndWithinADay(t *testing.T) {
 	wait(time.Second)
 	if press(t, a, "ctrl+y"); e.acts("grant r3aaaaaaaaaaaaaa") != 1 || !strings.HasSuffix(e.did[len(e.did)-1], "4h0m0s") {
 		t.Errorf("%v\n%s", e.did, screenOf(a))
+	}
+}
+
+// A rule with tools is armed with what their servers say of them, once that is on the screen.
+func TestArmingTakesTheToolsInFull(t *testing.T) {
+	e := reacting()
+	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
+	e.view.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}
+	e.tools = []react.Pinned{{Tool: tool, Description: trust.Untrusted("Looks\x1b up."), Schema: []byte(`{"properties":{"id":{}}}`), Pin: "p1"}}
+	shown := e.view.Rules[0]
+	shown.Tools = e.tools
+	a, wait := openReact(t, e, 160, 60)
+	press(t, a, "]", "]")
+	wait(2 * time.Second)
+	if s := screenOf(a); !strings.Contains(s, `"Looks\x1b up."`) || !strings.Contains(s, "SHA-256 p1") || !strings.Contains(s, "id = {}") {
+		t.Fatal(s)
+	}
+	if press(t, a, "ctrl+y"); e.acts("arm page-p1 "+string(shown.ArmHash())) != 1 {
+		t.Fatalf("%v %q\n%s", e.did, a.edges.Status.Note.Text, screenOf(a))
 	}
 }
 

@@ -108,11 +108,11 @@ func (g *toolGate) begin(ctx context.Context, server, tool string, args json.Raw
 		return step, g.refuse(ctx, step, "there is no such tool")
 	}
 	step.Class = tools[i].Class
-	req, err := toolset.Request(ctx, g.a.r.o.Tools, g.a.req, tools[i], args)
+	req, changed, err := toolset.Request(ctx, g.a.r.o.Tools, g.a.req, tools[i], args)
 	if err != nil {
 		return step, g.refuse(ctx, step, toolset.Refusal(err))
 	}
-	step.Class, step.Args = req.Class, json.RawMessage(req.Input)
+	step.Class, step.Args, step.Why = req.Class, json.RawMessage(req.Input), changed
 	step.N, err = g.steps.Begin(ctx, step, &req)
 	if errors.Is(err, react.ErrAsks) {
 		step.N, err = g.ask(ctx, step, req, err.Error())

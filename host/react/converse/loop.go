@@ -120,12 +120,12 @@ func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Resu
 		return l.refuse(ctx, s, "there is no such tool")
 	}
 	s.Server, s.Tool, s.Class = tool.Server, tool.Name, tool.Class
-	request, err := toolset.Request(ctx, l.o.Tools, l.first, tool, c.Args)
+	request, changed, err := toolset.Request(ctx, l.o.Tools, l.first, tool, c.Args)
 	if err != nil {
 		l.o.Log.Warn("a tool is not called", "server", tool.Server, "tool", tool.Name, "err", err)
 		return l.refuse(ctx, s, toolset.Refusal(err))
 	}
-	request.Step, s.Class, s.Args = n, request.Class, request.Input
+	request.Step, s.Class, s.Args, s.Why = n, request.Class, request.Input, changed
 	s.N, err = l.steps.Begin(ctx, s, &request)
 	switch {
 	case errors.Is(err, react.ErrAsks):

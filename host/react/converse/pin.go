@@ -17,10 +17,8 @@ const toolsWithin = 30 * time.Second
 
 // Pin implements [react.Pinner].
 func (r *Runner) Pin(ctx context.Context, rule react.Rule) []react.Pinned {
-	if rule.Do.Task == nil {
-		return nil
-	}
-	return r.pin(ctx, rule.Do.Task.Tools, nil)
+	tools, _ := rule.Do.Tools()
+	return r.pin(ctx, tools, nil)
 }
 
 // pin returns tools as their servers describe them now, or as they did when the rule was

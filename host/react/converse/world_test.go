@@ -204,7 +204,11 @@ func (w *world) begin() {
 func (w *world) arm() {
 	w.t.Helper()
 	w.await("the rule is read", func() bool { return len(w.e.Reactions().Rules) == 1 })
-	if err := w.e.Arm(w.t.Context(), "page", w.e.Reactions().Rules[0].Hash); err != nil {
+	v, err := w.e.Rule(w.t.Context(), "page")
+	if err == nil {
+		err = w.e.Arm(w.t.Context(), "page", v.ArmHash())
+	}
+	if err != nil {
 		w.t.Fatal(err)
 	}
 }

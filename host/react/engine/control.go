@@ -267,6 +267,31 @@ func (e *Engine) Settle(ctx context.Context, id react.RunID, done bool, reason s
 	})
 }
 
+// Rule implements [react.Control].
+func (e *Engine) Rule(ctx context.Context, name string) (v react.RuleView, err error) {
+	found := false
+	if err := e.inside(ctx, func() {
+		if m := e.matcher(name); m != nil {
+			v, found = e.ruleView(m.Rule), true
+		}
+	}); err != nil {
+		return v, err
+	}
+	if !found {
+		return v, fmt.Errorf("rule %q: %w", name, react.ErrNoRule)
+	}
+	v.Tools, v.Listed = e.pin(ctx, v.Rule), true
+	return v, nil
+}
+
+// pin returns the tools of a rule as their servers describe them now.
+func (e *Engine) pin(ctx context.Context, r react.Rule) []react.Pinned {
+	if p, ok := e.o.Runner.(react.Pinner); ok {
+		return p.Pin(ctx, r)
+	}
+	return nil
+}
+
 // Arm implements [react.Control].
 func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	var r react.Rule
@@ -285,11 +310,9 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	if err != nil {
 		return fmt.Errorf("rule %q: %w", rule, err)
 	}
-	var pins []react.Pinned
-	if p, ok := e.o.Runner.(react.Pinner); ok {
-		pins = p.Pin(ctx, r)
-	}
+	pins := e.pin(ctx, r)
 	now, changed := r.Hash(req), true
+	shown := react.RuleView{Hash: now, Tools: pins}
 	err = e.call(ctx, func() error {
 		m := e.matcher(rule)
 		if m == nil || m.Rule.Hash(req) != now {
@@ -299,10 +322,10 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 		if rs.Hash != now { // its program is another one since rules.json was read
 			e.takeRule(m.Rule, made{req: req}, e.o.Store.Last(), false)
 		}
-		if changed = now != hash; changed {
+		if changed = shown.ArmHash() != hash; changed {
 			return nil
 		}
-		rs.Armed, rs.Pins, rs.Failures = now, pins, 0
+		rs.Armed, rs.Pins, rs.Disarmed, rs.Failures = now, pins, "", 0
 		e.stageRule(rule)
 		e.staged.again = true
 		e.audit(event.ActorOperator, "rule armed", 0, fmt.Sprintf("%s, %s", rule, now))
@@ -317,7 +340,7 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 // Disarm implements [react.Control].
 func (e *Engine) Disarm(ctx context.Context, rule string) error {
 	return e.onRule(ctx, rule, func(rs *ruleState) {
-		rs.Armed, rs.Pins = "", nil
+		rs.Armed, rs.Pins, rs.Disarmed = "", nil, ""
 		for act, g := range e.grants {
 			if g.Rule == rule {
 				delete(e.grants, act)

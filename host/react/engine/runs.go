@@ -197,7 +197,8 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 
 // listsTools reports whether servers are asked for their tools before an act begins.
 func listsTools(do react.Do) bool {
-	return do.Task != nil && len(do.Task.Tools) > 0 || do.Agent != nil && len(do.Agent.Tools) > 0
+	tools, _ := do.Tools()
+	return len(tools) > 0
 }
 
 // takeRequest gives a run its request. It returns false where the run cannot be kept with it;

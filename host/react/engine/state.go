@@ -75,7 +75,8 @@ type run struct {
 // ruleState is what is stored of a rule.
 type ruleState struct {
 	Armed    react.Hash        `json:"armed,omitempty"`
-	Pins     []react.Pinned    `json:"pins,omitempty"` // of its tools, when it was armed
+	Pins     []react.Pinned    `json:"pins,omitempty"`     // of its tools, when it was armed
+	Disarmed string            `json:"disarmed,omitempty"` // why, where it was not the operator
 	Silenced time.Time         `json:"silenced,omitzero"`
 	Hash     react.Hash        `json:"hash,omitempty"`  // in force now
 	Since    uint64            `json:"since,omitempty"` // records behind it are judged by this hash

@@ -144,6 +144,9 @@ func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 	if v.Err == nil && len(encode(st)) > maxStep {
 		v = react.StepVerdict{Err: react.ErrRefusedStep, Why: "its arguments are too long to be kept"}
 	}
+	if v.Changed {
+		e.disarmChanged(r, st.Server, st.Tool, v.Why)
+	}
 	switch {
 	case errors.Is(v.Err, react.ErrBudget):
 		e.refuseBudget(s, v)
@@ -157,6 +160,19 @@ func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 		r.back() // it passes once
 	}
 	return e.takeStep(s, st, i, v), nil
+}
+
+// disarmChanged disarms the rule of a run of which a tool is not what it was armed with.
+func (e *Engine) disarmChanged(r *run, server, tool, why string) {
+	rs := e.ruleState(r.Rule)
+	is := func(p react.Pinned) bool { return p.Server == server && p.Name == tool }
+	has, armed := slices.IndexFunc(r.first().Tools, is), slices.IndexFunc(rs.Pins, is)
+	if has < 0 || armed < 0 || rs.Armed == "" || rs.Pins[armed].Pin != r.first().Tools[has].Pin {
+		return // it was armed again meanwhile, or was not armed with the tool
+	}
+	rs.Armed, rs.Pins, rs.Disarmed = "", nil, why
+	e.stageRule(r.Rule)
+	e.audit(actor(r.Rule), "rule disarmed", 0, r.Rule+": "+why)
 }
 
 // storable returns JSON, nil for what is none: it may be of a model, and cannot be stored.

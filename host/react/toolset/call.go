@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,20 +70,20 @@ func withheld(t react.Tool, name string) bool {
 }
 
 // Request returns the exact request of a call, with class and pin as the server describes
-// the tool now; the pin of one that it does not have any more is "". First is the request
-// with which the run began.
+// the tool now; the pin of one that it does not have any more is "". Changed says in our words
+// what it describes otherwise, "" for nothing. First is the request with which the run began.
 //
 // Errors: [ErrArguments], those of [react.Toolbox.ToolsOf].
-func Request(ctx context.Context, box react.Toolbox, first react.Request, p react.Pinned, given json.RawMessage) (react.Request, error) {
+func Request(ctx context.Context, box react.Toolbox, first react.Request, p react.Pinned, given json.RawMessage) (req react.Request, changed string, err error) {
 	args, err := Arguments(p, given)
 	if err != nil {
-		return react.Request{}, err
+		return req, "", err
 	}
 	list, err := box.ToolsOf(ctx, p.Server)
 	if err != nil {
-		return react.Request{}, fmt.Errorf("tools of %s: %w", p.Server, err)
+		return req, "", fmt.Errorf("tools of %s: %w", p.Server, err)
 	}
-	def, _ := find(list, p.Name)
+	def, there := find(list, p.Name)
 	class := p.Class
 	if def.MayWrite {
 		class = react.ToolWrite
@@ -90,7 +91,31 @@ func Request(ctx context.Context, box react.Toolbox, first react.Request, p reac
 	return react.Request{
 		Kind: react.RequestTool, Run: first.Run, Rule: first.Rule, Seq: first.Seq, Count: first.Count,
 		Server: p.Server, Tool: p.Name, Class: class, Pin: def.Pin, Input: args, Time: first.Time,
-	}, nil
+	}, differs(p, def, there), nil
+}
+
+// differs says what a server describes otherwise than a run has it, "" for nothing.
+func differs(p react.Pinned, def react.ToolDef, there bool) string {
+	switch {
+	case !there:
+		return "its server lists it no more"
+	case def.Pin == p.Pin:
+		return ""
+	}
+	var what []string
+	if def.Description != p.Description {
+		what = append(what, "description")
+	}
+	if now, err := without(def.Schema, p.Tool); err != nil || !bytes.Equal(trust.AppendCompactJSON(nil, now), trust.AppendCompactJSON(nil, p.Schema)) {
+		what = append(what, "arguments")
+	}
+	if def.MayWrite && p.Class == react.ToolRead {
+		what = append(what, "hint that it changes nothing")
+	}
+	if len(what) == 0 {
+		what = []string{"hints"}
+	}
+	return "its server changed its " + strings.Join(what, " and its ")
 }
 
 // Refusal says in our words why there is no [Request].

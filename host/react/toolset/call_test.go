@@ -56,16 +56,19 @@ func TestACallSaysWhatItsServerSaysNow(t *testing.T) {
 	first := react.Request{Run: "r", Rule: "page", Seq: 7, Count: 2}
 	p := react.Pinned{Tool: react.Tool{Server: "pager", Name: "get", Class: react.ToolRead}, Schema: json.RawMessage(`{}`), Pin: "old"}
 	for name, test := range map[string]struct {
-		now   []react.ToolDef
-		pin   string
-		class react.ToolClass
+		now     []react.ToolDef
+		pin     string
+		class   react.ToolClass
+		changed string
 	}{
-		"the same": {[]react.ToolDef{{Name: "get", Pin: "old"}}, "old", react.ToolRead},
-		"changed":  {[]react.ToolDef{{Name: "get", Pin: "new", MayWrite: true}}, "new", react.ToolWrite},
-		"gone":     {nil, "", react.ToolRead},
+		"the same": {[]react.ToolDef{{Name: "get", Pin: "old"}}, "old", react.ToolRead, ""},
+		"changed": {[]react.ToolDef{{Name: "get", Description: trust.Untrusted("x"), Schema: json.RawMessage(`{"a":1}`), Pin: "new", MayWrite: true}}, "new", react.ToolWrite,
+			"its server changed its description and its arguments and its hint that it changes nothing"},
+		"spaces": {[]react.ToolDef{{Name: "get", Schema: json.RawMessage(` { } `), Pin: "new"}}, "new", react.ToolRead, "its server changed its hints"},
+		"gone":   {nil, "", react.ToolRead, "its server lists it no more"},
 	} {
-		r, err := Request(t.Context(), box{"pager": test.now}, first, p, json.RawMessage(`{"a":1}`))
-		if err != nil || r.Pin != test.pin || r.Class != test.class || r.Kind != react.RequestTool || r.Run != "r" || r.Server != "pager" || r.Tool != "get" || string(r.Input) != `{"a":1}` {
+		r, changed, err := Request(t.Context(), box{"pager": test.now}, first, p, json.RawMessage(`{"a":1}`))
+		if err != nil || changed != test.changed || r.Pin != test.pin || r.Class != test.class || r.Kind != react.RequestTool || r.Run != "r" || r.Server != "pager" || r.Tool != "get" || string(r.Input) != `{"a":1}` {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}

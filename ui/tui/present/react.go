@@ -54,6 +54,11 @@ func (p *Control) Approve(context.Context, react.RunID, string) error { return E
 // Grant implements [react.Control]. Error: ErrUnread.
 func (p *Control) Grant(context.Context, react.RunID, string, time.Time) error { return ErrUnread }
 
+// Rule implements [react.Control]. Error: ErrUnread.
+func (p *Control) Rule(context.Context, string) (react.RuleView, error) {
+	return react.RuleView{}, ErrUnread
+}
+
 // Arm implements [react.Control]. Error: ErrUnread.
 func (p *Control) Arm(context.Context, string, react.Hash) error { return ErrUnread }
 

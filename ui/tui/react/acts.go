@@ -190,7 +190,14 @@ func (p *Part) Disarm(name string) tea.Cmd {
 	if p.env.Masked {
 		return p.did("disarmed "+name+"; it is armed again without --present", nil, off)
 	}
-	return p.undoable("disarmed "+name, off, "armed "+name+" again", func(ctx context.Context) error { return p.env.Engine.Arm(ctx, name, v.Hash) })
+	// It is armed again only as it stood when it was disarmed.
+	var was react.RuleView
+	return p.undoable("disarmed "+name, func(ctx context.Context) (err error) {
+		if was, err = p.env.Engine.Rule(ctx, name); err != nil {
+			return err
+		}
+		return off(ctx)
+	}, "armed "+name+" again", func(ctx context.Context) error { return p.afresh(p.env.Engine.Arm(ctx, name, was.ArmHash())) })
 }
 
 // Grant asks for how long the run that is shown, and what asks exactly the same, may act.

@@ -102,7 +102,7 @@ func (p *Part) Work() tea.Cmd {
 	if !p.On() {
 		return nil
 	}
-	return tea.Batch(p.readView(), p.readLed())
+	return tea.Batch(p.readView(), p.readLed(), p.rules.readTools())
 }
 
 func (p *Part) readView() tea.Cmd {
@@ -128,7 +128,7 @@ func (p *Part) did(what string, after func(), fn func(ctx context.Context) error
 		return widget.Then(func() tea.Cmd {
 			p.again = true
 			if err != nil {
-				p.spent = "" // it may be tried again
+				p.spent, p.rules.read = "", toolsOf{} // it may be tried again, as it is now
 			} else if after != nil {
 				after()
 			}

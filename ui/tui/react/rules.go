@@ -1,15 +1,19 @@
 package react
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/react"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/table"
+	"eventdeck/ui/tui/widget"
 )
 
 // rules lists the rules in force, in the order of their file.
@@ -18,6 +22,46 @@ type rules struct {
 	rules []react.RuleView
 	of    uint64
 	known bool
+
+	read    toolsOf        // what tools were read for, and are
+	tools   []react.Pinned // as their servers describe them
+	toolErr error          // why they are not known
+	busy    bool           // they are being read
+}
+
+// toolsOf is a rule as it stands, whose tools are read.
+type toolsOf struct {
+	rule string
+	hash react.Hash
+}
+
+// asksTools tells whether the tools of a rule are to be read before it can be armed.
+func (t *rules) asksTools(r *react.RuleView) bool {
+	tools, _ := r.Rule.Do.Tools()
+	return !r.Armed && len(tools) > 0 && !t.part.env.Masked
+}
+
+// readTools reads what servers say of the tools of the chosen rule.
+func (t *rules) readTools() tea.Cmd {
+	p := t.part
+	r := p.chosenRule()
+	if r == nil || !t.asksTools(r) {
+		t.read = toolsOf{} // they are read anew when it is chosen again
+		return nil
+	}
+	want := toolsOf{r.Rule.Name, r.Hash}
+	if t.busy || t.read == want {
+		return nil
+	}
+	t.busy = true
+	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
+		v, err := p.env.Engine.Rule(ctx, want.rule)
+		return widget.Then(func() tea.Cmd {
+			t.busy, t.read, t.tools, t.toolErr = false, want, v.Tools, err
+			p.Board.Tabs[Rules].Gen++
+			return nil
+		})
+	})
 }
 
 // The columns of rules.
@@ -137,11 +181,21 @@ func (t *rules) Describe(d *detail.Text, id table.RowID) {
 	if !r.Armed && p.tooSmall(d, "eventdeck rules arm "+r.Rule.Name) {
 		return
 	}
-	kind := toArm
+	kind, shown := toArm, *r
 	if r.Armed {
 		kind = noBlock
 	}
-	p.write(d, block{kind: kind, name: r.Rule.Name, title: r.Rule.Name, hash: string(r.Hash)}, react.RuleBlock(*r))
+	if t.asksTools(r) {
+		if t.read != (toolsOf{r.Rule.Name, r.Hash}) {
+			d.Say("", themes.Dim, "Its servers are asked what they say of its tools.")
+			return
+		}
+		if shown.Tools, shown.Listed = t.tools, t.toolErr == nil; t.toolErr != nil {
+			d.Say("", themes.Warn, "What servers say of its tools could not be had: "+t.toolErr.Error())
+			kind = noBlock
+		}
+	}
+	p.write(d, block{kind: kind, name: r.Rule.Name, title: r.Rule.Name, hash: string(shown.ArmHash())}, react.RuleBlock(shown))
 	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("How it fares")})
 	t.fares(d, r)
 }
@@ -159,6 +213,8 @@ func (t *rules) fares(d *detail.Text, r *react.RuleView) {
 	switch {
 	case r.Armed:
 		d.Say("armed     ", themes.Good, "as it stands; "+e.Screen.KeyOf("react.deny")+" disarms it")
+	case r.Disarmed != "":
+		d.Say("armed     ", themes.Warn, "no more: "+r.Disarmed)
 	case r.Rule.Mode == react.ModeAuto:
 		d.Say("armed     ", themes.Warn, "no: until it is, it asks; "+e.Screen.KeyOf(Yes)+" arms it as it stands")
 	default:
