@@ -26,6 +26,9 @@ type Facts struct {
 
 	// Unbounded says why the confinement cannot be had that the rule demands; "" if it can.
 	Unbounded string
+	// Unprepared says why the acts of the rule cannot be made ready, e.g. for a secret that
+	// is not set, after [Breaker] failures in a row; "" if they can, or it is worth a try.
+	Unprepared string
 
 	Stale    bool // a member is older than the rule's age
 	Unsigned bool // a member came by a webhook without a signature
@@ -87,6 +90,7 @@ const (
 	CauseQueue     Cause = "queue"
 	CauseApprovals Cause = "approvals"
 	CauseBoundary  Cause = "boundary"
+	CausePrepare   Cause = "prepare"
 	CauseShape     Cause = "shape"
 	CauseUnsigned  Cause = "unsigned"
 	CauseGap       Cause = "gap"
@@ -100,7 +104,7 @@ const (
 // Bounds of all rules together that no file changes.
 const (
 	MaxAsking = 50 // runs that ask
-	Breaker   = 5  // failures in a row after which a rule asks
+	Breaker   = 5  // failures in a row after which a rule asks, or is tried now and then where its acts cannot be made
 )
 
 // strictness orders what the policy may say by how far it is from an act.
@@ -253,6 +257,9 @@ func (j *judge) limits() {
 func (j *judge) shape() {
 	if j.f.Unbounded != "" {
 		j.say(Suppressed, CauseBoundary, j.f.Rule.Line("do"), "%s", j.f.Unbounded)
+	}
+	if j.f.Unprepared != "" && j.f.NS == Live { // what the operator asks for is a try
+		j.say(Suppressed, CausePrepare, j.f.Rule.Line("do"), "%s", j.f.Unprepared)
 	}
 	if shape := ShapeOf(j.f.Rule.Do, j.f.Rule.On.Server); shape.Best == ModeAsk {
 		j.askOfRule(CauseShape, j.f.Rule.Line("do"), "%s", shape.Why)

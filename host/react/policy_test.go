@@ -113,6 +113,8 @@ func TestDecisionsNameTheirLine(t *testing.T) {
 		{"rate", func(f *Facts) { f.Started = 6; f.StartedUntil = noon.Add(time.Minute) }, Decision{State: Ready, Until: noon.Add(time.Minute), Cause: CauseRate, Line: "rules.json:2:3"}},
 		{"rate of all", func(f *Facts) { f.StartedAll = 60 }, Decision{State: Ready, Cause: CauseRate, Line: "rules.json:9:3"}},
 		{"unconfined", restrictions["unconfined"], Decision{State: Asking, Cause: CauseShape, Line: "rules.json:2:3"}},
+		{"cannot be made", func(f *Facts) { f.Unprepared = "no secret" }, Decision{State: Suppressed, Cause: CausePrepare, Line: "rules.json:2:3"}},
+		{"cannot be made, by hand", func(f *Facts) { f.Unprepared, f.NS, f.Approved = "no secret", Manual, true }, Decision{State: Ready, Now: true, Cause: CauseApproved, Line: "rules.json:4:5"}},
 		{"no boundary", func(f *Facts) { f.Unbounded, f.Approved = "no Landlock", true }, Decision{State: Suppressed, Cause: CauseBoundary, Line: "rules.json:2:3"}},
 		{"shadow", func(f *Facts) { f.Rule.Mode, f.Approved = ModeShadow, true }, Decision{State: WouldRun, Cause: CauseMode, Line: "rules.json:4:5"}},
 		{"no mode at all", func(f *Facts) { f.Rule.Mode = "" }, Decision{State: WouldRun, Cause: CauseMode, Line: "rules.json:4:5"}},

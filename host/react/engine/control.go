@@ -325,7 +325,8 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 		if changed = shown.ArmHash() != hash; changed {
 			return nil
 		}
-		rs.Armed, rs.Pins, rs.Disarmed, rs.Failures = now, pins, "", 0
+		rs.Armed, rs.Pins, rs.Disarmed = now, pins, ""
+		rs.Failures, rs.Unprepared = 0, nil
 		e.stageRule(rule)
 		e.staged.again = true
 		e.audit(event.ActorOperator, "rule armed", 0, fmt.Sprintf("%s, %s", rule, now))

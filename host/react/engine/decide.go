@@ -284,6 +284,9 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 		return
 	}
 	if have == nil {
+		if rs.Unprepared != nil {
+			rs.Unprepared.At = e.now() // one run is enough to try it
+		}
 		have = e.begin(m, rs, key, seq, e.now().Add(m.Rule.Wait))
 	}
 	have.Stale = have.Stale || facts.Stale

@@ -22,7 +22,7 @@ func (e *Engine) again(r *run, cause error) {
 		r.busy = false
 		switch {
 		case err != nil:
-			e.failed(r, "the act cannot be made: "+err.Error())
+			e.unprepared(r, err.Error())
 		case req.Hash() == r.Request.Hash():
 			e.failed(r, "the act cannot be begun: "+cause.Error())
 		case e.takeRequest(r, req):
@@ -35,6 +35,15 @@ func (e *Engine) again(r *run, cause error) {
 func (e *Engine) failed(r *run, why string) {
 	e.breaker(r, true)
 	e.end(r, react.Failed, why, "")
+}
+
+// unprepared ends a run whose act could not be made. Of a rule that fails so again and again
+// records are only counted from then on.
+func (e *Engine) unprepared(r *run, why string) {
+	e.failed(r, "the act cannot be made: "+why)
+	if rs := e.ruleState(r.Rule); rs.Failures >= react.Breaker {
+		rs.Unprepared = &unprepared{why, e.now()}
+	}
 }
 
 // breaker counts failures in a row.

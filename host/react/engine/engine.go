@@ -30,6 +30,7 @@ const (
 	loopSpan      = time.Hour             // for which the id of a run is known again in a payload
 	triesFor      = time.Hour             // within which a webhook is tried
 	neverTries    = 3                     // of an act that could not be begun
+	tryUnprepared = time.Hour             // between two tries of a rule whose acts cannot be made
 	keptRuns      = 5000                  // that are over
 	keptBytes     = 64 << 20              // of runs that are over
 	onceValues    = 1000                  // of a run

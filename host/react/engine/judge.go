@@ -20,6 +20,7 @@ func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
 		if errors.Is(rs.made.err, react.ErrBoundary) {
 			f.Unbounded = rs.made.err.Error()
 		}
+		f.Unprepared = rs.unprepared(f.Now)
 		rs.starts, f.Started, f.StartedUntil = within(rs.starts, rule.Limits.Runs, f.Now)
 	}
 	if f.File != nil {

@@ -96,3 +96,82 @@ func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
 		only(t, e, react.Done)
 	})
 }
+
+// What a rule does cannot be made: after five runs that say so its records are counted with
+// the reason, over a restart too, until it can be made.
+func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := commandRule("page")
+		rule.Key = []string{".k"}
+		w := newWorld(t, rule)
+		w.unset = func(int) bool { return true }
+		e, _ := w.open("", 0)
+		n := 0
+		send := func(times int) {
+			for range times {
+				n++
+				w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, n)))
+				rest(2 * time.Second)
+			}
+		}
+		send(20)
+		closed(t, e)
+		e, _ = w.open("", 0)
+		defer closed(t, e)
+		send(5)
+		v := e.Reactions().Rules[0]
+		if failed := runsOf(t, e, react.Query{}); len(failed) != react.Breaker || v.Suppressed["prepare"] != 25-react.Breaker || !strings.Contains(v.Why, "${HOOK}") {
+			t.Errorf("%d runs; %v; %s", len(failed), v.Suppressed, v.Why)
+		}
+		w.mu.Lock()
+		w.unset = nil
+		w.mu.Unlock()
+		rest(2 * checkEvery)
+		send(1)
+		if asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}}); len(asks) != 1 { // until it is armed, as five failed
+			t.Errorf("%d ask", len(asks))
+		}
+	})
+}
+
+// Where only the acts of some records cannot be made, one an hour is tried, and all are once
+// the operator arms the rule.
+func TestAnActThatCannotBeMadeIsTriedNowAndThen(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := commandRule("page")
+		rule.Key = []string{".k"}
+		w := newWorld(t, rule)
+		w.unset = func(members int) bool { return members > 0 }
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		n := 0
+		send := func(times int) (runs int) {
+			before := len(runsOf(t, e, react.Query{}))
+			for range times {
+				n++
+				w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, n)))
+				rest(2 * time.Second)
+			}
+			return len(runsOf(t, e, react.Query{})) - before
+		}
+		if runs := send(10); runs != react.Breaker {
+			t.Errorf("%d runs at first", runs)
+		}
+		rest(tryUnprepared)
+		if runs := send(10); runs != 1 {
+			t.Errorf("%d runs an hour later", runs)
+		}
+		w.mu.Lock()
+		w.unset = nil
+		w.mu.Unlock()
+		if runs := send(2); runs != 0 {
+			t.Errorf("%d runs before it is armed again", runs)
+		}
+		arm(t, e)
+		send(2)
+		if done := runsOf(t, e, react.Query{States: []react.State{react.Done}}); len(done) != 2 {
+			t.Errorf("%d were done", len(done))
+		}
+	})
+}

@@ -192,8 +192,11 @@ func (e *Engine) readRules(read readFile) {
 func (e *Engine) takeRule(r *react.Rule, m made, last uint64, fresh bool) {
 	rs := e.ruleState(r.Name)
 	hash := r.Hash(m.req)
-	rs.made = m
 	same := rs.Hash == hash
+	if !same || m.err == nil && (fresh || rs.made.err != nil) {
+		rs.Unprepared = nil // it is worth a try
+	}
+	rs.made = m
 	if !same {
 		rs.Hash, rs.Since = hash, last
 		e.stageRule(r.Name)

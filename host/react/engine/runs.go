@@ -158,7 +158,7 @@ func (e *Engine) leave(r *run) {
 	e.prepare(r, func(req react.Request, err error) {
 		r.busy = false
 		if err != nil {
-			e.failed(r, "the act cannot be made: "+err.Error())
+			e.unprepared(r, err.Error())
 			return
 		}
 		e.left(r, req)
@@ -208,8 +208,12 @@ func (e *Engine) takeRequest(r *run, req react.Request) bool {
 	r.Hash = r.rule.Hash(req)
 	if !r.fits(maxBegun) {
 		r.Request = nil
-		e.failed(r, "the act cannot be made: it is too long to be kept")
+		e.unprepared(r, "it is too long to be kept")
 		return false
+	}
+	if rs := e.ruleState(r.Rule); rs.Unprepared != nil {
+		rs.Unprepared = nil
+		e.stageRule(r.Rule)
 	}
 	return true
 }

@@ -85,6 +85,9 @@ type ruleState struct {
 	Failures int               `json:"failures,omitempty"` // in a row
 	Last     time.Time         `json:"last,omitzero"`
 	Told     time.Time         `json:"told,omitzero"` // when the audit log last told of a new run
+	// Unprepared says why its acts cannot be made, after so many failures in a row that
+	// records are only counted; nil while each is tried.
+	Unprepared *unprepared `json:"unprepared,omitempty"`
 
 	starts   []time.Time
 	watch    *react.Watch
@@ -93,6 +96,20 @@ type ruleState struct {
 	approved *react.Request // last, without its input
 	newest   *run           // that gathers
 	waiting  int            // runs that gather, ask or are ready
+}
+
+// unprepared is why an act could not be made, and when that was tried last.
+type unprepared struct {
+	Why string    `json:"why"`
+	At  time.Time `json:"at"`
+}
+
+// unprepared says why the acts of a rule are not even tried, "" if they are.
+func (s *ruleState) unprepared(now time.Time) string {
+	if u := s.Unprepared; u != nil && (s.made.err != nil || now.Sub(u.At) < tryUnprepared) {
+		return u.Why
+	}
+	return ""
 }
 
 // suppress counts records or runs for which nothing was done.

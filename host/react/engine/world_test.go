@@ -44,9 +44,10 @@ type world struct {
 	runBy   []react.Interpreter      // of the command, as a script
 	lasts   time.Duration            // how long an act runs
 	outcome func(react.RunID, int) react.Outcome
-	cut     bool // acts that were begun leave nothing behind, as in a power cut
-	live    bool // subscriptions are
-	unbound bool // commands cannot be confined
+	cut     bool                   // acts that were begun leave nothing behind, as in a power cut
+	live    bool                   // subscriptions are
+	unbound bool                   // commands cannot be confined
+	unset   func(members int) bool // the secret of an act with so many members, 0 for the act of a rule, is not set
 
 	plan    func(react.Request) []planned // what the model of a run does
 	called  map[string]int                // run/step -> how often a tool was really called
@@ -294,6 +295,8 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 		}
 	}
 	switch {
+	case l.w.unset != nil && l.w.unset(len(members)):
+		return react.Request{}, fmt.Errorf("%w: ${HOOK}", react.ErrSecretMissing)
 	case rule.Do.Command != nil && l.w.unbound:
 		return react.Request{}, fmt.Errorf("%w: this kernel has no Landlock", react.ErrBoundary)
 	case rule.Do.Command != nil:
