@@ -63,10 +63,11 @@ func (c *Client) Ask(ctx context.Context, body []byte, say func(trust.Text)) (re
 // no answer.
 func (c *Client) charged(body []byte, a *answer, err error) (react.Usage, error) {
 	bound, _ := c.Bound(body)
-	switch {
-	case errors.Is(err, ErrNotSent), errors.Is(err, ErrRefused):
+	told := a.usage.In != 0 && a.usage.Out != 0 // half a report is none
+	switch refused := errors.Is(err, ErrRefused); {
+	case errors.Is(err, ErrNotSent), refused && !told:
 		return react.Usage{}, err
-	case !a.ended || a.usage.In == 0 || a.usage.Out == 0: // half a report is none
+	case !told, !a.ended && !refused:
 		return bound, err
 	case !believable(a.usage, bound):
 		return bound, errors.Join(err, fmt.Errorf("%w: what it used, %d and %d tokens, cannot be", ErrAnswer, a.usage.In, a.usage.Out))
@@ -116,7 +117,7 @@ func (c *Client) post(parent context.Context, body []byte, a *answer) error {
 		return fmt.Errorf("%w: %w", ErrUnknown, why)
 	}
 	defer func() { _ = res.Body.Close() }() // what was read is all that is wanted
-	if err := c.accept(res); err != nil {
+	if err := c.accept(res, a); err != nil {
 		return err
 	}
 	heard := func() {
@@ -145,15 +146,20 @@ func unwrapped(ctx context.Context, err error) error {
 	return err
 }
 
-// accept refuses what is no stream of an answer.
+// accept refuses what is no stream of an answer. What it says of usage is kept.
 //
 // Errors: [ErrRefused], [ErrUnknown].
-func (c *Client) accept(res *http.Response) error {
+func (c *Client) accept(res *http.Response, a *answer) error {
 	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if res.StatusCode == http.StatusOK && err == nil && kind == "text/event-stream" {
 		return nil
 	}
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // the status alone says enough
+	if o, err := read(text); err == nil {
+		if usage, err := o.object("usage"); err == nil {
+			c.wire.usage(usage, a)
+		}
+	}
 	says := c.o.Redact.Text(trust.Untrusted(errorText(text)))
 	if res.StatusCode == http.StatusOK {
 		return fmt.Errorf("%w: the provider does not stream its answer (%q): %v", ErrUnknown, kind, says)

@@ -152,7 +152,7 @@ func chatChunk(data []byte, a *answer) error {
 		if err != nil {
 			return err
 		}
-		a.usage = chatUsage(usage)
+		chat{}.usage(usage, a)
 	}
 	choices, err := chunk.list("choices")
 	if err != nil || len(choices) == 0 {
@@ -172,14 +172,13 @@ func chatChunk(data []byte, a *answer) error {
 	return chatReason(choice, a)
 }
 
-// chatUsage reads what the call used. Some providers count what a model thinks in the total
+// usage reads what the call used. Some providers count what a model thinks in the total
 // alone; it is charged as what it writes.
-func chatUsage(usage object) react.Usage {
-	u := react.Usage{In: usage.tokens("prompt_tokens"), Out: usage.tokens("completion_tokens")}
-	if u.In > 0 && u.Out > 0 {
-		u.Out = max(u.Out, usage.tokens("total_tokens")-u.In)
+func (chat) usage(told object, a *answer) {
+	a.usage = react.Usage{In: told.tokens("prompt_tokens"), Out: told.tokens("completion_tokens")}
+	if a.usage.In > 0 && a.usage.Out > 0 {
+		a.usage.Out = max(a.usage.Out, told.tokens("total_tokens")-a.usage.In)
 	}
-	return u
 }
 
 // chatReason reads why the answer ends, if it does.

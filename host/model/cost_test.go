@@ -87,3 +87,23 @@ func TestUsageAboveTheBoundIsCharged(t *testing.T) {
 		}
 	}
 }
+
+// A call that was refused costs nothing, unless the provider reports that it does.
+func TestUsageOfARefusedCall(t *testing.T) {
+	for _, c := range []struct {
+		usage   string
+		charged string
+	}{
+		{`null`, "nothing"}, {`{}`, "nothing"}, {`7`, "nothing"},
+		{`{"prompt_tokens":9,"input_tokens":9}`, "nothing"}, // half a report is none
+		{`{"prompt_tokens":10,"completion_tokens":5,"input_tokens":10,"output_tokens":5}`, "reported"},
+		{`{"prompt_tokens":-1,"completion_tokens":5,"input_tokens":-1,"output_tokens":5}`, "bound"},
+	} {
+		for _, wire := range wires {
+			got := reply(t, wire, modeltest.Reply{Status: 429, Body: `{"error":"slow down","usage":` + c.usage + `}`})
+			if !errors.Is(got.err, model.ErrRefused) || got.charged() != c.charged {
+				t.Errorf("%s, %s: charged %s, %v", wire, c.usage, got.charged(), got.err)
+			}
+		}
+	}
+}

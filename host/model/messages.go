@@ -270,7 +270,12 @@ func messagesEnd(m object, a *answer) error {
 	if err != nil {
 		return err
 	}
-	messagesRead(usage, a)
-	a.usage.Out = usage.tokens("output_tokens")
+	messages{}.usage(usage, a)
 	return nil
+}
+
+// usage reads what the call used.
+func (messages) usage(told object, a *answer) {
+	messagesRead(told, a)
+	a.usage.Out = told.tokens("output_tokens")
 }

@@ -29,7 +29,7 @@ var (
 	// ErrNotSent: the provider could not be reached. Nothing was sent.
 	ErrNotSent = errors.New("the model was not asked")
 	// ErrRefused: the provider answered that it does not carry the call out. Nothing was
-	// spent. The error is a *StatusError.
+	// spent, unless it reports usage all the same. The error is a *StatusError.
 	ErrRefused = errors.New("the model's provider refused the call")
 	// ErrAnswer: an answer came to its end, and cannot be used. It was charged as the
 	// provider says, or at the bound if it says nothing that can be believed.
@@ -72,6 +72,8 @@ type wire interface {
 	headers(key string) map[string]string
 	// body returns the bytes of a call.
 	body(m react.Model, q Query) ([]byte, error)
+	// usage reads a report of all that a call used into a.
+	usage(told object, a *answer)
 	// read reads the answer to its end into a.
 	read(events events, a *answer) error
 }

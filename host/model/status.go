@@ -31,12 +31,21 @@ func (e *StatusError) Error() string {
 	return text
 }
 
+// Busy reports whether the provider has no room for the call at the moment: it may be asked
+// the same again.
+func (e *StatusError) Busy() bool {
+	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable || e.Status == overloaded
+}
+
+// overloaded is a status of Anthropic's.
+const overloaded = 529
+
 // Unwrap returns [ErrRefused] or [ErrUnknown].
 func (e *StatusError) Unwrap() error {
 	switch s := e.Status; {
 	case s == http.StatusRequestTimeout:
 		return ErrUnknown
-	case s >= 300 && s < 500, s == http.StatusNotImplemented, s == http.StatusServiceUnavailable, s == 529: // Anthropic: overloaded
+	case s >= 300 && s < 500, s == http.StatusNotImplemented, s == http.StatusServiceUnavailable, s == overloaded:
 		return ErrRefused
 	}
 	return ErrUnknown

@@ -171,9 +171,9 @@ func judgeTries(f *StepFacts) StepVerdict {
 	n := 0
 	for _, s := range f.Before {
 		switch {
-		case s.N != f.Step.N:
+		case s.N != f.Step.N && s.Again.IsZero():
 			n++
-		case s.State == StepBegun && s.Tries >= StepTries:
+		case s.N == f.Step.N && s.State == StepBegun && s.Tries >= StepTries:
 			return verdict(ErrBudget, "", "step %d was begun %d times, and its outcome is not known", s.N, s.Tries)
 		}
 	}

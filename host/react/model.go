@@ -218,6 +218,9 @@ type Step struct {
 
 	Began time.Time `json:"began"`
 	Ended time.Time `json:"ended,omitzero"`
+	// Again is when a model that could not answer is asked the same in a further step; zero:
+	// it is not. Such a step does not count as one of [MaxSteps].
+	Again time.Time `json:"again,omitzero"`
 }
 
 // Answer is what a model answered: text, calls of tools, or both.

@@ -44,7 +44,7 @@ type Steps interface {
 	// store. Their text says why, in our words.
 	Begin(ctx context.Context, s Step, request *Request) (n int, err error)
 	// End commits what became of a step that was begun: by s.N its State (StepDone or
-	// StepFailed), Why, Answer or Result, and what it really used and cost, as it was
+	// StepFailed), Why, Answer or Result, Again, and what it really used and cost, as it was
 	// reported. A negative Cost says that this is not known: what was reserved stays.
 	// Errors: the cause of ctx, those of the store; a step that was not begun.
 	End(ctx context.Context, s Step) error

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"eventdeck/host/event"
@@ -34,7 +35,10 @@ type Options struct {
 	// Context ends what waits for a server while a request is made; nil: never.
 	Context context.Context
 	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil: nothing is logged
+	// Wait waits before a model is asked again, until ctx is over at most; nil: by a timer.
+	Wait   func(ctx context.Context, d time.Duration) error
+	Jitter func() float64 // from 0 to 1, added to such a wait; nil: chance
+	Log    *slog.Logger   // nil: nothing is logged
 }
 
 // Runner is a [react.Runner] of requests of the kinds model, choice and tool. Its methods may
@@ -53,6 +57,12 @@ func New(o Options) *Runner {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -63,6 +63,12 @@ func (l *loop) next(ctx context.Context) *react.Result {
 		return l.ask(ctx, all, again)
 	}
 	last := all[at]
+	if !last.Again.IsZero() {
+		if over := l.rest(ctx, last.Again); over != nil {
+			return over
+		}
+		return l.ask(ctx, all, again)
+	}
 	if last.State != react.StepDone || last.Answer == nil {
 		return l.over(react.OutcomeFailed, last.Why)
 	}
@@ -102,6 +108,7 @@ func (l *loop) ask(ctx context.Context, before []react.Step, again int) *react.R
 	}
 	if err != nil {
 		s.State, s.Why, s.Answer = react.StepFailed, err.Error(), nil
+		l.again(ctx, before, &s, err)
 	}
 	if failed := l.end(ctx, s); failed != nil {
 		return failed

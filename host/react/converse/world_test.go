@@ -126,6 +126,7 @@ type world struct {
 	store *store.Store
 	e     *engine.Engine
 	now   func() time.Time
+	wait  func(context.Context, time.Duration) error // before a busy model is asked again; nil: by a timer
 
 	mu    sync.Mutex
 	marks []event.Mark
@@ -178,7 +179,7 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	w.e, err = engine.Open(engine.Options{
-		Store: w.store, Runner: runners{converse.New(converse.Options{Tools: w.box, Acts: acts}), acts}, Now: w.now,
+		Store: w.store, Runner: runners{converse.New(converse.Options{Tools: w.box, Acts: acts, Wait: w.wait, Jitter: func() float64 { return 0 }}), acts}, Now: w.now,
 		Path: filepath.Join(w.dir, "rules.json"), Dir: w.dir, Parse: func(string, []byte) (react.File, error) { return w.file, nil },
 	})
 	if err != nil {

@@ -343,7 +343,7 @@ func (e *Engine) endStep(s *steps, i int, st react.Step) {
 	}
 	delete(e.spent.out, stepID{r.ID, have.N})
 	next := have.Step
-	next.State, next.Why, next.Answer, next.Result, next.Ended = st.State, st.Why, st.Answer, st.Result, e.now()
+	next.State, next.Why, next.Answer, next.Result, next.Again, next.Ended = st.State, st.Why, st.Answer, st.Result, st.Again, e.now()
 	if a := st.Answer; a != nil {
 		stored := *a
 		stored.Calls = slices.Clone(a.Calls)

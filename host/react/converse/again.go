@@ -1,0 +1,68 @@
+package converse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"eventdeck/host/model"
+	"eventdeck/host/react"
+)
+
+// maxAsked is how often one question is asked of a model whose provider has no room for it.
+const maxAsked = 5
+
+// firstWait is how long is waited after the first of them, and twice as long after each
+// further one.
+const firstWait = 2 * time.Second
+
+// again says when a question is asked again that failed, and tells it in the reason: zero where
+// it is not. Before are the steps before this one.
+func (l *loop) again(ctx context.Context, before []react.Step, s *react.Step, err error) {
+	var status *model.StatusError
+	if !errors.As(err, &status) || !status.Busy() {
+		return
+	}
+	tries := 1
+	for i := len(before) - 1; i >= 0 && !before[i].Again.IsZero(); i-- {
+		tries++
+	}
+	if tries >= maxAsked {
+		s.Why += fmt.Sprintf("; it was asked %d times", tries)
+		return
+	}
+	pause := firstWait << (tries - 1)
+	pause = max(pause+time.Duration(l.o.Jitter()*float64(pause)/5), status.After)
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < pause {
+		s.Why += fmt.Sprintf("; the run has not the time to ask again in %s", react.FormatDuration(pause.Round(time.Second)))
+		return
+	}
+	s.Again = l.o.Now().Add(pause)
+	s.Why += fmt.Sprintf("; asked again in %s", react.FormatDuration(pause.Round(time.Second)))
+}
+
+// rest waits until a question may be asked again, also one of an attempt before. It returns
+// the result where that does not come within the time of the attempt.
+func (l *loop) rest(ctx context.Context, until time.Time) *react.Result {
+	pause := until.Sub(l.o.Now())
+	if pause <= 0 {
+		return nil
+	}
+	if l.o.Wait(ctx, pause) != nil {
+		return l.stopped(ctx, context.Cause(ctx))
+	}
+	return nil
+}
+
+// wait waits by a timer.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
