@@ -126,21 +126,21 @@ func (c client) read(path string) ([]foreign, error) {
 		most = maxTOML
 	}
 	raw, err := jsonfile.Read(path, most, false)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err == nil && c.yaml {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	case c.yaml:
 		servers, err := fromYAML(raw, c.under[0])
 		if err != nil {
 			err = fmt.Errorf("%w: %s: %w", ErrFile, path, err)
 		}
 		return servers, err
-	}
-	if err == nil && c.toml {
-		raw, err = fromTOML(raw)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
+	case c.toml:
+		if raw, err = fromTOML(raw); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
+		}
 	}
 	p := newParser(path, raw)
 	if len(bytes.TrimSpace(p.Plain)) == 0 {

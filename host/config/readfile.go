@@ -1,9 +1,7 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"eventdeck/host/internal/jsonfile"
 )
@@ -17,12 +15,8 @@ const maxOwn = 1 << 20
 // Errors: [ErrFile]; [fs.ErrNotExist] is in its chain.
 func readOwn(path string, named bool) ([]byte, error) {
 	raw, err := jsonfile.Read(path, maxOwn, named)
-	var place *fs.PathError
-	switch {
-	case errors.As(err, &place):
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
-	case err != nil:
-		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
 	}
 	return raw, nil
 }

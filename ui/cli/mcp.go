@@ -94,11 +94,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	o, err := a.kept()
-	if err != nil {
-		return err
-	}
-	d, err := a.open(ctx, o, false)
+	d, o, err := a.keptDeck(ctx)
 	if err != nil {
 		return err
 	}

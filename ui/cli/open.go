@@ -72,6 +72,16 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 	return d, nil
 }
 
+// keptDeck opens a deck on the store that is kept, and tells where that is.
+func (a *app) keptDeck(ctx context.Context) (*deck, StoreOptions, error) {
+	o, err := a.kept()
+	if err != nil {
+		return nil, o, err
+	}
+	d, err := a.open(ctx, o, false)
+	return d, o, err
+}
+
 // attachOrStart gives the deck the host of the process that has the store open, or
 // one of its own.
 func (a *app) attachOrStart(ctx context.Context, d *deck, o StoreOptions, trace bool, logger *slog.Logger) error {

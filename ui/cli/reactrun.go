@@ -167,12 +167,8 @@ func (a *app) reactRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := a.kept()
-	if err != nil {
-		return err
-	}
 	a.flags.reacts = ownReactions
-	d, err := a.open(ctx, o, false)
+	d, _, err := a.keptDeck(ctx)
 	if err != nil {
 		return err
 	}

@@ -19,14 +19,10 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	if err := a.needTerminal(); err != nil {
 		return err
 	}
-	o, err := a.kept()
-	if err != nil {
-		return err
-	}
 	if !a.flags.screen.reads { // a screen that only looks starts nothing
 		a.flags.reacts = ownReactions
 	}
-	d, err := a.open(ctx, o, false)
+	d, o, err := a.keptDeck(ctx)
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,7 @@ func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.C
 	if err != nil {
 		return err
 	}
-	o, err := a.kept()
-	if err != nil {
-		return err
-	}
-	d, err := a.open(ctx, o, false)
+	d, _, err := a.keptDeck(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,14 +12,14 @@ import (
 
 // Read reads a regular file of at most so many bytes, or a pipe. Anything else
 // may never end; a pipe may wait for a writer for ever. That is asked before it is
-// opened.
+// opened. Errors name the path; [fs.ErrNotExist] is in the chain of that of a missing file.
 func Read(path string, most int, pipe bool) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if mode := info.Mode(); !mode.IsRegular() && !(pipe && mode&fs.ModeNamedPipe != 0) {
-		return nil, fmt.Errorf("it is no regular file but %s; put a file there, or name another", kindOf(info.Mode()))
+		return nil, fmt.Errorf("%s: it is no regular file but %s; put a file there, or name another", path, kindOf(info.Mode()))
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -28,7 +28,7 @@ func Read(path string, most int, pipe bool) ([]byte, error) {
 	defer file.Close() // it was only read
 	raw, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
 	if err == nil && len(raw) > most {
-		err = fmt.Errorf("it has more than %s, which no such file needs; is it the right one?", fmt.Sprintf("%.1f MiB", float64(most)/(1<<20)))
+		err = fmt.Errorf("%s: it has more than %.1f MiB, which no such file needs; is it the right one?", path, float64(most)/(1<<20))
 	}
 	return raw, err
 }

@@ -106,11 +106,7 @@ func (e *Engine) readContent(s *fileState) ([]byte, error) {
 		return nil, err
 	}
 	s.modified, s.size, s.there = info.ModTime(), info.Size(), true
-	content, err := jsonfile.Read(e.o.Path, maxFile, false)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", e.o.Path, err)
-	}
-	return content, err
+	return jsonfile.Read(e.o.Path, maxFile, false)
 }
 
 // make makes the act of each rule.

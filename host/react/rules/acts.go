@@ -52,15 +52,7 @@ func (p *parser) act(m member, server string) react.Act {
 const argShape = `{"enum": ["a", "b"]}, {"number": {"min": 1, "max": 5}}, {"bool": true} or {"pattern": "INC-[0-9]+"}`
 
 func (p *parser) args(m member) (out []react.Arg) {
-	list, ok := p.object(m, `"args"`, anyMember)
-	if !ok {
-		return nil
-	}
-	if len(list) > maxArgs {
-		p.wrong(list[maxArgs].At, fmt.Sprintf("at most %d", maxArgs), "there are %d arguments", len(list))
-		return nil
-	}
-	for _, m := range list {
+	for _, m := range p.entries(m, maxArgs, "arguments") {
 		out = append(out, p.arg(m))
 	}
 	return out

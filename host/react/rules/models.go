@@ -18,16 +18,8 @@ const (
 )
 
 func (p *parser) models(m member) []react.Model {
-	list, ok := p.object(m, `"models"`, anyMember)
-	if !ok {
-		return nil
-	}
-	if len(list) > maxModels {
-		p.wrong(list[maxModels].At, fmt.Sprintf("at most %d models", maxModels), "there are %d models", len(list))
-		return nil
-	}
 	var models []react.Model
-	for _, m := range list {
+	for _, m := range p.entries(m, maxModels, "models") {
 		models = append(models, p.model(m))
 	}
 	return models

@@ -103,16 +103,8 @@ func invalid(text []byte) int {
 }
 
 func (p *parser) rules(m member) []react.Rule {
-	list, ok := p.object(m, `"rules"`, anyMember)
-	if !ok {
-		return nil
-	}
-	if len(list) > maxRules {
-		p.wrong(list[maxRules].At, fmt.Sprintf("at most %d rules", maxRules), "there are %d rules", len(list))
-		return nil
-	}
-	rules := make([]react.Rule, 0, len(list))
-	for _, m := range list {
+	rules := []react.Rule{}
+	for _, m := range p.entries(m, maxRules, "rules") {
 		rules = append(rules, p.rule(m))
 	}
 	return rules
@@ -145,6 +137,17 @@ func (p *parser) object(m member, what string, names ...string) (_ []member, ok 
 		members = append(members, m)
 	}
 	return members, true
+}
+
+// entries reads the members of an object that the operator names, at most so many. Where
+// that is no object, or there are more, there are none.
+func (p *parser) entries(m member, most int, what string) []member {
+	list, _ := p.object(m, quoted(m.Key), anyMember)
+	if len(list) > most {
+		p.wrong(list[most].At, fmt.Sprintf("at most %d %s", most, what), "there are %d %s", len(list), what)
+		return nil
+	}
+	return list
 }
 
 // nearest says which name was likely meant, else all of them.

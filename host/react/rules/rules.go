@@ -81,16 +81,10 @@ func Load(path string, known Known) (react.File, error) {
 	return Parse(path, raw, known)
 }
 
-// read returns the bytes of the file. What is no regular file is refused before it is
-// opened, as a pipe may never end.
 func read(path string) ([]byte, error) {
 	raw, err := jsonfile.Read(path, maxBytes, false)
-	var place *fs.PathError
-	switch {
-	case errors.As(err, &place):
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
-	case err != nil:
-		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
 	}
 	return raw, nil
 }

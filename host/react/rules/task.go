@@ -122,15 +122,7 @@ func (p *parser) fields(m member) (out []string) {
 
 // tools reads what a model may call. What is not named does not exist for it.
 func (p *parser) tools(m member) (out []react.Tool) {
-	list, ok := p.object(m, `"tools"`, anyMember)
-	if !ok {
-		return nil
-	}
-	if len(list) > maxTools {
-		p.wrong(list[maxTools].At, fmt.Sprintf("at most %d tools", maxTools), "there are %d tools", len(list))
-		return nil
-	}
-	for _, m := range list {
+	for _, m := range p.entries(m, maxTools, "tools") {
 		if t, ok := p.tool(m); ok {
 			out = append(out, t)
 		}

@@ -60,13 +60,7 @@ func (d *addServer) rows(w int) []string {
 func (d *addServer) drawField(c *cells.Canvas, i int, label, empty string) {
 	e := d.env
 	on := i == d.at && d.busy == ""
-	role := themes.Dim
-	if on {
-		c.Put(themes.Key, " "+e.Glyphs.Cursor+" ")
-		role = themes.Strong
-	} else {
-		c.Put(themes.Plain, "   ")
-	}
+	role := e.lead(c, on)
 	c.Put(role, cells.Pad(label, 9))
 	left := c.Width - c.Room
 	field := &d.fields[i]

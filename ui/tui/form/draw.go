@@ -223,15 +223,19 @@ func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	}
 }
 
-func (f *Form) label(c *cells.Canvas, on bool, text trust.Rendered) {
-	e := f.env
-	role := themes.Dim
-	if on {
-		c.Put(themes.Key, " "+e.Glyphs.Cursor+" ")
-		role = themes.Strong
-	} else {
+// lead begins the line of a field, which has the keys or not, and returns the role of
+// its label.
+func (e *Env) lead(c *cells.Canvas, on bool) themes.Role {
+	if !on {
 		c.Put(themes.Plain, "   ")
+		return themes.Dim
 	}
+	c.Put(themes.Key, " "+e.Glyphs.Cursor+" ")
+	return themes.Strong
+}
+
+func (f *Form) label(c *cells.Canvas, on bool, text trust.Rendered) {
+	role := f.env.lead(c, on)
 	c.Column(role, text, min(formLabel, c.Width/3))
 	c.Put(themes.Plain, " ")
 }
