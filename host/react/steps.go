@@ -50,7 +50,8 @@ type Steps interface {
 	End(ctx context.Context, s Step) error
 	// Ask has the operator decide about a request while the attempt goes on, and waits for
 	// the verdict.
-	// Errors: ErrStopped, the cause of ctx.
+	// Errors: ErrStopped; ErrBudget once too many questions were given up, with which the
+	// attempt is to end; the cause of ctx.
 	Ask(ctx context.Context, request Request, why string) (Answered, error)
 	// Progress shows the next piece of what a model says while it says it. It is not stored.
 	Progress(text trust.Text)

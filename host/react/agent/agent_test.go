@@ -483,3 +483,13 @@ func (b box) CallTool(_ context.Context, server, tool string, args json.RawMessa
 	*b.called = append(*b.called, fmt.Sprintf("%s/%s %s", server, tool, args))
 	return react.ToolResult{Content: trust.Untrusted("the answer")}, b.err
 }
+
+// An agent that may ask nothing more is ended, and its run says why.
+func TestAnAgentThatMayAskNothingMoreIsEnded(t *testing.T) {
+	d, j := newDesk(t, "ask", "edit", "it", "forever"), &journal{answer: func(react.Request) (react.Answered, error) {
+		return react.Answered{}, fmt.Errorf("it gave up 13 questions: %w", react.ErrBudget)
+	}}
+	if r := d.ran(t, j); r.Outcome != react.OutcomeFailed || !strings.Contains(r.Why, "gave up 13 questions") {
+		t.Errorf("%+v", r)
+	}
+}

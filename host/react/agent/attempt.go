@@ -29,6 +29,7 @@ type attempt struct {
 
 	asking      chan struct{}          // held from a question to what its answer lets pass
 	longPermits atomic.Int32           // requests for leave that were too long
+	spent       atomic.Pointer[string] // why the operator is asked nothing more
 	unknown     atomic.Pointer[string] // a call of a tool of which it is not known whether it was carried out
 }
 
@@ -117,6 +118,8 @@ func (a *attempt) summedUp(res react.Result, err error, left react.Result) react
 	switch {
 	case unknown != nil:
 		res.Outcome, res.Why = react.OutcomeUnknown, *unknown
+	case a.spent.Load() != nil:
+		res.Outcome, res.Why = react.OutcomeFailed, *a.spent.Load()
 	case err == nil:
 	case errors.Is(err, acp.ErrUnasked):
 		res.Outcome, res.Flagged, res.Why = react.OutcomeKilled, true, err.Error()
@@ -264,11 +267,22 @@ func (a *attempt) permit(ctx context.Context, steps react.Steps, p acp.Permissio
 		return false, err
 	}
 	defer asked()
-	answered, err := steps.Ask(ctx, react.Request{
+	answered, err := a.put(ctx, steps, react.Request{
 		Kind: react.RequestPermit, Run: a.req.Run, Rule: a.req.Rule, Seq: a.req.Seq, Count: a.req.Count,
 		Title: p.Title, Input: p.Call, Time: a.req.Time,
 	}, "the agent asks leave, in its own words")
 	return answered.Approved, err
+}
+
+// put puts a question to the operator. An agent that may ask nothing more is ended.
+func (a *attempt) put(ctx context.Context, steps react.Steps, req react.Request, why string) (react.Answered, error) {
+	answered, err := steps.Ask(ctx, req, why)
+	if errors.Is(err, react.ErrBudget) {
+		why := err.Error()
+		a.spent.Store(&why)
+		a.Kill()
+	}
+	return answered, err
 }
 
 // ask waits until nothing else is asked: an approval is for what was asked last.

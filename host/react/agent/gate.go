@@ -137,7 +137,7 @@ func (g *toolGate) ask(ctx context.Context, step react.Step, req react.Request, 
 		return 0, err
 	}
 	defer asked()
-	answered, err := g.steps.Ask(ctx, req, why)
+	answered, err := g.a.put(ctx, g.steps, req, why)
 	if err != nil {
 		return 0, err
 	}

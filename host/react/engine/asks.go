@@ -8,6 +8,10 @@ import (
 	"eventdeck/host/react"
 )
 
+// maxGivenUp is how many questions the attempts of a run may give up: each is kept, though no
+// step comes of it.
+const maxGivenUp = 12
+
 // answer is what an attempt that waits for the operator gets.
 type answer struct {
 	react.Answered
@@ -28,7 +32,7 @@ func (s *steps) Ask(ctx context.Context, request react.Request, why string) (rea
 	reply := make(chan answer, 1)
 	if err := s.e.call(ctx, func() error { return s.ask(request, why, reply) }); err != nil {
 		if ctx.Err() != nil {
-			go s.e.post(func() { s.unask(reply) }) // ends with the engine
+			s.unask(reply)
 		}
 		return react.Answered{}, err
 	}
@@ -37,7 +41,7 @@ func (s *steps) Ask(ctx context.Context, request react.Request, why string) (rea
 	case a := <-reply:
 		return a.Answered, a.err
 	case <-ctx.Done():
-		go s.e.post(func() { s.unask(reply) }) // ends with the engine
+		s.unask(reply)
 		return react.Answered{}, context.Cause(ctx)
 	case <-s.e.ctx.Done():
 		return react.Answered{}, fmt.Errorf("run %s: eventdeck ends: %w", s.r.ID, react.ErrStopped)
@@ -50,6 +54,8 @@ func (s *steps) ask(request react.Request, why string, reply chan answer) error 
 	switch {
 	case !s.current() || r.Live:
 		return fmt.Errorf("run %s: the attempt is over: %w", r.ID, react.ErrStopped)
+	case r.GivenUp > maxGivenUp:
+		return fmt.Errorf("it gave up %d questions before they were answered: %w", r.GivenUp, react.ErrBudget)
 	case e.asking >= react.MaxAsking:
 		reply <- answer{Answered: react.Answered{Reason: fmt.Sprintf("%d runs wait for an approval already", e.asking)}}
 		return nil
@@ -70,10 +76,20 @@ func (s *steps) ask(request react.Request, why string, reply chan answer) error 
 	return nil
 }
 
-// unask has a run no longer ask for an attempt that does not wait any more.
+// unask has a run no longer ask for an attempt that does not wait any more, and returns when
+// it does not, so that it can be asked anew.
 func (s *steps) unask(reply chan answer) {
-	if s.r.Live && s.r.reply == reply {
-		s.e.answer(s.r, answer{err: react.ErrStopped}, "what asked did not wait any longer")
+	done := make(chan struct{})
+	s.e.post(func() {
+		defer close(done)
+		if s.r.Live && s.r.reply == reply {
+			s.r.GivenUp++
+			s.e.answer(s.r, answer{err: react.ErrStopped}, "what asked did not wait any longer")
+		}
+	})
+	select {
+	case <-done:
+	case <-s.e.ctx.Done():
 	}
 }
 

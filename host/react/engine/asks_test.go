@@ -249,3 +249,43 @@ func TestAStopRefusesTheNextStep(t *testing.T) {
 		}
 	})
 }
+
+// An agent that asks and gives up over and over comes to an end, as one that calls does.
+func TestQuestionsThatAreGivenUpAreBounded(t *testing.T) {
+	for name, gives := range map[string]int{"some": maxGivenUp, "no end of them": 1000} {
+		t.Run(name, func(t *testing.T) {
+			simulated(t, func(t *testing.T) {
+				asked := writes
+				asked.ask, asked.gives = true, gives
+				w := newWorld(t, agentRule("page"))
+				w.plan = does(planned{kind: react.StepPrompt}, asked)
+				e, _ := w.open("", 0)
+				defer closed(t, e)
+				arm(t, e)
+				w.submit(record("pager", "incident", `{"id":1}`))
+				rest(2 * time.Second)
+				r := only(t, e, react.Asking)
+				must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+				rest(time.Minute)
+				if gives == maxGivenUp {
+					if r := only(t, e, react.Asking); r.Request.Kind != react.RequestTool {
+						t.Errorf("%+v", r)
+					}
+					return
+				}
+				if r := only(t, e, react.Failed); !strings.Contains(r.Why, "it gave up 13 questions") {
+					t.Errorf("%+v", r)
+				}
+				n := 0
+				for _, a := range w.audit() {
+					if a.Action == "approval asked" {
+						n++
+					}
+				}
+				if n != 1+maxGivenUp+1 { // whether it may begin is one of them
+					t.Errorf("%d times the audit log has that it asked", n)
+				}
+			})
+		})
+	}
+}

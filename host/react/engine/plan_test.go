@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
@@ -16,6 +17,7 @@ type planned struct {
 	kind  react.StepKind
 	tool  string // of a tool, SERVER/NAME
 	ask   bool   // a live attempt asks by itself
+	gives int    // how often it gives its question up after a second, and asks again
 	args  string
 	bound int64
 	cost  int64 // -1: it is not known
@@ -111,6 +113,14 @@ func (a *attempt) begin(ctx context.Context, steps react.Steps, st react.Step, r
 	n, err := steps.Begin(ctx, st, req)
 	if !errors.Is(err, react.ErrAsks) || !p.ask {
 		return n, err
+	}
+	for range p.gives {
+		soon, cancel := context.WithTimeout(ctx, time.Second)
+		_, err := steps.Ask(soon, *req, "the agent wants to call it")
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return 0, err
+		}
 	}
 	answer, err := steps.Ask(ctx, *req, "the agent wants to call it")
 	a.l.w.mu.Lock()

@@ -57,6 +57,7 @@ type run struct {
 	Before    *approval `json:"before,omitempty"`    // of the request with which it began, while Began is set
 	AskWhy    string    `json:"askWhy,omitempty"`    // why the present request asks
 	Live      bool      `json:"live,omitempty"`      // it asks while its attempt goes on
+	GivenUp   int       `json:"givenUp,omitempty"`   // questions for which its attempts did not wait
 	Typed     bool      `json:"typed,omitempty"`     // the operator typed it: approved once its request is made
 	Unknown   []string  `json:"unknown,omitempty"`   // server/tool, of a run that is parked: whether they were carried out
 	StepBytes int       `json:"stepBytes,omitempty"` // of its steps, as they are stored
