@@ -303,7 +303,7 @@ func TestReactionToolsThatChangedAreAbsent(t *testing.T) {
 	if len(asked) != 2 {
 		t.Fatalf("asked %d times", len(asked))
 	}
-	if told := string(asked[1].Body); strings.Count(told, "is absent: the server describes another tool under that name now") != 3 || strings.Contains(told, "all that you know") {
+	if told := string(asked[1].Body); strings.Count(told, "is absent: its server changed its ") != 3 || strings.Contains(told, "all that you know") {
 		t.Errorf("the model was told %s", told)
 	}
 	if said := r.does("runs", "show", id); !strings.Contains(said, "It was commit c1.") || strings.Count(said, "is absent") != 3 {
