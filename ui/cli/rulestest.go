@@ -126,7 +126,9 @@ func (a *app) rulesToTest(args []string) (react.File, error) {
 // It returns how many there were.
 func (a *app) tryRecords(ctx context.Context, from string, since time.Time, t *trial.Trial) (n uint64, err error) {
 	add := func(r *event.Record) bool {
-		if !r.ReceivedAt.Before(since) {
+		if r.ReceivedAt.Before(since) && n == 0 {
+			t.Earlier(r)
+		} else if !r.ReceivedAt.Before(since) {
 			t.Add(r)
 			n++
 		}

@@ -53,7 +53,7 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 		Parse: func(path string, content []byte) (react.File, error) { return rules.Parse(path, content, known) },
 		Live: func(server, eventType string) bool {
 			for _, sub := range o.API.Snapshot().Subs {
-				if sub.Key.Server == server && sub.Key.Type.Raw() == eventType && sub.Running && delivers(sub.Status.State) {
+				if sub.Key.Server == server && sub.Key.Type.Raw() == eventType && sub.Running && sub.Status.State.Alive() {
 					return true
 				}
 			}
@@ -92,13 +92,4 @@ func (r reactions) Gate(run react.RunID, token string) (react.Gate, error) {
 func (r reactions) Close() error {
 	r.cancel()
 	return r.Engine.Close()
-}
-
-// delivers reports whether a subscription in this state would bring what its server sends.
-func delivers(s event.State) bool {
-	switch s {
-	case event.StateLive, event.StatePolling, event.StateDraining, event.StateRefreshing:
-		return true
-	}
-	return false
 }

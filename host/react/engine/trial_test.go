@@ -21,6 +21,23 @@ func TestATrialTellsWhatArmedRulesDid(t *testing.T) {
 	trialsTellTheSame(t, autos, func(rng *rand.Rand, r *event.Record) { r.Replayed = rng.IntN(3) == 0 })
 }
 
+// The same of what is replayed behind times in which nothing came: later than the age of the
+// rule it asks, before it acts. The host is away once.
+func TestATrialTellsWhichReplaysAsk(t *testing.T) {
+	trialsTellTheSame(t, func(rng *rand.Rand) []react.Rule {
+		rules := shadows(rng)[:2]
+		for i := range rules {
+			rules[i].Mode, rules[i].Age = react.ModeAuto, time.Duration(10+rng.IntN(60))*time.Second
+		}
+		return rules
+	}, func(rng *rand.Rand, r *event.Record) {
+		if r.Replayed = rng.IntN(4) == 0; r.Replayed {
+			rest(time.Duration(rng.IntN(60)) * time.Second)
+			r.ReceivedAt = time.Now().UTC()
+		}
+	})
+}
+
 // trialsTellTheSame compares what an engine made of records, and what a trial makes of them.
 func trialsTellTheSame(t *testing.T, make func(*rand.Rand) []react.Rule, arrives func(*rand.Rand, *event.Record)) {
 	for seed := range uint64(40) {
@@ -29,10 +46,16 @@ func trialsTellTheSame(t *testing.T, make func(*rand.Rand) []react.Rule, arrives
 			rules := make(rng)
 			w := newWorld(t, rules...)
 			e, _ := w.open("", 0)
-			defer closed(t, e)
+			defer func() { closed(t, e) }()
 			arm(t, e)
 			var records []event.Record
 			for i := range 60 {
+				if i == 30 && arrives != nil {
+					rest(2 * time.Minute) // nothing gathers
+					closed(t, e)
+					rest(time.Minute)
+					e, _ = w.open("", 0)
+				}
 				r := record("pager", "incident", fmt.Sprintf(`{"k":%d,"p":%d}`, rng.IntN(3), rng.IntN(2)))
 				if i > 0 && arrives != nil {
 					arrives(rng, &r)
@@ -87,6 +110,70 @@ func trialsTellTheSame(t *testing.T, make func(*rand.Rand) []react.Rule, arrives
 				}
 			}
 		})
+	}
+}
+
+// What a trial says of absences is what an engine finds that was there, with subscriptions
+// that come and go: it looks each second, so records and states stay clear of when an
+// absence is due.
+func TestATrialTellsTheAbsences(t *testing.T) {
+	const step = 5 * time.Second
+	found := 0
+	for seed := range uint64(40) {
+		simulated(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 5))
+			rules := []react.Rule{noteRule("all"), noteRule("each")}
+			for i := range rules {
+				rules[i].Window.Absent = time.Duration(1+rng.IntN(6))*step + step/2
+			}
+			rules[1].Key = []string{".k"}
+			w := newWorld(t, rules...)
+			w.live = false
+			e, _ := w.open("", 0)
+			defer closed(t, e)
+			arm(t, e)
+			set, err := react.Compile(w.file, time.Now())
+			must(t, err)
+			var told, recorded []string
+			tell := func(rule string, key react.Key, at time.Time) string {
+				return fmt.Sprintf("%s of %q at %s", rule, key, at.Truncate(step).Format(time.TimeOnly))
+			}
+			try := trial.New(set, func(r trial.Result) {
+				if r.State == react.Ready {
+					told = append(told, tell(r.Rule, r.Key, r.To))
+				}
+			})
+			alive := map[event.SubID]bool{}
+			for range 60 {
+				rest(time.Until(time.Now().Truncate(step).Add(step)))
+				r := record("pager", "incident", fmt.Sprintf(`{"k":%d}`, rng.IntN(3)))
+				r.Sub = event.SubID(fmt.Sprint("sub-", rng.IntN(2)))
+				if rng.IntN(3) > 0 || !alive[r.Sub] {
+					r.Kind, r.State = event.KindState, &event.StateChange{State: event.StateLive}
+					if alive[r.Sub] = rng.IntN(2) == 0; !alive[r.Sub] {
+						r.State.State = event.StateEnded
+					}
+					r.Data, r.Raw = nil, nil
+				}
+				w.mu.Lock()
+				w.live = alive["sub-0"] || alive["sub-1"]
+				w.mu.Unlock()
+				r.Seq = w.submit(r)
+				try.Add(&r)
+			}
+			for _, r := range runsOf(t, e, react.Query{Limit: 1000}) {
+				recorded = append(recorded, tell(r.Rule, r.Key, r.Members.To))
+			}
+			slices.Sort(recorded)
+			slices.Sort(told)
+			if !slices.Equal(recorded, told) {
+				t.Fatalf("seed %d, rules %+v\nrecorded %q\ntold     %q", seed, rules, recorded, told)
+			}
+			found += len(told)
+		})
+	}
+	if found < 40 {
+		t.Errorf("%d absences are no test", found)
 	}
 }
 

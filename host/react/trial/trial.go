@@ -8,6 +8,7 @@ package trial
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"eventdeck/host/event"
@@ -50,8 +51,13 @@ type Trial struct {
 	due      time.Time   // before which nothing happens by itself
 
 	alive      map[event.SubID]bool
+	live       map[source]int // subscriptions that are alive
+	begun      bool           // the first record came
 	suppressed map[reason]*Result
 }
+
+// source is what a rule listens to.
+type source struct{ server, typ string }
 
 type reason struct {
 	rule  string
@@ -84,7 +90,7 @@ const onceValues = 100
 
 // New begins a trial. Tell gets each result when it is known.
 func New(set *react.Set, tell func(Result)) *Trial {
-	t := &Trial{set: set, tell: tell, rules: map[string]*rule{}, alive: map[event.SubID]bool{}, suppressed: map[reason]*Result{}}
+	t := &Trial{set: set, tell: tell, rules: map[string]*rule{}, alive: map[event.SubID]bool{}, live: map[source]int{}, suppressed: map[reason]*Result{}}
 	for i := range set.File.Rules {
 		m := set.Rule(set.File.Rules[i].Name)
 		r := &rule{m: m, gathering: map[react.Key]*run{}, once: map[react.Key]time.Time{}}
@@ -97,10 +103,24 @@ func New(set *react.Set, tell func(Result)) *Trial {
 	return t
 }
 
+// Earlier takes a record from before those that are tried, which is lent: nothing is decided
+// about it, but later ones are judged by it. All of them come before the first of Add, in
+// the order of the log.
+func (t *Trial) Earlier(r *event.Record) {
+	t.arrivals.Note(r)
+	t.noteState(r)
+}
+
 // Add takes the next record of the log, which is lent.
 func (t *Trial) Add(r *event.Record) {
 	if r.ReceivedAt.After(t.now) {
 		t.now = r.ReceivedAt
+	}
+	if !t.begun {
+		t.begun = true
+		for from, n := range t.live {
+			t.watchSource(from, n > 0)
+		}
 	}
 	if !t.due.IsZero() && !t.now.Before(t.due) {
 		t.settle()
@@ -115,23 +135,45 @@ func (t *Trial) Add(r *event.Record) {
 	}
 }
 
-// watchState tells absences whether their subscriptions are alive. One whose state is not
-// known is since its first event.
+// watchState tells absences whether a subscription to their source is alive.
 func (t *Trial) watchState(r *event.Record) {
-	was, known := t.alive[r.Sub]
-	alive := was
+	if from, was, is := t.noteState(r); was != is {
+		t.watchSource(from, is)
+	}
+}
+
+// noteState keeps whether the subscription of a record is alive, and returns whether any of
+// its source was and is. One whose state is not known is since its first event.
+func (t *Trial) noteState(r *event.Record) (from source, was, is bool) {
+	before, known := t.alive[r.Sub]
+	alive := before
 	switch {
 	case r.Kind == event.KindState && r.State != nil:
-		alive = r.State.State.Alive()
+		switch s := r.State.State; s {
+		case event.StateAbandoned, event.StateSwitched, event.StateResumed: // of the log, not of the subscription
+		default:
+			alive = s.Alive()
+		}
 	case r.Kind == event.KindEvent && !known:
 		alive = true
 	}
-	if alive == was {
-		return
+	if alive == before {
+		return from, false, false
 	}
 	t.alive[event.SubID([]byte(r.Sub))] = alive
+	from = source{strings.Clone(r.Server), strings.Clone(r.Type.Raw())}
+	n := t.live[from]
+	if alive {
+		t.live[from]++
+	} else {
+		t.live[from]--
+	}
+	return from, n > 0, t.live[from] > 0
+}
+
+func (t *Trial) watchSource(from source, alive bool) {
 	for _, rule := range t.order {
-		if on := rule.m.Rule.On; rule.m.Rule.Window.Absent > 0 && on.Server == r.Server && on.Type == r.Type.Raw() {
+		if on := rule.m.Rule.On; rule.m.Rule.Window.Absent > 0 && on.Server == from.server && on.Type == from.typ {
 			rule.watch.Alive(alive, t.now)
 			t.wake(rule.watch.Due())
 		}

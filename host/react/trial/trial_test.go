@@ -142,3 +142,43 @@ func TestEveryMatchIsToldOnce(t *testing.T) {
 		}
 	}
 }
+
+// A span of the log is judged by what came before it: a replay is as old as what was heard
+// before, and a subscription that was alive is. What came before makes no run.
+func TestWhatCameBeforeTheSpanCounts(t *testing.T) {
+	rules := []react.Rule{auto(func(r *react.Rule) {}), auto(func(r *react.Rule) { r.Name, r.Window.Absent = "b", time.Minute })}
+	set, err := react.Compile(react.File{Rules: rules}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	try := New(set, func(r Result) {
+		told = append(told, fmt.Sprintf("%s %s %d to %d %s", r.Rule, r.State, r.First, r.Last, r.To.Sub(noon)))
+	})
+	heard, replayed := incident(1, 0, `{}`), incident(2, 600, `{}`)
+	replayed.Replayed = true
+	last := incident(3, 700, `{}`)
+	try.Earlier(&heard)
+	try.Add(&replayed)
+	try.Add(&last)
+	try.End()
+	if got, want := strings.Join(told, "; "), "a ready 2 to 2 10m0s; b ready 0 to 0 11m0s; a ready 3 to 3 11m40s"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// An absence needs that none of the subscriptions to its source is alive, and what the log
+// alone says of one changes nothing.
+func TestAnAbsenceOfTwoSubscriptions(t *testing.T) {
+	state := func(seq uint64, second int, sub event.SubID, s event.State) event.Record {
+		r := incident(seq, second, "")
+		r.Kind, r.Sub, r.State, r.Data = event.KindState, sub, &event.StateChange{State: s}, nil
+		return r
+	}
+	rule := auto(func(r *react.Rule) { r.Window.Absent = time.Minute })
+	records := []event.Record{state(1, 0, "s1", event.StateLive), state(2, 10, "s2", event.StatePolling), state(3, 20, "s2", event.StatePaused),
+		state(4, 30, "s1", event.StateResumed), state(5, 100, "s1", event.StatePaused)}
+	if told := try(t, records, rule); len(told) != 1 {
+		t.Errorf("one was alive for 100 s: %q", told)
+	}
+}
