@@ -73,9 +73,13 @@ func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 
 // keepRefusals stores for the operator which deliveries were refused, which
 // subscriptions receive none therefore, and which challenges were answered, until ctx
-// ends, and then those that wait.
+// ends, and then those that wait. What it has begun by then has [FinishWithin] to be stored.
 func (s *Service) keepRefusals(ctx context.Context) {
 	done := ctx.Done()
+	kept, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(FinishWithin, cancel) })()
+	ctx = kept
 	for {
 		select {
 		case r := <-s.refusals:
@@ -88,8 +92,6 @@ func (s *Service) keepRefusals(ctx context.Context) {
 			s.deps.Note(ctx, e)
 			continue
 		case <-done:
-			ctx, cancel := context.WithTimeout(context.Background(), FinishWithin)
-			defer cancel()
 			s.noteRest(ctx)
 			s.deps.KeepStates(ctx)
 			return
