@@ -258,6 +258,7 @@ func TestWhatIsNotOfferedIsRefused(t *testing.T) {
 
 func TestAnActWithoutLeaveEndsTheConnection(t *testing.T) {
 	completed := `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}`
+	diff := `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","content":[{"type":"diff","path":"/x","newText":""}]}`
 	started := func(kind string) string {
 		return `{"sessionUpdate":"tool_call","toolCallId":"c1","title":"it","kind":"` + kind + `","status":"in_progress"}`
 	}
@@ -299,6 +300,45 @@ func TestAnActWithoutLeaveEndsTheConnection(t *testing.T) {
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}`)
 		}, true, false},
 		"a read": {func(s *stub) { s.update(started("read")); s.update(completed) }, true, false},
+		"again, with leave for the first": {func(s *stub) {
+			s.ask(1, `{"toolCallId":"c1","kind":"edit"}`, usual)
+			s.update(completed)
+			s.update(started("edit"))
+			s.update(completed)
+		}, true, true},
+		"again, with leave for each": {func(s *stub) {
+			s.ask(1, `{"toolCallId":"c1","kind":"edit","status":"pending"}`, usual)
+			s.update(completed)
+			s.ask(2, `{"toolCallId":"c1","kind":"edit","status":"pending"}`, usual)
+			s.update(started("edit"))
+			s.update(completed)
+		}, true, false},
+		"another edit": {func(s *stub) {
+			s.ask(1, `{"toolCallId":"c1","kind":"edit"}`, usual)
+			s.update(completed)
+			s.update(diff)
+		}, true, true},
+		"told twice that it is done": {func(s *stub) {
+			s.ask(1, `{"toolCallId":"c1","kind":"edit"}`, usual)
+			s.update(diff)
+			s.update(completed)
+			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","content":[{"type":"diff","path":"/x","newText":""}]}`)
+		}, true, false},
+		"after it failed": {func(s *stub) {
+			s.ask(1, `{"toolCallId":"c1","kind":"execute"}`, usual)
+			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}`)
+			s.update(completed)
+		}, true, true},
+		"its kind told behind its end": {func(s *stub) {
+			s.update(started("read"))
+			s.update(completed)
+			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","kind":"execute"}`)
+		}, true, true},
+		"a diff behind its end": {func(s *stub) {
+			s.update(started("read"))
+			s.update(completed)
+			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","content":[{"type":"diff","path":"/x","newText":""}]}`)
+		}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &stub{}

@@ -30,7 +30,9 @@ type call struct {
 	title   trust.Text
 	kind    string // as it said last
 	acts    string // the kind that changes something, once it said one
-	allowed bool
+	allowed bool   // it has leave that it did not use yet
+	done    bool   // it completed
+	covered bool   // with leave
 }
 
 // acting are the kinds of tool calls that change something outside of the agent.
@@ -139,9 +141,12 @@ type toolCall struct {
 	Title   trust.Text `json:"title"`
 	Kind    string     `json:"kind"`
 	Status  string     `json:"status"`
-	Content []struct {
-		Type string `json:"type"`
-	} `json:"content"`
+	Content []content  `json:"content"`
+}
+
+// content is a part of what a tool call tells of itself.
+type content struct {
+	Type string `json:"type"`
 }
 
 // update takes what the agent tells. Outside of a turn, e.g. while a session is loaded, it
@@ -199,17 +204,16 @@ func (t *turn) update(kind string, update json.RawMessage) (trust.Text, error) {
 			return trust.Text{}, fmt.Errorf("%w: a tool call that cannot be read", ErrProtocol)
 		}
 		t.fresh = true
-		known, err := t.call(tc)
-		if err == nil && tc.Status == "completed" && known.acts != "" && !known.allowed {
-			err = fmt.Errorf("%w: %q (%s)", ErrUnasked, shown(known.title), known.acts)
-		}
+		_, err := t.call(tc)
 		return trust.Text{}, err
 	}
 	return trust.Text{}, nil // plans, modes, usage: they inform, and nothing depends on them
 }
 
 // call returns a tool call with what is new of it. Once it was said to change something it
-// counts as that.
+// counts as that, whenever that was.
+//
+// Errors: [ErrProtocol], [ErrTooMuch]; [ErrUnasked] for one that did so without leave.
 func (t *turn) call(tc toolCall) (*call, error) {
 	if tc.ID == "" || len(tc.ID) > maxID {
 		return nil, fmt.Errorf("%w: a tool call with an id of %d bytes", ErrProtocol, len(tc.ID))
@@ -231,10 +235,26 @@ func (t *turn) call(tc toolCall) (*call, error) {
 	if acting[tc.Kind] {
 		known.acts = tc.Kind
 	}
-	for _, part := range tc.Content {
-		if part.Type == "diff" && known.acts == "" {
-			known.acts = "edit" // whatever kind it says
-		}
+	edits := slices.ContainsFunc(tc.Content, func(p content) bool { return p.Type == "diff" })
+	if edits && known.acts == "" {
+		known.acts = "edit" // whatever kind it says
+	}
+	known.goes(tc.Status, edits)
+	if known.done && known.acts != "" && !known.covered {
+		return nil, fmt.Errorf("%w: %q (%s)", ErrUnasked, shown(known.title), known.acts)
 	}
 	return known, nil
+}
+
+// goes takes how far a tool call is. Leave is for one end of it: what goes on behind that, or
+// ends with another edit, needs leave anew.
+func (c *call) goes(status string, edits bool) {
+	switch {
+	case status == "completed" && (!c.done || edits):
+		c.done, c.covered, c.allowed = true, c.allowed, false
+	case status == "failed":
+		c.done, c.allowed = false, false
+	case status == "pending", status == "in_progress":
+		c.done = false
+	}
 }
