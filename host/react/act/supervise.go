@@ -183,18 +183,21 @@ const (
 )
 
 // end ends the command with all that it started, and reports whether nothing is left.
-func (g *group) end() bool {
-	g.signal(false)
+func (g *group) end() bool { return end(g.signal, g.gone) }
+
+// end asks processes to end, and kills those that do not listen, until they are gone.
+func end(signal func(kill bool), gone <-chan struct{}) bool {
+	signal(false)
 	select {
-	case <-g.gone:
+	case <-gone:
 		return true
 	case <-time.After(graceTerm):
 	}
 	late := time.After(graceKill)
 	for {
-		g.signal(true)
+		signal(true)
 		select {
-		case <-g.gone:
+		case <-gone:
 			return true
 		case <-late:
 			return false

@@ -1,0 +1,60 @@
+package act
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventdeck/host/react"
+)
+
+// within is how long after its limit a command may be there still, with what it started.
+const within = 6 * time.Second
+
+// What ignores being asked is killed 5 s behind the limit, and again and again while more of
+// it appears: it is gone within 6 s. The clock is simulated: how busy the machine is does
+// not count.
+func TestWhatDoesNotListenIsGoneWithinSixSeconds(t *testing.T) {
+	for name, c := range map[string]struct {
+		dies  func(kills int) bool // of how many kills
+		asked bool                 // being asked is enough
+		most  time.Duration
+		gone  bool
+	}{
+		"listens":         {asked: true, most: time.Second, gone: true},
+		"does not listen": {dies: func(kills int) bool { return kills == 1 }, most: within, gone: true},
+		"forks meanwhile": {dies: func(kills int) bool { return kills == 30 }, most: within, gone: true},
+		"cannot be ended": {dies: func(int) bool { return false }, most: graceTerm + graceKill + killEvery, gone: false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := order{Request: react.Request{Kind: react.RequestCommand, Time: time.Minute}, Data: t.TempDir()}
+				g := &group{exited: make(chan exit, 1), gone: make(chan struct{})}
+				began := time.Now()
+				result := o.watch(t.TempDir(), g, nil, nil)
+				if took := time.Since(began); took != time.Minute || result.Outcome != react.OutcomeFailed || !strings.Contains(result.Why, "limit of 1m") {
+					t.Fatalf("after %v: %+v", took, result)
+				}
+				limit, kills := time.Now(), 0
+				var asks []string
+				gone := end(func(kill bool) {
+					if asks = append(asks, fmt.Sprint(kill)); kill {
+						kills++
+					}
+					if c.asked || kill && c.dies(kills) {
+						close(g.gone)
+					}
+				}, g.gone)
+				if took := time.Since(limit); took > c.most || gone != c.gone {
+					t.Errorf("gone: %v, after %v; %d kills", gone, took, kills)
+				}
+				if slices.Index(asks, "false") != 0 || c.asked && len(asks) != 1 {
+					t.Errorf("asked, or killed: %v", asks)
+				}
+			})
+		})
+	}
+}
