@@ -39,6 +39,11 @@ const (
 	WouldRun   State = "would-run"  // a rule in shadow would have acted
 )
 
+// Ends returns the states in which a run may end.
+func Ends() []State {
+	return []State{Done, Failed, Suppressed, Denied, Expired, Dead, Parked, Killed, WouldRun}
+}
+
 // Over reports whether nothing more happens to a run in this state by itself.
 func (s State) Over() bool {
 	switch s {

@@ -105,7 +105,9 @@ type View struct {
 	Active  []Run // that gather, are ready or run
 	Asking  int
 	Running int
-	Models  []string // of the file, by their names in its order
+	// Ended counts the runs that ended since the engine was opened, by their state.
+	Ended  map[State]uint64
+	Models []string // of the file, by their names in its order
 	// Spent are the micro-dollars of today (UTC), with what is reserved for calls that are
 	// out; SpendLimit is what all rules together may spend a day.
 	Spent, SpendLimit int64

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"eventdeck/host"
+	"eventdeck/host/react"
 	"eventdeck/ui/observe"
 )
 
@@ -48,7 +48,7 @@ func (a *app) logger() (*slog.Logger, io.Closer, error) {
 
 // observed lets the host be looked into as the flags and the environment want.
 // The returned function ends that.
-func (a *app) observed(api host.Reader, log *slog.Logger) (stop func() error, err error) {
+func (a *app) observed(d *deck, log *slog.Logger) (stop func() error, err error) {
 	var stops endings
 	stop = func() error { return stops.end() }
 	if a.flags.observe.pprof != "" {
@@ -68,7 +68,7 @@ func (a *app) observed(api host.Reader, log *slog.Logger) (stop func() error, er
 		ctx, cancel := context.WithCancel(context.Background())
 		var done sync.WaitGroup
 		done.Go(func() {
-			export.Run(ctx, func() []observe.Metric { return metrics(api) }, func(err error) { log.Warn("numbers could not be sent", "err", err) })
+			export.Run(ctx, func() []observe.Metric { return d.metrics() }, func(err error) { log.Warn("numbers could not be sent", "err", err) })
 		})
 		stops = append(stops, func() error {
 			cancel()
@@ -81,15 +81,9 @@ func (a *app) observed(api host.Reader, log *slog.Logger) (stop func() error, er
 
 // metrics are the host's numbers under the names that are documented in the
 // README.
-func metrics(api host.Reader) []observe.Metric {
-	s, info := api.Stats(), api.Snapshot().Store
-	count := func(name, unit string, n uint64) observe.Metric {
-		return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: float64(n), Count: true}
-	}
-	level := func(name, unit string, v float64) observe.Metric {
-		return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: v}
-	}
-	return []observe.Metric{
+func (d *deck) metrics() []observe.Metric {
+	s, info := d.Stats(), d.Snapshot().Store
+	all := []observe.Metric{
 		count("events", "{event}", s.Events),
 		count("events.duplicate", "{event}", s.Duplicates),
 		count("events.replayed", "{event}", s.Replayed),
@@ -107,4 +101,31 @@ func metrics(api host.Reader) []observe.Metric {
 		level("lag.p95", "s", s.Lag.P95.Seconds()),
 		level("ingest.p95", "s", s.Ingest.P95.Seconds()),
 	}
+	if d.reactions != nil {
+		all = append(all, reactMetrics(d.reactions.Reactions())...)
+	}
+	return all
+}
+
+// reactMetrics are those of the reactions that run in this process.
+func reactMetrics(v react.View) []observe.Metric {
+	const perDollar = 1_000_000
+	all := []observe.Metric{
+		level("react.asking", "{run}", float64(v.Asking)),
+		level("react.running", "{run}", float64(v.Running)),
+		level("react.spend", "{USD}", float64(v.Spent)/perDollar),
+		level("react.spend.limit", "{USD}", float64(v.SpendLimit)/perDollar),
+	}
+	for _, state := range react.Ends() {
+		all = append(all, count("react.ended."+string(state), "{run}", v.Ended[state]))
+	}
+	return all
+}
+
+func count(name, unit string, n uint64) observe.Metric {
+	return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: float64(n), Count: true}
+}
+
+func level(name, unit string, v float64) observe.Metric {
+	return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: v}
 }

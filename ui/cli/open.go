@@ -66,7 +66,7 @@ func (a *app) open(ctx context.Context, o StoreOptions, trace bool) (_ *deck, er
 	if err := a.attachOrStart(ctx, d, o, trace, logger); err != nil {
 		return nil, err
 	}
-	if d.unobserve, err = a.observed(d.API, logger); err != nil {
+	if d.unobserve, err = a.observed(d, logger); err != nil {
 		return nil, errors.Join(err, d.closeHost())
 	}
 	return d, nil

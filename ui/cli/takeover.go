@@ -156,7 +156,7 @@ func (t *takeover) try(ctx context.Context) (*deck, error) {
 		}
 		return nil, errors.Join(err, d.closeStore())
 	}
-	if d.unobserve, err = t.app.observed(d.API, logger); err != nil {
+	if d.unobserve, err = t.app.observed(d, logger); err != nil {
 		return nil, errors.Join(err, d.closeHost(), d.closeStore())
 	}
 	return d, nil

@@ -75,7 +75,7 @@ func TestReactionAgentThatWorksOverAKillGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.kill()
-	p = r.host()
+	r.host()
 	if again := r.askingAgain("may change something"); again.ID != id || len(r.server.calls()) != 1 {
 		t.Errorf("%+v asks, and called were %q", again, r.server.calls())
 	}

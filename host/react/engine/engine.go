@@ -115,6 +115,7 @@ type Engine struct {
 	fault    string                              // why the journal cannot be written
 	busy     int                                 // acts that are being begun or run
 	asking   int
+	ends     map[react.State]uint64 // runs that ended since Open
 
 	staged   staged
 	fired    []firing
@@ -147,7 +148,7 @@ func Open(o Options) (*Engine, error) {
 	e := &Engine{
 		o: o, ended: make(chan struct{}), calls: make(chan func()), wake: make(chan struct{}, 1),
 		prepares: make(chan struct{}, preparing), listings: make(chan struct{}, preparing),
-		rules: map[string]*ruleState{}, grants: map[string]grant{},
+		ends: map[react.State]uint64{}, rules: map[string]*ruleState{}, grants: map[string]grant{},
 		once: map[string]onceCharge{}, runs: map[react.RunID]*run{}, groups: map[group]*groupState{},
 		recent: map[react.RunID]time.Time{}, unknown: map[string]map[string][]react.RunID{},
 		spent: spending{days: map[string]map[string]int64{}, out: map[stepID]reservation{}},

@@ -141,6 +141,7 @@ func asking(s react.State) int {
 func (e *Engine) end(r *run, state react.State, why, line string) {
 	e.setState(r, state, why, line)
 	r.Ended = e.now()
+	e.ends[state]++
 	delete(e.runs, r.ID)
 	e.staged.again = true // another one of the group may go on
 }

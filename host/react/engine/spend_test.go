@@ -60,6 +60,9 @@ func TestTwoRunsCannotShareTheLastDollar(t *testing.T) {
 		if len(runsOf(t, e, react.Query{States: []react.State{react.Done}})) != 2 {
 			t.Errorf("%+v", runsOf(t, e, react.Query{}))
 		}
+		if ended := e.Reactions().Ended; ended[react.Done] != 2 || ended[react.Failed] != 1 || len(ended) != 2 {
+			t.Errorf("ended %v", ended)
+		}
 		n := 0
 		for _, a := range w.audit() {
 			if a.Action == "budget refused" {
