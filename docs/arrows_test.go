@@ -20,7 +20,7 @@ const module = "eventdeck"
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store"},
 	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/gate", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
-	"ui/wiring":               {"host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
+	"ui/wiring":               {"host", "host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"host/hooks":              {"host/delivery", "host/dialect", "host/event", "host/receiver", "host/redact", "host/session", "host/trust", "host/wire"},
 	"host/receiver":           {"host/event", "host/wire", "host/trust", "host/trust/strict"},
 	"host/demo":               {"host/cron", "host/event", "host/eventserver", "host/wire", "host/trust", "host/receiver"},
-	"host/eventserver":        {"host/event", "host/receiver", "host/wire"},
+	"host/eventserver":        {"host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/internal/sim":       {"host", "host/delivery", "host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/event":              {"host/trust", "host/trust/strict"},
 	"host/schema":             {"host/internal/jsontext", "host/event", "host/redact", "host/trust"},

@@ -78,6 +78,7 @@ const (
 	verbOnce      verb[once, react.RunID]           = "once"
 	verbAskModel  verb[react.Question, react.RunID] = "ask-model"
 	verbRule      verb[string, react.RuleView]      = "rule"
+	verbWish      verb[react.Wish, react.Run]       = "wish"
 	verbArm       verb[arming, nothing]             = "arm"
 	verbDisarm    verb[string, nothing]             = "disarm"
 	verbSilence   verb[silence, nothing]            = "silence"

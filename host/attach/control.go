@@ -158,6 +158,11 @@ func (k *control) Rule(ctx context.Context, name string) (react.RuleView, error)
 	return ask(ctx, k.c, verbRule, name)
 }
 
+// Wish implements [react.Control].
+func (k *control) Wish(ctx context.Context, w react.Wish) (react.Run, error) {
+	return did(ctx, k, verbWish, w)
+}
+
 // Arm implements [react.Control].
 func (k *control) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	_, err := did(ctx, k, verbArm, arming{rule, hash})

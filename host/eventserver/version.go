@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
@@ -17,6 +18,7 @@ const (
 	metaPrefix     = "io.modelcontextprotocol/"
 	metaVersion    = metaPrefix + "protocolVersion"
 	metaServerInfo = metaPrefix + "serverInfo"
+	metaClientInfo = metaPrefix + "clientInfo"
 )
 
 // Version returns the version that the _meta of a request names, "" if it names none.
@@ -28,6 +30,23 @@ func Version(params json.RawMessage) string {
 	var version string
 	_ = json.Unmarshal(p.Meta[metaVersion], &version)
 	return version
+}
+
+// ClientName returns how a client calls itself in initialize, or in the _meta of a request;
+// "" where it says nothing.
+func ClientName(params json.RawMessage) trust.Text {
+	type info struct {
+		Name string `json:"name"`
+	}
+	var p struct {
+		Info info                       `json:"clientInfo"`
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	_ = json.Unmarshal(params, &p) // params that are no object name nobody
+	if p.Info.Name == "" {
+		_ = json.Unmarshal(p.Meta[metaClientInfo], &p.Info)
+	}
+	return trust.Untrusted(p.Info.Name)
 }
 
 // BadVersion refuses every version but the modern one.

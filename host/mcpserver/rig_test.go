@@ -37,7 +37,16 @@ type rig struct {
 	url   string
 	stop  func()
 	opts  mcpserver.Options
+	check func(host.Request) (event.Mode, error) // nil: the host's
 }
+
+// checking is a host that checks requests for subscriptions in another way: it has no server.
+type checking struct {
+	*host.Host
+	check func(host.Request) (event.Mode, error)
+}
+
+func (c checking) Check(_ context.Context, r host.Request) (event.Mode, error) { return c.check(r) }
 
 // newRig serves a store over HTTP on loopback. change may be nil.
 func newRig(t testing.TB, change func(*mcpserver.Options)) *rig {
@@ -70,6 +79,9 @@ func (r *rig) server() *mcpserver.Server {
 			r.t.Fatal(err)
 		}
 		r.opts.Host = r.host
+		if r.check != nil {
+			r.opts.Host = checking{r.host, r.check}
+		}
 	}
 	server, err := mcpserver.New(r.t.Context(), r.opts)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"eventdeck/host/eventserver"
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
@@ -32,7 +33,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 type connection struct {
 	*Server
 	*eventserver.Stdio
-	greets atomic.Bool // it began with initialize
+	greets atomic.Bool                // it began with initialize
+	name   atomic.Pointer[trust.Text] // under which it did
 }
 
 // callerStdio is who asks over stdio: whoever started the program.
@@ -46,6 +48,10 @@ func (c *connection) handle(ctx context.Context, m wire.Message) {
 	}
 	if r.method == "initialize" {
 		c.greets.Store(true)
+		c.name.Store(&r.client)
+	}
+	if name := c.name.Load(); name != nil && r.client.IsZero() {
+		r.client = *name
 	}
 	c.Start(ctx, m, r.profile(), func(ctx context.Context) { c.serve(ctx, r) })
 }

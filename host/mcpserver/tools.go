@@ -11,10 +11,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"eventdeck/host/eventserver"
+	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
 
-// tool is one tool. All of them only read.
+// tool is one tool. Those with run only read; those with wish have the operator asked.
 type tool struct {
 	name, title, description string
 	input, output            json.RawMessage
@@ -22,6 +23,9 @@ type tool struct {
 	// run returns the structured result. args were checked against the schema.
 	// Errors are told to the client as the result of the call.
 	run func(s *Server, ctx context.Context, args json.RawMessage) (any, error)
+	// wish is run for who asks.
+	wish func(s *Server, ctx context.Context, client trust.Text, args json.RawMessage) (any, error)
+	ends bool // what it asks for takes something away
 }
 
 // Parts of schemas.
@@ -74,6 +78,7 @@ func toolset() ([]tool, error) {
 			output: object(`"counts":` + aList + `,"gaps":{"type":"array","items":` + gapSchema + `},"events":{"type":"array","items":` + eventSchema +
 				`},"examined":` + aNumber + `,"more":{"type":"boolean","description":"Ask again with position: not everything was looked at"},"truncated":{"type":"boolean","description":"Records since the position are not kept any more"},"position":` + anyText), run: (*Server).whatsNew},
 	}
+	all = append(all, wishTools()...)
 	for i := range all {
 		var schema jsonschema.Schema
 		if err := json.Unmarshal(all[i].input, &schema); err != nil {
@@ -101,18 +106,18 @@ func (s *Server) listTools() map[string]any {
 	var list []any
 	for _, t := range s.tools {
 		list = append(list, map[string]any{"name": t.name, "title": t.title, "description": t.description, "inputSchema": t.input, "outputSchema": t.output,
-			"annotations": map[string]any{"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false}})
+			"annotations": map[string]any{"readOnlyHint": t.run != nil, "destructiveHint": t.ends, "idempotentHint": true, "openWorldHint": t.wish != nil}})
 	}
 	return map[string]any{"tools": list, "ttlMs": 3_600_000, "cacheScope": "public"}
 }
 
 // callTool answers tools/call.
-func (s *Server) callTool(ctx context.Context, params json.RawMessage) (map[string]any, *eventserver.Refusal) {
+func (s *Server) callTool(ctx context.Context, r request) (map[string]any, *eventserver.Refusal) {
 	var p struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	if f := eventserver.Decode(params, &p); f != nil {
+	if f := eventserver.Decode(r.params, &p); f != nil {
 		return nil, f
 	}
 	at := slices.IndexFunc(s.tools, func(t tool) bool { return t.name == p.Name })
@@ -128,7 +133,11 @@ func (s *Server) callTool(ctx context.Context, params json.RawMessage) (map[stri
 	}
 	t := s.tools[at]
 	found, err := any(nil), t.check(p.Arguments)
-	if err == nil {
+	switch {
+	case err != nil:
+	case t.wish != nil:
+		found, err = t.wish(s, ctx, r.who(), p.Arguments)
+	default:
 		found, err = t.run(s, ctx, p.Arguments)
 	}
 	var text json.RawMessage

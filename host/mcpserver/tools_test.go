@@ -72,15 +72,20 @@ func TestOfficialClientCallsEachTool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args := map[string]map[string]any{"read_event": {"seq": 7}, "show_run": {"id": "none"}}
+		args := map[string]map[string]any{"read_event": {"seq": 7}, "show_run": {"id": "none"},
+			"subscribe": {"server": "pager", "type": "tick"}, "unsubscribe": {"subscription": "abcdefgh"}}
 		for _, tool := range listed.Tools {
 			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: args[tool.Name]})
 			if err != nil {
 				t.Errorf("%s: %v", tool.Name, err)
 				continue
 			}
-			if runs := strings.Contains(tool.Name, "run"); runs {
-				if !result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "no reactions run") {
+			wishes := tool.Name == "subscribe" || tool.Name == "unsubscribe"
+			if tool.Annotations.ReadOnlyHint == wishes {
+				t.Errorf("%s says that it only reads: %v", tool.Name, !wishes)
+			}
+			if wishes || strings.Contains(tool.Name, "run") {
+				if !result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "runs") {
 					t.Errorf("%s: %v", tool.Name, result.Content)
 				}
 				continue
@@ -101,11 +106,8 @@ func TestOfficialClientCallsEachTool(t *testing.T) {
 			if err := resolved.Validate(result.StructuredContent); err != nil {
 				t.Errorf("%s: %v\n%v", tool.Name, err, result.StructuredContent)
 			}
-			if !tool.Annotations.ReadOnlyHint {
-				t.Errorf("%s does not say that it only reads", tool.Name)
-			}
 		}
-		if len(listed.Tools) != 9 {
+		if len(listed.Tools) != 11 {
 			t.Errorf("%d tools", len(listed.Tools))
 		}
 	}

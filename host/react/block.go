@@ -38,6 +38,8 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	switch {
 	case r.Rule == AskRule:
 		b.text("rule", "none, the operator asks", false)
+	case r.Rule == WishRule:
+		b.text("rule", "none, a client of this host as an MCP server asks", false)
 	case rule.Hash == "":
 		b.text("rule", r.Rule+", not in force now", true)
 	default:
@@ -46,7 +48,11 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	if rule.Hash != "" && rule.Hash != run.Hash {
 		b.text("careful", "the rule or its program was changed; what acts is what stands here", true)
 	}
-	b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
+	if r.Kind == RequestWish { // of no records
+		b.text("run", string(run.ID), false)
+	} else {
+		b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
+	}
 	act := r.lines(run.Began)
 	if i := slices.IndexFunc(act, func(l BlockLine) bool { return l.Label == labelInput }); i >= 0 && run.inputIsGone() {
 		act[i].Text = trust.Line(trust.Untrusted("not kept of a run that is over"))
@@ -55,7 +61,9 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	if rule.Letters != "" {
 		b.text("letters", rule.Letters+": "+letters(rule.Letters), strings.Contains(rule.Letters, "B") && strings.Contains(rule.Letters, "C"))
 	}
-	b.compared(act, r, last)
+	if r.Kind != RequestWish { // two wishes have nothing in common
+		b.compared(act, r, last)
+	}
 	if run.State == Asking && !run.Due.IsZero() {
 		b.text("expires", run.Due.UTC().Format(time.RFC3339), false)
 	}
@@ -195,8 +203,10 @@ func (r Request) lines(began *Request) []BlockLine {
 		b.call(r, began)
 	case RequestPermit:
 		b.permit(r, began)
+	case RequestWish:
+		b.wish(r.Wish)
 	}
-	if r.Kind != RequestNote {
+	if r.Kind != RequestNote && r.Kind != RequestWish { // others get an input, and take time
 		sum := sha256.Sum256(r.Input)
 		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), hex.EncodeToString(sum[:])), false)
 		b.text("limit", FormatDuration(r.Time), false)
@@ -278,7 +288,7 @@ func (b *block) confine(c *Confine) {
 
 // marked returns the lines with those marked that the last request does not have.
 func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
-	if last == nil || !r.comparable(last) || last.ActHash() == r.ActHash() {
+	if last == nil || r.Kind == RequestWish || !r.comparable(last) || last.ActHash() == r.ActHash() {
 		return lines
 	}
 	before := plainLines(last.lines(nil))

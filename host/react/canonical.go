@@ -95,6 +95,7 @@ type canonicalDo struct {
 	Private bool   `json:"private,omitempty"`
 
 	Note string `json:"note,omitempty"`
+	Wish *Wish  `json:"wish,omitempty"`
 
 	Model  *canonicalTask   `json:"model,omitempty"`
 	Choose *canonicalChoice `json:"choose,omitempty"`
@@ -179,7 +180,7 @@ func canonicalDoOf(do Do) canonicalDo {
 		}
 		return c
 	}
-	return canonicalDo{Note: do.Note}
+	return canonicalDo{Note: do.Note, Wish: do.Wish}
 }
 
 // commandOf returns the members of a command that an agent has too.
@@ -226,7 +227,7 @@ func (d *canonicalDo) do() Do {
 	case len(d.Agent) > 0:
 		return Do{Agent: &Agent{Command: d.command(d.Agent), Task: d.Task, Fields: d.Fields, Keep: d.Session == keepSession, Tools: d.Tools, Flows: d.Flows}}
 	}
-	return Do{Note: d.Note}
+	return Do{Note: d.Note, Wish: d.Wish}
 }
 
 func (d *canonicalDo) command(argv []string) Command {

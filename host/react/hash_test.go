@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
 
@@ -21,13 +22,18 @@ func someRequest() Request {
 	}
 }
 
+func someWish() *Wish {
+	return &Wish{Client: trust.Untrusted("stdio goose"), Ends: "abcdefgh", Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"severity":"P1"}`),
+		Asked: event.ModeAuto, Mode: event.ModePush}
+}
+
 // fullRequest has every member, whatever its kind.
 func fullRequest() Request {
 	r, m := someRequest(), someModel()
 	r.Model, r.Task, r.Choices, r.Flows = &m, "Find the cause.", someChoice().Acts, []Flow{{From: "pager", To: "git"}}
 	r.Tools = []Pinned{{Tool: Tool{Server: "pager", Name: "rollback", Class: ToolWrite, Fix: map[string]json.RawMessage{"env": json.RawMessage(`"<prod>"`)}, Drop: []string{"force"}},
 		Description: trust.Untrusted("rolls back"), Schema: json.RawMessage(`{ "type": "object" }`), Pin: "ab"}}
-	r.Title = trust.Untrusted("rm")
+	r.Title, r.Wish = trust.Untrusted("rm"), someWish()
 	return r
 }
 

@@ -214,7 +214,11 @@ func (j *judge) origin() {
 	if f.Imported {
 		j.say(Suppressed, CauseOrigin, f.Rule.Where, "a member was imported; imported records start nothing")
 	}
-	if f.NS != Live {
+	switch f.NS {
+	case Live:
+	case Client:
+		j.ask(CauseOrigin, f.Rule.Where, "a client asks for it")
+	default:
 		j.ask(CauseOrigin, f.Rule.Where, "it was made by hand")
 	}
 	if f.Stale {

@@ -17,6 +17,7 @@ type Namespace string
 const (
 	Live   Namespace = "live"   // a record arrived
 	Manual Namespace = "manual" // the operator had a rule act on a record, or act again
+	Client Namespace = "client" // a client of this host as an MCP server asked for it
 )
 
 // State says how far a run is.
@@ -146,7 +147,18 @@ const (
 	RequestTool    RequestKind = "tool"   // one call of a tool, in a run that a model or an agent began
 	RequestAgent   RequestKind = "agent"  // gives an agent a prompt
 	RequestPermit  RequestKind = "permit" // lets an agent do what it asks leave for
+	RequestWish    RequestKind = "wish"   // begins or ends a subscription, as a client asked
 )
+
+// Grantable reports whether requests of this kind can be approved for a time. What differs
+// from run to run by the word of a model, an agent or a client is approved one by one.
+func (k RequestKind) Grantable() bool {
+	switch k {
+	case RequestTool, RequestPermit, RequestWish:
+		return false
+	}
+	return true
+}
 
 // Request is an act with everything that decides what it does. Its hash covers every
 // member, Input included; whoever approves the hash has approved these bytes.
@@ -177,6 +189,7 @@ type Request struct {
 	Private bool   `json:"private,omitempty"`
 
 	Note string `json:"note,omitempty"` // of a note
+	Wish *Wish  `json:"wish,omitempty"` // of a wish
 
 	// Of a model, a choice and an agent; an agent has those of a command too.
 	Model   *Model   `json:"model,omitempty"` // as the file names it, its key unexpanded

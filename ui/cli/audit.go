@@ -66,7 +66,7 @@ func (a *app) printAudit(entries []event.AuditEntry) error {
 
 func appendPlainAudit(b []byte, e event.AuditEntry) []byte {
 	b = e.At.Local().AppendFormat(b, time.DateTime)
-	b = fmt.Appendf(b, "  %-8s  %s", e.Actor, safe(e.Action))
+	b = fmt.Appendf(b, "  %-8s  %s", safe(string(e.Actor)), safe(e.Action))
 	for _, word := range []string{safe(e.Server), plain(e.Type), string(e.Sub), safe(e.Result), plain(e.Detail)} {
 		if word != "" && word != event.ResultOK {
 			b = append(append(b, "  "...), word...)

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host"
+	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/mcpserver"
+	"eventdeck/host/react"
 	"eventdeck/host/redact"
 )
 
@@ -32,10 +34,12 @@ func (a *app) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Be an MCP server: what is kept, as tools and as events",
-		Long: `mcp lets any MCP client look at what eventdeck keeps and go on from there. Its tools only read: servers, types,
-subscriptions, a search over all events, one event, gaps, runs of reactions, and what happened since. Each stored
-event is offered again as an MCP event, by push, poll and webhook, replayable from any position; so are gaps and states.
-Payloads stand inside of envelopes that say that they are data; what looks like a secret is masked.
+		Long: `mcp lets any MCP client look at what eventdeck keeps and go on from there. Its tools read: servers, types,
+subscriptions, a search over all events, one event, gaps, runs of reactions, and what happened since. Two more, subscribe
+and unsubscribe, only ask: what a client wishes waits for you like a run of a rule (screen 6, or eventdeck approve and
+deny), where the screen or react run has the store open. Each stored event is offered again as an MCP event, by push,
+poll and webhook, replayable from any position; so are gaps and states. Payloads stand inside of envelopes that say that
+they are data; what looks like a secret is masked.
 
 It speaks on standard input and output, or with --listen Streamable HTTP at http://ADDRESS/mcp. Where another process
 has the data directory open, it attaches to that, and takes it over when that ends; otherwise it runs the host itself.
@@ -127,7 +131,11 @@ func (a *app) serveMCP(ctx context.Context, d *deck, f mcpFlags, ln net.Listener
 	if err != nil {
 		return err
 	}
-	server, err := mcpserver.New(ctx, mcpserver.Options{Host: d.API, React: d.control(), Redact: secrets, Version: a.Version, Token: token, Log: logger,
+	var control react.Control
+	if c, ok := d.API.(attach.Controller); ok { // behind which another process may have the store later
+		control = following{c}
+	}
+	server, err := mcpserver.New(ctx, mcpserver.Options{Host: d.API, React: control, Redact: secrets, Version: a.Version, Token: token, Log: logger,
 		CallbacksOnLoopback: f.loopback, CallbackCA: f.ca})
 	switch {
 	case err != nil:

@@ -35,6 +35,9 @@ func (f following) Steps(ctx context.Context, id react.RunID) ([]react.Step, err
 func (f following) AskModel(ctx context.Context, q react.Question) (react.RunID, error) {
 	return f.now().AskModel(ctx, q)
 }
+func (f following) Wish(ctx context.Context, w react.Wish) (react.Run, error) {
+	return f.now().Wish(ctx, w)
+}
 func (f following) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
 	return f.now().Explain(ctx, seq, rule)
 }
@@ -85,6 +88,9 @@ func (nowhere) Steps(context.Context, react.RunID) ([]react.Step, error) {
 }
 func (nowhere) AskModel(context.Context, react.Question) (react.RunID, error) {
 	return "", react.ErrNotEngine
+}
+func (nowhere) Wish(context.Context, react.Wish) (react.Run, error) {
+	return react.Run{}, react.ErrNotEngine
 }
 func (nowhere) Explain(context.Context, uint64, string) ([]react.Verdict, error) {
 	return nil, react.ErrNotEngine

@@ -63,6 +63,9 @@ func (e *engine) Steps(_ context.Context, id react.RunID) ([]react.Step, error) 
 func (e *engine) AskModel(_ context.Context, q react.Question) (react.RunID, error) {
 	return react.RunID(q.Model), e.note("ask", q.Model, q.Seq, q.Task, q.Typed)
 }
+func (e *engine) Wish(_ context.Context, w react.Wish) (react.Run, error) {
+	return react.Run{}, e.note("wish", w.Server, w.Type)
+}
 func (e *engine) note(words ...any) error {
 	e.did = append(e.did, strings.TrimSpace(fmt.Sprintln(words...)))
 	return nil

@@ -31,6 +31,13 @@ func (w *world) mcpConfig(url string) string {
 // mcpStdio connects the official client to `eventdeck mcp` as a process.
 func (w *world) mcpStdio(args ...string) (mcp.Connection, *lines) {
 	w.t.Helper()
+	conn, said, _ := w.mcpProcess(args...)
+	return conn, said
+}
+
+// mcpProcess is mcpStdio with what kills the process.
+func (w *world) mcpProcess(args ...string) (_ mcp.Connection, _ *lines, kill func()) {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
@@ -53,7 +60,13 @@ func (w *world) mcpStdio(args ...string) (mcp.Connection, *lines) {
 		<-done
 		conn.Close()
 	})
-	return conn, said
+	return conn, said, func() {
+		if err := cmd.Process.Kill(); err != nil {
+			w.t.Error(err)
+		}
+		<-done
+		conn.Close()
+	}
 }
 
 // ask sends a request of the stateless version.

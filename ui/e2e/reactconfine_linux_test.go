@@ -128,6 +128,40 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 	r.in("done", 3)
 }
 
+// A confined command, though it reaches the network, cannot approve what a client wished.
+func TestConfinedCommandsApproveNoWish(t *testing.T) {
+	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+		t.Skip(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newReacting(t, fmt.Sprintf(`{"rules":{"try":{ON,"when":".severity=P2","do":{"command":[%q,%q,"DIR"],"env":[%q],"confine":{"net":true}}}}}`, self, reachCommand, envReach))
+	p := r.host()
+	conn, _ := r.mcpStdio(r.args()...)
+	wished := map[string]any{"server": "pager", "type": "incident.created", "arguments": map[string]any{"team": "mine"}}
+	asks := calls(t, conn, "subscribe", wished)
+	r.in("asking", 1)
+	hash := r.hashOf(asks.ID)
+	conn.Close()
+	p.kill()
+	r.host(envReach + "=" + asks.ID + " " + hash)
+	r.server.send(`{"severity":"P2"}`)
+	for _, run := range r.asking(2) {
+		if run.Rule == "try" {
+			r.does("approve", run.ID, run.Hash)
+		}
+	}
+	tried := r.in("done", 1)[0]
+	if out := r.does("runs", "out", tried.ID); !strings.Contains(out, "tcp: <nil>") || strings.Contains(out, "approve: <nil>") || !strings.Contains(out, "permission denied") {
+		t.Errorf("confined, it says\n%s", out)
+	}
+	if still := r.in("asking", 1)[0]; still.ID != asks.ID {
+		t.Errorf("%+v asks", still)
+	}
+}
+
 // Without Landlock a rule that demands a confinement does not start, also where that was
 // approved while there was one, and both the rule and the run say so.
 func TestReactionWithoutLandlockDoesNotStart(t *testing.T) {

@@ -135,6 +135,9 @@ func (e *fakeEngine) Rule(_ context.Context, name string) (react.RuleView, error
 	}
 	return react.RuleView{}, react.ErrNoRule
 }
+func (e *fakeEngine) Wish(_ context.Context, w react.Wish) (react.Run, error) {
+	return react.Run{}, e.act("wish %s %v", w.Server, w.Type)
+}
 func (e *fakeEngine) Arm(_ context.Context, rule string, hash react.Hash) error {
 	return e.act("arm %s %s", rule, hash)
 }

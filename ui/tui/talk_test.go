@@ -84,6 +84,33 @@ func TestGoldenConversations(t *testing.T) {
 	}
 }
 
+// What a client wishes waits like what rules want, in our words; a name that it gives itself
+// does nothing.
+func TestAWishWaitsForTheOperator(t *testing.T) {
+	w := &react.Wish{Client: trust.Untrusted("stdio " + hostileWords), Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"checkout"}`), Mode: event.ModePush}
+	e := reacting()
+	e.view.Waiting = []react.Run{{ID: w.Run(), NS: react.Client, Rule: react.WishRule, State: react.Asking, Created: start, Due: start.Add(time.Hour),
+		Request: &react.Request{Kind: react.RequestWish, Run: w.Run(), Rule: react.WishRule, Wish: w}}}
+	a, _ := openReact(t, e, 160, 45)
+	exact(t, a)
+	if got := screenOf(a); !strings.Contains(got, `subscribe pager/incident.created {"team":"checkout"} by push`) {
+		t.Errorf("it does not wait:\n%s", got)
+	}
+	press(t, a, "enter", "z")
+	a.draw()
+	flush(a)
+	exact(t, a)
+	got := screenOf(a)
+	for _, want := range []string{"a client of this host as an MCP server asks", `"stdio the pool of db main is full \x1b`, `team = "checkout"`, "a subscription, from now on", e.view.Waiting[0].Request.Hash()[:20]} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "0 events") || a.react.Grantable() {
+		t.Errorf("it has events, or can be granted:\n%s", got)
+	}
+}
+
 // conversation returns what the detail has of the run that is over.
 func conversation(t *testing.T) *app {
 	t.Helper()

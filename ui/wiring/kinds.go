@@ -26,7 +26,7 @@ var (
 // of returns who carries out a request of a kind.
 func (k kinds) of(kind react.RequestKind) (react.Runner, error) {
 	switch kind {
-	case react.RequestCommand, react.RequestWebhook, react.RequestNote:
+	case react.RequestCommand, react.RequestWebhook, react.RequestNote, react.RequestWish:
 		return k.acts, nil
 	case react.RequestModel, react.RequestChoice, react.RequestTool:
 		return k.models, nil
@@ -50,7 +50,7 @@ func kindOf(do react.Do) react.RequestKind {
 	case do.Command != nil:
 		return react.RequestCommand
 	}
-	return react.RequestNote
+	return react.RequestNote // and wishes, by the same runner
 }
 
 // Prepare implements [react.Runner].

@@ -33,7 +33,7 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 	if err != nil {
 		return nil, err
 	}
-	acts, err := act.New(act.Options{Dir: o.Dir, Executable: self, Hidden: []string{filepath.Dir(o.Rules)}, Marks: o.API, Now: r.Now})
+	acts, err := act.New(act.Options{Dir: o.Dir, Executable: self, Hidden: []string{filepath.Dir(o.Rules)}, Marks: o.API, Subscriptions: subscriptions{o.API}, Now: r.Now})
 	if err != nil {
 		return nil, err
 	}

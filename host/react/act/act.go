@@ -35,6 +35,8 @@ type Options struct {
 	// Env looks up variables of the environment, for commands and for secrets; nil: os.LookupEnv.
 	Env   func(name string) (string, bool)
 	Marks Marks // nil: notes fail
+	// Subscriptions carry out wishes; nil: they fail.
+	Subscriptions Subscriptions
 
 	Now    func() time.Time // nil: time.Now
 	Jitter func() float64   // from [0,1); nil: random
@@ -98,6 +100,8 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 		err = r.prepareCommand(&req, *do.Command, run, members)
 	case do.Webhook != nil:
 		err = r.prepareWebhook(&req, *do.Webhook, run, members)
+	case do.Wish != nil:
+		req.Kind, req.Wish = react.RequestWish, do.Wish
 	case do.Note != "":
 		req.Kind, req.Note = react.RequestNote, do.Note
 	default:
@@ -160,6 +164,8 @@ func (r *Runner) Ready(ctx context.Context, req react.Request, try int) (react.A
 		return r.readyWebhook(req, handle)
 	case react.RequestNote:
 		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.note(ctx, req) }), nil
+	case react.RequestWish:
+		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.wish(ctx, req) }), nil
 	}
 	return nil, fmt.Errorf("act of run %s: unknown kind %q", req.Run, req.Kind)
 }
@@ -172,8 +178,8 @@ func (r *Runner) Adopt(_ context.Context, req react.Request, h react.Handle) (re
 	case react.RequestWebhook:
 		return attempt.Over(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
 	}
-	// A note is written again: the mark replaces itself.
-	return attempt.Over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that the mark was kept", Ended: r.o.Now()}), nil
+	// A note and a wish are carried out again: the second time changes nothing.
+	return attempt.Over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that it was done", Ended: r.o.Now()}), nil
 }
 
 func (r *Runner) note(ctx context.Context, req react.Request) react.Result {

@@ -88,8 +88,8 @@ func (e *Engine) Grant(ctx context.Context, id react.RunID, hash string, until t
 		if !until.After(now) || until.Sub(now) > grantAtMost {
 			return fmt.Errorf("a grant ends within %s, and not before now: %w", grantAtMost, react.ErrState)
 		}
-		if r := e.runs[id]; r != nil && r.Began != nil {
-			return fmt.Errorf("run %s asks for what a model or an agent wants, and that is approved one by one; approve it once: %w", id, react.ErrState)
+		if r := e.runs[id]; r != nil && (r.Began != nil || r.Request != nil && !r.Request.Kind.Grantable()) {
+			return fmt.Errorf("run %s asks for what a model, an agent or a client wants, and that is approved one by one; approve it once: %w", id, react.ErrState)
 		}
 		if err := e.approve(id, hash, "grant"); err != nil {
 			return err

@@ -313,7 +313,7 @@ func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint6
 	e.stageRule(r.Rule)
 	if now.Sub(rs.Told) >= time.Minute {
 		rs.Told = now
-		e.audit(actor(r.Rule), "run created", seq, "run "+string(r.ID))
+		e.audit(actor(r), "run created", seq, "run "+string(r.ID))
 	}
 	return r
 }
@@ -449,8 +449,6 @@ func (e *Engine) forgetOld(now time.Time) {
 		}
 	}
 }
-
-func actor(rule string) event.Actor { return event.Actor("rule:" + rule) }
 
 // audit stages an entry of the audit log.
 func (e *Engine) audit(by event.Actor, action string, record uint64, result string) {

@@ -97,7 +97,7 @@ func (e *Engine) finish(r *run, res react.Result) {
 	default:
 		e.failed(r, orElse(res.Why, "it failed"))
 	}
-	e.audit(actor(r.Rule), "act ended", 0, fmt.Sprintf("run %s, attempt %d: %s", r.ID, r.Attempt, res.Outcome))
+	e.audit(actor(r), "act ended", 0, fmt.Sprintf("run %s, attempt %d: %s", r.ID, r.Attempt, res.Outcome))
 	e.afterCommit(func() { r.steps, r.taken = nil, nil })
 	if h := r.Handle; h != nil {
 		handle := *h

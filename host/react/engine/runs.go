@@ -44,11 +44,11 @@ func (e *Engine) advance() time.Time {
 		case react.Asking:
 			if r.Live {
 				e.answer(r, answer{Answered: react.Answered{Reason: "nobody approved it in time"}}, "what it asked expired")
-				e.audit(actor(r.Rule), "approval expired", 0, "run "+string(r.ID))
+				e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
 				continue
 			}
 			e.end(r, react.Expired, "nobody approved it in time", "")
-			e.audit(actor(r.Rule), "approval expired", 0, "run "+string(r.ID))
+			e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
 		case react.Ready:
 			e.tryStart(r)
 		}
@@ -257,12 +257,12 @@ func (e *Engine) ask(r *run, why, line string) {
 		if r.Under != e.ruleState(r.Rule).Hash {
 			why = "the rule was changed since it was approved"
 		}
-		e.audit(actor(r.Rule), "approval void", 0, fmt.Sprintf("run %s: %s", r.ID, why))
+		e.audit(actor(r), "approval void", 0, fmt.Sprintf("run %s: %s", r.ID, why))
 	}
 	r.Approved, r.By, r.Under = "", "", ""
 	e.setState(r, react.Asking, why, line)
 	r.Due = e.now().Add(askFor)
-	e.audit(actor(r.Rule), "approval asked", 0, "run "+string(r.ID)+", request "+r.Request.Hash())
+	e.audit(actor(r), "approval asked", 0, "run "+string(r.ID)+", request "+r.Request.Hash())
 }
 
 // tryStart begins a run that is ready, if the policy still lets it.
@@ -347,7 +347,7 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 		e.stageStarts(r.Rule)
 		e.stageStarts(allRules)
 	}
-	e.audit(actor(r.Rule), "act started", 0, fmt.Sprintf("run %s, attempt %d, request %s", r.ID, attempt, r.Request.Hash()))
+	e.audit(actor(r), "act started", 0, fmt.Sprintf("run %s, attempt %d, request %s", r.ID, attempt, r.Request.Hash()))
 	e.staged.aborts = append(e.staged.aborts, a)
 	steps := e.stepsFor(r, attempt)
 	e.afterCommit(func() { e.perform(r, a, steps) })

@@ -172,7 +172,7 @@ func (e *Engine) disarmChanged(r *run, server, tool, why string) {
 	}
 	rs.Armed, rs.Pins, rs.Disarmed = "", nil, why
 	e.stageRule(r.Rule)
-	e.audit(actor(r.Rule), "rule disarmed", 0, r.Rule+": "+why)
+	e.audit(actor(r), "rule disarmed", 0, r.Rule+": "+why)
 }
 
 // storable returns JSON, nil for what is none: it may be of a model, and cannot be stored.
@@ -295,9 +295,9 @@ func (e *Engine) auditStep(r *run, st *react.Step) {
 		sum := sha256.Sum256(st.Args)
 		e.audit(r.actor(), "tool called", 0, fmt.Sprintf("run %s, step %d, %s/%s, %s, arguments %s", r.ID, st.N, st.Server, st.Tool, st.Class, hex.EncodeToString(sum[:])))
 	case react.StepModel:
-		e.audit(actor(r.Rule), "model asked", 0, fmt.Sprintf("run %s, step %d, try %d, at most %d tokens and $%s, sent %s", r.ID, st.N, st.Tries, react.Total(st.Usage), react.Money(st.Cost), st.Sent))
+		e.audit(actor(r), "model asked", 0, fmt.Sprintf("run %s, step %d, try %d, at most %d tokens and $%s, sent %s", r.ID, st.N, st.Tries, react.Total(st.Usage), react.Money(st.Cost), st.Sent))
 	case react.StepPrompt:
-		e.audit(actor(r.Rule), "agent prompted", 0, fmt.Sprintf("run %s, step %d, sent %s", r.ID, st.N, st.Sent))
+		e.audit(actor(r), "agent prompted", 0, fmt.Sprintf("run %s, step %d, sent %s", r.ID, st.N, st.Sent))
 	}
 }
 

@@ -306,6 +306,8 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 		req.Kind, req.URL = react.RequestWebhook, rule.Do.Webhook.URL
 	case rule.Do.Task != nil, rule.Do.Choice != nil, rule.Do.Agent != nil:
 		prepareSteps(&req, rule)
+	case rule.Do.Wish != nil:
+		req.Kind, req.Wish = react.RequestWish, rule.Do.Wish
 	default:
 		req.Kind, req.Note = react.RequestNote, rule.Do.Note
 	}

@@ -125,6 +125,11 @@ func (p *Control) AskModel(context.Context, react.Question) (react.RunID, error)
 	return "", ErrUnread
 }
 
+// Wish implements [react.Control]. Error: ErrUnread.
+func (p *Control) Wish(context.Context, react.Wish) (react.Run, error) {
+	return react.Run{}, ErrUnread
+}
+
 // Explain implements [react.Control].
 func (p *Control) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
 	verdicts, err := p.Control.Explain(ctx, seq, rule)
@@ -188,7 +193,7 @@ func (p *Control) rule(r react.Rule) react.Rule {
 }
 
 func (p *Control) do(d react.Do) react.Do {
-	d.Note = p.set.String(d.Note)
+	d.Note, d.Wish = p.set.String(d.Note), p.wish(d.Wish)
 	if d.Command != nil {
 		c := p.command(*d.Command)
 		d.Command = &c
@@ -214,6 +219,15 @@ func (p *Control) do(d react.Do) react.Do {
 		d.Agent = &a
 	}
 	return d
+}
+
+func (p *Control) wish(w *react.Wish) *react.Wish {
+	if w == nil {
+		return nil
+	}
+	m := *w
+	m.Client, m.Type, m.Args = p.set.Text(m.Client), p.set.Text(m.Type), p.set.JSON(m.Args)
+	return &m
 }
 
 func (p *Control) command(c react.Command) react.Command {
@@ -266,7 +280,7 @@ func (p *Control) request(r *react.Request) *react.Request {
 	m := *r
 	m.Argv, m.Path, m.Dir, m.Confine = p.argv(m.Argv), p.set.String(m.Path), p.set.String(m.Dir), p.confine(m.Confine)
 	m.Boundary, m.URL, m.Note = p.set.String(m.Boundary), p.set.String(m.URL), p.set.String(m.Note)
-	m.Input = []byte(p.set.String(string(m.Input)))
+	m.Input, m.Wish = []byte(p.set.String(string(m.Input))), p.wish(m.Wish)
 	if r.Model != nil {
 		model := p.model(*r.Model)
 		m.Model = &model

@@ -60,14 +60,14 @@ func (p *Part) Choose(t Tab, name string) bool {
 // Asks tells whether the chosen row waits for the operator.
 func (p *Part) Asks() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
 
-// Grantable tells whether the chosen row may be granted for some hours: calls of tools and
-// what agents want are asked about each time.
+// Grantable tells whether the chosen row may be granted for some hours: calls of tools, and
+// what agents and clients want, are asked about each time.
 func (p *Part) Grantable() bool {
 	if !p.Asks() {
 		return false
 	}
 	r := p.chosenWaiting().Request
-	return r == nil || r.Kind != react.RequestTool && r.Kind != react.RequestPermit
+	return r == nil || r.Kind.Grantable()
 }
 
 // OnRule tells whether a rule is chosen.

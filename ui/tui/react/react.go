@@ -321,10 +321,24 @@ func act(r *react.Request) string {
 		return who + ": " + quoted(r.Task)
 	case react.RequestTool:
 		return "call " + quoted(r.Server) + "/" + quoted(r.Tool) + " " + quoted(string(r.Input))
+	case react.RequestWish:
+		return wish(r.Wish)
 	case react.RequestPermit:
 		return "let an agent go on; it says: " + quoted(r.Title.Raw())
 	}
 	return string(r.Kind) + " " + quoted(r.Note)
+}
+
+// wish is what a client asks for, in one line.
+func wish(w *react.Wish) string {
+	what := quoted(w.Server) + "/" + quoted(w.Type.Raw())
+	if args := string(w.Args); args != "{}" {
+		what += " " + quoted(args)
+	}
+	if w.Ends != "" {
+		return "unsubscribe " + what
+	}
+	return "subscribe " + what + " by " + string(w.Mode)
 }
 
 // lesson is what each table says where no engine runs, or as long as nothing is known; nil

@@ -258,8 +258,11 @@ func (t *runs) head(d *detail.Text, r *react.Run) {
 		d.Lines = append(d.Lines, detail.Line{Label: "group   ", Text: group(r.Key)})
 	}
 	d.Say("did     ", themes.Plain, act(r.Request))
-	if r.NS == react.Manual {
+	switch r.NS {
+	case react.Manual:
 		d.Say("made    ", themes.Plain, "by the operator, not by an event that came")
+	case react.Client:
+		d.Say("made    ", themes.Plain, "by a client of this host as an MCP server")
 	}
 	d.Say("care    ", themes.Warn, care(r))
 	switch {

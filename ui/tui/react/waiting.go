@@ -130,6 +130,9 @@ func (t *waiting) Describe(d *detail.Text, id table.RowID) {
 	}
 	rule := p.rule(r.Rule)
 	p.write(d, block{kind: toApprove, name: string(r.ID), title: r.Rule, hash: r.Request.Hash()}, react.Block(*r, rule, rule.Approved))
+	if r.Request.Wish != nil { // it has no input and no events
+		return
+	}
 	d.Lines = append(d.Lines, detail.Line{})
 	t.input(d, r)
 	d.Lines = append(d.Lines, detail.Line{})

@@ -1,0 +1,198 @@
+package mcpserver_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/mcpserver"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// operator keeps wishes as an engine of reactions does, and decides them.
+type operator struct {
+	react.Control
+	mu   sync.Mutex
+	runs map[react.RunID]react.Run
+	full bool
+}
+
+func (o *operator) Run(_ context.Context, id react.RunID) (react.Run, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r, ok := o.runs[id]
+	if !ok {
+		return r, react.ErrNoRun
+	}
+	return r, nil
+}
+
+func (o *operator) Wish(_ context.Context, w react.Wish) (react.Run, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.full {
+		return react.Run{}, react.ErrWishes
+	}
+	r := react.Run{ID: w.Run(), Rule: react.WishRule, State: react.Asking, Due: time.Unix(2e9, 0), Request: &react.Request{Kind: react.RequestWish, Wish: &w}}
+	o.runs[r.ID] = r
+	return r, nil
+}
+
+// decides has the one wish be in another state.
+func (o *operator) decides(t *testing.T, state react.State, reason string) {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.runs) != 1 {
+		t.Fatalf("%d wishes: %v", len(o.runs), o.runs)
+	}
+	for id, r := range o.runs {
+		r.State, r.Reason, r.Ended = state, reason, time.Now()
+		o.runs[id] = r
+	}
+}
+
+func (o *operator) wish(t *testing.T) react.Wish {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range o.runs {
+		return *r.Request.Wish
+	}
+	t.Fatal("nothing was wished")
+	return react.Wish{}
+}
+
+// newWishing serves a store beside an operator, and counts how often a request was checked.
+func newWishing(t *testing.T) (*rig, *operator, *int) {
+	t.Helper()
+	o, checked := &operator{runs: map[react.RunID]react.Run{}}, new(int)
+	r := newRig(t, func(opts *mcpserver.Options) { opts.React = o })
+	r.check = func(q host.Request) (event.Mode, error) {
+		*checked++
+		if q.Server != "pager" || q.Type.Raw() != "incident" {
+			return "", fmt.Errorf("%w %q", host.ErrUnknownServer, q.Server)
+		}
+		return event.ModePush, nil
+	}
+	return r.serve(""), o, checked
+}
+
+// A client asks for a subscription and is answered at once; asking again tells what became of
+// it, and nothing is checked or asked a second time.
+func TestAClientWishesForASubscription(t *testing.T) {
+	r, o, checked := newWishing(t)
+	ask := map[string]any{"server": "pager", "type": "incident", "arguments": map[string]any{"b": 1, "a": "<x>"}}
+	got := r.tool("subscribe", ask)
+	if got["state"] != "asking" || got["subscription"] != nil || got["mode"] != "push" || got["expires"] == nil {
+		t.Fatal(got)
+	}
+	w := o.wish(t)
+	if w.Server != "pager" || string(w.Args) != `{"a":"<x>","b":1}` || w.Asked != event.ModeAuto || w.Mode != event.ModePush || w.Client.Raw() != "loopback test" {
+		t.Errorf("%+v", w)
+	}
+	for state, want := range map[react.State]string{react.Gathering: "asking", react.Ready: "approved", react.Running: "approved", react.Done: "done",
+		react.Denied: "denied", react.Expired: "expired", react.Failed: "failed", react.Killed: "failed"} {
+		o.decides(t, state, "because")
+		if got := r.tool("subscribe", ask); got["state"] != want || got["id"] != string(w.Run()) || got["reason"] != "because" {
+			t.Errorf("%s: %v", state, got)
+		}
+	}
+	if *checked != 1 {
+		t.Errorf("it was checked %d times", *checked)
+	}
+}
+
+// What is subscribed already needs no wish.
+func TestWhatIsSubscribedIsNotWishedFor(t *testing.T) {
+	r, o, _ := newWishing(t)
+	key := event.Key{Server: "pager", Type: trust.Untrusted("incident"), Args: []byte(`{}`)}
+	sub := r.subscribed(key)
+	if got := r.tool("subscribe", map[string]any{"server": "pager", "type": "incident", "mode": "poll"}); got["state"] != "done" || got["subscription"] != string(sub) || got["mode"] != "push" || got["id"] != nil {
+		t.Error(got)
+	}
+	if len(o.runs) > 0 {
+		t.Error("the operator was asked")
+	}
+	if got := r.tool("unsubscribe", map[string]any{"subscription": string(sub)}); got["state"] != "asking" || got["mode"] != nil {
+		t.Error(got)
+	}
+	if w := o.wish(t); w.Ends != sub || w.Server != "pager" || w.Type.Raw() != "incident" || string(w.Args) != `{}` {
+		t.Errorf("%+v", w)
+	}
+}
+
+// subscribed stores a subscription by push.
+func (r *rig) subscribed(key event.Key) event.SubID {
+	r.t.Helper()
+	done := make(chan error, 1)
+	err := r.store.Submit(r.t.Context(), event.Batch{Sub: key.ID(), Update: func(s *event.Subscription) {
+		s.ID, s.Key, s.Created, s.Mode, s.State = key.ID(), key, time.Now(), event.ModePush, event.StateLive
+	}, Done: func(_ event.Outcome, err error) { done <- err }})
+	if err == nil {
+		err = <-done
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return key.ID()
+}
+
+func TestWhatCannotBeWishedIsRefused(t *testing.T) {
+	r, o, _ := newWishing(t)
+	for want, args := range map[string]map[string]any{
+		"unknown server":    {"server": "other", "type": "incident"},
+		"16384 are taken":   {"server": "pager", "type": "incident", "arguments": map[string]any{"a": strings.Repeat("x", 16<<10)}},
+		`needs "type"`:      {"server": "pager"},
+		"mode":              {"server": "pager", "type": "incident", "mode": "telepathy"},
+		`has no "approved"`: {"server": "pager", "type": "incident", "approved": true},
+	} {
+		if said := r.refused("subscribe", args); !strings.Contains(said, want) {
+			t.Errorf("%v is refused with %q", args, said)
+		}
+	}
+	if said := r.refused("unsubscribe", map[string]any{"subscription": "nothing1"}); !strings.Contains(said, "no subscription of this id") {
+		t.Error(said)
+	}
+	if len(o.runs) > 0 {
+		t.Error("the operator was asked")
+	}
+	o.full = true
+	if said := r.refused("subscribe", map[string]any{"server": "pager", "type": "incident"}); !strings.Contains(said, react.ErrWishes.Error()) {
+		t.Error(said)
+	}
+	none := newRig(t, nil).serve("")
+	if said := none.refused("subscribe", map[string]any{"server": "pager", "type": "incident"}); !strings.Contains(said, "eventdeck react run") {
+		t.Error(said)
+	}
+}
+
+// A client is told apart by how it came and what it calls itself, which is bounded.
+func TestClientsAreNamed(t *testing.T) {
+	r, o, _ := newWishing(t)
+	session := r.sdkSession("stdio")
+	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "subscribe", Arguments: map[string]any{"server": "pager", "type": "incident"}}); err != nil {
+		t.Fatal(err)
+	}
+	if w := o.wish(t); w.Client.Raw() != "stdio test" {
+		t.Errorf("%q", w.Client.Raw())
+	}
+	clear(o.runs)
+	long := meta()
+	long["io.modelcontextprotocol/clientInfo"] = map[string]any{"name": strings.Repeat("ü", 1000)}
+	result := r.call("tools/call", map[string]any{"_meta": long, "name": "subscribe", "arguments": map[string]any{"server": "pager", "type": "incident"}})
+	if result["isError"] == true {
+		t.Fatal(result)
+	}
+	if w := o.wish(t); w.Client.Raw() != "loopback "+strings.Repeat("ü", 60) {
+		t.Errorf("%q", w.Client.Raw())
+	}
+}

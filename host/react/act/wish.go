@@ -1,0 +1,39 @@
+package act
+
+import (
+	"context"
+	"errors"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// Subscriptions begins and ends subscriptions. Both verbs may be repeated: what is as it is
+// wished is left as it is.
+type Subscriptions interface {
+	// Subscribe begins a subscription at what the server sends from now on, and returns it
+	// once the server has confirmed it or it is certain that it stays.
+	// Errors: those of the server, the cause of ctx.
+	Subscribe(ctx context.Context, key event.Key, mode event.Mode) (event.SubID, error)
+	// Unsubscribe ends a subscription here and on its server.
+	Unsubscribe(ctx context.Context, id event.SubID) error
+}
+
+// wish carries out what a client wished and the operator approved.
+func (r *Runner) wish(ctx context.Context, req react.Request) react.Result {
+	ctx, cancel := context.WithTimeout(ctx, req.Time)
+	defer cancel()
+	err := errors.New("there are no subscriptions here")
+	why := ""
+	if to, w := r.o.Subscriptions, req.Wish; to != nil && w.Ends != "" {
+		err, why = to.Unsubscribe(ctx, w.Ends), "subscription "+string(w.Ends)+" is ended"
+	} else if to != nil {
+		var id event.SubID
+		id, err = to.Subscribe(ctx, event.Key{Server: w.Server, Type: w.Type, Args: w.Args}, w.Mode)
+		why = "subscription " + string(id)
+	}
+	if err != nil {
+		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error(), Ended: r.o.Now()}
+	}
+	return react.Result{Outcome: react.OutcomeDone, Why: why, Ended: r.o.Now()}
+}

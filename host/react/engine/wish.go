@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// wishTime bounds how long a wish is carried out: a server may be slow to confirm.
+const wishTime = time.Minute
+
+// Wish implements [react.Control]. What is wished for a second time once its answer no longer
+// stands begins anew in the same run.
+func (e *Engine) Wish(ctx context.Context, w react.Wish) (out react.Run, err error) {
+	err = e.call(ctx, func() error {
+		id := w.Run()
+		if r := e.runs[id]; r != nil {
+			out = cloneRun(&r.Run)
+			return nil
+		}
+		if old, err := e.Run(ctx, id); err == nil && old.Stands(e.now()) {
+			out = old
+			return nil
+		}
+		r, err := e.wished(id, w)
+		if err != nil {
+			return err
+		}
+		e.forget(id)
+		e.add(r)
+		action := "subscription wished"
+		if w.Ends != "" {
+			action = "end wished"
+		}
+		e.staged.audit = append(e.staged.audit, event.AuditEntry{At: r.Created, Actor: actor(r), Action: action, Server: w.Server, Type: w.Type, Sub: w.Ends, Result: "run " + string(id)})
+		out = cloneRun(&r.Run)
+		return nil
+	})
+	return out, err
+}
+
+// wished returns the run of a wish, if there is room for it. Error: [react.ErrWishes].
+func (e *Engine) wished(id react.RunID, w react.Wish) (*run, error) {
+	name, err := json.Marshal(w.Client.Raw())
+	if err != nil {
+		return nil, err
+	}
+	key := react.Key(name)
+	all, own := 0, 0
+	for _, r := range e.runs {
+		if r.Rule == react.WishRule {
+			if all++; r.Key == key {
+				own++
+			}
+		}
+	}
+	switch {
+	case all >= react.MaxWishes:
+		return nil, fmt.Errorf("%w: %d of all clients; the operator decides them first", react.ErrWishes, all)
+	case own >= react.MaxWishesClient:
+		return nil, fmt.Errorf("%w: %d of this client; the operator decides them first", react.ErrWishes, own)
+	}
+	rule := react.Rule{
+		Name: react.WishRule, On: react.Source{Server: w.Server, Type: w.Type.Raw()}, Mode: react.ModeAsk,
+		Limits: react.Limits{Time: wishTime}, Do: react.Do{Wish: &w},
+	}
+	as, err := frozen(&rule)
+	if err != nil {
+		return nil, err
+	}
+	now := e.now()
+	return &run{Run: react.Run{
+		ID: id, NS: react.Client, Rule: rule.Name, Hash: e.ruleState(rule.Name).Hash, Frozen: as, Key: key,
+		State: react.Gathering, Created: now, Due: now,
+	}, rule: rule}, nil
+}
+
+// actor is who acts in a run: its rule, or the client that wished it.
+func actor(r *run) event.Actor {
+	if w := r.rule.Do.Wish; w != nil {
+		return event.Actor("client:" + w.Client.Raw())
+	}
+	return event.Actor("rule:" + r.Rule)
+}
