@@ -245,6 +245,7 @@ func (p *Control) acts(acts []react.Act) []react.Act {
 	for i := range out {
 		a := &out[i]
 		a.Do, a.Path, a.Args = p.do(a.Do), p.set.String(a.Path), slices.Clone(a.Args)
+		a.Interpreters = p.interpreters(a.Interpreters)
 		for j := range a.Args {
 			g := &a.Args[j]
 			g.Pattern, g.Enum = p.set.String(g.Pattern), slices.Clone(g.Enum)
@@ -279,6 +280,7 @@ func (p *Control) request(r *react.Request) *react.Request {
 	}
 	m := *r
 	m.Argv, m.Path, m.Dir, m.Confine = p.argv(m.Argv), p.set.String(m.Path), p.set.String(m.Dir), p.confine(m.Confine)
+	m.Interpreters = p.interpreters(m.Interpreters)
 	m.Boundary, m.URL, m.Note = p.set.String(m.Boundary), p.set.String(m.URL), p.set.String(m.Note)
 	m.Input, m.Wish = []byte(p.set.String(string(m.Input))), p.wish(m.Wish)
 	if r.Model != nil {
@@ -308,6 +310,14 @@ func (p *Control) argv(args []string) []string {
 		default:
 			out[i], option = p.at(option, arg), ""
 		}
+	}
+	return out
+}
+
+func (p *Control) interpreters(all []react.Interpreter) []react.Interpreter {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].Path = p.set.String(out[i].Path)
 	}
 	return out
 }
