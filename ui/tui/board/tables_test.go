@@ -44,6 +44,11 @@ func (s *source) AuditBefore(_ uint64, fn func(event.AuditEntry) bool) error {
 
 // tables are the boards over a log with a gap, an act on it and a refused delivery.
 func tables() (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
+	return tablesOf(func(h *source) board.Host { return h })
+}
+
+// tablesOf is tables on the host that of makes of the source.
+func tablesOf(of func(*source) board.Host) (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}
 	gap := event.Record{Seq: 2, Kind: event.KindGap, Sub: "s1", Server: "pager", Type: key.Type, ReceivedAt: tuitest.Start, Gap: &event.Gap{Cause: event.CauseTruncated, Certain: true}}
 	h := &source{log: eventlog.New(memory{3}), refusals: []event.Refusal{{At: tuitest.Start, Reason: "signature wrong", Status: 401}},
@@ -51,7 +56,7 @@ func tables() (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
 	h.log.Append([]event.Record{{Seq: 1, Kind: event.KindEvent, ReceivedAt: tuitest.Start.Add(-time.Second)}, gap, {Seq: 3, Kind: event.KindEvent}})
 	snap := &host.Snapshot{Version: 1, Last: 3, Receiver: "https://127.0.0.1", Subs: []host.SubscriptionView{{Subscription: event.Subscription{ID: "s1", Key: key, Mode: event.ModePush}}}}
 	s := &tuitest.Screen{}
-	b := board.New(&board.Env{Env: tuitest.Env(), Screen: s, Host: h, Snap: snap, Stats: &host.Stats{},
+	b := board.New(&board.Env{Env: tuitest.Env(), Screen: s, Host: of(h), Snap: snap, Stats: &host.Stats{},
 		Scope: func() query.Node { return query.Node{} }, Focused: func() bool { return true }, Widest: func() (int, int) { return 10, 18 },
 		Sub: func(id event.SubID) *host.SubscriptionView {
 			if id == "s1" {

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/notify"
 )
 
@@ -124,5 +125,67 @@ func TestRulesThatAreOffTellNothing(t *testing.T) {
 	n.SetFocused(true, 5)
 	if n.Unread(9) != 0 {
 		t.Error("unread while the operator looks")
+	}
+}
+
+// Every change of a rule is kept at once; a filter that cannot be read is not.
+func TestRulesAreEdited(t *testing.T) {
+	s := &tuitest.Screen{}
+	n := notify.New(tuitest.Env(), func(string) string { return "" })
+	kept := 0
+	notify.Open(s, &n, func() tea.Cmd { kept++; return nil })
+	if text := s.Text(66, 9); !strings.Contains(text, "none yet") {
+		t.Errorf("without a rule:\n%s", text)
+	}
+	s.Press("o") // the first rule is asked for
+	s.Press("(", "enter")
+	if text := s.Text(66, 9); kept != 1 || strings.Contains(text, "Rules: filters") {
+		t.Errorf("kept %d times, and nothing says what is wrong:\n%s", kept, text)
+	}
+	s.Press("backspace")
+	s.Dialog.Paste("disk")
+	s.Press("enter")
+	if len(n.Settings.Rules) != 1 || n.Settings.Rules[0].Filter != "disk" || !n.Settings.On || kept != 2 {
+		t.Fatalf("%+v, kept %d times", n.Settings, kept)
+	}
+	s.Press("a", "x", "esc")
+	if len(n.Settings.Rules) != 1 {
+		t.Errorf("a new rule that is given up stays: %+v", n.Settings.Rules)
+	}
+	s.Press("a", "x", "enter", "k", "enter", "y", "esc", "space")
+	if r := n.Settings.Rules; len(r) != 2 || r[0] != (notify.Rule{Filter: "disk", Off: true}) || r[1] != (notify.Rule{Filter: "x"}) {
+		t.Errorf("rules %+v", r)
+	}
+	s.Press("j", "D", "delete", "D", "space", "enter", "m")
+	if len(n.Settings.Rules) != 0 || n.Settings.By != notify.Bell {
+		t.Errorf("%+v", n.Settings)
+	}
+	for range notify.Alerts {
+		s.Press("m")
+	}
+	if n.Settings.By != "" {
+		t.Errorf("behind the last way comes %q, not what the terminal suggests", n.Settings.By)
+	}
+	if s.Press("esc"); s.Dialog != nil {
+		t.Error("esc leaves it open")
+	}
+}
+
+// What waits for a decision is told at once, whatever was told before, but only to an
+// operator who looks elsewhere and wants to be told.
+func TestWhatWaitsIsToldAtOnce(t *testing.T) {
+	n := notify.New(tuitest.Env(), func(string) string { return "" })
+	n.Settings = notify.Settings{On: true, By: notify.OSC9}
+	if n.Waits("a run") != nil {
+		t.Error("told while the operator looks")
+	}
+	n.SetFocused(false, 1)
+	for range 2 {
+		if cmd := n.Waits("a run"); cmd == nil || !strings.Contains(fmt.Sprint(cmd().(tea.RawMsg).Msg), "a run") {
+			t.Error("it is not told")
+		}
+	}
+	if n.Settings.On = false; n.Waits("a run") != nil {
+		t.Error("told while notifications are off")
 	}
 }
