@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -118,10 +119,109 @@ func (a attempt) try() error {
 		return unix.Prlimit(0, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
 	case "ptrace":
 		return unix.PtraceAttach(a.PID)
+	case "sigio": // a pipe tells another process of what comes, by a signal of choice
+		fds, err := pipe()
+		if err != nil {
+			return err
+		}
+		if _, err := unix.FcntlInt(uintptr(fds[0]), unix.F_SETOWN, a.PID); err != nil {
+			return err
+		}
+		if _, err := unix.FcntlInt(uintptr(fds[0]), unix.F_SETSIG, int(unix.SIGKILL)); err != nil {
+			return err
+		}
+		if _, err := unix.FcntlInt(uintptr(fds[0]), unix.F_SETFL, unix.O_ASYNC); err != nil {
+			return err
+		}
+		_, err = unix.Write(fds[1], []byte("x"))
+		return err
+	case "setown":
+		return a.asked(unix.SYS_FCNTL, unix.F_SETOWN, uintptr(a.PID))
+	case "setsig":
+		return a.asked(unix.SYS_FCNTL, unix.F_SETSIG, uintptr(unix.SIGKILL))
+	case "setlease":
+		return a.asked(unix.SYS_FCNTL, unix.F_SETLEASE, unix.F_RDLCK)
+	case "fiosetown":
+		pid := int32(a.PID)
+		return a.asked(unix.SYS_IOCTL, ioctlSetOwner, uintptr(unsafe.Pointer(&pid)))
+	case "fioasync":
+		on := int32(1)
+		return a.asked(unix.SYS_IOCTL, ioctlAsync, uintptr(unsafe.Pointer(&on)))
+	case "setflags": // of a file that is open for reading
+		nodump := int32(0x40)
+		return a.asked(unix.SYS_IOCTL, unix.FS_IOC_SETFLAGS, uintptr(unsafe.Pointer(&nodump)))
+	case "nonblock":
+		on := int32(1)
+		return a.asked(unix.SYS_IOCTL, 0x5421, uintptr(unsafe.Pointer(&on)))
+	case "fchmod":
+		return a.asked(unix.SYS_FCHMOD, 0o777, 0)
+	case "chown":
+		return unix.Chown(a.Path, os.Getuid(), os.Getgid())
+	case "nice":
+		return unix.Setpriority(unix.PRIO_PROCESS, a.PID, 19)
+	case "nice all":
+		return unix.Setpriority(unix.PRIO_USER, 0, 19)
+	case "affinity":
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &set); err != nil {
+			return err
+		}
+		return unix.SchedSetaffinity(a.PID, &set)
+	case "scheduler":
+		return unix.SchedSetAttr(a.PID, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH}, 0)
+	case "ioprio":
+		_, _, errno := unix.Syscall(unix.SYS_IOPRIO_SET, ioprioProcess, uintptr(a.PID), 3<<13)
+		return number(errno)
+	case "mq":
+		name := []byte("eventdeck-test\x00")
+		_, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(&name[0])), unix.O_CREAT|unix.O_RDWR, 0o600, 0, 0, 0)
+		return number(errno)
+	case "semaphore":
+		_, _, errno := unix.Syscall(unix.SYS_SEMGET, 0x7e57, 1, 0o600|unix.IPC_CREAT)
+		return number(errno)
+	case "message":
+		_, _, errno := unix.Syscall(unix.SYS_MSGGET, 0x7e57, 0o600|unix.IPC_CREAT, 0)
+		return number(errno)
+	case "packets":
+		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+		return err
+	case "chmod":
+		return unix.Chmod(a.Path, 0o777)
+	case "setxattr":
+		return unix.Setxattr(a.Path, "user.canary", []byte("x"), 0)
+	case "utimes":
+		return unix.UtimesNanoAt(unix.AT_FDCWD, a.Path, make([]unix.Timespec, 2), 0)
+	case "shmget":
+		_, err := unix.SysvShmGet(0x7e57, 4096, unix.IPC_CREAT|0o600)
+		return err
+	case "datagram":
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Sendto(fds[0], []byte("canary"), 0, &unix.SockaddrUnix{Name: a.Path})
 	case "exec":
 		return exec.Command("/bin/sh", "-c", "exit 0").Run()
 	}
 	return errors.New("unknown")
+}
+
+// asked makes a call on the file of the attempt, opened for reading, or on a pipe.
+func (a attempt) asked(call, first, second uintptr) error {
+	fds, err := pipe()
+	if a.Path != "" {
+		fds[0], err = unix.Open(a.Path, unix.O_RDONLY, 0)
+	}
+	if err != nil {
+		return err
+	}
+	_, _, errno := unix.Syscall(call, uintptr(fds[0]), first, second)
+	return number(errno)
+}
+
+func pipe() (fds [2]int, err error) {
+	err = unix.Pipe(fds[:])
+	return fds, err
 }
 
 func number(e unix.Errno) error {
@@ -238,17 +338,80 @@ func TestNoSocketsWithoutNet(t *testing.T) {
 	}
 }
 
+// A descriptor that is ready can have the kernel signal any process. Scopes do not keep a
+// process from setting that up, so it is refused on every kernel.
+func TestDescriptorsSignalNoOther(t *testing.T) {
+	needLandlock(t)
+	victim := exec.Command("/bin/sleep", "1000")
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := victim.Process.Pid
+	for _, version := range []int{0, abiLeast} {
+		for _, what := range []string{"sigio", "setown", "setsig", "fiosetown", "fioasync"} {
+			if got := tried(t, attempt{ABI: version, What: what, PID: pid}); got != unix.EPERM.Error() {
+				t.Errorf("%s, version %d: %s", what, version, got)
+			}
+		}
+	}
+	if got := tried(t, attempt{What: "nonblock"}); got != fine {
+		t.Errorf("another request of the same kind: %s", got)
+	}
+	if err := victim.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var ended *exec.ExitError
+	if err := victim.Wait(); !errors.As(err, &ended) || ended.Sys().(syscall.WaitStatus).Signal() != unix.SIGTERM {
+		t.Errorf("the other process: %v", err)
+	}
+}
+
+// Landlock leaves modes, times, attributes, and memory that processes share alone; a datagram
+// socket of a pair can be turned to any other.
+func TestNothingOutsideIsChangedOrReached(t *testing.T) {
+	needLandlock(t)
+	dir := t.TempDir()
+	file, socket := filepath.Join(dir, "file"), filepath.Join(dir, "socket")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	spec := Spec{Read: []string{dir}}
+	for what, path := range map[string]string{
+		"chmod": file, "fchmod": file, "chown": file, "setxattr": file, "utimes": file, "setlease": file,
+		"shmget": "", "semaphore": "", "message": "", "mq": "", "datagram": socket,
+	} {
+		if got := tried(t, attempt{Spec: spec, What: what, Path: path}); got != unix.EPERM.Error() {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	if got := tried(t, attempt{Spec: spec, What: "setflags", Path: file}); got != unix.ENOTTY.Error() {
+		t.Errorf("flags of a file: %s", got)
+	}
+	for _, what := range []string{"pair", "packets"} {
+		if got := tried(t, attempt{What: what}); got != fine {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
 // The supervisor is such another process of the same user.
 func TestOtherProcessesAreOutOfReach(t *testing.T) {
 	v := needLandlock(t)
 	pid := os.Getpid()
-	for _, what := range []string{"prlimit", "ptrace"} {
+	for _, what := range []string{"prlimit", "ptrace", "nice", "nice all", "affinity", "scheduler", "ioprio"} {
 		if got := tried(t, attempt{What: what, PID: pid}); got != unix.EPERM.Error() {
 			t.Errorf("%s: %s", what, got)
 		}
 	}
-	if got := tried(t, attempt{What: "limit"}); got != fine {
-		t.Errorf("a limit of its own: %s", got)
+	for _, what := range []string{"limit", "nice", "affinity", "scheduler", "ioprio"} {
+		if got := tried(t, attempt{What: what}); got != fine {
+			t.Errorf("%s of its own: %s", what, got)
+		}
 	}
 	// What /proc tells of them ends where it would tell secrets.
 	for _, file := range []string{"environ", "mem", "root/etc/passwd"} {
