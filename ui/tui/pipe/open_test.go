@@ -68,17 +68,20 @@ func TestFailedCommands(t *testing.T) {
 
 func TestClosingKillsTheCommand(t *testing.T) {
 	s := &tuitest.Screen{}
-	began, ended := make(chan struct{}), make(chan error, 1)
+	began, asked := make(chan struct{}), false
 	env := &pipe.Env{Env: tuitest.Env(), Screen: s, Run: func(ctx context.Context, _ []string, _ []byte) ([]byte, error) {
 		close(began)
 		<-ctx.Done()
 		return nil, ctx.Err()
-	}, Again: func(string, string) { ended <- errors.New("it is asked for again") }}
+	}, Again: func(string, string) { asked = true }}
 	cmd := pipe.Open(env, "sleep 9", []string{"sleep", "9"}, func(context.Context) ([]byte, error) { return nil, nil })
-	go func() { tuitest.Run(cmd); ended <- nil }()
+	ended := make(chan tea.Msg, 1)
+	go func() { ended <- cmd() }()
 	<-began
 	s.Press("esc")
-	if err := <-ended; err != nil || s.Dialog != nil {
-		t.Errorf("%v, shown %v", err, s.Dialog)
+	if msg := <-ended; s.Dialog != nil {
+		t.Errorf("%v, shown %v", msg, s.Dialog)
+	} else if tuitest.Run(func() tea.Msg { return msg }); asked {
+		t.Error("the line of a command that was killed is asked for again")
 	}
 }
