@@ -30,7 +30,7 @@ const lineReady = "ready\n"
 func Main(args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 3 && args[1] == argSupervise:
-		return supervise(args[2]), true
+		return supervise(), true
 	case len(args) == 2 && args[1] == argConfined:
 		return confined(), true
 	}
@@ -39,7 +39,12 @@ func Main(args []string) (code int, ok bool) {
 
 // supervise is a supervisor's life: it waits at its gate, carries the order out, and
 // leaves a result. It depends on no other process once its command began.
-func supervise(dir string) int {
+//
+// It knows the directory of its attempt as the one that it works in, and not by its path:
+// where its host was killed before it came to take the lock, the next one may have put
+// another directory there, with which it has nothing to do.
+func supervise() int {
+	const dir = "."
 	// Asked to end, as when the system goes down, it ends its command and tells so.
 	// Caught signals are the default again in what is started; ignored ones would not be.
 	asked := make(chan os.Signal, 1)
@@ -98,7 +103,10 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	}
 	work := o.Request.Dir
 	if work == "" {
-		work = filepath.Join(dir, dirWork)
+		var err error
+		if work, err = filepath.Abs(filepath.Join(dir, dirWork)); err != nil {
+			return never(err.Error())
+		}
 	}
 	pipes, err := newPipes()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -64,6 +65,46 @@ func TestAnAttemptWaitsForTheGateOfAKilledHost(t *testing.T) {
 	}
 	if _, err := r.Ready(t.Context(), req, 1); !errors.Is(err, errAttempt) {
 		t.Errorf("an attempt that was begun is begun again: %v", err)
+	}
+}
+
+// A host may be killed when its supervisor was started and holds no lock yet. When that one
+// comes to it, the directory is that of the next host's attempt: it leaves it alone, and its
+// outcome is what was done.
+func TestALateSupervisorLeavesTheNextAttemptAlone(t *testing.T) {
+	r := newRunner(t, Options{})
+	req := prepared(t, r, shell("echo once"))
+	dir, err := r.newDir(t.Context(), req, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := exec.Command("/bin/sh", "-c", `read go; exec "$0" "$@" </dev/null`, os.Args[0], argSupervise, dir)
+	late.Dir = dir
+	begins, err := late.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Start(); err != nil {
+		t.Fatal(err)
+	}
+	a, err := r.Ready(t.Context(), req, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := begins.Write([]byte("go\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Wait(); err == nil { // it does not wait for the lock of the other
+		t.Error("the late one found a place")
+	}
+	if _, err := left(dir, time.Now()); !errors.Is(err, errAlive) {
+		t.Errorf("the next one does not stand at its gate: %v", err)
+	}
+	if err := a.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	if result := outcome(t, a); result.Outcome != react.OutcomeDone || result.Output.Stdout.Head.Raw() != "once\n" {
+		t.Errorf("%+v", result)
 	}
 }
 
