@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ type wish struct {
 // calls calls a tool of `eventdeck mcp` that must answer.
 func calls(t *testing.T, conn mcp.Connection, tool string, args map[string]any) (got wish) {
 	t.Helper()
-	ask(t, conn, 1, "tools/call", map[string]any{"name": tool, "arguments": args})
+	ask(t, conn, rand.IntN(1<<30), "tools/call", map[string]any{"name": tool, "arguments": args}) // no id twice in a session
 	m, err := conn.Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -115,10 +116,11 @@ func TestAgentsWishForSubscriptions(t *testing.T) {
 		t.Errorf("nothing was approved, and there is\n%s", left)
 	}
 	r.does("approve", asks.ID, r.hashOf(asks.ID))
-	r.until("the subscription", func() bool {
-		got := calls(t, conn, "subscribe", checkout)
-		return got.State == "done" && got.Subscription != "" && strings.Contains(r.subs(), got.Subscription)
-	})
+	var begun wish
+	r.until("the subscription", func() bool { begun = calls(t, conn, "subscribe", checkout); return begun.Subscription != "" })
+	if have := r.subs(); begun.State != "done" || !strings.Contains(have, begun.Subscription) {
+		t.Errorf("%+v; subscriptions:\n%s", begun, have)
+	}
 	log := r.does("audit", "--json")
 	for _, want := range []string{`"actor":"client:stdio"`, `"subscription wished"`, `"end wished"`, `"approval denied"`} {
 		if !strings.Contains(log, want) {
