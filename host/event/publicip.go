@@ -1,6 +1,9 @@
 package event
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+)
 
 // special are the ranges that are unicast and still not reached over the Internet, beside
 // those that package netip tells by itself (IANA special-purpose registries).
@@ -26,4 +29,11 @@ func IsPublicIP(ip netip.Addr) bool {
 		}
 	}
 	return true
+}
+
+// IsLoopback reports whether a host is this machine by its name or address, without looking
+// the name up.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }

@@ -16,6 +16,7 @@ import (
 	"os"
 
 	"eventdeck/host/react"
+	"eventdeck/host/react/address"
 	"eventdeck/host/redact"
 )
 
@@ -100,9 +101,9 @@ func Open(m react.Model, o Options) (*Client, error) {
 	if m.Price != nil && (m.Price.In < 0 || m.Price.Out < 0) {
 		return nil, fmt.Errorf("%w %s: a price is negative", ErrModel, m.Name)
 	}
-	base, err := address(m.URL)
+	base, err := address.Model(m.URL)
 	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", ErrModel, m.Name, err)
+		return nil, fmt.Errorf("%w %s: its address: %w", ErrModel, m.Name, err)
 	}
 	c.endpoint = base.JoinPath(c.wire.path(base.Path))
 	if c.o.Env == nil {

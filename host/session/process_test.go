@@ -3,6 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -279,5 +282,13 @@ func TestProcessEndsByItselfWhenItsInputCloses(t *testing.T) {
 	s.Close()
 	if state := s.link.(*processLink).cmd.ProcessState; !state.Success() {
 		t.Errorf("state %v", state)
+	}
+}
+
+func TestADirectoryOfAProcessThatIsNone(t *testing.T) {
+	server := event.Server{Name: "x", Command: os.Args[0], Dir: filepath.Join(t.TempDir(), "none")}
+	_, err := Dial(soon(t), server, Options{})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("its directory %q cannot be used: ", server.Dir)) {
+		t.Errorf("got %v", err)
 	}
 }

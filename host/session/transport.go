@@ -8,15 +8,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/proxy"
 )
 
 // newTransport returns a transport that sets bounds to connecting, and none to
@@ -32,7 +31,7 @@ func newTransport(server event.Server, opts Options) (http.RoundTripper, error) 
 	if opts.Dial != nil {
 		t.Proxy, t.DialContext = nil, opts.Dial
 	}
-	if u, err := url.Parse(server.URL); err != nil || u.Scheme != "http" || !isLoopback(u.Hostname()) {
+	if u, err := url.Parse(server.URL); err != nil || u.Scheme != "http" || !event.IsLoopback(u.Hostname()) {
 		return t, nil
 	}
 	two := t.Clone()
@@ -59,7 +58,7 @@ func BaseTransport(server event.Server, base *tls.Config, log *slog.Logger) (*ht
 	}
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
 	return &http.Transport{
-		Proxy:                  environmentProxy,
+		Proxy:                  proxy.FromEnvironment,
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        config,
 		TLSHandshakeTimeout:    10 * time.Second,
@@ -116,14 +115,6 @@ func (p *plain) RoundTrip(req *http.Request) (*http.Response, error) {
 func (p *plain) CloseIdleConnections() {
 	p.one.CloseIdleConnections()
 	p.two.CloseIdleConnections()
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // tlsConfig adds certificate authorities to those of base: the file of the

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/proxy"
 )
 
 var errRedirected = errors.New("it redirects, which is not followed")
@@ -25,7 +26,7 @@ var errRedirected = errors.New("it redirects, which is not followed")
 // not make the host ask its own neighbours.
 func newClient(base *http.Transport, private func() bool) *http.Client {
 	if base == nil {
-		base = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second}
+		base = &http.Transport{Proxy: proxy.FromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second}
 	}
 	t := base.Clone()
 	t.DisableKeepAlives = true // questions are rare, and nothing is to be left behind
@@ -104,22 +105,14 @@ func (a *Account) checkAddress(address string) error {
 		// keeps to itself (RFC 6749, sections 3.1 and 3.2).
 		return fmt.Errorf("%v has a fragment", words(address))
 	case u.Scheme == "https":
-	case u.Scheme == "http" && isLoopback(u.Hostname()):
+	case u.Scheme == "http" && event.IsLoopback(u.Hostname()):
 	default:
 		return fmt.Errorf("%v is not https", words(address))
 	}
-	if isLoopback(u.Hostname()) && !a.private() {
+	if event.IsLoopback(u.Hostname()) && !a.private() {
 		return fmt.Errorf("%v is on this machine, and the server is not", words(address))
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // ask makes a request and reads an answer in JSON of at most 1 MiB. The status

@@ -69,7 +69,7 @@ func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listene
 	if err != nil {
 		return nil, usagef("--listen must look like 127.0.0.1:8940")
 	}
-	if !isLoopback(name) && (!f.beyond || token.IsZero()) {
+	if !event.IsLoopback(name) && (!f.beyond || token.IsZero()) {
 		return nil, usagef("--listen %q is not on loopback: others could read everything that is kept. Where that is meant, give --beyond-loopback and a token in %s", f.listen, mcpToken)
 	}
 	var lc net.ListenConfig

@@ -276,15 +276,10 @@ func (a *app) checkReceiver() error {
 	if err != nil {
 		return usagef("--listen must look like 127.0.0.1:8443")
 	}
-	if a.flags.plainHTTP && !isLoopback(name) {
+	if a.flags.plainHTTP && !event.IsLoopback(name) {
 		return usagef("--plain-http works on loopback only, and %q is not", name)
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // tracer writes every frame of the wire to standard error.

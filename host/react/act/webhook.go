@@ -13,12 +13,12 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
+	"eventdeck/host/react/address"
 	"eventdeck/host/react/attempt"
 	"eventdeck/host/react/input"
 	"eventdeck/host/receiver"
@@ -36,7 +36,7 @@ func (r *Runner) prepareWebhook(req *react.Request, w react.Webhook, run react.R
 	if req.Input, err = input.Body(run, members); err != nil {
 		return err
 	}
-	if _, err := target(w.URL, w.Private); err != nil {
+	if err := target(w.URL, w.Private); err != nil {
 		return err
 	}
 	_, err = r.secret(w.Secret)
@@ -60,57 +60,18 @@ func (r *Runner) secret(named string) (event.Secret, error) {
 	return secret, nil
 }
 
-// target reads an address: https, or http where private addresses are allowed and this is
-// one by its look. What its name leads to is looked at when it is dialed.
+// target looks at an address. What its name leads to is looked at when it is dialed.
 //
 // Error: [react.ErrTarget].
-func target(address string, private bool) (*url.URL, error) {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Hostname() == "":
-		return nil, fmt.Errorf("%w %q: it is no address", react.ErrTarget, address)
-	case u.User != nil:
-		return nil, fmt.Errorf("%w %q: it holds a user name; the signature is the proof", react.ErrTarget, u.Redacted())
-	case u.Fragment != "":
-		return nil, fmt.Errorf("%w %q: it has a fragment", react.ErrTarget, address)
-	case u.Scheme == "https":
-	case u.Scheme == "http" && private && isLoopback(u.Hostname()):
-	default:
-		return nil, fmt.Errorf("%w %q: it is not https; http is for loopback with \"private\": true", react.ErrTarget, address)
-	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
-		if err := mayDial(ip, private); err != nil {
-			return nil, err
-		}
-	}
-	return u, nil
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
-}
-
-// mayDial refuses addresses that are not on the public Internet, unless private ones are
-// allowed; those at which clouds give out keys are link-local and never allowed.
-//
-// Error: [react.ErrTarget].
-func mayDial(ip netip.Addr, private bool) error {
-	ip = ip.Unmap().WithZone("")
-	switch {
-	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified(), ip == metadata:
-		return fmt.Errorf("%w: %s is link-local, for many, or no address; webhooks never go there", react.ErrTarget, ip)
-	case !private && !event.IsPublicIP(ip):
-		return fmt.Errorf("%w: %s is not a public address; \"private\": true allows it", react.ErrTarget, ip)
+func target(text string, private bool) error {
+	if _, err := address.Webhook(text, private); err != nil {
+		return fmt.Errorf("%w: %w", react.ErrTarget, err)
 	}
 	return nil
 }
 
-// metadata is where Amazon's machines give out keys over IPv6.
-var metadata = netip.MustParseAddr("fd00:ec2::254")
-
 func (r *Runner) readyWebhook(req react.Request, h react.Handle) (react.Attempt, error) {
-	if _, err := target(req.URL, req.Private); err != nil {
+	if err := target(req.URL, req.Private); err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
 	secret, err := r.secret(req.Secret)
@@ -162,12 +123,15 @@ func (r *Runner) send(parent context.Context, req react.Request, secret event.Se
 // client returns a client for one request. It asks no proxy, follows no redirect, and
 // looks at every address that it dials, whatever the name led to before.
 func (r *Runner) client(private bool) *http.Client {
-	dialer := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
+	dialer := &net.Dialer{Control: func(_, dialed string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(dialed)
+		if err == nil {
+			err = address.WebhookAt(to.Addr(), private)
+		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", react.ErrTarget, err)
 		}
-		return mayDial(to.Addr(), private)
+		return nil
 	}}
 	return &http.Client{
 		Transport: &http.Transport{

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -179,9 +178,6 @@ func TestANameThatLeadsInside(t *testing.T) {
 	result := sent(t, r, hookRequest(t, r, react.Webhook{URL: "https://localhost:" + port}), 1)
 	if result.Outcome != react.OutcomeFailed || !strings.Contains(result.Why, "not a public address") || asked {
 		t.Errorf("%+v, asked: %v", result, asked)
-	}
-	if err := mayDial(netip.MustParseAddr("8.8.8.8"), false); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,15 +1,15 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"eventdeck/host/internal/jsonfile"
 	"eventdeck/host/react"
+	"eventdeck/host/react/address"
 )
 
 // The members of each kind of act. The first one names it.
@@ -220,32 +220,23 @@ func (p *parser) webhook(m member, to *react.Do) {
 		}
 	}
 	if m, ok := jsonfile.Find(members, "webhook"); ok && w.URL != "" {
-		p.address(m, w)
+		_, err := address.Webhook(w.URL, w.Private)
+		p.address(m, w.URL, err)
 	}
 	if _, ok := jsonfile.Find(members, "secret"); !ok {
 		p.wrong(m.Start, `"secret": "${NAME}", with a variable NAME that holds whsec_…`, "the webhook has no secret to sign with")
 	}
 }
 
-// address refuses what a webhook may not be sent to. The address itself may be a secret and
-// is not repeated.
-func (p *parser) address(m member, w *react.Webhook) {
-	u, err := url.Parse(w.URL)
+// address tells what is wrong with an address. It may hold a secret, and is not repeated.
+func (p *parser) address(m member, text string, err error) {
+	var wrong *address.Error
 	switch {
-	case err != nil || u.Host == "" || len(w.URL) > maxText:
-		p.wrong(m.Start, "https://HOST/PATH", `"webhook" is no address`)
-	case u.Scheme == "http" && w.Private && isLoopback(u.Hostname()):
-	case u.Scheme != "https":
-		p.wrong(m.Start, `https://…, or "private": true with http on this machine`, `"webhook" begins with %s:`, short([]byte(u.Scheme)))
-	case u.User != nil || u.Fragment != "":
-		p.wrong(m.Start, "the address without them", `"webhook" has a user or a fragment`)
+	case len(text) > maxText:
+		p.wrong(m.Start, fmt.Sprintf("at most %d bytes", maxText), "%q is too long", m.Key)
+	case errors.As(err, &wrong):
+		p.wrong(m.Start, wrong.Write, "%q %s", m.Key, wrong.Wrong)
 	}
-}
-
-// isLoopback reports whether a host is this machine by its name or address.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // variable takes the name of a variable alone, in place of a secret: files are copied and

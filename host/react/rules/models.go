@@ -2,12 +2,12 @@ package rules
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"eventdeck/host/internal/jsonfile"
 	"eventdeck/host/react"
+	"eventdeck/host/react/address"
 )
 
 // Defaults and bounds of models.
@@ -39,7 +39,8 @@ func (p *parser) model(m member) react.Model {
 			choice(p, m, &to.Wire, react.WireChat, react.WireMessages)
 		case "url":
 			if text, ok := p.text(m, "an https address"); ok {
-				p.modelURL(m, text)
+				_, err := address.Model(text)
+				p.address(m, text, err)
 				to.URL = strings.TrimRight(text, "/")
 			}
 		case "model":
@@ -63,20 +64,6 @@ func (p *parser) model(m member) react.Model {
 		}
 	}
 	return to
-}
-
-// modelURL refuses an address at which no model may be asked. The address itself may hold a
-// secret and is not repeated.
-func (p *parser) modelURL(m member, text string) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || len(text) > maxText:
-		p.wrong(m.Start, "https://HOST/v1", `"url" is no address`)
-	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		p.wrong(m.Start, "https://…, or http on this machine", `"url" begins with %s:`, short([]byte(u.Scheme)))
-	case u.User != nil || u.Fragment != "" || u.RawQuery != "" || u.ForceQuery:
-		p.wrong(m.Start, "the address without them, and the key as \"key\"", `"url" has a user, a question mark or a fragment`)
-	}
 }
 
 // price reads what a million tokens cost: 0, or dollars for those that are read and written.

@@ -1,4 +1,5 @@
-package session
+// Package proxy finds the proxy that the environment names for a request.
+package proxy
 
 import (
 	"errors"
@@ -14,9 +15,10 @@ import (
 // not told: it may hold a password.
 var errProxy = errors.New("is no URL of a proxy; write it as http://host:port, or unset it")
 
-// environmentProxy is [http.ProxyFromEnvironment], which passes over a proxy that it
-// cannot read: a request would go around the one that the operator wants.
-func environmentProxy(req *http.Request) (*url.URL, error) {
+// FromEnvironment is [http.ProxyFromEnvironment], but for a proxy that cannot be read: that one
+// passes over it, and a request would go around the proxy that the operator wants. It fails
+// with the name of the variable here, without its value.
+func FromEnvironment(req *http.Request) (*url.URL, error) {
 	if err := checkProxy(httpproxy.FromEnvironment(), req.URL); err != nil {
 		return nil, err
 	}

@@ -1,16 +1,11 @@
-package session
+package proxy
 
 import (
-	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/http/httpproxy"
-
-	"eventdeck/host/event"
 )
 
 // No request goes around a proxy that is wanted and cannot be read.
@@ -38,13 +33,5 @@ func TestProxiesThatMakeNoSense(t *testing.T) {
 		if (tt.says == "") != (err == nil) || err != nil && (!strings.HasPrefix(err.Error(), tt.says) || strings.Contains(err.Error(), "s3cret")) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestADirectoryOfAProcessThatIsNone(t *testing.T) {
-	server := event.Server{Name: "x", Command: os.Args[0], Dir: filepath.Join(t.TempDir(), "none")}
-	_, err := Dial(soon(t), server, Options{})
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("its directory %q cannot be used: ", server.Dir)) {
-		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,107 @@
+// Package address says where models and webhooks of rules may be: by the text of an address
+// when a rule is read, and by what its name leads to when it is dialed.
+package address
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+
+	"eventdeck/host/event"
+)
+
+// Error says what is wrong with an address, and what to write. It does not repeat the address,
+// which may hold a secret.
+type Error struct{ Wrong, Write string }
+
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("it %s; write %s", e.Wrong, e.Write) }
+
+// Model reads the address of a model: https, or http to this machine.
+//
+// Error: [*Error].
+func Model(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" {
+		return nil, &Error{"is no address", "https://HOST/v1"}
+	}
+	local := event.IsLoopback(u.Hostname())
+	switch {
+	case u.Scheme != "https" && (u.Scheme != "http" || !local):
+		return nil, &Error{"begins with " + scheme(u), "https://…, or http on this machine"}
+	case u.User != nil || u.Fragment != "" || u.RawQuery != "" || u.ForceQuery:
+		return nil, &Error{"has a user, a question mark or a fragment", `the address without them, and the key as "key"`}
+	}
+	return u, literal(u, func(ip netip.Addr) error { return ModelAt(ip, local) })
+}
+
+// Webhook reads the address of a webhook: https, or http to this machine where private
+// addresses are allowed.
+//
+// Error: [*Error].
+func Webhook(text string, private bool) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "":
+		return nil, &Error{"is no address", "https://HOST/PATH"}
+	case u.Scheme != "https" && (u.Scheme != "http" || !private || !event.IsLoopback(u.Hostname())):
+		return nil, &Error{"begins with " + scheme(u), `https://…, or "private": true with http on this machine`}
+	case u.User != nil || u.Fragment != "":
+		return nil, &Error{"has a user or a fragment", "the address without them"}
+	}
+	return u, literal(u, func(ip netip.Addr) error { return WebhookAt(ip, private) })
+}
+
+func scheme(u *url.URL) string { return u.Scheme[:min(len(u.Scheme), 40)] + ":" }
+
+// literal looks at an address that is no name.
+func literal(u *url.URL, may func(netip.Addr) error) error {
+	ip, err := netip.ParseAddr(u.Hostname())
+	if err != nil {
+		return nil
+	}
+	return may(ip)
+}
+
+// ModelAt says whether the name of a model may lead to an address: one of this machine (local)
+// stays on it, and no other leads there, nor to where clouds give out keys. A private network
+// may be meant: the certificate proves that it is the one that the operator named.
+//
+// Error: [*Error].
+func ModelAt(ip netip.Addr, local bool) error {
+	ip = ip.Unmap().WithZone("")
+	switch {
+	case never(ip):
+		return leads(ip, "which is link-local, for many, or none", "the address of a model")
+	case ip.IsLoopback() != local:
+		return leads(ip, "which is on another side of this machine than its name says", "127.0.0.1, ::1 or localhost for a model on this machine, and no such address for another")
+	}
+	return nil
+}
+
+// WebhookAt says whether a webhook may go to an address: one on the public Internet, or a
+// private one where those are allowed.
+//
+// Error: [*Error].
+func WebhookAt(ip netip.Addr, private bool) error {
+	ip = ip.Unmap().WithZone("")
+	switch {
+	case never(ip):
+		return leads(ip, "which is link-local, for many, or none", "the address of a receiver")
+	case !private && !event.IsPublicIP(ip):
+		return leads(ip, "which is not a public address", `"private": true if it is meant`)
+	}
+	return nil
+}
+
+func leads(ip netip.Addr, what, write string) error {
+	return &Error{fmt.Sprintf("leads to %s, %s", ip, what), write}
+}
+
+// never reports whether nothing is ever sent to an address: clouds give out keys at link-local
+// ones, and Amazon over IPv6 at one more.
+func never(ip netip.Addr) bool {
+	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || ip == metadata
+}
+
+var metadata = netip.MustParseAddr("fd00:ec2::254")
