@@ -178,7 +178,7 @@ func TestDemoOnATerminal(t *testing.T) {
 func picture(c *terminal, file string) {
 	c.t.Helper()
 	c.sees("a payload that tries something", func(s string) bool { return strings.Contains(s, "to-ai") })
-	if err := os.WriteFile(file, []byte(c.screen.SVG()), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(c.screen.SVG(screen.Dark())), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -53,7 +53,7 @@ func TestProgram(t *testing.T) {
 	typed("\x13")
 	see("subscribed to pager incident.created")
 	if file := os.Getenv("EVENTDECK_PICTURE"); file != "" {
-		if err := os.WriteFile(file, []byte(s.SVG()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(s.SVG(screen.Dark())), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -61,7 +61,7 @@ func TestStylesAndPicture(t *testing.T) {
 	if !c[0].Style.Bold || c[0].Style.FG != "#010203" || c[3].Style != (Style{}) || !c[4].Style.Reverse {
 		t.Errorf("styles %+v %+v %+v", c[0].Style, c[3].Style, c[4].Style)
 	}
-	svg := s.SVG()
+	svg := s.SVG(Dark())
 	if !strings.Contains(svg, "&lt;x&gt;") || !strings.Contains(svg, `fill="#010203" font-weight="bold">red<`) {
 		t.Error(svg)
 	}
@@ -107,7 +107,7 @@ func TestFramesAreShownWhole(t *testing.T) {
 		t.Errorf("answered %q", answers.String())
 	}
 	fmt.Fprint(s, "\x1b[?2026h\x1b[Hhalf")
-	if got := s.Text(); got != "old\n\n" || s.Cells()[0][0].Text != "o" || strings.Contains(s.SVG(), "half") {
+	if got := s.Text(); got != "old\n\n" || s.Cells()[0][0].Text != "o" || strings.Contains(s.SVG(Dark()), "half") {
 		t.Errorf("of half a frame is shown %q", got)
 	}
 	fmt.Fprint(s, "\r\nall\x1b[?2026l")

@@ -109,24 +109,30 @@ func indexed(n int) string {
 
 // Measures of the picture, in pixels.
 const (
-	cellWidth, cellHeight, margin = 8.4, 18.0, 12.0
-	paper, ink                    = "#12161e", "#d5d9e0"
+	cellWidth, cellHeight, margin = 8.4, 16.4, 12.0
 )
 
-// SVG draws the cells as a picture with a dark background.
-func (s *Screen) SVG() string {
+// Paper is what a picture is drawn on: the colours of cells that name none, as #rrggbb.
+type Paper struct{ Background, Text string }
+
+// The papers of the documents.
+func Dark() Paper  { return Paper{"#12161e", "#d5d9e0"} }
+func Light() Paper { return Paper{"#ffffff", "#24292f"} }
+
+// SVG draws the cells as a picture.
+func (s *Screen) SVG(paper Paper) string {
 	cells := s.Cells()
 	var b strings.Builder
 	w, h := float64(s.w)*cellWidth+2*margin, float64(len(cells))*cellHeight+2*margin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14">`+"\n", w, h)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper.Background)
 	for y, row := range cells {
 		for x := 0; x < len(row); {
 			end := x + 1
 			for end < len(row) && row[end].Style == row[x].Style {
 				end++
 			}
-			drawRun(&b, row[x:end], x, y)
+			paper.draw(&b, row[x:end], x, y)
 			x = end
 		}
 	}
@@ -134,16 +140,16 @@ func (s *Screen) SVG() string {
 	return b.String()
 }
 
-// drawRun draws neighbouring cells of one style.
-func drawRun(b *strings.Builder, run []Cell, x, y int) {
+// draw draws neighbouring cells of one style.
+func (p Paper) draw(b *strings.Builder, run []Cell, x, y int) {
 	st := run[0].Style
 	fg, bg := st.FG, st.BG
 	if fg == "" {
-		fg = ink
+		fg = p.Text
 	}
 	if st.Reverse {
 		if bg == "" {
-			bg = paper
+			bg = p.Background
 		}
 		fg, bg = bg, fg
 	}
@@ -173,5 +179,5 @@ func drawRun(b *strings.Builder, run []Cell, x, y int) {
 		attrs += ` font-style="italic"`
 	}
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" textLength="%.1f" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
-		left, top+13.5, width, fg, attrs, html.EscapeString(text.String()))
+		left, top+12.8, width, fg, attrs, html.EscapeString(text.String()))
 }
