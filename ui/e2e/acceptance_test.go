@@ -54,6 +54,7 @@ func TestAcceptOwnSubscriptionInSixKeys(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "20")
 	c := w.terminal(100, 30, url, "--data", w.data())
+	c.reads("· alert.fired") // its types are listed
 	pressed := 0
 	for _, step := range []struct{ told, key string }{
 		{"ready", "j"}, {"▶▾ ●", "j"}, {"s subscribe", "s"}, {"ctrl+s subscribe", "\x13"},
