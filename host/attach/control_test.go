@@ -2,6 +2,7 @@ package attach_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -265,5 +267,33 @@ func TestWithoutAnEngineReactionsAreRefused(t *testing.T) {
 	}
 	if err := c.Approve(t.Context(), "a", "h"); !errors.Is(err, react.ErrNotEngine) {
 		t.Error(err)
+	}
+}
+
+// Of runs that nobody approves in a view only what they are for goes to other processes: of
+// hundreds that are large it would be more than an answer may have.
+func TestRunsThatNobodyApprovesAreToldLight(t *testing.T) {
+	large := strings.Repeat("x", 200<<10)
+	request := func() *react.Request {
+		return &react.Request{Kind: react.RequestTool, Run: "a", Rule: "page", Server: "pager", Tool: "look", Task: large, Input: []byte(large),
+			Tools: []react.Pinned{{Description: trust.Untrusted(large)}}, Choices: []react.Act{{Name: large}}}
+	}
+	e := &engine{view: react.View{On: true, Revision: 1}}
+	run := react.Run{ID: "a", Rule: "page", State: react.Running, Frozen: react.Frozen(`"` + large + `"`), Request: request(), Began: request()}
+	for range 500 {
+		e.view.Active = append(e.view.Active, run)
+	}
+	e.view.Waiting = []react.Run{{ID: "w", Request: request()}}
+	c := newFirstWith(t, e).client().Control()
+	got := c.Reactions()
+	raw, err := json.Marshal(got.Active)
+	if err != nil || len(got.Active) != 500 || len(raw) > 1<<20 || got.Active[0].Request.Tool != "look" {
+		t.Errorf("%d runs in %d bytes, %v", len(got.Active), len(raw), err)
+	}
+	if len(got.Waiting) != 1 || got.Waiting[0].Request.Hash() != request().Hash() {
+		t.Error("what is to be approved did not come whole")
+	}
+	if run.Request.Tools == nil || run.Frozen == nil {
+		t.Error("the engine's own runs were changed")
 	}
 }

@@ -66,16 +66,21 @@ func acting[In any](v verb[In, nothing], fn func(react.Control, context.Context,
 	return asking(v, func(c react.Control, ctx context.Context, in In) (nothing, error) { return false, fn(c, ctx, in) })
 }
 
-// lightened returns runs without their inputs, which nobody approves here: there may be
-// thousands of them.
+// lightened returns runs without what nobody approves here: there may be thousands of them, and
+// who wants all of one asks for it.
 func lightened(runs []react.Run) []react.Run {
 	runs = slices.Clone(runs)
 	for i := range runs {
-		if r := runs[i].Request; r != nil {
-			light := *r
-			light.Input = nil
-			runs[i].Request = &light
-		}
+		r := &runs[i]
+		r.Frozen, r.Request, r.Began = nil, light(r.Request), light(r.Began)
 	}
 	return runs
+}
+
+// light returns what a request is for, nil for none.
+func light(r *react.Request) *react.Request {
+	if r == nil {
+		return nil
+	}
+	return &react.Request{Kind: r.Kind, Run: r.Run, Rule: r.Rule, Seq: r.Seq, Count: r.Count, Step: r.Step, Server: r.Server, Tool: r.Tool, Class: r.Class, Act: r.Act}
 }

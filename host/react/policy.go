@@ -44,7 +44,7 @@ type Facts struct {
 	Started, StartedAll         int
 	StartedUntil, StartedAllDue time.Time
 	Running, RunningAll         int   // acts that run now: of the rule and group, and of all rules
-	Queued                      int   // runs of the rule that wait, without this one
+	Queued, QueuedAll           int   // runs that wait, of the rule and of all rules, without this one
 	Asking                      int   // runs of all rules that ask, without this one
 	Cost                        int64 // micro-dollars that the act may cost at most
 
@@ -252,6 +252,9 @@ func (j *judge) limits() {
 	all := &f.File.Limits
 	if all.Runs.N > 0 && !f.Goes && f.StartedAll >= all.Runs.N {
 		j.wait(CauseRate, f.StartedAllDue, f.File.Line("limits.runs"), "%d acts within %s are all that the rules may start together", all.Runs.N, FormatDuration(all.Runs.Per))
+	}
+	if all.Queue > 0 && f.QueuedAll >= all.Queue {
+		j.say(Suppressed, CauseQueue, f.File.Line("limits.queue"), "%d runs of all rules wait already", f.QueuedAll)
 	}
 	if all.Running > 0 && f.RunningAll >= all.Running {
 		j.wait(CauseRunning, time.Time{}, f.File.Line("limits.running"), "%d acts run already", f.RunningAll)

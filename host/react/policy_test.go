@@ -21,7 +21,7 @@ func ruleOf(mode Mode) *Rule {
 
 func free(mode Mode) Facts {
 	return Facts{Now: noon, Rule: ruleOf(mode), Armed: true, NS: Live,
-		File: &File{Limits: Limits{Runs: Rate{60, time.Hour}, Running: 4}, Lines: map[string]string{"limits.runs": "rules.json:9:3"}}}
+		File: &File{Limits: Limits{Runs: Rate{60, time.Hour}, Running: 4, Queue: 1000}, Lines: map[string]string{"limits.runs": "rules.json:9:3"}}}
 }
 
 // restrictions are what can be added to facts; none may loosen what is decided.
@@ -44,6 +44,7 @@ var restrictions = map[string]func(*Facts){
 	"running":    func(f *Facts) { f.Running = 1 },
 	"all run":    func(f *Facts) { f.RunningAll = 4 },
 	"queue":      func(f *Facts) { f.Queued = 100 },
+	"all queue":  func(f *Facts) { f.QueuedAll = 1000 },
 	"approvals":  func(f *Facts) { f.Asking = MaxAsking },
 	"cost":       func(f *Facts) { f.Cost = 500_001 },
 	"unapproved": func(f *Facts) { f.Approved = false },

@@ -272,7 +272,7 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 	facts.OnceUntil = f.once
 	facts.Stale = m.Rule.Age > 0 && f.Age > m.Rule.Age
 	if have == nil {
-		facts.Queued = rs.waiting
+		facts.Queued, facts.QueuedAll = rs.waiting, e.waiting
 	}
 	d := react.Judge(facts)
 	if d.State == react.Suppressed && d.Cause == react.CauseQueue && rs.newest != nil {
@@ -323,6 +323,7 @@ func (e *Engine) add(r *run) {
 	e.runs[r.ID] = r
 	e.order = append(e.order, r)
 	e.ruleState(r.Rule).waiting += waiting(r.State)
+	e.waiting += waiting(r.State)
 	e.stageRun(r)
 }
 

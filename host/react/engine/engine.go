@@ -37,7 +37,8 @@ const (
 	pauseMost     = 20 * time.Millisecond // after each look at the log in a burst
 	preparing     = 4                     // runs whose requests are made at the same time, and as many of rules with tools
 	viewEvery     = 50 * time.Millisecond
-	viewActive    = 500 // runs in a view, beside those that ask
+	viewActive    = 500      // runs in a view, beside those that ask
+	heldBytes     = 64 << 20 // of runs that wait with their requests
 )
 
 // Store is what the engine needs of the store of the host.
@@ -116,6 +117,7 @@ type Engine struct {
 	busy     int                                 // acts that are being begun or run
 	asking   int
 	ends     map[react.State]uint64 // runs that ended since Open
+	waiting  int                    // runs that gather, ask or are ready
 
 	staged   staged
 	fired    []firing

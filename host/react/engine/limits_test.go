@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,65 @@ func TestSlowServersHoldNoOtherRules(t *testing.T) {
 		rest(2 * time.Second)
 		if w.acts() == 0 {
 			t.Error("a rule without tools waits for servers that list them")
+		}
+	})
+}
+
+// What waits is bounded over all rules too; what finds no place is counted.
+func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		var rules []react.Rule
+		for i, name := range []string{"a", "b"} {
+			rule := noteRule(name)
+			rule.Mode, rule.Key, rule.On.Type, rule.Limits.Queue = react.ModeAsk, []string{".k"}, fmt.Sprintf("type%d", i), 100
+			rules = append(rules, rule)
+		}
+		w := newWorld(t, rules...)
+		w.file.Limits.Queue = 30
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		for i := range 25 {
+			w.submit(record("pager", "type0", fmt.Sprintf(`{"k":%d}`, i)), record("pager", "type1", fmt.Sprintf(`{"k":%d}`, i)))
+		}
+		rest(5 * time.Second)
+		v := e.Reactions()
+		members, lost := uint64(0), v.Rules[0].Suppressed["queue"]+v.Rules[1].Suppressed["queue"]
+		for _, r := range slices.Concat(v.Waiting, v.Active) {
+			members += r.Members.Count
+		}
+		if n := len(v.Waiting) + len(v.Active); n != 30 || members+lost != 50 {
+			t.Errorf("%d runs of %d members wait, %d were suppressed", n, members, lost)
+		}
+	})
+}
+
+// Requests that wait take so much memory at most: the others go on gathering.
+func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.Mode, rule.Key = react.ModeAsk, []string{".k"}
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		w.submit(record("pager", "incident", `{"k":1}`))
+		rest(5 * time.Second)
+		first := only(t, e, react.Asking)
+		takes := func(n int) { must(t, e.call(t.Context(), func() error { e.runs[first.ID].held = n; return nil })) }
+		var held int
+		must(t, e.inside(t.Context(), func() { held = e.runs[first.ID].held }))
+		if held == 0 {
+			t.Error("a request takes nothing")
+		}
+		takes(heldBytes)
+		w.submit(record("pager", "incident", `{"k":2}`))
+		rest(time.Minute)
+		if v := e.Reactions(); len(v.Waiting) != 1 || len(v.Active) != 1 || !strings.Contains(v.Active[0].Why, "64 MiB already") {
+			t.Fatalf("%+v", v.Active)
+		}
+		takes(1)
+		rest(5 * time.Second)
+		if v := e.Reactions(); len(v.Waiting) != 2 {
+			t.Errorf("%d wait", len(v.Waiting))
 		}
 	})
 }

@@ -140,6 +140,9 @@ func (e *Engine) loadRun(value []byte) error {
 	if r.rule, err = react.Thaw(r.Frozen); err != nil {
 		return err
 	}
+	if r.Request != nil {
+		r.held = len(value)
+	}
 	e.runs[r.ID] = r
 	e.order = append(e.order, r)
 	return nil
@@ -164,6 +167,7 @@ func (e *Engine) index() {
 		g.fresh += r.fresh(r.State)
 		e.asking += asking(r.State)
 		e.ruleState(r.Rule).waiting += waiting(r.State)
+		e.waiting += waiting(r.State)
 		if e.lag != "" && r.State != react.Asking {
 			r.Lag, r.Approved = true, "" // it may have been done already
 		}

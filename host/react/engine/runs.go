@@ -14,6 +14,7 @@ func (e *Engine) advance() time.Time {
 	now := e.now()
 	next := now.Add(tickEvery)
 	over := false
+	held, coming := e.heldNow()
 	for _, r := range e.order {
 		due := r.Due
 		switch {
@@ -38,7 +39,11 @@ func (e *Engine) advance() time.Time {
 				e.waits(r, "another run of its group asks, is ready or runs")
 			case r.full && e.asking >= react.MaxAsking:
 				e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
+			case held >= heldBytes:
+				e.waits(r, fmt.Sprintf("runs that wait take %d MiB already", heldBytes>>20))
+			case held+coming >= heldBytes: // until it is known what those take
 			default:
+				coming += maxBegun
 				e.leave(r)
 			}
 		case react.Asking:
@@ -65,6 +70,21 @@ func (e *Engine) advance() time.Time {
 		}
 	}
 	return next
+}
+
+// heldNow returns the bytes that runs take whose requests were made, and what those may take
+// whose requests are being made.
+func (e *Engine) heldNow() (held, coming int) {
+	for _, r := range e.order {
+		switch {
+		case r.State.Over():
+		case r.State == react.Gathering && r.busy:
+			coming += maxBegun
+		default:
+			held += r.held
+		}
+	}
+	return held, coming
 }
 
 // behind reports whether a run has to wait for another one of its group. One that asks
@@ -101,6 +121,7 @@ func (e *Engine) setState(r *run, to react.State, why, line string) {
 	g.fresh += r.fresh(to) - r.fresh(r.State)
 	e.asking += asking(to) - asking(r.State)
 	e.ruleState(r.Rule).waiting += waiting(to) - waiting(r.State)
+	e.waiting += waiting(to) - waiting(r.State)
 	r.State, r.Why, r.Line = to, why, line
 	e.stageRun(r)
 	e.staged.urgent = true

@@ -69,6 +69,7 @@ type run struct {
 
 	rule  react.Rule // as it was
 	busy  bool       // something is done for it beside
+	held  int        // bytes that it takes with its request; 0 as long as it has none
 	full  bool       // waits for a place among those that ask
 	later time.Time  // before which it is not worth asking to start it
 }
@@ -381,8 +382,11 @@ func (r *run) short() *run {
 	return &short
 }
 
-// fits reports whether a run can be kept in so many bytes.
-func (r *run) fits(most int) bool { return len(encode(r.short())) <= most }
+// fits reports whether a run can be kept in so many bytes, and notes how many it takes.
+func (r *run) fits(most int) bool {
+	r.held = len(encode(r.short()))
+	return r.held <= most
+}
 
 // keep remembers a run that is over.
 func (e *Engine) keep(r *run, size int) {

@@ -222,6 +222,9 @@ func (t *Trial) gather(rule *rule, key react.Key, r *event.Record, a react.Arriv
 	}
 	if have == nil {
 		f.Queued = len(rule.waiting)
+		for _, other := range t.rules {
+			f.QueuedAll += len(other.waiting)
+		}
 	}
 	d := react.Judge(f)
 	if d.Cause == react.CauseQueue && rule.newest != nil && rule.newest.ready.IsZero() {
