@@ -23,7 +23,9 @@ type ReactOptions struct {
 	Tools react.Toolbox
 	Dir   string // the data directory
 	Rules string // the file with the rules
-	Log   *slog.Logger
+	// Servers returns those that are configured.
+	Servers func() ([]event.Server, error)
+	Log     *slog.Logger
 	// Version of this program, for agents.
 	Version string
 }
@@ -96,7 +98,7 @@ func (a *app) openReactions(d *deck, tools react.Toolbox, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
-	d.reactions, err = a.RunReactions(ReactOptions{Store: d.store, API: d.API, Tools: tools, Version: a.Version, Dir: dir, Rules: path, Log: log})
+	d.reactions, err = a.RunReactions(ReactOptions{Store: d.store, API: d.API, Tools: tools, Version: a.Version, Dir: dir, Rules: path, Servers: a.configured, Log: log})
 	if err != nil {
 		return err
 	}
@@ -133,6 +135,15 @@ func (a *app) reactionRules(dir string) (string, error) {
 		return path, os.WriteFile(path, []byte(demoRulesText), 0o600)
 	}
 	return a.rulesFile()
+}
+
+// configured returns the servers of the configuration as it is now.
+func (a *app) configured() ([]event.Server, error) {
+	file, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	return file.All(), nil
 }
 
 // armAll arms every rule as it stands: those of the demo.

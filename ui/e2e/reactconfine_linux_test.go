@@ -67,7 +67,7 @@ func reach(dir string) int {
 // A command with "net": false reaches no socket of any kind, and cannot approve what waits;
 // one that is not confined reaches them all, and can.
 func TestReactionConfinedReachesNothing(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	self, err := os.Executable()
@@ -130,7 +130,7 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 
 // A confined command, though it reaches the network, cannot approve what a client wished.
 func TestConfinedCommandsApproveNoWish(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	self, err := os.Executable()
@@ -162,10 +162,33 @@ func TestConfinedCommandsApproveNoWish(t *testing.T) {
 	}
 }
 
+// A rule whose command could replace the program itself, or that of a server, does not start.
+func TestReactionCannotReplaceAProgram(t *testing.T) {
+	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
+		t.Skip(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const on = `ON,"when":".severity=P1","do":{"command":["/bin/true"],"confine":{"write":[%q]}}`
+	bin := t.TempDir()
+	r := newReacting(t, fmt.Sprintf(`{"rules":{"own":{`+on+`},"server":{`+on+`},"fit":{`+on+`}}}`, filepath.Dir(self), bin, t.TempDir()))
+	r.write("servers.json", strings.Replace(r.read("servers.json"), `"mcpServers":{`, fmt.Sprintf(`"mcpServers":{"local":{"command":%q},`, filepath.Join(bin, "serve")), 1))
+	r.host()
+	r.server.send(`{"severity":"P1"}`)
+	if run := r.asking(1)[0]; run.Rule != "fit" {
+		t.Errorf("the rule %s asks", run.Rule)
+	}
+	for _, rule := range []string{"own", "server"} {
+		r.until(rule+" to be refused", func() bool { return r.counts(rule).Suppressed["boundary"] == 1 })
+	}
+}
+
 // Without Landlock a rule that demands a confinement does not start, also where that was
 // approved while there was one, and both the rule and the run say so.
 func TestReactionWithoutLandlockDoesNotStart(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	r := newReacting(t, `{"rules":{"page":{ON,"when":".severity=P1","do":{"command":["/bin/true"],"confine":{"net":false}}}}}`)

@@ -33,7 +33,8 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 	if err != nil {
 		return nil, err
 	}
-	acts, err := act.New(act.Options{Dir: o.Dir, Executable: self, Hidden: []string{filepath.Dir(o.Rules)}, Marks: o.API, Subscriptions: subscriptions{o.API}, Now: r.Now})
+	started := &programs{servers: o.Servers}
+	acts, err := act.New(act.Options{Dir: o.Dir, Executable: self, Hidden: []string{filepath.Dir(o.Rules)}, Programs: started.all, Marks: o.API, Subscriptions: subscriptions{o.API}, Now: r.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,13 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 	e, err := engine.Open(engine.Options{
 		Store: o.Store, Runner: kinds{acts, models, agents}, Path: o.Rules, Dir: o.Dir, Log: o.Log,
 		Now: r.Now, Failpoint: r.Failpoint,
-		Parse: func(path string, content []byte) (react.File, error) { return rules.Parse(path, content, known) },
+		Parse: func(path string, content []byte) (react.File, error) {
+			file, err := rules.Parse(path, content, known)
+			if err == nil {
+				started.take(file)
+			}
+			return file, err
+		},
 		Live: func(server, eventType string) bool {
 			for _, sub := range o.API.Snapshot().Subs {
 				if sub.Key.Server == server && sub.Key.Type.Raw() == eventType && sub.Running && sub.Status.State.Alive() {

@@ -32,6 +32,9 @@ type Options struct {
 	// Hidden are files and directories that no confined command may reach, beside the
 	// data directory: configurations, rules, keys.
 	Hidden []string
+	// Programs returns those that are started for servers and rules: no confined command may
+	// write them, nor Executable. Nil: there are none.
+	Programs func() []string
 	// Env looks up variables of the environment, for commands and for secrets; nil: os.LookupEnv.
 	Env   func(name string) (string, bool)
 	Marks Marks // nil: notes fail
@@ -131,7 +134,7 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 	if c.Confine != nil {
 		req.Confine = &react.Confine{Read: withoutLinksAll(c.Confine.Read), Write: withoutLinksAll(c.Confine.Write), Net: c.Confine.Net}
 	}
-	if req.Boundary, err = r.boundary(req.Confine); err != nil {
+	if req.Boundary, err = r.boundary(*req); err != nil {
 		return err
 	}
 	if c.Stdin == react.StdinNDJSON {
@@ -143,11 +146,32 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 }
 
 // boundary says in words which confinement can be had. Error: [react.ErrBoundary].
-func (r *Runner) boundary(c *react.Confine) (string, error) {
-	if c == nil {
+func (r *Runner) boundary(req react.Request) (string, error) {
+	if req.Confine == nil {
 		return NoBoundary, nil
 	}
-	return confine.Check(*c, r.hidden())
+	return confine.Check(*req.Confine, r.hidden(), r.programs(req))
+}
+
+// programs is what no confined command may write, also where it is the command's own: what it
+// leaves there would be started next time.
+func (r *Runner) programs(req react.Request) []string {
+	all := []string{r.o.Executable, req.Argv[0]}
+	for _, i := range req.Interpreters {
+		all = append(all, i.Name)
+	}
+	if r.o.Programs == nil {
+		return all
+	}
+	for _, name := range r.o.Programs() {
+		all = append(all, name)
+		// Which one cannot be told where it is not there, and nothing is started then.
+		run, _ := interpreters(name, searchPath(nil, r.o.Env))
+		for _, i := range run {
+			all = append(all, i.Name)
+		}
+	}
+	return all
 }
 
 // Ready implements [react.Runner].

@@ -52,7 +52,7 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	if err := unchanged(req, r.o.Env); err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
-	switch boundary, err := r.boundary(req.Confine); {
+	switch boundary, err := r.boundary(req); {
 	case err != nil:
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	case boundary != req.Boundary:

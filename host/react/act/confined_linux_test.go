@@ -20,7 +20,7 @@ import (
 
 func confinedShell(t *testing.T, c react.Confine, script string) react.Rule {
 	t.Helper()
-	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	rule := shell(script)
@@ -140,8 +140,9 @@ func TestAConfinedCommandThatCannotStart(t *testing.T) {
 }
 
 func TestABoundaryThatCannotBeHadDoesNotStart(t *testing.T) {
-	r := newRunner(t, Options{})
-	for _, c := range []react.Confine{{Read: []string{"/"}}, {Write: []string{r.o.Dir}}, {Read: []string{"/does/not/exist"}}} {
+	server := filepath.Join(t.TempDir(), "server")
+	r := newRunner(t, Options{Programs: func() []string { return []string{server} }})
+	for _, c := range []react.Confine{{Read: []string{"/"}}, {Write: []string{r.o.Dir}}, {Write: []string{filepath.Dir(server)}}, {Write: []string{filepath.Dir(os.Args[0])}}, {Write: []string{"/bin"}}, {Read: []string{"/does/not/exist"}}} {
 		rule := confinedShell(t, c, "exit 0")
 		if _, err := r.Prepare(rule, theRun(), nil); !errors.Is(err, react.ErrBoundary) {
 			t.Errorf("%+v: %v", c, err)

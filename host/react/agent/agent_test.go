@@ -305,7 +305,7 @@ func TestAnAgentIsStopped(t *testing.T) {
 }
 
 func TestAnAgentWritesWhereItMay(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	outside, inside := t.TempDir(), t.TempDir()

@@ -249,7 +249,7 @@ func TestAnErrorOfAServerIsInAnEnvelope(t *testing.T) {
 }
 
 func TestAConfinedAgentHasItsTools(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil); err != nil {
+	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	d, called := newGatedDesk(t, "call", "pager__get", `{}`)

@@ -44,10 +44,14 @@ func System() []string {
 
 // Check says whether a rule's demand can be had here, in words that name the level.
 // Hidden are paths that no confinement may open: they, what they lead to, and all below.
+// Programs are files that none may write, nor what they lead to.
 //
 // Error: [react.ErrBoundary].
-func Check(c react.Confine, hidden []string) (string, error) {
+func Check(c react.Confine, hidden, programs []string) (string, error) {
 	if err := hides(c, hidden); err != nil {
+		return "", err
+	}
+	if err := keeps(c.Write, programs); err != nil {
 		return "", err
 	}
 	return level(c.Net)
@@ -75,6 +79,27 @@ func hides(c react.Confine, hidden []string) error {
 				if within(h, real) || within(real, h) && !system {
 					return fmt.Errorf("%w: %s opens %s, where eventdeck keeps what commands must not reach (%s); name narrower paths, or keep that elsewhere", react.ErrBoundary, what, path, h)
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// keeps refuses to open for writing where a program is that runs outside of the confinement:
+// who replaces it acts with all rights.
+func keeps(write, programs []string) error {
+	covered, err := resolved(programs)
+	if err != nil {
+		return err
+	}
+	for _, path := range write {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return fmt.Errorf("%w: confine.write: %w", react.ErrBoundary, err)
+		}
+		for _, program := range covered {
+			if within(program, real) {
+				return fmt.Errorf("%w: confine.write opens %s, and with it a program that eventdeck starts (%s); name narrower paths, or keep the program elsewhere", react.ErrBoundary, path, program)
 			}
 		}
 	}

@@ -476,16 +476,16 @@ func TestWhatIsHiddenCannotBeOpened(t *testing.T) {
 	hidden := []string{data, rules, filepath.Join(home, "not", "there")}
 	for _, path := range []string{home, "/", data, filepath.Join(data, "sub"), elsewhere, target, rules, way, filepath.Join(home, "missing")} {
 		for _, c := range []react.Confine{{Read: []string{path}}, {Write: []string{path}}} {
-			if words, err := Check(c, hidden); !errors.Is(err, react.ErrBoundary) {
+			if words, err := Check(c, hidden, nil); !errors.Is(err, react.ErrBoundary) {
 				t.Errorf("%+v: %q, %v", c, words, err)
 			}
 		}
 	}
-	words, err := Check(react.Confine{Read: []string{fit}}, hidden)
+	words, err := Check(react.Confine{Read: []string{fit}}, hidden, nil)
 	if err != nil || !strings.Contains(words, "Landlock") || !strings.Contains(words, "no sockets") {
 		t.Errorf("%q, %v", words, err)
 	}
-	if words, err = Check(react.Confine{Net: true}, hidden); err != nil || !strings.Contains(words, "network open") {
+	if words, err = Check(react.Confine{Net: true}, hidden, nil); err != nil || !strings.Contains(words, "network open") {
 		t.Errorf("%q, %v", words, err)
 	}
 	settings := filepath.Join(home, "settings")
@@ -495,11 +495,37 @@ func TestWhatIsHiddenCannotBeOpened(t *testing.T) {
 	if err := os.Symlink(target, filepath.Join(settings, "rules.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Check(react.Confine{Write: []string{elsewhere}}, []string{settings}); !errors.Is(err, react.ErrBoundary) {
+	if _, err := Check(react.Confine{Write: []string{elsewhere}}, []string{settings}, nil); !errors.Is(err, react.ErrBoundary) {
 		t.Errorf("what a link in a hidden directory leads to: %v", err)
 	}
-	if _, err := Check(react.Confine{}, []string{"/etc/eventdeck"}); !errors.Is(err, react.ErrBoundary) {
+	if _, err := Check(react.Confine{}, []string{"/etc/eventdeck"}, nil); !errors.Is(err, react.ErrBoundary) {
 		t.Errorf("a configuration among the system's files: %v", err)
+	}
+}
+
+// Who replaces a program that eventdeck starts acts outside of every confinement.
+func TestProgramsCannotBeWritten(t *testing.T) {
+	needLandlock(t)
+	home := t.TempDir()
+	bin, links, fit := filepath.Join(home, "bin"), filepath.Join(home, "links"), filepath.Join(home, "work")
+	for _, dir := range []string{bin, links, fit} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, link := filepath.Join(bin, "program"), filepath.Join(links, "program")
+	if err := errors.Join(os.WriteFile(program, nil, 0o700), os.Symlink(program, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{home, bin, links, program} {
+		if words, err := Check(react.Confine{Write: []string{path}}, nil, []string{link}); !errors.Is(err, react.ErrBoundary) {
+			t.Errorf("%s: %q, %v", path, words, err)
+		}
+	}
+	for _, c := range []react.Confine{{Read: []string{bin, links}}, {Write: []string{fit}}} {
+		if _, err := Check(c, nil, []string{link, filepath.Join(bin, "missing")}); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }
 

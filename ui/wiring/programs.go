@@ -1,0 +1,85 @@
+package wiring
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+)
+
+// programs are those that servers and rules start.
+type programs struct {
+	servers func() ([]event.Server, error) // nil: there are none
+
+	mu        sync.Mutex
+	ofRules   []string
+	ofServers []string // of the servers, as they could be read last
+}
+
+// take keeps what the rules of a file start.
+func (p *programs) take(f react.File) {
+	var all []string
+	add := func(c *react.Command) {
+		if c != nil {
+			all = append(all, c.Argv[0])
+		}
+	}
+	for _, r := range f.Rules {
+		add(r.Do.Command)
+		if r.Do.Agent != nil {
+			add(&r.Do.Agent.Command)
+		}
+		if r.Do.Choice != nil {
+			for _, a := range r.Do.Choice.Acts {
+				add(a.Do.Command)
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ofRules = all
+}
+
+// all returns the paths of the programs: of a server also the files among its arguments, as an
+// interpreter has its program there.
+func (p *programs) all() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.servers != nil {
+		if servers, err := p.servers(); err == nil { // a file with a mistake starts nothing new
+			p.ofServers = nil
+			for _, s := range servers {
+				p.ofServers = append(p.ofServers, startedBy(s)...)
+			}
+		}
+	}
+	return slices.Concat(p.ofRules, p.ofServers)
+}
+
+func startedBy(s event.Server) (all []string) {
+	if s.Command == "" {
+		return nil
+	}
+	for i, word := range append([]string{s.Command}, s.Args...) {
+		switch {
+		case filepath.IsAbs(word):
+		case i == 0 && !strings.ContainsRune(word, filepath.Separator):
+			found, err := exec.LookPath(word)
+			if err != nil {
+				continue // it is started from nowhere
+			}
+			word = found
+		default:
+			word = filepath.Join(s.Dir, word)
+		}
+		if info, err := os.Stat(word); i == 0 || err == nil && info.Mode().IsRegular() {
+			all = append(all, word)
+		}
+	}
+	return all
+}
