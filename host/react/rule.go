@@ -169,6 +169,9 @@ type Webhook struct {
 	Private bool
 }
 
+// MaxFile is how long rules.json may be, in bytes.
+const MaxFile = 1 << 20
+
 // File is a rules.json that was read without a mistake.
 type File struct {
 	Path   string

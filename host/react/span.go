@@ -65,11 +65,15 @@ func ParseRate(text string) (Rate, error) {
 	number, unit, _ := strings.Cut(text, "/")
 	n, err := strconv.ParseUint(number, 10, 31)
 	for _, u := range units {
-		if u.name == unit && err == nil && n > 0 && n <= MaxRate {
+		switch {
+		case u.name != unit || err != nil || n == 0:
+		case n > MaxRate:
+			return Rate{}, fmt.Errorf("%q counts more than %d in its span, and the time of each is kept: say it for a shorter one, as 10/s or 30/m", text, MaxRate)
+		default:
 			return Rate{N: int(n), Per: u.per}, nil
 		}
 	}
-	return Rate{}, fmt.Errorf("%q is not a rate such as 10/s, 30/m, 6/h or 50/d, of %d at most", text, MaxRate)
+	return Rate{}, fmt.Errorf("%q is not a rate such as 10/s, 30/m, 6/h or 50/d", text)
 }
 
 // String returns the rate as [ParseRate] reads it, "" for none.

@@ -2,6 +2,7 @@ package react
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -13,5 +14,7 @@ func TestRatesAreBounded(t *testing.T) {
 	}
 	if r, err := ParseRate(fmt.Sprint(MaxRate+1, "/d")); err == nil {
 		t.Errorf("%+v", r)
+	} else if !strings.Contains(err.Error(), "shorter") {
+		t.Error(err)
 	}
 }

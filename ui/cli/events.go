@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 )
 
 // eventsFlags are the flags of events.
@@ -136,7 +137,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := react.ParseDuration(text); err == nil {
 		return now.Add(-d), nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
@@ -144,5 +145,5 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usagef("--since %q: give a duration like 10m, or a time like 2026-07-28T12:00:00Z", text)
+	return time.Time{}, usagef("--since %q: give a duration like 10m or 7d, or a time like 2026-07-28T12:00:00Z", text)
 }

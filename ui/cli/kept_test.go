@@ -152,7 +152,7 @@ func TestEvents(t *testing.T) {
 		{[]string{string(first.ID)}, "a1 a2 a3 a4 a5"},
 		{[]string{string(first.ID), "--limit", "2"}, "a4 a5"},
 		{[]string{string(first.ID), "--since", "150m"}, "a4 a5"},
-		{[]string{"--since", "150m", "--limit", "3"}, "a5 b1 b2"},
+		{[]string{"--since", "0d2h30m", "--limit", "3"}, "a5 b1 b2"},
 		{[]string{"--since", "2100-01-01T00:00:00Z"}, ""},
 		{[]string{"--since", "2000-01-01"}, "a1 a2 a3 a4 a5 b1 b2"},
 	}

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/react"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/widget"
@@ -65,9 +65,9 @@ func (a *app) export(r external.Range, path string, overwrite bool) (tea.Cmd, er
 func (a *app) runExport(words []string) (tea.Cmd, error) {
 	r := a.shown()
 	if len(words) == 3 && words[0] == "last" {
-		d, err := time.ParseDuration(words[1])
+		d, err := react.ParseDuration(words[1])
 		if err != nil || d <= 0 {
-			return nil, fmt.Errorf("%w: %q is no time span, such as 10m or 1h", action.ErrUsage, words[1])
+			return nil, fmt.Errorf("%w: %q is no time span, such as 10m, 1h or 7d", action.ErrUsage, words[1])
 		}
 		r.First, r.Since = 1, a.Clock().Add(-d)
 		words = words[2:]

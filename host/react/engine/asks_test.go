@@ -289,3 +289,23 @@ func TestQuestionsThatAreGivenUpAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// Arming is for what comes: what asks already goes on asking.
+func TestARunThatAsksIsNotArmedWithItsRule(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		first := only(t, e, react.Asking)
+		arm(t, e)
+		rest(time.Minute)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		if len(asks) != 1 || asks[0].ID != first.ID || asks[0].Hash != first.Hash || w.acts() != 1 {
+			t.Errorf("begun %v, asks %+v", w.begun, asks)
+		}
+	})
+}

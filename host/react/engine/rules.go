@@ -14,9 +14,6 @@ import (
 	"eventdeck/host/react"
 )
 
-// maxFile is how long rules.json may be.
-const maxFile = 1 << 20
-
 // fileState is what is known of rules.json.
 type fileState struct {
 	modified time.Time
@@ -106,7 +103,7 @@ func (e *Engine) readContent(s *fileState) ([]byte, error) {
 		return nil, err
 	}
 	s.modified, s.size, s.there = info.ModTime(), info.Size(), true
-	return jsonfile.Read(e.o.Path, maxFile, false)
+	return jsonfile.Read(e.o.Path, react.MaxFile, false)
 }
 
 // make makes the act of each rule.

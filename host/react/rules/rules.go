@@ -22,7 +22,6 @@ var ErrFile = errors.New("rules file")
 
 // Bounds of the file.
 const (
-	maxBytes = 1 << 20 // of the file
 	maxRules = 200
 	// maxMistakes is how many mistakes are told at once.
 	maxMistakes = 50
@@ -82,7 +81,7 @@ func Load(path string, known Known) (react.File, error) {
 }
 
 func read(path string) ([]byte, error) {
-	raw, err := jsonfile.Read(path, maxBytes, false)
+	raw, err := jsonfile.Read(path, react.MaxFile, false)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}

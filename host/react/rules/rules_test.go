@@ -210,7 +210,7 @@ func TestWhatIsNoFileOfRules(t *testing.T) {
 		t.Errorf("a directory: %v", err)
 	}
 	large := filepath.Join(dir, "large.json")
-	for n, fits := range map[int64]bool{maxBytes: true, maxBytes + 1: false} {
+	for n, fits := range map[int64]bool{react.MaxFile: true, react.MaxFile + 1: false} {
 		text := `{"rules":{}}` + strings.Repeat(" ", int(n)-12)
 		if err := os.WriteFile(large, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
