@@ -148,7 +148,7 @@ func waitSummed(t *testing.T, s *Store) {
 	t.Helper()
 	select {
 	case <-s.sumsDone:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the entries have no checksums")
 	}
 	equal(t, s.Info().Unsummed, uint64(0))

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,11 +17,14 @@ import (
 	"eventdeck/host/event"
 )
 
-// stopping is a first process that answers the first question for the state, and
-// then only while it is not stopped.
+// stopping is a first process that answers until it is stopped, and again once it goes on.
 type stopping struct {
-	asked   atomic.Int64
-	stopped chan struct{} // closed when it goes on
+	stopped chan struct{} // closed when it is
+	goesOn  chan struct{} // closed when it does
+}
+
+func newStopping() *stopping {
+	return &stopping{stopped: make(chan struct{}), goesOn: make(chan struct{})}
 }
 
 func (s *stopping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -34,12 +36,14 @@ func (s *stopping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
-	if s.asked.Add(1) > 1 {
+	select {
+	case <-s.stopped:
 		select {
-		case <-s.stopped:
+		case <-s.goesOn:
 		case <-r.Context().Done():
 			return
 		}
+	default:
 	}
 	v := state{Snapshot: host.Snapshot{Version: 7, At: time.Now()}}
 	for _, word := range []event.State{event.StateLive, event.StatePaused} {
@@ -80,17 +84,16 @@ func words(s host.Snapshot) (out [2]event.State) {
 
 // A first process that was stopped holds the connection open and says nothing.
 func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
-	first := &stopping{stopped: make(chan struct{})}
+	first := newStopping()
 	dir := first.serves(t)
 	c, err := attach(t.Context(), dir, dialSocket(dir), time.Millisecond, 10*time.Millisecond)
 	must(t, err)
 	defer c.Close()
 	changed, stop := c.Changed()
 	defer stop()
-	before := c.Snapshot()
 	await := func(what string, want [2]event.State) host.Snapshot {
 		t.Helper()
-		late := time.After(20 * time.Second)
+		late := time.After(time.Minute)
 		for {
 			if s := c.Snapshot(); words(s) == want {
 				return s
@@ -102,6 +105,8 @@ func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
 			}
 		}
 	}
+	before := await("alive", [2]event.State{event.StateLive, event.StatePaused})
+	close(first.stopped)
 	old := await("silent", [2]event.State{event.StateStale, event.StatePaused})
 	if !errors.Is(old.Store.Err, event.ErrSilent) || old.Version <= before.Version {
 		t.Errorf("%v, version %d after %d", old.Store.Err, old.Version, before.Version)
@@ -109,7 +114,7 @@ func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
 	if before.Subs[0].Status.State != event.StateLive {
 		t.Error("a snapshot that a reader holds was changed")
 	}
-	close(first.stopped)
+	close(first.goesOn)
 	again := await("heard again", [2]event.State{event.StateLive, event.StatePaused})
 	if again.Store.Err != nil || again.Version <= old.Version {
 		t.Errorf("%v, version %d after %d", again.Store.Err, again.Version, old.Version)
@@ -119,11 +124,12 @@ func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
 // A first process that was stopped reads nothing: a client that asks waits for no longer
 // than the context says, also while the question cannot be written.
 func TestQuestionsEndThatCannotBeWritten(t *testing.T) {
-	first := &stopping{stopped: make(chan struct{})}
+	first := newStopping()
 	dir := first.serves(t)
 	c, err := attach(t.Context(), dir, dialSocket(dir), time.Hour, time.Hour)
 	must(t, err)
 	defer c.Close()
+	close(first.stopped)
 	for range 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
@@ -134,7 +140,7 @@ func TestQuestionsEndThatCannotBeWritten(t *testing.T) {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("it ended with %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("it still waits")
 		}
 	}

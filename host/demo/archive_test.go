@@ -138,7 +138,7 @@ func newReader(t *testing.T, o ServerOptions) (*reader, *Archive) {
 // frame returns the next frame that matches.
 func (r *reader) frame(match func(map[string]json.RawMessage) bool) map[string]json.RawMessage {
 	r.t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(patience)
 	for {
 		select {
 		case text := <-r.frames:
@@ -296,7 +296,7 @@ func TestArchiveDeliversWithItsOwnSecret(t *testing.T) {
 		ids[string(m["id"])] = true
 	}
 	// The last answer was 410: the registration is over.
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		a.mu.Lock()
 		left := len(a.registrations)
 		a.mu.Unlock()

@@ -21,7 +21,7 @@ type listener struct {
 
 func dialDigest(t *testing.T, address string) *listener {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, "ws://"+address+DigestPath, &websocket.DialOptions{Subprotocols: []string{"mcp"}})
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *listener) frame(what string, match func(map[string]json.RawMessage) boo
 			return m
 		}
 	}
-	ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
 	defer cancel()
 	for {
 		_, raw, err := l.conn.Read(ctx)
@@ -190,7 +190,7 @@ func TestDigestKeepsSubscriptionsOverConnections(t *testing.T) {
 	if got := again.note("events/event"); string(got["subscriptionId"]) != id {
 		t.Errorf("an event of %s", got["subscriptionId"])
 	}
-	soon := time.Now().Add(1500 * time.Millisecond).UTC().Format(time.RFC3339Nano)
+	soon := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339Nano)
 	if _, failed := again.tool(mcpeUpdate, `{"subscriptionId":`+id+`,"expiresAt":"`+soon+`"}`); failed != "" {
 		t.Error(failed)
 	}

@@ -248,7 +248,7 @@ func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
 		notes++
 	}
 	s.end() // what is aborted is not sent to any more, and makes room
-	for deadline := time.Now().Add(5 * time.Second); len(r.pager.streams) > 2; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); len(r.pager.streams) > 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("an aborted stream goes on")
 		}

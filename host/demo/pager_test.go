@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -149,7 +148,7 @@ type frames struct {
 
 func (r *rig) open(id any, method string, params map[string]any) *frames {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	res, err := r.client.Do(r.request(ctx, id, method, params))
 	if err != nil {
 		cancel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -22,7 +21,7 @@ func TestOfficialClientTalksToBoth(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for name, transport := range map[string]mcp.Transport{
 		"pager": &mcp.StreamableClientTransport{Endpoint: r.url, HTTPClient: r.client},

@@ -133,10 +133,13 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(g.status)
 }
 
+// patience bounds every wait for a cause; it is never waited out when all is well.
+const patience = time.Minute
+
 // next returns the next delivery for which want is true.
 func (c *callback) next(want func(got) bool) got {
 	c.t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(patience)
 	for {
 		select {
 		case g := <-c.got:

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait for a cause.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // peer is a server over Streamable HTTP whose answers a test writes. It speaks the
 // handshake revisions, or none if stateless is set.

@@ -152,7 +152,7 @@ func newRig(t *testing.T, book Book, tlsOn bool, change func(*Options)) *rig {
 	r.server, r.client, r.base = server, &http.Client{Transport: transport}, r.base+server.Addr()
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := server.Shutdown(ctx); err != nil {
 			t.Errorf("Shutdown: %v", err)

@@ -165,7 +165,11 @@ func TestSinkErrors(t *testing.T) {
 		"too slow": {func(ctx context.Context, _ Delivery) error { <-ctx.Done(); return ctx.Err() }, 503, ReasonNotStored},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, testBook(), true, func(o *Options) { o.Limits.Deliver = 20 * time.Millisecond })
+			r := newRig(t, testBook(), true, func(o *Options) {
+				if name == "too slow" {
+					o.Limits.Deliver = 20 * time.Millisecond
+				}
+			})
 			r.sink.before = tt.deliver
 			got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret))
 			if got.status != tt.status || r.lastRefusal().Reason != tt.reason {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -97,6 +98,7 @@ func newFake(t *testing.T, handlers map[string]func(ask)) *fake {
 }
 
 func modernFake(t *testing.T, handlers map[string]func(ask)) *fake {
+	handlers = maps.Clone(handlers) // other tests have them too
 	if handlers[methodDiscover] == nil {
 		handlers[methodDiscover] = func(a ask) { a.result(sepGreeting) }
 	}
@@ -104,6 +106,7 @@ func modernFake(t *testing.T, handlers map[string]func(ask)) *fake {
 }
 
 func handshakeFake(t *testing.T, handlers map[string]func(ask)) *fake {
+	handlers = maps.Clone(handlers)
 	if handlers[methodInitialize] == nil {
 		handlers[methodInitialize] = func(a ask) {
 			a.w.Header().Set("Mcp-Session-Id", "s-1")
@@ -151,7 +154,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // wait returns the first request of that method, when it has come.
 func (f *fake) wait(t *testing.T, method string) ask {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		f.mu.Lock()
 		for _, a := range f.seen {
@@ -194,7 +197,7 @@ func mustDial(t *testing.T, server event.Server, opts Options) *Session {
 
 // soon is a context that ends a test that hangs.
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -204,7 +207,7 @@ func get[T any](t *testing.T, what string, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("%s did not come", what)
 		panic("unreachable")
 	}

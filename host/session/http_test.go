@@ -309,7 +309,8 @@ func TestStatelessCancelHangsUp(t *testing.T) {
 
 func TestCallTimeout(t *testing.T) {
 	f := modernFake(t, map[string]func(ask){"m": func(a ask) { <-a.gone() }})
-	s := mustDial(t, f.server(), Options{CallTimeout: 50 * time.Millisecond})
+	s := mustDial(t, f.server(), Options{})
+	s.opts.CallTimeout = 50 * time.Millisecond // the greeting is a call too
 	if _, err := s.Call(context.Background(), "m", nil); !errors.Is(err, context.DeadlineExceeded) || err.Error() != "m: the server did not answer in time" {
 		t.Errorf("error %v", err)
 	}

@@ -251,7 +251,7 @@ func TestLegacyCommentsCountAsLife(t *testing.T) {
 // eventually waits for a state that nothing signals.
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -25,7 +25,7 @@ type peer struct {
 }
 
 func (p peer) say(format string, args ...any) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_ = p.conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)) // a client that is gone is the test's business
 }
@@ -186,7 +186,7 @@ func TestSocketGarbageIsSkipped(t *testing.T) {
 		if method == "m" {
 			p.say("hello")
 			p.say("")
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			_ = p.conn.Write(ctx, websocket.MessageBinary, fmt.Appendf(nil, `[{"jsonrpc":"2.0","id":%s,"result":2}]`, id))
 			return true

@@ -64,7 +64,7 @@ func official() *mcp.Server {
 // dial connects to a server until the test ends.
 func dial(t *testing.T, spec event.Server) *Box {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s, err := session.Dial(ctx, spec, session.Options{})
 	if err != nil {

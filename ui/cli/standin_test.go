@@ -128,17 +128,26 @@ func (m *memory) Journal() event.Journal                                    { re
 func (m *memory) Marks() []event.Mark                                       { return nil }
 func (m *memory) SetMark(context.Context, event.Mark) error                 { return nil }
 func (m *memory) RemoveMark(context.Context, uint64, bool) error            { return nil }
-func (m *memory) AuditLast() uint64                                         { return uint64(len(m.audit)) }
+func (m *memory) AuditLast() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return uint64(len(m.audit))
+}
 
 func (m *memory) Audit(_ context.Context, e event.AuditEntry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	e.Seq = uint64(len(m.audit) + 1)
 	m.audit = append(m.audit, e)
 	return nil
 }
 
 func (m *memory) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
-	for i := len(m.audit) - 1; i >= 0; i-- {
-		if e := m.audit[i]; (seq == 0 || e.Seq < seq) && !fn(e) {
+	m.mu.Lock()
+	audit := m.audit
+	m.mu.Unlock()
+	for i := len(audit) - 1; i >= 0; i-- {
+		if e := audit[i]; (seq == 0 || e.Seq < seq) && !fn(e) {
 			break
 		}
 	}
@@ -336,6 +345,8 @@ func (s *standIn) Remote(context.Context, string) ([]host.RemoteSubscription, er
 func (s *standIn) Reconnect(string) error { return nil }
 
 func (s *standIn) RemoveServer(_ context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.removed = append(s.removed, name)
 	return nil
 }

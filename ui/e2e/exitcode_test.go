@@ -180,7 +180,7 @@ func (s *strange) deliver(url string, secret event.Secret) {
 	req.Header.Set(receiver.HeaderID, "evt_1")
 	req.Header.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 	req.Header.Set(receiver.HeaderSignature, sig)
-	for range 10 { // a receiver on a busy machine may not be there at once
+	for range 100 { // a receiver on a busy machine may not be there at once
 		req.Body = io.NopCloser(strings.NewReader(body))
 		if resp, err := client.Do(req); err == nil {
 			resp.Body.Close()

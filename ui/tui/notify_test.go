@@ -113,7 +113,7 @@ func TestNotificationRulesAreEditedAndKept(t *testing.T) {
 // sequences of the payload are not.
 func TestHostileNotificationOnTheRawOutput(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	h := incident()
 	h.settings = map[string]string{memo.Notify: `{"on":true,"by":"osc777","rules":[{"filter":""}]}`}

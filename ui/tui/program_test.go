@@ -19,7 +19,7 @@ import (
 // event, the subscribe form, quit.
 func TestProgram(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	h := incident()
 	s := screen.New(120, 40, true)

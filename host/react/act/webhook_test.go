@@ -202,7 +202,7 @@ func TestSlowAndEndlessAnswersAreBounded(t *testing.T) {
 	defer close(over)
 	r := hookRunner(t, s)
 	req := hookRequest(t, r, react.Webhook{URL: s.URL + "/slow", Private: true})
-	req.Time = 50 * time.Millisecond
+	req.Time = 500 * time.Millisecond
 	if result := sent(t, r, req, 1); result.Outcome != react.OutcomeRetry || !strings.Contains(result.Why, "no answer") {
 		t.Errorf("slow: %+v", result)
 	}
