@@ -76,9 +76,6 @@ func TestOfferedTypesAreBounded(t *testing.T) {
 
 // A search looks at so many records, and says where it goes on.
 func TestSearchesAreBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("stores 200,000 events")
-	}
 	r := newRig(t, nil)
 	r.put(newEvent("chat", "message", "first", `{"n":1}`))
 	r.fill(1, 200_000)

@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every wait for a cause; it is never waited out when all is well.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // world is a user's machine for one test: a home, a state directory.
 type world struct {

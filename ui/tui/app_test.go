@@ -75,10 +75,18 @@ func TestGoldenScreens(t *testing.T) {
 	}
 }
 
+// seeds is how many random histories a test has: a quarter with -short.
+func seeds(all uint64) uint64 {
+	if testing.Short() {
+		return all / 4
+	}
+	return all
+}
+
 func TestRandomKeysAtRandomSizes(t *testing.T) {
 	keys := []string{"enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "backspace", "space",
 		"ctrl+s", "ctrl+d", "ctrl+u", "j", "k", "g", "G", "1", "2", "3", "/", "f", "s", "P", "D", "z", "?", "h", "l", "[", "]", "q", "p", "4", "5", "+", "_", "|", "W", "=", "-", "&", "#", "*", "B", "E", "<", ">", "o", "i", "u", "c", "V", "é", "世", "n", "%", "\""}
-	for seed := range uint64(60) {
+	for seed := range seeds(60) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		h := incident()
 		a := open(t, h, 80, 24)

@@ -38,7 +38,7 @@ func TestRandomKeysInForms(t *testing.T) {
 	}
 	for name, begin := range opened {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(12) {
+			for seed := range seeds(12) {
 				rnd := rand.New(rand.NewPCG(seed, 2))
 				a := begin(t)
 				for range 120 {

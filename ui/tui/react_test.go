@@ -173,7 +173,7 @@ func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
 // order approve nothing.
 func TestHammeringApprovesNothing(t *testing.T) {
 	keys := []string{"ctrl+y", "ctrl+y", "enter", "j", "k", "]", "[", "6", "3", "ctrl+g", "1", "esc", "tab", "y", ":", "?", "ctrl+x", "space", "g", "G", "u"}
-	for seed := range uint64(12) {
+	for seed := range seeds(12) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		e := reacting()
 		a, _ := openReact(t, e, 160, 45)

@@ -149,8 +149,10 @@ func theRun(members ...event.Record) react.Run {
 	return run
 }
 
+// shell is a rule of a script. Its supervisor, which is this test, hears how long the race
+// detector is to wait at its end.
 func shell(script string) react.Rule {
-	return react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{"/bin/sh", "-c", script}}}}
+	return react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"GORACE"}}}}
 }
 
 func prepared(t *testing.T, r *Runner, rule react.Rule, members ...event.Record) react.Request {

@@ -243,7 +243,7 @@ func tried(t *testing.T, a attempt) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = []string{env + "=" + string(text)}
+	cmd.Env = []string{env + "=" + string(text), "GORACE=" + os.Getenv("GORACE")} // how long the race detector waits at the end
 	cmd.Dir = "/"
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
