@@ -43,8 +43,15 @@ func (r *Runner) act(first react.Request, a react.Act) (react.Request, error) {
 	if first.Seq != 0 {
 		run.Members.First = []uint64{first.Seq}
 	}
-	req, err := r.o.Acts.Prepare(react.Rule{Name: first.Rule, Do: a.Do}, run, nil)
+	var limits react.Limits
+	if a.Do.Command != nil {
+		limits.Time = first.Time
+	}
+	req, err := r.o.Acts.Prepare(react.Rule{Name: first.Rule, Do: a.Do, Limits: limits}, run, nil)
 	req.Act, req.Input = a.Name, nil
+	if a.Do.Webhook != nil && first.Time > 0 { // its own default is the shorter one
+		req.Time = min(req.Time, first.Time)
+	}
 	return req, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"eventdeck/host/model/modeltest"
 	"eventdeck/host/react"
@@ -48,6 +49,20 @@ func TestAModelChoosesAnAct(t *testing.T) {
 				t.Errorf("asked %d times: %s", len(asked), asked[0].Body)
 			}
 		})
+	}
+}
+
+// What a model chose takes no longer than its rule says.
+func TestAChosenActKeepsToTheTimeOfItsRule(t *testing.T) {
+	w := newWorld(t, func(m react.Model) react.Do {
+		return react.Do{Choice: &react.Choice{Model: m, Task: "Choose.", Acts: []react.Act{{Name: "go", Mode: react.ModeAsk, Do: react.Do{Command: &react.Command{Argv: []string{"/bin/true"}, Trusted: true}}}}}}
+	})
+	w.rule().Limits.Time = 7 * time.Second
+	w.model.Play(modeltest.Reply{Text: `{"act":"go","args":{}}`})
+	w.begin()
+	w.submit(payload)
+	if r := w.only(react.Asking); r.Request.Act != "go" || r.Request.Time != 7*time.Second {
+		t.Errorf("%+v", r.Request)
 	}
 }
 
