@@ -37,7 +37,9 @@ func ShapeOf(do Do, server string) Shape {
 
 func commandShape(c *Command) Shape {
 	s := Shape{Letters: "A", Best: ModeAuto}
-	private := c.Confine == nil || len(c.Confine.Read) > 0
+	// Every command reads the system's configuration and the command lines of all processes,
+	// which the network would carry away.
+	private := c.Confine == nil || len(c.Confine.Read) > 0 || c.Confine.Net
 	effect := c.Confine == nil || len(c.Confine.Write) > 0 || c.Confine.Net
 	if private {
 		s.Letters += " B"
