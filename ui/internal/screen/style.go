@@ -115,8 +115,10 @@ const (
 // Paper is what a picture is drawn on: the colours of cells that name none, as #rrggbb.
 type Paper struct{ Background, Text string }
 
-// The papers of the documents.
-func Dark() Paper  { return Paper{"#12161e", "#d5d9e0"} }
+// Dark is the paper of pictures of a dark terminal.
+func Dark() Paper { return Paper{"#12161e", "#d5d9e0"} }
+
+// Light is the paper of pictures of a light terminal.
 func Light() Paper { return Paper{"#ffffff", "#24292f"} }
 
 // SVG draws the cells as a picture.
