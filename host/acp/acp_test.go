@@ -295,6 +295,15 @@ func TestAnActWithoutLeaveEndsTheConnection(t *testing.T) {
 			s.ask(1, `{"toolCallId":"c1"}`, usual)
 			s.update(completed)
 		}, true, false},
+		"leave for a read that became a command": {func(s *stub) {
+			s.ask(1, `{"toolCallId":"c1","title":"Read README","kind":"read"}`, usual)
+			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","title":"rm -rf /home","kind":"execute"}`)
+			s.update(completed)
+		}, true, true},
+		"leave for a read that became an edit": {func(s *stub) {
+			s.ask(1, `{"toolCallId":"c1","title":"Read README","kind":"read"}`, usual)
+			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","content":[{"type":"diff","path":"README","newText":"x"}]}`)
+		}, true, true},
 		"failed": {func(s *stub) {
 			s.update(started("execute"))
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}`)

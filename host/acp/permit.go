@@ -66,6 +66,7 @@ func (c *Conn) permission(m wire.Message) error {
 	default:
 		t.open++
 	}
+	asked := known.work()
 	p := Permission{Title: known.title, Kind: trust.Untrusted(known.kind), Call: ask.ToolCall}
 	c.mu.Unlock()
 	if !approvable {
@@ -80,7 +81,7 @@ func (c *Conn) permission(m wire.Message) error {
 		c.mu.Lock()
 		t.open--
 		over := err != nil || t.ctx.Err() != nil
-		known.allowed = allowed && !over
+		known.allowed = allowed && !over && known.work() == asked
 		if !over && !allowed && !rejectable {
 			t.note("it offered no answer that denies %q once: cancelled", shown(known.title))
 		}

@@ -35,6 +35,11 @@ type call struct {
 	covered bool   // with leave
 }
 
+// work is what leave for a tool call is given for.
+type work struct{ kind, acts string }
+
+func (c *call) work() work { return work{c.kind, c.acts} }
+
 // acting are the kinds of tool calls that change something outside of the agent.
 var acting = map[string]bool{"edit": true, "delete": true, "move": true, "execute": true}
 
@@ -229,6 +234,7 @@ func (t *turn) call(tc toolCall) (*call, error) {
 	if !tc.Title.IsZero() {
 		known.title = trust.Untrusted(tc.Title.Raw()[:min(tc.Title.Len(), maxTitle)])
 	}
+	was := known.work()
 	if tc.Kind != "" {
 		known.kind = tc.Kind
 	}
@@ -238,6 +244,9 @@ func (t *turn) call(tc toolCall) (*call, error) {
 	edits := slices.ContainsFunc(tc.Content, func(p content) bool { return p.Type == "diff" })
 	if edits && known.acts == "" {
 		known.acts = "edit" // whatever kind it says
+	}
+	if was.kind != "" && known.acts != "" && known.work() != was {
+		known.allowed = false // leave was given for something else
 	}
 	known.goes(tc.Status, edits)
 	if known.done && known.acts != "" && !known.covered {

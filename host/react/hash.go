@@ -89,6 +89,7 @@ func (r Request) addAct(h hasher) {
 	h.add("spend", strconv.FormatInt(r.Spend, 10))
 	h.add("tokens", strconv.Itoa(r.Tokens))
 	h.add("keep", strconv.FormatBool(r.Keep))
+	h.add("origin", r.Origin)
 	h.add("server", r.Server)
 	h.add("tool", r.Tool)
 	h.add("class", string(r.Class))

@@ -200,6 +200,9 @@ type Request struct {
 	Spend   int64    `json:"spend,omitempty"`  // micro-dollars that the run may cost; 0: not bounded by the rule
 	Tokens  int      `json:"tokens,omitempty"` // that the run may use
 	Keep    bool     `json:"keep,omitempty"`   // see [Agent]
+	// Origin is the server of the records, of an agent whose conversation is kept: what it
+	// heard of one server must not come to light in a run about another.
+	Origin string `json:"origin,omitempty"`
 
 	// Of a tool; Input holds the exact arguments. Of a permit Title is what the agent says
 	// that it wants to do, and Input the call as it describes it: nothing of it is proved.

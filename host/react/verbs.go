@@ -18,6 +18,8 @@ var (
 	ErrNoRun = errors.New("unknown run")
 	// ErrState: the run is in a state in which this cannot be done; the text names it.
 	ErrState = errors.New("not possible in this state")
+	// ErrSource: the record is of another server or type than the rule listens to.
+	ErrSource = errors.New("not of the rule's source")
 	// ErrChanged: what would be approved is not what was shown.
 	ErrChanged = errors.New("it changed since it was shown")
 	// ErrNotEngine: this process does not run reactions; the text says which does.
@@ -67,7 +69,8 @@ type Control interface {
 	Retry(ctx context.Context, id RunID) (RunID, error)
 	// Settle says what became of a run that is parked.
 	Settle(ctx context.Context, id RunID, done bool, reason string) error
-	// Once has a rule act on one record, whatever its filter says; it asks.
+	// Once has a rule act on one record of its source, whatever its filter says; it asks.
+	// Errors: ErrNoRule, ErrSource; [event.ErrNotFound].
 	Once(ctx context.Context, rule string, seq uint64) (RunID, error)
 	// AskModel has a model read one record, without tools.
 	// Errors: ErrNoModel; [event.ErrNotFound].

@@ -52,7 +52,7 @@ func (a *app) reactCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "react",
 		Short: "Run reactions without a screen; have a rule act on one event; stop all, and let them go on",
-		Long: `react --once NAME --event SEQ has a rule act on one record that is stored, whatever its filter says; the run asks first.
+		Long: `react --once NAME --event SEQ has a rule act on one stored record of its server and type, whatever its filter says; the run asks first.
 With --dry-run nothing is made: it prints what the rule would decide about the record, and why.`,
 		Example: "eventdeck react --once page-p1 --event 4711 --dry-run\neventdeck react stop --kill",
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -98,6 +98,9 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 		return react.Request{}, err
 	}
 	req.Kind, req.Task, req.Keep, req.Flows = react.RequestAgent, a.Task, a.Keep, a.Flows
+	if a.Keep {
+		req.Origin = rule.On.Server
+	}
 	if len(a.Fields) > 0 {
 		if req.Input, err = input.Envelope(run, members, a.Fields); err != nil {
 			return fail(err)

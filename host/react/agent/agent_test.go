@@ -329,6 +329,10 @@ func TestAConversationIsKept(t *testing.T) {
 			t.Errorf("%s: it says %q", id, text)
 		}
 	}
+	d.run.ID, d.rule.On.Server = "other", "other"
+	if text := d.ran(t, &journal{}).Answer.Raw(); text != "here" {
+		t.Errorf("a run about another server goes on with %q", text)
+	}
 	d.run.ID, d.rule.Do.Agent.Task = "fourth", "Another one."
 	if text := d.ran(t, &journal{}).Answer.Raw(); text != "here" {
 		t.Errorf("another act goes on with %q", text)

@@ -219,6 +219,18 @@ func TestAGrantAnswersForItsRuleOnly(t *testing.T) {
 			rule.Age = time.Hour
 			w.rules(rule)
 		}, 1},
+		"the rule was changed, and changed back": {func(_ *testing.T, w *world, _ *Engine) {
+			rule := askingCommand()
+			rule.Age = time.Hour
+			w.rules(rule)
+			rest(5 * time.Second)
+			w.rules(askingCommand())
+		}, 1},
+		"the rule was taken out, and put in again": {func(_ *testing.T, w *world, _ *Engine) {
+			w.rules()
+			rest(5 * time.Second)
+			w.rules(askingCommand())
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulated(t, func(t *testing.T) {
@@ -268,6 +280,46 @@ func grantedWorld(t *testing.T) (*world, *Engine) {
 	must(t, e.Grant(t.Context(), r.ID, r.Request.Hash(), time.Now().Add(2*time.Hour)))
 	rest(2 * time.Second)
 	return w, e
+}
+
+// A rule that is taken out of the file is armed anew when it is put in again.
+func TestARuleThatWasTakenOutIsNotArmed(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, commandRule("page"))
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		arm(t, e)
+		w.rules()
+		rest(5 * time.Second)
+		w.rules(commandRule("page"))
+		rest(5 * time.Second)
+		w.submit(record("pager", "incident", `{}`))
+		rest(2 * time.Second)
+		only(t, e, react.Asking)
+		if w.acts() != 0 {
+			t.Errorf("begun %v", w.begun)
+		}
+	})
+}
+
+// What one server told must not go where only another's may: flows are those of the rule's
+// source.
+func TestOnceRefusesRecordsOfOtherSources(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e, _ := w.open("", 0)
+		defer closed(t, e)
+		for _, from := range [][2]string{{"vault", "incident"}, {"pager", "secret"}} {
+			_, err := e.Once(t.Context(), "page", w.submit(record(from[0], from[1], `{"secret":"canary"}`)))
+			if !errors.Is(err, react.ErrSource) {
+				t.Errorf("%s of %s: %v", from[1], from[0], err)
+			}
+		}
+		rest(2 * time.Second)
+		if v := e.Reactions(); v.Asking != 0 {
+			t.Errorf("%d ask", v.Asking)
+		}
+	})
 }
 
 func TestOnceActsOnOneRecordAndAsks(t *testing.T) {

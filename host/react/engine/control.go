@@ -207,6 +207,10 @@ func (e *Engine) Once(ctx context.Context, rule string, seq uint64) (made react.
 		if m == nil {
 			return fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
 		}
+		// What may flow where, and what needs leave, goes by the source that the rule names.
+		if on := m.Rule.On; rec.Server != on.Server || rec.Type.Raw() != on.Type {
+			return fmt.Errorf("record %d is %s of %s, and rule %q listens to %s of %s: %w", seq, quoted(rec.Type.Raw()), rec.Server, rule, on.Type, on.Server, react.ErrSource)
+		}
 		var members react.Members
 		members.Add(&rec)
 		made, err = e.manual(*m.Rule, e.ruleState(rule).Hash, m.Key(&rec), members, fmt.Sprintf("record %d", seq))
@@ -342,14 +346,19 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 func (e *Engine) Disarm(ctx context.Context, rule string) error {
 	return e.onRule(ctx, rule, func(rs *ruleState) {
 		rs.Armed, rs.Pins, rs.Disarmed = "", nil, ""
-		for act, g := range e.grants {
-			if g.Rule == rule {
-				delete(e.grants, act)
-				e.stageDelete(event.TableGrants, act)
-			}
-		}
+		e.endGrants(rule)
 		e.audit(event.ActorOperator, "rule disarmed", 0, rule)
 	})
+}
+
+// endGrants ends the grants of a rule.
+func (e *Engine) endGrants(rule string) {
+	for act, g := range e.grants {
+		if g.Rule == rule {
+			delete(e.grants, act)
+			e.stageDelete(event.TableGrants, act)
+		}
+	}
 }
 
 // Silence implements [react.Control].

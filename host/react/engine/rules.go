@@ -169,7 +169,9 @@ func (e *Engine) readRules(read readFile) {
 	for name, rs := range e.rules {
 		if !in[name] && rs.Hash != "" {
 			rs.Hash, rs.watch = "", nil
+			rs.Armed, rs.Pins = "", nil // what is put in again under the name is armed again
 			e.stageRule(name)
+			e.endGrants(name)
 		}
 	}
 	if !fresh || !bytes.Equal(content, e.file.content) {
@@ -191,6 +193,9 @@ func (e *Engine) takeRule(r *react.Rule, m made, last uint64, fresh bool) {
 	}
 	rs.made = m
 	if !same {
+		if m.err == nil { // else it is not known what the rule does now
+			e.endGrants(r.Name)
+		}
 		rs.Hash, rs.Since = hash, last
 		e.stageRule(r.Name)
 	}
