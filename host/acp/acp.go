@@ -92,7 +92,7 @@ type Options struct {
 	// Permit decides what an agent asks leave for. It is called from a goroutine of its
 	// own; ctx ends with the turn. An error stands for no decision. nil: nothing is allowed.
 	Permit func(ctx context.Context, p Permission) (allowed bool, err error)
-	// Said gets each piece of what the agent says as it comes; nil: nobody listens.
+	// Said gets each piece of what the agent says as it comes; nil: it is only collected.
 	Said func(piece trust.Text)
 }
 

@@ -336,7 +336,7 @@ func (c *Conn) answered(m wire.Message) {
 	defer c.mu.Unlock()
 	to, ok := c.waiting[m.ID]
 	if !ok {
-		return // nobody waits any more
+		return // the caller has given up
 	}
 	delete(c.waiting, m.ID)
 	if c.turn != nil && c.turn.id == m.ID {

@@ -64,7 +64,7 @@ type Deps struct {
 	Changed func()
 	// Altered is told how many events came by poll or push with an id that is stored
 	// and other data, which are dropped; once a minute at most. It must not block.
-	// nil: nobody is told.
+	// nil: it is not told.
 	Altered func(n int)
 	// ReasonOf returns the word for why an attempt failed; nil: none. The error is nil
 	// where a stream ended in order.
@@ -81,7 +81,7 @@ type Deps struct {
 	// done must be called after it. nil: at once. Error: the cause of ctx.
 	Pace func(ctx context.Context) (done func(), err error)
 	// Left is told of what stays on the server though it ended here: the server did
-	// not take leave of it. nil: nobody remembers it.
+	// not take leave of it. nil: it is not remembered.
 	Left func(ctx context.Context, sub event.Subscription)
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
@@ -134,8 +134,3 @@ const (
 	// FailProved: the commit that proves an opening, or records its gap, has returned.
 	FailProved = "opening proved"
 )
-
-// ProofSteps are the failpoints between the steps of a proof.
-func ProofSteps() []string {
-	return []string{FailAsked, FailConfirmed, FailFirst, FailCaughtUp, FailProved}
-}

@@ -202,3 +202,15 @@ func bubble(t *testing.T, mode event.Mode, fn func(r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { fn(newRig(t, mode)) })
 }
+
+// sleep waits, and reports whether ctx let it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

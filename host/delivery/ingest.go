@@ -116,7 +116,7 @@ func (in *ingest) onFailure(fn func(error)) {
 	in.mu.Unlock()
 }
 
-// awayCause says why nobody listened to a type without replay.
+// awayCause says why this host did not listen to a type without replay.
 func (in *ingest) awayCause() event.Cause {
 	in.mu.Lock()
 	defer in.mu.Unlock()

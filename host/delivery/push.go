@@ -230,8 +230,7 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 	})
 }
 
-// skipped takes note of a frame that could not be taken. Nobody knows whether it
-// was an event.
+// skipped records a frame that could not be read. It may have been an event.
 func (p *pushed) skipped(n wire.Note, now time.Time) error {
 	in := &p.r.in
 	b := event.Batch{Records: []event.Record{in.rejected(n.Params, n.Refused), in.gap(event.CauseSilent, in.lastSign(), false)}}

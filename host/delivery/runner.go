@@ -416,14 +416,3 @@ func (r *Runner) audit(state State, evidence string, err trust.Text) []event.Aud
 	e.Result, e.Detail = evidence, err
 	return []event.AuditEntry{e}
 }
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -36,7 +36,7 @@ type late struct {
 	fresh     int // of these, told by events of this run
 }
 
-// till returns the moment, zero if nobody can tell.
+// till returns the moment, zero if it is not known.
 func (w *whole) till() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -187,7 +187,7 @@ type Store interface {
 
 	// Watch calls fn after every commit that stored records, with the records in
 	// order and their sequence numbers set, on the writer's goroutine: fn must
-	// not block. Nobody changes the records any more: fn may keep them, and must not
+	// not block. The records do not change any more: fn may keep them, and must not
 	// write to them. The returned function ends it.
 	Watch(fn func([]Record)) (stop func())
 

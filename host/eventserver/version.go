@@ -42,7 +42,7 @@ func ClientName(params json.RawMessage) trust.Text {
 		Info info                       `json:"clientInfo"`
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
-	_ = json.Unmarshal(params, &p) // params that are no object name nobody
+	_ = json.Unmarshal(params, &p) // params that are no object name no client
 	if p.Info.Name == "" {
 		_ = json.Unmarshal(p.Meta[metaClientInfo], &p.Info)
 	}

@@ -79,7 +79,7 @@ func (r *Run) inputIsGone() bool {
 }
 
 // RequestHash returns the hash of the run's request. Of a run that is over the input is not
-// kept: it is then the hash that was approved, "" if nobody had to.
+// kept: it is then the hash that was approved, "" if none was needed.
 func (r *Run) RequestHash() string {
 	switch {
 	case r.Request == nil:

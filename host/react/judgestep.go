@@ -159,7 +159,8 @@ func (f *StepFacts) over() bool {
 	return true
 }
 
-// class returns what the tool may do: whoever says that it may change something is believed.
+// class returns what the tool may do: read where the rule and the request say so and the
+// step does not say write, else write.
 func (f *StepFacts) class() ToolClass {
 	if p := f.pinned(); p != nil && p.Class == ToolRead && f.Request.Class == ToolRead && f.Step.Class != ToolWrite {
 		return ToolRead

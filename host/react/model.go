@@ -237,6 +237,6 @@ type Call struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
 	// Extra is what the provider wants to be sent again with the call, e.g. a signature of
-	// what the model thought. Nobody else reads it.
+	// what the model thought. Only the provider reads it.
 	Extra json.RawMessage `json:"extra,omitempty"`
 }

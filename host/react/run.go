@@ -33,7 +33,7 @@ const (
 	Failed     State = "failed"     // ended badly
 	Suppressed State = "suppressed" // nothing was to be done; Why tells
 	Denied     State = "denied"     // the operator said no
-	Expired    State = "expired"    // nobody approved it in time
+	Expired    State = "expired"    // it was not approved in time
 	Dead       State = "dead"       // all tries of a webhook failed
 	Parked     State = "parked"     // it is not known whether the act was done
 	Killed     State = "killed"     // ended by the stop switch
@@ -161,7 +161,7 @@ func (k RequestKind) Grantable() bool {
 }
 
 // Request is an act with everything that decides what it does. Its hash covers every
-// member, Input included; whoever approves the hash has approved these bytes.
+// member, Input included: who approves the hash has approved these bytes.
 type Request struct {
 	Kind RequestKind `json:"kind"`
 	Run  RunID       `json:"run"`

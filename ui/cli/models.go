@@ -23,7 +23,7 @@ type Models interface {
 	// Try asks a model for a word. What it may have cost is returned with an error too.
 	Try(ctx context.Context, m react.Model) (Tried, error)
 	// Sent makes again what the model of a run was sent in step n, from the request with
-	// which the run began and its steps. It asks nobody.
+	// which the run began and its steps. It asks no model.
 	Sent(first react.Request, steps []react.Step, n int) ([]byte, error)
 }
 

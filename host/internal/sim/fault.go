@@ -129,7 +129,7 @@ func (w *World) killAtFailpoint() error {
 // killInProof kills the host between two steps of a proof of continuity. A restart
 // leads to one.
 func (w *World) killInProof() error {
-	steps := delivery.ProofSteps()
+	steps := []string{delivery.FailAsked, delivery.FailConfirmed, delivery.FailFirst, delivery.FailCaughtUp, delivery.FailProved}
 	w.host.step.Store(&countdown{name: steps[w.rand.chaos.N(len(steps))], left: 1 + w.rand.chaos.N(4)})
 	w.net.ResetAll(serverAddress)
 	return w.within(8 * time.Second)

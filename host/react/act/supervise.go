@@ -287,7 +287,7 @@ func (e *echoed) Write(p []byte) (int, error) {
 
 func (e *echoed) end() {
 	if e.echo != nil {
-		_ = e.echo.Close() // whoever read there is told, or gone
+		_ = e.echo.Close() // its reader sees the end, or has ended before
 		e.echo = nil
 	}
 }

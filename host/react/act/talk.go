@@ -35,7 +35,7 @@ func (r *Runner) ReadyTalk(ctx context.Context, req react.Request, attempt int, 
 }
 
 // Streams returns the standard input and the standard output of the command, to use after
-// Go. Whoever calls Go closes both; the end of the input ends the command.
+// Go. The caller of Go closes both; the end of the input ends the command.
 func (t *Talk) Streams() (in io.WriteCloser, out io.ReadCloser) { return t.in, t.out }
 
 // Dir returns the working directory of the command.

@@ -146,7 +146,7 @@ func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Resu
 }
 
 // called calls the tool of a step that is begun, and keeps what it answers. A call that may
-// have changed something and of which nobody knows stays begun: the run is parked.
+// have changed something and whose outcome is not known stays begun: the run is parked.
 func (l *loop) called(ctx context.Context, s react.Step) *react.Result {
 	s, known := toolset.Call(ctx, l.o.Tools, s)
 	if !known {

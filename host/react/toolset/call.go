@@ -128,7 +128,7 @@ func Refusal(err error) string {
 
 // Call calls the tool of a step that was begun, and returns the step as it ended. What the
 // server says, its errors too, is in the result alone. Known is false where the call may have
-// changed something and nobody knows whether it did: such a step is not ended.
+// changed something and its outcome is not known: such a step is not ended.
 func Call(ctx context.Context, box react.Toolbox, s react.Step) (ended react.Step, known bool) {
 	result, err := box.CallTool(ctx, s.Server, s.Tool, s.Args)
 	refused := errors.Is(err, react.ErrToolRefused)

@@ -44,7 +44,7 @@ func Pin(ctx context.Context, box react.Toolbox, tools []react.Tool) ([]react.Pi
 		}
 		var err error
 		if p.Schema, err = without(def.Schema, t); err != nil {
-			continue // no schema: nobody could call it
+			continue // without a schema a model cannot call it
 		}
 		stored, err := json.Marshal(p)
 		if err != nil || size+len(stored) > MaxTools {

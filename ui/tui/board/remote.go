@@ -17,7 +17,7 @@ import (
 )
 
 // remotes lists the subscriptions that servers say they hold for us, the ones
-// that nobody here wants first: they cost a server work, and us deliveries.
+// that serve none of ours first: they cost a server work, and us deliveries.
 type remotes struct {
 	env   *Env
 	rows  []remoteRow

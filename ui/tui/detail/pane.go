@@ -56,7 +56,7 @@ type Other struct {
 	Name    any // comparable; another one is shown from its beginning
 	Changes int // it is written again when this, the snapshot or the second changes
 	Write   func(*Text)
-	// Drawn is told which lines each frame shows, and how wide they are; nil: nobody asks.
+	// Drawn is told which lines each frame shows, and how wide they are; nil: it is not told.
 	Drawn func(from, to, width int)
 }
 

@@ -102,7 +102,7 @@ type payloads struct {
 }
 
 // lookEvery is the time between two looks at the payloads of a stream that is
-// followed: nobody reads what was there for a moment.
+// followed: what was there for a moment could not be read.
 const lookEvery = 100 * time.Millisecond
 
 // looked is what was found in a payload, and its lines.
@@ -176,7 +176,7 @@ func examine(of laidOut, typ event.Type, data []byte, known *findings) looked {
 	return x
 }
 
-// take takes an answer. Lines that nobody waits for any more are dropped; what
+// take takes an answer. Lines for a record or a width that is no longer shown are dropped; what
 // was noticed stays true.
 func (d *Pane) take(x looked) {
 	p := &d.payloads

@@ -26,7 +26,7 @@ type Env struct {
 
 	// Sub returns a subscription, nil if there is none; TypeOf a type as its server
 	// lists it; Receiver the address at which deliveries are received, "" if it is not
-	// known. They tell what the screen knows and ask nobody.
+	// known. They tell what the screen knows and ask no server.
 	Sub      func(id event.SubID) *host.SubscriptionView
 	TypeOf   func(server string, typ trust.Text) event.Type
 	Receiver func() string

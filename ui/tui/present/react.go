@@ -16,7 +16,7 @@ import (
 
 // Control is what an operator does with reactions on a screen that is shown to others:
 // what is personal or secret is masked in all that it tells. It approves and arms
-// nothing, as nobody has read there what the act really is. The engine keeps everything.
+// nothing, as the operator cannot read there what the act really is. The engine keeps everything.
 type Control struct {
 	react.Control
 	set *redact.Set

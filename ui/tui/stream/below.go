@@ -7,7 +7,7 @@ import "eventdeck/ui/tui/cells"
 type tally struct {
 	rows int    // matching records behind window.seen …
 	to   uint64 // … up to here …
-	hole uint64 // … without those up to here, which nobody has counted
+	hole uint64 // … without those up to here, which are not counted
 }
 
 // level says that nothing is known behind what was examined.

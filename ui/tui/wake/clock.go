@@ -31,7 +31,7 @@ type AgeMsg struct{}
 // Clock says when the screen looks again. It belongs to the event loop.
 type Clock struct {
 	*Jobs
-	// Changed is a flag of the host, not a queue: whoever is woken reads all that is new.
+	// Changed is a flag of the host, not a queue: after one wake all that is new is read.
 	// Nil: the host is not waited for.
 	Changed <-chan struct{}
 	Slow    bool // the screen is over SSH: keys get no frames of their own
