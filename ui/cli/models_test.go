@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +40,24 @@ const threeModels = `{"models": {
   "local": {"wire": "chat", "url": "http://127.0.0.1:11434/v1", "model": "qwen3", "price": 0},
   "big":   {"wire": "messages", "url": "https://api.example.com", "model": "big-1", "key": "${BIG_KEY}", "price": {"in": "3.00", "out": "0.125"}},
   "other": {"wire": "chat", "url": "https://example.com/v1", "model": "x\u202e", "key": "keyring"}}, "rules": {}}`
+
+// What the demo runs with a data directory is what the other commands see with it.
+func TestRulesOfADemoAreFoundByEachCommand(t *testing.T) {
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, demoRules), []byte(threeModels), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t)
+	b.p.Models = &models{}
+	b.expect(t, exitDone, "", "models", "list", "--data", data)
+	if got := b.out.String(); !strings.HasPrefix(got, "local ") {
+		t.Errorf("models list: %q", got)
+	}
+	other, _ := withRules(t, `{"models": {}, "rules": {}}`)
+	b = newBench(t)
+	b.p.Models = &models{}
+	b.expect(t, exitDone, "there are no models in "+filepath.Join(filepath.Dir(other), "rules.json"), "models", "list", "--data", data, "--config", other)
+}
 
 func TestModelsAreListed(t *testing.T) {
 	b := newBench(t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,8 +68,15 @@ It ends with 1 if there is one. Types and members of payloads are checked as far
 	return cmd
 }
 
-// rulesFile is rules.json beside the file with the servers.
+// rulesFile is rules.json beside the file with the servers. In the data directory of a demo
+// it is the demo's, unless --config says otherwise.
 func (a *app) rulesFile() (string, error) {
+	if a.flags.config == "" && a.flags.data != "" {
+		path := filepath.Join(a.flags.data, demoRules)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
 	servers := a.flags.config
 	if servers == "" {
 		var err error

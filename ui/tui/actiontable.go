@@ -107,7 +107,7 @@ func (a *app) streamActions() []action.Action {
 
 func (a *app) eventActions() []action.Action {
 	return action.Grouped("Event",
-		action.Action{ID: "why", Title: "why it is flagged, and hidden text in clear", Needs: action.Event, Also: "security hidden injection flags", Keys: []string{"!"}, Hint: "why", When: a.onPayload, Run: action.Act(func() { a.detail.OpenWhy() })},
+		action.Action{ID: "why", Title: "why it is flagged, and hidden text in clear", Needs: action.Event, Also: "security hidden injection flags", Keys: []string{"!"}, Hint: "flags", When: a.onPayload, Run: action.Act(func() { a.detail.OpenWhy() })},
 		action.Action{ID: "reread", Title: "read the subscription again from this record on", Needs: action.Event, Also: "replay again rewind", Keys: []string{"r"}, Panes: onEvent, Dangerous: true, When: a.canReread, Run: action.Act(a.askReread)},
 		action.Action{ID: "view", Title: "payload rendered, escaped, hex or raw JSON", Needs: action.Event, Keys: []string{"V"}, Hint: "view", When: a.onPayload, Run: action.Act(func() { a.detail.NextView() })},
 	)

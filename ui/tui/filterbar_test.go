@@ -46,6 +46,23 @@ func TestFilterBar(t *testing.T) {
 	}
 }
 
+// The old filter is there, and typing takes its place; a key that moves or deletes edits it.
+func TestTheOldFilterIsSelected(t *testing.T) {
+	for keys, want := range map[string]string{"x": "x", "end x": "poolx", "backspace": "poo", "left x": "pooxl", "": "pool"} {
+		a := open(t, incident(), 120, 40)
+		press(t, a, "/")
+		word(t, a, "pool")
+		press(t, a, "enter", "/")
+		press(t, a, strings.Fields(keys)...)
+		if got := a.prompt.Field.Text(); got != want {
+			t.Errorf("%q makes %q, not %q", keys, got, want)
+		}
+		if press(t, a, "esc"); a.stream.Query.Text != "pool" {
+			t.Errorf("esc leads to %q", a.stream.Query.Text)
+		}
+	}
+}
+
 func TestFilterCompletes(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "/")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"eventdeck/host/event"
+	"eventdeck/host/filter"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
@@ -15,8 +16,9 @@ import (
 // incidentActions follow a value over servers and types, and hand on what was found.
 func (a *app) incidentActions() []action.Action {
 	return action.Grouped("Incident",
-		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident id correlate =", Keys: []string{"="}, Hint: "follow", Panes: onEvent, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Only) })},
-		action.Action{ID: "value.exclude", Title: "leave out what has the value", Needs: action.Event, Also: "filter out exclude not -", Keys: []string{"-"}, Panes: inDetail, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Not) })},
+		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident id correlate =", Keys: []string{"="}, Hint: "only this", Panes: onEvent, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Only) })},
+		action.Action{ID: "value.exclude", Title: "leave out what has the value", Needs: action.Event, Also: "filter out exclude hide not -", Keys: []string{"-"}, Panes: inDetail, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Not) })},
+		action.Action{ID: "type.hide", Title: "hide this type: add !type: to the filter", Needs: action.Event, Also: "mute ignore exclude filter out type noise", Panes: onEvent, When: func() bool { r, ok := a.chosenRecord(); return ok && r.Type.Raw() != "" }, Run: action.Act(a.hideType)},
 		action.Action{ID: "value.add", Title: "add the value to the filter", Needs: action.Event, Also: "narrow and filter +", Keys: []string{"+"}, Panes: inDetail, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Too) })},
 		action.Action{ID: "value.pin", Title: "pin the value: it stands out everywhere", Needs: action.Event, Also: "colour color highlight mark value", Keys: []string{"*"}, Panes: onEvent, When: a.onRecord, Run: action.Act(a.trace.Pin)},
 		action.Action{ID: "related", Title: "everything that shares the value, over time", Needs: action.Event, Also: "correlate follow incident lanes graph trace relate", Keys: []string{"&"}, Hint: "related", Panes: onEvent, When: a.onRecord, Run: a.trace.Related},
@@ -72,6 +74,13 @@ func (a *app) initIncident() {
 			return a.outside.Exports.Create(path, overwrite)
 		},
 	})
+}
+
+// hideType adds to the filter that it leaves out the type of the chosen record.
+func (a *app) hideType() {
+	if r, ok := a.chosenRecord(); ok {
+		a.trace.Hide(filter.FieldTerm("type", r.Type))
+	}
 }
 
 // chosenRecord is the record that the keys are about.

@@ -14,20 +14,22 @@ import (
 	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
+	"eventdeck/ui/tui/words"
 )
 
 // openPalette shows the palette with the beginning of a command.
 func (a *app) openPalette(line string) {
 	palette.Open(&a.Env, a, palette.Lines{
-		Command: func(name string) *palette.Command {
-			if c := a.actions.Command(name); c != nil {
+		Command: func(line string) *palette.Command {
+			name, _, _ := strings.Cut(a.meant(line), " ")
+			if c := a.actions.Command(name); c != nil && a.actions.Titled(line) == nil {
 				return &palette.Command{Name: c.Name, Usage: c.Usage, Title: c.Title}
 			}
 			return nil
 		},
 		Complete: a.actions.Completions,
 		Run: func(line string) (tea.Cmd, error) {
-			cmd, err := a.actions.Execute(line)
+			cmd, err := a.actions.Execute(a.meant(line))
 			if err == nil {
 				a.memo.Commands = widget.Remember(a.memo.Commands, a.memorable(line))
 			}
@@ -35,6 +37,16 @@ func (a *app) openPalette(line string) {
 		},
 		Past: a.memo.Commands,
 	}, a.everything(), line)
+}
+
+// meant is the command that a line stands for: a moment such as 14:05, or a record such as
+// #118, is one to go to.
+func (a *app) meant(line string) string {
+	line = strings.TrimSpace(line)
+	if _, err := words.Moment(line, a.Clock()); err == nil || strings.HasPrefix(line, "#") {
+		return "goto " + line
+	}
+	return line
 }
 
 // workingHere returns what can be done now, what has the same heading together.
@@ -64,13 +76,13 @@ func (a *app) everything() []widget.Pick {
 	for i := range a.actions.Actions {
 		if x := &a.actions.Actions[i]; a.actions.Works(x) && x.ID != "palette" && !x.KeyOnly {
 			add(strings.ToLower(x.Group), cells.Sanitize(x.Title), strings.Join(x.Keys, ", "), func() tea.Cmd { return a.actions.Perform(x) })
-			all[len(all)-1].Find = widget.Findable(x.ID, x.Title, x.Group, x.Also)
+			all[len(all)-1].Find = widget.Findable(x.Title, x.ID, x.Group, x.Also)
 		}
 	}
 	for i := range a.actions.Commands {
 		if c := &a.actions.Commands[i]; (!c.Dangerous || !a.actions.ReadOnly) && (c.When == nil || c.When()) {
 			add("command", cells.Sanitize(":"+c.Name+" "+c.Usage), "", func() tea.Cmd { a.openPalette(c.Name + " "); return nil })
-			all[len(all)-1].Find = widget.Findable(c.Name, c.Title)
+			all[len(all)-1].Find = widget.Findable(c.Name, c.Title, c.Also)
 		}
 	}
 	all = append(all, a.places()...)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,9 +47,66 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 		t.Errorf("the scope is %+v", a.tree.At)
 	}
 	press(t, a, ":")
-	word(t, a, "frz vw")
+	word(t, a, "fre vie")
 	if c := a.dialog.(*palette.Palette).Chosen(); c == nil || !strings.Contains(c.Text.Plain(), "freeze the view") {
-		t.Errorf("letters in order find %+v", c)
+		t.Errorf("starts of words find %+v", c)
+	}
+	press(t, a, "esc")
+	word(t, a, "frz vw")
+	if c := a.dialog.(*palette.Palette).Chosen(); c != nil {
+		t.Errorf("scattered letters find %+v", c)
+	}
+}
+
+// The words of other programs find what is meant, in the first row.
+func TestThePaletteKnowsOtherWords(t *testing.T) {
+	for typed, want := range map[string]string{
+		"mute": "hide this type", "hide": "hide this type", "hide type": "hide this type", "ignore": "hide this type",
+		"jump": ":goto", "go to time": ":goto", "goto": ":goto",
+	} {
+		a := open(t, incident(), 120, 40)
+		press(t, a, "2", ":")
+		word(t, a, typed)
+		if c := a.dialog.(*palette.Palette).Chosen(); c == nil || !strings.Contains(c.Text.Plain(), want) {
+			t.Errorf("%q finds %+v", typed, c)
+		}
+	}
+}
+
+func TestAMomentOrARecordIsGoneTo(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "2", "g", ":")
+	first := a.stream.At
+	word(t, a, "#2")
+	if !strings.Contains(screenOf(a), "go to a moment") {
+		t.Errorf("the line does not say what it does:\n%s", screenOf(a))
+	}
+	press(t, a, "enter")
+	if a.dialog != nil || a.stream.At != 2 || first == 2 {
+		t.Errorf("#2 leads to %d", a.stream.At)
+	}
+	press(t, a, ":")
+	word(t, a, start.Add(time.Hour).Format("15:04:05"))
+	press(t, a, "enter")
+	if d, ok := a.dialog.(*palette.Palette); ok {
+		t.Errorf("a time is no place: %q, %v", d.Problem, d.Chosen())
+	}
+}
+
+func TestHidingAType(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "2", "g")
+	r, _ := a.chosenRecord()
+	press(t, a, ":")
+	word(t, a, "hide this type")
+	press(t, a, "enter")
+	if want := "!type:"; !strings.HasPrefix(a.stream.Query.Text, want) {
+		t.Fatalf("the filter is %q", a.stream.Query.Text)
+	}
+	for _, seq := range a.stream.Seqs {
+		if x, ok := a.stream.Record(seq); ok && x.Type.Raw() == r.Type.Raw() {
+			t.Errorf("record %d has the type still", seq)
+		}
 	}
 }
 

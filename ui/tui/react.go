@@ -99,14 +99,14 @@ func (a *app) reactCommands() []action.Command {
 		{Name: "retry", Usage: "RUN", Title: "act on the events of a run again; it asks first", Dangerous: true, Run: a.runRetry},
 		{Name: "settle", Usage: "RUN done | failed [REASON]", Title: "say what became of a parked run", Dangerous: true, Run: a.runSettle},
 		{Name: "disarm", Usage: "RULE", Title: "take from a rule that it acts by itself", Dangerous: true, Run: a.runDisarm, Complete: names},
-		{Name: "silence", Usage: "RULE 2h | 0", Title: "silence a rule for a time, or no longer", Dangerous: true, Run: a.runSilence, Complete: names},
+		{Name: "silence", Usage: "RULE 2h | 0", Title: "silence a rule for a time, or no longer", Also: "mute snooze", Dangerous: true, Run: a.runSilence, Complete: names},
 		{Name: "why-not", Usage: "RULE [#SEQ]", Title: "why did this rule not fire for this event?", Run: a.runWhyNot, Complete: names},
 		{Name: "once", Usage: "RULE [#SEQ]", Title: "have a rule act on an event, whatever its filter says; it asks first", Dangerous: true, Run: a.runOnce, Complete: names},
 	}
 	for i := range rows {
 		rows[i].When = a.react.On
 	}
-	ask := action.Command{Name: "ask", Usage: "MODEL WHAT…", Title: "ask a model about the chosen event: it reads the event and answers, without tools", Dangerous: true, When: a.react.CanAsk, Run: a.runAsk, Complete: func([]string) []string { return a.react.View().Models }}
+	ask := action.Command{Name: "ask", Usage: "[MODEL] WHAT…", Title: "ask a model about the chosen event: it reads the event and answers, without tools", Dangerous: true, When: a.react.CanAsk, Run: a.runAsk, Complete: func([]string) []string { return a.react.View().Models }}
 	return append(rows, ask)
 }
 
@@ -248,13 +248,13 @@ func (a *app) runOnce(words []string) (tea.Cmd, error) {
 }
 
 func (a *app) runAsk(words []string) (tea.Cmd, error) {
-	if err := a.needReactions("ask", words, 2, -1); err != nil {
+	if err := a.needReactions("ask", words, 1, -1); err != nil {
 		return nil, err
 	}
 	if !a.onEvent() {
 		return nil, errors.New("no event is chosen; choose the one to ask about in the stream")
 	}
-	return a.react.Ask(words[0], a.stream.At, strings.Join(words[1:], " "))
+	return a.react.Ask(a.stream.At, strings.Join(words, " "))
 }
 
 // askModel asks for a question about the chosen event, and where there are several models
@@ -263,14 +263,10 @@ func (a *app) askModel() tea.Cmd {
 	seq, models := a.stream.At, a.react.View().Models
 	p := &widget.Prompt{Label: "ask " + strings.Join(models, ", ") + " about " + cells.Number(seq) + ":", Says: "what do you want to know?   enter asks, and costs what the model costs   esc goes back"}
 	if len(models) > 1 {
-		p.Says = "first the model, then what you want to know   enter asks   esc goes back"
+		p.Says = "first the model, then what you want to know   enter asks, and costs what the model costs   esc goes back"
 	}
 	p.Done = func(text string) tea.Cmd {
-		model, task := models[0], text
-		if len(models) > 1 {
-			model, task, _ = strings.Cut(text, " ")
-		}
-		cmd, err := a.react.Ask(model, seq, strings.TrimSpace(task))
+		cmd, err := a.react.Ask(seq, text)
 		if err != nil {
 			p.Problem = err.Error()
 		}

@@ -59,7 +59,7 @@ func TestAViewIsSavedAndOpened(t *testing.T) {
 	shows(a, "by a line")
 	leave()
 	press(t, a, ":")
-	word(t, a, "oncall")
+	word(t, a, "on call")
 	press(t, a, "enter")
 	shows(a, "from the palette")
 	leave()

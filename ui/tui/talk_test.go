@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/palette"
 	reactions "eventdeck/ui/tui/react"
 )
 
@@ -228,11 +229,51 @@ func TestAChosenActIsNotGranted(t *testing.T) {
 	}
 }
 
+// What the palette lists by its name is that, also where its first word is a command's.
+func TestTheNameOfAnActionIsNoCommand(t *testing.T) {
+	e := talking()
+	a, _ := openReact(t, e, 160, 45)
+	press(t, a, "2", "g", ":")
+	word(t, a, "ask a model")
+	press(t, a, "enter")
+	if a.dialog != nil || a.prompt == nil || !strings.HasPrefix(a.prompt.Label, "ask ") {
+		t.Errorf("no question is asked for:\n%s", screenOf(a))
+	}
+	press(t, a, "esc", "1")
+	if _, err := a.actions.Execute("ask a model"); err == nil || !strings.Contains(err.Error(), "react.ask") {
+		t.Errorf("where it does not work: %v", err)
+	}
+	if len(e.did) > 0 {
+		t.Errorf("%v", e.did)
+	}
+}
+
+func TestTheOnlyModelNeedsNoName(t *testing.T) {
+	for line, want := range map[string]string{"what is broken?": "what is broken?", "local what is broken?": "what is broken?", "why": "why", "local": "", " ": ""} {
+		e := talking()
+		e.view.Models = []string{"local"}
+		a, _ := openReact(t, e, 80, 24)
+		press(t, a, "2", "g", ":")
+		word(t, a, "ask "+line)
+		press(t, a, "enter")
+		problem := ""
+		if d, ok := a.dialog.(*palette.Palette); ok {
+			problem = d.Problem
+		}
+		switch asked := e.acts(fmt.Sprintf("ask-model local %d %s", a.stream.At, want)) == 1; {
+		case want == "" && (e.acts("ask-model") > 0 || problem == ""):
+			t.Errorf("%q: %v, and it says %q", line, e.did, problem)
+		case want != "" && (!asked || problem != "" || !strings.Contains(screenOf(a), "asked local")):
+			t.Errorf("%q: %v, problem %q\n%s", line, e.did, problem, screenOf(a))
+		}
+	}
+}
+
 func TestAskingAModel(t *testing.T) {
 	e := talking()
 	a, _ := openReact(t, e, 160, 45)
 	press(t, a, "2", "g")
-	for line, want := range map[string]string{"ask none why": "there is no model", "ask local": "usage", "ask local why is it slow?": ""} {
+	for line, want := range map[string]string{"ask none why": "there is no model", "ask local": "nothing is asked", "ask": "usage", "ask local why is it slow?": ""} {
 		cmd, err := a.actions.Execute(line)
 		switch {
 		case want == "" && err != nil:

@@ -17,6 +17,7 @@ type Command struct {
 	Name  string
 	Usage string // what follows the name
 	Title string
+	Also  string // further words under which the palette finds it
 	// Dangerous commands change what servers or the store hold.
 	Dangerous bool
 	When      func() bool // it is listed; nil: always
@@ -45,15 +46,33 @@ func (t *Table) Command(name string) *Command {
 	return nil
 }
 
+// Titled returns the action whose title begins with a line of two words or more, nil if
+// there is none: "ask a model" is the action of that title and not the command "ask".
+func (t *Table) Titled(line string) *Action {
+	if line = strings.ToLower(strings.TrimSpace(line)); len(strings.Fields(line)) < 2 {
+		return nil
+	}
+	for i := range t.Actions {
+		if strings.HasPrefix(strings.ToLower(t.Actions[i].Title), line) {
+			return &t.Actions[i]
+		}
+	}
+	return nil
+}
+
 // Usage is the error of a command that got words which it does not take: [ErrUsage].
 func (t *Table) Usage(name string) error {
 	return fmt.Errorf("%w: %s %s", ErrUsage, name, t.Command(name).Usage)
 }
 
-// Execute runs a typed line: a command, or the id of an action.
+// Execute runs a typed line: the beginning of an action's title, a command, or the id of an
+// action.
 // Errors: [ErrUsage], [ErrCommand], [ErrReadOnly], [ErrKeyOnly], those of the command, and that an action
 // does not work here.
 func (t *Table) Execute(line string) (tea.Cmd, error) {
+	if x := t.Titled(line); x != nil {
+		line = x.ID
+	}
 	words, err := Split(line)
 	if err != nil || len(words) == 0 {
 		return nil, err

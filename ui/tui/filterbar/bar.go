@@ -64,7 +64,7 @@ func (b *Bar) Typing() (before query.Query, typing bool) {
 	return b.before, b.line != nil && b.line == b.env.Line()
 }
 
-// Open opens the filter as it is. The stream follows what is typed, as long as it is a
+// Open opens the filter as it is, selected: what is typed takes its place. The stream follows what is typed, as long as it is a
 // filter.
 func (b *Bar) Open() tea.Cmd {
 	s := b.env.Stream
@@ -85,6 +85,7 @@ func (b *Bar) Open() tea.Cmd {
 		},
 	}
 	b.env.AskLine(b.line, before.Text)
+	b.line.Field.Select()
 	b.Count()
 	return b.learn()
 }

@@ -13,7 +13,7 @@ import (
 
 // Lines are what can be typed in place of a name.
 type Lines struct {
-	Command  func(name string) *Command // nil: there is none
+	Command  func(line string) *Command // that a line is; nil: it is none
 	Complete func(line string) []string // whole lines that a typed one may become
 	Run      func(line string) (tea.Cmd, error)
 	Past     []string // earlier lines, the newest first
@@ -58,8 +58,8 @@ func (d *Palette) Size(sw, sh int) (int, int) {
 
 // commanding returns the command that the line is, nil if it is none.
 func (d *Palette) commanding() *Command {
-	name, _, more := strings.Cut(strings.TrimLeft(d.Field.Text(), " "), " ")
-	if c := d.typing.Command(name); c != nil && (more || len(d.Found) == 0) {
+	line := strings.TrimLeft(d.Field.Text(), " ")
+	if c := d.typing.Command(line); c != nil && (!strings.HasPrefix(c.Name, strings.TrimSpace(line)) || strings.Contains(line, " ") || len(d.Found) == 0) {
 		return c
 	}
 	return nil

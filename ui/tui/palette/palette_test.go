@@ -20,8 +20,8 @@ func TestPaletteFindsAndRuns(t *testing.T) {
 	}
 	var line string
 	typing := palette.Lines{
-		Command: func(name string) *palette.Command {
-			if name == "goto" {
+		Command: func(line string) *palette.Command {
+			if strings.HasPrefix(line, "goto ") {
 				return &palette.Command{Name: "goto", Usage: "14:05 | #SEQ", Title: "go to a moment"}
 			}
 			return nil

@@ -384,12 +384,23 @@ func (p *Part) Once(rule string, seq uint64) tea.Cmd {
 // CanAsk tells whether there is a model to ask.
 func (p *Part) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
 
-// Ask has a model read one record and answer what the operator typed. Error: there is no
-// such model, or nothing was asked.
-func (p *Part) Ask(model string, seq uint64, task string) (tea.Cmd, error) {
+// Ask has a model read one record and answer what the operator typed: the name of a model
+// and a question, or where there is one model the question alone. Error: there is no model,
+// none of that name, or nothing was asked.
+func (p *Part) Ask(seq uint64, typed string) (tea.Cmd, error) {
+	models := p.view.Models
+	model, task, _ := strings.Cut(strings.TrimSpace(typed), " ")
+	named := slices.Contains(models, model)
+	if !named && len(models) == 1 {
+		model, task = models[0], typed
+	}
 	switch {
-	case !slices.Contains(p.view.Models, model):
-		return nil, fmt.Errorf("there is no model %q; there are: %s", model, strings.Join(p.view.Models, ", "))
+	case p.env.Masked:
+		return nil, errors.New("no model is asked while names are masked")
+	case len(models) == 0:
+		return nil, fmt.Errorf("there is no model to ask: %s names none", p.view.Path)
+	case !named && len(models) > 1:
+		return nil, fmt.Errorf("there is no model %q; begin with one of: %s", model, strings.Join(models, ", "))
 	case strings.TrimSpace(task) == "":
 		return nil, errors.New("nothing is asked; write what you want to know")
 	}
@@ -398,7 +409,7 @@ func (p *Part) Ask(model string, seq uint64, task string) (tea.Cmd, error) {
 		p.ShowTab(Runs, "")
 		p.runs.want = table.RowID{Name: string(made)}
 	}, func(ctx context.Context) (err error) {
-		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: task, Typed: true})
+		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})
 		return err
 	}), nil
 }

@@ -45,16 +45,23 @@ func (d *Desk) Follow(how How) {
 		d.env.Tell(d.noValue())
 		return
 	}
-	node, text := query.Node{}, term
-	if how != Only {
-		node = d.env.Stream.Query.Node
-		before := d.env.Stream.Query.Text
-		if d.env.Stream.Query.Off {
-			before = ""
-		}
-		text = filter.With(before, term, how == Not)
+	if how == Only {
+		d.useTerm(query.Node{}, term)
+		return
 	}
-	d.useTerm(node, text)
+	d.narrow(term, how == Not)
+}
+
+// Hide leaves out what a term takes, besides what was filtered.
+func (d *Desk) Hide(term string) { d.narrow(term, true) }
+
+// narrow adds a term to the filter, or for not that it is left out.
+func (d *Desk) narrow(term string, not bool) {
+	q := d.env.Stream.Query
+	if q.Off {
+		q.Text = ""
+	}
+	d.useTerm(q.Node, filter.With(q.Text, term, not))
 }
 
 // useTerm shows what a filter takes at a node, and remembers the filter.

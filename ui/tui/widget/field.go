@@ -32,6 +32,7 @@ type Field struct {
 	input textinput.Model
 	undo  []fieldState
 	typed bool // the last change was a letter behind another one
+	whole bool // the text is selected: what is typed takes its place
 }
 
 // fieldState is what undo goes back to.
@@ -55,7 +56,20 @@ func (f *Field) Set(text string) {
 	f.lines = nil
 	f.ready()
 	f.insert(text)
-	f.undo, f.typed = nil, false
+	f.undo, f.typed, f.whole = nil, false, false
+}
+
+// Select selects the text: what is typed or pasted next takes its place, any other key
+// edits it.
+func (f *Field) Select() { f.whole = f.Text() != "" }
+
+// deselect ends a selection; without keep the selected text goes.
+func (f *Field) deselect(keep bool) {
+	if f.whole && !keep {
+		f.lines, f.row = []string{""}, 0
+		f.input.SetValue("")
+	}
+	f.whole = false
 }
 
 // Text returns what is in the field, its lines parted by line feeds.
@@ -86,6 +100,7 @@ func (f *Field) AtBottom() bool { return f.row >= len(f.lines)-1 }
 // Insert takes pasted text at the cursor.
 func (f *Field) Insert(text string) {
 	before := f.state()
+	f.deselect(false)
 	f.insert(text)
 	f.changed(before, false)
 }
@@ -123,6 +138,7 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 		return f.takeBack()
 	}
 	before := f.state()
+	f.deselect(k.Text == "")
 	line, col := []rune(f.input.Value()), f.input.Position()
 	switch name {
 	case "tab", "shift+tab", "ctrl+v": // move among fields; a terminal pastes by itself
@@ -276,6 +292,9 @@ func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 		c.Safe(role, cells.Sanitize(text).Clip(c.Room))
 		return
 	}
+	if f.whole {
+		role = themes.Cursor
+	}
 	line := []rune(text)
 	col := min(f.input.Position(), len(line))
 	start := 0 // so that the cursor is in sight
@@ -285,7 +304,7 @@ func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 	c.Safe(role, cells.Sanitize(string(line[start:col])))
 	c.PutCursor()
 	if col == len(line) {
-		c.Put(role, " ")
+		c.Put(themes.FieldOn, " ")
 		return
 	}
 	c.Safe(role, cells.Sanitize(string(line[col:])).Clip(c.Room))

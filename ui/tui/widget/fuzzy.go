@@ -6,12 +6,14 @@ import (
 	"unicode"
 )
 
-// fuzzyScore tells how well text answers what was typed, 0 for not at all. Every
-// word must be there: best as the start of a word, then anywhere, then as its
-// letters in order. text is in lower case.
-func fuzzyScore(typed []string, text string) int {
+// score tells how well text answers what was typed, 0 for not at all. Every word must be
+// there: best as the start of a word, then inside of one. text is in lower case.
+func score(typed []string, text string) int {
 	if len(typed) == 0 {
 		return 1
+	}
+	if len(typed) > 1 && strings.HasPrefix(text, strings.Join(typed, " ")) {
+		return 2000 // it is named
 	}
 	sum := 0
 	for _, word := range typed {
@@ -44,35 +46,7 @@ func wordScore(word, text string) int {
 		}
 		from = at + 1
 	}
-	if best == 0 {
-		best = scatterScore(word, text)
-	}
 	return best
-}
-
-// scatterScore rates the letters of a word in order: side by side is best, then
-// at the starts of words. Letters that are too scattered are no match.
-func scatterScore(word, text string) int {
-	score, at, last := 300, 0, -1
-	for _, r := range word {
-		i := strings.IndexRune(text[at:], r)
-		if i < 0 {
-			return 0
-		}
-		at += i
-		if last >= 0 && at != last {
-			score -= 20 + min(at-last, 20)
-			if letter(text[at-1]) {
-				score -= 40
-			}
-		}
-		at += len(string(r))
-		last = at
-	}
-	if score < 150 {
-		return 0
-	}
-	return score
 }
 
 func letter(b byte) bool {
@@ -86,7 +60,7 @@ func rank(typed string, n int, text func(int) string) []int {
 	var found []int
 	scores := make([]int, n)
 	for i := range n {
-		if scores[i] = fuzzyScore(words, text(i)); scores[i] > 0 {
+		if scores[i] = score(words, text(i)); scores[i] > 0 {
 			found = append(found, i)
 		}
 	}

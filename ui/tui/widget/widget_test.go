@@ -171,6 +171,29 @@ func TestPromptStaysOpenWhileSomethingIsWrong(t *testing.T) {
 	}
 }
 
+func TestSelectedTextIsReplacedOrEdited(t *testing.T) {
+	for _, c := range []struct {
+		keys []string
+		want string
+	}{{[]string{"x", "y"}, "xy"}, {[]string{"backspace"}, "ol"}, {[]string{"left", "x"}, "olxd"}, {[]string{"end", "x"}, "oldx"}, {[]string{"x", "ctrl+z"}, "old"}, {nil, "old"}} {
+		var f widget.Field
+		f.Set("old")
+		f.Select()
+		for _, k := range c.keys {
+			f.Key(typed(k))
+		}
+		if f.Text() != c.want {
+			t.Errorf("%v: %q, not %q", c.keys, f.Text(), c.want)
+		}
+	}
+	var f widget.Field
+	f.Set("old")
+	f.Select()
+	if f.Insert("new"); f.Text() != "new" {
+		t.Errorf("pasted: %q", f.Text())
+	}
+}
+
 func TestPickerFindsByStartsOfWords(t *testing.T) {
 	var all []widget.Pick
 	for _, text := range []string{"unsubscribe", "subscribe to a type", "describe"} {
