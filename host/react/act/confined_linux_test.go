@@ -4,7 +4,9 @@ package act
 
 import (
 	"errors"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -152,5 +154,49 @@ func TestABoundaryThatCannotBeHadDoesNotStart(t *testing.T) {
 	req.Boundary = "files by Landlock 99"
 	if _, err := r.Ready(t.Context(), req, 1); !errors.Is(err, react.ErrBoundary) {
 		t.Errorf("another level than was approved: %v", err)
+	}
+}
+
+// One call ends what a confined command started, in whatever session, and nothing else of the
+// same user.
+func TestAKeeperKillsWhatItStartedAlone(t *testing.T) {
+	words, err := confine.Check(react.Confine{}, nil, nil)
+	if err != nil || strings.Contains(words, "can be signalled") {
+		t.Skip(words, err)
+	}
+	k := newKeeper()
+	if k == nil {
+		t.Fatal("there is no keeper, and the kernel has scopes")
+	}
+	other := exec.Command("/bin/cat")
+	in, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := k.start("/bin/sh", []string{"sh", "-c", `setsid sh -c "echo apart; exec sleep 1000" & exec sleep 1000`}, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{nil, theirs}})
+	if err = errors.Join(err, theirs.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if !k.kill() {
+		t.Fatal("it could not kill")
+	}
+	if _, err := io.ReadAll(out); err != nil { // it ends when all have ended that could write
+		t.Error(err)
+	}
+	if state, err := p.Wait(); err != nil || state.Success() {
+		t.Errorf("what it started: %v, %v", state, err)
+	}
+	if err := errors.Join(in.Close(), other.Wait()); err != nil {
+		t.Errorf("another process: %v", err)
 	}
 }

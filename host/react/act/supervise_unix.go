@@ -58,11 +58,13 @@ type group struct {
 	pid    int           // of the command's own process, which leads a process group
 	exited chan exit     // has one value when that has ended
 	gone   chan struct{} // closed when nothing is left that this process would have to wait for
+	keeper *keeper       // nil: what it started is looked for, one by one
 }
 
 // start starts the command, confined if the order says so.
 func (o order) start(dir string, files []*os.File) (*group, error) {
 	adoptOrphans()
+	spare()
 	r := o.Request
 	if err := keepDescriptors(); err != nil && r.Confine != nil {
 		return nil, fmt.Errorf("%w: descriptors: %w", react.ErrBoundary, err)
@@ -116,11 +118,13 @@ func startConfined(t confinedCommand, attr *os.ProcAttr) (*group, error) {
 		return nil, errors.Join(err, theirs.Close(), tell.Close())
 	}
 	attr.Files = append(append([]*os.File{}, attr.Files...), theirs, answer)
-	p, err := os.StartProcess(self, []string{self, argConfined}, attr)
+	k := newKeeper()
+	p, err := k.start(self, []string{self, argConfined}, attr)
 	if err = errors.Join(err, theirs.Close(), answer.Close()); err != nil {
 		return nil, errors.Join(err, tell.Close(), said.Close())
 	}
 	g := watched(p)
+	g.keeper = k
 	_, err = tell.Write(text)
 	err = errors.Join(err, tell.Close())
 	fault, unread := io.ReadAll(said) // it ends when the process has become the command
@@ -189,6 +193,9 @@ func watched(p *os.Process) *group {
 func (g *group) signal(kill bool) {
 	sig := syscall.SIGTERM
 	if kill {
+		if g.keeper.kill() {
+			return
+		}
 		sig = syscall.SIGKILL
 	}
 	_ = syscall.Kill(-g.pid, sig) // it may be gone

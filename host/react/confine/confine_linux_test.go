@@ -224,13 +224,6 @@ func pipe() (fds [2]int, err error) {
 	return fds, err
 }
 
-func number(e unix.Errno) error {
-	if e == 0 {
-		return nil
-	}
-	return e
-}
-
 // tried runs an attempt in a process of its own, and returns what came of it.
 func tried(t *testing.T, a attempt) string {
 	t.Helper()

@@ -1,0 +1,64 @@
+//go:build amd64 || arm64
+
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"eventdeck/host/react"
+)
+
+// Scope is a thread whose signals reach what it starts, with all that is started there, and
+// nothing else. Its methods are for that thread alone.
+type Scope struct{ thread int }
+
+var errThread = errors.New("this thread has no such scope")
+
+// KeepSignals makes a scope of the calling thread, which must be locked to its goroutine and
+// gets no rights by exec any more. Error: [react.ErrBoundary] before Linux 6.12.
+func KeepSignals() (Scope, error) {
+	v, err := abi()
+	if err != nil {
+		return Scope{}, err
+	}
+	if v < abiScopes {
+		return Scope{}, fmt.Errorf("%w: Landlock of this kernel has version %d, and %d is needed to keep signals", react.ErrBoundary, v, abiScopes)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return Scope{}, fmt.Errorf("%w: no_new_privs: %w", react.ErrBoundary, err)
+	}
+	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return Scope{}, fmt.Errorf("%w: landlock: %w", react.ErrBoundary, errno)
+	}
+	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0)
+	if err := errors.Join(number(errno), unix.Close(int(fd))); err != nil {
+		return Scope{}, fmt.Errorf("%w: landlock: %w", react.ErrBoundary, err)
+	}
+	return Scope{unix.Gettid()}, nil
+}
+
+// KillAll kills everything that the thread started, in one call that no process outruns by
+// starting others. That there is nothing left is no error.
+func (s Scope) KillAll() error {
+	// Without the scope this would reach every process of the user: then nothing is signalled.
+	if s.thread != unix.Gettid() || !errors.Is(unix.Kill(1, 0), unix.EPERM) {
+		return errThread
+	}
+	if err := unix.Kill(-1, unix.SIGKILL); !errors.Is(err, unix.ESRCH) {
+		return err
+	}
+	return nil
+}
+
+func number(e unix.Errno) error {
+	if e == 0 {
+		return nil
+	}
+	return e
+}
