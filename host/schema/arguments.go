@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -36,7 +37,7 @@ func ValidateArguments(t event.Type, args []byte) error {
 	}
 	for _, name := range schema.Required {
 		if _, ok := value[name]; !ok {
-			return fmt.Errorf("%w: %v needs %v%s", ErrArguments, t.Name, trust.Untrusted(name), wanted(schema.Properties[name]))
+			return fmt.Errorf("%w: %s needs %s%s", ErrArguments, quotedName(t.Name.Raw()), quotedName(name), wanted(schema.Properties[name]))
 		}
 	}
 	names := make([]string, 0, len(value))
@@ -50,7 +51,7 @@ func ValidateArguments(t event.Type, args []byte) error {
 			continue
 		}
 		if err := validate(prop, value[name]); err != nil {
-			return fmt.Errorf("%w: %v%s: %s", ErrArguments, trust.Untrusted(name), wanted(prop), clean(err))
+			return fmt.Errorf("%w: %s%s: %s", ErrArguments, quotedName(name), wanted(prop), clean(err))
 		}
 	}
 	if err := resolved.Validate(value); err != nil {
@@ -67,19 +68,19 @@ func ValidateArguments(t event.Type, args []byte) error {
 func CheckStrictly(tool string, raw json.RawMessage, args []byte) error {
 	s, _ := usable(raw)
 	if s == nil {
-		return fmt.Errorf("%w: that of %v", ErrSchema, trust.Untrusted(tool))
+		return fmt.Errorf("%w: that of %s", ErrSchema, quotedName(tool))
 	}
 	var value map[string]any
 	if err := json.Unmarshal(args, &value); err != nil {
 		return fmt.Errorf("%w: %w", ErrArguments, err)
 	}
 	if !affordable(s, value) {
-		return fmt.Errorf("%w: that of %v takes too long to check for so many values", ErrSchema, trust.Untrusted(tool))
+		return fmt.Errorf("%w: that of %s takes too long to check for so many values", ErrSchema, quotedName(tool))
 	}
 	if s.AdditionalProperties == nil && len(s.Properties) > 0 && !indirect(s) {
 		for name := range value {
 			if s.Properties[name] == nil {
-				return fmt.Errorf("%w: %v has no %+q", ErrArguments, trust.Untrusted(tool), name)
+				return fmt.Errorf("%w: %s has no %s", ErrArguments, quotedName(tool), quotedName(name))
 			}
 		}
 	}
@@ -98,6 +99,17 @@ func CheckArguments(t event.Type, args []byte) []Problem {
 		found[i].Says = set.String(found[i].Says)
 	}
 	return found
+}
+
+// maxName is how many bytes of a name stand in an error.
+const maxName = 200
+
+// quotedName returns a name that is not trusted so that it can stand in an error.
+func quotedName(name string) string {
+	if len(name) > maxName {
+		return strconv.QuoteToASCII(name[:maxName]) + "…"
+	}
+	return strconv.QuoteToASCII(name)
 }
 
 // clean makes a validator's message, which quotes the server's schema, printable

@@ -104,7 +104,7 @@ func TestCallsThatAreRefusedReachNobody(t *testing.T) {
 		"foreign":     {call("a", "get", `{"id":"1"}`), "no such tool"},
 		"fixed":       {call("a", "pager__get", `{"id":"1","env":"dev"}`), `"env"`},
 		"dropped":     {call("a", "pager__get", `{"id":"1","force":true}`), `"force"`},
-		"missing":     {call("a", "pager__get", `{}`), "needs id"},
+		"missing":     {call("a", "pager__get", `{}`), `needs "id"`},
 		"wrong type":  {call("a", "pager__get", `{"id":7}`), "id"},
 		"additional":  {call("a", "pager__get", `{"id":"1","more":1}`), "more"},
 		"letter case": {call("a", "pager__get", `{"id":"1","ENV":"dev"}`), "ENV"},
