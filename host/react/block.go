@@ -305,6 +305,8 @@ func (b *block) compared(act []BlockLine, r Request, last *Request) {
 	switch {
 	case last == nil:
 		b.text("before", "nothing of this rule was approved yet", false)
+	case last.ActHash() == r.ActHash() && len(r.Input) == 0 && len(last.Input) == 0:
+		b.text("before", "the same act was approved", false)
 	case last.ActHash() == r.ActHash():
 		b.text("before", "the same act was approved, with another input", false)
 	case !r.comparable(last):

@@ -190,9 +190,11 @@ type Verdict struct {
 	Rule  string
 	Seq   uint64
 	State State // Gathering and Asking stand for "would go on"
-	Why   string
-	Line  string
-	Key   Key
-	Run   RunID      // that the record is a member of, if there is one
-	Value trust.Text // that the filter met or missed, if it can be told
+	// Elsewhere: the rule listens to other events than the record, and did nothing with it.
+	Elsewhere bool
+	Why       string
+	Line      string
+	Key       Key
+	Run       RunID      // that the record is a member of, if there is one
+	Value     trust.Text // that the filter met or missed, if it can be told
 }

@@ -386,7 +386,11 @@ func (a *app) printVerdicts(verdicts []react.Verdict) error {
 			b = export.AppendString(b, m[0], m[1])
 		}
 		b = append(export.AppendText(b, "value", v.Value), '}', '\n')
-		t.add(v.Rule, string(v.State), safe(v.Why), safe(v.Line))
+		state := string(v.State)
+		if v.Elsewhere {
+			state = "does not listen to it"
+		}
+		t.add(v.Rule, state, safe(v.Why), safe(v.Line))
 	}
 	if a.flags.json {
 		return a.write(b)

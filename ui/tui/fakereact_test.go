@@ -97,6 +97,7 @@ func (e *fakeEngine) Explain(_ context.Context, seq uint64, rule string) ([]reac
 	}
 	return []react.Verdict{
 		{Rule: "page-p1", Seq: seq, State: react.Suppressed, Why: "the filter does not match", Line: "rules.json:4:5", Value: trust.Untrusted("P2\x1b[2J")},
+		{Rule: "note-pages", Seq: seq, State: react.Suppressed, Elsewhere: true, Why: "the rule listens to page.sent of pager", Line: "rules.json:20:5"},
 		{Rule: "note-deploys", Seq: seq, State: react.Asking, Why: "the rule's mode is ask", Line: "rules.json:12:5"},
 	}, nil
 }

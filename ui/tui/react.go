@@ -65,9 +65,9 @@ func (a *app) reactActions() []action.Action {
 		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnOver), Run: a.react.Again},
 		action.Action{ID: "react.settle", Title: "say what became of a parked run", Also: "unknown outcome resolve", Keys: []string{"ctrl+t"}, Hint: "settle", Panes: onReact, Dangerous: true, When: r(a.react.OnParked), Run: a.react.Settle},
 		action.Action{ID: "react.silence", Title: "silence the rule for a time", Also: "mute snooze", Keys: []string{"ctrl+s"}, Hint: "silence", Panes: onReact, Dangerous: true, When: r(a.react.OnRule), Run: a.react.Silence},
-		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanMake() && a.onEvent() }, Run: a.makeRule},
+		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Instead: a.otherRow, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanMake() && a.onEvent() }, Run: a.makeRule},
 		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Why(a.stream.At, "") }},
-		action.Action{ID: "react.ask", Title: "ask a model about the event", Needs: action.Event, Also: "question explain llm", Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanAsk() && a.onRecord() && a.onEvent() }, Run: a.askModel},
+		action.Action{ID: "react.ask", Title: "ask a model about the event", Needs: action.Event, Instead: a.otherRow, Also: "question explain llm", Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanAsk() && a.onRecord() && a.onEvent() }, Run: a.askModel},
 		action.Action{ID: "react.stop", Title: "stop all reactions at once; again within 5 s ends what runs", Also: "kill switch emergency", Keys: []string{"Z"}, Panes: anywhere, Dangerous: true, When: a.react.On, Run: a.react.Stop},
 		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Idle() }, Run: a.react.Go},
 	)
@@ -280,6 +280,20 @@ func (a *app) askModel() tea.Cmd {
 func (a *app) onEvent() bool {
 	r, ok := a.stream.Record(a.stream.At)
 	return ok && r.Kind == event.KindEvent
+}
+
+// otherRow names the kind of the chosen record where it is no event.
+func (a *app) otherRow() string {
+	r, ok := a.stream.Record(a.stream.At)
+	switch {
+	case !ok || r.Kind == event.KindEvent:
+		return ""
+	case r.Kind == event.KindState:
+		return "a change of state"
+	case r.Kind == event.KindRejected:
+		return "a payload that was refused"
+	}
+	return "a gap"
 }
 
 // makeRule shows the form of a rule for events like the chosen one, with the value that is

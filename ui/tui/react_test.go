@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	reactions "eventdeck/ui/tui/react"
@@ -403,6 +404,48 @@ func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A row that is no event says what it is; the word does not send to where the keys are.
+func TestAGapIsNoEvent(t *testing.T) {
+	e := reacting()
+	a := openWith(t, incident(), Options{Theme: "none", React: e, Rules: reactions.Writer{Add: func(string, react.Rule) error { return nil }}})
+	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	look(a)
+	press(t, a, "2", "g")
+	for range a.stream.Seqs {
+		r, _ := a.chosenRecord()
+		want := map[event.Kind]string{event.KindGap: "this row is a gap; J needs an event", event.KindState: "this row is a change of state; J needs an event"}[r.Kind]
+		if want != "" {
+			if press(t, a, "J"); !strings.Contains(a.edges.Status.Note.Text, want) {
+				t.Errorf("%s: %q", r.Kind, a.edges.Status.Note.Text)
+			}
+			return
+		}
+		press(t, a, "j")
+	}
+	t.Fatal("there is no such row")
+}
+
+// Where no run needs care or has an end, their columns leave their room to the others.
+func TestEmptyColumnsOfWhatWaitsAreLeftOut(t *testing.T) {
+	e := reacting()
+	for i := range e.view.Waiting {
+		e.view.Waiting[i].Flagged, e.view.Waiting[i].Stale = false, false
+	}
+	a, _ := openReact(t, e, 80, 24)
+	if s := screenOf(a); strings.Contains(s, "CARE") || !strings.Contains(s, "GROUP") || !strings.Contains(s, `"payments"`) {
+		t.Errorf("\n%s", s)
+	}
+}
+
+func TestARuleForOtherEventsIsNotSuppressed(t *testing.T) {
+	e := reacting()
+	a, _ := openReact(t, e, 120, 40)
+	press(t, a, "2", "Q")
+	if s := screenOf(a); !strings.Contains(s, "does not listen to it") {
+		t.Errorf("\n%s", s)
+	}
+}
+
 // A rule made from an event is filled in from it, tried on the last day, written and not
 // armed; undoing takes it out again.
 func TestARuleFromAnEvent(t *testing.T) {
@@ -412,12 +455,13 @@ func TestARuleFromAnEvent(t *testing.T) {
 	now := start.Add(time.Minute)
 	a := openWith(t, incident(), Options{Theme: "none", Now: func() time.Time { return now }, React: e, Rules: reactions.Writer{
 		Add:    func(path string, r react.Rule) error { wrote = append(wrote, r); return nil },
+		Text:   func(_ string, r react.Rule) (string, error) { return `"` + r.Name + `": as it is written`, nil },
 		Remove: func(_, name string) error { removed = name; return nil },
 	}})
 	a.update(tea.WindowSizeMsg{Width: 160, Height: 45})
 	look(a)
 	press(t, a, "2", "g", "J")
-	if s := screenOf(a); strings.Contains(s, `"limits"`) || !strings.Contains(s, "React to events like this") || !strings.Contains(s, `"type": "incident.created"`) || !strings.Contains(s, "would have matched 2 events") || !strings.Contains(s, "not armed") {
+	if s := screenOf(a); !strings.Contains(s, `: as it is written`) || !strings.Contains(s, "React to events like this") || !strings.Contains(s, "would have matched 2 events") || !strings.Contains(s, "not armed") {
 		t.Fatalf("the form:\n%s", s)
 	}
 	if press(t, a, "ctrl+s"); len(wrote) != 1 || wrote[0].Mode != react.ModeAsk || wrote[0].On.Server != "pager" || e.acts("arm") != 0 {

@@ -16,7 +16,7 @@ import (
 func Screen(in *tui.Interrupts) func(context.Context, cli.ScreenOptions) error {
 	return func(ctx context.Context, o cli.ScreenOptions) error {
 		return tui.Run(ctx, tui.Options{
-			API: o.API, React: o.React, Rules: react.Writer{Add: rules.Add, Remove: rules.Remove}, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
+			API: o.API, React: o.React, Rules: react.Writer{Add: rules.Add, Text: rules.Written, Remove: rules.Remove}, Demo: o.Demo, Input: o.Input, Output: o.Output, NoColor: o.NoColor,
 			Present: o.Present, Session: o.Session, View: o.View, Theme: o.Theme, ThemeDir: o.ThemeDir, Glyphs: o.Glyphs,
 			ReadOnly: o.ReadOnly, Settings: o.Settings,
 			Servers: o.Servers, StartDemo: o.StartDemo, Interrupts: in,

@@ -56,6 +56,7 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 	}
 	switch {
 	case !listens:
+		v.Elsewhere = true
 		v.Why, v.Line = fmt.Sprintf("the rule listens to %s of %s", r.On.Type, r.On.Server), r.Line("on")
 	case !ok:
 		v.Why, v.Line = "its filter failed on this record", r.Line("when")

@@ -32,6 +32,35 @@ func Add(path string, r react.Rule) error {
 	if err != nil {
 		return err
 	}
+	text, err := added(path, raw, r)
+	if err != nil {
+		return err
+	}
+	return jsonfile.Replace(target, raw, text, mode, ErrFile)
+}
+
+// Written returns the member that [Add] would write, as it would stand in the file.
+//
+// Errors: those of Add.
+func Written(path string, r react.Rule) (string, error) {
+	_, _, raw, err := own(path)
+	if err != nil {
+		return "", err
+	}
+	text, err := added(path, raw, r)
+	if err != nil {
+		return "", err
+	}
+	_, _, _, _, list, err := place(path, text)
+	if err != nil {
+		return "", err
+	}
+	m, _ := jsonfile.Find(list, r.Name)
+	return string(text[m.At:m.End]), nil
+}
+
+// added returns the text of a file with one rule more.
+func added(path string, raw []byte, r react.Rule) ([]byte, error) {
 	if r.Limits == (react.Limits{}) {
 		r.Limits = defaultRule(r.Do)
 	}
@@ -39,10 +68,7 @@ func Add(path string, r react.Rule) error {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))) == 0 {
 		text = []byte("{\n  \"rules\": {}\n}\n")
 	}
-	if text, err = insert(path, text, r); err != nil {
-		return err
-	}
-	return jsonfile.Replace(target, raw, text, mode, ErrFile)
+	return insert(path, text, r)
 }
 
 // Remove takes a rule out of the file at path. What else stands there stays as it is, to the

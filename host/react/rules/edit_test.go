@@ -102,3 +102,30 @@ func TestAddARuleWithoutLimits(t *testing.T) {
 		}
 	}
 }
+
+// What is shown before a rule is written stands in the file then, byte for byte.
+func TestWrittenIsWhatAddWrites(t *testing.T) {
+	for name, before := range map[string]string{"no file": "", "a file": "{\n\t// mine\n\t\"rules\": {\n\t\t\"other\": {\"on\": {\"server\": \"s\", \"type\": \"t\"}, \"do\": {\"note\": \"x\"}}\n\t}\n}\n"} {
+		path := filepath.Join(t.TempDir(), "rules.json")
+		if before != "" {
+			if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := react.Rule{Name: "mine", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, Wait: 10 * time.Second, Age: 15 * time.Minute, Mode: react.ModeAsk, Do: react.Do{Note: "look"}}
+		shown, err := Written(path, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Add(path, r); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(shown, `"mine": {`) || !strings.HasSuffix(shown, "}") || !strings.Contains(string(after), shown) || strings.Contains(shown, "wait") {
+			t.Errorf("%s: shown is %s\nwritten is %s", name, shown, after)
+		}
+		if _, err := Written(path, r); !errors.Is(err, ErrTaken) {
+			t.Errorf("%s: a second time: %v", name, err)
+		}
+	}
+}

@@ -33,8 +33,10 @@ type Action struct {
 	Dangerous bool
 	When      func() bool // nil: always
 	Needs     string      // what is missing where When is false
-	Lacks     string      // why it cannot be done where nothing that is chosen would help
-	Also      string      // further words under which the palette finds it
+	// Instead is what is chosen in place of what it needs, such as "a gap"; nil or "": nothing.
+	Instead func() string
+	Lacks   string // why it cannot be done where nothing that is chosen would help
+	Also    string // further words under which the palette finds it
 	// Passing actions work for a short while only, and have their keys before others.
 	Passing bool
 	// KeyOnly actions are run by their key only, where they are shown: neither the
@@ -249,10 +251,20 @@ func (t *Table) refuse(key, first string) {
 	case x.Lacks != "":
 		t.env.Tell(key + " (" + x.Title + ") does nothing here: " + x.Lacks)
 	case x.Needs != "":
-		t.env.Tell(key + " needs " + x.Needs + ": choose one in " + t.KeyOf(chosenIn(x.Needs)))
+		t.env.Tell(t.needs(x, key))
 	default:
 		t.env.Tell(key + " has nothing to act on (" + x.Title + ")" + help)
 	}
+}
+
+// needs says what an action, by its key or id, has nothing of.
+func (t *Table) needs(x *Action, name string) string {
+	if x.Instead != nil {
+		if row := x.Instead(); row != "" {
+			return "this row is " + row + "; " + name + " needs " + x.Needs
+		}
+	}
+	return name + " needs " + x.Needs + ": choose one in " + t.KeyOf(chosenIn(x.Needs))
 }
 
 // chosenIn is the action that leads to where a thing is chosen.

@@ -94,7 +94,7 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 		case x.Dangerous && t.ReadOnly:
 			return nil, ErrReadOnly
 		case !t.Works(x) && x.Needs != "":
-			return nil, fmt.Errorf("%s needs %s: choose one in %s", x.ID, x.Needs, t.KeyOf(chosenIn(x.Needs)))
+			return nil, errors.New(t.needs(x, x.ID))
 		case !t.Works(x):
 			return nil, fmt.Errorf("%q does not work here", x.ID)
 		}

@@ -117,6 +117,9 @@ func (d *why) write(v *react.Verdict) {
 	if v.State == react.Gathering || v.State == react.Asking {
 		fired = "would go on"
 	}
+	if v.Elsewhere {
+		fired = "does not listen to it"
+	}
 	if v.Run != "" {
 		fired += ", run " + string(v.Run)
 	}

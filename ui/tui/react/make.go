@@ -18,7 +18,8 @@ import (
 // Writer writes rules into the operator's file. It arms nothing.
 type Writer struct {
 	Add    func(path string, r react.Rule) error
-	Remove func(path, name string) error // undoes Add
+	Text   func(path string, r react.Rule) (string, error) // what Add would write; it reads the file
+	Remove func(path, name string) error                   // undoes Add
 }
 
 // Log is what a new rule is tried on.
@@ -129,7 +130,7 @@ func (p *Part) Make(of *event.Record, term string) form.Custom {
 				out.Wrong = err.Error()
 				return out
 			}
-			if out.Text, err = indented(r.Freeze()); err != nil {
+			if out.Text, err = p.env.Writer.Text(path, r); err != nil {
 				out.Wrong = err.Error()
 				return out
 			}
@@ -211,21 +212,4 @@ func nameFor(typ string) string {
 		return "rule"
 	}
 	return name
-}
-
-// indented is a rule as the form shows it.
-func indented(raw []byte) (string, error) {
-	var b strings.Builder
-	var v map[string]any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return "", err
-	}
-	if limits, ok := v["limits"].(map[string]any); ok && len(limits) == 0 {
-		delete(v, "limits") // they get the defaults
-	}
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return strings.TrimSpace(b.String()), err
 }

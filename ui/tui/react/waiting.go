@@ -46,12 +46,22 @@ func (t *waiting) Columns() []table.Column {
 	return []table.Column{
 		waitAge:    {Title: "ASKS FOR", Width: 8, Rank: 2},
 		waitRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
-		waitGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 3},
+		waitGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 3, Empty: t.none(func(r *react.Run) bool { return r.Key != "" })},
 		waitEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 4},
 		waitAct:    {Title: "WANTS TO", Width: 14, Grow: 4},
-		waitCare:   {Title: "CARE", Width: 13, Rank: 5},
-		waitEnds:   {Title: "EXPIRES", Width: 8, Right: true, Rank: 1},
+		waitCare:   {Title: "CARE", Width: 13, Rank: 5, Empty: t.none(func(r *react.Run) bool { return care(r) != "" })},
+		waitEnds:   {Title: "EXPIRES", Width: 8, Right: true, Rank: 1, Empty: t.none(func(r *react.Run) bool { return !r.Due.IsZero() })},
 	}
+}
+
+// none tells whether no run that waits has something.
+func (t *waiting) none(has func(*react.Run) bool) bool {
+	for i := range t.runs {
+		if has(&t.runs[i]) {
+			return false
+		}
+	}
+	return len(t.runs) > 0
 }
 
 func (t *waiting) Load() bool {
@@ -184,7 +194,7 @@ func members(d *detail.Text, m *react.Members) {
 			if i > 0 {
 				label = ""
 			}
-			d.Lines = append(d.Lines, detail.Line{Label: label, Gutter: true, Text: cells.Join(trust.Line(c.Value), cells.Sanitize(" "+cells.Count(c.N, "time")))})
+			d.Lines = append(d.Lines, detail.Line{Label: label, Gutter: true, Text: cells.Join(trust.Line(c.Value), cells.Sanitize(", in "+cells.Count(c.N, "event")))})
 		}
 	}
 }

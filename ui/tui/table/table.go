@@ -39,6 +39,7 @@ type Column struct {
 	Wish  int  // cells for which columns that are only nice to have give way
 	Right bool // numbers stand at the right
 	Rank  int  // where there is no room the highest rank goes first; 0 stays
+	Empty bool // no row has anything in it: it is left out
 }
 
 // Source has the rows of a table.
@@ -234,7 +235,7 @@ func fitColumns(cols []Column, room int) []int {
 	widths := make([]int, len(cols))
 	used, grow, wish := 0, 0, 0
 	for i, c := range cols {
-		if c.Width > 0 {
+		if c.Width > 0 && !c.Empty {
 			widths[i] = c.Width
 			used += c.Width + 1
 			grow += c.Grow
