@@ -320,14 +320,7 @@ var named = map[string]tea.Key{
 func press(t testing.TB, a *app, keys ...string) (quit bool) {
 	t.Helper()
 	for _, k := range keys {
-		key, ok := named[k]
-		if letter, ctrl := strings.CutPrefix(k, "ctrl+"); ctrl && !ok {
-			key, ok = tea.Key{Code: rune(letter[0]), Mod: tea.ModCtrl}, true
-		}
-		if !ok {
-			key = tea.Key{Code: []rune(k)[0], Text: k}
-		}
-		if settle(a, a.key(tea.KeyPressMsg(key))) {
+		if settle(a, a.key(tea.KeyPressMsg(keyNamed(k)))) {
 			quit = true
 		}
 		flush(a)
@@ -338,12 +331,23 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 // flush has read what the panes want, until nothing is left.
 func flush(a *app) {
 	for {
-		cmd := tea.Batch(a.fetch(), a.detail.Work(), a.boardWork())
+		cmd := tea.Batch(a.fetch(), a.detail.Work(), a.boardWork(), a.stripWork())
 		if cmd == nil {
 			return
 		}
 		settle(a, cmd)
 	}
+}
+
+// keyNamed is the key that a test calls by a name.
+func keyNamed(k string) tea.Key {
+	if key, ok := named[k]; ok {
+		return key
+	}
+	if letter, ctrl := strings.CutPrefix(k, "ctrl+"); ctrl {
+		return tea.Key{Code: rune(letter[0]), Mod: tea.ModCtrl}
+	}
+	return tea.Key{Code: []rune(k)[0], Text: k}
 }
 
 func settle(a *app, cmd tea.Cmd) (quit bool) {

@@ -25,7 +25,7 @@ func (a *app) stripRows() int {
 // rowsShown says what the timeline above the stream is about.
 func (a *app) rowsShown() timeline.Rows {
 	s := &a.stream.Stream
-	r := timeline.Rows{Gen: s.Gen, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: s.Marks}
+	r := timeline.Rows{Stream: s.Which(), Gen: s.Gen, Turned: s.Turned, Begins: s.Oldest, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: s.Marks}
 	if n := len(s.Seqs); n > 0 {
 		r.Bottom = s.Seqs[min(s.Index(s.Top)+max(s.Height, 1), n)-1]
 	}

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/layout"
@@ -64,5 +67,60 @@ func TestTimelineOfNothing(t *testing.T) {
 	press(t, a, "H")
 	if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "nothing is stored") {
 		t.Errorf("dialog %v, note %q", a.dialog, a.edges.Status.Note.Text)
+	}
+}
+
+// The timeline above the stream counts the rows of the filter and the place that are shown,
+// also when its answers cross a change of these.
+func TestTheStripCountsWhatIsShown(t *testing.T) {
+	h := newFake()
+	h.server("pager")
+	h.subscribe("pager", "load.tick", event.ModePush, "{}")
+	h.subscribe("pager", "alert.fired", event.ModePush, "{}")
+	for i := range 400 {
+		typ := "load.tick"
+		if i%100 == 0 {
+			typ = "alert.fired"
+		}
+		h.add(event.Record{Server: "pager", Type: trust.Untrusted(typ), ReceivedAt: start.Add(time.Duration(i-400) * time.Second), Data: []byte(`{"title":"x"}`)})
+	}
+	a := open(t, h, 160, 45)
+	filled := func() (bars int) {
+		t.Helper()
+		for _, r := range ansi.Strip(a.strip.Draw(160, a.rowsShown())[0]) {
+			if strings.ContainsRune("▁▂▃▄▅▆▇█", r) {
+				bars++
+			}
+		}
+		return bars
+	}
+	all := filled()
+	if all < 50 {
+		t.Fatalf("the whole stream has %d columns", all)
+	}
+	for _, step := range []struct {
+		keys []string
+		most int
+	}{
+		{append(append([]string{"/"}, typed("type:alert.fired")...), "enter"), 4},
+		{[]string{"x"}, 0},
+		{[]string{"x"}, 4},
+		{[]string{"esc"}, 0},
+		{[]string{"1", "j", "j", "j", "2"}, 4},
+	} {
+		for _, k := range step.keys {
+			// As the program runs: what is read for the strip may answer before the rows do.
+			settle(a, a.key(tea.KeyPressMsg(keyNamed(k))))
+			cmd := a.stripWork()
+			flush(a)
+			settle(a, cmd)
+			flush(a)
+			a.draw()
+			flush(a)
+		}
+		got := filled()
+		if step.most > 0 && (got == 0 || got > step.most) || step.most == 0 && got != all {
+			t.Errorf("after %q %d columns are filled of %d:\n%s", step.keys, got, all, screenOf(a))
+		}
 	}
 }

@@ -38,6 +38,9 @@ type Window struct {
 	Stop     context.CancelFunc // ends the search that runs; nil if there is none
 }
 
+// Which tells the streams of a screen apart.
+func (w *Window) Which() int { return w.of }
+
 // turn has other rows read, which take the place of those that are held. Answers to
 // earlier requests become stale, and the search for them ends.
 func (w *Window) turn(q query.Query, kind feed.Kind, at uint64) {

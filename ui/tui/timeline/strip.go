@@ -22,7 +22,7 @@ const StripRows = 2
 // them are on the screen. What it needs of each record is read beside the program.
 type Strip struct {
 	env    *cells.Env
-	gen    int // of the stream's query
+	of     source
 	points []point
 	busy   bool
 	grown  int // grows with every answer
@@ -41,10 +41,14 @@ type ends struct {
 	begin, end string
 }
 
+// source tells apart what rows are of: those of another query, or of the other one of two
+// streams, are counted anew.
+type source struct{ stream, gen int }
+
 // point is what is drawn of a record.
 type point struct {
 	seq      uint64
-	at       time.Time
+	at       time.Time // zero if the record is not in the log any more
 	level    severity.Level
 	gap      bool
 	from, to time.Time // of a gap
@@ -52,7 +56,10 @@ type point struct {
 
 // Rows says what the stream holds and shows.
 type Rows struct {
+	Stream      int      // which one of two
 	Gen         int      // of its query
+	Turned      bool     // the rows are those of its query, not of the one before
+	Begins      bool     // nothing is before the first of them
 	Seqs        []uint64 // that it holds, ascending; read by the caller's goroutine only
 	Top, Bottom uint64   // on the screen
 	At          uint64   // chosen
@@ -68,10 +75,13 @@ type Marks interface {
 
 // stripKey is what the rows were drawn from.
 type stripKey struct {
-	w, gen, grown, style, marks int
-	top, bottom, at             uint64
-	second                      int64
-	clock                       cells.TimeView
+	of                     source
+	turned, begins         bool
+	w, grown, style, marks int
+	rows                   int
+	top, bottom, at        uint64
+	second                 int64
+	clock                  cells.TimeView
 }
 
 // pointsRead bounds the records that are read at a time.
@@ -82,7 +92,7 @@ func NewStrip(env *cells.Env) Strip { return Strip{env: env} }
 
 // Work reads what is not known yet of the rows that the stream holds, the newest first.
 func (s *Strip) Work(screen widget.Screen, r Rows, get func(seq uint64) (event.Record, error)) tea.Cmd {
-	if s.busy {
+	if s.busy || !r.Turned {
 		return nil
 	}
 	want := s.missing(r)
@@ -91,7 +101,7 @@ func (s *Strip) Work(screen widget.Screen, r Rows, get func(seq uint64) (event.R
 	}
 	s.busy = true
 	want = slices.Clone(want)
-	gen := s.gen
+	of := s.of
 	return screen.Do(func(ctx context.Context) tea.Msg {
 		points := make([]point, 0, len(want))
 		for _, seq := range want {
@@ -100,23 +110,24 @@ func (s *Strip) Work(screen widget.Screen, r Rows, get func(seq uint64) (event.R
 			}
 			rec, err := get(seq)
 			if err != nil { // pruned meanwhile
-				continue
+				rec = event.Record{Seq: seq}
 			}
 			points = append(points, pointOf(&rec))
 		}
-		return widget.Then(func() tea.Cmd { s.take(gen, points); return nil })
+		return widget.Then(func() tea.Cmd { s.take(of, points); return nil })
 	})
 }
 
 // missing is a run of the rows that is not known: newer ones, else older ones.
 func (s *Strip) missing(r Rows) []uint64 {
+	of := r.of()
 	if len(r.Seqs) == 0 {
-		s.gen, s.points = r.Gen, s.points[:0]
+		s.of, s.points = of, s.points[:0]
 		return nil
 	}
 	first, last := r.Seqs[0], r.Seqs[len(r.Seqs)-1]
-	if n := len(s.points); r.Gen != s.gen || n > 0 && (s.points[0].seq > last || s.points[n-1].seq < first) {
-		s.gen, s.points = r.Gen, nil
+	if n := len(s.points); of != s.of || n > 0 && (s.points[0].seq > last || s.points[n-1].seq < first) {
+		s.of, s.points = of, nil
 	}
 	known := sort.Search(len(s.points), func(i int) bool { return s.points[i].seq >= first })
 	s.points = s.points[known:] // the stream has let go of those before
@@ -131,6 +142,8 @@ func (s *Strip) missing(r Rows) []uint64 {
 	return r.Seqs[max(0, older-pointsRead):older]
 }
 
+func (r *Rows) of() source { return source{r.Stream, r.Gen} }
+
 func pointOf(r *event.Record) point {
 	p := point{seq: r.Seq, at: r.ReceivedAt}
 	switch {
@@ -143,9 +156,9 @@ func pointOf(r *event.Record) point {
 }
 
 // take joins an answer to what is known.
-func (s *Strip) take(gen int, points []point) {
+func (s *Strip) take(of source, points []point) {
 	s.busy = false
-	if gen != s.gen || len(points) == 0 {
+	if of != s.of || len(points) == 0 {
 		return
 	}
 	s.grown++
@@ -170,6 +183,7 @@ func (s *Strip) at(seq uint64) time.Time {
 
 // column is what came in the time of one column.
 type column struct {
+	open                  bool // not all of it is counted
 	all, warnings, errors int
 	gap, mark             bool
 	peak                  string // letter of how bad it was, "" beside the worst of its neighbours
@@ -190,14 +204,19 @@ func (c *column) role() themes.Role {
 // rows on the screen and the chosen one.
 func (s *Strip) Draw(w int, r Rows) []string {
 	now := s.env.Clock()
-	key := stripKey{w, r.Gen, s.grown, s.env.Style, r.Marks, r.Top, r.Bottom, r.At, now.Unix(), s.env.Times}
+	key := stripKey{r.of(), r.Turned, r.Begins, w, s.grown, s.env.Style, r.Marks, len(r.Seqs), r.Top, r.Bottom, r.At, now.Unix(), s.env.Times}
 	if key == s.drawn {
 		return s.rows
 	}
 	s.drawn = key
 	c := &s.draws
 	c.Begin(&s.env.Theme, w)
-	if len(s.points) > 0 && r.Gen == s.gen && w > 2 {
+	switch {
+	case w <= 2:
+	case !r.Turned || r.of() != s.of || len(s.points) == 0 && len(r.Seqs) > 0:
+		c.Put(themes.Dim, " not counted yet "+s.env.Glyphs.More)
+		c.End()
+	case len(s.points) > 0:
 		span := s.span(w-2, r, now)
 		columns, most := s.columns(span, w-2, r)
 		s.bars(c, columns, most)
@@ -282,8 +301,20 @@ func (s *Strip) columns(p span, w int, r Rows) (columns []column, most int) {
 		}
 		most = max(most, c.all)
 	}
+	for k := range columns[:max(0, min(s.countedFrom(p, r), w))] {
+		columns[k].open = true
+	}
 	markPeaks(columns)
 	return columns, most
+}
+
+// countedFrom is the first column of which all is counted. The rows before the first one
+// that is known may not have been read, or not have been looked for.
+func (s *Strip) countedFrom(p span, r Rows) int {
+	if r.Begins && s.points[0].seq <= r.Seqs[0] {
+		return 0
+	}
+	return p.column(s.points[0].at) + 1
 }
 
 // markPeaks gives a letter to the worst of each run of columns with errors, and of each
@@ -326,12 +357,20 @@ func (s *Strip) bars(c *cells.Canvas, columns []column, most int) {
 	bars := s.env.Glyphs.Bars
 	for i := range columns {
 		x := &columns[i]
-		if x.all == 0 {
+		switch {
+		case x.all == 0 && x.open:
+			c.Put(themes.Faint, s.env.Glyphs.Dot)
+			continue
+		case x.all == 0:
 			c.Style(themes.Plain)
 			c.Fill(1)
 			continue
 		}
-		c.Put(x.role(), bars[(x.all*len(bars)-1)/most])
+		role := x.role()
+		if x.open {
+			role = themes.Faint
+		}
+		c.Put(role, bars[(x.all*len(bars)-1)/most])
 	}
 	c.End()
 }

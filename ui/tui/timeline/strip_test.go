@@ -47,7 +47,7 @@ func TestTheStripFillsItsRows(t *testing.T) {
 	}
 	s := timeline.NewStrip(env)
 	for gen, at := range []uint64{90, 1, 45} {
-		rows := timeline.Rows{Gen: gen, Seqs: seqs, Top: max(at, 6) - 5, Bottom: min(at+5, 90), At: at, Follow: gen == 0, Marked: noMarks{}}
+		rows := timeline.Rows{Gen: gen, Turned: true, Begins: true, Seqs: seqs, Top: max(at, 6) - 5, Bottom: min(at+5, 90), At: at, Follow: gen == 0, Marked: noMarks{}}
 		for cmd := s.Work(beside{}, rows, get); cmd != nil; cmd = s.Work(beside{}, rows, get) {
 			cmd().(widget.Then)()
 		}
