@@ -177,7 +177,7 @@ func (p *proof) arrived(b *event.Batch, isEvent bool) bool {
 	}
 	p.hold(b)
 	if isEvent {
-		p.reach(p.event(b.Records[0].EventID, b.Records[0].Cursor, false))
+		p.reach(p.event(b.Records[0].EventID, b.Records[0].Cursor))
 	}
 	return true
 }

@@ -65,7 +65,7 @@ func (s *streamOverlap) event(e sight) verdict {
 		}
 	case s.lenient:
 		v = proved
-		if s.unsure || s.moved && !e.replayed {
+		if s.unsure || s.moved {
 			v = missing
 		}
 	default:

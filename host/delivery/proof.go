@@ -99,7 +99,6 @@ type medium interface {
 type sight struct {
 	id       trust.Text
 	position event.Cursor
-	replayed bool // it happened before the opening
 	first    bool // of this delivery
 	again    bool // it was stored before the opening
 }
@@ -336,8 +335,8 @@ func (p *proof) mark(m wire.Mark, heartbeat bool) verdict {
 }
 
 // event looks at an event of the delivery. The lock is held.
-func (p *proof) event(id trust.Text, position event.Cursor, replayed bool) verdict {
-	e := sight{id: id, position: position, replayed: replayed, first: !p.heard}
+func (p *proof) event(id trust.Text, position event.Cursor) verdict {
+	e := sight{id: id, position: position, first: !p.heard}
 	p.heard = true
 	if id == p.known && !id.IsZero() {
 		return proved

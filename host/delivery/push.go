@@ -226,7 +226,7 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		if rec.Kind == event.KindRejected {
 			return undecided
 		}
-		return pr.event(rec.EventID, rec.Cursor, p.cont.replayed(rec.Timestamp))
+		return pr.event(rec.EventID, rec.Cursor)
 	})
 }
 
