@@ -271,7 +271,7 @@ func (r *reacting) refuses(words ...string) string {
 // ran is a line of runs list.
 type ran struct {
 	ID, Rule, State, Why string
-	Members              int
+	Members, Attempt     int
 	Hash                 string // of runs show
 }
 

@@ -121,6 +121,8 @@ func TestReactionAgentAsksOverAKill(t *testing.T) {
 				}
 				r.refuses("approve", id, before.Hash)
 			} else {
+				// What stands there until the agent is loaded is what it asked before.
+				r.awaits("the next attempt, that asks", func(all []ran) bool { return all[0].Attempt > before.Attempt && all[0].State == "asking" })
 				r.askingAgain(why)
 				r.does("deny", id, "--reason", "not now")
 				r.in("done", 1)

@@ -13,7 +13,7 @@ import (
 
 // resumeShown is how long the status line tells what the host caught up on; the
 // tab Resumed tells it always.
-const resumeShown = 2 * time.Minute
+const resumeShown = time.Minute
 
 // part is a piece of the status line. It is shown whole or not at all.
 type part struct {
@@ -75,11 +75,11 @@ func (s *Status) drawSubTotals(c *cells.Canvas) {
 // slowLag is the lag from which the status line tells of it.
 const slowLag = 5 * time.Second
 
-// facts are the pieces behind the subscriptions, the most telling first: but for what is
-// stored only what differs from how it should be. The numbers of the run have the rest.
+// facts are the pieces behind the subscriptions, the most telling first, so that a narrow
+// line loses the least: but for what is stored only what differs from how it should be. The numbers of the run have the rest.
 func (s *Status) facts(now time.Time) []part {
 	n := s.env.Rates
-	out := []part{{themes.Dim, cells.Number(s.env.Snap.Last) + " stored"}}
+	var out []part
 	add := func(when bool, role themes.Role, text string) {
 		if when {
 			out = append(out, part{role, text})
@@ -87,13 +87,14 @@ func (s *Status) facts(now time.Time) []part {
 	}
 	r := s.env.Snap.Resume
 	caught := r.Replayed+r.Duplicates > 0 && now.Sub(n.Started) < resumeShown
-	add(caught, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
-		cells.Number(r.Replayed), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")))
-	add(s.env.Snap.Store.Holder != 0, themes.Dim, fmt.Sprintf("attached to process %d", s.env.Snap.Store.Holder))
 	add(s.env.Snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
-	add(n.Store.Queued > 0, themes.Busy, cells.Number(uint64(n.Store.Queued))+" to save")
 	add(n.Gaps > 0 && !caught, themes.Gap, cells.Count(n.Gaps, "gap"))
 	add(n.Rejected+n.Refusals > 0, themes.Warn, cells.Number(n.Rejected+n.Refusals)+" refused")
 	add(n.Lag.N > 0 && n.Lag.P95 >= slowLag, themes.Warn, "lag p95 "+cells.ShortSpan(n.Lag.P95))
+	add(caught, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
+		cells.Number(r.Replayed), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")))
+	add(n.Store.Queued > 0, themes.Busy, cells.Number(uint64(n.Store.Queued))+" to save")
+	add(true, themes.Dim, cells.Number(s.env.Snap.Last)+" stored")
+	add(s.env.Snap.Store.Holder != 0, themes.Dim, fmt.Sprintf("attached to process %d", s.env.Snap.Store.Holder))
 	return out
 }
