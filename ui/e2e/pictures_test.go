@@ -84,6 +84,9 @@ var papers = map[string]screen.Paper{"dark": screen.Dark(), "light": screen.Ligh
 // TestPicturesOfReactions goes the way of the chapter on reactions of docs/guide.md, on the
 // demo servers that it names, and captures it as TestPictures does.
 func TestPicturesOfReactions(t *testing.T) {
+	if os.Getenv("EVENTDECK_PICTURES") == "" {
+		t.Skip("the tests of reactions go this way; this draws pictures")
+	}
 	w := newWorldAlone(t)
 	_, pager := w.serve("pager", "--speed", "3")
 	_, model := w.serve("model")
