@@ -173,6 +173,9 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 		s.subs = nil
 		s.mu.Unlock()
 		s.workers.Wait()
+		s.dialogue.mu.Lock() // a message is answered beside this, and the stream is not to be written to any more
+		s.send = func([]byte) error { return context.Cause(ctx) }
+		s.dialogue.mu.Unlock()
 	}()
 	s.dialogue.mu.Lock()
 	err = out.Write(fmt.Appendf(nil, "event: endpoint\ndata: %s?session=%s\n\n", archivePosts, name))
