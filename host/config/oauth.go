@@ -31,24 +31,20 @@ func (p *parser) oauth(e *entry, m jsonfile.Member) error {
 		return err
 	}
 	o := &e.oauth
+	plain := map[string]any{"clientId": &o.clientID, "clientSecret": &o.clientSecret, "clientMetadataUrl": &o.metadataURL, "issuer": &o.issuer}
 	for _, f := range fields {
+		if to := plain[f.Key]; to != nil {
+			err = p.value(*e, f, to)
+		}
 		switch f.Key {
-		case "clientId":
-			err = p.value(*e, f, &o.clientID, "a string")
-		case "clientSecret":
-			err = p.value(*e, f, &o.clientSecret, "a string")
-		case "clientMetadataUrl":
-			err = p.value(*e, f, &o.metadataURL, "a string")
-		case "issuer":
-			err = p.value(*e, f, &o.issuer, "a string")
 		case "grant":
-			if err = p.value(*e, f, &o.grant, "a string"); err == nil && o.grant != grantCode && o.grant != grantClient {
+			if err = p.value(*e, f, &o.grant); err == nil && o.grant != grantCode && o.grant != grantClient {
 				err = p.Errorf(f.Start, "server %q: \"grant\" is %q; use %s or %s", e.name, o.grant, grantCode, grantClient)
 			}
 		case "scopes", "scope":
 			err = p.scopes(*e, f, &o.scopes)
 		case "callbackPort":
-			if err = p.value(*e, f, &o.port, "a number"); err == nil && (o.port < 1 || o.port > 65535) {
+			if err = p.value(*e, f, &o.port); err == nil && (o.port < 1 || o.port > 65535) {
 				err = p.Errorf(f.Start, "server %q: %q must be a port, 1 to 65535", e.name, f.Key)
 			}
 		}
@@ -69,7 +65,7 @@ func (p *parser) scopes(e entry, f jsonfile.Member, to *[]string) error {
 		*to = strings.Fields(one)
 		return nil
 	}
-	return p.value(e, f, to, "a list of strings")
+	return p.value(e, f, to)
 }
 
 // expand puts the variables in.

@@ -66,22 +66,15 @@ func (p *parser) server(m jsonfile.Member) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
+	plain := map[string]any{
+		"command": &e.command, "args": &e.args, "cwd": &e.dir, "url": &e.url,
+		"allowUnsigned": &e.unsigned, "requireServerKey": &e.serverKey, "caFile": &e.caFile,
+	}
 	for _, f := range fields {
+		if to := plain[f.Key]; to != nil {
+			err = p.value(e, f, to)
+		}
 		switch f.Key {
-		case "command":
-			err = p.value(e, f, &e.command, "a string")
-		case "args":
-			err = p.value(e, f, &e.args, "a list of strings")
-		case "cwd":
-			err = p.value(e, f, &e.dir, "a string")
-		case "url":
-			err = p.value(e, f, &e.url, "a string")
-		case "allowUnsigned":
-			err = p.value(e, f, &e.unsigned, "true or false")
-		case "requireServerKey":
-			err = p.value(e, f, &e.serverKey, "true or false")
-		case "caFile":
-			err = p.value(e, f, &e.caFile, "a string")
 		case "oauth":
 			err = p.oauth(&e, f)
 		case "transport", "type":
@@ -110,7 +103,7 @@ func (p *parser) server(m jsonfile.Member) (entry, error) {
 // making is left alone; it may mean something else there.
 func (p *parser) transport(e *entry, f jsonfile.Member) error {
 	var hint string
-	if err := p.value(*e, f, &hint, "a string"); err != nil {
+	if err := p.value(*e, f, &hint); err != nil {
 		return err
 	}
 	known, ok := transports()[strings.ToLower(hint)]
@@ -123,11 +116,21 @@ func (p *parser) transport(e *entry, f jsonfile.Member) error {
 	return nil
 }
 
-func (p *parser) value(e entry, f jsonfile.Member, to any, shape string) error {
-	if err := json.Unmarshal(p.Plain[f.Start:f.End], to); err != nil {
-		return p.Errorf(f.Start, "server %q: %q must be %s", e.name, f.Key, shape)
+// value reads a text, a list of texts, a boolean or a whole number.
+func (p *parser) value(e entry, f jsonfile.Member, to any) error {
+	if json.Unmarshal(p.Plain[f.Start:f.End], to) == nil {
+		return nil
 	}
-	return nil
+	shape := "a string"
+	switch to.(type) {
+	case *[]string:
+		shape = "a list of strings"
+	case *bool:
+		shape = "true or false"
+	case *int:
+		shape = "a number"
+	}
+	return p.Errorf(f.Start, "server %q: %q must be %s", e.name, f.Key, shape)
 }
 
 // pairs reads an object of strings; null is an empty one.
@@ -142,7 +145,7 @@ func (p *parser) pairs(e entry, f jsonfile.Member) ([]pair, error) {
 	pairs := make([]pair, 0, len(members))
 	for _, m := range members {
 		var v string
-		if err := p.value(e, m, &v, "a string"); err != nil {
+		if err := p.value(e, m, &v); err != nil {
 			return nil, err
 		}
 		pairs = append(pairs, pair{m.Key, v})
