@@ -222,13 +222,7 @@ func TestFailoverLosesNothing(t *testing.T) {
 						h.deliver(context.Background(), r.runner)
 					}
 				}
-				r.store.delay = 3 * time.Millisecond
-				r.store.failWith(func(event.Batch) error {
-					if h.chance(0.03) {
-						return event.ErrFull
-					}
-					return nil
-				})
+				h.disturb(r.store, 0.03)
 				r.start()
 				for h.last() < events {
 					h.happen()

@@ -138,17 +138,9 @@ func (f *freshPath) settle(b *event.Batch, v verdict) {
 
 // replay says whether stored events come again from before the stored position, which is
 // proved: positions that they tell lie behind it. A refresh ends that.
-func (r *Runner) replay(again bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.replaying = again
-}
+func (r *Runner) replay(again bool) { r.replaying.Store(again) }
 
-func (r *Runner) isReplaying() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.replaying
-}
+func (r *Runner) isReplaying() bool { return r.replaying.Load() }
 
 // wantsFresh reports whether the opening that begins now needs a path of its own, where it
 // can have one: after

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -204,13 +205,4 @@ func bubble(t *testing.T, mode event.Mode, fn func(r *rig)) {
 }
 
 // sleep waits, and reports whether ctx let it.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func sleep(ctx context.Context, d time.Duration) bool { return pause.For(ctx, d) == nil }

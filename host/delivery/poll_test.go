@@ -489,6 +489,6 @@ func TestPollAsksForLessWhenTheAnswerIsTooLarge(t *testing.T) {
 			t.Errorf("%s", why)
 		}
 		r.pass(2 * time.Second)
-		r.wantState(event.StatePolling) // the server mended it
+		r.wantState(event.StatePolling) // the server accepts it again
 	})
 }

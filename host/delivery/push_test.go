@@ -208,6 +208,25 @@ func TestServerThatClosesAtOnceIsNotHammered(t *testing.T) {
 	}
 }
 
+// A server that is not reached from the beginning stands in the history once, however often
+// it is tried, and so does that it answered.
+func TestUnreachableFromTheBeginningIsInTheHistoryOnce(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+			if n < 4 {
+				return errors.New("connection refused")
+			}
+			s.active("c1")
+			return s.stay()
+		}
+		r.start().pass(time.Minute)
+		equal(t, r.log(true), "<backoff> <live>")
+		if c := r.store.all()[0].State; c.Evidence != "it could not begin" || c.Error.Raw() != "connection refused" {
+			t.Errorf("the history says %q: %q", c.Evidence, c.Error.Raw())
+		}
+	})
+}
+
 func TestLongLifeResetsTheBackoff(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {

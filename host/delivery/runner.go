@@ -54,7 +54,7 @@ type Runner struct {
 	told       []event.Cursor          // webhook: positions that deliveries told lately, or that were stored
 	granted    bool                    // webhook: what the server answered to the last subscribe is stored
 	renewed    time.Time               // webhook: when a path was made anew
-	replaying  bool                    // webhook: stored events come again on a fresh path, from before the stored position
+	replaying  atomic.Bool             // webhook: stored events come again on a fresh path, from before the stored position
 	unbroken   bool                    // webhook: an opening of this run was proved, and nothing spoke for a loss of what was delivered since
 	early      *event.Cursor           // webhook: the newest position that came before the answer to a subscribe
 	final      error                   // webhook: the server ended the subscription; for the next attempt
@@ -315,7 +315,7 @@ func (r *Runner) set(change func(*Status)) {
 }
 
 // lost notes a failure that will be tried again. The first one of a series
-// leaves a record, the following only change the status.
+// leaves a record, also of one that never began; the following only change the status.
 func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	var first bool
 	evidence, answered := "the connection ended", wire.NameFrom(err) != ""
@@ -329,7 +329,9 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 		evidence = "the server's answer cannot be used"
 	}
 	r.set(func(s *Status) {
-		first = s.Attempt == 0 && (answered || s.State != event.StateStarting)
+		if first = s.Attempt == 0; first && !answered && s.State == event.StateStarting {
+			evidence = "it could not begin"
+		}
 		s.Attempt++
 		s.State = event.StateBackoff
 		s.NextTry = r.deps.Now().Add(wait)

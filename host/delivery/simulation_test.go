@@ -32,6 +32,17 @@ func (h *history) chance(p float64) bool {
 	return h.rand.Float64() < p
 }
 
+// disturb makes a store slow, and full with probability p.
+func (h *history) disturb(s *memory, p float64) {
+	s.delay = 3 * time.Millisecond
+	s.failWith(func(event.Batch) error {
+		if h.chance(p) {
+			return event.ErrFull
+		}
+		return nil
+	})
+}
+
 func (h *history) n(limit int) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,13 +164,7 @@ func TestNothingLostAndNothingTwice(t *testing.T) {
 					h := &history{rand: rand.New(rand.NewPCG(seed, 1))}
 					r.sub.Cursor = event.At(cur("0").Text)
 					r.src.poll, r.src.stream, r.src.subscribe = h.poll, h.stream, h.subscribe
-					r.store.delay = 3 * time.Millisecond
-					r.store.failWith(func(event.Batch) error {
-						if h.chance(0.05) {
-							return event.ErrFull
-						}
-						return nil
-					})
+					h.disturb(r.store, 0.05)
 					r.start()
 					for h.last() < events {
 						h.happen()

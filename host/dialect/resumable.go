@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eventdeck/host/session"
@@ -80,8 +81,8 @@ type resumable struct {
 	open   *session.Stream // nil between two
 	token  *wire.Resume
 	heard  time.Time
-	ended  bool // the server said that the stream is complete
-	silent bool // nothing has come on the stream that is open
+	ended  bool        // the server said that the stream is complete
+	silent atomic.Bool // nothing has come on the stream that is open
 }
 
 // openResumable opens a request. Where text holds what resumes an earlier one, that is
@@ -195,7 +196,7 @@ func (c *resumable) resume(token wire.Resume) (json.RawMessage, error) {
 			return nil, err
 		}
 		result, err := c.requestResume(token)
-		if !c.unheard() || !wasCut(err) {
+		if !c.silent.Load() || !wasCut(err) {
 			return result, err
 		}
 	}
@@ -217,7 +218,7 @@ func (c *resumable) rest(d time.Duration) error {
 
 // requestResume asks for the state of the stream, and then for what it carries.
 func (c *resumable) requestResume(token wire.Resume) (json.RawMessage, error) {
-	c.setUnheard(true)
+	c.silent.Store(true)
 	raw, err := c.s.Call(c.ctx, wire.MethodPollOne, token)
 	known := err == nil
 	switch {
@@ -293,7 +294,7 @@ func (c *resumable) attached(result json.RawMessage, err error) (json.RawMessage
 // note hands on what the server says on the stream. Whatever is not a notification
 // of the protocol stays here, so that no server can say what only dialects say.
 func (c *resumable) note(n wire.Note) {
-	c.setUnheard(false)
+	c.silent.Store(false)
 	switch {
 	case n.Method == wire.NoteStreamCreate:
 		token, err := wire.DecodeResume(n.Params)
@@ -365,18 +366,6 @@ func (c *resumable) resumeToken() *wire.Resume {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.token
-}
-
-func (c *resumable) setUnheard(silent bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.silent = silent
-}
-
-func (c *resumable) unheard() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.silent
 }
 
 // How long a call may take that the server does not make resumable, and how long one
