@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/wire"
 )
 
@@ -96,11 +97,7 @@ func (a *Archive) deliver(ctx context.Context, uri string, r *registration, topi
 			a.drop(uri)
 			return false
 		}
-		timer := time.NewTimer(max(wait, o.Wait))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, max(wait, o.Wait)) != nil {
 			return false
 		}
 	}

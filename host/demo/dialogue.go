@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
@@ -99,13 +98,6 @@ func listenAndServe(ctx context.Context, name, address, scheme, path string, o S
 func serveHTTP(ctx context.Context, name string, ln net.Listener, handler http.Handler, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	srv := &http.Server{
-		Handler:           handler,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
+	srv := eventserver.NewHTTP(ctx, handler, false, log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, name, func() {})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventdeck/host/cron"
+	"eventdeck/host/internal/pause"
 )
 
 // topicArgs is the arguments of the tools.
@@ -313,11 +314,7 @@ func (d *Digest) schedule(ctx context.Context, c *caller, t *topic, p plan) {
 		if next.IsZero() {
 			return
 		}
-		timer := time.NewTimer(time.Until(next))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, time.Until(next)) != nil {
 			return
 		}
 		if next.Equal(end) {

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"eventdeck/host/eventserver"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/wire"
 )
 
@@ -76,21 +75,7 @@ func wantOccurrence(t *testing.T, d, o map[string]any, seen map[string]bool) {
 	if !ok {
 		t.Fatalf("%s: data is %v", id, o["data"])
 	}
-	raw, err := json.Marshal(d["payloadSchema"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		t.Fatal(err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := resolved.Validate(data); err != nil {
-		t.Errorf("%s does not fit the payloadSchema: %v", id, err)
-	}
+	mcptest.Fits(t, id, d["payloadSchema"], data)
 	if whole, err := json.Marshal(o); err != nil || len(whole) > 16<<10 {
 		t.Errorf("%s has %d bytes: %v", id, len(whole), err)
 	}

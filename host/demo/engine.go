@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -181,12 +182,7 @@ func (t *eventType) badArgument(args map[string]any) string {
 			return "arguments." + name
 		}
 	}
-	names := make([]string, 0, len(args))
-	for name := range args {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
 		property := s.Properties[name]
 		if property == nil {
 			return "arguments." + name

@@ -13,7 +13,6 @@ import (
 
 const (
 	maxOutstanding = 1024 // events sent and not acknowledged, of one subscription
-	minFailures    = 3    // in a row, before a subscription is suspended
 )
 
 // hook is one webhook subscription. Its worker hands out events in order, keeps
@@ -46,23 +45,14 @@ type hook struct {
 	waiting       int       // outstanding events that wait for a retry
 	gapOwed       bool      // the receiver must be told that events were skipped
 	quietUntil    time.Time // the receiver asked to be left alone
-	health        health
+	health        eventserver.Health
+	abandoned     int // events whose delivery was given up
 }
 
 // attempt is an outstanding event.
 type attempt struct {
 	tries int
 	due   time.Time // of the next try; zero while one is under way
-}
-
-// health is what deliveryStatus reports.
-type health struct {
-	suspended    bool
-	lastDelivery time.Time
-	lastError    string
-	failedSince  time.Time
-	failures     int // in a row
-	abandoned    int
 }
 
 func newHook(h *hooks, a eventserver.Asked, w requested) *hook {
@@ -103,7 +93,7 @@ func (k *hook) granted(a eventserver.Asked, w requested, fresh bool) map[string]
 		w.truncated = false
 	}
 	if !fresh {
-		k.health.suspended, k.health.failures, k.health.failedSince = false, 0, time.Time{}
+		k.health.Renew()
 		k.quietUntil = time.Time{}
 		if !faults.has(faultLiveIgnored, faultReplayNever) {
 			k.moveLocked(w, now)
@@ -172,16 +162,16 @@ func (k *hook) watermarkBesideLocked(n uint64) uint64 {
 }
 
 func (k *hook) statusLocked() map[string]any {
-	s := map[string]any{"active": !k.health.suspended, "lastDeliveryAt": nil, "lastError": nil, "failedSince": nil,
-		"throttled": false, "abandoned": k.health.abandoned}
-	if !k.health.lastDelivery.IsZero() {
-		s["lastDeliveryAt"] = string(appendTime(nil, k.health.lastDelivery))
+	s := map[string]any{"active": !k.health.Suspended, "lastDeliveryAt": nil, "lastError": nil, "failedSince": nil,
+		"throttled": false, "abandoned": k.abandoned}
+	if !k.health.LastDelivery.IsZero() {
+		s["lastDeliveryAt"] = string(appendTime(nil, k.health.LastDelivery))
 	}
-	if k.health.lastError != "" {
-		s["lastError"] = k.health.lastError
+	if k.health.LastError != "" {
+		s["lastError"] = k.health.LastError
 	}
-	if !k.health.failedSince.IsZero() {
-		s["failedSince"] = string(appendTime(nil, k.health.failedSince))
+	if !k.health.FailedSince.IsZero() {
+		s["failedSince"] = string(appendTime(nil, k.health.FailedSince))
 	}
 	if k.owner.engine.faults.has(faultLastErrorSticky) {
 		s["lastError"], s["failedSince"] = "http_5xx", string(appendTime(nil, k.owner.engine.start))
@@ -262,7 +252,7 @@ func (k *hook) Run(ctx context.Context) {
 func (k *hook) take(now time.Time) (job, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.health.suspended || now.Before(k.quietUntil) {
+	if k.health.Suspended || now.Before(k.quietUntil) {
 		return job{}, false
 	}
 	kind := k.requested.kind
@@ -334,7 +324,10 @@ func (k *hook) deliveryLocked(id string, body []byte, now time.Time) eventserver
 func (k *hook) settle(r result, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.recordLocked(r.Outcome, now)
+	k.health.Note(r.Outcome, now)
+	if r.Wait > 0 && !r.OK {
+		k.quietUntil = laterOf(k.quietUntil, now.Add(r.Wait))
+	}
 	if r.epoch != k.epoch {
 		return
 	}
@@ -350,33 +343,16 @@ func (k *hook) settle(r result, now time.Time) {
 		k.dropLocked(r.n)
 	case r.Final || a.tries >= len(k.owner.opts.Backoff):
 		k.dropLocked(r.n)
-		k.health.abandoned++
+		k.abandoned++
 		k.gapOwed = k.gapOwed || r.Final || !k.owner.engine.faults.has(faultRetriesShort)
 	default:
 		a.due = now.Add(max(k.owner.opts.Backoff[a.tries], r.Wait))
 		a.tries++
 		k.waiting++
 	}
-	if !r.OK && k.health.failures >= minFailures && now.Sub(k.health.failedSince) >= k.owner.opts.SuspendAfter {
-		k.health.suspended = true
-		k.owner.opts.Log.Warn("webhook suspended", "subscription", k.id, "error", k.health.lastError)
+	if k.health.Suspend(now, k.owner.opts.SuspendAfter) {
+		k.owner.opts.Log.Warn("webhook suspended", "subscription", k.id, "error", k.health.LastError)
 		k.rewindLocked(k.watermarkLocked())
-	}
-}
-
-func (k *hook) recordLocked(o eventserver.Outcome, now time.Time) {
-	if o.OK {
-		k.health.lastDelivery, k.health.lastError = now, ""
-		k.health.failedSince, k.health.failures = time.Time{}, 0
-		return
-	}
-	k.health.lastError = o.Category
-	k.health.failures++
-	if k.health.failedSince.IsZero() {
-		k.health.failedSince = now
-	}
-	if o.Wait > 0 {
-		k.quietUntil = laterOf(k.quietUntil, now.Add(o.Wait))
 	}
 }
 
@@ -418,7 +394,7 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 		}
 		sooner(change)
 	}
-	if k.health.suspended || inFlight == deliveriesEach {
+	if k.health.Suspended || inFlight == deliveriesEach {
 		return false, false, next
 	}
 	if now.Before(k.quietUntil) {

@@ -22,7 +22,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -201,18 +200,7 @@ func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 		p.opts.AllowLoopback, p.opts.TrustCA, p.opts.LoopbackPrincipal = true, true, true
 	}
 	p.hooks.begin(ctx, p.opts)
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true)
-	srv := &http.Server{
-		Handler:           p.handler(eventserver.OnLoopback(ln.Addr())),
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		Protocols:         protocols,
-		ErrorLog:          slog.NewLogLogger(p.opts.Log.Handler(), slog.LevelDebug),
-	}
+	srv := eventserver.NewHTTP(ctx, p.handler(eventserver.OnLoopback(ln.Addr())), true, p.opts.Log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.Wait)
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
@@ -139,17 +140,7 @@ const patience = time.Minute
 // next returns the next delivery for which want is true.
 func (c *callback) next(want func(got) bool) got {
 	c.t.Helper()
-	deadline := time.After(patience)
-	for {
-		select {
-		case g := <-c.got:
-			if want(g) {
-				return g
-			}
-		case <-deadline:
-			c.t.Fatal("no such delivery came")
-		}
-	}
+	return mcptest.Next(c.t, c.got, want)
 }
 
 func isEvent(g got) bool             { return g.kind == "" }

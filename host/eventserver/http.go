@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"net"
 	"net/http"
@@ -230,6 +231,23 @@ func (s *SSE) Finish(id json.RawMessage, info map[string]any) {
 	frame, err := wire.EncodeResult(id, Completed(map[string]any{"_meta": map[string]any{wire.MetaSubscription: id}}, info))
 	if err == nil {
 		_ = s.Frame(frame) // nothing depends on it
+	}
+}
+
+// NewHTTP returns a server whose requests end with ctx; its bounds are those of servers on
+// which clients of all kinds may call. With h2c it speaks HTTP/2 without TLS too.
+func NewHTTP(ctx context.Context, handler http.Handler, h2c bool, log *slog.Logger) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(h2c)
+	return &http.Server{
+		Handler:           handler,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		Protocols:         protocols,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 

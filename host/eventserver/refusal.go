@@ -25,15 +25,12 @@ func Refuse(name wire.Name, message string, data map[string]any) *Refusal {
 
 // Code returns the number that a profile gives to it.
 func (f *Refusal) Code(p wire.Profile) int {
-	switch f.Name {
-	case wire.InvalidParams:
-		return wire.CodeInvalidParams
-	case wire.MethodNotFound:
-		return wire.CodeMethodNotFound
-	case wire.InvalidRequest:
-		return wire.CodeInvalidRequest
-	case wire.UnsupportedVersion:
-		return wire.CodeUnsupportedVersion
+	common := map[wire.Name]int{
+		wire.InvalidParams: wire.CodeInvalidParams, wire.MethodNotFound: wire.CodeMethodNotFound,
+		wire.InvalidRequest: wire.CodeInvalidRequest, wire.UnsupportedVersion: wire.CodeUnsupportedVersion,
+	}
+	if code, ok := common[f.Name]; ok {
+		return code
 	}
 	return p.Code(f.Name)
 }

@@ -15,7 +15,6 @@ import (
 const (
 	hookAhead      = 64        // events that a webhook subscription has read ahead
 	hookAheadBytes = 512 << 10 // of them, and what the last one is over
-	minFailures    = 3         // in a row, before a subscription is suspended
 	suspendAfter   = 2 * time.Minute
 )
 
@@ -47,22 +46,13 @@ type hook struct {
 	previous      event.Secret
 	dualUntil     time.Time
 	refreshBefore time.Time
-	health        health
+	health        eventserver.Health
 }
 
 // queued is an event that waits for its delivery.
 type queued struct {
 	seq  uint64
 	body []byte
-}
-
-// health is what deliveryStatus reports.
-type health struct {
-	suspended    bool
-	lastDelivery time.Time
-	lastError    string
-	failedSince  time.Time
-	failures     int // in a row
 }
 
 func newHook(h *hooks, a eventserver.Asked, w wanted) *hook {
@@ -98,7 +88,8 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 	if !fresh && w.held && w.pos != k.done {
 		k.moveLocked(w)
 	}
-	k.health.suspended, k.health.failures, k.health.failedSince, k.due = false, 0, time.Time{}, time.Time{}
+	k.health.Renew()
+	k.due = time.Time{}
 	truncated := k.firstLocked()
 	select {
 	case k.kick <- struct{}{}:
@@ -150,10 +141,10 @@ func (k *hook) readLocked() {
 }
 
 func (k *hook) statusLocked() map[string]any {
-	s := map[string]any{"active": !k.health.suspended, "lastDeliveryAt": moment(k.health.lastDelivery), "lastError": nil,
-		"failedSince": moment(k.health.failedSince), "throttled": false}
-	if k.health.lastError != "" {
-		s["lastError"] = k.health.lastError
+	s := map[string]any{"active": !k.health.Suspended, "lastDeliveryAt": moment(k.health.LastDelivery), "lastError": nil,
+		"failedSince": moment(k.health.FailedSince), "throttled": false}
+	if k.health.LastError != "" {
+		s["lastError"] = k.health.LastError
 	}
 	return s
 }
@@ -212,7 +203,7 @@ func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, o
 		return nil, 0, 0, true
 	}
 	wait = k.refreshBefore.Sub(now)
-	if k.health.suspended {
+	if k.health.Suspended {
 		return nil, 0, wait, false
 	}
 	if k.readLocked(); now.Before(k.due) {
@@ -242,7 +233,7 @@ func (k *hook) settle(o eventserver.Outcome, round int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.owner.server.opts.Now()
-	k.recordLocked(o, now)
+	k.health.Note(o, now)
 	if round != k.round {
 		return
 	}
@@ -258,20 +249,7 @@ func (k *hook) settle(o eventserver.Outcome, round int) {
 		k.ahead = k.ahead[1:]
 		k.gapOwed = !o.OK
 	}
-	if !o.OK && k.health.failures >= minFailures && now.Sub(k.health.failedSince) >= suspendAfter {
-		k.health.suspended = true
-		k.owner.server.opts.Log.Warn("a webhook subscription is suspended", "subscription", k.id, "error", k.health.lastError)
-	}
-}
-
-func (k *hook) recordLocked(o eventserver.Outcome, now time.Time) {
-	if o.OK {
-		k.health = health{lastDelivery: now}
-		return
-	}
-	k.health.lastError = o.Category
-	k.health.failures++
-	if k.health.failedSince.IsZero() {
-		k.health.failedSince = now
+	if k.health.Suspend(now, suspendAfter) {
+		k.owner.server.opts.Log.Warn("a webhook subscription is suspended", "subscription", k.id, "error", k.health.LastError)
 	}
 }

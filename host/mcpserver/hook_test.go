@@ -16,6 +16,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/mcpserver"
+	"eventdeck/host/mcptest"
 	"eventdeck/host/receiver"
 	"eventdeck/host/wire"
 )
@@ -127,16 +128,7 @@ func (c *callback) params(name string, more ...any) map[string]any {
 // next returns the next delivery that fn takes.
 func (c *callback) next(fn func(delivered) bool) delivered {
 	c.t.Helper()
-	for late := time.After(patience); ; {
-		select {
-		case d := <-c.got:
-			if fn(d) {
-				return d
-			}
-		case <-late:
-			c.t.Fatal("no such delivery came")
-		}
-	}
+	return mcptest.Next(c.t, c.got, fn)
 }
 
 func isEvent(d delivered) bool { return d.kind == "" }

@@ -2,11 +2,9 @@ package mcpserver
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"slices"
-	"time"
 
 	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
@@ -23,20 +21,9 @@ func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 	defer cancel()
 	s.hooks.Begin(ctx)
 	s.work.Go(func() { s.follow(ctx) })
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true)
 	mux := http.NewServeMux()
 	mux.Handle(Path, &endpoint{s, eventserver.OnLoopback(ln.Addr())})
-	srv := &http.Server{
-		Handler:           mux,
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		Protocols:         protocols,
-		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
-	}
+	srv := eventserver.NewHTTP(ctx, mux, true, s.opts.Log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "the MCP server", func() {
 		s.work.Wait()
 		s.hooks.Wait()

@@ -102,14 +102,21 @@ func TestArgumentsSelectEvents(t *testing.T) {
 	}
 }
 
-// Records that were pruned are told as truncated, and so is a cursor of another store.
-func TestPrunedRecordsAreTold(t *testing.T) {
+// prunedRig serves a store that keeps the newest hundred of a thousand records.
+func prunedRig(t *testing.T) *rig {
+	t.Helper()
 	r := newRig(t, nil)
 	r.fill(1, 1000)
 	if err := r.store.SetRetention(t.Context(), event.Retention{Total: event.Limits{Records: 100}}); err != nil {
 		t.Fatal(err)
 	}
 	r.serve("")
+	return r
+}
+
+// Records that were pruned are told as truncated, and so is a cursor of another store.
+func TestPrunedRecordsAreTold(t *testing.T) {
+	r := prunedRig(t)
 	at := r.oldest()
 	a := r.call("events/poll", sub("pager/tick", "cursor", at))
 	got := numbers(a["events"])

@@ -65,12 +65,7 @@ func TestHeartbeatsCarryTheCursor(t *testing.T) {
 
 // A stream that meets records which were pruned says so, and goes on behind them.
 func TestStreamsTellOfPrunedRecords(t *testing.T) {
-	r := newRig(t, nil)
-	r.fill(1, 1000)
-	if err := r.store.SetRetention(t.Context(), event.Retention{Total: event.Limits{Records: 100}}); err != nil {
-		t.Fatal(err)
-	}
-	r.serve("")
+	r := prunedRig(t)
 	at, c := r.oldest(), r.connect()
 	c.send(1, wire.MethodStream, sub("pager/tick", "cursor", at))
 	active := c.until(wire.NoteActive)

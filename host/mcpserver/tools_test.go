@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"eventdeck/host/event"
+	"eventdeck/host/mcptest"
 )
 
 // stdio serves over pipes, as a process would, and returns the client's ends.
@@ -94,18 +94,7 @@ func TestOfficialClientCallsEachTool(t *testing.T) {
 				t.Errorf("%s: %s", tool.Name, result.Content[0].(*mcp.TextContent).Text)
 				continue
 			}
-			raw, _ := json.Marshal(tool.OutputSchema)
-			var schema jsonschema.Schema
-			if err := json.Unmarshal(raw, &schema); err != nil {
-				t.Fatal(err)
-			}
-			resolved, err := schema.Resolve(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := resolved.Validate(result.StructuredContent); err != nil {
-				t.Errorf("%s: %v\n%v", tool.Name, err, result.StructuredContent)
-			}
+			mcptest.Fits(t, tool.Name, tool.OutputSchema, result.StructuredContent)
 		}
 		if len(listed.Tools) != 11 {
 			t.Errorf("%d tools", len(listed.Tools))

@@ -181,13 +181,18 @@ func newRun(r *react.Run) runOut {
 // errNoReactions: nothing runs reactions here.
 var errNoReactions = errors.New("no reactions run on this store; `eventdeck` or `eventdeck react run` runs them")
 
+// runsAsked reads the arguments of a tool that shows runs. Error: also [errNoReactions].
+func (s *Server) runsAsked(args json.RawMessage) (a pageArgs, err error) {
+	if a, _, err = readPage(args); err == nil && s.opts.React == nil {
+		err = errNoReactions
+	}
+	return a, err
+}
+
 func (s *Server) listRuns(ctx context.Context, args json.RawMessage) (any, error) {
-	a, _, err := readPage(args)
+	a, err := s.runsAsked(args)
 	if err != nil {
 		return nil, err
-	}
-	if s.opts.React == nil {
-		return nil, errNoReactions
 	}
 	q := react.Query{Rule: a.Rule, Limit: a.Limit}
 	if a.State != "" {
@@ -205,12 +210,9 @@ func (s *Server) listRuns(ctx context.Context, args json.RawMessage) (any, error
 }
 
 func (s *Server) showRun(ctx context.Context, args json.RawMessage) (any, error) {
-	a, _, err := readPage(args)
+	a, err := s.runsAsked(args)
 	if err != nil {
 		return nil, err
-	}
-	if s.opts.React == nil {
-		return nil, errNoReactions
 	}
 	r, err := s.opts.React.Run(ctx, react.RunID(a.ID))
 	if err != nil {

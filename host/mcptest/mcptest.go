@@ -1,5 +1,5 @@
 // Package mcptest is for tests: what servers have in common that a test writes to answer
-// in a way of their own, and a buffer that goroutines share.
+// in a way of their own, a buffer that goroutines share, and checks of what servers say.
 package mcptest
 
 import (
@@ -9,6 +9,10 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Call is a request to a server over HTTP.
@@ -72,4 +76,43 @@ func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
+}
+
+// patience bounds a wait for a cause; it is never waited out when all is well.
+const patience = time.Minute
+
+// Next returns the next value that is wanted, and leaves out those before it.
+func Next[T any](t testing.TB, from <-chan T, wanted func(T) bool) T {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case v := <-from:
+			if wanted(v) {
+				return v
+			}
+		case <-late:
+			t.Fatalf("no %T came that is wanted", *new(T))
+		}
+	}
+}
+
+// Fits reports as an error where a value does not fit a JSON Schema.
+func Fits(t testing.TB, what string, schema, value any) {
+	t.Helper()
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resolved.Validate(value); err != nil {
+		t.Errorf("%s does not fit its schema: %v\n%v", what, err, value)
+	}
 }

@@ -1,13 +1,11 @@
 package receiver
 
 import (
-	"bufio"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +15,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/trust/corpus"
 )
 
 type caseRequest struct {
@@ -60,30 +59,20 @@ type receiverCase struct {
 // loadCases reads the receiver's rows of the case file.
 func loadCases(t *testing.T) []receiverCase {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "trust", "scan", "testdata", "untrusted.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	var cases []receiverCase
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 8<<20)
-	for lines.Scan() {
+	for _, line := range corpus.Read[json.RawMessage](t, filepath.Join("..", "trust", "scan", "testdata", "untrusted.jsonl")) {
 		var head struct{ Class string }
-		if err := json.Unmarshal(lines.Bytes(), &head); err != nil {
+		if err := json.Unmarshal(line, &head); err != nil {
 			t.Fatal(err)
 		}
 		if head.Class != "receiver" {
 			continue
 		}
 		var c receiverCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+		if err := json.Unmarshal(line, &c); err != nil {
 			t.Fatal(err)
 		}
 		cases = append(cases, c)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return cases
 }
