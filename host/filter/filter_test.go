@@ -39,7 +39,7 @@ func TestMatch(t *testing.T) {
 		"café", "CAFÉ", "ünal", "ÜNAL", `"\"db\""`, "!test", "! test", "!(test)", "!!pool", "/p[0-9]/", "/POOL +ex/", `/caf.\s"db/`, `/INC\-\d+/`,
 		"server:pager", "SERVER:PAGERDUTY", `server:="pagerduty"`, "server:", "type:incident", "type:=incident.created", "type:/^inc.*d$/",
 		"sub:k3", "sub:abc", "id:789", "mode:push", "mode:pu", "kind:ev", "flag:any", "flag:to", "flag:", "flag:control", "flag:=control",
-		"sev:p1", "sev:P", "sev:=P1", "sev:/^p[12]$/",
+		"sev:p1", "sev:>=error", "sev:>Error", "sev:<=critical", `sev:>="P1"`, "sev:P", "sev:=P1", "sev:/^p[12]$/",
 		".severity=P1", ".severity=p1", ".severity", ".none", ".none=null", ".ok=true", ".n=7", ".n=7.0", ".n=70e-1", ".n>6", ".n>=7", ".n<8", ".n<=7", ".n!=8",
 		".n>-1", ".ratio<1", ".ratio=.5e0 | .ratio=0.50", ".text=7", ".text>6", ".big=9007199254740993", ".big!=9007199254740992", ".big>9007199254740992",
 		".title~exhausted", ".title~/^pool/", ".title=/café/", `.title~"\"db\""`, ".tags=eu", ".tags=db", ".tags!=us", ".tags[1]=db", ".tags",
@@ -50,7 +50,7 @@ func TestMatch(t *testing.T) {
 	}
 	no := []string{
 		"test", `"exhausted pool"`, "!pool", "!(pool exhausted)", "onlyinraw", "k3abcdef", "pool nope", "(nope | pool) nope", "pool !exhausted",
-		"/^nope/", "server:github", "server:=pager", "type:=incident", "sub:zz", "mode:ush", "kind:gap", "flag:tool", "flag:=to", "!flag:", "sev:1", "sev:=P",
+		"/^nope/", "server:github", "server:=pager", "type:=incident", "sub:zz", "mode:ush", "kind:gap", "flag:tool", "flag:=to", "!flag:", "sev:1", "sev:<error", "sev:>p1", `sev:">=error"`, "sev:=P",
 		".severity=P", ".severity=P2", ".missing", ".missing=x", ".n=8", ".n>7", ".n<7", ".n=7x", ".big=9007199254740992", ".title>5", ".ok>0", ".n>abc",
 		".tags=us", ".tags[0]=db", ".tags[2]", ".tags!=eu", ".user=x", ".user.nam", ".items[2]", ".items.id=3", ".Severity=P1", ".text<5", ".user.name.x",
 		"since:4m", "until:6m", "since:11:56", "until:13:00", "since:2026-07-29", "https://nope", "12:30",
@@ -213,5 +213,24 @@ func BenchmarkMatch(b *testing.B) {
 				f.Match(r)
 			}
 		})
+	}
+}
+
+func TestOnlyKnownSeveritiesAreCompared(t *testing.T) {
+	for text, want := range map[string]string{
+		"sev:>=mauve": `"mauve" is no severity that can be compared; after sev:>= write one of good, info, warning, error, critical; sev:mauve finds the word itself`,
+		"sev:>=":      "",
+	} {
+		if _, err := Parse(text, noon); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	f := parse(t, "sev:<=error")
+	for data, want := range map[string]bool{
+		`{"level":"warn"}`: true, `{"status":"failed"}`: true, `{"severity":"fatal"}`: false, `{"severity":"mauve"}`: false, `{}`: false,
+	} {
+		if f.Match(&event.Record{Data: []byte(data)}) != want {
+			t.Errorf("%s: taken is %v", data, !want)
+		}
 	}
 }

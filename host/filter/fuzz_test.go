@@ -12,7 +12,7 @@ import (
 // Whatever is typed and whatever was received: nothing panics, a filter's own
 // spelling is the same filter.
 func FuzzFilter(f *testing.F) {
-	for _, text := range []string{"pool exhausted", `!"a b" | /x+/`, `server:=x type:y (sub:z | id:1) mode:push kind:gap flag:any sev:P1`, `.a."b c"[0]>=5 .d!=e .f~g .h`, "since:10m until:14:05", "ünal", ".tags=eu"} {
+	for _, text := range []string{"pool exhausted", `!"a b" | /x+/`, `server:=x type:y (sub:z | id:1) mode:push kind:gap flag:any sev:P1`, `.a."b c"[0]>=5 .d!=e .f~g .h`, "since:10m until:14:05", "sev:>=error !sev:<warn", "ünal", ".tags=eu"} {
 		f.Add(text, "po", `{"a":[{"b c":[5,6]}],"severity":"P\u0031","tags":["eu",["x"]],"title":"pool \"exhausted\""}`)
 	}
 	f.Add(".a", ".a=1", `{"a":1`)

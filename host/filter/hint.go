@@ -109,8 +109,11 @@ func (h *hinter) compared(name, sign, value string, from, to int) {
 	}
 	if slices.Contains(fieldNames[:], known) {
 		meant = known + ":" + value
-		if sign == "!=" {
+		switch {
+		case sign == "!=":
 			meant = "!" + meant
+		case known == fieldNames[fieldSev] && strings.ContainsAny(sign, "<>") && severity.LevelOf(value) != severity.Unknown:
+			meant = known + ":" + sign + value
 		}
 	}
 	h.replace(from, to, meant, "%q is searched as text", name+sign+value)
@@ -158,6 +161,9 @@ func (h *hinter) named(name, value string, from, to int) {
 			h.replace(from, to, fieldNames[fieldSev]+":"+value, "there is no field %q", name)
 		}
 		return
+	}
+	if name == fieldNames[fieldSev] && strings.IndexAny(value, "<>") == 0 {
+		return // it compares
 	}
 	typed := strings.Trim(strings.TrimPrefix(value, "="), `"`)
 	w := newWord(typed)

@@ -56,11 +56,7 @@ func (p *parser) or() (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if inner, ok := n.(oneOf); ok {
-			parts = append(parts, inner...)
-		} else {
-			parts = append(parts, n)
-		}
+		parts = appendFlat(parts, n)
 		if !p.take('|') {
 			break
 		}
@@ -70,6 +66,17 @@ func (p *parser) or() (node, error) {
 		return parts[0], nil
 	}
 	return parts, nil
+}
+
+// appendFlat adds a node to a list, or what is in it where it is such a list itself.
+func appendFlat[L interface {
+	~[]node
+	node
+}](parts L, n node) L {
+	if inner, ok := n.(L); ok {
+		return append(parts, inner...)
+	}
+	return append(parts, n)
 }
 
 func (p *parser) and() (node, error) {
@@ -83,11 +90,7 @@ func (p *parser) and() (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if inner, ok := n.(allOf); ok {
-			parts = append(parts, inner...)
-		} else {
-			parts = append(parts, n)
-		}
+		parts = appendFlat(parts, n)
 	}
 	switch len(parts) {
 	case 0:
@@ -154,6 +157,9 @@ func (p *parser) field(name string) (node, error) {
 			continue
 		}
 		p.at += len(name) + 1
+		if c := p.peek(); field(f) == fieldSev && (c == '<' || c == '>') {
+			return p.ranked()
+		}
 		if f := field(f); f != fieldSince && f != fieldUntil {
 			want, err := p.value()
 			return &part{pattern: want, field: f, scratch: &p.scratch}, err

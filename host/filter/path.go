@@ -124,15 +124,7 @@ func (n *member) holds(text string, begins byte) bool {
 	default:
 		return false
 	}
-	switch n.op {
-	case opLess:
-		return order < 0
-	case opLessEqual:
-		return order <= 0
-	case opMore:
-		return order > 0
-	}
-	return order >= 0
+	return n.op.orders(order)
 }
 
 // number reports whether a text is a JSON number, or would be one without zeros
@@ -246,20 +238,15 @@ func (p *Path) String() string { return string(appendPath(nil, p.path)) }
 // without its quotes and escapes, anything else as it is spelled there. ok is
 // false when there is none.
 func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
-	s := jsontext.View(data)
-	start := jsontext.SkipSpace(s, 0)
-	if start >= len(s) {
-		return text, false
-	}
-	at, end, ok := first(s, start, len(s), p.path, 0)
+	raw, ok := p.JSON(data)
 	if !ok {
 		return text, false
 	}
-	value := s[at:end]
+	value := jsontext.View(raw)
 	if value[0] == '"' {
 		return trust.Untrusted(string(jsontext.AppendUnquoted(nil, jsontext.Inside(value)))), true
 	}
-	return trust.Untrusted(strings.TrimSpace(strings.Clone(value))), true
+	return trust.Untrusted(strings.Clone(value)), true
 }
 
 // JSON returns the first value that the path reaches in a payload, as it is spelled

@@ -1,0 +1,65 @@
+package filter
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"eventdeck/host/event"
+	"eventdeck/host/severity"
+)
+
+// ranked asks how bad an event is by the sender's word, as sev:>=error does. Records whose
+// word has no known level are never taken.
+type ranked struct {
+	op    operator
+	level severity.Level
+	text  string // as typed
+}
+
+func (n *ranked) match(r *event.Record) bool {
+	level := severity.Rate(r)
+	return level != severity.Unknown && n.op.orders(cmp.Compare(level, n.level))
+}
+
+func (n *ranked) append(b []byte) []byte {
+	b = append(append(b, fieldNames[fieldSev]...), ':')
+	return appendValue(append(b, operators[n.op]...), n.text)
+}
+
+// orders tells whether a comparison with this result holds; = and ~ compare no order.
+func (op operator) orders(result int) bool {
+	switch op {
+	case opLess:
+		return result < 0
+	case opLessEqual:
+		return result <= 0
+	case opMore:
+		return result > 0
+	}
+	return result >= 0
+}
+
+// ranked reads a comparison of severities.
+func (p *parser) ranked() (node, error) {
+	op, _ := p.operator()
+	start := p.at
+	text, err := p.literal()
+	if err != nil {
+		return nil, err
+	}
+	n := &ranked{op: op, level: severity.LevelOf(text), text: text}
+	if n.level == severity.Unknown {
+		return nil, &Error{start, fmt.Sprintf("%q is no severity that can be compared; after sev:%s write one of %s; sev:%s finds the word itself", text, operators[op], levelNames(), appendValue(nil, text))}
+	}
+	return n, nil
+}
+
+// levelNames are the words of the levels, the worst last.
+func levelNames() string {
+	var names []string
+	for l := severity.Unknown + 1; l < severity.Levels; l++ {
+		names = append(names, l.String())
+	}
+	return strings.Join(names, ", ")
+}
