@@ -156,7 +156,8 @@ func (c *Client) accept(res *http.Response, a *answer) error {
 	}
 	text, _ := io.ReadAll(io.LimitReader(res.Body, maxError)) // the status alone says enough
 	if o, err := read(text); err == nil {
-		if usage, err := o.object("usage"); err == nil {
+		var r reading
+		if usage := r.object(o, "usage"); r.err == nil {
 			c.wire.usage(usage, a)
 		}
 	}

@@ -148,26 +148,20 @@ func chatChunk(data []byte, a *answer) error {
 	if chunk["error"] != nil {
 		return broken{trust.Untrusted(errorText(data))}
 	}
-	if chunk["usage"] != nil {
-		usage, err := chunk.object("usage")
-		if err != nil {
-			return err
-		}
+	var r reading
+	usage := r.object(chunk, "usage")
+	if usage != nil {
 		chat{}.usage(usage, a)
 	}
-	choices, err := chunk.list("choices")
-	if err != nil || len(choices) == 0 {
-		return err
+	choices := r.list(chunk, "choices")
+	if r.err != nil || len(choices) == 0 {
+		return r.err
 	}
 	choice, err := read(choices[0]) // one was asked for
 	if err != nil {
 		return err
 	}
-	delta, err := choice.object("delta")
-	if err != nil {
-		return err
-	}
-	if err := chatDelta(delta, a); err != nil {
+	if err := chatDelta(choice, a); err != nil {
 		return err
 	}
 	return chatReason(choice, a)
@@ -184,9 +178,10 @@ func (chat) usage(told object, a *answer) {
 
 // chatReason reads why the answer ends, if it does.
 func chatReason(choice object, a *answer) error {
-	reason, err := choice.text("finish_reason")
-	if err != nil || reason == "" {
-		return err
+	var r reading
+	reason := r.text(choice, "finish_reason")
+	if r.err != nil || reason == "" {
+		return r.err
 	}
 	a.ended = true
 	switch reason {
@@ -200,26 +195,25 @@ func chatReason(choice object, a *answer) error {
 	return nil
 }
 
-func chatDelta(delta object, a *answer) error {
+// chatDelta reads what the choice adds to the answer.
+func chatDelta(choice object, a *answer) error {
+	var r reading
+	delta := r.object(choice, "delta")
 	for _, name := range []string{"content", "refusal"} {
-		text, err := delta.text(name)
-		if err != nil {
-			return err
+		text := r.text(delta, name)
+		if r.err != nil {
+			return r.err
 		}
 		if err := a.addText(text); err != nil {
 			return err
 		}
 	}
-	calls, err := delta.list("tool_calls")
-	if err != nil {
-		return err
-	}
-	for _, raw := range calls {
+	for _, raw := range r.list(delta, "tool_calls") {
 		if err := chatCallPart(raw, a); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.err
 }
 
 // chatCallPart reads a part of a call. Parts belong together by their index. Some
@@ -230,21 +224,13 @@ func chatCallPart(raw []byte, a *answer) error {
 	if err != nil {
 		return err
 	}
-	index, indexed, err := part.index("index")
-	if err != nil {
-		return err
-	}
-	id, err := part.text("id")
-	if err != nil {
-		return err
-	}
-	function, err := part.object("function")
-	if err != nil {
-		return err
-	}
-	name, err := function.text("name")
-	if err != nil {
-		return err
+	var r reading
+	index, indexed := r.index(part, "index")
+	id := r.text(part, "id")
+	function := r.object(part, "function")
+	name := r.text(function, "name")
+	if r.err != nil {
+		return r.err
 	}
 	c := a.chatCall(index, indexed, id, name)
 	if c == nil {
@@ -296,9 +282,10 @@ func chatArgs(function object, c *call) error {
 	if len(value) > 0 && value[0] == '{' {
 		return c.addArgs(value)
 	}
-	text, err := function.text("arguments")
-	if err != nil {
-		return err
+	var r reading
+	text := r.text(function, "arguments")
+	if r.err != nil {
+		return r.err
 	}
 	return c.addArgs([]byte(text))
 }

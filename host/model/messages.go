@@ -116,9 +116,10 @@ func (messages) read(events events, a *answer) error {
 		if err != nil {
 			return err
 		}
-		kind, err := m.text("type")
-		if err != nil {
-			return err
+		var r reading
+		kind := r.text(m, "type")
+		if r.err != nil {
+			return r.err
 		}
 		switch kind {
 		case "message_start":
@@ -143,16 +144,12 @@ func (messages) read(events events, a *answer) error {
 
 // messagesStart reads how much was read. What was written by then says nothing of the end.
 func messagesStart(m object, a *answer) error {
-	start, err := m.object("message")
-	if err != nil {
-		return err
+	var r reading
+	usage := r.object(r.object(m, "message"), "usage")
+	if r.err == nil {
+		messagesRead(usage, a)
 	}
-	usage, err := start.object("usage")
-	if err != nil {
-		return err
-	}
-	messagesRead(usage, a)
-	return nil
+	return r.err
 }
 
 // messagesRead reads from a report of usage how much was read, if it tells that: what came
@@ -174,36 +171,21 @@ func messagesRead(usage object, a *answer) {
 
 // messagesBlock reads the beginning of a block.
 func messagesBlock(m object, open map[int]*call, a *answer) error {
-	index, _, err := m.index("index")
-	if err != nil {
-		return err
-	}
-	b, err := m.object("content_block")
-	if err != nil {
-		return err
-	}
-	kind, err := b.text("type")
-	if err != nil {
-		return err
-	}
-	switch kind {
-	case "text":
-		text, err := b.text("text")
-		if err != nil {
-			return err
+	var r reading
+	index, _ := r.index(m, "index")
+	b := r.object(m, "content_block")
+	kind := r.text(b, "type")
+	if kind == "text" {
+		if text := r.text(b, "text"); r.err == nil {
+			return a.addText(text)
 		}
-		return a.addText(text)
-	case "tool_use":
-	default:
-		return nil // what the model thinks, and what the provider does by itself
 	}
-	id, err := b.text("id")
-	if err != nil {
-		return err
+	if r.err != nil || kind != "tool_use" { // what the model thinks, and what the provider does by itself
+		return r.err
 	}
-	name, err := b.text("name")
-	if err != nil {
-		return err
+	id, name := r.text(b, "id"), r.text(b, "name")
+	if r.err != nil {
+		return r.err
 	}
 	if open[index] != nil {
 		return fmt.Errorf("%w: two of its blocks have one index", ErrAnswer)
@@ -221,54 +203,35 @@ func messagesBlock(m object, open map[int]*call, a *answer) error {
 
 // messagesDelta reads a part of a block.
 func messagesDelta(m object, open map[int]*call, a *answer) error {
-	index, _, err := m.index("index")
-	if err != nil {
-		return err
-	}
-	delta, err := m.object("delta")
-	if err != nil {
-		return err
-	}
-	kind, err := delta.text("type")
-	if err != nil {
-		return err
-	}
-	switch kind {
+	var r reading
+	index, _ := r.index(m, "index")
+	delta := r.object(m, "delta")
+	switch r.text(delta, "type") {
 	case "text_delta":
-		text, err := delta.text("text")
-		if err != nil {
-			return err
+		if text := r.text(delta, "text"); r.err == nil {
+			return a.addText(text)
 		}
-		return a.addText(text)
 	case "input_json_delta":
-		part, err := delta.text("partial_json")
-		if err != nil || open[index] == nil {
-			return err
+		if part := r.text(delta, "partial_json"); r.err == nil && open[index] != nil {
+			return open[index].addArgs([]byte(part))
 		}
-		return open[index].addArgs([]byte(part))
 	}
-	return nil
+	return r.err
 }
 
 // messagesEnd reads why the answer ends, and what it used.
 func messagesEnd(m object, a *answer) error {
-	delta, err := m.object("delta")
-	if err != nil {
-		return err
-	}
-	reason, err := delta.text("stop_reason")
-	if err != nil {
-		return err
+	var r reading
+	reason := r.text(r.object(m, "delta"), "stop_reason")
+	usage := r.object(m, "usage")
+	if r.err != nil {
+		return r.err
 	}
 	switch reason {
 	case "max_tokens", "model_context_window_exceeded":
 		a.cut = true
 	case "refusal":
 		a.refused = "the model declines to answer"
-	}
-	usage, err := m.object("usage")
-	if err != nil {
-		return err
 	}
 	messages{}.usage(usage, a)
 	return nil

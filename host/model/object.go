@@ -29,47 +29,6 @@ func read(raw []byte) (object, error) {
 	return o, nil
 }
 
-// text returns a member that is a string, "" if there is none.
-//
-// Error: [ErrAnswer].
-func (o object) text(name string) (string, error) {
-	value, ok := o[name]
-	if !ok {
-		return "", nil
-	}
-	text, ok := strict.Member{Value: value}.Text()
-	if !ok {
-		return "", fmt.Errorf("%w: its member %q is no text", ErrAnswer, name)
-	}
-	return text.Raw(), nil
-}
-
-// object returns a member that is an object, an empty one if there is none.
-//
-// Error: [ErrAnswer].
-func (o object) object(name string) (object, error) {
-	value, ok := o[name]
-	if !ok {
-		return nil, nil
-	}
-	return read(value)
-}
-
-// list returns a member that is a list, an empty one if there is none.
-//
-// Error: [ErrAnswer].
-func (o object) list(name string) ([]json.RawMessage, error) {
-	value, ok := o[name]
-	if !ok {
-		return nil, nil
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(value, &all); err != nil {
-		return nil, fmt.Errorf("%w: its member %q is no list", ErrAnswer, name)
-	}
-	return all, nil
-}
-
 // tokens returns a member that is a number of tokens: 0 if there is none, and -1 for what
 // is no number of tokens.
 func (o object) tokens(name string) int64 {
@@ -84,17 +43,53 @@ func (o object) tokens(name string) int64 {
 	return n
 }
 
-// index returns a member that is a small number; ok is false if there is none.
-//
-// Error: [ErrAnswer].
-func (o object) index(name string) (n int, ok bool, err error) {
+// reading takes members out of objects. Its first error stays, an [ErrAnswer]; what is read
+// behind that is empty.
+type reading struct{ err error }
+
+// text returns a member that is a string, "" if there is none.
+func (r *reading) text(o object, name string) string {
 	value, ok := o[name]
+	if !ok || r.err != nil {
+		return ""
+	}
+	text, ok := strict.Member{Value: value}.Text()
 	if !ok {
-		return 0, false, nil
+		r.err = fmt.Errorf("%w: its member %q is no text", ErrAnswer, name)
 	}
-	n, err = strconv.Atoi(string(value))
+	return text.Raw()
+}
+
+// object returns a member that is an object, an empty one if there is none.
+func (r *reading) object(o object, name string) (member object) {
+	if value, ok := o[name]; ok && r.err == nil {
+		member, r.err = read(value)
+	}
+	return member
+}
+
+// list returns a member that is a list, an empty one if there is none.
+func (r *reading) list(o object, name string) (all []json.RawMessage) {
+	value, ok := o[name]
+	if !ok || r.err != nil {
+		return nil
+	}
+	if err := json.Unmarshal(value, &all); err != nil {
+		r.err = fmt.Errorf("%w: its member %q is no list", ErrAnswer, name)
+	}
+	return all
+}
+
+// index returns a member that is a small number; ok is false if there is none.
+func (r *reading) index(o object, name string) (n int, ok bool) {
+	value, ok := o[name]
+	if !ok || r.err != nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(value))
 	if err != nil || n < 0 {
-		return 0, false, fmt.Errorf("%w: its member %q is no index", ErrAnswer, name)
+		r.err = fmt.Errorf("%w: its member %q is no index", ErrAnswer, name)
+		return 0, false
 	}
-	return n, true, nil
+	return n, true
 }
