@@ -21,7 +21,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv("SESSION_TEST_SERVER"); role != "" {
+	switch role := os.Getenv("SESSION_TEST_SERVER"); role {
+	case "":
+	case "host":
+		os.Exit(serveAsHost())
+	default:
 		os.Exit(serveProcess(role))
 	}
 	goleak.VerifyTestMain(m)
@@ -217,6 +221,18 @@ func get[T any](t *testing.T, what string, c <-chan T) T {
 func notes() (func(wire.Note), chan wire.Note) {
 	c := make(chan wire.Note, 1000)
 	return func(n wire.Note) { c <- n }, c
+}
+
+// opened is a stream on which an event has come.
+func opened(t *testing.T, s *Session) *Stream {
+	t.Helper()
+	sink, c := notes()
+	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, "event", c)
+	return stream
 }
 
 func number(t *testing.T, n wire.Note) int {

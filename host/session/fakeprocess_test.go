@@ -2,12 +2,14 @@ package session
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
 	"strings"
 	"testing"
+	"time"
 
 	"eventdeck/host/event"
 )
@@ -25,6 +27,24 @@ func process(t *testing.T, role string) event.Server {
 	}}
 }
 
+// aliveFile names, in the environment of a server, a FIFO that it holds open as long as it lives.
+const aliveFile = "SESSION_TEST_ALIVE"
+
+// serveAsHost starts a server as a host does, and waits to be killed.
+func serveAsHost() int {
+	exe, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	server := event.Server{Name: "deaf", Command: exe, Env: map[string]event.Secret{"SESSION_TEST_SERVER": event.NewSecret("deaf")}}
+	if _, err := Dial(context.Background(), server, Options{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	select {}
+}
+
 // serveProcess is the main function of a server that plays a role.
 func serveProcess(role string) int {
 	if role == "framing" {
@@ -33,12 +53,21 @@ func serveProcess(role string) int {
 	if role == "stubborn" {
 		signal.Ignore(os.Interrupt, terminate)
 	}
+	if alive := os.Getenv(aliveFile); alive != "" {
+		f, err := os.OpenFile(alive, os.O_WRONLY, 0)
+		if err != nil {
+			return 8
+		}
+		defer f.Close()
+	}
 	in := bufio.NewReader(os.Stdin)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
-			if role == "stubborn" {
-				select {}
+			if role == "stubborn" || role == "deaf" {
+				for {
+					time.Sleep(time.Hour)
+				}
 			}
 			return 0
 		}
@@ -71,7 +100,7 @@ func perform(role, id, method string, params json.RawMessage, line []byte) (done
 	switch method {
 	case methodDiscover:
 		switch role {
-		case "modern", "stubborn":
+		case "modern", "stubborn", "deaf":
 			result(sepGreeting)
 		case "crashes-before-initialize":
 			fmt.Fprintln(os.Stderr, "what is server/discover?")

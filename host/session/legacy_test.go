@@ -237,12 +237,7 @@ func TestLegacyCommentsCountAsLife(t *testing.T) {
 	l := &legacy{}
 	clock := newClock()
 	s := mustDial(t, newLegacy(t, l).server(), Options{Now: clock.now})
-	sink, c := notes()
-	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
-	if err != nil {
-		t.Fatal(err)
-	}
-	get(t, "event", c)
+	stream := opened(t, s)
 	clock.add(time.Minute)
 	l.frames <- `{"jsonrpc":"2.0","id":"other","result":1}`
 	eventually(t, func() bool { return stream.LastByte().Equal(clock.now()) })

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/wire"
 )
 
@@ -128,7 +129,7 @@ func (s *Session) keepListening(open opener) {
 		if s.opts.Now().Sub(begun) >= steady {
 			backoff.Reset()
 		}
-		if !pause(s.ctx, max(backoff.Next(x.err), min(x.retry, maxRetry))) {
+		if pause.For(s.ctx, max(backoff.Next(x.err), min(x.retry, maxRetry))) != nil {
 			return
 		}
 	}

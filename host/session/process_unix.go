@@ -9,7 +9,10 @@ import (
 
 // ownGroup starts the process in a group of its own, so that a key pressed in
 // the terminal does not reach it and its children end with it.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd.SysProcAttr)
+}
 
 // terminateGroup asks the group to end. One that is gone already is what is wanted.
 func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

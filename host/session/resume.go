@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"eventdeck/host/internal/pause"
 )
 
 // maxResumes bounds the attempts to go on with one stream of which none brought
@@ -30,7 +32,7 @@ func (l *httpLink) resume(x *exchange, cut error) (json.RawMessage, error) {
 	x.resumed = true
 	backoff := l.opts.Reopen
 	for fruitless := 0; fruitless < maxResumes; fruitless++ {
-		if !pause(x.ctx, max(backoff.Next(nil), min(x.retry, maxRetry))) {
+		if pause.For(x.ctx, max(backoff.Next(nil), min(x.retry, maxRetry))) != nil {
 			return nil, context.Cause(x.ctx)
 		}
 		before := x.lastID
@@ -69,15 +71,3 @@ func (l *httpLink) resumeOnce(x *exchange) (json.RawMessage, error) {
 }
 
 const headerLastID = "Last-Event-ID"
-
-// pause waits. It is false when ctx is done.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

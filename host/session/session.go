@@ -83,27 +83,13 @@ func (o Options) withDefaults() Options {
 	if o.ClientVersion == "" {
 		o.ClientVersion = "0"
 	}
-	if o.CallTimeout <= 0 {
-		o.CallTimeout = 30 * time.Second
-	}
-	if o.ProbeTimeout <= 0 {
-		o.ProbeTimeout = 5 * time.Second
-	}
-	if o.MaxFrame <= 0 {
-		o.MaxFrame = defaultFrame
-	}
-	if o.patience <= 0 {
-		o.patience = patience
-	}
-	if o.silence <= 0 {
-		o.silence = leastSilence
-	}
-	if o.pingEvery <= 0 {
-		o.pingEvery = pingEvery
-	}
-	if o.pongWithin <= 0 {
-		o.pongWithin = pongWithin
-	}
+	setDefault(&o.CallTimeout, 30*time.Second)
+	setDefault(&o.ProbeTimeout, 5*time.Second)
+	setDefault(&o.MaxFrame, defaultFrame)
+	setDefault(&o.patience, patience)
+	setDefault(&o.silence, leastSilence)
+	setDefault(&o.pingEvery, pingEvery)
+	setDefault(&o.pongWithin, pongWithin)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -111,6 +97,13 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	return o
+}
+
+// setDefault sets a bound that is not given.
+func setDefault[T int | int64 | time.Duration](bound *T, otherwise T) {
+	if *bound <= 0 {
+		*bound = otherwise
+	}
 }
 
 // unheard reports that something unasked may have gone unheard.

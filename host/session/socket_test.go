@@ -246,12 +246,7 @@ func TestSocketIsNotLostWhileNotesWait(t *testing.T) {
 func TestSocketPongCountsAsLife(t *testing.T) {
 	clock := newClock()
 	s := mustDial(t, serveSocket(t, mcp(), talk), Options{Now: clock.now, pingEvery: 5 * time.Millisecond})
-	sink, c := notes()
-	stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
-	if err != nil {
-		t.Fatal(err)
-	}
-	get(t, "event", c)
+	stream := opened(t, s)
 	clock.add(time.Minute)
 	eventually(t, func() bool { return stream.LastByte().Equal(clock.now()) })
 }
