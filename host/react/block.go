@@ -232,18 +232,23 @@ func (b *block) command(r Request) {
 	for _, i := range r.Interpreters {
 		b.interpreter(i)
 	}
-	if r.Dir == "" {
-		b.text("directory", "a new private one", false)
-	} else {
-		b.value("directory", r.Dir, "")
-	}
-	b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, r.Env...), " "), false)
-	b.confine(r.Confine)
-	if r.Boundary != "" {
-		b.text("boundary", r.Boundary, r.Confine == nil)
-	}
+	b.place(r.Dir, r.Env, r.Confine, r.Boundary)
 	if r.RepeatSafe {
 		b.text("repeated", "when it is not known whether it ran", false)
+	}
+}
+
+// place tells where a command runs, and with what.
+func (b *block) place(dir string, env []string, c *Confine, boundary string) {
+	if dir == "" {
+		b.text("directory", "a new private one", false)
+	} else {
+		b.value("directory", dir, "")
+	}
+	b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, env...), " "), false)
+	b.confine(c)
+	if boundary != "" {
+		b.text("boundary", boundary, c == nil)
 	}
 }
 

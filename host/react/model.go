@@ -142,7 +142,8 @@ type ToolDef struct {
 	Name        string
 	Description trust.Text
 	Schema      json.RawMessage // of the arguments, as received
-	// Pin is SHA-256 over name, description, schema and hints as received, in hexadecimal.
+	// Pin is SHA-256 over where the server is, and over name, description, schema and hints
+	// as received, in hexadecimal.
 	Pin string
 	// MayWrite: the server itself hints that it changes something. It can only raise the
 	// class.

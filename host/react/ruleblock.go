@@ -158,16 +158,7 @@ func (b *block) program(c *Command, boundary string) {
 		}
 		b.value(label, arg, "")
 	}
-	if c.Dir == "" {
-		b.text("directory", "a new private one", false)
-	} else {
-		b.value("directory", c.Dir, "")
-	}
-	b.text("variables", strings.Join(append([]string{"EVENTDECK_*"}, c.Env...), " "), false)
-	b.confine(c.Confine)
-	if boundary != "" {
-		b.text("boundary", boundary, c.Confine == nil)
-	}
+	b.place(c.Dir, c.Env, c.Confine, boundary)
 	if c.Trusted {
 		b.trusted()
 	}

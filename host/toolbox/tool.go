@@ -21,7 +21,7 @@ type listed struct {
 }
 
 // readTool reads one tool.
-func readTool(raw json.RawMessage) (t listed) {
+func (b *Box) readTool(raw json.RawMessage) (t listed) {
 	members, err := strict.ParseObject(raw, strict.Limits{Depth: maxDepth})
 	if err != nil {
 		t.err = err
@@ -59,7 +59,7 @@ func readTool(raw json.RawMessage) (t listed) {
 	}
 	t.mirrors, t.err = mirrorsOf(t.def.Schema)
 	t.def.MayWrite = mayWrite(by["annotations"])
-	t.def.Pin = pin(by["name"], by["description"], by["inputSchema"], by["annotations"])
+	t.def.Pin = pin(b.o.Address, by["name"], by["description"], by["inputSchema"], by["annotations"])
 	return t
 }
 
@@ -90,9 +90,14 @@ func mayWrite(annotations json.RawMessage) bool {
 	return hints.ReadOnly != nil && !*hints.ReadOnly || hints.Destructive != nil && *hints.Destructive
 }
 
-// pin is SHA-256 over the members of a tool as received, each with its length before it.
-func pin(members ...json.RawMessage) string {
+// pin is SHA-256 over where the server is and the members of a tool as received, each with
+// its length before it.
+func pin(address []string, members ...json.RawMessage) string {
 	h := sha256.New()
+	fmt.Fprintf(h, "%d\n", len(address))
+	for _, a := range address {
+		fmt.Fprintf(h, "%d:%s\n", len(a), a)
+	}
 	for _, m := range members {
 		fmt.Fprintf(h, "%d:%s\n", len(m), m)
 	}

@@ -38,6 +38,9 @@ var ErrList = fmt.Errorf("%w: the list of tools", wire.ErrUnacceptable)
 type Options struct {
 	Redact *redact.Set  // what must not be shown of what the server says; nil: what looks like a secret
 	Log    *slog.Logger // nil: nothing is logged
+	// Address is where the server is: its URL, or its command with arguments and directory.
+	// Pins cover it: the same tool of a server elsewhere has another pin.
+	Address []string
 }
 
 // Box is the tools of one server on one connection. Its methods may be called from any
@@ -109,7 +112,7 @@ func (b *Box) pages(ctx context.Context) (all []listed, err error) {
 			return nil, fmt.Errorf("%w cannot be read", ErrList)
 		}
 		for _, one := range *page.Tools {
-			all = append(all, readTool(one))
+			all = append(all, b.readTool(one))
 		}
 		switch {
 		case len(all) > maxTools:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"eventdeck/host/filter"
@@ -16,24 +17,24 @@ import (
 func (p *parser) task(m member, to *react.Do, server string) {
 	to.Task = &react.Task{}
 	outer, _ := p.object(m, `"do" with a model`, modelMembers...)
-	inner, ok := jsonfile.Find(outer, "model")
-	if !ok {
-		return
-	}
-	members, ok := p.object(inner, `"model"`, "use", "task", "fields", "tools", "flows")
+	inner, members, ok := p.inner(outer, "model", "use", "task", "fields", "tools", "flows")
 	if ok {
 		p.asked(inner, members, to.Task, server, "use", "task")
 	}
 }
 
+// inner reads an object that is a member of another one.
+func (p *parser) inner(outer []member, name string, known ...string) (m member, members []member, ok bool) {
+	if m, ok = jsonfile.Find(outer, name); ok {
+		members, ok = p.object(m, strconv.Quote(name), known...)
+	}
+	return m, members, ok
+}
+
 func (p *parser) choose(m member, to *react.Do, server string) {
 	to.Choice = &react.Choice{}
 	outer, _ := p.object(m, `"do" with a choice`, chooseMembers...)
-	inner, ok := jsonfile.Find(outer, "choose")
-	if !ok {
-		return
-	}
-	members, ok := p.object(inner, `"choose"`, "use", "task", "fields", "acts")
+	inner, members, ok := p.inner(outer, "choose", "use", "task", "fields", "acts")
 	if !ok {
 		return
 	}
