@@ -1,14 +1,12 @@
 package scan
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 
 	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/corpus"
 	"eventdeck/host/trust/internal/runes"
 	"eventdeck/host/trust/internal/trusttest"
 	"eventdeck/host/trust/strict"
@@ -81,30 +80,6 @@ func (c untrustedCase) raw(t *testing.T) []byte {
 	return nil
 }
 
-// readLines reads a file of one JSON value per line.
-func readLines[T any](t testing.TB, name string) []T {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var out []T
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 16<<20)
-	for sc.Scan() {
-		var v T
-		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		out = append(out, v)
-	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // spellings are the ways in which a token may name a code point.
 func spellings(visible string) []string {
 	var r rune
@@ -119,7 +94,7 @@ func showsToken(s, visible string) bool {
 }
 
 func TestCases(t *testing.T) {
-	cases := readLines[untrustedCase](t, filepath.Join("testdata", "untrusted.jsonl"))
+	cases := corpus.Read[untrustedCase](t, filepath.Join("testdata", "untrusted.jsonl"))
 	if len(cases) < 100 {
 		t.Fatalf("only %d cases", len(cases))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/corpus"
 	"eventdeck/host/trust/internal/trusttest"
 )
 
@@ -22,9 +23,9 @@ type corpusRow struct {
 	Text    string `json:"text"`
 }
 
-// corpus returns the path of a corpus, which stands beside the repository. The
+// shared returns the path of a corpus, which stands beside the repository. The
 // test is skipped where there is none.
-func corpus(t testing.TB, name string) string {
+func shared(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "..", "shared", name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +100,7 @@ func TestRates(t *testing.T) {
 			t.Logf("%s: %v badge=%v %q", names[set], report.Flags, report.Badge, r.Text)
 		}
 	}
-	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/cyberseceval/prompt_injection.jsonl")) {
+	for _, r := range corpus.Read[corpusRow](t, shared(t, "corpora/cyberseceval/prompt_injection.jsonl")) {
 		switch {
 		case r.Label == "malicious-indirect":
 			count(0, r)
@@ -109,13 +110,13 @@ func TestRates(t *testing.T) {
 			count(2, r)
 		}
 	}
-	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/bipia/attacks.jsonl")) {
+	for _, r := range corpus.Read[corpusRow](t, shared(t, "corpora/bipia/attacks.jsonl")) {
 		count(3, r)
 	}
-	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/bipia/benign_emails.jsonl")) {
+	for _, r := range corpus.Read[corpusRow](t, shared(t, "corpora/bipia/benign_emails.jsonl")) {
 		count(4, r)
 	}
-	for _, r := range readLines[corpusRow](t, corpus(t, "corpora/notinject/notinject.jsonl")) {
+	for _, r := range corpus.Read[corpusRow](t, shared(t, "corpora/notinject/notinject.jsonl")) {
 		count(5, r)
 	}
 	for i, name := range names {

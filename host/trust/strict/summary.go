@@ -14,9 +14,8 @@ var summaryKeys = []string{
 }
 
 // Summary picks the text that tells what a payload is about, for a row of a
-// list: the first member of the object that has a telling name and a scalar
-// value, in the order of [summaryKeys], at the top level or else one level
-// down; otherwise the names and values of the scalar members, as in "user mira,
+// list: the first member of the object that has a telling name and a text, in the
+// order of [summaryKeys], at the top level or else one level down; otherwise the names and values of the scalar members, as in "user mira,
 // presence away"; of a payload without any the compact JSON. Of a whole event it
 // is the summary of its data. It is at most max bytes long; a max of 0 or less means
 // 256.
@@ -75,14 +74,11 @@ func telling(members []Member) (trust.Text, bool) {
 			if m.Key.Raw() != key || len(m.Value) == 0 {
 				continue
 			}
-			switch m.Value[0] {
-			case '"':
-				if s := jsontext.Unquote(m.Value[1 : len(m.Value)-1]); strings.TrimSpace(s) != "" {
-					return trust.Untrusted(s), true
-				}
-			case '{', '[', 'n':
-			default:
-				return trust.Untrusted(string(m.Value)), true
+			if m.Value[0] != '"' {
+				continue // a number tells nothing without its name
+			}
+			if s := jsontext.Unquote(m.Value[1 : len(m.Value)-1]); strings.TrimSpace(s) != "" {
+				return trust.Untrusted(s), true
 			}
 		}
 	}

@@ -14,7 +14,7 @@ func TestSummary(t *testing.T) {
 		`{"deploy":"d-1","share":0.1,"x":null,"y":{},"phase":"\u001bq"}`: "deploy d-1, share 0.1, phase \x1bq",
 		`{"eventId":"e","data":{"n":1,"tags":["a"]}}`:                    "n 1",
 		`{"first":"a long first value","second":"b","third":"c"}`:        "first a long first value, secon" + "…",
-		`{"status":503}`: "503",
+		`{"status":503}`: "status 503",
 		`{"a":1,"a":2}`:  `{"a":1,"a":2}`,
 		`not json`:       `"not json"`,
 		`{"title":"äääääääääääääääääääääääääääääääääääää"}`: "äääääääääääääää" + "…",
