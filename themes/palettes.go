@@ -45,7 +45,7 @@ var dark = palette{
 	accent: tint(0x8fb8ff, 111, 12), accentSoft: tint(0x7aa2ec, 111, 12), good: tint(0x7fd88f, 114, 10), busy: tint(0x7cc7e8, 117, 14),
 	warn: tint(0xf0c674, 222, 11), bad: tint(0xff8f87, 210, 9), mark: tint(0xffa657, 215, 13),
 	server: tint(0xa0b8df, 110, 14), kind: tint(0xb3a9c9, 146, 13), rule: tint(0x6d788c, 243, 8),
-	cursor: tint(0x83a2dc, 110, 12), cursorText: tint(0x0b0f14, 233, 0), cursorOff: tint(0x6f7686, 243, 8), cursorOffText: tint(0xffffff, 231, 15),
+	cursor: tint(0x4f76ba, 110, 12), cursorText: tint(0xffffff, 233, 0), cursorOff: tint(0x6f7686, 243, 8), cursorOffText: tint(0xffffff, 231, 15),
 	field: tint(0x232936, 235, 8), span: tint(0x3f3320, 236, 3), onAlarm: tint(0x1b1b1b, 234, 0), alarm: tint(0xf0c674, 222, 11),
 }
 

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/strict"
@@ -38,11 +39,7 @@ func CanonicalArgs(raw []byte) (json.RawMessage, error) {
 func appendCanonical(b *bytes.Buffer, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
+		keys := slices.Sorted(maps.Keys(v))
 		b.WriteByte('{')
 		for i, k := range keys {
 			if i > 0 {

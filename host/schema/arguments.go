@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,12 +41,7 @@ func ValidateArguments(t event.Type, args []byte) error {
 			return fmt.Errorf("%w: %s needs %s%s", ErrArguments, quotedName(t.Name.Raw()), quotedName(name), wanted(schema.Properties[name]))
 		}
 	}
-	names := make([]string, 0, len(value))
-	for name := range value {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(value)) {
 		prop := schema.Properties[name]
 		if prop == nil {
 			continue

@@ -2,8 +2,8 @@ package schema
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -109,11 +109,7 @@ func (c *comparer) object(path string, s *jsonschema.Schema, value map[string]an
 			c.add(DifferenceMissing, path+"/"+pointerEscapes.Replace(name), "is required")
 		}
 	}
-	names := make([]string, 0, len(value))
-	for name := range value {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(value))
 	// Members may be named in parts that are not compared here.
 	named := len(s.Properties) > 0 && len(s.PatternProperties) == 0 && s.AllOf == nil && s.AnyOf == nil && s.OneOf == nil
 	for _, name := range names {

@@ -255,12 +255,12 @@ func (n *schemaNode) readTypes() bool {
 // members makes the fields of an object.
 func (m *fieldMaker) members(n schemaNode, path []string, depth int) []Field {
 	var first, rest []Field
-	for _, p := range objectMembers(n.Properties) {
+	for _, p := range Members(n.Properties) {
 		if m.left--; m.left < 0 {
 			break
 		}
-		f := m.field(p.value, append(slices.Clone(path), p.key), depth)
-		if slices.Contains(n.Required, p.key) {
+		f := m.field(p.Value, append(slices.Clone(path), p.Key), depth)
+		if slices.Contains(n.Required, p.Key) {
 			f.Required = true
 			first = append(first, f)
 		} else {
@@ -461,13 +461,15 @@ func isObject(raw json.RawMessage) bool {
 	return len(t) > 0 && t[0] == '{'
 }
 
-// objectMember is a member of an object in the order of its text.
-type objectMember struct {
-	key   string
-	value json.RawMessage
+// Member is a member of an object.
+type Member struct {
+	Key   string
+	Value json.RawMessage
 }
 
-func objectMembers(raw json.RawMessage) []objectMember {
+// Members returns the members of an object in the order of its text, of those with one name
+// the first. What is no object has none.
+func Members(raw json.RawMessage) []Member {
 	if !isObject(raw) {
 		return nil
 	}
@@ -475,7 +477,7 @@ func objectMembers(raw json.RawMessage) []objectMember {
 	if _, err := dec.Token(); err != nil {
 		return nil
 	}
-	var out []objectMember
+	var out []Member
 	seen := map[string]bool{}
 	for dec.More() {
 		tok, err := dec.Token()
@@ -489,7 +491,7 @@ func objectMembers(raw json.RawMessage) []objectMember {
 		}
 		if !seen[key] {
 			seen[key] = true
-			out = append(out, objectMember{key, value})
+			out = append(out, Member{key, value})
 		}
 	}
 	return out

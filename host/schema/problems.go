@@ -3,7 +3,8 @@ package schema
 import (
 	"encoding/json"
 	"errors"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,12 +88,7 @@ func (c *payloadCheck) inside(path string, s *jsonschema.Schema, value any, dept
 				c.found = append(c.found, Problem{Path: trust.Untrusted(path + "/" + pointerEscapes.Replace(name)), Says: Missing})
 			}
 		}
-		names := make([]string, 0, len(value))
-		for name := range value {
-			names = append(names, name)
-		}
-		sort.Strings(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(value)) {
 			c.at(path+"/"+pointerEscapes.Replace(name), s.Properties[name], value[name], depth+1)
 		}
 	case []any:

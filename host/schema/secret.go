@@ -136,8 +136,8 @@ func leaves(member string, value json.RawMessage) (out []redact.Value) {
 	}
 	switch value[0] {
 	case '{':
-		for _, m := range objectMembers(value) {
-			out = append(out, leaves(m.key, m.value)...)
+		for _, m := range Members(value) {
+			out = append(out, leaves(m.Key, m.Value)...)
 		}
 		return out
 	case '[':

@@ -36,16 +36,16 @@ func (m *Model) Load(args []byte) error {
 }
 
 func (m *Model) load(path []string, raw json.RawMessage) {
-	for _, x := range members(raw) {
-		at := append(slices.Clone(path), x.key)
+	for _, x := range schema.Members(raw) {
+		at := append(slices.Clone(path), x.Key)
 		e := m.find(at)
 		switch {
-		case e == nil, e.Heading && !isObject(x.value):
-			m.extra = append(m.extra, member{path: at, value: x.value})
+		case e == nil, e.Heading && !isObject(x.Value):
+			m.extra = append(m.extra, member{path: at, value: x.Value})
 		case e.Heading:
-			m.load(at, x.value)
+			m.load(at, x.Value)
 		default:
-			e.load(x.value)
+			e.load(x.Value)
 		}
 	}
 }
@@ -134,34 +134,8 @@ func indented(v json.RawMessage) string {
 
 // member is a value somewhere in an object.
 type member struct {
-	key   string
 	path  []string
 	value json.RawMessage
-}
-
-// members returns the members of an object in the order of its text.
-func members(raw json.RawMessage) []member {
-	if !isObject(raw) {
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
-	var out []member
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return out
-		}
-		var x member
-		x.key, _ = tok.(string)
-		if dec.Decode(&x.value) != nil {
-			return out
-		}
-		out = append(out, x)
-	}
-	return out
 }
 
 func isObject(raw json.RawMessage) bool {
