@@ -158,7 +158,7 @@ func (p Paper) draw(b *strings.Builder, run []Cell, x, y int) {
 	left, top := margin+float64(x)*cellWidth, margin+float64(y)*cellHeight
 	width := float64(len(run)) * cellWidth
 	if bg != "" {
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, left, top, width, cellHeight, bg)
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" shape-rendering="crispEdges"/>`, left, top, width, cellHeight, bg)
 	}
 	var text strings.Builder
 	for _, c := range run {

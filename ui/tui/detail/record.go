@@ -78,7 +78,7 @@ func (d *Pane) content(r *event.Record, w int) {
 		d.Say("state   ", evidence.StateRole(r.State.State), string(r.State.State))
 		d.Say("evidence", themes.Plain, r.State.Evidence)
 		if n, last := d.env.Rows(r.Seq); n > 1 {
-			d.Say("repeats ", themes.Plain, cells.Number(uint64(n))+" in a row at "+r.Server+", up to record "+cells.Number(last)+"; in the scope of a subscription each has its row")
+			d.Say("repeats ", themes.Plain, cells.Number(uint64(n))+" at "+r.Server+" with no event among them, up to record "+cells.Number(last)+"; in the scope of a subscription each has its row")
 		}
 		if !r.State.Error.IsZero() {
 			d.Quote(r.Server, trust.Block(r.State.Error, width))

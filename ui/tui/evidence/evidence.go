@@ -191,10 +191,10 @@ func Row(v *host.SubscriptionView, now time.Time) (word, rest string) {
 	return word, rest
 }
 
-// refusedWords tells of the deliveries that the receiver refused, the cause first: rows
-// that are short cut off the rest.
+// refusedWords tells of the deliveries that the receiver refused in this run and before, the
+// cause first: rows that are short cut off the rest.
 func refusedWords(r event.Refused) string {
-	return trust.Line(trust.Unescaped(r.Reason)).Plain() + ", " + cells.Number(r.Count) + " refused"
+	return trust.Line(trust.Unescaped(r.Reason)).Plain() + ", " + cells.Number(r.Count) + " refused in all"
 }
 
 // alive is the evidence of a push stream or a webhook lease that works.

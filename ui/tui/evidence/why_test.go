@@ -22,7 +22,7 @@ func TestWhyQuietNamesTheCause(t *testing.T) {
 		not    string
 	}{
 		"refused": {event.ModeWebhook, delivery.Status{State: event.StateRefused, Reason: event.ReasonRefused, Refused: refused},
-			[]string{"cause   delivery refused here: signature wrong", "signature wrong, 12 refused, last 1 m ago"}, "leaves no trace"},
+			[]string{"cause   delivery refused here: signature wrong", "signature wrong, 12 refused in all, last 1 m ago"}, "leaves no trace"},
 		"refused beside a challenge": {event.ModeWebhook, delivery.Status{State: event.StateBackoff, Attempt: 2, Reason: event.ReasonChallenge, Refused: refused},
 			[]string{"cause   callback refused: not verified, 2 tries", "signature wrong, 12 refused"}, ""},
 		"sign-in":     {event.ModePoll, delivery.Status{State: event.StateBackoff, Attempt: 1, Reason: event.ReasonSignIn}, []string{"cause   needs sign-in, 1 try"}, ""},
@@ -47,7 +47,7 @@ func TestWhyQuietNamesTheCause(t *testing.T) {
 		}
 	}
 	v := host.SubscriptionView{Status: delivery.Status{State: event.StateRefused, Refused: event.Refused{Count: 1, Reason: "x"}}}
-	if got := Of(v, now); got != "x, 1 refused" {
+	if got := Of(v, now); got != "x, 1 refused in all" {
 		t.Errorf("a row says %q", got)
 	}
 	v.Status.Error = trust.Untrusted("x, 1 delivery refused")

@@ -262,9 +262,7 @@ func treeColumns(s Shape) int {
 	switch {
 	case s.W >= 200:
 		n = 40
-	case s.W < TreeWidth:
-		n = 40
-	case s.W < 120:
+	case s.W >= TreeWidth && s.W < 120: // it stands there all the time
 		n = 28
 	}
 	if s.Size == sizeHalf && s.Focus == Tree {

@@ -29,13 +29,8 @@ func TestPartsDoNotOverlap(t *testing.T) {
 }
 
 func pane(l layout.Layout, p layout.Pane) layout.Rect {
-	switch p {
-	case layout.Tree:
-		return l.Tree
-	case layout.Stream:
-		return l.Stream
-	case layout.Detail:
-		return l.Detail
+	if r, ok := map[layout.Pane]layout.Rect{layout.Tree: l.Tree, layout.Stream: l.Stream, layout.Detail: l.Detail}[p]; ok {
+		return r
 	}
 	return l.Table
 }
@@ -62,6 +57,15 @@ func TestTinyScreensShowOneLine(t *testing.T) {
 	for _, s := range []layout.Shape{{W: 39, H: 24}, {W: 80, H: 9}} {
 		if l := layout.Arrange(s); !l.Tiny {
 			t.Errorf("%dx%d: %+v", s.W, s.H, l)
+		}
+	}
+}
+
+// The tree that opens beside the stream leaves it the greater part.
+func TestTheStreamHasMoreRoomThanTheTree(t *testing.T) {
+	for w := layout.DrawerWidth; w < 200; w++ {
+		if l := layout.Arrange(layout.Shape{W: w, H: 24, Focus: layout.Tree, Subject: layout.Stream}); l.Tree.W == 0 || l.Stream.W < 5*l.Tree.W/4 {
+			t.Fatalf("%d cells: the tree has %d, the stream %d", w, l.Tree.W, l.Stream.W)
 		}
 	}
 }

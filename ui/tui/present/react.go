@@ -149,13 +149,16 @@ func (p *Control) Explain(ctx context.Context, seq uint64, rule string) ([]react
 	return out, err
 }
 
-func (p *Control) runs(runs []react.Run) []react.Run {
-	out := slices.Clone(runs)
+// each returns a copy of a list, each entry as mask makes it.
+func each[T any](all []T, mask func(T) T) []T {
+	out := slices.Clone(all)
 	for i := range out {
-		out[i] = p.run(out[i])
+		out[i] = mask(out[i])
 	}
 	return out
 }
+
+func (p *Control) runs(runs []react.Run) []react.Run { return each(runs, p.run) }
 
 func (p *Control) run(r react.Run) react.Run {
 	rule, err := react.Thaw(r.Frozen)
@@ -257,13 +260,7 @@ func (p *Control) acts(acts []react.Act) []react.Act {
 	return out
 }
 
-func (p *Control) tools(tools []react.Tool) []react.Tool {
-	out := slices.Clone(tools)
-	for i := range out {
-		out[i] = p.tool(out[i])
-	}
-	return out
-}
+func (p *Control) tools(tools []react.Tool) []react.Tool { return each(tools, p.tool) }
 
 // tool masks what the rule fixed. Its name says whether a value is shown.
 func (p *Control) tool(t react.Tool) react.Tool {

@@ -65,6 +65,15 @@ type view struct {
 	stop context.CancelFunc
 }
 
+// again looks for what was stored meanwhile, too. The chosen record stays.
+func (d *view) again() tea.Cmd {
+	d.stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	d.stop, d.finder = cancel, incidents.NewFinder(d.env.Log(), d.of.Match)
+	d.entries, d.rows, d.asked, d.done, d.fresh = nil, nil, d.at, false, false
+	return d.search(ctx)
+}
+
 // stepMax is about how many records one step of the search looks at: so often it tells
 // how far it is.
 const stepMax = 50_000
@@ -193,6 +202,8 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 			d.env.Screen.Show(nil)
 			d.env.Goto(d.at)
 		}
+	case "R":
+		return d.again()
 	case "#":
 		d.folded = !d.folded
 		clear(d.open)
@@ -219,5 +230,5 @@ func (d *view) Hints() []string {
 	if d.folded {
 		fold = "unfold all"
 	}
-	return []string{"j k", "move", "enter", "go there", "#", fold, "l h", "open, close", "esc", "back"}
+	return []string{"j k", "move", "enter", "go there", "#", fold, "l h", "open, close", "R", "look again", "esc", "back"}
 }

@@ -79,6 +79,22 @@ func TestWhatIsRelatedStandsInLanesAndInAList(t *testing.T) {
 	}
 }
 
+// What was stored meanwhile comes in with a key, and the chosen record stays.
+func TestLookingAgainFindsWhatCameMeanwhile(t *testing.T) {
+	d := newDesk()
+	tuitest.Run(d.open(related.Request{At: 3}))
+	r := d.log.Records[0]
+	r.Data = json.RawMessage(`{"title":"down once more"}`)
+	d.log.Records = append(d.log.Records, r)
+	d.Press("R")
+	if text := d.Text(120, 30); !strings.Contains(text, "down once more") || !strings.Contains(text, "8 records") {
+		t.Errorf("it shows\n%s", text)
+	}
+	if d.Press("enter"); d.gone != 3 {
+		t.Errorf("it went to record %d", d.gone)
+	}
+}
+
 func TestRepeatsAreFoldedAndOpened(t *testing.T) {
 	d := newDesk()
 	tuitest.Run(d.open(related.Request{At: 4, Fold: true}))

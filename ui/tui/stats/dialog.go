@@ -120,7 +120,7 @@ func (d *dialog) counters(room int) [][2]string {
 	second, minute := cells.Recent(s.Total.Seconds[:], 60), s.Total.Minutes[:] // with the minute that runs: it tells of up to 59 s
 	return [][2]string{
 		{"run", "since " + cells.TimeText(s.Started, d.rates.env.Times.Zone(), time.DateTime) + ", " + cells.Span(s.At.Sub(s.Started))},
-		{"events", in(cells.Number(s.Events)+" stored", cells.Bytes(s.Bytes), cells.Number(s.Replayed)+" replayed", cells.Count(s.Duplicates, "duplicate")+" dropped", cells.Number(s.Flagged)+" flagged")},
+		{"events", in(cells.Number(s.Events)+" received", cells.Bytes(s.Bytes), cells.Number(s.Replayed)+" replayed", cells.Count(s.Duplicates, "duplicate")+" dropped", cells.Number(s.Flagged)+" flagged")},
 		{"trouble", in(cells.Count(s.Gaps, "gap"), cells.Count(s.Rejected, "payload")+" refused", cells.Count(s.Refusals, "delivery")+" refused")},
 		{"lag", in(quantiles("occurred to received", s.Lag), quantiles("received to stored", s.Ingest))},
 		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), cells.Count(s.Store.Commits, "commit"),

@@ -45,7 +45,7 @@ func TestNumbersAreAskedForOnceASecond(t *testing.T) {
 		t.Errorf("asked %d times; head %q", asked, r.Head(false))
 	}
 	tuitest.Run(r.Open())
-	if text := s.Text(112, 20); asked != 3 || !strings.Contains(text, "1,204 stored") || !strings.Contains(text, "incident.created") {
+	if text := s.Text(112, 20); asked != 3 || !strings.Contains(text, "1,204 received") || !strings.Contains(text, "incident.created") {
 		t.Errorf("asked %d times, shown:\n%s", asked, text)
 	}
 	s.Press("enter")

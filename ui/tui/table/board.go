@@ -37,10 +37,20 @@ func (b *Board) Title(room int) string {
 	}
 	s := b.Number + " " + strings.Join(names, " ")
 	if len(s) > room {
-		s = fmt.Sprintf("%s %s %d/%d", b.Number, names[b.On], b.On+1, len(b.Tabs))
+		return b.Short()
 	}
-	if t := b.Tabs[b.On]; t.Text != "" {
-		s += " / " + cells.Sanitize(t.Text).Plain()
+	return s + b.found()
+}
+
+// Short names the tab that is shown, and says which one it is.
+func (b *Board) Short() string {
+	return fmt.Sprintf("%s [%s] %d/%d", b.Number, b.Table().Name, b.On+1, len(b.Tabs)) + b.found()
+}
+
+// found says what the rows must hold.
+func (b *Board) found() string {
+	if t := b.Table(); t.Text != "" {
+		return " / " + cells.Sanitize(t.Text).Plain()
 	}
-	return s
+	return ""
 }

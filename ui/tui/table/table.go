@@ -3,6 +3,8 @@
 package table
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -98,10 +100,19 @@ type Table struct {
 	whole   int    // rows without that
 	Gen     int    // grows when rows changed
 
-	draws  cells.Canvas
-	lines  []string
-	drawn  tableKey
-	widths []int
+	draws   cells.Canvas
+	lines   []string
+	drawn   tableKey
+	widths  []int
+	needs   []int // cells that the rows took which were in sight …
+	needsOf measured
+}
+
+// measured is … since this changed.
+type measured struct {
+	w, sort int
+	reverse bool
+	text    string
 }
 
 // tableKey is what the drawn rows were made from.
@@ -229,9 +240,10 @@ func (t *Table) TurnAround() {
 	}
 }
 
-// fitColumns shares room among columns, each with a blank behind it. A width of
-// 0 leaves a column out.
-func fitColumns(cols []Column, room int) []int {
+// fitColumns shares room among columns, each with a blank behind it: what is free goes to
+// those that are cut, then to those that grow. A width of 0 leaves a column out. needs are the
+// cells that their rows would take.
+func fitColumns(cols []Column, needs []int, room int) []int {
 	widths := make([]int, len(cols))
 	used, grow, wish := 0, 0, 0
 	for i, c := range cols {
@@ -256,6 +268,7 @@ func fitColumns(cols []Column, room int) []int {
 		grow -= cols[worst].Grow
 		widths[worst] = 0
 	}
+	used += mend(widths, needs, room-used)
 	for i, c := range cols {
 		if widths[i] > 0 && c.Grow > 0 && used < room {
 			more := (room - used) * c.Grow / grow
@@ -270,6 +283,37 @@ func fitColumns(cols []Column, room int) []int {
 	return widths
 }
 
+// mend gives free cells to columns that are cut, so that as many as can be are whole. It
+// returns how many it gave.
+func mend(widths, needs []int, free int) (given int) {
+	var cut []int
+	for i, w := range widths {
+		if w > 0 && needs[i] > w {
+			cut = append(cut, i)
+		}
+	}
+	slices.SortFunc(cut, func(i, j int) int { return cmp.Compare(needs[i]-widths[i], needs[j]-widths[j]) })
+	for k, i := range cut {
+		more := min(needs[i]-widths[i], max(0, free-given)/(len(cut)-k))
+		widths[i] += more
+		given += more
+	}
+	return given
+}
+
+// measure takes what the rows in sight need. Columns do not become narrower while rows are
+// scrolled or come and go: only where the room or the order changes.
+func (t *Table) measure(cols, w int) {
+	if of := (measured{w, t.sort, t.reverse, t.Text}); of != t.needsOf || len(t.needs) != cols {
+		t.needsOf, t.needs = of, make([]int, cols)
+	}
+	for i := t.top; i < t.Src.Len() && i < t.top+t.Height; i++ {
+		for j := range t.needs {
+			t.needs[j] = max(t.needs[j], t.Src.Cell(i, j).Text.Width)
+		}
+	}
+}
+
 // Draw returns exactly h rows of w cells.
 func (t *Table) Draw(w, h int) []string {
 	e := t.env
@@ -281,7 +325,8 @@ func (t *Table) Draw(w, h int) []string {
 	}
 	t.drawn = key
 	cols := t.Src.Columns()
-	t.widths = fitColumns(cols, w-1)
+	t.measure(len(cols), w)
+	t.widths = fitColumns(cols, t.needs, w-1)
 	c := &t.draws
 	c.Begin(&e.Theme, w)
 	t.drawHead(c, cols)

@@ -1,6 +1,9 @@
 package table
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestColumnsFitIntoTheRoom(t *testing.T) {
 	cols := []Column{
@@ -9,7 +12,7 @@ func TestColumnsFitIntoTheRoom(t *testing.T) {
 	}
 	for room := range 160 {
 		used := 0
-		for i, w := range fitColumns(cols, room) {
+		for i, w := range fitColumns(cols, make([]int, len(cols)), room) {
 			if w > 0 {
 				used += w + 1
 			}
@@ -19,6 +22,24 @@ func TestColumnsFitIntoTheRoom(t *testing.T) {
 		}
 		if room >= 40 && used > room {
 			t.Fatalf("%d cells are used of %d", used, room)
+		}
+	}
+}
+
+// Free cells go to columns that are cut, before others grow: first to those that need least.
+func TestNamesAreNotCutBesideFreeRoom(t *testing.T) {
+	cols := []Column{{Width: 10, Grow: 1, Most: 14}, {Width: 8}, {Width: 20, Grow: 3}}
+	for _, c := range []struct {
+		room        int
+		needs, want []int
+	}{
+		{41, []int{5, 5, 5}, []int{10, 8, 20}},
+		{51, []int{18, 10, 20}, []int{18, 10, 20}},
+		{51, []int{12, 9, 400}, []int{12, 9, 27}},
+		{45, []int{400, 400, 400}, []int{11, 10, 21}},
+	} {
+		if got := fitColumns(cols, c.needs, c.room); !slices.Equal(got, c.want) {
+			t.Errorf("in %d cells %v get %v, want %v", c.room, c.needs, got, c.want)
 		}
 	}
 }

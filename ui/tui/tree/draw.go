@@ -163,10 +163,10 @@ func (t *Tree) drawType(c *cells.Canvas, r *Row) {
 	}
 	room := c.Room - trust.Line(r.Node.Type).Width - 1
 	modes := t.offers(r, room)
-	if room = c.Room - len(modes) - 1; room < 12 {
-		room, modes = c.Room, ""
+	if len(modes) > room {
+		modes = "" // what it is called matters more
 	}
-	c.Safe(themes.Plain, trust.Line(r.Node.Type).Clip(room))
+	c.Safe(themes.Plain, trust.Line(r.Node.Type).Clip(c.Room))
 	c.Right(themes.Dim, modes)
 }
 
@@ -217,10 +217,19 @@ func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 	c.Put(themes.Key, " "+mark)
 	glyph, role := evidence.Sign(env.Glyphs, evidence.StateWord(v, now))
 	c.Put(role, glyph+" ")
-	course, stored, kept := t.counts(c, v)
 	name := trust.Line(r.Node.Type)
 	word, proof := evidence.Row(v, now)
-	if role != themes.Good && (v.NoServer || !v.Waits()) { // a server that is waited for says so itself
+	course, stored, kept := t.counts(c, v)
+	trouble := role != themes.Good && (v.NoServer || !v.Waits()) // a server that is waited for says so itself
+	need := name.Width
+	if trouble {
+		need += len(word) + 1
+	}
+	if need+kept >= c.Room && stored != "" { // a name that is cut takes the room before the count
+		course, stored = nil, " "+strings.TrimLeft(stored, " ")
+		kept = len(stored)
+	}
+	if trouble {
 		c.Safe(themes.Plain, name.Clip(max(nameLeast, c.Room-kept-len(word)-2)))
 		c.Safe(role, cells.Sanitize(" "+word).Clip(c.Room-kept))
 		t.drawProof(c, proof, kept)

@@ -22,7 +22,7 @@ const TypesShown = 100
 // than the pane has room for, evidence of what is well goes, and then servers without
 // trouble are folded from the last one up.
 func (t *Tree) loadServers(snap *host.Snapshot) {
-	servers := ByTrouble(snap)
+	servers := t.ordered(ByTrouble(snap))
 	parts, n := make([][]Row, len(servers)), 1
 	for i, s := range servers {
 		parts[i] = t.loadServer(s, snap.Subs)
@@ -48,6 +48,25 @@ func (t *Tree) loadServers(snap *host.Snapshot) {
 	for _, p := range parts {
 		t.Rows = append(t.Rows, p...)
 	}
+}
+
+// ordered keeps the order of the servers while the tree has the keys, so that no row moves away
+// under the cursor. Those that come meanwhile stand last.
+func (t *Tree) ordered(servers []*host.ServerView) []*host.ServerView {
+	if t.env.Focused() {
+		place := func(s *host.ServerView) int {
+			if i := slices.Index(t.order, s.Name); i >= 0 {
+				return i
+			}
+			return len(t.order)
+		}
+		slices.SortStableFunc(servers, func(a, b *host.ServerView) int { return cmp.Compare(place(a), place(b)) })
+	}
+	t.order = t.order[:0]
+	for _, s := range servers {
+		t.order = append(t.order, s.Name)
+	}
+	return servers
 }
 
 // ByTrouble returns the servers, those in trouble first, and else as they are configured.

@@ -36,6 +36,7 @@ type Tree struct {
 	itemOf ItemsKey
 	At     query.Node
 	Top    int
+	order  []string            // of the servers, as they stood last
 	Closed map[query.Node]bool // folded by the operator, or unfolded where it is false
 	Height int
 	Whole  bool // what is below the chosen node is to be shown too

@@ -186,3 +186,15 @@ func TestMarkedTypes(t *testing.T) {
 		t.Errorf("left are %v", tr.Marked())
 	}
 }
+
+// A type's name matters more than the course of its events and a column of counts.
+func TestNamesComeBeforeCurves(t *testing.T) {
+	snap := pager()
+	snap.Subs[0].Stored = 7
+	tr := opened(snap)
+	for width, want := range map[int]string{40: "incident.created starting  ", 33: "incident.created starting  7", 28: "incident.c… starting  7"} {
+		if text := ansi.Strip(strings.Join(tr.Draw(width, 10), "\n")); !strings.Contains(text, want) {
+			t.Errorf("%d columns show no %q:\n%s", width, want, text)
+		}
+	}
+}

@@ -25,6 +25,9 @@ const (
 // Bubble Tea takes. It waits half of the time between two looks.
 const FramesPerSecond = 120
 
+// TurnMsg is a message: the sign of work that goes on turns.
+type TurnMsg struct{}
+
 // AgeMsg is a message: what is shown has grown older.
 type AgeMsg struct{}
 
@@ -34,13 +37,15 @@ type Clock struct {
 	// Changed is a flag of the host, not a queue: after one wake all that is new is read.
 	// Nil: the host is not waited for.
 	Changed <-chan struct{}
-	Slow    bool // the screen is over SSH: keys get no frames of their own
-	Focused bool // the operator looks at the screen, as far as the terminal tells
-	Leaving bool // the operator was asked about the end, or it has begun: asking again ends at once
-	Beating bool // a beat of the guard over approvals is on its way
+	Slow    bool      // the screen is over SSH: keys get no frames of their own
+	Focused bool      // the operator looks at the screen, as far as the terminal tells
+	Backed  time.Time // when the key of quitting last led back
+	Leaving bool      // the operator was asked about the end, or it has begun: asking again ends at once
+	Beating bool      // a beat of the guard over approvals is on its way
 	woken   time.Time
 	pressed time.Time // the last key
 	aging   bool
+	turning bool
 }
 
 // Woken takes when the flag was seen.
@@ -113,3 +118,17 @@ func (c *Clock) Age() tea.Cmd {
 
 // Aged takes that [AgeMsg] came.
 func (c *Clock) Aged() { c.aging = false }
+
+// Turn sends [TurnMsg] after a while, when the sign of work turns, unless that is asked
+// already. It costs a frame each time, so it is asked only while the operator waits for the
+// work.
+func (c *Clock) Turn(after time.Duration) tea.Cmd {
+	if c.turning {
+		return nil
+	}
+	c.turning = true
+	return c.After(after, TurnMsg{})
+}
+
+// Turned takes that [TurnMsg] came.
+func (c *Clock) Turned() { c.turning = false }

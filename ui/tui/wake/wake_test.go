@@ -77,6 +77,24 @@ func TestWhatIsShownGrowsOlder(t *testing.T) {
 	})
 }
 
+// The sign of work turns only when that is asked again after each turn.
+func TestTheSignOfWorkTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := wake.Clock{Jobs: wake.NewJobs(t.Context())}
+		for range 2 {
+			began := time.Now()
+			cmd := c.Turn(time.Second)
+			if c.Turn(time.Second) != nil {
+				t.Error("asked twice at a time")
+			}
+			if _, ok := cmd().(wake.TurnMsg); !ok || time.Since(began) != time.Second {
+				t.Errorf("told after %v", time.Since(began))
+			}
+			c.Turned()
+		}
+	})
+}
+
 // What runs ends with the program, which waits for it; nothing begins after that.
 func TestJobsEndWithTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
